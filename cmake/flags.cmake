@@ -1,0 +1,31 @@
+# limber_flags: what every source of the project is compiled with.
+
+add_library(limber_flags INTERFACE)
+
+# Plain C17. A file that needs a POSIX function defines _POSIX_C_SOURCE itself, before its first include.
+set(CMAKE_C_STANDARD 17)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+# No fused multiply-add behind our back: results must be the same bits on every instruction set and compiler.
+target_compile_options(limber_flags INTERFACE -ffp-contract=off)
+
+target_compile_options(limber_flags INTERFACE
+    -Wall -Wextra -Wpedantic -Wshadow -Wvla -Wundef -Wwrite-strings
+    $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition>)
+if(LIMBER_WERROR)
+    target_compile_options(limber_flags INTERFACE -Werror)
+endif()
+
+if(LIMBER_SANITIZE)
+    target_compile_options(limber_flags INTERFACE
+        -fsanitize=${LIMBER_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_link_options(limber_flags INTERFACE -fsanitize=${LIMBER_SANITIZE})
+endif()
+
+# Fuzzing is guided by what the sources do with an input, so they all report it.
+if(LIMBER_BUILD_FUZZ)
+    target_compile_options(limber_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()

@@ -1,0 +1,39 @@
+# Installs the header, the library, limberConfig.cmake for find_package(limber), and limber.pc for pkg-config.
+# Nothing installed holds an absolute path, so the installed tree may be moved.
+
+include(CMakePackageConfigHelpers)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/limber)
+
+install(FILES ${PROJECT_SOURCE_DIR}/include/limber/limber.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/limber)
+install(TARGETS limber EXPORT limberTargets)
+install(EXPORT limberTargets NAMESPACE limber:: DESTINATION ${package_dir})
+if(LIMBER_BUILD_APPS)
+    install(TARGETS limber_cli)
+endif()
+
+configure_package_config_file(
+    ${CMAKE_CURRENT_LIST_DIR}/limberConfig.cmake.in ${PROJECT_BINARY_DIR}/limberConfig.cmake
+    INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(
+    ${PROJECT_BINARY_DIR}/limberConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/limberConfig.cmake ${PROJECT_BINARY_DIR}/limberConfigVersion.cmake
+    DESTINATION ${package_dir})
+
+# A static library cannot name what it needs itself: then limber.pc names it.
+set(pc_needs " -lm -pthread")
+if(BUILD_SHARED_LIBS)
+    set(pc_cflags " -DLM_SHARED")
+    set(pc_libs "")
+    set(pc_libs_private "${pc_needs}")
+else()
+    set(pc_cflags "")
+    set(pc_libs "${pc_needs}")
+    set(pc_libs_private "")
+endif()
+file(RELATIVE_PATH pc_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_LIBDIR BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX} OUTPUT_VARIABLE pc_libdir)
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_INCLUDEDIR BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}
+    OUTPUT_VARIABLE pc_includedir)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/limber.pc.in ${PROJECT_BINARY_DIR}/limber.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/limber.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

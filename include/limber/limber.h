@@ -1,0 +1,594 @@
+/*
+ * Limber: a real-time deformable-body engine based on shape matching.
+ *
+ * This header is the whole public interface and its manual. It compiles as C (C11 and later) and as C++.
+ *
+ * In ten lines:
+ *
+ *     lm_world_def world_def = lm_world_def_default();
+ *     lm_world *world = NULL;
+ *     lm_world_create(&world_def, &world);
+ *     lm_body_def body_def = lm_body_def_default();
+ *     body_def.points = points;                    // rest positions, metres
+ *     body_def.point_count = point_count;
+ *     lm_body_id body;
+ *     lm_body_create(world, &body_def, &body);
+ *     for (int frame = 0; frame < 60; frame++) lm_world_step(world, 1.0 / 60.0);
+ *     lm_body_get_positions(world, body, lm_dvec3_zero(), positions);
+ *
+ * Conventions
+ *
+ *   Space      right-handed, Y up; metres, kilograms, seconds, radians; quaternions are x y z w;
+ *              triangles are counter-clockwise seen from outside.
+ *   Position   a body keeps an origin in double precision and its particles in single precision around it, so a body
+ *              ten kilometres away behaves as one at the origin. Functions that return positions take a `base`: what
+ *              you get is relative to it (pass your camera's position, or zero).
+ *   Time       lm_world_step advances by a frame, divided into substeps. Stiffness, damping and friction do not depend
+ *              on the length of the substep (stiffness as long as it can be reached, see lm_material).
+ *   Definitions come from lm_..._def_default(), because zero means something for most parameters. A definition that did
+ *              not come from there is refused (its cookie is wrong).
+ *   Ids        the world is a pointer, everything in it is an id. {0} is "none". An id of something destroyed is never
+ *              valid again; using it gives LM_ERROR_ID.
+ *   Failure    data from outside gives an lm_result, and a line to the log callback that says what and where. A call
+ *              that fails changes nothing. Passing a null world or a null output pointer is a bug of the caller:
+ *              an assertion.
+ *   Threads    a world belongs to one thread at a time; different worlds are independent; functions that take a
+ *              `const lm_world *` may run concurrently with each other. Callbacks must not call back into the world.
+ *   Sameness   for the same calls the state is the same to the last bit, whatever the number of workers and the
+ *              instruction set.
+ */
+#ifndef LIMBER_LIMBER_H
+#define LIMBER_LIMBER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(_WIN32) && defined(LM_SHARED)
+#ifdef LM_BUILDING
+#define LM_API __declspec(dllexport)
+#else
+#define LM_API __declspec(dllimport)
+#endif
+#elif defined(__GNUC__)
+#define LM_API __attribute__((visibility("default")))
+#else
+#define LM_API
+#endif
+
+#define LM_VERSION_MAJOR 0
+#define LM_VERSION_MINOR 1
+#define LM_VERSION_PATCH 0
+
+/* The version of the library that is linked, as "0.1.0". */
+LM_API const char *lm_version(void);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Results
+ */
+
+typedef enum lm_result {
+    LM_OK = 0,
+    LM_ERROR_ARGUMENT,    /* a value is out of its range, not finite, or contradicts another */
+    LM_ERROR_ID,          /* the id is none, stale, or of another world */
+    LM_ERROR_MEMORY,      /* an allocation failed; nothing was changed */
+    LM_ERROR_LIMIT,       /* more than the engine can hold (LM_MAX_...) */
+    LM_ERROR_CAPACITY,    /* the caller's buffer is too small */
+    LM_ERROR_FORMAT,      /* a snapshot is truncated or damaged */
+    LM_ERROR_VERSION,     /* a snapshot was written by an incompatible version */
+    LM_ERROR_UNSUPPORTED, /* this machine lacks the instruction set asked for */
+    LM_RESULT_COUNT
+} lm_result;
+
+/* One sentence in English for a result. Never null. */
+LM_API const char *lm_result_text(lm_result result);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Small types
+ */
+
+typedef struct lm_vec3 {
+    float x, y, z;
+} lm_vec3;
+
+typedef struct lm_dvec3 {
+    double x, y, z;
+} lm_dvec3;
+
+/* A unit quaternion; functions that take one normalise it, and refuse one of length zero. */
+typedef struct lm_quat {
+    float x, y, z, w;
+} lm_quat;
+
+/* A rigid frame: first rotate, then move. */
+typedef struct lm_pose {
+    lm_dvec3 position;
+    lm_quat rotation;
+} lm_pose;
+
+static inline lm_dvec3 lm_dvec3_zero(void)
+{
+    lm_dvec3 zero = {0.0, 0.0, 0.0};
+    return zero;
+}
+
+static inline lm_pose lm_pose_identity(void)
+{
+    lm_pose pose = {{0.0, 0.0, 0.0}, {0.0f, 0.0f, 0.0f, 1.0f}};
+    return pose;
+}
+
+#define LM_DEFINE_ID(name)                                                                                             \
+    typedef struct name {                                                                                              \
+        uint32_t slot;       /* one-based; 0 is none */                                                                \
+        uint32_t generation; /* changes when the slot is used again */                                                 \
+    } name
+
+LM_DEFINE_ID(lm_body_id);
+LM_DEFINE_ID(lm_collider_id);
+LM_DEFINE_ID(lm_mover_id);
+LM_DEFINE_ID(lm_pin_id);
+LM_DEFINE_ID(lm_drag_id);
+LM_DEFINE_ID(lm_field_id);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Host hooks
+ */
+
+/* Memory. Both functions or neither. `allocate` returns `size` bytes aligned to `alignment` (a power of two, at most
+ * 64) or null; `release` gets the size that was asked for. Called from the thread that calls into the world only. */
+typedef struct lm_allocator {
+    void *(*allocate)(size_t size, size_t alignment, void *user);
+    void (*release)(void *memory, size_t size, void *user);
+    void *user;
+} lm_allocator;
+
+typedef void lm_task(void *context, uint32_t index);
+
+/* Tasks. `run` calls task(context, index) once for every index below `count`, in any order and on any threads, at most
+ * `workers` at a time, and returns when all are done. Null: the built-in pool. */
+typedef struct lm_tasks {
+    void (*run)(lm_task *task, void *context, uint32_t count, void *user);
+    void *user;
+} lm_tasks;
+
+/* Log. One line without a newline; `result` says of what kind. Null: silence. */
+typedef struct lm_log {
+    void (*write)(lm_result result, const char *line, void *user);
+    void *user;
+} lm_log;
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * World
+ */
+
+typedef struct lm_world lm_world;
+
+typedef enum lm_isa {
+    LM_ISA_BEST = 0, /* the widest one this machine has */
+    LM_ISA_SCALAR,
+    LM_ISA_SSE2,
+    LM_ISA_AVX2,
+    LM_ISA_AVX512,
+    LM_ISA_COUNT
+} lm_isa;
+
+/* "best", "scalar", "sse2", "avx2", "avx512"; null for anything else. */
+LM_API const char *lm_isa_name(lm_isa isa);
+
+/* Whether this build and this machine can run it. */
+LM_API bool lm_isa_supported(lm_isa isa);
+
+#define LM_MAX_WORKERS 64
+#define LM_MAX_SUBSTEPS 1024
+#define LM_MAX_PARTICLES (1u << 26)   /* in a world */
+#define LM_MAX_MEMBERSHIPS (1u << 28) /* particles summed over regions, in a world */
+
+/* Coordinates, lengths and speeds beyond these are refused where they are given, and limited while stepping. */
+#define LM_MAX_COORDINATE 1e9f /* of a particle from its body's origin, metres */
+#define LM_MAX_SPEED 1e6f      /* metres a second, along each axis */
+
+typedef struct lm_world_def {
+    lm_vec3 gravity;   /* metres a second squared; default (0, -9.81, 0) */
+    uint32_t substeps; /* of each lm_world_step; 1 to LM_MAX_SUBSTEPS, default 1 */
+    uint32_t workers;  /* threads that work on a step, the caller's among them; 0 (default): one for each core */
+    lm_isa isa;        /* default LM_ISA_BEST; results do not depend on it */
+    lm_allocator allocator;
+    lm_tasks tasks;
+    lm_log log;
+    uint32_t cookie; /* set by lm_world_def_default */
+} lm_world_def;
+
+LM_API lm_world_def lm_world_def_default(void);
+
+/* Makes an empty world. On failure *world is null. */
+LM_API lm_result lm_world_create(const lm_world_def *def, lm_world **world);
+
+/* Frees the world and everything in it. Null is allowed. */
+LM_API void lm_world_destroy(lm_world *world);
+
+/* Advances by `seconds` (above 0, at most 1) in the world's substeps. When memory runs out it returns LM_ERROR_MEMORY
+ * before it has changed anything, and may be called again. Allocates nothing once nothing is added or removed. */
+LM_API lm_result lm_world_step(lm_world *world, double seconds);
+
+LM_API lm_result lm_world_set_gravity(lm_world *world, lm_vec3 gravity);
+LM_API lm_vec3 lm_world_get_gravity(const lm_world *world);
+LM_API lm_result lm_world_set_substeps(lm_world *world, uint32_t substeps);
+LM_API uint32_t lm_world_get_substeps(const lm_world *world);
+
+/* The instruction set and the number of workers in use; seconds simulated so far. */
+LM_API lm_isa lm_world_get_isa(const lm_world *world);
+LM_API uint32_t lm_world_get_workers(const lm_world *world);
+LM_API double lm_world_get_time(const lm_world *world);
+
+/* Writes up to `capacity` ids of living bodies in slot order into `ids` (may be null when capacity is 0) and returns
+ * how many bodies there are. */
+LM_API uint32_t lm_world_get_bodies(const lm_world *world, lm_body_id *ids, uint32_t capacity);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Materials
+ *
+ * Each region (cluster) of a body is fitted to the particles in it; the fit says where each particle ought to be, and
+ * the particle is pulled there. The mode is what a fit can follow without resisting:
+ *
+ *   rigid      rotation and translation: every deformation is resisted.
+ *   linear     stretch and shear too, at constant volume, to the share `beta`.
+ *   quadratic  bending and twisting too, to the share `beta`.
+ *
+ * Stiffness is given as the frequency and damping ratio with which a single rigid region rings. The deformations that a
+ * mode follows ring slower, by sqrt(1 - beta), and so does a body of many regions. A substep of h seconds can reach
+ * about 1/(6 h) hertz (undamped); beyond that the body is as stiff as the step allows, and lm_body_info says so.
+ */
+
+typedef enum lm_mode { LM_MODE_RIGID = 0, LM_MODE_LINEAR, LM_MODE_QUADRATIC, LM_MODE_COUNT } lm_mode;
+
+typedef enum lm_stiffness {
+    LM_STIFFNESS_HERTZ = 0, /* `hertz` and `damping_ratio` count: the same motion at every substep */
+    LM_STIFFNESS_ALPHA,     /* `alpha` and `damping` count: the papers' share of the way to the goal in one substep */
+    LM_STIFFNESS_COUNT
+} lm_stiffness;
+
+typedef struct lm_material {
+    lm_mode mode;           /* default LM_MODE_LINEAR */
+    lm_stiffness stiffness; /* default LM_STIFFNESS_HERTZ */
+    float hertz;            /* at least 0; default 8 */
+    float damping_ratio;    /* at least 0, 1 is critical; default 0.1 */
+    float alpha;            /* 0 to 1 for each substep; default 0.5 */
+    float damping;          /* 1/s at which deformation velocity decays, with alpha; at least 0; default 0 */
+    float beta;             /* 0 to 0.95; default 0.5. No effect in rigid mode */
+    float friction;         /* Coulomb's coefficient, at least 0; default 0.5. A contact takes sqrt(product of both) */
+    float restitution;      /* 0 to 1; default 0. A contact takes the larger of both */
+} lm_material;
+
+LM_API lm_material lm_material_default(void);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Bodies
+ */
+
+typedef enum lm_cluster_kind {
+    LM_CLUSTERS_COUNTS = 0, /* the bounding box divided into counts[0] x counts[1] x counts[2] overlapping cells */
+    LM_CLUSTERS_SIZE,       /* the same with cells of about `cell_size` metres */
+    LM_CLUSTERS_LISTS       /* the caller's own lists */
+} lm_cluster_kind;
+
+/* How the particles of a body are divided into regions. Cells without particles make no region. A particle in no region
+ * moves as a free particle. */
+typedef struct lm_clusters {
+    lm_cluster_kind kind;    /* default LM_CLUSTERS_COUNTS */
+    uint32_t counts[3];      /* default 1, 1, 1: the whole body is one region */
+    float cell_size;         /* metres */
+    float overlap;           /* each cell grows on every side by this share of its size, 0 to 1; default 0.25 */
+    const uint32_t *offsets; /* lists: list_count + 1 offsets into members, the first 0, not decreasing */
+    const uint32_t *members; /* lists: particle indices; each at most once in a list */
+    uint32_t list_count;
+} lm_clusters;
+
+typedef struct lm_body_def {
+    const lm_vec3 *points; /* rest positions in the body's own frame, metres; copied */
+    uint32_t point_count;  /* at least 1 */
+    const float *masses;   /* kilograms, above 0, one for each point, copied; null (default): equal shares of `mass` */
+    float mass;            /* kilograms in all, used when masses is null; above 0, default 1 */
+    lm_clusters clusters;
+    lm_material material;
+    float contact_radius; /* metres by which particles are kept away from colliders; default 0 */
+    lm_pose pose;         /* where the body's frame starts */
+    lm_vec3 velocity;     /* metres a second */
+    lm_vec3 spin;         /* radians a second about the centre of mass, world axes */
+    uint64_t user_data;
+    uint32_t cookie; /* set by lm_body_def_default */
+} lm_body_def;
+
+LM_API lm_body_def lm_body_def_default(void);
+LM_API lm_result lm_body_create(lm_world *world, const lm_body_def *def, lm_body_id *body);
+
+/* Destroys the body with its pins, drags and skin. */
+LM_API lm_result lm_body_destroy(lm_world *world, lm_body_id body);
+LM_API bool lm_body_is_valid(const lm_world *world, lm_body_id body);
+
+/* Every parameter may change while running; the next step uses it. */
+LM_API lm_result lm_body_set_material(lm_world *world, lm_body_id body, const lm_material *material);
+LM_API lm_result lm_body_get_material(const lm_world *world, lm_body_id body, lm_material *material);
+
+typedef struct lm_body_info {
+    uint32_t particles;
+    uint32_t regions;
+    uint32_t memberships; /* particles summed over regions */
+    uint32_t skin_vertices;
+    uint32_t skin_triangles;
+    float mass;               /* kilograms */
+    lm_dvec3 centre;          /* of mass, world */
+    lm_vec3 velocity;         /* of the centre of mass */
+    lm_vec3 angular_momentum; /* about the centre of mass, kg m²/s */
+    lm_vec3 spin;             /* the rigid rotation with that angular momentum, rad/s */
+    float kinetic_energy;     /* joules */
+    float max_speed;          /* of a particle, m/s */
+    lm_dvec3 lower, upper;    /* bounding box of the particles, world */
+    bool stiffness_limited;   /* alpha reached 1 in the last step: as stiff as the substep allows */
+    float reached_hertz;      /* the frequency a single region really has, from the last step; 0 before the first */
+    uint64_t user_data;
+} lm_body_info;
+
+LM_API lm_result lm_body_get_info(const lm_world *world, lm_body_id body, lm_body_info *info);
+
+/* Into the caller's array of `particles` elements, in the order of the definition's points. Positions are relative to
+ * `base`. */
+LM_API lm_result lm_body_get_positions(const lm_world *world, lm_body_id body, lm_dvec3 base, lm_vec3 *positions);
+LM_API lm_result lm_body_get_velocities(const lm_world *world, lm_body_id body, lm_vec3 *velocities);
+LM_API lm_result lm_body_get_masses(const lm_world *world, lm_body_id body, float *masses);
+LM_API lm_result lm_body_get_rest_positions(const lm_world *world, lm_body_id body, lm_vec3 *points);
+
+/* Where each particle was being pulled to in the last substep, relative to `base`. LM_ERROR_ARGUMENT before the first
+ * step after the body was created or loaded. */
+LM_API lm_result lm_body_get_goals(const lm_world *world, lm_body_id body, lm_dvec3 base, lm_vec3 *goals);
+
+/* Puts the particles anywhere, however mangled, with velocities (null: unchanged). Finite values only. */
+LM_API lm_result lm_body_set_state(lm_world *world, lm_body_id body, lm_dvec3 base, const lm_vec3 *positions,
+                                   const lm_vec3 *velocities);
+
+/* The regions, as offsets (regions + 1 of them) into members (memberships of them). Either array may be null. */
+LM_API lm_result lm_body_get_regions(const lm_world *world, lm_body_id body, uint32_t *offsets, uint32_t *members);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Forces
+ *
+ * A force acts during the next lm_world_step only; an impulse acts at once. Points are in world coordinates.
+ */
+
+/* Newtons on the whole body, spread by mass (so that it does not deform the body). */
+LM_API lm_result lm_body_add_force(lm_world *world, lm_body_id body, lm_vec3 force);
+
+/* Newtons on one particle. */
+LM_API lm_result lm_body_add_particle_force(lm_world *world, lm_body_id body, uint32_t particle, lm_vec3 force);
+
+/* Newton seconds at a point, as on a rigid body: changes velocity and spin, does not deform. */
+LM_API lm_result lm_body_add_impulse(lm_world *world, lm_body_id body, lm_vec3 impulse, lm_dvec3 point);
+
+/* Newton seconds on one particle. */
+LM_API lm_result lm_body_add_particle_impulse(lm_world *world, lm_body_id body, uint32_t particle, lm_vec3 impulse);
+
+typedef enum lm_field_kind {
+    LM_FIELD_UNIFORM = 0, /* acceleration `vector` everywhere */
+    LM_FIELD_WIND,        /* air that moves at `vector` m/s pulls every particle along at the rate `strength` 1/s */
+    LM_FIELD_POINT,       /* acceleration `strength` towards `position` (away from it when negative), falling off
+                             linearly to nothing at `radius` */
+    LM_FIELD_KIND_COUNT
+} lm_field_kind;
+
+typedef struct lm_field_def {
+    lm_field_kind kind;
+    lm_vec3 vector;    /* m/s² or m/s; default 0 */
+    lm_dvec3 position; /* point */
+    float strength;    /* wind: 1/s, at least 0; point: m/s²; default 1 */
+    float radius;      /* point: metres, above 0; default 1 */
+    uint32_t cookie;
+} lm_field_def;
+
+LM_API lm_field_def lm_field_def_default(void);
+LM_API lm_result lm_field_create(lm_world *world, const lm_field_def *def, lm_field_id *field);
+LM_API lm_result lm_field_set(lm_world *world, lm_field_id field, const lm_field_def *def);
+LM_API lm_result lm_field_destroy(lm_world *world, lm_field_id field);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Movers: frames that move as told, never pushed. Colliders and pins can ride on them.
+ */
+
+typedef struct lm_mover_def {
+    lm_pose pose;
+    lm_vec3 velocity; /* metres a second */
+    lm_vec3 spin;     /* radians a second, world axes, about the frame's origin */
+    uint32_t cookie;
+} lm_mover_def;
+
+LM_API lm_mover_def lm_mover_def_default(void);
+LM_API lm_result lm_mover_create(lm_world *world, const lm_mover_def *def, lm_mover_id *mover);
+
+/* What rides on the mover stays where it is, at rest. */
+LM_API lm_result lm_mover_destroy(lm_world *world, lm_mover_id mover);
+
+/* From now on it moves with this velocity and spin. */
+LM_API lm_result lm_mover_set_velocity(lm_world *world, lm_mover_id mover, lm_vec3 velocity, lm_vec3 spin);
+
+/* It moves evenly so that the next lm_world_step ends with this pose, and stands still after it. */
+LM_API lm_result lm_mover_move_to(lm_world *world, lm_mover_id mover, lm_pose pose);
+LM_API lm_result lm_mover_get_pose(const lm_world *world, lm_mover_id mover, lm_pose *pose);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Colliders
+ */
+
+typedef enum lm_shape {
+    LM_SHAPE_PLANE = 0, /* solid below the plane through the pose's position; the normal is the pose's Y axis */
+    LM_SHAPE_SPHERE,    /* radius */
+    LM_SHAPE_CAPSULE,   /* radius, and half_length of its axis along Y */
+    LM_SHAPE_BOX,       /* half_extents */
+    LM_SHAPE_COUNT
+} lm_shape;
+
+typedef struct lm_collider_def {
+    lm_shape shape;
+    float radius;         /* metres, above 0; default 0.5 */
+    float half_length;    /* metres, at least 0; default 0.5 */
+    lm_vec3 half_extents; /* metres, above 0; default 0.5 each */
+    lm_pose pose;         /* in the world, or in the mover's frame */
+    lm_mover_id mover;    /* {0} (default): stands still */
+    float friction;       /* at least 0; default 0.5 */
+    float restitution;    /* 0 to 1; default 0 */
+    uint32_t cookie;
+} lm_collider_def;
+
+LM_API lm_collider_def lm_collider_def_default(void);
+LM_API lm_result lm_collider_create(lm_world *world, const lm_collider_def *def, lm_collider_id *collider);
+LM_API lm_result lm_collider_destroy(lm_world *world, lm_collider_id collider);
+
+/* Where the collider is now, in the world. */
+LM_API lm_result lm_collider_get_pose(const lm_world *world, lm_collider_id collider, lm_pose *pose);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Pins and drags
+ */
+
+/* Holds particles at points of the world or of a mover. In the fit a held particle weighs as much as the whole body, so
+ * that the body hangs on it instead of stretching away from it. A particle can be held by one pin at a time
+ * (LM_ERROR_ARGUMENT). */
+typedef struct lm_pin_def {
+    lm_body_id body;
+    const uint32_t *particles; /* copied */
+    uint32_t particle_count;   /* at least 1 */
+    const lm_dvec3 *targets;   /* world coordinates, one for each; null (default): where the particles are now */
+    lm_mover_id mover;         /* {0} (default): the world. The targets ride on the mover from its pose now */
+    uint32_t cookie;
+} lm_pin_def;
+
+LM_API lm_pin_def lm_pin_def_default(void);
+LM_API lm_result lm_pin_create(lm_world *world, const lm_pin_def *def, lm_pin_id *pin);
+LM_API lm_result lm_pin_destroy(lm_world *world, lm_pin_id pin);
+
+/* A spring from a target point to a particle and its surroundings: a hand that pulls. It is integrated implicitly and
+ * so stays stable however stiff it is. */
+typedef struct lm_drag_def {
+    lm_body_id body;
+    uint32_t particle;
+    float radius;        /* rest-pose neighbourhood that is pulled along, metres; default 0: the particle alone */
+    lm_dvec3 target;     /* world */
+    float hertz;         /* as if the spring held the whole body's mass; above 0, default 2 */
+    float damping_ratio; /* at least 0; default 1 */
+    float max_force;     /* newtons, above 0; default FLT_MAX */
+    uint32_t cookie;
+} lm_drag_def;
+
+LM_API lm_drag_def lm_drag_def_default(void);
+LM_API lm_result lm_drag_create(lm_world *world, const lm_drag_def *def, lm_drag_id *drag);
+LM_API lm_result lm_drag_set_target(lm_world *world, lm_drag_id drag, lm_dvec3 target);
+
+/* The force of the last substep, newtons. */
+LM_API lm_result lm_drag_get_force(const lm_world *world, lm_drag_id drag, lm_vec3 *force);
+LM_API lm_result lm_drag_destroy(lm_world *world, lm_drag_id drag);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Surfaces
+ */
+
+/* A triangle mesh in the rest pose that moves with the body. A vertex on a particle follows that particle; any other is
+ * a weighted sum of the particles around it that reproduces every affine motion exactly. */
+typedef struct lm_skin_def {
+    const lm_vec3 *vertices; /* rest pose, body frame; copied */
+    uint32_t vertex_count;
+    const uint32_t *triangles; /* three vertex indices each; copied */
+    uint32_t triangle_count;
+    uint32_t cookie;
+} lm_skin_def;
+
+LM_API lm_skin_def lm_skin_def_default(void);
+
+/* Gives the body a surface, in place of any it had. */
+LM_API lm_result lm_body_set_skin(lm_world *world, lm_body_id body, const lm_skin_def *def);
+
+/* Deformed vertices relative to `base`, and unit normals (area-weighted means over the triangles around a vertex; zero
+ * for a vertex without area). Either array may be null. LM_ERROR_ARGUMENT when the body has no skin. */
+LM_API lm_result lm_body_get_skin(const lm_world *world, lm_body_id body, lm_dvec3 base, lm_vec3 *positions,
+                                  lm_vec3 *normals);
+
+/* Three vertex indices for each triangle. */
+LM_API lm_result lm_body_get_skin_triangles(const lm_world *world, lm_body_id body, uint32_t *triangles);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Ray pick
+ */
+
+typedef struct lm_hit {
+    lm_body_id body;
+    uint32_t particle; /* the one nearest to the point */
+    lm_dvec3 point;    /* world */
+    lm_vec3 normal;    /* towards the ray's origin */
+    float distance;    /* along the ray, metres */
+} lm_hit;
+
+/* The nearest thing on the ray: the skin's triangles where a body has a skin, else spheres around its particles (of the
+ * contact radius, or a tenth of the mean spacing where that is larger). The direction need not be a unit vector.
+ * Returns false, and leaves *hit alone, when nothing is hit within max_distance. */
+LM_API bool lm_world_pick(const lm_world *world, lm_dvec3 origin, lm_vec3 direction, float max_distance, lm_hit *hit);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Statistics
+ */
+
+typedef enum lm_stage {
+    LM_STAGE_PREDICT = 0, /* forces, drags, and each body's rigid motion */
+    LM_STAGE_GATHER,      /* particles to region moments */
+    LM_STAGE_FIT,         /* moments to region transforms */
+    LM_STAGE_SCATTER,     /* transforms to goal positions */
+    LM_STAGE_INTEGRATE,   /* damping, goals, velocities, positions */
+    LM_STAGE_CONTACT,     /* pins and colliders */
+    LM_STAGE_COUNT
+} lm_stage;
+
+/* "predict", "gather", ... ; null for anything else. */
+LM_API const char *lm_stage_name(lm_stage stage);
+
+typedef struct lm_stats {
+    uint32_t bodies, particles, regions;
+    uint64_t memberships;
+    uint64_t steps;                       /* calls of lm_world_step so far */
+    double step_seconds;                  /* the last call, wall clock */
+    double stage_seconds[LM_STAGE_COUNT]; /* the last call, summed over workers and substeps */
+    uint32_t contacts;                    /* particles touching colliders at the end of the last call */
+    uint32_t stiffness_limited;           /* bodies as stiff as the substep allows */
+    lm_dvec3 momentum;                    /* kg m/s, now */
+    lm_dvec3 outside_impulse;             /* N s given by gravity, fields, forces, drags, pins and colliders so far */
+    double momentum_scale;                /* sum of m |v|, now */
+    double kinetic_energy;                /* joules, now */
+    float max_speed;                      /* m/s, now */
+    bool finite;                          /* every position and velocity is */
+    size_t memory;                        /* bytes held by the world */
+} lm_stats;
+
+LM_API void lm_world_get_stats(const lm_world *world, lm_stats *stats);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Snapshots
+ */
+
+/* A hash of the state: positions, velocities, region rotations and connectivity of all bodies. */
+LM_API uint64_t lm_world_hash(const lm_world *world);
+
+/* The number of bytes that lm_world_save needs now. */
+LM_API size_t lm_world_save_size(const lm_world *world);
+
+/* Writes everything that the future depends on (bodies, colliders, movers, pins, drags, fields, gravity, substeps,
+ * time, pending forces) into `buffer`. LM_ERROR_CAPACITY when it is smaller than lm_world_save_size. */
+LM_API lm_result lm_world_save(const lm_world *world, void *buffer, size_t capacity);
+
+/* Puts what was saved in the place of the world's contents; ids from the time of saving are valid again. Host hooks,
+ * workers and instruction set stay the world's own. On failure nothing changes. */
+LM_API lm_result lm_world_load(lm_world *world, const void *buffer, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

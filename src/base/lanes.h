@@ -1,0 +1,273 @@
+/*
+ * Lanes: one name for a row of floats that is as wide as the instruction set allows.
+ *
+ * A kernel file is compiled once for each instruction set, with one of LMI_ISA_SCALAR, LMI_ISA_SSE2, LMI_ISA_AVX2 and
+ * LMI_ISA_AVX512 defined. Arithmetic is written with the plain operators on `vf`; this file adds what C has no operator
+ * for. Every operation here rounds correctly and alike on every instruction set (no fused multiply-add, no reciprocal
+ * approximations), and a lane never sees its neighbours, so all widths give the same bits.
+ *
+ * Data is laid out in blocks of LMI_BLOCK lanes whatever the width; a narrower instruction set walks through a block in
+ * several pieces.
+ */
+#ifndef LMI_LANES_H
+#define LMI_LANES_H
+
+#include "base/block.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(LMI_ISA_AVX512)
+
+#include <immintrin.h>
+#define LMI_ISA_SUFFIX avx512
+#define LMI_LANES 16
+typedef __m512 vf;
+typedef __mmask16 vm;
+
+static inline vf vf_set1(float a) { return _mm512_set1_ps(a); }
+static inline vf vf_load(const float *p) { return _mm512_load_ps(p); }
+static inline void vf_store(float *p, vf a) { _mm512_store_ps(p, a); }
+static inline vf vf_min(vf a, vf b) { return _mm512_min_ps(a, b); }
+static inline vf vf_max(vf a, vf b) { return _mm512_max_ps(a, b); }
+static inline vf vf_sqrt(vf a) { return _mm512_sqrt_ps(a); }
+static inline vf vf_abs(vf a) { return _mm512_abs_ps(a); }
+static inline vm vf_lt(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
+static inline vm vm_and(vm a, vm b) { return (vm)(a & b); }
+static inline vm vm_or(vm a, vm b) { return (vm)(a | b); }
+static inline vm vm_not(vm a) { return (vm)~a; }
+static inline bool vm_any(vm a) { return a != 0; }
+static inline uint32_t vm_bits(vm a) { return a; }
+static inline vf vf_select(vm m, vf yes, vf no) { return _mm512_mask_blend_ps(m, no, yes); }
+
+/* In each quarter of four registers: four records of x y z w become rows of x, y, z and w. */
+static inline void lmi_transpose_quarters(vf r0, vf r1, vf r2, vf r3, vf out[4])
+{
+    vf xy01 = _mm512_unpacklo_ps(r0, r1), zw01 = _mm512_unpackhi_ps(r0, r1);
+    vf xy23 = _mm512_unpacklo_ps(r2, r3), zw23 = _mm512_unpackhi_ps(r2, r3);
+    out[0] = _mm512_castpd_ps(_mm512_unpacklo_pd(_mm512_castps_pd(xy01), _mm512_castps_pd(xy23)));
+    out[1] = _mm512_castpd_ps(_mm512_unpackhi_pd(_mm512_castps_pd(xy01), _mm512_castps_pd(xy23)));
+    out[2] = _mm512_castpd_ps(_mm512_unpacklo_pd(_mm512_castps_pd(zw01), _mm512_castps_pd(zw23)));
+    out[3] = _mm512_castpd_ps(_mm512_unpackhi_pd(_mm512_castps_pd(zw01), _mm512_castps_pd(zw23)));
+}
+
+static inline vf lmi_load_quarters(const float *a, const float *b, const float *c, const float *d)
+{
+    vf r = _mm512_castps128_ps512(_mm_load_ps(a));
+    r = _mm512_insertf32x4(r, _mm_load_ps(b), 1);
+    r = _mm512_insertf32x4(r, _mm_load_ps(c), 2);
+    return _mm512_insertf32x4(r, _mm_load_ps(d), 3);
+}
+
+static inline void vf_gather4(const float *base, const uint32_t *index, vf out[4])
+{
+#define AT(k) (base + 4 * (size_t)index[k])
+    vf r0 = lmi_load_quarters(AT(0), AT(4), AT(8), AT(12));
+    vf r1 = lmi_load_quarters(AT(1), AT(5), AT(9), AT(13));
+    vf r2 = lmi_load_quarters(AT(2), AT(6), AT(10), AT(14));
+    vf r3 = lmi_load_quarters(AT(3), AT(7), AT(11), AT(15));
+#undef AT
+    lmi_transpose_quarters(r0, r1, r2, r3, out);
+}
+
+static inline void vf_load4(const float *p, vf out[4])
+{
+    vf r0 = lmi_load_quarters(p, p + 16, p + 32, p + 48);
+    vf r1 = lmi_load_quarters(p + 4, p + 20, p + 36, p + 52);
+    vf r2 = lmi_load_quarters(p + 8, p + 24, p + 40, p + 56);
+    vf r3 = lmi_load_quarters(p + 12, p + 28, p + 44, p + 60);
+    lmi_transpose_quarters(r0, r1, r2, r3, out);
+}
+
+static inline void vf_store4(float *p, vf x, vf y, vf z, vf w)
+{
+    vf r[4];
+    lmi_transpose_quarters(x, y, z, w, r);
+    vf a = _mm512_shuffle_f32x4(r[0], r[1], 0x44), b = _mm512_shuffle_f32x4(r[2], r[3], 0x44);
+    vf c = _mm512_shuffle_f32x4(r[0], r[1], 0xee), d = _mm512_shuffle_f32x4(r[2], r[3], 0xee);
+    _mm512_store_ps(p, _mm512_shuffle_f32x4(a, b, 0x88));
+    _mm512_store_ps(p + 16, _mm512_shuffle_f32x4(a, b, 0xdd));
+    _mm512_store_ps(p + 32, _mm512_shuffle_f32x4(c, d, 0x88));
+    _mm512_store_ps(p + 48, _mm512_shuffle_f32x4(c, d, 0xdd));
+}
+
+#elif defined(LMI_ISA_AVX2)
+
+#include <immintrin.h>
+#define LMI_ISA_SUFFIX avx2
+#define LMI_LANES 8
+typedef __m256 vf;
+typedef __m256 vm;
+
+static inline vf vf_set1(float a) { return _mm256_set1_ps(a); }
+static inline vf vf_load(const float *p) { return _mm256_load_ps(p); }
+static inline void vf_store(float *p, vf a) { _mm256_store_ps(p, a); }
+static inline vf vf_min(vf a, vf b) { return _mm256_min_ps(a, b); }
+static inline vf vf_max(vf a, vf b) { return _mm256_max_ps(a, b); }
+static inline vf vf_sqrt(vf a) { return _mm256_sqrt_ps(a); }
+static inline vf vf_abs(vf a) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a); }
+static inline vm vf_lt(vf a, vf b) { return _mm256_cmp_ps(a, b, _CMP_LT_OQ); }
+static inline vm vm_and(vm a, vm b) { return _mm256_and_ps(a, b); }
+static inline vm vm_or(vm a, vm b) { return _mm256_or_ps(a, b); }
+static inline vm vm_not(vm a) { return _mm256_xor_ps(a, _mm256_castsi256_ps(_mm256_set1_epi32(-1))); }
+static inline uint32_t vm_bits(vm a) { return (uint32_t)_mm256_movemask_ps(a); }
+static inline bool vm_any(vm a) { return vm_bits(a) != 0; }
+static inline vf vf_select(vm m, vf yes, vf no) { return _mm256_blendv_ps(no, yes, m); }
+
+static inline void lmi_transpose_halves(vf r0, vf r1, vf r2, vf r3, vf out[4])
+{
+    vf xy01 = _mm256_unpacklo_ps(r0, r1), zw01 = _mm256_unpackhi_ps(r0, r1);
+    vf xy23 = _mm256_unpacklo_ps(r2, r3), zw23 = _mm256_unpackhi_ps(r2, r3);
+    out[0] = _mm256_castpd_ps(_mm256_unpacklo_pd(_mm256_castps_pd(xy01), _mm256_castps_pd(xy23)));
+    out[1] = _mm256_castpd_ps(_mm256_unpackhi_pd(_mm256_castps_pd(xy01), _mm256_castps_pd(xy23)));
+    out[2] = _mm256_castpd_ps(_mm256_unpacklo_pd(_mm256_castps_pd(zw01), _mm256_castps_pd(zw23)));
+    out[3] = _mm256_castpd_ps(_mm256_unpackhi_pd(_mm256_castps_pd(zw01), _mm256_castps_pd(zw23)));
+}
+
+static inline vf lmi_load_halves(const float *a, const float *b)
+{
+    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_load_ps(a)), _mm_load_ps(b), 1);
+}
+
+static inline void vf_gather4(const float *base, const uint32_t *index, vf out[4])
+{
+#define AT(k) (base + 4 * (size_t)index[k])
+    lmi_transpose_halves(lmi_load_halves(AT(0), AT(4)), lmi_load_halves(AT(1), AT(5)), lmi_load_halves(AT(2), AT(6)),
+                         lmi_load_halves(AT(3), AT(7)), out);
+#undef AT
+}
+
+static inline void vf_load4(const float *p, vf out[4])
+{
+    lmi_transpose_halves(lmi_load_halves(p, p + 16), lmi_load_halves(p + 4, p + 20), lmi_load_halves(p + 8, p + 24),
+                         lmi_load_halves(p + 12, p + 28), out);
+}
+
+static inline void vf_store4(float *p, vf x, vf y, vf z, vf w)
+{
+    vf r[4];
+    lmi_transpose_halves(x, y, z, w, r);
+    _mm256_store_ps(p, _mm256_permute2f128_ps(r[0], r[1], 0x20));
+    _mm256_store_ps(p + 8, _mm256_permute2f128_ps(r[2], r[3], 0x20));
+    _mm256_store_ps(p + 16, _mm256_permute2f128_ps(r[0], r[1], 0x31));
+    _mm256_store_ps(p + 24, _mm256_permute2f128_ps(r[2], r[3], 0x31));
+}
+
+#elif defined(LMI_ISA_SSE2)
+
+#include <emmintrin.h>
+#define LMI_ISA_SUFFIX sse2
+#define LMI_LANES 4
+typedef __m128 vf;
+typedef __m128 vm;
+
+static inline vf vf_set1(float a) { return _mm_set1_ps(a); }
+static inline vf vf_load(const float *p) { return _mm_load_ps(p); }
+static inline void vf_store(float *p, vf a) { _mm_store_ps(p, a); }
+static inline vf vf_min(vf a, vf b) { return _mm_min_ps(a, b); }
+static inline vf vf_max(vf a, vf b) { return _mm_max_ps(a, b); }
+static inline vf vf_sqrt(vf a) { return _mm_sqrt_ps(a); }
+static inline vf vf_abs(vf a) { return _mm_andnot_ps(_mm_set1_ps(-0.0f), a); }
+static inline vm vf_lt(vf a, vf b) { return _mm_cmplt_ps(a, b); }
+static inline vm vm_and(vm a, vm b) { return _mm_and_ps(a, b); }
+static inline vm vm_or(vm a, vm b) { return _mm_or_ps(a, b); }
+static inline vm vm_not(vm a) { return _mm_xor_ps(a, _mm_castsi128_ps(_mm_set1_epi32(-1))); }
+static inline uint32_t vm_bits(vm a) { return (uint32_t)_mm_movemask_ps(a); }
+static inline bool vm_any(vm a) { return vm_bits(a) != 0; }
+static inline vf vf_select(vm m, vf yes, vf no) { return _mm_or_ps(_mm_and_ps(m, yes), _mm_andnot_ps(m, no)); }
+
+static inline void lmi_transpose(vf r0, vf r1, vf r2, vf r3, vf out[4])
+{
+    vf xy01 = _mm_unpacklo_ps(r0, r1), zw01 = _mm_unpackhi_ps(r0, r1);
+    vf xy23 = _mm_unpacklo_ps(r2, r3), zw23 = _mm_unpackhi_ps(r2, r3);
+    out[0] = _mm_movelh_ps(xy01, xy23);
+    out[1] = _mm_movehl_ps(xy23, xy01);
+    out[2] = _mm_movelh_ps(zw01, zw23);
+    out[3] = _mm_movehl_ps(zw23, zw01);
+}
+
+static inline void vf_gather4(const float *base, const uint32_t *index, vf out[4])
+{
+#define AT(k) _mm_load_ps(base + 4 * (size_t)index[k])
+    lmi_transpose(AT(0), AT(1), AT(2), AT(3), out);
+#undef AT
+}
+
+static inline void vf_load4(const float *p, vf out[4])
+{
+    lmi_transpose(_mm_load_ps(p), _mm_load_ps(p + 4), _mm_load_ps(p + 8), _mm_load_ps(p + 12), out);
+}
+
+static inline void vf_store4(float *p, vf x, vf y, vf z, vf w)
+{
+    vf r[4];
+    lmi_transpose(x, y, z, w, r);
+    for (int k = 0; k < 4; k++) {
+        _mm_store_ps(p + 4 * k, r[k]);
+    }
+}
+
+#elif defined(LMI_ISA_SCALAR)
+
+#define LMI_ISA_SUFFIX scalar
+#define LMI_LANES 1
+typedef float vf;
+typedef bool vm;
+
+static inline vf vf_set1(float a) { return a; }
+static inline vf vf_load(const float *p) { return *p; }
+static inline void vf_store(float *p, vf a) { *p = a; }
+/* The second operand where they are equal or unordered, as the vector instructions have it. */
+static inline vf vf_min(vf a, vf b) { return a < b ? a : b; }
+static inline vf vf_max(vf a, vf b) { return a > b ? a : b; }
+static inline vf vf_sqrt(vf a) { return sqrtf(a); }
+static inline vf vf_abs(vf a) { return fabsf(a); }
+static inline vm vf_lt(vf a, vf b) { return a < b; }
+static inline vm vm_and(vm a, vm b) { return a && b; }
+static inline vm vm_or(vm a, vm b) { return a || b; }
+static inline vm vm_not(vm a) { return !a; }
+static inline bool vm_any(vm a) { return a; }
+static inline uint32_t vm_bits(vm a) { return a; }
+static inline vf vf_select(vm m, vf yes, vf no) { return m ? yes : no; }
+
+static inline void vf_load4(const float *p, vf out[4])
+{
+    out[0] = p[0];
+    out[1] = p[1];
+    out[2] = p[2];
+    out[3] = p[3];
+}
+
+static inline void vf_gather4(const float *base, const uint32_t *index, vf out[4])
+{
+    vf_load4(base + 4 * (size_t)index[0], out);
+}
+
+static inline void vf_store4(float *p, vf x, vf y, vf z, vf w)
+{
+    p[0] = x;
+    p[1] = y;
+    p[2] = z;
+    p[3] = w;
+}
+
+#else
+#error "define one of LMI_ISA_SCALAR, LMI_ISA_SSE2, LMI_ISA_AVX2, LMI_ISA_AVX512"
+#endif
+
+/* vf_load4 and vf_store4 read and write LMI_LANES consecutive records of x y z w; vf_gather4 reads the records named by
+ * LMI_LANES indices. */
+
+/* lmi_name_avx512 and so on: each instruction set has its own copy of a kernel. */
+#define LMI_JOIN_(a, b) a##_##b
+#define LMI_JOIN(a, b) LMI_JOIN_(a, b)
+#define LMI_KERNEL(name) LMI_JOIN(lmi_##name, LMI_ISA_SUFFIX)
+
+/* The pieces in which a block is walked. */
+#define LMI_PIECES (LMI_BLOCK / LMI_LANES)
+
+static inline vf vf_clamp(vf a, vf low, vf high) { return vf_min(vf_max(a, low), high); }
+
+#endif

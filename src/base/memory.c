@@ -1,0 +1,85 @@
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void *default_allocate(size_t size, size_t alignment, void *user)
+{
+    (void)user;
+    return aligned_alloc(alignment, size);
+}
+
+static void default_release(void *memory, size_t size, void *user)
+{
+    (void)size;
+    (void)user;
+    free(memory);
+}
+
+void lmi_memory_init(lmi_memory *memory, const lm_allocator *hooks)
+{
+    memory->used = 0;
+    memory->hooks = *hooks;
+    if (!hooks->allocate) {
+        memory->hooks.allocate = default_allocate;
+        memory->hooks.release = default_release;
+    }
+}
+
+/* Whole multiples of the alignment, as aligned_alloc wants them. 0 when the product overflows. */
+static size_t rounded_bytes(size_t count, size_t size)
+{
+    if (count > (SIZE_MAX - LMI_ALIGNMENT) / size) {
+        return 0;
+    }
+    size_t bytes = (count * size + LMI_ALIGNMENT - 1) / LMI_ALIGNMENT * LMI_ALIGNMENT;
+    return bytes ? bytes : LMI_ALIGNMENT;
+}
+
+void *lmi_allocate(lmi_memory *memory, size_t count, size_t size)
+{
+    size_t bytes = rounded_bytes(count, size);
+    if (bytes == 0) {
+        return NULL;
+    }
+    void *pointer = memory->hooks.allocate(bytes, LMI_ALIGNMENT, memory->hooks.user);
+    if (pointer) {
+        memory->used += bytes;
+        memset(pointer, 0, bytes);
+    }
+    return pointer;
+}
+
+void lmi_release(lmi_memory *memory, void *pointer, size_t count, size_t size)
+{
+    if (pointer) {
+        size_t bytes = rounded_bytes(count, size);
+        memory->used -= bytes;
+        memory->hooks.release(pointer, bytes, memory->hooks.user);
+    }
+}
+
+bool lmi_reserve(lmi_memory *memory, void **array, uint32_t *capacity, uint32_t needed, size_t size)
+{
+    if (needed <= *capacity) {
+        return true;
+    }
+    uint64_t grown = (uint64_t)*capacity + *capacity / 2 + 8;
+    if (grown < needed) {
+        grown = needed;
+    }
+    if (grown > UINT32_MAX) {
+        return false;
+    }
+    void *larger = lmi_allocate(memory, (size_t)grown, size);
+    if (!larger) {
+        return false;
+    }
+    if (*capacity) {
+        memcpy(larger, *array, *capacity * size);
+    }
+    lmi_release(memory, *array, *capacity, size);
+    *array = larger;
+    *capacity = (uint32_t)grown;
+    return true;
+}

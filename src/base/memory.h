@@ -1,0 +1,29 @@
+/*
+ * Memory: the host's allocator behind two calls, with the bytes counted.
+ */
+#ifndef LMI_MEMORY_H
+#define LMI_MEMORY_H
+
+#include "limber/limber.h"
+
+#define LMI_ALIGNMENT 64
+
+typedef struct lmi_memory {
+    lm_allocator hooks;
+    size_t used;
+} lmi_memory;
+
+void lmi_memory_init(lmi_memory *memory, const lm_allocator *hooks);
+
+/* `count` elements of `size` bytes, zeroed and aligned to LMI_ALIGNMENT. Null when there is no memory or the product
+ * overflows. A count of zero gives a valid pointer too, so that null always means failure. */
+void *lmi_allocate(lmi_memory *memory, size_t count, size_t size);
+
+/* With the count and size that were asked for. Null is allowed. */
+void lmi_release(lmi_memory *memory, void *pointer, size_t count, size_t size);
+
+/* Room for at least `needed` elements in *array (capacity in *capacity), growing by half. The contents are kept; on
+ * failure nothing changes. */
+bool lmi_reserve(lmi_memory *memory, void **array, uint32_t *capacity, uint32_t needed, size_t size);
+
+#endif

@@ -1,0 +1,45 @@
+#define _POSIX_C_SOURCE 200809L
+#include "base/os.h"
+
+#include <sched.h>
+#include <time.h>
+#include <unistd.h>
+
+uint64_t lmi_os_nanoseconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint32_t lmi_os_cores(void)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return cores < 1 ? 1 : (uint32_t)cores;
+}
+
+bool lmi_thread_start(lmi_thread *thread, void *(*run)(void *), void *argument)
+{
+    return pthread_create(thread, NULL, run, argument) == 0;
+}
+
+void lmi_thread_join(lmi_thread thread) { pthread_join(thread, NULL); }
+
+void lmi_thread_pause(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#endif
+}
+
+void lmi_thread_yield(void) { sched_yield(); }
+
+bool lmi_mutex_init(lmi_mutex *mutex) { return pthread_mutex_init(mutex, NULL) == 0; }
+void lmi_mutex_free(lmi_mutex *mutex) { pthread_mutex_destroy(mutex); }
+void lmi_mutex_lock(lmi_mutex *mutex) { pthread_mutex_lock(mutex); }
+void lmi_mutex_unlock(lmi_mutex *mutex) { pthread_mutex_unlock(mutex); }
+
+bool lmi_condition_init(lmi_condition *condition) { return pthread_cond_init(condition, NULL) == 0; }
+void lmi_condition_free(lmi_condition *condition) { pthread_cond_destroy(condition); }
+void lmi_condition_wait(lmi_condition *condition, lmi_mutex *mutex) { pthread_cond_wait(condition, mutex); }
+void lmi_condition_wake_all(lmi_condition *condition) { pthread_cond_broadcast(condition); }

@@ -1,0 +1,74 @@
+/*
+ * Small double-precision algebra for everything that happens once a body or once a region: definitions, rest shapes,
+ * rigid motions. Per-particle work is in lanes (lanes.h).
+ */
+#ifndef LMI_VEC_H
+#define LMI_VEC_H
+
+#include "limber/limber.h"
+
+#include <math.h>
+
+typedef struct dmat3 {
+    double m[3][3]; /* row, column */
+} dmat3;
+
+static inline lm_dvec3 dvec(double x, double y, double z)
+{
+    lm_dvec3 v = {x, y, z};
+    return v;
+}
+
+static inline lm_dvec3 dvec_from(lm_vec3 a) { return dvec(a.x, a.y, a.z); }
+static inline lm_dvec3 dvec_add(lm_dvec3 a, lm_dvec3 b) { return dvec(a.x + b.x, a.y + b.y, a.z + b.z); }
+static inline lm_dvec3 dvec_sub(lm_dvec3 a, lm_dvec3 b) { return dvec(a.x - b.x, a.y - b.y, a.z - b.z); }
+static inline lm_dvec3 dvec_scale(lm_dvec3 a, double s) { return dvec(a.x * s, a.y * s, a.z * s); }
+static inline double dvec_dot(lm_dvec3 a, lm_dvec3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+static inline double dvec_length(lm_dvec3 a) { return sqrt(dvec_dot(a, a)); }
+
+static inline lm_dvec3 dvec_cross(lm_dvec3 a, lm_dvec3 b)
+{
+    return dvec(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
+}
+
+static inline lm_vec3 vec_from(lm_dvec3 a)
+{
+    lm_vec3 v = {(float)a.x, (float)a.y, (float)a.z};
+    return v;
+}
+
+static inline lm_dvec3 dmat_apply(const dmat3 *a, lm_dvec3 v)
+{
+    return dvec(a->m[0][0] * v.x + a->m[0][1] * v.y + a->m[0][2] * v.z,
+                a->m[1][0] * v.x + a->m[1][1] * v.y + a->m[1][2] * v.z,
+                a->m[2][0] * v.x + a->m[2][1] * v.y + a->m[2][2] * v.z);
+}
+
+static inline lm_dvec3 dmat_apply_transposed(const dmat3 *a, lm_dvec3 v)
+{
+    return dvec(a->m[0][0] * v.x + a->m[1][0] * v.y + a->m[2][0] * v.z,
+                a->m[0][1] * v.x + a->m[1][1] * v.y + a->m[2][1] * v.z,
+                a->m[0][2] * v.x + a->m[1][2] * v.y + a->m[2][2] * v.z);
+}
+
+dmat3 dmat_multiply(const dmat3 *a, const dmat3 *b);
+
+/* The rotation matrix of a quaternion of any length but zero. */
+dmat3 dmat_from_quat(lm_quat q);
+lm_quat quat_from_dmat(const dmat3 *r);
+
+/* The rotation by |w| radians about w. */
+dmat3 dmat_from_rotation_vector(lm_dvec3 w);
+
+/* The angular velocity with angular momentum `momentum` for a body of inertia `inertia` (xx yy zz xy yz zx). Directions
+ * about which there is no inertia to speak of (a point, a straight line) do not rotate. */
+lm_dvec3 dmat_solve_spin(const double inertia[6], lm_dvec3 momentum);
+
+/* Eigenvalues (descending) and orthonormal eigenvectors (columns of v) of the symmetric n x n matrix a, row-major;
+ * n at most 6. `a` is destroyed. Cyclic Jacobi rotations. */
+void lmi_symmetric_eigen(int n, double *a, double *values, double *v);
+
+static inline bool vec_is_finite(lm_vec3 a) { return isfinite(a.x) && isfinite(a.y) && isfinite(a.z); }
+static inline bool dvec_is_finite(lm_dvec3 a) { return isfinite(a.x) && isfinite(a.y) && isfinite(a.z); }
+
+#endif

@@ -1,0 +1,512 @@
+/*
+ * Bodies: creation, destruction, and which batch they are stepped in.
+ */
+#include "body.h"
+#include "base/guard.h"
+#include "sample/cluster.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BODY_COOKIE 0x4c4d4231u
+
+/* Bodies are stepped together up to this many particles: enough to fill lanes, few enough to stay in a core's cache. */
+#define BATCH_PARTICLES 4096u
+
+lm_body_def lm_body_def_default(void)
+{
+    lm_body_def def;
+    memset(&def, 0, sizeof def);
+    def.mass = 1.0f;
+    def.clusters.counts[0] = def.clusters.counts[1] = def.clusters.counts[2] = 1;
+    def.clusters.overlap = 0.25f;
+    def.material = lm_material_default();
+    def.pose = lm_pose_identity();
+    def.cookie = BODY_COOKIE;
+    return def;
+}
+
+lmi_body *lmi_body_find(const lm_world *world, lm_body_id id, const char *caller)
+{
+    lmi_id plain = {id.slot, id.generation};
+    uint32_t index;
+    if (!lmi_pool_find(&world->bodies, plain, &index)) {
+        lmi_fail(world, LM_ERROR_ID, "%s: there is no body {%u, %u}", caller, id.slot, id.generation);
+        return NULL;
+    }
+    return lmi_body_at(world, index);
+}
+
+bool lm_body_is_valid(const lm_world *world, lm_body_id id)
+{
+    lmi_id plain = {id.slot, id.generation};
+    uint32_t index;
+    return lmi_pool_find(&world->bodies, plain, &index);
+}
+
+/* --- batches --- */
+
+lm_result lmi_body_join_batch(lm_world *world, uint32_t slot)
+{
+    lmi_body *body = lmi_body_at(world, slot);
+    uint32_t index = world->batch_count;
+    if (index > 0 && world->batches[index - 1].particles + body->padded_count <= BATCH_PARTICLES) {
+        index--;
+    } else {
+        for (uint32_t n = 0; n < world->batch_count; n++) { /* one that bodies have left */
+            if (world->batches[n].particles + body->padded_count <= BATCH_PARTICLES) {
+                index = n;
+                break;
+            }
+        }
+    }
+    void *batches = world->batches;
+    bool ok = lmi_reserve(&world->memory, &batches, &world->batch_capacity, index + 1, sizeof *world->batches);
+    world->batches = batches;
+    if (!ok) {
+        return LM_ERROR_MEMORY;
+    }
+    if (index == world->batch_count) {
+        memset(&world->batches[index], 0, sizeof world->batches[index]);
+    }
+    lmi_batch *batch = &world->batches[index];
+    void *bodies = batch->bodies;
+    ok = lmi_reserve(&world->memory, &bodies, &batch->body_capacity, batch->body_count + 1, sizeof *batch->bodies);
+    batch->bodies = bodies;
+    if (!ok) {
+        return LM_ERROR_MEMORY;
+    }
+    uint32_t at = batch->body_count++; /* slot order */
+    for (; at > 0 && batch->bodies[at - 1] > slot; at--) {
+        batch->bodies[at] = batch->bodies[at - 1];
+    }
+    batch->bodies[at] = slot;
+    batch->particles += body->padded_count;
+    batch->dirty = true;
+    body->batch = index;
+    world->batch_count = index == world->batch_count ? index + 1 : world->batch_count;
+    return LM_OK;
+}
+
+void lmi_body_leave_batch(lm_world *world, uint32_t slot)
+{
+    const lmi_body *body = lmi_body_at(world, slot);
+    lmi_batch *batch = &world->batches[body->batch];
+    uint32_t at = 0;
+    while (batch->bodies[at] != slot) {
+        at++;
+    }
+    memmove(batch->bodies + at, batch->bodies + at + 1, (batch->body_count - at - 1) * sizeof *batch->bodies);
+    batch->body_count--;
+    batch->particles -= body->padded_count;
+    batch->dirty = true;
+}
+
+/* --- creation --- */
+
+static const char *pose_fault(const lm_body_def *def)
+{
+    lm_quat q = def->pose.rotation;
+    double length = (double)q.x * q.x + (double)q.y * q.y + (double)q.z * q.z + (double)q.w * q.w;
+    if (!dvec_is_finite(def->pose.position) || !(length > 1e-12 && length < 1e12)) {
+        return "the pose is not finite, or its rotation is zero";
+    }
+    float v[6] = {def->velocity.x, def->velocity.y, def->velocity.z, def->spin.x, def->spin.y, def->spin.z};
+    for (int i = 0; i < 6; i++) {
+        if (!(fabsf(v[i]) <= LM_MAX_SPEED)) {
+            return "velocity or spin is not finite or above 1e6";
+        }
+    }
+    return NULL;
+}
+
+static const char *mass_fault(const lm_body_def *def)
+{
+    if (!def->masses) {
+        return def->mass > 0.0f && def->mass <= 1e12f ? NULL : "mass must be above 0 and at most 1e12 kg";
+    }
+    double sum = 0.0, least = INFINITY;
+    for (uint32_t n = 0; n < def->point_count; n++) {
+        if (!(def->masses[n] > 0.0f && def->masses[n] <= 1e12f)) {
+            return "every mass must be above 0 and at most 1e12 kg";
+        }
+        sum += def->masses[n];
+        least = def->masses[n] < least ? def->masses[n] : least;
+    }
+    return least * def->point_count >= 1e-9 * sum ? NULL : "the lightest particle is below 1e-9 of the mean mass";
+}
+
+static const char *def_fault(const lm_body_def *def)
+{
+    if (def->cookie != BODY_COOKIE) {
+        return "the definition did not come from lm_body_def_default";
+    }
+    if (!def->points || def->point_count == 0) {
+        return "a body needs at least one point";
+    }
+    for (uint32_t n = 0; n < def->point_count; n++) {
+        const lm_vec3 *p = &def->points[n];
+        if (!(fabsf(p->x) <= LM_MAX_COORDINATE && fabsf(p->y) <= LM_MAX_COORDINATE &&
+              fabsf(p->z) <= LM_MAX_COORDINATE)) {
+            return "a point is not finite or beyond LM_MAX_COORDINATE";
+        }
+    }
+    if (!(def->contact_radius >= 0.0f && def->contact_radius <= 1e6f)) {
+        return "contact_radius must be 0 to 1e6 m";
+    }
+    const char *fault = mass_fault(def);
+    fault = fault ? fault : pose_fault(def);
+    return fault ? fault : lmi_material_fault(&def->material);
+}
+
+bool lmi_body_allocate(lm_world *world, lmi_body *body)
+{
+    lmi_memory *memory = &world->memory;
+    body->padded_count = (body->particle_count + LMI_BLOCK - 1) / LMI_BLOCK * LMI_BLOCK;
+    body->rest = lmi_allocate(memory, body->particle_count, sizeof *body->rest);
+    body->mass = lmi_allocate(memory, body->particle_count, sizeof *body->mass);
+    body->order = lmi_allocate(memory, body->particle_count, sizeof *body->order);
+    body->place = lmi_allocate(memory, body->particle_count, sizeof *body->place);
+    body->region_offsets = lmi_allocate(memory, (size_t)body->region_count + 1, sizeof *body->region_offsets);
+    body->members = lmi_allocate(memory, body->membership_count, sizeof *body->members);
+    body->regions = lmi_allocate(memory, body->region_count, sizeof *body->regions);
+    body->rotation = lmi_allocate(memory, (size_t)body->region_count * 9, sizeof *body->rotation);
+    body->home = lmi_allocate(memory, (size_t)body->padded_count * 8, sizeof *body->home);
+    body->x = body->home;
+    body->v = body->home ? body->home + (size_t)body->padded_count * 4 : NULL;
+    body->first_pin = body->first_drag = body->first_force = LMI_NONE;
+    return body->rest && body->mass && body->order && body->place && body->region_offsets && body->members &&
+           body->regions && body->rotation && body->home;
+}
+
+void lmi_body_free(lm_world *world, lmi_body *body)
+{
+    lmi_memory *memory = &world->memory;
+    lmi_release(memory, body->rest, body->particle_count, sizeof *body->rest);
+    lmi_release(memory, body->mass, body->particle_count, sizeof *body->mass);
+    lmi_release(memory, body->order, body->particle_count, sizeof *body->order);
+    lmi_release(memory, body->place, body->particle_count, sizeof *body->place);
+    lmi_release(memory, body->region_offsets, (size_t)body->region_count + 1, sizeof *body->region_offsets);
+    lmi_release(memory, body->members, body->membership_count, sizeof *body->members);
+    lmi_release(memory, body->regions, body->region_count, sizeof *body->regions);
+    lmi_release(memory, body->rotation, (size_t)body->region_count * 9, sizeof *body->rotation);
+    lmi_release(memory, body->home, (size_t)body->padded_count * 8, sizeof *body->home);
+    lmi_skin_free(world, &body->skin);
+    memset(body, 0, sizeof *body);
+}
+
+typedef struct degree {
+    uint32_t regions;
+    uint32_t particle;
+} degree;
+
+static int compare_degrees(const void *a, const void *b)
+{
+    const degree *x = a, *y = b;
+    if (x->regions != y->regions) {
+        return x->regions > y->regions ? -1 : 1;
+    }
+    return x->particle < y->particle ? -1 : 1;
+}
+
+/* Fills rest, mass, order, place, offsets and members, particles with most regions first. */
+static bool order_particles(lm_world *world, lmi_body *body, const lm_body_def *def, const lmi_cluster_lists *lists)
+{
+    degree *degrees = lmi_allocate(&world->memory, body->particle_count, sizeof *degrees);
+    if (!degrees) {
+        return false;
+    }
+    for (uint32_t n = 0; n < body->particle_count; n++) {
+        degrees[n].particle = n;
+    }
+    for (uint32_t n = 0; n < lists->member_count; n++) {
+        degrees[lists->members[n]].regions++;
+    }
+    qsort(degrees, body->particle_count, sizeof *degrees, compare_degrees);
+    float share = def->mass / (float)body->particle_count;
+    for (uint32_t n = 0; n < body->particle_count; n++) {
+        uint32_t from = degrees[n].particle;
+        body->order[n] = from;
+        body->place[from] = n;
+        body->rest[n] = def->points[from];
+        body->mass[n] = def->masses ? def->masses[from] : share;
+    }
+    memcpy(body->region_offsets, lists->offsets, (lists->count + 1) * sizeof *lists->offsets);
+    for (uint32_t n = 0; n < lists->member_count; n++) {
+        body->members[n] = body->place[lists->members[n]];
+    }
+    lmi_release(&world->memory, degrees, body->particle_count, sizeof *degrees);
+    return true;
+}
+
+/* Masses and fit weights into the fourth components of v and x; `held` (null: none) marks particles that a pin holds. */
+static void derive_weights(lmi_body *body, const bool *held)
+{
+    body->total_mass = 0.0;
+    for (uint32_t n = 0; n < body->particle_count; n++) {
+        body->total_mass += body->mass[n];
+    }
+    body->mean_mass = body->total_mass / body->particle_count;
+    for (uint32_t n = 0; n < body->particle_count; n++) {
+        body->x[(size_t)n * 4 + 3] = 0.0f;
+        body->v[(size_t)n * 4 + 3] = (float)(body->mass[n] / body->mean_mass);
+    }
+    /* The fourth component of x counts regions first, then becomes the weight. */
+    for (uint32_t n = 0; n < body->membership_count; n++) {
+        body->x[(size_t)body->members[n] * 4 + 3] += 1.0f;
+    }
+    for (uint32_t n = 0; n < body->particle_count; n++) {
+        float *weight = body->x + (size_t)n * 4 + 3;
+        double mass = held && held[n] ? body->total_mass : body->mass[n];
+        *weight = *weight > 0.0f ? (float)(mass / body->mean_mass / *weight) : 0.0f;
+    }
+}
+
+/* The rest constants of every region, from the weights in x. `weights` has room for every particle. */
+static void make_regions(lmi_body *body, float *weights)
+{
+    for (uint32_t n = 0; n < body->particle_count; n++) {
+        weights[n] = body->x[(size_t)n * 4 + 3];
+    }
+    for (uint32_t r = 0; r < body->region_count; r++) {
+        uint32_t first = body->region_offsets[r];
+        lmi_region_make(&body->regions[r], body->rest, weights, body->members + first,
+                        body->region_offsets[r + 1] - first);
+    }
+}
+
+/* Positions and velocities from the pose; the origin is put at the middle of the body. */
+static void place_body(lmi_body *body, const lm_body_def *def)
+{
+    dmat3 rotation = dmat_from_quat(def->pose.rotation);
+    lm_dvec3 centre = dvec(0.0, 0.0, 0.0);
+    for (uint32_t n = 0; n < body->particle_count; n++) {
+        centre = dvec_add(centre, dvec_scale(dvec_from(body->rest[n]), body->mass[n] / body->total_mass));
+    }
+    body->origin = dvec_add(def->pose.position, dmat_apply(&rotation, centre));
+    for (uint32_t n = 0; n < body->particle_count; n++) {
+        lm_dvec3 arm = dmat_apply(&rotation, dvec_sub(dvec_from(body->rest[n]), centre));
+        lm_dvec3 velocity = dvec_add(dvec_from(def->velocity), dvec_cross(dvec_from(def->spin), arm));
+        float *x = body->x + (size_t)n * 4, *v = body->v + (size_t)n * 4;
+        x[0] = (float)arm.x, x[1] = (float)arm.y, x[2] = (float)arm.z;
+        v[0] = (float)velocity.x, v[1] = (float)velocity.y, v[2] = (float)velocity.z;
+        for (int i = 0; i < 3; i++) {
+            v[i] = v[i] > LM_MAX_SPEED ? LM_MAX_SPEED : v[i] < -LM_MAX_SPEED ? -LM_MAX_SPEED : v[i];
+        }
+    }
+    for (uint32_t r = 0; r < body->region_count; r++) {
+        dmat3 frame = dmat_multiply(&rotation, &body->regions[r].axes);
+        for (int i = 0; i < 9; i++) {
+            body->rotation[(size_t)r * 9 + i] = (float)frame.m[i / 3][i % 3];
+        }
+    }
+    lmi_body_update_bounds(body);
+}
+
+static lm_result fill_body(lm_world *world, lmi_body *body, const lm_body_def *def, const lmi_cluster_lists *lists)
+{
+    body->particle_count = def->point_count;
+    body->region_count = lists->count;
+    body->membership_count = lists->member_count;
+    float *weights = lmi_allocate(&world->memory, def->point_count, sizeof *weights);
+    bool ok = weights && lmi_body_allocate(world, body) && order_particles(world, body, def, lists);
+    if (ok) {
+        body->material = def->material;
+        body->contact_radius = def->contact_radius;
+        body->user_data = def->user_data;
+        derive_weights(body, NULL);
+        make_regions(body, weights);
+        place_body(body, def);
+    }
+    lmi_release(&world->memory, weights, def->point_count, sizeof *weights);
+    return ok ? LM_OK : LM_ERROR_MEMORY;
+}
+
+static lm_result create(lm_world *world, const lm_body_def *def, uint32_t *slot)
+{
+    const char *fault = def_fault(def);
+    if (fault) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_create: %s", fault);
+    }
+    uint64_t padded = ((uint64_t)def->point_count + LMI_BLOCK - 1) / LMI_BLOCK * LMI_BLOCK;
+    if (world->particles + padded > LM_MAX_PARTICLES) {
+        return lmi_fail(world, LM_ERROR_LIMIT, "lm_body_create: more than %u particles in a world", LM_MAX_PARTICLES);
+    }
+    lmi_cluster_lists lists;
+    lm_result result = lmi_clusters_make(&world->memory, &def->clusters, def->points, def->point_count, &lists, &fault);
+    if (result == LM_OK && world->memberships + lists.member_count > LM_MAX_MEMBERSHIPS) {
+        result = LM_ERROR_LIMIT;
+    }
+    if (result != LM_OK) {
+        lmi_clusters_free(&world->memory, &lists);
+        return lmi_fail(world, result, "lm_body_create: %s", fault ? fault : lm_result_text(result));
+    }
+    result = LM_ERROR_MEMORY;
+    if (lmi_pool_add(&world->bodies, &world->memory, slot)) {
+        lmi_body *body = lmi_body_at(world, *slot);
+        result = fill_body(world, body, def, &lists);
+        result = result == LM_OK ? lmi_body_join_batch(world, *slot) : result;
+        if (result != LM_OK) {
+            lmi_body_free(world, body);
+            lmi_pool_revoke(&world->bodies, *slot);
+        }
+    }
+    lmi_clusters_free(&world->memory, &lists);
+    if (result != LM_OK) {
+        return lmi_fail(world, result, "lm_body_create: out of memory");
+    }
+    world->particles += lmi_body_at(world, *slot)->padded_count;
+    world->memberships += lmi_body_at(world, *slot)->membership_count;
+    return LM_OK;
+}
+
+lm_result lm_body_create(lm_world *world, const lm_body_def *def, lm_body_id *id)
+{
+    assert(world && def && id);
+    lmi_float_mode host;
+    lmi_float_mode_enter(&host);
+    uint32_t slot = 0;
+    lm_result result = create(world, def, &slot);
+    lm_body_id none = {0, 0};
+    *id = none;
+    if (result == LM_OK) {
+        lmi_id plain = lmi_pool_id(&world->bodies, slot);
+        id->slot = plain.slot;
+        id->generation = plain.generation;
+    }
+    lmi_float_mode_leave(&host);
+    return result;
+}
+
+lm_result lm_body_destroy(lm_world *world, lm_body_id id)
+{
+    lmi_body *body = lmi_body_find(world, id, "lm_body_destroy");
+    if (!body) {
+        return LM_ERROR_ID;
+    }
+    uint32_t slot = id.slot - 1;
+    for (uint32_t n = 0; n < world->force_count; n++) {
+        if (world->forces[n].body == slot) {
+            world->forces[n].body = LMI_NONE;
+        }
+    }
+    lmi_pins_free(world, body);
+    lmi_drags_free(world, body);
+    lmi_body_leave_batch(world, slot);
+    world->particles -= body->padded_count;
+    world->memberships -= body->membership_count;
+    lmi_body_free(world, body);
+    lmi_pool_remove(&world->bodies, slot);
+    return LM_OK;
+}
+
+/* --- while it lives --- */
+
+float *lmi_body_rotation(const lm_world *world, const lmi_body *body, uint32_t region, uint32_t *stride)
+{
+    if (body->rotation) {
+        *stride = 1;
+        return body->rotation + (size_t)region * 9;
+    }
+    const lmi_pack *pack = &world->batches[body->batch].pack;
+    uint32_t lane = pack->region_lane[body->first_region + region];
+    *stride = LMI_BLOCK;
+    return pack->rotation + (size_t)(lane / LMI_BLOCK) * 9 * LMI_BLOCK + lane % LMI_BLOCK;
+}
+
+bool lmi_body_update_weights(lm_world *world, lmi_body *body, const bool *held)
+{
+    float *weights = lmi_allocate(&world->memory, body->particle_count, sizeof *weights);
+    dmat3 *axes = lmi_allocate(&world->memory, body->region_count, sizeof *axes);
+    bool ok = weights && axes;
+    if (ok) {
+        for (uint32_t r = 0; r < body->region_count; r++) {
+            axes[r] = body->regions[r].axes;
+        }
+        derive_weights(body, held);
+        make_regions(body, weights);
+        /* Rotations are kept from the rest axes, which may have turned. */
+        for (uint32_t r = 0; r < body->region_count; r++) {
+            uint32_t stride;
+            float *at = lmi_body_rotation(world, body, r, &stride);
+            dmat3 turn, from, to;
+            for (int i = 0; i < 9; i++) {
+                from.m[i / 3][i % 3] = at[i * stride];
+                turn.m[i / 3][i % 3] = axes[r].m[0][i / 3] * body->regions[r].axes.m[0][i % 3] +
+                                       axes[r].m[1][i / 3] * body->regions[r].axes.m[1][i % 3] +
+                                       axes[r].m[2][i / 3] * body->regions[r].axes.m[2][i % 3];
+            }
+            to = dmat_multiply(&from, &turn);
+            for (int i = 0; i < 9; i++) {
+                at[i * stride] = (float)to.m[i / 3][i % 3];
+            }
+        }
+        world->batches[body->batch].dirty = true;
+    }
+    lmi_release(&world->memory, weights, body->particle_count, sizeof *weights);
+    lmi_release(&world->memory, axes, body->region_count, sizeof *axes);
+    return ok;
+}
+
+bool lmi_body_revive(lm_world *world, lmi_body *body)
+{
+    float *weights = lmi_allocate(&world->memory, body->particle_count, sizeof *weights);
+    bool *held = lmi_allocate(&world->memory, body->particle_count, sizeof *held);
+    bool ok = weights && held;
+    if (ok) {
+        lmi_pins_mark(world, body, held);
+        derive_weights(body, held);
+        make_regions(body, weights);
+    }
+    lmi_release(&world->memory, weights, body->particle_count, sizeof *weights);
+    lmi_release(&world->memory, held, body->particle_count, sizeof *held);
+    return ok;
+}
+
+void lmi_body_update_bounds(lmi_body *body)
+{
+    float lower[3] = {3e38f, 3e38f, 3e38f}, upper[3] = {-3e38f, -3e38f, -3e38f};
+    for (uint32_t n = 0; n < body->particle_count; n++) {
+        for (int i = 0; i < 3; i++) {
+            float x = body->x[(size_t)n * 4 + i];
+            lower[i] = x < lower[i] ? x : lower[i];
+            upper[i] = x > upper[i] ? x : upper[i];
+        }
+    }
+    lm_vec3 low = {lower[0], lower[1], lower[2]}, high = {upper[0], upper[1], upper[2]};
+    body->lower = low;
+    body->upper = high;
+}
+
+void lmi_body_follow(lmi_body *body)
+{
+    double low[3] = {body->lower.x, body->lower.y, body->lower.z};
+    double high[3] = {body->upper.x, body->upper.y, body->upper.z}, size = 1e-6, shift[3];
+    bool far = false;
+    for (int i = 0; i < 3; i++) {
+        size = 0.5 * (high[i] - low[i]) > size ? 0.5 * (high[i] - low[i]) : size;
+    }
+    /* By whole multiples of a power of two, so that the origin's sum is exact and a body's path does not depend on where
+     * in the world it runs. */
+    int exponent;
+    frexp(size, &exponent);
+    double quantum = ldexp(1.0, exponent - 4);
+    for (int i = 0; i < 3; i++) {
+        double middle = 0.5 * (high[i] + low[i]);
+        shift[i] = floor(middle / quantum + 0.5) * quantum;
+        far = far || fabs(middle) > size;
+    }
+    if (!far) {
+        return;
+    }
+    float by[3] = {(float)shift[0], (float)shift[1], (float)shift[2]};
+    for (uint32_t n = 0; n < body->particle_count; n++) {
+        for (int i = 0; i < 3; i++) {
+            body->x[(size_t)n * 4 + i] -= by[i];
+        }
+    }
+    body->origin = dvec_add(body->origin, dvec(by[0], by[1], by[2]));
+    body->lower.x -= by[0], body->lower.y -= by[1], body->lower.z -= by[2];
+    body->upper.x -= by[0], body->upper.y -= by[1], body->upper.z -= by[2];
+}

@@ -1,0 +1,16 @@
+/*
+ * Making a body, in pieces that the snapshot loader shares.
+ */
+#ifndef LMI_BODY_H
+#define LMI_BODY_H
+
+#include "world.h"
+
+/* Allocates every array of a body whose counts are set. On failure the caller frees the body. */
+bool lmi_body_allocate(lm_world *world, lmi_body *body);
+
+/* After rest, mass, order, place, region_offsets, members, x, v, rotations and pins were read: the rest constants. False
+ * when out of memory. */
+bool lmi_body_revive(lm_world *world, lmi_body *body);
+
+#endif

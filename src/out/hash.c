@@ -1,0 +1,70 @@
+/*
+ * The hash of a world: bodies in slot order; positions, velocities, region rotations and connectivity.
+ */
+#include "out/hash.h"
+#include "world.h"
+
+#include <string.h>
+
+uint64_t lmi_hash_bytes(uint64_t hash, const unsigned char *bytes, size_t size)
+{
+    for (size_t n = 0; n < size; n += 8) {
+        uint64_t word = 0;
+        for (size_t k = 0; k < 8 && n + k < size; k++) {
+            word |= (uint64_t)bytes[n + k] << (8 * k);
+        }
+        hash = lmi_hash_word(hash, word);
+    }
+    return lmi_hash_word(hash, size);
+}
+
+static uint64_t hash_float(uint64_t hash, float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return lmi_hash_word(hash, bits);
+}
+
+static uint64_t hash_double(uint64_t hash, double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return lmi_hash_word(hash, bits);
+}
+
+static uint64_t hash_body(const lm_world *world, const lmi_body *body, uint64_t hash)
+{
+    hash = hash_double(hash, body->origin.x);
+    hash = hash_double(hash, body->origin.y);
+    hash = hash_double(hash, body->origin.z);
+    for (uint32_t n = 0; n < body->particle_count; n++) {
+        for (int i = 0; i < 3; i++) {
+            hash = hash_float(hash, body->x[(size_t)n * 4 + i]);
+            hash = hash_float(hash, body->v[(size_t)n * 4 + i]);
+        }
+        hash = lmi_hash_word(hash, body->order[n]);
+    }
+    for (uint32_t r = 0; r < body->region_count; r++) {
+        uint32_t stride;
+        const float *rotation = lmi_body_rotation(world, body, r, &stride);
+        for (int i = 0; i < 9; i++) {
+            hash = hash_float(hash, rotation[i * stride]);
+        }
+        hash = lmi_hash_word(hash, body->region_offsets[r + 1]);
+    }
+    for (uint32_t n = 0; n < body->membership_count; n++) {
+        hash = lmi_hash_word(hash, body->members[n]);
+    }
+    return hash;
+}
+
+uint64_t lm_world_hash(const lm_world *world)
+{
+    uint64_t hash = LMI_HASH_SEED;
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        hash = lmi_hash_word(hash, ((uint64_t)world->bodies.generations[n] << 32) | n);
+        hash = hash_body(world, lmi_body_at(world, n), hash);
+    }
+    return hash;
+}

@@ -1,0 +1,193 @@
+/*
+ * Skins: a surface that moves with the particles.
+ *
+ * Each vertex is a weighted sum of particles, made once (sample/embed.c). Normals are those of the deformed triangles.
+ */
+#include "out/skin.h"
+#include "base/guard.h"
+#include "sample/embed.h"
+
+#include <string.h>
+
+#define SKIN_COOKIE 0x4c4d5331u
+
+lm_skin_def lm_skin_def_default(void)
+{
+    lm_skin_def def;
+    memset(&def, 0, sizeof def);
+    def.cookie = SKIN_COOKIE;
+    return def;
+}
+
+void lmi_skin_free(lm_world *world, lmi_skin *skin)
+{
+    lmi_memory *memory = &world->memory;
+    lmi_release(memory, skin->vertices, skin->vertex_count, sizeof *skin->vertices);
+    lmi_release(memory, skin->triangles, (size_t)skin->triangle_count * 3, sizeof *skin->triangles);
+    lmi_release(memory, skin->offsets, (size_t)skin->vertex_count + 1, sizeof *skin->offsets);
+    lmi_release(memory, skin->particles, skin->weight_count, sizeof *skin->particles);
+    lmi_release(memory, skin->weights, skin->weight_count, sizeof *skin->weights);
+    memset(skin, 0, sizeof *skin);
+}
+
+bool lmi_skin_allocate(lm_world *world, lmi_skin *skin)
+{
+    lmi_memory *memory = &world->memory;
+    skin->vertices = lmi_allocate(memory, skin->vertex_count, sizeof *skin->vertices);
+    skin->triangles = lmi_allocate(memory, (size_t)skin->triangle_count * 3, sizeof *skin->triangles);
+    skin->offsets = lmi_allocate(memory, (size_t)skin->vertex_count + 1, sizeof *skin->offsets);
+    skin->particles = lmi_allocate(memory, skin->weight_count, sizeof *skin->particles);
+    skin->weights = lmi_allocate(memory, skin->weight_count, sizeof *skin->weights);
+    return skin->vertices && skin->triangles && skin->offsets && skin->particles && skin->weights;
+}
+
+static const char *skin_fault(const lm_skin_def *def)
+{
+    if (def->cookie != SKIN_COOKIE) {
+        return "the definition did not come from lm_skin_def_default";
+    }
+    if (!def->vertices || !def->triangles || def->vertex_count == 0 || def->triangle_count == 0) {
+        return "a skin needs vertices and triangles";
+    }
+    if (def->vertex_count > LM_MAX_PARTICLES || def->triangle_count > LM_MAX_PARTICLES) {
+        return "more than 2^26 vertices or triangles";
+    }
+    for (uint32_t n = 0; n < def->vertex_count; n++) {
+        const lm_vec3 *p = &def->vertices[n];
+        if (!(fabsf(p->x) <= LM_MAX_COORDINATE && fabsf(p->y) <= LM_MAX_COORDINATE &&
+              fabsf(p->z) <= LM_MAX_COORDINATE)) {
+            return "a vertex is not finite or beyond LM_MAX_COORDINATE";
+        }
+    }
+    for (size_t n = 0; n < (size_t)def->triangle_count * 3; n++) {
+        if (def->triangles[n] >= def->vertex_count) {
+            return "a triangle has an index beyond the last vertex";
+        }
+    }
+    return NULL;
+}
+
+/* Counts the weights of all vertices, and writes them when the skin has room for them. */
+static uint32_t embed_vertices(const lmi_embedder *embedder, const lm_skin_def *def, lmi_skin *skin)
+{
+    uint32_t total = 0;
+    for (uint32_t n = 0; n < def->vertex_count; n++) {
+        uint32_t particles[LMI_EMBED_MOST];
+        float weights[LMI_EMBED_MOST];
+        uint32_t count = lmi_embed_point(embedder, def->vertices[n], particles, weights);
+        if (skin->offsets) {
+            memcpy(skin->particles + total, particles, count * sizeof *particles);
+            memcpy(skin->weights + total, weights, count * sizeof *weights);
+            skin->offsets[n + 1] = total + count;
+        }
+        total += count;
+    }
+    return total;
+}
+
+static bool make_skin(lm_world *world, const lmi_body *body, const lm_skin_def *def, lmi_skin *skin)
+{
+    lmi_embedder embedder;
+    if (!lmi_embedder_make(&embedder, &world->memory, body->rest, body->particle_count)) {
+        return false;
+    }
+    skin->weight_count = embed_vertices(&embedder, def, skin);
+    skin->vertex_count = def->vertex_count;
+    skin->triangle_count = def->triangle_count;
+    bool ok = lmi_skin_allocate(world, skin);
+    if (ok) {
+        memcpy(skin->vertices, def->vertices, def->vertex_count * sizeof *def->vertices);
+        memcpy(skin->triangles, def->triangles, (size_t)def->triangle_count * 3 * sizeof *def->triangles);
+        embed_vertices(&embedder, def, skin);
+    } else {
+        lmi_skin_free(world, skin);
+    }
+    lmi_embedder_free(&embedder, &world->memory);
+    return ok;
+}
+
+lm_result lm_body_set_skin(lm_world *world, lm_body_id id, const lm_skin_def *def)
+{
+    lmi_body *body = lmi_body_find(world, id, "lm_body_set_skin");
+    if (!body) {
+        return LM_ERROR_ID;
+    }
+    const char *fault = skin_fault(def);
+    if (fault) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_set_skin: %s", fault);
+    }
+    lmi_float_mode host;
+    lmi_float_mode_enter(&host);
+    lmi_skin skin = {0};
+    bool ok = make_skin(world, body, def, &skin);
+    if (ok) {
+        lmi_skin_free(world, &body->skin);
+        body->skin = skin;
+    }
+    lmi_float_mode_leave(&host);
+    return ok ? LM_OK : lmi_fail(world, LM_ERROR_MEMORY, "lm_body_set_skin: out of memory");
+}
+
+lm_dvec3 lmi_skin_vertex(const lmi_body *body, uint32_t vertex)
+{
+    const lmi_skin *skin = &body->skin;
+    lm_dvec3 sum = lm_dvec3_zero();
+    for (uint32_t n = skin->offsets[vertex]; n < skin->offsets[vertex + 1]; n++) {
+        const float *x = body->x + (size_t)skin->particles[n] * 4;
+        sum = dvec_add(sum, dvec_scale(dvec(x[0], x[1], x[2]), skin->weights[n]));
+    }
+    return sum;
+}
+
+static void add_normals(const lmi_body *body, lm_vec3 *normals)
+{
+    for (uint32_t t = 0; t < body->skin.triangle_count; t++) {
+        const uint32_t *corner = body->skin.triangles + (size_t)t * 3;
+        lm_dvec3 a = lmi_skin_vertex(body, corner[0]);
+        lm_dvec3 ab = dvec_sub(lmi_skin_vertex(body, corner[1]), a), ac = dvec_sub(lmi_skin_vertex(body, corner[2]), a);
+        lm_vec3 area = vec_from(dvec_cross(ab, ac));
+        for (int i = 0; i < 3; i++) {
+            normals[corner[i]].x += area.x;
+            normals[corner[i]].y += area.y;
+            normals[corner[i]].z += area.z;
+        }
+    }
+    for (uint32_t n = 0; n < body->skin.vertex_count; n++) {
+        lm_dvec3 normal = dvec_from(normals[n]);
+        double length = dvec_length(normal);
+        normals[n] = vec_from(dvec_scale(normal, length > 0.0 ? 1.0 / length : 0.0));
+    }
+}
+
+lm_result lm_body_get_skin(const lm_world *world, lm_body_id id, lm_dvec3 base, lm_vec3 *positions, lm_vec3 *normals)
+{
+    const lmi_body *body = lmi_body_find(world, id, "lm_body_get_skin");
+    if (!body) {
+        return LM_ERROR_ID;
+    }
+    if (body->skin.vertex_count == 0) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_get_skin: the body has no skin");
+    }
+    lm_dvec3 from = dvec_sub(body->origin, base);
+    for (uint32_t n = 0; positions && n < body->skin.vertex_count; n++) {
+        positions[n] = vec_from(dvec_add(from, lmi_skin_vertex(body, n)));
+    }
+    if (normals) {
+        memset(normals, 0, body->skin.vertex_count * sizeof *normals);
+        add_normals(body, normals);
+    }
+    return LM_OK;
+}
+
+lm_result lm_body_get_skin_triangles(const lm_world *world, lm_body_id id, uint32_t *triangles)
+{
+    const lmi_body *body = lmi_body_find(world, id, "lm_body_get_skin_triangles");
+    if (!body) {
+        return LM_ERROR_ID;
+    }
+    if (body->skin.vertex_count == 0) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_get_skin_triangles: the body has no skin");
+    }
+    memcpy(triangles, body->skin.triangles, (size_t)body->skin.triangle_count * 3 * sizeof *triangles);
+    return LM_OK;
+}

@@ -1,0 +1,677 @@
+/*
+ * Snapshots: everything that the future of a world depends on, as bytes.
+ *
+ * One description of the format serves for measuring, saving and loading: each visit_... function names the fields in
+ * their order, and the archive either counts them, writes them or reads them. A loaded world is built aside, checked
+ * whole, and swapped in when it is sound.
+ */
+#include "out/snapshot.h"
+#include "base/guard.h"
+#include "body.h"
+#include "out/hash.h"
+
+#include <assert.h>
+#include <string.h>
+
+typedef enum archive_mode { MEASURE, SAVE, LOAD } archive_mode;
+
+typedef struct archive {
+    archive_mode mode;
+    unsigned char *bytes; /* null while measuring */
+    size_t size;
+    size_t at;
+    bool damaged;       /* loading: something cannot be */
+    bool out_of_memory; /* loading */
+} archive;
+
+/* --- single values --- */
+
+static bool take(archive *a, size_t count, size_t *at)
+{
+    if (a->damaged || a->out_of_memory) {
+        return false;
+    }
+    if (a->mode != MEASURE && count > a->size - a->at) {
+        a->damaged = true;
+        return false;
+    }
+    *at = a->at;
+    a->at += count;
+    return a->mode != MEASURE;
+}
+
+static void visit_bits(archive *a, uint64_t *value, int bytes)
+{
+    size_t at;
+    if (!take(a, (size_t)bytes, &at)) {
+        return;
+    }
+    if (a->mode == LOAD) {
+        *value = 0;
+    }
+    for (int k = 0; k < bytes; k++) {
+        if (a->mode == SAVE) {
+            a->bytes[at + (size_t)k] = (unsigned char)(*value >> (8 * k));
+        } else {
+            *value |= (uint64_t)a->bytes[at + (size_t)k] << (8 * k);
+        }
+    }
+}
+
+static void visit_u32(archive *a, uint32_t *value)
+{
+    uint64_t bits = *value;
+    visit_bits(a, &bits, 4);
+    *value = (uint32_t)bits;
+}
+
+static void visit_u64(archive *a, uint64_t *value) { visit_bits(a, value, 8); }
+
+static void visit_bool(archive *a, bool *value)
+{
+    uint64_t bits = *value;
+    visit_bits(a, &bits, 1);
+    a->damaged = a->damaged || bits > 1;
+    *value = bits == 1;
+}
+
+static void visit_float(archive *a, float *value)
+{
+    uint32_t bits;
+    memcpy(&bits, value, sizeof bits);
+    visit_u32(a, &bits);
+    memcpy(value, &bits, sizeof bits);
+    a->damaged = a->damaged || !isfinite(*value);
+}
+
+static void visit_double(archive *a, double *value)
+{
+    uint64_t bits;
+    memcpy(&bits, value, sizeof bits);
+    visit_u64(a, &bits);
+    memcpy(value, &bits, sizeof bits);
+    a->damaged = a->damaged || !isfinite(*value);
+}
+
+static void visit_vec3(archive *a, lm_vec3 *v)
+{
+    visit_float(a, &v->x);
+    visit_float(a, &v->y);
+    visit_float(a, &v->z);
+}
+
+static void visit_dvec3(archive *a, lm_dvec3 *v)
+{
+    visit_double(a, &v->x);
+    visit_double(a, &v->y);
+    visit_double(a, &v->z);
+}
+
+static void visit_dmat3(archive *a, dmat3 *m)
+{
+    for (int i = 0; i < 9; i++) {
+        visit_double(a, &m->m[i / 3][i % 3]);
+    }
+}
+
+static void visit_pose(archive *a, lm_pose *pose)
+{
+    visit_dvec3(a, &pose->position);
+    visit_float(a, &pose->rotation.x);
+    visit_float(a, &pose->rotation.y);
+    visit_float(a, &pose->rotation.z);
+    visit_float(a, &pose->rotation.w);
+}
+
+/* An enumeration that must stay below `count`. */
+static void visit_enum(archive *a, int *value, int count)
+{
+    uint32_t bits = (uint32_t)*value;
+    visit_u32(a, &bits);
+    a->damaged = a->damaged || bits >= (uint32_t)count;
+    *value = a->damaged ? 0 : (int)bits;
+}
+
+#define VISIT_ENUM(a, field, count)                                                                                    \
+    do {                                                                                                               \
+        int plain = (int)(field);                                                                                      \
+        visit_enum(a, &plain, count);                                                                                  \
+        (field) = plain;                                                                                               \
+    } while (0)
+
+/* A count of things that take at least `least` bytes each: one that cannot fit into what is left is refused before any
+ * memory is asked for. */
+static void visit_count(archive *a, uint32_t *count, size_t least)
+{
+    visit_u32(a, count);
+    if (a->mode == LOAD && (a->damaged || *count > (a->size - a->at) / least)) {
+        a->damaged = true;
+        *count = 0;
+    }
+}
+
+/* A number that must be below `limit`, or LMI_NONE where that is allowed. */
+static void visit_index(archive *a, uint32_t *index, uint32_t limit, bool none)
+{
+    visit_u32(a, index);
+    a->damaged = a->damaged || (*index >= limit && !(none && *index == LMI_NONE));
+}
+
+static bool ok(const archive *a) { return !a->damaged && !a->out_of_memory; }
+
+/* --- bodies --- */
+
+static void visit_material(archive *a, lm_material *m)
+{
+    VISIT_ENUM(a, m->mode, LM_MODE_COUNT);
+    VISIT_ENUM(a, m->stiffness, LM_STIFFNESS_COUNT);
+    visit_float(a, &m->hertz);
+    visit_float(a, &m->damping_ratio);
+    visit_float(a, &m->alpha);
+    visit_float(a, &m->damping);
+    visit_float(a, &m->beta);
+    visit_float(a, &m->friction);
+    visit_float(a, &m->restitution);
+    a->damaged = a->damaged || lmi_material_fault(m) != NULL;
+}
+
+static void visit_skin(archive *a, lm_world *world, lmi_skin *skin, uint32_t particle_count)
+{
+    visit_count(a, &skin->vertex_count, 16);
+    visit_count(a, &skin->triangle_count, 12);
+    visit_count(a, &skin->weight_count, 8);
+    if (skin->vertex_count == 0 || !ok(a)) {
+        a->damaged = a->damaged || skin->triangle_count || skin->weight_count;
+        return;
+    }
+    if (a->mode == LOAD && !lmi_skin_allocate(world, skin)) {
+        a->out_of_memory = true;
+        return;
+    }
+    for (uint32_t n = 0; n < skin->vertex_count; n++) {
+        visit_vec3(a, &skin->vertices[n]);
+        visit_index(a, &skin->offsets[n + 1], skin->weight_count + 1, false);
+        a->damaged = a->damaged || skin->offsets[n + 1] < skin->offsets[n];
+    }
+    for (size_t n = 0; n < (size_t)skin->triangle_count * 3; n++) {
+        visit_index(a, &skin->triangles[n], skin->vertex_count, false);
+    }
+    for (uint32_t n = 0; n < skin->weight_count; n++) {
+        visit_index(a, &skin->particles[n], particle_count, false);
+        visit_float(a, &skin->weights[n]);
+    }
+}
+
+/* Members: in range, at most once in a region, and no region empty. */
+static void check_regions(archive *a, lm_world *world, const lmi_body *body)
+{
+    if (!ok(a)) {
+        return;
+    }
+    uint32_t *seen = lmi_allocate(&world->memory, body->particle_count, sizeof *seen);
+    if (!seen) {
+        a->out_of_memory = true;
+        return;
+    }
+    const uint32_t *offsets = body->region_offsets;
+    bool sound = offsets[0] == 0 && offsets[body->region_count] == body->membership_count;
+    for (uint32_t r = 0; sound && r < body->region_count; r++) {
+        sound = offsets[r + 1] > offsets[r] && offsets[r + 1] <= body->membership_count;
+        for (uint32_t n = offsets[r]; sound && n < offsets[r + 1]; n++) {
+            sound = seen[body->members[n]] != r + 1;
+            seen[body->members[n]] = r + 1;
+        }
+    }
+    /* Particles stand in the order of how many regions they are in; packing relies on it. */
+    memset(seen, 0, body->particle_count * sizeof *seen);
+    for (uint32_t n = 0; sound && n < body->membership_count; n++) {
+        seen[body->members[n]]++;
+    }
+    for (uint32_t n = 1; sound && n < body->particle_count; n++) {
+        sound = seen[n] <= seen[n - 1];
+    }
+    a->damaged = a->damaged || !sound;
+    lmi_release(&world->memory, seen, body->particle_count, sizeof *seen);
+}
+
+static void visit_topology(archive *a, lmi_body *body)
+{
+    for (uint32_t n = 0; n < body->particle_count && ok(a); n++) {
+        visit_vec3(a, &body->rest[n]);
+        visit_float(a, &body->mass[n]);
+        visit_index(a, &body->order[n], body->particle_count, false);
+        a->damaged = a->damaged || !(body->mass[n] > 0.0f);
+        if (a->mode == LOAD && ok(a)) {
+            /* place[] is zero until set, so a second particle with the same order shows. */
+            a->damaged = body->place[body->order[n]] != 0;
+            body->place[body->order[n]] = n;
+        }
+    }
+    for (uint32_t r = 1; r <= body->region_count; r++) {
+        visit_u32(a, &body->region_offsets[r]);
+    }
+    for (uint32_t n = 0; n < body->membership_count; n++) {
+        visit_index(a, &body->members[n], body->particle_count, false);
+    }
+}
+
+static void visit_state(archive *a, lm_world *world, lmi_body *body)
+{
+    visit_dvec3(a, &body->origin);
+    visit_vec3(a, &body->lower);
+    visit_vec3(a, &body->upper);
+    for (uint32_t n = 0; n < body->particle_count; n++) {
+        for (int i = 0; i < 3; i++) {
+            visit_float(a, &body->x[(size_t)n * 4 + i]);
+            visit_float(a, &body->v[(size_t)n * 4 + i]);
+            a->damaged = a->damaged || fabsf(body->x[(size_t)n * 4 + i]) > LM_MAX_COORDINATE ||
+                         fabsf(body->v[(size_t)n * 4 + i]) > LM_MAX_SPEED;
+        }
+    }
+    for (uint32_t r = 0; r < body->region_count; r++) {
+        uint32_t stride;
+        float *rotation = lmi_body_rotation(world, body, r, &stride);
+        for (int i = 0; i < 9; i++) {
+            visit_float(a, &rotation[i * stride]);
+            a->damaged = a->damaged || fabsf(rotation[i * stride]) > 1.001f;
+        }
+    }
+}
+
+static void visit_body(archive *a, lm_world *world, lmi_body *body)
+{
+    visit_count(a, &body->particle_count, 44);
+    visit_count(a, &body->region_count, 40);
+    visit_count(a, &body->membership_count, 4);
+    a->damaged = a->damaged || body->particle_count == 0 || body->particle_count > LM_MAX_PARTICLES;
+    if (!ok(a)) {
+        body->particle_count = body->region_count = body->membership_count = 0;
+        return;
+    }
+    if (a->mode == LOAD && !lmi_body_allocate(world, body)) {
+        a->out_of_memory = true;
+        return;
+    }
+    visit_float(a, &body->contact_radius);
+    a->damaged = a->damaged || !(body->contact_radius >= 0.0f && body->contact_radius <= 1e6f);
+    visit_u64(a, &body->user_data);
+    visit_material(a, &body->material);
+    visit_topology(a, body);
+    if (a->mode == LOAD) {
+        check_regions(a, world, body);
+    }
+    visit_state(a, world, body);
+    visit_u32(a, &body->first_pin);
+    visit_u32(a, &body->first_drag);
+    visit_u32(a, &body->first_force);
+    visit_skin(a, world, &body->skin, body->particle_count);
+}
+
+/* --- everything else in a world --- */
+
+static void visit_mover(archive *a, lm_world *world, lmi_mover *m)
+{
+    (void)world;
+    visit_pose(a, &m->pose);
+    visit_dmat3(a, &m->rotation);
+    visit_vec3(a, &m->velocity);
+    visit_vec3(a, &m->spin);
+    visit_bool(a, &m->has_target);
+    visit_pose(a, &m->target);
+}
+
+static void visit_collider(archive *a, lm_world *world, lmi_collider *c)
+{
+    VISIT_ENUM(a, c->shape, LM_SHAPE_COUNT);
+    visit_float(a, &c->radius);
+    visit_float(a, &c->half_length);
+    visit_vec3(a, &c->half_extents);
+    visit_dvec3(a, &c->position);
+    visit_dmat3(a, &c->rotation);
+    visit_index(a, &c->mover, world->movers.slots, true);
+    visit_float(a, &c->friction);
+    visit_float(a, &c->restitution);
+    bool sound = c->friction >= 0.0f && c->restitution >= 0.0f && c->restitution <= 1.0f && c->radius >= 0.0f &&
+                 (c->mover == LMI_NONE || lmi_pool_used(&world->movers, c->mover));
+    a->damaged = a->damaged || !sound;
+}
+
+static void visit_pin(archive *a, lm_world *world, lmi_pin *pin)
+{
+    visit_u32(a, &pin->next);
+    visit_index(a, &pin->body, world->bodies.slots, false);
+    visit_index(a, &pin->mover, world->movers.slots, true);
+    visit_count(a, &pin->count, 28);
+    bool sound = ok(a) && lmi_pool_used(&world->bodies, pin->body) &&
+                 (pin->mover == LMI_NONE || lmi_pool_used(&world->movers, pin->mover));
+    a->damaged = a->damaged || !sound;
+    if (a->damaged) {
+        pin->count = 0;
+        return;
+    }
+    if (a->mode == LOAD) {
+        pin->particles = lmi_allocate(&world->memory, pin->count, sizeof *pin->particles);
+        pin->targets = lmi_allocate(&world->memory, pin->count, sizeof *pin->targets);
+        a->out_of_memory = !pin->particles || !pin->targets;
+    }
+    for (uint32_t n = 0; n < pin->count && ok(a); n++) {
+        visit_index(a, &pin->particles[n], lmi_body_at(world, pin->body)->particle_count, false);
+        visit_dvec3(a, &pin->targets[n]);
+    }
+}
+
+static void visit_drag(archive *a, lm_world *world, lmi_drag *drag)
+{
+    visit_u32(a, &drag->next);
+    visit_index(a, &drag->body, world->bodies.slots, false);
+    visit_count(a, &drag->count, 8);
+    a->damaged = a->damaged || !lmi_pool_used(&world->bodies, drag->body);
+    if (a->damaged) {
+        drag->count = 0;
+        return;
+    }
+    if (a->mode == LOAD) {
+        drag->particles = lmi_allocate(&world->memory, drag->count, sizeof *drag->particles);
+        drag->weights = lmi_allocate(&world->memory, drag->count, sizeof *drag->weights);
+        a->out_of_memory = !drag->particles || !drag->weights;
+    }
+    for (uint32_t n = 0; n < drag->count && ok(a); n++) {
+        visit_index(a, &drag->particles[n], lmi_body_at(world, drag->body)->particle_count, false);
+        visit_float(a, &drag->weights[n]);
+    }
+    visit_u32(a, &drag->particle);
+    visit_float(a, &drag->radius);
+    visit_dvec3(a, &drag->target);
+    visit_float(a, &drag->hertz);
+    visit_float(a, &drag->damping_ratio);
+    visit_float(a, &drag->max_force);
+    visit_vec3(a, &drag->force);
+    a->damaged = a->damaged || !(drag->hertz > 0.0f && drag->damping_ratio >= 0.0f && drag->max_force > 0.0f);
+}
+
+static void visit_field(archive *a, lm_world *world, lm_field_def *field)
+{
+    (void)world;
+    VISIT_ENUM(a, field->kind, LM_FIELD_KIND_COUNT);
+    visit_vec3(a, &field->vector);
+    visit_dvec3(a, &field->position);
+    visit_float(a, &field->strength);
+    visit_float(a, &field->radius);
+    visit_u32(a, &field->cookie);
+    a->damaged = a->damaged || !(field->radius > 0.0f);
+}
+
+static void visit_force(archive *a, lm_world *world, lmi_force *force)
+{
+    visit_u32(a, &force->next);
+    visit_index(a, &force->body, world->bodies.slots, true);
+    visit_u32(a, &force->particle);
+    visit_vec3(a, &force->force);
+    if (ok(a) && force->body != LMI_NONE) {
+        bool used = lmi_pool_used(&world->bodies, force->body);
+        a->damaged = !used || (force->particle != LMI_NONE &&
+                               force->particle >= lmi_body_at(world, force->body)->particle_count);
+    }
+}
+
+/* --- pools --- */
+
+typedef void visit_element(archive *a, lm_world *world, void *element);
+
+/* Slots with their generations; the contents of those in use. */
+static void visit_pool(archive *a, lm_world *world, lmi_pool *pool, visit_element *visit)
+{
+    uint32_t slots = pool->slots;
+    visit_count(a, &slots, 4);
+    for (uint32_t n = 0; n < slots && ok(a); n++) {
+        uint32_t index = n;
+        if (a->mode == LOAD && !lmi_pool_add(pool, &world->memory, &index)) {
+            a->out_of_memory = true;
+            return;
+        }
+        visit_u32(a, &pool->generations[index]);
+    }
+    for (uint32_t n = 0; n < slots && ok(a); n++) {
+        if (lmi_pool_used(pool, n)) {
+            visit(a, world, (char *)pool->elements + n * pool->size);
+        }
+    }
+    if (a->mode == LOAD) {
+        pool->alive = 0;
+        pool->lowest = 0;
+        for (uint32_t n = 0; n < pool->slots; n++) {
+            pool->alive += lmi_pool_used(pool, n);
+        }
+    }
+}
+
+#define VISITOR(name, type)                                                                                            \
+    static void visit_##name##_element(archive *a, lm_world *world, void *element)                                     \
+    {                                                                                                                  \
+        visit_##name(a, world, (type *)element);                                                                       \
+    }
+VISITOR(body, lmi_body)
+VISITOR(mover, lmi_mover)
+VISITOR(collider, lmi_collider)
+VISITOR(pin, lmi_pin)
+VISITOR(drag, lmi_drag)
+VISITOR(field, lm_field_def)
+
+static void visit_forces(archive *a, lm_world *world)
+{
+    uint32_t count = world->force_count;
+    visit_count(a, &count, 24);
+    if (a->mode == LOAD && ok(a)) {
+        void *forces = world->forces;
+        a->out_of_memory =
+            !lmi_reserve(&world->memory, &forces, &world->force_capacity, count, sizeof *world->forces);
+        world->forces = forces;
+        world->force_count = a->out_of_memory ? 0 : count;
+    }
+    for (uint32_t n = 0; n < count && ok(a); n++) {
+        visit_force(a, world, &world->forces[n]);
+    }
+}
+
+static void visit_world(archive *a, lm_world *world)
+{
+    visit_vec3(a, &world->gravity);
+    visit_u32(a, &world->substeps);
+    a->damaged = a->damaged || world->substeps < 1 || world->substeps > LM_MAX_SUBSTEPS;
+    visit_double(a, &world->time);
+    visit_u64(a, &world->steps);
+    visit_dvec3(a, &world->outside_impulse);
+    visit_pool(a, world, &world->bodies, visit_body_element);
+    visit_pool(a, world, &world->movers, visit_mover_element);
+    visit_pool(a, world, &world->colliders, visit_collider_element);
+    visit_pool(a, world, &world->pins, visit_pin_element);
+    visit_pool(a, world, &world->drags, visit_drag_element);
+    visit_pool(a, world, &world->fields, visit_field_element);
+    visit_forces(a, world);
+}
+
+/* --- saving --- */
+
+void lmi_snapshot_seal(unsigned char *buffer, size_t size)
+{
+    uint64_t payload = size - LMI_SNAPSHOT_HEADER, version = LMI_SNAPSHOT_VERSION;
+    uint64_t checksum = lmi_hash_bytes(LMI_HASH_SEED, buffer + LMI_SNAPSHOT_HEADER, (size_t)payload);
+    archive a = {.mode = SAVE, .bytes = buffer, .size = LMI_SNAPSHOT_HEADER, .at = 8};
+    memcpy(buffer, "LIMBERSN", 8);
+    visit_bits(&a, &version, 4);
+    visit_u64(&a, &payload);
+    visit_u64(&a, &checksum);
+}
+
+/* The visitors take fields they can write; measuring and saving do not. */
+static lm_world *readable(const lm_world *world) { return (lm_world *)(uintptr_t)world; }
+
+size_t lm_world_save_size(const lm_world *world)
+{
+    archive a = {.mode = MEASURE, .at = LMI_SNAPSHOT_HEADER};
+    visit_world(&a, readable(world));
+    return a.at;
+}
+
+lm_result lm_world_save(const lm_world *world, void *buffer, size_t capacity)
+{
+    assert(buffer);
+    size_t size = lm_world_save_size(world);
+    if (capacity < size) {
+        return lmi_fail(world, LM_ERROR_CAPACITY, "lm_world_save: %zu bytes are needed, the buffer has %zu", size,
+                        capacity);
+    }
+    archive a = {.mode = SAVE, .bytes = buffer, .size = size, .at = LMI_SNAPSHOT_HEADER};
+    visit_world(&a, readable(world));
+    lmi_snapshot_seal(buffer, size);
+    return LM_OK;
+}
+
+/* --- loading --- */
+
+/* Follows a body's list of pins, drags or forces: each must be its own, and none may come twice. */
+static bool list_is_sound(const lm_world *world, uint32_t body, uint32_t first, uint32_t limit,
+                          uint32_t (*owner_and_next)(const lm_world *, uint32_t index, uint32_t *next))
+{
+    uint32_t steps = 0;
+    for (uint32_t n = first; n != LMI_NONE;) {
+        uint32_t next;
+        if (n >= limit || steps++ >= limit || owner_and_next(world, n, &next) != body) {
+            return false;
+        }
+        n = next;
+    }
+    return true;
+}
+
+static uint32_t pin_owner(const lm_world *world, uint32_t index, uint32_t *next)
+{
+    const lmi_pin *pin = LMI_POOL_AT(&world->pins, lmi_pin, index);
+    *next = pin->next;
+    return lmi_pool_used(&world->pins, index) ? pin->body : LMI_NONE;
+}
+
+static uint32_t drag_owner(const lm_world *world, uint32_t index, uint32_t *next)
+{
+    const lmi_drag *drag = LMI_POOL_AT(&world->drags, lmi_drag, index);
+    *next = drag->next;
+    return lmi_pool_used(&world->drags, index) ? drag->body : LMI_NONE;
+}
+
+static uint32_t force_owner(const lm_world *world, uint32_t index, uint32_t *next)
+{
+    *next = world->forces[index].next;
+    return world->forces[index].body;
+}
+
+/* Weights, regions and batches of a loaded body. */
+static void revive_body(archive *a, lm_world *world, uint32_t slot)
+{
+    lmi_body *body = lmi_body_at(world, slot);
+    a->damaged = !list_is_sound(world, slot, body->first_pin, world->pins.slots, pin_owner) ||
+                 !list_is_sound(world, slot, body->first_drag, world->drags.slots, drag_owner) ||
+                 !list_is_sound(world, slot, body->first_force, world->force_count, force_owner);
+    if (a->damaged) {
+        return;
+    }
+    a->out_of_memory = !lmi_body_revive(world, body) || lmi_body_join_batch(world, slot) != LM_OK;
+    world->particles += body->padded_count;
+    world->memberships += body->membership_count;
+    a->damaged = world->particles > LM_MAX_PARTICLES || world->memberships > LM_MAX_MEMBERSHIPS;
+}
+
+static lm_result check_header(const lm_world *world, const unsigned char *bytes, size_t size)
+{
+    if (size < LMI_SNAPSHOT_HEADER || memcmp(bytes, "LIMBERSN", 8) != 0) {
+        return lmi_fail(world, LM_ERROR_FORMAT, "lm_world_load: this is not a snapshot");
+    }
+    archive a = {.mode = LOAD, .bytes = (unsigned char *)(uintptr_t)bytes, .size = LMI_SNAPSHOT_HEADER, .at = 8};
+    uint64_t version = 0, payload = 0, checksum = 0;
+    visit_bits(&a, &version, 4);
+    visit_u64(&a, &payload);
+    visit_u64(&a, &checksum);
+    if (version != LMI_SNAPSHOT_VERSION) {
+        return lmi_fail(world, LM_ERROR_VERSION, "lm_world_load: format version %u, this library reads %d",
+                        (unsigned)version, LMI_SNAPSHOT_VERSION);
+    }
+    if (payload != size - LMI_SNAPSHOT_HEADER) {
+        return lmi_fail(world, LM_ERROR_FORMAT, "lm_world_load: the snapshot is truncated, or has something behind it");
+    }
+    if (checksum != lmi_hash_bytes(LMI_HASH_SEED, bytes + LMI_SNAPSHOT_HEADER, (size_t)payload)) {
+        return lmi_fail(world, LM_ERROR_FORMAT, "lm_world_load: the checksum is wrong");
+    }
+    return LM_OK;
+}
+
+/* An empty world aside: the same hooks, nothing in it. */
+static lm_world empty_copy(const lm_world *world)
+{
+    lm_world copy = {.memory = world->memory, .log = world->log};
+    lmi_pool_init(&copy.bodies, sizeof(lmi_body));
+    lmi_pool_init(&copy.movers, sizeof(lmi_mover));
+    lmi_pool_init(&copy.colliders, sizeof(lmi_collider));
+    lmi_pool_init(&copy.pins, sizeof(lmi_pin));
+    lmi_pool_init(&copy.drags, sizeof(lmi_drag));
+    lmi_pool_init(&copy.fields, sizeof(lm_field_def));
+    return copy;
+}
+
+/* Moves the contents of `from` into `to`, which is empty. */
+static void adopt(lm_world *to, const lm_world *from)
+{
+    to->memory = from->memory;
+    to->gravity = from->gravity;
+    to->substeps = from->substeps;
+    to->time = from->time;
+    to->steps = from->steps;
+    to->outside_impulse = from->outside_impulse;
+    to->bodies = from->bodies;
+    to->movers = from->movers;
+    to->colliders = from->colliders;
+    to->pins = from->pins;
+    to->drags = from->drags;
+    to->fields = from->fields;
+    to->forces = from->forces;
+    to->force_count = from->force_count;
+    to->force_capacity = from->force_capacity;
+    to->batches = from->batches;
+    to->batch_count = from->batch_count;
+    to->batch_capacity = from->batch_capacity;
+    to->particles = from->particles;
+    to->memberships = from->memberships;
+}
+
+lm_result lm_world_load(lm_world *world, const void *buffer, size_t size)
+{
+    assert(buffer);
+    lm_result result = check_header(world, buffer, size);
+    if (result != LM_OK) {
+        return result;
+    }
+    lmi_float_mode host;
+    lmi_float_mode_enter(&host);
+    archive a = {
+        .mode = LOAD, .bytes = (unsigned char *)(uintptr_t)buffer, .size = size, .at = LMI_SNAPSHOT_HEADER};
+    lm_world aside = empty_copy(world);
+    visit_world(&a, &aside);
+    a.damaged = a.damaged || (ok(&a) && a.at != size);
+    for (uint32_t n = 0; n < aside.bodies.slots && ok(&a); n++) {
+        if (lmi_pool_used(&aside.bodies, n)) {
+            revive_body(&a, &aside, n);
+        }
+    }
+    if (ok(&a)) {
+        lm_world old = *world;
+        old.memory = aside.memory;
+        lmi_world_clear(&old);
+        aside.memory = old.memory;
+        adopt(world, &aside);
+    } else {
+        lmi_world_clear(&aside);
+        world->memory = aside.memory;
+        result = a.out_of_memory ? lmi_fail(world, LM_ERROR_MEMORY, "lm_world_load: out of memory")
+                                 : lmi_fail(world, LM_ERROR_FORMAT, "lm_world_load: the snapshot is damaged");
+    }
+    lmi_float_mode_leave(&host);
+    return result;
+}

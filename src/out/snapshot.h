@@ -1,0 +1,22 @@
+/*
+ * The frame around a snapshot.
+ *
+ *     bytes 0..7    "LIMBERSN"
+ *     bytes 8..11   format version
+ *     bytes 12..19  size of what follows the header
+ *     bytes 20..27  checksum of what follows the header
+ *
+ * All numbers are little-endian. Another version is refused.
+ */
+#ifndef LMI_SNAPSHOT_H
+#define LMI_SNAPSHOT_H
+
+#include <stddef.h>
+
+#define LMI_SNAPSHOT_HEADER 28
+#define LMI_SNAPSHOT_VERSION 1
+
+/* Writes a header that fits the payload behind it; for the saver, and for tests that damage payloads on purpose. */
+void lmi_snapshot_seal(unsigned char *buffer, size_t size);
+
+#endif

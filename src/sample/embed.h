@@ -1,0 +1,29 @@
+/*
+ * Embedding: a point of the rest pose as a weighted sum of particles.
+ */
+#ifndef LMI_EMBED_H
+#define LMI_EMBED_H
+
+#include "base/memory.h"
+
+#define LMI_EMBED_MOST 12 /* particles a point depends on */
+
+/* Finds particles near points: the particles sorted along the longest axis of their box. */
+typedef struct lmi_embedder {
+    const lm_vec3 *rest;
+    uint32_t *sorted;
+    uint32_t count;
+    int axis;
+    double size; /* of the box */
+} lmi_embedder;
+
+bool lmi_embedder_make(lmi_embedder *embedder, lmi_memory *memory, const lm_vec3 *rest, uint32_t count);
+void lmi_embedder_free(lmi_embedder *embedder, lmi_memory *memory);
+
+/* Particles and weights (sum 1) of a point; returns how many. A point on a particle gets that particle alone. Any other
+ * gets moving least squares weights over its nearest particles: they reproduce affine motions exactly as far as those
+ * particles span space. */
+uint32_t lmi_embed_point(const lmi_embedder *embedder, lm_vec3 point, uint32_t particles[LMI_EMBED_MOST],
+                         float weights[LMI_EMBED_MOST]);
+
+#endif

@@ -1,0 +1,194 @@
+/*
+ * Fit: moments to transforms.
+ *
+ * Reads the moments of gather and the rest constants (sample/region.h), writes each region's rotation (state) and its
+ * transform for scatter. With B = sum m~ p q^T / M (the best affine fit in the region's rest frame) and d the rest
+ * extents, all goals are torque-free and conserve momentum:
+ *
+ *   rigid      R diag(d)                          R = polar(B diag(d)): the least-squares rotation of Apq
+ *   linear     beta B' + (1-beta) R diag(d)       B' = the matrix of the rest volume nearest to B
+ *   quadratic  beta [B C] + (1-beta) [R diag(d) 0]  C = the quadratic coefficients
+ *
+ * Müller et al. 2005, sections 3.3, 4.2 and 4.3. The paper's B / cbrt(det B) is not a nearest point: for flat or long
+ * regions it pushes obliquely and can gain energy without bound. The nearest matrix of the rest volume is a projection,
+ * cannot gain energy, and exerts no torque.
+ *
+ * Deterministic because lanes do not see each other.
+ */
+#include "step/kernel_names.h"
+#include "step/polar.h"
+#include "world.h"
+
+/* Where the volume det B / det diag(d) lies outside this range the linear goal fades to the rigid one, which always leads
+ * back; the nearest matrix of the rest volume is then no longer unique. */
+#define FADE_FROM_LOW 0.1f
+#define FADE_TO_LOW 0.3f
+#define FADE_FROM_HIGH 2.0f
+#define FADE_TO_HIGH 3.0f
+
+#define VOLUME_ITERATIONS 6
+
+/* The matrix nearest to b with determinant `volume`: b' = b + mu cof(b'). The fixed point, with mu chosen each time so
+ * that the determinant comes out; det(b + mu c) is a cubic in mu. */
+static inline vmat3 keep_volume(vmat3 b, vf volume)
+{
+    vmat3 cof_b = vmat_cofactors(b), c = cof_b, out = b;
+    vf det_b = vmat_determinant(b, cof_b);
+    for (int n = 0; n < VOLUME_ITERATIONS; n++) {
+        vmat3 cof_c = vmat_cofactors(c);
+        vf linear = vmat_dot(cof_b, c), square = vmat_dot(cof_c, b), cube = vmat_determinant(c, cof_c);
+        vf missing = det_b - volume, tiny = vf_set1(1e-37f);
+        vf mu = (vf_set1(0.0f) - missing) / vf_max(linear, tiny);
+        for (int k = 0; k < 2; k++) {
+            vf value = missing + mu * (linear + mu * (square + mu * cube));
+            vf slope = linear + mu * (vf_set1(2.0f) * square + mu * (vf_set1(3.0f) * cube));
+            mu = mu - value / vf_max(slope, tiny);
+        }
+        for (int i = 0; i < 9; i++) {
+            out.m[i] = b.m[i] + mu * c.m[i];
+        }
+        c = vmat_cofactors(out);
+    }
+    return out;
+}
+
+/* beta B' + (1-beta) R diag(d), with what a region without volume (flat, straight) or far from its volume needs. */
+static inline vmat3 linear_goal(vmat3 b, vmat3 rigid, vf volume, vf beta)
+{
+    const vf zero = vf_set1(0.0f), one = vf_set1(1.0f);
+    vm solid = vf_lt(zero, volume);
+    vf safe = vf_select(solid, volume, one);
+    vf ratio = vmat_determinant(b, vmat_cofactors(b)) / safe;
+    vf low = vf_clamp((ratio - vf_set1(FADE_FROM_LOW)) * vf_set1(1.0f / (FADE_TO_LOW - FADE_FROM_LOW)), zero, one);
+    vf high = vf_clamp((vf_set1(FADE_TO_HIGH) - ratio) * vf_set1(1.0f / (FADE_TO_HIGH - FADE_FROM_HIGH)), zero, one);
+    vf share = vf_select(solid, low * high, one);
+    vm project = vm_and(solid, vf_lt(zero, share));
+    vmat3 kept = vmat_select(project, keep_volume(b, safe), b), out;
+    vf toward = vf_select(vf_lt(zero, share), share * beta, zero);
+    for (int i = 0; i < 9; i++) {
+        out.m[i] = toward * kept.m[i] + (one - toward) * rigid.m[i];
+    }
+    return out;
+}
+
+/* Row i of the quadratic coefficients C (6) from the sums of row i: free of constant and linear parts, through the inverse
+ * Gram matrix. `b` is row i of B, `mean_p` is component i of sum m~ p / M. */
+static inline void quadratic_row(const float *constants, const float *moments, vf inverse_mass, const vf b[3], vf mean_p,
+                                 vf out[6])
+{
+    vf r[6];
+    for (int j = 0; j < 6; j++) {
+        const float *linear = constants + (LMI_CONSTANT_LINEAR + 3 * j) * LMI_BLOCK;
+        vf pure = vf_load(moments + j * LMI_BLOCK) * inverse_mass;
+        pure = pure - mean_p * vf_load(constants + (LMI_CONSTANT_MEAN + j) * LMI_BLOCK);
+        r[j] = pure - ((b[0] * vf_load(linear) + b[1] * vf_load(linear + LMI_BLOCK)) +
+                       b[2] * vf_load(linear + 2 * LMI_BLOCK));
+        out[j] = vf_set1(0.0f);
+    }
+    int triangle = 0;
+    for (int j = 0; j < 6; j++) {
+        for (int k = j; k < 6; k++) {
+            vf g = vf_load(constants + (LMI_CONSTANT_GRAM + triangle++) * LMI_BLOCK);
+            out[j] = out[j] + g * r[k];
+            if (k != j) {
+                out[k] = out[k] + g * r[j];
+            }
+        }
+    }
+}
+
+static inline void store_vector(float *to, const vf v[3])
+{
+    for (int i = 0; i < 3; i++) {
+        vf_store(to + i * LMI_BLOCK, v[i]);
+    }
+}
+
+/* beta [B C] + (1-beta) [R diag(d) 0], rearranged so that scatter needs only the products of q: the constant and linear
+ * parts that were taken out of the quadratic functions go into the constant and linear parts of the transform. */
+static inline void quadratic_goal(const float *constants, const float *moments, vmat3 b, vmat3 rigid, vf inverse_mass,
+                                  vf beta, const vf mean_p[3], const vf centre[3], float *transform)
+{
+    const vf one = vf_set1(1.0f);
+    for (int i = 0; i < 3; i++) {
+        vf c[6], constant = centre[i], linear[3];
+        quadratic_row(constants, moments + (LMI_MOMENT_QUADRATIC + 6 * i) * LMI_BLOCK, inverse_mass, &b.m[3 * i],
+                      mean_p[i], c);
+        for (int j = 0; j < 3; j++) {
+            linear[j] = beta * b.m[3 * i + j] + (one - beta) * rigid.m[3 * i + j];
+        }
+        for (int j = 0; j < 6; j++) {
+            const float *of = constants + (LMI_CONSTANT_LINEAR + 3 * j) * LMI_BLOCK;
+            vf bend = beta * c[j];
+            constant = constant - bend * vf_load(constants + (LMI_CONSTANT_MEAN + j) * LMI_BLOCK);
+            for (int k = 0; k < 3; k++) {
+                linear[k] = linear[k] - bend * vf_load(of + k * LMI_BLOCK);
+            }
+            vf_store(transform + (LMI_TRANSFORM_QUADRATIC + 6 * i + j) * LMI_BLOCK, bend);
+        }
+        vf_store(transform + (LMI_TRANSFORM_CONSTANT + i) * LMI_BLOCK, constant);
+        store_vector(transform + (LMI_TRANSFORM_LINEAR + 3 * i) * LMI_BLOCK, linear);
+    }
+}
+
+static inline void fit_lanes(const lmi_pack *pack, uint32_t b, uint32_t lane)
+{
+    const float *constants = pack->constants + (size_t)b * LMI_CONSTANTS * LMI_BLOCK + lane;
+    const float *moments = pack->moments + (size_t)b * LMI_MOMENTS * LMI_BLOCK + lane;
+    float *rotation = pack->rotation + (size_t)b * 9 * LMI_BLOCK + lane;
+    float *transform = pack->transforms + (size_t)b * LMI_MOMENTS * LMI_BLOCK + lane;
+    vf inverse_mass = vf_load(constants + LMI_CONSTANT_INVERSE_MASS * LMI_BLOCK);
+    vf from[4], mean_p[3], centre[3], d[3];
+    vf_gather4(pack->x, pack->reference + (size_t)b * LMI_BLOCK + lane, from);
+    for (int i = 0; i < 3; i++) {
+        mean_p[i] = vf_load(moments + (LMI_MOMENT_SUM + i) * LMI_BLOCK) * inverse_mass;
+        centre[i] = from[i] + mean_p[i];
+        d[i] = vf_load(constants + (LMI_CONSTANT_EXTENT + i) * LMI_BLOCK);
+    }
+    vmat3 affine = vmat_load(moments + LMI_MOMENT_LINEAR * LMI_BLOCK);
+    for (int i = 0; i < 9; i++) {
+        affine.m[i] = affine.m[i] * inverse_mass;
+    }
+    /* A lane without a region keeps its identity rotation; its zero moments would count as undetermined. */
+    vmat3 previous = vmat_load(rotation);
+    affine = vmat_select(vf_lt(vf_set1(0.0f), inverse_mass), affine, previous);
+    vmat3 r = lmi_polar(affine, d, previous);
+    vmat_store(rotation, r);
+    vmat3 rigid;
+    for (int i = 0; i < 9; i++) {
+        rigid.m[i] = r.m[i] * d[i % 3];
+    }
+    vf beta = vf_load(constants + LMI_CONSTANT_BETA * LMI_BLOCK);
+    if (pack->block[b].mode == LM_MODE_QUADRATIC) {
+        quadratic_goal(constants, moments, affine, rigid, inverse_mass, beta, mean_p, centre, transform);
+        return;
+    }
+    if (pack->block[b].mode == LM_MODE_LINEAR) {
+        rigid = linear_goal(affine, rigid, vf_load(constants + LMI_CONSTANT_VOLUME * LMI_BLOCK), beta);
+    }
+    store_vector(transform, centre);
+    vmat_store(transform + LMI_TRANSFORM_LINEAR * LMI_BLOCK, rigid);
+}
+
+void LMI_KERNEL(fit)(const lmi_step *step, lmi_batch *batch, lmi_scratch *scratch)
+{
+    (void)step;
+    (void)scratch;
+    const lmi_pack *pack = &batch->pack;
+    for (uint32_t b = 0; b < pack->lane_blocks; b++) {
+        for (uint32_t lane = 0; pack->block[b].fitted && lane < LMI_BLOCK; lane += LMI_LANES) {
+            fit_lanes(pack, b, lane);
+        }
+    }
+}
+
+void LMI_KERNEL(polar)(const float *A, float *R, uint32_t blocks)
+{
+    const vf d[3] = {vf_set1(1.0f), vf_set1(1.0f), vf_set1(1.0f)};
+    for (uint32_t b = 0; b < blocks; b++) {
+        for (uint32_t lane = 0; lane < LMI_BLOCK; lane += LMI_LANES) {
+            size_t at = (size_t)b * 9 * LMI_BLOCK + lane;
+            vmat_store(R + at, lmi_polar(vmat_load(A + at), d, vmat_load(R + at)));
+        }
+    }
+}

@@ -1,0 +1,155 @@
+/*
+ * Integrate: pull particles to their goals, and move them.
+ *
+ *   d_i  = mean over its regions of (goal - x_i)
+ *   v_i += k (V_i - v_i)                 V_i = velocity + spin x (x_i - centre): the body's motion as a whole
+ *   v_i += alpha d_i / h
+ *   x_i += h v_i
+ *
+ * Reads goals, writes velocities, positions and bounds. Müller et al. 2005, equation 9; the damping is that of Müller et
+ * al. 2006 and touches deformation only.
+ *
+ * The goals exert no net force and no net torque on a free body, but for rounding, and rounding adds up: a micrometre of
+ * common error in the goals, divided by h, is a lasting velocity. So the motion as a whole that is in d is taken out of
+ * it before it is used. Held (pinned) bodies exchange momentum with what holds them and are left alone.
+ *
+ * Deterministic for the same reasons as predict; a particle adds its goals in the order of its body's regions.
+ */
+#include "step/kernel_names.h"
+#include "step/motion.h"
+#include "world.h"
+
+typedef struct lanes_motion {
+    vf centre[3], velocity[3], spin[3];
+} lanes_motion;
+
+static inline lanes_motion spread_motion(lm_vec3 centre, lm_vec3 velocity, lm_vec3 spin)
+{
+    lanes_motion m = {{vf_set1(centre.x), vf_set1(centre.y), vf_set1(centre.z)},
+                      {vf_set1(velocity.x), vf_set1(velocity.y), vf_set1(velocity.z)},
+                      {vf_set1(spin.x), vf_set1(spin.y), vf_set1(spin.z)}};
+    return m;
+}
+
+/* velocity + spin x (x - centre) */
+static inline void velocity_at(const lanes_motion *m, const vf x[3], vf out[3])
+{
+    vf rx = x[0] - m->centre[0], ry = x[1] - m->centre[1], rz = x[2] - m->centre[2];
+    out[0] = m->velocity[0] + (m->spin[1] * rz - m->spin[2] * ry);
+    out[1] = m->velocity[1] + (m->spin[2] * rx - m->spin[0] * rz);
+    out[2] = m->velocity[2] + (m->spin[0] * ry - m->spin[1] * rx);
+}
+
+/* d of every particle into scratch->pull; returns the motion as a whole that is in it. */
+static lanes_motion pull_to_goals(const lmi_pack *pack, const lmi_body *body, lmi_scratch *scratch)
+{
+    vf sums[6][LMI_PIECES];
+    for (int i = 0; i < 6 * LMI_PIECES; i++) {
+        sums[i / LMI_PIECES][i % LMI_PIECES] = vf_set1(0.0f);
+    }
+    lanes_motion motion = spread_motion(body->motion.centre, body->motion.velocity, body->motion.spin);
+    for (uint32_t n = 0; n < body->padded_count; n += LMI_BLOCK) {
+        uint32_t particle = body->first + n, block = particle / LMI_BLOCK;
+        uint32_t first = pack->list_first[block], last = pack->list_first[block + 1];
+        for (int piece = 0; piece < LMI_PIECES; piece++) {
+            uint32_t lane = (uint32_t)piece * LMI_LANES;
+            vf x[4], v[4], d[3] = {vf_set1(0.0f), vf_set1(0.0f), vf_set1(0.0f)};
+            vf_load4(pack->x + 4 * (size_t)(particle + lane), x);
+            vf_load4(pack->v + 4 * (size_t)(particle + lane), v);
+            vf count = vf_load(pack->list_count + particle + lane);
+            for (uint32_t row = first; row < last; row++) {
+                vf goal[4];
+                vm has = vf_lt(vf_set1((float)(row - first)), count);
+                vf_gather4(scratch->goals, pack->list + (size_t)row * LMI_BLOCK + lane, goal);
+                for (int i = 0; i < 3; i++) {
+                    d[i] = d[i] + vf_select(has, goal[i] - x[i], vf_set1(0.0f));
+                }
+            }
+            vf share = vf_load(pack->list_share + particle + lane);
+            vf r[3] = {x[0] - motion.centre[0], x[1] - motion.centre[1], x[2] - motion.centre[2]}, p[3];
+            float *pull = scratch->pull + (size_t)n * 3 + lane;
+            for (int i = 0; i < 3; i++) {
+                d[i] = d[i] * share;
+                p[i] = v[3] * d[i];
+                vf_store(pull + i * LMI_BLOCK, d[i]);
+                sums[i][piece] = sums[i][piece] + p[i];
+            }
+            sums[3][piece] = sums[3][piece] + (r[1] * p[2] - r[2] * p[1]);
+            sums[4][piece] = sums[4][piece] + (r[2] * p[0] - r[0] * p[2]);
+            sums[5][piece] = sums[5][piece] + (r[0] * p[1] - r[1] * p[0]);
+        }
+    }
+    lm_vec3 velocity = {0.0f, 0.0f, 0.0f}, spin = velocity;
+    if (body->first_pin == LMI_NONE) {
+        double total[6];
+        for (int i = 0; i < 6; i++) {
+            total[i] = lmi_sum_lanes(sums[i]);
+        }
+        lmi_motion_of(&body->motion, dvec(total[0], total[1], total[2]), dvec(total[3], total[4], total[5]), &velocity,
+                      &spin);
+    }
+    return spread_motion(body->motion.centre, velocity, spin);
+}
+
+static inline lm_vec3 fold(vf bound[3][LMI_PIECES], bool upper)
+{
+    float out[3];
+    for (int i = 0; i < 3; i++) {
+        _Alignas(64) float lane[LMI_BLOCK];
+        for (int piece = 0; piece < LMI_PIECES; piece++) {
+            vf_store(lane + piece * LMI_LANES, bound[i][piece]);
+        }
+        out[i] = lane[0];
+        for (int k = 1; k < LMI_BLOCK; k++) {
+            out[i] = (upper ? lane[k] > out[i] : lane[k] < out[i]) ? lane[k] : out[i];
+        }
+    }
+    lm_vec3 v = {out[0], out[1], out[2]};
+    return v;
+}
+
+static void move(const lmi_step *step, lmi_body *body, const lanes_motion *drift, const lmi_scratch *scratch)
+{
+    const vf h = vf_set1((float)step->h), zero = vf_set1(0.0f);
+    const vf rate = vf_set1((float)(body->alpha / step->h)), k = vf_set1(body->damping);
+    const vf fast = vf_set1(LM_MAX_SPEED), far = vf_set1(LM_MAX_COORDINATE), huge = vf_set1(3e38f);
+    lanes_motion motion = spread_motion(body->motion.centre, body->motion.velocity, body->motion.spin);
+    vf lower[3][LMI_PIECES], upper[3][LMI_PIECES];
+    for (int i = 0; i < 3 * LMI_PIECES; i++) {
+        lower[i / LMI_PIECES][i % LMI_PIECES] = huge;
+        upper[i / LMI_PIECES][i % LMI_PIECES] = zero - huge;
+    }
+    for (uint32_t n = 0; n < body->padded_count; n += LMI_BLOCK) {
+        for (int piece = 0; piece < LMI_PIECES; piece++) {
+            size_t at = (size_t)n + (size_t)piece * LMI_LANES;
+            vf x[4], v[4], whole[3], extra[3];
+            vf_load4(body->x + 4 * at, x);
+            vf_load4(body->v + 4 * at, v);
+            vm matched = vf_lt(zero, x[3]), real = vf_lt(zero, v[3]);
+            velocity_at(&motion, x, whole);
+            velocity_at(drift, x, extra);
+            const float *pull = scratch->pull + (size_t)n * 3 + (size_t)piece * LMI_LANES;
+            for (int i = 0; i < 3; i++) {
+                vf d = vf_load(pull + i * LMI_BLOCK) - extra[i];
+                vf pulled = (v[i] + k * (whole[i] - v[i])) + rate * d;
+                v[i] = vf_clamp(vf_select(matched, pulled, v[i]), zero - fast, fast);
+                x[i] = vf_select(real, vf_clamp(x[i] + h * v[i], zero - far, far), x[i]);
+                lower[i][piece] = vf_select(real, vf_min(lower[i][piece], x[i]), lower[i][piece]);
+                upper[i][piece] = vf_select(real, vf_max(upper[i][piece], x[i]), upper[i][piece]);
+            }
+            vf_store4(body->x + 4 * at, x[0], x[1], x[2], x[3]);
+            vf_store4(body->v + 4 * at, v[0], v[1], v[2], v[3]);
+        }
+    }
+    body->lower = fold(lower, false);
+    body->upper = fold(upper, true);
+}
+
+void LMI_KERNEL(integrate)(const lmi_step *step, lmi_batch *batch, lmi_scratch *scratch)
+{
+    for (uint32_t n = 0; n < batch->body_count; n++) {
+        lmi_body *body = lmi_body_at(step->world, batch->bodies[n]);
+        lanes_motion drift = pull_to_goals(&batch->pack, body, scratch);
+        move(step, body, &drift, scratch);
+    }
+}

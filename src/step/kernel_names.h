@@ -1,0 +1,18 @@
+/*
+ * The kernels of one instruction set, as kernels.c puts them into its table. Include after base/lanes.h.
+ */
+#ifndef LMI_KERNEL_NAMES_H
+#define LMI_KERNEL_NAMES_H
+
+#include "base/lanes.h"
+#include "step/kernels.h"
+
+lmi_stage_function LMI_KERNEL(predict);
+lmi_stage_function LMI_KERNEL(gather_clusters);
+lmi_stage_function LMI_KERNEL(fit);
+lmi_stage_function LMI_KERNEL(scatter_clusters);
+lmi_stage_function LMI_KERNEL(integrate);
+lmi_stage_function LMI_KERNEL(contact);
+void LMI_KERNEL(polar)(const float *A, float *R, uint32_t blocks);
+
+#endif

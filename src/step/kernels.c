@@ -1,0 +1,30 @@
+/*
+ * The table of one instruction set: which function runs each stage. Compiled once for each.
+ */
+#include "step/kernel_names.h"
+
+#if defined(LMI_ISA_AVX512)
+#define THIS_ISA LM_ISA_AVX512
+#elif defined(LMI_ISA_AVX2)
+#define THIS_ISA LM_ISA_AVX2
+#elif defined(LMI_ISA_SSE2)
+#define THIS_ISA LM_ISA_SSE2
+#else
+#define THIS_ISA LM_ISA_SCALAR
+#endif
+
+extern const lmi_kernels LMI_KERNEL(kernels);
+
+const lmi_kernels LMI_KERNEL(kernels) = {
+    .isa = THIS_ISA,
+    .stage =
+        {
+            [LM_STAGE_PREDICT] = LMI_KERNEL(predict),
+            [LM_STAGE_GATHER] = LMI_KERNEL(gather_clusters),
+            [LM_STAGE_FIT] = LMI_KERNEL(fit),
+            [LM_STAGE_SCATTER] = LMI_KERNEL(scatter_clusters),
+            [LM_STAGE_INTEGRATE] = LMI_KERNEL(integrate),
+            [LM_STAGE_CONTACT] = LMI_KERNEL(contact),
+        },
+    .polar = LMI_KERNEL(polar),
+};

@@ -1,0 +1,73 @@
+/*
+ * Kernels: the stages of a step that run in lanes, one copy for each instruction set.
+ */
+#ifndef LMI_KERNELS_H
+#define LMI_KERNELS_H
+
+#include "base/vec.h"
+#include "limber/limber.h"
+
+#include <stdatomic.h>
+
+struct lm_world;
+struct lmi_batch;
+
+/* A collider where it is in this substep. */
+typedef struct lmi_surface {
+    lm_shape shape;
+    float radius, half_length;
+    lm_vec3 half_extents;
+    lm_dvec3 position;
+    dmat3 rotation;
+    lm_dvec3 velocity;    /* of `pivot` */
+    lm_dvec3 spin;        /* about `pivot` */
+    lm_dvec3 pivot;       /* the mover's origin */
+    lm_dvec3 bound_lower; /* of the solid; infinite for a plane */
+    lm_dvec3 bound_upper;
+    float friction, restitution;
+} lmi_surface;
+
+/* A field in this substep. */
+typedef struct lmi_flow {
+    lm_field_kind kind;
+    lm_vec3 vector;
+    lm_dvec3 position;
+    float strength; /* wind: share of the difference taken over in a substep; point: m/s in a substep */
+    float radius;
+} lmi_flow;
+
+/* What a task needs besides the batch; one for each worker. */
+typedef struct lmi_scratch {
+    float *goals;        /* [rows][LMI_BLOCK][4] where each membership wants its particle */
+    float *pull;         /* [particle blocks][3][LMI_BLOCK] mean goal less position */
+    uint32_t goal_rows;  /* capacities */
+    uint32_t pull_blocks;
+    atomic_uint taken; /* 1 while a task uses it */
+} lmi_scratch;
+
+/* One substep, as every stage sees it. */
+typedef struct lmi_step {
+    struct lm_world *world;
+    double h;
+    lm_dvec3 gravity;
+    const lmi_surface *surfaces;
+    uint32_t surface_count;
+    const lmi_flow *flows;
+    uint32_t flow_count;
+} lmi_step;
+
+typedef void lmi_stage_function(const lmi_step *step, struct lmi_batch *batch, lmi_scratch *scratch);
+
+typedef struct lmi_kernels {
+    lm_isa isa;
+    lmi_stage_function *stage[LM_STAGE_COUNT];
+
+    /* The rotations nearest to blocks of LMI_BLOCK matrices, [block][9][LMI_BLOCK] row by row. R holds the previous
+     * rotations, which choose where the nearest one is ambiguous, and takes the new ones. */
+    void (*polar)(const float *A, float *R, uint32_t blocks);
+} lmi_kernels;
+
+/* Null when this build or this machine does not have the instruction set. */
+const lmi_kernels *lmi_kernels_get(lm_isa isa);
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * A body as a whole: the parts of predict and integrate that are done once a body, in double precision.
+ */
+#ifndef LMI_MOTION_H
+#define LMI_MOTION_H
+
+#include "world.h"
+
+/* The velocity change that gravity, uniform fields and forces on the whole body make in this substep. Counts the impulse. */
+lm_vec3 lmi_uniform_change(const lmi_step *step, lmi_body *body);
+
+/* Forces on single particles, for this substep. */
+void lmi_particle_forces(const lmi_step *step, lmi_body *body);
+
+/* The body's drags, for this substep. */
+void lmi_drags_apply(const lmi_step *step, lmi_body *body);
+
+/* The body's pins, at the end of this substep. */
+void lmi_pins_apply(const lmi_step *step, lmi_body *body);
+
+/* lmi_body.motion from the sums over matched particles, taken from the first particle: mass, m r, m u, r x m u, m r r
+ * (xx yy zz xy yz zx). */
+void lmi_motion_solve(lmi_body *body, double mass, const double first[3], const double momentum[3],
+                      const double angular[3], const double second[6]);
+
+/* The rigid motion (velocity and spin) with this momentum and angular momentum about the centre. */
+void lmi_motion_of(const lmi_motion *motion, lm_dvec3 momentum, lm_dvec3 angular, lm_vec3 *velocity, lm_vec3 *spin);
+
+#ifdef LMI_LANES
+/* The sum over the LMI_BLOCK lanes of a block, in their order. */
+static inline double lmi_sum_lanes(const vf pieces[LMI_PIECES])
+{
+    _Alignas(64) float lane[LMI_BLOCK];
+    for (int piece = 0; piece < LMI_PIECES; piece++) {
+        vf_store(lane + piece * LMI_LANES, pieces[piece]);
+    }
+    double sum[4] = {lane[0], lane[1], lane[2], lane[3]};
+    for (int k = 4; k < LMI_BLOCK; k += 4) {
+        sum[0] += lane[k];
+        sum[1] += lane[k + 1];
+        sum[2] += lane[k + 2];
+        sum[3] += lane[k + 3];
+    }
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+#endif
+
+#endif

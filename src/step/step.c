@@ -1,0 +1,298 @@
+/*
+ * One step, as the list of its stages.
+ *
+ *   for each substep
+ *       move the movers, and place what rides on them
+ *       for each batch of bodies, in parallel
+ *           predict     outside forces, each body's motion as a whole
+ *           gather      particles to region moments          \
+ *           fit         moments to region transforms          > match
+ *           scatter     transforms to goals                  /
+ *           integrate   damping, goals, velocities, positions
+ *           contact     pins and colliders
+ *
+ * Bodies do not see each other here, so a batch runs through all stages in one task while its data is in the cache. The
+ * results do not depend on which thread runs which batch.
+ *
+ * Everything that can fail (memory) happens in prepare, before anything changes.
+ */
+#include "base/dmath.h"
+#include "base/guard.h"
+#include "base/os.h"
+#include "world.h"
+
+#include <stdatomic.h>
+
+static const lm_stage stages[] = {
+    LM_STAGE_PREDICT, LM_STAGE_GATHER, LM_STAGE_FIT, LM_STAGE_SCATTER, LM_STAGE_INTEGRATE, LM_STAGE_CONTACT,
+};
+
+static lmi_scratch *take_scratch(lm_world *world)
+{
+    /* The host runs at most `workers` tasks at a time, so one is free or about to be. */
+    for (uint32_t n = 0;; n = (n + 1) % world->scratch_count) {
+        lmi_scratch *scratch = &world->scratch[n];
+        unsigned expected = 0;
+        if (atomic_compare_exchange_strong(&scratch->taken, &expected, 1)) {
+            return scratch;
+        }
+    }
+}
+
+static void run_batch(void *context, uint32_t index)
+{
+    const lmi_step *step = context;
+    lm_world *world = step->world;
+    lmi_batch *batch = &world->batches[index];
+    lmi_scratch *scratch = take_scratch(world);
+    lmi_float_mode host;
+    lmi_float_mode_enter(&host);
+    uint64_t before = lmi_os_nanoseconds();
+    for (uint32_t n = 0; n < sizeof stages / sizeof *stages; n++) {
+        world->kernels->stage[stages[n]](step, batch, scratch);
+        uint64_t after = lmi_os_nanoseconds();
+        batch->stage_nanoseconds[stages[n]] += after - before;
+        before = after;
+    }
+    lmi_float_mode_leave(&host);
+    atomic_store(&scratch->taken, 0);
+}
+
+/* --- what happens before the batches run --- */
+
+static void advance_mover(lmi_mover *mover, double h)
+{
+    lm_dvec3 turn = dvec_scale(dvec_from(mover->spin), h);
+    mover->pose.position = dvec_add(mover->pose.position, dvec_scale(dvec_from(mover->velocity), h));
+    if (turn.x != 0.0 || turn.y != 0.0 || turn.z != 0.0) {
+        dmat3 rotation = dmat_from_rotation_vector(turn);
+        rotation = dmat_multiply(&rotation, &mover->rotation);
+        /* Through the quaternion, so that rounding does not shear the frame over the hours. */
+        mover->pose.rotation = quat_from_dmat(&rotation);
+        mover->rotation = dmat_from_quat(mover->pose.rotation);
+    }
+}
+
+/* The velocity and spin that lead a mover to its target within `seconds`. */
+static void aim_mover(lmi_mover *mover, double seconds)
+{
+    dmat3 target = dmat_from_quat(mover->target.rotation), turn;
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            turn.m[i][j] = target.m[i][0] * mover->rotation.m[j][0] + target.m[i][1] * mover->rotation.m[j][1] +
+                           target.m[i][2] * mover->rotation.m[j][2];
+        }
+    }
+    lm_quat q = quat_from_dmat(&turn);
+    lm_dvec3 axis = dvec(q.x, q.y, q.z);
+    double sine = dvec_length(axis), angle = 0.0;
+    if (sine > 1e-9) {
+        double cosine = q.w < 0.0f ? -(double)q.w : q.w;
+        angle = 2.0 * lmi_acos(cosine > 1.0 ? 1.0 : cosine) * (q.w < 0.0f ? -1.0 : 1.0);
+        axis = dvec_scale(axis, angle / sine);
+    } else {
+        axis = dvec(0.0, 0.0, 0.0);
+    }
+    mover->velocity = vec_from(dvec_scale(dvec_sub(mover->target.position, mover->pose.position), 1.0 / seconds));
+    mover->spin = vec_from(dvec_scale(axis, 1.0 / seconds));
+}
+
+static void arrive_mover(lmi_mover *mover)
+{
+    mover->pose = mover->target;
+    mover->rotation = dmat_from_quat(mover->pose.rotation);
+    mover->has_target = false;
+    lm_vec3 rest = {0.0f, 0.0f, 0.0f};
+    mover->velocity = mover->spin = rest;
+}
+
+static void bound_surface(lmi_surface *s)
+{
+    lm_dvec3 half = dvec(s->radius, s->radius, s->radius);
+    if (s->shape == LM_SHAPE_CAPSULE) {
+        half.x += fabs(s->rotation.m[0][1]) * s->half_length;
+        half.y += fabs(s->rotation.m[1][1]) * s->half_length;
+        half.z += fabs(s->rotation.m[2][1]) * s->half_length;
+    } else if (s->shape == LM_SHAPE_BOX) {
+        double h[3] = {s->half_extents.x, s->half_extents.y, s->half_extents.z}, out[3];
+        for (int i = 0; i < 3; i++) {
+            out[i] = fabs(s->rotation.m[i][0]) * h[0] + fabs(s->rotation.m[i][1]) * h[1] +
+                     fabs(s->rotation.m[i][2]) * h[2];
+        }
+        half = dvec(out[0], out[1], out[2]);
+    }
+    s->bound_lower = dvec_sub(s->position, half);
+    s->bound_upper = dvec_add(s->position, half);
+}
+
+static uint32_t place_surfaces(lm_world *world)
+{
+    uint32_t count = 0;
+    LMI_POOL_EACH(&world->colliders, n)
+    {
+        const lmi_collider *c = LMI_POOL_AT(&world->colliders, lmi_collider, n);
+        lmi_surface s = {.shape = c->shape,
+                         .radius = c->radius,
+                         .half_length = c->half_length,
+                         .half_extents = c->half_extents,
+                         .position = c->position,
+                         .rotation = c->rotation,
+                         .pivot = c->position,
+                         .friction = c->friction,
+                         .restitution = c->restitution};
+        if (c->mover != LMI_NONE) {
+            const lmi_mover *mover = LMI_POOL_AT(&world->movers, lmi_mover, c->mover);
+            s.position = dvec_add(mover->pose.position, dmat_apply(&mover->rotation, c->position));
+            s.rotation = dmat_multiply(&mover->rotation, &c->rotation);
+            s.pivot = mover->pose.position;
+            s.velocity = dvec_from(mover->velocity);
+            s.spin = dvec_from(mover->spin);
+        }
+        bound_surface(&s);
+        world->surfaces[count++] = s;
+    }
+    return count;
+}
+
+static uint32_t place_flows(lm_world *world, double h)
+{
+    uint32_t count = 0;
+    LMI_POOL_EACH(&world->fields, n)
+    {
+        const lm_field_def *f = LMI_POOL_AT(&world->fields, lm_field_def, n);
+        double strength = f->kind == LM_FIELD_WIND ? 1.0 - lmi_exp(-(double)f->strength * h) : (double)f->strength * h;
+        lmi_flow flow = {f->kind, f->vector, f->position, (float)strength, f->radius};
+        world->flows[count++] = flow;
+    }
+    return count;
+}
+
+static bool reserve_scratch(lm_world *world)
+{
+    uint32_t rows = 0, blocks = 0;
+    for (uint32_t n = 0; n < world->batch_count; n++) {
+        const lmi_pack *pack = &world->batches[n].pack;
+        rows = pack->rows > rows ? pack->rows : rows;
+        blocks = pack->particle_blocks > blocks ? pack->particle_blocks : blocks;
+    }
+    for (uint32_t n = 0; n < world->scratch_count; n++) {
+        lmi_scratch *s = &world->scratch[n];
+        void *goals = s->goals, *pull = s->pull;
+        bool ok = lmi_reserve(&world->memory, &goals, &s->goal_rows, rows, LMI_BLOCK * 4 * sizeof(float)) &&
+                  lmi_reserve(&world->memory, &pull, &s->pull_blocks, blocks, LMI_BLOCK * 3 * sizeof(float));
+        s->goals = goals;
+        s->pull = pull;
+        if (!ok) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Takes all memory that the step needs. May be repeated after a failure. */
+static bool prepare(lm_world *world)
+{
+    for (uint32_t n = 0; n < world->batch_count; n++) {
+        if (world->batches[n].dirty && !lmi_batch_pack(world, &world->batches[n])) {
+            return false;
+        }
+    }
+    void *surfaces = world->surfaces, *flows = world->flows;
+    bool ok = lmi_reserve(&world->memory, &surfaces, &world->surface_capacity, world->colliders.alive,
+                          sizeof *world->surfaces) &&
+              lmi_reserve(&world->memory, &flows, &world->flow_capacity, world->fields.alive, sizeof *world->flows);
+    world->surfaces = surfaces;
+    world->flows = flows;
+    return ok && reserve_scratch(world);
+}
+
+static void begin(lm_world *world, double h)
+{
+    world->stiffness_limited = 0;
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        lmi_body *body = lmi_body_at(world, n);
+        lmi_material_tune(body, h);
+        world->stiffness_limited += body->stiffness_limited;
+        body->outside_impulse = lm_dvec3_zero();
+    }
+    for (uint32_t n = 0; n < world->batch_count; n++) {
+        for (int stage = 0; stage < LM_STAGE_COUNT; stage++) {
+            world->batches[n].stage_nanoseconds[stage] = 0;
+        }
+    }
+}
+
+/* Sums over bodies in slot order and over batches in their order. */
+static void finish(lm_world *world, uint64_t start)
+{
+    world->contacts = 0;
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        lmi_body *body = lmi_body_at(world, n);
+        world->contacts += body->contacts;
+        world->outside_impulse = dvec_add(world->outside_impulse, body->outside_impulse);
+        body->first_force = LMI_NONE;
+    }
+    world->force_count = 0;
+    for (int stage = 0; stage < LM_STAGE_COUNT; stage++) {
+        world->stage_seconds[stage] = 0.0;
+        for (uint32_t n = 0; n < world->batch_count; n++) {
+            world->stage_seconds[stage] += 1e-9 * (double)world->batches[n].stage_nanoseconds[stage];
+        }
+    }
+    world->steps++;
+    world->step_seconds = 1e-9 * (double)(lmi_os_nanoseconds() - start);
+}
+
+static void run_substep(lm_world *world, double h)
+{
+    LMI_POOL_EACH(&world->movers, n) { advance_mover(LMI_POOL_AT(&world->movers, lmi_mover, n), h); }
+    lmi_step step = {.world = world, .h = h, .gravity = dvec_from(world->gravity)};
+    step.surface_count = place_surfaces(world);
+    step.surfaces = world->surfaces;
+    step.flow_count = place_flows(world, h);
+    step.flows = world->flows;
+    lmi_workers_run(world->workers, run_batch, &step, world->batch_count);
+}
+
+lm_result lm_world_step(lm_world *world, double seconds)
+{
+    uint64_t start = lmi_os_nanoseconds();
+    if (!(seconds > 0.0 && seconds <= 1.0)) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_world_step: seconds is %g, must be above 0 and at most 1", seconds);
+    }
+    lmi_float_mode host;
+    lmi_float_mode_enter(&host);
+    lm_result result = LM_OK;
+    if (!prepare(world)) {
+        result = lmi_fail(world, LM_ERROR_MEMORY, "lm_world_step: out of memory; nothing has changed");
+    } else {
+        double h = seconds / world->substeps;
+        begin(world, h);
+        LMI_POOL_EACH(&world->movers, n)
+        {
+            lmi_mover *mover = LMI_POOL_AT(&world->movers, lmi_mover, n);
+            if (mover->has_target) {
+                aim_mover(mover, seconds);
+            }
+        }
+        for (uint32_t n = 0; n < world->substeps; n++) {
+            run_substep(world, h);
+        }
+        LMI_POOL_EACH(&world->movers, n)
+        {
+            lmi_mover *mover = LMI_POOL_AT(&world->movers, lmi_mover, n);
+            if (mover->has_target) {
+                arrive_mover(mover);
+            }
+        }
+        world->time += seconds;
+        finish(world, start);
+        for (uint32_t n = 0; n < world->batch_count; n++) {
+            world->batches[n].pack.stepped = true;
+        }
+    }
+    lmi_float_mode_leave(&host);
+    return result;
+}

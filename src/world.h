@@ -1,0 +1,224 @@
+/*
+ * The inside of a world: what the files of the library share.
+ *
+ *   world    pools of bodies, colliders, movers, pins, drags and fields; batches of bodies
+ *   body     what a body is (rest shape, regions, material) and where it is
+ *   batch    bodies that are stepped together by one task, and their lane layout (step/pack.h)
+ */
+#ifndef LMI_WORLD_H
+#define LMI_WORLD_H
+
+#include "base/memory.h"
+#include "base/pool.h"
+#include "base/tasks.h"
+#include "base/vec.h"
+#include "limber/limber.h"
+#include "sample/region.h"
+#include "step/kernels.h"
+#include "step/pack.h"
+
+#define LMI_NONE UINT32_MAX
+
+/* A body's motion as a whole in this substep, from its matched particles (those in a region). */
+typedef struct lmi_motion {
+    lm_vec3 centre;    /* relative to the body's origin */
+    lm_vec3 velocity;  /* of the centre */
+    lm_vec3 spin;      /* radians a second */
+    double mass;       /* relative, as in v[].w */
+    double inertia[6]; /* xx yy zz xy yz zx about the centre, relative mass */
+} lmi_motion;
+
+typedef struct lmi_force {
+    uint32_t next;     /* of the same body, or LMI_NONE */
+    uint32_t body;     /* slot */
+    uint32_t particle; /* internal order, or LMI_NONE: the whole body */
+    lm_vec3 force;
+} lmi_force;
+
+typedef struct lmi_skin {
+    lm_vec3 *vertices; /* rest pose */
+    uint32_t vertex_count;
+    uint32_t *triangles;
+    uint32_t triangle_count;
+    uint32_t *offsets;   /* vertices + 1, into the two below */
+    uint32_t *particles; /* internal order */
+    float *weights;
+    uint32_t weight_count;
+} lmi_skin;
+
+typedef struct lmi_body {
+    /* What it is. Particles are kept in an order of our own (most regions first, so that neighbours in lanes have
+     * equally long lists): order[] leads to the caller's index, place[] back. */
+    uint32_t particle_count;
+    uint32_t padded_count; /* a whole number of blocks */
+    uint32_t region_count;
+    uint32_t membership_count;
+    lm_vec3 *rest;
+    float *mass; /* kilograms */
+    uint32_t *order;
+    uint32_t *place;
+    uint32_t *region_offsets; /* regions + 1, into members */
+    uint32_t *members;        /* internal order of particles */
+    lmi_region *regions;
+    float *rotation; /* 9 for each region, while the body is not packed */
+    double total_mass;
+    double mean_mass; /* the unit of the masses in lanes */
+    float contact_radius;
+    lm_material material;
+    uint64_t user_data;
+    lmi_skin skin;
+
+    /* Where it is: four floats a particle, x y z and the weight in fits (0: in no region); vx vy vz and the mass in units
+     * of mean_mass. Both point into the batch's pack, or into `home` until the body is packed. */
+    lm_dvec3 origin;
+    float *x;
+    float *v;
+    float *home;
+    uint32_t batch;
+    uint32_t first;        /* particle index in the pack */
+    uint32_t first_region; /* index into the pack's region lanes */
+    lm_vec3 lower, upper;  /* bounds of the particles at the end of the last integration */
+
+    /* The share of the way to the goal and of the deformation velocity lost in a substep of `tuned_step` seconds. */
+    double tuned_step;
+    float alpha;
+    float damping;
+    bool stiffness_limited;
+    float reached_hertz;
+
+    lmi_motion motion;
+    uint32_t contacts;
+    lm_dvec3 outside_impulse; /* N s in this call of lm_world_step */
+    uint32_t first_pin, first_drag, first_force;
+} lmi_body;
+
+typedef struct lmi_mover {
+    lm_pose pose;
+    dmat3 rotation;
+    lm_vec3 velocity;
+    lm_vec3 spin;
+    bool has_target; /* the next step ends at `target` */
+    lm_pose target;
+} lmi_mover;
+
+typedef struct lmi_collider {
+    lm_shape shape;
+    float radius, half_length;
+    lm_vec3 half_extents;
+    lm_dvec3 position; /* in the mover's frame, or in the world */
+    dmat3 rotation;
+    uint32_t mover; /* slot or LMI_NONE */
+    float friction, restitution;
+} lmi_collider;
+
+typedef struct lmi_pin {
+    uint32_t next; /* of the same body */
+    uint32_t body;
+    uint32_t mover;
+    uint32_t count;
+    uint32_t *particles; /* internal order */
+    lm_dvec3 *targets;   /* in the mover's frame, or in the world */
+} lmi_pin;
+
+typedef struct lmi_drag {
+    uint32_t next; /* of the same body */
+    uint32_t body;
+    uint32_t count;
+    uint32_t *particles; /* internal order */
+    float *weights;      /* sum of relative mass times weight is 1 */
+    uint32_t particle;   /* as the caller gave it */
+    float radius;
+    lm_dvec3 target;
+    float hertz, damping_ratio, max_force;
+    lm_vec3 force; /* of the last substep */
+} lmi_drag;
+
+typedef struct lmi_batch {
+    uint32_t *bodies; /* slots */
+    uint32_t body_count;
+    uint32_t body_capacity;
+    uint32_t particles; /* padded */
+    bool dirty;         /* bodies came or went, or changed their regions: pack again before the next step */
+    lmi_pack pack;
+    uint64_t stage_nanoseconds[LM_STAGE_COUNT];
+} lmi_batch;
+
+struct lm_world {
+    lmi_memory memory;
+    lm_log log;
+    lm_isa isa;
+    const lmi_kernels *kernels;
+    lmi_workers *workers;
+
+    lm_vec3 gravity;
+    uint32_t substeps;
+    double time;
+    uint64_t steps;
+
+    lmi_pool bodies, movers, colliders, pins, drags, fields;
+    lmi_force *forces;
+    uint32_t force_count, force_capacity;
+
+    lmi_batch *batches;
+    uint32_t batch_count, batch_capacity;
+    uint64_t particles, memberships; /* of all bodies, against the limits */
+
+    /* Scratch for stepping, grown before a step starts. */
+    lmi_surface *surfaces; /* colliders where they are in this substep */
+    uint32_t surface_capacity;
+    lmi_flow *flows; /* fields in this substep */
+    uint32_t flow_capacity;
+    lmi_scratch *scratch; /* one for each worker */
+    uint32_t scratch_count;
+
+    double step_seconds;
+    double stage_seconds[LM_STAGE_COUNT];
+    uint32_t contacts;
+    uint32_t stiffness_limited;
+    lm_dvec3 outside_impulse;
+};
+
+/* Reports a failure to the log and returns it. */
+lm_result lmi_fail(const lm_world *world, lm_result result, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static inline lmi_body *lmi_body_at(const lm_world *world, uint32_t slot)
+{
+    return LMI_POOL_AT(&world->bodies, lmi_body, slot);
+}
+
+/* The body of an id, or null after reporting LM_ERROR_ID. */
+lmi_body *lmi_body_find(const lm_world *world, lm_body_id id, const char *caller);
+
+/* body.c */
+void lmi_body_free(lm_world *world, lmi_body *body);
+void lmi_body_update_bounds(lmi_body *body);
+
+/* New weights after pins came or went (`held`: which particles are held, or null); false when out of memory. */
+bool lmi_body_update_weights(lm_world *world, lmi_body *body, const bool *held);
+lm_result lmi_body_join_batch(lm_world *world, uint32_t slot);
+void lmi_body_leave_batch(lm_world *world, uint32_t slot);
+
+/* Moves the origin after the body when it has come far from it; relative positions stay short, world positions stay. */
+void lmi_body_follow(lmi_body *body);
+
+/* The rotation of a region from its rest axes to the world, 9 floats `*stride` apart, row by row. */
+float *lmi_body_rotation(const lm_world *world, const lmi_body *body, uint32_t region, uint32_t *stride);
+
+/* material.c: sets alpha, damping, stiffness_limited and reached_hertz for substeps of h seconds. */
+void lmi_material_tune(lmi_body *body, double h);
+const char *lmi_material_fault(const lm_material *material); /* null when it is sound */
+
+/* pin.c, drag.c, skin.c: what goes with a body. */
+void lmi_pins_mark(const lm_world *world, const lmi_body *body, bool *held); /* sets held[] of what pins hold */
+void lmi_pins_free(lm_world *world, lmi_body *body);
+void lmi_pin_free(lm_world *world, lmi_pin *pin);
+void lmi_drags_free(lm_world *world, lmi_body *body);
+void lmi_drag_free(lm_world *world, lmi_drag *drag);
+void lmi_skin_free(lm_world *world, lmi_skin *skin);
+bool lmi_skin_allocate(lm_world *world, lmi_skin *skin);
+
+/* world.c: everything in the world but its host hooks, as a value that can be built aside and swapped in. */
+void lmi_world_clear(lm_world *world);
+
+#endif
