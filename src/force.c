@@ -21,7 +21,8 @@ static lm_result add_force(lm_world *world, lm_body_id id, uint32_t particle, lm
         return lmi_fail(world, LM_ERROR_ARGUMENT, "%s: particle %u of %u", caller, particle, body->particle_count);
     }
     void *forces = world->forces;
-    bool ok = lmi_reserve(&world->memory, &forces, &world->force_capacity, world->force_count + 1, sizeof *world->forces);
+    bool ok =
+        lmi_reserve(&world->memory, &forces, &world->force_capacity, world->force_count + 1, sizeof *world->forces);
     world->forces = forces;
     if (!ok) {
         return lmi_fail(world, LM_ERROR_MEMORY, "%s: out of memory", caller);

@@ -27,21 +27,17 @@ const lmi_kernels *lmi_kernels_get(lm_isa isa)
             }
         }
         return &lmi_kernels_scalar;
-    case LM_ISA_SCALAR:
-        return &lmi_kernels_scalar;
+    case LM_ISA_SCALAR: return &lmi_kernels_scalar;
 #if defined(__x86_64__)
-    case LM_ISA_SSE2:
-        return &lmi_kernels_sse2;
-    case LM_ISA_AVX2:
-        return __builtin_cpu_supports("avx2") ? &lmi_kernels_avx2 : NULL;
+    case LM_ISA_SSE2: return &lmi_kernels_sse2;
+    case LM_ISA_AVX2: return __builtin_cpu_supports("avx2") ? &lmi_kernels_avx2 : NULL;
     case LM_ISA_AVX512:
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")
                    ? &lmi_kernels_avx512
                    : NULL;
 #endif
-    default:
-        return NULL;
+    default: return NULL;
     }
 }
 

@@ -27,8 +27,8 @@ static void measure(const lmi_body *body, lm_body_info *info)
     lm_dvec3 c = dvec_scale(first, 1.0 / m);
     angular = dvec_sub(angular, dvec_cross(c, momentum));
     double xx = second[0] - m * c.x * c.x, yy = second[1] - m * c.y * c.y, zz = second[2] - m * c.z * c.z;
-    double inertia[6] = {yy + zz, zz + xx, xx + yy, m * c.x * c.y - second[3], m * c.y * c.z - second[4],
-                         m * c.z * c.x - second[5]};
+    double inertia[6] = {
+        yy + zz, zz + xx, xx + yy, m * c.x * c.y - second[3], m * c.y * c.z - second[4], m * c.z * c.x - second[5]};
     info->centre = dvec_add(body->origin, c);
     info->velocity = vec_from(dvec_scale(momentum, 1.0 / m));
     info->angular_momentum = vec_from(angular);

@@ -55,10 +55,11 @@ static inline void lmi_transpose_quarters(vf r0, vf r1, vf r2, vf r3, vf out[4])
 
 static inline vf lmi_load_quarters(const float *a, const float *b, const float *c, const float *d)
 {
+    /* Masked broadcasts keep the shuffle unit free for the transposition. */
     vf r = _mm512_castps128_ps512(_mm_load_ps(a));
-    r = _mm512_insertf32x4(r, _mm_load_ps(b), 1);
-    r = _mm512_insertf32x4(r, _mm_load_ps(c), 2);
-    return _mm512_insertf32x4(r, _mm_load_ps(d), 3);
+    r = _mm512_mask_broadcast_f32x4(r, 0x00f0, _mm_load_ps(b));
+    r = _mm512_mask_broadcast_f32x4(r, 0x0f00, _mm_load_ps(c));
+    return _mm512_mask_broadcast_f32x4(r, 0xf000, _mm_load_ps(d));
 }
 
 static inline void vf_gather4(const float *base, const uint32_t *index, vf out[4])
@@ -74,23 +75,31 @@ static inline void vf_gather4(const float *base, const uint32_t *index, vf out[4
 
 static inline void vf_load4(const float *p, vf out[4])
 {
-    vf r0 = lmi_load_quarters(p, p + 16, p + 32, p + 48);
-    vf r1 = lmi_load_quarters(p + 4, p + 20, p + 36, p + 52);
-    vf r2 = lmi_load_quarters(p + 8, p + 24, p + 40, p + 56);
-    vf r3 = lmi_load_quarters(p + 12, p + 28, p + 44, p + 60);
-    lmi_transpose_quarters(r0, r1, r2, r3, out);
+    const __m512i low = _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 1, 5, 9, 13, 17, 21, 25, 29);
+    const __m512i high = _mm512_setr_epi32(2, 6, 10, 14, 18, 22, 26, 30, 3, 7, 11, 15, 19, 23, 27, 31);
+    vf r0 = _mm512_load_ps(p), r1 = _mm512_load_ps(p + 16), r2 = _mm512_load_ps(p + 32), r3 = _mm512_load_ps(p + 48);
+    vf xy0 = _mm512_permutex2var_ps(r0, low, r1), zw0 = _mm512_permutex2var_ps(r0, high, r1);
+    vf xy1 = _mm512_permutex2var_ps(r2, low, r3), zw1 = _mm512_permutex2var_ps(r2, high, r3);
+    out[0] = _mm512_shuffle_f32x4(xy0, xy1, 0x44);
+    out[1] = _mm512_shuffle_f32x4(xy0, xy1, 0xee);
+    out[2] = _mm512_shuffle_f32x4(zw0, zw1, 0x44);
+    out[3] = _mm512_shuffle_f32x4(zw0, zw1, 0xee);
 }
 
 static inline void vf_store4(float *p, vf x, vf y, vf z, vf w)
 {
-    vf r[4];
-    lmi_transpose_quarters(x, y, z, w, r);
-    vf a = _mm512_shuffle_f32x4(r[0], r[1], 0x44), b = _mm512_shuffle_f32x4(r[2], r[3], 0x44);
-    vf c = _mm512_shuffle_f32x4(r[0], r[1], 0xee), d = _mm512_shuffle_f32x4(r[2], r[3], 0xee);
-    _mm512_store_ps(p, _mm512_shuffle_f32x4(a, b, 0x88));
-    _mm512_store_ps(p + 16, _mm512_shuffle_f32x4(a, b, 0xdd));
-    _mm512_store_ps(p + 32, _mm512_shuffle_f32x4(c, d, 0x88));
-    _mm512_store_ps(p + 48, _mm512_shuffle_f32x4(c, d, 0xdd));
+    const __m512i low = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    const __m512i high = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+    const __m512i first = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11);
+    const __m512i second = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
+    __m512d xy0 = _mm512_castps_pd(_mm512_permutex2var_ps(x, low, y));
+    __m512d xy1 = _mm512_castps_pd(_mm512_permutex2var_ps(x, high, y));
+    __m512d zw0 = _mm512_castps_pd(_mm512_permutex2var_ps(z, low, w));
+    __m512d zw1 = _mm512_castps_pd(_mm512_permutex2var_ps(z, high, w));
+    _mm512_store_ps(p, _mm512_castpd_ps(_mm512_permutex2var_pd(xy0, first, zw0)));
+    _mm512_store_ps(p + 16, _mm512_castpd_ps(_mm512_permutex2var_pd(xy0, second, zw0)));
+    _mm512_store_ps(p + 32, _mm512_castpd_ps(_mm512_permutex2var_pd(xy1, first, zw1)));
+    _mm512_store_ps(p + 48, _mm512_castpd_ps(_mm512_permutex2var_pd(xy1, second, zw1)));
 }
 
 #elif defined(LMI_ISA_AVX2)

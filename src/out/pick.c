@@ -82,10 +82,10 @@ static void pick_body(const lmi_body *body, const ray *r, best *hit)
     lmi_body_update_bounds(&bounds);
     double radius = sphere_radius(&bounds);
     /* Skin vertices may lie outside the particles' box, by about the box itself. */
-    double margin = body->skin.triangle_count ? fmax(bounds.upper.x - bounds.lower.x,
-                                                     fmax(bounds.upper.y - bounds.lower.y,
-                                                          bounds.upper.z - bounds.lower.z))
-                                              : radius;
+    double margin = body->skin.triangle_count
+                        ? fmax(bounds.upper.x - bounds.lower.x,
+                               fmax(bounds.upper.y - bounds.lower.y, bounds.upper.z - bounds.lower.z))
+                        : radius;
     if (misses_box(r, bounds.lower, bounds.upper, margin, hit->distance)) {
         return;
     }

@@ -463,8 +463,7 @@ static void visit_forces(archive *a, lm_world *world)
     visit_count(a, &count, 24);
     if (a->mode == LOAD && ok(a)) {
         void *forces = world->forces;
-        a->out_of_memory =
-            !lmi_reserve(&world->memory, &forces, &world->force_capacity, count, sizeof *world->forces);
+        a->out_of_memory = !lmi_reserve(&world->memory, &forces, &world->force_capacity, count, sizeof *world->forces);
         world->forces = forces;
         world->force_count = a->out_of_memory ? 0 : count;
     }
@@ -650,8 +649,7 @@ lm_result lm_world_load(lm_world *world, const void *buffer, size_t size)
     }
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
-    archive a = {
-        .mode = LOAD, .bytes = (unsigned char *)(uintptr_t)buffer, .size = size, .at = LMI_SNAPSHOT_HEADER};
+    archive a = {.mode = LOAD, .bytes = (unsigned char *)(uintptr_t)buffer, .size = size, .at = LMI_SNAPSHOT_HEADER};
     lm_world aside = empty_copy(world);
     visit_world(&a, &aside);
     a.damaged = a.damaged || (ok(&a) && a.at != size);

@@ -74,8 +74,8 @@ void lmi_embedder_free(lmi_embedder *e, lmi_memory *memory)
 static void offer(neighbour *nearest, uint32_t *count, neighbour candidate)
 {
     uint32_t at = *count;
-    while (at > 0 && (candidate.square < nearest[at - 1].square || (candidate.square == nearest[at - 1].square &&
-                                                                    candidate.particle < nearest[at - 1].particle))) {
+    while (at > 0 && (candidate.square < nearest[at - 1].square ||
+                      (candidate.square == nearest[at - 1].square && candidate.particle < nearest[at - 1].particle))) {
         at--;
     }
     if (at == LMI_EMBED_MOST) {

@@ -21,8 +21,8 @@
 #define LMI_QUADRATICS 6
 
 typedef struct lmi_region {
-    lm_dvec3 centre; /* c0 */
-    dmat3 axes;      /* E, a rotation */
+    lm_dvec3 centre;  /* c0 */
+    dmat3 axes;       /* E, a rotation */
     double extent[3]; /* d, descending; 0 where the region has none */
     float inverse_mass;
     float mean[LMI_QUADRATICS];

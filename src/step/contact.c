@@ -22,9 +22,9 @@
 /* A collider in a body's coordinates. */
 typedef struct lanes_surface {
     const lmi_surface *shape;
-    vf position[3], axes[9];                /* columns of axes: the collider's own axes */
-    vf velocity[3], spin[3], pivot[3];      /* of the surface */
-    vf friction, bounce, radius, margin;    /* margin: the body's contact radius */
+    vf position[3], axes[9];             /* columns of axes: the collider's own axes */
+    vf velocity[3], spin[3], pivot[3];   /* of the surface */
+    vf friction, bounce, radius, margin; /* margin: the body's contact radius */
 } lanes_surface;
 
 static lanes_surface prepare(const lmi_surface *s, const lmi_body *body)
@@ -158,11 +158,13 @@ static inline void respond(const lanes_surface *s, vm touching, vf depth, const 
 static bool may_touch(const lmi_surface *s, const lmi_body *body)
 {
     double margin = body->contact_radius;
-    lm_dvec3 lower = dvec_add(body->origin, dvec_from(body->lower)), upper = dvec_add(body->origin, dvec_from(body->upper));
+    lm_dvec3 lower = dvec_add(body->origin, dvec_from(body->lower)),
+             upper = dvec_add(body->origin, dvec_from(body->upper));
     if (s->shape == LM_SHAPE_PLANE) {
         /* The lowest corner along the normal. */
         lm_dvec3 n = dvec(s->rotation.m[0][1], s->rotation.m[1][1], s->rotation.m[2][1]);
-        lm_dvec3 low = dvec(n.x > 0.0 ? lower.x : upper.x, n.y > 0.0 ? lower.y : upper.y, n.z > 0.0 ? lower.z : upper.z);
+        lm_dvec3 low =
+            dvec(n.x > 0.0 ? lower.x : upper.x, n.y > 0.0 ? lower.y : upper.y, n.z > 0.0 ? lower.z : upper.z);
         return dvec_dot(dvec_sub(low, s->position), n) < margin + 1e-4;
     }
     return lower.x - margin <= s->bound_upper.x && upper.x + margin >= s->bound_lower.x &&

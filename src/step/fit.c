@@ -15,8 +15,8 @@
  *
  * Deterministic because lanes do not see each other.
  */
+#include "base/vmat.h"
 #include "step/kernel_names.h"
-#include "step/polar.h"
 #include "world.h"
 
 /* Where the volume det B / det diag(d) lies outside this range the linear goal fades to the rigid one, which always leads
@@ -73,16 +73,16 @@ static inline vmat3 linear_goal(vmat3 b, vmat3 rigid, vf volume, vf beta)
 
 /* Row i of the quadratic coefficients C (6) from the sums of row i: free of constant and linear parts, through the inverse
  * Gram matrix. `b` is row i of B, `mean_p` is component i of sum m~ p / M. */
-static inline void quadratic_row(const float *constants, const float *moments, vf inverse_mass, const vf b[3], vf mean_p,
-                                 vf out[6])
+static inline void quadratic_row(const float *constants, const float *moments, vf inverse_mass, const vf b[3],
+                                 vf mean_p, vf out[6])
 {
     vf r[6];
     for (int j = 0; j < 6; j++) {
         const float *linear = constants + (LMI_CONSTANT_LINEAR + 3 * j) * LMI_BLOCK;
         vf pure = vf_load(moments + j * LMI_BLOCK) * inverse_mass;
         pure = pure - mean_p * vf_load(constants + (LMI_CONSTANT_MEAN + j) * LMI_BLOCK);
-        r[j] = pure - ((b[0] * vf_load(linear) + b[1] * vf_load(linear + LMI_BLOCK)) +
-                       b[2] * vf_load(linear + 2 * LMI_BLOCK));
+        r[j] = pure -
+               ((b[0] * vf_load(linear) + b[1] * vf_load(linear + LMI_BLOCK)) + b[2] * vf_load(linear + 2 * LMI_BLOCK));
         out[j] = vf_set1(0.0f);
     }
     int triangle = 0;
@@ -131,34 +131,38 @@ static inline void quadratic_goal(const float *constants, const float *moments, 
     }
 }
 
-static inline void fit_lanes(const lmi_pack *pack, uint32_t b, uint32_t lane)
+/* B = sum m~ p q^T / M. A lane without a region gets its identity rotation, which is well determined. */
+static void find_affine(const lmi_pack *pack, uint32_t b, uint32_t lane)
+{
+    const float *moments = pack->moments + ((size_t)b * LMI_MOMENTS + LMI_MOMENT_LINEAR) * LMI_BLOCK + lane;
+    size_t matrix = (size_t)b * 9 * LMI_BLOCK + lane;
+    vf inverse_mass =
+        vf_load(pack->constants + ((size_t)b * LMI_CONSTANTS + LMI_CONSTANT_INVERSE_MASS) * LMI_BLOCK + lane);
+    vmat3 affine = vmat_load(moments);
+    for (int i = 0; i < 9; i++) {
+        affine.m[i] = affine.m[i] * inverse_mass;
+    }
+    vm used = vf_lt(vf_set1(0.0f), inverse_mass);
+    vmat_store(pack->affine + matrix, vmat_select(used, affine, vmat_load(pack->rotation + matrix)));
+}
+
+static void find_goal(const lmi_pack *pack, uint32_t b, uint32_t lane)
 {
     const float *constants = pack->constants + (size_t)b * LMI_CONSTANTS * LMI_BLOCK + lane;
     const float *moments = pack->moments + (size_t)b * LMI_MOMENTS * LMI_BLOCK + lane;
-    float *rotation = pack->rotation + (size_t)b * 9 * LMI_BLOCK + lane;
     float *transform = pack->transforms + (size_t)b * LMI_MOMENTS * LMI_BLOCK + lane;
+    vmat3 affine = vmat_load(pack->affine + (size_t)b * 9 * LMI_BLOCK + lane);
+    vmat3 rigid = vmat_load(pack->rotation + (size_t)b * 9 * LMI_BLOCK + lane);
+    for (int i = 0; i < 9; i++) {
+        rigid.m[i] = rigid.m[i] * vf_load(pack->extent + ((size_t)b * 3 + (size_t)(i % 3)) * LMI_BLOCK + lane);
+    }
     vf inverse_mass = vf_load(constants + LMI_CONSTANT_INVERSE_MASS * LMI_BLOCK);
-    vf from[4], mean_p[3], centre[3], d[3];
+    vf beta = vf_load(constants + LMI_CONSTANT_BETA * LMI_BLOCK), from[4], mean_p[3], centre[3];
     vf_gather4(pack->x, pack->reference + (size_t)b * LMI_BLOCK + lane, from);
     for (int i = 0; i < 3; i++) {
         mean_p[i] = vf_load(moments + (LMI_MOMENT_SUM + i) * LMI_BLOCK) * inverse_mass;
         centre[i] = from[i] + mean_p[i];
-        d[i] = vf_load(constants + (LMI_CONSTANT_EXTENT + i) * LMI_BLOCK);
     }
-    vmat3 affine = vmat_load(moments + LMI_MOMENT_LINEAR * LMI_BLOCK);
-    for (int i = 0; i < 9; i++) {
-        affine.m[i] = affine.m[i] * inverse_mass;
-    }
-    /* A lane without a region keeps its identity rotation; its zero moments would count as undetermined. */
-    vmat3 previous = vmat_load(rotation);
-    affine = vmat_select(vf_lt(vf_set1(0.0f), inverse_mass), affine, previous);
-    vmat3 r = lmi_polar(affine, d, previous);
-    vmat_store(rotation, r);
-    vmat3 rigid;
-    for (int i = 0; i < 9; i++) {
-        rigid.m[i] = r.m[i] * d[i % 3];
-    }
-    vf beta = vf_load(constants + LMI_CONSTANT_BETA * LMI_BLOCK);
     if (pack->block[b].mode == LM_MODE_QUADRATIC) {
         quadratic_goal(constants, moments, affine, rigid, inverse_mass, beta, mean_p, centre, transform);
         return;
@@ -170,25 +174,32 @@ static inline void fit_lanes(const lmi_pack *pack, uint32_t b, uint32_t lane)
     vmat_store(transform + LMI_TRANSFORM_LINEAR * LMI_BLOCK, rigid);
 }
 
+/* Blocks `first` to `last` - 1, all fitted. */
+static void fit_run(const lmi_pack *pack, uint32_t first, uint32_t last)
+{
+    for (uint32_t n = first * LMI_BLOCK; n < last * LMI_BLOCK; n += LMI_LANES) {
+        find_affine(pack, n / LMI_BLOCK, n % LMI_BLOCK);
+    }
+    size_t matrix = (size_t)first * 9 * LMI_BLOCK;
+    LMI_KERNEL(polar)
+    (pack->affine + matrix, pack->extent + (size_t)first * 3 * LMI_BLOCK, pack->rotation + matrix, last - first);
+    for (uint32_t n = first * LMI_BLOCK; n < last * LMI_BLOCK; n += LMI_LANES) {
+        find_goal(pack, n / LMI_BLOCK, n % LMI_BLOCK);
+    }
+}
+
 void LMI_KERNEL(fit)(const lmi_step *step, lmi_batch *batch, lmi_scratch *scratch)
 {
     (void)step;
     (void)scratch;
     const lmi_pack *pack = &batch->pack;
     for (uint32_t b = 0; b < pack->lane_blocks; b++) {
-        for (uint32_t lane = 0; pack->block[b].fitted && lane < LMI_BLOCK; lane += LMI_LANES) {
-            fit_lanes(pack, b, lane);
+        uint32_t first = b;
+        while (b < pack->lane_blocks && pack->block[b].fitted) {
+            b++;
         }
-    }
-}
-
-void LMI_KERNEL(polar)(const float *A, float *R, uint32_t blocks)
-{
-    const vf d[3] = {vf_set1(1.0f), vf_set1(1.0f), vf_set1(1.0f)};
-    for (uint32_t b = 0; b < blocks; b++) {
-        for (uint32_t lane = 0; lane < LMI_BLOCK; lane += LMI_LANES) {
-            size_t at = (size_t)b * 9 * LMI_BLOCK + lane;
-            vmat_store(R + at, lmi_polar(vmat_load(A + at), d, vmat_load(R + at)));
+        if (b > first) {
+            fit_run(pack, first, b);
         }
     }
 }

@@ -13,6 +13,6 @@ lmi_stage_function LMI_KERNEL(fit);
 lmi_stage_function LMI_KERNEL(scatter_clusters);
 lmi_stage_function LMI_KERNEL(integrate);
 lmi_stage_function LMI_KERNEL(contact);
-void LMI_KERNEL(polar)(const float *A, float *R, uint32_t blocks);
+void LMI_KERNEL(polar)(const float *B, const float *d, float *R, uint32_t blocks);
 
 #endif

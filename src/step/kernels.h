@@ -38,9 +38,9 @@ typedef struct lmi_flow {
 
 /* What a task needs besides the batch; one for each worker. */
 typedef struct lmi_scratch {
-    float *goals;        /* [rows][LMI_BLOCK][4] where each membership wants its particle */
-    float *pull;         /* [particle blocks][3][LMI_BLOCK] mean goal less position */
-    uint32_t goal_rows;  /* capacities */
+    float *goals;       /* [rows][LMI_BLOCK][4] where each membership wants its particle */
+    float *pull;        /* [particle blocks][3][LMI_BLOCK] mean goal less position */
+    uint32_t goal_rows; /* capacities */
     uint32_t pull_blocks;
     atomic_uint taken; /* 1 while a task uses it */
 } lmi_scratch;
@@ -62,9 +62,10 @@ typedef struct lmi_kernels {
     lm_isa isa;
     lmi_stage_function *stage[LM_STAGE_COUNT];
 
-    /* The rotations nearest to blocks of LMI_BLOCK matrices, [block][9][LMI_BLOCK] row by row. R holds the previous
-     * rotations, which choose where the nearest one is ambiguous, and takes the new ones. */
-    void (*polar)(const float *A, float *R, uint32_t blocks);
+    /* The rotations nearest to the matrices B diag(d), in blocks: B and R are [block][9][LMI_BLOCK] row by row, d is
+     * [block][3][LMI_BLOCK] or null for ones. R holds the previous rotations, which choose where the nearest one is ambiguous, and takes
+     * the new ones. */
+    void (*polar)(const float *B, const float *d, float *R, uint32_t blocks);
 } lmi_kernels;
 
 /* Null when this build or this machine does not have the instruction set. */

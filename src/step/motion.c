@@ -111,7 +111,7 @@ void lmi_pins_apply(const lmi_step *step, lmi_body *body)
     }
 }
 
-void lmi_motion_solve(lmi_body *body, double mass, const double first[3], const double momentum[3],
+void lmi_motion_solve(lmi_body *body, lm_vec3 from, double mass, const double first[3], const double momentum[3],
                       const double angular[3], const double second[6])
 {
     lmi_motion *motion = &body->motion;
@@ -133,9 +133,9 @@ void lmi_motion_solve(lmi_body *body, double mass, const double first[3], const 
     motion->inertia[5] = mass * c.z * c.x - second[5];
     motion->centre = vec_from(dvec_add(dvec(body->x[0], body->x[1], body->x[2]), c));
     lmi_motion_of(motion, p, l, &motion->velocity, &motion->spin);
-    motion->velocity.x += body->v[0];
-    motion->velocity.y += body->v[1];
-    motion->velocity.z += body->v[2];
+    motion->velocity.x += from.x;
+    motion->velocity.y += from.y;
+    motion->velocity.z += from.z;
 }
 
 void lmi_motion_of(const lmi_motion *motion, lm_dvec3 momentum, lm_dvec3 angular, lm_vec3 *velocity, lm_vec3 *spin)

@@ -145,8 +145,10 @@ static void carve_pack(lmi_pack *p, carver *c)
     p->block = carve(c, p->lane_blocks, sizeof(lmi_lane_block));
     p->reference = carve(c, lanes, sizeof(uint32_t));
     p->constants = carve(c, lanes * LMI_CONSTANTS, sizeof(float));
+    p->extent = carve(c, lanes * 3, sizeof(float));
     p->rotation = carve(c, lanes * 9, sizeof(float));
     p->moments = carve(c, lanes * LMI_MOMENTS, sizeof(float));
+    p->affine = carve(c, lanes * 9, sizeof(float));
     p->transforms = carve(c, lanes * LMI_MOMENTS, sizeof(float));
     p->member = carve(c, (size_t)p->rows * LMI_BLOCK, sizeof(uint32_t));
     p->q = carve(c, (size_t)p->rows * LMI_BLOCK * 3, sizeof(float));
@@ -214,7 +216,7 @@ static void fill_constants(const lm_world *world, const lmi_body *body, const la
     c[LMI_CONSTANT_BETA * LMI_BLOCK] = body->material.beta;
     c[LMI_CONSTANT_VOLUME * LMI_BLOCK] = (float)(region->extent[0] * region->extent[1] * region->extent[2]);
     for (int i = 0; i < 3; i++) {
-        c[(LMI_CONSTANT_EXTENT + i) * LMI_BLOCK] = (float)region->extent[i];
+        p->extent[((size_t)block * 3 + (size_t)i) * LMI_BLOCK + k] = (float)region->extent[i];
     }
     int triangle = 0;
     for (int i = 0; i < LMI_QUADRATICS; i++) {
@@ -240,7 +242,7 @@ static void fill_padding(lmi_pack *p)
     for (uint32_t b = 0; b < p->lane_blocks; b++) {
         for (int k = 0; k < LMI_BLOCK; k++) {
             float *rotation = p->rotation + (size_t)b * 9 * LMI_BLOCK + k;
-            float *extent = p->constants + ((size_t)b * LMI_CONSTANTS + LMI_CONSTANT_EXTENT) * LMI_BLOCK + k;
+            float *extent = p->extent + (size_t)b * 3 * LMI_BLOCK + k;
             for (int i = 0; i < 3; i++) {
                 rotation[4 * i * LMI_BLOCK] = 1.0f;
                 extent[i * LMI_BLOCK] = 1.0f;

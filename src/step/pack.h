@@ -38,13 +38,12 @@ enum {
 /* Channels of the constants of a lane that is fitted. */
 enum {
     LMI_CONSTANT_INVERSE_MASS = 0,
-    LMI_CONSTANT_EXTENT = 1, /* d                              3 */
-    LMI_CONSTANT_VOLUME = 4, /* their product */
-    LMI_CONSTANT_BETA = 5,
-    LMI_CONSTANT_MEAN = 6,    /*                                6 */
-    LMI_CONSTANT_LINEAR = 12, /* 6x3                           18 */
-    LMI_CONSTANT_GRAM = 30,   /* upper triangle of the inverse 21 */
-    LMI_CONSTANTS = 51,
+    LMI_CONSTANT_VOLUME = 1, /* product of the extents */
+    LMI_CONSTANT_BETA = 2,
+    LMI_CONSTANT_MEAN = 3,   /*                                6 */
+    LMI_CONSTANT_LINEAR = 9, /* 6x3                           18 */
+    LMI_CONSTANT_GRAM = 27,  /* upper triangle of the inverse 21 */
+    LMI_CONSTANTS = 48,
 };
 
 typedef struct lmi_lane_block {
@@ -77,8 +76,10 @@ typedef struct lmi_pack {
     lmi_lane_block *block; /* [lane_blocks] */
     uint32_t *reference;   /* [lane_blocks][LMI_BLOCK] particle that p is measured from: the region's first member */
     float *constants;      /* [lane_blocks][LMI_CONSTANTS][LMI_BLOCK] */
+    float *extent;         /* [lane_blocks][3][LMI_BLOCK] d */
     float *rotation;       /* [lane_blocks][9][LMI_BLOCK] state: from the region's rest axes to the world */
     float *moments;        /* [lane_blocks][LMI_MOMENTS][LMI_BLOCK] */
+    float *affine;         /* [lane_blocks][9][LMI_BLOCK] B, the best affine fit */
     float *transforms;     /* [lane_blocks][LMI_MOMENTS][LMI_BLOCK] */
     uint32_t *member;      /* [rows][LMI_BLOCK] particle index */
     float *q;              /* [rows][3][LMI_BLOCK] */

@@ -1,7 +1,7 @@
 /*
  * Predict: outside forces, and each body's motion as a whole.
  *
- *   v += h (gravity + fields + forces / m), drags
+ *   v += wind and point fields, forces on single particles, drags, and last h (gravity + uniform fields + force / mass)
  *   motion: centre, velocity and spin of the matched particles, from their momentum, angular momentum and inertia
  *
  * Reads positions, writes velocities and lmi_body.motion, and counts the impulse given from outside. Müller et al. 2005,
@@ -14,8 +14,8 @@
 #include "step/motion.h"
 #include "world.h"
 
-/* Adds the wind and point fields to the velocities; `impulse` gets the sum of relative mass times change. */
-static void apply_flow(const lmi_flow *flow, lmi_body *body, double impulse[3])
+/* Adds a wind or point field to the velocities, and counts the impulse. */
+static void apply_flow(const lmi_flow *flow, lmi_body *body)
 {
     const vf strength = vf_set1(flow->strength), inverse_radius = vf_set1(1.0f / flow->radius);
     lm_vec3 at = vec_from(dvec_sub(flow->position, body->origin));
@@ -48,32 +48,20 @@ static void apply_flow(const lmi_flow *flow, lmi_body *body, double impulse[3])
         }
         vf_store4(body->v + (size_t)n * 4, v[0], v[1], v[2], v[3]);
     }
-    for (int i = 0; i < 3; i++) {
-        impulse[i] += lmi_sum_lanes(sums[i]);
-    }
+    lm_dvec3 given = dvec(lmi_sum_lanes(sums[0]), lmi_sum_lanes(sums[1]), lmi_sum_lanes(sums[2]));
+    body->outside_impulse = dvec_add(body->outside_impulse, dvec_scale(given, body->mean_mass));
 }
 
-static void accelerate(lmi_body *body, lm_vec3 change)
-{
-    vf dx = vf_set1(change.x), dy = vf_set1(change.y), dz = vf_set1(change.z);
-    for (uint32_t n = 0; n < body->padded_count; n += LMI_LANES) {
-        vf v[4];
-        vf_load4(body->v + (size_t)n * 4, v);
-        /* Padding has no mass and stays at rest. */
-        vm real = vf_lt(vf_set1(0.0f), v[3]);
-        v[0] = vf_select(real, vf_clamp(v[0] + dx, vf_set1(-LM_MAX_SPEED), vf_set1(LM_MAX_SPEED)), v[0]);
-        v[1] = vf_select(real, vf_clamp(v[1] + dy, vf_set1(-LM_MAX_SPEED), vf_set1(LM_MAX_SPEED)), v[1]);
-        v[2] = vf_select(real, vf_clamp(v[2] + dz, vf_set1(-LM_MAX_SPEED), vf_set1(LM_MAX_SPEED)), v[2]);
-        vf_store4(body->v + (size_t)n * 4, v[0], v[1], v[2], v[3]);
-    }
-}
-
-static void measure_motion(lmi_body *body)
+/* Adds the same velocity change to every particle, and measures the motion that results. */
+static void accelerate_and_measure(lmi_body *body, lm_vec3 change)
 {
     enum { MASS, FIRST = 1, MOMENTUM = 4, ANGULAR = 7, SECOND = 10, CHANNELS = 16 };
-    /* Measured from the first particle, so that a fast or distant body loses nothing to cancellation. */
+    /* Measured from the first particle as it was, so that a fast or distant body loses nothing to cancellation. */
     const vf fx = vf_set1(body->x[0]), fy = vf_set1(body->x[1]), fz = vf_set1(body->x[2]);
-    const vf fu = vf_set1(body->v[0]), fv = vf_set1(body->v[1]), fw = vf_set1(body->v[2]);
+    const lm_vec3 from = {body->v[0], body->v[1], body->v[2]};
+    const vf fu = vf_set1(from.x), fv = vf_set1(from.y), fw = vf_set1(from.z);
+    const vf dx = vf_set1(change.x), dy = vf_set1(change.y), dz = vf_set1(change.z), zero = vf_set1(0.0f);
+    const vf fast = vf_set1(LM_MAX_SPEED), slow = zero - fast;
     vf sums[CHANNELS][LMI_PIECES];
     for (int i = 0; i < CHANNELS * LMI_PIECES; i++) {
         sums[i / LMI_PIECES][i % LMI_PIECES] = vf_set1(0.0f);
@@ -84,13 +72,31 @@ static void measure_motion(lmi_body *body)
             vf x[4], v[4];
             vf_load4(body->x + at, x);
             vf_load4(body->v + at, v);
-            vf m = vf_select(vf_lt(vf_set1(0.0f), x[3]), v[3], vf_set1(0.0f));
+            vm real = vf_lt(zero, v[3]); /* padding has no mass and stays at rest */
+            v[0] = vf_select(real, vf_clamp(v[0] + dx, slow, fast), v[0]);
+            v[1] = vf_select(real, vf_clamp(v[1] + dy, slow, fast), v[1]);
+            v[2] = vf_select(real, vf_clamp(v[2] + dz, slow, fast), v[2]);
+            vf_store4(body->v + at, v[0], v[1], v[2], v[3]);
+            vf m = vf_select(vf_lt(zero, x[3]), v[3], zero);
             vf rx = x[0] - fx, ry = x[1] - fy, rz = x[2] - fz;
             vf px = m * (v[0] - fu), py = m * (v[1] - fv), pz = m * (v[2] - fw);
             vf mx = m * rx, my = m * ry, mz = m * rz;
-            vf terms[CHANNELS] = {m,       mx,      my,      mz,      px,      py,
-                                  pz,      ry * pz - rz * py, rz * px - rx * pz, rx * py - ry * px,
-                                  mx * rx, my * ry, mz * rz, mx * ry, my * rz, mz * rx};
+            vf terms[CHANNELS] = {m,
+                                  mx,
+                                  my,
+                                  mz,
+                                  px,
+                                  py,
+                                  pz,
+                                  ry * pz - rz * py,
+                                  rz * px - rx * pz,
+                                  rx * py - ry * px,
+                                  mx * rx,
+                                  my * ry,
+                                  mz * rz,
+                                  mx * ry,
+                                  my * rz,
+                                  mz * rx};
             for (int i = 0; i < CHANNELS; i++) {
                 sums[i][piece] = sums[i][piece] + terms[i];
             }
@@ -100,7 +106,7 @@ static void measure_motion(lmi_body *body)
     for (int i = 0; i < CHANNELS; i++) {
         total[i] = lmi_sum_lanes(sums[i]);
     }
-    lmi_motion_solve(body, total[MASS], total + FIRST, total + MOMENTUM, total + ANGULAR, total + SECOND);
+    lmi_motion_solve(body, from, total[MASS], total + FIRST, total + MOMENTUM, total + ANGULAR, total + SECOND);
 }
 
 void LMI_KERNEL(predict)(const lmi_step *step, lmi_batch *batch, lmi_scratch *scratch)
@@ -109,17 +115,13 @@ void LMI_KERNEL(predict)(const lmi_step *step, lmi_batch *batch, lmi_scratch *sc
     for (uint32_t n = 0; n < batch->body_count; n++) {
         lmi_body *body = lmi_body_at(step->world, batch->bodies[n]);
         lmi_body_follow(body);
-        accelerate(body, lmi_uniform_change(step, body));
         for (uint32_t f = 0; f < step->flow_count; f++) {
             if (step->flows[f].kind != LM_FIELD_UNIFORM) {
-                double impulse[3] = {0.0, 0.0, 0.0};
-                apply_flow(&step->flows[f], body, impulse);
-                lm_dvec3 given = dvec(impulse[0], impulse[1], impulse[2]);
-                body->outside_impulse = dvec_add(body->outside_impulse, dvec_scale(given, body->mean_mass));
+                apply_flow(&step->flows[f], body);
             }
         }
         lmi_particle_forces(step, body);
         lmi_drags_apply(step, body);
-        measure_motion(body);
+        accelerate_and_measure(body, lmi_uniform_change(step, body));
     }
 }

@@ -116,8 +116,8 @@ static void bound_surface(lmi_surface *s)
     } else if (s->shape == LM_SHAPE_BOX) {
         double h[3] = {s->half_extents.x, s->half_extents.y, s->half_extents.z}, out[3];
         for (int i = 0; i < 3; i++) {
-            out[i] = fabs(s->rotation.m[i][0]) * h[0] + fabs(s->rotation.m[i][1]) * h[1] +
-                     fabs(s->rotation.m[i][2]) * h[2];
+            out[i] =
+                fabs(s->rotation.m[i][0]) * h[0] + fabs(s->rotation.m[i][1]) * h[1] + fabs(s->rotation.m[i][2]) * h[2];
         }
         half = dvec(out[0], out[1], out[2]);
     }
@@ -260,7 +260,8 @@ lm_result lm_world_step(lm_world *world, double seconds)
 {
     uint64_t start = lmi_os_nanoseconds();
     if (!(seconds > 0.0 && seconds <= 1.0)) {
-        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_world_step: seconds is %g, must be above 0 and at most 1", seconds);
+        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_world_step: seconds is %g, must be above 0 and at most 1",
+                        seconds);
     }
     lmi_float_mode host;
     lmi_float_mode_enter(&host);

@@ -70,8 +70,8 @@ static inline void gather_linear(const lmi_pack *pack, uint32_t b, uint32_t lane
 }
 
 /* Rows `first` to `last` - 1 of the 3x6 quadratic sums. */
-static inline void gather_quadratic(const lmi_pack *pack, uint32_t b, uint32_t lane, float *moments,
-                                    vf (*weighted)[3], const int first, const int last)
+static inline void gather_quadratic(const lmi_pack *pack, uint32_t b, uint32_t lane, float *moments, vf (*weighted)[3],
+                                    const int first, const int last)
 {
     const lmi_lane_block *block = &pack->block[b];
     vf sums[3][6];
@@ -106,11 +106,12 @@ static void join_parts(const lmi_pack *pack)
         lmi_share share = pack->share[n];
         uint32_t b = share.region / LMI_BLOCK;
         float *to = pack->moments + (size_t)b * LMI_MOMENTS * LMI_BLOCK + share.region % LMI_BLOCK;
-        const float *from = pack->moments + (size_t)(share.part / LMI_BLOCK) * LMI_MOMENTS * LMI_BLOCK +
-                            share.part % LMI_BLOCK;
+        const float *from =
+            pack->moments + (size_t)(share.part / LMI_BLOCK) * LMI_MOMENTS * LMI_BLOCK + share.part % LMI_BLOCK;
         int channels = pack->block[b].mode == LM_MODE_QUADRATIC ? LMI_MOMENTS : LMI_MOMENT_QUADRATIC;
         for (int c = 0; c < channels; c++) {
-            to[c * LMI_BLOCK] = share.region == previous ? to[c * LMI_BLOCK] + from[c * LMI_BLOCK] : from[c * LMI_BLOCK];
+            to[c * LMI_BLOCK] =
+                share.region == previous ? to[c * LMI_BLOCK] + from[c * LMI_BLOCK] : from[c * LMI_BLOCK];
         }
         previous = share.region;
     }
@@ -150,10 +151,10 @@ static void spread_parts(const lmi_pack *pack)
 {
     for (uint32_t n = 0; n < pack->shares; n++) {
         lmi_share share = pack->share[n];
-        const float *from = pack->transforms + (size_t)(share.region / LMI_BLOCK) * LMI_MOMENTS * LMI_BLOCK +
-                            share.region % LMI_BLOCK;
-        float *to = pack->transforms + (size_t)(share.part / LMI_BLOCK) * LMI_MOMENTS * LMI_BLOCK +
-                    share.part % LMI_BLOCK;
+        const float *from =
+            pack->transforms + (size_t)(share.region / LMI_BLOCK) * LMI_MOMENTS * LMI_BLOCK + share.region % LMI_BLOCK;
+        float *to =
+            pack->transforms + (size_t)(share.part / LMI_BLOCK) * LMI_MOMENTS * LMI_BLOCK + share.part % LMI_BLOCK;
         for (int c = 0; c < LMI_MOMENTS; c++) {
             to[c * LMI_BLOCK] = from[c * LMI_BLOCK];
         }
