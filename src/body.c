@@ -325,13 +325,14 @@ static lm_result fill_body(lm_world *world, lmi_body *body, const lm_body_def *d
 
 static lm_result create(lm_world *world, const lm_body_def *def, uint32_t *slot)
 {
+    /* Before the points are read: a count beyond the limit is likely to be wrong. */
+    uint64_t padded = ((uint64_t)def->point_count + LMI_BLOCK - 1) / LMI_BLOCK * LMI_BLOCK;
+    if (def->cookie == BODY_COOKIE && world->particles + padded > LM_MAX_PARTICLES) {
+        return lmi_fail(world, LM_ERROR_LIMIT, "lm_body_create: more than %u particles in a world", LM_MAX_PARTICLES);
+    }
     const char *fault = def_fault(def);
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_create: %s", fault);
-    }
-    uint64_t padded = ((uint64_t)def->point_count + LMI_BLOCK - 1) / LMI_BLOCK * LMI_BLOCK;
-    if (world->particles + padded > LM_MAX_PARTICLES) {
-        return lmi_fail(world, LM_ERROR_LIMIT, "lm_body_create: more than %u particles in a world", LM_MAX_PARTICLES);
     }
     lmi_cluster_lists lists;
     lm_result result = lmi_clusters_make(&world->memory, &def->clusters, def->points, def->point_count, &lists, &fault);

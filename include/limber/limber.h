@@ -538,12 +538,12 @@ LM_API bool lm_world_pick(const lm_world *world, lm_dvec3 origin, lm_vec3 direct
  */
 
 typedef enum lm_stage {
-    LM_STAGE_PREDICT = 0, /* forces, drags, and each body's rigid motion */
+    LM_STAGE_PREDICT = 0, /* forces, and each body's rigid motion */
     LM_STAGE_GATHER,      /* particles to region moments */
     LM_STAGE_FIT,         /* moments to region transforms */
     LM_STAGE_SCATTER,     /* transforms to goal positions */
     LM_STAGE_INTEGRATE,   /* damping, goals, velocities, positions */
-    LM_STAGE_CONTACT,     /* pins and colliders */
+    LM_STAGE_CONTACT,     /* drags, pins and colliders */
     LM_STAGE_COUNT
 } lm_stage;
 

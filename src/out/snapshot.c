@@ -114,6 +114,32 @@ static void visit_dmat3(archive *a, dmat3 *m)
     }
 }
 
+/* Whether the columns are orthonormal and right-handed. */
+static bool is_rotation(const dmat3 *m)
+{
+    double worst = 0.0;
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            double dot = m->m[0][i] * m->m[0][j] + m->m[1][i] * m->m[1][j] + m->m[2][i] * m->m[2][j];
+            worst = fmax(worst, fabs(dot - (i == j)));
+        }
+    }
+    lm_dvec3 x = dvec(m->m[0][0], m->m[1][0], m->m[2][0]), y = dvec(m->m[0][1], m->m[1][1], m->m[2][1]);
+    lm_dvec3 z = dvec(m->m[0][2], m->m[1][2], m->m[2][2]);
+    return worst < 1e-6 && dvec_dot(dvec_cross(x, y), z) > 0.0;
+}
+
+static bool is_unit(lm_quat q)
+{
+    double length = (double)q.x * q.x + (double)q.y * q.y + (double)q.z * q.z + (double)q.w * q.w;
+    return fabs(length - 1.0) < 1e-3;
+}
+
+static bool is_slow(lm_vec3 v)
+{
+    return fabsf(v.x) <= LM_MAX_SPEED && fabsf(v.y) <= LM_MAX_SPEED && fabsf(v.z) <= LM_MAX_SPEED;
+}
+
 static void visit_pose(archive *a, lm_pose *pose)
 {
     visit_dvec3(a, &pose->position);
@@ -318,6 +344,9 @@ static void visit_mover(archive *a, lm_world *world, lmi_mover *m)
     visit_vec3(a, &m->spin);
     visit_bool(a, &m->has_target);
     visit_pose(a, &m->target);
+    bool sound = is_rotation(&m->rotation) && is_unit(m->pose.rotation) && is_slow(m->velocity) && is_slow(m->spin) &&
+                 (!m->has_target || is_unit(m->target.rotation));
+    a->damaged = a->damaged || !sound;
 }
 
 static void visit_collider(archive *a, lm_world *world, lmi_collider *c)
@@ -332,7 +361,9 @@ static void visit_collider(archive *a, lm_world *world, lmi_collider *c)
     visit_float(a, &c->friction);
     visit_float(a, &c->restitution);
     bool sound = c->friction >= 0.0f && c->restitution >= 0.0f && c->restitution <= 1.0f && c->radius >= 0.0f &&
-                 (c->mover == LMI_NONE || lmi_pool_used(&world->movers, c->mover));
+                 c->radius <= LM_MAX_COORDINATE && c->half_length >= 0.0f && c->half_length <= LM_MAX_COORDINATE &&
+                 c->half_extents.x > 0.0f && c->half_extents.y > 0.0f && c->half_extents.z > 0.0f &&
+                 is_rotation(&c->rotation) && (c->mover == LMI_NONE || lmi_pool_used(&world->movers, c->mover));
     a->damaged = a->damaged || !sound;
 }
 
@@ -398,7 +429,8 @@ static void visit_field(archive *a, lm_world *world, lm_field_def *field)
     visit_float(a, &field->strength);
     visit_float(a, &field->radius);
     visit_u32(a, &field->cookie);
-    a->damaged = a->damaged || !(field->radius > 0.0f);
+    a->damaged = a->damaged || !(field->radius > 0.0f) || !(fabsf(field->strength) <= LM_MAX_SPEED) ||
+                 !is_slow(field->vector) || (field->kind == LM_FIELD_WIND && field->strength < 0.0f);
 }
 
 static void visit_force(archive *a, lm_world *world, lmi_force *force)
@@ -475,6 +507,7 @@ static void visit_forces(archive *a, lm_world *world)
 static void visit_world(archive *a, lm_world *world)
 {
     visit_vec3(a, &world->gravity);
+    a->damaged = a->damaged || !is_slow(world->gravity);
     visit_u32(a, &world->substeps);
     a->damaged = a->damaged || world->substeps < 1 || world->substeps > LM_MAX_SUBSTEPS;
     visit_double(a, &world->time);

@@ -9,6 +9,8 @@ typedef struct neighbour {
     uint32_t particle;
 } neighbour;
 
+static int find_rank(const lmi_embedder *e);
+
 static double coordinate(lm_vec3 p, int axis) { return axis == 0 ? p.x : axis == 1 ? p.y : p.z; }
 
 typedef struct sort_key {
@@ -44,6 +46,7 @@ bool lmi_embedder_make(lmi_embedder *e, lmi_memory *memory, const lm_vec3 *rest,
         }
     }
     e->size = longest;
+    e->rank = find_rank(e);
     sort_key *keys = lmi_allocate(memory, count, sizeof *keys);
     e->sorted = lmi_allocate(memory, count, sizeof *e->sorted);
     bool ok = keys && e->sorted;
@@ -71,17 +74,17 @@ void lmi_embedder_free(lmi_embedder *e, lmi_memory *memory)
 }
 
 /* Puts a candidate into the list of nearest ones, sorted by distance and then by index. */
-static void offer(neighbour *nearest, uint32_t *count, neighbour candidate)
+static void offer(neighbour *nearest, uint32_t *count, uint32_t most, neighbour candidate)
 {
     uint32_t at = *count;
     while (at > 0 && (candidate.square < nearest[at - 1].square ||
                       (candidate.square == nearest[at - 1].square && candidate.particle < nearest[at - 1].particle))) {
         at--;
     }
-    if (at == LMI_EMBED_MOST) {
+    if (at == most) {
         return;
     }
-    *count = *count < LMI_EMBED_MOST ? *count + 1 : *count;
+    *count = *count < most ? *count + 1 : *count;
     memmove(nearest + at + 1, nearest + at, (*count - at - 1) * sizeof *nearest);
     nearest[at] = candidate;
 }
@@ -93,7 +96,7 @@ static neighbour measure(const lmi_embedder *e, uint32_t n, lm_dvec3 point)
     return candidate;
 }
 
-static uint32_t find_nearest(const lmi_embedder *e, lm_vec3 point, neighbour *nearest)
+static uint32_t find_nearest(const lmi_embedder *e, lm_vec3 point, uint32_t most, neighbour *nearest)
 {
     double at = coordinate(point, e->axis);
     uint32_t low = 0, high = e->count, count = 0;
@@ -108,58 +111,103 @@ static uint32_t find_nearest(const lmi_embedder *e, lm_vec3 point, neighbour *ne
     /* Outward on both sides until the axis alone is farther than the worst that is kept. */
     uint32_t left = low, right = low;
     for (;;) {
-        double worst = count < LMI_EMBED_MOST ? INFINITY : nearest[count - 1].square;
+        double worst = count < most ? INFINITY : nearest[count - 1].square;
         double to_left = left > 0 ? at - coordinate(e->rest[e->sorted[left - 1]], e->axis) : INFINITY;
         double to_right = right < e->count ? coordinate(e->rest[e->sorted[right]], e->axis) - at : INFINITY;
         if (to_left <= to_right && to_left * to_left <= worst && left > 0) {
-            offer(nearest, &count, measure(e, --left, dvec_from(point)));
+            offer(nearest, &count, most, measure(e, --left, dvec_from(point)));
         } else if (right < e->count && to_right * to_right <= worst) {
-            offer(nearest, &count, measure(e, right++, dvec_from(point)));
+            offer(nearest, &count, most, measure(e, right++, dvec_from(point)));
         } else {
             return count;
         }
     }
 }
 
+/* A row of the moment matrix: 1 and the position in units of `reach`. */
+static void make_row(const lmi_embedder *e, uint32_t particle, lm_dvec3 from, double reach, double row[4])
+{
+    lm_dvec3 r = dvec_sub(dvec_from(e->rest[particle]), from);
+    row[0] = 1.0, row[1] = r.x / reach, row[2] = r.y / reach, row[3] = r.z / reach;
+}
+
+/* Eigenvalues below this share of the largest count as none. */
+#define INSIGNIFICANT 1e-6
+
+static int count_significant(const double values[4])
+{
+    int rank = 0;
+    for (int k = 0; k < 4; k++) {
+        rank += values[k] > INSIGNIFICANT * values[0];
+    }
+    return rank;
+}
+
+static int find_rank(const lmi_embedder *e)
+{
+    double moments[16] = {0}, values[4], vectors[16], row[4], reach = e->size > 0.0 ? e->size : 1.0;
+    for (uint32_t n = 0; n < e->count; n++) {
+        make_row(e, n, dvec_from(e->rest[0]), reach, row);
+        for (int i = 0; i < 16; i++) {
+            moments[i] += row[i / 4] * row[i % 4];
+        }
+    }
+    lmi_symmetric_eigen(4, moments, values, vectors);
+    return count_significant(values);
+}
+
+/* Moving least squares over the `count` nearest: w = theta P^T (P theta P^T)^+ e0 with rows (1, r/reach) in P. Returns
+ * the rank of the moment matrix. */
+static int solve_weights(const lmi_embedder *e, lm_vec3 point, const neighbour *nearest, uint32_t count, float *weights)
+{
+    double reach = 1.1 * sqrt(nearest[count - 1].square), moments[16] = {0}, values[4], vectors[16];
+    double solution[4] = {0}, row[4], sum = 0.0;
+    for (uint32_t n = 0; n < count; n++) {
+        double t = 1.0 - nearest[n].square / (reach * reach);
+        make_row(e, nearest[n].particle, dvec_from(point), reach, row);
+        for (int i = 0; i < 16; i++) {
+            moments[i] += t * t * row[i / 4] * row[i % 4];
+        }
+    }
+    lmi_symmetric_eigen(4, moments, values, vectors);
+    for (int k = 0; k < 4 && values[k] > INSIGNIFICANT * values[0]; k++) {
+        for (int i = 0; i < 4; i++) {
+            solution[i] += vectors[i * 4 + k] * vectors[k] / values[k];
+        }
+    }
+    for (int pass = 0; pass < 2; pass++) { /* the sum, then the weights that sum to 1 */
+        double total = 0.0;
+        for (uint32_t n = 0; n < count; n++) {
+            double t = 1.0 - nearest[n].square / (reach * reach);
+            make_row(e, nearest[n].particle, dvec_from(point), reach, row);
+            double w =
+                t * t * (row[0] * solution[0] + row[1] * solution[1] + row[2] * solution[2] + row[3] * solution[3]);
+            total += w;
+            weights[n] = pass ? (float)(w / sum) : 0.0f;
+        }
+        sum = total;
+    }
+    return count_significant(values);
+}
+
 uint32_t lmi_embed_point(const lmi_embedder *e, lm_vec3 point, uint32_t particles[LMI_EMBED_MOST],
                          float weights[LMI_EMBED_MOST])
 {
     neighbour nearest[LMI_EMBED_MOST + 1];
-    uint32_t count = find_nearest(e, point, nearest);
     double hair = 1e-6 * e->size;
-    if (count == 1 || nearest[0].square <= hair * hair) {
-        particles[0] = nearest[0].particle;
-        weights[0] = 1.0f;
-        return 1;
-    }
-    /* Moving least squares: weights w = theta P^T (P theta P^T)^+ e0 with rows (1, r/reach) in P. */
-    double reach = 1.1 * sqrt(nearest[count - 1].square), moments[16] = {0}, values[4], vectors[16];
-    double rows[LMI_EMBED_MOST][4], theta[LMI_EMBED_MOST], solution[4] = {0}, sum = 0.0, w[LMI_EMBED_MOST];
-    for (uint32_t n = 0; n < count; n++) {
-        lm_dvec3 r = dvec_sub(dvec_from(e->rest[nearest[n].particle]), dvec_from(point));
-        double t = 1.0 - nearest[n].square / (reach * reach);
-        theta[n] = t * t;
-        rows[n][0] = 1.0, rows[n][1] = r.x / reach, rows[n][2] = r.y / reach, rows[n][3] = r.z / reach;
-        for (int i = 0; i < 16; i++) {
-            moments[i] += theta[n] * rows[n][i / 4] * rows[n][i % 4];
+    for (uint32_t most = LMI_EMBED_LEAST;; most *= 2) {
+        uint32_t count = find_nearest(e, point, most, nearest);
+        if (count == 1 || nearest[0].square <= hair * hair) {
+            particles[0] = nearest[0].particle;
+            weights[0] = 1.0f;
+            return 1;
         }
-    }
-    lmi_symmetric_eigen(4, moments, values, vectors);
-    for (int k = 0; k < 4; k++) {
-        if (values[k] > 1e-6 * values[0]) {
-            for (int i = 0; i < 4; i++) {
-                solution[i] += vectors[i * 4 + k] * vectors[k] / values[k];
+        int rank = solve_weights(e, point, nearest, count, weights);
+        if (rank >= e->rank || count < most || most == LMI_EMBED_MOST) {
+            for (uint32_t n = 0; n < count; n++) {
+                particles[n] = nearest[n].particle;
             }
+            return count;
         }
     }
-    for (uint32_t n = 0; n < count; n++) {
-        w[n] = theta[n] * (rows[n][0] * solution[0] + rows[n][1] * solution[1] + rows[n][2] * solution[2] +
-                           rows[n][3] * solution[3]);
-        sum += w[n];
-    }
-    for (uint32_t n = 0; n < count; n++) {
-        particles[n] = nearest[n].particle;
-        weights[n] = (float)(w[n] / sum);
-    }
-    return count;
 }

@@ -6,7 +6,9 @@
 
 #include "base/memory.h"
 
-#define LMI_EMBED_MOST 12 /* particles a point depends on */
+/* Particles a point depends on: the fewest that are tried, and the most when fewer lie in a plane or a line. */
+#define LMI_EMBED_LEAST 12
+#define LMI_EMBED_MOST 96
 
 /* Finds particles near points: the particles sorted along the longest axis of their box. */
 typedef struct lmi_embedder {
@@ -14,6 +16,7 @@ typedef struct lmi_embedder {
     uint32_t *sorted;
     uint32_t count;
     int axis;
+    int rank;    /* 4 when the particles span space, 3 a plane, 2 a line, 1 a point */
     double size; /* of the box */
 } lmi_embedder;
 
@@ -22,7 +25,7 @@ void lmi_embedder_free(lmi_embedder *embedder, lmi_memory *memory);
 
 /* Particles and weights (sum 1) of a point; returns how many. A point on a particle gets that particle alone. Any other
  * gets moving least squares weights over its nearest particles: they reproduce affine motions exactly as far as those
- * particles span space. */
+ * particles span space; more of them are taken until they span what the body spans. */
 uint32_t lmi_embed_point(const lmi_embedder *embedder, lm_vec3 point, uint32_t particles[LMI_EMBED_MOST],
                          float weights[LMI_EMBED_MOST]);
 

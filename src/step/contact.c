@@ -1,5 +1,5 @@
 /*
- * Contact: pins, then colliders in the order of their slots.
+ * Contact: drags, then colliders in the order of their slots, then pins, which have the last word.
  *
  * A particle deeper inside a collider than its contact radius allows is put back on the surface, and its velocity
  * relative to the surface is corrected there and then:
@@ -214,11 +214,12 @@ void LMI_KERNEL(contact)(const lmi_step *step, lmi_batch *batch, lmi_scratch *sc
     for (uint32_t n = 0; n < batch->body_count; n++) {
         lmi_body *body = lmi_body_at(step->world, batch->bodies[n]);
         body->contacts = 0;
-        lmi_pins_apply(step, body);
+        lmi_drags_apply(step, body);
         for (uint32_t s = 0; s < step->surface_count; s++) {
             if (may_touch(&step->surfaces[s], body)) {
                 collide(&step->surfaces[s], body);
             }
         }
+        lmi_pins_apply(step, body);
     }
 }

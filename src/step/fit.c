@@ -17,56 +17,23 @@
  */
 #include "base/vmat.h"
 #include "step/kernel_names.h"
+#include "step/volume.h"
 #include "world.h"
 
-/* Where the volume det B / det diag(d) lies outside this range the linear goal fades to the rigid one, which always leads
- * back; the nearest matrix of the rest volume is then no longer unique. */
-#define FADE_FROM_LOW 0.1f
-#define FADE_TO_LOW 0.3f
-#define FADE_FROM_HIGH 2.0f
-#define FADE_TO_HIGH 3.0f
-
-#define VOLUME_ITERATIONS 6
-
-/* The matrix nearest to b with determinant `volume`: b' = b + mu cof(b'). The fixed point, with mu chosen each time so
- * that the determinant comes out; det(b + mu c) is a cubic in mu. */
-static inline vmat3 keep_volume(vmat3 b, vf volume)
-{
-    vmat3 cof_b = vmat_cofactors(b), c = cof_b, out = b;
-    vf det_b = vmat_determinant(b, cof_b);
-    for (int n = 0; n < VOLUME_ITERATIONS; n++) {
-        vmat3 cof_c = vmat_cofactors(c);
-        vf linear = vmat_dot(cof_b, c), square = vmat_dot(cof_c, b), cube = vmat_determinant(c, cof_c);
-        vf missing = det_b - volume, tiny = vf_set1(1e-37f);
-        vf mu = (vf_set1(0.0f) - missing) / vf_max(linear, tiny);
-        for (int k = 0; k < 2; k++) {
-            vf value = missing + mu * (linear + mu * (square + mu * cube));
-            vf slope = linear + mu * (vf_set1(2.0f) * square + mu * (vf_set1(3.0f) * cube));
-            mu = mu - value / vf_max(slope, tiny);
-        }
-        for (int i = 0; i < 9; i++) {
-            out.m[i] = b.m[i] + mu * c.m[i];
-        }
-        c = vmat_cofactors(out);
-    }
-    return out;
-}
-
-/* beta B' + (1-beta) R diag(d), with what a region without volume (flat, straight) or far from its volume needs. */
-static inline vmat3 linear_goal(vmat3 b, vmat3 rigid, vf volume, vf beta)
+/* beta B' + (1-beta) R diag(d). A region without volume (flat, straight) has none to keep; one blown up beyond what single
+ * precision can square goes back as a rigid one. */
+static inline vmat3 linear_goal(vmat3 b, vmat3 rotation, vmat3 rigid, vf inverse_edge, vf beta)
 {
     const vf zero = vf_set1(0.0f), one = vf_set1(1.0f);
-    vm solid = vf_lt(zero, volume);
-    vf safe = vf_select(solid, volume, one);
-    vf ratio = vmat_determinant(b, vmat_cofactors(b)) / safe;
-    vf low = vf_clamp((ratio - vf_set1(FADE_FROM_LOW)) * vf_set1(1.0f / (FADE_TO_LOW - FADE_FROM_LOW)), zero, one);
-    vf high = vf_clamp((vf_set1(FADE_TO_HIGH) - ratio) * vf_set1(1.0f / (FADE_TO_HIGH - FADE_FROM_HIGH)), zero, one);
-    vf share = vf_select(solid, low * high, one);
-    vm project = vm_and(solid, vf_lt(zero, share));
-    vmat3 kept = vmat_select(project, keep_volume(b, safe), b), out;
-    vf toward = vf_select(vf_lt(zero, share), share * beta, zero);
+    vm solid = vf_lt(zero, inverse_edge);
+    vmat3 kept = lmi_nearest_of_volume(b, vf_select(solid, inverse_edge, one), rotation), out;
+    vf size = vf_abs(kept.m[0]);
+    for (int i = 1; i < 9; i++) {
+        size = size + vf_abs(kept.m[i]);
+    }
+    kept = vmat_select(solid, vmat_select(vf_lt(size, vf_set1(1e30f)), kept, rigid), b);
     for (int i = 0; i < 9; i++) {
-        out.m[i] = toward * kept.m[i] + (one - toward) * rigid.m[i];
+        out.m[i] = beta * kept.m[i] + (one - beta) * rigid.m[i];
     }
     return out;
 }
@@ -152,7 +119,7 @@ static void find_goal(const lmi_pack *pack, uint32_t b, uint32_t lane)
     const float *moments = pack->moments + (size_t)b * LMI_MOMENTS * LMI_BLOCK + lane;
     float *transform = pack->transforms + (size_t)b * LMI_MOMENTS * LMI_BLOCK + lane;
     vmat3 affine = vmat_load(pack->affine + (size_t)b * 9 * LMI_BLOCK + lane);
-    vmat3 rigid = vmat_load(pack->rotation + (size_t)b * 9 * LMI_BLOCK + lane);
+    vmat3 rotation = vmat_load(pack->rotation + (size_t)b * 9 * LMI_BLOCK + lane), rigid = rotation;
     for (int i = 0; i < 9; i++) {
         rigid.m[i] = rigid.m[i] * vf_load(pack->extent + ((size_t)b * 3 + (size_t)(i % 3)) * LMI_BLOCK + lane);
     }
@@ -168,7 +135,7 @@ static void find_goal(const lmi_pack *pack, uint32_t b, uint32_t lane)
         return;
     }
     if (pack->block[b].mode == LM_MODE_LINEAR) {
-        rigid = linear_goal(affine, rigid, vf_load(constants + LMI_CONSTANT_VOLUME * LMI_BLOCK), beta);
+        rigid = linear_goal(affine, rotation, rigid, vf_load(constants + LMI_CONSTANT_INVERSE_EDGE * LMI_BLOCK), beta);
     }
     store_vector(transform, centre);
     vmat_store(transform + LMI_TRANSFORM_LINEAR * LMI_BLOCK, rigid);

@@ -11,7 +11,8 @@
  *
  * The goals exert no net force and no net torque on a free body, but for rounding, and rounding adds up: a micrometre of
  * common error in the goals, divided by h, is a lasting velocity. So the motion as a whole that is in d is taken out of
- * it before it is used. Held (pinned) bodies exchange momentum with what holds them and are left alone.
+ * it before it is used. Held (pinned) bodies exchange momentum with what holds them: there it counts as given from
+ * outside.
  *
  * Deterministic for the same reasons as predict; a particle adds its goals in the order of its body's regions.
  */
@@ -41,7 +42,7 @@ static inline void velocity_at(const lanes_motion *m, const vf x[3], vf out[3])
 }
 
 /* d of every particle into scratch->pull; returns the motion as a whole that is in it. */
-static lanes_motion pull_to_goals(const lmi_pack *pack, const lmi_body *body, lmi_scratch *scratch)
+static lanes_motion pull_to_goals(const lmi_step *step, const lmi_pack *pack, lmi_body *body, lmi_scratch *scratch)
 {
     vf sums[6][LMI_PIECES];
     for (int i = 0; i < 6 * LMI_PIECES; i++) {
@@ -80,13 +81,16 @@ static lanes_motion pull_to_goals(const lmi_pack *pack, const lmi_body *body, lm
         }
     }
     lm_vec3 velocity = {0.0f, 0.0f, 0.0f}, spin = velocity;
+    double total[6];
+    for (int i = 0; i < 6; i++) {
+        total[i] = lmi_sum_lanes(sums[i]);
+    }
+    lm_dvec3 net = dvec(total[0], total[1], total[2]);
     if (body->first_pin == LMI_NONE) {
-        double total[6];
-        for (int i = 0; i < 6; i++) {
-            total[i] = lmi_sum_lanes(sums[i]);
-        }
-        lmi_motion_of(&body->motion, dvec(total[0], total[1], total[2]), dvec(total[3], total[4], total[5]), &velocity,
-                      &spin);
+        lmi_motion_of(&body->motion, net, dvec(total[3], total[4], total[5]), &velocity, &spin);
+    } else {
+        lm_dvec3 given = dvec_scale(net, body->alpha / step->h * body->mean_mass);
+        body->outside_impulse = dvec_add(body->outside_impulse, given);
     }
     return spread_motion(body->motion.centre, velocity, spin);
 }
@@ -149,7 +153,7 @@ void LMI_KERNEL(integrate)(const lmi_step *step, lmi_batch *batch, lmi_scratch *
 {
     for (uint32_t n = 0; n < batch->body_count; n++) {
         lmi_body *body = lmi_body_at(step->world, batch->bodies[n]);
-        lanes_motion drift = pull_to_goals(&batch->pack, body, scratch);
+        lanes_motion drift = pull_to_goals(step, &batch->pack, body, scratch);
         move(step, body, &drift, scratch);
     }
 }

@@ -46,8 +46,10 @@ void lmi_particle_forces(const lmi_step *step, lmi_body *body)
     }
 }
 
-/* A spring between the weighted mean of the dragged particles and the target, stepped implicitly for their mass: it never
- * overshoots by more than an undamped spring would, however stiff. */
+/* A spring between the weighted mean of the dragged particles and the target, stepped implicitly for their mass: stable
+ * however stiff. It acts after everything else that changes velocities in the substep; at rest its force is then exactly
+ * stiffness times stretch, because nothing undoes the motion that the implicit step counts on. The particles have moved by
+ * h v already: the spring is measured where they came from, and they move on by h times the change. */
 static void apply_drag(const lmi_step *step, lmi_body *body, lmi_drag *drag)
 {
     lm_dvec3 x = dvec(0.0, 0.0, 0.0), v = x;
@@ -55,7 +57,8 @@ static void apply_drag(const lmi_step *step, lmi_body *body, lmi_drag *drag)
     for (uint32_t n = 0; n < drag->count; n++) {
         const float *px = body->x + (size_t)drag->particles[n] * 4, *pv = body->v + (size_t)drag->particles[n] * 4;
         double share = drag->weights[n] * pv[3];
-        x = dvec_add(x, dvec_scale(dvec(px[0], px[1], px[2]), share));
+        lm_dvec3 from = dvec(px[0] - step->h * pv[0], px[1] - step->h * pv[1], px[2] - step->h * pv[2]);
+        x = dvec_add(x, dvec_scale(from, share));
         v = dvec_add(v, dvec_scale(dvec(pv[0], pv[1], pv[2]), share));
         mobility += share * drag->weights[n];
     }
@@ -70,9 +73,10 @@ static void apply_drag(const lmi_step *step, lmi_body *body, lmi_drag *drag)
     }
     lm_dvec3 given = dvec(0.0, 0.0, 0.0);
     for (uint32_t n = 0; n < drag->count; n++) {
-        float *pv = body->v + (size_t)drag->particles[n] * 4;
+        float *px = body->x + (size_t)drag->particles[n] * 4, *pv = body->v + (size_t)drag->particles[n] * 4;
         lm_dvec3 done = change_velocity(pv, dvec_scale(impulse, drag->weights[n]));
         given = dvec_add(given, dvec_scale(done, pv[3] * body->mean_mass));
+        px[0] += (float)(h * done.x), px[1] += (float)(h * done.y), px[2] += (float)(h * done.z);
     }
     drag->force = vec_from(dvec_scale(given, 1.0 / h));
     body->outside_impulse = dvec_add(body->outside_impulse, given);

@@ -12,7 +12,7 @@ lm_vec3 lmi_uniform_change(const lmi_step *step, lmi_body *body);
 /* Forces on single particles, for this substep. */
 void lmi_particle_forces(const lmi_step *step, lmi_body *body);
 
-/* The body's drags, for this substep. */
+/* The body's drags, after the particles have moved: changes velocities, and positions as far as those changes carry. */
 void lmi_drags_apply(const lmi_step *step, lmi_body *body);
 
 /* The body's pins, at the end of this substep. */

@@ -1,4 +1,5 @@
 #include "step/pack.h"
+#include "base/dmath.h"
 #include "world.h"
 
 #include <stdlib.h>
@@ -214,7 +215,8 @@ static void fill_constants(const lm_world *world, const lmi_body *body, const la
     float *c = p->constants + (size_t)block * LMI_CONSTANTS * LMI_BLOCK + k;
     c[LMI_CONSTANT_INVERSE_MASS * LMI_BLOCK] = region->inverse_mass;
     c[LMI_CONSTANT_BETA * LMI_BLOCK] = body->material.beta;
-    c[LMI_CONSTANT_VOLUME * LMI_BLOCK] = (float)(region->extent[0] * region->extent[1] * region->extent[2]);
+    double volume = region->extent[0] * region->extent[1] * region->extent[2];
+    c[LMI_CONSTANT_INVERSE_EDGE * LMI_BLOCK] = volume > 0.0 ? (float)lmi_exp(-lmi_log(volume) / 3.0) : 0.0f;
     for (int i = 0; i < 3; i++) {
         p->extent[((size_t)block * 3 + (size_t)i) * LMI_BLOCK + k] = (float)region->extent[i];
     }

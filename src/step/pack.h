@@ -38,7 +38,7 @@ enum {
 /* Channels of the constants of a lane that is fitted. */
 enum {
     LMI_CONSTANT_INVERSE_MASS = 0,
-    LMI_CONSTANT_VOLUME = 1, /* product of the extents */
+    LMI_CONSTANT_INVERSE_EDGE = 1, /* of a cube of the rest volume, in the frame of q; 0 for a flat region */
     LMI_CONSTANT_BETA = 2,
     LMI_CONSTANT_MEAN = 3,   /*                                6 */
     LMI_CONSTANT_LINEAR = 9, /* 6x3                           18 */

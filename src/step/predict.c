@@ -1,7 +1,7 @@
 /*
  * Predict: outside forces, and each body's motion as a whole.
  *
- *   v += wind and point fields, forces on single particles, drags, and last h (gravity + uniform fields + force / mass)
+ *   v += wind and point fields, forces on single particles, and last h (gravity + uniform fields + force / mass)
  *   motion: centre, velocity and spin of the matched particles, from their momentum, angular momentum and inertia
  *
  * Reads positions, writes velocities and lmi_body.motion, and counts the impulse given from outside. Müller et al. 2005,
@@ -121,7 +121,6 @@ void LMI_KERNEL(predict)(const lmi_step *step, lmi_batch *batch, lmi_scratch *sc
             }
         }
         lmi_particle_forces(step, body);
-        lmi_drags_apply(step, body);
         accelerate_and_measure(body, lmi_uniform_change(step, body));
     }
 }

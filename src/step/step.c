@@ -9,7 +9,7 @@
  *           fit         moments to region transforms          > match
  *           scatter     transforms to goals                  /
  *           integrate   damping, goals, velocities, positions
- *           contact     pins and colliders
+ *           contact     drags, colliders and pins
  *
  * Bodies do not see each other here, so a batch runs through all stages in one task while its data is in the cache. The
  * results do not depend on which thread runs which batch.

@@ -1,0 +1,96 @@
+/*
+ * The list of benchmarks.
+ */
+#define _POSIX_C_SOURCE 200809L /* isatty */
+
+#include "bench.h"
+
+#include "base/os.h"
+#include "runner.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct {
+    const char *name;
+    const char *description;
+    int (*run)(const bench_options *options, bench_report *report);
+} benches[] = {
+    {"clusters", "the step of overlapping clusters: the scene crowd, and one body of 100 to 10,000 points",
+     bench_clusters},
+    {"polar", "one polar decomposition: speed and accuracy, inversions included", bench_polar},
+};
+
+#define BENCH_COUNT (sizeof benches / sizeof benches[0])
+
+const char *bench_name(uint32_t index) { return index < BENCH_COUNT ? benches[index].name : NULL; }
+
+const char *bench_description(const char *name)
+{
+    for (size_t i = 0; i < BENCH_COUNT; i++)
+        if (strcmp(benches[i].name, name) == 0) return benches[i].description;
+    return NULL;
+}
+
+int bench_fail(const char *message)
+{
+    fprintf(stderr, "limber: bench: %s\n", message);
+    return 1;
+}
+
+uint32_t bench_isas(const bench_options *options, lm_isa *isas)
+{
+    uint32_t count = 0;
+    for (int isa = LM_ISA_SCALAR; isa < LM_ISA_COUNT; isa++)
+        if (lm_isa_supported((lm_isa)isa) && (options->isa == LM_ISA_BEST || options->isa == (lm_isa)isa))
+            isas[count++] = (lm_isa)isa;
+    return count;
+}
+
+void bench_progress(const char *what)
+{
+    if (!isatty(STDERR_FILENO)) return;
+    if (what)
+        fprintf(stderr, "\r\033[K%s", what);
+    else
+        fprintf(stderr, "\r\033[K");
+    fflush(stderr);
+}
+
+/* "has scalar, sse2, avx2" */
+static int fail_isa(lm_isa isa)
+{
+    char message[200];
+    const char *name = lm_isa_name(isa);
+    int length =
+        snprintf(message, sizeof message, "this machine lacks the instruction set \"%s\"; it has", name ? name : "?");
+    for (int other = LM_ISA_SCALAR; other < LM_ISA_COUNT; other++)
+        if (lm_isa_supported((lm_isa)other) && length > 0 && (size_t)length < sizeof message)
+            length += snprintf(message + length, sizeof message - (size_t)length, " %s", lm_isa_name((lm_isa)other));
+    return bench_fail(message);
+}
+
+int bench_run(const char *name, const bench_options *options)
+{
+    bench_options used = options ? *options : (bench_options){.isa = LM_ISA_BEST};
+    uint32_t cores = lmi_os_cores();
+    if (used.threads == 0) used.threads = cores < 2 ? cores : 2;
+    if (used.threads > LM_MAX_WORKERS) used.threads = LM_MAX_WORKERS;
+    if (used.isa != LM_ISA_BEST && !lm_isa_supported(used.isa)) return fail_isa(used.isa);
+
+    bool all = strcmp(name, "all") == 0, found = false;
+    for (size_t i = 0; i < BENCH_COUNT; i++) {
+        if (!all && strcmp(benches[i].name, name) != 0) continue;
+        found = true;
+        bench_report report = {.options = &used};
+        int status = benches[i].run(&used, &report);
+        bench_progress(NULL);
+        if (!bench_report_finish(&report)) return bench_fail("the results could not be written");
+        if (status != 0) return status;
+    }
+    if (found) return 0;
+    char message[200] = "";
+    snprintf(message, sizeof message, "no benchmark is called \"%.60s\"; there are: clusters, polar, all", name);
+    return bench_fail(message);
+}

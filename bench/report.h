@@ -1,0 +1,58 @@
+/*
+ * Samples of a benchmark, and the rows that are printed from them.
+ */
+#ifndef LIMBER_BENCH_REPORT_H
+#define LIMBER_BENCH_REPORT_H
+
+#include "bench.h"
+
+/* Times of one thing, in nanoseconds for each particle and substep (or for each matrix). */
+typedef struct bench_samples {
+    double *values;
+    uint32_t count, capacity;
+    bool failed; /* out of memory: some are missing */
+} bench_samples;
+
+void bench_samples_add(bench_samples *samples, double value);
+void bench_samples_free(bench_samples *samples);
+
+/* 0 without samples. */
+double bench_samples_fastest(const bench_samples *samples);
+double bench_samples_median(bench_samples *samples); /* sorts them */
+
+/* One line of the result. Strings live as long as the report. */
+typedef struct bench_row {
+    const char *bench;
+    const char *name;    /* the case */
+    const char *variant; /* "limber" or "plain" */
+    const char *stage;
+    uint32_t particles;
+    uint32_t threads;
+    const char *isa;
+    double fastest, median; /* ns */
+
+    /* What was varied; null or 0: not in this benchmark. */
+    const char *mode;
+    const char *method;
+    uint32_t clusters;
+
+    bool has_accuracy;
+    double orthogonality_error; /* largest element of R^T R - I */
+    double trace_deficit;       /* (best trace(R^T A) - this one) / |A|, the largest */
+} bench_row;
+
+typedef struct bench_report {
+    const bench_options *options;
+    bench_row *rows;
+    uint32_t count, capacity;
+    bool failed;
+} bench_report;
+
+/* Remembers a row whose times come from the samples. */
+void bench_report_add(bench_report *report, bench_row row, bench_samples *samples);
+
+/* Prints all rows, as JSON lines or as a table with ratios to the plain variant, and frees them. False when memory ran
+ * out or standard output failed. */
+bool bench_report_finish(bench_report *report);
+
+#endif

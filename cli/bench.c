@@ -1,0 +1,22 @@
+/* limber bench: measures. */
+#include "bench/bench.h"
+
+#include "cli/cli.h"
+
+static int run(const cli_command *command, int argc, char **argv)
+{
+    bench_options options = {.json = false};
+    const char *isa = NULL;
+    const char *name = NULL;
+    const cli_option table[] = {
+        {"--json", NULL, CLI_FLAG, &options.json, 0, 0, "one JSON object a line instead of a table"},
+        {"--quick", NULL, CLI_FLAG, &options.quick, 0, 0, "the smallest cases, few repetitions"},
+        {"--threads", "N", CLI_COUNT, &options.threads, 1, LM_MAX_WORKERS, "the most threads to use"},
+        {"--isa", "NAME", CLI_TEXT, &isa, 0, 0, "only this instruction set: scalar, sse2, avx2, avx512"},
+    };
+    int code = cli_parse(command, argc, argv, table, sizeof table / sizeof table[0], &name, 1);
+    code = code >= 0 ? code : cli_choose_isa(isa, &options.isa);
+    return code >= 0 ? code : bench_run(name, &options);
+}
+
+const cli_command cli_bench = {"bench", "NAME", "a benchmark: clusters, polar, or all", run};

@@ -1,0 +1,196 @@
+/* limber info: what a scene or a mesh contains, and what is wrong with it. */
+#include "cli/cli.h"
+#include "io/mesh_report.h"
+#include "io/obj.h"
+#include "scene/scene.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Meshes
+ */
+
+static void complain(uint32_t count, const char *what)
+{
+    if (count > 0) {
+        printf("  problem     %u %s\n", (unsigned)count, what);
+    }
+}
+
+static int inform_mesh(const char *path)
+{
+    obj_mesh mesh;
+    obj_error error;
+    if (!obj_read(path, &mesh, &error)) {
+        return cli_fail(CLI_FAILED, "%s", error.text);
+    }
+    mesh_report report;
+    lm_result result =
+        mesh_report_make(mesh.positions, mesh.vertex_count, mesh.triangles, mesh.triangle_count, &report);
+    obj_mesh_free(&mesh);
+    if (result != LM_OK) {
+        return cli_fail(CLI_FAILED, "%s: %s", path, lm_result_text(result));
+    }
+    printf("%s: a mesh\n", path);
+    printf("  vertices    %u\n  triangles   %u\n  parts       %u\n", (unsigned)report.vertices,
+           (unsigned)report.triangles, (unsigned)report.parts);
+    printf("  bounds      [%g, %g, %g] to [%g, %g, %g] m\n", (double)report.lower.x, (double)report.lower.y,
+           (double)report.lower.z, (double)report.upper.x, (double)report.upper.y, (double)report.upper.z);
+    printf("  area        %g m2\n", report.area);
+    if (report.closed) {
+        printf("  volume      %g m3, closed\n", report.volume);
+    }
+    complain(report.unused_vertices, "vertices are in no triangle");
+    complain(report.coincident_vertices, "vertices lie on another one (seams that are not welded)");
+    complain(report.degenerate_faces, "triangles have no area");
+    complain(report.duplicate_faces, "triangles are there twice");
+    complain(report.open_edges, "edges are open");
+    complain(report.nonmanifold_edges, "edges are in three triangles or more");
+    complain(report.flipped_edges, "edges join triangles that turn opposite ways");
+    if (report.closed && report.volume < 0.0) {
+        printf("  problem     the surface is inside out\n");
+    }
+    return CLI_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Scenes
+ */
+
+/* Bodies of one entry, told together. */
+typedef struct entry_group {
+    const char *name;
+    size_t name_length;
+    uint32_t bodies, particles, regions, memberships;
+    double mass;
+    uint32_t free_particles; /* in no region */
+    uint32_t poor_regions;   /* with fewer particles than their mode can use */
+    lm_material material;
+} entry_group;
+
+static lm_result count_regions(const lm_world *world, lm_body_id body, const lm_body_info *info, entry_group *group)
+{
+    uint32_t *offsets = malloc((info->regions + 1u) * sizeof *offsets);
+    uint32_t *members = malloc((info->memberships + 1u) * sizeof *members);
+    bool *used = calloc(info->particles + 1u, sizeof *used);
+    lm_result result = offsets == NULL || members == NULL || used == NULL
+                           ? LM_ERROR_MEMORY
+                           : lm_body_get_regions(world, body, offsets, members);
+    if (result == LM_OK) {
+        uint32_t wanted = group->material.mode == LM_MODE_QUADRATIC ? 10 : 4;
+        for (uint32_t i = 0; i < info->regions; i++) {
+            group->poor_regions += offsets[i + 1] - offsets[i] < wanted ? 1 : 0;
+        }
+        for (uint32_t i = 0; i < info->memberships; i++) {
+            used[members[i]] = true;
+        }
+        for (uint32_t i = 0; i < info->particles; i++) {
+            group->free_particles += used[i] ? 0 : 1;
+        }
+    }
+    free(offsets);
+    free(members);
+    free(used);
+    return result;
+}
+
+static void print_group(const entry_group *group)
+{
+    static const char *const modes[] = {"rigid", "linear", "quadratic"};
+    const lm_material *material = &group->material;
+    printf("  %-11.*s %u bod%s, %u particles, %u regions (%.2f a particle), %g kg, %s, ", (int)group->name_length,
+           group->name, (unsigned)group->bodies, group->bodies == 1 ? "y" : "ies", (unsigned)group->particles,
+           (unsigned)group->regions, group->particles > 0 ? (double)group->memberships / group->particles : 0.0,
+           group->mass, modes[material->mode]);
+    if (material->stiffness == LM_STIFFNESS_ALPHA) {
+        printf("alpha %g\n", (double)material->alpha);
+    } else {
+        printf("%g Hz, damping ratio %g\n", (double)material->hertz, (double)material->damping_ratio);
+    }
+    complain(group->free_particles, "particles are in no region and move freely");
+    complain(group->poor_regions, "regions have too few particles for their mode");
+}
+
+static int inform_bodies(const scene *scene_read, const lm_world *world)
+{
+    entry_group current = {.name = ""};
+    for (uint32_t i = 0; i < scene_body_count(scene_read); i++) {
+        scene_body body = scene_get_body(scene_read, i);
+        size_t stem = strcspn(body.name, "[");
+        if (stem != current.name_length || strncmp(current.name, body.name, stem) != 0) {
+            if (current.bodies > 0) {
+                print_group(&current);
+            }
+            current = (entry_group){.name = body.name, .name_length = stem};
+            lm_body_get_material(world, body.id, &current.material);
+        }
+        lm_body_info info;
+        lm_result result = lm_body_get_info(world, body.id, &info);
+        result = result ? result : count_regions(world, body.id, &info, &current);
+        if (result != LM_OK) {
+            return cli_fail(CLI_FAILED, "%s: %s", body.name, lm_result_text(result));
+        }
+        current.bodies++;
+        current.particles += info.particles;
+        current.regions += info.regions;
+        current.memberships += info.memberships;
+        current.mass += (double)info.mass;
+    }
+    if (current.bodies > 0) {
+        print_group(&current);
+    }
+    return CLI_OK;
+}
+
+static int inform_scene(const char *name)
+{
+    scene_error error;
+    scene *scene_read = scene_open(name, NULL, 0, &error);
+    lm_world *world = NULL;
+    lm_world_def def = lm_world_def_default();
+    def.workers = 1;
+    if (scene_read == NULL || scene_make_world(scene_read, &def, &world, &error) != LM_OK) {
+        scene_close(scene_read);
+        return cli_fail(CLI_FAILED, "%s", error.text);
+    }
+    scene_contents contents = scene_get_contents(scene_read);
+    lm_stats stats;
+    lm_world_get_stats(world, &stats);
+    const char *figure = scene_figure(scene_read);
+    printf("%s: %s%s%s%s\n", name, scene_title(scene_read), figure[0] != '\0' ? " [" : "", figure,
+           figure[0] != '\0' ? "]" : "");
+    printf("  frames      %u, %u substep%s each\n", (unsigned)scene_frames(scene_read),
+           (unsigned)lm_world_get_substeps(world), lm_world_get_substeps(world) == 1 ? "" : "s");
+    printf("  bodies      %u, %u particles, %u regions, %.1f MB\n", (unsigned)stats.bodies, (unsigned)stats.particles,
+           (unsigned)stats.regions, (double)stats.memory / 1e6);
+    int code = inform_bodies(scene_read, world);
+    printf("  colliders %u, movers %u, pins %u, drags %u, fields %u, events %u, expectations %u\n",
+           (unsigned)contents.colliders, (unsigned)contents.movers, (unsigned)contents.pins, (unsigned)contents.drags,
+           (unsigned)contents.fields, (unsigned)contents.events, (unsigned)contents.expectations);
+    if (contents.expectations == 0) {
+        printf("  problem     nothing is expected: --check has nothing to check\n");
+    }
+    lm_world_destroy(world);
+    scene_close(scene_read);
+    return code;
+}
+
+static bool ends_with(const char *name, const char *ending)
+{
+    size_t length = strlen(name), tail = strlen(ending);
+    return length >= tail && strcmp(name + length - tail, ending) == 0;
+}
+
+static int run(const cli_command *command, int argc, char **argv)
+{
+    const char *file = NULL;
+    int code = cli_parse(command, argc, argv, NULL, 0, &file, 1);
+    if (code >= 0) {
+        return code;
+    }
+    return ends_with(file, ".obj") || ends_with(file, ".OBJ") ? inform_mesh(file) : inform_scene(file);
+}
+
+const cli_command cli_info = {"info", "FILE", "what a scene or an OBJ mesh contains, and what is wrong with it", run};

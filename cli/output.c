@@ -1,0 +1,202 @@
+/* The files of `limber run --out`: surfaces, a snapshot to go on from, the summary. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "cli/run.h"
+#include "io/obj.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Files
+ */
+
+/* folder/name; null when out of memory. To be freed. */
+static char *join(const char *folder, const char *name)
+{
+    text_buffer path = {.bytes = NULL};
+    text_addf(&path, "%s/%s", folder, name);
+    return text_take(&path);
+}
+
+int output_prepare(const char *folder)
+{
+    if (folder[0] == '\0') {
+        return cli_fail(CLI_USAGE, "run: --out needs the name of a folder");
+    }
+    char *path = join(folder, "");
+    if (path == NULL) {
+        return cli_fail(CLI_FAILED, "out of memory");
+    }
+    int failure = 0;
+    for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        failure = mkdir(path, 0777) != 0 && errno != EEXIST ? errno : 0;
+        *slash = '/';
+    }
+    struct stat status;
+    if (failure == 0 && stat(path, &status) != 0) {
+        failure = errno;
+    }
+    if (failure == 0 && access(path, W_OK | X_OK) != 0) {
+        failure = errno;
+    }
+    free(path);
+    return failure == 0 ? -1 : cli_fail(CLI_FAILED, "--out %s: %s", folder, strerror(failure));
+}
+
+/* Writes beside the place and renames, so that a file is whole or not there. */
+static int write_file(const char *folder, const char *name, const void *bytes, size_t size)
+{
+    char *path = join(folder, name);
+    char *temporary = path != NULL ? join(folder, ".partial") : NULL;
+    if (temporary == NULL) {
+        free(path);
+        return cli_fail(CLI_FAILED, "out of memory");
+    }
+    errno = 0;
+    FILE *file = fopen(temporary, "wb");
+    bool good = file != NULL && fwrite(bytes, 1, size, file) == size;
+    int failure = errno;
+    if (file != NULL && fclose(file) != 0) {
+        failure = good ? errno : failure;
+        good = false;
+    }
+    if (good && rename(temporary, path) != 0) {
+        failure = errno;
+        good = false;
+    }
+    int code = good ? -1 : cli_fail(CLI_FAILED, "%s: cannot be written: %s", path, strerror(failure));
+    if (!good && file != NULL) {
+        remove(temporary);
+    }
+    free(path);
+    free(temporary);
+    return code;
+}
+
+void *output_read_file(const char *path, size_t *size)
+{
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) {
+        cli_fail(CLI_FAILED, "%s: cannot be opened: %s", path, strerror(errno));
+        return NULL;
+    }
+    text_buffer bytes = {.bytes = NULL};
+    char block[65536];
+    size_t got;
+    while ((got = fread(block, 1, sizeof block, file)) > 0) {
+        text_add(&bytes, block, got);
+    }
+    int failure = ferror(file) ? errno : 0;
+    fclose(file);
+    *size = bytes.length;
+    char *taken = text_take(&bytes);
+    if (failure != 0 || taken == NULL) {
+        free(taken);
+        cli_fail(CLI_FAILED, "%s: cannot be read: %s", path, failure != 0 ? strerror(failure) : "out of memory");
+        return NULL;
+    }
+    return taken;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Surfaces
+ */
+
+/* The body's surface, or its particles alone when it has none. The arrays belong to the object, see free_objects. */
+static lm_result fill_object(const lm_world *world, scene_body body, obj_object *object)
+{
+    lm_body_info info;
+    lm_result result = lm_body_get_info(world, body.id, &info);
+    if (result != LM_OK) {
+        return result;
+    }
+    bool skinned = info.skin_vertices > 0;
+    uint32_t vertices = skinned ? info.skin_vertices : info.particles;
+    lm_vec3 *positions = malloc((vertices + 1u) * sizeof *positions);
+    lm_vec3 *normals = skinned ? malloc((vertices + 1u) * sizeof *normals) : NULL;
+    uint32_t *triangles = malloc((3u * (size_t)info.skin_triangles + 1u) * sizeof *triangles);
+    *object = (obj_object){.name = body.name,
+                           .positions = positions,
+                           .normals = normals,
+                           .vertex_count = vertices,
+                           .triangles = triangles,
+                           .triangle_count = info.skin_triangles};
+    if (positions == NULL || triangles == NULL || (skinned && normals == NULL)) {
+        return LM_ERROR_MEMORY;
+    }
+    if (!skinned) {
+        return lm_body_get_positions(world, body.id, lm_dvec3_zero(), positions);
+    }
+    result = lm_body_get_skin(world, body.id, lm_dvec3_zero(), positions, normals);
+    return result ? result : lm_body_get_skin_triangles(world, body.id, triangles);
+}
+
+static void free_objects(obj_object *objects, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        free((void *)(uintptr_t)objects[i].positions);
+        free((void *)(uintptr_t)objects[i].normals);
+        free((void *)(uintptr_t)objects[i].triangles);
+    }
+    free(objects);
+}
+
+static int write_surfaces(const char *folder, const scene *scene_run, const lm_world *world)
+{
+    uint32_t count = scene_body_count(scene_run);
+    obj_object *objects = calloc(count + 1u, sizeof *objects);
+    char *path = join(folder, "surfaces.obj");
+    lm_result result = objects == NULL || path == NULL ? LM_ERROR_MEMORY : LM_OK;
+    for (uint32_t i = 0; i < count && result == LM_OK; i++) {
+        result = fill_object(world, scene_get_body(scene_run, i), &objects[i]);
+    }
+    int code = -1;
+    obj_error error;
+    if (result != LM_OK) {
+        code = cli_fail(CLI_FAILED, "surfaces: %s", lm_result_text(result));
+    } else if (!obj_write(path, objects, count, &error)) {
+        code = cli_fail(CLI_FAILED, "%s", error.text);
+    }
+    if (objects != NULL) {
+        free_objects(objects, count);
+    }
+    free(path);
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * All of it
+ */
+
+static int write_snapshot(const char *folder, const lm_world *world)
+{
+    size_t size = lm_world_save_size(world);
+    void *bytes = malloc(size > 0 ? size : 1);
+    lm_result result = bytes == NULL ? LM_ERROR_MEMORY : lm_world_save(world, bytes, size);
+    int code = result == LM_OK ? write_file(folder, "state.limber", bytes, size)
+                               : cli_fail(CLI_FAILED, "snapshot: %s", lm_result_text(result));
+    free(bytes);
+    return code;
+}
+
+int output_write(const char *folder, const scene *scene_run, const lm_world *world, const run_summary *summary)
+{
+    int code = write_surfaces(folder, scene_run, world);
+    code = code >= 0 ? code : write_snapshot(folder, world);
+    if (code >= 0) {
+        return code;
+    }
+    char *json = summary_json(summary);
+    if (json == NULL) {
+        return cli_fail(CLI_FAILED, "out of memory");
+    }
+    code = write_file(folder, "summary.json", json, strlen(json));
+    free(json);
+    return code;
+}

@@ -1,0 +1,47 @@
+/* The progress bar. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "cli/run.h"
+
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define WIDTH 40
+
+static double seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+progress progress_begin(uint32_t total)
+{
+    return (progress){.total = total, .visible = isatty(STDERR_FILENO) != 0, .shown = 0.0};
+}
+
+void progress_show(progress *bar, uint32_t done)
+{
+    double now = bar->visible ? seconds_now() : 0.0;
+    if (!bar->visible || (now - bar->shown < 0.1 && done < bar->total)) {
+        return; /* ten times a second is enough, and costs the run nothing */
+    }
+    bar->shown = now;
+    uint32_t filled = bar->total > 0 ? (uint32_t)((uint64_t)done * WIDTH / bar->total) : WIDTH;
+    char cells[WIDTH + 1];
+    for (uint32_t i = 0; i < WIDTH; i++) {
+        cells[i] = i < filled ? '#' : '.';
+    }
+    cells[WIDTH] = '\0';
+    fprintf(stderr, "\r[%s] %u/%u frames", cells, (unsigned)done, (unsigned)bar->total);
+    fflush(stderr);
+}
+
+void progress_end(progress *bar)
+{
+    if (bar->visible) {
+        fprintf(stderr, "\r\033[K"); /* the bar's line is free for what follows */
+        fflush(stderr);
+    }
+}

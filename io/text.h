@@ -1,0 +1,38 @@
+/*
+ * A growing string: what printf makes, and JSON string literals.
+ *
+ * A failed allocation is remembered, not reported each time: write everything, then ask text_take.
+ */
+#ifndef LIMBER_IO_TEXT_H
+#define LIMBER_IO_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#if defined(__GNUC__)
+#define TEXT_PRINTF(format_index, first_index) __attribute__((format(printf, format_index, first_index)))
+#else
+#define TEXT_PRINTF(format_index, first_index)
+#endif
+
+typedef struct text_buffer {
+    char *bytes; /* ends with a zero byte once anything was written */
+    size_t length;
+    size_t capacity;
+    bool failed; /* an allocation failed: the contents are incomplete */
+} text_buffer;
+
+void text_add(text_buffer *text, const char *bytes, size_t length);
+void text_addf(text_buffer *text, const char *format, ...) TEXT_PRINTF(2, 3);
+
+/* A JSON string literal with its quotes; `string` is UTF-8. */
+void text_add_json_string(text_buffer *text, const char *string);
+
+/* A finite number so that reading it gives the same double; "null" for anything else (JSON has no word for it). */
+void text_add_json_number(text_buffer *text, double number);
+
+/* The string, to be freed by the caller; null when memory ran out. The text is empty afterwards. */
+char *text_take(text_buffer *text);
+void text_free(text_buffer *text);
+
+#endif

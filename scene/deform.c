@@ -1,0 +1,60 @@
+/* Displacing a rest shape: scale, shear, twist, bend, noise, in this order. */
+#include "scene/internal.h"
+
+static void get_axes(uint32_t axis, lm_dvec3 p, double c[3])
+{
+    const double all[3] = {p.x, p.y, p.z};
+    for (uint32_t i = 0; i < 3; i++) {
+        c[i] = all[(axis + i) % 3];
+    }
+}
+
+static lm_dvec3 put_axes(uint32_t axis, const double c[3])
+{
+    double all[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        all[(axis + i) % 3] = c[i];
+    }
+    return vector(all[0], all[1], all[2]);
+}
+
+static lm_dvec3 twisted(const scene_deform *deform, lm_dvec3 p)
+{
+    double c[3], sine, cosine;
+    get_axes(deform->axis, p, c);
+    sine_cosine(deform->twist * c[0], &sine, &cosine);
+    double turned[3] = {c[0], cosine * c[1] - sine * c[2], sine * c[1] + cosine * c[2]};
+    return put_axes(deform->axis, turned);
+}
+
+/* The axis becomes an arc of constant curvature; sections stay plane and at right angles to it. */
+static lm_dvec3 bent(const scene_deform *deform, lm_dvec3 p)
+{
+    double c[3], sine, cosine;
+    get_axes(deform->axis, p, c);
+    sine_cosine(deform->bend * c[0], &sine, &cosine);
+    double radius = 1.0 / (deform->bend * RADIANS_PER_DEGREE);
+    double arm = radius - c[1];
+    double turned[3] = {arm * sine, radius - arm * cosine, c[2]};
+    return put_axes(deform->axis, turned);
+}
+
+void deform_points(const scene_deform *deform, const lm_vec3 *rest, uint32_t count, lm_dvec3 *out)
+{
+    random_source source = random_start(deform->seed, 0);
+    for (uint32_t i = 0; i < count; i++) {
+        lm_dvec3 p = vector(rest[i].x * deform->scale.x, rest[i].y * deform->scale.y, rest[i].z * deform->scale.z);
+        p.x += deform->shear.x * p.y + deform->shear.y * p.z;
+        p.y += deform->shear.z * p.z;
+        if (deform->twist != 0.0) {
+            p = twisted(deform, p);
+        }
+        if (fabs(deform->bend) > 1e-6) { /* below that the arc is a straight line, and its radius too long to compute */
+            p = bent(deform, p);
+        }
+        if (deform->noise > 0.0) {
+            p = vector_add(p, vector_scale(random_vector(&source), deform->noise));
+        }
+        out[i] = p;
+    }
+}

@@ -1,0 +1,409 @@
+/* The table of the scene format. Everything that reads, checks or documents scenes follows it. */
+#include "scene/format.h"
+
+#include "scene/measure.h"
+#include "shapes/shapes.h"
+
+#include <string.h>
+
+#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
+
+/* The words of the table. */
+#define FIELD(structure, member, kind, ...)                                                                            \
+    {                                                                                                                  \
+        .name = #member, .type = kind, .offset = offsetof(structure, member), __VA_ARGS__                              \
+    }
+#define REQUIRED .required = true
+#define RANGE(least, most) .low = (least), .high = (most)
+#define ABOVE(least, most) .above_low = true, .low = (least), .high = (most)
+#define UNIT(text) .unit = (text)
+#define STANDARD(json) .standard = (json)
+#define CHOICE(names) .choice = (names)
+#define OF(structure) .record = &(structure)
+#define DOC(text) .doc = (text)
+#define GROUPS(list) list, COUNT(list)
+#define NO_GROUPS NULL, 0
+#define RECORD(title, structure, list, group_list, text)                                                               \
+    {                                                                                                                  \
+        title, text, sizeof(structure), list, COUNT(list), group_list                                                  \
+    }
+
+#define ANY_SEED 4294967295.0
+#define MOST_SPEED 1e6
+#define MOST_TIME 1e6
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Names to choose from
+ */
+
+#define CHOICES(function, ...)                                                                                         \
+    static const char *function(uint32_t index)                                                                        \
+    {                                                                                                                  \
+        static const char *const names[] = {__VA_ARGS__};                                                              \
+        return index < COUNT(names) ? names[index] : NULL;                                                             \
+    }
+
+CHOICES(mode_name, "rigid", "linear", "quadratic")                /* in the order of lm_mode */
+CHOICES(collider_shape_name, "plane", "sphere", "capsule", "box") /* of lm_shape */
+CHOICES(field_kind_name, "uniform", "wind", "point")              /* of lm_field_kind */
+CHOICES(axis_name, "x", "y", "z")
+CHOICES(when_name, "end", "max", "min", "mean") /* of expect_when */
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Parts of bodies
+ */
+
+static const format_field box_fields[] = {
+    FIELD(scene_box, min, FIELD_VECTOR, REQUIRED, UNIT("m"), DOC("lowest corner")),
+    FIELD(scene_box, max, FIELD_VECTOR, REQUIRED, UNIT("m"), DOC("highest corner")),
+};
+static const format_record box_record =
+    RECORD("box", scene_box, box_fields, NO_GROUPS, "A box along the axes, for choosing.");
+
+static const format_field shape_fields[] = {
+    FIELD(scene_shape, name, FIELD_CHOICE, REQUIRED, CHOICE(shape_name), DOC("which procedural model")),
+    FIELD(scene_shape, size, FIELD_VECTOR, ABOVE(0.0, 1e5), UNIT("m"),
+          DOC("extents along the axes; absent: the model's natural size")),
+    FIELD(scene_shape, detail, FIELD_COUNT, RANGE(1, 64), STANDARD("4"),
+          DOC("edges of the surface are about the longest extent divided by this")),
+};
+static const format_record shape_record =
+    RECORD("shape", scene_shape, shape_fields, NO_GROUPS,
+           "A procedural model, centred on the body's origin, which also becomes the surface.");
+
+static const format_field clusters_fields[] = {
+    FIELD(scene_clusters, counts, FIELD_COUNTS, RANGE(1, 1024), STANDARD("[1, 1, 1]"),
+          DOC("the bounding box is divided into this many cells along x, y, z")),
+    FIELD(scene_clusters, size, FIELD_NUMBER, ABOVE(0.0, 1e5), UNIT("m"),
+          DOC("the same with cells of about this size")),
+    FIELD(scene_clusters, lists, FIELD_INDEX_LISTS, DOC("the clusters themselves, as lists of particle indices")),
+    FIELD(scene_clusters, overlap, FIELD_NUMBER, RANGE(0.0, 1.0), STANDARD("0.25"),
+          DOC("each cell grows on every side by this share of its size")),
+};
+static const field_group clusters_groups[] = {{{"counts", "size", "lists"}, false}, {{"overlap", "lists"}, false}};
+static const format_record clusters_record =
+    RECORD("clusters", scene_clusters, clusters_fields, GROUPS(clusters_groups),
+           "How the particles are divided into overlapping regions. Cells without particles make no region.");
+
+static const format_field material_fields[] = {
+    FIELD(scene_material, mode, FIELD_CHOICE, STANDARD("\"linear\""), CHOICE(mode_name),
+          DOC("what the fit follows without resisting")),
+    FIELD(scene_material, hertz, FIELD_NUMBER, RANGE(0.0, 1e6), UNIT("Hz"), STANDARD("8"),
+          DOC("frequency at which a single rigid region rings")),
+    FIELD(scene_material, damping_ratio, FIELD_NUMBER, RANGE(0.0, 1e3), STANDARD("0.1"),
+          DOC("of that ringing; 1 is critical")),
+    FIELD(scene_material, alpha, FIELD_NUMBER, RANGE(0.0, 1.0), STANDARD("0.5"),
+          DOC("in place of hertz: the share of the way to the goal in one substep")),
+    FIELD(scene_material, damping, FIELD_NUMBER, RANGE(0.0, 1e6), UNIT("1/s"), STANDARD("0"),
+          DOC("with alpha: the rate at which deformation velocity decays")),
+    FIELD(scene_material, beta, FIELD_NUMBER, RANGE(0.0, 0.95), STANDARD("0.5"),
+          DOC("the share of the deformation that the mode follows; no effect in rigid mode")),
+    FIELD(scene_material, friction, FIELD_NUMBER, RANGE(0.0, 1e3), STANDARD("0.5"),
+          DOC("Coulomb's coefficient; a contact takes the root of the product of both")),
+    FIELD(scene_material, restitution, FIELD_NUMBER, RANGE(0.0, 1.0), STANDARD("0"),
+          DOC("a contact takes the larger of both")),
+};
+static const field_group material_groups[] = {{{"hertz", "alpha"}, false},
+                                              {{"damping_ratio", "alpha"}, false},
+                                              {{"hertz", "damping"}, false},
+                                              {{"damping_ratio", "damping"}, false}};
+static const format_record material_record =
+    RECORD("material", scene_material, material_fields, GROUPS(material_groups),
+           "Stiffness, damping and surface. In an event only the fields given are changed.");
+
+static const format_field deform_fields[] = {
+    FIELD(scene_deform, scale, FIELD_VECTOR, RANGE(-100.0, 100.0), STANDARD("[1, 1, 1]"),
+          DOC("along the axes; 0 flattens, negative turns inside out")),
+    FIELD(scene_deform, shear, FIELD_VECTOR, RANGE(-100.0, 100.0), STANDARD("[0, 0, 0]"),
+          DOC("[a, b, c]: x grows by a y + b z, and y by c z")),
+    FIELD(scene_deform, twist, FIELD_NUMBER, RANGE(-1e5, 1e5), UNIT("deg/m"), STANDARD("0"),
+          DOC("turn about the axis, growing along it")),
+    FIELD(scene_deform, bend, FIELD_NUMBER, RANGE(-1e5, 1e5), UNIT("deg/m"), STANDARD("0"),
+          DOC("curvature of the axis, towards the next axis in the order x, y, z, x")),
+    FIELD(scene_deform, axis, FIELD_CHOICE, STANDARD("\"y\""), CHOICE(axis_name), DOC("of twist and bend")),
+    FIELD(scene_deform, noise, FIELD_NUMBER, RANGE(0.0, 1e5), UNIT("m"), STANDARD("0"),
+          DOC("each particle is displaced at random by up to this along each axis")),
+    FIELD(scene_deform, seed, FIELD_COUNT, RANGE(0, ANY_SEED), STANDARD("1"), DOC("of the noise")),
+};
+static const format_record deform_record = RECORD("deform", scene_deform, deform_fields, NO_GROUPS,
+                                                  "A displacement of the particles from the rest shape, applied in the "
+                                                  "body's frame in this order: scale, shear, twist, bend, noise.");
+
+static const format_field vary_fields[] = {
+    FIELD(scene_vary, rotate, FIELD_VECTOR, RANGE(0.0, 360.0), UNIT("deg"), STANDARD("[0, 0, 0]"),
+          DOC("turned further by up to this about x, y, z, either way")),
+    FIELD(scene_vary, size, FIELD_NUMBER, RANGE(0.0, 0.9), STANDARD("0"), DOC("larger or smaller by up to this share")),
+    FIELD(scene_vary, velocity, FIELD_VECTOR, RANGE(0.0, MOST_SPEED), UNIT("m/s"), STANDARD("[0, 0, 0]"),
+          DOC("up to this along each axis, either way")),
+    FIELD(scene_vary, spin, FIELD_VECTOR, RANGE(0.0, 1e6), UNIT("deg/s"), STANDARD("[0, 0, 0]"),
+          DOC("up to this about each axis, either way")),
+};
+static const format_record vary_record =
+    RECORD("vary", scene_vary, vary_fields, NO_GROUPS, "How copies differ from each other, at random.");
+
+static const format_field repeat_fields[] = {
+    FIELD(scene_repeat, grid, FIELD_COUNTS, REQUIRED, RANGE(1, 10000),
+          DOC("copies along x, y, z; x runs fastest, then z, then y (layer by layer from below)")),
+    FIELD(scene_repeat, spacing, FIELD_VECTOR, REQUIRED, UNIT("m"),
+          DOC("from one copy to the next; the grid is centred on `at`")),
+    FIELD(scene_repeat, jitter, FIELD_VECTOR, RANGE(0.0, 1e9), UNIT("m"), STANDARD("[0, 0, 0]"),
+          DOC("moved by up to this along each axis, either way")),
+    FIELD(scene_repeat, seed, FIELD_COUNT, RANGE(0, ANY_SEED), STANDARD("1"), DOC("of jitter and vary")),
+    FIELD(scene_repeat, vary, FIELD_RECORD, OF(vary_record), DOC("how the copies differ")),
+};
+static const format_record repeat_record =
+    RECORD("repeat", scene_repeat, repeat_fields, NO_GROUPS,
+           "Many bodies from one entry; copy 17 of \"ball\" is called \"ball[17]\".");
+
+static const format_field body_fields[] = {
+    FIELD(scene_body_entry, name, FIELD_TEXT,
+          DOC("how pins, drags, events and expectations refer to it; absent: \"body\" and its number")),
+    FIELD(scene_body_entry, shape, FIELD_RECORD, OF(shape_record), DOC("a procedural model")),
+    FIELD(scene_body_entry, points, FIELD_VECTORS, UNIT("m"), DOC("or the particles themselves, in the body's frame")),
+    FIELD(scene_body_entry, particles, FIELD_COUNT, RANGE(1, 1048576),
+          DOC("the exact number of particles in a shape; absent: as dense as its surface")),
+    FIELD(scene_body_entry, mass, FIELD_NUMBER, ABOVE(0.0, 1e12), UNIT("kg"), STANDARD("1"),
+          DOC("of the whole body, shared evenly")),
+    FIELD(scene_body_entry, density, FIELD_NUMBER, ABOVE(0.0, 1e6), UNIT("kg/m³"),
+          DOC("or mass from the volume of the shape")),
+    FIELD(scene_body_entry, masses, FIELD_NUMBERS, ABOVE(0.0, 1e12), UNIT("kg"), DOC("or one for each of `points`")),
+    FIELD(scene_body_entry, clusters, FIELD_RECORD, OF(clusters_record), DOC("absent: the whole body is one region")),
+    FIELD(scene_body_entry, material, FIELD_RECORD, OF(material_record), DOC("absent: the defaults")),
+    FIELD(scene_body_entry, contact_radius, FIELD_NUMBER, RANGE(0.0, 1e5), UNIT("m"), STANDARD("0"),
+          DOC("distance kept between particles and colliders")),
+    FIELD(scene_body_entry, at, FIELD_VECTOR, UNIT("m"), STANDARD("[0, 0, 0]"), DOC("where the body's origin starts")),
+    FIELD(scene_body_entry, rotate, FIELD_ROTATION, UNIT("deg"), STANDARD("[0, 0, 0]"),
+          DOC("how the body starts turned")),
+    FIELD(scene_body_entry, velocity, FIELD_VECTOR, RANGE(-MOST_SPEED, MOST_SPEED), UNIT("m/s"), STANDARD("[0, 0, 0]"),
+          DOC("to start with")),
+    FIELD(scene_body_entry, spin, FIELD_VECTOR, RANGE(-1e6, 1e6), UNIT("deg/s"), STANDARD("[0, 0, 0]"),
+          DOC("to start with, about the centre of mass, along the world's axes")),
+    FIELD(scene_body_entry, state, FIELD_RECORD, OF(deform_record), DOC("a deformation to start from")),
+    FIELD(scene_body_entry, repeat, FIELD_RECORD, OF(repeat_record), DOC("make many of them")),
+};
+static const field_group body_groups[] = {{{"shape", "points"}, true},
+                                          {{"particles", "points"}, false},
+                                          {{"mass", "density", "masses"}, false},
+                                          {{"shape", "masses"}, false},
+                                          {{"points", "density"}, false}};
+static const format_record body_record =
+    RECORD("body", scene_body_entry, body_fields, GROUPS(body_groups), "A deformable body, or with `repeat` many.");
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * What acts on bodies
+ */
+
+static const format_field keyframe_fields[] = {
+    FIELD(scene_keyframe, time, FIELD_NUMBER, REQUIRED, RANGE(0.0, MOST_TIME), UNIT("s"),
+          DOC("later than the one before")),
+    FIELD(scene_keyframe, at, FIELD_VECTOR, UNIT("m"), STANDARD("[0, 0, 0]"), DOC("position at that time")),
+    FIELD(scene_keyframe, rotate, FIELD_VECTOR, RANGE(-1e6, 1e6), UNIT("deg"), STANDARD("[0, 0, 0]"),
+          DOC("about x, then y, then z; the angles are interpolated, so 720 is two turns")),
+};
+static const format_record keyframe_record = RECORD("keyframe", scene_keyframe, keyframe_fields, NO_GROUPS,
+                                                    "A pose at a time; between two of them the mover moves evenly.");
+
+static const format_field mover_fields[] = {
+    FIELD(scene_mover, name, FIELD_TEXT, REQUIRED, DOC("how colliders and pins refer to it")),
+    FIELD(scene_mover, at, FIELD_VECTOR, UNIT("m"), STANDARD("[0, 0, 0]"), DOC("where it starts")),
+    FIELD(scene_mover, rotate, FIELD_ROTATION, UNIT("deg"), STANDARD("[0, 0, 0]"), DOC("how it starts turned")),
+    FIELD(scene_mover, velocity, FIELD_VECTOR, RANGE(-MOST_SPEED, MOST_SPEED), UNIT("m/s"), STANDARD("[0, 0, 0]"),
+          DOC("constant")),
+    FIELD(scene_mover, spin, FIELD_VECTOR, RANGE(-1e6, 1e6), UNIT("deg/s"), STANDARD("[0, 0, 0]"),
+          DOC("constant, about its origin, along the world's axes")),
+    FIELD(scene_mover, keyframes, FIELD_RECORDS, OF(keyframe_record),
+          DOC("or poses over time; before the first and after the last it stands still")),
+};
+static const field_group mover_groups[] = {{{"keyframes", "at"}, false},
+                                           {{"keyframes", "rotate"}, false},
+                                           {{"keyframes", "velocity"}, false},
+                                           {{"keyframes", "spin"}, false}};
+static const format_record mover_record =
+    RECORD("mover", scene_mover, mover_fields, GROUPS(mover_groups),
+           "A frame that moves as told, never pushed. Colliders and pins ride on it.");
+
+static const format_field collider_fields[] = {
+    FIELD(scene_collider, shape, FIELD_CHOICE, REQUIRED, CHOICE(collider_shape_name),
+          DOC("a plane is solid below; a capsule's axis is y")),
+    FIELD(scene_collider, at, FIELD_VECTOR, UNIT("m"), STANDARD("[0, 0, 0]"),
+          DOC("its centre, or a point of the plane; in the mover's frame if it has one")),
+    FIELD(scene_collider, rotate, FIELD_ROTATION, UNIT("deg"), STANDARD("[0, 0, 0]"), DOC("how it is turned")),
+    FIELD(scene_collider, normal, FIELD_VECTOR, STANDARD("[0, 1, 0]"),
+          DOC("in place of rotate: where its y axis points (the free side of a plane)")),
+    FIELD(scene_collider, radius, FIELD_NUMBER, ABOVE(0.0, 1e6), UNIT("m"), STANDARD("0.5"),
+          DOC("of a sphere or capsule")),
+    FIELD(scene_collider, length, FIELD_NUMBER, RANGE(0.0, 1e6), UNIT("m"), STANDARD("1"),
+          DOC("of a capsule's axis, without the round ends")),
+    FIELD(scene_collider, size, FIELD_VECTOR, ABOVE(0.0, 1e6), UNIT("m"), STANDARD("[1, 1, 1]"),
+          DOC("extents of a box")),
+    FIELD(scene_collider, mover, FIELD_TEXT, DOC("name of the mover it rides on")),
+    FIELD(scene_collider, friction, FIELD_NUMBER, RANGE(0.0, 1e3), STANDARD("0.5"), DOC("Coulomb's coefficient")),
+    FIELD(scene_collider, restitution, FIELD_NUMBER, RANGE(0.0, 1.0), STANDARD("0"),
+          DOC("how much of the speed bounces back")),
+};
+static const field_group collider_groups[] = {{{"rotate", "normal"}, false}};
+static const format_record collider_record =
+    RECORD("collider", scene_collider, collider_fields, GROUPS(collider_groups), "A solid that bodies cannot enter.");
+
+static const format_field pin_fields[] = {
+    FIELD(scene_pin, body, FIELD_TEXT, REQUIRED, DOC("name of a body; of one with `repeat`, every copy")),
+    FIELD(scene_pin, particles, FIELD_INDICES, DOC("indices of the particles to hold")),
+    FIELD(scene_pin, where, FIELD_RECORD, OF(box_record),
+          DOC("or those whose rest position lies in this box, in the body's frame")),
+    FIELD(scene_pin, mover, FIELD_TEXT, DOC("name of the mover that carries them; absent: they stay")),
+};
+static const field_group pin_groups[] = {{{"particles", "where"}, true}};
+static const format_record pin_record =
+    RECORD("pin", scene_pin, pin_fields, GROUPS(pin_groups),
+           "Holds particles where they are at the start, or where a mover takes them.");
+
+static const format_field drag_keyframe_fields[] = {
+    FIELD(scene_drag_keyframe, time, FIELD_NUMBER, REQUIRED, RANGE(0.0, MOST_TIME), UNIT("s"),
+          DOC("later than the one before")),
+    FIELD(scene_drag_keyframe, target, FIELD_VECTOR, REQUIRED, UNIT("m"),
+          DOC("where the spring pulls to at that time")),
+};
+static const format_record drag_keyframe_record =
+    RECORD("drag_keyframe", scene_drag_keyframe, drag_keyframe_fields, NO_GROUPS,
+           "A target at a time; between two of them it moves evenly.");
+
+static const format_field drag_fields[] = {
+    FIELD(scene_drag, body, FIELD_TEXT, REQUIRED, DOC("name of a body; of one with `repeat`, every copy")),
+    FIELD(scene_drag, particle, FIELD_COUNT, RANGE(0, 16777215), DOC("index of the particle to pull")),
+    FIELD(scene_drag, nearest, FIELD_VECTOR, UNIT("m"),
+          DOC("or the one whose rest position is nearest to this, in the body's frame")),
+    FIELD(scene_drag, radius, FIELD_NUMBER, RANGE(0.0, 1e5), UNIT("m"), STANDARD("0"),
+          DOC("particles within this of it, at rest, are pulled along")),
+    FIELD(scene_drag, target, FIELD_VECTOR, UNIT("m"), DOC("where the spring pulls to, in the world")),
+    FIELD(scene_drag, offset, FIELD_VECTOR, UNIT("m"),
+          DOC("or this far from where the particle is when the drag begins")),
+    FIELD(scene_drag, keyframes, FIELD_RECORDS, OF(drag_keyframe_record), DOC("or a moving target")),
+    FIELD(scene_drag, hertz, FIELD_NUMBER, ABOVE(0.0, 1e6), UNIT("Hz"), STANDARD("2"),
+          DOC("stiffness, as if the spring held the whole body's mass")),
+    FIELD(scene_drag, damping_ratio, FIELD_NUMBER, RANGE(0.0, 1e3), STANDARD("1"), DOC("of that spring")),
+    FIELD(scene_drag, max_force, FIELD_NUMBER, ABOVE(0.0, 3e38), UNIT("N"), STANDARD("3e38"),
+          DOC("it pulls no harder than this")),
+    FIELD(scene_drag, from, FIELD_NUMBER, RANGE(0.0, MOST_TIME), UNIT("s"), STANDARD("0"), DOC("when it begins")),
+    FIELD(scene_drag, until, FIELD_NUMBER, RANGE(0.0, MOST_TIME), UNIT("s"), STANDARD("1e6"), DOC("when it lets go")),
+};
+static const field_group drag_groups[] = {{{"particle", "nearest"}, true}, {{"target", "offset", "keyframes"}, true}};
+static const format_record drag_record = RECORD("drag", scene_drag, drag_fields, GROUPS(drag_groups),
+                                                "A spring that pulls a particle and its surroundings: a hand.");
+
+static const format_field field_fields[] = {
+    FIELD(scene_field, kind, FIELD_CHOICE, REQUIRED, CHOICE(field_kind_name),
+          DOC("the same acceleration everywhere, air that drags along, or a pull towards a point")),
+    FIELD(scene_field, vector, FIELD_VECTOR, RANGE(-MOST_SPEED, MOST_SPEED), STANDARD("[0, 0, 0]"),
+          DOC("uniform: acceleration in m/s²; wind: its velocity in m/s")),
+    FIELD(scene_field, at, FIELD_VECTOR, UNIT("m"), STANDARD("[0, 0, 0]"), DOC("of the point")),
+    FIELD(scene_field, strength, FIELD_NUMBER, RANGE(-1e6, 1e6), STANDARD("1"),
+          DOC("wind: rate of dragging in 1/s; point: acceleration in m/s², negative pushes away")),
+    FIELD(scene_field, radius, FIELD_NUMBER, ABOVE(0.0, 1e6), UNIT("m"), STANDARD("1"),
+          DOC("where the pull of the point ends")),
+};
+static const format_record field_record =
+    RECORD("field", scene_field, field_fields, NO_GROUPS, "A force that acts on every particle.");
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * What happens, and what must come out
+ */
+
+static const format_field event_fields[] = {
+    FIELD(scene_event, time, FIELD_NUMBER, REQUIRED, RANGE(0.0, MOST_TIME), UNIT("s"),
+          DOC("rounded to the nearest frame")),
+    FIELD(scene_event, body, FIELD_TEXT, DOC("name of a body; of one with `repeat`, every copy; absent: all")),
+    FIELD(scene_event, material, FIELD_RECORD, OF(material_record), DOC("changes the fields given")),
+    FIELD(scene_event, impulse, FIELD_VECTOR, UNIT("N s"), DOC("a blow, as on a rigid body")),
+    FIELD(scene_event, point, FIELD_VECTOR, UNIT("m"),
+          DOC("where the blow lands, in the world; absent: the centre of mass")),
+    FIELD(scene_event, velocity, FIELD_VECTOR, RANGE(-MOST_SPEED, MOST_SPEED), UNIT("m/s"),
+          DOC("replaces the velocity of every particle")),
+    FIELD(scene_event, deform, FIELD_RECORD, OF(deform_record),
+          DOC("moves the particles to the rest shape deformed so, where the body is and as it is turned")),
+    FIELD(scene_event, gravity, FIELD_VECTOR, RANGE(-1e4, 1e4), UNIT("m/s²"), DOC("of the whole world from then on")),
+};
+static const format_record event_record =
+    RECORD("event", scene_event, event_fields, NO_GROUPS,
+           "Something that happens at a time. Several actions in one event are applied in this order.");
+
+static const format_field expect_fields[] = {
+    FIELD(scene_expect, measure, FIELD_CHOICE, REQUIRED, CHOICE(measure_name), DOC("what is measured, see below")),
+    FIELD(scene_expect, body, FIELD_TEXT, DOC("of which body; of one with `repeat`, or absent: of each")),
+    FIELD(scene_expect, point, FIELD_VECTOR, UNIT("m"), STANDARD("[0, 0, 0]"),
+          DOC("deflection: of the particle whose rest position is nearest to this, in the body's frame")),
+    FIELD(scene_expect, box, FIELD_RECORD, OF(box_record), DOC("outside: of this box in the world")),
+    FIELD(scene_expect, at, FIELD_NUMBER, RANGE(0.0, MOST_TIME), UNIT("s"),
+          DOC("when it is measured; absent: see `when`")),
+    FIELD(scene_expect, when, FIELD_CHOICE, STANDARD("\"end\""), CHOICE(when_name),
+          DOC("at the end, or the largest, least or mean value over all frames")),
+    FIELD(scene_expect, from, FIELD_NUMBER, RANGE(0.0, MOST_TIME), UNIT("s"), STANDARD("0"),
+          DOC("frames before this do not count for max, min and mean")),
+    FIELD(scene_expect, less_than, FIELD_NUMBER, RANGE(-1e30, 1e30), DOC("the value must be below this")),
+    FIELD(scene_expect, greater_than, FIELD_NUMBER, RANGE(-1e30, 1e30), DOC("the value must be above this")),
+    FIELD(scene_expect, equals, FIELD_NUMBER, RANGE(-1e30, 1e30), DOC("the value must be exactly this (counts)")),
+    FIELD(scene_expect, times, FIELD_TEXT,
+          DOC("name of another body: the number is a multiple of its value of the same measure")),
+    FIELD(scene_expect, note, FIELD_TEXT, DOC("what it shows, for the reader")),
+};
+static const field_group expect_groups[] = {{{"less_than", "greater_than", "equals"}, true}, {{"at", "when"}, false}};
+static const format_record expect_record_ =
+    RECORD("expect", scene_expect, expect_fields, GROUPS(expect_groups),
+           "A statement about the result that can fail (`limber run --check`).");
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * The file
+ */
+
+static const format_field camera_fields[] = {
+    FIELD(scene_camera, at, FIELD_VECTOR, REQUIRED, UNIT("m"), DOC("the eye")),
+    FIELD(scene_camera, look_at, FIELD_VECTOR, UNIT("m"), STANDARD("[0, 0, 0]"), DOC("the middle of the picture")),
+    FIELD(scene_camera, field_of_view, FIELD_NUMBER, RANGE(1.0, 170.0), UNIT("deg"), STANDARD("40"),
+          DOC("from the lower to the upper edge of the picture")),
+};
+static const format_record camera_record =
+    RECORD("camera", scene_camera, camera_fields, NO_GROUPS, "Where a picture of the scene is taken from.");
+
+static const format_field scene_fields_[] = {
+    FIELD(scene_file, limber, FIELD_COUNT, REQUIRED, RANGE(1, 1), DOC("version of the format: 1")),
+    FIELD(scene_file, title, FIELD_TEXT, STANDARD("\"\""), DOC("one sentence: what the scene shows")),
+    FIELD(scene_file, figure, FIELD_TEXT, STANDARD("\"\""), DOC("the published figure it reproduces")),
+    FIELD(scene_file, frames, FIELD_COUNT, RANGE(1, 100000000), STANDARD("300"),
+          DOC("how many frames of 1/60 s to run")),
+    FIELD(scene_file, gravity, FIELD_VECTOR, RANGE(-1e4, 1e4), UNIT("m/s²"), STANDARD("[0, -9.81, 0]"), DOC("y is up")),
+    FIELD(scene_file, substeps, FIELD_COUNT, RANGE(1, LM_MAX_SUBSTEPS), STANDARD("1"), DOC("of each frame")),
+    FIELD(scene_file, camera, FIELD_RECORD, OF(camera_record), DOC("for pictures")),
+    FIELD(scene_file, bodies, FIELD_RECORDS, OF(body_record), DOC("what deforms")),
+    FIELD(scene_file, colliders, FIELD_RECORDS, OF(collider_record), DOC("what bodies bump into")),
+    FIELD(scene_file, movers, FIELD_RECORDS, OF(mover_record), DOC("what colliders and pins ride on")),
+    FIELD(scene_file, pins, FIELD_RECORDS, OF(pin_record), DOC("what holds")),
+    FIELD(scene_file, drags, FIELD_RECORDS, OF(drag_record), DOC("what pulls")),
+    FIELD(scene_file, fields, FIELD_RECORDS, OF(field_record), DOC("what acts everywhere")),
+    FIELD(scene_file, events, FIELD_RECORDS, OF(event_record), DOC("what happens when")),
+    FIELD(scene_file, expect, FIELD_RECORDS, OF(expect_record_), DOC("what the scene shows, as checks")),
+};
+const format_record format_scene = RECORD("scene", scene_file, scene_fields_, NO_GROUPS, "The file: one JSON object.");
+
+const format_record *const format_records[] = {
+    &format_scene,    &body_record,    &shape_record, &clusters_record,      &material_record,
+    &deform_record,   &repeat_record,  &vary_record,  &collider_record,      &mover_record,
+    &keyframe_record, &pin_record,     &drag_record,  &drag_keyframe_record, &field_record,
+    &event_record,    &expect_record_, &box_record,   &camera_record,
+};
+const uint32_t format_record_count = COUNT(format_records);
+
+const format_field *format_find(const format_record *record, const char *name)
+{
+    for (uint32_t i = 0; i < record->field_count; i++) {
+        if (strcmp(record->fields[i].name, name) == 0) {
+            return &record->fields[i];
+        }
+    }
+    return NULL;
+}
+
+void format_range(const format_field *field, double *low, double *high)
+{
+    bool open = field->low == field->high && field->low == 0.0;
+    *low = open ? -LM_MAX_COORDINATE : field->low;
+    *high = open ? LM_MAX_COORDINATE : field->high;
+}

@@ -1,0 +1,289 @@
+/*
+ * The scene format: what a file says, as C structures, and the tables that describe them.
+ *
+ * One table (format.c) names every field with its type, unit, range, default and meaning. It drives reading and checking
+ * (read.c), suggestions for misspelt names, `limber schema` and the reference in docs/scene-format.md (schema.c). A new
+ * field is a line in the table and a member here.
+ */
+#ifndef LIMBER_SCENE_FORMAT_H
+#define LIMBER_SCENE_FORMAT_H
+
+#include "io/json.h"
+#include "scene/geometry.h"
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Description
+ */
+
+typedef enum field_type {
+    FIELD_NUMBER,      /* double */
+    FIELD_COUNT,       /* uint32_t: a whole number, not negative */
+    FIELD_TEXT,        /* const char * */
+    FIELD_CHOICE,      /* uint32_t: index of one of `choice` */
+    FIELD_VECTOR,      /* lm_dvec3 */
+    FIELD_COUNTS,      /* uint32_t[3] */
+    FIELD_ROTATION,    /* rotation: [x, y, z] Euler degrees, or {axis, angle} */
+    FIELD_RECORD,      /* pointer to a structure; null when absent */
+    FIELD_RECORDS,     /* scene_list of structures */
+    FIELD_NUMBERS,     /* scene_list of double */
+    FIELD_INDICES,     /* scene_list of uint32_t */
+    FIELD_VECTORS,     /* scene_list of lm_dvec3 */
+    FIELD_INDEX_LISTS, /* scene_list of scene_list of uint32_t */
+} field_type;
+
+typedef struct format_record format_record;
+
+typedef struct format_field {
+    const char *name;
+    field_type type;
+    size_t offset; /* in the structure */
+    bool required;
+    bool above_low;   /* the value must be above `low`, not just at least */
+    double low, high; /* of a number, count, or each component; both 0: any value within +-1e9 */
+    const char *unit;
+    const char *standard;                  /* the default as JSON; null: absent */
+    const char *(*choice)(uint32_t index); /* FIELD_CHOICE: names, null past the end */
+    const format_record *record;           /* FIELD_RECORD, FIELD_RECORDS */
+    const char *doc;
+} format_field;
+
+/* Fields that exclude each other. */
+typedef struct field_group {
+    const char *names[5]; /* null past the end */
+    bool required;        /* exactly one, not at most one */
+} field_group;
+
+struct format_record {
+    const char *name;
+    const char *doc;
+    size_t size;
+    const format_field *fields;
+    uint32_t field_count;
+    const field_group *groups;
+    uint32_t group_count;
+};
+
+/* The top of a scene file, and all records in the order of the reference. */
+extern const format_record format_scene;
+extern const format_record *const format_records[];
+extern const uint32_t format_record_count;
+
+const format_field *format_find(const format_record *record, const char *name);
+
+/* The limits of a number as the table gives them, those left open filled in. */
+void format_range(const format_field *field, double *low, double *high);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Contents
+ *
+ * What the file says, and (marked so) what prepare.c works out from it.
+ */
+
+typedef struct scene_list {
+    void *items;
+    uint32_t count;
+} scene_list;
+
+/* Bodies that a name stands for: one, or all copies of an entry with `repeat`. */
+typedef struct scene_range {
+    uint32_t first, count;
+} scene_range;
+
+#define SCENE_NO_MOVER UINT32_MAX
+
+/* Every structure begins with this: where it stood, so that whatever is found wrong later can be reported there. */
+typedef struct scene_head {
+    const json_value *json;
+    const char *path; /* "bodies[0].material" */
+} scene_head;
+
+typedef struct scene_box {
+    scene_head head;
+    lm_dvec3 min, max;
+} scene_box;
+
+typedef struct scene_shape {
+    scene_head head;
+    uint32_t name; /* index into shape_name */
+    lm_dvec3 size;
+    uint32_t detail;
+} scene_shape;
+
+typedef struct scene_clusters {
+    scene_head head;
+    uint32_t counts[3];
+    double size;
+    scene_list lists; /* of scene_list of uint32_t */
+    double overlap;
+} scene_clusters;
+
+typedef struct scene_material {
+    scene_head head;
+    uint32_t mode; /* lm_mode */
+    double hertz, damping_ratio;
+    double alpha, damping;
+    double beta, friction, restitution;
+} scene_material;
+
+/* How particles are displaced from the rest shape, in this order. */
+typedef struct scene_deform {
+    scene_head head;
+    lm_dvec3 scale;
+    lm_dvec3 shear;
+    double twist, bend; /* degrees a metre */
+    uint32_t axis;      /* 0, 1, 2 */
+    double noise;
+    uint32_t seed;
+} scene_deform;
+
+typedef struct scene_vary {
+    scene_head head;
+    lm_dvec3 rotate;
+    double size;
+    lm_dvec3 velocity, spin;
+} scene_vary;
+
+typedef struct scene_repeat {
+    scene_head head;
+    uint32_t grid[3];
+    lm_dvec3 spacing;
+    lm_dvec3 jitter;
+    uint32_t seed;
+    scene_vary *vary;
+} scene_repeat;
+
+typedef struct scene_body_entry {
+    scene_head head;
+    const char *name;
+    scene_shape *shape;
+    scene_list points;  /* lm_dvec3 */
+    uint32_t particles; /* 0: as the shape gives them */
+    scene_list masses;  /* double */
+    double mass, density;
+    scene_clusters *clusters;
+    scene_material *material;
+    double contact_radius;
+    lm_dvec3 at;
+    rotation rotate;
+    lm_dvec3 velocity, spin;
+    scene_deform *state;
+    scene_repeat *repeat;
+
+    scene_range range; /* the bodies it makes */
+} scene_body_entry;
+
+typedef struct scene_keyframe {
+    scene_head head;
+    double time;
+    lm_dvec3 at;
+    lm_dvec3 rotate; /* Euler degrees: interpolated as they are, so that several turns are possible */
+} scene_keyframe;
+
+typedef struct scene_mover {
+    scene_head head;
+    const char *name;
+    lm_dvec3 at;
+    rotation rotate;
+    lm_dvec3 velocity, spin;
+    scene_list keyframes; /* scene_keyframe */
+    lm_mover_id id;
+} scene_mover;
+
+typedef struct scene_collider {
+    scene_head head;
+    uint32_t shape; /* lm_shape */
+    double radius, length;
+    lm_dvec3 size;
+    lm_dvec3 at, normal;
+    rotation rotate;
+    const char *mover;
+    uint32_t mover_index; /* or SCENE_NO_MOVER */
+    double friction, restitution;
+} scene_collider;
+
+typedef struct scene_pin {
+    scene_head head;
+    const char *body;
+    scene_list particles; /* uint32_t */
+    scene_box *where;
+    const char *mover;
+    uint32_t mover_index; /* or SCENE_NO_MOVER */
+    scene_range range;
+} scene_pin;
+
+typedef struct scene_drag_keyframe {
+    scene_head head;
+    double time;
+    lm_dvec3 target;
+} scene_drag_keyframe;
+
+typedef struct scene_drag {
+    scene_head head;
+    const char *body;
+    uint32_t particle;
+    lm_dvec3 nearest;
+    double radius;
+    lm_dvec3 target, offset;
+    scene_list keyframes; /* scene_drag_keyframe */
+    double hertz, damping_ratio, max_force;
+    double from, until;
+    scene_range range;
+    lm_drag_id *ids; /* one for each body of the range */
+} scene_drag;
+
+typedef struct scene_field {
+    scene_head head;
+    uint32_t kind; /* lm_field_kind */
+    lm_dvec3 vector, at;
+    double strength, radius;
+} scene_field;
+
+typedef struct scene_event {
+    scene_head head;
+    double time;
+    const char *body;
+    scene_material *material;
+    lm_dvec3 impulse, point;
+    lm_dvec3 velocity;
+    scene_deform *deform;
+    lm_dvec3 gravity;
+    scene_range range;
+} scene_event;
+
+typedef enum expect_when { WHEN_END, WHEN_MAX, WHEN_MIN, WHEN_MEAN } expect_when;
+
+typedef struct scene_expect {
+    scene_head head;
+    uint32_t measure; /* index into measure_name */
+    const char *body;
+    lm_dvec3 point;
+    scene_box *box;
+    double at;
+    uint32_t when; /* expect_when */
+    double from;
+    double less_than, greater_than, equals;
+    const char *times;
+    const char *note;
+    scene_range range;             /* one imaginary body for a measure of the whole world */
+    uint32_t times_body;           /* index of the body that `times` names */
+    struct expect_record *records; /* one for each body of the range, then one for `times` */
+} scene_expect;
+
+typedef struct scene_camera {
+    scene_head head;
+    lm_dvec3 at, look_at;
+    double field_of_view;
+} scene_camera;
+
+typedef struct scene_file {
+    scene_head head;
+    uint32_t limber;
+    const char *title, *figure;
+    uint32_t frames;
+    lm_dvec3 gravity;
+    uint32_t substeps;
+    scene_camera *camera;
+    scene_list bodies, colliders, movers, pins, drags, fields, events, expect;
+} scene_file;
+
+#endif

@@ -1,0 +1,77 @@
+/* What the files of scene/ share: the scene itself, and the steps from a file to a running world. */
+#ifndef LIMBER_SCENE_INTERNAL_H
+#define LIMBER_SCENE_INTERNAL_H
+
+#include "scene/format.h"
+#include "scene/report.h"
+#include "scene/scene.h"
+
+/* What one scene may ask for. A particle takes some 200 bytes: the limit is about 3 GB. */
+#define SCENE_MAX_PARTICLES (1u << 24)
+#define SCENE_MAX_BODIES (1u << 17)
+
+#define SCENE_FRAME_RATE 60.0
+
+/* A body that the scene made. */
+typedef struct made_body {
+    lm_body_id id;
+    const char *name;
+    lm_dvec3 at; /* the pose it was made with */
+    rotation rotate;
+} made_body;
+
+/* Momentum as it was when the bookkeeping began, and what went wrong before that (see momentum.c). */
+typedef struct momentum_book {
+    lm_dvec3 momentum, outside;
+    lm_dvec3 unexplained;
+    double scale; /* the largest sum of m |v| so far */
+} momentum_book;
+
+struct scene {
+    const char *name; /* as it was asked for; errors begin with it */
+    json_document *document;
+    scene_file *file;
+    made_body *bodies;
+    uint32_t body_count;
+    lm_world_def world_def; /* as the last world was made */
+    lm_log host_log;        /* what the maker of the world wanted to hear */
+    char last_log[SCENE_ERROR_SIZE];
+    momentum_book momentum;
+    bool watching;
+};
+
+/* The i-th structure of a list. */
+#define LIST_ITEM(type, list, index) (&((type *)(list).items)[index])
+
+/* set.c: applies one "path=value" to the tree. `text` must live as long as the document. */
+bool set_apply(json_document *document, json_value *root, const char *text, scene_error *error);
+
+/* prepare.c: what can be checked without making a world, names looked up, numbers of bodies worked out. */
+bool prepare_scene(scene *s, scene_error *error);
+
+/* make_body.c: all bodies of one entry. */
+lm_result make_bodies(scene *s, lm_world *world, scene_body_entry *entry, uint64_t *particles, scene_error *error);
+
+/* The library's material; with `only_given` the fields that the file does not name keep their value. */
+void material_apply(const scene_material *from, bool only_given, lm_material *to);
+
+/* A failed call of the library, reported at a field with what the library's log said. */
+void report_result(scene *s, lm_result result, const scene_head *head, const char *name, scene_error *error);
+
+/* deform.c: rest points to displaced ones, in the body's frame. */
+void deform_points(const scene_deform *deform, const lm_vec3 *rest, uint32_t count, lm_dvec3 *out);
+
+/* drive.c: pose of a mover with keyframes. */
+lm_pose mover_pose_at(const scene_mover *mover, double time);
+
+/* momentum.c */
+void momentum_begin(scene *s, const lm_world *world);
+void momentum_close(scene *s, const lm_world *world);
+void momentum_reopen(scene *s, const lm_world *world);
+void momentum_watch(scene *s, const lm_world *world); /* after each frame */
+
+/* expect.c: measures what the expect block needs after the step of `frame`. */
+void expect_reset(scene *s);
+lm_result expect_record_frame(scene *s, const lm_world *world, uint32_t frame);
+
+#endif

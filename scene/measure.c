@@ -1,0 +1,279 @@
+#include "scene/measure.h"
+
+#include "scene/fit.h"
+#include "scene/internal.h"
+
+#include <stdlib.h>
+
+/* The particles of one body, copied out; positions relative to the centre of mass. */
+typedef struct body_copy {
+    lm_body_info info;
+    lm_vec3 *rest;
+    lm_vec3 *positions;
+    float *masses;
+} body_copy;
+
+typedef struct measuring {
+    const scene *scene;
+    const lm_world *world;
+    const scene_expect *expect;
+    const made_body *body;
+} measuring;
+
+static void release(body_copy *copy)
+{
+    free(copy->rest);
+    free(copy->positions);
+    free(copy->masses);
+}
+
+static lm_result copy_body(const measuring *m, body_copy *copy)
+{
+    *copy = (body_copy){.rest = NULL};
+    lm_result result = lm_body_get_info(m->world, m->body->id, &copy->info);
+    if (result != LM_OK) {
+        return result;
+    }
+    size_t count = copy->info.particles;
+    copy->rest = malloc(count * sizeof *copy->rest);
+    copy->positions = malloc(count * sizeof *copy->positions);
+    copy->masses = malloc(count * sizeof *copy->masses);
+    result = copy->rest == NULL || copy->positions == NULL || copy->masses == NULL ? LM_ERROR_MEMORY : LM_OK;
+    result = result ? result : lm_body_get_rest_positions(m->world, m->body->id, copy->rest);
+    result = result ? result : lm_body_get_positions(m->world, m->body->id, copy->info.centre, copy->positions);
+    result = result ? result : lm_body_get_masses(m->world, m->body->id, copy->masses);
+    if (result != LM_OK) {
+        release(copy);
+    }
+    return result;
+}
+
+/* The longest side of the rest shape's bounding box. */
+static double size_of(const body_copy *copy)
+{
+    lm_vec3 low = copy->rest[0], high = copy->rest[0];
+    for (uint32_t i = 1; i < copy->info.particles; i++) {
+        lm_vec3 p = copy->rest[i];
+        low = (lm_vec3){fminf(low.x, p.x), fminf(low.y, p.y), fminf(low.z, p.z)};
+        high = (lm_vec3){fmaxf(high.x, p.x), fmaxf(high.y, p.y), fmaxf(high.z, p.z)};
+    }
+    double size = fmax(high.x - low.x, fmax(high.y - low.y, high.z - low.z));
+    return size > 0.0 ? size : 1.0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Of a body
+ */
+
+static lm_result take_residual(const measuring *m, double *value)
+{
+    body_copy copy;
+    lm_result result = copy_body(m, &copy);
+    if (result == LM_OK) {
+        *value = fit_rigid(copy.rest, copy.positions, copy.masses, copy.info.particles).residual / size_of(&copy);
+        release(&copy);
+    }
+    return result;
+}
+
+static lm_result take_misfit(const measuring *m, double *value)
+{
+    body_copy copy;
+    lm_result result = copy_body(m, &copy);
+    if (result != LM_OK) {
+        return result;
+    }
+    lm_vec3 *goals = malloc(copy.info.particles * sizeof *goals);
+    result = goals == NULL ? LM_ERROR_MEMORY : lm_body_get_goals(m->world, m->body->id, copy.info.centre, goals);
+    if (result == LM_OK) {
+        double sum = 0.0, mass = 0.0;
+        for (uint32_t i = 0; i < copy.info.particles; i++) {
+            lm_dvec3 off = vector_subtract(vector_widen(copy.positions[i]), vector_widen(goals[i]));
+            sum += copy.masses[i] * vector_dot(off, off);
+            mass += copy.masses[i];
+        }
+        *value = sqrt(sum / mass) / size_of(&copy);
+    }
+    free(goals);
+    release(&copy);
+    return result;
+}
+
+static lm_result take_deflection(const measuring *m, double *value)
+{
+    body_copy copy;
+    lm_result result = copy_body(m, &copy);
+    if (result != LM_OK) {
+        return result;
+    }
+    uint32_t best = 0;
+    double nearest = HUGE_VAL;
+    for (uint32_t i = 0; i < copy.info.particles; i++) {
+        double distance = vector_length(vector_subtract(vector_widen(copy.rest[i]), m->expect->point));
+        if (distance < nearest) {
+            nearest = distance;
+            best = i;
+        }
+    }
+    lm_dvec3 start = vector_add(m->body->at, rotation_apply(m->body->rotate, vector_widen(copy.rest[best])));
+    lm_dvec3 now = vector_add(copy.info.centre, vector_widen(copy.positions[best]));
+    *value = vector_length(vector_subtract(now, start));
+    release(&copy);
+    return LM_OK;
+}
+
+static lm_result take_outside(const measuring *m, double *value)
+{
+    body_copy copy;
+    lm_result result = copy_body(m, &copy);
+    if (result != LM_OK) {
+        return result;
+    }
+    const scene_box *box = m->expect->box;
+    uint32_t outside = 0;
+    for (uint32_t i = 0; i < copy.info.particles; i++) {
+        lm_dvec3 p = vector_add(copy.info.centre, vector_widen(copy.positions[i]));
+        bool inside = p.x >= box->min.x && p.x <= box->max.x && p.y >= box->min.y && p.y <= box->max.y &&
+                      p.z >= box->min.z && p.z <= box->max.z; /* false for NaN */
+        outside += inside ? 0 : 1;
+    }
+    *value = outside;
+    release(&copy);
+    return LM_OK;
+}
+
+static double mesh_volume(const lm_vec3 *vertices, const uint32_t *triangles, uint32_t count)
+{
+    double six = 0.0;
+    for (uint32_t t = 0; t < count; t++) {
+        const uint32_t *corner = triangles + 3 * (size_t)t;
+        six += vector_dot(vector_widen(vertices[corner[0]]),
+                          vector_cross(vector_widen(vertices[corner[1]]), vector_widen(vertices[corner[2]])));
+    }
+    return six / 6.0;
+}
+
+/* Vertices of a procedural surface are the first particles: their rest places give the rest volume. */
+static lm_result take_volume(const measuring *m, double *value)
+{
+    body_copy copy;
+    lm_result result = copy_body(m, &copy);
+    if (result != LM_OK) {
+        return result;
+    }
+    uint32_t vertices = copy.info.skin_vertices, count = copy.info.skin_triangles;
+    lm_vec3 *skin = malloc((vertices + 1u) * sizeof *skin);
+    uint32_t *triangles = malloc((3u * (size_t)count + 1u) * sizeof *triangles);
+    result = skin == NULL || triangles == NULL ? LM_ERROR_MEMORY
+             : vertices > copy.info.particles  ? LM_ERROR_ARGUMENT
+                                               : LM_OK;
+    result = result ? result : lm_body_get_skin(m->world, m->body->id, copy.info.centre, skin, NULL);
+    result = result ? result : lm_body_get_skin_triangles(m->world, m->body->id, triangles);
+    if (result == LM_OK) {
+        *value = mesh_volume(skin, triangles, count) / mesh_volume(copy.rest, triangles, count);
+    }
+    free(skin);
+    free(triangles);
+    release(&copy);
+    return result;
+}
+
+#define TAKE_FROM_INFO(function, expression)                                                                           \
+    static lm_result function(const measuring *m, double *value)                                                       \
+    {                                                                                                                  \
+        lm_body_info info;                                                                                             \
+        lm_result result = lm_body_get_info(m->world, m->body->id, &info);                                             \
+        *value = result == LM_OK ? (expression) : 0.0;                                                                 \
+        return result;                                                                                                 \
+    }
+
+TAKE_FROM_INFO(take_speed, vector_length(vector_widen(info.velocity)))
+TAKE_FROM_INFO(take_spin, vector_length(vector_widen(info.spin)) / RADIANS_PER_DEGREE)
+TAKE_FROM_INFO(take_height, info.centre.y)
+TAKE_FROM_INFO(take_lowest, info.lower.y)
+TAKE_FROM_INFO(take_highest, info.upper.y)
+TAKE_FROM_INFO(take_kinetic_energy, info.kinetic_energy)
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Of the world
+ */
+
+#define TAKE_FROM_STATS(function, expression)                                                                          \
+    static lm_result function(const measuring *m, double *value)                                                       \
+    {                                                                                                                  \
+        lm_stats stats;                                                                                                \
+        lm_world_get_stats(m->world, &stats);                                                                          \
+        *value = (expression);                                                                                         \
+        return LM_OK;                                                                                                  \
+    }
+
+TAKE_FROM_STATS(take_bodies, stats.bodies)
+TAKE_FROM_STATS(take_particles, stats.particles)
+TAKE_FROM_STATS(take_regions, stats.regions)
+TAKE_FROM_STATS(take_regions_per_particle,
+                stats.particles > 0 ? (double)stats.memberships / (double)stats.particles : 0.0)
+TAKE_FROM_STATS(take_contacts, stats.contacts)
+TAKE_FROM_STATS(take_finite, stats.finite ? 1.0 : 0.0)
+TAKE_FROM_STATS(take_max_speed, stats.max_speed)
+
+static lm_result take_momentum_error(const measuring *m, double *value)
+{
+    *value = scene_momentum_error(m->scene, m->world);
+    return LM_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * The table
+ */
+
+typedef struct measure {
+    const char *name;
+    bool of_body;
+    lm_result (*take)(const measuring *measuring, double *value);
+    const char *doc;
+} measure;
+
+static const measure measures[] = {
+    {"residual", true, take_residual,
+     "deformation: distance of the particles from the best rigid copy of the rest shape, root mean square, relative to "
+     "the longest side of the rest shape"},
+    {"misfit", true, take_misfit,
+     "distance of the particles from where the fit pulled them in the last substep, root mean square, relative to the "
+     "longest side of the rest shape"},
+    {"deflection", true, take_deflection,
+     "distance of the particle nearest to `point` from where the starting pose puts its rest position, in m"},
+    {"speed", true, take_speed, "of the centre of mass, in m/s"},
+    {"spin", true, take_spin, "of the rigid rotation with the body's angular momentum, in deg/s"},
+    {"height", true, take_height, "of the centre of mass, in m"},
+    {"lowest", true, take_lowest, "height of the lowest particle, in m"},
+    {"highest", true, take_highest, "height of the highest particle, in m"},
+    {"kinetic_energy", true, take_kinetic_energy, "in J"},
+    {"volume", true, take_volume, "within the surface, relative to the rest shape's"},
+    {"outside", true, take_outside, "number of particles outside `box`"},
+    {"bodies", false, take_bodies, "how many there are"},
+    {"particles", false, take_particles, "how many there are"},
+    {"regions", false, take_regions, "how many clusters there are"},
+    {"regions_per_particle", false, take_regions_per_particle, "clusters that a particle is in, on average"},
+    {"contacts", false, take_contacts, "number of particles touching colliders"},
+    {"finite", false, take_finite, "1 when every position and velocity is a finite number, else 0"},
+    {"max_speed", false, take_max_speed, "of a particle, in m/s"},
+    {"momentum_error", false, take_momentum_error,
+     "momentum that no impulse from outside explains, relative to the largest sum of m |v| so far"},
+};
+
+#define MEASURE_COUNT (sizeof measures / sizeof measures[0])
+
+const char *measure_name(uint32_t index) { return index < MEASURE_COUNT ? measures[index].name : NULL; }
+
+const char *measure_doc(uint32_t index) { return measures[index].doc; }
+
+bool measure_is_of_body(uint32_t index) { return measures[index].of_body; }
+
+bool measure_needs_box(uint32_t index) { return measures[index].take == take_outside; }
+
+lm_result measure_take(const scene *s, const lm_world *world, const scene_expect *expect, uint32_t body, double *value)
+{
+    bool of_body = measures[expect->measure].of_body;
+    measuring m = {s, world, expect, of_body ? &s->bodies[body] : NULL};
+    return measures[expect->measure].take(&m, value);
+}

@@ -1,0 +1,425 @@
+/*
+ * Checks of a scene that no single field can fail: names that refer to each other, lists that must match, times in order,
+ * and how much is asked for. All of it before anything is allocated or a world is made.
+ */
+#include "scene/internal.h"
+#include "scene/measure.h"
+#include "scene/nearest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct preparation {
+    scene *scene;
+    scene_error *error;
+    uint32_t *name_table; /* hash table of body entries: index + 1, or 0; in the document's memory */
+    uint32_t name_mask;
+} preparation;
+
+/* Reports at a field of a structure, and is false. */
+#define FAIL(p, head, field, ...) (report_field((p)->error, (p)->scene->name, (head), (field), __VA_ARGS__), false)
+
+static bool given(const scene_head *head, const char *name) { return json_get(head->json, name) != NULL; }
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Names
+ */
+
+/* The slot of the entry with that name, or the free one where it belongs. */
+static uint32_t *find_name(const preparation *p, const char *name, size_t length)
+{
+    uint32_t hash = 2166136261u;
+    for (size_t i = 0; i < length; i++) {
+        hash = (hash ^ (unsigned char)name[i]) * 16777619u;
+    }
+    for (uint32_t slot = hash & p->name_mask;; slot = (slot + 1) & p->name_mask) {
+        uint32_t *found = &p->name_table[slot];
+        if (*found == 0) {
+            return found;
+        }
+        const char *known = LIST_ITEM(scene_body_entry, p->scene->file->bodies, *found - 1)->name;
+        if (strlen(known) == length && strncmp(known, name, length) == 0) {
+            return found;
+        }
+    }
+}
+
+/* "ball" is every copy of that entry, "ball[17]" one of them. */
+static bool find_bodies(const preparation *p, const char *name, scene_range *range)
+{
+    size_t stem = strcspn(name, "[");
+    uint32_t found = *find_name(p, name, stem);
+    if (found == 0) {
+        return false;
+    }
+    const scene_body_entry *entry = LIST_ITEM(scene_body_entry, p->scene->file->bodies, found - 1);
+    *range = entry->range;
+    if (name[stem] == '\0') {
+        return true;
+    }
+    char *end = NULL;
+    unsigned long copy = strtoul(name + stem + 1, &end, 10);
+    if (end == name + stem + 1 || strcmp(end, "]") != 0 || entry->repeat == NULL || copy >= entry->range.count) {
+        return false;
+    }
+    *range = (scene_range){entry->range.first + (uint32_t)copy, 1};
+    return true;
+}
+
+static bool resolve_body(const preparation *p, const scene_head *head, const char *field, const char *name,
+                         scene_range *range)
+{
+    if (find_bodies(p, name, range)) {
+        return true;
+    }
+    const scene_list *entries = &p->scene->file->bodies;
+    nearest_name near = nearest_to(name);
+    for (uint32_t i = 0; i < entries->count; i++) {
+        nearest_offer(&near, LIST_ITEM(scene_body_entry, *entries, i)->name);
+    }
+    if (near.best != NULL) {
+        return FAIL(p, head, field, "there is no body \"%.40s\" (expected the name of a body; did you mean \"%.40s\"?)",
+                    name, near.best);
+    }
+    return FAIL(p, head, field, "there is no body \"%.40s\" (expected the name of a body)", name);
+}
+
+static bool resolve_mover(const preparation *p, const scene_head *head, const char *name, uint32_t *index)
+{
+    const scene_list *movers = &p->scene->file->movers;
+    *index = SCENE_NO_MOVER;
+    if (name == NULL) {
+        return true;
+    }
+    nearest_name near = nearest_to(name);
+    for (uint32_t i = 0; i < movers->count; i++) {
+        const scene_mover *mover = LIST_ITEM(scene_mover, *movers, i);
+        if (strcmp(mover->name, name) == 0) {
+            *index = i;
+            return true;
+        }
+        nearest_offer(&near, mover->name);
+    }
+    if (near.best != NULL) {
+        return FAIL(p, head, "mover",
+                    "there is no mover \"%.40s\" (expected the name of a mover; did you mean \"%.40s\"?)", name,
+                    near.best);
+    }
+    return FAIL(p, head, "mover", "there is no mover \"%.40s\" (expected the name of a mover)", name);
+}
+
+static bool check_name(const preparation *p, const scene_head *head, const char *name)
+{
+    size_t length = strlen(name);
+    if (length == 0 || length > 60 || strpbrk(name, "[]") != NULL) {
+        return FAIL(p, head, "name", "is \"%.40s\" (expected 1 to 60 characters other than [ and ])", name);
+    }
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Bodies
+ */
+
+static bool check_points(const preparation *p, const scene_body_entry *entry)
+{
+    if (entry->shape != NULL) {
+        return true;
+    }
+    if (entry->points.count == 0) {
+        return FAIL(p, &entry->head, "points", "is empty (expected at least one point)");
+    }
+    if (given(&entry->head, "masses") && entry->masses.count != entry->points.count) {
+        return FAIL(p, &entry->head, "masses", "has %u elements (expected %u, one for each point)",
+                    (unsigned)entry->masses.count, (unsigned)entry->points.count);
+    }
+    return true;
+}
+
+static bool count_copies(const preparation *p, scene_body_entry *entry, uint64_t *bodies, uint64_t *particles)
+{
+    uint64_t copies = 1;
+    if (entry->repeat != NULL) {
+        const uint32_t *grid = entry->repeat->grid;
+        copies = (uint64_t)grid[0] * grid[1] * grid[2];
+    }
+    if (*bodies + copies > SCENE_MAX_BODIES) {
+        const scene_head *head = entry->repeat != NULL ? &entry->repeat->head : &entry->head;
+        return FAIL(p, head, entry->repeat != NULL ? "grid" : NULL,
+                    "makes %llu bodies, %llu in all (expected at most %u)", (unsigned long long)copies,
+                    (unsigned long long)(*bodies + copies), SCENE_MAX_BODIES);
+    }
+    uint64_t each = entry->shape == NULL ? entry->points.count : entry->particles;
+    if (*particles + each * copies > SCENE_MAX_PARTICLES) {
+        bool by_number = entry->shape != NULL;
+        return FAIL(p, &entry->head, by_number ? "particles" : "points",
+                    "asks for %llu particles, %llu in all (expected at most %u)", (unsigned long long)(each * copies),
+                    (unsigned long long)(*particles + each * copies), SCENE_MAX_PARTICLES);
+    }
+    entry->range = (scene_range){(uint32_t)*bodies, (uint32_t)copies};
+    *bodies += copies;
+    *particles += each * copies;
+    return true;
+}
+
+/* "body3" for an entry that gives no name. */
+static bool give_name(const preparation *p, scene_body_entry *entry, uint32_t index)
+{
+    if (entry->name == NULL) {
+        char *name = json_allocate(p->scene->document, 24);
+        if (name == NULL) {
+            return FAIL(p, &entry->head, NULL, "out of memory");
+        }
+        snprintf(name, 24, "body%u", (unsigned)index);
+        entry->name = name;
+    }
+    return check_name(p, &entry->head, entry->name);
+}
+
+static bool check_body_names(preparation *p)
+{
+    const scene_list *entries = &p->scene->file->bodies;
+    uint32_t size = 16;
+    while (size / 2 < entries->count) {
+        size *= 2;
+    }
+    p->name_mask = size - 1;
+    p->name_table = json_allocate(p->scene->document, size * sizeof *p->name_table);
+    if (p->name_table == NULL) {
+        return FAIL(p, &p->scene->file->head, "bodies", "out of memory");
+    }
+    for (uint32_t i = 0; i < entries->count; i++) {
+        scene_body_entry *entry = LIST_ITEM(scene_body_entry, *entries, i);
+        if (!give_name(p, entry, i)) {
+            return false;
+        }
+        uint32_t *slot = find_name(p, entry->name, strlen(entry->name));
+        if (*slot != 0) {
+            return FAIL(p, &entry->head, "name", "\"%.40s\" is the name of bodies[%u] too (expected another name)",
+                        entry->name, (unsigned)(*slot - 1));
+        }
+        *slot = i + 1;
+    }
+    return true;
+}
+
+static bool name_copies(const preparation *p, const scene_body_entry *entry)
+{
+    scene *s = p->scene;
+    for (uint32_t copy = 0; copy < entry->range.count; copy++) {
+        made_body *body = &s->bodies[entry->range.first + copy];
+        body->name = entry->name;
+        if (entry->repeat == NULL) {
+            continue;
+        }
+        size_t size = strlen(entry->name) + 16;
+        char *name = json_allocate(s->document, size);
+        if (name == NULL) {
+            return FAIL(p, &entry->head, NULL, "out of memory");
+        }
+        snprintf(name, size, "%s[%u]", entry->name, (unsigned)copy);
+        body->name = name;
+    }
+    return true;
+}
+
+static bool prepare_bodies(preparation *p)
+{
+    const scene_list *entries = &p->scene->file->bodies;
+    uint64_t bodies = 0;
+    uint64_t particles = 0;
+    for (uint32_t i = 0; i < entries->count; i++) {
+        scene_body_entry *entry = LIST_ITEM(scene_body_entry, *entries, i);
+        if (!check_points(p, entry) || !count_copies(p, entry, &bodies, &particles)) {
+            return false;
+        }
+    }
+    if (!check_body_names(p)) {
+        return false;
+    }
+    scene *s = p->scene;
+    s->body_count = (uint32_t)bodies;
+    s->bodies = json_allocate(s->document, sizeof *s->bodies * (bodies + 1));
+    if (s->bodies == NULL) {
+        return FAIL(p, &s->file->head, "bodies", "out of memory");
+    }
+    for (uint32_t i = 0; i < entries->count; i++) {
+        if (!name_copies(p, LIST_ITEM(scene_body_entry, *entries, i))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Movers, colliders, pins, drags
+ */
+
+static bool prepare_movers(const preparation *p)
+{
+    const scene_list *movers = &p->scene->file->movers;
+    for (uint32_t i = 0; i < movers->count; i++) {
+        const scene_mover *mover = LIST_ITEM(scene_mover, *movers, i);
+        if (!check_name(p, &mover->head, mover->name)) {
+            return false;
+        }
+        for (uint32_t j = 0; j < i; j++) {
+            if (strcmp(LIST_ITEM(scene_mover, *movers, j)->name, mover->name) == 0) {
+                return FAIL(p, &mover->head, "name", "\"%.40s\" is the name of movers[%u] too (expected another name)",
+                            mover->name, (unsigned)j);
+            }
+        }
+        if (given(&mover->head, "keyframes") && mover->keyframes.count == 0) {
+            return FAIL(p, &mover->head, "keyframes", "is empty (expected at least one)");
+        }
+        for (uint32_t k = 1; k < mover->keyframes.count; k++) {
+            const scene_keyframe *key = LIST_ITEM(scene_keyframe, mover->keyframes, k);
+            if (!(key->time > (key - 1)->time)) {
+                return FAIL(p, &key->head, "time", "is %g (expected later than the one before, %g)", key->time,
+                            (key - 1)->time);
+            }
+        }
+    }
+    return true;
+}
+
+static bool prepare_colliders(const preparation *p)
+{
+    const scene_list *colliders = &p->scene->file->colliders;
+    for (uint32_t i = 0; i < colliders->count; i++) {
+        scene_collider *collider = LIST_ITEM(scene_collider, *colliders, i);
+        if (!resolve_mover(p, &collider->head, collider->mover, &collider->mover_index)) {
+            return false;
+        }
+        if (!(vector_length(collider->normal) > 1e-30)) {
+            return FAIL(p, &collider->head, "normal", "has no length (expected a direction)");
+        }
+    }
+    return true;
+}
+
+static bool check_box(const preparation *p, const scene_box *box)
+{
+    if (box == NULL || (box->min.x <= box->max.x && box->min.y <= box->max.y && box->min.z <= box->max.z)) {
+        return true;
+    }
+    return FAIL(p, &box->head, "max", "is below min (expected at least min along each axis)");
+}
+
+static bool prepare_pins(const preparation *p)
+{
+    const scene_list *pins = &p->scene->file->pins;
+    for (uint32_t i = 0; i < pins->count; i++) {
+        scene_pin *pin = LIST_ITEM(scene_pin, *pins, i);
+        if (!resolve_body(p, &pin->head, "body", pin->body, &pin->range) ||
+            !resolve_mover(p, &pin->head, pin->mover, &pin->mover_index) || !check_box(p, pin->where)) {
+            return false;
+        }
+        if (pin->where == NULL && pin->particles.count == 0) {
+            return FAIL(p, &pin->head, "particles", "is empty (expected at least one index)");
+        }
+    }
+    return true;
+}
+
+static bool prepare_drags(const preparation *p)
+{
+    const scene_list *drags = &p->scene->file->drags;
+    for (uint32_t i = 0; i < drags->count; i++) {
+        scene_drag *drag = LIST_ITEM(scene_drag, *drags, i);
+        if (!resolve_body(p, &drag->head, "body", drag->body, &drag->range)) {
+            return false;
+        }
+        if (!(drag->until > drag->from)) {
+            return FAIL(p, &drag->head, "until", "is %g (expected later than from, %g)", drag->until, drag->from);
+        }
+        if (given(&drag->head, "keyframes") && drag->keyframes.count == 0) {
+            return FAIL(p, &drag->head, "keyframes", "is empty (expected at least one)");
+        }
+        for (uint32_t k = 1; k < drag->keyframes.count; k++) {
+            const scene_drag_keyframe *key = LIST_ITEM(scene_drag_keyframe, drag->keyframes, k);
+            if (!(key->time > (key - 1)->time)) {
+                return FAIL(p, &key->head, "time", "is %g (expected later than the one before, %g)", key->time,
+                            (key - 1)->time);
+            }
+        }
+        drag->ids = json_allocate(p->scene->document, sizeof *drag->ids * drag->range.count);
+        if (drag->ids == NULL) {
+            return FAIL(p, &drag->head, NULL, "out of memory");
+        }
+    }
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Events and expectations
+ */
+
+static bool prepare_events(const preparation *p)
+{
+    const scene_list *events = &p->scene->file->events;
+    for (uint32_t i = 0; i < events->count; i++) {
+        scene_event *event = LIST_ITEM(scene_event, *events, i);
+        event->range = (scene_range){0, p->scene->body_count};
+        if (event->body != NULL && !resolve_body(p, &event->head, "body", event->body, &event->range)) {
+            return false;
+        }
+        const scene_head *head = &event->head;
+        if (!given(head, "material") && !given(head, "impulse") && !given(head, "velocity") && !given(head, "deform") &&
+            !given(head, "gravity")) {
+            return FAIL(p, head, NULL, "does nothing (expected material, impulse, velocity, deform or gravity)");
+        }
+        if (given(head, "point") && !given(head, "impulse")) {
+            return FAIL(p, head, "point", "is given without impulse (expected both)");
+        }
+    }
+    return true;
+}
+
+static bool prepare_expect(const preparation *p, scene_expect *expect)
+{
+    const char *measure = measure_name(expect->measure);
+    scene_range times = {0, 1};
+    expect->range = (scene_range){0, measure_is_of_body(expect->measure) ? p->scene->body_count : 1};
+    if (!measure_is_of_body(expect->measure) && (expect->body != NULL || expect->times != NULL)) {
+        return FAIL(p, &expect->head, expect->body != NULL ? "body" : "times",
+                    "\"%s\" is measured for the whole world (expected no body)", measure);
+    }
+    if (expect->body != NULL && !resolve_body(p, &expect->head, "body", expect->body, &expect->range)) {
+        return false;
+    }
+    if (expect->times != NULL && !resolve_body(p, &expect->head, "times", expect->times, &times)) {
+        return false;
+    }
+    if (times.count != 1) {
+        return FAIL(p, &expect->head, "times", "stands for %u bodies (expected one, as in \"%s[0]\")",
+                    (unsigned)times.count, expect->times);
+    }
+    expect->times_body = times.first;
+    if (given(&expect->head, "box") != measure_needs_box(expect->measure)) {
+        return measure_needs_box(expect->measure)
+                   ? FAIL(p, &expect->head, NULL, "incomplete (expected \"box\" with \"%s\")", measure)
+                   : FAIL(p, &expect->head, "box", "has no meaning for \"%s\" (expected none)", measure);
+    }
+    expect->records = json_allocate(p->scene->document, sizeof(expect_record) * (expect->range.count + 1));
+    if (expect->records == NULL) {
+        return FAIL(p, &expect->head, NULL, "out of memory");
+    }
+    return check_box(p, expect->box);
+}
+
+bool prepare_scene(scene *s, scene_error *error)
+{
+    preparation p = {.scene = s, .error = error};
+    if (!prepare_bodies(&p) || !prepare_movers(&p) || !prepare_colliders(&p) || !prepare_pins(&p) ||
+        !prepare_drags(&p) || !prepare_events(&p)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < s->file->expect.count; i++) {
+        if (!prepare_expect(&p, LIST_ITEM(scene_expect, s->file->expect, i))) {
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,95 @@
+/*
+ * Scenes: a JSON file (docs/scene-format.md) becomes a world.
+ *
+ * Used alike by the command line, the benchmarks, the tests and the viewer. A scene is read and checked whole before a
+ * world is made from it. Every error is one line: file, line, column, field, what was expected, and the nearest known
+ * name where a name is unknown.
+ */
+#ifndef LIMBER_SCENE_H
+#define LIMBER_SCENE_H
+
+#include "limber/limber.h"
+
+#define SCENE_ERROR_SIZE 512
+
+typedef struct scene scene;
+
+typedef struct scene_error {
+    char text[SCENE_ERROR_SIZE];
+} scene_error;
+
+/* One body that the scene made: its id, and its name ("cube", or "ball[17]" for one of many copies). */
+typedef struct scene_body {
+    lm_body_id id;
+    const char *name;
+} scene_body;
+
+/* Built-in scenes, compiled into the program from scenes/ (name.json). Null past the end. */
+const char *scene_builtin_name(uint32_t index);
+const char *scene_builtin_text(const char *name);
+
+/* `name` is a built-in scene or a path to a JSON file. `sets` are "bodies[0].material.alpha=0.5" overrides, applied
+ * before checking. Returns null and fills *error on failure. */
+scene *scene_open(const char *name, const char *const *sets, uint32_t set_count, scene_error *error);
+
+/* The same from memory; errors begin with `name`. */
+scene *scene_open_text(const char *name, const char *text, size_t length, const char *const *sets, uint32_t set_count,
+                       scene_error *error);
+
+/* Null is allowed. */
+void scene_close(scene *scene);
+
+const char *scene_title(const scene *scene);  /* one sentence: what it shows */
+const char *scene_figure(const scene *scene); /* the figure it reproduces, or "" */
+uint32_t scene_frames(const scene *scene);    /* how many frames it runs by default */
+
+typedef struct scene_view {
+    lm_dvec3 at, look_at; /* the eye, and the middle of the picture */
+    double field_of_view; /* from the lower to the upper edge, degrees */
+} scene_view;
+
+/* The scene's camera; false when it has none. */
+bool scene_get_view(const scene *scene, scene_view *view);
+
+/* Makes the scene's world. `def` brings host hooks, workers and instruction set; gravity and substeps come from the
+ * scene. The scene keeps what it needs to drive the world (bodies, events) and must outlive it. */
+lm_result scene_make_world(scene *scene, const lm_world_def *def, lm_world **world, scene_error *error);
+
+/* The bodies made by the last scene_make_world, in the order of the file. */
+uint32_t scene_body_count(const scene *scene);
+scene_body scene_get_body(const scene *scene, uint32_t index);
+
+/* Applies the scene's timed events for the frame about to be stepped (frame 0 first), then steps the world. */
+lm_result scene_step(scene *scene, lm_world *world, uint32_t frame);
+
+/* Puts a snapshot that was saved while running this scene in the place of the world's contents. *frame is the one to
+ * step next. */
+lm_result scene_load(scene *scene, lm_world *world, const void *snapshot, size_t size, uint32_t *frame,
+                     scene_error *error);
+
+/* Saves the world, makes a fresh one, loads it there and destroys the old one: nothing that follows may change. */
+lm_result scene_resave(scene *scene, lm_world **world, scene_error *error);
+
+/* Momentum that the bodies gained and no impulse from outside explains, relative to the largest sum of m |v| so far. */
+double scene_momentum_error(const scene *scene, const lm_world *world);
+
+/* Whether the expect block is measured while stepping; on by default. Off saves the time. */
+void scene_watch(scene *scene, bool on);
+
+/* How many of each the file has. */
+typedef struct scene_contents {
+    uint32_t colliders, movers, pins, drags, fields, events, expectations;
+} scene_contents;
+
+scene_contents scene_get_contents(const scene *scene);
+
+/* Checks the expect block against what was recorded while stepping. Returns the number of failed expectations; each
+ * result is written as a line through `write` ("ok ..." or "FAILED ..."). */
+uint32_t scene_check(scene *scene, lm_world *world, void (*write)(const char *line, void *user), void *user);
+
+/* The format as a JSON Schema document, and as the tables of docs/scene-format.md; to be freed by the caller; null when
+ * out of memory. */
+char *scene_schema(void);
+char *scene_reference(void);
+
+#endif

@@ -1,0 +1,118 @@
+/*
+ * The list of procedural shapes, the checks of their arguments, and the memory of what they make. The shapes themselves
+ * are one file each; fill.c puts points inside them.
+ */
+#include "shapes.h"
+
+#include "kind.h"
+#include "trig.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Beyond these, products of coordinates would leave the range in which float32 keeps triangles from degenerating. */
+#define SMALLEST_EXTENT 1e-6f
+#define LARGEST_EXTENT 1e6f
+
+static const shape_kind *const kinds[] = {
+    &shape_kind_box,
+    &shape_kind_sphere,
+    &shape_kind_cylinder,
+    &shape_kind_torus,
+};
+
+#define KIND_COUNT (sizeof kinds / sizeof kinds[0])
+
+const shape_kind *shape_kind_find(const char *name)
+{
+    for (size_t i = 0; name && i < KIND_COUNT; i++)
+        if (strcmp(kinds[i]->name, name) == 0) return kinds[i];
+    return NULL;
+}
+
+const char *shape_name(uint32_t index) { return index < KIND_COUNT ? kinds[index]->name : NULL; }
+
+const char *shape_description(const char *name)
+{
+    const shape_kind *kind = shape_kind_find(name);
+    return kind ? kind->description : NULL;
+}
+
+lm_vec3 shape_natural_size(const char *name)
+{
+    const shape_kind *kind = shape_kind_find(name);
+    return kind ? kind->natural_size : (lm_vec3){1.0f, 1.0f, 1.0f};
+}
+
+shape_def shape_def_default(void) { return (shape_def){.name = "box", .size = {1.0f, 1.0f, 1.0f}, .detail = 4}; }
+
+shape_frame shape_frame_make(const shape_def *def)
+{
+    shape_frame frame = {.extent = {def->size.x, def->size.y, def->size.z}};
+    double longest = frame.extent[0];
+    if (frame.extent[1] > longest) longest = frame.extent[1];
+    if (frame.extent[2] > longest) longest = frame.extent[2];
+    frame.edge = longest / def->detail;
+    return frame;
+}
+
+uint32_t shape_segments(const shape_frame *frame, double length, uint32_t least)
+{
+    double segments = length / frame->edge + 0.5;
+    if (segments > (double)LM_MAX_PARTICLES) return LM_MAX_PARTICLES; /* refused later: a vertex for each at least */
+    uint32_t whole = (uint32_t)segments;
+    return whole < least ? least : whole;
+}
+
+double shape_circumference(double a, double b)
+{
+    /* Ramanujan's first approximation (1914). */
+    return SHAPE_PI * (3.0 * (a + b) - sqrt((3.0 * a + b) * (a + 3.0 * b)));
+}
+
+static bool extent_is_valid(float extent)
+{
+    return extent >= SMALLEST_EXTENT && extent <= LARGEST_EXTENT; /* false for NaN */
+}
+
+bool shape_def_is_valid(const shape_def *def)
+{
+    return extent_is_valid(def->size.x) && extent_is_valid(def->size.y) && extent_is_valid(def->size.z) &&
+           def->detail >= 1;
+}
+
+lm_result shape_make_mesh(const shape_def *def, shape_mesh *mesh)
+{
+    *mesh = (shape_mesh){0};
+    const shape_kind *kind = shape_kind_find(def->name);
+    if (!kind || !shape_def_is_valid(def)) return LM_ERROR_ARGUMENT;
+
+    shape_frame frame = shape_frame_make(def);
+    shape_counts counts = kind->count(&frame);
+    if (counts.vertices > (double)LM_MAX_PARTICLES) return LM_ERROR_LIMIT;
+
+    mesh->vertices = malloc((size_t)counts.vertices * sizeof *mesh->vertices);
+    mesh->triangles = malloc((size_t)counts.triangles * 3u * sizeof *mesh->triangles);
+    if (!mesh->vertices || !mesh->triangles) {
+        shape_mesh_free(mesh);
+        return LM_ERROR_MEMORY;
+    }
+    kind->build(&frame, mesh);
+    return LM_OK;
+}
+
+void shape_mesh_free(shape_mesh *mesh)
+{
+    if (!mesh) return;
+    free(mesh->vertices);
+    free(mesh->triangles);
+    *mesh = (shape_mesh){0};
+}
+
+void shape_cloud_free(shape_cloud *cloud)
+{
+    if (!cloud) return;
+    free(cloud->points);
+    *cloud = (shape_cloud){0};
+}

@@ -1,0 +1,54 @@
+/*
+ * Procedural models: closed triangle meshes, and point clouds that fill them.
+ *
+ * A shape is made in its own frame, centred on the origin, Y up, metres. The same arguments give the same bits on every
+ * machine. Memory of the results comes from malloc and is freed with shape_mesh_free / shape_cloud_free.
+ */
+#ifndef LIMBER_SHAPES_H
+#define LIMBER_SHAPES_H
+
+#include "limber/limber.h"
+
+typedef struct shape_mesh {
+    lm_vec3 *vertices;
+    uint32_t vertex_count;
+    uint32_t *triangles; /* three indices each, counter-clockwise from outside */
+    uint32_t triangle_count;
+} shape_mesh;
+
+/* Particles for a body: the mesh's vertices first, in their order, then points inside. */
+typedef struct shape_cloud {
+    lm_vec3 *points;
+    uint32_t point_count;
+    uint32_t surface_count; /* points below this index are the mesh's vertices */
+} shape_cloud;
+
+typedef struct shape_def {
+    const char *name; /* "box", "sphere", "cylinder", "torus" */
+    lm_vec3 size;     /* extents along the axes, metres, 1e-6 to 1e6; default 1 each */
+    uint32_t detail;  /* edges are about (longest extent / detail) long; at least 1; default 4 */
+} shape_def;
+
+/* Names and one-line descriptions, in a fixed order; null at the end. */
+const char *shape_name(uint32_t index);
+const char *shape_description(const char *name);
+
+/* The proportions that look like the name (a torus is flatter than a box), the longest extent being 1; 1 each for an
+ * unknown name. */
+lm_vec3 shape_natural_size(const char *name);
+
+shape_def shape_def_default(void);
+
+/* LM_ERROR_ARGUMENT for an unknown name or a value out of range, LM_ERROR_LIMIT for a detail that would make more than
+ * LM_MAX_PARTICLES vertices, LM_ERROR_MEMORY. */
+lm_result shape_make_mesh(const shape_def *def, shape_mesh *mesh);
+
+/* The vertices of `mesh` (made from the same definition) plus evenly spread inner points. `points` is the exact number
+ * of points wanted; 0 gives inner points at about the spacing of the surface. LM_ERROR_ARGUMENT when `points` is below
+ * the mesh's vertex count, LM_ERROR_LIMIT above LM_MAX_PARTICLES. */
+lm_result shape_make_cloud(const shape_def *def, const shape_mesh *mesh, uint32_t points, shape_cloud *cloud);
+
+void shape_mesh_free(shape_mesh *mesh);
+void shape_cloud_free(shape_cloud *cloud);
+
+#endif

@@ -1,0 +1,114 @@
+/*
+ * A slow double-precision reference of the whole step of one body.
+ *
+ * It follows the equations, not the code: no code of src/ is used, the decompositions are Jacobi's, the sums run over
+ * plain lists. The library must agree with it to rounding (test/oracle).
+ *
+ * One substep of h seconds:
+ *
+ *   forces      v += wind and point fields, forces on particles; then h (gravity + uniform fields + force/mass)
+ *   rigid       centre c, velocity u, spin w of the particles that are in some region
+ *   match       goal = mean over the particle's regions of the region's goal at x
+ *   integrate   v += k (u + w x (x - c) - v);  v += alpha (goal - x)/h;  x += h v
+ *               (drags act on v before x moves)
+ *   contact     particles leave the colliders, one collider after the other; held particles go to their targets
+ */
+#ifndef LIMBER_TEST_REFERENCE_H
+#define LIMBER_TEST_REFERENCE_H
+
+#include "limber/limber.h"
+#include "linear.h"
+
+#define REF_MAX_COLLIDERS 8
+#define REF_MAX_FIELDS 8
+#define REF_MAX_DRAGS 4
+#define REF_MAX_FRAMES 4
+
+/* A frame that moves evenly from where it is at time 0. */
+typedef struct ref_frame {
+    ref_vec position;
+    ref_mat rotation;
+    ref_vec velocity, spin;
+} ref_frame;
+
+/* Position and rotation are in the frame's coordinates, or in the world's when frame is -1. */
+typedef struct ref_collider {
+    lm_shape shape;
+    double radius, half_length;
+    ref_vec half_extents;
+    ref_vec position;
+    ref_mat rotation;
+    int frame;
+    double friction, restitution;
+} ref_collider;
+
+typedef struct ref_field {
+    lm_field_kind kind;
+    ref_vec vector, position;
+    double strength, radius;
+} ref_field;
+
+/* A spring with the frequency and damping it would have with the whole body's mass, on the particles within `radius` of
+ * `particle` in the rest pose, the farther the weaker. */
+typedef struct ref_drag {
+    uint32_t particle;
+    double radius;
+    ref_vec target;
+    double hertz, damping_ratio, max_force;
+} ref_drag;
+
+typedef struct ref_body {
+    uint32_t count;
+    ref_vec *rest, *x, *v;
+    double *mass;
+    ref_vec *force; /* newtons on each particle, until changed */
+    ref_vec push;   /* m/s² on all of them, until changed */
+    bool *pinned;
+    ref_vec *target; /* of the pinned, in the frame's coordinates */
+    int *target_frame;
+
+    uint32_t region_count;
+    uint32_t *offsets, *members;
+
+    lm_material material;
+    double contact_radius;
+    ref_vec gravity;
+    ref_frame frames[REF_MAX_FRAMES];
+    int frame_count;
+    ref_collider colliders[REF_MAX_COLLIDERS];
+    int collider_count;
+    ref_field fields[REF_MAX_FIELDS];
+    int field_count;
+    ref_drag drags[REF_MAX_DRAGS];
+    int drag_count;
+    double time;
+
+    /* How near any region came to one of the fit's thresholds, where the answer is a matter of choice. Above 1 there is no
+     * doubt; tests compare only there. */
+    double margin;
+} ref_body;
+
+/* Copies a body of the library: rest points, masses, regions, material, positions and velocities as they are now. */
+ref_body *ref_body_copy(const lm_world *world, lm_body_id body, double contact_radius);
+void ref_body_free(ref_body *body);
+
+/* One substep of h seconds. */
+void ref_body_step(ref_body *body, double h);
+
+/* Where each particle is pulled to. Does not change the body but for `margin`. */
+void ref_match(ref_body *body, ref_vec *goals);
+
+/* The closest rotation to a: maximises tr(R^T a) over rotations. */
+ref_mat ref_polar(ref_mat a);
+
+/* The matrix B of determinant 1 that minimises tr((B - a) q (B - a)^T), q symmetric positive definite. */
+ref_mat ref_unit_volume(ref_mat a, ref_mat q);
+
+/* The share of the way to the goal and of the deformation velocity that a substep of h seconds takes away. */
+void ref_rates(const lm_material *material, double h, double *alpha, double *k);
+
+/* Distance of p from the collider's surface, negative inside, and the outward normal there. */
+double ref_collider_distance(const ref_collider *collider, const ref_frame *frames, double time, ref_vec p,
+                             ref_vec *normal);
+
+#endif

@@ -1,0 +1,132 @@
+#include "test/support/busy.h"
+
+#include <string.h>
+
+static void add_colliders(busy *b)
+{
+    lm_world *world = b->world;
+    lm_collider_id collider;
+    lm_mover_def mover = lm_mover_def_default();
+    mover.pose.position = (lm_dvec3){0.0, 0.2, 0.0};
+    mover.velocity = (lm_vec3){0.3f, 0.0f, 0.1f};
+    mover.spin = (lm_vec3){0.0f, 1.0f, 0.2f};
+    assert_ok(lm_mover_create(world, &mover, &b->mover));
+
+    lm_collider_def def = lm_collider_def_default();
+    def.pose.rotation = quaternion(ref_v(0.0, 0.0, 0.05));
+    assert_ok(lm_collider_create(world, &def, &collider));
+    def.shape = LM_SHAPE_SPHERE;
+    def.pose.position = (lm_dvec3){1.0, 0.0, 0.5};
+    def.radius = 0.7f;
+    def.restitution = 0.5f;
+    assert_ok(lm_collider_create(world, &def, &collider));
+    def.shape = LM_SHAPE_CAPSULE;
+    def.pose.position = (lm_dvec3){2.5, 0.2, 0.0};
+    def.pose.rotation = quaternion(ref_v(1.2, 0.0, 0.4));
+    def.radius = 0.4f;
+    assert_ok(lm_collider_create(world, &def, &collider));
+    def.shape = LM_SHAPE_BOX;
+    def.pose.position = (lm_dvec3){-1.0, 0.0, 0.0};
+    def.mover = b->mover;
+    assert_ok(lm_collider_create(world, &def, &collider));
+}
+
+static void add_bodies(busy *b)
+{
+    random_state random = {2024};
+    for (int mode = 0; mode < LM_MODE_COUNT; mode++)
+        for (int kind = 0; kind < SAMPLE_KIND_COUNT; kind++) {
+            sample s = sample_make((sample_kind)kind, &random);
+            s.def.material.mode = (lm_mode)mode;
+            s.def.material.hertz = (float)random_range(&random, 2.0, 15.0);
+            s.def.material.damping_ratio = (float)random_range(&random, 0.0, 0.3);
+            s.def.material.beta = (float)random_range(&random, 0.0, 0.9);
+            s.def.material.restitution = (float)random_range(&random, 0.0, 0.5);
+            s.def.contact_radius = 0.02f;
+            s.def.pose.position = (lm_dvec3){0.8 * (kind - 4), 0.8 + 0.5 * mode, 0.9 * (mode - 1)};
+            s.def.pose.rotation = quaternion(random_in_cube(&random, 3.0));
+            s.def.velocity = to_float(random_in_cube(&random, 1.0));
+            s.def.spin = to_float(random_in_cube(&random, 4.0));
+            b->bodies[b->body_count++] = make_body(b->world, &s.def);
+            sample_free(&s);
+        }
+}
+
+static void add_holds(busy *b)
+{
+    uint32_t particles[3] = {0, 3, 7};
+    lm_pin_def pin = lm_pin_def_default();
+    lm_pin_id pin_id;
+    pin.body = b->bodies[1];
+    pin.particles = particles;
+    pin.particle_count = 3;
+    assert_ok(lm_pin_create(b->world, &pin, &pin_id));
+    pin.body = b->bodies[5];
+    pin.mover = b->mover;
+    assert_ok(lm_pin_create(b->world, &pin, &pin_id));
+
+    lm_drag_def drag = lm_drag_def_default();
+    drag.body = b->bodies[9];
+    drag.particle = 4;
+    drag.radius = 0.15f;
+    drag.target = (lm_dvec3){0.0, 2.0, 0.0};
+    assert_ok(lm_drag_create(b->world, &drag, &b->drag));
+
+    lm_field_def field = lm_field_def_default();
+    lm_field_id field_id;
+    field.kind = LM_FIELD_WIND;
+    field.vector = (lm_vec3){1.0f, 0.0f, 0.0f};
+    field.strength = 0.3f;
+    assert_ok(lm_field_create(b->world, &field, &field_id));
+    field.kind = LM_FIELD_POINT;
+    field.position = (lm_dvec3){0.0, 1.0, 0.0};
+    field.radius = 2.0f;
+    field.strength = 3.0f;
+    assert_ok(lm_field_create(b->world, &field, &field_id));
+}
+
+busy busy_make(const lm_world_def *def)
+{
+    busy b = {0};
+    lm_world_def own = *def;
+    own.gravity = (lm_vec3){0.0f, -9.81f, 0.0f};
+    own.substeps = 2;
+    assert_ok(lm_world_create(&own, &b.world));
+    add_colliders(&b);
+    add_bodies(&b);
+    add_holds(&b);
+    return b;
+}
+
+void busy_prepare(busy *b, uint32_t frame)
+{
+    if (frame % 7 == 0) assert_ok(lm_body_add_force(b->world, b->bodies[frame % b->body_count], (lm_vec3){5, 20, -3}));
+    if (frame % 11 == 3)
+        assert_ok(lm_body_add_particle_impulse(b->world, b->bodies[2], 1, (lm_vec3){0.01f, 0.02f, 0.0f}));
+    if (frame % 13 == 5) assert_ok(lm_drag_set_target(b->world, b->drag, (lm_dvec3){0.1 * frame, 2.0, -0.05 * frame}));
+    if (frame == 20) assert_ok(lm_mover_set_velocity(b->world, b->mover, (lm_vec3){-0.5f, 0, 0}, (lm_vec3){0, 0, 1}));
+    if (frame == 30) {
+        lm_pose pose = lm_pose_identity();
+        pose.position.y = 0.4;
+        assert_ok(lm_mover_move_to(b->world, b->mover, pose));
+    }
+    if (frame == 25) {
+        lm_material material;
+        assert_ok(lm_body_get_material(b->world, b->bodies[4], &material));
+        material.mode = LM_MODE_QUADRATIC;
+        material.hertz *= 0.5f;
+        assert_ok(lm_body_set_material(b->world, b->bodies[4], &material));
+    }
+}
+
+void busy_step(busy *b, uint32_t frame)
+{
+    busy_prepare(b, frame);
+    assert_ok(lm_world_step(b->world, FRAME));
+}
+
+void busy_free(busy *b)
+{
+    lm_world_destroy(b->world);
+    memset(b, 0, sizeof *b);
+}

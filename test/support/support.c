@@ -1,0 +1,290 @@
+#include "test/support/support.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void expect_at_most(double value, double limit, const char *text, const char *file, int line)
+{
+    if (value <= limit) return; /* false for NaN as well */
+    print_error("%s:%d: %s is %.9g, must be at most %.9g\n", file, line, text, value, limit);
+    _fail(file, line);
+}
+
+void expect_near(double value, double expected, double tolerance, const char *text, const char *file, int line)
+{
+    if (fabs(value - expected) <= tolerance) return;
+    print_error("%s:%d: %s is %.9g, must be %.9g to %.3g\n", file, line, text, value, expected, tolerance);
+    _fail(file, line);
+}
+
+void expect_result(lm_result result, lm_result expected, const char *text, const char *file, int line)
+{
+    if (result == expected) return;
+    print_error("%s:%d: %s gave \"%s\", must give \"%s\"\n", file, line, text, lm_result_text(result),
+                lm_result_text(expected));
+    _fail(file, line);
+}
+
+/* ---- random numbers ---- */
+
+uint64_t random_bits(random_state *random)
+{
+    uint64_t z = random->state += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+double random_range(random_state *random, double low, double high)
+{
+    return low + (high - low) * ((double)(random_bits(random) >> 11) * 0x1p-53);
+}
+
+uint32_t random_below(random_state *random, uint32_t limit) { return (uint32_t)(random_bits(random) % limit); }
+
+ref_vec random_in_cube(random_state *random, double half)
+{
+    ref_vec a;
+    a.x = random_range(random, -half, half);
+    a.y = random_range(random, -half, half);
+    a.z = random_range(random, -half, half);
+    return a;
+}
+
+ref_mat random_rotation(random_state *random)
+{
+    for (;;) {
+        double q[4], length = 0.0;
+        for (int k = 0; k < 4; k++) {
+            q[k] = random_range(random, -1.0, 1.0);
+            length += q[k] * q[k];
+        }
+        if (length > 0.01 && length < 1.0) return ref_rotation_of_quaternion(q[0], q[1], q[2], q[3]);
+    }
+}
+
+lm_quat quaternion(ref_vec w)
+{
+    double angle = ref_length(w);
+    if (angle == 0.0) return (lm_quat){0, 0, 0, 1};
+    lm_vec3 axis = to_float(ref_scale(sin(0.5 * angle) / angle, w));
+    return (lm_quat){axis.x, axis.y, axis.z, (float)cos(0.5 * angle)};
+}
+
+/* ---- sample bodies ---- */
+
+const char *sample_name(sample_kind kind)
+{
+    static const char *const names[SAMPLE_KIND_COUNT] = {"box",  "blob",  "sheet", "stick", "cell",
+                                                         "grid", "strip", "rod",   "lists"};
+    return names[kind];
+}
+
+lm_vec3 *grid_points(uint32_t nx, uint32_t ny, uint32_t nz, double spacing)
+{
+    lm_vec3 *points = calloc((size_t)nx * ny * nz, sizeof *points);
+    uint32_t n = 0;
+    for (uint32_t z = 0; z < nz; z++)
+        for (uint32_t y = 0; y < ny; y++)
+            for (uint32_t x = 0; x < nx; x++)
+                points[n++] =
+                    (lm_vec3){(float)(spacing * (x - 0.5 * (nx - 1))), (float)(spacing * (y - 0.5 * (ny - 1))),
+                              (float)(spacing * (z - 0.5 * (nz - 1)))};
+    return points;
+}
+
+static void use_grid(sample *s, uint32_t nx, uint32_t ny, uint32_t nz)
+{
+    s->points = grid_points(nx, ny, nz, 0.1);
+    s->count = nx * ny * nz;
+}
+
+static void use_blob(sample *s, random_state *random, uint32_t count)
+{
+    s->points = calloc(count, sizeof *s->points);
+    s->masses = calloc(count, sizeof *s->masses);
+    s->count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        ref_vec at;
+        do at = random_in_cube(random, 0.3);
+        while (ref_length(at) > 0.3);
+        s->points[i] = to_float(at);
+        s->masses[i] = (float)random_range(random, 0.2, 2.0);
+    }
+}
+
+static void use_counts(sample *s, uint32_t nx, uint32_t ny, uint32_t nz)
+{
+    s->def.clusters.counts[0] = nx;
+    s->def.clusters.counts[1] = ny;
+    s->def.clusters.counts[2] = nz;
+}
+
+/* Seven lists over the first nine tenths of the points: balls of the rest shape around random points, so that their
+ * lengths differ and they overlap, and one in which all of these points are, so that the body holds together. */
+static void use_lists(sample *s, random_state *random)
+{
+    enum { LISTS = 7 };
+    uint32_t used = s->count - s->count / 10;
+    s->offsets = calloc(LISTS + 1, sizeof *s->offsets);
+    s->members = calloc((size_t)LISTS * s->count, sizeof *s->members);
+    uint32_t n = 0;
+    for (uint32_t list = 0; list < LISTS; list++) {
+        ref_vec centre = to_double(s->points[random_below(random, used)]);
+        double radius = list == 0 ? 1e9 : random_range(random, 0.25, 0.4);
+        for (uint32_t i = 0; i < used; i++)
+            if (ref_length(ref_sub(to_double(s->points[i]), centre)) < radius) s->members[n++] = i;
+        s->offsets[list + 1] = n;
+    }
+    s->def.clusters.kind = LM_CLUSTERS_LISTS;
+    s->def.clusters.offsets = s->offsets;
+    s->def.clusters.members = s->members;
+    s->def.clusters.list_count = LISTS;
+}
+
+sample sample_make(sample_kind kind, random_state *random)
+{
+    sample s = {.def = lm_body_def_default()};
+    switch (kind) {
+    case SAMPLE_BOX: use_grid(&s, 4, 3, 3); break;
+    case SAMPLE_BLOB: use_blob(&s, random, 40); break;
+    case SAMPLE_SHEET: use_grid(&s, 6, 1, 5); break;
+    case SAMPLE_STICK: use_grid(&s, 12, 2, 2); break;
+    case SAMPLE_CELL: use_grid(&s, 2, 2, 2); break;
+    case SAMPLE_GRID:
+        use_grid(&s, 7, 5, 5);
+        use_counts(&s, 2, 2, 2);
+        break;
+    case SAMPLE_STRIP:
+        use_grid(&s, 12, 1, 3);
+        use_counts(&s, 5, 1, 1);
+        break;
+    case SAMPLE_ROD:
+        use_grid(&s, 20, 2, 2);
+        use_counts(&s, 4, 1, 1);
+        break;
+    case SAMPLE_LISTS:
+    default:
+        use_blob(&s, random, 36);
+        use_lists(&s, random);
+        break;
+    }
+    s.def.points = s.points;
+    s.def.point_count = s.count;
+    s.def.masses = s.masses;
+    lm_vec3 low = s.points[0], high = s.points[0];
+    for (uint32_t i = 1; i < s.count; i++) {
+        low = (lm_vec3){fminf(low.x, s.points[i].x), fminf(low.y, s.points[i].y), fminf(low.z, s.points[i].z)};
+        high = (lm_vec3){fmaxf(high.x, s.points[i].x), fmaxf(high.y, s.points[i].y), fmaxf(high.z, s.points[i].z)};
+    }
+    s.size = fmax((double)(high.x - low.x), fmax((double)(high.y - low.y), (double)(high.z - low.z)));
+    return s;
+}
+
+void sample_free(sample *s)
+{
+    free(s->points);
+    free(s->masses);
+    free(s->offsets);
+    free(s->members);
+    memset(s, 0, sizeof *s);
+}
+
+lm_world *make_world_with(double gravity, lm_isa isa, uint32_t workers)
+{
+    lm_world_def def = lm_world_def_default();
+    def.gravity = (lm_vec3){0.0f, (float)gravity, 0.0f};
+    def.isa = isa;
+    def.workers = workers;
+    lm_world *world = NULL;
+    assert_ok(lm_world_create(&def, &world));
+    return world;
+}
+
+lm_world *make_world(double gravity) { return make_world_with(gravity, LM_ISA_BEST, 1); }
+
+lm_body_id make_body(lm_world *world, const lm_body_def *def)
+{
+    lm_body_id body = {0};
+    assert_ok(lm_body_create(world, def, &body));
+    return body;
+}
+
+void randomise_state(lm_world *world, lm_body_id body, random_state *random, double jitter, double speed)
+{
+    body_state state = state_read(world, body, lm_dvec3_zero());
+    lm_vec3 *x = calloc(state.count, sizeof *x), *v = calloc(state.count, sizeof *v);
+    motion whole = motion_of(&state);
+    ref_mat turn = random_rotation(random);
+    ref_vec velocity = random_in_cube(random, speed), spin = random_in_cube(random, 6.0);
+    for (uint32_t i = 0; i < state.count; i++) {
+        ref_vec arm = ref_mat_vec(turn, ref_sub(state.x[i], whole.centre));
+        arm = ref_add(arm, random_in_cube(random, jitter));
+        x[i] = to_float(ref_add(whole.centre, arm));
+        v[i] = to_float(ref_add(ref_add(velocity, ref_cross(spin, arm)), random_in_cube(random, 0.5 * speed)));
+    }
+    assert_ok(lm_body_set_state(world, body, lm_dvec3_zero(), x, v));
+    free(x);
+    free(v);
+    state_free(&state);
+}
+
+/* ---- measuring ---- */
+
+body_state state_read(const lm_world *world, lm_body_id body, lm_dvec3 base)
+{
+    lm_body_info info;
+    assert_ok(lm_body_get_info(world, body, &info));
+    uint32_t n = info.particles;
+    body_state state = {n, calloc(n, sizeof(ref_vec)), calloc(n, sizeof(ref_vec)), calloc(n, sizeof(double))};
+    lm_vec3 *buffer = calloc(n, sizeof *buffer);
+    float *masses = calloc(n, sizeof *masses);
+    assert_ok(lm_body_get_positions(world, body, base, buffer));
+    for (uint32_t i = 0; i < n; i++) state.x[i] = to_double(buffer[i]);
+    assert_ok(lm_body_get_velocities(world, body, buffer));
+    for (uint32_t i = 0; i < n; i++) state.v[i] = to_double(buffer[i]);
+    assert_ok(lm_body_get_masses(world, body, masses));
+    for (uint32_t i = 0; i < n; i++) state.mass[i] = (double)masses[i];
+    free(buffer);
+    free(masses);
+    return state;
+}
+
+void state_free(body_state *state)
+{
+    free(state->x);
+    free(state->v);
+    free(state->mass);
+    memset(state, 0, sizeof *state);
+}
+
+motion motion_of(const body_state *state)
+{
+    motion m = {.finite = true};
+    ref_vec sum = {0};
+    for (uint32_t i = 0; i < state->count; i++) {
+        double mass = state->mass[i];
+        m.mass += mass;
+        sum = ref_add_scaled(sum, mass, state->x[i]);
+        m.momentum = ref_add_scaled(m.momentum, mass, state->v[i]);
+        m.momentum_scale += mass * ref_length(state->v[i]);
+        m.kinetic += 0.5 * mass * ref_dot(state->v[i], state->v[i]);
+        m.finite = m.finite && isfinite(ref_length(state->x[i])) && isfinite(ref_length(state->v[i]));
+    }
+    m.centre = ref_scale(1.0 / m.mass, sum);
+    ref_vec velocity = ref_scale(1.0 / m.mass, m.momentum);
+    for (uint32_t i = 0; i < state->count; i++) {
+        ref_vec arm = ref_sub(state->x[i], m.centre), v = ref_sub(state->v[i], velocity);
+        m.angular = ref_add_scaled(m.angular, state->mass[i], ref_cross(arm, v));
+        m.angular_scale += state->mass[i] * ref_length(arm) * ref_length(v);
+    }
+    return m;
+}
+
+motion motion_read(const lm_world *world, lm_body_id body, lm_dvec3 base)
+{
+    body_state state = state_read(world, body, base);
+    motion m = motion_of(&state);
+    state_free(&state);
+    return m;
+}

@@ -1,0 +1,314 @@
+/*
+ * The benchmarks themselves: the plain program computes what the library computes, the judge of decompositions judges
+ * right, and the rows have the keys that scripts rely on.
+ */
+#define _POSIX_C_SOURCE 200809L /* dup, dup2 */
+
+#include "bench/bench.h"
+#include "bench/matrices.h"
+#include "bench/plain.h"
+#include "bench/plain_polar.h"
+#include "bench/report.h"
+#include "io/json.h"
+#include "shapes/shapes.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Samples
+ */
+
+static void test_samples(void **state)
+{
+    (void)state;
+    bench_samples samples = {0};
+    assert_true(bench_samples_median(&samples) == 0.0);
+    static const double values[] = {5.0, 1.0, 4.0, 2.0, 30.0};
+    for (int i = 0; i < 5; i++) bench_samples_add(&samples, values[i]);
+    assert_true(bench_samples_fastest(&samples) == 1.0);
+    assert_true(bench_samples_median(&samples) == 4.0);
+    bench_samples_add(&samples, 3.0);
+    assert_true(bench_samples_median(&samples) == 3.5);
+    for (int i = 0; i < 1000; i++) bench_samples_add(&samples, 100.0 + i);
+    assert_int_equal(samples.count, 1006);
+    bench_samples_free(&samples);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Decompositions
+ */
+
+static void test_judge(void **state)
+{
+    (void)state;
+    static const float identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, mirror[9] = {1, 0, 0, 0, 1, 0, 0, 0, -1};
+    static const float half_turn[9] = {1, 0, 0, 0, -1, 0, 0, 0, -1}, skewed[9] = {1, 0.01f, 0, 0, 1, 0, 0, 0, 1};
+    static const float stretch[9] = {3, 0, 0, 0, 2, 0, 0, 0, 1};
+    assert_true(matrix_orthogonality_error(identity) == 0.0);
+    assert_true(matrix_orthogonality_error(mirror) >= 2.0);
+    assert_true(fabs(matrix_orthogonality_error(skewed) - 0.01) < 1e-6);
+    assert_true(fabs(matrix_trace_deficit(stretch, identity)) < 1e-12);
+    /* Half a turn about x reaches 3 - 2 - 1 = 0 of 6, and |A| = sqrt(14). */
+    assert_true(fabs(matrix_trace_deficit(stretch, half_turn) - 6.0 / sqrt(14.0)) < 1e-12);
+    assert_true(fabs(matrix_trace_deficit(mirror, identity) - 0.0) < 1e-12); /* 1 is the best for a mirror */
+    assert_true(fabs(matrix_trace_deficit(mirror, half_turn) - 0.0) < 1e-12);
+}
+
+static void test_plain_polar(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < MATRIX_KIND_COUNT; kind++) {
+        uint64_t seed = 1;
+        float axes[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+        for (int i = 0; i < 2000; i++) {
+            float A[9], R[9];
+            matrix_draw((matrix_kind)kind, &seed, A);
+            plain_polar_jacobi(A, axes, R); /* warm from an unrelated matrix */
+            assert_true(matrix_orthogonality_error(R) < 1e-5);
+            assert_true(matrix_trace_deficit(A, R) < 2e-3);
+            plain_polar_foam(A, R);
+            assert_true(matrix_orthogonality_error(R) < 1e-3);
+            assert_true(matrix_trace_deficit(A, R) < 2e-3);
+        }
+    }
+    static const float zero[9] = {0};
+    float R[9];
+    plain_polar_foam(zero, R);
+    assert_true(matrix_orthogonality_error(R) == 0.0);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * The plain step
+ */
+
+/* A thrown, spinning, squashed cube with so many clusters along each axis. */
+static lm_world *make_world(lm_mode mode, uint32_t clusters, lm_body_id *body, uint32_t *count)
+{
+    shape_def shape = shape_def_default();
+    shape.detail = 5;
+    shape_mesh mesh;
+    shape_cloud cloud;
+    assert_int_equal(shape_make_mesh(&shape, &mesh), LM_OK);
+    assert_int_equal(shape_make_cloud(&shape, &mesh, 300, &cloud), LM_OK);
+    lm_world_def world_def = lm_world_def_default();
+    world_def.workers = 1;
+    world_def.substeps = 2;
+    lm_world *world;
+    assert_int_equal(lm_world_create(&world_def, &world), LM_OK);
+    lm_body_def def = lm_body_def_default();
+    def.points = cloud.points;
+    def.point_count = cloud.point_count;
+    for (int axis = 0; axis < 3; axis++) def.clusters.counts[axis] = clusters;
+    def.material.mode = mode;
+    def.velocity = (lm_vec3){1.0f, 2.0f, 0.0f};
+    def.spin = (lm_vec3){3.0f, -2.0f, 1.0f};
+    assert_int_equal(lm_body_create(world, &def, body), LM_OK);
+    for (uint32_t i = 0; i < cloud.point_count; i++) cloud.points[i].y *= 0.8f;
+    assert_int_equal(lm_body_set_state(world, *body, lm_dvec3_zero(), cloud.points, NULL), LM_OK);
+    *count = cloud.point_count;
+    shape_cloud_free(&cloud);
+    shape_mesh_free(&mesh);
+    return world;
+}
+
+static void assert_same_motion(lm_mode mode, uint32_t clusters)
+{
+    lm_body_id body;
+    uint32_t count;
+    lm_world *world = make_world(mode, clusters, &body, &count);
+    plain_world *plain = plain_make(world);
+    assert_non_null(plain);
+    for (int frame = 0; frame < 20; frame++) {
+        plain_times times;
+        assert_int_equal(lm_world_step(world, 1.0 / 60.0), LM_OK);
+        plain_step(plain, 1.0 / 60.0, &times);
+        assert_true(times.step >= times.predict + times.match + times.integrate - 1.0);
+    }
+    lm_vec3 *ours = malloc(count * sizeof *ours), *theirs = malloc(count * sizeof *theirs);
+    assert_true(ours && theirs);
+    assert_int_equal(lm_body_get_positions(world, body, lm_dvec3_zero(), ours), LM_OK);
+    plain_get_positions(plain, 0, theirs);
+    double worst = 0.0;
+    for (uint32_t i = 0; i < count; i++)
+        worst = fmax(worst, fmax(fabs((double)ours[i].x - theirs[i].x),
+                                 fmax(fabs((double)ours[i].y - theirs[i].y), fabs((double)ours[i].z - theirs[i].z))));
+    if (!(worst < 1e-3)) fail_msg("mode %d, %u clusters: %g metres apart after 40 substeps", mode, clusters, worst);
+    free(ours);
+    free(theirs);
+    plain_free(plain);
+    lm_world_destroy(world);
+}
+
+static void test_plain_step(void **state)
+{
+    (void)state;
+    for (uint32_t clusters = 1; clusters <= 3; clusters++) {
+        assert_same_motion(LM_MODE_RIGID, clusters);
+        assert_same_motion(LM_MODE_LINEAR, clusters);
+        assert_same_motion(LM_MODE_QUADRATIC, clusters);
+    }
+}
+
+static void test_plain_floor(void **state)
+{
+    (void)state;
+    lm_body_id body;
+    uint32_t count;
+    lm_world *world = make_world(LM_MODE_QUADRATIC, 2, &body, &count);
+    plain_world *plain = plain_make(world);
+    assert_non_null(plain);
+    plain_set_floor(plain, true);
+    plain_times times;
+    for (int frame = 0; frame < 120; frame++) plain_step(plain, 1.0 / 60.0, &times);
+    lm_vec3 *positions = malloc(count * sizeof *positions);
+    assert_non_null(positions);
+    plain_get_positions(plain, 0, positions);
+    for (uint32_t i = 0; i < count; i++) assert_true(positions[i].y >= 0.0f && positions[i].y < 3.0f);
+    free(positions);
+    plain_free(plain);
+    lm_world_destroy(world);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Rows
+ */
+
+/* Runs a benchmark with its standard output in a file, and returns that. */
+static char *capture(const char *name, const bench_options *options, int *status)
+{
+    static const char path[] = "test_bench.out";
+    fflush(stdout);
+    int saved = dup(STDOUT_FILENO), file = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    assert_true(saved >= 0 && file >= 0);
+    dup2(file, STDOUT_FILENO);
+    *status = bench_run(name, options);
+    fflush(stdout);
+    dup2(saved, STDOUT_FILENO);
+    close(saved);
+    off_t size = lseek(file, 0, SEEK_END);
+    char *bytes = calloc(1, (size_t)size + 1);
+    assert_non_null(bytes);
+    assert_int_equal(pread(file, bytes, (size_t)size, 0), size);
+    close(file);
+    remove(path);
+    return bytes;
+}
+
+static void assert_string_key(const json_value *row, const char *key)
+{
+    const json_value *value = json_get(row, key);
+    if (!value || value->kind != JSON_KIND_STRING || value->length == 0) fail_msg("no string \"%s\" in a row", key);
+}
+
+static double number_key(const json_value *row, const char *key)
+{
+    const json_value *value = json_get(row, key);
+    if (!value || value->kind != JSON_KIND_NUMBER) fail_msg("no number \"%s\" in a row", key);
+    return value->number;
+}
+
+static bool is_plain_of(const json_value *row, const char *stage)
+{
+    return strcmp(json_get(row, "variant")->text, "plain") == 0 && strcmp(json_get(row, "stage")->text, stage) == 0;
+}
+
+/* Every line is an object with the agreed keys; returns how many rows the plain variant has for the stage. */
+static uint32_t check_rows(char *bytes, const char *bench, const char *stage)
+{
+    uint32_t plain = 0;
+    for (char *line = strtok(bytes, "\n"); line; line = strtok(NULL, "\n")) {
+        json_document *document = json_create();
+        assert_non_null(document);
+        json_error error;
+        const json_value *row = json_parse(document, line, strlen(line), NULL, &error);
+        if (!row) fail_msg("%s in %s", error.text, line);
+        static const char *const strings[] = {"bench", "case", "variant", "stage", "isa"};
+        for (size_t i = 0; i < sizeof strings / sizeof strings[0]; i++) assert_string_key(row, strings[i]);
+        assert_string_equal(json_get(row, "bench")->text, bench);
+        assert_true(number_key(row, "particles") > 0.0 && number_key(row, "threads") > 0.0);
+        double fastest = number_key(row, "ns_per_particle_step"), median = number_key(row, "median_ns");
+        assert_true(fastest >= 0.0 && median >= fastest * 0.999);
+        plain += is_plain_of(row, stage);
+        json_free(document);
+    }
+    return plain;
+}
+
+static void test_polar_rows(void **state)
+{
+    (void)state;
+    bench_options options = {.json = true, .quick = true};
+    int status;
+    char *bytes = capture("polar", &options, &status);
+    assert_int_equal(status, 0);
+    assert_non_null(strstr(bytes, "\"orthogonality_error\":"));
+    assert_non_null(strstr(bytes, "\"trace_deficit\":"));
+    assert_non_null(strstr(bytes, "\"jacobi-warm\""));
+    assert_int_equal(check_rows(bytes, "polar", "polar"), 3 * MATRIX_KIND_COUNT);
+    free(bytes);
+}
+
+static void test_cluster_rows(void **state)
+{
+    (void)state;
+    bench_options options = {.json = true, .quick = true, .threads = 2};
+    int status;
+    char *bytes = capture("clusters", &options, &status);
+    assert_int_equal(status, 0);
+    for (int stage = 0; stage < LM_STAGE_COUNT; stage++) {
+        char text[64];
+        snprintf(text, sizeof text, "\"stage\":\"%s\"", lm_stage_name((lm_stage)stage));
+        assert_non_null(strstr(bytes, text));
+    }
+    assert_non_null(strstr(bytes, "\"case\":\"crowd\",\"variant\":\"limber\",\"stage\":\"match\""));
+    assert_non_null(strstr(bytes, "\"threads\":2"));
+    assert_int_equal(check_rows(bytes, "clusters", "match"), 1 + 6); /* crowd, and figure 8's smallest body */
+    free(bytes);
+}
+
+static void test_table(void **state)
+{
+    (void)state;
+    bench_options options = {.quick = true, .isa = LM_ISA_SCALAR};
+    int status;
+    char *bytes = capture("polar", &options, &status);
+    assert_int_equal(status, 0);
+    assert_non_null(strstr(bytes, "polar mirrored"));
+    assert_non_null(strstr(bytes, "1.00x")); /* the plain row itself */
+    assert_null(strstr(bytes, "sse2"));
+    free(bytes);
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    int status;
+    char *bytes = capture("nothing", NULL, &status);
+    assert_int_equal(status, 1);
+    assert_string_equal(bytes, "");
+    free(bytes);
+    assert_string_equal(bench_name(0), "clusters");
+    assert_string_equal(bench_name(1), "polar");
+    assert_null(bench_name(2));
+    assert_non_null(bench_description("polar"));
+    assert_null(bench_description("nothing"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_samples),      cmocka_unit_test(test_judge),       cmocka_unit_test(test_plain_polar),
+        cmocka_unit_test(test_plain_step),   cmocka_unit_test(test_plain_floor), cmocka_unit_test(test_polar_rows),
+        cmocka_unit_test(test_cluster_rows), cmocka_unit_test(test_table),       cmocka_unit_test(test_refusals),
+    };
+    return cmocka_run_group_tests_name("bench", tests, NULL, NULL);
+}

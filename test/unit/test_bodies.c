@@ -1,0 +1,486 @@
+/*
+ * Bodies: what they report about themselves, how they are divided into regions, degenerate ones, mangled ones, and
+ * materials that change while running.
+ */
+#include "test/reference/reference.h"
+#include "test/support/busy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The largest distance of a particle from the rest shape, fitted as a rigid body, in metres. */
+static double deformation(const lm_world *world, lm_body_id body)
+{
+    lm_body_info info;
+    assert_ok(lm_body_get_info(world, body, &info));
+    body_state now = state_read(world, body, info.centre);
+    lm_vec3 *rest = calloc(now.count, sizeof *rest);
+    assert_ok(lm_body_get_rest_positions(world, body, rest));
+    motion m = motion_of(&now);
+    ref_vec centre0 = {0};
+    for (uint32_t i = 0; i < now.count; i++)
+        centre0 = ref_add_scaled(centre0, now.mass[i] / m.mass, to_double(rest[i]));
+    ref_mat moment = {{{0}}};
+    for (uint32_t i = 0; i < now.count; i++)
+        moment = ref_mat_add(moment, ref_mat_scale(now.mass[i], ref_outer(ref_sub(now.x[i], m.centre),
+                                                                          ref_sub(to_double(rest[i]), centre0))));
+    ref_mat turn = ref_polar(moment);
+    double worst = 0.0;
+    for (uint32_t i = 0; i < now.count; i++) {
+        ref_vec fitted = ref_add(m.centre, ref_mat_vec(turn, ref_sub(to_double(rest[i]), centre0)));
+        double off = ref_length(ref_sub(now.x[i], fitted));
+        if (!(off <= worst)) worst = off;
+    }
+    free(rest);
+    state_free(&now);
+    return worst;
+}
+
+static void steps(lm_world *world, int count)
+{
+    for (int k = 0; k < count; k++) assert_ok(lm_world_step(world, FRAME));
+}
+
+static void info_is_what_the_particles_say(void **context)
+{
+    (void)context;
+    random_state random = {8};
+    sample s = sample_make(SAMPLE_BLOB, &random);
+    lm_world *world = make_world(0.0);
+    s.def.pose.position = (lm_dvec3){3.0, -2.0, 1.0};
+    s.def.user_data = 0x1234567890abcdefu;
+    lm_body_id body = make_body(world, &s.def);
+    body_state fresh = state_read(world, body, s.def.pose.position);
+    for (uint32_t i = 0; i < s.count; i++) {
+        assert_near(ref_length(ref_sub(fresh.x[i], to_double(s.points[i]))), 0.0, 1e-6);
+        assert_near(fresh.mass[i], s.masses[i], 1e-6);
+    }
+    state_free(&fresh);
+    randomise_state(world, body, &random, 0.05, 2.0);
+    motion m = motion_read(world, body, lm_dvec3_zero());
+    lm_body_info info;
+    assert_ok(lm_body_get_info(world, body, &info));
+    assert_int_equal(info.particles, s.count);
+    assert_int_equal(info.regions, 1);
+    assert_int_equal(info.memberships, s.count);
+    assert_true(info.user_data == s.def.user_data);
+    assert_near(info.mass, m.mass, 1e-4);
+    assert_near(ref_length(ref_sub(ref_v(info.centre.x, info.centre.y, info.centre.z), m.centre)), 0.0, 1e-5);
+    assert_near(ref_length(ref_sub(ref_scale(m.mass, to_double(info.velocity)), m.momentum)), 0.0, 1e-4);
+    assert_near(ref_length(ref_sub(to_double(info.angular_momentum), m.angular)), 0.0, 1e-4);
+    assert_near(info.kinetic_energy, m.kinetic, 1e-4 * m.kinetic);
+
+    /* The spin is the one of a rigid body with that angular momentum: I w = L. */
+    body_state state = state_read(world, body, lm_dvec3_zero());
+    ref_vec carried = {0}, spin = to_double(info.spin);
+    double fastest = 0.0;
+    ref_vec low = state.x[0], high = state.x[0];
+    for (uint32_t i = 0; i < state.count; i++) {
+        ref_vec arm = ref_sub(state.x[i], m.centre);
+        carried = ref_add_scaled(carried, state.mass[i], ref_cross(arm, ref_cross(spin, arm)));
+        fastest = fmax(fastest, ref_length(state.v[i]));
+        low = ref_v(fmin(low.x, state.x[i].x), fmin(low.y, state.x[i].y), fmin(low.z, state.x[i].z));
+        high = ref_v(fmax(high.x, state.x[i].x), fmax(high.y, state.x[i].y), fmax(high.z, state.x[i].z));
+    }
+    assert_near(ref_length(ref_sub(carried, m.angular)), 0.0, 1e-3 * ref_length(m.angular));
+    assert_near(info.max_speed, fastest, 1e-5 * fastest);
+    assert_near(ref_length(ref_sub(ref_v(info.lower.x, info.lower.y, info.lower.z), low)), 0.0, 1e-5);
+    assert_near(ref_length(ref_sub(ref_v(info.upper.x, info.upper.y, info.upper.z), high)), 0.0, 1e-5);
+    state_free(&state);
+    lm_world_destroy(world);
+    sample_free(&s);
+}
+
+/* A pose, a velocity and a spin in the definition are those of a rigid body about its centre of mass. */
+static void bodies_start_as_defined(void **context)
+{
+    (void)context;
+    random_state random = {9};
+    sample s = sample_make(SAMPLE_BLOB, &random);
+    lm_world *world = make_world(0.0);
+    s.def.pose.position = (lm_dvec3){1.0, 2.0, 3.0};
+    s.def.pose.rotation = quaternion(ref_v(0.3, 0.7, -1.1));
+    s.def.velocity = (lm_vec3){0.5f, 0.25f, -1.0f};
+    s.def.spin = (lm_vec3){3.0f, -1.0f, 2.0f};
+    lm_body_id body = make_body(world, &s.def);
+    body_state state = state_read(world, body, lm_dvec3_zero());
+    motion m = motion_of(&state);
+    ref_mat turn = ref_rotation(ref_v(0.3, 0.7, -1.1));
+    for (uint32_t i = 0; i < s.count; i++) {
+        ref_vec at = ref_add(ref_v(1, 2, 3), ref_mat_vec(turn, to_double(s.points[i])));
+        assert_near(ref_length(ref_sub(state.x[i], at)), 0.0, 1e-6);
+        ref_vec v = ref_add(ref_v(0.5, 0.25, -1.0), ref_cross(ref_v(3, -1, 2), ref_sub(at, m.centre)));
+        assert_near(ref_length(ref_sub(state.v[i], v)), 0.0, 1e-5);
+    }
+    state_free(&state);
+    lm_world_destroy(world);
+    sample_free(&s);
+}
+
+static void cells_overlap_as_asked(void **context)
+{
+    (void)context;
+    lm_vec3 line[10];
+    for (int i = 0; i < 10; i++) line[i] = (lm_vec3){(float)i, 0.0f, 0.0f};
+    lm_world *world = make_world(0.0);
+    for (int by_size = 0; by_size < 2; by_size++) {
+        lm_body_def def = lm_body_def_default();
+        def.points = line;
+        def.point_count = 10;
+        def.clusters.overlap = 0.25f;
+        def.clusters.counts[0] = 2;
+        def.clusters.cell_size = 4.5f;
+        if (by_size) def.clusters.kind = LM_CLUSTERS_SIZE;
+        lm_body_id body = make_body(world, &def);
+        lm_body_info info;
+        assert_ok(lm_body_get_info(world, body, &info));
+        /* Cells of 4.5 m grown by a quarter: 0 to 5.6 and 3.4 to 9. */
+        assert_int_equal(info.regions, 2);
+        assert_int_equal(info.memberships, 12);
+        uint32_t offsets[3], members[12];
+        assert_ok(lm_body_get_regions(world, body, offsets, members));
+        assert_int_equal(offsets[0], 0);
+        assert_int_equal(offsets[1], 6);
+        assert_int_equal(offsets[2], 12);
+        uint32_t sums[2] = {0, 0};
+        for (uint32_t k = 0; k < 12; k++) sums[k >= 6] += members[k];
+        assert_int_equal(sums[0] + sums[1], 15 + 39);
+        assert_true(sums[0] == 15 || sums[0] == 39);
+    }
+    lm_world_destroy(world);
+}
+
+/* Every particle is in at least one cell; empty cells make no region; many regions are allowed. */
+static void cells_cover_the_body(void **context)
+{
+    (void)context;
+    random_state random = {10};
+    lm_world *world = make_world(0.0);
+    for (int trial = 0; trial < 20; trial++) {
+        sample s = sample_make(SAMPLE_BLOB, &random);
+        for (int a = 0; a < 3; a++) s.def.clusters.counts[a] = 1 + random_below(&random, 6);
+        s.def.clusters.overlap = trial % 3 == 0 ? 0.0f : (float)random_range(&random, 0.0, 1.0);
+        lm_body_id body = make_body(world, &s.def);
+        lm_body_info info;
+        assert_ok(lm_body_get_info(world, body, &info));
+        assert_true(info.regions <= s.def.clusters.counts[0] * s.def.clusters.counts[1] * s.def.clusters.counts[2]);
+        uint32_t *offsets = calloc(info.regions + 1, sizeof *offsets);
+        uint32_t *members = calloc(info.memberships, sizeof *members);
+        uint32_t *seen = calloc(s.count, sizeof *seen);
+        assert_ok(lm_body_get_regions(world, body, offsets, members));
+        for (uint32_t r = 0; r < info.regions; r++) assert_true(offsets[r + 1] > offsets[r]);
+        for (uint32_t k = 0; k < info.memberships; k++) seen[members[k]]++;
+        for (uint32_t i = 0; i < s.count; i++) assert_true(seen[i] > 0);
+        free(offsets);
+        free(members);
+        free(seen);
+        sample_free(&s);
+    }
+    lm_world_destroy(world);
+}
+
+/* The caller's own lists come back as they were given. */
+static void lists_are_kept(void **context)
+{
+    (void)context;
+    random_state random = {12};
+    sample s = sample_make(SAMPLE_LISTS, &random);
+    lm_world *world = make_world(0.0);
+    lm_body_id body = make_body(world, &s.def);
+    lm_body_info info;
+    assert_ok(lm_body_get_info(world, body, &info));
+    uint32_t lists = s.def.clusters.list_count;
+    assert_int_equal(info.regions, lists);
+    assert_int_equal(info.memberships, s.offsets[lists]);
+    uint32_t *offsets = calloc(lists + 1, sizeof *offsets), *members = calloc(info.memberships, sizeof *members);
+    assert_ok(lm_body_get_regions(world, body, offsets, members));
+    assert_memory_equal(offsets, s.offsets, (lists + 1) * sizeof *offsets);
+    for (uint32_t r = 0; r < lists; r++) {
+        uint64_t given = 0, kept = 0; /* as sets: the particles are few enough for bits */
+        for (uint32_t k = offsets[r]; k < offsets[r + 1]; k++) {
+            given |= UINT64_C(1) << s.members[k];
+            kept |= UINT64_C(1) << members[k];
+        }
+        assert_true(given == kept);
+    }
+    free(offsets);
+    free(members);
+    lm_world_destroy(world);
+    sample_free(&s);
+}
+
+/* n steps of h under gravity from rest move a free particle by g h² n (n + 1)/2, whatever the others do. */
+static void particles_in_no_region_are_free(void **context)
+{
+    (void)context;
+    lm_vec3 points[6] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {5, 5, 5}, {-3, 0, 2}};
+    uint32_t offsets[2] = {0, 4}, members[4] = {0, 1, 2, 3};
+    lm_body_def def = lm_body_def_default();
+    def.points = points;
+    def.point_count = 6;
+    def.clusters.kind = LM_CLUSTERS_LISTS;
+    def.clusters.offsets = offsets;
+    def.clusters.members = members;
+    def.clusters.list_count = 1;
+    def.material.damping_ratio = 1.0f; /* must not brake the free ones */
+    lm_world *world = make_world(-9.81);
+    lm_body_id body = make_body(world, &def);
+    lm_vec3 v[6] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {2, 1, 0}, {0, 0, -1}};
+    assert_ok(lm_body_set_state(world, body, lm_dvec3_zero(), points, v));
+    int n = 60;
+    steps(world, n);
+    body_state state = state_read(world, body, lm_dvec3_zero());
+    double fall = -9.81 * FRAME * FRAME * n * (n + 1) / 2;
+    for (uint32_t i = 4; i < 6; i++) {
+        ref_vec expected = ref_add_scaled(to_double(points[i]), n * FRAME, to_double(v[i]));
+        expected.y += fall;
+        assert_near(ref_length(ref_sub(state.x[i], expected)), 0.0, 2e-5);
+        assert_near(state.v[i].y, (double)v[i].y - 9.81 * n * FRAME, 1e-5);
+    }
+    state_free(&state);
+    lm_world_destroy(world);
+}
+
+/* Moves every particle by up to 30 cm; all at the same velocity, for a spinning body would stay stretched. */
+static void pull_apart(lm_world *world, lm_body_id body, random_state *random)
+{
+    body_state state = state_read(world, body, lm_dvec3_zero());
+    lm_vec3 *x = calloc(state.count, sizeof *x), *v = calloc(state.count, sizeof *v);
+    for (uint32_t i = 0; i < state.count; i++) {
+        x[i] = to_float(ref_add(state.x[i], random_in_cube(random, 0.3)));
+        v[i] = (lm_vec3){1.0f, -0.5f, 0.25f};
+    }
+    assert_ok(lm_body_set_state(world, body, lm_dvec3_zero(), x, v));
+    free(x);
+    free(v);
+    state_free(&state);
+}
+
+/* One, two and three points, and points on top of each other: pulled apart, they come back together. */
+static void smallest_regions_hold_together(void **context)
+{
+    (void)context;
+    lm_vec3 shapes[5][4] = {
+        {{0, 0, 0}},
+        {{0, 0, 0}, {1, 0, 0}},
+        {{0, 0, 0}, {1, 0, 0}, {0, 0.5f, 0}},
+        {{0.5f, 0.5f, 0.5f}, {0.5f, 0.5f, 0.5f}, {0.5f, 0.5f, 0.5f}, {0.5f, 0.5f, 0.5f}},
+        {{0, 0, 0}, {1, 0, 0}, {1, 0, 0}, {2, 0, 0}},
+    };
+    static const uint32_t counts[5] = {1, 2, 3, 4, 4};
+    for (int shape = 0; shape < 5; shape++)
+        for (int mode = 0; mode < LM_MODE_COUNT; mode++) {
+            random_state random = {(uint64_t)(20 + shape)};
+            lm_body_def def = lm_body_def_default();
+            def.points = shapes[shape];
+            def.point_count = counts[shape];
+            def.material.mode = (lm_mode)mode;
+            def.material.damping_ratio = 0.3f;
+            lm_world *world = make_world(0.0);
+            lm_body_id body = make_body(world, &def);
+            pull_apart(world, body, &random);
+            motion before = motion_read(world, body, lm_dvec3_zero());
+            steps(world, 600);
+            motion after = motion_read(world, body, lm_dvec3_zero());
+            assert_true(after.finite);
+            if (deformation(world, body) > 1e-3) print_error("shape %d, mode %d\n", shape, mode);
+            assert_at_most(deformation(world, body), 1e-3);
+            assert_near(ref_length(ref_sub(after.momentum, before.momentum)), 0.0, 1e-5);
+            lm_world_destroy(world);
+        }
+}
+
+/* The last is a hundred times the body's size. Further out, rounding alone leaves the body with a spin that shows. */
+enum { MANGLED_FLAT, MANGLED_LINE, MANGLED_POINT, MANGLED_MIRROR, MANGLED_RANDOM, MANGLED_HUGE, MANGLED_COUNT };
+
+static ref_vec mangle(int how, ref_vec a, random_state *random)
+{
+    switch (how) {
+    case MANGLED_FLAT: return ref_v(a.x, 0.0, a.z);
+    case MANGLED_LINE: return ref_v(a.x, 0.0, 0.0);
+    case MANGLED_POINT: return ref_v(0.0, 0.0, 0.0);
+    case MANGLED_MIRROR: return ref_v(-a.x, a.y, a.z);
+    case MANGLED_RANDOM: return random_in_cube(random, 0.5);
+    default: return random_in_cube(random, 30.0);
+    }
+}
+
+static void mangled_bodies_recover(void **context)
+{
+    (void)context;
+    static const sample_kind kinds[] = {SAMPLE_BOX, SAMPLE_BLOB, SAMPLE_CELL, SAMPLE_SHEET};
+    for (int k = 0; k < 4; k++)
+        for (int mode = 0; mode < LM_MODE_COUNT; mode++)
+            for (int how = 0; how < MANGLED_COUNT; how++) {
+                random_state random = {(uint64_t)(how * 100 + mode * 10 + k)};
+                sample s = sample_make(kinds[k], &random);
+                s.def.material.mode = (lm_mode)mode;
+                s.def.material.damping_ratio = 0.2f;
+                s.def.material.beta = 0.7f;
+                lm_world *world = make_world(0.0);
+                lm_body_id body = make_body(world, &s.def);
+                lm_vec3 *x = calloc(s.count, sizeof *x);
+                for (uint32_t i = 0; i < s.count; i++) x[i] = to_float(mangle(how, to_double(s.points[i]), &random));
+                assert_ok(lm_body_set_state(world, body, lm_dvec3_zero(), x, NULL));
+                steps(world, 900);
+                double left = deformation(world, body) / s.size;
+                if (!(left < 0.01)) print_error("%s, mode %d, mangled %d\n", sample_name(kinds[k]), mode, how);
+                assert_at_most(left, 0.01);
+                free(x);
+                lm_world_destroy(world);
+                sample_free(&s);
+            }
+}
+
+/* Particles up to the limit of coordinates and speeds away, all or some of them: nothing ever becomes NaN. */
+static void any_finite_state_stays_finite(void **context)
+{
+    (void)context;
+    static const double reach[] = {1e2, 1e4, 1e6, 5e8};
+    uint32_t broken = 0;
+    for (int kind = 0; kind < SAMPLE_KIND_COUNT; kind++)
+        for (int mode = 0; mode < LM_MODE_COUNT; mode++)
+            for (int trial = 0; trial < 24; trial++) {
+                random_state random = {(uint64_t)(kind * 1000 + mode * 100 + trial)};
+                sample s = sample_make((sample_kind)kind, &random);
+                s.def.material.mode = (lm_mode)mode;
+                s.def.material.beta = 0.9f;
+                lm_world *world = make_world(-9.81);
+                lm_body_id body = make_body(world, &s.def);
+                lm_vec3 *x = calloc(s.count, sizeof *x), *v = calloc(s.count, sizeof *v);
+                uint32_t share = trial % 3 == 0 ? s.count : 1 + random_below(&random, 3);
+                for (uint32_t i = 0; i < s.count; i++) x[i] = s.points[i];
+                for (uint32_t k = 0; k < share; k++) {
+                    uint32_t i = share == s.count ? k : random_below(&random, s.count);
+                    x[i] = to_float(random_in_cube(&random, reach[trial % 4]));
+                    v[i] = to_float(random_in_cube(&random, fmin(9e5, reach[trial % 4])));
+                }
+                assert_ok(lm_body_set_state(world, body, lm_dvec3_zero(), x, v));
+                steps(world, 60);
+                lm_stats stats;
+                lm_world_get_stats(world, &stats);
+                if (!stats.finite && broken++ < 5)
+                    print_error("%s, mode %d, trial %d: not finite after %g m\n", sample_name((sample_kind)kind), mode,
+                                trial, reach[trial % 4]);
+                free(x);
+                free(v);
+                lm_world_destroy(world);
+                sample_free(&s);
+            }
+    assert_int_equal(broken, 0);
+}
+
+/* With alpha 1 and nothing else, a particle at rest arrives at its goal in one step. */
+static void goals_are_where_particles_go(void **context)
+{
+    (void)context;
+    random_state random = {31};
+    sample s = sample_make(SAMPLE_GRID, &random);
+    s.def.material.stiffness = LM_STIFFNESS_ALPHA;
+    s.def.material.alpha = 1.0f;
+    lm_world *world = make_world(0.0);
+    lm_body_id body = make_body(world, &s.def);
+    randomise_state(world, body, &random, 0.02, 0.0);
+    body_state state = state_read(world, body, lm_dvec3_zero());
+    lm_vec3 *x = calloc(s.count, sizeof *x), *v = calloc(s.count, sizeof *v), *goals = calloc(s.count, sizeof *goals);
+    for (uint32_t i = 0; i < s.count; i++) x[i] = to_float(state.x[i]);
+    assert_ok(lm_body_set_state(world, body, lm_dvec3_zero(), x, v));
+    steps(world, 1);
+    assert_ok(lm_body_get_goals(world, body, lm_dvec3_zero(), goals));
+    assert_ok(lm_body_get_positions(world, body, lm_dvec3_zero(), x));
+    double moved = 0.0;
+    for (uint32_t i = 0; i < s.count; i++) {
+        assert_near(ref_length(ref_sub(to_double(goals[i]), to_double(x[i]))), 0.0, 1e-6);
+        moved = fmax(moved, ref_length(ref_sub(to_double(x[i]), state.x[i])));
+    }
+    assert_true(moved > 0.01);
+    free(x);
+    free(v);
+    free(goals);
+    state_free(&state);
+    lm_world_destroy(world);
+    sample_free(&s);
+}
+
+static void materials_may_change_while_running(void **context)
+{
+    (void)context;
+    random_state random = {41};
+    sample s = sample_make(SAMPLE_GRID, &random);
+    lm_world *world = make_world(0.0);
+    lm_body_id body = make_body(world, &s.def);
+    randomise_state(world, body, &random, 0.03, 1.0);
+    motion before = motion_read(world, body, lm_dvec3_zero());
+    for (int round = 0; round < 40; round++) {
+        lm_material material = lm_material_default();
+        material.mode = (lm_mode)(round % LM_MODE_COUNT);
+        material.stiffness = (lm_stiffness)random_below(&random, LM_STIFFNESS_COUNT);
+        material.hertz = (float)random_range(&random, 0.0, 30.0);
+        material.damping_ratio = (float)random_range(&random, 0.0, 2.0);
+        material.alpha = (float)random_range(&random, 0.0, 1.0);
+        material.beta = (float)random_range(&random, 0.0, 0.95);
+        assert_ok(lm_body_set_material(world, body, &material));
+        steps(world, 10);
+    }
+    lm_body_info info;
+    assert_ok(lm_body_get_info(world, body, &info));
+    motion after = motion_read(world, body, info.centre);
+    assert_true(after.finite);
+    assert_near(ref_length(ref_sub(after.momentum, before.momentum)), 0.0, 1e-4 * ref_length(before.momentum));
+    assert_near(ref_length(ref_sub(after.angular, before.angular)), 0.0, 1e-4 * ref_length(before.angular));
+    lm_world_destroy(world);
+    sample_free(&s);
+}
+
+/* The change of momentum is what the statistics say came from outside, in a world where everything happens. */
+static void outside_impulse_balances_momentum(void **context)
+{
+    (void)context;
+    lm_world_def def = lm_world_def_default();
+    def.workers = 1;
+    busy b = busy_make(&def);
+    lm_stats start, now;
+    lm_world_get_stats(b.world, &start);
+    for (uint32_t frame = 0; frame < 60; frame++) busy_step(&b, frame);
+    lm_world_get_stats(b.world, &now);
+    ref_vec change =
+        ref_v(now.momentum.x - start.momentum.x, now.momentum.y - start.momentum.y, now.momentum.z - start.momentum.z);
+    ref_vec given =
+        ref_v(now.outside_impulse.x - start.outside_impulse.x, now.outside_impulse.y - start.outside_impulse.y,
+              now.outside_impulse.z - start.outside_impulse.z);
+    assert_true(ref_length(given) > 10.0);
+    assert_at_most(ref_length(ref_sub(change, given)), 1e-3 * now.momentum_scale);
+
+    motion sum = {0};
+    for (uint32_t k = 0; k < b.body_count; k++) {
+        motion m = motion_read(b.world, b.bodies[k], lm_dvec3_zero());
+        sum.momentum = ref_add(sum.momentum, m.momentum);
+        sum.momentum_scale += m.momentum_scale;
+        sum.kinetic += m.kinetic;
+    }
+    assert_near(now.momentum.y, sum.momentum.y, 1e-4 * sum.momentum_scale);
+    assert_near(now.momentum_scale, sum.momentum_scale, 1e-4 * sum.momentum_scale);
+    assert_near(now.kinetic_energy, sum.kinetic, 1e-4 * sum.kinetic);
+    assert_int_equal(now.bodies, b.body_count);
+    assert_true(now.steps == 60);
+    busy_free(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(info_is_what_the_particles_say),
+        cmocka_unit_test(bodies_start_as_defined),
+        cmocka_unit_test(cells_overlap_as_asked),
+        cmocka_unit_test(cells_cover_the_body),
+        cmocka_unit_test(lists_are_kept),
+        cmocka_unit_test(particles_in_no_region_are_free),
+        cmocka_unit_test(smallest_regions_hold_together),
+        cmocka_unit_test(mangled_bodies_recover),
+        cmocka_unit_test(any_finite_state_stays_finite),
+        cmocka_unit_test(goals_are_where_particles_go),
+        cmocka_unit_test(materials_may_change_while_running),
+        cmocka_unit_test(outside_impulse_balances_momentum),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,334 @@
+/*
+ * Memory: stepping allocates nothing, everything is given back, and any allocation may fail: the call reports it, nothing
+ * is lost, and the same call later gives the same world.
+ */
+#include "test/support/busy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_BLOCKS 65536
+
+/* An allocator that knows every block it gave out and can be told to refuse the n-th request from now. */
+typedef struct accountant {
+    struct {
+        void *memory;
+        size_t size;
+    } blocks[MAX_BLOCKS];
+    uint32_t block_count;
+    size_t live;       /* bytes */
+    uint64_t requests; /* so far */
+    uint64_t refuse;   /* 0: none; n: the n-th from now */
+    bool refused;
+} accountant;
+
+static void *account_allocate(size_t size, size_t alignment, void *user)
+{
+    accountant *a = user;
+    a->requests++;
+    if (a->refuse > 0 && --a->refuse == 0) {
+        a->refused = true;
+        return NULL;
+    }
+    assert_true(size > 0);
+    assert_true(alignment > 0 && alignment <= 64 && (alignment & (alignment - 1)) == 0);
+    if (alignment < sizeof(void *)) alignment = sizeof(void *);
+    void *memory = aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+    assert_non_null(memory);
+    memset(memory, 0xa5, size); /* what is not set must not be read */
+    assert_true(a->block_count < MAX_BLOCKS);
+    a->blocks[a->block_count].memory = memory;
+    a->blocks[a->block_count++].size = size;
+    a->live += size;
+    return memory;
+}
+
+static void account_release(void *memory, size_t size, void *user)
+{
+    accountant *a = user;
+    if (memory == NULL) return;
+    for (uint32_t k = a->block_count; k > 0; k--) {
+        if (a->blocks[k - 1].memory != memory) continue;
+        assert_int_equal(a->blocks[k - 1].size, size);
+        a->blocks[k - 1] = a->blocks[--a->block_count];
+        a->live -= size;
+        memset(memory, 0x5a, size); /* what was given back must not be used */
+        free(memory);
+        return;
+    }
+    fail_msg("a block was given back that was never given out, or twice");
+}
+
+static int set_up(void **context)
+{
+    *context = calloc(1, sizeof(accountant));
+    return *context == NULL;
+}
+
+static int tear_down(void **context)
+{
+    free(*context);
+    return 0;
+}
+
+static lm_world_def accounted_def(accountant *a)
+{
+    lm_world_def def = lm_world_def_default();
+    def.workers = 2;
+    def.allocator.allocate = account_allocate;
+    def.allocator.release = account_release;
+    def.allocator.user = a;
+    return def;
+}
+
+static void steady_stepping_allocates_nothing(void **context)
+{
+    accountant *a = *context;
+    lm_world_def def = accounted_def(a);
+    busy b = busy_make(&def);
+    uint32_t frame = 0;
+    for (; frame < 2; frame++) busy_step(&b, frame);
+    uint64_t before = a->requests;
+    for (; frame < 60; frame++) assert_ok(lm_world_step(b.world, FRAME));
+    assert_int_equal(a->requests - before, 0);
+
+    /* Nor do reading, hashing, saving and picking. */
+    lm_stats stats;
+    lm_hit hit;
+    size_t size = lm_world_save_size(b.world);
+    void *buffer = malloc(size);
+    assert_ok(lm_world_save(b.world, buffer, size));
+    lm_world_hash(b.world);
+    lm_world_get_stats(b.world, &stats);
+    lm_world_pick(b.world, (lm_dvec3){0, 5, 0}, (lm_vec3){0, -1, 0}, 100.0f, &hit);
+    assert_int_equal(a->requests - before, 0);
+    assert_true(stats.memory <= a->live);
+    assert_true(stats.memory > a->live / 2);
+    free(buffer);
+
+    /* A new body needs memory once, then stepping is free of it again. */
+    random_state random = {1};
+    sample s = sample_make(SAMPLE_GRID, &random);
+    make_body(b.world, &s.def);
+    sample_free(&s);
+    assert_true(a->requests > before);
+    for (int k = 0; k < 2; k++) assert_ok(lm_world_step(b.world, FRAME));
+    before = a->requests;
+    for (int k = 0; k < 20; k++) assert_ok(lm_world_step(b.world, FRAME));
+    assert_int_equal(a->requests - before, 0);
+    busy_free(&b);
+    assert_int_equal(a->block_count, 0);
+}
+
+static void everything_is_given_back(void **context)
+{
+    accountant *a = *context;
+    lm_world_def def = accounted_def(a);
+    for (int round = 0; round < 3; round++) {
+        busy b = busy_make(&def);
+        for (uint32_t frame = 0; frame < 10; frame++) busy_step(&b, frame);
+        size_t size = lm_world_save_size(b.world);
+        void *buffer = malloc(size);
+        assert_ok(lm_world_save(b.world, buffer, size));
+        if (round == 1)
+            for (uint32_t k = 0; k < b.body_count; k++) assert_ok(lm_body_destroy(b.world, b.bodies[k]));
+        if (round == 2) assert_ok(lm_world_load(b.world, buffer, size));
+        free(buffer);
+        busy_free(&b);
+        assert_int_equal(a->block_count, 0);
+        assert_int_equal(a->live, 0);
+    }
+}
+
+/* Making and destroying bodies for ever does not grow the world. */
+static void nothing_piles_up(void **context)
+{
+    accountant *a = *context;
+    lm_world_def def = accounted_def(a);
+    lm_world *world;
+    assert_ok(lm_world_create(&def, &world));
+    size_t settled = 0;
+    for (int round = 0; round < 200; round++) {
+        random_state random = {3};
+        sample s = sample_make((sample_kind)(round % SAMPLE_KIND_COUNT), &random);
+        lm_body_id body = make_body(world, &s.def);
+        assert_ok(lm_body_add_force(world, body, (lm_vec3){1, 0, 0}));
+        assert_ok(lm_world_step(world, FRAME));
+        assert_ok(lm_body_destroy(world, body));
+        assert_ok(lm_world_step(world, FRAME));
+        sample_free(&s);
+        if (round == 50) settled = a->live;
+    }
+    assert_at_most(a->live, settled);
+    lm_world_destroy(world);
+    assert_int_equal(a->block_count, 0);
+}
+
+/* ---- failing allocations ---- */
+
+/* Refuses the first allocation of the call, then the second, and so on until the call gets all it wants. Every refusal
+ * must be reported as such and leave the state as it was. With failures off, the call is simply made. */
+#define ATTEMPT(a, world, failures, call)                                                                              \
+    do {                                                                                                               \
+        for (uint64_t n = 1;; n++) {                                                                                   \
+            uint64_t hash_before = lm_world_hash(world);                                                               \
+            (a)->refuse = (failures) ? n : 0;                                                                          \
+            (a)->refused = false;                                                                                      \
+            lm_result attempt_result = call;                                                                           \
+            (a)->refuse = 0;                                                                                           \
+            if (attempt_result == LM_OK) break;                                                                        \
+            if (!(a)->refused || attempt_result != LM_ERROR_MEMORY)                                                    \
+                fail_msg("%s gave \"%s\"", #call, lm_result_text(attempt_result));                                     \
+            if (lm_world_hash(world) != hash_before) fail_msg("%s failed and changed the world", #call);               \
+            refusals++;                                                                                                \
+        }                                                                                                              \
+    } while (0)
+
+static uint32_t refusals;
+
+static lm_world *create_world(accountant *a, bool failures)
+{
+    lm_world_def def = accounted_def(a);
+    def.workers = 1;
+    lm_world *world = NULL;
+    for (uint64_t n = 1;; n++) {
+        uint32_t blocks = a->block_count;
+        a->refuse = failures ? n : 0;
+        a->refused = false;
+        lm_result result = lm_world_create(&def, &world);
+        a->refuse = 0;
+        if (result == LM_OK) return world;
+        assert_true(a->refused);
+        assert_result(result, LM_ERROR_MEMORY);
+        assert_null(world);
+        assert_int_equal(a->block_count, blocks);
+        refusals++;
+    }
+}
+
+/* One of everything, in the order a host might do it; returns the final hash. */
+static uint64_t live_a_life(accountant *a, bool failures)
+{
+    lm_world *world = create_world(a, failures);
+    lm_body_id bodies[SAMPLE_KIND_COUNT];
+    uint32_t held[2] = {1, 2}, triangle[3] = {0, 1, 2};
+    lm_mover_def mover_def = lm_mover_def_default();
+    lm_collider_def collider_def = lm_collider_def_default();
+    lm_field_def field_def = lm_field_def_default();
+    lm_mover_id mover;
+    lm_collider_id colliders[20];
+    lm_field_id fields[20];
+    ATTEMPT(a, world, failures, lm_mover_create(world, &mover_def, &mover));
+    collider_def.mover = mover;
+    for (int k = 0; k < 20; k++) { /* enough for every table to grow */
+        collider_def.pose.position.y = -1.0 - 0.01 * k;
+        field_def.vector.x = 0.01f * (float)k;
+        ATTEMPT(a, world, failures, lm_collider_create(world, &collider_def, &colliders[k]));
+        ATTEMPT(a, world, failures, lm_field_create(world, &field_def, &fields[k]));
+    }
+    for (int kind = 0; kind < SAMPLE_KIND_COUNT; kind++) {
+        random_state random = {(uint64_t)kind};
+        sample s = sample_make((sample_kind)kind, &random);
+        s.def.material.mode = (lm_mode)(kind % LM_MODE_COUNT);
+        s.def.spin = (lm_vec3){1, 2, 3};
+        ATTEMPT(a, world, failures, lm_body_create(world, &s.def, &bodies[kind]));
+        lm_skin_def skin = lm_skin_def_default();
+        skin.vertices = s.points;
+        skin.vertex_count = s.count;
+        skin.triangles = triangle;
+        skin.triangle_count = 1;
+        ATTEMPT(a, world, failures, lm_body_set_skin(world, bodies[kind], &skin));
+        ATTEMPT(a, world, failures, lm_body_set_skin(world, bodies[kind], &skin));
+        sample_free(&s);
+        lm_pin_def pin_def = lm_pin_def_default();
+        lm_pin_id pin;
+        pin_def.body = bodies[kind];
+        pin_def.particles = held;
+        pin_def.particle_count = 2;
+        pin_def.mover = mover;
+        ATTEMPT(a, world, failures, lm_pin_create(world, &pin_def, &pin));
+        lm_drag_def drag_def = lm_drag_def_default();
+        lm_drag_id drag;
+        drag_def.body = bodies[kind];
+        drag_def.radius = 0.2f;
+        ATTEMPT(a, world, failures, lm_drag_create(world, &drag_def, &drag));
+        for (int k = 0; k < 20; k++)
+            ATTEMPT(a, world, failures, lm_body_add_particle_force(world, bodies[kind], 0, (lm_vec3){0.1f, 0, 0}));
+        ATTEMPT(a, world, failures, lm_world_step(world, FRAME));
+        if (kind % 2) ATTEMPT(a, world, failures, lm_pin_destroy(world, pin));
+        if (kind % 3 == 0) ATTEMPT(a, world, failures, lm_drag_destroy(world, drag));
+        ATTEMPT(a, world, failures, lm_world_step(world, FRAME));
+    }
+    lm_material material = lm_material_default();
+    material.mode = LM_MODE_QUADRATIC;
+    ATTEMPT(a, world, failures, lm_body_set_material(world, bodies[3], &material));
+    ATTEMPT(a, world, failures, lm_body_destroy(world, bodies[2]));
+    ATTEMPT(a, world, failures, lm_world_step(world, FRAME));
+
+    size_t size = lm_world_save_size(world);
+    void *buffer = malloc(size);
+    ATTEMPT(a, world, failures, lm_world_save(world, buffer, size));
+    for (int k = 0; k < 3; k++) ATTEMPT(a, world, failures, lm_world_step(world, FRAME));
+    ATTEMPT(a, world, failures, lm_world_load(world, buffer, size));
+    free(buffer);
+    ATTEMPT(a, world, failures, lm_collider_destroy(world, colliders[4]));
+    ATTEMPT(a, world, failures, lm_field_destroy(world, fields[4]));
+    ATTEMPT(a, world, failures, lm_mover_destroy(world, mover));
+    for (int k = 0; k < 5; k++) ATTEMPT(a, world, failures, lm_world_step(world, FRAME));
+    uint64_t hash = lm_world_hash(world);
+    lm_world_destroy(world);
+    assert_int_equal(a->block_count, 0);
+    return hash;
+}
+
+static void any_allocation_may_fail(void **context)
+{
+    accountant *a = *context;
+    uint64_t undisturbed = live_a_life(a, false);
+    assert_int_equal(refusals, 0);
+    uint64_t disturbed = live_a_life(a, true);
+    print_message("%u allocations were refused\n", refusals);
+    assert_true(refusals > 50);
+    assert_true(disturbed == undisturbed);
+}
+
+/* Ten gigabytes of particles: refused, not attempted. */
+static void absurd_sizes_are_refused(void **context)
+{
+    accountant *a = *context;
+    lm_world_def def = accounted_def(a);
+    lm_world *world;
+    assert_ok(lm_world_create(&def, &world));
+    size_t before = a->live;
+    lm_vec3 point = {0, 0, 0};
+    lm_body_def body_def = lm_body_def_default();
+    lm_body_id body;
+    body_def.points = &point;
+    body_def.point_count = 900000000u;
+    assert_result(lm_body_create(world, &body_def, &body), LM_ERROR_LIMIT);
+    random_state random = {1};
+    sample s = sample_make(SAMPLE_BOX, &random);
+    for (int k = 0; k < 3; k++) s.def.clusters.counts[k] = 4000000000u;
+    lm_result result = lm_body_create(world, &s.def, &body);
+    assert_true(result == LM_ERROR_LIMIT || result == LM_ERROR_ARGUMENT);
+    s.def.clusters.kind = LM_CLUSTERS_SIZE;
+    s.def.clusters.cell_size = 1e-9f;
+    result = lm_body_create(world, &s.def, &body);
+    assert_true(result == LM_ERROR_LIMIT || result == LM_ERROR_ARGUMENT);
+    sample_free(&s);
+    assert_at_most(a->live, before + 4096);
+    lm_world_destroy(world);
+}
+
+int main(void)
+{
+#define WITH_ACCOUNTANT(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        WITH_ACCOUNTANT(steady_stepping_allocates_nothing),
+        WITH_ACCOUNTANT(everything_is_given_back),
+        WITH_ACCOUNTANT(nothing_piles_up),
+        WITH_ACCOUNTANT(any_allocation_may_fail),
+        WITH_ACCOUNTANT(absurd_sizes_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

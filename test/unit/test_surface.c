@@ -1,0 +1,311 @@
+/*
+ * Skins and ray picks: vertices that follow, normals that point outward, and the nearest hit against brute force.
+ */
+#include "test/support/support.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A closed box around the origin, counter-clockwise from outside. */
+static const uint32_t box_triangles[12][3] = {
+    {0, 2, 1}, {1, 2, 3}, {4, 5, 6}, {5, 7, 6}, {0, 1, 4}, {1, 5, 4},
+    {2, 6, 3}, {3, 6, 7}, {0, 4, 2}, {2, 4, 6}, {1, 3, 5}, {3, 7, 5},
+};
+
+static void box_vertices(lm_vec3 vertices[8], double x, double y, double z)
+{
+    for (int k = 0; k < 8; k++) vertices[k] = to_float(ref_v(k & 1 ? x : -x, k & 2 ? y : -y, k & 4 ? z : -z));
+}
+
+static void set_box_skin(lm_world *world, lm_body_id body, double x, double y, double z)
+{
+    lm_vec3 vertices[8];
+    box_vertices(vertices, x, y, z);
+    lm_skin_def def = lm_skin_def_default();
+    def.vertices = vertices;
+    def.vertex_count = 8;
+    def.triangles = &box_triangles[0][0];
+    def.triangle_count = 12;
+    assert_ok(lm_body_set_skin(world, body, &def));
+}
+
+static void vertices_on_particles_follow_them(void **context)
+{
+    (void)context;
+    for (int kind = 0; kind < SAMPLE_KIND_COUNT; kind++) {
+        random_state random = {(uint64_t)(5 + kind)};
+        sample s = sample_make((sample_kind)kind, &random);
+        lm_world *world = make_world(0.0);
+        lm_body_id body = make_body(world, &s.def);
+        uint32_t triangle[3] = {0, 1, 2};
+        lm_skin_def def = lm_skin_def_default();
+        def.vertices = s.points;
+        def.vertex_count = s.count;
+        def.triangles = triangle;
+        def.triangle_count = 1;
+        assert_ok(lm_body_set_skin(world, body, &def));
+        randomise_state(world, body, &random, 0.1, 1.0);
+        assert_ok(lm_world_step(world, FRAME));
+        lm_vec3 *skin = calloc(s.count, sizeof *skin);
+        lm_dvec3 base = {0.1, -0.2, 0.3};
+        assert_ok(lm_body_get_skin(world, body, base, skin, NULL));
+        body_state state = state_read(world, body, base);
+        for (uint32_t i = 0; i < s.count; i++)
+            assert_near(ref_length(ref_sub(to_double(skin[i]), state.x[i])), 0.0, 1e-5 * s.size);
+        free(skin);
+        state_free(&state);
+        lm_world_destroy(world);
+        sample_free(&s);
+    }
+}
+
+/* x -> A x + t on the particles moves every vertex by the same map: between particles, outside them, far from them. */
+static void vertices_reproduce_affine_motions(void **context)
+{
+    (void)context;
+    static const sample_kind kinds[] = {SAMPLE_BOX, SAMPLE_BLOB, SAMPLE_CELL, SAMPLE_GRID, SAMPLE_ROD, SAMPLE_LISTS};
+    enum { VERTICES = 60 };
+    for (int k = 0; k < 6; k++) {
+        random_state random = {(uint64_t)(50 + k)};
+        sample s = sample_make(kinds[k], &random);
+        lm_world *world = make_world(0.0);
+        lm_body_id body = make_body(world, &s.def);
+        lm_vec3 vertices[VERTICES], skin[VERTICES];
+        uint32_t triangles[3] = {0, 1, 2};
+        for (int i = 0; i < VERTICES; i++) vertices[i] = to_float(random_in_cube(&random, 0.7 * s.size));
+        lm_skin_def def = lm_skin_def_default();
+        def.vertices = vertices;
+        def.vertex_count = VERTICES;
+        def.triangles = triangles;
+        def.triangle_count = 1;
+        assert_ok(lm_body_set_skin(world, body, &def));
+        for (int trial = 0; trial < 5; trial++) {
+            ref_mat a = random_rotation(&random);
+            for (int i = 0; i < 3; i++)
+                for (int j = 0; j < 3; j++) a.at[i][j] += random_range(&random, -0.5, 0.5);
+            ref_vec t = random_in_cube(&random, 2.0);
+            lm_vec3 *x = calloc(s.count, sizeof *x);
+            for (uint32_t i = 0; i < s.count; i++) x[i] = to_float(ref_add(t, ref_mat_vec(a, to_double(s.points[i]))));
+            assert_ok(lm_body_set_state(world, body, lm_dvec3_zero(), x, NULL));
+            assert_ok(lm_body_get_skin(world, body, to_dvec3(t), skin, NULL));
+            for (int i = 0; i < VERTICES; i++) {
+                ref_vec expected = ref_mat_vec(a, to_double(vertices[i]));
+                double off = ref_length(ref_sub(to_double(skin[i]), expected));
+                if (off > 2e-4 * s.size) print_error("%s, vertex %d\n", sample_name(kinds[k]), i);
+                assert_at_most(off, 2e-4 * s.size);
+            }
+            free(x);
+        }
+        lm_world_destroy(world);
+        sample_free(&s);
+    }
+}
+
+static void normals_are_unit_and_outward(void **context)
+{
+    (void)context;
+    random_state random = {71};
+    lm_world *world = make_world(0.0);
+    for (int trial = 0; trial < 10; trial++) {
+        sample s = sample_make(SAMPLE_BOX, &random);
+        s.def.pose.rotation = quaternion(random_in_cube(&random, 3.0));
+        s.def.pose.position = to_dvec3(random_in_cube(&random, 5.0));
+        lm_body_id body = make_body(world, &s.def);
+        set_box_skin(world, body, 0.2, 0.15, 0.15);
+        lm_body_info info;
+        assert_ok(lm_body_get_info(world, body, &info));
+        assert_int_equal(info.skin_vertices, 8);
+        assert_int_equal(info.skin_triangles, 12);
+        lm_vec3 positions[8], normals[8];
+        assert_ok(lm_body_get_skin(world, body, info.centre, positions, normals));
+        for (int k = 0; k < 8; k++) {
+            ref_vec n = to_double(normals[k]);
+            assert_near(ref_length(n), 1.0, 1e-5);
+            assert_true(ref_dot(n, ref_normalise(to_double(positions[k]))) > 0.5);
+        }
+        lm_vec3 alone[8];
+        assert_ok(lm_body_get_skin(world, body, info.centre, NULL, alone));
+        assert_memory_equal(alone, normals, sizeof normals);
+        sample_free(&s);
+    }
+    lm_world_destroy(world);
+}
+
+/* Area-weighted: where a large and a small face meet, the large one counts more. A vertex of no triangle has none. */
+static void normals_weigh_by_area(void **context)
+{
+    (void)context;
+    random_state random = {72};
+    sample s = sample_make(SAMPLE_BOX, &random);
+    lm_world *world = make_world(0.0);
+    lm_body_id body = make_body(world, &s.def);
+    /* Two triangles share vertex 0: one in the XZ plane facing +Y with area 0.02, one in the XY plane facing +Z, 0.01. */
+    lm_vec3 vertices[5] = {{0, 0, 0}, {0, 0, 0.2f}, {0.2f, 0, 0}, {0, 0.1f, 0}, {0.1f, 0.1f, 0.1f}};
+    uint32_t triangles[6] = {0, 1, 2, 0, 2, 3};
+    lm_skin_def def = lm_skin_def_default();
+    def.vertices = vertices;
+    def.vertex_count = 5;
+    def.triangles = triangles;
+    def.triangle_count = 2;
+    assert_ok(lm_body_set_skin(world, body, &def));
+    lm_vec3 normals[5];
+    assert_ok(lm_body_get_skin(world, body, lm_dvec3_zero(), NULL, normals));
+    ref_vec expected = ref_normalise(ref_v(0, 0.02, 0.01));
+    assert_near(ref_length(ref_sub(to_double(normals[0]), expected)), 0.0, 1e-4);
+    assert_near(ref_length(ref_sub(to_double(normals[1]), ref_v(0, 1, 0))), 0.0, 1e-4);
+    assert_near(ref_length(ref_sub(to_double(normals[3]), ref_v(0, 0, 1))), 0.0, 1e-4);
+    assert_near(ref_length(to_double(normals[4])), 0.0, 0.0);
+    uint32_t back[6];
+    assert_ok(lm_body_get_skin_triangles(world, body, back));
+    assert_memory_equal(back, triangles, sizeof triangles);
+    lm_world_destroy(world);
+    sample_free(&s);
+}
+
+/* ---- picking ---- */
+
+typedef struct pick_scene {
+    lm_world *world;
+    lm_body_id bodies[4];
+    bool skinned[4];
+    double radius; /* of the particles of the unskinned */
+} pick_scene;
+
+static pick_scene make_pick_scene(random_state *random)
+{
+    pick_scene scene = {.world = make_world(0.0), .radius = 0.04};
+    for (int k = 0; k < 4; k++) {
+        sample s = sample_make(k % 2 ? SAMPLE_BLOB : SAMPLE_BOX, random);
+        s.def.contact_radius = (float)scene.radius;
+        s.def.pose.position = (lm_dvec3){0.7 * (k - 1.5), random_range(random, -0.3, 0.3), 0.2 * k};
+        s.def.pose.rotation = quaternion(random_in_cube(random, 3.0));
+        scene.bodies[k] = make_body(scene.world, &s.def);
+        scene.skinned[k] = k < 2;
+        if (scene.skinned[k]) set_box_skin(scene.world, scene.bodies[k], 0.25, 0.2, 0.2);
+        randomise_state(scene.world, scene.bodies[k], random, 0.02, 1.0);
+        sample_free(&s);
+    }
+    return scene;
+}
+
+/* Distance along the unit ray to a triangle, or infinity. */
+static double ray_triangle(ref_vec o, ref_vec d, ref_vec a, ref_vec b, ref_vec c)
+{
+    ref_vec n = ref_cross(ref_sub(b, a), ref_sub(c, a));
+    double along = ref_dot(n, d);
+    if (along == 0.0) return INFINITY;
+    double t = ref_dot(n, ref_sub(a, o)) / along;
+    ref_vec p = ref_add_scaled(o, t, d);
+    double u = ref_dot(n, ref_cross(ref_sub(b, a), ref_sub(p, a)));
+    double v = ref_dot(n, ref_cross(ref_sub(c, b), ref_sub(p, b)));
+    double w = ref_dot(n, ref_cross(ref_sub(a, c), ref_sub(p, c)));
+    return t >= 0.0 && u >= 0.0 && v >= 0.0 && w >= 0.0 ? t : INFINITY;
+}
+
+static double ray_sphere(ref_vec o, ref_vec d, ref_vec centre, double radius)
+{
+    ref_vec to = ref_sub(centre, o);
+    double along = ref_dot(to, d), miss = ref_dot(to, to) - along * along, half = radius * radius - miss;
+    if (half < 0.0 || along - sqrt(half) < 0.0) return INFINITY;
+    return along - sqrt(half);
+}
+
+static double brute_force(const pick_scene *scene, ref_vec o, ref_vec d, int *body)
+{
+    double nearest = INFINITY;
+    for (int k = 0; k < 4; k++) {
+        double t = INFINITY;
+        if (scene->skinned[k]) {
+            lm_vec3 skin[8];
+            assert_ok(lm_body_get_skin(scene->world, scene->bodies[k], lm_dvec3_zero(), skin, NULL));
+            for (int f = 0; f < 12; f++)
+                t = fmin(t, ray_triangle(o, d, to_double(skin[box_triangles[f][0]]),
+                                         to_double(skin[box_triangles[f][1]]), to_double(skin[box_triangles[f][2]])));
+        } else {
+            body_state state = state_read(scene->world, scene->bodies[k], lm_dvec3_zero());
+            for (uint32_t i = 0; i < state.count; i++) t = fmin(t, ray_sphere(o, d, state.x[i], scene->radius));
+            state_free(&state);
+        }
+        if (t < nearest) {
+            nearest = t;
+            *body = k;
+        }
+    }
+    return nearest;
+}
+
+static void rays_hit_what_is_nearest(void **context)
+{
+    (void)context;
+    random_state random = {81};
+    pick_scene scene = make_pick_scene(&random);
+    int hits = 0, misses = 0, edges = 0;
+    for (int trial = 0; trial < 1500; trial++) {
+        ref_vec o = ref_scale(3.0, ref_normalise(random_in_cube(&random, 1.0)));
+        ref_vec aim = random_in_cube(&random, 1.2);
+        ref_vec d = ref_normalise(ref_sub(aim, o));
+        lm_vec3 direction = to_float(ref_scale(random_range(&random, 0.1, 10.0), d));
+        d = ref_normalise(to_double(direction));
+        int expected_body = -1;
+        double expected = brute_force(&scene, o, d, &expected_body);
+        lm_hit hit;
+        memset(&hit, 0xab, sizeof hit);
+        lm_hit untouched = hit;
+        bool found = lm_world_pick(scene.world, to_dvec3(o), direction, 100.0f, &hit);
+        if (found != isfinite(expected) || (found && fabs((double)hit.distance - expected) > 1e-4)) {
+            edges++; /* grazing an edge, single precision may decide otherwise */
+            continue;
+        }
+        if (!found) {
+            assert_memory_equal(&hit, &untouched, sizeof hit);
+            misses++;
+            continue;
+        }
+        hits++;
+        assert_int_equal(hit.body.slot, scene.bodies[expected_body].slot);
+        ref_vec p = ref_v(hit.point.x, hit.point.y, hit.point.z);
+        assert_near(ref_length(ref_sub(p, ref_add_scaled(o, expected, d))), 0.0, 2e-4);
+        assert_near(ref_length(to_double(hit.normal)), 1.0, 1e-4);
+        assert_true(ref_dot(to_double(hit.normal), d) <= 1e-4);
+        body_state state = state_read(scene.world, hit.body, lm_dvec3_zero());
+        double nearest = INFINITY;
+        for (uint32_t i = 0; i < state.count; i++) nearest = fmin(nearest, ref_length(ref_sub(state.x[i], p)));
+        assert_near(ref_length(ref_sub(state.x[hit.particle], p)), nearest, 1e-4);
+        state_free(&state);
+        /* Just too short a ray does not reach. */
+        assert_false(lm_world_pick(scene.world, to_dvec3(o), direction, (float)(expected - 0.01), &hit));
+    }
+    print_message("%d hits, %d misses, %d on an edge\n", hits, misses, edges);
+    assert_true(hits > 100);
+    assert_true(misses > 100);
+    assert_true(edges <= 3);
+    lm_world_destroy(scene.world);
+}
+
+static void nonsense_rays_hit_nothing(void **context)
+{
+    (void)context;
+    random_state random = {82};
+    pick_scene scene = make_pick_scene(&random);
+    lm_hit hit;
+    lm_dvec3 origin = {0, 0, 5};
+    assert_false(lm_world_pick(scene.world, origin, (lm_vec3){0, 0, 0}, 100.0f, &hit));
+    assert_false(lm_world_pick(scene.world, origin, (lm_vec3){(float)NAN, 0, -1}, 100.0f, &hit));
+    assert_false(lm_world_pick(scene.world, origin, (lm_vec3){0, 0, -1}, (float)NAN, &hit));
+    assert_false(lm_world_pick(scene.world, origin, (lm_vec3){0, 0, -1}, -1.0f, &hit));
+    assert_false(lm_world_pick(scene.world, (lm_dvec3){NAN, 0, 0}, (lm_vec3){0, 0, -1}, 100.0f, &hit));
+    lm_world_destroy(scene.world);
+    lm_world *empty = make_world(0.0);
+    assert_false(lm_world_pick(empty, origin, (lm_vec3){0, 0, -1}, 100.0f, &hit));
+    lm_world_destroy(empty);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(vertices_on_particles_follow_them), cmocka_unit_test(vertices_reproduce_affine_motions),
+        cmocka_unit_test(normals_are_unit_and_outward),      cmocka_unit_test(normals_weigh_by_area),
+        cmocka_unit_test(rays_hit_what_is_nearest),          cmocka_unit_test(nonsense_rays_hit_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
