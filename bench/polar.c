@@ -77,7 +77,9 @@ static void start_cold(matrix_set *set)
 static void run(const polar_method *method, matrix_set *set, int moment)
 {
     switch (method->kind) {
-    case METHOD_LIMBER: method->kernels->polar(&set->lanes[moment][0][0][0], NULL, &set->lane_result[0][0][0], BLOCKS); break;
+    case METHOD_LIMBER:
+        method->kernels->polar(&set->lanes[moment][0][0][0], NULL, &set->lane_result[0][0][0], BLOCKS);
+        break;
     case METHOD_FOAM:
         for (uint32_t i = 0; i < MATRICES; i++) plain_polar_foam(set->single[moment][i], set->result[i]);
         break;

@@ -13,23 +13,27 @@ void summary_add_step(run_summary *summary, const lm_world *world)
     for (int i = 0; i < LM_STAGE_COUNT; i++) {
         summary->stage_seconds[i] += stats.stage_seconds[i];
     }
+    lm_totals totals;
+    lm_world_get_totals(world, &totals);
     /* Not a maximum of fmaxf's kind: a speed that is no number must show. */
-    if (!(stats.max_speed <= summary->max_speed)) {
-        summary->max_speed = stats.max_speed;
+    if (!(totals.max_speed <= summary->max_speed)) {
+        summary->max_speed = totals.max_speed;
     }
 }
 
 void summary_finish(run_summary *summary, const scene *scene_run, const lm_world *world)
 {
     lm_stats stats;
+    lm_totals totals;
     lm_world_get_stats(world, &stats);
+    lm_world_get_totals(world, &totals);
     summary->bodies = stats.bodies;
     summary->particles = stats.particles;
     summary->regions = stats.regions;
     summary->regions_per_particle = stats.particles > 0 ? (double)stats.memberships / stats.particles : 0.0;
     summary->threads = lm_world_get_workers(world);
     summary->isa = lm_world_get_isa(world);
-    summary->finite = stats.finite;
+    summary->finite = totals.finite;
     summary->momentum_error = scene_momentum_error(scene_run, world);
     summary->hash = lm_world_hash(world);
 }

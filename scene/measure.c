@@ -213,8 +213,22 @@ TAKE_FROM_STATS(take_regions, stats.regions)
 TAKE_FROM_STATS(take_regions_per_particle,
                 stats.particles > 0 ? (double)stats.memberships / (double)stats.particles : 0.0)
 TAKE_FROM_STATS(take_contacts, stats.contacts)
-TAKE_FROM_STATS(take_finite, stats.finite ? 1.0 : 0.0)
-TAKE_FROM_STATS(take_max_speed, stats.max_speed)
+
+static lm_result take_finite(const measuring *m, double *value)
+{
+    lm_totals totals;
+    lm_world_get_totals(m->world, &totals);
+    *value = totals.finite ? 1.0 : 0.0;
+    return LM_OK;
+}
+
+static lm_result take_max_speed(const measuring *m, double *value)
+{
+    lm_totals totals;
+    lm_world_get_totals(m->world, &totals);
+    *value = totals.max_speed;
+    return LM_OK;
+}
 
 static lm_result take_momentum_error(const measuring *m, double *value)
 {

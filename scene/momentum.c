@@ -8,56 +8,68 @@
  */
 #include "scene/internal.h"
 
-static lm_dvec3 unexplained(const scene *s, const lm_stats *stats)
+/* What the world has, and what it was given. */
+typedef struct momentum_now {
+    lm_totals totals;
+    lm_dvec3 outside;
+} momentum_now;
+
+static momentum_now look(const lm_world *world)
+{
+    momentum_now now;
+    lm_stats stats;
+    lm_world_get_totals(world, &now.totals);
+    lm_world_get_stats(world, &stats);
+    now.outside = stats.outside_impulse;
+    return now;
+}
+
+static lm_dvec3 unexplained(const scene *s, const momentum_now *now)
 {
     const momentum_book *book = &s->momentum;
-    lm_dvec3 change = vector_subtract(stats->momentum, book->momentum);
-    lm_dvec3 outside = vector_subtract(stats->outside_impulse, book->outside);
+    lm_dvec3 change = vector_subtract(now->totals.momentum, book->momentum);
+    lm_dvec3 outside = vector_subtract(now->outside, book->outside);
     return vector_add(book->unexplained, vector_subtract(change, outside));
 }
 
-static void note_scale(scene *s, const lm_stats *stats)
+static void note_scale(scene *s, const lm_totals *totals)
 {
-    if (stats->momentum_scale > s->momentum.scale) {
-        s->momentum.scale = stats->momentum_scale;
+    if (totals->momentum_scale > s->momentum.scale) {
+        s->momentum.scale = totals->momentum_scale;
     }
 }
 
 void momentum_begin(scene *s, const lm_world *world)
 {
-    lm_stats stats;
-    lm_world_get_stats(world, &stats);
-    s->momentum = (momentum_book){stats.momentum, stats.outside_impulse, lm_dvec3_zero(), 0.0};
-    note_scale(s, &stats);
+    momentum_now now = look(world);
+    s->momentum = (momentum_book){now.totals.momentum, now.outside, lm_dvec3_zero(), 0.0};
+    note_scale(s, &now.totals);
 }
 
 void momentum_close(scene *s, const lm_world *world)
 {
-    lm_stats stats;
-    lm_world_get_stats(world, &stats);
-    s->momentum.unexplained = unexplained(s, &stats);
+    momentum_now now = look(world);
+    s->momentum.unexplained = unexplained(s, &now);
 }
 
 void momentum_reopen(scene *s, const lm_world *world)
 {
-    lm_stats stats;
-    lm_world_get_stats(world, &stats);
-    s->momentum.momentum = stats.momentum;
-    s->momentum.outside = stats.outside_impulse;
+    momentum_now now = look(world);
+    s->momentum.momentum = now.totals.momentum;
+    s->momentum.outside = now.outside;
 }
 
 void momentum_watch(scene *s, const lm_world *world)
 {
-    lm_stats stats;
-    lm_world_get_stats(world, &stats);
-    note_scale(s, &stats);
+    lm_totals totals;
+    lm_world_get_totals(world, &totals);
+    note_scale(s, &totals);
 }
 
 double scene_momentum_error(const scene *s, const lm_world *world)
 {
-    lm_stats stats;
-    lm_world_get_stats(world, &stats);
-    double error = vector_length(unexplained(s, &stats));
-    double scale = s->momentum.scale > stats.momentum_scale ? s->momentum.scale : stats.momentum_scale;
+    momentum_now now = look(world);
+    double error = vector_length(unexplained(s, &now)), scale = now.totals.momentum_scale;
+    scale = s->momentum.scale > scale ? s->momentum.scale : scale;
     return scale > 0.0 ? error / scale : error;
 }

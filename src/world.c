@@ -231,27 +231,9 @@ uint32_t lm_world_get_bodies(const lm_world *world, lm_body_id *ids, uint32_t ca
     return count;
 }
 
-/* Adds what a body's particles have to the statistics. */
-static void add_motion(lm_stats *stats, const lmi_body *body)
-{
-    for (uint32_t n = 0; n < body->particle_count; n++) {
-        const float *x = body->x + (size_t)n * 4, *v = body->v + (size_t)n * 4;
-        double speed = sqrt((double)v[0] * v[0] + (double)v[1] * v[1] + (double)v[2] * v[2]);
-        double mass = body->mass[n];
-        stats->momentum = dvec_add(stats->momentum, dvec_scale(dvec(v[0], v[1], v[2]), mass));
-        stats->momentum_scale += mass * speed;
-        stats->kinetic_energy += 0.5 * mass * speed * speed;
-        stats->max_speed = (float)speed > stats->max_speed ? (float)speed : stats->max_speed;
-        for (int i = 0; i < 3; i++) {
-            stats->finite = stats->finite && isfinite(x[i]) && isfinite(v[i]);
-        }
-    }
-}
-
 void lm_world_get_stats(const lm_world *world, lm_stats *stats)
 {
     memset(stats, 0, sizeof *stats);
-    stats->finite = true;
     LMI_POOL_EACH(&world->bodies, n)
     {
         const lmi_body *body = lmi_body_at(world, n);
@@ -259,7 +241,6 @@ void lm_world_get_stats(const lm_world *world, lm_stats *stats)
         stats->particles += body->particle_count;
         stats->regions += body->region_count;
         stats->memberships += body->membership_count;
-        add_motion(stats, body);
     }
     stats->steps = world->steps;
     stats->step_seconds = world->step_seconds;
@@ -268,4 +249,27 @@ void lm_world_get_stats(const lm_world *world, lm_stats *stats)
     stats->stiffness_limited = world->stiffness_limited;
     stats->outside_impulse = world->outside_impulse;
     stats->memory = world->memory.used;
+}
+
+static void add_body(lm_totals *totals, const lmi_body *body)
+{
+    for (uint32_t n = 0; n < body->particle_count; n++) {
+        const float *x = body->x + (size_t)n * 4, *v = body->v + (size_t)n * 4;
+        double speed = sqrt((double)v[0] * v[0] + (double)v[1] * v[1] + (double)v[2] * v[2]);
+        double mass = body->mass[n];
+        totals->momentum = dvec_add(totals->momentum, dvec_scale(dvec(v[0], v[1], v[2]), mass));
+        totals->momentum_scale += mass * speed;
+        totals->kinetic_energy += 0.5 * mass * speed * speed;
+        totals->max_speed = (float)speed > totals->max_speed ? (float)speed : totals->max_speed;
+        for (int i = 0; i < 3; i++) {
+            totals->finite = totals->finite && isfinite(x[i]) && isfinite(v[i]);
+        }
+    }
+}
+
+void lm_world_get_totals(const lm_world *world, lm_totals *totals)
+{
+    memset(totals, 0, sizeof *totals);
+    totals->finite = true;
+    LMI_POOL_EACH(&world->bodies, n) { add_body(totals, lmi_body_at(world, n)); }
 }

@@ -550,6 +550,7 @@ typedef enum lm_stage {
 /* "predict", "gather", ... ; null for anything else. */
 LM_API const char *lm_stage_name(lm_stage stage);
 
+/* Counts and times. Cheap enough for every frame. */
 typedef struct lm_stats {
     uint32_t bodies, particles, regions;
     uint64_t memberships;
@@ -558,16 +559,22 @@ typedef struct lm_stats {
     double stage_seconds[LM_STAGE_COUNT]; /* the last call, summed over workers and substeps */
     uint32_t contacts;                    /* particles touching colliders at the end of the last call */
     uint32_t stiffness_limited;           /* bodies as stiff as the substep allows */
-    lm_dvec3 momentum;                    /* kg m/s, now */
     lm_dvec3 outside_impulse;             /* N s given by gravity, fields, forces, drags, pins and colliders so far */
-    double momentum_scale;                /* sum of m |v|, now */
-    double kinetic_energy;                /* joules, now */
-    float max_speed;                      /* m/s, now */
-    bool finite;                          /* every position and velocity is */
     size_t memory;                        /* bytes held by the world */
 } lm_stats;
 
 LM_API void lm_world_get_stats(const lm_world *world, lm_stats *stats);
+
+/* Sums over all particles as they are now. */
+typedef struct lm_totals {
+    lm_dvec3 momentum;     /* kg m/s */
+    double momentum_scale; /* sum of m |v| */
+    double kinetic_energy; /* joules */
+    float max_speed;       /* m/s */
+    bool finite;           /* every position and velocity is */
+} lm_totals;
+
+LM_API void lm_world_get_totals(const lm_world *world, lm_totals *totals);
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Snapshots

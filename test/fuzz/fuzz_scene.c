@@ -48,9 +48,9 @@ static void try_world(scene *s)
     for (uint32_t frame = 0; frame < 4; frame++) {
         if (scene_step(s, world, frame) != LM_OK) break;
     }
-    lm_stats stats;
-    lm_world_get_stats(world, &stats);
-    if (!stats.finite) abort();
+    lm_totals totals;
+    lm_world_get_totals(world, &totals);
+    if (!totals.finite) abort();
     scene_check(s, world, NULL, NULL);
     lm_world_destroy(world);
 }

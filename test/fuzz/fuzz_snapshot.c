@@ -54,9 +54,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         look_at_bodies(world);
         for (int step = 0; step < 2; step++)
             if (lm_world_step(world, 1.0 / 60.0) != LM_OK) abort();
-        lm_stats stats;
-        lm_world_get_stats(world, &stats);
-        if (!stats.finite) abort();
+        lm_totals totals;
+        lm_world_get_totals(world, &totals);
+        if (!totals.finite) abort();
         look_at_bodies(world);
         save_and_load(world);
     } else if (lm_world_get_bodies(world, NULL, 0) != 0) {

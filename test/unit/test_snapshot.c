@@ -184,9 +184,9 @@ static void damage_that_the_checksum_cannot_see(void **context)
         }
         assert_ok(lm_world_set_substeps(world, 1));
         assert_ok(lm_world_step(world, FRAME));
-        lm_stats stats;
-        lm_world_get_stats(world, &stats);
-        if (!stats.finite) fail_msg("byte %zu of %zu damaged: accepted, and not finite after a step", k, f->size);
+        lm_totals totals;
+        lm_world_get_totals(world, &totals);
+        if (!totals.finite) fail_msg("byte %zu of %zu damaged: accepted, and not finite after a step", k, f->size);
     }
     assert_true(refused > 0);
     lm_world_destroy(world);
