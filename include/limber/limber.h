@@ -298,12 +298,12 @@ typedef struct lm_clusters {
     const uint32_t *offsets; /* lists: list_count + 1 offsets into members, the first 0, not decreasing */
     const uint32_t *members; /* lists: particle indices; each at most once in a list */
     uint32_t list_count;
-    uint32_t count;             /* k-means: groups, at least 1; default 1. More than points: one for each point */
-    uint32_t rings;             /* k-means: how many times neighbours are added; default 1. Neighbours share an element,
+    uint32_t count;           /* k-means: groups, at least 1; default 1. More than points: one for each point */
+    uint32_t rings;           /* k-means: how many times neighbours are added; default 1. Neighbours share an element,
                                    or without elements are among the six nearest */
-    const uint32_t *elements;   /* element_count times element_size particle indices */
+    const uint32_t *elements; /* element_count times element_size particle indices */
     uint32_t element_count;
-    uint32_t element_size;      /* 2 to 8: edges, triangles, tetrahedra, ...; default 4 */
+    uint32_t element_size; /* 2 to 8: edges, triangles, tetrahedra, ...; default 4 */
 } lm_clusters;
 
 typedef struct lm_body_def {
@@ -532,8 +532,9 @@ LM_API lm_result lm_drag_destroy(lm_world *world, lm_drag_id drag);
  */
 
 typedef enum lm_skin_kind {
-    LM_SKIN_PARTICLES = 0, /* a vertex is a weighted sum of the particles around it, and reproduces affine motions exactly */
-    LM_SKIN_REGIONS,       /* a vertex rides on a smooth blend of the regions around it, rotations included: a surface
+    LM_SKIN_PARTICLES =
+        0,           /* a vertex is a weighted sum of the particles around it, and reproduces affine motions exactly */
+    LM_SKIN_REGIONS, /* a vertex rides on a smooth blend of the regions around it, rotations included: a surface
                               around a sheet, a string or a single particle keeps its thickness */
     LM_SKIN_KIND_COUNT
 } lm_skin_kind;

@@ -196,19 +196,35 @@ static void visit_material(archive *a, lm_material *m)
     visit_float(a, &m->alpha);
     visit_float(a, &m->damping);
     visit_float(a, &m->beta);
+    visit_float(a, &m->yield);
+    visit_float(a, &m->creep);
+    visit_float(a, &m->max_plastic);
     visit_float(a, &m->friction);
     visit_float(a, &m->restitution);
     a->damaged = a->damaged || lmi_material_fault(m) != NULL;
 }
 
-static void visit_skin(archive *a, lm_world *world, lmi_skin *skin, uint32_t particle_count)
+/* A particle, or a region of a skin that rides on regions. */
+static void visit_rider(archive *a, const lmi_skin *skin, uint32_t *rider, uint32_t particle_count)
 {
+    visit_u32(a, rider);
+    bool sound = *rider < LMI_SKIN_REGION ? *rider < particle_count : *rider - LMI_SKIN_REGION < skin->carrier_count;
+    a->damaged = a->damaged || !sound;
+}
+
+static void visit_skin(archive *a, lm_world *world, lmi_body *body)
+{
+    lmi_skin *skin = &body->skin;
+    VISIT_ENUM(a, skin->kind, LM_SKIN_KIND_COUNT);
     visit_count(a, &skin->vertex_count, 16);
     visit_count(a, &skin->triangle_count, 12);
     visit_count(a, &skin->weight_count, 8);
     if (skin->vertex_count == 0 || !ok(a)) {
         a->damaged = a->damaged || skin->triangle_count || skin->weight_count;
         return;
+    }
+    if (a->mode == LOAD) {
+        skin->carrier_count = skin->kind == LM_SKIN_REGIONS ? body->region_count : 0;
     }
     if (a->mode == LOAD && !lmi_skin_allocate(world, skin)) {
         a->out_of_memory = true;
@@ -223,7 +239,7 @@ static void visit_skin(archive *a, lm_world *world, lmi_skin *skin, uint32_t par
         visit_index(a, &skin->triangles[n], skin->vertex_count, false);
     }
     for (uint32_t n = 0; n < skin->weight_count; n++) {
-        visit_index(a, &skin->particles[n], particle_count, false);
+        visit_rider(a, skin, &skin->riders[n], body->particle_count);
         visit_float(a, &skin->weights[n]);
     }
 }
@@ -281,6 +297,20 @@ static void visit_topology(archive *a, lmi_body *body)
     }
 }
 
+static void visit_stiffness(archive *a, lm_world *world, lmi_body *body)
+{
+    bool own = body->stiffness != NULL;
+    visit_bool(a, &own);
+    if (a->mode == LOAD && own && ok(a)) {
+        body->stiffness = lmi_allocate(&world->memory, body->region_count, sizeof *body->stiffness);
+        a->out_of_memory = !body->stiffness;
+    }
+    for (uint32_t r = 0; own && r < body->region_count && ok(a); r++) {
+        visit_float(a, &body->stiffness[r]);
+        a->damaged = a->damaged || !(body->stiffness[r] >= 0.0f && body->stiffness[r] <= 1.0f);
+    }
+}
+
 static void visit_state(archive *a, lm_world *world, lmi_body *body)
 {
     visit_dvec3(a, &body->origin);
@@ -301,13 +331,18 @@ static void visit_state(archive *a, lm_world *world, lmi_body *body)
             visit_float(a, &rotation[i * stride]);
             a->damaged = a->damaged || fabsf(rotation[i * stride]) > 1.001f;
         }
+        float *plastic = lmi_body_plastic(world, body, r, &stride);
+        for (uint32_t i = 0; i < 6; i++) {
+            visit_float(a, &plastic[i * stride]);
+            a->damaged = a->damaged || fabsf(plastic[i * stride]) > 100.0f;
+        }
     }
 }
 
 static void visit_body(archive *a, lm_world *world, lmi_body *body)
 {
     visit_count(a, &body->particle_count, 44);
-    visit_count(a, &body->region_count, 40);
+    visit_count(a, &body->region_count, 64);
     visit_count(a, &body->membership_count, 4);
     a->damaged = a->damaged || body->particle_count == 0 || body->particle_count > LM_MAX_PARTICLES;
     if (!ok(a)) {
@@ -322,7 +357,9 @@ static void visit_body(archive *a, lm_world *world, lmi_body *body)
     a->damaged = a->damaged || !(body->contact_radius >= 0.0f && body->contact_radius <= 1e6f);
     visit_u64(a, &body->user_data);
     visit_material(a, &body->material);
+    visit_bool(a, &body->plastic_material);
     visit_topology(a, body);
+    visit_stiffness(a, world, body);
     if (a->mode == LOAD) {
         check_regions(a, world, body);
     }
@@ -330,7 +367,7 @@ static void visit_body(archive *a, lm_world *world, lmi_body *body)
     visit_u32(a, &body->first_pin);
     visit_u32(a, &body->first_drag);
     visit_u32(a, &body->first_force);
-    visit_skin(a, world, &body->skin, body->particle_count);
+    visit_skin(a, world, body);
 }
 
 /* --- everything else in a world --- */
@@ -607,6 +644,9 @@ static void revive_body(archive *a, lm_world *world, uint32_t slot)
         return;
     }
     a->out_of_memory = !lmi_body_revive(world, body) || lmi_body_join_batch(world, slot) != LM_OK;
+    if (!a->out_of_memory) {
+        lmi_skin_update(world, body);
+    }
     world->particles += body->padded_count;
     world->memberships += body->membership_count;
     a->damaged = world->particles > LM_MAX_PARTICLES || world->memberships > LM_MAX_MEMBERSHIPS;
