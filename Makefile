@@ -1,14 +1,14 @@
 # What people do with the repository; CMakeLists.txt says how. `make help` lists the targets.
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test test-long soak mutate format format-check trees clean help
+.PHONY: build demo test test-long soak mutate golden format format-check trees clean help
 
 CTEST := ctest --test-dir build --output-on-failure --no-tests=error --parallel $(shell nproc)
 SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h')
 
 build: ## build the release into build/; the tool is build/limber
 	@tools/setup build
-	@tools/build release limber limber_cli
+	@tools/build release src/all limber_cli
 
 demo: build ## simulate the default scene and leave something to look at in build/demo
 	build/limber run crowd --frames 300 --out build/demo
@@ -18,15 +18,24 @@ demo: build ## simulate the default scene and leave something to look at in buil
 test: trees ## everything that must hold: unit, oracle, invariants, sanitizers, short fuzzing (at most 10 minutes)
 	$(CTEST) -LE 'long|soak'
 
-test-long: trees ## long fuzzing, every scene on every instruction set, failing allocations everywhere
-	LIMBER_FUZZ_SECONDS=600 $(CTEST) -LE soak
+test-long: trees ## all of `make test`, and: two minutes of fuzzing a target, every scene everywhere, slow tests sanitized
+	LIMBER_FUZZ_SECONDS=120 $(CTEST) -LE soak
 
-soak: trees ## simulated hours
+soak: ## simulated hours (about a quarter of an hour)
+	@tools/setup test
+	@tools/build release
 	$(CTEST) -L soak
 
 mutate: ## small wrong edits to the sources, each of which must turn a test red
 	@tools/setup test
 	tools/mutate
+
+golden: ## record the results as they are now, when a change of them is meant (test/golden/hashes.txt)
+	@tools/setup test
+	@tools/build release limber_cli golden_busy
+	test/golden/hashes build/limber build/test/golden_busy >build/hashes.txt
+	@mv build/hashes.txt test/golden/hashes.txt
+	@git diff --stat -- test/golden/hashes.txt
 
 format: ## format all C sources
 	@tools/setup test

@@ -71,6 +71,16 @@ static int fail_isa(lm_isa isa)
     return bench_fail(message);
 }
 
+static int fail_unknown(const char *name)
+{
+    char message[200];
+    int length = snprintf(message, sizeof message, "no benchmark is called \"%.60s\" (expected ", name);
+    for (size_t i = 0; i < BENCH_COUNT; i++)
+        length += snprintf(message + length, sizeof message - (size_t)length, "%s, ", benches[i].name);
+    snprintf(message + length, sizeof message - (size_t)length, "or all)");
+    return bench_fail(message);
+}
+
 int bench_run(const char *name, const bench_options *options)
 {
     bench_options used = options ? *options : (bench_options){.isa = LM_ISA_BEST};
@@ -90,7 +100,5 @@ int bench_run(const char *name, const bench_options *options)
         if (status != 0) return status;
     }
     if (found) return 0;
-    char message[200] = "";
-    snprintf(message, sizeof message, "no benchmark is called \"%.60s\"; there are: clusters, polar, all", name);
-    return bench_fail(message);
+    return fail_unknown(name);
 }

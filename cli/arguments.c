@@ -44,11 +44,8 @@ int cli_finish_output(void)
 
 static void print_help(const cli_command *command, const cli_option *options, uint32_t count)
 {
-    printf("usage: limber %s%s%s%s\n\n%s\n", command->name, command->arguments[0] != '\0' ? " " : "",
+    printf("usage: limber %s%s%s%s\n\n%s\n\noptions:\n", command->name, command->arguments[0] != '\0' ? " " : "",
            command->arguments, count > 0 ? " [OPTION]..." : "", command->summary);
-    if (count > 0) {
-        printf("\noptions:\n");
-    }
     for (uint32_t i = 0; i < count; i++) {
         char left[64];
         snprintf(left, sizeof left, "%s%s%s", options[i].name, options[i].argument != NULL ? " " : "",

@@ -58,6 +58,10 @@ static int open_scene(running *r)
     }
     scene_watch(r->scene, options->check);
     r->frames = options->frames == SCENE_FRAMES ? scene_frames(r->scene) : options->frames;
+    if (options->resave != NEVER && options->resave >= r->frames) {
+        return cli_fail(CLI_FAILED, "--resave %u: the run has only %u frames (expected a frame below that)",
+                        (unsigned)options->resave, (unsigned)r->frames);
+    }
     return options->load != NULL ? load_snapshot(r) : -1;
 }
 

@@ -5,6 +5,7 @@
 #include "scene/fit.h"
 #include "scene/internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* The frame that begins nearest to a time. */
@@ -305,6 +306,14 @@ static bool holds_our_bodies(const scene *s, const lm_world *world)
     return same;
 }
 
+/* About the snapshot, which has no place in the scene's file. */
+static void report_snapshot(scene *s, lm_result result, scene_error *error)
+{
+    const char *said = s->last_log[0] != '\0' ? s->last_log : lm_result_text(result);
+    snprintf(error->text, sizeof error->text, "%s", said);
+    s->last_log[0] = '\0';
+}
+
 lm_result scene_load(scene *s, lm_world *world, const void *snapshot, size_t size, uint32_t *frame, scene_error *error)
 {
     lm_result result = frame_of_snapshot(s, snapshot, size, frame);
@@ -315,12 +324,12 @@ lm_result scene_load(scene *s, lm_world *world, const void *snapshot, size_t siz
     }
     result = result ? result : lm_world_load(world, snapshot, size);
     if (result != LM_OK) {
-        report_result(s, result, &s->file->head, NULL, error);
+        report_snapshot(s, result, error);
         return result;
     }
     if (!holds_our_bodies(s, world)) {
-        report_field(error, s->name, &s->file->head, NULL,
-                     "the snapshot holds other bodies than this scene (expected one saved from it)");
+        snprintf(error->text, sizeof error->text, "it holds other bodies than %.160s (expected one saved from it)",
+                 s->name);
         return LM_ERROR_ARGUMENT;
     }
     expect_reset(s);

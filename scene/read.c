@@ -77,7 +77,7 @@ static phrase describe(const json_value *value)
     return p;
 }
 
-/* "a number from 0 to 0.95", "a whole number of at least 1", ... */
+/* "a number from 0 to 0.95 in m", "a number above 0 and at most 1000 in kg", ... */
 static phrase describe_range(const format_field *field, const char *kind)
 {
     double low, high;
@@ -85,9 +85,7 @@ static phrase describe_range(const format_field *field, const char *kind)
     const char *unit = field->unit != NULL ? field->unit : "";
     const char *in = field->unit != NULL ? " in " : "";
     phrase p;
-    if (low <= -1e9 && high >= 1e9) {
-        snprintf(p.text, sizeof p.text, "%s%s%s", kind, in, unit);
-    } else if (field->above_low) {
+    if (field->above_low) {
         snprintf(p.text, sizeof p.text, "%s above %.10g and at most %.10g%s%s", kind, low, high, in, unit);
     } else if (low == high) {
         snprintf(p.text, sizeof p.text, "%.10g", low);

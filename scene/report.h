@@ -1,7 +1,7 @@
 /*
  * Errors in scenes: one line that says where, which field, what is wrong and what was expected.
  *
- *     crowd.json:12:17: bodies[0].material.hertz: is -1 (expected a number of at least 0 in Hz)
+ *     crowd.json:12:17: bodies[0].material.hertz: is -1 (expected a number from 0 to 1000000 in Hz)
  *
  * Values given by --set have no place in the file; the line then begins with the --set itself.
  */

@@ -27,12 +27,11 @@ static double wing(field_point side)
 /* Two flat halves, the upper one longer and turned up at its end. */
 static double bill(field_point p)
 {
-    field_point upper = field_turned_x(p, field_at(0.0, 0.695, 0.74), 0.96, -0.28);
-    field_point lower = field_turned_x(p, field_at(0.0, 0.61, 0.71), 0.995, -0.1);
-    double top = field_ellipsoid(upper, 0.215, 0.075, 0.27);
-    double bottom = field_ellipsoid(lower, 0.17, 0.075, 0.21);
-    double parting = field_ellipsoid(field_turned_x(p, field_at(0.0, 0.645, 0.92), 0.98, -0.199), 0.3, 0.02, 0.14);
-    return field_cut(field_blend(top, bottom, 0.03), parting, 0.03);
+    field_point upper = field_turned_x(p, field_at(0.0, 0.705, 0.73), 0.96, -0.28);
+    field_point lower = field_turned_x(p, field_at(0.0, 0.595, 0.69), 0.995, -0.1);
+    double top = field_ellipsoid(upper, 0.215, 0.08, 0.28);
+    double bottom = field_ellipsoid(lower, 0.17, 0.085, 0.22);
+    return field_blend(top, bottom, 0.03);
 }
 
 static double duck_field(field_point p)

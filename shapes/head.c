@@ -24,20 +24,19 @@ static double neck(field_point p)
     return field_blend(throat, foot, 0.2);
 }
 
-/* Sockets under a brow, with balls and lids in them. */
+/* Sockets under a brow; in them balls, and lids: a larger ball around each, open at the front. */
 static double with_eyes(double head, field_point side)
 {
-    double brow = field_capsule(side, field_at(0.04, 0.125, 0.365), field_at(0.22, 0.12, 0.29), 0.045);
-    double socket = field_ellipsoid(field_less(side, field_at(0.135, 0.03, 0.43)), 0.115, 0.085, 0.12);
-    double ball = field_sphere(side, field_at(0.132, 0.03, 0.275), 0.092);
-    double upper = field_capsule(side, field_at(0.06, 0.055, 0.335), field_at(0.205, 0.055, 0.31), 0.026);
-    double middle = field_capsule(side, field_at(0.10, 0.085, 0.35), field_at(0.165, 0.085, 0.345), 0.026);
-    double lower = field_capsule(side, field_at(0.085, -0.042, 0.335), field_at(0.185, -0.04, 0.31), 0.022);
+    field_point eye = field_at(0.135, 0.03, 0.26);
+    double brow = field_capsule(side, field_at(0.04, 0.13, 0.355), field_at(0.22, 0.125, 0.28), 0.05);
+    double socket = field_ellipsoid(field_less(side, field_at(0.138, 0.03, 0.43)), 0.12, 0.085, 0.12);
+    double ball = field_sphere(side, eye, 0.098);
+    double around = field_sphere(side, eye, 0.121);
+    double opening = field_ellipsoid(field_less(side, field_at(0.137, 0.025, 0.36)), 0.085, 0.036, 0.12);
     head = field_blend(head, brow, 0.07);
     head = field_cut(head, socket, 0.05);
-    head = field_blend(head, ball, 0.015);
-    head = field_blend(head, field_blend(upper, middle, 0.03), 0.02);
-    return field_blend(head, lower, 0.025);
+    head = field_blend(head, field_cut(around, opening, 0.012), 0.02);
+    return field_join(head, ball);
 }
 
 static double nose(field_point p, field_point side)
@@ -52,10 +51,10 @@ static double nose(field_point p, field_point side)
 
 static double with_mouth(double head, field_point p, field_point side)
 {
-    double upper = field_capsule(side, field_at(0.02, -0.268, 0.405), field_at(0.105, -0.288, 0.345), 0.026);
-    double lower = field_capsule(side, field_at(0.0, -0.326, 0.395), field_at(0.085, -0.305, 0.348), 0.032);
-    double line = field_capsule(side, field_at(0.0, -0.293, 0.445), field_at(0.12, -0.294, 0.365), 0.016);
-    double dip = field_sphere(p, field_at(0.0, -0.385, 0.43), 0.05); /* between the lower lip and the chin */
+    double upper = field_capsule(side, field_at(0.02, -0.262, 0.395), field_at(0.115, -0.288, 0.335), 0.03);
+    double lower = field_capsule(side, field_at(0.0, -0.336, 0.385), field_at(0.095, -0.312, 0.335), 0.036);
+    double line = field_capsule(side, field_at(0.0, -0.295, 0.435), field_at(0.135, -0.297, 0.35), 0.02);
+    double dip = field_sphere(p, field_at(0.0, -0.392, 0.43), 0.05); /* between the lower lip and the chin */
     double groove = field_capsule(p, field_at(0.0, -0.20, 0.45), field_at(0.0, -0.24, 0.45), 0.018);
     head = field_cut(head, dip, 0.05);
     head = field_blend(head, field_join(upper, lower), 0.03);

@@ -1,7 +1,8 @@
 /*
  * Making an extracted surface even, in rounds: each vertex moves along the surface towards the middle of its neighbours,
  * and back onto the surface; then the diagonal of two neighbouring triangles is exchanged where the angles facing it sum
- * to more than half a turn (Delaunay's criterion). Both keep the surface closed and take the thin triangles away.
+ * to more than half a turn (Delaunay's criterion). Twice on the way, edges that are much too short shrink to a point. All
+ * of it keeps the surface closed, and takes the thin triangles away.
  *
  * An edge is known by the place in the list of triangles where it begins: edge e runs from triangles[e] to the next corner
  * of its triangle, and twin[e] is the same edge seen from the other triangle.
@@ -18,6 +19,7 @@
 #define PULL 0.6          /* share of the way to the neighbours' middle */
 #define LONGEST_STEP 0.5  /* towards the surface at a time, in cells */
 #define SAMPLE_REACH 0.3  /* from the point to where the field is sampled, along each axis, in cells */
+#define SHORTEST_EDGE 0.4 /* shorter ones are taken out, in cells */
 #define LEAST_VALENCE 3   /* triangles around a vertex */
 #define LARGEST_VALENCE 9
 
@@ -28,6 +30,7 @@ typedef struct relaxation {
     uint32_t *twin;
     uint32_t *valence;
     field_point *sums;
+    bool *removed; /* triangles on their way out */
 } relaxation;
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -105,6 +108,7 @@ static bool find_twins(relaxation *r)
     const draft_mesh *mesh = r->mesh;
     size_t edges = 3 * mesh->triangle_count;
     uint32_t *first = calloc(mesh->point_count + 1, sizeof *first), *sorted = malloc(edges * sizeof *sorted);
+    memset(r->valence, 0, mesh->point_count * sizeof *r->valence);
     if (first && sorted) {
         for (size_t e = 0; e < edges; e++) r->valence[mesh->triangles[e]]++;
         for (size_t i = 0; i < mesh->point_count; i++) first[i + 1] = first[i] + r->valence[i];
@@ -199,22 +203,132 @@ static void turn_edges(relaxation *r)
         if (e < r->twin[e] && should_turn(r, e)) turn_edge(r, e);
 }
 
+/* ------------------------------------------------------------------------------------------------------------------
+ * Short edges
+ */
+
+static uint32_t next_around(const relaxation *r, uint32_t e) { return r->twin[previous_edge(e)]; }
+
+/* How many vertices are neighbours of both ends. More than two: the edge is the waist of something, and must stay. */
+static uint32_t shared_neighbours(const relaxation *r, uint32_t e)
+{
+    const uint32_t *corners = r->mesh->triangles;
+    uint32_t shared = 0, from_a = e, back = r->twin[e];
+    do {
+        uint32_t from_b = back;
+        do {
+            shared += corners[next_edge(from_a)] == corners[next_edge(from_b)];
+            from_b = next_around(r, from_b);
+        } while (from_b != back);
+        from_a = next_around(r, from_a);
+    } while (from_a != e);
+    return shared;
+}
+
+/* Whether the triangles around the vertex where edge e begins keep looking the same way when it moves to p; the two at the
+ * edge itself do not count. */
+static bool can_move(const relaxation *r, uint32_t e, field_point p)
+{
+    const uint32_t *corners = r->mesh->triangles;
+    const field_point *points = r->mesh->points;
+    for (uint32_t at = next_around(r, e); at != e; at = next_around(r, at)) {
+        if (at / 3 == r->twin[e] / 3) continue;
+        field_point b = points[corners[next_edge(at)]], c = points[corners[previous_edge(at)]];
+        if (field_dot(normal_of(points[corners[at]], b, c), normal_of(p, b, c)) <= 0.0) return false;
+    }
+    return true;
+}
+
+static bool can_shrink(const relaxation *r, uint32_t e, field_point middle)
+{
+    const uint32_t *corners = r->mesh->triangles;
+    uint32_t back = r->twin[e];
+    uint32_t a = corners[e], b = corners[back], c = corners[previous_edge(e)], d = corners[previous_edge(back)];
+    uint32_t together = r->valence[a] + r->valence[b] - 4;
+    return together > LEAST_VALENCE && together <= LARGEST_VALENCE && r->valence[c] > LEAST_VALENCE + 1 &&
+           r->valence[d] > LEAST_VALENCE + 1 && shared_neighbours(r, e) == 2 && can_move(r, e, middle) &&
+           can_move(r, back, middle);
+}
+
+/* The end of edge e becomes its beginning, which moves to the middle; the triangles on both sides go. */
+static void shrink_edge(relaxation *r, uint32_t e, field_point middle)
+{
+    uint32_t *corners = r->mesh->triangles;
+    uint32_t back = r->twin[e], a = corners[e], b = corners[back];
+    uint32_t bc = next_edge(e), ca = previous_edge(e), ad = next_edge(back), db = previous_edge(back);
+    uint32_t at = back;
+    do {
+        corners[at] = a;
+        at = next_around(r, at);
+    } while (at != back);
+    make_twins(r, r->twin[bc], r->twin[ca]);
+    make_twins(r, r->twin[ad], r->twin[db]);
+    r->removed[e / 3] = r->removed[back / 3] = true;
+    r->valence[a] += r->valence[b] - 4;
+    r->valence[b] = 0;
+    r->valence[corners[ca]]--, r->valence[corners[db]]--;
+    r->mesh->points[a] = middle;
+}
+
+/* Closes the gaps in the lists. `sums` is used for the places, which are whole numbers. */
+static void close_gaps(relaxation *r)
+{
+    draft_mesh *mesh = r->mesh;
+    size_t points = 0, triangles = 0;
+    for (size_t i = 0; i < mesh->point_count; i++) {
+        if (r->valence[i] == 0) continue;
+        r->sums[i].x = (double)points;
+        mesh->points[points++] = mesh->points[i];
+    }
+    for (size_t t = 0; t < mesh->triangle_count; t++) {
+        if (r->removed[t]) continue;
+        for (size_t c = 0; c < 3; c++)
+            mesh->triangles[3 * triangles + c] = (uint32_t)r->sums[mesh->triangles[3 * t + c]].x;
+        triangles++;
+    }
+    mesh->point_count = points;
+    mesh->triangle_count = triangles;
+}
+
+static bool shrink_edges(relaxation *r)
+{
+    const draft_mesh *mesh = r->mesh;
+    double shortest = SHORTEST_EDGE * SHORTEST_EDGE * r->cell * r->cell;
+    memset(r->removed, 0, mesh->triangle_count * sizeof *r->removed);
+    for (uint32_t e = 0; e < 3 * mesh->triangle_count; e++) {
+        if (r->removed[e / 3]) continue;
+        field_point p = mesh->points[mesh->triangles[e]], q = mesh->points[mesh->triangles[next_edge(e)]];
+        field_point along = field_less(q, p);
+        if (field_dot(along, along) >= shortest) continue;
+        field_point middle = field_at(p.x + 0.5 * along.x, p.y + 0.5 * along.y, p.z + 0.5 * along.z);
+        if (can_shrink(r, e, middle)) shrink_edge(r, e, middle);
+    }
+    close_gaps(r);
+    return find_twins(r);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * The rounds
+ */
+
 lm_result shape_relax(const shape_model *model, double cell, draft_mesh *mesh)
 {
     relaxation r = {.model = model, .cell = cell, .mesh = mesh};
     r.twin = malloc(3 * mesh->triangle_count * sizeof *r.twin);
-    r.valence = calloc(mesh->point_count, sizeof *r.valence);
+    r.valence = malloc(mesh->point_count * sizeof *r.valence);
     r.sums = malloc(mesh->point_count * sizeof *r.sums);
-    bool good = r.twin && r.valence && r.sums && find_twins(&r);
+    r.removed = malloc(mesh->triangle_count * sizeof *r.removed);
+    bool good = r.twin && r.valence && r.sums && r.removed && find_twins(&r);
     for (int round = 0; round < ROUNDS && good; round++) {
         for (int move = 0; move < MOVES; move++) move_points(&r);
         turn_edges(&r);
+        if (round == ROUNDS / 3 || round == ROUNDS * 2 / 3) good = shrink_edges(&r);
     }
     for (size_t i = 0; i < mesh->point_count && good; i++)
-        for (int step = 0; step < 3; step++)
-            mesh->points[i] = onto_surface(&r, mesh->points[i]);
+        for (int step = 0; step < 3; step++) mesh->points[i] = onto_surface(&r, mesh->points[i]);
     free(r.twin);
     free(r.valence);
     free(r.sums);
+    free(r.removed);
     return good ? LM_OK : LM_ERROR_MEMORY;
 }

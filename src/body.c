@@ -110,10 +110,8 @@ void lmi_body_leave_batch(lm_world *world, uint32_t slot)
 
 static const char *pose_fault(const lm_body_def *def)
 {
-    lm_quat q = def->pose.rotation;
-    double length = (double)q.x * q.x + (double)q.y * q.y + (double)q.z * q.z + (double)q.w * q.w;
-    if (!dvec_is_finite(def->pose.position) || !(length > 1e-12 && length < 1e12)) {
-        return "the pose is not finite, or its rotation is zero";
+    if (!lmi_pose_is_sound(def->pose)) {
+        return "the pose is not finite or beyond LM_MAX_POSITION, or its rotation is zero";
     }
     float v[6] = {def->velocity.x, def->velocity.y, def->velocity.z, def->spin.x, def->spin.y, def->spin.z};
     for (int i = 0; i < 6; i++) {
@@ -124,20 +122,25 @@ static const char *pose_fault(const lm_body_def *def)
     return NULL;
 }
 
-static const char *mass_fault(const lm_body_def *def)
+const char *lmi_body_mass_fault(const float *masses, uint32_t count)
 {
-    if (!def->masses) {
-        return def->mass > 0.0f && def->mass <= 1e12f ? NULL : "mass must be above 0 and at most 1e12 kg";
-    }
     double sum = 0.0, least = INFINITY;
-    for (uint32_t n = 0; n < def->point_count; n++) {
-        if (!(def->masses[n] > 0.0f && def->masses[n] <= 1e12f)) {
+    for (uint32_t n = 0; n < count; n++) {
+        if (!(masses[n] > 0.0f && masses[n] <= 1e12f)) {
             return "every mass must be above 0 and at most 1e12 kg";
         }
-        sum += def->masses[n];
-        least = def->masses[n] < least ? def->masses[n] : least;
+        sum += masses[n];
+        least = masses[n] < least ? masses[n] : least;
     }
-    return least * def->point_count >= 1e-9 * sum ? NULL : "the lightest particle is below 1e-9 of the mean mass";
+    return least * count >= 1e-9 * sum ? NULL : "the lightest particle is below 1e-9 of the mean mass";
+}
+
+static const char *mass_fault(const lm_body_def *def)
+{
+    if (def->masses) {
+        return lmi_body_mass_fault(def->masses, def->point_count);
+    }
+    return def->mass > 0.0f && def->mass <= 1e12f ? NULL : "mass must be above 0 and at most 1e12 kg";
 }
 
 static const char *def_fault(const lm_body_def *def)

@@ -9,13 +9,6 @@
 #define MOVER_COOKIE 0x4c4d4d31u
 #define COLLIDER_COOKIE 0x4c4d4331u
 
-static bool pose_is_sound(lm_pose pose)
-{
-    lm_quat q = pose.rotation;
-    double length = (double)q.x * q.x + (double)q.y * q.y + (double)q.z * q.z + (double)q.w * q.w;
-    return dvec_is_finite(pose.position) && length > 1e-12 && length < 1e12;
-}
-
 static bool velocity_is_sound(lm_vec3 v)
 {
     return fabsf(v.x) <= LM_MAX_SPEED && fabsf(v.y) <= LM_MAX_SPEED && fabsf(v.z) <= LM_MAX_SPEED;
@@ -57,7 +50,7 @@ lm_result lm_mover_create(lm_world *world, const lm_mover_def *def, lm_mover_id 
         return lmi_fail(world, LM_ERROR_ARGUMENT,
                         "lm_mover_create: the definition did not come from lm_mover_def_default");
     }
-    if (!pose_is_sound(def->pose) || !velocity_is_sound(def->velocity) || !velocity_is_sound(def->spin)) {
+    if (!lmi_pose_is_sound(def->pose) || !velocity_is_sound(def->velocity) || !velocity_is_sound(def->spin)) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_mover_create: pose, velocity or spin is not finite or too large");
     }
     uint32_t index;
@@ -130,7 +123,7 @@ lm_result lm_mover_move_to(lm_world *world, lm_mover_id mover, lm_pose pose)
     if (!m) {
         return LM_ERROR_ID;
     }
-    if (!pose_is_sound(pose)) {
+    if (!lmi_pose_is_sound(pose)) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_mover_move_to: the pose is not finite, or its rotation is zero");
     }
     m->target.position = pose.position;
@@ -189,7 +182,7 @@ static const char *collider_fault(const lm_collider_def *def)
           is_length(def->half_extents.z, false))) {
         return "half_extents must be above 0";
     }
-    if (!pose_is_sound(def->pose)) {
+    if (!lmi_pose_is_sound(def->pose)) {
         return "the pose is not finite, or its rotation is zero";
     }
     if (!(def->friction >= 0.0f && def->friction <= 1e6f)) {
@@ -216,10 +209,13 @@ lm_result lm_collider_create(lm_world *world, const lm_collider_def *def, lm_col
     lmi_collider *c = LMI_POOL_AT(&world->colliders, lmi_collider, index);
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
+    /* What the shape does not use may be anything in the definition. */
+    const lm_collider_def unused = lm_collider_def_default();
+    bool capsule = def->shape == LM_SHAPE_CAPSULE;
     c->shape = def->shape;
-    c->radius = def->radius;
-    c->half_length = def->half_length;
-    c->half_extents = def->half_extents;
+    c->radius = capsule || def->shape == LM_SHAPE_SPHERE ? def->radius : unused.radius;
+    c->half_length = capsule ? def->half_length : unused.half_length;
+    c->half_extents = def->shape == LM_SHAPE_BOX ? def->half_extents : unused.half_extents;
     c->position = def->pose.position;
     c->rotation = dmat_from_quat(def->pose.rotation);
     c->mover = mover;

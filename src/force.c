@@ -2,7 +2,7 @@
  * Forces for the next step, impulses at once, and fields.
  */
 #include "base/guard.h"
-#include "world.h"
+#include "step/motion.h"
 
 #include <string.h>
 
@@ -50,16 +50,8 @@ lm_result lm_body_add_particle_force(lm_world *world, lm_body_id id, uint32_t pa
 
 static void push(lm_world *world, lmi_body *body, uint32_t n, lm_dvec3 change)
 {
-    float *v = body->v + (size_t)n * 4;
-    double add[3] = {change.x, change.y, change.z}, done[3];
-    for (int i = 0; i < 3; i++) {
-        double wish = v[i] + add[i];
-        float now = (float)(wish > LM_MAX_SPEED ? LM_MAX_SPEED : wish < -LM_MAX_SPEED ? -LM_MAX_SPEED : wish);
-        done[i] = (double)now - v[i];
-        v[i] = now;
-    }
-    world->outside_impulse =
-        dvec_add(world->outside_impulse, dvec_scale(dvec(done[0], done[1], done[2]), body->mass[n]));
+    lm_dvec3 done = lmi_change_velocity(body->v + (size_t)n * 4, change);
+    world->outside_impulse = dvec_add(world->outside_impulse, dvec_scale(done, body->mass[n]));
 }
 
 lm_result lm_body_add_particle_impulse(lm_world *world, lm_body_id id, uint32_t particle, lm_vec3 impulse)
@@ -106,7 +98,8 @@ lm_result lm_body_add_impulse(lm_world *world, lm_body_id id, lm_vec3 impulse, l
         inertia[2] += m * (r.x * r.x + r.y * r.y), inertia[3] -= m * r.x * r.y;
         inertia[4] -= m * r.y * r.z, inertia[5] -= m * r.z * r.x;
     }
-    lm_dvec3 p = dvec_from(impulse), arm = dvec_sub(point, dvec_add(body->origin, centre));
+    lm_dvec3 p = dvec_from(impulse);
+    lm_dvec3 arm = dvec_limit(dvec_sub(point, dvec_add(body->origin, centre)), LM_MAX_COORDINATE);
     lm_dvec3 spin = dmat_solve_spin(inertia, dvec_cross(arm, p)), velocity = dvec_scale(p, 1.0 / body->total_mass);
     for (uint32_t n = 0; n < body->particle_count; n++) {
         const float *x = body->x + (size_t)n * 4;

@@ -291,7 +291,7 @@ lm_result lm_drag_create(lm_world *world, const lm_drag_def *def, lm_drag_id *ou
     drag->target = def->target;
     drag->hertz = def->hertz;
     drag->damping_ratio = def->damping_ratio;
-    drag->max_force = def->max_force;
+    drag->max_force = fminf(def->max_force, FLT_MAX); /* infinity is a natural way to say no limit */
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     drag->count = reach(body, drag, body->place[def->particle]);

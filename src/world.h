@@ -221,7 +221,7 @@ float *lmi_body_plastic(const lm_world *world, const lmi_body *body, uint32_t re
 void lmi_material_tune(lmi_body *body, double h);
 const char *lmi_material_fault(const lm_material *material); /* null when it is sound */
 
-/* pin.c, drag.c, skin.c: what goes with a body. */
+/* pin.c, out/skin.c: what goes with a body. */
 void lmi_pins_mark(const lm_world *world, const lmi_body *body, bool *held); /* sets held[] of what pins hold */
 void lmi_pins_free(lm_world *world, lmi_body *body);
 void lmi_pin_free(lm_world *world, lmi_pin *pin);

@@ -27,13 +27,18 @@
  *              on the length of the substep (stiffness as long as it can be reached, see lm_material).
  *   Definitions come from lm_..._def_default(), because zero means something for most parameters. A definition that did
  *              not come from there is refused (its cookie is wrong).
- *   Ids        the world is a pointer, everything in it is an id. {0} is "none". An id of something destroyed is never
- *              valid again; using it gives LM_ERROR_ID.
+ *   Ids        the world is a pointer, everything in it is an id. {0} is "none". An id of something destroyed stays
+ *              invalid; using it gives LM_ERROR_ID. (lm_world_load is the exception: it brings back the ids of the time
+ *              of saving, and forgets those given out since.)
  *   Failure    data from outside gives an lm_result, and a line to the log callback that says what and where. A call
- *              that fails changes nothing. Passing a null world or a null output pointer is a bug of the caller:
- *              an assertion.
+ *              that fails changes nothing; a lm_..._create that fails sets its id to {0}. Unless a comment says
+ *              otherwise, a function that takes an id can return LM_ERROR_ID, one that takes values
+ *              LM_ERROR_ARGUMENT, and one that stores something LM_ERROR_MEMORY. A null world, definition or array
+ *              where none is allowed is a bug of the caller, and not checked in release builds.
  *   Threads    a world belongs to one thread at a time; different worlds are independent; functions that take a
- *              `const lm_world *` may run concurrently with each other. Callbacks must not call back into the world.
+ *              `const lm_world *` may run concurrently with each other (and may log, when they fail, on the thread that
+ *              calls them). Callbacks must not call back into the world.
+ *   Lifetime   whatever a definition points to is copied; nothing is kept of a caller's array after a call returns.
  *   Sameness   for the same calls the state is the same to the last bit, whatever the number of workers and the
  *              instruction set.
  */
@@ -64,7 +69,7 @@ extern "C" {
 #define LM_VERSION_MINOR 1
 #define LM_VERSION_PATCH 0
 
-/* The version of the library that is linked, as "0.1.0". */
+/* The version of the library that is linked, as "0.1.0"; LM_VERSION_... are those of this header. */
 LM_API const char *lm_version(void);
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -75,7 +80,7 @@ typedef enum lm_result {
     LM_OK = 0,
     LM_ERROR_ARGUMENT,    /* a value is out of its range, not finite, or contradicts another */
     LM_ERROR_ID,          /* the id is none, stale, or of another world */
-    LM_ERROR_MEMORY,      /* an allocation failed; nothing was changed */
+    LM_ERROR_MEMORY,      /* an allocation failed, or a thread could not be started; nothing was changed */
     LM_ERROR_LIMIT,       /* more than the engine can hold (LM_MAX_...) */
     LM_ERROR_CAPACITY,    /* the caller's buffer is too small */
     LM_ERROR_FORMAT,      /* a snapshot is truncated or damaged */
@@ -84,7 +89,7 @@ typedef enum lm_result {
     LM_RESULT_COUNT
 } lm_result;
 
-/* One sentence in English for a result. Never null. */
+/* A few words of English for a result. Never null, for no value of `result`. */
 LM_API const char *lm_result_text(lm_result result);
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -99,7 +104,8 @@ typedef struct lm_dvec3 {
     double x, y, z;
 } lm_dvec3;
 
-/* A unit quaternion; functions that take one normalise it, and refuse one of length zero. */
+/* A rotation as a unit quaternion; functions that take one normalise it, and refuse a length below 1e-6 or above 1e6.
+ * */
 typedef struct lm_quat {
     float x, y, z, w;
 } lm_quat;
@@ -139,8 +145,9 @@ LM_DEFINE_ID(lm_field_id);
  * Host hooks
  */
 
-/* Memory. Both functions or neither. `allocate` returns `size` bytes aligned to `alignment` (a power of two, at most
- * 64) or null; `release` gets the size that was asked for. Called from the thread that calls into the world only. */
+/* Memory. Both functions or neither (null: the C library's). `allocate` returns `size` bytes aligned to `alignment` (a
+ * power of two, at most 64) or null; `release` gets the size that was asked for, and never a null pointer. Called from
+ * the thread that calls into the world only. */
 typedef struct lm_allocator {
     void *(*allocate)(size_t size, size_t alignment, void *user);
     void (*release)(void *memory, size_t size, void *user);
@@ -150,13 +157,14 @@ typedef struct lm_allocator {
 typedef void lm_task(void *context, uint32_t index);
 
 /* Tasks. `run` calls task(context, index) once for every index below `count`, in any order and on any threads, at most
- * `workers` at a time, and returns when all are done. Null: the built-in pool. */
+ * lm_world_get_workers of them at a time, and returns when all are done. Null: the built-in pool. */
 typedef struct lm_tasks {
     void (*run)(lm_task *task, void *context, uint32_t count, void *user);
     void *user;
 } lm_tasks;
 
-/* Log. One line without a newline; `result` says of what kind. Null: silence. */
+/* Log. One line of at most 255 bytes without a newline, valid during the call; `result` says of what kind. Null:
+ * silence. */
 typedef struct lm_log {
     void (*write)(lm_result result, const char *line, void *user);
     void *user;
@@ -177,10 +185,10 @@ typedef enum lm_isa {
     LM_ISA_COUNT
 } lm_isa;
 
-/* "best", "scalar", "sse2", "avx2", "avx512"; null for anything else. */
+/* The name of an instruction set: "best", "scalar", "sse2", "avx2", "avx512"; null for anything else. */
 LM_API const char *lm_isa_name(lm_isa isa);
 
-/* Whether this build and this machine can run it. */
+/* Whether this build and this machine can run an instruction set; LM_ISA_BEST always. */
 LM_API bool lm_isa_supported(lm_isa isa);
 
 #define LM_MAX_WORKERS 64
@@ -191,11 +199,13 @@ LM_API bool lm_isa_supported(lm_isa isa);
 /* Coordinates, lengths and speeds beyond these are refused where they are given, and limited while stepping. */
 #define LM_MAX_COORDINATE 1e9f /* of a particle from its body's origin, metres */
 #define LM_MAX_SPEED 1e6f      /* metres a second, along each axis */
+#define LM_MAX_POSITION 1e12   /* of a body, mover or collider in the world, metres */
 
 typedef struct lm_world_def {
-    lm_vec3 gravity;   /* metres a second squared; default (0, -9.81, 0) */
+    lm_vec3 gravity;   /* metres a second squared, up to 1e6 along each axis; default (0, -9.81, 0) */
     uint32_t substeps; /* of each lm_world_step; 1 to LM_MAX_SUBSTEPS, default 1 */
-    uint32_t workers;  /* threads that work on a step, the caller's among them; 0 (default): one for each core */
+    uint32_t workers;  /* threads that work on a step, the caller's among them, at most LM_MAX_WORKERS; 0 (default): one
+                          for each core */
     lm_isa isa;        /* default LM_ISA_BEST; results do not depend on it */
     lm_allocator allocator;
     lm_tasks tasks;
@@ -203,24 +213,30 @@ typedef struct lm_world_def {
     uint32_t cookie; /* set by lm_world_def_default */
 } lm_world_def;
 
+/* A definition with the defaults above; change what you like, then lm_world_create. */
 LM_API lm_world_def lm_world_def_default(void);
 
-/* Makes an empty world. On failure *world is null. */
+/* Makes an empty world and starts its threads. On failure *world is null: LM_ERROR_ARGUMENT, LM_ERROR_UNSUPPORTED (the
+ * instruction set) or LM_ERROR_MEMORY. */
 LM_API lm_result lm_world_create(const lm_world_def *def, lm_world **world);
 
 /* Frees the world and everything in it. Null is allowed. */
 LM_API void lm_world_destroy(lm_world *world);
 
-/* Advances by `seconds` (above 0, at most 1) in the world's substeps. When memory runs out it returns LM_ERROR_MEMORY
- * before it has changed anything, and may be called again. Allocates nothing once nothing is added or removed. */
+/* Advances by `seconds` (above 0, at most 1; a frame is 1.0 / 60.0) in the world's substeps of equal length. When
+ * memory runs out it returns LM_ERROR_MEMORY before it has changed anything, and may be called again. Allocates
+ * nothing once nothing is added, removed, pinned or given another mode. */
 LM_API lm_result lm_world_step(lm_world *world, double seconds);
 
+/* Gravity, metres a second squared, up to 1e6 along each axis; from the next step on. */
 LM_API lm_result lm_world_set_gravity(lm_world *world, lm_vec3 gravity);
 LM_API lm_vec3 lm_world_get_gravity(const lm_world *world);
+
+/* Into how many substeps a step is divided, 1 to LM_MAX_SUBSTEPS; from the next step on. */
 LM_API lm_result lm_world_set_substeps(lm_world *world, uint32_t substeps);
 LM_API uint32_t lm_world_get_substeps(const lm_world *world);
 
-/* The instruction set and the number of workers in use; seconds simulated so far. */
+/* The instruction set in use (never LM_ISA_BEST), the number of workers, and the seconds simulated so far. */
 LM_API lm_isa lm_world_get_isa(const lm_world *world);
 LM_API uint32_t lm_world_get_workers(const lm_world *world);
 LM_API double lm_world_get_time(const lm_world *world);
@@ -239,14 +255,15 @@ LM_API uint32_t lm_world_get_bodies(const lm_world *world, lm_body_id *ids, uint
  *   linear     stretch and shear too, at constant volume, to the share `beta`.
  *   quadratic  bending and twisting too, to the share `beta`.
  *
- * Stiffness is given as the frequency and damping ratio with which a single rigid region rings. The deformations that a
- * mode follows ring slower, by sqrt(1 - beta), and so does a body of many regions. A substep of h seconds can reach
- * about 1/(6 h) hertz (undamped); beyond that the body is as stiff as the step allows, and lm_body_info says so.
- * A rigid body is the limit: LM_STIFFNESS_ALPHA with alpha 1 and some damping.
+ * Stiffness is given as the frequency and damping ratio with which a single rigid region rings. The deformations that
+ * a mode follows ring slower, by about sqrt(1 - beta), and a body of many regions rings slower still (see
+ * lm_body_get_slowest_mode). A substep of h seconds can reach 1/(6 h) hertz when undamped (10 Hz at 1/60 s); beyond that
+ * the body is as stiff as the step allows, and lm_body_info says so. A rigid body is the limit: LM_STIFFNESS_ALPHA with
+ * alpha 1 and some damping.
  *
- * With a yield above 0 the body is plastic, in every mode: where a region is strained beyond the yield (the largest stretch
- * less 1), its rest shape follows at the rate of the creep, at constant volume, up to max_plastic. Strain below the yield
- * is elastic and goes back.
+ * With a yield above 0 the body is plastic, in every mode: where a region is strained beyond the yield (the largest
+ * stretch less 1), its rest shape follows at the rate of the creep, at constant volume, up to max_plastic. Strain below
+ * the yield is elastic and goes back.
  */
 
 typedef enum lm_mode { LM_MODE_RIGID = 0, LM_MODE_LINEAR, LM_MODE_QUADRATIC, LM_MODE_COUNT } lm_mode;
@@ -260,18 +277,19 @@ typedef enum lm_stiffness {
 typedef struct lm_material {
     lm_mode mode;           /* default LM_MODE_LINEAR */
     lm_stiffness stiffness; /* default LM_STIFFNESS_HERTZ */
-    float hertz;            /* at least 0; default 8 */
-    float damping_ratio;    /* at least 0, 1 is critical; default 0.1 */
+    float hertz;            /* 0 to 1e6; default 8 */
+    float damping_ratio;    /* 0 to 1e6, 1 is critical; default 0.1 */
     float alpha;            /* 0 to 1 for each substep; default 0.5 */
-    float damping;          /* 1/s at which deformation velocity decays, with alpha; at least 0; default 0 */
+    float damping;          /* 1/s at which deformation velocity decays, with alpha; 0 to 1e6; default 0 */
     float beta;             /* 0 to 0.95; default 0.5. No effect in rigid mode */
-    float yield;            /* strain above which the shape flows, at least 0; default 0: it never does */
-    float creep;            /* 1/s at which strain becomes lasting while it is above the yield; at least 0; default 5 */
+    float yield;            /* strain above which the shape flows, 0 to 1e6; default 0: it never does */
+    float creep;            /* 1/s at which strain becomes lasting while it is above the yield; 0 to 1e6; default 5 */
     float max_plastic;      /* lasting strain is kept below this, 0 to 0.9; default 0.5 */
-    float friction;         /* Coulomb's coefficient, at least 0; default 0.5. A contact takes sqrt(product of both) */
-    float restitution;      /* 0 to 1; default 0. A contact takes the larger of both */
+    float friction;         /* Coulomb's coefficient, 0 to 1e6; default 0.5. A contact takes sqrt(product of both) */
+    float restitution;      /* 0 to 1; default 0. A contact takes the larger of both, above 0.5 m/s of approach */
 } lm_material;
 
+/* A material with the defaults above. */
 LM_API lm_material lm_material_default(void);
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -292,15 +310,16 @@ typedef enum lm_cluster_kind {
  * moves as a free particle. */
 typedef struct lm_clusters {
     lm_cluster_kind kind;    /* default LM_CLUSTERS_COUNTS */
-    uint32_t counts[3];      /* default 1, 1, 1: the whole body is one region */
-    float cell_size;         /* metres */
+    uint32_t counts[3];      /* 1 to 2^20 along each axis; default 1, 1, 1: the whole body is one region */
+    float cell_size;         /* metres, above 0; no default */
     float overlap;           /* each cell grows on every side by this share of its size, 0 to 1; default 0.25 */
-    const uint32_t *offsets; /* lists: list_count + 1 offsets into members, the first 0, not decreasing */
+    const uint32_t *offsets; /* lists: list_count + 1 offsets into members, from 0, increasing (no list is empty) */
     const uint32_t *members; /* lists: particle indices; each at most once in a list */
-    uint32_t list_count;
-    uint32_t count;           /* k-means: groups, at least 1; default 1. More than points: one for each point */
-    uint32_t rings;           /* k-means: how many times neighbours are added; default 1. Neighbours share an element,
-                                   or without elements are among the six nearest */
+    uint32_t list_count;     /* 0: no regions at all, every particle is free */
+    uint32_t count;          /* k-means: groups, at least 1; default 1. More than points: one for each point */
+    /* k-means: how many times neighbours are added; default 1. Neighbours share an element, or without elements are
+     * among the six nearest. */
+    uint32_t rings;
     const uint32_t *elements; /* element_count times element_size particle indices */
     uint32_t element_count;
     uint32_t element_size; /* 2 to 8: edges, triangles, tetrahedra, ...; default 4 */
@@ -309,26 +328,34 @@ typedef struct lm_clusters {
 typedef struct lm_body_def {
     const lm_vec3 *points; /* rest positions in the body's own frame, metres; copied */
     uint32_t point_count;  /* at least 1 */
-    const float *masses;   /* kilograms, above 0, one for each point, copied; null (default): equal shares of `mass` */
-    float mass;            /* kilograms in all, used when masses is null; above 0, default 1 */
+    const float *masses;   /* kilograms, above 0 and at most 1e12, none below 1e-9 of the mean, one for each point,
+                              copied; null (default): equal shares of `mass` */
+    float mass;            /* kilograms in all, used when masses is null; above 0, at most 1e12, default 1 */
     lm_clusters clusters;
     lm_material material;
-    float contact_radius; /* metres by which particles are kept away from colliders; default 0 */
+    float contact_radius; /* metres by which particles are kept away from colliders; 0 to 1e6, default 0 */
     lm_pose pose;         /* where the body's frame starts */
-    lm_vec3 velocity;     /* metres a second */
-    lm_vec3 spin;         /* radians a second about the centre of mass, world axes */
-    uint64_t user_data;
-    uint32_t cookie; /* set by lm_body_def_default */
+    lm_vec3 velocity;     /* metres a second, up to LM_MAX_SPEED along each axis */
+    lm_vec3 spin;         /* radians a second about the centre of mass, world axes, up to 1e6 about each */
+    uint64_t user_data;   /* yours; lm_body_info returns it */
+    uint32_t cookie;      /* set by lm_body_def_default */
 } lm_body_def;
 
+/* A definition with the defaults above; it needs points at least. */
 LM_API lm_body_def lm_body_def_default(void);
+
+/* Adds a body. LM_ERROR_ARGUMENT, LM_ERROR_LIMIT (LM_MAX_PARTICLES, each body counted up to a multiple of 16, or
+ * LM_MAX_MEMBERSHIPS) or LM_ERROR_MEMORY. */
 LM_API lm_result lm_body_create(lm_world *world, const lm_body_def *def, lm_body_id *body);
 
-/* Destroys the body with its pins, drags and skin. */
+/* Destroys the body with its pins, drags, pending forces and skin. */
 LM_API lm_result lm_body_destroy(lm_world *world, lm_body_id body);
+
+/* Whether the id is that of a living body; logs nothing. */
 LM_API bool lm_body_is_valid(const lm_world *world, lm_body_id body);
 
-/* Every parameter may change while running; the next step uses it. */
+/* Every parameter may change while running; the next step uses it. Another mode makes that step lay the body out anew,
+ * which allocates. */
 LM_API lm_result lm_body_set_material(lm_world *world, lm_body_id body, const lm_material *material);
 LM_API lm_result lm_body_get_material(const lm_world *world, lm_body_id body, lm_material *material);
 
@@ -346,25 +373,28 @@ typedef struct lm_body_info {
     float kinetic_energy;     /* joules */
     float max_speed;          /* of a particle, m/s */
     lm_dvec3 lower, upper;    /* bounding box of the particles, world */
-    bool stiffness_limited;   /* alpha reached 1 in the last step: as stiff as the substep allows */
+    bool stiffness_limited;   /* alpha was cut to 1 in the last step: as stiff as the substep allows */
     float reached_hertz;      /* the frequency a single region really has, from the last step; 0 before the first */
     uint64_t user_data;
 } lm_body_info;
 
+/* What the body is and how it moves now; measured over its particles at each call. */
 LM_API lm_result lm_body_get_info(const lm_world *world, lm_body_id body, lm_body_info *info);
 
-/* Into the caller's array of `particles` elements, in the order of the definition's points. Positions are relative to
- * `base`. */
+/* Positions (metres from `base`), velocities (m/s), masses (kg) and rest positions (metres, in the body's own frame),
+ * into the caller's array of lm_body_info.particles elements, in the order of the definition's points. */
 LM_API lm_result lm_body_get_positions(const lm_world *world, lm_body_id body, lm_dvec3 base, lm_vec3 *positions);
 LM_API lm_result lm_body_get_velocities(const lm_world *world, lm_body_id body, lm_vec3 *velocities);
 LM_API lm_result lm_body_get_masses(const lm_world *world, lm_body_id body, float *masses);
 LM_API lm_result lm_body_get_rest_positions(const lm_world *world, lm_body_id body, lm_vec3 *points);
 
-/* Where each particle was being pulled to in the last substep, relative to `base`. LM_ERROR_ARGUMENT before the first
- * step after the body was created or loaded. */
+/* Where each particle was being pulled to in the last substep, relative to `base`; a free particle's goal is where it
+ * is. LM_ERROR_ARGUMENT when there was no step since bodies were created, destroyed, pinned, given another mode or
+ * loaded. */
 LM_API lm_result lm_body_get_goals(const lm_world *world, lm_body_id body, lm_dvec3 base, lm_vec3 *goals);
 
-/* Puts the particles anywhere, however mangled, with velocities (null: unchanged). Finite values only. */
+/* Puts the particles anywhere within LM_MAX_COORDINATE of `base`, however mangled, with velocities up to LM_MAX_SPEED
+ * along each axis (null: unchanged). */
 LM_API lm_result lm_body_set_state(lm_world *world, lm_body_id body, lm_dvec3 base, const lm_vec3 *positions,
                                    const lm_vec3 *velocities);
 
@@ -394,7 +424,9 @@ LM_API lm_result lm_body_get_slowest_mode(lm_world *world, lm_body_id body, floa
 /* ------------------------------------------------------------------------------------------------------------------
  * Forces
  *
- * A force acts during the next lm_world_step only; an impulse acts at once. Points are in world coordinates.
+ * A force acts during the whole of the next lm_world_step only; an impulse acts at once. Both may be any finite number;
+ * speeds stay within LM_MAX_SPEED. Points are in world coordinates. A particle index beyond the last gives
+ * LM_ERROR_ARGUMENT.
  */
 
 /* Newtons on the whole body, spread by mass (so that it does not deform the body). */
@@ -419,14 +451,17 @@ typedef enum lm_field_kind {
 
 typedef struct lm_field_def {
     lm_field_kind kind;
-    lm_vec3 vector;    /* m/s² or m/s; default 0 */
-    lm_dvec3 position; /* point */
-    float strength;    /* wind: 1/s, at least 0; point: m/s²; default 1 */
+    lm_vec3 vector;    /* uniform: m/s², wind: m/s; up to 1e6 along each axis, default 0 */
+    lm_dvec3 position; /* point: world */
+    float strength;    /* wind: 1/s, 0 to 1e6; point: m/s², -1e6 to 1e6; default 1 */
     float radius;      /* point: metres, above 0; default 1 */
     uint32_t cookie;
 } lm_field_def;
 
+/* A uniform field of no acceleration, and the defaults above. */
 LM_API lm_field_def lm_field_def_default(void);
+
+/* Adds a field, which acts on every particle of the world from the next step on; replaces it; takes it away. */
 LM_API lm_result lm_field_create(lm_world *world, const lm_field_def *def, lm_field_id *field);
 LM_API lm_result lm_field_set(lm_world *world, lm_field_id field, const lm_field_def *def);
 LM_API lm_result lm_field_destroy(lm_world *world, lm_field_id field);
@@ -437,22 +472,29 @@ LM_API lm_result lm_field_destroy(lm_world *world, lm_field_id field);
 
 typedef struct lm_mover_def {
     lm_pose pose;
-    lm_vec3 velocity; /* metres a second */
-    lm_vec3 spin;     /* radians a second, world axes, about the frame's origin */
+    lm_vec3 velocity; /* metres a second, up to 1e6 along each axis; default 0 */
+    lm_vec3 spin;     /* radians a second, world axes, about the frame's origin, up to 1e6 about each; default 0 */
     uint32_t cookie;
 } lm_mover_def;
 
+/* A mover that stands still at the origin. */
 LM_API lm_mover_def lm_mover_def_default(void);
+
+/* Adds a mover; it begins to move with the next step. */
 LM_API lm_result lm_mover_create(lm_world *world, const lm_mover_def *def, lm_mover_id *mover);
 
-/* What rides on the mover stays where it is, at rest. */
+/* Takes a mover away; what rides on it stays where it is, at rest. */
 LM_API lm_result lm_mover_destroy(lm_world *world, lm_mover_id mover);
 
-/* From now on it moves with this velocity and spin. */
+/* From now on it moves with this velocity (m/s) and spin (rad/s), each up to 1e6 an axis; forgets a lm_mover_move_to.
+ * */
 LM_API lm_result lm_mover_set_velocity(lm_world *world, lm_mover_id mover, lm_vec3 velocity, lm_vec3 spin);
 
-/* It moves evenly so that the next lm_world_step ends with this pose, and stands still after it. */
+/* It moves evenly, and turns the short way, so that the next lm_world_step ends with this pose; it stands still after.
+ * */
 LM_API lm_result lm_mover_move_to(lm_world *world, lm_mover_id mover, lm_pose pose);
+
+/* Where the mover is now. */
 LM_API lm_result lm_mover_get_pose(const lm_world *world, lm_mover_id mover, lm_pose *pose);
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -468,18 +510,22 @@ typedef enum lm_shape {
 } lm_shape;
 
 typedef struct lm_collider_def {
-    lm_shape shape;
+    lm_shape shape;       /* default LM_SHAPE_PLANE */
     float radius;         /* metres, above 0; default 0.5 */
     float half_length;    /* metres, at least 0; default 0.5 */
     lm_vec3 half_extents; /* metres, above 0; default 0.5 each */
     lm_pose pose;         /* in the world, or in the mover's frame */
     lm_mover_id mover;    /* {0} (default): stands still */
-    float friction;       /* at least 0; default 0.5 */
-    float restitution;    /* 0 to 1; default 0 */
+    float friction;       /* 0 to 1e6; default 0.5; see lm_material */
+    float restitution;    /* 0 to 1; default 0; see lm_material */
     uint32_t cookie;
 } lm_collider_def;
 
+/* A plane through the origin that faces up, and the defaults above. */
 LM_API lm_collider_def lm_collider_def_default(void);
+
+/* Adds a collider. At the end of a substep each particle inside it, or nearer to it than the body's contact radius, is
+ * put on its surface; where several colliders claim a particle, the one with the highest slot comes last. */
 LM_API lm_result lm_collider_create(lm_world *world, const lm_collider_def *def, lm_collider_id *collider);
 LM_API lm_result lm_collider_destroy(lm_world *world, lm_collider_id collider);
 
@@ -490,9 +536,9 @@ LM_API lm_result lm_collider_get_pose(const lm_world *world, lm_collider_id coll
  * Pins and drags
  */
 
-/* Holds particles at points of the world or of a mover. In the fit a held particle weighs as much as the whole body, so
- * that the body hangs on it instead of stretching away from it. A particle can be held by one pin at a time
- * (LM_ERROR_ARGUMENT). */
+/* Holds particles at points of the world or of a mover, at the end of every substep, whatever drags and colliders say.
+ * In the fit a held particle weighs as much as the whole body, so that the body hangs on it instead of stretching away
+ * from it. A particle can be held by one pin at a time (LM_ERROR_ARGUMENT). */
 typedef struct lm_pin_def {
     lm_body_id body;
     const uint32_t *particles; /* copied */
@@ -502,7 +548,10 @@ typedef struct lm_pin_def {
     uint32_t cookie;
 } lm_pin_def;
 
+/* A pin that holds nothing yet: it needs a body and particles. */
 LM_API lm_pin_def lm_pin_def_default(void);
+
+/* Adds a pin; lets its particles go. The step after either lays the body out anew, which allocates. */
 LM_API lm_result lm_pin_create(lm_world *world, const lm_pin_def *def, lm_pin_id *pin);
 LM_API lm_result lm_pin_destroy(lm_world *world, lm_pin_id pin);
 
@@ -510,21 +559,29 @@ LM_API lm_result lm_pin_destroy(lm_world *world, lm_pin_id pin);
  * so stays stable however stiff it is. */
 typedef struct lm_drag_def {
     lm_body_id body;
-    uint32_t particle;
-    float radius;        /* rest-pose neighbourhood that is pulled along, metres; default 0: the particle alone */
+    uint32_t particle;   /* index */
+    float radius;        /* rest-pose neighbourhood that is pulled along, less the farther away, metres; default 0: the
+                            particle alone */
     lm_dvec3 target;     /* world */
-    float hertz;         /* as if the spring held the whole body's mass; above 0, default 2 */
-    float damping_ratio; /* at least 0; default 1 */
+    float hertz;         /* as if the spring held the whole body's mass; above 0, at most 1e6, default 2 */
+    float damping_ratio; /* 0 to 1e6; default 1 */
     float max_force;     /* newtons, above 0; default FLT_MAX */
     uint32_t cookie;
 } lm_drag_def;
 
+/* A drag of particle 0 to the origin; it needs a body. */
 LM_API lm_drag_def lm_drag_def_default(void);
+
+/* Adds a drag; it acts in every step until it is destroyed. */
 LM_API lm_result lm_drag_create(lm_world *world, const lm_drag_def *def, lm_drag_id *drag);
+
+/* Moves the point that it pulls to, in world coordinates. */
 LM_API lm_result lm_drag_set_target(lm_world *world, lm_drag_id drag, lm_dvec3 target);
 
-/* The force of the last substep, newtons. */
+/* The force on the body in the last substep, newtons; zero before the first. */
 LM_API lm_result lm_drag_get_force(const lm_world *world, lm_drag_id drag, lm_vec3 *force);
+
+/* Takes a drag away. */
 LM_API lm_result lm_drag_destroy(lm_world *world, lm_drag_id drag);
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -532,23 +589,25 @@ LM_API lm_result lm_drag_destroy(lm_world *world, lm_drag_id drag);
  */
 
 typedef enum lm_skin_kind {
-    LM_SKIN_PARTICLES =
-        0,           /* a vertex is a weighted sum of the particles around it, and reproduces affine motions exactly */
-    LM_SKIN_REGIONS, /* a vertex rides on a smooth blend of the regions around it, rotations included: a surface
-                              around a sheet, a string or a single particle keeps its thickness */
+    /* A vertex is a weighted sum of the particles around it, and reproduces affine motions exactly. */
+    LM_SKIN_PARTICLES = 0,
+    /* A vertex rides on a smooth blend of the regions around it, rotations included: a surface around a sheet, a string or
+     * a single particle keeps its thickness. */
+    LM_SKIN_REGIONS,
     LM_SKIN_KIND_COUNT
 } lm_skin_kind;
 
 /* A triangle mesh in the rest pose that moves with the body. A vertex on a particle follows that particle. */
 typedef struct lm_skin_def {
-    lm_skin_kind kind;       /* default LM_SKIN_PARTICLES. A body without regions has only that */
-    const lm_vec3 *vertices; /* rest pose, body frame; copied */
-    uint32_t vertex_count;
+    lm_skin_kind kind;         /* default LM_SKIN_PARTICLES. A body without regions has only that */
+    const lm_vec3 *vertices;   /* rest pose, body frame; copied */
+    uint32_t vertex_count;     /* 1 to LM_MAX_PARTICLES */
     const uint32_t *triangles; /* three vertex indices each; copied */
-    uint32_t triangle_count;
+    uint32_t triangle_count;   /* 1 to LM_MAX_PARTICLES */
     uint32_t cookie;
 } lm_skin_def;
 
+/* A skin without vertices: it needs both arrays. */
 LM_API lm_skin_def lm_skin_def_default(void);
 
 /* Gives the body a surface, in place of any it had. */
@@ -559,7 +618,8 @@ LM_API lm_result lm_body_set_skin(lm_world *world, lm_body_id body, const lm_ski
 LM_API lm_result lm_body_get_skin(const lm_world *world, lm_body_id body, lm_dvec3 base, lm_vec3 *positions,
                                   lm_vec3 *normals);
 
-/* Three vertex indices for each triangle. */
+/* Three vertex indices for each of lm_body_info.skin_triangles triangles. LM_ERROR_ARGUMENT when the body has no skin.
+ * */
 LM_API lm_result lm_body_get_skin_triangles(const lm_world *world, lm_body_id body, uint32_t *triangles);
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -574,9 +634,12 @@ typedef struct lm_hit {
     float distance;    /* along the ray, metres */
 } lm_hit;
 
-/* The nearest thing on the ray: the skin's triangles where a body has a skin, else spheres around its particles (of the
- * contact radius, or a tenth of the mean spacing where that is larger). The direction need not be a unit vector.
- * Returns false, and leaves *hit alone, when nothing is hit within max_distance. */
+/* The nearest thing on the ray: the skin's triangles (from either side) where a body has a skin, else spheres around
+ * its particles. Their radius is the contact radius or, where that is larger, a tenth of the longest side of the
+ * body's bounding box divided by the root of the number of particles, but at least a thousandth of that side.
+ * Colliders are not picked. The direction need not be a unit vector; max_distance is metres and may be infinite.
+ * Returns false, and leaves *hit alone, when nothing is hit nearer than max_distance or an argument is no sound
+ * number. */
 LM_API bool lm_world_pick(const lm_world *world, lm_dvec3 origin, lm_vec3 direction, float max_distance, lm_hit *hit);
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -589,11 +652,11 @@ typedef enum lm_stage {
     LM_STAGE_FIT,         /* moments to region transforms */
     LM_STAGE_SCATTER,     /* transforms to goal positions */
     LM_STAGE_INTEGRATE,   /* damping, goals, velocities, positions */
-    LM_STAGE_CONTACT,     /* drags, pins and colliders */
+    LM_STAGE_CONTACT,     /* drags, then colliders, then pins */
     LM_STAGE_COUNT
 } lm_stage;
 
-/* "predict", "gather", ... ; null for anything else. */
+/* The name of a stage: "predict", "gather", ... ; null for anything else. */
 LM_API const char *lm_stage_name(lm_stage stage);
 
 /* Counts and times. Cheap enough for every frame. */
@@ -603,12 +666,14 @@ typedef struct lm_stats {
     uint64_t steps;                       /* calls of lm_world_step so far */
     double step_seconds;                  /* the last call, wall clock */
     double stage_seconds[LM_STAGE_COUNT]; /* the last call, summed over workers and substeps */
-    uint32_t contacts;                    /* particles touching colliders at the end of the last call */
-    uint32_t stiffness_limited;           /* bodies as stiff as the substep allows */
-    lm_dvec3 outside_impulse;             /* N s given by gravity, fields, forces, drags, pins and colliders so far */
-    size_t memory;                        /* bytes held by the world */
+    uint32_t contacts;          /* particles put out of colliders in the last substep, once for each collider */
+    uint32_t stiffness_limited; /* bodies as stiff as the substep allows in the last call */
+    lm_dvec3 outside_impulse;   /* N s given by gravity, fields, forces, impulses, drags, pins and colliders
+                                             so far; snapshots keep it */
+    size_t memory;              /* bytes held by the world now */
 } lm_stats;
 
+/* Counts bodies, and copies what the last step measured. */
 LM_API void lm_world_get_stats(const lm_world *world, lm_stats *stats);
 
 /* Sums over all particles as they are now. */
@@ -620,13 +685,15 @@ typedef struct lm_totals {
     bool finite;           /* every position and velocity is */
 } lm_totals;
 
+/* One pass over all particles: as costly as part of a step, so not for every frame of a large world. */
 LM_API void lm_world_get_totals(const lm_world *world, lm_totals *totals);
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Snapshots
  */
 
-/* A hash of the state: positions, velocities, region rotations and connectivity of all bodies. */
+/* A hash of the state: positions, velocities, region rotations and connectivity of all bodies, in slot order. Not of
+ * materials, colliders and the like, nor of statistics. */
 LM_API uint64_t lm_world_hash(const lm_world *world);
 
 /* The number of bytes that lm_world_save needs now. */
@@ -636,8 +703,10 @@ LM_API size_t lm_world_save_size(const lm_world *world);
  * time, pending forces) into `buffer`. LM_ERROR_CAPACITY when it is smaller than lm_world_save_size. */
 LM_API lm_result lm_world_save(const lm_world *world, void *buffer, size_t capacity);
 
-/* Puts what was saved in the place of the world's contents; ids from the time of saving are valid again. Host hooks,
- * workers and instruction set stay the world's own. On failure nothing changes. */
+/* Puts what was saved in the place of the world's contents, gravity, substeps and time included. Ids from the time of
+ * saving are valid again; ids given out since then are not, but new objects may come to have the same ones, so forget
+ * them. Host hooks, workers and instruction set stay the world's own. LM_ERROR_FORMAT, LM_ERROR_VERSION or
+ * LM_ERROR_MEMORY; on failure nothing changes. */
 LM_API lm_result lm_world_load(lm_world *world, const void *buffer, size_t size);
 
 #ifdef __cplusplus

@@ -154,3 +154,12 @@ void lmi_symmetric_eigen(int n, double *a, double *values, double *v)
         }
     }
 }
+
+bool lmi_pose_is_sound(lm_pose pose)
+{
+    lm_quat q = pose.rotation;
+    lm_dvec3 p = pose.position;
+    double length = (double)q.x * q.x + (double)q.y * q.y + (double)q.z * q.z + (double)q.w * q.w;
+    return fabs(p.x) <= LM_MAX_POSITION && fabs(p.y) <= LM_MAX_POSITION && fabs(p.z) <= LM_MAX_POSITION &&
+           length > 1e-12 && length < 1e12;
+}

@@ -37,6 +37,13 @@ static inline lm_vec3 vec_from(lm_dvec3 a)
     return v;
 }
 
+/* Each component within -most to most; what is not a number becomes most. */
+static inline lm_dvec3 dvec_limit(lm_dvec3 a, double most)
+{
+    return dvec(a.x < most ? fmax(a.x, -most) : most, a.y < most ? fmax(a.y, -most) : most,
+                a.z < most ? fmax(a.z, -most) : most);
+}
+
 static inline lm_dvec3 dmat_apply(const dmat3 *a, lm_dvec3 v)
 {
     return dvec(a->m[0][0] * v.x + a->m[0][1] * v.y + a->m[0][2] * v.z,
@@ -67,6 +74,9 @@ lm_dvec3 dmat_solve_spin(const double inertia[6], lm_dvec3 momentum);
 /* Eigenvalues (descending) and orthonormal eigenvectors (columns of v) of the symmetric n x n matrix a, row-major;
  * `a` is destroyed. Cyclic Jacobi rotations. */
 void lmi_symmetric_eigen(int n, double *a, double *values, double *v);
+
+/* Whether a pose can be used: within LM_MAX_POSITION, and its rotation is not zero. */
+bool lmi_pose_is_sound(lm_pose pose);
 
 static inline bool vec_is_finite(lm_vec3 a) { return isfinite(a.x) && isfinite(a.y) && isfinite(a.z); }
 static inline bool dvec_is_finite(lm_dvec3 a) { return isfinite(a.x) && isfinite(a.y) && isfinite(a.z); }

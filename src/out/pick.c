@@ -68,12 +68,12 @@ static void hit_sphere(const ray *r, lm_dvec3 centre, double radius, best *hit)
     }
 }
 
-/* A tenth of the spacing that the particles would have if they filled their box evenly. */
+/* A tenth of the spacing of so many particles on a square as wide as the longest side of their box. */
 static double sphere_radius(const lmi_body *body)
 {
     double x = body->upper.x - body->lower.x, y = body->upper.y - body->lower.y, z = body->upper.z - body->lower.z;
     double size = fmax(x, fmax(y, z)), spacing = size / fmax(1.0, sqrt((double)body->particle_count));
-    return fmax(fmax(body->contact_radius, 0.1 * spacing), 1e-3 * size);
+    return fmax(fmax(body->contact_radius, 0.1 * spacing), size > 0.0 ? 1e-3 * size : 0.01);
 }
 
 static void pick_body(const lmi_body *body, const ray *r, best *hit)

@@ -26,6 +26,9 @@ typedef struct archive {
 
 /* --- single values --- */
 
+/* Marks what was read as damaged. What is in a world may be saved whatever it is. */
+static void refuse_if(archive *a, bool fault) { a->damaged = a->damaged || (fault && a->mode == LOAD); }
+
 static bool take(archive *a, size_t count, size_t *at)
 {
     if (a->damaged || a->out_of_memory) {
@@ -71,7 +74,7 @@ static void visit_bool(archive *a, bool *value)
 {
     uint64_t bits = *value;
     visit_bits(a, &bits, 1);
-    a->damaged = a->damaged || bits > 1;
+    refuse_if(a, bits > 1);
     *value = bits == 1;
 }
 
@@ -81,7 +84,7 @@ static void visit_float(archive *a, float *value)
     memcpy(&bits, value, sizeof bits);
     visit_u32(a, &bits);
     memcpy(value, &bits, sizeof bits);
-    a->damaged = a->damaged || !isfinite(*value);
+    refuse_if(a, !isfinite(*value));
 }
 
 static void visit_double(archive *a, double *value)
@@ -90,7 +93,7 @@ static void visit_double(archive *a, double *value)
     memcpy(&bits, value, sizeof bits);
     visit_u64(a, &bits);
     memcpy(value, &bits, sizeof bits);
-    a->damaged = a->damaged || !isfinite(*value);
+    refuse_if(a, !isfinite(*value));
 }
 
 static void visit_vec3(archive *a, lm_vec3 *v)
@@ -140,6 +143,11 @@ static bool is_slow(lm_vec3 v)
     return fabsf(v.x) <= LM_MAX_SPEED && fabsf(v.y) <= LM_MAX_SPEED && fabsf(v.z) <= LM_MAX_SPEED;
 }
 
+static bool is_near(lm_vec3 v)
+{
+    return fabsf(v.x) <= LM_MAX_COORDINATE && fabsf(v.y) <= LM_MAX_COORDINATE && fabsf(v.z) <= LM_MAX_COORDINATE;
+}
+
 static void visit_pose(archive *a, lm_pose *pose)
 {
     visit_dvec3(a, &pose->position);
@@ -154,7 +162,7 @@ static void visit_enum(archive *a, int *value, int count)
 {
     uint32_t bits = (uint32_t)*value;
     visit_u32(a, &bits);
-    a->damaged = a->damaged || bits >= (uint32_t)count;
+    refuse_if(a, bits >= (uint32_t)count);
     *value = a->damaged ? 0 : (int)bits;
 }
 
@@ -180,7 +188,7 @@ static void visit_count(archive *a, uint32_t *count, size_t least)
 static void visit_index(archive *a, uint32_t *index, uint32_t limit, bool none)
 {
     visit_u32(a, index);
-    a->damaged = a->damaged || (*index >= limit && !(none && *index == LMI_NONE));
+    refuse_if(a, (*index >= limit && !(none && *index == LMI_NONE)));
 }
 
 static bool ok(const archive *a) { return !a->damaged && !a->out_of_memory; }
@@ -201,7 +209,7 @@ static void visit_material(archive *a, lm_material *m)
     visit_float(a, &m->max_plastic);
     visit_float(a, &m->friction);
     visit_float(a, &m->restitution);
-    a->damaged = a->damaged || lmi_material_fault(m) != NULL;
+    refuse_if(a, lmi_material_fault(m) != NULL);
 }
 
 /* A particle, or a region of a skin that rides on regions. */
@@ -220,7 +228,7 @@ static void visit_skin(archive *a, lm_world *world, lmi_body *body)
     visit_count(a, &skin->triangle_count, 12);
     visit_count(a, &skin->weight_count, 8);
     if (skin->vertex_count == 0 || !ok(a)) {
-        a->damaged = a->damaged || skin->triangle_count || skin->weight_count;
+        refuse_if(a, skin->triangle_count || skin->weight_count);
         return;
     }
     if (a->mode == LOAD) {
@@ -232,8 +240,9 @@ static void visit_skin(archive *a, lm_world *world, lmi_body *body)
     }
     for (uint32_t n = 0; n < skin->vertex_count; n++) {
         visit_vec3(a, &skin->vertices[n]);
+        refuse_if(a, !is_near(skin->vertices[n]));
         visit_index(a, &skin->offsets[n + 1], skin->weight_count + 1, false);
-        a->damaged = a->damaged || skin->offsets[n + 1] < skin->offsets[n];
+        refuse_if(a, skin->offsets[n + 1] < skin->offsets[n]);
     }
     for (size_t n = 0; n < (size_t)skin->triangle_count * 3; n++) {
         visit_index(a, &skin->triangles[n], skin->vertex_count, false);
@@ -272,7 +281,7 @@ static void check_regions(archive *a, lm_world *world, const lmi_body *body)
     for (uint32_t n = 1; sound && n < body->particle_count; n++) {
         sound = seen[n] <= seen[n - 1];
     }
-    a->damaged = a->damaged || !sound;
+    refuse_if(a, !sound);
     lmi_release(&world->memory, seen, body->particle_count, sizeof *seen);
 }
 
@@ -282,13 +291,14 @@ static void visit_topology(archive *a, lmi_body *body)
         visit_vec3(a, &body->rest[n]);
         visit_float(a, &body->mass[n]);
         visit_index(a, &body->order[n], body->particle_count, false);
-        a->damaged = a->damaged || !(body->mass[n] > 0.0f);
+        refuse_if(a, !is_near(body->rest[n]));
         if (a->mode == LOAD && ok(a)) {
             /* place[] is zero until set, so a second particle with the same order shows. */
-            a->damaged = body->place[body->order[n]] != 0;
+            a->damaged = body->place[body->order[n]] != 0 || (n > 0 && body->order[n] == body->order[0]);
             body->place[body->order[n]] = n;
         }
     }
+    refuse_if(a, lmi_body_mass_fault(body->mass, body->particle_count) != NULL);
     for (uint32_t r = 1; r <= body->region_count; r++) {
         visit_u32(a, &body->region_offsets[r]);
     }
@@ -316,12 +326,13 @@ static void visit_state(archive *a, lm_world *world, lmi_body *body)
     visit_dvec3(a, &body->origin);
     visit_vec3(a, &body->lower);
     visit_vec3(a, &body->upper);
+    refuse_if(a, !is_near(body->lower) || !is_near(body->upper));
     for (uint32_t n = 0; n < body->particle_count; n++) {
         for (int i = 0; i < 3; i++) {
             visit_float(a, &body->x[(size_t)n * 4 + i]);
             visit_float(a, &body->v[(size_t)n * 4 + i]);
-            a->damaged = a->damaged || fabsf(body->x[(size_t)n * 4 + i]) > LM_MAX_COORDINATE ||
-                         fabsf(body->v[(size_t)n * 4 + i]) > LM_MAX_SPEED;
+            refuse_if(a, fabsf(body->x[(size_t)n * 4 + i]) > LM_MAX_COORDINATE ||
+                             fabsf(body->v[(size_t)n * 4 + i]) > LM_MAX_SPEED);
         }
     }
     for (uint32_t r = 0; r < body->region_count; r++) {
@@ -329,7 +340,7 @@ static void visit_state(archive *a, lm_world *world, lmi_body *body)
         float *rotation = lmi_body_rotation(world, body, r, &stride);
         for (int i = 0; i < 9; i++) {
             visit_float(a, &rotation[i * stride]);
-            a->damaged = a->damaged || fabsf(rotation[i * stride]) > 1.001f;
+            refuse_if(a, fabsf(rotation[i * stride]) > 1.001f);
         }
         float *plastic = lmi_body_plastic(world, body, r, &stride);
         for (uint32_t i = 0; i < 6; i++) {
@@ -344,7 +355,7 @@ static void visit_body(archive *a, lm_world *world, lmi_body *body)
     visit_count(a, &body->particle_count, 44);
     visit_count(a, &body->region_count, 64);
     visit_count(a, &body->membership_count, 4);
-    a->damaged = a->damaged || body->particle_count == 0 || body->particle_count > LM_MAX_PARTICLES;
+    refuse_if(a, body->particle_count == 0 || body->particle_count > LM_MAX_PARTICLES);
     if (!ok(a)) {
         body->particle_count = body->region_count = body->membership_count = 0;
         return;
@@ -354,7 +365,7 @@ static void visit_body(archive *a, lm_world *world, lmi_body *body)
         return;
     }
     visit_float(a, &body->contact_radius);
-    a->damaged = a->damaged || !(body->contact_radius >= 0.0f && body->contact_radius <= 1e6f);
+    refuse_if(a, !(body->contact_radius >= 0.0f && body->contact_radius <= 1e6f));
     visit_u64(a, &body->user_data);
     visit_material(a, &body->material);
     visit_bool(a, &body->plastic_material);
@@ -383,7 +394,7 @@ static void visit_mover(archive *a, lm_world *world, lmi_mover *m)
     visit_pose(a, &m->target);
     bool sound = is_rotation(&m->rotation) && is_unit(m->pose.rotation) && is_slow(m->velocity) && is_slow(m->spin) &&
                  (!m->has_target || is_unit(m->target.rotation));
-    a->damaged = a->damaged || !sound;
+    refuse_if(a, !sound);
 }
 
 static void visit_collider(archive *a, lm_world *world, lmi_collider *c)
@@ -397,11 +408,12 @@ static void visit_collider(archive *a, lm_world *world, lmi_collider *c)
     visit_index(a, &c->mover, world->movers.slots, true);
     visit_float(a, &c->friction);
     visit_float(a, &c->restitution);
-    bool sound = c->friction >= 0.0f && c->restitution >= 0.0f && c->restitution <= 1.0f && c->radius >= 0.0f &&
-                 c->radius <= LM_MAX_COORDINATE && c->half_length >= 0.0f && c->half_length <= LM_MAX_COORDINATE &&
-                 c->half_extents.x > 0.0f && c->half_extents.y > 0.0f && c->half_extents.z > 0.0f &&
-                 is_rotation(&c->rotation) && (c->mover == LMI_NONE || lmi_pool_used(&world->movers, c->mover));
-    a->damaged = a->damaged || !sound;
+    bool sound = c->friction >= 0.0f && c->friction <= 1e6f && c->restitution >= 0.0f && c->restitution <= 1.0f &&
+                 c->radius >= 0.0f && c->radius <= LM_MAX_COORDINATE && c->half_length >= 0.0f &&
+                 c->half_length <= LM_MAX_COORDINATE && c->half_extents.x > 0.0f && c->half_extents.y > 0.0f &&
+                 c->half_extents.z > 0.0f && is_near(c->half_extents) && is_rotation(&c->rotation) &&
+                 (c->mover == LMI_NONE || lmi_pool_used(&world->movers, c->mover));
+    refuse_if(a, !sound);
 }
 
 static void visit_pin(archive *a, lm_world *world, lmi_pin *pin)
@@ -412,7 +424,7 @@ static void visit_pin(archive *a, lm_world *world, lmi_pin *pin)
     visit_count(a, &pin->count, 28);
     bool sound = ok(a) && lmi_pool_used(&world->bodies, pin->body) &&
                  (pin->mover == LMI_NONE || lmi_pool_used(&world->movers, pin->mover));
-    a->damaged = a->damaged || !sound;
+    refuse_if(a, !sound);
     if (a->damaged) {
         pin->count = 0;
         return;
@@ -433,7 +445,7 @@ static void visit_drag(archive *a, lm_world *world, lmi_drag *drag)
     visit_u32(a, &drag->next);
     visit_index(a, &drag->body, world->bodies.slots, false);
     visit_count(a, &drag->count, 8);
-    a->damaged = a->damaged || !lmi_pool_used(&world->bodies, drag->body);
+    refuse_if(a, !lmi_pool_used(&world->bodies, drag->body));
     if (a->damaged) {
         drag->count = 0;
         return;
@@ -454,7 +466,9 @@ static void visit_drag(archive *a, lm_world *world, lmi_drag *drag)
     visit_float(a, &drag->damping_ratio);
     visit_float(a, &drag->max_force);
     visit_vec3(a, &drag->force);
-    a->damaged = a->damaged || !(drag->hertz > 0.0f && drag->damping_ratio >= 0.0f && drag->max_force > 0.0f);
+    bool sound = drag->hertz > 0.0f && drag->hertz <= 1e6f && drag->damping_ratio >= 0.0f &&
+                 drag->damping_ratio <= 1e6f && drag->max_force > 0.0f;
+    refuse_if(a, !sound);
 }
 
 static void visit_field(archive *a, lm_world *world, lm_field_def *field)
@@ -466,8 +480,9 @@ static void visit_field(archive *a, lm_world *world, lm_field_def *field)
     visit_float(a, &field->strength);
     visit_float(a, &field->radius);
     visit_u32(a, &field->cookie);
-    a->damaged = a->damaged || !(field->radius > 0.0f) || !(fabsf(field->strength) <= LM_MAX_SPEED) ||
-                 !is_slow(field->vector) || (field->kind == LM_FIELD_WIND && field->strength < 0.0f);
+    refuse_if(a, !(field->radius > 0.0f && field->radius <= LM_MAX_COORDINATE) ||
+                     !(fabsf(field->strength) <= LM_MAX_SPEED) || !is_slow(field->vector) ||
+                     (field->kind == LM_FIELD_WIND && field->strength < 0.0f));
 }
 
 static void visit_force(archive *a, lm_world *world, lmi_force *force)
@@ -478,8 +493,8 @@ static void visit_force(archive *a, lm_world *world, lmi_force *force)
     visit_vec3(a, &force->force);
     if (ok(a) && force->body != LMI_NONE) {
         bool used = lmi_pool_used(&world->bodies, force->body);
-        a->damaged = !used || (force->particle != LMI_NONE &&
-                               force->particle >= lmi_body_at(world, force->body)->particle_count);
+        refuse_if(a, !used || (force->particle != LMI_NONE &&
+                               force->particle >= lmi_body_at(world, force->body)->particle_count));
     }
 }
 
@@ -544,9 +559,9 @@ static void visit_forces(archive *a, lm_world *world)
 static void visit_world(archive *a, lm_world *world)
 {
     visit_vec3(a, &world->gravity);
-    a->damaged = a->damaged || !is_slow(world->gravity);
+    refuse_if(a, !is_slow(world->gravity));
     visit_u32(a, &world->substeps);
-    a->damaged = a->damaged || world->substeps < 1 || world->substeps > LM_MAX_SUBSTEPS;
+    refuse_if(a, world->substeps < 1 || world->substeps > LM_MAX_SUBSTEPS);
     visit_double(a, &world->time);
     visit_u64(a, &world->steps);
     visit_dvec3(a, &world->outside_impulse);
@@ -697,6 +712,9 @@ static void adopt(lm_world *to, const lm_world *from)
     to->time = from->time;
     to->steps = from->steps;
     to->outside_impulse = from->outside_impulse;
+    to->contacts = to->stiffness_limited = 0;
+    to->step_seconds = 0.0;
+    memset(to->stage_seconds, 0, sizeof to->stage_seconds);
     to->bodies = from->bodies;
     to->movers = from->movers;
     to->colliders = from->colliders;

@@ -29,7 +29,8 @@ typedef struct lanes_surface {
 
 static lanes_surface prepare(const lmi_surface *s, const lmi_body *body)
 {
-    lm_vec3 at = vec_from(dvec_sub(s->position, body->origin)), pivot = vec_from(dvec_sub(s->pivot, body->origin));
+    lm_vec3 at = vec_from(dvec_limit(dvec_sub(s->position, body->origin), LM_MAX_COORDINATE));
+    lm_vec3 pivot = vec_from(dvec_limit(dvec_sub(s->pivot, body->origin), LM_MAX_COORDINATE));
     lm_vec3 u = vec_from(s->velocity), w = vec_from(s->spin);
     float bounce = s->restitution > body->material.restitution ? s->restitution : body->material.restitution;
     lanes_surface out = {.shape = s,
@@ -135,9 +136,10 @@ static inline vf distance(const lanes_surface *s, const vf x[3], vf n[3])
 static inline void respond(const lanes_surface *s, vm touching, vf depth, const vf n[3], vf x[3], vf v[3])
 {
     const vf zero = vf_set1(0.0f), one = vf_set1(1.0f);
+    const vf fast = vf_set1(LM_MAX_SPEED), far = vf_set1(LM_MAX_COORDINATE);
     vf r[3], u[3];
     for (int i = 0; i < 3; i++) {
-        x[i] = vf_select(touching, x[i] + depth * n[i], x[i]);
+        x[i] = vf_select(touching, vf_clamp(x[i] + depth * n[i], zero - far, far), x[i]);
         r[i] = x[i] - s->pivot[i];
     }
     u[0] = v[0] - (s->velocity[0] + (s->spin[1] * r[2] - s->spin[2] * r[1]));
@@ -151,7 +153,8 @@ static inline void respond(const lanes_surface *s, vm touching, vf depth, const 
     vf speed = length3(slide);
     vf brake = vf_min(s->friction * push / vf_max(speed, vf_set1(1e-12f)), one);
     for (int i = 0; i < 3; i++) {
-        v[i] = vf_select(touching, v[i] + (push * n[i] - brake * slide[i]), v[i]);
+        vf change = push * n[i] - brake * slide[i];
+        v[i] = vf_select(touching, vf_clamp(v[i] + change, zero - fast, fast), v[i]);
     }
 }
 

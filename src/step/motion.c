@@ -1,7 +1,8 @@
 #include "step/motion.h"
 
-/* v += change, within LM_MAX_SPEED; returns what was really added. */
-static lm_dvec3 change_velocity(float *v, lm_dvec3 change)
+#include <float.h>
+
+lm_dvec3 lmi_change_velocity(float *v, lm_dvec3 change)
 {
     double add[3] = {change.x, change.y, change.z}, done[3];
     for (int i = 0; i < 3; i++) {
@@ -41,7 +42,7 @@ void lmi_particle_forces(const lmi_step *step, lmi_body *body)
         }
         float *v = body->v + (size_t)force->particle * 4;
         double mass = body->mass[force->particle];
-        lm_dvec3 done = change_velocity(v, dvec_scale(dvec_from(force->force), step->h / mass));
+        lm_dvec3 done = lmi_change_velocity(v, dvec_scale(dvec_from(force->force), step->h / mass));
         body->outside_impulse = dvec_add(body->outside_impulse, dvec_scale(done, mass));
     }
 }
@@ -64,7 +65,7 @@ static void apply_drag(const lmi_step *step, lmi_body *body, lmi_drag *drag)
     }
     double h = step->h, omega = 6.283185307179586 * drag->hertz, whole = body->total_mass / body->mean_mass;
     double stiffness = whole * omega * omega, damping = 2.0 * drag->damping_ratio * omega * whole;
-    lm_dvec3 stretch = dvec_sub(dvec_sub(drag->target, body->origin), x);
+    lm_dvec3 stretch = dvec_sub(dvec_limit(dvec_sub(drag->target, body->origin), LM_MAX_COORDINATE), x);
     lm_dvec3 wish = dvec_sub(dvec_scale(stretch, h * stiffness), dvec_scale(v, h * (damping + h * stiffness)));
     lm_dvec3 impulse = dvec_scale(wish, 1.0 / (1.0 + mobility * h * (damping + h * stiffness)));
     double size = dvec_length(impulse) * body->mean_mass, most = (double)drag->max_force * h;
@@ -74,11 +75,14 @@ static void apply_drag(const lmi_step *step, lmi_body *body, lmi_drag *drag)
     lm_dvec3 given = dvec(0.0, 0.0, 0.0);
     for (uint32_t n = 0; n < drag->count; n++) {
         float *px = body->x + (size_t)drag->particles[n] * 4, *pv = body->v + (size_t)drag->particles[n] * 4;
-        lm_dvec3 done = change_velocity(pv, dvec_scale(impulse, drag->weights[n]));
+        lm_dvec3 done = lmi_change_velocity(pv, dvec_scale(impulse, drag->weights[n]));
         given = dvec_add(given, dvec_scale(done, pv[3] * body->mean_mass));
-        px[0] += (float)(h * done.x), px[1] += (float)(h * done.y), px[2] += (float)(h * done.z);
+        float way[3] = {(float)(h * done.x), (float)(h * done.y), (float)(h * done.z)};
+        for (int i = 0; i < 3; i++) {
+            px[i] = fmaxf(fminf(px[i] + way[i], LM_MAX_COORDINATE), -LM_MAX_COORDINATE);
+        }
     }
-    drag->force = vec_from(dvec_scale(given, 1.0 / h));
+    drag->force = vec_from(dvec_limit(dvec_scale(given, 1.0 / h), FLT_MAX));
     body->outside_impulse = dvec_add(body->outside_impulse, given);
 }
 
@@ -105,7 +109,8 @@ void lmi_pins_apply(const lmi_step *step, lmi_body *body)
                 target = dvec_add(mover->pose.position, arm);
                 velocity = dvec_add(dvec_from(mover->velocity), dvec_cross(dvec_from(mover->spin), arm));
             }
-            lm_vec3 at = vec_from(dvec_sub(target, body->origin)), to = vec_from(velocity);
+            lm_vec3 at = vec_from(dvec_limit(dvec_sub(target, body->origin), LM_MAX_COORDINATE));
+            lm_vec3 to = vec_from(dvec_limit(velocity, LM_MAX_SPEED));
             lm_dvec3 change = dvec((double)to.x - v[0], (double)to.y - v[1], (double)to.z - v[2]);
             body->outside_impulse = dvec_add(body->outside_impulse, dvec_scale(change, v[3] * body->mean_mass));
             x[0] = at.x, x[1] = at.y, x[2] = at.z;

@@ -6,6 +6,9 @@
 
 #include "world.h"
 
+/* v += change, within LM_MAX_SPEED; returns what was really added. */
+lm_dvec3 lmi_change_velocity(float *v, lm_dvec3 change);
+
 /* The velocity change that gravity, uniform fields and forces on the whole body make in this substep. Counts the impulse. */
 lm_vec3 lmi_uniform_change(const lmi_step *step, lmi_body *body);
 

@@ -285,6 +285,14 @@ static inline vm is_settled(vf lambda, vf step, vf norm, vf det)
     return vf_lt(vf_abs(step) * square, vf_set1(UNSETTLED) * zeta);
 }
 
+/* Lanes where rounding has thrown lambda over the root: 8 zeta is the slope of the quartic. That happens at a nearly double
+ * root only, and further steps would run away to the other roots. Such a lane never settles, and so is doubtful. */
+static inline vm is_beyond(vf lambda, vf norm, vf det)
+{
+    vf zeta = vf_set1(0.5f) * (lambda * lambda - norm) * lambda - det;
+    return vm_not(vf_lt(vf_set1(0.0f), zeta));
+}
+
 /* All four roots are real, so the iteration comes down from any bound above and converges cubically to a simple root, but
  * slowly to a nearly double one. The bound is exact for three equal singular values. */
 static void find_lambda(uint32_t blocks, invariants *of)
@@ -297,11 +305,11 @@ static void find_lambda(uint32_t blocks, invariants *of)
             step = laguerre_step(lambda, norm, eight_det, four_minors);
             lambda = lambda - step;
         }
-        vm settled = is_settled(lambda, step, norm, det);
-        for (int k = 0; k < FURTHER && vm_any(vm_not(settled)); k++) {
-            step = vf_select(settled, step, laguerre_step(lambda, norm, eight_det, four_minors));
-            lambda = vf_select(settled, lambda, lambda - step);
-            settled = vm_or(settled, is_settled(lambda, step, norm, det));
+        vm done = vm_or(is_settled(lambda, step, norm, det), is_beyond(lambda, norm, det));
+        for (int k = 0; k < FURTHER && vm_any(vm_not(done)); k++) {
+            step = vf_select(done, step, laguerre_step(lambda, norm, eight_det, four_minors));
+            lambda = vf_select(done, lambda, lambda - step);
+            done = vm_or(done, vm_or(is_settled(lambda, step, norm, det), is_beyond(lambda, norm, det)));
         }
         vf_store(of->lambda + n, lambda);
         vf_store(of->step + n, step);

@@ -18,7 +18,7 @@
 static void apply_flow(const lmi_flow *flow, lmi_body *body)
 {
     const vf strength = vf_set1(flow->strength), inverse_radius = vf_set1(1.0f / flow->radius);
-    lm_vec3 at = vec_from(dvec_sub(flow->position, body->origin));
+    lm_vec3 at = vec_from(dvec_limit(dvec_sub(flow->position, body->origin), LM_MAX_COORDINATE));
     vf sums[3][LMI_PIECES];
     for (int i = 0; i < 3 * LMI_PIECES; i++) {
         sums[i / LMI_PIECES][i % LMI_PIECES] = vf_set1(0.0f);

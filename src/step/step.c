@@ -96,8 +96,9 @@ static void aim_mover(lmi_mover *mover, double seconds)
     } else {
         axis = dvec(0.0, 0.0, 0.0);
     }
-    mover->velocity = vec_from(dvec_scale(dvec_sub(mover->target.position, mover->pose.position), 1.0 / seconds));
-    mover->spin = vec_from(dvec_scale(axis, 1.0 / seconds));
+    lm_dvec3 way = dvec_sub(mover->target.position, mover->pose.position);
+    mover->velocity = vec_from(dvec_limit(dvec_scale(way, 1.0 / seconds), LM_MAX_SPEED));
+    mover->spin = vec_from(dvec_limit(dvec_scale(axis, 1.0 / seconds), LM_MAX_SPEED));
 }
 
 static void arrive_mover(lmi_mover *mover)

@@ -199,7 +199,8 @@ class CommandLine(unittest.TestCase):
     def test_unknown_names(self):
         self.assertIn('did you mean "crowd"?', self.refuse(1, "run", "crwod"))
         self.assertIn('did you mean "torus"?', self.refuse(1, "shape", "tours", "--out", self.path("x.obj")))
-        self.refuse(1, "bench", "no-such-bench")
+        self.assertIn("expected clusters, polar, or all", self.refuse(1, "bench", "no-such-bench"))
+        self.assertIn("only 3 frames", self.refuse(1, "run", "modes", "--frames", "3", "--resave", "3"))
         self.assertIn("No such file", self.refuse(1, "run", self.path("missing.json")))
         self.assertIn("No such file", self.refuse(1, "info", self.path("missing.obj")))
 
@@ -258,7 +259,9 @@ class CommandLine(unittest.TestCase):
         with open(state, "rb") as file:
             good = file.read()
         self.refuse(1, "run", "modes", "--load", self.path("missing.limber"))
-        self.refuse(1, "run", "modes", "--load", self.write("cut.limber", good[:-7]))
+        cut = self.write("cut.limber", good[:-7])
+        self.assertEqual(self.refuse(1, "run", "modes", "--load", cut),
+                         f"--load {cut}: lm_world_load: the snapshot is truncated, or has something behind it")
         self.refuse(1, "run", "modes", "--load", self.write("flip.limber", good[:100] + b"\xff\xfe" + good[102:]))
         self.assertIn("other bodies", self.refuse(1, "run", "crowd", "--frames", "3", "--load", state))
 

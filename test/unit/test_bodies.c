@@ -342,6 +342,117 @@ static void any_finite_state_stays_finite(void **context)
     assert_int_equal(broken, 0);
 }
 
+/* Pins, movers, drags, colliders and fields at any finite place: limited to what single precision can hold, never more.
+ * What comes out can be saved and loaded. */
+enum { FAR_PIN, FAR_RIDING_PIN, FAR_DRAG, FAR_PLANE, FAR_SPHERE, FAR_BOX, FAR_FIELD, FAR_KINDS };
+
+static lm_mover_id make_far(lm_world *world, lm_body_id body, int kind, lm_dvec3 place)
+{
+    uint32_t held = 0;
+    lm_mover_def mover = lm_mover_def_default();
+    lm_mover_id mover_id;
+    assert_ok(lm_mover_create(world, &mover, &mover_id));
+    lm_pin_def pin = lm_pin_def_default();
+    lm_pin_id pin_id;
+    pin.body = body;
+    pin.particles = &held;
+    pin.particle_count = 1;
+    lm_drag_def drag = lm_drag_def_default();
+    lm_drag_id drag_id;
+    drag.body = body;
+    drag.target = place;
+    drag.hertz = 1e6f;
+    lm_collider_def collider = lm_collider_def_default();
+    lm_collider_id collider_id;
+    lm_field_def field = lm_field_def_default();
+    lm_field_id field_id;
+    field.kind = LM_FIELD_POINT;
+    field.position = place;
+    field.radius = 1e9f;
+    field.strength = 1e6f;
+    switch (kind) {
+    case FAR_PIN: pin.targets = &place; break;
+    case FAR_RIDING_PIN: pin.mover = mover_id; break;
+    case FAR_PLANE: collider.pose.position = place; break;
+    case FAR_SPHERE:
+        collider.shape = LM_SHAPE_SPHERE;
+        collider.radius = LM_MAX_COORDINATE;
+        collider.pose.position.x = 9e8;
+        break;
+    case FAR_BOX:
+        collider.shape = LM_SHAPE_BOX;
+        collider.mover = mover_id;
+        break;
+    default: break;
+    }
+    if (kind == FAR_PIN || kind == FAR_RIDING_PIN)
+        assert_ok(lm_pin_create(world, &pin, &pin_id));
+    else if (kind == FAR_DRAG)
+        assert_ok(lm_drag_create(world, &drag, &drag_id));
+    else if (kind == FAR_FIELD)
+        assert_ok(lm_field_create(world, &field, &field_id));
+    else
+        assert_ok(lm_collider_create(world, &collider, &collider_id));
+    return mover_id;
+}
+
+static void far_away_things_stay_finite(void **context)
+{
+    (void)context;
+    static const double places[] = {1e9, 1e12, 1e39, -1e300, 1e308};
+    for (int kind = 0; kind < FAR_KINDS; kind++)
+        for (int p = 0; p < 5; p++) {
+            random_state random = {9};
+            sample s = sample_make(SAMPLE_CELL, &random);
+            s.def.material.mode = (lm_mode)(p % LM_MODE_COUNT);
+            lm_world *world = make_world(-9.81);
+            lm_body_id body = make_body(world, &s.def);
+            sample_free(&s);
+            lm_pose there = lm_pose_identity();
+            /* Poses are limited; targets are not. */
+            double limited = fmax(-LM_MAX_POSITION, fmin(LM_MAX_POSITION, places[p]));
+            bool target = kind == FAR_PIN || kind == FAR_DRAG || kind == FAR_FIELD;
+            double at = target ? places[p] : limited;
+            there.position = (lm_dvec3){limited, limited, 0.0};
+            lm_mover_id mover = make_far(world, body, kind, (lm_dvec3){at, at, 0.0});
+            assert_ok(lm_mover_move_to(world, mover, there));
+            for (int frame = 0; frame < 10; frame++) {
+                if (frame == 3) assert_ok(lm_mover_move_to(world, mover, lm_pose_identity()));
+                assert_ok(lm_world_step(world, FRAME));
+                lm_totals totals;
+                lm_world_get_totals(world, &totals);
+                if (!totals.finite) fail_msg("kind %d at %g, frame %d", kind, places[p], frame);
+                size_t size = lm_world_save_size(world);
+                void *bytes = malloc(size);
+                assert_ok(lm_world_save(world, bytes, size));
+                assert_ok(lm_world_load(world, bytes, size));
+                free(bytes);
+            }
+            lm_world_destroy(world);
+        }
+}
+
+/* A step may be as short as a double can say. */
+static void shortest_steps_stay_finite(void **context)
+{
+    (void)context;
+    static const double lengths[] = {1e-9, 1e-30, 1e-300};
+    for (int k = 0; k < 3; k++) {
+        random_state random = {9};
+        sample s = sample_make(SAMPLE_GRID, &random);
+        s.def.material.stiffness = LM_STIFFNESS_ALPHA;
+        lm_world *world = make_world(-9.81);
+        lm_body_id body = make_body(world, &s.def);
+        sample_free(&s);
+        randomise_state(world, body, &random, 0.05, 1.0);
+        for (int frame = 0; frame < 10; frame++) assert_ok(lm_world_step(world, lengths[k]));
+        lm_totals totals;
+        lm_world_get_totals(world, &totals);
+        assert_true(totals.finite);
+        lm_world_destroy(world);
+    }
+}
+
 /* With alpha 1 and nothing else, a particle at rest arrives at its goal in one step. */
 static void goals_are_where_particles_go(void **context)
 {
@@ -453,6 +564,8 @@ int main(void)
         cmocka_unit_test(smallest_regions_hold_together),
         cmocka_unit_test(mangled_bodies_recover),
         cmocka_unit_test(any_finite_state_stays_finite),
+        cmocka_unit_test(far_away_things_stay_finite),
+        cmocka_unit_test(shortest_steps_stay_finite),
         cmocka_unit_test(goals_are_where_particles_go),
         cmocka_unit_test(materials_may_change_while_running),
         cmocka_unit_test(outside_impulse_balances_momentum),
