@@ -217,7 +217,7 @@ static void visit_rider(archive *a, const lmi_skin *skin, uint32_t *rider, uint3
 {
     visit_u32(a, rider);
     bool sound = *rider < LMI_SKIN_REGION ? *rider < particle_count : *rider - LMI_SKIN_REGION < skin->carrier_count;
-    a->damaged = a->damaged || !sound;
+    refuse_if(a, !sound);
 }
 
 static void visit_skin(archive *a, lm_world *world, lmi_body *body)
@@ -317,7 +317,7 @@ static void visit_stiffness(archive *a, lm_world *world, lmi_body *body)
     }
     for (uint32_t r = 0; own && r < body->region_count && ok(a); r++) {
         visit_float(a, &body->stiffness[r]);
-        a->damaged = a->damaged || !(body->stiffness[r] >= 0.0f && body->stiffness[r] <= 1.0f);
+        refuse_if(a, !(body->stiffness[r] >= 0.0f && body->stiffness[r] <= 1.0f));
     }
 }
 
@@ -345,7 +345,7 @@ static void visit_state(archive *a, lm_world *world, lmi_body *body)
         float *plastic = lmi_body_plastic(world, body, r, &stride);
         for (uint32_t i = 0; i < 6; i++) {
             visit_float(a, &plastic[i * stride]);
-            a->damaged = a->damaged || fabsf(plastic[i * stride]) > 100.0f;
+            refuse_if(a, fabsf(plastic[i * stride]) > 100.0f);
         }
     }
 }

@@ -271,7 +271,7 @@ static void add_quadratic_goals(ref_body *body, const region *r, double part, re
  * change when q is replaced by Sp q. */
 static void add_region_pulls(ref_body *body, const region *r, ref_vec *pulls)
 {
-    double beta = body->material.mode == LM_MODE_RIGID ? 0.0 : body->material.beta;
+    double beta = body->material.mode == LM_MODE_RIGID ? 0.0 : (double)body->material.beta;
     note_ambiguity(body, r);
     ref_mat rotation = ref_polar(ref_mat_mul(r->moment, ref_transpose(r->plastic)));
     ref_mat follow = ref_mat_scale(1.0 - beta, ref_mat_mul(rotation, r->plastic));

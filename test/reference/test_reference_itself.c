@@ -273,7 +273,9 @@ static void plastic_steps_keep_momentum(void **context)
             random_state random = {(uint64_t)(10 * kind + mode)};
             sample s = sample_make((sample_kind)kind, &random);
             s.def.material.mode = (lm_mode)mode;
-            s.def.material.yield = 0.02f;
+            s.def.material.yield = 0.01f;
+            s.def.material.creep = 30.0f;
+            s.def.material.hertz = 3.0f;
             lm_world *world = make_world(0.0);
             lm_body_id id = make_body(world, &s.def);
             randomise_state(world, id, &random, 0.05, 1.0);

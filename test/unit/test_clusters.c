@@ -524,7 +524,8 @@ static void a_pair_rings_as_asked(void **context)
     uint32_t edge[2] = {0, 1};
     for (int mode = 0; mode < LM_MODE_COUNT; mode++) {
         lm_body_def def = meshed(points, 2, LM_CLUSTERS_ELEMENTS, edge, 1, 2);
-        def.material.mode = LM_MODE_RIGID;
+        def.material.mode = (lm_mode)mode;
+        def.material.beta = 0.0f;
         def.material.hertz = 2.0f;
         def.material.damping_ratio = 0.0f;
         lm_world *world = make_world(0.0);
