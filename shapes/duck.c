@@ -49,14 +49,14 @@ static double duck_field(field_point p)
 
 static const shape_model duck_model = {
     .field = duck_field,
-    .lower = {-0.60, -0.37, -0.89},
-    .upper = {0.60, 1.12, 0.97},
-    .coarsest = 6,
+    .lower = {-0.615, -0.338, -0.889},
+    .upper = {0.615, 1.120, 0.999},
+    .coarsest = 7,
 };
 
 const shape_kind shape_kind_duck = {
     .name = "duck",
     .description = "a rubber duck, looking along z",
-    .natural_size = {0.645f, 0.80f, 1.0f},
+    .natural_size = {0.651f, 0.772f, 1.0f},
     .model = &duck_model,
 };

@@ -36,7 +36,7 @@ static double with_eyes(double head, field_point side)
     head = field_blend(head, brow, 0.07);
     head = field_cut(head, socket, 0.05);
     head = field_blend(head, field_cut(around, opening, 0.012), 0.02);
-    return field_join(head, ball);
+    return field_blend(head, ball, 0.01);
 }
 
 static double nose(field_point p, field_point side)
@@ -57,7 +57,7 @@ static double with_mouth(double head, field_point p, field_point side)
     double dip = field_sphere(p, field_at(0.0, -0.392, 0.43), 0.05); /* between the lower lip and the chin */
     double groove = field_capsule(p, field_at(0.0, -0.20, 0.45), field_at(0.0, -0.24, 0.45), 0.018);
     head = field_cut(head, dip, 0.05);
-    head = field_blend(head, field_join(upper, lower), 0.03);
+    head = field_blend(head, field_blend(upper, lower, 0.01), 0.03);
     head = field_cut(head, groove, 0.03);
     return field_cut(head, line, 0.02);
 }
@@ -86,14 +86,14 @@ static double head_field(field_point p)
 
 static const shape_model head_model = {
     .field = head_field,
-    .lower = {-0.45, -0.82, -0.54},
-    .upper = {0.45, 0.59, 0.54},
-    .coarsest = 5,
+    .lower = {-0.408, -0.820, -0.530},
+    .upper = {0.408, 0.580, 0.496},
+    .coarsest = 6,
 };
 
 const shape_kind shape_kind_head = {
     .name = "head",
     .description = "a human head and neck, looking along z",
-    .natural_size = {0.60f, 1.0f, 0.72f},
+    .natural_size = {0.583f, 1.0f, 0.733f},
     .model = &head_model,
 };

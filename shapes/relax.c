@@ -1,7 +1,7 @@
 /*
  * Making an extracted surface even, in rounds: each vertex moves along the surface towards the middle of its neighbours,
  * and back onto the surface; then the diagonal of two neighbouring triangles is exchanged where the angles facing it sum
- * to more than half a turn (Delaunay's criterion). Twice on the way, edges that are much too short shrink to a point. All
+ * to more than half a turn (Delaunay's criterion). From time to time edges that are much too short shrink to a point. All
  * of it keeps the surface closed, and takes the thin triangles away.
  *
  * An edge is known by the place in the list of triangles where it begins: edge e runs from triangles[e] to the next corner
@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROUNDS 10
+#define ROUNDS 14
+#define SHRINK_EVERY 3    /* rounds: short edges are looked for */
 #define MOVES 2           /* in each round, before diagonals are looked at */
 #define PULL 0.6          /* share of the way to the neighbours' middle */
 #define LONGEST_STEP 0.5  /* towards the surface at a time, in cells */
@@ -134,6 +135,16 @@ static field_point normal_of(field_point a, field_point b, field_point c)
     return field_at(u.y * v.z - u.z * v.y, u.z * v.x - u.x * v.z, u.x * v.y - u.y * v.x);
 }
 
+static bool looks_along(field_point a, field_point b, field_point c, field_point direction)
+{
+    return field_dot(normal_of(a, b, c), direction) > 0.0;
+}
+
+static field_point middle_of(field_point a, field_point b)
+{
+    return field_at(0.5 * (a.x + b.x), 0.5 * (a.y + b.y), 0.5 * (a.z + b.z));
+}
+
 /* The cotangent of the angle at `tip` between a and b. */
 static double cotangent(field_point tip, field_point a, field_point b)
 {
@@ -168,7 +179,11 @@ static bool should_turn(const relaxation *r, uint32_t e)
     /* The new triangles must look the way the old ones did: no folds. */
     field_point one = normal_of(A, B, C), two = normal_of(B, A, D);
     field_point sum = field_at(one.x + two.x, one.y + two.y, one.z + two.z);
-    if (field_dot(normal_of(A, D, C), sum) <= 0.0 || field_dot(normal_of(B, C, D), sum) <= 0.0) return false;
+    if (!looks_along(A, D, C, sum) || !looks_along(B, C, D, sum)) {
+        /* Unless the old ones were folded themselves. */
+        field_point out = sample_at(r, middle_of(A, B)).slope;
+        if (!looks_along(A, D, C, out) || !looks_along(B, C, D, out)) return false;
+    }
     return !are_joined(r, previous_edge(e), d);
 }
 
@@ -225,16 +240,16 @@ static uint32_t shared_neighbours(const relaxation *r, uint32_t e)
     return shared;
 }
 
-/* Whether the triangles around the vertex where edge e begins keep looking the same way when it moves to p; the two at the
- * edge itself do not count. */
-static bool can_move(const relaxation *r, uint32_t e, field_point p)
+/* Whether the triangles around the vertex where edge e begins keep looking the same way, or come to look `out`, when it
+ * moves to p; the two at the edge itself do not count. */
+static bool can_move(const relaxation *r, uint32_t e, field_point p, field_point out)
 {
     const uint32_t *corners = r->mesh->triangles;
     const field_point *points = r->mesh->points;
     for (uint32_t at = next_around(r, e); at != e; at = next_around(r, at)) {
         if (at / 3 == r->twin[e] / 3) continue;
         field_point b = points[corners[next_edge(at)]], c = points[corners[previous_edge(at)]];
-        if (field_dot(normal_of(points[corners[at]], b, c), normal_of(p, b, c)) <= 0.0) return false;
+        if (!looks_along(p, b, c, normal_of(points[corners[at]], b, c)) && !looks_along(p, b, c, out)) return false;
     }
     return true;
 }
@@ -245,9 +260,10 @@ static bool can_shrink(const relaxation *r, uint32_t e, field_point middle)
     uint32_t back = r->twin[e];
     uint32_t a = corners[e], b = corners[back], c = corners[previous_edge(e)], d = corners[previous_edge(back)];
     uint32_t together = r->valence[a] + r->valence[b] - 4;
+    field_point out = sample_at(r, middle).slope;
     return together > LEAST_VALENCE && together <= LARGEST_VALENCE && r->valence[c] > LEAST_VALENCE + 1 &&
-           r->valence[d] > LEAST_VALENCE + 1 && shared_neighbours(r, e) == 2 && can_move(r, e, middle) &&
-           can_move(r, back, middle);
+           r->valence[d] > LEAST_VALENCE + 1 && shared_neighbours(r, e) == 2 && can_move(r, e, middle, out) &&
+           can_move(r, back, middle, out);
 }
 
 /* The end of edge e becomes its beginning, which moves to the middle; the triangles on both sides go. */
@@ -300,7 +316,7 @@ static bool shrink_edges(relaxation *r)
         field_point p = mesh->points[mesh->triangles[e]], q = mesh->points[mesh->triangles[next_edge(e)]];
         field_point along = field_less(q, p);
         if (field_dot(along, along) >= shortest) continue;
-        field_point middle = field_at(p.x + 0.5 * along.x, p.y + 0.5 * along.y, p.z + 0.5 * along.z);
+        field_point middle = middle_of(p, q);
         if (can_shrink(r, e, middle)) shrink_edge(r, e, middle);
     }
     close_gaps(r);
@@ -322,7 +338,7 @@ lm_result shape_relax(const shape_model *model, double cell, draft_mesh *mesh)
     for (int round = 0; round < ROUNDS && good; round++) {
         for (int move = 0; move < MOVES; move++) move_points(&r);
         turn_edges(&r);
-        if (round == ROUNDS / 3 || round == ROUNDS * 2 / 3) good = shrink_edges(&r);
+        if (round % SHRINK_EVERY == SHRINK_EVERY - 1) good = shrink_edges(&r);
     }
     for (size_t i = 0; i < mesh->point_count && good; i++)
         for (int step = 0; step < 3; step++) mesh->points[i] = onto_surface(&r, mesh->points[i]);

@@ -17,12 +17,7 @@
 #define LARGEST_EXTENT 1e6f
 
 static const shape_kind *const kinds[] = {
-    &shape_kind_box,
-    &shape_kind_sphere,
-    &shape_kind_cylinder,
-    &shape_kind_torus,
-    &shape_kind_duck,
-    &shape_kind_head,
+    &shape_kind_box, &shape_kind_sphere, &shape_kind_cylinder, &shape_kind_torus, &shape_kind_duck, &shape_kind_head,
 };
 
 #define KIND_COUNT (sizeof kinds / sizeof kinds[0])

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #define LARGEST_GRID (1u << 27) /* corners: half a gigabyte */
-#define MARGIN 2.0              /* empty cells around the model: room for thickening */
+#define MARGIN 2.5              /* empty cells around the model: room for thickening */
 #define THICKENED 0.05f         /* how deep inside a corner is put that was outside, in cells */
 
 #define NO_VERTEX UINT32_MAX
@@ -70,6 +70,12 @@ static lm_result grid_make(corner_grid *grid, const shape_model *model, double c
     return grid->values ? LM_OK : LM_ERROR_MEMORY;
 }
 
+/* The outermost corners count as outside: a model that reached them would be cut off, not left open. */
+static bool is_outermost(const corner_grid *grid, uint32_t i, uint32_t j, uint32_t k)
+{
+    return i == 0 || j == 0 || k == 0 || i == grid->n[0] - 1 || j == grid->n[1] - 1 || k == grid->n[2] - 1;
+}
+
 /* Far from the surface one sample stands for the corners after it: as many as lie within half the distance, less one, so
  * that none of them is next to the surface. */
 static void grid_sample(corner_grid *grid, const shape_model *model)
@@ -81,7 +87,7 @@ static void grid_sample(corner_grid *grid, const shape_model *model)
                 double distance = model->field(corner_point(grid, i, j, k)) / grid->cell;
                 uint32_t same = 0.5 * fabs(distance) > 2.0 ? (uint32_t)(0.5 * fabs(distance)) - 1u : 0u;
                 uint32_t end = same < grid->n[0] - 1 - i ? i + 1 + same : grid->n[0];
-                while (i < end) row[i++] = (float)distance;
+                for (; i < end; i++) row[i] = is_outermost(grid, i, j, k) ? 1.0f : (float)distance;
             }
         }
     }
@@ -256,6 +262,64 @@ static lm_result grid_triangulate(const corner_grid *grid, draft_mesh *draft)
     return good ? LM_OK : LM_ERROR_MEMORY;
 }
 
+/* ------------------------------------------------------------------------------------------------------------------
+ * One surface
+ */
+
+/* The vertex that stands for all that hang together with v; shortens the way there. */
+static uint32_t leader(uint32_t *leaders, uint32_t v)
+{
+    while (leaders[v] != v) {
+        leaders[v] = leaders[leaders[v]];
+        v = leaders[v];
+    }
+    return v;
+}
+
+/* Makes the corners of every triangle point to one leader, and returns the leader of most of them. */
+static uint32_t find_largest_part(const draft_mesh *draft, uint32_t *leaders, uint32_t *counts)
+{
+    uint32_t largest = 0;
+    for (uint32_t v = 0; v < draft->point_count; v++) leaders[v] = v;
+    for (size_t e = 0; e < 3 * draft->triangle_count; e++) {
+        uint32_t a = leader(leaders, draft->triangles[e]), b = leader(leaders, draft->triangles[e - e % 3]);
+        if (a < b) leaders[b] = a;
+        if (b < a) leaders[a] = b;
+    }
+    memset(counts, 0, draft->point_count * sizeof *counts);
+    for (uint32_t v = 0; v < draft->point_count; v++) counts[leader(leaders, v)]++;
+    for (uint32_t v = 0; v < draft->point_count; v++)
+        if (counts[v] > counts[largest]) largest = v;
+    return largest;
+}
+
+/* Parts of the model too thin for the grid leave specks behind, and narrow hollows bubbles: only the largest surface
+ * stays. */
+static lm_result keep_largest_part(draft_mesh *draft)
+{
+    uint32_t *leaders = malloc(2 * draft->point_count * sizeof *leaders + 1);
+    if (!leaders) return LM_ERROR_MEMORY;
+    uint32_t *places = leaders + draft->point_count;
+    uint32_t largest = find_largest_part(draft, leaders, places), points = 0;
+    for (uint32_t v = 0; v < draft->point_count; v++) {
+        places[v] = NO_VERTEX;
+        if (leader(leaders, v) != largest) continue;
+        places[v] = points;
+        draft->points[points++] = draft->points[v];
+    }
+    size_t triangles = 0;
+    for (size_t t = 0; t < draft->triangle_count; t++) {
+        const uint32_t *corner = draft->triangles + 3 * t;
+        if (places[corner[0]] == NO_VERTEX) continue;
+        for (size_t c = 0; c < 3; c++) draft->triangles[3 * triangles + c] = places[corner[c]];
+        triangles++;
+    }
+    draft->point_count = points;
+    draft->triangle_count = triangles;
+    free(leaders);
+    return LM_OK;
+}
+
 lm_result shape_extract(const shape_model *model, double cell, draft_mesh *draft)
 {
     corner_grid grid = {.values = NULL};
@@ -265,6 +329,7 @@ lm_result shape_extract(const shape_model *model, double cell, draft_mesh *draft
         grid_separate_sheets(&grid);
         result = grid_triangulate(&grid, draft);
     }
+    if (result == LM_OK) result = keep_largest_part(draft);
     free(grid.values);
     return result;
 }

@@ -589,15 +589,16 @@ LM_API lm_result lm_drag_destroy(lm_world *world, lm_drag_id drag);
  */
 
 typedef enum lm_skin_kind {
-    /* A vertex is a weighted sum of the particles around it, and reproduces affine motions exactly. */
+    /* A vertex is a weighted sum of the particles around it, and reproduces affine motions exactly; on a particle it is that
+     * particle. */
     LM_SKIN_PARTICLES = 0,
-    /* A vertex rides on a smooth blend of the regions around it, rotations included: a surface around a sheet, a string or
-     * a single particle keeps its thickness. */
+    /* A vertex rides on a smooth blend of the regions around it, rotations included: smoother than the particles, and a
+     * surface around a sheet, a string or a single particle keeps its thickness. */
     LM_SKIN_REGIONS,
     LM_SKIN_KIND_COUNT
 } lm_skin_kind;
 
-/* A triangle mesh in the rest pose that moves with the body. A vertex on a particle follows that particle. */
+/* A triangle mesh in the rest pose that moves with the body. */
 typedef struct lm_skin_def {
     lm_skin_kind kind;         /* default LM_SKIN_PARTICLES. A body without regions has only that */
     const lm_vec3 *vertices;   /* rest pose, body frame; copied */

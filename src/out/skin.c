@@ -74,16 +74,16 @@ static const char *skin_fault(const lm_skin_def *def)
     return NULL;
 }
 
-/* What one vertex rides on. A vertex on a particle follows that particle whatever the kind. */
+/* What one vertex rides on. */
 static uint32_t embed_vertex(const lmi_embedder *embedder, const lmi_body *body, lm_skin_kind kind, lm_vec3 vertex,
                              uint32_t riders[LMI_EMBED_MOST], float weights[LMI_EMBED_MOST])
 {
-    uint32_t count = lmi_embed_point(embedder, vertex, riders, weights);
-    if (kind == LM_SKIN_REGIONS && body->region_count && !lmi_embed_is_on_particle(embedder, vertex, riders[0])) {
-        count = lmi_blend_point(body->regions, body->region_count, vertex, riders, weights);
-        for (uint32_t n = 0; n < count; n++) {
-            riders[n] += LMI_SKIN_REGION;
-        }
+    if (kind == LM_SKIN_PARTICLES || body->region_count == 0) {
+        return lmi_embed_point(embedder, vertex, riders, weights);
+    }
+    uint32_t count = lmi_blend_point(body->regions, body->region_count, vertex, riders, weights);
+    for (uint32_t n = 0; n < count; n++) {
+        riders[n] += LMI_SKIN_REGION;
     }
     return count;
 }

@@ -44,18 +44,23 @@ uint32_t lmi_blend_point(const lmi_region *regions, uint32_t region_count, lm_ve
         index[at] = r;
     }
     uint32_t count = found < LMI_BLEND_MOST ? found : LMI_BLEND_MOST;
-    double edge = found > LMI_BLEND_MOST ? far[LMI_BLEND_MOST] : 2.0 * far[found - 1];
+    double edge = 2.0 * far[0];
+    edge = found > LMI_BLEND_MOST && far[LMI_BLEND_MOST] < edge ? far[LMI_BLEND_MOST] : edge;
     for (uint32_t n = 0; n < count; n++) {
-        double t = (edge - far[n]) / (edge * far[n]);
+        double t = far[n] < edge ? (edge - far[n]) / (edge * far[n]) : 0.0;
         w[n] = t * t;
         sum += w[n];
     }
+    uint32_t kept = 0;
     for (uint32_t n = 0; n < count; n++) {
-        chosen[n] = index[n];
         /* All equally far: the edge has come down to them. */
-        weights[n] = (float)(sum > 0.0 ? w[n] / sum : 1.0 / count);
+        double weight = sum > 0.0 ? w[n] / sum : 1.0 / count;
+        if (weight > 0.0) {
+            chosen[kept] = index[n];
+            weights[kept++] = (float)weight;
+        }
     }
-    return count;
+    return kept;
 }
 
 static void quadratics(lm_dvec3 q, double f[6])

@@ -6,7 +6,7 @@
 
 #include "sample/region.h"
 
-#define LMI_BLEND_MOST 4 /* regions a point rides on */
+#define LMI_BLEND_MOST 12 /* regions a point rides on: more than meet at the corner of a grid of cells */
 
 /* The regions a rest position rides on and their weights (sum 1); returns how many. The weights change smoothly with the
  * position, and are zero where a region comes into or goes out of the choice. At least one region. */

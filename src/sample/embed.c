@@ -190,13 +190,6 @@ static int solve_weights(const lmi_embedder *e, lm_vec3 point, const neighbour *
     return count_significant(values);
 }
 
-bool lmi_embed_is_on_particle(const lmi_embedder *e, lm_vec3 point, uint32_t particle)
-{
-    double hair = 1e-6 * e->size;
-    lm_dvec3 d = dvec_sub(dvec_from(e->rest[particle]), dvec_from(point));
-    return dvec_dot(d, d) <= hair * hair;
-}
-
 uint32_t lmi_embed_point(const lmi_embedder *e, lm_vec3 point, uint32_t particles[LMI_EMBED_MOST],
                          float weights[LMI_EMBED_MOST])
 {

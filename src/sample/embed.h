@@ -23,9 +23,6 @@ typedef struct lmi_embedder {
 bool lmi_embedder_make(lmi_embedder *embedder, lmi_memory *memory, const lm_vec3 *rest, uint32_t count);
 void lmi_embedder_free(lmi_embedder *embedder, lmi_memory *memory);
 
-/* Whether a point lies on that particle, but for rounding. */
-bool lmi_embed_is_on_particle(const lmi_embedder *embedder, lm_vec3 point, uint32_t particle);
-
 /* Particles and weights (sum 1) of a point; returns how many. A point on a particle gets that particle alone. Any other
  * gets moving least squares weights over its nearest particles: they reproduce affine motions exactly as far as those
  * particles span space; more of them are taken until they span what the body spans. */

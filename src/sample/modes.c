@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-#define MOST_VECTORS 80
+#define MOST_VECTORS 300
 #define MOST_BYTES (256u << 20)
 
 typedef struct modes {
@@ -23,8 +23,8 @@ typedef struct modes {
     double *root;        /* sqrt of relative mass, 0 for particles in no region */
     double *basis;       /* rigid motions, then Lanczos vectors: rows of 3 n */
     double *image;
-    double *coupling; /* Ritz matrix, MOST_VECTORS² */
-    double *work;     /* its eigenvectors and values */
+    double *diagonal; /* of the tridiagonal Ritz matrix */
+    double *beside;   /* beside[k] couples vectors k - 1 and k */
     uint32_t vectors;
     uint32_t size; /* 3 n */
 } modes;
@@ -207,13 +207,26 @@ static void make_start(const modes *m, double *v)
     }
 }
 
+/* How many eigenvalues of the tridiagonal matrix are above a value: the signs of its Sturm sequence. */
+static uint32_t count_above(const modes *m, uint32_t count, double value)
+{
+    uint32_t above = 0;
+    double pivot = 1.0;
+    for (uint32_t k = 0; k < count; k++) {
+        double square = k ? m->beside[k] * m->beside[k] : 0.0;
+        pivot = m->diagonal[k] - value - (k ? square / pivot : 0.0);
+        pivot = fabs(pivot) < 1e-300 ? -1e-300 : pivot;
+        above += pivot > 0.0;
+    }
+    return above;
+}
+
 /* The largest eigenvalue of G beyond the motions as a whole, or -1 when there is nothing beyond them. */
 static double find_largest(modes *m)
 {
     uint32_t rigid = make_rigid_motions(m), count = 0;
     double *u = m->image + m->size;
     make_start(m, m->basis + (size_t)rigid * m->size);
-    memset(m->coupling, 0, MOST_VECTORS * MOST_VECTORS * sizeof *m->coupling);
     for (; count < m->vectors; count++) {
         double *v = m->basis + (size_t)(rigid + count) * m->size;
         double start = sqrt(dot(v, v, m->size));
@@ -221,23 +234,25 @@ static double find_largest(modes *m)
             break; /* everything that can move is spanned */
         }
         apply_match(m, v, u, m->image);
-        for (uint32_t k = 0; k <= count; k++) {
-            double value = dot(m->basis + (size_t)(rigid + k) * m->size, m->image, m->size);
-            m->coupling[k * MOST_VECTORS + count] = m->coupling[count * MOST_VECTORS + k] = value;
-        }
+        m->diagonal[count] = dot(v, m->image, m->size);
+        m->beside[count] = count ? dot(v - m->size, m->image, m->size) : 0.0;
         if (count + 1 < m->vectors) {
-            memcpy(m->basis + (size_t)(rigid + count + 1) * m->size, m->image, m->size * sizeof *m->image);
+            memcpy(v + m->size, m->image, m->size * sizeof *m->image);
         }
     }
     if (count == 0) {
         return -1.0;
     }
-    double *small = m->work, *values = small + (size_t)count * count, *axes = values + count;
-    for (uint32_t i = 0; i < count * count; i++) {
-        small[i] = m->coupling[i / count * MOST_VECTORS + i % count];
+    double low = -1.0, high = 2.0;
+    for (int n = 0; n < 60; n++) {
+        double middle = 0.5 * (low + high);
+        if (count_above(m, count, middle)) {
+            low = middle;
+        } else {
+            high = middle;
+        }
     }
-    lmi_symmetric_eigen((int)count, small, values, axes);
-    return values[0];
+    return high;
 }
 
 static bool make(lm_world *world, lmi_body *body, modes *m)
@@ -247,14 +262,15 @@ static bool make(lm_world *world, lmi_body *body, modes *m)
     m->size = 3 * body->particle_count;
     uint64_t room = MOST_BYTES / ((uint64_t)m->size * sizeof(double));
     m->vectors = room < MOST_VECTORS + 6 ? (room > 26 ? (uint32_t)room - 6 : 20) : MOST_VECTORS;
+    m->vectors = m->size < m->vectors ? m->size : m->vectors;
     m->regions = lmi_allocate(memory, body->region_count, sizeof *m->regions);
     m->weights = lmi_allocate(memory, body->particle_count, sizeof *m->weights);
     m->root = lmi_allocate(memory, body->particle_count, sizeof *m->root);
     m->basis = lmi_allocate(memory, (size_t)(m->vectors + 6) * m->size, sizeof *m->basis);
     m->image = lmi_allocate(memory, 2 * (size_t)m->size, sizeof *m->image);
-    m->coupling = lmi_allocate(memory, MOST_VECTORS * MOST_VECTORS, sizeof *m->coupling);
-    m->work = lmi_allocate(memory, 2 * MOST_VECTORS * MOST_VECTORS + MOST_VECTORS, sizeof *m->work);
-    if (!m->regions || !m->weights || !m->root || !m->basis || !m->image || !m->coupling || !m->work) {
+    m->diagonal = lmi_allocate(memory, MOST_VECTORS, sizeof *m->diagonal);
+    m->beside = lmi_allocate(memory, MOST_VECTORS, sizeof *m->beside);
+    if (!m->regions || !m->weights || !m->root || !m->basis || !m->image || !m->diagonal || !m->beside) {
         return false;
     }
     for (uint32_t n = 0; n < body->membership_count; n++) {
@@ -281,8 +297,8 @@ static void release(lm_world *world, modes *m)
     lmi_release(memory, m->root, m->body->particle_count, sizeof *m->root);
     lmi_release(memory, m->basis, (size_t)(m->vectors + 6) * m->size, sizeof *m->basis);
     lmi_release(memory, m->image, 2 * (size_t)m->size, sizeof *m->image);
-    lmi_release(memory, m->coupling, MOST_VECTORS * MOST_VECTORS, sizeof *m->coupling);
-    lmi_release(memory, m->work, 2 * MOST_VECTORS * MOST_VECTORS + MOST_VECTORS, sizeof *m->work);
+    lmi_release(memory, m->diagonal, MOST_VECTORS, sizeof *m->diagonal);
+    lmi_release(memory, m->beside, MOST_VECTORS, sizeof *m->beside);
 }
 
 lm_result lm_body_get_slowest_mode(lm_world *world, lm_body_id id, float *share)

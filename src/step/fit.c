@@ -127,7 +127,8 @@ static inline vmat3 load_symmetric(const float *at)
     return m;
 }
 
-/* S² of the elastic deformation B diag(1/d) P^-1, where a direction without extent counts as unstretched. */
+/* S² of the elastic deformation B diag(1/d) P^-1. A direction without extent is never strained: a sheet that has flowed has
+ * changed its thickness for good. */
 static inline vmat3 elastic_square(vmat3 b, const vf d[3], vmat3 p)
 {
     const vf zero = vf_set1(0.0f), one = vf_set1(1.0f);
@@ -139,11 +140,13 @@ static inline vmat3 elastic_square(vmat3 b, const vf d[3], vmat3 p)
         }
     }
     vmat3 c = vmat_multiply_transposed(b, b);
-    for (int j = 0; j < 3; j++) {
-        c.m[4 * j] = vf_select(vf_lt(zero, d[j]), c.m[4 * j], one);
-    }
     vmat3 inverse = vmat_cofactors(p); /* its determinant is 1 and it is symmetric */
-    return vmat_multiply(inverse, vmat_multiply(c, inverse));
+    vmat3 square = vmat_multiply(inverse, vmat_multiply(c, inverse));
+    for (int i = 0; i < 9; i++) {
+        vm both = vm_and(vf_lt(zero, d[i / 3]), vf_lt(zero, d[i % 3]));
+        square.m[i] = vf_select(both, square.m[i], i % 4 == 0 ? one : zero);
+    }
+    return square;
 }
 
 /* Lets the lanes flow whose strain may exceed the yield. */

@@ -315,11 +315,11 @@ static void sweep(unsigned surroundings, uint32_t trials)
                         result.plastic_error <= TOLERANCE)
                         continue;
                     if (wrong++ < 12)
-                        print_error(
-                            "%s, mode %d, surroundings %u, seed %u, %s: position off by %.3g, velocity by %.3g, plastic by "
-                            "%.3g\n",
-                            sample_name(set.kind), mode, surroundings, (unsigned)set.seed, lm_isa_name(set.isa),
-                            result.position_error, result.velocity_error, result.plastic_error);
+                        print_error("%s, mode %d, surroundings %u, seed %u, %s: position off by %.3g, velocity by "
+                                    "%.3g, plastic by "
+                                    "%.3g\n",
+                                    sample_name(set.kind), mode, surroundings, (unsigned)set.seed, lm_isa_name(set.isa),
+                                    result.position_error, result.velocity_error, result.plastic_error);
                 }
     print_message("compared %u of %u cases (%u flowed), largest error %.3g of the body size\n", compared, cases, flowed,
                   worst);
@@ -389,10 +389,14 @@ static void plastic_bodies_in_trouble_agree(void **context)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(free_bodies_agree),      cmocka_unit_test(falling_bodies_agree),
-        cmocka_unit_test(colliding_bodies_agree), cmocka_unit_test(pinned_bodies_agree),
-        cmocka_unit_test(dragged_bodies_agree),   cmocka_unit_test(everything_at_once_agrees),
-        cmocka_unit_test(plastic_bodies_agree),   cmocka_unit_test(bodies_with_different_shares_agree),
+        cmocka_unit_test(free_bodies_agree),
+        cmocka_unit_test(falling_bodies_agree),
+        cmocka_unit_test(colliding_bodies_agree),
+        cmocka_unit_test(pinned_bodies_agree),
+        cmocka_unit_test(dragged_bodies_agree),
+        cmocka_unit_test(everything_at_once_agrees),
+        cmocka_unit_test(plastic_bodies_agree),
+        cmocka_unit_test(bodies_with_different_shares_agree),
         cmocka_unit_test(plastic_bodies_in_trouble_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

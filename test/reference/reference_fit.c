@@ -334,13 +334,14 @@ void ref_match(ref_body *body, ref_vec *goals)
     walk_end(&walk);
 }
 
-/* A, in the directions that the rest shape does not have completed with the rotation. */
+/* A, in the directions that the rest shape does not have completed with R Sp: no elastic strain there. */
 static ref_mat completed_deformation(const region *r)
 {
     ref_mat fitted = ref_mat_mul(r->moment, ref_symmetric_function(r->rest, RANK_FLOOR, inverse));
     ref_mat known = ref_symmetric_function(r->rest, RANK_FLOOR, one);
     ref_mat unknown = ref_mat_add(ref_identity(), ref_mat_scale(-1.0, known));
-    return ref_mat_add(fitted, ref_mat_mul(ref_polar(r->moment), unknown));
+    ref_mat rotation = ref_polar(ref_mat_mul(r->moment, ref_transpose(r->plastic)));
+    return ref_mat_add(fitted, ref_mat_mul(ref_mat_mul(rotation, r->plastic), unknown));
 }
 
 void ref_flow(ref_body *body, double h)

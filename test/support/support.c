@@ -300,8 +300,8 @@ double deformation_from(const lm_world *world, lm_body_id body, const ref_vec *s
     for (uint32_t i = 0; i < now.count; i++) centre0 = ref_add_scaled(centre0, now.mass[i] / m.mass, shape[i]);
     ref_mat moment = {{{0}}};
     for (uint32_t i = 0; i < now.count; i++)
-        moment = ref_mat_add(moment, ref_mat_scale(now.mass[i], ref_outer(ref_sub(now.x[i], m.centre),
-                                                                          ref_sub(shape[i], centre0))));
+        moment = ref_mat_add(
+            moment, ref_mat_scale(now.mass[i], ref_outer(ref_sub(now.x[i], m.centre), ref_sub(shape[i], centre0))));
     ref_mat turn = ref_polar(moment);
     double worst = 0.0;
     for (uint32_t i = 0; i < now.count; i++) {

@@ -488,10 +488,29 @@ static void rings_of_a_chain(void **context)
 static void the_smallest_clusters_work(void **context)
 {
     (void)context;
-    lm_vec3 points[9] = {{0, 0, 0},    {1, 0, 0}, {0, 1, 0}, {1, 1, 0},  {2, 0, 0},
-                         {3, 0, 0},    {0, 0, 1}, {0, 0, 1}, {5, 5, 5}};
-    uint32_t members[] = {0, /* one */ 0, 1, /* two */ 0, 1, 2, /* a triangle */ 0, 1, 2, 3, /* flat */
-                          0, 1, 4, 5, /* straight */ 6, 7, /* in one place */ 0, 1, 2, 6, /* solid */ 8 /* alone */};
+    lm_vec3 points[9] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0}, {2, 0, 0},
+                         {3, 0, 0}, {0, 0, 1}, {0, 0, 1}, {5, 5, 5}};
+    uint32_t members[] = {0,
+                          /* one */ 0,
+                          1,
+                          /* two */ 0,
+                          1,
+                          2,
+                          /* a triangle */ 0,
+                          1,
+                          2,
+                          3, /* flat */
+                          0,
+                          1,
+                          4,
+                          5,
+                          /* straight */ 6,
+                          7,
+                          /* in one place */ 0,
+                          1,
+                          2,
+                          6,
+                          /* solid */ 8 /* alone */};
     uint32_t offsets[] = {0, 1, 3, 6, 10, 14, 16, 20, 21};
     for (int mode = 0; mode < LM_MODE_COUNT; mode++)
         for (int plastic = 0; plastic < 2; plastic++) {

@@ -2,6 +2,7 @@
  * Plasticity: a block pressed beyond its yield keeps the new shape and its volume, below it it returns; how much is kept
  * does not depend on the time step; nothing else (momentum, snapshots, mangled states) suffers from it.
  */
+#include "out/snapshot.h"
 #include "test/reference/reference.h"
 #include "test/support/support.h"
 
@@ -192,6 +193,43 @@ static void the_kept_shape_is_the_plastic_one(void **context)
         }
 }
 
+/* What has no thickness flows as well: the length of a string, both sides of a sheet. The missing directions take up the
+ * volume. */
+static void sheets_and_strings_keep_theirs(void **context)
+{
+    (void)context;
+    static const uint32_t counts[2][2] = {{9, 1}, {6, 6}};
+    static const double shapes[4][2] = {{1.5, 1.0}, {1.3, 1.3}, {0.8, 1.0}, {1.2, 0.8}};
+    for (int kind = 0; kind < 2; kind++)
+        for (int mode = 0; mode < LM_MODE_COUNT; mode++)
+            for (int shape = 0; shape < 4; shape++) {
+                uint32_t n = counts[kind][0] * counts[kind][1];
+                lm_vec3 *points = grid_points(counts[kind][0], 1, counts[kind][1], SPACING), x[36],
+                        still[36] = {{0, 0, 0}};
+                ref_vec held[36];
+                lm_body_def def = lm_body_def_default();
+                def.points = points;
+                def.point_count = n;
+                def.material = plastic_material((lm_mode)mode);
+                def.material.max_plastic = 0.9f;
+                lm_world *world = make_world(0.0);
+                lm_body_id body = make_body(world, &def);
+                for (uint32_t i = 0; i < n; i++) {
+                    held[i] = ref_mat_vec(diagonal(shapes[shape][0], 1.0, shapes[shape][1]), to_double(points[i]));
+                    x[i] = to_float(held[i]);
+                }
+                for (int step = 0; step < 300; step++) {
+                    assert_ok(lm_body_set_state(world, body, lm_dvec3_zero(), x, still));
+                    assert_ok(lm_world_step(world, FRAME));
+                }
+                for (int step = 0; step < 300; step++) assert_ok(lm_world_step(world, FRAME));
+                check_plastic(world, body, 0.9);
+                assert_at_most(deformation_from(world, body, held) / (SPACING * (counts[kind][0] - 1)), 0.02);
+                lm_world_destroy(world);
+                free(points);
+            }
+}
+
 /* Two plates close in on the block until the gap is `gap` of its height, stay there, and open again. */
 static void press_between_plates(block *b, double gap, double h)
 {
@@ -243,8 +281,8 @@ static void a_block_between_plates_keeps_its_shape(void **context)
                 double height = height_of(&b), expected = reach ? 1.0 - most : gap;
                 /* It springs back by the elastic strain, at most the yield, unless the maximum was reached. */
                 if (!(fabs(lost) <= 0.01) || !(fabs(height - expected) <= 0.02 + 0.02))
-                    print_error("mode %d, %u clusters, max %g: height %g, strain %g, volume off by %g\n", mode, clusters,
-                                most, height, strain, lost);
+                    print_error("mode %d, %u clusters, max %g: height %g, strain %g, volume off by %g\n", mode,
+                                clusters, most, height, strain, lost);
                 assert_near(lost, 0.0, 0.01);
                 assert_near(height, expected, 0.02 + 0.02);
                 ref_vec settled[POINTS];
@@ -448,6 +486,51 @@ static void a_snapshot_in_the_middle_changes_nothing(void **context)
     }
 }
 
+/* A snapshot made by hand may hold any plastic matrix behind a checksum that fits: refused, or a world that stays finite. */
+static void a_made_up_plastic_matrix_does_no_harm(void **context)
+{
+    (void)context;
+    static const float made_up[] = {0.0f, -0.0f, -1.0f, 1e-30f, 3.0f, -50.0f, 99.0f, 1e9f, (float)NAN, (float)INFINITY};
+    uint32_t tried = 0, refused = 0;
+    for (int mode = 0; mode < LM_MODE_COUNT; mode++) {
+        block b = make_block(plastic_material((lm_mode)mode), 1);
+        hold(&b, ref_mat_mul(ref_rotation(ref_v(0.3, 0.2, 0.1)), pressed(0.7)), 0.5, FRAME);
+        size_t size = lm_world_save_size(b.world);
+        uint8_t *bytes = malloc(size), *copy = malloc(size);
+        assert_ok(lm_world_save(b.world, bytes, size));
+        float matrix[9];
+        assert_ok(lm_body_get_plastic(b.world, b.body, matrix));
+        lm_world *world = make_world(0.0);
+        for (int entry = 0; entry < 9; entry++)
+            for (size_t at = 0; at + 4 <= size; at++) {
+                if (memcmp(bytes + at, &matrix[entry], 4) != 0) continue;
+                for (size_t k = 0; k < sizeof made_up / sizeof *made_up; k++) {
+                    memcpy(copy, bytes, size);
+                    memcpy(copy + at, &made_up[k], 4);
+                    lmi_snapshot_seal(copy, size);
+                    tried++;
+                    lm_result result = lm_world_load(world, copy, size);
+                    if (result != LM_OK) {
+                        assert_result(result, LM_ERROR_FORMAT);
+                        refused++;
+                        continue;
+                    }
+                    for (int step = 0; step < 60; step++) assert_ok(lm_world_step(world, FRAME));
+                    lm_totals totals;
+                    lm_world_get_totals(world, &totals);
+                    if (!totals.finite) print_error("mode %d, entry %d is %g\n", mode, entry, (double)made_up[k]);
+                    assert_true(totals.finite);
+                }
+            }
+        lm_world_destroy(world);
+        free(bytes);
+        free(copy);
+        free_block(&b);
+    }
+    assert_true(tried >= 3 * 6 * 10);
+    assert_true(refused > 0);
+}
+
 static void reset_forgets(void **context)
 {
     (void)context;
@@ -497,8 +580,9 @@ static void mangled_plastic_bodies_stay_finite(void **context)
                 lm_vec3 *x = calloc(s.count, sizeof *x);
                 for (uint32_t i = 0; i < s.count; i++) {
                     ref_vec a = to_double(s.points[i]), r = random_in_cube(&random, 1.0);
-                    ref_vec to[MANGLED] = {{a.x, 0, a.z}, {a.x, 0, 0}, {0, 0, 0}, {-a.x, a.y, a.z},
-                                           r,             {1e6 * r.x, 1e6 * r.y, 1e6 * r.z}, {1e-20 * r.x, 0, 0}};
+                    ref_vec to[MANGLED] = {{a.x, 0, a.z},      {a.x, 0, 0}, {0, 0, 0},
+                                           {-a.x, a.y, a.z},   r,           {1e6 * r.x, 1e6 * r.y, 1e6 * r.z},
+                                           {1e-20 * r.x, 0, 0}};
                     x[i] = to_float(to[how]);
                 }
                 assert_ok(lm_body_set_state(world, body, lm_dvec3_zero(), x, NULL));
@@ -519,9 +603,8 @@ static void bad_values_are_refused(void **context)
 {
     (void)context;
     static const float bad[][3] = {
-        {-0.1f, 5.0f, 0.5f}, {(float)NAN, 5.0f, 0.5f}, {(float)INFINITY, 5.0f, 0.5f},
-        {0.1f, -1.0f, 0.5f}, {0.1f, (float)NAN, 0.5f}, {0.1f, 5.0f, -0.1f},
-        {0.1f, 5.0f, 0.91f}, {0.1f, 5.0f, (float)NAN},
+        {-0.1f, 5.0f, 0.5f},      {(float)NAN, 5.0f, 0.5f}, {(float)INFINITY, 5.0f, 0.5f}, {0.1f, -1.0f, 0.5f},
+        {0.1f, (float)NAN, 0.5f}, {0.1f, 5.0f, -0.1f},      {0.1f, 5.0f, 0.91f},           {0.1f, 5.0f, (float)NAN},
     };
     block b = make_block(plastic_material(LM_MODE_RIGID), 1);
     lm_material before, after;
@@ -549,6 +632,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_held_shape_is_kept),
         cmocka_unit_test(the_kept_shape_is_the_plastic_one),
+        cmocka_unit_test(sheets_and_strings_keep_theirs),
         cmocka_unit_test(a_block_between_plates_keeps_its_shape),
         cmocka_unit_test(the_maximum_is_never_exceeded),
         cmocka_unit_test(below_the_yield_it_returns),
@@ -556,6 +640,7 @@ int main(void)
         cmocka_unit_test(substeps_flow_as_steps_do),
         cmocka_unit_test(momentum_and_spin_are_kept_while_flowing),
         cmocka_unit_test(a_snapshot_in_the_middle_changes_nothing),
+        cmocka_unit_test(a_made_up_plastic_matrix_does_no_harm),
         cmocka_unit_test(reset_forgets),
         cmocka_unit_test(mangled_plastic_bodies_stay_finite),
         cmocka_unit_test(bad_values_are_refused),

@@ -109,8 +109,7 @@ static void share_zero_lets_go(void **context)
         body_state before = state_read(world, body, lm_dvec3_zero());
         for (int k = 0; k < steps; k++) assert_ok(lm_world_step(world, FRAME));
         body_state after = state_read(world, body, lm_dvec3_zero());
-        for (uint32_t i = 0; i < 24; i++)
-            assert_at_most(ref_length(ref_sub(after.v[i], before.v[i])), 1e-6);
+        for (uint32_t i = 0; i < 24; i++) assert_at_most(ref_length(ref_sub(after.v[i], before.v[i])), 1e-6);
         state_free(&before);
         state_free(&after);
         /* And back. */
