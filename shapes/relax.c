@@ -261,8 +261,8 @@ static bool can_shrink(const relaxation *r, uint32_t e, field_point middle)
     uint32_t a = corners[e], b = corners[back], c = corners[previous_edge(e)], d = corners[previous_edge(back)];
     uint32_t together = r->valence[a] + r->valence[b] - 4;
     field_point out = sample_at(r, middle).slope;
-    return together > LEAST_VALENCE && together <= LARGEST_VALENCE && r->valence[c] > LEAST_VALENCE + 1 &&
-           r->valence[d] > LEAST_VALENCE + 1 && shared_neighbours(r, e) == 2 && can_move(r, e, middle, out) &&
+    return together >= LEAST_VALENCE && together <= LARGEST_VALENCE && r->valence[c] > LEAST_VALENCE &&
+           r->valence[d] > LEAST_VALENCE && shared_neighbours(r, e) == 2 && can_move(r, e, middle, out) &&
            can_move(r, back, middle, out);
 }
 
