@@ -119,6 +119,39 @@ static void run_shuffled(lm_task *task, void *context, uint32_t count, void *use
     free(order);
 }
 
+/* Bodies too large to share a task, so that there is work for every worker. */
+static uint64_t hash_of_large_bodies(uint32_t workers)
+{
+    lm_vec3 *points = grid_points(13, 12, 12, 0.1);
+    lm_world *world = make_world_with(-9.81, LM_ISA_BEST, workers);
+    for (int k = 0; k < 12; k++) {
+        lm_body_def def = lm_body_def_default();
+        def.points = points;
+        def.point_count = 13 * 12 * 12;
+        def.material.mode = (lm_mode)(k % LM_MODE_COUNT);
+        for (int i = 0; i < 3; i++) def.clusters.counts[i] = 2;
+        def.pose.position = (lm_dvec3){2.0 * k, 0.4, 0.0};
+        def.spin = (lm_vec3){0.1f * (float)k, 1, 0};
+        make_body(world, &def);
+    }
+    lm_collider_def floor = lm_collider_def_default();
+    lm_collider_id id;
+    assert_ok(lm_collider_create(world, &floor, &id));
+    for (int k = 0; k < 10; k++) assert_ok(lm_world_step(world, FRAME));
+    uint64_t hash = lm_world_hash(world);
+    lm_world_destroy(world);
+    free(points);
+    return hash;
+}
+
+static void many_tasks_for_many_workers(void **context)
+{
+    (void)context;
+    uint64_t alone = hash_of_large_bodies(1);
+    for (uint32_t workers = 2; workers <= 8; workers++)
+        if (hash_of_large_bodies(workers) != alone) fail_msg("%u workers", workers);
+}
+
 static void any_order_of_host_tasks(void **context)
 {
     (void)context;
@@ -343,13 +376,10 @@ static void host_floating_point_mode_does_not_matter(void **context)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_state_changes_every_frame),
-        cmocka_unit_test(every_worker_count_and_instruction_set),
-        cmocka_unit_test(any_order_of_host_tasks),
-        cmocka_unit_test(save_and_load_at_any_frame),
-        cmocka_unit_test(pending_forces_are_saved),
-        cmocka_unit_test(neighbours_do_not_matter),
-        cmocka_unit_test(host_floating_point_mode_does_not_matter),
+        cmocka_unit_test(the_state_changes_every_frame), cmocka_unit_test(every_worker_count_and_instruction_set),
+        cmocka_unit_test(many_tasks_for_many_workers),   cmocka_unit_test(any_order_of_host_tasks),
+        cmocka_unit_test(save_and_load_at_any_frame),    cmocka_unit_test(pending_forces_are_saved),
+        cmocka_unit_test(neighbours_do_not_matter),      cmocka_unit_test(host_floating_point_mode_does_not_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@
 #define STEPS 10
 #define TOLERANCE 1e-4
 
-/* What surrounds the body and what it is made of, as bits. */
+/* What surrounds the body, what it is made of, or what has become of it, as bits. */
 enum {
     WITH_GRAVITY = 1,
     WITH_COLLIDERS = 2,
@@ -22,7 +22,8 @@ enum {
     WITH_FORCES = 16,
     WITH_DRAG = 32,
     WITH_PLASTIC = 64,
-    WITH_SHARES = 128
+    WITH_SHARES = 128,
+    BLOWN_UP = 256
 };
 
 typedef struct setting {
@@ -244,6 +245,20 @@ static double plastic_error(const lm_world *world, lm_body_id body, const ref_bo
     return worst;
 }
 
+/* To two to five times its size along each axis. */
+static void blow_up(lm_world *world, lm_body_id body, random_state *random)
+{
+    body_state state = state_read(world, body, lm_dvec3_zero());
+    lm_vec3 *x = calloc(state.count, sizeof *x);
+    double by[3];
+    for (int k = 0; k < 3; k++) by[k] = random_range(random, 2.0, 5.0);
+    for (uint32_t i = 0; i < state.count; i++)
+        x[i] = to_float(ref_v(by[0] * state.x[i].x, by[1] * state.x[i].y, by[2] * state.x[i].z));
+    assert_ok(lm_body_set_state(world, body, lm_dvec3_zero(), x, NULL));
+    free(x);
+    state_free(&state);
+}
+
 static outcome compare(setting set)
 {
     random_state random = {set.seed};
@@ -258,6 +273,7 @@ static outcome compare(setting set)
     lm_body_id body = make_body(world, &s.def);
     if (set.surroundings & WITH_SHARES) set_shares(world, body, &random);
     randomise_state(world, body, &random, random_range(&random, 0.02, 0.2) * thickness(&s), s.size);
+    if (set.surroundings & BLOWN_UP) blow_up(world, body, &random);
     ref_body *reference = ref_body_copy(world, body, (double)s.def.contact_radius);
 
     if (set.surroundings & WITH_COLLIDERS)
@@ -338,6 +354,13 @@ static void free_bodies_agree(void **context)
     sweep(0, 8);
 }
 
+/* Far beyond the rest volume a flat shape is nearer than a small one of the same proportions. */
+static void blown_up_bodies_agree(void **context)
+{
+    (void)context;
+    sweep(BLOWN_UP, 3);
+}
+
 static void falling_bodies_agree(void **context)
 {
     (void)context;
@@ -390,6 +413,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(free_bodies_agree),
+        cmocka_unit_test(blown_up_bodies_agree),
         cmocka_unit_test(falling_bodies_agree),
         cmocka_unit_test(colliding_bodies_agree),
         cmocka_unit_test(pinned_bodies_agree),

@@ -77,7 +77,7 @@ lm_quat quaternion(ref_vec w)
 const char *sample_name(sample_kind kind)
 {
     static const char *const names[SAMPLE_KIND_COUNT] = {"box",  "blob",  "sheet", "stick", "cell",
-                                                         "grid", "strip", "rod",   "lists"};
+                                                         "grid", "strip", "rod",   "lists", "large"};
     return names[kind];
 }
 
@@ -163,6 +163,10 @@ sample sample_make(sample_kind kind, random_state *random)
     case SAMPLE_ROD:
         use_grid(&s, 20, 2, 2);
         use_counts(&s, 4, 1, 1);
+        break;
+    case SAMPLE_LARGE:
+        use_grid(&s, 12, 4, 4);
+        use_counts(&s, 2, 1, 1);
         break;
     case SAMPLE_LISTS:
     default:

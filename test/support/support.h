@@ -53,6 +53,7 @@ typedef enum sample_kind {
     SAMPLE_STRIP, /* 12 x 3 points, exactly flat, in five overlapping clusters */
     SAMPLE_ROD,   /* 20 x 2 x 2 points in four overlapping clusters */
     SAMPLE_LISTS, /* 36 points in lists of different lengths; some points in none */
+    SAMPLE_LARGE, /* 12 x 4 x 4 points in two overlapping clusters of more than 64 */
     SAMPLE_KIND_COUNT
 } sample_kind;
 

@@ -212,6 +212,52 @@ static void stale_and_wrong_ids(void **context)
 }
 
 /* Destroying anything twice is noticed; so is everything that went with a body. */
+/* The lowest free slot is used first: ids depend on what is there, not on how it came to be. */
+static void freed_slots_are_used_again(void **context)
+{
+    (void)context;
+    lm_world *world = make_world(0.0);
+    random_state random = {5};
+    sample s = sample_make(SAMPLE_CELL, &random);
+    lm_body_id bodies[5];
+    for (int k = 0; k < 5; k++) bodies[k] = make_body(world, &s.def);
+    for (int k = 0; k < 3; k++) assert_ok(lm_body_destroy(world, bodies[2 - k]));
+    for (int k = 0; k < 3; k++) {
+        lm_body_id again = make_body(world, &s.def);
+        assert_int_equal(again.slot, bodies[k].slot);
+        assert_int_not_equal(again.generation, bodies[k].generation);
+    }
+    assert_int_equal(make_body(world, &s.def).slot, bodies[4].slot + 1);
+    sample_free(&s);
+    lm_world_destroy(world);
+}
+
+/* Every coordinate of every position and velocity, in its smallest bit. */
+static void the_hash_sees_every_coordinate(void **context)
+{
+    (void)context;
+    lm_world *world = make_world(0.0);
+    random_state random = {6};
+    sample s = sample_make(SAMPLE_CELL, &random);
+    lm_body_id body = make_body(world, &s.def);
+    lm_vec3 x[8], v[8] = {{0}};
+    assert_ok(lm_body_get_positions(world, body, lm_dvec3_zero(), x));
+    assert_ok(lm_body_set_state(world, body, lm_dvec3_zero(), x, v));
+    uint64_t still = lm_world_hash(world);
+    for (int k = 0; k < 48; k++) {
+        float *value = k < 24 ? &x[k / 3].x + k % 3 : &v[k / 3 - 8].x + k % 3, kept = *value;
+        *value = nextafterf(kept, 1.0f);
+        assert_ok(lm_body_set_state(world, body, lm_dvec3_zero(), x, v));
+        if (lm_world_hash(world) == still)
+            fail_msg("%s %d is not in the hash", k < 24 ? "position" : "velocity", k % 24);
+        *value = kept;
+    }
+    assert_ok(lm_body_set_state(world, body, lm_dvec3_zero(), x, v));
+    assert_true(lm_world_hash(world) == still);
+    sample_free(&s);
+    lm_world_destroy(world);
+}
+
 static void destroyed_things_stay_destroyed(void **context)
 {
     fixture *f = *context;
@@ -547,6 +593,8 @@ int main(void)
         cmocka_unit_test(world_definitions),
         WITH_WORLD(world_settings),
         WITH_WORLD(stale_and_wrong_ids),
+        cmocka_unit_test(freed_slots_are_used_again),
+        cmocka_unit_test(the_hash_sees_every_coordinate),
         WITH_WORLD(destroyed_things_stay_destroyed),
         WITH_WORLD(body_definitions),
         WITH_WORLD(materials),

@@ -454,11 +454,11 @@ static void shortest_steps_stay_finite(void **context)
 }
 
 /* With alpha 1 and nothing else, a particle at rest arrives at its goal in one step. */
-static void goals_are_where_particles_go(void **context)
+static void check_goals(lm_mode mode)
 {
-    (void)context;
     random_state random = {31};
     sample s = sample_make(SAMPLE_GRID, &random);
+    s.def.material.mode = mode;
     s.def.material.stiffness = LM_STIFFNESS_ALPHA;
     s.def.material.alpha = 1.0f;
     lm_world *world = make_world(0.0);
@@ -483,6 +483,151 @@ static void goals_are_where_particles_go(void **context)
     state_free(&state);
     lm_world_destroy(world);
     sample_free(&s);
+}
+
+static void goals_are_where_particles_go(void **context)
+{
+    (void)context;
+    for (int mode = 0; mode < LM_MODE_COUNT; mode++) check_goals((lm_mode)mode);
+}
+
+/* The squared distance of stretches t from s, in the metric of the rest shape's covariance. */
+static double stretch_distance(const double covariance[3], const double s[3], const double t[3])
+{
+    double sum = 0.0;
+    for (int i = 0; i < 3; i++) sum += covariance[i] * (t[i] - s[i]) * (t[i] - s[i]);
+    return sum;
+}
+
+/* A linear region stretched along its axes goes to the nearest stretch of its rest volume: no other stretch of that
+ * volume, also not a flat one, is nearer. */
+static void linear_goals_are_the_nearest_of_their_volume(void **context)
+{
+    (void)context;
+    static const double stretches[][3] = {{0.5, 0.7, 0.9}, {0.2, 1.0, 1.1}, {1.2, 1.1, 1.3}, {2.0, 1.8, 1.6},
+                                          {3.0, 2.5, 2.2}, {2.0, 5.0, 3.0}, {4.0, 1.0, 4.0}, {1.0, 6.0, 0.1}};
+    for (size_t k = 0; k < sizeof stretches / sizeof *stretches; k++) {
+        const double *s = stretches[k], beta = 0.9;
+        random_state random = {61};
+        sample box = sample_make(SAMPLE_BOX, &random);
+        box.def.material.beta = (float)beta;
+        lm_world *world = make_world(0.0);
+        lm_body_id body = make_body(world, &box.def);
+        lm_vec3 *x = calloc(box.count, sizeof *x);
+        for (uint32_t i = 0; i < box.count; i++) {
+            ref_vec p = to_double(box.points[i]);
+            x[i] = to_float(ref_v(s[0] * p.x, s[1] * p.y, s[2] * p.z));
+        }
+        assert_ok(lm_body_set_state(world, body, lm_dvec3_zero(), x, NULL));
+        steps(world, 1);
+        assert_ok(lm_body_get_goals(world, body, lm_dvec3_zero(), x));
+        double covariance[3] = {0}, mixed[3] = {0}, t[3], best = INFINITY;
+        for (uint32_t i = 0; i < box.count; i++) {
+            ref_vec p = to_double(box.points[i]), g = to_double(x[i]);
+            covariance[0] += p.x * p.x, covariance[1] += p.y * p.y, covariance[2] += p.z * p.z;
+            mixed[0] += p.x * g.x, mixed[1] += p.y * g.y, mixed[2] += p.z * g.z;
+        }
+        for (int i = 0; i < 3; i++) t[i] = (mixed[i] / covariance[i] - (1.0 - beta)) / beta;
+        assert_near(t[0] * t[1] * t[2], 1.0, 1e-4);
+        for (double a = 0.02; a < 10.0; a *= 1.01)
+            for (double b = 0.02; b < 10.0; b *= 1.01) {
+                double other[3] = {a, b, 1.0 / (a * b)};
+                best = fmin(best, stretch_distance(covariance, s, other));
+            }
+        assert_at_most(stretch_distance(covariance, s, t), 1.0001 * best);
+        free(x);
+        lm_world_destroy(world);
+        sample_free(&box);
+    }
+}
+
+/* What is set is what is read, particle by particle, also where the library keeps them in another order. */
+static void states_come_back_in_order(void **context)
+{
+    (void)context;
+    for (int kind = 0; kind < SAMPLE_KIND_COUNT; kind++) {
+        random_state random = {41};
+        sample s = sample_make((sample_kind)kind, &random);
+        lm_world *world = make_world(0.0);
+        lm_body_id body = make_body(world, &s.def);
+        lm_vec3 *x = calloc(s.count, sizeof *x), *v = calloc(s.count, sizeof *v), *back = calloc(s.count, sizeof *back);
+        for (uint32_t i = 0; i < s.count; i++) {
+            x[i] = to_float(random_in_cube(&random, 1.0));
+            v[i] = to_float(random_in_cube(&random, 1.0));
+        }
+        assert_ok(lm_body_set_state(world, body, lm_dvec3_zero(), x, v));
+        assert_ok(lm_body_get_positions(world, body, lm_dvec3_zero(), back));
+        assert_memory_equal(back, x, s.count * sizeof *x);
+        assert_ok(lm_body_get_velocities(world, body, back));
+        assert_memory_equal(back, v, s.count * sizeof *v);
+        free(x);
+        free(v);
+        free(back);
+        lm_world_destroy(world);
+        sample_free(&s);
+    }
+}
+
+/* Ten steps from the same state, with a material that was there from the start or is set later. */
+static uint64_t hash_with_material(lm_mode mode, bool late)
+{
+    random_state random = {51};
+    sample s = sample_make(SAMPLE_GRID, &random);
+    s.def.material.mode = mode;
+    lm_material material = s.def.material;
+    material.hertz = 11.0f;
+    material.beta = 0.8f;
+    if (!late) s.def.material = material;
+    lm_world *world = make_world(0.0);
+    lm_body_id body = make_body(world, &s.def);
+    steps(world, 1);
+    if (late) assert_ok(lm_body_set_material(world, body, &material));
+    lm_vec3 *x = calloc(s.count, sizeof *x), *v = calloc(s.count, sizeof *v);
+    for (uint32_t i = 0; i < s.count; i++) {
+        x[i] = to_float(ref_scale(1.1, ref_add(to_double(s.points[i]), random_in_cube(&random, 0.02))));
+        v[i] = to_float(random_in_cube(&random, 1.0));
+    }
+    assert_ok(lm_body_set_state(world, body, lm_dvec3_zero(), x, v));
+    steps(world, 10);
+    uint64_t hash = lm_world_hash(world);
+    free(x);
+    free(v);
+    lm_world_destroy(world);
+    sample_free(&s);
+    return hash;
+}
+
+static void materials_set_late_are_as_good(void **context)
+{
+    (void)context;
+    for (int mode = 0; mode < LM_MODE_COUNT; mode++)
+        assert_true(hash_with_material((lm_mode)mode, true) == hash_with_material((lm_mode)mode, false));
+}
+
+/* Cells along each axis, all different: each is one region, from x fastest to z slowest, of the points in it. */
+static void cells_are_counted_along_their_axes(void **context)
+{
+    (void)context;
+    lm_vec3 points[24];
+    for (uint32_t i = 0; i < 24; i++) /* one in each cell of 2 x 3 x 4 */
+        points[i] = (lm_vec3){(float)(i % 2), (float)(i / 2 % 3), (float)(i / 6)};
+    lm_body_def def = lm_body_def_default();
+    def.points = points;
+    def.point_count = 24;
+    def.clusters.counts[0] = 2;
+    def.clusters.counts[1] = 3;
+    def.clusters.counts[2] = 4;
+    def.clusters.overlap = 0.0f;
+    lm_world *world = make_world(0.0);
+    lm_body_id body = make_body(world, &def);
+    lm_body_info info;
+    assert_ok(lm_body_get_info(world, body, &info));
+    assert_int_equal(info.regions, 24);
+    assert_int_equal(info.memberships, 24);
+    uint32_t offsets[25], members[24];
+    assert_ok(lm_body_get_regions(world, body, offsets, members));
+    for (uint32_t i = 0; i < 24; i++) assert_int_equal(members[offsets[i]], i);
+    lm_world_destroy(world);
 }
 
 static void materials_may_change_while_running(void **context)
@@ -567,6 +712,10 @@ int main(void)
         cmocka_unit_test(far_away_things_stay_finite),
         cmocka_unit_test(shortest_steps_stay_finite),
         cmocka_unit_test(goals_are_where_particles_go),
+        cmocka_unit_test(linear_goals_are_the_nearest_of_their_volume),
+        cmocka_unit_test(states_come_back_in_order),
+        cmocka_unit_test(materials_set_late_are_as_good),
+        cmocka_unit_test(cells_are_counted_along_their_axes),
         cmocka_unit_test(materials_may_change_while_running),
         cmocka_unit_test(outside_impulse_balances_momentum),
     };

@@ -356,6 +356,62 @@ static void turntables_turn(void **context)
     lm_world_destroy(world);
 }
 
+/* A long body of which one end is in the ground, on planes that face every way. */
+static void planes_of_every_slope_are_met(void **context)
+{
+    (void)context;
+    for (int k = 0; k < 27; k++) {
+        ref_vec n = ref_v(k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1);
+        if (k == 13) continue; /* no direction at all */
+        n = ref_normalise(n);
+        lm_world *world = make_world(0.0);
+        lm_collider_def plane = lm_collider_def_default();
+        lm_collider_id id;
+        ref_vec axis = ref_cross(ref_v(0, 1, 0), n);
+        double sine = ref_length(axis), angle = atan2(sine, n.y);
+        plane.pose.rotation = quaternion(sine > 1e-9 ? ref_scale(angle / sine, axis) : ref_v(angle, 0, 0));
+        plane.pose.position = (lm_dvec3){0.3, -0.2, 0.1};
+        assert_ok(lm_collider_create(world, &plane, &id));
+        ref_vec deep = ref_add_scaled(ref_v(0.3, -0.2, 0.1), -0.05, n), high = ref_add_scaled(deep, 3.0, n);
+        lm_vec3 points[2] = {to_float(deep), to_float(high)};
+        lm_body_def def = lm_body_def_default();
+        def.points = points;
+        def.point_count = 2;
+        def.clusters.kind = LM_CLUSTERS_LISTS; /* none: both are free */
+        lm_body_id body = make_body(world, &def);
+        steps(world, 1);
+        assert_ok(lm_body_get_positions(world, body, lm_dvec3_zero(), points));
+        assert_near(ref_length(ref_sub(to_double(points[0]), ref_add_scaled(deep, 0.05, n))), 0.0, 1e-5);
+        assert_near(ref_length(ref_sub(to_double(points[1]), high)), 0.0, 1e-5);
+        lm_world_destroy(world);
+    }
+}
+
+/* The pose of a collider on a mover is where its surface is. */
+static void colliders_tell_where_they_are(void **context)
+{
+    (void)context;
+    lm_world *world = make_world(0.0);
+    lm_mover_def mover_def = lm_mover_def_default();
+    lm_collider_def def = lm_collider_def_default();
+    lm_collider_id collider;
+    lm_pose pose;
+    mover_def.pose.position = (lm_dvec3){1, 2, 3};
+    mover_def.spin = (lm_vec3){0, 2, 0};
+    assert_ok(lm_mover_create(world, &mover_def, &def.mover));
+    def.shape = LM_SHAPE_SPHERE;
+    def.radius = 0.25f;
+    def.pose.position = (lm_dvec3){0.5, 0, 0};
+    assert_ok(lm_collider_create(world, &def, &collider));
+    steps(world, 30); /* turned by one radian */
+    assert_ok(lm_collider_get_pose(world, collider, &pose));
+    assert_near(pose.position.x, 1 + 0.5 * cos(1.0), 1e-5);
+    assert_near(pose.position.y, 2, 1e-5);
+    assert_near(pose.position.z, 3 - 0.5 * sin(1.0), 1e-5);
+    assert_near(fabs((double)pose.rotation.y), sin(0.5), 1e-5);
+    lm_world_destroy(world);
+}
+
 /* Removing the floor lets things fall. */
 static void removed_colliders_are_gone(void **context)
 {
@@ -386,6 +442,8 @@ int main(void)
         cmocka_unit_test(conveyor_belts_carry),
         cmocka_unit_test(pistons_push),
         cmocka_unit_test(turntables_turn),
+        cmocka_unit_test(planes_of_every_slope_are_met),
+        cmocka_unit_test(colliders_tell_where_they_are),
         cmocka_unit_test(removed_colliders_are_gone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

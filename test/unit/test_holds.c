@@ -3,6 +3,7 @@
  * forms.
  */
 #include "test/support/support.h"
+#include "world.h"
 
 #include <stdlib.h>
 
@@ -58,7 +59,7 @@ static void forces_act_for_one_step(void **context)
     (void)context;
     lm_world *world = make_world(0.0);
     assert_ok(lm_world_set_substeps(world, 3));
-    lm_body_id body = make_sample_body(world, SAMPLE_BOX, 8.0);
+    lm_body_id body = make_sample_body(world, SAMPLE_BLOB, 8.0); /* masses that differ */
     assert_ok(lm_body_add_force(world, body, (lm_vec3){12, 0, -6}));
     assert_ok(lm_body_add_force(world, body, (lm_vec3){0, 3, 0}));
     assert_ok(lm_body_add_particle_force(world, body, 5, (lm_vec3){0, 0, 9}));
@@ -271,6 +272,44 @@ static void pins_hold_the_body(void **context)
     }
 }
 
+/* How far the first region of a body has turned from its rest pose. */
+static ref_mat turn_of_region(const lm_world *world, lm_body_id body)
+{
+    const lmi_body *inside = lmi_body_at(world, body.slot - 1);
+    uint32_t stride;
+    const float *r = lmi_body_rotation(world, inside, 0, &stride);
+    ref_mat rotation, axes;
+    for (int i = 0; i < 9; i++) {
+        rotation.at[i / 3][i % 3] = (double)r[(uint32_t)i * stride];
+        axes.at[i / 3][i % 3] = inside->regions[0].axes.m[i / 3][i % 3];
+    }
+    return ref_mat_mul(rotation, ref_transpose(axes));
+}
+
+/* A pin gives its particles more weight, so the region's rest axes turn; how far the region has turned does not. */
+static void pins_do_not_turn_regions(void **context)
+{
+    (void)context;
+    lm_world *world = make_world(0.0);
+    random_state random = {7};
+    sample s = sample_make(SAMPLE_BLOB, &random);
+    s.def.spin = (lm_vec3){3, 2, 1};
+    lm_body_id body = make_body(world, &s.def);
+    sample_free(&s);
+    steps(world, 20);
+    ref_mat before = turn_of_region(world, body);
+    uint32_t held[2] = {0, 1};
+    lm_pin_def def = lm_pin_def_default();
+    lm_pin_id pin;
+    def.body = body;
+    def.particles = held;
+    def.particle_count = 2;
+    assert_ok(lm_pin_create(world, &def, &pin));
+    ref_mat after = turn_of_region(world, body);
+    for (int i = 0; i < 9; i++) assert_near(after.at[i / 3][i % 3], before.at[i / 3][i % 3], 1e-5);
+    lm_world_destroy(world);
+}
+
 static void pins_ride_on_movers(void **context)
 {
     (void)context;
@@ -443,6 +482,7 @@ int main(void)
         cmocka_unit_test(point_field_centre_is_harmless),
         cmocka_unit_test(movers_move_as_told),
         cmocka_unit_test(pins_hold_the_body),
+        cmocka_unit_test(pins_do_not_turn_regions),
         cmocka_unit_test(pins_ride_on_movers),
         cmocka_unit_test(drags_pull_only_their_neighbourhood),
         cmocka_unit_test(stiff_drags_stay_stable),

@@ -415,6 +415,10 @@ static void test_nearest_names(void **state)
     nearest_offer(&near, "damping");
     nearest_offer(&near, "damping_ratio");
     assert_string_equal(near.best, "damping_ratio");
+    near = nearest_to("from"); /* two neighbours swapped are one mistake, two letters changed are two */
+    nearest_offer(&near, "fxxm");
+    nearest_offer(&near, "form");
+    assert_string_equal(near.best, "form");
     near = nearest_to("zq");
     nearest_offer(&near, "at");
     assert_null(near.best);
@@ -651,6 +655,65 @@ static void test_pins_ride_and_events_happen(void **state)
     scene_close(s);
 }
 
+static void test_keyframes_are_mixed(void **state)
+{
+    (void)state;
+    scene_keyframe keys[3] = {{.time = 1, .at = {0, 0, 0}, .rotate = {0, 0, 0}},
+                              {.time = 2, .at = {4, 0, 0}, .rotate = {0, 80, 0}},
+                              {.time = 4, .at = {4, 8, 0}, .rotate = {0, 80, 0}}};
+    scene_mover mover = {.keyframes = {.items = keys, .count = 3}};
+    assert_vector(mover_pose_at(&mover, 0.5).position, 0, 0, 0); /* held before the first */
+    assert_vector(mover_pose_at(&mover, 1.25).position, 1, 0, 0);
+    assert_vector(mover_pose_at(&mover, 2.0).position, 4, 0, 0);
+    assert_vector(mover_pose_at(&mover, 3.5).position, 4, 6, 0);
+    assert_vector(mover_pose_at(&mover, 9.0).position, 4, 8, 0); /* and after the last */
+    assert_true(fabs((double)mover_pose_at(&mover, 1.25).rotation.y - sin(10.0 * RADIANS_PER_DEGREE)) < 1e-6);
+}
+
+/* A drag pulls from `from` to `until` and not a frame longer. */
+static void test_drags_let_go(void **state)
+{
+    (void)state;
+    scene *s = open_good("{\"limber\": 1, \"gravity\": [0, 0, 0], \"bodies\": [{\"points\": [[0,0,0]]}],"
+                         "\"drags\": [{\"body\": \"body0\", \"particle\": 0, \"target\": [0, 5, 0], \"from\": 0.1,"
+                         " \"until\": 0.2}]}");
+    lm_world *world = make(s);
+    float speed = 0.0f;
+    for (uint32_t frame = 0; frame < 20; frame++) {
+        run(s, world, frame, frame + 1);
+        lm_body_info info;
+        lm_body_get_info(world, scene_get_body(s, 0).id, &info);
+        bool pulled = frame >= 6 && frame < 12;
+        if ((info.velocity.y != speed) != pulled) fail_msg("frame %u", (unsigned)frame);
+        speed = info.velocity.y;
+    }
+    assert_true(speed > 0.0f);
+    lm_world_destroy(world);
+    scene_close(s);
+}
+
+/* With a density, a copy of another size has the mass of its own volume. */
+static void test_copies_weigh_what_their_volume_does(void **state)
+{
+    (void)state;
+    scene *s = open_good("{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\", \"size\": [1, 1, 1], "
+                         "\"detail\": 2}, \"density\": 100, \"repeat\": {\"grid\": [4, 1, 1], \"spacing\": [3, 3, 3], "
+                         "\"vary\": {\"size\": 0.5}}}]}");
+    lm_world *world = make(s);
+    double least = 1e9, most = 0.0;
+    for (uint32_t i = 0; i < 4; i++) {
+        lm_body_info info;
+        lm_body_get_info(world, scene_get_body(s, i).id, &info);
+        double edge = info.upper.x - info.lower.x;
+        assert_true(fabs((double)info.mass - 100.0 * edge * edge * edge) < 0.01);
+        least = fmin(least, edge);
+        most = fmax(most, edge);
+    }
+    assert_true(most > least + 0.1);
+    lm_world_destroy(world);
+    scene_close(s);
+}
+
 /* Saving and loading on the way, or starting again from a file, must not change a bit, drags and movers included. */
 static void test_resave_and_load_change_nothing(void **state)
 {
@@ -703,6 +766,17 @@ static void test_momentum_is_accounted_for(void **state)
     run(s, world, 30, 60);
     double found = scene_momentum_error(s, world);
     if (!(found < 1e-5)) fail_msg("momentum error %g", found);
+
+    /* Behind the scene's back everything is stopped: that must show. */
+    lm_body_info info;
+    lm_body_id body = scene_get_body(s, 0).id;
+    lm_body_get_info(world, body, &info);
+    lm_vec3 *x = calloc(info.particles, sizeof *x), *v = calloc(info.particles, sizeof *v);
+    lm_body_get_positions(world, body, info.centre, x);
+    assert_int_equal(lm_body_set_state(world, body, info.centre, x, v), LM_OK);
+    assert_true(scene_momentum_error(s, world) > 0.01);
+    free(x);
+    free(v);
     lm_world_destroy(world);
     scene_close(s);
 }
@@ -785,6 +859,9 @@ int main(void)
         cmocka_unit_test(test_finer_surfaces),
         cmocka_unit_test(test_strain_of_a_matrix),
         cmocka_unit_test(test_pins_ride_and_events_happen),
+        cmocka_unit_test(test_keyframes_are_mixed),
+        cmocka_unit_test(test_drags_let_go),
+        cmocka_unit_test(test_copies_weigh_what_their_volume_does),
         cmocka_unit_test(test_resave_and_load_change_nothing),
         cmocka_unit_test(test_momentum_is_accounted_for),
         cmocka_unit_test(test_expectations_hold_and_fail),

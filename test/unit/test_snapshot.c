@@ -61,6 +61,9 @@ static int set_up(void **context)
     assert_ok(lm_field_create(f->world, &field, &field_id));
     for (int k = 0; k < 10; k++) assert_ok(lm_world_step(f->world, FRAME));
     assert_ok(lm_body_add_particle_force(f->world, f->body, 1, (lm_vec3){1, 2, 3}));
+    lm_pose target = lm_pose_identity();
+    target.position.y = 0.05;
+    assert_ok(lm_mover_move_to(f->world, mover, target));
 
     f->size = lm_world_save_size(f->world);
     f->bytes = malloc(f->size);

@@ -1,6 +1,7 @@
 /*
  * Skins and ray picks: vertices that follow, normals that point outward, and the nearest hit against brute force.
  */
+#include "sample/embed.h"
 #include "test/support/support.h"
 
 #include <stdlib.h>
@@ -99,6 +100,42 @@ static void vertices_reproduce_affine_motions(void **context)
         lm_world_destroy(world);
         sample_free(&s);
     }
+}
+
+/* Whatever a point depends on is nearer to it than everything it does not depend on. */
+static void points_depend_on_the_nearest_particles(void **context)
+{
+    (void)context;
+    lmi_memory memory;
+    lmi_memory_init(&memory, &(lm_allocator){0});
+    for (int kind = 0; kind < SAMPLE_KIND_COUNT; kind++) {
+        random_state random = {(uint64_t)(60 + kind)};
+        sample s = sample_make((sample_kind)kind, &random);
+        lmi_embedder embedder;
+        assert_true(lmi_embedder_make(&embedder, &memory, s.points, s.count));
+        for (int trial = 0; trial < 200; trial++) {
+            lm_vec3 point = to_float(random_in_cube(&random, 0.6 * s.size));
+            uint32_t particles[LMI_EMBED_MOST];
+            float weights[LMI_EMBED_MOST];
+            uint32_t count = lmi_embed_point(&embedder, point, particles, weights);
+            double farthest = 0.0, sum = 0.0, nearest_other = INFINITY;
+            for (uint32_t k = 0; k < count; k++) sum += (double)weights[k];
+            for (uint32_t i = 0; i < s.count; i++) {
+                double away = ref_length(ref_sub(to_double(s.points[i]), to_double(point)));
+                bool used = false;
+                for (uint32_t k = 0; k < count; k++) used = used || particles[k] == i;
+                if (used)
+                    farthest = fmax(farthest, away);
+                else
+                    nearest_other = fmin(nearest_other, away);
+            }
+            assert_at_most(farthest, nearest_other + 1e-6 * s.size);
+            assert_near(sum, 1.0, 1e-5);
+        }
+        lmi_embedder_free(&embedder, &memory);
+        sample_free(&s);
+    }
+    assert_int_equal(memory.used, 0);
 }
 
 static void normals_are_unit_and_outward(void **context)
@@ -575,6 +612,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(vertices_on_particles_follow_them),
         cmocka_unit_test(vertices_reproduce_affine_motions),
+        cmocka_unit_test(points_depend_on_the_nearest_particles),
         cmocka_unit_test(normals_are_unit_and_outward),
         cmocka_unit_test(normals_weigh_by_area),
         cmocka_unit_test(rays_hit_what_is_nearest),
