@@ -399,6 +399,39 @@ static void region_skins_reproduce_motions(void **context)
         }
 }
 
+/* A map that bends and twists, p in sizes of the body. */
+static ref_vec bend(ref_vec p)
+{
+    return ref_v(p.x + 0.3 * p.x * p.y - 0.1 * p.z * p.z, p.y - 0.2 * p.x * p.x + 0.1 * p.y * p.z,
+                 p.z + 0.25 * p.z * p.x);
+}
+
+/* In quadratic mode a region carries its surface along a quadratic map exactly, whatever region the vertex rides on. */
+static void region_skins_reproduce_bends(void **context)
+{
+    (void)context;
+    enum { VERTICES = 40 };
+    random_state random = {77};
+    sample s = sample_make(SAMPLE_GRID, &random);
+    s.def.material.mode = LM_MODE_QUADRATIC;
+    lm_world *world = make_world(0.0);
+    lm_body_id body = make_body(world, &s.def);
+    lm_vec3 vertices[VERTICES], skin[VERTICES], *x = calloc(s.count, sizeof *x);
+    for (int i = 0; i < VERTICES; i++) vertices[i] = to_float(random_in_cube(&random, 0.5 * s.size));
+    set_vertices(world, body, LM_SKIN_REGIONS, vertices, VERTICES);
+    for (uint32_t i = 0; i < s.count; i++)
+        x[i] = to_float(ref_scale(s.size, bend(ref_scale(1.0 / s.size, to_double(s.points[i])))));
+    assert_ok(lm_body_set_state(world, body, lm_dvec3_zero(), x, NULL));
+    assert_ok(lm_body_get_skin(world, body, lm_dvec3_zero(), skin, NULL));
+    for (int i = 0; i < VERTICES; i++) {
+        ref_vec expected = ref_scale(s.size, bend(ref_scale(1.0 / s.size, to_double(vertices[i]))));
+        assert_near(ref_length(ref_sub(to_double(skin[i]), expected)), 0.0, 1e-4 * s.size);
+    }
+    free(x);
+    lm_world_destroy(world);
+    sample_free(&s);
+}
+
 /* The vertices are a rigid copy of how they were, to `tolerance` metres. */
 static void assert_rigid_copy(const lm_vec3 *rest, const lm_vec3 *now, uint32_t count, double tolerance)
 {
@@ -618,6 +651,7 @@ int main(void)
         cmocka_unit_test(rays_hit_what_is_nearest),
         cmocka_unit_test(nonsense_rays_hit_nothing),
         cmocka_unit_test(region_skins_reproduce_motions),
+        cmocka_unit_test(region_skins_reproduce_bends),
         cmocka_unit_test(region_skins_keep_their_thickness),
         cmocka_unit_test(the_blend_of_regions_has_no_jumps),
         cmocka_unit_test(a_tube_around_a_bent_string_stays_a_tube),
