@@ -19,7 +19,7 @@
 #define MOVES 2           /* in each round, before diagonals are looked at */
 #define PULL 0.6          /* share of the way to the neighbours' middle */
 #define LONGEST_STEP 0.5  /* towards the surface at a time, in cells */
-#define SAMPLE_REACH 0.12  /* from the point to where the field is sampled, along each axis, in cells */
+#define SAMPLE_REACH 0.12 /* from the point to where the field is sampled, along each axis, in cells */
 #define SHORTEST_EDGE 0.4 /* shorter ones are taken out, in cells */
 #define LEAST_VALENCE 3   /* triangles around a vertex */
 #define LARGEST_VALENCE 9
