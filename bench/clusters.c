@@ -3,6 +3,7 @@
  *
  *   crowd    the scene (Müller et al. 2005, figure 9): every instruction set, one thread and several, and the plain
  *            program; by stage
+ *   plastic  the same crowd elastic, and with a yield that is never reached: what it costs to watch for it
  *   figure8  one body of 100 to 10,000 points in 1, 8 or 64 clusters, linear and quadratic (figure 8 of the paper)
  *
  * Contestants take turns of a few steps each, all from the same state onwards.
@@ -28,6 +29,7 @@ typedef struct contestant {
     scene *scene;       /* that drives the world, or null */
     lm_isa isa;
     uint32_t threads;
+    const char *mode; /* null: the contest's */
     bench_samples rows[ROW_COUNT];
 } contestant;
 
@@ -151,7 +153,7 @@ static void add_rows(bench_report *report, cluster_contest *contest, const char 
                               .particles = contest->particles,
                               .threads = c->threads,
                               .isa = lm_isa_name(c->isa),
-                              .mode = mode,
+                              .mode = c->mode ? c->mode : mode,
                               .clusters = contest->regions};
             bench_report_add(report, line, &c->rows[row]);
         }
@@ -218,6 +220,43 @@ static int bench_crowd(const bench_options *options, bench_report *report)
     ready = ready && add_plain(&contest, contest.list[0].world, true);
     ready = ready && measure(&contest, options->quick ? (bench_effort){2, 1, 1} : (bench_effort){60, 4, 1});
     if (ready) add_rows(report, &contest, "crowd", "quadratic", true);
+    contest_free(&contest);
+    return ready ? 0 : bench_fail(error.text);
+}
+
+/* Gives every body a yield beyond any strain. */
+static bool make_plastic(lm_world *world)
+{
+    uint32_t count = lm_world_get_bodies(world, NULL, 0);
+    lm_body_id *ids = calloc(count + 1, sizeof *ids);
+    bool ok = ids != NULL;
+    lm_world_get_bodies(world, ids, ok ? count : 0);
+    for (uint32_t i = 0; ok && i < count; i++) {
+        lm_material material;
+        ok = lm_body_get_material(world, ids[i], &material) == LM_OK;
+        material.yield = 1000.0f;
+        ok = ok && lm_body_set_material(world, ids[i], &material) == LM_OK;
+    }
+    free(ids);
+    return ok;
+}
+
+static int bench_plastic(const bench_options *options, bench_report *report)
+{
+    lm_isa isas[LM_ISA_COUNT];
+    lm_isa widest = isas[bench_isas(options, isas) - 1];
+    cluster_contest contest = {0};
+    scene_error error = {.text = "out of memory"};
+    bench_progress("plastic");
+    bool ready = add_scene(&contest, "crowd", widest, 1, &error) && add_scene(&contest, "crowd", widest, 1, &error);
+    ready = ready && make_plastic(contest.list[1].world);
+    ready = ready && warm_up(&contest, options->quick ? 1 : 30);
+    if (ready) {
+        contest.list[1].mode = "quadratic plastic";
+        note_sizes(&contest, contest.list[0].world);
+    }
+    ready = ready && measure(&contest, options->quick ? (bench_effort){2, 1, 1} : (bench_effort){60, 4, 1});
+    if (ready) add_rows(report, &contest, "plastic", "quadratic", true);
     contest_free(&contest);
     return ready ? 0 : bench_fail(error.text);
 }
@@ -292,6 +331,7 @@ int bench_clusters(const bench_options *options, bench_report *report)
     static const uint32_t points[] = {100, 1000, 2000, 5000, 10000};
     static const uint32_t clusters[] = {1, 2, 4}; /* along each axis */
     int status = bench_crowd(options, report);
+    if (status == 0) status = bench_plastic(options, report);
     uint32_t sizes = options->quick ? 1 : sizeof points / sizeof points[0];
     for (int mode = LM_MODE_LINEAR; mode <= LM_MODE_QUADRATIC; mode++)
         for (uint32_t c = 0; c < sizeof clusters / sizeof clusters[0]; c++)

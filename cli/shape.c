@@ -91,4 +91,4 @@ static int run(const cli_command *command, int argc, char **argv)
     return write_shape(&def, out);
 }
 
-const cli_command cli_shape = {"shape", "NAME", "writes a procedural model (box, sphere, cylinder, torus) as OBJ", run};
+const cli_command cli_shape = {"shape", "NAME", "writes a procedural model (box, sphere, duck, head, ...) as OBJ", run};

@@ -1,4 +1,4 @@
-/* Displacing a rest shape: scale, shear, twist, bend, noise, in this order. */
+/* Displacing a rest shape: modes, scale, shear, twist, bend, noise, in this order. */
 #include "scene/internal.h"
 
 static void get_axes(uint32_t axis, lm_dvec3 p, double c[3])
@@ -39,11 +39,24 @@ static lm_dvec3 bent(const scene_deform *deform, lm_dvec3 p)
     return put_axes(deform->axis, turned);
 }
 
+/* The modes of the quadratic fit are functions of the rest place, so their order does not matter. */
+static lm_dvec3 with_modes(const scene_deform *deform, lm_dvec3 q)
+{
+    const double functions[9] = {q.x, q.y, q.z, q.x * q.x, q.y * q.y, q.z * q.z, q.x * q.y, q.y * q.z, q.z * q.x};
+    double grown[3] = {q.x, q.y, q.z};
+    for (uint32_t i = 0; i < deform->modes.count; i++) {
+        const scene_mode *mode = LIST_ITEM(scene_mode, deform->modes, i);
+        grown[mode->axis] += mode->amount * functions[mode->function];
+    }
+    return vector(grown[0], grown[1], grown[2]);
+}
+
 void deform_points(const scene_deform *deform, const lm_vec3 *rest, uint32_t count, lm_dvec3 *out)
 {
     random_source source = random_start(deform->seed, 0);
     for (uint32_t i = 0; i < count; i++) {
-        lm_dvec3 p = vector(rest[i].x * deform->scale.x, rest[i].y * deform->scale.y, rest[i].z * deform->scale.z);
+        lm_dvec3 q = with_modes(deform, vector_widen(rest[i]));
+        lm_dvec3 p = vector(q.x * deform->scale.x, q.y * deform->scale.y, q.z * deform->scale.z);
         p.x += deform->shear.x * p.y + deform->shear.y * p.z;
         p.y += deform->shear.z * p.z;
         if (deform->twist != 0.0) {

@@ -27,10 +27,9 @@ static void turn_pair(double m[4][4], double v[4][4], int i, int j)
     }
 }
 
-/* The unit eigenvector of the largest eigenvalue. */
-static void largest_eigenvector(double m[4][4], double out[4])
+/* Makes the symmetric matrix diagonal (Jacobi 1846); the columns of v become its eigenvectors. */
+static void diagonalise(double m[4][4], double v[4][4])
 {
-    double v[4][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}};
     for (int sweep = 0; sweep < 24; sweep++) { /* converges quadratically: 6 or 7 are enough */
         for (int i = 0; i < 3; i++) {
             for (int j = i + 1; j < 4; j++) {
@@ -38,6 +37,13 @@ static void largest_eigenvector(double m[4][4], double out[4])
             }
         }
     }
+}
+
+/* The unit eigenvector of the largest eigenvalue. */
+static void largest_eigenvector(double m[4][4], double out[4])
+{
+    double v[4][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}};
+    diagonalise(m, v);
     int best = 0;
     for (int i = 1; i < 4; i++) {
         best = m[i][i] > m[best][best] ? i : best;
@@ -103,4 +109,19 @@ rigid_fit fit_rigid(const lm_vec3 *rest, const lm_vec3 *positions, const float *
     }
     fit.residual = sqrt(sum / mass);
     return fit;
+}
+
+double fit_strain(const float matrix[9])
+{
+    double m[4][4] = {{0}}, v[4][4] = {{0}};
+    for (int i = 0; i < 9; i++) {
+        m[i / 3][i % 3] = matrix[i];
+    }
+    diagonalise(m, v);
+    double strain = 0.0;
+    for (int i = 0; i < 3; i++) {
+        double off = fabs(m[i][i] - 1.0);
+        strain = off <= strain ? strain : off; /* what is not a number stays */
+    }
+    return strain;
 }

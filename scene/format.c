@@ -46,7 +46,10 @@
 CHOICES(mode_name, "rigid", "linear", "quadratic")                /* in the order of lm_mode */
 CHOICES(collider_shape_name, "plane", "sphere", "capsule", "box") /* of lm_shape */
 CHOICES(field_kind_name, "uniform", "wind", "point")              /* of lm_field_kind */
+CHOICES(skin_name, "particles", "regions")                        /* of lm_skin_kind */
+CHOICES(each_name, "triangle", "edge", "particle", "element")     /* of cluster_each */
 CHOICES(axis_name, "x", "y", "z")
+CHOICES(function_name, "x", "y", "z", "xx", "yy", "zz", "xy", "yz", "zx")
 CHOICES(when_name, "end", "max", "min", "mean") /* of expect_when */
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -71,6 +74,28 @@ static const format_record shape_record =
     RECORD("shape", scene_shape, shape_fields, NO_GROUPS,
            "A procedural model, centred on the body's origin, which also becomes the surface.");
 
+static const format_field surface_fields[] = {
+    FIELD(scene_surface, detail, FIELD_COUNT, RANGE(1, 256),
+          DOC("of the surface, in place of the shape's own: a fine surface on a few particles")),
+    FIELD(scene_surface, skin, FIELD_CHOICE, STANDARD("\"particles\""), CHOICE(skin_name),
+          DOC("vertices follow weighted particles, or a smooth blend of the regions' motions (for few particles)")),
+};
+static const format_record surface_record =
+    RECORD("surface", scene_surface, surface_fields, NO_GROUPS, "What is drawn of a shape, and how it follows.");
+
+static const format_field zone_fields[] = {
+    FIELD(scene_zone, where, FIELD_RECORD, OF(box_record), DOC("a box, in the body's frame")),
+    FIELD(scene_zone, near, FIELD_VECTOR, UNIT("m"), DOC("or the middle of a ball, in the body's frame")),
+    FIELD(scene_zone, radius, FIELD_NUMBER, RANGE(0.0, 1e5), UNIT("m"), STANDARD("0"), DOC("of the ball")),
+    FIELD(scene_zone, fade, FIELD_NUMBER, RANGE(0.0, 1e5), UNIT("m"), STANDARD("0"),
+          DOC("outside the zone the value goes back to 1 over this distance")),
+    FIELD(scene_zone, value, FIELD_NUMBER, REQUIRED, RANGE(0.0, 1e6), DOC("in the zone; elsewhere it is 1")),
+};
+static const field_group zone_groups[] = {{{"where", "near"}, true}, {{"where", "radius"}, false}};
+static const format_record zone_record =
+    RECORD("zone", scene_zone, zone_fields, GROUPS(zone_groups),
+           "A part of a body that differs from the rest. Where zones overlap, their values multiply.");
+
 static const format_field clusters_fields[] = {
     FIELD(scene_clusters, counts, FIELD_COUNTS, RANGE(1, 1024), STANDARD("[1, 1, 1]"),
           DOC("the bounding box is divided into this many cells along x, y, z")),
@@ -79,8 +104,21 @@ static const format_field clusters_fields[] = {
     FIELD(scene_clusters, lists, FIELD_INDEX_LISTS, DOC("the clusters themselves, as lists of particle indices")),
     FIELD(scene_clusters, overlap, FIELD_NUMBER, RANGE(0.0, 1.0), STANDARD("0.25"),
           DOC("each cell grows on every side by this share of its size")),
+    FIELD(scene_clusters, kmeans, FIELD_COUNT, RANGE(1, 1048576),
+          DOC("this many compact groups, each with its neighbours added")),
+    FIELD(scene_clusters, rings, FIELD_COUNT, RANGE(0, 64), STANDARD("1"),
+          DOC("kmeans: how many times neighbours are added")),
+    FIELD(scene_clusters, each, FIELD_CHOICE, CHOICE(each_name),
+          DOC("one for each triangle or edge of the surface (a body without inner particles), one for each particle "
+              "with its neighbours, or one for each of `elements`")),
+    FIELD(scene_clusters, elements, FIELD_INDEX_LISTS,
+          DOC("tetrahedra or others of 2 to 8 particles, all alike: what `each` and kmeans take as neighbours; absent: "
+              "the surface's edges, and the six nearest of inner particles")),
 };
-static const field_group clusters_groups[] = {{{"counts", "size", "lists"}, false}, {{"overlap", "lists"}, false}};
+static const field_group clusters_groups[] = {{{"counts", "size", "lists", "kmeans", "each"}, false},
+                                              {{"overlap", "lists", "kmeans", "each"}, false},
+                                              {{"rings", "counts", "size", "lists", "each"}, false},
+                                              {{"elements", "counts", "size", "lists"}, false}};
 static const format_record clusters_record =
     RECORD("clusters", scene_clusters, clusters_fields, GROUPS(clusters_groups),
            "How the particles are divided into overlapping regions. Cells without particles make no region.");
@@ -98,6 +136,12 @@ static const format_field material_fields[] = {
           DOC("with alpha: the rate at which deformation velocity decays")),
     FIELD(scene_material, beta, FIELD_NUMBER, RANGE(0.0, 0.95), STANDARD("0.5"),
           DOC("the share of the deformation that the mode follows; no effect in rigid mode")),
+    FIELD(scene_material, yield, FIELD_NUMBER, RANGE(0.0, 1e3), STANDARD("0"),
+          DOC("strain above which the shape flows and keeps what it has got; 0: it never does")),
+    FIELD(scene_material, creep, FIELD_NUMBER, RANGE(0.0, 1e6), UNIT("1/s"), STANDARD("5"),
+          DOC("how fast strain becomes lasting while it is above the yield")),
+    FIELD(scene_material, max_plastic, FIELD_NUMBER, RANGE(0.0, 0.9), STANDARD("0.5"),
+          DOC("lasting strain stays below this")),
     FIELD(scene_material, friction, FIELD_NUMBER, RANGE(0.0, 1e3), STANDARD("0.5"),
           DOC("Coulomb's coefficient; a contact takes the root of the product of both")),
     FIELD(scene_material, restitution, FIELD_NUMBER, RANGE(0.0, 1.0), STANDARD("0"),
@@ -111,7 +155,19 @@ static const format_record material_record =
     RECORD("material", scene_material, material_fields, GROUPS(material_groups),
            "Stiffness, damping and surface. In an event only the fields given are changed.");
 
+static const format_field mode_fields[] = {
+    FIELD(scene_mode, axis, FIELD_CHOICE, REQUIRED, CHOICE(axis_name), DOC("the coordinate that grows")),
+    FIELD(scene_mode, function, FIELD_CHOICE, REQUIRED, CHOICE(function_name),
+          DOC("of the place: a coordinate, or the product of two")),
+    FIELD(scene_mode, amount, FIELD_NUMBER, REQUIRED, RANGE(-1e5, 1e5),
+          DOC("by how much: no unit for one coordinate, 1/m for a product of two")),
+};
+static const format_record mode_record =
+    RECORD("mode", scene_mode, mode_fields, NO_GROUPS,
+           "One of the 27 basis functions of the quadratic fit: a coordinate grows by a multiple of a function.");
+
 static const format_field deform_fields[] = {
+    FIELD(scene_deform, modes, FIELD_RECORDS, OF(mode_record), DOC("single modes of the quadratic fit, added up")),
     FIELD(scene_deform, scale, FIELD_VECTOR, RANGE(-100.0, 100.0), STANDARD("[1, 1, 1]"),
           DOC("along the axes; 0 flattens, negative turns inside out")),
     FIELD(scene_deform, shear, FIELD_VECTOR, RANGE(-100.0, 100.0), STANDARD("[0, 0, 0]"),
@@ -127,7 +183,8 @@ static const format_field deform_fields[] = {
 };
 static const format_record deform_record = RECORD("deform", scene_deform, deform_fields, NO_GROUPS,
                                                   "A displacement of the particles from the rest shape, applied in the "
-                                                  "body's frame in this order: scale, shear, twist, bend, noise.");
+                                                  "body's frame in this order: modes, scale, shear, twist, bend, "
+                                                  "noise.");
 
 static const format_field vary_fields[] = {
     FIELD(scene_vary, rotate, FIELD_VECTOR, RANGE(0.0, 360.0), UNIT("deg"), STANDARD("[0, 0, 0]"),
@@ -160,6 +217,8 @@ static const format_field body_fields[] = {
           DOC("how pins, drags, events and expectations refer to it; absent: \"body\" and its number")),
     FIELD(scene_body_entry, shape, FIELD_RECORD, OF(shape_record), DOC("a procedural model")),
     FIELD(scene_body_entry, points, FIELD_VECTORS, UNIT("m"), DOC("or the particles themselves, in the body's frame")),
+    FIELD(scene_body_entry, surface, FIELD_RECORD, OF(surface_record),
+          DOC("of a shape; absent: its vertices are particles")),
     FIELD(scene_body_entry, particles, FIELD_COUNT, RANGE(1, 1048576),
           DOC("the exact number of particles in a shape; absent: as dense as its surface")),
     FIELD(scene_body_entry, mass, FIELD_NUMBER, ABOVE(0.0, 1e12), UNIT("kg"), STANDARD("1"),
@@ -167,6 +226,11 @@ static const format_field body_fields[] = {
     FIELD(scene_body_entry, density, FIELD_NUMBER, ABOVE(0.0, 1e6), UNIT("kg/m³"),
           DOC("or mass from the volume of the shape")),
     FIELD(scene_body_entry, masses, FIELD_NUMBERS, ABOVE(0.0, 1e12), UNIT("kg"), DOC("or one for each of `points`")),
+    FIELD(scene_body_entry, mass_zones, FIELD_RECORDS, OF(zone_record),
+          DOC("where particles weigh more or less, as factors above 0; the body's mass stays")),
+    FIELD(scene_body_entry, stiffness_zones, FIELD_RECORDS, OF(zone_record),
+          DOC("where the body is softer, as shares of the material's pull, at most 1; a region takes the mean of its "
+              "particles")),
     FIELD(scene_body_entry, clusters, FIELD_RECORD, OF(clusters_record), DOC("absent: the whole body is one region")),
     FIELD(scene_body_entry, material, FIELD_RECORD, OF(material_record), DOC("absent: the defaults")),
     FIELD(scene_body_entry, contact_radius, FIELD_NUMBER, RANGE(0.0, 1e5), UNIT("m"), STANDARD("0"),
@@ -181,11 +245,9 @@ static const format_field body_fields[] = {
     FIELD(scene_body_entry, state, FIELD_RECORD, OF(deform_record), DOC("a deformation to start from")),
     FIELD(scene_body_entry, repeat, FIELD_RECORD, OF(repeat_record), DOC("make many of them")),
 };
-static const field_group body_groups[] = {{{"shape", "points"}, true},
-                                          {{"particles", "points"}, false},
-                                          {{"mass", "density", "masses"}, false},
-                                          {{"shape", "masses"}, false},
-                                          {{"points", "density"}, false}};
+static const field_group body_groups[] = {
+    {{"shape", "points"}, true},  {{"particles", "points"}, false}, {{"mass", "density", "masses"}, false},
+    {{"shape", "masses"}, false}, {{"points", "density"}, false},   {{"points", "surface"}, false}};
 static const format_record body_record =
     RECORD("body", scene_body_entry, body_fields, GROUPS(body_groups), "A deformable body, or with `repeat` many.");
 
@@ -384,10 +446,10 @@ static const format_field scene_fields_[] = {
 const format_record format_scene = RECORD("scene", scene_file, scene_fields_, NO_GROUPS, "The file: one JSON object.");
 
 const format_record *const format_records[] = {
-    &format_scene,    &body_record,    &shape_record, &clusters_record,      &material_record,
-    &deform_record,   &repeat_record,  &vary_record,  &collider_record,      &mover_record,
-    &keyframe_record, &pin_record,     &drag_record,  &drag_keyframe_record, &field_record,
-    &event_record,    &expect_record_, &box_record,   &camera_record,
+    &format_scene,    &body_record,     &shape_record, &surface_record, &clusters_record,      &zone_record,
+    &material_record, &deform_record,   &mode_record,  &repeat_record,  &vary_record,          &collider_record,
+    &mover_record,    &keyframe_record, &pin_record,   &drag_record,    &drag_keyframe_record, &field_record,
+    &event_record,    &expect_record_,  &box_record,   &camera_record,
 };
 const uint32_t format_record_count = COUNT(format_records);
 

@@ -115,19 +115,50 @@ typedef struct scene_clusters {
     double size;
     scene_list lists; /* of scene_list of uint32_t */
     double overlap;
+    uint32_t kmeans, rings;
+    uint32_t each;       /* cluster_each */
+    scene_list elements; /* of scene_list of uint32_t */
 } scene_clusters;
+
+typedef enum cluster_each { EACH_TRIANGLE, EACH_EDGE, EACH_PARTICLE, EACH_ELEMENT } cluster_each;
 
 typedef struct scene_material {
     scene_head head;
     uint32_t mode; /* lm_mode */
     double hertz, damping_ratio;
     double alpha, damping;
-    double beta, friction, restitution;
+    double beta;
+    double yield, creep, max_plastic;
+    double friction, restitution;
 } scene_material;
+
+typedef struct scene_surface {
+    scene_head head;
+    uint32_t detail; /* 0: the shape's own */
+    uint32_t skin;   /* lm_skin_kind */
+} scene_surface;
+
+/* A part of a body that differs from the rest. */
+typedef struct scene_zone {
+    scene_head head;
+    scene_box *where;
+    lm_dvec3 near;
+    double radius, fade;
+    double value;
+} scene_zone;
+
+/* One of the 27 functions that a quadratic fit follows: a coordinate grows by `amount` times a function of the place. */
+typedef struct scene_mode {
+    scene_head head;
+    uint32_t axis;     /* 0, 1, 2: the coordinate */
+    uint32_t function; /* 0 to 8: x, y, z, xx, yy, zz, xy, yz, zx */
+    double amount;
+} scene_mode;
 
 /* How particles are displaced from the rest shape, in this order. */
 typedef struct scene_deform {
     scene_head head;
+    scene_list modes; /* scene_mode */
     lm_dvec3 scale;
     lm_dvec3 shear;
     double twist, bend; /* degrees a metre */
@@ -156,10 +187,12 @@ typedef struct scene_body_entry {
     scene_head head;
     const char *name;
     scene_shape *shape;
+    scene_surface *surface;
     scene_list points;  /* lm_dvec3 */
     uint32_t particles; /* 0: as the shape gives them */
     scene_list masses;  /* double */
     double mass, density;
+    scene_list mass_zones, stiffness_zones; /* scene_zone */
     scene_clusters *clusters;
     scene_material *material;
     double contact_radius;

@@ -5,6 +5,7 @@
 #include "scene/format.h"
 #include "scene/report.h"
 #include "scene/scene.h"
+#include "shapes/shapes.h"
 
 /* What one scene may ask for. A particle takes some 200 bytes: the limit is about 3 GB. */
 #define SCENE_MAX_PARTICLES (1u << 24)
@@ -18,6 +19,7 @@ typedef struct made_body {
     const char *name;
     lm_dvec3 at; /* the pose it was made with */
     rotation rotate;
+    double rest_volume; /* within its surface, m³; 0 without one */
 } made_body;
 
 /* Momentum as it was when the bookkeeping began, and what went wrong before that (see momentum.c). */
@@ -51,6 +53,22 @@ bool prepare_scene(scene *s, scene_error *error);
 
 /* make_body.c: all bodies of one entry. */
 lm_result make_bodies(scene *s, lm_world *world, scene_body_entry *entry, uint64_t *particles, scene_error *error);
+
+/* zone.c: what the zones make of a point: 1 where there are none. */
+double zone_value(const scene_list *zones, lm_vec3 point);
+
+/* connect.c: which particles are neighbours, for clusters that are made from it. */
+typedef struct connections {
+    uint32_t *elements;
+    uint32_t count, size; /* elements, and particles in each */
+} connections;
+
+/* The caller's lists, all of one length. */
+lm_result connect_lists(const scene_list *lists, connections *out);
+lm_result connect_triangles(const shape_mesh *surface, connections *out);
+
+/* The edges of the surface (whose vertices are the first points), and from each point after them to its six nearest. */
+lm_result connect_edges(const shape_mesh *surface, const lm_vec3 *points, uint32_t count, connections *out);
 
 /* The library's material; with `only_given` the fields that the file does not name keep their value. */
 void material_apply(const scene_material *from, bool only_given, lm_material *to);

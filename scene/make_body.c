@@ -1,27 +1,38 @@
 /* Bodies from their entries: a shape or points, copies on a grid, variation, material, starting state. */
 #include "scene/internal.h"
-#include "shapes/shapes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* What the copies of an entry have in common: the points and surface at the entry's own size. */
 typedef struct body_model {
-    shape_mesh mesh; /* empty when the entry gives points */
+    shape_mesh mesh;    /* its vertices are the first particles; empty when the entry gives points */
+    shape_mesh surface; /* a finer one to draw; empty: the mesh */
     lm_vec3 *points;
     uint32_t point_count;
     float *masses;               /* null: equal shares */
-    double volume;               /* of the mesh */
+    double *shares;              /* of the mass, adding up to 1, where zones make them differ; else null */
+    float *stiffness;            /* null: 1 everywhere */
+    double volume;               /* within the surface */
     uint32_t *offsets, *members; /* the entry's own clusters */
+    connections connections;     /* for clusters that follow them */
     lm_vec3 *scaled;             /* points of the copy at hand */
+    lm_vec3 *scaled_surface;     /* vertices of its finer surface */
     lm_dvec3 *displaced;
 } body_model;
+
+static bool given(const scene_head *head, const char *name) { return json_get(head->json, name) != NULL; }
 
 static void model_free(body_model *model)
 {
     shape_mesh_free(&model->mesh);
+    shape_mesh_free(&model->surface);
     free(model->points);
     free(model->masses);
+    free(model->shares);
+    free(model->stiffness);
+    free(model->connections.elements);
+    free(model->scaled_surface);
     free(model->offsets);
     free(model->members);
     free(model->scaled);
@@ -44,6 +55,24 @@ static double volume_of(const shape_mesh *mesh)
 /* ------------------------------------------------------------------------------------------------------------------
  * The model
  */
+
+/* A finer surface than the particles carry by themselves. */
+static lm_result model_add_surface(scene *s, const scene_body_entry *entry, shape_def *def, body_model *model,
+                                   scene_error *error)
+{
+    if (entry->surface == NULL || entry->surface->detail == 0) {
+        return LM_OK;
+    }
+    def->detail = entry->surface->detail;
+    lm_result result = shape_make_mesh(def, &model->surface);
+    if (result != LM_OK) {
+        report_field(error, s->name, &entry->head, "surface", "%s", lm_result_text(result));
+        return result;
+    }
+    model->volume = volume_of(&model->surface);
+    model->scaled_surface = malloc(model->surface.vertex_count * sizeof *model->scaled_surface);
+    return model->scaled_surface != NULL ? LM_OK : LM_ERROR_MEMORY;
+}
 
 static lm_result model_from_shape(scene *s, const scene_body_entry *entry, body_model *model, scene_error *error)
 {
@@ -73,7 +102,7 @@ static lm_result model_from_shape(scene *s, const scene_body_entry *entry, body_
     model->points = cloud.points;
     model->point_count = cloud.point_count;
     model->volume = volume_of(&model->mesh);
-    return LM_OK;
+    return model_add_surface(s, entry, &def, model, error);
 }
 
 static lm_result model_from_points(const scene_body_entry *entry, body_model *model)
@@ -135,11 +164,70 @@ static lm_result model_add_lists(scene *s, const scene_body_entry *entry, body_m
     return LM_OK;
 }
 
+/* Neighbours for the clusters that need them. */
+static lm_result model_connect(scene *s, const scene_body_entry *entry, body_model *model, scene_error *error)
+{
+    const scene_clusters *clusters = entry->clusters;
+    if (clusters == NULL || !given(&clusters->head, "each")) {
+        return clusters != NULL && clusters->elements.count > 0
+                   ? connect_lists(&clusters->elements, &model->connections)
+                   : LM_OK;
+    }
+    if (clusters->elements.count > 0) {
+        return connect_lists(&clusters->elements, &model->connections);
+    }
+    if (clusters->each == EACH_PARTICLE) {
+        return connect_edges(&model->mesh, model->points, model->point_count, &model->connections);
+    }
+    if (model->point_count > model->mesh.vertex_count) {
+        report_field(error, s->name, &clusters->head, "each",
+                     "leaves %u inner particles alone (expected \"particles\": %u, those of the surface)",
+                     (unsigned)(model->point_count - model->mesh.vertex_count), (unsigned)model->mesh.vertex_count);
+        return LM_ERROR_ARGUMENT;
+    }
+    return clusters->each == EACH_EDGE
+               ? connect_edges(&model->mesh, model->points, model->point_count, &model->connections)
+               : connect_triangles(&model->mesh, &model->connections);
+}
+
+/* Zones are given at the entry's own size: copies of another size have them where they belong. */
+static lm_result model_add_zones(const scene_body_entry *entry, body_model *model)
+{
+    uint32_t count = model->point_count;
+    if (entry->mass_zones.count > 0) {
+        model->shares = malloc(count * sizeof *model->shares);
+        if (model->shares == NULL) {
+            return LM_ERROR_MEMORY;
+        }
+        double sum = 0.0;
+        for (uint32_t i = 0; i < count; i++) {
+            model->shares[i] = zone_value(&entry->mass_zones, model->points[i]);
+            sum += model->shares[i];
+        }
+        for (uint32_t i = 0; i < count; i++) {
+            model->shares[i] /= sum;
+        }
+        model->masses = malloc(count * sizeof *model->masses);
+    }
+    if (entry->stiffness_zones.count > 0) {
+        model->stiffness = malloc(count * sizeof *model->stiffness);
+        if (model->stiffness == NULL) {
+            return LM_ERROR_MEMORY;
+        }
+        for (uint32_t i = 0; i < count; i++) {
+            model->stiffness[i] = (float)zone_value(&entry->stiffness_zones, model->points[i]);
+        }
+    }
+    return model->shares != NULL && model->masses == NULL ? LM_ERROR_MEMORY : LM_OK;
+}
+
 static lm_result model_make(scene *s, const scene_body_entry *entry, body_model *model, scene_error *error)
 {
     lm_result result =
         entry->shape != NULL ? model_from_shape(s, entry, model, error) : model_from_points(entry, model);
     result = result ? result : model_add_lists(s, entry, model, error);
+    result = result ? result : model_connect(s, entry, model, error);
+    result = result ? result : model_add_zones(entry, model);
     if (result != LM_OK) {
         return result;
     }
@@ -212,6 +300,17 @@ static lm_clusters clusters_of(const scene_body_entry *entry, const body_model *
     } else if (json_get(from->head.json, "size") != NULL) {
         clusters.kind = LM_CLUSTERS_SIZE;
         clusters.cell_size = (float)(from->size * scale); /* a larger copy has as many clusters */
+    } else if (given(&from->head, "kmeans")) {
+        clusters.kind = LM_CLUSTERS_KMEANS;
+        clusters.count = from->kmeans;
+        clusters.rings = from->rings;
+    } else if (given(&from->head, "each")) {
+        clusters.kind = from->each == EACH_PARTICLE ? LM_CLUSTERS_RINGS : LM_CLUSTERS_ELEMENTS;
+    }
+    if (model->connections.count > 0) {
+        clusters.elements = model->connections.elements;
+        clusters.element_count = model->connections.count;
+        clusters.element_size = model->connections.size;
     }
     return clusters;
 }
@@ -229,6 +328,9 @@ void material_apply(const scene_material *from, bool only_given, lm_material *to
     APPLY(alpha);
     APPLY(damping);
     APPLY(beta);
+    APPLY(yield);
+    APPLY(creep);
+    APPLY(max_plastic);
     APPLY(friction);
     APPLY(restitution);
 #undef APPLY
@@ -250,14 +352,20 @@ static lm_result apply_state(lm_world *world, lm_body_id id, const scene_deform 
     return lm_body_set_state(world, id, c->at, model->scaled, NULL);
 }
 
-static lm_result set_skin(lm_world *world, lm_body_id id, const body_model *model)
+static lm_result set_skin(const scene_body_entry *entry, lm_world *world, lm_body_id id, const body_model *model,
+                          double scale)
 {
-    /* Vertices of the surface are the first particles, in their order. */
+    bool finer = model->surface.vertex_count > 0;
+    const shape_mesh *mesh = finer ? &model->surface : &model->mesh;
+    for (uint32_t i = 0; i < model->surface.vertex_count; i++) {
+        model->scaled_surface[i] = vector_narrow(vector_scale(vector_widen(model->surface.vertices[i]), scale));
+    }
     lm_skin_def skin = lm_skin_def_default();
-    skin.vertices = model->scaled;
-    skin.vertex_count = model->mesh.vertex_count;
-    skin.triangles = model->mesh.triangles;
-    skin.triangle_count = model->mesh.triangle_count;
+    skin.kind = entry->surface != NULL ? (lm_skin_kind)entry->surface->skin : LM_SKIN_PARTICLES;
+    skin.vertices = finer ? model->scaled_surface : model->scaled; /* else the first particles, in their order */
+    skin.vertex_count = mesh->vertex_count;
+    skin.triangles = mesh->triangles;
+    skin.triangle_count = mesh->triangle_count;
     return lm_body_set_skin(world, id, &skin);
 }
 
@@ -276,6 +384,9 @@ static lm_result make_copy(const scene_body_entry *entry, lm_world *world, body_
     if (json_get(entry->head.json, "density") != NULL) {
         def.mass = (float)(entry->density * model->volume * c.scale * c.scale * c.scale);
     }
+    for (uint32_t i = 0; model->shares != NULL && i < model->point_count; i++) {
+        model->masses[i] = (float)(def.mass * model->shares[i]);
+    }
     def.clusters = clusters_of(entry, model, c.scale);
     if (entry->material != NULL) {
         material_apply(entry->material, false, &def.material);
@@ -289,8 +400,12 @@ static lm_result make_copy(const scene_body_entry *entry, lm_world *world, body_
     lm_result result = lm_body_create(world, &def, &body->id);
     body->at = c.at;
     body->rotate = c.rotate;
+    body->rest_volume = model->volume * c.scale * c.scale * c.scale;
     if (result == LM_OK && model->mesh.vertex_count > 0) {
-        result = set_skin(world, body->id, model);
+        result = set_skin(entry, world, body->id, model, c.scale);
+    }
+    if (result == LM_OK && model->stiffness != NULL) {
+        result = lm_body_set_particle_stiffness(world, body->id, model->stiffness);
     }
     if (result == LM_OK && entry->state != NULL) {
         result = apply_state(world, body->id, entry->state, &c, model);

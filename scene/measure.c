@@ -153,28 +153,52 @@ static double mesh_volume(const lm_vec3 *vertices, const uint32_t *triangles, ui
     return six / 6.0;
 }
 
-/* Vertices of a procedural surface are the first particles: their rest places give the rest volume. */
 static lm_result take_volume(const measuring *m, double *value)
 {
-    body_copy copy;
-    lm_result result = copy_body(m, &copy);
+    lm_body_info info;
+    lm_result result = lm_body_get_info(m->world, m->body->id, &info);
     if (result != LM_OK) {
         return result;
     }
-    uint32_t vertices = copy.info.skin_vertices, count = copy.info.skin_triangles;
+    uint32_t vertices = info.skin_vertices, count = info.skin_triangles;
     lm_vec3 *skin = malloc((vertices + 1u) * sizeof *skin);
     uint32_t *triangles = malloc((3u * (size_t)count + 1u) * sizeof *triangles);
-    result = skin == NULL || triangles == NULL ? LM_ERROR_MEMORY
-             : vertices > copy.info.particles  ? LM_ERROR_ARGUMENT
-                                               : LM_OK;
-    result = result ? result : lm_body_get_skin(m->world, m->body->id, copy.info.centre, skin, NULL);
+    result = skin == NULL || triangles == NULL ? LM_ERROR_MEMORY : LM_OK;
+    result = result ? result : lm_body_get_skin(m->world, m->body->id, info.centre, skin, NULL);
     result = result ? result : lm_body_get_skin_triangles(m->world, m->body->id, triangles);
     if (result == LM_OK) {
-        *value = mesh_volume(skin, triangles, count) / mesh_volume(copy.rest, triangles, count);
+        *value = mesh_volume(skin, triangles, count) / m->body->rest_volume;
     }
     free(skin);
     free(triangles);
-    release(&copy);
+    return result;
+}
+
+static lm_result take_plastic(const measuring *m, double *value)
+{
+    lm_body_info info;
+    lm_result result = lm_body_get_info(m->world, m->body->id, &info);
+    if (result != LM_OK) {
+        return result;
+    }
+    float *matrices = malloc((9u * (size_t)info.regions + 1u) * sizeof *matrices);
+    result = matrices == NULL ? LM_ERROR_MEMORY : lm_body_get_plastic(m->world, m->body->id, matrices);
+    *value = 0.0;
+    for (uint32_t i = 0; i < info.regions && result == LM_OK; i++) {
+        double strain = fit_strain(matrices + 9 * (size_t)i);
+        *value = strain <= *value ? *value : strain; /* what is not a number stays */
+    }
+    free(matrices);
+    return result;
+}
+
+/* 0 for a body that is not deformed: there is nothing to resist. */
+static lm_result take_resisted(const measuring *m, double *value)
+{
+    double misfit = 0.0, residual = 0.0;
+    lm_result result = take_misfit(m, &misfit);
+    result = result ? result : take_residual(m, &residual);
+    *value = residual > 0.0 ? misfit / residual : 0.0;
     return result;
 }
 
@@ -192,6 +216,7 @@ TAKE_FROM_INFO(take_spin, vector_length(vector_widen(info.spin)) / RADIANS_PER_D
 TAKE_FROM_INFO(take_height, info.centre.y)
 TAKE_FROM_INFO(take_lowest, info.lower.y)
 TAKE_FROM_INFO(take_highest, info.upper.y)
+TAKE_FROM_INFO(take_triangles, info.skin_triangles)
 TAKE_FROM_INFO(take_kinetic_energy, info.kinetic_energy)
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -254,6 +279,9 @@ static const measure measures[] = {
     {"misfit", true, take_misfit,
      "distance of the particles from where the fit pulled them in the last substep, root mean square, relative to the "
      "longest side of the rest shape"},
+    {"resisted", true, take_resisted,
+     "misfit divided by residual: the share of the deformation that the fit does not follow"},
+    {"plastic", true, take_plastic, "lasting strain: the largest stretch or squeeze that a region keeps, less 1"},
     {"deflection", true, take_deflection,
      "distance of the particle nearest to `point` from where the starting pose puts its rest position, in m"},
     {"speed", true, take_speed, "of the centre of mass, in m/s"},
@@ -263,6 +291,7 @@ static const measure measures[] = {
     {"highest", true, take_highest, "height of the highest particle, in m"},
     {"kinetic_energy", true, take_kinetic_energy, "in J"},
     {"volume", true, take_volume, "within the surface, relative to the rest shape's"},
+    {"triangles", true, take_triangles, "how many the surface has"},
     {"outside", true, take_outside, "number of particles outside `box`"},
     {"bodies", false, take_bodies, "how many there are"},
     {"particles", false, take_particles, "how many there are"},

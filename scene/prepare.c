@@ -137,6 +137,58 @@ static bool check_points(const preparation *p, const scene_body_entry *entry)
     return true;
 }
 
+static bool check_box(const preparation *p, const scene_box *box)
+{
+    if (box == NULL || (box->min.x <= box->max.x && box->min.y <= box->max.y && box->min.z <= box->max.z)) {
+        return true;
+    }
+    return FAIL(p, &box->head, "max", "is below min (expected at least min along each axis)");
+}
+
+static bool check_zones(const preparation *p, const scene_list *zones, double least, double most)
+{
+    for (uint32_t i = 0; i < zones->count; i++) {
+        const scene_zone *zone = LIST_ITEM(scene_zone, *zones, i);
+        if (!(zone->value >= least && zone->value <= most)) {
+            return FAIL(p, &zone->head, "value", "is %g (expected from %g to %g)", zone->value, least, most);
+        }
+        if (!check_box(p, zone->where)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool check_elements(const preparation *p, const scene_body_entry *entry)
+{
+    const scene_clusters *clusters = entry->clusters;
+    if (clusters == NULL) {
+        return true;
+    }
+    bool by_each = given(&clusters->head, "each");
+    if (given(&clusters->head, "elements") && !by_each && !given(&clusters->head, "kmeans")) {
+        return FAIL(p, &clusters->head, "elements", "is given alone (expected \"each\" or \"kmeans\" with it)");
+    }
+    bool own = by_each && clusters->each == EACH_ELEMENT;
+    if (own && clusters->elements.count == 0) {
+        return FAIL(p, &clusters->head, "each", "is \"element\" (expected \"elements\" with it)");
+    }
+    bool of_surface = by_each && (clusters->each == EACH_TRIANGLE || clusters->each == EACH_EDGE);
+    if (of_surface && (entry->shape == NULL || clusters->elements.count > 0)) {
+        return FAIL(p, &clusters->head, "each", "needs the surface of a shape (expected \"particle\" or \"element\")");
+    }
+    for (uint32_t i = 0; i < clusters->elements.count; i++) {
+        uint32_t size = LIST_ITEM(scene_list, clusters->elements, i)->count;
+        uint32_t first = LIST_ITEM(scene_list, clusters->elements, 0)->count;
+        if (size < 2 || size > 8 || size != first) {
+            return FAIL(p, &clusters->head, "elements",
+                        "has one of %u particles at [%u] (expected 2 to 8, the same in all)", (unsigned)size,
+                        (unsigned)i);
+        }
+    }
+    return true;
+}
+
 static bool count_copies(const preparation *p, scene_body_entry *entry, uint64_t *bodies, uint64_t *particles)
 {
     uint64_t copies = 1;
@@ -231,7 +283,8 @@ static bool prepare_bodies(preparation *p)
     uint64_t particles = 0;
     for (uint32_t i = 0; i < entries->count; i++) {
         scene_body_entry *entry = LIST_ITEM(scene_body_entry, *entries, i);
-        if (!check_points(p, entry) || !count_copies(p, entry, &bodies, &particles)) {
+        if (!check_points(p, entry) || !check_elements(p, entry) || !check_zones(p, &entry->mass_zones, 1e-6, 1e6) ||
+            !check_zones(p, &entry->stiffness_zones, 0.0, 1.0) || !count_copies(p, entry, &bodies, &particles)) {
             return false;
         }
     }
@@ -297,14 +350,6 @@ static bool prepare_colliders(const preparation *p)
         }
     }
     return true;
-}
-
-static bool check_box(const preparation *p, const scene_box *box)
-{
-    if (box == NULL || (box->min.x <= box->max.x && box->min.y <= box->max.y && box->min.z <= box->max.z)) {
-        return true;
-    }
-    return FAIL(p, &box->head, "max", "is below min (expected at least min along each axis)");
 }
 
 static bool prepare_pins(const preparation *p)

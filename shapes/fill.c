@@ -13,7 +13,9 @@
  *
  * Deterministic: doubles with + - * / and sqrt only, in a fixed order; equal distances go to the lower lattice index.
  */
+#include "inside.h"
 #include "kind.h"
+#include "model.h"
 #include "shapes.h"
 
 #include <math.h>
@@ -71,14 +73,17 @@ static void heap_sink(far_heap *heap, size_t at)
 typedef struct shape_inside {
     const shape_kind *kind;
     const shape_frame *frame;
+    const shape_mesh *mesh;
     double curved_scale;
     double sag; /* how far the mesh cuts into the ideal shape, in the unit of kind->curved */
 } shape_inside;
 
-/* The distance of a point to the surface, never too large; negative outside. */
+/* The distance of a point to the surface, never too large but in a model with ellipsoids; negative outside. */
 static double inside_depth(const shape_inside *inside, double x, double y, double z)
 {
     double depth = INFINITY;
+    if (inside->kind->model)
+        return -shape_model_field(inside->kind->model, inside->frame->extent, x, y, z) * inside->curved_scale;
     if (inside->kind->flat) depth = inside->kind->flat(inside->frame, x, y, z);
     if (!inside->kind->curved) return depth;
     double curved = inside->kind->curved(inside->frame, x, y, z) - inside->sag;
@@ -108,7 +113,8 @@ static double triangle_sag(const shape_inside *inside, const shape_mesh *mesh, s
 
 static shape_inside inside_make(const shape_kind *kind, const shape_frame *frame, const shape_mesh *mesh)
 {
-    shape_inside inside = {.kind = kind, .frame = frame};
+    shape_inside inside = {.kind = kind, .frame = frame, .mesh = mesh};
+    if (kind->model) inside.curved_scale = shape_model_scale(kind->model, frame->extent);
     if (!kind->curved) return inside;
     inside.curved_scale = kind->curved_scale(frame);
     for (size_t t = 0; t < mesh->triangle_count; t++) {
@@ -160,10 +166,12 @@ static size_t lattice_measure(lattice *grid, const shape_inside *inside)
                 double z = lattice_coordinate(grid, 2, k);
                 double depth = inside_depth(inside, x, y, z);
                 grid->nearest[at] = depth > 0.0 ? depth * depth : -1.0;
-                candidates += depth > 0.0;
             }
         }
     }
+    /* The mesh of a model cuts corners that its field does not. */
+    if (inside->kind->model) shape_keep_inside(inside->mesh, grid->n, grid->step, grid->nearest);
+    for (at = 0; at < grid->size; at++) candidates += grid->nearest[at] > 0.0;
     return candidates;
 }
 

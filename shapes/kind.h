@@ -37,12 +37,17 @@ typedef struct shape_kind {
     double (*curved)(const shape_frame *frame, double x, double y, double z);
     double (*curved_scale)(const shape_frame *frame);
     double (*flat)(const shape_frame *frame, double x, double y, double z);
+
+    /* Or, in place of all five: a model made from a signed distance (model.h). */
+    const struct shape_model *model;
 } shape_kind;
 
 extern const shape_kind shape_kind_box;
 extern const shape_kind shape_kind_sphere;
 extern const shape_kind shape_kind_cylinder;
 extern const shape_kind shape_kind_torus;
+extern const shape_kind shape_kind_duck;
+extern const shape_kind shape_kind_head;
 
 /* Null for an unknown name. */
 const shape_kind *shape_kind_find(const char *name);

@@ -5,6 +5,7 @@
 #include "shapes.h"
 
 #include "kind.h"
+#include "model.h"
 #include "trig.h"
 
 #include <math.h>
@@ -16,10 +17,7 @@
 #define LARGEST_EXTENT 1e6f
 
 static const shape_kind *const kinds[] = {
-    &shape_kind_box,
-    &shape_kind_sphere,
-    &shape_kind_cylinder,
-    &shape_kind_torus,
+    &shape_kind_box, &shape_kind_sphere, &shape_kind_cylinder, &shape_kind_torus, &shape_kind_duck, &shape_kind_head,
 };
 
 #define KIND_COUNT (sizeof kinds / sizeof kinds[0])
@@ -87,6 +85,7 @@ lm_result shape_make_mesh(const shape_def *def, shape_mesh *mesh)
     *mesh = (shape_mesh){0};
     const shape_kind *kind = shape_kind_find(def->name);
     if (!kind || !shape_def_is_valid(def)) return LM_ERROR_ARGUMENT;
+    if (kind->model) return shape_model_mesh(kind->model, def, mesh);
 
     shape_frame frame = shape_frame_make(def);
     shape_counts counts = kind->count(&frame);

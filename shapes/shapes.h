@@ -24,7 +24,7 @@ typedef struct shape_cloud {
 } shape_cloud;
 
 typedef struct shape_def {
-    const char *name; /* "box", "sphere", "cylinder", "torus" */
+    const char *name; /* "box", "sphere", "cylinder", "torus", "duck", "head" */
     lm_vec3 size;     /* extents along the axes, metres, 1e-6 to 1e6; default 1 each */
     uint32_t detail;  /* edges are about (longest extent / detail) long; at least 1; default 4 */
 } shape_def;

@@ -21,6 +21,9 @@ lm_body_def lm_body_def_default(void)
     def.mass = 1.0f;
     def.clusters.counts[0] = def.clusters.counts[1] = def.clusters.counts[2] = 1;
     def.clusters.overlap = 0.25f;
+    def.clusters.count = 1;
+    def.clusters.rings = 1;
+    def.clusters.element_size = 4;
     def.material = lm_material_default();
     def.pose = lm_pose_identity();
     def.cookie = BODY_COOKIE;
@@ -175,12 +178,13 @@ bool lmi_body_allocate(lm_world *world, lmi_body *body)
     body->members = lmi_allocate(memory, body->membership_count, sizeof *body->members);
     body->regions = lmi_allocate(memory, body->region_count, sizeof *body->regions);
     body->rotation = lmi_allocate(memory, (size_t)body->region_count * 9, sizeof *body->rotation);
+    body->plastic = lmi_allocate(memory, (size_t)body->region_count * 6, sizeof *body->plastic);
     body->home = lmi_allocate(memory, (size_t)body->padded_count * 8, sizeof *body->home);
     body->x = body->home;
     body->v = body->home ? body->home + (size_t)body->padded_count * 4 : NULL;
     body->first_pin = body->first_drag = body->first_force = LMI_NONE;
     return body->rest && body->mass && body->order && body->place && body->region_offsets && body->members &&
-           body->regions && body->rotation && body->home;
+           body->regions && body->rotation && body->plastic && body->home;
 }
 
 void lmi_body_free(lm_world *world, lmi_body *body)
@@ -194,6 +198,10 @@ void lmi_body_free(lm_world *world, lmi_body *body)
     lmi_release(memory, body->members, body->membership_count, sizeof *body->members);
     lmi_release(memory, body->regions, body->region_count, sizeof *body->regions);
     lmi_release(memory, body->rotation, (size_t)body->region_count * 9, sizeof *body->rotation);
+    lmi_release(memory, body->plastic, (size_t)body->region_count * 6, sizeof *body->plastic);
+    if (body->stiffness) {
+        lmi_release(memory, body->stiffness, body->region_count, sizeof *body->stiffness);
+    }
     lmi_release(memory, body->home, (size_t)body->padded_count * 8, sizeof *body->home);
     lmi_skin_free(world, &body->skin);
     memset(body, 0, sizeof *body);
@@ -303,6 +311,9 @@ static void place_body(lmi_body *body, const lm_body_def *def)
         for (int i = 0; i < 9; i++) {
             body->rotation[(size_t)r * 9 + i] = (float)frame.m[i / 3][i % 3];
         }
+        for (int i = 0; i < 3; i++) {
+            body->plastic[(size_t)r * 6 + i] = 1.0f;
+        }
     }
     lmi_body_update_bounds(body);
 }
@@ -316,6 +327,7 @@ static lm_result fill_body(lm_world *world, lmi_body *body, const lm_body_def *d
     bool ok = weights && lmi_body_allocate(world, body) && order_particles(world, body, def, lists);
     if (ok) {
         body->material = def->material;
+        body->plastic_material = def->material.yield > 0.0f;
         body->contact_radius = def->contact_radius;
         body->user_data = def->user_data;
         derive_weights(body, NULL);
@@ -419,6 +431,47 @@ float *lmi_body_rotation(const lm_world *world, const lmi_body *body, uint32_t r
     return pack->rotation + (size_t)(lane / LMI_BLOCK) * 9 * LMI_BLOCK + lane % LMI_BLOCK;
 }
 
+float *lmi_body_plastic(const lm_world *world, const lmi_body *body, uint32_t region, uint32_t *stride)
+{
+    if (body->plastic) {
+        *stride = 1;
+        return body->plastic + (size_t)region * 6;
+    }
+    const lmi_pack *pack = &world->batches[body->batch].pack;
+    uint32_t lane = pack->region_lane[body->first_region + region];
+    *stride = LMI_BLOCK;
+    return pack->plastic + (size_t)(lane / LMI_BLOCK) * 6 * LMI_BLOCK + lane % LMI_BLOCK;
+}
+
+/* Turns a region's rotation and lasting deformation from its old rest axes to its new ones. */
+static void turn_axes(const lm_world *world, lmi_body *body, uint32_t r, const dmat3 *old)
+{
+    uint32_t stride;
+    float *at = lmi_body_rotation(world, body, r, &stride);
+    dmat3 turn, from; /* turn: old axes^T new axes */
+    for (int i = 0; i < 9; i++) {
+        from.m[i / 3][i % 3] = at[i * stride];
+        turn.m[i / 3][i % 3] = old->m[0][i / 3] * body->regions[r].axes.m[0][i % 3] +
+                               old->m[1][i / 3] * body->regions[r].axes.m[1][i % 3] +
+                               old->m[2][i / 3] * body->regions[r].axes.m[2][i % 3];
+    }
+    dmat3 to = dmat_multiply(&from, &turn);
+    for (int i = 0; i < 9; i++) {
+        at[i * stride] = (float)to.m[i / 3][i % 3];
+    }
+    at = lmi_body_plastic(world, body, r, &stride);
+    dmat3 p = {{{at[0], at[3 * stride], at[5 * stride]},
+                {at[3 * stride], at[stride], at[4 * stride]},
+                {at[5 * stride], at[4 * stride], at[2 * stride]}}};
+    dmat3 half = dmat_multiply(&p, &turn);
+    static const int place[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {1, 2}, {2, 0}};
+    for (int n = 0; n < 6; n++) {
+        int i = place[n][0], j = place[n][1];
+        at[(uint32_t)n * stride] =
+            (float)(turn.m[0][i] * half.m[0][j] + turn.m[1][i] * half.m[1][j] + turn.m[2][i] * half.m[2][j]);
+    }
+}
+
 bool lmi_body_update_weights(lm_world *world, lmi_body *body, const bool *held)
 {
     float *weights = lmi_allocate(&world->memory, body->particle_count, sizeof *weights);
@@ -430,21 +483,8 @@ bool lmi_body_update_weights(lm_world *world, lmi_body *body, const bool *held)
         }
         derive_weights(body, held);
         make_regions(body, weights);
-        /* Rotations are kept from the rest axes, which may have turned. */
         for (uint32_t r = 0; r < body->region_count; r++) {
-            uint32_t stride;
-            float *at = lmi_body_rotation(world, body, r, &stride);
-            dmat3 turn, from, to;
-            for (int i = 0; i < 9; i++) {
-                from.m[i / 3][i % 3] = at[i * stride];
-                turn.m[i / 3][i % 3] = axes[r].m[0][i / 3] * body->regions[r].axes.m[0][i % 3] +
-                                       axes[r].m[1][i / 3] * body->regions[r].axes.m[1][i % 3] +
-                                       axes[r].m[2][i / 3] * body->regions[r].axes.m[2][i % 3];
-            }
-            to = dmat_multiply(&from, &turn);
-            for (int i = 0; i < 9; i++) {
-                at[i * stride] = (float)to.m[i / 3][i % 3];
-            }
+            turn_axes(world, body, r, &axes[r]);
         }
         world->batches[body->batch].dirty = true;
     }

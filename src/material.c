@@ -1,5 +1,6 @@
 /*
- * Materials: checking them, and turning hertz and damping ratio into the alpha and damping of a substep.
+ * Materials: checking them, turning hertz and damping ratio into the alpha and damping of a substep, and what a material
+ * has region by region (stiffness, lasting deformation).
  *
  * A deviation e from the goal with velocity u goes in one substep to u' = (1-k) u - alpha e/h, e' = e + h u'. Its
  * characteristic equation z² - (2 - k - alpha) z + (1 - k) = 0 has the roots exp((-zeta omega +- i omega_d) h) of an
@@ -11,7 +12,10 @@
  * so the motion is the same whatever h is, as long as alpha stays at 1 or below.
  */
 #include "base/dmath.h"
+#include "base/guard.h"
 #include "world.h"
+
+#include <string.h>
 
 lm_material lm_material_default(void)
 {
@@ -23,6 +27,9 @@ lm_material lm_material_default(void)
         .alpha = 0.5f,
         .damping = 0.0f,
         .beta = 0.5f,
+        .yield = 0.0f,
+        .creep = 5.0f,
+        .max_plastic = 0.5f,
         .friction = 0.5f,
         .restitution = 0.0f,
     };
@@ -54,6 +61,15 @@ const char *lmi_material_fault(const lm_material *m)
     }
     if (!within(m->beta, 0.0f, 0.95f)) {
         return "beta must be 0 to 0.95";
+    }
+    if (!within(m->yield, 0.0f, most)) {
+        return "yield must be 0 to 1e6";
+    }
+    if (!within(m->creep, 0.0f, most)) {
+        return "creep must be 0 to 1e6";
+    }
+    if (!within(m->max_plastic, 0.0f, 0.9f)) {
+        return "max_plastic must be 0 to 0.9";
     }
     if (!within(m->friction, 0.0f, most)) {
         return "friction must be 0 to 1e6";
@@ -109,6 +125,7 @@ void lmi_material_tune(lmi_body *body, double h)
         alpha = alpha < 0.0 ? 0.0 : alpha;
     }
     double k = 1.0 - lmi_exp(-2.0 * decay * h);
+    body->flow = 1.0 - lmi_exp(-(double)m->creep * h);
     body->alpha = (float)alpha;
     body->damping = (float)k;
     body->reached_hertz = (float)frequency_of(alpha, k, decay, h);
@@ -125,12 +142,14 @@ lm_result lm_body_set_material(lm_world *world, lm_body_id id, const lm_material
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_set_material: %s", fault);
     }
-    if (material->mode != body->material.mode) {
+    bool plastic = body->plastic_material || material->yield > 0.0f;
+    if (material->mode != body->material.mode || plastic != body->plastic_material) {
         world->batches[body->batch].dirty = true; /* lanes are sorted by mode */
     }
     body->material = *material;
+    body->plastic_material = plastic;
     body->tuned_step = 0.0;
-    lmi_batch_set_beta(world, id.slot - 1);
+    lmi_batch_set_material(world, id.slot - 1);
     return LM_OK;
 }
 
@@ -141,5 +160,123 @@ lm_result lm_body_get_material(const lm_world *world, lm_body_id id, lm_material
         return LM_ERROR_ID;
     }
     *material = body->material;
+    return LM_OK;
+}
+
+/* --- region by region --- */
+
+static lm_result set_stiffness(lm_world *world, lmi_body *body, const float *shares, const char *caller)
+{
+    for (uint32_t r = 0; shares && r < body->region_count; r++) {
+        if (!within(shares[r], 0.0f, 1.0f)) {
+            return lmi_fail(world, LM_ERROR_ARGUMENT, "%s: the share of region %u is not 0 to 1", caller, r);
+        }
+    }
+    if (!shares && !body->stiffness) {
+        return LM_OK;
+    }
+    if (shares && !body->stiffness) {
+        body->stiffness = lmi_allocate(&world->memory, body->region_count, sizeof *body->stiffness);
+        if (!body->stiffness) {
+            return lmi_fail(world, LM_ERROR_MEMORY, "%s: out of memory", caller);
+        }
+    }
+    if (shares) {
+        memcpy(body->stiffness, shares, body->region_count * sizeof *shares);
+    } else {
+        lmi_release(&world->memory, body->stiffness, body->region_count, sizeof *body->stiffness);
+        body->stiffness = NULL;
+    }
+    world->batches[body->batch].dirty = true;
+    return LM_OK;
+}
+
+lm_result lm_body_set_region_stiffness(lm_world *world, lm_body_id id, const float *shares)
+{
+    lmi_body *body = lmi_body_find(world, id, "lm_body_set_region_stiffness");
+    return body ? set_stiffness(world, body, shares, "lm_body_set_region_stiffness") : LM_ERROR_ID;
+}
+
+lm_result lm_body_set_particle_stiffness(lm_world *world, lm_body_id id, const float *values)
+{
+    lmi_body *body = lmi_body_find(world, id, "lm_body_set_particle_stiffness");
+    if (!body) {
+        return LM_ERROR_ID;
+    }
+    for (uint32_t n = 0; n < body->particle_count; n++) {
+        if (!within(values[n], 0.0f, 1.0f)) {
+            return lmi_fail(world, LM_ERROR_ARGUMENT,
+                            "lm_body_set_particle_stiffness: the value of particle %u is not 0 to 1", n);
+        }
+    }
+    float *shares = lmi_allocate(&world->memory, body->region_count, sizeof *shares);
+    if (!shares) {
+        return lmi_fail(world, LM_ERROR_MEMORY, "lm_body_set_particle_stiffness: out of memory");
+    }
+    lmi_float_mode host;
+    lmi_float_mode_enter(&host);
+    for (uint32_t r = 0; r < body->region_count; r++) {
+        double sum = 0.0, mass = 0.0;
+        for (uint32_t n = body->region_offsets[r]; n < body->region_offsets[r + 1]; n++) {
+            uint32_t particle = body->members[n];
+            sum += (double)values[body->order[particle]] * body->mass[particle];
+            mass += body->mass[particle];
+        }
+        float share = (float)(sum / mass);
+        shares[r] = share > 1.0f ? 1.0f : share;
+    }
+    lm_result result = set_stiffness(world, body, shares, "lm_body_set_particle_stiffness");
+    lmi_release(&world->memory, shares, body->region_count, sizeof *shares);
+    lmi_float_mode_leave(&host);
+    return result;
+}
+
+lm_result lm_body_get_region_stiffness(const lm_world *world, lm_body_id id, float *shares)
+{
+    const lmi_body *body = lmi_body_find(world, id, "lm_body_get_region_stiffness");
+    if (!body) {
+        return LM_ERROR_ID;
+    }
+    for (uint32_t r = 0; r < body->region_count; r++) {
+        shares[r] = body->stiffness ? body->stiffness[r] : 1.0f;
+    }
+    return LM_OK;
+}
+
+lm_result lm_body_get_plastic(const lm_world *world, lm_body_id id, float *matrices)
+{
+    const lmi_body *body = lmi_body_find(world, id, "lm_body_get_plastic");
+    if (!body) {
+        return LM_ERROR_ID;
+    }
+    for (uint32_t r = 0; r < body->region_count; r++) {
+        uint32_t stride;
+        const float *at = lmi_body_plastic(world, body, r, &stride);
+        const dmat3 *axes = &body->regions[r].axes;
+        dmat3 p = {{{at[0], at[3 * stride], at[5 * stride]},
+                    {at[3 * stride], at[stride], at[4 * stride]},
+                    {at[5 * stride], at[4 * stride], at[2 * stride]}}};
+        dmat3 half = dmat_multiply(axes, &p);
+        for (int i = 0; i < 9; i++) { /* axes P axes^T */
+            const double *row = half.m[i / 3], *column = axes->m[i % 3];
+            matrices[(size_t)r * 9 + (size_t)i] = (float)(row[0] * column[0] + row[1] * column[1] + row[2] * column[2]);
+        }
+    }
+    return LM_OK;
+}
+
+lm_result lm_body_reset_plastic(lm_world *world, lm_body_id id)
+{
+    lmi_body *body = lmi_body_find(world, id, "lm_body_reset_plastic");
+    if (!body) {
+        return LM_ERROR_ID;
+    }
+    for (uint32_t r = 0; r < body->region_count; r++) {
+        uint32_t stride;
+        float *at = lmi_body_plastic(world, body, r, &stride);
+        for (uint32_t i = 0; i < 6; i++) {
+            at[i * stride] = i < 3 ? 1.0f : 0.0f;
+        }
+    }
     return LM_OK;
 }

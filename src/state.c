@@ -218,6 +218,7 @@ lm_result lm_body_set_state(lm_world *world, lm_body_id id, lm_dvec3 base, const
         }
     }
     lmi_body_update_bounds(body);
+    lmi_skin_update(world, body);
     lmi_float_mode_leave(&host);
     return LM_OK;
 }

@@ -35,15 +35,20 @@ typedef struct lmi_force {
     lm_vec3 force;
 } lmi_force;
 
+#define LMI_SKIN_REGION 0x80000000u
+
 typedef struct lmi_skin {
+    lm_skin_kind kind;
     lm_vec3 *vertices; /* rest pose */
     uint32_t vertex_count;
     uint32_t *triangles;
     uint32_t triangle_count;
-    uint32_t *offsets;   /* vertices + 1, into the two below */
-    uint32_t *particles; /* internal order */
+    uint32_t *offsets; /* vertices + 1, into the two below */
+    uint32_t *riders;  /* particles in internal order, or LMI_SKIN_REGION + region */
     float *weights;
     uint32_t weight_count;
+    struct lmi_carrier *carriers; /* where each region carries its frame since the last step; regions skins only */
+    uint32_t carrier_count;
 } lmi_skin;
 
 typedef struct lmi_body {
@@ -61,6 +66,9 @@ typedef struct lmi_body {
     uint32_t *members;        /* internal order of particles */
     lmi_region *regions;
     float *rotation; /* 9 for each region, while the body is not packed */
+    float *plastic; /* 6 for each region, while the body is not packed: lasting deformation in the region's rest axes */
+    float *stiffness;      /* for each region, the share of alpha; null: 1 everywhere */
+    bool plastic_material; /* it may flow, or has flowed */
     double total_mass;
     double mean_mass; /* the unit of the masses in lanes */
     float contact_radius;
@@ -83,6 +91,7 @@ typedef struct lmi_body {
     double tuned_step;
     float alpha;
     float damping;
+    double flow; /* the share of elastic strain that becomes lasting in a substep, where it is above the yield */
     bool stiffness_limited;
     float reached_hertz;
 
@@ -205,6 +214,9 @@ void lmi_body_follow(lmi_body *body);
 /* The rotation of a region from its rest axes to the world, 9 floats `*stride` apart, row by row. */
 float *lmi_body_rotation(const lm_world *world, const lmi_body *body, uint32_t region, uint32_t *stride);
 
+/* Its lasting deformation, 6 floats `*stride` apart: xx yy zz xy yz zx in the rest axes. */
+float *lmi_body_plastic(const lm_world *world, const lmi_body *body, uint32_t region, uint32_t *stride);
+
 /* material.c: sets alpha, damping, stiffness_limited and reached_hertz for substeps of h seconds. */
 void lmi_material_tune(lmi_body *body, double h);
 const char *lmi_material_fault(const lm_material *material); /* null when it is sound */
@@ -217,6 +229,7 @@ void lmi_drags_free(lm_world *world, lmi_body *body);
 void lmi_drag_free(lm_world *world, lmi_drag *drag);
 void lmi_skin_free(lm_world *world, lmi_skin *skin);
 bool lmi_skin_allocate(lm_world *world, lmi_skin *skin);
+void lmi_skin_update(const lm_world *world, lmi_body *body); /* after the particles have moved */
 
 /* world.c: everything in the world but its host hooks, as a value that can be built aside and swapped in. */
 void lmi_world_clear(lm_world *world);

@@ -256,9 +256,14 @@ LM_API uint32_t lm_world_get_bodies(const lm_world *world, lm_body_id *ids, uint
  *   quadratic  bending and twisting too, to the share `beta`.
  *
  * Stiffness is given as the frequency and damping ratio with which a single rigid region rings. The deformations that
- * a mode follows ring slower, by about sqrt(1 - beta), and a body of many regions rings slower still. A substep of h
- * seconds can reach 1/(6 h) hertz when undamped (10 Hz at 1/60 s); beyond that the body is as stiff as the step
- * allows, and lm_body_info says so.
+ * a mode follows ring slower, by about sqrt(1 - beta), and a body of many regions rings slower still (see
+ * lm_body_get_slowest_mode). A substep of h seconds can reach 1/(6 h) hertz when undamped (10 Hz at 1/60 s); beyond that
+ * the body is as stiff as the step allows, and lm_body_info says so. A rigid body is the limit: LM_STIFFNESS_ALPHA with
+ * alpha 1 and some damping.
+ *
+ * With a yield above 0 the body is plastic, in every mode: where a region is strained beyond the yield (the largest
+ * stretch less 1), its rest shape follows at the rate of the creep, at constant volume, up to max_plastic. Strain below
+ * the yield is elastic and goes back.
  */
 
 typedef enum lm_mode { LM_MODE_RIGID = 0, LM_MODE_LINEAR, LM_MODE_QUADRATIC, LM_MODE_COUNT } lm_mode;
@@ -277,6 +282,9 @@ typedef struct lm_material {
     float alpha;            /* 0 to 1 for each substep; default 0.5 */
     float damping;          /* 1/s at which deformation velocity decays, with alpha; 0 to 1e6; default 0 */
     float beta;             /* 0 to 0.95; default 0.5. No effect in rigid mode */
+    float yield;            /* strain above which the shape flows, 0 to 1e6; default 0: it never does */
+    float creep;            /* 1/s at which strain becomes lasting while it is above the yield; 0 to 1e6; default 5 */
+    float max_plastic;      /* lasting strain is kept below this, 0 to 0.9; default 0.5 */
     float friction;         /* Coulomb's coefficient, 0 to 1e6; default 0.5. A contact takes sqrt(product of both) */
     float restitution;      /* 0 to 1; default 0. A contact takes the larger of both, above 0.5 m/s of approach */
 } lm_material;
@@ -291,20 +299,30 @@ LM_API lm_material lm_material_default(void);
 typedef enum lm_cluster_kind {
     LM_CLUSTERS_COUNTS = 0, /* the bounding box divided into counts[0] x counts[1] x counts[2] overlapping cells */
     LM_CLUSTERS_SIZE,       /* the same with cells of about `cell_size` metres */
-    LM_CLUSTERS_LISTS       /* the caller's own lists */
+    LM_CLUSTERS_LISTS,      /* the caller's own lists */
+    LM_CLUSTERS_KMEANS,     /* `count` compact groups, each with its neighbours added `rings` times */
+    LM_CLUSTERS_ELEMENTS,   /* one for each element (tetrahedron, triangle, edge) of a mesh */
+    LM_CLUSTERS_RINGS,      /* one for each particle: itself and all that share an element with it */
+    LM_CLUSTERS_KIND_COUNT
 } lm_cluster_kind;
 
 /* How the particles of a body are divided into regions. Cells without particles make no region. A particle in no region
  * moves as a free particle. */
 typedef struct lm_clusters {
-    lm_cluster_kind kind; /* default LM_CLUSTERS_COUNTS */
-    uint32_t counts[3];   /* 1 to 2^20 along each axis; default 1, 1, 1: the whole body is one region */
-    float cell_size;      /* metres, above 0; no default */
-    float overlap;        /* each cell grows on every side by this share of its size, 0 to 1; default 0.25 */
-    const uint32_t
-        *offsets; /* lists: list_count + 1 offsets into members, the first 0, increasing (no list is empty) */
+    lm_cluster_kind kind;    /* default LM_CLUSTERS_COUNTS */
+    uint32_t counts[3];      /* 1 to 2^20 along each axis; default 1, 1, 1: the whole body is one region */
+    float cell_size;         /* metres, above 0; no default */
+    float overlap;           /* each cell grows on every side by this share of its size, 0 to 1; default 0.25 */
+    const uint32_t *offsets; /* lists: list_count + 1 offsets into members, from 0, increasing (no list is empty) */
     const uint32_t *members; /* lists: particle indices; each at most once in a list */
     uint32_t list_count;     /* 0: no regions at all, every particle is free */
+    uint32_t count;          /* k-means: groups, at least 1; default 1. More than points: one for each point */
+    /* k-means: how many times neighbours are added; default 1. Neighbours share an element, or without elements are
+     * among the six nearest. */
+    uint32_t rings;
+    const uint32_t *elements; /* element_count times element_size particle indices */
+    uint32_t element_count;
+    uint32_t element_size; /* 2 to 8: edges, triangles, tetrahedra, ...; default 4 */
 } lm_clusters;
 
 typedef struct lm_body_def {
@@ -382,6 +400,26 @@ LM_API lm_result lm_body_set_state(lm_world *world, lm_body_id body, lm_dvec3 ba
 
 /* The regions, as offsets (regions + 1 of them) into members (memberships of them). Either array may be null. */
 LM_API lm_result lm_body_get_regions(const lm_world *world, lm_body_id body, uint32_t *offsets, uint32_t *members);
+
+/* Stiffness of single regions, as shares of the body's own pull towards the goals (0 to 1, one for each region): a soft
+ * tip on a hard stick. With the same share everywhere the frequency goes with its square root. Null: 1 everywhere. */
+LM_API lm_result lm_body_set_region_stiffness(lm_world *world, lm_body_id body, const float *shares);
+
+/* The same from values for each particle: a region gets the mean of its members' values, weighted by mass. */
+LM_API lm_result lm_body_set_particle_stiffness(lm_world *world, lm_body_id body, const float *values);
+LM_API lm_result lm_body_get_region_stiffness(const lm_world *world, lm_body_id body, float *shares);
+
+/* The lasting deformation of each region: nine floats, row by row, a symmetric matrix of determinant 1 that turns the rest
+ * shape (in the body's own frame) into the shape it has flowed to. Identity where nothing has flowed. */
+LM_API lm_result lm_body_get_plastic(const lm_world *world, lm_body_id body, float *matrices);
+
+/* Forgets all lasting deformation. */
+LM_API lm_result lm_body_reset_plastic(lm_world *world, lm_body_id body);
+
+/* How slow the body's slowest deformation is, as a share: it rings at sqrt(share) times the frequency of a single region, and
+ * a mangled body is itself again after some 40 / share substeps at full stiffness. 1 for a rigid body of one region; near 0
+ * for a long chain of small ones, and 0 for one that falls apart. Takes many matches: not for every frame. */
+LM_API lm_result lm_body_get_slowest_mode(lm_world *world, lm_body_id body, float *share);
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Forces
@@ -550,9 +588,19 @@ LM_API lm_result lm_drag_destroy(lm_world *world, lm_drag_id drag);
  * Surfaces
  */
 
-/* A triangle mesh in the rest pose that moves with the body. A vertex on a particle follows that particle; any other is
- * a weighted sum of the particles around it that reproduces every affine motion exactly. */
+typedef enum lm_skin_kind {
+    /* A vertex is a weighted sum of the particles around it, and reproduces affine motions exactly; on a particle it is that
+     * particle. */
+    LM_SKIN_PARTICLES = 0,
+    /* A vertex rides on a smooth blend of the regions around it, rotations included: smoother than the particles, and a
+     * surface around a sheet, a string or a single particle keeps its thickness. */
+    LM_SKIN_REGIONS,
+    LM_SKIN_KIND_COUNT
+} lm_skin_kind;
+
+/* A triangle mesh in the rest pose that moves with the body. */
 typedef struct lm_skin_def {
+    lm_skin_kind kind;         /* default LM_SKIN_PARTICLES. A body without regions has only that */
     const lm_vec3 *vertices;   /* rest pose, body frame; copied */
     uint32_t vertex_count;     /* 1 to LM_MAX_PARTICLES */
     const uint32_t *triangles; /* three vertex indices each; copied */

@@ -72,7 +72,7 @@ dmat3 dmat_from_rotation_vector(lm_dvec3 w);
 lm_dvec3 dmat_solve_spin(const double inertia[6], lm_dvec3 momentum);
 
 /* Eigenvalues (descending) and orthonormal eigenvectors (columns of v) of the symmetric n x n matrix a, row-major;
- * n at most 6. `a` is destroyed. Cyclic Jacobi rotations. */
+ * `a` is destroyed. Cyclic Jacobi rotations. */
 void lmi_symmetric_eigen(int n, double *a, double *values, double *v);
 
 /* Whether a pose can be used: within LM_MAX_POSITION, and its rotation is not zero. */

@@ -50,6 +50,10 @@ static uint64_t hash_body(const lm_world *world, const lmi_body *body, uint64_t 
         for (int i = 0; i < 9; i++) {
             hash = hash_float(hash, rotation[i * stride]);
         }
+        const float *plastic = lmi_body_plastic(world, body, r, &stride);
+        for (int i = 0; body->plastic_material && i < 6; i++) {
+            hash = hash_float(hash, plastic[i * stride]);
+        }
         hash = lmi_hash_word(hash, body->region_offsets[r + 1]);
     }
     for (uint32_t n = 0; n < body->membership_count; n++) {

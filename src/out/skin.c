@@ -1,10 +1,12 @@
 /*
  * Skins: a surface that moves with the particles.
  *
- * Each vertex is a weighted sum of particles, made once (sample/embed.c). Normals are those of the deformed triangles.
+ * Each vertex is a weighted sum of particles (sample/embed.c) or of what the regions around it make of it
+ * (sample/blend.c); which, and how much, is found once. Normals are those of the deformed triangles.
  */
 #include "out/skin.h"
 #include "base/guard.h"
+#include "sample/blend.h"
 #include "sample/embed.h"
 
 #include <string.h>
@@ -25,8 +27,9 @@ void lmi_skin_free(lm_world *world, lmi_skin *skin)
     lmi_release(memory, skin->vertices, skin->vertex_count, sizeof *skin->vertices);
     lmi_release(memory, skin->triangles, (size_t)skin->triangle_count * 3, sizeof *skin->triangles);
     lmi_release(memory, skin->offsets, (size_t)skin->vertex_count + 1, sizeof *skin->offsets);
-    lmi_release(memory, skin->particles, skin->weight_count, sizeof *skin->particles);
+    lmi_release(memory, skin->riders, skin->weight_count, sizeof *skin->riders);
     lmi_release(memory, skin->weights, skin->weight_count, sizeof *skin->weights);
+    lmi_release(memory, skin->carriers, skin->carrier_count, sizeof *skin->carriers);
     memset(skin, 0, sizeof *skin);
 }
 
@@ -36,15 +39,19 @@ bool lmi_skin_allocate(lm_world *world, lmi_skin *skin)
     skin->vertices = lmi_allocate(memory, skin->vertex_count, sizeof *skin->vertices);
     skin->triangles = lmi_allocate(memory, (size_t)skin->triangle_count * 3, sizeof *skin->triangles);
     skin->offsets = lmi_allocate(memory, (size_t)skin->vertex_count + 1, sizeof *skin->offsets);
-    skin->particles = lmi_allocate(memory, skin->weight_count, sizeof *skin->particles);
+    skin->riders = lmi_allocate(memory, skin->weight_count, sizeof *skin->riders);
     skin->weights = lmi_allocate(memory, skin->weight_count, sizeof *skin->weights);
-    return skin->vertices && skin->triangles && skin->offsets && skin->particles && skin->weights;
+    skin->carriers = lmi_allocate(memory, skin->carrier_count, sizeof *skin->carriers);
+    return skin->vertices && skin->triangles && skin->offsets && skin->riders && skin->weights && skin->carriers;
 }
 
 static const char *skin_fault(const lm_skin_def *def)
 {
     if (def->cookie != SKIN_COOKIE) {
         return "the definition did not come from lm_skin_def_default";
+    }
+    if ((unsigned)def->kind >= LM_SKIN_KIND_COUNT) {
+        return "kind is not one of lm_skin_kind";
     }
     if (!def->vertices || !def->triangles || def->vertex_count == 0 || def->triangle_count == 0) {
         return "a skin needs vertices and triangles";
@@ -67,16 +74,31 @@ static const char *skin_fault(const lm_skin_def *def)
     return NULL;
 }
 
+/* What one vertex rides on. */
+static uint32_t embed_vertex(const lmi_embedder *embedder, const lmi_body *body, lm_skin_kind kind, lm_vec3 vertex,
+                             uint32_t riders[LMI_EMBED_MOST], float weights[LMI_EMBED_MOST])
+{
+    if (kind == LM_SKIN_PARTICLES || body->region_count == 0) {
+        return lmi_embed_point(embedder, vertex, riders, weights);
+    }
+    uint32_t count = lmi_blend_point(body->regions, body->region_count, vertex, riders, weights);
+    for (uint32_t n = 0; n < count; n++) {
+        riders[n] += LMI_SKIN_REGION;
+    }
+    return count;
+}
+
 /* Counts the weights of all vertices, and writes them when the skin has room for them. */
-static uint32_t embed_vertices(const lmi_embedder *embedder, const lm_skin_def *def, lmi_skin *skin)
+static uint32_t embed_vertices(const lmi_embedder *embedder, const lmi_body *body, const lm_skin_def *def,
+                               lmi_skin *skin)
 {
     uint32_t total = 0;
     for (uint32_t n = 0; n < def->vertex_count; n++) {
-        uint32_t particles[LMI_EMBED_MOST];
+        uint32_t riders[LMI_EMBED_MOST];
         float weights[LMI_EMBED_MOST];
-        uint32_t count = lmi_embed_point(embedder, def->vertices[n], particles, weights);
+        uint32_t count = embed_vertex(embedder, body, def->kind, def->vertices[n], riders, weights);
         if (skin->offsets) {
-            memcpy(skin->particles + total, particles, count * sizeof *particles);
+            memcpy(skin->riders + total, riders, count * sizeof *riders);
             memcpy(skin->weights + total, weights, count * sizeof *weights);
             skin->offsets[n + 1] = total + count;
         }
@@ -91,19 +113,32 @@ static bool make_skin(lm_world *world, const lmi_body *body, const lm_skin_def *
     if (!lmi_embedder_make(&embedder, &world->memory, body->rest, body->particle_count)) {
         return false;
     }
-    skin->weight_count = embed_vertices(&embedder, def, skin);
+    skin->kind = def->kind;
+    skin->weight_count = embed_vertices(&embedder, body, def, skin);
     skin->vertex_count = def->vertex_count;
     skin->triangle_count = def->triangle_count;
+    skin->carrier_count = def->kind == LM_SKIN_REGIONS ? body->region_count : 0;
     bool ok = lmi_skin_allocate(world, skin);
     if (ok) {
         memcpy(skin->vertices, def->vertices, def->vertex_count * sizeof *def->vertices);
         memcpy(skin->triangles, def->triangles, (size_t)def->triangle_count * 3 * sizeof *def->triangles);
-        embed_vertices(&embedder, def, skin);
+        embed_vertices(&embedder, body, def, skin);
     } else {
         lmi_skin_free(world, skin);
     }
     lmi_embedder_free(&embedder, &world->memory);
     return ok;
+}
+
+void lmi_skin_update(const lm_world *world, lmi_body *body)
+{
+    for (uint32_t r = 0; r < body->skin.carrier_count; r++) {
+        uint32_t stride, first = body->region_offsets[r];
+        const float *rotation = lmi_body_rotation(world, body, r, &stride);
+        lmi_carrier_make(&body->skin.carriers[r], &body->regions[r], body->rest, body->x, body->members + first,
+                         body->region_offsets[r + 1] - first, rotation, stride,
+                         body->material.mode == LM_MODE_QUADRATIC);
+    }
 }
 
 lm_result lm_body_set_skin(lm_world *world, lm_body_id id, const lm_skin_def *def)
@@ -123,6 +158,7 @@ lm_result lm_body_set_skin(lm_world *world, lm_body_id id, const lm_skin_def *de
     if (ok) {
         lmi_skin_free(world, &body->skin);
         body->skin = skin;
+        lmi_skin_update(world, body);
     }
     lmi_float_mode_leave(&host);
     return ok ? LM_OK : lmi_fail(world, LM_ERROR_MEMORY, "lm_body_set_skin: out of memory");
@@ -133,19 +169,31 @@ lm_dvec3 lmi_skin_vertex(const lmi_body *body, uint32_t vertex)
     const lmi_skin *skin = &body->skin;
     lm_dvec3 sum = lm_dvec3_zero();
     for (uint32_t n = skin->offsets[vertex]; n < skin->offsets[vertex + 1]; n++) {
-        const float *x = body->x + (size_t)skin->particles[n] * 4;
-        sum = dvec_add(sum, dvec_scale(dvec(x[0], x[1], x[2]), skin->weights[n]));
+        uint32_t rider = skin->riders[n];
+        lm_dvec3 at;
+        if (rider >= LMI_SKIN_REGION) {
+            rider -= LMI_SKIN_REGION;
+            at = lmi_carrier_apply(&skin->carriers[rider],
+                                   lmi_blend_local(&body->regions[rider], skin->vertices[vertex]));
+        } else {
+            const float *x = body->x + (size_t)rider * 4;
+            at = dvec(x[0], x[1], x[2]);
+        }
+        sum = dvec_add(sum, dvec_scale(at, skin->weights[n]));
     }
     return sum;
 }
 
-static void add_normals(const lmi_body *body, lm_vec3 *normals)
+/* Normals from vertices relative to the body's origin, given or (null) found one by one. */
+static void add_normals(const lmi_body *body, const lm_vec3 *positions, lm_vec3 *normals)
 {
     for (uint32_t t = 0; t < body->skin.triangle_count; t++) {
         const uint32_t *corner = body->skin.triangles + (size_t)t * 3;
-        lm_dvec3 a = lmi_skin_vertex(body, corner[0]);
-        lm_dvec3 ab = dvec_sub(lmi_skin_vertex(body, corner[1]), a), ac = dvec_sub(lmi_skin_vertex(body, corner[2]), a);
-        lm_vec3 area = vec_from(dvec_cross(ab, ac));
+        lm_dvec3 at[3];
+        for (int i = 0; i < 3; i++) {
+            at[i] = positions ? dvec_from(positions[corner[i]]) : lmi_skin_vertex(body, corner[i]);
+        }
+        lm_vec3 area = vec_from(dvec_cross(dvec_sub(at[1], at[0]), dvec_sub(at[2], at[0])));
         for (int i = 0; i < 3; i++) {
             normals[corner[i]].x += area.x;
             normals[corner[i]].y += area.y;
@@ -168,13 +216,16 @@ lm_result lm_body_get_skin(const lm_world *world, lm_body_id id, lm_dvec3 base, 
     if (body->skin.vertex_count == 0) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_get_skin: the body has no skin");
     }
-    lm_dvec3 from = dvec_sub(body->origin, base);
     for (uint32_t n = 0; positions && n < body->skin.vertex_count; n++) {
-        positions[n] = vec_from(dvec_add(from, lmi_skin_vertex(body, n)));
+        positions[n] = vec_from(lmi_skin_vertex(body, n));
     }
     if (normals) {
         memset(normals, 0, body->skin.vertex_count * sizeof *normals);
-        add_normals(body, normals);
+        add_normals(body, positions, normals);
+    }
+    lm_dvec3 from = dvec_sub(body->origin, base);
+    for (uint32_t n = 0; positions && n < body->skin.vertex_count; n++) {
+        positions[n] = vec_from(dvec_add(from, dvec_from(positions[n])));
     }
     return LM_OK;
 }

@@ -8,190 +8,11 @@
 #include "out/snapshot.h"
 #include "base/guard.h"
 #include "body.h"
+#include "out/archive.h"
 #include "out/hash.h"
 
 #include <assert.h>
 #include <string.h>
-
-typedef enum archive_mode { MEASURE, SAVE, LOAD } archive_mode;
-
-typedef struct archive {
-    archive_mode mode;
-    unsigned char *bytes; /* null while measuring */
-    size_t size;
-    size_t at;
-    bool damaged;       /* loading: something cannot be */
-    bool out_of_memory; /* loading */
-} archive;
-
-/* --- single values --- */
-
-/* Marks what was read as damaged. What is in a world may be saved whatever it is. */
-static void refuse_if(archive *a, bool fault) { a->damaged = a->damaged || (fault && a->mode == LOAD); }
-
-static bool take(archive *a, size_t count, size_t *at)
-{
-    if (a->damaged || a->out_of_memory) {
-        return false;
-    }
-    if (a->mode != MEASURE && count > a->size - a->at) {
-        a->damaged = true;
-        return false;
-    }
-    *at = a->at;
-    a->at += count;
-    return a->mode != MEASURE;
-}
-
-static void visit_bits(archive *a, uint64_t *value, int bytes)
-{
-    size_t at;
-    if (!take(a, (size_t)bytes, &at)) {
-        return;
-    }
-    if (a->mode == LOAD) {
-        *value = 0;
-    }
-    for (int k = 0; k < bytes; k++) {
-        if (a->mode == SAVE) {
-            a->bytes[at + (size_t)k] = (unsigned char)(*value >> (8 * k));
-        } else {
-            *value |= (uint64_t)a->bytes[at + (size_t)k] << (8 * k);
-        }
-    }
-}
-
-static void visit_u32(archive *a, uint32_t *value)
-{
-    uint64_t bits = *value;
-    visit_bits(a, &bits, 4);
-    *value = (uint32_t)bits;
-}
-
-static void visit_u64(archive *a, uint64_t *value) { visit_bits(a, value, 8); }
-
-static void visit_bool(archive *a, bool *value)
-{
-    uint64_t bits = *value;
-    visit_bits(a, &bits, 1);
-    refuse_if(a, bits > 1);
-    *value = bits == 1;
-}
-
-static void visit_float(archive *a, float *value)
-{
-    uint32_t bits;
-    memcpy(&bits, value, sizeof bits);
-    visit_u32(a, &bits);
-    memcpy(value, &bits, sizeof bits);
-    refuse_if(a, !isfinite(*value));
-}
-
-static void visit_double(archive *a, double *value)
-{
-    uint64_t bits;
-    memcpy(&bits, value, sizeof bits);
-    visit_u64(a, &bits);
-    memcpy(value, &bits, sizeof bits);
-    refuse_if(a, !isfinite(*value));
-}
-
-static void visit_vec3(archive *a, lm_vec3 *v)
-{
-    visit_float(a, &v->x);
-    visit_float(a, &v->y);
-    visit_float(a, &v->z);
-}
-
-static void visit_dvec3(archive *a, lm_dvec3 *v)
-{
-    visit_double(a, &v->x);
-    visit_double(a, &v->y);
-    visit_double(a, &v->z);
-}
-
-static void visit_dmat3(archive *a, dmat3 *m)
-{
-    for (int i = 0; i < 9; i++) {
-        visit_double(a, &m->m[i / 3][i % 3]);
-    }
-}
-
-/* Whether the columns are orthonormal and right-handed. */
-static bool is_rotation(const dmat3 *m)
-{
-    double worst = 0.0;
-    for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 3; j++) {
-            double dot = m->m[0][i] * m->m[0][j] + m->m[1][i] * m->m[1][j] + m->m[2][i] * m->m[2][j];
-            worst = fmax(worst, fabs(dot - (i == j)));
-        }
-    }
-    lm_dvec3 x = dvec(m->m[0][0], m->m[1][0], m->m[2][0]), y = dvec(m->m[0][1], m->m[1][1], m->m[2][1]);
-    lm_dvec3 z = dvec(m->m[0][2], m->m[1][2], m->m[2][2]);
-    return worst < 1e-6 && dvec_dot(dvec_cross(x, y), z) > 0.0;
-}
-
-static bool is_unit(lm_quat q)
-{
-    double length = (double)q.x * q.x + (double)q.y * q.y + (double)q.z * q.z + (double)q.w * q.w;
-    return fabs(length - 1.0) < 1e-3;
-}
-
-static bool is_slow(lm_vec3 v)
-{
-    return fabsf(v.x) <= LM_MAX_SPEED && fabsf(v.y) <= LM_MAX_SPEED && fabsf(v.z) <= LM_MAX_SPEED;
-}
-
-static bool is_near(lm_vec3 v)
-{
-    return fabsf(v.x) <= LM_MAX_COORDINATE && fabsf(v.y) <= LM_MAX_COORDINATE && fabsf(v.z) <= LM_MAX_COORDINATE;
-}
-
-static void visit_pose(archive *a, lm_pose *pose)
-{
-    visit_dvec3(a, &pose->position);
-    visit_float(a, &pose->rotation.x);
-    visit_float(a, &pose->rotation.y);
-    visit_float(a, &pose->rotation.z);
-    visit_float(a, &pose->rotation.w);
-}
-
-/* An enumeration that must stay below `count`. */
-static void visit_enum(archive *a, int *value, int count)
-{
-    uint32_t bits = (uint32_t)*value;
-    visit_u32(a, &bits);
-    refuse_if(a, bits >= (uint32_t)count);
-    *value = a->damaged ? 0 : (int)bits;
-}
-
-#define VISIT_ENUM(a, field, count)                                                                                    \
-    do {                                                                                                               \
-        int plain = (int)(field);                                                                                      \
-        visit_enum(a, &plain, count);                                                                                  \
-        (field) = plain;                                                                                               \
-    } while (0)
-
-/* A count of things that take at least `least` bytes each: one that cannot fit into what is left is refused before any
- * memory is asked for. */
-static void visit_count(archive *a, uint32_t *count, size_t least)
-{
-    visit_u32(a, count);
-    if (a->mode == LOAD && (a->damaged || *count > (a->size - a->at) / least)) {
-        a->damaged = true;
-        *count = 0;
-    }
-}
-
-/* A number that must be below `limit`, or LMI_NONE where that is allowed. */
-static void visit_index(archive *a, uint32_t *index, uint32_t limit, bool none)
-{
-    visit_u32(a, index);
-    refuse_if(a, (*index >= limit && !(none && *index == LMI_NONE)));
-}
-
-static bool ok(const archive *a) { return !a->damaged && !a->out_of_memory; }
 
 /* --- bodies --- */
 
@@ -204,19 +25,35 @@ static void visit_material(archive *a, lm_material *m)
     visit_float(a, &m->alpha);
     visit_float(a, &m->damping);
     visit_float(a, &m->beta);
+    visit_float(a, &m->yield);
+    visit_float(a, &m->creep);
+    visit_float(a, &m->max_plastic);
     visit_float(a, &m->friction);
     visit_float(a, &m->restitution);
     refuse_if(a, lmi_material_fault(m) != NULL);
 }
 
-static void visit_skin(archive *a, lm_world *world, lmi_skin *skin, uint32_t particle_count)
+/* A particle, or a region of a skin that rides on regions. */
+static void visit_rider(archive *a, const lmi_skin *skin, uint32_t *rider, uint32_t particle_count)
 {
+    visit_u32(a, rider);
+    bool sound = *rider < LMI_SKIN_REGION ? *rider < particle_count : *rider - LMI_SKIN_REGION < skin->carrier_count;
+    refuse_if(a, !sound);
+}
+
+static void visit_skin(archive *a, lm_world *world, lmi_body *body)
+{
+    lmi_skin *skin = &body->skin;
+    VISIT_ENUM(a, skin->kind, LM_SKIN_KIND_COUNT);
     visit_count(a, &skin->vertex_count, 16);
     visit_count(a, &skin->triangle_count, 12);
     visit_count(a, &skin->weight_count, 8);
     if (skin->vertex_count == 0 || !ok(a)) {
         refuse_if(a, skin->triangle_count || skin->weight_count);
         return;
+    }
+    if (a->mode == LOAD) {
+        skin->carrier_count = skin->kind == LM_SKIN_REGIONS ? body->region_count : 0;
     }
     if (a->mode == LOAD && !lmi_skin_allocate(world, skin)) {
         a->out_of_memory = true;
@@ -232,7 +69,7 @@ static void visit_skin(archive *a, lm_world *world, lmi_skin *skin, uint32_t par
         visit_index(a, &skin->triangles[n], skin->vertex_count, false);
     }
     for (uint32_t n = 0; n < skin->weight_count; n++) {
-        visit_index(a, &skin->particles[n], particle_count, false);
+        visit_rider(a, skin, &skin->riders[n], body->particle_count);
         visit_float(a, &skin->weights[n]);
     }
 }
@@ -291,6 +128,20 @@ static void visit_topology(archive *a, lmi_body *body)
     }
 }
 
+static void visit_stiffness(archive *a, lm_world *world, lmi_body *body)
+{
+    bool own = body->stiffness != NULL;
+    visit_bool(a, &own);
+    if (a->mode == LOAD && own && ok(a)) {
+        body->stiffness = lmi_allocate(&world->memory, body->region_count, sizeof *body->stiffness);
+        a->out_of_memory = !body->stiffness;
+    }
+    for (uint32_t r = 0; own && r < body->region_count && ok(a); r++) {
+        visit_float(a, &body->stiffness[r]);
+        refuse_if(a, !(body->stiffness[r] >= 0.0f && body->stiffness[r] <= 1.0f));
+    }
+}
+
 static void visit_state(archive *a, lm_world *world, lmi_body *body)
 {
     visit_dvec3(a, &body->origin);
@@ -312,13 +163,18 @@ static void visit_state(archive *a, lm_world *world, lmi_body *body)
             visit_float(a, &rotation[i * stride]);
             refuse_if(a, fabsf(rotation[i * stride]) > 1.001f);
         }
+        float *plastic = lmi_body_plastic(world, body, r, &stride);
+        for (uint32_t i = 0; i < 6; i++) {
+            visit_float(a, &plastic[i * stride]);
+            refuse_if(a, fabsf(plastic[i * stride]) > 100.0f);
+        }
     }
 }
 
 static void visit_body(archive *a, lm_world *world, lmi_body *body)
 {
     visit_count(a, &body->particle_count, 44);
-    visit_count(a, &body->region_count, 40);
+    visit_count(a, &body->region_count, 64);
     visit_count(a, &body->membership_count, 4);
     refuse_if(a, body->particle_count == 0 || body->particle_count > LM_MAX_PARTICLES);
     if (!ok(a)) {
@@ -333,7 +189,9 @@ static void visit_body(archive *a, lm_world *world, lmi_body *body)
     refuse_if(a, !(body->contact_radius >= 0.0f && body->contact_radius <= 1e6f));
     visit_u64(a, &body->user_data);
     visit_material(a, &body->material);
+    visit_bool(a, &body->plastic_material);
     visit_topology(a, body);
+    visit_stiffness(a, world, body);
     if (a->mode == LOAD) {
         check_regions(a, world, body);
     }
@@ -341,7 +199,7 @@ static void visit_body(archive *a, lm_world *world, lmi_body *body)
     visit_u32(a, &body->first_pin);
     visit_u32(a, &body->first_drag);
     visit_u32(a, &body->first_force);
-    visit_skin(a, world, &body->skin, body->particle_count);
+    visit_skin(a, world, body);
 }
 
 /* --- everything else in a world --- */
@@ -622,6 +480,9 @@ static void revive_body(archive *a, lm_world *world, uint32_t slot)
         return;
     }
     a->out_of_memory = !lmi_body_revive(world, body) || lmi_body_join_batch(world, slot) != LM_OK;
+    if (!a->out_of_memory) {
+        lmi_skin_update(world, body);
+    }
     world->particles += body->padded_count;
     world->memberships += body->membership_count;
     a->damaged = world->particles > LM_MAX_PARTICLES || world->memberships > LM_MAX_MEMBERSHIPS;

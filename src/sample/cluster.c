@@ -1,5 +1,6 @@
 /*
- * Overlapping cubical cells over the bounding box (Müller et al. 2005, section 4.4), and the caller's own lists.
+ * Overlapping cubical cells over the bounding box (Müller et al. 2005, section 4.4), and the caller's own lists. The other
+ * makers are in kmeans.c and elements.c.
  *
  * Cells are found from the points, not the other way round, so that the cost follows the points however many cells the
  * box has.
@@ -19,11 +20,6 @@ typedef struct axis {
     double lower, cell; /* metres */
     uint32_t count;
 } axis;
-
-typedef struct membership {
-    uint64_t cell;
-    uint32_t particle;
-} membership;
 
 #define MAX_COUNT (1u << 20) /* cells along an axis: three of them fit a 64-bit number */
 
@@ -76,7 +72,7 @@ static const char *find_axes(const lm_clusters *def, const lm_vec3 *points, uint
 
 static int compare_memberships(const void *a, const void *b)
 {
-    const membership *x = a, *y = b;
+    const lmi_membership *x = a, *y = b;
     if (x->cell != y->cell) {
         return x->cell < y->cell ? -1 : 1;
     }
@@ -85,7 +81,7 @@ static int compare_memberships(const void *a, const void *b)
 
 /* Writes the memberships of all points, or only counts them when `out` is null. */
 static uint64_t list_memberships(const axis axes[3], double overlap, const lm_vec3 *points, uint32_t point_count,
-                                 membership *out)
+                                 lmi_membership *out)
 {
     uint64_t count = 0;
     for (uint32_t n = 0; n < point_count; n++) {
@@ -98,13 +94,41 @@ static uint64_t list_memberships(const axis axes[3], double overlap, const lm_ve
         for (uint64_t k = z.first; k <= z.last; k++) {
             for (uint64_t j = y.first; j <= y.last; j++) {
                 for (uint64_t i = x.first; i <= x.last; i++) {
-                    membership m = {(k * axes[1].count + j) * axes[0].count + i, n};
+                    lmi_membership m = {(k * axes[1].count + j) * axes[0].count + i, n};
                     out[count++] = m;
                 }
             }
         }
     }
     return count;
+}
+
+lm_result lmi_clusters_collect(lmi_memory *memory, lmi_membership *all, uint64_t count, lmi_cluster_lists *lists)
+{
+    qsort(all, count, sizeof *all, compare_memberships);
+    uint32_t cells = 0, kept = 0;
+    for (uint64_t n = 0; n < count; n++) {
+        cells += n == 0 || all[n].cell != all[n - 1].cell;
+        kept += n == 0 || compare_memberships(&all[n], &all[n - 1]) != 0;
+    }
+    lists->offset_capacity = cells + 1;
+    lists->member_capacity = kept;
+    lists->offsets = lmi_allocate(memory, lists->offset_capacity, sizeof *lists->offsets);
+    lists->members = lmi_allocate(memory, lists->member_capacity, sizeof *lists->members);
+    if (!lists->offsets || !lists->members) {
+        return LM_ERROR_MEMORY;
+    }
+    for (uint64_t n = 0; n < count; n++) {
+        if (n > 0 && compare_memberships(&all[n], &all[n - 1]) == 0) {
+            continue;
+        }
+        if (n == 0 || all[n].cell != all[n - 1].cell) {
+            lists->offsets[lists->count++] = lists->member_count;
+        }
+        lists->members[lists->member_count++] = all[n].particle;
+    }
+    lists->offsets[lists->count] = lists->member_count;
+    return LM_OK;
 }
 
 static lm_result make_cells(lmi_memory *memory, const lm_clusters *def, const lm_vec3 *points, uint32_t point_count,
@@ -119,31 +143,14 @@ static lm_result make_cells(lmi_memory *memory, const lm_clusters *def, const lm
     if (count > LM_MAX_MEMBERSHIPS) {
         return LM_ERROR_LIMIT;
     }
-    membership *all = lmi_allocate(memory, count, sizeof *all);
+    lmi_membership *all = lmi_allocate(memory, count, sizeof *all);
     if (!all) {
         return LM_ERROR_MEMORY;
     }
     list_memberships(axes, def->overlap, points, point_count, all);
-    qsort(all, count, sizeof *all, compare_memberships);
-    uint32_t cells = 0;
-    for (uint64_t n = 0; n < count; n++) {
-        cells += n == 0 || all[n].cell != all[n - 1].cell;
-    }
-    lists->offset_capacity = cells + 1;
-    lists->member_capacity = (uint32_t)count;
-    lists->offsets = lmi_allocate(memory, lists->offset_capacity, sizeof *lists->offsets);
-    lists->members = lmi_allocate(memory, lists->member_capacity, sizeof *lists->members);
-    if (lists->offsets && lists->members) {
-        for (uint64_t n = 0; n < count; n++) {
-            if (n == 0 || all[n].cell != all[n - 1].cell) {
-                lists->offsets[lists->count++] = (uint32_t)n;
-            }
-            lists->members[n] = all[n].particle;
-        }
-        lists->offsets[lists->count] = lists->member_count = (uint32_t)count;
-    }
+    lm_result result = lmi_clusters_collect(memory, all, count, lists);
     lmi_release(memory, all, count, sizeof *all);
-    return lists->offsets && lists->members ? LM_OK : LM_ERROR_MEMORY;
+    return result;
 }
 
 static const char *list_fault(const lm_clusters *def, uint32_t point_count, uint32_t *seen)
@@ -215,6 +222,11 @@ lm_result lmi_clusters_make(lmi_memory *memory, const lm_clusters *def, const lm
     } else if (def->kind == LM_CLUSTERS_LISTS) {
         *fault = NULL;
         result = copy_lists(memory, def, point_count, lists, fault);
+    }
+    if (def->kind == LM_CLUSTERS_KMEANS) {
+        result = lmi_clusters_kmeans(memory, def, points, point_count, lists, fault);
+    } else if (def->kind == LM_CLUSTERS_ELEMENTS || def->kind == LM_CLUSTERS_RINGS) {
+        result = lmi_clusters_elements(memory, def, point_count, lists, fault);
     }
     if (result != LM_OK) {
         lmi_clusters_free(memory, lists);

@@ -9,7 +9,11 @@
  *   linear     beta B' + (1-beta) R diag(d)       B' = the matrix of the rest volume nearest to B
  *   quadratic  beta [B C] + (1-beta) [R diag(d) 0]  C = the quadratic coefficients
  *
- * Müller et al. 2005, sections 3.3, 4.2 and 4.3. The paper's B / cbrt(det B) is not a nearest point: for flat or long
+ * A region that has flowed has the rest shape P q in place of q (P symmetric, of determinant 1, in the rest axes): R diag(d)
+ * becomes R P diag(d) with R = polar(B diag(d) P), and nothing else changes, because the affine and quadratic fits of p on
+ * P q are those on q.
+ *
+ * Müller et al. 2005, sections 3.3, 4.2 to 4.4. The paper's B / cbrt(det B) is not a nearest point: for flat or long
  * regions it pushes obliquely and can gain energy without bound. The nearest matrix of the rest volume is a projection,
  * cannot gain energy, and exerts no torque.
  *
@@ -17,6 +21,7 @@
  */
 #include "base/vmat.h"
 #include "step/kernel_names.h"
+#include "step/plastic.h"
 #include "step/volume.h"
 #include "world.h"
 
@@ -113,6 +118,86 @@ static void find_affine(const lmi_pack *pack, uint32_t b, uint32_t lane)
     vmat_store(pack->affine + matrix, vmat_select(used, affine, vmat_load(pack->rotation + matrix)));
 }
 
+/* A symmetric matrix from six channels, xx yy zz xy yz zx. */
+static inline vmat3 load_symmetric(const float *at)
+{
+    vf xx = vf_load(at), yy = vf_load(at + LMI_BLOCK), zz = vf_load(at + 2 * LMI_BLOCK);
+    vf xy = vf_load(at + 3 * LMI_BLOCK), yz = vf_load(at + 4 * LMI_BLOCK), zx = vf_load(at + 5 * LMI_BLOCK);
+    vmat3 m = {{xx, xy, zx, xy, yy, yz, zx, yz, zz}};
+    return m;
+}
+
+/* S² of the elastic deformation B diag(1/d) P^-1. A direction without extent is never strained: a sheet that has flowed has
+ * changed its thickness for good. */
+static inline vmat3 elastic_square(vmat3 b, const vf d[3], vmat3 p)
+{
+    const vf zero = vf_set1(0.0f), one = vf_set1(1.0f);
+    for (int j = 0; j < 3; j++) {
+        vm some = vf_lt(zero, d[j]);
+        vf inverse = vf_select(some, one / vf_select(some, d[j], one), zero);
+        for (int i = 0; i < 9; i += 3) {
+            b.m[i + j] = b.m[i + j] * inverse;
+        }
+    }
+    vmat3 c = vmat_multiply_transposed(b, b);
+    vmat3 inverse = vmat_cofactors(p); /* its determinant is 1 and it is symmetric */
+    vmat3 square = vmat_multiply(inverse, vmat_multiply(c, inverse));
+    for (int i = 0; i < 9; i++) {
+        vm both = vm_and(vf_lt(zero, d[i / 3]), vf_lt(zero, d[i % 3]));
+        square.m[i] = vf_select(both, square.m[i], i % 4 == 0 ? one : zero);
+    }
+    return square;
+}
+
+/* Lets the lanes flow whose strain may exceed the yield. */
+static void flow_lanes(const lm_world *world, const lmi_pack *pack, uint32_t b, uint32_t lane, vmat3 affine,
+                       const vf d[3], vmat3 p)
+{
+    vmat3 square = elastic_square(affine, d, p), excess = square;
+    for (int j = 0; j < 3; j++) {
+        excess.m[4 * j] = excess.m[4 * j] - vf_set1(1.0f);
+    }
+    vf bound = vf_load(pack->constants + ((size_t)b * LMI_CONSTANTS + LMI_CONSTANT_YIELD) * LMI_BLOCK + lane);
+    uint32_t bits = vm_bits(vf_lt(bound, vmat_dot(excess, excess)));
+    if (bits == 0) {
+        return;
+    }
+    _Alignas(64) float six[6][LMI_LANES], det[LMI_LANES];
+    static const int from[6] = {0, 4, 8, 1, 5, 2};
+    for (int i = 0; i < 6; i++) {
+        vf_store(six[i], square.m[from[i]]);
+    }
+    vf_store(det, vmat_determinant(affine, vmat_cofactors(affine)));
+    for (; bits; bits &= bits - 1) {
+        uint32_t k = (uint32_t)__builtin_ctz(bits);
+        double s[6] = {six[0][k], six[1][k], six[2][k], six[3][k], six[4][k], six[5][k]};
+        lmi_plastic_flow(world, pack, b * LMI_BLOCK + lane + k, s, det[k] < 0.0f);
+    }
+}
+
+/* Flow, and then the matrix whose rotation is wanted: B diag(d) P diag(1/d), to which polar applies diag(d). */
+static void find_shape(const lm_world *world, const lmi_pack *pack, uint32_t b, uint32_t lane)
+{
+    const vf zero = vf_set1(0.0f), one = vf_set1(1.0f);
+    const float *plastic = pack->plastic + (size_t)b * 6 * LMI_BLOCK + lane;
+    size_t matrix = (size_t)b * 9 * LMI_BLOCK + lane;
+    vmat3 affine = vmat_load(pack->affine + matrix), p = load_symmetric(plastic);
+    vf d[3];
+    for (int j = 0; j < 3; j++) {
+        d[j] = vf_load(pack->extent + ((size_t)b * 3 + (size_t)j) * LMI_BLOCK + lane);
+    }
+    flow_lanes(world, pack, b, lane, affine, d, p);
+    p = load_symmetric(plastic);
+    for (int j = 0; j < 3; j++) {
+        vm some = vf_lt(zero, d[j]);
+        vf inverse = vf_select(some, one / vf_select(some, d[j], one), zero);
+        for (int i = 0; i < 3; i++) {
+            p.m[3 * i + j] = d[i] * p.m[3 * i + j] * inverse;
+        }
+    }
+    vmat_store(pack->shape + matrix, vmat_multiply(affine, p));
+}
+
 static void find_goal(const lmi_pack *pack, uint32_t b, uint32_t lane)
 {
     const float *constants = pack->constants + (size_t)b * LMI_CONSTANTS * LMI_BLOCK + lane;
@@ -120,6 +205,9 @@ static void find_goal(const lmi_pack *pack, uint32_t b, uint32_t lane)
     float *transform = pack->transforms + (size_t)b * LMI_MOMENTS * LMI_BLOCK + lane;
     vmat3 affine = vmat_load(pack->affine + (size_t)b * 9 * LMI_BLOCK + lane);
     vmat3 rotation = vmat_load(pack->rotation + (size_t)b * 9 * LMI_BLOCK + lane), rigid = rotation;
+    if (pack->block[b].plastic) {
+        rigid = vmat_multiply(rigid, load_symmetric(pack->plastic + (size_t)b * 6 * LMI_BLOCK + lane));
+    }
     for (int i = 0; i < 9; i++) {
         rigid.m[i] = rigid.m[i] * vf_load(pack->extent + ((size_t)b * 3 + (size_t)(i % 3)) * LMI_BLOCK + lane);
     }
@@ -141,15 +229,20 @@ static void find_goal(const lmi_pack *pack, uint32_t b, uint32_t lane)
     vmat_store(transform + LMI_TRANSFORM_LINEAR * LMI_BLOCK, rigid);
 }
 
-/* Blocks `first` to `last` - 1, all fitted. */
-static void fit_run(const lmi_pack *pack, uint32_t first, uint32_t last)
+/* Blocks `first` to `last` - 1, all fitted, and all plastic or none. */
+static void fit_run(const lm_world *world, const lmi_pack *pack, uint32_t first, uint32_t last)
 {
+    bool plastic = pack->block[first].plastic;
     for (uint32_t n = first * LMI_BLOCK; n < last * LMI_BLOCK; n += LMI_LANES) {
         find_affine(pack, n / LMI_BLOCK, n % LMI_BLOCK);
+        if (plastic) {
+            find_shape(world, pack, n / LMI_BLOCK, n % LMI_BLOCK);
+        }
     }
     size_t matrix = (size_t)first * 9 * LMI_BLOCK;
     LMI_KERNEL(polar)
-    (pack->affine + matrix, pack->extent + (size_t)first * 3 * LMI_BLOCK, pack->rotation + matrix, last - first);
+    ((plastic ? pack->shape : pack->affine) + matrix, pack->extent + (size_t)first * 3 * LMI_BLOCK,
+     pack->rotation + matrix, last - first);
     for (uint32_t n = first * LMI_BLOCK; n < last * LMI_BLOCK; n += LMI_LANES) {
         find_goal(pack, n / LMI_BLOCK, n % LMI_BLOCK);
     }
@@ -157,16 +250,16 @@ static void fit_run(const lmi_pack *pack, uint32_t first, uint32_t last)
 
 void LMI_KERNEL(fit)(const lmi_step *step, lmi_batch *batch, lmi_scratch *scratch)
 {
-    (void)step;
     (void)scratch;
     const lmi_pack *pack = &batch->pack;
-    for (uint32_t b = 0; b < pack->lane_blocks; b++) {
-        uint32_t first = b;
-        while (b < pack->lane_blocks && pack->block[b].fitted) {
+    for (uint32_t b = 0; b < pack->lane_blocks;) {
+        uint32_t first = b++;
+        if (!pack->block[first].fitted) {
+            continue;
+        }
+        while (b < pack->lane_blocks && pack->block[b].fitted && pack->block[b].plastic == pack->block[first].plastic) {
             b++;
         }
-        if (b > first) {
-            fit_run(pack, first, b);
-        }
+        fit_run(step->world, pack, first, b);
     }
 }

@@ -1,7 +1,7 @@
 /*
  * Integrate: pull particles to their goals, and move them.
  *
- *   d_i  = mean over its regions of (goal - x_i)
+ *   d_i  = mean over its regions of stiffness (goal - x_i)
  *   v_i += k (V_i - v_i)                 V_i = velocity + spin x (x_i - centre): the body's motion as a whole
  *   v_i += alpha d_i / h
  *   x_i += h v_i
@@ -63,7 +63,7 @@ static lanes_motion pull_to_goals(const lmi_step *step, const lmi_pack *pack, lm
                 vm has = vf_lt(vf_set1((float)(row - first)), count);
                 vf_gather4(scratch->goals, pack->list + (size_t)row * LMI_BLOCK + lane, goal);
                 for (int i = 0; i < 3; i++) {
-                    d[i] = d[i] + vf_select(has, goal[i] - x[i], vf_set1(0.0f));
+                    d[i] = d[i] + vf_select(has, goal[3] * (goal[i] - x[i]), vf_set1(0.0f));
                 }
             }
             vf share = vf_load(pack->list_share + particle + lane);

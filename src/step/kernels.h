@@ -54,6 +54,7 @@ typedef struct lmi_step {
     uint32_t surface_count;
     const lmi_flow *flows;
     uint32_t flow_count;
+    bool last; /* substep of the frame */
 } lmi_step;
 
 typedef void lmi_stage_function(const lmi_step *step, struct lmi_batch *batch, lmi_scratch *scratch);

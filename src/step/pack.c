@@ -13,6 +13,7 @@ typedef struct lane {
     uint32_t length;
     uint32_t parts; /* of the region */
     uint32_t mode;
+    uint32_t plastic;
     uint32_t place; /* block * LMI_BLOCK + lane, once known */
 } lane;
 
@@ -45,6 +46,9 @@ static int compare_lanes(const void *a, const void *b)
     const lane *x = a, *y = b;
     if (x->mode != y->mode) {
         return x->mode < y->mode ? -1 : 1;
+    }
+    if (x->plastic != y->plastic) {
+        return x->plastic < y->plastic ? -1 : 1;
     }
     if ((x->parts > 1) != (y->parts > 1)) {
         return x->parts > 1 ? 1 : -1;
@@ -81,7 +85,8 @@ static void list_lanes(const lm_world *world, const lmi_batch *batch, lane *lane
         for (uint32_t r = 0; r < body->region_count; r++) {
             uint32_t length = body->region_offsets[r + 1] - body->region_offsets[r];
             uint32_t parts = (length + LMI_PART - 1) / LMI_PART, size = (length + parts - 1) / parts;
-            lane all = {batch->bodies[n], r, 0, length, parts, (uint32_t)body->material.mode, 0};
+            lane all = {batch->bodies[n],       r, 0, length, parts, (uint32_t)body->material.mode,
+                        body->plastic_material, 0};
             if (parts > 1) {
                 whole[n_whole++] = all;
             }
@@ -103,14 +108,15 @@ static uint32_t place_lanes(lane *lanes, uint32_t count, bool with_rows, uint32_
     uint32_t block = first_block, used = 0, row = first_row;
     for (uint32_t n = 0; n < count; n++) {
         bool fresh = n == 0 || used == LMI_BLOCK || lanes[n].mode != lanes[n - 1].mode ||
-                     (lanes[n].parts > 1) != (lanes[n - 1].parts > 1);
+                     lanes[n].plastic != lanes[n - 1].plastic || (lanes[n].parts > 1) != (lanes[n - 1].parts > 1);
         if (fresh) {
             block += n > 0;
             used = 0;
             /* The first lane of a block is its longest. */
             uint32_t length = with_rows ? lanes[n].length : 0;
             if (blocks) {
-                lmi_lane_block b = {(lm_mode)lanes[n].mode, !with_rows || lanes[n].parts == 1, row, length};
+                lmi_lane_block b = {(lm_mode)lanes[n].mode, lanes[n].plastic != 0, !with_rows || lanes[n].parts == 1,
+                                    row, length};
                 blocks[block] = b;
             }
             row += length;
@@ -148,8 +154,12 @@ static void carve_pack(lmi_pack *p, carver *c)
     p->constants = carve(c, lanes * LMI_CONSTANTS, sizeof(float));
     p->extent = carve(c, lanes * 3, sizeof(float));
     p->rotation = carve(c, lanes * 9, sizeof(float));
+    p->plastic = carve(c, lanes * 6, sizeof(float));
+    p->stiffness = carve(c, lanes, sizeof(float));
+    p->lane_body = carve(c, lanes, sizeof(uint32_t));
     p->moments = carve(c, lanes * LMI_MOMENTS, sizeof(float));
     p->affine = carve(c, lanes * 9, sizeof(float));
+    p->shape = carve(c, lanes * 9, sizeof(float));
     p->transforms = carve(c, lanes * LMI_MOMENTS, sizeof(float));
     p->member = carve(c, (size_t)p->rows * LMI_BLOCK, sizeof(uint32_t));
     p->q = carve(c, (size_t)p->rows * LMI_BLOCK * 3, sizeof(float));
@@ -197,6 +207,8 @@ static void fill_lane(const lmi_body *body, const lane *l, lmi_pack *p)
     uint32_t k = l->place % LMI_BLOCK;
     const uint32_t *members = body->members + body->region_offsets[l->region];
     p->reference[l->place] = body->first + members[0];
+    p->stiffness[l->place] = body->stiffness ? body->stiffness[l->region] : 1.0f;
+    p->lane_body[l->place] = l->body;
     for (uint32_t s = 0; s < l->length && block->rows; s++) {
         uint32_t row = block->first_row + s, particle = members[l->first + s];
         lm_dvec3 q = lmi_region_local(&body->regions[l->region], body->rest[particle]);
@@ -208,13 +220,31 @@ static void fill_lane(const lmi_body *body, const lane *l, lmi_pack *p)
     }
 }
 
+/* Strains whose |S² - I| is below this, squared, cannot exceed the yield: s - 1 > y means s² - 1 > 2y + y², and 1 - s > y
+ * means 1 - s² > 2y - y². */
+static float yield_bound(float yield)
+{
+    if (!(yield > 0.0f)) {
+        return 3e38f;
+    }
+    float bound = yield < 1.0f ? 2.0f * yield - yield * yield : 2.0f * yield + yield * yield;
+    return bound * bound;
+}
+
+/* `constants` of one lane. */
+static void fill_material(const lmi_body *body, float *constants)
+{
+    constants[LMI_CONSTANT_BETA * LMI_BLOCK] = body->material.beta;
+    constants[LMI_CONSTANT_YIELD * LMI_BLOCK] = yield_bound(body->material.yield);
+}
+
 static void fill_constants(const lm_world *world, const lmi_body *body, const lane *l, lmi_pack *p)
 {
     const lmi_region *region = &body->regions[l->region];
     uint32_t block = l->place / LMI_BLOCK, k = l->place % LMI_BLOCK;
     float *c = p->constants + (size_t)block * LMI_CONSTANTS * LMI_BLOCK + k;
     c[LMI_CONSTANT_INVERSE_MASS * LMI_BLOCK] = region->inverse_mass;
-    c[LMI_CONSTANT_BETA * LMI_BLOCK] = body->material.beta;
+    fill_material(body, c);
     double volume = region->extent[0] * region->extent[1] * region->extent[2];
     c[LMI_CONSTANT_INVERSE_EDGE * LMI_BLOCK] = volume > 0.0 ? (float)lmi_exp(-lmi_log(volume) / 3.0) : 0.0f;
     for (int i = 0; i < 3; i++) {
@@ -235,6 +265,10 @@ static void fill_constants(const lm_world *world, const lmi_body *body, const la
     for (int i = 0; i < 9; i++) {
         p->rotation[((size_t)block * 9 + i) * LMI_BLOCK + k] = from[i * stride];
     }
+    from = lmi_body_plastic(world, body, l->region, &stride);
+    for (int i = 0; i < 6; i++) {
+        p->plastic[((size_t)block * 6 + (size_t)i) * LMI_BLOCK + k] = from[i * stride];
+    }
 }
 
 /* Pads lanes that no region uses, and what lies beyond a lane's last member, with harmless values. Zeros do, but for
@@ -244,9 +278,12 @@ static void fill_padding(lmi_pack *p)
     for (uint32_t b = 0; b < p->lane_blocks; b++) {
         for (int k = 0; k < LMI_BLOCK; k++) {
             float *rotation = p->rotation + (size_t)b * 9 * LMI_BLOCK + k;
+            p->lane_body[b * LMI_BLOCK + (uint32_t)k] = LMI_NONE;
+            p->constants[((size_t)b * LMI_CONSTANTS + LMI_CONSTANT_YIELD) * LMI_BLOCK + k] = 3e38f;
             float *extent = p->extent + (size_t)b * 3 * LMI_BLOCK + k;
             for (int i = 0; i < 3; i++) {
                 rotation[4 * i * LMI_BLOCK] = 1.0f;
+                p->plastic[((size_t)b * 6 + (size_t)i) * LMI_BLOCK + k] = 1.0f;
                 extent[i * LMI_BLOCK] = 1.0f;
             }
         }
@@ -298,8 +335,10 @@ static void adopt(lm_world *world, lmi_batch *batch, const lmi_pack *p)
         region += body->region_count;
         lmi_release(&world->memory, body->home, (size_t)body->padded_count * 8, sizeof(float));
         lmi_release(&world->memory, body->rotation, (size_t)body->region_count * 9, sizeof(float));
+        lmi_release(&world->memory, body->plastic, (size_t)body->region_count * 6, sizeof(float));
         body->home = NULL;
         body->rotation = NULL;
+        body->plastic = NULL;
     }
     lmi_pack_free(&batch->pack, &world->memory);
     batch->pack = *p;
@@ -384,7 +423,7 @@ bool lmi_batch_pack(lm_world *world, lmi_batch *batch)
     return ok;
 }
 
-void lmi_batch_set_beta(lm_world *world, uint32_t body_slot)
+void lmi_batch_set_material(lm_world *world, uint32_t body_slot)
 {
     const lmi_body *body = lmi_body_at(world, body_slot);
     lmi_batch *batch = &world->batches[body->batch];
@@ -393,8 +432,8 @@ void lmi_batch_set_beta(lm_world *world, uint32_t body_slot)
     }
     for (uint32_t r = 0; r < body->region_count; r++) {
         uint32_t place = batch->pack.region_lane[body->first_region + r];
-        batch->pack.constants[((size_t)(place / LMI_BLOCK) * LMI_CONSTANTS + LMI_CONSTANT_BETA) * LMI_BLOCK +
-                              place % LMI_BLOCK] = body->material.beta;
+        fill_material(body, batch->pack.constants + (size_t)(place / LMI_BLOCK) * LMI_CONSTANTS * LMI_BLOCK +
+                                place % LMI_BLOCK);
     }
 }
 

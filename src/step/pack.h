@@ -40,15 +40,17 @@ enum {
     LMI_CONSTANT_INVERSE_MASS = 0,
     LMI_CONSTANT_INVERSE_EDGE = 1, /* of a cube of the rest volume, in the frame of q; 0 for a flat region */
     LMI_CONSTANT_BETA = 2,
+    LMI_CONSTANT_YIELD = 48, /* squared bound on |S² - I| below which nothing yields */
     LMI_CONSTANT_MEAN = 3,   /*                                6 */
     LMI_CONSTANT_LINEAR = 9, /* 6x3                           18 */
     LMI_CONSTANT_GRAM = 27,  /* upper triangle of the inverse 21 */
-    LMI_CONSTANTS = 48,
+    LMI_CONSTANTS = 49,
 };
 
 typedef struct lmi_lane_block {
     lm_mode mode;
-    bool fitted; /* lanes are whole regions; else they are parts of one */
+    bool plastic; /* the lanes' rest shapes have flowed, or may */
+    bool fitted;  /* lanes are whole regions; else they are parts of one */
     uint32_t first_row;
     uint32_t rows; /* 0: a block where parts come together */
 } lmi_lane_block;
@@ -78,11 +80,15 @@ typedef struct lmi_pack {
     float *constants;      /* [lane_blocks][LMI_CONSTANTS][LMI_BLOCK] */
     float *extent;         /* [lane_blocks][3][LMI_BLOCK] d */
     float *rotation;       /* [lane_blocks][9][LMI_BLOCK] state: from the region's rest axes to the world */
-    float *moments;        /* [lane_blocks][LMI_MOMENTS][LMI_BLOCK] */
-    float *affine;         /* [lane_blocks][9][LMI_BLOCK] B, the best affine fit */
-    float *transforms;     /* [lane_blocks][LMI_MOMENTS][LMI_BLOCK] */
-    uint32_t *member;      /* [rows][LMI_BLOCK] particle index */
-    float *q;              /* [rows][3][LMI_BLOCK] */
+    float *plastic;   /* [lane_blocks][6][LMI_BLOCK] state: lasting deformation P in the rest axes, xx yy zz xy yz zx */
+    float *stiffness; /* [lane_blocks][LMI_BLOCK] share of the body's alpha */
+    uint32_t *lane_body; /* [lane_blocks][LMI_BLOCK] slot, or LMI_NONE */
+    float *moments;      /* [lane_blocks][LMI_MOMENTS][LMI_BLOCK] */
+    float *affine;       /* [lane_blocks][9][LMI_BLOCK] B, the best affine fit */
+    float *shape;        /* [lane_blocks][9][LMI_BLOCK] what the rotation is taken of, in plastic blocks */
+    float *transforms;   /* [lane_blocks][LMI_MOMENTS][LMI_BLOCK] */
+    uint32_t *member;    /* [rows][LMI_BLOCK] particle index */
+    float *q;            /* [rows][3][LMI_BLOCK] */
     lmi_share *share;
     uint32_t *region_lane; /* [regions] block * LMI_BLOCK + lane of each body's regions */
 
@@ -97,8 +103,8 @@ struct lmi_batch;
 /* Lays out the batch anew and moves its bodies' state there. On failure nothing changes. */
 bool lmi_batch_pack(struct lm_world *world, struct lmi_batch *batch);
 
-/* Copies a body's beta into its lanes. */
-void lmi_batch_set_beta(struct lm_world *world, uint32_t body_slot);
+/* Copies what may change of a body's material into its lanes. */
+void lmi_batch_set_material(struct lm_world *world, uint32_t body_slot);
 
 void lmi_pack_free(lmi_pack *pack, lmi_memory *memory);
 

@@ -54,6 +54,9 @@ static void run_batch(void *context, uint32_t index)
         batch->stage_nanoseconds[stages[n]] += after - before;
         before = after;
     }
+    for (uint32_t n = 0; step->last && n < batch->body_count; n++) {
+        lmi_skin_update(world, lmi_body_at(world, batch->bodies[n]));
+    }
     lmi_float_mode_leave(&host);
     atomic_store(&scratch->taken, 0);
 }
@@ -246,10 +249,10 @@ static void finish(lm_world *world, uint64_t start)
     world->step_seconds = 1e-9 * (double)(lmi_os_nanoseconds() - start);
 }
 
-static void run_substep(lm_world *world, double h)
+static void run_substep(lm_world *world, double h, bool last)
 {
     LMI_POOL_EACH(&world->movers, n) { advance_mover(LMI_POOL_AT(&world->movers, lmi_mover, n), h); }
-    lmi_step step = {.world = world, .h = h, .gravity = dvec_from(world->gravity)};
+    lmi_step step = {.world = world, .h = h, .gravity = dvec_from(world->gravity), .last = last};
     step.surface_count = place_surfaces(world);
     step.surfaces = world->surfaces;
     step.flow_count = place_flows(world, h);
@@ -280,7 +283,7 @@ lm_result lm_world_step(lm_world *world, double seconds)
             }
         }
         for (uint32_t n = 0; n < world->substeps; n++) {
-            run_substep(world, h);
+            run_substep(world, h, n + 1 == world->substeps);
         }
         LMI_POOL_EACH(&world->movers, n)
         {

@@ -2,7 +2,8 @@
  * Gather and scatter for clusters: direct sums over explicit lists of members.
  *
  *   gather   reads positions, writes moments:      sum m~ p,  sum m~ p q^T,  sum m~ p (quadratics of q)^T
- *   scatter  reads transforms, writes goals:       g = constant + linear q + quadratic (quadratics of q)
+ *   scatter  reads transforms, writes goals:       g = constant + linear q + quadratic (quadratics of q), and the region's
+ *            stiffness beside each
  *
  * p is a member's position from its region's first member: short, so that nothing cancels however far the region is
  * from its body's origin. m~ = m / |R(i)| travels in the particle's fourth component. Müller et al. 2005, sections 3.3
@@ -165,6 +166,7 @@ static inline void scatter_rows(const lmi_pack *pack, uint32_t b, uint32_t lane,
 {
     const lmi_lane_block *block = &pack->block[b];
     const float *transform = pack->transforms + (size_t)b * LMI_MOMENTS * LMI_BLOCK + lane;
+    const vf stiffness = vf_load(pack->stiffness + (size_t)b * LMI_BLOCK + lane);
     vf t[LMI_MOMENTS];
     for (int c = 0; c < (quadratic ? LMI_MOMENTS : LMI_TRANSFORM_QUADRATIC); c++) {
         t[c] = vf_load(transform + c * LMI_BLOCK);
@@ -183,7 +185,7 @@ static inline void scatter_rows(const lmi_pack *pack, uint32_t b, uint32_t lane,
                                      ((bend[3] * products[3] + bend[4] * products[4]) + bend[5] * products[5]));
             }
         }
-        vf_store4(goals + ((size_t)row * LMI_BLOCK + lane) * 4, goal[0], goal[1], goal[2], vf_set1(0.0f));
+        vf_store4(goals + ((size_t)row * LMI_BLOCK + lane) * 4, goal[0], goal[1], goal[2], stiffness);
     }
 }
 

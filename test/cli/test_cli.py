@@ -82,7 +82,14 @@ class CommandLine(unittest.TestCase):
         swaps = [("modes", "bodies[0].material.mode=linear", "bodies[1].material.mode=rigid"),
                  ("modes", "bodies[1].material.mode=quadratic", "bodies[2].material.mode=linear"),
                  ("sticks", "bodies[0].clusters.counts=[2,1,1]", "bodies[1].clusters.counts=[1,1,1]"),
-                 ("sticks", "bodies[1].clusters.counts=[5,1,1]", "bodies[2].clusters.counts=[2,1,1]")]
+                 ("sticks", "bodies[1].clusters.counts=[5,1,1]", "bodies[2].clusters.counts=[2,1,1]"),
+                 ("plastic-cube", "bodies[0].material.yield=0", "frames=360"),
+                 ("plastic-cube", "bodies[1].material.yield=0.01", "frames=360"),
+                 ("squeeze-duck", "bodies[0].material.hertz=0", "frames=480"),
+                 ("mode-gallery", "bodies[26].material.mode=linear", "frames=240"),
+                 ("mode-gallery", "bodies[0].material.mode=rigid", "frames=240"),
+                 ("head-and-balls", "bodies[0].surface.detail=8", "frames=360"),
+                 ("teaser", "bodies[1].clusters.kmeans=12", "frames=300")]
         for scene, first, second in swaps:
             error = self.refuse(1, "run", scene, "--check", "--set", first, "--set", second)
             self.assertRegex(error, r"^%s: \d+ of \d+ expectations failed, first expect\[" % scene)
@@ -141,6 +148,17 @@ class CommandLine(unittest.TestCase):
         self.assertIn("1 triangles are there twice", told)
         self.assertIn("1 triangles have no area", told)
         self.assertIn("1 vertices are in no triangle", told)
+
+    def test_models(self):
+        for name in ["duck", "head"]:
+            for detail, least, most in [("7", 60, 100), ("40", 2500, 4000)]:
+                file = self.path(name + ".obj")
+                self.succeed("shape", name, "--out", file, "--detail", detail)
+                told = self.succeed("info", file)
+                self.assertIn("closed", told)
+                self.assertNotIn("problem", told)
+                vertices = int(re.search(r"vertices +(\d+)", told)[1])
+                self.assertTrue(least < vertices < most, vertices)
 
     # ---- the format ----
 

@@ -13,7 +13,7 @@
 #define STEPS 10
 #define TOLERANCE 1e-4
 
-/* What surrounds the body, or has become of it, as bits. */
+/* What surrounds the body, what it is made of, or what has become of it, as bits. */
 enum {
     WITH_GRAVITY = 1,
     WITH_COLLIDERS = 2,
@@ -21,7 +21,9 @@ enum {
     WITH_FIELDS = 8,
     WITH_FORCES = 16,
     WITH_DRAG = 32,
-    BLOWN_UP = 64
+    WITH_PLASTIC = 64,
+    WITH_SHARES = 128,
+    BLOWN_UP = 256
 };
 
 typedef struct setting {
@@ -34,6 +36,7 @@ typedef struct setting {
 
 typedef struct outcome {
     double position_error, velocity_error; /* in body sizes; velocities times the step */
+    double plastic_error, flowed;          /* of the plastic matrices: against the reference's, from the identity */
     bool compared;
 } outcome;
 
@@ -204,6 +207,44 @@ static double thickness(const sample *s)
     return thin;
 }
 
+/* A yield low enough for most bodies to flow within the ten steps, and limits that some of them reach. */
+static void make_plastic(lm_material *material, random_state *random)
+{
+    material->yield = (float)random_range(random, 0.005, 0.08);
+    material->creep = (float)random_range(random, 1.0, 60.0);
+    material->max_plastic = random_below(random, 3) == 0 ? 0.05f : (float)random_range(random, 0.2, 0.9);
+}
+
+static void set_shares(lm_world *world, lm_body_id body, random_state *random)
+{
+    lm_body_info info;
+    assert_ok(lm_body_get_info(world, body, &info));
+    float *shares = calloc(info.regions, sizeof *shares);
+    for (uint32_t r = 0; r < info.regions; r++)
+        shares[r] = random_below(random, 5) == 0 ? 0.0f : (float)random_range(random, 0.0, 1.0);
+    assert_ok(lm_body_set_region_stiffness(world, body, shares));
+    free(shares);
+}
+
+/* The largest difference between the library's plastic matrices and the reference's; `flowed` gets how far the furthest is
+ * from the identity. */
+static double plastic_error(const lm_world *world, lm_body_id body, const ref_body *reference, double *flowed)
+{
+    float *matrices = calloc(reference->region_count + 1, 9 * sizeof *matrices);
+    assert_ok(lm_body_get_plastic(world, body, matrices));
+    double worst = 0.0;
+    *flowed = 0.0;
+    for (uint32_t r = 0; r < reference->region_count; r++)
+        for (uint32_t k = 0; k < 9; k++) {
+            double expected = reference->plastic[r].at[k / 3][k % 3];
+            double off = fabs((double)matrices[9 * r + k] - expected);
+            if (!(off <= worst)) worst = off;
+            *flowed = fmax(*flowed, fabs(expected - (k % 4 == 0)));
+        }
+    free(matrices);
+    return worst;
+}
+
 /* To two to five times its size along each axis. */
 static void blow_up(lm_world *world, lm_body_id body, random_state *random)
 {
@@ -223,12 +264,14 @@ static outcome compare(setting set)
     random_state random = {set.seed};
     sample s = sample_make(set.kind, &random);
     s.def.material = random_material(&random, set.mode);
+    if (set.surroundings & WITH_PLASTIC) make_plastic(&s.def.material, &random);
     s.def.contact_radius = random_below(&random, 2) == 0 ? 0.0f : (float)(0.05 * s.size);
     s.def.pose.rotation = quaternion(random_in_cube(&random, 3.0));
     lm_world *world = make_world_with(set.surroundings & WITH_GRAVITY ? -9.81 : 0.0, set.isa, 1);
     uint32_t substeps = 1 + random_below(&random, 3);
     assert_ok(lm_world_set_substeps(world, substeps));
     lm_body_id body = make_body(world, &s.def);
+    if (set.surroundings & WITH_SHARES) set_shares(world, body, &random);
     randomise_state(world, body, &random, random_range(&random, 0.02, 0.2) * thickness(&s), s.size);
     if (set.surroundings & BLOWN_UP) blow_up(world, body, &random);
     ref_body *reference = ref_body_copy(world, body, (double)s.def.contact_radius);
@@ -251,6 +294,7 @@ static outcome compare(setting set)
     }
 
     outcome result = {.compared = reference->margin > 1.0};
+    result.plastic_error = plastic_error(world, body, reference, &result.flowed);
     body_state state = state_read(world, body, lm_dvec3_zero());
     for (uint32_t i = 0; i < state.count; i++) {
         double x = ref_length(ref_sub(state.x[i], reference->x[i])) / s.size;
@@ -267,7 +311,7 @@ static outcome compare(setting set)
 
 static void sweep(unsigned surroundings, uint32_t trials)
 {
-    uint32_t cases = 0, compared = 0, wrong = 0;
+    uint32_t cases = 0, compared = 0, flowed = 0, wrong = 0;
     double worst = 0.0;
     for (int kind = 0; kind < SAMPLE_KIND_COUNT; kind++)
         for (int mode = 0; mode < LM_MODE_COUNT; mode++)
@@ -281,17 +325,27 @@ static void sweep(unsigned surroundings, uint32_t trials)
                     cases++;
                     if (!result.compared) continue;
                     compared++;
+                    flowed += result.flowed > 0.01;
                     worst = fmax(worst, result.position_error);
-                    if (result.position_error <= TOLERANCE && result.velocity_error <= TOLERANCE) continue;
+                    if (result.position_error <= TOLERANCE && result.velocity_error <= TOLERANCE &&
+                        result.plastic_error <= TOLERANCE)
+                        continue;
                     if (wrong++ < 12)
-                        print_error(
-                            "%s, mode %d, surroundings %u, seed %u, %s: position off by %.3g, velocity by %.3g\n",
-                            sample_name(set.kind), mode, surroundings, (unsigned)set.seed, lm_isa_name(set.isa),
-                            result.position_error, result.velocity_error);
+                        print_error("%s, mode %d, surroundings %u, seed %u, %s: position off by %.3g, velocity by "
+                                    "%.3g, plastic by "
+                                    "%.3g\n",
+                                    sample_name(set.kind), mode, surroundings, (unsigned)set.seed, lm_isa_name(set.isa),
+                                    result.position_error, result.velocity_error, result.plastic_error);
                 }
-    print_message("compared %u of %u cases, largest error %.3g of the body size\n", compared, cases, worst);
+    print_message("compared %u of %u cases (%u flowed), largest error %.3g of the body size\n", compared, cases, flowed,
+                  worst);
     assert_int_equal(wrong, 0);
     assert_true(compared >= cases * 2 / 3);
+    if (surroundings & WITH_PLASTIC) {
+        assert_true(flowed >= compared / 2);
+    } else {
+        assert_int_equal(flowed, 0);
+    }
 }
 
 static void free_bodies_agree(void **context)
@@ -337,13 +391,37 @@ static void everything_at_once_agrees(void **context)
     sweep(WITH_GRAVITY | WITH_COLLIDERS | WITH_PINS | WITH_FIELDS | WITH_FORCES | WITH_DRAG, 3);
 }
 
+static void plastic_bodies_agree(void **context)
+{
+    (void)context;
+    sweep(WITH_PLASTIC, 8);
+}
+
+static void bodies_with_different_shares_agree(void **context)
+{
+    (void)context;
+    sweep(WITH_GRAVITY | WITH_SHARES, 4);
+}
+
+static void plastic_bodies_in_trouble_agree(void **context)
+{
+    (void)context;
+    sweep(WITH_GRAVITY | WITH_COLLIDERS | WITH_PINS | WITH_DRAG | WITH_PLASTIC | WITH_SHARES, 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(free_bodies_agree),         cmocka_unit_test(blown_up_bodies_agree),
-        cmocka_unit_test(falling_bodies_agree),      cmocka_unit_test(colliding_bodies_agree),
-        cmocka_unit_test(pinned_bodies_agree),       cmocka_unit_test(dragged_bodies_agree),
+        cmocka_unit_test(free_bodies_agree),
+        cmocka_unit_test(blown_up_bodies_agree),
+        cmocka_unit_test(falling_bodies_agree),
+        cmocka_unit_test(colliding_bodies_agree),
+        cmocka_unit_test(pinned_bodies_agree),
+        cmocka_unit_test(dragged_bodies_agree),
         cmocka_unit_test(everything_at_once_agrees),
+        cmocka_unit_test(plastic_bodies_agree),
+        cmocka_unit_test(bodies_with_different_shares_agree),
+        cmocka_unit_test(plastic_bodies_in_trouble_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

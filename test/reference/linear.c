@@ -1,5 +1,6 @@
 #include "linear.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 ref_mat ref_identity(void) { return (ref_mat){{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}; }
@@ -90,7 +91,7 @@ static void jacobi_rotation(double app, double apq, double aqq, double *c, doubl
 
 void ref_eigen_symmetric(int n, const double *input, double *values, double *vectors)
 {
-    double a[81];
+    double *a = malloc(sizeof(double) * (size_t)(n * n));
     memcpy(a, input, sizeof(double) * (size_t)(n * n));
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) vectors[i * n + j] = i == j;
@@ -127,6 +128,7 @@ void ref_eigen_symmetric(int n, const double *input, double *values, double *vec
     }
 
     for (int i = 0; i < n; i++) values[i] = a[i * n + i];
+    free(a);
     for (int i = 0; i < n; i++) {
         int least = i;
         for (int j = i + 1; j < n; j++)

@@ -66,7 +66,7 @@ ref_mat ref_rotation(ref_vec w);
 ref_mat ref_rotation_of_quaternion(double x, double y, double z, double w);
 
 /* Eigenvalues, ascending, and unit eigenvectors (vectors[row * n + k] belongs to values[k]) of the symmetric n x n
- * matrix a, by cyclic Jacobi rotations. n at most 9. */
+ * matrix a, by cyclic Jacobi rotations. */
 void ref_eigen_symmetric(int n, const double *a, double *values, double *vectors);
 
 /* a = U diag(s) V^T by one-sided Jacobi rotations, with U and V rotations (determinant +1) and s[0] >= s[1] >= |s[2]|:

@@ -31,6 +31,8 @@ ref_body *ref_body_copy(const lm_world *world, lm_body_id id, double contact_rad
     body->region_count = info.regions;
     body->offsets = calloc(info.regions + 1, sizeof *body->offsets);
     body->members = calloc(info.memberships + 1, sizeof *body->members);
+    body->share = calloc(info.regions + 1, sizeof *body->share);
+    body->plastic = calloc(info.regions + 1, sizeof *body->plastic);
     body->contact_radius = contact_radius;
     body->margin = 1e9;
 
@@ -47,6 +49,16 @@ ref_body *ref_body_copy(const lm_world *world, lm_body_id id, double contact_rad
     lm_body_get_regions(world, id, body->offsets, body->members);
     lm_body_get_material(world, id, &body->material);
     body->gravity = from_float(lm_world_get_gravity(world));
+    float *shares = calloc(info.regions + 1, sizeof *shares);
+    float *matrices = calloc(info.regions + 1, 9 * sizeof *matrices);
+    lm_body_get_region_stiffness(world, id, shares);
+    lm_body_get_plastic(world, id, matrices);
+    for (uint32_t r = 0; r < info.regions; r++) {
+        body->share[r] = (double)shares[r];
+        for (int k = 0; k < 9; k++) body->plastic[r].at[k / 3][k % 3] = (double)matrices[9 * r + (uint32_t)k];
+    }
+    free(shares);
+    free(matrices);
     free(buffer);
     free(masses);
     return body;
@@ -65,6 +77,8 @@ void ref_body_free(ref_body *body)
     free(body->target_frame);
     free(body->offsets);
     free(body->members);
+    free(body->share);
+    free(body->plastic);
     free(body);
 }
 
@@ -231,6 +245,7 @@ static void integrate(ref_body *body, double h)
     for (uint32_t k = 0; k < body->offsets[body->region_count]; k++) matched[body->members[k]] = true;
     rigid_motion motion = rigid_motion_of(body, matched);
     ref_vec *goals = calloc(body->count, sizeof *goals);
+    ref_flow(body, h);
     ref_match(body, goals);
     double alpha, k;
     ref_rates(&body->material, h, &alpha, &k);

@@ -8,7 +8,8 @@
  *
  *   forces      v += wind and point fields, forces on particles; then h (gravity + uniform fields + force/mass)
  *   rigid       centre c, velocity u, spin w of the particles that are in some region
- *   match       goal = mean over the particle's regions of the region's goal at x
+ *   flow        the plastic matrix of a region strained beyond the yield follows it
+ *   match       goal = x + mean over the particle's regions of the region's share (0 to 1) of (region's goal - x)
  *   integrate   v += k (u + w x (x - c) - v);  v += alpha (goal - x)/h;  x += h v
  *               (drags act on v before x moves)
  *   contact     particles leave the colliders, one collider after the other; held particles go to their targets
@@ -69,6 +70,8 @@ typedef struct ref_body {
 
     uint32_t region_count;
     uint32_t *offsets, *members;
+    double *share;    /* of each region's pull */
+    ref_mat *plastic; /* of each region: symmetric, determinant 1 */
 
     lm_material material;
     double contact_radius;
@@ -88,7 +91,8 @@ typedef struct ref_body {
     double margin;
 } ref_body;
 
-/* Copies a body of the library: rest points, masses, regions, material, positions and velocities as they are now. */
+/* Copies a body of the library: rest points, masses, regions with their shares and plastic matrices, material, positions
+ * and velocities as they are now. */
 ref_body *ref_body_copy(const lm_world *world, lm_body_id body, double contact_radius);
 void ref_body_free(ref_body *body);
 
@@ -97,6 +101,17 @@ void ref_body_step(ref_body *body, double h);
 
 /* Where each particle is pulled to. Does not change the body but for `margin`. */
 void ref_match(ref_body *body, ref_vec *goals);
+
+/* Lets the plastic matrices flow for h seconds, from the positions as they are. */
+void ref_flow(ref_body *body, double h);
+
+/* The plastic matrix after h seconds of the deformation `a` (which stands for A, completed where the rest shape is flat).
+ * `strain` (may be null) gets the largest elastic stretch less 1, which is compared with the yield. */
+ref_mat ref_flowed(ref_mat plastic, ref_mat a, const lm_material *material, double h, double *strain);
+
+/* The symmetric matrix whose square is b^T b, its logarithmic stretches made to sum to 0, then scaled down together until
+ * none is further than `most` from 1. */
+ref_mat ref_limited_stretch(ref_mat b, double most);
 
 /* The closest rotation to a: maximises tr(R^T a) over rotations. */
 ref_mat ref_polar(ref_mat a);

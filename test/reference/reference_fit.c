@@ -19,6 +19,9 @@
 #define FADE_BELOW 0.3
 #define FADE_ABOVE 2.0
 
+/* An elastic strain this near to the yield may count as beyond it or not. */
+#define YIELD_DOUBT 1e-4
+
 #define MAX_FUNCTIONS 9
 
 typedef struct region {
@@ -30,9 +33,13 @@ typedef struct region {
     ref_vec *q, *p; /* from the centres */
     ref_mat moment; /* sum weight p q^T */
     ref_mat rest;   /* sum weight q q^T */
+    ref_mat plastic;
+    double share;
 } region;
 
 static double inverse(double value) { return 1.0 / value; }
+
+static double one(double value) { return value > 0.0; }
 
 static double inverse_root(double value) { return 1.0 / sqrt(value); }
 
@@ -125,15 +132,26 @@ static void note_ambiguity(ref_body *body, const region *r)
 {
     ref_mat u, v;
     double s[3];
-    ref_svd(r->moment, &u, s, &v);
+    ref_svd(ref_mat_mul(r->moment, ref_transpose(r->plastic)), &u, s, &v);
     if (s[1] > 1e-9 * s[0]) body->margin = fmin(body->margin, (s[1] + s[2]) / (0.02 * s[1]));
     if (body->material.mode != LM_MODE_LINEAR || rank_of(body, r) < 3) return;
     double volume = ref_det(r->moment) / ref_det(r->rest);
     if (volume <= FADE_BELOW || volume >= FADE_ABOVE) body->margin = 0.0;
 }
 
+/* Inside out, the axis that is turned must be told from the others. */
+static void note_inversion(ref_body *body, const region *r, ref_mat a)
+{
+    ref_mat u, v;
+    double s[3];
+    ref_svd(ref_mat_mul(a, ref_symmetric_function(r->plastic, 0.0, inverse)), &u, s, &v);
+    if (s[2] < 0.0) body->margin = fmin(body->margin, (s[1] + s[2]) / (0.02 * s[1]));
+}
+
 static void measure_region(const ref_body *body, const double *weights, uint32_t index, region *r)
 {
+    r->plastic = body->plastic[index];
+    r->share = body->share[index];
     r->members = body->members + body->offsets[index];
     r->count = body->offsets[index + 1] - body->offsets[index];
     r->mass = 0.0;
@@ -235,7 +253,7 @@ static functions quadratic_basis(ref_body *body, const region *r)
     return basis;
 }
 
-static void add_quadratic_goals(ref_body *body, const region *r, double share, ref_vec *goals)
+static void add_quadratic_goals(ref_body *body, const region *r, double part, ref_vec *pulls)
 {
     functions basis = quadratic_basis(body, r);
     for (int f = 0; f < basis.count; f++) {
@@ -244,51 +262,99 @@ static void add_quadratic_goals(ref_body *body, const region *r, double share, r
         for (uint32_t k = 0; k < r->count; k++)
             coefficient = ref_add_scaled(coefficient, r->weight[k] * values[k] / r->mass, r->p[k]);
         for (uint32_t k = 0; k < r->count; k++)
-            goals[r->members[k]] = ref_add_scaled(goals[r->members[k]], share * values[k], coefficient);
+            pulls[r->members[k]] = ref_add_scaled(pulls[r->members[k]], part * values[k], coefficient);
     }
     free(basis.values);
 }
 
-static void add_region_goals(ref_body *body, const region *r, ref_vec *goals)
+/* Adds the region's share of the way to its goals, c + [beta A' + (1 - beta) R Sp] q. The beta part fits q and does not
+ * change when q is replaced by Sp q. */
+static void add_region_pulls(ref_body *body, const region *r, ref_vec *pulls)
 {
-    double beta = body->material.mode == LM_MODE_RIGID ? 0.0 : body->material.beta;
+    double beta = body->material.mode == LM_MODE_RIGID ? 0.0 : (double)body->material.beta;
     note_ambiguity(body, r);
-    ref_mat follow = ref_mat_scale(1.0 - beta, ref_polar(r->moment));
+    ref_mat rotation = ref_polar(ref_mat_mul(r->moment, ref_transpose(r->plastic)));
+    ref_mat follow = ref_mat_scale(1.0 - beta, ref_mat_mul(rotation, r->plastic));
     if (body->material.mode == LM_MODE_LINEAR && beta > 0.0)
         follow = ref_mat_add(follow, ref_mat_scale(beta, linear_target(body, r)));
     for (uint32_t k = 0; k < r->count; k++) {
-        uint32_t i = r->members[k];
-        goals[i] = ref_add(goals[i], ref_add(r->centre, ref_mat_vec(follow, r->q[k])));
+        ref_vec way = ref_sub(ref_mat_vec(follow, r->q[k]), r->p[k]);
+        pulls[r->members[k]] = ref_add_scaled(pulls[r->members[k]], r->share, way);
     }
-    if (body->material.mode == LM_MODE_QUADRATIC && beta > 0.0) add_quadratic_goals(body, r, beta, goals);
+    if (body->material.mode == LM_MODE_QUADRATIC && beta > 0.0) add_quadratic_goals(body, r, r->share * beta, pulls);
+}
+
+/* Runs through the regions with their moments measured from the positions as they are. */
+typedef struct match_walk {
+    ref_body *body;
+    uint32_t *regions_of; /* how many regions each particle is in */
+    double *weights;
+    region r;
+} match_walk;
+
+static match_walk walk_begin(ref_body *body)
+{
+    match_walk walk = {.body = body};
+    walk.regions_of = calloc(body->count, sizeof *walk.regions_of);
+    walk.weights = calloc(body->count, sizeof *walk.weights);
+    walk.r.weight = calloc(body->count, sizeof(double));
+    walk.r.q = calloc(body->count, sizeof(ref_vec));
+    walk.r.p = calloc(body->count, sizeof(ref_vec));
+    for (uint32_t k = 0; k < body->offsets[body->region_count]; k++) walk.regions_of[body->members[k]]++;
+    double total = 0.0;
+    for (uint32_t i = 0; i < body->count; i++) total += body->mass[i];
+    for (uint32_t i = 0; i < body->count; i++) {
+        double weight = body->pinned[i] ? fmax(body->mass[i], total) : body->mass[i];
+        walk.weights[i] = walk.regions_of[i] > 0 ? weight / walk.regions_of[i] : 0.0;
+    }
+    return walk;
+}
+
+static void walk_end(match_walk *walk)
+{
+    free(walk->r.weight);
+    free(walk->r.q);
+    free(walk->r.p);
+    free(walk->weights);
+    free(walk->regions_of);
 }
 
 void ref_match(ref_body *body, ref_vec *goals)
 {
-    uint32_t *regions_of = calloc(body->count, sizeof *regions_of);
-    for (uint32_t k = 0; k < body->offsets[body->region_count]; k++) regions_of[body->members[k]]++;
-
-    double total = 0.0;
-    for (uint32_t i = 0; i < body->count; i++) total += body->mass[i];
-    double *weights = calloc(body->count, sizeof *weights);
-    for (uint32_t i = 0; i < body->count; i++) {
-        double weight = body->pinned[i] ? fmax(body->mass[i], total) : body->mass[i];
-        weights[i] = regions_of[i] > 0 ? weight / regions_of[i] : 0.0;
-        goals[i] = ref_v(0, 0, 0);
-    }
-
-    region r = {.weight = calloc(body->count, sizeof(double)),
-                .q = calloc(body->count, sizeof(ref_vec)),
-                .p = calloc(body->count, sizeof(ref_vec))};
+    match_walk walk = walk_begin(body);
+    for (uint32_t i = 0; i < body->count; i++) goals[i] = ref_v(0, 0, 0);
     for (uint32_t index = 0; index < body->region_count; index++) {
-        measure_region(body, weights, index, &r);
-        add_region_goals(body, &r, goals);
+        measure_region(body, walk.weights, index, &walk.r);
+        add_region_pulls(body, &walk.r, goals);
     }
-    for (uint32_t i = 0; i < body->count; i++)
-        goals[i] = regions_of[i] > 0 ? ref_scale(1.0 / regions_of[i], goals[i]) : body->x[i];
-    free(r.weight);
-    free(r.q);
-    free(r.p);
-    free(weights);
-    free(regions_of);
+    for (uint32_t i = 0; i < body->count; i++) {
+        ref_vec pull = walk.regions_of[i] > 0 ? ref_scale(1.0 / walk.regions_of[i], goals[i]) : ref_v(0, 0, 0);
+        goals[i] = ref_add(body->x[i], pull);
+    }
+    walk_end(&walk);
+}
+
+/* A, in the directions that the rest shape does not have completed with R Sp: no elastic strain there. */
+static ref_mat completed_deformation(const region *r)
+{
+    ref_mat fitted = ref_mat_mul(r->moment, ref_symmetric_function(r->rest, RANK_FLOOR, inverse));
+    ref_mat known = ref_symmetric_function(r->rest, RANK_FLOOR, one);
+    ref_mat unknown = ref_mat_add(ref_identity(), ref_mat_scale(-1.0, known));
+    ref_mat rotation = ref_polar(ref_mat_mul(r->moment, ref_transpose(r->plastic)));
+    return ref_mat_add(fitted, ref_mat_mul(ref_mat_mul(rotation, r->plastic), unknown));
+}
+
+void ref_flow(ref_body *body, double h)
+{
+    if (!(body->material.yield > 0.0f)) return;
+    match_walk walk = walk_begin(body);
+    for (uint32_t index = 0; index < body->region_count; index++) {
+        measure_region(body, walk.weights, index, &walk.r);
+        double strain;
+        ref_mat a = completed_deformation(&walk.r);
+        body->plastic[index] = ref_flowed(walk.r.plastic, a, &body->material, h, &strain);
+        body->margin = fmin(body->margin, fabs(strain - (double)body->material.yield) / YIELD_DOUBT);
+        note_inversion(body, &walk.r, a);
+    }
+    walk_end(&walk);
 }

@@ -202,13 +202,109 @@ static void rest_is_a_fixed_point(void **context)
         }
 }
 
+/* A bar held at a stretch of 1.5 along x, thin enough for both other stretches to be 1/sqrt(1.5): per step the elastic
+ * stretches s shrink to s/(1 + f (s - 1)) before the volume is put right, and flow stops at the yield. */
+static void flow_follows_a_held_stretch(void **context)
+{
+    (void)context;
+    lm_material material = lm_material_default();
+    material.yield = 0.05f;
+    material.creep = 4.0f;
+    material.max_plastic = 0.9f;
+    random_state random = {6};
+    ref_mat axes = random_rotation(&random), turn = random_rotation(&random);
+    ref_mat stretch = {{{1.5, 0, 0}, {0, 1.0 / sqrt(1.5), 0}, {0, 0, 1.0 / sqrt(1.5)}}};
+    stretch = ref_mat_mul(ref_mat_mul(axes, stretch), ref_transpose(axes));
+    ref_mat plastic = ref_identity(), a = ref_mat_mul(turn, stretch);
+    double h = 1.0 / 1000.0, time = 0.0, strain, before = 0.5;
+    ref_flowed(plastic, a, &material, h, &strain);
+    assert_near(strain, 0.5, 1e-12);
+    for (int step = 0; step < 3000; step++) {
+        plastic = ref_flowed(plastic, a, &material, h, &strain);
+        assert_near(ref_det(plastic), 1.0, 1e-12);
+        assert_at_most(difference(plastic, ref_transpose(plastic)), 1e-12);
+        assert_at_most(strain, before + 1e-12);
+        before = strain;
+        if (strain > 0.05) time += h;
+    }
+    assert_near(strain, 0.05, 0.05 * 4.0 * h + 1e-6);
+    /* The plastic log stretch p along the bar, at elastic stretches s = 1.5/e^p and t = sqrt(1/s), flows at
+     * creep ((s - 1) - (s - 1 + 2 (t - 1))/3). */
+    double p = 0.0, longest = log(1.5), t = 0.0;
+    while (exp(longest - p) - 1.0 > 0.05) {
+        double s = exp(longest - p), side = exp(-0.5 * (longest - p));
+        p += 1e-6 * 4.0 * ((s - 1.0) - (s - 1.0 + 2.0 * (side - 1.0)) / 3.0);
+        t += 1e-6;
+    }
+    assert_near(time, t, 0.01 * t);
+    assert_near(ref_length(ref_mat_vec(plastic, ref_column(axes, 0))), exp(p), 1e-3);
+}
+
+/* Whatever is pressed into it, the plastic matrix stays symmetric, of determinant 1, and within the maximum. */
+static void flow_keeps_its_limits(void **context)
+{
+    (void)context;
+    random_state random = {7};
+    for (int trial = 0; trial < 300; trial++) {
+        lm_material material = lm_material_default();
+        material.yield = (float)random_range(&random, 0.01, 0.3);
+        material.creep = (float)random_range(&random, 0.0, 500.0);
+        material.max_plastic = (float)random_range(&random, 0.0, 0.9);
+        double most = (double)material.max_plastic;
+        ref_mat plastic = ref_identity();
+        for (int step = 0; step < 20; step++) {
+            ref_mat a = ref_mat_scale(pow(10.0, random_range(&random, -3.0, 3.0)), random_matrix(&random));
+            plastic = ref_flowed(plastic, a, &material, 1.0 / 60.0, NULL);
+            double values[3], vectors[9];
+            ref_eigen_symmetric(3, &plastic.at[0][0], values, vectors);
+            assert_near(values[0] * values[1] * values[2], 1.0, 1e-10);
+            assert_true(values[0] >= 1.0 - most - 1e-10 && values[2] <= 1.0 + most + 1e-10);
+            assert_at_most(difference(plastic, ref_transpose(plastic)), 1e-12);
+        }
+    }
+}
+
+/* With any plastic matrices and any shares. */
+static void plastic_steps_keep_momentum(void **context)
+{
+    (void)context;
+    for (int kind = 0; kind < SAMPLE_KIND_COUNT; kind++)
+        for (int mode = 0; mode < LM_MODE_COUNT; mode++) {
+            random_state random = {(uint64_t)(10 * kind + mode)};
+            sample s = sample_make((sample_kind)kind, &random);
+            s.def.material.mode = (lm_mode)mode;
+            s.def.material.yield = 0.01f;
+            s.def.material.creep = 30.0f;
+            s.def.material.hertz = 3.0f;
+            lm_world *world = make_world(0.0);
+            lm_body_id id = make_body(world, &s.def);
+            randomise_state(world, id, &random, 0.05, 1.0);
+            ref_body *body = ref_body_copy(world, id, 0.0);
+            for (uint32_t r = 0; r < body->region_count; r++) body->share[r] = random_range(&random, 0.0, 1.0);
+            body_state state = {body->count, body->x, body->v, body->mass};
+            motion before = motion_of(&state);
+            double flowed = 0.0;
+            for (int step = 0; step < 60; step++) ref_body_step(body, FRAME);
+            for (uint32_t r = 0; r < body->region_count; r++)
+                flowed = fmax(flowed, difference(body->plastic[r], ref_identity()));
+            motion after = motion_of(&state);
+            assert_true(flowed > 0.01);
+            assert_at_most(ref_length(ref_sub(after.momentum, before.momentum)), 1e-11 * before.momentum_scale);
+            assert_at_most(ref_length(ref_sub(after.angular, before.angular)), 1e-10 * before.angular_scale);
+            ref_body_free(body);
+            lm_world_destroy(world);
+            sample_free(&s);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(svd_rebuilds_its_matrix),     cmocka_unit_test(eigenvectors_diagonalise),
         cmocka_unit_test(polar_beats_brute_force),     cmocka_unit_test(unit_volume_beats_random_search),
         cmocka_unit_test(rates_follow_the_oscillator), cmocka_unit_test(the_step_keeps_momentum),
-        cmocka_unit_test(rest_is_a_fixed_point),
+        cmocka_unit_test(rest_is_a_fixed_point),       cmocka_unit_test(flow_follows_a_held_stretch),
+        cmocka_unit_test(flow_keeps_its_limits),       cmocka_unit_test(plastic_steps_keep_momentum),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 #include "test/support/busy.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void add_colliders(busy *b)
@@ -52,6 +53,39 @@ static void add_bodies(busy *b)
         }
 }
 
+/* One of each mode that flows when it falls, in groups, with a stiffness that differs from region to region and a surface
+ * on the regions. */
+static void add_plastic_bodies(busy *b)
+{
+    random_state random = {2025};
+    for (int mode = 0; mode < LM_MODE_COUNT; mode++) {
+        sample s = sample_make(mode == 1 ? SAMPLE_STRIP : SAMPLE_GRID, &random);
+        s.def.clusters.kind = LM_CLUSTERS_KMEANS;
+        s.def.clusters.count = 5;
+        s.def.material.mode = (lm_mode)mode;
+        s.def.material.yield = 0.005f;
+        s.def.material.creep = 20.0f;
+        s.def.pose.position = (lm_dvec3){1.2 * (mode - 1), 1.5, 2.0};
+        s.def.spin = to_float(random_in_cube(&random, 4.0));
+        lm_body_id body = make_body(b->world, &s.def);
+        float *values = calloc(s.count, sizeof *values);
+        for (uint32_t i = 0; i < s.count; i++) values[i] = (float)random_range(&random, 0.2, 1.0);
+        assert_ok(lm_body_set_particle_stiffness(b->world, body, values));
+        lm_skin_def skin = lm_skin_def_default();
+        uint32_t triangle[3] = {0, 1, 2};
+        lm_vec3 corners[3] = {{0.05f, 0.06f, 0.0f}, {-0.02f, 0.1f, 0.1f}, {0.3f, 0.0f, 0.07f}};
+        skin.kind = LM_SKIN_REGIONS;
+        skin.vertices = corners;
+        skin.vertex_count = 3;
+        skin.triangles = triangle;
+        skin.triangle_count = 1;
+        assert_ok(lm_body_set_skin(b->world, body, &skin));
+        b->bodies[b->body_count++] = body;
+        free(values);
+        sample_free(&s);
+    }
+}
+
 static void add_holds(busy *b)
 {
     uint32_t particles[3] = {0, 3, 7};
@@ -94,6 +128,7 @@ busy busy_make(const lm_world_def *def)
     assert_ok(lm_world_create(&own, &b.world));
     add_colliders(&b);
     add_bodies(&b);
+    add_plastic_bodies(&b);
     add_holds(&b);
     return b;
 }

@@ -1,6 +1,6 @@
 /*
- * A busy world: every kind of sample body in every mode, falling onto colliders of every shape, some pinned, dragged and
- * blown about. Made by the same calls each time, so two of them must stay the same to the last bit.
+ * A busy world: every kind of sample body in every mode, some of them plastic, falling onto colliders of every shape, some
+ * pinned, dragged and blown about. Made by the same calls each time, so two of them must stay the same to the last bit.
  */
 #ifndef LIMBER_TEST_BUSY_H
 #define LIMBER_TEST_BUSY_H

@@ -1,4 +1,5 @@
 #include "test/support/support.h"
+#include "test/reference/reference.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -291,4 +292,41 @@ motion motion_read(const lm_world *world, lm_body_id body, lm_dvec3 base)
     motion m = motion_of(&state);
     state_free(&state);
     return m;
+}
+
+double deformation_from(const lm_world *world, lm_body_id body, const ref_vec *shape)
+{
+    lm_body_info info;
+    assert_ok(lm_body_get_info(world, body, &info));
+    body_state now = state_read(world, body, info.centre);
+    motion m = motion_of(&now);
+    ref_vec centre0 = {0};
+    for (uint32_t i = 0; i < now.count; i++) centre0 = ref_add_scaled(centre0, now.mass[i] / m.mass, shape[i]);
+    ref_mat moment = {{{0}}};
+    for (uint32_t i = 0; i < now.count; i++)
+        moment = ref_mat_add(
+            moment, ref_mat_scale(now.mass[i], ref_outer(ref_sub(now.x[i], m.centre), ref_sub(shape[i], centre0))));
+    ref_mat turn = ref_polar(moment);
+    double worst = 0.0;
+    for (uint32_t i = 0; i < now.count; i++) {
+        ref_vec fitted = ref_add(m.centre, ref_mat_vec(turn, ref_sub(shape[i], centre0)));
+        double off = ref_length(ref_sub(now.x[i], fitted));
+        if (!(off <= worst)) worst = off;
+    }
+    state_free(&now);
+    return worst;
+}
+
+double deformation(const lm_world *world, lm_body_id body)
+{
+    lm_body_info info;
+    assert_ok(lm_body_get_info(world, body, &info));
+    lm_vec3 *points = calloc(info.particles, sizeof *points);
+    ref_vec *rest = calloc(info.particles, sizeof *rest);
+    assert_ok(lm_body_get_rest_positions(world, body, points));
+    for (uint32_t i = 0; i < info.particles; i++) rest[i] = to_double(points[i]);
+    double worst = deformation_from(world, body, rest);
+    free(points);
+    free(rest);
+    return worst;
 }

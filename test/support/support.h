@@ -106,6 +106,12 @@ typedef struct motion {
 motion motion_of(const body_state *state);
 motion motion_read(const lm_world *world, lm_body_id body, lm_dvec3 base);
 
+/* The largest distance of a particle from the rest shape, fitted as a rigid body, in metres. */
+double deformation(const lm_world *world, lm_body_id body);
+
+/* The same from `shape`, one point for each particle. */
+double deformation_from(const lm_world *world, lm_body_id body, const ref_vec *shape);
+
 static inline ref_vec to_double(lm_vec3 a) { return ref_v((double)a.x, (double)a.y, (double)a.z); }
 
 static inline lm_vec3 to_float(ref_vec a) { return (lm_vec3){(float)a.x, (float)a.y, (float)a.z}; }

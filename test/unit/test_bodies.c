@@ -8,34 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The largest distance of a particle from the rest shape, fitted as a rigid body, in metres. */
-static double deformation(const lm_world *world, lm_body_id body)
-{
-    lm_body_info info;
-    assert_ok(lm_body_get_info(world, body, &info));
-    body_state now = state_read(world, body, info.centre);
-    lm_vec3 *rest = calloc(now.count, sizeof *rest);
-    assert_ok(lm_body_get_rest_positions(world, body, rest));
-    motion m = motion_of(&now);
-    ref_vec centre0 = {0};
-    for (uint32_t i = 0; i < now.count; i++)
-        centre0 = ref_add_scaled(centre0, now.mass[i] / m.mass, to_double(rest[i]));
-    ref_mat moment = {{{0}}};
-    for (uint32_t i = 0; i < now.count; i++)
-        moment = ref_mat_add(moment, ref_mat_scale(now.mass[i], ref_outer(ref_sub(now.x[i], m.centre),
-                                                                          ref_sub(to_double(rest[i]), centre0))));
-    ref_mat turn = ref_polar(moment);
-    double worst = 0.0;
-    for (uint32_t i = 0; i < now.count; i++) {
-        ref_vec fitted = ref_add(m.centre, ref_mat_vec(turn, ref_sub(to_double(rest[i]), centre0)));
-        double off = ref_length(ref_sub(now.x[i], fitted));
-        if (!(off <= worst)) worst = off;
-    }
-    free(rest);
-    state_free(&now);
-    return worst;
-}
-
 static void steps(lm_world *world, int count)
 {
     for (int k = 0; k < count; k++) assert_ok(lm_world_step(world, FRAME));

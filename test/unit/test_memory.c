@@ -206,6 +206,72 @@ static lm_world *create_world(accountant *a, bool failures)
     }
 }
 
+/* Bodies of the makers that need room to work in, made of plastic, with a surface on their regions and shares. */
+static void add_plastic_bodies(accountant *a, lm_world *world, bool failures, lm_body_id plastic[3])
+{
+    static const lm_cluster_kind kinds[3] = {LM_CLUSTERS_KMEANS, LM_CLUSTERS_RINGS, LM_CLUSTERS_ELEMENTS};
+    uint32_t elements[4 * 32];
+    for (uint32_t e = 0; e < 32; e++)
+        for (uint32_t k = 0; k < 4; k++) elements[4 * e + k] = e + k;
+    for (int body = 0; body < 3; body++) {
+        random_state random = {(uint64_t)(40 + body)};
+        sample s = sample_make(SAMPLE_BOX, &random);
+        s.def.clusters.kind = kinds[body];
+        s.def.clusters.count = 5;
+        s.def.clusters.rings = 2;
+        s.def.clusters.elements = elements;
+        s.def.clusters.element_count = 32;
+        if (body == 0) s.def.clusters.element_count = 0;
+        s.def.material.mode = (lm_mode)body;
+        s.def.material.yield = 0.01f;
+        s.def.material.creep = 30.0f;
+        ATTEMPT(a, world, failures, lm_body_create(world, &s.def, &plastic[body]));
+        randomise_state(world, plastic[body], &random, 0.05, 1.0);
+        lm_skin_def skin = lm_skin_def_default();
+        uint32_t triangle[3] = {0, 1, 2};
+        skin.kind = LM_SKIN_REGIONS;
+        skin.vertices = s.points;
+        skin.vertex_count = s.count;
+        skin.triangles = triangle;
+        skin.triangle_count = 1;
+        ATTEMPT(a, world, failures, lm_body_set_skin(world, plastic[body], &skin));
+        ATTEMPT(a, world, failures, lm_world_step(world, FRAME));
+        lm_body_info info;
+        assert_ok(lm_body_get_info(world, plastic[body], &info));
+        float *shares = calloc(info.regions, sizeof *shares), *values = calloc(s.count, sizeof *values);
+        for (uint32_t r = 0; r < info.regions; r++) shares[r] = 0.4f;
+        for (uint32_t i = 0; i < s.count; i++) values[i] = i % 2 ? 0.9f : 0.2f;
+        ATTEMPT(a, world, failures, lm_body_set_region_stiffness(world, plastic[body], shares));
+        ATTEMPT(a, world, failures, lm_world_step(world, FRAME));
+        ATTEMPT(a, world, failures, lm_body_set_region_stiffness(world, plastic[body], NULL));
+        ATTEMPT(a, world, failures, lm_body_set_particle_stiffness(world, plastic[body], values));
+        float share;
+        ATTEMPT(a, world, failures, lm_body_get_slowest_mode(world, plastic[body], &share));
+        assert_true(share >= 0.0f && share <= 1.0f);
+        for (int step = 0; step < 5; step++) ATTEMPT(a, world, failures, lm_world_step(world, FRAME));
+        float *matrices = calloc(info.regions, 9 * sizeof *matrices);
+        assert_ok(lm_body_get_plastic(world, plastic[body], matrices));
+        assert_true(matrices[0] != 1.0f); /* it does flow */
+        free(matrices);
+        free(shares);
+        free(values);
+        sample_free(&s);
+    }
+}
+
+/* A body that was not plastic becomes so while running; one that was is reset. */
+static void change_plastic_bodies(accountant *a, lm_world *world, bool failures, const lm_body_id plastic[3],
+                                  lm_body_id plain)
+{
+    lm_material material = lm_material_default();
+    ATTEMPT(a, world, failures, lm_body_set_material(world, plastic[0], &material));
+    material.yield = 0.001f;
+    ATTEMPT(a, world, failures, lm_body_set_material(world, plain, &material));
+    ATTEMPT(a, world, failures, lm_body_reset_plastic(world, plastic[1]));
+    ATTEMPT(a, world, failures, lm_body_reset_plastic(world, plain));
+    ATTEMPT(a, world, failures, lm_world_step(world, FRAME));
+}
+
 /* One of everything, in the order a host might do it; returns the final hash. */
 static uint64_t live_a_life(accountant *a, bool failures)
 {
@@ -264,6 +330,9 @@ static uint64_t live_a_life(accountant *a, bool failures)
     ATTEMPT(a, world, failures, lm_body_set_material(world, bodies[3], &material));
     ATTEMPT(a, world, failures, lm_body_destroy(world, bodies[2]));
     ATTEMPT(a, world, failures, lm_world_step(world, FRAME));
+    lm_body_id plastic[3];
+    add_plastic_bodies(a, world, failures, plastic);
+    change_plastic_bodies(a, world, failures, plastic, bodies[1]);
 
     size_t size = lm_world_save_size(world);
     void *buffer = malloc(size);
@@ -271,6 +340,7 @@ static uint64_t live_a_life(accountant *a, bool failures)
     for (int k = 0; k < 3; k++) ATTEMPT(a, world, failures, lm_world_step(world, FRAME));
     ATTEMPT(a, world, failures, lm_world_load(world, buffer, size));
     free(buffer);
+    ATTEMPT(a, world, failures, lm_body_destroy(world, plastic[2]));
     ATTEMPT(a, world, failures, lm_collider_destroy(world, colliders[4]));
     ATTEMPT(a, world, failures, lm_field_destroy(world, fields[4]));
     ATTEMPT(a, world, failures, lm_mover_destroy(world, mover));

@@ -91,9 +91,8 @@ static const wrong_scene wrong_scenes[] = {
     {"{\"limber\": 1, \"bodies\": [{\"points\": [[0,0,0]], \"shape\": {\"name\": \"box\"}}]}",
      "s.json:1:48: bodies[0]: \"shape\" and \"points\" exclude each other"},
     {"{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"bix\"}}]}",
-     "s.json:1:45: bodies[0].shape.name: is \"bix\" (expected one of \"box\", \"sphere\", \"cylinder\", \"torus\"; did "
-     "you "
-     "mean \"box\"?)"},
+     "s.json:1:45: bodies[0].shape.name: is \"bix\" (expected one of \"box\", \"sphere\", \"cylinder\", \"torus\", "
+     "\"duck\", \"head\"; did you mean \"box\"?)"},
     {"{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\"}, \"material\": {\"hertz\": 5, \"alpha\": 1}}]}",
      "s.json:1:78: bodies[0].material: \"hertz\" and \"alpha\" exclude each other"},
     {"{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\"}, \"particles\": 400000000}]}",
@@ -126,6 +125,50 @@ static const wrong_scene wrong_scenes[] = {
      "s.json:1:26: expect[0]: incomplete (expected \"box\" with \"outside\")"},
     {"{\"limber\": 1, \"bodies\": [{\"points\": [[0,0,0]], \"rotate\": {\"axis\": [0,0,0], \"angle\": 1}}]}",
      "s.json:1:67: bodies[0].rotate: the axis has no length"},
+    {"{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\"}, \"material\": {\"yield\": -1}}]}",
+     "s.json:1:75: bodies[0].material.yield: is -1 (expected a number from 0 to 1000)"},
+    {"{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\"}, \"material\": {\"max_plastic\": 1}}]}",
+     "s.json:1:81: bodies[0].material.max_plastic: is 1 (expected a number from 0 to 0.9)"},
+    {"{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\"}, \"material\": {\"creep\": -2}}]}",
+     "s.json:1:75: bodies[0].material.creep: is -2 (expected a number from 0 to 1000000 in 1/s)"},
+    {"{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\"}, \"clusters\": {\"kmeans\": 0}}]}",
+     "s.json:1:76: bodies[0].clusters.kmeans: is 0 (expected a whole number from 1 to 1048576)"},
+    {"{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\"}, \"clusters\": {\"kmeans\": 4, \"counts\": [2, 2, "
+     "2]}}]}",
+     "s.json:1:79: bodies[0].clusters: \"counts\" and \"kmeans\" exclude each other"},
+    {"{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\"}, \"clusters\": {\"rings\": 2, \"size\": 1}}]}",
+     "s.json:1:78: bodies[0].clusters: \"rings\" and \"size\" exclude each other"},
+    {"{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\"}, \"clusters\": {\"each\": \"face\"}}]}",
+     "s.json:1:74: bodies[0].clusters.each: is \"face\" (expected one of \"triangle\", \"edge\", \"particle\", "
+     "\"element\")"},
+    {"{\"limber\": 1, \"bodies\": [{\"points\": [[0,0,0], [1,0,0]], \"clusters\": {\"each\": \"triangle\"}}]}",
+     "s.json:1:78: bodies[0].clusters.each: needs the surface of a shape (expected \"particle\" or \"element\")"},
+    {"{\"limber\": 1, \"bodies\": [{\"points\": [[0,0,0], [1,0,0]], \"clusters\": {\"each\": \"element\"}}]}",
+     "s.json:1:78: bodies[0].clusters.each: is \"element\" (expected \"elements\" with it)"},
+    {"{\"limber\": 1, \"bodies\": [{\"points\": [[0,0,0], [1,0,0]], \"clusters\": {\"elements\": [[0, 1]]}}]}",
+     "s.json:1:82: bodies[0].clusters.elements: is given alone (expected \"each\" or \"kmeans\" with it)"},
+    {"{\"limber\": 1, \"bodies\": [{\"points\": [[0,0,0], [1,0,0]], \"clusters\": {\"each\": \"element\", "
+     "\"elements\": [[0]]}}]}",
+     "s.json:1:101: bodies[0].clusters.elements: has one of 1 particles at [0] (expected 2 to 8, the same in all)"},
+    {"{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\"}, \"surface\": {\"skin\": \"bones\"}}]}",
+     "s.json:1:73: bodies[0].surface.skin: is \"bones\" (expected one of \"particles\", \"regions\")"},
+    {"{\"limber\": 1, \"bodies\": [{\"points\": [[0,0,0], [1,0,0]], \"surface\": {\"detail\": 9}}]}",
+     "s.json:1:57: bodies[0]: \"points\" and \"surface\" exclude each other"},
+    {"{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\"}, \"mass_zones\": [{\"value\": 2}]}]}",
+     "s.json:1:68: bodies[0].mass_zones[0]: incomplete (expected \"where\" or \"near\")"},
+    {"{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\"}, \"mass_zones\": [{\"near\": [0,0,0], \"value\": "
+     "0}]}]}",
+     "s.json:1:95: bodies[0].mass_zones[0].value: is 0 (expected from 1e-06 to 1e+06)"},
+    {"{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\"}, \"stiffness_zones\": [{\"near\": [0,0,0], "
+     "\"radius\": 1, \"value\": 1.5}]}]}",
+     "s.json:1:113: bodies[0].stiffness_zones[0].value: is 1.5 (expected from 0 to 1)"},
+    {"{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\"}, \"stiffness_zones\": [{\"where\": {\"min\": "
+     "[0,0,0], \"max\": [1,-1,1]}, \"value\": 0.5}]}]}",
+     "s.json:1:107: bodies[0].stiffness_zones[0].where.max: is below min (expected at least min along each axis)"},
+    {"{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\"}, \"state\": {\"modes\": [{\"axis\": \"x\", "
+     "\"function\": \"yx\", \"amount\": 1}]}}]}",
+     "s.json:1:99: bodies[0].state.modes[0].function: is \"yx\" (expected one of \"x\", \"y\", \"z\", \"xx\", \"yy\", "
+     "\"zz\", \"xy\", \"yz\", \"zx\"; did you mean \"xx\"?)"},
     {"{\"limber\": 1, \"title\": \"a\\u0000b\"}", "s.json:1:24: title: contains a zero character (expected text)"},
     {"{\"limber\": 1, \"limber\": 1}", "s.json:1:15: JSON: the key \"limber\" was given before, on line 1"},
 };
@@ -156,6 +199,13 @@ static const wrong_scene wrong_worlds[] = {
      "has fewer)"},
     {"{\"limber\": 1, \"bodies\": [{\"points\": [[0,0,0]], \"clusters\": {\"lists\": [[0, 7]]}}]}",
      "s.json:1:75: bodies[0].clusters: lists[0][1] is 7 (expected a particle below 1)"},
+    {"{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\"}, \"clusters\": {\"each\": \"edge\"}, \"particles\": "
+     "100}]}",
+     "s.json:1:74: bodies[0].clusters.each: leaves 2 inner particles alone (expected \"particles\": 98, those of the "
+     "surface)"},
+    {"{\"limber\": 1, \"bodies\": [{\"points\": [[0,0,0], [1,0,0]], \"clusters\": {\"each\": \"element\", "
+     "\"elements\": [[0, 7]]}}]}",
+     "s.json:1:26: bodies[0]: lm_body_create: clusters.elements has an index beyond the last point"},
 };
 
 static void test_wrong_worlds_are_told_exactly(void **state)
@@ -414,6 +464,10 @@ static void test_deformations(void **state)
     deform_points(&deform, rest, 2, out);
     double radius = 1.0 / (45.0 * RADIANS_PER_DEGREE); /* towards z, the axis after y */
     assert_vector(out[0], 0, radius, radius);
+    scene_mode modes[2] = {{.axis = 2, .function = 6, .amount = 0.25}, {.axis = 0, .function = 1, .amount = 3}};
+    deform = (scene_deform){.modes = {modes, 2}, .scale = {1, 1, 2}}; /* z grows by xy/4, x by 3y; then z doubles */
+    deform_points(&deform, rest, 2, out);
+    assert_vector(out[1], 7, 2, 1);
     deform = (scene_deform){.scale = {2, 0, 1}, .shear = {0.5, 0, 0}};
     deform_points(&deform, rest, 2, out);
     assert_vector(out[1], 2, 0, 0);
@@ -467,6 +521,101 @@ static void test_repeat_makes_a_grid(void **state)
     assert_vector(info.centre, 0.5, 20, 150);
     lm_world_destroy(world);
     scene_close(s);
+}
+
+/* Clusters by groups, elements and neighbours: how many there are, and how many particles in them. */
+static void test_cluster_makers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body;
+        uint32_t regions, memberships;
+    } cases[] = {
+        {"\"shape\": {\"name\": \"box\", \"detail\": 2}, \"particles\": 26, \"clusters\": {\"kmeans\": 5, \"rings\": "
+         "0}",
+         5, 26},
+        {"\"shape\": {\"name\": \"box\", \"detail\": 2}, \"particles\": 26, \"clusters\": {\"each\": \"triangle\"}", 48,
+         144},
+        {"\"shape\": {\"name\": \"box\", \"detail\": 2}, \"particles\": 26, \"clusters\": {\"each\": \"edge\"}", 72,
+         144},
+        /* each vertex and its neighbours: 26 and twice the 72 edges */
+        {"\"shape\": {\"name\": \"box\", \"detail\": 2}, \"particles\": 26, \"clusters\": {\"each\": \"particle\"}", 26,
+         170},
+        /* the middle is joined to the six middles of the faces */
+        {"\"shape\": {\"name\": \"box\", \"detail\": 2}, \"particles\": 27, \"clusters\": {\"each\": \"particle\"}", 27,
+         183},
+        {"\"points\": [[0,0,0],[1,0,0],[2,0,0]], \"clusters\": {\"each\": \"element\", \"elements\": [[0,1],[1,2]]}", 2,
+         4},
+        {"\"points\": [[0,0,0],[1,0,0],[2,0,0]], \"clusters\": {\"each\": \"particle\", \"elements\": [[0,1],[1,2]]}",
+         3, 7},
+        {"\"points\": [[0,0,0],[1,0,0],[2,0,0]], \"clusters\": {\"kmeans\": 3, \"rings\": 1, \"elements\": "
+         "[[0,1],[1,2]]}",
+         3, 7},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[400];
+        snprintf(text, sizeof text, "{\"limber\": 1, \"bodies\": [{%s}]}", cases[i].body);
+        scene *s = open_good(text);
+        lm_world *world = make(s);
+        lm_body_info info;
+        lm_body_get_info(world, scene_get_body(s, 0).id, &info);
+        if (info.regions != cases[i].regions || info.memberships != cases[i].memberships) {
+            fail_msg("%s: %u regions, %u memberships", cases[i].body, info.regions, info.memberships);
+        }
+        lm_world_destroy(world);
+        scene_close(s);
+    }
+}
+
+static void test_zones(void **state)
+{
+    (void)state;
+    scene *s = open_good("{\"limber\": 1, \"bodies\": [{\"points\": [[0,0,0], [1,0,0], [2,0,0], [5,0,0]], \"mass\": 14,"
+                         "\"mass_zones\": [{\"near\": [0,0,0], \"radius\": 1, \"fade\": 2, \"value\": 5}],"
+                         "\"clusters\": {\"lists\": [[0, 1], [2, 3]]},"
+                         "\"stiffness_zones\": [{\"where\": {\"min\": [-1,-1,-1], \"max\": [0.5,1,1]}, \"value\": 0.5},"
+                         "{\"where\": {\"min\": [4,-1,-1], \"max\": [6,1,1]}, \"value\": 0}]}]}");
+    lm_world *world = make(s);
+    float masses[4], shares[2];
+    assert_int_equal(lm_body_get_masses(world, scene_get_body(s, 0).id, masses), LM_OK);
+    const float expected[4] = {5, 5, 3, 1}; /* at 2 the value is half way back to 1 */
+    for (uint32_t i = 0; i < 4; i++) assert_true(fabsf(masses[i] - expected[i]) < 1e-5f);
+    assert_int_equal(lm_body_get_region_stiffness(world, scene_get_body(s, 0).id, shares), LM_OK);
+    assert_true(fabsf(shares[0] - 0.75f) < 1e-5f); /* means weighted by mass: (5 * 0.5 + 5 * 1)/10, (3 * 1 + 1 * 0)/4 */
+    assert_true(fabsf(shares[1] - 0.75f) < 1e-5f);
+    lm_world_destroy(world);
+    scene_close(s);
+}
+
+/* A surface finer than the particles keeps its size and its volume, also on copies of another size. */
+static void test_finer_surfaces(void **state)
+{
+    (void)state;
+    scene *s = open_good(
+        "{\"limber\": 1, \"gravity\": [0, 0, 0], \"bodies\": [{\"name\": \"ball\", \"shape\": {\"name\": \"sphere\", "
+        "\"detail\": 2}, \"particles\": 13, \"surface\": {\"detail\": 18, \"skin\": \"regions\"}, \"repeat\": "
+        "{\"grid\": "
+        "[3, 1, 1], \"spacing\": [3, 0, 0], \"vary\": {\"size\": 0.5}}}], \"expect\": [{\"measure\": \"triangles\", "
+        "\"equals\": 2000}, {\"measure\": \"volume\", \"greater_than\": 0.999}, {\"measure\": \"volume\", "
+        "\"less_than\": 1.001}]}");
+    lm_world *world = make(s);
+    run(s, world, 0, 5);
+    assert_int_equal(scene_check(s, world, NULL, NULL), 0);
+    lm_body_info info;
+    lm_body_get_info(world, scene_get_body(s, 2).id, &info);
+    assert_int_equal(info.particles, 13);
+    lm_world_destroy(world);
+    scene_close(s);
+}
+
+static void test_strain_of_a_matrix(void **state)
+{
+    (void)state;
+    const float none[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, squeezed[9] = {2, 0, 0, 0, 0.5f, 0, 0, 0, 1};
+    const float turned[9] = {1.05f, 0.25f, 0, 0.25f, 1.05f, 0, 0, 0, 0.95f}; /* stretches 1.3, 0.8, 0.95 */
+    assert_true(fit_strain(none) == 0.0);
+    assert_true(fabs(fit_strain(squeezed) - 1.0) < 1e-6);
+    assert_true(fabs(fit_strain(turned) - 0.3) < 1e-6);
 }
 
 static const char lively[] =
@@ -705,6 +854,10 @@ int main(void)
         cmocka_unit_test(test_deformations),
         cmocka_unit_test(test_rigid_fit_finds_the_rotation),
         cmocka_unit_test(test_repeat_makes_a_grid),
+        cmocka_unit_test(test_cluster_makers),
+        cmocka_unit_test(test_zones),
+        cmocka_unit_test(test_finer_surfaces),
+        cmocka_unit_test(test_strain_of_a_matrix),
         cmocka_unit_test(test_pins_ride_and_events_happen),
         cmocka_unit_test(test_keyframes_are_mixed),
         cmocka_unit_test(test_drags_let_go),

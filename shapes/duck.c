@@ -1,0 +1,62 @@
+/*
+ * A rubber duck, looking along z: a boat-shaped body with a raised tail, folded wings, a round head, a bill with a lower
+ * and an upper half, and eyes that stand out. Its bottom is flattened, so that it stands.
+ */
+#include "kind.h"
+#include "model.h"
+
+static double body(field_point p)
+{
+    double belly = field_ellipsoid(p, 0.52, 0.42, 0.66);
+    double breast = field_sphere(p, field_at(0.0, 0.06, 0.32), 0.42);
+    double rump = field_round_cone(p, field_at(0.0, 0.06, -0.42), field_at(0.0, 0.40, -0.84), 0.24, 0.05);
+    double whole = field_blend(field_blend(belly, breast, 0.2), rump, 0.22);
+    return field_both(whole, -0.34 - p.y, 0.12); /* the flat bottom */
+}
+
+/* A leaf on the flank that stands off at its tip, which points up and back. */
+static double wing(field_point side)
+{
+    field_point q = field_turned_x(side, field_at(0.47, 0.08, -0.10), 0.96, 0.28);
+    q = field_turned_y(q, field_at(0.0, 0.0, 0.0), 0.98, -0.199);
+    double leaf = field_ellipsoid(q, 0.10, 0.19, 0.34);
+    field_point tip = field_less(q, field_at(0.02, 0.06, -0.32));
+    return field_blend(leaf, field_ellipsoid(tip, 0.05, 0.07, 0.14), 0.1);
+}
+
+/* Two flat halves, the upper one longer and turned up at its end. */
+static double bill(field_point p)
+{
+    field_point upper = field_turned_x(p, field_at(0.0, 0.705, 0.73), 0.96, -0.28);
+    field_point lower = field_turned_x(p, field_at(0.0, 0.595, 0.69), 0.995, -0.1);
+    double top = field_ellipsoid(upper, 0.215, 0.08, 0.28);
+    double bottom = field_ellipsoid(lower, 0.17, 0.085, 0.22);
+    return field_blend(top, bottom, 0.03);
+}
+
+static double duck_field(field_point p)
+{
+    field_point side = field_mirror_x(p);
+    double head = field_sphere(p, field_at(0.0, 0.76, 0.36), 0.36);
+    double cheeks = field_sphere(side, field_at(0.13, 0.66, 0.44), 0.22);
+    double eye = field_ellipsoid(field_less(side, field_at(0.185, 0.875, 0.625)), 0.072, 0.095, 0.072);
+
+    double duck = field_blend(body(p), wing(side), 0.05);
+    duck = field_blend(duck, field_blend(head, cheeks, 0.1), 0.16);
+    duck = field_blend(duck, bill(p), 0.06);
+    return field_blend(duck, eye, 0.015);
+}
+
+static const shape_model duck_model = {
+    .field = duck_field,
+    .lower = {-0.615, -0.338, -0.889},
+    .upper = {0.615, 1.120, 0.999},
+    .coarsest = 7,
+};
+
+const shape_kind shape_kind_duck = {
+    .name = "duck",
+    .description = "a rubber duck, looking along z",
+    .natural_size = {0.651f, 0.772f, 1.0f},
+    .model = &duck_model,
+};

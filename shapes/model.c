@@ -1,0 +1,75 @@
+/*
+ * From a model and a definition to a mesh: extraction at the right resolution in the model's own coordinates, relaxation,
+ * then the size asked for.
+ */
+#include "model.h"
+
+#include <stdlib.h>
+
+/* Extraction makes about 1.5 vertices for each square of a cell's side, and triangles with edges e hold 1.15 vertices for
+ * each square of e: edges end up 0.88 cells long. */
+#define CELL_OF_EDGE 1.14
+
+static field_point extents_of(const shape_model *model) { return field_less(model->upper, model->lower); }
+
+static double longest_of(const shape_model *model)
+{
+    field_point extent = extents_of(model);
+    return field_larger(extent.x, field_larger(extent.y, extent.z));
+}
+
+void draft_free(draft_mesh *draft)
+{
+    free(draft->points);
+    free(draft->triangles);
+    *draft = (draft_mesh){0};
+}
+
+double shape_model_field(const shape_model *model, const double extent[3], double x, double y, double z)
+{
+    field_point own = extents_of(model);
+    return model->field(field_at(0.5 * (model->lower.x + model->upper.x) + x * own.x / extent[0],
+                                 0.5 * (model->lower.y + model->upper.y) + y * own.y / extent[1],
+                                 0.5 * (model->lower.z + model->upper.z) + z * own.z / extent[2]));
+}
+
+double shape_model_scale(const shape_model *model, const double extent[3])
+{
+    field_point own = extents_of(model);
+    return field_smaller(extent[0] / own.x, field_smaller(extent[1] / own.y, extent[2] / own.z));
+}
+
+/* The draft in single precision, centred and at the size asked for. */
+static lm_result finish(const shape_model *model, const shape_def *def, const draft_mesh *draft, shape_mesh *mesh)
+{
+    if (draft->point_count > LM_MAX_PARTICLES) return LM_ERROR_LIMIT;
+    mesh->vertices = malloc(draft->point_count * sizeof *mesh->vertices);
+    mesh->triangles = malloc(3 * draft->triangle_count * sizeof *mesh->triangles);
+    if (!mesh->vertices || !mesh->triangles) {
+        shape_mesh_free(mesh);
+        return LM_ERROR_MEMORY;
+    }
+    field_point own = extents_of(model);
+    for (size_t i = 0; i < draft->point_count; i++) {
+        field_point p = draft->points[i];
+        mesh->vertices[i].x = (float)((p.x - 0.5 * (model->lower.x + model->upper.x)) / own.x * def->size.x);
+        mesh->vertices[i].y = (float)((p.y - 0.5 * (model->lower.y + model->upper.y)) / own.y * def->size.y);
+        mesh->vertices[i].z = (float)((p.z - 0.5 * (model->lower.z + model->upper.z)) / own.z * def->size.z);
+    }
+    for (size_t i = 0; i < 3 * draft->triangle_count; i++) mesh->triangles[i] = draft->triangles[i];
+    mesh->vertex_count = (uint32_t)draft->point_count;
+    mesh->triangle_count = (uint32_t)draft->triangle_count;
+    return LM_OK;
+}
+
+lm_result shape_model_mesh(const shape_model *model, const shape_def *def, shape_mesh *mesh)
+{
+    uint32_t detail = def->detail < model->coarsest ? model->coarsest : def->detail;
+    double cell = CELL_OF_EDGE * longest_of(model) / detail;
+    draft_mesh draft = {0};
+    lm_result result = shape_extract(model, cell, &draft);
+    if (result == LM_OK) result = shape_relax(model, cell, &draft);
+    if (result == LM_OK) result = finish(model, def, &draft, mesh);
+    draft_free(&draft);
+    return result;
+}

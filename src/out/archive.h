@@ -1,0 +1,194 @@
+/*
+ * Archives: values that are counted, written or read by the same calls.
+ *
+ * A visit_... function is handed a field. While measuring it counts the field's bytes, while saving it writes them, while
+ * loading it reads them and checks what can be checked of the value alone. Numbers are little-endian.
+ */
+#ifndef LMI_ARCHIVE_H
+#define LMI_ARCHIVE_H
+
+#include "world.h"
+
+#include <string.h>
+
+typedef enum archive_mode { MEASURE, SAVE, LOAD } archive_mode;
+
+typedef struct archive {
+    archive_mode mode;
+    unsigned char *bytes; /* null while measuring */
+    size_t size;
+    size_t at;
+    bool damaged;       /* loading: something cannot be */
+    bool out_of_memory; /* loading */
+} archive;
+
+/* --- single values --- */
+
+/* Marks what was read as damaged. What is in a world may be saved whatever it is. */
+static inline void refuse_if(archive *a, bool fault) { a->damaged = a->damaged || (fault && a->mode == LOAD); }
+
+static inline bool take(archive *a, size_t count, size_t *at)
+{
+    if (a->damaged || a->out_of_memory) {
+        return false;
+    }
+    if (a->mode != MEASURE && count > a->size - a->at) {
+        a->damaged = true;
+        return false;
+    }
+    *at = a->at;
+    a->at += count;
+    return a->mode != MEASURE;
+}
+
+static inline void visit_bits(archive *a, uint64_t *value, int bytes)
+{
+    size_t at;
+    if (!take(a, (size_t)bytes, &at)) {
+        return;
+    }
+    if (a->mode == LOAD) {
+        *value = 0;
+    }
+    for (int k = 0; k < bytes; k++) {
+        if (a->mode == SAVE) {
+            a->bytes[at + (size_t)k] = (unsigned char)(*value >> (8 * k));
+        } else {
+            *value |= (uint64_t)a->bytes[at + (size_t)k] << (8 * k);
+        }
+    }
+}
+
+static inline void visit_u32(archive *a, uint32_t *value)
+{
+    uint64_t bits = *value;
+    visit_bits(a, &bits, 4);
+    *value = (uint32_t)bits;
+}
+
+static inline void visit_u64(archive *a, uint64_t *value) { visit_bits(a, value, 8); }
+
+static inline void visit_bool(archive *a, bool *value)
+{
+    uint64_t bits = *value;
+    visit_bits(a, &bits, 1);
+    refuse_if(a, bits > 1);
+    *value = bits == 1;
+}
+
+static inline void visit_float(archive *a, float *value)
+{
+    uint32_t bits;
+    memcpy(&bits, value, sizeof bits);
+    visit_u32(a, &bits);
+    memcpy(value, &bits, sizeof bits);
+    refuse_if(a, !isfinite(*value));
+}
+
+static inline void visit_double(archive *a, double *value)
+{
+    uint64_t bits;
+    memcpy(&bits, value, sizeof bits);
+    visit_u64(a, &bits);
+    memcpy(value, &bits, sizeof bits);
+    refuse_if(a, !isfinite(*value));
+}
+
+static inline void visit_vec3(archive *a, lm_vec3 *v)
+{
+    visit_float(a, &v->x);
+    visit_float(a, &v->y);
+    visit_float(a, &v->z);
+}
+
+static inline void visit_dvec3(archive *a, lm_dvec3 *v)
+{
+    visit_double(a, &v->x);
+    visit_double(a, &v->y);
+    visit_double(a, &v->z);
+}
+
+static inline void visit_dmat3(archive *a, dmat3 *m)
+{
+    for (int i = 0; i < 9; i++) {
+        visit_double(a, &m->m[i / 3][i % 3]);
+    }
+}
+
+/* Whether the columns are orthonormal and right-handed. */
+static inline bool is_rotation(const dmat3 *m)
+{
+    double worst = 0.0;
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            double dot = m->m[0][i] * m->m[0][j] + m->m[1][i] * m->m[1][j] + m->m[2][i] * m->m[2][j];
+            worst = fmax(worst, fabs(dot - (i == j)));
+        }
+    }
+    lm_dvec3 x = dvec(m->m[0][0], m->m[1][0], m->m[2][0]), y = dvec(m->m[0][1], m->m[1][1], m->m[2][1]);
+    lm_dvec3 z = dvec(m->m[0][2], m->m[1][2], m->m[2][2]);
+    return worst < 1e-6 && dvec_dot(dvec_cross(x, y), z) > 0.0;
+}
+
+static inline bool is_unit(lm_quat q)
+{
+    double length = (double)q.x * q.x + (double)q.y * q.y + (double)q.z * q.z + (double)q.w * q.w;
+    return fabs(length - 1.0) < 1e-3;
+}
+
+static inline bool is_slow(lm_vec3 v)
+{
+    return fabsf(v.x) <= LM_MAX_SPEED && fabsf(v.y) <= LM_MAX_SPEED && fabsf(v.z) <= LM_MAX_SPEED;
+}
+
+static inline bool is_near(lm_vec3 v)
+{
+    return fabsf(v.x) <= LM_MAX_COORDINATE && fabsf(v.y) <= LM_MAX_COORDINATE && fabsf(v.z) <= LM_MAX_COORDINATE;
+}
+
+static inline void visit_pose(archive *a, lm_pose *pose)
+{
+    visit_dvec3(a, &pose->position);
+    visit_float(a, &pose->rotation.x);
+    visit_float(a, &pose->rotation.y);
+    visit_float(a, &pose->rotation.z);
+    visit_float(a, &pose->rotation.w);
+}
+
+/* An enumeration that must stay below `count`. */
+static inline void visit_enum(archive *a, int *value, int count)
+{
+    uint32_t bits = (uint32_t)*value;
+    visit_u32(a, &bits);
+    refuse_if(a, bits >= (uint32_t)count);
+    *value = a->damaged ? 0 : (int)bits;
+}
+
+#define VISIT_ENUM(a, field, count)                                                                                    \
+    do {                                                                                                               \
+        int plain = (int)(field);                                                                                      \
+        visit_enum(a, &plain, count);                                                                                  \
+        (field) = plain;                                                                                               \
+    } while (0)
+
+/* A count of things that take at least `least` bytes each: one that cannot fit into what is left is refused before any
+ * memory is asked for. */
+static inline void visit_count(archive *a, uint32_t *count, size_t least)
+{
+    visit_u32(a, count);
+    if (a->mode == LOAD && (a->damaged || *count > (a->size - a->at) / least)) {
+        a->damaged = true;
+        *count = 0;
+    }
+}
+
+/* A number that must be below `limit`, or LMI_NONE where that is allowed. */
+static inline void visit_index(archive *a, uint32_t *index, uint32_t limit, bool none)
+{
+    visit_u32(a, index);
+    refuse_if(a, (*index >= limit && !(none && *index == LMI_NONE)));
+}
+
+static inline bool ok(const archive *a) { return !a->damaged && !a->out_of_memory; }
+
+#endif
