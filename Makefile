@@ -21,7 +21,7 @@ test: trees ## everything that must hold: unit, oracle, invariants, sanitizers, 
 test-long: trees ## all of `make test`, and: two minutes of fuzzing a target, every scene everywhere, slow tests sanitized
 	LIMBER_FUZZ_SECONDS=120 $(CTEST) -LE soak
 
-soak: ## simulated hours (about a quarter of an hour)
+soak: ## simulated hours (about ten minutes)
 	@tools/setup test
 	@tools/build release
 	$(CTEST) -L soak
