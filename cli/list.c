@@ -3,12 +3,18 @@
 #include "scene/scene.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static int run(const cli_command *command, int argc, char **argv)
 {
     int code = cli_parse(command, argc, argv, NULL, 0, NULL, 0);
     if (code >= 0) {
         return code;
+    }
+    size_t widest = 0;
+    for (uint32_t i = 0; scene_builtin_name(i) != NULL; i++) {
+        size_t width = strlen(scene_builtin_name(i));
+        widest = width > widest ? width : widest;
     }
     for (uint32_t i = 0; scene_builtin_name(i) != NULL; i++) {
         scene_error error;
@@ -18,7 +24,7 @@ static int run(const cli_command *command, int argc, char **argv)
             return cli_fail(CLI_FAILED, "%s", error.text);
         }
         const char *figure = scene_figure(opened);
-        printf("%-12s %s%s%s%s\n", name, scene_title(opened), figure[0] != '\0' ? " [" : "", figure,
+        printf("%-*s  %s%s%s%s\n", (int)widest, name, scene_title(opened), figure[0] != '\0' ? " [" : "", figure,
                figure[0] != '\0' ? "]" : "");
         scene_close(opened);
     }
