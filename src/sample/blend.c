@@ -63,12 +63,6 @@ uint32_t lmi_blend_point(const lmi_region *regions, uint32_t region_count, lm_ve
     return kept;
 }
 
-static void quadratics(lm_dvec3 q, double f[6])
-{
-    f[0] = q.x * q.x, f[1] = q.y * q.y, f[2] = q.z * q.z;
-    f[3] = q.x * q.y, f[4] = q.y * q.z, f[5] = q.z * q.x;
-}
-
 /* Columns of `linear` for directions without extent: unit vectors across those that have some. */
 static void complete_axes(const lmi_region *region, const float *rotation, uint32_t stride, double linear[9])
 {
@@ -148,7 +142,7 @@ void lmi_carrier_make(lmi_carrier *c, const lmi_region *region, const lm_vec3 *r
         const float *at = x + (size_t)members[n] * 4;
         lm_dvec3 q = lmi_region_local(region, rest[members[n]]);
         double f[6], local[3] = {q.x, q.y, q.z}, w = at[3] / mass;
-        quadratics(q, f);
+        lmi_quadratics(q, f);
         for (int i = 0; i < 3; i++) {
             double p = w * (at[i] - c->constant[i]);
             for (int j = 0; j < 3; j++) {
@@ -168,7 +162,7 @@ void lmi_carrier_make(lmi_carrier *c, const lmi_region *region, const lm_vec3 *r
 lm_dvec3 lmi_carrier_apply(const lmi_carrier *c, lm_dvec3 q)
 {
     double f[6], out[3];
-    quadratics(q, f);
+    lmi_quadratics(q, f);
     for (int i = 0; i < 3; i++) {
         out[i] = c->constant[i] + c->linear[3 * i] * q.x + c->linear[3 * i + 1] * q.y + c->linear[3 * i + 2] * q.z;
         for (int j = 0; j < 6; j++) {

@@ -36,12 +36,6 @@ typedef struct response {
     double quadratic[18];
 } response;
 
-static void quadratics(lm_dvec3 q, double f[6])
-{
-    f[0] = q.x * q.x, f[1] = q.y * q.y, f[2] = q.z * q.z;
-    f[3] = q.x * q.y, f[4] = q.y * q.z, f[5] = q.z * q.x;
-}
-
 /* The rigid and volume-keeping parts of an affine displacement L (of q): the best rotation [w] D, and L without its part
  * along the gradient of the volume. */
 static void split_linear(const double d[3], const double l[9], double rigid[9], double kept[9])
@@ -75,7 +69,7 @@ static response respond(const modes *m, uint32_t r, const double *u)
         lm_dvec3 at = dmat_apply_transposed(&region->axes, dvec(u[3 * p], u[3 * p + 1], u[3 * p + 2]));
         double v[3] = {w * at.x, w * at.y, w * at.z}, local[3] = {q.x, q.y, q.z};
         out.mean = dvec_add(out.mean, dvec(v[0], v[1], v[2]));
-        quadratics(q, f);
+        lmi_quadratics(q, f);
         for (int i = 0; i < 9; i++) {
             l[i] += v[i / 3] * local[i % 3];
         }
@@ -120,7 +114,7 @@ static void apply_match(const modes *m, const double *y, double *u, double *imag
             uint32_t p = body->members[n];
             lm_dvec3 q = lmi_region_local(region, body->rest[p]);
             double f[6], local[3] = {q.x, q.y, q.z}, goal[3] = {a.mean.x, a.mean.y, a.mean.z};
-            quadratics(q, f);
+            lmi_quadratics(q, f);
             for (int i = 0; i < 6; i++) {
                 f[i] -= region->mean[i] + region->linear[i][0] * q.x + region->linear[i][1] * q.y +
                         region->linear[i][2] * q.z;

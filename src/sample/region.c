@@ -44,16 +44,6 @@ lm_dvec3 lmi_region_local(const lmi_region *region, lm_vec3 rest)
                 region->extent[2] > 0.0 ? q.z / region->extent[2] : 0.0);
 }
 
-static void quadratics(lm_dvec3 q, double out[LMI_QUADRATICS])
-{
-    out[0] = q.x * q.x;
-    out[1] = q.y * q.y;
-    out[2] = q.z * q.z;
-    out[3] = q.x * q.y;
-    out[4] = q.y * q.z;
-    out[5] = q.z * q.x;
-}
-
 /* The inverse of a Gram matrix over the eigenvectors that matter. */
 static void invert_significant(double gram[LMI_QUADRATICS * LMI_QUADRATICS],
                                float inverse[LMI_QUADRATICS][LMI_QUADRATICS])
@@ -81,7 +71,7 @@ static void find_quadratics(lmi_region *region, const lm_vec3 *rest, const float
     for (uint32_t n = 0; n < member_count; n++) {
         lm_dvec3 q = lmi_region_local(region, rest[members[n]]);
         double w = weights[members[n]] / mass;
-        quadratics(q, f);
+        lmi_quadratics(q, f);
         for (int j = 0; j < LMI_QUADRATICS; j++) {
             mean[j] += w * f[j];
             linear[j][0] += w * f[j] * q.x;
@@ -92,7 +82,7 @@ static void find_quadratics(lmi_region *region, const lm_vec3 *rest, const float
     for (uint32_t n = 0; n < member_count; n++) {
         lm_dvec3 q = lmi_region_local(region, rest[members[n]]);
         double w = weights[members[n]] / mass;
-        quadratics(q, f);
+        lmi_quadratics(q, f);
         for (int j = 0; j < LMI_QUADRATICS; j++) {
             f[j] -= mean[j] + linear[j][0] * q.x + linear[j][1] * q.y + linear[j][2] * q.z;
         }

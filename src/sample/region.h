@@ -34,6 +34,17 @@ typedef struct lmi_region {
 void lmi_region_make(lmi_region *region, const lm_vec3 *rest, const float *weights, const uint32_t *members,
                      uint32_t member_count);
 
+/* The six products of q that the quadratic fit takes, in the order of the arrays above. */
+static inline void lmi_quadratics(lm_dvec3 q, double out[LMI_QUADRATICS])
+{
+    out[0] = q.x * q.x;
+    out[1] = q.y * q.y;
+    out[2] = q.z * q.z;
+    out[3] = q.x * q.y;
+    out[4] = q.y * q.z;
+    out[5] = q.z * q.x;
+}
+
 /* q of a rest position. */
 lm_dvec3 lmi_region_local(const lmi_region *region, lm_vec3 rest);
 
