@@ -50,6 +50,7 @@ static int write_shape(const shape_def *def, const char *path)
     }
     obj_object object = {.name = def->name,
                          .positions = mesh.vertices,
+                         .colours = (const uint8_t *)mesh.colours,
                          .vertex_count = mesh.vertex_count,
                          .triangles = mesh.triangles,
                          .triangle_count = mesh.triangle_count};

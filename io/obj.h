@@ -1,7 +1,8 @@
 /*
  * Wavefront OBJ: the plainest mesh format, readable by every modelling program.
  *
- * Written: objects with names, positions, normals and triangles; numbers with the fewest digits that read back as the
+ * Written: objects with names, positions, normals, colours (three more numbers after a position, as many programs read
+ * them) and triangles; numbers with the fewest digits that read back as the
  * same float. Read: positions and faces; everything else (texture coordinates, normals, groups, materials, curves) is
  * passed over. Neither depends on the host's locale. Axes are kept as they are.
  */
@@ -27,6 +28,7 @@ typedef struct obj_object {
     const char *name; /* spaces and control characters are written as '_' */
     const lm_vec3 *positions;
     const lm_vec3 *normals; /* one for each position; may be null */
+    const uint8_t *colours; /* red, green and blue (sRGB) for each position; may be null */
     uint32_t vertex_count;
     const uint32_t *triangles; /* three indices into positions each */
     uint32_t triangle_count;

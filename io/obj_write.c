@@ -103,13 +103,15 @@ size_t obj_format_number(float value, char text[OBJ_NUMBER_SIZE])
  * Lines
  */
 
-static void write_vector(FILE *file, const char *keyword, lm_vec3 v)
+/* `colour` may be null. */
+static void write_vector(FILE *file, const char *keyword, lm_vec3 v, const uint8_t *colour)
 {
-    char line[3 * OBJ_NUMBER_SIZE + 8];
-    const float value[3] = {v.x, v.y, v.z};
+    char line[6 * OBJ_NUMBER_SIZE + 16];
+    float value[6] = {v.x, v.y, v.z};
+    for (int i = 0; colour && i < 3; i++) value[3 + i] = (float)colour[i] / 255.0f;
     size_t length = strlen(keyword);
     memcpy(line, keyword, length);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < (colour ? 6 : 3); i++) {
         line[length++] = ' ';
         length += obj_format_number(value[i], line + length);
     }
@@ -130,8 +132,11 @@ static void write_name(FILE *file, const char *name)
 static void write_vertices(FILE *file, const obj_object *object)
 {
     write_name(file, object->name);
-    for (uint32_t i = 0; i < object->vertex_count; i++) write_vector(file, "v", object->positions[i]);
-    for (uint32_t i = 0; object->normals && i < object->vertex_count; i++) write_vector(file, "vn", object->normals[i]);
+    const uint8_t *colours = object->colours;
+    for (uint32_t i = 0; i < object->vertex_count; i++)
+        write_vector(file, "v", object->positions[i], colours ? colours + 3u * (size_t)i : NULL);
+    for (uint32_t i = 0; object->normals && i < object->vertex_count; i++)
+        write_vector(file, "vn", object->normals[i], NULL);
 }
 
 /* `first` and `first_normal` are the numbers, counted through the whole file from 1, of the object's first position and

@@ -116,6 +116,7 @@ const shape_kind shape_kind_box = {
     .name = "box",
     .description = "a box with a square grid on each side",
     .natural_size = {1.0f, 1.0f, 1.0f},
+    .colour = 0xc8553d,
     .count = box_count,
     .build = box_build,
     .flat = box_flat,

@@ -141,6 +141,7 @@ const shape_kind shape_kind_cylinder = {
     .name = "cylinder",
     .description = "an upright cylinder, round or oval, with flat caps",
     .natural_size = {1.0f, 1.0f, 1.0f},
+    .colour = 0x5b8e4e,
     .count = cylinder_count,
     .build = cylinder_build,
     .curved = cylinder_curved,

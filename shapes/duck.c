@@ -47,8 +47,18 @@ static double duck_field(field_point p)
     return field_blend(duck, eye, 0.015);
 }
 
+static field_colour duck_colour(field_point p, double blur)
+{
+    field_point side = field_mirror_x(p);
+    field_colour colour = paint(0xf7c325);
+    colour = paint_over(colour, paint(0xf07818), bill(p) - 0.02, blur);
+    field_point eye = field_less(side, field_at(0.185, 0.875, 0.625));
+    return paint_over(colour, paint(0x14110f), field_ellipsoid(eye, 0.075, 0.098, 0.075), blur);
+}
+
 static const shape_model duck_model = {
     .field = duck_field,
+    .colour = duck_colour,
     .lower = {-0.615, -0.338, -0.889},
     .upper = {0.615, 1.120, 0.999},
     .coarsest = 7,

@@ -84,8 +84,15 @@ static double head_field(field_point p)
     return field_both(head, -0.82 - p.y, 0.05); /* cut off below */
 }
 
+static field_colour head_colour(field_point p, double blur)
+{
+    (void)p, (void)blur;
+    return paint(0xd8a183);
+}
+
 static const shape_model head_model = {
     .field = head_field,
+    .colour = head_colour,
     .lower = {-0.408, -0.820, -0.530},
     .upper = {0.408, 0.580, 0.496},
     .coarsest = 6,

@@ -26,6 +26,7 @@ typedef struct shape_kind {
     const char *name;
     const char *description;
     lm_vec3 natural_size;
+    uint32_t colour; /* 0xrrggbb; a model that paints itself needs none */
     shape_counts (*count)(const shape_frame *frame);
 
     /* Writes exactly as many vertices and triangles as `count` says. */

@@ -5,11 +5,31 @@
 #define LIMBER_SHAPES_MODEL_H
 
 #include "field.h"
+#include "paint.h"
 #include "shapes.h"
+
+/* A named part: how much a point of the surface belongs to it, 0 to 1. */
+typedef struct model_group {
+    const char *name;
+    double (*weight)(field_point p);
+} model_group;
+
+typedef struct model_bone {
+    const char *name;
+    uint32_t parent; /* an earlier bone, or SHAPE_NO_BONE */
+    field_point head, tail;
+} model_bone;
 
 typedef struct shape_model {
     /* Negative inside. Coordinates and unit of length are the model's own. */
     double (*field)(field_point p);
+    /* The colour of a point of the surface. Borders between colours are best blurred over `blur`, which is about an edge
+     * of the mesh, so that they do not show its triangles (paint.h). */
+    field_colour (*colour)(field_point p, double blur);
+    const model_group *groups;
+    uint32_t group_count;
+    const model_bone *bones;
+    uint32_t bone_count;
     field_point lower, upper; /* the box that just holds it */
     uint32_t coarsest;        /* a detail below this is taken as this: fewer triangles would not hold the shape */
 } shape_model;

@@ -92,20 +92,34 @@ lm_result shape_make_mesh(const shape_def *def, shape_mesh *mesh)
     if (counts.vertices > (double)LM_MAX_PARTICLES) return LM_ERROR_LIMIT;
 
     mesh->vertices = malloc((size_t)counts.vertices * sizeof *mesh->vertices);
+    mesh->colours = malloc((size_t)counts.vertices * sizeof *mesh->colours);
     mesh->triangles = malloc((size_t)counts.triangles * 3u * sizeof *mesh->triangles);
-    if (!mesh->vertices || !mesh->triangles) {
+    if (!mesh->vertices || !mesh->colours || !mesh->triangles) {
         shape_mesh_free(mesh);
         return LM_ERROR_MEMORY;
     }
     kind->build(&frame, mesh);
+    shape_colour colour = paint_narrow(paint(kind->colour));
+    for (uint32_t i = 0; i < mesh->vertex_count; i++) mesh->colours[i] = colour;
     return LM_OK;
+}
+
+const shape_group *shape_find_group(const shape_mesh *mesh, const char *name)
+{
+    for (uint32_t i = 0; i < mesh->group_count; i++)
+        if (strcmp(mesh->groups[i].name, name) == 0) return &mesh->groups[i];
+    return NULL;
 }
 
 void shape_mesh_free(shape_mesh *mesh)
 {
     if (!mesh) return;
+    for (uint32_t i = 0; i < mesh->group_count; i++) free(mesh->groups[i].weights);
     free(mesh->vertices);
+    free(mesh->colours);
     free(mesh->triangles);
+    free(mesh->groups);
+    free(mesh->bones);
     *mesh = (shape_mesh){0};
 }
 

@@ -9,11 +9,36 @@
 
 #include "limber/limber.h"
 
+/* As a screen shows it (sRGB). */
+typedef struct shape_colour {
+    uint8_t r, g, b; /* nothing beside them: an array of these is one of bytes */
+} shape_colour;
+
+/* A named part of a model: how much each vertex belongs to it, 0 to 1. */
+typedef struct shape_group {
+    const char *name; /* static */
+    float *weights;   /* one for each vertex */
+} shape_group;
+
+/* A bone of a model that has a skeleton. The group of the same name says which vertices it carries. */
+typedef struct shape_bone {
+    const char *name;   /* static */
+    uint32_t parent;    /* an earlier bone, or SHAPE_NO_BONE */
+    lm_vec3 head, tail; /* where it begins (the joint) and ends, in the frame of the mesh */
+} shape_bone;
+
+#define SHAPE_NO_BONE UINT32_MAX
+
 typedef struct shape_mesh {
     lm_vec3 *vertices;
+    shape_colour *colours; /* one for each vertex */
     uint32_t vertex_count;
     uint32_t *triangles; /* three indices each, counter-clockwise from outside */
     uint32_t triangle_count;
+    shape_group *groups; /* null when there are none */
+    uint32_t group_count;
+    shape_bone *bones; /* null when there are none */
+    uint32_t bone_count;
 } shape_mesh;
 
 /* Particles for a body: the mesh's vertices first, in their order, then points inside. */
@@ -24,7 +49,7 @@ typedef struct shape_cloud {
 } shape_cloud;
 
 typedef struct shape_def {
-    const char *name; /* "box", "sphere", "cylinder", "torus", "duck", "head" */
+    const char *name; /* one of shape_name */
     lm_vec3 size;     /* extents along the axes, metres, 1e-6 to 1e6; default 1 each */
     uint32_t detail;  /* edges are about (longest extent / detail) long; at least 1; default 4 */
 } shape_def;
@@ -47,6 +72,9 @@ lm_result shape_make_mesh(const shape_def *def, shape_mesh *mesh);
  * of points wanted; 0 gives inner points at about the spacing of the surface. LM_ERROR_ARGUMENT when `points` is below
  * the mesh's vertex count, LM_ERROR_LIMIT above LM_MAX_PARTICLES. */
 lm_result shape_make_cloud(const shape_def *def, const shape_mesh *mesh, uint32_t points, shape_cloud *cloud);
+
+/* The group of this name, or null. */
+const shape_group *shape_find_group(const shape_mesh *mesh, const char *name);
 
 void shape_mesh_free(shape_mesh *mesh);
 void shape_cloud_free(shape_cloud *cloud);

@@ -155,6 +155,7 @@ const shape_kind shape_kind_sphere = {
     .name = "sphere",
     .description = "a ball, or an ellipsoid, of nearly equal triangles",
     .natural_size = {1.0f, 1.0f, 1.0f},
+    .colour = 0x3f7cac,
     .count = sphere_count,
     .build = sphere_build,
     .curved = sphere_curved,

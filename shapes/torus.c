@@ -84,6 +84,7 @@ const shape_kind shape_kind_torus = {
     .name = "torus",
     .description = "a ring lying flat, with a round or oval tube",
     .natural_size = {1.0f, 0.3f, 1.0f},
+    .colour = 0xd9a441,
     .count = torus_count,
     .build = torus_build,
     .curved = torus_curved,
