@@ -251,7 +251,18 @@ static bool order_particles(lm_world *world, lmi_body *body, const lm_body_def *
     return true;
 }
 
-/* Masses and fit weights into the fourth components of v and x; `held` (null: none) marks particles that a pin holds. */
+static double rest_size_of(const lmi_body *body)
+{
+    lm_vec3 lower = body->rest[0], upper = body->rest[0];
+    for (uint32_t n = 1; n < body->particle_count; n++) {
+        lm_vec3 p = body->rest[n];
+        lower = (lm_vec3){fminf(lower.x, p.x), fminf(lower.y, p.y), fminf(lower.z, p.z)};
+        upper = (lm_vec3){fmaxf(upper.x, p.x), fmaxf(upper.y, p.y), fmaxf(upper.z, p.z)};
+    }
+    return dvec_length(dvec_sub(dvec_from(upper), dvec_from(lower)));
+}
+
+/* The size and the masses in all; masses and fit weights into the fourth components of v and x; `held` (null: none) marks particles that a pin holds. */
 static void derive_weights(lmi_body *body, const bool *held)
 {
     body->total_mass = 0.0;
@@ -259,6 +270,7 @@ static void derive_weights(lmi_body *body, const bool *held)
         body->total_mass += body->mass[n];
     }
     body->mean_mass = body->total_mass / body->particle_count;
+    body->rest_size = rest_size_of(body);
     for (uint32_t n = 0; n < body->particle_count; n++) {
         body->x[(size_t)n * 4 + 3] = 0.0f;
         body->v[(size_t)n * 4 + 3] = (float)(body->mass[n] / body->mean_mass);

@@ -71,6 +71,7 @@ typedef struct lmi_body {
     bool plastic_material; /* it may flow, or has flowed */
     double total_mass;
     double mean_mass; /* the unit of the masses in lanes */
+    double rest_size; /* the diagonal of the rest shape's bounding box, metres */
     float contact_radius;
     lm_material material;
     uint64_t user_data;

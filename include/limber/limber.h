@@ -394,7 +394,8 @@ LM_API lm_result lm_body_get_rest_positions(const lm_world *world, lm_body_id bo
 LM_API lm_result lm_body_get_goals(const lm_world *world, lm_body_id body, lm_dvec3 base, lm_vec3 *goals);
 
 /* Puts the particles anywhere within LM_MAX_COORDINATE of `base`, however mangled, with velocities up to LM_MAX_SPEED
- * along each axis (null: unchanged). */
+ * along each axis (null: unchanged). Particles that are farther from their goals than the body is large lose deformation
+ * velocity (20 1/s) whatever the material: a body torn apart comes back without swinging forever. */
 LM_API lm_result lm_body_set_state(lm_world *world, lm_body_id body, lm_dvec3 base, const lm_vec3 *positions,
                                    const lm_vec3 *velocities);
 

@@ -11,7 +11,7 @@
  *
  * The goals exert no net force and no net torque on a free body, but for rounding, and rounding adds up: a micrometre of
  * common error in the goals, divided by h, is a lasting velocity. So the motion as a whole that is in d is taken out of
- * it before it is used. Held (pinned) bodies exchange momentum with what holds them: there it counts as given from
+ * it before it is used (overstretch.c for bodies of many times their size). Held (pinned) bodies exchange momentum with what holds them: there it counts as given from
  * outside.
  *
  * Deterministic for the same reasons as predict; a particle adds its goals in the order of its body's regions.
@@ -41,8 +41,13 @@ static inline void velocity_at(const lanes_motion *m, const vf x[3], vf out[3])
     out[2] = m->velocity[2] + (m->spin[0] * ry - m->spin[1] * rx);
 }
 
+/* What there is in d besides deformation. */
+typedef struct drift {
+    lm_vec3 velocity, spin;
+} drift;
+
 /* d of every particle into scratch->pull; returns the motion as a whole that is in it. */
-static lanes_motion pull_to_goals(const lmi_step *step, const lmi_pack *pack, lmi_body *body, lmi_scratch *scratch)
+static drift pull_to_goals(const lmi_step *step, const lmi_pack *pack, lmi_body *body, lmi_scratch *scratch)
 {
     vf sums[6][LMI_PIECES];
     for (int i = 0; i < 6 * LMI_PIECES; i++) {
@@ -80,19 +85,19 @@ static lanes_motion pull_to_goals(const lmi_step *step, const lmi_pack *pack, lm
             sums[5][piece] = sums[5][piece] + (r[0] * p[1] - r[1] * p[0]);
         }
     }
-    lm_vec3 velocity = {0.0f, 0.0f, 0.0f}, spin = velocity;
+    drift found = {{0.0f, 0.0f, 0.0f}, {0.0f, 0.0f, 0.0f}};
     double total[6];
     for (int i = 0; i < 6; i++) {
         total[i] = lmi_sum_lanes(sums[i]);
     }
     lm_dvec3 net = dvec(total[0], total[1], total[2]);
     if (body->first_pin == LMI_NONE) {
-        lmi_motion_of(&body->motion, net, dvec(total[3], total[4], total[5]), &velocity, &spin);
+        lmi_motion_of(&body->motion, net, dvec(total[3], total[4], total[5]), &found.velocity, &found.spin);
     } else {
         lm_dvec3 given = dvec_scale(net, body->alpha / step->h * body->mean_mass);
         body->outside_impulse = dvec_add(body->outside_impulse, given);
     }
-    return spread_motion(body->motion.centre, velocity, spin);
+    return found;
 }
 
 static inline lm_vec3 fold(vf bound[3][LMI_PIECES], bool upper)
@@ -112,12 +117,14 @@ static inline lm_vec3 fold(vf bound[3][LMI_PIECES], bool upper)
     return v;
 }
 
-static void move(const lmi_step *step, lmi_body *body, const lanes_motion *drift, const lmi_scratch *scratch)
+/* `share` is how much of the deformation velocity is kept. */
+static void move(const lmi_step *step, lmi_body *body, const drift *in_pull, float share, const lmi_scratch *scratch)
 {
     const vf h = vf_set1((float)step->h), zero = vf_set1(0.0f);
     const vf rate = vf_set1((float)fmin(body->alpha / step->h, 1e30)), k = vf_set1(body->damping);
     const vf fast = vf_set1(LM_MAX_SPEED), far = vf_set1(LM_MAX_COORDINATE), huge = vf_set1(3e38f);
     lanes_motion motion = spread_motion(body->motion.centre, body->motion.velocity, body->motion.spin);
+    lanes_motion in_pull_at = spread_motion(body->motion.centre, in_pull->velocity, in_pull->spin);
     vf lower[3][LMI_PIECES], upper[3][LMI_PIECES];
     for (int i = 0; i < 3 * LMI_PIECES; i++) {
         lower[i / LMI_PIECES][i % LMI_PIECES] = huge;
@@ -131,11 +138,12 @@ static void move(const lmi_step *step, lmi_body *body, const lanes_motion *drift
             vf_load4(body->v + 4 * at, v);
             vm matched = vf_lt(zero, x[3]), real = vf_lt(zero, v[3]);
             velocity_at(&motion, x, whole);
-            velocity_at(drift, x, extra);
+            velocity_at(&in_pull_at, x, extra);
             const float *pull = scratch->pull + (size_t)n * 3 + (size_t)piece * LMI_LANES;
             for (int i = 0; i < 3; i++) {
                 vf d = vf_load(pull + i * LMI_BLOCK) - extra[i];
                 vf pulled = (v[i] + k * (whole[i] - v[i])) + rate * d;
+                if (share < 1.0f) pulled = whole[i] + vf_set1(share) * (pulled - whole[i]);
                 v[i] = vf_clamp(vf_select(matched, pulled, v[i]), zero - fast, fast);
                 x[i] = vf_select(real, vf_clamp(x[i] + h * v[i], zero - far, far), x[i]);
                 lower[i][piece] = vf_select(real, vf_min(lower[i][piece], x[i]), lower[i][piece]);
@@ -153,7 +161,11 @@ void LMI_KERNEL(integrate)(const lmi_step *step, lmi_batch *batch, lmi_scratch *
 {
     for (uint32_t n = 0; n < batch->body_count; n++) {
         lmi_body *body = lmi_body_at(step->world, batch->bodies[n]);
-        lanes_motion drift = pull_to_goals(step, &batch->pack, body, scratch);
-        move(step, body, &drift, scratch);
+        bool overstretched = lmi_is_overstretched(step, body);
+        if (overstretched) lmi_quiet_rounding(step, body);
+        drift in_pull = pull_to_goals(step, &batch->pack, body, scratch);
+        float share = 1.0f;
+        if (overstretched) share = lmi_overstretch_keeps(step, body, scratch->pull, in_pull.velocity, in_pull.spin);
+        move(step, body, &in_pull, share, scratch);
     }
 }

@@ -29,6 +29,17 @@ void lmi_motion_solve(lmi_body *body, lm_vec3 from, double mass, const double fi
 /* The rigid motion (velocity and spin) with this momentum and angular momentum about the centre. */
 void lmi_motion_of(const lmi_motion *motion, lm_dvec3 momentum, lm_dvec3 angular, lm_vec3 *velocity, lm_vec3 *spin);
 
+/* A body that is stretched to several times its size, or would come back from there faster than LM_MAX_SPEED. */
+bool lmi_is_overstretched(const lmi_step *step, const lmi_body *body);
+
+/* Of such a body before it is pulled: takes out spin that is nothing but rounding (overstretch.c). */
+void lmi_quiet_rounding(const lmi_step *step, lmi_body *body);
+
+/* The share of its deformation velocity that it keeps, once it is pulled: 1, or less where it would exceed LM_MAX_SPEED or
+ * is torn from its goals. `pull` is lmi_scratch.pull, `velocity` and `spin` the motion as a whole in it. */
+float lmi_overstretch_keeps(const lmi_step *step, const lmi_body *body, const float *pull, lm_vec3 velocity,
+                            lm_vec3 spin);
+
 #ifdef LMI_LANES
 /* The sum over the LMI_BLOCK lanes of a block, in their order. */
 static inline double lmi_sum_lanes(const vf pieces[LMI_PIECES])
