@@ -239,6 +239,26 @@ void ref_rates(const lm_material *material, double h, double *alpha, double *k)
     *alpha = fmin(1.0, fmax(0.0, *alpha));
 }
 
+static double diagonal_of(const ref_vec *points, uint32_t count)
+{
+    ref_vec lower = points[0], upper = points[0];
+    for (uint32_t i = 1; i < count; i++) {
+        lower = ref_v(fmin(lower.x, points[i].x), fmin(lower.y, points[i].y), fmin(lower.z, points[i].z));
+        upper = ref_v(fmax(upper.x, points[i].x), fmax(upper.y, points[i].y), fmax(upper.z, points[i].z));
+    }
+    return ref_length(ref_sub(upper, lower));
+}
+
+/* A body of more than four times its size, with particles farther from their goals than it is large, loses deformation
+ * velocity at 20 1/s on top of its own damping. */
+static double kept_when_torn(const ref_body *body, const bool *matched, const ref_vec *goals, double h)
+{
+    double size = diagonal_of(body->rest, body->count), farthest = 0.0;
+    for (uint32_t i = 0; i < body->count; i++)
+        if (matched[i]) farthest = fmax(farthest, ref_length(ref_sub(goals[i], body->x[i])));
+    return diagonal_of(body->x, body->count) > 4.0 * size && farthest > size ? exp(-20.0 * h) : 1.0;
+}
+
 static void integrate(ref_body *body, double h)
 {
     bool *matched = calloc(body->count, sizeof *matched);
@@ -249,12 +269,14 @@ static void integrate(ref_body *body, double h)
     ref_match(body, goals);
     double alpha, k;
     ref_rates(&body->material, h, &alpha, &k);
+    double kept = kept_when_torn(body, matched, goals, h);
     for (uint32_t i = 0; i < body->count; i++) {
         ref_vec v = body->v[i];
         if (matched[i]) {
             ref_vec rigid = ref_add(motion.velocity, ref_cross(motion.spin, ref_sub(body->x[i], motion.centre)));
             v = ref_add_scaled(v, k, ref_sub(rigid, v));
             v = ref_add_scaled(v, alpha / h, ref_sub(goals[i], body->x[i]));
+            v = ref_add_scaled(rigid, kept, ref_sub(v, rigid));
         }
         body->v[i] = v;
     }
