@@ -1,7 +1,7 @@
 /* limber info: what a scene or a mesh contains, and what is wrong with it. */
 #include "cli/cli.h"
+#include "io/mesh.h"
 #include "io/mesh_report.h"
-#include "io/obj.h"
 #include "scene/scene.h"
 
 #include <stdio.h>
@@ -19,40 +19,75 @@ static void complain(uint32_t count, const char *what)
     }
 }
 
+/* Names of parts on one line, as many as fit. */
+static void print_names(const mesh_data *mesh)
+{
+    char line[100] = "";
+    size_t length = 0;
+    uint32_t shown = 0;
+    for (; shown < mesh->part_count; shown++) {
+        const char *name = mesh->names + mesh->parts[shown].name;
+        size_t more = strlen(name) + 2;
+        if (length + more >= sizeof line) break;
+        length += (size_t)snprintf(line + length, sizeof line - length, "%s%s", shown > 0 ? ", " : "", name);
+    }
+    if (mesh->part_count == 0) return;
+    printf("  named       %u: %s%s\n", (unsigned)mesh->part_count, line, shown < mesh->part_count ? " ..." : "");
+}
+
+static void print_mesh(const char *path, const mesh_data *mesh, const mesh_report *report)
+{
+    printf("%s: a mesh (%s)\n", path, mesh->format);
+    printf("  vertices    %u", (unsigned)report->vertices);
+    if (mesh->welded > 0) {
+        printf(", welded from %u", (unsigned)(report->vertices + mesh->welded));
+    }
+    printf("%s%s\n", mesh->normals != NULL ? ", with normals" : "", mesh->colours != NULL ? ", with colours" : "");
+    printf("  triangles   %u\n  parts       %u\n", (unsigned)report->triangles, (unsigned)report->parts);
+    print_names(mesh);
+    printf("  bounds      [%g, %g, %g] to [%g, %g, %g] m\n", (double)report->lower.x, (double)report->lower.y,
+           (double)report->lower.z, (double)report->upper.x, (double)report->upper.y, (double)report->upper.z);
+    printf("  area        %g m2\n", report->area);
+    if (report->closed) {
+        printf("  volume      %g m3, closed\n", report->volume);
+    }
+}
+
+static void print_problems(const mesh_report *report)
+{
+    if (report->triangles == 0) {
+        printf("  problem     there are no triangles\n");
+    } else if (report->degenerate_faces == report->triangles) {
+        printf("  problem     not one triangle has an area\n");
+    } else {
+        complain(report->degenerate_faces, "triangles have no area");
+    }
+    complain(report->unused_vertices, "vertices are in no triangle");
+    complain(report->duplicate_faces, "triangles are there twice");
+    complain(report->open_edges, "edges are open");
+    complain(report->nonmanifold_edges, "edges are in three triangles or more");
+    complain(report->flipped_edges, "edges join triangles that turn opposite ways");
+    if (report->closed && report->volume < 0.0) {
+        printf("  problem     the surface is inside out\n");
+    }
+}
+
 static int inform_mesh(const char *path)
 {
-    obj_mesh mesh;
-    obj_error error;
-    if (!obj_read(path, &mesh, &error)) {
+    mesh_data mesh;
+    mesh_error error;
+    if (!mesh_read(path, NULL, &mesh, &error)) {
         return cli_fail(CLI_FAILED, "%s", error.text);
     }
     mesh_report report;
     lm_result result =
         mesh_report_make(mesh.positions, mesh.vertex_count, mesh.triangles, mesh.triangle_count, &report);
-    obj_mesh_free(&mesh);
-    if (result != LM_OK) {
-        return cli_fail(CLI_FAILED, "%s: %s", path, lm_result_text(result));
+    if (result == LM_OK) {
+        print_mesh(path, &mesh, &report);
+        print_problems(&report);
     }
-    printf("%s: a mesh\n", path);
-    printf("  vertices    %u\n  triangles   %u\n  parts       %u\n", (unsigned)report.vertices,
-           (unsigned)report.triangles, (unsigned)report.parts);
-    printf("  bounds      [%g, %g, %g] to [%g, %g, %g] m\n", (double)report.lower.x, (double)report.lower.y,
-           (double)report.lower.z, (double)report.upper.x, (double)report.upper.y, (double)report.upper.z);
-    printf("  area        %g m2\n", report.area);
-    if (report.closed) {
-        printf("  volume      %g m3, closed\n", report.volume);
-    }
-    complain(report.unused_vertices, "vertices are in no triangle");
-    complain(report.coincident_vertices, "vertices lie on another one (seams that are not welded)");
-    complain(report.degenerate_faces, "triangles have no area");
-    complain(report.duplicate_faces, "triangles are there twice");
-    complain(report.open_edges, "edges are open");
-    complain(report.nonmanifold_edges, "edges are in three triangles or more");
-    complain(report.flipped_edges, "edges join triangles that turn opposite ways");
-    if (report.closed && report.volume < 0.0) {
-        printf("  problem     the surface is inside out\n");
-    }
-    return CLI_OK;
+    mesh_free(&mesh);
+    return result == LM_OK ? CLI_OK : cli_fail(CLI_FAILED, "%s: %s", path, lm_result_text(result));
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -177,12 +212,6 @@ static int inform_scene(const char *name)
     return code;
 }
 
-static bool ends_with(const char *name, const char *ending)
-{
-    size_t length = strlen(name), tail = strlen(ending);
-    return length >= tail && strcmp(name + length - tail, ending) == 0;
-}
-
 static int run(const cli_command *command, int argc, char **argv)
 {
     const char *file = NULL;
@@ -190,7 +219,7 @@ static int run(const cli_command *command, int argc, char **argv)
     if (code >= 0) {
         return code;
     }
-    return ends_with(file, ".obj") || ends_with(file, ".OBJ") ? inform_mesh(file) : inform_scene(file);
+    return mesh_is_name(file) ? inform_mesh(file) : inform_scene(file);
 }
 
-const cli_command cli_info = {"info", "FILE", "what a scene or an OBJ mesh contains, and what is wrong with it", run};
+const cli_command cli_info = {"info", "FILE", "what a scene or a mesh contains, and what is wrong with it", run};

@@ -225,3 +225,99 @@ double decimal_to_double(const char *text, size_t length)
     }
     return negative ? -value : value;
 }
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Words
+ */
+
+/* A word taken apart: sign, the first 19 digits as an integer, and the power of ten that goes with it. */
+typedef struct parts {
+    bool negative;
+    bool whole; /* no digit was left out of `digits` */
+    uint64_t digits;
+    int power;
+} parts;
+
+static const char *take_digits(const char *c, const char *end, bool after_point, parts *p)
+{
+    for (; c < end && *c >= '0' && *c <= '9'; c++) {
+        if (p->digits < UINT64_MAX / 10 - 1) {
+            p->digits = p->digits * 10 + (uint64_t)(*c - '0');
+            p->power -= after_point ? 1 : 0;
+        } else {
+            p->whole = false;
+        }
+    }
+    return c;
+}
+
+static bool take_apart(const char *c, const char *end, parts *p)
+{
+    *p = (parts){.whole = true, .negative = c < end && *c == '-'};
+    c += c < end && (*c == '-' || *c == '+') ? 1 : 0;
+    const char *start = c;
+    c = take_digits(c, end, false, p);
+    ptrdiff_t count = c - start;
+    if (c < end && *c == '.') {
+        start = ++c;
+        c = take_digits(c, end, true, p);
+        count += c - start;
+    }
+    if (count == 0) {
+        return false;
+    }
+    if (c < end && (*c == 'e' || *c == 'E')) {
+        const char *exponent = ++c;
+        c += c < end && (*c == '-' || *c == '+') ? 1 : 0;
+        start = c;
+        while (c < end && *c >= '0' && *c <= '9') {
+            c++;
+        }
+        if (c == start) {
+            return false;
+        }
+        int shifted = read_exponent(exponent, c);
+        p->whole = p->whole && shifted > -1000 && shifted < 1000;
+        p->power += shifted;
+    }
+    return c == end;
+}
+
+bool decimal_read(const char *word, size_t length, double *value)
+{
+    parts p;
+    if (!take_apart(word, word + length, &p)) {
+        return false;
+    }
+    if (p.whole && p.digits <= (uint64_t)1 << 53 && p.power >= -22 && p.power <= 22) { /* both exact: rounded once */
+        double digits = (double)p.digits;
+        double size = p.power < 0 ? digits / power_of_ten(-p.power) : digits * power_of_ten(p.power);
+        *value = p.negative ? -size : size;
+        return true;
+    }
+    size_t sign = *word == '+' ? 1 : 0;
+    *value = decimal_to_double(word + sign, length - sign);
+    return true;
+}
+
+bool decimal_read_float(const char *word, size_t length, float *value)
+{
+    parts p;
+    if (!take_apart(word, word + length, &p)) {
+        return false;
+    }
+    if (p.whole && p.power >= -22 && p.power <= 22) {
+        /* Two roundings, of the digits and of the quotient: less than three parts in 10^16 off, which nearly always
+         * lies on one side of the border between two floats. */
+        double digits = (double)p.digits;
+        double size = p.power < 0 ? digits / power_of_ten(-p.power) : digits * power_of_ten(p.power);
+        float low = (float)(size * (1.0 - 6e-16)), high = (float)(size * (1.0 + 6e-16));
+        if (low == high) {
+            *value = p.negative ? -low : low;
+            return true;
+        }
+    }
+    size_t sign = *word == '+' ? 1 : 0;
+    *value = (float)decimal_to_double(word + sign, length - sign);
+    return true;
+}

@@ -1,6 +1,7 @@
 /*
  * OBJ files: what is written reads back the same, what is wrong is refused with its place, and meshes are judged right.
  */
+#include "io/mesh.h"
 #include "io/mesh_report.h"
 #include "io/obj.h"
 #include "io/polygon.h"
@@ -20,6 +21,8 @@ static const lm_vec3 cube_points[8] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0
                                        {0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {0, 1, 1}};
 static const uint32_t cube_triangles[12][3] = {{0, 2, 1}, {0, 3, 2}, {4, 5, 6}, {4, 6, 7}, {0, 1, 5}, {0, 5, 4},
                                                {2, 3, 7}, {2, 7, 6}, {1, 2, 6}, {1, 6, 5}, {0, 4, 7}, {0, 7, 3}};
+
+static const mesh_options as_it_is = {.weld = -1.0f};
 
 static obj_object cube_object(const char *name)
 {
@@ -119,14 +122,15 @@ static void test_write_and_read(void **state)
     assert_non_null(strstr(text, "\nf 17 19 18\n"));
     free(text);
 
-    obj_mesh mesh;
-    assert_true(obj_read(path, &mesh, &error));
+    mesh_data mesh;
+    mesh_error read_error;
+    assert_true(mesh_read(path, &as_it_is, &mesh, &read_error));
     assert_int_equal(mesh.vertex_count, 24);
     assert_int_equal(mesh.triangle_count, 36);
     for (uint32_t i = 0; i < 24; i++) assert_memory_equal(&mesh.positions[i], &cube_points[i % 8], sizeof(lm_vec3));
     for (uint32_t i = 0; i < 108; i++)
         assert_int_equal(mesh.triangles[i], (&cube_triangles[0][0])[i % 36] + i / 36 * 8);
-    obj_mesh_free(&mesh);
+    mesh_free(&mesh);
     remove(path);
 }
 
@@ -151,10 +155,11 @@ static void test_write_failures(void **state)
     object.vertex_count = 7;
     assert_false(obj_write(path, &object, 1, &error));
     assert_non_null(strstr(error.text, "names vertex 7 of 7"));
-    obj_mesh mesh;
-    assert_true(obj_read(path, &mesh, &error));
+    mesh_data mesh;
+    mesh_error read_error;
+    assert_true(mesh_read(path, &as_it_is, &mesh, &read_error));
     assert_int_equal(mesh.triangle_count, 12);
-    obj_mesh_free(&mesh);
+    mesh_free(&mesh);
     remove(path);
 }
 
@@ -184,12 +189,12 @@ static void test_locale(void **state)
     /* Whichever comma locale the machine has; without one the test still shows that the C locale works. */
     if (!setlocale(LC_ALL, "de_DE.UTF-8")) setlocale(LC_ALL, "fr_FR.UTF-8");
     assert_number(0.5f, "0.5");
-    obj_mesh mesh;
-    obj_error error;
+    mesh_data mesh;
+    mesh_error error;
     static const char text[] = "v 0.5 -1.25e1 .75\n";
-    assert_true(obj_parse("a.obj", text, sizeof text - 1, &mesh, &error));
+    assert_true(mesh_parse("a.obj", text, sizeof text - 1, &as_it_is, &mesh, &error));
     assert_true(mesh.positions[0].x == 0.5f && mesh.positions[0].y == -12.5f && mesh.positions[0].z == 0.75f);
-    obj_mesh_free(&mesh);
+    mesh_free(&mesh);
     setlocale(LC_ALL, "C");
 }
 
@@ -197,19 +202,19 @@ static void test_locale(void **state)
  * Reading
  */
 
-static obj_mesh parse(const char *text)
+static mesh_data parse(const char *text)
 {
-    obj_mesh mesh;
-    obj_error error;
-    if (!obj_parse("a.obj", text, strlen(text), &mesh, &error)) fail_msg("%s", error.text);
+    mesh_data mesh;
+    mesh_error error;
+    if (!mesh_parse("a.obj", text, strlen(text), &as_it_is, &mesh, &error)) fail_msg("%s", error.text);
     return mesh;
 }
 
-static void assert_triangles(obj_mesh mesh, const uint32_t *expected, uint32_t count)
+static void assert_triangles(mesh_data mesh, const uint32_t *expected, uint32_t count)
 {
     assert_int_equal(mesh.triangle_count, count);
     assert_memory_equal(mesh.triangles, expected, 3 * count * sizeof *expected);
-    obj_mesh_free(&mesh);
+    mesh_free(&mesh);
 }
 
 #define SQUARE "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\n"
@@ -233,18 +238,18 @@ static void test_face_forms(void **state)
 static void test_vertex_forms(void **state)
 {
     (void)state;
-    obj_mesh mesh = parse("v 1 2 3 1.0\nv +1. .5 -2E+1 0.1 0.2 0.3\nv 1e-60 0 -0\n");
+    mesh_data mesh = parse("v 1 2 3 1.0\nv +1. .5 -2E+1 0.1 0.2 0.3\nv 1e-60 0 -0\n");
     assert_int_equal(mesh.vertex_count, 3);
     assert_true(mesh.positions[1].x == 1.0f && mesh.positions[1].y == 0.5f && mesh.positions[1].z == -20.0f);
     assert_true(mesh.positions[2].x == 0.0f);
-    obj_mesh_free(&mesh);
+    mesh_free(&mesh);
 }
 
 static void assert_parse_fails(const char *text, const char *expected)
 {
-    obj_mesh mesh = {.vertex_count = 3};
-    obj_error error;
-    assert_false(obj_parse("a.obj", text, strlen(text), &mesh, &error));
+    mesh_data mesh = {.vertex_count = 3};
+    mesh_error error;
+    assert_false(mesh_parse("a.obj", text, strlen(text), &as_it_is, &mesh, &error));
     assert_string_equal(error.text, expected);
     assert_null(mesh.positions);
     assert_int_equal(mesh.vertex_count, 0);
@@ -262,7 +267,7 @@ static void test_reading_errors(void **state)
         snprintf(expected, sizeof expected, "a.obj:5: \"%s\"%s", bad[i], corner);
         assert_parse_fails(text, expected);
     }
-    assert_parse_fails("", "a.obj: not an OBJ file: it has no vertices");
+    assert_parse_fails("", "a.obj: the file is empty");
     assert_parse_fails("solid stl\n", "a.obj: not an OBJ file: it has no vertices");
     assert_parse_fails("\nv 1 2\n", "a.obj:2: a vertex needs three coordinates");
     assert_parse_fails("v 1 2 nan\n", "a.obj:1: \"nan\" is not a number");
@@ -275,11 +280,11 @@ static void test_reading_errors(void **state)
     assert_parse_fails(SQUARE "f 1 2 -5\n", "a.obj:5: vertex -5 does not exist, there are 4 above this line");
     assert_parse_fails("f 1 2 3\n" SQUARE, "a.obj:1: vertex 1 does not exist, there are 0 above this line");
 
-    obj_mesh mesh;
-    obj_error error;
-    assert_false(obj_read("no-such-file.obj", &mesh, &error));
+    mesh_data mesh;
+    mesh_error error;
+    assert_false(mesh_read("no-such-file.obj", &as_it_is, &mesh, &error));
     assert_string_equal(error.text, "no-such-file.obj: No such file or directory");
-    assert_false(obj_read(".", &mesh, &error));
+    assert_false(mesh_read(".", &as_it_is, &mesh, &error));
     assert_true(strncmp(error.text, ".: ", 3) == 0);
 }
 

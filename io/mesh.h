@@ -1,0 +1,73 @@
+/*
+ * Triangle meshes from files of any format: OBJ, PLY, STL, glTF 2.0 and GLB by Limber's own readers, and others through
+ * assimp where the build found it. docs/meshes.md says what is read of each.
+ *
+ * A reader takes nothing on trust: it allocates what the bytes of the file can fill, never what a header announces, and
+ * it depends neither on the host's locale nor on its byte order. Faces are kept as they are, degenerate and duplicate
+ * ones among them (mesh_report.h counts those); polygons are divided into triangles.
+ */
+#ifndef LIMBER_IO_MESH_H
+#define LIMBER_IO_MESH_H
+
+#include "limber/limber.h"
+
+#define MESH_MAX_BYTES (1u << 30)     /* of a file, and of all buffers a glTF file names together */
+#define MESH_MAX_TRIANGLES (1u << 28) /* of a mesh; vertices up to LM_MAX_PARTICLES */
+#define MESH_ERROR_SIZE 512
+#define MESH_FORMAT_SIZE 40
+
+/* One line: "FILE:LINE: what is wrong", without the line number where the file has no lines. */
+typedef struct mesh_error {
+    char text[MESH_ERROR_SIZE];
+} mesh_error;
+
+/* A run of triangles that has a name in the file: an object or group (OBJ), a solid (STL), a node (glTF). */
+typedef struct mesh_part {
+    uint32_t name; /* where it begins in mesh_data.names */
+    uint32_t first_triangle;
+    uint32_t triangle_count;
+} mesh_part;
+
+typedef struct mesh_data {
+    char format[MESH_FORMAT_SIZE]; /* "PLY, binary (big endian)" */
+    lm_vec3 *positions;            /* finite, each coordinate within LM_MAX_COORDINATE */
+    lm_vec3 *normals;              /* one for each position, of length 1 or 0; null when the file has none */
+    uint8_t *colours;              /* red, green and blue (sRGB) for each position; null when the file has none */
+    uint32_t vertex_count;
+    uint32_t *triangles; /* three vertices each, all below vertex_count */
+    uint32_t triangle_count;
+    mesh_part *parts; /* in the order of their triangles; triangles without a name are in none */
+    uint32_t part_count;
+    char *names;     /* each with a closing zero byte */
+    uint32_t welded; /* vertices that were joined with one before them */
+} mesh_data;
+
+typedef struct mesh_options {
+    /* Vertices at most this far from an earlier one become that one, metres. 0: only those at the very same place
+     * (-0 is 0). Negative: none, the vertices stay as they are in the file. */
+    float weld;
+    bool z_up;    /* the file's Z points up: turned so that Y does */
+    bool surface; /* for a body: a mesh without a triangle that has an area is refused */
+} mesh_options;
+
+/* Reads a file, whose format is found from its contents, and from the ending of its name where they do not tell. To be
+ * freed with mesh_free. `options` may be null: all zero. False: *mesh is empty, and *error says what is wrong and where. */
+bool mesh_read(const char *path, const mesh_options *options, mesh_data *mesh, mesh_error *error);
+
+/* The same from memory; `name` stands for the file in messages, and its ending counts as that of a file. A glTF file
+ * that names other files is refused. */
+bool mesh_parse(const char *name, const void *bytes, size_t size, const mesh_options *options, mesh_data *mesh,
+                mesh_error *error);
+
+void mesh_free(mesh_data *mesh);
+
+/* Whether the ending of the name is that of a mesh file, of one this build cannot read too. */
+bool mesh_is_name(const char *path);
+
+/* Joins vertices as mesh_options.weld says (not negative). In the order of the vertices, so that the result depends on
+ * nothing else: a vertex joins the first of the kept ones in reach, or is kept itself. A joined vertex has the place and
+ * the colour of the one kept, and the mean of all their normals. Vertices in no triangle are kept too. LM_ERROR_MEMORY
+ * leaves the mesh as it was. */
+lm_result mesh_weld(mesh_data *mesh, float tolerance);
+
+#endif

@@ -1,0 +1,93 @@
+/*
+ * What the mesh readers share: the mesh that grows while a file is read, messages, and words of text.
+ */
+#ifndef LIMBER_IO_MESH_READER_H
+#define LIMBER_IO_MESH_READER_H
+
+#include "io/mesh.h"
+#include "io/text.h"
+
+typedef struct mesh_reader {
+    const char *name;        /* of the file, in messages */
+    const char *path;        /* of the file, for files beside it; null: it may name none */
+    const char *bytes, *end; /* of the whole file */
+    const char *at;          /* text readers: what comes next */
+    uint64_t line;           /* of `at`, from 1; 0: the format has no lines */
+    mesh_data mesh;
+    size_t vertex_capacity, normal_capacity, colour_capacity; /* in elements, of the arrays of `mesh` */
+    size_t triangle_capacity, part_capacity, name_capacity;
+    size_t name_size;
+    uint32_t *corners; /* of the face being read */
+    size_t corner_capacity;
+    mesh_error *error;
+} mesh_reader;
+
+/* ---- one function for each format; they leave what they have read in reader->mesh ---- */
+
+bool obj_read(mesh_reader *reader);
+bool ply_read(mesh_reader *reader);
+bool stl_read(mesh_reader *reader);
+bool gltf_read(mesh_reader *reader);
+bool assimp_read(mesh_reader *reader); /* `path` may be null: then from the bytes */
+
+/* Whether a file is a binary STL file: its size is what its count of triangles asks for. */
+bool stl_is_binary(const char *bytes, size_t size);
+
+/* All bytes of a file, which need not have a size (a pipe), to be freed. Null: *reason says why. */
+char *mesh_load(const char *path, size_t *size, const char **reason);
+
+/* ---- messages ---- */
+
+/* Fills the error with "FILE:LINE: " (or "FILE: ") and the text; returns false. */
+bool mesh_reader_fail(mesh_reader *reader, const char *format, ...) TEXT_PRINTF(2, 3);
+bool mesh_reader_out_of_memory(mesh_reader *reader);
+
+/* How much of a word to show in a message. */
+int mesh_reader_shown(size_t length);
+
+/* ---- the mesh ---- */
+
+/* The array with room for `needed` elements of `size` bytes; it at least doubles. Null when that is not to be had: then
+ * it stays as it was. */
+void *mesh_grow(void *array, size_t *capacity, uint64_t needed, size_t size);
+
+/* Room for so many more vertices; what follows then cannot fail for want of memory. */
+bool mesh_reader_reserve(mesh_reader *reader, uint64_t vertices, bool normals, bool colours);
+
+/* Adds a vertex at the end: white, without a normal. Refuses what is not finite or beyond LM_MAX_COORDINATE. */
+bool mesh_reader_add_vertex(mesh_reader *reader, lm_vec3 position);
+
+/* Of the last vertex that was added. The vertices before the first that has one are white, or have the normal 0. */
+bool mesh_reader_set_normal(mesh_reader *reader, lm_vec3 normal);
+bool mesh_reader_set_colour(mesh_reader *reader, const uint8_t colour[3]);
+
+/* Room for so many more triangles, three indices each, which the caller writes; null after a failure. */
+uint32_t *mesh_reader_add_triangles(mesh_reader *reader, uint64_t count);
+
+/* Room in reader->corners for so many corners of a face. */
+bool mesh_reader_reserve_corners(mesh_reader *reader, uint64_t count);
+
+/* The face with the first `count` of reader->corners, all below the count of vertices, as triangles. */
+bool mesh_reader_add_face(mesh_reader *reader, uint32_t count);
+
+/* The triangles from here on have this name, or none when it is empty. */
+bool mesh_reader_begin_part(mesh_reader *reader, const char *name, size_t length);
+
+/* The last part ends with the triangles there are. */
+void mesh_reader_end_part(mesh_reader *reader);
+
+/* The nearest byte for a colour from 0 to 1; outside it is cut off. */
+uint8_t mesh_colour_byte(double value);
+
+/* ---- words of text between blanks and line ends ---- */
+
+/* The next word, moving past it; length 0 at the end of the file. Counts lines. */
+size_t mesh_reader_word(mesh_reader *reader, const char **word);
+
+/* The rest of the line without blanks at its ends, moving to its end. */
+size_t mesh_reader_rest_of_line(mesh_reader *reader, const char **rest);
+
+/* A word as a coordinate: a number within LM_MAX_COORDINATE. */
+bool mesh_reader_coordinate(mesh_reader *reader, const char *word, size_t length, float *value);
+
+#endif

@@ -1,0 +1,8 @@
+/* Any bytes as a PLY file. */
+#include "fuzz_mesh.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    read_any_mesh("fuzz.ply", data, size);
+    return 0;
+}

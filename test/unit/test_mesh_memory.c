@@ -1,0 +1,82 @@
+/*
+ * Memory that runs out while a mesh is read: at every allocation in turn, in every format. The linker puts the functions
+ * below in the place of malloc and its kin (test/CMakeLists.txt).
+ */
+#include "test/support/mesh_files.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static long allowed = -1; /* allocations until there is no memory; negative: there always is */
+
+static bool is_allowed(void)
+{
+    if (allowed == 0) return false;
+    if (allowed > 0) allowed--;
+    return true;
+}
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *memory, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+
+void *__wrap_malloc(size_t size) { return is_allowed() ? __real_malloc(size) : NULL; }
+void *__wrap_calloc(size_t count, size_t size) { return is_allowed() ? __real_calloc(count, size) : NULL; }
+void *__wrap_realloc(void *memory, size_t size) { return is_allowed() ? __real_realloc(memory, size) : NULL; }
+
+/* Reads with ever more memory until it is enough; every failure must be reported as what it is. */
+static void assert_fails_well(const char *name, text_buffer *file)
+{
+    mesh_data mesh;
+    mesh_error error;
+    static const char reason[] = ": out of memory";
+    long failures = 0;
+    for (bool read = false; !read; failures++) {
+        assert_true(failures < 1000);
+        allowed = failures;
+        read = mesh_parse(name, file->bytes, file->length, NULL, &mesh, &error);
+        allowed = -1;
+        if (read) break;
+        size_t length = strlen(error.text); /* "a.gltf:1: JSON: out of memory" too */
+        assert_true(strncmp(error.text, name, strlen(name)) == 0 && length >= sizeof reason);
+        assert_string_equal(error.text + length + 1 - sizeof reason, reason);
+        assert_null(mesh.positions);
+    }
+    assert_true(failures >= 5);
+    assert_int_equal(mesh.triangle_count, 12);
+    mesh_free(&mesh);
+    text_free(file);
+}
+
+static void test_every_allocation(void **state)
+{
+    (void)state;
+    plain_mesh cube = plain_cube();
+    text_buffer file = {0};
+    text_addf(&file, "o name\n");
+    make_obj(&file, &cube);
+    assert_fails_well("a.obj", &file);
+    make_ply(&file, &cube, (ply_style){.encoding = PLY_BIG_ENDIAN, .extras = true, .faces_first = true});
+    assert_fails_well("a.ply", &file);
+    make_stl_text(&file, &cube, "name");
+    assert_fails_well("a.stl", &file);
+    make_stl_binary(&file, &cube, "");
+    assert_fails_well("a.stl", &file);
+    make_gltf(&file, NULL, &cube, (gltf_style){.binary = false});
+    assert_fails_well("a.gltf", &file);
+    make_gltf(&file, NULL, &cube, (gltf_style){.binary = true});
+    assert_fails_well("a.glb", &file);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_allocation)};
+    return cmocka_run_group_tests_name("mesh_memory", tests, NULL, NULL);
+}
