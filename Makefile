@@ -1,7 +1,10 @@
 # What people do with the repository; CMakeLists.txt says how. `make help` lists the targets.
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test test-long soak mutate golden format format-check trees clean help
+.PHONY: build demo pictures test test-long soak mutate golden format format-check trees clean help
+
+# The scene that `make demo` shows.
+DEMO := crowd
 
 CTEST := ctest --test-dir build --output-on-failure --no-tests=error --parallel $(shell nproc)
 SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h')
@@ -10,10 +13,15 @@ build: ## build the release into build/; the tool is build/limber
 	@tools/setup build
 	@tools/build release src/all limber_cli
 
-demo: build ## simulate the default scene and leave something to look at in build/demo
-	build/limber run crowd --frames 300 --out build/demo
+demo: build ## simulate and draw the default scene: a video and a sheet of pictures in build/demo (under three minutes)
+	@mkdir -p build/demo
+	build/limber render $(DEMO) --sheet 4x3 --out build/demo/$(DEMO).png
+	build/limber render $(DEMO) --size 960x540 --fps 30 --out build/demo/$(DEMO).mp4
 	@echo
-	@echo "The last state is in build/demo: surfaces as OBJ (open them in Blender or MeshLab), a snapshot, the summary."
+	@echo "Look at build/demo/$(DEMO).mp4 (video) and build/demo/$(DEMO).png (the same as a sheet of pictures)."
+
+pictures: build ## draw the pictures of README.md and docs/ again (docs/pictures)
+	tools/pictures build/limber docs/pictures
 
 test: trees ## everything that must hold: unit, oracle, invariants, sanitizers, short fuzzing (at most 10 minutes)
 	$(CTEST) -LE 'long|soak'

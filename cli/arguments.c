@@ -165,7 +165,7 @@ int cli_parse(const cli_command *command, int argc, char **argv, const cli_optio
             return cli_fail(CLI_USAGE, "%s: unexpected argument \"%s\"", command->name, argv[i]);
         }
     }
-    if (found < positional_count) {
+    if (found < positional_count && positional[found] == NULL) {
         return cli_fail(CLI_USAGE, "%s: %s is missing (see limber %s --help)", command->name, command->arguments,
                         command->name);
     }

@@ -21,7 +21,7 @@ typedef struct cli_command {
     int (*run)(const struct cli_command *command, int argc, char **argv);
 } cli_command;
 
-extern const cli_command cli_list, cli_run, cli_bench, cli_shape, cli_info, cli_schema;
+extern const cli_command cli_list, cli_run, cli_render, cli_bench, cli_shape, cli_info, cli_schema;
 
 /* One line on standard error that begins with "limber: "; returns `code`. */
 int cli_fail(int code, const char *format, ...) TEXT_PRINTF(2, 3);
@@ -43,7 +43,7 @@ typedef struct cli_option {
     const char *doc;
 } cli_option;
 
-/* Reads options and exactly `positional_count` other arguments. Returns -1 to go on, or the exit code: help was asked
+/* Reads options and exactly `positional_count` other arguments (those that are not null beforehand may be left out). Returns -1 to go on, or the exit code: help was asked
  * for and printed, or something is wrong and was reported. */
 int cli_parse(const cli_command *command, int argc, char **argv, const cli_option *options, uint32_t option_count,
               const char **positional, uint32_t positional_count);

@@ -108,8 +108,21 @@ void *output_read_file(const char *path, size_t *size)
  * Surfaces
  */
 
+/* A colour for each vertex, to be freed; null when the scene has none, or no memory is left for them. */
+static uint8_t *spread_colours(scene_colours colours, uint32_t vertices)
+{
+    if (colours.count != 1 && colours.count != vertices) {
+        return NULL;
+    }
+    uint8_t *spread = malloc(3u * (size_t)vertices + 1u);
+    for (uint32_t i = 0; spread != NULL && i < vertices; i++) {
+        memcpy(spread + 3u * (size_t)i, colours.rgb + (colours.count > 1 ? 3u * (size_t)i : 0), 3);
+    }
+    return spread;
+}
+
 /* The body's surface, or its particles alone when it has none. The arrays belong to the object, see free_objects. */
-static lm_result fill_object(const lm_world *world, scene_body body, obj_object *object)
+static lm_result fill_object(const lm_world *world, scene_body body, scene_colours colours, obj_object *object)
 {
     lm_body_info info;
     lm_result result = lm_body_get_info(world, body.id, &info);
@@ -124,6 +137,7 @@ static lm_result fill_object(const lm_world *world, scene_body body, obj_object 
     *object = (obj_object){.name = body.name,
                            .positions = positions,
                            .normals = normals,
+                           .colours = spread_colours(colours, vertices),
                            .vertex_count = vertices,
                            .triangles = triangles,
                            .triangle_count = info.skin_triangles};
@@ -142,6 +156,7 @@ static void free_objects(obj_object *objects, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         free((void *)(uintptr_t)objects[i].positions);
         free((void *)(uintptr_t)objects[i].normals);
+        free((void *)(uintptr_t)objects[i].colours);
         free((void *)(uintptr_t)objects[i].triangles);
     }
     free(objects);
@@ -154,7 +169,7 @@ static int write_surfaces(const char *folder, const scene *scene_run, const lm_w
     char *path = join(folder, "surfaces.obj");
     lm_result result = objects == NULL || path == NULL ? LM_ERROR_MEMORY : LM_OK;
     for (uint32_t i = 0; i < count && result == LM_OK; i++) {
-        result = fill_object(world, scene_get_body(scene_run, i), &objects[i]);
+        result = fill_object(world, scene_get_body(scene_run, i), scene_get_colours(scene_run, i), &objects[i]);
     }
     int code = -1;
     obj_error error;

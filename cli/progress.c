@@ -1,7 +1,7 @@
 /* The progress bar. */
 #define _POSIX_C_SOURCE 200809L
 
-#include "cli/run.h"
+#include "cli/progress.h"
 
 #include <stdio.h>
 #include <time.h>
@@ -9,7 +9,7 @@
 
 #define WIDTH 40
 
-static double seconds_now(void)
+double progress_seconds(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -23,7 +23,7 @@ progress progress_begin(uint32_t total)
 
 void progress_show(progress *bar, uint32_t done)
 {
-    double now = bar->visible ? seconds_now() : 0.0;
+    double now = bar->visible ? progress_seconds() : 0.0;
     if (!bar->visible || (now - bar->shown < 0.1 && done < bar->total)) {
         return; /* ten times a second is enough, and costs the run nothing */
     }

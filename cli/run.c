@@ -1,6 +1,9 @@
 /* limber run: simulates a scene. */
 #include "cli/run.h"
 
+#include "cli/progress.h"
+#include "cli/world.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +12,9 @@
 #define NEVER UINT32_MAX
 
 typedef struct run_options {
-    const char *scene;
-    uint32_t frames, threads, resave;
-    const char *isa, *out, *load;
-    cli_texts sets;
+    world_options world;
+    uint32_t frames, resave;
+    const char *out, *load;
     bool check, json;
 } run_options;
 
@@ -44,17 +46,10 @@ static int load_snapshot(running *r)
 static int open_scene(running *r)
 {
     const run_options *options = r->options;
-    lm_world_def def = lm_world_def_default();
-    int code = cli_choose_isa(options->isa, &def.isa);
-    code = code >= 0 || options->out == NULL ? code : output_prepare(options->out);
+    int code = options->out != NULL ? output_prepare(options->out) : -1;
+    code = code >= 0 ? code : world_open(&options->world, &r->scene, &r->world);
     if (code >= 0) {
         return code;
-    }
-    scene_error error;
-    def.workers = options->threads;
-    r->scene = scene_open(options->scene, options->sets.items, options->sets.count, &error);
-    if (r->scene == NULL || scene_make_world(r->scene, &def, &r->world, &error) != LM_OK) {
-        return cli_fail(CLI_FAILED, "%s", error.text);
     }
     scene_watch(r->scene, options->check);
     r->frames = options->frames == SCENE_FRAMES ? scene_frames(r->scene) : options->frames;
@@ -72,9 +67,8 @@ static int open_scene(running *r)
 static int simulate(running *r)
 {
     progress bar = progress_begin(r->frames);
-    r->summary.scene = r->options->scene;
-    int code = -1;
-    for (uint32_t frame = r->first_frame; frame < r->frames && code < 0; frame++) {
+    r->summary.scene = r->options->world.scene;
+    for (uint32_t frame = r->first_frame; frame < r->frames; frame++) {
         scene_error error;
         if (frame == r->options->resave && scene_resave(r->scene, &r->world, &error) != LM_OK) {
             progress_end(&bar);
@@ -83,14 +77,14 @@ static int simulate(running *r)
         lm_result result = scene_step(r->scene, r->world, frame);
         if (result != LM_OK) {
             progress_end(&bar);
-            return cli_fail(CLI_FAILED, "%s: frame %u: %s", r->options->scene, (unsigned)frame, lm_result_text(result));
+            return world_fail_step(&r->options->world, frame, result);
         }
         summary_add_step(&r->summary, r->world);
         progress_show(&bar, frame + 1);
     }
     progress_end(&bar);
     summary_finish(&r->summary, r->scene, r->world);
-    return code;
+    return -1;
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -119,11 +113,12 @@ static int check(running *r)
     uint32_t total = scene_get_contents(r->scene).expectations;
     uint32_t failed = scene_check(r->scene, r->world, note_check, &c);
     if (total == 0) {
-        return cli_fail(CLI_FAILED, "%s: there is nothing to check (expected an \"expect\" block)", r->options->scene);
+        return cli_fail(CLI_FAILED, "%s: there is nothing to check (expected an \"expect\" block)",
+                        r->options->world.scene);
     }
     if (failed > 0) {
-        return cli_fail(CLI_FAILED, "%s: %u of %u expectations failed, first %s", r->options->scene, (unsigned)failed,
-                        (unsigned)total, c.first_failure);
+        return cli_fail(CLI_FAILED, "%s: %u of %u expectations failed, first %s", r->options->world.scene,
+                        (unsigned)failed, (unsigned)total, c.first_failure);
     }
     return -1;
 }
@@ -157,25 +152,12 @@ static int run_scene(running *r)
     return code >= 0 ? code : CLI_OK;
 }
 
-static int check_sets(const run_options *options)
-{
-    for (uint32_t i = 0; i < options->sets.count; i++) {
-        const char *set = options->sets.items[i];
-        if (set[0] == '=' || strchr(set, '=') == NULL) {
-            return cli_fail(CLI_USAGE, "--set %s: expected PATH=VALUE, as in bodies[0].mass=2", set);
-        }
-    }
-    return -1;
-}
-
 static int run(const cli_command *command, int argc, char **argv)
 {
     run_options o = {.frames = SCENE_FRAMES, .resave = NEVER};
     const cli_option table[] = {
         {"--frames", "N", CLI_COUNT, &o.frames, 0, 100000000, "frames of 1/60 s; default: as the scene says"},
-        {"--threads", "N", CLI_COUNT, &o.threads, 1, LM_MAX_WORKERS, "default: one for each core"},
-        {"--isa", "NAME", CLI_TEXT, &o.isa, 0, 0, "scalar, sse2, avx2 or avx512; default: the best there is"},
-        {"--set", "PATH=VALUE", CLI_TEXTS, &o.sets, 0, 0, "changes the scene: --set bodies[0].material.alpha=0.5"},
+        WORLD_OPTIONS(o.world),
         {"--check", NULL, CLI_FLAG, &o.check, 0, 0, "fails unless the scene's expectations hold"},
         {"--out", "DIR", CLI_TEXT, &o.out, 0, 0, "writes the last state: surfaces.obj, state.limber, summary.json"},
         {"--load", "FILE", CLI_TEXT, &o.load, 0, 0, "goes on from a state.limber of the same scene"},
@@ -183,15 +165,13 @@ static int run(const cli_command *command, int argc, char **argv)
          "before frame N saves, loads into a fresh world and goes on there (changes nothing)"},
         {"--json", NULL, CLI_FLAG, &o.json, 0, 0, "the summary as one JSON object and nothing else"},
     };
-    int code = cli_parse(command, argc, argv, table, sizeof table / sizeof table[0], &o.scene, 1);
-    code = code >= 0 ? code : check_sets(&o);
-    if (code < 0) {
-        running r = {.options = &o};
-        code = run_scene(&r);
-        lm_world_destroy(r.world);
-        scene_close(r.scene);
-    }
-    free((void *)o.sets.items);
+    int code = cli_parse(command, argc, argv, table, sizeof table / sizeof table[0], &o.world.scene, 1);
+    code = code >= 0 ? code : world_check_options(&o.world);
+    running r = {.options = &o};
+    code = code >= 0 ? code : run_scene(&r);
+    lm_world_destroy(r.world);
+    scene_close(r.scene);
+    world_free_options(&o.world);
     return code;
 }
 

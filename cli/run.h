@@ -31,17 +31,6 @@ void summary_print(const run_summary *summary);
 /* One JSON object and a newline; null when out of memory. To be freed. */
 char *summary_json(const run_summary *summary);
 
-/* A bar on standard error while it is a terminal; silent otherwise. */
-typedef struct progress {
-    uint32_t total;
-    bool visible;
-    double shown; /* when the bar was last drawn, seconds */
-} progress;
-
-progress progress_begin(uint32_t total);
-void progress_show(progress *progress, uint32_t done);
-void progress_end(progress *progress);
-
 /* Writes surfaces.obj, state.limber and summary.json into a folder, which is made when it is not there. Returns -1 or the
  * exit code. */
 int output_write(const char *folder, const scene *scene, const lm_world *world, const run_summary *summary);

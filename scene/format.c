@@ -244,10 +244,14 @@ static const format_field body_fields[] = {
           DOC("to start with, about the centre of mass, along the world's axes")),
     FIELD(scene_body_entry, state, FIELD_RECORD, OF(deform_record), DOC("a deformation to start from")),
     FIELD(scene_body_entry, repeat, FIELD_RECORD, OF(repeat_record), DOC("make many of them")),
+    FIELD(scene_body_entry, colour, FIELD_COLOUR, DOC("in pictures; absent: the model's own colours")),
+    FIELD(scene_body_entry, colours, FIELD_COLOURS, DOC("or several, which the copies take in turn")),
+    FIELD(scene_body_entry, label, FIELD_TEXT, DOC("words written below it in pictures")),
 };
 static const field_group body_groups[] = {
-    {{"shape", "points"}, true},  {{"particles", "points"}, false}, {{"mass", "density", "masses"}, false},
-    {{"shape", "masses"}, false}, {{"points", "density"}, false},   {{"points", "surface"}, false}};
+    {{"shape", "points"}, true},   {{"particles", "points"}, false}, {{"mass", "density", "masses"}, false},
+    {{"shape", "masses"}, false},  {{"points", "density"}, false},   {{"points", "surface"}, false},
+    {{"colour", "colours"}, false}};
 static const format_record body_record =
     RECORD("body", scene_body_entry, body_fields, GROUPS(body_groups), "A deformable body, or with `repeat` many.");
 
@@ -302,6 +306,7 @@ static const format_field collider_fields[] = {
     FIELD(scene_collider, friction, FIELD_NUMBER, RANGE(0.0, 1e3), STANDARD("0.5"), DOC("Coulomb's coefficient")),
     FIELD(scene_collider, restitution, FIELD_NUMBER, RANGE(0.0, 1.0), STANDARD("0"),
           DOC("how much of the speed bounces back")),
+    FIELD(scene_collider, colour, FIELD_COLOUR, DOC("in pictures; absent: the renderer's choice")),
 };
 static const field_group collider_groups[] = {{{"rotate", "normal"}, false}};
 static const format_record collider_record =

@@ -29,6 +29,8 @@ typedef enum field_type {
     FIELD_INDICES,     /* scene_list of uint32_t */
     FIELD_VECTORS,     /* scene_list of lm_dvec3 */
     FIELD_INDEX_LISTS, /* scene_list of scene_list of uint32_t */
+    FIELD_COLOUR,      /* uint8_t[3], from "#rrggbb" */
+    FIELD_COLOURS,     /* scene_list of uint8_t[3] */
 } field_type;
 
 typedef struct format_record format_record;
@@ -201,8 +203,12 @@ typedef struct scene_body_entry {
     lm_dvec3 velocity, spin;
     scene_deform *state;
     scene_repeat *repeat;
+    uint8_t colour[3];
+    scene_list colours; /* uint8_t[3] */
+    const char *label;
 
-    scene_range range; /* the bodies it makes */
+    scene_range range;      /* the bodies it makes */
+    scene_list own_colours; /* uint8_t[3]: those of the model, one for each vertex of the surface */
 } scene_body_entry;
 
 typedef struct scene_keyframe {
@@ -232,6 +238,8 @@ typedef struct scene_collider {
     const char *mover;
     uint32_t mover_index; /* or SCENE_NO_MOVER */
     double friction, restitution;
+    uint8_t colour[3];
+    lm_collider_id id;
 } scene_collider;
 
 typedef struct scene_pin {

@@ -20,6 +20,8 @@ typedef struct made_body {
     lm_dvec3 at; /* the pose it was made with */
     rotation rotate;
     double rest_volume; /* within its surface, m³; 0 without one */
+    scene_colours colours;
+    const char *label; /* or null */
 } made_body;
 
 /* Momentum as it was when the bookkeeping began, and what went wrong before that (see momentum.c). */

@@ -66,8 +66,7 @@ static lm_result make_collider(scene *s, lm_world *world, scene_collider *collid
     def.mover = mover_id(s, collider->mover_index);
     def.friction = (float)collider->friction;
     def.restitution = (float)collider->restitution;
-    lm_collider_id id;
-    lm_result result = lm_collider_create(world, &def, &id);
+    lm_result result = lm_collider_create(world, &def, &collider->id);
     if (result != LM_OK) {
         report_result(s, result, &collider->head, NULL, error);
     }

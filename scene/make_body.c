@@ -236,6 +236,22 @@ static lm_result model_make(scene *s, const scene_body_entry *entry, body_model 
     return model->scaled == NULL || model->displaced == NULL ? LM_ERROR_MEMORY : LM_OK;
 }
 
+/* The model's colours, kept with the scene for whoever draws it. They are the same each time a world is made. */
+static lm_result keep_colours(scene *s, scene_body_entry *entry, const body_model *model)
+{
+    const shape_mesh *surface = model->surface.vertex_count > 0 ? &model->surface : &model->mesh;
+    size_t size = surface->vertex_count * sizeof *surface->colours;
+    if (entry->own_colours.items == NULL && size > 0) {
+        entry->own_colours.items = json_allocate(s->document, size);
+        if (entry->own_colours.items == NULL) {
+            return LM_ERROR_MEMORY;
+        }
+        memcpy(entry->own_colours.items, surface->colours, size);
+        entry->own_colours.count = surface->vertex_count;
+    }
+    return LM_OK;
+}
+
 /* ------------------------------------------------------------------------------------------------------------------
  * The copies
  */
@@ -369,6 +385,17 @@ static lm_result set_skin(const scene_body_entry *entry, lm_world *world, lm_bod
     return lm_body_set_skin(world, id, &skin);
 }
 
+static scene_colours colours_of(const scene_body_entry *entry, uint32_t index)
+{
+    if (given(&entry->head, "colour")) {
+        return (scene_colours){entry->colour, 1};
+    }
+    if (entry->colours.count > 0) {
+        return (scene_colours){(const uint8_t *)entry->colours.items + 3u * (index % entry->colours.count), 1};
+    }
+    return (scene_colours){entry->own_colours.items, entry->own_colours.count};
+}
+
 static lm_result make_copy(const scene_body_entry *entry, lm_world *world, body_model *model, uint32_t index,
                            made_body *body)
 {
@@ -401,6 +428,8 @@ static lm_result make_copy(const scene_body_entry *entry, lm_world *world, body_
     body->at = c.at;
     body->rotate = c.rotate;
     body->rest_volume = model->volume * c.scale * c.scale * c.scale;
+    body->colours = colours_of(entry, index);
+    body->label = entry->label;
     if (result == LM_OK && model->mesh.vertex_count > 0) {
         result = set_skin(entry, world, body->id, model, c.scale);
     }
@@ -418,6 +447,7 @@ lm_result make_bodies(scene *s, lm_world *world, scene_body_entry *entry, uint64
     body_model model = {.points = NULL};
     error->text[0] = '\0';
     lm_result result = model_make(s, entry, &model, error);
+    result = result ? result : keep_colours(s, entry, &model);
     uint64_t wanted = *particles + (uint64_t)model.point_count * entry->range.count;
     if (result == LM_OK && wanted > SCENE_MAX_PARTICLES) {
         report_field(error, s->name, &entry->head, NULL, "asks for %llu particles (expected at most %u in all)",

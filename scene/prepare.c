@@ -122,8 +122,11 @@ static bool check_name(const preparation *p, const scene_head *head, const char 
  * Bodies
  */
 
-static bool check_points(const preparation *p, const scene_body_entry *entry)
+static bool check_contents(const preparation *p, const scene_body_entry *entry)
 {
+    if (given(&entry->head, "colours") && entry->colours.count == 0) {
+        return FAIL(p, &entry->head, "colours", "is empty (expected at least one)");
+    }
     if (entry->shape != NULL) {
         return true;
     }
@@ -283,7 +286,7 @@ static bool prepare_bodies(preparation *p)
     uint64_t particles = 0;
     for (uint32_t i = 0; i < entries->count; i++) {
         scene_body_entry *entry = LIST_ITEM(scene_body_entry, *entries, i);
-        if (!check_points(p, entry) || !check_elements(p, entry) || !check_zones(p, &entry->mass_zones, 1e-6, 1e6) ||
+        if (!check_contents(p, entry) || !check_elements(p, entry) || !check_zones(p, &entry->mass_zones, 1e-6, 1e6) ||
             !check_zones(p, &entry->stiffness_zones, 0.0, 1.0) || !count_copies(p, entry, &bodies, &particles)) {
             return false;
         }

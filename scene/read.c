@@ -176,6 +176,26 @@ static uint32_t read_choice(reading *r, const format_field *field, const json_va
     return 0;
 }
 
+static int hexadecimal(char digit)
+{
+    const char *digits = "0123456789abcdef";
+    const char *found = strchr(digits, digit >= 'A' && digit <= 'F' ? digit - 'A' + 'a' : digit);
+    return digit != '\0' && found != NULL ? (int)(found - digits) : -1;
+}
+
+static void read_colour(reading *r, const json_value *value, uint8_t colour[3])
+{
+    bool good = value->kind == JSON_KIND_STRING && value->length == 7 && value->text[0] == '#';
+    for (int i = 0; i < 3 && good; i++) {
+        int high = hexadecimal(value->text[1 + 2 * i]), low = hexadecimal(value->text[2 + 2 * i]);
+        good = high >= 0 && low >= 0;
+        colour[i] = good ? (uint8_t)(16 * high + low) : 0;
+    }
+    if (!good) {
+        fail_value(r, value, "a colour as \"#rrggbb\"");
+    }
+}
+
 /* Three of something: calls read for each. */
 static bool read_three(reading *r, const json_value *value, const char *expected, const json_value *parts[3])
 {
@@ -271,6 +291,7 @@ static field_type element_type(field_type list)
     case FIELD_NUMBERS: return FIELD_NUMBER;
     case FIELD_INDICES: return FIELD_COUNT;
     case FIELD_VECTORS: return FIELD_VECTOR;
+    case FIELD_COLOURS: return FIELD_COLOUR;
     default: return FIELD_INDICES; /* FIELD_INDEX_LISTS */
     }
 }
@@ -282,6 +303,7 @@ static size_t element_size(const format_field *field)
     case FIELD_NUMBERS: return sizeof(double);
     case FIELD_INDICES: return sizeof(uint32_t);
     case FIELD_VECTORS: return sizeof(lm_dvec3);
+    case FIELD_COLOURS: return sizeof(uint8_t[3]);
     default: return sizeof(scene_list);
     }
 }
@@ -332,6 +354,7 @@ static void read_field(reading *r, const format_field *field, const json_value *
     case FIELD_VECTOR: *(lm_dvec3 *)out = read_vector(r, field, value); break;
     case FIELD_COUNTS: read_counts(r, field, value, out); break;
     case FIELD_ROTATION: *(rotation *)out = read_rotation(r, value); break;
+    case FIELD_COLOUR: read_colour(r, value, out); break;
     case FIELD_RECORD: {
         scene_head *head = json_allocate(r->document, field->record->size);
         if (head == NULL) {
@@ -346,6 +369,7 @@ static void read_field(reading *r, const format_field *field, const json_value *
     case FIELD_NUMBERS:
     case FIELD_INDICES:
     case FIELD_VECTORS:
+    case FIELD_COLOURS:
     case FIELD_INDEX_LISTS: read_list(r, field, value, out); break;
     }
 }

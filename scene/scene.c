@@ -158,7 +158,16 @@ uint32_t scene_body_count(const scene *s) { return s->body_count; }
 
 scene_body scene_get_body(const scene *s, uint32_t index)
 {
-    return (scene_body){s->bodies[index].id, s->bodies[index].name};
+    return (scene_body){s->bodies[index].id, s->bodies[index].name, s->bodies[index].label};
+}
+
+scene_colours scene_get_colours(const scene *s, uint32_t body_index) { return s->bodies[body_index].colours; }
+
+scene_collider_made scene_get_collider(const scene *s, uint32_t index)
+{
+    const scene_collider *collider = LIST_ITEM(scene_collider, s->file->colliders, index);
+    bool coloured = json_get(collider->head.json, "colour") != NULL;
+    return (scene_collider_made){collider->id, {coloured ? collider->colour : NULL, coloured ? 1 : 0}};
 }
 
 void scene_watch(scene *s, bool on) { s->watching = on; }

@@ -18,10 +18,11 @@ typedef struct scene_error {
     char text[SCENE_ERROR_SIZE];
 } scene_error;
 
-/* One body that the scene made: its id, and its name ("cube", or "ball[17]" for one of many copies). */
+/* One body that the scene made. */
 typedef struct scene_body {
     lm_body_id id;
-    const char *name;
+    const char *name;  /* "cube", or "ball[17]" for one of many copies */
+    const char *label; /* what pictures say of it, or null */
 } scene_body;
 
 /* Built-in scenes, compiled into the program from scenes/ (name.json). Null past the end. */
@@ -58,6 +59,23 @@ lm_result scene_make_world(scene *scene, const lm_world_def *def, lm_world **wor
 /* The bodies made by the last scene_make_world, in the order of the file. */
 uint32_t scene_body_count(const scene *scene);
 scene_body scene_get_body(const scene *scene, uint32_t index);
+
+/* Colours for pictures: red, green, blue (sRGB), one for each vertex of a body's skin, or a single one for all of it; none:
+ * whoever draws may choose. Valid as long as the scene. */
+typedef struct scene_colours {
+    const uint8_t *rgb; /* 3 * count bytes */
+    uint32_t count;
+} scene_colours;
+
+scene_colours scene_get_colours(const scene *scene, uint32_t body_index);
+
+/* The colliders made by the last scene_make_world, in the order of the file; with one colour, or none. */
+typedef struct scene_collider_made {
+    lm_collider_id id;
+    scene_colours colour;
+} scene_collider_made;
+
+scene_collider_made scene_get_collider(const scene *scene, uint32_t index); /* below scene_contents.colliders */
 
 /* Applies the scene's timed events for the frame about to be stepped (frame 0 first), then steps the world. */
 lm_result scene_step(scene *scene, lm_world *world, uint32_t frame);

@@ -52,6 +52,8 @@ static void add_rotation(text_buffer *t)
               "{\"type\": \"number\"}}, \"angle\": {\"type\": \"number\"}}}]");
 }
 
+static void add_colour(text_buffer *t) { text_addf(t, "\"type\": \"string\", \"pattern\": \"^#[0-9A-Fa-f]{6}$\""); }
+
 static void add_type(text_buffer *t, const format_field *field)
 {
     static const format_field index = {.low = 0, .high = LM_MAX_PARTICLES - 1.0};
@@ -63,6 +65,12 @@ static void add_type(text_buffer *t, const format_field *field)
     case FIELD_VECTOR: add_three(t, field, "number"); break;
     case FIELD_COUNTS: add_three(t, field, "integer"); break;
     case FIELD_ROTATION: add_rotation(t); break;
+    case FIELD_COLOUR: add_colour(t); break;
+    case FIELD_COLOURS:
+        text_addf(t, "\"type\": \"array\", \"minItems\": 1, \"items\": {");
+        add_colour(t);
+        text_addf(t, "}");
+        break;
     case FIELD_RECORD: text_addf(t, "\"$ref\": \"#/$defs/%s\"", field->record->name); break;
     case FIELD_RECORDS:
         text_addf(t, "\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/%s\"}", field->record->name);
@@ -195,6 +203,8 @@ static void add_type_words(text_buffer *t, const format_field *field)
     case FIELD_INDICES: text_addf(t, "list of indices"); break;
     case FIELD_VECTORS: text_addf(t, "list of [x, y, z]"); break;
     case FIELD_INDEX_LISTS: text_addf(t, "list of lists of indices"); break;
+    case FIELD_COLOUR: text_addf(t, "`\"#rrggbb\"`"); break;
+    case FIELD_COLOURS: text_addf(t, "list of `\"#rrggbb\"`"); break;
     case FIELD_CHOICE:
         for (uint32_t i = 0; field->choice(i) != NULL; i++) {
             text_addf(t, "%s`\"%s\"`", i > 0 ? ", " : "", field->choice(i));

@@ -38,7 +38,8 @@ static int done_length(const setting *s)
 
 static bool is_bare_word(const char *text)
 {
-    bool letter = (text[0] >= 'a' && text[0] <= 'z') || (text[0] >= 'A' && text[0] <= 'Z') || text[0] == '_';
+    bool letter = (text[0] >= 'a' && text[0] <= 'z') || (text[0] >= 'A' && text[0] <= 'Z') || text[0] == '_' ||
+                  text[0] == '#'; /* a colour */
     return letter && strpbrk(text, "\"{}[],:") == NULL;
 }
 

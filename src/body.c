@@ -3,6 +3,7 @@
  */
 #include "body.h"
 #include "base/guard.h"
+#include "out/hash.h"
 #include "sample/cluster.h"
 
 #include <assert.h>
@@ -345,6 +346,7 @@ static lm_result fill_body(lm_world *world, lmi_body *body, const lm_body_def *d
         derive_weights(body, NULL);
         make_regions(body, weights);
         place_body(body, def);
+        body->shape_hash = lmi_hash_shape(body);
     }
     lmi_release(&world->memory, weights, def->point_count, sizeof *weights);
     return ok ? LM_OK : LM_ERROR_MEMORY;
@@ -498,6 +500,7 @@ bool lmi_body_update_weights(lm_world *world, lmi_body *body, const bool *held)
         for (uint32_t r = 0; r < body->region_count; r++) {
             turn_axes(world, body, r, &axes[r]);
         }
+        lmi_skin_update(world, body); /* the regions' frames are others now */
         world->batches[body->batch].dirty = true;
     }
     lmi_release(&world->memory, weights, body->particle_count, sizeof *weights);
@@ -514,6 +517,7 @@ bool lmi_body_revive(lm_world *world, lmi_body *body)
         lmi_pins_mark(world, body, held);
         derive_weights(body, held);
         make_regions(body, weights);
+        body->shape_hash = lmi_hash_shape(body);
     }
     lmi_release(&world->memory, weights, body->particle_count, sizeof *weights);
     lmi_release(&world->memory, held, body->particle_count, sizeof *held);

@@ -257,3 +257,28 @@ lm_result lm_collider_get_pose(const lm_world *world, lm_collider_id collider, l
     pose->rotation = quat_from_dmat(&rotation);
     return LM_OK;
 }
+
+lm_result lm_collider_get_def(const lm_world *world, lm_collider_id collider, lm_collider_def *def)
+{
+    lmi_id id = {collider.slot, collider.generation};
+    uint32_t index;
+    if (!lmi_pool_find(&world->colliders, id, &index)) {
+        return lmi_fail(world, LM_ERROR_ID, "lm_collider_get_def: there is no such collider");
+    }
+    const lmi_collider *c = LMI_POOL_AT(&world->colliders, lmi_collider, index);
+    *def = lm_collider_def_default();
+    def->shape = c->shape;
+    def->radius = c->radius;
+    def->half_length = c->half_length;
+    def->half_extents = c->half_extents;
+    def->pose.position = c->position;
+    def->pose.rotation = quat_from_dmat(&c->rotation);
+    if (c->mover != LMI_NONE) {
+        lmi_id mover = lmi_pool_id(&world->movers, c->mover);
+        def->mover.slot = mover.slot;
+        def->mover.generation = mover.generation;
+    }
+    def->friction = c->friction;
+    def->restitution = c->restitution;
+    return LM_OK;
+}

@@ -231,6 +231,21 @@ uint32_t lm_world_get_bodies(const lm_world *world, lm_body_id *ids, uint32_t ca
     return count;
 }
 
+uint32_t lm_world_get_colliders(const lm_world *world, lm_collider_id *ids, uint32_t capacity)
+{
+    uint32_t count = 0;
+    LMI_POOL_EACH(&world->colliders, n)
+    {
+        if (count < capacity) {
+            lmi_id id = lmi_pool_id(&world->colliders, n);
+            lm_collider_id collider = {id.slot, id.generation};
+            ids[count] = collider;
+        }
+        count++;
+    }
+    return count;
+}
+
 void lm_world_get_stats(const lm_world *world, lm_stats *stats)
 {
     memset(stats, 0, sizeof *stats);

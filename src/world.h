@@ -76,6 +76,7 @@ typedef struct lmi_body {
     lm_material material;
     uint64_t user_data;
     lmi_skin skin;
+    uint64_t shape_hash; /* lmi_hash_shape, when it was made or given a skin */
 
     /* Where it is: four floats a particle, x y z and the weight in fits (0: in no region); vx vy vz and the mass in units
      * of mean_mass. Both point into the batch's pack, or into `home` until the body is packed. */

@@ -245,6 +245,9 @@ LM_API double lm_world_get_time(const lm_world *world);
  * how many bodies there are. */
 LM_API uint32_t lm_world_get_bodies(const lm_world *world, lm_body_id *ids, uint32_t capacity);
 
+/* The same for colliders. */
+LM_API uint32_t lm_world_get_colliders(const lm_world *world, lm_collider_id *ids, uint32_t capacity);
+
 /* ------------------------------------------------------------------------------------------------------------------
  * Materials
  *
@@ -375,7 +378,11 @@ typedef struct lm_body_info {
     lm_dvec3 lower, upper;    /* bounding box of the particles, world */
     bool stiffness_limited;   /* alpha was cut to 1 in the last step: as stiff as the substep allows */
     float reached_hertz;      /* the frequency a single region really has, from the last step; 0 before the first */
+    float contact_radius;     /* metres, as in the definition */
     uint64_t user_data;
+    uint64_t
+        shape_hash; /* of what stays while the body moves: rest positions, regions and skin. Bodies with the same hash
+                            can share whatever a program made from these, in whichever world they are */
 } lm_body_info;
 
 /* What the body is and how it moves now; measured over its particles at each call. */
@@ -533,6 +540,10 @@ LM_API lm_result lm_collider_destroy(lm_world *world, lm_collider_id collider);
 /* Where the collider is now, in the world. */
 LM_API lm_result lm_collider_get_pose(const lm_world *world, lm_collider_id collider, lm_pose *pose);
 
+/* The definition it was made with: the pose in its mover's frame (when that was destroyed, in the world), what the shape
+ * does not use at its default. */
+LM_API lm_result lm_collider_get_def(const lm_world *world, lm_collider_id collider, lm_collider_def *def);
+
 /* ------------------------------------------------------------------------------------------------------------------
  * Pins and drags
  */
@@ -623,6 +634,38 @@ LM_API lm_result lm_body_get_skin(const lm_world *world, lm_body_id body, lm_dve
 /* Three vertex indices for each of lm_body_info.skin_triangles triangles. LM_ERROR_ARGUMENT when the body has no skin.
  * */
 LM_API lm_result lm_body_get_skin_triangles(const lm_world *world, lm_body_id body, uint32_t *triangles);
+
+/* Vertices in the rest pose, as in the definition. LM_ERROR_ARGUMENT when the body has no skin. */
+LM_API lm_result lm_body_get_skin_rest(const lm_world *world, lm_body_id body, lm_vec3 *vertices);
+
+/* What the vertices ride on, for programs that deform the surface themselves (in a vertex shader, say):
+ *
+ *     vertex n  =  sum over k from offsets[n] to offsets[n + 1] - 1 of  weights[k] * where riders[k] carries it
+ *
+ * A rider is the index of a particle, which carries the vertex to its own position; or LM_RIDER_REGION + the index of a
+ * region, which carries it where lm_region_transform says. Weights sum to 1 and may be negative for particles. `offsets`
+ * has lm_body_info.skin_vertices + 1 elements; how many riders and weights there are is its last one. Any array may be
+ * null. LM_ERROR_ARGUMENT when the body has no skin. */
+#define LM_RIDER_REGION 0x80000000u
+LM_API lm_result lm_body_get_skin_riders(const lm_world *world, lm_body_id body, uint32_t *offsets, uint32_t *riders,
+                                         float *weights);
+
+/* Where a region carries the rest pose now: with d = rest position - centre,
+ *
+ *     position  =  constant + linear d + quadratic (dx dx, dy dy, dz dz, dx dy, dy dz, dz dx)
+ *
+ * Matrices row by row; `quadratic` (1/m) is zero unless the material's mode is quadratic. */
+typedef struct lm_region_transform {
+    lm_vec3 centre;   /* of the region in the rest pose, body frame */
+    lm_vec3 constant; /* where that is now, relative to `base` */
+    float linear[9];
+    float quadratic[18];
+} lm_region_transform;
+
+/* The transforms of all regions (lm_body_info.regions of them), fitted to the particles as they are: what a skin of
+ * LM_SKIN_REGIONS rides on. Where the body has no such skin they are fitted in the call. */
+LM_API lm_result lm_body_get_region_transforms(const lm_world *world, lm_body_id body, lm_dvec3 base,
+                                               lm_region_transform *transforms);
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Ray pick

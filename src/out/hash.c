@@ -62,6 +62,46 @@ static uint64_t hash_body(const lm_world *world, const lmi_body *body, uint64_t 
     return hash;
 }
 
+static uint64_t hash_words(uint64_t hash, const uint32_t *words, size_t count)
+{
+    hash = lmi_hash_word(hash, count);
+    for (size_t n = 0; n < count; n++) {
+        hash = lmi_hash_word(hash, words[n]);
+    }
+    return hash;
+}
+
+static uint64_t hash_points(uint64_t hash, const lm_vec3 *points, uint32_t count)
+{
+    for (uint32_t n = 0; n < count; n++) {
+        hash = hash_float(hash, points[n].x);
+        hash = hash_float(hash, points[n].y);
+        hash = hash_float(hash, points[n].z);
+    }
+    return hash;
+}
+
+uint64_t lmi_hash_shape(const lmi_body *body)
+{
+    const lmi_skin *skin = &body->skin;
+    uint64_t hash = hash_words(LMI_HASH_SEED, body->order, body->particle_count);
+    hash = hash_points(hash, body->rest, body->particle_count);
+    hash = hash_words(hash, body->region_offsets, (size_t)body->region_count + 1);
+    hash = hash_words(hash, body->members, body->membership_count);
+    hash = lmi_hash_word(hash, skin->vertex_count);
+    if (skin->vertex_count == 0) {
+        return hash;
+    }
+    hash = hash_points(hash, skin->vertices, skin->vertex_count);
+    hash = hash_words(hash, skin->triangles, (size_t)skin->triangle_count * 3);
+    hash = hash_words(hash, skin->offsets, (size_t)skin->vertex_count + 1);
+    hash = hash_words(hash, skin->riders, skin->weight_count);
+    for (uint32_t n = 0; n < skin->weight_count; n++) {
+        hash = hash_float(hash, skin->weights[n]);
+    }
+    return hash;
+}
+
 uint64_t lm_world_hash(const lm_world *world)
 {
     uint64_t hash = LMI_HASH_SEED;

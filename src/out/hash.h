@@ -18,4 +18,8 @@ static inline uint64_t lmi_hash_word(uint64_t hash, uint64_t word)
 /* Over bytes, little-endian words of eight with zeros after the last, and their number. */
 uint64_t lmi_hash_bytes(uint64_t hash, const unsigned char *bytes, size_t size);
 
+/* Of what stays while a body moves: rest positions, regions and skin (lm_body_info.shape_hash). */
+struct lmi_body;
+uint64_t lmi_hash_shape(const struct lmi_body *body);
+
 #endif

@@ -6,6 +6,7 @@
  */
 #include "out/skin.h"
 #include "base/guard.h"
+#include "out/hash.h"
 #include "sample/blend.h"
 #include "sample/embed.h"
 
@@ -130,14 +131,19 @@ static bool make_skin(lm_world *world, const lmi_body *body, const lm_skin_def *
     return ok;
 }
 
+void lmi_skin_carrier(const lm_world *world, const lmi_body *body, uint32_t region, lmi_carrier *carrier)
+{
+    uint32_t stride, first = body->region_offsets[region];
+    const float *rotation = lmi_body_rotation(world, body, region, &stride);
+    lmi_carrier_make(carrier, &body->regions[region], body->rest, body->x, body->members + first,
+                     body->region_offsets[region + 1] - first, rotation, stride,
+                     body->material.mode == LM_MODE_QUADRATIC);
+}
+
 void lmi_skin_update(const lm_world *world, lmi_body *body)
 {
     for (uint32_t r = 0; r < body->skin.carrier_count; r++) {
-        uint32_t stride, first = body->region_offsets[r];
-        const float *rotation = lmi_body_rotation(world, body, r, &stride);
-        lmi_carrier_make(&body->skin.carriers[r], &body->regions[r], body->rest, body->x, body->members + first,
-                         body->region_offsets[r + 1] - first, rotation, stride,
-                         body->material.mode == LM_MODE_QUADRATIC);
+        lmi_skin_carrier(world, body, r, &body->skin.carriers[r]);
     }
 }
 
@@ -158,6 +164,7 @@ lm_result lm_body_set_skin(lm_world *world, lm_body_id id, const lm_skin_def *de
     if (ok) {
         lmi_skin_free(world, &body->skin);
         body->skin = skin;
+        body->shape_hash = lmi_hash_shape(body);
         lmi_skin_update(world, body);
     }
     lmi_float_mode_leave(&host);

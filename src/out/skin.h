@@ -4,9 +4,13 @@
 #ifndef LMI_SKIN_H
 #define LMI_SKIN_H
 
+#include "sample/blend.h"
 #include "world.h"
 
 /* A skin vertex where the particles carry it, relative to the body's origin. */
 lm_dvec3 lmi_skin_vertex(const lmi_body *body, uint32_t vertex);
+
+/* Where a region carries its frame now. */
+void lmi_skin_carrier(const lm_world *world, const lmi_body *body, uint32_t region, lmi_carrier *carrier);
 
 #endif

@@ -61,7 +61,7 @@ class CommandLine(unittest.TestCase):
     def test_help_and_version(self):
         self.assertIn("usage:", self.succeed("--help"))
         self.assertRegex(self.succeed("--version"), r"^limber \d+\.\d+\.\d+\n$")
-        for command in ["list", "run", "bench", "shape", "info", "schema"]:
+        for command in ["list", "run", "render", "bench", "shape", "info", "schema"]:
             self.assertIn("usage: limber " + command, self.succeed(command, "--help"))
 
     def test_list_names_every_scene(self):
@@ -83,13 +83,13 @@ class CommandLine(unittest.TestCase):
                  ("modes", "bodies[1].material.mode=quadratic", "bodies[2].material.mode=linear"),
                  ("sticks", "bodies[0].clusters.counts=[2,1,1]", "bodies[1].clusters.counts=[1,1,1]"),
                  ("sticks", "bodies[1].clusters.counts=[5,1,1]", "bodies[2].clusters.counts=[2,1,1]"),
-                 ("plastic-cube", "bodies[0].material.yield=0", "frames=360"),
-                 ("plastic-cube", "bodies[1].material.yield=0.01", "frames=360"),
-                 ("squeeze-duck", "bodies[0].material.hertz=0", "frames=480"),
-                 ("mode-gallery", "bodies[26].material.mode=linear", "frames=240"),
-                 ("mode-gallery", "bodies[0].material.mode=rigid", "frames=240"),
-                 ("head-and-balls", "bodies[0].surface.detail=8", "frames=360"),
-                 ("teaser", "bodies[1].clusters.kmeans=12", "frames=300")]
+                 ("plastic-cube", "bodies[0].material.yield=0", "frames=240"),
+                 ("plastic-cube", "bodies[1].material.yield=0.01", "frames=240"),
+                 ("squeeze-duck", "bodies[0].material.hertz=0", "frames=330"),
+                 ("mode-gallery", "bodies[26].material.mode=linear", "frames=110"),
+                 ("mode-gallery", "bodies[0].material.mode=rigid", "frames=110"),
+                 ("head-and-balls", "bodies[0].surface.detail=8", "frames=286"),
+                 ("teaser", "bodies[1].clusters.kmeans=12", "frames=220")]
         for scene, first, second in swaps:
             error = self.refuse(1, "run", scene, "--check", "--set", first, "--set", second)
             self.assertRegex(error, r"^%s: \d+ of \d+ expectations failed, first expect\[" % scene)
@@ -126,10 +126,13 @@ class CommandLine(unittest.TestCase):
         with open(os.path.join(out, "summary.json")) as file:
             self.assertEqual(json.load(file), done)
         told = self.succeed("info", os.path.join(out, "surfaces.obj"))
-        self.assertIn("vertices    %d\n" % (3 * 98), told)
+        self.assertIn("vertices    %d, with colours\n" % (3 * (6 * 24 * 24 + 2)), told)
         self.assertIn("parts       3\n", told)
         self.assertIn("closed", told)
         self.assertNotIn("problem", told)
+        with open(os.path.join(out, "surfaces.obj")) as file:
+            colours = {tuple(line.split()[4:]) for line in file if line.startswith("v ")}
+        self.assertEqual(len(colours), 3, "each cube in the colour that the scene gives it")
 
     def test_set_reaches_the_scene(self):
         still = self.summary("crowd", "--frames", "2", "--set", "gravity=[0,0,0]")
@@ -205,7 +208,7 @@ class CommandLine(unittest.TestCase):
                  (("run", "crowd", "--isa", "avx51"), "--isa avx51: no such instruction set (did you mean avx512?)"),
                  (("run", "crowd", "--set", "frames"), "--set frames: expected PATH=VALUE, as in bodies[0].mass=2"),
                  (("run", "crowd", "--json=1"), "run: --json takes no value"),
-                 (("shape", "box"), "shape: --out FILE.obj is missing"),
+                 (("shape", "box"), "shape: --out FILE.obj or --out FILE.png is missing"),
                  (("shape", "box", "--out", "x.obj", "--size", "1,2"),
                   "shape: --size 1,2: expected three numbers above 0, as 1,0.5,2"),
                  (("list", "x"), 'list: unexpected argument "x"')]

@@ -1,0 +1,11 @@
+/* What a scene says of its bodies, written into a picture below each of them. */
+#ifndef LIMBER_CLI_LABELS_H
+#define LIMBER_CLI_LABELS_H
+
+#include "draw/draw.h"
+#include "scene/scene.h"
+
+/* `picture` shows the world through `camera`. */
+void labels_draw(const scene *scene, const lm_world *world, const draw_camera *camera, image *picture);
+
+#endif

@@ -1,0 +1,21 @@
+/* A progress bar on standard error while that is a terminal; silent otherwise. */
+#ifndef LIMBER_CLI_PROGRESS_H
+#define LIMBER_CLI_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct progress {
+    uint32_t total;
+    bool visible;
+    double shown; /* when the bar was last drawn, seconds */
+} progress;
+
+progress progress_begin(uint32_t total);
+void progress_show(progress *progress, uint32_t done);
+void progress_end(progress *progress);
+
+/* Seconds since some moment in the past, for measuring. */
+double progress_seconds(void);
+
+#endif

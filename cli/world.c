@@ -1,0 +1,44 @@
+/* Scenes and worlds, for the commands that simulate. */
+#include "cli/world.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int world_check_options(const world_options *options)
+{
+    for (uint32_t i = 0; i < options->sets.count; i++) {
+        const char *set = options->sets.items[i];
+        if (set[0] == '=' || strchr(set, '=') == NULL) {
+            return cli_fail(CLI_USAGE, "--set %s: expected PATH=VALUE, as in bodies[0].mass=2", set);
+        }
+    }
+    lm_isa isa;
+    return cli_choose_isa(options->isa, &isa);
+}
+
+int world_open(const world_options *options, scene **scene_read, lm_world **world)
+{
+    lm_world_def def = lm_world_def_default();
+    int code = cli_choose_isa(options->isa, &def.isa);
+    if (code >= 0) {
+        return code;
+    }
+    scene_error error;
+    def.workers = options->threads;
+    *scene_read = scene_open(options->scene, options->sets.items, options->sets.count, &error);
+    if (*scene_read == NULL || scene_make_world(*scene_read, &def, world, &error) != LM_OK) {
+        return cli_fail(CLI_FAILED, "%s", error.text);
+    }
+    return -1;
+}
+
+int world_fail_step(const world_options *options, uint32_t frame, lm_result result)
+{
+    return cli_fail(CLI_FAILED, "%s: frame %u: %s", options->scene, (unsigned)frame, lm_result_text(result));
+}
+
+void world_free_options(world_options *options)
+{
+    free((void *)options->sets.items);
+    options->sets = (cli_texts){.items = NULL};
+}

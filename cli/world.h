@@ -1,0 +1,34 @@
+/* What the commands that simulate have in common: which scene, changed how, run on what. */
+#ifndef LIMBER_CLI_WORLD_H
+#define LIMBER_CLI_WORLD_H
+
+#include "cli/cli.h"
+#include "scene/scene.h"
+
+typedef struct world_options {
+    const char *scene;
+    uint32_t threads;
+    const char *isa;
+    cli_texts sets;
+} world_options;
+
+/* Their lines in a table of options. */
+#define WORLD_OPTIONS(o)                                                                                               \
+    {"--threads", "N", CLI_COUNT, &(o).threads, 1, LM_MAX_WORKERS, "default: one for each core"},                      \
+        {"--isa", "NAME", CLI_TEXT, &(o).isa, 0, 0, "scalar, sse2, avx2 or avx512; default: the best there is"},       \
+    {                                                                                                                  \
+        "--set", "PATH=VALUE", CLI_TEXTS, &(o).sets, 0, 0, "changes the scene: --set bodies[0].material.alpha=0.5"     \
+    }
+
+/* Whether --set and --isa are well given. Returns -1 or the exit code, as do all below. */
+int world_check_options(const world_options *options);
+
+/* Opens the scene and makes its world. Both are the caller's to close, after a failure too. */
+int world_open(const world_options *options, scene **scene, lm_world **world);
+
+/* Says that the step of a frame failed. */
+int world_fail_step(const world_options *options, uint32_t frame, lm_result result);
+
+void world_free_options(world_options *options);
+
+#endif

@@ -1,0 +1,67 @@
+/* In place of the renderer, where the packages that it needs were missing: every call fails and says which those are. */
+#include "draw/draw.h"
+
+#include <stdio.h>
+
+static bool fail(draw_error *error)
+{
+    snprintf(
+        error->text, sizeof error->text,
+        "this build of limber cannot draw: build it again with SDL2, libepoxy, cglm and stb (on Debian: apt install "
+        "pkg-config libsdl2-dev libepoxy-dev libcglm-dev libstb-dev)");
+    return false;
+}
+
+draw *draw_open(uint32_t width, uint32_t height, draw_error *error)
+{
+    (void)width;
+    (void)height;
+    fail(error);
+    return NULL;
+}
+
+draw *draw_open_current(uint32_t width, uint32_t height, draw_error *error) { return draw_open(width, height, error); }
+
+void draw_show(const draw *d, uint32_t width, uint32_t height)
+{
+    (void)d;
+    (void)width;
+    (void)height;
+}
+
+void draw_close(draw *d) { (void)d; }
+
+bool draw_set_colours(draw *d, lm_body_id body, const uint8_t *rgb, uint32_t count, draw_error *error)
+{
+    (void)d;
+    (void)body;
+    (void)rgb;
+    (void)count;
+    return fail(error);
+}
+
+bool draw_set_collider_colour(draw *d, lm_collider_id collider, const uint8_t rgb[3], draw_error *error)
+{
+    (void)d;
+    (void)collider;
+    (void)rgb;
+    return fail(error);
+}
+
+draw_settings draw_settings_default(void) { return (draw_settings){.views = DRAW_SURFACE, .bodies = true}; }
+
+draw_camera draw_fit_camera(const lm_world *world, double aspect)
+{
+    (void)world;
+    (void)aspect;
+    return (draw_camera){.field_of_view = 40.0};
+}
+
+bool draw_world(draw *d, const lm_world *world, const draw_settings *settings, image *picture, draw_error *error)
+{
+    (void)d;
+    (void)world;
+    (void)settings;
+    (void)picture;
+    return fail(error);
+}

@@ -1,0 +1,178 @@
+/*
+ * Cameras: one from which everything is seen, and the matrices of one.
+ */
+#include "draw/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+draw_bounds draw_bounds_empty(void)
+{
+    return (draw_bounds){{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+}
+
+bool draw_bounds_is_empty(const draw_bounds *bounds) { return !(bounds->lower.x <= bounds->upper.x); }
+
+void draw_bounds_add(draw_bounds *b, lm_dvec3 point, double margin)
+{
+    b->lower.x = fmin(b->lower.x, point.x - margin);
+    b->lower.y = fmin(b->lower.y, point.y - margin);
+    b->lower.z = fmin(b->lower.z, point.z - margin);
+    b->upper.x = fmax(b->upper.x, point.x + margin);
+    b->upper.y = fmax(b->upper.y, point.y + margin);
+    b->upper.z = fmax(b->upper.z, point.z + margin);
+}
+
+static lm_dvec3 corner_of(const draw_bounds *b, int n)
+{
+    return (lm_dvec3){n & 1 ? b->upper.x : b->lower.x, n & 2 ? b->upper.y : b->lower.y,
+                      n & 4 ? b->upper.z : b->lower.z};
+}
+
+void draw_bounds_add_collider(draw_bounds *bounds, const lm_collider_def *def, lm_pose pose)
+{
+    double r = def->radius, size[3] = {r, r, r}; /* half, along the pose's axes */
+    if (def->shape == LM_SHAPE_PLANE) {
+        return; /* it goes on for ever */
+    }
+    if (def->shape == LM_SHAPE_CAPSULE) {
+        size[1] += (double)def->half_length;
+    } else if (def->shape == LM_SHAPE_BOX) {
+        size[0] = (double)def->half_extents.x;
+        size[1] = (double)def->half_extents.y;
+        size[2] = (double)def->half_extents.z;
+    }
+    double m[3][3];
+    draw_rotation(pose.rotation, m);
+    draw_bounds box = {{-size[0], -size[1], -size[2]}, {size[0], size[1], size[2]}};
+    for (int n = 0; n < 8; n++) {
+        lm_dvec3 c = corner_of(&box, n), p = pose.position;
+        p.x += m[0][0] * c.x + m[0][1] * c.y + m[0][2] * c.z;
+        p.y += m[1][0] * c.x + m[1][1] * c.y + m[1][2] * c.z;
+        p.z += m[2][0] * c.x + m[2][1] * c.y + m[2][2] * c.z;
+        draw_bounds_add(bounds, p, 0.0);
+    }
+}
+
+void draw_rotation(lm_quat q, double m[3][3])
+{
+    double x = q.x, y = q.y, z = q.z, w = q.w, s = 2.0 / fmax(x * x + y * y + z * z + w * w, 1e-30);
+    m[0][0] = 1.0 - s * (y * y + z * z), m[0][1] = s * (x * y - z * w), m[0][2] = s * (x * z + y * w);
+    m[1][0] = s * (x * y + z * w), m[1][1] = 1.0 - s * (x * x + z * z), m[1][2] = s * (y * z - x * w);
+    m[2][0] = s * (x * z - y * w), m[2][1] = s * (y * z + x * w), m[2][2] = 1.0 - s * (x * x + y * y);
+}
+
+/* Bodies and finite colliders, and the height of the highest floor below the middle of them (or -infinity). */
+static draw_bounds world_bounds(const lm_world *world, double *floor)
+{
+    draw_bounds bounds = draw_bounds_empty();
+    uint32_t body_count = lm_world_get_bodies(world, NULL, 0), collider_count = lm_world_get_colliders(world, NULL, 0);
+    lm_body_id *bodies = malloc(((size_t)body_count + 1) * sizeof *bodies);
+    lm_collider_id *colliders = malloc(((size_t)collider_count + 1) * sizeof *colliders);
+    if (bodies && colliders) {
+        lm_world_get_bodies(world, bodies, body_count);
+        lm_world_get_colliders(world, colliders, collider_count);
+    }
+    for (uint32_t n = 0; bodies && colliders && n < body_count; n++) {
+        lm_body_info info;
+        if (lm_body_get_info(world, bodies[n], &info) == LM_OK) {
+            draw_bounds_add(&bounds, info.lower, (double)info.contact_radius);
+            draw_bounds_add(&bounds, info.upper, (double)info.contact_radius);
+        }
+    }
+    *floor = -INFINITY;
+    for (uint32_t n = 0; bodies && colliders && n < collider_count; n++) {
+        lm_collider_def def;
+        lm_pose pose;
+        if (lm_collider_get_def(world, colliders[n], &def) == LM_OK &&
+            lm_collider_get_pose(world, colliders[n], &pose) == LM_OK) {
+            double m[3][3];
+            draw_rotation(pose.rotation, m);
+            if (def.shape == LM_SHAPE_PLANE && m[1][1] > 0.99) {
+                *floor = fmax(*floor, pose.position.y);
+            }
+            draw_bounds_add_collider(&bounds, &def, pose);
+        }
+    }
+    free(bodies);
+    free(colliders);
+    if (draw_bounds_is_empty(&bounds)) {
+        draw_bounds_add(&bounds, (lm_dvec3){0.0, *floor > -INFINITY ? *floor : 0.0, 0.0}, 1.0);
+    }
+    return bounds;
+}
+
+/* From the right, the front and above: three sides of a box are seen. */
+static const double towards_eye[3] = {0.46, 0.34, 0.82};
+
+draw_camera draw_fit_camera(const lm_world *world, double aspect)
+{
+    double floor;
+    draw_bounds b = world_bounds(world, &floor);
+    lm_dvec3 middle = {0.5 * (b.lower.x + b.upper.x), 0.5 * (b.lower.y + b.upper.y), 0.5 * (b.lower.z + b.upper.z)};
+    double view = 35.0, tangent = tan(0.5 * view * GLM_PI / 180.0), length = 0.0;
+    for (int n = 0; n < 3; n++) {
+        length += towards_eye[n] * towards_eye[n];
+    }
+    double d[3], right[3], up[3];
+    for (int n = 0; n < 3; n++) {
+        d[n] = towards_eye[n] / sqrt(length);
+    }
+    double flat = sqrt(d[0] * d[0] + d[2] * d[2]);
+    right[0] = d[2] / flat, right[1] = 0.0, right[2] = -d[0] / flat;
+    up[0] = d[1] * right[2], up[1] = d[2] * right[0] - d[0] * right[2], up[2] = -d[1] * right[0];
+    /* As far away as the corner needs that comes nearest to an edge of the picture. */
+    double away = 0.0;
+    for (int n = 0; n < 8; n++) {
+        lm_dvec3 c = draw_subtract(corner_of(&b, n), middle);
+        double x = c.x * right[0] + c.z * right[2], y = c.x * up[0] + c.y * up[1] + c.z * up[2];
+        double z = c.x * d[0] + c.y * d[1] + c.z * d[2];
+        away = fmax(away, z + fmax(fabs(x) / (tangent * fmax(aspect, 1e-3)), fabs(y) / tangent));
+    }
+    away = fmax(1.12 * away, 1e-3);
+    draw_camera camera = {.look_at = middle, .field_of_view = view};
+    camera.at = (lm_dvec3){middle.x + away * d[0], middle.y + away * d[1], middle.z + away * d[2]};
+    camera.at.y = fmax(camera.at.y, floor + 0.05 * away); /* below the floor there is nothing to see */
+    return camera;
+}
+
+/* The farthest that anything is drawn, in distances to what is looked at; floors have faded out by then. */
+#define FAR_DISTANCES 60.0
+
+void draw_camera_set(draw_frame *frame, const draw_settings *settings, const draw_bounds *bounds, double aspect)
+{
+    draw_frame_block *block = &frame->block;
+    lm_dvec3 to = draw_subtract(settings->camera.look_at, settings->camera.at);
+    double distance = sqrt(to.x * to.x + to.y * to.y + to.z * to.z);
+    distance = distance > 0.0 ? distance : 1.0;
+    frame->eye = settings->camera.at;
+    frame->distance = distance;
+    vec3 look = {(float)(to.x / distance), (float)(to.y / distance), (float)(to.z / distance)}, right, up;
+    glm_vec3_norm(look) > 0.0f ? glm_vec3_normalize(look) : glm_vec3_copy((vec3){0.0f, 0.0f, -1.0f}, look);
+    vec3 above = {0.0f, 1.0f, 0.0f};
+    if (fabsf(look[1]) > 0.9995f) { /* straight up or down: the picture's top is away from us */
+        above[1] = 0.0f, above[2] = look[1] < 0.0f ? -1.0f : 1.0f;
+    }
+    glm_vec3_crossn(look, above, right);
+    glm_vec3_cross(right, look, up);
+    float tangent = (float)tan(0.5 * settings->camera.field_of_view * GLM_PI / 180.0);
+    double far = FAR_DISTANCES * distance;
+    if (!draw_bounds_is_empty(bounds)) {
+        for (int n = 0; n < 8; n++) {
+            lm_dvec3 c = draw_subtract(corner_of(bounds, n), frame->eye);
+            far = fmax(far, 1.1 * sqrt(c.x * c.x + c.y * c.y + c.z * c.z));
+        }
+    }
+    float near = (float)(0.02 * distance);
+    mat4 view, projection;
+    glm_look(GLM_VEC3_ZERO, look, up, view);
+    glm_perspective(2.0f * atanf(tangent), (float)aspect, near, (float)far, projection);
+    glm_mat4_mul(projection, view, block->clip_from_eye);
+    glm_vec4(right, 0.0f, block->right);
+    glm_vec4(up, 0.0f, block->up);
+    glm_vec4(look, 0.0f, block->forward);
+    vec3 look_at;
+    draw_to_vec3(to, look_at);
+    glm_vec4(look_at, (float)distance, block->look_at);
+    glm_vec4_copy((vec4){tangent * (float)aspect, tangent, near, (float)far}, block->lens);
+}

@@ -1,0 +1,79 @@
+/*
+ * Drawing worlds: a renderer on OpenGL 3.3 that needs no display.
+ *
+ * It reads a world through the public header only, and knows nothing of scenes, files or windows: what it makes is a
+ * picture in memory (image.h). Colours of bodies are told to it; everything else it finds in the world.
+ */
+#ifndef LIMBER_DRAW_H
+#define LIMBER_DRAW_H
+
+#include "draw/image.h"
+#include "limber/limber.h"
+
+#define DRAW_ERROR_SIZE 512
+
+/* One line that says what is missing. */
+typedef struct draw_error {
+    char text[DRAW_ERROR_SIZE];
+} draw_error;
+
+/* What is drawn; views combine. */
+typedef enum draw_view {
+    DRAW_SURFACE = 1 << 0,   /* skins in their colours; bodies without a skin as particles */
+    DRAW_WIREFRAME = 1 << 1, /* the skins' triangles */
+    DRAW_PARTICLES = 1 << 2,
+    DRAW_REGIONS = 1 << 3, /* surfaces and particles in the colours of their regions */
+    DRAW_GOALS = 1 << 4,   /* where particles are being pulled, and a line to there */
+    DRAW_LINKS = 1 << 5,   /* from each region's centre to its members */
+    DRAW_CONTACTS = 1 << 6,
+    DRAW_SPEED = 1 << 7,  /* colours by speed, with a legend */
+    DRAW_STRAIN = 1 << 8, /* colours by strain, with a legend */
+} draw_view;
+
+/* The view of a name ("surface", "wireframe", ...), or 0; the names in order, null past the end. */
+uint32_t draw_view_find(const char *name);
+const char *draw_view_name(uint32_t index);
+
+typedef struct draw_camera {
+    lm_dvec3 at, look_at; /* the eye, and the middle of the picture, metres */
+    double field_of_view; /* from the lower to the upper edge, degrees */
+} draw_camera;
+
+typedef struct draw_settings {
+    uint32_t views; /* draw_view, joined; default DRAW_SURFACE */
+    draw_camera camera;
+    bool bodies;   /* default true; false leaves them out */
+    bool cpu_skin; /* default false: surfaces are deformed in the vertex shader; true: by lm_body_get_skin */
+    float
+        map_top; /* the value at the upper end of the colours by speed (m/s) or strain; default 0: the largest so far */
+} draw_settings;
+
+typedef struct draw draw;
+
+/* Opens a renderer for pictures of this size, 16 to 8192 each way. Null: *error says what is missing. */
+draw *draw_open(uint32_t width, uint32_t height, draw_error *error);
+
+/* The same in the OpenGL context that is current on this thread, which stays the caller's: it must be current again in every
+ * call, and outlive the renderer. draw_show copies the last picture into the framebuffer that is bound for drawing. */
+draw *draw_open_current(uint32_t width, uint32_t height, draw_error *error);
+void draw_show(const draw *draw, uint32_t width, uint32_t height);
+
+/* Null is allowed. */
+void draw_close(draw *draw);
+
+/* The colours of a body: one for each vertex of its skin (`count` of them), or a single one for all of it (count 1); red,
+ * green, blue, sRGB; copied. Bodies without get colours of their own, by their id. */
+bool draw_set_colours(draw *draw, lm_body_id body, const uint8_t *rgb, uint32_t count, draw_error *error);
+
+/* The same for a collider (one colour). */
+bool draw_set_collider_colour(draw *draw, lm_collider_id collider, const uint8_t rgb[3], draw_error *error);
+
+draw_settings draw_settings_default(void);
+
+/* A camera from which everything in the world is seen. */
+draw_camera draw_fit_camera(const lm_world *world, double aspect);
+
+/* Draws the world as it is now into `picture`, which has the renderer's size; null: for draw_show alone. */
+bool draw_world(draw *draw, const lm_world *world, const draw_settings *settings, image *picture, draw_error *error);
+
+#endif

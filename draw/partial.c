@@ -1,0 +1,152 @@
+/* Files that are whole or not there. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "draw/partial.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Interruptions
+ *
+ * The handler can reach nothing but globals, and may call nothing but what POSIX allows in one.
+ */
+
+static const int interruptions[] = {SIGINT, SIGTERM, SIGHUP};
+
+#define INTERRUPTION_COUNT (sizeof interruptions / sizeof interruptions[0])
+
+static char *volatile guarded; /* the temporary file, or null */
+static volatile sig_atomic_t writer;
+static struct sigaction before[INTERRUPTION_COUNT];
+
+static void clean_up(int signal_number)
+{
+    if (writer > 0) {
+        kill((pid_t)writer, SIGKILL);
+        waitpid((pid_t)writer, NULL, 0); /* so that it cannot make the file again */
+    }
+    if (guarded != NULL) {
+        unlink(guarded);
+    }
+    raise(signal_number); /* the default action again, once the handler returns: the caller sees what ended us */
+}
+
+static void guard(char *temporary)
+{
+    guarded = temporary;
+    for (size_t i = 0; i < INTERRUPTION_COUNT; i++) {
+        struct sigaction action = {.sa_handler = clean_up, .sa_flags = (int)SA_RESETHAND};
+        sigemptyset(&action.sa_mask);
+        sigaction(interruptions[i], NULL, &before[i]);
+        if (before[i].sa_handler != SIG_IGN) { /* as under nohup: who ignores it goes on ignoring it */
+            sigaction(interruptions[i], &action, NULL);
+        }
+    }
+}
+
+static void unguard(void)
+{
+    guarded = NULL;
+    writer = 0;
+    for (size_t i = 0; i < INTERRUPTION_COUNT; i++) {
+        sigaction(interruptions[i], &before[i], NULL);
+    }
+}
+
+void partial_set_writer(int process) { writer = process; }
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Files
+ */
+
+static bool fail(const char *path, const char *why, image_error *error)
+{
+    snprintf(error->text, sizeof error->text, "%.300s: cannot be written: %s", path, why);
+    return false;
+}
+
+static void forget(partial_file *file)
+{
+    free(file->path);
+    free(file->temporary);
+    *file = (partial_file){.path = NULL};
+}
+
+bool partial_open(partial_file *file, const char *path, image_error *error)
+{
+    *file = (partial_file){.path = NULL};
+    struct stat status;
+    if (path[0] == '\0') {
+        return fail("\"\"", strerror(ENOENT), error);
+    }
+    if (stat(path, &status) == 0) {
+        if (!S_ISREG(status.st_mode)) {
+            return fail(path, S_ISDIR(status.st_mode) ? strerror(EISDIR) : "it is no regular file", error);
+        }
+        if (access(path, W_OK) != 0) {
+            return fail(path, strerror(errno), error);
+        }
+    }
+    size_t room = strlen(path) + 32;
+    file->path = malloc(room);
+    file->temporary = malloc(room);
+    if (file->path == NULL || file->temporary == NULL) {
+        forget(file);
+        return fail(path, "out of memory", error);
+    }
+    snprintf(file->path, room, "%s", path);
+    snprintf(file->temporary, room, "%s.%ld.tmp", path, (long)getpid());
+    guard(file->temporary);
+    file->stream = fopen(file->temporary, "wb");
+    if (file->stream == NULL) {
+        int why = errno;
+        unguard();
+        forget(file);
+        return fail(path, strerror(why), error);
+    }
+    return true;
+}
+
+void partial_drop(partial_file *file)
+{
+    if (file->temporary != NULL) {
+        if (file->stream != NULL) {
+            fclose(file->stream);
+        }
+        unlink(file->temporary);
+        unguard();
+        forget(file);
+    }
+}
+
+bool partial_keep(partial_file *file, image_error *error)
+{
+    errno = 0;
+    bool good = file->stream == NULL || !ferror(file->stream);
+    if (file->stream != NULL) {
+        good = fclose(file->stream) == 0 && good;
+        file->stream = NULL;
+    }
+    if (!good || rename(file->temporary, file->path) != 0) {
+        fail(file->path, errno != 0 ? strerror(errno) : "the disk may be full", error);
+        partial_drop(file);
+        return false;
+    }
+    unguard();
+    forget(file);
+    return true;
+}
+
+bool partial_check(const char *path, image_error *error)
+{
+    partial_file file;
+    bool good = partial_open(&file, path, error);
+    partial_drop(&file);
+    return good;
+}

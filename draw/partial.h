@@ -1,0 +1,34 @@
+/*
+ * A file that is whole or not there: it is written under another name beside its place (PATH.123.tmp, by the process's
+ * number), then renamed. Should the program be interrupted meanwhile (SIGINT, SIGTERM, SIGHUP), what was written is removed
+ * first. One at a time.
+ */
+#ifndef LIMBER_DRAW_PARTIAL_H
+#define LIMBER_DRAW_PARTIAL_H
+
+#include "draw/image.h"
+
+#include <stdio.h>
+
+typedef struct partial_file {
+    char *path, *temporary;
+    FILE *stream; /* to write to; may be closed early (and set to null) when another program writes the file */
+} partial_file;
+
+/* Makes the file under its temporary name. False and *error when it cannot be written there, or when `path` is something that
+ * must not be replaced (a folder, a device). */
+bool partial_open(partial_file *file, const char *path, image_error *error);
+
+/* Another program, by its process number, that is to be killed before the file is removed; 0: none any more. */
+void partial_set_writer(int process);
+
+/* Puts the file in its place. False and *error when something could not be written; it is removed then. */
+bool partial_keep(partial_file *file, image_error *error);
+
+/* Removes it. */
+void partial_drop(partial_file *file);
+
+/* Whether a file could be written there now; leaves nothing behind. For knowing before hours are spent. */
+bool partial_check(const char *path, image_error *error);
+
+#endif

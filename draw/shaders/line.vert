@@ -1,0 +1,45 @@
+// Lines of a width in pixels: a square for each, laid along it.
+#include "frame.glsl"
+
+uniform float width; // pixels
+uniform float nearer; // how far a line is drawn towards the eye, as a share: over the surface that it lies on
+
+#ifdef WIRE
+uniform samplerBuffer positions;
+uniform samplerBuffer colours; // sRGB
+uniform vec4 ink;              // sRGB; w: how far it takes the place of the vertices' own colours
+layout(location = 0) in uvec2 edge;
+#else
+layout(location = 0) in vec3 from;
+layout(location = 1) in vec3 to;
+layout(location = 2) in vec4 colour; // sRGB, opacity
+#endif
+
+out vec4 own;
+out float side; // -1 to 1 across, in half widths
+flat out float half_width;
+
+void main()
+{
+#ifdef WIRE
+    vec3 from = texelFetch(positions, int(edge.x)).xyz, to = texelFetch(positions, int(edge.y)).xyz;
+    own = vec4(mix(texelFetch(colours, int(edge.x)).rgb, ink.rgb, ink.w), 0.9);
+#else
+    own = colour;
+#endif
+    vec4 a = clip_from_eye * vec4(from * (1.0 - nearer), 1.0), b = clip_from_eye * vec4(to * (1.0 - nearer), 1.0);
+    // Cut off what is behind the eye, where nothing can be projected.
+    float near = lens.z;
+    if (a.w < near && b.w > near) a = mix(a, b, (near - a.w) / (b.w - a.w));
+    if (b.w < near && a.w > near) b = mix(b, a, (near - b.w) / (a.w - b.w));
+    vec2 along = (b.xy / b.w - a.xy / a.w) * size.xy;
+    vec2 across = dot(along, along) > 1e-12 ? normalize(vec2(-along.y, along.x)) : vec2(1.0, 0.0);
+#ifdef WIRE
+    own.a *= clamp(length(along) / (20.0 * width), 0.15, 1.0); // where lines are dense they would cover everything
+#endif
+    half_width = 0.5 * width;
+    float reach = half_width + 0.5; // a pixel to fade out in
+    side = (gl_VertexID & 1) == 0 ? -reach : reach;
+    vec4 end = (gl_VertexID >> 1) == 0 ? a : b;
+    gl_Position = vec4(end.xy + across * side * 2.0 * size.zw * end.w, end.zw);
+}

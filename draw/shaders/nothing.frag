@@ -1,0 +1,2 @@
+// For programs that write depth alone, or nothing.
+void main() {}

@@ -1,0 +1,321 @@
+/* Pictures in memory and as files: rectangles, text, sheets, PNG, and that a file is whole or not there. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "draw/font.h"
+#include "draw/image.h"
+#include "draw/label.h"
+#include "draw/partial.h"
+#include "draw/sheet.h"
+
+#include <dirent.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#if LIMBER_HAS_STB
+#define STB_IMAGE_IMPLEMENTATION
+#define STBI_ONLY_PNG
+#include <stb/stb_image.h>
+#endif
+
+static const image_colour white = {255, 255, 255};
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Help
+ */
+
+static image make(uint32_t width, uint32_t height)
+{
+    image picture;
+    assert_true(image_make(&picture, width, height));
+    return picture;
+}
+
+static const uint8_t *at(const image *picture, uint32_t x, uint32_t y)
+{
+    return picture->pixels + 3u * ((size_t)y * picture->width + x);
+}
+
+/* The sum of all bytes within a rectangle: how much was drawn there. */
+static uint64_t light(const image *picture, uint32_t x, uint32_t y, uint32_t width, uint32_t height)
+{
+    uint64_t sum = 0;
+    for (uint32_t j = y; j < y + height; j++) {
+        for (uint32_t i = x; i < x + width; i++) {
+            const uint8_t *pixel = at(picture, i, j);
+            sum += (uint64_t)pixel[0] + pixel[1] + pixel[2];
+        }
+    }
+    return sum;
+}
+
+static char folder[64];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/limber-image-XXXXXX");
+    return mkdtemp(folder) == NULL;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    return rmdir(folder); /* fails when anything was left behind */
+}
+
+static uint32_t files_in_folder(void)
+{
+    uint32_t count = 0;
+    DIR *opened = opendir(folder);
+    assert_non_null(opened);
+    for (const struct dirent *entry = readdir(opened); entry != NULL; entry = readdir(opened)) {
+        count += entry->d_name[0] != '.' ? 1 : 0;
+    }
+    closedir(opened);
+    return count;
+}
+
+static void path_in_folder(char path[128], const char *name) { snprintf(path, 128, "%s/%s", folder, name); }
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * In memory
+ */
+
+static void test_rectangles_are_clipped_and_mixed(void **state)
+{
+    (void)state;
+    image picture = make(10, 8);
+    image_fill(&picture, -5, 6, 7, 100, white, 1.0f);
+    assert_int_equal(light(&picture, 0, 0, 10, 8), 2 * 2 * 765);
+    assert_int_equal(at(&picture, 1, 7)[0], 255);
+    assert_int_equal(at(&picture, 2, 7)[0], 0);
+    image_fill(&picture, 5, 0, 1, 1, (image_colour){200, 100, 40}, 0.5f);
+    assert_int_equal(at(&picture, 5, 0)[0], 100);
+    assert_int_equal(at(&picture, 5, 0)[1], 50);
+    assert_int_equal(at(&picture, 5, 0)[2], 20);
+    image_fill(&picture, 2000000000, -2000000000, 2000000000, 2000000000, white, 1.0f);
+    image_fill(&picture, 3, 3, -2, 5, white, 1.0f);
+    assert_int_equal(light(&picture, 3, 1, 7, 7), 0);
+    image_free(&picture);
+}
+
+static void test_pictures_are_placed_and_clipped(void **state)
+{
+    (void)state;
+    image picture = make(6, 5), part = make(3, 3);
+    for (uint32_t i = 0; i < 27; i++) part.pixels[i] = (uint8_t)(i + 1);
+    image_place(&picture, &part, 4, -1);
+    assert_memory_equal(at(&picture, 4, 0), part.pixels + 9, 6);
+    assert_memory_equal(at(&picture, 4, 1), part.pixels + 18, 6);
+    assert_int_equal(light(&picture, 0, 0, 4, 5), 0);
+    assert_int_equal(light(&picture, 4, 2, 2, 3), 0);
+    image_place(&picture, &part, -2, 3);
+    assert_memory_equal(at(&picture, 0, 3), part.pixels + 6, 3);
+    image_place(&picture, &part, 6, 0);
+    image_place(&picture, &part, -3, -3);
+    image_free(&part);
+    image_free(&picture);
+}
+
+static void test_every_letter_differs(void **state)
+{
+    (void)state;
+    for (int a = 33; a < 127; a++) {
+        uint32_t dots = 0;
+        for (int y = 0; y < FONT_HEIGHT; y++) {
+            for (int x = 0; x < FONT_WIDTH; x++) dots += font_dot((char)a, x, y) ? 1 : 0;
+        }
+        assert_true(dots >= 1 && dots < 30);
+        for (int b = a + 1; b <= 128; b++) { /* 127 and 128 are boxes */
+            bool same = true;
+            for (int y = 0; y < FONT_HEIGHT && same; y++) {
+                for (int x = 0; x < FONT_WIDTH && same; x++) same = font_dot((char)a, x, y) == font_dot((char)b, x, y);
+            }
+            if (same && !(a == '0' && b == 'O')) fail_msg("%c looks like %c", a, b);
+        }
+    }
+    assert_false(font_dot('A', -1, 0));
+    assert_false(font_dot('A', 0, FONT_HEIGHT));
+    assert_true(font_dot('\n', 0, 0) && font_dot((char)200, 4, 6));
+}
+
+static void test_text_is_as_large_as_it_says(void **state)
+{
+    (void)state;
+    for (uint32_t scale = 1; scale <= 4; scale++) {
+        uint32_t width = image_text_width(scale, "HgH"), height = image_text_height(scale);
+        image picture = make(width + 20, height + 20);
+        image_text(&picture, 10, 10, scale, white, "HgH");
+        uint64_t all = light(&picture, 0, 0, width + 20, height + 20);
+        assert_true(all > 0 && all == light(&picture, 10, 10, width, height));
+        assert_true(light(&picture, 10, 10, 1, height) > 0);             /* the left edge of H */
+        assert_true(light(&picture, 10 + width - 1, 10, 1, height) > 0); /* and its right one */
+        assert_true(light(&picture, 10, 10 + height - 1, width, 1) > 0); /* the foot of g */
+        image_text(&picture, -3, -3, scale, white, "half outside");
+        image_free(&picture);
+    }
+    assert_int_equal(image_text_width(3, ""), 0);
+}
+
+static void test_sheets_have_their_grid(void **state)
+{
+    (void)state;
+    assert_int_equal(sheet_tile_size(4, sheet_size(4, 77)), 77);
+    assert_int_equal(sheet_tile_size(4, 10), 0);
+    sheet s;
+    assert_true(sheet_make(&s, 4, 3, 433, 203));
+    assert_int_equal(s.picture.width, 433);
+    assert_int_equal(s.picture.height, 203);
+    assert_true(s.tile_width == (433 - 5 * SHEET_GAP) / 4 && s.tile_height == (203 - 4 * SHEET_GAP) / 3);
+    image tile = make(s.tile_width, s.tile_height);
+    image_fill(&tile, 0, 0, (int)s.tile_width, (int)s.tile_height, (image_colour){10, 20, 200}, 1.0f);
+    for (uint32_t i = 0; i < 12; i++) {
+        uint32_t x = s.left + i % 4 * (s.tile_width + SHEET_GAP), y = s.top + i / 4 * (s.tile_height + SHEET_GAP);
+        assert_true(at(&s.picture, x, y)[0] > 200);
+        sheet_place(&s, i, &tile, "1.5 s");
+        assert_int_equal(at(&s.picture, x, y)[2], 200);
+        assert_int_equal(at(&s.picture, x + s.tile_width - 1, y + s.tile_height - 1)[2], 200);
+        assert_true(at(&s.picture, x - 1, y)[0] > 200 && at(&s.picture, x, y - 1)[0] > 200);
+        bool labelled = false;
+        for (uint32_t k = 0; k < s.tile_width / 2; k++) {
+            labelled = labelled || at(&s.picture, x + k, y + s.tile_height - 10)[0] > 200;
+        }
+        assert_true(labelled);
+    }
+    assert_true(s.left + 4 * s.tile_width + 3 * SHEET_GAP <= 433 && s.top + 3 * s.tile_height + 2 * SHEET_GAP <= 203);
+    image_free(&tile);
+    sheet_free(&s);
+}
+
+static void test_labels_stay_within(void **state)
+{
+    (void)state;
+    image picture = make(200, 100);
+    label_below(&picture, -50, 400, "corner");
+    uint64_t all = light(&picture, 0, 0, 200, 100);
+    assert_true(all > 0 && all == light(&picture, 0, 50, 100, 50));
+    label_below(&picture, 100, 50, "very much longer than the picture is wide, by far");
+    image_free(&picture);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Files
+ */
+
+#if LIMBER_HAS_STB
+static void test_png_reads_back(void **state)
+{
+    (void)state;
+    char path[128];
+    path_in_folder(path, "a b'\"$x.png");
+    image picture = make(37, 21);
+    for (size_t i = 0; i < 3u * 37 * 21; i++) picture.pixels[i] = (uint8_t)(i * i % 251);
+    image_error error;
+    for (int round = 0; round < 2; round++) { /* also over one that is there */
+        if (!image_write_png(path, &picture, &error)) fail_msg("%s", error.text);
+        assert_int_equal(files_in_folder(), 1);
+        int width, height, channels;
+        uint8_t *read = stbi_load(path, &width, &height, &channels, 0);
+        assert_non_null(read);
+        assert_true(width == 37 && height == 21 && channels == 3);
+        assert_memory_equal(read, picture.pixels, 3u * 37 * 21);
+        stbi_image_free(read);
+    }
+    image_free(&picture);
+    remove(path);
+}
+#endif
+
+static void test_what_cannot_be_written_is_told(void **state)
+{
+    (void)state;
+    char path[128];
+    image_error error;
+    path_in_folder(path, "no/such.png");
+    assert_false(partial_check(path, &error));
+    assert_non_null(strstr(error.text, "no/such.png: cannot be written: No such file or directory"));
+    assert_false(partial_check(folder, &error));
+    assert_non_null(strstr(error.text, "Is a directory"));
+    assert_false(partial_check("/dev/null", &error)); /* renaming would replace the device */
+    assert_non_null(strstr(error.text, "it is no regular file"));
+    assert_false(partial_check("", &error));
+    path_in_folder(path, "good.png");
+    assert_true(partial_check(path, &error));
+    assert_int_equal(files_in_folder(), 0);
+}
+
+static void test_a_dropped_file_leaves_the_old_one(void **state)
+{
+    (void)state;
+    char path[128], text[8] = "";
+    path_in_folder(path, "kept");
+    partial_file file;
+    image_error error;
+    assert_true(partial_open(&file, path, &error));
+    fputs("old", file.stream);
+    assert_true(partial_keep(&file, &error));
+    assert_true(partial_open(&file, path, &error));
+    fputs("new", file.stream);
+    assert_int_equal(files_in_folder(), 2);
+    partial_drop(&file);
+    assert_int_equal(files_in_folder(), 1);
+    FILE *read = fopen(path, "r");
+    assert_non_null(read);
+    assert_non_null(fgets(text, sizeof text, read));
+    assert_string_equal(text, "old");
+    fclose(read);
+    remove(path);
+}
+
+/* In a process of its own, which the signal ends as it would any other. */
+static void test_interruptions_leave_nothing(void **state)
+{
+    (void)state;
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    char path[128];
+    path_in_folder(path, "interrupted");
+    for (int i = 0; i < 3; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            partial_file file;
+            image_error error;
+            if (!partial_open(&file, path, &error) || access(file.temporary, F_OK) != 0) _exit(1);
+            raise(signals[i]);
+            _exit(2);
+        }
+        int status;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == signals[i]);
+        assert_int_equal(files_in_folder(), 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rectangles_are_clipped_and_mixed),
+        cmocka_unit_test(test_pictures_are_placed_and_clipped),
+        cmocka_unit_test(test_every_letter_differs),
+        cmocka_unit_test(test_text_is_as_large_as_it_says),
+        cmocka_unit_test(test_sheets_have_their_grid),
+        cmocka_unit_test(test_labels_stay_within),
+#if LIMBER_HAS_STB
+        cmocka_unit_test(test_png_reads_back),
+#endif
+        cmocka_unit_test(test_what_cannot_be_written_is_told),
+        cmocka_unit_test(test_a_dropped_file_leaves_the_old_one),
+        cmocka_unit_test(test_interruptions_leave_nothing),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
