@@ -47,18 +47,47 @@ static double duck_field(field_point p)
     return field_blend(duck, eye, 0.015);
 }
 
+/* Black eyes with a light in each; the wings and the tail a little deeper in colour towards their tips. */
 static field_colour duck_colour(field_point p, double blur)
 {
     field_point side = field_mirror_x(p);
-    field_colour colour = paint(0xf7c325);
-    colour = paint_over(colour, paint(0xf07818), bill(p) - 0.02, blur);
+    field_colour colour = paint(0xfad02c);
+    double tips = field_clamp(-0.9 * p.z - 0.2);
+    colour = paint_mix(colour, paint(0xf0a91c), 0.7 * tips * field_clamp(1.0 - 2.5 * field_larger(p.y - 0.45, 0.0)));
+    colour = paint_over(colour, paint(0xf0731a), bill(p) - 0.5 * blur, blur);
     field_point eye = field_less(side, field_at(0.185, 0.875, 0.625));
-    return paint_over(colour, paint(0x14110f), field_ellipsoid(eye, 0.075, 0.098, 0.075), blur);
+    colour = paint_over(colour, paint(0x14110f), field_ellipsoid(eye, 0.075, 0.098, 0.075) - 0.3 * blur, blur);
+    return paint_over(colour, paint(0xffffff), field_sphere(eye, field_at(0.012, 0.045, 0.07), 0.030), 0.5 * blur);
 }
+
+/* 1 on a part's own surface, 0 a little away from it. */
+static double belongs(double distance) { return field_clamp(1.5 - distance / 0.03); }
+
+static double in_bill(field_point p) { return belongs(bill(p)); }
+
+/* From the neck up. */
+static double in_head(field_point p) { return field_clamp((p.y - 0.38) / 0.12) * field_clamp((p.z + 0.15) / 0.1); }
+
+static double in_wings(field_point p) { return belongs(wing(field_mirror_x(p))); }
+
+static double in_left_wing(field_point p) { return p.x > 0.0 ? in_wings(p) : 0.0; }
+
+static double in_right_wing(field_point p) { return p.x < 0.0 ? in_wings(p) : 0.0; }
+
+static double in_tail(field_point p) { return field_clamp((-0.52 - p.z) / 0.12) * (1.0 - in_wings(p)); }
+
+static double in_body(field_point p) { return (1.0 - in_head(p)) * (1.0 - in_wings(p)) * (1.0 - in_tail(p)); }
+
+static const model_group duck_groups[] = {
+    {"body", in_body}, {"head", in_head}, {"bill", in_bill}, {"left_wing", in_left_wing}, {"right_wing", in_right_wing},
+    {"tail", in_tail},
+};
 
 static const shape_model duck_model = {
     .field = duck_field,
     .colour = duck_colour,
+    .groups = duck_groups,
+    .group_count = sizeof duck_groups / sizeof duck_groups[0],
     .lower = {-0.615, -0.338, -0.889},
     .upper = {0.615, 1.120, 0.999},
     .coarsest = 7,

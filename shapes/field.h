@@ -13,6 +13,8 @@
 #define LIMBER_SHAPES_FIELD_H
 
 #include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 typedef struct field_point {
     double x, y, z;
@@ -62,6 +64,47 @@ static inline field_point field_turned_z(field_point p, field_point at, double c
     return (field_point){cosine * q.x + sine * q.y, cosine * q.y - sine * q.x, q.z};
 }
 
+/* The direction (x, z) as a share of a turn from +z towards +x, -0.5 to 0.5: continuous but at the seam along -z, and right
+ * within a thousandth. */
+static inline double field_turn(double x, double z)
+{
+    double across = fabs(x), ahead = fabs(z);
+    double ratio = across < ahead ? across / ahead : across > 0.0 ? ahead / across : 0.0;
+    double turn = ratio * (0.168 - 0.043 * ratio); /* arc tangent, an eighth of a turn at 1 */
+    if (across >= ahead) turn = 0.25 - turn;
+    if (z < 0.0) turn = 0.5 - turn;
+    return x < 0.0 ? -turn : turn;
+}
+
+/* How far t is above the whole number below it. */
+static inline double field_fraction(double t)
+{
+    double rest = t - (double)(int64_t)t;
+    return rest < 0.0 ? rest + 1.0 : rest;
+}
+
+/* From 0 up to 1, down to -1 and back to 0 as t grows by 1: two parabolas, with a continuous slope of 8 at most. */
+static inline double field_wave(double t)
+{
+    double u = 2.0 * field_fraction(t) - 1.0;
+    return -4.0 * u * (1.0 - fabs(u));
+}
+
+/* From 0 where `a` is at `from` to 1 where it is at `to`, level at both ends; `from` may be the larger. */
+static inline double field_ramp(double a, double from, double to)
+{
+    double share = field_clamp((a - from) / (to - from));
+    return share * share * (3.0 - 2.0 * share);
+}
+
+/* Whether the point is within a distance of `centre`: a cheap look at a ball around a part, which need not be looked at
+ * closer where something else is nearer by more than the width of their blend. */
+static inline bool field_near(field_point p, field_point centre, double distance)
+{
+    field_point q = field_less(p, centre);
+    return distance > 0.0 && field_dot(q, q) < distance * distance;
+}
+
 /* ------------------------------------------------------------------------------------------------------------------
  * Solids
  */
@@ -80,6 +123,19 @@ static inline double field_ellipsoid(field_point p, double a, double b, double c
     if (!(steep > 1e-12)) return -field_smaller(a, field_smaller(b, c));
     double scaled = field_length(u);
     return scaled * (scaled - 1.0) / steep;
+}
+
+/* Between an ellipsoid and the box around it: half axes as in an ellipsoid, fourth powers in place of squares. About the
+ * origin. */
+static inline double field_pillow(field_point p, double a, double b, double c)
+{
+    field_point u = {p.x / a, p.y / b, p.z / c};
+    field_point cube = {u.x * u.x * u.x, u.y * u.y * u.y, u.z * u.z * u.z};
+    double steep = field_length(field_at(cube.x / a, cube.y / b, cube.z / c));
+    double deepest = -field_smaller(a, field_smaller(b, c));
+    if (!(steep > 1e-12)) return deepest;
+    double fourth = field_dot(u, cube), scaled = sqrt(sqrt(fourth));
+    return field_larger((scaled - 1.0) * fourth / (scaled * steep), deepest);
 }
 
 /* How far along from `a` to `b` the nearest point of the segment is, 0 to 1. */

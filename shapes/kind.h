@@ -49,6 +49,14 @@ extern const shape_kind shape_kind_cylinder;
 extern const shape_kind shape_kind_torus;
 extern const shape_kind shape_kind_duck;
 extern const shape_kind shape_kind_head;
+extern const shape_kind shape_kind_penguin;
+extern const shape_kind shape_kind_statue;
+extern const shape_kind shape_kind_hand;
+extern const shape_kind shape_kind_liver;
+extern const shape_kind shape_kind_flower;
+extern const shape_kind shape_kind_teddy;
+extern const shape_kind shape_kind_car;
+extern const shape_kind shape_kind_infant;
 
 /* Null for an unknown name. */
 const shape_kind *shape_kind_find(const char *name);

@@ -31,6 +31,14 @@ static inline field_colour paint_over(field_colour under, field_colour over, dou
     return paint_mix(under, over, field_clamp(0.5 - distance / blur));
 }
 
+/* A line of `half_width` on each side of where `distance` is 0. Narrower than the blur it grows paler, not wider. */
+static inline field_colour paint_line(field_colour under, field_colour over, double distance, double half_width,
+                                      double blur)
+{
+    double share = field_clamp(0.5 - (fabs(distance) - half_width) / blur);
+    return paint_mix(under, over, share * field_clamp(2.0 * half_width / blur));
+}
+
 static inline shape_colour paint_narrow(field_colour c)
 {
     return (shape_colour){(uint8_t)(255.0 * field_clamp(c.r) + 0.5), (uint8_t)(255.0 * field_clamp(c.g) + 0.5),

@@ -7,8 +7,12 @@
  * An edge is known by the place in the list of triangles where it begins: edge e runs from triangles[e] to the next corner
  * of its triangle, and twin[e] is the same edge seen from the other triangle.
  *
+ * Nearly all the time goes into evaluating the field where vertices move. No vertex looks at what another becomes: large
+ * meshes are moved by all cores, in pieces.
+ *
  * Deterministic: doubles with + - * / and sqrt only, vertices and edges in a fixed order.
  */
+#include "base/tasks.h"
 #include "model.h"
 
 #include <stdlib.h>
@@ -16,6 +20,7 @@
 
 #define ROUNDS 14
 #define SHRINK_EVERY 3    /* rounds: short edges are looked for */
+#define LAST_STEPS 3      /* onto the surface, after all rounds */
 #define MOVES 2           /* in each round, before diagonals are looked at */
 #define PULL 0.6          /* share of the way to the neighbours' middle */
 #define LONGEST_STEP 0.5  /* towards the surface at a time, in cells */
@@ -23,6 +28,8 @@
 #define SHORTEST_EDGE 0.4 /* shorter ones are taken out, in cells */
 #define LEAST_VALENCE 3   /* triangles around a vertex */
 #define LARGEST_VALENCE 9
+#define PIECE 512u        /* vertices that one core moves at a time */
+#define MANY_POINTS 4096u /* fewer are moved sooner than threads start */
 
 typedef struct relaxation {
     const shape_model *model;
@@ -31,7 +38,8 @@ typedef struct relaxation {
     uint32_t *twin;
     uint32_t *valence;
     field_point *sums;
-    bool *removed; /* triangles on their way out */
+    bool *removed;        /* triangles on their way out */
+    lmi_workers *workers; /* null: the calling thread does everything */
 } relaxation;
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -75,24 +83,63 @@ static void add_to(field_point *sum, field_point p)
     sum->z += p.z;
 }
 
+/* Towards the middle of the neighbours, whose sum is known. */
+static field_point moved(const relaxation *r, size_t i)
+{
+    field_point p = r->mesh->points[i], slope = sample_at(r, p).slope;
+    double share = 1.0 / r->valence[i], steep = field_dot(slope, slope);
+    field_point pull = field_less(field_at(r->sums[i].x * share, r->sums[i].y * share, r->sums[i].z * share), p);
+    double along = steep > 1e-6 ? field_dot(pull, slope) / steep : 0.0;
+    p.x += PULL * (pull.x - along * slope.x);
+    p.y += PULL * (pull.y - along * slope.y);
+    p.z += PULL * (pull.z - along * slope.z);
+    return onto_surface(r, p);
+}
+
+static field_point settled(const relaxation *r, size_t i)
+{
+    field_point p = r->mesh->points[i];
+    for (int step = 0; step < LAST_STEPS; step++) p = onto_surface(r, p);
+    return p;
+}
+
+static size_t piece_end(const relaxation *r, uint32_t piece)
+{
+    size_t end = ((size_t)piece + 1) * PIECE;
+    return end < r->mesh->point_count ? end : r->mesh->point_count;
+}
+
+static void move_piece(void *context, uint32_t piece)
+{
+    relaxation *r = context;
+    for (size_t i = (size_t)piece * PIECE; i < piece_end(r, piece); i++) r->mesh->points[i] = moved(r, i);
+}
+
+static void settle_piece(void *context, uint32_t piece)
+{
+    relaxation *r = context;
+    for (size_t i = (size_t)piece * PIECE; i < piece_end(r, piece); i++) r->mesh->points[i] = settled(r, i);
+}
+
+static void for_pieces(relaxation *r, lm_task *task)
+{
+    uint32_t pieces = (uint32_t)((r->mesh->point_count + PIECE - 1) / PIECE);
+    if (r->workers) {
+        lmi_workers_run(r->workers, task, r, pieces);
+    } else {
+        for (uint32_t piece = 0; piece < pieces; piece++) task(r, piece);
+    }
+}
+
 static void move_points(relaxation *r)
 {
-    draft_mesh *mesh = r->mesh;
+    const draft_mesh *mesh = r->mesh;
     memset(r->sums, 0, mesh->point_count * sizeof *r->sums);
     for (size_t t = 0; t < mesh->triangle_count; t++) {
         const uint32_t *corner = mesh->triangles + 3 * t;
         for (int c = 0; c < 3; c++) add_to(&r->sums[corner[c]], mesh->points[corner[(c + 1) % 3]]);
     }
-    for (size_t i = 0; i < mesh->point_count; i++) {
-        field_point p = mesh->points[i], slope = sample_at(r, p).slope;
-        double share = 1.0 / r->valence[i], steep = field_dot(slope, slope);
-        field_point pull = field_less(field_at(r->sums[i].x * share, r->sums[i].y * share, r->sums[i].z * share), p);
-        double along = steep > 1e-6 ? field_dot(pull, slope) / steep : 0.0;
-        p.x += PULL * (pull.x - along * slope.x);
-        p.y += PULL * (pull.y - along * slope.y);
-        p.z += PULL * (pull.z - along * slope.z);
-        mesh->points[i] = onto_surface(r, p);
-    }
+    for_pieces(r, move_piece);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -334,14 +381,17 @@ lm_result shape_relax(const shape_model *model, double cell, draft_mesh *mesh)
     r.valence = malloc(mesh->point_count * sizeof *r.valence);
     r.sums = malloc(mesh->point_count * sizeof *r.sums);
     r.removed = malloc(mesh->triangle_count * sizeof *r.removed);
+    lmi_memory memory;
+    lmi_memory_init(&memory, &(lm_allocator){0});
+    if (mesh->point_count >= MANY_POINTS) r.workers = lmi_workers_create(&memory, 0, &(lm_tasks){0});
     bool good = r.twin && r.valence && r.sums && r.removed && find_twins(&r);
     for (int round = 0; round < ROUNDS && good; round++) {
         for (int move = 0; move < MOVES; move++) move_points(&r);
         turn_edges(&r);
         if (round % SHRINK_EVERY == SHRINK_EVERY - 1) good = shrink_edges(&r);
     }
-    for (size_t i = 0; i < mesh->point_count && good; i++)
-        for (int step = 0; step < 3; step++) mesh->points[i] = onto_surface(&r, mesh->points[i]);
+    if (good) for_pieces(&r, settle_piece);
+    if (r.workers) lmi_workers_destroy(r.workers, &memory);
     free(r.twin);
     free(r.valence);
     free(r.sums);

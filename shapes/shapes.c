@@ -17,7 +17,9 @@
 #define LARGEST_EXTENT 1e6f
 
 static const shape_kind *const kinds[] = {
-    &shape_kind_box, &shape_kind_sphere, &shape_kind_cylinder, &shape_kind_torus, &shape_kind_duck, &shape_kind_head,
+    &shape_kind_box,   &shape_kind_sphere, &shape_kind_cylinder, &shape_kind_torus, &shape_kind_penguin,
+    &shape_kind_duck,  &shape_kind_statue, &shape_kind_hand,     &shape_kind_liver, &shape_kind_flower,
+    &shape_kind_teddy, &shape_kind_car,    &shape_kind_infant,   &shape_kind_head,
 };
 
 #define KIND_COUNT (sizeof kinds / sizeof kinds[0])

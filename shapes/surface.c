@@ -9,6 +9,9 @@
  * The sheets' outlines are then single loops, and the mesh is closed with every edge between two triangles and every
  * vertex with one fan, whatever the field.
  *
+ * The field is sampled in blocks of corners, large ones divided until they are far from the surface or small. What follows
+ * looks only at the small blocks left, which are near it: its cost grows with the surface, not with the room around it.
+ *
  * Deterministic: doubles with + - * / and sqrt only, in a fixed order.
  */
 #include "model.h"
@@ -20,6 +23,12 @@
 #define MARGIN 2.5              /* empty cells around the model: room for thickening */
 #define THICKENED 0.05f         /* how deep inside a corner is put that was outside, in cells */
 
+#define LARGEST_BLOCK 32u /* corners along a side */
+#define BLOCK 4u          /* the smallest */
+#define CLEARANCE                                                                                                      \
+    2.0 /* a block is far when its corners are at least this far from the surface, in cells: more than the
+                           * diagonal of a cube, so that no cube with a corner in it can hold a vertex */
+
 #define NO_VERTEX UINT32_MAX
 
 /* Corner c of a cube is at (c & 1, c >> 1 & 1, c >> 2 & 1). */
@@ -29,6 +38,8 @@ typedef struct corner_grid {
     field_point first;
     float *values; /* distances in cells, right where the surface is near, else right in sign */
     size_t step[3];
+    bool *near;    /* for each block, whether it is near the surface */
+    uint32_t m[3]; /* blocks along x, y, z */
 } corner_grid;
 
 static field_point corner_point(const corner_grid *grid, uint32_t i, uint32_t j, uint32_t k)
@@ -40,6 +51,19 @@ static size_t cube_corner(const corner_grid *grid, size_t base, int corner)
 {
     return base + (corner & 1 ? grid->step[0] : 0) + (corner & 2 ? grid->step[1] : 0) +
            (corner & 4 ? grid->step[2] : 0);
+}
+
+/* Whether the block that holds this corner is near the surface. */
+static bool *block_near(const corner_grid *grid, uint32_t i, uint32_t j, uint32_t k)
+{
+    return &grid->near[((size_t)(k / BLOCK) * grid->m[1] + j / BLOCK) * grid->m[0] + i / BLOCK];
+}
+
+/* The first corner of a row, at i or after it, in a block near the surface; n[0] when there is none. */
+static uint32_t next_near(const corner_grid *grid, uint32_t i, uint32_t j, uint32_t k)
+{
+    while (i < grid->n[0] && !*block_near(grid, i, j, k)) i = (i / BLOCK + 1) * BLOCK;
+    return i;
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -66,31 +90,97 @@ static lm_result grid_make(corner_grid *grid, const shape_model *model, double c
     grid->step[0] = 1;
     grid->step[1] = grid->n[0];
     grid->step[2] = (size_t)grid->n[0] * grid->n[1];
+    for (int axis = 0; axis < 3; axis++) grid->m[axis] = (grid->n[axis] + BLOCK - 1) / BLOCK;
     grid->values = malloc((size_t)size * sizeof *grid->values);
-    return grid->values ? LM_OK : LM_ERROR_MEMORY;
+    grid->near = calloc((size_t)grid->m[0] * grid->m[1] * grid->m[2], sizeof *grid->near);
+    return grid->values && grid->near ? LM_OK : LM_ERROR_MEMORY;
 }
 
-/* The outermost corners count as outside: a model that reached them would be cut off, not left open. */
+/* The two outermost layers of corners count as outside: a model that reached them would be cut off, not left open. Two,
+ * because quads are looked for around the edges that begin behind the first. */
 static bool is_outermost(const corner_grid *grid, uint32_t i, uint32_t j, uint32_t k)
 {
-    return i == 0 || j == 0 || k == 0 || i == grid->n[0] - 1 || j == grid->n[1] - 1 || k == grid->n[2] - 1;
+    return i < 2 || j < 2 || k < 2 || i + 2 >= grid->n[0] || j + 2 >= grid->n[1] || k + 2 >= grid->n[2];
 }
 
-/* Far from the surface one sample stands for the corners after it: as many as lie within half the distance, less one, so
- * that none of them is next to the surface. */
-static void grid_sample(corner_grid *grid, const shape_model *model)
+/* Corners i, j and k from `from` on and before `to`. */
+typedef struct corner_range {
+    uint32_t from[3], to[3];
+} corner_range;
+
+static void fill_range(corner_grid *grid, const corner_range *range, float value)
 {
-    float *row = grid->values;
-    for (uint32_t k = 0; k < grid->n[2]; k++) {
-        for (uint32_t j = 0; j < grid->n[1]; j++, row += grid->n[0]) {
-            for (uint32_t i = 0; i < grid->n[0];) {
-                double distance = model->field(corner_point(grid, i, j, k)) / grid->cell;
-                uint32_t same = 0.5 * fabs(distance) > 2.0 ? (uint32_t)(0.5 * fabs(distance)) - 1u : 0u;
-                uint32_t end = same < grid->n[0] - 1 - i ? i + 1 + same : grid->n[0];
-                for (; i < end; i++) row[i] = is_outermost(grid, i, j, k) ? 1.0f : (float)distance;
+    for (uint32_t k = range->from[2]; k < range->to[2]; k++) {
+        for (uint32_t j = range->from[1]; j < range->to[1]; j++) {
+            float *row = grid->values + k * grid->step[2] + j * grid->step[1];
+            for (uint32_t i = range->from[0]; i < range->to[0]; i++)
+                row[i] = is_outermost(grid, i, j, k) ? 1.0f : value;
+        }
+    }
+}
+
+static double sample_cells(const corner_grid *grid, const shape_model *model, field_point p)
+{
+    return model->field(p) / grid->cell;
+}
+
+static void sample_range(corner_grid *grid, const shape_model *model, const corner_range *range)
+{
+    *block_near(grid, range->from[0], range->from[1], range->from[2]) = true;
+    for (uint32_t k = range->from[2]; k < range->to[2]; k++) {
+        for (uint32_t j = range->from[1]; j < range->to[1]; j++) {
+            float *row = grid->values + k * grid->step[2] + j * grid->step[1];
+            for (uint32_t i = range->from[0]; i < range->to[0]; i++) {
+                float value = (float)sample_cells(grid, model, corner_point(grid, i, j, k));
+                row[i] = is_outermost(grid, i, j, k) ? 1.0f : value;
             }
         }
     }
+}
+
+/* Whether a block of `side` corners has no surface in it or next to it, by its value in the middle, in cells. Half the
+ * distance is sure to be free of surface outside, even where blends make the field grow too fast. Inside it can be too much:
+ * an ellipsoid's field deep inside is that of its longest axis. The corners of the block see the sides that are nearer. */
+static bool is_far(const corner_grid *grid, const shape_model *model, uint32_t side, field_point first, double middle)
+{
+    if (0.5 * fabs(middle) <= sqrt(3.0) * 0.5 * (side - 1.0) + CLEARANCE) return false;
+    for (int c = 0; c < 8; c++) {
+        double reach = (side - 1.0) * grid->cell;
+        field_point p =
+            field_at(first.x + (c & 1 ? reach : 0.0), first.y + (c & 2 ? reach : 0.0), first.z + (c & 4 ? reach : 0.0));
+        double value = sample_cells(grid, model, p);
+        if ((value < 0.0) != (middle < 0.0) || 0.5 * fabs(value) <= CLEARANCE) return false;
+    }
+    return true;
+}
+
+/* The block of `side` corners at i, j, k, as far as it lies in the grid. */
+static void sample_block(corner_grid *grid, const shape_model *model, uint32_t side, uint32_t i, uint32_t j, uint32_t k)
+{
+    if (i >= grid->n[0] || j >= grid->n[1] || k >= grid->n[2]) return;
+    field_point first = corner_point(grid, i, j, k);
+    double half = 0.5 * (side - 1.0) * grid->cell;
+    double middle = sample_cells(grid, model, field_at(first.x + half, first.y + half, first.z + half));
+    corner_range range = {{i, j, k}, {i + side, j + side, k + side}};
+    for (int axis = 0; axis < 3; axis++)
+        if (range.to[axis] > grid->n[axis]) range.to[axis] = grid->n[axis];
+
+    if (is_far(grid, model, side, first, middle)) {
+        fill_range(grid, &range, (float)middle);
+    } else if (side == BLOCK) {
+        sample_range(grid, model, &range);
+    } else {
+        side /= 2;
+        for (uint32_t part = 0; part < 8; part++)
+            sample_block(grid, model, side, i + (part & 1) * side, j + (part >> 1 & 1) * side, k + (part >> 2) * side);
+    }
+}
+
+static void grid_sample(corner_grid *grid, const shape_model *model)
+{
+    for (uint32_t k = 0; k < grid->n[2]; k += LARGEST_BLOCK)
+        for (uint32_t j = 0; j < grid->n[1]; j += LARGEST_BLOCK)
+            for (uint32_t i = 0; i < grid->n[0]; i += LARGEST_BLOCK) sample_block(grid, model, LARGEST_BLOCK, i, j, k);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -117,14 +207,25 @@ static bool is_connected(uint32_t set)
     return reached == set;
 }
 
-static void thicken_cube(corner_grid *grid, size_t base)
+/* The corner nearest to the solid joins it. The outermost corners stay outside: those of one cube hang together, and so do
+ * the others, so that one of the others is always left to join. */
+static void thicken_cube(corner_grid *grid, uint32_t i, uint32_t j, uint32_t k)
 {
-    size_t best = SIZE_MAX;
-    for (int c = 0; c < 8; c++) {
-        size_t at = cube_corner(grid, base, c);
-        if (grid->values[at] >= 0.0f && (best == SIZE_MAX || grid->values[at] < grid->values[best])) best = at;
+    size_t base = k * grid->step[2] + j * grid->step[1] + i;
+    float least = INFINITY;
+    uint32_t best = 0;
+    for (uint32_t c = 0; c < 8; c++) {
+        float value = grid->values[cube_corner(grid, base, (int)c)];
+        if (value < 0.0f || value >= least) continue;
+        if (is_outermost(grid, i + (c & 1), j + (c >> 1 & 1), k + (c >> 2))) continue;
+        least = value;
+        best = c;
     }
-    grid->values[best] = -THICKENED;
+    grid->values[cube_corner(grid, base, (int)best)] = -THICKENED;
+
+    /* The blocks of the cubes around it are near the surface now. */
+    i += best & 1, j += best >> 1 & 1, k += best >> 2;
+    for (uint32_t c = 0; c < 8; c++) *block_near(grid, i - (c & 1), j - (c >> 1 & 1), k - (c >> 2)) = true;
 }
 
 static void grid_separate_sheets(corner_grid *grid)
@@ -135,10 +236,10 @@ static void grid_separate_sheets(corner_grid *grid)
         changed = false;
         for (uint32_t k = 0; k + 1 < grid->n[2]; k++) {
             for (uint32_t j = 0; j + 1 < grid->n[1]; j++) {
-                size_t base = k * grid->step[2] + j * grid->step[1];
-                for (uint32_t i = 0; i + 1 < grid->n[0]; i++, base++) {
-                    while (!good[cube_inside(grid, base)]) {
-                        thicken_cube(grid, base);
+                size_t row = k * grid->step[2] + j * grid->step[1];
+                for (uint32_t i = next_near(grid, 0, j, k); i + 1 < grid->n[0]; i = next_near(grid, i + 1, j, k)) {
+                    while (!good[cube_inside(grid, row + i)]) {
+                        thicken_cube(grid, i, j, k);
                         changed = true;
                     }
                 }
@@ -186,7 +287,7 @@ static field_point cube_vertex(const corner_grid *grid, size_t base, uint32_t i,
 static bool add_vertices(const corner_grid *grid, uint32_t k, uint32_t *layer, draft_mesh *draft)
 {
     for (uint32_t j = 0; j + 1 < grid->n[1]; j++) {
-        for (uint32_t i = 0; i + 1 < grid->n[0]; i++) {
+        for (uint32_t i = next_near(grid, 0, j, k); i + 1 < grid->n[0]; i = next_near(grid, i + 1, j, k)) {
             size_t base = k * grid->step[2] + j * grid->step[1] + i;
             uint32_t inside = cube_inside(grid, base);
             layer[j * grid->step[1] + i] = NO_VERTEX;
@@ -231,7 +332,7 @@ static bool add_triangles(const corner_grid *grid, uint32_t k, const uint32_t *b
 {
     bool good = true;
     for (uint32_t j = 1; j + 1 < grid->n[1] && good; j++) {
-        for (uint32_t i = 1; i + 1 < grid->n[0] && good; i++) {
+        for (uint32_t i = next_near(grid, 1, j, k); i + 1 < grid->n[0] && good; i = next_near(grid, i + 1, j, k)) {
             const float *corner = grid->values + k * grid->step[2] + j * grid->step[1] + i;
             bool inside = *corner < 0.0f;
             size_t at = j * grid->step[1] + i, left = at - 1, front = at - grid->step[1], both = front - 1;
@@ -322,7 +423,7 @@ static lm_result keep_largest_part(draft_mesh *draft)
 
 lm_result shape_extract(const shape_model *model, double cell, draft_mesh *draft)
 {
-    corner_grid grid = {.values = NULL};
+    corner_grid grid = {.values = NULL, .near = NULL};
     lm_result result = grid_make(&grid, model, cell);
     if (result == LM_OK) {
         grid_sample(&grid, model);
@@ -331,5 +432,6 @@ lm_result shape_extract(const shape_model *model, double cell, draft_mesh *draft
     }
     if (result == LM_OK) result = keep_largest_part(draft);
     free(grid.values);
+    free(grid.near);
     return result;
 }
