@@ -12,6 +12,7 @@
 #include "draw/video.h"
 #include "scene/nearest.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -100,16 +101,26 @@ static int tell_colours(rendering *r)
     return -1;
 }
 
+/* Scenes are framed for pictures of 16:9. A narrower one, as a tile of a sheet often is, shows more above and below in
+ * place of less to the left and right. */
+static double field_of_view_for(double degrees, double aspect)
+{
+    const double half_turn = 3.14159265358979323846, framed_for = 16.0 / 9.0;
+    double tangent = tan(0.5 * degrees * half_turn / 180.0) * fmax(framed_for / aspect, 1.0);
+    return 2.0 * atan(tangent) * 180.0 / half_turn;
+}
+
 static draw_camera choose_camera(const rendering *r)
 {
+    double aspect = (double)r->picture.width / r->picture.height;
     scene_view view;
     if (r->request->camera != NULL) {
         return *r->request->camera;
     }
     if (scene_get_view(r->scene, &view)) {
-        return (draw_camera){view.at, view.look_at, view.field_of_view};
+        return (draw_camera){view.at, view.look_at, field_of_view_for(view.field_of_view, aspect)};
     }
-    return draw_fit_camera(r->world, (double)r->picture.width / r->picture.height);
+    return draw_fit_camera(r->world, aspect);
 }
 
 static int open_renderer(rendering *r)

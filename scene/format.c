@@ -424,8 +424,9 @@ static const format_record expect_record_ =
 static const format_field camera_fields[] = {
     FIELD(scene_camera, at, FIELD_VECTOR, REQUIRED, UNIT("m"), DOC("the eye")),
     FIELD(scene_camera, look_at, FIELD_VECTOR, UNIT("m"), STANDARD("[0, 0, 0]"), DOC("the middle of the picture")),
-    FIELD(scene_camera, field_of_view, FIELD_NUMBER, RANGE(1.0, 170.0), UNIT("deg"), STANDARD("40"),
-          DOC("from the lower to the upper edge of the picture")),
+    FIELD(
+        scene_camera, field_of_view, FIELD_NUMBER, RANGE(1.0, 170.0), UNIT("deg"), STANDARD("40"),
+        DOC("from the lower to the upper edge of a picture of 16:9; a narrower one shows as much from left to right")),
 };
 static const format_record camera_record =
     RECORD("camera", scene_camera, camera_fields, NO_GROUPS, "Where a picture of the scene is taken from.");

@@ -46,7 +46,7 @@ uint32_t scene_frames(const scene *scene);    /* how many frames it runs by defa
 
 typedef struct scene_view {
     lm_dvec3 at, look_at; /* the eye, and the middle of the picture */
-    double field_of_view; /* from the lower to the upper edge, degrees */
+    double field_of_view; /* from the lower to the upper edge of a picture of 16:9, degrees */
 } scene_view;
 
 /* The scene's camera; false when it has none. */

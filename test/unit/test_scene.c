@@ -92,7 +92,8 @@ static const wrong_scene wrong_scenes[] = {
      "s.json:1:48: bodies[0]: \"shape\" and \"points\" exclude each other"},
     {"{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"bix\"}}]}",
      "s.json:1:45: bodies[0].shape.name: is \"bix\" (expected one of \"box\", \"sphere\", \"cylinder\", \"torus\", "
-     "\"duck\", \"head\"; did you mean \"box\"?)"},
+     "\"penguin\", \"duck\", \"statue\", \"hand\", \"liver\", \"flower\", \"teddy\", \"car\", \"infant\", \"head\"; "
+     "did you mean \"box\"?)"},
     {"{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\"}, \"material\": {\"hertz\": 5, \"alpha\": 1}}]}",
      "s.json:1:78: bodies[0].material: \"hertz\" and \"alpha\" exclude each other"},
     {"{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\"}, \"particles\": 400000000}]}",
