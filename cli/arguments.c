@@ -1,5 +1,7 @@
 /* Options from a table: reading them, and the help made from the same table. */
 #include "cli/cli.h"
+
+#include "cli/progress.h"
 #include "scene/nearest.h"
 
 #include <errno.h>
@@ -20,6 +22,7 @@ int cli_fail(int code, const char *format, ...)
             *c = ' '; /* one line, whatever a file name contains */
         }
     }
+    progress_clear();
     fprintf(stderr, "limber: %s\n", line);
     return code;
 }
@@ -42,6 +45,28 @@ int cli_finish_output(void)
     return fflush(stdout) != 0 || ferror(stdout) ? fail_output() : CLI_OK;
 }
 
+#define HELP_INDENT 25
+#define HELP_WIDTH 55 /* of what is said of an option, so that lines stay within 80 */
+
+static void print_option(const char *left, const char *doc)
+{
+    printf("  %-*s", HELP_INDENT - 2, left);
+    size_t rest = strlen(doc);
+    while (rest > HELP_WIDTH) {
+        size_t length = HELP_WIDTH;
+        while (length > 0 && doc[length] != ' ') {
+            length--;
+        }
+        if (length == 0) {
+            break; /* one long word */
+        }
+        printf("%.*s\n%*s", (int)length, doc, HELP_INDENT, "");
+        doc += length + 1;
+        rest -= length + 1;
+    }
+    printf("%s\n", doc);
+}
+
 static void print_help(const cli_command *command, const cli_option *options, uint32_t count)
 {
     printf("usage: limber %s%s%s%s\n\n%s\n\noptions:\n", command->name, command->arguments[0] != '\0' ? " " : "",
@@ -50,9 +75,9 @@ static void print_help(const cli_command *command, const cli_option *options, ui
         char left[64];
         snprintf(left, sizeof left, "%s%s%s", options[i].name, options[i].argument != NULL ? " " : "",
                  options[i].argument != NULL ? options[i].argument : "");
-        printf("  %-22s %s\n", left, options[i].doc);
+        print_option(left, options[i].doc);
     }
-    printf("  %-22s %s\n", "--help", "this text");
+    print_option("--help", "this text");
 }
 
 static const cli_option *find_option(const cli_option *options, uint32_t count, const char *name, size_t length)

@@ -1,5 +1,5 @@
 /*
- * Pictures of models. A model becomes a rigid body in a world of its own and is drawn as any world is, so that what is seen
+ * Pictures of models. A model becomes a rigid body, alone in a world, and is drawn as any world is, so that what is seen
  * here is what a scene shows.
  */
 #include "cli/model.h"
@@ -86,9 +86,9 @@ static lm_vec3 lower_corner(const shape_mesh *mesh)
 }
 
 /* The corners of the model's box are its particles: a rigid body needs no more. */
-static lm_result make_body(lm_world *world, const shape_mesh *mesh, lm_body_id *body)
+static lm_result make_body(lm_world *world, const shape_mesh *mesh, lm_vec3 lower, lm_body_id *body)
 {
-    lm_vec3 lower = lower_corner(mesh), corners[8];
+    lm_vec3 corners[8];
     for (int i = 0; i < 8; i++) { /* models are centred on their origin */
         corners[i] = (lm_vec3){i & 1 ? -lower.x : lower.x, i & 2 ? -lower.y : lower.y, i & 4 ? -lower.z : lower.z};
     }
@@ -103,48 +103,79 @@ static lm_result make_body(lm_world *world, const shape_mesh *mesh, lm_body_id *
     skin.vertex_count = mesh->vertex_count;
     skin.triangles = mesh->triangles;
     skin.triangle_count = mesh->triangle_count;
-    result = result ? result : lm_body_set_skin(world, *body, &skin);
-    lm_collider_def floor = lm_collider_def_default();
-    floor.pose.position.y = lower.y;
-    lm_collider_id id;
-    return result ? result : lm_collider_create(world, &floor, &id);
+    return result ? result : lm_body_set_skin(world, *body, &skin);
 }
 
-static int draw_mesh(const shape_def *def, const shape_mesh *mesh, lm_world *world, draw *renderer, image *picture)
-{
-    lm_body_id body;
-    lm_result result = make_body(world, mesh, &body);
-    if (result != LM_OK) {
-        return cli_fail(CLI_FAILED, "shape %s: %s", def->name, lm_result_text(result));
-    }
-    draw_error error;
-    draw_settings settings = draw_settings_default();
-    settings.camera = frame_model(mesh, (double)picture->width / picture->height);
-    bool good = draw_set_colours(renderer, body, (const uint8_t *)mesh->colours, mesh->vertex_count, &error) &&
-                draw_world(renderer, world, &settings, picture, &error);
-    return good ? -1 : cli_fail(CLI_FAILED, "%s", error.text);
-}
+/* ------------------------------------------------------------------------------------------------------------------
+ * Pictures
+ */
 
-int model_draw(const shape_def *def, uint32_t width, uint32_t height, image *picture)
-{
-    *picture = (image){.width = 0};
+/* What models are drawn with, one after the other: a renderer, an empty world, and the picture of the
+ * last one. */
+typedef struct studio {
     draw *renderer;
-    int code = renderer_open(width, height, &renderer);
+    lm_world *world;
+    image picture;
+} studio;
+
+/* Returns -1 or the exit code; to be closed in either case. */
+static int open_studio(studio *s, uint32_t width, uint32_t height)
+{
+    *s = (studio){.renderer = NULL};
+    int code = renderer_open(width, height, &s->renderer);
     if (code >= 0) {
         return code;
     }
+    lm_world_def world = lm_world_def_default();
+    world.workers = 1;
+    lm_result result = lm_world_create(&world, &s->world);
+    if (result != LM_OK || !image_make(&s->picture, width, height)) {
+        return cli_fail(CLI_FAILED, "a picture of %ux%u: %s", (unsigned)width, (unsigned)height,
+                        lm_result_text(result != LM_OK ? result : LM_ERROR_MEMORY));
+    }
+    return -1;
+}
+
+static void close_studio(studio *s)
+{
+    image_free(&s->picture);
+    lm_world_destroy(s->world);
+    draw_close(s->renderer);
+}
+
+/* A model and the floor it stands on. */
+static lm_result put_in(studio *s, const shape_mesh *mesh, lm_body_id *body, lm_collider_id *floor)
+{
+    lm_vec3 lower = lower_corner(mesh);
+    lm_collider_def floor_def = lm_collider_def_default();
+    floor_def.pose.position.y = (double)lower.y;
+    lm_result result = make_body(s->world, mesh, lower, body);
+    return result ? result : lm_collider_create(s->world, &floor_def, floor);
+}
+
+static int draw_body(studio *s, const shape_mesh *mesh, lm_body_id body)
+{
+    draw_error error;
+    draw_settings settings = draw_settings_default();
+    settings.camera = frame_model(mesh, (double)s->picture.width / s->picture.height);
+    bool good = draw_set_colours(s->renderer, body, (const uint8_t *)mesh->colours, mesh->vertex_count, &error) &&
+                draw_world(s->renderer, s->world, &settings, &s->picture, &error);
+    return good ? -1 : cli_fail(CLI_FAILED, "%s", error.text);
+}
+
+/* Draws a model. */
+static int portray(studio *s, const shape_def *def)
+{
     shape_mesh mesh;
-    lm_world *world = NULL;
-    lm_world_def world_def = lm_world_def_default();
-    world_def.workers = 1;
+    lm_body_id body = {0};
+    lm_collider_id floor = {0};
     lm_result result = shape_make_mesh(def, &mesh);
-    result = result ? result : lm_world_create(&world_def, &world);
-    result = result || image_make(picture, width, height) ? result : LM_ERROR_MEMORY;
-    code = result == LM_OK ? draw_mesh(def, &mesh, world, renderer, picture)
-                           : cli_fail(CLI_FAILED, "shape %s: %s", def->name, lm_result_text(result));
-    lm_world_destroy(world);
+    result = result ? result : put_in(s, &mesh, &body, &floor);
+    int code = result == LM_OK ? draw_body(s, &mesh, body)
+                               : cli_fail(CLI_FAILED, "shape %s: %s", def->name, lm_result_text(result));
+    lm_body_destroy(s->world, body); /* where a failure left none, nothing happens */
+    lm_collider_destroy(s->world, floor);
     shape_mesh_free(&mesh);
-    draw_close(renderer);
     return code;
 }
 
@@ -170,11 +201,21 @@ int model_write_picture(const shape_def *def, uint32_t width, uint32_t height, c
     if (!partial_check(path, &error)) {
         return cli_fail(CLI_FAILED, "%s", error.text);
     }
-    image picture;
-    int code = model_draw(def, width, height, &picture);
-    code = code >= 0 ? code : write_picture(path, &picture, began);
-    image_free(&picture);
+    studio s;
+    int code = open_studio(&s, width, height);
+    code = code >= 0 ? code : portray(&s, def);
+    code = code >= 0 ? code : write_picture(path, &s.picture, began);
+    close_studio(&s);
     return code;
+}
+
+static uint32_t shape_count(void)
+{
+    uint32_t count = 0;
+    while (shape_name(count) != NULL) {
+        count++;
+    }
+    return count;
 }
 
 /* A grid half as wide again as high, as full as can be. */
@@ -185,6 +226,24 @@ static void choose_grid(uint32_t count, uint32_t *columns, uint32_t *rows)
     *columns = (count + *rows - 1) / *rows;
 }
 
+static int draw_all(const shape_def *def, studio *s, sheet *all)
+{
+    int code = -1;
+    progress bar = progress_begin(shape_count(), "models");
+    for (uint32_t i = 0; shape_name(i) != NULL && code < 0; i++) {
+        shape_def one = *def;
+        one.name = shape_name(i);
+        one.size = shape_natural_size(one.name);
+        code = portray(s, &one);
+        if (code < 0) {
+            sheet_place(all, i, &s->picture, one.name);
+            progress_show(&bar, i + 1);
+        }
+    }
+    progress_end(&bar);
+    return code;
+}
+
 int model_write_sheet(const shape_def *def, uint32_t tile_width, uint32_t tile_height, const char *path)
 {
     double began = progress_seconds();
@@ -192,31 +251,17 @@ int model_write_sheet(const shape_def *def, uint32_t tile_width, uint32_t tile_h
     if (!partial_check(path, &error)) {
         return cli_fail(CLI_FAILED, "%s", error.text);
     }
-    uint32_t count = 0, columns, rows;
-    while (shape_name(count) != NULL) {
-        count++;
-    }
-    choose_grid(count, &columns, &rows);
+    uint32_t columns, rows;
+    choose_grid(shape_count(), &columns, &rows);
     sheet all;
     if (!sheet_make(&all, columns, rows, sheet_size(columns, tile_width), sheet_size(rows, tile_height))) {
-        return cli_fail(CLI_FAILED, "out of memory for a sheet of %u models", (unsigned)count);
+        return cli_fail(CLI_FAILED, "out of memory for a sheet of %u models", (unsigned)shape_count());
     }
-    int code = -1;
-    progress bar = progress_begin(count);
-    for (uint32_t i = 0; i < count && code < 0; i++) {
-        shape_def one = *def;
-        image picture;
-        one.name = shape_name(i);
-        one.size = shape_natural_size(one.name);
-        code = model_draw(&one, tile_width, tile_height, &picture);
-        if (code < 0) {
-            sheet_place(&all, i, &picture, one.name);
-            progress_show(&bar, i + 1);
-        }
-        image_free(&picture);
-    }
-    progress_end(&bar);
+    studio s;
+    int code = open_studio(&s, tile_width, tile_height);
+    code = code >= 0 ? code : draw_all(def, &s, &all);
     code = code >= 0 ? code : write_picture(path, &all.picture, began);
+    close_studio(&s);
     sheet_free(&all);
     return code;
 }

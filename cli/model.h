@@ -2,12 +2,7 @@
 #ifndef LIMBER_CLI_MODEL_H
 #define LIMBER_CLI_MODEL_H
 
-#include "draw/image.h"
 #include "shapes/shapes.h"
-
-/* Draws a model into a new picture of this size, to be freed with image_free. Returns -1, or the exit code after reporting
- * why. */
-int model_draw(const shape_def *def, uint32_t width, uint32_t height, image *picture);
 
 /* One picture, or one sheet of all models with their names, into a PNG file. `def` gives the detail, and for one model its
  * name and size. Both return the exit code. */

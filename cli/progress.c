@@ -9,6 +9,8 @@
 
 #define WIDTH 40
 
+static bool on_screen; /* there is one terminal, and one bar on it */
+
 double progress_seconds(void)
 {
     struct timespec now;
@@ -16,9 +18,9 @@ double progress_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-progress progress_begin(uint32_t total)
+progress progress_begin(uint32_t total, const char *things)
 {
-    return (progress){.total = total, .visible = isatty(STDERR_FILENO) != 0, .shown = 0.0};
+    return (progress){.total = total, .things = things, .visible = isatty(STDERR_FILENO) != 0};
 }
 
 void progress_show(progress *bar, uint32_t done)
@@ -34,14 +36,22 @@ void progress_show(progress *bar, uint32_t done)
         cells[i] = i < filled ? '#' : '.';
     }
     cells[WIDTH] = '\0';
-    fprintf(stderr, "\r[%s] %u/%u frames", cells, (unsigned)done, (unsigned)bar->total);
+    fprintf(stderr, "\r[%s] %u/%u %s", cells, (unsigned)done, (unsigned)bar->total, bar->things);
     fflush(stderr);
+    on_screen = true;
 }
 
 void progress_end(progress *bar)
 {
-    if (bar->visible) {
-        fprintf(stderr, "\r\033[K"); /* the bar's line is free for what follows */
+    bar->visible = false;
+    progress_clear();
+}
+
+void progress_clear(void)
+{
+    if (on_screen) {
+        fprintf(stderr, "\r\033[K");
         fflush(stderr);
+        on_screen = false;
     }
 }

@@ -8,12 +8,16 @@
 typedef struct progress {
     uint32_t total;
     bool visible;
-    double shown; /* when the bar was last drawn, seconds */
+    const char *things; /* what is counted: "frames" */
+    double shown;       /* when the bar was last drawn, seconds */
 } progress;
 
-progress progress_begin(uint32_t total);
+progress progress_begin(uint32_t total, const char *things);
 void progress_show(progress *progress, uint32_t done);
 void progress_end(progress *progress);
+
+/* Clears the bar, if one is on the screen, so that its line is free for what is to be said. */
+void progress_clear(void);
 
 /* Seconds since some moment in the past, for measuring. */
 double progress_seconds(void);

@@ -5,13 +5,13 @@
 #include "draw/sheet.h"
 
 #include <math.h>
-#include <string.h>
 
 #define LEAST_SIZE 16 /* of a picture, pixels each way */
 #define MOST_SIZE 8192
 #define MOST_TILES 64 /* each way */
 #define MOST_SECONDS 1e6
-#define FRAME_RATE 60.0
+#define LEAST_RANGE 1e-6
+#define MOST_RANGE 1e6
 
 /* Tiles of a sheet, when no size is given. */
 #define TILE_WIDTH 480
@@ -19,7 +19,7 @@
 
 /* The options as they were typed. */
 typedef struct render_options {
-    const char *at, *sheet, *size, *camera;
+    const char *at, *sheet, *size, *camera, *range;
     uint32_t frames, rate; /* 0: not given */
 } render_options;
 
@@ -44,7 +44,7 @@ static int check_out(const render_options *o, render_request *request)
         return cli_fail(CLI_USAGE, "render: --fps is for videos (expected --out FILE.mp4)");
     }
     request->kind = video ? RENDER_VIDEO : o->sheet != NULL ? RENDER_SHEET : RENDER_STILL;
-    request->rate = o->rate != 0 ? o->rate : (uint32_t)FRAME_RATE;
+    request->rate = o->rate != 0 ? o->rate : (uint32_t)SCENE_FRAME_RATE;
     return -1;
 }
 
@@ -62,7 +62,7 @@ static int check_time(const render_options *o, render_request *request)
     if (!value_read_numbers(o->at, &seconds, 1, &end) || *end != '\0' || seconds < 0.0 || seconds > MOST_SECONDS) {
         return cli_fail(CLI_USAGE, "render: --at %s: expected seconds from 0 to %g", o->at, MOST_SECONDS);
     }
-    request->frames = (uint32_t)(FRAME_RATE * seconds + 0.5);
+    request->frames = (uint32_t)(SCENE_FRAME_RATE * seconds + 0.5);
     return -1;
 }
 
@@ -106,16 +106,28 @@ static int check_camera(const render_options *o, draw_camera *camera)
                         o->camera);
     }
     *camera = (draw_camera){{eye[0], eye[1], eye[2]}, {middle[0], middle[1], middle[2]}, degrees};
-    if (memcmp(eye, middle, sizeof eye) == 0) {
+    if (eye[0] == middle[0] && eye[1] == middle[1] && eye[2] == middle[2]) {
         return cli_fail(CLI_USAGE, "render: --camera %s: the eye is where it looks at", o->camera);
     }
+    return -1;
+}
+
+static int check_range(const render_options *o, render_request *request)
+{
+    double top;
+    const char *end;
+    if (!value_read_numbers(o->range, &top, 1, &end) || *end != '\0' || !(top >= LEAST_RANGE && top <= MOST_RANGE)) {
+        return cli_fail(CLI_USAGE, "render: --range %s: expected a number from %g to %g", o->range, LEAST_RANGE,
+                        MOST_RANGE);
+    }
+    request->range = (float)top;
     return -1;
 }
 
 static int run(const cli_command *command, int argc, char **argv)
 {
     render_options o = {.at = NULL};
-    render_request request = {.out = NULL};
+    render_request request = {.world.fine_surfaces = true};
     const cli_option table[] = {
         {"--out", "FILE", CLI_TEXT, &request.out, 0, 0, "FILE.png: a picture; FILE.mp4: a video (needs ffmpeg)"},
         {"--at", "SECONDS", CLI_TEXT, &o.at, 0, 0, "the moment of a picture; default: the scene's end"},
@@ -126,10 +138,12 @@ static int run(const cli_command *command, int argc, char **argv)
         {"--fps", "N", CLI_COUNT, &o.rate, 1, 1000, "frames of a video in a second; default 60"},
         {"--view", "NAMES", CLI_TEXT, &request.views, 0, 0,
          "surface (default), wireframe, particles, regions, goals, links, contacts, speed, strain, joined by commas; "
-         "none: "
-         "no bodies"},
+         "none: no bodies"},
+        {"--range", "TOP", CLI_TEXT, &o.range, 0, 0,
+         "the upper end of the colours of speed (m/s) or strain; default: the largest that is shown"},
         {"--camera", "EYE/AT[/FOV]", CLI_TEXT, &o.camera, 0, 0,
-         "in place of the scene's: 4,3,6/0,1,0/40 stands at 4,3,6 and looks at 0,1,0, 40 degrees high"},
+         "in place of the scene's: 4,3,6/0,1,0/40 stands at 4,3,6 and looks at 0,1,0, 40 degrees high in a picture of "
+         "16:9"},
         {"--cpu-skin", NULL, CLI_FLAG, &request.cpu_skin, 0, 0, "deform surfaces on the CPU, not in the vertex shader"},
         WORLD_OPTIONS(request.world),
     };
@@ -142,6 +156,9 @@ static int run(const cli_command *command, int argc, char **argv)
     if (code < 0 && o.camera != NULL) {
         code = check_camera(&o, &camera);
         request.camera = &camera;
+    }
+    if (code < 0 && o.range != NULL) {
+        code = check_range(&o, &request);
     }
     code = code >= 0 ? code : render_scene(&request);
     world_free_options(&request.world);

@@ -7,16 +7,13 @@
 #include "cli/labels.h"
 #include "cli/progress.h"
 #include "cli/renderer.h"
+#include "cli/views.h"
 #include "draw/partial.h"
 #include "draw/sheet.h"
 #include "draw/video.h"
-#include "scene/nearest.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
-
-#define FRAME_RATE 60u
 
 typedef struct rendering {
     const render_request *request;
@@ -30,53 +27,9 @@ typedef struct rendering {
     uint32_t frames; /* to the end */
     uint32_t stepped;
     progress bar;
+    uint32_t bar_base;     /* frames of the bar that an earlier run through the scene has filled */
     double began, drawing; /* seconds */
 } rendering;
-
-/* ------------------------------------------------------------------------------------------------------------------
- * Names
- */
-
-#define NO_VIEW "none" /* everything but the bodies */
-
-static int fail_unknown_view(const char *name)
-{
-    char known[256] = NO_VIEW;
-    nearest_name near = nearest_to(name);
-    nearest_offer(&near, NO_VIEW);
-    for (uint32_t i = 0; draw_view_name(i) != NULL; i++) {
-        size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, ", %s", draw_view_name(i));
-        nearest_offer(&near, draw_view_name(i));
-    }
-    if (near.best != NULL) {
-        return cli_fail(CLI_FAILED, "--view: no view \"%s\" (expected %s; did you mean \"%s\"?)", name, known,
-                        near.best);
-    }
-    return cli_fail(CLI_FAILED, "--view: no view \"%s\" (expected %s)", name, known);
-}
-
-/* Names with commas between, into settings. */
-static int choose_views(const char *names, draw_settings *settings)
-{
-    settings->views = 0;
-    while (true) {
-        char name[64];
-        size_t length = strcspn(names, ",");
-        snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), names);
-        uint32_t view = draw_view_find(name);
-        if (strcmp(name, NO_VIEW) == 0) {
-            settings->bodies = false;
-        } else if (view == 0) {
-            return fail_unknown_view(name);
-        }
-        settings->views |= view;
-        if (names[length] == '\0') {
-            return -1;
-        }
-        names += length + 1;
-    }
-}
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Before
@@ -101,7 +54,7 @@ static int tell_colours(rendering *r)
     return -1;
 }
 
-/* Scenes are framed for pictures of 16:9. A narrower one, as a tile of a sheet often is, shows more above and below in
+/* Cameras are given for pictures of 16:9. A narrower one, as a tile of a sheet often is, shows more above and below in
  * place of less to the left and right. */
 static double field_of_view_for(double degrees, double aspect)
 {
@@ -113,14 +66,17 @@ static double field_of_view_for(double degrees, double aspect)
 static draw_camera choose_camera(const rendering *r)
 {
     double aspect = (double)r->picture.width / r->picture.height;
+    draw_camera camera;
     scene_view view;
     if (r->request->camera != NULL) {
-        return *r->request->camera;
+        camera = *r->request->camera;
+    } else if (scene_get_view(r->scene, &view)) {
+        camera = (draw_camera){view.at, view.look_at, view.field_of_view};
+    } else {
+        return draw_fit_camera(r->world, aspect);
     }
-    if (scene_get_view(r->scene, &view)) {
-        return (draw_camera){view.at, view.look_at, field_of_view_for(view.field_of_view, aspect)};
-    }
-    return draw_fit_camera(r->world, aspect);
+    camera.field_of_view = field_of_view_for(camera.field_of_view, aspect);
+    return camera;
 }
 
 static int open_renderer(rendering *r)
@@ -146,7 +102,11 @@ static int open_renderer(rendering *r)
     r->settings = draw_settings_default();
     r->settings.camera = choose_camera(r);
     r->settings.cpu_skin = request->cpu_skin;
-    code = request->views != NULL ? choose_views(request->views, &r->settings) : -1;
+    r->settings.map_top = request->range;
+    code = views_choose(request->views, &r->settings);
+    if (code < 0 && request->range > 0.0f && !views_have_range(r->settings.views)) {
+        code = cli_fail(CLI_USAGE, "render: --range is for --view speed and --view strain");
+    }
     return code >= 0 ? code : tell_colours(r);
 }
 
@@ -165,96 +125,160 @@ static int open_output(rendering *r)
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
+ * Which pictures
+ */
+
+/* A video is as long as the simulation. */
+static uint32_t picture_count(const rendering *r)
+{
+    switch (r->request->kind) {
+    case RENDER_SHEET: return r->sheet.columns * r->sheet.rows;
+    case RENDER_VIDEO: return (uint32_t)fmax(floor(r->frames * r->request->rate / SCENE_FRAME_RATE + 0.5), 1.0);
+    default: return 1;
+    }
+}
+
+/* How many frames are simulated before a picture is taken. Tiles are evenly spread from the start to the end, both among
+ * them. A frame of a video shows the simulation as it is when the frame begins, the first one the start. */
+static uint32_t picture_frame(const rendering *r, uint32_t index)
+{
+    uint32_t last = picture_count(r) - 1;
+    if (r->request->kind == RENDER_VIDEO) {
+        return (uint32_t)floor(index * SCENE_FRAME_RATE / r->request->rate + 0.5);
+    }
+    return last > 0 ? (uint32_t)(((uint64_t)index * r->frames + last / 2) / last) : r->frames;
+}
+
+/* Runs through the scene, and does with each picture's moment what is to be done. */
+static int go_through(rendering *r, int (*take)(rendering *r, uint32_t index))
+{
+    uint32_t count = picture_count(r);
+    int code = -1;
+    for (uint32_t i = 0; i < count && code < 0; i++) {
+        for (uint32_t frame = picture_frame(r, i); r->stepped < frame; r->stepped++) {
+            lm_result result = scene_step(r->scene, r->world, r->stepped);
+            if (result != LM_OK) {
+                return world_fail_step(&r->request->world, r->stepped, result);
+            }
+            progress_show(&r->bar, r->bar_base + r->stepped);
+        }
+        code = take(r, i);
+        if (code < 0) {
+            progress_show(&r->bar, r->bar_base + r->stepped);
+        }
+    }
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * One range for all pictures
+ *
+ * Colours of speed or strain mean the same in all tiles of a sheet and in all frames of a video. Unless the range is given,
+ * the scene is run through beforehand to find it.
+ */
+
+static bool needs_range(const rendering *r)
+{
+    return views_have_range(r->settings.views) && r->settings.map_top <= 0.0f && picture_count(r) > 1;
+}
+
+static int measure(rendering *r, uint32_t index)
+{
+    (void)index;
+    draw_error error;
+    return draw_measure(r->draw, r->world, &r->settings, &error) ? -1 : cli_fail(CLI_FAILED, "%s", error.text);
+}
+
+static int start_again(rendering *r)
+{
+    lm_world_destroy(r->world);
+    scene_close(r->scene);
+    r->world = NULL;
+    r->scene = NULL;
+    r->bar_base += r->stepped;
+    r->stepped = 0;
+    int code = world_open(&r->request->world, &r->scene, &r->world);
+    if (code < 0) {
+        scene_watch(r->scene, false);
+        code = tell_colours(r);
+    }
+    return code;
+}
+
+static int find_range(rendering *r)
+{
+    int code = go_through(r, measure);
+    return code >= 0 ? code : start_again(r);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
  * The pictures
  */
 
-/* The exit code, for failures while the bar is on the screen. */
-static int fail_behind_bar(rendering *r, const char *text)
+/* What a tile says of itself. */
+static void write_time(const rendering *r, char text[32])
 {
-    progress_end(&r->bar);
-    return cli_fail(CLI_FAILED, "%s", text);
+    snprintf(text, 32, "%.2f s", r->stepped / SCENE_FRAME_RATE);
 }
 
-/* Simulates up to a frame, and draws it. */
-static int draw_frame(rendering *r, uint32_t frame)
+static bool draw_labels(rendering *r)
 {
-    for (; r->stepped < frame; r->stepped++) {
-        lm_result result = scene_step(r->scene, r->world, r->stepped);
-        if (result != LM_OK) {
-            progress_end(&r->bar);
-            return world_fail_step(&r->request->world, r->stepped, result);
-        }
-        progress_show(&r->bar, r->stepped);
+    placed_label taken[2];
+    uint32_t count = 0;
+    int legend[4];
+    draw_get_legend(r->draw, legend);
+    if (legend[2] > 0) {
+        taken[count++] = (placed_label){.left = legend[0], .top = legend[1], .width = legend[2], .height = legend[3]};
     }
+    if (r->request->kind == RENDER_SHEET) {
+        char time[32];
+        write_time(r, time);
+        taken[count++] = label_corner_place(r->picture.width, r->picture.height, time);
+    }
+    return labels_draw(r->scene, r->world, &r->settings.camera, taken, count, &r->picture);
+}
+
+static int draw_picture(rendering *r)
+{
     double before = progress_seconds();
     draw_error error;
     bool good = draw_world(r->draw, r->world, &r->settings, &r->picture, &error);
     r->drawing += progress_seconds() - before;
-    progress_show(&r->bar, r->stepped);
-    if (good && r->settings.bodies) {
-        labels_draw(r->scene, r->world, &r->settings.camera, &r->picture);
+    if (!good) {
+        return cli_fail(CLI_FAILED, "%s", error.text);
     }
-    return good ? -1 : fail_behind_bar(r, error.text);
+    if (r->settings.bodies && !draw_labels(r)) {
+        return cli_fail(CLI_FAILED, "out of memory for labels");
+    }
+    return -1;
 }
 
-/* ------------------------------------------------------------------------------------------------------------------
- * Files
- */
+static int add_picture(rendering *r, uint32_t index)
+{
+    int code = draw_picture(r);
+    if (code < 0 && r->request->kind == RENDER_SHEET) {
+        char time[32];
+        write_time(r, time);
+        sheet_place(&r->sheet, index, &r->picture, time);
+    }
+    image_error error;
+    if (code < 0 && r->request->kind == RENDER_VIDEO && !video_add(r->video, &r->picture, &error)) {
+        return cli_fail(CLI_FAILED, "%s", error.text);
+    }
+    return code;
+}
 
-static int write_png(rendering *r, const image *picture)
+static int finish_file(rendering *r)
 {
     image_error error;
-    progress_end(&r->bar);
-    return image_write_png(r->request->out, picture, &error) ? -1 : cli_fail(CLI_FAILED, "%s", error.text);
-}
-
-static int render_still(rendering *r)
-{
-    int code = draw_frame(r, r->frames);
-    return code >= 0 ? code : write_png(r, &r->picture);
-}
-
-/* Tiles evenly spread from the start to the end, both among them. */
-static int render_sheet(rendering *r)
-{
-    uint32_t tiles = r->sheet.columns * r->sheet.rows;
-    int code = -1;
-    for (uint32_t i = 0; i < tiles && code < 0; i++) {
-        uint32_t last = tiles - 1;
-        uint32_t frame = last > 0 ? (uint32_t)(((uint64_t)i * r->frames + last / 2) / last) : r->frames;
-        char label[32];
-        snprintf(label, sizeof label, "%.2f s", (double)frame / FRAME_RATE);
-        code = draw_frame(r, frame);
-        sheet_place(&r->sheet, i, &r->picture, label);
+    bool good;
+    if (r->request->kind == RENDER_VIDEO) {
+        good = video_finish(r->video, &error);
+        r->video = NULL;
+    } else {
+        const image *picture = r->request->kind == RENDER_SHEET ? &r->sheet.picture : &r->picture;
+        good = image_write_png(r->request->out, picture, &error);
     }
-    return code >= 0 ? code : write_png(r, &r->sheet.picture);
-}
-
-/* How many frames a video has that is as long as the simulation. */
-static uint32_t video_frames(const rendering *r)
-{
-    uint64_t count = ((uint64_t)r->frames * r->request->rate + FRAME_RATE / 2) / FRAME_RATE;
-    return count > 0 ? (uint32_t)count : 1;
-}
-
-/* Each frame shows the simulation as it is when the frame begins, the first one the start. */
-static int render_video(rendering *r)
-{
-    image_error error;
-    uint32_t count = video_frames(r), rate = r->request->rate;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t frame = (uint32_t)(((uint64_t)i * FRAME_RATE + rate / 2) / rate);
-        int code = draw_frame(r, frame);
-        if (code >= 0) {
-            return code;
-        }
-        if (!video_add(r->video, &r->picture, &error)) {
-            return fail_behind_bar(r, error.text);
-        }
-    }
-    progress_end(&r->bar);
-    bool good = video_finish(r->video, &error);
-    r->video = NULL;
     return good ? -1 : cli_fail(CLI_FAILED, "%s", error.text);
 }
 
@@ -265,14 +289,19 @@ static int render_video(rendering *r)
 static void tell(const rendering *r)
 {
     const render_request *request = r->request;
-    double seconds = (double)r->frames / FRAME_RATE;
+    double seconds = r->frames / SCENE_FRAME_RATE;
+    uint32_t count = picture_count(r);
     printf("%s: %ux%u, ", request->out, (unsigned)request->width, (unsigned)request->height);
     if (request->kind == RENDER_STILL) {
         printf("at %.2f s", seconds);
     } else if (request->kind == RENDER_SHEET) {
-        printf("%u pictures from 0 to %.2f s", (unsigned)(r->sheet.columns * r->sheet.rows), seconds);
+        printf("%u pictures from 0 to %.2f s", (unsigned)count, seconds);
     } else {
-        printf("%u frames, %.2f s", (unsigned)video_frames(r), (double)video_frames(r) / request->rate);
+        printf("%u frames, %.2f s", (unsigned)count, (double)count / request->rate);
+    }
+    if (views_have_range(r->settings.views)) {
+        bool strain = (r->settings.views & DRAW_STRAIN) != 0;
+        printf("; %s up to %.3g%s", strain ? "strain" : "speed", draw_map_reached(r->draw), strain ? "" : " m/s");
     }
     printf("; took %.1f s (%.1f s of it drawing)\n", progress_seconds() - r->began, r->drawing);
 }
@@ -288,12 +317,11 @@ static int render_all(rendering *r)
     }
     scene_watch(r->scene, false);
     r->frames = request->frames == RENDER_WHOLE_SCENE ? scene_frames(r->scene) : request->frames;
-    r->bar = progress_begin(r->frames);
-    switch (request->kind) {
-    case RENDER_STILL: code = render_still(r); break;
-    case RENDER_SHEET: code = render_sheet(r); break;
-    case RENDER_VIDEO: code = render_video(r); break;
-    }
+    r->bar = progress_begin(needs_range(r) ? 2 * r->frames : r->frames, "frames");
+    code = needs_range(r) ? find_range(r) : -1;
+    code = code >= 0 ? code : go_through(r, add_picture);
+    progress_end(&r->bar);
+    code = code >= 0 ? code : finish_file(r);
     if (code < 0) {
         tell(r);
     }

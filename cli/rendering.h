@@ -19,6 +19,7 @@ typedef struct render_request {
     uint32_t frames;           /* of 1/60 s, from the start to the end; or RENDER_WHOLE_SCENE */
     uint32_t rate;             /* of a video, frames a second */
     const char *views;         /* "surface,wireframe", or null */
+    float range;               /* the upper end of the colours of speed or strain; 0: as large as what is shown */
     const draw_camera *camera; /* null: the scene's own */
     bool cpu_skin;
 } render_request;

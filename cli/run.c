@@ -66,7 +66,7 @@ static int open_scene(running *r)
 
 static int simulate(running *r)
 {
-    progress bar = progress_begin(r->frames);
+    progress bar = progress_begin(r->frames, "frames");
     r->summary.scene = r->options->world.scene;
     for (uint32_t frame = r->first_frame; frame < r->frames; frame++) {
         scene_error error;

@@ -33,7 +33,9 @@ bool value_read_numbers(const char *text, double *numbers, uint32_t count, const
         char *after;
         numbers[i] = strtod(text, &after);
         bool last = i + 1 == count;
-        if (after == text || !isfinite(numbers[i]) || (!last && *after != ',')) {
+        /* Blanks, "0x10" and "inf", which strtod would take too, have other characters. */
+        bool decimal = (size_t)(after - text) <= strspn(text, "0123456789+-.eE");
+        if (after == text || !decimal || !isfinite(numbers[i]) || (!last && *after != ',')) {
             return false;
         }
         *end = after;

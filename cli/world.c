@@ -26,6 +26,9 @@ int world_open(const world_options *options, scene **scene_read, lm_world **worl
     scene_error error;
     def.workers = options->threads;
     *scene_read = scene_open(options->scene, options->sets.items, options->sets.count, &error);
+    if (*scene_read != NULL) {
+        scene_want_fine_surfaces(*scene_read, options->fine_surfaces);
+    }
     if (*scene_read == NULL || scene_make_world(*scene_read, &def, world, &error) != LM_OK) {
         return cli_fail(CLI_FAILED, "%s", error.text);
     }

@@ -10,6 +10,7 @@ typedef struct world_options {
     uint32_t threads;
     const char *isa;
     cli_texts sets;
+    bool fine_surfaces; /* the scene is made to be looked at */
 } world_options;
 
 /* Their lines in a table of options. */

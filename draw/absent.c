@@ -57,6 +57,36 @@ draw_camera draw_fit_camera(const lm_world *world, double aspect)
     return (draw_camera){.field_of_view = 40.0};
 }
 
+bool draw_project(const draw_camera *camera, uint32_t width, uint32_t height, lm_dvec3 point, double out[3])
+{
+    (void)camera;
+    (void)width;
+    (void)height;
+    (void)point;
+    (void)out;
+    return false;
+}
+
+bool draw_measure(draw *d, const lm_world *world, const draw_settings *settings, draw_error *error)
+{
+    (void)d;
+    (void)world;
+    (void)settings;
+    return fail(error);
+}
+
+void draw_get_legend(const draw *d, int box[4])
+{
+    (void)d;
+    box[0] = box[1] = box[2] = box[3] = 0;
+}
+
+double draw_map_reached(const draw *d)
+{
+    (void)d;
+    return 0.0;
+}
+
 bool draw_world(draw *d, const lm_world *world, const draw_settings *settings, image *picture, draw_error *error)
 {
     (void)d;

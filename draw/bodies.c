@@ -36,7 +36,7 @@ static void take_info(draw_body *body, lm_body_id id, const lm_body_info *info)
 }
 
 /* Reads all bodies; *changed says whether buffers must be made anew. */
-static bool read_list(draw_bodies *b, const lm_world *world, bool *changed)
+static bool read_list(draw_bodies *b, const lm_world *world, bool *changed, draw_error *error)
 {
     uint32_t count = lm_world_get_bodies(world, NULL, 0);
     if (!draw_reserve(&b->ids, &b->id_capacity, count, sizeof *b->ids) ||
@@ -47,7 +47,7 @@ static bool read_list(draw_bodies *b, const lm_world *world, bool *changed)
     *changed = *changed || count != b->count;
     for (uint32_t n = 0; n < count; n++) {
         lm_body_info info;
-        if (lm_body_get_info(world, b->ids[n], &info) != LM_OK) {
+        if (!draw_could_read(lm_body_get_info(world, b->ids[n], &info), error)) {
             return false;
         }
         if (n >= b->count || !is_known(&b->list[n], b->ids[n], &info)) {
@@ -98,11 +98,11 @@ static float find_radius(const lm_vec3 *points, const draw_body *body)
     return radius > 0.0f ? radius : 0.05f; /* a single point without any size */
 }
 
-static bool add_particles(draw_bodies *b, const lm_world *world, draw_body *body)
+static bool add_particles(draw_bodies *b, const lm_world *world, draw_body *body, draw_error *error)
 {
     size_t total = (size_t)b->particles + body->particles;
     if (!draw_reserve(&b->particle_rest, &b->particle_rest_capacity, total, sizeof *b->particle_rest) ||
-        lm_body_get_rest_positions(world, body->id, b->particle_rest + b->particles) != LM_OK) {
+        !draw_could_read(lm_body_get_rest_positions(world, body->id, b->particle_rest + b->particles), error)) {
         return false;
     }
     body->particle_radius = find_radius(b->particle_rest + b->particles, body);
@@ -112,16 +112,17 @@ static bool add_particles(draw_bodies *b, const lm_world *world, draw_body *body
     return true;
 }
 
-static bool add_riders(draw_bodies *b, const lm_world *world, draw_body *body, uint32_t index)
+static bool add_riders(draw_bodies *b, const lm_world *world, draw_body *body, uint32_t index, draw_error *error)
 {
     uint32_t *offsets = malloc(((size_t)body->vertices + 1) * sizeof *offsets), *riders = NULL, total = 0;
     float *weights = NULL;
-    bool ok = offsets && lm_body_get_skin_riders(world, body->id, offsets, NULL, NULL) == LM_OK;
+    bool ok = offsets && draw_could_read(lm_body_get_skin_riders(world, body->id, offsets, NULL, NULL), error);
     if (ok) {
         total = offsets[body->vertices];
         riders = malloc(((size_t)total + 1) * sizeof *riders);
         weights = malloc(((size_t)total + 1) * sizeof *weights);
-        ok = riders && weights && lm_body_get_skin_riders(world, body->id, NULL, riders, weights) == LM_OK &&
+        ok = riders && weights &&
+             draw_could_read(lm_body_get_skin_riders(world, body->id, NULL, riders, weights), error) &&
              draw_reserve(&b->rider, &b->rider_capacity, (size_t)b->riders + total, sizeof *b->rider);
     }
     for (uint32_t n = 0; ok && n < body->vertices; n++) {
@@ -140,18 +141,19 @@ static bool add_riders(draw_bodies *b, const lm_world *world, draw_body *body, u
     return ok;
 }
 
-static bool add_skin(draw_bodies *b, const lm_world *world, draw_body *body, uint32_t index)
+static bool add_skin(draw_bodies *b, const lm_world *world, draw_body *body, uint32_t index, draw_error *error)
 {
     body->first_vertex = b->vertices;
     body->first_triangle = b->triangles;
     size_t vertices = (size_t)b->vertices + body->vertices, corners = 3 * ((size_t)b->triangles + body->triangles);
-    bool ok = draw_reserve(&b->scratch, &b->scratch_capacity, body->vertices, sizeof *b->scratch) &&
-              draw_reserve(&b->rest, &b->rest_capacity, vertices, sizeof *b->rest) &&
-              draw_reserve(&b->ride, &b->ride_capacity, vertices, sizeof *b->ride) &&
-              draw_reserve(&b->corners, &b->corner_capacity, corners, sizeof *b->corners) &&
-              lm_body_get_skin_rest(world, body->id, b->scratch) == LM_OK &&
-              lm_body_get_skin_triangles(world, body->id, b->corners + 3 * (size_t)b->triangles) == LM_OK &&
-              add_riders(b, world, body, index);
+    bool ok =
+        draw_reserve(&b->scratch, &b->scratch_capacity, body->vertices, sizeof *b->scratch) &&
+        draw_reserve(&b->rest, &b->rest_capacity, vertices, sizeof *b->rest) &&
+        draw_reserve(&b->ride, &b->ride_capacity, vertices, sizeof *b->ride) &&
+        draw_reserve(&b->corners, &b->corner_capacity, corners, sizeof *b->corners) &&
+        draw_could_read(lm_body_get_skin_rest(world, body->id, b->scratch), error) &&
+        draw_could_read(lm_body_get_skin_triangles(world, body->id, b->corners + 3 * (size_t)b->triangles), error) &&
+        add_riders(b, world, body, index, error);
     if (!ok) {
         return false;
     }
@@ -216,22 +218,23 @@ bool draw_bodies_make_edges(draw_bodies *b, draw_error *error)
         return true;
     }
     size_t count = 3 * (size_t)b->triangles;
-    draw_pair *edges = malloc((count + 1) * sizeof *edges);
-    if (!edges) {
+    if (!draw_reserve(&b->edge, &b->edge_capacity, count, sizeof *b->edge)) {
         return draw_out_of_memory(error);
     }
+    draw_pair *edges = b->edge;
     for (size_t n = 0; n < count; n++) {
         uint32_t from = b->corners[n], to = b->corners[n / 3 * 3 + (n + 1) % 3];
         edges[n] = from < to ? (draw_pair){from, to} : (draw_pair){to, from};
     }
-    qsort(edges, count, sizeof *edges, compare_pairs);
+    if (count) {
+        qsort(edges, count, sizeof *edges, compare_pairs);
+    }
     for (size_t n = 0; n < count; n++) { /* an edge of two triangles is drawn once */
         if (b->edges == 0 || compare_pairs(&edges[n], &edges[b->edges - 1]) != 0) {
             edges[b->edges++] = edges[n];
         }
     }
     draw_stream_write(&b->edge_stream, edges, b->edges * sizeof *edges, 0, 0);
-    free(edges);
     return true;
 }
 
@@ -282,13 +285,13 @@ static void make_arrays(draw_bodies *b)
     glBindVertexArray(0);
 }
 
-static bool make_buffers(draw_bodies *b, const lm_world *world)
+static bool make_buffers(draw_bodies *b, const lm_world *world, draw_error *error)
 {
     b->particles = b->regions = b->vertices = b->triangles = b->riders = b->edges = 0;
     b->is_coloured = false;
     for (uint32_t n = 0; n < b->count; n++) {
         draw_body *body = &b->list[n];
-        if (!add_particles(b, world, body) || (body->vertices && !add_skin(b, world, body, n))) {
+        if (!add_particles(b, world, body, error) || (body->vertices && !add_skin(b, world, body, n, error))) {
             return false;
         }
     }
@@ -306,11 +309,11 @@ static bool make_buffers(draw_bodies *b, const lm_world *world)
 bool draw_bodies_find(draw_bodies *b, const lm_world *world, draw_error *error)
 {
     bool changed = !b->surface_array;
-    if (!read_list(b, world, &changed) || (changed && !make_buffers(b, world))) {
+    if (!read_list(b, world, &changed, error) || (changed && !make_buffers(b, world, error))) {
         b->count = 0; /* next time from the beginning */
         glDeleteVertexArrays(1, &b->surface_array);
         b->surface_array = 0;
-        return draw_out_of_memory(error);
+        return draw_give_up(error);
     }
     draw_stream_bind(&b->rest_stream, GL_RGBA32F, UNIT_REST);
     draw_stream_bind(&b->rider_stream, GL_RG32UI, UNIT_RIDERS);
@@ -335,11 +338,13 @@ void draw_bodies_free(draw_bodies *b)
                               b->ride,
                               b->rider,
                               b->corners,
+                              b->edge,
                               b->vertex_colours,
                               b->particle_colours,
                               b->particle,
                               b->region,
                               b->anchor,
+                              b->position,
                               b->scratch,
                               b->normals,
                               b->transforms,

@@ -136,34 +136,84 @@ draw_camera draw_fit_camera(const lm_world *world, double aspect)
     return camera;
 }
 
-/* The farthest that anything is drawn, in distances to what is looked at; floors have faded out by then. */
+/* The nearest and the farthest that anything is drawn, in distances to what is looked at; floors have faded out by then. */
+#define NEAR_DISTANCES 0.02
 #define FAR_DISTANCES 60.0
+
+static double dot(lm_dvec3 a, lm_dvec3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+
+static lm_dvec3 cross(lm_dvec3 a, lm_dvec3 b)
+{
+    return (lm_dvec3){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+
+static lm_dvec3 unit(lm_dvec3 a)
+{
+    double length = sqrt(dot(a, a));
+    return (lm_dvec3){a.x / length, a.y / length, a.z / length};
+}
+
+/* A camera as the picture's directions. */
+typedef struct view_axes {
+    lm_dvec3 right, up, forward;
+    double distance; /* to what is looked at */
+    double tangent;  /* of half the field of view */
+} view_axes;
+
+static view_axes axes_of(const draw_camera *camera)
+{
+    lm_dvec3 to = draw_subtract(camera->look_at, camera->at);
+    view_axes axes = {.distance = sqrt(dot(to, to)), .tangent = tan(0.5 * camera->field_of_view * GLM_PI / 180.0)};
+    if (axes.distance > 0.0) {
+        axes.forward = unit(to);
+    } else {
+        axes.forward = (lm_dvec3){0.0, 0.0, -1.0};
+        axes.distance = 1.0;
+    }
+    lm_dvec3 above = {0.0, 1.0, 0.0};
+    if (fabs(axes.forward.y) > 0.9995) { /* straight up or down: the picture's top is away from us */
+        above = (lm_dvec3){0.0, 0.0, axes.forward.y < 0.0 ? -1.0 : 1.0};
+    }
+    axes.right = unit(cross(axes.forward, above));
+    axes.up = cross(axes.right, axes.forward);
+    return axes;
+}
+
+bool draw_project(const draw_camera *camera, uint32_t width, uint32_t height, lm_dvec3 point, double out[3])
+{
+    view_axes axes = axes_of(camera);
+    lm_dvec3 from_eye = draw_subtract(point, camera->at);
+    double depth = dot(from_eye, axes.forward);
+    if (!(depth >= NEAR_DISTANCES * axes.distance)) {
+        return false;
+    }
+    double pixels = 0.5 * height / (axes.tangent * depth); /* those of a metre, at this depth */
+    out[0] = 0.5 * width + pixels * dot(from_eye, axes.right);
+    out[1] = 0.5 * height - pixels * dot(from_eye, axes.up);
+    out[2] = depth;
+    return true;
+}
 
 void draw_camera_set(draw_frame *frame, const draw_settings *settings, const draw_bounds *bounds, double aspect)
 {
     draw_frame_block *block = &frame->block;
-    lm_dvec3 to = draw_subtract(settings->camera.look_at, settings->camera.at);
-    double distance = sqrt(to.x * to.x + to.y * to.y + to.z * to.z);
-    distance = distance > 0.0 ? distance : 1.0;
+    view_axes axes = axes_of(&settings->camera);
     frame->eye = settings->camera.at;
-    frame->distance = distance;
-    vec3 look = {(float)(to.x / distance), (float)(to.y / distance), (float)(to.z / distance)}, right, up;
-    glm_vec3_norm(look) > 0.0f ? glm_vec3_normalize(look) : glm_vec3_copy((vec3){0.0f, 0.0f, -1.0f}, look);
-    vec3 above = {0.0f, 1.0f, 0.0f};
-    if (fabsf(look[1]) > 0.9995f) { /* straight up or down: the picture's top is away from us */
-        above[1] = 0.0f, above[2] = look[1] < 0.0f ? -1.0f : 1.0f;
-    }
-    glm_vec3_crossn(look, above, right);
-    glm_vec3_cross(right, look, up);
-    float tangent = (float)tan(0.5 * settings->camera.field_of_view * GLM_PI / 180.0);
-    double far = FAR_DISTANCES * distance;
+    frame->distance = axes.distance;
+    vec3 look, right, up, look_at;
+    draw_to_vec3(axes.forward, look);
+    draw_to_vec3(axes.right, right);
+    draw_to_vec3(axes.up, up);
+    draw_to_vec3(draw_subtract(settings->camera.look_at, settings->camera.at), look_at);
+    float tangent = (float)axes.tangent;
+    double far = FAR_DISTANCES * axes.distance;
     if (!draw_bounds_is_empty(bounds)) {
         for (int n = 0; n < 8; n++) {
             lm_dvec3 c = draw_subtract(corner_of(bounds, n), frame->eye);
             far = fmax(far, 1.1 * sqrt(c.x * c.x + c.y * c.y + c.z * c.z));
         }
     }
-    float near = (float)(0.02 * distance);
+    float near = (float)(NEAR_DISTANCES * axes.distance);
     mat4 view, projection;
     glm_look(GLM_VEC3_ZERO, look, up, view);
     glm_perspective(2.0f * atanf(tangent), (float)aspect, near, (float)far, projection);
@@ -171,8 +221,6 @@ void draw_camera_set(draw_frame *frame, const draw_settings *settings, const dra
     glm_vec4(right, 0.0f, block->right);
     glm_vec4(up, 0.0f, block->up);
     glm_vec4(look, 0.0f, block->forward);
-    vec3 look_at;
-    draw_to_vec3(to, look_at);
-    glm_vec4(look_at, (float)distance, block->look_at);
+    glm_vec4(look_at, (float)axes.distance, block->look_at);
     glm_vec4_copy((vec4){tangent * (float)aspect, tangent, near, (float)far}, block->lens);
 }

@@ -151,10 +151,10 @@ bool draw_colliders_find(draw_colliders *c, const lm_world *world, const draw_co
     for (uint32_t n = 0; n < count; n++) {
         lm_collider_def def;
         lm_pose pose;
-        if (lm_collider_get_def(world, c->ids[n], &def) != LM_OK ||
-            lm_collider_get_pose(world, c->ids[n], &pose) != LM_OK ||
+        if (!draw_could_read(lm_collider_get_def(world, c->ids[n], &def), error) ||
+            !draw_could_read(lm_collider_get_pose(world, c->ids[n], &pose), error) ||
             !add_collider(c, &def, pose, eye, draw_colours_find(colours, c->ids[n].slot, c->ids[n].generation))) {
-            return draw_out_of_memory(error);
+            return draw_give_up(error);
         }
         draw_bounds_add_collider(bounds, &def, pose);
     }

@@ -23,6 +23,22 @@ void draw_colour_bytes(const vec3 linear, uint8_t rgb[3])
     }
 }
 
+void draw_mixture_add(draw_mixture *m, const vec3 colour, float weight)
+{
+    glm_vec3_muladds((float *)(uintptr_t)colour, weight, m->sum);
+    m->weight += weight;
+}
+
+void draw_mixture_write(const draw_mixture *m, const vec3 otherwise, uint8_t rgba[4])
+{
+    vec3 colour;
+    for (int n = 0; n < 3; n++) {
+        colour[n] = m->weight > 1e-6f ? fmaxf(m->sum[n] / m->weight, 0.0f) : otherwise[n];
+    }
+    draw_colour_bytes(colour, rgba);
+    rgba[3] = 255;
+}
+
 /* A colour by lightness, colourfulness and hue as people see them (the Oklab space of B. Ottosson), sRGB. */
 static void from_hue(float lightness, float chroma, float degrees, uint8_t rgb[3])
 {

@@ -4,7 +4,6 @@
 #include "draw/internal.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* Linear light, evenly spaced. */
 static const float stops[DRAW_MAP_STOPS][3] = {
@@ -25,34 +24,120 @@ void draw_map_colour(float share, uint8_t rgb[3])
     draw_colour_bytes(mixed, rgb);
 }
 
+/* The least of 1, 2 or 5 times a power of ten that is no less than a value; a thousandth beyond does not count. */
+static float round_up(float value)
+{
+    double wanted = fmin((double)value * 0.999, 1e30), tens = pow(10.0, floor(log10(wanted)));
+    const double steps[] = {1.0, 2.0, 5.0};
+    for (int n = 0; n < 3; n++) {
+        if (steps[n] * tens >= wanted) {
+            return (float)(steps[n] * tens);
+        }
+    }
+    return (float)(10.0 * tens);
+}
+
+void draw_range_set(draw_range *range, float asked, float most, float least)
+{
+    range->most = fmaxf(range->most, most);
+    range->low = 0.0f;
+    range->high = asked > 0.0f ? asked : round_up(fmaxf(range->most, least));
+}
+
+/* ---- the legend ---- */
+
+static const image_colour ink = {40, 44, 52};
+
 /* A number with three figures. */
 static void write_number(char *text, size_t size, float value) { snprintf(text, size, "%.3g", (double)value); }
 
+/* How wide the wider of the numbers at both ends is, pixels. */
+static int widest_end(const draw_range *range, uint32_t scale)
+{
+    char low[32], high[32];
+    write_number(low, sizeof low, range->low);
+    write_number(high, sizeof high, range->high);
+    uint32_t a = image_text_width(scale, low), b = image_text_width(scale, high);
+    return (int)(a > b ? a : b);
+}
+
+/* Sizes in pixels. */
+typedef struct legend_layout {
+    uint32_t scale;          /* of letters */
+    int line, width, bar;    /* heights of a line and of the bar of colours, and how wide both are */
+    int margin, inside, gap; /* to the picture's edge, within the plate, between lines */
+    bool is_small;
+    int height; /* without `inside` */
+} legend_layout;
+
+/* In small pictures, such as those of a sheet, everything moves together, and the words take the place of a number. */
+static legend_layout lay_out(const image *picture, const draw_range *range)
+{
+    bool is_small = picture->height < 240 || picture->width < 400;
+    legend_layout l = {.scale = picture->height < 540 ? 1 : picture->height < 1300 ? 2 : 3, .is_small = is_small};
+    int scale = (int)l.scale, most = 320 * scale;
+    int least = (int)image_text_width(l.scale, is_small ? range->brief : range->label);
+    l.line = (int)image_text_height(l.scale);
+    l.bar = (is_small ? 5 : 8) * scale;
+    l.margin = (is_small ? 3 : 6) * scale;
+    l.inside = (is_small ? 3 : 8) * scale;
+    l.gap = (is_small ? 2 : 4) * scale;
+    least += is_small ? 2 * (widest_end(range, l.scale) + l.line) : 0;
+    l.width = (int)picture->width / 4;
+    l.width = l.width < least ? least : l.width > most ? most : l.width;
+    l.height = l.bar + l.gap + l.line + (is_small ? 0 : l.line + l.gap);
+    return l;
+}
+
+/* What is below the bar: the numbers at its ends, and between them that of the middle or the words. */
+static void write_below(image *picture, const draw_range *range, const legend_layout *l, int x, int y)
+{
+    char text[3][32];
+    write_number(text[0], sizeof text[0], range->low);
+    write_number(text[1], sizeof text[1], 0.5f * (range->low + range->high));
+    write_number(text[2], sizeof text[2], range->high);
+    if (l->is_small) {
+        snprintf(text[1], sizeof text[1], "%s", range->brief);
+    }
+    int middle = (int)image_text_width(l->scale, text[1]);
+    bool has_middle = l->width - middle >= 2 * (widest_end(range, l->scale) + l->line / 2);
+    for (int n = 0; n < 3; n++) {
+        int room = l->width - (int)image_text_width(l->scale, text[n]);
+        if (n != 1 || has_middle) {
+            image_text(picture, x + n * room / 2, y, l->scale, ink, text[n]);
+        }
+    }
+}
+
+void draw_legend_place(const image *picture, const draw_range *range, int box[4])
+{
+    legend_layout l = lay_out(picture, range);
+    int across = l.width + 2 * l.inside, high = l.height + 2 * l.inside;
+    bool fits = across + l.margin <= (int)picture->width && high + l.margin <= (int)picture->height;
+    box[0] = fits ? (int)picture->width - l.margin - across : 0;
+    box[1] = fits ? (int)picture->height - l.margin - high : 0;
+    box[2] = fits ? across : 0;
+    box[3] = fits ? high : 0;
+}
+
 void draw_legend(image *picture, const draw_range *range)
 {
-    int scale = picture->height < 540    ? 1
-                : picture->height < 1300 ? 2
-                                         : 3,
-        margin = 14 * scale, line = (int)image_text_height((uint32_t)scale);
-    int width = (int)picture->width / 4, bar = 8 * scale;
-    width = width < 120 ? 120 : width > 320 * scale ? 320 * scale : width;
-    int x = margin, y = (int)picture->height - margin - line - 4 * scale - bar;
-    image_colour ink = {40, 44, 52}, paper = {250, 250, 250};
-    image_fill(picture, x - 8 * scale, y - line - 12 * scale, width + 16 * scale, bar + 2 * line + 24 * scale, paper,
-               0.55f);
-    image_text(picture, x, y - line - 4 * scale, (uint32_t)scale, ink, range->label);
-    for (int n = 0; n < width; n++) {
-        uint8_t rgb[3];
-        draw_map_colour((float)n / (float)(width - 1), rgb);
-        image_fill(picture, x + n, y, 1, bar, (image_colour){rgb[0], rgb[1], rgb[2]}, 1.0f);
+    int box[4];
+    draw_legend_place(picture, range, box);
+    if (box[2] == 0) {
+        return; /* no room */
     }
-    char low[32], middle[32], high[32];
-    write_number(low, sizeof low, range->low);
-    write_number(middle, sizeof middle, 0.5f * (range->low + range->high));
-    write_number(high, sizeof high, range->high);
-    int under = y + bar + 4 * scale;
-    image_text(picture, x, under, (uint32_t)scale, ink, low);
-    image_text(picture, x + (width - (int)image_text_width((uint32_t)scale, middle)) / 2, under, (uint32_t)scale, ink,
-               middle);
-    image_text(picture, x + width - (int)image_text_width((uint32_t)scale, high), under, (uint32_t)scale, ink, high);
+    legend_layout l = lay_out(picture, range);
+    int x = box[0] + l.inside, y = box[1] + l.inside;
+    image_fill(picture, box[0], box[1], box[2], box[3], (image_colour){250, 250, 250}, 0.55f);
+    if (!l.is_small) {
+        image_text(picture, x, y, l.scale, ink, range->label);
+        y += l.line + l.gap;
+    }
+    for (int n = 0; n < l.width; n++) {
+        uint8_t rgb[3];
+        draw_map_colour((float)n / (float)(l.width - 1), rgb);
+        image_fill(picture, x + n, y, 1, l.bar, (image_colour){rgb[0], rgb[1], rgb[2]}, 1.0f);
+    }
+    write_below(picture, range, &l, x, y + l.bar + l.gap);
 }

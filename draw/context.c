@@ -84,12 +84,14 @@ bool draw_context_open(draw_context *context, draw_error *error)
         return draw_fail(error, "this machine gives no OpenGL 3.3, on a screen or off it: %s",
                          reason[0] ? reason : other);
     }
-    int version = epoxy_gl_version();
-    if (version < 33) {
-        draw_context_close(context);
-        return draw_fail(error, "this driver has OpenGL %d.%d; drawing needs 3.3", version / 10, version % 10);
-    }
     return true;
+}
+
+bool draw_context_check(draw_error *error)
+{
+    int version = epoxy_gl_version();
+    return version >= 33 ||
+           draw_fail(error, "this context has OpenGL %d.%d; drawing needs 3.3", version / 10, version % 10);
 }
 
 void draw_context_close(draw_context *context)

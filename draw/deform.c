@@ -14,12 +14,12 @@
 #define REGION_TEXELS 9
 _Static_assert(sizeof(lm_region_transform) == 33 * sizeof(float), "the shader reads it as it lies in memory");
 
-static bool read_particles(draw_bodies *b, const draw_frame *frame)
+static bool read_particles(draw_bodies *b, const draw_frame *frame, draw_error *error)
 {
     for (size_t n = 0; n < b->count; n++) {
         const draw_body *body = &b->list[n];
         if (!draw_reserve(&b->scratch, &b->scratch_capacity, body->particles, sizeof *b->scratch) ||
-            lm_body_get_positions(frame->world, body->id, body->centre, b->scratch) != LM_OK) {
+            !draw_could_read(lm_body_get_positions(frame->world, body->id, body->centre, b->scratch), error)) {
             return false;
         }
         vec4 *to = b->particle + body->first_particle;
@@ -33,7 +33,7 @@ static bool read_particles(draw_bodies *b, const draw_frame *frame)
     return true;
 }
 
-static bool read_regions(draw_bodies *b, const draw_frame *frame)
+static bool read_regions(draw_bodies *b, const draw_frame *frame, draw_error *error)
 {
     for (size_t n = 0; n < b->count; n++) {
         const draw_body *body = &b->list[n];
@@ -41,7 +41,8 @@ static bool read_regions(draw_bodies *b, const draw_frame *frame)
             continue;
         }
         if (!draw_reserve(&b->transforms, &b->transform_capacity, body->regions, sizeof *b->transforms) ||
-            lm_body_get_region_transforms(frame->world, body->id, body->centre, b->transforms) != LM_OK) {
+            !draw_could_read(lm_body_get_region_transforms(frame->world, body->id, body->centre, b->transforms),
+                             error)) {
             return false;
         }
         for (uint32_t r = 0; r < body->regions; r++) {
@@ -65,10 +66,10 @@ static void capture(const draw_bodies *b, GLuint program, GLuint array, const dr
     glBindVertexArray(0);
 }
 
-static bool deform_on_card(draw_bodies *b, const draw_frame *frame, const draw_programs *programs)
+static bool deform_on_card(draw_bodies *b, const draw_frame *frame, const draw_programs *programs, draw_error *error)
 {
     size_t texels = (size_t)b->regions * REGION_TEXELS;
-    if (!draw_reserve(&b->region, &b->region_capacity, texels, sizeof *b->region) || !read_regions(b, frame)) {
+    if (!draw_reserve(&b->region, &b->region_capacity, texels, sizeof *b->region) || !read_regions(b, frame, error)) {
         return false;
     }
     draw_stream_write(&b->particle_stream, b->particle, b->particles * sizeof *b->particle, GL_RGBA32F, UNIT_PARTICLES);
@@ -83,29 +84,29 @@ static bool deform_on_card(draw_bodies *b, const draw_frame *frame, const draw_p
     return true;
 }
 
-static bool deform_on_host(draw_bodies *b, const draw_frame *frame)
+static bool deform_on_host(draw_bodies *b, const draw_frame *frame, draw_error *error)
 {
-    if (!draw_reserve(&b->region, &b->region_capacity, b->vertices, sizeof *b->region) ||
+    if (!draw_reserve(&b->position, &b->position_capacity, b->vertices, sizeof *b->position) ||
         !draw_reserve(&b->normals, &b->normal_capacity, b->vertices, sizeof *b->normals)) {
         return false;
     }
-    vec4 *positions = b->region; /* as much room as any */
     for (size_t n = 0; n < b->count; n++) {
         const draw_body *body = &b->list[n];
         if (body->vertices == 0) {
             continue;
         }
         if (!draw_reserve(&b->scratch, &b->scratch_capacity, body->vertices, sizeof *b->scratch) ||
-            lm_body_get_skin(frame->world, body->id, frame->eye, b->scratch, b->normals + body->first_vertex) !=
-                LM_OK) {
+            !draw_could_read(
+                lm_body_get_skin(frame->world, body->id, frame->eye, b->scratch, b->normals + body->first_vertex),
+                error)) {
             return false;
         }
         for (uint32_t k = 0; k < body->vertices; k++) {
             lm_vec3 p = b->scratch[k];
-            glm_vec4_copy((vec4){p.x, p.y, p.z, 1.0f}, positions[body->first_vertex + k]);
+            glm_vec4_copy((vec4){p.x, p.y, p.z, 1.0f}, b->position[body->first_vertex + k]);
         }
     }
-    draw_stream_write(&b->position_stream, positions, b->vertices * sizeof *positions, GL_RGBA32F, UNIT_POSITIONS);
+    draw_stream_write(&b->position_stream, b->position, b->vertices * sizeof *b->position, 0, 0);
     draw_stream_write(&b->normal_stream, b->normals, b->vertices * sizeof *b->normals, 0, 0);
     return true;
 }
@@ -126,10 +127,10 @@ bool draw_bodies_deform(draw_bodies *b, const draw_frame *frame, const draw_prog
 {
     b->on_host = frame->settings->cpu_skin || !fits_textures(b);
     bool ok = draw_reserve(&b->particle, &b->particle_capacity, b->particles, sizeof *b->particle) &&
-              draw_reserve(&b->anchor, &b->anchor_capacity, b->count, sizeof *b->anchor) && read_particles(b, frame) &&
-              draw_bodies_sort_out(b);
-    ok = ok && (b->on_host ? deform_on_host(b, frame) : deform_on_card(b, frame, programs));
-    return ok || draw_out_of_memory(error);
+              draw_reserve(&b->anchor, &b->anchor_capacity, b->count, sizeof *b->anchor) &&
+              read_particles(b, frame, error) && draw_bodies_sort_out(b);
+    ok = ok && (b->on_host ? deform_on_host(b, frame, error) : deform_on_card(b, frame, programs, error));
+    return ok || draw_give_up(error);
 }
 
 void draw_bodies_capture(const draw_bodies *b, GLuint program, const draw_stream *into)

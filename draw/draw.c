@@ -16,6 +16,10 @@
 /* How much is left of a surface that lets see what is inside. */
 #define GHOST_OPACITY 0.28f
 
+/* The least upper ends of the colour maps, so that what rests is drawn as at rest and not with its rounding errors. */
+#define LEAST_STRAIN 0.02f
+#define LEAST_SPEED 0.1f
+
 /* ---- lifetime ---- */
 
 static bool start(draw *d, uint32_t width, uint32_t height, draw_error *error)
@@ -27,6 +31,8 @@ static bool start(draw *d, uint32_t width, uint32_t height, draw_error *error)
     glBindBuffer(GL_UNIFORM_BUFFER, d->frame_buffer);
     glBufferData(GL_UNIFORM_BUFFER, sizeof(draw_frame_block), NULL, GL_STREAM_DRAW);
     glGenVertexArrays(1, &d->empty_array);
+    d->speed = (draw_range){.label = "speed, m/s", .brief = "m/s"};
+    d->strain = (draw_range){.label = "strain", .brief = "strain"};
     return true;
 }
 
@@ -42,6 +48,11 @@ static draw *open_with(bool own_context, uint32_t width, uint32_t height, draw_e
         return NULL;
     }
     if (own_context && !draw_context_open(&d->context, error)) {
+        free(d);
+        return NULL;
+    }
+    if (!draw_context_check(error)) { /* before any call that it may not have */
+        draw_context_close(&d->context);
         free(d);
         return NULL;
     }
@@ -123,6 +134,10 @@ static void set_views(draw_frame *frame)
     views = views ? views : (uint32_t)DRAW_SURFACE;
     frame->ghost = (views & DRAW_SURFACE) && (views & (DRAW_PARTICLES | DRAW_GOALS | DRAW_LINKS));
     frame->views = views;
+    /* Over surfaces, which show the colours, wires are dark; alone they show them. */
+    bool is_map = (views & (DRAW_SPEED | DRAW_STRAIN)) != 0;
+    float ink = (views & DRAW_SURFACE) ? 0.85f : is_map ? 0.0f : 0.25f;
+    glm_vec4_copy((vec4){0.10f, 0.12f, 0.16f, ink}, frame->wire_ink);
 }
 
 static void set_uniform_matrix(GLuint program, const char *name, mat4 matrix)
@@ -137,7 +152,7 @@ static void draw_depths(draw *d, const draw_frame *frame, mat4 matrix, bool from
     glUseProgram(d->programs.collider_depth);
     set_uniform_matrix(d->programs.collider_depth, "clip_from_position", matrix);
     draw_colliders_draw(&d->colliders);
-    if (frame->settings->bodies && (frame->views & DRAW_SURFACE) && !frame->ghost) {
+    if (frame->settings->bodies && (frame->views & DRAW_SURFACE) && (from_light || !frame->ghost)) {
         glUseProgram(d->programs.surface_depth);
         set_uniform_matrix(d->programs.surface_depth, "clip_from_position", matrix);
         draw_bodies_outsides(&d->bodies);
@@ -172,7 +187,9 @@ static void draw_shadow_map(draw *d, draw_frame *frame)
     /* From 0..1, as the map is read, to -1..1, as it is drawn. */
     mat4 spread = {{2, 0, 0, 0}, {0, 2, 0, 0}, {0, 0, 2, 0}, {-1, -1, -1, 1}}, matrix;
     glm_mat4_mul(spread, frame->block.shadow_from_eye, matrix);
+    glEnable(GL_DEPTH_CLAMP); /* what stands between the light and the map casts its shadow too */
     draw_depths(d, frame, matrix, true);
+    glDisable(GL_DEPTH_CLAMP);
 }
 
 static void draw_screen(const draw *d, GLuint program)
@@ -219,6 +236,25 @@ static void draw_body_surfaces(draw *d, const draw_range *range, float opacity)
     }
 }
 
+/* Uniforms of balls: whether they are in bodies that are looked into, how many radii they are drawn towards the eye, and how
+ * opaque. */
+static void set_ball_style(GLuint program, bool inside, float nearer, float opacity)
+{
+    glUniform1i(glGetUniformLocation(program, "inside"), inside);
+    glUniform1f(glGetUniformLocation(program, "nearer"), nearer);
+    glUniform1f(glGetUniformLocation(program, "opacity"), opacity);
+}
+
+/* Uniforms of lines: how wide, what share of the way they are drawn towards the eye, how opaque, and how long a line must be
+ * in the picture to be drawn in full. */
+static void set_line_style(GLuint program, float width, float nearer, float opacity, float full_length)
+{
+    glUniform1f(glGetUniformLocation(program, "width"), width);
+    glUniform1f(glGetUniformLocation(program, "nearer"), nearer);
+    glUniform1f(glGetUniformLocation(program, "opacity"), opacity);
+    glUniform1f(glGetUniformLocation(program, "full_length"), full_length);
+}
+
 /* What hides what is behind it. */
 static void draw_solid(draw *d, const draw_frame *frame, const draw_range *range)
 {
@@ -230,6 +266,7 @@ static void draw_solid(draw *d, const draw_frame *frame, const draw_range *range
     glUniform1f(glGetUniformLocation(d->programs.collider, "opacity"), 1.0f);
     draw_colliders_draw(&d->colliders);
     glUseProgram(d->programs.sphere);
+    set_ball_style(d->programs.sphere, frame->ghost, 0.0f, 1.0f);
     glEnable(GL_SAMPLE_ALPHA_TO_COVERAGE);
     draw_overlays_balls(&d->overlays, 0, d->overlays.solid_balls);
     glDisable(GL_SAMPLE_ALPHA_TO_COVERAGE);
@@ -241,16 +278,38 @@ static void draw_solid(draw *d, const draw_frame *frame, const draw_range *range
     glDepthFunc(GL_LESS);
 }
 
-static void draw_wires(draw *d, const draw_frame *frame, float pixel)
+/* The skins' triangles. Where surfaces are drawn too, those show the colours and wires are dark. */
+static void draw_wires(draw *d, const draw_frame *frame, const draw_range *range, float pixel)
 {
-    GLuint program = d->programs.wire;
+    float width = 1.1f * pixel, full_length = 20.0f * width;
+    GLuint program = d->bodies.on_host ? d->programs.line : d->programs.wire;
     glUseProgram(program);
-    glUniform1f(glGetUniformLocation(program, "width"), 1.1f * pixel);
-    glUniform1f(glGetUniformLocation(program, "nearer"), 0.0015f);
-    bool over = (frame->views & DRAW_SURFACE) != 0;
-    glUniform4f(glGetUniformLocation(program, "ink"), 0.10f, 0.12f, 0.16f, over ? 0.85f : 0.25f);
+    set_line_style(program, width, 0.0015f, 1.0f, full_length);
+    if (d->bodies.on_host) {
+        draw_overlays_lines(&d->overlays, 0, d->overlays.wire_lines);
+        return;
+    }
+    set_colouring(program, range);
+    glUniform4fv(glGetUniformLocation(program, "ink"), 1, frame->wire_ink);
     glBindVertexArray(d->bodies.wire_array);
     glDrawArraysInstanced(GL_TRIANGLE_STRIP, 0, 4, (GLsizei)d->bodies.edges);
+}
+
+/* Marks that things in front of them hide, but for a trace of them. */
+static void draw_marks(const draw *d, float pixel)
+{
+    const draw_overlays *o = &d->overlays;
+    size_t lines = o->line_count - o->solid_lines, balls = o->ball_count - o->solid_balls;
+    for (int hidden = 1; hidden >= 0; hidden--) {
+        float opacity = hidden ? 0.22f : 1.0f;
+        (hidden ? glDisable : glEnable)(GL_DEPTH_TEST);
+        glUseProgram(d->programs.line);
+        set_line_style(d->programs.line, 2.2f * pixel, 0.01f, opacity, 0.0f);
+        draw_overlays_lines(o, o->solid_lines, lines);
+        glUseProgram(d->programs.sphere);
+        set_ball_style(d->programs.sphere, false, 2.0f, opacity);
+        draw_overlays_balls(o, o->solid_balls, balls);
+    }
 }
 
 /* What lets see through. */
@@ -264,12 +323,12 @@ static void draw_over(draw *d, const draw_frame *frame, const draw_bounds *bound
     glBindVertexArray(d->empty_array);
     draw_walls(frame, &d->colliders, bounds, d->programs.wall);
     if (frame->settings->bodies && (frame->views & DRAW_WIREFRAME)) {
-        draw_wires(d, frame, pixel);
+        draw_wires(d, frame, range, pixel);
     }
     glUseProgram(d->programs.line);
-    glUniform1f(glGetUniformLocation(d->programs.line, "width"), 1.3f * pixel);
-    glUniform1f(glGetUniformLocation(d->programs.line, "nearer"), 0.001f);
-    draw_overlays_lines(&d->overlays, 0, d->overlays.solid_lines);
+    set_line_style(d->programs.line, 1.3f * pixel, 0.001f, 1.0f, 0.0f);
+    draw_overlays_lines(&d->overlays, d->overlays.wire_lines, d->overlays.solid_lines - d->overlays.wire_lines);
+    draw_marks(d, pixel);
     if (frame->settings->bodies && frame->ghost) {
         /* Depths first, so that of each body only what is in front is mixed in. */
         glDepthMask(GL_TRUE);
@@ -279,15 +338,7 @@ static void draw_over(draw *d, const draw_frame *frame, const draw_bounds *bound
         glDepthFunc(GL_LEQUAL);
         draw_body_surfaces(d, range, GHOST_OPACITY);
         glDepthFunc(GL_LESS);
-        glDepthMask(GL_FALSE);
     }
-    glDisable(GL_DEPTH_TEST);
-    glUseProgram(d->programs.line);
-    glUniform1f(glGetUniformLocation(d->programs.line, "width"), 2.2f * pixel);
-    draw_overlays_lines(&d->overlays, d->overlays.solid_lines, d->overlays.line_count - d->overlays.solid_lines);
-    glUseProgram(d->programs.sphere);
-    draw_overlays_balls(&d->overlays, d->overlays.solid_balls, d->overlays.ball_count - d->overlays.solid_balls);
-    glEnable(GL_DEPTH_TEST);
     glDepthMask(GL_TRUE);
     glDisable(GL_BLEND);
 }
@@ -315,30 +366,23 @@ static void read_picture(draw *d, image *picture)
     }
 }
 
-/* The value asked for, or the largest so far: colours mean the same in all pictures from then on. */
-static const draw_range *set_range(draw_range *range, float asked, float most, const char *label)
-{
-    range->low = 0.0f;
-    range->high = asked > 0.0f ? asked : fmaxf(range->high, fmaxf(most, 1e-6f));
-    range->label = label;
-    return range;
-}
-
 /* Values for the colour map, where a view asks for one; *range is null otherwise. */
 static bool find_values(draw *d, const draw_frame *frame, const draw_range **range, draw_error *error)
 {
-    float most = 0.0f;
+    float most = 0.0f, asked = frame->settings->map_top;
     *range = NULL;
     if (frame->views & DRAW_STRAIN) {
         if (!draw_bodies_strain(&d->bodies, frame, &d->programs, &most, error)) {
             return false;
         }
-        *range = set_range(&d->strain, frame->settings->map_top, most, "strain");
+        draw_range_set(&d->strain, asked, most, LEAST_STRAIN);
+        *range = d->map = &d->strain;
     } else if (frame->views & DRAW_SPEED) {
         if (!draw_bodies_speed(&d->bodies, frame, &most, error)) {
             return false;
         }
-        *range = set_range(&d->speed, frame->settings->map_top, most, "speed, m/s");
+        draw_range_set(&d->speed, asked, most, LEAST_SPEED);
+        *range = d->map = &d->speed;
     }
     glBindVertexArray(d->bodies.surface_array);
     (*range ? glEnableVertexAttribArray : glDisableVertexAttribArray)(3);
@@ -346,27 +390,32 @@ static bool find_values(draw *d, const draw_frame *frame, const draw_range **ran
     return true;
 }
 
-static bool draw_passes(draw *d, draw_frame *frame, image *picture, draw_error *error)
+/* What is in the world, where, and in which colours; *range is that of the colour map, or null. */
+static bool find_things(draw *d, draw_frame *frame, draw_bounds *bounds, const draw_range **range, draw_error *error)
 {
-    draw_bounds bounds = draw_bounds_empty();
     const draw_settings *settings = frame->settings;
-    const draw_range *range = NULL;
     frame->eye = settings->camera.at;
     if (!draw_bodies_find(&d->bodies, frame->world, error) ||
         !draw_bodies_colour(&d->bodies, frame->world, &d->colours, (frame->views & DRAW_REGIONS) != 0, error) ||
-        !draw_colliders_find(&d->colliders, frame->world, &d->collider_colours, frame->eye, &bounds, error)) {
+        !draw_colliders_find(&d->colliders, frame->world, &d->collider_colours, frame->eye, bounds, error)) {
         return false;
     }
-    draw_bodies_bounds(&d->bodies, &bounds);
-    draw_camera_set(frame, settings, &bounds, (double)d->target.width / d->target.height);
-    draw_light_set(frame, &bounds);
+    draw_bodies_bounds(&d->bodies, bounds);
+    draw_camera_set(frame, settings, bounds, (double)d->target.width / d->target.height);
+    draw_light_set(frame, bounds);
     float width = (float)d->target.width, height = (float)d->target.height;
     glm_vec4_copy((vec4){width, height, 1.0f / width, 1.0f / height}, frame->block.size);
     glBindBuffer(GL_UNIFORM_BUFFER, d->frame_buffer);
     glBufferData(GL_UNIFORM_BUFFER, sizeof frame->block, &frame->block, GL_STREAM_DRAW);
     glBindBufferBase(GL_UNIFORM_BUFFER, 0, d->frame_buffer);
+    return draw_bodies_deform(&d->bodies, frame, &d->programs, error) && find_values(d, frame, range, error);
+}
 
-    if (!draw_bodies_deform(&d->bodies, frame, &d->programs, error) || !find_values(d, frame, &range, error) ||
+static bool draw_passes(draw *d, draw_frame *frame, image *picture, draw_error *error)
+{
+    draw_bounds bounds = draw_bounds_empty();
+    const draw_range *range = NULL;
+    if (!find_things(d, frame, &bounds, &range, error) ||
         ((frame->views & DRAW_WIREFRAME) && !draw_bodies_make_edges(&d->bodies, error)) ||
         !draw_views_fill(&d->overlays, &d->bodies, &d->colliders, frame, range, error)) {
         return false;
@@ -381,8 +430,10 @@ static bool draw_passes(draw *d, draw_frame *frame, image *picture, draw_error *
     draw_solid(d, frame, range);
     draw_over(d, frame, &bounds, range);
     read_picture(d, picture);
+    memset(d->legend, 0, sizeof d->legend);
     if (picture && range) {
         draw_legend(picture, range);
+        draw_legend_place(picture, range, d->legend);
     }
     return true;
 }
@@ -397,6 +448,29 @@ void draw_show(const draw *d, uint32_t width, uint32_t height)
     glBindFramebuffer(GL_READ_FRAMEBUFFER, (GLuint)from);
 }
 
+/* Checks what is asked for, and enters the context. */
+static bool begin(draw *d, const lm_world *world, const draw_settings *settings, draw_frame *frame, draw_error *error)
+{
+    uint32_t colouring = settings->views & (DRAW_REGIONS | DRAW_SPEED | DRAW_STRAIN);
+    if (colouring & (colouring - 1)) {
+        return draw_fail(error, "the views regions, speed and strain each colour the bodies: choose one of them");
+    }
+    memset(frame, 0, sizeof *frame);
+    frame->world = world;
+    frame->settings = settings;
+    set_views(frame);
+    error->text[0] = '\0';
+    return draw_context_enter(&d->context, error);
+}
+
+static bool finish(draw *d, bool ok, draw_error *error)
+{
+    GLenum fault = glGetError();
+    ok = ok && (fault == GL_NO_ERROR || draw_fail(error, "the driver reports error 0x%04x", fault));
+    draw_context_leave(&d->context);
+    return ok;
+}
+
 bool draw_world(draw *d, const lm_world *world, const draw_settings *settings, image *picture, draw_error *error)
 {
     if (picture && (picture->width != d->target.width || picture->height != d->target.height)) {
@@ -404,16 +478,23 @@ bool draw_world(draw *d, const lm_world *world, const draw_settings *settings, i
                          picture->height, d->target.width, d->target.height);
     }
     draw_frame frame;
-    memset(&frame, 0, sizeof frame);
-    frame.world = world;
-    frame.settings = settings;
-    set_views(&frame);
-    if (!draw_context_enter(&d->context, error)) {
+    if (!begin(d, world, settings, &frame, error)) {
         return false;
     }
-    bool ok = draw_passes(d, &frame, picture, error);
-    GLenum fault = glGetError();
-    ok = ok && (fault == GL_NO_ERROR || draw_fail(error, "the driver reports error 0x%04x", fault));
-    draw_context_leave(&d->context);
-    return ok;
+    return finish(d, draw_passes(d, &frame, picture, error), error);
 }
+
+bool draw_measure(draw *d, const lm_world *world, const draw_settings *settings, draw_error *error)
+{
+    draw_frame frame;
+    if (!begin(d, world, settings, &frame, error)) {
+        return false;
+    }
+    draw_bounds bounds = draw_bounds_empty();
+    const draw_range *range = NULL;
+    return finish(d, find_things(d, &frame, &bounds, &range, error), error);
+}
+
+void draw_get_legend(const draw *d, int box[4]) { memcpy(box, d->legend, sizeof d->legend); }
+
+double draw_map_reached(const draw *d) { return d->map ? (double)d->map->most : 0.0; }

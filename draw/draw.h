@@ -44,8 +44,9 @@ typedef struct draw_settings {
     draw_camera camera;
     bool bodies;   /* default true; false leaves them out */
     bool cpu_skin; /* default false: surfaces are deformed in the vertex shader; true: by lm_body_get_skin */
-    float
-        map_top; /* the value at the upper end of the colours by speed (m/s) or strain; default 0: the largest so far */
+    /* The value at the upper end of the colours by speed (m/s) or strain; default 0: a round number that is no less than
+     * the largest so far, and than what is next to rest (0.1 m/s, or a strain of 0.02). */
+    float map_top;
 } draw_settings;
 
 typedef struct draw draw;
@@ -73,7 +74,22 @@ draw_settings draw_settings_default(void);
 /* A camera from which everything in the world is seen. */
 draw_camera draw_fit_camera(const lm_world *world, double aspect);
 
-/* Draws the world as it is now into `picture`, which has the renderer's size; null: for draw_show alone. */
+/* Where a point is in a picture of this size: pixels from the left and from the top, and metres from the eye along the line of
+ * sight. False when it is behind the eye, or too near to be drawn. */
+bool draw_project(const draw_camera *camera, uint32_t width, uint32_t height, lm_dvec3 point, double out[3]);
+
+/* Draws the world as it is now into `picture`, which has the renderer's size; null: for draw_show alone. Of the views that
+ * colour bodies (regions, speed, strain) there may be one. */
 bool draw_world(draw *draw, const lm_world *world, const draw_settings *settings, image *picture, draw_error *error);
+
+/* Takes the world as it is now into account for the upper end of the colour map of these settings, and draws nothing. Done
+ * for a whole run, it gives all pictures of the run one range. */
+bool draw_measure(draw *draw, const lm_world *world, const draw_settings *settings, draw_error *error);
+
+/* Where the legend is in the last picture: left, top, width and height in pixels, all 0 when there is none. */
+void draw_get_legend(const draw *draw, int box[4]);
+
+/* The largest value so far of the colour map that was used last, m/s or strain; 0 when there was none. */
+double draw_map_reached(const draw *draw);
 
 #endif

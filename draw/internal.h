@@ -18,6 +18,8 @@
 
 bool draw_fail(draw_error *error, const char *format, ...) __attribute__((format(printf, 2, 3))); /* always false */
 bool draw_out_of_memory(draw_error *error);                                                       /* always false */
+bool draw_could_read(lm_result result, draw_error *error); /* whether a call that reads the world went well */
+bool draw_give_up(draw_error *error); /* always false: for memory, unless something else was told already */
 
 /* Room for `needed` elements of `size` bytes in *array; grows by half, keeps the contents. False: no memory. */
 bool draw_reserve(void *array, size_t *capacity, size_t needed, size_t size);
@@ -34,6 +36,7 @@ typedef struct draw_context {
 } draw_context;
 
 bool draw_context_open(draw_context *context, draw_error *error);
+bool draw_context_check(draw_error *error); /* whether the current one, which may be a host's, has OpenGL 3.3 */
 void draw_context_close(draw_context *context);
 bool draw_context_enter(draw_context *context, draw_error *error); /* makes it current */
 void draw_context_leave(draw_context *context);                    /* gives back what was current before */
@@ -53,6 +56,7 @@ enum {
     UNIT_REST,
     UNIT_POSITIONS,
     UNIT_COLOURS,
+    UNIT_VALUES,
     UNIT_SHADOW,         /* depths, compared */
     UNIT_SHADOW_DEPTH,   /* the same depths, as numbers */
     UNIT_DEPTH,          /* of the small picture that visibility is found in */
@@ -119,6 +123,15 @@ void draw_colour_bytes(const vec3 linear, uint8_t rgb[3]);
 void draw_palette_body(uint32_t n, uint8_t rgb[3]);
 void draw_palette_region(uint32_t n, uint8_t rgb[3]);
 
+/* Colours being mixed, in linear light. */
+typedef struct draw_mixture {
+    vec3 sum;
+    float weight;
+} draw_mixture;
+
+void draw_mixture_add(draw_mixture *mixture, const vec3 colour, float weight);
+void draw_mixture_write(const draw_mixture *mixture, const vec3 otherwise, uint8_t rgba[4]); /* sRGB */
+
 /* Colours that were told for ids. */
 typedef struct draw_colour_set {
     uint32_t slot, generation;
@@ -142,12 +155,19 @@ void draw_colours_free(draw_colours *colours);
 
 typedef struct draw_range {
     float low, high;
-    const char *label;
+    float most;                /* the largest value so far */
+    const char *label, *brief; /* the latter for small pictures */
 } draw_range;
 
 const float *draw_map_stops(void); /* 3 * DRAW_MAP_STOPS, linear */
 void draw_map_colour(float share, uint8_t rgb[3]);
 void draw_legend(image *picture, const draw_range *range);
+
+/* Left, top, width and height of what it covers; all 0 where there is no room for it. */
+void draw_legend_place(const image *picture, const draw_range *range, int box[4]);
+
+/* The range up to `asked`; or, where that is 0, up to a round number no less than `least` and all values so far. */
+void draw_range_set(draw_range *range, float asked, float most, float least);
 
 /* ---- frame: the camera and the light of one picture ---- */
 
@@ -171,6 +191,7 @@ typedef struct draw_frame {
     const draw_settings *settings;
     uint32_t views; /* with what they imply */
     bool ghost;     /* the surface lets see what is inside */
+    vec4 wire_ink;  /* the colour of wires, sRGB, and how far it takes the place of the bodies' colours */
 } draw_frame;
 
 /* A box around something; empty while lower > upper. */
@@ -242,7 +263,8 @@ typedef struct draw_bodies {
     draw_ride *ride;
     draw_rider *rider;
     uint32_t *corners; /* three for each triangle */
-    size_t rest_capacity, ride_capacity, rider_capacity, corner_capacity;
+    draw_pair *edge;   /* of triangles, once wires were looked at */
+    size_t rest_capacity, ride_capacity, rider_capacity, corner_capacity, edge_capacity;
     GLuint surface_array, skin_array, ring_array, wire_array;
     draw_stream rest_stream, ride_stream, rider_stream, ring_stream, ring_pair_stream, corner_stream, edge_stream;
 
@@ -257,7 +279,8 @@ typedef struct draw_bodies {
     bool on_host;                     /* deformed by lm_body_get_skin */
     draw_list one_sided, two_sided;   /* surfaces whose front faces alone are seen, and others */
     vec4 *particle, *region, *anchor; /* what goes up; particles and regions are relative to their body's anchor */
-    size_t particle_capacity, region_capacity, anchor_capacity;
+    vec4 *position;                   /* of vertices, in eye space; on_host alone */
+    size_t particle_capacity, region_capacity, anchor_capacity, position_capacity;
     draw_stream particle_stream, region_stream, anchor_stream, position_stream, normal_stream, value_stream;
     lm_vec3 *scratch, *normals;
     size_t scratch_capacity, normal_capacity;
@@ -276,6 +299,9 @@ bool draw_bodies_make_edges(draw_bodies *bodies, draw_error *error); /* for wire
 /* body_colours.c: colours of vertices and particles. */
 bool draw_bodies_colour(draw_bodies *bodies, const lm_world *world, const draw_colours *colours, bool by_region,
                         draw_error *error);
+
+/* region_colours.c: colours by region. */
+bool draw_body_region_colours(draw_bodies *bodies, const lm_world *world, const draw_body *body, draw_error *error);
 
 /* deform.c: this frame's particles, and the vertices and normals that follow from them. */
 bool draw_bodies_deform(draw_bodies *bodies, const draw_frame *frame, const draw_programs *programs, draw_error *error);
@@ -341,7 +367,8 @@ typedef struct draw_overlays {
     draw_ball *balls;
     draw_line *lines;
     size_t ball_count, ball_capacity, line_count, line_capacity;
-    size_t solid_balls, solid_lines; /* those that things in front of them hide; the rest is drawn over everything */
+    size_t wire_lines;               /* come first; none where the graphics card finds them */
+    size_t solid_balls, solid_lines; /* the end of those that things in front of them hide; marks follow */
     draw_stream ball_stream, line_stream;
     GLuint ball_array, line_array;
 } draw_overlays;
@@ -367,7 +394,9 @@ struct draw {
     draw_colliders colliders;
     draw_overlays overlays;
     draw_colours colours, collider_colours;
-    draw_range speed, strain; /* the largest so far */
+    draw_range speed, strain;
+    const draw_range *map; /* the one of them that was used last */
+    int legend[4];         /* what it covers in the last picture */
     GLuint frame_buffer, empty_array;
 };
 

@@ -17,13 +17,13 @@
  * The handler can reach nothing but globals, and may call nothing but what POSIX allows in one.
  */
 
-static const int interruptions[] = {SIGINT, SIGTERM, SIGHUP};
+static const int interruptions[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 #define INTERRUPTION_COUNT (sizeof interruptions / sizeof interruptions[0])
 
 static char *volatile guarded; /* the temporary file, or null */
 static volatile sig_atomic_t writer;
-static struct sigaction before[INTERRUPTION_COUNT];
+static struct sigaction before[INTERRUPTION_COUNT], too_large_before;
 
 static void clean_up(int signal_number)
 {
@@ -48,6 +48,9 @@ static void guard(char *temporary)
             sigaction(interruptions[i], &action, NULL);
         }
     }
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    sigemptyset(&ignore.sa_mask);
+    sigaction(SIGXFSZ, &ignore, &too_large_before); /* the write fails then, and is reported as any other */
 }
 
 static void unguard(void)
@@ -57,6 +60,7 @@ static void unguard(void)
     for (size_t i = 0; i < INTERRUPTION_COUNT; i++) {
         sigaction(interruptions[i], &before[i], NULL);
     }
+    sigaction(SIGXFSZ, &too_large_before, NULL);
 }
 
 void partial_set_writer(int process) { writer = process; }
@@ -113,6 +117,14 @@ bool partial_open(partial_file *file, const char *path, image_error *error)
     return true;
 }
 
+void partial_write(partial_file *file, const void *bytes, size_t size)
+{
+    errno = 0;
+    if (fwrite(bytes, 1, size, file->stream) != size && file->failure == 0) {
+        file->failure = errno;
+    }
+}
+
 void partial_drop(partial_file *file)
 {
     if (file->temporary != NULL) {
@@ -127,14 +139,17 @@ void partial_drop(partial_file *file)
 
 bool partial_keep(partial_file *file, image_error *error)
 {
-    errno = 0;
     bool good = file->stream == NULL || !ferror(file->stream);
+    int why = file->failure;
+    errno = 0;
     if (file->stream != NULL) {
         good = fclose(file->stream) == 0 && good;
         file->stream = NULL;
     }
-    if (!good || rename(file->temporary, file->path) != 0) {
-        fail(file->path, errno != 0 ? strerror(errno) : "the disk may be full", error);
+    good = good && rename(file->temporary, file->path) == 0;
+    why = why != 0 ? why : errno;
+    if (!good) {
+        fail(file->path, why != 0 ? strerror(why) : "the disk may be full", error);
         partial_drop(file);
         return false;
     }

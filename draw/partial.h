@@ -1,7 +1,7 @@
 /*
  * A file that is whole or not there: it is written under another name beside its place (PATH.123.tmp, by the process's
- * number), then renamed. Should the program be interrupted meanwhile (SIGINT, SIGTERM, SIGHUP), what was written is removed
- * first. One at a time.
+ * number), then renamed. Should the program be interrupted meanwhile (SIGINT, SIGTERM, SIGHUP, SIGQUIT), what was written is
+ * removed first; a file that grows beyond what the system allows (SIGXFSZ) is a failed write. One at a time.
  */
 #ifndef LIMBER_DRAW_PARTIAL_H
 #define LIMBER_DRAW_PARTIAL_H
@@ -13,11 +13,15 @@
 typedef struct partial_file {
     char *path, *temporary;
     FILE *stream; /* to write to; may be closed early (and set to null) when another program writes the file */
+    int failure;  /* errno of the first partial_write that failed, or 0 */
 } partial_file;
 
 /* Makes the file under its temporary name. False and *error when it cannot be written there, or when `path` is something that
  * must not be replaced (a folder, a device). */
 bool partial_open(partial_file *file, const char *path, image_error *error);
+
+/* Writes to the stream; a failure is kept and told by partial_keep. */
+void partial_write(partial_file *file, const void *bytes, size_t size);
 
 /* Another program, by its process number, that is to be killed before the file is removed; 0: none any more. */
 void partial_set_writer(int process);

@@ -9,7 +9,7 @@
 #include <stb/stb_image_write.h>
 
 typedef struct png_output {
-    FILE *stream;
+    partial_file *file;
     bool called;
 } png_output;
 
@@ -17,7 +17,7 @@ static void take(void *context, void *bytes, int size)
 {
     png_output *output = context;
     output->called = true;
-    fwrite(bytes, 1, (size_t)size, output->stream); /* a failure stays in the stream */
+    partial_write(output->file, bytes, (size_t)size);
 }
 
 bool image_write_png(const char *path, const image *picture, image_error *error)
@@ -26,7 +26,7 @@ bool image_write_png(const char *path, const image *picture, image_error *error)
     if (!partial_open(&file, path, error)) {
         return false;
     }
-    png_output output = {.stream = file.stream};
+    png_output output = {.file = &file};
     stbi_write_png_compression_level = 20; /* smaller than by default, for a third more time */
     int width = (int)picture->width, height = (int)picture->height;
     if (!stbi_write_png_to_func(take, &output, width, height, 3, picture->pixels, 3 * width) || !output.called) {

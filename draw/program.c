@@ -21,6 +21,7 @@ static const char *const sampler_names[UNIT_COUNT] = {
     [UNIT_REST] = "rest_positions",
     [UNIT_POSITIONS] = "positions",
     [UNIT_COLOURS] = "colours",
+    [UNIT_VALUES] = "values",
     [UNIT_SHADOW] = "shadow_map",
     [UNIT_SHADOW_DEPTH] = "shadow_depths",
     [UNIT_DEPTH] = "scene_depths",

@@ -20,6 +20,13 @@ bool draw_fail(draw_error *error, const char *format, ...)
 
 bool draw_out_of_memory(draw_error *error) { return draw_fail(error, "out of memory for drawing"); }
 
+bool draw_could_read(lm_result result, draw_error *error)
+{
+    return result == LM_OK || draw_fail(error, "the world cannot be drawn: %s", lm_result_text(result));
+}
+
+bool draw_give_up(draw_error *error) { return error->text[0] ? false : draw_out_of_memory(error); }
+
 bool draw_reserve(void *array, size_t *capacity, size_t needed, size_t size)
 {
     if (needed <= *capacity) {

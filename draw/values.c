@@ -12,6 +12,13 @@ static bool reserve_values(draw_bodies *b)
            draw_reserve(&b->vertex_values, &b->vertex_value_capacity, b->vertices, sizeof *b->vertex_values);
 }
 
+/* Where textures hold them, wires read the values there. */
+static void send_values(draw_bodies *b)
+{
+    draw_stream_write(&b->value_stream, b->vertex_values, b->vertices * sizeof *b->vertex_values,
+                      b->on_host ? 0 : GL_R32F, UNIT_VALUES);
+}
+
 static float largest(const float *values, size_t count, float most)
 {
     for (size_t n = 0; n < count; n++) {
@@ -62,11 +69,11 @@ static void find_motion(const uint32_t *members, uint32_t count, const vec4 *pla
 }
 
 static bool find_motions(const draw_bodies *b, const lm_world *world, const draw_body *body, const lm_vec3 *velocities,
-                         region_motion *motions)
+                         region_motion *motions, draw_error *error)
 {
     uint32_t *offsets = malloc(((size_t)body->regions + 1) * sizeof *offsets);
     uint32_t *members = malloc(((size_t)body->memberships + 1) * sizeof *members);
-    bool ok = offsets && members && lm_body_get_regions(world, body->id, offsets, members) == LM_OK;
+    bool ok = offsets && members && draw_could_read(lm_body_get_regions(world, body->id, offsets, members), error);
     for (uint32_t r = 0; ok && r < body->regions; r++) {
         find_motion(members + offsets[r], offsets[r + 1] - offsets[r],
                     (const vec4 *)(b->particle + body->first_particle), velocities, &motions[r]);
@@ -102,17 +109,18 @@ static void vertex_speeds(draw_bodies *b, const draw_body *body, const lm_vec3 *
     }
 }
 
-static bool body_speeds(draw_bodies *b, const lm_world *world, const draw_body *body)
+static bool body_speeds(draw_bodies *b, const lm_world *world, const draw_body *body, draw_error *error)
 {
     region_motion *motions = NULL;
     lm_vec3 *places = NULL;
     bool ok = draw_reserve(&b->scratch, &b->scratch_capacity, body->particles, sizeof *b->scratch) &&
-              lm_body_get_velocities(world, body->id, b->scratch) == LM_OK;
+              draw_could_read(lm_body_get_velocities(world, body->id, b->scratch), error);
     if (ok && body->rides_on_regions) {
         motions = malloc(((size_t)body->regions + 1) * sizeof *motions);
         places = malloc(body->vertices * sizeof *places);
-        ok = motions && places && lm_body_get_skin(world, body->id, body->centre, places, NULL) == LM_OK &&
-             find_motions(b, world, body, b->scratch, motions);
+        ok = motions && places &&
+             draw_could_read(lm_body_get_skin(world, body->id, body->centre, places, NULL), error) &&
+             find_motions(b, world, body, b->scratch, motions, error);
     }
     for (uint32_t n = 0; ok && n < body->particles; n++) {
         lm_vec3 v = b->scratch[n];
@@ -130,12 +138,12 @@ bool draw_bodies_speed(draw_bodies *b, const draw_frame *frame, float *most, dra
 {
     bool ok = reserve_values(b);
     for (size_t n = 0; ok && n < b->count; n++) {
-        ok = body_speeds(b, frame->world, &b->list[n]);
+        ok = body_speeds(b, frame->world, &b->list[n], error);
     }
     if (!ok) {
-        return draw_out_of_memory(error);
+        return draw_give_up(error);
     }
-    draw_stream_write(&b->value_stream, b->vertex_values, b->vertices * sizeof *b->vertex_values, 0, 0);
+    send_values(b);
     *most = largest(b->particle_values, b->particles, *most);
     return true;
 }
@@ -143,15 +151,15 @@ bool draw_bodies_speed(draw_bodies *b, const draw_frame *frame, float *most, dra
 /* ---- strain ---- */
 
 /* Strain of particles: how much farther from the middle of a region they are than at rest, or how much less far. */
-static bool particle_strains(draw_bodies *b, const lm_world *world, const draw_body *body)
+static bool particle_strains(draw_bodies *b, const lm_world *world, const draw_body *body, draw_error *error)
 {
     uint32_t *offsets = malloc(((size_t)body->regions + 1) * sizeof *offsets);
     uint32_t *members = malloc(((size_t)body->memberships + 1) * sizeof *members);
     float *values = b->particle_values + body->first_particle;
     const vec4 *now = (const vec4 *)(b->particle + body->first_particle);
-    bool ok = offsets && members && lm_body_get_regions(world, body->id, offsets, members) == LM_OK &&
+    bool ok = offsets && members && draw_could_read(lm_body_get_regions(world, body->id, offsets, members), error) &&
               draw_reserve(&b->scratch, &b->scratch_capacity, body->particles, sizeof *b->scratch) &&
-              lm_body_get_rest_positions(world, body->id, b->scratch) == LM_OK;
+              draw_could_read(lm_body_get_rest_positions(world, body->id, b->scratch), error);
     if (ok) {
         memset(values, 0, body->particles * sizeof *values);
     }
@@ -181,18 +189,58 @@ static bool particle_strains(draw_bodies *b, const lm_world *world, const draw_b
     return ok;
 }
 
+/* The two stretches of a triangle less 1, the larger of both: as strain.vert finds it. */
+static float triangle_strain(vec4 *rest, vec4 *now, const uint32_t *corners)
+{
+    vec3 p, q, x, y;
+    glm_vec3_sub(rest[corners[1]], rest[corners[0]], p);
+    glm_vec3_sub(rest[corners[2]], rest[corners[0]], q);
+    float a = glm_vec3_norm(p), b = a > 0.0f ? glm_vec3_dot(p, q) / a : 0.0f;
+    glm_vec3_muladds(p, a > 0.0f ? -b / a : 0.0f, q);
+    float h = glm_vec3_norm(q);
+    if (a == 0.0f || h < 1e-4f * a) {
+        return 0.0f; /* no area: it says nothing */
+    }
+    glm_vec3_sub(now[corners[1]], now[corners[0]], x);
+    glm_vec3_sub(now[corners[2]], now[corners[0]], y);
+    glm_vec3_scale(x, 1.0f / a, x);
+    glm_vec3_muladds(x, -b, y);
+    glm_vec3_scale(y, 1.0f / h, y);
+    float xx = glm_vec3_norm2(x), yy = glm_vec3_norm2(y), xy = glm_vec3_dot(x, y);
+    float middle = 0.5f * (xx + yy), apart = hypotf(0.5f * (xx - yy), xy);
+    return fmaxf(fabsf(sqrtf(middle + apart) - 1.0f), fabsf(sqrtf(fmaxf(middle - apart, 0.0f)) - 1.0f));
+}
+
+/* Strain of vertices, without the graphics card: where its textures do not hold the triangles. */
+static void surface_strains(draw_bodies *b)
+{
+    for (uint32_t n = 0; n < b->vertices; n++) {
+        b->vertex_values[n] = 0.0f;
+    }
+    for (size_t n = 0; n < 3 * (size_t)b->triangles; n += 3) {
+        float strain = triangle_strain(b->rest, b->position, b->corners + n);
+        for (int k = 0; k < 3; k++) {
+            float *value = &b->vertex_values[b->corners[n + (size_t)k]];
+            *value = fmaxf(*value, strain);
+        }
+    }
+}
+
 bool draw_bodies_strain(draw_bodies *b, const draw_frame *frame, const draw_programs *programs, float *most,
                         draw_error *error)
 {
     bool ok = reserve_values(b);
     for (size_t n = 0; ok && n < b->count; n++) {
-        ok = particle_strains(b, frame->world, &b->list[n]);
+        ok = particle_strains(b, frame->world, &b->list[n], error);
     }
     if (!ok) {
-        return draw_out_of_memory(error);
+        return draw_give_up(error);
     }
-    draw_stream_write(&b->value_stream, NULL, b->vertices * sizeof *b->vertex_values, 0, 0);
-    if (b->vertices) {
+    if (b->on_host) {
+        surface_strains(b);
+        send_values(b);
+    } else if (b->vertices) {
+        draw_stream_write(&b->value_stream, NULL, b->vertices * sizeof *b->vertex_values, GL_R32F, UNIT_VALUES);
         draw_bodies_capture(b, programs->strain, &b->value_stream);
         glBindBuffer(GL_ARRAY_BUFFER, b->value_stream.buffer);
         glGetBufferSubData(GL_ARRAY_BUFFER, 0, (GLsizeiptr)(b->vertices * sizeof *b->vertex_values), b->vertex_values);

@@ -16,6 +16,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -227,6 +228,17 @@ bool video_add(video *v, const image *frame, image_error *error)
     return left == 0;
 }
 
+/* An ffmpeg that says it succeeded may still have written nothing. */
+static bool has_contents(const video *v, image_error *error)
+{
+    struct stat status;
+    if (stat(v->file.temporary, &status) == 0 && status.st_size > 0) {
+        return true;
+    }
+    snprintf(error->text, sizeof error->text, "%.200s: ffmpeg succeeded but wrote nothing", v->file.path);
+    return false;
+}
+
 bool video_finish(video *v, image_error *error)
 {
     wait_for(v);
@@ -234,7 +246,7 @@ bool video_finish(video *v, image_error *error)
     if (!good) {
         quote(v, error);
     }
-    good = good && partial_keep(&v->file, error);
+    good = good && has_contents(v, error) && partial_keep(&v->file, error);
     release(v);
     return good;
 }

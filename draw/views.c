@@ -36,6 +36,31 @@ static bool fill_particles(draw_overlays *o, const draw_bodies *b, size_t index,
     return true;
 }
 
+/* ---- wires ---- */
+
+/* The skins' edges where vertices are found on the host; as shaders/line.vert colours them. */
+static bool fill_wires(draw_overlays *o, const draw_bodies *b, const draw_frame *frame, const draw_range *range)
+{
+    for (uint32_t n = 0; n < b->edges; n++) {
+        draw_pair edge = b->edge[n];
+        uint8_t rgba[4] = {0, 0, 0, 230}; /* nine tenths */
+        if (range) {
+            float value = 0.5f * (b->vertex_values[edge.first] + b->vertex_values[edge.second]);
+            draw_map_colour(value / range->high, rgba);
+        } else {
+            memcpy(rgba, b->vertex_colours[edge.first], 3);
+        }
+        for (int k = 0; k < 3; k++) {
+            float own = (float)rgba[k], ink = 255.0f * frame->wire_ink[k];
+            rgba[k] = (uint8_t)(own + (ink - own) * frame->wire_ink[3] + 0.5f);
+        }
+        if (!draw_overlays_line(o, b->position[edge.first], b->position[edge.second], rgba)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* ---- goals ---- */
 
 static bool fill_goals(draw_overlays *o, draw_bodies *b, const draw_frame *frame, size_t index)
@@ -60,12 +85,12 @@ static bool fill_goals(draw_overlays *o, draw_bodies *b, const draw_frame *frame
 
 /* ---- links ---- */
 
-static bool fill_links(draw_overlays *o, const draw_bodies *b, const lm_world *world, size_t index)
+static bool fill_links(draw_overlays *o, const draw_bodies *b, const lm_world *world, size_t index, draw_error *error)
 {
     const draw_body *body = &b->list[index];
     uint32_t *offsets = malloc(((size_t)body->regions + 1) * sizeof *offsets);
     uint32_t *members = malloc(((size_t)body->memberships + 1) * sizeof *members);
-    bool ok = offsets && members && lm_body_get_regions(world, body->id, offsets, members) == LM_OK;
+    bool ok = offsets && members && draw_could_read(lm_body_get_regions(world, body->id, offsets, members), error);
     for (uint32_t r = 0; ok && r < body->regions; r++) {
         vec3 middle = {0.0f, 0.0f, 0.0f}, at;
         uint8_t rgba[4] = {0, 0, 0, 150};
@@ -127,8 +152,7 @@ static double distance_from(const lm_collider_def *def, const double m[3][3], lm
 }
 
 /* A mark where each particle of a body touches a collider, and a line along the normal there. */
-static bool fill_contact(draw_overlays *o, const draw_bodies *b, const draw_frame *frame, size_t index,
-                         const lm_collider_def *def, lm_pose pose)
+static bool fill_contact(draw_overlays *o, const draw_bodies *b, size_t index, const lm_collider_def *def, lm_pose pose)
 {
     const draw_body *body = &b->list[index];
     lm_dvec3 side = draw_subtract(body->upper, body->lower);
@@ -153,22 +177,22 @@ static bool fill_contact(draw_overlays *o, const draw_bodies *b, const draw_fram
             return false;
         }
     }
-    (void)frame;
     return true;
 }
 
-static bool fill_contacts(draw_overlays *o, const draw_bodies *b, const draw_colliders *c, const draw_frame *frame)
+static bool fill_contacts(draw_overlays *o, const draw_bodies *b, const draw_colliders *c, const draw_frame *frame,
+                          draw_error *error)
 {
     uint32_t count = lm_world_get_colliders(frame->world, NULL, 0);
     for (uint32_t k = 0; k < count; k++) {
         lm_collider_def def;
         lm_pose pose;
-        if (lm_collider_get_def(frame->world, c->ids[k], &def) != LM_OK ||
-            lm_collider_get_pose(frame->world, c->ids[k], &pose) != LM_OK) {
+        if (!draw_could_read(lm_collider_get_def(frame->world, c->ids[k], &def), error) ||
+            !draw_could_read(lm_collider_get_pose(frame->world, c->ids[k], &pose), error)) {
             return false;
         }
         for (size_t n = 0; n < b->count; n++) {
-            if (!fill_contact(o, b, frame, n, &def, pose)) {
+            if (!fill_contact(o, b, n, &def, pose)) {
                 return false;
             }
         }
@@ -181,18 +205,20 @@ static bool fill_contacts(draw_overlays *o, const draw_bodies *b, const draw_col
 bool draw_views_fill(draw_overlays *o, draw_bodies *b, const draw_colliders *c, const draw_frame *frame,
                      const draw_range *range, draw_error *error)
 {
-    o->ball_count = o->line_count = o->solid_balls = o->solid_lines = 0;
-    bool ok = true;
+    o->ball_count = o->line_count = o->wire_lines = o->solid_balls = o->solid_lines = 0;
+    bool wires = frame->settings->bodies && (frame->views & DRAW_WIREFRAME) && b->on_host;
+    bool ok = !wires || fill_wires(o, b, frame, range);
+    o->wire_lines = o->line_count;
     for (size_t n = 0; ok && frame->settings->bodies && n < b->count; n++) {
         bool bare = b->list[n].vertices == 0 && (frame->views & (DRAW_SURFACE | DRAW_WIREFRAME));
         if (bare || (frame->views & DRAW_PARTICLES)) {
             ok = fill_particles(o, b, n, bare && !(frame->views & DRAW_PARTICLES) ? 1.0f : 0.6f, range);
         }
         ok = ok && (!(frame->views & DRAW_GOALS) || fill_goals(o, b, frame, n));
-        ok = ok && (!(frame->views & DRAW_LINKS) || fill_links(o, b, frame->world, n));
+        ok = ok && (!(frame->views & DRAW_LINKS) || fill_links(o, b, frame->world, n, error));
     }
     o->solid_balls = o->ball_count;
     o->solid_lines = o->line_count;
-    ok = ok && (!(frame->settings->bodies && (frame->views & DRAW_CONTACTS)) || fill_contacts(o, b, c, frame));
-    return ok || draw_out_of_memory(error);
+    ok = ok && (!(frame->settings->bodies && (frame->views & DRAW_CONTACTS)) || fill_contacts(o, b, c, frame, error));
+    return ok || draw_give_up(error);
 }

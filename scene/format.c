@@ -218,7 +218,7 @@ static const format_field body_fields[] = {
     FIELD(scene_body_entry, shape, FIELD_RECORD, OF(shape_record), DOC("a procedural model")),
     FIELD(scene_body_entry, points, FIELD_VECTORS, UNIT("m"), DOC("or the particles themselves, in the body's frame")),
     FIELD(scene_body_entry, surface, FIELD_RECORD, OF(surface_record),
-          DOC("of a shape; absent: its vertices are particles")),
+          DOC("of a shape; absent: its vertices are particles, and pictures show a finer one")),
     FIELD(scene_body_entry, particles, FIELD_COUNT, RANGE(1, 1048576),
           DOC("the exact number of particles in a shape; absent: as dense as its surface")),
     FIELD(scene_body_entry, mass, FIELD_NUMBER, ABOVE(0.0, 1e12), UNIT("kg"), STANDARD("1"),

@@ -208,6 +208,7 @@ typedef struct scene_body_entry {
     const char *label;
 
     scene_range range;      /* the bodies it makes */
+    uint32_t fine_detail;   /* of a surface only to be looked at; 0: none */
     scene_list own_colours; /* uint8_t[3]: those of the model, one for each vertex of the surface */
 } scene_body_entry;
 

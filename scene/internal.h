@@ -11,8 +11,6 @@
 #define SCENE_MAX_PARTICLES (1u << 24)
 #define SCENE_MAX_BODIES (1u << 17)
 
-#define SCENE_FRAME_RATE 60.0
-
 /* A body that the scene made. */
 typedef struct made_body {
     lm_body_id id;
@@ -42,6 +40,7 @@ struct scene {
     char last_log[SCENE_ERROR_SIZE];
     momentum_book momentum;
     bool watching;
+    bool fine_surfaces;
 };
 
 /* The i-th structure of a list. */
@@ -55,6 +54,10 @@ bool prepare_scene(scene *s, scene_error *error);
 
 /* make_body.c: all bodies of one entry. */
 lm_result make_bodies(scene *s, lm_world *world, scene_body_entry *entry, uint64_t *particles, scene_error *error);
+
+/* fine.c: fills in the fine_detail of every entry; and the extents of a shape, given or natural. */
+void choose_fine_details(scene *s);
+lm_dvec3 size_of_shape(const scene_shape *shape);
 
 /* zone.c: what the zones make of a point: 1 where there are none. */
 double zone_value(const scene_list *zones, lm_vec3 point);

@@ -210,6 +210,7 @@ static lm_result fill_world(scene *s, lm_world *world, scene_error *error)
     scene_file *file = s->file;
     lm_result result = LM_OK;
     uint64_t particles = 0;
+    choose_fine_details(s);
     MAKE_ALL(scene_mover, file->movers, make_mover)
     for (uint32_t i = 0; i < file->bodies.count && result == LM_OK; i++) {
         result = make_bodies(s, world, LIST_ITEM(scene_body_entry, file->bodies, i), &particles, error);

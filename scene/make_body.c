@@ -13,7 +13,8 @@ typedef struct body_model {
     float *masses;               /* null: equal shares */
     double *shares;              /* of the mass, adding up to 1, where zones make them differ; else null */
     float *stiffness;            /* null: 1 everywhere */
-    double volume;               /* within the surface */
+    double volume;               /* of the body, from which its mass comes */
+    double drawn_volume;         /* within the surface as drawn */
     uint32_t *offsets, *members; /* the entry's own clusters */
     connections connections;     /* for clusters that follow them */
     lm_vec3 *scaled;             /* points of the copy at hand */
@@ -56,20 +57,23 @@ static double volume_of(const shape_mesh *mesh)
  * The model
  */
 
-/* A finer surface than the particles carry by themselves. */
+/* A finer surface than the particles carry by themselves. One that the file asks for is the body's true extent, and its
+ * mass follows; one only to be looked at changes nothing. */
 static lm_result model_add_surface(scene *s, const scene_body_entry *entry, shape_def *def, body_model *model,
                                    scene_error *error)
 {
-    if (entry->surface == NULL || entry->surface->detail == 0) {
+    bool asked = entry->surface != NULL && entry->surface->detail > 0;
+    if (!asked && entry->fine_detail == 0) {
         return LM_OK;
     }
-    def->detail = entry->surface->detail;
+    def->detail = asked ? entry->surface->detail : entry->fine_detail;
     lm_result result = shape_make_mesh(def, &model->surface);
     if (result != LM_OK) {
         report_field(error, s->name, &entry->head, "surface", "%s", lm_result_text(result));
         return result;
     }
-    model->volume = volume_of(&model->surface);
+    model->drawn_volume = volume_of(&model->surface);
+    model->volume = asked ? model->drawn_volume : model->volume;
     model->scaled_surface = malloc(model->surface.vertex_count * sizeof *model->scaled_surface);
     return model->scaled_surface != NULL ? LM_OK : LM_ERROR_MEMORY;
 }
@@ -79,7 +83,7 @@ static lm_result model_from_shape(scene *s, const scene_body_entry *entry, body_
     const scene_shape *shape = entry->shape;
     shape_def def = shape_def_default();
     def.name = shape_name(shape->name);
-    def.size = json_get(shape->head.json, "size") != NULL ? vector_narrow(shape->size) : shape_natural_size(def.name);
+    def.size = vector_narrow(size_of_shape(shape));
     def.detail = shape->detail;
     lm_result result = shape_make_mesh(&def, &model->mesh);
     if (result != LM_OK) {
@@ -102,6 +106,7 @@ static lm_result model_from_shape(scene *s, const scene_body_entry *entry, body_
     model->points = cloud.points;
     model->point_count = cloud.point_count;
     model->volume = volume_of(&model->mesh);
+    model->drawn_volume = model->volume;
     return model_add_surface(s, entry, &def, model, error);
 }
 
@@ -236,12 +241,13 @@ static lm_result model_make(scene *s, const scene_body_entry *entry, body_model 
     return model->scaled == NULL || model->displaced == NULL ? LM_ERROR_MEMORY : LM_OK;
 }
 
-/* The model's colours, kept with the scene for whoever draws it. They are the same each time a world is made. */
+/* The model's colours, kept with the scene for whoever draws it. They are the same each time a world is made with
+ * surfaces as fine. */
 static lm_result keep_colours(scene *s, scene_body_entry *entry, const body_model *model)
 {
     const shape_mesh *surface = model->surface.vertex_count > 0 ? &model->surface : &model->mesh;
     size_t size = surface->vertex_count * sizeof *surface->colours;
-    if (entry->own_colours.items == NULL && size > 0) {
+    if (entry->own_colours.count != surface->vertex_count && size > 0) {
         entry->own_colours.items = json_allocate(s->document, size);
         if (entry->own_colours.items == NULL) {
             return LM_ERROR_MEMORY;
@@ -427,7 +433,7 @@ static lm_result make_copy(const scene_body_entry *entry, lm_world *world, body_
     lm_result result = lm_body_create(world, &def, &body->id);
     body->at = c.at;
     body->rotate = c.rotate;
-    body->rest_volume = model->volume * c.scale * c.scale * c.scale;
+    body->rest_volume = model->drawn_volume * c.scale * c.scale * c.scale;
     body->colours = colours_of(entry, index);
     body->label = entry->label;
     if (result == LM_OK && model->mesh.vertex_count > 0) {

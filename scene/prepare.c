@@ -457,11 +457,20 @@ static bool prepare_expect(const preparation *p, scene_expect *expect)
     return check_box(p, expect->box);
 }
 
+static bool check_camera(const preparation *p, const scene_camera *camera)
+{
+    if (camera == NULL || camera->at.x != camera->look_at.x || camera->at.y != camera->look_at.y ||
+        camera->at.z != camera->look_at.z) {
+        return true;
+    }
+    return FAIL(p, &camera->head, "at", "is where it looks at (expected another point than look_at)");
+}
+
 bool prepare_scene(scene *s, scene_error *error)
 {
     preparation p = {.scene = s, .error = error};
     if (!prepare_bodies(&p) || !prepare_movers(&p) || !prepare_colliders(&p) || !prepare_pins(&p) ||
-        !prepare_drags(&p) || !prepare_events(&p)) {
+        !prepare_drags(&p) || !prepare_events(&p) || !check_camera(&p, s->file->camera)) {
         return false;
     }
     for (uint32_t i = 0; i < s->file->expect.count; i++) {

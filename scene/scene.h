@@ -11,6 +11,7 @@
 #include "limber/limber.h"
 
 #define SCENE_ERROR_SIZE 512
+#define SCENE_FRAME_RATE 60.0 /* steps of a world in a second */
 
 typedef struct scene scene;
 
@@ -55,6 +56,11 @@ bool scene_get_view(const scene *scene, scene_view *view);
 /* Makes the scene's world. `def` brings host hooks, workers and instruction set; gravity and substeps come from the
  * scene. The scene keeps what it needs to drive the world (bodies, events) and must outlive it. */
 lm_result scene_make_world(scene *scene, const lm_world_def *def, lm_world **world, scene_error *error);
+
+/* Whether worlds made from now on are to be looked at: bodies of a shape for which the file asks no `surface` get one much
+ * finer than their particles, as fine as the number of bodies allows. Off by default. What is simulated stays the same,
+ * to the last bit. */
+void scene_want_fine_surfaces(scene *scene, bool on);
 
 /* The bodies made by the last scene_make_world, in the order of the file. */
 uint32_t scene_body_count(const scene *scene);

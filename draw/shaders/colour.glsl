@@ -3,6 +3,7 @@ uniform vec3 map_stops[7];  // linear light
 uniform vec2 map_range;     // the values at its ends; equal: the vertices' own colours
 
 vec3 to_linear(vec3 c) { return mix(c / 12.92, pow((c + 0.055) / 1.055, vec3(2.4)), step(0.04045, c)); }
+vec3 from_linear(vec3 c) { return mix(c * 12.92, 1.055 * pow(c, vec3(1.0 / 2.4)) - 0.055, step(0.0031308, c)); }
 
 vec3 map_colour(float share)
 {

@@ -1,12 +1,16 @@
 // Lines of a width in pixels: a square for each, laid along it.
 #include "frame.glsl"
 
-uniform float width; // pixels
+uniform float width;       // pixels
+uniform float opacity;     // of all of them
+uniform float full_length; // pixels: shorter lines are fainter, so that many of them do not cover everything; 0: none are
 uniform float nearer; // how far a line is drawn towards the eye, as a share: over the surface that it lies on
 
 #ifdef WIRE
 uniform samplerBuffer positions;
 uniform samplerBuffer colours; // sRGB
+uniform samplerBuffer values;  // of the colour map
+#include "colour.glsl"
 uniform vec4 ink;              // sRGB; w: how far it takes the place of the vertices' own colours
 layout(location = 0) in uvec2 edge;
 #else
@@ -23,7 +27,12 @@ void main()
 {
 #ifdef WIRE
     vec3 from = texelFetch(positions, int(edge.x)).xyz, to = texelFetch(positions, int(edge.y)).xyz;
-    own = vec4(mix(texelFetch(colours, int(edge.x)).rgb, ink.rgb, ink.w), 0.9);
+    vec3 shown = texelFetch(colours, int(edge.x)).rgb;
+    if (map_range.y > map_range.x) {
+        float value = 0.5 * (texelFetch(values, int(edge.x)).r + texelFetch(values, int(edge.y)).r);
+        shown = from_linear(map_colour((value - map_range.x) / (map_range.y - map_range.x)));
+    }
+    own = vec4(mix(shown, ink.rgb, ink.w), 0.9);
 #else
     own = colour;
 #endif
@@ -34,9 +43,8 @@ void main()
     if (b.w < near && a.w > near) b = mix(b, a, (near - b.w) / (a.w - b.w));
     vec2 along = (b.xy / b.w - a.xy / a.w) * size.xy;
     vec2 across = dot(along, along) > 1e-12 ? normalize(vec2(-along.y, along.x)) : vec2(1.0, 0.0);
-#ifdef WIRE
-    own.a *= clamp(length(along) / (20.0 * width), 0.15, 1.0); // where lines are dense they would cover everything
-#endif
+    own.a *= opacity;
+    if (full_length > 0.0) own.a *= clamp(length(along) / full_length, 0.15, 1.0);
     half_width = 0.5 * width;
     float reach = half_width + 0.5; // a pixel to fade out in
     side = (gl_VertexID & 1) == 0 ? -reach : reach;

@@ -2,7 +2,9 @@
 #include "frame.glsl"
 #ifndef DEPTH_ONLY
 #include "light.glsl"
-uniform float opacity;
+uniform bool inside;   // a body that is looked into, whose surface would keep the key light away
+uniform float nearer;  // how far it is drawn towards the eye, in radii: over the surface that it lies on
+uniform float opacity; // of all of them
 out vec4 colour;
 #else
 uniform bool from_light;
@@ -29,10 +31,17 @@ void main()
     float under = square - dot(off, off);
     if (under < 0.0) discard;
     vec3 hit = d * (along - sqrt(under));
-    vec4 clip = clip_from_eye * vec4(hit, 1.0);
+#ifdef DEPTH_ONLY
+    vec3 drawn = hit;
+#else
+    vec3 drawn = hit - d * nearer * middle.w;
+#endif
+    vec4 clip = clip_from_eye * vec4(drawn, 1.0);
     gl_FragDepth = clip.z / clip.w * 0.5 + 0.5;
 #ifndef DEPTH_ONLY
     vec3 normal = (hit - middle.xyz) / middle.w;
-    colour = vec4(shown(shade(to_linear(own.rgb), normal, -d, visible(gl_FragDepth), 0.6)).rgb, own.a);
+    vec2 seen = visible(gl_FragDepth);
+    seen.x = inside ? 1.0 : seen.x;
+    colour = vec4(shown(shade(to_linear(own.rgb), normal, -d, seen, 0.6)).rgb, own.a * opacity);
 #endif
 }

@@ -53,8 +53,8 @@ float key_light(vec3 here, vec3 normal, float turn)
     n = vec3(n.xy / shadow.x, n.z * shadow.y); // in metres again
     vec2 slope = clamp(-n.xy / min(n.z, -1e-3), -4.0, 4.0) / (shadow.x * shadow.y);
 
-    float reach = to_light.w * shadow.y * 0.35 * shadow.x; // as wide as half-shadows get
-    reach = max(reach, 2.0 * shadow.w);
+    // As wide as half-shadows get, and no wider where the map is deep: few samples would find what casts them.
+    float reach = max(min(to_light.w * shadow.y * 0.35, 0.1 * look_at.w) * shadow.x, 2.0 * shadow.w);
     float sum = 0.0, count = 0.0;
     for (int k = 0; k < BLOCKERS; k++) {
         vec2 offset = spiral(k, BLOCKERS, turn) * reach;
@@ -71,7 +71,9 @@ float key_light(vec3 here, vec3 normal, float turn)
         vec2 offset = spiral(k, TAPS, turn) * width;
         lit += textureLod(shadow_map, vec3(s.xy + offset, s.z + dot(slope, offset) - shadow.z / shadow.y), 0.0);
     }
-    return lit / float(TAPS) * smoothstep(0.0, 0.12, facing); // flat triangles of a round thing show no steps
+    lit *= smoothstep(0.0, 0.12, facing) / float(TAPS); // flat triangles of a round thing show no steps
+    // The map ends four distances away from the eye, and shadows fade out before.
+    return mix(lit, 1.0, smoothstep(2.8, 3.9, dot(here, forward.xyz) / look_at.w));
 }
 
 float surroundings(vec3 here, vec3 normal, float turn)

@@ -9,7 +9,9 @@ the right thing is in the file, not how it looks.
 
 import json
 import os
+import pty
 import re
+import resource
 import shutil
 import signal
 import struct
@@ -27,6 +29,12 @@ SMALL = ("--size", "160x90")
 # Moments at which something moves, a second before something else does.
 MOMENTS = {"crowd": 0.5, "head-and-balls": 0.2, "mode-gallery": 0, "modes": 1.5, "plastic-cube": 0.5, "squeeze-duck": 0.3,
            "sticks": 0.2, "teaser": 0.5}
+
+
+def signals_as_usual():
+    """For a child: where these tests run, SIGINT may be ignored (as after & in a script), and children inherit that."""
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def limber(*arguments, **options):
@@ -85,6 +93,42 @@ def difference(a, b):
         for i in range(0, len(row_a), 3):
             count += max(abs(row_a[i + k] - row_b[i + k]) for k in range(3)) > 12
     return count / (a[0] * a[1])
+
+
+def part(picture, left, top, width, height):
+    return width, height, [row[3 * left:3 * (left + width)] for row in picture[2][top:top + height]]
+
+
+def read_font():
+    """The dots (x, y) of each letter, from the source, where letters are drawn as they look."""
+    with open(os.path.join(SOURCE, "draw", "font.c")) as file:
+        lines = re.findall(r'^ +"([.# ]{95})",', file.read(), re.M)
+    assert len(lines) == 6 * 9
+    return {chr(32 + 16 * (n // 9) + k): [(x, y) for y in range(9) for x in range(5) if lines[n + y][6 * k + x] == "#"]
+            for n in range(0, 54, 9) for k in range(16)}
+
+
+WHITE, LABEL_INK = (255, 255, 255), (40, 44, 54)
+
+
+def find_words(picture, words, ink):
+    """Where words in the smallest letters have their upper left corners: every dot in the ink's colour, none beside them."""
+    width, height, rows = picture
+    font = read_font()
+    inked = {(i // 3, y) for y in range(height) for i in range(0, 3 * width, 3) if tuple(rows[y][i:i + 3]) == ink}
+    dots = {(6 * n + x, y) for n, letter in enumerate(words) for x, y in font[letter]}
+    box = [(x, y) for x in range(6 * len(words) - 1) for y in range(9)]
+    first = min(dots)
+    return [(x - first[0], y - first[1]) for x, y in sorted(inked)
+            if all(((x - first[0] + u, y - first[1] + v) in inked) == ((u, v) in dots) for u, v in box)]
+
+
+def colour_bounds(picture, is_colour):
+    """Left, top, right and bottom of the pixels of a colour."""
+    width, height, rows = picture
+    seen = [(i // 3, y) for y in range(height) for i in range(0, 3 * width, 3) if is_colour(*rows[y][i:i + 3])]
+    xs, ys = [x for x, _ in seen], [y for _, y in seen]
+    return min(xs), min(ys), max(xs) + 1, max(ys) + 1
 
 
 def probe(path):
@@ -177,9 +221,44 @@ class Pictures(Rendering):
         painted = self.picture("plastic-cube", "--at", "0", "--set", "bodies[0].colour=#00ff00")
         self.assertGreater(difference(plain, painted), 0.01)
 
-    def test_labels_are_written(self):
-        plain = self.picture("modes", "--at", "0")
-        self.assertGreater(difference(plain, self.picture("modes", "--at", "0", "--set", "bodies[0].label=other")), 0.001)
+    def test_narrow_pictures_show_the_whole_width(self):
+        """Whoever gave the camera, degrees are those of a picture of 16:9."""
+        scene, size = self.write_scene({"camera": {"at": [0, 0, 10], "look_at": [0, 0, 0], "field_of_view": 30}}), ("--size", "90x160")
+        own = self.picture(scene, "--at", "0", size=size)
+        given = self.picture(scene, "--at", "0", "--camera", "0,0,10/0,0,0/30", size=size)
+        self.assertEqual(difference(own, given), 0)
+        wide = self.picture(scene, "--at", "0", "--camera", "0,0,10/0,0,0/30", size=("--size", "160x90"))
+        for is_colour in (is_red, is_blue):
+            left, _, right, _ = colour_bounds(wide, is_colour)
+            narrow_left, _, narrow_right, _ = colour_bounds(given, is_colour)
+            self.assertAlmostEqual(narrow_left / 90, left / 160, delta=0.03)
+            self.assertAlmostEqual(narrow_right / 90, right / 160, delta=0.03)
+
+    def test_labels_stand_below_their_bodies(self):
+        scene = self.write_scene({})
+        # From the front, from above and behind, and almost straight down, where the picture's top is no longer up.
+        for camera in ["0.4,0,12/0,0,0/30", "2,9,-8/0,0,0/30", "0,12,0.05/0,0,0/30", "0.001,12,0/0,0,0/30"]:
+            picture = self.picture(scene, "--at", "0", "--camera", camera, size=("--size", "320x180"))
+            for words, is_colour in [("red.", is_red), ("Blue", is_blue)]:
+                left, _, right, bottom = colour_bounds(picture, is_colour)
+                places = find_words(picture, words, LABEL_INK)
+                self.assertEqual(len(places), 1, (camera, words))
+                x, y = places[0]
+                self.assertAlmostEqual(x + 23 / 2, (left + right) / 2, delta=5, msg=camera)
+                self.assertTrue(bottom - 2 <= y <= bottom + 12, (camera, words, y, bottom))
+
+    def write_scene(self, more):
+        """Two cubes, not mirror images of each other whichever way one looks."""
+        def cube(colour, label, at):
+            return {"shape": {"name": "box", "size": [1, 1, 1]}, "colour": colour, "label": label, "at": at}
+
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        path = os.path.join(folder.name, "scene.json")
+        with open(path, "w") as file:
+            json.dump({"limber": 1, "gravity": [0, 0, 0], "bodies": [cube("#ff0000", "red.", [-2.5, 1.2, 0.5]),
+                                                                     cube("#0000ff", "Blue", [1.5, -0.6, -1])], **more}, file)
+        return path
 
     def test_sheets_have_their_tiles(self):
         width, height, rows = self.picture("modes", "--sheet", "4x3", size=("--size", "500x250"))
@@ -198,6 +277,46 @@ class Pictures(Rendering):
         self.assertEqual(tiles(down, width), [120, 120, 120, 120])
         self.assertEqual(self.picture("modes", "--sheet", "2x1", "--frames", "2", size=())[:2], (972, 278))
 
+    def test_each_tile_is_the_picture_of_its_time(self):
+        sheet = self.picture("squeeze-duck", "--sheet", "3x2", "--frames", "60", size=("--size", "%dx%d" % (3 * 164 + 4, 2 * 94 + 4)))
+        for k in range(6):
+            tile = part(sheet, 4 + 164 * (k % 3), 4 + 94 * (k // 3), 160, 90)
+            alone = self.picture("squeeze-duck", "--at", "%.9f" % (12 * k / 60))
+            # The time stands in the corner; the rest is the same to the last bit.
+            self.assertEqual(tile[2][:76], alone[2][:76], k)
+            self.assertEqual(part(tile, 50, 0, 110, 90)[2], part(alone, 50, 0, 110, 90)[2], k)
+            self.assertEqual(find_words(tile, "%.2f s" % (k / 5), WHITE), [(5, 78)], k)
+
+    def test_labels_and_times_make_room_for_each_other(self):
+        sheet = self.picture("modes", "--sheet", "3x2", "--frames", "150", size=("--size", "%dx%d" % (3 * 104 + 4, 2 * 64 + 4)))
+        for k in range(6):
+            tile = part(sheet, 4 + 104 * (k % 3), 4 + 64 * (k // 3), 100, 60)
+            self.assertEqual(len(find_words(tile, "%.2f s" % (k / 2), WHITE)), 1, k)
+            for words in ["rigid", "linear", "quadratic"]:
+                self.assertEqual(len(find_words(tile, words, LABEL_INK)), 1, (k, words))
+
+    def test_colours_mean_the_same_in_all_tiles(self):
+        """The box falls faster and faster: each tile with a range of its own would show it alike."""
+        scene = self.path("scene.json")
+        with open(scene, "w") as file:
+            json.dump({"limber": 1, "gravity": [0, -8, 0], "camera": {"at": [0, 1, 14]},
+                       "bodies": [{"shape": {"name": "box"}}]}, file)
+        size = ("--size", "%dx%d" % (3 * 244 + 4, 139 + 4))
+        out = self.path("x.png")
+
+        def sheet(*options):
+            told = self.succeed("render", scene, "--frames", "30", "--view", "speed", *options, *size, "--sheet", "3x1", "--out", out)
+            return decode_png(out), told
+
+        found, told = sheet()
+        self.assertRegex(told, r"; speed up to (3\.9\d*|4|4\.0\d*) m/s;")
+        given, _ = sheet("--range", "5")
+        self.assertEqual(found, given)
+        for k in range(3):
+            self.succeed("render", scene, "--at", "%.9f" % (k / 4), "--view", "speed", "--range", "5", "--size", "240x135", "--out", out)
+            self.assertEqual(part(found, 4 + 244 * k, 4, 240, 110)[2], decode_png(out)[2][:110], k)
+        self.assertGreater(difference(given, sheet("--range", "50")[0]), 0.005)
+
     def test_a_camera_is_found_where_there_is_none(self):
         scene = self.path("scene.json")
         with open(scene, "w") as file:
@@ -207,6 +326,14 @@ class Pictures(Rendering):
         with_body = decode_png(out)
         self.succeed("render", scene, "--at", "0", "--view", "none", *SMALL, "--out", out)
         self.assertGreater(difference(with_body, decode_png(out)), 0.05)
+
+
+def is_red(r, g, b):
+    return r > 100 and r > 2.5 * g and r > 2.5 * b
+
+
+def is_blue(r, g, b):
+    return b > 100 and b > 2 * r and b > 1.6 * g
 
 
 class Models(Rendering):
@@ -227,6 +354,18 @@ class Models(Rendering):
         columns, rows = (width - 4) // 64, (height - 4) // 44
         self.assertEqual((width, height), (64 * columns + 4, 44 * rows + 4))
         self.assertTrue(count <= columns * rows < count + columns, (count, columns, rows))
+
+    def test_each_is_in_its_own_tile(self):
+        out = self.path("models.png")
+        self.succeed("shape", "--all", "--sheet", out, "--detail", "12", "--picture", "90x72")
+        sheet = decode_png(out)
+        known = re.search(r"expected (.*?)[;)]", self.refuse(1, "shape", "no-such", "--out", self.path("x.obj")))[1].split(", ")
+        columns = (sheet[0] - 4) // 94
+        for k, name in enumerate(known):
+            tile = part(sheet, 4 + 94 * (k % columns), 4 + 76 * (k // columns), 90, 72)
+            self.succeed("shape", name, "--detail", "12", "--picture", "90x72", "--out", out)
+            self.assertEqual(tile[2][:58], decode_png(out)[2][:58], name)
+            self.assertEqual(find_words(tile, name, WHITE), [(5, 60)], name)
 
     def test_wrong_arguments(self):
         out = self.path("x.png")
@@ -275,7 +414,7 @@ class Videos(Rendering):
 
     def test_interrupting_leaves_nothing(self):
         process = subprocess.Popen([LIMBER, "render", "crowd", "--size", "640x360", "--out", self.path("x.mp4")],
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=signals_as_usual)
         began = time.monotonic()
         while not os.listdir(self.folder.name) and time.monotonic() - began < 60:
             time.sleep(0.05)
@@ -300,6 +439,11 @@ class Arguments(Rendering):
                  (("--out", out, "--frames", "0"), "render: --frames 0: expected a whole number from 1 to 100000000"),
                  (("--out", out, "--at", "soon"), "render: --at soon: expected seconds from 0 to 1e+06"),
                  (("--out", out, "--at", "-1"), "render: --at -1: expected seconds from 0 to 1e+06"),
+                 (("--out", out, "--at", "0x10"), "render: --at 0x10: expected seconds from 0 to 1e+06"),
+                 (("--out", out, "--at", " 1"), "render: --at  1: expected seconds from 0 to 1e+06"),
+                 (("--out", out, "--at", "1 "), "render: --at 1 : expected seconds from 0 to 1e+06"),
+                 (("--out", out, "--range", "0"), "render: --range 0: expected a number from 1e-06 to 1e+06"),
+                 (("--out", out, "--range", "inf"), "render: --range inf: expected a number from 1e-06 to 1e+06"),
                  (("--out", out, "--at", "1", "--frames", "2"), "render: --at and --frames exclude each other"),
                  (("--out", out, "--sheet", "4"), "render: --sheet 4: expected columns and rows up to 64, as 4x3"),
                  (("--out", out, "--sheet", "0x3"), "render: --sheet 0x3: expected columns and rows up to 64, as 4x3"),
@@ -309,6 +453,7 @@ class Arguments(Rendering):
                  (("--out", out, "--camera", "1,2,3"), "render: --camera 1,2,3: expected the eye, what it looks at and degrees "
                   "from 1 to 170, as 4,3,6/0,1,0/40"),
                  (("--out", out, "--camera", "1,2,3/1,2,3"), "render: --camera 1,2,3/1,2,3: the eye is where it looks at"),
+                 (("--out", out, "--camera", "0,-0,0/0,0,0"), "render: --camera 0,-0,0/0,0,0: the eye is where it looks at"),
                  (("--out", out, "--set", "frames"), "--set frames: expected PATH=VALUE, as in bodies[0].mass=2")]
         for arguments, expected in wrong:
             self.assertEqual(self.refuse(2, "render", "modes", *arguments), expected)
@@ -333,6 +478,14 @@ class Failures(Rendering):
         out = self.path("x.png")
         error = self.refuse(1, "render", "modes", "--view", "surface,wirefame", "--out", out)
         self.assertRegex(error, r'no view "wirefame" \(expected none, surface, .*; did you mean "wireframe"\?\)$')
+        for views in ["none,surface", "surface,none"]:
+            self.assertEqual(self.refuse(1, "render", "modes", "--view", views, "--out", out),
+                             "--view %s: none leaves the bodies out (expected no other view with it)" % views)
+        for views in ["speed,strain", "regions,speed", "strain,surface,regions"]:
+            self.assertEqual(self.refuse(1, "render", "modes", "--view", views, "--out", out),
+                             "--view %s: a body has one colour (expected one of regions, speed and strain)" % views)
+        self.assertEqual(self.refuse(2, "render", "modes", "--range", "2", "--out", out),
+                         "render: --range is for --view speed and --view strain")
         self.assertIn('no view ""', self.refuse(1, "render", "modes", "--view", "surface,", "--out", out))
 
     def test_outputs_that_cannot_be_written(self):
@@ -355,6 +508,37 @@ class Failures(Rendering):
             os.chmod(file.name, 0o755)
             error = self.refuse(1, "render", "modes", *SMALL, "--out", out, env={**os.environ, "PATH": folder + ":/usr/bin:/bin"})
             self.assertTrue(error.endswith("ffmpeg: Unknown encoder"), error)
+
+    def test_files_larger_than_allowed(self):
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+
+        out = self.path("x.png")
+        error = self.refuse(1, "render", "modes", "--at", "0", "--size", "320x180", "--out", out, preexec_fn=limit)
+        self.assertEqual(error, out + ": cannot be written: File too large")
+
+    def test_an_error_takes_the_place_of_the_progress_bar(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "ffmpeg"), "w") as file:
+                file.write("#!/bin/sh\nhead -c 1000000 >/dev/null; echo 'no room' >&2\nexit 1\n")
+            os.chmod(file.name, 0o755)
+            ours, theirs = pty.openpty()
+            out = self.path("x.mp4")
+            done = subprocess.run([LIMBER, "render", "sticks", *SMALL, "--out", out], stdout=subprocess.PIPE, stderr=theirs,
+                                  env={**os.environ, "PATH": folder + ":/usr/bin:/bin"}, timeout=300)
+            os.close(theirs)
+            shown = b""
+            try:
+                while block := os.read(ours, 4096):
+                    shown += block
+            except OSError:
+                pass  # how Linux says that the other end is closed
+            os.close(ours)
+        self.assertEqual(done.returncode, 1)
+        bar, error = shown.decode().rsplit("\r\x1b[K", 1)
+        self.assertRegex(bar, r"\A(\r\[[#.]{40}\] \d+/\d+ frames)+\Z")
+        self.assertEqual(error, "limber: %s: ffmpeg: no room\r\n" % out)
 
     def test_machines_that_cannot_draw(self):
         out = self.path("x.png")

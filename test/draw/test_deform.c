@@ -114,8 +114,14 @@ static void both_ways_give_one_picture(void **context)
     lm_body_id ids[3];
     lm_world_get_bodies(world, ids, 3);
     for (int n = 0; n < 3; n++) deform_body(world, ids[n], 0.5);
-    static const uint32_t views[] = {DRAW_SURFACE, DRAW_SURFACE | DRAW_WIREFRAME, DRAW_STRAIN, DRAW_REGIONS};
-    for (int n = 0; n < 4; n++) {
+    static const uint32_t views[] = {DRAW_SURFACE,
+                                     DRAW_SURFACE | DRAW_WIREFRAME,
+                                     DRAW_STRAIN,
+                                     DRAW_REGIONS,
+                                     DRAW_WIREFRAME,
+                                     DRAW_WIREFRAME | DRAW_STRAIN,
+                                     DRAW_WIREFRAME | DRAW_SPEED};
+    for (size_t n = 0; n < sizeof views / sizeof views[0]; n++) {
         draw_settings settings = look_at_stage(lm_dvec3_zero());
         settings.views = views[n];
         image card = make_picture(d, world, &settings, WIDTH, HEIGHT);

@@ -1,5 +1,5 @@
 /*
- * Pictures: what is in the world is in them, views show what they say, and nothing about a world is too much for the renderer.
+ * Pictures: what is in the world is in them, and nothing about a world is too much for the renderer.
  */
 #include "draw/internal.h"
 #include "test/draw/stage.h"
@@ -79,120 +79,6 @@ static void bodies_cast_shadows(void **context)
         lm_world_destroy(world);
     }
     assert_true(lightness[1] < 0.9 * lightness[0]);
-}
-
-static void views_have_names(void **context)
-{
-    (void)context;
-    uint32_t all = 0, count = 0;
-    for (; draw_view_name(count); count++) {
-        assert_int_equal(draw_view_find(draw_view_name(count)), 1u << count);
-        all |= 1u << count;
-    }
-    assert_int_equal(all, DRAW_SURFACE | DRAW_WIREFRAME | DRAW_PARTICLES | DRAW_REGIONS | DRAW_GOALS | DRAW_LINKS |
-                              DRAW_CONTACTS | DRAW_SPEED | DRAW_STRAIN);
-    assert_int_equal(draw_view_find("strain"), DRAW_STRAIN);
-    assert_int_equal(draw_view_find("nonsense"), 0);
-    assert_int_equal(draw_view_find(""), 0);
-}
-
-static void every_view_differs_from_every_other(void **context)
-{
-    (void)context;
-    lm_world *world = make_stage(lm_dvec3_zero());
-    lm_body_id ids[3];
-    lm_world_get_bodies(world, ids, 3);
-    for (int n = 0; n < 3; n++) { /* strain that is not speed: a push, and a bend */
-        assert_ok(lm_body_add_particle_impulse(world, ids[n], 3, (lm_vec3){0.2f, 0.1f, 0.3f}));
-        deform_body(world, ids[n], 0.4);
-    }
-    assert_ok(lm_world_step(world, FRAME));
-    enum { COUNT = 9 };
-    image pictures[COUNT];
-    for (int n = 0; n < COUNT; n++) {
-        draw_settings settings = look_at_stage(lm_dvec3_zero());
-        settings.views = 1u << n;
-        pictures[n] = shoot(world, &settings);
-        for (int k = 0; k < n; k++) {
-            if (mean_difference(&pictures[n], &pictures[k]) < 0.1) {
-                print_error("%s and %s look the same\n", draw_view_name((uint32_t)n), draw_view_name((uint32_t)k));
-                fail();
-            }
-        }
-    }
-    for (int n = 0; n < COUNT; n++) image_free(&pictures[n]);
-    lm_world_destroy(world);
-}
-
-static void views_combine(void **context)
-{
-    (void)context;
-    lm_world *world = make_stage(lm_dvec3_zero());
-    static const uint32_t pairs[][2] = {
-        {DRAW_SURFACE, DRAW_WIREFRAME},   {DRAW_SURFACE, DRAW_PARTICLES}, {DRAW_SURFACE, DRAW_LINKS},
-        {DRAW_SURFACE, DRAW_GOALS},       {DRAW_SURFACE, DRAW_CONTACTS},  {DRAW_PARTICLES, DRAW_SPEED},
-        {DRAW_WIREFRAME, DRAW_PARTICLES}, {DRAW_PARTICLES, DRAW_REGIONS}, {DRAW_REGIONS, DRAW_WIREFRAME},
-    };
-    for (size_t n = 0; n < sizeof pairs / sizeof pairs[0]; n++) {
-        draw_settings first = look_at_stage(lm_dvec3_zero()), second = first, both = first;
-        first.views = pairs[n][0];
-        second.views = pairs[n][1];
-        both.views = pairs[n][0] | pairs[n][1];
-        assert_true(difference(world, &both, &first) > 0.03);
-        assert_true(difference(world, &both, &second) > 0.03);
-    }
-    draw_settings all = look_at_stage(lm_dvec3_zero());
-    all.views = 0x1ff;
-    image picture = shoot(world, &all);
-    image_free(&picture);
-    lm_world_destroy(world);
-}
-
-/* Marks are where bodies touch, and nowhere else. */
-static void contacts_are_marked(void **context)
-{
-    (void)context;
-    lm_world *world = make_world(0.0);
-    add_floor(world, 0.0);
-    lm_body_id body = add_block(world, LM_SKIN_PARTICLES, (lm_dvec3){0.0, 1.0, 0.0});
-    draw_settings plain = look_at_stage(lm_dvec3_zero()), marked = plain;
-    marked.views = DRAW_SURFACE | DRAW_CONTACTS;
-    assert_at_most(difference(world, &plain, &marked), 0.0);
-    lm_body_info info;
-    assert_ok(lm_body_get_info(world, body, &info));
-    lm_vec3 x[125];
-    assert_ok(lm_body_get_rest_positions(world, body, x));
-    assert_ok(lm_body_set_state(world, body, (lm_dvec3){0.0, 0.26, 0.0}, x, NULL)); /* lowest 0.01 above the floor */
-    assert_true(difference(world, &plain, &marked) > 0.01);
-    assert_int_equal(d->overlays.ball_count, 25);
-    lm_world_destroy(world);
-}
-
-/* The legend's end stays at the largest value so far, or where it was asked to be. */
-static void ranges_are_stable(void **context)
-{
-    (void)context;
-    draw *own = open_renderer(WIDTH, HEIGHT);
-    lm_world *world = make_world(0.0);
-    lm_body_id body = add_block(world, LM_SKIN_PARTICLES, (lm_dvec3){0.0, 0.5, 0.0});
-    draw_settings settings = look_at_stage(lm_dvec3_zero());
-    settings.views = DRAW_SPEED;
-    const float speeds[4] = {1.0f, 3.0f, 2.0f, 0.0f}, tops[4] = {1.0f, 3.0f, 3.0f, 3.0f};
-    lm_vec3 x[125], v[125];
-    assert_ok(lm_body_get_rest_positions(world, body, x));
-    for (int n = 0; n < 4; n++) {
-        for (int k = 0; k < 125; k++) v[k] = (lm_vec3){speeds[n], 0.0f, 0.0f};
-        assert_ok(lm_body_set_state(world, body, (lm_dvec3){0.0, 0.5, 0.0}, x, v));
-        image picture = make_picture(own, world, &settings, WIDTH, HEIGHT);
-        assert_near(own->speed.high, tops[n], 1e-5);
-        image_free(&picture);
-    }
-    settings.map_top = 7.5f;
-    image picture = make_picture(own, world, &settings, WIDTH, HEIGHT);
-    assert_near(own->speed.high, 7.5, 0.0);
-    image_free(&picture);
-    lm_world_destroy(world);
-    draw_close(own);
 }
 
 static void colours_are_those_told(void **context)
@@ -509,16 +395,55 @@ static void mistakes_are_told(void **context)
     lm_world_destroy(world);
 }
 
+/* A small ball is drawn where draw_project says, from every side, straight down and nearly so too. */
+static void projections_are_those_of_pictures(void **context)
+{
+    (void)context;
+    const lm_dvec3 eyes[] = {{3, 2, 4}, {-3, 0.5, 1}, {0.2, 6, 0.1}, {0.05, 6, 0.01}, {0, 6, 0}, {0.05, -6, 0.02}};
+    const lm_dvec3 at = {0.35, 0.2, 0.45};
+    for (size_t n = 0; n < sizeof eyes / sizeof eyes[0]; n++) {
+        lm_world *world = make_world(0.0);
+        draw_settings settings = draw_settings_default();
+        settings.camera.at = eyes[n];
+        image before = shoot(world, &settings);
+        lm_collider_def ball = lm_collider_def_default();
+        ball.shape = LM_SHAPE_SPHERE;
+        ball.radius = 0.1f;
+        ball.pose.position = at;
+        lm_collider_id collider;
+        assert_ok(lm_collider_create(world, &ball, &collider));
+        image after = shoot(world, &settings);
+        double x = 0.0, y = 0.0, count = 0.0, out[3];
+        for (int k = 0; k < WIDTH * HEIGHT; k++) {
+            if (abs(before.pixels[3 * k] - after.pixels[3 * k]) > 4) {
+                x += 0.5 + k % WIDTH;
+                y += 0.5 + k / WIDTH;
+                count += 1.0;
+            }
+        }
+        assert_true(count > 5.0);
+        assert_true(draw_project(&settings.camera, WIDTH, HEIGHT, at, out));
+        assert_near(x / count, out[0], 1.0);
+        assert_near(y / count, out[1], 1.0);
+        lm_dvec3 behind = {2.0 * eyes[n].x, 2.0 * eyes[n].y, 2.0 * eyes[n].z};
+        assert_false(draw_project(&settings.camera, WIDTH, HEIGHT, behind, out));
+        if (fabs(eyes[n].y) > 5.9 && fabs(eyes[n].x) < 0.1) { /* the picture's top is away from us */
+            assert_true(draw_project(&settings.camera, WIDTH, HEIGHT, (lm_dvec3){0.0, 0.0, -0.4}, out));
+            assert_near(out[0], 0.5 * WIDTH, 1.0);
+            assert_true(eyes[n].y > 0.0 ? out[1] < 0.5 * HEIGHT - 5.0 : out[1] > 0.5 * HEIGHT + 5.0);
+        }
+        image_free(&before);
+        image_free(&after);
+        lm_world_destroy(world);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pictures_show_bodies_and_their_motion),
         cmocka_unit_test(bodies_cast_shadows),
-        cmocka_unit_test(views_have_names),
-        cmocka_unit_test(every_view_differs_from_every_other),
-        cmocka_unit_test(views_combine),
-        cmocka_unit_test(contacts_are_marked),
-        cmocka_unit_test(ranges_are_stable),
+        cmocka_unit_test(projections_are_those_of_pictures),
         cmocka_unit_test(colours_are_those_told),
         cmocka_unit_test(far_away_looks_the_same),
         cmocka_unit_test(worlds_may_be_bare),

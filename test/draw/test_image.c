@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -57,6 +58,23 @@ static uint64_t light(const image *picture, uint32_t x, uint32_t y, uint32_t wid
         }
     }
     return sum;
+}
+
+/* Whether words stand with their upper left corner there: each dot in the ink's colour, everything between in another. */
+static bool says(const image *picture, int x, int y, image_colour ink, const char *words)
+{
+    image expected = make(image_text_width(1, words), image_text_height(1));
+    image_text(&expected, 0, 0, 1, white, words);
+    bool same = x >= 0 && y >= 0 && x + expected.width <= picture->width && y + expected.height <= picture->height;
+    for (uint32_t j = 0; j < expected.height && same; j++) {
+        for (uint32_t i = 0; i < expected.width && same; i++) {
+            const uint8_t *pixel = at(picture, (uint32_t)x + i, (uint32_t)y + j);
+            bool inked = pixel[0] == ink.r && pixel[1] == ink.g && pixel[2] == ink.b;
+            same = inked == (at(&expected, i, j)[0] == 255);
+        }
+    }
+    image_free(&expected);
+    return same;
 }
 
 static char folder[64];
@@ -187,25 +205,101 @@ static void test_sheets_have_their_grid(void **state)
         assert_int_equal(at(&s.picture, x, y)[2], 200);
         assert_int_equal(at(&s.picture, x + s.tile_width - 1, y + s.tile_height - 1)[2], 200);
         assert_true(at(&s.picture, x - 1, y)[0] > 200 && at(&s.picture, x, y - 1)[0] > 200);
-        bool labelled = false;
-        for (uint32_t k = 0; k < s.tile_width / 2; k++) {
-            labelled = labelled || at(&s.picture, x + k, y + s.tile_height - 10)[0] > 200;
-        }
-        assert_true(labelled);
+        int base = (int)(y + s.tile_height) - 3 - 2 - (int)image_text_height(1); /* 3 to the edge */
+        assert_true(says(&s.picture, (int)x + 3 + 2, base + 2, white, "1.5 s"));
     }
     assert_true(s.left + 4 * s.tile_width + 3 * SHEET_GAP <= 433 && s.top + 3 * s.tile_height + 2 * SHEET_GAP <= 203);
     image_free(&tile);
     sheet_free(&s);
 }
 
-static void test_labels_stay_within(void **state)
+static const image_colour label_ink = {40, 44, 54};
+
+static void test_labels_stand_below_what_they_name(void **state)
 {
     (void)state;
     image picture = make(200, 100);
-    label_below(&picture, -50, 400, "corner");
-    uint64_t all = light(&picture, 0, 0, 200, 100);
-    assert_true(all > 0 && all == light(&picture, 0, 50, 100, 50));
-    label_below(&picture, 100, 50, "very much longer than the picture is wide, by far");
+    image_fill(&picture, 0, 0, 200, 100, (image_colour){90, 120, 90}, 1.0f);
+    placed_label labels[] = {{.words = "left", .x = 40, .y = 20},
+                             {.words = "right", .x = 150, .y = 60},
+                             {.words = "corner", .x = 500, .y = 400}};
+    assert_int_equal(label_place(labels, 3, 200, 100), 1);
+    label_draw(&picture, labels, 3, 1);
+    for (int i = 0; i < 2; i++) {
+        placed_label l = labels[i];
+        assert_true(2 * l.left + l.width - 2 * l.x <= 1 && 2 * l.left + l.width - 2 * l.x >= -1);
+        assert_int_equal(l.top, l.y + 2);
+    }
+    assert_true(labels[2].left + labels[2].width == 200 && labels[2].top + labels[2].height == 100);
+    for (int i = 0; i < 3; i++) {
+        assert_true(says(&picture, labels[i].left + 2, labels[i].top + 2, label_ink, labels[i].words));
+    }
+    assert_false(says(&picture, labels[0].left + 2, labels[0].top + 2, label_ink, "lift"));
+    image_free(&picture);
+}
+
+static void assert_apart_and_within(const placed_label *labels, uint32_t count, int width, int height)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const placed_label *a = &labels[i];
+        if (a->width == 0) continue; /* left out */
+        assert_true(a->left >= 0 && a->top >= 0 && a->left + a->width <= width && a->top + a->height <= height);
+        for (uint32_t k = 0; k < i; k++) {
+            const placed_label *b = &labels[k];
+            assert_true(b->width == 0 || a->left >= b->left + b->width || b->left >= a->left + a->width ||
+                        a->top >= b->top + b->height || b->top >= a->top + a->height);
+        }
+    }
+}
+
+static void test_labels_make_room_for_each_other(void **state)
+{
+    (void)state;
+    placed_label row[] = {{.words = "rigid", .x = 20, .y = 30},
+                          {.words = "linear", .x = 60, .y = 30},
+                          {.words = "quadratic", .x = 100, .y = 30}};
+    assert_int_equal(label_place(row, 3, 120, 90), 1);
+    assert_apart_and_within(row, 3, 120, 90);
+    assert_true(row[0].width > 0 && row[1].width > 0 && row[2].width > 0);
+    assert_true(row[0].top == 32 && row[2].top > 32); /* below, not beside what it names */
+
+    /* And keep out of what is taken. */
+    placed_label corner[] = {label_corner_place(120, 90, "1.50 s"), {.words = "rigid", .x = 20, .y = 74}};
+    assert_true(corner[0].left == 3 && corner[0].top + corner[0].height == 87 && corner[0].width == 39);
+    label_place(corner, 2, 120, 90);
+    assert_apart_and_within(corner, 2, 120, 90);
+    assert_true(corner[1].width > 0 && corner[1].top < corner[0].top);
+
+    /* Smaller letters where large ones would need many lines, but not for so little as one. */
+    placed_label same[6];
+    for (int i = 0; i < 6; i++) same[i] = (placed_label){.words = "the same place", .x = 300, .y = 300};
+    assert_int_equal(label_place(same, 1, 1280, 720), 3);
+    assert_int_equal(label_place(same, 2, 1280, 720), 3);
+    assert_apart_and_within(same, 2, 1280, 720);
+    assert_int_equal(label_place(same, 6, 1280, 720), 1);
+    assert_apart_and_within(same, 6, 1280, 720);
+    for (int i = 0; i < 6; i++) assert_true(same[i].width > 0);
+
+    /* At the bottom there is room above only; in a picture that is full, some are left out. */
+    for (int i = 0; i < 6; i++) same[i].y = 700;
+    label_place(same, 6, 1280, 720);
+    assert_apart_and_within(same, 6, 1280, 720);
+    for (int i = 0; i < 6; i++) assert_true(same[i].width > 0);
+    label_place(same, 6, 100, 40);
+    assert_apart_and_within(same, 6, 100, 40);
+    assert_true(same[0].width > 0 && same[5].width == 0);
+}
+
+static void test_labels_wider_than_the_picture(void **state)
+{
+    (void)state;
+    image picture = make(60, 100);
+    placed_label one = {.words = "very much longer than the picture is wide", .x = 30, .y = 50};
+    uint32_t scale = label_place(&one, 1, 60, 100);
+    label_draw(&picture, &one, 1, scale);
+    assert_true(scale == 1 && one.left == 0);
+    assert_true(light(&picture, 0, 50, 60, 20) > 0);
+    assert_int_equal(label_place(&one, 1, 300, 1000), 1); /* where letters could be large, but not so wide */
     image_free(&picture);
 }
 
@@ -282,14 +376,16 @@ static void test_a_dropped_file_leaves_the_old_one(void **state)
 static void test_interruptions_leave_nothing(void **state)
 {
     (void)state;
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
     char path[128];
     path_in_folder(path, "interrupted");
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         pid_t child = fork();
         if (child == 0) {
             partial_file file;
             image_error error;
+            setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+            signal(signals[i], SIG_DFL); /* where these tests run, it may be ignored */
             if (!partial_open(&file, path, &error) || access(file.temporary, F_OK) != 0) _exit(1);
             raise(signals[i]);
             _exit(2);
@@ -301,6 +397,58 @@ static void test_interruptions_leave_nothing(void **state)
     }
 }
 
+/* And the program's own answer is as before when the file is done with. */
+static void test_ignored_signals_stay_ignored(void **state)
+{
+    (void)state;
+    char path[128];
+    path_in_folder(path, "ignored");
+    pid_t child = fork();
+    if (child == 0) {
+        partial_file file;
+        image_error error;
+        signal(SIGHUP, SIG_IGN);
+        signal(SIGINT, SIG_DFL);
+        if (!partial_open(&file, path, &error)) _exit(1);
+        raise(SIGHUP);
+        partial_drop(&file);
+        bool restored = signal(SIGINT, SIG_DFL) == SIG_DFL && signal(SIGXFSZ, SIG_DFL) == SIG_DFL;
+        _exit(restored ? 0 : 2);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_int_equal(files_in_folder(), 0);
+}
+
+#if LIMBER_HAS_STB
+static void test_a_file_larger_than_allowed_is_told(void **state)
+{
+    (void)state;
+    char path[128];
+    path_in_folder(path, "large.png");
+    pid_t child = fork();
+    if (child == 0) {
+        image picture;
+        image_error error;
+        setrlimit(RLIMIT_FSIZE, &(struct rlimit){4096, 4096});
+        signal(SIGXFSZ, SIG_DFL);
+        if (!image_make(&picture, 100, 100)) _exit(1);
+        for (uint32_t i = 0, noise = 1; i < 30000; i++) {
+            noise = noise * 1664525u + 1013904223u;
+            picture.pixels[i] = (uint8_t)(noise >> 24); /* does not compress */
+        }
+        bool written = image_write_png(path, &picture, &error);
+        image_free(&picture);
+        _exit(written || strstr(error.text, "large.png: cannot be written: File too large") == NULL ? 2 : 0);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_int_equal(files_in_folder(), 0);
+}
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -309,13 +457,19 @@ int main(void)
         cmocka_unit_test(test_every_letter_differs),
         cmocka_unit_test(test_text_is_as_large_as_it_says),
         cmocka_unit_test(test_sheets_have_their_grid),
-        cmocka_unit_test(test_labels_stay_within),
+        cmocka_unit_test(test_labels_stand_below_what_they_name),
+        cmocka_unit_test(test_labels_make_room_for_each_other),
+        cmocka_unit_test(test_labels_wider_than_the_picture),
 #if LIMBER_HAS_STB
         cmocka_unit_test(test_png_reads_back),
 #endif
         cmocka_unit_test(test_what_cannot_be_written_is_told),
         cmocka_unit_test(test_a_dropped_file_leaves_the_old_one),
         cmocka_unit_test(test_interruptions_leave_nothing),
+        cmocka_unit_test(test_ignored_signals_stay_ignored),
+#if LIMBER_HAS_STB
+        cmocka_unit_test(test_a_file_larger_than_allowed_is_told),
+#endif
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

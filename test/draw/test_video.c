@@ -173,6 +173,21 @@ static void test_failures_quote_the_last_words(void **state)
     assert_int_equal(files_left(), 0);
 }
 
+static void test_an_empty_file_is_no_success(void **state)
+{
+    (void)state;
+    image_error error;
+    static const char *const ways[] = {"cat >/dev/null", "cat >/dev/null; rm \"$last\""};
+    for (int i = 0; i < 2; i++) {
+        stand_in(ways[i]);
+        video *v = open_video();
+        assert_true(add_frames(v, 2, &error));
+        assert_false(video_finish(v, &error));
+        assert_error(&error, "ffmpeg succeeded but wrote nothing");
+        assert_int_equal(files_left(), 0);
+    }
+}
+
 static void test_one_that_stops_reading_is_noticed(void **state)
 {
     (void)state;
@@ -204,6 +219,7 @@ static void test_interrupting_leaves_nothing(void **state)
     pid_t child = fork();
     if (child == 0) {
         image_error error;
+        signal(SIGINT, SIG_DFL); /* where these tests run, it may be ignored */
         if (video_open(path, WIDTH, HEIGHT, 30, &error) == NULL) _exit(1);
         usleep(200000);
         raise(SIGINT);
@@ -242,6 +258,7 @@ int main(void)
         cmocka_unit_test(test_frames_arrive_whole),
         cmocka_unit_test(test_arguments_say_what_comes),
         cmocka_unit_test(test_failures_quote_the_last_words),
+        cmocka_unit_test(test_an_empty_file_is_no_success),
         cmocka_unit_test(test_one_that_stops_reading_is_noticed),
         cmocka_unit_test(test_abandoning_leaves_nothing),
         cmocka_unit_test(test_interrupting_leaves_nothing),

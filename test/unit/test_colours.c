@@ -1,4 +1,4 @@
-/* Colours and labels of scenes: what pictures are told about bodies and colliders. */
+/* What pictures are told about the bodies and colliders of scenes: colours, labels, surfaces fine enough to look at. */
 #include "scene/scene.h"
 #include "shapes/shapes.h"
 
@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -17,14 +18,31 @@ typedef struct opened {
     lm_world *world;
 } opened;
 
+static void make_world(opened *o)
+{
+    scene_error error;
+    lm_world_def def = lm_world_def_default();
+    def.workers = 1;
+    lm_world_destroy(o->world);
+    if (scene_make_world(o->scene, &def, &o->world, &error) != LM_OK) fail_msg("%s", error.text);
+}
+
 static opened open_scene(const char *text)
 {
     opened o = {NULL, NULL};
     scene_error error;
-    lm_world_def def = lm_world_def_default();
-    def.workers = 1;
     o.scene = scene_open_text("s.json", text, strlen(text), NULL, 0, &error);
-    if (o.scene == NULL || scene_make_world(o.scene, &def, &o.world, &error) != LM_OK) fail_msg("%s", error.text);
+    if (o.scene == NULL) fail_msg("%s", error.text);
+    make_world(&o);
+    return o;
+}
+
+/* The same with surfaces to be looked at. */
+static opened open_fine(const char *text)
+{
+    opened o = open_scene(text);
+    scene_want_fine_surfaces(o.scene, true);
+    make_world(&o);
     return o;
 }
 
@@ -136,6 +154,174 @@ static void test_wrong_colours_are_told_exactly(void **state)
     }
 }
 
+/* ------------------------------------------------------------------------------------------------------------------
+ * Fine surfaces
+ */
+
+static lm_body_info info_of(const opened *o, uint32_t index)
+{
+    lm_body_info info;
+    assert_int_equal(lm_body_get_info(o->world, scene_get_body(o->scene, index).id, &info), LM_OK);
+    return info;
+}
+
+static uint64_t hash_after(opened *o, uint32_t frames)
+{
+    for (uint32_t frame = 0; frame < frames; frame++) assert_int_equal(scene_step(o->scene, o->world, frame), LM_OK);
+    return lm_world_hash(o->world);
+}
+
+static const char simple[] =
+    "{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\"}, \"at\": [0, 0.6, 0]}, {\"shape\": {\"name\": "
+    "\"penguin\"}, \"density\": 300, \"at\": [2, 0.7, 0], \"state\": {\"scale\": [1, 0.8, 1.1]}, \"repeat\": "
+    "{\"grid\": [1, 1, 2], \"spacing\": [1, 1, 1], \"vary\": {\"size\": 0.4, \"rotate\": [90, 90, 90]}}}, {\"points\": "
+    "[[9, 9, 9]]}], \"colliders\": [{\"shape\": \"plane\"}]}";
+
+static void test_fine_surfaces_change_nothing_but_the_surface(void **state)
+{
+    (void)state;
+    opened plain = open_scene(simple), fine = open_fine(simple);
+    assert_int_equal(info_of(&plain, 0).skin_triangles, 12 * 4 * 4);
+    assert_int_equal(info_of(&fine, 0).skin_triangles, 12 * 24 * 24);
+    assert_in_range(info_of(&fine, 1).skin_triangles, 15000, 25000);
+    assert_int_equal(info_of(&fine, 3).skin_triangles, 0);
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_true(info_of(&plain, i).mass == info_of(&fine, i).mass);
+        assert_int_equal(info_of(&plain, i).particles, info_of(&fine, i).particles);
+    }
+    assert_true(hash_after(&plain, 60) == hash_after(&fine, 60));
+    close_scene(&plain);
+    close_scene(&fine);
+}
+
+static void test_colours_follow_the_surface(void **state)
+{
+    (void)state;
+    opened o = open_fine(simple);
+    assert_int_equal(scene_get_colours(o.scene, 1).count, info_of(&o, 1).skin_vertices);
+    scene_want_fine_surfaces(o.scene, false);
+    make_world(&o);
+    assert_in_range(info_of(&o, 1).skin_vertices, 10, 1000);
+    assert_int_equal(scene_get_colours(o.scene, 1).count, info_of(&o, 1).skin_vertices);
+    close_scene(&o);
+}
+
+/* What the file says of a surface stays; one without gets one; one that is finer by itself keeps it. */
+static void test_given_surfaces_stay(void **state)
+{
+    (void)state;
+    opened o = open_fine("{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\"}, \"surface\": {\"detail\": 5}}, "
+                         "{\"shape\": {\"name\": \"box\"}, \"surface\": {\"skin\": \"regions\"}}, "
+                         "{\"shape\": {\"name\": \"box\", \"detail\": 30}}, "
+                         "{\"shape\": {\"name\": \"box\", \"size\": [4, 0.2, 0.2]}}]}");
+    assert_int_equal(info_of(&o, 0).skin_triangles, 12 * 5 * 5);
+    assert_int_equal(info_of(&o, 1).skin_triangles, 12 * 4 * 4);
+    assert_int_equal(info_of(&o, 2).skin_triangles, 12 * 30 * 30);
+    assert_int_equal(info_of(&o, 3).skin_triangles, 4 * (2 * 96 * 5 + 5 * 5)); /* five edges across a thin stick */
+    close_scene(&o);
+}
+
+static uint32_t triangles_of_copies(const char *shape, uint32_t copies)
+{
+    char text[256];
+    snprintf(text, sizeof text,
+             "{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"%s\"}, \"repeat\": {\"grid\": [%u, 1, 1], "
+             "\"spacing\": [1, 1, 1]}}]}",
+             shape, (unsigned)copies);
+    opened o = open_fine(text);
+    uint32_t each = info_of(&o, 0).skin_triangles;
+    close_scene(&o);
+    return each;
+}
+
+static void test_many_bodies_share_the_triangles(void **state)
+{
+    (void)state;
+    uint32_t few = triangles_of_copies("box", 40), more = triangles_of_copies("box", 100);
+    assert_int_equal(few, 12 * 24 * 24);
+    assert_in_range(more, 2000, 3000);
+    assert_in_range(triangles_of_copies("penguin", 100), 700, 3000);
+    assert_int_equal(triangles_of_copies("box", 5000), 12 * 4 * 4); /* what they have anyway */
+}
+
+/* How far the surface reaches beyond the box around the particles, along any axis. */
+static double overhang(const opened *o)
+{
+    lm_body_info info = info_of(o, 0);
+    lm_body_id id = scene_get_body(o->scene, 0).id;
+    lm_dvec3 zero = {0, 0, 0};
+    float(*particles)[3] = calloc(info.particles, sizeof *particles);
+    float(*surface)[3] = calloc(info.skin_vertices, sizeof *surface);
+    assert_int_equal(lm_body_get_positions(o->world, id, zero, (lm_vec3 *)particles), LM_OK);
+    assert_int_equal(lm_body_get_skin(o->world, id, zero, (lm_vec3 *)surface, NULL), LM_OK);
+    double most = 0.0;
+    for (int axis = 0; axis < 3; axis++) {
+        float low = particles[0][axis], high = low;
+        for (uint32_t i = 1; i < info.particles; i++) {
+            low = particles[i][axis] < low ? particles[i][axis] : low;
+            high = particles[i][axis] > high ? particles[i][axis] : high;
+        }
+        for (uint32_t i = 0; i < info.skin_vertices; i++) {
+            double beyond = surface[i][axis] > high ? surface[i][axis] - high : low - surface[i][axis];
+            assert_true(beyond == beyond);
+            most = beyond > most ? beyond : most;
+        }
+    }
+    free(particles);
+    free(surface);
+    return most;
+}
+
+/* A fine surface on a handful of particles, dropped on a floor: a box stays between its corners (but for 3 cm while it is
+ * bent by the blow), round things bulge out of their few particles little more than at rest, sheets and sticks do not
+ * fray. */
+static void test_few_particles_carry_a_fine_surface(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *shape;
+        double most; /* overhang, metres */
+    } bodies[] = {
+        {"\"name\": \"box\", \"detail\": 1", 0.03},           {"\"name\": \"box\", \"size\": [1, 0.02, 1]", 0.01},
+        {"\"name\": \"box\", \"size\": [2, 0.1, 0.1]", 0.02}, {"\"name\": \"sphere\", \"detail\": 1", 0.12},
+        {"\"name\": \"cylinder\", \"detail\": 1", 0.08},      {"\"name\": \"torus\", \"size\": [1, 0.1, 1]", 0.02},
+        {"\"name\": \"head\", \"detail\": 1", 0.23},
+    };
+    for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
+        char text[320];
+        snprintf(text, sizeof text,
+                 "{\"limber\": 1, \"bodies\": [{\"shape\": {%s}, \"at\": [0, 1.5, 0], \"rotate\": [20, 30, 10]}], "
+                 "\"colliders\": [{\"shape\": \"plane\"}]}",
+                 bodies[i].shape);
+        opened o = open_fine(text);
+        for (uint32_t frame = 0; frame < 120; frame++) {
+            assert_int_equal(scene_step(o.scene, o.world, frame), LM_OK);
+            double beyond = overhang(&o);
+            if (beyond > bodies[i].most) fail_msg("%s: %g m in frame %u", bodies[i].shape, beyond, (unsigned)frame);
+        }
+        close_scene(&o);
+    }
+}
+
+static void ignore_line(const char *line, void *user)
+{
+    (void)line;
+    (void)user;
+}
+
+/* Volume is measured within the surface as drawn, and compared with that. */
+static void test_volume_is_that_of_the_fine_surface(void **state)
+{
+    (void)state;
+    opened o =
+        open_fine("{\"limber\": 1, \"gravity\": [0, 0, 0], \"frames\": 2, \"bodies\": [{\"shape\": {\"name\": "
+                  "\"sphere\", \"detail\": 2}}], \"expect\": [{\"measure\": \"volume\", \"greater_than\": 0.999}, "
+                  "{\"measure\": \"volume\", \"less_than\": 1.001}]}");
+    hash_after(&o, 2);
+    assert_int_equal(scene_check(o.scene, o.world, ignore_line, NULL), 0);
+    close_scene(&o);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -144,6 +330,12 @@ int main(void)
         cmocka_unit_test(test_models_bring_their_own),
         cmocka_unit_test(test_colliders),
         cmocka_unit_test(test_wrong_colours_are_told_exactly),
+        cmocka_unit_test(test_fine_surfaces_change_nothing_but_the_surface),
+        cmocka_unit_test(test_colours_follow_the_surface),
+        cmocka_unit_test(test_given_surfaces_stay),
+        cmocka_unit_test(test_many_bodies_share_the_triangles),
+        cmocka_unit_test(test_few_particles_carry_a_fine_surface),
+        cmocka_unit_test(test_volume_is_that_of_the_fine_surface),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -166,6 +166,8 @@ static const wrong_scene wrong_scenes[] = {
     {"{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\"}, \"stiffness_zones\": [{\"where\": {\"min\": "
      "[0,0,0], \"max\": [1,-1,1]}, \"value\": 0.5}]}]}",
      "s.json:1:107: bodies[0].stiffness_zones[0].where.max: is below min (expected at least min along each axis)"},
+    {"{\"limber\": 1, \"camera\": {\"at\": [0,-0,0]}}",
+     "s.json:1:32: camera.at: is where it looks at (expected another point than look_at)"},
     {"{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\"}, \"state\": {\"modes\": [{\"axis\": \"x\", "
      "\"function\": \"yx\", \"amount\": 1}]}}]}",
      "s.json:1:99: bodies[0].state.modes[0].function: is \"yx\" (expected one of \"x\", \"y\", \"z\", \"xx\", \"yy\", "
