@@ -43,9 +43,6 @@ void draw_context_leave(draw_context *context);                    /* gives back
 
 /* ---- program.c: shaders ---- */
 
-/* The text of a file of draw/shaders, or null. */
-const char *draw_shader_text(const char *name);
-
 /* Units that textures stay bound to during a frame. */
 enum {
     UNIT_PARTICLES,

@@ -4,6 +4,7 @@
  * A line `#include "file"` is replaced by that file, as in C. Every program shares the uniform block `frame`, and finds each
  * texture at the same unit.
  */
+#include "cmake/embedded.h"
 #include "draw/internal.h"
 
 #include <stdio.h>
@@ -49,7 +50,7 @@ static bool add_piece(pieces *p, const char *text, size_t length)
 /* Adds a file, with those that it includes in their places. */
 static bool add_file(pieces *p, const char *name, draw_error *error)
 {
-    const char *text = draw_shader_text(name);
+    const char *text = embedded_find(embedded_shaders, name);
     if (!text) {
         return draw_fail(error, "there is no shader %s", name);
     }

@@ -1,6 +1,7 @@
 /* Opening and closing scenes: built-in by name, or from a file. */
 #include "scene/scene.h"
 
+#include "cmake/embedded.h"
 #include "scene/internal.h"
 #include "scene/nearest.h"
 #include "scene/read.h"
@@ -9,6 +10,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+const char *scene_builtin_name(uint32_t index)
+{
+    for (uint32_t i = 0; i < index; i++) {
+        if (embedded_scenes[i].name == NULL) {
+            return NULL;
+        }
+    }
+    return embedded_scenes[index].name;
+}
+
+const char *scene_builtin_text(const char *name) { return embedded_find(embedded_scenes, name); }
 
 static char *copy_text(json_document *document, const char *text)
 {

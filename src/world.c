@@ -216,34 +216,31 @@ lm_isa lm_world_get_isa(const lm_world *world) { return world->isa; }
 uint32_t lm_world_get_workers(const lm_world *world) { return lmi_workers_count(world->workers); }
 double lm_world_get_time(const lm_world *world) { return world->time; }
 
-uint32_t lm_world_get_bodies(const lm_world *world, lm_body_id *ids, uint32_t capacity)
+/* The ids of what lives in a pool, in slot order; all kinds of ids are alike. */
+static uint32_t list_ids(const lmi_pool *pool, void *ids, uint32_t capacity)
 {
     uint32_t count = 0;
-    LMI_POOL_EACH(&world->bodies, n)
+    LMI_POOL_EACH(pool, n)
     {
         if (count < capacity) {
-            lmi_id id = lmi_pool_id(&world->bodies, n);
-            lm_body_id body = {id.slot, id.generation};
-            ids[count] = body;
+            lmi_id id = lmi_pool_id(pool, n);
+            memcpy((char *)ids + count * sizeof id, &id, sizeof id);
         }
         count++;
     }
     return count;
 }
 
+uint32_t lm_world_get_bodies(const lm_world *world, lm_body_id *ids, uint32_t capacity)
+{
+    _Static_assert(sizeof *ids == sizeof(lmi_id), "an id is a slot and a generation");
+    return list_ids(&world->bodies, ids, capacity);
+}
+
 uint32_t lm_world_get_colliders(const lm_world *world, lm_collider_id *ids, uint32_t capacity)
 {
-    uint32_t count = 0;
-    LMI_POOL_EACH(&world->colliders, n)
-    {
-        if (count < capacity) {
-            lmi_id id = lmi_pool_id(&world->colliders, n);
-            lm_collider_id collider = {id.slot, id.generation};
-            ids[count] = collider;
-        }
-        count++;
-    }
-    return count;
+    _Static_assert(sizeof *ids == sizeof(lmi_id), "an id is a slot and a generation");
+    return list_ids(&world->colliders, ids, capacity);
 }
 
 void lm_world_get_stats(const lm_world *world, lm_stats *stats)

@@ -21,7 +21,7 @@
 #include "base/dmath.h"
 #include "step/motion.h"
 
-#define OVERSTRETCHED 4.0
+#define OVERSTRETCHED 3.0
 
 /* In units of the sum of the terms' magnitudes. Float32 leaves about 1e-7; what a step left must still count as rounding
  * when damping has shrunk the terms in the next one. */

@@ -2,34 +2,11 @@
  * Light and shade, pixel by pixel: what is in shadow is darker by as much as it should be, whatever else there is in the world.
  */
 #include "draw/internal.h"
-#include "test/draw/stage.h"
+#include "test/draw/shared.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { WIDTH = 240, HEIGHT = 160 };
-
-static draw *d;
-
-static int open_shared(void **context)
-{
-    (void)context;
-    d = open_renderer(WIDTH, HEIGHT);
-    return 0;
-}
-
-static int close_shared(void **context)
-{
-    (void)context;
-    draw_close(d);
-    return 0;
-}
-
-static image shoot(const lm_world *world, const draw_settings *settings)
-{
-    return make_picture(d, world, settings, WIDTH, HEIGHT);
-}
 
 static lm_collider_id add_box(lm_world *world, lm_dvec3 at, lm_vec3 half)
 {

@@ -2,44 +2,11 @@
  * Views: each shows what it says, alone and with others, and the colour maps mean what their legends say.
  */
 #include "draw/internal.h"
-#include "test/draw/stage.h"
+#include "test/draw/shared.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { WIDTH = 240, HEIGHT = 160 };
-
-static draw *d;
-
-static int open_shared(void **context)
-{
-    (void)context;
-    d = open_renderer(WIDTH, HEIGHT);
-    return 0;
-}
-
-static int close_shared(void **context)
-{
-    (void)context;
-    draw_close(d);
-    return 0;
-}
-
-static image shoot(const lm_world *world, const draw_settings *settings)
-{
-    return make_picture(d, world, settings, WIDTH, HEIGHT);
-}
-
-/* How different the pictures of two settings are. */
-static double difference(const lm_world *world, const draw_settings *a, const draw_settings *b)
-{
-    image first = shoot(world, a), second = shoot(world, b);
-    double mean = mean_difference(&first, &second);
-    image_free(&first);
-    image_free(&second);
-    return mean;
-}
 
 static void views_have_names(void **context)
 {

@@ -405,7 +405,7 @@ static void check_recovered(const lm_world *world, const specimen *s, tally *t)
     t->by_mode[s->material.mode]++;
     t->by_mangled[s->mangled]++;
     t->longest = fmax(t->longest, s->steps);
-    if (!recovered) {
+    if (!recovered && (s->cloud == CLOUD_LINE || s->cloud == CLOUD_SHEET) && s->mangled != MANGLED_HUGE) {
         t->nudged++;
         left = residual_after_nudge(world, s);
         recovered = left < 0.01;

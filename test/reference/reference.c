@@ -249,14 +249,14 @@ static double diagonal_of(const ref_vec *points, uint32_t count)
     return ref_length(ref_sub(upper, lower));
 }
 
-/* A body of more than four times its size, with particles farther from their goals than it is large, loses deformation
+/* A body of more than three times its size, with particles farther from their goals than it is large, loses deformation
  * velocity at 20 1/s on top of its own damping. */
 static double kept_when_torn(const ref_body *body, const bool *matched, const ref_vec *goals, double h)
 {
     double size = diagonal_of(body->rest, body->count), farthest = 0.0;
     for (uint32_t i = 0; i < body->count; i++)
         if (matched[i]) farthest = fmax(farthest, ref_length(ref_sub(goals[i], body->x[i])));
-    return diagonal_of(body->x, body->count) > 4.0 * size && farthest > size ? exp(-20.0 * h) : 1.0;
+    return diagonal_of(body->x, body->count) > 3.0 * size && farthest > size ? exp(-20.0 * h) : 1.0;
 }
 
 static void integrate(ref_body *body, double h)
