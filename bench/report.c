@@ -108,6 +108,8 @@ static void print_json(const bench_row *row, bool *failed)
     add_string(&line, "mode", row->mode);
     add_string(&line, "method", row->method);
     if (row->clusters) text_addf(&line, "\"clusters\":%u,", row->clusters);
+    if (row->width) text_addf(&line, "\"w\":%u,", row->width);
+    add_string(&line, "damping", row->damping);
     if (row->has_accuracy) {
         add_number(&line, "orthogonality_error", row->orthogonality_error);
         add_number(&line, "trace_deficit", row->trace_deficit);

@@ -35,6 +35,8 @@ typedef struct bench_row {
     const char *mode;
     const char *method;
     uint32_t clusters;
+    uint32_t width; /* of a lattice's regions */
+    const char *damping;
 
     bool has_accuracy;
     double orthogonality_error; /* largest element of R^T R - I */

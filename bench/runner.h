@@ -8,6 +8,7 @@
 #include "report.h"
 
 int bench_clusters(const bench_options *options, bench_report *report);
+int bench_lattice(const bench_options *options, bench_report *report);
 int bench_polar(const bench_options *options, bench_report *report);
 
 /* Writes "limber: bench: " and the message to standard error; returns 1. */

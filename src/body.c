@@ -25,6 +25,7 @@ lm_body_def lm_body_def_default(void)
     def.clusters.count = 1;
     def.clusters.rings = 1;
     def.clusters.element_size = 4;
+    def.lattice.width = 1;
     def.material = lm_material_default();
     def.pose = lm_pose_identity();
     def.cookie = BODY_COOKIE;
@@ -149,8 +150,12 @@ static const char *def_fault(const lm_body_def *def)
     if (def->cookie != BODY_COOKIE) {
         return "the definition did not come from lm_body_def_default";
     }
-    if (!def->points || def->point_count == 0) {
-        return "a body needs at least one point";
+    bool lattice = def->lattice.vertices || def->lattice.cells;
+    if (!lattice && (!def->points || def->point_count == 0)) {
+        return "a body needs at least one point, or a lattice";
+    }
+    if (lattice && (def->points || def->point_count)) {
+        return "a body has points or a lattice, not both";
     }
     for (uint32_t n = 0; n < def->point_count; n++) {
         const lm_vec3 *p = &def->points[n];
@@ -170,10 +175,11 @@ static const char *def_fault(const lm_body_def *def)
 bool lmi_body_allocate(lm_world *world, lmi_body *body)
 {
     lmi_memory *memory = &world->memory;
-    body->padded_count = (body->particle_count + LMI_BLOCK - 1) / LMI_BLOCK * LMI_BLOCK;
-    body->rest = lmi_allocate(memory, body->particle_count, sizeof *body->rest);
-    body->mass = lmi_allocate(memory, body->particle_count, sizeof *body->mass);
-    body->order = lmi_allocate(memory, body->particle_count, sizeof *body->order);
+    body->place_count = body->place_count ? body->place_count : body->particle_count;
+    body->padded_count = (body->place_count + LMI_BLOCK - 1) / LMI_BLOCK * LMI_BLOCK;
+    body->rest = lmi_allocate(memory, body->place_count, sizeof *body->rest);
+    body->mass = lmi_allocate(memory, body->place_count, sizeof *body->mass);
+    body->order = lmi_allocate(memory, body->place_count, sizeof *body->order);
     body->place = lmi_allocate(memory, body->particle_count, sizeof *body->place);
     body->region_offsets = lmi_allocate(memory, (size_t)body->region_count + 1, sizeof *body->region_offsets);
     body->members = lmi_allocate(memory, body->membership_count, sizeof *body->members);
@@ -191,9 +197,9 @@ bool lmi_body_allocate(lm_world *world, lmi_body *body)
 void lmi_body_free(lm_world *world, lmi_body *body)
 {
     lmi_memory *memory = &world->memory;
-    lmi_release(memory, body->rest, body->particle_count, sizeof *body->rest);
-    lmi_release(memory, body->mass, body->particle_count, sizeof *body->mass);
-    lmi_release(memory, body->order, body->particle_count, sizeof *body->order);
+    lmi_release(memory, body->rest, body->place_count, sizeof *body->rest);
+    lmi_release(memory, body->mass, body->place_count, sizeof *body->mass);
+    lmi_release(memory, body->order, body->place_count, sizeof *body->order);
     lmi_release(memory, body->place, body->particle_count, sizeof *body->place);
     lmi_release(memory, body->region_offsets, (size_t)body->region_count + 1, sizeof *body->region_offsets);
     lmi_release(memory, body->members, body->membership_count, sizeof *body->members);
@@ -205,6 +211,7 @@ void lmi_body_free(lm_world *world, lmi_body *body)
     }
     lmi_release(memory, body->home, (size_t)body->padded_count * 8, sizeof *body->home);
     lmi_skin_free(world, &body->skin);
+    lmi_lattice_body_free(world, body);
     memset(body, 0, sizeof *body);
 }
 
@@ -252,10 +259,11 @@ static bool order_particles(lm_world *world, lmi_body *body, const lm_body_def *
     return true;
 }
 
-static double rest_size_of(const lmi_body *body)
+double lmi_body_rest_size(const lmi_body *body)
 {
-    lm_vec3 lower = body->rest[0], upper = body->rest[0];
-    for (uint32_t n = 1; n < body->particle_count; n++) {
+    lm_vec3 lower = body->rest[body->place[0]], upper = lower;
+    LMI_PARTICLES_EACH(body, n)
+    {
         lm_vec3 p = body->rest[n];
         lower = (lm_vec3){fminf(lower.x, p.x), fminf(lower.y, p.y), fminf(lower.z, p.z)};
         upper = (lm_vec3){fmaxf(upper.x, p.x), fmaxf(upper.y, p.y), fmaxf(upper.z, p.z)};
@@ -267,12 +275,11 @@ static double rest_size_of(const lmi_body *body)
 static void derive_weights(lmi_body *body, const bool *held)
 {
     body->total_mass = 0.0;
-    for (uint32_t n = 0; n < body->particle_count; n++) {
-        body->total_mass += body->mass[n];
-    }
+    LMI_PARTICLES_EACH(body, n) { body->total_mass += body->mass[n]; }
     body->mean_mass = body->total_mass / body->particle_count;
-    body->rest_size = rest_size_of(body);
-    for (uint32_t n = 0; n < body->particle_count; n++) {
+    body->rest_size = lmi_body_rest_size(body);
+    LMI_PARTICLES_EACH(body, n)
+    {
         body->x[(size_t)n * 4 + 3] = 0.0f;
         body->v[(size_t)n * 4 + 3] = (float)(body->mass[n] / body->mean_mass);
     }
@@ -280,7 +287,8 @@ static void derive_weights(lmi_body *body, const bool *held)
     for (uint32_t n = 0; n < body->membership_count; n++) {
         body->x[(size_t)body->members[n] * 4 + 3] += 1.0f;
     }
-    for (uint32_t n = 0; n < body->particle_count; n++) {
+    LMI_PARTICLES_EACH(body, n)
+    {
         float *weight = body->x + (size_t)n * 4 + 3;
         double mass = held && held[n] ? body->total_mass : body->mass[n];
         *weight = *weight > 0.0f ? (float)(mass / body->mean_mass / *weight) : 0.0f;
@@ -290,9 +298,7 @@ static void derive_weights(lmi_body *body, const bool *held)
 /* The rest constants of every region, from the weights in x. `weights` has room for every particle. */
 static void make_regions(lmi_body *body, float *weights)
 {
-    for (uint32_t n = 0; n < body->particle_count; n++) {
-        weights[n] = body->x[(size_t)n * 4 + 3];
-    }
+    LMI_PARTICLES_EACH(body, n) { weights[n] = body->x[(size_t)n * 4 + 3]; }
     for (uint32_t r = 0; r < body->region_count; r++) {
         uint32_t first = body->region_offsets[r];
         lmi_region_make(&body->regions[r], body->rest, weights, body->members + first,
@@ -301,15 +307,17 @@ static void make_regions(lmi_body *body, float *weights)
 }
 
 /* Positions and velocities from the pose; the origin is put at the middle of the body. */
-static void place_body(lmi_body *body, const lm_body_def *def)
+void lmi_body_place(lmi_body *body, const lm_body_def *def)
 {
     dmat3 rotation = dmat_from_quat(def->pose.rotation);
     lm_dvec3 centre = dvec(0.0, 0.0, 0.0);
-    for (uint32_t n = 0; n < body->particle_count; n++) {
+    LMI_PARTICLES_EACH(body, n)
+    {
         centre = dvec_add(centre, dvec_scale(dvec_from(body->rest[n]), body->mass[n] / body->total_mass));
     }
     body->origin = dvec_add(def->pose.position, dmat_apply(&rotation, centre));
-    for (uint32_t n = 0; n < body->particle_count; n++) {
+    LMI_PARTICLES_EACH(body, n)
+    {
         lm_dvec3 arm = dmat_apply(&rotation, dvec_sub(dvec_from(body->rest[n]), centre));
         lm_dvec3 velocity = dvec_add(dvec_from(def->velocity), dvec_cross(dvec_from(def->spin), arm));
         float *x = body->x + (size_t)n * 4, *v = body->v + (size_t)n * 4;
@@ -345,15 +353,41 @@ static lm_result fill_body(lm_world *world, lmi_body *body, const lm_body_def *d
         body->user_data = def->user_data;
         derive_weights(body, NULL);
         make_regions(body, weights);
-        place_body(body, def);
+        lmi_body_place(body, def);
         body->shape_hash = lmi_hash_shape(body);
     }
     lmi_release(&world->memory, weights, def->point_count, sizeof *weights);
     return ok ? LM_OK : LM_ERROR_MEMORY;
 }
 
+static lm_result create_lattice(lm_world *world, const lm_body_def *def, uint32_t *slot)
+{
+    const char *fault = def_fault(def);
+    if (fault) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_create: %s", fault);
+    }
+    if (!lmi_pool_add(&world->bodies, &world->memory, slot)) {
+        return lmi_fail(world, LM_ERROR_MEMORY, "lm_body_create: out of memory");
+    }
+    lmi_body *body = lmi_body_at(world, *slot);
+    lm_result result = lmi_lattice_body_make(world, body, def);
+    if (result == LM_OK && lmi_body_join_batch(world, *slot) != LM_OK) {
+        result = lmi_fail(world, LM_ERROR_MEMORY, "lm_body_create: out of memory");
+    }
+    if (result != LM_OK) {
+        lmi_body_free(world, body);
+        lmi_pool_revoke(&world->bodies, *slot);
+        return result;
+    }
+    world->particles += body->padded_count;
+    return LM_OK;
+}
+
 static lm_result create(lm_world *world, const lm_body_def *def, uint32_t *slot)
 {
+    if (def->cookie == BODY_COOKIE && (def->lattice.vertices || def->lattice.cells)) {
+        return create_lattice(world, def, slot);
+    }
     /* Before the points are read: a count beyond the limit is likely to be wrong. */
     uint64_t padded = ((uint64_t)def->point_count + LMI_BLOCK - 1) / LMI_BLOCK * LMI_BLOCK;
     if (def->cookie == BODY_COOKIE && world->particles + padded > LM_MAX_PARTICLES) {
@@ -488,7 +522,10 @@ static void turn_axes(const lm_world *world, lmi_body *body, uint32_t r, const d
 
 bool lmi_body_update_weights(lm_world *world, lmi_body *body, const bool *held)
 {
-    float *weights = lmi_allocate(&world->memory, body->particle_count, sizeof *weights);
+    if (body->lattice) {
+        return lmi_lattice_body_weigh(world, body, held);
+    }
+    float *weights = lmi_allocate(&world->memory, body->place_count, sizeof *weights);
     dmat3 *axes = lmi_allocate(&world->memory, body->region_count, sizeof *axes);
     bool ok = weights && axes;
     if (ok) {
@@ -503,31 +540,47 @@ bool lmi_body_update_weights(lm_world *world, lmi_body *body, const bool *held)
         lmi_skin_update(world, body); /* the regions' frames are others now */
         world->batches[body->batch].dirty = true;
     }
-    lmi_release(&world->memory, weights, body->particle_count, sizeof *weights);
+    lmi_release(&world->memory, weights, body->place_count, sizeof *weights);
     lmi_release(&world->memory, axes, body->region_count, sizeof *axes);
+    return ok;
+}
+
+bool lmi_body_update_pinned(lm_world *world, lmi_body *body)
+{
+    bool *held = lmi_allocate(&world->memory, body->place_count, sizeof *held);
+    if (held) {
+        lmi_pins_mark(world, body, held);
+    }
+    bool ok = held && lmi_body_update_weights(world, body, held);
+    lmi_release(&world->memory, held, body->place_count, sizeof *held);
     return ok;
 }
 
 bool lmi_body_revive(lm_world *world, lmi_body *body)
 {
-    float *weights = lmi_allocate(&world->memory, body->particle_count, sizeof *weights);
-    bool *held = lmi_allocate(&world->memory, body->particle_count, sizeof *held);
+    float *weights = lmi_allocate(&world->memory, body->place_count, sizeof *weights);
+    bool *held = lmi_allocate(&world->memory, body->place_count, sizeof *held);
     bool ok = weights && held;
     if (ok) {
         lmi_pins_mark(world, body, held);
-        derive_weights(body, held);
-        make_regions(body, weights);
+        if (body->lattice) {
+            ok = lmi_lattice_body_revive(world, body, held);
+        } else {
+            derive_weights(body, held);
+            make_regions(body, weights);
+        }
         body->shape_hash = lmi_hash_shape(body);
     }
-    lmi_release(&world->memory, weights, body->particle_count, sizeof *weights);
-    lmi_release(&world->memory, held, body->particle_count, sizeof *held);
+    lmi_release(&world->memory, weights, body->place_count, sizeof *weights);
+    lmi_release(&world->memory, held, body->place_count, sizeof *held);
     return ok;
 }
 
 void lmi_body_update_bounds(lmi_body *body)
 {
     float lower[3] = {3e38f, 3e38f, 3e38f}, upper[3] = {-3e38f, -3e38f, -3e38f};
-    for (uint32_t n = 0; n < body->particle_count; n++) {
+    LMI_PARTICLES_EACH(body, n)
+    {
         for (int i = 0; i < 3; i++) {
             float x = body->x[(size_t)n * 4 + i];
             lower[i] = x < lower[i] ? x : lower[i];
@@ -561,7 +614,8 @@ void lmi_body_follow(lmi_body *body)
         return;
     }
     float by[3] = {(float)shift[0], (float)shift[1], (float)shift[2]};
-    for (uint32_t n = 0; n < body->particle_count; n++) {
+    LMI_PARTICLES_EACH(body, n)
+    {
         for (int i = 0; i < 3; i++) {
             body->x[(size_t)n * 4 + i] -= by[i];
         }

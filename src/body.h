@@ -16,4 +16,10 @@ const char *lmi_body_mass_fault(const float *masses, uint32_t count);
  * when out of memory. */
 bool lmi_body_revive(lm_world *world, lmi_body *body);
 
+/* The diagonal of the rest shape's bounding box. */
+double lmi_body_rest_size(const lmi_body *body);
+
+/* Positions and velocities from the definition's pose; the origin is put at the middle of the body. */
+void lmi_body_place(lmi_body *body, const lm_body_def *def);
+
 #endif

@@ -85,12 +85,14 @@ lm_result lm_body_add_impulse(lm_world *world, lm_body_id id, lm_vec3 impulse, l
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     lm_dvec3 centre = lm_dvec3_zero();
-    for (uint32_t n = 0; n < body->particle_count; n++) {
+    LMI_PARTICLES_EACH(body, n)
+    {
         const float *x = body->x + (size_t)n * 4;
         centre = dvec_add(centre, dvec_scale(dvec(x[0], x[1], x[2]), body->mass[n] / body->total_mass));
     }
     double inertia[6] = {0};
-    for (uint32_t n = 0; n < body->particle_count; n++) {
+    LMI_PARTICLES_EACH(body, n)
+    {
         const float *x = body->x + (size_t)n * 4;
         lm_dvec3 r = dvec_sub(dvec(x[0], x[1], x[2]), centre);
         double m = body->mass[n];
@@ -101,7 +103,8 @@ lm_result lm_body_add_impulse(lm_world *world, lm_body_id id, lm_vec3 impulse, l
     lm_dvec3 p = dvec_from(impulse);
     lm_dvec3 arm = dvec_limit(dvec_sub(point, dvec_add(body->origin, centre)), LM_MAX_COORDINATE);
     lm_dvec3 spin = dmat_solve_spin(inertia, dvec_cross(arm, p)), velocity = dvec_scale(p, 1.0 / body->total_mass);
-    for (uint32_t n = 0; n < body->particle_count; n++) {
+    LMI_PARTICLES_EACH(body, n)
+    {
         const float *x = body->x + (size_t)n * 4;
         lm_dvec3 r = dvec_sub(dvec(x[0], x[1], x[2]), centre);
         push(world, body, n, dvec_add(velocity, dvec_cross(spin, r)));

@@ -142,6 +142,17 @@ lm_result lm_body_set_material(lm_world *world, lm_body_id id, const lm_material
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_set_material: %s", fault);
     }
+    if (body->lattice && !lmi_lattice_body_takes(material)) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT,
+                        "lm_body_set_material: a lattice is rigid or linear, and not plastic");
+    }
+    lm_material before = body->material;
+    body->material = *material;
+    if (body->lattice && before.mode != material->mode && !lmi_body_update_pinned(world, body)) {
+        body->material = before;
+        return lmi_fail(world, LM_ERROR_MEMORY, "lm_body_set_material: out of memory");
+    }
+    body->material = before;
     bool plastic = body->plastic_material || material->yield > 0.0f;
     if (material->mode != body->material.mode || plastic != body->plastic_material) {
         world->batches[body->batch].dirty = true; /* lanes are sorted by mode */
@@ -167,6 +178,9 @@ lm_result lm_body_get_material(const lm_world *world, lm_body_id id, lm_material
 
 static lm_result set_stiffness(lm_world *world, lmi_body *body, const float *shares, const char *caller)
 {
+    if (body->lattice) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT, "%s: the regions of a lattice share one stiffness", caller);
+    }
     for (uint32_t r = 0; shares && r < body->region_count; r++) {
         if (!within(shares[r], 0.0f, 1.0f)) {
             return lmi_fail(world, LM_ERROR_ARGUMENT, "%s: the share of region %u is not 0 to 1", caller, r);
@@ -237,6 +251,9 @@ lm_result lm_body_get_region_stiffness(const lm_world *world, lm_body_id id, flo
     if (!body) {
         return LM_ERROR_ID;
     }
+    for (uint32_t r = 0; body->lattice && r < lmi_body_regions(body); r++) {
+        shares[r] = 1.0f;
+    }
     for (uint32_t r = 0; r < body->region_count; r++) {
         shares[r] = body->stiffness ? body->stiffness[r] : 1.0f;
     }
@@ -248,6 +265,9 @@ lm_result lm_body_get_plastic(const lm_world *world, lm_body_id id, float *matri
     const lmi_body *body = lmi_body_find(world, id, "lm_body_get_plastic");
     if (!body) {
         return LM_ERROR_ID;
+    }
+    for (size_t n = 0; body->lattice && n < (size_t)lmi_body_regions(body) * 9; n++) {
+        matrices[n] = n % 9 % 4 == 0 ? 1.0f : 0.0f; /* a lattice does not flow */
     }
     for (uint32_t r = 0; r < body->region_count; r++) {
         uint32_t stride;

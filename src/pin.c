@@ -119,13 +119,13 @@ lm_result lm_pin_create(lm_world *world, const lm_pin_def *def, lm_pin_id *out)
     if (def->mover.slot && !lmi_pool_find(&world->movers, mover_id, &mover)) {
         return lmi_fail(world, LM_ERROR_ID, "lm_pin_create: there is no such mover");
     }
-    bool *held = lmi_allocate(&world->memory, body->particle_count, sizeof *held);
+    bool *held = lmi_allocate(&world->memory, body->place_count, sizeof *held);
     if (!held) {
         return lmi_fail(world, LM_ERROR_MEMORY, "lm_pin_create: out of memory");
     }
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
-    uint32_t count = body->particle_count;
+    uint32_t count = body->place_count;
     lm_result result = make_pin(world, def, body, mover, held, &index);
     lmi_release(&world->memory, held, count, sizeof *held);
     lmi_float_mode_leave(&host);
@@ -156,7 +156,7 @@ lm_result lm_pin_destroy(lm_world *world, lm_pin_id out)
     }
     lmi_pin *pin = LMI_POOL_AT(&world->pins, lmi_pin, index);
     lmi_body *body = lmi_body_at(world, pin->body);
-    bool *held = lmi_allocate(&world->memory, body->particle_count, sizeof *held);
+    bool *held = lmi_allocate(&world->memory, body->place_count, sizeof *held);
     if (!held) {
         return lmi_fail(world, LM_ERROR_MEMORY, "lm_pin_destroy: out of memory");
     }
@@ -167,7 +167,7 @@ lm_result lm_pin_destroy(lm_world *world, lm_pin_id out)
         held[pin->particles[k]] = false;
     }
     bool ok = lmi_body_update_weights(world, body, held);
-    lmi_release(&world->memory, held, body->particle_count, sizeof *held);
+    lmi_release(&world->memory, held, body->place_count, sizeof *held);
     lmi_float_mode_leave(&host);
     if (!ok) {
         return lmi_fail(world, LM_ERROR_MEMORY, "lm_pin_destroy: out of memory");
@@ -238,7 +238,8 @@ static uint32_t reach(const lmi_body *body, lmi_drag *drag, uint32_t middle)
 {
     uint32_t count = 0;
     double sum = 0.0;
-    for (uint32_t n = 0; n < body->particle_count; n++) {
+    LMI_PARTICLES_EACH(body, n)
+    {
         double away = dvec_length(dvec_sub(dvec_from(body->rest[n]), dvec_from(body->rest[middle])));
         double weight = n == middle ? 1.0 : hold(away, drag->radius);
         if (weight > 0.0 && (n == middle || drag->radius > 0.0f)) {

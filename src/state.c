@@ -11,7 +11,8 @@ static void measure(const lmi_body *body, lm_body_info *info)
 {
     lm_dvec3 first = lm_dvec3_zero(), momentum = lm_dvec3_zero(), angular = lm_dvec3_zero();
     double second[6] = {0}, energy = 0.0, fastest = 0.0;
-    for (uint32_t n = 0; n < body->particle_count; n++) {
+    LMI_PARTICLES_EACH(body, n)
+    {
         const float *px = body->x + (size_t)n * 4, *pv = body->v + (size_t)n * 4;
         lm_dvec3 x = dvec(px[0], px[1], px[2]), v = dvec(pv[0], pv[1], pv[2]);
         double m = body->mass[n], square = dvec_dot(v, v);
@@ -45,8 +46,8 @@ lm_result lm_body_get_info(const lm_world *world, lm_body_id id, lm_body_info *i
     }
     memset(info, 0, sizeof *info);
     info->particles = body->particle_count;
-    info->regions = body->region_count;
-    info->memberships = body->membership_count;
+    info->regions = lmi_body_regions(body);
+    info->memberships = lmi_body_memberships(body);
     info->skin_vertices = body->skin.vertex_count;
     info->skin_triangles = body->skin.triangle_count;
     info->mass = (float)body->total_mass;
@@ -70,7 +71,8 @@ lm_result lm_body_get_positions(const lm_world *world, lm_body_id id, lm_dvec3 b
         return LM_ERROR_ID;
     }
     lm_dvec3 from = dvec_sub(body->origin, base);
-    for (uint32_t n = 0; n < body->particle_count; n++) {
+    LMI_PARTICLES_EACH(body, n)
+    {
         const float *x = body->x + (size_t)n * 4;
         positions[body->order[n]] = vec_from(dvec_add(from, dvec(x[0], x[1], x[2])));
     }
@@ -83,7 +85,8 @@ lm_result lm_body_get_velocities(const lm_world *world, lm_body_id id, lm_vec3 *
     if (!body) {
         return LM_ERROR_ID;
     }
-    for (uint32_t n = 0; n < body->particle_count; n++) {
+    LMI_PARTICLES_EACH(body, n)
+    {
         const float *v = body->v + (size_t)n * 4;
         lm_vec3 velocity = {v[0], v[1], v[2]};
         velocities[body->order[n]] = velocity;
@@ -97,9 +100,7 @@ lm_result lm_body_get_masses(const lm_world *world, lm_body_id id, float *masses
     if (!body) {
         return LM_ERROR_ID;
     }
-    for (uint32_t n = 0; n < body->particle_count; n++) {
-        masses[body->order[n]] = body->mass[n];
-    }
+    LMI_PARTICLES_EACH(body, n) { masses[body->order[n]] = body->mass[n]; }
     return LM_OK;
 }
 
@@ -109,9 +110,7 @@ lm_result lm_body_get_rest_positions(const lm_world *world, lm_body_id id, lm_ve
     if (!body) {
         return LM_ERROR_ID;
     }
-    for (uint32_t n = 0; n < body->particle_count; n++) {
-        points[body->order[n]] = body->rest[n];
-    }
+    LMI_PARTICLES_EACH(body, n) { points[body->order[n]] = body->rest[n]; }
     return LM_OK;
 }
 
@@ -120,6 +119,10 @@ lm_result lm_body_get_regions(const lm_world *world, lm_body_id id, uint32_t *of
     const lmi_body *body = lmi_body_find(world, id, "lm_body_get_regions");
     if (!body) {
         return LM_ERROR_ID;
+    }
+    if (body->lattice) {
+        lmi_lattice_body_regions(body, offsets, members);
+        return LM_OK;
     }
     for (uint32_t r = 0; offsets && r <= body->region_count; r++) {
         offsets[r] = body->region_offsets[r];
@@ -156,12 +159,16 @@ lm_result lm_body_get_goals(const lm_world *world, lm_body_id id, lm_dvec3 base,
     if (!body) {
         return LM_ERROR_ID;
     }
+    if (body->lattice) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_get_goals: a lattice keeps no goals");
+    }
     const lmi_batch *batch = &world->batches[body->batch];
     if (batch->dirty || !batch->pack.stepped) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_get_goals: there was no step since the body changed");
     }
     lm_dvec3 from = dvec_sub(body->origin, base);
-    for (uint32_t n = 0; n < body->particle_count; n++) {
+    LMI_PARTICLES_EACH(body, n)
+    {
         const float *x = body->x + (size_t)n * 4;
         goals[body->order[n]] = vec_from(x[3] > 0.0f ? lm_dvec3_zero() : dvec_add(from, dvec(x[0], x[1], x[2])));
     }
@@ -210,7 +217,8 @@ lm_result lm_body_set_state(lm_world *world, lm_body_id id, lm_dvec3 base, const
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     body->origin = base; /* nothing is rounded; the next step brings the origin to the body */
-    for (uint32_t n = 0; n < body->particle_count; n++) {
+    LMI_PARTICLES_EACH(body, n)
+    {
         float *x = body->x + (size_t)n * 4, *v = body->v + (size_t)n * 4;
         lm_vec3 from = positions[body->order[n]];
         x[0] = from.x, x[1] = from.y, x[2] = from.z;

@@ -31,8 +31,9 @@ const char *lm_result_text(lm_result result)
 const char *lm_stage_name(lm_stage stage)
 {
     static const char *const names[LM_STAGE_COUNT] = {
-        [LM_STAGE_PREDICT] = "predict", [LM_STAGE_GATHER] = "gather",       [LM_STAGE_FIT] = "fit",
-        [LM_STAGE_SCATTER] = "scatter", [LM_STAGE_INTEGRATE] = "integrate", [LM_STAGE_CONTACT] = "contact",
+        [LM_STAGE_PREDICT] = "predict", [LM_STAGE_GATHER] = "gather", [LM_STAGE_FIT] = "fit",
+        [LM_STAGE_SCATTER] = "scatter", [LM_STAGE_SWEEP] = "sweep",   [LM_STAGE_INTEGRATE] = "integrate",
+        [LM_STAGE_CONTACT] = "contact",
     };
     return (unsigned)stage < LM_STAGE_COUNT ? names[stage] : NULL;
 }
@@ -182,7 +183,9 @@ void lm_world_destroy(lm_world *world)
         lmi_scratch *s = &world->scratch[n];
         lmi_release(&world->memory, s->goals, s->goal_rows, LMI_BLOCK * 4 * sizeof(float));
         lmi_release(&world->memory, s->pull, s->pull_blocks, LMI_BLOCK * 3 * sizeof(float));
+        lmi_release(&world->memory, s->lattice, s->lattice_blocks, LMI_BLOCK * sizeof(float));
     }
+    lmi_release(&world->memory, world->slab_tasks, world->slab_capacity, sizeof *world->slab_tasks);
     lmi_release(&world->memory, world->scratch, world->scratch_count, sizeof *world->scratch);
     lmi_workers_destroy(world->workers, &world->memory);
     lmi_memory memory = world->memory;
@@ -251,8 +254,8 @@ void lm_world_get_stats(const lm_world *world, lm_stats *stats)
         const lmi_body *body = lmi_body_at(world, n);
         stats->bodies++;
         stats->particles += body->particle_count;
-        stats->regions += body->region_count;
-        stats->memberships += body->membership_count;
+        stats->regions += lmi_body_regions(body);
+        stats->memberships += lmi_body_memberships(body);
     }
     stats->steps = world->steps;
     stats->step_seconds = world->step_seconds;
@@ -265,7 +268,8 @@ void lm_world_get_stats(const lm_world *world, lm_stats *stats)
 
 static void add_body(lm_totals *totals, const lmi_body *body)
 {
-    for (uint32_t n = 0; n < body->particle_count; n++) {
+    LMI_PARTICLES_EACH(body, n)
+    {
         const float *x = body->x + (size_t)n * 4, *v = body->v + (size_t)n * 4;
         double speed = sqrt((double)v[0] * v[0] + (double)v[1] * v[1] + (double)v[2] * v[2]);
         double mass = body->mass[n];

@@ -13,6 +13,7 @@
 #include "base/tasks.h"
 #include "base/vec.h"
 #include "limber/limber.h"
+#include "sample/lattice.h"
 #include "sample/region.h"
 #include "step/kernels.h"
 #include "step/pack.h"
@@ -35,6 +36,20 @@ typedef struct lmi_force {
     lm_vec3 force;
 } lmi_force;
 
+#define LMI_LATTICE_SAMPLES 8
+
+/* What a body has that is a lattice. Its regions are not among the body's own: region_count is 0. */
+typedef struct lmi_lattice_body {
+    lmi_lattice shape;
+    dmat3 frame;     /* state: the rotation of the body as a whole, from the lattice's axes to the world */
+    float middle[3]; /* corner at the centre of mass, in spacings */
+    uint32_t samples[LMI_LATTICE_SAMPLES];            /* particles far out, from which the frame is found */
+    lm_vec3 drift_centre, drift_velocity, drift_spin; /* state: motion that rounding gave in the last substep */
+    bool swept;                                       /* in this substep: it was moved by sweeps */
+    lmi_lattice_step step;
+    lmi_lattice_sums *sums; /* [2 slabs] of this substep's sweeps, then of what they left */
+} lmi_lattice_body;
+
 #define LMI_SKIN_REGION 0x80000000u
 
 typedef struct lmi_skin {
@@ -53,8 +68,10 @@ typedef struct lmi_skin {
 
 typedef struct lmi_body {
     /* What it is. Particles are kept in an order of our own (most regions first, so that neighbours in lanes have
-     * equally long lists): order[] leads to the caller's index, place[] back. */
+     * equally long lists; in a lattice by their blocks): order[] leads to the caller's index or is LMI_NONE at a place without
+     * a particle, place[] leads back. */
     uint32_t particle_count;
+    uint32_t place_count;  /* places that particles have, with empty ones between them in a lattice */
     uint32_t padded_count; /* a whole number of blocks */
     uint32_t region_count;
     uint32_t membership_count;
@@ -86,6 +103,7 @@ typedef struct lmi_body {
     float *home;
     uint32_t batch;
     uint32_t first;        /* particle index in the pack */
+    uint32_t reference;    /* place of a particle that sums are taken from */
     uint32_t first_region; /* index into the pack's region lanes */
     lm_vec3 lower, upper;  /* bounds of the particles at the end of the last integration */
 
@@ -98,10 +116,16 @@ typedef struct lmi_body {
     float reached_hertz;
 
     lmi_motion motion;
+    lmi_lattice_body *lattice; /* null: clusters */
     uint32_t contacts;
     lm_dvec3 outside_impulse; /* N s in this call of lm_world_step */
     uint32_t first_pin, first_drag, first_force;
 } lmi_body;
+
+/* Every particle of a body by its place; the places of a lattice that have none are passed over. */
+#define LMI_PARTICLES_EACH(body, n)                                                                                    \
+    for (uint32_t n = 0; n < (body)->place_count; n++)                                                                 \
+        if ((body)->order[n] != LMI_NONE)
 
 typedef struct lmi_mover {
     lm_pose pose;
@@ -151,8 +175,15 @@ typedef struct lmi_batch {
     uint32_t particles; /* padded */
     bool dirty;         /* bodies came or went, or changed their regions: pack again before the next step */
     lmi_pack pack;
+    bool slabs; /* one lattice of several slabs, which are tasks of their own */
     uint64_t stage_nanoseconds[LM_STAGE_COUNT];
 } lmi_batch;
+
+/* A slab of a large lattice. */
+typedef struct lmi_slab_task {
+    uint32_t batch, slab;
+    uint64_t nanoseconds; /* that it took in this call of lm_world_step */
+} lmi_slab_task;
 
 struct lm_world {
     lmi_memory memory;
@@ -181,6 +212,8 @@ struct lm_world {
     uint32_t flow_capacity;
     lmi_scratch *scratch; /* one for each worker */
     uint32_t scratch_count;
+    lmi_slab_task *slab_tasks;
+    uint32_t slab_count, slab_capacity;
 
     double step_seconds;
     double stage_seconds[LM_STAGE_COUNT];
@@ -218,6 +251,23 @@ float *lmi_body_rotation(const lm_world *world, const lmi_body *body, uint32_t r
 
 /* Its lasting deformation, 6 floats `*stride` apart: xx yy zz xy yz zx in the rest axes. */
 float *lmi_body_plastic(const lm_world *world, const lmi_body *body, uint32_t region, uint32_t *stride);
+
+/* lattice_body.c */
+lm_result lmi_lattice_body_make(lm_world *world, lmi_body *body, const lm_body_def *def);
+/* The arrays of a body on these cells, with particles numbered; what a snapshot holds is still to come. */
+lm_result lmi_lattice_body_allocate(lm_world *world, lmi_body *body, const lmi_voxels *cells, uint32_t width);
+
+/* After masses, positions and pins were read: everything else. False when out of memory. */
+bool lmi_lattice_body_revive(lm_world *world, lmi_body *body, const bool *held);
+void lmi_lattice_body_free(lm_world *world, lmi_body *body);
+bool lmi_lattice_body_weigh(lm_world *world, lmi_body *body, const bool *held); /* `held` by place, or null */
+bool lmi_lattice_body_takes(const lm_material *material); /* whether lattices have such a material */
+void lmi_lattice_body_regions(const lmi_body *body, uint32_t *offsets, uint32_t *members);
+
+/* Weights again for the pins that there are; false when out of memory. */
+bool lmi_body_update_pinned(lm_world *world, lmi_body *body);
+uint32_t lmi_body_regions(const lmi_body *body); /* clusters or lattice */
+uint64_t lmi_body_memberships(const lmi_body *body);
 
 /* material.c: sets alpha, damping, stiffness_limited and reached_hertz for substeps of h seconds. */
 void lmi_material_tune(lmi_body *body, double h);

@@ -328,6 +328,28 @@ typedef struct lm_clusters {
     uint32_t element_size; /* 2 to 8: edges, triangles, tetrahedra, ...; default 4 */
 } lm_clusters;
 
+/* A lattice: the space that a mesh takes up is divided into cubic cells, the corners of occupied cells are the particles, and
+ * around each particle is a region: everything within `width` steps from cell to cell. Any soup of triangles will do: open,
+ * self-intersecting, in many parts. What cannot be reached from outside is inside.
+ *
+ * The cost of a step does not grow much with the width. A wider region makes the body stiffer: to keep a material when the
+ * spacing changes, keep alpha times width (width + 1) times the square of the spacing.
+ *
+ * Particles are numbered by their corners, along x first, then y, then z. Repetitions of a region count once. */
+typedef struct lm_lattice {
+    const lm_vec3 *vertices; /* of the mesh, in the body's own frame, metres; null (default): no mesh */
+    uint32_t vertex_count;
+    const uint32_t *triangles; /* three indices each */
+    uint32_t triangle_count;
+    float spacing;        /* side of a cell, metres; 0 (default): found so that there are about `particles` */
+    uint32_t particles;   /* wanted, with a spacing of 0; 8 to LM_MAX_PARTICLES */
+    bool shell;           /* only cells that the mesh touches, not what it encloses; default false */
+    const uint8_t *cells; /* instead of a mesh: counts[0] x counts[1] x counts[2] bytes, x first; not 0: occupied */
+    uint32_t counts[3];
+    lm_vec3 first;  /* with cells: position of the lowest corner of the first one */
+    uint32_t width; /* steps, 1 to 8; default 1 */
+} lm_lattice;
+
 typedef struct lm_body_def {
     const lm_vec3 *points; /* rest positions in the body's own frame, metres; copied */
     uint32_t point_count;  /* at least 1 */
@@ -335,6 +357,7 @@ typedef struct lm_body_def {
                               copied; null (default): equal shares of `mass` */
     float mass;            /* kilograms in all, used when masses is null; above 0, at most 1e12, default 1 */
     lm_clusters clusters;
+    lm_lattice lattice; /* instead of points and clusters */
     lm_material material;
     float contact_radius; /* metres by which particles are kept away from colliders; 0 to 1e6, default 0 */
     lm_pose pose;         /* where the body's frame starts */
@@ -365,7 +388,7 @@ LM_API lm_result lm_body_get_material(const lm_world *world, lm_body_id body, lm
 typedef struct lm_body_info {
     uint32_t particles;
     uint32_t regions;
-    uint32_t memberships; /* particles summed over regions */
+    uint64_t memberships; /* particles summed over regions */
     uint32_t skin_vertices;
     uint32_t skin_triangles;
     float mass;               /* kilograms */
@@ -696,6 +719,7 @@ typedef enum lm_stage {
     LM_STAGE_GATHER,      /* particles to region moments */
     LM_STAGE_FIT,         /* moments to region transforms */
     LM_STAGE_SCATTER,     /* transforms to goal positions */
+    LM_STAGE_SWEEP,       /* lattices: all three and integration at once */
     LM_STAGE_INTEGRATE,   /* damping, goals, velocities, positions */
     LM_STAGE_CONTACT,     /* drags, then colliders, then pins */
     LM_STAGE_COUNT

@@ -29,7 +29,18 @@ typedef __mmask16 vm;
 
 static inline vf vf_set1(float a) { return _mm512_set1_ps(a); }
 static inline vf vf_load(const float *p) { return _mm512_load_ps(p); }
+static inline vf vf_loadu(const float *p) { return _mm512_loadu_ps(p); }
 static inline void vf_store(float *p, vf a) { _mm512_store_ps(p, a); }
+
+/* Two aligned loads and a shuffle: a load across two lines that were written a moment ago waits for both to reach the cache. */
+static inline vf vf_near(const float *p, int k)
+{
+    static const int32_t from[32] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                                     16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+    __m512i index = _mm512_loadu_si512(from + (k < 0 ? LMI_BLOCK + k : k));
+    const float *low = k < 0 ? p - LMI_BLOCK : p;
+    return _mm512_permutex2var_ps(_mm512_load_ps(low), index, _mm512_load_ps(low + LMI_BLOCK));
+}
 static inline vf vf_min(vf a, vf b) { return _mm512_min_ps(a, b); }
 static inline vf vf_max(vf a, vf b) { return _mm512_max_ps(a, b); }
 static inline vf vf_sqrt(vf a) { return _mm512_sqrt_ps(a); }
@@ -112,7 +123,9 @@ typedef __m256 vm;
 
 static inline vf vf_set1(float a) { return _mm256_set1_ps(a); }
 static inline vf vf_load(const float *p) { return _mm256_load_ps(p); }
+static inline vf vf_loadu(const float *p) { return _mm256_loadu_ps(p); }
 static inline void vf_store(float *p, vf a) { _mm256_store_ps(p, a); }
+static inline vf vf_near(const float *p, int k) { return vf_loadu(p + k); }
 static inline vf vf_min(vf a, vf b) { return _mm256_min_ps(a, b); }
 static inline vf vf_max(vf a, vf b) { return _mm256_max_ps(a, b); }
 static inline vf vf_sqrt(vf a) { return _mm256_sqrt_ps(a); }
@@ -174,7 +187,9 @@ typedef __m128 vm;
 
 static inline vf vf_set1(float a) { return _mm_set1_ps(a); }
 static inline vf vf_load(const float *p) { return _mm_load_ps(p); }
+static inline vf vf_loadu(const float *p) { return _mm_loadu_ps(p); }
 static inline void vf_store(float *p, vf a) { _mm_store_ps(p, a); }
+static inline vf vf_near(const float *p, int k) { return vf_loadu(p + k); }
 static inline vf vf_min(vf a, vf b) { return _mm_min_ps(a, b); }
 static inline vf vf_max(vf a, vf b) { return _mm_max_ps(a, b); }
 static inline vf vf_sqrt(vf a) { return _mm_sqrt_ps(a); }
@@ -227,7 +242,9 @@ typedef bool vm;
 
 static inline vf vf_set1(float a) { return a; }
 static inline vf vf_load(const float *p) { return *p; }
+static inline vf vf_loadu(const float *p) { return *p; }
 static inline void vf_store(float *p, vf a) { *p = a; }
+static inline vf vf_near(const float *p, int k) { return p[k]; }
 /* The second operand where they are equal or unordered, as the vector instructions have it. */
 static inline vf vf_min(vf a, vf b) { return a < b ? a : b; }
 static inline vf vf_max(vf a, vf b) { return a > b ? a : b; }
@@ -266,7 +283,10 @@ static inline void vf_store4(float *p, vf x, vf y, vf z, vf w)
 #error "define one of LMI_ISA_SCALAR, LMI_ISA_SSE2, LMI_ISA_AVX2, LMI_ISA_AVX512"
 #endif
 
-/* vf_load4 and vf_store4 read and write LMI_LANES consecutive records of x y z w; vf_gather4 reads the records named by
+/* vf_load and vf_store want addresses that are multiples of their size, vf_loadu takes any. vf_near loads from k floats beyond
+ * an address that is such a multiple, |k| <= LMI_BLOCK; whole blocks on both sides of it must be there.
+ *
+ * vf_load4 and vf_store4 read and write LMI_LANES consecutive records of x y z w; vf_gather4 reads the records named by
  * LMI_LANES indices. */
 
 /* lmi_name_avx512 and so on: each instruction set has its own copy of a kernel. */

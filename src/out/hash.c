@@ -37,7 +37,8 @@ static uint64_t hash_body(const lm_world *world, const lmi_body *body, uint64_t 
     hash = hash_double(hash, body->origin.x);
     hash = hash_double(hash, body->origin.y);
     hash = hash_double(hash, body->origin.z);
-    for (uint32_t n = 0; n < body->particle_count; n++) {
+    LMI_PARTICLES_EACH(body, n)
+    {
         for (int i = 0; i < 3; i++) {
             hash = hash_float(hash, body->x[(size_t)n * 4 + i]);
             hash = hash_float(hash, body->v[(size_t)n * 4 + i]);
@@ -84,10 +85,14 @@ static uint64_t hash_points(uint64_t hash, const lm_vec3 *points, uint32_t count
 uint64_t lmi_hash_shape(const lmi_body *body)
 {
     const lmi_skin *skin = &body->skin;
-    uint64_t hash = hash_words(LMI_HASH_SEED, body->order, body->particle_count);
-    hash = hash_points(hash, body->rest, body->particle_count);
-    hash = hash_words(hash, body->region_offsets, (size_t)body->region_count + 1);
-    hash = hash_words(hash, body->members, body->membership_count);
+    uint64_t hash = hash_words(LMI_HASH_SEED, body->order, body->place_count);
+    hash = hash_points(hash, body->rest, body->place_count);
+    if (body->lattice) { /* its regions follow from its particles */
+        hash = lmi_hash_word(hash, body->lattice->shape.width);
+    } else {
+        hash = hash_words(hash, body->region_offsets, (size_t)body->region_count + 1);
+        hash = hash_words(hash, body->members, body->membership_count);
+    }
     hash = lmi_hash_word(hash, skin->vertex_count);
     if (skin->vertex_count == 0) {
         return hash;

@@ -94,7 +94,11 @@ static void pick_body(const lmi_body *body, const ray *r, best *hit)
         hit_triangle(r, lmi_skin_vertex(body, corner[0]), lmi_skin_vertex(body, corner[1]),
                      lmi_skin_vertex(body, corner[2]), hit);
     }
-    for (uint32_t n = 0; body->skin.triangle_count == 0 && n < body->particle_count; n++) {
+    if (body->skin.triangle_count) {
+        return;
+    }
+    LMI_PARTICLES_EACH(body, n)
+    {
         const float *x = body->x + (size_t)n * 4;
         hit_sphere(r, dvec(x[0], x[1], x[2]), radius, hit);
     }
@@ -104,7 +108,8 @@ static uint32_t nearest_particle(const lmi_body *body, lm_dvec3 point)
 {
     uint32_t nearest = 0;
     double least = INFINITY;
-    for (uint32_t n = 0; n < body->particle_count; n++) {
+    LMI_PARTICLES_EACH(body, n)
+    {
         const float *x = body->x + (size_t)n * 4;
         lm_dvec3 d = dvec_sub(dvec(x[0], x[1], x[2]), point);
         if (dvec_dot(d, d) < least) {

@@ -9,6 +9,7 @@
 #include "out/hash.h"
 #include "sample/blend.h"
 #include "sample/embed.h"
+#include "sample/embed_lattice.h"
 
 #include <string.h>
 
@@ -79,6 +80,9 @@ static const char *skin_fault(const lm_skin_def *def)
 static uint32_t embed_vertex(const lmi_embedder *embedder, const lmi_body *body, lm_skin_kind kind, lm_vec3 vertex,
                              uint32_t riders[LMI_EMBED_MOST], float weights[LMI_EMBED_MOST])
 {
+    if (body->lattice) {
+        return lmi_embed_lattice(&body->lattice->shape, vertex, riders, weights);
+    }
     if (kind == LM_SKIN_PARTICLES || body->region_count == 0) {
         return lmi_embed_point(embedder, vertex, riders, weights);
     }
@@ -111,7 +115,8 @@ static uint32_t embed_vertices(const lmi_embedder *embedder, const lmi_body *bod
 static bool make_skin(lm_world *world, const lmi_body *body, const lm_skin_def *def, lmi_skin *skin)
 {
     lmi_embedder embedder;
-    if (!lmi_embedder_make(&embedder, &world->memory, body->rest, body->particle_count)) {
+    uint32_t count = body->lattice ? 0 : body->particle_count; /* a lattice needs none */
+    if (!lmi_embedder_make(&embedder, &world->memory, body->rest, count)) {
         return false;
     }
     skin->kind = def->kind;
@@ -154,6 +159,9 @@ lm_result lm_body_set_skin(lm_world *world, lm_body_id id, const lm_skin_def *de
         return LM_ERROR_ID;
     }
     const char *fault = skin_fault(def);
+    if (!fault && body->lattice && def->kind == LM_SKIN_REGIONS) {
+        fault = "the skin of a lattice rides on particles";
+    }
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_set_skin: %s", fault);
     }

@@ -69,7 +69,7 @@ static void visit_skin(archive *a, lm_world *world, lmi_body *body)
         visit_index(a, &skin->triangles[n], skin->vertex_count, false);
     }
     for (uint32_t n = 0; n < skin->weight_count; n++) {
-        visit_rider(a, skin, &skin->riders[n], body->particle_count);
+        visit_rider(a, skin, &skin->riders[n], body->place_count);
         visit_float(a, &skin->weights[n]);
     }
 }
@@ -148,7 +148,8 @@ static void visit_state(archive *a, lm_world *world, lmi_body *body)
     visit_vec3(a, &body->lower);
     visit_vec3(a, &body->upper);
     refuse_if(a, !is_near(body->lower) || !is_near(body->upper));
-    for (uint32_t n = 0; n < body->particle_count; n++) {
+    LMI_PARTICLES_EACH(body, n)
+    {
         for (int i = 0; i < 3; i++) {
             visit_float(a, &body->x[(size_t)n * 4 + i]);
             visit_float(a, &body->v[(size_t)n * 4 + i]);
@@ -171,8 +172,95 @@ static void visit_state(archive *a, lm_world *world, lmi_body *body)
     }
 }
 
+/* The cells of a lattice, from which all else of it follows; reading makes it. */
+static void visit_cells(archive *a, lm_world *world, lmi_body *body)
+{
+    lmi_lattice none = {0}, *l = body->lattice ? &body->lattice->shape : &none;
+    lmi_voxels v = {.spacing = l->spacing, .first = l->first, .n = {l->cells[0], l->cells[1], l->cells[2]}};
+    uint32_t width = l->width, words = (l->cells[0] + 63) / 64 * l->cells[1] * l->cells[2];
+    visit_u32(a, &width);
+    visit_double(a, &v.spacing);
+    visit_dvec3(a, &v.first);
+    for (int i = 0; i < 3; i++) {
+        visit_u32(a, &v.n[i]);
+        refuse_if(a, v.n[i] < 1 || v.n[i] > LMI_VOXEL_MAX_AXIS);
+    }
+    visit_count(a, &words, 8);
+    v.row_words = (v.n[0] + 63) / 64;
+    refuse_if(a, words != (uint64_t)v.row_words * v.n[1] * v.n[2] || !(v.spacing > 0.0 && v.spacing <= 1e6) ||
+                     !(fabs(v.first.x) <= 2e9 && fabs(v.first.y) <= 2e9 && fabs(v.first.z) <= 2e9));
+    if (a->mode == LOAD && ok(a)) {
+        v.bits = lmi_allocate(&world->memory, words, sizeof *v.bits);
+        a->out_of_memory = !v.bits;
+    }
+    for (uint32_t n = 0; n < words && ok(a); n++) {
+        uint32_t first = n % v.row_words * 64, row = n / v.row_words;
+        uint64_t bits = a->mode == SAVE ? lmi_lattice_cells(l, first, row % v.n[1], row / v.n[1]) : 0;
+        visit_u64(a, &bits);
+        refuse_if(a, a->mode == LOAD && v.n[0] - first < 64 && bits >> (v.n[0] - first));
+        if (a->mode == LOAD) {
+            v.bits[n] = bits;
+            v.cell_count += (uint64_t)__builtin_popcountll(bits);
+        }
+    }
+    if (a->mode == LOAD && ok(a)) {
+        lm_result result = lmi_lattice_body_allocate(world, body, &v, width);
+        a->out_of_memory = result == LM_ERROR_MEMORY;
+        refuse_if(a, result != LM_OK && result != LM_ERROR_MEMORY);
+    }
+    lmi_release(&world->memory, v.bits, words, sizeof *v.bits);
+}
+
+static void visit_lattice(archive *a, lmi_body *body)
+{
+    lmi_lattice_body *lattice = body->lattice;
+    for (uint32_t n = 0; n < body->particle_count && ok(a); n++) {
+        visit_float(a, &body->mass[body->place[n]]);
+        refuse_if(a, !(body->mass[body->place[n]] > 0.0f && body->mass[body->place[n]] <= 1e12f));
+    }
+    visit_dmat3(a, &lattice->frame);
+    visit_vec3(a, &lattice->drift_centre);
+    visit_vec3(a, &lattice->drift_velocity);
+    visit_vec3(a, &lattice->drift_spin);
+    refuse_if(a, !is_rotation(&lattice->frame));
+}
+
+/* All of a body but its counts, once there is room for it. */
+static void visit_rest_of_body(archive *a, lm_world *world, lmi_body *body)
+{
+    if (!ok(a)) {
+        return;
+    }
+    visit_float(a, &body->contact_radius);
+    refuse_if(a, !(body->contact_radius >= 0.0f && body->contact_radius <= 1e6f));
+    visit_u64(a, &body->user_data);
+    visit_material(a, &body->material);
+    visit_bool(a, &body->plastic_material);
+    if (body->lattice) {
+        visit_lattice(a, body);
+    } else {
+        visit_topology(a, body);
+        visit_stiffness(a, world, body);
+        if (a->mode == LOAD) {
+            check_regions(a, world, body);
+        }
+    }
+    visit_state(a, world, body);
+    visit_u32(a, &body->first_pin);
+    visit_u32(a, &body->first_drag);
+    visit_u32(a, &body->first_force);
+    visit_skin(a, world, body);
+}
+
 static void visit_body(archive *a, lm_world *world, lmi_body *body)
 {
+    bool lattice = body->lattice != NULL;
+    visit_bool(a, &lattice);
+    if (lattice) {
+        visit_cells(a, world, body);
+        visit_rest_of_body(a, world, body);
+        return;
+    }
     visit_count(a, &body->particle_count, 44);
     visit_count(a, &body->region_count, 64);
     visit_count(a, &body->membership_count, 4);
@@ -185,21 +273,7 @@ static void visit_body(archive *a, lm_world *world, lmi_body *body)
         a->out_of_memory = true;
         return;
     }
-    visit_float(a, &body->contact_radius);
-    refuse_if(a, !(body->contact_radius >= 0.0f && body->contact_radius <= 1e6f));
-    visit_u64(a, &body->user_data);
-    visit_material(a, &body->material);
-    visit_bool(a, &body->plastic_material);
-    visit_topology(a, body);
-    visit_stiffness(a, world, body);
-    if (a->mode == LOAD) {
-        check_regions(a, world, body);
-    }
-    visit_state(a, world, body);
-    visit_u32(a, &body->first_pin);
-    visit_u32(a, &body->first_drag);
-    visit_u32(a, &body->first_force);
-    visit_skin(a, world, body);
+    visit_rest_of_body(a, world, body);
 }
 
 /* --- everything else in a world --- */
@@ -237,6 +311,13 @@ static void visit_collider(archive *a, lm_world *world, lmi_collider *c)
     refuse_if(a, !sound);
 }
 
+/* The place of a particle. */
+static void visit_place(archive *a, const lmi_body *body, uint32_t *place)
+{
+    visit_index(a, place, body->place_count, false);
+    refuse_if(a, ok(a) && body->order[*place] == LMI_NONE);
+}
+
 static void visit_pin(archive *a, lm_world *world, lmi_pin *pin)
 {
     visit_u32(a, &pin->next);
@@ -256,7 +337,7 @@ static void visit_pin(archive *a, lm_world *world, lmi_pin *pin)
         a->out_of_memory = !pin->particles || !pin->targets;
     }
     for (uint32_t n = 0; n < pin->count && ok(a); n++) {
-        visit_index(a, &pin->particles[n], lmi_body_at(world, pin->body)->particle_count, false);
+        visit_place(a, lmi_body_at(world, pin->body), &pin->particles[n]);
         visit_dvec3(a, &pin->targets[n]);
     }
 }
@@ -277,7 +358,7 @@ static void visit_drag(archive *a, lm_world *world, lmi_drag *drag)
         a->out_of_memory = !drag->particles || !drag->weights;
     }
     for (uint32_t n = 0; n < drag->count && ok(a); n++) {
-        visit_index(a, &drag->particles[n], lmi_body_at(world, drag->body)->particle_count, false);
+        visit_place(a, lmi_body_at(world, drag->body), &drag->particles[n]);
         visit_float(a, &drag->weights[n]);
     }
     visit_u32(a, &drag->particle);
@@ -314,8 +395,9 @@ static void visit_force(archive *a, lm_world *world, lmi_force *force)
     visit_vec3(a, &force->force);
     if (ok(a) && force->body != LMI_NONE) {
         bool used = lmi_pool_used(&world->bodies, force->body);
+        const lmi_body *body = used ? lmi_body_at(world, force->body) : NULL;
         refuse_if(a, !used || (force->particle != LMI_NONE &&
-                               force->particle >= lmi_body_at(world, force->body)->particle_count));
+                               (force->particle >= body->place_count || body->order[force->particle] == LMI_NONE)));
     }
 }
 

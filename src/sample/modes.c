@@ -301,6 +301,9 @@ lm_result lm_body_get_slowest_mode(lm_world *world, lm_body_id id, float *share)
     if (!body) {
         return LM_ERROR_ID;
     }
+    if (body->lattice) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_get_slowest_mode: not for lattices");
+    }
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     modes m = {0};

@@ -25,24 +25,6 @@
 #include "step/volume.h"
 #include "world.h"
 
-/* beta B' + (1-beta) R diag(d). A region without volume (flat, straight) has none to keep; one blown up beyond what single
- * precision can square goes back as a rigid one. */
-static inline vmat3 linear_goal(vmat3 b, vmat3 rotation, vmat3 rigid, vf inverse_edge, vf beta)
-{
-    const vf zero = vf_set1(0.0f), one = vf_set1(1.0f);
-    vm solid = vf_lt(zero, inverse_edge);
-    vmat3 kept = lmi_nearest_of_volume(b, vf_select(solid, inverse_edge, one), rotation), out;
-    vf size = vf_abs(kept.m[0]);
-    for (int i = 1; i < 9; i++) {
-        size = size + vf_abs(kept.m[i]);
-    }
-    kept = vmat_select(solid, vmat_select(vf_lt(size, vf_set1(1e30f)), kept, rigid), b);
-    for (int i = 0; i < 9; i++) {
-        out.m[i] = beta * kept.m[i] + (one - beta) * rigid.m[i];
-    }
-    return out;
-}
-
 /* Row i of the quadratic coefficients C (6) from the sums of row i: free of constant and linear parts, through the inverse
  * Gram matrix. `b` is row i of B, `mean_p` is component i of sum m~ p / M. */
 static inline void quadratic_row(const float *constants, const float *moments, vf inverse_mass, const vf b[3],
@@ -223,7 +205,8 @@ static void find_goal(const lmi_pack *pack, uint32_t b, uint32_t lane)
         return;
     }
     if (pack->block[b].mode == LM_MODE_LINEAR) {
-        rigid = linear_goal(affine, rotation, rigid, vf_load(constants + LMI_CONSTANT_INVERSE_EDGE * LMI_BLOCK), beta);
+        rigid =
+            lmi_linear_goal(affine, rotation, rigid, vf_load(constants + LMI_CONSTANT_INVERSE_EDGE * LMI_BLOCK), beta);
     }
     store_vector(transform, centre);
     vmat_store(transform + LMI_TRANSFORM_LINEAR * LMI_BLOCK, rigid);

@@ -17,7 +17,7 @@
  * Deterministic for the same reasons as predict; a particle adds its goals in the order of its body's regions.
  */
 #include "step/kernel_names.h"
-#include "step/motion.h"
+#include "step/lattice_motion.h"
 #include "world.h"
 
 typedef struct lanes_motion {
@@ -76,6 +76,9 @@ static drift pull_to_goals(const lmi_step *step, const lmi_pack *pack, lmi_body 
             float *pull = scratch->pull + (size_t)n * 3 + lane;
             for (int i = 0; i < 3; i++) {
                 d[i] = d[i] * share;
+                if (body->lattice) {
+                    d[i] = vf_load(pull + i * LMI_BLOCK); /* a sweep has found it */
+                }
                 p[i] = v[3] * d[i];
                 vf_store(pull + i * LMI_BLOCK, d[i]);
                 sums[i][piece] = sums[i][piece] + p[i];
@@ -157,12 +160,24 @@ static void move(const lmi_step *step, lmi_body *body, const drift *in_pull, flo
     body->upper = fold(upper, true);
 }
 
+/* A lattice that its sweep must not move: d into scratch->pull. */
+static void pull_lattice(const lmi_step *step, lmi_body *body, lmi_scratch *scratch)
+{
+    lmi_lattice_body *lattice = body->lattice;
+    const lm_vec3 none = {0.0f, 0.0f, 0.0f};
+    lmi_lattice_prepare(step, body);
+    LMI_KERNEL(lattice_pull)(&lattice->step, scratch->lattice, scratch->pull);
+    lattice->drift_velocity = lattice->drift_spin = none;
+}
+
 void LMI_KERNEL(integrate)(const lmi_step *step, lmi_batch *batch, lmi_scratch *scratch)
 {
     for (uint32_t n = 0; n < batch->body_count; n++) {
         lmi_body *body = lmi_body_at(step->world, batch->bodies[n]);
+        if (body->lattice && body->lattice->swept) continue;
         bool overstretched = lmi_is_overstretched(step, body);
         if (overstretched) lmi_quiet_rounding(step, body);
+        if (body->lattice) pull_lattice(step, body, scratch);
         drift in_pull = pull_to_goals(step, &batch->pack, body, scratch);
         float share = 1.0f;
         if (overstretched) share = lmi_overstretch_keeps(step, body, scratch->pull, in_pull.velocity, in_pull.spin);

@@ -11,8 +11,15 @@ lmi_stage_function LMI_KERNEL(predict);
 lmi_stage_function LMI_KERNEL(gather_clusters);
 lmi_stage_function LMI_KERNEL(fit);
 lmi_stage_function LMI_KERNEL(scatter_clusters);
+lmi_stage_function LMI_KERNEL(sweep);
 lmi_stage_function LMI_KERNEL(integrate);
 lmi_stage_function LMI_KERNEL(contact);
 void LMI_KERNEL(polar)(const float *B, const float *d, float *R, uint32_t blocks);
+
+void LMI_KERNEL(lattice_sweep)(const lmi_lattice_step *step, uint32_t slab, float *scratch, lmi_lattice_sums *sums);
+void LMI_KERNEL(lattice_finish)(const lmi_lattice_step *step, uint32_t slab, float *scratch, lmi_lattice_sums *sums);
+void LMI_KERNEL(lattice_pull)(const lmi_lattice_step *step, float *scratch, float *pull);
+void LMI_KERNEL(lattice_gather)(const lmi_lattice *lattice, const float *values, float *scratch, float *moments);
+void LMI_KERNEL(lattice_scatter)(const lmi_lattice *lattice, const float *transforms, float *scratch, float *sums);
 
 #endif

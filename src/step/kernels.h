@@ -6,6 +6,7 @@
 
 #include "base/vec.h"
 #include "limber/limber.h"
+#include "step/lattice_step.h"
 
 #include <stdatomic.h>
 
@@ -42,6 +43,8 @@ typedef struct lmi_scratch {
     float *pull;        /* [particle blocks][3][LMI_BLOCK] mean goal less position */
     uint32_t goal_rows; /* capacities */
     uint32_t pull_blocks;
+    float *lattice; /* of sweeps, in units of a block */
+    uint32_t lattice_blocks;
     atomic_uint taken; /* 1 while a task uses it */
 } lmi_scratch;
 
@@ -67,6 +70,8 @@ typedef struct lmi_kernels {
      * [block][3][LMI_BLOCK] or null for ones. R holds the previous rotations, which choose where the nearest one is ambiguous, and takes
      * the new ones. */
     void (*polar)(const float *B, const float *d, float *R, uint32_t blocks);
+
+    lmi_lattice_kernels lattice;
 } lmi_kernels;
 
 /* Null when this build or this machine does not have the instruction set. */

@@ -140,7 +140,10 @@ void lmi_motion_solve(lmi_body *body, lm_vec3 from, double mass, const double fi
     motion->inertia[3] = mass * c.x * c.y - second[3];
     motion->inertia[4] = mass * c.y * c.z - second[4];
     motion->inertia[5] = mass * c.z * c.x - second[5];
-    motion->centre = vec_from(dvec_add(dvec(body->x[0], body->x[1], body->x[2]), c));
+    motion->centre =
+        vec_from(dvec_add(dvec(body->x[4 * (size_t)body->reference], body->x[4 * (size_t)body->reference + 1],
+                               body->x[4 * (size_t)body->reference + 2]),
+                          c));
     lmi_motion_of(motion, p, l, &motion->velocity, &motion->spin);
     motion->velocity.x += from.x;
     motion->velocity.y += from.y;

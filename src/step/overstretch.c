@@ -67,10 +67,11 @@ static double matched_mass(const lmi_body *body, uint32_t n)
 /* The motion as a whole again, in double precision throughout. */
 static void measure(lmi_body *body)
 {
-    lm_dvec3 first = position_of(body, 0), from = velocity_of(body, 0);
+    lm_dvec3 first = position_of(body, body->reference), from = velocity_of(body, body->reference);
     lm_dvec3 moment = dvec(0.0, 0.0, 0.0), momentum = moment, angular = moment;
     double mass = 0.0, second[6] = {0.0};
-    for (uint32_t n = 0; n < body->particle_count; n++) {
+    LMI_PARTICLES_EACH(body, n)
+    {
         double m = matched_mass(body, n);
         lm_dvec3 r = dvec_sub(position_of(body, n), first), p = dvec_scale(dvec_sub(velocity_of(body, n), from), m);
         mass += m;
@@ -91,14 +92,16 @@ void lmi_quiet_rounding(const lmi_step *step, lmi_body *body)
     lm_dvec3 centre = dvec_from(body->motion.centre), drift = dvec_from(body->motion.velocity);
     lm_dvec3 spin = dvec_from(body->motion.spin), angular = dvec(0.0, 0.0, 0.0);
     double size = 0.0; /* m r² + m (h u)²: of the same order at every phase of an oscillation */
-    for (uint32_t n = 0; n < body->particle_count; n++) {
+    LMI_PARTICLES_EACH(body, n)
+    {
         double m = matched_mass(body, n);
         lm_dvec3 r = dvec_sub(position_of(body, n), centre), u = dvec_sub(velocity_of(body, n), drift);
         angular = dvec_add(angular, dvec_scale(dvec_cross(r, u), m));
         size += m * (dvec_dot(r, r) + step->h * step->h * dvec_dot(u, u));
     }
     if (step->h * dvec_length(angular) > ROUNDING * size) return;
-    for (uint32_t n = 0; n < body->particle_count; n++) {
+    LMI_PARTICLES_EACH(body, n)
+    {
         if (matched_mass(body, n) == 0.0) continue;
         float *v = body->v + (size_t)n * 4;
         lm_dvec3 turning = dvec_cross(spin, dvec_sub(position_of(body, n), centre));
@@ -111,7 +114,8 @@ float lmi_overstretch_keeps(const lmi_step *step, const lmi_body *body, const fl
                             lm_vec3 spin)
 {
     double rate = body->alpha / step->h, keep = 1.0 - body->damping, fastest = 0.0, farthest = 0.0;
-    for (uint32_t n = 0; n < body->particle_count; n++) {
+    LMI_PARTICLES_EACH(body, n)
+    {
         if (matched_mass(body, n) == 0.0) continue;
         const float *d = pull + (size_t)(n / LMI_BLOCK) * 3 * LMI_BLOCK + n % LMI_BLOCK;
         lm_dvec3 r = dvec_sub(position_of(body, n), dvec_from(body->motion.centre));

@@ -52,13 +52,41 @@ static void apply_flow(const lmi_flow *flow, lmi_body *body)
     body->outside_impulse = dvec_add(body->outside_impulse, dvec_scale(given, body->mean_mass));
 }
 
-/* Adds the same velocity change to every particle, and measures the motion that results. */
-static void accelerate_and_measure(lmi_body *body, lm_vec3 change)
+/* What rounding gave to a lattice as a whole in the last substep, in lanes: its sweep ends before all of it is known. */
+typedef struct lanes_drift {
+    vf centre[3], velocity[3], spin[3];
+} lanes_drift;
+
+static inline lanes_drift drift_of(const lmi_body *body)
 {
+    const lm_vec3 none = {0.0f, 0.0f, 0.0f}, c = body->lattice ? body->lattice->drift_centre : none;
+    const lm_vec3 u = body->lattice ? body->lattice->drift_velocity : none;
+    const lm_vec3 w = body->lattice ? body->lattice->drift_spin : none;
+    lanes_drift d = {{vf_set1(c.x), vf_set1(c.y), vf_set1(c.z)},
+                     {vf_set1(u.x), vf_set1(u.y), vf_set1(u.z)},
+                     {vf_set1(w.x), vf_set1(w.y), vf_set1(w.z)}};
+    return d;
+}
+
+static inline void remove_drift(const lanes_drift *d, const vf x[3], vf v[3])
+{
+    vf rx = x[0] - d->centre[0], ry = x[1] - d->centre[1], rz = x[2] - d->centre[2];
+    v[0] = v[0] - (d->velocity[0] + (d->spin[1] * rz - d->spin[2] * ry));
+    v[1] = v[1] - (d->velocity[1] + (d->spin[2] * rx - d->spin[0] * rz));
+    v[2] = v[2] - (d->velocity[2] + (d->spin[0] * ry - d->spin[1] * rx));
+}
+
+/* Adds the same velocity change to every particle, and measures the motion that results. `drifts`: a lattice, whose drift is
+ * taken out first. */
+static inline __attribute__((always_inline)) void accelerate_and_measure(lmi_body *body, lm_vec3 change,
+                                                                         const bool drifts)
+{
+    const lanes_drift drift = drift_of(body);
     enum { MASS, FIRST = 1, MOMENTUM = 4, ANGULAR = 7, SECOND = 10, CHANNELS = 16 };
     /* Measured from the first particle as it was, so that a fast or distant body loses nothing to cancellation. */
-    const vf fx = vf_set1(body->x[0]), fy = vf_set1(body->x[1]), fz = vf_set1(body->x[2]);
-    const lm_vec3 from = {body->v[0], body->v[1], body->v[2]};
+    const float *first = body->x + 4 * (size_t)body->reference, *first_v = body->v + 4 * (size_t)body->reference;
+    const vf fx = vf_set1(first[0]), fy = vf_set1(first[1]), fz = vf_set1(first[2]);
+    const lm_vec3 from = {first_v[0], first_v[1], first_v[2]};
     const vf fu = vf_set1(from.x), fv = vf_set1(from.y), fw = vf_set1(from.z);
     const vf dx = vf_set1(change.x), dy = vf_set1(change.y), dz = vf_set1(change.z), zero = vf_set1(0.0f);
     const vf fast = vf_set1(LM_MAX_SPEED), slow = zero - fast;
@@ -73,9 +101,13 @@ static void accelerate_and_measure(lmi_body *body, lm_vec3 change)
             vf_load4(body->x + at, x);
             vf_load4(body->v + at, v);
             vm real = vf_lt(zero, v[3]); /* padding has no mass and stays at rest */
-            v[0] = vf_select(real, vf_clamp(v[0] + dx, slow, fast), v[0]);
-            v[1] = vf_select(real, vf_clamp(v[1] + dy, slow, fast), v[1]);
-            v[2] = vf_select(real, vf_clamp(v[2] + dz, slow, fast), v[2]);
+            vf w[3] = {v[0], v[1], v[2]};
+            if (drifts) {
+                remove_drift(&drift, x, w);
+            }
+            v[0] = vf_select(real, vf_clamp(w[0] + dx, slow, fast), v[0]);
+            v[1] = vf_select(real, vf_clamp(w[1] + dy, slow, fast), v[1]);
+            v[2] = vf_select(real, vf_clamp(w[2] + dz, slow, fast), v[2]);
             vf_store4(body->v + at, v[0], v[1], v[2], v[3]);
             vf m = vf_select(vf_lt(zero, x[3]), v[3], zero);
             vf rx = x[0] - fx, ry = x[1] - fy, rz = x[2] - fz;
@@ -121,6 +153,11 @@ void LMI_KERNEL(predict)(const lmi_step *step, lmi_batch *batch, lmi_scratch *sc
             }
         }
         lmi_particle_forces(step, body);
-        accelerate_and_measure(body, lmi_uniform_change(step, body));
+        lm_vec3 change = lmi_uniform_change(step, body);
+        if (body->lattice) {
+            accelerate_and_measure(body, change, true);
+        } else {
+            accelerate_and_measure(body, change, false);
+        }
     }
 }

@@ -8,6 +8,7 @@
  *           gather      particles to region moments          \
  *           fit         moments to region transforms          > match
  *           scatter     transforms to goals                  /
+ *           sweep       lattices: all of these and integration at once; large ones in slabs, in parallel
  *           integrate   damping, goals, velocities, positions
  *           contact     drags, colliders and pins
  *
@@ -19,13 +20,14 @@
 #include "base/dmath.h"
 #include "base/guard.h"
 #include "base/os.h"
-#include "world.h"
+#include "step/lattice_motion.h"
 
 #include <stdatomic.h>
 
-static const lm_stage stages[] = {
-    LM_STAGE_PREDICT, LM_STAGE_GATHER, LM_STAGE_FIT, LM_STAGE_SCATTER, LM_STAGE_INTEGRATE, LM_STAGE_CONTACT,
-};
+/* Up to and with the sweep, and after it: between the two, slabs of large lattices are swept in tasks of their own. */
+static const lm_stage first_stages[] = {LM_STAGE_PREDICT, LM_STAGE_GATHER, LM_STAGE_FIT, LM_STAGE_SCATTER,
+                                        LM_STAGE_SWEEP};
+static const lm_stage last_stages[] = {LM_STAGE_INTEGRATE, LM_STAGE_CONTACT};
 
 static lmi_scratch *take_scratch(lm_world *world)
 {
@@ -39,26 +41,115 @@ static lmi_scratch *take_scratch(lm_world *world)
     }
 }
 
-static void run_batch(void *context, uint32_t index)
+static void give_scratch(lmi_scratch *scratch) { atomic_store(&scratch->taken, 0); }
+
+static void run_stages(const lmi_step *step, lmi_batch *batch, lmi_scratch *scratch, const lm_stage *stages,
+                       uint32_t count)
 {
-    const lmi_step *step = context;
-    lm_world *world = step->world;
-    lmi_batch *batch = &world->batches[index];
-    lmi_scratch *scratch = take_scratch(world);
-    lmi_float_mode host;
-    lmi_float_mode_enter(&host);
     uint64_t before = lmi_os_nanoseconds();
-    for (uint32_t n = 0; n < sizeof stages / sizeof *stages; n++) {
-        world->kernels->stage[stages[n]](step, batch, scratch);
+    for (uint32_t n = 0; n < count; n++) {
+        step->world->kernels->stage[stages[n]](step, batch, scratch);
         uint64_t after = lmi_os_nanoseconds();
         batch->stage_nanoseconds[stages[n]] += after - before;
         before = after;
     }
+}
+
+static void finish_batch(const lmi_step *step, lmi_batch *batch, lmi_scratch *scratch)
+{
+    run_stages(step, batch, scratch, last_stages, sizeof last_stages / sizeof *last_stages);
     for (uint32_t n = 0; step->last && n < batch->body_count; n++) {
-        lmi_skin_update(world, lmi_body_at(world, batch->bodies[n]));
+        lmi_skin_update(step->world, lmi_body_at(step->world, batch->bodies[n]));
+    }
+}
+
+static void run_batch(void *context, uint32_t index)
+{
+    const lmi_step *step = context;
+    lmi_batch *batch = &step->world->batches[index];
+    lmi_scratch *scratch = take_scratch(step->world);
+    lmi_float_mode host;
+    lmi_float_mode_enter(&host);
+    run_stages(step, batch, scratch, first_stages, sizeof first_stages / sizeof *first_stages);
+    if (!batch->slabs) {
+        finish_batch(step, batch, scratch);
     }
     lmi_float_mode_leave(&host);
-    atomic_store(&scratch->taken, 0);
+    give_scratch(scratch);
+}
+
+/* --- large lattices --- */
+
+static lmi_lattice_body *lattice_of(const lm_world *world, const lmi_batch *batch)
+{
+    return lmi_body_at(world, batch->bodies[0])->lattice;
+}
+
+/* A slab of a large lattice: its sweep, or what that left. */
+static void run_slab(const lmi_step *step, uint32_t index, bool left)
+{
+    lm_world *world = step->world;
+    const lmi_slab_task *task = &world->slab_tasks[index];
+    lmi_lattice_body *lattice = lattice_of(world, &world->batches[task->batch]);
+    if (!lattice->swept) {
+        return;
+    }
+    lmi_scratch *scratch = take_scratch(world);
+    lmi_float_mode host;
+    lmi_float_mode_enter(&host);
+    uint64_t before = lmi_os_nanoseconds();
+    const lmi_lattice_kernels *kernels = &world->kernels->lattice;
+    lmi_lattice_sums *sums = &lattice->sums[task->slab + (left ? lattice->shape.slab_count : 0)];
+    (left ? kernels->finish : kernels->sweep)(&lattice->step, task->slab, scratch->lattice, sums);
+    world->slab_tasks[index].nanoseconds += lmi_os_nanoseconds() - before;
+    lmi_float_mode_leave(&host);
+    give_scratch(scratch);
+}
+
+static void run_sweep(void *context, uint32_t index) { run_slab(context, index, false); }
+
+static void run_left(void *context, uint32_t index) { run_slab(context, index, true); }
+
+static void conclude_batch(void *context, uint32_t index)
+{
+    const lmi_step *step = context;
+    lmi_batch *batch = &step->world->batches[index];
+    if (!batch->slabs) {
+        return;
+    }
+    lmi_scratch *scratch = take_scratch(step->world);
+    lmi_float_mode host;
+    lmi_float_mode_enter(&host);
+    if (lattice_of(step->world, batch)->swept) {
+        lmi_lattice_conclude(lmi_body_at(step->world, batch->bodies[0]));
+    }
+    finish_batch(step, batch, scratch);
+    lmi_float_mode_leave(&host);
+    give_scratch(scratch);
+}
+
+/* Which batches are large lattices, and a task for each of their slabs. */
+static bool reserve_slabs(lm_world *world)
+{
+    uint32_t count = 0;
+    for (uint32_t n = 0; n < world->batch_count; n++) {
+        lmi_batch *batch = &world->batches[n];
+        const lmi_lattice_body *lattice = batch->body_count == 1 ? lattice_of(world, batch) : NULL;
+        batch->slabs = lattice && lattice->shape.slab_count > 1;
+        count += batch->slabs ? lattice->shape.slab_count : 0;
+    }
+    void *tasks = world->slab_tasks;
+    bool ok = lmi_reserve(&world->memory, &tasks, &world->slab_capacity, count, sizeof *world->slab_tasks);
+    world->slab_tasks = tasks;
+    world->slab_count = 0;
+    for (uint32_t n = 0; ok && n < world->batch_count; n++) {
+        uint32_t slabs = world->batches[n].slabs ? lattice_of(world, &world->batches[n])->shape.slab_count : 0;
+        for (uint32_t slab = 0; slab < slabs; slab++) {
+            lmi_slab_task task = {n, slab, 0};
+            world->slab_tasks[world->slab_count++] = task;
+        }
+    }
+    return ok;
 }
 
 /* --- what happens before the batches run --- */
@@ -173,19 +264,27 @@ static uint32_t place_flows(lm_world *world, double h)
 
 static bool reserve_scratch(lm_world *world)
 {
-    uint32_t rows = 0, blocks = 0;
+    uint32_t rows = 0, blocks = 0, lattice = 0;
     for (uint32_t n = 0; n < world->batch_count; n++) {
         const lmi_pack *pack = &world->batches[n].pack;
         rows = pack->rows > rows ? pack->rows : rows;
         blocks = pack->particle_blocks > blocks ? pack->particle_blocks : blocks;
     }
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        const lmi_body *body = lmi_body_at(world, n);
+        size_t want = body->lattice ? lmi_lattice_scratch(&body->lattice->shape) / LMI_BLOCK : 0;
+        lattice = want > lattice ? (uint32_t)want : lattice;
+    }
     for (uint32_t n = 0; n < world->scratch_count; n++) {
         lmi_scratch *s = &world->scratch[n];
-        void *goals = s->goals, *pull = s->pull;
+        void *goals = s->goals, *pull = s->pull, *sweep = s->lattice;
         bool ok = lmi_reserve(&world->memory, &goals, &s->goal_rows, rows, LMI_BLOCK * 4 * sizeof(float)) &&
-                  lmi_reserve(&world->memory, &pull, &s->pull_blocks, blocks, LMI_BLOCK * 3 * sizeof(float));
+                  lmi_reserve(&world->memory, &pull, &s->pull_blocks, blocks, LMI_BLOCK * 3 * sizeof(float)) &&
+                  lmi_reserve(&world->memory, &sweep, &s->lattice_blocks, lattice, LMI_BLOCK * sizeof(float));
         s->goals = goals;
         s->pull = pull;
+        s->lattice = sweep;
         if (!ok) {
             return false;
         }
@@ -207,7 +306,7 @@ static bool prepare(lm_world *world)
               lmi_reserve(&world->memory, &flows, &world->flow_capacity, world->fields.alive, sizeof *world->flows);
     world->surfaces = surfaces;
     world->flows = flows;
-    return ok && reserve_scratch(world);
+    return ok && reserve_scratch(world) && reserve_slabs(world);
 }
 
 static void begin(lm_world *world, double h)
@@ -245,6 +344,9 @@ static void finish(lm_world *world, uint64_t start)
             world->stage_seconds[stage] += 1e-9 * (double)world->batches[n].stage_nanoseconds[stage];
         }
     }
+    for (uint32_t n = 0; n < world->slab_count; n++) {
+        world->stage_seconds[LM_STAGE_SWEEP] += 1e-9 * (double)world->slab_tasks[n].nanoseconds;
+    }
     world->steps++;
     world->step_seconds = 1e-9 * (double)(lmi_os_nanoseconds() - start);
 }
@@ -258,6 +360,11 @@ static void run_substep(lm_world *world, double h, bool last)
     step.flow_count = place_flows(world, h);
     step.flows = world->flows;
     lmi_workers_run(world->workers, run_batch, &step, world->batch_count);
+    if (world->slab_count) {
+        lmi_workers_run(world->workers, run_sweep, &step, world->slab_count);
+        lmi_workers_run(world->workers, run_left, &step, world->slab_count);
+        lmi_workers_run(world->workers, conclude_batch, &step, world->batch_count);
+    }
 }
 
 lm_result lm_world_step(lm_world *world, double seconds)

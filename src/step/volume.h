@@ -231,4 +231,22 @@ static inline vmat3 lmi_nearest_of_volume(vmat3 b, vf inverse_edge, vmat3 rotati
     return b;
 }
 
+/* The goal of a linear region: beta B' + (1-beta) R diag(d). A region without volume (flat, straight) has none to keep; one blown up beyond what single
+ * precision can square goes back as a rigid one. */
+static inline vmat3 lmi_linear_goal(vmat3 b, vmat3 rotation, vmat3 rigid, vf inverse_edge, vf beta)
+{
+    const vf zero = vf_set1(0.0f), one = vf_set1(1.0f);
+    vm solid = vf_lt(zero, inverse_edge);
+    vmat3 kept = lmi_nearest_of_volume(b, vf_select(solid, inverse_edge, one), rotation), out;
+    vf size = vf_abs(kept.m[0]);
+    for (int i = 1; i < 9; i++) {
+        size = size + vf_abs(kept.m[i]);
+    }
+    kept = vmat_select(solid, vmat_select(vf_lt(size, vf_set1(1e30f)), kept, rigid), b);
+    for (int i = 0; i < 9; i++) {
+        out.m[i] = beta * kept.m[i] + (one - beta) * rigid.m[i];
+    }
+    return out;
+}
+
 #endif

@@ -297,8 +297,9 @@ static void test_refusals(void **state)
     assert_string_equal(bytes, "");
     free(bytes);
     assert_string_equal(bench_name(0), "clusters");
-    assert_string_equal(bench_name(1), "polar");
-    assert_null(bench_name(2));
+    assert_string_equal(bench_name(1), "lattice");
+    assert_string_equal(bench_name(2), "polar");
+    assert_null(bench_name(3));
     assert_non_null(bench_description("polar"));
     assert_null(bench_description("nothing"));
 }

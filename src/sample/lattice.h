@@ -1,0 +1,199 @@
+/*
+ * Lattices: the corners of occupied cells as particles, one region around each.
+ *
+ * Regions. Neighbours share an occupied cell. The region of a particle is every particle within `width` neighbour steps of
+ * it: in the open the cube of 2 width + 1 corners a side, near gaps only what can be reached, so that two fingers that
+ * almost touch stay separate. A region that has the same members as an earlier one is a repetition and is switched off.
+ * Rivers and James 2007, section 3.
+ *
+ * Axes. The lattice is stored along axes of its own, the longest first: axis a of the lattice is axis (a + turn) % 3 of
+ * the body. That is a rotation, not a reflection, and makes rows long.
+ *
+ * Blocks. Along x, LMI_BLOCK corners form a block; blocks with a particle are kept, sorted by z, y, x. Corners that are no
+ * particle are empty lanes without mass, and need no test. Particle `block * LMI_BLOCK + lane` has no other name in the
+ * step. One more block at the end is empty: it stands for whatever is not there.
+ *
+ * Planes, places, runs. Sums run along z, then y, then x, and back along x, y, z. On the way a block is passed where there
+ * is no particle, but left and right of which, or above and below, there are some. A *place* is a block that takes part in
+ * sums, with particles or without. Places are numbered plane by plane (z), from 1; place 0 is nothing, and is zero. Places
+ * side by side in a row form a *run*, whose sums along x are one contiguous array. Only the place of a neighbour is looked
+ * up, so that cost and memory follow the particles and not their bounding box.
+ *
+ * Irregular regions. A region is regular when it is all there is in its cube; sums along the axes are exact for those. For
+ * the others there are lists: what is in the cube but not in the region, to be taken away again, or where that is shorter
+ * the whole region. A particle that would have more taken away from its sums than they are meant to hold gets them from the
+ * list of its regions instead, so that nothing is lost to cancellation.
+ */
+#ifndef LMI_LATTICE_H
+#define LMI_LATTICE_H
+
+#include "base/block.h"
+#include "base/memory.h"
+#include "sample/voxel.h"
+
+#define LMI_LATTICE_MAX_WIDTH 8
+
+/* A body of more particles is divided into slabs of planes of about this many, each a task of its own. */
+#define LMI_LATTICE_SLAB 12288u
+
+/* Blocks side by side along x. */
+typedef struct lmi_lattice_run {
+    uint32_t first; /* place in its plane */
+    uint32_t length;
+    uint32_t y;
+} lmi_lattice_run;
+
+/* Planes that one task sweeps. */
+typedef struct lmi_lattice_slab {
+    uint32_t first, last; /* planes first to last - 1 */
+} lmi_lattice_slab;
+
+/* Lists with which irregular regions are put right, LMI_BLOCK owners side by side. Gather: owners are the irregular
+ * regions, members are particles. Scatter: owners are particles, members are irregular regions. */
+typedef struct lmi_lattice_lists {
+    uint32_t owner_count, group_count, row_count;
+    uint32_t *owner;       /* [owners] particle, ascending */
+    uint32_t *plane_owner; /* [planes + 1] owners of each plane */
+    uint32_t *plane_group; /* [planes + 1] groups of each plane */
+    uint32_t *group_row;   /* [groups + 1] rows of each group */
+    uint32_t *who;         /* [groups][LMI_BLOCK] owner, or LMI_LATTICE_NONE */
+    uint32_t *member;      /* [rows][LMI_BLOCK] */
+    float *offset;         /* [rows][4][LMI_BLOCK] from the region's own particle to the particle, in spacings; 1 where
+                            * it is to be added, -1 where it is to be taken away, 0 for padding */
+} lmi_lattice_lists;
+
+#define LMI_LATTICE_NONE UINT32_MAX
+
+/* Channels of the constants of a block: of its lanes as regions, and as particles. All lengths are in spacings, all masses
+ * in units of the body's mean. */
+enum {
+    LMI_LATTICE_INVERSE_MASS = 0, /* 1 / sum m~                                    */
+    LMI_LATTICE_CENTRE = 1,       /* of the region from its own particle         3 */
+    LMI_LATTICE_SCALE = 4,        /* brings the singular values of the moments near 1 */
+    LMI_LATTICE_SPREAD = 5,       /* 1 / its square */
+    LMI_LATTICE_REST = 6,         /* rest moments: xx yy zz xy yz zx             6 */
+    LMI_LATTICE_RHO = 12,         /* the region's share of the stiffness; 0: no region */
+    LMI_LATTICE_SHARE = 13,       /* of the particle: 1 / |R(i)| */
+    LMI_LATTICE_HOLD = 14,        /* mean of rho over its regions */
+    LMI_LATTICE_CONSTANTS = 15,
+    /* For fits that follow stretch, besides: */
+    LMI_LATTICE_WHITEN = 15,       /* root of the rest covariance, symmetric     6 */
+    LMI_LATTICE_COLOUR = 21,       /* its inverse                                6 */
+    LMI_LATTICE_INVERSE_EDGE = 27, /* of a cube of the rest volume               1 */
+    LMI_LATTICE_ALL_CONSTANTS = 28,
+};
+
+typedef struct lmi_lattice {
+    double spacing; /* metres */
+    lm_dvec3 first; /* rest position of corner (0, 0, 0) */
+    uint32_t cells[3];
+    uint32_t turn;
+    uint32_t size[3]; /* corners along the lattice's own axes */
+    uint32_t phase;   /* corner x is in lane (x + phase) % LMI_BLOCK */
+    uint32_t width;
+
+    uint32_t particle_count;
+    uint32_t block_count; /* without the empty one */
+    uint32_t region_count;
+    uint64_t membership_count;
+    uint16_t *occupied; /* [blocks + 1] lanes that are particles */
+    uint16_t *cell;     /* [blocks + 1] lanes that are the lowest corner of an occupied cell */
+    uint16_t *active;   /* [blocks + 1] lanes whose region is no repetition */
+    uint16_t *degree;   /* [blocks + 1][LMI_BLOCK] |R(i)| */
+    int32_t (*at)[3];   /* [blocks + 1] corner of lane 0 along the lattice's axes; x may be negative */
+
+    uint32_t plane_count, place_count, most_places, run_count, longest_run;
+    uint32_t *plane_place; /* [planes + 1] where a plane's places begin in the tables below; place 0 of each included */
+    uint32_t *plane_run;   /* [planes + 1] */
+    uint32_t *plane_block; /* [planes + 1] */
+    lmi_lattice_run *run;
+    uint32_t *block;   /* [places] particle block, or block_count */
+    uint32_t *along_y; /* [places][2 width] place in the same plane at y - 1, y + 1, y - 2, y + 2, ... */
+    uint32_t *along_z; /* [places][2 width] place in plane z - 1, z + 1, z - 2, ... */
+
+    lmi_lattice_lists gather, scatter;
+    uint32_t irregular_count;
+    uint8_t *direct; /* [irregular] the list is the whole region, which takes no part in the fast sums */
+    uint8_t *listed; /* [scatter owners] the list is all regions of the particle, and replaces its fast sums */
+
+    uint32_t slab_count;
+    lmi_lattice_slab *slab;
+    uint32_t *kept; /* [planes] where the sums of a plane near a cut between slabs are kept, or LMI_LATTICE_NONE */
+    uint32_t kept_count;
+
+    /* Room for what a sweep leaves to a later part of itself. */
+    float *kept_sums;         /* [kept][most_places][6][LMI_BLOCK] */
+    float *irregular_moments; /* [irregular][LMI_BLOCK] corrections of the 12 moments */
+    float *
+        irregular_transforms; /* [irregular + 1][LMI_BLOCK] q, T column by column, four floats each; the last is zero */
+    float *corrections;       /* [scatter owners][4] of the sums for particles */
+
+    /* Constants of blocks; blocks with the same ones share them. */
+    uint32_t *constants_of; /* [blocks + 1] index into `constants` */
+    float *constants;       /* [distinct][channels][LMI_BLOCK] */
+    uint32_t constants_count, channels;
+} lmi_lattice;
+
+/* Floats between the channels of a run, which has an empty block at either end. Short runs all have the same. */
+static inline size_t lmi_lattice_run_stride(const lmi_lattice *l)
+{
+    return (size_t)(l->longest_run + 2 <= 17 ? 17 : (l->longest_run + 2) | 1u) * LMI_BLOCK;
+}
+
+/* The lattice on a set of cells. LM_ERROR_ARGUMENT (no cell, a width out of range), LM_ERROR_LIMIT or LM_ERROR_MEMORY. */
+lm_result lmi_lattice_make(lmi_memory *memory, const lmi_voxels *voxels, uint32_t width, lmi_lattice *lattice);
+void lmi_lattice_free(lmi_memory *memory, lmi_lattice *lattice);
+
+/* The block that has a corner along the lattice's own axes, and the particle there, or LMI_LATTICE_NONE. */
+uint32_t lmi_lattice_find_block(const lmi_lattice *lattice, int32_t x, int32_t y, int32_t z);
+uint32_t lmi_lattice_find(const lmi_lattice *lattice, int32_t x, int32_t y, int32_t z);
+
+/* The corner of a particle along the lattice's own axes. */
+static inline void lmi_lattice_corner(const lmi_lattice *lattice, uint32_t particle, int32_t corner[3])
+{
+    const int32_t *at = lattice->at[particle / LMI_BLOCK];
+    corner[0] = at[0] + (int32_t)(particle % LMI_BLOCK);
+    corner[1] = at[1];
+    corner[2] = at[2];
+}
+
+/* 64 cells along the body's x from one on, as bits; coordinates along the body's axes. */
+uint64_t lmi_lattice_cells(const lmi_lattice *lattice, uint32_t x, uint32_t y, uint32_t z);
+
+/* Its rest position in the body's frame. */
+lm_dvec3 lmi_lattice_rest(const lmi_lattice *lattice, uint32_t particle);
+
+/* The members of a particle's region into `members` (room for the cube of 2 width + 1), ascending; returns how many. */
+uint32_t lmi_lattice_region(const lmi_lattice *lattice, uint32_t particle, uint32_t *members);
+
+/* ---- between lattice.c, lattice_regions.c and lattice_lists.c ---- */
+
+/* The blocks of a lattice by their coordinates: a table over the whole box, while the lattice is made. */
+typedef struct lmi_lattice_map {
+    uint32_t *block; /* [z][y][x of a block], or LMI_LATTICE_NONE */
+    uint32_t blocks_x;
+} lmi_lattice_map;
+
+/* Finds which regions are repetitions, counts members, and lists irregular ones. */
+bool lmi_lattice_find_regions(lmi_memory *memory, const lmi_lattice_map *map, lmi_lattice *lattice);
+
+/* One member that a fast sum misses (sign 1) or has too much (sign -1). */
+typedef struct lmi_lattice_pair {
+    uint32_t region; /* irregular region: its index */
+    uint32_t particle;
+    int8_t offset[3]; /* from the region's own particle to the particle */
+    int8_t sign;
+} lmi_lattice_pair;
+
+/* Both lists from pairs, which come sorted by region, and the particles of the irregular regions, ascending. */
+bool lmi_lattice_list(lmi_memory *memory, lmi_lattice *lattice, const uint32_t *irregular, uint32_t irregular_count,
+                      lmi_lattice_pair *pairs, uint32_t pair_count);
+void lmi_lattice_lists_free(lmi_memory *memory, const lmi_lattice *lattice, lmi_lattice_lists *lists);
+
+/* The constants of all regions for the fit weights m~ of the particles ([blocks + 1][LMI_BLOCK]) and the regions' shares of
+ * the stiffness (the same, or null: 1). With `stretch` also what linear and plastic fits want. False when out of memory;
+ * then nothing has changed. */
+bool lmi_lattice_weigh(lmi_memory *memory, lmi_lattice *lattice, const double *weights, const float *stiffness,
+                       bool stretch);
+
+#endif

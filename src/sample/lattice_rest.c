@@ -1,0 +1,328 @@
+/*
+ * The rest constants of a lattice's regions, by the same sums along z, y and x that a step uses, in double precision.
+ *
+ * With k the offset of a member from the region's own particle, in spacings:
+ *
+ *   M = sum m~,   centre = sum m~ k / M,   Q = sum m~ k k^T - M centre centre^T
+ *
+ * Inside a body all regions are alike, so blocks with the same sums share their constants: what a step reads of them stays
+ * in the cache.
+ */
+#include "base/dmath.h"
+#include "base/vec.h"
+#include "out/hash.h"
+#include "sample/lattice.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Raw channels: M, sum m~ k (3), sum m~ k k^T (xx yy zz xy yz zx), rho, share, hold. */
+enum { RAW_MASS = 0, RAW_FIRST = 1, RAW_SECOND = 4, RAW_RHO = 10, RAW_SHARE = 11, RAW_HOLD = 12, RAW = 13 };
+
+/* The sums over a plane on the way. */
+typedef struct sums {
+    const lmi_lattice *l;
+    double *z; /* [3][places][LMI_BLOCK]: 1, k, k² along z */
+    double *y; /* [6][longest run + 2][LMI_BLOCK]: yz of 1: 1, k, k²; of k: 1, k; of k²: 1 */
+    size_t z_stride, y_stride;
+} sums;
+
+static void sum_along_z(sums *s, const double *weights, uint32_t plane)
+{
+    const lmi_lattice *l = s->l;
+    uint32_t first = l->plane_place[plane], w = l->width;
+    for (uint32_t place = 1; first + place < l->plane_place[plane + 1]; place++) {
+        const uint32_t *link = l->along_z + (size_t)(first + place) * 2 * w;
+        const double *here = weights + (size_t)l->block[first + place] * LMI_BLOCK;
+        double *out = s->z + (size_t)place * LMI_BLOCK;
+        for (uint32_t lane = 0; lane < LMI_BLOCK; lane++) {
+            double sum[3] = {here[lane], 0.0, 0.0};
+            for (uint32_t n = 0; n < 2 * w; n++) {
+                int32_t k = n % 2 ? (int32_t)(n / 2) + 1 : -(int32_t)(n / 2) - 1;
+                if (link[n]) {
+                    uint32_t other = l->plane_place[(int32_t)plane + k] + link[n];
+                    double value = weights[(size_t)l->block[other] * LMI_BLOCK + lane];
+                    sum[0] += value, sum[1] += k * value, sum[2] += (double)(k * k) * value;
+                }
+            }
+            for (int i = 0; i < 3; i++) {
+                out[(size_t)i * s->z_stride + lane] = sum[i];
+            }
+        }
+    }
+}
+
+static void sum_along_y(sums *s, uint32_t plane, const lmi_lattice_run *run)
+{
+    const lmi_lattice *l = s->l;
+    uint32_t w = l->width;
+    for (uint32_t n = 0; n < run->length; n++) {
+        const uint32_t *link = l->along_y + (size_t)(l->plane_place[plane] + run->first + n) * 2 * w;
+        for (uint32_t lane = 0; lane < LMI_BLOCK; lane++) {
+            double sum[6] = {0.0};
+            for (uint32_t m = 0; m <= 2 * w; m++) {
+                int32_t k = m == 0 ? 0 : m % 2 ? -(int32_t)(m + 1) / 2 : (int32_t)m / 2;
+                uint32_t place = m == 0 ? run->first + n : link[m - 1];
+                const double *at = s->z + (size_t)place * LMI_BLOCK + lane;
+                if (place) {
+                    double one = at[0], first = at[s->z_stride], second = at[2 * s->z_stride];
+                    sum[0] += one, sum[1] += k * one, sum[2] += (double)(k * k) * one;
+                    sum[3] += first, sum[4] += k * first, sum[5] += second;
+                }
+            }
+            for (int i = 0; i < 6; i++) {
+                s->y[(size_t)i * s->y_stride + (size_t)(n + 1) * LMI_BLOCK + lane] = sum[i];
+            }
+        }
+    }
+    for (int i = 0; i < 6; i++) { /* nothing beyond the ends */
+        double *row = s->y + (size_t)i * s->y_stride;
+        memset(row, 0, LMI_BLOCK * sizeof *row);
+        memset(row + (size_t)(run->length + 1) * LMI_BLOCK, 0, LMI_BLOCK * sizeof *row);
+    }
+}
+
+/* The raw sums of block n of a run, [RAW][LMI_BLOCK]. */
+static void sum_along_x(const sums *s, uint32_t n, double *raw)
+{
+    int32_t w = (int32_t)s->l->width;
+    for (uint32_t lane = 0; lane < LMI_BLOCK; lane++) {
+        double sum[10] = {0.0};
+        const double *at = s->y + (size_t)(n + 1) * LMI_BLOCK + lane;
+        for (int32_t k = -w; k <= w; k++) {
+            double v[6];
+            for (int i = 0; i < 6; i++) {
+                v[i] = at[(ptrdiff_t)((size_t)i * s->y_stride) + k];
+            }
+            sum[RAW_MASS] += v[0];
+            sum[RAW_FIRST] += k * v[0], sum[RAW_FIRST + 1] += v[1], sum[RAW_FIRST + 2] += v[3];
+            sum[RAW_SECOND] += (double)(k * k) * v[0], sum[RAW_SECOND + 1] += v[2], sum[RAW_SECOND + 2] += v[5];
+            sum[RAW_SECOND + 3] += k * v[1], sum[RAW_SECOND + 4] += v[4], sum[RAW_SECOND + 5] += k * v[3];
+        }
+        for (int i = 0; i < 10; i++) {
+            raw[(size_t)i * LMI_BLOCK + lane] = sum[i];
+        }
+    }
+}
+
+/* Adds a member with weight m~ at offset k. */
+static void add_member(double *raw, double weight, const double k[3])
+{
+    raw[RAW_MASS * LMI_BLOCK] += weight;
+    for (int a = 0; a < 3; a++) {
+        raw[(RAW_FIRST + a) * LMI_BLOCK] += weight * k[a];
+        raw[(RAW_SECOND + a) * LMI_BLOCK] += weight * k[a] * k[a];
+        raw[(RAW_SECOND + 3 + a) * LMI_BLOCK] += weight * k[a] * k[(a + 1) % 3];
+    }
+}
+
+/* All raw sums, [blocks + 1][RAW][LMI_BLOCK]. */
+static void correct_irregular(const lmi_lattice *l, const double *weights, double *raw)
+{
+    const lmi_lattice_lists *lists = &l->gather;
+    for (uint32_t group = 0; group < lists->group_count; group++) {
+        for (uint32_t lane = 0; lane < LMI_BLOCK; lane++) {
+            uint32_t owner = lists->who[group * LMI_BLOCK + lane];
+            if (owner == LMI_LATTICE_NONE) {
+                continue;
+            }
+            uint32_t particle = lists->owner[owner];
+            double *to = raw + (size_t)(particle / LMI_BLOCK) * RAW * LMI_BLOCK + particle % LMI_BLOCK;
+            for (int i = 0; l->direct[owner] && i < RAW_RHO; i++) {
+                to[i * LMI_BLOCK] = 0.0;
+            }
+            for (uint32_t row = lists->group_row[group]; row < lists->group_row[group + 1]; row++) {
+                const float *at = lists->offset + (size_t)row * 4 * LMI_BLOCK + lane;
+                double k[3] = {at[0], at[LMI_BLOCK], at[2 * LMI_BLOCK]}, sign = at[3 * LMI_BLOCK];
+                if (sign != 0.0) {
+                    add_member(to, sign * weights[lists->member[row * LMI_BLOCK + lane]], k);
+                }
+            }
+        }
+    }
+}
+
+/* |R(i)| times the mean share of the stiffness, where regions differ in it. */
+static double sum_of_shares(const lmi_lattice *l, const float *stiffness, uint32_t particle, uint32_t *members)
+{
+    uint32_t count = lmi_lattice_region(l, particle, members);
+    double sum = 0.0;
+    for (uint32_t n = 0; n < count; n++) {
+        bool active = l->active[members[n] / LMI_BLOCK] >> (members[n] % LMI_BLOCK) & 1;
+        sum += active ? (double)stiffness[members[n]] : 0.0;
+    }
+    return sum;
+}
+
+static void fill_shares(const lmi_lattice *l, const float *stiffness, double *raw, uint32_t *members)
+{
+    for (uint32_t n = 0; n < l->block_count * LMI_BLOCK; n++) {
+        double *to = raw + (size_t)(n / LMI_BLOCK) * RAW * LMI_BLOCK + n % LMI_BLOCK;
+        uint32_t bit = 1u << n % LMI_BLOCK;
+        bool occupied = l->occupied[n / LMI_BLOCK] & bit, active = l->active[n / LMI_BLOCK] & bit;
+        double share = occupied ? 1.0 / l->degree[n] : 0.0;
+        to[RAW_RHO * LMI_BLOCK] = !active ? 0.0 : stiffness ? (double)stiffness[n] : 1.0;
+        to[RAW_SHARE * LMI_BLOCK] = share;
+        to[RAW_HOLD * LMI_BLOCK] = !occupied ? 0.0 : stiffness ? share * sum_of_shares(l, stiffness, n, members) : 1.0;
+        for (int i = 0; !occupied && i < RAW_RHO; i++) { /* a sum beside the body belongs to nobody */
+            to[i * LMI_BLOCK] = 0.0;
+        }
+    }
+}
+
+/* --- what the step reads --- */
+
+static void compose(const double vectors[9], const double values[3], double six[6])
+{
+    static const int place[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {1, 2}, {2, 0}};
+    for (int n = 0; n < 6; n++) {
+        six[n] = 0.0;
+        for (int k = 0; k < 3; k++) {
+            six[n] += vectors[place[n][0] * 3 + k] * values[k] * vectors[place[n][1] * 3 + k];
+        }
+    }
+}
+
+/* One lane. An empty one gets moments that fit well, and a share of nothing. */
+static void finish_lane(const double *raw, bool stretch, float *out)
+{
+    double mass = raw[RAW_MASS * LMI_BLOCK], centre[3], q[6], values[3], vectors[9], root[6], inverse[6];
+    bool any = mass > 0.0;
+    for (int a = 0; a < 3; a++) {
+        centre[a] = any ? raw[(RAW_FIRST + a) * LMI_BLOCK] / mass : 0.0;
+    }
+    for (int a = 0; a < 3; a++) {
+        int b = (a + 1) % 3;
+        q[a] = any ? raw[(RAW_SECOND + a) * LMI_BLOCK] - mass * centre[a] * centre[a] : 1.0;
+        q[3 + a] = any ? raw[(RAW_SECOND + 3 + a) * LMI_BLOCK] - mass * centre[a] * centre[b] : 0.0;
+    }
+    double matrix[9] = {q[0], q[3], q[5], q[3], q[1], q[4], q[5], q[4], q[2]};
+    lmi_symmetric_eigen(3, matrix, values, vectors);
+    for (int k = 0; k < 3; k++) { /* the corners of a cell span space: none is 0, but for rounding */
+        values[k] = values[k] > 1e-9 * values[0] ? values[k] : 1e-9 * values[0];
+    }
+    double scale = 1.0 / sqrt(values[0] * values[2]);
+    out[LMI_LATTICE_INVERSE_MASS * LMI_BLOCK] = any ? (float)(1.0 / mass) : 0.0f;
+    out[LMI_LATTICE_SCALE * LMI_BLOCK] = (float)scale;
+    out[LMI_LATTICE_SPREAD * LMI_BLOCK] = (float)(1.0 / (scale * scale));
+    for (int i = 0; i < 6; i++) {
+        out[(LMI_LATTICE_REST + i) * LMI_BLOCK] = (float)q[i];
+    }
+    for (int a = 0; a < 3; a++) {
+        out[(LMI_LATTICE_CENTRE + a) * LMI_BLOCK] = (float)centre[a];
+    }
+    out[LMI_LATTICE_RHO * LMI_BLOCK] = (float)raw[RAW_RHO * LMI_BLOCK];
+    out[LMI_LATTICE_SHARE * LMI_BLOCK] = (float)raw[RAW_SHARE * LMI_BLOCK];
+    out[LMI_LATTICE_HOLD * LMI_BLOCK] = (float)raw[RAW_HOLD * LMI_BLOCK];
+    if (!stretch) {
+        return;
+    }
+    double per = any ? mass : 1.0, volume = 1.0, up[3], down[3];
+    for (int k = 0; k < 3; k++) {
+        up[k] = sqrt(values[k] / per);
+        down[k] = 1.0 / up[k];
+        volume *= up[k];
+    }
+    compose(vectors, up, root);
+    compose(vectors, down, inverse);
+    for (int i = 0; i < 6; i++) {
+        out[(LMI_LATTICE_WHITEN + i) * LMI_BLOCK] = (float)root[i];
+        out[(LMI_LATTICE_COLOUR + i) * LMI_BLOCK] = (float)inverse[i];
+    }
+    out[LMI_LATTICE_INVERSE_EDGE * LMI_BLOCK] = (float)lmi_exp(-lmi_log(volume) / 3.0);
+}
+
+/* Numbers blocks with the same raw sums alike; returns how many kinds there are. `table` has a power of two of entries. */
+static uint32_t number_kinds(const double *raw, uint32_t blocks, uint32_t *kind, uint32_t *first, uint32_t *table,
+                             uint32_t table_size)
+{
+    uint32_t kinds = 0;
+    const size_t size = RAW * LMI_BLOCK;
+    memset(table, 0xff, table_size * sizeof *table);
+    for (uint32_t n = 0; n < blocks; n++) {
+        const double *mine = raw + n * size;
+        uint64_t hash = LMI_HASH_SEED;
+        for (size_t i = 0; i < size; i++) {
+            uint64_t bits;
+            memcpy(&bits, &mine[i], sizeof bits);
+            hash = lmi_hash_word(hash, bits);
+        }
+        uint32_t at = (uint32_t)(hash >> 20) & (table_size - 1);
+        while (table[at] != LMI_LATTICE_NONE && memcmp(raw + first[table[at]] * size, mine, size * sizeof *mine) != 0) {
+            at = (at + 1) & (table_size - 1);
+        }
+        if (table[at] == LMI_LATTICE_NONE) {
+            table[at] = kinds;
+            first[kinds++] = n;
+        }
+        kind[n] = table[at];
+    }
+    return kinds;
+}
+
+/* Puts the constants of each kind of block in place. */
+static bool keep_kinds(lmi_memory *memory, lmi_lattice *l, const double *raw, bool stretch)
+{
+    uint32_t blocks = l->block_count + 1, table_size = 64;
+    while (table_size < 2 * blocks) {
+        table_size *= 2;
+    }
+    uint32_t *kind = lmi_allocate(memory, blocks, sizeof *kind), *first = lmi_allocate(memory, blocks, sizeof *first);
+    uint32_t *table = lmi_allocate(memory, table_size, sizeof *table), kinds = 0;
+    uint32_t channels = stretch ? LMI_LATTICE_ALL_CONSTANTS : LMI_LATTICE_CONSTANTS;
+    float *constants = NULL;
+    if (kind && first && table) {
+        kinds = number_kinds(raw, blocks, kind, first, table, table_size);
+        constants = lmi_allocate(memory, (size_t)kinds * channels * LMI_BLOCK, sizeof *constants);
+    }
+    if (constants) {
+        for (uint32_t n = 0; n < kinds * LMI_BLOCK; n++) {
+            finish_lane(raw + (size_t)first[n / LMI_BLOCK] * RAW * LMI_BLOCK + n % LMI_BLOCK, stretch,
+                        constants + (size_t)(n / LMI_BLOCK) * channels * LMI_BLOCK + n % LMI_BLOCK);
+        }
+        lmi_release(memory, l->constants_of, blocks, sizeof *l->constants_of);
+        lmi_release(memory, l->constants, (size_t)l->constants_count * l->channels * LMI_BLOCK, sizeof *l->constants);
+        l->constants_of = kind;
+        l->constants = constants;
+        l->constants_count = kinds;
+        l->channels = channels;
+    } else {
+        lmi_release(memory, kind, blocks, sizeof *kind);
+    }
+    lmi_release(memory, first, blocks, sizeof *first);
+    lmi_release(memory, table, table_size, sizeof *table);
+    return constants != NULL;
+}
+
+bool lmi_lattice_weigh(lmi_memory *memory, lmi_lattice *l, const double *weights, const float *stiffness, bool stretch)
+{
+    size_t blocks = (size_t)l->block_count + 1, side = 2 * (size_t)l->width + 1, cube = side * side * side;
+    sums s = {l, NULL, NULL, (size_t)l->most_places * LMI_BLOCK, ((size_t)l->longest_run + 2) * LMI_BLOCK};
+    s.z = lmi_allocate(memory, 3 * s.z_stride, sizeof *s.z);
+    s.y = lmi_allocate(memory, 6 * s.y_stride, sizeof *s.y);
+    double *raw = lmi_allocate(memory, blocks * RAW * LMI_BLOCK, sizeof *raw);
+    uint32_t *members = lmi_allocate(memory, cube, sizeof *members);
+    bool ok = s.z && s.y && raw && members;
+    for (uint32_t z = 0; ok && z < l->plane_count; z++) {
+        sum_along_z(&s, weights, z);
+        for (uint32_t r = l->plane_run[z]; r < l->plane_run[z + 1]; r++) {
+            sum_along_y(&s, z, &l->run[r]);
+            for (uint32_t n = 0; n < l->run[r].length; n++) {
+                uint32_t block = l->block[l->plane_place[z] + l->run[r].first + n];
+                if (block < l->block_count) {
+                    sum_along_x(&s, n, raw + (size_t)block * RAW * LMI_BLOCK);
+                }
+            }
+        }
+    }
+    if (ok) {
+        correct_irregular(l, weights, raw);
+        fill_shares(l, stiffness, raw, members);
+        ok = keep_kinds(memory, l, raw, stretch);
+    }
+    lmi_release(memory, s.z, 3 * s.z_stride, sizeof *s.z);
+    lmi_release(memory, s.y, 6 * s.y_stride, sizeof *s.y);
+    lmi_release(memory, raw, blocks * RAW * LMI_BLOCK, sizeof *raw);
+    lmi_release(memory, members, cube, sizeof *members);
+    return ok;
+}

@@ -1,0 +1,179 @@
+/*
+ * The fit of a lattice's regions: moments to transforms, in lanes.
+ *
+ * In the frame of the body and in spacings (step/lattice_step.h), with k the offset of a member from the region's own
+ * particle, `centre` the mean of k and Q the rest moments:
+ *
+ *   Apq = sum m~ u k^T - (sum m~ u) centre^T + Q,    R = polar(Apq)
+ *   T = rho (R - 1),    q = rho (sum m~ u / M) - T centre
+ *
+ * so that q + T k is where the region wants the particle at offset k, less its place in the rest shape: zero at rest.
+ * A repetition or an empty lane has rho = 0, and so makes nothing. Rivers and James 2007, section 3.2.
+ *
+ * The rotation comes from Newton's iteration X <- (X + cof X / det X) / 2 for the polar decomposition (N. J. Higham 1986),
+ * which squares the error and mends its own rounding. Moments are scaled so that at rest their singular values are near 1;
+ * all iterates but the first have singular values of at least 1, so that det X - 1 bounds what is left. Lanes that are turned inside out, nearly singular or strained
+ * manyfold go to step/polar.c, which knows what to do with them.
+ */
+#ifndef LMI_LATTICE_FIT_H
+#define LMI_LATTICE_FIT_H
+
+#include "base/vmat.h"
+#include "step/kernel_names.h"
+#include "step/lattice_lanes.h"
+#include "step/volume.h"
+
+/* Below this determinant (1 is about the rest shape) Newton's iteration is not tried. */
+#define LATTICE_LEAST_VOLUME 2e-2f
+
+/* Steps that all lanes take, and those that lanes take that are not settled by then. A lane is settled by the step that starts
+ * at a determinant this near to 1: it leaves less than 2e-7. */
+#define LATTICE_STEPS 4
+#define LATTICE_FURTHER 5
+#define LATTICE_SETTLED 6e-4f
+
+typedef struct lattice_material {
+    bool stretch; /* linear: the constants for it are there */
+    float beta;
+} lattice_material;
+
+LMI_INLINE vmat3 lattice_newton(vmat3 x, vf *det)
+{
+    const vf half = vf_set1(0.5f);
+    vmat3 c = vmat_cofactors(x);
+    *det = vmat_determinant(x, c);
+    vf scale = half / *det;
+    for (int i = 0; i < 9; i++) {
+        x.m[i] = half * x.m[i] + scale * c.m[i];
+    }
+    return x;
+}
+
+/* Rotations of the lanes that Newton's iteration is not for, which are those of `bits`; one block at a time. */
+static __attribute__((noinline)) vmat3 lattice_rotation_otherwise(vmat3 a, vmat3 r, uint32_t bits)
+{
+    _Alignas(64) float in[9 * LMI_BLOCK], out[9 * LMI_BLOCK], whole[9 * LMI_LANES];
+    for (int n = 0; n < 9; n++) {
+        for (int lane = 0; lane < LMI_BLOCK; lane++) {
+            in[n * LMI_BLOCK + lane] = out[n * LMI_BLOCK + lane] = n % 4 == 0 ? 1.0f : 0.0f;
+        }
+        vf_store(whole + n * LMI_LANES, a.m[n]);
+        for (uint32_t left = bits; left; left &= left - 1) {
+            int lane = __builtin_ctz(left);
+            in[n * LMI_BLOCK + lane] = whole[n * LMI_LANES + lane];
+        }
+    }
+    LMI_KERNEL(polar)(in, NULL, out, 1);
+    for (int n = 0; n < 9; n++) {
+        vf_store(whole + n * LMI_LANES, r.m[n]);
+        for (uint32_t left = bits; left; left &= left - 1) {
+            int lane = __builtin_ctz(left);
+            whole[n * LMI_LANES + lane] = out[n * LMI_BLOCK + lane];
+        }
+        r.m[n] = vf_load(whole + n * LMI_LANES);
+    }
+    return r;
+}
+
+/* Of lanes that were not settled. What a lane gets does not depend on its neighbours. */
+static __attribute__((noinline)) vmat3 lattice_rotation_further(vmat3 a, vmat3 x, vm settled, vm sound)
+{
+    for (int n = 0; n < LATTICE_FURTHER && vm_any(vm_and(sound, vm_not(settled))); n++) {
+        vf det;
+        vmat3 next = lattice_newton(x, &det);
+        x = vmat_select(settled, x, next);
+        settled = vm_or(settled, vf_lt(vf_abs(det - vf_set1(1.0f)), vf_set1(LATTICE_SETTLED)));
+    }
+    uint32_t others = vm_bits(vm_not(vm_and(sound, settled)));
+    return others ? lattice_rotation_otherwise(a, x, others) : x;
+}
+
+/* The rotation of `a`, times *by. Instead of halving each step the iterates are left to grow: Y = X 2^n / scale after n steps,
+ * so that a step is Y + cof Y / (scale² det Y) 4^n. That saves a quarter of the products; powers of two change no bits. */
+LMI_INLINE vmat3 lattice_rotation(vmat3 a, const float *constants, vf *by)
+{
+    vf scale = vf_load(constants + LMI_LATTICE_SCALE * LMI_BLOCK);
+    vf spread = vf_load(constants + LMI_LATTICE_SPREAD * LMI_BLOCK), cube = scale * scale * scale;
+    vf first = vf_set1(0.0f), last = first;
+    vmat3 y = a;
+    for (int n = 0; n < LATTICE_STEPS; n++) {
+        vmat3 c = vmat_cofactors(y);
+        vf det = vmat_determinant(y, c), share = vf_set1((float)(1 << 2 * n)) * spread / det;
+        for (int i = 0; i < 9; i++) {
+            y.m[i] = y.m[i] + share * c.m[i];
+        }
+        if (n == 0) {
+            first = det * cube;
+        }
+        last = det * (cube * vf_set1(1.0f / (float)(1 << 3 * n)));
+    }
+    *by = scale * vf_set1(1.0f / (1 << LATTICE_STEPS));
+    vm sound = vf_lt(vf_set1(LATTICE_LEAST_VOLUME), first);
+    vm settled = vf_lt(vf_abs(last - vf_set1(1.0f)), vf_set1(LATTICE_SETTLED));
+    if (vm_any(vm_not(vm_and(sound, settled)))) {
+        for (int i = 0; i < 9; i++) {
+            y.m[i] = y.m[i] * *by;
+            a.m[i] = a.m[i] * scale;
+        }
+        *by = vf_set1(1.0f);
+        y = lattice_rotation_further(a, y, settled, sound);
+    }
+    return y;
+}
+
+LMI_INLINE vmat3 lattice_symmetric(const float *at)
+{
+    vf xx = vf_load(at), yy = vf_load(at + LMI_BLOCK), zz = vf_load(at + 2 * LMI_BLOCK);
+    vf xy = vf_load(at + 3 * LMI_BLOCK), yz = vf_load(at + 4 * LMI_BLOCK), zx = vf_load(at + 5 * LMI_BLOCK);
+    vmat3 m = {{xx, xy, zx, xy, yy, yz, zx, yz, zz}};
+    return m;
+}
+
+/* The linear goal. With C the rest covariance, A the best affine map and W the root of C, A W is the fit in the metric in
+ * which the rest shape is round, where step/volume.h works. */
+static __attribute__((noinline)) vmat3 lattice_linear(vmat3 a, vmat3 r, const float *constants, float beta)
+{
+    vf per = vf_load(constants + LMI_LATTICE_INVERSE_MASS * LMI_BLOCK);
+    vm any = vf_lt(vf_set1(0.0f), per);
+    vmat3 whiten = lattice_symmetric(constants + LMI_LATTICE_WHITEN * LMI_BLOCK);
+    vmat3 colour = lattice_symmetric(constants + LMI_LATTICE_COLOUR * LMI_BLOCK);
+    for (int i = 0; i < 9; i++) {
+        a.m[i] = a.m[i] * per;
+    }
+    vmat3 rigid = vmat_multiply(r, whiten), round = vmat_select(any, vmat_multiply(a, colour), rigid);
+    vf edge = vf_load(constants + LMI_LATTICE_INVERSE_EDGE * LMI_BLOCK);
+    return vmat_multiply(lmi_linear_goal(round, r, rigid, edge, vf_set1(beta)), colour);
+}
+
+/* Moments (sum, then columns along z, y, x) to q and the columns of T along x, y, z. */
+LMI_INLINE void lattice_fit(const vf m[12], const float *constants, const lattice_material *material, vf out[12])
+{
+    vf centre[3], by, rho = vf_load(constants + LMI_LATTICE_RHO * LMI_BLOCK);
+    vf share = rho * vf_load(constants + LMI_LATTICE_INVERSE_MASS * LMI_BLOCK);
+    vmat3 a = lattice_symmetric(constants + LMI_LATTICE_REST * LMI_BLOCK);
+    for (int j = 0; j < 3; j++) {
+        centre[j] = vf_load(constants + (LMI_LATTICE_CENTRE + j) * LMI_BLOCK);
+        for (int i = 0; i < 3; i++) {
+            a.m[3 * i + j] = (m[9 - 3 * j + i] - m[i] * centre[j]) + a.m[3 * i + j];
+        }
+    }
+    vmat3 t = lattice_rotation(a, constants, &by);
+    if (material->stretch) {
+        for (int i = 0; i < 9; i++) {
+            t.m[i] = t.m[i] * by;
+        }
+        by = vf_set1(1.0f);
+        t = lattice_linear(a, t, constants, material->beta);
+    }
+    by = by * rho;
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            out[3 + 3 * j + i] = by * t.m[3 * i + j];
+        }
+        out[3 + 4 * i] = out[3 + 4 * i] - rho;
+        vf shift = (out[3 + i] * centre[0] + out[6 + i] * centre[1]) + out[9 + i] * centre[2];
+        out[i] = m[i] * share - shift;
+    }
+}
+
+#endif

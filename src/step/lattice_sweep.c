@@ -1,0 +1,422 @@
+/*
+ * The substep of a lattice in one sweep along z: gather, fit, scatter and integrate.
+ *
+ *   for each plane z
+ *       u of plane z + w                                     positions are read once
+ *       for each run of plane z, row by row along y
+ *           gather along z, y, x   fit   scatter along x     in the first-level cache
+ *           scatter along y of the row w before              in the second-level cache
+ *       plane z - w has all its sums: scatter along z, integrate in place
+ *
+ * Nothing but positions and velocities goes to memory and back. Nobody reads the positions of plane z - w any more when it
+ * moves, so they are updated where they are.
+ *
+ * Slabs of planes are swept by different threads. Planes nearer than w to a cut are read by the neighbour: their sums along
+ * x and y are kept, and they are integrated when all sweeps have ended (finish). No sum is made twice, and each is the same
+ * wherever the cuts are.
+ *
+ * Reads and writes positions and velocities. Rivers and James 2007, section 3.
+ */
+#include "step/kernel_names.h"
+#include "step/lattice_fit.h"
+#include "step/lattice_irregular.h"
+#include "step/lattice_motion.h"
+
+static const float ramp[LMI_BLOCK]
+    __attribute__((aligned(64))) = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+
+/* K of a piece of a block. */
+LMI_INLINE void corners_of(const lmi_lattice_step *step, uint32_t block, int lane, vf corner[3])
+{
+    const int32_t *at = step->lattice->at[block];
+    corner[0] = vf_load(ramp + lane) + vf_set1((float)at[0] - step->middle[0]);
+    corner[1] = vf_set1((float)at[1] - step->middle[1]);
+    corner[2] = vf_set1((float)at[2] - step->middle[2]);
+}
+
+static void load_plane(const lmi_lattice_step *step, uint32_t plane, float *to)
+{
+    const lmi_lattice *l = step->lattice;
+    uint32_t first = l->plane_place[plane];
+    for (uint32_t place = 1; first + place < l->plane_place[plane + 1]; place++) {
+        uint32_t block = l->block[first + place];
+        float *out = to + (size_t)place * LATTICE_F * LMI_BLOCK;
+        for (int lane = 0; lane < LMI_BLOCK; lane += LMI_LANES) {
+            vf x[4], corner[3], u[3];
+            vf_load4(step->x + ((size_t)block * LMI_BLOCK + (size_t)lane) * 4, x);
+            corners_of(step, block, lane, corner);
+            lattice_local(step, x, corner, u);
+            for (int c = 0; c < 3; c++) {
+                vf_store(out + c * LMI_BLOCK + lane, u[c] * x[3]);
+            }
+        }
+    }
+}
+
+/* Gather along x and fit, of a run, into k->transforms. */
+LMI_INLINE void fit_run(const lmi_lattice_step *step, uint32_t plane, const lmi_lattice_run *run, const lattice_work *k,
+                        lattice_owners *owners, const lattice_sizes sizes)
+{
+    const lmi_lattice *l = step->lattice;
+    const lattice_material material = {step->stretch, step->beta};
+    for (uint32_t n = 0; n < run->length; n++) {
+        uint32_t block = l->block[l->plane_place[plane] + run->first + n];
+        size_t at = (size_t)(n + 1) * LMI_BLOCK;
+        const float *constants = l->constants + (size_t)l->constants_of[block] * l->channels * LMI_BLOCK;
+        bool irregular = lattice_owners_in(owners, block);
+        if (block == l->block_count) {
+            for (int c = 0; c < 12; c++) {
+                lattice_zero_block(k->transforms + (size_t)c * sizes.run + at);
+            }
+            continue;
+        }
+        if (irregular) {
+            for (size_t lane = 0; lane < LMI_BLOCK; lane += LMI_LANES) {
+                vf m[12];
+                lattice_gather_x(k, at + lane, sizes, m);
+                for (int c = 0; c < 12; c++) {
+                    vf_store(k->moments + (size_t)c * sizes.run + at + lane, m[c]);
+                }
+            }
+            lattice_correct_moments(l, *owners, block, k->moments + at, sizes.run);
+        }
+        for (size_t lane = 0; lane < LMI_BLOCK; lane += LMI_LANES) {
+            vf m[12], t[12];
+            if (irregular) {
+                for (int c = 0; c < 12; c++) {
+                    m[c] = vf_load(k->moments + (size_t)c * sizes.run + at + lane);
+                }
+            } else {
+                lattice_gather_x(k, at + lane, sizes, m);
+            }
+            lattice_fit(m, constants + lane, &material, t);
+            for (int c = 0; c < 12; c++) {
+                vf_store(k->transforms + (size_t)c * sizes.run + at + lane, t[c]);
+            }
+        }
+        if (irregular) {
+            lattice_keep_transforms(l, owners, block, k->transforms + at, sizes.run);
+        }
+    }
+}
+
+/* Everything of a plane up to the scatter along y, which goes to `to`. */
+LMI_INLINE void match_plane(const lmi_lattice_step *step, uint32_t z, const lattice_work *k, float *const planes[],
+                            float *to, const lattice_sizes sizes)
+{
+    const lmi_lattice *l = step->lattice;
+    uint32_t first = l->plane_run[z], last = l->plane_run[z + 1], gathered = first, scattered = first;
+    lattice_gather_lists(l, step, step->x, z);
+    lattice_owners owners = lattice_owners_of(&l->gather, z);
+    for (uint32_t r = first; r < last; r++) {
+        for (; gathered < last && l->run[gathered].y <= l->run[r].y + (uint32_t)sizes.w; gathered++) {
+            lattice_gather_z(l, z, &l->run[gathered], planes, k, sizes);
+        }
+        lattice_gather_y(l, z, &l->run[r], k, sizes);
+        fit_run(step, z, &l->run[r], k, &owners, sizes);
+        lattice_scatter_x(&l->run[r], k, sizes);
+        for (; scattered <= r && (r + 1 == last || l->run[scattered].y + (uint32_t)sizes.w < l->run[r + 1].y);
+             scattered++) {
+            lattice_scatter_y(l, z, &l->run[scattered], k, sizes, to);
+        }
+    }
+}
+
+/* Lanes of what integration measures. */
+typedef struct measured {
+    vf pull[6][LMI_PIECES], lower[3][LMI_PIECES], upper[3][LMI_PIECES];
+} measured;
+
+static void measured_begin(measured *m)
+{
+    for (int piece = 0; piece < LMI_PIECES; piece++) {
+        for (int i = 0; i < 6; i++) {
+            m->pull[i][piece] = vf_set1(0.0f);
+        }
+        for (int i = 0; i < 3; i++) {
+            m->lower[i][piece] = vf_set1(3e38f);
+            m->upper[i][piece] = vf_set1(-3e38f);
+        }
+    }
+}
+
+static void measured_end(const measured *m, lmi_lattice_sums *sums)
+{
+    _Alignas(64) float lane[LMI_BLOCK];
+    for (int i = 0; i < 12; i++) {
+        const vf *from = i < 6 ? m->pull[i] : i < 9 ? m->lower[i - 6] : m->upper[i - 9];
+        for (int piece = 0; piece < LMI_PIECES; piece++) {
+            vf_store(lane + piece * LMI_LANES, from[piece]);
+        }
+        double sum = 0.0;
+        float low = lane[0], high = lane[0];
+        for (int n = 0; n < LMI_BLOCK; n++) {
+            sum += lane[n];
+            low = lane[n] < low ? lane[n] : low;
+            high = lane[n] > high ? lane[n] : high;
+        }
+        if (i < 6) {
+            sums->pull[i] = sum;
+        } else if (i < 9) {
+            sums->lower[i - 6] = low;
+        } else {
+            sums->upper[i - 9] = high;
+        }
+    }
+}
+
+/* d, in metres, from a particle's sums. */
+LMI_INLINE void pull_of(const lmi_lattice_step *step, const float *constants, const vf x[3], const vf corner[3],
+                        const vf sum[3], vf d[3])
+{
+    vf u[3], local[3], share = vf_load(constants + LMI_LATTICE_SHARE * LMI_BLOCK);
+    vf hold = vf_load(constants + LMI_LATTICE_HOLD * LMI_BLOCK);
+    lattice_local(step, x, corner, u);
+    for (int i = 0; i < 3; i++) {
+        local[i] = share * sum[i] - hold * u[i];
+    }
+    for (int i = 0; i < 3; i++) {
+        const float *row = step->forward + 3 * i;
+        d[i] = (vf_set1(row[0]) * local[0] + vf_set1(row[1]) * local[1]) + vf_set1(row[2]) * local[2];
+    }
+}
+
+/* velocity + spin x r */
+LMI_INLINE void field_at(lm_vec3 velocity, lm_vec3 spin, const vf r[3], vf out[3])
+{
+    out[0] = vf_set1(velocity.x) + (vf_set1(spin.y) * r[2] - vf_set1(spin.z) * r[1]);
+    out[1] = vf_set1(velocity.y) + (vf_set1(spin.z) * r[0] - vf_set1(spin.x) * r[2]);
+    out[2] = vf_set1(velocity.z) + (vf_set1(spin.x) * r[1] - vf_set1(spin.y) * r[0]);
+}
+
+/* One piece of a block: v and x, and what there is to measure. `whole`: no lane is empty. */
+LMI_INLINE void move(const lmi_lattice_step *step, size_t particle, vf x[4], const vf d[3], bool whole, int piece,
+                     measured *m)
+{
+    const vf h = vf_set1(step->h), rate = vf_set1(step->rate), k = vf_set1(step->damping), zero = vf_set1(0.0f);
+    const vf fast = vf_set1(LM_MAX_SPEED), far = vf_set1(LM_MAX_COORDINATE);
+    const vf carry[3] = {vf_set1(step->carry.x), vf_set1(step->carry.y), vf_set1(step->carry.z)};
+    vf v[4], p[3],
+        r[3] = {x[0] - vf_set1(step->centre.x), x[1] - vf_set1(step->centre.y), x[2] - vf_set1(step->centre.z)};
+    vf_load4(step->v + particle * 4, v);
+    vm real = vf_lt(zero, v[3]);
+    if (step->damping > 0.0f) {
+        vf field[3];
+        field_at(step->velocity, step->spin, r, field);
+        for (int i = 0; i < 3; i++) {
+            v[i] = v[i] + k * (field[i] - v[i]);
+        }
+    }
+    for (int i = 0; i < 3; i++) {
+        p[i] = v[3] * d[i];
+        m->pull[i][piece] = m->pull[i][piece] + p[i];
+        v[i] = vf_clamp(v[i] + rate * d[i], zero - fast, fast);
+        vf at = vf_clamp(x[i] + h * (v[i] - carry[i]), zero - far, far);
+        if (whole) {
+            x[i] = at;
+            m->lower[i][piece] = vf_min(m->lower[i][piece], at);
+            m->upper[i][piece] = vf_max(m->upper[i][piece], at);
+        } else {
+            v[i] = vf_select(real, v[i], zero);
+            x[i] = vf_select(real, at, x[i]);
+            m->lower[i][piece] = vf_select(real, vf_min(m->lower[i][piece], at), m->lower[i][piece]);
+            m->upper[i][piece] = vf_select(real, vf_max(m->upper[i][piece], at), m->upper[i][piece]);
+        }
+    }
+    m->pull[3][piece] = m->pull[3][piece] + (r[1] * p[2] - r[2] * p[1]);
+    m->pull[4][piece] = m->pull[4][piece] + (r[2] * p[0] - r[0] * p[2]);
+    m->pull[5][piece] = m->pull[5][piece] + (r[0] * p[1] - r[1] * p[0]);
+    vf_store4(step->x + particle * 4, x[0], x[1], x[2], x[3]);
+    vf_store4(step->v + particle * 4, v[0], v[1], v[2], v[3]);
+}
+
+/* Scatter along z and integrate, or with `pull` write d there instead. */
+LMI_INLINE void integrate_plane(const lmi_lattice_step *step, uint32_t z, float *const planes[],
+                                const lattice_sizes sizes, measured *m, float *pull)
+{
+    const lmi_lattice *l = step->lattice;
+    uint32_t first = l->plane_place[z];
+    lattice_scatter_lists(l, z);
+    lattice_owners owners = lattice_owners_of(&l->scatter, z);
+    for (uint32_t place = 1; first + place < l->plane_place[z + 1]; place++) {
+        uint32_t block = l->block[first + place];
+        if (block == l->block_count) {
+            continue;
+        }
+        const float *at[2 * LMI_LATTICE_MAX_WIDTH + 1];
+        const float *constants = l->constants + (size_t)l->constants_of[block] * l->channels * LMI_BLOCK;
+        _Alignas(64) float corrected[3 * LMI_BLOCK];
+        bool irregular = lattice_owners_in(&owners, block), whole = l->occupied[block] == 0xffff;
+        lattice_taps_z(l, first, place, planes, LATTICE_XY, sizes.w, at);
+        for (int lane = 0; irregular && lane < LMI_BLOCK; lane += LMI_LANES) {
+            vf sum[3];
+            lattice_scatter_z(at, (size_t)lane, sizes, sum);
+            for (int i = 0; i < 3; i++) {
+                vf_store(corrected + i * LMI_BLOCK + lane, sum[i]);
+            }
+        }
+        if (irregular) {
+            lattice_correct_sums(l, &owners, block, corrected);
+        }
+        for (int piece = 0; piece < LMI_PIECES; piece++) {
+            int lane = piece * LMI_LANES;
+            vf sum[3], x[4], corner[3], d[3];
+            if (irregular) {
+                for (int i = 0; i < 3; i++) {
+                    sum[i] = vf_load(corrected + i * LMI_BLOCK + lane);
+                }
+            } else {
+                lattice_scatter_z(at, (size_t)lane, sizes, sum);
+            }
+            size_t particle = (size_t)block * LMI_BLOCK + (size_t)lane;
+            vf_load4(step->x + particle * 4, x);
+            corners_of(step, block, lane, corner);
+            pull_of(step, constants + lane, x, corner, sum, d);
+            if (pull) {
+                for (int i = 0; i < 3; i++) {
+                    vf_store(pull + (size_t)block * 3 * LMI_BLOCK + (size_t)(i * LMI_BLOCK + lane), d[i]);
+                }
+            } else {
+                move(step, particle, x, d, whole, piece, m);
+            }
+        }
+    }
+}
+
+/* Where the sums of a plane along x and y are: kept near a cut, else in the worker's scratch for a while. */
+LMI_INLINE float *scattered_plane(const lmi_lattice *l, const lattice_work *k, int z, const int w, bool keep)
+{
+    int count = 2 * w + 1;
+    if (z < 0 || z >= (int)l->plane_count) {
+        return k->scattered[0]; /* place 0 only */
+    }
+    bool kept = keep && l->kept[z] != LMI_LATTICE_NONE;
+    return kept ? l->kept_sums + (size_t)l->kept[z] * LATTICE_XY * l->most_places * LMI_BLOCK : k->scattered[z % count];
+}
+
+LMI_INLINE void integrate_at(const lmi_lattice_step *step, int z, const lattice_work *k, const lattice_sizes sizes,
+                             bool keep, measured *m, float *pull)
+{
+    const int w = sizes.w;
+    float *planes[2 * LMI_LATTICE_MAX_WIDTH + 1];
+    for (int n = -w; n <= w; n++) {
+        planes[w + n] = scattered_plane(step->lattice, k, z + n, w, keep);
+    }
+    integrate_plane(step, (uint32_t)z, planes, sizes, m, pull);
+}
+
+/* Planes first to last - 1; of those `from` to `until` - 1 are integrated. */
+LMI_INLINE void sweep_planes(const lmi_lattice_step *step, int first, int last, int from, int until,
+                             const lattice_work *k, const lattice_sizes sizes, measured *m, float *pull)
+{
+    const lmi_lattice *l = step->lattice;
+    const int w = sizes.w, count = 2 * w + 1, planes = (int)l->plane_count;
+    const bool keep = pull == NULL;
+    for (int z = first - w < 0 ? 0 : first - w; z < first + w && z < planes; z++) {
+        load_plane(step, (uint32_t)z, k->f[z % count]);
+    }
+    for (int z = first; z < last + w; z++) {
+        if (z < last) {
+            float *around[2 * LMI_LATTICE_MAX_WIDTH + 1];
+            if (z + w < planes) {
+                load_plane(step, (uint32_t)(z + w), k->f[(z + w) % count]);
+            }
+            for (int n = -w; n <= w; n++) {
+                around[w + n] = k->f[(z + n + count) % count];
+            }
+            match_plane(step, (uint32_t)z, k, around, scattered_plane(l, k, z, w, keep), sizes);
+        }
+        if (z - w >= from && z - w < until) {
+            integrate_at(step, z - w, k, sizes, keep, m, pull);
+        }
+    }
+}
+
+/* A copy of the code for each small width with short runs, and one for all others. */
+#define WITH_WIDTH(width, stride, call)                                                                                \
+    {                                                                                                                  \
+        const lattice_sizes sizes = {width, stride};                                                                   \
+        call;                                                                                                          \
+        break;                                                                                                         \
+    }
+#define FOR_SIZES(l, call)                                                                                             \
+    switch (lmi_lattice_run_stride(l) == LATTICE_SHORT_STRIDE ? lattice_width(l) : 0) {                                \
+    case 1: WITH_WIDTH(1, LATTICE_SHORT_STRIDE, call)                                                                  \
+    case 2: WITH_WIDTH(2, LATTICE_SHORT_STRIDE, call)                                                                  \
+    case 3: WITH_WIDTH(3, LATTICE_SHORT_STRIDE, call)                                                                  \
+    default: WITH_WIDTH(lattice_width(l), lmi_lattice_run_stride(l), call)                                             \
+    }
+
+/* The planes that a slab integrates in its sweep; the others wait for the neighbours. */
+static void own_planes(const lmi_lattice *l, uint32_t slab, int *from, int *until)
+{
+    *from = (int)l->slab[slab].first + (slab > 0 ? (int)l->width : 0);
+    *until = (int)l->slab[slab].last - (slab + 1 < l->slab_count ? (int)l->width : 0);
+}
+
+void LMI_KERNEL(lattice_sweep)(const lmi_lattice_step *step, uint32_t slab, float *scratch, lmi_lattice_sums *sums)
+{
+    const lmi_lattice *l = step->lattice;
+    lattice_work k = lattice_work_make(l, scratch);
+    measured m;
+    int from, until, first = (int)l->slab[slab].first, last = (int)l->slab[slab].last;
+    own_planes(l, slab, &from, &until);
+    measured_begin(&m);
+    FOR_SIZES(l, sweep_planes(step, first, last, from, until, &k, sizes, &m, NULL))
+    measured_end(&m, sums);
+}
+
+void LMI_KERNEL(lattice_finish)(const lmi_lattice_step *step, uint32_t slab, float *scratch, lmi_lattice_sums *sums)
+{
+    const lmi_lattice *l = step->lattice;
+    lattice_work k = lattice_work_make(l, scratch);
+    measured m;
+    int from, until;
+    own_planes(l, slab, &from, &until);
+    measured_begin(&m);
+    for (int z = (int)l->slab[slab].first; z < (int)l->slab[slab].last; z++) {
+        if (z < from || z >= until) {
+            FOR_SIZES(l, integrate_at(step, z, &k, sizes, true, &m, NULL))
+        }
+    }
+    measured_end(&m, sums);
+}
+
+void LMI_KERNEL(lattice_pull)(const lmi_lattice_step *step, float *scratch, float *pull)
+{
+    const lmi_lattice *l = step->lattice;
+    lattice_work k = lattice_work_make(l, scratch);
+    measured m;
+    int planes = (int)l->plane_count;
+    measured_begin(&m);
+    FOR_SIZES(l, sweep_planes(step, 0, planes, 0, planes, &k, sizes, &m, pull))
+}
+
+/* The lattices of a batch, one after the other, but for those of many slabs (step.c divides them among threads) and
+ * overstretched ones, which must be seen whole before they move. */
+void LMI_KERNEL(sweep)(const lmi_step *step, lmi_batch *batch, lmi_scratch *scratch)
+{
+    for (uint32_t n = 0; n < batch->body_count; n++) {
+        lmi_body *body = lmi_body_at(step->world, batch->bodies[n]);
+        lmi_lattice_body *lattice = body->lattice;
+        if (!lattice) {
+            continue;
+        }
+        lattice->swept = !lmi_is_overstretched(step, body);
+        if (!lattice->swept) {
+            continue;
+        }
+        lmi_lattice_prepare(step, body);
+        if (batch->slabs) {
+            continue;
+        }
+        uint32_t slabs = lattice->shape.slab_count;
+        for (uint32_t slab = 0; slab < slabs; slab++) {
+            LMI_KERNEL(lattice_sweep)(&lattice->step, slab, scratch->lattice, &lattice->sums[slab]);
+        }
+        for (uint32_t slab = 0; slab < slabs; slab++) {
+            LMI_KERNEL(lattice_finish)(&lattice->step, slab, scratch->lattice, &lattice->sums[slabs + slab]);
+        }
+        lmi_lattice_conclude(body);
+    }
+}
