@@ -402,10 +402,10 @@ static scene_colours colours_of(const scene_body_entry *entry, uint32_t index)
     return (scene_colours){entry->own_colours.items, entry->own_colours.count};
 }
 
-static lm_result make_copy(const scene_body_entry *entry, lm_world *world, body_model *model, uint32_t index,
-                           made_body *body)
+/* `state`: how it is deformed at the start, or null. */
+static lm_result make_copy(const scene_body_entry *entry, lm_world *world, body_model *model, uint32_t index, copy c,
+                           const scene_deform *state, made_body *body)
 {
-    copy c = place_copy(entry, index);
     for (uint32_t i = 0; i < model->point_count; i++) {
         model->scaled[i] = vector_narrow(vector_scale(vector_widen(model->points[i]), c.scale));
     }
@@ -442,8 +442,8 @@ static lm_result make_copy(const scene_body_entry *entry, lm_world *world, body_
     if (result == LM_OK && model->stiffness != NULL) {
         result = lm_body_set_particle_stiffness(world, body->id, model->stiffness);
     }
-    if (result == LM_OK && entry->state != NULL) {
-        result = apply_state(world, body->id, entry->state, &c, model);
+    if (result == LM_OK && state != NULL) {
+        result = apply_state(world, body->id, state, &c, model);
     }
     return result;
 }
@@ -462,7 +462,28 @@ lm_result make_bodies(scene *s, lm_world *world, scene_body_entry *entry, uint64
     }
     *particles = wanted;
     for (uint32_t i = 0; i < entry->range.count && result == LM_OK; i++) {
-        result = make_copy(entry, world, &model, i, &s->bodies[entry->range.first + i]);
+        result = make_copy(entry, world, &model, i, place_copy(entry, i), entry->state,
+                           &s->bodies[entry->range.first + i]);
+    }
+    model_free(&model);
+    if (result != LM_OK && error->text[0] == '\0') {
+        report_result(s, result, &entry->head, NULL, error);
+    }
+    return result;
+}
+
+lm_result make_again(scene *s, lm_world *world, scene_body_entry *entry, uint32_t index, lm_dvec3 at, made_body *body,
+                     scene_error *error)
+{
+    body_model model = {.points = NULL};
+    error->text[0] = '\0';
+    copy c = place_copy(entry, index);
+    c.at = at;
+    c.velocity = c.spin = lm_dvec3_zero();
+    lm_result result = model_make(s, entry, &model, error);
+    result = result ? result : make_copy(entry, world, &model, index, c, NULL, body);
+    if (result != LM_OK && body->id.slot != 0) {
+        lm_body_destroy(world, body->id); /* only its surface could not be made */
     }
     model_free(&model);
     if (result != LM_OK && error->text[0] == '\0') {

@@ -315,7 +315,7 @@ static void hosts_keep_their_context(void **context)
     draw_target target;
     assert_true(draw_target_make(&target, WIDTH, HEIGHT, &error));
     glBindFramebuffer(GL_DRAW_FRAMEBUFFER, target.resolved_framebuffer);
-    draw_show(lent, WIDTH, HEIGHT);
+    draw_show(lent, 0, 0, WIDTH, HEIGHT);
     glBindFramebuffer(GL_READ_FRAMEBUFFER, target.resolved_framebuffer);
     uint8_t pixel[4];
     glReadPixels(5, HEIGHT - 1 - 7, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, pixel);
