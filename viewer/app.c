@@ -241,7 +241,9 @@ void app_restart(app *a, bool keep_settings)
 {
     scene_error error;
     a->holding = false;
-    went_well(a, session_restart(a->session, keep_settings, &error), &error);
+    if (went_well(a, session_restart(a->session, keep_settings, &error), &error)) {
+        tell_colours(a, &error); /* and the range of values that were seen begins anew */
+    }
 }
 
 void app_set_speed(app *a, double speed) { clock_start(&a->clock, speed); }

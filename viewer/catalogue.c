@@ -4,7 +4,6 @@
 #include "scene/scene.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,11 +12,11 @@ static char *read_sentence(const char *name)
 {
     scene_error error;
     scene *opened = scene_open(name, NULL, 0, &error);
-    const char *title = opened != NULL ? scene_title(opened) : "", *figure = opened != NULL ? scene_figure(opened) : "";
-    size_t size = strlen(title) + strlen(figure) + 4;
+    const char *title = opened != NULL ? scene_title(opened) : "";
+    size_t size = strlen(title) + 1;
     char *sentence = malloc(size);
     if (sentence != NULL) {
-        snprintf(sentence, size, "%s%s%s%s", title, figure[0] != '\0' ? " (" : "", figure, figure[0] != '\0' ? ")" : "");
+        memcpy(sentence, title, size);
     }
     scene_close(opened);
     return sentence;

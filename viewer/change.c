@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* The hand that grabs: as strong as a spring that would swing the whole body at this frequency, without overshooting. */
-#define GRAB_HERTZ 3.0f
+#define GRAB_HERTZ 2.0f
 #define GRAB_DAMPING_RATIO 1.0f
 
 /* ------------------------------------------------------------------------------------------------------------------

@@ -48,8 +48,8 @@ static const help_line right_lines[] = {
 static void draw_lines(const help_line *lines, size_t count, float x)
 {
     for (size_t i = 0; i < count; i++) {
-        ui_gap(lines[i].does == NULL && i > 0 ? 4.0f : 0.0f);
         if (lines[i].does == NULL) {
+            ui_gap(i > 0 ? 3.0f : 0.0f);
             ui_text(UI_STRONG, "%s", lines[i].what);
         } else {
             ui_text(UI_NORMAL, "%s", lines[i].what);

@@ -50,11 +50,10 @@ void panel_scenes(app *a)
  * Body
  */
 
-static void show_counts(const app *a, const lm_body_info *info)
+static void show_counts(const lm_body_info *info)
 {
-    (void)a;
-    ui_text(UI_SMALL, "%u particles   %u regions   %.3g kg", (unsigned)info->particles, (unsigned)info->regions,
-            (double)info->mass);
+    ui_text(UI_SMALL, "%u particles   %u region%s   %.3g kg", (unsigned)info->particles, (unsigned)info->regions,
+            info->regions == 1 ? "" : "s", (double)info->mass);
     if (info->stiffness_limited) {
         ui_text(UI_SMALL, "as stiff as the substep allows: %.1f Hz", (double)info->reached_hertz);
     }
@@ -82,7 +81,7 @@ static bool show_parameter(const parameter *p, const lm_material *first, lm_mate
 static bool show_material(const lm_material *first, lm_material *material)
 {
     static const char *const modes[] = {"Rigid", "Linear", "Quadratic"};
-    static const char *const ways[] = {"Hertz", "Alpha"};
+    static const char *const ways[] = {"hertz", "alpha"};
     uint32_t mode = material->mode, way = material->stiffness;
     bool changed = ui_choice("Regions follow", modes, 3, &mode);
     changed = ui_choice("Stiffness in", ways, 2, &way) || changed;
@@ -108,7 +107,7 @@ void panel_body(app *a)
     char name[128];
     session_body_name(a->session, a->selected, name, sizeof name);
     ui_text(UI_STRONG, "%s", name);
-    show_counts(a, &info);
+    show_counts(&info);
     float third = (ui_width_left() - 16.0f) / 3.0f;
     if (ui_button("Squash flat", third, false)) {
         app_squash(a);
@@ -230,12 +229,12 @@ void panel_views(app *a)
             app_toggle_view(a, draw_view_find(name));
         }
         ui_same_line_at(138.0f);
-        ui_text(UI_SMALL, "%s", view_sentence(name));
+        ui_row_text(UI_SMALL, 20.0f, view_sentence(name));
     }
     ui_line();
     ui_toggle("Labels", &a->settings.labels);
     ui_same_line_at(138.0f);
-    ui_text(UI_SMALL, "what the scene says of its bodies");
+    ui_row_text(UI_SMALL, 20.0f, "what the scene says of its bodies");
     ui_gap(4.0f);
     if (ui_button("Reset camera", 0.0f, false)) {
         app_reset_camera(a);
@@ -326,10 +325,14 @@ static void draw_captures(app *a)
 static void draw_panel(app *a)
 {
     ui_window_begin("panel", UI_PANEL, (ui_box){0.0f, 0.0f, (float)a->settings.panel_width, a->height});
-    ui_text(UI_TITLE, "Limber");
+    const char *slash = strrchr(a->session->name, '/');
+    ui_row_text(UI_TITLE, 24.0f, "Limber");
     ui_same_line();
-    ui_text(UI_FAINT, "%s", a->session->name);
+    ui_row_text(UI_FAINT, 26.0f, slash != NULL ? slash + 1 : a->session->name);
     ui_text_wrapped(UI_SMALL, scene_title(a->session->scene));
+    if (scene_figure(a->session->scene)[0] != '\0') {
+        ui_text_wrapped(UI_TINY, scene_figure(a->session->scene));
+    }
     ui_gap(2.0f);
     uint32_t page = a->settings.page;
     ui_tabs(pages, 5, &page);

@@ -320,7 +320,9 @@ static bool do_set(script *s, const char *rest)
     press_key(s, SDLK_RETURN, 0, true);
     end_frame(s);
     press_key(s, SDLK_RETURN, 0, false);
-    end_frame(s);
+    for (int i = 0; i < 3; i++) { /* until the field knows that it is left, keys are text */
+        end_frame(s);
+    }
     return true;
 }
 

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#define ROW 30.0f /* the height of what stands in it, points */
+
 static const double speeds[] = {0.1, 0.25, 0.5, 1.0};
 static const char *const speed_words[] = {"0.1x", "0.25x", "0.5x", "1x"};
 
@@ -48,6 +50,17 @@ static void write_factor(const app *a, char *text, size_t size, ui_style *style)
     }
 }
 
+static void draw_factor(const app *a, float x)
+{
+    char text[64];
+    ui_style style;
+    write_factor(a, text, sizeof text, &style);
+    ui_same_line_at(x);
+    ui_row_text(style, ROW, text);
+    ui_tooltip("Simulated seconds for each real one. The step is always 1/60 s: when the machine cannot keep up, time goes "
+               "slower.");
+}
+
 static uint32_t chosen_speed(const app *a)
 {
     uint32_t best = 0;
@@ -64,24 +77,22 @@ void transport_draw(app *a)
     ui_box box = {left, a->height - TRANSPORT_HEIGHT, a->width - left, TRANSPORT_HEIGHT};
     ui_window_begin("transport", UI_PANEL, box);
     draw_buttons(a);
-    float speed_width = 168.0f, factor_width = 108.0f, time_width = 70.0f;
-    bool narrow = box.width < 640.0f;
-    float bar = ui_width_left() - time_width - factor_width - (narrow ? 0.0f : speed_width) - 32.0f;
+    /* What there is no room for is left out. */
+    float speed_width = box.width < 640.0f ? 0.0f : 168.0f, factor_width = box.width < 440.0f ? 0.0f : 116.0f;
+    float bar = ui_width_left() - 70.0f - factor_width - speed_width - 16.0f;
     float now = (float)s->frame;
     if (ui_time_bar("Timeline", fmaxf(bar, 60.0f), (float)session_first(s), (float)session_last(s), &now)) {
         app_seek(a, (uint32_t)floorf(now + 0.5f));
     }
     ui_tooltip("The last ten seconds: drag to go back. What is done in the past begins another future.");
     ui_same_line();
-    ui_text(UI_NORMAL, "%8.2f s", s->frame / SCENE_FRAME_RATE);
-    ui_same_line_at(box.width - 32.0f - (narrow ? 0.0f : speed_width) - factor_width);
-    char factor[64];
-    ui_style style;
-    write_factor(a, factor, sizeof factor, &style);
-    ui_text(style, "%s", factor);
-    ui_tooltip("Simulated seconds for each real one. The step is always 1/60 s: when the machine cannot keep up, time goes "
-               "slower.");
-    if (!narrow) {
+    char text[64];
+    snprintf(text, sizeof text, "%.2f s", s->frame / SCENE_FRAME_RATE);
+    ui_row_text(UI_NORMAL, ROW, text);
+    if (factor_width > 0.0f) {
+        draw_factor(a, box.width - 24.0f - speed_width - factor_width);
+    }
+    if (speed_width > 0.0f) {
         ui_same_line_at(box.width - 32.0f - speed_width + 12.0f);
         uint32_t chosen = chosen_speed(a);
         if (ui_choice("#speed", speed_words, 4, &chosen)) {

@@ -105,7 +105,8 @@ void load_fonts()
     ImGui::GetIO().Fonts->Clear();
     ImFont *normal = add_font(family.regular, 15.0f), *small = add_font(family.regular, 13.0f);
     ImFont *strong = add_font(family.bold, 15.0f), *title = add_font(family.bold, 20.0f);
-    ImFont *all[UI_STYLE_COUNT] = {normal, strong, normal, small, title, normal, small};
+    ImFont *tiny = add_font(family.regular, 12.0f);
+    ImFont *all[UI_STYLE_COUNT] = {normal, strong, normal, small, tiny, title, normal};
     memcpy(ui->fonts, all, sizeof all);
     ImGui::GetIO().Fonts->Build();
 }
@@ -163,7 +164,7 @@ void keep_last(const char *label) { keep(label, ImRect(ImGui::GetItemRectMin(), 
 
 ImU32 style_colour(ui_style style)
 {
-    return style == UI_WARNING ? warning_ink : style == UI_FAINT || style == UI_SMALL ? faint_ink : ink;
+    return style == UI_WARNING ? warning_ink : style == UI_NORMAL || style == UI_STRONG || style == UI_TITLE ? ink : faint_ink;
 }
 
 void push_style(ui_style style)
@@ -295,6 +296,24 @@ bool ui_find_item(const char *label, ui_box *box)
  * Windows
  */
 
+namespace {
+
+/* Everything behind a modal window is dark, and out of the mouse's reach. */
+void dim()
+{
+    ImGui::SetNextWindowPos(ImVec2(0.0f, 0.0f));
+    ImGui::SetNextWindowSize(ImGui::GetIO().DisplaySize);
+    ImGui::PushStyleColor(ImGuiCol_WindowBg, IM_COL32(10, 12, 16, 150));
+    ImGui::Begin("dim", nullptr, ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
+                                     ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoFocusOnAppearing |
+                                     ImGuiWindowFlags_NoBringToFrontOnFocus);
+    ImGui::BringWindowToDisplayFront(ImGui::GetCurrentWindow());
+    ImGui::End();
+    ImGui::PopStyleColor();
+}
+
+} // namespace
+
 void ui_window_begin(const char *name, ui_window_kind kind, ui_box box)
 {
     ImGuiWindowFlags flags = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
@@ -308,17 +327,23 @@ void ui_window_begin(const char *name, ui_window_kind kind, ui_box box)
     } else {
         ImGui::SetNextWindowSizeConstraints(ImVec2(px(box.width), 0.0f), ImVec2(box.width > 0.0f ? px(box.width) : FLT_MAX, FLT_MAX));
     }
+    if (kind == UI_MODAL) {
+        dim();
+        ImGui::SetNextWindowPos(ImVec2(px(box.x), px(box.y)));
+        ImGui::SetNextWindowSize(ImVec2(px(box.width), px(box.height)));
+    }
     bool floats = kind == UI_FLOAT || kind == UI_MODAL;
     ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, floats ? px(8.0f) : 0.0f);
     ImGui::PushStyleVar(ImGuiStyleVar_WindowMinSize, ImVec2(1.0f, 1.0f));
-    ImGui::PushStyleColor(ImGuiCol_WindowBg, floats ? float_fill : panel_fill);
+    ImGui::PushStyleColor(ImGuiCol_WindowBg, kind == UI_FLOAT ? float_fill : panel_fill);
     if (kind == UI_MODAL) {
-        ImGui::SetNextWindowFocus();
+        ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 1.0f);
         ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(28.0f), px(24.0f)));
     }
     ImGui::Begin(name, nullptr, flags);
     if (kind == UI_MODAL) {
-        ImGui::PopStyleVar();
+        ImGui::BringWindowToDisplayFront(ImGui::GetCurrentWindow());
+        ImGui::PopStyleVar(2);
     }
     ImGui::PopStyleColor();
     ImGui::PopStyleVar(2);
@@ -400,6 +425,15 @@ void ui_text(ui_style style, const char *format, ...)
     ImGui::TextV(format, arguments);
     pop_style();
     va_end(arguments);
+}
+
+void ui_row_text(ui_style style, float height, const char *text)
+{
+    ImFont *font = ui->fonts[style];
+    ImVec2 at = ImGui::GetCursorScreenPos(), size = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text);
+    ImGui::Dummy(ImVec2(size.x, px(height)));
+    ImGui::GetWindowDrawList()->AddText(font, font->FontSize, ImVec2(at.x, at.y + floorf(0.5f * (px(height) - size.y))),
+                                        style_colour(style), text);
 }
 
 void ui_text_wrapped(ui_style style, const char *text)
@@ -585,7 +619,7 @@ bool ui_slider_count(const char *label, int *value, int start, int low, int high
 bool ui_choice(const char *label, const char *const *words, uint32_t count, uint32_t *chosen)
 {
     ImVec2 at = ImGui::GetCursorScreenPos();
-    float width = ImGui::GetContentRegionAvail().x, height = px(26.0f), each = width / (float)count, text = px(20.0f);
+    float width = ImGui::GetContentRegionAvail().x, height = px(label[0] != '#' ? 26.0f : 30.0f), each = width / (float)count, text = px(20.0f);
     ImDrawList *list = ImGui::GetWindowDrawList();
     if (label[0] != '#') {
         list->AddText(at, ImGui::GetColorU32(ImGuiCol_Text), label);
@@ -645,14 +679,14 @@ bool ui_entry(const char *name, const char *sentence, bool chosen)
     ImDrawList *list = ImGui::GetWindowDrawList();
     ImVec2 to(at.x + width, at.y + height);
     if (chosen || ImGui::IsItemHovered()) {
-        list->AddRectFilled(at, to, chosen ? IM_COL32(42, 66, 98, 255) : item_fill, px(4.0f));
+        list->AddRectFilled(at, to, chosen ? IM_COL32(38, 58, 86, 255) : item_fill, px(4.0f));
     }
     if (chosen) {
         list->AddRectFilled(at, ImVec2(at.x + px(3.0f), to.y), accent, px(4.0f), ImDrawFlags_RoundCornersLeft);
     }
     list->AddText(strong, strong->FontSize, ImVec2(at.x + pad, at.y + 0.7f * pad), ink, name);
-    list->AddText(small, small->FontSize, ImVec2(at.x + pad, at.y + 0.7f * pad + strong->FontSize + px(2.0f)), faint_ink,
-                  sentence, nullptr, wrap);
+    list->AddText(small, small->FontSize, ImVec2(at.x + pad, at.y + 0.7f * pad + strong->FontSize + px(2.0f)),
+                  chosen ? IM_COL32(178, 190, 206, 255) : faint_ink, sentence, nullptr, wrap);
     return pressed;
 }
 

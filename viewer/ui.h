@@ -102,9 +102,10 @@ void ui_columns_end(void);
 
 /* ---- items ---- */
 
-typedef enum ui_style { UI_NORMAL, UI_STRONG, UI_FAINT, UI_SMALL, UI_TITLE, UI_WARNING, UI_DIGITS, UI_STYLE_COUNT } ui_style;
+typedef enum ui_style { UI_NORMAL, UI_STRONG, UI_FAINT, UI_SMALL, UI_TINY, UI_TITLE, UI_WARNING, UI_STYLE_COUNT } ui_style;
 
 void ui_text(ui_style style, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void ui_row_text(ui_style style, float height, const char *text); /* in the middle of a row of this height */
 void ui_text_wrapped(ui_style style, const char *text);
 void ui_heading(const char *text);
 void ui_gap(float height);

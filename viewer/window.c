@@ -16,16 +16,21 @@
  * Opening
  */
 
-static bool has_screen(void)
+static bool is_set(const char *name)
 {
-    const char *names[] = {"DISPLAY", "WAYLAND_DISPLAY"};
-    for (int n = 0; n < 2; n++) {
-        const char *value = SDL_getenv(names[n]);
-        if (value != NULL && value[0] != '\0') {
-            return true;
-        }
+    const char *value = SDL_getenv(name);
+    return value != NULL && value[0] != '\0';
+}
+
+/* Whether there is a screen to ask for. Only the drivers for it are tried: others print complaints of their own. */
+static bool choose_drivers(void)
+{
+    if (strcmp(SDL_GetPlatform(), "Linux") != 0) {
+        return true;
     }
-    return strcmp(SDL_GetPlatform(), "Linux") != 0;
+    bool x11 = is_set("DISPLAY"), wayland = is_set("WAYLAND_DISPLAY");
+    SDL_SetHint(SDL_HINT_VIDEODRIVER, x11 && wayland ? "x11,wayland" : x11 ? "x11" : "wayland");
+    return x11 || wayland;
 }
 
 static bool fail(char error[WINDOW_ERROR_SIZE], const char *what)
@@ -37,9 +42,8 @@ static bool fail(char error[WINDOW_ERROR_SIZE], const char *what)
 
 static bool start_video(char error[WINDOW_ERROR_SIZE])
 {
-    const char *asked = SDL_getenv("SDL_VIDEODRIVER");
-    bool is_asked = asked != NULL && asked[0] != '\0';
-    if (!is_asked && !has_screen()) {
+    bool is_asked = is_set("SDL_VIDEODRIVER");
+    if (!is_asked && !choose_drivers()) {
         snprintf(error, WINDOW_ERROR_SIZE, "there is no display");
         return false;
     }
@@ -102,7 +106,7 @@ bool window_open(window *w, const settings *s, float scale, char error[WINDOW_ER
     if (w->sdl == NULL) {
         return fail(error, "no window can be opened");
     }
-    SDL_SetWindowMinimumSize(w->sdl, 480, 320);
+    SDL_SetWindowMinimumSize(w->sdl, (int)(480.0f * units), (int)(360.0f * units));
     if (!make_context(w, error)) {
         return false;
     }
