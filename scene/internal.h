@@ -7,10 +7,6 @@
 #include "scene/scene.h"
 #include "shapes/shapes.h"
 
-/* What one scene may ask for. A particle takes some 200 bytes: the limit is about 3 GB. */
-#define SCENE_MAX_PARTICLES (1u << 24)
-#define SCENE_MAX_BODIES (1u << 17)
-
 /* A body that the scene made. */
 typedef struct made_body {
     lm_body_id id;

@@ -58,8 +58,8 @@ bool scene_get_view(const scene *scene, scene_view *view);
 lm_result scene_make_world(scene *scene, const lm_world_def *def, lm_world **world, scene_error *error);
 
 /* Whether worlds made from now on are to be looked at: bodies of a shape for which the file asks no `surface` get one much
- * finer than their particles, as fine as the number of bodies allows. Off by default. What is simulated stays the same,
- * to the last bit. */
+ * finer than their particles, as fine as the number of bodies allows; lattices keep their own. Off by default. What is
+ * simulated stays the same, to the last bit. */
 void scene_want_fine_surfaces(scene *scene, bool on);
 
 /* The bodies made by the last scene_make_world, in the order of the file. */
