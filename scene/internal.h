@@ -2,6 +2,7 @@
 #ifndef LIMBER_SCENE_INTERNAL_H
 #define LIMBER_SCENE_INTERNAL_H
 
+#include "io/mesh.h"
 #include "scene/format.h"
 #include "scene/report.h"
 #include "scene/scene.h"
@@ -37,6 +38,8 @@ struct scene {
     momentum_book momentum;
     bool watching;
     bool fine_surfaces;
+    mesh_data mesh;              /* of a scene that was made for a mesh file: the file's; else empty */
+    char note[SCENE_ERROR_SIZE]; /* see scene_note */
 };
 
 /* The i-th structure of a list. */

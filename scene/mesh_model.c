@@ -1,7 +1,6 @@
 /*
  * The mesh of a body from a file: read, freed of what nobody sees, scaled, and moved to the body's origin.
  */
-#include "io/mesh.h"
 #include "io/mesh_report.h"
 #include "scene/model.h"
 
@@ -87,23 +86,43 @@ static lm_result keep(const mesh_data *from, shape_mesh *mesh)
  * Size and place
  */
 
-static scene_box box_of(const shape_mesh *mesh)
+static scene_box empty_box(void)
 {
-    scene_box box = {.min = vector_widen(mesh->vertices[0]), .max = vector_widen(mesh->vertices[0])};
-    for (uint32_t i = 1; i < mesh->vertex_count; i++) {
-        lm_dvec3 p = vector_widen(mesh->vertices[i]);
-        box.min = vector(fmin(box.min.x, p.x), fmin(box.min.y, p.y), fmin(box.min.z, p.z));
-        box.max = vector(fmax(box.max.x, p.x), fmax(box.max.y, p.y), fmax(box.max.z, p.z));
+    return (scene_box){.min = vector(INFINITY, INFINITY, INFINITY), .max = vector(-INFINITY, -INFINITY, -INFINITY)};
+}
+
+static void enclose(scene_box *box, lm_vec3 point)
+{
+    lm_dvec3 p = vector_widen(point);
+    box->min = vector(fmin(box->min.x, p.x), fmin(box->min.y, p.y), fmin(box->min.z, p.z));
+    box->max = vector(fmax(box->max.x, p.x), fmax(box->max.y, p.y), fmax(box->max.z, p.z));
+}
+
+static double longest_side(const scene_box *box)
+{
+    lm_dvec3 size = vector_subtract(box->max, box->min);
+    return fmax(size.x, fmax(size.y, size.z));
+}
+
+double mesh_longest_side(const mesh_data *mesh)
+{
+    scene_box box = empty_box();
+    for (uint32_t t = 0; t < mesh->triangle_count; t++) {
+        const uint32_t *corner = mesh->triangles + 3 * (size_t)t;
+        for (int i = 0; i < 3 && has_area(mesh, corner); i++) {
+            enclose(&box, mesh->positions[corner[i]]);
+        }
     }
-    return box;
+    return longest_side(&box);
 }
 
 static void place(const scene_mesh *wanted, shape_mesh *mesh)
 {
-    scene_box box = box_of(mesh);
-    lm_dvec3 size = vector_subtract(box.max, box.min);
-    double longest = fmax(size.x, fmax(size.y, size.z));
-    double scale = wanted->longest > 0.0 ? wanted->longest / longest : 1.0;
+    scene_box box = empty_box();
+    for (uint32_t i = 0; i < mesh->vertex_count; i++) {
+        enclose(&box, mesh->vertices[i]);
+    }
+    double scale = wanted->longest > 0.0 ? wanted->longest / longest_side(&box) : 1.0;
     lm_dvec3 from = vector_scale(vector_add(box.min, box.max), 0.5);
     if (wanted->origin == ORIGIN_BOTTOM) {
         from.y = box.min.y;
@@ -120,20 +139,33 @@ static void place(const scene_mesh *wanted, shape_mesh *mesh)
  * All of it
  */
 
-static lm_result read_file(const scene *s, const scene_mesh *wanted, mesh_data *data, scene_error *error)
+/* The file of the scene that is made for it alone was read to make that. */
+static bool is_at_hand(const scene *s, const scene_mesh *wanted)
 {
+    return s->mesh.vertex_count > 0 && wanted->up == 0 && wanted->weld == 0.0;
+}
+
+static lm_result read_file(const scene *s, const scene_mesh *wanted, shape_mesh *mesh, scene_error *error)
+{
+    if (is_at_hand(s, wanted)) {
+        return keep(&s->mesh, mesh);
+    }
     char *path = path_of(s, wanted->file);
     if (path == NULL) {
         return LM_ERROR_MEMORY;
     }
     mesh_options options = {.weld = (float)wanted->weld, .z_up = wanted->up == 1, .surface = true};
+    mesh_data data;
     mesh_error wrong;
-    bool read = mesh_read(path, &options, data, &wrong);
-    free(path);
-    if (!read) {
+    lm_result result = LM_ERROR_ARGUMENT;
+    if (mesh_read(path, &options, &data, &wrong)) {
+        result = keep(&data, mesh);
+        mesh_free(&data);
+    } else {
         report_field(error, s->name, &wanted->head, "file", "%s", wrong.text);
     }
-    return read ? LM_OK : LM_ERROR_ARGUMENT;
+    free(path);
+    return result;
 }
 
 /* Only a closed surface has a volume. */
@@ -159,10 +191,7 @@ static lm_result measure(const scene *s, const scene_body_entry *entry, body_mod
 
 lm_result model_read_mesh(scene *s, const scene_body_entry *entry, body_model *model, scene_error *error)
 {
-    mesh_data data = {.vertex_count = 0};
-    lm_result result = read_file(s, entry->mesh, &data, error);
-    result = result ? result : keep(&data, &model->mesh);
-    mesh_free(&data);
+    lm_result result = read_file(s, entry->mesh, &model->mesh, error);
     if (result != LM_OK) {
         return result;
     }

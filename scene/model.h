@@ -2,6 +2,7 @@
 #ifndef LIMBER_SCENE_MODEL_H
 #define LIMBER_SCENE_MODEL_H
 
+#include "io/mesh.h"
 #include "scene/internal.h"
 
 typedef struct body_model {
@@ -32,5 +33,8 @@ lm_result model_keep_colours(scene *s, scene_body_entry *entry, const body_model
 
 /* mesh_model.c: the mesh of an entry's file, turned, scaled and moved as the entry says, and its volume. */
 lm_result model_read_mesh(scene *s, const scene_body_entry *entry, body_model *model, scene_error *error);
+
+/* Of the box around the faces that have an area. */
+double mesh_longest_side(const mesh_data *mesh);
 
 #endif

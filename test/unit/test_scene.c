@@ -248,7 +248,7 @@ static void test_missing_files_and_names(void **state)
     assert_string_equal(error.text, "no/such/file.json: cannot be opened: No such file or directory");
     assert_null(scene_open("crowed", NULL, 0, &error));
     assert_string_equal(error.text,
-                        "crowed: no such scene (expected a built-in scene, see limber list, or a JSON file; "
+                        "crowed: no such scene (expected a built-in scene, see limber list, or a JSON or mesh file; "
                         "did you mean \"crowd\"?)");
 }
 
