@@ -623,4 +623,8 @@ void lmi_body_follow(lmi_body *body)
     body->origin = dvec_add(body->origin, dvec(by[0], by[1], by[2]));
     body->lower.x -= by[0], body->lower.y -= by[1], body->lower.z -= by[2];
     body->upper.x -= by[0], body->upper.y -= by[1], body->upper.z -= by[2];
+    if (body->lattice) {
+        lm_vec3 *centre = &body->lattice->drift_centre;
+        centre->x -= by[0], centre->y -= by[1], centre->z -= by[2];
+    }
 }

@@ -16,6 +16,9 @@
  * it is, rounding stays the same too. */
 #define FRAME_TOLERANCE 1e-3
 
+/* A body whose inertia (its determinant) is less than this share of the rest shape's has collapsed. */
+#define COLLAPSED 1e-2
+
 uint32_t lmi_body_regions(const lmi_body *body)
 {
     return body->lattice ? body->lattice->shape.region_count : body->region_count;
@@ -164,6 +167,30 @@ static void choose_samples(lmi_body *body)
     }
 }
 
+/* xx yy zz xy yz zx of a symmetric matrix. */
+static double determinant_of(const double s[6])
+{
+    return s[0] * (s[1] * s[2] - s[4] * s[4]) - s[3] * (s[3] * s[2] - s[4] * s[5]) + s[5] * (s[3] * s[4] - s[1] * s[5]);
+}
+
+static double rest_inertia(const lmi_body *body)
+{
+    const lmi_lattice_body *lattice = body->lattice;
+    double inertia[6] = {0.0}, s = lattice->shape.spacing;
+    LMI_PARTICLES_EACH(body, n)
+    {
+        int32_t corner[3];
+        lmi_lattice_corner(&lattice->shape, n, corner);
+        double x = s * (corner[0] - lattice->middle[0]), y = s * (corner[1] - lattice->middle[1]);
+        double z = s * (corner[2] - lattice->middle[2]), m = body->mass[n] / body->mean_mass;
+        const double terms[6] = {y * y + z * z, z * z + x * x, x * x + y * y, -x * y, -y * z, -z * x};
+        for (int i = 0; i < 6; i++) {
+            inertia[i] += m * terms[i];
+        }
+    }
+    return determinant_of(inertia);
+}
+
 /* What follows from the masses. */
 static void derive_masses(lmi_body *body)
 {
@@ -183,6 +210,7 @@ static void derive_masses(lmi_body *body)
     }
     body->mean_mass = body->total_mass / body->particle_count;
     LMI_PARTICLES_EACH(body, n) { body->v[(size_t)n * 4 + 3] = (float)(body->mass[n] / body->mean_mass); }
+    body->lattice->inertia = rest_inertia(body);
 }
 
 lm_result lmi_lattice_body_allocate(lm_world *world, lmi_body *body, const lmi_voxels *cells, uint32_t width)
@@ -337,6 +365,11 @@ static void follow_frame(lmi_body *body)
     dmat3 by = dmat_from_rotation_vector(dvec_limit(turn, 1.0)), next = dmat_multiply(&by, &lattice->frame);
     lm_quat q = quat_from_dmat(&next); /* so that rounding does not shear the frame over the hours */
     lattice->frame = dmat_from_quat(q);
+}
+
+bool lmi_lattice_is_collapsed(const lmi_body *body)
+{
+    return !(determinant_of(body->motion.inertia) >= COLLAPSED * body->lattice->inertia);
 }
 
 void lmi_lattice_prepare(const lmi_step *step, lmi_body *body)
