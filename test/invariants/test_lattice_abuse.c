@@ -17,7 +17,7 @@
 #define MOST_STEPS 12000.0
 #define SPACING 0.1f
 
-static uint32_t case_count = 120;
+static uint32_t case_count = 200;
 
 typedef enum form_kind {
     FORM_SOLID,
@@ -84,18 +84,17 @@ static uint8_t *form_make(form_kind form, uint32_t n[3], random_state *random)
 
 /* ---- how long it may take ---- */
 
-/* The slowest mode of clusters with the lattice's regions. */
-static double slowest_mode(const lm_world *world, const specimen *s)
+/* Clusters with the lattice's regions, in another world. */
+static lm_body_id make_twin(const lm_world *world, const specimen *s, lm_world *other)
 {
     lm_body_info info;
     assert_ok(lm_body_get_info(world, s->body, &info));
     uint32_t *offsets = calloc(info.regions + 1, sizeof *offsets), *members = calloc(info.memberships, sizeof *members);
     lm_vec3 *points = calloc(info.particles, sizeof *points);
-    float *masses = calloc(info.particles, sizeof *masses), share;
+    float *masses = calloc(info.particles, sizeof *masses);
     assert_ok(lm_body_get_regions(world, s->body, offsets, members));
     assert_ok(lm_body_get_rest_positions(world, s->body, points));
     assert_ok(lm_body_get_masses(world, s->body, masses));
-    lm_world *other = make_world(0.0);
     lm_body_def def = lm_body_def_default();
     def.points = points;
     def.point_count = info.particles;
@@ -106,12 +105,19 @@ static double slowest_mode(const lm_world *world, const specimen *s)
     def.clusters.members = members;
     def.clusters.list_count = info.regions;
     lm_body_id twin = make_body(other, &def);
-    assert_ok(lm_body_get_slowest_mode(other, twin, &share));
-    lm_world_destroy(other);
     free(offsets);
     free(members);
     free(points);
     free(masses);
+    return twin;
+}
+
+static double slowest_mode(const lm_world *world, const specimen *s)
+{
+    lm_world *other = make_world(0.0);
+    float share;
+    assert_ok(lm_body_get_slowest_mode(other, make_twin(world, s, other), &share));
+    lm_world_destroy(other);
     return (double)share;
 }
 
@@ -208,8 +214,10 @@ static void report(const specimen *s, const char *what, double value)
 
 typedef struct tally {
     uint32_t cases, infinite, gained;
-    uint32_t waited, lost;      /* of those that have one shape to rest in */
-    uint32_t hollow, elsewhere; /* hollow ones; of those, in another shape than they were made in */
+    uint32_t waited, nudged, elsewhere,
+        lost; /* that must recover; held up by a symmetry; in another shape, as clusters are
+                                               * or alone */
+    uint32_t hollow, hollow_elsewhere;
     uint32_t by_form[FORM_COUNT], by_mangled[MANGLED_COUNT], by_width[9];
     double longest, worst, gain;
 } tally;
@@ -233,27 +241,77 @@ static double energy_of(const lm_world *world, const specimen *s, double *kineti
     return m.kinetic + held;
 }
 
-/* A hollow body whose walls are no thicker than its regions can rest turned inside out, as a rubber ball can. Clusters with
- * the same regions do so from the same states. Those are counted, and must be few. */
+/* A body that was squashed exactly flat, to a line or to a point may stand on a saddle, pulled neither to the one side nor to
+ * the other. Noise of a hundred thousandth of the size must be enough to let it fall; then it gets its steps again. */
+static double residual_after_nudge(const lm_world *world, const specimen *s)
+{
+    lm_body_info info;
+    lm_vec3 *x = calloc(s->count, sizeof *x), *v = calloc(s->count, sizeof *v);
+    assert_ok(lm_body_get_info(world, s->body, &info));
+    assert_ok(lm_body_get_positions(world, s->body, info.centre, x));
+    random_state random = {s->index};
+    for (uint32_t i = 0; i < s->count; i++)
+        x[i] = to_float(ref_add(to_double(x[i]), random_in_cube(&random, 1e-5 * s->size)));
+    lm_world *other = make_world(0.0);
+    specimen again;
+    make_specimen(other, s->index, &again);
+    assert_ok(lm_body_set_state(other, again.body, lm_dvec3_zero(), x, v));
+    for (uint32_t step = 0; step < s->steps; step++) assert_ok(lm_world_step(other, FRAME));
+    double left = deformation(other, again.body) / s->size;
+    lm_world_destroy(other);
+    free(x);
+    free(v);
+    return left;
+}
+
+/* What clusters with the same regions make of the same state. */
+static double residual_of_twin(const specimen *s)
+{
+    lm_world *world = make_world(0.0), *other = make_world(0.0);
+    specimen again;
+    make_specimen(world, s->index, &again);
+    lm_body_id twin = make_twin(world, &again, other);
+    lm_vec3 *x = calloc(s->count, sizeof *x);
+    assert_ok(lm_body_get_positions(world, again.body, lm_dvec3_zero(), x));
+    assert_ok(lm_body_set_state(other, twin, lm_dvec3_zero(), x, NULL));
+    for (uint32_t step = 0; step < s->steps; step++) assert_ok(lm_world_step(other, FRAME));
+    double left = deformation(other, twin) / s->size;
+    lm_world_destroy(world);
+    lm_world_destroy(other);
+    free(x);
+    return left;
+}
+
+/* Small regions have other shapes to rest in, as a rubber ball rests turned inside out: hollow bodies with walls as thin as
+ * their regions often, others hardly ever. Clusters with the same regions then do so too, from the same state; but from a
+ * point or a grain of dust a hollow body goes either way. All of them are counted, and must be few. */
 static void check_recovered(specimen *s, lm_world *world, tally *t)
 {
     double left = deformation(world, s->body) / s->size;
-    if (s->form == FORM_SHELL && s->width == 1) {
-        t->hollow++;
-        t->elsewhere += !(left < 0.01);
-        return;
-    }
-    t->waited++;
+    bool hollow = s->form == FORM_SHELL && s->width == 1;
+    t->longest = fmax(t->longest, s->steps);
     t->by_form[s->form]++;
     t->by_mangled[s->mangled]++;
     t->by_width[s->width]++;
-    t->longest = fmax(t->longest, s->steps);
+    if (!(left < 0.01) && !hollow &&
+        (s->mangled == MANGLED_FLAT || s->mangled == MANGLED_LINE || s->mangled == MANGLED_POINT ||
+         s->mangled == MANGLED_MIRROR)) {
+        double nudged = residual_after_nudge(world, s);
+        t->nudged += nudged < 0.01;
+        left = nudged < 0.01 ? nudged : left;
+    }
+    t->waited += !hollow;
+    t->hollow += hollow;
     if (left < 0.01) {
         t->worst = fmax(t->worst, left);
-        return;
+    } else if (hollow) {
+        t->hollow_elsewhere++;
+    } else if (residual_of_twin(s) < 0.01) {
+        report(s, "not itself again, off by", left);
+        t->lost++;
+    } else {
+        t->elsewhere++;
     }
-    report(s, "not itself again, off by", left);
-    t->lost++;
 }
 
 static void abuse(uint32_t index, tally *t)
@@ -290,9 +348,10 @@ static void mangled_lattices_stay_finite_and_recover(void **context)
     (void)context;
     tally t = {0};
     for (uint32_t n = 0; n < case_count; n++) abuse(n, &t);
-    print_message("%u cases, %u waited for (at most %.0f steps): largest residual %.3g, energy at most %.3g; %u of %u "
-                  "hollow ones rest in another shape\n",
-                  t.cases, t.waited, t.longest, t.worst, t.gain, t.elsewhere, t.hollow);
+    print_message(
+        "%u cases, %u waited for (at most %.0f steps, %u nudged, %u in another shape): largest residual %.3g, "
+        "energy at most %.3g; %u of %u hollow ones in another shape\n",
+        t.cases, t.waited, t.longest, t.nudged, t.elsewhere, t.worst, t.gain, t.hollow_elsewhere, t.hollow);
     for (int k = 0; k < FORM_COUNT; k++) print_message("  %s %u", form_names[k], t.by_form[k]);
     for (int k = 0; k < MANGLED_COUNT; k++) print_message("  %s %u", mangled_names[k], t.by_mangled[k]);
     for (int k = 1; k <= 4; k++) print_message("  w=%d %u", k, t.by_width[k]);
@@ -301,7 +360,9 @@ static void mangled_lattices_stay_finite_and_recover(void **context)
     assert_int_equal(t.gained, 0);
     assert_int_equal(t.lost, 0);
     assert_true(t.waited >= t.cases / 4);
-    assert_true(t.elsewhere * 2 <= t.hollow);
+    assert_true(t.nudged * 100 <= t.waited);
+    assert_true(t.elsewhere * 100 <= t.waited);
+    assert_true(t.hollow_elsewhere * 2 <= t.hollow);
     for (int k = 0; k < FORM_HOLES; k++) assert_true(t.by_form[k] > 0);
 }
 
