@@ -17,7 +17,7 @@
 #define FRAME_TOLERANCE 1e-3
 
 /* Of a lattice, metres; and of its corners from the body's origin, in spacings. */
-#define LEAST_SPACING 1e-9
+#define LEAST_SPACING (double)1e-9f
 #define MOST_SPACING 1e6
 #define MOST_SPACINGS 4194304.0
 

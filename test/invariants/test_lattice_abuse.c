@@ -17,7 +17,7 @@
 #define MOST_STEPS 12000.0
 #define SPACING 0.1f
 
-static uint32_t case_count = 200;
+static uint32_t case_count = 200, first_case = 0;
 
 typedef enum form_kind {
     FORM_SOLID,
@@ -272,7 +272,9 @@ static double residual_of_twin(const specimen *s)
     make_specimen(world, s->index, &again);
     lm_body_id twin = make_twin(world, &again, other);
     lm_vec3 *x = calloc(s->count, sizeof *x);
-    assert_ok(lm_body_get_positions(world, again.body, lm_dvec3_zero(), x));
+    lm_body_info info;
+    assert_ok(lm_body_get_info(world, again.body, &info));
+    assert_ok(lm_body_get_positions(world, again.body, info.centre, x)); /* near it nothing is rounded */
     assert_ok(lm_body_set_state(other, twin, lm_dvec3_zero(), x, NULL));
     for (uint32_t step = 0; step < s->steps; step++) assert_ok(lm_world_step(other, FRAME));
     double left = deformation(other, twin) / s->size;
@@ -347,7 +349,7 @@ static void mangled_lattices_stay_finite_and_recover(void **context)
 {
     (void)context;
     tally t = {0};
-    for (uint32_t n = 0; n < case_count; n++) abuse(n, &t);
+    for (uint32_t n = 0; n < case_count; n++) abuse(first_case + n, &t);
     print_message(
         "%u cases, %u waited for (at most %.0f steps, %u nudged, %u in another shape): largest residual %.3g, "
         "energy at most %.3g; %u of %u hollow ones in another shape\n",
@@ -366,10 +368,11 @@ static void mangled_lattices_stay_finite_and_recover(void **context)
     for (int k = 0; k < FORM_HOLES; k++) assert_true(t.by_form[k] > 0);
 }
 
-/* The number of cases may be given. */
+/* The number of cases may be given, and the first one. */
 int main(int argc, char **argv)
 {
     if (argc > 1) case_count = (uint32_t)strtoul(argv[1], NULL, 10);
+    if (argc > 2) first_case = (uint32_t)strtoul(argv[2], NULL, 10);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mangled_lattices_stay_finite_and_recover),
     };
