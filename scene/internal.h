@@ -2,14 +2,11 @@
 #ifndef LIMBER_SCENE_INTERNAL_H
 #define LIMBER_SCENE_INTERNAL_H
 
+#include "io/mesh.h"
 #include "scene/format.h"
 #include "scene/report.h"
 #include "scene/scene.h"
 #include "shapes/shapes.h"
-
-/* What one scene may ask for. A particle takes some 200 bytes: the limit is about 3 GB. */
-#define SCENE_MAX_PARTICLES (1u << 24)
-#define SCENE_MAX_BODIES (1u << 17)
 
 /* A body that the scene made. */
 typedef struct made_body {
@@ -41,6 +38,8 @@ struct scene {
     momentum_book momentum;
     bool watching;
     bool fine_surfaces;
+    mesh_data mesh;              /* of a scene that was made for a mesh file: the file's; else empty */
+    char note[SCENE_ERROR_SIZE]; /* see scene_note */
 };
 
 /* The i-th structure of a list. */
@@ -56,8 +55,8 @@ bool prepare_scene(scene *s, scene_error *error);
 lm_result make_bodies(scene *s, lm_world *world, scene_body_entry *entry, uint64_t *particles, scene_error *error);
 
 /* One more body like the index-th of an entry, at rest, outside the scene's own list. */
-lm_result make_again(scene *s, lm_world *world, scene_body_entry *entry, uint32_t index, lm_dvec3 at, made_body *body,
-                     scene_error *error);
+lm_result make_again(scene *s, lm_world *world, const scene_body_entry *entry, uint32_t index, lm_dvec3 at,
+                     made_body *body, scene_error *error);
 
 /* fine.c: fills in the fine_detail of every entry; and the extents of a shape, given or natural. */
 void choose_fine_details(scene *s);
