@@ -85,6 +85,7 @@ static void start(app *a, session *opened)
     session_close(a->session);
     a->session = opened;
     a->holding = false;
+    a->show_scene = true;
     a->selected = (lm_body_id){0, 0};
     if (scene_body_count(opened->scene) > 0) {
         a->selected = scene_get_body(opened->scene, 0).id;
@@ -104,6 +105,9 @@ static bool open_scene(app *a, const char *name, scene_error *error)
         app_toggle_recording(a);
     }
     start(a, opened);
+    if (scene_note(opened->scene)[0] != '\0') {
+        app_say(a, false, "%s", scene_note(opened->scene));
+    }
     return tell_colours(a, error);
 }
 

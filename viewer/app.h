@@ -33,6 +33,7 @@ typedef struct app {
 
     catalogue catalogue;
     char search[64];
+    bool show_scene; /* the list is to be scrolled to the scene that was opened */
     file_list files;
     history history;
     capture capture;

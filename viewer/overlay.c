@@ -8,6 +8,7 @@
 
 #define INK 0x20242c
 #define HAND 0xe8543c
+#define ACCENT 0x2e609e
 
 /* ------------------------------------------------------------------------------------------------------------------
  * The hand
@@ -44,7 +45,12 @@ static void draw_hand(const app *a)
     ui_draw_ring(x1, y1, 9.0f, 2.5f, HAND, 1.0f);
     char text[64];
     float newtons = sqrtf(force.x * force.x + force.y * force.y + force.z * force.z);
-    snprintf(text, sizeof text, newtons < 100.0f ? "%.1f N" : "%.0f N", (double)newtons);
+    if (newtons == 0.0f) {
+        return; /* no step has been made with it yet */
+    }
+    bool kilo = newtons >= 1000.0f;
+    float shown = kilo ? newtons / 1000.0f : newtons;
+    snprintf(text, sizeof text, shown < 100.0f ? "%.1f %s" : "%.0f %s", (double)shown, kilo ? "kN" : "N");
     float width = ui_text_width(UI_STRONG, text) + 16.0f;
     ui_draw_box((ui_box){x1 - 0.5f * width, y1 - 38.0f, width, 22.0f}, 11.0f, HAND, 1.0f);
     ui_draw_label(x1, y1 - 27.0f, UI_STRONG, 0xffffff, text);
@@ -55,7 +61,7 @@ static void draw_hand(const app *a)
  */
 
 /* Below the middle of a body's box, as far as it can be seen. */
-static void draw_label(const app *a, const char *words, const lm_body_info *info)
+static void draw_label(const app *a, const char *words, const lm_body_info *info, uint32_t fill, uint32_t ink, float opacity)
 {
     float left = INFINITY, right = -INFINITY, bottom = -INFINITY;
     for (int i = 0; i < 8; i++) {
@@ -74,8 +80,27 @@ static void draw_label(const app *a, const char *words, const lm_body_info *info
     if (x - 0.5f * width < p->x || x + 0.5f * width > p->x + p->width || y < p->y || y > p->y + p->height - 12.0f) {
         return;
     }
-    ui_draw_box((ui_box){x - 0.5f * width, y - 10.0f, width, 20.0f}, 10.0f, 0xffffff, 0.82f);
-    ui_draw_label(x, y, UI_SMALL, INK, words);
+    ui_draw_box((ui_box){x - 0.5f * width, y - 10.0f, width, 20.0f}, 10.0f, fill, opacity);
+    ui_draw_label(x, y, UI_SMALL, ink, words);
+}
+
+/* The body whose material the panel shows. */
+static void draw_selected(const app *a)
+{
+    char name[128];
+    lm_body_info info;
+    if (a->settings.panel && a->settings.page == 1 && lm_body_is_valid(a->session->world, a->selected) &&
+        lm_world_get_bodies(a->session->world, NULL, 0) > 1 &&
+        lm_body_get_info(a->session->world, a->selected, &info) == LM_OK) {
+        session_body_name(a->session, a->selected, name, sizeof name);
+        draw_label(a, name, &info, ACCENT, 0xffffff, 0.95f);
+    }
+}
+
+static bool is_selected(const app *a, lm_body_id body)
+{
+    return a->settings.panel && a->settings.page == 1 && body.slot == a->selected.slot &&
+           body.generation == a->selected.generation;
 }
 
 static void draw_labels(const app *a)
@@ -84,8 +109,8 @@ static void draw_labels(const app *a)
     for (uint32_t i = 0; i < scene_body_count(shown); i++) {
         scene_body body = scene_get_body(shown, i);
         lm_body_info info;
-        if (body.label != NULL && lm_body_get_info(a->session->world, body.id, &info) == LM_OK) {
-            draw_label(a, body.label, &info);
+        if (body.label != NULL && !is_selected(a, body.id) && lm_body_get_info(a->session->world, body.id, &info) == LM_OK) {
+            draw_label(a, body.label, &info, 0xffffff, INK, 0.82f);
         }
     }
 }
@@ -151,6 +176,7 @@ void overlay_draw(app *a)
     if (a->settings.labels) {
         draw_labels(a);
     }
+    draw_selected(a);
     draw_hand(a);
     draw_legend(a);
     draw_recording(a);

@@ -26,7 +26,13 @@ void panel_scenes(app *a)
             continue;
         }
         shown++;
-        if (ui_entry(entry->name, entry->sentence, strcmp(entry->name, a->session->name) == 0)) {
+        bool is_open = strcmp(entry->name, a->session->name) == 0;
+        bool pressed = ui_entry(entry->name, entry->sentence, is_open);
+        if (is_open && a->show_scene) {
+            ui_scroll_here();
+            a->show_scene = false;
+        }
+        if (pressed) {
             app_open_file(a, entry->name);
         }
     }

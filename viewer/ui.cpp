@@ -690,6 +690,12 @@ bool ui_entry(const char *name, const char *sentence, bool chosen)
     return pressed;
 }
 
+void ui_scroll_here(void)
+{
+    ImGuiWindow *window = ImGui::GetCurrentWindow();
+    ImGui::ScrollToBringRectIntoView(window, ImRect(ImGui::GetItemRectMin(), ImGui::GetItemRectMax()));
+}
+
 namespace {
 
 void draw_icon(ImDrawList *list, ui_icon icon, ImVec2 c, float r, ImU32 fill)

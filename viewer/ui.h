@@ -134,6 +134,7 @@ bool ui_input(const char *label, const char *hint, char *text, size_t size);
 
 /* A name and a sentence below it; true when pressed. */
 bool ui_entry(const char *name, const char *sentence, bool chosen);
+void ui_scroll_here(void); /* the item before is moved into view */
 
 typedef enum ui_icon {
     UI_ICON_PLAY,
