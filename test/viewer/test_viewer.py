@@ -357,6 +357,26 @@ class Scenes(Case):
             self.assertIn(name, seen[name]["message"])
         self.assertGreater(seen["absent"]["frame"], seen["bad"]["frame"])
 
+    def test_a_mesh_it_has_never_seen(self):
+        """An L of two boxes with open ends, in no file of the project: falls, lies, can be grabbed, all within two seconds."""
+        corners, faces = [], []
+        for low, high in (((0, 0, 0), (0.4, 1.2, 0.4)), ((0.4, 0, 0), (1.1, 0.4, 0.4))):
+            first = len(corners) + 1
+            corners += [tuple((low, high)[n >> k & 1][k] for k in range(3)) for n in range(8)]
+            faces += [tuple(first + i for i in face) for face in ((0, 1, 5, 4), (2, 6, 7, 3), (0, 2, 3, 1), (4, 5, 7, 6))]
+        with open(self.path("never-seen.obj"), "w") as file:
+            file.writelines("v %g %g %g\n" % corner for corner in corners)
+            file.writelines("f %d %d %d %d\n" % face for face in faces)
+        seen = self.view(["report start", "frames 74", "report lies", "point 0", "press left", "move-by 0 -120 4", "frames 36",
+                          "report held"], scene=self.path("never-seen.obj"))
+        start, lies, held = (seen[name]["bodies"][0] for name in ("start", "lies", "held"))
+        self.assertGreater(start["lower"][1], 0.1)
+        self.assertLess(abs(lies["lower"][1]), 0.02)
+        self.assertLess(lies["speed"], 1.0)
+        self.assertTrue(seen["held"]["holding"])
+        self.assertGreater(held["centre"][1], lies["centre"][1] + 0.2)
+        self.assertLessEqual(seen["held"]["frame"], 120)
+
     def test_nothing_matches(self):
         done = self.start(["click Scenes", "click Search", "text xyzzy", "click crowd"])
         self.assertEqual(done.returncode, 1)
