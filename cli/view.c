@@ -12,12 +12,13 @@
 static int check_values(const char *size, const char *scale, viewer_options *v)
 {
     if (size != NULL && !value_read_pair(size, LEAST_WIDTH, MOST_SIZE, &v->width, &v->height)) {
-        return cli_fail(CLI_USAGE, "view: --size %s: expected width and height from %d to %d, as 1280x800", size, LEAST_WIDTH,
-                        MOST_SIZE);
+        return cli_fail(CLI_USAGE, "view: --size %s: expected width and height from %d to %d, as 1280x800", size,
+                        LEAST_WIDTH, MOST_SIZE);
     }
     double number = 0.0;
     const char *end = "";
-    if (scale != NULL && (!value_read_numbers(scale, &number, 1, &end) || *end != '\0' || number < 0.5 || number > 4.0)) {
+    if (scale != NULL &&
+        (!value_read_numbers(scale, &number, 1, &end) || *end != '\0' || number < 0.5 || number > 4.0)) {
         return cli_fail(CLI_USAGE, "view: --scale %s: expected a number from 0.5 to 4", scale);
     }
     v->scale = (float)number;
@@ -31,9 +32,12 @@ static int run(const cli_command *command, int argc, char **argv)
     const char *size = NULL, *scale = NULL;
     const cli_option options[] = {
         {"--size", "WxH", CLI_TEXT, &size, 0, 0, "of the window; default: as it was the last time"},
-        {"--scale", "X", CLI_TEXT, &scale, 0, 0, "pixels for each point of the interface, 0.5 to 4; default: as the screen says"},
-        {"--script", "FILE", CLI_TEXT, &v.script, 0, 0, "input from a file, as docs/viewer.md describes it; - is standard input"},
-        {"--layout", "FILE", CLI_TEXT, &v.settings, 0, 0, "remembers the layout of the window here, not in the usual place"},
+        {"--scale", "X", CLI_TEXT, &scale, 0, 0,
+         "pixels for each point of the interface, 0.5 to 4; default: as the screen says"},
+        {"--script", "FILE", CLI_TEXT, &v.script, 0, 0,
+         "input from a file, as docs/viewer.md describes it; - is standard input"},
+        {"--layout", "FILE", CLI_TEXT, &v.settings, 0, 0,
+         "remembers the layout of the window here, not in the usual place"},
         WORLD_OPTIONS(o)};
     int code = cli_parse(command, argc, argv, options, sizeof options / sizeof options[0], &o.scene, 1);
     code = code >= 0 ? code : world_check_options(&o);

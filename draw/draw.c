@@ -476,8 +476,8 @@ void draw_show(const draw *d, int x, int y, uint32_t width, uint32_t height)
     GLint from = 0;
     glGetIntegerv(GL_READ_FRAMEBUFFER_BINDING, &from);
     glBindFramebuffer(GL_READ_FRAMEBUFFER, d->target.resolved_framebuffer);
-    glBlitFramebuffer(0, 0, (GLint)d->target.width, (GLint)d->target.height, x, y, x + (GLint)width,
-                      y + (GLint)height, GL_COLOR_BUFFER_BIT, GL_LINEAR);
+    glBlitFramebuffer(0, 0, (GLint)d->target.width, (GLint)d->target.height, x, y, x + (GLint)width, y + (GLint)height,
+                      GL_COLOR_BUFFER_BIT, GL_LINEAR);
     glBindFramebuffer(GL_READ_FRAMEBUFFER, (GLuint)from);
 }
 

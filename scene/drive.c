@@ -304,7 +304,8 @@ static uint32_t *count_particles(const scene *s, const lm_world *world)
     uint32_t *counts = calloc((size_t)s->body_count + 1, sizeof *counts);
     for (uint32_t i = 0; i < s->body_count && counts != NULL; i++) {
         lm_body_info info;
-        bool there = lm_body_is_valid(world, s->bodies[i].id) && lm_body_get_info(world, s->bodies[i].id, &info) == LM_OK;
+        bool there =
+            lm_body_is_valid(world, s->bodies[i].id) && lm_body_get_info(world, s->bodies[i].id, &info) == LM_OK;
         counts[i] = there ? info.particles : 0;
     }
     return counts;

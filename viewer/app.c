@@ -40,7 +40,8 @@ static bool went_well(app *a, lm_result result, const scene_error *error)
 static double world_size(const lm_world *world, const draw_camera *camera)
 {
     draw_camera all = draw_fit_camera(world, 16.0 / 9.0);
-    double x = camera->at.x - camera->look_at.x, y = camera->at.y - camera->look_at.y, z = camera->at.z - camera->look_at.z;
+    double x = camera->at.x - camera->look_at.x, y = camera->at.y - camera->look_at.y,
+           z = camera->at.z - camera->look_at.z;
     double u = all.at.x - all.look_at.x, v = all.at.y - all.look_at.y, w = all.at.z - all.look_at.z;
     return 0.5 * fmax(sqrt(x * x + y * y + z * z), sqrt(u * u + v * v + w * w));
 }

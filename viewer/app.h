@@ -39,9 +39,9 @@ typedef struct app {
     capture capture;
     settings settings;
 
-    float scale;       /* pixels for each point */
+    float scale;         /* pixels for each point */
     float width, height; /* of the window, points */
-    app_area picture;  /* where the world is drawn */
+    app_area picture;    /* where the world is drawn */
     float mouse_x, mouse_y;
 
     char message[SCENE_ERROR_SIZE]; /* what happened last, for a few seconds */
@@ -76,7 +76,7 @@ void app_pass(app *app, double seconds, bool exactly);
 
 /* ---- the hand and the camera; points of the window ---- */
 
-void app_press(app *app, float x, float y);   /* grabs the body that is there; else nothing */
+void app_press(app *app, float x, float y); /* grabs the body that is there; else nothing */
 void app_move_held(app *app, float x, float y);
 void app_release(app *app);
 void app_orbit(app *app, float right, float down);

@@ -6,8 +6,8 @@
 #include <math.h>
 
 #define PI 3.14159265358979323846
-#define TURN_A_HEIGHT PI         /* radians for a drag across the height of the picture */
-#define HIGHEST (0.497 * PI)     /* just short of straight down, where left and right would change places */
+#define TURN_A_HEIGHT PI     /* radians for a drag across the height of the picture */
+#define HIGHEST (0.497 * PI) /* just short of straight down, where left and right would change places */
 #define LOWEST (-0.48 * PI)
 #define ZOOM_A_CLICK 1.12
 #define NEAREST 0.02 /* and farthest distance, in sizes of the scene */
@@ -30,7 +30,8 @@ orbit_camera camera_from(const draw_camera *seen, double size)
 /* The axes of the picture; forward is from the eye. */
 static void axes_of(const orbit_camera *camera, lm_dvec3 *right, lm_dvec3 *up, lm_dvec3 *forward)
 {
-    double ca = cos(camera->azimuth), sa = sin(camera->azimuth), ce = cos(camera->elevation), se = sin(camera->elevation);
+    double ca = cos(camera->azimuth), sa = sin(camera->azimuth), ce = cos(camera->elevation),
+           se = sin(camera->elevation);
     *forward = (lm_dvec3){-sa * ce, -se, -ca * ce};
     *right = (lm_dvec3){ca, 0.0, -sa};
     *up = (lm_dvec3){-sa * se, ce, -ca * se};
@@ -109,7 +110,7 @@ lm_vec3 camera_ray(const draw_camera *camera, double x, double y, uint32_t width
 lm_dvec3 camera_point(const draw_camera *camera, double x, double y, uint32_t width, uint32_t height, lm_dvec3 like)
 {
     lm_dvec3 forward, d = ray(camera, x, y, width, height, &forward);
-    double depth = (like.x - camera->at.x) * forward.x + (like.y - camera->at.y) * forward.y +
-                   (like.z - camera->at.z) * forward.z;
+    double depth =
+        (like.x - camera->at.x) * forward.x + (like.y - camera->at.y) * forward.y + (like.z - camera->at.z) * forward.z;
     return moved(camera->at, d, depth);
 }

@@ -5,13 +5,13 @@
 #include "draw/draw.h"
 
 typedef struct orbit_camera {
-    lm_dvec3 middle;        /* what is looked at */
-    double distance;        /* of the eye from it, metres */
-    double azimuth;         /* radians from the front (+Z) to the right (+X) */
-    double elevation;       /* radians above the horizon */
-    double field_of_view;   /* from the lower to the upper edge of a picture of 16:9, degrees */
-    double lens;            /* the same of the picture as it is now */
-    double scene_size;      /* what a wheel click and the limits of the distance are measured by, metres */
+    lm_dvec3 middle;      /* what is looked at */
+    double distance;      /* of the eye from it, metres */
+    double azimuth;       /* radians from the front (+Z) to the right (+X) */
+    double elevation;     /* radians above the horizon */
+    double field_of_view; /* from the lower to the upper edge of a picture of 16:9, degrees */
+    double lens;          /* the same of the picture as it is now */
+    double scene_size;    /* what a wheel click and the limits of the distance are measured by, metres */
 } orbit_camera;
 
 /* As a camera for pictures of 16:9 looks; `size` is that of what there is to see, metres. */

@@ -119,8 +119,8 @@ static lm_result add_another(const change *made, scene *played, lm_world *world,
 {
     uint32_t like = company_find_like(c, played, made->body);
     if (like == UINT32_MAX || c->body_count == COMPANY_BODIES) {
-        snprintf(error->text, sizeof error->text, like == UINT32_MAX ? "no body is selected" : "%d bodies were added: no more",
-                 COMPANY_BODIES);
+        snprintf(error->text, sizeof error->text,
+                 like == UINT32_MAX ? "no body is selected" : "%d bodies were added: no more", COMPANY_BODIES);
         return LM_ERROR_LIMIT;
     }
     company_body *added = &c->bodies[c->body_count];
@@ -178,7 +178,8 @@ static float dot(lm_vec3 a, lm_vec3 b) { return a.x * b.x + a.y * b.y + a.z * b.
 /* The Y axis of a rotation. */
 static lm_vec3 up_of(lm_quat q)
 {
-    return (lm_vec3){2.0f * (q.x * q.y - q.z * q.w), 1.0f - 2.0f * (q.x * q.x + q.z * q.z), 2.0f * (q.y * q.z + q.x * q.w)};
+    return (lm_vec3){2.0f * (q.x * q.y - q.z * q.w), 1.0f - 2.0f * (q.x * q.x + q.z * q.z),
+                     2.0f * (q.y * q.z + q.x * q.w)};
 }
 
 /* Off one plane, when the ball touches it and flies into it. */

@@ -25,12 +25,12 @@ typedef enum change_kind {
 
 typedef struct change {
     change_kind kind;
-    lm_body_id body;      /* grab, material, squash, invert, add */
-    uint32_t particle;    /* grab */
-    lm_dvec3 point;       /* grab, pull: the target; add, throw: where it starts; world */
-    lm_vec3 vector;       /* gravity, m/s²; throw: the velocity, m/s */
-    float size;           /* throw: the ball's radius, metres; grab: how far around the particle is pulled along, metres */
-    uint32_t count;       /* substeps */
+    lm_body_id body;   /* grab, material, squash, invert, add */
+    uint32_t particle; /* grab */
+    lm_dvec3 point;    /* grab, pull: the target; add, throw: where it starts; world */
+    lm_vec3 vector;    /* gravity, m/s²; throw: the velocity, m/s */
+    float size;        /* throw: the ball's radius, metres; grab: how far around the particle is pulled along, metres */
+    uint32_t count;    /* substeps */
     lm_material material; /* material */
 } change;
 

@@ -3,10 +3,10 @@
 
 #include <math.h>
 
-#define GRAB_SHARE 0.45f   /* of a body's largest extent: what is pulled along around the particle */
-#define BALL_SHARE 0.035   /* of the distance of what is looked at: the ball's radius, ... */
-#define BALL_START 0.25    /* ... how far before the eye it appears, ... */
-#define BALL_FLIGHT 0.45   /* ... and seconds until it is there */
+#define GRAB_SHARE 0.45f /* of a body's largest extent: what is pulled along around the particle */
+#define BALL_SHARE 0.035 /* of the distance of what is looked at: the ball's radius, ... */
+#define BALL_START 0.25  /* ... how far before the eye it appears, ... */
+#define BALL_FLIGHT 0.45 /* ... and seconds until it is there */
 
 static uint32_t pixels(const app *a, float points) { return (uint32_t)fmaxf(points * a->scale, 16.0f); }
 

@@ -66,8 +66,9 @@ void help_draw(app *a)
     ui_box box = {0.5f * (a->width - width), 0.5f * (a->height - height), width, height};
     ui_window_begin("help", UI_MODAL, box);
     ui_text(UI_TITLE, "Take hold of it");
-    ui_text_wrapped(UI_FAINT, "Everything here is simulated as you watch. Pull it, squash it, change what it is made of: it "
-                              "comes back.");
+    ui_text_wrapped(UI_FAINT,
+                    "Everything here is simulated as you watch. Pull it, squash it, change what it is made of: it "
+                    "comes back.");
     ui_gap(4.0f);
     ui_scroll_begin("help lines", -38.0f);
     if (wide) {
@@ -123,7 +124,8 @@ void picker_draw(app *a)
     uint32_t chosen = UINT32_MAX;
     for (uint32_t i = 0; i < a->files.count; i++) {
         const file_entry *entry = &a->files.entries[i];
-        if (ui_entry(entry->name, strcmp(entry->name, "..") == 0 ? "the folder above" : kind_sentence(entry->kind), false)) {
+        if (ui_entry(entry->name, strcmp(entry->name, "..") == 0 ? "the folder above" : kind_sentence(entry->kind),
+                     false)) {
             chosen = i;
         }
     }

@@ -53,4 +53,7 @@ float history_top(const history *h)
     return most <= 2.0f * tens ? 2.0f * tens : most <= 5.0f * tens ? 5.0f * tens : 10.0f * tens;
 }
 
-const char *history_name(uint32_t series) { return series < LM_STAGE_COUNT ? lm_stage_name((lm_stage)series) : "other"; }
+const char *history_name(uint32_t series)
+{
+    return series < LM_STAGE_COUNT ? lm_stage_name((lm_stage)series) : "other";
+}

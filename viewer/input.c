@@ -55,10 +55,10 @@ static void control_key(app *a, const SDL_Keysym *key)
 /* The keys that text fields understand. */
 static int interface_key(SDL_Keycode key)
 {
-    static const SDL_Keycode keys[UI_KEY_COUNT] = {SDLK_TAB,    SDLK_LEFT,     SDLK_RIGHT,  SDLK_UP,        SDLK_DOWN,
-                                                   SDLK_PAGEUP, SDLK_PAGEDOWN, SDLK_HOME,   SDLK_END,       SDLK_DELETE,
-                                                   SDLK_BACKSPACE, SDLK_RETURN, SDLK_ESCAPE, SDLK_a,       SDLK_c,
-                                                   SDLK_v,      SDLK_x};
+    static const SDL_Keycode keys[UI_KEY_COUNT] = {SDLK_TAB,       SDLK_LEFT,     SDLK_RIGHT,  SDLK_UP,  SDLK_DOWN,
+                                                   SDLK_PAGEUP,    SDLK_PAGEDOWN, SDLK_HOME,   SDLK_END, SDLK_DELETE,
+                                                   SDLK_BACKSPACE, SDLK_RETURN,   SDLK_ESCAPE, SDLK_a,   SDLK_c,
+                                                   SDLK_v,         SDLK_x};
     for (int i = 0; i < UI_KEY_COUNT; i++) {
         if (keys[i] == key) {
             return i;

@@ -23,7 +23,8 @@ static bool held_place(const app *a, lm_dvec3 *place)
         return false;
     }
     lm_vec3 *positions = malloc(info.particles * sizeof *positions);
-    bool good = positions != NULL && lm_body_get_positions(a->session->world, c->grabbed, info.centre, positions) == LM_OK;
+    bool good =
+        positions != NULL && lm_body_get_positions(a->session->world, c->grabbed, info.centre, positions) == LM_OK;
     lm_vec3 p = good ? positions[c->grabbed_particle] : (lm_vec3){0.0f, 0.0f, 0.0f};
     free(positions);
     *place = (lm_dvec3){info.centre.x + (double)p.x, info.centre.y + (double)p.y, info.centre.z + (double)p.z};
@@ -61,7 +62,8 @@ static void draw_hand(const app *a)
  */
 
 /* Below the middle of a body's box, as far as it can be seen. */
-static void draw_label(const app *a, const char *words, const lm_body_info *info, uint32_t fill, uint32_t ink, float opacity)
+static void draw_label(const app *a, const char *words, const lm_body_info *info, uint32_t fill, uint32_t ink,
+                       float opacity)
 {
     float left = INFINITY, right = -INFINITY, bottom = -INFINITY;
     for (int i = 0; i < 8; i++) {
@@ -109,7 +111,8 @@ static void draw_labels(const app *a)
     for (uint32_t i = 0; i < scene_body_count(shown); i++) {
         scene_body body = scene_get_body(shown, i);
         lm_body_info info;
-        if (body.label != NULL && !is_selected(a, body.id) && lm_body_get_info(a->session->world, body.id, &info) == LM_OK) {
+        if (body.label != NULL && !is_selected(a, body.id) &&
+            lm_body_get_info(a->session->world, body.id, &info) == LM_OK) {
             draw_label(a, body.label, &info, 0xffffff, INK, 0.82f);
         }
     }

@@ -43,13 +43,15 @@ void panel_scenes(app *a)
     if (ui_button("Open file...", half, false)) {
         app_pick_file(a, true);
     }
-    ui_tooltip("A scene (.json), a mesh (.obj, .ply, .stl, .gltf, .glb) or a snapshot (.limber). Files can also be dropped "
-               "on the window.");
+    ui_tooltip(
+        "A scene (.json), a mesh (.obj, .ply, .stl, .gltf, .glb) or a snapshot (.limber). Files can also be dropped "
+        "on the window.");
     ui_same_line();
     if (ui_button("Restart", half, false)) {
         app_restart(a, false);
     }
-    ui_tooltip("Everything as the scene's file says (R). With Shift+R materials, gravity and substeps stay as they are.");
+    ui_tooltip(
+        "Everything as the scene's file says (R). With Shift+R materials, gravity and substeps stay as they are.");
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -75,8 +77,8 @@ static bool show_parameter(const parameter *p, const lm_material *first, lm_mate
     ui_disable_end();
     char help[256];
     snprintf(help, sizeof help, "%s%s\n%g to %g%s%s. Ctrl+click to type a value. At the start: %g.", p->help,
-             idle ? " Without effect as things are." : "", (double)p->low, (double)p->high, p->unit[0] != '\0' ? " " : "",
-             p->unit, (double)start);
+             idle ? " Without effect as things are." : "", (double)p->low, (double)p->high,
+             p->unit[0] != '\0' ? " " : "", p->unit, (double)start);
     ui_tooltip(help);
     if (changed) {
         parameter_set(p, material, value);
@@ -195,8 +197,9 @@ void panel_world(app *a)
     }
     ui_tooltip("Workers that share a step. Results do not depend on them.");
     show_isa(a);
-    ui_text_wrapped(UI_SMALL, "Results are the same to the last bit with any number of threads and any instruction set: watch "
-                              "the hash.");
+    ui_text_wrapped(UI_SMALL,
+                    "Results are the same to the last bit with any number of threads and any instruction set: watch "
+                    "the hash.");
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -274,8 +277,9 @@ void panel_numbers(app *a)
     ui_text(UI_STRONG, "%.2f ms a step", (double)history_mean_step(&a->history));
     ui_same_line();
     ui_text(UI_SMALL, "of 16.7 that it is worth");
-    ui_graph graph = {&a->history.milliseconds[0][0], HISTORY_SERIES, HISTORY_STEPS, a->history.next, history_top(&a->history),
-                      (float)(1e3 / SCENE_FRAME_RATE), "real time"};
+    ui_graph graph = {
+        &a->history.milliseconds[0][0],  HISTORY_SERIES, HISTORY_STEPS, a->history.next, history_top(&a->history),
+        (float)(1e3 / SCENE_FRAME_RATE), "real time"};
     ui_draw_graph(&graph, 110.0f);
     for (uint32_t i = 0, shown = 0; i < HISTORY_SERIES; i++) {
         float mean = history_mean(&a->history, i);

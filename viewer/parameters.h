@@ -7,14 +7,14 @@
 #include "limber/limber.h"
 
 typedef struct parameter {
-    const char *name;  /* on the slider */
-    const char *key;   /* as in scene files and reports */
-    const char *unit;  /* "Hz", or "" */
-    const char *help;  /* a sentence or two */
-    size_t offset;     /* in lm_material */
-    float low, high;   /* of the slider; typed values may go to `most` */
+    const char *name; /* on the slider */
+    const char *key;  /* as in scene files and reports */
+    const char *unit; /* "Hz", or "" */
+    const char *help; /* a sentence or two */
+    size_t offset;    /* in lm_material */
+    float low, high;  /* of the slider; typed values may go to `most` */
     float most;
-    bool logarithmic;  /* the slider's way */
+    bool logarithmic;                             /* the slider's way */
     bool (*matters)(const lm_material *material); /* null: always. Others are shown faint */
 } parameter;
 

@@ -28,7 +28,8 @@ static void add_time(const app *a, text_buffer *text)
     const session *s = a->session;
     text_addf(text, ", \"frame\": %u, \"first\": %u, \"last\": %u", (unsigned)s->frame, (unsigned)session_first(s),
               (unsigned)session_last(s));
-    text_addf(text, ", \"hash\": \"%016llx\", \"mismatches\": %u", (unsigned long long)s->hash, (unsigned)s->mismatches);
+    text_addf(text, ", \"hash\": \"%016llx\", \"mismatches\": %u", (unsigned long long)s->hash,
+              (unsigned)s->mismatches);
     text_addf(text, ", \"factor\": ");
     text_add_json_number(text, clock_factor(&a->clock));
     text_addf(text, ", \"speed\": ");
@@ -70,7 +71,8 @@ static bool add_bodies(const app *a, text_buffer *text)
     }
     text_addf(text, "], \"selected\": ");
     uint32_t selected = 0;
-    while (selected < count && (ids[selected].slot != a->selected.slot || ids[selected].generation != a->selected.generation)) {
+    while (selected < count &&
+           (ids[selected].slot != a->selected.slot || ids[selected].generation != a->selected.generation)) {
         selected++;
     }
     text_addf(text, selected < count ? "%u" : "null", (unsigned)selected);
@@ -86,7 +88,8 @@ static void add_material(const app *a, text_buffer *text)
         text_addf(text, ", \"material\": null");
         return;
     }
-    text_addf(text, ", \"material\": {\"mode\": %u, \"stiffness\": %u", (unsigned)material.mode, (unsigned)material.stiffness);
+    text_addf(text, ", \"material\": {\"mode\": %u, \"stiffness\": %u", (unsigned)material.mode,
+              (unsigned)material.stiffness);
     for (uint32_t i = 0; parameter_at(i) != NULL; i++) {
         text_addf(text, ", \"%s\": ", parameter_at(i)->key);
         text_add_json_number(text, (double)parameter_get(parameter_at(i), &material));
@@ -117,8 +120,9 @@ static void add_looks(const app *a, text_buffer *text)
             first = false;
         }
     }
-    text_addf(text, "], \"window\": [%.0f, %.0f], \"picture\": [%.0f, %.0f, %.0f, %.0f]", (double)a->width, (double)a->height,
-              (double)a->picture.x, (double)a->picture.y, (double)a->picture.width, (double)a->picture.height);
+    text_addf(text, "], \"window\": [%.0f, %.0f], \"picture\": [%.0f, %.0f, %.0f, %.0f]", (double)a->width,
+              (double)a->height, (double)a->picture.x, (double)a->picture.y, (double)a->picture.width,
+              (double)a->picture.height);
     add_flag(text, "panel", a->settings.panel);
     add_flag(text, "help", a->helping);
     add_flag(text, "picker", a->picking_file);

@@ -258,7 +258,8 @@ static bool do_point(script *s, const char *rest)
     bool there = ids != NULL && sscanf(rest, "%u", &index) == 1 && index < count;
     if (there) {
         lm_world_get_bodies(s->app->session->world, ids, count);
-        there = lm_body_get_info(s->app->session->world, ids[index], &info) == LM_OK && app_project(s->app, info.centre, &x, &y);
+        there = lm_body_get_info(s->app->session->world, ids[index], &info) == LM_OK &&
+                app_project(s->app, info.centre, &x, &y);
     }
     free(ids);
     if (!there) {
@@ -374,11 +375,12 @@ typedef struct command {
 } command;
 
 static const command commands[] = {
-    {"frames", do_frames},   {"key", do_key},         {"text", do_text},     {"move", do_move},
-    {"move-by", do_move_by}, {"press", do_press},     {"release", do_release}, {"wheel", do_wheel},
-    {"point", do_point},     {"click", do_click},     {"click-at", do_click_at}, {"set", do_set},
-    {"drop", do_drop},       {"resize", do_resize},   {"screenshot", do_screenshot}, {"report", do_report},
-    {"quit", do_quit},
+    {"frames", do_frames},   {"key", do_key},           {"text", do_text},
+    {"move", do_move},       {"move-by", do_move_by},   {"press", do_press},
+    {"release", do_release}, {"wheel", do_wheel},       {"point", do_point},
+    {"click", do_click},     {"click-at", do_click_at}, {"set", do_set},
+    {"drop", do_drop},       {"resize", do_resize},     {"screenshot", do_screenshot},
+    {"report", do_report},   {"quit", do_quit},
 };
 
 /* ------------------------------------------------------------------------------------------------------------------

@@ -54,7 +54,8 @@ lm_result session_begin_timeline(session *s, scene_error *error)
 {
     timeline_key key;
     s->hash = lm_world_hash(s->world);
-    if (!timeline_begin(&s->timeline, s->frame, s->hash) || !session_take_key(s, &key) || !timeline_add_key(&s->timeline, key)) {
+    if (!timeline_begin(&s->timeline, s->frame, s->hash) || !session_take_key(s, &key) ||
+        !timeline_add_key(&s->timeline, key)) {
         return fail_memory(error);
     }
     return LM_OK;

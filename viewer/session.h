@@ -29,7 +29,7 @@ struct session {
     lm_vec3 gravity;        /* at its start */
     uint32_t substeps;      /* at its start */
     uint64_t hash;          /* of the state now */
-    uint32_t mismatches;    /* frames that were returned to and had another hash than before: 0, or the engine is wrong */
+    uint32_t mismatches; /* frames that were returned to and had another hash than before: 0, or the engine is wrong */
 };
 
 /* Opens a scene (a name, or a file), or a mesh as a scene. Null: *error says why. */

@@ -49,7 +49,8 @@ static void *read_bytes(const char *path, size_t *size, scene_error *error)
         length = ftell(file);
     }
     void *bytes = length >= 0 && length < MOST_BYTES ? malloc((size_t)length + 1) : NULL;
-    bool good = bytes != NULL && fseek(file, 0, SEEK_SET) == 0 && fread(bytes, 1, (size_t)length, file) == (size_t)length;
+    bool good =
+        bytes != NULL && fseek(file, 0, SEEK_SET) == 0 && fread(bytes, 1, (size_t)length, file) == (size_t)length;
     if (!good) {
         snprintf(error->text, sizeof error->text, "%.200s: cannot be read: %s", path,
                  errno != 0 ? strerror(errno) : "it is no snapshot");

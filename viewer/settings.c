@@ -31,7 +31,8 @@ static const setting_line lines[] = {
 
 settings settings_default(void)
 {
-    return (settings){.width = 1280, .height = 800, .panel = true, .panel_width = 340, .views = DRAW_SURFACE, .labels = true};
+    return (settings){
+        .width = 1280, .height = 800, .panel = true, .panel_width = 340, .views = DRAW_SURFACE, .labels = true};
 }
 
 static void set(settings *s, const char *name, unsigned long value)

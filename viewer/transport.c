@@ -57,8 +57,9 @@ static void draw_factor(const app *a, float x)
     write_factor(a, text, sizeof text, &style);
     ui_same_line_at(x);
     ui_row_text(style, ROW, text);
-    ui_tooltip("Simulated seconds for each real one. The step is always 1/60 s: when the machine cannot keep up, time goes "
-               "slower.");
+    ui_tooltip(
+        "Simulated seconds for each real one. The step is always 1/60 s: when the machine cannot keep up, time goes "
+        "slower.");
 }
 
 static uint32_t chosen_speed(const app *a)

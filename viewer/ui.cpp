@@ -19,7 +19,8 @@
  * Looks
  */
 
-namespace {
+namespace
+{
 
 /* Where families of letters are installed, the nicest first; without any of them ImGui's own small one serves. */
 struct font_family {
@@ -29,7 +30,8 @@ struct font_family {
 const font_family families[] = {
     {"/usr/share/fonts/truetype/roboto/unhinted/RobotoTTF/Roboto-Regular.ttf",
      "/usr/share/fonts/truetype/roboto/unhinted/RobotoTTF/Roboto-Medium.ttf"},
-    {"/usr/share/fonts/truetype/open-sans/OpenSans-Regular.ttf", "/usr/share/fonts/truetype/open-sans/OpenSans-Semibold.ttf"},
+    {"/usr/share/fonts/truetype/open-sans/OpenSans-Regular.ttf",
+     "/usr/share/fonts/truetype/open-sans/OpenSans-Semibold.ttf"},
     {"/usr/share/fonts/truetype/noto/NotoSans-Regular.ttf", "/usr/share/fonts/truetype/noto/NotoSans-Bold.ttf"},
     {"/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf", "/usr/share/fonts/truetype/dejavu/DejaVuSans-Bold.ttf"},
     {"/usr/share/fonts/truetype/liberation/LiberationSans-Regular.ttf",
@@ -40,7 +42,8 @@ const ImU32 ink = IM_COL32(226, 230, 236, 255), faint_ink = IM_COL32(146, 154, 1
 const ImU32 accent = IM_COL32(82, 156, 240, 255), accent_dark = IM_COL32(46, 96, 158, 255);
 const ImU32 warning_ink = IM_COL32(255, 176, 84, 255);
 const ImU32 panel_fill = IM_COL32(29, 32, 38, 255), float_fill = IM_COL32(29, 32, 38, 242);
-const ImU32 item_fill = IM_COL32(46, 51, 60, 255), item_hovered = IM_COL32(58, 64, 76, 255), line_fill = IM_COL32(56, 61, 71, 255);
+const ImU32 item_fill = IM_COL32(46, 51, 60, 255), item_hovered = IM_COL32(58, 64, 76, 255),
+            line_fill = IM_COL32(56, 61, 71, 255);
 
 const ImU32 series_colours[] = {IM_COL32(92, 160, 236, 255),  IM_COL32(102, 196, 152, 255), IM_COL32(240, 190, 80, 255),
                                 IM_COL32(232, 124, 92, 255),  IM_COL32(168, 132, 226, 255), IM_COL32(96, 196, 208, 255),
@@ -164,7 +167,9 @@ void keep_last(const char *label) { keep(label, ImRect(ImGui::GetItemRectMin(), 
 
 ImU32 style_colour(ui_style style)
 {
-    return style == UI_WARNING ? warning_ink : style == UI_NORMAL || style == UI_STRONG || style == UI_TITLE ? ink : faint_ink;
+    return style == UI_WARNING                                             ? warning_ink
+           : style == UI_NORMAL || style == UI_STRONG || style == UI_TITLE ? ink
+                                                                           : faint_ink;
 }
 
 void push_style(ui_style style)
@@ -196,9 +201,10 @@ bool ui_open(float scale)
     io.ConfigInputTextCursorBlink = false;
     for (int i = 0; i < UI_KEY_COUNT; i++) {
         static const ImGuiKey keys[UI_KEY_COUNT] = {
-            ImGuiKey_Tab,    ImGuiKey_LeftArrow, ImGuiKey_RightArrow, ImGuiKey_UpArrow, ImGuiKey_DownArrow, ImGuiKey_PageUp,
-            ImGuiKey_PageDown, ImGuiKey_Home,    ImGuiKey_End,        ImGuiKey_Delete,  ImGuiKey_Backspace, ImGuiKey_Enter,
-            ImGuiKey_Escape, ImGuiKey_A,         ImGuiKey_C,          ImGuiKey_V,       ImGuiKey_X};
+            ImGuiKey_Tab,       ImGuiKey_LeftArrow, ImGuiKey_RightArrow, ImGuiKey_UpArrow, ImGuiKey_DownArrow,
+            ImGuiKey_PageUp,    ImGuiKey_PageDown,  ImGuiKey_Home,       ImGuiKey_End,     ImGuiKey_Delete,
+            ImGuiKey_Backspace, ImGuiKey_Enter,     ImGuiKey_Escape,     ImGuiKey_A,       ImGuiKey_C,
+            ImGuiKey_V,         ImGuiKey_X};
         io.KeyMap[keys[i]] = i;
     }
     load_fonts();
@@ -296,7 +302,8 @@ bool ui_find_item(const char *label, ui_box *box)
  * Windows
  */
 
-namespace {
+namespace
+{
 
 /* Everything behind a modal window is dark, and out of the mouse's reach. */
 void dim()
@@ -304,9 +311,10 @@ void dim()
     ImGui::SetNextWindowPos(ImVec2(0.0f, 0.0f));
     ImGui::SetNextWindowSize(ImGui::GetIO().DisplaySize);
     ImGui::PushStyleColor(ImGuiCol_WindowBg, IM_COL32(10, 12, 16, 150));
-    ImGui::Begin("dim", nullptr, ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
-                                     ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoFocusOnAppearing |
-                                     ImGuiWindowFlags_NoBringToFrontOnFocus);
+    ImGui::Begin("dim", nullptr,
+                 ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
+                     ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoFocusOnAppearing |
+                     ImGuiWindowFlags_NoBringToFrontOnFocus);
     ImGui::BringWindowToDisplayFront(ImGui::GetCurrentWindow());
     ImGui::End();
     ImGui::PopStyleColor();
@@ -316,8 +324,8 @@ void dim()
 
 void ui_window_begin(const char *name, ui_window_kind kind, ui_box box)
 {
-    ImGuiWindowFlags flags = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
-                             ImGuiWindowFlags_NoNav;
+    ImGuiWindowFlags flags = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                             ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav;
     flags |= kind == UI_BARE ? ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoInputs : 0;
     flags |= box.height <= 0.0f ? ImGuiWindowFlags_AlwaysAutoResize : 0;
     flags |= kind != UI_MODAL ? ImGuiWindowFlags_NoBringToFrontOnFocus : 0;
@@ -325,7 +333,8 @@ void ui_window_begin(const char *name, ui_window_kind kind, ui_box box)
     if (box.height > 0.0f) {
         ImGui::SetNextWindowSize(ImVec2(px(box.width), px(box.height)));
     } else {
-        ImGui::SetNextWindowSizeConstraints(ImVec2(px(box.width), 0.0f), ImVec2(box.width > 0.0f ? px(box.width) : FLT_MAX, FLT_MAX));
+        ImGui::SetNextWindowSizeConstraints(ImVec2(px(box.width), 0.0f),
+                                            ImVec2(box.width > 0.0f ? px(box.width) : FLT_MAX, FLT_MAX));
     }
     if (kind == UI_MODAL) {
         dim();
@@ -360,8 +369,11 @@ float ui_window_height(void) { return ImGui::GetWindowHeight() / ui->scale; }
 void ui_scroll_begin(const char *name, float height)
 {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(px(8.0f), px(7.0f)));
-    ImGui::BeginChild(name, ImVec2(0.0f, height == 0.0f ? 0.0f : height > 0.0f ? px(height) : -px(-height)), false,
-                      ImGuiWindowFlags_NoNav);
+    ImGui::BeginChild(name,
+                      ImVec2(0.0f, height == 0.0f  ? 0.0f
+                                   : height > 0.0f ? px(height)
+                                                   : -px(-height)),
+                      false, ImGuiWindowFlags_NoNav);
 }
 
 void ui_scroll_end(void)
@@ -392,7 +404,8 @@ void ui_tabs(const char *const *labels, uint32_t count, uint32_t *chosen)
         ImGui::PopID();
         keep_last(labels[i]);
         bool hovered = ImGui::IsItemHovered(), lit = *chosen == i;
-        list->AddText(ImVec2(x + 0.5f * room, top + 0.5f * (height - size.y)), lit || hovered ? ink : faint_ink, labels[i]);
+        list->AddText(ImVec2(x + 0.5f * room, top + 0.5f * (height - size.y)), lit || hovered ? ink : faint_ink,
+                      labels[i]);
         if (lit) {
             list->AddRectFilled(ImVec2(x + 0.25f * room, top + height - px(2.0f)),
                                 ImVec2(x + width - 0.25f * room, top + height + px(1.0f)), accent, px(1.0f));
@@ -461,8 +474,10 @@ void ui_same_line_at(float x)
 {
     ImGui::SameLine();
     const ImGuiWindow *window = ImGui::GetCurrentWindow();
-    float left = window->Pos.x - window->Scroll.x + window->DC.Indent.x + window->DC.ColumnsOffset.x; /* of the column */
-    ImGui::SetCursorScreenPos(ImVec2(fmaxf(left + px(x), ImGui::GetCursorScreenPos().x), ImGui::GetCursorScreenPos().y));
+    float left =
+        window->Pos.x - window->Scroll.x + window->DC.Indent.x + window->DC.ColumnsOffset.x; /* of the column */
+    ImGui::SetCursorScreenPos(
+        ImVec2(fmaxf(left + px(x), ImGui::GetCursorScreenPos().x), ImGui::GetCursorScreenPos().y));
 }
 
 void ui_line(void)
@@ -526,13 +541,15 @@ bool ui_toggle(const char *label, bool *on)
     list->AddRectFilled(ImVec2(at.x, at.y + px(1.0f)), ImVec2(at.x + width, at.y + height - px(1.0f)),
                         ImGui::GetColorU32(colour(fill)), 0.5f * height);
     list->AddCircleFilled(ImVec2(at.x + (*on ? width - 0.5f * height : 0.5f * height), at.y + 0.5f * height),
-                          0.5f * height - px(4.0f), ImGui::GetColorU32(colour(*on ? IM_COL32(255, 255, 255, 255) : faint_ink)), 24);
+                          0.5f * height - px(4.0f),
+                          ImGui::GetColorU32(colour(*on ? IM_COL32(255, 255, 255, 255) : faint_ink)), 24);
     list->AddText(ImVec2(at.x + width + px(9.0f), at.y + 0.5f * (height - words.y)),
                   ImGui::GetColorU32(colour(alpha < 1.0f ? faint_ink : ink)), label);
     return pressed;
 }
 
-namespace {
+namespace
+{
 
 /* The way of a slider, below its name and value. `moved`: its value is not what it was at the start; *reset: it is to be again. */
 bool slider(const char *label, const char *shown, ImGuiDataType type, void *value, const void *low, const void *high,
@@ -577,9 +594,11 @@ bool slider(const char *label, const char *shown, ImGuiDataType type, void *valu
         float x = at.x + knob + (width - 2.0f * knob) * fminf(fmaxf(share, 0.0f), 1.0f);
         float alpha = ImGui::GetStyle().Alpha;
         ImU32 fill = ImGui::GetColorU32(colour(alpha < 1.0f ? faint_ink : accent));
-        list->AddRectFilled(ImVec2(at.x, y - px(2.0f)), ImVec2(at.x + width, y + px(2.0f)), ImGui::GetColorU32(colour(item_hovered)), px(2.0f));
+        list->AddRectFilled(ImVec2(at.x, y - px(2.0f)), ImVec2(at.x + width, y + px(2.0f)),
+                            ImGui::GetColorU32(colour(item_hovered)), px(2.0f));
         list->AddRectFilled(ImVec2(at.x, y - px(2.0f)), ImVec2(x, y + px(2.0f)), fill, px(2.0f));
-        list->AddCircleFilled(ImVec2(x, y), lit ? knob + px(1.0f) : knob, lit ? IM_COL32(255, 255, 255, 255) : fill, 24);
+        list->AddCircleFilled(ImVec2(x, y), lit ? knob + px(1.0f) : knob, lit ? IM_COL32(255, 255, 255, 255) : fill,
+                              24);
     }
     return changed;
 }
@@ -610,8 +629,8 @@ bool ui_slider_count(const char *label, int *value, int start, int low, int high
     char shown[32];
     snprintf(shown, sizeof shown, "%d", *value);
     float share = high > low ? (float)(*value - low) / (float)(high - low) : 0.0f;
-    bool changed = slider(label, shown, ImGuiDataType_S32, value, &low, &high, "%d", share, ImGuiSliderFlags_AlwaysClamp,
-                          *value != start, &reset);
+    bool changed = slider(label, shown, ImGuiDataType_S32, value, &low, &high, "%d", share,
+                          ImGuiSliderFlags_AlwaysClamp, *value != start, &reset);
     *value = reset ? start : *value;
     return changed || reset;
 }
@@ -619,7 +638,8 @@ bool ui_slider_count(const char *label, int *value, int start, int low, int high
 bool ui_choice(const char *label, const char *const *words, uint32_t count, uint32_t *chosen)
 {
     ImVec2 at = ImGui::GetCursorScreenPos();
-    float width = ImGui::GetContentRegionAvail().x, height = px(label[0] != '#' ? 26.0f : 30.0f), each = width / (float)count, text = px(20.0f);
+    float width = ImGui::GetContentRegionAvail().x, height = px(label[0] != '#' ? 26.0f : 30.0f),
+          each = width / (float)count, text = px(20.0f);
     ImDrawList *list = ImGui::GetWindowDrawList();
     if (label[0] != '#') {
         list->AddText(at, ImGui::GetColorU32(ImGuiCol_Text), label);
@@ -627,7 +647,8 @@ bool ui_choice(const char *label, const char *const *words, uint32_t count, uint
         text = 0.0f;
     }
     float top = at.y + text;
-    list->AddRectFilled(ImVec2(at.x, top), ImVec2(at.x + width, top + height), ImGui::GetColorU32(colour(item_fill)), px(4.0f));
+    list->AddRectFilled(ImVec2(at.x, top), ImVec2(at.x + width, top + height), ImGui::GetColorU32(colour(item_fill)),
+                        px(4.0f));
     bool changed = false;
     ImGui::PushFont(ui->fonts[UI_SMALL]);
     ImGui::PushID(label);
@@ -696,14 +717,16 @@ void ui_scroll_here(void)
     ImGui::ScrollToBringRectIntoView(window, ImRect(ImGui::GetItemRectMin(), ImGui::GetItemRectMax()));
 }
 
-namespace {
+namespace
+{
 
 void draw_icon(ImDrawList *list, ui_icon icon, ImVec2 c, float r, ImU32 fill)
 {
     float w = fmaxf(0.26f * r, 1.0f);
     switch (icon) {
     case UI_ICON_PLAY:
-        list->AddTriangleFilled(ImVec2(c.x - 0.7f * r, c.y - r), ImVec2(c.x + r, c.y), ImVec2(c.x - 0.7f * r, c.y + r), fill);
+        list->AddTriangleFilled(ImVec2(c.x - 0.7f * r, c.y - r), ImVec2(c.x + r, c.y), ImVec2(c.x - 0.7f * r, c.y + r),
+                                fill);
         break;
     case UI_ICON_PAUSE:
         list->AddRectFilled(ImVec2(c.x - 0.75f * r, c.y - r), ImVec2(c.x - 0.2f * r, c.y + r), fill, 1.0f);
@@ -712,9 +735,11 @@ void draw_icon(ImDrawList *list, ui_icon icon, ImVec2 c, float r, ImU32 fill)
     case UI_ICON_STEP:
     case UI_ICON_BACK: {
         float s = icon == UI_ICON_STEP ? 1.0f : -1.0f;
-        ImVec2 a(c.x - s * 0.8f * r, c.y - 0.9f * r), b(c.x - s * 0.8f * r, c.y + 0.9f * r), tip(c.x + s * 0.6f * r, c.y);
+        ImVec2 a(c.x - s * 0.8f * r, c.y - 0.9f * r), b(c.x - s * 0.8f * r, c.y + 0.9f * r),
+            tip(c.x + s * 0.6f * r, c.y);
         list->AddTriangleFilled(a, s > 0 ? tip : b, s > 0 ? b : tip, fill);
-        list->AddRectFilled(ImVec2(c.x + s * 0.6f * r - 0.5f * w, c.y - 0.9f * r), ImVec2(c.x + s * 0.6f * r + 0.5f * w, c.y + 0.9f * r), fill);
+        list->AddRectFilled(ImVec2(c.x + s * 0.6f * r - 0.5f * w, c.y - 0.9f * r),
+                            ImVec2(c.x + s * 0.6f * r + 0.5f * w, c.y + 0.9f * r), fill);
         break;
     }
     case UI_ICON_RESTART:
@@ -722,17 +747,20 @@ void draw_icon(ImDrawList *list, ui_icon icon, ImVec2 c, float r, ImU32 fill)
         list->PathArcTo(c, 0.85f * r, -0.9f, 4.1f, 24);
         list->PathStroke(fill, 0, w);
         ImVec2 tip(c.x + 0.85f * r * cosf(-0.9f), c.y + 0.85f * r * sinf(-0.9f));
-        list->AddTriangleFilled(ImVec2(tip.x - 0.75f * r, tip.y - 0.05f * r), ImVec2(tip.x + 0.3f * r, tip.y - 0.6f * r),
-                                ImVec2(tip.x + 0.2f * r, tip.y + 0.5f * r), fill);
+        list->AddTriangleFilled(ImVec2(tip.x - 0.75f * r, tip.y - 0.05f * r),
+                                ImVec2(tip.x + 0.3f * r, tip.y - 0.6f * r), ImVec2(tip.x + 0.2f * r, tip.y + 0.5f * r),
+                                fill);
         break;
     }
     case UI_ICON_RECORD: list->AddCircleFilled(c, 0.85f * r, fill, 24); break;
     case UI_ICON_STOP:
-        list->AddRectFilled(ImVec2(c.x - 0.75f * r, c.y - 0.75f * r), ImVec2(c.x + 0.75f * r, c.y + 0.75f * r), fill, 1.0f);
+        list->AddRectFilled(ImVec2(c.x - 0.75f * r, c.y - 0.75f * r), ImVec2(c.x + 0.75f * r, c.y + 0.75f * r), fill,
+                            1.0f);
         break;
     case UI_ICON_CAMERA:
         list->AddRectFilled(ImVec2(c.x - r, c.y - 0.6f * r), ImVec2(c.x + r, c.y + 0.8f * r), fill, 0.25f * r);
-        list->AddRectFilled(ImVec2(c.x - 0.4f * r, c.y - 0.95f * r), ImVec2(c.x + 0.4f * r, c.y - 0.4f * r), fill, 0.15f * r);
+        list->AddRectFilled(ImVec2(c.x - 0.4f * r, c.y - 0.95f * r), ImVec2(c.x + 0.4f * r, c.y - 0.4f * r), fill,
+                            0.15f * r);
         list->AddCircleFilled(ImVec2(c.x, c.y + 0.1f * r), 0.42f * r, item_fill, 20);
         break;
     case UI_ICON_HELP: {
@@ -761,7 +789,9 @@ bool ui_icon_button(const char *label, ui_icon icon, bool lit)
         ImU32 fill = lit ? accent_dark : hovered ? item_hovered : item_fill;
         list->AddRectFilled(at, ImVec2(at.x + size, at.y + size), ImGui::GetColorU32(colour(fill)), px(5.0f));
     }
-    ImU32 drawn = icon == UI_ICON_RECORD || icon == UI_ICON_STOP ? IM_COL32(236, 92, 84, 255) : small && !hovered ? faint_ink : ink;
+    ImU32 drawn = icon == UI_ICON_RECORD || icon == UI_ICON_STOP ? IM_COL32(236, 92, 84, 255)
+                  : small && !hovered                            ? faint_ink
+                                                                 : ink;
     draw_icon(list, icon, ImVec2(at.x + 0.5f * size, at.y + 0.5f * size), px(small ? 5.0f : 7.0f),
               ImGui::GetColorU32(colour(drawn)));
     return pressed;
@@ -787,7 +817,8 @@ bool ui_time_bar(const char *label, float width, float first, float last, float 
     ImDrawList *list = ImGui::GetWindowDrawList();
     list->AddRectFilled(ImVec2(at.x, y - px(2.0f)), ImVec2(at.x + length, y + px(2.0f)), item_hovered, px(2.0f));
     list->AddRectFilled(ImVec2(at.x, y - px(2.0f)), ImVec2(x, y + px(2.0f)), accent, px(2.0f));
-    list->AddCircleFilled(ImVec2(x, y), held || ImGui::IsItemHovered() ? knob + px(1.0f) : knob, IM_COL32(255, 255, 255, 255), 24);
+    list->AddCircleFilled(ImVec2(x, y), held || ImGui::IsItemHovered() ? knob + px(1.0f) : knob,
+                          IM_COL32(255, 255, 255, 255), 24);
     return moved;
 }
 
@@ -822,13 +853,15 @@ void ui_draw_graph(const ui_graph *g, float height)
     if (g->line > 0.0f && g->line < g->top) {
         float y = at.y + tall * (1.0f - g->line / g->top);
         list->AddLine(ImVec2(at.x, y), ImVec2(at.x + width, y), IM_COL32(255, 255, 255, 90), px(1.0f));
-        list->AddText(font, font->FontSize, ImVec2(at.x + px(6.0f), y - font->FontSize - px(1.0f)), IM_COL32(255, 255, 255, 170), g->line_label);
+        list->AddText(font, font->FontSize, ImVec2(at.x + px(6.0f), y - font->FontSize - px(1.0f)),
+                      IM_COL32(255, 255, 255, 170), g->line_label);
     }
     list->PopClipRect();
     char top[32];
     snprintf(top, sizeof top, "%.3g ms", (double)g->top);
     ImVec2 size = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, top);
-    list->AddText(font, font->FontSize, ImVec2(at.x + width - size.x - px(6.0f), at.y + px(4.0f)), IM_COL32(255, 255, 255, 170), top);
+    list->AddText(font, font->FontSize, ImVec2(at.x + width - size.x - px(6.0f), at.y + px(4.0f)),
+                  IM_COL32(255, 255, 255, 170), top);
 }
 
 void ui_series_mark(uint32_t series)
@@ -836,7 +869,8 @@ void ui_series_mark(uint32_t series)
     float size = px(9.0f);
     ImVec2 at = ImGui::GetCursorScreenPos();
     ImGui::Dummy(ImVec2(size, px(15.0f)));
-    ImGui::GetWindowDrawList()->AddRectFilled(ImVec2(at.x, at.y + px(4.0f)), ImVec2(at.x + size, at.y + px(4.0f) + size),
+    ImGui::GetWindowDrawList()->AddRectFilled(ImVec2(at.x, at.y + px(4.0f)),
+                                              ImVec2(at.x + size, at.y + px(4.0f) + size),
                                               series_colours[series % IM_ARRAYSIZE(series_colours)], px(2.0f));
     ImGui::SameLine(0.0f, px(7.0f));
 }
@@ -847,8 +881,9 @@ void ui_series_mark(uint32_t series)
 
 void ui_draw_line(float x0, float y0, float x1, float y1, float width, uint32_t rgb, float opacity)
 {
-    ImGui::GetBackgroundDrawList()->AddLine(ImVec2(x0 * ui->scale, y0 * ui->scale), ImVec2(x1 * ui->scale, y1 * ui->scale),
-                                            from_hex(rgb, opacity), width * ui->scale);
+    ImGui::GetBackgroundDrawList()->AddLine(ImVec2(x0 * ui->scale, y0 * ui->scale),
+                                            ImVec2(x1 * ui->scale, y1 * ui->scale), from_hex(rgb, opacity),
+                                            width * ui->scale);
 }
 
 void ui_draw_disc(float x, float y, float radius, uint32_t rgb, float opacity)
@@ -865,9 +900,10 @@ void ui_draw_ring(float x, float y, float radius, float width, uint32_t rgb, flo
 
 void ui_draw_box(ui_box box, float corner, uint32_t rgb, float opacity)
 {
-    ImGui::GetBackgroundDrawList()->AddRectFilled(ImVec2(box.x * ui->scale, box.y * ui->scale),
-                                                  ImVec2((box.x + box.width) * ui->scale, (box.y + box.height) * ui->scale),
-                                                  from_hex(rgb, opacity), corner * ui->scale);
+    ImGui::GetBackgroundDrawList()->AddRectFilled(
+        ImVec2(box.x * ui->scale, box.y * ui->scale),
+        ImVec2((box.x + box.width) * ui->scale, (box.y + box.height) * ui->scale), from_hex(rgb, opacity),
+        corner * ui->scale);
 }
 
 void ui_draw_label(float x, float y, ui_style style, uint32_t rgb, const char *text)

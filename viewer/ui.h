@@ -78,10 +78,10 @@ bool ui_find_item(const char *label, ui_box *box);
 /* ---- windows ---- */
 
 typedef enum ui_window_kind {
-    UI_PANEL,   /* opaque, at the window's edge */
-    UI_FLOAT,   /* with round corners, over the picture */
-    UI_MODAL,   /* the same, before everything else */
-    UI_BARE     /* nothing but its contents */
+    UI_PANEL, /* opaque, at the window's edge */
+    UI_FLOAT, /* with round corners, over the picture */
+    UI_MODAL, /* the same, before everything else */
+    UI_BARE   /* nothing but its contents */
 } ui_window_kind;
 
 /* At a place with a size; a height of 0 follows the contents. */
@@ -89,7 +89,8 @@ void ui_window_begin(const char *name, ui_window_kind kind, ui_box box);
 void ui_window_end(void);
 float ui_window_height(void); /* inside ui_window_begin and end: as high as its contents */
 
-void ui_scroll_begin(const char *name, float height); /* an area that scrolls; 0: all that is left, below 0: less by that */
+void ui_scroll_begin(const char *name,
+                     float height); /* an area that scrolls; 0: all that is left, below 0: less by that */
 void ui_scroll_end(void);
 
 /* A row of names of pages, one of which is chosen. */
@@ -102,7 +103,16 @@ void ui_columns_end(void);
 
 /* ---- items ---- */
 
-typedef enum ui_style { UI_NORMAL, UI_STRONG, UI_FAINT, UI_SMALL, UI_TINY, UI_TITLE, UI_WARNING, UI_STYLE_COUNT } ui_style;
+typedef enum ui_style {
+    UI_NORMAL,
+    UI_STRONG,
+    UI_FAINT,
+    UI_SMALL,
+    UI_TINY,
+    UI_TITLE,
+    UI_WARNING,
+    UI_STYLE_COUNT
+} ui_style;
 
 void ui_text(ui_style style, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void ui_row_text(ui_style style, float height, const char *text); /* in the middle of a row of this height */
@@ -158,8 +168,8 @@ bool ui_time_bar(const char *label, float width, float first, float last, float 
 typedef struct ui_graph {
     const float *values;
     uint32_t series, capacity, next;
-    float top;       /* the value at the upper edge */
-    float line;      /* a line at this value, or 0 */
+    float top;  /* the value at the upper edge */
+    float line; /* a line at this value, or 0 */
     const char *line_label;
 } ui_graph;
 

@@ -13,8 +13,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SCRIPT_FRAME (1.0 / SCENE_FRAME_RATE) /* seconds that pass with each frame of a script, whatever the clock says */
-#define IDLE_SECONDS 0.016                    /* between frames where the driver does not wait for the screen */
+#define SCRIPT_FRAME                                                                                                   \
+    (1.0 / SCENE_FRAME_RATE) /* seconds that pass with each frame of a script, whatever the clock says */
+#define IDLE_SECONDS 0.016   /* between frames where the driver does not wait for the screen */
 
 typedef struct viewer {
     const viewer_options *options;
@@ -24,8 +25,8 @@ typedef struct viewer {
     app app;
     script *script;
     bool has_ui;
-    double last;      /* when the last frame began, seconds */
-    char title[128];  /* of the window: the scene's name */
+    double last;     /* when the last frame began, seconds */
+    char title[128]; /* of the window: the scene's name */
     char *error;
 } viewer;
 
@@ -191,8 +192,8 @@ static bool open_all(viewer *v)
     }
     find_settings(v);
     if (!window_open(&v->window, &v->app.settings, o->scale, why)) {
-        snprintf(v->error, VIEWER_ERROR_SIZE, "no window can be opened: %s (limber render makes pictures and videos without one)",
-                 why);
+        snprintf(v->error, VIEWER_ERROR_SIZE,
+                 "no window can be opened: %s (limber render makes pictures and videos without one)", why);
         return false;
     }
     scene_error error;

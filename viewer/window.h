@@ -13,9 +13,9 @@ typedef struct window {
     SDL_Window *sdl;
     SDL_GLContext context;
     SDL_Cursor *cursors[UI_CURSOR_COUNT];
-    float asked_scale;      /* pixels for each point, or 0: as the screen says */
-    float scale;            /* pixels for each point */
-    float points_a_unit;    /* of the coordinates of SDL's events */
+    float asked_scale;   /* pixels for each point, or 0: as the screen says */
+    float scale;         /* pixels for each point */
+    float points_a_unit; /* of the coordinates of SDL's events */
     uint32_t pixel_width, pixel_height;
 } window;
 
