@@ -1,6 +1,6 @@
 /* Help, and the file picker: what stands before the picture. */
 #include "viewer/panel.h"
-#include "viewer/ui.h"
+#include "viewer/widgets.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -124,8 +124,8 @@ void picker_draw(app *a)
     uint32_t chosen = UINT32_MAX;
     for (uint32_t i = 0; i < a->files.count; i++) {
         const file_entry *entry = &a->files.entries[i];
-        if (ui_entry(entry->name, strcmp(entry->name, "..") == 0 ? "the folder above" : kind_sentence(entry->kind),
-                     false)) {
+        if (widget_entry(entry->name, strcmp(entry->name, "..") == 0 ? "the folder above" : kind_sentence(entry->kind),
+                         false)) {
             chosen = i;
         }
     }

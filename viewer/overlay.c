@@ -1,6 +1,6 @@
 /* Over the picture: the hand and its force, labels of bodies, the legend of colours, messages. */
 #include "viewer/panel.h"
-#include "viewer/ui.h"
+#include "viewer/widgets.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -41,9 +41,9 @@ static void draw_hand(const app *a)
         !app_project(a, place, &x0, &y0) || !app_project(a, c->grab_target, &x1, &y1)) {
         return;
     }
-    ui_draw_line(x0, y0, x1, y1, 2.5f, HAND, 0.9f);
-    ui_draw_disc(x0, y0, 4.0f, HAND, 1.0f);
-    ui_draw_ring(x1, y1, 9.0f, 2.5f, HAND, 1.0f);
+    ui_draw_line(UI_BELOW, x0, y0, x1, y1, 2.5f, HAND, 0.9f);
+    ui_draw_disc(UI_BELOW, x0, y0, 4.0f, HAND, 1.0f);
+    ui_draw_ring(UI_BELOW, x1, y1, 9.0f, 2.5f, HAND, 1.0f);
     char text[64];
     float newtons = sqrtf(force.x * force.x + force.y * force.y + force.z * force.z);
     if (newtons == 0.0f) {
@@ -53,8 +53,8 @@ static void draw_hand(const app *a)
     float shown = kilo ? newtons / 1000.0f : newtons;
     snprintf(text, sizeof text, shown < 100.0f ? "%.1f %s" : "%.0f %s", (double)shown, kilo ? "kN" : "N");
     float width = ui_text_width(UI_STRONG, text) + 16.0f;
-    ui_draw_box((ui_box){x1 - 0.5f * width, y1 - 38.0f, width, 22.0f}, 11.0f, HAND, 1.0f);
-    ui_draw_label(x1, y1 - 27.0f, UI_STRONG, 0xffffff, text);
+    ui_draw_box(UI_BELOW, (ui_box){x1 - 0.5f * width, y1 - 38.0f, width, 22.0f}, 11.0f, HAND, 1.0f);
+    widget_label(x1, y1 - 27.0f, UI_STRONG, 0xffffff, text);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -82,8 +82,8 @@ static void draw_label(const app *a, const char *words, const lm_body_info *info
     if (x - 0.5f * width < p->x || x + 0.5f * width > p->x + p->width || y < p->y || y > p->y + p->height - 12.0f) {
         return;
     }
-    ui_draw_box((ui_box){x - 0.5f * width, y - 10.0f, width, 20.0f}, 10.0f, fill, opacity);
-    ui_draw_label(x, y, UI_SMALL, ink, words);
+    ui_draw_box(UI_BELOW, (ui_box){x - 0.5f * width, y - 10.0f, width, 20.0f}, 10.0f, fill, opacity);
+    widget_label(x, y, UI_SMALL, ink, words);
 }
 
 /* The body whose material the panel shows. */
@@ -133,16 +133,17 @@ static void draw_legend(const app *a)
     char low[32], high[32];
     snprintf(low, sizeof low, "%.3g", (double)map.low);
     snprintf(high, sizeof high, "%.3g", (double)map.high);
-    ui_draw_box((ui_box){x - 10.0f, y - 26.0f, width + 20.0f, 58.0f}, 8.0f, 0xffffff, 0.82f);
+    ui_draw_box(UI_BELOW, (ui_box){x - 10.0f, y - 26.0f, width + 20.0f, 58.0f}, 8.0f, 0xffffff, 0.82f);
     for (int i = 0; i < 100; i++) {
         uint8_t rgb[3];
         draw_map_colour((float)i / 99.0f, rgb);
         uint32_t colour = (uint32_t)rgb[0] << 16 | (uint32_t)rgb[1] << 8 | rgb[2];
-        ui_draw_box((ui_box){x + 0.01f * width * (float)i, y, 0.01f * width + 0.5f, height}, 0.0f, colour, 1.0f);
+        ui_draw_box(UI_BELOW, (ui_box){x + 0.01f * width * (float)i, y, 0.01f * width + 0.5f, height}, 0.0f, colour,
+                    1.0f);
     }
-    ui_draw_label(x + 0.5f * width, y - 12.0f, UI_SMALL, INK, map.label);
-    ui_draw_label(x + 0.5f * ui_text_width(UI_SMALL, low), y + 20.0f, UI_SMALL, INK, low);
-    ui_draw_label(x + width - 0.5f * ui_text_width(UI_SMALL, high), y + 20.0f, UI_SMALL, INK, high);
+    widget_label(x + 0.5f * width, y - 12.0f, UI_SMALL, INK, map.label);
+    widget_label(x + 0.5f * ui_text_width(UI_SMALL, low), y + 20.0f, UI_SMALL, INK, low);
+    widget_label(x + width - 0.5f * ui_text_width(UI_SMALL, high), y + 20.0f, UI_SMALL, INK, high);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -169,9 +170,9 @@ static void draw_recording(const app *a)
     char text[64];
     snprintf(text, sizeof text, "%.1f s", a->capture.frames / SCENE_FRAME_RATE);
     float x = a->picture.x + a->picture.width - 100.0f;
-    ui_draw_box((ui_box){x, 16.0f, 84.0f, 28.0f}, 14.0f, 0x1d2026, 0.9f);
-    ui_draw_disc(x + 18.0f, 30.0f, 5.0f, 0xec5c54, 1.0f);
-    ui_draw_label(x + 50.0f, 30.0f, UI_NORMAL, 0xe2e6ec, text);
+    ui_draw_box(UI_BELOW, (ui_box){x, 16.0f, 84.0f, 28.0f}, 14.0f, 0x1d2026, 0.9f);
+    ui_draw_disc(UI_BELOW, x + 18.0f, 30.0f, 5.0f, 0xec5c54, 1.0f);
+    widget_label(x + 50.0f, 30.0f, UI_NORMAL, 0xe2e6ec, text);
 }
 
 void overlay_draw(app *a)

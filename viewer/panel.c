@@ -2,7 +2,7 @@
 #include "viewer/panel.h"
 
 #include "viewer/parameters.h"
-#include "viewer/ui.h"
+#include "viewer/widgets.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ void panel_scenes(app *a)
         }
         shown++;
         bool is_open = strcmp(entry->name, a->session->name) == 0;
-        bool pressed = ui_entry(entry->name, entry->sentence, is_open);
+        bool pressed = widget_entry(entry->name, entry->sentence, is_open);
         if (is_open && a->show_scene) {
             ui_scroll_here();
             a->show_scene = false;
@@ -73,7 +73,7 @@ static bool show_parameter(const parameter *p, const lm_material *first, lm_mate
     bool idle = p->matters != NULL && !p->matters(material);
     float value = parameter_get(p, material), start = parameter_get(p, first);
     ui_disable_begin(idle);
-    bool changed = ui_slider(p->name, p->unit, &value, start, p->low, p->high, p->logarithmic);
+    bool changed = widget_slider(p->name, p->unit, &value, start, p->low, p->high, p->logarithmic);
     ui_disable_end();
     char help[256];
     snprintf(help, sizeof help, "%s%s\n%g to %g%s%s. Ctrl+click to type a value. At the start: %g.", p->help,
@@ -91,8 +91,8 @@ static bool show_material(const lm_material *first, lm_material *material)
     static const char *const modes[] = {"Rigid", "Linear", "Quadratic"};
     static const char *const ways[] = {"hertz", "alpha"};
     uint32_t mode = material->mode, way = material->stiffness;
-    bool changed = ui_choice("Regions follow", modes, 3, &mode);
-    changed = ui_choice("Stiffness in", ways, 2, &way) || changed;
+    bool changed = widget_choice("Regions follow", modes, 3, &mode);
+    changed = widget_choice("Stiffness in", ways, 2, &way) || changed;
     material->mode = (lm_mode)mode;
     material->stiffness = (lm_stiffness)way;
     ui_gap(2.0f);
@@ -167,7 +167,7 @@ static void show_isa(app *a)
             words[count++] = isa_word(isa);
         }
     }
-    if (ui_choice("Instruction set", words, count, &chosen)) {
+    if (widget_choice("Instruction set", words, count, &chosen)) {
         app_set_host(a, lm_world_get_workers(a->session->world), isas[chosen]);
     }
 }
@@ -177,22 +177,22 @@ void panel_world(app *a)
     lm_world *world = a->session->world;
     lm_vec3 gravity = lm_world_get_gravity(world);
     lm_vec3 start = a->session->gravity;
-    bool changed = ui_slider("Gravity, up", "m/s\xc2\xb2", &gravity.y, start.y, -20.0f, 20.0f, false);
+    bool changed = widget_slider("Gravity, up", "m/s\xc2\xb2", &gravity.y, start.y, -20.0f, 20.0f, false);
     ui_tooltip("Below 0 is down. 9.81 on the Earth, 1.62 on the Moon.");
-    changed = ui_slider("Gravity, right", "m/s\xc2\xb2", &gravity.x, start.x, -20.0f, 20.0f, false) || changed;
-    changed = ui_slider("Gravity, front", "m/s\xc2\xb2", &gravity.z, start.z, -20.0f, 20.0f, false) || changed;
+    changed = widget_slider("Gravity, right", "m/s\xc2\xb2", &gravity.x, start.x, -20.0f, 20.0f, false) || changed;
+    changed = widget_slider("Gravity, front", "m/s\xc2\xb2", &gravity.z, start.z, -20.0f, 20.0f, false) || changed;
     if (changed) {
         app_set_gravity(a, gravity);
     }
     ui_line();
     int substeps = (int)lm_world_get_substeps(world);
-    if (ui_slider_count("Substeps", &substeps, (int)a->session->substeps, 1, 16)) {
+    if (widget_slider_count("Substeps", &substeps, (int)a->session->substeps, 1, 16)) {
         app_set_substeps(a, (uint32_t)substeps);
     }
     ui_tooltip("Into how many parts a step of 1/60 s is divided. More let stiff bodies be stiffer.");
     ui_line();
     int threads = (int)lm_world_get_workers(world);
-    if (ui_slider_count("Threads", &threads, threads, 1, threads > 16 ? LM_MAX_WORKERS : 16)) {
+    if (widget_slider_count("Threads", &threads, threads, 1, threads > 16 ? LM_MAX_WORKERS : 16)) {
         app_set_host(a, (uint32_t)threads, lm_world_get_isa(world));
     }
     ui_tooltip("Workers that share a step. Results do not depend on them.");
@@ -234,16 +234,16 @@ void panel_views(app *a)
         char word[32];
         snprintf(word, sizeof word, "%c%s", name[0] - 'a' + 'A', name + 1);
         bool on = (a->drawing.views & draw_view_find(name)) != 0;
-        if (ui_toggle(word, &on)) {
+        if (widget_toggle(word, &on)) {
             app_toggle_view(a, draw_view_find(name));
         }
         ui_same_line_at(138.0f);
-        ui_row_text(UI_SMALL, 20.0f, view_sentence(name));
+        widget_row_text(UI_SMALL, 20.0f, view_sentence(name));
     }
     ui_line();
-    ui_toggle("Labels", &a->settings.labels);
+    widget_toggle("Labels", &a->settings.labels);
     ui_same_line_at(138.0f);
-    ui_row_text(UI_SMALL, 20.0f, "what the scene says of its bodies");
+    widget_row_text(UI_SMALL, 20.0f, "what the scene says of its bodies");
     ui_gap(4.0f);
     if (ui_button("Reset camera", 0.0f, false)) {
         app_reset_camera(a);
@@ -277,10 +277,10 @@ void panel_numbers(app *a)
     ui_text(UI_STRONG, "%.2f ms a step", (double)history_mean_step(&a->history));
     ui_same_line();
     ui_text(UI_SMALL, "of 16.7 that it is worth");
-    ui_graph graph = {
+    widget_graph_data graph = {
         &a->history.milliseconds[0][0],  HISTORY_SERIES, HISTORY_STEPS, a->history.next, history_top(&a->history),
         (float)(1e3 / SCENE_FRAME_RATE), "real time"};
-    ui_draw_graph(&graph, 110.0f);
+    widget_graph(&graph, 110.0f);
     for (uint32_t i = 0, shown = 0; i < HISTORY_SERIES; i++) {
         float mean = history_mean(&a->history, i);
         if (mean < 0.0005f) {
@@ -289,7 +289,7 @@ void panel_numbers(app *a)
         if (shown++ % 2 == 1) {
             ui_same_line_at(0.5f * (float)a->settings.panel_width - 8.0f);
         }
-        ui_series_mark(i);
+        widget_series_mark(i);
         ui_text(UI_SMALL, "%s  %.3f ms", history_name(i), (double)mean);
     }
     ui_line();
@@ -336,16 +336,16 @@ static void draw_panel(app *a)
 {
     ui_window_begin("panel", UI_PANEL, (ui_box){0.0f, 0.0f, (float)a->settings.panel_width, a->height});
     const char *slash = strrchr(a->session->name, '/');
-    ui_row_text(UI_TITLE, 24.0f, "Limber");
+    widget_row_text(UI_TITLE, 24.0f, "Limber");
     ui_same_line();
-    ui_row_text(UI_FAINT, 26.0f, slash != NULL ? slash + 1 : a->session->name);
+    widget_row_text(UI_FAINT, 26.0f, slash != NULL ? slash + 1 : a->session->name);
     ui_text_wrapped(UI_SMALL, scene_title(a->session->scene));
     if (scene_figure(a->session->scene)[0] != '\0') {
         ui_text_wrapped(UI_TINY, scene_figure(a->session->scene));
     }
     ui_gap(2.0f);
     uint32_t page = a->settings.page;
-    ui_tabs(pages, 5, &page);
+    widget_tabs(pages, 5, &page);
     a->settings.page = page;
     ui_scroll_begin("page", -44.0f);
     static void (*const contents[])(app *) = {panel_scenes, panel_body, panel_world, panel_views, panel_numbers};

@@ -1,6 +1,6 @@
 /* The bar of time below the picture: play, steps, the last ten seconds, the speed. */
 #include "viewer/panel.h"
-#include "viewer/ui.h"
+#include "viewer/widgets.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,22 +12,22 @@ static const char *const speed_words[] = {"0.1x", "0.25x", "0.5x", "1x"};
 
 static void draw_buttons(app *a)
 {
-    if (ui_icon_button("To the start", UI_ICON_RESTART, false)) {
+    if (widget_icon_button("To the start", ICON_RESTART, false)) {
         app_restart(a, false);
     }
     ui_tooltip("Restart (R)");
     ui_same_line();
-    if (ui_icon_button("Back", UI_ICON_BACK, false)) {
+    if (widget_icon_button("Back", ICON_BACK, false)) {
         app_step_back(a);
     }
     ui_tooltip("One frame back (Left)");
     ui_same_line();
-    if (ui_icon_button("Play", a->paused ? UI_ICON_PLAY : UI_ICON_PAUSE, !a->paused)) {
+    if (widget_icon_button("Play", a->paused ? ICON_PLAY : ICON_PAUSE, !a->paused)) {
         app_toggle_pause(a);
     }
     ui_tooltip(a->paused ? "Play (P)" : "Pause (P)");
     ui_same_line();
-    if (ui_icon_button("Step", UI_ICON_STEP, false)) {
+    if (widget_icon_button("Step", ICON_STEP, false)) {
         app_step(a);
     }
     ui_tooltip("One frame on (O, Right)");
@@ -56,7 +56,7 @@ static void draw_factor(const app *a, float x)
     ui_style style;
     write_factor(a, text, sizeof text, &style);
     ui_same_line_at(x);
-    ui_row_text(style, ROW, text);
+    widget_row_text(style, ROW, text);
     ui_tooltip(
         "Simulated seconds for each real one. The step is always 1/60 s: when the machine cannot keep up, time goes "
         "slower.");
@@ -82,21 +82,21 @@ void transport_draw(app *a)
     float speed_width = box.width < 640.0f ? 0.0f : 168.0f, factor_width = box.width < 440.0f ? 0.0f : 116.0f;
     float bar = ui_width_left() - 70.0f - factor_width - speed_width - 16.0f;
     float now = (float)s->frame;
-    if (ui_time_bar("Timeline", fmaxf(bar, 60.0f), (float)session_first(s), (float)session_last(s), &now)) {
+    if (widget_time_bar("Timeline", fmaxf(bar, 60.0f), (float)session_first(s), (float)session_last(s), &now)) {
         app_seek(a, (uint32_t)floorf(now + 0.5f));
     }
     ui_tooltip("The last ten seconds: drag to go back. What is done in the past begins another future.");
     ui_same_line();
     char text[64];
     snprintf(text, sizeof text, "%.2f s", s->frame / SCENE_FRAME_RATE);
-    ui_row_text(UI_NORMAL, ROW, text);
+    widget_row_text(UI_NORMAL, ROW, text);
     if (factor_width > 0.0f) {
         draw_factor(a, box.width - 24.0f - speed_width - factor_width);
     }
     if (speed_width > 0.0f) {
         ui_same_line_at(box.width - 32.0f - speed_width + 12.0f);
         uint32_t chosen = chosen_speed(a);
-        if (ui_choice("#speed", speed_words, 4, &chosen)) {
+        if (widget_choice("#speed", speed_words, 4, &chosen)) {
             app_set_speed(a, speeds[chosen]);
         }
     }

@@ -8,8 +8,6 @@
 
 #include <backends/imgui_impl_opengl3.h>
 
-#include <initializer_list>
-
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -45,10 +43,6 @@ const ImU32 panel_fill = IM_COL32(29, 32, 38, 255), float_fill = IM_COL32(29, 32
 const ImU32 item_fill = IM_COL32(46, 51, 60, 255), item_hovered = IM_COL32(58, 64, 76, 255),
             line_fill = IM_COL32(56, 61, 71, 255);
 
-const ImU32 series_colours[] = {IM_COL32(92, 160, 236, 255),  IM_COL32(102, 196, 152, 255), IM_COL32(240, 190, 80, 255),
-                                IM_COL32(232, 124, 92, 255),  IM_COL32(168, 132, 226, 255), IM_COL32(96, 196, 208, 255),
-                                IM_COL32(224, 120, 172, 255), IM_COL32(150, 160, 174, 255)};
-
 struct item {
     ImGuiID key;
     ImRect box;
@@ -57,9 +51,7 @@ struct item {
 struct state {
     float scale = 1.0f;
     ImFont *fonts[UI_STYLE_COUNT] = {};
-    ImVector<item> items, last_items;
-    bool hand = false;
-    float backdrop = 0.0f;
+    ImVector<item> items;
 };
 
 state *ui = nullptr;
@@ -236,9 +228,7 @@ void ui_begin_frame(float width, float height, float seconds)
     ImGuiIO &io = ImGui::GetIO();
     io.DisplaySize = ImVec2(px(width), px(height));
     io.DeltaTime = fmaxf(seconds, 1e-4f);
-    ui->last_items.swap(ui->items);
     ui->items.resize(0);
-    ui->hand = false;
     ImGui_ImplOpenGL3_NewFrame();
     ImGui::NewFrame();
 }
@@ -281,7 +271,7 @@ ui_cursor ui_wanted_cursor(void)
     switch (ImGui::GetMouseCursor()) {
     case ImGuiMouseCursor_TextInput: return UI_CURSOR_TEXT;
     case ImGuiMouseCursor_ResizeEW: return UI_CURSOR_SIZE;
-    default: return ui->hand ? UI_CURSOR_HAND : UI_CURSOR_ARROW;
+    default: return UI_CURSOR_ARROW;
     }
 }
 
@@ -326,7 +316,6 @@ void ui_window_begin(const char *name, ui_window_kind kind, ui_box box)
 {
     ImGuiWindowFlags flags = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
                              ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav;
-    flags |= kind == UI_BARE ? ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoInputs : 0;
     flags |= box.height <= 0.0f ? ImGuiWindowFlags_AlwaysAutoResize : 0;
     flags |= kind != UI_MODAL ? ImGuiWindowFlags_NoBringToFrontOnFocus : 0;
     ImGui::SetNextWindowPos(ImVec2(px(box.x), px(box.y)));
@@ -364,8 +353,6 @@ void ui_window_end(void)
     ImGui::End();
 }
 
-float ui_window_height(void) { return ImGui::GetWindowHeight() / ui->scale; }
-
 void ui_scroll_begin(const char *name, float height)
 {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(px(8.0f), px(7.0f)));
@@ -380,40 +367,6 @@ void ui_scroll_end(void)
 {
     ImGui::EndChild();
     ImGui::PopStyleVar();
-}
-
-void ui_tabs(const char *const *labels, uint32_t count, uint32_t *chosen)
-{
-    ImDrawList *list = ImGui::GetWindowDrawList();
-    float total = ImGui::GetContentRegionAvail().x, height = px(32.0f), left = ImGui::GetCursorScreenPos().x;
-    float top = ImGui::GetCursorScreenPos().y, words = 0.0f;
-    ImGui::PushFont(ui->fonts[UI_STRONG]);
-    for (uint32_t i = 0; i < count; i++) {
-        words += ImGui::CalcTextSize(labels[i]).x;
-    }
-    float room = (total - words) / (float)count, x = left;
-    list->AddLine(ImVec2(left, top + height), ImVec2(left + total, top + height), line_fill, px(1.0f));
-    for (uint32_t i = 0; i < count; i++) {
-        ImVec2 size = ImGui::CalcTextSize(labels[i]);
-        float width = size.x + room;
-        ImGui::SetCursorScreenPos(ImVec2(x, top));
-        ImGui::PushID(labels[i]);
-        if (ImGui::InvisibleButton("tab", ImVec2(width, height))) {
-            *chosen = i;
-        }
-        ImGui::PopID();
-        keep_last(labels[i]);
-        bool hovered = ImGui::IsItemHovered(), lit = *chosen == i;
-        list->AddText(ImVec2(x + 0.5f * room, top + 0.5f * (height - size.y)), lit || hovered ? ink : faint_ink,
-                      labels[i]);
-        if (lit) {
-            list->AddRectFilled(ImVec2(x + 0.25f * room, top + height - px(2.0f)),
-                                ImVec2(x + width - 0.25f * room, top + height + px(1.0f)), accent, px(1.0f));
-        }
-        x += width;
-    }
-    ImGui::PopFont();
-    ImGui::SetCursorScreenPos(ImVec2(left, top + height + px(10.0f)));
 }
 
 void ui_columns_begin(const char *name)
@@ -440,29 +393,12 @@ void ui_text(ui_style style, const char *format, ...)
     va_end(arguments);
 }
 
-void ui_row_text(ui_style style, float height, const char *text)
-{
-    ImFont *font = ui->fonts[style];
-    ImVec2 at = ImGui::GetCursorScreenPos(), size = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text);
-    ImGui::Dummy(ImVec2(size.x, px(height)));
-    ImGui::GetWindowDrawList()->AddText(font, font->FontSize, ImVec2(at.x, at.y + floorf(0.5f * (px(height) - size.y))),
-                                        style_colour(style), text);
-}
-
 void ui_text_wrapped(ui_style style, const char *text)
 {
     push_style(style);
     ImGui::PushTextWrapPos(0.0f);
     ImGui::TextUnformatted(text);
     ImGui::PopTextWrapPos();
-    pop_style();
-}
-
-void ui_heading(const char *text)
-{
-    ImGui::Dummy(ImVec2(0.0f, px(4.0f)));
-    push_style(UI_STRONG);
-    ImGui::TextUnformatted(text);
     pop_style();
 }
 
@@ -526,156 +462,6 @@ bool ui_button(const char *label, float width, bool lit)
     return pressed;
 }
 
-bool ui_toggle(const char *label, bool *on)
-{
-    float height = px(20.0f), width = px(34.0f);
-    ImVec2 at = ImGui::GetCursorScreenPos(), words = ImGui::CalcTextSize(label);
-    ImGui::PushID(label);
-    bool pressed = ImGui::InvisibleButton("toggle", ImVec2(width + px(9.0f) + words.x, height));
-    ImGui::PopID();
-    keep_last(label);
-    *on = pressed ? !*on : *on;
-    float alpha = ImGui::GetStyle().Alpha;
-    ImDrawList *list = ImGui::GetWindowDrawList();
-    ImU32 fill = *on ? accent : ImGui::IsItemHovered() ? item_hovered : item_fill;
-    list->AddRectFilled(ImVec2(at.x, at.y + px(1.0f)), ImVec2(at.x + width, at.y + height - px(1.0f)),
-                        ImGui::GetColorU32(colour(fill)), 0.5f * height);
-    list->AddCircleFilled(ImVec2(at.x + (*on ? width - 0.5f * height : 0.5f * height), at.y + 0.5f * height),
-                          0.5f * height - px(4.0f),
-                          ImGui::GetColorU32(colour(*on ? IM_COL32(255, 255, 255, 255) : faint_ink)), 24);
-    list->AddText(ImVec2(at.x + width + px(9.0f), at.y + 0.5f * (height - words.y)),
-                  ImGui::GetColorU32(colour(alpha < 1.0f ? faint_ink : ink)), label);
-    return pressed;
-}
-
-namespace
-{
-
-/* The way of a slider, below its name and value. `moved`: its value is not what it was at the start; *reset: it is to be again. */
-bool slider(const char *label, const char *shown, ImGuiDataType type, void *value, const void *low, const void *high,
-            const char *format, float share, ImGuiSliderFlags flags, bool moved, bool *reset)
-{
-    float width = ImGui::GetContentRegionAvail().x, height = px(18.0f);
-    ImVec2 at = ImGui::GetCursorScreenPos();
-    ImDrawList *list = ImGui::GetWindowDrawList();
-    ImGui::PushFont(ui->fonts[UI_SMALL]);
-    ImVec2 right = ImGui::CalcTextSize(shown);
-    list->AddText(ui->fonts[UI_NORMAL], ui->fonts[UI_NORMAL]->FontSize, at, ImGui::GetColorU32(ImGuiCol_Text), label);
-    list->AddText(ImVec2(at.x + width - right.x - (moved ? px(20.0f) : 0.0f), at.y + px(2.0f)),
-                  ImGui::GetColorU32(ImGuiCol_Text), shown);
-    if (moved) {
-        char name[96];
-        snprintf(name, sizeof name, "Reset %s", label);
-        ImGui::SetCursorScreenPos(ImVec2(at.x + width - px(16.0f), at.y + px(1.0f)));
-        *reset = ui_icon_button(name, UI_ICON_RESET, false);
-        ui_tooltip("Back to the start's value");
-    }
-    ImGui::SetCursorScreenPos(ImVec2(at.x, at.y + px(18.0f)));
-    ImGui::PushID(label);
-    ImGui::SetNextItemWidth(width);
-    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(px(6.0f), px(1.0f)));
-    ImGuiID id = ImGui::GetID("##way");
-    bool typing = ImGui::TempInputIsActive(id);
-    /* While it is no text field, the item is only felt; what is seen is drawn below. */
-    ImVec4 nothing(0, 0, 0, 0);
-    for (ImGuiCol c : {ImGuiCol_FrameBg, ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive, ImGuiCol_SliderGrab,
-                       ImGuiCol_SliderGrabActive, ImGuiCol_Text}) {
-        ImGui::PushStyleColor(c, typing ? ImGui::GetStyle().Colors[c] : nothing);
-    }
-    bool changed = ImGui::SliderScalar("##way", type, value, low, high, format, flags);
-    ImGui::PopStyleColor(6);
-    ImGui::PopStyleVar();
-    ImGui::PopID();
-    ImGui::PopFont();
-    keep_last(label);
-    if (!ImGui::TempInputIsActive(id)) {
-        bool lit = ImGui::IsItemActive() || ImGui::IsItemHovered();
-        float y = ImGui::GetItemRectMin().y + 0.5f * height - px(1.0f), knob = px(6.0f);
-        float x = at.x + knob + (width - 2.0f * knob) * fminf(fmaxf(share, 0.0f), 1.0f);
-        float alpha = ImGui::GetStyle().Alpha;
-        ImU32 fill = ImGui::GetColorU32(colour(alpha < 1.0f ? faint_ink : accent));
-        list->AddRectFilled(ImVec2(at.x, y - px(2.0f)), ImVec2(at.x + width, y + px(2.0f)),
-                            ImGui::GetColorU32(colour(item_hovered)), px(2.0f));
-        list->AddRectFilled(ImVec2(at.x, y - px(2.0f)), ImVec2(x, y + px(2.0f)), fill, px(2.0f));
-        list->AddCircleFilled(ImVec2(x, y), lit ? knob + px(1.0f) : knob, lit ? IM_COL32(255, 255, 255, 255) : fill,
-                              24);
-    }
-    return changed;
-}
-
-} // namespace
-
-bool ui_slider(const char *label, const char *unit, float *value, float start, float low, float high, bool logarithmic)
-{
-    bool reset = false;
-    char shown[64], number[32];
-    float size = fabsf(*value);
-    snprintf(number, sizeof number, size >= 100.0f ? "%.0f" : size >= 10.0f ? "%.1f" : "%.2f", (double)*value);
-    snprintf(shown, sizeof shown, "%s%s%s", number, unit[0] != '\0' ? " " : "", unit);
-    float share = (*value - low) / (high - low);
-    if (logarithmic) {
-        share = *value > low ? logf(*value / low) / logf(high / low) : 0.0f;
-    }
-    ImGuiSliderFlags flags = logarithmic ? ImGuiSliderFlags_Logarithmic : 0;
-    bool changed =
-        slider(label, shown, ImGuiDataType_Float, value, &low, &high, "%.4g", share, flags, *value != start, &reset);
-    *value = reset ? start : *value;
-    return changed || reset;
-}
-
-bool ui_slider_count(const char *label, int *value, int start, int low, int high)
-{
-    bool reset = false;
-    char shown[32];
-    snprintf(shown, sizeof shown, "%d", *value);
-    float share = high > low ? (float)(*value - low) / (float)(high - low) : 0.0f;
-    bool changed = slider(label, shown, ImGuiDataType_S32, value, &low, &high, "%d", share,
-                          ImGuiSliderFlags_AlwaysClamp, *value != start, &reset);
-    *value = reset ? start : *value;
-    return changed || reset;
-}
-
-bool ui_choice(const char *label, const char *const *words, uint32_t count, uint32_t *chosen)
-{
-    ImVec2 at = ImGui::GetCursorScreenPos();
-    float width = ImGui::GetContentRegionAvail().x, height = px(label[0] != '#' ? 26.0f : 30.0f),
-          each = width / (float)count, text = px(20.0f);
-    ImDrawList *list = ImGui::GetWindowDrawList();
-    if (label[0] != '#') {
-        list->AddText(at, ImGui::GetColorU32(ImGuiCol_Text), label);
-    } else {
-        text = 0.0f;
-    }
-    float top = at.y + text;
-    list->AddRectFilled(ImVec2(at.x, top), ImVec2(at.x + width, top + height), ImGui::GetColorU32(colour(item_fill)),
-                        px(4.0f));
-    bool changed = false;
-    ImGui::PushFont(ui->fonts[UI_SMALL]);
-    ImGui::PushID(label);
-    for (uint32_t i = 0; i < count; i++) {
-        ImVec2 from(at.x + each * (float)i, top), to(at.x + each * (float)(i + 1), top + height);
-        ImGui::SetCursorScreenPos(from);
-        if (ImGui::InvisibleButton(words[i], ImVec2(each, height))) {
-            changed = *chosen != i;
-            *chosen = i;
-        }
-        keep_last(words[i]);
-        ImVec2 size = ImGui::CalcTextSize(words[i]);
-        if (*chosen == i) {
-            list->AddRectFilled(ImVec2(from.x + px(2.0f), from.y + px(2.0f)), ImVec2(to.x - px(2.0f), to.y - px(2.0f)),
-                                ImGui::GetColorU32(colour(accent_dark)), px(3.0f));
-        }
-        bool lit = *chosen == i || ImGui::IsItemHovered();
-        list->AddText(ImVec2(0.5f * (from.x + to.x - size.x), 0.5f * (from.y + to.y - size.y)),
-                      ImGui::GetColorU32(colour(lit ? ink : faint_ink)), words[i]);
-    }
-    ImGui::PopID();
-    ImGui::PopFont();
-    ImGui::SetCursorScreenPos(ImVec2(at.x, top));
-    ImGui::Dummy(ImVec2(width, height));
-    return changed;
-}
-
 bool ui_input(const char *label, const char *hint, char *text, size_t size)
 {
     ImGui::SetNextItemWidth(-1.0f);
@@ -686,232 +472,127 @@ bool ui_input(const char *label, const char *hint, char *text, size_t size)
     return changed;
 }
 
-bool ui_entry(const char *name, const char *sentence, bool chosen)
-{
-    float width = ImGui::GetContentRegionAvail().x, pad = px(9.0f), wrap = width - 2.0f * pad;
-    ImFont *strong = ui->fonts[UI_STRONG], *small = ui->fonts[UI_SMALL];
-    ImVec2 words = small->CalcTextSizeA(small->FontSize, FLT_MAX, wrap, sentence);
-    float height = strong->FontSize + (sentence[0] != '\0' ? words.y + px(2.0f) : 0.0f) + 1.4f * pad;
-    ImVec2 at = ImGui::GetCursorScreenPos();
-    ImGui::PushID(name);
-    bool pressed = ImGui::InvisibleButton("entry", ImVec2(width, height));
-    ImGui::PopID();
-    keep_last(name);
-    ImDrawList *list = ImGui::GetWindowDrawList();
-    ImVec2 to(at.x + width, at.y + height);
-    if (chosen || ImGui::IsItemHovered()) {
-        list->AddRectFilled(at, to, chosen ? IM_COL32(38, 58, 86, 255) : item_fill, px(4.0f));
-    }
-    if (chosen) {
-        list->AddRectFilled(at, ImVec2(at.x + px(3.0f), to.y), accent, px(4.0f), ImDrawFlags_RoundCornersLeft);
-    }
-    list->AddText(strong, strong->FontSize, ImVec2(at.x + pad, at.y + 0.7f * pad), ink, name);
-    list->AddText(small, small->FontSize, ImVec2(at.x + pad, at.y + 0.7f * pad + strong->FontSize + px(2.0f)),
-                  chosen ? IM_COL32(178, 190, 206, 255) : faint_ink, sentence, nullptr, wrap);
-    return pressed;
-}
-
 void ui_scroll_here(void)
 {
     ImGuiWindow *window = ImGui::GetCurrentWindow();
     ImGui::ScrollToBringRectIntoView(window, ImRect(ImGui::GetItemRectMin(), ImGui::GetItemRectMax()));
 }
 
+/* ------------------------------------------------------------------------------------------------------------------
+ * Items that others draw
+ */
+
+void ui_get_place(float *x, float *y)
+{
+    *x = ImGui::GetCursorScreenPos().x / ui->scale;
+    *y = ImGui::GetCursorScreenPos().y / ui->scale;
+}
+
+void ui_set_place(float x, float y) { ImGui::SetCursorScreenPos(ImVec2(px(x), px(y))); }
+
 namespace
 {
 
-void draw_icon(ImDrawList *list, ui_icon icon, ImVec2 c, float r, ImU32 fill)
+ui_touch touch_of_item(bool pressed)
 {
-    float w = fmaxf(0.26f * r, 1.0f);
-    switch (icon) {
-    case UI_ICON_PLAY:
-        list->AddTriangleFilled(ImVec2(c.x - 0.7f * r, c.y - r), ImVec2(c.x + r, c.y), ImVec2(c.x - 0.7f * r, c.y + r),
-                                fill);
-        break;
-    case UI_ICON_PAUSE:
-        list->AddRectFilled(ImVec2(c.x - 0.75f * r, c.y - r), ImVec2(c.x - 0.2f * r, c.y + r), fill, 1.0f);
-        list->AddRectFilled(ImVec2(c.x + 0.2f * r, c.y - r), ImVec2(c.x + 0.75f * r, c.y + r), fill, 1.0f);
-        break;
-    case UI_ICON_STEP:
-    case UI_ICON_BACK: {
-        float s = icon == UI_ICON_STEP ? 1.0f : -1.0f;
-        ImVec2 a(c.x - s * 0.8f * r, c.y - 0.9f * r), b(c.x - s * 0.8f * r, c.y + 0.9f * r),
-            tip(c.x + s * 0.6f * r, c.y);
-        list->AddTriangleFilled(a, s > 0 ? tip : b, s > 0 ? b : tip, fill);
-        list->AddRectFilled(ImVec2(c.x + s * 0.6f * r - 0.5f * w, c.y - 0.9f * r),
-                            ImVec2(c.x + s * 0.6f * r + 0.5f * w, c.y + 0.9f * r), fill);
-        break;
-    }
-    case UI_ICON_RESTART:
-    case UI_ICON_RESET: {
-        list->PathArcTo(c, 0.85f * r, -0.9f, 4.1f, 24);
-        list->PathStroke(fill, 0, w);
-        ImVec2 tip(c.x + 0.85f * r * cosf(-0.9f), c.y + 0.85f * r * sinf(-0.9f));
-        list->AddTriangleFilled(ImVec2(tip.x - 0.75f * r, tip.y - 0.05f * r),
-                                ImVec2(tip.x + 0.3f * r, tip.y - 0.6f * r), ImVec2(tip.x + 0.2f * r, tip.y + 0.5f * r),
-                                fill);
-        break;
-    }
-    case UI_ICON_RECORD: list->AddCircleFilled(c, 0.85f * r, fill, 24); break;
-    case UI_ICON_STOP:
-        list->AddRectFilled(ImVec2(c.x - 0.75f * r, c.y - 0.75f * r), ImVec2(c.x + 0.75f * r, c.y + 0.75f * r), fill,
-                            1.0f);
-        break;
-    case UI_ICON_CAMERA:
-        list->AddRectFilled(ImVec2(c.x - r, c.y - 0.6f * r), ImVec2(c.x + r, c.y + 0.8f * r), fill, 0.25f * r);
-        list->AddRectFilled(ImVec2(c.x - 0.4f * r, c.y - 0.95f * r), ImVec2(c.x + 0.4f * r, c.y - 0.4f * r), fill,
-                            0.15f * r);
-        list->AddCircleFilled(ImVec2(c.x, c.y + 0.1f * r), 0.42f * r, item_fill, 20);
-        break;
-    case UI_ICON_HELP: {
-        ImFont *font = ui->fonts[UI_STRONG];
-        ImVec2 size = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, "?");
-        list->AddText(font, font->FontSize, ImVec2(c.x - 0.5f * size.x, c.y - 0.5f * size.y), fill, "?");
-        break;
-    }
-    }
+    return ui_touch{pressed, ImGui::IsItemHovered(), ImGui::IsItemActive(), ImGui::GetIO().MousePos.x / ui->scale};
 }
+
+ImDrawList *list_of(ui_layer layer)
+{
+    return layer == UI_BELOW ? ImGui::GetBackgroundDrawList() : ImGui::GetWindowDrawList();
+}
+
+ImU32 colour_of(ui_layer layer, uint32_t rgb, float opacity)
+{
+    return from_hex(rgb, layer == UI_HERE ? opacity * ImGui::GetStyle().Alpha : opacity);
+}
+
+ImVec2 at(float x, float y) { return ImVec2(x * ui->scale, y * ui->scale); }
 
 } // namespace
 
-bool ui_icon_button(const char *label, ui_icon icon, bool lit)
+ui_touch ui_touch_area(const char *label, float width, float height)
 {
-    bool small = icon == UI_ICON_RESET;
-    float size = px(small ? 16.0f : 30.0f);
-    ImVec2 at = ImGui::GetCursorScreenPos();
     ImGui::PushID(label);
-    bool pressed = ImGui::InvisibleButton("icon", ImVec2(size, size));
+    bool pressed = ImGui::InvisibleButton("area", ImVec2(fmaxf(px(width), 1.0f), fmaxf(px(height), 1.0f)));
     ImGui::PopID();
     keep_last(label);
-    bool hovered = ImGui::IsItemHovered();
-    ImDrawList *list = ImGui::GetWindowDrawList();
-    if (!small) {
-        ImU32 fill = lit ? accent_dark : hovered ? item_hovered : item_fill;
-        list->AddRectFilled(at, ImVec2(at.x + size, at.y + size), ImGui::GetColorU32(colour(fill)), px(5.0f));
-    }
-    ImU32 drawn = icon == UI_ICON_RECORD || icon == UI_ICON_STOP ? IM_COL32(236, 92, 84, 255)
-                  : small && !hovered                            ? faint_ink
-                                                                 : ink;
-    draw_icon(list, icon, ImVec2(at.x + 0.5f * size, at.y + 0.5f * size), px(small ? 5.0f : 7.0f),
-              ImGui::GetColorU32(colour(drawn)));
-    return pressed;
+    return touch_of_item(pressed);
 }
 
-bool ui_time_bar(const char *label, float width, float first, float last, float *now)
+bool ui_touch_slider(const char *label, float *value, float low, float high, bool logarithmic, bool whole, bool *typing,
+                     ui_touch *touch)
 {
-    float length = px(width), height = px(30.0f);
-    ImVec2 at = ImGui::GetCursorScreenPos();
+    ImGui::PushFont(ui->fonts[UI_SMALL]);
     ImGui::PushID(label);
-    ImGui::InvisibleButton("time", ImVec2(length, height));
-    ImGui::PopID();
-    keep_last(label);
-    bool held = ImGui::IsItemActive(), moved = false;
-    float knob = px(6.0f), way = length - 2.0f * knob, span = fmaxf(last - first, 1e-6f);
-    if (held) {
-        float share = fminf(fmaxf((ImGui::GetIO().MousePos.x - at.x - knob) / way, 0.0f), 1.0f);
-        float wanted = first + share * span;
-        moved = wanted != *now;
-        *now = wanted;
+    ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x);
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(px(6.0f), px(1.0f)));
+    ImGuiID id = ImGui::GetID("##way");
+    *typing = ImGui::TempInputIsActive(id);
+    const ImGuiCol unseen[] = {ImGuiCol_FrameBg,    ImGuiCol_FrameBgHovered,   ImGuiCol_FrameBgActive,
+                               ImGuiCol_SliderGrab, ImGuiCol_SliderGrabActive, ImGuiCol_Text};
+    for (ImGuiCol c : unseen) {
+        ImGui::PushStyleColor(c, *typing ? ImGui::GetStyle().Colors[c] : ImVec4(0, 0, 0, 0));
     }
-    float y = at.y + 0.5f * height, x = at.x + knob + way * (last > first ? (*now - first) / span : 1.0f);
-    ImDrawList *list = ImGui::GetWindowDrawList();
-    list->AddRectFilled(ImVec2(at.x, y - px(2.0f)), ImVec2(at.x + length, y + px(2.0f)), item_hovered, px(2.0f));
-    list->AddRectFilled(ImVec2(at.x, y - px(2.0f)), ImVec2(x, y + px(2.0f)), accent, px(2.0f));
-    list->AddCircleFilled(ImVec2(x, y), held || ImGui::IsItemHovered() ? knob + px(1.0f) : knob,
-                          IM_COL32(255, 255, 255, 255), 24);
-    return moved;
+    ImGuiSliderFlags flags = logarithmic ? ImGuiSliderFlags_Logarithmic : 0;
+    bool changed = ImGui::SliderFloat("##way", value, low, high, whole ? "%.0f" : "%.4g", flags);
+    ImGui::PopStyleColor(IM_ARRAYSIZE(unseen));
+    ImGui::PopStyleVar();
+    ImGui::PopID();
+    ImGui::PopFont();
+    keep_last(label);
+    *typing = ImGui::TempInputIsActive(id);
+    *touch = touch_of_item(false);
+    return changed;
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
- * Graphs
+ * Drawing
  */
 
-void ui_draw_graph(const ui_graph *g, float height)
+void ui_draw_line(ui_layer layer, float x0, float y0, float x1, float y1, float width, uint32_t rgb, float opacity)
 {
-    ImVec2 at = ImGui::GetCursorScreenPos();
-    float width = ImGui::GetContentRegionAvail().x, tall = px(height), step = width / (float)(g->capacity - 1);
-    ImGui::Dummy(ImVec2(width, tall));
-    ImDrawList *list = ImGui::GetWindowDrawList();
-    list->AddRectFilled(at, ImVec2(at.x + width, at.y + tall), IM_COL32(22, 24, 29, 255), px(4.0f));
-    list->PushClipRect(at, ImVec2(at.x + width, at.y + tall), true);
-    for (uint32_t i = 0; i + 1 < g->capacity; i++) {
-        uint32_t a = (g->next + i) % g->capacity, b = (g->next + i + 1) % g->capacity;
-        float base_a = 0.0f, base_b = 0.0f, x = at.x + step * (float)i;
-        for (uint32_t s = 0; s < g->series; s++) {
-            float top_a = base_a + g->values[s * g->capacity + a], top_b = base_b + g->values[s * g->capacity + b];
-            float bottom = at.y + tall, unit = tall / g->top;
-            if (top_a > 0.0f || top_b > 0.0f) {
-                list->AddQuadFilled(ImVec2(x, bottom - unit * base_a), ImVec2(x, bottom - unit * top_a),
-                                    ImVec2(x + step, bottom - unit * top_b), ImVec2(x + step, bottom - unit * base_b),
-                                    series_colours[s % IM_ARRAYSIZE(series_colours)]);
-            }
-            base_a = top_a;
-            base_b = top_b;
-        }
+    list_of(layer)->AddLine(at(x0, y0), at(x1, y1), colour_of(layer, rgb, opacity), width * ui->scale);
+}
+
+void ui_draw_disc(ui_layer layer, float x, float y, float radius, uint32_t rgb, float opacity)
+{
+    list_of(layer)->AddCircleFilled(at(x, y), radius * ui->scale, colour_of(layer, rgb, opacity), 32);
+}
+
+void ui_draw_ring(ui_layer layer, float x, float y, float radius, float width, uint32_t rgb, float opacity)
+{
+    list_of(layer)->AddCircle(at(x, y), radius * ui->scale, colour_of(layer, rgb, opacity), 40, width * ui->scale);
+}
+
+void ui_draw_arc(ui_layer layer, float x, float y, float radius, float from, float to, float width, uint32_t rgb)
+{
+    list_of(layer)->PathArcTo(at(x, y), radius * ui->scale, from, to, 24);
+    list_of(layer)->PathStroke(colour_of(layer, rgb, 1.0f), 0, fmaxf(width * ui->scale, 1.0f));
+}
+
+void ui_draw_box(ui_layer layer, ui_box box, float corner, uint32_t rgb, float opacity)
+{
+    list_of(layer)->AddRectFilled(at(box.x, box.y), at(box.x + box.width, box.y + box.height),
+                                  colour_of(layer, rgb, opacity), corner * ui->scale);
+}
+
+void ui_draw_corners(ui_layer layer, const float (*corners)[2], uint32_t count, uint32_t rgb)
+{
+    ImVec2 points[4];
+    for (uint32_t i = 0; i < count && i < 4; i++) {
+        points[i] = at(corners[i][0], corners[i][1]);
     }
-    ImFont *font = ui->fonts[UI_SMALL];
-    if (g->line > 0.0f && g->line < g->top) {
-        float y = at.y + tall * (1.0f - g->line / g->top);
-        list->AddLine(ImVec2(at.x, y), ImVec2(at.x + width, y), IM_COL32(255, 255, 255, 90), px(1.0f));
-        list->AddText(font, font->FontSize, ImVec2(at.x + px(6.0f), y - font->FontSize - px(1.0f)),
-                      IM_COL32(255, 255, 255, 170), g->line_label);
-    }
-    list->PopClipRect();
-    char top[32];
-    snprintf(top, sizeof top, "%.3g ms", (double)g->top);
-    ImVec2 size = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, top);
-    list->AddText(font, font->FontSize, ImVec2(at.x + width - size.x - px(6.0f), at.y + px(4.0f)),
-                  IM_COL32(255, 255, 255, 170), top);
+    list_of(layer)->AddConvexPolyFilled(points, (int)count, colour_of(layer, rgb, 1.0f));
 }
 
-void ui_series_mark(uint32_t series)
-{
-    float size = px(9.0f);
-    ImVec2 at = ImGui::GetCursorScreenPos();
-    ImGui::Dummy(ImVec2(size, px(15.0f)));
-    ImGui::GetWindowDrawList()->AddRectFilled(ImVec2(at.x, at.y + px(4.0f)),
-                                              ImVec2(at.x + size, at.y + px(4.0f) + size),
-                                              series_colours[series % IM_ARRAYSIZE(series_colours)], px(2.0f));
-    ImGui::SameLine(0.0f, px(7.0f));
-}
-
-/* ------------------------------------------------------------------------------------------------------------------
- * Over the picture
- */
-
-void ui_draw_line(float x0, float y0, float x1, float y1, float width, uint32_t rgb, float opacity)
-{
-    ImGui::GetBackgroundDrawList()->AddLine(ImVec2(x0 * ui->scale, y0 * ui->scale),
-                                            ImVec2(x1 * ui->scale, y1 * ui->scale), from_hex(rgb, opacity),
-                                            width * ui->scale);
-}
-
-void ui_draw_disc(float x, float y, float radius, uint32_t rgb, float opacity)
-{
-    ImGui::GetBackgroundDrawList()->AddCircleFilled(ImVec2(x * ui->scale, y * ui->scale), radius * ui->scale,
-                                                    from_hex(rgb, opacity), 32);
-}
-
-void ui_draw_ring(float x, float y, float radius, float width, uint32_t rgb, float opacity)
-{
-    ImGui::GetBackgroundDrawList()->AddCircle(ImVec2(x * ui->scale, y * ui->scale), radius * ui->scale,
-                                              from_hex(rgb, opacity), 40, width * ui->scale);
-}
-
-void ui_draw_box(ui_box box, float corner, uint32_t rgb, float opacity)
-{
-    ImGui::GetBackgroundDrawList()->AddRectFilled(
-        ImVec2(box.x * ui->scale, box.y * ui->scale),
-        ImVec2((box.x + box.width) * ui->scale, (box.y + box.height) * ui->scale), from_hex(rgb, opacity),
-        corner * ui->scale);
-}
-
-void ui_draw_label(float x, float y, ui_style style, uint32_t rgb, const char *text)
+void ui_draw_text(ui_layer layer, float x, float y, ui_style style, uint32_t rgb, float wrap, const char *text)
 {
     ImFont *font = ui->fonts[style];
-    ImVec2 size = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text);
-    ImVec2 at(floorf(x * ui->scale - 0.5f * size.x), floorf(y * ui->scale - 0.5f * size.y));
-    ImGui::GetBackgroundDrawList()->AddText(font, font->FontSize, at, from_hex(rgb, 1.0f), text);
+    ImVec2 corner = at(x, y);
+    list_of(layer)->AddText(font, font->FontSize, ImVec2(floorf(corner.x), floorf(corner.y)),
+                            colour_of(layer, rgb, 1.0f), text, nullptr, wrap * ui->scale);
 }
 
 float ui_text_width(ui_style style, const char *text)
@@ -920,4 +601,18 @@ float ui_text_width(ui_style style, const char *text)
     return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text).x / ui->scale;
 }
 
-float ui_line_height(ui_style style) { return ui->fonts[style]->FontSize / ui->scale; }
+float ui_text_height(ui_style style, float wrap, const char *text)
+{
+    ImFont *font = ui->fonts[style];
+    return font->CalcTextSizeA(font->FontSize, FLT_MAX, wrap * ui->scale, text).y / ui->scale;
+}
+
+void ui_clip(const ui_box *box)
+{
+    if (box != nullptr) {
+        ImGui::GetWindowDrawList()->PushClipRect(at(box->x, box->y), at(box->x + box->width, box->y + box->height),
+                                                 true);
+    } else {
+        ImGui::GetWindowDrawList()->PopClipRect();
+    }
+}

@@ -80,21 +80,16 @@ bool ui_find_item(const char *label, ui_box *box);
 typedef enum ui_window_kind {
     UI_PANEL, /* opaque, at the window's edge */
     UI_FLOAT, /* with round corners, over the picture */
-    UI_MODAL, /* the same, before everything else */
-    UI_BARE   /* nothing but its contents */
+    UI_MODAL  /* the same, before everything else */
 } ui_window_kind;
 
 /* At a place with a size; a height of 0 follows the contents. */
 void ui_window_begin(const char *name, ui_window_kind kind, ui_box box);
 void ui_window_end(void);
-float ui_window_height(void); /* inside ui_window_begin and end: as high as its contents */
 
 void ui_scroll_begin(const char *name,
                      float height); /* an area that scrolls; 0: all that is left, below 0: less by that */
 void ui_scroll_end(void);
-
-/* A row of names of pages, one of which is chosen. */
-void ui_tabs(const char *const *labels, uint32_t count, uint32_t *chosen);
 
 /* Two columns of equal width. */
 void ui_columns_begin(const char *name);
@@ -115,9 +110,7 @@ typedef enum ui_style {
 } ui_style;
 
 void ui_text(ui_style style, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void ui_row_text(ui_style style, float height, const char *text); /* in the middle of a row of this height */
 void ui_text_wrapped(ui_style style, const char *text);
-void ui_heading(const char *text);
 void ui_gap(float height);
 void ui_same_line(void);
 void ui_same_line_at(float x); /* from the left edge of the contents */
@@ -129,64 +122,51 @@ void ui_tooltip(const char *text); /* for the item before */
 
 /* True when pressed. A width of 0 follows the label. */
 bool ui_button(const char *label, float width, bool lit);
-bool ui_toggle(const char *label, bool *on);
-
-/* True when changed. The name is above at the left, the value with its unit at the right, and beside it, where the value is not
- * `start`, a button back to that. A click with Ctrl lets type the value. */
-bool ui_slider(const char *label, const char *unit, float *value, float start, float low, float high, bool logarithmic);
-bool ui_slider_count(const char *label, int *value, int start, int low, int high);
-
-/* One of a row of words, side by side. */
-bool ui_choice(const char *label, const char *const *words, uint32_t count, uint32_t *chosen);
 
 /* One line of text. */
 bool ui_input(const char *label, const char *hint, char *text, size_t size);
 
-/* A name and a sentence below it; true when pressed. */
-bool ui_entry(const char *name, const char *sentence, bool chosen);
 void ui_scroll_here(void); /* the item before is moved into view */
 
-typedef enum ui_icon {
-    UI_ICON_PLAY,
-    UI_ICON_PAUSE,
-    UI_ICON_STEP,
-    UI_ICON_BACK,
-    UI_ICON_RESTART,
-    UI_ICON_RECORD,
-    UI_ICON_STOP,
-    UI_ICON_CAMERA,
-    UI_ICON_HELP,
-    UI_ICON_RESET
-} ui_icon;
+/* ---- items that are drawn by whoever needs them: widgets.h ---- */
 
-bool ui_icon_button(const char *label, ui_icon icon, bool lit);
+/* Where the next item goes; points of the window. */
+void ui_get_place(float *x, float *y);
+void ui_set_place(float x, float y);
 
-/* A time line of this width: from `first` to `last`, at `now`. True while it is dragged. */
-bool ui_time_bar(const char *label, float width, float first, float last, float *now);
+typedef struct ui_touch {
+    bool pressed;  /* and let go again, over it */
+    bool hovered;  /* the mouse is over it */
+    bool held;     /* it was pressed and is not let go yet */
+    float mouse_x; /* points of the window */
+} ui_touch;
 
-/* Areas on top of each other over time, the newest at the right; values[series * capacity + (next + i) % capacity]. */
-typedef struct ui_graph {
-    const float *values;
-    uint32_t series, capacity, next;
-    float top;  /* the value at the upper edge */
-    float line; /* a line at this value, or 0 */
-    const char *line_label;
-} ui_graph;
+/* An item of this size that can be touched, and is not seen. */
+ui_touch ui_touch_area(const char *label, float width, float height);
 
-void ui_draw_graph(const ui_graph *graph, float height);
+/* The way of a slider, felt but not seen unless a value is typed into it (*typing). True when changed. */
+bool ui_touch_slider(const char *label, float *value, float low, float high, bool logarithmic, bool whole, bool *typing,
+                     ui_touch *touch);
 
-/* The colour of a series of a graph, as a small square before text. */
-void ui_series_mark(uint32_t series);
+/* Drawing: over the picture and below all windows, or in the window that is being described. Colours are 0xRRGGBB; in a window
+ * they are fainter where items are disabled. */
+typedef enum ui_layer { UI_BELOW, UI_HERE } ui_layer;
 
-/* ---- over the picture, below all windows; points; colours are 0xRRGGBB ---- */
+void ui_draw_line(ui_layer layer, float x0, float y0, float x1, float y1, float width, uint32_t colour, float opacity);
+void ui_draw_disc(ui_layer layer, float x, float y, float radius, uint32_t colour, float opacity);
+void ui_draw_ring(ui_layer layer, float x, float y, float radius, float width, uint32_t colour, float opacity);
+void ui_draw_arc(ui_layer layer, float x, float y, float radius, float from, float to, float width, uint32_t colour);
+void ui_draw_box(ui_layer layer, ui_box box, float corner, uint32_t colour, float opacity);
+void ui_draw_corners(ui_layer layer, const float (*corners)[2], uint32_t count,
+                     uint32_t colour); /* 3 or 4, clockwise */
 
-void ui_draw_line(float x0, float y0, float x1, float y1, float width, uint32_t colour, float opacity);
-void ui_draw_disc(float x, float y, float radius, uint32_t colour, float opacity);
-void ui_draw_ring(float x, float y, float radius, float width, uint32_t colour, float opacity);
-void ui_draw_box(ui_box box, float corner, uint32_t colour, float opacity);
-void ui_draw_label(float x, float y, ui_style style, uint32_t colour, const char *text); /* x, y: its middle */
+/* Text from its upper left corner; lines are broken at `wrap` points, 0: not at all. */
+void ui_draw_text(ui_layer layer, float x, float y, ui_style style, uint32_t colour, float wrap, const char *text);
 float ui_text_width(ui_style style, const char *text);
-float ui_line_height(ui_style style);
+float ui_text_height(ui_style style, float wrap, const char *text);
+
+/* What is drawn in the window from here on is cut off outside a box; ended with null. */
+void ui_clip(const ui_box *box);
 
 #ifdef __cplusplus
 }
