@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#define FIRST_SCENE "squeeze-duck" /* when none is given */
+#define FIRST_SCENE "penguins" /* when none is given */
 #define LEAST_WIDTH 480
 #define MOST_SIZE 8192
 

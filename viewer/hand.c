@@ -94,6 +94,11 @@ void app_zoom(app *a, float clicks, float x, float y)
 
 void app_throw_ball(app *a, float x, float y)
 {
+    const app_area *p = &a->picture;
+    if (x < p->x || x > p->x + p->width || y < p->y || y > p->y + p->height) { /* the mouse is elsewhere */
+        x = p->x + 0.5f * p->width;
+        y = p->y + 0.5f * p->height;
+    }
     draw_camera camera = app_camera(a);
     double px = (double)((x - a->picture.x) * a->scale), py = (double)((y - a->picture.y) * a->scale);
     uint32_t width = pixels(a, a->picture.width), height = pixels(a, a->picture.height);

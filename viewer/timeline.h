@@ -14,7 +14,7 @@
 
 #define TIMELINE_FRAMES 600           /* ten seconds */
 #define TIMELINE_KEY_FRAMES 60        /* at most, from one key to the next */
-#define TIMELINE_BYTES_A_FRAME 400000 /* of snapshots, where that allows a key so often */
+#define TIMELINE_BYTES_A_FRAME 200000 /* of snapshots, where that allows a key so often */
 
 typedef struct timeline_key {
     uint32_t frame;

@@ -14,8 +14,10 @@
 #include <string.h>
 
 #define SCRIPT_FRAME                                                                                                   \
-    (1.0 / SCENE_FRAME_RATE) /* seconds that pass with each frame of a script, whatever the clock says */
-#define IDLE_SECONDS 0.016   /* between frames where the driver does not wait for the screen */
+    (1.0 / SCENE_FRAME_RATE)   /* seconds that pass with each frame of a script, whatever the clock says */
+#define IDLE_SECONDS 0.016     /* between frames where the driver does not wait for the screen */
+#define STILL_FRAMES 30        /* after so many without anything new ... */
+#define STILL_MILLISECONDS 100 /* ... the next one may come so much later */
 
 typedef struct viewer {
     const viewer_options *options;
@@ -25,6 +27,7 @@ typedef struct viewer {
     app app;
     script *script;
     bool has_ui;
+    uint32_t still;  /* frames in which nothing happened */
     double last;     /* when the last frame began, seconds */
     char title[128]; /* of the window: the scene's name */
     char *error;
@@ -41,6 +44,18 @@ static void take_events(viewer *v)
     SDL_Event event;
     while (SDL_PollEvent(&event)) {
         input_take(&v->input, &v->app, &event, v->window.points_a_unit);
+        v->still = 0;
+    }
+}
+
+/* A window in which nothing moves and nobody does anything need not be drawn sixty times a second. */
+static void rest(viewer *v, double took)
+{
+    v->still = v->app.paused && v->app.now >= v->app.message_until ? v->still + 1 : 0;
+    if (v->still > STILL_FRAMES) {
+        SDL_WaitEventTimeout(NULL, STILL_MILLISECONDS);
+    } else if (took < IDLE_SECONDS) {
+        SDL_Delay((uint32_t)(1e3 * (IDLE_SECONDS - took)));
     }
 }
 
@@ -139,9 +154,8 @@ static bool run_frame(viewer *v)
     take_screenshot(v);
     keep_title(v);
     SDL_GL_SwapWindow(v->window.sdl);
-    double took = seconds_now() - now;
-    if (v->script == NULL && took < IDLE_SECONDS) {
-        SDL_Delay((uint32_t)(1e3 * (IDLE_SECONDS - took)));
+    if (v->script == NULL) {
+        rest(v, seconds_now() - now);
     }
     return true;
 }
