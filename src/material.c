@@ -105,10 +105,13 @@ void lmi_material_tune(lmi_body *body, double h)
     }
     const lm_material *m = &body->material;
     double alpha = m->alpha, decay = 0.5 * m->damping;
+    double pace = m->stiffness == LM_STIFFNESS_HERTZ ? lmi_lattice_body_pace(body) : 1.0;
     body->stiffness_limited = false;
     if (m->stiffness == LM_STIFFNESS_HERTZ) {
         double omega = 6.283185307179586 * m->hertz, zeta = m->damping_ratio;
         decay = zeta * omega;
+        zeta /= pace; /* the regions ring at another frequency, but what they do decays as the material says */
+        omega *= pace;
         double left = lmi_exp(-2.0 * decay * h), swing = omega * h * sqrt(fabs(1.0 - zeta * zeta));
         double middle; /* 2 exp(-decay h) cos(swing), or cosh */
         if (zeta <= 1.0) {
@@ -128,7 +131,7 @@ void lmi_material_tune(lmi_body *body, double h)
     body->flow = 1.0 - lmi_exp(-(double)m->creep * h);
     body->alpha = (float)alpha;
     body->damping = (float)k;
-    body->reached_hertz = (float)frequency_of(alpha, k, decay, h);
+    body->reached_hertz = (float)(frequency_of(alpha, k, decay, h) / pace);
     body->tuned_step = h;
 }
 

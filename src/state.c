@@ -58,6 +58,8 @@ lm_result lm_body_get_info(const lm_world *world, lm_body_id id, lm_body_info *i
     info->upper = dvec_add(body->origin, dvec_from(bounds.upper));
     info->stiffness_limited = body->stiffness_limited;
     info->reached_hertz = body->reached_hertz;
+    info->spacing = body->lattice ? (float)body->lattice->shape.spacing : 0.0f;
+    info->width = body->lattice ? body->lattice->shape.width : 0;
     info->contact_radius = body->contact_radius;
     info->user_data = body->user_data;
     info->shape_hash = body->shape_hash;

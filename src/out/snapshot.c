@@ -218,6 +218,8 @@ static void visit_lattice(archive *a, lmi_body *body)
         visit_float(a, &body->mass[body->place[n]]);
         refuse_if(a, !(body->mass[body->place[n]] > 0.0f && body->mass[body->place[n]] <= 1e12f));
     }
+    visit_float(a, &lattice->width_metres);
+    refuse_if(a, !(lattice->width_metres >= 0.0f && lattice->width_metres <= 1e6f));
     visit_dmat3(a, &lattice->frame);
     visit_vec3(a, &lattice->drift_centre);
     visit_vec3(a, &lattice->drift_velocity);
