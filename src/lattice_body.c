@@ -4,6 +4,7 @@
 #include "base/guard.h"
 #include "body.h"
 #include "out/hash.h"
+#include "out/lattice_regions.h"
 #include "sample/lattice_mass.h"
 #include "step/lattice_motion.h"
 
@@ -41,31 +42,6 @@ double lmi_lattice_body_pace(const lmi_body *body)
 bool lmi_lattice_body_takes(const lm_material *material)
 {
     return material->mode != LM_MODE_QUADRATIC && !(material->yield > 0.0f);
-}
-
-/* Regions come in the order of the caller's particles; repetitions are left out. */
-void lmi_lattice_body_regions(const lmi_body *body, uint32_t *offsets, uint32_t *members)
-{
-    const lmi_lattice *l = &body->lattice->shape;
-    uint32_t region = 0, used = 0;
-    for (uint32_t n = 0; n < body->particle_count; n++) {
-        uint32_t place = body->place[n], in[(2 * LMI_LATTICE_MAX_WIDTH + 1) * (2 * LMI_LATTICE_MAX_WIDTH + 1) *
-                                            (2 * LMI_LATTICE_MAX_WIDTH + 1)];
-        if (!(l->active[place / LMI_BLOCK] >> (place % LMI_BLOCK) & 1)) {
-            continue;
-        }
-        uint32_t count = lmi_lattice_region(l, place, in);
-        for (uint32_t k = 0; members && k < count; k++) {
-            members[used + k] = body->order[in[k]];
-        }
-        if (offsets) {
-            offsets[region++] = used;
-        }
-        used += count;
-    }
-    if (offsets) {
-        offsets[region] = used;
-    }
 }
 
 /* --- making --- */
@@ -359,20 +335,26 @@ bool lmi_lattice_body_weigh(lm_world *world, lmi_body *body, const bool *held)
 {
     lmi_lattice *l = &body->lattice->shape;
     double *weights = lmi_allocate(&world->memory, body->place_count, sizeof *weights);
-    if (!weights) {
-        return false;
+    float *shares = lmi_allocate(&world->memory, body->stiffness ? body->place_count : 0, sizeof *shares);
+    bool ok = weights && shares;
+    if (ok && body->stiffness) {
+        lmi_lattice_stiffness_by_place(body, shares);
     }
-    LMI_PARTICLES_EACH(body, n)
-    {
+    for (uint32_t n = 0; ok && n < body->place_count; n++) {
+        if (body->order[n] == LMI_NONE) {
+            continue;
+        }
         double mass = body->mass[n] / body->mean_mass, most = fmin(MOST_HELD, body->total_mass / body->mean_mass);
         mass = held && held[n] ? fmax(mass, most) : mass;
         weights[n] = (double)(float)(mass / l->degree[n]);
     }
-    bool ok = lmi_lattice_weigh(&world->memory, l, weights, NULL, body->material.mode == LM_MODE_LINEAR);
+    ok = ok && lmi_lattice_weigh(&world->memory, l, weights, body->stiffness ? shares : NULL,
+                                 body->material.mode == LM_MODE_LINEAR);
     if (ok) {
         LMI_PARTICLES_EACH(body, n) { body->x[(size_t)n * 4 + 3] = (float)weights[n]; }
     }
     lmi_release(&world->memory, weights, body->place_count, sizeof *weights);
+    lmi_release(&world->memory, shares, body->stiffness ? body->place_count : 0, sizeof *shares);
     return ok;
 }
 

@@ -2,6 +2,7 @@
  * Reading and writing the state of a body.
  */
 #include "base/guard.h"
+#include "out/lattice_regions.h"
 #include "world.h"
 
 #include <string.h>
@@ -123,7 +124,7 @@ lm_result lm_body_get_regions(const lm_world *world, lm_body_id id, uint32_t *of
         return LM_ERROR_ID;
     }
     if (body->lattice) {
-        lmi_lattice_body_regions(body, offsets, members);
+        lmi_lattice_regions(body, offsets, members);
         return LM_OK;
     }
     for (uint32_t r = 0; offsets && r <= body->region_count; r++) {

@@ -265,7 +265,6 @@ bool lmi_lattice_body_weigh(lm_world *world, lmi_body *body, const bool *held); 
 double
 lmi_lattice_body_pace(const lmi_body *body); /* frequency of a region as a share of the material's; 1 for clusters */
 bool lmi_lattice_body_takes(const lm_material *material); /* whether lattices have such a material */
-void lmi_lattice_body_regions(const lmi_body *body, uint32_t *offsets, uint32_t *members);
 
 /* Weights again for the pins that there are; false when out of memory. */
 bool lmi_body_update_pinned(lm_world *world, lmi_body *body);

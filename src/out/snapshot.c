@@ -133,10 +133,10 @@ static void visit_stiffness(archive *a, lm_world *world, lmi_body *body)
     bool own = body->stiffness != NULL;
     visit_bool(a, &own);
     if (a->mode == LOAD && own && ok(a)) {
-        body->stiffness = lmi_allocate(&world->memory, body->region_count, sizeof *body->stiffness);
+        body->stiffness = lmi_allocate(&world->memory, lmi_body_regions(body), sizeof *body->stiffness);
         a->out_of_memory = !body->stiffness;
     }
-    for (uint32_t r = 0; own && r < body->region_count && ok(a); r++) {
+    for (uint32_t r = 0; own && r < lmi_body_regions(body) && ok(a); r++) {
         visit_float(a, &body->stiffness[r]);
         refuse_if(a, !(body->stiffness[r] >= 0.0f && body->stiffness[r] <= 1.0f));
     }
@@ -242,10 +242,10 @@ static void visit_rest_of_body(archive *a, lm_world *world, lmi_body *body)
         visit_lattice(a, body);
     } else {
         visit_topology(a, body);
-        visit_stiffness(a, world, body);
-        if (a->mode == LOAD) {
-            check_regions(a, world, body);
-        }
+    }
+    visit_stiffness(a, world, body);
+    if (a->mode == LOAD && !body->lattice) {
+        check_regions(a, world, body);
     }
     visit_state(a, world, body);
     visit_u32(a, &body->first_pin);
