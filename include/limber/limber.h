@@ -336,7 +336,10 @@ typedef struct lm_clusters {
  * spacing changes, keep alpha times width (width + 1) times the square of the spacing.
  *
  * Particles are numbered by their corners, along x first, then y, then z. Repetitions of a region count once. No corner may
- * be more than 2^22 spacings from the origin of the body's frame: single precision could not tell it from the next. */
+ * be more than 2^22 spacings from the origin of the body's frame: single precision could not tell it from the next.
+ *
+ * The mesh is not kept. To draw it, or any other surface in the same place, give it to lm_body_set_skin: each vertex then
+ * follows the corners of its cell. */
 typedef struct lm_lattice {
     const lm_vec3 *vertices; /* of the mesh, in the body's own frame, metres; null (default): no mesh */
     uint32_t vertex_count;
