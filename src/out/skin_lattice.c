@@ -5,7 +5,7 @@
  *   F    = dx/dX = sum of x_i (grad phi_i)^T                       columns fx, fy, fz, in units of the spacing
  *   n    = F U x F V / |...| = cof(F) N / |cof(F) N|               for the rest normal N = U x V
  *
- * Reads particles, riders, weights and rest normals; writes positions and normals. Rivers and James 2007, section 5,
+ * Reads particles, riders, weights and rest normals; writes positions and normals. Rivers and James 2007,
  * equations 15 and 16: their pair of tangents is any pair with U x V = N, so the cofactors do without one.
  *
  * Corners are interpolated along x, then y, then z. Differences along an axis are needed for that anyway, and are what F is
