@@ -66,6 +66,8 @@ typedef struct lmi_skin {
     uint32_t weight_count;
     struct lmi_carrier *carriers; /* where each region carries its frame since the last step; regions skins only */
     uint32_t carrier_count;
+    lm_vec3 *rest_normals; /* of a lattice's skin, whose vertices have eight riders each; else null */
+    bool on_cells;         /* it is one */
 } lmi_skin;
 
 typedef struct lmi_body {
@@ -284,6 +286,7 @@ void lmi_drags_free(lm_world *world, lmi_body *body);
 void lmi_drag_free(lm_world *world, lmi_drag *drag);
 void lmi_skin_free(lm_world *world, lmi_skin *skin);
 bool lmi_skin_allocate(lm_world *world, lmi_skin *skin);
+void lmi_skin_find_rest_normals(lmi_skin *skin); /* of a lattice's skin, from its vertices and triangles */
 void lmi_skin_update(const lm_world *world, lmi_body *body); /* after the particles have moved */
 
 /* world.c: everything in the world but its host hooks, as a value that can be built aside and swapped in. */

@@ -681,7 +681,8 @@ LM_API lm_skin_def lm_skin_def_default(void);
 LM_API lm_result lm_body_set_skin(lm_world *world, lm_body_id body, const lm_skin_def *def);
 
 /* Deformed vertices relative to `base`, and unit normals (area-weighted means over the triangles around a vertex; zero
- * for a vertex without area). Either array may be null. LM_ERROR_ARGUMENT when the body has no skin. */
+ * for a vertex without area). Those of a lattice are the means at rest, deformed as the cell around the vertex is: smooth
+ * where triangles are coarse, and cheap. Either array may be null. LM_ERROR_ARGUMENT when the body has no skin. */
 LM_API lm_result lm_body_get_skin(const lm_world *world, lm_body_id body, lm_dvec3 base, lm_vec3 *positions,
                                   lm_vec3 *normals);
 
@@ -697,7 +698,9 @@ LM_API lm_result lm_body_get_skin_rest(const lm_world *world, lm_body_id body, l
  *     vertex n  =  sum over k from offsets[n] to offsets[n + 1] - 1 of  weights[k] * where riders[k] carries it
  *
  * A rider is the index of a particle, which carries the vertex to its own position; or LM_RIDER_REGION + the index of a
- * region, which carries it where lm_region_transform says. Weights sum to 1 and may be negative for particles. `offsets`
+ * region, which carries it where lm_region_transform says. Weights sum to 1 and may be negative for particles. In a lattice
+ * they are the eight corners of the vertex's cell; bits 0, 1 and 2 of a corner's number tell on which side of the cell it
+ * is along the body's x, y and z, so that the weights of the corners on one side add up to the vertex's place in the cell. `offsets`
  * has lm_body_info.skin_vertices + 1 elements; how many riders and weights there are is its last one. Any array may be
  * null. LM_ERROR_ARGUMENT when the body has no skin. */
 #define LM_RIDER_REGION 0x80000000u

@@ -56,6 +56,7 @@ static void visit_skin(archive *a, lm_world *world, lmi_body *body)
     refuse_if(a, body->lattice && skin->kind == LM_SKIN_REGIONS);
     if (a->mode == LOAD) {
         skin->carrier_count = skin->kind == LM_SKIN_REGIONS ? body->region_count : 0;
+        skin->on_cells = body->lattice != NULL;
     }
     if (a->mode == LOAD && !lmi_skin_allocate(world, skin)) {
         a->out_of_memory = true;
@@ -66,6 +67,7 @@ static void visit_skin(archive *a, lm_world *world, lmi_body *body)
         refuse_if(a, !is_near(skin->vertices[n]));
         visit_index(a, &skin->offsets[n + 1], skin->weight_count + 1, false);
         refuse_if(a, skin->offsets[n + 1] < skin->offsets[n]);
+        refuse_if(a, skin->on_cells && skin->offsets[n + 1] != 8 * (n + 1));
     }
     for (size_t n = 0; n < (size_t)skin->triangle_count * 3; n++) {
         visit_index(a, &skin->triangles[n], skin->vertex_count, false);
@@ -73,6 +75,9 @@ static void visit_skin(archive *a, lm_world *world, lmi_body *body)
     for (uint32_t n = 0; n < skin->weight_count; n++) {
         visit_rider(a, body, &skin->riders[n]);
         visit_float(a, &skin->weights[n]);
+    }
+    if (a->mode == LOAD && ok(a)) {
+        lmi_skin_find_rest_normals(skin);
     }
 }
 
