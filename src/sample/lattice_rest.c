@@ -201,10 +201,12 @@ static void finish_lane(const double *raw, bool stretch, float *out)
     for (int k = 0; k < 3; k++) { /* the corners of a cell span space: none is 0, but for rounding */
         values[k] = values[k] > 1e-9 * values[0] ? values[k] : 1e-9 * values[0];
     }
-    double scale = 1.0 / sqrt(values[0] * values[2]);
+    /* a v + b / v for the largest and the smallest is as far above 1 as for the middle one below it. */
+    double spread = values[0] * values[2], scale = 2.0 / (values[0] + values[2] + values[1] + spread / values[1]);
     out[LMI_LATTICE_INVERSE_MASS * LMI_BLOCK] = any ? (float)(1.0 / mass) : 0.0f;
     out[LMI_LATTICE_SCALE * LMI_BLOCK] = (float)scale;
-    out[LMI_LATTICE_SPREAD * LMI_BLOCK] = (float)(1.0 / (scale * scale));
+    out[LMI_LATTICE_SPREAD * LMI_BLOCK] = (float)spread;
+    out[LMI_LATTICE_INVERSE_SQUARE * LMI_BLOCK] = (float)(1.0 / (scale * scale));
     for (int i = 0; i < 6; i++) {
         out[(LMI_LATTICE_REST + i) * LMI_BLOCK] = (float)q[i];
     }
