@@ -75,7 +75,7 @@ enum {
     LMI_LATTICE_REST = 7,           /* rest moments: xx yy zz xy yz zx           6 */
     LMI_LATTICE_RHO = 13,           /* the region's share of the stiffness; 0: no region */
     LMI_LATTICE_SHARE = 14,         /* of the particle: 1 / |R(i)| */
-    LMI_LATTICE_HOLD = 15,          /* mean of rho over its regions */
+    LMI_LATTICE_HOLD = 15,          /* mean of rho over its regions, by m~ of the particle */
     LMI_LATTICE_CONSTANTS = 16,
     /* For fits that follow stretch, besides: */
     LMI_LATTICE_WHITEN = 16,       /* root of the rest covariance, symmetric     6 */

@@ -154,7 +154,8 @@ static double sum_of_shares(const lmi_lattice *l, const float *stiffness, uint32
     return sum;
 }
 
-static void fill_shares(const lmi_lattice *l, const float *stiffness, double *raw, uint32_t *members)
+static void fill_shares(const lmi_lattice *l, const double *weights, const float *stiffness, double *raw,
+                        uint32_t *members)
 {
     for (uint32_t n = 0; n < l->block_count * LMI_BLOCK; n++) {
         double *to = raw + (size_t)(n / LMI_BLOCK) * RAW * LMI_BLOCK + n % LMI_BLOCK;
@@ -163,7 +164,8 @@ static void fill_shares(const lmi_lattice *l, const float *stiffness, double *ra
         double share = occupied ? 1.0 / l->degree[n] : 0.0;
         to[RAW_RHO * LMI_BLOCK] = !active ? 0.0 : stiffness ? (double)stiffness[n] : 1.0;
         to[RAW_SHARE * LMI_BLOCK] = share;
-        to[RAW_HOLD * LMI_BLOCK] = !occupied ? 0.0 : stiffness ? share * sum_of_shares(l, stiffness, n, members) : 1.0;
+        double hold = stiffness && occupied ? share * sum_of_shares(l, stiffness, n, members) : 1.0;
+        to[RAW_HOLD * LMI_BLOCK] = weights[n] > 0.0 ? hold / weights[n] : 0.0;
         for (int i = 0; !occupied && i < RAW_RHO; i++) { /* a sum beside the body belongs to nobody */
             to[i * LMI_BLOCK] = 0.0;
         }
@@ -319,7 +321,7 @@ bool lmi_lattice_weigh(lmi_memory *memory, lmi_lattice *l, const double *weights
     }
     if (ok) {
         correct_irregular(l, weights, raw);
-        fill_shares(l, stiffness, raw, members);
+        fill_shares(l, weights, stiffness, raw, members);
         ok = keep_kinds(memory, l, raw, stretch);
     }
     lmi_release(memory, s.z, 3 * s.z_stride, sizeof *s.z);

@@ -165,15 +165,13 @@ static void measured_end(const measured *m, lmi_lattice_sums *sums)
     }
 }
 
-/* d, in metres, from a particle's sums. */
-LMI_INLINE void pull_of(const lmi_lattice_step *step, const float *constants, const vf x[3], const vf corner[3],
-                        const vf sum[3], vf d[3])
+/* d, in metres, from a particle's sums and its m~ u. */
+LMI_INLINE void pull_of(const lmi_lattice_step *step, const float *constants, const float *f, const vf sum[3], vf d[3])
 {
-    vf u[3], local[3], share = vf_load(constants + LMI_LATTICE_SHARE * LMI_BLOCK);
+    vf local[3], share = vf_load(constants + LMI_LATTICE_SHARE * LMI_BLOCK);
     vf hold = vf_load(constants + LMI_LATTICE_HOLD * LMI_BLOCK);
-    lattice_local(step, x, corner, u);
     for (int i = 0; i < 3; i++) {
-        local[i] = share * sum[i] - hold * u[i];
+        local[i] = share * sum[i] - hold * vf_load(f + i * LMI_BLOCK);
     }
     for (int i = 0; i < 3; i++) {
         const float *row = step->forward + 3 * i;
@@ -190,15 +188,15 @@ LMI_INLINE void field_at(lm_vec3 velocity, lm_vec3 spin, const vf r[3], vf out[3
 }
 
 /* One piece of a block: v and x, and what there is to measure. `whole`: no lane is empty. */
-LMI_INLINE void move(const lmi_lattice_step *step, size_t particle, vf x[4], const vf d[3], bool whole, int piece,
-                     measured *m)
+LMI_INLINE void move(const lmi_lattice_step *step, size_t particle, const vf d[3], bool whole, int piece, measured *m)
 {
     const vf h = vf_set1(step->h), rate = vf_set1(step->rate), k = vf_set1(step->damping), zero = vf_set1(0.0f);
     const vf fast = vf_set1(LM_MAX_SPEED), far = vf_set1(LM_MAX_COORDINATE);
     const vf carry[3] = {vf_set1(step->carry.x), vf_set1(step->carry.y), vf_set1(step->carry.z)};
-    vf v[4], p[3],
-        r[3] = {x[0] - vf_set1(step->centre.x), x[1] - vf_set1(step->centre.y), x[2] - vf_set1(step->centre.z)};
+    vf x[4], v[4], p[3];
+    vf_load4(step->x + particle * 4, x);
     vf_load4(step->v + particle * 4, v);
+    vf r[3] = {x[0] - vf_set1(step->centre.x), x[1] - vf_set1(step->centre.y), x[2] - vf_set1(step->centre.z)};
     vm real = vf_lt(zero, v[3]);
     if (step->damping > 0.0f) {
         vf field[3];
@@ -230,12 +228,13 @@ LMI_INLINE void move(const lmi_lattice_step *step, size_t particle, vf x[4], con
     vf_store4(step->v + particle * 4, v[0], v[1], v[2], v[3]);
 }
 
-/* Scatter along z and integrate, or with `pull` write d there instead. */
-LMI_INLINE void integrate_plane(const lmi_lattice_step *step, uint32_t z, float *const planes[],
+/* Scatter along z and integrate, or with `pull` write d there instead. `f` is m~ u of the plane. */
+LMI_INLINE void integrate_plane(const lmi_lattice_step *step, uint32_t z, float *const planes[], const float *f,
                                 const lattice_sizes sizes, measured *m, float *pull)
 {
     const lmi_lattice *l = step->lattice;
     uint32_t first = l->plane_place[z];
+    measured here = *m; /* in registers, where there are enough of them */
     lattice_scatter_lists(l, z);
     lattice_owners owners = lattice_owners_of(&l->scatter, z);
     for (uint32_t place = 1; first + place < l->plane_place[z + 1]; place++) {
@@ -260,7 +259,7 @@ LMI_INLINE void integrate_plane(const lmi_lattice_step *step, uint32_t z, float 
         }
         for (int piece = 0; piece < LMI_PIECES; piece++) {
             int lane = piece * LMI_LANES;
-            vf sum[3], x[4], corner[3], d[3];
+            vf sum[3], d[3];
             if (irregular) {
                 for (int i = 0; i < 3; i++) {
                     sum[i] = vf_load(corrected + i * LMI_BLOCK + lane);
@@ -269,18 +268,17 @@ LMI_INLINE void integrate_plane(const lmi_lattice_step *step, uint32_t z, float 
                 lattice_scatter_z(at, (size_t)lane, sizes, sum);
             }
             size_t particle = (size_t)block * LMI_BLOCK + (size_t)lane;
-            vf_load4(step->x + particle * 4, x);
-            corners_of(step, block, lane, corner);
-            pull_of(step, constants + lane, x, corner, sum, d);
+            pull_of(step, constants + lane, f + (size_t)place * LATTICE_F * LMI_BLOCK + lane, sum, d);
             if (pull) {
                 for (int i = 0; i < 3; i++) {
                     vf_store(pull + (size_t)block * 3 * LMI_BLOCK + (size_t)(i * LMI_BLOCK + lane), d[i]);
                 }
             } else {
-                move(step, particle, x, d, whole, piece, m);
+                move(step, particle, d, whole, piece, &here);
             }
         }
     }
+    *m = here;
 }
 
 /* Where the sums of a plane along x and y are: kept near a cut, else in the worker's scratch for a while. */
@@ -302,7 +300,7 @@ LMI_INLINE void integrate_at(const lmi_lattice_step *step, int z, const lattice_
     for (int n = -w; n <= w; n++) {
         planes[w + n] = scattered_plane(step->lattice, k, z + n, w, keep);
     }
-    integrate_plane(step, (uint32_t)z, planes, sizes, m, pull);
+    integrate_plane(step, (uint32_t)z, planes, k->f[z % (2 * w + 1)], sizes, m, pull);
 }
 
 /* Planes first to last - 1; of those `from` to `until` - 1 are integrated. */
@@ -376,6 +374,7 @@ void LMI_KERNEL(lattice_finish)(const lmi_lattice_step *step, uint32_t slab, flo
     measured_begin(&m);
     for (int z = (int)l->slab[slab].first; z < (int)l->slab[slab].last; z++) {
         if (z < from || z >= until) {
+            load_plane(step, (uint32_t)z, k.f[z % (2 * (int)l->width + 1)]);
             FOR_SIZES(l, integrate_at(step, z, &k, sizes, true, &m, NULL))
         }
     }
