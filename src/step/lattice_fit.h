@@ -28,11 +28,10 @@
 /* Below this determinant (1 is about the rest shape) Newton's iteration is not tried. */
 #define LATTICE_LEAST_VOLUME 2e-2f
 
-/* Steps that all lanes take, and those that lanes take that are not settled by then. A lane is settled by the step that starts
- * at a determinant this near to 1: it leaves less than 5e-7, and what it leaves is a stretch, not a turn. Three steps are
- * enough for strains of a quarter inside a body. */
-#define LATTICE_STEPS 3
-#define LATTICE_FURTHER 6
+/* All lanes take three steps, lanes that are not settled by then a fourth, and few up to this many more. A lane is settled
+ * by the step that starts at a determinant this near to 1: it leaves less than 5e-7, and what it leaves is a stretch, not a
+ * turn. Three steps are enough for strains of a quarter inside a body. */
+#define LATTICE_FURTHER 5
 #define LATTICE_SETTLED 1e-3f
 
 typedef struct lattice_material {
@@ -91,41 +90,47 @@ static __attribute__((noinline)) vmat3 lattice_rotation_further(vmat3 a, vmat3 x
     return others ? lattice_rotation_otherwise(a, x, others) : x;
 }
 
+/* One step of iterates that are left to grow (below). */
+LMI_INLINE vmat3 lattice_grow(vmat3 y, vf spread, vf *det)
+{
+    vmat3 c = vmat_cofactors(y);
+    *det = vmat_determinant(y, c);
+    vf share = spread / *det;
+    for (int i = 0; i < 9; i++) {
+        y.m[i] = y.m[i] + share * c.m[i];
+    }
+    return y;
+}
+
 /* The rotation of `a`, times *by. Instead of halving each step the iterates are left to grow: after n steps they are
  * Y = X 2^(n - 1) / scale, so that a step is Y + cof Y / (scale² det Y) 4^(n - 1). That saves a quarter of the products;
- * powers of two change no bits. */
+ * powers of two change no bits. What a lane gets does not depend on its neighbours. */
 LMI_INLINE vmat3 lattice_rotation(vmat3 a, const float *constants, vf *by)
 {
-    vf scale = vf_load(constants + LMI_LATTICE_SCALE * LMI_BLOCK);
-    vf square = vf_load(constants + LMI_LATTICE_INVERSE_SQUARE * LMI_BLOCK), cube = scale * scale * scale;
-    vf first = vf_set1(0.0f), last = first;
-    vmat3 y = a;
-    for (int n = 0; n < LATTICE_STEPS; n++) {
-        vmat3 c = vmat_cofactors(y);
-        vf det = vmat_determinant(y, c), share;
-        if (n == 0) {
-            share = vf_load(constants + LMI_LATTICE_SPREAD * LMI_BLOCK) / det;
-            first = det;
-        } else {
-            share = vf_set1((float)(1 << 2 * (n - 1))) * square / det;
-            last = det;
-        }
+    const vf one = vf_set1(1.0f), two = vf_set1(2.0f), near = vf_set1(LATTICE_SETTLED);
+    vf scale = vf_load(constants + LMI_LATTICE_SCALE * LMI_BLOCK), cube = scale * scale * scale, first, det;
+    vf square = vf_load(constants + LMI_LATTICE_INVERSE_SQUARE * LMI_BLOCK);
+    vmat3 y = lattice_grow(a, vf_load(constants + LMI_LATTICE_SPREAD * LMI_BLOCK), &first);
+    y = lattice_grow(y, square, &det);
+    y = lattice_grow(y, vf_set1(4.0f) * square, &det);
+    *by = scale * vf_set1(0.25f);
+    vm sound = vf_lt(vf_set1(LATTICE_LEAST_VOLUME), first * (vf_set1(8.0f) * cube));
+    vm settled = vf_lt(vf_abs(det * (vf_set1(0.125f) * cube) - one), near), done = vm_and(sound, settled);
+    if (vm_any(vm_not(done))) {
+        vmat3 next = lattice_grow(y, vf_set1(16.0f) * square, &det);
         for (int i = 0; i < 9; i++) {
-            y.m[i] = y.m[i] + share * c.m[i];
+            y.m[i] = vf_select(settled, two * y.m[i], next.m[i]);
         }
-    }
-    *by = scale * vf_set1(1.0f / (1 << (LATTICE_STEPS - 1)));
-    first = first * (cube * vf_set1(8.0f));
-    last = last * (cube * vf_set1(1.0f / (float)(1 << 3 * (LATTICE_STEPS - 2))));
-    vm sound = vf_lt(vf_set1(LATTICE_LEAST_VOLUME), first);
-    vm settled = vf_lt(vf_abs(last - vf_set1(1.0f)), vf_set1(LATTICE_SETTLED));
-    if (vm_any(vm_not(vm_and(sound, settled)))) {
-        for (int i = 0; i < 9; i++) {
-            y.m[i] = y.m[i] * *by;
-            a.m[i] = a.m[i] * scale;
+        *by = scale * vf_set1(0.125f);
+        settled = vm_or(settled, vf_lt(vf_abs(det * (vf_set1(0.015625f) * cube) - one), near));
+        if (vm_any(vm_not(vm_and(sound, settled)))) {
+            for (int i = 0; i < 9; i++) {
+                y.m[i] = y.m[i] * *by;
+                a.m[i] = a.m[i] * scale;
+            }
+            *by = one;
+            y = lattice_rotation_further(a, y, settled, sound);
         }
-        *by = vf_set1(1.0f);
-        y = lattice_rotation_further(a, y, settled, sound);
     }
     return y;
 }

@@ -70,24 +70,11 @@ LMI_INLINE void fit_run(const lmi_lattice_step *step, uint32_t plane, const lmi_
             }
             continue;
         }
-        if (irregular) {
-            for (size_t lane = 0; lane < LMI_BLOCK; lane += LMI_LANES) {
-                vf m[12];
-                lattice_gather_x(k, at + lane, sizes, m);
-                for (int c = 0; c < 12; c++) {
-                    vf_store(k->moments + (size_t)c * sizes.run + at + lane, m[c]);
-                }
-            }
-            lattice_correct_moments(l, *owners, block, k->moments + at, sizes.run);
-        }
         for (size_t lane = 0; lane < LMI_BLOCK; lane += LMI_LANES) {
             vf m[12], t[12];
+            lattice_gather_x(k, at + lane, sizes, m);
             if (irregular) {
-                for (int c = 0; c < 12; c++) {
-                    m[c] = vf_load(k->moments + (size_t)c * sizes.run + at + lane);
-                }
-            } else {
-                lattice_gather_x(k, at + lane, sizes, m);
+                lattice_correct_moments(l, *owners, block, lane, m);
             }
             lattice_fit(m, constants + lane, &material, t);
             for (int c = 0; c < 12; c++) {
@@ -101,7 +88,7 @@ LMI_INLINE void fit_run(const lmi_lattice_step *step, uint32_t plane, const lmi_
 }
 
 /* Everything of a plane up to the scatter along y, which goes to `to`. */
-LMI_INLINE void match_plane(const lmi_lattice_step *step, uint32_t z, const lattice_work *k, float *const planes[],
+LMI_INLINE void match_plane(const lmi_lattice_step *step, uint32_t z, lattice_work *k, float *const planes[],
                             float *to, const lattice_sizes sizes)
 {
     const lmi_lattice *l = step->lattice;
@@ -112,6 +99,7 @@ LMI_INLINE void match_plane(const lmi_lattice_step *step, uint32_t z, const latt
         for (; gathered < last && l->run[gathered].y <= l->run[r].y + (uint32_t)sizes.w; gathered++) {
             lattice_gather_z(l, z, &l->run[gathered], planes, k, sizes);
         }
+        lattice_begin_run(&l->run[r], k, sizes.run);
         lattice_gather_y(l, z, &l->run[r], k, sizes);
         fit_run(step, z, &l->run[r], k, &owners, sizes);
         lattice_scatter_x(&l->run[r], k, sizes);
@@ -244,28 +232,14 @@ LMI_INLINE void integrate_plane(const lmi_lattice_step *step, uint32_t z, float 
         }
         const float *at[2 * LMI_LATTICE_MAX_WIDTH + 1];
         const float *constants = l->constants + (size_t)l->constants_of[block] * l->channels * LMI_BLOCK;
-        _Alignas(64) float corrected[3 * LMI_BLOCK];
         bool irregular = lattice_owners_in(&owners, block), whole = l->occupied[block] == 0xffff;
         lattice_taps_z(l, first, place, planes, LATTICE_XY, sizes.w, at);
-        for (int lane = 0; irregular && lane < LMI_BLOCK; lane += LMI_LANES) {
-            vf sum[3];
-            lattice_scatter_z(at, (size_t)lane, sizes, sum);
-            for (int i = 0; i < 3; i++) {
-                vf_store(corrected + i * LMI_BLOCK + lane, sum[i]);
-            }
-        }
-        if (irregular) {
-            lattice_correct_sums(l, &owners, block, corrected);
-        }
         for (int piece = 0; piece < LMI_PIECES; piece++) {
             int lane = piece * LMI_LANES;
             vf sum[3], d[3];
+            lattice_scatter_z(at, (size_t)lane, sizes, sum);
             if (irregular) {
-                for (int i = 0; i < 3; i++) {
-                    sum[i] = vf_load(corrected + i * LMI_BLOCK + lane);
-                }
-            } else {
-                lattice_scatter_z(at, (size_t)lane, sizes, sum);
+                lattice_correct_sums(l, owners, block, (size_t)lane, sum);
             }
             size_t particle = (size_t)block * LMI_BLOCK + (size_t)lane;
             pull_of(step, constants + lane, f + (size_t)place * LATTICE_F * LMI_BLOCK + lane, sum, d);
@@ -277,6 +251,7 @@ LMI_INLINE void integrate_plane(const lmi_lattice_step *step, uint32_t z, float 
                 move(step, particle, d, whole, piece, &here);
             }
         }
+        lattice_owners_pass(&owners, block);
     }
     *m = here;
 }
@@ -305,7 +280,7 @@ LMI_INLINE void integrate_at(const lmi_lattice_step *step, int z, const lattice_
 
 /* Planes first to last - 1; of those `from` to `until` - 1 are integrated. */
 LMI_INLINE void sweep_planes(const lmi_lattice_step *step, int first, int last, int from, int until,
-                             const lattice_work *k, const lattice_sizes sizes, measured *m, float *pull)
+                             lattice_work *k, const lattice_sizes sizes, measured *m, float *pull)
 {
     const lmi_lattice *l = step->lattice;
     const int w = sizes.w, count = 2 * w + 1, planes = (int)l->plane_count;
