@@ -32,14 +32,33 @@ static inline vf vf_load(const float *p) { return _mm512_load_ps(p); }
 static inline vf vf_loadu(const float *p) { return _mm512_loadu_ps(p); }
 static inline void vf_store(float *p, vf a) { _mm512_store_ps(p, a); }
 
-/* Two aligned loads and a shuffle: a load across two lines that were written a moment ago waits for both to reach the cache. */
-static inline vf vf_near(const float *p, int k)
+/* 16 floats from the k-th of two vectors on. */
+static inline __attribute__((always_inline)) vf lmi_align(vf low, vf high, int k)
 {
+    __m512i l = _mm512_castps_si512(low), h = _mm512_castps_si512(high);
+#define LMI_ALIGN(n)                                                                                                   \
+    case n: return _mm512_castsi512_ps(_mm512_alignr_epi32(h, l, n))
+    switch (__builtin_constant_p(k) ? k : 0) {
+        LMI_ALIGN(1);
+        LMI_ALIGN(2);
+        LMI_ALIGN(3);
+        LMI_ALIGN(13);
+        LMI_ALIGN(14);
+        LMI_ALIGN(15);
+    default: break;
+    }
+#undef LMI_ALIGN
     static const int32_t from[32] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
                                      16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
-    __m512i index = _mm512_loadu_si512(from + (k < 0 ? LMI_BLOCK + k : k));
+    return _mm512_permutex2var_ps(low, _mm512_loadu_si512(from + k), high);
+}
+
+/* Two aligned loads and a shuffle: a load across two lines that were written a moment ago waits for both to reach the cache.
+ * Always in line, so that a distance that is known chooses the shuffle; those of small widths have a cheap one. */
+static inline __attribute__((always_inline)) vf vf_near(const float *p, int k)
+{
     const float *low = k < 0 ? p - LMI_BLOCK : p;
-    return _mm512_permutex2var_ps(_mm512_load_ps(low), index, _mm512_load_ps(low + LMI_BLOCK));
+    return lmi_align(_mm512_load_ps(low), _mm512_load_ps(low + LMI_BLOCK), k < 0 ? LMI_BLOCK + k : k);
 }
 static inline vf vf_min(vf a, vf b) { return _mm512_min_ps(a, b); }
 static inline vf vf_max(vf a, vf b) { return _mm512_max_ps(a, b); }
