@@ -84,15 +84,14 @@ static inline void lattice_scatter_lists(const lmi_lattice *l, uint32_t plane)
                 for (int n = 0; n < LMI_LANES; n++) { /* vf_gather4 counts in fours */
                     record[n] = 4 * lists->member[(size_t)row * LMI_BLOCK + (size_t)(lane + n)];
                 }
-                vf q[4], t[3][4], sign = vf_load(offset + 3 * LMI_BLOCK);
-                vf_gather4(l->irregular_transforms, record, q);
-                for (int a = 0; a < 3; a++) {
-                    vf_gather4(l->irregular_transforms + 4 + 4 * a, record, t[a]);
+                vf t[12], sign = vf_load(offset + 3 * LMI_BLOCK); /* q, then T column by column */
+                for (int n = 0; n < 12; n += 4) {
+                    vf_gather4(l->irregular_transforms + n, record, t + n);
                 }
                 for (int i = 0; i < 3; i++) {
-                    vf move = (t[0][i] * vf_load(offset) + t[1][i] * vf_load(offset + LMI_BLOCK)) +
-                              t[2][i] * vf_load(offset + 2 * LMI_BLOCK);
-                    sums[i] = sums[i] + sign * (q[i] + move);
+                    vf move = (t[3 + i] * vf_load(offset) + t[6 + i] * vf_load(offset + LMI_BLOCK)) +
+                              t[9 + i] * vf_load(offset + 2 * LMI_BLOCK);
+                    sums[i] = sums[i] + sign * (t[i] + move);
                 }
             }
             vf_store4(out + 4 * lane, sums[0], sums[1], sums[2], vf_set1(0.0f));
@@ -158,7 +157,7 @@ static inline void lattice_keep_transforms(const lmi_lattice *l, lattice_owners 
         uint32_t lane = o->owner[o->next] % LMI_BLOCK;
         float *to = l->irregular_transforms + (size_t)o->next * LMI_BLOCK;
         for (size_t i = 0; i < 12; i++) {
-            to[i / 3 * 4 + i % 3] = transforms[lane + i * stride];
+            to[i] = transforms[lane + i * stride];
         }
         direct |= (uint32_t)l->direct[o->next] << lane;
     }
