@@ -44,6 +44,7 @@
     }
 
 CHOICES(mode_name, "rigid", "linear", "quadratic")                /* in the order of lm_mode */
+CHOICES(lattice_mass_name, "volume", "equal")                     /* of lm_lattice_mass */
 CHOICES(collider_shape_name, "plane", "sphere", "capsule", "box") /* of lm_shape */
 CHOICES(field_kind_name, "uniform", "wind", "point")              /* of lm_field_kind */
 CHOICES(skin_name, "particles", "regions")                        /* of lm_skin_kind */
@@ -97,10 +98,14 @@ static const format_field lattice_fields[] = {
           DOC("or about how many particles there are, for which the spacing is found")),
     FIELD(scene_lattice, width, FIELD_COUNT, RANGE(1, 8), STANDARD("1"),
           DOC("how many steps from cell to cell a region reaches; wider is stiffer")),
+    FIELD(scene_lattice, width_metres, FIELD_NUMBER, ABOVE(0.0, 1e5), UNIT("m"),
+          DOC("or how far it reaches, so that the body is as stiff at another spacing")),
+    FIELD(scene_lattice, mass, FIELD_CHOICE, STANDARD("\"volume\""), CHOICE(lattice_mass_name),
+          DOC("particles have the mass of the volume around them, or equal shares of the body's")),
     FIELD(scene_lattice, shell, FIELD_FLAG, STANDARD("false"),
           DOC("only the cells that the surface touches, not those that it encloses")),
 };
-static const field_group lattice_groups[] = {{{"spacing", "particles"}, false}};
+static const field_group lattice_groups[] = {{{"spacing", "particles"}, false}, {{"width", "width_metres"}, false}};
 static const format_record lattice_record =
     RECORD("lattice", scene_lattice, lattice_fields, GROUPS(lattice_groups),
            "The space that a shape or mesh takes up, divided into cubic cells. Their corners are the particles, and "
@@ -252,9 +257,10 @@ static const format_field body_fields[] = {
     FIELD(scene_body_entry, points, FIELD_VECTORS, UNIT("m"), DOC("or the particles themselves, in the body's frame")),
     FIELD(scene_body_entry, lattice, FIELD_RECORD, OF(lattice_record),
           DOC("makes a lattice of the shape or mesh, in place of clusters")),
-    FIELD(scene_body_entry, surface, FIELD_RECORD, OF(surface_record),
-          DOC("of a shape; absent: its vertices are particles, or it rides on the lattice, and pictures show a finer "
-              "one")),
+    FIELD(
+        scene_body_entry, surface, FIELD_RECORD, OF(surface_record),
+        DOC("of a shape; absent: its vertices are particles, and pictures show a finer one; that of a lattice rides on "
+            "its cells and is as fine as it is asked to be")),
     FIELD(scene_body_entry, particles, FIELD_COUNT, RANGE(1, 1048576),
           DOC("the exact number of particles in a shape; absent: as dense as its surface")),
     FIELD(scene_body_entry, mass, FIELD_NUMBER, ABOVE(0.0, 1e12), UNIT("kg"), STANDARD("1"),

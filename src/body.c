@@ -207,7 +207,7 @@ void lmi_body_free(lm_world *world, lmi_body *body)
     lmi_release(memory, body->rotation, (size_t)body->region_count * 9, sizeof *body->rotation);
     lmi_release(memory, body->plastic, (size_t)body->region_count * 6, sizeof *body->plastic);
     if (body->stiffness) {
-        lmi_release(memory, body->stiffness, body->region_count, sizeof *body->stiffness);
+        lmi_release(memory, body->stiffness, lmi_body_regions(body), sizeof *body->stiffness);
     }
     lmi_release(memory, body->home, (size_t)body->padded_count * 8, sizeof *body->home);
     lmi_skin_free(world, &body->skin);
