@@ -1,6 +1,5 @@
 /* Reading folders. */
-#define _POSIX_C_SOURCE 200809L
-#define _XOPEN_SOURCE 700
+#define _XOPEN_SOURCE 700 /* POSIX, and realpath */
 
 #include "viewer/files.h"
 

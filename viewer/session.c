@@ -192,6 +192,16 @@ lm_result session_step(session *s, scene_error *error)
     return result ? result : record_frame(s, error);
 }
 
+/* Whoever goes back a frame will go back another: on the way to a frame from a key far before it, nearer ones are made. */
+static void keep_waypoint(session *s)
+{
+    timeline_key key;
+    if (s->frame % TIMELINE_WAY_FRAMES == 0 && !session_is_live(s) &&
+        timeline_find_key(&s->timeline, s->frame)->frame != s->frame && session_take_key(s, &key)) {
+        timeline_add_waypoint(&s->timeline, key);
+    }
+}
+
 lm_result session_seek(session *s, uint32_t frame, scene_error *error)
 {
     frame = frame < session_first(s) ? session_first(s) : frame > session_last(s) ? session_last(s) : frame;
@@ -202,6 +212,7 @@ lm_result session_seek(session *s, uint32_t frame, scene_error *error)
         change let_go = {.kind = CHANGE_RELEASE};
         session_change(s, &let_go, error);
     }
+    timeline_drop_waypoints(&s->timeline, frame);
     const timeline_key *key = timeline_find_key(&s->timeline, frame);
     lm_result result = LM_OK;
     if (frame < s->frame || key->frame > s->frame) {
@@ -213,6 +224,9 @@ lm_result session_seek(session *s, uint32_t frame, scene_error *error)
     }
     while (result == LM_OK && s->frame < frame) {
         result = repeat_frame(s, error);
+        if (result == LM_OK) {
+            keep_waypoint(s);
+        }
     }
     return result;
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_BYTES ((long)1 << 31) /* of a snapshot that is read */
+#define MOST_BYTES 0x7fffffffL /* of a snapshot that is read */
 
 static bool write_world(const lm_world *world, const char *path, image_error *wrong)
 {

@@ -118,6 +118,36 @@ bool timeline_add_key(timeline *t, timeline_key key)
     return true;
 }
 
+void timeline_add_waypoint(timeline *t, timeline_key key)
+{
+    if (!reserve(&t->keys, &t->key_capacity, t->key_count, sizeof *t->keys)) {
+        free_key(&key);
+        return;
+    }
+    size_t place = t->key_count;
+    while (place > 0 && t->keys[place - 1].frame > key.frame) {
+        place--;
+    }
+    memmove(&t->keys[place + 1], &t->keys[place], (t->key_count - place) * sizeof *t->keys);
+    key.waypoint = true;
+    t->keys[place] = key;
+    t->key_count++;
+}
+
+void timeline_drop_waypoints(timeline *t, uint32_t frame)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < t->key_count; i++) {
+        timeline_key *key = &t->keys[i];
+        if (key->waypoint && (key->frame > frame || key->frame + TIMELINE_KEY_FRAMES < frame)) {
+            free_key(key);
+        } else {
+            t->keys[kept++] = *key;
+        }
+    }
+    t->key_count = kept;
+}
+
 bool timeline_add_change(timeline *t, const change *made)
 {
     /* Where a hand is moved twice in a frame, only the last counts. */

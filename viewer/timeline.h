@@ -16,8 +16,11 @@
 #define TIMELINE_KEY_FRAMES 60        /* at most, from one key to the next */
 #define TIMELINE_BYTES_A_FRAME 200000 /* of snapshots, where that allows a key so often */
 
+#define TIMELINE_WAY_FRAMES 8 /* from one waypoint to the next, see timeline_add_waypoint */
+
 typedef struct timeline_key {
     uint32_t frame;
+    bool waypoint;
     void *snapshot;
     size_t size;
     void *marks; /* the scene's */
@@ -51,6 +54,11 @@ bool timeline_wants_key(const timeline *timeline, size_t size);
 
 /* A key for the last frame; takes over key->snapshot and key->marks, in any case. */
 bool timeline_add_key(timeline *timeline, timeline_key key);
+
+/* A key for a frame between others, made on the way back to it, so that the frames before it are near too; takes over what
+ * `key` holds in any case. Those that are no longer on the way to a frame are dropped. */
+void timeline_add_waypoint(timeline *timeline, timeline_key key);
+void timeline_drop_waypoints(timeline *timeline, uint32_t frame);
 
 /* A change made in the last frame. */
 bool timeline_add_change(timeline *timeline, const change *change);

@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PLAIN_DPI 96.0f
-
 /* ------------------------------------------------------------------------------------------------------------------
  * Opening
  */
@@ -61,14 +59,15 @@ static bool start_video(char error[WINDOW_ERROR_SIZE])
     return true;
 }
 
-/* Pixels for a point, as far as it can be known before there is a window: X11 tells by the resolution of its screen. */
+/* Pixels for a point on a screen of this density, where the system does not say: X11 knows nothing but the size of the screen in
+ * millimetres, which can be wrong. Ordinary screens, and those of laptops, have up to 160 dots an inch. */
 static float screen_scale(void)
 {
-    float dpi = PLAIN_DPI;
-    if (SDL_GetDisplayDPI(0, &dpi, NULL, NULL) != 0) {
+    float dpi = 0.0f;
+    if (SDL_GetDisplayDPI(0, &dpi, NULL, NULL) != 0 || !(dpi < 700.0f)) {
         return 1.0f;
     }
-    return fminf(fmaxf(floorf(4.0f * dpi / PLAIN_DPI + 0.5f) / 4.0f, 1.0f), 4.0f);
+    return dpi < 160.0f ? 1.0f : dpi < 200.0f ? 1.5f : dpi < 300.0f ? 2.0f : 3.0f;
 }
 
 static bool make_context(window *w, char error[WINDOW_ERROR_SIZE])

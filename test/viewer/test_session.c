@@ -105,6 +105,13 @@ static void frames_between_keys_are_stepped_to(void **context)
         seek(s, (uint32_t)i);
         assert_true(s->hash == hashes[i]);
     }
+    seek(s, 39); /* on the way there keys were left, so that 38 is near */
+    assert_int_equal(timeline_find_key(&s->timeline, 38)->frame, 32);
+    seek(s, 38);
+    assert_true(s->hash == hashes[38]);
+    seek(s, 101);
+    seek(s, 3);
+    assert_int_equal(s->timeline.key_count, 3); /* and they do not pile up */
     assert_int_equal(s->mismatches, 0);
     session_close(s);
 }
@@ -115,9 +122,35 @@ static void a_wrong_frame_is_noticed(void **context)
     (void)context;
     session *s = open_session("modes");
     step(s, 10);
-    s->timeline.hashes[7]++;
-    seek(s, 7);
-    assert_true(s->mismatches > 0);
+    for (uint32_t i = 5; i <= 8; i++) {
+        s->timeline.hashes[i]++;
+    }
+    seek(s, 4);
+    assert_int_equal(s->mismatches, 0);
+    step(s, 4);
+    assert_int_equal(s->mismatches, 4);
+    session_close(s);
+}
+
+/* What is done in the past replaces what came after it, snapshots among them. */
+static void another_future_replaces_the_first(void **context)
+{
+    (void)context;
+    session *s = open_session("sticks");
+    uint64_t hashes[21];
+    step(s, 20);
+    seek(s, 10);
+    make(s, (change){.kind = CHANGE_SQUASH, .body = scene_get_body(s->scene, 1).id});
+    assert_int_equal(session_last(s), 10);
+    for (uint32_t i = 10; i < 20; i++) {
+        step(s, 1);
+        hashes[s->frame] = s->hash;
+    }
+    for (uint32_t i = 20; i > 10; i--) {
+        seek(s, i);
+        assert_true(s->hash == hashes[i]);
+    }
+    assert_int_equal(s->mismatches, 0);
     session_close(s);
 }
 
@@ -389,6 +422,7 @@ int main(void)
         cmocka_unit_test(any_frame_can_be_returned_to),
         cmocka_unit_test(frames_between_keys_are_stepped_to),
         cmocka_unit_test(a_wrong_frame_is_noticed),
+        cmocka_unit_test(another_future_replaces_the_first),
         cmocka_unit_test(changes_made_at_the_end_are_kept),
         cmocka_unit_test(restarting_restores_everything),
         cmocka_unit_test(old_frames_are_forgotten),
