@@ -116,6 +116,39 @@ static void frames_between_keys_are_stepped_to(void **context)
     session_close(s);
 }
 
+/* The scene's own drags begin and end at their times, however often those are passed. */
+static void the_scene_keeps_its_hold(void **context)
+{
+    (void)context;
+    static const char text[] =
+        "{\"limber\": 1, \"title\": \"held for a while\", \"frames\": 60, \"bodies\": [{\"name\": \"a\","
+        "\"shape\": {\"name\": \"box\"}}], \"drags\": [{\"body\": \"a\", \"particle\": 0, \"from\": 0.1,"
+        "\"until\": 0.7, \"offset\": [0, 2, 0]}]}";
+    char path[] = "/tmp/limber-held-XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0 && write(file, text, sizeof text - 1) == (ssize_t)(sizeof text - 1));
+    close(file);
+    session *s = open_session(path);
+    remove(path);
+    scene_error error;
+    uint32_t end = scene_frames(s->scene);
+    step(s, end);
+    uint64_t last = s->hash;
+    seek(s, end / 3);
+    uint64_t third = s->hash;
+    step(s, end - end / 3); /* past the moment at which it lets go */
+    assert_true(s->hash == last && s->mismatches == 0);
+    seek(s, 1);
+    step(s, end - 1);
+    assert_true(s->hash == last);
+    seek(s, end / 3);
+    assert_true(s->hash == third && s->mismatches == 0);
+    assert_int_equal(session_restart(s, false, &error), LM_OK);
+    step(s, end);
+    assert_true(s->hash == last);
+    session_close(s);
+}
+
 /* A hash that is not what it was must not go unnoticed. */
 static void a_wrong_frame_is_noticed(void **context)
 {
@@ -284,6 +317,10 @@ static void it_slows_down_honestly(void **context)
     assert_int_equal(steps, 120); /* two of the six that are due in each frame of the window */
     assert_int_equal(behind, 60);
     assert_true(fabs(clock_factor(&clock) - 1.0 / 3.0) < 0.02);
+    clock_pass(&clock, 0.1); /* the steps become quick: only what is due now is made, not what was dropped */
+    for (steps = 0; clock_take_step(&clock, 1.0 / 60.0, 0.0, 0.05); steps++) {
+    }
+    assert_int_equal(steps, 6);
     clock_start(&clock, 0.25);
     assert_true(clock_factor(&clock) == 0.25);
     clock_pass(&clock, 30.0); /* the window was hidden: that is not caught up with */
@@ -421,6 +458,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_frame_can_be_returned_to),
         cmocka_unit_test(frames_between_keys_are_stepped_to),
+        cmocka_unit_test(the_scene_keeps_its_hold),
         cmocka_unit_test(a_wrong_frame_is_noticed),
         cmocka_unit_test(another_future_replaces_the_first),
         cmocka_unit_test(changes_made_at_the_end_are_kept),
