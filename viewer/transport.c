@@ -79,7 +79,7 @@ void transport_draw(app *a)
     ui_window_begin("transport", UI_PANEL, box);
     draw_buttons(a);
     /* What there is no room for is left out. */
-    float speed_width = box.width < 640.0f ? 0.0f : 168.0f, factor_width = box.width < 440.0f ? 0.0f : 116.0f;
+    float speed_width = box.width < 720.0f ? 0.0f : 168.0f, factor_width = box.width < 440.0f ? 0.0f : 116.0f;
     float bar = ui_width_left() - 70.0f - factor_width - speed_width - 16.0f;
     float now = (float)s->frame;
     if (widget_time_bar("Timeline", fmaxf(bar, 60.0f), (float)session_first(s), (float)session_last(s), &now)) {
