@@ -2,6 +2,7 @@
  * Reading and writing the state of a body.
  */
 #include "base/guard.h"
+#include "step/lattice_motion.h"
 #include "world.h"
 
 #include <string.h>
@@ -226,6 +227,9 @@ lm_result lm_body_set_state(lm_world *world, lm_body_id id, lm_dvec3 base, const
             lm_vec3 velocity = velocities[body->order[n]];
             v[0] = velocity.x, v[1] = velocity.y, v[2] = velocity.z;
         }
+    }
+    if (body->lattice) {
+        lmi_lattice_forget_drift(body->lattice);
     }
     lmi_body_update_bounds(body);
     lmi_skin_update(world, body);

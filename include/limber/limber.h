@@ -256,7 +256,7 @@ LM_API uint32_t lm_world_get_colliders(const lm_world *world, lm_collider_id *id
  *
  *   rigid      rotation and translation: every deformation is resisted.
  *   linear     stretch and shear too, at constant volume, to the share `beta`.
- *   quadratic  bending and twisting too, to the share `beta`.
+ *   quadratic  bending and twisting too, to the share `beta`. Not for lattices, which bend by their many small regions.
  *
  * Stiffness is given as the frequency and damping ratio with which a single rigid region rings. The deformations that
  * a mode follows ring slower, by about sqrt(1 - beta), and a body of many regions rings slower still (see
@@ -277,13 +277,26 @@ typedef enum lm_stiffness {
     LM_STIFFNESS_COUNT
 } lm_stiffness;
 
+/* Damping takes out the share of velocity that is not rigid motion: of the body (each connected part of a lattice) as a
+ * whole, or of the regions around each particle. Regional damping stills what is local (a jelly's ripples) at the rate
+ * asked, and waves much longer than a region hardly at all: a deformation that rings at sqrt(share) times the frequency of a
+ * single region loses its velocity at `share` times the rate. */
+typedef enum lm_damping {
+    LM_DAMPING_GLOBAL = 0, /* towards the motion of the body as a whole */
+    LM_DAMPING_REGIONAL,   /* towards the motion of the regions. Of lattices; clusters refuse it */
+    LM_DAMPING_COUNT
+} lm_damping;
+
 typedef struct lm_material {
-    lm_mode mode;           /* default LM_MODE_LINEAR */
-    lm_stiffness stiffness; /* default LM_STIFFNESS_HERTZ */
-    float hertz;            /* 0 to 1e6; default 8 */
-    float damping_ratio;    /* 0 to 1e6, 1 is critical; default 0.1 */
-    float alpha;            /* 0 to 1 for each substep; default 0.5 */
-    float damping;          /* 1/s at which deformation velocity decays, with alpha; 0 to 1e6; default 0 */
+    lm_mode mode;            /* default LM_MODE_LINEAR */
+    lm_stiffness stiffness;  /* default LM_STIFFNESS_HERTZ */
+    float hertz;             /* 0 to 1e6; default 8 */
+    float damping_ratio;     /* 0 to 1e6, 1 is critical; default 0.1 */
+    float alpha;             /* 0 to 1 for each substep; default 0.5 */
+    float damping;           /* 1/s at which deformation velocity decays, with alpha; 0 to 1e6; default 0 */
+    lm_damping damping_kind; /* default LM_DAMPING_GLOBAL */
+    uint32_t damping_every; /* every how many substeps, for all that time at once: regional damping costs as much as the
+                               rest of the step; 1 to LM_MAX_SUBSTEPS; default 1 */
     float beta;             /* 0 to 0.95; default 0.5. No effect in rigid mode */
     float yield;            /* strain above which the shape flows, 0 to 1e6; default 0: it never does */
     float creep;            /* 1/s at which strain becomes lasting while it is above the yield; 0 to 1e6; default 5 */

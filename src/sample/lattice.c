@@ -366,7 +366,8 @@ static bool make_with(lmi_memory *memory, const lmi_voxels *cells, uint64_t *row
     if (ok) {
         l->block_count = map_blocks(cells, l->phase, row, &map);
         ok = fill_blocks(memory, cells, row, &map, l) && make_places(memory, &map, l) &&
-             lmi_lattice_find_regions(memory, &map, l) && make_slabs(memory, l) && make_room(memory, l);
+             lmi_lattice_find_regions(memory, &map, l) && lmi_lattice_find_parts(memory, l) && make_slabs(memory, l) &&
+             make_room(memory, l);
     }
     lmi_release(memory, map.block, box, sizeof *map.block);
     return ok;
@@ -413,6 +414,7 @@ void lmi_lattice_free(lmi_memory *memory, lmi_lattice *l)
     lmi_release(memory, l->active, blocks, sizeof *l->active);
     lmi_release(memory, l->degree, blocks * LMI_BLOCK, sizeof *l->degree);
     lmi_release(memory, l->at, blocks, sizeof *l->at);
+    lmi_lattice_free_parts(memory, l);
     lmi_release(memory, l->plane_place, planes, sizeof *l->plane_place);
     lmi_release(memory, l->plane_run, planes, sizeof *l->plane_run);
     lmi_release(memory, l->plane_block, planes, sizeof *l->plane_block);

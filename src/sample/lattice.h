@@ -83,6 +83,15 @@ enum {
     LMI_LATTICE_ALL_CONSTANTS = 28,
 };
 
+/* Channels of what finds the best affine map of a region, for plastic fits and regional damping; they come after the others,
+ * from lmi_lattice.affine on. */
+enum {
+    LMI_LATTICE_INVERSE_REST = 0, /* of the rest moments: xx yy zz xy yz zx     6 */
+    LMI_LATTICE_ACTIVE = 6,       /* 1: a region, 0: a repetition or no particle  */
+    LMI_LATTICE_NARROW = 7,       /* square of the smallest rest moment           */
+    LMI_LATTICE_AFFINE_CONSTANTS = 8,
+};
+
 typedef struct lmi_lattice {
     double spacing; /* metres */
     lm_dvec3 first; /* rest position of corner (0, 0, 0) */
@@ -111,6 +120,11 @@ typedef struct lmi_lattice {
     uint32_t *along_y; /* [places][2 width] place in the same plane at y - 1, y + 1, y - 2, y + 2, ... */
     uint32_t *along_z; /* [places][2 width] place in plane z - 1, z + 1, z - 2, ... */
 
+    uint32_t part_count; /* that no cell connects with each other */
+    uint32_t
+        *part_of_block; /* [blocks + 1] or LMI_LATTICE_NONE: of several. Null, as the next, where there is one part */
+    uint32_t *part;     /* [blocks + 1][LMI_BLOCK], or LMI_LATTICE_NONE: no particle */
+
     lmi_lattice_lists gather, scatter;
     uint32_t irregular_count;
     uint8_t *direct; /* [irregular] the list is the whole region, which takes no part in the fast sums */
@@ -132,6 +146,7 @@ typedef struct lmi_lattice {
     uint32_t *constants_of; /* [blocks + 1] index into `constants` */
     float *constants;       /* [distinct][channels][LMI_BLOCK] */
     uint32_t constants_count, channels;
+    uint32_t affine; /* channel where LMI_LATTICE_INVERSE_REST is; 0: there are none */
 } lmi_lattice;
 
 /* Floats between the channels of a run, which has an empty block at either end. Short runs all have the same. */
@@ -190,10 +205,19 @@ bool lmi_lattice_list(lmi_memory *memory, lmi_lattice *lattice, const uint32_t *
                       lmi_lattice_pair *pairs, uint32_t pair_count);
 void lmi_lattice_lists_free(lmi_memory *memory, const lmi_lattice *lattice, lmi_lattice_lists *lists);
 
+/* Finds the connected parts (lattice_parts.c). False when out of memory. */
+bool lmi_lattice_find_parts(lmi_memory *memory, lmi_lattice *lattice);
+void lmi_lattice_free_parts(lmi_memory *memory, lmi_lattice *lattice);
+
+/* Which constants of regions are wanted besides those of a rigid fit. */
+typedef struct lmi_lattice_wants {
+    bool stretch; /* of linear fits */
+    bool affine;  /* of plastic fits and regional damping */
+} lmi_lattice_wants;
+
 /* The constants of all regions for the fit weights m~ of the particles ([blocks + 1][LMI_BLOCK]) and the regions' shares of
- * the stiffness (the same, or null: 1). With `stretch` also what linear and plastic fits want. False when out of memory;
- * then nothing has changed. */
+ * the stiffness (the same, or null: 1). False when out of memory; then nothing has changed. */
 bool lmi_lattice_weigh(lmi_memory *memory, lmi_lattice *lattice, const double *weights, const float *stiffness,
-                       bool stretch);
+                       lmi_lattice_wants wants);
 
 #endif
