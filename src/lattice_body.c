@@ -211,6 +211,8 @@ static void derive_masses(lmi_body *body)
     LMI_PARTICLES_EACH(body, n) { body->v[(size_t)n * 4 + 3] = (float)(body->mass[n] / body->mean_mass); }
 }
 
+static size_t sums_count(const lmi_lattice *l) { return 2 * (size_t)lmi_lattice_slab_parts(l, l->slab_count); }
+
 lm_result lmi_lattice_body_allocate(lm_world *world, lmi_body *body, const lmi_voxels *cells, uint32_t width)
 {
     body->lattice = lmi_allocate(&world->memory, 1, sizeof *body->lattice);
@@ -228,7 +230,7 @@ lm_result lmi_lattice_body_allocate(lm_world *world, lmi_body *body, const lmi_v
     body->particle_count = l->particle_count;
     body->place_count = (l->block_count + 1) * LMI_BLOCK;
     lmi_lattice_body *lattice = body->lattice;
-    lattice->sums = lmi_allocate(&world->memory, 2 * (size_t)l->slab_count * l->part_count, sizeof *lattice->sums);
+    lattice->sums = lmi_allocate(&world->memory, sums_count(l), sizeof *lattice->sums);
     lattice->part = lmi_allocate(&world->memory, l->part_count, sizeof *lattice->part);
     lattice->motion = lmi_allocate(&world->memory, l->part_count, sizeof *lattice->motion);
     if (!lmi_body_allocate(world, body) || !lattice->sums || !lattice->part || !lattice->motion) {
@@ -438,8 +440,7 @@ void lmi_lattice_body_free(lm_world *world, lmi_body *body)
     if (body->lattice) {
         lmi_lattice_body *lattice = body->lattice;
         uint32_t parts = lattice->shape.part_count;
-        lmi_release(&world->memory, lattice->sums, 2 * (size_t)lattice->shape.slab_count * parts,
-                    sizeof *lattice->sums);
+        lmi_release(&world->memory, lattice->sums, sums_count(&lattice->shape), sizeof *lattice->sums);
         lmi_release(&world->memory, lattice->part, parts, sizeof *lattice->part);
         lmi_release(&world->memory, lattice->motion, parts, sizeof *lattice->motion);
         free_plastic(world, body, &lattice->plastic);

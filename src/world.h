@@ -62,8 +62,16 @@ typedef struct lmi_lattice_body {
     float *velocity_moments;               /* [irregular + 1][LMI_BLOCK], null: no regional damping so far */
     bool swept;                            /* in this substep: it was moved by sweeps */
     lmi_lattice_step step;
-    lmi_lattice_sums *sums; /* [2 slabs][parts] of this substep's sweeps, then of what they left */
+    lmi_lattice_sums *sums; /* [2][parts of each slab] of this substep's sweeps, then of what they left */
 } lmi_lattice_body;
+
+/* Where a sweep of a slab, or what comes after (`left`), puts the sums of its parts. */
+static inline lmi_lattice_sums *lmi_lattice_sums_of(const lmi_lattice_body *lattice, uint32_t slab, bool left)
+{
+    const lmi_lattice *l = &lattice->shape;
+    uint32_t all = lmi_lattice_slab_parts(l, l->slab_count);
+    return lattice->sums + (left ? all : 0) + lmi_lattice_slab_parts(l, slab);
+}
 
 #define LMI_SKIN_REGION 0x80000000u
 

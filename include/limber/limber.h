@@ -264,7 +264,7 @@ LM_API uint32_t lm_world_get_colliders(const lm_world *world, lm_collider_id *id
  * the body is as stiff as the step allows, and lm_body_info says so. A rigid body is the limit: LM_STIFFNESS_ALPHA with
  * alpha 1 and some damping.
  *
- * With a yield above 0 the body is plastic, in every mode: where a region is strained beyond the yield (the largest
+ * With a yield above 0 the body is plastic, in every mode, clusters and lattices alike: where a region is strained beyond the yield (the largest
  * stretch less 1), its rest shape follows at the rate of the creep, at constant volume, up to max_plastic. Strain below
  * the yield is elastic and goes back.
  */
@@ -348,6 +348,8 @@ typedef struct lm_clusters {
  * The cost of a step does not grow much with the width. A wider region makes the body stiffer: to keep a material when the
  * spacing changes, keep alpha times width (width + 1) times the square of the spacing.
  *
+ * Pieces that no cell joins are parts of one body: each keeps its own momentum and spin, and is damped by itself.
+ *
  * Particles are numbered by their corners, along x first, then y, then z. Repetitions of a region count once. */
 typedef struct lm_lattice {
     const lm_vec3 *vertices; /* of the mesh, in the body's own frame, metres; null (default): no mesh */
@@ -394,7 +396,7 @@ LM_API lm_result lm_body_destroy(lm_world *world, lm_body_id body);
 LM_API bool lm_body_is_valid(const lm_world *world, lm_body_id body);
 
 /* Every parameter may change while running; the next step uses it. Another mode makes that step lay the body out anew,
- * which allocates. */
+ * which allocates; on a lattice another mode, a first yield and a first regional damping allocate here. */
 LM_API lm_result lm_body_set_material(lm_world *world, lm_body_id body, const lm_material *material);
 LM_API lm_result lm_body_get_material(const lm_world *world, lm_body_id body, lm_material *material);
 
@@ -774,8 +776,8 @@ LM_API void lm_world_get_totals(const lm_world *world, lm_totals *totals);
  * Snapshots
  */
 
-/* A hash of the state: positions, velocities, region rotations and connectivity of all bodies, in slot order. Not of
- * materials, colliders and the like, nor of statistics. */
+/* A hash of the state: positions, velocities, region rotations, lasting deformation and connectivity of all bodies, in slot
+ * order. Not of materials, colliders and the like, nor of statistics. */
 LM_API uint64_t lm_world_hash(const lm_world *world);
 
 /* The number of bytes that lm_world_save needs now. */

@@ -366,7 +366,7 @@ static bool make_with(lmi_memory *memory, const lmi_voxels *cells, uint64_t *row
     if (ok) {
         l->block_count = map_blocks(cells, l->phase, row, &map);
         ok = fill_blocks(memory, cells, row, &map, l) && make_places(memory, &map, l) &&
-             lmi_lattice_find_regions(memory, &map, l) && lmi_lattice_find_parts(memory, l) && make_slabs(memory, l) &&
+             lmi_lattice_find_regions(memory, &map, l) && make_slabs(memory, l) && lmi_lattice_find_parts(memory, l) &&
              make_room(memory, l);
     }
     lmi_release(memory, map.block, box, sizeof *map.block);

@@ -125,6 +125,9 @@ typedef struct lmi_lattice {
         *part_of_block; /* [blocks + 1] or LMI_LATTICE_NONE: of several. Null, as the next, where there is one part */
     uint32_t *part;     /* [blocks + 1][LMI_BLOCK], or LMI_LATTICE_NONE: no particle */
 
+    uint32_t *slab_part_first; /* [slabs + 1] into slab_part; null where there is one part */
+    uint32_t *slab_part;       /* parts with particles in a slab, ascending */
+
     lmi_lattice_lists gather, scatter;
     uint32_t irregular_count;
     uint8_t *direct; /* [irregular] the list is the whole region, which takes no part in the fast sums */
@@ -205,8 +208,15 @@ bool lmi_lattice_list(lmi_memory *memory, lmi_lattice *lattice, const uint32_t *
                       lmi_lattice_pair *pairs, uint32_t pair_count);
 void lmi_lattice_lists_free(lmi_memory *memory, const lmi_lattice *lattice, lmi_lattice_lists *lists);
 
-/* Finds the connected parts (lattice_parts.c). False when out of memory. */
+/* Finds the connected parts, and which of them are in each slab (lattice_parts.c). False when out of memory. */
 bool lmi_lattice_find_parts(lmi_memory *memory, lmi_lattice *lattice);
+
+/* Entries of slab_part before a slab's own: where there is one part every slab has an entry. */
+static inline uint32_t lmi_lattice_slab_parts(const lmi_lattice *lattice, uint32_t slab)
+{
+    return lattice->slab_part_first ? lattice->slab_part_first[slab] : slab;
+}
+
 void lmi_lattice_free_parts(lmi_memory *memory, lmi_lattice *lattice);
 
 /* Which constants of regions are wanted besides those of a rigid fit. */

@@ -14,6 +14,8 @@
  */
 #include "step/lattice_motion.h"
 
+#include <string.h>
+
 static lm_dvec3 apply_inertia(const double inertia[6], lm_dvec3 w)
 {
     return dvec(inertia[0] * w.x + inertia[3] * w.y + inertia[5] * w.z,
@@ -90,29 +92,37 @@ void lmi_lattice_forget_drift(lmi_lattice_body *lattice)
     }
 }
 
-/* What the sweeps of all slabs measured of a part. */
-static lmi_lattice_sums total_of(const lmi_lattice_body *lattice, uint32_t part)
+/* Adds up what the sweeps of all slabs measured of each part: into its sums, which predict has done with, and its bounds. */
+static void total_parts(lmi_lattice_body *lattice)
 {
-    lmi_lattice_sums total = {{0.0}, {3e38f, 3e38f, 3e38f}, {-3e38f, -3e38f, -3e38f}};
-    for (uint32_t slab = 0; slab < 2 * lattice->shape.slab_count; slab++) {
-        const lmi_lattice_sums *from = &lattice->sums[slab * lattice->shape.part_count + part];
-        for (int i = 0; i < 6; i++) {
-            total.pull[i] += from->pull[i];
-        }
-        for (int a = 0; a < 3; a++) {
-            total.lower[a] = fminf(total.lower[a], from->lower[a]);
-            total.upper[a] = fmaxf(total.upper[a], from->upper[a]);
-        }
+    const lmi_lattice *l = &lattice->shape;
+    for (uint32_t n = 0; n < l->part_count; n++) {
+        lmi_lattice_part *part = &lattice->part[n];
+        memset(part->sums, 0, sizeof part->sums);
+        part->lower = (lm_vec3){3e38f, 3e38f, 3e38f};
+        part->upper = (lm_vec3){-3e38f, -3e38f, -3e38f};
     }
-    return total;
+    uint32_t count = lmi_lattice_slab_parts(l, l->slab_count);
+    for (uint32_t n = 0; n < 2 * count; n++) {
+        const lmi_lattice_sums *from = &lattice->sums[n];
+        lmi_lattice_part *part = &lattice->part[l->slab_part ? l->slab_part[n % count] : 0];
+        const float *low = from->lower, *high = from->upper;
+        for (int i = 0; i < 6; i++) {
+            part->sums[i] += from->pull[i];
+        }
+        part->lower =
+            (lm_vec3){fminf(part->lower.x, low[0]), fminf(part->lower.y, low[1]), fminf(part->lower.z, low[2])};
+        part->upper =
+            (lm_vec3){fmaxf(part->upper.x, high[0]), fmaxf(part->upper.y, high[1]), fmaxf(part->upper.z, high[2])};
+    }
 }
 
 /* What is to be taken out of a part's velocities by the next predict. */
-static void find_drift(lmi_body *body, lmi_lattice_part *part, const lmi_lattice_sums *total)
+static void find_drift(lmi_body *body, lmi_lattice_part *part)
 {
     double rate = body->lattice->step.rate;
-    lm_dvec3 net = dvec_scale(dvec(total->pull[0], total->pull[1], total->pull[2]), rate);
-    lm_dvec3 turn = dvec_scale(dvec(total->pull[3], total->pull[4], total->pull[5]), rate);
+    lm_dvec3 net = dvec_scale(dvec(part->sums[0], part->sums[1], part->sums[2]), rate);
+    lm_dvec3 turn = dvec_scale(dvec(part->sums[3], part->sums[4], part->sums[5]), rate);
     part->drift_centre = part->motion.centre;
     part->drift_velocity = part->drift_spin = (lm_vec3){0.0f, 0.0f, 0.0f};
     if (body->first_pin != LMI_NONE) {
@@ -135,12 +145,10 @@ void lmi_lattice_conclude(lmi_body *body)
     lmi_lattice_body *lattice = body->lattice;
     const lmi_lattice_step *s = &lattice->step;
     lm_vec3 lower = {3e38f, 3e38f, 3e38f}, upper = {-3e38f, -3e38f, -3e38f};
+    total_parts(lattice);
     for (uint32_t n = 0; n < lattice->shape.part_count; n++) {
         lmi_lattice_part *part = &lattice->part[n];
-        lmi_lattice_sums total = total_of(lattice, n);
-        find_drift(body, part, &total);
-        part->lower = (lm_vec3){total.lower[0], total.lower[1], total.lower[2]};
-        part->upper = (lm_vec3){total.upper[0], total.upper[1], total.upper[2]};
+        find_drift(body, part);
         lower = (lm_vec3){fminf(lower.x, part->lower.x), fminf(lower.y, part->lower.y), fminf(lower.z, part->lower.z)};
         upper = (lm_vec3){fmaxf(upper.x, part->upper.x), fmaxf(upper.y, part->upper.y), fmaxf(upper.z, part->upper.z)};
     }

@@ -73,7 +73,7 @@ static inline size_t lmi_lattice_damping_scratch(const lmi_lattice *l)
 }
 
 typedef struct lmi_lattice_kernels {
-    /* `sums` has one for each part. The planes of a slab: match and integrate, but for planes nearer than `width` to a cut between slabs, which other slabs still read. */
+    /* `sums` has one for each part of the slab. The planes of a slab: match and integrate, but for planes nearer than `width` to a cut between slabs, which other slabs still read. */
     void (*sweep)(const lmi_lattice_step *step, uint32_t slab, float *scratch, lmi_lattice_sums *sums);
 
     /* Integrates the planes of a slab that its sweep left, after all sweeps. */

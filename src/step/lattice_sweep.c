@@ -145,17 +145,21 @@ LMI_INLINE void match_plane(const lmi_lattice_step *step, uint32_t z, const latt
     }
 }
 
-#define MIXED UINT32_MAX
+#define MIXED LMI_LATTICE_NONE
 
-/* Lanes of what integration measures, of one part or of a block with several, and the motion of the parts that the lanes
- * belong to. */
+/* Lanes of what integration measures. */
 typedef struct measured {
     vf pull[6][LMI_PIECES], lower[3][LMI_PIECES], upper[3][LMI_PIECES];
-    _Alignas(64) float motion[9][LMI_BLOCK]; /* centre, velocity, spin */
-    const lmi_lattice_step *step;
-    lmi_lattice_sums *sums; /* [parts] */
-    uint32_t part, block;   /* part: or MIXED */
 } measured;
+
+/* Which part the lanes belong to, or MIXED: each to its own, in a block of several. */
+typedef struct owners_of_lanes {
+    _Alignas(64) float motion[9][LMI_BLOCK]; /* centre, velocity, spin of the lanes' parts */
+    const lmi_lattice_step *step;
+    lmi_lattice_sums *sums; /* of the slab's parts */
+    const uint32_t *parts;  /* which those are, ascending; null: one */
+    uint32_t count, part, block;
+} owners_of_lanes;
 
 static void measured_clear(measured *m)
 {
@@ -170,41 +174,56 @@ static void measured_clear(measured *m)
     }
 }
 
-static uint32_t part_of_lane(const measured *m, int lane)
+static uint32_t part_of_lane(const owners_of_lanes *o, int lane)
 {
-    return m->part == MIXED ? m->step->lattice->part[(size_t)m->block * LMI_BLOCK + (size_t)lane] : m->part;
+    return o->part == MIXED ? o->step->lattice->part[(size_t)o->block * LMI_BLOCK + (size_t)lane] : o->part;
 }
 
-static void measured_enter(measured *m, uint32_t part, uint32_t block)
+static void enter_part(owners_of_lanes *o, uint32_t part, uint32_t block)
 {
-    m->part = part;
-    m->block = block;
+    o->part = part;
+    o->block = block;
     for (int lane = 0; lane < LMI_BLOCK; lane++) {
-        uint32_t of = part_of_lane(m, lane);
-        const lmi_lattice_motion *motion = &m->step->part[of == MIXED ? 0 : of];
+        uint32_t of = part_of_lane(o, lane);
+        const lmi_lattice_motion *motion = &o->step->part[of == MIXED ? 0 : of];
         const lm_vec3 *from[3] = {&motion->centre, &motion->velocity, &motion->spin};
         for (int i = 0; i < 3; i++) {
-            m->motion[3 * i][lane] = from[i]->x;
-            m->motion[3 * i + 1][lane] = from[i]->y;
-            m->motion[3 * i + 2][lane] = from[i]->z;
+            o->motion[3 * i][lane] = from[i]->x;
+            o->motion[3 * i + 1][lane] = from[i]->y;
+            o->motion[3 * i + 2][lane] = from[i]->z;
         }
     }
 }
 
-static void measured_begin(measured *m, const lmi_lattice_step *step, lmi_lattice_sums *sums)
+static void measured_begin(measured *m, owners_of_lanes *o, const lmi_lattice_step *step, uint32_t slab,
+                           lmi_lattice_sums *sums)
 {
-    m->step = step;
-    m->sums = sums;
-    for (uint32_t part = 0; sums && part < step->lattice->part_count; part++) {
+    const lmi_lattice *l = step->lattice;
+    o->step = step;
+    o->sums = sums;
+    o->parts = l->slab_part ? l->slab_part + l->slab_part_first[slab] : NULL;
+    o->count = l->slab_part ? l->slab_part_first[slab + 1] - l->slab_part_first[slab] : 1;
+    for (uint32_t n = 0; sums && n < o->count; n++) {
         lmi_lattice_sums none = {{0.0}, {3e38f, 3e38f, 3e38f}, {-3e38f, -3e38f, -3e38f}};
-        sums[part] = none;
+        sums[n] = none;
     }
     measured_clear(m);
-    measured_enter(m, 0, 0);
+    enter_part(o, o->parts ? o->parts[0] : 0, 0);
+}
+
+static lmi_lattice_sums *sums_of(const owners_of_lanes *o, uint32_t part)
+{
+    uint32_t low = 0, high = o->count;
+    while (high - low > 1) {
+        uint32_t middle = (low + high) / 2;
+        low = o->parts[middle] <= part ? middle : low;
+        high = o->parts[middle] <= part ? high : middle;
+    }
+    return &o->sums[low];
 }
 
 /* Adds the lanes to the parts that they belong to, in their order. */
-static void measured_end(const measured *m)
+static void measured_end(const measured *m, const owners_of_lanes *o)
 {
     _Alignas(64) float lane[12][LMI_BLOCK];
     for (int i = 0; i < 12; i++) {
@@ -214,11 +233,11 @@ static void measured_end(const measured *m)
         }
     }
     for (int n = 0; n < LMI_BLOCK; n++) {
-        uint32_t part = part_of_lane(m, n);
+        uint32_t part = part_of_lane(o, n);
         if (part == MIXED) {
             continue; /* no particle */
         }
-        lmi_lattice_sums *to = &m->sums[part];
+        lmi_lattice_sums *to = sums_of(o, part);
         for (int i = 0; i < 6; i++) {
             to->pull[i] += lane[i][n];
         }
@@ -229,14 +248,14 @@ static void measured_end(const measured *m)
     }
 }
 
-/* Before a block of a lattice of several parts. */
-static void measured_change(measured *m, uint32_t block)
+/* Before a block of a lattice of several parts: those of another part start anew. */
+static __attribute__((noinline)) void measured_change(measured *m, owners_of_lanes *o, uint32_t block)
 {
-    uint32_t part = m->step->lattice->part_of_block[block];
-    if (part != m->part || part == MIXED) {
-        measured_end(m);
+    uint32_t part = o->step->lattice->part_of_block[block];
+    if (part != o->part || part == MIXED) {
+        measured_end(m, o);
         measured_clear(m);
-        measured_enter(m, part, block);
+        enter_part(o, part, block);
     }
 }
 
@@ -257,18 +276,18 @@ LMI_INLINE void pull_of(const lmi_lattice_step *step, const float *constants, co
 }
 
 /* velocity + spin x r of the lanes' parts. */
-LMI_INLINE void field_at(const measured *m, int lane, const vf r[3], vf out[3])
+LMI_INLINE void field_at(const owners_of_lanes *o, int lane, const vf r[3], vf out[3])
 {
     for (int i = 0; i < 3; i++) {
         int p = (i + 1) % 3, q = (i + 2) % 3;
-        vf turn = vf_load(&m->motion[6 + p][lane]) * r[q] - vf_load(&m->motion[6 + q][lane]) * r[p];
-        out[i] = vf_load(&m->motion[3 + i][lane]) + turn;
+        vf turn = vf_load(&o->motion[6 + p][lane]) * r[q] - vf_load(&o->motion[6 + q][lane]) * r[p];
+        out[i] = vf_load(&o->motion[3 + i][lane]) + turn;
     }
 }
 
 /* One piece of a block: v and x, and what there is to measure. `whole`: no lane is empty. */
 LMI_INLINE void move(const lmi_lattice_step *step, size_t particle, vf x[4], const vf d[3], bool whole, int piece,
-                     measured *m)
+                     const owners_of_lanes *o, measured *m)
 {
     const vf h = vf_set1(step->h), rate = vf_set1(step->rate), k = vf_set1(step->damping), zero = vf_set1(0.0f);
     const vf fast = vf_set1(LM_MAX_SPEED), far = vf_set1(LM_MAX_COORDINATE);
@@ -276,13 +295,13 @@ LMI_INLINE void move(const lmi_lattice_step *step, size_t particle, vf x[4], con
     const int lane = piece * LMI_LANES;
     vf v[4], p[3], r[3];
     for (int i = 0; i < 3; i++) {
-        r[i] = x[i] - vf_load(&m->motion[i][lane]);
+        r[i] = x[i] - vf_load(&o->motion[i][lane]);
     }
     vf_load4(step->v + particle * 4, v);
     vm real = vf_lt(zero, v[3]);
     if (step->damping > 0.0f) {
         vf field[3];
-        field_at(m, lane, r, field);
+        field_at(o, lane, r, field);
         for (int i = 0; i < 3; i++) {
             v[i] = v[i] + k * (field[i] - v[i]);
         }
@@ -312,7 +331,8 @@ LMI_INLINE void move(const lmi_lattice_step *step, size_t particle, vf x[4], con
 
 /* Scatter along z and integrate, or with `pull` write d there instead. */
 LMI_INLINE void integrate_plane(const lmi_lattice_step *step, uint32_t z, float *const planes[],
-                                const lattice_sizes sizes, measured *m, float *pull)
+                                const lattice_sizes sizes, const bool regional, owners_of_lanes *o, measured *m,
+                                float *pull)
 {
     const lmi_lattice *l = step->lattice;
     uint32_t first = l->plane_place[z];
@@ -328,7 +348,7 @@ LMI_INLINE void integrate_plane(const lmi_lattice_step *step, uint32_t z, float 
         _Alignas(64) float corrected[3 * LMI_BLOCK];
         bool irregular = lattice_owners_in(&owners, block), whole = l->occupied[block] == 0xffff;
         if (l->part_count > 1 && !pull) {
-            measured_change(m, block);
+            measured_change(m, o, block);
         }
         lattice_taps_z(l, first, place, planes, LATTICE_XY, sizes.w, at);
         for (int lane = 0; irregular && lane < LMI_BLOCK; lane += LMI_LANES) {
@@ -354,7 +374,7 @@ LMI_INLINE void integrate_plane(const lmi_lattice_step *step, uint32_t z, float 
             size_t particle = (size_t)block * LMI_BLOCK + (size_t)lane;
             vf_load4(step->x + particle * 4, x);
             corners_of(step, block, lane, corner);
-            if (step->regional) {
+            if (regional) {
                 lattice_damped_change(step, constants + lane, particle, x, corner, sum, d);
             } else {
                 pull_of(step, constants + lane, x, corner, sum, d);
@@ -364,7 +384,7 @@ LMI_INLINE void integrate_plane(const lmi_lattice_step *step, uint32_t z, float 
                     vf_store(pull + (size_t)block * 3 * LMI_BLOCK + (size_t)(i * LMI_BLOCK + lane), d[i]);
                 }
             } else {
-                move(step, particle, x, d, whole, piece, m);
+                move(step, particle, x, d, whole, piece, o, m);
             }
         }
     }
@@ -382,20 +402,20 @@ LMI_INLINE float *scattered_plane(const lmi_lattice *l, const lattice_work *k, i
 }
 
 LMI_INLINE void integrate_at(const lmi_lattice_step *step, int z, const lattice_work *k, const lattice_sizes sizes,
-                             bool keep, measured *m, float *pull)
+                             bool keep, const bool regional, owners_of_lanes *o, measured *m, float *pull)
 {
     const int w = sizes.w;
     float *planes[2 * LMI_LATTICE_MAX_WIDTH + 1];
     for (int n = -w; n <= w; n++) {
         planes[w + n] = scattered_plane(step->lattice, k, z + n, w, keep);
     }
-    integrate_plane(step, (uint32_t)z, planes, sizes, m, pull);
+    integrate_plane(step, (uint32_t)z, planes, sizes, regional, o, m, pull);
 }
 
 /* Planes first to last - 1; of those `from` to `until` - 1 are integrated. */
 LMI_INLINE void sweep_planes(const lmi_lattice_step *step, int first, int last, int from, int until,
-                             const lattice_work *k, const lattice_work *kv, const lattice_sizes sizes, measured *m,
-                             float *pull)
+                             const lattice_work *k, const lattice_work *kv, const lattice_sizes sizes,
+                             owners_of_lanes *o, measured *m, float *pull)
 {
     const lmi_lattice *l = step->lattice;
     const int w = sizes.w, count = 2 * w + 1, planes = (int)l->plane_count;
@@ -422,7 +442,7 @@ LMI_INLINE void sweep_planes(const lmi_lattice_step *step, int first, int last, 
             match_plane(step, (uint32_t)z, k, kv, around, velocities, scattered_plane(l, k, z, w, keep), sizes);
         }
         if (z - w >= from && z - w < until) {
-            integrate_at(step, z - w, k, sizes, keep, m, pull);
+            integrate_at(step, z - w, k, sizes, keep, kv != NULL, o, m, pull);
         }
     }
 }
@@ -454,16 +474,17 @@ void LMI_KERNEL(lattice_sweep)(const lmi_lattice_step *step, uint32_t slab, floa
     const lmi_lattice *l = step->lattice;
     lattice_work k = lattice_work_make(l, scratch);
     measured m;
+    owners_of_lanes o;
     int from, until, first = (int)l->slab[slab].first, last = (int)l->slab[slab].last;
     own_planes(l, slab, &from, &until);
-    measured_begin(&m, step, sums);
+    measured_begin(&m, &o, step, slab, sums);
     if (step->regional) {
         const lattice_work kv = lattice_velocity_work(l, scratch);
-        FOR_SIZES(l, sweep_planes(step, first, last, from, until, &k, &kv, sizes, &m, NULL))
+        FOR_SIZES(l, sweep_planes(step, first, last, from, until, &k, &kv, sizes, &o, &m, NULL))
     } else {
-        FOR_SIZES(l, sweep_planes(step, first, last, from, until, &k, NULL, sizes, &m, NULL))
+        FOR_SIZES(l, sweep_planes(step, first, last, from, until, &k, NULL, sizes, &o, &m, NULL))
     }
-    measured_end(&m);
+    measured_end(&m, &o);
 }
 
 void LMI_KERNEL(lattice_finish)(const lmi_lattice_step *step, uint32_t slab, float *scratch, lmi_lattice_sums *sums)
@@ -471,15 +492,20 @@ void LMI_KERNEL(lattice_finish)(const lmi_lattice_step *step, uint32_t slab, flo
     const lmi_lattice *l = step->lattice;
     lattice_work k = lattice_work_make(l, scratch);
     measured m;
+    owners_of_lanes o;
     int from, until;
     own_planes(l, slab, &from, &until);
-    measured_begin(&m, step, sums);
+    measured_begin(&m, &o, step, slab, sums);
     for (int z = (int)l->slab[slab].first; z < (int)l->slab[slab].last; z++) {
         if (z < from || z >= until) {
-            FOR_SIZES(l, integrate_at(step, z, &k, sizes, true, &m, NULL))
+            if (step->regional) {
+                FOR_SIZES(l, integrate_at(step, z, &k, sizes, true, true, &o, &m, NULL))
+            } else {
+                FOR_SIZES(l, integrate_at(step, z, &k, sizes, true, false, &o, &m, NULL))
+            }
         }
     }
-    measured_end(&m);
+    measured_end(&m, &o);
 }
 
 void LMI_KERNEL(lattice_pull)(const lmi_lattice_step *step, float *scratch, float *pull)
@@ -487,9 +513,10 @@ void LMI_KERNEL(lattice_pull)(const lmi_lattice_step *step, float *scratch, floa
     const lmi_lattice *l = step->lattice;
     lattice_work k = lattice_work_make(l, scratch);
     measured m;
+    owners_of_lanes o;
     int planes = (int)l->plane_count;
-    measured_begin(&m, step, NULL);
-    FOR_SIZES(l, sweep_planes(step, 0, planes, 0, planes, &k, NULL, sizes, &m, pull))
+    measured_begin(&m, &o, step, 0, NULL);
+    FOR_SIZES(l, sweep_planes(step, 0, planes, 0, planes, &k, NULL, sizes, &o, &m, pull))
 }
 
 /* The lattices of a batch, one after the other, but for those of many slabs (step.c divides them among threads) and
@@ -510,12 +537,13 @@ void LMI_KERNEL(sweep)(const lmi_step *step, lmi_batch *batch, lmi_scratch *scra
         if (batch->slabs) {
             continue;
         }
-        uint32_t slabs = lattice->shape.slab_count, parts = lattice->shape.part_count;
-        for (uint32_t slab = 0; slab < slabs; slab++) {
-            LMI_KERNEL(lattice_sweep)(&lattice->step, slab, scratch->lattice, &lattice->sums[slab * parts]);
+        for (uint32_t slab = 0; slab < lattice->shape.slab_count; slab++) {
+            LMI_KERNEL(lattice_sweep)
+            (&lattice->step, slab, scratch->lattice, lmi_lattice_sums_of(lattice, slab, false));
         }
-        for (uint32_t slab = 0; slab < slabs; slab++) {
-            LMI_KERNEL(lattice_finish)(&lattice->step, slab, scratch->lattice, &lattice->sums[(slabs + slab) * parts]);
+        for (uint32_t slab = 0; slab < lattice->shape.slab_count; slab++) {
+            LMI_KERNEL(lattice_finish)
+            (&lattice->step, slab, scratch->lattice, lmi_lattice_sums_of(lattice, slab, true));
         }
         lmi_lattice_conclude(body);
     }

@@ -99,8 +99,7 @@ static void run_slab(const lmi_step *step, uint32_t index, bool left)
     lmi_float_mode_enter(&host);
     uint64_t before = lmi_os_nanoseconds();
     const lmi_lattice_kernels *kernels = &world->kernels->lattice;
-    lmi_lattice_sums *sums = lattice->sums;
-    sums += (task->slab + (left ? lattice->shape.slab_count : 0)) * lattice->shape.part_count;
+    lmi_lattice_sums *sums = lmi_lattice_sums_of(lattice, task->slab, left);
     (left ? kernels->finish : kernels->sweep)(&lattice->step, task->slab, scratch->lattice, sums);
     world->slab_tasks[index].nanoseconds += lmi_os_nanoseconds() - before;
     lmi_float_mode_leave(&host);

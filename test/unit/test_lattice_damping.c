@@ -213,6 +213,64 @@ static void parts_part(void **state)
     }
 }
 
+/* A box of crumbs, each a cell and a part of its own, with others in its cube: more than a slab of them. */
+static void crumbs_keep_to_themselves(void **state)
+{
+    (void)state;
+    enum { SIDE = 24, PARTS = SIDE / 2 * SIDE / 2 * SIDE / 2 };
+    random_state random = {41};
+    lattice_cells c = lattice_cells_make(CELLS_BOX, SIDE, SIDE, SIDE);
+    for (uint32_t n = 0; n < SIDE * SIDE * SIDE; n++)
+        c.is[n] = n % SIDE % 2 == 0 && n / SIDE % SIDE % 2 == 0 && n / SIDE / SIDE % 2 == 0;
+    lm_world *world = make_world_with(0.0, LM_ISA_BEST, 2);
+    lm_body_def def = lattice_def(&c, 1);
+    make_regional(&def, 0.3, 1);
+    lm_body_id body = make_body(world, &def);
+    lm_body_info info;
+    assert_ok(lm_body_get_info(world, body, &info));
+    assert_int_equal(info.particles, 8 * PARTS);
+    assert_int_equal(info.regions, PARTS);
+    lm_vec3 *rest = calloc(info.particles, sizeof *rest), *v = calloc(info.particles, sizeof *v);
+    ref_vec *before = calloc(PARTS, sizeof *before), *after = calloc(PARTS, sizeof *after);
+    ref_vec *spin = calloc(PARTS, sizeof *spin);
+    assert_ok(lm_body_get_rest_positions(world, body, rest));
+    for (int round = 0; round < 2; round++) {
+        if (round == 0) {
+            for (uint32_t n = 0; n < info.particles; n++) v[n] = to_float(random_in_cube(&random, 1.0));
+            assert_ok(lm_body_set_state(world, body, lm_dvec3_zero(), rest, v));
+        } else {
+            for (int step = 0; step < 200; step++) assert_ok(lm_world_step(world, FRAME));
+        }
+        body_state now = state_read(world, body, lm_dvec3_zero());
+        for (uint32_t n = 0; n < now.count; n++) {
+            uint32_t at[3] = {(uint32_t)((double)rest[n].x / CELL + 0.5) / 2,
+                              (uint32_t)((double)rest[n].y / CELL + 0.5) / 2,
+                              (uint32_t)((double)rest[n].z / CELL + 0.5) / 2};
+            uint32_t part = (at[2] * (SIDE / 2) + at[1]) * (SIDE / 2) + at[0];
+            ref_vec *momentum = round ? &after[part] : &before[part];
+            double sign = round ? 1.0 : -1.0;
+            *momentum = ref_add_scaled(*momentum, 1.0 / 8.0, now.v[n]);
+            spin[part] = ref_add_scaled(spin[part], sign / 8.0, ref_cross(now.x[n], now.v[n]));
+        }
+        state_free(&now);
+    }
+    double worst = 0.0, turned = 0.0;
+    for (uint32_t part = 0; part < PARTS; part++) {
+        worst = fmax(worst, ref_length(ref_sub(after[part], before[part])));
+        turned = fmax(turned, ref_length(spin[part])); /* about the origin, some metres away */
+    }
+    print_message("crumbs: %.2g m/s, %.2g m²/s\n", worst, turned);
+    assert_at_most(worst, 2e-5);
+    assert_at_most(turned, 2e-4);
+    free(rest);
+    free(v);
+    free(before);
+    free(after);
+    free(spin);
+    lm_world_destroy(world);
+    free(c.is);
+}
+
 /* ---- bodies in motion ---- */
 
 /* The rotation of a stretched body is rigid motion. With lever arms along the rest shape turned by R, and not along the
@@ -495,6 +553,7 @@ int main(void)
                                        cmocka_unit_test(one_substep_agrees_to_rounding),
                                        cmocka_unit_test(keeps_momentum),
                                        cmocka_unit_test(parts_part),
+                                       cmocka_unit_test(crumbs_keep_to_themselves),
                                        cmocka_unit_test(stretched_spin_is_not_braked),
                                        cmocka_unit_test(spins_on),
                                        cmocka_unit_test(decays_at_the_rate_asked),

@@ -53,7 +53,8 @@ static void check_twin(cells_kind kind, uint32_t width, lm_mode mode, random_sta
     lm_world *world = make_world(0.0);
     lm_body_def def = lattice_def(&c, width);
     make_plastic(&def, mode);
-    if (kind == CELLS_PARTS) def.material.damping_ratio = 0.0f; /* clusters know no parts: they are damped as one body */
+    if (kind == CELLS_PARTS)
+        def.material.damping_ratio = 0.0f; /* clusters know no parts: they are damped as one body */
     lm_body_id lattice = make_body(world, &def), twin = cluster_twin(world, lattice, &def);
     body_state rest = state_read(world, lattice, lm_dvec3_zero());
     lm_vec3 *x = calloc(rest.count, sizeof *x), *v = calloc(rest.count, sizeof *v);
@@ -82,7 +83,7 @@ static void check_twin(cells_kind kind, uint32_t width, lm_mode mode, random_sta
     if (worst > 2e-4 || worst_shape > 2e-3)
         print_message("kind %d width %u mode %d: %g m, shapes %g of %g\n", (int)kind, width, (int)mode, worst,
                       worst_shape, flowed);
-    assert_true(flowed > 0.05);
+    assert_true(flowed > 0.03);
     assert_at_most(worst, 2e-4);
     assert_at_most(worst_shape, 2e-3);
     state_free(&a);
