@@ -16,6 +16,14 @@
  * it is, rounding stays the same too. */
 #define FRAME_TOLERANCE 1e-3
 
+/* Of a lattice, metres; and of its corners from the body's origin, in spacings. */
+#define LEAST_SPACING (double)1e-9f
+#define MOST_SPACING 1e6
+#define MOST_SPACINGS 4194304.0
+
+/* A part whose inertia (its determinant) is less than this share of the rest shape's has collapsed. */
+#define COLLAPSED 1e-2
+
 uint32_t lmi_body_regions(const lmi_body *body)
 {
     return body->lattice ? body->lattice->shape.region_count : body->region_count;
@@ -69,21 +77,33 @@ static const char *lattice_fault(const lm_lattice *def)
     if (!def->cells) {
         return NULL; /* the voxeliser checks the rest */
     }
-    if (!(def->spacing > 0.0f && def->spacing <= 1e6f)) {
-        return "with cells the lattice's spacing must be above 0 and at most 1e6 m";
-    }
-    const float first[3] = {def->first.x, def->first.y, def->first.z};
-    uint64_t cells = 1;
+    uint64_t words = 1;
     for (int a = 0; a < 3; a++) {
         if (def->counts[a] < 1 || def->counts[a] > LMI_VOXEL_MAX_AXIS) {
             return "the lattice's counts must be 1 to 65536";
         }
-        cells *= def->counts[a];
-        if (!(fabsf(first[a]) <= LM_MAX_COORDINATE)) {
-            return "the lattice's first corner is not finite or beyond LM_MAX_COORDINATE";
+        words *= a == 0 ? (def->counts[a] + 63) / 64 : def->counts[a];
+    }
+    return words <= LMI_VOXEL_MAX_WORDS ? NULL : "the lattice has more than 2^31 cells, rows counted in 64s";
+}
+
+/* Whether single precision can tell the corners apart where they are. */
+static const char *place_fault(const lmi_voxels *v)
+{
+    const double first[3] = {v->first.x, v->first.y, v->first.z};
+    if (!(v->spacing >= LEAST_SPACING && v->spacing <= MOST_SPACING)) {
+        return "the lattice's spacing must be 1e-9 to 1e6 m";
+    }
+    for (int a = 0; a < 3; a++) {
+        double farthest = fmax(fabs(first[a]), fabs(first[a] + v->n[a] * v->spacing));
+        if (!(farthest <= (double)LM_MAX_COORDINATE)) {
+            return "the lattice is not finite or beyond LM_MAX_COORDINATE";
+        }
+        if (farthest > MOST_SPACINGS * v->spacing) {
+            return "the lattice is more than 2^22 spacings from its origin";
         }
     }
-    return cells <= (uint64_t)LMI_VOXEL_MAX_WORDS * 64 ? NULL : "the lattice has more than 2^31 cells";
+    return NULL;
 }
 
 static lm_result copy_cells(lm_world *world, const lm_lattice *def, lmi_voxels *voxels)
@@ -190,6 +210,51 @@ static void choose_samples(lmi_body *body, uint32_t part)
     }
 }
 
+/* xx yy zz xy yz zx of a symmetric matrix. */
+static double determinant_of(const double s[6])
+{
+    return s[0] * (s[1] * s[2] - s[4] * s[4]) - s[3] * (s[3] * s[2] - s[4] * s[5]) + s[5] * (s[3] * s[4] - s[1] * s[5]);
+}
+
+/* The determinants of the inertia of the parts at rest. */
+static void find_rest_inertia(lmi_body *body)
+{
+    lmi_lattice_body *lattice = body->lattice;
+    double s = lattice->shape.spacing;
+    enum { MASS, FIRST = 1, SECOND = 4 }; /* in lmi_lattice_part.sums: m, m r, m r r (xx yy zz xy yz zx) */
+    for (uint32_t n = 0; n < lattice->shape.part_count; n++) {
+        memset(lattice->part[n].sums, 0, sizeof lattice->part[n].sums);
+    }
+    LMI_PARTICLES_EACH(body, n)
+    {
+        int32_t corner[3];
+        double *to = lattice->part[part_of(body, n)].sums, m = body->mass[n] / body->mean_mass, r[3];
+        lmi_lattice_corner(&lattice->shape, n, corner);
+        to[MASS] += m;
+        for (int a = 0; a < 3; a++) {
+            r[a] = s * (corner[a] - lattice->middle[a]);
+            to[FIRST + a] += m * r[a];
+        }
+        for (int a = 0; a < 3; a++) {
+            to[SECOND + a] += m * r[a] * r[a];
+            to[SECOND + 3 + a] += m * r[a] * r[(a + 1) % 3];
+        }
+    }
+    for (uint32_t n = 0; n < lattice->shape.part_count; n++) {
+        const double *sums = lattice->part[n].sums;
+        double second[6], inertia[6];
+        for (int a = 0; a < 3; a++) {
+            second[a] = sums[SECOND + a] - sums[FIRST + a] * sums[FIRST + a] / sums[MASS];
+            second[3 + a] = sums[SECOND + 3 + a] - sums[FIRST + a] * sums[FIRST + (a + 1) % 3] / sums[MASS];
+        }
+        for (int a = 0; a < 3; a++) {
+            inertia[a] = second[(a + 1) % 3] + second[(a + 2) % 3];
+            inertia[3 + a] = -second[3 + a];
+        }
+        lattice->part[n].inertia = determinant_of(inertia);
+    }
+}
+
 /* What follows from the masses. */
 static void derive_masses(lmi_body *body)
 {
@@ -209,12 +274,16 @@ static void derive_masses(lmi_body *body)
     }
     body->mean_mass = body->total_mass / body->particle_count;
     LMI_PARTICLES_EACH(body, n) { body->v[(size_t)n * 4 + 3] = (float)(body->mass[n] / body->mean_mass); }
+    find_rest_inertia(body);
 }
 
 static size_t sums_count(const lmi_lattice *l) { return 2 * (size_t)lmi_lattice_slab_parts(l, l->slab_count); }
 
 lm_result lmi_lattice_body_allocate(lm_world *world, lmi_body *body, const lmi_voxels *cells, uint32_t width)
 {
+    if (cells->cell_count == 0 || place_fault(cells)) {
+        return LM_ERROR_ARGUMENT;
+    }
     body->lattice = lmi_allocate(&world->memory, 1, sizeof *body->lattice);
     if (!body->lattice) {
         return LM_ERROR_MEMORY;
@@ -426,11 +495,13 @@ lm_result lmi_lattice_body_make(lm_world *world, lmi_body *body, const lm_body_d
     if (result != LM_OK) {
         return result;
     }
+    fault = place_fault(&voxels);
+    fault = voxels.cell_count ? fault : "the lattice has no cells";
     result = lmi_lattice_body_allocate(world, body, &voxels, def->lattice.width);
     lmi_voxels_free(&world->memory, &voxels);
     if (result != LM_OK) {
         return lmi_fail(world, result, "lm_body_create: %s",
-                        result == LM_ERROR_ARGUMENT ? "the lattice has no cells" : lm_result_text(result));
+                        result == LM_ERROR_ARGUMENT ? fault : lm_result_text(result));
     }
     return fill(world, body, def);
 }
@@ -502,6 +573,18 @@ static void follow_frame(lmi_body *body)
     dmat3 by = dmat_from_rotation_vector(dvec_limit(turn, 1.0)), next = dmat_multiply(&by, &lattice->frame);
     lm_quat q = quat_from_dmat(&next); /* so that rounding does not shear the frame over the hours */
     lattice->frame = dmat_from_quat(q);
+}
+
+bool lmi_lattice_is_collapsed(const lmi_body *body)
+{
+    const lmi_lattice_body *lattice = body->lattice;
+    for (uint32_t n = 0; n < lattice->shape.part_count; n++) {
+        const lmi_lattice_part *part = &lattice->part[n];
+        if (!(determinant_of(part->motion.inertia) >= COLLAPSED * part->inertia)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void lmi_lattice_prepare(const lmi_step *step, lmi_body *body)

@@ -122,6 +122,9 @@ lm_result lm_body_get_regions(const lm_world *world, lm_body_id id, uint32_t *of
         return LM_ERROR_ID;
     }
     if (body->lattice) {
+        if (lmi_body_memberships(body) > UINT32_MAX) {
+            return lmi_fail(world, LM_ERROR_LIMIT, "lm_body_get_regions: more memberships than offsets can tell");
+        }
         lmi_lattice_body_regions(body, offsets, members);
         return LM_OK;
     }

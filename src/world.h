@@ -45,6 +45,7 @@ typedef struct lmi_lattice_part {
         drift_spin;                       /* state: rigid motion that the last sweep gave it and should not */
     lm_dvec3 owed_momentum, owed_angular; /* state: what is still to be taken back, relative mass */
     lm_vec3 lower, upper;                 /* state: bounds, as in lmi_body */
+    double inertia;                       /* determinant of the rest shape's, relative mass */
     uint32_t reference;                   /* place of a particle that its sums are taken from */
     lm_vec3 first, from;                  /* position and velocity of that, while predict sums */
     double sums[16];

@@ -36,10 +36,11 @@ static void visit_material(archive *a, lm_material *m)
 }
 
 /* A particle, or a region of a skin that rides on regions. */
-static void visit_rider(archive *a, const lmi_skin *skin, uint32_t *rider, uint32_t particle_count)
+static void visit_rider(archive *a, const lmi_body *body, uint32_t *rider)
 {
     visit_u32(a, rider);
-    bool sound = *rider < LMI_SKIN_REGION ? *rider < particle_count : *rider - LMI_SKIN_REGION < skin->carrier_count;
+    bool sound = *rider < LMI_SKIN_REGION ? *rider < body->place_count && body->order[*rider] != LMI_NONE
+                                          : *rider - LMI_SKIN_REGION < body->skin.carrier_count;
     refuse_if(a, !sound);
 }
 
@@ -54,6 +55,7 @@ static void visit_skin(archive *a, lm_world *world, lmi_body *body)
         refuse_if(a, skin->triangle_count || skin->weight_count);
         return;
     }
+    refuse_if(a, body->lattice && skin->kind == LM_SKIN_REGIONS);
     if (a->mode == LOAD) {
         skin->carrier_count = skin->kind == LM_SKIN_REGIONS ? body->region_count : 0;
     }
@@ -71,7 +73,7 @@ static void visit_skin(archive *a, lm_world *world, lmi_body *body)
         visit_index(a, &skin->triangles[n], skin->vertex_count, false);
     }
     for (uint32_t n = 0; n < skin->weight_count; n++) {
-        visit_rider(a, skin, &skin->riders[n], body->place_count);
+        visit_rider(a, body, &skin->riders[n]);
         visit_float(a, &skin->weights[n]);
     }
 }
@@ -189,8 +191,7 @@ static void visit_cells(archive *a, lm_world *world, lmi_body *body)
     }
     visit_count(a, &words, 8);
     v.row_words = (v.n[0] + 63) / 64;
-    refuse_if(a, words != (uint64_t)v.row_words * v.n[1] * v.n[2] || !(v.spacing > 0.0 && v.spacing <= 1e6) ||
-                     !(fabs(v.first.x) <= 2e9 && fabs(v.first.y) <= 2e9 && fabs(v.first.z) <= 2e9));
+    refuse_if(a, words != (uint64_t)v.row_words * v.n[1] * v.n[2] || words > LMI_VOXEL_MAX_WORDS);
     if (a->mode == LOAD && ok(a)) {
         v.bits = lmi_allocate(&world->memory, words, sizeof *v.bits);
         a->out_of_memory = !v.bits;
@@ -225,7 +226,8 @@ static void visit_parts(archive *a, lmi_lattice_body *lattice)
         visit_dvec3(a, &part->owed_angular);
         visit_vec3(a, &part->lower);
         visit_vec3(a, &part->upper);
-        refuse_if(a, !is_near(part->lower) || !is_near(part->upper));
+        refuse_if(a, !is_near(part->drift_centre) || !is_slow(part->drift_velocity) || !is_slow(part->drift_spin) ||
+                         !is_near(part->lower) || !is_near(part->upper));
     }
 }
 
@@ -245,6 +247,7 @@ static void visit_lattice_plastic(archive *a, lmi_body *body)
 static void visit_lattice(archive *a, lm_world *world, lmi_body *body)
 {
     lmi_lattice_body *lattice = body->lattice;
+    double sum = 0.0, least = INFINITY;
     if (a->mode == LOAD && ok(a)) {
         refuse_if(a, lmi_lattice_body_fault(&body->material) != NULL);
         a->out_of_memory = !lmi_lattice_body_allocate_extras(world, body, &body->material);
@@ -253,9 +256,13 @@ static void visit_lattice(archive *a, lm_world *world, lmi_body *body)
         return;
     }
     for (uint32_t n = 0; n < body->particle_count && ok(a); n++) {
-        visit_float(a, &body->mass[body->place[n]]);
-        refuse_if(a, !(body->mass[body->place[n]] > 0.0f && body->mass[body->place[n]] <= 1e12f));
+        float *mass = &body->mass[body->place[n]];
+        visit_float(a, mass);
+        refuse_if(a, !(*mass > 0.0f && *mass <= 1e12f));
+        sum += *mass;
+        least = *mass < least ? *mass : least;
     }
+    refuse_if(a, !(least * body->particle_count >= 1e-9 * sum));
     visit_dmat3(a, &lattice->frame);
     refuse_if(a, !is_rotation(&lattice->frame));
     visit_parts(a, lattice);

@@ -176,6 +176,8 @@ void LMI_KERNEL(integrate)(const lmi_step *step, lmi_batch *batch, lmi_scratch *
     for (uint32_t n = 0; n < batch->body_count; n++) {
         lmi_body *body = lmi_body_at(step->world, batch->bodies[n]);
         if (body->lattice && body->lattice->swept) continue;
+        /* Several parts are not damped towards their motion as one. */
+        if (body->lattice && body->lattice->shape.part_count > 1) body->damping_now = 0.0f;
         bool overstretched = lmi_is_overstretched(step, body);
         if (overstretched) lmi_quiet_rounding(step, body);
         if (body->lattice) pull_lattice(step, body, scratch);

@@ -135,6 +135,8 @@ static void find_drift(lmi_body *body, lmi_lattice_part *part)
             net = turn = lm_dvec3_zero();
         }
         lmi_motion_of(&part->motion, net, turn, &part->drift_velocity, &part->drift_spin);
+        part->drift_velocity = vec_from(dvec_limit(dvec_from(part->drift_velocity), LM_MAX_SPEED));
+        part->drift_spin = vec_from(dvec_limit(dvec_from(part->drift_spin), LM_MAX_SPEED));
     }
     part->owed_momentum = net;
     part->owed_angular = turn;
