@@ -45,6 +45,7 @@
 
 CHOICES(mode_name, "rigid", "linear", "quadratic")                /* in the order of lm_mode */
 CHOICES(lattice_mass_name, "volume", "equal")                     /* of lm_lattice_mass */
+CHOICES(damping_name, "global", "regional")                       /* in the order of lm_damping */
 CHOICES(collider_shape_name, "plane", "sphere", "capsule", "box") /* of lm_shape */
 CHOICES(field_kind_name, "uniform", "wind", "point")              /* of lm_field_kind */
 CHOICES(skin_name, "particles", "regions")                        /* of lm_skin_kind */
@@ -171,6 +172,10 @@ static const format_field material_fields[] = {
           DOC("in place of hertz: the share of the way to the goal in one substep")),
     FIELD(scene_material, damping, FIELD_NUMBER, RANGE(0.0, 1e6), UNIT("1/s"), STANDARD("0"),
           DOC("with alpha: the rate at which deformation velocity decays")),
+    FIELD(scene_material, damping_kind, FIELD_CHOICE, STANDARD("\"global\""), CHOICE(damping_name),
+          DOC("towards the motion of the body as a whole, or of the regions around each particle (lattices only)")),
+    FIELD(scene_material, damping_every, FIELD_COUNT, RANGE(1, 1024), STANDARD("1"),
+          DOC("every how many substeps it is damped, at the same rate in all")),
     FIELD(scene_material, beta, FIELD_NUMBER, RANGE(0.0, 0.95), STANDARD("0.5"),
           DOC("the share of the deformation that the mode follows; no effect in rigid mode")),
     FIELD(scene_material, yield, FIELD_NUMBER, RANGE(0.0, 1e3), STANDARD("0"),

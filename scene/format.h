@@ -155,6 +155,8 @@ typedef struct scene_material {
     uint32_t mode; /* lm_mode */
     double hertz, damping_ratio;
     double alpha, damping;
+    uint32_t damping_kind; /* lm_damping */
+    uint32_t damping_every;
     double beta;
     double yield, creep, max_plastic;
     double friction, restitution;

@@ -256,7 +256,7 @@ LM_API uint32_t lm_world_get_colliders(const lm_world *world, lm_collider_id *id
  *
  *   rigid      rotation and translation: every deformation is resisted.
  *   linear     stretch and shear too, at constant volume, to the share `beta`.
- *   quadratic  bending and twisting too, to the share `beta`.
+ *   quadratic  bending and twisting too, to the share `beta`. Not for lattices, which bend by their many small regions.
  *
  * Stiffness is given as the frequency and damping ratio with which a single rigid region rings. The deformations that
  * a mode follows ring slower, by about sqrt(1 - beta), and a body of many regions rings slower still (see
@@ -264,7 +264,7 @@ LM_API uint32_t lm_world_get_colliders(const lm_world *world, lm_collider_id *id
  * the body is as stiff as the step allows, and lm_body_info says so. A rigid body is the limit: LM_STIFFNESS_ALPHA with
  * alpha 1 and some damping.
  *
- * With a yield above 0 the body is plastic, in every mode: where a region is strained beyond the yield (the largest
+ * With a yield above 0 the body is plastic, in every mode, clusters and lattices alike: where a region is strained beyond the yield (the largest
  * stretch less 1), its rest shape follows at the rate of the creep, at constant volume, up to max_plastic. Strain below
  * the yield is elastic and goes back.
  */
@@ -277,13 +277,26 @@ typedef enum lm_stiffness {
     LM_STIFFNESS_COUNT
 } lm_stiffness;
 
+/* Damping takes out the share of velocity that is not rigid motion: of the body (each connected part of a lattice) as a
+ * whole, or of the regions around each particle. Regional damping stills what is local (a jelly's ripples) at the rate
+ * asked, and waves much longer than a region hardly at all: a deformation that rings at sqrt(share) times the frequency of a
+ * single region loses its velocity at `share` times the rate. */
+typedef enum lm_damping {
+    LM_DAMPING_GLOBAL = 0, /* towards the motion of the body as a whole */
+    LM_DAMPING_REGIONAL,   /* towards the motion of the regions. Of lattices; clusters refuse it */
+    LM_DAMPING_COUNT
+} lm_damping;
+
 typedef struct lm_material {
-    lm_mode mode;           /* default LM_MODE_LINEAR */
-    lm_stiffness stiffness; /* default LM_STIFFNESS_HERTZ */
-    float hertz;            /* 0 to 1e6; default 8 */
-    float damping_ratio;    /* 0 to 1e6, 1 is critical; default 0.1 */
-    float alpha;            /* 0 to 1 for each substep; default 0.5 */
-    float damping;          /* 1/s at which deformation velocity decays, with alpha; 0 to 1e6; default 0 */
+    lm_mode mode;            /* default LM_MODE_LINEAR */
+    lm_stiffness stiffness;  /* default LM_STIFFNESS_HERTZ */
+    float hertz;             /* 0 to 1e6; default 8 */
+    float damping_ratio;     /* 0 to 1e6, 1 is critical; default 0.1 */
+    float alpha;             /* 0 to 1 for each substep; default 0.5 */
+    float damping;           /* 1/s at which deformation velocity decays, with alpha; 0 to 1e6; default 0 */
+    lm_damping damping_kind; /* default LM_DAMPING_GLOBAL */
+    uint32_t damping_every; /* every how many substeps, for all that time at once: regional damping costs as much as the
+                               rest of the step; 1 to LM_MAX_SUBSTEPS; default 1 */
     float beta;             /* 0 to 0.95; default 0.5. No effect in rigid mode */
     float yield;            /* strain above which the shape flows, 0 to 1e6; default 0: it never does */
     float creep;            /* 1/s at which strain becomes lasting while it is above the yield; 0 to 1e6; default 5 */
@@ -340,6 +353,8 @@ typedef enum lm_lattice_mass {
  * around each particle is a region: everything within `width` steps from cell to cell. Any soup of triangles will do: open,
  * self-intersecting, in many parts. What cannot be reached from outside is inside. Particles are numbered by their corners,
  * along x first, then y, then z. Repetitions of a region count once.
+ *
+ * Pieces that no cell joins are parts of one body: each keeps its own momentum and spin, and is damped by itself.
  *
  * Stiffness. The cost of a step does not grow much with the width, and a wider region makes the body stiffer: a rod carries
  * waves at c = 2 pi hertz spacing sqrt(width (width + 1) / 3) metres a second, which is the root of Young's modulus over
@@ -413,7 +428,7 @@ LM_API lm_result lm_body_destroy(lm_world *world, lm_body_id body);
 LM_API bool lm_body_is_valid(const lm_world *world, lm_body_id body);
 
 /* Every parameter may change while running; the next step uses it. Another mode makes that step lay the body out anew,
- * which allocates. */
+ * which allocates; on a lattice another mode, a first yield and a first regional damping allocate here. */
 LM_API lm_result lm_body_set_material(lm_world *world, lm_body_id body, const lm_material *material);
 LM_API lm_result lm_body_get_material(const lm_world *world, lm_body_id body, lm_material *material);
 
@@ -802,8 +817,8 @@ LM_API void lm_world_get_totals(const lm_world *world, lm_totals *totals);
  * Snapshots
  */
 
-/* A hash of the state: positions, velocities, region rotations and connectivity of all bodies, in slot order. Not of
- * materials, colliders and the like, nor of statistics. */
+/* A hash of the state: positions, velocities, region rotations, lasting deformation and connectivity of all bodies, in slot
+ * order. Not of materials, colliders and the like, nor of statistics. */
 LM_API uint64_t lm_world_hash(const lm_world *world);
 
 /* The number of bytes that lm_world_save needs now. */

@@ -99,7 +99,7 @@ static void run_slab(const lmi_step *step, uint32_t index, bool left)
     lmi_float_mode_enter(&host);
     uint64_t before = lmi_os_nanoseconds();
     const lmi_lattice_kernels *kernels = &world->kernels->lattice;
-    lmi_lattice_sums *sums = &lattice->sums[task->slab + (left ? lattice->shape.slab_count : 0)];
+    lmi_lattice_sums *sums = lmi_lattice_sums_of(lattice, task->slab, left);
     (left ? kernels->finish : kernels->sweep)(&lattice->step, task->slab, scratch->lattice, sums);
     world->slab_tasks[index].nanoseconds += lmi_os_nanoseconds() - before;
     lmi_float_mode_leave(&host);
@@ -274,6 +274,9 @@ static bool reserve_scratch(lm_world *world)
     {
         const lmi_body *body = lmi_body_at(world, n);
         size_t want = body->lattice ? lmi_lattice_scratch(&body->lattice->shape) / LMI_BLOCK : 0;
+        if (body->lattice && body->material.damping_kind == LM_DAMPING_REGIONAL) {
+            want += lmi_lattice_damping_scratch(&body->lattice->shape) / LMI_BLOCK;
+        }
         lattice = want > lattice ? (uint32_t)want : lattice;
     }
     for (uint32_t n = 0; n < world->scratch_count; n++) {
