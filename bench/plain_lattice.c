@@ -152,7 +152,7 @@ static void fit_regions(plain_lattice *l)
     }
 }
 
-void plain_lattice_step(plain_lattice *l, plain_sums sums, float h, float alpha, float gravity)
+void plain_lattice_load(plain_lattice *l)
 {
     for (uint32_t i = 0; i < l->count; i++) {
         const float *x = l->x + 3 * i, *x0 = l->rest + 3 * i;
@@ -161,13 +161,20 @@ void plain_lattice_step(plain_lattice *l, plain_sums sums, float h, float alpha,
             l->sums[i].c[a] = m;
             for (int b = 0; b < 3; b++) l->sums[i].c[3 + 3 * a + b] = m * x0[b];
         }
-        l->v[3 * i + 1] += h * gravity;
     }
+}
+
+void plain_lattice_sum(plain_lattice *l, plain_sums sums) { sum_cubes(l, sums); }
+
+void plain_lattice_step(plain_lattice *l, plain_sums sums, float h, float alpha, float gravity)
+{
+    plain_lattice_load(l);
     sum_cubes(l, sums);
     fit_regions(l);
     sum_cubes(l, sums);
     for (uint32_t i = 0; i < l->count; i++) {
         const float *T = l->sums[i].c, *x0 = l->rest + 3 * i;
+        l->v[3 * i + 1] += h * gravity;
         for (uint32_t a = 0; a < 3; a++) {
             float *x = &l->x[3 * i + a], *v = &l->v[3 * i + a];
             float goal = (T[a] + T[3 + 3 * a] * x0[0] + T[4 + 3 * a] * x0[1] + T[5 + 3 * a] * x0[2]) * l->share[i];
@@ -175,6 +182,17 @@ void plain_lattice_step(plain_lattice *l, plain_sums sums, float h, float alpha,
             *x += h * *v;
         }
     }
+}
+
+float plain_lattice_channel(const plain_lattice *l, uint32_t particle, uint32_t channel)
+{
+    return l->sums[particle].c[channel];
+}
+
+void plain_lattice_set(plain_lattice *l, uint32_t particle, const float position[3], const float velocity[3])
+{
+    memcpy(l->x + 3 * (size_t)particle, position, 3 * sizeof(float));
+    memcpy(l->v + 3 * (size_t)particle, velocity, 3 * sizeof(float));
 }
 
 void plain_lattice_position(const plain_lattice *l, uint32_t particle, float position[3])

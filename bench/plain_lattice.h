@@ -25,6 +25,17 @@ void plain_lattice_free(plain_lattice *lattice);
 /* One step of h seconds with gravity along y. */
 void plain_lattice_step(plain_lattice *lattice, plain_sums sums, float h, float alpha, float gravity);
 
+/* Sums alone, for comparing their ways: fills the channels of all particles from their positions; then sums these over the
+ * cubes, in place. A step does the second twice. */
+void plain_lattice_load(plain_lattice *lattice);
+void plain_lattice_sum(plain_lattice *lattice, plain_sums sums);
+
+/* A channel of a particle after sums, 0 to 11. */
+float plain_lattice_channel(const plain_lattice *lattice, uint32_t particle, uint32_t channel);
+
+/* Puts a particle anywhere. */
+void plain_lattice_set(plain_lattice *lattice, uint32_t particle, const float position[3], const float velocity[3]);
+
 /* Position of a particle, x first, then y, then z. */
 void plain_lattice_position(const plain_lattice *lattice, uint32_t particle, float position[3]);
 

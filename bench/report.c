@@ -110,6 +110,15 @@ static void print_json(const bench_row *row, bool *failed)
     if (row->clusters) text_addf(&line, "\"clusters\":%u,", row->clusters);
     if (row->width) text_addf(&line, "\"w\":%u,", row->width);
     add_string(&line, "damping", row->damping);
+    if (row->has_lattice) {
+        add_number(&line, "irregular_regions", row->irregular);
+        add_number(&line, "bytes_per_particle", row->bytes_per_particle);
+        add_number(&line, "peak_bytes_per_particle", row->peak_bytes_per_particle);
+    }
+    if (row->rate_unit) {
+        add_number(&line, "rate", row->rate);
+        add_string(&line, "unit", row->rate_unit);
+    }
     if (row->has_accuracy) {
         add_number(&line, "orthogonality_error", row->orthogonality_error);
         add_number(&line, "trace_deficit", row->trace_deficit);
@@ -138,36 +147,51 @@ static bool same_case(const bench_row *a, const bench_row *b)
            a->clusters == b->clusters && a->particles == b->particles;
 }
 
-/* The first plain row of the same case and stage: what a row's ratio is taken to. */
+/* The first plain row of the same case, variation and stage: what a row's ratio is taken to. */
 static const bench_row *plain_of(const bench_report *report, const bench_row *row)
 {
     for (uint32_t i = 0; i < report->count; i++) {
         const bench_row *other = &report->rows[i];
-        if (same_case(row, other) && same_text(row->stage, other->stage) && strcmp(other->variant, "plain") == 0)
+        if (same_case(row, other) && same_text(row->stage, other->stage) && row->width == other->width &&
+            same_text(row->damping, other->damping) && strcmp(other->variant, "plain") == 0)
             return other;
     }
     return NULL;
 }
 
+/* Columns that only some benchmarks have: what was varied between lines of one case. */
 static void print_heading(const bench_row *row)
 {
-    printf("\n%s %s: %u %s", row->bench, row->name, row->particles, row->has_accuracy ? "matrices" : "particles");
+    printf("\n%s %s: ", row->bench, row->name);
+    if (row->rate_unit)
+        printf("ns for 64 bytes copied, or 16 multiply-adds");
+    else
+        printf("%u %s", row->particles, row->has_accuracy ? "matrices" : "particles");
     if (row->clusters) printf(", %u clusters", row->clusters);
     if (row->mode) printf(", %s", row->mode);
-    printf("\n  %-8s %-9s %7s  %-12s %12s %12s %8s%s\n", "variant", "isa", "threads", "stage", "fastest ns",
-           "median ns", "ratio", row->has_accuracy ? "   R^T R - I   trace deficit" : "");
+    printf("\n  %-8s %-9s %7s  ", "variant", "isa", "threads");
+    if (row->width) printf("%2s  ", "w");
+    if (row->damping) printf("%-8s ", "damping");
+    printf("%-14s %12s %12s %8s%s\n", "stage", "fastest ns", "median ns", row->rate_unit ? "rate" : "ratio",
+           row->has_accuracy ? "   R^T R - I   trace deficit" : "");
 }
 
 static void print_row(const bench_report *report, const bench_row *row)
 {
     const bench_row *plain = plain_of(report, row);
-    printf("  %-8s %-9s %7u  %-12s %12.2f %12.2f ", row->variant, row->isa, row->threads,
-           row->method ? row->method : row->stage, row->fastest, row->median);
-    if (plain && row->fastest > 0.0)
+    printf("  %-8s %-9s %7u  ", row->variant, row->isa, row->threads);
+    if (row->width) printf("%2u  ", row->width);
+    if (row->damping) printf("%-8s ", row->damping);
+    printf("%-14s %12.2f %12.2f ", row->method ? row->method : row->stage, row->fastest, row->median);
+    if (row->rate_unit)
+        printf("%8.1f %s", row->rate, row->rate_unit);
+    else if (plain && row->fastest > 0.0)
         printf("%7.2fx", plain->fastest / row->fastest);
     else
         printf("%8s", "");
     if (row->has_accuracy) printf("   %9.1e   %13.1e", row->orthogonality_error, row->trace_deficit);
+    if (row->has_lattice)
+        printf("   irregular %4.1f %%, %.0f bytes a particle", 100.0 * row->irregular, row->bytes_per_particle);
     printf("\n");
 }
 

@@ -24,7 +24,7 @@ double bench_samples_median(bench_samples *samples); /* sorts them */
 typedef struct bench_row {
     const char *bench;
     const char *name;    /* the case */
-    const char *variant; /* "limber" or "plain" */
+    const char *variant; /* "limber", "plain" or "machine" */
     const char *stage;
     uint32_t particles;
     uint32_t threads;
@@ -37,6 +37,13 @@ typedef struct bench_row {
     uint32_t clusters;
     uint32_t width; /* of a lattice's regions */
     const char *damping;
+
+    bool has_lattice; /* of a whole step of a lattice: */
+    double irregular; /* share of the regions that are not all there is in their cube */
+    double bytes_per_particle, peak_bytes_per_particle; /* that the world holds, and held while it was made */
+
+    const char *rate_unit; /* of the machine: "GFLOP/s" or "GB/s" */
+    double rate;
 
     bool has_accuracy;
     double orthogonality_error; /* largest element of R^T R - I */

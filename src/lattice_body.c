@@ -4,6 +4,8 @@
 #include "base/guard.h"
 #include "body.h"
 #include "out/hash.h"
+#include "out/lattice_regions.h"
+#include "sample/lattice_mass.h"
 #include "step/lattice_motion.h"
 
 #include <string.h>
@@ -16,6 +18,14 @@
  * it is, rounding stays the same too. */
 #define FRAME_TOLERANCE 1e-3
 
+/* Of a lattice, metres; and of its corners from the body's origin, in spacings. */
+#define LEAST_SPACING (double)1e-9f
+#define MOST_SPACING 1e6
+#define MOST_SPACINGS 4194304.0
+
+/* A body whose inertia (its determinant) is less than this share of the rest shape's has collapsed. */
+#define COLLAPSED 1e-2
+
 uint32_t lmi_body_regions(const lmi_body *body)
 {
     return body->lattice ? body->lattice->shape.region_count : body->region_count;
@@ -26,34 +36,20 @@ uint64_t lmi_body_memberships(const lmi_body *body)
     return body->lattice ? body->lattice->shape.membership_count : body->membership_count;
 }
 
+/* The elastic energy of a strain goes with omega² width (width + 1) spacing²: the variance of a cube of corners, times the
+ * pull of its region. An ideal region of half-width W has W² in place of the last two. */
+double lmi_lattice_body_pace(const lmi_body *body)
+{
+    if (!body->lattice || !(body->lattice->width_metres > 0.0f)) {
+        return 1.0;
+    }
+    double width = body->lattice->shape.width, spacing = body->lattice->shape.spacing;
+    return body->lattice->width_metres / (spacing * sqrt(width * (width + 1.0)));
+}
+
 bool lmi_lattice_body_takes(const lm_material *material)
 {
     return material->mode != LM_MODE_QUADRATIC && !(material->yield > 0.0f);
-}
-
-/* Regions come in the order of the caller's particles; repetitions are left out. */
-void lmi_lattice_body_regions(const lmi_body *body, uint32_t *offsets, uint32_t *members)
-{
-    const lmi_lattice *l = &body->lattice->shape;
-    uint32_t region = 0, used = 0;
-    for (uint32_t n = 0; n < body->particle_count; n++) {
-        uint32_t place = body->place[n], in[(2 * LMI_LATTICE_MAX_WIDTH + 1) * (2 * LMI_LATTICE_MAX_WIDTH + 1) *
-                                            (2 * LMI_LATTICE_MAX_WIDTH + 1)];
-        if (!(l->active[place / LMI_BLOCK] >> (place % LMI_BLOCK) & 1)) {
-            continue;
-        }
-        uint32_t count = lmi_lattice_region(l, place, in);
-        for (uint32_t k = 0; members && k < count; k++) {
-            members[used + k] = body->order[in[k]];
-        }
-        if (offsets) {
-            offsets[region++] = used;
-        }
-        used += count;
-    }
-    if (offsets) {
-        offsets[region] = used;
-    }
 }
 
 /* --- making --- */
@@ -63,27 +59,53 @@ static const char *lattice_fault(const lm_lattice *def)
     if (def->width < 1 || def->width > LMI_LATTICE_MAX_WIDTH) {
         return "the lattice's width must be 1 to 8";
     }
+    if (!(def->width_metres >= 0.0f && def->width_metres <= 1e6f)) {
+        return "the lattice's width_metres must be 0 to 1e6 m";
+    }
+    if ((unsigned)def->mass >= LM_LATTICE_MASS_COUNT) {
+        return "the lattice's mass is not one of lm_lattice_mass";
+    }
+    if (def->vertex_masses && !def->vertices) {
+        return "a lattice of cells has no vertices that vertex_masses could belong to";
+    }
+    for (uint32_t n = 0; def->vertex_masses && n < def->vertex_count; n++) {
+        if (!(def->vertex_masses[n] > 0.0f && def->vertex_masses[n] <= 1e12f)) {
+            return "every one of vertex_masses must be above 0 and at most 1e12";
+        }
+    }
     if (def->vertices && def->cells) {
         return "a lattice is made from a mesh or from cells, not both";
     }
     if (!def->cells) {
         return NULL; /* the voxeliser checks the rest */
     }
-    if (!(def->spacing > 0.0f && def->spacing <= 1e6f)) {
-        return "with cells the lattice's spacing must be above 0 and at most 1e6 m";
-    }
-    const float first[3] = {def->first.x, def->first.y, def->first.z};
-    uint64_t cells = 1;
+    uint64_t words = 1;
     for (int a = 0; a < 3; a++) {
         if (def->counts[a] < 1 || def->counts[a] > LMI_VOXEL_MAX_AXIS) {
             return "the lattice's counts must be 1 to 65536";
         }
-        cells *= def->counts[a];
-        if (!(fabsf(first[a]) <= LM_MAX_COORDINATE)) {
-            return "the lattice's first corner is not finite or beyond LM_MAX_COORDINATE";
+        words *= a == 0 ? (def->counts[a] + 63) / 64 : def->counts[a];
+    }
+    return words <= LMI_VOXEL_MAX_WORDS ? NULL : "the lattice has more than 2^31 cells, rows counted in 64s";
+}
+
+/* Whether single precision can tell the corners apart where they are. */
+static const char *place_fault(const lmi_voxels *v)
+{
+    const double first[3] = {v->first.x, v->first.y, v->first.z};
+    if (!(v->spacing >= LEAST_SPACING && v->spacing <= MOST_SPACING)) {
+        return "the lattice's spacing must be 1e-9 to 1e6 m";
+    }
+    for (int a = 0; a < 3; a++) {
+        double farthest = fmax(fabs(first[a]), fabs(first[a] + v->n[a] * v->spacing));
+        if (!(farthest <= (double)LM_MAX_COORDINATE)) {
+            return "the lattice is not finite or beyond LM_MAX_COORDINATE";
+        }
+        if (farthest > MOST_SPACINGS * v->spacing) {
+            return "the lattice is more than 2^22 spacings from its origin";
         }
     }
-    return cells <= (uint64_t)LMI_VOXEL_MAX_WORDS * 64 ? NULL : "the lattice has more than 2^31 cells";
+    return NULL;
 }
 
 static lm_result copy_cells(lm_world *world, const lm_lattice *def, lmi_voxels *voxels)
@@ -164,6 +186,30 @@ static void choose_samples(lmi_body *body)
     }
 }
 
+/* xx yy zz xy yz zx of a symmetric matrix. */
+static double determinant_of(const double s[6])
+{
+    return s[0] * (s[1] * s[2] - s[4] * s[4]) - s[3] * (s[3] * s[2] - s[4] * s[5]) + s[5] * (s[3] * s[4] - s[1] * s[5]);
+}
+
+static double rest_inertia(const lmi_body *body)
+{
+    const lmi_lattice_body *lattice = body->lattice;
+    double inertia[6] = {0.0}, s = lattice->shape.spacing;
+    LMI_PARTICLES_EACH(body, n)
+    {
+        int32_t corner[3];
+        lmi_lattice_corner(&lattice->shape, n, corner);
+        double x = s * (corner[0] - lattice->middle[0]), y = s * (corner[1] - lattice->middle[1]);
+        double z = s * (corner[2] - lattice->middle[2]), m = body->mass[n] / body->mean_mass;
+        const double terms[6] = {y * y + z * z, z * z + x * x, x * x + y * y, -x * y, -y * z, -z * x};
+        for (int i = 0; i < 6; i++) {
+            inertia[i] += m * terms[i];
+        }
+    }
+    return determinant_of(inertia);
+}
+
 /* What follows from the masses. */
 static void derive_masses(lmi_body *body)
 {
@@ -183,10 +229,14 @@ static void derive_masses(lmi_body *body)
     }
     body->mean_mass = body->total_mass / body->particle_count;
     LMI_PARTICLES_EACH(body, n) { body->v[(size_t)n * 4 + 3] = (float)(body->mass[n] / body->mean_mass); }
+    body->lattice->inertia = rest_inertia(body);
 }
 
 lm_result lmi_lattice_body_allocate(lm_world *world, lmi_body *body, const lmi_voxels *cells, uint32_t width)
 {
+    if (cells->cell_count == 0 || place_fault(cells)) {
+        return LM_ERROR_ARGUMENT;
+    }
     body->lattice = lmi_allocate(&world->memory, 1, sizeof *body->lattice);
     if (!body->lattice) {
         return LM_ERROR_MEMORY;
@@ -231,25 +281,68 @@ static void start_frame(lmi_body *body, const lm_body_def *def)
     }
 }
 
-static lm_result fill(lm_world *world, lmi_body *body, const lm_body_def *def)
+/* The masses of the particles; shares are made in body->mass before they are scaled. */
+static lm_result spread_mass(lm_world *world, lmi_body *body, const lm_body_def *def)
 {
+    const lmi_lattice *l = &body->lattice->shape;
+    const lm_lattice *from = &def->lattice;
     const char *fault = def->masses ? lmi_body_mass_fault(def->masses, body->particle_count) : NULL;
+    double sum = 0.0, least = INFINITY;
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_create: %s", fault);
+    }
+    lmi_lattice_volumes(l, body->mass);
+    LMI_PARTICLES_EACH(body, n)
+    {
+        body->mass[n] = def->masses                           ? def->masses[body->order[n]]
+                        : from->mass == LM_LATTICE_MASS_EQUAL ? 1.0f
+                                                              : body->mass[n];
+    }
+    if (def->masses) {
+        return LM_OK;
+    }
+    if (from->vertex_masses && !lmi_lattice_multiply_nearest(&world->memory, l, from->vertices, from->vertex_masses,
+                                                             from->vertex_count, body->mass)) {
+        return lmi_fail(world, LM_ERROR_MEMORY, "lm_body_create: out of memory");
+    }
+    LMI_PARTICLES_EACH(body, n)
+    {
+        sum += body->mass[n];
+        least = fmin(least, body->mass[n]);
+    }
+    if (!(least * body->particle_count >= 1e-9 * sum)) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT,
+                        "lm_body_create: with these vertex_masses a particle is below 1e-9 of the mean mass");
+    }
+    LMI_PARTICLES_EACH(body, n) { body->mass[n] = (float)(body->mass[n] * (def->mass / sum)); }
+    return LM_OK;
+}
+
+static lm_result fill(lm_world *world, lmi_body *body, const lm_body_def *def)
+{
+    lm_result result = spread_mass(world, body, def);
+    if (result != LM_OK) {
+        return result;
     }
     body->material = def->material;
     body->contact_radius = def->contact_radius;
     body->user_data = def->user_data;
-    LMI_PARTICLES_EACH(body, n)
-    {
-        body->mass[n] = def->masses ? def->masses[body->order[n]] : def->mass / (float)body->particle_count;
-    }
+    body->lattice->width_metres = def->lattice.width_metres;
     derive_masses(body);
     start_frame(body, def);
     lmi_body_place(body, def);
     body->shape_hash = lmi_hash_shape(body);
     bool ok = lmi_lattice_body_weigh(world, body, NULL);
     return ok ? LM_OK : lmi_fail(world, LM_ERROR_MEMORY, "lm_body_create: out of memory");
+}
+
+static uint32_t width_in_steps(const lm_lattice *def, double spacing)
+{
+    double steps = def->width_metres / spacing + 0.5;
+    if (!(def->width_metres > 0.0f)) {
+        return def->width;
+    }
+    return steps < 1.0 ? 1 : steps > LMI_LATTICE_MAX_WIDTH ? LMI_LATTICE_MAX_WIDTH : (uint32_t)steps;
 }
 
 lm_result lmi_lattice_body_make(lm_world *world, lmi_body *body, const lm_body_def *def)
@@ -266,11 +359,13 @@ lm_result lmi_lattice_body_make(lm_world *world, lmi_body *body, const lm_body_d
     if (result != LM_OK) {
         return result;
     }
-    result = lmi_lattice_body_allocate(world, body, &voxels, def->lattice.width);
+    fault = place_fault(&voxels);
+    fault = voxels.cell_count ? fault : "the lattice has no cells";
+    result = lmi_lattice_body_allocate(world, body, &voxels, width_in_steps(&def->lattice, voxels.spacing));
     lmi_voxels_free(&world->memory, &voxels);
     if (result != LM_OK) {
         return lmi_fail(world, result, "lm_body_create: %s",
-                        result == LM_ERROR_ARGUMENT ? "the lattice has no cells" : lm_result_text(result));
+                        result == LM_ERROR_ARGUMENT ? fault : lm_result_text(result));
     }
     return fill(world, body, def);
 }
@@ -290,20 +385,26 @@ bool lmi_lattice_body_weigh(lm_world *world, lmi_body *body, const bool *held)
 {
     lmi_lattice *l = &body->lattice->shape;
     double *weights = lmi_allocate(&world->memory, body->place_count, sizeof *weights);
-    if (!weights) {
-        return false;
+    float *shares = lmi_allocate(&world->memory, body->stiffness ? body->place_count : 0, sizeof *shares);
+    bool ok = weights && shares;
+    if (ok && body->stiffness) {
+        lmi_lattice_stiffness_by_place(body, shares);
     }
-    LMI_PARTICLES_EACH(body, n)
-    {
+    for (uint32_t n = 0; ok && n < body->place_count; n++) {
+        if (body->order[n] == LMI_NONE) {
+            continue;
+        }
         double mass = body->mass[n] / body->mean_mass, most = fmin(MOST_HELD, body->total_mass / body->mean_mass);
         mass = held && held[n] ? fmax(mass, most) : mass;
         weights[n] = (double)(float)(mass / l->degree[n]);
     }
-    bool ok = lmi_lattice_weigh(&world->memory, l, weights, NULL, body->material.mode == LM_MODE_LINEAR);
+    ok = ok && lmi_lattice_weigh(&world->memory, l, weights, body->stiffness ? shares : NULL,
+                                 body->material.mode == LM_MODE_LINEAR);
     if (ok) {
         LMI_PARTICLES_EACH(body, n) { body->x[(size_t)n * 4 + 3] = (float)weights[n]; }
     }
     lmi_release(&world->memory, weights, body->place_count, sizeof *weights);
+    lmi_release(&world->memory, shares, body->stiffness ? body->place_count : 0, sizeof *shares);
     return ok;
 }
 
@@ -337,6 +438,11 @@ static void follow_frame(lmi_body *body)
     dmat3 by = dmat_from_rotation_vector(dvec_limit(turn, 1.0)), next = dmat_multiply(&by, &lattice->frame);
     lm_quat q = quat_from_dmat(&next); /* so that rounding does not shear the frame over the hours */
     lattice->frame = dmat_from_quat(q);
+}
+
+bool lmi_lattice_is_collapsed(const lmi_body *body)
+{
+    return !(determinant_of(body->motion.inertia) >= COLLAPSED * body->lattice->inertia);
 }
 
 void lmi_lattice_prepare(const lmi_step *step, lmi_body *body)
@@ -387,6 +493,8 @@ void lmi_lattice_conclude(lmi_body *body)
     lattice->drift_velocity = lattice->drift_spin = (lm_vec3){0.0f, 0.0f, 0.0f};
     if (body->first_pin == LMI_NONE) {
         lmi_motion_of(&body->motion, net, turn, &lattice->drift_velocity, &lattice->drift_spin);
+        lattice->drift_velocity = vec_from(dvec_limit(dvec_from(lattice->drift_velocity), LM_MAX_SPEED));
+        lattice->drift_spin = vec_from(dvec_limit(dvec_from(lattice->drift_spin), LM_MAX_SPEED));
     } else {
         body->outside_impulse = dvec_add(body->outside_impulse, dvec_scale(net, body->mean_mass));
     }

@@ -34,10 +34,11 @@ static void visit_material(archive *a, lm_material *m)
 }
 
 /* A particle, or a region of a skin that rides on regions. */
-static void visit_rider(archive *a, const lmi_skin *skin, uint32_t *rider, uint32_t particle_count)
+static void visit_rider(archive *a, const lmi_body *body, uint32_t *rider)
 {
     visit_u32(a, rider);
-    bool sound = *rider < LMI_SKIN_REGION ? *rider < particle_count : *rider - LMI_SKIN_REGION < skin->carrier_count;
+    bool sound = *rider < LMI_SKIN_REGION ? *rider < body->place_count && body->order[*rider] != LMI_NONE
+                                          : *rider - LMI_SKIN_REGION < body->skin.carrier_count;
     refuse_if(a, !sound);
 }
 
@@ -52,8 +53,10 @@ static void visit_skin(archive *a, lm_world *world, lmi_body *body)
         refuse_if(a, skin->triangle_count || skin->weight_count);
         return;
     }
+    refuse_if(a, body->lattice && skin->kind == LM_SKIN_REGIONS);
     if (a->mode == LOAD) {
         skin->carrier_count = skin->kind == LM_SKIN_REGIONS ? body->region_count : 0;
+        skin->on_cells = body->lattice != NULL;
     }
     if (a->mode == LOAD && !lmi_skin_allocate(world, skin)) {
         a->out_of_memory = true;
@@ -64,13 +67,17 @@ static void visit_skin(archive *a, lm_world *world, lmi_body *body)
         refuse_if(a, !is_near(skin->vertices[n]));
         visit_index(a, &skin->offsets[n + 1], skin->weight_count + 1, false);
         refuse_if(a, skin->offsets[n + 1] < skin->offsets[n]);
+        refuse_if(a, skin->on_cells && skin->offsets[n + 1] != 8 * (n + 1));
     }
     for (size_t n = 0; n < (size_t)skin->triangle_count * 3; n++) {
         visit_index(a, &skin->triangles[n], skin->vertex_count, false);
     }
     for (uint32_t n = 0; n < skin->weight_count; n++) {
-        visit_rider(a, skin, &skin->riders[n], body->place_count);
+        visit_rider(a, body, &skin->riders[n]);
         visit_float(a, &skin->weights[n]);
+    }
+    if (a->mode == LOAD && ok(a)) {
+        lmi_skin_find_rest_normals(skin);
     }
 }
 
@@ -133,10 +140,10 @@ static void visit_stiffness(archive *a, lm_world *world, lmi_body *body)
     bool own = body->stiffness != NULL;
     visit_bool(a, &own);
     if (a->mode == LOAD && own && ok(a)) {
-        body->stiffness = lmi_allocate(&world->memory, body->region_count, sizeof *body->stiffness);
+        body->stiffness = lmi_allocate(&world->memory, lmi_body_regions(body), sizeof *body->stiffness);
         a->out_of_memory = !body->stiffness;
     }
-    for (uint32_t r = 0; own && r < body->region_count && ok(a); r++) {
+    for (uint32_t r = 0; own && r < lmi_body_regions(body) && ok(a); r++) {
         visit_float(a, &body->stiffness[r]);
         refuse_if(a, !(body->stiffness[r] >= 0.0f && body->stiffness[r] <= 1.0f));
     }
@@ -187,8 +194,7 @@ static void visit_cells(archive *a, lm_world *world, lmi_body *body)
     }
     visit_count(a, &words, 8);
     v.row_words = (v.n[0] + 63) / 64;
-    refuse_if(a, words != (uint64_t)v.row_words * v.n[1] * v.n[2] || !(v.spacing > 0.0 && v.spacing <= 1e6) ||
-                     !(fabs(v.first.x) <= 2e9 && fabs(v.first.y) <= 2e9 && fabs(v.first.z) <= 2e9));
+    refuse_if(a, words != (uint64_t)v.row_words * v.n[1] * v.n[2] || words > LMI_VOXEL_MAX_WORDS);
     if (a->mode == LOAD && ok(a)) {
         v.bits = lmi_allocate(&world->memory, words, sizeof *v.bits);
         a->out_of_memory = !v.bits;
@@ -214,15 +220,23 @@ static void visit_cells(archive *a, lm_world *world, lmi_body *body)
 static void visit_lattice(archive *a, lmi_body *body)
 {
     lmi_lattice_body *lattice = body->lattice;
+    double sum = 0.0, least = INFINITY;
     for (uint32_t n = 0; n < body->particle_count && ok(a); n++) {
-        visit_float(a, &body->mass[body->place[n]]);
-        refuse_if(a, !(body->mass[body->place[n]] > 0.0f && body->mass[body->place[n]] <= 1e12f));
+        float *mass = &body->mass[body->place[n]];
+        visit_float(a, mass);
+        refuse_if(a, !(*mass > 0.0f && *mass <= 1e12f));
+        sum += *mass;
+        least = *mass < least ? *mass : least;
     }
+    refuse_if(a, !(least * body->particle_count >= 1e-9 * sum) || !lmi_lattice_body_takes(&body->material));
+    visit_float(a, &lattice->width_metres);
+    refuse_if(a, !(lattice->width_metres >= 0.0f && lattice->width_metres <= 1e6f));
     visit_dmat3(a, &lattice->frame);
     visit_vec3(a, &lattice->drift_centre);
     visit_vec3(a, &lattice->drift_velocity);
     visit_vec3(a, &lattice->drift_spin);
-    refuse_if(a, !is_rotation(&lattice->frame));
+    refuse_if(a, !is_rotation(&lattice->frame) || !is_near(lattice->drift_centre) ||
+                     !is_slow(lattice->drift_velocity) || !is_slow(lattice->drift_spin));
 }
 
 /* All of a body but its counts, once there is room for it. */
@@ -240,10 +254,10 @@ static void visit_rest_of_body(archive *a, lm_world *world, lmi_body *body)
         visit_lattice(a, body);
     } else {
         visit_topology(a, body);
-        visit_stiffness(a, world, body);
-        if (a->mode == LOAD) {
-            check_regions(a, world, body);
-        }
+    }
+    visit_stiffness(a, world, body);
+    if (a->mode == LOAD && !body->lattice) {
+        check_regions(a, world, body);
     }
     visit_state(a, world, body);
     visit_u32(a, &body->first_pin);

@@ -305,7 +305,13 @@ LMI_INLINE void sweep_planes(const lmi_lattice_step *step, int first, int last, 
     }
 }
 
-/* A copy of the code for each small width with short runs, and one for all others. */
+/* A copy of the code for each small width with short runs, and one for all others. Under sanitizers that one is enough, and
+ * saves minutes of compiling. */
+#ifdef LIMBER_SANITIZED
+#define SHORT_WIDTH(l) 0
+#else
+#define SHORT_WIDTH(l) (lmi_lattice_run_stride(l) == LATTICE_SHORT_STRIDE ? lattice_width(l) : 0)
+#endif
 #define WITH_WIDTH(width, stride, call)                                                                                \
     {                                                                                                                  \
         const lattice_sizes sizes = {width, stride};                                                                   \
@@ -313,7 +319,7 @@ LMI_INLINE void sweep_planes(const lmi_lattice_step *step, int first, int last, 
         break;                                                                                                         \
     }
 #define FOR_SIZES(l, call)                                                                                             \
-    switch (lmi_lattice_run_stride(l) == LATTICE_SHORT_STRIDE ? lattice_width(l) : 0) {                                \
+    switch (SHORT_WIDTH(l)) {                                                                                          \
     case 1: WITH_WIDTH(1, LATTICE_SHORT_STRIDE, call)                                                                  \
     case 2: WITH_WIDTH(2, LATTICE_SHORT_STRIDE, call)                                                                  \
     case 3: WITH_WIDTH(3, LATTICE_SHORT_STRIDE, call)                                                                  \
@@ -367,7 +373,7 @@ void LMI_KERNEL(lattice_pull)(const lmi_lattice_step *step, float *scratch, floa
 }
 
 /* The lattices of a batch, one after the other, but for those of many slabs (step.c divides them among threads) and
- * overstretched ones, which must be seen whole before they move. */
+ * overstretched or collapsed ones, which must be seen whole before they move. */
 void LMI_KERNEL(sweep)(const lmi_step *step, lmi_batch *batch, lmi_scratch *scratch)
 {
     for (uint32_t n = 0; n < batch->body_count; n++) {
@@ -376,7 +382,7 @@ void LMI_KERNEL(sweep)(const lmi_step *step, lmi_batch *batch, lmi_scratch *scra
         if (!lattice) {
             continue;
         }
-        lattice->swept = !lmi_is_overstretched(step, body);
+        lattice->swept = !lmi_is_overstretched(step, body) && !lmi_lattice_is_collapsed(body);
         if (!lattice->swept) {
             continue;
         }

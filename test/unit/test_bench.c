@@ -7,6 +7,7 @@
 #include "bench/bench.h"
 #include "bench/matrices.h"
 #include "bench/plain.h"
+#include "bench/plain_lattice.h"
 #include "bench/plain_polar.h"
 #include "bench/report.h"
 #include "io/json.h"
@@ -179,6 +180,110 @@ static void test_plain_floor(void **state)
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
+ * The plain lattice
+ */
+
+/* Where particle (x, y, z) of a box of particles is thrown to: turned, sheared and bent. */
+static void throw_particle(const lm_vec3 rest, lm_vec3 *position, lm_vec3 *velocity)
+{
+    float bend = 0.3f * rest.x * rest.x;
+    *position = (lm_vec3){0.8f * rest.x - 0.6f * rest.y, 0.6f * rest.x + 0.8f * rest.y + bend, 1.1f * rest.z};
+    *velocity = (lm_vec3){1.0f - 2.0f * rest.y, 2.0f + 2.0f * rest.x, 0.5f * rest.z};
+}
+
+static lm_world *make_box(const uint32_t counts[3], uint32_t width, lm_body_id *body)
+{
+    uint8_t cells[12 * 10 * 9];
+    memset(cells, 1, sizeof cells);
+    lm_world_def world_def = lm_world_def_default();
+    world_def.workers = 1;
+    lm_world *world;
+    assert_int_equal(lm_world_create(&world_def, &world), LM_OK);
+    lm_body_def def = lm_body_def_default();
+    def.lattice.cells = cells;
+    memcpy(def.lattice.counts, counts, sizeof def.lattice.counts);
+    def.lattice.spacing = 0.1f;
+    def.lattice.width = width;
+    def.material.mode = LM_MODE_RIGID;
+    def.material.stiffness = LM_STIFFNESS_ALPHA;
+    def.material.alpha = 0.4f;
+    assert_int_equal(lm_body_create(world, &def, body), LM_OK);
+    return world;
+}
+
+/* The same box in the library and in the plain program, thrown alike: they stay together. */
+static void assert_same_lattice(uint32_t width, plain_sums sums)
+{
+    static const uint32_t counts[3] = {12, 10, 9};
+    enum { COUNT = 13 * 11 * 10, STEPS = 30 };
+    static lm_vec3 rest[COUNT], x[COUNT], v[COUNT];
+    lm_body_id body;
+    lm_world *world = make_box(counts, width, &body);
+    plain_lattice *plain = plain_lattice_make(counts[0] + 1, counts[1] + 1, counts[2] + 1, 0.1f, width);
+    assert_non_null(plain);
+    assert_int_equal(lm_body_get_rest_positions(world, body, rest), LM_OK);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        throw_particle(rest[i], &x[i], &v[i]);
+        const float position[3] = {x[i].x, x[i].y, x[i].z}, velocity[3] = {v[i].x, v[i].y, v[i].z};
+        plain_lattice_set(plain, i, position, velocity);
+    }
+    assert_int_equal(lm_body_set_state(world, body, lm_dvec3_zero(), x, v), LM_OK);
+    for (int step = 0; step < STEPS; step++) {
+        assert_int_equal(lm_world_step(world, 1.0 / 60.0), LM_OK);
+        plain_lattice_step(plain, sums, 1.0f / 60.0f, 0.4f, -9.81f);
+    }
+    assert_int_equal(lm_body_get_positions(world, body, lm_dvec3_zero(), x), LM_OK);
+    double worst = 0.0, moved = 0.0;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        float p[3];
+        plain_lattice_position(plain, i, p);
+        worst = fmax(worst,
+                     fmax(fabs((double)x[i].x - p[0]), fmax(fabs((double)x[i].y - p[1]), fabs((double)x[i].z - p[2]))));
+        moved = fmax(moved, fabs((double)x[i].x - rest[i].x));
+    }
+    assert_true(moved > 0.5);
+    if (!(worst < 2e-4)) fail_msg("width %u, sums %d: %g metres apart after %d steps", width, sums, worst, STEPS);
+    plain_lattice_free(plain);
+    lm_world_destroy(world);
+}
+
+static void test_plain_lattice(void **state)
+{
+    (void)state;
+    for (uint32_t width = 1; width <= 3; width++) assert_same_lattice(width, PLAIN_FAST);
+    assert_same_lattice(2, PLAIN_NAIVE);
+    assert_same_lattice(2, PLAIN_BARS);
+}
+
+/* The three ways of figure 4 give the same sums. */
+static void test_plain_sums(void **state)
+{
+    (void)state;
+    plain_lattice *lattices[3];
+    for (int how = PLAIN_NAIVE; how <= PLAIN_FAST; how++) {
+        lattices[how] = plain_lattice_make(9, 7, 12, 0.5f, 3);
+        assert_non_null(lattices[how]);
+        plain_lattice_load(lattices[how]);
+        plain_lattice_sum(lattices[how], (plain_sums)how);
+    }
+    /* The corner (0, 0, 0): particles 0 to 3 along each axis, each in (4 + at) regions along it. */
+    double share = 0.0, moment = 0.0;
+    for (int at = 0; at <= 3; at++) {
+        share += 1.0 / (4 + at);
+        moment += 0.5 * at / (4 + at);
+    }
+    assert_true(fabs(plain_lattice_channel(lattices[PLAIN_NAIVE], 0, 0) - moment * share * share) < 1e-6);
+    for (uint32_t i = 0; i < 9 * 7 * 12; i++) {
+        for (uint32_t c = 0; c < 12; c++) {
+            float naive = plain_lattice_channel(lattices[PLAIN_NAIVE], i, c);
+            assert_true(fabsf(plain_lattice_channel(lattices[PLAIN_BARS], i, c) - naive) < 1e-4f);
+            assert_true(fabsf(plain_lattice_channel(lattices[PLAIN_FAST], i, c) - naive) < 1e-4f);
+        }
+    }
+    for (int how = PLAIN_NAIVE; how <= PLAIN_FAST; how++) plain_lattice_free(lattices[how]);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
  * Rows
  */
 
@@ -275,6 +380,50 @@ static void test_cluster_rows(void **state)
     free(bytes);
 }
 
+/* The number of rows that contain all of these texts. */
+static uint32_t count_rows(const char *bytes, const char *a, const char *b, const char *c)
+{
+    uint32_t count = 0;
+    for (const char *line = bytes; *line;) {
+        const char *end = strchr(line, '\n');
+        size_t length = end ? (size_t)(end - line) : strlen(line);
+        char *copy = strndup(line, length);
+        assert_non_null(copy);
+        count += strstr(copy, a) && strstr(copy, b) && strstr(copy, c);
+        free(copy);
+        line += length + (end ? 1 : 0);
+    }
+    return count;
+}
+
+static void test_lattice_rows(void **state)
+{
+    (void)state;
+    bench_options options = {.json = true, .quick = true, .threads = 2};
+    int status;
+    char *bytes = capture("lattice", &options, &status);
+    assert_int_equal(status, 0);
+    static const char *const cases[] = {"box", "sphere", "statue", "shell", "penguin", "comb"};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char name[40];
+        snprintf(name, sizeof name, "\"case\":\"%s\"", cases[i]);
+        assert_int_equal(count_rows(bytes, name, "\"stage\":\"step\"", "\"w\":2,\"damping\":\"global\""), 2);
+        assert_true(count_rows(bytes, name, "\"stage\":\"sweep\"", "\"w\":1,\"damping\":\"none\"") >= 2);
+    }
+    for (int isa = LM_ISA_SCALAR; isa < LM_ISA_COUNT; isa++) {
+        char name[40];
+        snprintf(name, sizeof name, "\"isa\":\"%s\"", lm_isa_name((lm_isa)isa));
+        if (lm_isa_supported((lm_isa)isa))
+            assert_true(count_rows(bytes, name, "\"case\":\"box\",\"variant\":\"limber\"", "\"w\":1") >= 2);
+    }
+    assert_int_equal(count_rows(bytes, "\"stage\":\"sums\"", "\"w\":2", "\"method\":"), 4);
+    assert_true(count_rows(bytes, "\"case\":\"million\"", "\"stage\":\"step\"", "\"bytes_per_particle\":") >= 2);
+    assert_true(count_rows(bytes, "\"case\":\"machine\"", "\"stage\":\"copy-memory\"", "\"unit\":\"GB/s\"") == 2);
+    assert_true(count_rows(bytes, "\"case\":\"machine\"", "\"stage\":\"multiply-add\"", "\"unit\":\"GFLOP/s\"") >= 2);
+    check_rows(bytes, "lattice", "step");
+    free(bytes);
+}
+
 static void test_table(void **state)
 {
     (void)state;
@@ -308,8 +457,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_samples),      cmocka_unit_test(test_judge),       cmocka_unit_test(test_plain_polar),
-        cmocka_unit_test(test_plain_step),   cmocka_unit_test(test_plain_floor), cmocka_unit_test(test_polar_rows),
-        cmocka_unit_test(test_cluster_rows), cmocka_unit_test(test_table),       cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_plain_step),   cmocka_unit_test(test_plain_floor), cmocka_unit_test(test_plain_lattice),
+        cmocka_unit_test(test_plain_sums),   cmocka_unit_test(test_polar_rows),  cmocka_unit_test(test_cluster_rows),
+        cmocka_unit_test(test_lattice_rows), cmocka_unit_test(test_table),       cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests_name("bench", tests, NULL, NULL);
 }
