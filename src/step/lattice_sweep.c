@@ -88,8 +88,8 @@ LMI_INLINE void fit_run(const lmi_lattice_step *step, uint32_t plane, const lmi_
 }
 
 /* Everything of a plane up to the scatter along y, which goes to `to`. */
-LMI_INLINE void match_plane(const lmi_lattice_step *step, uint32_t z, lattice_work *k, float *const planes[],
-                            float *to, const lattice_sizes sizes)
+LMI_INLINE void match_plane(const lmi_lattice_step *step, uint32_t z, lattice_work *k, float *const planes[], float *to,
+                            const lattice_sizes sizes)
 {
     const lmi_lattice *l = step->lattice;
     uint32_t first = l->plane_run[z], last = l->plane_run[z + 1], gathered = first, scattered = first;
@@ -279,8 +279,8 @@ LMI_INLINE void integrate_at(const lmi_lattice_step *step, int z, const lattice_
 }
 
 /* Planes first to last - 1; of those `from` to `until` - 1 are integrated. */
-LMI_INLINE void sweep_planes(const lmi_lattice_step *step, int first, int last, int from, int until,
-                             lattice_work *k, const lattice_sizes sizes, measured *m, float *pull)
+LMI_INLINE void sweep_planes(const lmi_lattice_step *step, int first, int last, int from, int until, lattice_work *k,
+                             const lattice_sizes sizes, measured *m, float *pull)
 {
     const lmi_lattice *l = step->lattice;
     const int w = sizes.w, count = 2 * w + 1, planes = (int)l->plane_count;
