@@ -200,11 +200,10 @@ enum {
     LMI_LATTICE_RAW_MASS = 0,   /* sum m~                                  */
     LMI_LATTICE_RAW_FIRST = 1,  /* sum m~ k                              3 */
     LMI_LATTICE_RAW_SECOND = 4, /* sum m~ k k^T: xx yy zz xy yz zx       6 */
-    LMI_LATTICE_RAW_RHO = 10,   /* this and the next two as above, HOLD not by m~ */
+    LMI_LATTICE_RAW_RHO = 10,   /* the last three as LMI_LATTICE_RHO, _SHARE and _HOLD */
     LMI_LATTICE_RAW_SHARE = 11,
     LMI_LATTICE_RAW_HOLD = 12,
-    LMI_LATTICE_RAW_WEIGHT = 13, /* of the particle: m~ */
-    LMI_LATTICE_RAW = 14
+    LMI_LATTICE_RAW = 13
 };
 
 /* Null when out of memory. */

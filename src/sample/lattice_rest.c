@@ -164,10 +164,8 @@ static void fill_shares(const lmi_lattice *l, const double *weights, const float
         double share = occupied ? 1.0 / l->degree[n] : 0.0;
         to[LMI_LATTICE_RAW_RHO * LMI_BLOCK] = !active ? 0.0 : stiffness ? (double)stiffness[n] : 1.0;
         to[LMI_LATTICE_RAW_SHARE * LMI_BLOCK] = share;
-        to[LMI_LATTICE_RAW_HOLD * LMI_BLOCK] = !occupied   ? 0.0
-                                               : stiffness ? share * sum_of_shares(l, stiffness, n, members)
-                                                           : 1.0;
-        to[LMI_LATTICE_RAW_WEIGHT * LMI_BLOCK] = weights[n];
+        double hold = stiffness && occupied ? share * sum_of_shares(l, stiffness, n, members) : 1.0;
+        to[LMI_LATTICE_RAW_HOLD * LMI_BLOCK] = weights[n] > 0.0 ? hold / weights[n] : 0.0;
         for (int i = 0; !occupied && i < LMI_LATTICE_RAW_RHO; i++) { /* a sum beside the body belongs to nobody */
             to[i * LMI_BLOCK] = 0.0;
         }
@@ -219,8 +217,7 @@ static void finish_lane(const double *raw, bool stretch, float *out)
     }
     out[LMI_LATTICE_RHO * LMI_BLOCK] = (float)raw[LMI_LATTICE_RAW_RHO * LMI_BLOCK];
     out[LMI_LATTICE_SHARE * LMI_BLOCK] = (float)raw[LMI_LATTICE_RAW_SHARE * LMI_BLOCK];
-    double weight = raw[LMI_LATTICE_RAW_WEIGHT * LMI_BLOCK];
-    out[LMI_LATTICE_HOLD * LMI_BLOCK] = weight > 0.0 ? (float)(raw[LMI_LATTICE_RAW_HOLD * LMI_BLOCK] / weight) : 0.0f;
+    out[LMI_LATTICE_HOLD * LMI_BLOCK] = (float)raw[LMI_LATTICE_RAW_HOLD * LMI_BLOCK];
     if (!stretch) {
         return;
     }
