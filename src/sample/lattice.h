@@ -142,7 +142,7 @@ typedef struct lmi_lattice {
     /* Room for what a sweep leaves to a later part of itself. */
     float *kept_sums;            /* [kept][most_places][6][LMI_BLOCK] */
     float *irregular_moments;    /* [irregular][LMI_BLOCK] corrections of the 12 moments */
-    float *irregular_transforms; /* [irregular + 1][LMI_BLOCK] q, then T column by column, 12 floats; the last is zero */
+    float *irregular_transforms; /* [irregular + 1][LMI_BLOCK] q and the columns of T; the last is zero */
     float *corrections;          /* [scatter owners][4] of the sums for particles */
 
     /* Constants of blocks; blocks with the same ones share them. */
