@@ -284,7 +284,7 @@ void lmi_drags_free(lm_world *world, lmi_body *body);
 void lmi_drag_free(lm_world *world, lmi_drag *drag);
 void lmi_skin_free(lm_world *world, lmi_skin *skin);
 bool lmi_skin_allocate(lm_world *world, lmi_skin *skin);
-void lmi_skin_find_rest_normals(lmi_skin *skin); /* of a lattice's skin, from its vertices and triangles */
+void lmi_skin_find_rest_normals(lmi_skin *skin);             /* of a lattice's skin, from its vertices and triangles */
 void lmi_skin_update(const lm_world *world, lmi_body *body); /* after the particles have moved */
 
 /* world.c: everything in the world but its host hooks, as a value that can be built aside and swapped in. */
