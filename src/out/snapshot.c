@@ -140,10 +140,10 @@ static void visit_stiffness(archive *a, lm_world *world, lmi_body *body)
     bool own = body->stiffness != NULL;
     visit_bool(a, &own);
     if (a->mode == LOAD && own && ok(a)) {
-        body->stiffness = lmi_allocate(&world->memory, body->region_count, sizeof *body->stiffness);
+        body->stiffness = lmi_allocate(&world->memory, lmi_body_regions(body), sizeof *body->stiffness);
         a->out_of_memory = !body->stiffness;
     }
-    for (uint32_t r = 0; own && r < body->region_count && ok(a); r++) {
+    for (uint32_t r = 0; own && r < lmi_body_regions(body) && ok(a); r++) {
         visit_float(a, &body->stiffness[r]);
         refuse_if(a, !(body->stiffness[r] >= 0.0f && body->stiffness[r] <= 1.0f));
     }
@@ -229,6 +229,8 @@ static void visit_lattice(archive *a, lmi_body *body)
         least = *mass < least ? *mass : least;
     }
     refuse_if(a, !(least * body->particle_count >= 1e-9 * sum) || !lmi_lattice_body_takes(&body->material));
+    visit_float(a, &lattice->width_metres);
+    refuse_if(a, !(lattice->width_metres >= 0.0f && lattice->width_metres <= 1e6f));
     visit_dmat3(a, &lattice->frame);
     visit_vec3(a, &lattice->drift_centre);
     visit_vec3(a, &lattice->drift_velocity);
@@ -252,10 +254,10 @@ static void visit_rest_of_body(archive *a, lm_world *world, lmi_body *body)
         visit_lattice(a, body);
     } else {
         visit_topology(a, body);
-        visit_stiffness(a, world, body);
-        if (a->mode == LOAD) {
-            check_regions(a, world, body);
-        }
+    }
+    visit_stiffness(a, world, body);
+    if (a->mode == LOAD && !body->lattice) {
+        check_regions(a, world, body);
     }
     visit_state(a, world, body);
     visit_u32(a, &body->first_pin);
