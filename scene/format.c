@@ -97,10 +97,12 @@ static const format_field lattice_fields[] = {
           DOC("or about how many particles there are, for which the spacing is found")),
     FIELD(scene_lattice, width, FIELD_COUNT, RANGE(1, 8), STANDARD("1"),
           DOC("how many steps from cell to cell a region reaches; wider is stiffer")),
+    FIELD(scene_lattice, width_metres, FIELD_NUMBER, ABOVE(0.0, 1e5), UNIT("m"),
+          DOC("or the half-width of a region: the stiffness then stays the same when the spacing changes")),
     FIELD(scene_lattice, shell, FIELD_FLAG, STANDARD("false"),
           DOC("only the cells that the surface touches, not those that it encloses")),
 };
-static const field_group lattice_groups[] = {{{"spacing", "particles"}, false}};
+static const field_group lattice_groups[] = {{{"spacing", "particles"}, false}, {{"width", "width_metres"}, false}};
 static const format_record lattice_record =
     RECORD("lattice", scene_lattice, lattice_fields, GROUPS(lattice_groups),
            "The space that a shape or mesh takes up, divided into cubic cells. Their corners are the particles, and "

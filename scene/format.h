@@ -132,6 +132,7 @@ typedef struct scene_lattice {
     double spacing; /* 0: found from `particles` */
     uint32_t particles;
     uint32_t width;
+    double width_metres; /* 0: `width` counts */
     bool shell;
 } scene_lattice;
 
