@@ -537,18 +537,41 @@ typedef enum lm_shape {
     LM_SHAPE_SPHERE,    /* radius */
     LM_SHAPE_CAPSULE,   /* radius, and half_length of its axis along Y */
     LM_SHAPE_BOX,       /* half_extents */
+    LM_SHAPE_HEIGHTS,   /* a height map: solid below it, nothing beyond its borders */
+    LM_SHAPE_MESH,      /* a triangle mesh: a solid, or a sheet of no thickness with two sides */
     LM_SHAPE_COUNT
 } lm_shape;
+
+/* A grid of heights along the collider's Y axis. Sample (i, k) stands at x = (i - (counts[0] - 1) / 2) spacing and
+ * z = (k - (counts[1] - 1) / 2) spacing: the middle of the map is the collider's position. The diagonal from (i, k) to
+ * (i + 1, k + 1) divides four samples into two triangles. */
+typedef struct lm_heights {
+    const float *heights; /* metres, counts[0] x counts[1] of them, x first; finite; copied */
+    uint32_t counts[2];   /* along x and z, 2 to 16384, at most 2^26 in all */
+    float spacing;        /* metres between samples, above 0, at most 1e6; default 1 */
+} lm_heights;
+
+/* Any soup of triangles. Those without area are ignored; one must have some. */
+typedef struct lm_collider_mesh {
+    const lm_vec3 *vertices; /* in the collider's frame, metres; copied */
+    uint32_t vertex_count;
+    const uint32_t *triangles; /* three vertex indices each; copied */
+    uint32_t triangle_count;   /* 1 to 2^24 */
+    bool
+        solid; /* closed parts that face outward (they may overlap) have an inside; default false: two sides of a sheet */
+} lm_collider_mesh;
 
 typedef struct lm_collider_def {
     lm_shape shape;       /* default LM_SHAPE_PLANE */
     float radius;         /* metres, above 0; default 0.5 */
     float half_length;    /* metres, at least 0; default 0.5 */
     lm_vec3 half_extents; /* metres, above 0; default 0.5 each */
-    lm_pose pose;         /* in the world, or in the mover's frame */
-    lm_mover_id mover;    /* {0} (default): stands still */
-    float friction;       /* 0 to 1e6; default 0.5; see lm_material */
-    float restitution;    /* 0 to 1; default 0; see lm_material */
+    lm_heights heights;
+    lm_collider_mesh mesh;
+    lm_pose pose;      /* in the world, or in the mover's frame */
+    lm_mover_id mover; /* {0} (default): stands still */
+    float friction;    /* 0 to 1e6; default 0.5; see lm_material */
+    float restitution; /* 0 to 1; default 0; see lm_material */
     uint32_t cookie;
 } lm_collider_def;
 
@@ -556,7 +579,9 @@ typedef struct lm_collider_def {
 LM_API lm_collider_def lm_collider_def_default(void);
 
 /* Adds a collider. At the end of a substep each particle inside it, or nearer to it than the body's contact radius, is
- * put on its surface; where several colliders claim a particle, the one with the highest slot comes last. */
+ * put on its surface; where several colliders claim a particle, the one with the highest slot comes last. Particles that
+ * meet a height map or a mesh on their way through a substep are stopped there, however fast they are: they do not pass
+ * through a sheet. They are kept up to 0.1 mm off its surface, so that rounding does not change their side. */
 LM_API lm_result lm_collider_create(lm_world *world, const lm_collider_def *def, lm_collider_id *collider);
 LM_API lm_result lm_collider_destroy(lm_world *world, lm_collider_id collider);
 
@@ -564,7 +589,8 @@ LM_API lm_result lm_collider_destroy(lm_world *world, lm_collider_id collider);
 LM_API lm_result lm_collider_get_pose(const lm_world *world, lm_collider_id collider, lm_pose *pose);
 
 /* The definition it was made with: the pose in its mover's frame (when that was destroyed, in the world), what the shape
- * does not use at its default. */
+ * does not use at its default. Its arrays are the world's own: they live until the collider is destroyed, or the world is
+ * loaded or destroyed. */
 LM_API lm_result lm_collider_get_def(const lm_world *world, lm_collider_id collider, lm_collider_def *def);
 
 /* ------------------------------------------------------------------------------------------------------------------
