@@ -165,4 +165,5 @@ static int run(const cli_command *command, int argc, char **argv)
     return code;
 }
 
-const cli_command cli_render = {"render", "SCENE", "draws a scene: a picture, a contact sheet or a video", run};
+const cli_command cli_render = {"render", "SCENE", "draws a scene or a mesh: a picture, a contact sheet or a video",
+                                run};

@@ -315,6 +315,7 @@ static int render_all(rendering *r)
     if (code >= 0) {
         return code;
     }
+    world_tell_note(r->scene);
     scene_watch(r->scene, false);
     r->frames = request->frames == RENDER_WHOLE_SCENE ? scene_frames(r->scene) : request->frames;
     r->bar = progress_begin(needs_range(r) ? 2 * r->frames : r->frames, "frames");

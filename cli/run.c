@@ -51,6 +51,7 @@ static int open_scene(running *r)
     if (code >= 0) {
         return code;
     }
+    world_tell_note(r->scene);
     scene_watch(r->scene, options->check);
     r->frames = options->frames == SCENE_FRAMES ? scene_frames(r->scene) : options->frames;
     if (options->resave != NEVER && options->resave >= r->frames) {
@@ -175,4 +176,4 @@ static int run(const cli_command *command, int argc, char **argv)
     return code;
 }
 
-const cli_command cli_run = {"run", "SCENE", "simulates a built-in scene or a JSON file", run};
+const cli_command cli_run = {"run", "SCENE", "simulates a built-in scene, a JSON file or a mesh", run};

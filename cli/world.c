@@ -1,6 +1,7 @@
 /* Scenes and worlds, for the commands that simulate. */
 #include "cli/world.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +34,13 @@ int world_open(const world_options *options, scene **scene_read, lm_world **worl
         return cli_fail(CLI_FAILED, "%s", error.text);
     }
     return -1;
+}
+
+void world_tell_note(const scene *scene_read)
+{
+    if (scene_note(scene_read)[0] != '\0') {
+        fprintf(stderr, "%s\n", scene_note(scene_read)); /* standard output may be for JSON alone */
+    }
 }
 
 int world_fail_step(const world_options *options, uint32_t frame, lm_result result)

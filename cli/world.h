@@ -27,6 +27,9 @@ int world_check_options(const world_options *options);
 /* Opens the scene and makes its world. Both are the caller's to close, after a failure too. */
 int world_open(const world_options *options, scene **scene, lm_world **world);
 
+/* Says on standard error what was decided about the scene, if anything was. */
+void world_tell_note(const scene *scene);
+
 /* Says that the step of a frame failed. */
 int world_fail_step(const world_options *options, uint32_t frame, lm_result result);
 

@@ -65,8 +65,8 @@ static double choose_details(scene *s, double share)
             continue;
         }
         uint32_t own = entry->shape->detail;
-        if (entry->surface != NULL) {
-            own = entry->surface->detail > 0 ? entry->surface->detail : own;
+        if (entry->surface != NULL || entry->lattice != NULL) { /* a lattice touches with the surface it has */
+            own = entry->surface != NULL && entry->surface->detail > 0 ? entry->surface->detail : own;
         } else {
             uint32_t detail = (uint32_t)(share * wanted_detail(entry->shape));
             entry->fine_detail = detail > own ? detail : 0;

@@ -48,6 +48,8 @@ CHOICES(collider_shape_name, "plane", "sphere", "capsule", "box") /* of lm_shape
 CHOICES(field_kind_name, "uniform", "wind", "point")              /* of lm_field_kind */
 CHOICES(skin_name, "particles", "regions")                        /* of lm_skin_kind */
 CHOICES(each_name, "triangle", "edge", "particle", "element")     /* of cluster_each */
+CHOICES(origin_name, "centre", "bottom", "file")                  /* of mesh_origin */
+CHOICES(up_name, "y", "z")
 CHOICES(axis_name, "x", "y", "z")
 CHOICES(function_name, "x", "y", "z", "xx", "yy", "zz", "xy", "yz", "zx")
 CHOICES(when_name, "end", "max", "min", "mean") /* of expect_when */
@@ -73,6 +75,36 @@ static const format_field shape_fields[] = {
 static const format_record shape_record =
     RECORD("shape", scene_shape, shape_fields, NO_GROUPS,
            "A procedural model, centred on the body's origin, which also becomes the surface.");
+
+static const format_field mesh_fields[] = {
+    FIELD(scene_mesh, file, FIELD_TEXT, REQUIRED,
+          DOC("OBJ, PLY, STL, glTF, GLB or another format that `limber info` reads; relative to the scene file")),
+    FIELD(scene_mesh, longest, FIELD_NUMBER, ABOVE(0.0, 1e5), UNIT("m"),
+          DOC("the mesh is scaled so that the longest side of its box is this; absent: the file's units are metres")),
+    FIELD(scene_mesh, up, FIELD_CHOICE, STANDARD("\"y\""), CHOICE(up_name), DOC("which axis of the file points up")),
+    FIELD(scene_mesh, weld, FIELD_NUMBER, RANGE(0.0, 1e5), STANDARD("0"),
+          DOC("vertices at most this far apart become one, in the file's units")),
+    FIELD(scene_mesh, origin, FIELD_CHOICE, STANDARD("\"centre\""), CHOICE(origin_name),
+          DOC("the body's origin: the middle of the mesh's box, the middle of the underside of it, or the file's own")),
+};
+static const format_record mesh_record =
+    RECORD("mesh", scene_mesh, mesh_fields, NO_GROUPS,
+           "A triangle mesh from a file, which also becomes the surface: any soup of triangles (see docs/meshes.md).");
+
+static const format_field lattice_fields[] = {
+    FIELD(scene_lattice, spacing, FIELD_NUMBER, ABOVE(0.0, 1e5), UNIT("m"), DOC("side of a cell")),
+    FIELD(scene_lattice, particles, FIELD_COUNT, RANGE(8, SCENE_MAX_PARTICLES), STANDARD("3000"),
+          DOC("or about how many particles there are, for which the spacing is found")),
+    FIELD(scene_lattice, width, FIELD_COUNT, RANGE(1, 8), STANDARD("1"),
+          DOC("how many steps from cell to cell a region reaches; wider is stiffer")),
+    FIELD(scene_lattice, shell, FIELD_FLAG, STANDARD("false"),
+          DOC("only the cells that the surface touches, not those that it encloses")),
+};
+static const field_group lattice_groups[] = {{{"spacing", "particles"}, false}};
+static const format_record lattice_record =
+    RECORD("lattice", scene_lattice, lattice_fields, GROUPS(lattice_groups),
+           "The space that a shape or mesh takes up, divided into cubic cells. Their corners are the particles, and "
+           "around each of them is a region.");
 
 static const format_field surface_fields[] = {
     FIELD(scene_surface, detail, FIELD_COUNT, RANGE(1, 256),
@@ -216,15 +248,19 @@ static const format_field body_fields[] = {
     FIELD(scene_body_entry, name, FIELD_TEXT,
           DOC("how pins, drags, events and expectations refer to it; absent: \"body\" and its number")),
     FIELD(scene_body_entry, shape, FIELD_RECORD, OF(shape_record), DOC("a procedural model")),
+    FIELD(scene_body_entry, mesh, FIELD_RECORD, OF(mesh_record), DOC("or a mesh from a file, for a lattice")),
     FIELD(scene_body_entry, points, FIELD_VECTORS, UNIT("m"), DOC("or the particles themselves, in the body's frame")),
+    FIELD(scene_body_entry, lattice, FIELD_RECORD, OF(lattice_record),
+          DOC("makes a lattice of the shape or mesh, in place of clusters")),
     FIELD(scene_body_entry, surface, FIELD_RECORD, OF(surface_record),
-          DOC("of a shape; absent: its vertices are particles, and pictures show a finer one")),
+          DOC("of a shape; absent: its vertices are particles, or it rides on the lattice, and pictures show a finer "
+              "one")),
     FIELD(scene_body_entry, particles, FIELD_COUNT, RANGE(1, 1048576),
           DOC("the exact number of particles in a shape; absent: as dense as its surface")),
     FIELD(scene_body_entry, mass, FIELD_NUMBER, ABOVE(0.0, 1e12), UNIT("kg"), STANDARD("1"),
           DOC("of the whole body, shared evenly")),
     FIELD(scene_body_entry, density, FIELD_NUMBER, ABOVE(0.0, 1e6), UNIT("kg/m³"),
-          DOC("or mass from the volume of the shape")),
+          DOC("or mass from the volume of the shape, or of a mesh that is closed")),
     FIELD(scene_body_entry, masses, FIELD_NUMBERS, ABOVE(0.0, 1e12), UNIT("kg"), DOC("or one for each of `points`")),
     FIELD(scene_body_entry, mass_zones, FIELD_RECORDS, OF(zone_record),
           DOC("where particles weigh more or less, as factors above 0; the body's mass stays")),
@@ -249,9 +285,11 @@ static const format_field body_fields[] = {
     FIELD(scene_body_entry, label, FIELD_TEXT, DOC("words written below it in pictures")),
 };
 static const field_group body_groups[] = {
-    {{"shape", "points"}, true},   {{"particles", "points"}, false}, {{"mass", "density", "masses"}, false},
-    {{"shape", "masses"}, false},  {{"points", "density"}, false},   {{"points", "surface"}, false},
-    {{"colour", "colours"}, false}};
+    {{"shape", "points", "mesh"}, true}, {{"points", "lattice", "particles"}, false},
+    {{"lattice", "clusters"}, false},    {{"mass", "density", "masses"}, false},
+    {{"shape", "masses"}, false},        {{"mesh", "masses"}, false},
+    {{"points", "density"}, false},      {{"points", "surface"}, false},
+    {{"mesh", "surface"}, false},        {{"colour", "colours"}, false}};
 static const format_record body_record =
     RECORD("body", scene_body_entry, body_fields, GROUPS(body_groups), "A deformable body, or with `repeat` many.");
 
@@ -452,10 +490,10 @@ static const format_field scene_fields_[] = {
 const format_record format_scene = RECORD("scene", scene_file, scene_fields_, NO_GROUPS, "The file: one JSON object.");
 
 const format_record *const format_records[] = {
-    &format_scene,    &body_record,     &shape_record, &surface_record, &clusters_record,      &zone_record,
-    &material_record, &deform_record,   &mode_record,  &repeat_record,  &vary_record,          &collider_record,
-    &mover_record,    &keyframe_record, &pin_record,   &drag_record,    &drag_keyframe_record, &field_record,
-    &event_record,    &expect_record_,  &box_record,   &camera_record,
+    &format_scene,         &body_record,     &shape_record,    &mesh_record,     &surface_record, &lattice_record,
+    &clusters_record,      &zone_record,     &material_record, &deform_record,   &mode_record,    &repeat_record,
+    &vary_record,          &collider_record, &mover_record,    &keyframe_record, &pin_record,     &drag_record,
+    &drag_keyframe_record, &field_record,    &event_record,    &expect_record_,  &box_record,     &camera_record,
 };
 const uint32_t format_record_count = COUNT(format_records);
 

@@ -18,6 +18,7 @@
 typedef enum field_type {
     FIELD_NUMBER,      /* double */
     FIELD_COUNT,       /* uint32_t: a whole number, not negative */
+    FIELD_FLAG,        /* bool */
     FIELD_TEXT,        /* const char * */
     FIELD_CHOICE,      /* uint32_t: index of one of `choice` */
     FIELD_VECTOR,      /* lm_dvec3 */
@@ -93,6 +94,10 @@ typedef struct scene_range {
 
 #define SCENE_NO_MOVER UINT32_MAX
 
+/* What one scene may ask for. A particle takes some 200 bytes: the limit is about 3 GB. */
+#define SCENE_MAX_PARTICLES (1u << 24)
+#define SCENE_MAX_BODIES (1u << 17)
+
 /* Every structure begins with this: where it stood, so that whatever is found wrong later can be reported there. */
 typedef struct scene_head {
     const json_value *json;
@@ -110,6 +115,25 @@ typedef struct scene_shape {
     lm_dvec3 size;
     uint32_t detail;
 } scene_shape;
+
+typedef enum mesh_origin { ORIGIN_CENTRE, ORIGIN_BOTTOM, ORIGIN_FILE } mesh_origin;
+
+typedef struct scene_mesh {
+    scene_head head;
+    const char *file;
+    double longest; /* 0: as long as the file says */
+    uint32_t up;    /* 0: y, 1: z */
+    double weld;
+    uint32_t origin; /* mesh_origin */
+} scene_mesh;
+
+typedef struct scene_lattice {
+    scene_head head;
+    double spacing; /* 0: found from `particles` */
+    uint32_t particles;
+    uint32_t width;
+    bool shell;
+} scene_lattice;
 
 typedef struct scene_clusters {
     scene_head head;
@@ -189,6 +213,8 @@ typedef struct scene_body_entry {
     scene_head head;
     const char *name;
     scene_shape *shape;
+    scene_mesh *mesh;
+    scene_lattice *lattice;
     scene_surface *surface;
     scene_list points;  /* lm_dvec3 */
     uint32_t particles; /* 0: as the shape gives them */

@@ -2,14 +2,11 @@
 #ifndef LIMBER_SCENE_INTERNAL_H
 #define LIMBER_SCENE_INTERNAL_H
 
+#include "io/mesh.h"
 #include "scene/format.h"
 #include "scene/report.h"
 #include "scene/scene.h"
 #include "shapes/shapes.h"
-
-/* What one scene may ask for. A particle takes some 200 bytes: the limit is about 3 GB. */
-#define SCENE_MAX_PARTICLES (1u << 24)
-#define SCENE_MAX_BODIES (1u << 17)
 
 /* A body that the scene made. */
 typedef struct made_body {
@@ -41,6 +38,8 @@ struct scene {
     momentum_book momentum;
     bool watching;
     bool fine_surfaces;
+    mesh_data mesh;              /* of a scene that was made for a mesh file: the file's; else empty */
+    char note[SCENE_ERROR_SIZE]; /* see scene_note */
 };
 
 /* The i-th structure of a list. */

@@ -1,262 +1,10 @@
-/* Bodies from their entries: a shape or points, copies on a grid, variation, material, starting state. */
-#include "scene/internal.h"
+/* Bodies from their entries: copies on a grid, variation, material, starting state. */
+#include "scene/model.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What the copies of an entry have in common: the points and surface at the entry's own size. */
-typedef struct body_model {
-    shape_mesh mesh;    /* its vertices are the first particles; empty when the entry gives points */
-    shape_mesh surface; /* a finer one to draw; empty: the mesh */
-    lm_vec3 *points;
-    uint32_t point_count;
-    float *masses;               /* null: equal shares */
-    double *shares;              /* of the mass, adding up to 1, where zones make them differ; else null */
-    float *stiffness;            /* null: 1 everywhere */
-    double volume;               /* of the body, from which its mass comes */
-    double drawn_volume;         /* within the surface as drawn */
-    uint32_t *offsets, *members; /* the entry's own clusters */
-    connections connections;     /* for clusters that follow them */
-    lm_vec3 *scaled;             /* points of the copy at hand */
-    lm_vec3 *scaled_surface;     /* vertices of its finer surface */
-    lm_dvec3 *displaced;
-} body_model;
-
 static bool given(const scene_head *head, const char *name) { return json_get(head->json, name) != NULL; }
-
-static void model_free(body_model *model)
-{
-    shape_mesh_free(&model->mesh);
-    shape_mesh_free(&model->surface);
-    free(model->points);
-    free(model->masses);
-    free(model->shares);
-    free(model->stiffness);
-    free(model->connections.elements);
-    free(model->scaled_surface);
-    free(model->offsets);
-    free(model->members);
-    free(model->scaled);
-    free(model->displaced);
-}
-
-static double volume_of(const shape_mesh *mesh)
-{
-    double six = 0.0;
-    for (uint32_t t = 0; t < mesh->triangle_count; t++) {
-        const uint32_t *corner = mesh->triangles + 3 * (size_t)t;
-        lm_dvec3 a = vector_widen(mesh->vertices[corner[0]]);
-        lm_dvec3 b = vector_widen(mesh->vertices[corner[1]]);
-        lm_dvec3 c = vector_widen(mesh->vertices[corner[2]]);
-        six += vector_dot(a, vector_cross(b, c));
-    }
-    return six / 6.0;
-}
-
-/* ------------------------------------------------------------------------------------------------------------------
- * The model
- */
-
-/* A finer surface than the particles carry by themselves. One that the file asks for is the body's true extent, and its
- * mass follows; one only to be looked at changes nothing. */
-static lm_result model_add_surface(scene *s, const scene_body_entry *entry, shape_def *def, body_model *model,
-                                   scene_error *error)
-{
-    bool asked = entry->surface != NULL && entry->surface->detail > 0;
-    if (!asked && entry->fine_detail == 0) {
-        return LM_OK;
-    }
-    def->detail = asked ? entry->surface->detail : entry->fine_detail;
-    lm_result result = shape_make_mesh(def, &model->surface);
-    if (result != LM_OK) {
-        report_field(error, s->name, &entry->head, "surface", "%s", lm_result_text(result));
-        return result;
-    }
-    model->drawn_volume = volume_of(&model->surface);
-    model->volume = asked ? model->drawn_volume : model->volume;
-    model->scaled_surface = malloc(model->surface.vertex_count * sizeof *model->scaled_surface);
-    return model->scaled_surface != NULL ? LM_OK : LM_ERROR_MEMORY;
-}
-
-static lm_result model_from_shape(scene *s, const scene_body_entry *entry, body_model *model, scene_error *error)
-{
-    const scene_shape *shape = entry->shape;
-    shape_def def = shape_def_default();
-    def.name = shape_name(shape->name);
-    def.size = vector_narrow(size_of_shape(shape));
-    def.detail = shape->detail;
-    lm_result result = shape_make_mesh(&def, &model->mesh);
-    if (result != LM_OK) {
-        report_field(error, s->name, &entry->head, "shape", "%s (expected a size from 1e-6 to 1e6 m)",
-                     lm_result_text(result));
-        return result;
-    }
-    if (entry->particles > 0 && entry->particles < model->mesh.vertex_count) {
-        report_field(error, s->name, &entry->head, "particles",
-                     "is %u (expected at least %u, the vertices of the surface; a smaller \"detail\" has fewer)",
-                     (unsigned)entry->particles, (unsigned)model->mesh.vertex_count);
-        return LM_ERROR_ARGUMENT;
-    }
-    shape_cloud cloud;
-    result = shape_make_cloud(&def, &model->mesh, entry->particles, &cloud);
-    if (result != LM_OK) {
-        report_field(error, s->name, &entry->head, "shape", "%s", lm_result_text(result));
-        return result;
-    }
-    model->points = cloud.points;
-    model->point_count = cloud.point_count;
-    model->volume = volume_of(&model->mesh);
-    model->drawn_volume = model->volume;
-    return model_add_surface(s, entry, &def, model, error);
-}
-
-static lm_result model_from_points(const scene_body_entry *entry, body_model *model)
-{
-    uint32_t count = entry->points.count;
-    model->points = malloc(count * sizeof *model->points);
-    if (model->points == NULL) {
-        return LM_ERROR_MEMORY;
-    }
-    model->point_count = count;
-    for (uint32_t i = 0; i < count; i++) {
-        model->points[i] = vector_narrow(*LIST_ITEM(lm_dvec3, entry->points, i));
-    }
-    if (entry->masses.count > 0) {
-        model->masses = malloc(count * sizeof *model->masses);
-        if (model->masses == NULL) {
-            return LM_ERROR_MEMORY;
-        }
-        for (uint32_t i = 0; i < count; i++) {
-            model->masses[i] = (float)*LIST_ITEM(double, entry->masses, i);
-        }
-    }
-    return LM_OK;
-}
-
-/* The entry's own cluster lists, as offsets and members. */
-static lm_result model_add_lists(scene *s, const scene_body_entry *entry, body_model *model, scene_error *error)
-{
-    const scene_clusters *clusters = entry->clusters;
-    if (clusters == NULL || clusters->lists.count == 0) {
-        return LM_OK;
-    }
-    size_t total = 0;
-    for (uint32_t i = 0; i < clusters->lists.count; i++) {
-        total += LIST_ITEM(scene_list, clusters->lists, i)->count;
-    }
-    model->offsets = malloc((clusters->lists.count + 1u) * sizeof *model->offsets);
-    model->members = malloc((total + 1) * sizeof *model->members);
-    if (model->offsets == NULL || model->members == NULL) {
-        return LM_ERROR_MEMORY;
-    }
-    uint32_t used = 0;
-    for (uint32_t i = 0; i < clusters->lists.count; i++) {
-        const scene_list *list = LIST_ITEM(scene_list, clusters->lists, i);
-        model->offsets[i] = used;
-        for (uint32_t k = 0; k < list->count; k++) {
-            uint32_t index = *LIST_ITEM(uint32_t, *list, k);
-            if (index >= model->point_count) {
-                const json_value *value = json_at(json_at(json_get(clusters->head.json, "lists"), i), k);
-                report(error, report_at(s->name, value, clusters->head.path),
-                       "lists[%u][%u] is %u (expected a particle below %u)", (unsigned)i, (unsigned)k, (unsigned)index,
-                       (unsigned)model->point_count);
-                return LM_ERROR_ARGUMENT;
-            }
-            model->members[used++] = index;
-        }
-    }
-    model->offsets[clusters->lists.count] = used;
-    return LM_OK;
-}
-
-/* Neighbours for the clusters that need them. */
-static lm_result model_connect(scene *s, const scene_body_entry *entry, body_model *model, scene_error *error)
-{
-    const scene_clusters *clusters = entry->clusters;
-    if (clusters == NULL || !given(&clusters->head, "each")) {
-        return clusters != NULL && clusters->elements.count > 0
-                   ? connect_lists(&clusters->elements, &model->connections)
-                   : LM_OK;
-    }
-    if (clusters->elements.count > 0) {
-        return connect_lists(&clusters->elements, &model->connections);
-    }
-    if (clusters->each == EACH_PARTICLE) {
-        return connect_edges(&model->mesh, model->points, model->point_count, &model->connections);
-    }
-    if (model->point_count > model->mesh.vertex_count) {
-        report_field(error, s->name, &clusters->head, "each",
-                     "leaves %u inner particles alone (expected \"particles\": %u, those of the surface)",
-                     (unsigned)(model->point_count - model->mesh.vertex_count), (unsigned)model->mesh.vertex_count);
-        return LM_ERROR_ARGUMENT;
-    }
-    return clusters->each == EACH_EDGE
-               ? connect_edges(&model->mesh, model->points, model->point_count, &model->connections)
-               : connect_triangles(&model->mesh, &model->connections);
-}
-
-/* Zones are given at the entry's own size: copies of another size have them where they belong. */
-static lm_result model_add_zones(const scene_body_entry *entry, body_model *model)
-{
-    uint32_t count = model->point_count;
-    if (entry->mass_zones.count > 0) {
-        model->shares = malloc(count * sizeof *model->shares);
-        if (model->shares == NULL) {
-            return LM_ERROR_MEMORY;
-        }
-        double sum = 0.0;
-        for (uint32_t i = 0; i < count; i++) {
-            model->shares[i] = zone_value(&entry->mass_zones, model->points[i]);
-            sum += model->shares[i];
-        }
-        for (uint32_t i = 0; i < count; i++) {
-            model->shares[i] /= sum;
-        }
-        model->masses = malloc(count * sizeof *model->masses);
-    }
-    if (entry->stiffness_zones.count > 0) {
-        model->stiffness = malloc(count * sizeof *model->stiffness);
-        if (model->stiffness == NULL) {
-            return LM_ERROR_MEMORY;
-        }
-        for (uint32_t i = 0; i < count; i++) {
-            model->stiffness[i] = (float)zone_value(&entry->stiffness_zones, model->points[i]);
-        }
-    }
-    return model->shares != NULL && model->masses == NULL ? LM_ERROR_MEMORY : LM_OK;
-}
-
-static lm_result model_make(scene *s, const scene_body_entry *entry, body_model *model, scene_error *error)
-{
-    lm_result result =
-        entry->shape != NULL ? model_from_shape(s, entry, model, error) : model_from_points(entry, model);
-    result = result ? result : model_add_lists(s, entry, model, error);
-    result = result ? result : model_connect(s, entry, model, error);
-    result = result ? result : model_add_zones(entry, model);
-    if (result != LM_OK) {
-        return result;
-    }
-    model->scaled = malloc(model->point_count * sizeof *model->scaled);
-    model->displaced = malloc(model->point_count * sizeof *model->displaced);
-    return model->scaled == NULL || model->displaced == NULL ? LM_ERROR_MEMORY : LM_OK;
-}
-
-/* The model's colours, kept with the scene for whoever draws it. They are the same each time a world is made with
- * surfaces as fine. */
-static lm_result keep_colours(scene *s, scene_body_entry *entry, const body_model *model)
-{
-    const shape_mesh *surface = model->surface.vertex_count > 0 ? &model->surface : &model->mesh;
-    size_t size = surface->vertex_count * sizeof *surface->colours;
-    if (entry->own_colours.count != surface->vertex_count && size > 0) {
-        entry->own_colours.items = json_allocate(s->document, size);
-        if (entry->own_colours.items == NULL) {
-            return LM_ERROR_MEMORY;
-        }
-        memcpy(entry->own_colours.items, surface->colours, size);
-        entry->own_colours.count = surface->vertex_count;
-    }
-    return LM_OK;
-}
 
 /* ------------------------------------------------------------------------------------------------------------------
  * The copies
@@ -363,15 +111,15 @@ void material_apply(const scene_material *from, bool only_given, lm_material *to
     }
 }
 
-/* Puts the particles where the entry's `state` wants them. */
-static lm_result apply_state(lm_world *world, lm_body_id id, const scene_deform *state, const copy *c,
-                             body_model *model)
+/* Puts the particles where the entry's `state` wants them. `points` are their rest positions, which it writes over. */
+static lm_result apply_state(lm_world *world, lm_body_id id, const scene_deform *state, const copy *c, lm_vec3 *points,
+                             uint32_t count, lm_dvec3 *displaced)
 {
-    deform_points(state, model->scaled, model->point_count, model->displaced);
-    for (uint32_t i = 0; i < model->point_count; i++) {
-        model->scaled[i] = vector_narrow(rotation_apply(c->rotate, model->displaced[i]));
+    deform_points(state, points, count, displaced);
+    for (uint32_t i = 0; i < count; i++) {
+        points[i] = vector_narrow(rotation_apply(c->rotate, displaced[i]));
     }
-    return lm_body_set_state(world, id, c->at, model->scaled, NULL);
+    return lm_body_set_state(world, id, c->at, points, NULL);
 }
 
 static lm_result set_skin(const scene_body_entry *entry, lm_world *world, lm_body_id id, const body_model *model,
@@ -384,7 +132,7 @@ static lm_result set_skin(const scene_body_entry *entry, lm_world *world, lm_bod
     }
     lm_skin_def skin = lm_skin_def_default();
     skin.kind = entry->surface != NULL ? (lm_skin_kind)entry->surface->skin : LM_SKIN_PARTICLES;
-    skin.vertices = finer ? model->scaled_surface : model->scaled; /* else the first particles, in their order */
+    skin.vertices = finer ? model->scaled_surface : model->scaled; /* else the lattice's mesh, or the first particles */
     skin.vertex_count = mesh->vertex_count;
     skin.triangles = mesh->triangles;
     skin.triangle_count = mesh->triangle_count;
@@ -402,50 +150,202 @@ static scene_colours colours_of(const scene_body_entry *entry, uint32_t index)
     return (scene_colours){entry->own_colours.items, entry->own_colours.count};
 }
 
-static lm_result make_copy(const scene_body_entry *entry, lm_world *world, body_model *model, uint32_t index,
-                           made_body *body)
+/* ------------------------------------------------------------------------------------------------------------------
+ * Lattices
+ *
+ * Where the particles of a lattice are is known once it is made, and depends on the size of the copy: what the entry says of
+ * single particles is worked out for each.
+ */
+
+static lm_lattice lattice_of(const scene_body_entry *entry, const body_model *model, double scale)
 {
-    copy c = place_copy(entry, index);
-    for (uint32_t i = 0; i < model->point_count; i++) {
-        model->scaled[i] = vector_narrow(vector_scale(vector_widen(model->points[i]), c.scale));
+    lm_lattice lattice = lm_body_def_default().lattice;
+    const scene_lattice *from = entry->lattice;
+    lattice.vertices = model->scaled;
+    lattice.vertex_count = model->mesh.vertex_count;
+    lattice.triangles = model->mesh.triangles;
+    lattice.triangle_count = model->mesh.triangle_count;
+    lattice.spacing = (float)(from->spacing * scale); /* a larger copy has as many particles */
+    lattice.particles = from->particles;
+    lattice.width = from->width;
+    lattice.shell = from->shell;
+    return lattice;
+}
+
+typedef struct lattice_particles {
+    uint32_t count;
+    lm_vec3 *rest;
+    lm_dvec3 *displaced;
+    float *values;
+} lattice_particles;
+
+static void lattice_particles_free(lattice_particles *p)
+{
+    free(p->rest);
+    free(p->displaced);
+    free(p->values);
+}
+
+static lm_result lattice_particles_read(lm_world *world, lm_body_id id, lattice_particles *p)
+{
+    lm_body_info info;
+    lm_result result = lm_body_get_info(world, id, &info);
+    if (result != LM_OK) {
+        return result;
     }
+    p->count = info.particles;
+    p->rest = malloc(info.particles * sizeof *p->rest);
+    p->displaced = malloc(info.particles * sizeof *p->displaced);
+    p->values = malloc(info.particles * sizeof *p->values);
+    bool room = p->rest != NULL && p->displaced != NULL && p->values != NULL;
+    return room ? lm_body_get_rest_positions(world, id, p->rest) : LM_ERROR_MEMORY;
+}
+
+/* Zones are given at the entry's own size. */
+static void lattice_zones(const scene_list *zones, double scale, const lattice_particles *p)
+{
+    for (uint32_t i = 0; i < p->count; i++) {
+        p->values[i] = (float)zone_value(zones, vector_narrow(vector_scale(vector_widen(p->rest[i]), 1.0 / scale)));
+    }
+}
+
+/* The same lattice again with masses that follow the zones. */
+static lm_result remake_with_masses(const scene_body_entry *entry, lm_world *world, const lm_body_def *def,
+                                    double scale, const lattice_particles *p, lm_body_id *id)
+{
+    lm_body_def weighed = *def;
+    double sum = 0.0;
+    lattice_zones(&entry->mass_zones, scale, p);
+    for (uint32_t i = 0; i < p->count; i++) {
+        sum += (double)p->values[i];
+    }
+    for (uint32_t i = 0; i < p->count; i++) {
+        p->values[i] = (float)((double)p->values[i] / sum * (double)def->mass);
+    }
+    weighed.masses = p->values;
+    lm_result result = lm_body_destroy(world, *id);
+    return result ? result : lm_body_create(world, &weighed, id);
+}
+
+static lm_result finish_lattice(const scene_body_entry *entry, lm_world *world, const lm_body_def *def, const copy *c,
+                                lm_body_id *id)
+{
+    if (entry->mass_zones.count == 0 && entry->stiffness_zones.count == 0 && entry->state == NULL) {
+        return LM_OK;
+    }
+    lattice_particles p = {.count = 0};
+    lm_result result = lattice_particles_read(world, *id, &p);
+    if (result == LM_OK && entry->mass_zones.count > 0) {
+        result = remake_with_masses(entry, world, def, c->scale, &p, id);
+    }
+    if (result == LM_OK && entry->stiffness_zones.count > 0) {
+        lattice_zones(&entry->stiffness_zones, c->scale, &p);
+        result = lm_body_set_particle_stiffness(world, *id, p.values);
+    }
+    if (result == LM_OK && entry->state != NULL) {
+        result = apply_state(world, *id, entry->state, c, p.rest, p.count, p.displaced);
+    }
+    lattice_particles_free(&p);
+    return result;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Bodies
+ */
+
+/* All but what the particles are. */
+static lm_body_def describe(const scene_body_entry *entry, const body_model *model, const copy *c, uint32_t index)
+{
     lm_body_def def = lm_body_def_default();
-    def.points = model->scaled;
-    def.point_count = model->point_count;
-    def.masses = model->masses;
     def.mass = (float)entry->mass;
     if (json_get(entry->head.json, "density") != NULL) {
-        def.mass = (float)(entry->density * model->volume * c.scale * c.scale * c.scale);
+        def.mass = (float)(entry->density * model->volume * c->scale * c->scale * c->scale);
     }
-    for (uint32_t i = 0; model->shares != NULL && i < model->point_count; i++) {
-        model->masses[i] = (float)(def.mass * model->shares[i]);
-    }
-    def.clusters = clusters_of(entry, model, c.scale);
     if (entry->material != NULL) {
         material_apply(entry->material, false, &def.material);
     }
     def.contact_radius = (float)entry->contact_radius;
-    def.pose = (lm_pose){c.at, rotation_narrow(c.rotate)};
-    def.velocity = vector_narrow(c.velocity);
-    def.spin = vector_narrow(vector_scale(c.spin, RADIANS_PER_DEGREE));
+    def.pose = (lm_pose){c->at, rotation_narrow(c->rotate)};
+    def.velocity = vector_narrow(c->velocity);
+    def.spin = vector_narrow(vector_scale(c->spin, RADIANS_PER_DEGREE));
     def.user_data = entry->range.first + index;
+    return def;
+}
 
-    lm_result result = lm_body_create(world, &def, &body->id);
+static lm_result make_lattice(const scene_body_entry *entry, lm_world *world, body_model *model, const copy *c,
+                              lm_body_def *def, lm_body_id *id)
+{
+    for (uint32_t i = 0; i < model->mesh.vertex_count; i++) {
+        model->scaled[i] = vector_narrow(vector_scale(vector_widen(model->mesh.vertices[i]), c->scale));
+    }
+    def->lattice = lattice_of(entry, model, c->scale);
+    lm_result result = lm_body_create(world, def, id);
+    result = result ? result : finish_lattice(entry, world, def, c, id);
+    return result ? result : set_skin(entry, world, *id, model, c->scale);
+}
+
+static lm_result make_cloud(const scene_body_entry *entry, lm_world *world, body_model *model, const copy *c,
+                            lm_body_def *def, lm_body_id *id)
+{
+    for (uint32_t i = 0; i < model->point_count; i++) {
+        model->scaled[i] = vector_narrow(vector_scale(vector_widen(model->points[i]), c->scale));
+    }
+    for (uint32_t i = 0; model->shares != NULL && i < model->point_count; i++) {
+        model->masses[i] = (float)(def->mass * model->shares[i]);
+    }
+    def->points = model->scaled;
+    def->point_count = model->point_count;
+    def->masses = model->masses;
+    def->clusters = clusters_of(entry, model, c->scale);
+    lm_result result = lm_body_create(world, def, id);
+    if (result == LM_OK && model->mesh.vertex_count > 0) {
+        result = set_skin(entry, world, *id, model, c->scale);
+    }
+    if (result == LM_OK && model->stiffness != NULL) {
+        result = lm_body_set_particle_stiffness(world, *id, model->stiffness);
+    }
+    if (result == LM_OK && entry->state != NULL) {
+        result = apply_state(world, *id, entry->state, c, model->scaled, model->point_count, model->displaced);
+    }
+    return result;
+}
+
+static lm_result make_copy(const scene_body_entry *entry, lm_world *world, body_model *model, uint32_t index,
+                           made_body *body)
+{
+    copy c = place_copy(entry, index);
+    lm_body_def def = describe(entry, model, &c, index);
     body->at = c.at;
     body->rotate = c.rotate;
     body->rest_volume = model->drawn_volume * c.scale * c.scale * c.scale;
     body->colours = colours_of(entry, index);
     body->label = entry->label;
-    if (result == LM_OK && model->mesh.vertex_count > 0) {
-        result = set_skin(entry, world, body->id, model, c.scale);
+    return entry->lattice != NULL ? make_lattice(entry, world, model, &c, &def, &body->id)
+                                  : make_cloud(entry, world, model, &c, &def, &body->id);
+}
+
+/* A solid has at least a particle for each cell's worth of its volume: one that is far too fine is refused before it takes
+ * any memory. */
+static uint64_t least_particles(const scene_body_entry *entry, const body_model *model)
+{
+    const scene_lattice *lattice = entry->lattice;
+    if (lattice == NULL || lattice->shell || !(lattice->spacing > 0.0) || !model->closed) {
+        return 0;
     }
-    if (result == LM_OK && model->stiffness != NULL) {
-        result = lm_body_set_particle_stiffness(world, body->id, model->stiffness);
+    double cells = model->volume / (lattice->spacing * lattice->spacing * lattice->spacing);
+    return cells < 1e9 ? (uint64_t)(cells + 0.5) : 0; /* beyond, the library says how many cells there would be */
+}
+
+/* All copies together may not have more than a scene holds: found before they are all made. */
+static lm_result check_total(scene *s, const scene_body_entry *entry, uint64_t total, scene_error *error)
+{
+    if (total <= SCENE_MAX_PARTICLES) {
+        return LM_OK;
     }
-    if (result == LM_OK && entry->state != NULL) {
-        result = apply_state(world, body->id, entry->state, &c, model);
-    }
-    return result;
+    report_field(error, s->name, &entry->head, entry->lattice != NULL ? "lattice" : NULL,
+                 "asks for %llu particles (expected at most %u in all)", (unsigned long long)total,
+                 SCENE_MAX_PARTICLES);
+    return LM_ERROR_LIMIT;
 }
 
 lm_result make_bodies(scene *s, lm_world *world, scene_body_entry *entry, uint64_t *particles, scene_error *error)
@@ -453,20 +353,24 @@ lm_result make_bodies(scene *s, lm_world *world, scene_body_entry *entry, uint64
     body_model model = {.points = NULL};
     error->text[0] = '\0';
     lm_result result = model_make(s, entry, &model, error);
-    result = result ? result : keep_colours(s, entry, &model);
+    result = result ? result : model_keep_colours(s, entry, &model);
     uint64_t wanted = *particles + (uint64_t)model.point_count * entry->range.count;
-    if (result == LM_OK && wanted > SCENE_MAX_PARTICLES) {
-        report_field(error, s->name, &entry->head, NULL, "asks for %llu particles (expected at most %u in all)",
-                     (unsigned long long)wanted, SCENE_MAX_PARTICLES);
-        result = LM_ERROR_LIMIT;
+    result = result ? result : check_total(s, entry, wanted + least_particles(entry, &model), error);
+    for (uint32_t i = 0; i < entry->range.count && result == LM_OK; i++) {
+        made_body *body = &s->bodies[entry->range.first + i];
+        result = make_copy(entry, world, &model, i, body);
+        if (result == LM_OK && entry->lattice != NULL) {
+            lm_body_info info;
+            result = lm_body_get_info(world, body->id, &info);
+            wanted += info.particles;
+            uint64_t rest = i == 0 ? (uint64_t)info.particles * (entry->range.count - 1) : 0;
+            result = result ? result : check_total(s, entry, wanted + rest, error);
+        }
     }
     *particles = wanted;
-    for (uint32_t i = 0; i < entry->range.count && result == LM_OK; i++) {
-        result = make_copy(entry, world, &model, i, &s->bodies[entry->range.first + i]);
-    }
     model_free(&model);
     if (result != LM_OK && error->text[0] == '\0') {
-        report_result(s, result, &entry->head, NULL, error);
+        report_result(s, result, &entry->head, entry->lattice != NULL ? "lattice" : NULL, error);
     }
     return result;
 }

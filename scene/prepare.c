@@ -127,7 +127,13 @@ static bool check_contents(const preparation *p, const scene_body_entry *entry)
     if (given(&entry->head, "colours") && entry->colours.count == 0) {
         return FAIL(p, &entry->head, "colours", "is empty (expected at least one)");
     }
-    if (entry->shape != NULL) {
+    if (entry->mesh != NULL && entry->lattice == NULL) {
+        return FAIL(p, &entry->head, "mesh", "is given without lattice (expected both)");
+    }
+    if (entry->lattice != NULL && entry->surface != NULL && entry->surface->skin == LM_SKIN_REGIONS) {
+        return FAIL(p, &entry->surface->head, "skin", "the surface of a lattice rides on its particles");
+    }
+    if (entry->shape != NULL || entry->mesh != NULL) {
         return true;
     }
     if (entry->points.count == 0) {
@@ -205,10 +211,14 @@ static bool count_copies(const preparation *p, scene_body_entry *entry, uint64_t
                     "makes %llu bodies, %llu in all (expected at most %u)", (unsigned long long)copies,
                     (unsigned long long)(*bodies + copies), SCENE_MAX_BODIES);
     }
+    const scene_lattice *lattice = entry->lattice;
     uint64_t each = entry->shape == NULL ? entry->points.count : entry->particles;
+    if (lattice != NULL) { /* where the spacing is given, they are counted when they are made */
+        each = lattice->spacing > 0.0 ? 0 : lattice->particles;
+    }
     if (*particles + each * copies > SCENE_MAX_PARTICLES) {
-        bool by_number = entry->shape != NULL;
-        return FAIL(p, &entry->head, by_number ? "particles" : "points",
+        const char *field = entry->points.count > 0 ? "points" : "particles";
+        return FAIL(p, lattice != NULL ? &lattice->head : &entry->head, field,
                     "asks for %llu particles, %llu in all (expected at most %u)", (unsigned long long)(each * copies),
                     (unsigned long long)(*particles + each * copies), SCENE_MAX_PARTICLES);
     }

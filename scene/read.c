@@ -133,6 +133,15 @@ static uint32_t read_count(reading *r, const format_field *field, const json_val
     return (uint32_t)value->number;
 }
 
+static bool read_flag(reading *r, const json_value *value)
+{
+    if (value->kind != JSON_KIND_BOOL) {
+        fail_value(r, value, "true or false");
+        return false;
+    }
+    return value->boolean;
+}
+
 static const char *read_text(reading *r, const json_value *value)
 {
     if (value->kind != JSON_KIND_STRING) {
@@ -349,6 +358,7 @@ static void read_field(reading *r, const format_field *field, const json_value *
     switch (field->type) {
     case FIELD_NUMBER: *(double *)out = read_number(r, field, value); break;
     case FIELD_COUNT: *(uint32_t *)out = read_count(r, field, value); break;
+    case FIELD_FLAG: *(bool *)out = read_flag(r, value); break;
     case FIELD_TEXT: *(const char **)out = read_text(r, value); break;
     case FIELD_CHOICE: *(uint32_t *)out = read_choice(r, field, value); break;
     case FIELD_VECTOR: *(lm_dvec3 *)out = read_vector(r, field, value); break;

@@ -2,6 +2,8 @@
 #include "scene/scene.h"
 
 #include "cmake/embedded.h"
+#include "io/mesh.h"
+#include "scene/from_mesh.h"
 #include "scene/internal.h"
 #include "scene/nearest.h"
 #include "scene/read.h"
@@ -82,13 +84,14 @@ static void report_unknown(const char *name, scene_error *error)
         nearest_offer(&near, scene_builtin_name(i));
     }
     if (near.best != NULL) {
-        snprintf(error->text, sizeof error->text,
-                 "%.200s: no such scene (expected a built-in scene, see limber list, or a JSON file; did you mean "
-                 "\"%s\"?)",
-                 name, near.best);
+        snprintf(
+            error->text, sizeof error->text,
+            "%.200s: no such scene (expected a built-in scene, see limber list, or a JSON or mesh file; did you mean "
+            "\"%s\"?)",
+            name, near.best);
     } else {
         snprintf(error->text, sizeof error->text,
-                 "%.200s: no such scene (expected a built-in scene, see limber list, or a JSON file)", name);
+                 "%.200s: no such scene (expected a built-in scene, see limber list, or a JSON or mesh file)", name);
     }
 }
 
@@ -130,6 +133,9 @@ scene *scene_open(const char *name, const char *const *sets, uint32_t set_count,
     if (builtin != NULL) {
         return scene_open_text(name, builtin, strlen(builtin), sets, set_count, error);
     }
+    if (mesh_is_name(name)) {
+        return scene_open_mesh(name, sets, set_count, error);
+    }
     size_t length = 0;
     char *text = read_file(name, &length, error);
     if (text == NULL) {
@@ -143,6 +149,7 @@ scene *scene_open(const char *name, const char *const *sets, uint32_t set_count,
 void scene_close(scene *s)
 {
     if (s != NULL) {
+        mesh_free(&s->mesh);
         json_free(s->document); /* the scene itself lives in it */
     }
 }
@@ -150,6 +157,8 @@ void scene_close(scene *s)
 /* ------------------------------------------------------------------------------------------------------------------
  * Getters
  */
+
+const char *scene_note(const scene *s) { return s->note; }
 
 const char *scene_title(const scene *s) { return s->file->title; }
 

@@ -30,7 +30,7 @@ typedef struct scene_body {
 const char *scene_builtin_name(uint32_t index);
 const char *scene_builtin_text(const char *name);
 
-/* `name` is a built-in scene or a path to a JSON file. `sets` are "bodies[0].material.alpha=0.5" overrides, applied
+/* `name` is a built-in scene, a path to a JSON file, or a path to a mesh file, which then falls on a floor. `sets` are "bodies[0].material.alpha=0.5" overrides, applied
  * before checking. Returns null and fills *error on failure. */
 scene *scene_open(const char *name, const char *const *sets, uint32_t set_count, scene_error *error);
 
@@ -40,6 +40,9 @@ scene *scene_open_text(const char *name, const char *text, size_t length, const 
 
 /* Null is allowed. */
 void scene_close(scene *scene);
+
+/* One line about what was decided for the user (a mesh in other units than metres was scaled), or "". */
+const char *scene_note(const scene *scene);
 
 const char *scene_title(const scene *scene);  /* one sentence: what it shows */
 const char *scene_figure(const scene *scene); /* the figure it reproduces, or "" */
@@ -58,8 +61,8 @@ bool scene_get_view(const scene *scene, scene_view *view);
 lm_result scene_make_world(scene *scene, const lm_world_def *def, lm_world **world, scene_error *error);
 
 /* Whether worlds made from now on are to be looked at: bodies of a shape for which the file asks no `surface` get one much
- * finer than their particles, as fine as the number of bodies allows. Off by default. What is simulated stays the same,
- * to the last bit. */
+ * finer than their particles, as fine as the number of bodies allows; lattices keep their own. Off by default. What is
+ * simulated stays the same, to the last bit. */
 void scene_want_fine_surfaces(scene *scene, bool on);
 
 /* The bodies made by the last scene_make_world, in the order of the file. */

@@ -60,6 +60,7 @@ static void add_type(text_buffer *t, const format_field *field)
     switch (field->type) {
     case FIELD_NUMBER: add_number(t, field, "number"); break;
     case FIELD_COUNT: add_number(t, field, "integer"); break;
+    case FIELD_FLAG: text_addf(t, "\"type\": \"boolean\""); break;
     case FIELD_TEXT: text_addf(t, "\"type\": \"string\""); break;
     case FIELD_CHOICE: add_choice(t, field); break;
     case FIELD_VECTOR: add_three(t, field, "number"); break;
@@ -193,6 +194,7 @@ static void add_type_words(text_buffer *t, const format_field *field)
     switch (field->type) {
     case FIELD_NUMBER: text_addf(t, "number"); break;
     case FIELD_COUNT: text_addf(t, "whole number"); break;
+    case FIELD_FLAG: text_addf(t, "true or false"); break;
     case FIELD_TEXT: text_addf(t, "string"); break;
     case FIELD_VECTOR: text_addf(t, "[x, y, z]"); break;
     case FIELD_COUNTS: text_addf(t, "three whole numbers"); break;

@@ -139,8 +139,8 @@ const char *lmi_body_mass_fault(const float *masses, uint32_t count)
 
 static const char *mass_fault(const lm_body_def *def)
 {
-    if (def->masses) {
-        return lmi_body_mass_fault(def->masses, def->point_count);
+    if (def->masses) { /* those of a lattice are looked at once their number is known */
+        return def->points ? lmi_body_mass_fault(def->masses, def->point_count) : NULL;
     }
     return def->mass > 0.0f && def->mass <= 1e12f ? NULL : "mass must be above 0 and at most 1e12 kg";
 }
@@ -313,12 +313,14 @@ void lmi_body_place(lmi_body *body, const lm_body_def *def)
     lm_dvec3 centre = dvec(0.0, 0.0, 0.0);
     LMI_PARTICLES_EACH(body, n)
     {
-        centre = dvec_add(centre, dvec_scale(dvec_from(body->rest[n]), body->mass[n] / body->total_mass));
+        lm_dvec3 rest = body->lattice ? lmi_lattice_rest(&body->lattice->shape, n) : dvec_from(body->rest[n]);
+        centre = dvec_add(centre, dvec_scale(rest, body->mass[n] / body->total_mass));
     }
     body->origin = dvec_add(def->pose.position, dmat_apply(&rotation, centre));
     LMI_PARTICLES_EACH(body, n)
     {
-        lm_dvec3 arm = dmat_apply(&rotation, dvec_sub(dvec_from(body->rest[n]), centre));
+        lm_dvec3 rest = body->lattice ? lmi_lattice_rest(&body->lattice->shape, n) : dvec_from(body->rest[n]);
+        lm_dvec3 arm = dmat_apply(&rotation, dvec_sub(rest, centre));
         lm_dvec3 velocity = dvec_add(dvec_from(def->velocity), dvec_cross(dvec_from(def->spin), arm));
         float *x = body->x + (size_t)n * 4, *v = body->v + (size_t)n * 4;
         x[0] = (float)arm.x, x[1] = (float)arm.y, x[2] = (float)arm.z;
@@ -623,4 +625,8 @@ void lmi_body_follow(lmi_body *body)
     body->origin = dvec_add(body->origin, dvec(by[0], by[1], by[2]));
     body->lower.x -= by[0], body->lower.y -= by[1], body->lower.z -= by[2];
     body->upper.x -= by[0], body->upper.y -= by[1], body->upper.z -= by[2];
+    if (body->lattice) {
+        lm_vec3 *centre = &body->lattice->drift_centre;
+        centre->x -= by[0], centre->y -= by[1], centre->z -= by[2];
+    }
 }

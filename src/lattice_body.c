@@ -16,6 +16,14 @@
  * it is, rounding stays the same too. */
 #define FRAME_TOLERANCE 1e-3
 
+/* Of a lattice, metres; and of its corners from the body's origin, in spacings. */
+#define LEAST_SPACING (double)1e-9f
+#define MOST_SPACING 1e6
+#define MOST_SPACINGS 4194304.0
+
+/* A body whose inertia (its determinant) is less than this share of the rest shape's has collapsed. */
+#define COLLAPSED 1e-2
+
 uint32_t lmi_body_regions(const lmi_body *body)
 {
     return body->lattice ? body->lattice->shape.region_count : body->region_count;
@@ -69,21 +77,33 @@ static const char *lattice_fault(const lm_lattice *def)
     if (!def->cells) {
         return NULL; /* the voxeliser checks the rest */
     }
-    if (!(def->spacing > 0.0f && def->spacing <= 1e6f)) {
-        return "with cells the lattice's spacing must be above 0 and at most 1e6 m";
-    }
-    const float first[3] = {def->first.x, def->first.y, def->first.z};
-    uint64_t cells = 1;
+    uint64_t words = 1;
     for (int a = 0; a < 3; a++) {
         if (def->counts[a] < 1 || def->counts[a] > LMI_VOXEL_MAX_AXIS) {
             return "the lattice's counts must be 1 to 65536";
         }
-        cells *= def->counts[a];
-        if (!(fabsf(first[a]) <= LM_MAX_COORDINATE)) {
-            return "the lattice's first corner is not finite or beyond LM_MAX_COORDINATE";
+        words *= a == 0 ? (def->counts[a] + 63) / 64 : def->counts[a];
+    }
+    return words <= LMI_VOXEL_MAX_WORDS ? NULL : "the lattice has more than 2^31 cells, rows counted in 64s";
+}
+
+/* Whether single precision can tell the corners apart where they are. */
+static const char *place_fault(const lmi_voxels *v)
+{
+    const double first[3] = {v->first.x, v->first.y, v->first.z};
+    if (!(v->spacing >= LEAST_SPACING && v->spacing <= MOST_SPACING)) {
+        return "the lattice's spacing must be 1e-9 to 1e6 m";
+    }
+    for (int a = 0; a < 3; a++) {
+        double farthest = fmax(fabs(first[a]), fabs(first[a] + v->n[a] * v->spacing));
+        if (!(farthest <= (double)LM_MAX_COORDINATE)) {
+            return "the lattice is not finite or beyond LM_MAX_COORDINATE";
+        }
+        if (farthest > MOST_SPACINGS * v->spacing) {
+            return "the lattice is more than 2^22 spacings from its origin";
         }
     }
-    return cells <= (uint64_t)LMI_VOXEL_MAX_WORDS * 64 ? NULL : "the lattice has more than 2^31 cells";
+    return NULL;
 }
 
 static lm_result copy_cells(lm_world *world, const lm_lattice *def, lmi_voxels *voxels)
@@ -164,6 +184,30 @@ static void choose_samples(lmi_body *body)
     }
 }
 
+/* xx yy zz xy yz zx of a symmetric matrix. */
+static double determinant_of(const double s[6])
+{
+    return s[0] * (s[1] * s[2] - s[4] * s[4]) - s[3] * (s[3] * s[2] - s[4] * s[5]) + s[5] * (s[3] * s[4] - s[1] * s[5]);
+}
+
+static double rest_inertia(const lmi_body *body)
+{
+    const lmi_lattice_body *lattice = body->lattice;
+    double inertia[6] = {0.0}, s = lattice->shape.spacing;
+    LMI_PARTICLES_EACH(body, n)
+    {
+        int32_t corner[3];
+        lmi_lattice_corner(&lattice->shape, n, corner);
+        double x = s * (corner[0] - lattice->middle[0]), y = s * (corner[1] - lattice->middle[1]);
+        double z = s * (corner[2] - lattice->middle[2]), m = body->mass[n] / body->mean_mass;
+        const double terms[6] = {y * y + z * z, z * z + x * x, x * x + y * y, -x * y, -y * z, -z * x};
+        for (int i = 0; i < 6; i++) {
+            inertia[i] += m * terms[i];
+        }
+    }
+    return determinant_of(inertia);
+}
+
 /* What follows from the masses. */
 static void derive_masses(lmi_body *body)
 {
@@ -183,10 +227,14 @@ static void derive_masses(lmi_body *body)
     }
     body->mean_mass = body->total_mass / body->particle_count;
     LMI_PARTICLES_EACH(body, n) { body->v[(size_t)n * 4 + 3] = (float)(body->mass[n] / body->mean_mass); }
+    body->lattice->inertia = rest_inertia(body);
 }
 
 lm_result lmi_lattice_body_allocate(lm_world *world, lmi_body *body, const lmi_voxels *cells, uint32_t width)
 {
+    if (cells->cell_count == 0 || place_fault(cells)) {
+        return LM_ERROR_ARGUMENT;
+    }
     body->lattice = lmi_allocate(&world->memory, 1, sizeof *body->lattice);
     if (!body->lattice) {
         return LM_ERROR_MEMORY;
@@ -266,11 +314,13 @@ lm_result lmi_lattice_body_make(lm_world *world, lmi_body *body, const lm_body_d
     if (result != LM_OK) {
         return result;
     }
+    fault = place_fault(&voxels);
+    fault = voxels.cell_count ? fault : "the lattice has no cells";
     result = lmi_lattice_body_allocate(world, body, &voxels, def->lattice.width);
     lmi_voxels_free(&world->memory, &voxels);
     if (result != LM_OK) {
         return lmi_fail(world, result, "lm_body_create: %s",
-                        result == LM_ERROR_ARGUMENT ? "the lattice has no cells" : lm_result_text(result));
+                        result == LM_ERROR_ARGUMENT ? fault : lm_result_text(result));
     }
     return fill(world, body, def);
 }
@@ -339,6 +389,11 @@ static void follow_frame(lmi_body *body)
     lattice->frame = dmat_from_quat(q);
 }
 
+bool lmi_lattice_is_collapsed(const lmi_body *body)
+{
+    return !(determinant_of(body->motion.inertia) >= COLLAPSED * body->lattice->inertia);
+}
+
 void lmi_lattice_prepare(const lmi_step *step, lmi_body *body)
 {
     lmi_lattice_body *lattice = body->lattice;
@@ -387,6 +442,8 @@ void lmi_lattice_conclude(lmi_body *body)
     lattice->drift_velocity = lattice->drift_spin = (lm_vec3){0.0f, 0.0f, 0.0f};
     if (body->first_pin == LMI_NONE) {
         lmi_motion_of(&body->motion, net, turn, &lattice->drift_velocity, &lattice->drift_spin);
+        lattice->drift_velocity = vec_from(dvec_limit(dvec_from(lattice->drift_velocity), LM_MAX_SPEED));
+        lattice->drift_spin = vec_from(dvec_limit(dvec_from(lattice->drift_spin), LM_MAX_SPEED));
     } else {
         body->outside_impulse = dvec_add(body->outside_impulse, dvec_scale(net, body->mean_mass));
     }

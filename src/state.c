@@ -121,6 +121,9 @@ lm_result lm_body_get_regions(const lm_world *world, lm_body_id id, uint32_t *of
         return LM_ERROR_ID;
     }
     if (body->lattice) {
+        if (lmi_body_memberships(body) > UINT32_MAX) {
+            return lmi_fail(world, LM_ERROR_LIMIT, "lm_body_get_regions: more memberships than offsets can tell");
+        }
         lmi_lattice_body_regions(body, offsets, members);
         return LM_OK;
     }
@@ -226,6 +229,9 @@ lm_result lm_body_set_state(lm_world *world, lm_body_id id, lm_dvec3 base, const
             lm_vec3 velocity = velocities[body->order[n]];
             v[0] = velocity.x, v[1] = velocity.y, v[2] = velocity.z;
         }
+    }
+    if (body->lattice) { /* what there was to take out of the old velocities */
+        body->lattice->drift_velocity = body->lattice->drift_spin = (lm_vec3){0.0f, 0.0f, 0.0f};
     }
     lmi_body_update_bounds(body);
     lmi_skin_update(world, body);

@@ -44,6 +44,7 @@ typedef struct lmi_lattice_body {
     lmi_lattice shape;
     dmat3 frame;     /* state: the rotation of the body as a whole, from the lattice's axes to the world */
     float middle[3]; /* corner at the centre of mass, in spacings */
+    double inertia;  /* determinant of the rest shape's, relative mass */
     uint32_t samples[LMI_LATTICE_SAMPLES];            /* particles far out, from which the frame is found */
     lm_vec3 drift_centre, drift_velocity, drift_spin; /* state: motion that rounding gave in the last substep */
     bool swept;                                       /* in this substep: it was moved by sweeps */

@@ -335,13 +335,17 @@ typedef struct lm_clusters {
  * The cost of a step does not grow much with the width. A wider region makes the body stiffer: to keep a material when the
  * spacing changes, keep alpha times width (width + 1) times the square of the spacing.
  *
- * Particles are numbered by their corners, along x first, then y, then z. Repetitions of a region count once. */
+ * Particles are numbered by their corners, along x first, then y, then z. Repetitions of a region count once. No corner may
+ * be more than 2^22 spacings from the origin of the body's frame: single precision could not tell it from the next.
+ *
+ * The mesh is not kept. To draw it, or any other surface in the same place, give it to lm_body_set_skin: each vertex then
+ * follows the corners of its cell. */
 typedef struct lm_lattice {
     const lm_vec3 *vertices; /* of the mesh, in the body's own frame, metres; null (default): no mesh */
     uint32_t vertex_count;
     const uint32_t *triangles; /* three indices each */
     uint32_t triangle_count;
-    float spacing;        /* side of a cell, metres; 0 (default): found so that there are about `particles` */
+    float spacing;        /* side of a cell, 1e-9 to 1e6 m; 0 (default): found so that there are about `particles` */
     uint32_t particles;   /* wanted, with a spacing of 0; 8 to LM_MAX_PARTICLES */
     bool shell;           /* only cells that the mesh touches, not what it encloses; default false */
     const uint8_t *cells; /* instead of a mesh: counts[0] x counts[1] x counts[2] bytes, x first; not 0: occupied */

@@ -34,10 +34,11 @@ static void visit_material(archive *a, lm_material *m)
 }
 
 /* A particle, or a region of a skin that rides on regions. */
-static void visit_rider(archive *a, const lmi_skin *skin, uint32_t *rider, uint32_t particle_count)
+static void visit_rider(archive *a, const lmi_body *body, uint32_t *rider)
 {
     visit_u32(a, rider);
-    bool sound = *rider < LMI_SKIN_REGION ? *rider < particle_count : *rider - LMI_SKIN_REGION < skin->carrier_count;
+    bool sound = *rider < LMI_SKIN_REGION ? *rider < body->place_count && body->order[*rider] != LMI_NONE
+                                          : *rider - LMI_SKIN_REGION < body->skin.carrier_count;
     refuse_if(a, !sound);
 }
 
@@ -52,6 +53,7 @@ static void visit_skin(archive *a, lm_world *world, lmi_body *body)
         refuse_if(a, skin->triangle_count || skin->weight_count);
         return;
     }
+    refuse_if(a, body->lattice && skin->kind == LM_SKIN_REGIONS);
     if (a->mode == LOAD) {
         skin->carrier_count = skin->kind == LM_SKIN_REGIONS ? body->region_count : 0;
     }
@@ -69,7 +71,7 @@ static void visit_skin(archive *a, lm_world *world, lmi_body *body)
         visit_index(a, &skin->triangles[n], skin->vertex_count, false);
     }
     for (uint32_t n = 0; n < skin->weight_count; n++) {
-        visit_rider(a, skin, &skin->riders[n], body->place_count);
+        visit_rider(a, body, &skin->riders[n]);
         visit_float(a, &skin->weights[n]);
     }
 }
@@ -187,8 +189,7 @@ static void visit_cells(archive *a, lm_world *world, lmi_body *body)
     }
     visit_count(a, &words, 8);
     v.row_words = (v.n[0] + 63) / 64;
-    refuse_if(a, words != (uint64_t)v.row_words * v.n[1] * v.n[2] || !(v.spacing > 0.0 && v.spacing <= 1e6) ||
-                     !(fabs(v.first.x) <= 2e9 && fabs(v.first.y) <= 2e9 && fabs(v.first.z) <= 2e9));
+    refuse_if(a, words != (uint64_t)v.row_words * v.n[1] * v.n[2] || words > LMI_VOXEL_MAX_WORDS);
     if (a->mode == LOAD && ok(a)) {
         v.bits = lmi_allocate(&world->memory, words, sizeof *v.bits);
         a->out_of_memory = !v.bits;
@@ -214,15 +215,21 @@ static void visit_cells(archive *a, lm_world *world, lmi_body *body)
 static void visit_lattice(archive *a, lmi_body *body)
 {
     lmi_lattice_body *lattice = body->lattice;
+    double sum = 0.0, least = INFINITY;
     for (uint32_t n = 0; n < body->particle_count && ok(a); n++) {
-        visit_float(a, &body->mass[body->place[n]]);
-        refuse_if(a, !(body->mass[body->place[n]] > 0.0f && body->mass[body->place[n]] <= 1e12f));
+        float *mass = &body->mass[body->place[n]];
+        visit_float(a, mass);
+        refuse_if(a, !(*mass > 0.0f && *mass <= 1e12f));
+        sum += *mass;
+        least = *mass < least ? *mass : least;
     }
+    refuse_if(a, !(least * body->particle_count >= 1e-9 * sum) || !lmi_lattice_body_takes(&body->material));
     visit_dmat3(a, &lattice->frame);
     visit_vec3(a, &lattice->drift_centre);
     visit_vec3(a, &lattice->drift_velocity);
     visit_vec3(a, &lattice->drift_spin);
-    refuse_if(a, !is_rotation(&lattice->frame));
+    refuse_if(a, !is_rotation(&lattice->frame) || !is_near(lattice->drift_centre) ||
+                     !is_slow(lattice->drift_velocity) || !is_slow(lattice->drift_spin));
 }
 
 /* All of a body but its counts, once there is room for it. */

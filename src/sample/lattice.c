@@ -61,8 +61,8 @@ static uint32_t choose_axis(const uint32_t n[3])
         for (uint64_t left_ = (row)[word_]; left_; left_ &= left_ - 1)                                                 \
             for (uint32_t x = word_ * 64 + (uint32_t)__builtin_ctzll(left_), once_ = 1; once_; once_ = 0)
 
-/* How many blocks there are for each phase; returns the best one. */
-static uint32_t choose_phase(const lmi_voxels *cells, uint64_t *row, uint32_t *particles)
+/* The phase with the fewest blocks, their number, and that of the particles. */
+static uint32_t choose_phase(const lmi_voxels *cells, uint64_t *row, uint64_t *particles, uint64_t *blocks)
 {
     uint64_t count[LMI_BLOCK] = {0};
     uint32_t words = lmi_voxels_corner_words(cells), best = 0;
@@ -85,6 +85,7 @@ static uint32_t choose_phase(const lmi_voxels *cells, uint64_t *row, uint32_t *p
     for (uint32_t phase = 1; phase < LMI_BLOCK; phase++) {
         best = count[phase] < count[best] ? phase : best;
     }
+    *blocks = count[best];
     return best;
 }
 
@@ -356,20 +357,28 @@ static bool make_room(lmi_memory *memory, lmi_lattice *l)
 
 /* --- the whole --- */
 
-static bool make_with(lmi_memory *memory, const lmi_voxels *cells, uint64_t *row, lmi_lattice *l)
+static lm_result make_with(lmi_memory *memory, const lmi_voxels *cells, uint64_t *row, lmi_lattice *l)
 {
-    l->phase = choose_phase(cells, row, &l->particle_count);
+    uint64_t particles, blocks;
+    l->phase = choose_phase(cells, row, &particles, &blocks);
+    if ((blocks + 1) * LMI_BLOCK > LM_MAX_PARTICLES) {
+        return LM_ERROR_LIMIT; /* before much is allocated */
+    }
+    l->particle_count = (uint32_t)particles;
     lmi_lattice_map map = {NULL, (l->size[0] + l->phase + LMI_BLOCK - 1) / LMI_BLOCK};
     size_t box = (size_t)map.blocks_x * l->size[1] * l->size[2];
     map.block = lmi_allocate(memory, box, sizeof *map.block);
-    bool ok = map.block != NULL;
-    if (ok) {
+    lm_result result = LM_ERROR_MEMORY;
+    if (map.block) {
         l->block_count = map_blocks(cells, l->phase, row, &map);
-        ok = fill_blocks(memory, cells, row, &map, l) && make_places(memory, &map, l) &&
-             lmi_lattice_find_regions(memory, &map, l) && make_slabs(memory, l) && make_room(memory, l);
+        bool ok = fill_blocks(memory, cells, row, &map, l) && make_places(memory, &map, l);
+        result = ok ? lmi_lattice_find_regions(memory, &map, l) : LM_ERROR_MEMORY;
+    }
+    if (result == LM_OK && !(make_slabs(memory, l) && make_room(memory, l))) {
+        result = LM_ERROR_MEMORY;
     }
     lmi_release(memory, map.block, box, sizeof *map.block);
-    return ok;
+    return result;
 }
 
 lm_result lmi_lattice_make(lmi_memory *memory, const lmi_voxels *voxels, uint32_t width, lmi_lattice *l)
@@ -383,26 +392,26 @@ lm_result lmi_lattice_make(lmi_memory *memory, const lmi_voxels *voxels, uint32_
     l->width = width;
     l->turn = choose_axis(voxels->n);
     lmi_voxels cells;
-    bool ok = turn_cells(memory, voxels, l->turn, &cells);
-    uint32_t words = ok ? lmi_voxels_corner_words(&cells) : 0;
+    lm_result result = LM_ERROR_MEMORY;
+    bool turned = turn_cells(memory, voxels, l->turn, &cells);
+    uint32_t words = turned ? lmi_voxels_corner_words(&cells) : 0;
     uint64_t *row = lmi_allocate(memory, words, sizeof *row);
-    if (ok && row) {
+    if (turned && row) {
         memcpy(l->cells, voxels->n, sizeof l->cells);
         for (int a = 0; a < 3; a++) {
             l->size[a] = cells.n[a] + 1;
         }
         l->plane_count = l->size[2];
-        ok = make_with(memory, &cells, row, l);
+        result = make_with(memory, &cells, row, l);
     }
-    ok = ok && row;
     lmi_release(memory, row, words, sizeof *row);
     if (cells.bits) {
         free_cells(memory, &cells);
     }
-    if (!ok) {
+    if (result != LM_OK) {
         lmi_lattice_free(memory, l);
     }
-    return ok ? LM_OK : LM_ERROR_MEMORY;
+    return result;
 }
 
 void lmi_lattice_free(lmi_memory *memory, lmi_lattice *l)

@@ -174,8 +174,12 @@ typedef struct lmi_lattice_map {
     uint32_t blocks_x;
 } lmi_lattice_map;
 
-/* Finds which regions are repetitions, counts members, and lists irregular ones. */
-bool lmi_lattice_find_regions(lmi_memory *memory, const lmi_lattice_map *map, lmi_lattice *lattice);
+/* Entries of the lists of irregular regions, at most: some gigabytes. Wide regions in a large lattice full of gaps have more,
+ * and are refused. */
+#define LMI_LATTICE_MOST_PAIRS (1u << 27)
+
+/* Finds which regions are repetitions, counts members, and lists irregular ones. LM_ERROR_MEMORY or LM_ERROR_LIMIT. */
+lm_result lmi_lattice_find_regions(lmi_memory *memory, const lmi_lattice_map *map, lmi_lattice *lattice);
 
 /* One member that a fast sum misses (sign 1) or has too much (sign -1). */
 typedef struct lmi_lattice_pair {
@@ -186,8 +190,8 @@ typedef struct lmi_lattice_pair {
 } lmi_lattice_pair;
 
 /* Both lists from pairs, which come sorted by region, and the particles of the irregular regions, ascending. */
-bool lmi_lattice_list(lmi_memory *memory, lmi_lattice *lattice, const uint32_t *irregular, uint32_t irregular_count,
-                      lmi_lattice_pair *pairs, uint32_t pair_count);
+lm_result lmi_lattice_list(lmi_memory *memory, lmi_lattice *lattice, const uint32_t *irregular,
+                           uint32_t irregular_count, lmi_lattice_pair *pairs, uint32_t pair_count);
 void lmi_lattice_lists_free(lmi_memory *memory, const lmi_lattice *lattice, lmi_lattice_lists *lists);
 
 /* The constants of all regions for the fit weights m~ of the particles ([blocks + 1][LMI_BLOCK]) and the regions' shares of

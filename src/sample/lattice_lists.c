@@ -177,8 +177,8 @@ typedef struct listing {
     uint32_t pair_count;
 } listing;
 
-/* Which particles are listed, and which regions they want. */
-static void choose_listed(const lmi_lattice *l, const uint32_t *irregular, uint32_t irregular_count,
+/* Which particles are listed, and which regions they want. False when that makes more than LMI_LATTICE_MOST_PAIRS. */
+static bool choose_listed(const lmi_lattice *l, const uint32_t *irregular, uint32_t irregular_count,
                           const lmi_lattice_pair *pairs, uint32_t pair_count, listing *to)
 {
     for (uint32_t n = 0; n < irregular_count; n++) {
@@ -197,10 +197,14 @@ static void choose_listed(const lmi_lattice *l, const uint32_t *irregular, uint3
         }
         to->taken[n] = LMI_LATTICE_NONE;
         to->more += count;
+        if (pair_count + to->more > LMI_LATTICE_MOST_PAIRS) {
+            return false;
+        }
     }
     for (uint32_t n = 0; n < l->block_count * LMI_BLOCK; n++) {
         to->count += to->region[n];
     }
+    return true;
 }
 
 /* The pairs of particles that are not listed as they are, and all regions of those that are. */
@@ -270,23 +274,23 @@ static bool list(lmi_memory *memory, lmi_lattice *l, const uint32_t *irregular, 
     return l->listed != NULL;
 }
 
-bool lmi_lattice_list(lmi_memory *memory, lmi_lattice *l, const uint32_t *irregular, uint32_t irregular_count,
-                      lmi_lattice_pair *pairs, uint32_t pair_count)
+lm_result lmi_lattice_list(lmi_memory *memory, lmi_lattice *l, const uint32_t *irregular, uint32_t irregular_count,
+                           lmi_lattice_pair *pairs, uint32_t pair_count)
 {
     size_t places = ((size_t)l->block_count + 1) * LMI_BLOCK, side = 2 * (size_t)l->width + 1,
            cube = side * side * side;
     listing to = {.taken = lmi_allocate(memory, places, sizeof *to.taken),
                   .region = lmi_allocate(memory, places, sizeof *to.region),
                   .members = lmi_allocate(memory, cube, sizeof *to.members)};
-    bool ok = to.taken && to.region && to.members;
-    if (ok) {
-        choose_listed(l, irregular, irregular_count, pairs, pair_count, &to);
-        ok = list(memory, l, irregular, pairs, pair_count, &to);
+    lm_result result = LM_ERROR_MEMORY;
+    if (to.taken && to.region && to.members) {
+        bool few = choose_listed(l, irregular, irregular_count, pairs, pair_count, &to);
+        result = !few ? LM_ERROR_LIMIT : list(memory, l, irregular, pairs, pair_count, &to) ? LM_OK : LM_ERROR_MEMORY;
     }
     lmi_release(memory, to.taken, places, sizeof *to.taken);
     lmi_release(memory, to.region, places, sizeof *to.region);
     lmi_release(memory, to.members, cube, sizeof *to.members);
     lmi_release(memory, to.irregular, to.count, sizeof *to.irregular);
     lmi_release(memory, to.pairs, (size_t)pair_count + to.more, sizeof *to.pairs);
-    return ok;
+    return result;
 }

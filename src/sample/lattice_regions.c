@@ -203,7 +203,7 @@ static bool add_signature(lmi_memory *memory, findings *f, signature s)
 }
 
 /* The members in the cube that are not in the region, or the whole region, whichever is less. */
-static bool add_irregular(lmi_memory *memory, const lmi_lattice *l, uint32_t particle, const cube *c, findings *f)
+static lm_result add_irregular(lmi_memory *memory, const lmi_lattice *l, uint32_t particle, const cube *c, findings *f)
 {
     int32_t corner[3], w = (int32_t)l->width;
     uint32_t occupied = 0;
@@ -215,13 +215,16 @@ static bool add_irregular(lmi_memory *memory, const lmi_lattice *l, uint32_t par
     }
     bool direct = occupied - c->members > c->members;
     uint32_t more = direct ? c->members : occupied - c->members;
+    if (f->pair_count + more > LMI_LATTICE_MOST_PAIRS) {
+        return LM_ERROR_LIMIT;
+    }
     void *pairs = f->pairs, *irregular = f->irregular;
     bool ok = lmi_reserve(memory, &pairs, &f->pair_capacity, f->pair_count + more, sizeof *f->pairs) &&
               lmi_reserve(memory, &irregular, &f->irregular_capacity, f->irregular_count + 1, sizeof *f->irregular);
     f->pairs = pairs;
     f->irregular = irregular;
     if (!ok) {
-        return false;
+        return LM_ERROR_MEMORY;
     }
     for (int32_t z = 0; z <= 2 * w; z++) {
         for (int32_t y = 0; y <= 2 * w; y++) {
@@ -236,7 +239,7 @@ static bool add_irregular(lmi_memory *memory, const lmi_lattice *l, uint32_t par
         }
     }
     f->irregular[f->irregular_count++] = particle;
-    return true;
+    return LM_OK;
 }
 
 /* --- all of them --- */
@@ -283,10 +286,10 @@ static void count_active(lmi_lattice *l, const lmi_lattice_map *map)
     }
 }
 
-bool lmi_lattice_find_regions(lmi_memory *memory, const lmi_lattice_map *map, lmi_lattice *l)
+lm_result lmi_lattice_find_regions(lmi_memory *memory, const lmi_lattice_map *map, lmi_lattice *l)
 {
     findings f = {0};
-    bool ok = true;
+    lm_result result = LM_OK;
     memcpy(l->active, l->occupied, ((size_t)l->block_count + 1) * sizeof *l->active);
     l->membership_count = 0;
     EACH_PARTICLE(l, n)
@@ -295,11 +298,14 @@ bool lmi_lattice_find_regions(lmi_memory *memory, const lmi_lattice_map *map, lm
         find_region(l, map, n, &c);
         l->degree[n] = (uint16_t)c.members;
         l->membership_count += c.members;
-        if (!c.full && ok) {
-            ok = add_signature(memory, &f, sign(l, n, &c)) && (c.regular || add_irregular(memory, l, n, &c, &f));
+        if (!c.full && result == LM_OK) {
+            result = add_signature(memory, &f, sign(l, n, &c)) ? LM_OK : LM_ERROR_MEMORY;
+        }
+        if (!c.full && !c.regular && result == LM_OK) {
+            result = add_irregular(memory, l, n, &c, &f);
         }
     }
-    if (ok) {
+    if (result == LM_OK) {
         uint32_t repeated = find_repetitions(l, &f);
         l->region_count = l->particle_count - repeated;
         if (repeated) {
@@ -307,8 +313,8 @@ bool lmi_lattice_find_regions(lmi_memory *memory, const lmi_lattice_map *map, lm
             l->membership_count = 0;
             EACH_PARTICLE(l, n) { l->membership_count += l->degree[n]; }
         }
-        ok = lmi_lattice_list(memory, l, f.irregular, f.irregular_count, f.pairs, f.pair_count);
+        result = lmi_lattice_list(memory, l, f.irregular, f.irregular_count, f.pairs, f.pair_count);
     }
     free_findings(memory, &f);
-    return ok;
+    return result;
 }

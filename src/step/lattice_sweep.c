@@ -393,7 +393,7 @@ void LMI_KERNEL(lattice_pull)(const lmi_lattice_step *step, float *scratch, floa
 }
 
 /* The lattices of a batch, one after the other, but for those of many slabs (step.c divides them among threads) and
- * overstretched ones, which must be seen whole before they move. */
+ * overstretched or collapsed ones, which must be seen whole before they move. */
 void LMI_KERNEL(sweep)(const lmi_step *step, lmi_batch *batch, lmi_scratch *scratch)
 {
     for (uint32_t n = 0; n < batch->body_count; n++) {
@@ -402,7 +402,7 @@ void LMI_KERNEL(sweep)(const lmi_step *step, lmi_batch *batch, lmi_scratch *scra
         if (!lattice) {
             continue;
         }
-        lattice->swept = !lmi_is_overstretched(step, body);
+        lattice->swept = !lmi_is_overstretched(step, body) && !lmi_lattice_is_collapsed(body);
         if (!lattice->swept) {
             continue;
         }

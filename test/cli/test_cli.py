@@ -89,7 +89,12 @@ class CommandLine(unittest.TestCase):
                  ("mode-gallery", "bodies[26].material.mode=linear", "frames=110"),
                  ("mode-gallery", "bodies[0].material.mode=rigid", "frames=110"),
                  ("head-and-balls", "bodies[0].surface.detail=8", "frames=286"),
-                 ("teaser", "bodies[1].clusters.kmeans=12", "frames=220")]
+                 ("teaser", "bodies[1].clusters.kmeans=12", "frames=220"),
+                 ("few-regions", "bodies[2].lattice.width=1", "frames=180"),
+                 ("widths", "bodies[0].lattice.width=2", "bodies[1].lattice.width=1"),
+                 ("widths", "bodies[2].lattice.width=8", "bodies[3].lattice.width=4"),
+                 ("penguins", "bodies[0].material.hertz=1", "frames=300"),
+                 ("statue-shell", "movers[0].keyframes[1].at=[0.02,0,0]", "frames=72")]
         for scene, first, second in swaps:
             error = self.refuse(1, "run", scene, "--check", "--set", first, "--set", second)
             self.assertRegex(error, r"^%s: \d+ of \d+ expectations failed, first expect\[" % scene)
@@ -110,7 +115,7 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(list(json.loads(done.stdout)), SUMMARY_KEYS)
 
     def test_saving_and_loading_changes_nothing(self):
-        for scene, frames in [("modes", 150), ("crowd", 40)]:
+        for scene, frames in [("modes", 150), ("crowd", 40), ("penguins", 80)]:
             whole = self.summary(scene, "--frames", str(frames))["hash"]
             for cut in [0, 1, 17, frames - 1]:
                 self.assertEqual(self.summary(scene, "--frames", str(frames), "--resave", str(cut))["hash"], whole)

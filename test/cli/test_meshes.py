@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Mesh files as users have them: `limber info` on every format, on meshes with faults, and on files that lie.
+"""Mesh files as users have them: `limber info` and `limber run` on every format, on meshes with faults, and on files that
+lie.
 
     test_meshes.py LIMBER
 
@@ -89,21 +90,37 @@ class Meshes(unittest.TestCase):
         self.assertEqual(done.stderr, "")
         return done.stdout
 
-    def refuse(self, name, contents, expected):
-        """Exit code 1 and one line, which names the file; little time and memory."""
-        path = self.write(name, contents)
+    def measured(self, *arguments):
+        """Exit code, output, errors and the most memory it held, in kilobytes."""
         started = time.monotonic()
-        child = subprocess.Popen([LIMBER, "info", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        child = subprocess.Popen([LIMBER, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         output, errors = child.stdout.read(), child.stderr.read()
         _, status, usage = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
         child.stdout.close()
         child.stderr.close()
-        self.assertEqual(child.returncode, 1, (name, output, errors))
-        self.assertEqual(output, b"")
-        self.assertEqual(errors.decode(), "limber: %s%s\n" % (path, expected))
-        self.assertLess(usage.ru_maxrss, 200000, name)  # kilobytes
-        self.assertLess(time.monotonic() - started, 20, name)
+        self.assertLess(time.monotonic() - started, 20, arguments)
+        return child.returncode, output.decode(), errors.decode(), usage.ru_maxrss
+
+    def refuse(self, name, contents, expected, commands=("info", "run")):
+        """Exit code 1 and one line, which names the file; little time and memory."""
+        path = self.write(name, contents)
+        for command in commands:
+            code, output, errors, memory = self.measured(command, path)
+            self.assertEqual(code, 1, (name, output, errors))
+            self.assertEqual(output, "")
+            self.assertEqual(errors, "limber: %s%s\n" % (path, expected))
+            self.assertLess(memory, 200000, name)
+
+    def simulate(self, path, *arguments, notes=""):
+        """Runs it, checks what the scene made for it expects, and returns the summary."""
+        done = subprocess.run([LIMBER, "run", path, "--check", "--json", *arguments], capture_output=True, text=True,
+                              timeout=300)
+        self.assertEqual(done.stderr, notes)
+        self.assertEqual(done.returncode, 0, path)
+        summary = json.loads(done.stdout)
+        self.assertTrue(summary["finite"])
+        return summary
 
     # ---- what works ----
 
@@ -126,6 +143,42 @@ class Meshes(unittest.TestCase):
             self.assertIn("  bounds      [0, 0, 0] to [2, 1, 0.5] m\n  area        7 m2\n  volume      1 m3, closed\n", told)
             self.assertNotIn("problem", told)
         self.assertIn("vertices    8, welded from 36\n", self.info("cube.stl", stl(CUBE, TRIANGLES)))
+        # All of them are the same mesh, whose vertices come in the same order in most: the same particles, to the bit.
+        found = {name: self.simulate(os.path.join(self.folder.name, name), "--frames", "20") for name in files}
+        self.assertEqual({run["hash"] for run in found.values()}, {found["cube.obj"]["hash"]})
+        self.assertEqual(found["cube.obj"]["bodies"], 1)
+        self.assertLess(abs(found["cube.obj"]["particles"] - 3000), 300)
+
+    def test_a_mesh_is_a_scene(self):
+        path = self.write("cube.obj", obj(CUBE, QUADS))
+        whole = self.simulate(path)
+        self.assertEqual(whole["frames"], 240)
+        self.assertLess(whole["max_speed"], 10)
+        # 8 x 4 x 2 cells.
+        self.assertEqual(self.simulate(path, "--frames", "1", "--set", "bodies[0].lattice.spacing=0.25")["particles"], 135)
+        narrow = self.simulate(path, "--frames", "1", "--set", "bodies[0].lattice.width=1")
+        self.assertEqual(narrow["particles"], whole["particles"])
+        self.assertLess(narrow["regions_per_particle"], 27)
+        self.assertGreater(whole["regions_per_particle"], 100)  # 7 x 7 x 7 where there is room
+        few = self.simulate(path, "--frames", "1", "--set", "bodies[0].lattice.particles=200")["particles"]
+        self.assertTrue(120 < few < 300, few)
+        # Up to 0.5 m high when Z is up, 1 m when Y is: it stands on the floor in both.
+        turned = self.simulate(path, "--set", "bodies[0].mesh.up=z", "--out", self.folder.name)
+        with open(os.path.join(self.folder.name, "surfaces.obj")) as file:
+            heights = [float(line.split()[2]) for line in file if line.startswith("v ")]
+        self.assertTrue(-0.1 < min(heights) < 0.1 and 0.35 < max(heights) - min(heights) < 0.6, turned)
+
+    def test_units(self):
+        """Millimetres and kilometres come out at the same size, and are told."""
+        note = "%s: its longest side, %s, is scaled to 1 m (for another size: --set bodies[0].mesh.longest=...)\n"
+        particles = set()
+        for name, scale, size in [("mm.obj", 1e-3, "0.002"), ("m.obj", 0.5, ""), ("km.obj", 1e3, "2000")]:
+            path = self.write(name, obj([tuple(scale * x for x in p) for p in CUBE], QUADS))
+            run = self.simulate(path, "--frames", "30", "--set", "bodies[0].mesh.longest=1",
+                                notes=note % (path, size) if size else "")
+            particles.add(run["particles"])
+            self.assertGreater(run["max_speed"], 1.5)
+        self.assertEqual(len(particles), 1)
 
     def test_names_and_colours(self):
         told = self.info("named.obj", "o left\nv 0 0 0 1 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\no right\nf 3 2 1\n")
@@ -196,6 +249,44 @@ class Meshes(unittest.TestCase):
         self.refuse("outside.gltf", json.dumps(outside),
                     ':1: buffer 0: "../secret.bin" is not a file in the same folder or below')
 
+    def test_what_cannot_be_a_body(self):
+        self.refuse("empty.obj", "", ": the file is empty")
+        self.refuse("nothing.obj", "# a comment\n", ": not an OBJ file: it has no vertices")
+        for name, contents, expected in [
+                ("points.ply", ply(CUBE, []), ": it has no faces"),
+                ("flat.stl", stl(CUBE, [(0, 0, 1), (2, 2, 2)]), ": none of its 2 triangles has an area"),
+                ("line.obj", obj([(0, 0, 0), (1, 1, 1), (3, 3, 3)], [(0, 1, 2)]), ": none of its 1 triangles has an area")]:
+            self.refuse(name, contents, expected, ["run"])
+        self.refuse("index.obj", obj(CUBE, [(0, 1, 9)]), ":9: vertex 10 does not exist, there are 8 above this line")
+        self.refuse("nan.obj", "v 0 0 0\nv 1 nan 0\nv 0 1 0\nf 1 2 3\n", ':2: "nan" is not a number')
+        code, _, errors, _ = self.measured("run", os.path.join(self.folder.name, "none.obj"))
+        self.assertEqual((code, errors), (1, "limber: %s/none.obj: No such file or directory\n" % self.folder.name))
+
+    def test_thin_meshes_are_thin_bodies(self):
+        one = self.simulate(self.write("one.obj", obj([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)])))
+        self.assertTrue(2000 < one["particles"] < 4000)
+        size = 20
+        points = [(x / size, 0.1 * y / size, z / size) for y in [0] for z in range(size + 1) for x in range(size + 1)]
+        quads = [(a, a + 1, a + size + 2, a + size + 1) for z in range(size) for a in range(z * (size + 1), z * (size + 1) + size)]
+        plane = self.simulate(self.write("plane.obj", obj(points, quads)))
+        self.assertTrue(2000 < plane["particles"] < 4000)
+        self.assertLess(plane["max_speed"], 10)
+
+    def test_too_fine(self):
+        """Ten thousand million cells, and ten million particles too many: refused before they take memory."""
+        path = self.write("cube.obj", obj(CUBE, QUADS))
+        for spacing, told in [("1e-4", "a spacing of 0.0001 m needs a lattice of 20001 x 10001 x 5000 cells"),
+                              ("3e-3", "asks for 37037037 particles (expected at most 16777216 in all)")]:
+            code, output, errors, memory = self.measured("run", path, "--set", "bodies[0].lattice.spacing=" + spacing)
+            self.assertEqual((code, output), (1, ""))
+            self.assertIn(told, errors)
+            self.assertEqual(errors.count("\n"), 1)
+            self.assertLess(memory, 200000)
+        code, _, errors, _ = self.measured("run", path, "--set", "bodies[0].lattice.spacing=-1")
+        self.assertEqual(code, 1)
+        self.assertEqual(errors, "limber: --set bodies[0].lattice.spacing=-1: bodies[0].lattice.spacing: is -1 (expected a "
+                                 "number above 0 and at most 100000 in m)\n")
+
     def test_formats_of_others(self):
         """With assimp its word on the file, without it a hint at what can be read."""
         path = self.write("broken.fbx", "nothing of the kind")
@@ -216,6 +307,8 @@ class Meshes(unittest.TestCase):
         self.assertIn("parts       1000000\n", told)
         self.assertIn("3000000 edges are open\n", told)
         self.assertLess(time.monotonic() - started, 60)
+        soup = self.simulate(os.path.join(self.folder.name, "soup.stl"), "--frames", "3")
+        self.assertTrue(2000 < soup["particles"] < 4000)
 
 
 if __name__ == "__main__":

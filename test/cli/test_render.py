@@ -28,7 +28,8 @@ SMALL = ("--size", "160x90")
 
 # Moments at which something moves, a second before something else does.
 MOMENTS = {"crowd": 0.5, "head-and-balls": 0.2, "mode-gallery": 0, "modes": 1.5, "plastic-cube": 0.5, "squeeze-duck": 0.3,
-           "sticks": 0.2, "teaser": 0.5}
+           "sticks": 0.2, "teaser": 0.5, "penguins": 0.7, "few-regions": 1.0, "widths": 0.5, "statue": 0.2,
+           "statue-shell": 0.2}
 
 
 def signals_as_usual():

@@ -20,6 +20,12 @@ static bool is_small(const scene *s)
         lm_dvec3 size = entry->shape != NULL ? entry->shape->size : vector(1, 1, 1);
         double longest = fmax(size.x, fmax(size.y, size.z)), shortest = fmin(size.x, fmin(size.y, size.z));
         if (longest > 20.0 * shortest) return false;
+        if (entry->mesh != NULL)
+            return false; /* files are not part of the input; their readers have targets of their own */
+        if (entry->lattice != NULL) {
+            if (entry->lattice->spacing > 0.0 && entry->lattice->spacing < 0.05 * longest) return false;
+            each = entry->lattice->spacing > 0.0 ? 1000 : entry->lattice->particles;
+        }
         if (entry->clusters != NULL) {
             const uint32_t *counts = entry->clusters->counts;
             if ((uint64_t)counts[0] * counts[1] * counts[2] > 1000) return false;

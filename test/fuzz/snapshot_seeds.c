@@ -34,6 +34,21 @@ static lm_body_id add_body(lm_world *world, lm_mode mode, float yield)
     return body;
 }
 
+/* A comb: some of its regions are irregular, and its blocks have empty lanes. */
+static lm_body_id add_lattice(lm_world *world, lm_mode mode, uint32_t width)
+{
+    static const uint8_t cells[] = {1, 0, 1, 0, 1, 1, 1, 1, 1, 1};
+    lm_body_def def = lm_body_def_default();
+    def.lattice.cells = cells;
+    def.lattice.counts[0] = 5, def.lattice.counts[1] = 2, def.lattice.counts[2] = 1;
+    def.lattice.spacing = 0.25f;
+    def.lattice.width = width;
+    def.material.mode = mode;
+    lm_body_id body;
+    check(lm_body_create(world, &def, &body));
+    return body;
+}
+
 static void add_skin(lm_world *world, lm_body_id body, lm_skin_kind kind)
 {
     static const lm_vec3 vertices[] = {{0, 0, 0}, {0.5f, 0.2f, 0}, {0, 0.6f, 0.3f}};
@@ -131,6 +146,17 @@ int main(int argc, char **argv)
     write_seed(world, argv[1], "seed-stepped");
     add_surroundings(world, plastic);
     write_seed(world, argv[1], "seed-everything");
+    lm_world_destroy(world);
+    check(lm_world_create(&def, &world));
+    lm_body_id lattice = add_lattice(world, LM_MODE_RIGID, 1);
+    write_seed(world, argv[1], "seed-lattice");
+    add_skin(world, lattice, LM_SKIN_PARTICLES);
+    add_skin(world, add_lattice(world, LM_MODE_LINEAR, 3), LM_SKIN_PARTICLES);
+    check(lm_world_step(world, 1.0 / 60.0));
+    write_seed(world, argv[1], "seed-lattices");
+    add_surroundings(world, lattice);
+    add_body(world, LM_MODE_LINEAR, 0.0f);
+    write_seed(world, argv[1], "seed-lattices-everything");
     lm_world_destroy(world);
     return 0;
 }

@@ -86,6 +86,47 @@ static void add_plastic_bodies(busy *b)
     }
 }
 
+/* A comb, whose regions end at its gaps, a body with a hole under a surface, and a thin plate. */
+static void add_lattices(busy *b)
+{
+    random_state random = {2026};
+    for (int kind = 0; kind < 3; kind++) {
+        static const uint32_t sizes[3][3] = {{9, 3, 1}, {4, 4, 4}, {18, 6, 1}};
+        uint8_t cells[9 * 18];
+        lm_body_def def = lm_body_def_default();
+        memcpy(def.lattice.counts, sizes[kind], sizeof sizes[kind]);
+        for (uint32_t n = 0; n < sizes[kind][0] * sizes[kind][1] * sizes[kind][2]; n++) {
+            uint32_t x = n % sizes[kind][0], y = n / sizes[kind][0] % sizes[kind][1];
+            cells[n] = kind == 2 || (kind == 0 ? x % 2 == 0 || y == 0 : !(x == 1 && y == 2));
+        }
+        def.lattice.cells = cells;
+        def.lattice.spacing = 0.1f;
+        def.lattice.width = 1 + (uint32_t)kind;
+        def.material.mode = kind == 1 ? LM_MODE_LINEAR : LM_MODE_RIGID;
+        def.material.hertz = 6.0f;
+        def.contact_radius = 0.02f;
+        def.pose.position = (lm_dvec3){1.5 * (kind - 1), 1.2, -2.0};
+        def.pose.rotation = quaternion(random_in_cube(&random, 3.0));
+        def.spin = to_float(random_in_cube(&random, 4.0));
+        lm_body_id body = make_body(b->world, &def);
+        lm_skin_def skin = lm_skin_def_default();
+        lm_vec3 corners[3] = {{0.05f, 0.06f, 0.0f}, {0.02f, 0.1f, 0.1f}, {0.3f, 0.0f, 0.07f}};
+        skin.vertices = corners;
+        skin.vertex_count = 3;
+        skin.triangles = (const uint32_t[]){0, 1, 2};
+        skin.triangle_count = 1;
+        if (kind == 1) assert_ok(lm_body_set_skin(b->world, body, &skin));
+        b->bodies[b->body_count++] = body;
+    }
+    lm_pin_def pin = lm_pin_def_default();
+    lm_pin_id id;
+    pin.body = b->bodies[b->body_count - 3];
+    pin.particles = (const uint32_t[]){2, 5};
+    pin.particle_count = 2;
+    pin.mover = b->mover;
+    assert_ok(lm_pin_create(b->world, &pin, &id));
+}
+
 static void add_holds(busy *b)
 {
     uint32_t particles[3] = {0, 3, 7};
@@ -130,6 +171,7 @@ busy busy_make(const lm_world_def *def)
     add_bodies(&b);
     add_plastic_bodies(&b);
     add_holds(&b);
+    add_lattices(&b);
     return b;
 }
 

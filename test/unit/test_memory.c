@@ -16,7 +16,7 @@ typedef struct accountant {
         size_t size;
     } blocks[MAX_BLOCKS];
     uint32_t block_count;
-    size_t live;       /* bytes */
+    size_t live, most; /* bytes */
     uint64_t requests; /* so far */
     uint64_t refuse;   /* 0: none; n: the n-th from now */
     bool refused;
@@ -40,6 +40,7 @@ static void *account_allocate(size_t size, size_t alignment, void *user)
     a->blocks[a->block_count].memory = memory;
     a->blocks[a->block_count++].size = size;
     a->live += size;
+    a->most = a->live > a->most ? a->live : a->most;
     return memory;
 }
 
@@ -272,6 +273,71 @@ static void change_plastic_bodies(accountant *a, lm_world *world, bool failures,
     ATTEMPT(a, world, failures, lm_world_step(world, FRAME));
 }
 
+/* Lattices: a comb with irregular regions, one with a hole from a mesh, one that is searched for, and one of several slabs. */
+static void add_lattices(accountant *a, lm_world *world, bool failures, lm_body_id lattices[4])
+{
+    static const lm_vec3 corners[8] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0},
+                                       {0, 0, 1}, {1, 0, 1}, {0, 1, 1}, {1, 1, 1}};
+    static const uint32_t faces[36] = {0, 2, 3, 0, 3, 1, 4, 5, 7, 4, 7, 6, 0, 1, 5, 0, 5, 4,
+                                       2, 6, 7, 2, 7, 3, 0, 4, 6, 0, 6, 2, 1, 3, 7, 1, 7, 5};
+    uint8_t *cells = malloc(28 * 28 * 30);
+    for (int body = 0; body < 4; body++) {
+        lm_body_def def = lm_body_def_default();
+        def.material.mode = body % 2 ? LM_MODE_RIGID : LM_MODE_LINEAR;
+        def.pose.position.x = 3.0 * body;
+        def.lattice.width = body == 3 ? 1 : 1 + (uint32_t)body;
+        if (body == 0 || body == 3) {
+            const uint32_t n[3] = {body ? 28 : 9, body ? 28 : 5, body ? 30 : 2};
+            for (uint32_t k = 0; k < n[0] * n[1] * n[2]; k++)
+                cells[k] = body == 3 || k % n[0] % 2 == 0 || k / n[0] % n[1] == 0;
+            def.lattice.cells = cells;
+            memcpy(def.lattice.counts, n, sizeof n);
+            def.lattice.spacing = 0.1f;
+        } else {
+            def.lattice.vertices = corners;
+            def.lattice.vertex_count = 8;
+            def.lattice.triangles = faces;
+            def.lattice.triangle_count = 12;
+            def.lattice.spacing = body == 1 ? 0.2f : 0.0f;
+            def.lattice.particles = 200;
+            def.lattice.shell = body == 1;
+        }
+        ATTEMPT(a, world, failures, lm_body_create(world, &def, &lattices[body]));
+        if (body == 3) break; /* its size is what there is to it */
+        random_state random = {(uint64_t)(60 + body)};
+        randomise_state(world, lattices[body], &random, 0.02, 1.0);
+        ATTEMPT(a, world, failures, lm_world_step(world, FRAME));
+        lm_skin_def skin = lm_skin_def_default();
+        skin.vertices = corners;
+        skin.vertex_count = 8;
+        skin.triangles = faces;
+        skin.triangle_count = 12;
+        ATTEMPT(a, world, failures, lm_body_set_skin(world, lattices[body], &skin));
+        uint32_t held[2] = {1, 7};
+        lm_pin_def pin_def = lm_pin_def_default();
+        lm_pin_id pin;
+        pin_def.body = lattices[body];
+        pin_def.particles = held;
+        pin_def.particle_count = 2;
+        ATTEMPT(a, world, failures, lm_pin_create(world, &pin_def, &pin));
+        lm_drag_def drag_def = lm_drag_def_default();
+        lm_drag_id drag;
+        drag_def.body = lattices[body];
+        drag_def.particle = 3;
+        drag_def.radius = 0.3f;
+        ATTEMPT(a, world, failures, lm_drag_create(world, &drag_def, &drag));
+        ATTEMPT(a, world, failures, lm_body_add_particle_force(world, lattices[body], 5, (lm_vec3){1, 0, 0}));
+        ATTEMPT(a, world, failures, lm_world_step(world, FRAME));
+        lm_material material = def.material;
+        material.mode = body % 2 ? LM_MODE_LINEAR : LM_MODE_RIGID;
+        ATTEMPT(a, world, failures, lm_body_set_material(world, lattices[body], &material));
+        ATTEMPT(a, world, failures, lm_world_step(world, FRAME));
+        if (body) ATTEMPT(a, world, failures, lm_pin_destroy(world, pin));
+    }
+    ATTEMPT(a, world, failures, lm_world_step(world, FRAME));
+    free(cells);
+}
+
 /* One of everything, in the order a host might do it; returns the final hash. */
 static uint64_t live_a_life(accountant *a, bool failures)
 {
@@ -333,6 +399,8 @@ static uint64_t live_a_life(accountant *a, bool failures)
     lm_body_id plastic[3];
     add_plastic_bodies(a, world, failures, plastic);
     change_plastic_bodies(a, world, failures, plastic, bodies[1]);
+    lm_body_id lattices[4];
+    add_lattices(a, world, failures, lattices);
 
     size_t size = lm_world_save_size(world);
     void *buffer = malloc(size);
@@ -341,6 +409,7 @@ static uint64_t live_a_life(accountant *a, bool failures)
     ATTEMPT(a, world, failures, lm_world_load(world, buffer, size));
     free(buffer);
     ATTEMPT(a, world, failures, lm_body_destroy(world, plastic[2]));
+    ATTEMPT(a, world, failures, lm_body_destroy(world, lattices[1]));
     ATTEMPT(a, world, failures, lm_collider_destroy(world, colliders[4]));
     ATTEMPT(a, world, failures, lm_field_destroy(world, fields[4]));
     ATTEMPT(a, world, failures, lm_mover_destroy(world, mover));
@@ -387,6 +456,27 @@ static void absurd_sizes_are_refused(void **context)
     assert_true(result == LM_ERROR_LIMIT || result == LM_ERROR_ARGUMENT);
     sample_free(&s);
     assert_at_most(a->live, before + 4096);
+
+    /* Lattices: 10^10 cells from a mesh, more than there may be as cells. */
+    static const lm_vec3 corners[4] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    static const uint32_t faces[12] = {0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3};
+    static const uint8_t cell = 1;
+    lm_body_def lattice = lm_body_def_default();
+    lattice.lattice.vertices = corners, lattice.lattice.vertex_count = 4;
+    lattice.lattice.triangles = faces, lattice.lattice.triangle_count = 4;
+    lattice.lattice.spacing = 4.6e-4f;
+    a->most = a->live;
+    assert_result(lm_body_create(world, &lattice, &body), LM_ERROR_LIMIT);
+    lattice = lm_body_def_default();
+    lattice.lattice.cells = &cell;
+    lattice.lattice.spacing = 1.0f;
+    for (int k = 0; k < 3; k++) lattice.lattice.counts[k] = k ? 65536 : 1;
+    assert_result(lm_body_create(world, &lattice, &body), LM_ERROR_ARGUMENT);
+    lattice.lattice.counts[0] = lattice.lattice.counts[1] = 1;
+    lattice.lattice.counts[2] = 65537;
+    assert_result(lm_body_create(world, &lattice, &body), LM_ERROR_ARGUMENT);
+    assert_at_most(a->most, before + 65536);
+    assert_at_most(a->live, before + 16384);
     lm_world_destroy(world);
 }
 

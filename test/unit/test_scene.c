@@ -81,7 +81,8 @@ static const wrong_scene wrong_scenes[] = {
     {"{\"limber\": 1, \"gravity\": [0, \"x\", 0]}",
      "s.json:1:30: gravity[1]: is \"x\" (expected a number from -10000 to 10000 in m/s²)"},
     {"{\"limber\": 1, \"substeps\": 1.5}", "s.json:1:27: substeps: is 1.5 (expected a whole number from 1 to 1024)"},
-    {"{\"limber\": 1, \"bodies\": [{}]}", "s.json:1:26: bodies[0]: incomplete (expected \"shape\" or \"points\")"},
+    {"{\"limber\": 1, \"bodies\": [{}]}",
+     "s.json:1:26: bodies[0]: incomplete (expected \"shape\" or \"points\" or \"mesh\")"},
     {"{\"limber\": 1, \"bodies\": [{\"points\": []}]}",
      "s.json:1:37: bodies[0].points: is empty (expected at least one point)"},
     {"{\"limber\": 1, \"bodies\": [{\"points\": [[0,0,0]], \"mass\": -1}]}",
@@ -247,7 +248,7 @@ static void test_missing_files_and_names(void **state)
     assert_string_equal(error.text, "no/such/file.json: cannot be opened: No such file or directory");
     assert_null(scene_open("crowed", NULL, 0, &error));
     assert_string_equal(error.text,
-                        "crowed: no such scene (expected a built-in scene, see limber list, or a JSON file; "
+                        "crowed: no such scene (expected a built-in scene, see limber list, or a JSON or mesh file; "
                         "did you mean \"crowd\"?)");
 }
 

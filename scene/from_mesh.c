@@ -1,0 +1,107 @@
+/*
+ * A scene for a mesh file alone: the mesh as a lattice falls on a floor from a little height.
+ *
+ * It is an ordinary scene, written here as text, so that --set changes it as any other.
+ */
+#include "scene/from_mesh.h"
+
+#include "scene/internal.h"
+#include "scene/model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A model whose longest side is beyond these is taken to be in other units than metres: at its own size it would be a speck
+ * that gravity tears down at once, or a mountain that falls for minutes. */
+#define LEAST_SIZE 0.2
+#define MOST_SIZE 10.0
+#define USUAL_SIZE 1.0
+
+#define DROP 0.25 /* of its longest side, from the floor to its underside */
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+static void add_field(text_buffer *t, const char *before, double number, const char *after)
+{
+    text_addf(t, "%s", before);
+    text_add_json_number(t, number);
+    text_addf(t, "%s", after);
+}
+
+/* Stiff enough to stand on its feet, soft enough to wobble. The camera has room for it to fall over to any side. */
+static void add_body(text_buffer *t, const char *file, double longest)
+{
+    text_addf(t, "  \"bodies\": [\n    {\n      \"name\": \"mesh\",\n      \"mesh\": {\"file\": ");
+    text_add_json_string(t, file);
+    add_field(t, ", \"longest\": ", longest, ", \"origin\": \"bottom\"},\n");
+    text_addf(t, "      \"lattice\": {\"width\": 3},\n"
+                 "      \"material\": {\"mode\": \"rigid\", \"hertz\": 30, \"damping_ratio\": 0.1},\n");
+    add_field(t, "      \"at\": [0, ", DROP * longest, ", 0]\n    }\n  ],\n");
+}
+
+static void add_camera(text_buffer *t, double longest)
+{
+    add_field(t, "  \"camera\": {\"at\": [", 1.15 * longest, ", ");
+    add_field(t, "", longest, ", ");
+    add_field(t, "", 2.3 * longest, "], \"look_at\": [0, ");
+    add_field(t, "", 0.45 * longest, ", 0], \"field_of_view\": 34},\n");
+}
+
+/* The scene as text, to be freed; null when memory runs out. */
+static char *write_scene(const char *path, double longest)
+{
+    text_buffer t = {.bytes = NULL};
+    text_addf(&t, "{\n  \"limber\": 1,\n  \"title\": \"A mesh falls on a floor\",\n  \"frames\": 240,\n"
+                  "  \"substeps\": 3,\n");
+    add_camera(&t, longest);
+    add_body(&t, last_part(path), longest);
+    text_addf(&t, "  \"colliders\": [{\"shape\": \"plane\"}],\n  \"expect\": [\n");
+    text_addf(&t, "    {\"measure\": \"finite\", \"when\": \"min\", \"equals\": 1},\n");
+    add_field(&t, "    {\"measure\": \"lowest\", \"when\": \"min\", \"greater_than\": ", -0.01 * longest, "},\n");
+    add_field(&t, "    {\"measure\": \"height\", \"less_than\": ", longest, "}\n  ]\n}\n");
+    return text_take(&t);
+}
+
+/* What was decided about the size, in one line. */
+static void write_note(scene *s, double found, double longest)
+{
+    if (found != longest) {
+        snprintf(
+            s->note, sizeof s->note,
+            "%.200s: its longest side, %.4g, is scaled to %g m (for another size: --set bodies[0].mesh.longest=...)",
+            s->name, found, longest);
+    }
+}
+
+scene *scene_open_mesh(const char *path, const char *const *sets, uint32_t set_count, scene_error *error)
+{
+    mesh_options options = {.surface = true};
+    mesh_data mesh;
+    mesh_error wrong;
+    if (!mesh_read(path, &options, &mesh, &wrong)) {
+        snprintf(error->text, sizeof error->text, "%s", wrong.text);
+        return NULL;
+    }
+    double found = mesh_longest_side(&mesh);
+    double longest = found >= LEAST_SIZE && found <= MOST_SIZE ? found : USUAL_SIZE;
+    char *text = write_scene(path, longest);
+    scene *s = NULL;
+    if (text == NULL) {
+        snprintf(error->text, sizeof error->text, "%.200s: out of memory", path);
+    } else {
+        s = scene_open_text(path, text, strlen(text), sets, set_count, error);
+    }
+    free(text);
+    if (s == NULL) {
+        mesh_free(&mesh);
+        return NULL;
+    }
+    s->mesh = mesh;
+    write_note(s, found, longest);
+    return s;
+}

@@ -1,0 +1,200 @@
+/*
+ * The mesh of a body from a file: read, freed of what nobody sees, scaled, and moved to the body's origin.
+ */
+#include "io/mesh_report.h"
+#include "scene/model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Relative to the scene file, unless it begins at the root. To be freed. */
+static char *path_of(const scene *s, const char *file)
+{
+    const char *slash = strrchr(s->name, '/');
+    size_t folder = file[0] == '/' || slash == NULL ? 0 : (size_t)(slash - s->name) + 1;
+    size_t length = strlen(file);
+    char *path = malloc(folder + length + 1);
+    if (path != NULL) {
+        memcpy(path, s->name, folder);
+        memcpy(path + folder, file, length + 1);
+    }
+    return path;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * What is kept of a file
+ */
+
+static bool has_area(const mesh_data *from, const uint32_t *corner)
+{
+    lm_dvec3 a = vector_widen(from->positions[corner[0]]);
+    lm_dvec3 u = vector_subtract(vector_widen(from->positions[corner[1]]), a);
+    lm_dvec3 v = vector_subtract(vector_widen(from->positions[corner[2]]), a);
+    lm_dvec3 n = vector_cross(u, v);
+    return n.x != 0.0 || n.y != 0.0 || n.z != 0.0;
+}
+
+/* Faces with an area, and the vertices that they use: a stray vertex far away would only enlarge the box. `places` says
+ * where each vertex goes, or is UINT32_MAX. */
+static uint32_t choose(const mesh_data *from, uint32_t *places, uint32_t *triangles)
+{
+    uint32_t vertices = 0, kept = 0;
+    memset(places, 0xff, from->vertex_count * sizeof *places);
+    for (uint32_t t = 0; t < from->triangle_count; t++) {
+        const uint32_t *corner = from->triangles + 3 * (size_t)t;
+        if (!has_area(from, corner)) {
+            continue;
+        }
+        for (int i = 0; i < 3; i++) {
+            uint32_t *place = &places[corner[i]];
+            *place = *place == UINT32_MAX ? vertices++ : *place;
+            triangles[3 * (size_t)kept + (size_t)i] = *place;
+        }
+        kept++;
+    }
+    return kept;
+}
+
+static lm_result keep(const mesh_data *from, shape_mesh *mesh)
+{
+    uint32_t *places = malloc(from->vertex_count * sizeof *places);
+    mesh->triangles = malloc(3 * (size_t)from->triangle_count * sizeof *mesh->triangles);
+    mesh->vertices = malloc(from->vertex_count * sizeof *mesh->vertices);
+    mesh->colours = from->colours != NULL ? malloc(from->vertex_count * sizeof *mesh->colours) : NULL;
+    bool room = places != NULL && mesh->triangles != NULL && mesh->vertices != NULL &&
+                (from->colours == NULL || mesh->colours != NULL);
+    if (room) {
+        mesh->triangle_count = choose(from, places, mesh->triangles);
+    }
+    for (uint32_t i = 0; room && i < from->vertex_count; i++) {
+        uint32_t place = places[i];
+        if (place == UINT32_MAX) {
+            continue;
+        }
+        mesh->vertices[place] = from->positions[i];
+        if (from->colours != NULL) {
+            memcpy(&mesh->colours[place], from->colours + 3 * (size_t)i, 3);
+        }
+        mesh->vertex_count++;
+    }
+    free(places);
+    return room ? LM_OK : LM_ERROR_MEMORY;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Size and place
+ */
+
+static scene_box empty_box(void)
+{
+    return (scene_box){.min = vector(INFINITY, INFINITY, INFINITY), .max = vector(-INFINITY, -INFINITY, -INFINITY)};
+}
+
+static void enclose(scene_box *box, lm_vec3 point)
+{
+    lm_dvec3 p = vector_widen(point);
+    box->min = vector(fmin(box->min.x, p.x), fmin(box->min.y, p.y), fmin(box->min.z, p.z));
+    box->max = vector(fmax(box->max.x, p.x), fmax(box->max.y, p.y), fmax(box->max.z, p.z));
+}
+
+static double longest_side(const scene_box *box)
+{
+    lm_dvec3 size = vector_subtract(box->max, box->min);
+    return fmax(size.x, fmax(size.y, size.z));
+}
+
+double mesh_longest_side(const mesh_data *mesh)
+{
+    scene_box box = empty_box();
+    for (uint32_t t = 0; t < mesh->triangle_count; t++) {
+        const uint32_t *corner = mesh->triangles + 3 * (size_t)t;
+        for (int i = 0; i < 3 && has_area(mesh, corner); i++) {
+            enclose(&box, mesh->positions[corner[i]]);
+        }
+    }
+    return longest_side(&box);
+}
+
+static void place(const scene_mesh *wanted, shape_mesh *mesh)
+{
+    scene_box box = empty_box();
+    for (uint32_t i = 0; i < mesh->vertex_count; i++) {
+        enclose(&box, mesh->vertices[i]);
+    }
+    double scale = wanted->longest > 0.0 ? wanted->longest / longest_side(&box) : 1.0;
+    lm_dvec3 from = vector_scale(vector_add(box.min, box.max), 0.5);
+    if (wanted->origin == ORIGIN_BOTTOM) {
+        from.y = box.min.y;
+    } else if (wanted->origin == ORIGIN_FILE) {
+        from = lm_dvec3_zero();
+    }
+    for (uint32_t i = 0; i < mesh->vertex_count; i++) {
+        lm_dvec3 p = vector_subtract(vector_widen(mesh->vertices[i]), from);
+        mesh->vertices[i] = vector_narrow(vector_scale(p, scale));
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * All of it
+ */
+
+/* The file of the scene that is made for it alone was read to make that. */
+static bool is_at_hand(const scene *s, const scene_mesh *wanted)
+{
+    return s->mesh.vertex_count > 0 && wanted->up == 0 && wanted->weld == 0.0;
+}
+
+static lm_result read_file(const scene *s, const scene_mesh *wanted, shape_mesh *mesh, scene_error *error)
+{
+    if (is_at_hand(s, wanted)) {
+        return keep(&s->mesh, mesh);
+    }
+    char *path = path_of(s, wanted->file);
+    if (path == NULL) {
+        return LM_ERROR_MEMORY;
+    }
+    mesh_options options = {.weld = (float)wanted->weld, .z_up = wanted->up == 1, .surface = true};
+    mesh_data data;
+    mesh_error wrong;
+    lm_result result = LM_ERROR_ARGUMENT;
+    if (mesh_read(path, &options, &data, &wrong)) {
+        result = keep(&data, mesh);
+        mesh_free(&data);
+    } else {
+        report_field(error, s->name, &wanted->head, "file", "%s", wrong.text);
+    }
+    free(path);
+    return result;
+}
+
+/* Only a closed surface has a volume. */
+static lm_result measure(const scene *s, const scene_body_entry *entry, body_model *model, scene_error *error)
+{
+    const shape_mesh *mesh = &model->mesh;
+    mesh_report report;
+    lm_result result =
+        mesh_report_make(mesh->vertices, mesh->vertex_count, mesh->triangles, mesh->triangle_count, &report);
+    if (result != LM_OK) {
+        return result;
+    }
+    model->closed = report.closed && report.volume > 0.0;
+    model->volume = model->closed ? report.volume : 0.0;
+    model->drawn_volume = model->volume;
+    if (!model->closed && json_get(entry->head.json, "density") != NULL) {
+        report_field(error, s->name, &entry->head, "density",
+                     "the mesh is open or inside out, and has no volume (expected \"mass\")");
+        return LM_ERROR_ARGUMENT;
+    }
+    return LM_OK;
+}
+
+lm_result model_read_mesh(scene *s, const scene_body_entry *entry, body_model *model, scene_error *error)
+{
+    lm_result result = read_file(s, entry->mesh, &model->mesh, error);
+    if (result != LM_OK) {
+        return result;
+    }
+    place(entry->mesh, &model->mesh);
+    return measure(s, entry, model, error);
+}

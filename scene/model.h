@@ -1,0 +1,40 @@
+/* What the copies of a body entry have in common: its particles or the mesh of its lattice, and its surface. */
+#ifndef LIMBER_SCENE_MODEL_H
+#define LIMBER_SCENE_MODEL_H
+
+#include "io/mesh.h"
+#include "scene/internal.h"
+
+typedef struct body_model {
+    shape_mesh mesh;    /* what a lattice is made of; else its vertices are the first points; empty without either */
+    shape_mesh surface; /* a finer one to draw; empty: the mesh */
+    lm_vec3 *points;    /* none for a lattice, whose particles are known once it is made */
+    uint32_t point_count;
+    float *masses;               /* null: equal shares */
+    double *shares;              /* of the mass, adding up to 1, where zones make them differ; else null */
+    float *stiffness;            /* null: 1 everywhere */
+    bool closed;                 /* the mesh has an inside */
+    double volume;               /* of the body, from which its mass comes */
+    double drawn_volume;         /* within the surface as drawn */
+    uint32_t *offsets, *members; /* the entry's own clusters */
+    connections connections;     /* for clusters that follow them */
+    lm_vec3 *scaled;             /* points of the copy at hand, or vertices of its lattice's mesh */
+    lm_vec3 *scaled_surface;     /* vertices of its finer surface */
+    lm_dvec3 *displaced;
+} body_model;
+
+/* At the entry's own size. To be freed in either case; on failure *error may say what is wrong. */
+lm_result model_make(scene *s, const scene_body_entry *entry, body_model *model, scene_error *error);
+void model_free(body_model *model);
+
+/* The model's colours, kept with the scene for whoever draws it. They are the same each time a world is made with
+ * surfaces as fine. */
+lm_result model_keep_colours(scene *s, scene_body_entry *entry, const body_model *model);
+
+/* mesh_model.c: the mesh of an entry's file, turned, scaled and moved as the entry says, and its volume. */
+lm_result model_read_mesh(scene *s, const scene_body_entry *entry, body_model *model, scene_error *error);
+
+/* Of the box around the faces that have an area. */
+double mesh_longest_side(const mesh_data *mesh);
+
+#endif
