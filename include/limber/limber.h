@@ -741,6 +741,40 @@ typedef struct lm_hit {
 LM_API bool lm_world_pick(const lm_world *world, lm_dvec3 origin, lm_vec3 direction, float max_distance, lm_hit *hit);
 
 /* ------------------------------------------------------------------------------------------------------------------
+ * Queries: bodies and colliders at a place. They look at everything in the world, one after the other.
+ */
+
+/* What a ray meets first: a body or a collider, the other is {0}. */
+typedef struct lm_ray_hit {
+    lm_body_id body;
+    lm_collider_id collider;
+    uint32_t particle; /* of a body: the one nearest to the point */
+    lm_dvec3 point;    /* world */
+    lm_vec3 normal;    /* towards the ray's origin */
+    float distance;    /* along the ray, metres */
+} lm_ray_hit;
+
+/* The nearest thing on a ray: bodies as lm_world_pick finds them, and the surfaces of colliders. A ray that starts inside a
+ * collider meets it at distance 0. Returns false, and leaves *hit alone, as lm_world_pick does. */
+LM_API bool lm_world_cast_ray(const lm_world *world, lm_dvec3 origin, lm_vec3 direction, float max_distance,
+                              lm_ray_hit *hit);
+
+/* A body or a collider; the other is {0}. */
+typedef struct lm_overlap {
+    lm_body_id body;
+    lm_collider_id collider;
+} lm_overlap;
+
+/* Writes up to `capacity` of what a ball (radius in metres, at least 0) or a box (half extents along the axes of its pose)
+ * touches or has inside into `found` (may be null when capacity is 0): bodies, then colliders, in slot order. Returns how
+ * many there are; 0 when an argument is no sound number. A body is its particles, each with the contact radius around it, and
+ * the triangles of its skin. */
+LM_API uint32_t lm_world_overlap_sphere(const lm_world *world, lm_dvec3 centre, float radius, lm_overlap *found,
+                                        uint32_t capacity);
+LM_API uint32_t lm_world_overlap_box(const lm_world *world, lm_pose pose, lm_vec3 half_extents, lm_overlap *found,
+                                     uint32_t capacity);
+
+/* ------------------------------------------------------------------------------------------------------------------
  * Statistics
  */
 
