@@ -4,7 +4,7 @@
 .PHONY: build demo pictures test test-long soak mutate golden format format-check trees clean help
 
 # The scene that `make demo` shows.
-DEMO := crowd
+DEMO := penguins
 
 CTEST := ctest --test-dir build --output-on-failure --no-tests=error --parallel $(shell nproc)
 SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h')

@@ -30,6 +30,7 @@ static void take_info(draw_body *body, lm_body_id id, const lm_body_info *info)
     body->vertices = info->skin_vertices;
     body->triangles = info->skin_triangles;
     body->contact_radius = info->contact_radius;
+    body->spacing = info->spacing;
     body->lower = info->lower;
     body->upper = info->upper;
     body->centre = info->centre;
@@ -159,7 +160,7 @@ static bool add_skin(draw_bodies *b, const lm_world *world, draw_body *body, uin
     }
     for (uint32_t n = 0; n < body->vertices; n++) {
         lm_vec3 p = b->scratch[n];
-        glm_vec4_copy((vec4){p.x, p.y, p.z, 1.0f}, b->rest[body->first_vertex + n]);
+        glm_vec4_copy((vec4){p.x, p.y, p.z, body->spacing}, b->rest[body->first_vertex + n]);
     }
     for (size_t n = 3 * (size_t)b->triangles; n < corners; n++) {
         b->corners[n] += body->first_vertex;
@@ -273,6 +274,7 @@ static void make_arrays(draw_bodies *b)
     attribute(0, &b->position_stream, 4, GL_FLOAT, 0);
     attribute(1, &b->ring_stream, 2, GL_UNSIGNED_INT, sizeof(draw_pair));
     attribute(2, &b->rest_stream, 4, GL_FLOAT, sizeof *b->rest);
+    attribute(3, &b->ride_stream, 3, GL_UNSIGNED_INT, sizeof *b->ride);
     glBindVertexArray(b->wire_array);
     attribute(0, &b->edge_stream, 2, GL_UNSIGNED_INT, sizeof(draw_pair));
     glVertexAttribDivisor(0, 1);

@@ -219,6 +219,7 @@ typedef struct draw_body {
     bool rides_on_regions, is_closed;
     float particle_radius; /* for drawing, metres */
     float contact_radius;
+    float spacing; /* of a lattice; else 0 */
     lm_dvec3 lower, upper, centre;
 } draw_body;
 
@@ -256,7 +257,7 @@ typedef struct draw_bodies {
     /* Until a body's shape changes; on the host, and as OpenGL has them. */
     lm_vec3 *particle_rest;
     size_t particle_rest_capacity;
-    vec4 *rest; /* of vertices */
+    vec4 *rest; /* of vertices; w: the spacing of the lattice that carries them, or 0 */
     draw_ride *ride;
     draw_rider *rider;
     uint32_t *corners; /* three for each triangle */

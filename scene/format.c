@@ -252,9 +252,10 @@ static const format_field body_fields[] = {
     FIELD(scene_body_entry, points, FIELD_VECTORS, UNIT("m"), DOC("or the particles themselves, in the body's frame")),
     FIELD(scene_body_entry, lattice, FIELD_RECORD, OF(lattice_record),
           DOC("makes a lattice of the shape or mesh, in place of clusters")),
-    FIELD(scene_body_entry, surface, FIELD_RECORD, OF(surface_record),
-          DOC("of a shape; absent: its vertices are particles, or it rides on the lattice, and pictures show a finer "
-              "one")),
+    FIELD(
+        scene_body_entry, surface, FIELD_RECORD, OF(surface_record),
+        DOC("of a shape; absent: its vertices are particles, and pictures show a finer one; that of a lattice rides on "
+            "its cells and is as fine as it is asked to be")),
     FIELD(scene_body_entry, particles, FIELD_COUNT, RANGE(1, 1048576),
           DOC("the exact number of particles in a shape; absent: as dense as its surface")),
     FIELD(scene_body_entry, mass, FIELD_NUMBER, ABOVE(0.0, 1e12), UNIT("kg"), STANDARD("1"),

@@ -209,21 +209,25 @@ static void lattice_zones(const scene_list *zones, double scale, const lattice_p
     }
 }
 
-/* The same lattice again with masses that follow the zones. */
+/* The same lattice again, its particles heavier or lighter by the factors of the zones, and as heavy as a whole. */
 static lm_result remake_with_masses(const scene_body_entry *entry, lm_world *world, const lm_body_def *def,
                                     double scale, const lattice_particles *p, lm_body_id *id)
 {
     lm_body_def weighed = *def;
+    float *masses = malloc(p->count * sizeof *masses);
+    lm_result result = masses != NULL ? lm_body_get_masses(world, *id, masses) : LM_ERROR_MEMORY;
     double sum = 0.0;
     lattice_zones(&entry->mass_zones, scale, p);
-    for (uint32_t i = 0; i < p->count; i++) {
+    for (uint32_t i = 0; i < p->count && result == LM_OK; i++) {
+        p->values[i] *= masses[i];
         sum += (double)p->values[i];
     }
     for (uint32_t i = 0; i < p->count; i++) {
         p->values[i] = (float)((double)p->values[i] / sum * (double)def->mass);
     }
+    free(masses);
     weighed.masses = p->values;
-    lm_result result = lm_body_destroy(world, *id);
+    result = result ? result : lm_body_destroy(world, *id);
     return result ? result : lm_body_create(world, &weighed, id);
 }
 

@@ -139,10 +139,10 @@ const char *lmi_body_mass_fault(const float *masses, uint32_t count)
 
 static const char *mass_fault(const lm_body_def *def)
 {
-    if (def->masses) { /* those of a lattice are looked at once their number is known */
-        return def->points ? lmi_body_mass_fault(def->masses, def->point_count) : NULL;
+    if (def->masses && def->points) { /* those of a lattice are looked at when it is known how many there are */
+        return lmi_body_mass_fault(def->masses, def->point_count);
     }
-    return def->mass > 0.0f && def->mass <= 1e12f ? NULL : "mass must be above 0 and at most 1e12 kg";
+    return def->masses || (def->mass > 0.0f && def->mass <= 1e12f) ? NULL : "mass must be above 0 and at most 1e12 kg";
 }
 
 static const char *def_fault(const lm_body_def *def)
@@ -207,7 +207,7 @@ void lmi_body_free(lm_world *world, lmi_body *body)
     lmi_release(memory, body->rotation, (size_t)body->region_count * 9, sizeof *body->rotation);
     lmi_release(memory, body->plastic, (size_t)body->region_count * 6, sizeof *body->plastic);
     if (body->stiffness) {
-        lmi_release(memory, body->stiffness, body->region_count, sizeof *body->stiffness);
+        lmi_release(memory, body->stiffness, lmi_body_regions(body), sizeof *body->stiffness);
     }
     lmi_release(memory, body->home, (size_t)body->padded_count * 8, sizeof *body->home);
     lmi_skin_free(world, &body->skin);

@@ -4,6 +4,8 @@
 #include "base/guard.h"
 #include "body.h"
 #include "out/hash.h"
+#include "out/lattice_regions.h"
+#include "sample/lattice_mass.h"
 #include "step/lattice_motion.h"
 
 #include <string.h>
@@ -34,34 +36,20 @@ uint64_t lmi_body_memberships(const lmi_body *body)
     return body->lattice ? body->lattice->shape.membership_count : body->membership_count;
 }
 
+/* The elastic energy of a strain goes with omega² width (width + 1) spacing²: the variance of a cube of corners, times the
+ * pull of its region. An ideal region of half-width W has W² in place of the last two. */
+double lmi_lattice_body_pace(const lmi_body *body)
+{
+    if (!body->lattice || !(body->lattice->width_metres > 0.0f)) {
+        return 1.0;
+    }
+    double width = body->lattice->shape.width, spacing = body->lattice->shape.spacing;
+    return body->lattice->width_metres / (spacing * sqrt(width * (width + 1.0)));
+}
+
 bool lmi_lattice_body_takes(const lm_material *material)
 {
     return material->mode != LM_MODE_QUADRATIC && !(material->yield > 0.0f);
-}
-
-/* Regions come in the order of the caller's particles; repetitions are left out. */
-void lmi_lattice_body_regions(const lmi_body *body, uint32_t *offsets, uint32_t *members)
-{
-    const lmi_lattice *l = &body->lattice->shape;
-    uint32_t region = 0, used = 0;
-    for (uint32_t n = 0; n < body->particle_count; n++) {
-        uint32_t place = body->place[n], in[(2 * LMI_LATTICE_MAX_WIDTH + 1) * (2 * LMI_LATTICE_MAX_WIDTH + 1) *
-                                            (2 * LMI_LATTICE_MAX_WIDTH + 1)];
-        if (!(l->active[place / LMI_BLOCK] >> (place % LMI_BLOCK) & 1)) {
-            continue;
-        }
-        uint32_t count = lmi_lattice_region(l, place, in);
-        for (uint32_t k = 0; members && k < count; k++) {
-            members[used + k] = body->order[in[k]];
-        }
-        if (offsets) {
-            offsets[region++] = used;
-        }
-        used += count;
-    }
-    if (offsets) {
-        offsets[region] = used;
-    }
 }
 
 /* --- making --- */
@@ -70,6 +58,20 @@ static const char *lattice_fault(const lm_lattice *def)
 {
     if (def->width < 1 || def->width > LMI_LATTICE_MAX_WIDTH) {
         return "the lattice's width must be 1 to 8";
+    }
+    if (!(def->width_metres >= 0.0f && def->width_metres <= 1e6f)) {
+        return "the lattice's width_metres must be 0 to 1e6 m";
+    }
+    if ((unsigned)def->mass >= LM_LATTICE_MASS_COUNT) {
+        return "the lattice's mass is not one of lm_lattice_mass";
+    }
+    if (def->vertex_masses && !def->vertices) {
+        return "a lattice of cells has no vertices that vertex_masses could belong to";
+    }
+    for (uint32_t n = 0; def->vertex_masses && n < def->vertex_count; n++) {
+        if (!(def->vertex_masses[n] > 0.0f && def->vertex_masses[n] <= 1e12f)) {
+            return "every one of vertex_masses must be above 0 and at most 1e12";
+        }
     }
     if (def->vertices && def->cells) {
         return "a lattice is made from a mesh or from cells, not both";
@@ -279,25 +281,68 @@ static void start_frame(lmi_body *body, const lm_body_def *def)
     }
 }
 
-static lm_result fill(lm_world *world, lmi_body *body, const lm_body_def *def)
+/* The masses of the particles; shares are made in body->mass before they are scaled. */
+static lm_result spread_mass(lm_world *world, lmi_body *body, const lm_body_def *def)
 {
+    const lmi_lattice *l = &body->lattice->shape;
+    const lm_lattice *from = &def->lattice;
     const char *fault = def->masses ? lmi_body_mass_fault(def->masses, body->particle_count) : NULL;
+    double sum = 0.0, least = INFINITY;
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_create: %s", fault);
+    }
+    lmi_lattice_volumes(l, body->mass);
+    LMI_PARTICLES_EACH(body, n)
+    {
+        body->mass[n] = def->masses                           ? def->masses[body->order[n]]
+                        : from->mass == LM_LATTICE_MASS_EQUAL ? 1.0f
+                                                              : body->mass[n];
+    }
+    if (def->masses) {
+        return LM_OK;
+    }
+    if (from->vertex_masses && !lmi_lattice_multiply_nearest(&world->memory, l, from->vertices, from->vertex_masses,
+                                                             from->vertex_count, body->mass)) {
+        return lmi_fail(world, LM_ERROR_MEMORY, "lm_body_create: out of memory");
+    }
+    LMI_PARTICLES_EACH(body, n)
+    {
+        sum += body->mass[n];
+        least = fmin(least, body->mass[n]);
+    }
+    if (!(least * body->particle_count >= 1e-9 * sum)) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT,
+                        "lm_body_create: with these vertex_masses a particle is below 1e-9 of the mean mass");
+    }
+    LMI_PARTICLES_EACH(body, n) { body->mass[n] = (float)(body->mass[n] * (def->mass / sum)); }
+    return LM_OK;
+}
+
+static lm_result fill(lm_world *world, lmi_body *body, const lm_body_def *def)
+{
+    lm_result result = spread_mass(world, body, def);
+    if (result != LM_OK) {
+        return result;
     }
     body->material = def->material;
     body->contact_radius = def->contact_radius;
     body->user_data = def->user_data;
-    LMI_PARTICLES_EACH(body, n)
-    {
-        body->mass[n] = def->masses ? def->masses[body->order[n]] : def->mass / (float)body->particle_count;
-    }
+    body->lattice->width_metres = def->lattice.width_metres;
     derive_masses(body);
     start_frame(body, def);
     lmi_body_place(body, def);
     body->shape_hash = lmi_hash_shape(body);
     bool ok = lmi_lattice_body_weigh(world, body, NULL);
     return ok ? LM_OK : lmi_fail(world, LM_ERROR_MEMORY, "lm_body_create: out of memory");
+}
+
+static uint32_t width_in_steps(const lm_lattice *def, double spacing)
+{
+    double steps = def->width_metres / spacing + 0.5;
+    if (!(def->width_metres > 0.0f)) {
+        return def->width;
+    }
+    return steps < 1.0 ? 1 : steps > LMI_LATTICE_MAX_WIDTH ? LMI_LATTICE_MAX_WIDTH : (uint32_t)steps;
 }
 
 lm_result lmi_lattice_body_make(lm_world *world, lmi_body *body, const lm_body_def *def)
@@ -316,7 +361,7 @@ lm_result lmi_lattice_body_make(lm_world *world, lmi_body *body, const lm_body_d
     }
     fault = place_fault(&voxels);
     fault = voxels.cell_count ? fault : "the lattice has no cells";
-    result = lmi_lattice_body_allocate(world, body, &voxels, def->lattice.width);
+    result = lmi_lattice_body_allocate(world, body, &voxels, width_in_steps(&def->lattice, voxels.spacing));
     lmi_voxels_free(&world->memory, &voxels);
     if (result != LM_OK) {
         return lmi_fail(world, result, "lm_body_create: %s",
@@ -340,20 +385,26 @@ bool lmi_lattice_body_weigh(lm_world *world, lmi_body *body, const bool *held)
 {
     lmi_lattice *l = &body->lattice->shape;
     double *weights = lmi_allocate(&world->memory, body->place_count, sizeof *weights);
-    if (!weights) {
-        return false;
+    float *shares = lmi_allocate(&world->memory, body->stiffness ? body->place_count : 0, sizeof *shares);
+    bool ok = weights && shares;
+    if (ok && body->stiffness) {
+        lmi_lattice_stiffness_by_place(body, shares);
     }
-    LMI_PARTICLES_EACH(body, n)
-    {
+    for (uint32_t n = 0; ok && n < body->place_count; n++) {
+        if (body->order[n] == LMI_NONE) {
+            continue;
+        }
         double mass = body->mass[n] / body->mean_mass, most = fmin(MOST_HELD, body->total_mass / body->mean_mass);
         mass = held && held[n] ? fmax(mass, most) : mass;
         weights[n] = (double)(float)(mass / l->degree[n]);
     }
-    bool ok = lmi_lattice_weigh(&world->memory, l, weights, NULL, body->material.mode == LM_MODE_LINEAR);
+    ok = ok && lmi_lattice_weigh(&world->memory, l, weights, body->stiffness ? shares : NULL,
+                                 body->material.mode == LM_MODE_LINEAR);
     if (ok) {
         LMI_PARTICLES_EACH(body, n) { body->x[(size_t)n * 4 + 3] = (float)weights[n]; }
     }
     lmi_release(&world->memory, weights, body->place_count, sizeof *weights);
+    lmi_release(&world->memory, shares, body->stiffness ? body->place_count : 0, sizeof *shares);
     return ok;
 }
 

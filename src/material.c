@@ -13,6 +13,7 @@
  */
 #include "base/dmath.h"
 #include "base/guard.h"
+#include "out/lattice_regions.h"
 #include "world.h"
 
 #include <string.h>
@@ -105,10 +106,13 @@ void lmi_material_tune(lmi_body *body, double h)
     }
     const lm_material *m = &body->material;
     double alpha = m->alpha, decay = 0.5 * m->damping;
+    double pace = m->stiffness == LM_STIFFNESS_HERTZ ? lmi_lattice_body_pace(body) : 1.0;
     body->stiffness_limited = false;
     if (m->stiffness == LM_STIFFNESS_HERTZ) {
         double omega = 6.283185307179586 * m->hertz, zeta = m->damping_ratio;
         decay = zeta * omega;
+        zeta /= pace; /* the regions ring at another frequency, but what they do decays as the material says */
+        omega *= pace;
         double left = lmi_exp(-2.0 * decay * h), swing = omega * h * sqrt(fabs(1.0 - zeta * zeta));
         double middle; /* 2 exp(-decay h) cos(swing), or cosh */
         if (zeta <= 1.0) {
@@ -128,7 +132,7 @@ void lmi_material_tune(lmi_body *body, double h)
     body->flow = 1.0 - lmi_exp(-(double)m->creep * h);
     body->alpha = (float)alpha;
     body->damping = (float)k;
-    body->reached_hertz = (float)frequency_of(alpha, k, decay, h);
+    body->reached_hertz = (float)(frequency_of(alpha, k, decay, h) / pace);
     body->tuned_step = h;
 }
 
@@ -178,29 +182,34 @@ lm_result lm_body_get_material(const lm_world *world, lm_body_id id, lm_material
 
 static lm_result set_stiffness(lm_world *world, lmi_body *body, const float *shares, const char *caller)
 {
-    if (body->lattice) {
-        return lmi_fail(world, LM_ERROR_ARGUMENT, "%s: the regions of a lattice share one stiffness", caller);
-    }
-    for (uint32_t r = 0; shares && r < body->region_count; r++) {
+    uint32_t count = lmi_body_regions(body);
+    float *before = body->stiffness, *after = NULL;
+    for (uint32_t r = 0; shares && r < count; r++) {
         if (!within(shares[r], 0.0f, 1.0f)) {
             return lmi_fail(world, LM_ERROR_ARGUMENT, "%s: the share of region %u is not 0 to 1", caller, r);
         }
     }
-    if (!shares && !body->stiffness) {
+    if (!shares && !before) {
         return LM_OK;
     }
-    if (shares && !body->stiffness) {
-        body->stiffness = lmi_allocate(&world->memory, body->region_count, sizeof *body->stiffness);
-        if (!body->stiffness) {
+    if (shares) {
+        after = lmi_allocate(&world->memory, count, sizeof *after);
+        if (!after) {
             return lmi_fail(world, LM_ERROR_MEMORY, "%s: out of memory", caller);
         }
+        memcpy(after, shares, count * sizeof *after);
     }
-    if (shares) {
-        memcpy(body->stiffness, shares, body->region_count * sizeof *shares);
-    } else {
-        lmi_release(&world->memory, body->stiffness, body->region_count, sizeof *body->stiffness);
-        body->stiffness = NULL;
+    body->stiffness = after;
+    lmi_float_mode host;
+    lmi_float_mode_enter(&host);
+    bool weighed = !body->lattice || lmi_body_update_pinned(world, body);
+    lmi_float_mode_leave(&host);
+    if (!weighed) {
+        body->stiffness = before;
+        lmi_release(&world->memory, after, count, sizeof *after);
+        return lmi_fail(world, LM_ERROR_MEMORY, "%s: out of memory", caller);
     }
+    lmi_release(&world->memory, before, count, sizeof *before);
     world->batches[body->batch].dirty = true;
     return LM_OK;
 }
@@ -223,12 +232,15 @@ lm_result lm_body_set_particle_stiffness(lm_world *world, lm_body_id id, const f
                             "lm_body_set_particle_stiffness: the value of particle %u is not 0 to 1", n);
         }
     }
-    float *shares = lmi_allocate(&world->memory, body->region_count, sizeof *shares);
+    float *shares = lmi_allocate(&world->memory, lmi_body_regions(body), sizeof *shares);
     if (!shares) {
         return lmi_fail(world, LM_ERROR_MEMORY, "lm_body_set_particle_stiffness: out of memory");
     }
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
+    if (body->lattice) {
+        lmi_lattice_stiffness_of(body, values, shares);
+    }
     for (uint32_t r = 0; r < body->region_count; r++) {
         double sum = 0.0, mass = 0.0;
         for (uint32_t n = body->region_offsets[r]; n < body->region_offsets[r + 1]; n++) {
@@ -240,7 +252,7 @@ lm_result lm_body_set_particle_stiffness(lm_world *world, lm_body_id id, const f
         shares[r] = share > 1.0f ? 1.0f : share;
     }
     lm_result result = set_stiffness(world, body, shares, "lm_body_set_particle_stiffness");
-    lmi_release(&world->memory, shares, body->region_count, sizeof *shares);
+    lmi_release(&world->memory, shares, lmi_body_regions(body), sizeof *shares);
     lmi_float_mode_leave(&host);
     return result;
 }
@@ -251,10 +263,7 @@ lm_result lm_body_get_region_stiffness(const lm_world *world, lm_body_id id, flo
     if (!body) {
         return LM_ERROR_ID;
     }
-    for (uint32_t r = 0; body->lattice && r < lmi_body_regions(body); r++) {
-        shares[r] = 1.0f;
-    }
-    for (uint32_t r = 0; r < body->region_count; r++) {
+    for (uint32_t r = 0; r < lmi_body_regions(body); r++) {
         shares[r] = body->stiffness ? body->stiffness[r] : 1.0f;
     }
     return LM_OK;

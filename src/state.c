@@ -2,6 +2,7 @@
  * Reading and writing the state of a body.
  */
 #include "base/guard.h"
+#include "out/lattice_regions.h"
 #include "world.h"
 
 #include <string.h>
@@ -48,6 +49,7 @@ lm_result lm_body_get_info(const lm_world *world, lm_body_id id, lm_body_info *i
     info->particles = body->particle_count;
     info->regions = lmi_body_regions(body);
     info->memberships = lmi_body_memberships(body);
+    info->spacing = body->lattice ? (float)body->lattice->shape.spacing : 0.0f;
     info->skin_vertices = body->skin.vertex_count;
     info->skin_triangles = body->skin.triangle_count;
     info->mass = (float)body->total_mass;
@@ -58,6 +60,8 @@ lm_result lm_body_get_info(const lm_world *world, lm_body_id id, lm_body_info *i
     info->upper = dvec_add(body->origin, dvec_from(bounds.upper));
     info->stiffness_limited = body->stiffness_limited;
     info->reached_hertz = body->reached_hertz;
+    info->spacing = body->lattice ? (float)body->lattice->shape.spacing : 0.0f;
+    info->width = body->lattice ? body->lattice->shape.width : 0;
     info->contact_radius = body->contact_radius;
     info->user_data = body->user_data;
     info->shape_hash = body->shape_hash;
@@ -124,7 +128,7 @@ lm_result lm_body_get_regions(const lm_world *world, lm_body_id id, uint32_t *of
         if (lmi_body_memberships(body) > UINT32_MAX) {
             return lmi_fail(world, LM_ERROR_LIMIT, "lm_body_get_regions: more memberships than offsets can tell");
         }
-        lmi_lattice_body_regions(body, offsets, members);
+        lmi_lattice_regions(body, offsets, members);
         return LM_OK;
     }
     for (uint32_t r = 0; offsets && r <= body->region_count; r++) {

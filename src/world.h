@@ -42,9 +42,10 @@ typedef struct lmi_force {
 /* What a body has that is a lattice. Its regions are not among the body's own: region_count is 0. */
 typedef struct lmi_lattice_body {
     lmi_lattice shape;
-    dmat3 frame;     /* state: the rotation of the body as a whole, from the lattice's axes to the world */
-    float middle[3]; /* corner at the centre of mass, in spacings */
-    double inertia;  /* determinant of the rest shape's, relative mass */
+    dmat3 frame;        /* state: the rotation of the body as a whole, from the lattice's axes to the world */
+    float middle[3];    /* corner at the centre of mass, in spacings */
+    double inertia;     /* determinant of the rest shape's, relative mass */
+    float width_metres; /* as in the definition; 0: the width is given in steps */
     uint32_t samples[LMI_LATTICE_SAMPLES];            /* particles far out, from which the frame is found */
     lm_vec3 drift_centre, drift_velocity, drift_spin; /* state: motion that rounding gave in the last substep */
     bool swept;                                       /* in this substep: it was moved by sweeps */
@@ -66,6 +67,8 @@ typedef struct lmi_skin {
     uint32_t weight_count;
     struct lmi_carrier *carriers; /* where each region carries its frame since the last step; regions skins only */
     uint32_t carrier_count;
+    lm_vec3 *rest_normals; /* of a lattice's skin, whose vertices have eight riders each; else null */
+    bool on_cells;         /* it is one */
 } lmi_skin;
 
 typedef struct lmi_body {
@@ -264,8 +267,9 @@ lm_result lmi_lattice_body_allocate(lm_world *world, lmi_body *body, const lmi_v
 bool lmi_lattice_body_revive(lm_world *world, lmi_body *body, const bool *held);
 void lmi_lattice_body_free(lm_world *world, lmi_body *body);
 bool lmi_lattice_body_weigh(lm_world *world, lmi_body *body, const bool *held); /* `held` by place, or null */
+double
+lmi_lattice_body_pace(const lmi_body *body); /* frequency of a region as a share of the material's; 1 for clusters */
 bool lmi_lattice_body_takes(const lm_material *material); /* whether lattices have such a material */
-void lmi_lattice_body_regions(const lmi_body *body, uint32_t *offsets, uint32_t *members);
 
 /* Weights again for the pins that there are; false when out of memory. */
 bool lmi_body_update_pinned(lm_world *world, lmi_body *body);
@@ -284,6 +288,7 @@ void lmi_drags_free(lm_world *world, lmi_body *body);
 void lmi_drag_free(lm_world *world, lmi_drag *drag);
 void lmi_skin_free(lm_world *world, lmi_skin *skin);
 bool lmi_skin_allocate(lm_world *world, lmi_skin *skin);
+void lmi_skin_find_rest_normals(lmi_skin *skin); /* of a lattice's skin, from its vertices and triangles */
 void lmi_skin_update(const lm_world *world, lmi_body *body); /* after the particles have moved */
 
 /* world.c: everything in the world but its host hooks, as a value that can be built aside and swapped in. */

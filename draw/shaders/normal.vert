@@ -1,21 +1,59 @@
-// The normal of a deformed vertex: the mean over the triangles around it, weighted by their areas; zero without area.
+// The normal of a deformed vertex. On a lattice it is the rest normal, deformed as the cell around the vertex is; elsewhere
+// the mean over the triangles around it, weighted by their areas. Zero without area.
 uniform samplerBuffer positions;
-uniform usamplerBuffer rings; // the other two corners of each triangle around a vertex, in order
+uniform samplerBuffer rest_positions;
+uniform samplerBuffer particles; // xyz
+uniform usamplerBuffer rings;    // the other two corners of each triangle around a vertex, in order
+uniform usamplerBuffer riders;   // index, and the bits of the weight
 
 layout(location = 0) in vec4 position;
 layout(location = 1) in uvec2 ring; // the first, and how many
+layout(location = 2) in vec4 rest;  // w: the spacing of the lattice, or 0
+layout(location = 3) in uvec3 ride; // the first rider, how many, the body
 
 out vec3 normal;
 
-void main()
+vec3 sum_areas(samplerBuffer places, vec3 from)
 {
     vec3 sum = vec3(0.0);
     for (uint n = 0u; n < ring.y; n++) {
         uvec2 corner = texelFetch(rings, int(ring.x + n)).xy;
-        vec3 b = texelFetch(positions, int(corner.x)).xyz - position.xyz;
-        vec3 c = texelFetch(positions, int(corner.y)).xyz - position.xyz;
+        vec3 b = texelFetch(places, int(corner.x)).xyz - from;
+        vec3 c = texelFetch(places, int(corner.y)).xyz - from;
         sum += cross(b, c);
     }
-    float size = max(max(abs(sum.x), abs(sum.y)), abs(sum.z)); // squares of tiny areas would vanish
-    normal = size > 0.0 ? normalize(sum / size) : vec3(0.0);
+    return sum;
+}
+
+// By the cofactors of the deformation gradient, whose columns are the changes over the cell along x, y and z. Bits of a
+// corner's number tell on which side of the cell it is.
+vec3 deform(vec3 areas)
+{
+    vec3 at[8], place = vec3(0.0);
+    for (int k = 0; k < 8; k++) {
+        uvec2 rider = texelFetch(riders, int(ride.x) + k).xy;
+        at[k] = texelFetch(particles, int(rider.x)).xyz / rest.w;
+        place += uintBitsToFloat(rider.y) * vec3(k & 1, (k >> 1) & 1, k >> 2);
+    }
+    vec3 along_x[4], edge[4];
+    for (int k = 0; k < 4; k++) {
+        along_x[k] = at[2 * k + 1] - at[2 * k];
+        edge[k] = at[2 * k] + place.x * along_x[k];
+    }
+    vec3 x = mix(mix(along_x[0], along_x[1], place.y), mix(along_x[2], along_x[3], place.y), place.z);
+    vec3 y = mix(edge[1] - edge[0], edge[3] - edge[2], place.z);
+    vec3 z = mix(edge[2], edge[3], place.y) - mix(edge[0], edge[1], place.y);
+    return cross(y, z) * areas.x + cross(z, x) * areas.y + cross(x, y) * areas.z;
+}
+
+vec3 to_unit_length(vec3 v)
+{
+    float size = max(max(abs(v.x), abs(v.y)), abs(v.z)); // squares of tiny areas would vanish
+    return size > 0.0 ? normalize(v / size) : vec3(0.0);
+}
+
+void main()
+{
+    normal = to_unit_length(rest.w > 0.0 ? deform(to_unit_length(sum_areas(rest_positions, rest.xyz)))
+                                         : sum_areas(positions, position.xyz));
 }

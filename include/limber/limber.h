@@ -328,18 +328,35 @@ typedef struct lm_clusters {
     uint32_t element_size; /* 2 to 8: edges, triangles, tetrahedra, ...; default 4 */
 } lm_clusters;
 
+/* How the mass of a lattice is spread over its particles. */
+typedef enum lm_lattice_mass {
+    LM_LATTICE_MASS_VOLUME = 0, /* each cell gives an eighth of its mass to each of its corners: an even density */
+    LM_LATTICE_MASS_EQUAL, /* every particle has the same, as in the paper: the surface is denser than the inside */
+    LM_LATTICE_MASS_COUNT
+} lm_lattice_mass;
+
 /* A lattice: the space that a mesh takes up is divided into cubic cells, the corners of occupied cells are the particles, and
  * around each particle is a region: everything within `width` steps from cell to cell. Any soup of triangles will do: open,
- * self-intersecting, in many parts. What cannot be reached from outside is inside.
- *
- * The cost of a step does not grow much with the width. A wider region makes the body stiffer: to keep a material when the
- * spacing changes, keep alpha times width (width + 1) times the square of the spacing.
- *
- * Particles are numbered by their corners, along x first, then y, then z. Repetitions of a region count once. No corner may
- * be more than 2^22 spacings from the origin of the body's frame: single precision could not tell it from the next.
+ * self-intersecting, in many parts. What cannot be reached from outside is inside. Particles are numbered by their corners,
+ * along x first, then y, then z. Repetitions of a region count once. No corner may be more than 2^22 spacings from the
+ * origin of the body's frame: single precision could not tell it from the next.
  *
  * The mesh is not kept. To draw it, or any other surface in the same place, give it to lm_body_set_skin: each vertex then
- * follows the corners of its cell. */
+ * follows the corners of its cell.
+ *
+ * Stiffness. The cost of a step does not grow much with the width, and a wider region makes the body stiffer: a rod carries
+ * waves at c = 2 pi hertz spacing sqrt(width (width + 1) / 3) metres a second, which is the root of Young's modulus over
+ * density (rigid mode; in linear mode deformations that keep the volume are softer by 1 - beta). So with the width in
+ * steps the stiffness of a body changes with its spacing.
+ *
+ * With `width_metres` it does not: hertz is then the frequency of an ideal region of that half-width, a rod has
+ * c = 2 pi hertz width_metres / sqrt(3) whatever the spacing, and the damping ratio belongs to that frequency too. The width
+ * in steps is the nearest to width_metres / spacing from 1 to 8; what is missing to it is made good by the pull of the
+ * regions. The sag and the frequency of a bar then change by less than 15 % between a spacing of a quarter of its
+ * thickness and finer ones. There are two limits. The pull of a region is at most alpha = 1 for a substep: where
+ * width_metres is many times 8 spacings that is soon reached, lm_body_info says so, and more substeps or a coarser spacing
+ * help. And a mesh that does not end where cells end is made thicker by its lattice, by less than a cell on each side:
+ * bending is stiffer by as much. Not used with LM_STIFFNESS_ALPHA, where alpha is what it is. */
 typedef struct lm_lattice {
     const lm_vec3 *vertices; /* of the mesh, in the body's own frame, metres; null (default): no mesh */
     uint32_t vertex_count;
@@ -350,15 +367,22 @@ typedef struct lm_lattice {
     bool shell;           /* only cells that the mesh touches, not what it encloses; default false */
     const uint8_t *cells; /* instead of a mesh: counts[0] x counts[1] x counts[2] bytes, x first; not 0: occupied */
     uint32_t counts[3];
-    lm_vec3 first;  /* with cells: position of the lowest corner of the first one */
-    uint32_t width; /* steps, 1 to 8; default 1 */
+    lm_vec3 first;        /* with cells: position of the lowest corner of the first one */
+    uint32_t width;       /* steps, 1 to 8; default 1 */
+    float width_metres;   /* instead of `width`, above 0 and at most 1e6; 0 (default): `width` counts */
+    lm_lattice_mass mass; /* how lm_body_def.mass is spread; default LM_LATTICE_MASS_VOLUME */
+    /* With a mesh: one for each vertex, above 0 and at most 1e12, copied. A particle's share of the mass is multiplied by
+     * the value of the nearest vertex, so that a part can be heavy; the whole still has lm_body_def.mass. Null (default):
+     * all 1. */
+    const float *vertex_masses;
 } lm_lattice;
 
 typedef struct lm_body_def {
     const lm_vec3 *points; /* rest positions in the body's own frame, metres; copied */
     uint32_t point_count;  /* at least 1 */
-    const float *masses;   /* kilograms, above 0 and at most 1e12, none below 1e-9 of the mean, one for each point,
-                              copied; null (default): equal shares of `mass` */
+    const float *masses;   /* kilograms, above 0 and at most 1e12, none below 1e-9 of the mean, one for each point
+                              (of a lattice: for each particle), copied; null (default): equal shares of `mass`, or
+                              what lm_lattice says */
     float mass;            /* kilograms in all, used when masses is null; above 0, at most 1e12, default 1 */
     lm_clusters clusters;
     lm_lattice lattice; /* instead of points and clusters */
@@ -404,7 +428,10 @@ typedef struct lm_body_info {
     float max_speed;          /* of a particle, m/s */
     lm_dvec3 lower, upper;    /* bounding box of the particles, world */
     bool stiffness_limited;   /* alpha was cut to 1 in the last step: as stiff as the substep allows */
-    float reached_hertz;      /* the frequency a single region really has, from the last step; 0 before the first */
+    float reached_hertz;      /* the frequency a single region really has, from the last step; 0 before the first. Of a
+                                 lattice with width_metres: the hertz that the material really has */
+    float spacing;            /* of a lattice, metres; else 0 */
+    uint32_t width;           /* of a lattice, steps; else 0 */
     float contact_radius;     /* metres, as in the definition */
     uint64_t user_data;
     uint64_t
@@ -680,7 +707,8 @@ LM_API lm_skin_def lm_skin_def_default(void);
 LM_API lm_result lm_body_set_skin(lm_world *world, lm_body_id body, const lm_skin_def *def);
 
 /* Deformed vertices relative to `base`, and unit normals (area-weighted means over the triangles around a vertex; zero
- * for a vertex without area). Either array may be null. LM_ERROR_ARGUMENT when the body has no skin. */
+ * for a vertex without area). Those of a lattice are the means at rest, deformed as the cell around the vertex is: smooth
+ * where triangles are coarse, and cheap. Either array may be null. LM_ERROR_ARGUMENT when the body has no skin. */
 LM_API lm_result lm_body_get_skin(const lm_world *world, lm_body_id body, lm_dvec3 base, lm_vec3 *positions,
                                   lm_vec3 *normals);
 
@@ -696,7 +724,9 @@ LM_API lm_result lm_body_get_skin_rest(const lm_world *world, lm_body_id body, l
  *     vertex n  =  sum over k from offsets[n] to offsets[n + 1] - 1 of  weights[k] * where riders[k] carries it
  *
  * A rider is the index of a particle, which carries the vertex to its own position; or LM_RIDER_REGION + the index of a
- * region, which carries it where lm_region_transform says. Weights sum to 1 and may be negative for particles. `offsets`
+ * region, which carries it where lm_region_transform says. Weights sum to 1 and may be negative for particles. In a lattice
+ * they are the eight corners of the vertex's cell; bits 0, 1 and 2 of a corner's number tell on which side of the cell it
+ * is along the body's x, y and z, so that the weights of the corners on one side add up to the vertex's place in the cell. `offsets`
  * has lm_body_info.skin_vertices + 1 elements; how many riders and weights there are is its last one. Any array may be
  * null. LM_ERROR_ARGUMENT when the body has no skin. */
 #define LM_RIDER_REGION 0x80000000u

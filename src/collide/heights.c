@@ -162,15 +162,34 @@ static box node_box(const lmi_heights *m, uint32_t level, uint32_t i, uint32_t k
                  dvec((x + right) * m->spacing, span.high, (z + far) * m->spacing)};
 }
 
-static void walk_levels(const lmi_heights *m, walk *w)
+/* The cells along an axis that a span may touch, a hair more; the first to the last. */
+static void cell_span(const lmi_heights *m, int axis, double low, double high, uint32_t span[2])
+{
+    double middle = 0.5 * (m->n[axis] - 1.0), most = m->n[axis] - 2.0;
+    span[0] = (uint32_t)fmin(fmax(low / m->spacing + middle - 1e-6, 0.0), most);
+    span[1] = (uint32_t)fmin(fmax(high / m->spacing + middle + 1e-6, 0.0), most);
+}
+
+/* The walk over all nodes that may have something within x and z of `around`: it begins on the lowest level where these are
+ * at most two along each axis. */
+static void walk_levels(const lmi_heights *m, const box *around, walk *w)
 {
     struct {
         uint32_t level, i, k;
     } stack[STACK];
-    uint32_t count = 0;
-    stack[count].level = m->level_count - 1;
-    stack[count].i = stack[count].k = 0;
-    count++;
+    uint32_t count = 0, start = 0, across[2], along[2];
+    cell_span(m, 0, around->lower.x, around->upper.x, across);
+    cell_span(m, 1, around->lower.z, around->upper.z, along);
+    while ((across[1] >> start) - (across[0] >> start) > 1 || (along[1] >> start) - (along[0] >> start) > 1) {
+        start++;
+    }
+    for (uint32_t k = along[0] >> start; k <= along[1] >> start; k++) {
+        for (uint32_t i = across[0] >> start; i <= across[1] >> start; i++) {
+            stack[count].level = start;
+            stack[count].i = i;
+            stack[count++].k = k;
+        }
+    }
     while (count) {
         count--;
         uint32_t level = stack[count].level, i = stack[count].i, k = stack[count].k;
@@ -227,7 +246,8 @@ bool lmi_heights_nearest(const lmi_heights *m, lm_dvec3 p, double most, lmi_heig
 {
     walk w = {.skips = nearest_skips, .meets = nearest_meets, .a = p, .hit = hit};
     w.best = most < 1e150 ? most * most : INFINITY;
-    walk_levels(m, &w);
+    box around = {dvec(p.x - most, 0.0, p.z - most), dvec(p.x + most, 0.0, p.z + most)};
+    walk_levels(m, &around, &w);
     if (w.found) {
         hit->distance = sqrt(w.best);
     }
@@ -271,7 +291,8 @@ static bool crossing_meets(walk *w, const lmi_triangle *t)
 bool lmi_heights_crossed(const lmi_heights *m, lm_dvec3 a, lm_dvec3 b, lmi_heights_hit *hit)
 {
     walk w = {.skips = crossing_skips, .meets = crossing_meets, .a = a, .b = b, .best = 1.0 + 1e-12, .hit = hit};
-    walk_levels(m, &w);
+    box around = {dvec(fmin(a.x, b.x), 0.0, fmin(a.z, b.z)), dvec(fmax(a.x, b.x), 0.0, fmax(a.z, b.z))};
+    walk_levels(m, &around, &w);
     return w.found;
 }
 
@@ -304,6 +325,8 @@ static bool box_meets(walk *w, const lmi_triangle *t)
 bool lmi_heights_touches_box(const lmi_heights *m, lm_dvec3 centre, const dmat3 *axes, lm_dvec3 half)
 {
     walk w = {.skips = box_skips, .meets = box_meets, .a = centre, .b = half, .axes = axes};
-    walk_levels(m, &w);
+    double reach = dvec_length(half);
+    box around = {dvec(centre.x - reach, 0.0, centre.z - reach), dvec(centre.x + reach, 0.0, centre.z + reach)};
+    walk_levels(m, &around, &w);
     return w.found;
 }

@@ -4,6 +4,7 @@
  * The library keeps a region's transform over the region's own scaled frame (sample/region.h); outside it is told over rest
  * positions, so that a vertex needs nothing but its rest position, its riders and their weights.
  */
+#include "out/lattice_regions.h"
 #include "out/skin.h"
 
 #include <string.h>
@@ -92,6 +93,9 @@ lm_result lm_body_get_region_transforms(const lm_world *world, lm_body_id id, lm
     const lmi_body *body = lmi_body_find(world, id, "lm_body_get_region_transforms");
     if (!body) {
         return LM_ERROR_ID;
+    }
+    if (body->lattice) {
+        lmi_lattice_transforms(body, dvec_sub(body->origin, base), transforms);
     }
     for (uint32_t r = 0; r < body->region_count; r++) {
         lmi_carrier made, *carrier = r < body->skin.carrier_count ? &body->skin.carriers[r] : &made;

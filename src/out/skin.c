@@ -2,7 +2,8 @@
  * Skins: a surface that moves with the particles.
  *
  * Each vertex is a weighted sum of particles (sample/embed.c) or of what the regions around it make of it
- * (sample/blend.c); which, and how much, is found once. Normals are those of the deformed triangles.
+ * (sample/blend.c); which, and how much, is found once. Normals are those of the deformed triangles; those of a lattice,
+ * whose deformation is known at every point, are the rest normals deformed (skin_lattice.c).
  */
 #include "out/skin.h"
 #include "base/guard.h"
@@ -32,6 +33,7 @@ void lmi_skin_free(lm_world *world, lmi_skin *skin)
     lmi_release(memory, skin->riders, skin->weight_count, sizeof *skin->riders);
     lmi_release(memory, skin->weights, skin->weight_count, sizeof *skin->weights);
     lmi_release(memory, skin->carriers, skin->carrier_count, sizeof *skin->carriers);
+    lmi_release(memory, skin->rest_normals, skin->on_cells ? skin->vertex_count : 0, sizeof *skin->rest_normals);
     memset(skin, 0, sizeof *skin);
 }
 
@@ -44,7 +46,9 @@ bool lmi_skin_allocate(lm_world *world, lmi_skin *skin)
     skin->riders = lmi_allocate(memory, skin->weight_count, sizeof *skin->riders);
     skin->weights = lmi_allocate(memory, skin->weight_count, sizeof *skin->weights);
     skin->carriers = lmi_allocate(memory, skin->carrier_count, sizeof *skin->carriers);
-    return skin->vertices && skin->triangles && skin->offsets && skin->riders && skin->weights && skin->carriers;
+    skin->rest_normals = lmi_allocate(memory, skin->on_cells ? skin->vertex_count : 0, sizeof *skin->rest_normals);
+    return skin->vertices && skin->triangles && skin->offsets && skin->riders && skin->weights && skin->carriers &&
+           skin->rest_normals;
 }
 
 static const char *skin_fault(const lm_skin_def *def)
@@ -124,11 +128,13 @@ static bool make_skin(lm_world *world, const lmi_body *body, const lm_skin_def *
     skin->vertex_count = def->vertex_count;
     skin->triangle_count = def->triangle_count;
     skin->carrier_count = def->kind == LM_SKIN_REGIONS ? body->region_count : 0;
+    skin->on_cells = body->lattice != NULL;
     bool ok = lmi_skin_allocate(world, skin);
     if (ok) {
         memcpy(skin->vertices, def->vertices, def->vertex_count * sizeof *def->vertices);
         memcpy(skin->triangles, def->triangles, (size_t)def->triangle_count * 3 * sizeof *def->triangles);
         embed_vertices(&embedder, body, def, skin);
+        lmi_skin_find_rest_normals(skin);
     } else {
         lmi_skin_free(world, skin);
     }
@@ -199,6 +205,26 @@ lm_dvec3 lmi_skin_vertex(const lmi_body *body, uint32_t vertex)
     return sum;
 }
 
+/* The normal of a triangle with the length of twice its area, added to its corners'. */
+static void add_normal(const uint32_t *corner, const lm_dvec3 at[3], lm_vec3 *normals)
+{
+    lm_vec3 area = vec_from(dvec_cross(dvec_sub(at[1], at[0]), dvec_sub(at[2], at[0])));
+    for (int i = 0; i < 3; i++) {
+        normals[corner[i]].x += area.x;
+        normals[corner[i]].y += area.y;
+        normals[corner[i]].z += area.z;
+    }
+}
+
+static void to_unit_length(lm_vec3 *normals, uint32_t count)
+{
+    for (uint32_t n = 0; n < count; n++) {
+        lm_dvec3 normal = dvec_from(normals[n]);
+        double length = dvec_length(normal);
+        normals[n] = vec_from(dvec_scale(normal, length > 0.0 ? 1.0 / length : 0.0));
+    }
+}
+
 /* Normals from vertices relative to the body's origin, given or (null) found one by one. */
 static void add_normals(const lmi_body *body, const lm_vec3 *positions, lm_vec3 *normals)
 {
@@ -208,18 +234,54 @@ static void add_normals(const lmi_body *body, const lm_vec3 *positions, lm_vec3 
         for (int i = 0; i < 3; i++) {
             at[i] = positions ? dvec_from(positions[corner[i]]) : lmi_skin_vertex(body, corner[i]);
         }
-        lm_vec3 area = vec_from(dvec_cross(dvec_sub(at[1], at[0]), dvec_sub(at[2], at[0])));
+        add_normal(corner, at, normals);
+    }
+    to_unit_length(normals, body->skin.vertex_count);
+}
+
+void lmi_skin_find_rest_normals(lmi_skin *skin)
+{
+    if (!skin->on_cells) {
+        return;
+    }
+    memset(skin->rest_normals, 0, skin->vertex_count * sizeof *skin->rest_normals);
+    for (uint32_t t = 0; t < skin->triangle_count; t++) {
+        const uint32_t *corner = skin->triangles + (size_t)t * 3;
+        lm_dvec3 at[3];
         for (int i = 0; i < 3; i++) {
-            normals[corner[i]].x += area.x;
-            normals[corner[i]].y += area.y;
-            normals[corner[i]].z += area.z;
+            at[i] = dvec_from(skin->vertices[corner[i]]);
         }
+        add_normal(corner, at, skin->rest_normals);
     }
-    for (uint32_t n = 0; n < body->skin.vertex_count; n++) {
-        lm_dvec3 normal = dvec_from(normals[n]);
-        double length = dvec_length(normal);
-        normals[n] = vec_from(dvec_scale(normal, length > 0.0 ? 1.0 / length : 0.0));
+    to_unit_length(skin->rest_normals, skin->vertex_count);
+}
+
+static void carry_on_particles(const lmi_body *body, lm_vec3 *positions, lm_vec3 *normals)
+{
+    for (uint32_t n = 0; positions && n < body->skin.vertex_count; n++) {
+        positions[n] = vec_from(lmi_skin_vertex(body, n));
     }
+    if (normals) {
+        memset(normals, 0, body->skin.vertex_count * sizeof *normals);
+        add_normals(body, positions, normals);
+    }
+}
+
+static void carry_on_cells(const lm_world *world, const lmi_body *body, lm_vec3 *positions, lm_vec3 *normals)
+{
+    const lmi_skin *skin = &body->skin;
+    lmi_skin_cells cells = {.x = body->x,
+                            .riders = skin->riders,
+                            .weights = skin->weights,
+                            .rest_normals = skin->rest_normals,
+                            .count = skin->vertex_count,
+                            .per_spacing = (float)(1.0 / body->lattice->shape.spacing),
+                            .positions = positions,
+                            .normals = normals};
+    lmi_float_mode host;
+    lmi_float_mode_enter(&host);
+    world->kernels->skin_lattice(&cells);
+    lmi_float_mode_leave(&host);
 }
 
 lm_result lm_body_get_skin(const lm_world *world, lm_body_id id, lm_dvec3 base, lm_vec3 *positions, lm_vec3 *normals)
@@ -231,12 +293,10 @@ lm_result lm_body_get_skin(const lm_world *world, lm_body_id id, lm_dvec3 base, 
     if (body->skin.vertex_count == 0) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_get_skin: the body has no skin");
     }
-    for (uint32_t n = 0; positions && n < body->skin.vertex_count; n++) {
-        positions[n] = vec_from(lmi_skin_vertex(body, n));
-    }
-    if (normals) {
-        memset(normals, 0, body->skin.vertex_count * sizeof *normals);
-        add_normals(body, positions, normals);
+    if (body->lattice) {
+        carry_on_cells(world, body, positions, normals);
+    } else {
+        carry_on_particles(body, positions, normals);
     }
     lm_dvec3 from = dvec_sub(body->origin, base);
     for (uint32_t n = 0; positions && n < body->skin.vertex_count; n++) {

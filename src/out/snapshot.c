@@ -56,6 +56,7 @@ static void visit_skin(archive *a, lm_world *world, lmi_body *body)
     refuse_if(a, body->lattice && skin->kind == LM_SKIN_REGIONS);
     if (a->mode == LOAD) {
         skin->carrier_count = skin->kind == LM_SKIN_REGIONS ? body->region_count : 0;
+        skin->on_cells = body->lattice != NULL;
     }
     if (a->mode == LOAD && !lmi_skin_allocate(world, skin)) {
         a->out_of_memory = true;
@@ -66,6 +67,7 @@ static void visit_skin(archive *a, lm_world *world, lmi_body *body)
         refuse_if(a, !is_near(skin->vertices[n]));
         visit_index(a, &skin->offsets[n + 1], skin->weight_count + 1, false);
         refuse_if(a, skin->offsets[n + 1] < skin->offsets[n]);
+        refuse_if(a, skin->on_cells && skin->offsets[n + 1] != 8 * (n + 1));
     }
     for (size_t n = 0; n < (size_t)skin->triangle_count * 3; n++) {
         visit_index(a, &skin->triangles[n], skin->vertex_count, false);
@@ -73,6 +75,9 @@ static void visit_skin(archive *a, lm_world *world, lmi_body *body)
     for (uint32_t n = 0; n < skin->weight_count; n++) {
         visit_rider(a, body, &skin->riders[n]);
         visit_float(a, &skin->weights[n]);
+    }
+    if (a->mode == LOAD && ok(a)) {
+        lmi_skin_find_rest_normals(skin);
     }
 }
 
@@ -135,10 +140,10 @@ static void visit_stiffness(archive *a, lm_world *world, lmi_body *body)
     bool own = body->stiffness != NULL;
     visit_bool(a, &own);
     if (a->mode == LOAD && own && ok(a)) {
-        body->stiffness = lmi_allocate(&world->memory, body->region_count, sizeof *body->stiffness);
+        body->stiffness = lmi_allocate(&world->memory, lmi_body_regions(body), sizeof *body->stiffness);
         a->out_of_memory = !body->stiffness;
     }
-    for (uint32_t r = 0; own && r < body->region_count && ok(a); r++) {
+    for (uint32_t r = 0; own && r < lmi_body_regions(body) && ok(a); r++) {
         visit_float(a, &body->stiffness[r]);
         refuse_if(a, !(body->stiffness[r] >= 0.0f && body->stiffness[r] <= 1.0f));
     }
@@ -224,6 +229,8 @@ static void visit_lattice(archive *a, lmi_body *body)
         least = *mass < least ? *mass : least;
     }
     refuse_if(a, !(least * body->particle_count >= 1e-9 * sum) || !lmi_lattice_body_takes(&body->material));
+    visit_float(a, &lattice->width_metres);
+    refuse_if(a, !(lattice->width_metres >= 0.0f && lattice->width_metres <= 1e6f));
     visit_dmat3(a, &lattice->frame);
     visit_vec3(a, &lattice->drift_centre);
     visit_vec3(a, &lattice->drift_velocity);
@@ -247,10 +254,10 @@ static void visit_rest_of_body(archive *a, lm_world *world, lmi_body *body)
         visit_lattice(a, body);
     } else {
         visit_topology(a, body);
-        visit_stiffness(a, world, body);
-        if (a->mode == LOAD) {
-            check_regions(a, world, body);
-        }
+    }
+    visit_stiffness(a, world, body);
+    if (a->mode == LOAD && !body->lattice) {
+        check_regions(a, world, body);
     }
     visit_state(a, world, body);
     visit_u32(a, &body->first_pin);

@@ -64,11 +64,14 @@ uint32_t lmi_embed_lattice(const lmi_lattice *l, lm_vec3 point, uint32_t particl
     nearest_cell(l, at, cell);
     for (int n = 0; n < 8; n++) {
         double weight = 1.0;
-        for (int a = 0; a < 3; a++) {
+        int32_t corner[3];
+        for (uint32_t a = 0; a < 3; a++) {
+            int32_t side = n >> ((a + l->turn) % 3) & 1;
             double t = at[a] - cell[a];
-            weight *= n >> a & 1 ? t : 1.0 - t;
+            weight *= side ? t : 1.0 - t;
+            corner[a] = cell[a] + side;
         }
-        particles[n] = lmi_lattice_find(l, cell[0] + (n & 1), cell[1] + (n >> 1 & 1), cell[2] + (n >> 2));
+        particles[n] = lmi_lattice_find(l, corner[0], corner[1], corner[2]);
         weights[n] = (float)weight;
     }
     return 8;

@@ -6,8 +6,8 @@
 
 #include "sample/lattice.h"
 
-/* Particles and weights (sum 1) of a point in a cell of the lattice, or in the nearest one; returns how many: 8. A point
- * outside its cell is extrapolated. Rivers and James 2007, section 3.5. */
+/* Particles and weights (sum 1) of a point in a cell of the lattice, or in the nearest one; returns how many: 8. Bits 0, 1
+ * and 2 of a corner's number tell on which side it is along x, y and z. A point outside its cell is extrapolated. Rivers and James 2007, section 3.5. */
 uint32_t lmi_embed_lattice(const lmi_lattice *lattice, lm_vec3 point, uint32_t particles[8], float weights[8]);
 
 #endif

@@ -194,6 +194,21 @@ lm_result lmi_lattice_list(lmi_memory *memory, lmi_lattice *lattice, const uint3
                            uint32_t irregular_count, lmi_lattice_pair *pairs, uint32_t pair_count);
 void lmi_lattice_lists_free(lmi_memory *memory, const lmi_lattice *lattice, lmi_lattice_lists *lists);
 
+/* What the constants are made from, in double precision: [blocks + 1][LMI_LATTICE_RAW][LMI_BLOCK]. */
+enum {
+    LMI_LATTICE_RAW_MASS = 0,   /* sum m~                                  */
+    LMI_LATTICE_RAW_FIRST = 1,  /* sum m~ k                              3 */
+    LMI_LATTICE_RAW_SECOND = 4, /* sum m~ k k^T: xx yy zz xy yz zx       6 */
+    LMI_LATTICE_RAW_RHO = 10,   /* the last three as above */
+    LMI_LATTICE_RAW_SHARE = 11,
+    LMI_LATTICE_RAW_HOLD = 12,
+    LMI_LATTICE_RAW = 13
+};
+
+/* Null when out of memory. */
+double *lmi_lattice_raw(lmi_memory *memory, const lmi_lattice *lattice, const double *weights, const float *stiffness);
+void lmi_lattice_raw_free(lmi_memory *memory, const lmi_lattice *lattice, double *raw);
+
 /* The constants of all regions for the fit weights m~ of the particles ([blocks + 1][LMI_BLOCK]) and the regions' shares of
  * the stiffness (the same, or null: 1). With `stretch` also what linear and plastic fits want. False when out of memory;
  * then nothing has changed. */

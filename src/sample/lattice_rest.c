@@ -16,9 +16,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Raw channels: M, sum m~ k (3), sum m~ k k^T (xx yy zz xy yz zx), rho, share, hold. */
-enum { RAW_MASS = 0, RAW_FIRST = 1, RAW_SECOND = 4, RAW_RHO = 10, RAW_SHARE = 11, RAW_HOLD = 12, RAW = 13 };
-
 /* The sums over a plane on the way. */
 typedef struct sums {
     const lmi_lattice *l;
@@ -82,7 +79,7 @@ static void sum_along_y(sums *s, uint32_t plane, const lmi_lattice_run *run)
     }
 }
 
-/* The raw sums of block n of a run, [RAW][LMI_BLOCK]. */
+/* The raw sums of block n of a run, [LMI_LATTICE_RAW][LMI_BLOCK]. */
 static void sum_along_x(const sums *s, uint32_t n, double *raw)
 {
     int32_t w = (int32_t)s->l->width;
@@ -94,10 +91,13 @@ static void sum_along_x(const sums *s, uint32_t n, double *raw)
             for (int i = 0; i < 6; i++) {
                 v[i] = at[(ptrdiff_t)((size_t)i * s->y_stride) + k];
             }
-            sum[RAW_MASS] += v[0];
-            sum[RAW_FIRST] += k * v[0], sum[RAW_FIRST + 1] += v[1], sum[RAW_FIRST + 2] += v[3];
-            sum[RAW_SECOND] += (double)(k * k) * v[0], sum[RAW_SECOND + 1] += v[2], sum[RAW_SECOND + 2] += v[5];
-            sum[RAW_SECOND + 3] += k * v[1], sum[RAW_SECOND + 4] += v[4], sum[RAW_SECOND + 5] += k * v[3];
+            sum[LMI_LATTICE_RAW_MASS] += v[0];
+            sum[LMI_LATTICE_RAW_FIRST] += k * v[0], sum[LMI_LATTICE_RAW_FIRST + 1] += v[1],
+                sum[LMI_LATTICE_RAW_FIRST + 2] += v[3];
+            sum[LMI_LATTICE_RAW_SECOND] += (double)(k * k) * v[0], sum[LMI_LATTICE_RAW_SECOND + 1] += v[2],
+                sum[LMI_LATTICE_RAW_SECOND + 2] += v[5];
+            sum[LMI_LATTICE_RAW_SECOND + 3] += k * v[1], sum[LMI_LATTICE_RAW_SECOND + 4] += v[4],
+                sum[LMI_LATTICE_RAW_SECOND + 5] += k * v[3];
         }
         for (int i = 0; i < 10; i++) {
             raw[(size_t)i * LMI_BLOCK + lane] = sum[i];
@@ -108,15 +108,15 @@ static void sum_along_x(const sums *s, uint32_t n, double *raw)
 /* Adds a member with weight m~ at offset k. */
 static void add_member(double *raw, double weight, const double k[3])
 {
-    raw[RAW_MASS * LMI_BLOCK] += weight;
+    raw[LMI_LATTICE_RAW_MASS * LMI_BLOCK] += weight;
     for (int a = 0; a < 3; a++) {
-        raw[(RAW_FIRST + a) * LMI_BLOCK] += weight * k[a];
-        raw[(RAW_SECOND + a) * LMI_BLOCK] += weight * k[a] * k[a];
-        raw[(RAW_SECOND + 3 + a) * LMI_BLOCK] += weight * k[a] * k[(a + 1) % 3];
+        raw[(LMI_LATTICE_RAW_FIRST + a) * LMI_BLOCK] += weight * k[a];
+        raw[(LMI_LATTICE_RAW_SECOND + a) * LMI_BLOCK] += weight * k[a] * k[a];
+        raw[(LMI_LATTICE_RAW_SECOND + 3 + a) * LMI_BLOCK] += weight * k[a] * k[(a + 1) % 3];
     }
 }
 
-/* All raw sums, [blocks + 1][RAW][LMI_BLOCK]. */
+/* All raw sums, [blocks + 1][LMI_LATTICE_RAW][LMI_BLOCK]. */
 static void correct_irregular(const lmi_lattice *l, const double *weights, double *raw)
 {
     const lmi_lattice_lists *lists = &l->gather;
@@ -127,8 +127,8 @@ static void correct_irregular(const lmi_lattice *l, const double *weights, doubl
                 continue;
             }
             uint32_t particle = lists->owner[owner];
-            double *to = raw + (size_t)(particle / LMI_BLOCK) * RAW * LMI_BLOCK + particle % LMI_BLOCK;
-            for (int i = 0; l->direct[owner] && i < RAW_RHO; i++) {
+            double *to = raw + (size_t)(particle / LMI_BLOCK) * LMI_LATTICE_RAW * LMI_BLOCK + particle % LMI_BLOCK;
+            for (int i = 0; l->direct[owner] && i < LMI_LATTICE_RAW_RHO; i++) {
                 to[i * LMI_BLOCK] = 0.0;
             }
             for (uint32_t row = lists->group_row[group]; row < lists->group_row[group + 1]; row++) {
@@ -157,14 +157,16 @@ static double sum_of_shares(const lmi_lattice *l, const float *stiffness, uint32
 static void fill_shares(const lmi_lattice *l, const float *stiffness, double *raw, uint32_t *members)
 {
     for (uint32_t n = 0; n < l->block_count * LMI_BLOCK; n++) {
-        double *to = raw + (size_t)(n / LMI_BLOCK) * RAW * LMI_BLOCK + n % LMI_BLOCK;
+        double *to = raw + (size_t)(n / LMI_BLOCK) * LMI_LATTICE_RAW * LMI_BLOCK + n % LMI_BLOCK;
         uint32_t bit = 1u << n % LMI_BLOCK;
         bool occupied = l->occupied[n / LMI_BLOCK] & bit, active = l->active[n / LMI_BLOCK] & bit;
         double share = occupied ? 1.0 / l->degree[n] : 0.0;
-        to[RAW_RHO * LMI_BLOCK] = !active ? 0.0 : stiffness ? (double)stiffness[n] : 1.0;
-        to[RAW_SHARE * LMI_BLOCK] = share;
-        to[RAW_HOLD * LMI_BLOCK] = !occupied ? 0.0 : stiffness ? share * sum_of_shares(l, stiffness, n, members) : 1.0;
-        for (int i = 0; !occupied && i < RAW_RHO; i++) { /* a sum beside the body belongs to nobody */
+        to[LMI_LATTICE_RAW_RHO * LMI_BLOCK] = !active ? 0.0 : stiffness ? (double)stiffness[n] : 1.0;
+        to[LMI_LATTICE_RAW_SHARE * LMI_BLOCK] = share;
+        to[LMI_LATTICE_RAW_HOLD * LMI_BLOCK] = !occupied   ? 0.0
+                                               : stiffness ? share * sum_of_shares(l, stiffness, n, members)
+                                                           : 1.0;
+        for (int i = 0; !occupied && i < LMI_LATTICE_RAW_RHO; i++) { /* a sum beside the body belongs to nobody */
             to[i * LMI_BLOCK] = 0.0;
         }
     }
@@ -186,15 +188,15 @@ static void compose(const double vectors[9], const double values[3], double six[
 /* One lane. An empty one gets moments that fit well, and a share of nothing. */
 static void finish_lane(const double *raw, bool stretch, float *out)
 {
-    double mass = raw[RAW_MASS * LMI_BLOCK], centre[3], q[6], values[3], vectors[9], root[6], inverse[6];
+    double mass = raw[LMI_LATTICE_RAW_MASS * LMI_BLOCK], centre[3], q[6], values[3], vectors[9], root[6], inverse[6];
     bool any = mass > 0.0;
     for (int a = 0; a < 3; a++) {
-        centre[a] = any ? raw[(RAW_FIRST + a) * LMI_BLOCK] / mass : 0.0;
+        centre[a] = any ? raw[(LMI_LATTICE_RAW_FIRST + a) * LMI_BLOCK] / mass : 0.0;
     }
     for (int a = 0; a < 3; a++) {
         int b = (a + 1) % 3;
-        q[a] = any ? raw[(RAW_SECOND + a) * LMI_BLOCK] - mass * centre[a] * centre[a] : 1.0;
-        q[3 + a] = any ? raw[(RAW_SECOND + 3 + a) * LMI_BLOCK] - mass * centre[a] * centre[b] : 0.0;
+        q[a] = any ? raw[(LMI_LATTICE_RAW_SECOND + a) * LMI_BLOCK] - mass * centre[a] * centre[a] : 1.0;
+        q[3 + a] = any ? raw[(LMI_LATTICE_RAW_SECOND + 3 + a) * LMI_BLOCK] - mass * centre[a] * centre[b] : 0.0;
     }
     double matrix[9] = {q[0], q[3], q[5], q[3], q[1], q[4], q[5], q[4], q[2]};
     lmi_symmetric_eigen(3, matrix, values, vectors);
@@ -211,9 +213,9 @@ static void finish_lane(const double *raw, bool stretch, float *out)
     for (int a = 0; a < 3; a++) {
         out[(LMI_LATTICE_CENTRE + a) * LMI_BLOCK] = (float)centre[a];
     }
-    out[LMI_LATTICE_RHO * LMI_BLOCK] = (float)raw[RAW_RHO * LMI_BLOCK];
-    out[LMI_LATTICE_SHARE * LMI_BLOCK] = (float)raw[RAW_SHARE * LMI_BLOCK];
-    out[LMI_LATTICE_HOLD * LMI_BLOCK] = (float)raw[RAW_HOLD * LMI_BLOCK];
+    out[LMI_LATTICE_RHO * LMI_BLOCK] = (float)raw[LMI_LATTICE_RAW_RHO * LMI_BLOCK];
+    out[LMI_LATTICE_SHARE * LMI_BLOCK] = (float)raw[LMI_LATTICE_RAW_SHARE * LMI_BLOCK];
+    out[LMI_LATTICE_HOLD * LMI_BLOCK] = (float)raw[LMI_LATTICE_RAW_HOLD * LMI_BLOCK];
     if (!stretch) {
         return;
     }
@@ -237,7 +239,7 @@ static uint32_t number_kinds(const double *raw, uint32_t blocks, uint32_t *kind,
                              uint32_t table_size)
 {
     uint32_t kinds = 0;
-    const size_t size = RAW * LMI_BLOCK;
+    const size_t size = LMI_LATTICE_RAW * LMI_BLOCK;
     memset(table, 0xff, table_size * sizeof *table);
     for (uint32_t n = 0; n < blocks; n++) {
         const double *mine = raw + n * size;
@@ -277,7 +279,7 @@ static bool keep_kinds(lmi_memory *memory, lmi_lattice *l, const double *raw, bo
     }
     if (constants) {
         for (uint32_t n = 0; n < kinds * LMI_BLOCK; n++) {
-            finish_lane(raw + (size_t)first[n / LMI_BLOCK] * RAW * LMI_BLOCK + n % LMI_BLOCK, stretch,
+            finish_lane(raw + (size_t)first[n / LMI_BLOCK] * LMI_LATTICE_RAW * LMI_BLOCK + n % LMI_BLOCK, stretch,
                         constants + (size_t)(n / LMI_BLOCK) * channels * LMI_BLOCK + n % LMI_BLOCK);
         }
         lmi_release(memory, l->constants_of, blocks, sizeof *l->constants_of);
@@ -294,13 +296,13 @@ static bool keep_kinds(lmi_memory *memory, lmi_lattice *l, const double *raw, bo
     return constants != NULL;
 }
 
-bool lmi_lattice_weigh(lmi_memory *memory, lmi_lattice *l, const double *weights, const float *stiffness, bool stretch)
+double *lmi_lattice_raw(lmi_memory *memory, const lmi_lattice *l, const double *weights, const float *stiffness)
 {
     size_t blocks = (size_t)l->block_count + 1, side = 2 * (size_t)l->width + 1, cube = side * side * side;
     sums s = {l, NULL, NULL, (size_t)l->most_places * LMI_BLOCK, ((size_t)l->longest_run + 2) * LMI_BLOCK};
     s.z = lmi_allocate(memory, 3 * s.z_stride, sizeof *s.z);
     s.y = lmi_allocate(memory, 6 * s.y_stride, sizeof *s.y);
-    double *raw = lmi_allocate(memory, blocks * RAW * LMI_BLOCK, sizeof *raw);
+    double *raw = lmi_allocate(memory, blocks * LMI_LATTICE_RAW * LMI_BLOCK, sizeof *raw);
     uint32_t *members = lmi_allocate(memory, cube, sizeof *members);
     bool ok = s.z && s.y && raw && members;
     for (uint32_t z = 0; ok && z < l->plane_count; z++) {
@@ -310,7 +312,7 @@ bool lmi_lattice_weigh(lmi_memory *memory, lmi_lattice *l, const double *weights
             for (uint32_t n = 0; n < l->run[r].length; n++) {
                 uint32_t block = l->block[l->plane_place[z] + l->run[r].first + n];
                 if (block < l->block_count) {
-                    sum_along_x(&s, n, raw + (size_t)block * RAW * LMI_BLOCK);
+                    sum_along_x(&s, n, raw + (size_t)block * LMI_LATTICE_RAW * LMI_BLOCK);
                 }
             }
         }
@@ -318,11 +320,25 @@ bool lmi_lattice_weigh(lmi_memory *memory, lmi_lattice *l, const double *weights
     if (ok) {
         correct_irregular(l, weights, raw);
         fill_shares(l, stiffness, raw, members);
-        ok = keep_kinds(memory, l, raw, stretch);
     }
     lmi_release(memory, s.z, 3 * s.z_stride, sizeof *s.z);
     lmi_release(memory, s.y, 6 * s.y_stride, sizeof *s.y);
-    lmi_release(memory, raw, blocks * RAW * LMI_BLOCK, sizeof *raw);
     lmi_release(memory, members, cube, sizeof *members);
+    if (!ok) {
+        lmi_lattice_raw_free(memory, l, raw);
+    }
+    return ok ? raw : NULL;
+}
+
+void lmi_lattice_raw_free(lmi_memory *memory, const lmi_lattice *l, double *raw)
+{
+    lmi_release(memory, raw, ((size_t)l->block_count + 1) * LMI_LATTICE_RAW * LMI_BLOCK, sizeof *raw);
+}
+
+bool lmi_lattice_weigh(lmi_memory *memory, lmi_lattice *l, const double *weights, const float *stiffness, bool stretch)
+{
+    double *raw = lmi_lattice_raw(memory, l, weights, stiffness);
+    bool ok = raw && keep_kinds(memory, l, raw, stretch);
+    lmi_lattice_raw_free(memory, l, raw);
     return ok;
 }

@@ -9,7 +9,8 @@
  * Pins are not counted, nor is lasting deformation: it is the body as it was made.
  */
 #include "base/guard.h"
-#include "world.h"
+#include "out/lattice_regions.h"
+#include "sample/lattice_modes.h"
 
 #include <string.h>
 
@@ -295,24 +296,47 @@ static void release(lm_world *world, modes *m)
     lmi_release(memory, m->beside, MOST_VECTORS, sizeof *m->beside);
 }
 
+static bool find_in_clusters(lm_world *world, lmi_body *body, double *slowest)
+{
+    modes m = {0};
+    bool ok = make(world, body, &m);
+    if (ok) {
+        *slowest = 1.0 - find_largest(&m);
+    }
+    release(world, &m);
+    return ok;
+}
+
+static bool find_in_lattice(lm_world *world, const lmi_body *body, double *slowest)
+{
+    float *stiffness = NULL;
+    bool ok = true;
+    if (body->stiffness) {
+        stiffness = lmi_allocate(&world->memory, body->place_count, sizeof *stiffness);
+        ok = stiffness != NULL;
+    }
+    if (stiffness) {
+        lmi_lattice_stiffness_by_place(body, stiffness);
+    }
+    double share = body->material.mode == LM_MODE_RIGID ? 0.0 : body->material.beta;
+    ok = ok && lmi_lattice_slowest(&world->memory, &body->lattice->shape, body->mass, stiffness, share, slowest);
+    lmi_release(&world->memory, stiffness, body->place_count, sizeof *stiffness);
+    return ok;
+}
+
 lm_result lm_body_get_slowest_mode(lm_world *world, lm_body_id id, float *share)
 {
     lmi_body *body = lmi_body_find(world, id, "lm_body_get_slowest_mode");
     if (!body) {
         return LM_ERROR_ID;
     }
-    if (body->lattice) {
-        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_get_slowest_mode: not for lattices");
-    }
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
-    modes m = {0};
-    bool ok = make(world, body, &m);
+    double slowest = 0.0;
+    bool ok = body->lattice ? find_in_lattice(world, body, &slowest) : find_in_clusters(world, body, &slowest);
     if (ok) {
-        double slowest = 1.0 - find_largest(&m);
         *share = (float)(slowest > 1.0 ? 1.0 : slowest < 0.0 ? 0.0 : slowest);
     }
-    release(world, &m);
     lmi_float_mode_leave(&host);
     return ok ? LM_OK : lmi_fail(world, LM_ERROR_MEMORY, "lm_body_get_slowest_mode: out of memory");
 }

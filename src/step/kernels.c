@@ -33,4 +33,5 @@ const lmi_kernels LMI_KERNEL(kernels) = {
                 .pull = LMI_KERNEL(lattice_pull),
                 .gather = LMI_KERNEL(lattice_gather),
                 .scatter = LMI_KERNEL(lattice_scatter)},
+    .skin_lattice = LMI_KERNEL(skin_lattice),
 };

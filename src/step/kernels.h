@@ -7,6 +7,7 @@
 #include "base/vec.h"
 #include "collide/solid.h"
 #include "limber/limber.h"
+#include "out/skin_lattice.h"
 #include "step/lattice_step.h"
 
 #include <stdatomic.h>
@@ -74,6 +75,7 @@ typedef struct lmi_kernels {
     void (*polar)(const float *B, const float *d, float *R, uint32_t blocks);
 
     lmi_lattice_kernels lattice;
+    lmi_skin_cells_function *skin_lattice;
 } lmi_kernels;
 
 /* Null when this build or this machine does not have the instruction set. */

@@ -332,7 +332,13 @@ LMI_INLINE void sweep_planes(const lmi_lattice_step *step, int first, int last, 
     }
 }
 
-/* A copy of the code for each small width with short runs, and one for all others. */
+/* A copy of the code for each small width with short runs, and one for all others. Under sanitizers that one is enough, and
+ * saves minutes of compiling. */
+#ifdef LIMBER_SANITIZED
+#define SHORT_WIDTH(l) 0
+#else
+#define SHORT_WIDTH(l) (lmi_lattice_run_stride(l) == LATTICE_SHORT_STRIDE ? lattice_width(l) : 0)
+#endif
 #define WITH_WIDTH(width, stride, call)                                                                                \
     {                                                                                                                  \
         const lattice_sizes sizes = {width, stride};                                                                   \
@@ -340,7 +346,7 @@ LMI_INLINE void sweep_planes(const lmi_lattice_step *step, int first, int last, 
         break;                                                                                                         \
     }
 #define FOR_SIZES(l, call)                                                                                             \
-    switch (lmi_lattice_run_stride(l) == LATTICE_SHORT_STRIDE ? lattice_width(l) : 0) {                                \
+    switch (SHORT_WIDTH(l)) {                                                                                          \
     case 1: WITH_WIDTH(1, LATTICE_SHORT_STRIDE, call)                                                                  \
     case 2: WITH_WIDTH(2, LATTICE_SHORT_STRIDE, call)                                                                  \
     case 3: WITH_WIDTH(3, LATTICE_SHORT_STRIDE, call)                                                                  \

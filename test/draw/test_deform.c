@@ -106,6 +106,51 @@ static void skins_agree_for_every_sampling(void **context)
     draw_close(d);
 }
 
+/* Lattices along each of the axes, solid and hollow, whose cells are all deformed differently. */
+static void skins_agree_on_lattices(void **context)
+{
+    (void)context;
+    draw *d = open_renderer(WIDTH, HEIGHT);
+    lm_world *world = make_world(-9.81);
+    random_state random = {11};
+    static const double sides[3][3] = {{0.6, 0.25, 0.15}, {0.15, 0.6, 0.25}, {0.25, 0.15, 0.6}};
+    for (int n = 0; n < 6; n++) {
+        const double *half = sides[n % 3];
+        lm_vec3 corners[8];
+        for (int k = 0; k < 8; k++) {
+            corners[k] =
+                to_float(ref_v(k & 1 ? half[0] : -half[0], k & 2 ? half[1] : -half[1], k & 4 ? half[2] : -half[2]));
+        }
+        static const uint32_t triangles[36] = {0, 2, 1, 1, 2, 3, 4, 5, 6, 5, 7, 6, 0, 1, 4, 1, 5, 4,
+                                               2, 6, 3, 3, 6, 7, 0, 4, 2, 2, 4, 6, 1, 3, 5, 3, 7, 5};
+        lm_body_def def = lm_body_def_default();
+        def.lattice.vertices = corners;
+        def.lattice.vertex_count = 8;
+        def.lattice.triangles = triangles;
+        def.lattice.triangle_count = 12;
+        def.lattice.spacing = 0.1f;
+        def.lattice.shell = n >= 3;
+        def.pose.position.x = 1.5 * n;
+        lm_body_id body = make_body(world, &def);
+        set_box_skin(world, body, LM_SKIN_PARTICLES, 7, half[0], half[1], half[2]);
+        randomise_state(world, body, &random, 0.03, 1.0);
+    }
+    for (int frame = 0; frame < 2; frame++) {
+        draw_settings settings = draw_settings_default();
+        settings.camera = draw_fit_camera(world, (double)WIDTH / HEIGHT);
+        image card = make_picture(d, world, &settings, WIDTH, HEIGHT);
+        assert_skins_agree(d, world, settings.camera.at);
+        settings.cpu_skin = true;
+        image host = make_picture(d, world, &settings, WIDTH, HEIGHT);
+        assert_at_most(mean_difference(&card, &host), 0.02);
+        image_free(&card);
+        image_free(&host);
+        assert_ok(lm_world_step(world, FRAME));
+    }
+    lm_world_destroy(world);
+    draw_close(d);
+}
+
 static void both_ways_give_one_picture(void **context)
 {
     (void)context;
@@ -253,9 +298,10 @@ static void speed_is_that_of_a_rigid_motion(void **context)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(skins_agree_in_every_state), cmocka_unit_test(skins_agree_for_every_sampling),
-        cmocka_unit_test(both_ways_give_one_picture), cmocka_unit_test(buffers_follow_the_world),
-        cmocka_unit_test(strain_is_stretch),          cmocka_unit_test(speed_is_that_of_a_rigid_motion),
+        cmocka_unit_test(skins_agree_on_lattices),         cmocka_unit_test(skins_agree_in_every_state),
+        cmocka_unit_test(skins_agree_for_every_sampling),  cmocka_unit_test(both_ways_give_one_picture),
+        cmocka_unit_test(buffers_follow_the_world),        cmocka_unit_test(strain_is_stretch),
+        cmocka_unit_test(speed_is_that_of_a_rigid_motion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

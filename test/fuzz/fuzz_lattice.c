@@ -33,7 +33,7 @@ static float take_float(input *in, bool any)
     return value;
 }
 
-#define MOST_CELLS 4096
+#define MOST_CELLS 512
 #define MOST_VERTICES 64
 
 typedef struct shape {
@@ -46,12 +46,12 @@ static void take_cells(input *in, lm_lattice *lattice, shape *s)
 {
     uint32_t cells = 1;
     for (int a = 0; a < 3; a++) {
-        lattice->counts[a] = take(in, 1) % 64;
+        lattice->counts[a] = take(in, 1) % 40;
         cells *= lattice->counts[a];
     }
     for (int a = 0; a < 3 && cells > MOST_CELLS; a++) {
-        cells = cells / lattice->counts[a] * 8;
-        lattice->counts[a] = 8;
+        cells = cells / lattice->counts[a] * 4;
+        lattice->counts[a] = 4;
     }
     for (uint32_t n = 0; n < MOST_CELLS; n += 8) {
         uint32_t bits = take(in, 1);
@@ -75,7 +75,7 @@ static void take_mesh(input *in, lm_lattice *lattice, shape *s)
     }
     lattice->vertices = s->vertices;
     lattice->triangles = s->triangles;
-    lattice->particles = take(in, 1) * 16;
+    lattice->particles = take(in, 1) * 2;
     lattice->shell = take(in, 1) & 1;
 }
 
@@ -126,7 +126,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     lm_body_def def = lm_body_def_default();
     uint32_t choice = take(&in, 1);
     def.lattice.width = take(&in, 1) % 10;
-    def.lattice.spacing = choice & 2 ? take_float(&in, true) : (float)(take(&in, 1) % 32) / 16.0f;
+    def.lattice.spacing = choice & 2 ? take_float(&in, true) : (float)(take(&in, 1) % 64) / 32.0f;
     def.material.mode = choice & 4 ? LM_MODE_RIGID : LM_MODE_LINEAR;
     def.mass = choice & 8 ? take_float(&in, true) : 1.0f;
     if (choice & 1) {

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static uint32_t small_count = 2000;
+
 /* ---- shapes ---- */
 
 static lmi_voxels cells_make(uint32_t x, uint32_t y, uint32_t z)
@@ -37,8 +39,30 @@ enum {
     SHAPE_SHELL,
     SHAPE_DUST,
     SHAPE_SLITS,
+    SHAPE_TUNNELS, /* a box with holes right through it, along each axis */
+    SHAPE_WINDING, /* a true spiral, one cell wide, with gaps of one cell */
+    SHAPE_LINES,   /* parts that are single lines of cells */
+    SHAPE_PARTS,   /* parts that touch at edges and corners only, or not at all */
     SHAPE_COUNT
 };
+
+/* Whether (x, y) is on a spiral that winds inwards from the corner of an n x m field, leaving every second turn free. */
+static bool on_spiral(uint32_t n, uint32_t m, uint32_t x, uint32_t y)
+{
+    int32_t low[2] = {0, 0}, high[2] = {(int32_t)n - 1, (int32_t)m - 1}, at[2] = {0, 0},
+            to[2] = {(int32_t)x, (int32_t)y};
+    for (int side = 0; low[0] <= high[0] && low[1] <= high[1]; side = (side + 1) % 4) {
+        int axis = side % 2, end = side < 2 ? high[axis] : low[axis], from = at[axis];
+        int32_t least = from < end ? from : end, most = from < end ? end : from;
+        if (to[1 - axis] == at[1 - axis] && to[axis] >= least && to[axis] <= most) return true;
+        at[axis] = end;
+        if (side == 0) low[1] += 2; /* the next turns stay clear of this one */
+        if (side == 1) high[0] -= 2;
+        if (side == 2) high[1] -= 2;
+        if (side == 3) low[0] += 2;
+    }
+    return false;
+}
 
 static bool shape_has(int shape, const uint32_t n[3], const uint32_t at[3], random_state *random)
 {
@@ -60,6 +84,11 @@ static bool shape_has(int shape, const uint32_t n[3], const uint32_t at[3], rand
     case SHAPE_SHELL: return r <= 1.0 && r > 0.55;
     case SHAPE_DUST: return random_below(random, 3) == 0;
     case SHAPE_SLITS: return !(x % 7 == 3 && z > 1);
+    case SHAPE_TUNNELS:
+        return !((y % 4 == 2 && z % 4 == 2) || (x % 5 == 2 && z % 5 == 3) || (x % 6 == 4 && y % 4 == 1));
+    case SHAPE_WINDING: return on_spiral(n[0], n[1], x, y);
+    case SHAPE_LINES: return (y % 3 == 0 && z % 3 == 0) || (x % 4 == 0 && y % 3 == 2 && z % 3 == 2);
+    case SHAPE_PARTS: return (x / 3 + y / 2 + z / 2) % 2 == 0;
     default: return true;
     }
 }
@@ -374,7 +403,27 @@ static void shapes_and_widths(void **state)
     }
     /* The shapes are what they are meant to be. */
     assert_int_equal(irregular[SHAPE_BOX], 0);
-    assert_true(irregular[SHAPE_COMB] > 0 && irregular[SHAPE_SPIRAL] > 0 && irregular[SHAPE_HOLES] > 0);
+    for (int shape = SHAPE_HOLES; shape < SHAPE_COUNT; shape++)
+        if (shape != SHAPE_SHELL) assert_true(irregular[shape] > 0);
+}
+
+/* Lines and single cells along every axis, and rows so long that they take another path. */
+static void thin_and_long(void **state)
+{
+    (void)state;
+    random_state random = {3};
+    uint32_t irregular = 0;
+    for (uint32_t width = 1; width <= LMI_LATTICE_MAX_WIDTH; width++) {
+        static const uint32_t sizes[][3] = {{1, 1, 1},   {40, 1, 1}, {1, 40, 1},  {1, 1, 40},  {17, 16, 1},
+                                            {1, 17, 15}, {20, 1, 9}, {300, 2, 1}, {1, 300, 2}, {2, 1, 300}};
+        for (size_t n = 0; n < sizeof sizes / sizeof *sizes; n++)
+            for (int shape = SHAPE_BOX; shape <= SHAPE_HOLES; shape++) {
+                lmi_voxels v = shape_make(shape, sizes[n][0], sizes[n][1], sizes[n][2], &random);
+                check_lattice(&v, width, &random, shape, &irregular);
+                free(v.bits);
+            }
+    }
+    assert_true(irregular > 0);
 }
 
 static void many_small(void **state)
@@ -382,7 +431,7 @@ static void many_small(void **state)
     (void)state;
     random_state random = {2};
     uint32_t irregular = 0;
-    for (int n = 0; n < 2000; n++) {
+    for (uint32_t n = 0; n < small_count; n++) {
         int shape = (int)random_below(&random, SHAPE_COUNT);
         lmi_voxels v = shape_make(shape, 1 + random_below(&random, 5), 1 + random_below(&random, 5),
                                   1 + random_below(&random, 5), &random);
@@ -392,8 +441,11 @@ static void many_small(void **state)
     assert_true(irregular > 100);
 }
 
-int main(void)
+/* The number of small ones may be given. */
+int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(shapes_and_widths), cmocka_unit_test(many_small)};
+    if (argc > 1) small_count = (uint32_t)strtoul(argv[1], NULL, 10);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(shapes_and_widths), cmocka_unit_test(thin_and_long),
+                                       cmocka_unit_test(many_small)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,7 +74,7 @@ static void follows_reference(void **state)
     (void)state;
     random_state random = {11};
     for (int kind = 0; kind < CELLS_COUNT; kind++)
-        for (uint32_t width = 1; width <= 4; width++) {
+        for (uint32_t width = 1; width <= 8; width++) {
             check_reference(kind, width, LM_MODE_RIGID, 0.0, &random);
             check_reference(kind, width, LM_MODE_RIGID, 0.3, &random);
             check_reference(kind, width, LM_MODE_LINEAR, 0.1, &random);

@@ -2,6 +2,7 @@
  * Everything that can be asked of a body, asked of lattices: the same answers as from clusters with the same regions, whatever
  * is done to both. And the smallest, longest, heaviest and farthest lattices that there may be.
  */
+#include "out/snapshot.h"
 #include "test/support/support.h"
 
 #include <math.h>
@@ -34,6 +35,7 @@ static pair pair_make(const uint32_t n[3], uint32_t width, lm_mode mode, double 
     memcpy(def.lattice.counts, n, sizeof def.lattice.counts);
     def.lattice.spacing = SPACING;
     def.lattice.width = width;
+    def.lattice.mass = LM_LATTICE_MASS_EQUAL; /* as the clusters it is compared with */
     def.lattice.first = (lm_vec3){0.3f, -0.1f, 0.7f};
     def.material.mode = mode;
     def.material.hertz = 4.0f;
@@ -420,7 +422,7 @@ static void meshes_far_away(void **state)
     def.lattice.triangles = faces, def.lattice.triangle_count = 4;
     def.lattice.spacing = 1e30f; /* one cell of that size would hold it */
     assert_result(lm_body_create(world, &def, &body), LM_ERROR_ARGUMENT);
-    def.lattice.spacing = 0.25f;
+    def.lattice.spacing = 0.3f; /* multiples of it are rounded by a hundredth of it there */
     for (int n = 0; n < 4; n++) corners[n].x += 1e5f;
     assert_ok(lm_body_create(world, &def, &body));
     for (int step = 0; step < 20; step++) assert_ok(lm_world_step(world, FRAME));
@@ -431,12 +433,133 @@ static void meshes_far_away(void **state)
     assert_ok(lm_body_get_positions(world, body, (lm_dvec3){1e5, 0, 0}, x));
     assert_ok(lm_body_get_rest_positions(world, body, rest));
     for (uint32_t n = 0; n < info.particles; n++) { /* it is made in double precision, and keeps its shape */
-        assert_near(x[n].x * 4.0f, roundf(x[n].x * 4.0f), 1e-3);
+        float spacings = (x[n].x - x[0].x) / 0.3f;
+        assert_near(spacings, roundf(spacings), 1e-3);
         assert_near(x[n].y, rest[n].y, 1e-3);
     }
     for (int n = 0; n < 4; n++) corners[n].x *= 1e30f;
     assert_true(lm_body_create(world, &def, &body) != LM_OK);
     lm_world_destroy(world);
+}
+
+/* ---- mixed worlds ---- */
+
+static lm_body_id add_comb(lm_world *world, uint32_t width, lm_mode mode, double x)
+{
+    const uint32_t n[3] = {9, 4, 2};
+    uint8_t *cells = comb(n);
+    lm_body_def def = def_of(cells, n[0], n[1], n[2], width, 0.15);
+    def.material.mode = mode;
+    def.pose.position = (lm_dvec3){x, 1.0, 0.0};
+    def.spin = (lm_vec3){1.0f, 2.0f, (float)x};
+    lm_body_id body = make_body(world, &def);
+    free(cells);
+    return body;
+}
+
+static lm_body_id add_cloud(lm_world *world, double z)
+{
+    random_state random = {9};
+    sample s = sample_make(SAMPLE_GRID, &random);
+    s.def.pose.position = (lm_dvec3){0.0, 1.0, z};
+    lm_body_id body = make_body(world, &s.def);
+    sample_free(&s);
+    return body;
+}
+
+/* Clusters, small lattices and one of several slabs, while bodies come and go; `save`: through a snapshot half-way. */
+static uint64_t come_and_go(lm_isa isa, uint32_t workers, bool save)
+{
+    lm_world *world = make_world_with(-9.81, isa, workers);
+    lm_collider_def floor = lm_collider_def_default();
+    lm_collider_id id;
+    assert_ok(lm_collider_create(world, &floor, &id));
+    uint8_t *cells = malloc(28 * 28 * 32);
+    memset(cells, 1, 28 * 28 * 32);
+    lm_body_def large = def_of(cells, 28, 28, 32, 1, 0.1);
+    large.pose.position = (lm_dvec3){-8.0, 0.2, 0.0};
+    lm_body_id cloud = add_cloud(world, 2.0), small = add_comb(world, 1, LM_MODE_RIGID, 0.0);
+    lm_body_id big = make_body(world, &large), other = add_comb(world, 3, LM_MODE_LINEAR, 3.0);
+    for (int frame = 0; frame < 20; frame++) {
+        if (frame == 3) assert_ok(lm_body_destroy(world, cloud));
+        if (frame == 5) assert_ok(lm_body_destroy(world, small));
+        if (frame == 6) small = add_comb(world, 2, LM_MODE_RIGID, 1.0);
+        if (frame == 8) cloud = add_cloud(world, -3.0);
+        if (frame == 11) assert_ok(lm_body_destroy(world, big));
+        if (frame == 13) big = make_body(world, &large);
+        if (frame == 15) assert_ok(lm_body_add_particle_force(world, other, 4, (lm_vec3){5.0f, 0.0f, 0.0f}));
+        if (frame == 10 || frame == 15) {
+            size_t size = lm_world_save_size(world);
+            void *bytes = malloc(size);
+            assert_ok(lm_world_save(world, bytes, size));
+            if (save) assert_ok(lm_world_load(world, bytes, size));
+            free(bytes);
+        }
+        assert_ok(lm_world_step(world, FRAME));
+    }
+    uint64_t hash = lm_world_hash(world);
+    lm_totals totals;
+    lm_world_get_totals(world, &totals);
+    assert_true(totals.finite);
+    lm_world_destroy(world);
+    free(cells);
+    return hash;
+}
+
+static void comings_and_goings(void **state)
+{
+    (void)state;
+    uint64_t expected = come_and_go(LM_ISA_BEST, 1, false);
+    for (uint32_t workers = 1; workers <= 5; workers++)
+        assert_true(come_and_go(LM_ISA_BEST, workers, workers % 2) == expected);
+    for (int isa = LM_ISA_SCALAR; isa < LM_ISA_COUNT; isa++)
+        if (lm_isa_supported((lm_isa)isa)) assert_true(come_and_go((lm_isa)isa, 3, isa % 2) == expected);
+}
+
+/* Every byte of a lattice's snapshot, changed behind the checksum's back: refused, or a world that holds together. */
+static void damaged_snapshots(void **state)
+{
+    (void)state;
+    lm_world *world = make_world(-9.81), *other = make_world(0.0);
+    lm_body_id body = add_comb(world, 2, LM_MODE_LINEAR, 0.0);
+    lm_vec3 corners[3] = {{0.05f, 0.06f, 0.0f}, {0.02f, 0.1f, 0.1f}, {0.3f, 0.0f, 0.07f}};
+    lm_skin_def skin = lm_skin_def_default();
+    skin.vertices = corners, skin.vertex_count = 3;
+    skin.triangles = (const uint32_t[]){0, 1, 2}, skin.triangle_count = 1;
+    assert_ok(lm_body_set_skin(world, body, &skin));
+    assert_ok(lm_world_step(world, FRAME));
+    size_t size = lm_world_save_size(world), taken = 0;
+    unsigned char *bytes = malloc(size), *changed = malloc(size);
+    assert_ok(lm_world_save(world, bytes, size));
+    lm_body_info info;
+    for (size_t n = LMI_SNAPSHOT_HEADER; n < size; n++) {
+        static const unsigned char flips[3] = {0xff, 0x01, 0x80};
+        memcpy(changed, bytes, size);
+        changed[n] ^= flips[n % 3];
+        lmi_snapshot_seal(changed, size);
+        lm_result result = lm_world_load(other, changed, size);
+        assert_true(result == LM_OK || result == LM_ERROR_FORMAT);
+        if (result != LM_OK || !lm_body_is_valid(other, body)) continue;
+        taken++;
+        assert_ok(lm_body_get_info(other, body, &info));
+        uint32_t offsets[4], riders[24];
+        if (info.skin_vertices == 3) {
+            assert_ok(lm_body_get_skin_riders(other, body, offsets, NULL, NULL));
+            assert_ok(lm_body_get_skin_riders(other, body, NULL, riders, NULL));
+            for (uint32_t k = 0; k < offsets[3]; k++) assert_true(riders[k] < info.particles);
+        }
+        if (lm_world_get_substeps(other) > 4) continue;
+        for (int step = 0; step < 2; step++) assert_ok(lm_world_step(other, FRAME));
+        lm_totals totals;
+        lm_world_get_totals(other, &totals);
+        assert_true(totals.finite);
+    }
+    print_message("%zu of %zu changes made another world\n", taken, size - LMI_SNAPSHOT_HEADER);
+    assert_true(taken > 0);
+    free(bytes);
+    free(changed);
+    lm_world_destroy(world);
+    lm_world_destroy(other);
 }
 
 int main(void)
@@ -448,6 +571,8 @@ int main(void)
         cmocka_unit_test(tiny_huge_and_far),
         cmocka_unit_test(refused),
         cmocka_unit_test(meshes_far_away),
+        cmocka_unit_test(comings_and_goings),
+        cmocka_unit_test(damaged_snapshots),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

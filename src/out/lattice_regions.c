@@ -1,0 +1,130 @@
+/*
+ * The regions of a lattice one by one, for callers: their members, their affine fits, and their stiffness.
+ *
+ * A step never lists them (sample/lattice.h). Here each is found again by its steps from cell to cell, which takes as long
+ * as it has members. Regions come in the order of the caller's particles; repetitions are left out.
+ */
+#include "out/lattice_regions.h"
+
+#include <string.h>
+
+#define SIDE (2 * LMI_LATTICE_MAX_WIDTH + 1)
+
+static bool is_region(const lmi_lattice *l, uint32_t place)
+{
+    return l->active[place / LMI_BLOCK] >> (place % LMI_BLOCK) & 1;
+}
+
+void lmi_lattice_regions(const lmi_body *body, uint32_t *offsets, uint32_t *members)
+{
+    const lmi_lattice *l = &body->lattice->shape;
+    uint32_t region = 0, used = 0;
+    for (uint32_t n = 0; n < body->particle_count; n++) {
+        uint32_t in[SIDE * SIDE * SIDE];
+        if (!is_region(l, body->place[n])) {
+            continue;
+        }
+        uint32_t count = lmi_lattice_region(l, body->place[n], in);
+        for (uint32_t k = 0; members && k < count; k++) {
+            members[used + k] = body->order[in[k]];
+        }
+        if (offsets) {
+            offsets[region++] = used;
+        }
+        used += count;
+    }
+    if (offsets) {
+        offsets[region] = used;
+    }
+}
+
+/* --- fits --- */
+
+/* A = B Q^-1; Q is symmetric and has an inverse, since the corners of a cell span space. */
+static void divide(double b[3][3], double q[3][3], double a[3][3])
+{
+    double cofactor[3][3], det = 0.0;
+    for (int i = 0; i < 9; i++) {
+        int r = i / 3, c = i % 3, r1 = (r + 1) % 3, r2 = (r + 2) % 3, c1 = (c + 1) % 3, c2 = (c + 2) % 3;
+        cofactor[r][c] = q[r1][c1] * q[r2][c2] - q[r1][c2] * q[r2][c1];
+    }
+    for (int k = 0; k < 3; k++) {
+        det += q[0][k] * cofactor[0][k];
+    }
+    for (int i = 0; i < 9; i++) {
+        const double *row = b[i / 3], *column = cofactor[i % 3];
+        a[i / 3][i % 3] = (row[0] * column[0] + row[1] * column[1] + row[2] * column[2]) / det;
+    }
+}
+
+/* The best affine map of a region's rest positions to where its particles are. */
+static void fit(const lmi_body *body, uint32_t place, lm_dvec3 from, lm_region_transform *out)
+{
+    uint32_t in[SIDE * SIDE * SIDE], count = lmi_lattice_region(&body->lattice->shape, place, in);
+    lm_dvec3 rest = lm_dvec3_zero(), at = rest;
+    double mass = 0.0, b[3][3] = {{0}}, q[3][3] = {{0}}, a[3][3];
+    for (uint32_t n = 0; n < count; n++) {
+        const float *x = body->x + (size_t)in[n] * 4;
+        mass += x[3];
+        rest = dvec_add(rest, dvec_scale(dvec_from(body->rest[in[n]]), x[3]));
+        at = dvec_add(at, dvec_scale(dvec(x[0], x[1], x[2]), x[3]));
+    }
+    rest = dvec_scale(rest, 1.0 / mass);
+    at = dvec_scale(at, 1.0 / mass);
+    for (uint32_t n = 0; n < count; n++) {
+        const float *x = body->x + (size_t)in[n] * 4;
+        lm_dvec3 d = dvec_sub(dvec_from(body->rest[in[n]]), rest), p = dvec_sub(dvec(x[0], x[1], x[2]), at);
+        double to[3] = {p.x, p.y, p.z}, is[3] = {d.x, d.y, d.z};
+        for (int i = 0; i < 9; i++) {
+            b[i / 3][i % 3] += x[3] * to[i / 3] * is[i % 3];
+            q[i / 3][i % 3] += x[3] * is[i / 3] * is[i % 3];
+        }
+    }
+    divide(b, q, a);
+    memset(out, 0, sizeof *out);
+    out->centre = vec_from(rest);
+    out->constant = vec_from(dvec_add(from, at));
+    for (int i = 0; i < 9; i++) {
+        out->linear[i] = (float)a[i / 3][i % 3];
+    }
+}
+
+void lmi_lattice_transforms(const lmi_body *body, lm_dvec3 from, lm_region_transform *transforms)
+{
+    uint32_t region = 0;
+    for (uint32_t n = 0; n < body->particle_count; n++) {
+        if (is_region(&body->lattice->shape, body->place[n])) {
+            fit(body, body->place[n], from, &transforms[region++]);
+        }
+    }
+}
+
+/* --- stiffness --- */
+
+void lmi_lattice_stiffness_of(const lmi_body *body, const float *values, float *shares)
+{
+    uint32_t region = 0;
+    for (uint32_t n = 0; n < body->particle_count; n++) {
+        uint32_t in[SIDE * SIDE * SIDE];
+        double sum = 0.0, mass = 0.0;
+        if (!is_region(&body->lattice->shape, body->place[n])) {
+            continue;
+        }
+        uint32_t count = lmi_lattice_region(&body->lattice->shape, body->place[n], in);
+        for (uint32_t k = 0; k < count; k++) {
+            sum += (double)values[body->order[in[k]]] * body->mass[in[k]];
+            mass += body->mass[in[k]];
+        }
+        float share = (float)(sum / mass);
+        shares[region++] = share > 1.0f ? 1.0f : share;
+    }
+}
+
+void lmi_lattice_stiffness_by_place(const lmi_body *body, float *by_place)
+{
+    uint32_t region = 0;
+    for (uint32_t n = 0; n < body->particle_count; n++) {
+        uint32_t place = body->place[n];
+        by_place[place] = is_region(&body->lattice->shape, place) ? body->stiffness[region++] : 0.0f;
+    }
+}

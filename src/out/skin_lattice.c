@@ -1,0 +1,138 @@
+/*
+ * Vertices and normals of a lattice's surface. A kernel: compiled for each instruction set, a vertex in each lane.
+ *
+ *   x(X) = sum over the corners of the cell of phi_i(X) x_i        phi trilinear, u, v, w the place in the cell
+ *   F    = dx/dX = sum of x_i (grad phi_i)^T                       columns fx, fy, fz, in units of the spacing
+ *   n    = F U x F V / |...| = cof(F) N / |cof(F) N|               for the rest normal N = U x V
+ *
+ * Reads particles, riders, weights and rest normals; writes positions and normals. Rivers and James 2007,
+ * equations 15 and 16: their pair of tangents is any pair with U x V = N, so the cofactors do without one.
+ *
+ * Corners are interpolated along x, then y, then z. Differences along an axis are needed for that anyway, and are what F is
+ * made of. Lanes never meet, so every width gives the same bits.
+ */
+#include "out/skin_lattice.h"
+#include "step/kernel_names.h"
+
+#include <string.h>
+
+/* One block of vertices, a row for each number. */
+typedef struct block_in {
+    uint32_t corner[8][LMI_BLOCK];
+    _Alignas(64) float place[3][LMI_BLOCK]; /* in the cell, 0 to 1 unless it is outside */
+    _Alignas(64) float normal[3][LMI_BLOCK];
+} block_in;
+
+typedef struct block_out {
+    _Alignas(64) float position[LMI_BLOCK][4];
+    _Alignas(64) float normal[LMI_BLOCK][4];
+} block_out;
+
+/* The weights of corners on one side add up to the share of that side. Lanes past the end repeat the last vertex. */
+static void read_block(const lmi_skin_cells *cells, uint32_t first, block_in *in)
+{
+    for (uint32_t lane = 0; lane < LMI_BLOCK; lane++) {
+        uint32_t n = first + lane < cells->count ? first + lane : cells->count - 1;
+        const uint32_t *riders = cells->riders + (size_t)n * 8;
+        const float *w = cells->weights + (size_t)n * 8;
+        for (int k = 0; k < 8; k++) {
+            in->corner[k][lane] = riders[k];
+        }
+        in->place[0][lane] = (w[1] + w[3]) + (w[5] + w[7]);
+        in->place[1][lane] = (w[2] + w[3]) + (w[6] + w[7]);
+        in->place[2][lane] = (w[4] + w[5]) + (w[6] + w[7]);
+        in->normal[0][lane] = cells->rest_normals[n].x;
+        in->normal[1][lane] = cells->rest_normals[n].y;
+        in->normal[2][lane] = cells->rest_normals[n].z;
+    }
+}
+
+/* One coordinate: where the vertex is, and its change over a cell along x, y and z. */
+static inline vf interpolate(const vf c[8], const vf place[3], vf change[3])
+{
+    vf along_x[4], at[4], along_y[2], face[2], slope[2];
+    for (int k = 0; k < 4; k++) { /* the four edges along x */
+        along_x[k] = c[2 * k + 1] - c[2 * k];
+        at[k] = c[2 * k] + place[0] * along_x[k];
+    }
+    for (int k = 0; k < 2; k++) { /* the faces below and above */
+        along_y[k] = at[2 * k + 1] - at[2 * k];
+        face[k] = at[2 * k] + place[1] * along_y[k];
+        slope[k] = along_x[2 * k] + place[1] * (along_x[2 * k + 1] - along_x[2 * k]);
+    }
+    change[0] = slope[0] + place[2] * (slope[1] - slope[0]);
+    change[1] = along_y[0] + place[2] * (along_y[1] - along_y[0]);
+    change[2] = face[1] - face[0];
+    return face[0] + place[2] * change[2];
+}
+
+/* n = cof(F) N, to length 1; zero where the cell is flat or there is no normal at rest. */
+static inline void turn_normal(vf F[3][3], const vf rest[3], vf out[3])
+{
+    for (int i = 0; i < 3; i++) {
+        int j = (i + 1) % 3, k = (i + 2) % 3;
+        vf x = F[j][1] * F[k][2] - F[k][1] * F[j][2];
+        vf y = F[j][2] * F[k][0] - F[k][2] * F[j][0];
+        vf z = F[j][0] * F[k][1] - F[k][0] * F[j][1];
+        out[i] = x * rest[0] + y * rest[1] + z * rest[2];
+    }
+    /* Squares of what is almost flat would vanish. */
+    vf largest = vf_max(vf_max(vf_abs(out[0]), vf_abs(out[1])), vf_abs(out[2]));
+    vm any = vf_lt(vf_set1(1e-30f), largest);
+    vf divisor = vf_select(any, largest, vf_set1(1.0f));
+    for (int i = 0; i < 3; i++) {
+        out[i] = out[i] / divisor;
+    }
+    vf length = vf_sqrt(out[0] * out[0] + out[1] * out[1] + out[2] * out[2]);
+    for (int i = 0; i < 3; i++) {
+        out[i] = vf_select(any, out[i] / vf_select(any, length, vf_set1(1.0f)), vf_set1(0.0f));
+    }
+}
+
+static void carry_block(const lmi_skin_cells *cells, const block_in *in, block_out *out)
+{
+    const vf per_spacing = vf_set1(cells->per_spacing), zero = vf_set1(0.0f);
+    for (uint32_t lane = 0; lane < LMI_BLOCK; lane += LMI_LANES) {
+        vf corner[8][4], place[3], rest[3], position[3], F[3][3], normal[3];
+        for (int k = 0; k < 8; k++) {
+            vf_gather4(cells->x, in->corner[k] + lane, corner[k]);
+        }
+        for (int a = 0; a < 3; a++) {
+            place[a] = vf_load(in->place[a] + lane);
+            rest[a] = vf_load(in->normal[a] + lane);
+        }
+        for (int i = 0; i < 3; i++) {
+            vf c[8], change[3];
+            for (int k = 0; k < 8; k++) {
+                c[k] = corner[k][i];
+            }
+            position[i] = interpolate(c, place, change);
+            for (int a = 0; a < 3; a++) {
+                F[i][a] = change[a] * per_spacing;
+            }
+        }
+        turn_normal(F, rest, normal);
+        vf_store4(out->position[lane], position[0], position[1], position[2], zero);
+        vf_store4(out->normal[lane], normal[0], normal[1], normal[2], zero);
+    }
+}
+
+static void write_block(const float *from, uint32_t count, lm_vec3 *to)
+{
+    for (uint32_t lane = 0; to && lane < count; lane++) {
+        memcpy(&to[lane], from + 4 * (size_t)lane, sizeof to[lane]);
+    }
+}
+
+void LMI_KERNEL(skin_lattice)(const lmi_skin_cells *cells)
+{
+    block_in in;
+    block_out out;
+    for (uint32_t first = 0; first < cells->count; first += LMI_BLOCK) {
+        uint32_t count = cells->count - first < LMI_BLOCK ? cells->count - first : LMI_BLOCK;
+        read_block(cells, first, &in);
+        carry_block(cells, &in, &out);
+        write_block(out.position[0], count, cells->positions ? cells->positions + first : NULL);
+        write_block(out.normal[0], count, cells->normals ? cells->normals + first : NULL);
+    }
+}
