@@ -32,14 +32,33 @@ static inline vf vf_load(const float *p) { return _mm512_load_ps(p); }
 static inline vf vf_loadu(const float *p) { return _mm512_loadu_ps(p); }
 static inline void vf_store(float *p, vf a) { _mm512_store_ps(p, a); }
 
-/* Two aligned loads and a shuffle: a load across two lines that were written a moment ago waits for both to reach the cache. */
-static inline vf vf_near(const float *p, int k)
+/* 16 floats from the k-th of two vectors on. */
+static inline __attribute__((always_inline)) vf lmi_align(vf low, vf high, int k)
 {
+    __m512i l = _mm512_castps_si512(low), h = _mm512_castps_si512(high);
+#define LMI_ALIGN(n)                                                                                                   \
+    case n: return _mm512_castsi512_ps(_mm512_alignr_epi32(h, l, n))
+    switch (__builtin_constant_p(k) ? k : 0) {
+        LMI_ALIGN(1);
+        LMI_ALIGN(2);
+        LMI_ALIGN(3);
+        LMI_ALIGN(13);
+        LMI_ALIGN(14);
+        LMI_ALIGN(15);
+    default: break;
+    }
+#undef LMI_ALIGN
     static const int32_t from[32] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
                                      16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
-    __m512i index = _mm512_loadu_si512(from + (k < 0 ? LMI_BLOCK + k : k));
+    return _mm512_permutex2var_ps(low, _mm512_loadu_si512(from + k), high);
+}
+
+/* Two aligned loads and a shuffle: a load across two lines that were written a moment ago waits for both to reach the cache.
+ * Always in line, so that a distance that is known chooses the shuffle; those of small widths have a cheap one. */
+static inline __attribute__((always_inline)) vf vf_near(const float *p, int k)
+{
     const float *low = k < 0 ? p - LMI_BLOCK : p;
-    return _mm512_permutex2var_ps(_mm512_load_ps(low), index, _mm512_load_ps(low + LMI_BLOCK));
+    return lmi_align(_mm512_load_ps(low), _mm512_load_ps(low + LMI_BLOCK), k < 0 ? LMI_BLOCK + k : k);
 }
 static inline vf vf_min(vf a, vf b) { return _mm512_min_ps(a, b); }
 static inline vf vf_max(vf a, vf b) { return _mm512_max_ps(a, b); }
@@ -52,6 +71,7 @@ static inline vm vm_not(vm a) { return (vm)~a; }
 static inline bool vm_any(vm a) { return a != 0; }
 static inline uint32_t vm_bits(vm a) { return a; }
 static inline vf vf_select(vm m, vf yes, vf no) { return _mm512_mask_blend_ps(m, no, yes); }
+static inline vm vm_lane(int lane) { return (vm)(1u << lane); }
 
 /* In each quarter of four registers: four records of x y z w become rows of x, y, z and w. */
 static inline void lmi_transpose_quarters(vf r0, vf r1, vf r2, vf r3, vf out[4])
@@ -137,6 +157,11 @@ static inline vm vm_not(vm a) { return _mm256_xor_ps(a, _mm256_castsi256_ps(_mm2
 static inline uint32_t vm_bits(vm a) { return (uint32_t)_mm256_movemask_ps(a); }
 static inline bool vm_any(vm a) { return vm_bits(a) != 0; }
 static inline vf vf_select(vm m, vf yes, vf no) { return _mm256_blendv_ps(no, yes, m); }
+static inline vm vm_lane(int lane)
+{
+    __m256i all = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    return _mm256_castsi256_ps(_mm256_cmpeq_epi32(all, _mm256_set1_epi32(lane)));
+}
 
 static inline void lmi_transpose_halves(vf r0, vf r1, vf r2, vf r3, vf out[4])
 {
@@ -201,6 +226,10 @@ static inline vm vm_not(vm a) { return _mm_xor_ps(a, _mm_castsi128_ps(_mm_set1_e
 static inline uint32_t vm_bits(vm a) { return (uint32_t)_mm_movemask_ps(a); }
 static inline bool vm_any(vm a) { return vm_bits(a) != 0; }
 static inline vf vf_select(vm m, vf yes, vf no) { return _mm_or_ps(_mm_and_ps(m, yes), _mm_andnot_ps(m, no)); }
+static inline vm vm_lane(int lane)
+{
+    return _mm_castsi128_ps(_mm_cmpeq_epi32(_mm_setr_epi32(0, 1, 2, 3), _mm_set1_epi32(lane)));
+}
 
 static inline void lmi_transpose(vf r0, vf r1, vf r2, vf r3, vf out[4])
 {
@@ -257,6 +286,7 @@ static inline vm vm_not(vm a) { return !a; }
 static inline bool vm_any(vm a) { return a; }
 static inline uint32_t vm_bits(vm a) { return a; }
 static inline vf vf_select(vm m, vf yes, vf no) { return m ? yes : no; }
+static inline vm vm_lane(int lane) { return lane == 0; }
 
 static inline void vf_load4(const float *p, vf out[4])
 {
@@ -286,7 +316,7 @@ static inline void vf_store4(float *p, vf x, vf y, vf z, vf w)
 /* vf_load and vf_store want addresses that are multiples of their size, vf_loadu takes any. vf_near loads from k floats beyond
  * an address that is such a multiple, |k| <= LMI_BLOCK; whole blocks on both sides of it must be there.
  *
- * vf_load4 and vf_store4 read and write LMI_LANES consecutive records of x y z w; vf_gather4 reads the records named by
+ * vm_lane is one lane of LMI_LANES. vf_load4 and vf_store4 read and write LMI_LANES consecutive records of x y z w; vf_gather4 reads the records named by
  * LMI_LANES indices. */
 
 /* lmi_name_avx512 and so on: each instruction set has its own copy of a kernel. */

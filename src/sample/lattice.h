@@ -67,20 +67,21 @@ typedef struct lmi_lattice_lists {
 /* Channels of the constants of a block: of its lanes as regions, and as particles. All lengths are in spacings, all masses
  * in units of the body's mean. */
 enum {
-    LMI_LATTICE_INVERSE_MASS = 0, /* 1 / sum m~                                    */
-    LMI_LATTICE_CENTRE = 1,       /* of the region from its own particle         3 */
-    LMI_LATTICE_SCALE = 4,        /* brings the singular values of the moments near 1 */
-    LMI_LATTICE_SPREAD = 5,       /* 1 / its square */
-    LMI_LATTICE_REST = 6,         /* rest moments: xx yy zz xy yz zx             6 */
-    LMI_LATTICE_RHO = 12,         /* the region's share of the stiffness; 0: no region */
-    LMI_LATTICE_SHARE = 13,       /* of the particle: 1 / |R(i)| */
-    LMI_LATTICE_HOLD = 14,        /* mean of rho over its regions */
-    LMI_LATTICE_CONSTANTS = 15,
+    LMI_LATTICE_INVERSE_MASS = 0,   /* 1 / sum m~                                  */
+    LMI_LATTICE_CENTRE = 1,         /* of the region from its own particle       3 */
+    LMI_LATTICE_SCALE = 4,          /* a: with b it brings the singular values of the moments near 1 */
+    LMI_LATTICE_SPREAD = 5,         /* b / a */
+    LMI_LATTICE_INVERSE_SQUARE = 6, /* 1 / a² */
+    LMI_LATTICE_REST = 7,           /* rest moments: xx yy zz xy yz zx           6 */
+    LMI_LATTICE_RHO = 13,           /* the region's share of the stiffness; 0: no region */
+    LMI_LATTICE_SHARE = 14,         /* of the particle: 1 / |R(i)| */
+    LMI_LATTICE_HOLD = 15,          /* mean of rho over its regions, by m~ of the particle */
+    LMI_LATTICE_CONSTANTS = 16,
     /* For fits that follow stretch, besides: */
-    LMI_LATTICE_WHITEN = 15,       /* root of the rest covariance, symmetric     6 */
-    LMI_LATTICE_COLOUR = 21,       /* its inverse                                6 */
-    LMI_LATTICE_INVERSE_EDGE = 27, /* of a cube of the rest volume               1 */
-    LMI_LATTICE_ALL_CONSTANTS = 28,
+    LMI_LATTICE_WHITEN = 16,       /* root of the rest covariance, symmetric     6 */
+    LMI_LATTICE_COLOUR = 22,       /* its inverse                                6 */
+    LMI_LATTICE_INVERSE_EDGE = 28, /* of a cube of the rest volume               1 */
+    LMI_LATTICE_ALL_CONSTANTS = 29,
 };
 
 typedef struct lmi_lattice {
@@ -122,11 +123,10 @@ typedef struct lmi_lattice {
     uint32_t kept_count;
 
     /* Room for what a sweep leaves to a later part of itself. */
-    float *kept_sums;         /* [kept][most_places][6][LMI_BLOCK] */
-    float *irregular_moments; /* [irregular][LMI_BLOCK] corrections of the 12 moments */
-    float *
-        irregular_transforms; /* [irregular + 1][LMI_BLOCK] q, T column by column, four floats each; the last is zero */
-    float *corrections;       /* [scatter owners][4] of the sums for particles */
+    float *kept_sums;            /* [kept][most_places][6][LMI_BLOCK] */
+    float *irregular_moments;    /* [irregular][LMI_BLOCK] corrections of the 12 moments */
+    float *irregular_transforms; /* [irregular + 1][LMI_BLOCK] q, then T column by column, 12 floats; the last is zero */
+    float *corrections;          /* [scatter owners][4] of the sums for particles */
 
     /* Constants of blocks; blocks with the same ones share them. */
     uint32_t *constants_of; /* [blocks + 1] index into `constants` */
@@ -199,7 +199,7 @@ enum {
     LMI_LATTICE_RAW_MASS = 0,   /* sum m~                                  */
     LMI_LATTICE_RAW_FIRST = 1,  /* sum m~ k                              3 */
     LMI_LATTICE_RAW_SECOND = 4, /* sum m~ k k^T: xx yy zz xy yz zx       6 */
-    LMI_LATTICE_RAW_RHO = 10,   /* the last three as above */
+    LMI_LATTICE_RAW_RHO = 10,   /* the last three as LMI_LATTICE_RHO, _SHARE and _HOLD */
     LMI_LATTICE_RAW_SHARE = 11,
     LMI_LATTICE_RAW_HOLD = 12,
     LMI_LATTICE_RAW = 13

@@ -361,7 +361,8 @@ static void collect_plane(const lmi_lattice_match *m, const double *u, uint32_t 
     for (uint32_t block = l->plane_block[z]; block < l->plane_block[z + 1]; block++) {
         const double *raw = m->raw + (size_t)block * LMI_LATTICE_RAW * B;
         for (int n = 0; n < 3 * B; n++) {
-            double share = raw[LMI_LATTICE_RAW_SHARE * B + n % B], hold = raw[LMI_LATTICE_RAW_HOLD * B + n % B];
+            double share = raw[LMI_LATTICE_RAW_SHARE * B + n % B];
+            double hold = raw[LMI_LATTICE_RAW_HOLD * B + n % B] * m->weights[(size_t)block * B + (size_t)(n % B)];
             double *at = &to[(size_t)block * 3 * B + (size_t)n];
             *at = hold * u[(size_t)block * 3 * B + (size_t)n] - share * *at;
         }

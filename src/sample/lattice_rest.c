@@ -154,7 +154,8 @@ static double sum_of_shares(const lmi_lattice *l, const float *stiffness, uint32
     return sum;
 }
 
-static void fill_shares(const lmi_lattice *l, const float *stiffness, double *raw, uint32_t *members)
+static void fill_shares(const lmi_lattice *l, const double *weights, const float *stiffness, double *raw,
+                        uint32_t *members)
 {
     for (uint32_t n = 0; n < l->block_count * LMI_BLOCK; n++) {
         double *to = raw + (size_t)(n / LMI_BLOCK) * LMI_LATTICE_RAW * LMI_BLOCK + n % LMI_BLOCK;
@@ -163,9 +164,8 @@ static void fill_shares(const lmi_lattice *l, const float *stiffness, double *ra
         double share = occupied ? 1.0 / l->degree[n] : 0.0;
         to[LMI_LATTICE_RAW_RHO * LMI_BLOCK] = !active ? 0.0 : stiffness ? (double)stiffness[n] : 1.0;
         to[LMI_LATTICE_RAW_SHARE * LMI_BLOCK] = share;
-        to[LMI_LATTICE_RAW_HOLD * LMI_BLOCK] = !occupied   ? 0.0
-                                               : stiffness ? share * sum_of_shares(l, stiffness, n, members)
-                                                           : 1.0;
+        double hold = stiffness && occupied ? share * sum_of_shares(l, stiffness, n, members) : 1.0;
+        to[LMI_LATTICE_RAW_HOLD * LMI_BLOCK] = weights[n] > 0.0 ? hold / weights[n] : 0.0;
         for (int i = 0; !occupied && i < LMI_LATTICE_RAW_RHO; i++) { /* a sum beside the body belongs to nobody */
             to[i * LMI_BLOCK] = 0.0;
         }
@@ -203,10 +203,12 @@ static void finish_lane(const double *raw, bool stretch, float *out)
     for (int k = 0; k < 3; k++) { /* the corners of a cell span space: none is 0, but for rounding */
         values[k] = values[k] > 1e-9 * values[0] ? values[k] : 1e-9 * values[0];
     }
-    double scale = 1.0 / sqrt(values[0] * values[2]);
+    /* a v + b / v for the largest and the smallest is as far above 1 as for the middle one below it. */
+    double spread = values[0] * values[2], scale = 2.0 / (values[0] + values[2] + values[1] + spread / values[1]);
     out[LMI_LATTICE_INVERSE_MASS * LMI_BLOCK] = any ? (float)(1.0 / mass) : 0.0f;
     out[LMI_LATTICE_SCALE * LMI_BLOCK] = (float)scale;
-    out[LMI_LATTICE_SPREAD * LMI_BLOCK] = (float)(1.0 / (scale * scale));
+    out[LMI_LATTICE_SPREAD * LMI_BLOCK] = (float)spread;
+    out[LMI_LATTICE_INVERSE_SQUARE * LMI_BLOCK] = (float)(1.0 / (scale * scale));
     for (int i = 0; i < 6; i++) {
         out[(LMI_LATTICE_REST + i) * LMI_BLOCK] = (float)q[i];
     }
@@ -319,7 +321,7 @@ double *lmi_lattice_raw(lmi_memory *memory, const lmi_lattice *l, const double *
     }
     if (ok) {
         correct_irregular(l, weights, raw);
-        fill_shares(l, stiffness, raw, members);
+        fill_shares(l, weights, stiffness, raw, members);
     }
     lmi_release(memory, s.z, 3 * s.z_stride, sizeof *s.z);
     lmi_release(memory, s.y, 6 * s.y_stride, sizeof *s.y);

@@ -11,9 +11,11 @@
  * A repetition or an empty lane has rho = 0, and so makes nothing. Rivers and James 2007, section 3.2.
  *
  * The rotation comes from Newton's iteration X <- (X + cof X / det X) / 2 for the polar decomposition (N. J. Higham 1986),
- * which squares the error and mends its own rounding. Moments are scaled so that at rest their singular values are near 1;
- * all iterates but the first have singular values of at least 1, so that det X - 1 bounds what is left. Lanes that are turned inside out, nearly singular or strained
- * manyfold go to step/polar.c, which knows what to do with them.
+ * which squares the error and mends its own rounding. Its first step is X <- a X + b cof X / det X instead: the singular
+ * values of the rest moments are known, and a and b bring them nearest to 1 at once (exactly, where two of them are equal:
+ * inside a body, and at its faces and edges). A region at a surface is so as quick to fit as one inside. All later iterates
+ * have singular values of at least 1, so that det X - 1 bounds what is left. Lanes that are turned inside out, nearly
+ * singular or strained manyfold go to step/polar.c, which knows what to do with them.
  */
 #ifndef LMI_LATTICE_FIT_H
 #define LMI_LATTICE_FIT_H
@@ -26,11 +28,11 @@
 /* Below this determinant (1 is about the rest shape) Newton's iteration is not tried. */
 #define LATTICE_LEAST_VOLUME 2e-2f
 
-/* Steps that all lanes take, and those that lanes take that are not settled by then. A lane is settled by the step that starts
- * at a determinant this near to 1: it leaves less than 2e-7. */
-#define LATTICE_STEPS 4
+/* All lanes take three steps, lanes that are not settled by then a fourth, and few up to this many more. A lane is settled
+ * by the step that starts at a determinant this near to 1: it leaves less than 5e-7, and what it leaves is a stretch, not a
+ * turn. Three steps are enough for strains of a quarter inside a body. */
 #define LATTICE_FURTHER 5
-#define LATTICE_SETTLED 6e-4f
+#define LATTICE_SETTLED 1e-3f
 
 typedef struct lattice_material {
     bool stretch; /* linear: the constants for it are there */
@@ -88,35 +90,47 @@ static __attribute__((noinline)) vmat3 lattice_rotation_further(vmat3 a, vmat3 x
     return others ? lattice_rotation_otherwise(a, x, others) : x;
 }
 
-/* The rotation of `a`, times *by. Instead of halving each step the iterates are left to grow: Y = X 2^n / scale after n steps,
- * so that a step is Y + cof Y / (scale² det Y) 4^n. That saves a quarter of the products; powers of two change no bits. */
+/* One step of iterates that are left to grow (below). */
+LMI_INLINE vmat3 lattice_grow(vmat3 y, vf spread, vf *det)
+{
+    vmat3 c = vmat_cofactors(y);
+    *det = vmat_determinant(y, c);
+    vf share = spread / *det;
+    for (int i = 0; i < 9; i++) {
+        y.m[i] = y.m[i] + share * c.m[i];
+    }
+    return y;
+}
+
+/* The rotation of `a`, times *by. Instead of halving each step the iterates are left to grow: after n steps they are
+ * Y = X 2^(n - 1) / scale, so that a step is Y + cof Y / (scale² det Y) 4^(n - 1). That saves a quarter of the products;
+ * powers of two change no bits. What a lane gets does not depend on its neighbours. */
 LMI_INLINE vmat3 lattice_rotation(vmat3 a, const float *constants, vf *by)
 {
-    vf scale = vf_load(constants + LMI_LATTICE_SCALE * LMI_BLOCK);
-    vf spread = vf_load(constants + LMI_LATTICE_SPREAD * LMI_BLOCK), cube = scale * scale * scale;
-    vf first = vf_set1(0.0f), last = first;
-    vmat3 y = a;
-    for (int n = 0; n < LATTICE_STEPS; n++) {
-        vmat3 c = vmat_cofactors(y);
-        vf det = vmat_determinant(y, c), share = vf_set1((float)(1 << 2 * n)) * spread / det;
+    const vf one = vf_set1(1.0f), two = vf_set1(2.0f), near = vf_set1(LATTICE_SETTLED);
+    vf scale = vf_load(constants + LMI_LATTICE_SCALE * LMI_BLOCK), cube = scale * scale * scale, first, det;
+    vf square = vf_load(constants + LMI_LATTICE_INVERSE_SQUARE * LMI_BLOCK);
+    vmat3 y = lattice_grow(a, vf_load(constants + LMI_LATTICE_SPREAD * LMI_BLOCK), &first);
+    y = lattice_grow(y, square, &det);
+    y = lattice_grow(y, vf_set1(4.0f) * square, &det);
+    *by = scale * vf_set1(0.25f);
+    vm sound = vf_lt(vf_set1(LATTICE_LEAST_VOLUME), first * (vf_set1(8.0f) * cube));
+    vm settled = vf_lt(vf_abs(det * (vf_set1(0.125f) * cube) - one), near), done = vm_and(sound, settled);
+    if (vm_any(vm_not(done))) {
+        vmat3 next = lattice_grow(y, vf_set1(16.0f) * square, &det);
         for (int i = 0; i < 9; i++) {
-            y.m[i] = y.m[i] + share * c.m[i];
+            y.m[i] = vf_select(settled, two * y.m[i], next.m[i]);
         }
-        if (n == 0) {
-            first = det * cube;
+        *by = scale * vf_set1(0.125f);
+        settled = vm_or(settled, vf_lt(vf_abs(det * (vf_set1(0.015625f) * cube) - one), near));
+        if (vm_any(vm_not(vm_and(sound, settled)))) {
+            for (int i = 0; i < 9; i++) {
+                y.m[i] = y.m[i] * *by;
+                a.m[i] = a.m[i] * scale;
+            }
+            *by = one;
+            y = lattice_rotation_further(a, y, settled, sound);
         }
-        last = det * (cube * vf_set1(1.0f / (float)(1 << 3 * n)));
-    }
-    *by = scale * vf_set1(1.0f / (1 << LATTICE_STEPS));
-    vm sound = vf_lt(vf_set1(LATTICE_LEAST_VOLUME), first);
-    vm settled = vf_lt(vf_abs(last - vf_set1(1.0f)), vf_set1(LATTICE_SETTLED));
-    if (vm_any(vm_not(vm_and(sound, settled)))) {
-        for (int i = 0; i < 9; i++) {
-            y.m[i] = y.m[i] * *by;
-            a.m[i] = a.m[i] * scale;
-        }
-        *by = vf_set1(1.0f);
-        y = lattice_rotation_further(a, y, settled, sound);
     }
     return y;
 }

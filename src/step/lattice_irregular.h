@@ -84,15 +84,14 @@ static inline void lattice_scatter_lists(const lmi_lattice *l, uint32_t plane)
                 for (int n = 0; n < LMI_LANES; n++) { /* vf_gather4 counts in fours */
                     record[n] = 4 * lists->member[(size_t)row * LMI_BLOCK + (size_t)(lane + n)];
                 }
-                vf q[4], t[3][4], sign = vf_load(offset + 3 * LMI_BLOCK);
-                vf_gather4(l->irregular_transforms, record, q);
-                for (int a = 0; a < 3; a++) {
-                    vf_gather4(l->irregular_transforms + 4 + 4 * a, record, t[a]);
+                vf t[12], sign = vf_load(offset + 3 * LMI_BLOCK); /* q, then T column by column */
+                for (int n = 0; n < 12; n += 4) {
+                    vf_gather4(l->irregular_transforms + n, record, t + n);
                 }
                 for (int i = 0; i < 3; i++) {
-                    vf move = (t[0][i] * vf_load(offset) + t[1][i] * vf_load(offset + LMI_BLOCK)) +
-                              t[2][i] * vf_load(offset + 2 * LMI_BLOCK);
-                    sums[i] = sums[i] + sign * (q[i] + move);
+                    vf move = (t[3 + i] * vf_load(offset) + t[6 + i] * vf_load(offset + LMI_BLOCK)) +
+                              t[9 + i] * vf_load(offset + 2 * LMI_BLOCK);
+                    sums[i] = sums[i] + sign * (t[i] + move);
                 }
             }
             vf_store4(out + 4 * lane, sums[0], sums[1], sums[2], vf_set1(0.0f));
@@ -123,15 +122,28 @@ LMI_INLINE bool lattice_owners_in(const lattice_owners *o, uint32_t block)
     return o->next < o->end && o->owner[o->next] / LMI_BLOCK == block;
 }
 
-/* Puts the moments of a block right; [12] channels `stride` floats apart. */
-static inline void lattice_correct_moments(const lmi_lattice *l, lattice_owners o, uint32_t block, float *moments,
-                                           size_t stride)
+/* The lane of an owner in the piece of a block that starts at `lane`, or none. */
+LMI_INLINE bool lattice_owner_lane(uint32_t owner, size_t lane, vm *is)
+{
+    uint32_t at = owner % LMI_BLOCK - (uint32_t)lane;
+    *is = vm_lane((int)(at % LMI_LANES));
+    return at < LMI_LANES;
+}
+
+/* Puts the moments of a piece of a block right. In registers: to write single lanes and read them back together would wait
+ * for the cache. */
+LMI_INLINE void lattice_correct_moments(const lmi_lattice *l, lattice_owners o, uint32_t block, size_t lane, vf m[12])
 {
     for (; lattice_owners_in(&o, block); o.next++) {
-        float *at = moments + o.owner[o.next] % LMI_BLOCK;
         const float *by = l->irregular_moments + (size_t)o.next * LMI_BLOCK;
-        for (size_t i = 0; i < 12; i++) {
-            at[i * stride] = l->direct[o.next] ? by[i] : at[i * stride] + by[i];
+        const bool direct = l->direct[o.next];
+        vm is;
+        if (!lattice_owner_lane(o.owner[o.next], lane, &is)) {
+            continue;
+        }
+        for (int i = 0; i < 12; i++) {
+            vf value = vf_set1(by[i]), sum = m[i] + value;
+            m[i] = vf_select(is, direct ? value : sum, m[i]);
         }
     }
 }
@@ -140,25 +152,46 @@ static inline void lattice_correct_moments(const lmi_lattice *l, lattice_owners 
 static inline void lattice_keep_transforms(const lmi_lattice *l, lattice_owners *o, uint32_t block, float *transforms,
                                            size_t stride)
 {
+    uint32_t direct = 0;
     for (; lattice_owners_in(o, block); o->next++) {
-        float *at = transforms + o->owner[o->next] % LMI_BLOCK;
+        uint32_t lane = o->owner[o->next] % LMI_BLOCK;
         float *to = l->irregular_transforms + (size_t)o->next * LMI_BLOCK;
         for (size_t i = 0; i < 12; i++) {
-            to[i / 3 * 4 + i % 3] = at[i * stride];
-            at[i * stride] = l->direct[o->next] ? 0.0f : at[i * stride];
+            to[i] = transforms[lane + i * stride];
+        }
+        direct |= (uint32_t)l->direct[o->next] << lane;
+    }
+    for (; direct; direct &= direct - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(direct), piece = lane / LMI_LANES * LMI_LANES;
+        for (size_t i = 0; i < 12; i++) {
+            float *at = transforms + i * stride + piece;
+            vf_store(at, vf_select(vm_lane((int)(lane - piece)), vf_set1(0.0f), vf_load(at)));
         }
     }
 }
 
-/* Adds the corrections of a block's particles to their sums, [3][LMI_BLOCK]. */
-static inline void lattice_correct_sums(const lmi_lattice *l, lattice_owners *o, uint32_t block, float *sums)
+/* Adds the corrections of a piece of a block to the sums of its particles. */
+LMI_INLINE void lattice_correct_sums(const lmi_lattice *l, lattice_owners o, uint32_t block, size_t lane, vf sums[3])
 {
-    for (; lattice_owners_in(o, block); o->next++) {
-        for (size_t i = 0; i < 3; i++) {
-            float *at = &sums[i * LMI_BLOCK + o->owner[o->next] % LMI_BLOCK],
-                  by = l->corrections[(size_t)o->next * 4 + i];
-            *at = l->listed[o->next] ? by : *at + by;
+    for (; lattice_owners_in(&o, block); o.next++) {
+        const float *by = l->corrections + (size_t)o.next * 4;
+        const bool listed = l->listed[o.next];
+        vm is;
+        if (!lattice_owner_lane(o.owner[o.next], lane, &is)) {
+            continue;
         }
+        for (int i = 0; i < 3; i++) {
+            vf value = vf_set1(by[i]), sum = sums[i] + value;
+            sums[i] = vf_select(is, listed ? value : sum, sums[i]);
+        }
+    }
+}
+
+/* On to the owners of later blocks. */
+LMI_INLINE void lattice_owners_pass(lattice_owners *o, uint32_t block)
+{
+    while (lattice_owners_in(o, block)) {
+        o->next++;
     }
 }
 

@@ -54,6 +54,7 @@ typedef struct lattice_work {
     float *along_y;                                  /* [9] of the current run */
     float *moments;                                  /* [12] of the current run */
     float *transforms;                               /* [12] of the current run */
+    uint32_t length;                                 /* of the last run: the blocks beyond its ends are zero */
 } lattice_work;
 
 /* What the compiler is to know: the width, and the stride of runs. */
@@ -91,7 +92,25 @@ static inline lattice_work lattice_work_make(const lmi_lattice *l, float *scratc
         lattice_zero_block(k.along_x + c * LMI_BLOCK);
         lattice_zero_block(k.along_z + c % LATTICE_Z * LMI_BLOCK);
     }
+    for (size_t c = 0; c < 12; c++) {
+        lattice_zero_block(k.along_y + c % 9 * run);
+        lattice_zero_block(k.transforms + c * run);
+    }
+    k.length = 0;
     return k;
+}
+
+/* Sums along x run into what is beyond the ends of a run: nothing. Before it is done the last run has left its blocks there. */
+static inline void lattice_begin_run(const lmi_lattice_run *run, lattice_work *k, size_t stride)
+{
+    if (run->length == k->length) {
+        return;
+    }
+    k->length = run->length;
+    for (size_t c = 0; c < 12; c++) {
+        lattice_zero_block(k->along_y + c % 9 * stride + (size_t)(run->length + 1) * LMI_BLOCK);
+        lattice_zero_block(k->transforms + c * stride + (size_t)(run->length + 1) * LMI_BLOCK);
+    }
 }
 
 /* Sum and moment of the channel `by` floats from the taps: `at[0]` (the middle), `at[1]` (-1), `at[2]` (+1), ... */
@@ -225,10 +244,6 @@ LMI_INLINE void lattice_gather_y(const lmi_lattice *l, uint32_t plane, const lmi
             }
         }
     }
-    for (size_t c = 0; c < 9; c++) {
-        lattice_zero_block(k->along_y + c * z.run);
-        lattice_zero_block(k->along_y + c * z.run + (size_t)(run->length + 1) * LMI_BLOCK);
-    }
 }
 
 /* Gather along x, LMI_LANES regions from float n of the run's buffer on: SSS, SSD (z), SDS (y), DSS (x). */
@@ -247,10 +262,6 @@ LMI_INLINE void lattice_gather_x(const lattice_work *k, size_t n, const lattice_
 /* Scatter along x, of a run: q, Tx, Ty, Tz to (q - k Tx), Ty, Tz. */
 LMI_INLINE void lattice_scatter_x(const lmi_lattice_run *run, const lattice_work *k, const lattice_sizes z)
 {
-    for (size_t c = 0; c < 12; c++) {
-        lattice_zero_block(k->transforms + c * z.run);
-        lattice_zero_block(k->transforms + c * z.run + (size_t)(run->length + 1) * LMI_BLOCK);
-    }
     for (uint32_t n = 0; n < run->length; n++) {
         float *out = k->along_x + (size_t)(run->first + n) * LATTICE_X * LMI_BLOCK;
         for (size_t lane = 0; lane < LMI_BLOCK; lane += LMI_LANES) {

@@ -70,24 +70,11 @@ LMI_INLINE void fit_run(const lmi_lattice_step *step, uint32_t plane, const lmi_
             }
             continue;
         }
-        if (irregular) {
-            for (size_t lane = 0; lane < LMI_BLOCK; lane += LMI_LANES) {
-                vf m[12];
-                lattice_gather_x(k, at + lane, sizes, m);
-                for (int c = 0; c < 12; c++) {
-                    vf_store(k->moments + (size_t)c * sizes.run + at + lane, m[c]);
-                }
-            }
-            lattice_correct_moments(l, *owners, block, k->moments + at, sizes.run);
-        }
         for (size_t lane = 0; lane < LMI_BLOCK; lane += LMI_LANES) {
             vf m[12], t[12];
+            lattice_gather_x(k, at + lane, sizes, m);
             if (irregular) {
-                for (int c = 0; c < 12; c++) {
-                    m[c] = vf_load(k->moments + (size_t)c * sizes.run + at + lane);
-                }
-            } else {
-                lattice_gather_x(k, at + lane, sizes, m);
+                lattice_correct_moments(l, *owners, block, lane, m);
             }
             lattice_fit(m, constants + lane, &material, t);
             for (int c = 0; c < 12; c++) {
@@ -101,7 +88,7 @@ LMI_INLINE void fit_run(const lmi_lattice_step *step, uint32_t plane, const lmi_
 }
 
 /* Everything of a plane up to the scatter along y, which goes to `to`. */
-LMI_INLINE void match_plane(const lmi_lattice_step *step, uint32_t z, const lattice_work *k, float *const planes[],
+LMI_INLINE void match_plane(const lmi_lattice_step *step, uint32_t z, lattice_work *k, float *const planes[],
                             float *to, const lattice_sizes sizes)
 {
     const lmi_lattice *l = step->lattice;
@@ -112,6 +99,7 @@ LMI_INLINE void match_plane(const lmi_lattice_step *step, uint32_t z, const latt
         for (; gathered < last && l->run[gathered].y <= l->run[r].y + (uint32_t)sizes.w; gathered++) {
             lattice_gather_z(l, z, &l->run[gathered], planes, k, sizes);
         }
+        lattice_begin_run(&l->run[r], k, sizes.run);
         lattice_gather_y(l, z, &l->run[r], k, sizes);
         fit_run(step, z, &l->run[r], k, &owners, sizes);
         lattice_scatter_x(&l->run[r], k, sizes);
@@ -165,15 +153,13 @@ static void measured_end(const measured *m, lmi_lattice_sums *sums)
     }
 }
 
-/* d, in metres, from a particle's sums. */
-LMI_INLINE void pull_of(const lmi_lattice_step *step, const float *constants, const vf x[3], const vf corner[3],
-                        const vf sum[3], vf d[3])
+/* d, in metres, from a particle's sums and its m~ u. */
+LMI_INLINE void pull_of(const lmi_lattice_step *step, const float *constants, const float *f, const vf sum[3], vf d[3])
 {
-    vf u[3], local[3], share = vf_load(constants + LMI_LATTICE_SHARE * LMI_BLOCK);
+    vf local[3], share = vf_load(constants + LMI_LATTICE_SHARE * LMI_BLOCK);
     vf hold = vf_load(constants + LMI_LATTICE_HOLD * LMI_BLOCK);
-    lattice_local(step, x, corner, u);
     for (int i = 0; i < 3; i++) {
-        local[i] = share * sum[i] - hold * u[i];
+        local[i] = share * sum[i] - hold * vf_load(f + i * LMI_BLOCK);
     }
     for (int i = 0; i < 3; i++) {
         const float *row = step->forward + 3 * i;
@@ -190,15 +176,15 @@ LMI_INLINE void field_at(lm_vec3 velocity, lm_vec3 spin, const vf r[3], vf out[3
 }
 
 /* One piece of a block: v and x, and what there is to measure. `whole`: no lane is empty. */
-LMI_INLINE void move(const lmi_lattice_step *step, size_t particle, vf x[4], const vf d[3], bool whole, int piece,
-                     measured *m)
+LMI_INLINE void move(const lmi_lattice_step *step, size_t particle, const vf d[3], bool whole, int piece, measured *m)
 {
     const vf h = vf_set1(step->h), rate = vf_set1(step->rate), k = vf_set1(step->damping), zero = vf_set1(0.0f);
     const vf fast = vf_set1(LM_MAX_SPEED), far = vf_set1(LM_MAX_COORDINATE);
     const vf carry[3] = {vf_set1(step->carry.x), vf_set1(step->carry.y), vf_set1(step->carry.z)};
-    vf v[4], p[3],
-        r[3] = {x[0] - vf_set1(step->centre.x), x[1] - vf_set1(step->centre.y), x[2] - vf_set1(step->centre.z)};
+    vf x[4], v[4], p[3];
+    vf_load4(step->x + particle * 4, x);
     vf_load4(step->v + particle * 4, v);
+    vf r[3] = {x[0] - vf_set1(step->centre.x), x[1] - vf_set1(step->centre.y), x[2] - vf_set1(step->centre.z)};
     vm real = vf_lt(zero, v[3]);
     if (step->damping > 0.0f) {
         vf field[3];
@@ -230,12 +216,13 @@ LMI_INLINE void move(const lmi_lattice_step *step, size_t particle, vf x[4], con
     vf_store4(step->v + particle * 4, v[0], v[1], v[2], v[3]);
 }
 
-/* Scatter along z and integrate, or with `pull` write d there instead. */
-LMI_INLINE void integrate_plane(const lmi_lattice_step *step, uint32_t z, float *const planes[],
+/* Scatter along z and integrate, or with `pull` write d there instead. `f` is m~ u of the plane. */
+LMI_INLINE void integrate_plane(const lmi_lattice_step *step, uint32_t z, float *const planes[], const float *f,
                                 const lattice_sizes sizes, measured *m, float *pull)
 {
     const lmi_lattice *l = step->lattice;
     uint32_t first = l->plane_place[z];
+    measured here = *m; /* in registers, where there are enough of them */
     lattice_scatter_lists(l, z);
     lattice_owners owners = lattice_owners_of(&l->scatter, z);
     for (uint32_t place = 1; first + place < l->plane_place[z + 1]; place++) {
@@ -245,42 +232,28 @@ LMI_INLINE void integrate_plane(const lmi_lattice_step *step, uint32_t z, float 
         }
         const float *at[2 * LMI_LATTICE_MAX_WIDTH + 1];
         const float *constants = l->constants + (size_t)l->constants_of[block] * l->channels * LMI_BLOCK;
-        _Alignas(64) float corrected[3 * LMI_BLOCK];
         bool irregular = lattice_owners_in(&owners, block), whole = l->occupied[block] == 0xffff;
         lattice_taps_z(l, first, place, planes, LATTICE_XY, sizes.w, at);
-        for (int lane = 0; irregular && lane < LMI_BLOCK; lane += LMI_LANES) {
-            vf sum[3];
-            lattice_scatter_z(at, (size_t)lane, sizes, sum);
-            for (int i = 0; i < 3; i++) {
-                vf_store(corrected + i * LMI_BLOCK + lane, sum[i]);
-            }
-        }
-        if (irregular) {
-            lattice_correct_sums(l, &owners, block, corrected);
-        }
         for (int piece = 0; piece < LMI_PIECES; piece++) {
             int lane = piece * LMI_LANES;
-            vf sum[3], x[4], corner[3], d[3];
+            vf sum[3], d[3];
+            lattice_scatter_z(at, (size_t)lane, sizes, sum);
             if (irregular) {
-                for (int i = 0; i < 3; i++) {
-                    sum[i] = vf_load(corrected + i * LMI_BLOCK + lane);
-                }
-            } else {
-                lattice_scatter_z(at, (size_t)lane, sizes, sum);
+                lattice_correct_sums(l, owners, block, (size_t)lane, sum);
             }
             size_t particle = (size_t)block * LMI_BLOCK + (size_t)lane;
-            vf_load4(step->x + particle * 4, x);
-            corners_of(step, block, lane, corner);
-            pull_of(step, constants + lane, x, corner, sum, d);
+            pull_of(step, constants + lane, f + (size_t)place * LATTICE_F * LMI_BLOCK + lane, sum, d);
             if (pull) {
                 for (int i = 0; i < 3; i++) {
                     vf_store(pull + (size_t)block * 3 * LMI_BLOCK + (size_t)(i * LMI_BLOCK + lane), d[i]);
                 }
             } else {
-                move(step, particle, x, d, whole, piece, m);
+                move(step, particle, d, whole, piece, &here);
             }
         }
+        lattice_owners_pass(&owners, block);
     }
+    *m = here;
 }
 
 /* Where the sums of a plane along x and y are: kept near a cut, else in the worker's scratch for a while. */
@@ -302,12 +275,12 @@ LMI_INLINE void integrate_at(const lmi_lattice_step *step, int z, const lattice_
     for (int n = -w; n <= w; n++) {
         planes[w + n] = scattered_plane(step->lattice, k, z + n, w, keep);
     }
-    integrate_plane(step, (uint32_t)z, planes, sizes, m, pull);
+    integrate_plane(step, (uint32_t)z, planes, k->f[z % (2 * w + 1)], sizes, m, pull);
 }
 
 /* Planes first to last - 1; of those `from` to `until` - 1 are integrated. */
 LMI_INLINE void sweep_planes(const lmi_lattice_step *step, int first, int last, int from, int until,
-                             const lattice_work *k, const lattice_sizes sizes, measured *m, float *pull)
+                             lattice_work *k, const lattice_sizes sizes, measured *m, float *pull)
 {
     const lmi_lattice *l = step->lattice;
     const int w = sizes.w, count = 2 * w + 1, planes = (int)l->plane_count;
@@ -382,6 +355,7 @@ void LMI_KERNEL(lattice_finish)(const lmi_lattice_step *step, uint32_t slab, flo
     measured_begin(&m);
     for (int z = (int)l->slab[slab].first; z < (int)l->slab[slab].last; z++) {
         if (z < from || z >= until) {
+            load_plane(step, (uint32_t)z, k.f[z % (2 * (int)l->width + 1)]);
             FOR_SIZES(l, integrate_at(step, z, &k, sizes, true, &m, NULL))
         }
     }
