@@ -44,6 +44,7 @@
     }
 
 CHOICES(mode_name, "rigid", "linear", "quadratic")                                   /* in the order of lm_mode */
+CHOICES(lattice_mass_name, "volume", "equal")                                        /* of lm_lattice_mass */
 CHOICES(collider_shape_name, "plane", "sphere", "capsule", "box", "heights", "mesh") /* of lm_shape */
 CHOICES(field_kind_name, "uniform", "wind", "point")                                 /* of lm_field_kind */
 CHOICES(skin_name, "particles", "regions")                                           /* of lm_skin_kind */
@@ -97,10 +98,14 @@ static const format_field lattice_fields[] = {
           DOC("or about how many particles there are, for which the spacing is found")),
     FIELD(scene_lattice, width, FIELD_COUNT, RANGE(1, 8), STANDARD("1"),
           DOC("how many steps from cell to cell a region reaches; wider is stiffer")),
+    FIELD(scene_lattice, width_metres, FIELD_NUMBER, ABOVE(0.0, 1e5), UNIT("m"),
+          DOC("or how far it reaches, so that the body is as stiff at another spacing")),
+    FIELD(scene_lattice, mass, FIELD_CHOICE, STANDARD("\"volume\""), CHOICE(lattice_mass_name),
+          DOC("particles have the mass of the volume around them, or equal shares of the body's")),
     FIELD(scene_lattice, shell, FIELD_FLAG, STANDARD("false"),
           DOC("only the cells that the surface touches, not those that it encloses")),
 };
-static const field_group lattice_groups[] = {{{"spacing", "particles"}, false}};
+static const field_group lattice_groups[] = {{{"spacing", "particles"}, false}, {{"width", "width_metres"}, false}};
 static const format_record lattice_record =
     RECORD("lattice", scene_lattice, lattice_fields, GROUPS(lattice_groups),
            "The space that a shape or mesh takes up, divided into cubic cells. Their corners are the particles, and "

@@ -132,6 +132,8 @@ typedef struct scene_lattice {
     double spacing; /* 0: found from `particles` */
     uint32_t particles;
     uint32_t width;
+    double width_metres; /* 0: `width` counts */
+    uint32_t mass;       /* lm_lattice_mass */
     bool shell;
 } scene_lattice;
 

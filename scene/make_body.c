@@ -168,6 +168,8 @@ static lm_lattice lattice_of(const scene_body_entry *entry, const body_model *mo
     lattice.spacing = (float)(from->spacing * scale); /* a larger copy has as many particles */
     lattice.particles = from->particles;
     lattice.width = from->width;
+    lattice.width_metres = (float)(from->width_metres * scale);
+    lattice.mass = (lm_lattice_mass)from->mass;
     lattice.shell = from->shell;
     return lattice;
 }

@@ -139,10 +139,10 @@ const char *lmi_body_mass_fault(const float *masses, uint32_t count)
 
 static const char *mass_fault(const lm_body_def *def)
 {
-    if (def->masses && def->points) { /* those of a lattice are looked at when it is known how many there are */
-        return lmi_body_mass_fault(def->masses, def->point_count);
+    if (def->masses) { /* those of a lattice are looked at once their number is known */
+        return def->points ? lmi_body_mass_fault(def->masses, def->point_count) : NULL;
     }
-    return def->masses || (def->mass > 0.0f && def->mass <= 1e12f) ? NULL : "mass must be above 0 and at most 1e12 kg";
+    return def->mass > 0.0f && def->mass <= 1e12f ? NULL : "mass must be above 0 and at most 1e12 kg";
 }
 
 static const char *def_fault(const lm_body_def *def)

@@ -330,7 +330,8 @@ typedef struct lm_clusters {
 
 /* How the mass of a lattice is spread over its particles. */
 typedef enum lm_lattice_mass {
-    LM_LATTICE_MASS_VOLUME = 0, /* each cell gives an eighth of its mass to each of its corners: an even density */
+    LM_LATTICE_MASS_VOLUME = 0, /* cells share their mass among their corners: an even density, with the inertia
+                                   of the solid */
     LM_LATTICE_MASS_EQUAL, /* every particle has the same, as in the paper: the surface is denser than the inside */
     LM_LATTICE_MASS_COUNT
 } lm_lattice_mass;
@@ -338,11 +339,7 @@ typedef enum lm_lattice_mass {
 /* A lattice: the space that a mesh takes up is divided into cubic cells, the corners of occupied cells are the particles, and
  * around each particle is a region: everything within `width` steps from cell to cell. Any soup of triangles will do: open,
  * self-intersecting, in many parts. What cannot be reached from outside is inside. Particles are numbered by their corners,
- * along x first, then y, then z. Repetitions of a region count once. No corner may be more than 2^22 spacings from the
- * origin of the body's frame: single precision could not tell it from the next.
- *
- * The mesh is not kept. To draw it, or any other surface in the same place, give it to lm_body_set_skin: each vertex then
- * follows the corners of its cell.
+ * along x first, then y, then z. Repetitions of a region count once.
  *
  * Stiffness. The cost of a step does not grow much with the width, and a wider region makes the body stiffer: a rod carries
  * waves at c = 2 pi hertz spacing sqrt(width (width + 1) / 3) metres a second, which is the root of Young's modulus over
@@ -353,10 +350,17 @@ typedef enum lm_lattice_mass {
  * c = 2 pi hertz width_metres / sqrt(3) whatever the spacing, and the damping ratio belongs to that frequency too. The width
  * in steps is the nearest to width_metres / spacing from 1 to 8; what is missing to it is made good by the pull of the
  * regions. The sag and the frequency of a bar then change by less than 15 % between a spacing of a quarter of its
- * thickness and finer ones. There are two limits. The pull of a region is at most alpha = 1 for a substep: where
- * width_metres is many times 8 spacings that is soon reached, lm_body_info says so, and more substeps or a coarser spacing
- * help. And a mesh that does not end where cells end is made thicker by its lattice, by less than a cell on each side:
- * bending is stiffer by as much. Not used with LM_STIFFNESS_ALPHA, where alpha is what it is. */
+ * thickness and finer ones. There are limits. A bar of two cells is too coarse (28 % off), and where width_metres is
+ * outside 0.7 to 8.5 spacings the regions themselves are of another size (30 %). The pull of a region is at most alpha = 1
+ * for a substep: lm_body_info says when that is reached, and more substeps help. And a mesh that does not end where cells
+ * end is made thicker by its lattice, by less than a cell on each side: bending is stiffer by as much. Not used with
+ * LM_STIFFNESS_ALPHA, where alpha is what it is.
+ *
+ * No corner may be more than 2^22 spacings from the origin of the body's frame: single precision could not tell it from
+ * the next.
+ *
+ * The mesh is not kept. To draw it, or any other surface in the same place, give it to lm_body_set_skin: each vertex then
+ * follows the corners of its cell. */
 typedef struct lm_lattice {
     const lm_vec3 *vertices; /* of the mesh, in the body's own frame, metres; null (default): no mesh */
     uint32_t vertex_count;
@@ -451,7 +455,7 @@ LM_API lm_result lm_body_get_rest_positions(const lm_world *world, lm_body_id bo
 
 /* Where each particle was being pulled to in the last substep, relative to `base`; a free particle's goal is where it
  * is. LM_ERROR_ARGUMENT when there was no step since bodies were created, destroyed, pinned, given another mode or
- * loaded. */
+ * loaded; and for a lattice, which never has all its goals at once. */
 LM_API lm_result lm_body_get_goals(const lm_world *world, lm_body_id body, lm_dvec3 base, lm_vec3 *goals);
 
 /* Puts the particles anywhere within LM_MAX_COORDINATE of `base`, however mangled, with velocities up to LM_MAX_SPEED
@@ -467,7 +471,8 @@ LM_API lm_result lm_body_get_regions(const lm_world *world, lm_body_id body, uin
  * tip on a hard stick. With the same share everywhere the frequency goes with its square root. Null: 1 everywhere. */
 LM_API lm_result lm_body_set_region_stiffness(lm_world *world, lm_body_id body, const float *shares);
 
-/* The same from values for each particle: a region gets the mean of its members' values, weighted by mass. */
+/* The same from values for each particle: a region gets the mean of its members' values, weighted by mass. Regions of a
+ * lattice are taken one by one: wide ones of a large one take seconds. */
 LM_API lm_result lm_body_set_particle_stiffness(lm_world *world, lm_body_id body, const float *values);
 LM_API lm_result lm_body_get_region_stiffness(const lm_world *world, lm_body_id body, float *shares);
 
@@ -480,7 +485,9 @@ LM_API lm_result lm_body_reset_plastic(lm_world *world, lm_body_id body);
 
 /* How slow the body's slowest deformation is, as a share: it rings at sqrt(share) times the frequency of a single region, and
  * a mangled body is itself again after some 40 / share substeps at full stiffness. 1 for a rigid body of one region; near 0
- * for a long chain of small ones, and 0 for one that falls apart. Takes many matches: not for every frame. */
+ * for a long chain of small ones, and 0 for one that falls apart. Takes many matches: not for every frame. Of a lattice it
+ * is an upper bound, within a few percent where gaps are wider than a cell; a million particles take some ten seconds and
+ * 400 MB. */
 LM_API lm_result lm_body_get_slowest_mode(lm_world *world, lm_body_id body, float *share);
 
 /* ------------------------------------------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ static pair pair_make(const uint32_t n[3], uint32_t width, lm_mode mode, double 
     memcpy(def.lattice.counts, n, sizeof def.lattice.counts);
     def.lattice.spacing = SPACING;
     def.lattice.width = width;
-    def.lattice.mass = LM_LATTICE_MASS_EQUAL; /* as the clusters it is compared with */
+    def.lattice.mass = LM_LATTICE_MASS_EQUAL; /* as the clusters have */
     def.lattice.first = (lm_vec3){0.3f, -0.1f, 0.7f};
     def.material.mode = mode;
     def.material.hertz = 4.0f;
