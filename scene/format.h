@@ -259,11 +259,25 @@ typedef struct scene_mover {
     lm_mover_id id;
 } scene_mover;
 
+typedef struct scene_heights {
+    scene_head head;
+    uint32_t columns, rows;
+    double spacing;
+    scene_list values;   /* double */
+    const char *formula; /* or null */
+} scene_heights;
+
 typedef struct scene_collider {
     scene_head head;
     uint32_t shape; /* lm_shape */
     double radius, length;
     lm_dvec3 size;
+    scene_heights *heights;
+    scene_mesh *mesh;
+    scene_shape *model;
+    scene_list vertices;  /* lm_dvec3 */
+    scene_list triangles; /* scene_list of uint32_t */
+    bool solid;
     lm_dvec3 at, normal;
     rotation rotate;
     const char *mover;

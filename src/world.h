@@ -12,6 +12,7 @@
 #include "base/pool.h"
 #include "base/tasks.h"
 #include "base/vec.h"
+#include "collide/solid.h"
 #include "limber/limber.h"
 #include "sample/lattice.h"
 #include "sample/region.h"
@@ -173,6 +174,7 @@ typedef struct lmi_collider {
     dmat3 rotation;
     uint32_t mover; /* slot or LMI_NONE */
     float friction, restitution;
+    lmi_solid solid; /* of a height map or a mesh */
 } lmi_collider;
 
 typedef struct lmi_pin {

@@ -362,6 +362,7 @@ static void visit_collider(archive *a, lm_world *world, lmi_collider *c)
                  c->half_extents.z > 0.0f && is_near(c->half_extents) && is_rotation(&c->rotation) &&
                  (c->mover == LMI_NONE || lmi_pool_used(&world->movers, c->mover));
     refuse_if(a, !sound);
+    lmi_visit_solid(a, world, c);
 }
 
 /* The place of a particle. */

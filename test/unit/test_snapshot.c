@@ -237,6 +237,9 @@ static void unused_fields_do_not_matter(void **context)
         lm_collider_def def = lm_collider_def_default();
         lm_collider_id id;
         def.shape = (lm_shape)shape;
+        give_arrays(&def);
+        if (shape != LM_SHAPE_HEIGHTS) def.heights.counts[0] = 0;
+        if (shape != LM_SHAPE_MESH) def.mesh.vertex_count = 0;
         if (shape != LM_SHAPE_SPHERE && shape != LM_SHAPE_CAPSULE) def.radius = (float)NAN;
         if (shape != LM_SHAPE_CAPSULE) def.half_length = -1.0f;
         if (shape != LM_SHAPE_BOX) def.half_extents = (lm_vec3){0, -1, (float)INFINITY};
