@@ -15,8 +15,8 @@
  *
  * and what was varied: clusters, mode, w (the width of a lattice's regions), damping, method. A whole step of a lattice also
  * says which share of the regions is irregular (irregular_regions), and the bytes a particle that the world holds and held
- * at most while it was made. Rows of the machine have a rate and its unit. Stages are summed over threads; "step" and "match" are wall clock (with
- * several threads "match" is the share of gather, fit and scatter in the step's wall clock).
+ * at most while it was made. Rows of the machine have a rate and its unit. Stages are summed over threads; "step" and
+ * "match" are wall clock (with several threads "match" is the share of gather, fit and scatter in the step's wall clock).
  */
 #ifndef LIMBER_BENCH_H
 #define LIMBER_BENCH_H

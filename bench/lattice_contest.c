@@ -57,6 +57,7 @@ static bool add_bodies(lm_world *world, const lattice_cells *cells, uint32_t wid
     memcpy(def.lattice.counts, cells->counts, sizeof def.lattice.counts);
     def.lattice.spacing = cells->spacing;
     def.lattice.width = width;
+    def.lattice.mass = LM_LATTICE_MASS_EQUAL; /* as in the plain program */
     def.material.mode =
         LM_MODE_RIGID; /* a region's goal is its rotated rest shape, as in the paper and the plain program */
     set_damping(&def.material, LATTICE_UNDAMPED);

@@ -29,6 +29,23 @@ static lm_dvec3 corner_of(const draw_bounds *b, int n)
                       n & 4 ? b->upper.z : b->lower.z};
 }
 
+/* Around a height map or a mesh, in its own frame. */
+static draw_bounds solid_box(const lm_collider_def *def)
+{
+    draw_bounds box = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    const lm_heights *map = &def->heights;
+    bool is_map = def->shape == LM_SHAPE_HEIGHTS;
+    size_t count = is_map ? (size_t)map->counts[0] * map->counts[1] : def->mesh.vertex_count;
+    double x = 0.5 * ((double)map->counts[0] - 1.0) * (double)map->spacing;
+    double z = 0.5 * ((double)map->counts[1] - 1.0) * (double)map->spacing;
+    for (size_t n = 0; n < count; n++) {
+        lm_vec3 v =
+            is_map ? (lm_vec3){(float)(n ? x : -x), map->heights[n], (float)(n ? z : -z)} : def->mesh.vertices[n];
+        draw_bounds_add(&box, (lm_dvec3){(double)v.x, (double)v.y, (double)v.z}, 0.0);
+    }
+    return box;
+}
+
 void draw_bounds_add_collider(draw_bounds *bounds, const lm_collider_def *def, lm_pose pose)
 {
     double r = def->radius, size[3] = {r, r, r}; /* half, along the pose's axes */
@@ -45,6 +62,9 @@ void draw_bounds_add_collider(draw_bounds *bounds, const lm_collider_def *def, l
     double m[3][3];
     draw_rotation(pose.rotation, m);
     draw_bounds box = {{-size[0], -size[1], -size[2]}, {size[0], size[1], size[2]}};
+    if (def->shape == LM_SHAPE_HEIGHTS || def->shape == LM_SHAPE_MESH) {
+        box = solid_box(def);
+    }
     for (int n = 0; n < 8; n++) {
         lm_dvec3 c = corner_of(&box, n), p = pose.position;
         p.x += m[0][0] * c.x + m[0][1] * c.y + m[0][2] * c.z;

@@ -1,6 +1,6 @@
 /*
  * Colliders: boxes, balls and capsules, all from one mesh in one call (see shaders/collider.vert). Planes are put aside for
- * planes.c.
+ * planes.c, height maps and meshes for solids.c.
  */
 #include "draw/internal.h"
 
@@ -103,7 +103,7 @@ static void set_extent(const lm_collider_def *def, vec4 extent)
     }
 }
 
-static bool add_collider(draw_colliders *c, const lm_collider_def *def, lm_pose pose, lm_dvec3 eye,
+static bool add_collider(draw_colliders *c, lm_collider_id id, const lm_collider_def *def, lm_pose pose, lm_dvec3 eye,
                          const draw_colour_set *set)
 {
     double m[3][3];
@@ -124,13 +124,18 @@ static bool add_collider(draw_colliders *c, const lm_collider_def *def, lm_pose 
         glm_vec3_copy((vec3){(float)m[0][1], (float)m[1][1], (float)m[2][1]}, plane->normal);
         return true;
     }
+    vec4 rows[3];
+    for (int n = 0; n < 3; n++) {
+        glm_vec4_copy((vec4){(float)m[n][0], (float)m[n][1], (float)m[n][2], position[n]}, rows[n]);
+    }
+    if (def->shape == LM_SHAPE_HEIGHTS || def->shape == LM_SHAPE_MESH) {
+        return draw_solids_add(&c->solids, id, def, rows, colour);
+    }
     if (!draw_reserve(&c->list, &c->capacity, c->count + 1, sizeof *c->list)) {
         return false;
     }
     draw_collider *collider = &c->list[c->count++];
-    for (int n = 0; n < 3; n++) {
-        glm_vec4_copy((vec4){(float)m[n][0], (float)m[n][1], (float)m[n][2], position[n]}, collider->rows[n]);
-    }
+    memcpy(collider->rows, rows, sizeof rows);
     set_extent(def, collider->extent);
     glm_vec4(colour, 1.0f, collider->colour);
     return true;
@@ -144,6 +149,7 @@ bool draw_colliders_find(draw_colliders *c, const lm_world *world, const draw_co
     }
     uint32_t count = lm_world_get_colliders(world, NULL, 0);
     c->count = c->plane_count = 0;
+    draw_solids_begin(&c->solids);
     if (!draw_reserve(&c->ids, &c->id_capacity, count, sizeof *c->ids)) {
         return draw_out_of_memory(error);
     }
@@ -153,11 +159,13 @@ bool draw_colliders_find(draw_colliders *c, const lm_world *world, const draw_co
         lm_pose pose;
         if (!draw_could_read(lm_collider_get_def(world, c->ids[n], &def), error) ||
             !draw_could_read(lm_collider_get_pose(world, c->ids[n], &pose), error) ||
-            !add_collider(c, &def, pose, eye, draw_colours_find(colours, c->ids[n].slot, c->ids[n].generation))) {
+            !add_collider(c, c->ids[n], &def, pose, eye,
+                          draw_colours_find(colours, c->ids[n].slot, c->ids[n].generation))) {
             return draw_give_up(error);
         }
         draw_bounds_add_collider(bounds, &def, pose);
     }
+    draw_solids_end(&c->solids);
     draw_stream_write(&c->stream, c->list, c->count * sizeof *c->list, 0, 0);
     return true;
 }
@@ -169,10 +177,12 @@ void draw_colliders_draw(const draw_colliders *c)
         glDrawElementsInstanced(GL_TRIANGLES, c->index_count, GL_UNSIGNED_SHORT, NULL, (GLsizei)c->count);
         glBindVertexArray(0);
     }
+    draw_solids_draw(&c->solids);
 }
 
 void draw_colliders_free(draw_colliders *c)
 {
+    draw_solids_free(&c->solids);
     GLuint buffers[] = {c->mesh, c->indices};
     glDeleteBuffers(2, buffers);
     glDeleteVertexArrays(1, &c->array);

@@ -318,6 +318,23 @@ bool draw_bodies_speed(draw_bodies *bodies, const draw_frame *frame, float *most
 bool draw_bodies_strain(draw_bodies *bodies, const draw_frame *frame, const draw_programs *programs, float *most,
                         draw_error *error);
 
+/* ---- solids.c: height maps and meshes ---- */
+
+typedef struct draw_solid_shape draw_solid_shape;
+
+typedef struct draw_solids {
+    draw_solid_shape *list;
+    size_t count, capacity;
+} draw_solids;
+
+/* Each frame: begin, add those that there are (rows of rotation and position in eye space, linear colour), end; which drops
+ * those that are gone. False when out of memory. */
+void draw_solids_begin(draw_solids *solids);
+bool draw_solids_add(draw_solids *solids, lm_collider_id id, const lm_collider_def *def, vec4 rows[3], vec3 colour);
+void draw_solids_end(draw_solids *solids);
+void draw_solids_draw(const draw_solids *solids);
+void draw_solids_free(draw_solids *solids);
+
 /* ---- colliders.c: boxes, balls and capsules ---- */
 
 typedef struct draw_colliders {
@@ -329,6 +346,7 @@ typedef struct draw_colliders {
     size_t count, capacity;
     struct draw_plane *planes;
     size_t plane_count, plane_capacity;
+    draw_solids solids;
     draw_stream stream;
 } draw_colliders;
 

@@ -43,13 +43,14 @@
         return index < COUNT(names) ? names[index] : NULL;                                                             \
     }
 
-CHOICES(mode_name, "rigid", "linear", "quadratic")                /* in the order of lm_mode */
-CHOICES(lattice_mass_name, "volume", "equal")                     /* of lm_lattice_mass */
-CHOICES(collider_shape_name, "plane", "sphere", "capsule", "box") /* of lm_shape */
-CHOICES(field_kind_name, "uniform", "wind", "point")              /* of lm_field_kind */
-CHOICES(skin_name, "particles", "regions")                        /* of lm_skin_kind */
-CHOICES(each_name, "triangle", "edge", "particle", "element")     /* of cluster_each */
-CHOICES(origin_name, "centre", "bottom", "file")                  /* of mesh_origin */
+CHOICES(mode_name, "rigid", "linear", "quadratic")                                   /* in the order of lm_mode */
+CHOICES(lattice_mass_name, "volume", "equal")                                        /* of lm_lattice_mass */
+CHOICES(damping_name, "global", "regional")                                          /* of lm_damping */
+CHOICES(collider_shape_name, "plane", "sphere", "capsule", "box", "heights", "mesh") /* of lm_shape */
+CHOICES(field_kind_name, "uniform", "wind", "point")                                 /* of lm_field_kind */
+CHOICES(skin_name, "particles", "regions")                                           /* of lm_skin_kind */
+CHOICES(each_name, "triangle", "edge", "particle", "element")                        /* of cluster_each */
+CHOICES(origin_name, "centre", "bottom", "file")                                     /* of mesh_origin */
 CHOICES(up_name, "y", "z")
 CHOICES(axis_name, "x", "y", "z")
 CHOICES(function_name, "x", "y", "z", "xx", "yy", "zz", "xy", "yz", "zx")
@@ -171,6 +172,10 @@ static const format_field material_fields[] = {
           DOC("in place of hertz: the share of the way to the goal in one substep")),
     FIELD(scene_material, damping, FIELD_NUMBER, RANGE(0.0, 1e6), UNIT("1/s"), STANDARD("0"),
           DOC("with alpha: the rate at which deformation velocity decays")),
+    FIELD(scene_material, damping_kind, FIELD_CHOICE, STANDARD("\"global\""), CHOICE(damping_name),
+          DOC("towards the motion of the body as a whole, or of the regions around each particle (lattices only)")),
+    FIELD(scene_material, damping_every, FIELD_COUNT, RANGE(1, 1024), STANDARD("1"),
+          DOC("every how many substeps it is damped, at the same rate in all")),
     FIELD(scene_material, beta, FIELD_NUMBER, RANGE(0.0, 0.95), STANDARD("0.5"),
           DOC("the share of the deformation that the mode follows; no effect in rigid mode")),
     FIELD(scene_material, yield, FIELD_NUMBER, RANGE(0.0, 1e3), STANDARD("0"),
@@ -332,9 +337,25 @@ static const format_record mover_record =
     RECORD("mover", scene_mover, mover_fields, GROUPS(mover_groups),
            "A frame that moves as told, never pushed. Colliders and pins ride on it.");
 
+static const format_field heights_fields[] = {
+    FIELD(scene_heights, columns, FIELD_COUNT, RANGE(2, 4096), STANDARD("65"), DOC("samples along x")),
+    FIELD(scene_heights, rows, FIELD_COUNT, RANGE(2, 4096), STANDARD("65"), DOC("samples along z")),
+    FIELD(scene_heights, spacing, FIELD_NUMBER, ABOVE(0.0, 1e5), UNIT("m"), STANDARD("0.25"),
+          DOC("from one sample to the next; the middle of the map is the collider's `at`")),
+    FIELD(scene_heights, values, FIELD_NUMBERS, RANGE(-1e6, 1e6), UNIT("m"),
+          DOC("the heights, row after row along x: `columns` times `rows` of them")),
+    FIELD(scene_heights, formula, FIELD_TEXT,
+          DOC("or the height at x and z, in metres from the middle: numbers, x, z, pi, + - * / ^ ( ), sin, cos, exp, "
+              "sqrt, "
+              "abs, floor, min, max")),
+};
+static const field_group heights_groups[] = {{{"values", "formula"}, true}};
+static const format_record heights_record = RECORD("heights", scene_heights, heights_fields, GROUPS(heights_groups),
+                                                   "A height map: solid below, with nothing beyond its borders.");
+
 static const format_field collider_fields[] = {
     FIELD(scene_collider, shape, FIELD_CHOICE, REQUIRED, CHOICE(collider_shape_name),
-          DOC("a plane is solid below; a capsule's axis is y")),
+          DOC("a plane is solid below, and so is a height map; a capsule's axis is y")),
     FIELD(scene_collider, at, FIELD_VECTOR, UNIT("m"), STANDARD("[0, 0, 0]"),
           DOC("its centre, or a point of the plane; in the mover's frame if it has one")),
     FIELD(scene_collider, rotate, FIELD_ROTATION, UNIT("deg"), STANDARD("[0, 0, 0]"), DOC("how it is turned")),
@@ -346,13 +367,20 @@ static const format_field collider_fields[] = {
           DOC("of a capsule's axis, without the round ends")),
     FIELD(scene_collider, size, FIELD_VECTOR, ABOVE(0.0, 1e6), UNIT("m"), STANDARD("[1, 1, 1]"),
           DOC("extents of a box")),
+    FIELD(scene_collider, heights, FIELD_RECORD, OF(heights_record), DOC("of a height map")),
+    FIELD(scene_collider, mesh, FIELD_RECORD, OF(mesh_record), DOC("of a mesh: from a file")),
+    FIELD(scene_collider, model, FIELD_RECORD, OF(shape_record), DOC("or a procedural model")),
+    FIELD(scene_collider, vertices, FIELD_VECTORS, UNIT("m"), DOC("or its corners, with `triangles`")),
+    FIELD(scene_collider, triangles, FIELD_INDEX_LISTS, DOC("three indices of `vertices` each")),
+    FIELD(scene_collider, solid, FIELD_FLAG, STANDARD("false"),
+          DOC("a mesh with an inside: closed, facing outward; else both sides of a sheet of no thickness")),
     FIELD(scene_collider, mover, FIELD_TEXT, DOC("name of the mover it rides on")),
     FIELD(scene_collider, friction, FIELD_NUMBER, RANGE(0.0, 1e3), STANDARD("0.5"), DOC("Coulomb's coefficient")),
     FIELD(scene_collider, restitution, FIELD_NUMBER, RANGE(0.0, 1.0), STANDARD("0"),
           DOC("how much of the speed bounces back")),
     FIELD(scene_collider, colour, FIELD_COLOUR, DOC("in pictures; absent: the renderer's choice")),
 };
-static const field_group collider_groups[] = {{{"rotate", "normal"}, false}};
+static const field_group collider_groups[] = {{{"rotate", "normal"}, false}, {{"mesh", "model", "vertices"}, false}};
 static const format_record collider_record =
     RECORD("collider", scene_collider, collider_fields, GROUPS(collider_groups), "A solid that bodies cannot enter.");
 
@@ -496,10 +524,11 @@ static const format_field scene_fields_[] = {
 const format_record format_scene = RECORD("scene", scene_file, scene_fields_, NO_GROUPS, "The file: one JSON object.");
 
 const format_record *const format_records[] = {
-    &format_scene,         &body_record,     &shape_record,    &mesh_record,     &surface_record, &lattice_record,
-    &clusters_record,      &zone_record,     &material_record, &deform_record,   &mode_record,    &repeat_record,
-    &vary_record,          &collider_record, &mover_record,    &keyframe_record, &pin_record,     &drag_record,
-    &drag_keyframe_record, &field_record,    &event_record,    &expect_record_,  &box_record,     &camera_record,
+    &format_scene,   &body_record,     &shape_record,   &mesh_record,     &surface_record,
+    &lattice_record, &clusters_record, &zone_record,    &material_record, &deform_record,
+    &mode_record,    &repeat_record,   &vary_record,    &collider_record, &heights_record,
+    &mover_record,   &keyframe_record, &pin_record,     &drag_record,     &drag_keyframe_record,
+    &field_record,   &event_record,    &expect_record_, &box_record,      &camera_record,
 };
 const uint32_t format_record_count = COUNT(format_records);
 

@@ -155,6 +155,8 @@ typedef struct scene_material {
     uint32_t mode; /* lm_mode */
     double hertz, damping_ratio;
     double alpha, damping;
+    uint32_t damping_kind; /* lm_damping */
+    uint32_t damping_every;
     double beta;
     double yield, creep, max_plastic;
     double friction, restitution;
@@ -257,11 +259,25 @@ typedef struct scene_mover {
     lm_mover_id id;
 } scene_mover;
 
+typedef struct scene_heights {
+    scene_head head;
+    uint32_t columns, rows;
+    double spacing;
+    scene_list values;   /* double */
+    const char *formula; /* or null */
+} scene_heights;
+
 typedef struct scene_collider {
     scene_head head;
     uint32_t shape; /* lm_shape */
     double radius, length;
     lm_dvec3 size;
+    scene_heights *heights;
+    scene_mesh *mesh;
+    scene_shape *model;
+    scene_list vertices;  /* lm_dvec3 */
+    scene_list triangles; /* scene_list of uint32_t */
+    bool solid;
     lm_dvec3 at, normal;
     rotation rotate;
     const char *mover;

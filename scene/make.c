@@ -1,5 +1,5 @@
 /* A checked scene becomes a world: movers first, then bodies, and what refers to them. */
-#include "scene/internal.h"
+#include "scene/model.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,10 +66,15 @@ static lm_result make_collider(scene *s, lm_world *world, scene_collider *collid
     def.mover = mover_id(s, collider->mover_index);
     def.friction = (float)collider->friction;
     def.restitution = (float)collider->restitution;
-    lm_result result = lm_collider_create(world, &def, &collider->id);
-    if (result != LM_OK) {
-        report_result(s, result, &collider->head, NULL, error);
+    solid_arrays arrays;
+    lm_result result = solid_arrays_make(s, collider, &arrays, &def, error);
+    if (result == LM_OK) {
+        result = lm_collider_create(world, &def, &collider->id);
+        if (result != LM_OK) {
+            report_result(s, result, &collider->head, NULL, error);
+        }
     }
+    solid_arrays_free(&arrays);
     return result;
 }
 

@@ -93,6 +93,12 @@ void material_apply(const scene_material *from, bool only_given, lm_material *to
     if (!only_given || json_get(json, "mode") != NULL) {
         to->mode = (lm_mode)from->mode;
     }
+    if (!only_given || json_get(json, "damping_kind") != NULL) {
+        to->damping_kind = (lm_damping)from->damping_kind;
+    }
+    if (!only_given || json_get(json, "damping_every") != NULL) {
+        to->damping_every = from->damping_every;
+    }
     APPLY(hertz);
     APPLY(damping_ratio);
     APPLY(alpha);

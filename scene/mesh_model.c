@@ -189,12 +189,17 @@ static lm_result measure(const scene *s, const scene_body_entry *entry, body_mod
     return LM_OK;
 }
 
+lm_result mesh_of_file(const scene *s, const scene_mesh *wanted, shape_mesh *mesh, scene_error *error)
+{
+    lm_result result = read_file(s, wanted, mesh, error);
+    if (result == LM_OK) {
+        place(wanted, mesh);
+    }
+    return result;
+}
+
 lm_result model_read_mesh(scene *s, const scene_body_entry *entry, body_model *model, scene_error *error)
 {
-    lm_result result = read_file(s, entry->mesh, &model->mesh, error);
-    if (result != LM_OK) {
-        return result;
-    }
-    place(entry->mesh, &model->mesh);
-    return measure(s, entry, model, error);
+    lm_result result = mesh_of_file(s, entry->mesh, &model->mesh, error);
+    return result != LM_OK ? result : measure(s, entry, model, error);
 }

@@ -34,6 +34,20 @@ lm_result model_keep_colours(scene *s, scene_body_entry *entry, const body_model
 /* mesh_model.c: the mesh of an entry's file, turned, scaled and moved as the entry says, and its volume. */
 lm_result model_read_mesh(scene *s, const scene_body_entry *entry, body_model *model, scene_error *error);
 
+/* The same for a mesh that is no body's. */
+lm_result mesh_of_file(const scene *s, const scene_mesh *wanted, shape_mesh *mesh, scene_error *error);
+
+/* make_solid.c: what a collider's definition points to while it is made. Nothing for a shape without arrays. On failure *error
+ * says what is wrong; to be freed in either case. */
+typedef struct solid_arrays {
+    float *heights;
+    shape_mesh mesh;
+} solid_arrays;
+
+lm_result solid_arrays_make(scene *s, const scene_collider *from, solid_arrays *arrays, lm_collider_def *def,
+                            scene_error *error);
+void solid_arrays_free(solid_arrays *arrays);
+
 /* Of the box around the faces that have an area. */
 double mesh_longest_side(const mesh_data *mesh);
 

@@ -350,6 +350,34 @@ static bool prepare_movers(const preparation *p)
     return true;
 }
 
+/* What a height map or a mesh is made of is there, and goes together. */
+static bool check_solid(const preparation *p, const scene_collider *collider)
+{
+    const scene_heights *h = collider->heights;
+    if (collider->shape == LM_SHAPE_HEIGHTS && h == NULL) {
+        return FAIL(p, &collider->head, "shape", "is a height map without heights (expected \"heights\" beside it)");
+    }
+    if (h != NULL && given(&h->head, "values") && h->values.count != h->columns * h->rows) {
+        return FAIL(p, &h->head, "values", "has %u numbers (expected %u columns times %u rows)",
+                    (unsigned)h->values.count, (unsigned)h->columns, (unsigned)h->rows);
+    }
+    bool listed = given(&collider->head, "vertices");
+    if (collider->shape == LM_SHAPE_MESH && collider->mesh == NULL && collider->model == NULL && !listed) {
+        return FAIL(p, &collider->head, "shape",
+                    "is a mesh without triangles (expected \"mesh\", \"model\" or \"vertices\" beside it)");
+    }
+    if (listed != given(&collider->head, "triangles")) {
+        return FAIL(p, &collider->head, listed ? "vertices" : "triangles",
+                    "is alone (expected vertices and triangles together)");
+    }
+    for (uint32_t i = 0; i < collider->triangles.count; i++) {
+        if (LIST_ITEM(scene_list, collider->triangles, i)->count != 3) {
+            return FAIL(p, &collider->head, "triangles", "number %u has no three indices", (unsigned)i);
+        }
+    }
+    return true;
+}
+
 static bool prepare_colliders(const preparation *p)
 {
     const scene_list *colliders = &p->scene->file->colliders;
@@ -360,6 +388,9 @@ static bool prepare_colliders(const preparation *p)
         }
         if (!(vector_length(collider->normal) > 1e-30)) {
             return FAIL(p, &collider->head, "normal", "has no length (expected a direction)");
+        }
+        if (!check_solid(p, collider)) {
+            return false;
         }
     }
     return true;

@@ -5,6 +5,7 @@
 #include "base/guard.h"
 #include "out/hash.h"
 #include "sample/cluster.h"
+#include "step/lattice_motion.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -396,6 +397,7 @@ static lm_result create(lm_world *world, const lm_body_def *def, uint32_t *slot)
         return lmi_fail(world, LM_ERROR_LIMIT, "lm_body_create: more than %u particles in a world", LM_MAX_PARTICLES);
     }
     const char *fault = def_fault(def);
+    fault = fault ? fault : lmi_clusters_fault(&def->material);
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_create: %s", fault);
     }
@@ -592,6 +594,9 @@ void lmi_body_update_bounds(lmi_body *body)
     lm_vec3 low = {lower[0], lower[1], lower[2]}, high = {upper[0], upper[1], upper[2]};
     body->lower = low;
     body->upper = high;
+    if (body->lattice) {
+        lmi_lattice_bound_parts(body);
+    }
 }
 
 void lmi_body_follow(lmi_body *body)
@@ -626,7 +631,6 @@ void lmi_body_follow(lmi_body *body)
     body->lower.x -= by[0], body->lower.y -= by[1], body->lower.z -= by[2];
     body->upper.x -= by[0], body->upper.y -= by[1], body->upper.z -= by[2];
     if (body->lattice) {
-        lm_vec3 *centre = &body->lattice->drift_centre;
-        centre->x -= by[0], centre->y -= by[1], centre->z -= by[2];
+        lmi_lattice_shift_parts(body->lattice, (lm_vec3){by[0], by[1], by[2]});
     }
 }

@@ -151,6 +151,7 @@ lm_collider_def lm_collider_def_default(void)
     memset(&def, 0, sizeof def);
     def.radius = def.half_length = 0.5f;
     def.half_extents.x = def.half_extents.y = def.half_extents.z = 0.5f;
+    def.heights.spacing = 1.0f;
     def.pose = lm_pose_identity();
     def.friction = 0.5f;
     def.cookie = COLLIDER_COOKIE;
@@ -182,6 +183,17 @@ static const char *collider_fault(const lm_collider_def *def)
           is_length(def->half_extents.z, false))) {
         return "half_extents must be above 0";
     }
+    if (def->shape == LM_SHAPE_HEIGHTS &&
+        lmi_heights_fault(def->heights.heights, def->heights.counts, def->heights.spacing)) {
+        return lmi_heights_fault(def->heights.heights, def->heights.counts, def->heights.spacing);
+    }
+    if (def->shape == LM_SHAPE_MESH) {
+        const char *fault =
+            lmi_mesh_fault(def->mesh.vertices, def->mesh.vertex_count, def->mesh.triangles, def->mesh.triangle_count);
+        if (fault) {
+            return fault;
+        }
+    }
     if (!lmi_pose_is_sound(def->pose)) {
         return "the pose is not finite, or its rotation is zero";
     }
@@ -189,6 +201,23 @@ static const char *collider_fault(const lm_collider_def *def)
         return "friction must be 0 to 1e6";
     }
     return def->restitution >= 0.0f && def->restitution <= 1.0f ? NULL : "restitution must be 0 to 1";
+}
+
+/* The arrays of a height map or a mesh, if the shape has them; false when out of memory. */
+static bool make_solid(lm_world *world, const lm_collider_def *def, lmi_solid *solid)
+{
+    *solid = (lmi_solid){0};
+    if (def->shape == LM_SHAPE_HEIGHTS) {
+        const lm_heights *map = &def->heights;
+        solid->heights = lmi_heights_make(&world->memory, map->heights, map->counts, map->spacing);
+    } else if (def->shape == LM_SHAPE_MESH) {
+        const lm_collider_mesh *mesh = &def->mesh;
+        solid->mesh = lmi_mesh_make(&world->memory, mesh->vertices, mesh->vertex_count, mesh->triangles,
+                                    mesh->triangle_count, mesh->solid);
+    } else {
+        return true;
+    }
+    return lmi_solid_is(solid);
 }
 
 lm_result lm_collider_create(lm_world *world, const lm_collider_def *def, lm_collider_id *collider)
@@ -203,12 +232,16 @@ lm_result lm_collider_create(lm_world *world, const lm_collider_def *def, lm_col
     if (def->mover.slot && !find_mover(world, def->mover, &mover, "lm_collider_create")) {
         return LM_ERROR_ID;
     }
-    if (!lmi_pool_add(&world->colliders, &world->memory, &index)) {
+    lmi_float_mode host;
+    lmi_float_mode_enter(&host);
+    lmi_solid solid;
+    bool made = make_solid(world, def, &solid) && lmi_pool_add(&world->colliders, &world->memory, &index);
+    if (!made) {
+        lmi_solid_free(&world->memory, &solid);
+        lmi_float_mode_leave(&host);
         return lmi_fail(world, LM_ERROR_MEMORY, "lm_collider_create: out of memory");
     }
     lmi_collider *c = LMI_POOL_AT(&world->colliders, lmi_collider, index);
-    lmi_float_mode host;
-    lmi_float_mode_enter(&host);
     /* What the shape does not use may be anything in the definition. */
     const lm_collider_def unused = lm_collider_def_default();
     bool capsule = def->shape == LM_SHAPE_CAPSULE;
@@ -221,6 +254,7 @@ lm_result lm_collider_create(lm_world *world, const lm_collider_def *def, lm_col
     c->mover = mover;
     c->friction = def->friction;
     c->restitution = def->restitution;
+    c->solid = solid;
     lmi_float_mode_leave(&host);
     lmi_id id = lmi_pool_id(&world->colliders, index);
     collider->slot = id.slot;
@@ -235,6 +269,7 @@ lm_result lm_collider_destroy(lm_world *world, lm_collider_id collider)
     if (!lmi_pool_find(&world->colliders, id, &index)) {
         return lmi_fail(world, LM_ERROR_ID, "lm_collider_destroy: there is no such collider");
     }
+    lmi_solid_free(&world->memory, &LMI_POOL_AT(&world->colliders, lmi_collider, index)->solid);
     lmi_pool_remove(&world->colliders, index);
     return LM_OK;
 }
@@ -256,6 +291,19 @@ lm_result lm_collider_get_pose(const lm_world *world, lm_collider_id collider, l
     }
     pose->rotation = quat_from_dmat(&rotation);
     return LM_OK;
+}
+
+static void describe_solid(const lmi_solid *solid, lm_collider_def *def)
+{
+    const lmi_heights *map = solid->heights;
+    const lmi_mesh *mesh = solid->mesh;
+    if (map) {
+        def->heights = (lm_heights){map->heights, {map->n[0], map->n[1]}, (float)map->spacing};
+    }
+    if (mesh) {
+        def->mesh =
+            (lm_collider_mesh){mesh->vertices, mesh->vertex_count, mesh->triangles, mesh->triangle_count, mesh->solid};
+    }
 }
 
 lm_result lm_collider_get_def(const lm_world *world, lm_collider_id collider, lm_collider_def *def)
@@ -280,5 +328,6 @@ lm_result lm_collider_get_def(const lm_world *world, lm_collider_id collider, lm
     }
     def->friction = c->friction;
     def->restitution = c->restitution;
+    describe_solid(&c->solid, def);
     return LM_OK;
 }

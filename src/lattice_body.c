@@ -23,7 +23,7 @@
 #define MOST_SPACING 1e6
 #define MOST_SPACINGS 4194304.0
 
-/* A body whose inertia (its determinant) is less than this share of the rest shape's has collapsed. */
+/* A part whose inertia (its determinant) is less than this share of the rest shape's has collapsed. */
 #define COLLAPSED 1e-2
 
 uint32_t lmi_body_regions(const lmi_body *body)
@@ -47,9 +47,9 @@ double lmi_lattice_body_pace(const lmi_body *body)
     return body->lattice->width_metres / (spacing * sqrt(width * (width + 1.0)));
 }
 
-bool lmi_lattice_body_takes(const lm_material *material)
+const char *lmi_lattice_body_fault(const lm_material *material)
 {
-    return material->mode != LM_MODE_QUADRATIC && !(material->yield > 0.0f);
+    return material->mode == LM_MODE_QUADRATIC ? "a lattice is rigid or linear; it bends by its many regions" : NULL;
 }
 
 /* --- making --- */
@@ -168,14 +168,40 @@ static void number_particles(lmi_body *body)
     }
 }
 
-/* Far out in eight directions, so that they tell how the body is turned. */
-static void choose_samples(lmi_body *body)
+static uint32_t part_of(const lmi_body *body, uint32_t place)
+{
+    const lmi_lattice *l = &body->lattice->shape;
+    return l->part ? l->part[place] : 0;
+}
+
+/* The first particle of each part; returns the part with most particles. `sums[0]` counts them. */
+static uint32_t start_parts(lmi_body *body)
+{
+    lmi_lattice_part *part = body->lattice->part;
+    uint32_t largest = 0;
+    LMI_PARTICLES_EACH(body, n)
+    {
+        lmi_lattice_part *mine = &part[part_of(body, n)];
+        mine->reference = mine->sums[0] == 0.0 ? n : mine->reference;
+        mine->sums[0] += 1.0;
+    }
+    for (uint32_t n = 1; n < body->lattice->shape.part_count; n++) {
+        largest = part[n].sums[0] > part[largest].sums[0] ? n : largest;
+    }
+    return largest;
+}
+
+/* Far out in eight directions, so that they tell how the body (or its largest part) is turned. */
+static void choose_samples(lmi_body *body, uint32_t part)
 {
     lmi_lattice_body *lattice = body->lattice;
     for (int k = 0; k < LMI_LATTICE_SAMPLES; k++) {
         double best = -INFINITY;
         LMI_PARTICLES_EACH(body, n)
         {
+            if (part_of(body, n) != part) {
+                continue;
+            }
             lm_vec3 p = body->rest[n];
             double along = (k & 1 ? p.x : -p.x) + (k & 2 ? p.y : -p.y) + (k & 4 ? p.z : -p.z);
             if (along > best) {
@@ -192,22 +218,43 @@ static double determinant_of(const double s[6])
     return s[0] * (s[1] * s[2] - s[4] * s[4]) - s[3] * (s[3] * s[2] - s[4] * s[5]) + s[5] * (s[3] * s[4] - s[1] * s[5]);
 }
 
-static double rest_inertia(const lmi_body *body)
+/* The determinants of the inertia of the parts at rest. */
+static void find_rest_inertia(lmi_body *body)
 {
-    const lmi_lattice_body *lattice = body->lattice;
-    double inertia[6] = {0.0}, s = lattice->shape.spacing;
+    lmi_lattice_body *lattice = body->lattice;
+    double s = lattice->shape.spacing;
+    enum { MASS, FIRST = 1, SECOND = 4 }; /* in lmi_lattice_part.sums: m, m r, m r r (xx yy zz xy yz zx) */
+    for (uint32_t n = 0; n < lattice->shape.part_count; n++) {
+        memset(lattice->part[n].sums, 0, sizeof lattice->part[n].sums);
+    }
     LMI_PARTICLES_EACH(body, n)
     {
         int32_t corner[3];
+        double *to = lattice->part[part_of(body, n)].sums, m = body->mass[n] / body->mean_mass, r[3];
         lmi_lattice_corner(&lattice->shape, n, corner);
-        double x = s * (corner[0] - lattice->middle[0]), y = s * (corner[1] - lattice->middle[1]);
-        double z = s * (corner[2] - lattice->middle[2]), m = body->mass[n] / body->mean_mass;
-        const double terms[6] = {y * y + z * z, z * z + x * x, x * x + y * y, -x * y, -y * z, -z * x};
-        for (int i = 0; i < 6; i++) {
-            inertia[i] += m * terms[i];
+        to[MASS] += m;
+        for (int a = 0; a < 3; a++) {
+            r[a] = s * (corner[a] - lattice->middle[a]);
+            to[FIRST + a] += m * r[a];
+        }
+        for (int a = 0; a < 3; a++) {
+            to[SECOND + a] += m * r[a] * r[a];
+            to[SECOND + 3 + a] += m * r[a] * r[(a + 1) % 3];
         }
     }
-    return determinant_of(inertia);
+    for (uint32_t n = 0; n < lattice->shape.part_count; n++) {
+        const double *sums = lattice->part[n].sums;
+        double second[6], inertia[6];
+        for (int a = 0; a < 3; a++) {
+            second[a] = sums[SECOND + a] - sums[FIRST + a] * sums[FIRST + a] / sums[MASS];
+            second[3 + a] = sums[SECOND + 3 + a] - sums[FIRST + a] * sums[FIRST + (a + 1) % 3] / sums[MASS];
+        }
+        for (int a = 0; a < 3; a++) {
+            inertia[a] = second[(a + 1) % 3] + second[(a + 2) % 3];
+            inertia[3 + a] = -second[3 + a];
+        }
+        lattice->part[n].inertia = determinant_of(inertia);
+    }
 }
 
 /* What follows from the masses. */
@@ -229,8 +276,10 @@ static void derive_masses(lmi_body *body)
     }
     body->mean_mass = body->total_mass / body->particle_count;
     LMI_PARTICLES_EACH(body, n) { body->v[(size_t)n * 4 + 3] = (float)(body->mass[n] / body->mean_mass); }
-    body->lattice->inertia = rest_inertia(body);
+    find_rest_inertia(body);
 }
+
+static size_t sums_count(const lmi_lattice *l) { return 2 * (size_t)lmi_lattice_slab_parts(l, l->slab_count); }
 
 lm_result lmi_lattice_body_allocate(lm_world *world, lmi_body *body, const lmi_voxels *cells, uint32_t width)
 {
@@ -251,20 +300,152 @@ lm_result lmi_lattice_body_allocate(lm_world *world, lmi_body *body, const lmi_v
     }
     body->particle_count = l->particle_count;
     body->place_count = (l->block_count + 1) * LMI_BLOCK;
-    body->lattice->sums = lmi_allocate(&world->memory, 2 * (size_t)l->slab_count, sizeof *body->lattice->sums);
-    if (!lmi_body_allocate(world, body) || !body->lattice->sums) {
+    lmi_lattice_body *lattice = body->lattice;
+    lattice->sums = lmi_allocate(&world->memory, sums_count(l), sizeof *lattice->sums);
+    lattice->part = lmi_allocate(&world->memory, l->part_count, sizeof *lattice->part);
+    lattice->motion = lmi_allocate(&world->memory, l->part_count, sizeof *lattice->motion);
+    if (!lmi_body_allocate(world, body) || !lattice->sums || !lattice->part || !lattice->motion) {
         return LM_ERROR_MEMORY;
     }
     number_particles(body);
     body->reference = body->place[0];
     LMI_PARTICLES_EACH(body, n) { body->rest[n] = vec_from(lmi_lattice_rest(l, n)); }
     body->rest_size = lmi_body_rest_size(body);
-    choose_samples(body);
+    choose_samples(body, start_parts(body));
     return LM_OK;
+}
+
+/* --- plastic bodies, and regional damping --- */
+
+static size_t plastic_blocks(const lmi_body *body) { return (size_t)body->lattice->shape.block_count + 1; }
+
+static void free_plastic(lm_world *world, const lmi_body *body, lmi_lattice_plastic *plastic)
+{
+    lmi_release(&world->memory, plastic->state, plastic_blocks(body) * 6 * LMI_BLOCK, sizeof *plastic->state);
+    lmi_release(&world->memory, plastic->flowed, plastic_blocks(body), sizeof *plastic->flowed);
+    plastic->state = NULL;
+    plastic->flowed = NULL;
+}
+
+static void free_moments(lm_world *world, const lmi_body *body, float *moments)
+{
+    size_t count = ((size_t)body->lattice->shape.irregular_count + 1) * LMI_BLOCK;
+    lmi_release(&world->memory, moments, count, sizeof *moments);
+}
+
+bool lmi_lattice_body_allocate_extras(lm_world *world, lmi_body *body, const lm_material *material)
+{
+    lmi_lattice_body *lattice = body->lattice;
+    bool plastic = !lattice->plastic.state && (body->plastic_material || material->yield > 0.0f);
+    bool regional = !lattice->velocity_moments && material->damping_kind == LM_DAMPING_REGIONAL;
+    lmi_lattice_plastic more = lattice->plastic;
+    float *moments = lattice->velocity_moments;
+    if (plastic) {
+        more.state = lmi_allocate(&world->memory, plastic_blocks(body) * 6 * LMI_BLOCK, sizeof *more.state);
+        more.flowed = lmi_allocate(&world->memory, plastic_blocks(body), sizeof *more.flowed);
+    }
+    if (regional) {
+        size_t count = ((size_t)lattice->shape.irregular_count + 1) * LMI_BLOCK;
+        moments = lmi_allocate(&world->memory, count, sizeof *moments);
+    }
+    if ((plastic && !(more.state && more.flowed)) || (regional && !moments)) {
+        if (plastic) {
+            free_plastic(world, body, &more);
+        }
+        if (regional) {
+            free_moments(world, body, moments);
+        }
+        return false;
+    }
+    lattice->plastic = more;
+    lattice->velocity_moments = moments;
+    if (plastic) {
+        lmi_lattice_body_reset_plastic(body);
+    }
+    return true;
+}
+
+static lmi_lattice_wants wants_of(const lm_material *material, bool plastic)
+{
+    lmi_lattice_wants wants = {material->mode == LM_MODE_LINEAR,
+                               plastic || material->damping_kind == LM_DAMPING_REGIONAL};
+    return wants;
+}
+
+bool lmi_lattice_body_equip(lm_world *world, lmi_body *body, const lm_material *material)
+{
+    lmi_lattice_body *lattice = body->lattice;
+    const lm_material before = body->material;
+    const bool was_plastic = body->plastic_material, had_state = lattice->plastic.state != NULL;
+    const bool had_moments = lattice->velocity_moments != NULL;
+    if (!lmi_lattice_body_allocate_extras(world, body, material)) {
+        return false;
+    }
+    body->material = *material;
+    body->plastic_material = was_plastic || material->yield > 0.0f;
+    lmi_lattice_wants old = wants_of(&before, was_plastic), now = wants_of(material, body->plastic_material);
+    bool ok = (old.stretch == now.stretch && old.affine == now.affine) || lmi_body_update_pinned(world, body);
+    body->material = before;
+    body->plastic_material = was_plastic;
+    if (!ok && !had_state) {
+        free_plastic(world, body, &lattice->plastic);
+    }
+    if (!ok && !had_moments) {
+        free_moments(world, body, lattice->velocity_moments);
+        lattice->velocity_moments = NULL;
+    }
+    return ok;
+}
+
+float *lmi_lattice_body_plastic(const lmi_body *body, uint32_t place)
+{
+    float *state = body->lattice->plastic.state;
+    return state ? state + (size_t)(place / LMI_BLOCK) * 6 * LMI_BLOCK + place % LMI_BLOCK : NULL;
+}
+
+void lmi_lattice_body_reset_plastic(lmi_body *body)
+{
+    const lmi_lattice_plastic *plastic = &body->lattice->plastic;
+    for (size_t n = 0; plastic->state && n < plastic_blocks(body); n++) {
+        for (size_t i = 0; i < 6 * LMI_BLOCK; i++) {
+            plastic->state[n * 6 * LMI_BLOCK + i] = i < 3 * LMI_BLOCK ? 1.0f : 0.0f;
+        }
+        plastic->flowed[n] = 0;
+    }
+}
+
+/* From the lattice's axes to the body's. */
+void lmi_lattice_body_get_plastic(const lmi_body *body, float *matrices)
+{
+    static const int six[3][3] = {{0, 3, 5}, {3, 1, 4}, {5, 4, 2}};
+    const lmi_lattice *l = &body->lattice->shape;
+    for (uint32_t n = 0; n < body->particle_count; n++) {
+        uint32_t place = body->place[n];
+        if (!(l->active[place / LMI_BLOCK] >> (place % LMI_BLOCK) & 1)) {
+            continue;
+        }
+        const float *at = lmi_lattice_body_plastic(body, place);
+        for (uint32_t i = 0; i < 9; i++) {
+            uint32_t row = (i / 3 + l->turn) % 3, column = (i % 3 + l->turn) % 3;
+            matrices[row * 3 + column] = at ? at[six[i / 3][i % 3] * LMI_BLOCK] : row == column ? 1.0f : 0.0f;
+        }
+        matrices += 9;
+    }
+}
+
+/* Which blocks have flowed, after their state was read. */
+static void find_flowed(lmi_body *body)
+{
+    const lmi_lattice_plastic *plastic = &body->lattice->plastic;
+    for (size_t n = 0; plastic->state && n < plastic_blocks(body) * 6 * LMI_BLOCK; n++) {
+        bool rest = plastic->state[n] == (n % (6 * LMI_BLOCK) < 3 * LMI_BLOCK ? 1.0f : 0.0f);
+        plastic->flowed[n / (6 * LMI_BLOCK)] |= !rest;
+    }
 }
 
 bool lmi_lattice_body_revive(lm_world *world, lmi_body *body, const bool *held)
 {
+    find_flowed(body);
     derive_masses(body);
     return lmi_lattice_body_weigh(world, body, held);
 }
@@ -325,6 +506,7 @@ static lm_result fill(lm_world *world, lmi_body *body, const lm_body_def *def)
         return result;
     }
     body->material = def->material;
+    body->plastic_material = def->material.yield > 0.0f;
     body->contact_radius = def->contact_radius;
     body->user_data = def->user_data;
     body->lattice->width_metres = def->lattice.width_metres;
@@ -332,7 +514,8 @@ static lm_result fill(lm_world *world, lmi_body *body, const lm_body_def *def)
     start_frame(body, def);
     lmi_body_place(body, def);
     body->shape_hash = lmi_hash_shape(body);
-    bool ok = lmi_lattice_body_weigh(world, body, NULL);
+    bool ok =
+        lmi_lattice_body_allocate_extras(world, body, &body->material) && lmi_lattice_body_weigh(world, body, NULL);
     return ok ? LM_OK : lmi_fail(world, LM_ERROR_MEMORY, "lm_body_create: out of memory");
 }
 
@@ -348,9 +531,7 @@ static uint32_t width_in_steps(const lm_lattice *def, double spacing)
 lm_result lmi_lattice_body_make(lm_world *world, lmi_body *body, const lm_body_def *def)
 {
     const char *fault = lattice_fault(&def->lattice);
-    if (!fault && !lmi_lattice_body_takes(&def->material)) {
-        fault = "a lattice is rigid or linear, and not plastic";
-    }
+    fault = fault ? fault : lmi_lattice_body_fault(&def->material);
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_create: %s", fault);
     }
@@ -374,8 +555,13 @@ lm_result lmi_lattice_body_make(lm_world *world, lmi_body *body, const lm_body_d
 void lmi_lattice_body_free(lm_world *world, lmi_body *body)
 {
     if (body->lattice) {
-        lmi_release(&world->memory, body->lattice->sums, 2 * (size_t)body->lattice->shape.slab_count,
-                    sizeof *body->lattice->sums);
+        lmi_lattice_body *lattice = body->lattice;
+        uint32_t parts = lattice->shape.part_count;
+        lmi_release(&world->memory, lattice->sums, sums_count(&lattice->shape), sizeof *lattice->sums);
+        lmi_release(&world->memory, lattice->part, parts, sizeof *lattice->part);
+        lmi_release(&world->memory, lattice->motion, parts, sizeof *lattice->motion);
+        free_plastic(world, body, &lattice->plastic);
+        free_moments(world, body, lattice->velocity_moments);
         lmi_lattice_free(&world->memory, &body->lattice->shape);
         lmi_release(&world->memory, body->lattice, 1, sizeof *body->lattice);
         body->lattice = NULL;
@@ -400,7 +586,7 @@ bool lmi_lattice_body_weigh(lm_world *world, lmi_body *body, const bool *held)
         weights[n] = (double)(float)(mass / l->degree[n]);
     }
     ok = ok && lmi_lattice_weigh(&world->memory, l, weights, body->stiffness ? shares : NULL,
-                                 body->material.mode == LM_MODE_LINEAR);
+                                 wants_of(&body->material, body->plastic_material));
     if (ok) {
         LMI_PARTICLES_EACH(body, n) { body->x[(size_t)n * 4 + 3] = (float)weights[n]; }
     }
@@ -443,7 +629,14 @@ static void follow_frame(lmi_body *body)
 
 bool lmi_lattice_is_collapsed(const lmi_body *body)
 {
-    return !(determinant_of(body->motion.inertia) >= COLLAPSED * body->lattice->inertia);
+    const lmi_lattice_body *lattice = body->lattice;
+    for (uint32_t n = 0; n < lattice->shape.part_count; n++) {
+        const lmi_lattice_part *part = &lattice->part[n];
+        if (!(determinant_of(part->motion.inertia) >= COLLAPSED * part->inertia)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void lmi_lattice_prepare(const lmi_step *step, lmi_body *body)
@@ -463,42 +656,28 @@ void lmi_lattice_prepare(const lmi_step *step, lmi_body *body)
     memcpy(to->middle, lattice->middle, sizeof to->middle);
     to->h = (float)step->h;
     to->rate = (float)fmin(body->alpha / step->h, 1e30);
-    to->damping = body->damping;
-    to->centre = body->motion.centre;
-    to->velocity = to->carry = body->motion.velocity;
-    to->spin = body->motion.spin;
+    to->velocity = body->motion.velocity;
+    to->part = lattice->motion;
+    for (uint32_t n = 0; n < lattice->shape.part_count; n++) {
+        const lmi_motion *m = &lattice->part[n].motion;
+        lattice->motion[n] = (lmi_lattice_motion){m->centre, m->velocity, m->spin};
+    }
     to->stretch = body->material.mode == LM_MODE_LINEAR;
     to->beta = body->material.beta;
-}
-
-void lmi_lattice_conclude(lmi_body *body)
-{
-    lmi_lattice_body *lattice = body->lattice;
-    const lmi_lattice_step *s = &lattice->step;
-    double pull[6] = {0};
-    float lower[3] = {3e38f, 3e38f, 3e38f}, upper[3] = {-3e38f, -3e38f, -3e38f};
-    for (uint32_t n = 0; n < 2 * lattice->shape.slab_count; n++) {
-        for (int i = 0; i < 6; i++) {
-            pull[i] += lattice->sums[n].pull[i];
-        }
-        for (int a = 0; a < 3; a++) {
-            lower[a] = fminf(lower[a], lattice->sums[n].lower[a]);
-            upper[a] = fmaxf(upper[a], lattice->sums[n].upper[a]);
-        }
+    to->damping = body->damping_now;
+    if (body->damping_now > 0.0f && body->material.damping_kind == LM_DAMPING_REGIONAL) {
+        to->regional = true;
+        to->goal_rate = to->rate;
+        to->loss = body->damping_now;
+        to->velocity_moments = lattice->velocity_moments;
+        to->damping = 0.0f;
+        to->rate = 1.0f;
     }
-    body->lower = (lm_vec3){lower[0], lower[1], lower[2]};
-    body->upper = (lm_vec3){upper[0], upper[1], upper[2]};
-    lm_dvec3 net = dvec_scale(dvec(pull[0], pull[1], pull[2]), s->rate);
-    lm_dvec3 turn = dvec_scale(dvec(pull[3], pull[4], pull[5]), s->rate);
-    lattice->drift_centre = body->motion.centre;
-    lattice->drift_velocity = lattice->drift_spin = (lm_vec3){0.0f, 0.0f, 0.0f};
-    if (body->first_pin == LMI_NONE) {
-        lmi_motion_of(&body->motion, net, turn, &lattice->drift_velocity, &lattice->drift_spin);
-        lattice->drift_velocity = vec_from(dvec_limit(dvec_from(lattice->drift_velocity), LM_MAX_SPEED));
-        lattice->drift_spin = vec_from(dvec_limit(dvec_from(lattice->drift_spin), LM_MAX_SPEED));
-    } else {
-        body->outside_impulse = dvec_add(body->outside_impulse, dvec_scale(net, body->mean_mass));
+    if (lattice->plastic.state) {
+        float yield = body->material.yield;
+        lattice->plastic.rates = (lmi_plastic_rates){body->flow, yield, body->material.max_plastic};
+        lattice->plastic.bound = lmi_yield_bound(yield);
+        lattice->plastic.watch = yield > 0.0f ? yield * yield : 3e38f;
+        to->plastic = &lattice->plastic;
     }
-    /* The origin has gone along, so that a body that only travels does not move within it, and nothing is rounded. */
-    body->origin = dvec_add(body->origin, dvec_scale(dvec_from(s->carry), s->h));
 }

@@ -27,6 +27,8 @@ lm_material lm_material_default(void)
         .damping_ratio = 0.1f,
         .alpha = 0.5f,
         .damping = 0.0f,
+        .damping_kind = LM_DAMPING_GLOBAL,
+        .damping_every = 1,
         .beta = 0.5f,
         .yield = 0.0f,
         .creep = 5.0f,
@@ -60,6 +62,12 @@ const char *lmi_material_fault(const lm_material *m)
     if (!within(m->damping, 0.0f, most)) {
         return "damping must be 0 to 1e6";
     }
+    if ((unsigned)m->damping_kind >= LM_DAMPING_COUNT) {
+        return "damping_kind is not one of lm_damping";
+    }
+    if (m->damping_every < 1 || m->damping_every > LM_MAX_SUBSTEPS) {
+        return "damping_every must be 1 to 1024";
+    }
     if (!within(m->beta, 0.0f, 0.95f)) {
         return "beta must be 0 to 0.95";
     }
@@ -79,6 +87,11 @@ const char *lmi_material_fault(const lm_material *m)
         return "restitution must be 0 to 1";
     }
     return NULL;
+}
+
+const char *lmi_clusters_fault(const lm_material *m)
+{
+    return m->damping_kind == LM_DAMPING_REGIONAL ? "regional damping is for lattices" : NULL;
 }
 
 /* The natural frequency, in hertz, of the oscillator that alpha and k make; decay = zeta omega, 1/s. */
@@ -113,11 +126,13 @@ void lmi_material_tune(lmi_body *body, double h)
         decay = zeta * omega;
         zeta /= pace; /* the regions ring at another frequency, but what they do decays as the material says */
         omega *= pace;
-        double left = lmi_exp(-2.0 * decay * h), swing = omega * h * sqrt(fabs(1.0 - zeta * zeta));
+        /* Between substeps that are damped it rings undamped. */
+        double slowed = m->damping_every > 1 ? 0.0 : decay, share = m->damping_every > 1 ? 0.0 : zeta;
+        double left = lmi_exp(-2.0 * slowed * h), swing = omega * h * sqrt(fabs(1.0 - share * share));
         double middle; /* 2 exp(-decay h) cos(swing), or cosh */
-        if (zeta <= 1.0) {
+        if (share <= 1.0) {
             /* Beyond half a turn a substep the cosine comes back: no alpha rings that fast. */
-            middle = swing < 3.141592653589793 ? 2.0 * lmi_exp(-decay * h) * lmi_cos(swing) : -2.0;
+            middle = swing < 3.141592653589793 ? 2.0 * lmi_exp(-slowed * h) * lmi_cos(swing) : -2.0;
         } else {
             middle = lmi_exp(swing - decay * h) + lmi_exp(-swing - decay * h);
         }
@@ -128,11 +143,12 @@ void lmi_material_tune(lmi_body *body, double h)
         }
         alpha = alpha < 0.0 ? 0.0 : alpha;
     }
-    double k = 1.0 - lmi_exp(-2.0 * decay * h);
+    double taken = 1.0 - lmi_exp(-2.0 * decay * h * m->damping_every);
+    double k = m->damping_every > 1 ? 0.0 : taken; /* of every substep */
     body->flow = 1.0 - lmi_exp(-(double)m->creep * h);
     body->alpha = (float)alpha;
-    body->damping = (float)k;
-    body->reached_hertz = (float)(frequency_of(alpha, k, decay, h) / pace);
+    body->damping = (float)taken;
+    body->reached_hertz = (float)(frequency_of(alpha, k, m->damping_every > 1 ? 0.0 : decay, h) / pace);
     body->tuned_step = h;
 }
 
@@ -146,17 +162,13 @@ lm_result lm_body_set_material(lm_world *world, lm_body_id id, const lm_material
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_set_material: %s", fault);
     }
-    if (body->lattice && !lmi_lattice_body_takes(material)) {
-        return lmi_fail(world, LM_ERROR_ARGUMENT,
-                        "lm_body_set_material: a lattice is rigid or linear, and not plastic");
+    fault = body->lattice ? lmi_lattice_body_fault(material) : lmi_clusters_fault(material);
+    if (fault) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_set_material: %s", fault);
     }
-    lm_material before = body->material;
-    body->material = *material;
-    if (body->lattice && before.mode != material->mode && !lmi_body_update_pinned(world, body)) {
-        body->material = before;
+    if (body->lattice && !lmi_lattice_body_equip(world, body, material)) {
         return lmi_fail(world, LM_ERROR_MEMORY, "lm_body_set_material: out of memory");
     }
-    body->material = before;
     bool plastic = body->plastic_material || material->yield > 0.0f;
     if (material->mode != body->material.mode || plastic != body->plastic_material) {
         world->batches[body->batch].dirty = true; /* lanes are sorted by mode */
@@ -275,8 +287,8 @@ lm_result lm_body_get_plastic(const lm_world *world, lm_body_id id, float *matri
     if (!body) {
         return LM_ERROR_ID;
     }
-    for (size_t n = 0; body->lattice && n < (size_t)lmi_body_regions(body) * 9; n++) {
-        matrices[n] = n % 9 % 4 == 0 ? 1.0f : 0.0f; /* a lattice does not flow */
+    if (body->lattice) {
+        lmi_lattice_body_get_plastic(body, matrices);
     }
     for (uint32_t r = 0; r < body->region_count; r++) {
         uint32_t stride;
@@ -306,6 +318,9 @@ lm_result lm_body_reset_plastic(lm_world *world, lm_body_id id)
         for (uint32_t i = 0; i < 6; i++) {
             at[i * stride] = i < 3 ? 1.0f : 0.0f;
         }
+    }
+    if (body->lattice) {
+        lmi_lattice_body_reset_plastic(body);
     }
     return LM_OK;
 }

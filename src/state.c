@@ -3,6 +3,7 @@
  */
 #include "base/guard.h"
 #include "out/lattice_regions.h"
+#include "step/lattice_motion.h"
 #include "world.h"
 
 #include <string.h>
@@ -233,8 +234,8 @@ lm_result lm_body_set_state(lm_world *world, lm_body_id id, lm_dvec3 base, const
             v[0] = velocity.x, v[1] = velocity.y, v[2] = velocity.z;
         }
     }
-    if (body->lattice) { /* what there was to take out of the old velocities */
-        body->lattice->drift_velocity = body->lattice->drift_spin = (lm_vec3){0.0f, 0.0f, 0.0f};
+    if (body->lattice) {
+        lmi_lattice_forget_drift(body->lattice);
     }
     lmi_body_update_bounds(body);
     lmi_skin_update(world, body);

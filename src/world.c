@@ -153,6 +153,10 @@ void lmi_world_clear(lm_world *world)
     LMI_POOL_EACH(&world->bodies, n) { lmi_body_free(world, lmi_body_at(world, n)); }
     LMI_POOL_EACH(&world->pins, n) { lmi_pin_free(world, LMI_POOL_AT(&world->pins, lmi_pin, n)); }
     LMI_POOL_EACH(&world->drags, n) { lmi_drag_free(world, LMI_POOL_AT(&world->drags, lmi_drag, n)); }
+    LMI_POOL_EACH(&world->colliders, n)
+    {
+        lmi_solid_free(&world->memory, &LMI_POOL_AT(&world->colliders, lmi_collider, n)->solid);
+    }
     lmi_pool_free(&world->bodies, &world->memory);
     lmi_pool_free(&world->movers, &world->memory);
     lmi_pool_free(&world->colliders, &world->memory);

@@ -12,6 +12,7 @@
 #include "base/pool.h"
 #include "base/tasks.h"
 #include "base/vec.h"
+#include "collide/solid.h"
 #include "limber/limber.h"
 #include "sample/lattice.h"
 #include "sample/region.h"
@@ -38,19 +39,42 @@ typedef struct lmi_force {
 
 #define LMI_LATTICE_SAMPLES 8
 
+/* A connected part of a lattice. */
+typedef struct lmi_lattice_part {
+    lmi_motion motion; /* in this substep */
+    lm_vec3 drift_centre, drift_velocity,
+        drift_spin;                       /* state: rigid motion that the last sweep gave it and should not */
+    lm_dvec3 owed_momentum, owed_angular; /* state: what is still to be taken back, relative mass */
+    lm_vec3 lower, upper;                 /* state: bounds, as in lmi_body */
+    double inertia;                       /* determinant of the rest shape's, relative mass */
+    uint32_t reference;                   /* place of a particle that its sums are taken from */
+    lm_vec3 first, from;                  /* position and velocity of that, while predict sums */
+    double sums[16];
+} lmi_lattice_part;
+
 /* What a body has that is a lattice. Its regions are not among the body's own: region_count is 0. */
 typedef struct lmi_lattice_body {
     lmi_lattice shape;
     dmat3 frame;        /* state: the rotation of the body as a whole, from the lattice's axes to the world */
     float middle[3];    /* corner at the centre of mass, in spacings */
-    double inertia;     /* determinant of the rest shape's, relative mass */
     float width_metres; /* as in the definition; 0: the width is given in steps */
-    uint32_t samples[LMI_LATTICE_SAMPLES];            /* particles far out, from which the frame is found */
-    lm_vec3 drift_centre, drift_velocity, drift_spin; /* state: motion that rounding gave in the last substep */
-    bool swept;                                       /* in this substep: it was moved by sweeps */
+    uint32_t samples[LMI_LATTICE_SAMPLES]; /* particles far out, from which the frame is found */
+    lmi_lattice_part *part;                /* [parts] */
+    lmi_lattice_motion *motion;            /* [parts] of this substep, as sweeps read it */
+    lmi_lattice_plastic plastic;           /* arrays: null where nothing has flowed or may */
+    float *velocity_moments;               /* [irregular + 1][LMI_BLOCK], null: no regional damping so far */
+    bool swept;                            /* in this substep: it was moved by sweeps */
     lmi_lattice_step step;
-    lmi_lattice_sums *sums; /* [2 slabs] of this substep's sweeps, then of what they left */
+    lmi_lattice_sums *sums; /* [2][parts of each slab] of this substep's sweeps, then of what they left */
 } lmi_lattice_body;
+
+/* Where a sweep of a slab, or what comes after (`left`), puts the sums of its parts. */
+static inline lmi_lattice_sums *lmi_lattice_sums_of(const lmi_lattice_body *lattice, uint32_t slab, bool left)
+{
+    const lmi_lattice *l = &lattice->shape;
+    uint32_t all = lmi_lattice_slab_parts(l, l->slab_count);
+    return lattice->sums + (left ? all : 0) + lmi_lattice_slab_parts(l, slab);
+}
 
 #define LMI_SKIN_REGION 0x80000000u
 
@@ -115,6 +139,8 @@ typedef struct lmi_body {
     double tuned_step;
     float alpha;
     float damping;
+    uint32_t damping_turn; /* state: substeps since the last that was damped */
+    float damping_now;     /* damping, or 0 in a substep without */
     double flow; /* the share of elastic strain that becomes lasting in a substep, where it is above the yield */
     bool stiffness_limited;
     float reached_hertz;
@@ -148,6 +174,7 @@ typedef struct lmi_collider {
     dmat3 rotation;
     uint32_t mover; /* slot or LMI_NONE */
     float friction, restitution;
+    lmi_solid solid; /* of a height map or a mesh */
 } lmi_collider;
 
 typedef struct lmi_pin {
@@ -267,7 +294,19 @@ void lmi_lattice_body_free(lm_world *world, lmi_body *body);
 bool lmi_lattice_body_weigh(lm_world *world, lmi_body *body, const bool *held); /* `held` by place, or null */
 double
 lmi_lattice_body_pace(const lmi_body *body); /* frequency of a region as a share of the material's; 1 for clusters */
-bool lmi_lattice_body_takes(const lm_material *material); /* whether lattices have such a material */
+const char *lmi_lattice_body_fault(const lm_material *material); /* why lattices cannot have such a material, or null */
+
+/* Room for what a material wants and the body does not have yet. On failure it has what it had. */
+bool lmi_lattice_body_allocate_extras(lm_world *world, lmi_body *body, const lm_material *material);
+
+/* Memory and constants for what another material wants besides the body's own; false when out of memory, then nothing has
+ * changed. */
+bool lmi_lattice_body_equip(lm_world *world, lmi_body *body, const lm_material *material);
+
+/* The lasting deformation of the region around a place, 6 floats LMI_BLOCK apart along the lattice's axes; null: none. */
+float *lmi_lattice_body_plastic(const lmi_body *body, uint32_t place);
+void lmi_lattice_body_get_plastic(const lmi_body *body, float *matrices);
+void lmi_lattice_body_reset_plastic(lmi_body *body);
 
 /* Weights again for the pins that there are; false when out of memory. */
 bool lmi_body_update_pinned(lm_world *world, lmi_body *body);
@@ -277,6 +316,7 @@ uint64_t lmi_body_memberships(const lmi_body *body);
 /* material.c: sets alpha, damping, stiffness_limited and reached_hertz for substeps of h seconds. */
 void lmi_material_tune(lmi_body *body, double h);
 const char *lmi_material_fault(const lm_material *material); /* null when it is sound */
+const char *lmi_clusters_fault(const lm_material *material); /* why clusters cannot have a sound one, or null */
 
 /* pin.c, out/skin.c: what goes with a body. */
 void lmi_pins_mark(const lm_world *world, const lmi_body *body, bool *held); /* sets held[] of what pins hold */
@@ -286,7 +326,7 @@ void lmi_drags_free(lm_world *world, lmi_body *body);
 void lmi_drag_free(lm_world *world, lmi_drag *drag);
 void lmi_skin_free(lm_world *world, lmi_skin *skin);
 bool lmi_skin_allocate(lm_world *world, lmi_skin *skin);
-void lmi_skin_find_rest_normals(lmi_skin *skin); /* of a lattice's skin, from its vertices and triangles */
+void lmi_skin_find_rest_normals(lmi_skin *skin);             /* of a lattice's skin, from its vertices and triangles */
 void lmi_skin_update(const lm_world *world, lmi_body *body); /* after the particles have moved */
 
 /* world.c: everything in the world but its host hooks, as a value that can be built aside and swapped in. */

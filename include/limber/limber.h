@@ -256,7 +256,7 @@ LM_API uint32_t lm_world_get_colliders(const lm_world *world, lm_collider_id *id
  *
  *   rigid      rotation and translation: every deformation is resisted.
  *   linear     stretch and shear too, at constant volume, to the share `beta`.
- *   quadratic  bending and twisting too, to the share `beta`.
+ *   quadratic  bending and twisting too, to the share `beta`. Not for lattices, which bend by their many small regions.
  *
  * Stiffness is given as the frequency and damping ratio with which a single rigid region rings. The deformations that
  * a mode follows ring slower, by about sqrt(1 - beta), and a body of many regions rings slower still (see
@@ -264,7 +264,7 @@ LM_API uint32_t lm_world_get_colliders(const lm_world *world, lm_collider_id *id
  * the body is as stiff as the step allows, and lm_body_info says so. A rigid body is the limit: LM_STIFFNESS_ALPHA with
  * alpha 1 and some damping.
  *
- * With a yield above 0 the body is plastic, in every mode: where a region is strained beyond the yield (the largest
+ * With a yield above 0 the body is plastic, in every mode, clusters and lattices alike: where a region is strained beyond the yield (the largest
  * stretch less 1), its rest shape follows at the rate of the creep, at constant volume, up to max_plastic. Strain below
  * the yield is elastic and goes back.
  */
@@ -277,13 +277,26 @@ typedef enum lm_stiffness {
     LM_STIFFNESS_COUNT
 } lm_stiffness;
 
+/* Damping takes out the share of velocity that is not rigid motion: of the body (each connected part of a lattice) as a
+ * whole, or of the regions around each particle. Regional damping stills what is local (a jelly's ripples) at the rate
+ * asked, and waves much longer than a region hardly at all: a deformation that rings at sqrt(share) times the frequency of a
+ * single region loses its velocity at `share` times the rate. */
+typedef enum lm_damping {
+    LM_DAMPING_GLOBAL = 0, /* towards the motion of the body as a whole */
+    LM_DAMPING_REGIONAL,   /* towards the motion of the regions. Of lattices; clusters refuse it */
+    LM_DAMPING_COUNT
+} lm_damping;
+
 typedef struct lm_material {
-    lm_mode mode;           /* default LM_MODE_LINEAR */
-    lm_stiffness stiffness; /* default LM_STIFFNESS_HERTZ */
-    float hertz;            /* 0 to 1e6; default 8 */
-    float damping_ratio;    /* 0 to 1e6, 1 is critical; default 0.1 */
-    float alpha;            /* 0 to 1 for each substep; default 0.5 */
-    float damping;          /* 1/s at which deformation velocity decays, with alpha; 0 to 1e6; default 0 */
+    lm_mode mode;            /* default LM_MODE_LINEAR */
+    lm_stiffness stiffness;  /* default LM_STIFFNESS_HERTZ */
+    float hertz;             /* 0 to 1e6; default 8 */
+    float damping_ratio;     /* 0 to 1e6, 1 is critical; default 0.1 */
+    float alpha;             /* 0 to 1 for each substep; default 0.5 */
+    float damping;           /* 1/s at which deformation velocity decays, with alpha; 0 to 1e6; default 0 */
+    lm_damping damping_kind; /* default LM_DAMPING_GLOBAL */
+    uint32_t damping_every; /* every how many substeps, for all that time at once: regional damping costs as much as the
+                               rest of the step; 1 to LM_MAX_SUBSTEPS; default 1 */
     float beta;             /* 0 to 0.95; default 0.5. No effect in rigid mode */
     float yield;            /* strain above which the shape flows, 0 to 1e6; default 0: it never does */
     float creep;            /* 1/s at which strain becomes lasting while it is above the yield; 0 to 1e6; default 5 */
@@ -340,6 +353,8 @@ typedef enum lm_lattice_mass {
  * around each particle is a region: everything within `width` steps from cell to cell. Any soup of triangles will do: open,
  * self-intersecting, in many parts. What cannot be reached from outside is inside. Particles are numbered by their corners,
  * along x first, then y, then z. Repetitions of a region count once.
+ *
+ * Pieces that no cell joins are parts of one body: each keeps its own momentum and spin, and is damped by itself.
  *
  * Stiffness. The cost of a step does not grow much with the width, and a wider region makes the body stiffer: a rod carries
  * waves at c = 2 pi hertz spacing sqrt(width (width + 1) / 3) metres a second, which is the root of Young's modulus over
@@ -413,7 +428,7 @@ LM_API lm_result lm_body_destroy(lm_world *world, lm_body_id body);
 LM_API bool lm_body_is_valid(const lm_world *world, lm_body_id body);
 
 /* Every parameter may change while running; the next step uses it. Another mode makes that step lay the body out anew,
- * which allocates. */
+ * which allocates; on a lattice another mode, a first yield and a first regional damping allocate here. */
 LM_API lm_result lm_body_set_material(lm_world *world, lm_body_id body, const lm_material *material);
 LM_API lm_result lm_body_get_material(const lm_world *world, lm_body_id body, lm_material *material);
 
@@ -575,18 +590,41 @@ typedef enum lm_shape {
     LM_SHAPE_SPHERE,    /* radius */
     LM_SHAPE_CAPSULE,   /* radius, and half_length of its axis along Y */
     LM_SHAPE_BOX,       /* half_extents */
+    LM_SHAPE_HEIGHTS,   /* a height map: solid below it, nothing beyond its borders */
+    LM_SHAPE_MESH,      /* a triangle mesh: a solid, or a sheet of no thickness with two sides */
     LM_SHAPE_COUNT
 } lm_shape;
+
+/* A grid of heights along the collider's Y axis. Sample (i, k) stands at x = (i - (counts[0] - 1) / 2) spacing and
+ * z = (k - (counts[1] - 1) / 2) spacing: the middle of the map is the collider's position. The diagonal from (i, k) to
+ * (i + 1, k + 1) divides four samples into two triangles. */
+typedef struct lm_heights {
+    const float *heights; /* metres, counts[0] x counts[1] of them, x first; finite; copied */
+    uint32_t counts[2];   /* along x and z, 2 to 16384, at most 2^26 in all */
+    float spacing;        /* metres between samples, above 0, at most 1e6; default 1 */
+} lm_heights;
+
+/* Any soup of triangles. Those without area are ignored; one must have some. */
+typedef struct lm_collider_mesh {
+    const lm_vec3 *vertices; /* in the collider's frame, metres; copied */
+    uint32_t vertex_count;
+    const uint32_t *triangles; /* three vertex indices each; copied */
+    uint32_t triangle_count;   /* 1 to 2^24 */
+    bool
+        solid; /* closed parts that face outward (they may overlap) have an inside; default false: two sides of a sheet */
+} lm_collider_mesh;
 
 typedef struct lm_collider_def {
     lm_shape shape;       /* default LM_SHAPE_PLANE */
     float radius;         /* metres, above 0; default 0.5 */
     float half_length;    /* metres, at least 0; default 0.5 */
     lm_vec3 half_extents; /* metres, above 0; default 0.5 each */
-    lm_pose pose;         /* in the world, or in the mover's frame */
-    lm_mover_id mover;    /* {0} (default): stands still */
-    float friction;       /* 0 to 1e6; default 0.5; see lm_material */
-    float restitution;    /* 0 to 1; default 0; see lm_material */
+    lm_heights heights;
+    lm_collider_mesh mesh;
+    lm_pose pose;      /* in the world, or in the mover's frame */
+    lm_mover_id mover; /* {0} (default): stands still */
+    float friction;    /* 0 to 1e6; default 0.5; see lm_material */
+    float restitution; /* 0 to 1; default 0; see lm_material */
     uint32_t cookie;
 } lm_collider_def;
 
@@ -594,7 +632,9 @@ typedef struct lm_collider_def {
 LM_API lm_collider_def lm_collider_def_default(void);
 
 /* Adds a collider. At the end of a substep each particle inside it, or nearer to it than the body's contact radius, is
- * put on its surface; where several colliders claim a particle, the one with the highest slot comes last. */
+ * put on its surface; where several colliders claim a particle, the one with the highest slot comes last. Particles that
+ * meet a height map or a mesh on their way through a substep are stopped there, however fast they are: they do not pass
+ * through a sheet. They are kept up to 0.1 mm off its surface, so that rounding does not change their side. */
 LM_API lm_result lm_collider_create(lm_world *world, const lm_collider_def *def, lm_collider_id *collider);
 LM_API lm_result lm_collider_destroy(lm_world *world, lm_collider_id collider);
 
@@ -602,7 +642,8 @@ LM_API lm_result lm_collider_destroy(lm_world *world, lm_collider_id collider);
 LM_API lm_result lm_collider_get_pose(const lm_world *world, lm_collider_id collider, lm_pose *pose);
 
 /* The definition it was made with: the pose in its mover's frame (when that was destroyed, in the world), what the shape
- * does not use at its default. */
+ * does not use at its default. Its arrays are the world's own: they live until the collider is destroyed, or the world is
+ * loaded or destroyed. */
 LM_API lm_result lm_collider_get_def(const lm_world *world, lm_collider_id collider, lm_collider_def *def);
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -752,6 +793,40 @@ typedef struct lm_hit {
 LM_API bool lm_world_pick(const lm_world *world, lm_dvec3 origin, lm_vec3 direction, float max_distance, lm_hit *hit);
 
 /* ------------------------------------------------------------------------------------------------------------------
+ * Queries: bodies and colliders at a place. They look at everything in the world, one after the other.
+ */
+
+/* What a ray meets first: a body or a collider, the other is {0}. */
+typedef struct lm_ray_hit {
+    lm_body_id body;
+    lm_collider_id collider;
+    uint32_t particle; /* of a body: the one nearest to the point */
+    lm_dvec3 point;    /* world */
+    lm_vec3 normal;    /* towards the ray's origin */
+    float distance;    /* along the ray, metres */
+} lm_ray_hit;
+
+/* The nearest thing on a ray: bodies as lm_world_pick finds them, and the surfaces of colliders. A ray that starts inside a
+ * collider meets it at distance 0. Returns false, and leaves *hit alone, as lm_world_pick does. */
+LM_API bool lm_world_cast_ray(const lm_world *world, lm_dvec3 origin, lm_vec3 direction, float max_distance,
+                              lm_ray_hit *hit);
+
+/* A body or a collider; the other is {0}. */
+typedef struct lm_overlap {
+    lm_body_id body;
+    lm_collider_id collider;
+} lm_overlap;
+
+/* Writes up to `capacity` of what a ball (radius in metres, at least 0) or a box (half extents along the axes of its pose)
+ * touches or has inside into `found` (may be null when capacity is 0): bodies, then colliders, in slot order. Returns how
+ * many there are; 0 when an argument is no sound number. A body is its particles, each with the contact radius around it, and
+ * the triangles of its skin. */
+LM_API uint32_t lm_world_overlap_sphere(const lm_world *world, lm_dvec3 centre, float radius, lm_overlap *found,
+                                        uint32_t capacity);
+LM_API uint32_t lm_world_overlap_box(const lm_world *world, lm_pose pose, lm_vec3 half_extents, lm_overlap *found,
+                                     uint32_t capacity);
+
+/* ------------------------------------------------------------------------------------------------------------------
  * Statistics
  */
 
@@ -802,8 +877,8 @@ LM_API void lm_world_get_totals(const lm_world *world, lm_totals *totals);
  * Snapshots
  */
 
-/* A hash of the state: positions, velocities, region rotations and connectivity of all bodies, in slot order. Not of
- * materials, colliders and the like, nor of statistics. */
+/* A hash of the state: positions, velocities, region rotations, lasting deformation and connectivity of all bodies, in slot
+ * order. Not of materials, colliders and the like, nor of statistics. */
 LM_API uint64_t lm_world_hash(const lm_world *world);
 
 /* The number of bytes that lm_world_save needs now. */

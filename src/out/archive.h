@@ -191,4 +191,7 @@ static inline void visit_index(archive *a, uint32_t *index, uint32_t limit, bool
 
 static inline bool ok(const archive *a) { return !a->damaged && !a->out_of_memory; }
 
+/* snapshot_solid.c: the arrays of a height map or a mesh, after the collider's own fields. */
+void lmi_visit_solid(archive *a, lm_world *world, lmi_collider *collider);
+
 #endif

@@ -60,6 +60,15 @@ static uint64_t hash_body(const lm_world *world, const lmi_body *body, uint64_t 
     for (uint32_t n = 0; n < body->membership_count; n++) {
         hash = lmi_hash_word(hash, body->members[n]);
     }
+    if (body->lattice && body->lattice->plastic.state) {
+        LMI_PARTICLES_EACH(body, n)
+        {
+            const float *plastic = lmi_lattice_body_plastic(body, n);
+            for (int i = 0; i < 6; i++) {
+                hash = hash_float(hash, plastic[i * LMI_BLOCK]);
+            }
+        }
+    }
     return hash;
 }
 

@@ -24,6 +24,8 @@ static void visit_material(archive *a, lm_material *m)
     visit_float(a, &m->damping_ratio);
     visit_float(a, &m->alpha);
     visit_float(a, &m->damping);
+    VISIT_ENUM(a, m->damping_kind, LM_DAMPING_COUNT);
+    visit_u32(a, &m->damping_every);
     visit_float(a, &m->beta);
     visit_float(a, &m->yield);
     visit_float(a, &m->creep);
@@ -217,10 +219,47 @@ static void visit_cells(archive *a, lm_world *world, lmi_body *body)
     lmi_release(&world->memory, v.bits, words, sizeof *v.bits);
 }
 
-static void visit_lattice(archive *a, lmi_body *body)
+/* What is to be taken back from the parts of a lattice, and their bounds. */
+static void visit_parts(archive *a, lmi_lattice_body *lattice)
+{
+    for (uint32_t n = 0; n < lattice->shape.part_count && ok(a); n++) {
+        lmi_lattice_part *part = &lattice->part[n];
+        visit_vec3(a, &part->drift_centre);
+        visit_vec3(a, &part->drift_velocity);
+        visit_vec3(a, &part->drift_spin);
+        visit_dvec3(a, &part->owed_momentum);
+        visit_dvec3(a, &part->owed_angular);
+        visit_vec3(a, &part->lower);
+        visit_vec3(a, &part->upper);
+        refuse_if(a, !is_near(part->drift_centre) || !is_slow(part->drift_velocity) || !is_slow(part->drift_spin) ||
+                         !is_near(part->lower) || !is_near(part->upper));
+    }
+}
+
+static void visit_lattice_plastic(archive *a, lmi_body *body)
+{
+    bool plastic = body->lattice->plastic.state != NULL;
+    LMI_PARTICLES_EACH(body, n)
+    {
+        for (int i = 0; plastic && i < 6; i++) {
+            float *at = lmi_lattice_body_plastic(body, n) + i * LMI_BLOCK;
+            visit_float(a, at);
+            refuse_if(a, fabsf(*at) > 100.0f);
+        }
+    }
+}
+
+static void visit_lattice(archive *a, lm_world *world, lmi_body *body)
 {
     lmi_lattice_body *lattice = body->lattice;
     double sum = 0.0, least = INFINITY;
+    if (a->mode == LOAD && ok(a)) {
+        refuse_if(a, lmi_lattice_body_fault(&body->material) != NULL);
+        a->out_of_memory = !lmi_lattice_body_allocate_extras(world, body, &body->material);
+    }
+    if (!ok(a)) {
+        return;
+    }
     for (uint32_t n = 0; n < body->particle_count && ok(a); n++) {
         float *mass = &body->mass[body->place[n]];
         visit_float(a, mass);
@@ -228,15 +267,13 @@ static void visit_lattice(archive *a, lmi_body *body)
         sum += *mass;
         least = *mass < least ? *mass : least;
     }
-    refuse_if(a, !(least * body->particle_count >= 1e-9 * sum) || !lmi_lattice_body_takes(&body->material));
+    refuse_if(a, !(least * body->particle_count >= 1e-9 * sum));
     visit_float(a, &lattice->width_metres);
     refuse_if(a, !(lattice->width_metres >= 0.0f && lattice->width_metres <= 1e6f));
     visit_dmat3(a, &lattice->frame);
-    visit_vec3(a, &lattice->drift_centre);
-    visit_vec3(a, &lattice->drift_velocity);
-    visit_vec3(a, &lattice->drift_spin);
-    refuse_if(a, !is_rotation(&lattice->frame) || !is_near(lattice->drift_centre) ||
-                     !is_slow(lattice->drift_velocity) || !is_slow(lattice->drift_spin));
+    refuse_if(a, !is_rotation(&lattice->frame));
+    visit_parts(a, lattice);
+    visit_lattice_plastic(a, body);
 }
 
 /* All of a body but its counts, once there is room for it. */
@@ -250,9 +287,11 @@ static void visit_rest_of_body(archive *a, lm_world *world, lmi_body *body)
     visit_u64(a, &body->user_data);
     visit_material(a, &body->material);
     visit_bool(a, &body->plastic_material);
+    visit_u32(a, &body->damping_turn);
     if (body->lattice) {
-        visit_lattice(a, body);
+        visit_lattice(a, world, body);
     } else {
+        refuse_if(a, lmi_clusters_fault(&body->material) != NULL);
         visit_topology(a, body);
     }
     visit_stiffness(a, world, body);
@@ -323,6 +362,7 @@ static void visit_collider(archive *a, lm_world *world, lmi_collider *c)
                  c->half_extents.z > 0.0f && is_near(c->half_extents) && is_rotation(&c->rotation) &&
                  (c->mover == LMI_NONE || lmi_pool_used(&world->movers, c->mover));
     refuse_if(a, !sound);
+    lmi_visit_solid(a, world, c);
 }
 
 /* The place of a particle. */

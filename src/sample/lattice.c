@@ -374,7 +374,7 @@ static lm_result make_with(lmi_memory *memory, const lmi_voxels *cells, uint64_t
         bool ok = fill_blocks(memory, cells, row, &map, l) && make_places(memory, &map, l);
         result = ok ? lmi_lattice_find_regions(memory, &map, l) : LM_ERROR_MEMORY;
     }
-    if (result == LM_OK && !(make_slabs(memory, l) && make_room(memory, l))) {
+    if (result == LM_OK && !(make_slabs(memory, l) && lmi_lattice_find_parts(memory, l) && make_room(memory, l))) {
         result = LM_ERROR_MEMORY;
     }
     lmi_release(memory, map.block, box, sizeof *map.block);
@@ -422,6 +422,7 @@ void lmi_lattice_free(lmi_memory *memory, lmi_lattice *l)
     lmi_release(memory, l->active, blocks, sizeof *l->active);
     lmi_release(memory, l->degree, blocks * LMI_BLOCK, sizeof *l->degree);
     lmi_release(memory, l->at, blocks, sizeof *l->at);
+    lmi_lattice_free_parts(memory, l);
     lmi_release(memory, l->plane_place, planes, sizeof *l->plane_place);
     lmi_release(memory, l->plane_run, planes, sizeof *l->plane_run);
     lmi_release(memory, l->plane_block, planes, sizeof *l->plane_block);

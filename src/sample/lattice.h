@@ -84,6 +84,15 @@ enum {
     LMI_LATTICE_ALL_CONSTANTS = 29,
 };
 
+/* Channels of what finds the best affine map of a region, for plastic fits and regional damping; they come after the others,
+ * from lmi_lattice.affine on. */
+enum {
+    LMI_LATTICE_INVERSE_REST = 0, /* of the rest moments: xx yy zz xy yz zx     6 */
+    LMI_LATTICE_ACTIVE = 6,       /* 1: a region, 0: a repetition or no particle  */
+    LMI_LATTICE_NARROW = 7,       /* square of the smallest rest moment           */
+    LMI_LATTICE_AFFINE_CONSTANTS = 8,
+};
+
 typedef struct lmi_lattice {
     double spacing; /* metres */
     lm_dvec3 first; /* rest position of corner (0, 0, 0) */
@@ -112,6 +121,14 @@ typedef struct lmi_lattice {
     uint32_t *along_y; /* [places][2 width] place in the same plane at y - 1, y + 1, y - 2, y + 2, ... */
     uint32_t *along_z; /* [places][2 width] place in plane z - 1, z + 1, z - 2, ... */
 
+    uint32_t part_count; /* that no cell connects with each other */
+    uint32_t
+        *part_of_block; /* [blocks + 1] or LMI_LATTICE_NONE: of several. Null, as the next, where there is one part */
+    uint32_t *part;     /* [blocks + 1][LMI_BLOCK], or LMI_LATTICE_NONE: no particle */
+
+    uint32_t *slab_part_first; /* [slabs + 1] into slab_part; null where there is one part */
+    uint32_t *slab_part;       /* parts with particles in a slab, ascending */
+
     lmi_lattice_lists gather, scatter;
     uint32_t irregular_count;
     uint8_t *direct; /* [irregular] the list is the whole region, which takes no part in the fast sums */
@@ -125,13 +142,14 @@ typedef struct lmi_lattice {
     /* Room for what a sweep leaves to a later part of itself. */
     float *kept_sums;            /* [kept][most_places][6][LMI_BLOCK] */
     float *irregular_moments;    /* [irregular][LMI_BLOCK] corrections of the 12 moments */
-    float *irregular_transforms; /* [irregular + 1][LMI_BLOCK] q, then T column by column, 12 floats; the last is zero */
+    float *irregular_transforms; /* [irregular + 1][LMI_BLOCK] q and the columns of T; the last is zero */
     float *corrections;          /* [scatter owners][4] of the sums for particles */
 
     /* Constants of blocks; blocks with the same ones share them. */
     uint32_t *constants_of; /* [blocks + 1] index into `constants` */
     float *constants;       /* [distinct][channels][LMI_BLOCK] */
     uint32_t constants_count, channels;
+    uint32_t affine; /* channel where LMI_LATTICE_INVERSE_REST is; 0: there are none */
 } lmi_lattice;
 
 /* Floats between the channels of a run, which has an empty block at either end. Short runs all have the same. */
@@ -194,6 +212,23 @@ lm_result lmi_lattice_list(lmi_memory *memory, lmi_lattice *lattice, const uint3
                            uint32_t irregular_count, lmi_lattice_pair *pairs, uint32_t pair_count);
 void lmi_lattice_lists_free(lmi_memory *memory, const lmi_lattice *lattice, lmi_lattice_lists *lists);
 
+/* Finds the connected parts, and which of them are in each slab (lattice_parts.c). False when out of memory. */
+bool lmi_lattice_find_parts(lmi_memory *memory, lmi_lattice *lattice);
+
+/* Entries of slab_part before a slab's own: where there is one part every slab has an entry. */
+static inline uint32_t lmi_lattice_slab_parts(const lmi_lattice *lattice, uint32_t slab)
+{
+    return lattice->slab_part_first ? lattice->slab_part_first[slab] : slab;
+}
+
+void lmi_lattice_free_parts(lmi_memory *memory, lmi_lattice *lattice);
+
+/* Which constants of regions are wanted besides those of a rigid fit. */
+typedef struct lmi_lattice_wants {
+    bool stretch; /* of linear fits */
+    bool affine;  /* of plastic fits and regional damping */
+} lmi_lattice_wants;
+
 /* What the constants are made from, in double precision: [blocks + 1][LMI_LATTICE_RAW][LMI_BLOCK]. */
 enum {
     LMI_LATTICE_RAW_MASS = 0,   /* sum m~                                  */
@@ -202,7 +237,8 @@ enum {
     LMI_LATTICE_RAW_RHO = 10,   /* the last three as LMI_LATTICE_RHO, _SHARE and _HOLD */
     LMI_LATTICE_RAW_SHARE = 11,
     LMI_LATTICE_RAW_HOLD = 12,
-    LMI_LATTICE_RAW = 13
+    LMI_LATTICE_RAW_ACTIVE = 13, /* 1 where the region counts */
+    LMI_LATTICE_RAW = 14
 };
 
 /* Null when out of memory. */
@@ -210,9 +246,8 @@ double *lmi_lattice_raw(lmi_memory *memory, const lmi_lattice *lattice, const do
 void lmi_lattice_raw_free(lmi_memory *memory, const lmi_lattice *lattice, double *raw);
 
 /* The constants of all regions for the fit weights m~ of the particles ([blocks + 1][LMI_BLOCK]) and the regions' shares of
- * the stiffness (the same, or null: 1). With `stretch` also what linear and plastic fits want. False when out of memory;
- * then nothing has changed. */
+ * the stiffness (the same, or null: 1). False when out of memory; then nothing has changed. */
 bool lmi_lattice_weigh(lmi_memory *memory, lmi_lattice *lattice, const double *weights, const float *stiffness,
-                       bool stretch);
+                       lmi_lattice_wants wants);
 
 #endif

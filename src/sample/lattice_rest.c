@@ -163,6 +163,7 @@ static void fill_shares(const lmi_lattice *l, const double *weights, const float
         bool occupied = l->occupied[n / LMI_BLOCK] & bit, active = l->active[n / LMI_BLOCK] & bit;
         double share = occupied ? 1.0 / l->degree[n] : 0.0;
         to[LMI_LATTICE_RAW_RHO * LMI_BLOCK] = !active ? 0.0 : stiffness ? (double)stiffness[n] : 1.0;
+        to[LMI_LATTICE_RAW_ACTIVE * LMI_BLOCK] = active ? 1.0 : 0.0;
         to[LMI_LATTICE_RAW_SHARE * LMI_BLOCK] = share;
         double hold = stiffness && occupied ? share * sum_of_shares(l, stiffness, n, members) : 1.0;
         to[LMI_LATTICE_RAW_HOLD * LMI_BLOCK] = weights[n] > 0.0 ? hold / weights[n] : 0.0;
@@ -185,10 +186,40 @@ static void compose(const double vectors[9], const double values[3], double six[
     }
 }
 
-/* One lane. An empty one gets moments that fit well, and a share of nothing. */
-static void finish_lane(const double *raw, bool stretch, float *out)
+/* What linear fits want: roots of the rest covariance, from the eigenvectors of the rest moments. */
+static void finish_stretch(const double values[3], const double vectors[9], double mass, float *out)
 {
-    double mass = raw[LMI_LATTICE_RAW_MASS * LMI_BLOCK], centre[3], q[6], values[3], vectors[9], root[6], inverse[6];
+    double volume = 1.0, up[3], down[3], root[6], inverse[6];
+    for (int k = 0; k < 3; k++) {
+        up[k] = sqrt(values[k] / mass);
+        down[k] = 1.0 / up[k];
+        volume *= up[k];
+    }
+    compose(vectors, up, root);
+    compose(vectors, down, inverse);
+    for (int i = 0; i < 6; i++) {
+        out[(LMI_LATTICE_WHITEN + i) * LMI_BLOCK] = (float)root[i];
+        out[(LMI_LATTICE_COLOUR + i) * LMI_BLOCK] = (float)inverse[i];
+    }
+    out[LMI_LATTICE_INVERSE_EDGE * LMI_BLOCK] = (float)lmi_exp(-lmi_log(volume) / 3.0);
+}
+
+/* What the best affine map wants. */
+static void finish_affine(const double values[3], const double vectors[9], double active, float *out)
+{
+    double inverse[6], per[3] = {1.0 / values[0], 1.0 / values[1], 1.0 / values[2]};
+    compose(vectors, per, inverse);
+    for (int i = 0; i < 6; i++) {
+        out[(LMI_LATTICE_INVERSE_REST + i) * LMI_BLOCK] = (float)inverse[i];
+    }
+    out[LMI_LATTICE_ACTIVE * LMI_BLOCK] = (float)active;
+    out[LMI_LATTICE_NARROW * LMI_BLOCK] = (float)(values[2] * values[2]);
+}
+
+/* One lane; `affine`: where those constants begin, or 0. An empty lane gets moments that fit well, and a share of nothing. */
+static void finish_lane(const double *raw, bool stretch, uint32_t affine, float *out)
+{
+    double mass = raw[LMI_LATTICE_RAW_MASS * LMI_BLOCK], centre[3], q[6], values[3], vectors[9];
     bool any = mass > 0.0;
     for (int a = 0; a < 3; a++) {
         centre[a] = any ? raw[(LMI_LATTICE_RAW_FIRST + a) * LMI_BLOCK] / mass : 0.0;
@@ -218,22 +249,12 @@ static void finish_lane(const double *raw, bool stretch, float *out)
     out[LMI_LATTICE_RHO * LMI_BLOCK] = (float)raw[LMI_LATTICE_RAW_RHO * LMI_BLOCK];
     out[LMI_LATTICE_SHARE * LMI_BLOCK] = (float)raw[LMI_LATTICE_RAW_SHARE * LMI_BLOCK];
     out[LMI_LATTICE_HOLD * LMI_BLOCK] = (float)raw[LMI_LATTICE_RAW_HOLD * LMI_BLOCK];
-    if (!stretch) {
-        return;
+    if (stretch) {
+        finish_stretch(values, vectors, any ? mass : 1.0, out);
     }
-    double per = any ? mass : 1.0, volume = 1.0, up[3], down[3];
-    for (int k = 0; k < 3; k++) {
-        up[k] = sqrt(values[k] / per);
-        down[k] = 1.0 / up[k];
-        volume *= up[k];
+    if (affine) {
+        finish_affine(values, vectors, raw[LMI_LATTICE_RAW_ACTIVE * LMI_BLOCK], out + affine * LMI_BLOCK);
     }
-    compose(vectors, up, root);
-    compose(vectors, down, inverse);
-    for (int i = 0; i < 6; i++) {
-        out[(LMI_LATTICE_WHITEN + i) * LMI_BLOCK] = (float)root[i];
-        out[(LMI_LATTICE_COLOUR + i) * LMI_BLOCK] = (float)inverse[i];
-    }
-    out[LMI_LATTICE_INVERSE_EDGE * LMI_BLOCK] = (float)lmi_exp(-lmi_log(volume) / 3.0);
 }
 
 /* Numbers blocks with the same raw sums alike; returns how many kinds there are. `table` has a power of two of entries. */
@@ -265,7 +286,7 @@ static uint32_t number_kinds(const double *raw, uint32_t blocks, uint32_t *kind,
 }
 
 /* Puts the constants of each kind of block in place. */
-static bool keep_kinds(lmi_memory *memory, lmi_lattice *l, const double *raw, bool stretch)
+static bool keep_kinds(lmi_memory *memory, lmi_lattice *l, const double *raw, lmi_lattice_wants wants)
 {
     uint32_t blocks = l->block_count + 1, table_size = 64;
     while (table_size < 2 * blocks) {
@@ -273,7 +294,9 @@ static bool keep_kinds(lmi_memory *memory, lmi_lattice *l, const double *raw, bo
     }
     uint32_t *kind = lmi_allocate(memory, blocks, sizeof *kind), *first = lmi_allocate(memory, blocks, sizeof *first);
     uint32_t *table = lmi_allocate(memory, table_size, sizeof *table), kinds = 0;
-    uint32_t channels = stretch ? LMI_LATTICE_ALL_CONSTANTS : LMI_LATTICE_CONSTANTS;
+    uint32_t affine = wants.stretch ? LMI_LATTICE_ALL_CONSTANTS : LMI_LATTICE_CONSTANTS;
+    uint32_t channels = affine + (wants.affine ? LMI_LATTICE_AFFINE_CONSTANTS : 0);
+    affine = wants.affine ? affine : 0;
     float *constants = NULL;
     if (kind && first && table) {
         kinds = number_kinds(raw, blocks, kind, first, table, table_size);
@@ -281,8 +304,8 @@ static bool keep_kinds(lmi_memory *memory, lmi_lattice *l, const double *raw, bo
     }
     if (constants) {
         for (uint32_t n = 0; n < kinds * LMI_BLOCK; n++) {
-            finish_lane(raw + (size_t)first[n / LMI_BLOCK] * LMI_LATTICE_RAW * LMI_BLOCK + n % LMI_BLOCK, stretch,
-                        constants + (size_t)(n / LMI_BLOCK) * channels * LMI_BLOCK + n % LMI_BLOCK);
+            finish_lane(raw + (size_t)first[n / LMI_BLOCK] * LMI_LATTICE_RAW * LMI_BLOCK + n % LMI_BLOCK, wants.stretch,
+                        affine, constants + (size_t)(n / LMI_BLOCK) * channels * LMI_BLOCK + n % LMI_BLOCK);
         }
         lmi_release(memory, l->constants_of, blocks, sizeof *l->constants_of);
         lmi_release(memory, l->constants, (size_t)l->constants_count * l->channels * LMI_BLOCK, sizeof *l->constants);
@@ -290,6 +313,7 @@ static bool keep_kinds(lmi_memory *memory, lmi_lattice *l, const double *raw, bo
         l->constants = constants;
         l->constants_count = kinds;
         l->channels = channels;
+        l->affine = affine;
     } else {
         lmi_release(memory, kind, blocks, sizeof *kind);
     }
@@ -337,10 +361,11 @@ void lmi_lattice_raw_free(lmi_memory *memory, const lmi_lattice *l, double *raw)
     lmi_release(memory, raw, ((size_t)l->block_count + 1) * LMI_LATTICE_RAW * LMI_BLOCK, sizeof *raw);
 }
 
-bool lmi_lattice_weigh(lmi_memory *memory, lmi_lattice *l, const double *weights, const float *stiffness, bool stretch)
+bool lmi_lattice_weigh(lmi_memory *memory, lmi_lattice *l, const double *weights, const float *stiffness,
+                       lmi_lattice_wants wants)
 {
     double *raw = lmi_lattice_raw(memory, l, weights, stiffness);
-    bool ok = raw && keep_kinds(memory, l, raw, stretch);
+    bool ok = raw && keep_kinds(memory, l, raw, wants);
     lmi_lattice_raw_free(memory, l, raw);
     return ok;
 }

@@ -19,15 +19,20 @@
 /* Approach speeds below this do not bounce, m/s. */
 #define BOUNCE_SPEED 0.5f
 
+/* Times through the solids where a body may touch several. */
+#define SOLID_PASSES 3
+
 /* A collider in a body's coordinates. */
 typedef struct lanes_surface {
     const lmi_surface *shape;
     vf position[3], axes[9];             /* columns of axes: the collider's own axes */
     vf velocity[3], spin[3], pivot[3];   /* of the surface */
     vf friction, bounce, radius, margin; /* margin: the body's contact radius */
+    lm_dvec3 origin;                     /* the body's */
+    double h;                            /* seconds of the substep */
 } lanes_surface;
 
-static lanes_surface prepare(const lmi_surface *s, const lmi_body *body)
+static lanes_surface prepare(const lmi_surface *s, const lmi_body *body, double h)
 {
     lm_vec3 at = vec_from(dvec_limit(dvec_sub(s->position, body->origin), LM_MAX_COORDINATE));
     lm_vec3 pivot = vec_from(dvec_limit(dvec_sub(s->pivot, body->origin), LM_MAX_COORDINATE));
@@ -41,7 +46,9 @@ static lanes_surface prepare(const lmi_surface *s, const lmi_body *body)
                          .friction = vf_set1(sqrtf(s->friction * body->material.friction)),
                          .bounce = vf_set1(bounce),
                          .radius = vf_set1(s->radius),
-                         .margin = vf_set1(body->contact_radius)};
+                         .margin = vf_set1(body->contact_radius),
+                         .origin = body->origin,
+                         .h = h};
     for (int i = 0; i < 9; i++) {
         out.axes[i] = vf_set1((float)s->rotation.m[i / 3][i % 3]);
     }
@@ -132,6 +139,59 @@ static inline vf distance(const lanes_surface *s, const vf x[3], vf n[3])
     return value;
 }
 
+/* Where the particles of a body were at the beginning of the substep, [block][3][LMI_BLOCK], before contacts change anything:
+ * solids are met on the way from there. */
+static void remember_starts(const lmi_body *body, double h, float *starts)
+{
+    vf seconds = vf_set1((float)h);
+    for (uint32_t n = 0; n < body->padded_count; n += LMI_LANES) {
+        vf x[4], v[4];
+        float *to = starts + (size_t)(n / LMI_BLOCK) * 3 * LMI_BLOCK + n % LMI_BLOCK;
+        vf_load4(body->x + (size_t)n * 4, x);
+        vf_load4(body->v + (size_t)n * 4, v);
+        for (int i = 0; i < 3; i++) {
+            vf_store(to + i * LMI_BLOCK, x[i] - seconds * v[i]);
+        }
+    }
+}
+
+/* Depth and direction for meshes and height maps, one lane after the other in double precision: their geometry branches too
+ * much for lanes. `start` is where the first of these particles was, as above. */
+static vf depth_in_solid(const lanes_surface *s, const vf x[4], vf mass, const float *start, float margin, vf n[3])
+{
+    _Alignas(64) float at[3][LMI_LANES], weight[LMI_LANES], normal[3][LMI_LANES], depth[LMI_LANES];
+    const lmi_surface *shape = s->shape;
+    for (int i = 0; i < 3; i++) {
+        vf_store(at[i], x[i]);
+        vf_store(normal[i], vf_set1(0.0f));
+    }
+    vf_store(weight, mass);
+    for (int k = 0; k < LMI_LANES; k++) {
+        depth[k] = 0.0f;
+        if (!(weight[k] > 0.0f)) {
+            continue;
+        }
+        lm_dvec3 here = dvec(at[0][k], at[1][k], at[2][k]), out;
+        lm_dvec3 there = dvec(start[k], start[LMI_BLOCK + k], start[2 * LMI_BLOCK + k]);
+        lm_dvec3 p = dvec_add(s->origin, here);
+        lm_dvec3 u = dvec_add(shape->velocity, dvec_cross(shape->spin, dvec_sub(p, shape->pivot)));
+        lm_dvec3 way = dvec_sub(dvec_sub(here, there), dvec_scale(u, s->h)); /* seen from the collider */
+        lm_dvec3 local = dmat_apply_transposed(&shape->rotation, dvec_sub(p, shape->position));
+        way = dmat_apply_transposed(&shape->rotation, way);
+        depth[k] = (float)lmi_solid_depth(&shape->solid, local, way, margin, &out);
+        if (depth[k] > 0.0f) {
+            out = dmat_apply(&shape->rotation, out);
+            normal[0][k] = (float)out.x;
+            normal[1][k] = (float)out.y;
+            normal[2][k] = (float)out.z;
+        }
+    }
+    for (int i = 0; i < 3; i++) {
+        n[i] = vf_load(normal[i]);
+    }
+    return vf_load(depth);
+}
+
 /* Corrects x and v of the lanes in `touching`, which are `depth` deep along n. */
 static inline void respond(const lanes_surface *s, vm touching, vf depth, const vf n[3], vf x[3], vf v[3])
 {
@@ -158,9 +218,37 @@ static inline void respond(const lanes_surface *s, vm touching, vf depth, const 
     }
 }
 
-static bool may_touch(const lmi_surface *s, const lmi_body *body)
+/* The speed of a body's fastest particle. */
+static float fastest(const lmi_body *body)
 {
-    double margin = body->contact_radius;
+    vf most = vf_set1(0.0f);
+    for (uint32_t n = 0; n < body->padded_count; n += LMI_LANES) {
+        vf v[4];
+        vf_load4(body->v + (size_t)n * 4, v);
+        most = vf_max(most, (v[0] * v[0] + v[1] * v[1]) + v[2] * v[2]);
+    }
+    _Alignas(64) float lanes[LMI_LANES];
+    vf_store(lanes, most);
+    float square = 0.0f;
+    for (int k = 0; k < LMI_LANES; k++) {
+        square = lanes[k] > square ? lanes[k] : square;
+    }
+    return sqrtf(square);
+}
+
+/* How far a body of this speed goes in a substep, seen from a collider, at most. */
+static double way_of(const lmi_surface *s, const lmi_body *body, double speed, double h)
+{
+    lm_dvec3 far = dvec_sub(dvec_add(body->origin, dvec_from(body->lower)), s->pivot);
+    lm_dvec3 size = dvec_sub(dvec_from(body->upper), dvec_from(body->lower));
+    double reach = dvec_length(far) + dvec_length(size);
+    return h * (speed + dvec_length(s->velocity) + dvec_length(s->spin) * reach);
+}
+
+/* `way`: what solids, which are swept, add to the bounds. */
+static bool may_touch(const lmi_surface *s, const lmi_body *body, double way)
+{
+    double margin = body->contact_radius + way;
     lm_dvec3 lower = dvec_add(body->origin, dvec_from(body->lower)),
              upper = dvec_add(body->origin, dvec_from(body->upper));
     if (s->shape == LM_SHAPE_PLANE) {
@@ -175,9 +263,10 @@ static bool may_touch(const lmi_surface *s, const lmi_body *body)
            lower.z - margin <= s->bound_upper.z && upper.z + margin >= s->bound_lower.z;
 }
 
-static void collide(const lmi_surface *shape, lmi_body *body)
+static void collide(const lmi_surface *shape, lmi_body *body, double h, const float *starts)
 {
-    lanes_surface s = prepare(shape, body);
+    lanes_surface s = prepare(shape, body, h);
+    bool solid = lmi_solid_is(&shape->solid);
     vf sums[3][LMI_PIECES];
     for (int i = 0; i < 3 * LMI_PIECES; i++) {
         sums[i / LMI_PIECES][i % LMI_PIECES] = vf_set1(0.0f);
@@ -187,7 +276,13 @@ static void collide(const lmi_surface *shape, lmi_body *body)
         vf x[4], v[4], normal[3], before[3];
         vf_load4(body->x + (size_t)n * 4, x);
         vf_load4(body->v + (size_t)n * 4, v);
-        vf depth = s.margin - distance(&s, x, normal);
+        vf depth;
+        if (solid) {
+            const float *start = starts + (size_t)(n / LMI_BLOCK) * 3 * LMI_BLOCK + n % LMI_BLOCK;
+            depth = depth_in_solid(&s, x, v[3], start, body->contact_radius, normal);
+        } else {
+            depth = s.margin - distance(&s, x, normal);
+        }
         vm touching = vm_and(vf_lt(vf_set1(0.0f), depth), vf_lt(vf_set1(0.0f), v[3]));
         if (!vm_any(touching)) {
             continue;
@@ -211,17 +306,40 @@ static void collide(const lmi_surface *shape, lmi_body *body)
     }
 }
 
+/* A body against all colliders in the order of their slots. Where it meets several solids they are gone through again: what
+ * one of them puts back may be on the wrong side of another. Returns how many solids it may touch. */
+static uint32_t collide_all(const lmi_step *step, lmi_body *body, double speed, const float *starts, bool again)
+{
+    uint32_t met = 0;
+    for (uint32_t s = 0; s < step->surface_count; s++) {
+        const lmi_surface *surface = &step->surfaces[s];
+        bool solid = lmi_solid_is(&surface->solid);
+        if ((solid || !again) && may_touch(surface, body, solid ? way_of(surface, body, speed, step->h) : 0.0)) {
+            met += solid;
+            collide(surface, body, step->h, starts);
+        }
+    }
+    return met;
+}
+
 void LMI_KERNEL(contact)(const lmi_step *step, lmi_batch *batch, lmi_scratch *scratch)
 {
-    (void)scratch;
+    bool solids = false;
+    for (uint32_t s = 0; s < step->surface_count; s++) {
+        solids = solids || lmi_solid_is(&step->surfaces[s].solid);
+    }
     for (uint32_t n = 0; n < batch->body_count; n++) {
         lmi_body *body = lmi_body_at(step->world, batch->bodies[n]);
         body->contacts = 0;
+        double speed = solids ? fastest(body) : 0.0;
+        if (solids) {
+            remember_starts(body, step->h, scratch->pull);
+        }
         lmi_drags_apply(step, body);
-        for (uint32_t s = 0; s < step->surface_count; s++) {
-            if (may_touch(&step->surfaces[s], body)) {
-                collide(&step->surfaces[s], body);
-            }
+        uint32_t met = collide_all(step, body, speed, scratch->pull, false), contacts = body->contacts;
+        for (int pass = 1; pass < SOLID_PASSES && met > 1 && contacts > 0; pass++) {
+            collide_all(step, body, speed, scratch->pull, true);
+            body->contacts = contacts; /* counted once */
         }
         lmi_pins_apply(step, body);
     }

@@ -153,7 +153,9 @@ static void flow_lanes(const lm_world *world, const lmi_pack *pack, uint32_t b, 
     for (; bits; bits &= bits - 1) {
         uint32_t k = (uint32_t)__builtin_ctz(bits);
         double s[6] = {six[0][k], six[1][k], six[2][k], six[3][k], six[4][k], six[5][k]};
-        lmi_plastic_flow(world, pack, b * LMI_BLOCK + lane + k, s, det[k] < 0.0f);
+        const lmi_body *body = lmi_body_at(world, pack->lane_body[b * LMI_BLOCK + lane + k]);
+        const lmi_plastic_rates rates = {body->flow, body->material.yield, body->material.max_plastic};
+        lmi_plastic_flow(&rates, pack->plastic + (size_t)b * 6 * LMI_BLOCK + lane + k, s, det[k] < 0.0f);
     }
 }
 

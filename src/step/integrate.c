@@ -124,7 +124,7 @@ static inline lm_vec3 fold(vf bound[3][LMI_PIECES], bool upper)
 static void move(const lmi_step *step, lmi_body *body, const drift *in_pull, float share, const lmi_scratch *scratch)
 {
     const vf h = vf_set1((float)step->h), zero = vf_set1(0.0f);
-    const vf rate = vf_set1((float)fmin(body->alpha / step->h, 1e30)), k = vf_set1(body->damping);
+    const vf rate = vf_set1((float)fmin(body->alpha / step->h, 1e30)), k = vf_set1(body->damping_now);
     const vf fast = vf_set1(LM_MAX_SPEED), far = vf_set1(LM_MAX_COORDINATE), huge = vf_set1(3e38f);
     lanes_motion motion = spread_motion(body->motion.centre, body->motion.velocity, body->motion.spin);
     lanes_motion in_pull_at = spread_motion(body->motion.centre, in_pull->velocity, in_pull->spin);
@@ -158,16 +158,17 @@ static void move(const lmi_step *step, lmi_body *body, const drift *in_pull, flo
     }
     body->lower = fold(lower, false);
     body->upper = fold(upper, true);
+    if (body->lattice) lmi_lattice_bound_parts(body);
 }
 
 /* A lattice that its sweep must not move: d into scratch->pull. */
 static void pull_lattice(const lmi_step *step, lmi_body *body, lmi_scratch *scratch)
 {
     lmi_lattice_body *lattice = body->lattice;
-    const lm_vec3 none = {0.0f, 0.0f, 0.0f};
     lmi_lattice_prepare(step, body);
+    lattice->step.regional = false; /* as a whole: its velocities are nothing to go by */
     LMI_KERNEL(lattice_pull)(&lattice->step, scratch->lattice, scratch->pull);
-    lattice->drift_velocity = lattice->drift_spin = none;
+    lmi_lattice_forget_drift(lattice);
 }
 
 void LMI_KERNEL(integrate)(const lmi_step *step, lmi_batch *batch, lmi_scratch *scratch)
@@ -175,6 +176,8 @@ void LMI_KERNEL(integrate)(const lmi_step *step, lmi_batch *batch, lmi_scratch *
     for (uint32_t n = 0; n < batch->body_count; n++) {
         lmi_body *body = lmi_body_at(step->world, batch->bodies[n]);
         if (body->lattice && body->lattice->swept) continue;
+        /* Several parts are not damped towards their motion as one. */
+        if (body->lattice && body->lattice->shape.part_count > 1) body->damping_now = 0.0f;
         bool overstretched = lmi_is_overstretched(step, body);
         if (overstretched) lmi_quiet_rounding(step, body);
         if (body->lattice) pull_lattice(step, body, scratch);

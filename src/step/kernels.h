@@ -5,6 +5,7 @@
 #define LMI_KERNELS_H
 
 #include "base/vec.h"
+#include "collide/solid.h"
 #include "limber/limber.h"
 #include "out/skin_lattice.h"
 #include "step/lattice_step.h"
@@ -27,6 +28,7 @@ typedef struct lmi_surface {
     lm_dvec3 bound_lower; /* of the solid; infinite for a plane */
     lm_dvec3 bound_upper;
     float friction, restitution;
+    lmi_solid solid; /* of a height map or a mesh */
 } lmi_surface;
 
 /* A field in this substep. */

@@ -8,7 +8,8 @@
  *   T = rho (R - 1),    q = rho (sum m~ u / M) - T centre
  *
  * so that q + T k is where the region wants the particle at offset k, less its place in the rest shape: zero at rest.
- * A repetition or an empty lane has rho = 0, and so makes nothing. Rivers and James 2007, section 3.2.
+ * A repetition or an empty lane has rho = 0, and so makes nothing. A region that has flowed has another rest shape
+ * (step/lattice_plastic.h). Rivers and James 2007, section 3.2.
  *
  * The rotation comes from Newton's iteration X <- (X + cof X / det X) / 2 for the polar decomposition (N. J. Higham 1986),
  * which squares the error and mends its own rounding. Its first step is X <- a X + b cof X / det X instead: the singular
@@ -22,7 +23,7 @@
 
 #include "base/vmat.h"
 #include "step/kernel_names.h"
-#include "step/lattice_lanes.h"
+#include "step/lattice_plastic.h"
 #include "step/volume.h"
 
 /* Below this determinant (1 is about the rest shape) Newton's iteration is not tried. */
@@ -37,6 +38,8 @@
 typedef struct lattice_material {
     bool stretch; /* linear: the constants for it are there */
     float beta;
+    const lmi_lattice_plastic *plastic; /* or null */
+    uint32_t affine;                    /* channel of the constants that it wants */
 } lattice_material;
 
 LMI_INLINE vmat3 lattice_newton(vmat3 x, vf *det)
@@ -135,17 +138,10 @@ LMI_INLINE vmat3 lattice_rotation(vmat3 a, const float *constants, vf *by)
     return y;
 }
 
-LMI_INLINE vmat3 lattice_symmetric(const float *at)
-{
-    vf xx = vf_load(at), yy = vf_load(at + LMI_BLOCK), zz = vf_load(at + 2 * LMI_BLOCK);
-    vf xy = vf_load(at + 3 * LMI_BLOCK), yz = vf_load(at + 4 * LMI_BLOCK), zx = vf_load(at + 5 * LMI_BLOCK);
-    vmat3 m = {{xx, xy, zx, xy, yy, yz, zx, yz, zz}};
-    return m;
-}
-
 /* The linear goal. With C the rest covariance, A the best affine map and W the root of C, A W is the fit in the metric in
- * which the rest shape is round, where step/volume.h works. */
-static __attribute__((noinline)) vmat3 lattice_linear(vmat3 a, vmat3 r, const float *constants, float beta)
+ * which the rest shape is round, where step/volume.h works. `shaped` is R, or R P of a region that has flowed. */
+static __attribute__((noinline)) vmat3 lattice_linear(vmat3 a, vmat3 r, vmat3 shaped, const float *constants,
+                                                      float beta)
 {
     vf per = vf_load(constants + LMI_LATTICE_INVERSE_MASS * LMI_BLOCK);
     vm any = vf_lt(vf_set1(0.0f), per);
@@ -154,30 +150,41 @@ static __attribute__((noinline)) vmat3 lattice_linear(vmat3 a, vmat3 r, const fl
     for (int i = 0; i < 9; i++) {
         a.m[i] = a.m[i] * per;
     }
-    vmat3 rigid = vmat_multiply(r, whiten), round = vmat_select(any, vmat_multiply(a, colour), rigid);
+    vmat3 rigid = vmat_multiply(shaped, whiten), round = vmat_select(any, vmat_multiply(a, colour), rigid);
     vf edge = vf_load(constants + LMI_LATTICE_INVERSE_EDGE * LMI_BLOCK);
     return vmat_multiply(lmi_linear_goal(round, r, rigid, edge, vf_set1(beta)), colour);
 }
 
-/* Moments (sum, then columns along z, y, x) to q and the columns of T along x, y, z. */
-LMI_INLINE void lattice_fit(const vf m[12], const float *constants, const lattice_material *material, vf out[12])
+/* Moments (sum, then columns along z, y, x) to q and the columns of T along x, y, z; of lanes of a block from `lane` on, whose
+ * constants are at `constants`. */
+LMI_INLINE void lattice_fit(const vf m[12], const float *constants, const lattice_material *material, uint32_t block,
+                            size_t lane, vf out[12])
 {
     vf centre[3], by, rho = vf_load(constants + LMI_LATTICE_RHO * LMI_BLOCK);
     vf share = rho * vf_load(constants + LMI_LATTICE_INVERSE_MASS * LMI_BLOCK);
-    vmat3 a = lattice_symmetric(constants + LMI_LATTICE_REST * LMI_BLOCK);
+    vmat3 a = lattice_symmetric(constants + LMI_LATTICE_REST * LMI_BLOCK), moved, p;
     for (int j = 0; j < 3; j++) {
         centre[j] = vf_load(constants + (LMI_LATTICE_CENTRE + j) * LMI_BLOCK);
         for (int i = 0; i < 3; i++) {
-            a.m[3 * i + j] = (m[9 - 3 * j + i] - m[i] * centre[j]) + a.m[3 * i + j];
+            moved.m[3 * i + j] = m[9 - 3 * j + i] - m[i] * centre[j];
+            a.m[3 * i + j] = moved.m[3 * i + j] + a.m[3 * i + j];
         }
     }
-    vmat3 t = lattice_rotation(a, constants, &by);
-    if (material->stretch) {
+    const float *affine = constants + material->affine * LMI_BLOCK;
+    bool flowed = material->plastic && lattice_may_be_plastic(material->plastic, affine, block, moved);
+    vmat3 shape = a;
+    if (flowed) {
+        p = lattice_flow(material->plastic, a, affine, block, lane);
+        shape = vmat_multiply(a, p);
+    }
+    vmat3 t = lattice_rotation(shape, constants, &by);
+    if (material->stretch || flowed) {
         for (int i = 0; i < 9; i++) {
             t.m[i] = t.m[i] * by;
         }
         by = vf_set1(1.0f);
-        t = lattice_linear(a, t, constants, material->beta);
+        vmat3 shaped = flowed ? vmat_multiply(t, p) : t;
+        t = material->stretch ? lattice_linear(a, t, shaped, constants, material->beta) : shaped;
     }
     by = by * rho;
     for (int i = 0; i < 3; i++) {

@@ -130,12 +130,13 @@ LMI_INLINE bool lattice_owner_lane(uint32_t owner, size_t lane, vm *is)
     return at < LMI_LANES;
 }
 
-/* Puts the moments of a piece of a block right. In registers: to write single lanes and read them back together would wait
+/* Puts the moments of a piece of a block right, from the corrections of all irregular regions. In registers: to write single lanes and read them back together would wait
  * for the cache. */
-LMI_INLINE void lattice_correct_moments(const lmi_lattice *l, lattice_owners o, uint32_t block, size_t lane, vf m[12])
+LMI_INLINE void lattice_correct_moments(const lmi_lattice *l, lattice_owners o, uint32_t block, size_t lane,
+                                        const float *corrections, vf m[12])
 {
     for (; lattice_owners_in(&o, block); o.next++) {
-        const float *by = l->irregular_moments + (size_t)o.next * LMI_BLOCK;
+        const float *by = corrections + (size_t)o.next * LMI_BLOCK;
         const bool direct = l->direct[o.next];
         vm is;
         if (!lattice_owner_lane(o.owner[o.next], lane, &is)) {

@@ -100,13 +100,17 @@ static inline lattice_work lattice_work_make(const lmi_lattice *l, float *scratc
     return k;
 }
 
-/* Sums along x run into what is beyond the ends of a run: nothing. Before it is done the last run has left its blocks there. */
-static inline void lattice_begin_run(const lmi_lattice_run *run, lattice_work *k, size_t stride)
+/* Sums along x run into what is beyond the ends of a run: nothing. Before it is done the last run has left its blocks there.
+ * `kv`: another gather along the same runs, or null. */
+static inline void lattice_begin_run(const lmi_lattice_run *run, lattice_work *k, const lattice_work *kv, size_t stride)
 {
     if (run->length == k->length) {
         return;
     }
     k->length = run->length;
+    for (size_t c = 0; kv && c < 9; c++) {
+        lattice_zero_block(kv->along_y + c * stride + (size_t)(run->length + 1) * LMI_BLOCK);
+    }
     for (size_t c = 0; c < 12; c++) {
         lattice_zero_block(k->along_y + c % 9 * stride + (size_t)(run->length + 1) * LMI_BLOCK);
         lattice_zero_block(k->transforms + c * stride + (size_t)(run->length + 1) * LMI_BLOCK);

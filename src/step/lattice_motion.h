@@ -1,12 +1,16 @@
 /*
- * A lattice as a whole: before and after its sweeps.
+ * A lattice and its parts as wholes: before and after its sweeps.
  */
 #ifndef LMI_LATTICE_MOTION_H
 #define LMI_LATTICE_MOTION_H
 
 #include "step/motion.h"
 
-/* Whether the body, as predict has measured it, is squashed to a small part of its rest shape: to a plane, a line, a point.
+/* After predict has taken the drift out and measured the motion of the body (of one part) or of each part (of several):
+ * counts what is still owed, and finds the motion of all parts together. */
+void lmi_lattice_measured(lmi_body *body);
+
+/* Whether a part of the body, as predict has measured it, is squashed to a small part of its rest shape: to a plane, a line, a point.
  * Then the drift of a sweep must not wait for the next substep: a spin that is nothing in a body the size of a dust grain
  * would tear it apart when it has grown again. */
 bool lmi_lattice_is_collapsed(const lmi_body *body);
@@ -16,5 +20,12 @@ void lmi_lattice_prepare(const lmi_step *step, lmi_body *body);
 
 /* Bounds, origin and drift from what the sweeps measured. */
 void lmi_lattice_conclude(lmi_body *body);
+
+/* Nothing is to be taken out of the velocities: they were set, or moved by other means. */
+void lmi_lattice_forget_drift(lmi_lattice_body *lattice);
+
+/* The bounds of the parts from the particles; all that is relative to the origin when that moves by `by`. */
+void lmi_lattice_bound_parts(lmi_body *body);
+void lmi_lattice_shift_parts(lmi_lattice_body *lattice, lm_vec3 by);
 
 #endif

@@ -14,6 +14,21 @@
 #define LMI_LATTICE_STEP_H
 
 #include "sample/lattice.h"
+#include "step/plastic.h"
+
+/* Of a body that may flow, or has. */
+typedef struct lmi_lattice_plastic {
+    float *state;    /* [blocks + 1][6][LMI_BLOCK] lasting deformation along the lattice's axes, xx yy zz xy yz zx */
+    uint8_t *flowed; /* [blocks + 1] whether it differs from 1 anywhere in the block */
+    lmi_plastic_rates rates;
+    float bound; /* lmi_yield_bound */
+    float watch; /* square of the yield */
+} lmi_lattice_plastic;
+
+/* The motion of a connected part in this substep. */
+typedef struct lmi_lattice_motion {
+    lm_vec3 centre, velocity, spin;
+} lmi_lattice_motion;
 
 typedef struct lmi_lattice_step {
     const lmi_lattice *lattice;
@@ -21,15 +36,23 @@ typedef struct lmi_lattice_step {
     float inverse[9];               /* F^T / s */
     float forward[9];               /* F s */
     float middle[3];                /* corner that K is measured from */
-    float h, rate;                  /* seconds; alpha / h */
-    float damping;                  /* share of the deformation velocity that is lost */
-    lm_vec3 centre, velocity, spin; /* the body's motion as a whole */
-    lm_vec3 carry;                  /* velocity of the origin */
+    float h;                        /* seconds */
+    float rate;                     /* 1/s: from the pull to the change of velocity */
+    float damping;                  /* share of the deformation velocity of a whole part that is lost */
+    lm_vec3 velocity;               /* of the body as a whole, and of its origin in this substep */
+    const lmi_lattice_motion *part; /* [parts] */
     bool stretch;                   /* linear mode, with the share beta */
     float beta;
+    const lmi_lattice_plastic *plastic; /* null: nothing has flowed or may */
+
+    /* Regional damping in this substep: then the pull is the whole change of velocity, and the rate is 1. */
+    bool regional;
+    float goal_rate;         /* alpha / h */
+    float loss;              /* share of the velocity that is lost */
+    float *velocity_moments; /* [irregular][LMI_BLOCK] corrections of the 12 moments of velocity */
 } lmi_lattice_step;
 
-/* What a sweep measures: 16 partial sums each of the pull's momentum and angular momentum, and bounds. */
+/* What a sweep measures of each part: momentum and angular momentum of the pull, and bounds. */
 typedef struct lmi_lattice_sums {
     double pull[6];
     float lower[3], upper[3];
@@ -42,8 +65,15 @@ static inline size_t lmi_lattice_scratch(const lmi_lattice *l)
     return (planes * (3 + 6) + 6 + 9) * l->most_places * LMI_BLOCK + (9 + 12 + 12) * lmi_lattice_run_stride(l);
 }
 
+/* Floats that it wants besides for regional damping. */
+static inline size_t lmi_lattice_damping_scratch(const lmi_lattice *l)
+{
+    size_t planes = 2 * (size_t)l->width + 1;
+    return (planes * 3 + 6) * l->most_places * LMI_BLOCK + (9 + 12) * lmi_lattice_run_stride(l);
+}
+
 typedef struct lmi_lattice_kernels {
-    /* The planes of a slab: match and integrate, but for planes nearer than `width` to a cut between slabs, which other slabs still read. */
+    /* `sums` has one for each part of the slab. The planes of a slab: match and integrate, but for planes nearer than `width` to a cut between slabs, which other slabs still read. */
     void (*sweep)(const lmi_lattice_step *step, uint32_t slab, float *scratch, lmi_lattice_sums *sums);
 
     /* Integrates the planes of a slab that its sweep left, after all sweeps. */

@@ -18,6 +18,7 @@
  * Reads and writes positions and velocities. Rivers and James 2007, section 3.
  */
 #include "step/kernel_names.h"
+#include "step/lattice_damping.h"
 #include "step/lattice_fit.h"
 #include "step/lattice_irregular.h"
 #include "step/lattice_motion.h"
@@ -53,12 +54,12 @@ static void load_plane(const lmi_lattice_step *step, uint32_t plane, float *to)
     }
 }
 
-/* Gather along x and fit, of a run, into k->transforms. */
+/* Gather along x and fit, of a run, into k->transforms. `kv`: the sums of velocities for regional damping, or null. */
 LMI_INLINE void fit_run(const lmi_lattice_step *step, uint32_t plane, const lmi_lattice_run *run, const lattice_work *k,
-                        lattice_owners *owners, const lattice_sizes sizes)
+                        const lattice_work *const kv, lattice_owners *owners, const lattice_sizes sizes)
 {
     const lmi_lattice *l = step->lattice;
-    const lattice_material material = {step->stretch, step->beta};
+    const lattice_material material = {step->stretch, step->beta, step->plastic, l->affine};
     for (uint32_t n = 0; n < run->length; n++) {
         uint32_t block = l->block[l->plane_place[plane] + run->first + n];
         size_t at = (size_t)(n + 1) * LMI_BLOCK;
@@ -74,9 +75,17 @@ LMI_INLINE void fit_run(const lmi_lattice_step *step, uint32_t plane, const lmi_
             vf m[12], t[12];
             lattice_gather_x(k, at + lane, sizes, m);
             if (irregular) {
-                lattice_correct_moments(l, *owners, block, lane, m);
+                lattice_correct_moments(l, *owners, block, lane, l->irregular_moments, m);
             }
-            lattice_fit(m, constants + lane, &material, t);
+            lattice_fit(m, constants + lane, &material, block, lane, t);
+            if (kv) {
+                vf mv[12];
+                lattice_gather_x(kv, at + lane, sizes, mv);
+                if (irregular) {
+                    lattice_correct_moments(l, *owners, block, lane, step->velocity_moments, mv);
+                }
+                lattice_add_damping(step, m, mv, constants + lane, t);
+            }
             for (int c = 0; c < 12; c++) {
                 vf_store(k->transforms + (size_t)c * sizes.run + at + lane, t[c]);
             }
@@ -87,21 +96,33 @@ LMI_INLINE void fit_run(const lmi_lattice_step *step, uint32_t plane, const lmi_
     }
 }
 
-/* Everything of a plane up to the scatter along y, which goes to `to`. */
-LMI_INLINE void match_plane(const lmi_lattice_step *step, uint32_t z, lattice_work *k, float *const planes[],
-                            float *to, const lattice_sizes sizes)
+/* Everything of a plane up to the scatter along y, which goes to `to`. `planes` are those of u around it, in `kv` those of
+ * velocities where they are wanted. */
+LMI_INLINE void match_plane(const lmi_lattice_step *step, uint32_t z, lattice_work *k, const lattice_work *kv,
+                            float *const planes[], float *const velocities[], float *to, const lattice_sizes sizes)
 {
     const lmi_lattice *l = step->lattice;
     uint32_t first = l->plane_run[z], last = l->plane_run[z + 1], gathered = first, scattered = first;
     lattice_gather_lists(l, step, step->x, z);
+    if (kv) {
+        lattice_gather_velocity_lists(step, z);
+    }
     lattice_owners owners = lattice_owners_of(&l->gather, z);
     for (uint32_t r = first; r < last; r++) {
         for (; gathered < last && l->run[gathered].y <= l->run[r].y + (uint32_t)sizes.w; gathered++) {
             lattice_gather_z(l, z, &l->run[gathered], planes, k, sizes);
+            if (kv) {
+                lattice_gather_z(l, z, &l->run[gathered], velocities, kv, sizes);
+            }
         }
-        lattice_begin_run(&l->run[r], k, sizes.run);
+        lattice_begin_run(&l->run[r], k, kv, sizes.run);
         lattice_gather_y(l, z, &l->run[r], k, sizes);
-        fit_run(step, z, &l->run[r], k, &owners, sizes);
+        if (kv) {
+            lattice_gather_y(l, z, &l->run[r], kv, sizes);
+            fit_run(step, z, &l->run[r], k, kv, &owners, sizes);
+        } else {
+            fit_run(step, z, &l->run[r], k, NULL, &owners, sizes);
+        }
         lattice_scatter_x(&l->run[r], k, sizes);
         for (; scattered <= r && (r + 1 == last || l->run[scattered].y + (uint32_t)sizes.w < l->run[r + 1].y);
              scattered++) {
@@ -110,12 +131,23 @@ LMI_INLINE void match_plane(const lmi_lattice_step *step, uint32_t z, lattice_wo
     }
 }
 
+#define MIXED LMI_LATTICE_NONE
+
 /* Lanes of what integration measures. */
 typedef struct measured {
     vf pull[6][LMI_PIECES], lower[3][LMI_PIECES], upper[3][LMI_PIECES];
 } measured;
 
-static void measured_begin(measured *m)
+/* Which part the lanes belong to, or MIXED: each to its own, in a block of several. */
+typedef struct owners_of_lanes {
+    _Alignas(64) float motion[9][LMI_BLOCK]; /* centre, velocity, spin of the lanes' parts */
+    const lmi_lattice_step *step;
+    lmi_lattice_sums *sums; /* of the slab's parts */
+    const uint32_t *parts;  /* which those are, ascending; null: one */
+    uint32_t count, part, block;
+} owners_of_lanes;
+
+static void measured_clear(measured *m)
 {
     for (int piece = 0; piece < LMI_PIECES; piece++) {
         for (int i = 0; i < 6; i++) {
@@ -128,28 +160,88 @@ static void measured_begin(measured *m)
     }
 }
 
-static void measured_end(const measured *m, lmi_lattice_sums *sums)
+static uint32_t part_of_lane(const owners_of_lanes *o, int lane)
 {
-    _Alignas(64) float lane[LMI_BLOCK];
+    return o->part == MIXED ? o->step->lattice->part[(size_t)o->block * LMI_BLOCK + (size_t)lane] : o->part;
+}
+
+static void enter_part(owners_of_lanes *o, uint32_t part, uint32_t block)
+{
+    o->part = part;
+    o->block = block;
+    for (int lane = 0; lane < LMI_BLOCK; lane++) {
+        uint32_t of = part_of_lane(o, lane);
+        const lmi_lattice_motion *motion = &o->step->part[of == MIXED ? 0 : of];
+        const lm_vec3 *from[3] = {&motion->centre, &motion->velocity, &motion->spin};
+        for (int i = 0; i < 3; i++) {
+            o->motion[3 * i][lane] = from[i]->x;
+            o->motion[3 * i + 1][lane] = from[i]->y;
+            o->motion[3 * i + 2][lane] = from[i]->z;
+        }
+    }
+}
+
+static void measured_begin(measured *m, owners_of_lanes *o, const lmi_lattice_step *step, uint32_t slab,
+                           lmi_lattice_sums *sums)
+{
+    const lmi_lattice *l = step->lattice;
+    o->step = step;
+    o->sums = sums;
+    o->parts = l->slab_part ? l->slab_part + l->slab_part_first[slab] : NULL;
+    o->count = l->slab_part ? l->slab_part_first[slab + 1] - l->slab_part_first[slab] : 1;
+    for (uint32_t n = 0; sums && n < o->count; n++) {
+        lmi_lattice_sums none = {{0.0}, {3e38f, 3e38f, 3e38f}, {-3e38f, -3e38f, -3e38f}};
+        sums[n] = none;
+    }
+    measured_clear(m);
+    enter_part(o, o->parts ? o->parts[0] : 0, 0);
+}
+
+static lmi_lattice_sums *sums_of(const owners_of_lanes *o, uint32_t part)
+{
+    uint32_t low = 0, high = o->count;
+    while (high - low > 1) {
+        uint32_t middle = (low + high) / 2;
+        low = o->parts[middle] <= part ? middle : low;
+        high = o->parts[middle] <= part ? high : middle;
+    }
+    return &o->sums[low];
+}
+
+/* Adds the lanes to the parts that they belong to, in their order. */
+static void measured_end(const measured *m, const owners_of_lanes *o)
+{
+    _Alignas(64) float lane[12][LMI_BLOCK];
     for (int i = 0; i < 12; i++) {
         const vf *from = i < 6 ? m->pull[i] : i < 9 ? m->lower[i - 6] : m->upper[i - 9];
         for (int piece = 0; piece < LMI_PIECES; piece++) {
-            vf_store(lane + piece * LMI_LANES, from[piece]);
+            vf_store(lane[i] + piece * LMI_LANES, from[piece]);
         }
-        double sum = 0.0;
-        float low = lane[0], high = lane[0];
-        for (int n = 0; n < LMI_BLOCK; n++) {
-            sum += lane[n];
-            low = lane[n] < low ? lane[n] : low;
-            high = lane[n] > high ? lane[n] : high;
+    }
+    for (int n = 0; n < LMI_BLOCK; n++) {
+        uint32_t part = part_of_lane(o, n);
+        if (part == MIXED) {
+            continue; /* no particle */
         }
-        if (i < 6) {
-            sums->pull[i] = sum;
-        } else if (i < 9) {
-            sums->lower[i - 6] = low;
-        } else {
-            sums->upper[i - 9] = high;
+        lmi_lattice_sums *to = sums_of(o, part);
+        for (int i = 0; i < 6; i++) {
+            to->pull[i] += lane[i][n];
         }
+        for (int i = 0; i < 3; i++) {
+            to->lower[i] = lane[6 + i][n] < to->lower[i] ? lane[6 + i][n] : to->lower[i];
+            to->upper[i] = lane[9 + i][n] > to->upper[i] ? lane[9 + i][n] : to->upper[i];
+        }
+    }
+}
+
+/* Before a block of a lattice of several parts: those of another part start anew. */
+static __attribute__((noinline)) void measured_change(measured *m, owners_of_lanes *o, uint32_t block)
+{
+    uint32_t part = o->step->lattice->part_of_block[block];
+    if (part != o->part || part == MIXED) {
+        measured_end(m, o);
+        measured_clear(m);
+        enter_part(o, part, block);
     }
 }
 
@@ -167,28 +259,34 @@ LMI_INLINE void pull_of(const lmi_lattice_step *step, const float *constants, co
     }
 }
 
-/* velocity + spin x r */
-LMI_INLINE void field_at(lm_vec3 velocity, lm_vec3 spin, const vf r[3], vf out[3])
+/* velocity + spin x r of the lanes' parts. */
+LMI_INLINE void field_at(const owners_of_lanes *o, int lane, const vf r[3], vf out[3])
 {
-    out[0] = vf_set1(velocity.x) + (vf_set1(spin.y) * r[2] - vf_set1(spin.z) * r[1]);
-    out[1] = vf_set1(velocity.y) + (vf_set1(spin.z) * r[0] - vf_set1(spin.x) * r[2]);
-    out[2] = vf_set1(velocity.z) + (vf_set1(spin.x) * r[1] - vf_set1(spin.y) * r[0]);
+    for (int i = 0; i < 3; i++) {
+        int p = (i + 1) % 3, q = (i + 2) % 3;
+        vf turn = vf_load(&o->motion[6 + p][lane]) * r[q] - vf_load(&o->motion[6 + q][lane]) * r[p];
+        out[i] = vf_load(&o->motion[3 + i][lane]) + turn;
+    }
 }
 
 /* One piece of a block: v and x, and what there is to measure. `whole`: no lane is empty. */
-LMI_INLINE void move(const lmi_lattice_step *step, size_t particle, const vf d[3], bool whole, int piece, measured *m)
+LMI_INLINE void move(const lmi_lattice_step *step, size_t particle, const vf d[3], bool whole, int piece,
+                     const owners_of_lanes *o, measured *m)
 {
     const vf h = vf_set1(step->h), rate = vf_set1(step->rate), k = vf_set1(step->damping), zero = vf_set1(0.0f);
     const vf fast = vf_set1(LM_MAX_SPEED), far = vf_set1(LM_MAX_COORDINATE);
-    const vf carry[3] = {vf_set1(step->carry.x), vf_set1(step->carry.y), vf_set1(step->carry.z)};
-    vf x[4], v[4], p[3];
+    const vf carry[3] = {vf_set1(step->velocity.x), vf_set1(step->velocity.y), vf_set1(step->velocity.z)};
+    const int lane = piece * LMI_LANES;
+    vf x[4], v[4], p[3], r[3];
     vf_load4(step->x + particle * 4, x);
+    for (int i = 0; i < 3; i++) {
+        r[i] = x[i] - vf_load(&o->motion[i][lane]);
+    }
     vf_load4(step->v + particle * 4, v);
-    vf r[3] = {x[0] - vf_set1(step->centre.x), x[1] - vf_set1(step->centre.y), x[2] - vf_set1(step->centre.z)};
     vm real = vf_lt(zero, v[3]);
     if (step->damping > 0.0f) {
         vf field[3];
-        field_at(step->velocity, step->spin, r, field);
+        field_at(o, lane, r, field);
         for (int i = 0; i < 3; i++) {
             v[i] = v[i] + k * (field[i] - v[i]);
         }
@@ -218,7 +316,8 @@ LMI_INLINE void move(const lmi_lattice_step *step, size_t particle, const vf d[3
 
 /* Scatter along z and integrate, or with `pull` write d there instead. `f` is m~ u of the plane. */
 LMI_INLINE void integrate_plane(const lmi_lattice_step *step, uint32_t z, float *const planes[], const float *f,
-                                const lattice_sizes sizes, measured *m, float *pull)
+                                const lattice_sizes sizes, const bool regional, owners_of_lanes *o, measured *m,
+                                float *pull)
 {
     const lmi_lattice *l = step->lattice;
     uint32_t first = l->plane_place[z];
@@ -233,6 +332,11 @@ LMI_INLINE void integrate_plane(const lmi_lattice_step *step, uint32_t z, float 
         const float *at[2 * LMI_LATTICE_MAX_WIDTH + 1];
         const float *constants = l->constants + (size_t)l->constants_of[block] * l->channels * LMI_BLOCK;
         bool irregular = lattice_owners_in(&owners, block), whole = l->occupied[block] == 0xffff;
+        if (l->part_count > 1 && !pull) {
+            *m = here;
+            measured_change(m, o, block);
+            here = *m;
+        }
         lattice_taps_z(l, first, place, planes, LATTICE_XY, sizes.w, at);
         for (int piece = 0; piece < LMI_PIECES; piece++) {
             int lane = piece * LMI_LANES;
@@ -242,13 +346,18 @@ LMI_INLINE void integrate_plane(const lmi_lattice_step *step, uint32_t z, float 
                 lattice_correct_sums(l, owners, block, (size_t)lane, sum);
             }
             size_t particle = (size_t)block * LMI_BLOCK + (size_t)lane;
-            pull_of(step, constants + lane, f + (size_t)place * LATTICE_F * LMI_BLOCK + lane, sum, d);
+            const float *own = f + (size_t)place * LATTICE_F * LMI_BLOCK + lane;
+            if (regional) {
+                lattice_damped_change(step, constants + lane, particle, own, sum, d);
+            } else {
+                pull_of(step, constants + lane, own, sum, d);
+            }
             if (pull) {
                 for (int i = 0; i < 3; i++) {
                     vf_store(pull + (size_t)block * 3 * LMI_BLOCK + (size_t)(i * LMI_BLOCK + lane), d[i]);
                 }
             } else {
-                move(step, particle, d, whole, piece, &here);
+                move(step, particle, d, whole, piece, o, &here);
             }
         }
         lattice_owners_pass(&owners, block);
@@ -268,39 +377,47 @@ LMI_INLINE float *scattered_plane(const lmi_lattice *l, const lattice_work *k, i
 }
 
 LMI_INLINE void integrate_at(const lmi_lattice_step *step, int z, const lattice_work *k, const lattice_sizes sizes,
-                             bool keep, measured *m, float *pull)
+                             bool keep, const bool regional, owners_of_lanes *o, measured *m, float *pull)
 {
     const int w = sizes.w;
     float *planes[2 * LMI_LATTICE_MAX_WIDTH + 1];
     for (int n = -w; n <= w; n++) {
         planes[w + n] = scattered_plane(step->lattice, k, z + n, w, keep);
     }
-    integrate_plane(step, (uint32_t)z, planes, k->f[z % (2 * w + 1)], sizes, m, pull);
+    integrate_plane(step, (uint32_t)z, planes, k->f[z % (2 * w + 1)], sizes, regional, o, m, pull);
 }
 
 /* Planes first to last - 1; of those `from` to `until` - 1 are integrated. */
-LMI_INLINE void sweep_planes(const lmi_lattice_step *step, int first, int last, int from, int until,
-                             lattice_work *k, const lattice_sizes sizes, measured *m, float *pull)
+LMI_INLINE void sweep_planes(const lmi_lattice_step *step, int first, int last, int from, int until, lattice_work *k,
+                             const lattice_work *kv, const lattice_sizes sizes, owners_of_lanes *o, measured *m,
+                             float *pull)
 {
     const lmi_lattice *l = step->lattice;
     const int w = sizes.w, count = 2 * w + 1, planes = (int)l->plane_count;
     const bool keep = pull == NULL;
     for (int z = first - w < 0 ? 0 : first - w; z < first + w && z < planes; z++) {
         load_plane(step, (uint32_t)z, k->f[z % count]);
+        if (kv) {
+            lattice_load_velocities(step, (uint32_t)z, kv->f[z % count]);
+        }
     }
     for (int z = first; z < last + w; z++) {
         if (z < last) {
-            float *around[2 * LMI_LATTICE_MAX_WIDTH + 1];
+            float *around[2 * LMI_LATTICE_MAX_WIDTH + 1], *velocities[2 * LMI_LATTICE_MAX_WIDTH + 1];
             if (z + w < planes) {
                 load_plane(step, (uint32_t)(z + w), k->f[(z + w) % count]);
             }
+            if (kv && z + w < planes) {
+                lattice_load_velocities(step, (uint32_t)(z + w), kv->f[(z + w) % count]);
+            }
             for (int n = -w; n <= w; n++) {
                 around[w + n] = k->f[(z + n + count) % count];
+                velocities[w + n] = kv ? kv->f[(z + n + count) % count] : NULL;
             }
-            match_plane(step, (uint32_t)z, k, around, scattered_plane(l, k, z, w, keep), sizes);
+            match_plane(step, (uint32_t)z, k, kv, around, velocities, scattered_plane(l, k, z, w, keep), sizes);
         }
         if (z - w >= from && z - w < until) {
-            integrate_at(step, z - w, k, sizes, keep, m, pull);
+            integrate_at(step, z - w, k, sizes, keep, kv != NULL, o, m, pull);
         }
     }
 }
@@ -338,11 +455,17 @@ void LMI_KERNEL(lattice_sweep)(const lmi_lattice_step *step, uint32_t slab, floa
     const lmi_lattice *l = step->lattice;
     lattice_work k = lattice_work_make(l, scratch);
     measured m;
+    owners_of_lanes o;
     int from, until, first = (int)l->slab[slab].first, last = (int)l->slab[slab].last;
     own_planes(l, slab, &from, &until);
-    measured_begin(&m);
-    FOR_SIZES(l, sweep_planes(step, first, last, from, until, &k, sizes, &m, NULL))
-    measured_end(&m, sums);
+    measured_begin(&m, &o, step, slab, sums);
+    if (step->regional) {
+        const lattice_work kv = lattice_velocity_work(l, scratch);
+        FOR_SIZES(l, sweep_planes(step, first, last, from, until, &k, &kv, sizes, &o, &m, NULL))
+    } else {
+        FOR_SIZES(l, sweep_planes(step, first, last, from, until, &k, NULL, sizes, &o, &m, NULL))
+    }
+    measured_end(&m, &o);
 }
 
 void LMI_KERNEL(lattice_finish)(const lmi_lattice_step *step, uint32_t slab, float *scratch, lmi_lattice_sums *sums)
@@ -350,16 +473,21 @@ void LMI_KERNEL(lattice_finish)(const lmi_lattice_step *step, uint32_t slab, flo
     const lmi_lattice *l = step->lattice;
     lattice_work k = lattice_work_make(l, scratch);
     measured m;
+    owners_of_lanes o;
     int from, until;
     own_planes(l, slab, &from, &until);
-    measured_begin(&m);
+    measured_begin(&m, &o, step, slab, sums);
     for (int z = (int)l->slab[slab].first; z < (int)l->slab[slab].last; z++) {
         if (z < from || z >= until) {
             load_plane(step, (uint32_t)z, k.f[z % (2 * (int)l->width + 1)]);
-            FOR_SIZES(l, integrate_at(step, z, &k, sizes, true, &m, NULL))
+            if (step->regional) {
+                FOR_SIZES(l, integrate_at(step, z, &k, sizes, true, true, &o, &m, NULL))
+            } else {
+                FOR_SIZES(l, integrate_at(step, z, &k, sizes, true, false, &o, &m, NULL))
+            }
         }
     }
-    measured_end(&m, sums);
+    measured_end(&m, &o);
 }
 
 void LMI_KERNEL(lattice_pull)(const lmi_lattice_step *step, float *scratch, float *pull)
@@ -367,9 +495,10 @@ void LMI_KERNEL(lattice_pull)(const lmi_lattice_step *step, float *scratch, floa
     const lmi_lattice *l = step->lattice;
     lattice_work k = lattice_work_make(l, scratch);
     measured m;
+    owners_of_lanes o;
     int planes = (int)l->plane_count;
-    measured_begin(&m);
-    FOR_SIZES(l, sweep_planes(step, 0, planes, 0, planes, &k, sizes, &m, pull))
+    measured_begin(&m, &o, step, 0, NULL);
+    FOR_SIZES(l, sweep_planes(step, 0, planes, 0, planes, &k, NULL, sizes, &o, &m, pull))
 }
 
 /* The lattices of a batch, one after the other, but for those of many slabs (step.c divides them among threads) and
@@ -390,12 +519,13 @@ void LMI_KERNEL(sweep)(const lmi_step *step, lmi_batch *batch, lmi_scratch *scra
         if (batch->slabs) {
             continue;
         }
-        uint32_t slabs = lattice->shape.slab_count;
-        for (uint32_t slab = 0; slab < slabs; slab++) {
-            LMI_KERNEL(lattice_sweep)(&lattice->step, slab, scratch->lattice, &lattice->sums[slab]);
+        for (uint32_t slab = 0; slab < lattice->shape.slab_count; slab++) {
+            LMI_KERNEL(lattice_sweep)
+            (&lattice->step, slab, scratch->lattice, lmi_lattice_sums_of(lattice, slab, false));
         }
-        for (uint32_t slab = 0; slab < slabs; slab++) {
-            LMI_KERNEL(lattice_finish)(&lattice->step, slab, scratch->lattice, &lattice->sums[slabs + slab]);
+        for (uint32_t slab = 0; slab < lattice->shape.slab_count; slab++) {
+            LMI_KERNEL(lattice_finish)
+            (&lattice->step, slab, scratch->lattice, lmi_lattice_sums_of(lattice, slab, true));
         }
         lmi_lattice_conclude(body);
     }

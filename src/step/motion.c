@@ -120,10 +120,16 @@ void lmi_pins_apply(const lmi_step *step, lmi_body *body)
     }
 }
 
-void lmi_motion_solve(lmi_body *body, lm_vec3 from, double mass, const double first[3], const double momentum[3],
-                      const double angular[3], const double second[6])
+void lmi_damping_turn(lmi_body *body)
 {
-    lmi_motion *motion = &body->motion;
+    body->damping_turn++;
+    body->damping_now = body->damping_turn >= body->material.damping_every ? body->damping : 0.0f;
+    body->damping_turn = body->damping_turn >= body->material.damping_every ? 0 : body->damping_turn;
+}
+
+void lmi_motion_solve(lmi_motion *motion, lm_vec3 at, lm_vec3 from, double mass, const double first[3],
+                      const double momentum[3], const double angular[3], const double second[6])
+{
     motion->mass = mass;
     if (!(mass > 0.0)) {
         lmi_motion none = {0};
@@ -140,10 +146,7 @@ void lmi_motion_solve(lmi_body *body, lm_vec3 from, double mass, const double fi
     motion->inertia[3] = mass * c.x * c.y - second[3];
     motion->inertia[4] = mass * c.y * c.z - second[4];
     motion->inertia[5] = mass * c.z * c.x - second[5];
-    motion->centre =
-        vec_from(dvec_add(dvec(body->x[4 * (size_t)body->reference], body->x[4 * (size_t)body->reference + 1],
-                               body->x[4 * (size_t)body->reference + 2]),
-                          c));
+    motion->centre = vec_from(dvec_add(dvec_from(at), c));
     lmi_motion_of(motion, p, l, &motion->velocity, &motion->spin);
     motion->velocity.x += from.x;
     motion->velocity.y += from.y;

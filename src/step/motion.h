@@ -21,10 +21,13 @@ void lmi_drags_apply(const lmi_step *step, lmi_body *body);
 /* The body's pins, at the end of this substep. */
 void lmi_pins_apply(const lmi_step *step, lmi_body *body);
 
-/* lmi_body.motion from the sums over matched particles, positions taken from the first particle and velocities from
- * `from`: mass, m r, m u, r x m u, m r r (xx yy zz xy yz zx). */
-void lmi_motion_solve(lmi_body *body, lm_vec3 from, double mass, const double first[3], const double momentum[3],
-                      const double angular[3], const double second[6]);
+/* A motion from the sums over matched particles, positions taken from `at` and velocities from `from`: mass, m r, m u,
+ * r x m u, m r r (xx yy zz xy yz zx). */
+void lmi_motion_solve(lmi_motion *motion, lm_vec3 at, lm_vec3 from, double mass, const double first[3],
+                      const double momentum[3], const double angular[3], const double second[6]);
+
+/* Whether this substep is damped: sets damping_now. Once a substep. */
+void lmi_damping_turn(lmi_body *body);
 
 /* The rigid motion (velocity and spin) with this momentum and angular momentum about the centre. */
 void lmi_motion_of(const lmi_motion *motion, lm_dvec3 momentum, lm_dvec3 angular, lm_vec3 *velocity, lm_vec3 *spin);

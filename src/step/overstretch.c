@@ -42,6 +42,13 @@ static double spread_of(const lmi_body *body)
 bool lmi_is_overstretched(const lmi_step *step, const lmi_body *body)
 {
     double spread = spread_of(body);
+    if (body->lattice && body->lattice->shape.part_count > 1) { /* how far apart the parts are does not matter */
+        spread = 0.0;
+        for (uint32_t n = 0; n < body->lattice->shape.part_count; n++) {
+            const lmi_lattice_part *part = &body->lattice->part[n];
+            spread = fmax(spread, dvec_length(dvec_sub(dvec_from(part->upper), dvec_from(part->lower))));
+        }
+    }
     return spread > OVERSTRETCHED * body->rest_size ||
            body->alpha / step->h * spread > 0.5 * SPEED_SHARE * LM_MAX_SPEED;
 }
@@ -81,7 +88,8 @@ static void measure(lmi_body *body)
         const double products[6] = {r.x * r.x, r.y * r.y, r.z * r.z, r.x * r.y, r.y * r.z, r.z * r.x};
         for (int i = 0; i < 6; i++) second[i] += m * products[i];
     }
-    lmi_motion_solve(body, vec_from(from), mass, (const double[3]){moment.x, moment.y, moment.z},
+    lmi_motion_solve(&body->motion, vec_from(first), vec_from(from), mass,
+                     (const double[3]){moment.x, moment.y, moment.z},
                      (const double[3]){momentum.x, momentum.y, momentum.z},
                      (const double[3]){angular.x, angular.y, angular.z}, second);
 }
@@ -113,7 +121,7 @@ void lmi_quiet_rounding(const lmi_step *step, lmi_body *body)
 float lmi_overstretch_keeps(const lmi_step *step, const lmi_body *body, const float *pull, lm_vec3 velocity,
                             lm_vec3 spin)
 {
-    double rate = body->alpha / step->h, keep = 1.0 - body->damping, fastest = 0.0, farthest = 0.0;
+    double rate = body->alpha / step->h, keep = 1.0 - body->damping_now, fastest = 0.0, farthest = 0.0;
     LMI_PARTICLES_EACH(body, n)
     {
         if (matched_mass(body, n) == 0.0) continue;

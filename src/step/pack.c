@@ -1,5 +1,6 @@
 #include "step/pack.h"
 #include "base/dmath.h"
+#include "step/plastic.h"
 #include "world.h"
 
 #include <stdlib.h>
@@ -220,22 +221,11 @@ static void fill_lane(const lmi_body *body, const lane *l, lmi_pack *p)
     }
 }
 
-/* Strains whose |S² - I| is below this, squared, cannot exceed the yield: s - 1 > y means s² - 1 > 2y + y², and 1 - s > y
- * means 1 - s² > 2y - y². */
-static float yield_bound(float yield)
-{
-    if (!(yield > 0.0f)) {
-        return 3e38f;
-    }
-    float bound = yield < 1.0f ? 2.0f * yield - yield * yield : 2.0f * yield + yield * yield;
-    return bound * bound;
-}
-
 /* `constants` of one lane. */
 static void fill_material(const lmi_body *body, float *constants)
 {
     constants[LMI_CONSTANT_BETA * LMI_BLOCK] = body->material.beta;
-    constants[LMI_CONSTANT_YIELD * LMI_BLOCK] = yield_bound(body->material.yield);
+    constants[LMI_CONSTANT_YIELD * LMI_BLOCK] = lmi_yield_bound(body->material.yield);
 }
 
 static void fill_constants(const lm_world *world, const lmi_body *body, const lane *l, lmi_pack *p)

@@ -13,7 +13,11 @@
  * Done in double precision, region by region: only regions that flow come here.
  */
 #include "step/plastic.h"
+#include "base/block.h"
 #include "base/dmath.h"
+#include "base/vec.h"
+
+#include <math.h>
 
 /* Stretches below this, or inside out, flow as if they were this: nothing flows to a point. */
 #define LEAST_STRETCH 0.1
@@ -60,9 +64,18 @@ static void limit_stretches(double stretch[3], double most)
     }
 }
 
-void lmi_plastic_flow(const lm_world *world, const lmi_pack *pack, uint32_t lane, const double square[6], bool inverted)
+/* s - 1 > y means s² - 1 > 2y + y², and 1 - s > y means 1 - s² > 2y - y². */
+float lmi_yield_bound(float yield)
 {
-    const lmi_body *body = lmi_body_at(world, pack->lane_body[lane]);
+    if (!(yield > 0.0f)) {
+        return 3e38f;
+    }
+    float bound = yield < 1.0f ? 2.0f * yield - yield * yield : 2.0f * yield + yield * yield;
+    return bound * bound;
+}
+
+void lmi_plastic_flow(const lmi_plastic_rates *rates, float *at, const double square[6], bool inverted)
+{
     double matrix[9], values[3], vectors[9], stretch[3], largest = 0.0;
     symmetric_from(square, matrix);
     lmi_symmetric_eigen(3, matrix, values, vectors);
@@ -70,12 +83,11 @@ void lmi_plastic_flow(const lm_world *world, const lmi_pack *pack, uint32_t lane
         double s = values[k] > 0.0 ? sqrt(values[k]) : 0.0;
         s = s < LEAST_STRETCH || (inverted && k == 2) ? LEAST_STRETCH : s;
         largest = fabs(s - 1.0) > largest ? fabs(s - 1.0) : largest;
-        stretch[k] = 1.0 + body->flow * (s - 1.0);
+        stretch[k] = 1.0 + rates->flow * (s - 1.0);
     }
-    if (!(largest > body->material.yield)) {
+    if (!(largest > rates->yield)) {
         return;
     }
-    float *at = pack->plastic + (size_t)(lane / LMI_BLOCK) * 6 * LMI_BLOCK + lane % LMI_BLOCK;
     double six[6], old[9], flow[9], next[9];
     for (int i = 0; i < 6; i++) {
         six[i] = at[i * LMI_BLOCK];
@@ -93,7 +105,7 @@ void lmi_plastic_flow(const lm_world *world, const lmi_pack *pack, uint32_t lane
     for (int k = 0; k < 3; k++) {
         stretch[k] = sqrt(values[k] > 1e-6 ? values[k] : 1e-6);
     }
-    limit_stretches(stretch, body->material.max_plastic);
+    limit_stretches(stretch, rates->most);
     compose(vectors, stretch, next);
     at[0] = (float)next[0], at[LMI_BLOCK] = (float)next[4], at[2 * LMI_BLOCK] = (float)next[8];
     at[3 * LMI_BLOCK] = (float)next[1], at[4 * LMI_BLOCK] = (float)next[5], at[5 * LMI_BLOCK] = (float)next[2];

@@ -11,8 +11,10 @@
  * then in double precision over the lanes in their order.
  */
 #include "step/kernel_names.h"
-#include "step/motion.h"
+#include "step/lattice_motion.h"
 #include "world.h"
+
+#include <string.h>
 
 /* Adds a wind or point field to the velocities, and counts the impulse. */
 static void apply_flow(const lmi_flow *flow, lmi_body *body)
@@ -52,93 +54,200 @@ static void apply_flow(const lmi_flow *flow, lmi_body *body)
     body->outside_impulse = dvec_add(body->outside_impulse, dvec_scale(given, body->mean_mass));
 }
 
-/* What rounding gave to a lattice as a whole in the last substep, in lanes: its sweep ends before all of it is known. */
-typedef struct lanes_drift {
-    vf centre[3], velocity[3], spin[3];
-} lanes_drift;
+/* What is to be taken out of the velocities of a lattice's part (step/lattice_motion.c), and where its sums are taken from:
+ * a particle as it was, so that a fast or distant body loses nothing to cancellation. */
+typedef struct lanes_from {
+    _Alignas(64) float centre[3][LMI_BLOCK], velocity[3][LMI_BLOCK], spin[3][LMI_BLOCK];
+    _Alignas(64) float first[3][LMI_BLOCK], from[3][LMI_BLOCK];
+} lanes_from;
 
-static inline lanes_drift drift_of(const lmi_body *body)
+static void set_lane(float (*to)[LMI_BLOCK], int lane, lm_vec3 value)
 {
-    const lm_vec3 none = {0.0f, 0.0f, 0.0f}, c = body->lattice ? body->lattice->drift_centre : none;
-    const lm_vec3 u = body->lattice ? body->lattice->drift_velocity : none;
-    const lm_vec3 w = body->lattice ? body->lattice->drift_spin : none;
-    lanes_drift d = {{vf_set1(c.x), vf_set1(c.y), vf_set1(c.z)},
-                     {vf_set1(u.x), vf_set1(u.y), vf_set1(u.z)},
-                     {vf_set1(w.x), vf_set1(w.y), vf_set1(w.z)}};
-    return d;
+    to[0][lane] = value.x;
+    to[1][lane] = value.y;
+    to[2][lane] = value.z;
 }
 
-static inline void remove_drift(const lanes_drift *d, const vf x[3], vf v[3])
+static void set_from(lanes_from *f, int lane, const lmi_lattice_part *part, lm_vec3 first, lm_vec3 from)
 {
-    vf rx = x[0] - d->centre[0], ry = x[1] - d->centre[1], rz = x[2] - d->centre[2];
-    v[0] = v[0] - (d->velocity[0] + (d->spin[1] * rz - d->spin[2] * ry));
-    v[1] = v[1] - (d->velocity[1] + (d->spin[2] * rx - d->spin[0] * rz));
-    v[2] = v[2] - (d->velocity[2] + (d->spin[0] * ry - d->spin[1] * rx));
+    const lm_vec3 none = {0.0f, 0.0f, 0.0f};
+    set_lane(f->centre, lane, part ? part->drift_centre : none);
+    set_lane(f->velocity, lane, part ? part->drift_velocity : none);
+    set_lane(f->spin, lane, part ? part->drift_spin : none);
+    set_lane(f->first, lane, first);
+    set_lane(f->from, lane, from);
 }
 
-/* Adds the same velocity change to every particle, and measures the motion that results. `drifts`: a lattice, whose drift is
- * taken out first. */
-static inline __attribute__((always_inline)) void accelerate_and_measure(lmi_body *body, lm_vec3 change,
-                                                                         const bool drifts)
+static inline void remove_drift(const lanes_from *f, int lane, const vf x[3], vf v[3])
 {
-    const lanes_drift drift = drift_of(body);
-    enum { MASS, FIRST = 1, MOMENTUM = 4, ANGULAR = 7, SECOND = 10, CHANNELS = 16 };
-    /* Measured from the first particle as it was, so that a fast or distant body loses nothing to cancellation. */
-    const float *first = body->x + 4 * (size_t)body->reference, *first_v = body->v + 4 * (size_t)body->reference;
-    const vf fx = vf_set1(first[0]), fy = vf_set1(first[1]), fz = vf_set1(first[2]);
-    const lm_vec3 from = {first_v[0], first_v[1], first_v[2]};
-    const vf fu = vf_set1(from.x), fv = vf_set1(from.y), fw = vf_set1(from.z);
-    const vf dx = vf_set1(change.x), dy = vf_set1(change.y), dz = vf_set1(change.z), zero = vf_set1(0.0f);
-    const vf fast = vf_set1(LM_MAX_SPEED), slow = zero - fast;
-    vf sums[CHANNELS][LMI_PIECES];
+    vf r[3];
+    for (int i = 0; i < 3; i++) {
+        r[i] = x[i] - vf_load(&f->centre[i][lane]);
+    }
+    for (int i = 0; i < 3; i++) {
+        int p = (i + 1) % 3, q = (i + 2) % 3;
+        vf turn = vf_load(&f->spin[p][lane]) * r[q] - vf_load(&f->spin[q][lane]) * r[p];
+        v[i] = v[i] - (vf_load(&f->velocity[i][lane]) + turn);
+    }
+}
+
+enum { MASS, FIRST = 1, MOMENTUM = 4, ANGULAR = 7, SECOND = 10, CHANNELS = 16 };
+
+static void clear_sums(vf sums[CHANNELS][LMI_PIECES])
+{
     for (int i = 0; i < CHANNELS * LMI_PIECES; i++) {
         sums[i / LMI_PIECES][i % LMI_PIECES] = vf_set1(0.0f);
     }
-    for (uint32_t block = 0; block < body->padded_count; block += LMI_BLOCK) {
-        for (int piece = 0; piece < LMI_PIECES; piece++) {
-            size_t at = 4 * ((size_t)block + (size_t)piece * LMI_LANES);
-            vf x[4], v[4];
-            vf_load4(body->x + at, x);
-            vf_load4(body->v + at, v);
-            vm real = vf_lt(zero, v[3]); /* padding has no mass and stays at rest */
-            vf w[3] = {v[0], v[1], v[2]};
-            if (drifts) {
-                remove_drift(&drift, x, w);
-            }
-            v[0] = vf_select(real, vf_clamp(w[0] + dx, slow, fast), v[0]);
-            v[1] = vf_select(real, vf_clamp(w[1] + dy, slow, fast), v[1]);
-            v[2] = vf_select(real, vf_clamp(w[2] + dz, slow, fast), v[2]);
-            vf_store4(body->v + at, v[0], v[1], v[2], v[3]);
-            vf m = vf_select(vf_lt(zero, x[3]), v[3], zero);
-            vf rx = x[0] - fx, ry = x[1] - fy, rz = x[2] - fz;
-            vf px = m * (v[0] - fu), py = m * (v[1] - fv), pz = m * (v[2] - fw);
-            vf mx = m * rx, my = m * ry, mz = m * rz;
-            vf terms[CHANNELS] = {m,
-                                  mx,
-                                  my,
-                                  mz,
-                                  px,
-                                  py,
-                                  pz,
-                                  ry * pz - rz * py,
-                                  rz * px - rx * pz,
-                                  rx * py - ry * px,
-                                  mx * rx,
-                                  my * ry,
-                                  mz * rz,
-                                  mx * ry,
-                                  my * rz,
-                                  mz * rx};
-            for (int i = 0; i < CHANNELS; i++) {
-                sums[i][piece] = sums[i][piece] + terms[i];
-            }
+}
+
+/* Adds the same velocity change to the particles of a block, and adds their motion to the sums. `drifts`: a lattice, whose
+ * drift is taken out first. */
+static inline __attribute__((always_inline)) void accelerate_block(lmi_body *body, uint32_t block, lm_vec3 change,
+                                                                   const lanes_from *f, const bool drifts,
+                                                                   vf sums[CHANNELS][LMI_PIECES])
+{
+    const vf d[3] = {vf_set1(change.x), vf_set1(change.y), vf_set1(change.z)}, zero = vf_set1(0.0f);
+    const vf fast = vf_set1(LM_MAX_SPEED), slow = zero - fast;
+    for (int piece = 0; piece < LMI_PIECES; piece++) {
+        const int lane = piece * LMI_LANES;
+        size_t at = 4 * ((size_t)block + (size_t)lane);
+        vf x[4], v[4], r[3], p[3], mr[3];
+        vf_load4(body->x + at, x);
+        vf_load4(body->v + at, v);
+        vm real = vf_lt(zero, v[3]); /* padding has no mass and stays at rest */
+        vf w[3] = {v[0], v[1], v[2]};
+        if (drifts) {
+            remove_drift(f, lane, x, w);
         }
+        vf m = vf_select(vf_lt(zero, x[3]), v[3], zero);
+        for (int i = 0; i < 3; i++) {
+            v[i] = vf_select(real, vf_clamp(w[i] + d[i], slow, fast), v[i]);
+            r[i] = x[i] - vf_load(&f->first[i][lane]);
+            p[i] = m * (v[i] - vf_load(&f->from[i][lane]));
+            mr[i] = m * r[i];
+        }
+        vf_store4(body->v + at, v[0], v[1], v[2], v[3]);
+        vf terms[CHANNELS] = {m,
+                              mr[0],
+                              mr[1],
+                              mr[2],
+                              p[0],
+                              p[1],
+                              p[2],
+                              r[1] * p[2] - r[2] * p[1],
+                              r[2] * p[0] - r[0] * p[2],
+                              r[0] * p[1] - r[1] * p[0],
+                              mr[0] * r[0],
+                              mr[1] * r[1],
+                              mr[2] * r[2],
+                              mr[0] * r[1],
+                              mr[1] * r[2],
+                              mr[2] * r[0]};
+        for (int i = 0; i < CHANNELS; i++) {
+            sums[i][piece] = sums[i][piece] + terms[i];
+        }
+    }
+}
+
+static void solve(lmi_motion *motion, lm_vec3 first, lm_vec3 from, const double total[CHANNELS])
+{
+    lmi_motion_solve(motion, first, from, total[MASS], total + FIRST, total + MOMENTUM, total + ANGULAR,
+                     total + SECOND);
+}
+
+static lm_vec3 three(const float *at) { return (lm_vec3){at[0], at[1], at[2]}; }
+
+/* A body of one part. */
+static inline __attribute__((always_inline)) void accelerate_and_measure(lmi_body *body, lm_vec3 change,
+                                                                         const bool drifts)
+{
+    const lm_vec3 first = three(body->x + 4 * (size_t)body->reference);
+    const lm_vec3 from = three(body->v + 4 * (size_t)body->reference);
+    lanes_from f;
+    vf sums[CHANNELS][LMI_PIECES];
+    for (int lane = 0; lane < LMI_BLOCK; lane++) {
+        set_from(&f, lane, drifts ? &body->lattice->part[0] : NULL, first, from);
+    }
+    clear_sums(sums);
+    for (uint32_t block = 0; block < body->padded_count; block += LMI_BLOCK) {
+        accelerate_block(body, block, change, &f, drifts, sums);
     }
     double total[CHANNELS];
     for (int i = 0; i < CHANNELS; i++) {
         total[i] = lmi_sum_lanes(sums[i]);
     }
-    lmi_motion_solve(body, from, total[MASS], total + FIRST, total + MOMENTUM, total + ANGULAR, total + SECOND);
+    solve(&body->motion, first, from, total);
+}
+
+/* Adds lanes to the sums of the parts that they belong to. `part`: of all of them, or LMI_NONE. */
+static void add_to_parts(lmi_lattice_body *lattice, uint32_t part, uint32_t block, vf sums[CHANNELS][LMI_PIECES])
+{
+    _Alignas(64) float lane[LMI_BLOCK];
+    for (int i = 0; i < CHANNELS; i++) {
+        if (part != LMI_NONE) {
+            lattice->part[part].sums[i] += lmi_sum_lanes(sums[i]);
+            continue;
+        }
+        for (int piece = 0; piece < LMI_PIECES; piece++) {
+            vf_store(lane + piece * LMI_LANES, sums[i][piece]);
+        }
+        for (uint32_t n = 0; n < LMI_BLOCK; n++) {
+            uint32_t of = lattice->shape.part[(size_t)block * LMI_BLOCK + n];
+            if (of != LMI_NONE) {
+                lattice->part[of].sums[i] += lane[n];
+            }
+        }
+    }
+    clear_sums(sums);
+}
+
+/* A lattice of several parts: blocks of the same part one after the other are summed together, blocks that parts share lane
+ * by lane. */
+static void accelerate_parts(lmi_body *body, lm_vec3 change)
+{
+    lmi_lattice_body *lattice = body->lattice;
+    const lmi_lattice *l = &lattice->shape;
+    lanes_from f;
+    vf sums[CHANNELS][LMI_PIECES];
+    clear_sums(sums);
+    for (uint32_t n = 0; n < l->part_count; n++) {
+        lmi_lattice_part *part = &lattice->part[n];
+        part->first = three(body->x + 4 * (size_t)part->reference);
+        part->from = three(body->v + 4 * (size_t)part->reference);
+        memset(part->sums, 0, sizeof part->sums);
+    }
+    for (uint32_t block = 0; block < l->block_count; block++) {
+        uint32_t of = l->part_of_block[block];
+        bool same = block > 0 && of != LMI_NONE && of == l->part_of_block[block - 1];
+        if (block > 0 && !same) {
+            add_to_parts(lattice, l->part_of_block[block - 1], block - 1, sums);
+        }
+        for (int lane = 0; !same && lane < LMI_BLOCK; lane++) {
+            uint32_t mine = l->part[(size_t)block * LMI_BLOCK + (size_t)lane];
+            const lmi_lattice_part *part = &lattice->part[of != LMI_NONE ? of : mine != LMI_NONE ? mine : 0];
+            set_from(&f, lane, part, part->first, part->from);
+        }
+        accelerate_block(body, block * LMI_BLOCK, change, &f, true, sums);
+    }
+    add_to_parts(lattice, l->part_of_block[l->block_count - 1], l->block_count - 1, sums);
+    for (uint32_t n = 0; n < l->part_count; n++) {
+        lmi_lattice_part *part = &lattice->part[n];
+        solve(&part->motion, part->first, part->from, part->sums);
+    }
+}
+
+static void accelerate(lmi_body *body, lm_vec3 change)
+{
+    if (!body->lattice) {
+        accelerate_and_measure(body, change, false);
+        return;
+    }
+    if (body->lattice->shape.part_count > 1) {
+        accelerate_parts(body, change);
+    } else {
+        accelerate_and_measure(body, change, true);
+    }
+    lmi_lattice_measured(body);
 }
 
 void LMI_KERNEL(predict)(const lmi_step *step, lmi_batch *batch, lmi_scratch *scratch)
@@ -147,6 +256,7 @@ void LMI_KERNEL(predict)(const lmi_step *step, lmi_batch *batch, lmi_scratch *sc
     for (uint32_t n = 0; n < batch->body_count; n++) {
         lmi_body *body = lmi_body_at(step->world, batch->bodies[n]);
         lmi_body_follow(body);
+        lmi_damping_turn(body);
         for (uint32_t f = 0; f < step->flow_count; f++) {
             if (step->flows[f].kind != LM_FIELD_UNIFORM) {
                 apply_flow(&step->flows[f], body);
@@ -154,10 +264,6 @@ void LMI_KERNEL(predict)(const lmi_step *step, lmi_batch *batch, lmi_scratch *sc
         }
         lmi_particle_forces(step, body);
         lm_vec3 change = lmi_uniform_change(step, body);
-        if (body->lattice) {
-            accelerate_and_measure(body, change, true);
-        } else {
-            accelerate_and_measure(body, change, false);
-        }
+        accelerate(body, change);
     }
 }

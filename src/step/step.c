@@ -99,7 +99,7 @@ static void run_slab(const lmi_step *step, uint32_t index, bool left)
     lmi_float_mode_enter(&host);
     uint64_t before = lmi_os_nanoseconds();
     const lmi_lattice_kernels *kernels = &world->kernels->lattice;
-    lmi_lattice_sums *sums = &lattice->sums[task->slab + (left ? lattice->shape.slab_count : 0)];
+    lmi_lattice_sums *sums = lmi_lattice_sums_of(lattice, task->slab, left);
     (left ? kernels->finish : kernels->sweep)(&lattice->step, task->slab, scratch->lattice, sums);
     world->slab_tasks[index].nanoseconds += lmi_os_nanoseconds() - before;
     lmi_float_mode_leave(&host);
@@ -201,6 +201,28 @@ static void arrive_mover(lmi_mover *mover)
     mover->velocity = mover->spin = rest;
 }
 
+/* What a box around a mesh or a height map covers in the world. */
+static void bound_solid(lmi_surface *s)
+{
+    lm_dvec3 lower, upper;
+    lmi_solid_bounds(&s->solid, &lower, &upper);
+    for (int i = 0; i < 3; i++) {
+        const double low[3] = {lower.x, lower.y, lower.z}, high[3] = {upper.x, upper.y, upper.z};
+        double from = 0.0, to = 0.0;
+        for (int k = 0; k < 3; k++) {
+            double axis = s->rotation.m[i][k]; /* 0 times the endless depth of a map must stay 0 */
+            from += axis == 0.0 ? 0.0 : fmin(axis * low[k], axis * high[k]);
+            to += axis == 0.0 ? 0.0 : fmax(axis * low[k], axis * high[k]);
+        }
+        double *bounds[3][2] = {{&s->bound_lower.x, &s->bound_upper.x},
+                                {&s->bound_lower.y, &s->bound_upper.y},
+                                {&s->bound_lower.z, &s->bound_upper.z}};
+        const double at[3] = {s->position.x, s->position.y, s->position.z};
+        *bounds[i][0] = at[i] + from;
+        *bounds[i][1] = at[i] + to;
+    }
+}
+
 static void bound_surface(lmi_surface *s)
 {
     lm_dvec3 half = dvec(s->radius, s->radius, s->radius);
@@ -218,6 +240,9 @@ static void bound_surface(lmi_surface *s)
     }
     s->bound_lower = dvec_sub(s->position, half);
     s->bound_upper = dvec_add(s->position, half);
+    if (lmi_solid_is(&s->solid)) {
+        bound_solid(s);
+    }
 }
 
 static uint32_t place_surfaces(lm_world *world)
@@ -234,7 +259,8 @@ static uint32_t place_surfaces(lm_world *world)
                          .rotation = c->rotation,
                          .pivot = c->position,
                          .friction = c->friction,
-                         .restitution = c->restitution};
+                         .restitution = c->restitution,
+                         .solid = c->solid};
         if (c->mover != LMI_NONE) {
             const lmi_mover *mover = LMI_POOL_AT(&world->movers, lmi_mover, c->mover);
             s.position = dvec_add(mover->pose.position, dmat_apply(&mover->rotation, c->position));
@@ -274,6 +300,9 @@ static bool reserve_scratch(lm_world *world)
     {
         const lmi_body *body = lmi_body_at(world, n);
         size_t want = body->lattice ? lmi_lattice_scratch(&body->lattice->shape) / LMI_BLOCK : 0;
+        if (body->lattice && body->material.damping_kind == LM_DAMPING_REGIONAL) {
+            want += lmi_lattice_damping_scratch(&body->lattice->shape) / LMI_BLOCK;
+        }
         lattice = want > lattice ? (uint32_t)want : lattice;
     }
     for (uint32_t n = 0; n < world->scratch_count; n++) {

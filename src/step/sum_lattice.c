@@ -47,7 +47,7 @@ void LMI_KERNEL(lattice_gather)(const lmi_lattice *l, const float *values, float
             lattice_gather_z(l, (uint32_t)z, &l->run[r], planes, &k, sizes);
         }
         for (uint32_t r = l->plane_run[z]; r < l->plane_run[z + 1]; r++) {
-            lattice_begin_run(&l->run[r], &k, sizes.run);
+            lattice_begin_run(&l->run[r], &k, NULL, sizes.run);
             lattice_gather_y(l, (uint32_t)z, &l->run[r], &k, sizes);
             for (uint32_t n = 0; n < l->run[r].length; n++) {
                 uint32_t block = l->block[l->plane_place[z] + l->run[r].first + n];
@@ -55,7 +55,7 @@ void LMI_KERNEL(lattice_gather)(const lmi_lattice *l, const float *values, float
                 for (size_t lane = 0; block < l->block_count && lane < LMI_BLOCK; lane += LMI_LANES) {
                     vf m[12];
                     lattice_gather_x(&k, (size_t)(n + 1) * LMI_BLOCK + lane, sizes, m);
-                    lattice_correct_moments(l, owners, block, lane, m);
+                    lattice_correct_moments(l, owners, block, lane, l->irregular_moments, m);
                     for (int i = 0; i < 12; i++) {
                         vf_store(to + i * LMI_BLOCK + lane, m[i]);
                     }
@@ -73,7 +73,7 @@ static void scatter_plane(const lmi_lattice *l, const float *transforms, lattice
     lattice_owners owners = lattice_owners_of(&l->gather, z);
     for (uint32_t r = l->plane_run[z]; r < l->plane_run[z + 1]; r++) {
         const lmi_lattice_run *run = &l->run[r];
-        lattice_begin_run(run, k, sizes.run);
+        lattice_begin_run(run, k, NULL, sizes.run);
         for (uint32_t n = 0; n < run->length; n++) {
             uint32_t block = l->block[l->plane_place[z] + run->first + n];
             float *to = k->transforms + (size_t)(n + 1) * LMI_BLOCK;

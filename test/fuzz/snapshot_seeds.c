@@ -64,6 +64,9 @@ static void add_skin(lm_world *world, lm_body_id body, lm_skin_kind kind)
 
 static void add_surroundings(lm_world *world, lm_body_id body)
 {
+    static const float heights[6] = {0.0f, 0.1f, 0.2f, 0.1f, 0.0f, 0.3f};
+    static const lm_vec3 corners[3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}};
+    static const uint32_t triangle[3] = {0, 1, 2};
     lm_mover_def mover = lm_mover_def_default();
     mover.spin.y = 1.0f;
     lm_mover_id mover_id;
@@ -72,6 +75,8 @@ static void add_surroundings(lm_world *world, lm_body_id body)
         lm_collider_def collider = lm_collider_def_default();
         lm_collider_id id;
         collider.shape = (lm_shape)shape;
+        collider.heights = (lm_heights){heights, {3, 2}, 0.5f};
+        collider.mesh = (lm_collider_mesh){corners, 3, triangle, 1, false};
         collider.mover = shape % 2 ? mover_id : collider.mover;
         check(lm_collider_create(world, &collider, &id));
     }

@@ -60,7 +60,7 @@ static void add_collider(lm_world *world, ref_body *reference, random_state *ran
 {
     lm_collider_def def = lm_collider_def_default();
     ref_collider *copy = &reference->colliders[reference->collider_count++];
-    def.shape = (lm_shape)random_below(random, LM_SHAPE_COUNT);
+    def.shape = (lm_shape)random_below(random, LM_SHAPE_BOX + 1);
     def.radius = (float)random_range(random, 0.2 * size, size);
     def.half_length = (float)random_range(random, 0.0, size);
     def.half_extents = to_float(ref_add(ref_v(0.6 * size, 0.6 * size, 0.6 * size), random_in_cube(random, 0.4 * size)));

@@ -223,12 +223,13 @@ void ref_rates(const lm_material *material, double h, double *alpha, double *k)
 {
     if (material->stiffness == LM_STIFFNESS_ALPHA) {
         *alpha = (double)material->alpha;
-        *k = 1.0 - exp(-(double)material->damping * h);
+        *k = 1.0 - exp(-(double)material->damping * h * material->damping_every);
         return;
     }
     double omega = TWO_PI * (double)material->hertz, zeta = (double)material->damping_ratio;
+    *k = 1.0 - exp(-2.0 * zeta * omega * h * material->damping_every);
+    if (material->damping_every > 1) zeta = 0.0; /* it rings undamped from one damped substep to the next */
     double decay = exp(-zeta * omega * h);
-    *k = 1.0 - decay * decay;
     if (zeta < 1.0) {
         double phase = omega * h * sqrt(1.0 - zeta * zeta);
         *alpha = 1.0 + decay * decay - 2.0 * decay * cos(phase);
@@ -269,6 +270,13 @@ static void integrate(ref_body *body, double h)
     ref_match(body, goals);
     double alpha, k;
     ref_rates(&body->material, h, &alpha, &k);
+    bool damped = ++body->damping_turn >= body->material.damping_every;
+    body->damping_turn = damped ? 0 : body->damping_turn;
+    k = damped ? k : 0.0;
+    if (body->material.damping_kind == LM_DAMPING_REGIONAL) {
+        ref_damp_regions(body, k);
+        k = 0.0;
+    }
     double kept = kept_when_torn(body, matched, goals, h);
     for (uint32_t i = 0; i < body->count; i++) {
         ref_vec v = body->v[i];

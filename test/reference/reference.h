@@ -10,7 +10,7 @@
  *   rigid       centre c, velocity u, spin w of the particles that are in some region
  *   flow        the plastic matrix of a region strained beyond the yield follows it
  *   match       goal = x + mean over the particle's regions of the region's share (0 to 1) of (region's goal - x)
- *   integrate   v += k (u + w x (x - c) - v);  v += alpha (goal - x)/h;  x += h v
+ *   integrate   v += k (u + w x (x - c) - v), or regional damping, every so many substeps;  v += alpha (goal - x)/h;  x += h v
  *               (drags act on v before x moves)
  *   contact     particles leave the colliders, one collider after the other; held particles go to their targets
  */
@@ -85,6 +85,7 @@ typedef struct ref_body {
     ref_drag drags[REF_MAX_DRAGS];
     int drag_count;
     double time;
+    uint32_t damping_turn; /* substeps since the last damped one */
 
     /* How near any region came to one of the fit's thresholds, where the answer is a matter of choice. Above 1 there is no
      * doubt; tests compare only there. */
@@ -98,6 +99,9 @@ void ref_body_free(ref_body *body);
 
 /* One substep of h seconds. */
 void ref_body_step(ref_body *body, double h);
+
+/* Takes the share k of what is not rigid motion of the regions out of the velocities (reference_damping.c). */
+void ref_damp_regions(ref_body *body, double k);
 
 /* Where each particle is pulled to. Does not change the body but for `margin`. */
 void ref_match(ref_body *body, ref_vec *goals);

@@ -78,6 +78,9 @@ lm_world *make_world(double gravity);
 lm_world *make_world_with(double gravity, lm_isa isa, uint32_t workers);
 lm_body_id make_body(lm_world *world, const lm_body_def *def);
 
+/* Gives a collider's definition what height maps and meshes need: a hill of 4 x 3 samples, a tetrahedron. */
+void give_arrays(lm_collider_def *def);
+
 /* Puts the body into a random state: turned, every coordinate jittered by up to `jitter` metres, with a random velocity,
  * spin and velocity jitter of up to `speed` m/s. */
 void randomise_state(lm_world *world, lm_body_id body, random_state *random, double jitter, double speed);

@@ -458,6 +458,16 @@ static void colliders_movers_and_fields(void **context)
     REFUSE((collider.shape = LM_SHAPE_SPHERE, collider.radius = 0.0f));
     REFUSE((collider.shape = LM_SHAPE_CAPSULE, collider.half_length = -1.0f));
     REFUSE((collider.shape = LM_SHAPE_BOX, collider.half_extents.y = 0.0f));
+    REFUSE((collider.shape = LM_SHAPE_HEIGHTS));
+    REFUSE((collider.shape = LM_SHAPE_MESH));
+    give_arrays(&good_collider);
+    float steep[12] = {0};
+    steep[5] = (float)NAN;
+    REFUSE((collider.shape = LM_SHAPE_HEIGHTS, collider.heights.heights = steep));
+    REFUSE((collider.shape = LM_SHAPE_HEIGHTS, collider.heights.spacing = 0.0f));
+    REFUSE((collider.shape = LM_SHAPE_HEIGHTS, collider.heights.counts[1] = 1));
+    REFUSE((collider.shape = LM_SHAPE_MESH, collider.mesh.vertex_count = 3));
+    REFUSE((collider.shape = LM_SHAPE_MESH, collider.mesh.triangle_count = 0));
     REFUSE(collider.friction = -0.1f);
     REFUSE(collider.restitution = 1.5f);
     REFUSE((collider.pose.rotation = (lm_quat){0, 0, 0, 0}));

@@ -204,6 +204,7 @@ static lm_world *make_box(const uint32_t counts[3], uint32_t width, lm_body_id *
     memcpy(def.lattice.counts, counts, sizeof def.lattice.counts);
     def.lattice.spacing = 0.1f;
     def.lattice.width = width;
+    def.lattice.mass = LM_LATTICE_MASS_EQUAL; /* as in the plain program */
     def.material.mode = LM_MODE_RIGID;
     def.material.stiffness = LM_STIFFNESS_ALPHA;
     def.material.alpha = 0.4f;

@@ -273,6 +273,46 @@ static void change_plastic_bodies(accountant *a, lm_world *world, bool failures,
     ATTEMPT(a, world, failures, lm_world_step(world, FRAME));
 }
 
+/* A lattice of two parts with irregular regions, which becomes everything that a lattice can be. */
+static void add_lattice(accountant *a, lm_world *world, bool failures)
+{
+    uint8_t cells[9 * 4 * 2];
+    for (int n = 0; n < 9 * 4 * 2; n++) cells[n] = n % 9 != 4 && (n / 9 % 4 != 2 || n % 9 < 2);
+    random_state random = {50};
+    lm_body_def def = lm_body_def_default();
+    lm_body_id body, plastic;
+    def.lattice.cells = cells;
+    def.lattice.counts[0] = 9, def.lattice.counts[1] = 4, def.lattice.counts[2] = 2;
+    def.lattice.spacing = 0.2f;
+    def.lattice.width = 2;
+    def.material.mode = LM_MODE_RIGID;
+    ATTEMPT(a, world, failures, lm_body_create(world, &def, &body));
+    randomise_state(world, body, &random, 0.05, 1.0);
+    ATTEMPT(a, world, failures, lm_world_step(world, FRAME));
+    lm_material material = def.material;
+    material.damping_kind = LM_DAMPING_REGIONAL;
+    material.yield = 0.01f;
+    ATTEMPT(a, world, failures, lm_body_set_material(world, body, &material));
+    ATTEMPT(a, world, failures, lm_world_step(world, FRAME));
+    material.mode = LM_MODE_LINEAR;
+    ATTEMPT(a, world, failures, lm_body_set_material(world, body, &material));
+    ATTEMPT(a, world, failures, lm_world_step(world, FRAME));
+    def.material = material;
+    def.pose.position.y = 3.0;
+    ATTEMPT(a, world, failures, lm_body_create(world, &def, &plastic));
+    randomise_state(world, plastic, &random, 0.05, 1.0);
+    for (int k = 0; k < 3; k++) ATTEMPT(a, world, failures, lm_world_step(world, FRAME));
+    lm_body_info info;
+    assert_ok(lm_body_get_info(world, body, &info));
+    float *matrices = calloc(info.regions, 9 * sizeof *matrices);
+    assert_ok(lm_body_get_plastic(world, body, matrices));
+    bool flowed = false;
+    for (uint32_t r = 0; r < info.regions; r++) flowed = flowed || matrices[9 * r] != 1.0f;
+    assert_true(flowed);
+    free(matrices);
+    ATTEMPT(a, world, failures, lm_body_reset_plastic(world, body));
+}
+
 /* Lattices: a comb with irregular regions, one with a hole from a mesh, one that is searched for, and one of several slabs. */
 static void add_lattices(accountant *a, lm_world *world, bool failures, lm_body_id lattices[4])
 {
@@ -399,6 +439,7 @@ static uint64_t live_a_life(accountant *a, bool failures)
     lm_body_id plastic[3];
     add_plastic_bodies(a, world, failures, plastic);
     change_plastic_bodies(a, world, failures, plastic, bodies[1]);
+    add_lattice(a, world, failures);
     lm_body_id lattices[4];
     add_lattices(a, world, failures, lattices);
 

@@ -248,6 +248,7 @@ static void colliders_are_listed_and_read_back(void **context)
         def.radius = 0.25f;
         def.half_length = 0.75f;
         def.half_extents = (lm_vec3){0.1f, 0.2f, 0.3f};
+        give_arrays(&def);
         def.pose.position = (lm_dvec3){1.0, 2.0, 3.0 + shape};
         def.pose.rotation = quaternion(ref_v(0.3, 0.4, 0.5));
         def.friction = 0.9f;
@@ -262,6 +263,11 @@ static void colliders_are_listed_and_read_back(void **context)
         assert_near(back.radius, round ? def.radius : standard.radius, 0.0);
         assert_near(back.half_length, shape == LM_SHAPE_CAPSULE ? def.half_length : standard.half_length, 0.0);
         assert_near(back.half_extents.z, shape == LM_SHAPE_BOX ? def.half_extents.z : standard.half_extents.z, 0.0);
+        assert_int_equal(back.heights.counts[0], shape == LM_SHAPE_HEIGHTS ? 4 : 0);
+        assert_int_equal(back.mesh.triangle_count, shape == LM_SHAPE_MESH ? 4 : 0);
+        if (shape == LM_SHAPE_HEIGHTS)
+            assert_memory_equal(back.heights.heights, def.heights.heights, 12 * sizeof(float));
+        if (shape == LM_SHAPE_MESH) assert_memory_equal(back.mesh.triangles, def.mesh.triangles, 12 * sizeof(uint32_t));
         assert_near(back.pose.position.z, def.pose.position.z, 0.0);
         assert_near(
             fabs((double)(back.pose.rotation.x * def.pose.rotation.x + back.pose.rotation.y * def.pose.rotation.y +

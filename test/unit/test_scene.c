@@ -129,6 +129,11 @@ static const wrong_scene wrong_scenes[] = {
      "s.json:1:67: bodies[0].rotate: the axis has no length"},
     {"{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\"}, \"material\": {\"yield\": -1}}]}",
      "s.json:1:75: bodies[0].material.yield: is -1 (expected a number from 0 to 1000)"},
+    {"{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\"}, \"material\": {\"damping_every\": 0}}]}",
+     "s.json:1:83: bodies[0].material.damping_every: is 0 (expected a whole number from 1 to 1024)"},
+    {"{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\"}, \"material\": {\"damping_kind\": \"local\"}}]}",
+     "s.json:1:82: bodies[0].material.damping_kind: is \"local\" (expected one of \"global\", \"regional\"; did you "
+     "mean \"global\"?)"},
     {"{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\"}, \"material\": {\"max_plastic\": 1}}]}",
      "s.json:1:81: bodies[0].material.max_plastic: is 1 (expected a number from 0 to 0.9)"},
     {"{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\"}, \"material\": {\"creep\": -2}}]}",

@@ -114,6 +114,8 @@ static const struct {
      ":1:108: bodies[0].lattice.spacing: is 0 (expected a number above 0 and at most 100000 in m)"},
     {BODY(BOX ", \"lattice\": {\"width\": 9}"),
      ":1:106: bodies[0].lattice.width: is 9 (expected a whole number from 1 to 8)"},
+    {BODY(BOX ", \"lattice\": {\"width\": 2, \"width_metres\": 1}"),
+     ":1:109: bodies[0].lattice: \"width\" and \"width_metres\" exclude each other"},
     {BODY(BOX ", \"lattice\": {\"shell\": 1}"), ":1:106: bodies[0].lattice.shell: is 1 (expected true or false)"},
     {BODY(BOX ", \"lattice\": {}, \"clusters\": {}"),
      ":1:100: bodies[0]: \"lattice\" and \"clusters\" exclude each other"},
@@ -191,6 +193,23 @@ static void test_cells_follow_the_shape(void **state)
         assert_int_equal(info.skin_triangles, 12);
         finish(s, world);
     }
+}
+
+/* A width in metres is so many spacings, for larger copies too. */
+static void test_widths_in_metres(void **state)
+{
+    (void)state;
+    scene *s;
+    lm_world *world =
+        make(BODY(BOX ", \"lattice\": {\"spacing\": 0.125, \"width_metres\": 0.375},"
+                      "\"repeat\": {\"grid\": [3, 1, 1], \"spacing\": [9, 0, 0], \"vary\": {\"size\": 0.5}}"),
+             &s);
+    for (uint32_t i = 0; i < 3; i++) {
+        lm_body_info info = info_of(s, world, i);
+        assert_int_equal(info.width, 3);
+        assert_near((double)info.spacing / (info.upper.x - info.lower.x), 0.125, 1e-5);
+    }
+    finish(s, world);
 }
 
 /* How many particles it has does not depend on how finely it is drawn. */
@@ -366,6 +385,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_wrong_lattices_are_told_exactly),
         cmocka_unit_test(test_cells_follow_the_shape),
+        cmocka_unit_test(test_widths_in_metres),
         cmocka_unit_test(test_a_surface_asked_for_is_what_is_divided),
         cmocka_unit_test(test_meshes_come_from_files),
         cmocka_unit_test(test_an_open_mesh_has_no_density),

@@ -187,7 +187,7 @@ class Time(Case):
         self.assertEqual(seen["next"]["mismatches"], 0)
 
     def test_speed(self):
-        seen = self.view(["click 0.25x", "report slow", "click 1x", "report full"], "--size", "1100x600")
+        seen = self.view(["click 0.25x", "report slow", "click 1x", "report full"], "--size", "1200x600")
         self.assertEqual((seen["slow"]["speed"], seen["full"]["speed"]), (0.25, 1))
 
 

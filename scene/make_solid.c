@@ -1,0 +1,115 @@
+/* The arrays of a collider that is a height map or a mesh: values, a formula or a picture; a file, a model or a list. */
+#include "scene/formula.h"
+#include "scene/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Height maps
+ */
+
+static lm_result fill_by_formula(scene *s, const scene_heights *from, float *heights, scene_error *error)
+{
+    for (uint32_t i = 0; i < from->columns * from->rows; i++) {
+        double x = (i % from->columns - 0.5 * (from->columns - 1.0)) * from->spacing;
+        double z = ((double)(i / from->columns) - 0.5 * (from->rows - 1.0)) * from->spacing, value;
+        formula_error wrong;
+        if (!formula_value(from->formula, x, z, &value, &wrong)) {
+            report_field(error, s->name, &from->head, "formula", "is wrong at its character %u (expected %s)",
+                         wrong.column, wrong.text);
+            return LM_ERROR_ARGUMENT;
+        }
+        if (!(fabs(value) <= 1e6)) {
+            report_field(error, s->name, &from->head, "formula",
+                         "is %g at x = %g, z = %g (expected at most 1000000 in size)", value, x, z);
+            return LM_ERROR_ARGUMENT;
+        }
+        heights[i] = (float)value;
+    }
+    return LM_OK;
+}
+
+static lm_result make_heights(scene *s, const scene_heights *from, solid_arrays *arrays, scene_error *error)
+{
+    uint32_t count = from->columns * from->rows;
+    arrays->heights = malloc(count * sizeof *arrays->heights);
+    if (arrays->heights == NULL) {
+        return LM_ERROR_MEMORY;
+    }
+    if (from->formula != NULL) {
+        return fill_by_formula(s, from, arrays->heights, error);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        arrays->heights[i] = (float)*LIST_ITEM(double, from->values, i);
+    }
+    return LM_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Meshes
+ */
+
+static lm_result list_mesh(const scene_collider *from, shape_mesh *mesh)
+{
+    mesh->vertices = malloc(from->vertices.count * sizeof *mesh->vertices);
+    mesh->triangles = malloc(3 * (size_t)from->triangles.count * sizeof *mesh->triangles);
+    if (mesh->vertices == NULL || mesh->triangles == NULL) {
+        return LM_ERROR_MEMORY;
+    }
+    mesh->vertex_count = from->vertices.count;
+    mesh->triangle_count = from->triangles.count;
+    for (uint32_t i = 0; i < mesh->vertex_count; i++) {
+        mesh->vertices[i] = vector_narrow(*LIST_ITEM(lm_dvec3, from->vertices, i));
+    }
+    for (uint32_t i = 0; i < mesh->triangle_count; i++) {
+        const scene_list *corners = LIST_ITEM(scene_list, from->triangles, i);
+        for (uint32_t k = 0; k < 3; k++) {
+            mesh->triangles[3 * (size_t)i + k] = *LIST_ITEM(uint32_t, *corners, k);
+        }
+    }
+    return LM_OK;
+}
+
+static lm_result make_mesh(scene *s, const scene_collider *from, shape_mesh *mesh, scene_error *error)
+{
+    if (from->mesh != NULL) {
+        return mesh_of_file(s, from->mesh, mesh, error);
+    }
+    if (from->model == NULL) {
+        return list_mesh(from, mesh);
+    }
+    shape_def def = shape_def_default();
+    def.name = shape_name(from->model->name);
+    def.size = vector_narrow(size_of_shape(from->model));
+    def.detail = from->model->detail;
+    return shape_make_mesh(&def, mesh);
+}
+
+lm_result solid_arrays_make(scene *s, const scene_collider *from, solid_arrays *arrays, lm_collider_def *def,
+                            scene_error *error)
+{
+    *arrays = (solid_arrays){0};
+    lm_result result = LM_OK;
+    if (from->shape == LM_SHAPE_HEIGHTS) {
+        const scene_heights *h = from->heights;
+        result = make_heights(s, h, arrays, error);
+        def->heights = (lm_heights){arrays->heights, {h->columns, h->rows}, (float)h->spacing};
+    } else if (from->shape == LM_SHAPE_MESH) {
+        const shape_mesh *m = &arrays->mesh;
+        result = make_mesh(s, from, &arrays->mesh, error);
+        def->mesh = (lm_collider_mesh){m->vertices, m->vertex_count, m->triangles, m->triangle_count, from->solid};
+    }
+    bool told = result == LM_ERROR_ARGUMENT && (from->shape == LM_SHAPE_HEIGHTS || from->mesh != NULL);
+    if (result != LM_OK && !told) {
+        report_field(error, s->name, &from->head, NULL, "%s", lm_result_text(result));
+    }
+    return result;
+}
+
+void solid_arrays_free(solid_arrays *arrays)
+{
+    free(arrays->heights);
+    shape_mesh_free(&arrays->mesh);
+    *arrays = (solid_arrays){0};
+}

@@ -1,0 +1,196 @@
+/*
+ * Regional damping: the share k of every velocity that is not the rigid motion of the regions around it is lost.
+ *
+ *   V_i = mean over its regions of u_r + w_r x A_r (x0_i - c0_r)          v_i += k (V_i - v_i)
+ *
+ * u_r and w_r are the velocity and the spin of the region: the same sums that gather positions, of velocities instead, give
+ * sum m~ v and sum m~ v q^T, and with the best affine map A = Apq Q^-1
+ *
+ *   angular momentum  sum over j of A_j x (sum m~ v q^T)_j        inertia  tr(G) - G,  G = Apq A^T = sum m~ (A q)(A q)^T
+ *
+ * The lever arms are A q and not R q: with the rotation alone a body that is stretched by its own spin would be braked.
+ * The field is affine in the rest position, so it is scattered together with the goal: the fit returns
+ * rate T + k (field) as one transform, and the way back is gone once. Rivers and James 2007, section 4, in the form of
+ * moments (they sum m~ x x^T again).
+ *
+ * Velocities are in spacings a second in the frame of the body, without the body's own velocity, so that fast bodies lose
+ * nothing to rounding.
+ */
+#ifndef LMI_LATTICE_DAMPING_H
+#define LMI_LATTICE_DAMPING_H
+
+#include "step/lattice_irregular.h"
+#include "step/lattice_plastic.h"
+
+/* Of a region that has no extent left, to the mean of its inertia: it does not spin. */
+#define LATTICE_LEAST_INERTIA 1e-6f
+
+/* The buffers of the sums of velocities, behind those of positions; only what gather uses. */
+static inline lattice_work lattice_velocity_work(const lmi_lattice *l, float *scratch)
+{
+    lattice_work k = {0};
+    size_t plane = (size_t)l->most_places * LMI_BLOCK, run = lmi_lattice_run_stride(l);
+    scratch += lmi_lattice_scratch(l);
+    for (uint32_t n = 0; n < 2 * l->width + 1; n++, scratch += LATTICE_F * plane) {
+        k.f[n] = scratch;
+    }
+    k.along_z = scratch;
+    k.along_y = k.along_z + LATTICE_Z * plane;
+    for (size_t c = 0; c < 9; c++) {
+        lattice_zero_block(k.along_y + c * run);
+    }
+    for (int c = 0; c < LATTICE_Z; c++) { /* place 0 is nothing */
+        lattice_zero_block(k.along_z + c * LMI_BLOCK);
+        for (uint32_t n = 0; c < LATTICE_F && n < 2 * l->width + 1; n++) {
+            lattice_zero_block(k.f[n] + c * LMI_BLOCK);
+        }
+    }
+    return k;
+}
+
+/* A velocity in spacings a second in the frame of the body. */
+LMI_INLINE void lattice_local_velocity(const lmi_lattice_step *step, const vf v[3], vf out[3])
+{
+    const vf zero[3] = {vf_set1(0.0f), vf_set1(0.0f), vf_set1(0.0f)};
+    const vf u[3] = {v[0] - vf_set1(step->velocity.x), v[1] - vf_set1(step->velocity.y),
+                     v[2] - vf_set1(step->velocity.z)};
+    lattice_local(step, u, zero, out);
+}
+
+static void lattice_load_velocities(const lmi_lattice_step *step, uint32_t plane, float *to)
+{
+    const lmi_lattice *l = step->lattice;
+    uint32_t first = l->plane_place[plane];
+    for (uint32_t place = 1; first + place < l->plane_place[plane + 1]; place++) {
+        size_t at = (size_t)l->block[first + place] * LMI_BLOCK * 4;
+        float *out = to + (size_t)place * LATTICE_F * LMI_BLOCK;
+        for (int lane = 0; lane < LMI_BLOCK; lane += LMI_LANES) {
+            vf x[4], v[4], u[3];
+            vf_load4(step->x + at + (size_t)lane * 4, x);
+            vf_load4(step->v + at + (size_t)lane * 4, v);
+            lattice_local_velocity(step, v, u);
+            for (int c = 0; c < 3; c++) {
+                vf_store(out + c * LMI_BLOCK + lane, u[c] * x[3]);
+            }
+        }
+    }
+}
+
+/* The corrections of the moments of velocity of a plane's irregular regions into step->velocity_moments. */
+static void lattice_gather_velocity_lists(const lmi_lattice_step *step, uint32_t plane)
+{
+    const lmi_lattice_lists *lists = &step->lattice->gather;
+    for (uint32_t group = lists->plane_group[plane]; group < lists->plane_group[plane + 1]; group++) {
+        const uint32_t *who = lists->who + (size_t)group * LMI_BLOCK;
+        _Alignas(64) float out[12][LMI_BLOCK];
+        for (int lane = 0; lane < LMI_BLOCK; lane += LMI_LANES) {
+            vf sums[12];
+            for (int i = 0; i < 12; i++) {
+                sums[i] = vf_set1(0.0f);
+            }
+            for (uint32_t row = lists->group_row[group]; row < lists->group_row[group + 1]; row++) {
+                const float *k = lists->offset + (size_t)row * 4 * LMI_BLOCK + lane;
+                const uint32_t *member = lists->member + (size_t)row * LMI_BLOCK + lane;
+                vf x[4], v[4], u[3];
+                vf_gather4(step->x, member, x);
+                vf_gather4(step->v, member, v);
+                lattice_local_velocity(step, v, u);
+                vf weight = x[3] * vf_load(k + 3 * LMI_BLOCK);
+                for (int i = 0; i < 3; i++) {
+                    vf p = u[i] * weight;
+                    sums[i] = sums[i] + p;
+                    for (int a = 0; a < 3; a++) {
+                        sums[9 - 3 * a + i] = sums[9 - 3 * a + i] + p * vf_load(k + a * LMI_BLOCK);
+                    }
+                }
+            }
+            for (int i = 0; i < 12; i++) {
+                vf_store(&out[i][lane], sums[i]);
+            }
+        }
+        for (int lane = 0; lane < LMI_BLOCK && who[lane] != LMI_LATTICE_NONE; lane++) {
+            for (int i = 0; i < 12; i++) {
+                step->velocity_moments[(size_t)who[lane] * LMI_BLOCK + (size_t)i] = out[i][lane];
+            }
+        }
+    }
+}
+
+/* The spin of inertia tr(G) - G with the angular momentum `l`. */
+LMI_INLINE void lattice_spin(const vf g[6], const vf l[3], vf w[3])
+{
+    vf trace = (g[0] + g[1]) + g[2], scale = vf_set1(1.0f) / vf_max(trace, vf_set1(1e-30f));
+    vf more = vf_set1(1.0f + LATTICE_LEAST_INERTIA);
+    /* In units of the trace: xx yy zz xy yz zx. */
+    vf xx = more - g[0] * scale, yy = more - g[1] * scale, zz = more - g[2] * scale;
+    vf xy = vf_set1(0.0f) - g[3] * scale, yz = vf_set1(0.0f) - g[4] * scale, zx = vf_set1(0.0f) - g[5] * scale;
+    vf cxx = yy * zz - yz * yz, cxy = yz * zx - xy * zz, czx = xy * yz - yy * zx;
+    vf cyy = zz * xx - zx * zx, cyz = zx * xy - yz * xx, czz = xx * yy - xy * xy;
+    vf det = (xx * cxx + xy * cxy) + zx * czx, by = scale / det;
+    w[0] = ((cxx * l[0] + cxy * l[1]) + czx * l[2]) * by;
+    w[1] = ((cxy * l[0] + cyy * l[1]) + cyz * l[2]) * by;
+    w[2] = ((czx * l[0] + cyz * l[1]) + czz * l[2]) * by;
+}
+
+/* Turns the transform of a fit into rate times itself and k times the region's field. `m` are the moments of positions, `mv`
+ * those of velocities. */
+LMI_INLINE void lattice_add_damping(const lmi_lattice_step *step, const vf m[12], const vf mv[12],
+                                    const float *constants, vf t[12])
+{
+    const float *affine = constants + step->lattice->affine * LMI_BLOCK;
+    vf centre[3], field[12], w[3], l[3], g[6];
+    vmat3 a = lattice_symmetric(constants + LMI_LATTICE_REST * LMI_BLOCK), v;
+    for (int j = 0; j < 3; j++) {
+        centre[j] = vf_load(constants + (LMI_LATTICE_CENTRE + j) * LMI_BLOCK);
+        for (int i = 0; i < 3; i++) {
+            a.m[3 * i + j] = (m[9 - 3 * j + i] - m[i] * centre[j]) + a.m[3 * i + j];
+            v.m[3 * i + j] = mv[9 - 3 * j + i] - mv[i] * centre[j];
+        }
+    }
+    vmat3 map = vmat_multiply(a, lattice_symmetric(affine + LMI_LATTICE_INVERSE_REST * LMI_BLOCK));
+    for (int i = 0; i < 3; i++) {
+        int p = (i + 1) % 3, q = (i + 2) % 3;
+        const vf *ap = map.m + 3 * p, *aq = map.m + 3 * q, *vp = v.m + 3 * p, *vq = v.m + 3 * q;
+        l[i] = ((ap[0] * vq[0] - aq[0] * vp[0]) + (ap[1] * vq[1] - aq[1] * vp[1])) + (ap[2] * vq[2] - aq[2] * vp[2]);
+        g[i] = (a.m[3 * i] * map.m[3 * i] + a.m[3 * i + 1] * map.m[3 * i + 1]) + a.m[3 * i + 2] * map.m[3 * i + 2];
+        g[3 + i] = (a.m[3 * i] * ap[0] + a.m[3 * i + 1] * ap[1]) + a.m[3 * i + 2] * ap[2];
+    }
+    lattice_spin(g, l, w);
+    vf k = vf_set1(step->loss) * vf_load(affine + LMI_LATTICE_ACTIVE * LMI_BLOCK), rate = vf_set1(step->goal_rate);
+    vf mean = k * vf_load(constants + LMI_LATTICE_INVERSE_MASS * LMI_BLOCK);
+    for (int i = 0; i < 3; i++) {
+        w[i] = w[i] * k;
+    }
+    for (int j = 0; j < 3; j++) { /* w x column j */
+        for (int i = 0; i < 3; i++) {
+            int p = (i + 1) % 3, q = (i + 2) % 3;
+            field[3 + 3 * j + i] = w[p] * map.m[3 * q + j] - w[q] * map.m[3 * p + j];
+        }
+    }
+    for (int i = 0; i < 3; i++) {
+        vf shift = (field[3 + i] * centre[0] + field[6 + i] * centre[1]) + field[9 + i] * centre[2];
+        t[i] = rate * t[i] + (mean * mv[i] - shift);
+    }
+    for (int i = 3; i < 12; i++) {
+        t[i] = rate * t[i] + field[i];
+    }
+}
+
+/* The whole change of velocity, in metres a second, from a particle's sums of such transforms and its m~ u. */
+LMI_INLINE void lattice_damped_change(const lmi_lattice_step *step, const float *constants, size_t particle,
+                                      const float *f, const vf sum[3], vf change[3])
+{
+    vf v[4], slow[3], local[3], share = vf_load(constants + LMI_LATTICE_SHARE * LMI_BLOCK);
+    vf hold = vf_set1(step->goal_rate) * vf_load(constants + LMI_LATTICE_HOLD * LMI_BLOCK), loss = vf_set1(step->loss);
+    vf_load4(step->v + particle * 4, v);
+    lattice_local_velocity(step, v, slow);
+    for (int i = 0; i < 3; i++) {
+        local[i] = (share * sum[i] - hold * vf_load(f + i * LMI_BLOCK)) - loss * slow[i];
+    }
+    for (int i = 0; i < 3; i++) {
+        const float *row = step->forward + 3 * i;
+        change[i] = (vf_set1(row[0]) * local[0] + vf_set1(row[1]) * local[1]) + vf_set1(row[2]) * local[2];
+    }
+}
+
+#endif

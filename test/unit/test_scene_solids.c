@@ -1,0 +1,177 @@
+/*
+ * Height maps and meshes in scene files: formulas, values, lists and models become colliders, and what is wrong is said
+ * exactly.
+ */
+#include "scene/formula.h"
+#include "scene/scene.h"
+#include "test/support/support.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static scene *open_text(const char *text, scene_error *error)
+{
+    return scene_open_text("s.json", text, strlen(text), NULL, 0, error);
+}
+
+static lm_world *make(scene *s)
+{
+    lm_world_def def = lm_world_def_default();
+    def.workers = 1;
+    lm_world *world = NULL;
+    scene_error error;
+    if (scene_make_world(s, &def, &world, &error) != LM_OK) fail_msg("%s", error.text);
+    return world;
+}
+
+/* The definition of the only collider of a scene; its arrays live as long as the world. */
+static lm_world *make_collider(const char *text, lm_collider_def *def)
+{
+    scene_error error;
+    scene *s = open_text(text, &error);
+    if (s == NULL) fail_msg("%s", error.text);
+    lm_world *world = make(s);
+    lm_collider_id id;
+    assert_int_equal(lm_world_get_colliders(world, &id, 1), 1);
+    assert_ok(lm_collider_get_def(world, id, def));
+    scene_close(s);
+    return world;
+}
+
+static double value_of(const char *text, double x, double z)
+{
+    formula_error error;
+    double value;
+    if (!formula_value(text, x, z, &value, &error)) fail_msg("%s: %u: %s", text, error.column, error.text);
+    return value;
+}
+
+static void formulas_have_their_values(void **context)
+{
+    (void)context;
+    assert_near(value_of("1 + 2 * 3 - 4 / 8", 0, 0), 6.5, 0.0);
+    assert_near(value_of(" (1+2)*3 ", 0, 0), 9.0, 0.0);
+    assert_near(value_of("x - z - 1", 5, 2), 2.0, 0.0);
+    assert_near(value_of("-x^2 + 2^3", 3, 0), 17.0, 0.0); /* a sign belongs to its value */
+    assert_near(value_of("1.5e1 + 2E-1", 0, 0), 15.2, 1e-12);
+    assert_near(value_of("sin(pi / 6) + cos(0) + exp(1)", 0, 0), 1.5 + 2.718281828459045, 1e-9);
+    assert_near(value_of("sqrt(x) + abs(z) + floor(2.7)", 16, -3), 9.0, 0.0);
+    assert_near(value_of("max(0, 1 - sqrt(x*x + z*z)) + min(x, z)", 0.6, 0.0), 0.4, 1e-12);
+}
+
+static void wrong_formulas_are_told(void **context)
+{
+    (void)context;
+    static const struct {
+        const char *text;
+        unsigned column;
+    } wrong[] = {{"", 1},       {"1 +", 4},   {"y", 1},     {"sin x", 5}, {"(1", 3},   {"1 2", 3},
+                 {"min(1)", 6}, {"2^0.5", 6}, {"x @ z", 3}, {"1..2", 1},  {"sin(", 5}, {"x)", 2}};
+    for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++) {
+        formula_error error;
+        double value;
+        assert_false(formula_value(wrong[k].text, 0, 0, &value, &error));
+        if (error.column != wrong[k].column) fail_msg("%s: column %u: %s", wrong[k].text, error.column, error.text);
+        assert_true(error.text[0] != '\0');
+    }
+    char deep[2001];
+    memset(deep, '(', 2000);
+    deep[2000] = '\0';
+    formula_error error;
+    double value;
+    assert_false(formula_value(deep, 0, 0, &value, &error));
+    memset(deep, '-', 2000);
+    assert_false(formula_value(deep, 0, 0, &value, &error));
+}
+
+static void height_maps_are_made(void **context)
+{
+    (void)context;
+    lm_collider_def def;
+    lm_world *world = make_collider("{\"limber\": 1, \"colliders\": [{\"shape\": \"heights\", \"heights\": "
+                                    "{\"columns\": 5, \"rows\": 3, \"spacing\": 0.5, \"formula\": \"x + 10 * z\"}}]}",
+                                    &def);
+    assert_int_equal(def.shape, LM_SHAPE_HEIGHTS);
+    assert_int_equal(def.heights.counts[0], 5);
+    assert_int_equal(def.heights.counts[1], 3);
+    assert_near(def.heights.spacing, 0.5, 0.0);
+    for (int i = 0; i < 15; i++) assert_near(def.heights.heights[i], 0.5 * (i % 5 - 2) + 5.0 * (i / 5 - 1), 1e-6);
+    lm_world_destroy(world);
+    world = make_collider("{\"limber\": 1, \"colliders\": [{\"shape\": \"heights\", \"heights\": "
+                          "{\"columns\": 3, \"rows\": 2, \"values\": [1, 2, 3, 4, 5, 6]}}]}",
+                          &def);
+    assert_near(def.heights.heights[4], 5.0, 0.0);
+    assert_near(def.heights.spacing, 0.25, 0.0);
+    lm_world_destroy(world);
+}
+
+static void meshes_are_made(void **context)
+{
+    (void)context;
+    lm_collider_def def;
+    lm_world *world =
+        make_collider("{\"limber\": 1, \"colliders\": [{\"shape\": \"mesh\", \"vertices\": [[0,0,0], [1,0,0], "
+                      "[0,2,0], [0,0,1]], \"triangles\": [[0, 1, 2], [0, 3, 1]]}]}",
+                      &def);
+    assert_int_equal(def.shape, LM_SHAPE_MESH);
+    assert_int_equal(def.mesh.triangle_count, 2);
+    assert_int_equal(def.mesh.triangles[4], 3);
+    assert_near(def.mesh.vertices[2].y, 2.0, 0.0);
+    assert_false(def.mesh.solid);
+    lm_world_destroy(world);
+    world = make_collider(
+        "{\"limber\": 1, \"colliders\": [{\"shape\": \"mesh\", \"model\": {\"name\": \"torus\", \"detail\": 8}, "
+        "\"solid\": true, \"at\": [0, 1, 0]}]}",
+        &def);
+    assert_true(def.mesh.solid && def.mesh.triangle_count > 50);
+    assert_near(def.pose.position.y, 1.0, 0.0);
+    lm_world_destroy(world);
+}
+
+static void wrong_solids_are_told_exactly(void **context)
+{
+    (void)context;
+    static const struct {
+        const char *collider, *error;
+        bool opens; /* what is wrong shows when the world is made */
+    } wrong[] = {
+        {"{\"shape\": \"heights\"}", "is a height map without heights", false},
+        {"{\"shape\": \"heights\", \"heights\": {}}", "incomplete (expected \"values\" or \"formula\")", false},
+        {"{\"shape\": \"heights\", \"heights\": {\"columns\": 2, \"rows\": 2, \"values\": [1, 2, 3]}}",
+         "has 3 numbers (expected 2 columns times 2 rows)", false},
+        {"{\"shape\": \"mesh\"}", "is a mesh without triangles", false},
+        {"{\"shape\": \"mesh\", \"vertices\": [[0,0,0]]}", "is alone", false},
+        {"{\"shape\": \"mesh\", \"vertices\": [[0,0,0]], \"triangles\": [[0, 0]]}", "has no three indices", false},
+        {"{\"shape\": \"heights\", \"heights\": {\"formula\": \"x +\"}}", "is wrong at its character 4", true},
+        {"{\"shape\": \"heights\", \"heights\": {\"formula\": \"1 / x\", \"columns\": 3}}", "expected at most 1000000",
+         true},
+        {"{\"shape\": \"mesh\", \"vertices\": [[0,0,0]], \"triangles\": [[0, 1, 2]]}", "index beyond its vertices",
+         true},
+        {"{\"shape\": \"mesh\", \"mesh\": {\"file\": \"no-such-file.obj\"}}", "no-such-file.obj", true},
+    };
+    for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++) {
+        char text[400];
+        snprintf(text, sizeof text, "{\"limber\": 1, \"colliders\": [%s]}", wrong[k].collider);
+        scene_error error = {.text = ""};
+        scene *s = open_text(text, &error);
+        assert_int_equal(s != NULL, wrong[k].opens);
+        if (s != NULL) {
+            lm_world_def def = lm_world_def_default();
+            lm_world *world = NULL;
+            assert_true(scene_make_world(s, &def, &world, &error) != LM_OK);
+            assert_null(world);
+            scene_close(s);
+        }
+        if (strstr(error.text, wrong[k].error) == NULL) fail_msg("%s gives: %s", wrong[k].collider, error.text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(formulas_have_their_values),    cmocka_unit_test(wrong_formulas_are_told),
+        cmocka_unit_test(height_maps_are_made),          cmocka_unit_test(meshes_are_made),
+        cmocka_unit_test(wrong_solids_are_told_exactly),
+    };
+    return cmocka_run_group_tests_name("scene_solids", tests, NULL, NULL);
+}
