@@ -73,7 +73,10 @@ static bool show_parameter(const parameter *p, const lm_material *first, lm_mate
     bool idle = p->matters != NULL && !p->matters(material);
     float value = parameter_get(p, material), start = parameter_get(p, first);
     ui_disable_begin(idle);
-    bool changed = widget_slider(p->name, p->unit, &value, start, p->low, p->high, p->logarithmic);
+    int count = (int)value;
+    bool changed = p->whole ? widget_slider_count(p->name, &count, (int)start, (int)p->low, (int)p->high)
+                            : widget_slider(p->name, p->unit, &value, start, p->low, p->high, p->logarithmic);
+    value = p->whole ? (float)count : value;
     ui_disable_end();
     char help[256];
     snprintf(help, sizeof help, "%s%s\n%g to %g%s%s. Ctrl+click to type a value. At the start: %g.", p->help,
@@ -86,18 +89,24 @@ static bool show_parameter(const parameter *p, const lm_material *first, lm_mate
     return changed;
 }
 
-static bool show_material(const lm_material *first, lm_material *material)
+/* Lattices bend by their many regions, and need no quadratic ones; clusters have no regional damping. */
+static bool show_material(bool lattice, const lm_material *first, lm_material *material)
 {
     static const char *const modes[] = {"Rigid", "Linear", "Quadratic"};
     static const char *const ways[] = {"hertz", "alpha"};
-    uint32_t mode = material->mode, way = material->stiffness;
-    bool changed = widget_choice("Regions follow", modes, 3, &mode);
+    static const char *const dampings[] = {"whole body", "each region"};
+    uint32_t mode = material->mode, way = material->stiffness, damping = material->damping_kind;
+    bool changed = widget_choice("Regions follow", modes, lattice ? 2 : 3, &mode);
     changed = widget_choice("Stiffness in", ways, 2, &way) || changed;
+    changed = (lattice && widget_choice("Damped towards the motion of", dampings, 2, &damping)) || changed;
     material->mode = (lm_mode)mode;
     material->stiffness = (lm_stiffness)way;
+    material->damping_kind = (lm_damping)damping;
     ui_gap(2.0f);
     for (uint32_t i = 0; parameter_at(i) != NULL; i++) {
-        changed = show_parameter(parameter_at(i), first, material) || changed;
+        if (lattice || parameter_at(i) != parameter_find("damping_every")) {
+            changed = show_parameter(parameter_at(i), first, material) || changed;
+        }
     }
     return changed;
 }
@@ -134,7 +143,7 @@ void panel_body(app *a)
     ui_gap(2.0f);
     ui_scroll_begin("material", 0.0f);
     lm_material first = session_first_material(a->session, a->selected);
-    if (show_material(&first, &material)) {
+    if (show_material(info.spacing > 0.0f, &first, &material)) {
         app_set_material(a, &material);
     }
     ui_gap(2.0f);

@@ -11,10 +11,11 @@ typedef struct parameter {
     const char *key;  /* as in scene files and reports */
     const char *unit; /* "Hz", or "" */
     const char *help; /* a sentence or two */
-    size_t offset;    /* in lm_material */
+    size_t offset;    /* in lm_material: of a float, or of a uint32_t where it is whole */
     float low, high;  /* of the slider; typed values may go to `most` */
     float most;
     bool logarithmic;                             /* the slider's way */
+    bool whole;                                   /* a count */
     bool (*matters)(const lm_material *material); /* null: always. Others are shown faint */
 } parameter;
 

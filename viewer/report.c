@@ -88,8 +88,8 @@ static void add_material(const app *a, text_buffer *text)
         text_addf(text, ", \"material\": null");
         return;
     }
-    text_addf(text, ", \"material\": {\"mode\": %u, \"stiffness\": %u", (unsigned)material.mode,
-              (unsigned)material.stiffness);
+    text_addf(text, ", \"material\": {\"mode\": %u, \"stiffness\": %u, \"damping_kind\": %u", (unsigned)material.mode,
+              (unsigned)material.stiffness, (unsigned)material.damping_kind);
     for (uint32_t i = 0; parameter_at(i) != NULL; i++) {
         text_addf(text, ", \"%s\": ", parameter_at(i)->key);
         text_add_json_number(text, (double)parameter_get(parameter_at(i), &material));

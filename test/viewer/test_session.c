@@ -376,12 +376,15 @@ static void every_parameter_is_in_the_table(void **context)
         assert_true(before <= p->most && p->low < p->high && p->high <= p->most);
         parameter_set(p, &material, 0.5f * p->high);
         assert_true(parameter_get(p, &material) == 0.5f * p->high);
+        parameter_set(p, &material, -1.0f);
+        assert_true(parameter_get(p, &material) == (p->whole ? 1.0f : 0.0f));
         parameter_set(p, &material, INFINITY);
         assert_true(parameter_get(p, &material) == p->most);
         assert_ptr_equal(parameter_find(p->key), p);
         bytes += sizeof(float);
     }
-    assert_int_equal(bytes + sizeof material.mode + sizeof material.stiffness, sizeof material);
+    size_t choices = sizeof material.mode + sizeof material.stiffness + sizeof material.damping_kind;
+    assert_int_equal(bytes + choices, sizeof material);
     assert_null(parameter_find("nothing"));
 }
 

@@ -262,6 +262,15 @@ class Panel(Case):
         for label, key, value in backwards:
             self.assertEqual(seen["reset %s" % key]["material"][key], first[key], label)
 
+    def test_sliders_that_lattices_have(self):
+        seen = self.view(["key P", "click Body", "report start", "click each region", "report regional", "set 3 Damping every",
+                          "report every", "key O", "report stepped", "click Reset Damping every", "report reset"],
+                         "--size", "760x1000", scene="widths")
+        self.assertEqual((seen["start"]["material"]["damping_kind"], seen["regional"]["material"]["damping_kind"]), (0, 1))
+        self.assertEqual((seen["start"]["material"]["damping_every"], seen["every"]["material"]["damping_every"]), (1, 3))
+        self.assertEqual(seen["reset"]["material"]["damping_every"], 1)
+        self.assertEqual(seen["stepped"]["frame"], seen["every"]["frame"] + 1)
+
     def test_the_world(self):
         seen = self.view(["key P", "click World", "report start", "set -1.5 Gravity, up", "set 2 Gravity, right",
                           "set 3 Gravity, front", "report gravity", "click Reset Gravity, up", "report reset", "set 5 Substeps",
