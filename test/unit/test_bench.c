@@ -408,7 +408,14 @@ static void test_lattice_rows(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char name[40];
         snprintf(name, sizeof name, "\"case\":\"%s\"", cases[i]);
-        assert_int_equal(count_rows(bytes, name, "\"stage\":\"step\"", "\"w\":2,\"damping\":\"global\""), 2);
+        for (int w = 1; w <= 2; w++) {
+            static const char *const kinds[] = {"global", "regional"};
+            for (size_t kind = 0; kind < sizeof kinds / sizeof kinds[0]; kind++) {
+                char damping[48];
+                snprintf(damping, sizeof damping, "\"w\":%d,\"damping\":\"%s\"", w, kinds[kind]);
+                assert_int_equal(count_rows(bytes, name, "\"stage\":\"step\"", damping), 2);
+            }
+        }
         assert_true(count_rows(bytes, name, "\"stage\":\"sweep\"", "\"w\":1,\"damping\":\"none\"") >= 2);
     }
     for (int isa = LM_ISA_SCALAR; isa < LM_ISA_COUNT; isa++) {
