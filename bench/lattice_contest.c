@@ -321,6 +321,7 @@ int lattice_contest_run(lattice_contest *contest, bool made, uint32_t rounds, ui
     for (uint32_t i = 0; ok && i < contest->count; i++)
         for (int row = 0; row < LATTICE_ROW_COUNT; row++)
             if (has_row(&contest->list[i], row)) add_row(report, &contest->list[i], row);
+    bench_report_write(report);
     contest_free(contest);
     return ok ? 0 : bench_fail("out of memory");
 }
