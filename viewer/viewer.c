@@ -68,7 +68,7 @@ static void lay_out(viewer *v)
     a->scale = v->window.scale;
     a->width = (float)v->window.pixel_width / a->scale;
     a->height = (float)v->window.pixel_height / a->scale;
-    float most = fmaxf(a->width - 160.0f, 280.0f); /* the picture keeps some room */
+    float most = fmaxf(a->width - 240.0f, 280.0f); /* the picture keeps some room */
     a->settings.panel_width = (uint32_t)fminf((float)a->settings.panel_width, most);
     float left = a->settings.panel ? (float)a->settings.panel_width : 0.0f;
     float below = a->settings.panel ? TRANSPORT_HEIGHT : 0.0f;

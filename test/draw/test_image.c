@@ -409,7 +409,7 @@ static void test_several_at_once(void **state)
     (void)state;
     partial_file files[64];
     image_error error;
-    char path[128], name[16];
+    char path[128], name[32];
     int count = 0;
     for (bool good = true; good && count < 64; count += good) {
         snprintf(name, sizeof name, "several%d", count);
