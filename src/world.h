@@ -16,6 +16,7 @@
 #include "limber/limber.h"
 #include "sample/lattice.h"
 #include "sample/region.h"
+#include "step/herd.h"
 #include "step/kernels.h"
 #include "step/pack.h"
 
@@ -64,6 +65,8 @@ typedef struct lmi_lattice_body {
     lmi_lattice_plastic plastic;           /* arrays: null where nothing has flowed or may */
     float *velocity_moments;               /* [irregular + 1][LMI_BLOCK], null: no regional damping so far */
     bool swept;                            /* in this substep: it was moved by sweeps */
+    uint32_t herd;                         /* of its batch, or LMI_NONE */
+    bool herded;                           /* in this substep: it was moved with its herd */
     lmi_lattice_step step;
     lmi_lattice_sums *sums; /* [2][parts of each slab] of this substep's sweeps, then of what they left */
 } lmi_lattice_body;
@@ -207,6 +210,9 @@ typedef struct lmi_batch {
     bool dirty;         /* bodies came or went, or changed their regions: pack again before the next step */
     lmi_pack pack;
     bool slabs; /* one lattice of several slabs, which are tasks of their own */
+    lmi_herd *herds;
+    uint32_t herd_count, herd_capacity;
+    bool herded; /* its herds are those of its bodies as they were packed */
     uint64_t stage_nanoseconds[LM_STAGE_COUNT];
 } lmi_batch;
 
