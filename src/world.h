@@ -58,6 +58,7 @@ typedef struct lmi_lattice_body {
     lmi_lattice shape;
     dmat3 frame;        /* state: the rotation of the body as a whole, from the lattice's axes to the world */
     float middle[3];    /* corner at the centre of mass, in spacings */
+    bool by_volume;     /* masses are the volumes around the particles */
     float width_metres; /* as in the definition; 0: the width is given in steps */
     uint32_t samples[LMI_LATTICE_SAMPLES]; /* particles far out, from which the frame is found */
     lmi_lattice_part *part;                /* [parts] */

@@ -96,6 +96,7 @@ static void check_mixture(lm_isa isa, cells_kind kind, uint32_t width, lm_mode m
         def.material.damping_ratio = n % 3 == 0 ? 0.0f : 0.2f;
         def.material.hertz = 3.0f + 0.1f * (float)n;
         def.lattice.spacing = n % 2 ? (float)CELL : 0.2f;
+        def.mass = 1.0f + 0.37f * (float)n; /* the ratios stay the same */
         def.pose.position = (lm_dvec3){3.0 * n, 0.0, 1.0};
         add_body(&p, isa, n % 5 == 4 ? &small : &def, 100 + n);
     }
