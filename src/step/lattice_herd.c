@@ -20,8 +20,8 @@
 #include "step/lattice_fit.h"
 #include "world.h"
 
-/* Below this share of the lanes bodies are quicker on their own. */
-#define LEAST_SHARE 4
+/* Bodies in fewer than one of this many lanes are quicker on their own (of sixteen: five or fewer). */
+#define LEAST_SHARE 3
 
 /* Channels of a particle in scratch: F^T x / s and the weight; m~ u. */
 enum { HERD_G = 4, HERD_F = 3, HERD_Z = 6, HERD_Y = 9, HERD_T = 12 };

@@ -133,7 +133,7 @@ static void herds_may_change(void **state)
     lm_body_def def = lattice_def(&c, 1);
     for (uint32_t n = 0; n < 20; n++) add_body(&p, LM_ISA_BEST, &def, n);
     step_worlds(&p, 2);
-    assert_int_equal(herded(p.together), 20);
+    assert_int_equal(herded(p.together), 24);
     assert_same(&p);
 
     uint32_t particles[2] = {0, 5};
@@ -148,14 +148,14 @@ static void herds_may_change(void **state)
     remove_body(&p, 0);
     remove_body(&p, 11);
     step_worlds(&p, 2);
-    assert_int_equal(herded(p.together), 17);
+    assert_int_equal(herded(p.together), 21);
     assert_same(&p);
 
     assert_ok(lm_pin_destroy(p.together, held));
     assert_ok(lm_pin_destroy(p.alone[3], held_alone));
     add_body(&p, LM_ISA_BEST, &def, 77);
     step_worlds(&p, 2);
-    assert_int_equal(herded(p.together), 19);
+    assert_in_range(herded(p.together), 16, 23); /* the last may be left over */
     assert_same(&p);
 
     lm_material material = def.material;
@@ -168,9 +168,29 @@ static void herds_may_change(void **state)
     assert_ok(lm_body_set_material(p.together, p.in_herd[6], &material));
     assert_ok(lm_body_set_material(p.alone[6], p.in_own[6], &material));
     step_worlds(&p, 3);
-    assert_int_equal(herded(p.together), 17);
+    assert_in_range(herded(p.together), 16, 21);
     assert_same(&p);
     worlds_free(&p);
+    free(c.is);
+}
+
+/* Bodies that flow, or lose what is not the motion of their regions, are alike too, but move alone. */
+static void some_materials_move_alone(void **state)
+{
+    (void)state;
+    lattice_cells c = lattice_cells_make(CELLS_BOX, 4, 2, 2);
+    for (int regional = 0; regional < 2; regional++) {
+        pair_of_worlds p = {.together = world_with(LM_ISA_BEST, 1)};
+        lm_body_def def = lattice_def(&c, 1);
+        def.material.damping_kind = regional ? LM_DAMPING_REGIONAL : LM_DAMPING_GLOBAL;
+        def.material.damping_ratio = 0.2f;
+        def.material.yield = regional ? 0.0f : 0.05f;
+        for (uint32_t n = 0; n < 16; n++) add_body(&p, LM_ISA_BEST, &def, n);
+        step_worlds(&p, 3);
+        assert_int_equal(herded(p.together), 0);
+        assert_same(&p);
+        worlds_free(&p);
+    }
     free(c.is);
 }
 
@@ -200,9 +220,8 @@ static void zeros_are_the_same(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bodies_move_as_alone),
-        cmocka_unit_test(on_every_instruction_set),
-        cmocka_unit_test(herds_may_change),
+        cmocka_unit_test(bodies_move_as_alone), cmocka_unit_test(on_every_instruction_set),
+        cmocka_unit_test(herds_may_change),     cmocka_unit_test(some_materials_move_alone),
         cmocka_unit_test(zeros_are_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
