@@ -131,7 +131,7 @@ static void herds_may_change(void **state)
     lattice_cells c = lattice_cells_make(CELLS_COMB, 6, 3, 3);
     pair_of_worlds p = {.together = world_with(LM_ISA_BEST, 1)};
     lm_body_def def = lattice_def(&c, 1);
-    for (uint32_t n = 0; n < 20; n++) add_body(&p, LM_ISA_BEST, &def, n);
+    for (uint32_t n = 0; n < 24; n++) add_body(&p, LM_ISA_BEST, &def, n);
     step_worlds(&p, 2);
     assert_int_equal(herded(p.together), 24);
     assert_same(&p);
