@@ -79,17 +79,20 @@ void transport_draw(app *a)
     ui_window_begin("transport", UI_PANEL, box);
     draw_buttons(a);
     /* What there is no room for is left out. */
-    float speed_width = box.width < 720.0f ? 0.0f : 168.0f, factor_width = box.width < 440.0f ? 0.0f : 116.0f;
-    float bar = ui_width_left() - 70.0f - factor_width - speed_width - 16.0f;
+    float speed_width = box.width < 720.0f ? 0.0f : 168.0f, factor_width = box.width < 440.0f ? 0.0f : 116.0f,
+          time_width = box.width < 320.0f ? 0.0f : 70.0f;
+    float bar = ui_width_left() - time_width - factor_width - speed_width - 16.0f;
     float now = (float)s->frame;
-    if (widget_time_bar("Timeline", fmaxf(bar, 60.0f), (float)session_first(s), (float)session_last(s), &now)) {
+    if (widget_time_bar("Timeline", fmaxf(bar, 24.0f), (float)session_first(s), (float)session_last(s), &now)) {
         app_seek(a, (uint32_t)floorf(now + 0.5f));
     }
     ui_tooltip("The last ten seconds: drag to go back. What is done in the past begins another future.");
-    ui_same_line();
-    char text[64];
-    snprintf(text, sizeof text, "%.2f s", s->frame / SCENE_FRAME_RATE);
-    widget_row_text(UI_NORMAL, ROW, text);
+    if (time_width > 0.0f) {
+        char text[64];
+        snprintf(text, sizeof text, "%.2f s", s->frame / SCENE_FRAME_RATE);
+        ui_same_line();
+        widget_row_text(UI_NORMAL, ROW, text);
+    }
     if (factor_width > 0.0f) {
         draw_factor(a, box.width - 24.0f - speed_width - factor_width);
     }
