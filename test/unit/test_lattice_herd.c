@@ -145,6 +145,9 @@ static void herds_may_change(void **state)
     assert_ok(lm_pin_create(p.together, &pin, &held));
     pin.body = p.in_own[3];
     assert_ok(lm_pin_create(p.alone[3], &pin, &held_alone));
+    step_worlds(&p, 2);
+    assert_int_equal(herded(p.together), 23);
+    assert_same(&p);
     remove_body(&p, 0);
     remove_body(&p, 11);
     step_worlds(&p, 2);
