@@ -294,7 +294,7 @@ LMI_INLINE void move(const lmi_lattice_step *step, size_t particle, const vf d[3
     for (int i = 0; i < 3; i++) {
         p[i] = v[3] * d[i];
         m->pull[i][piece] = m->pull[i][piece] + p[i];
-        v[i] = vf_clamp(v[i] + rate * d[i], zero - fast, fast);
+        v[i] = vf_clamp((v[i] + rate * d[i]) + zero, zero - fast, fast); /* never -0: see lattice_herd.c */
         vf at = vf_clamp(x[i] + h * (v[i] - carry[i]), zero - far, far);
         if (whole) {
             x[i] = at;
@@ -501,32 +501,42 @@ void LMI_KERNEL(lattice_pull)(const lmi_lattice_step *step, float *scratch, floa
     FOR_SIZES(l, sweep_planes(step, 0, planes, 0, planes, &k, NULL, sizes, &o, &m, pull))
 }
 
-/* The lattices of a batch, one after the other, but for those of many slabs (step.c divides them among threads) and
- * overstretched or collapsed ones, which must be seen whole before they move. */
+static void sweep_alone(lmi_lattice_body *lattice, float *scratch)
+{
+    for (uint32_t slab = 0; slab < lattice->shape.slab_count; slab++) {
+        LMI_KERNEL(lattice_sweep)(&lattice->step, slab, scratch, lmi_lattice_sums_of(lattice, slab, false));
+    }
+    for (uint32_t slab = 0; slab < lattice->shape.slab_count; slab++) {
+        LMI_KERNEL(lattice_finish)(&lattice->step, slab, scratch, lmi_lattice_sums_of(lattice, slab, true));
+    }
+}
+
+/* The lattices of a batch: herds together, the others one after the other, but for those of many slabs (step.c divides them
+ * among threads) and overstretched or collapsed ones, which must be seen whole before they move. */
 void LMI_KERNEL(sweep)(const lmi_step *step, lmi_batch *batch, lmi_scratch *scratch)
 {
     for (uint32_t n = 0; n < batch->body_count; n++) {
         lmi_body *body = lmi_body_at(step->world, batch->bodies[n]);
         lmi_lattice_body *lattice = body->lattice;
-        if (!lattice) {
-            continue;
+        if (lattice) {
+            lattice->herded = false;
+            lattice->swept = !lmi_is_overstretched(step, body) && !lmi_lattice_is_collapsed(body);
+            if (lattice->swept) {
+                lmi_lattice_prepare(step, body);
+            }
         }
-        lattice->swept = !lmi_is_overstretched(step, body) && !lmi_lattice_is_collapsed(body);
-        if (!lattice->swept) {
-            continue;
+    }
+    if (batch->slabs) {
+        return;
+    }
+    LMI_KERNEL(sweep_herds)(step, batch, scratch);
+    for (uint32_t n = 0; n < batch->body_count; n++) {
+        lmi_body *body = lmi_body_at(step->world, batch->bodies[n]);
+        if (body->lattice && body->lattice->swept) {
+            if (!body->lattice->herded) {
+                sweep_alone(body->lattice, scratch->lattice);
+            }
+            lmi_lattice_conclude(body);
         }
-        lmi_lattice_prepare(step, body);
-        if (batch->slabs) {
-            continue;
-        }
-        for (uint32_t slab = 0; slab < lattice->shape.slab_count; slab++) {
-            LMI_KERNEL(lattice_sweep)
-            (&lattice->step, slab, scratch->lattice, lmi_lattice_sums_of(lattice, slab, false));
-        }
-        for (uint32_t slab = 0; slab < lattice->shape.slab_count; slab++) {
-            LMI_KERNEL(lattice_finish)
-            (&lattice->step, slab, scratch->lattice, lmi_lattice_sums_of(lattice, slab, true));
-        }
-        lmi_lattice_conclude(body);
     }
 }
