@@ -7,7 +7,7 @@
 DEMO := penguins
 
 CTEST := ctest --test-dir build --output-on-failure --no-tests=error --parallel $(shell nproc)
-SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h')
+SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' '*.cpp')
 
 build: ## build the release into build/; the tool is build/limber
 	@tools/setup build

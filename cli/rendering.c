@@ -11,6 +11,7 @@
 #include "draw/partial.h"
 #include "draw/sheet.h"
 #include "draw/video.h"
+#include "viewer/stage.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -38,45 +39,14 @@ typedef struct rendering {
 static int tell_colours(rendering *r)
 {
     draw_error error;
-    for (uint32_t i = 0; i < scene_body_count(r->scene); i++) {
-        scene_colours colours = scene_get_colours(r->scene, i);
-        lm_body_id body = scene_get_body(r->scene, i).id;
-        if (colours.count > 0 && !draw_set_colours(r->draw, body, colours.rgb, colours.count, &error)) {
-            return cli_fail(CLI_FAILED, "%s", error.text);
-        }
-    }
-    for (uint32_t i = 0; i < scene_get_contents(r->scene).colliders; i++) {
-        scene_collider_made made = scene_get_collider(r->scene, i);
-        if (made.colour.count > 0 && !draw_set_collider_colour(r->draw, made.id, made.colour.rgb, &error)) {
-            return cli_fail(CLI_FAILED, "%s", error.text);
-        }
-    }
-    return -1;
-}
-
-/* Cameras are given for pictures of 16:9. A narrower one, as a tile of a sheet often is, shows more above and below in
- * place of less to the left and right. */
-static double field_of_view_for(double degrees, double aspect)
-{
-    const double half_turn = 3.14159265358979323846, framed_for = 16.0 / 9.0;
-    double tangent = tan(0.5 * degrees * half_turn / 180.0) * fmax(framed_for / aspect, 1.0);
-    return 2.0 * atan(tangent) * 180.0 / half_turn;
+    return stage_tell_colours(r->scene, r->draw, &error) ? -1 : cli_fail(CLI_FAILED, "%s", error.text);
 }
 
 static draw_camera choose_camera(const rendering *r)
 {
     double aspect = (double)r->picture.width / r->picture.height;
-    draw_camera camera;
-    scene_view view;
-    if (r->request->camera != NULL) {
-        camera = *r->request->camera;
-    } else if (scene_get_view(r->scene, &view)) {
-        camera = (draw_camera){view.at, view.look_at, view.field_of_view};
-    } else {
-        return draw_fit_camera(r->world, aspect);
-    }
-    camera.field_of_view = field_of_view_for(camera.field_of_view, aspect);
-    return camera;
+    return r->request->camera != NULL ? stage_adapt_camera(*r->request->camera, aspect)
+                                      : stage_camera(r->scene, r->world, aspect);
 }
 
 static int open_renderer(rendering *r)

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define OBJ_DETAIL 4
+#define OBJ_DETAIL 64
 #define PICTURE_DETAIL 128
 #define PICTURE_SIZE 720 /* pixels each way */
 #define TILE_SIZE 384
@@ -129,7 +129,7 @@ static int run(const cli_command *command, int argc, char **argv)
     const cli_option options[] = {
         {"--out", "FILE", CLI_TEXT, &o.out, 0, 0, "FILE.obj: the model; FILE.png: a picture of it"},
         {"--size", "X,Y,Z", CLI_TEXT, &o.size, 0, 0, "extents in metres; default: the model's natural size"},
-        {"--detail", "N", CLI_COUNT, &o.detail, 1, 4096, "edges along its longest extent; default 4, in pictures 128"},
+        {"--detail", "N", CLI_COUNT, &o.detail, 1, 4096, "edges along its longest extent; default 64, in pictures 128"},
         {"--picture", "WxH", CLI_TEXT, &o.picture, 0, 0,
          "size of the picture in pixels; default 720x720; with --all of each model, default 384x384"},
         {"--all", NULL, CLI_FLAG, &o.all, 0, 0, "every model, in place of NAME"},

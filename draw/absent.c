@@ -22,14 +22,26 @@ draw *draw_open(uint32_t width, uint32_t height, draw_error *error)
 
 draw *draw_open_current(uint32_t width, uint32_t height, draw_error *error) { return draw_open(width, height, error); }
 
-void draw_show(const draw *d, uint32_t width, uint32_t height)
+void draw_show(const draw *d, int x, int y, uint32_t width, uint32_t height)
 {
     (void)d;
+    (void)x;
+    (void)y;
     (void)width;
     (void)height;
 }
 
+bool draw_resize(draw *d, uint32_t width, uint32_t height, draw_error *error)
+{
+    (void)d;
+    (void)width;
+    (void)height;
+    return fail(error);
+}
+
 void draw_close(draw *d) { (void)d; }
+
+void draw_forget(draw *d) { (void)d; }
 
 bool draw_set_colours(draw *d, lm_body_id body, const uint8_t *rgb, uint32_t count, draw_error *error)
 {
@@ -79,6 +91,18 @@ void draw_get_legend(const draw *d, int box[4])
 {
     (void)d;
     box[0] = box[1] = box[2] = box[3] = 0;
+}
+
+draw_map draw_get_map(const draw *d)
+{
+    (void)d;
+    return (draw_map){.label = NULL};
+}
+
+void draw_map_colour(float share, uint8_t rgb[3])
+{
+    (void)share;
+    rgb[0] = rgb[1] = rgb[2] = 0;
 }
 
 double draw_map_reached(const draw *d)

@@ -36,10 +36,15 @@ static bool start(draw *d, uint32_t width, uint32_t height, draw_error *error)
     return true;
 }
 
+static bool check_size(uint32_t width, uint32_t height, draw_error *error)
+{
+    bool good = width >= 16 && width <= 8192 && height >= 16 && height <= 8192;
+    return good || draw_fail(error, "a picture is 16 to 8192 pixels each way, not %u by %u", width, height);
+}
+
 static draw *open_with(bool own_context, uint32_t width, uint32_t height, draw_error *error)
 {
-    if (width < 16 || width > 8192 || height < 16 || height > 8192) {
-        draw_fail(error, "a picture is 16 to 8192 pixels each way, not %u by %u", width, height);
+    if (!check_size(width, height, error)) {
         return NULL;
     }
     draw *d = calloc(1, sizeof *d);
@@ -69,6 +74,24 @@ draw *draw_open(uint32_t width, uint32_t height, draw_error *error) { return ope
 draw *draw_open_current(uint32_t width, uint32_t height, draw_error *error)
 {
     return open_with(false, width, height, error);
+}
+
+bool draw_resize(draw *d, uint32_t width, uint32_t height, draw_error *error)
+{
+    if (d->target.width == width && d->target.height == height) {
+        return true;
+    }
+    if (!check_size(width, height, error) || !draw_context_enter(&d->context, error)) {
+        return false;
+    }
+    draw_target other;
+    bool made = draw_target_make(&other, width, height, error);
+    if (made) {
+        draw_target_free(&d->target);
+        d->target = other;
+    }
+    draw_context_leave(&d->context);
+    return made;
 }
 
 void draw_close(draw *d)
@@ -108,6 +131,16 @@ bool draw_set_collider_colour(draw *d, lm_collider_id collider, const uint8_t rg
     }
     return draw_colours_put(&d->collider_colours, collider.slot, collider.generation, rgb, 1) ||
            draw_out_of_memory(error);
+}
+
+void draw_forget(draw *d)
+{
+    uint64_t revision = d->colours.revision + 1; /* what is coloured already is not, by the next world's colours */
+    draw_colours_free(&d->colours);
+    draw_colours_free(&d->collider_colours);
+    d->colours.revision = revision;
+    d->speed.most = d->strain.most = 0.0f;
+    d->map = NULL;
 }
 
 draw_settings draw_settings_default(void)
@@ -438,12 +471,12 @@ static bool draw_passes(draw *d, draw_frame *frame, image *picture, draw_error *
     return true;
 }
 
-void draw_show(const draw *d, uint32_t width, uint32_t height)
+void draw_show(const draw *d, int x, int y, uint32_t width, uint32_t height)
 {
     GLint from = 0;
     glGetIntegerv(GL_READ_FRAMEBUFFER_BINDING, &from);
     glBindFramebuffer(GL_READ_FRAMEBUFFER, d->target.resolved_framebuffer);
-    glBlitFramebuffer(0, 0, (GLint)d->target.width, (GLint)d->target.height, 0, 0, (GLint)width, (GLint)height,
+    glBlitFramebuffer(0, 0, (GLint)d->target.width, (GLint)d->target.height, x, y, x + (GLint)width, y + (GLint)height,
                       GL_COLOR_BUFFER_BIT, GL_LINEAR);
     glBindFramebuffer(GL_READ_FRAMEBUFFER, (GLuint)from);
 }
@@ -496,5 +529,10 @@ bool draw_measure(draw *d, const lm_world *world, const draw_settings *settings,
 }
 
 void draw_get_legend(const draw *d, int box[4]) { memcpy(box, d->legend, sizeof d->legend); }
+
+draw_map draw_get_map(const draw *d)
+{
+    return d->map ? (draw_map){d->map->label, d->map->low, d->map->high} : (draw_map){.label = NULL};
+}
 
 double draw_map_reached(const draw *d) { return d->map ? (double)d->map->most : 0.0; }

@@ -55,9 +55,13 @@ typedef struct draw draw;
 draw *draw_open(uint32_t width, uint32_t height, draw_error *error);
 
 /* The same in the OpenGL context that is current on this thread, which stays the caller's: it must be current again in every
- * call, and outlive the renderer. draw_show copies the last picture into the framebuffer that is bound for drawing. */
+ * call, and outlive the renderer. draw_show copies the last picture into a rectangle of the framebuffer that is bound for
+ * drawing, whose lower left corner is x, y. */
 draw *draw_open_current(uint32_t width, uint32_t height, draw_error *error);
-void draw_show(const draw *draw, uint32_t width, uint32_t height);
+void draw_show(const draw *draw, int x, int y, uint32_t width, uint32_t height);
+
+/* From now on pictures are of this size. On failure they stay as they were. */
+bool draw_resize(draw *draw, uint32_t width, uint32_t height, draw_error *error);
 
 /* Null is allowed. */
 void draw_close(draw *draw);
@@ -68,6 +72,9 @@ bool draw_set_colours(draw *draw, lm_body_id body, const uint8_t *rgb, uint32_t 
 
 /* The same for a collider (one colour). */
 bool draw_set_collider_colour(draw *draw, lm_collider_id collider, const uint8_t rgb[3], draw_error *error);
+
+/* Forgets all colours that were told, and the values that were shown so far: another world is drawn from now on. */
+void draw_forget(draw *draw);
 
 draw_settings draw_settings_default(void);
 
@@ -88,6 +95,16 @@ bool draw_measure(draw *draw, const lm_world *world, const draw_settings *settin
 
 /* Where the legend is in the last picture: left, top, width and height in pixels, all 0 when there is none. */
 void draw_get_legend(const draw *draw, int box[4]);
+
+/* The colour map of the last picture that had one, for whoever writes a legend of their own: what it shows ("speed, m/s"; null when there was
+ * none) and the values at its ends; and the colour (sRGB) at a share of the way from the lower to the upper end. */
+typedef struct draw_map {
+    const char *label;
+    float low, high;
+} draw_map;
+
+draw_map draw_get_map(const draw *draw);
+void draw_map_colour(float share, uint8_t rgb[3]);
 
 /* The largest value so far of the colour map that was used last, m/s or strain; 0 when there was none. */
 double draw_map_reached(const draw *draw);

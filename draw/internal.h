@@ -157,7 +157,6 @@ typedef struct draw_range {
 } draw_range;
 
 const float *draw_map_stops(void); /* 3 * DRAW_MAP_STOPS, linear */
-void draw_map_colour(float share, uint8_t rgb[3]);
 void draw_legend(image *picture, const draw_range *range);
 
 /* Left, top, width and height of what it covers; all 0 where there is no room for it. */

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The frame that begins nearest to a time. */
 static uint32_t frame_at(double time)
@@ -297,12 +298,25 @@ static lm_result frame_of_snapshot(const scene *s, const void *snapshot, size_t 
     return result;
 }
 
-static bool holds_our_bodies(const scene *s, const lm_world *world)
+/* How many particles each of the scene's bodies has, 0 for one that is not there; to be freed, null without memory. */
+static uint32_t *count_particles(const scene *s, const lm_world *world)
 {
-    bool same = lm_world_get_bodies(world, NULL, 0) == s->body_count;
-    for (uint32_t i = 0; i < s->body_count && same; i++) {
-        same = lm_body_is_valid(world, s->bodies[i].id);
+    uint32_t *counts = calloc((size_t)s->body_count + 1, sizeof *counts);
+    for (uint32_t i = 0; i < s->body_count && counts != NULL; i++) {
+        lm_body_info info;
+        bool there =
+            lm_body_is_valid(world, s->bodies[i].id) && lm_body_get_info(world, s->bodies[i].id, &info) == LM_OK;
+        counts[i] = there ? info.particles : 0;
     }
+    return counts;
+}
+
+/* Whether the bodies of the scene are in the world, of the size that they had. There may be others beside them. */
+static bool holds_our_bodies(const scene *s, const lm_world *world, const uint32_t *counts)
+{
+    uint32_t *now = count_particles(s, world);
+    bool same = now != NULL && memcmp(now, counts, s->body_count * sizeof *now) == 0;
+    free(now);
     return same;
 }
 
@@ -316,18 +330,21 @@ static void report_snapshot(scene *s, lm_result result, scene_error *error)
 
 lm_result scene_load(scene *s, lm_world *world, const void *snapshot, size_t size, uint32_t *frame, scene_error *error)
 {
-    lm_result result = frame_of_snapshot(s, snapshot, size, frame);
+    uint32_t *counts = count_particles(s, world);
+    lm_result result = counts != NULL ? frame_of_snapshot(s, snapshot, size, frame) : LM_ERROR_MEMORY;
     /* Ids depend only on the order in which things are made: making and ending the drags up to here gives this scene the
      * ids that the snapshot has. */
     for (uint32_t i = 0; i < *frame && s->file->drags.count > 0 && result == LM_OK; i++) {
         result = drive_drags(s, world, i);
     }
     result = result ? result : lm_world_load(world, snapshot, size);
+    bool ours = result == LM_OK && holds_our_bodies(s, world, counts);
+    free(counts);
     if (result != LM_OK) {
         report_snapshot(s, result, error);
         return result;
     }
-    if (!holds_our_bodies(s, world)) {
+    if (!ours) {
         snprintf(error->text, sizeof error->text, "it holds other bodies than %.160s (expected one saved from it)",
                  s->name);
         return LM_ERROR_ARGUMENT;

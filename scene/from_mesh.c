@@ -49,7 +49,7 @@ static void add_camera(text_buffer *t, double longest)
     add_field(t, "  \"camera\": {\"at\": [", 1.15 * longest, ", ");
     add_field(t, "", longest, ", ");
     add_field(t, "", 2.3 * longest, "], \"look_at\": [0, ");
-    add_field(t, "", 0.45 * longest, ", 0], \"field_of_view\": 34},\n");
+    add_field(t, "", 0.6 * longest, ", 0], \"field_of_view\": 36},\n");
 }
 
 /* The scene as text, to be freed; null when memory runs out. */

@@ -54,6 +54,10 @@ bool prepare_scene(scene *s, scene_error *error);
 /* make_body.c: all bodies of one entry. */
 lm_result make_bodies(scene *s, lm_world *world, scene_body_entry *entry, uint64_t *particles, scene_error *error);
 
+/* One more body like the index-th of an entry, at rest, outside the scene's own list. */
+lm_result make_again(scene *s, lm_world *world, const scene_body_entry *entry, uint32_t index, lm_dvec3 at,
+                     made_body *body, scene_error *error);
+
 /* fine.c: fills in the fine_detail of every entry; and the extents of a shape, given or natural. */
 void choose_fine_details(scene *s);
 lm_dvec3 size_of_shape(const scene_shape *shape);

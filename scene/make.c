@@ -252,13 +252,14 @@ lm_result scene_make_world(scene *s, const lm_world_def *def, lm_world **world, 
     return LM_OK;
 }
 
-lm_result scene_resave(scene *s, lm_world **world, scene_error *error)
+/* From one world into a fresh one made by `def`. */
+static lm_result move_world(scene *s, const lm_world_def *def, lm_world **world, scene_error *error)
 {
     size_t size = lm_world_save_size(*world);
     void *buffer = malloc(size > 0 ? size : 1);
     lm_world *fresh = NULL;
     lm_result result = buffer == NULL ? LM_ERROR_MEMORY : lm_world_save(*world, buffer, size);
-    result = result ? result : lm_world_create(&s->world_def, &fresh);
+    result = result ? result : lm_world_create(def, &fresh);
     result = result ? result : lm_world_load(fresh, buffer, size);
     free(buffer);
     if (result != LM_OK) {
@@ -271,4 +272,21 @@ lm_result scene_resave(scene *s, lm_world **world, scene_error *error)
     lm_world_destroy(*world);
     *world = fresh;
     return LM_OK;
+}
+
+lm_result scene_resave(scene *s, lm_world **world, scene_error *error)
+{
+    return move_world(s, &s->world_def, world, error);
+}
+
+lm_result scene_rehost(scene *s, uint32_t workers, lm_isa isa, lm_world **world, scene_error *error)
+{
+    lm_world_def def = s->world_def;
+    def.workers = workers;
+    def.isa = isa;
+    lm_result result = move_world(s, &def, world, error);
+    if (result == LM_OK) {
+        s->world_def = def;
+    }
+    return result;
 }

@@ -322,10 +322,9 @@ static lm_result make_cloud(const scene_body_entry *entry, lm_world *world, body
     return result;
 }
 
-static lm_result make_copy(const scene_body_entry *entry, lm_world *world, body_model *model, uint32_t index,
+static lm_result make_copy(const scene_body_entry *entry, lm_world *world, body_model *model, uint32_t index, copy c,
                            made_body *body)
 {
-    copy c = place_copy(entry, index);
     lm_body_def def = describe(entry, model, &c, index);
     body->at = c.at;
     body->rotate = c.rotate;
@@ -370,7 +369,7 @@ lm_result make_bodies(scene *s, lm_world *world, scene_body_entry *entry, uint64
     result = result ? result : check_total(s, entry, wanted + least_particles(entry, &model), error);
     for (uint32_t i = 0; i < entry->range.count && result == LM_OK; i++) {
         made_body *body = &s->bodies[entry->range.first + i];
-        result = make_copy(entry, world, &model, i, body);
+        result = make_copy(entry, world, &model, i, place_copy(entry, i), body);
         if (result == LM_OK && entry->lattice != NULL) {
             lm_body_info info;
             result = lm_body_get_info(world, body->id, &info);
@@ -383,6 +382,28 @@ lm_result make_bodies(scene *s, lm_world *world, scene_body_entry *entry, uint64
     model_free(&model);
     if (result != LM_OK && error->text[0] == '\0') {
         report_result(s, result, &entry->head, entry->lattice != NULL ? "lattice" : NULL, error);
+    }
+    return result;
+}
+
+lm_result make_again(scene *s, lm_world *world, const scene_body_entry *entry, uint32_t index, lm_dvec3 at,
+                     made_body *body, scene_error *error)
+{
+    body_model model = {.points = NULL};
+    scene_body_entry at_rest = *entry;
+    at_rest.state = NULL;
+    copy c = place_copy(entry, index);
+    c.at = at;
+    c.velocity = c.spin = lm_dvec3_zero();
+    error->text[0] = '\0';
+    lm_result result = model_make(s, &at_rest, &model, error);
+    result = result ? result : make_copy(&at_rest, world, &model, index, c, body);
+    if (result != LM_OK && body->id.slot != 0) {
+        lm_body_destroy(world, body->id); /* only its surface could not be made */
+    }
+    model_free(&model);
+    if (result != LM_OK && error->text[0] == '\0') {
+        report_result(s, result, &entry->head, NULL, error);
     }
     return result;
 }

@@ -89,13 +89,27 @@ scene_collider_made scene_get_collider(const scene *scene, uint32_t index); /* b
 /* Applies the scene's timed events for the frame about to be stepped (frame 0 first), then steps the world. */
 lm_result scene_step(scene *scene, lm_world *world, uint32_t frame);
 
-/* Puts a snapshot that was saved while running this scene in the place of the world's contents. *frame is the one to
- * step next. */
+/* Puts a snapshot that was saved while running this scene in the place of the world's contents. It may hold more bodies than
+ * the scene's. *frame is the one to step next. */
 lm_result scene_load(scene *scene, lm_world *world, const void *snapshot, size_t size, uint32_t *frame,
                      scene_error *error);
 
 /* Saves the world, makes a fresh one, loads it there and destroys the old one: nothing that follows may change. */
 lm_result scene_resave(scene *scene, lm_world **world, scene_error *error);
+
+/* The same in a world that runs on other workers, or with another instruction set. On failure the world stays as it was. */
+lm_result scene_rehost(scene *scene, uint32_t workers, lm_isa isa, lm_world **world, scene_error *error);
+
+/* What the scene itself remembers of the run, beside the world's snapshot (which drags it holds): scene_marks_size bytes.
+ * With them, a snapshot of the same run can be returned to at no cost, whatever else was put into the world. */
+size_t scene_marks_size(const scene *scene);
+void scene_get_marks(const scene *scene, void *marks);
+void scene_set_marks(scene *scene, const void *marks);
+
+/* Makes one more body like the one of that index, at rest and in its rest shape, with its frame at `at`. The scene does not
+ * count it among its own: events and drags leave it alone. lm_body_info.user_data is the index of the body it is like. */
+lm_result scene_add_again(scene *scene, lm_world *world, uint32_t body_index, lm_dvec3 at, lm_body_id *body,
+                          scene_error *error);
 
 /* Momentum that the bodies gained and no impulse from outside explains, relative to the largest sum of m |v| so far. */
 double scene_momentum_error(const scene *scene, const lm_world *world);

@@ -315,7 +315,7 @@ static void hosts_keep_their_context(void **context)
     draw_target target;
     assert_true(draw_target_make(&target, WIDTH, HEIGHT, &error));
     glBindFramebuffer(GL_DRAW_FRAMEBUFFER, target.resolved_framebuffer);
-    draw_show(lent, WIDTH, HEIGHT);
+    draw_show(lent, 0, 0, WIDTH, HEIGHT);
     glBindFramebuffer(GL_READ_FRAMEBUFFER, target.resolved_framebuffer);
     uint8_t pixel[4];
     glReadPixels(5, HEIGHT - 1 - 7, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, pixel);
@@ -326,6 +326,58 @@ static void hosts_keep_their_context(void **context)
     draw_context_close(&host);
     image_free(&expected);
     image_free(&picture);
+    lm_world_destroy(world);
+}
+
+/* Another size, and back: as if it had been opened so. */
+static void a_renderer_can_be_resized(void **context)
+{
+    (void)context;
+    draw_error error;
+    lm_world *world = make_stage(lm_dvec3_zero());
+    draw_settings settings = look_at_stage(lm_dvec3_zero());
+    image expected = shoot(world, &settings);
+    draw *renderer = draw_open(64, 48, &error);
+    assert_non_null(renderer);
+    image small = make_picture(renderer, world, &settings, 64, 48);
+    assert_false(draw_resize(renderer, 8, 48, &error));
+    assert_non_null(strstr(error.text, "16 to 8192"));
+    image same = make_picture(renderer, world, &settings, 64, 48);
+    assert_at_most(mean_difference(&small, &same), 0.0);
+    assert_true(draw_resize(renderer, WIDTH, HEIGHT, &error));
+    image picture = make_picture(renderer, world, &settings, WIDTH, HEIGHT);
+    assert_at_most(mean_difference(&expected, &picture), 0.0);
+    draw_close(renderer);
+    image_free(&expected);
+    image_free(&small);
+    image_free(&same);
+    image_free(&picture);
+    lm_world_destroy(world);
+}
+
+/* What was told of one world does not colour the next. */
+static void colours_can_be_forgotten(void **context)
+{
+    (void)context;
+    draw_error error;
+    lm_world *world = make_stage(lm_dvec3_zero());
+    draw_settings settings = look_at_stage(lm_dvec3_zero());
+    image expected = shoot(world, &settings);
+    draw *renderer = draw_open(WIDTH, HEIGHT, &error);
+    assert_non_null(renderer);
+    lm_body_id body;
+    const uint8_t red[3] = {255, 0, 0};
+    lm_world_get_bodies(world, &body, 1);
+    assert_true(draw_set_colours(renderer, body, red, 1, &error));
+    image coloured = make_picture(renderer, world, &settings, WIDTH, HEIGHT);
+    assert_true(mean_difference(&expected, &coloured) > 0.0);
+    draw_forget(renderer);
+    image plain = make_picture(renderer, world, &settings, WIDTH, HEIGHT);
+    assert_at_most(mean_difference(&expected, &plain), 0.0);
+    draw_close(renderer);
+    image_free(&expected);
+    image_free(&coloured);
+    image_free(&plain);
     lm_world_destroy(world);
 }
 
@@ -420,6 +472,8 @@ int main(void)
         cmocka_unit_test(fitted_cameras_see_everything),
         cmocka_unit_test(renderers_do_not_disturb_each_other),
         cmocka_unit_test(hosts_keep_their_context),
+        cmocka_unit_test(a_renderer_can_be_resized),
+        cmocka_unit_test(colours_can_be_forgotten),
         cmocka_unit_test(mistakes_are_told),
     };
     return cmocka_run_group_tests(tests, open_shared, close_shared);
