@@ -79,7 +79,9 @@ static void trim(timeline *t)
         old++;
     }
     t->change_count -= old;
-    memmove(t->changes, t->changes + old, t->change_count * sizeof *t->changes);
+    if (old > 0) { /* without any change there is no array either */
+        memmove(t->changes, t->changes + old, t->change_count * sizeof *t->changes);
+    }
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
