@@ -1,10 +1,10 @@
 /*
  * Surfaces as they are now.
  *
- * What the skins ride on (particles, region transforms) goes to the graphics card once a frame, for all bodies together. A
- * vertex shader there carries every vertex, and a second one finds the normals from the triangles around it, or from the
- * cell around it in a lattice: once a frame, however often the surface is then drawn. The other way is to ask the library for every vertex (lm_body_get_skin); both
- * give the same surface.
+ * What the skins ride on (particles, region transforms) goes to the graphics card once a frame, for all bodies together.
+ * A vertex shader there carries every vertex, and a second one finds the normals from the triangles around it, or from the
+ * cell around it in a lattice: once a frame, however often the surface is then drawn. The other way is to ask the library
+ * for every vertex (lm_body_get_skin); both give the same surface.
  */
 #include "draw/internal.h"
 

@@ -43,6 +43,8 @@ bool gltf_take_number(gltf_file *file, const gltf_list *list, uint64_t index, co
     if (value->kind != JSON_KIND_NUMBER)
         return gltf_fail(file, value, "%s %llu: %s is %s (expected a number)", list->name, at, key,
                          json_kind_text(value->kind));
+    if (limit == 0)
+        return gltf_fail(file, value, "%s %llu: %s is %.15g (the file has none)", list->name, at, key, value->number);
     if (!(value->number >= 0.0 && value->number < (double)limit) || value->number != floor(value->number))
         return gltf_fail(file, value, "%s %llu: %s is %.15g (expected a whole number below %llu)", list->name, at, key,
                          value->number, (unsigned long long)limit);

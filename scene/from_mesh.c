@@ -1,7 +1,8 @@
 /*
  * A scene for a mesh file alone: the mesh as a lattice falls on a floor from a little height.
  *
- * It is an ordinary scene, written here as text, so that --set changes it as any other.
+ * It is an ordinary scene, written here as text, so that --set changes it as any other. Errors in it name the mesh, and no
+ * line: nobody sees this text.
  */
 #include "scene/from_mesh.h"
 
@@ -94,7 +95,7 @@ scene *scene_open_mesh(const char *path, const char *const *sets, uint32_t set_c
     if (text == NULL) {
         snprintf(error->text, sizeof error->text, "%.200s: out of memory", path);
     } else {
-        s = scene_open_text(path, text, strlen(text), sets, set_count, error);
+        s = open_text(path, false, text, strlen(text), sets, set_count, error);
     }
     free(text);
     if (s == NULL) {

@@ -32,8 +32,8 @@ static char *copy_text(json_document *document, const char *text)
     return copy != NULL ? memcpy(copy, text, length) : NULL;
 }
 
-scene *scene_open_text(const char *name, const char *text, size_t length, const char *const *sets, uint32_t set_count,
-                       scene_error *error)
+scene *open_text(const char *name, bool own, const char *text, size_t length, const char *const *sets,
+                 uint32_t set_count, scene_error *error)
 {
     json_document *document = json_create();
     scene *s = document != NULL ? json_allocate(document, sizeof *s) : NULL;
@@ -46,7 +46,7 @@ scene *scene_open_text(const char *name, const char *text, size_t length, const 
     s->watching = true;
 
     json_error wrong;
-    json_value *root = json_parse(document, text, length, NULL, &wrong);
+    json_value *root = json_parse(document, text, length, own ? NULL : s->name, &wrong);
     bool good = root != NULL;
     if (!good) {
         report(error, (report_place){s->name, NULL, wrong.place, "JSON"}, "%s", wrong.text);
@@ -64,6 +64,12 @@ scene *scene_open_text(const char *name, const char *text, size_t length, const 
         return NULL;
     }
     return s;
+}
+
+scene *scene_open_text(const char *name, const char *text, size_t length, const char *const *sets, uint32_t set_count,
+                       scene_error *error)
+{
+    return open_text(name, true, text, length, sets, set_count, error);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------

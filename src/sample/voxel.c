@@ -154,6 +154,8 @@ static bool is_within_limits(const lmi_voxel_mesh *mesh, double spacing, double 
     return longest <= LMI_VOXEL_MAX_AXIS && words <= LMI_VOXEL_MAX_WORDS;
 }
 
+_Static_assert(LMI_VOXEL_MAX_WORDS == 1u << (31 - 6), "the message below says 2^31 cells");
+
 bool lmi_voxels_fit(const lmi_voxel_mesh *mesh, double spacing)
 {
     double cells[3];
@@ -167,8 +169,8 @@ static lm_result place(const lmi_voxel_mesh *mesh, double spacing, lmi_voxels *v
     if (!is_within_limits(mesh, spacing, cells)) {
         snprintf(fault, LMI_VOXEL_FAULT_SIZE,
                  "a spacing of %g m needs a lattice of %.6g x %.6g x %.6g cells; at most %u along an axis and "
-                 "%.0f x 64 in all are allowed",
-                 spacing, cells[0], cells[1], cells[2], LMI_VOXEL_MAX_AXIS, (double)LMI_VOXEL_MAX_WORDS);
+                 "2^31 in all (rows counted in 64s) are allowed",
+                 spacing, cells[0], cells[1], cells[2], LMI_VOXEL_MAX_AXIS);
         return LM_ERROR_LIMIT;
     }
     *steps = steps_for(cells);

@@ -280,6 +280,7 @@ class Meshes(unittest.TestCase):
             code, output, errors, memory = self.measured("run", path, "--set", "bodies[0].lattice.spacing=" + spacing)
             self.assertEqual((code, output), (1, ""))
             self.assertIn(told, errors)
+            self.assertTrue(errors.startswith("limber: %s: bodies[0].lattice: " % path), errors)  # of no line in the mesh
             self.assertEqual(errors.count("\n"), 1)
             self.assertLess(memory, 200000)
         code, _, errors, _ = self.measured("run", path, "--set", "bodies[0].lattice.spacing=-1")

@@ -330,6 +330,9 @@ static void test_buffer_errors(void **state)
                   "a.glb: bufferView 0: it ends at byte 8589934588 of a buffer of 84");
     refuse_square("\"bufferViews\":[{\"buffer\":1,\"byteLength\":48}]," ACCESSORS "," SQUARE,
                   "a.glb: bufferView 0: buffer is 1 (expected a whole number below 1)");
+    assert_text_refused("a.gltf", "{\"asset\":{\"version\":\"2.0\"},\n" VIEWS "," ACCESSORS "," SQUARE "}",
+                        "a.gltf:2: bufferView 0: buffer is 0 (the file has none)");
+    refuse_square(ACCESSORS "," SQUARE, "a.glb: accessor 0: bufferView is 0 (the file has none)");
     refuse_square("\"bufferViews\":[{\"buffer\":0,\"byteLength\":48,\"byteStride\":8}]," ACCESSORS "," SQUARE,
                   "a.glb: accessor 0: elements of 12 bytes in steps of 8");
     refuse_square(VIEWS

@@ -135,9 +135,10 @@ static const struct {
      ":1:54: bodies[0]: \"mesh\" and \"surface\" exclude each other"},
     {BODY(BOX ", \"surface\": {\"skin\": \"regions\"}, \"lattice\": {}"),
      ":1:105: bodies[0].surface.skin: the surface of a lattice rides on its particles"},
-    {BODY(BOX ", \"lattice\": {\"spacing\": 1e-5}"), ":1:96: bodies[0].lattice: lm_body_create: a spacing of 1e-05 m "
-                                                     "needs a lattice of 100001 x 100001 x 100001 cells; at "
-                                                     "most 65536 along an axis and 33554432 x 64 in all are allowed"},
+    {BODY(BOX ", \"lattice\": {\"spacing\": 1e-5}"),
+     ":1:96: bodies[0].lattice: lm_body_create: a spacing of 1e-05 m "
+     "needs a lattice of 100001 x 100001 x 100001 cells; at "
+     "most 65536 along an axis and 2^31 in all (rows counted in 64s) are allowed"},
     {BODY(BOX ", \"lattice\": {\"spacing\": 0.0025}"),
      ":1:96: bodies[0].lattice: asks for 64000000 particles (expected at most 16777216 in all)"},
     {BODY(BOX ", \"lattice\": {\"particles\": 200}, \"repeat\": {\"grid\": [300, 300, 1], \"spacing\": [1, 1, 1]}"),
