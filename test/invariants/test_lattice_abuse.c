@@ -28,6 +28,8 @@
  * and only rounding, which differs between the two, would choose. */
 #define NOISE 1e-3
 
+#define AT_REST 1e-3 /* sizes a step */
+
 static uint32_t case_count = 200, first_case = 0;
 
 typedef enum form_kind {
@@ -294,7 +296,7 @@ static double still_moving(const lm_world *world, const specimen *s)
 /* The specimen and clusters with its regions, both from its first state with the same noise. */
 typedef struct pair {
     double lattice, twin; /* how far from the rest shape after the specimen's steps, in sizes */
-    double moving;        /* the lattice after twice as many, if asked for */
+    double moving;        /* the lattice, at the latest after ten times as many, if asked for */
 } pair;
 
 static pair run_pair(uint32_t index, bool thin, uint64_t seed, bool wait)
@@ -317,8 +319,11 @@ static pair run_pair(uint32_t index, bool thin, uint64_t seed, bool wait)
         assert_ok(lm_world_step(other, FRAME));
     }
     pair both = {deformation(world, s.body) / s.size, deformation(other, twin) / s.size, 0.0};
-    for (uint32_t step = 0; wait && step < s.steps; step++) assert_ok(lm_world_step(world, FRAME));
-    if (wait) both.moving = still_moving(world, &s);
+    for (int again = 0; wait && again < 10; again++) { /* other shapes may have slower modes */
+        both.moving = still_moving(world, &s);
+        if (both.moving < AT_REST) break;
+        for (uint32_t step = 0; step < s.steps; step++) assert_ok(lm_world_step(world, FRAME));
+    }
     free(x);
     free(v);
     lm_world_destroy(world);
@@ -432,7 +437,7 @@ static void thin_shells_return_as_often_as_clusters(void **context)
     assert_true((double)only_lattice - (double)only_twin <= 3.0 * sqrt((double)(only_lattice + only_twin)));
     assert_true((only_lattice + only_twin) * 4 <= cases);
     assert_true(twin < cases); /* some must return, or nothing was compared */
-    assert_at_most(moving, 2e-3);
+    assert_at_most(moving, AT_REST);
 }
 
 /* The number of cases may be given, and the first one. */
