@@ -96,7 +96,6 @@ int bench_run(const char *name, const bench_options *options)
         found = true;
         bench_report report = {.options = &used};
         int status = benches[i].run(&used, &report);
-        bench_progress(NULL);
         if (!bench_report_finish(&report)) return bench_fail("the results could not be written");
         if (status != 0) return status;
     }

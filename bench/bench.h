@@ -5,17 +5,18 @@
  * machine slows all of them alike; it reports the fastest run of each, and the median. Ratios within one run are what
  * counts.
  *
- * Results go to standard output: one JSON object a line, or a table with ratios. Keys of a row:
+ * Results go to standard output as they are measured: one JSON object a line, or a table with ratios. Keys of a row:
  *
- *   bench, case, variant    "clusters", "crowd", and "limber", "plain" (the scalar program, built without SIMD) or "machine"
+ *   bench, case, variant    "clusters", "crowd", and "limber", "plain" (the scalar program, built without SIMD) or
+ *                           "machine"
  *   stage                   a stage of the step, "match" (gather, fit and scatter), or "step" for the whole of it
  *   particles, threads, isa
  *   ns_per_particle_step    the fastest; for the bench "polar" nanoseconds per matrix, `particles` being their number
  *   median_ns               the median, in the same unit
  *
- * and what was varied: clusters, mode, w (the width of a lattice's regions), damping, method. A whole step of a lattice also
- * says which share of the regions is irregular (irregular_regions), and the bytes a particle that the world holds and held
- * at most while it was made. Rows of the machine have a rate and its unit. Stages are summed over threads; "step" and
+ * and what was varied: clusters, mode, w (the width of a lattice's regions), damping, method. A whole step of a lattice
+ * also says which share of the regions is irregular (irregular_regions), and the bytes a particle that the world holds and
+ * held at most while it was made. Rows of the machine have a rate and its unit. Stages are summed over threads; "step" and
  * "match" are wall clock (with several threads "match" is the share of gather, fit and scatter in the step's wall clock).
  */
 #ifndef LIMBER_BENCH_H

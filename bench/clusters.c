@@ -158,6 +158,7 @@ static void add_rows(bench_report *report, cluster_contest *contest, const char 
             bench_report_add(report, line, &c->rows[row]);
         }
     }
+    bench_report_write(report);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------

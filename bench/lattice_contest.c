@@ -16,6 +16,7 @@
 static const char *const damping_names[LATTICE_DAMPING_COUNT] = {
     [LATTICE_UNDAMPED] = "none",
     [LATTICE_GLOBAL] = "global",
+    [LATTICE_REGIONAL] = "regional",
 };
 
 static const char *const method_names[] = {
@@ -47,7 +48,8 @@ static void count_release(void *memory, size_t size, void *user)
 
 static void set_damping(lm_material *material, lattice_damping damping)
 {
-    material->damping_ratio = damping == LATTICE_GLOBAL ? 0.1f : 0.0f;
+    material->damping_ratio = damping == LATTICE_UNDAMPED ? 0.0f : 0.1f;
+    material->damping_kind = damping == LATTICE_REGIONAL ? LM_DAMPING_REGIONAL : LM_DAMPING_GLOBAL;
 }
 
 static bool add_bodies(lm_world *world, const lattice_cells *cells, uint32_t width)
@@ -275,6 +277,7 @@ static bool take_turn(lattice_contestant *c, uint32_t steps)
     bool warm = c->kind == LATTICE_PLAIN_SUMS && c->sums == PLAIN_NAIVE;
     for (uint32_t step = warm ? 1 : 0; step <= steps; step++)
         if (!take_step(c, step > 0)) return false;
+    if (c->bytes && c->held.now == 0) c->held = *c->bytes;
     return true;
 }
 
@@ -297,8 +300,8 @@ static void add_row(bench_report *report, lattice_contestant *c, int row)
     if (c->kind == LATTICE_WORLD && row == LATTICE_ROW_STEP) {
         r.has_lattice = true;
         r.irregular = c->irregular;
-        r.bytes_per_particle = (double)c->bytes->now / c->particles;
-        r.peak_bytes_per_particle = (double)c->bytes->peak / c->particles;
+        r.bytes_per_particle = (double)c->held.now / c->particles;
+        r.peak_bytes_per_particle = (double)c->held.peak / c->particles;
     }
     bench_report_add(report, r, &c->rows[row]);
 }
@@ -318,6 +321,7 @@ int lattice_contest_run(lattice_contest *contest, bool made, uint32_t rounds, ui
     for (uint32_t i = 0; ok && i < contest->count; i++)
         for (int row = 0; row < LATTICE_ROW_COUNT; row++)
             if (has_row(&contest->list[i], row)) add_row(report, &contest->list[i], row);
+    bench_report_write(report);
     contest_free(contest);
     return ok ? 0 : bench_fail("out of memory");
 }

@@ -1,6 +1,6 @@
 /*
- * Contestants of the bench "lattice": worlds of one shape, and the plain program. They take turns of a few steps each, again
- * and again, so that a busy machine slows all of them alike.
+ * Contestants of the bench "lattice": worlds of one shape, and the plain program. They take turns of a few steps each,
+ * again and again, so that a busy machine slows all of them alike.
  */
 #ifndef LIMBER_BENCH_LATTICE_CONTEST_H
 #define LIMBER_BENCH_LATTICE_CONTEST_H
@@ -15,6 +15,7 @@
 typedef enum lattice_damping {
     LATTICE_UNDAMPED, /* what the plain program has */
     LATTICE_GLOBAL,   /* deformation velocity against the body's motion as a whole */
+    LATTICE_REGIONAL, /* against the motion of the regions around each particle, in every step */
     LATTICE_DAMPING_COUNT
 } lattice_damping;
 
@@ -46,6 +47,7 @@ typedef struct lattice_contestant {
     uint32_t threads, width, particles;
     double irregular; /* share of the regions */
     lattice_bytes *bytes;
+    lattice_bytes held; /* of those, after its first turn: what others that share the world need is not its own */
     float *input, *between, *output, *scratch; /* of sums on their own */
     bench_samples rows[LATTICE_ROW_COUNT];
 } lattice_contestant;

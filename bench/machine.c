@@ -166,6 +166,7 @@ static void add_rate(bench_report *report, bench_row row, bench_samples *samples
     row.rate = units / bench_samples_fastest(samples);
     row.rate_unit = unit;
     bench_report_add(report, row, samples);
+    bench_report_write(report);
     bench_samples_free(samples);
 }
 

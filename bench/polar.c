@@ -193,6 +193,7 @@ int bench_polar(const bench_options *options, bench_report *report)
         draw_set(set, (matrix_kind)kind);
         measure(methods, count, set, options->quick ? 2 : 100);
         add_rows(report, methods, count, (matrix_kind)kind);
+        bench_report_write(report);
         for (uint32_t i = 0; i < count; i++) bench_samples_free(&methods[i].samples);
     }
     free(set);

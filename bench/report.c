@@ -4,6 +4,7 @@
 #include "report.h"
 
 #include "io/text.h"
+#include "runner.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -195,19 +196,26 @@ static void print_row(const bench_report *report, const bench_row *row)
     printf("\n");
 }
 
-bool bench_report_finish(bench_report *report)
+void bench_report_write(bench_report *report)
 {
-    bool failed = report->failed;
-    for (uint32_t i = 0; i < report->count; i++) {
-        const bench_row *row = &report->rows[i];
+    bench_progress(NULL);
+    for (; report->written < report->count; report->written++) {
+        const bench_row *row = &report->rows[report->written];
         if (report->options->json) {
-            print_json(row, &failed);
+            print_json(row, &report->failed);
         } else {
-            if (i == 0 || !same_case(row, row - 1)) print_heading(row);
+            if (report->written == 0 || !same_case(row, row - 1)) print_heading(row);
             print_row(report, row);
         }
     }
+    if (fflush(stdout) != 0 || ferror(stdout)) report->failed = true;
+}
+
+bool bench_report_finish(bench_report *report)
+{
+    bench_report_write(report);
+    bool failed = report->failed;
     free(report->rows);
     *report = (bench_report){.options = report->options};
-    return fflush(stdout) == 0 && !ferror(stdout) && !failed;
+    return !failed;
 }

@@ -54,14 +54,19 @@ typedef struct bench_report {
     const bench_options *options;
     bench_row *rows;
     uint32_t count, capacity;
+    uint32_t written; /* of the rows */
     bool failed;
 } bench_report;
 
 /* Remembers a row whose times come from the samples. */
 void bench_report_add(bench_report *report, bench_row row, bench_samples *samples);
 
-/* Prints all rows, as JSON lines or as a table with ratios to the plain variant, and frees them. False when memory ran
- * out or standard output failed. */
+/* Prints and flushes the rows that were added since the last call, as JSON lines or as a table with ratios to the plain
+ * variant. A benchmark calls it after each case, when the rows that ratios are taken to are there: what was measured is not
+ * lost when the run is stopped. */
+void bench_report_write(bench_report *report);
+
+/* Prints what is left and frees the rows. False when memory ran out or standard output failed. */
 bool bench_report_finish(bench_report *report);
 
 #endif

@@ -21,25 +21,41 @@ static const int interruptions[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 #define INTERRUPTION_COUNT (sizeof interruptions / sizeof interruptions[0])
 
-static char *volatile guarded; /* the temporary file, or null */
-static volatile sig_atomic_t writer;
+#define MOST_GUARDED 4 /* files that are open at once */
+
+typedef struct guarded_file {
+    char *volatile temporary; /* or null */
+    volatile sig_atomic_t writer;
+} guarded_file;
+
+static guarded_file guarded[MOST_GUARDED];
 static struct sigaction before[INTERRUPTION_COUNT], too_large_before;
 
 static void clean_up(int signal_number)
 {
-    if (writer > 0) {
-        kill((pid_t)writer, SIGKILL);
-        waitpid((pid_t)writer, NULL, 0); /* so that it cannot make the file again */
-    }
-    if (guarded != NULL) {
-        unlink(guarded);
+    for (int i = 0; i < MOST_GUARDED; i++) {
+        if (guarded[i].writer > 0) {
+            kill((pid_t)guarded[i].writer, SIGKILL);
+            waitpid((pid_t)guarded[i].writer, NULL, 0); /* so that it cannot make the file again */
+        }
+        if (guarded[i].temporary != NULL) {
+            unlink(guarded[i].temporary);
+        }
     }
     raise(signal_number); /* the default action again, once the handler returns: the caller sees what ended us */
 }
 
-static void guard(char *temporary)
+static bool is_guarding(void)
 {
-    guarded = temporary;
+    bool any = false;
+    for (int i = 0; i < MOST_GUARDED; i++) {
+        any = any || guarded[i].temporary != NULL;
+    }
+    return any;
+}
+
+static void catch_interruptions(void)
+{
     for (size_t i = 0; i < INTERRUPTION_COUNT; i++) {
         struct sigaction action = {.sa_handler = clean_up, .sa_flags = (int)SA_RESETHAND};
         sigemptyset(&action.sa_mask);
@@ -53,17 +69,48 @@ static void guard(char *temporary)
     sigaction(SIGXFSZ, &ignore, &too_large_before); /* the write fails then, and is reported as any other */
 }
 
-static void unguard(void)
+static void let_interruptions_be(void)
 {
-    guarded = NULL;
-    writer = 0;
     for (size_t i = 0; i < INTERRUPTION_COUNT; i++) {
         sigaction(interruptions[i], &before[i], NULL);
     }
     sigaction(SIGXFSZ, &too_large_before, NULL);
 }
 
-void partial_set_writer(int process) { writer = process; }
+/* False when too many files are open. */
+static bool guard(partial_file *file)
+{
+    int free_one = 0;
+    while (free_one < MOST_GUARDED && guarded[free_one].temporary != NULL) {
+        free_one++;
+    }
+    if (free_one == MOST_GUARDED) {
+        return false;
+    }
+    bool is_first = !is_guarding();
+    file->guard = free_one;
+    guarded[free_one].temporary = file->temporary;
+    if (is_first) {
+        catch_interruptions();
+    }
+    return true;
+}
+
+static void unguard(const partial_file *file)
+{
+    guarded[file->guard].temporary = NULL;
+    guarded[file->guard].writer = 0;
+    if (!is_guarding()) {
+        let_interruptions_be();
+    }
+}
+
+void partial_set_writer(const partial_file *file, int process)
+{
+    if (file->temporary != NULL) {
+        guarded[file->guard].writer = process;
+    }
+}
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Files
@@ -106,11 +153,14 @@ bool partial_open(partial_file *file, const char *path, image_error *error)
     }
     snprintf(file->path, room, "%s", path);
     snprintf(file->temporary, room, "%s.%ld.tmp", path, (long)getpid());
-    guard(file->temporary);
+    if (!guard(file)) {
+        forget(file);
+        return fail(path, "too many files are being written", error);
+    }
     file->stream = fopen(file->temporary, "wb");
     if (file->stream == NULL) {
         int why = errno;
-        unguard();
+        unguard(file);
         forget(file);
         return fail(path, strerror(why), error);
     }
@@ -132,7 +182,7 @@ void partial_drop(partial_file *file)
             fclose(file->stream);
         }
         unlink(file->temporary);
-        unguard();
+        unguard(file);
         forget(file);
     }
 }
@@ -153,7 +203,7 @@ bool partial_keep(partial_file *file, image_error *error)
         partial_drop(file);
         return false;
     }
-    unguard();
+    unguard(file);
     forget(file);
     return true;
 }

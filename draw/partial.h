@@ -1,7 +1,8 @@
 /*
  * A file that is whole or not there: it is written under another name beside its place (PATH.123.tmp, by the process's
  * number), then renamed. Should the program be interrupted meanwhile (SIGINT, SIGTERM, SIGHUP, SIGQUIT), what was written is
- * removed first; a file that grows beyond what the system allows (SIGXFSZ) is a failed write. One at a time.
+ * removed first; a file that grows beyond what the system allows (SIGXFSZ) is a failed write. A few may be open at once, as a
+ * screenshot while a video is made; all of them by one thread.
  */
 #ifndef LIMBER_DRAW_PARTIAL_H
 #define LIMBER_DRAW_PARTIAL_H
@@ -14,6 +15,7 @@ typedef struct partial_file {
     char *path, *temporary;
     FILE *stream; /* to write to; may be closed early (and set to null) when another program writes the file */
     int failure;  /* errno of the first partial_write that failed, or 0 */
+    int guard;    /* where the handler of interruptions finds it */
 } partial_file;
 
 /* Makes the file under its temporary name. False and *error when it cannot be written there, or when `path` is something that
@@ -24,7 +26,7 @@ bool partial_open(partial_file *file, const char *path, image_error *error);
 void partial_write(partial_file *file, const void *bytes, size_t size);
 
 /* Another program, by its process number, that is to be killed before the file is removed; 0: none any more. */
-void partial_set_writer(int process);
+void partial_set_writer(const partial_file *file, int process);
 
 /* Puts the file in its place. False and *error when something could not be written; it is removed then. */
 bool partial_keep(partial_file *file, image_error *error);

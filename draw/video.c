@@ -116,7 +116,7 @@ static bool start(video *v, uint32_t frames_a_second, image_error *error)
         snprintf(error->text, sizeof error->text, "ffmpeg cannot be started: %s", strerror(result));
         return false;
     }
-    partial_set_writer((int)v->ffmpeg);
+    partial_set_writer(&v->file, (int)v->ffmpeg);
     return true;
 }
 
@@ -130,7 +130,7 @@ static void wait_for(video *v)
     while (v->ffmpeg > 0 && waitpid(v->ffmpeg, &v->status, 0) < 0 && errno == EINTR) {
     }
     v->ffmpeg = 0;
-    partial_set_writer(0);
+    partial_set_writer(&v->file, 0);
 }
 
 /* The last line that ffmpeg wrote, or how it ended. */

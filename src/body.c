@@ -53,15 +53,25 @@ bool lm_body_is_valid(const lm_world *world, lm_body_id id)
 
 /* --- batches --- */
 
+/* Small lattices come in whole sixteens, so that a herd of them (step/herd.h) fills its lanes. */
+static bool has_room(const lmi_batch *batch, const lmi_body *body)
+{
+    if (body->lattice && body->particle_count <= LMI_HERD_PARTICLES) {
+        uint32_t sixteen = LMI_BLOCK * body->padded_count, times = BATCH_PARTICLES / sixteen;
+        return batch->particles + body->padded_count <= sixteen * (times ? times : 1);
+    }
+    return batch->particles + body->padded_count <= BATCH_PARTICLES;
+}
+
 lm_result lmi_body_join_batch(lm_world *world, uint32_t slot)
 {
     lmi_body *body = lmi_body_at(world, slot);
     uint32_t index = world->batch_count;
-    if (index > 0 && world->batches[index - 1].particles + body->padded_count <= BATCH_PARTICLES) {
+    if (index > 0 && has_room(&world->batches[index - 1], body)) {
         index--;
     } else {
         for (uint32_t n = 0; n < world->batch_count; n++) { /* one that bodies have left */
-            if (world->batches[n].particles + body->padded_count <= BATCH_PARTICLES) {
+            if (has_room(&world->batches[n], body)) {
                 index = n;
                 break;
             }

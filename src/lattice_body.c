@@ -26,6 +26,9 @@
 /* A part whose inertia (its determinant) is less than this share of the rest shape's has collapsed. */
 #define COLLAPSED 1e-2
 
+/* Masses that differ by less than this share are the same but for rounding. */
+#define SAME_MASS 1.5e-7
+
 uint32_t lmi_body_regions(const lmi_body *body)
 {
     return body->lattice ? body->lattice->shape.region_count : body->region_count;
@@ -212,6 +215,12 @@ static void choose_samples(lmi_body *body, uint32_t part)
     }
 }
 
+/* In units of the mean, after derive_masses. */
+static double relative_mass(const lmi_body *body, uint32_t n)
+{
+    return body->lattice->by_volume ? (double)body->v[(size_t)n * 4 + 3] : body->mass[n] / body->mean_mass;
+}
+
 /* xx yy zz xy yz zx of a symmetric matrix. */
 static double determinant_of(const double s[6])
 {
@@ -230,7 +239,7 @@ static void find_rest_inertia(lmi_body *body)
     LMI_PARTICLES_EACH(body, n)
     {
         int32_t corner[3];
-        double *to = lattice->part[part_of(body, n)].sums, m = body->mass[n] / body->mean_mass, r[3];
+        double *to = lattice->part[part_of(body, n)].sums, m = relative_mass(body, n), r[3];
         lmi_lattice_corner(&lattice->shape, n, corner);
         to[MASS] += m;
         for (int a = 0; a < 3; a++) {
@@ -257,26 +266,54 @@ static void find_rest_inertia(lmi_body *body)
     }
 }
 
-/* What follows from the masses. */
-static void derive_masses(lmi_body *body)
+/* Whether the masses are the volumes around the particles, but for a factor and rounding. Then their ratios are known
+ * exactly, and alike in all bodies of one shape, whatever their size and density: such bodies can be stepped side by side
+ * (step/herd.h). `volumes` takes them, in units of the mean. */
+static bool are_volumes(const lmi_body *body, float *volumes)
 {
-    double middle[3] = {0};
+    double sum = 0.0;
+    lmi_lattice_volumes(&body->lattice->shape, volumes);
+    LMI_PARTICLES_EACH(body, n) { sum += volumes[n]; }
+    LMI_PARTICLES_EACH(body, n)
+    {
+        if (!(fabs(body->mass[n] - volumes[n] * (body->total_mass / sum)) <= SAME_MASS * body->mass[n])) {
+            return false;
+        }
+    }
+    LMI_PARTICLES_EACH(body, n) { volumes[n] = (float)(volumes[n] * (body->particle_count / sum)); }
+    return true;
+}
+
+/* What follows from the masses. False when out of memory. */
+static bool derive_masses(lm_world *world, lmi_body *body)
+{
+    lmi_lattice_body *lattice = body->lattice;
+    float *volumes = lmi_allocate(&world->memory, body->place_count, sizeof *volumes);
+    double middle[3] = {0}, sum = 0.0;
+    if (!volumes) {
+        return false;
+    }
     body->total_mass = 0.0;
+    LMI_PARTICLES_EACH(body, n) { body->total_mass += body->mass[n]; }
+    body->mean_mass = body->total_mass / body->particle_count;
+    lattice->by_volume = are_volumes(body, volumes);
     LMI_PARTICLES_EACH(body, n)
     {
         int32_t corner[3];
-        body->total_mass += body->mass[n];
-        lmi_lattice_corner(&body->lattice->shape, n, corner);
+        double mass = lattice->by_volume ? volumes[n] : body->mass[n];
+        lmi_lattice_corner(&lattice->shape, n, corner);
+        sum += mass;
         for (int a = 0; a < 3; a++) {
-            middle[a] += corner[a] * (double)body->mass[n];
+            middle[a] += corner[a] * mass;
         }
+        body->v[(size_t)n * 4 + 3] = lattice->by_volume ? volumes[n] : (float)(mass / body->mean_mass);
     }
     for (int a = 0; a < 3; a++) {
-        body->lattice->middle[a] = (float)(middle[a] / body->total_mass);
+        lattice->middle[a] = (float)(middle[a] / sum);
     }
-    body->mean_mass = body->total_mass / body->particle_count;
-    LMI_PARTICLES_EACH(body, n) { body->v[(size_t)n * 4 + 3] = (float)(body->mass[n] / body->mean_mass); }
     find_rest_inertia(body);
+    lmi_release(&world->memory, volumes, body->place_count, sizeof *volumes);
+    return true;
 }
 
 static size_t sums_count(const lmi_lattice *l) { return 2 * (size_t)lmi_lattice_slab_parts(l, l->slab_count); }
@@ -446,8 +483,7 @@ static void find_flowed(lmi_body *body)
 bool lmi_lattice_body_revive(lm_world *world, lmi_body *body, const bool *held)
 {
     find_flowed(body);
-    derive_masses(body);
-    return lmi_lattice_body_weigh(world, body, held);
+    return derive_masses(world, body) && lmi_lattice_body_weigh(world, body, held);
 }
 
 /* From the lattice's axes to the body's, then to the world's. */
@@ -510,7 +546,9 @@ static lm_result fill(lm_world *world, lmi_body *body, const lm_body_def *def)
     body->contact_radius = def->contact_radius;
     body->user_data = def->user_data;
     body->lattice->width_metres = def->lattice.width_metres;
-    derive_masses(body);
+    if (!derive_masses(world, body)) {
+        return lmi_fail(world, LM_ERROR_MEMORY, "lm_body_create: out of memory");
+    }
     start_frame(body, def);
     lmi_body_place(body, def);
     body->shape_hash = lmi_hash_shape(body);
@@ -581,7 +619,7 @@ bool lmi_lattice_body_weigh(lm_world *world, lmi_body *body, const bool *held)
         if (body->order[n] == LMI_NONE) {
             continue;
         }
-        double mass = body->mass[n] / body->mean_mass, most = fmin(MOST_HELD, body->total_mass / body->mean_mass);
+        double mass = relative_mass(body, n), most = fmin(MOST_HELD, body->total_mass / body->mean_mass);
         mass = held && held[n] ? fmax(mass, most) : mass;
         weights[n] = (double)(float)(mass / l->degree[n]);
     }

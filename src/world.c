@@ -165,6 +165,8 @@ void lmi_world_clear(lm_world *world)
     lmi_pool_free(&world->fields, &world->memory);
     for (uint32_t n = 0; n < world->batch_count; n++) {
         lmi_pack_free(&world->batches[n].pack, &world->memory);
+        lmi_batch_disperse(world, &world->batches[n]);
+        lmi_release(&world->memory, world->batches[n].herds, world->batches[n].herd_capacity, sizeof(lmi_herd));
         lmi_release(&world->memory, world->batches[n].bodies, world->batches[n].body_capacity, sizeof(uint32_t));
     }
     lmi_release(&world->memory, world->batches, world->batch_capacity, sizeof *world->batches);

@@ -16,6 +16,7 @@
 #include "limber/limber.h"
 #include "sample/lattice.h"
 #include "sample/region.h"
+#include "step/herd.h"
 #include "step/kernels.h"
 #include "step/pack.h"
 
@@ -57,6 +58,7 @@ typedef struct lmi_lattice_body {
     lmi_lattice shape;
     dmat3 frame;        /* state: the rotation of the body as a whole, from the lattice's axes to the world */
     float middle[3];    /* corner at the centre of mass, in spacings */
+    bool by_volume;     /* masses are the volumes around the particles */
     float width_metres; /* as in the definition; 0: the width is given in steps */
     uint32_t samples[LMI_LATTICE_SAMPLES]; /* particles far out, from which the frame is found */
     lmi_lattice_part *part;                /* [parts] */
@@ -64,6 +66,8 @@ typedef struct lmi_lattice_body {
     lmi_lattice_plastic plastic;           /* arrays: null where nothing has flowed or may */
     float *velocity_moments;               /* [irregular + 1][LMI_BLOCK], null: no regional damping so far */
     bool swept;                            /* in this substep: it was moved by sweeps */
+    uint32_t herd;                         /* of its batch, or LMI_NONE */
+    bool herded;                           /* in this substep: it was moved with its herd */
     lmi_lattice_step step;
     lmi_lattice_sums *sums; /* [2][parts of each slab] of this substep's sweeps, then of what they left */
 } lmi_lattice_body;
@@ -207,6 +211,9 @@ typedef struct lmi_batch {
     bool dirty;         /* bodies came or went, or changed their regions: pack again before the next step */
     lmi_pack pack;
     bool slabs; /* one lattice of several slabs, which are tasks of their own */
+    lmi_herd *herds;
+    uint32_t herd_count, herd_capacity;
+    bool herded; /* its herds are those of its bodies as they were packed */
     uint64_t stage_nanoseconds[LM_STAGE_COUNT];
 } lmi_batch;
 

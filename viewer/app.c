@@ -339,29 +339,15 @@ void app_pick_file(app *a, bool open)
  * Files
  */
 
-/* One file is written at a time. */
-static bool is_recording(app *a)
-{
-    if (a->capture.video != NULL) {
-        app_say(a, true, "Stop the recording first");
-    }
-    return a->capture.video != NULL;
-}
-
 void app_screenshot(app *a)
 {
-    if (!is_recording(a)) {
-        file_free_name(a->capture.screenshot, sizeof a->capture.screenshot, a->session->name, ".png");
-    }
+    file_free_name(a->capture.screenshot, sizeof a->capture.screenshot, a->session->name, ".png");
 }
 
 void app_save_snapshot(app *a)
 {
     char path[512];
     scene_error error;
-    if (is_recording(a)) {
-        return;
-    }
     file_free_name(path, sizeof path, a->session->name, ".limber");
     if (session_save(a->session, path, &error)) {
         app_say(a, false, "Saved %s", path);
@@ -390,25 +376,24 @@ void app_toggle_recording(app *a)
     }
 }
 
-/* The world as it is now, into the video. */
+/* The world as it is now, into the video: in the video's size, whatever became of the window since it began. The next frame of the
+ * window gives the renderer the window's size again. */
 static bool record_frame(app *a)
 {
     draw_error wrong;
     image_error error;
-    image picture;
-    uint32_t width = (uint32_t)(a->picture.width * a->scale), height = (uint32_t)(a->picture.height * a->scale);
-    if (!image_make(&picture, width, height)) {
-        app_say(a, true, "out of memory for a picture");
+    image *frame = &a->capture.frame;
+    orbit_camera camera = a->camera;
+    camera_set_aspect(&camera, (double)frame->width / (double)frame->height);
+    a->drawing.camera = camera_for_drawing(&camera);
+    if (!draw_resize(a->draw, frame->width, frame->height, &wrong) ||
+        !draw_world(a->draw, a->session->world, &a->drawing, frame, &wrong)) {
+        app_say(a, true, "%s", wrong.text);
         return false;
     }
-    a->drawing.camera = app_camera(a);
-    bool good = draw_world(a->draw, a->session->world, &a->drawing, &picture, &wrong);
-    if (!good) {
-        app_say(a, true, "%s", wrong.text);
-    } else if (!capture_add(&a->capture, &picture, &error)) {
+    if (!capture_add(&a->capture, &error)) {
         app_say(a, true, "%s", error.text);
-        good = false;
+        return false;
     }
-    image_free(&picture);
-    return good;
+    return true;
 }

@@ -30,9 +30,8 @@ bool capture_begin(capture *c, const char *path, uint32_t width, uint32_t height
     return true;
 }
 
-bool capture_add(capture *c, const image *picture, image_error *error)
+bool capture_add(capture *c, image_error *error)
 {
-    image_place(&c->frame, picture, 0, 0); /* what does not fit is left out */
     if (!video_add(c->video, &c->frame, error)) {
         capture_abandon(c);
         return false;

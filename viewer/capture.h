@@ -7,18 +7,18 @@
 
 typedef struct capture {
     video *video;         /* while recording */
-    image frame;          /* of the video */
+    image frame;          /* the next one of the video, in the video's size */
     char path[512];       /* of the video */
     uint32_t frames;      /* in it so far */
     char screenshot[512]; /* to be taken when the window is drawn, or "" */
 } capture;
 
-/* A video of this size (an odd last row or column is left out), a frame for each step of the simulation. */
+/* A video of this size (made even), a frame for each step of the simulation. */
 bool capture_begin(capture *capture, const char *path, uint32_t width, uint32_t height, uint32_t rate,
                    image_error *error);
 
-/* One more frame: `picture` begins at its upper left corner and may be larger by one. On failure the recording ends. */
-bool capture_add(capture *capture, const image *picture, image_error *error);
+/* One more frame: what is in `frame`. On failure the recording ends. */
+bool capture_add(capture *capture, image_error *error);
 
 /* Ends it. */
 bool capture_finish(capture *capture, image_error *error);

@@ -128,7 +128,7 @@ static void draw_legend(const app *a)
     if (map.label == NULL || (a->drawing.views & (DRAW_SPEED | DRAW_STRAIN)) == 0) {
         return;
     }
-    const float width = 200.0f, height = 10.0f, x = a->picture.x + 20.0f;
+    const float width = fminf(200.0f, a->picture.width - 40.0f), height = 10.0f, x = a->picture.x + 20.0f;
     float y = a->picture.y + a->picture.height - 40.0f;
     char low[32], high[32];
     snprintf(low, sizeof low, "%.3g", (double)map.low);

@@ -236,6 +236,17 @@ static const char *view_sentence(const char *name)
     return "";
 }
 
+/* What a toggle shows: beside it, or where the panel is too narrow for that, when the mouse is on it. */
+static void explain_toggle(const app *a, const char *sentence)
+{
+    if (a->settings.panel_width < 330) {
+        ui_tooltip(sentence);
+    } else {
+        ui_same_line_at(138.0f);
+        widget_row_text(UI_SMALL, 20.0f, sentence);
+    }
+}
+
 void panel_views(app *a)
 {
     for (uint32_t i = 0; draw_view_name(i) != NULL; i++) {
@@ -246,13 +257,11 @@ void panel_views(app *a)
         if (widget_toggle(word, &on)) {
             app_toggle_view(a, draw_view_find(name));
         }
-        ui_same_line_at(138.0f);
-        widget_row_text(UI_SMALL, 20.0f, view_sentence(name));
+        explain_toggle(a, view_sentence(name));
     }
     ui_line();
     widget_toggle("Labels", &a->settings.labels);
-    ui_same_line_at(138.0f);
-    widget_row_text(UI_SMALL, 20.0f, "what the scene says of its bodies");
+    explain_toggle(a, "what the scene says of its bodies");
     ui_gap(4.0f);
     if (ui_button("Reset camera", 0.0f, false)) {
         app_reset_camera(a);

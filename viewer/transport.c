@@ -10,6 +10,15 @@
 static const double speeds[] = {0.1, 0.25, 0.5, 1.0};
 static const char *const speed_words[] = {"0.1x", "0.25x", "0.5x", "1x"};
 
+static void draw_play(app *a)
+{
+    if (widget_icon_button("Play", a->paused ? ICON_PLAY : ICON_PAUSE, !a->paused)) {
+        app_toggle_pause(a);
+    }
+    ui_tooltip(a->paused ? "Play (P)" : "Pause (P)");
+    ui_same_line();
+}
+
 static void draw_buttons(app *a)
 {
     if (widget_icon_button("To the start", ICON_RESTART, false)) {
@@ -22,11 +31,7 @@ static void draw_buttons(app *a)
     }
     ui_tooltip("One frame back (Left)");
     ui_same_line();
-    if (widget_icon_button("Play", a->paused ? ICON_PLAY : ICON_PAUSE, !a->paused)) {
-        app_toggle_pause(a);
-    }
-    ui_tooltip(a->paused ? "Play (P)" : "Pause (P)");
-    ui_same_line();
+    draw_play(a);
     if (widget_icon_button("Step", ICON_STEP, false)) {
         app_step(a);
     }
@@ -77,19 +82,26 @@ void transport_draw(app *a)
     float left = a->settings.panel ? (float)a->settings.panel_width : 0.0f;
     ui_box box = {left, a->height - TRANSPORT_HEIGHT, a->width - left, TRANSPORT_HEIGHT};
     ui_window_begin("transport", UI_PANEL, box);
-    draw_buttons(a);
     /* What there is no room for is left out. */
-    float speed_width = box.width < 720.0f ? 0.0f : 168.0f, factor_width = box.width < 440.0f ? 0.0f : 116.0f;
-    float bar = ui_width_left() - 70.0f - factor_width - speed_width - 16.0f;
+    if (box.width < 320.0f) {
+        draw_play(a);
+    } else {
+        draw_buttons(a);
+    }
+    float speed_width = box.width < 720.0f ? 0.0f : 168.0f, factor_width = box.width < 440.0f ? 0.0f : 116.0f,
+          time_width = box.width < 320.0f ? 0.0f : 70.0f;
+    float bar = ui_width_left() - time_width - factor_width - speed_width - 16.0f;
     float now = (float)s->frame;
-    if (widget_time_bar("Timeline", fmaxf(bar, 60.0f), (float)session_first(s), (float)session_last(s), &now)) {
+    if (widget_time_bar("Timeline", fmaxf(bar, 24.0f), (float)session_first(s), (float)session_last(s), &now)) {
         app_seek(a, (uint32_t)floorf(now + 0.5f));
     }
     ui_tooltip("The last ten seconds: drag to go back. What is done in the past begins another future.");
-    ui_same_line();
-    char text[64];
-    snprintf(text, sizeof text, "%.2f s", s->frame / SCENE_FRAME_RATE);
-    widget_row_text(UI_NORMAL, ROW, text);
+    if (time_width > 0.0f) {
+        char text[64];
+        snprintf(text, sizeof text, "%.2f s", s->frame / SCENE_FRAME_RATE);
+        ui_same_line();
+        widget_row_text(UI_NORMAL, ROW, text);
+    }
     if (factor_width > 0.0f) {
         draw_factor(a, box.width - 24.0f - speed_width - factor_width);
     }

@@ -68,17 +68,12 @@ static void lay_out(viewer *v)
     a->scale = v->window.scale;
     a->width = (float)v->window.pixel_width / a->scale;
     a->height = (float)v->window.pixel_height / a->scale;
-    float most = fmaxf(a->width - 160.0f, 280.0f); /* the picture keeps some room */
+    float most = fmaxf(a->width - 240.0f, 280.0f); /* the picture keeps some room */
     a->settings.panel_width = (uint32_t)fminf((float)a->settings.panel_width, most);
     float left = a->settings.panel ? (float)a->settings.panel_width : 0.0f;
     float below = a->settings.panel ? TRANSPORT_HEIGHT : 0.0f;
-    app_area picture = {left, 0.0f, a->width - left, a->height - below};
-    bool moved = picture.width != a->picture.width || picture.height != a->picture.height;
-    if (moved && a->capture.video != NULL) {
-        app_toggle_recording(a); /* a video has one size */
-    }
-    a->picture = picture;
-    camera_set_aspect(&a->camera, (double)picture.width / (double)picture.height);
+    a->picture = (app_area){left, 0.0f, a->width - left, a->height - below};
+    camera_set_aspect(&a->camera, (double)a->picture.width / (double)a->picture.height);
 }
 
 static uint32_t pixels(const app *a, float points) { return (uint32_t)fmaxf(points * a->scale, 16.0f); }
@@ -87,12 +82,13 @@ static bool draw_picture(viewer *v)
 {
     app *a = &v->app;
     draw_error error;
+    uint32_t width = pixels(a, a->picture.width), height = pixels(a, a->picture.height);
     a->drawing.camera = app_camera(a);
-    if (!draw_world(a->draw, a->session->world, &a->drawing, NULL, &error)) {
+    if (!draw_resize(a->draw, width, height, &error) ||
+        !draw_world(a->draw, a->session->world, &a->drawing, NULL, &error)) {
         snprintf(v->error, VIEWER_ERROR_SIZE, "%s", error.text);
         return false;
     }
-    uint32_t width = pixels(a, a->picture.width), height = pixels(a, a->picture.height);
     glBindFramebuffer(GL_FRAMEBUFFER, 0);
     glViewport(0, 0, (GLsizei)v->window.pixel_width, (GLsizei)v->window.pixel_height);
     glDisable(GL_DEPTH_TEST);
@@ -137,15 +133,10 @@ static void keep_title(viewer *v)
 static bool run_frame(viewer *v)
 {
     double now = seconds_now(), passed = v->script != NULL ? SCRIPT_FRAME : now - v->last;
-    draw_error error;
     app *a = &v->app;
     v->last = now;
     take_events(v);
     lay_out(v);
-    if (!draw_resize(a->draw, pixels(a, a->picture.width), pixels(a, a->picture.height), &error)) {
-        snprintf(v->error, VIEWER_ERROR_SIZE, "%s", error.text);
-        return false;
-    }
     app_pass(a, passed, v->script != NULL);
     if (!draw_picture(v)) {
         return false;

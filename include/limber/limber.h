@@ -264,9 +264,9 @@ LM_API uint32_t lm_world_get_colliders(const lm_world *world, lm_collider_id *id
  * the body is as stiff as the step allows, and lm_body_info says so. A rigid body is the limit: LM_STIFFNESS_ALPHA with
  * alpha 1 and some damping.
  *
- * With a yield above 0 the body is plastic, in every mode, clusters and lattices alike: where a region is strained beyond the yield (the largest
- * stretch less 1), its rest shape follows at the rate of the creep, at constant volume, up to max_plastic. Strain below
- * the yield is elastic and goes back.
+ * With a yield above 0 the body is plastic, in every mode, clusters and lattices alike: where a region is strained beyond
+ * the yield (the largest stretch less 1), its rest shape follows at the rate of the creep, at constant volume, up to
+ * max_plastic. Strain below the yield is elastic and goes back.
  */
 
 typedef enum lm_mode { LM_MODE_RIGID = 0, LM_MODE_LINEAR, LM_MODE_QUADRATIC, LM_MODE_COUNT } lm_mode;
@@ -295,8 +295,8 @@ typedef struct lm_material {
     float alpha;             /* 0 to 1 for each substep; default 0.5 */
     float damping;           /* 1/s at which deformation velocity decays, with alpha; 0 to 1e6; default 0 */
     lm_damping damping_kind; /* default LM_DAMPING_GLOBAL */
-    uint32_t damping_every; /* every how many substeps, for all that time at once: regional damping costs as much as the
-                               rest of the step; 1 to LM_MAX_SUBSTEPS; default 1 */
+    uint32_t damping_every; /* every how many substeps, for all that time at once: regional damping costs nearly as much
+                               as the rest of the step; 1 to LM_MAX_SUBSTEPS; default 1 */
     float beta;             /* 0 to 0.95; default 0.5. No effect in rigid mode */
     float yield;            /* strain above which the shape flows, 0 to 1e6; default 0: it never does */
     float creep;            /* 1/s at which strain becomes lasting while it is above the yield; 0 to 1e6; default 5 */
@@ -356,20 +356,26 @@ typedef enum lm_lattice_mass {
  *
  * Pieces that no cell joins are parts of one body: each keeps its own momentum and spin, and is damped by itself.
  *
- * Stiffness. The cost of a step does not grow much with the width, and a wider region makes the body stiffer: a rod carries
- * waves at c = 2 pi hertz spacing sqrt(width (width + 1) / 3) metres a second, which is the root of Young's modulus over
- * density (rigid mode; in linear mode deformations that keep the volume are softer by 1 - beta). So with the width in
- * steps the stiffness of a body changes with its spacing.
+ * Cost. Inside a solid body a step takes time in proportion to the particles, and a few times as much at the widest as at
+ * the narrowest. Where not everything in the cube around a particle can be reached within the width (at gaps and holes,
+ * between thin parts, and nearly everywhere on a shell) time and memory grow with the members of a region, of which there
+ * are up to (2 width + 1)^3: for shells and thin parts use a narrow width, or a coarser spacing. docs/performance.md has
+ * figures.
+ *
+ * Stiffness. A wider region makes the body stiffer: a rod carries waves at c = 2 pi hertz spacing
+ * sqrt(width (width + 1) / 3) metres a second, which is the root of Young's modulus over density (rigid mode; in linear
+ * mode deformations that keep the volume are softer by 1 - beta). So with the width in steps the stiffness of a body
+ * changes with its spacing.
  *
  * With `width_metres` it does not: hertz is then the frequency of an ideal region of that half-width, a rod has
- * c = 2 pi hertz width_metres / sqrt(3) whatever the spacing, and the damping ratio belongs to that frequency too. The width
- * in steps is the nearest to width_metres / spacing from 1 to 8; what is missing to it is made good by the pull of the
- * regions. The sag and the frequency of a bar then change by less than 15 % between a spacing of a quarter of its
- * thickness and finer ones. There are limits. A bar of two cells is too coarse (28 % off), and where width_metres is
- * outside 0.7 to 8.5 spacings the regions themselves are of another size (30 %). The pull of a region is at most alpha = 1
- * for a substep: lm_body_info says when that is reached, and more substeps help. And a mesh that does not end where cells
- * end is made thicker by its lattice, by less than a cell on each side: bending is stiffer by as much. Not used with
- * LM_STIFFNESS_ALPHA, where alpha is what it is.
+ * c = 2 pi hertz width_metres / sqrt(3) whatever the spacing, and the damping ratio belongs to that frequency too. The
+ * width in steps is the nearest to width_metres / spacing from 1 to 8; what is missing to it is made good by the pull of
+ * the regions. The sag and the frequency of a bar then change by less than 15 % between a spacing of a quarter of its
+ * thickness and finer ones. There are limits, beyond which they change more. Two cells across a bar are too few, and where
+ * width_metres is outside 0.7 to 8.5 spacings the regions themselves are of another size. The pull of a region is at most
+ * alpha = 1 for a substep: lm_body_info says when that is reached, and more substeps help. And a mesh that does not end
+ * where cells end is made thicker by its lattice, by less than a cell on each side: bending is stiffer by as much. Not used
+ * with LM_STIFFNESS_ALPHA, where alpha is what it is.
  *
  * Shape. A damped body that was crushed comes back to its rest shape as long as its regions are not small compared with it.
  * Hollow ones with walls of one cell may not: mirrored, mixed up or shrunk to a grain they may come to rest in another shape,

@@ -150,6 +150,7 @@ typedef struct lmi_lattice {
     float *constants;       /* [distinct][channels][LMI_BLOCK] */
     uint32_t constants_count, channels;
     uint32_t affine; /* channel where LMI_LATTICE_INVERSE_REST is; 0: there are none */
+    bool weighed;    /* the constants are others than when it was last compared with its neighbours (step/herd.c) */
 } lmi_lattice;
 
 /* Floats between the channels of a run, which has an empty block at either end. Short runs all have the same. */

@@ -312,6 +312,7 @@ static bool keep_kinds(lmi_memory *memory, lmi_lattice *l, const double *raw, lm
         l->constants_of = kind;
         l->constants = constants;
         l->constants_count = kinds;
+        l->weighed = true;
         l->channels = channels;
         l->affine = affine;
     } else {

@@ -111,9 +111,9 @@ LMI_INLINE vmat3 lattice_grow(vmat3 y, vf spread, vf *det)
 LMI_INLINE vmat3 lattice_rotation(vmat3 a, const float *constants, vf *by)
 {
     const vf one = vf_set1(1.0f), two = vf_set1(2.0f), near = vf_set1(LATTICE_SETTLED);
-    vf scale = vf_load(constants + LMI_LATTICE_SCALE * LMI_BLOCK), cube = scale * scale * scale, first, det;
-    vf square = vf_load(constants + LMI_LATTICE_INVERSE_SQUARE * LMI_BLOCK);
-    vmat3 y = lattice_grow(a, vf_load(constants + LMI_LATTICE_SPREAD * LMI_BLOCK), &first);
+    vf scale = lattice_constant(constants + LMI_LATTICE_SCALE * LMI_BLOCK), cube = scale * scale * scale, first, det;
+    vf square = lattice_constant(constants + LMI_LATTICE_INVERSE_SQUARE * LMI_BLOCK);
+    vmat3 y = lattice_grow(a, lattice_constant(constants + LMI_LATTICE_SPREAD * LMI_BLOCK), &first);
     y = lattice_grow(y, square, &det);
     y = lattice_grow(y, vf_set1(4.0f) * square, &det);
     *by = scale * vf_set1(0.25f);
@@ -143,7 +143,7 @@ LMI_INLINE vmat3 lattice_rotation(vmat3 a, const float *constants, vf *by)
 static __attribute__((noinline)) vmat3 lattice_linear(vmat3 a, vmat3 r, vmat3 shaped, const float *constants,
                                                       float beta)
 {
-    vf per = vf_load(constants + LMI_LATTICE_INVERSE_MASS * LMI_BLOCK);
+    vf per = lattice_constant(constants + LMI_LATTICE_INVERSE_MASS * LMI_BLOCK);
     vm any = vf_lt(vf_set1(0.0f), per);
     vmat3 whiten = lattice_symmetric(constants + LMI_LATTICE_WHITEN * LMI_BLOCK);
     vmat3 colour = lattice_symmetric(constants + LMI_LATTICE_COLOUR * LMI_BLOCK);
@@ -151,7 +151,7 @@ static __attribute__((noinline)) vmat3 lattice_linear(vmat3 a, vmat3 r, vmat3 sh
         a.m[i] = a.m[i] * per;
     }
     vmat3 rigid = vmat_multiply(shaped, whiten), round = vmat_select(any, vmat_multiply(a, colour), rigid);
-    vf edge = vf_load(constants + LMI_LATTICE_INVERSE_EDGE * LMI_BLOCK);
+    vf edge = lattice_constant(constants + LMI_LATTICE_INVERSE_EDGE * LMI_BLOCK);
     return vmat_multiply(lmi_linear_goal(round, r, rigid, edge, vf_set1(beta)), colour);
 }
 
@@ -160,11 +160,11 @@ static __attribute__((noinline)) vmat3 lattice_linear(vmat3 a, vmat3 r, vmat3 sh
 LMI_INLINE void lattice_fit(const vf m[12], const float *constants, const lattice_material *material, uint32_t block,
                             size_t lane, vf out[12])
 {
-    vf centre[3], by, rho = vf_load(constants + LMI_LATTICE_RHO * LMI_BLOCK);
-    vf share = rho * vf_load(constants + LMI_LATTICE_INVERSE_MASS * LMI_BLOCK);
+    vf centre[3], by, rho = lattice_constant(constants + LMI_LATTICE_RHO * LMI_BLOCK);
+    vf share = rho * lattice_constant(constants + LMI_LATTICE_INVERSE_MASS * LMI_BLOCK);
     vmat3 a = lattice_symmetric(constants + LMI_LATTICE_REST * LMI_BLOCK), moved, p;
     for (int j = 0; j < 3; j++) {
-        centre[j] = vf_load(constants + (LMI_LATTICE_CENTRE + j) * LMI_BLOCK);
+        centre[j] = lattice_constant(constants + (LMI_LATTICE_CENTRE + j) * LMI_BLOCK);
         for (int i = 0; i < 3; i++) {
             moved.m[3 * i + j] = m[9 - 3 * j + i] - m[i] * centre[j];
             a.m[3 * i + j] = moved.m[3 * i + j] + a.m[3 * i + j];

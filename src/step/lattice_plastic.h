@@ -19,10 +19,21 @@
 /* For rounding, and for what the frame lacks to a rotation. */
 #define LATTICE_WATCH_MARGIN 1.02f
 
+/* A constant of regions side by side; or, where lanes are bodies (lattice_herd.c), of one region in all of them. */
+LMI_INLINE vf lattice_constant(const float *at)
+{
+#ifdef LATTICE_HERD
+    return vf_set1(*at);
+#else
+    return vf_load(at);
+#endif
+}
+
 LMI_INLINE vmat3 lattice_symmetric(const float *at)
 {
-    vf xx = vf_load(at), yy = vf_load(at + LMI_BLOCK), zz = vf_load(at + 2 * LMI_BLOCK);
-    vf xy = vf_load(at + 3 * LMI_BLOCK), yz = vf_load(at + 4 * LMI_BLOCK), zx = vf_load(at + 5 * LMI_BLOCK);
+    vf xx = lattice_constant(at), xy = lattice_constant(at + 3 * LMI_BLOCK);
+    vf yy = lattice_constant(at + LMI_BLOCK), yz = lattice_constant(at + 4 * LMI_BLOCK);
+    vf zz = lattice_constant(at + 2 * LMI_BLOCK), zx = lattice_constant(at + 5 * LMI_BLOCK);
     vmat3 m = {{xx, xy, zx, xy, yy, yz, zx, yz, zz}};
     return m;
 }

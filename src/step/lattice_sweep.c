@@ -54,6 +54,35 @@ static void load_plane(const lmi_lattice_step *step, uint32_t plane, float *to)
     }
 }
 
+/* Constants up to this many bytes stay in the second-level cache from one plane to the next, beside all that a sweep keeps
+ * there. Of more, each block's come from further away: they are asked for ahead of time. */
+#define LATTICE_NEAR_CONSTANTS ((size_t)640 << 10)
+
+/* Blocks that the integration asks ahead. */
+#define LATTICE_ASK_AHEAD 4
+
+LMI_INLINE bool constants_are_far(const lmi_lattice *l)
+{
+    return (size_t)l->constants_count * l->channels * LMI_BLOCK * sizeof(float) > LATTICE_NEAR_CONSTANTS;
+}
+
+/* Asks for channels of a block's constants. */
+LMI_INLINE void ask_for_constants(const lmi_lattice *l, uint32_t block, uint32_t channel, uint32_t count)
+{
+    const float *at = l->constants + ((size_t)l->constants_of[block] * l->channels + channel) * LMI_BLOCK;
+    for (uint32_t c = 0; c < count; c++) {
+        __builtin_prefetch(at + c * LMI_BLOCK);
+    }
+}
+
+/* For the fit of a run, while its sums are gathered. */
+static void ask_for_run(const lmi_lattice *l, uint32_t plane, const lmi_lattice_run *run)
+{
+    for (uint32_t n = 0; n < run->length; n++) {
+        ask_for_constants(l, l->block[l->plane_place[plane] + run->first + n], 0, LMI_LATTICE_RHO + 1);
+    }
+}
+
 /* Gather along x and fit, of a run, into k->transforms. `kv`: the sums of velocities for regional damping, or null. */
 LMI_INLINE void fit_run(const lmi_lattice_step *step, uint32_t plane, const lmi_lattice_run *run, const lattice_work *k,
                         const lattice_work *const kv, lattice_owners *owners, const lattice_sizes sizes)
@@ -108,7 +137,11 @@ LMI_INLINE void match_plane(const lmi_lattice_step *step, uint32_t z, lattice_wo
         lattice_gather_velocity_lists(step, z);
     }
     lattice_owners owners = lattice_owners_of(&l->gather, z);
+    const bool far = constants_are_far(l);
     for (uint32_t r = first; r < last; r++) {
+        if (far) {
+            ask_for_run(l, z, &l->run[r]);
+        }
         for (; gathered < last && l->run[gathered].y <= l->run[r].y + (uint32_t)sizes.w; gathered++) {
             lattice_gather_z(l, z, &l->run[gathered], planes, k, sizes);
             if (kv) {
@@ -294,7 +327,7 @@ LMI_INLINE void move(const lmi_lattice_step *step, size_t particle, const vf d[3
     for (int i = 0; i < 3; i++) {
         p[i] = v[3] * d[i];
         m->pull[i][piece] = m->pull[i][piece] + p[i];
-        v[i] = vf_clamp(v[i] + rate * d[i], zero - fast, fast);
+        v[i] = vf_clamp((v[i] + rate * d[i]) + zero, zero - fast, fast); /* never -0: see lattice_herd.c */
         vf at = vf_clamp(x[i] + h * (v[i] - carry[i]), zero - far, far);
         if (whole) {
             x[i] = at;
@@ -324,8 +357,12 @@ LMI_INLINE void integrate_plane(const lmi_lattice_step *step, uint32_t z, float 
     measured here = *m; /* in registers, where there are enough of them */
     lattice_scatter_lists(l, z);
     lattice_owners owners = lattice_owners_of(&l->scatter, z);
+    const bool far = constants_are_far(l);
     for (uint32_t place = 1; first + place < l->plane_place[z + 1]; place++) {
         uint32_t block = l->block[first + place];
+        if (far && first + place + LATTICE_ASK_AHEAD < l->plane_place[z + 1]) {
+            ask_for_constants(l, l->block[first + place + LATTICE_ASK_AHEAD], LMI_LATTICE_SHARE, 2);
+        }
         if (block == l->block_count) {
             continue;
         }
@@ -501,32 +538,42 @@ void LMI_KERNEL(lattice_pull)(const lmi_lattice_step *step, float *scratch, floa
     FOR_SIZES(l, sweep_planes(step, 0, planes, 0, planes, &k, NULL, sizes, &o, &m, pull))
 }
 
-/* The lattices of a batch, one after the other, but for those of many slabs (step.c divides them among threads) and
- * overstretched or collapsed ones, which must be seen whole before they move. */
+static void sweep_alone(lmi_lattice_body *lattice, float *scratch)
+{
+    for (uint32_t slab = 0; slab < lattice->shape.slab_count; slab++) {
+        LMI_KERNEL(lattice_sweep)(&lattice->step, slab, scratch, lmi_lattice_sums_of(lattice, slab, false));
+    }
+    for (uint32_t slab = 0; slab < lattice->shape.slab_count; slab++) {
+        LMI_KERNEL(lattice_finish)(&lattice->step, slab, scratch, lmi_lattice_sums_of(lattice, slab, true));
+    }
+}
+
+/* The lattices of a batch: herds together, the others one after the other, but for those of many slabs (step.c divides them
+ * among threads) and overstretched or collapsed ones, which must be seen whole before they move. */
 void LMI_KERNEL(sweep)(const lmi_step *step, lmi_batch *batch, lmi_scratch *scratch)
 {
     for (uint32_t n = 0; n < batch->body_count; n++) {
         lmi_body *body = lmi_body_at(step->world, batch->bodies[n]);
         lmi_lattice_body *lattice = body->lattice;
-        if (!lattice) {
-            continue;
+        if (lattice) {
+            lattice->herded = false;
+            lattice->swept = !lmi_is_overstretched(step, body) && !lmi_lattice_is_collapsed(body);
+            if (lattice->swept) {
+                lmi_lattice_prepare(step, body);
+            }
         }
-        lattice->swept = !lmi_is_overstretched(step, body) && !lmi_lattice_is_collapsed(body);
-        if (!lattice->swept) {
-            continue;
+    }
+    if (batch->slabs) {
+        return;
+    }
+    LMI_KERNEL(sweep_herds)(step, batch, scratch);
+    for (uint32_t n = 0; n < batch->body_count; n++) {
+        lmi_body *body = lmi_body_at(step->world, batch->bodies[n]);
+        if (body->lattice && body->lattice->swept) {
+            if (!body->lattice->herded) {
+                sweep_alone(body->lattice, scratch->lattice);
+            }
+            lmi_lattice_conclude(body);
         }
-        lmi_lattice_prepare(step, body);
-        if (batch->slabs) {
-            continue;
-        }
-        for (uint32_t slab = 0; slab < lattice->shape.slab_count; slab++) {
-            LMI_KERNEL(lattice_sweep)
-            (&lattice->step, slab, scratch->lattice, lmi_lattice_sums_of(lattice, slab, false));
-        }
-        for (uint32_t slab = 0; slab < lattice->shape.slab_count; slab++) {
-            LMI_KERNEL(lattice_finish)
-            (&lattice->step, slab, scratch->lattice, lmi_lattice_sums_of(lattice, slab, true));
-        }
-        lmi_lattice_conclude(body);
     }
 }

@@ -333,6 +333,7 @@ static void adopt(lm_world *world, lmi_batch *batch, const lmi_pack *p)
     lmi_pack_free(&batch->pack, &world->memory);
     batch->pack = *p;
     batch->dirty = false;
+    batch->herded = false;
 }
 
 static void fill_pack(lm_world *world, lmi_batch *batch, lmi_pack *p, lane *lanes, uint32_t lane_count, lane *whole,

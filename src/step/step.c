@@ -295,6 +295,10 @@ static bool reserve_scratch(lm_world *world)
         const lmi_pack *pack = &world->batches[n].pack;
         rows = pack->rows > rows ? pack->rows : rows;
         blocks = pack->particle_blocks > blocks ? pack->particle_blocks : blocks;
+        for (uint32_t k = 0; k < world->batches[n].herd_count; k++) {
+            size_t want = lmi_herd_scratch(&world->batches[n].herds[k].plan) / LMI_BLOCK;
+            lattice = want > lattice ? (uint32_t)want : lattice;
+        }
     }
     LMI_POOL_EACH(&world->bodies, n)
     {
@@ -325,7 +329,8 @@ static bool reserve_scratch(lm_world *world)
 static bool prepare(lm_world *world)
 {
     for (uint32_t n = 0; n < world->batch_count; n++) {
-        if (world->batches[n].dirty && !lmi_batch_pack(world, &world->batches[n])) {
+        lmi_batch *batch = &world->batches[n];
+        if ((batch->dirty && !lmi_batch_pack(world, batch)) || !lmi_batch_herd(world, batch)) {
             return false;
         }
     }

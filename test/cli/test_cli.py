@@ -94,7 +94,7 @@ class CommandLine(unittest.TestCase):
                  ("widths", "bodies[0].lattice.width=2", "bodies[1].lattice.width=1"),
                  ("widths", "bodies[2].lattice.width=8", "bodies[3].lattice.width=4"),
                  ("penguins", "bodies[0].material.hertz=1", "frames=300"),
-                 ("statue-shell", "movers[0].keyframes[1].at=[0.02,0,0]", "frames=72")]
+                 ("statue-shell", "bodies[0].material.damping_ratio=0.02", "frames=96")]
         for scene, first, second in swaps:
             error = self.refuse(1, "run", scene, "--check", "--set", first, "--set", second)
             self.assertRegex(error, r"^%s: \d+ of \d+ expectations failed, first expect\[" % scene)

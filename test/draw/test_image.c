@@ -377,8 +377,10 @@ static void test_interruptions_leave_nothing(void **state)
 {
     (void)state;
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-    char path[128];
+    char path[128], other[128], done[128];
     path_in_folder(path, "interrupted");
+    path_in_folder(other, "other");
+    path_in_folder(done, "done");
     for (int i = 0; i < 4; i++) {
         pid_t child = fork();
         if (child == 0) {
@@ -387,6 +389,10 @@ static void test_interruptions_leave_nothing(void **state)
             setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
             signal(signals[i], SIG_DFL); /* where these tests run, it may be ignored */
             if (!partial_open(&file, path, &error) || access(file.temporary, F_OK) != 0) _exit(1);
+            partial_file second, third; /* of several that are open, all go */
+            if (!partial_open(&second, other, &error) || !partial_open(&third, done, &error)) _exit(1);
+            partial_drop(&third);
+            if (files_in_folder() != 2) _exit(3);
             raise(signals[i]);
             _exit(2);
         }
@@ -395,6 +401,34 @@ static void test_interruptions_leave_nothing(void **state)
         assert_true(WIFSIGNALED(status) && WTERMSIG(status) == signals[i]);
         assert_int_equal(files_in_folder(), 0);
     }
+}
+
+/* A few at once, and each is a file of its own; one too many is refused, and costs none of the others anything. */
+static void test_several_at_once(void **state)
+{
+    (void)state;
+    partial_file files[64];
+    image_error error;
+    char path[128], name[32];
+    int count = 0;
+    for (bool good = true; good && count < 64; count += good) {
+        snprintf(name, sizeof name, "several%d", count);
+        path_in_folder(path, name);
+        good = partial_open(&files[count], path, &error);
+    }
+    assert_true(count >= 2 && count < 64);
+    assert_non_null(strstr(error.text, "too many"));
+    assert_int_equal(files_in_folder(), count);
+    for (int i = 0; i < count; i += 2) {
+        partial_drop(&files[i]);
+    }
+    for (int i = 1; i < count; i += 2) {
+        assert_true(partial_keep(&files[i], &error));
+        snprintf(name, sizeof name, "several%d", i);
+        path_in_folder(path, name);
+        assert_int_equal(remove(path), 0);
+    }
+    assert_int_equal(files_in_folder(), 0);
 }
 
 /* And the program's own answer is as before when the file is done with. */
@@ -410,6 +444,10 @@ static void test_ignored_signals_stay_ignored(void **state)
         signal(SIGHUP, SIG_IGN);
         signal(SIGINT, SIG_DFL);
         if (!partial_open(&file, path, &error)) _exit(1);
+        partial_file second;
+        if (!partial_open(&second, path, &error)) _exit(1);
+        partial_drop(&second);
+        if (signal(SIGXFSZ, SIG_IGN) != SIG_IGN) _exit(3); /* the first is still guarded */
         raise(SIGHUP);
         partial_drop(&file);
         bool restored = signal(SIGINT, SIG_DFL) == SIG_DFL && signal(SIGXFSZ, SIG_DFL) == SIG_DFL;
@@ -466,6 +504,7 @@ int main(void)
         cmocka_unit_test(test_what_cannot_be_written_is_told),
         cmocka_unit_test(test_a_dropped_file_leaves_the_old_one),
         cmocka_unit_test(test_interruptions_leave_nothing),
+        cmocka_unit_test(test_several_at_once),
         cmocka_unit_test(test_ignored_signals_stay_ignored),
 #if LIMBER_HAS_STB
         cmocka_unit_test(test_a_file_larger_than_allowed_is_told),

@@ -288,25 +288,44 @@ static void test_plain_sums(void **state)
  * Rows
  */
 
-/* Runs a benchmark with its standard output in a file, and returns that. */
-static char *capture(const char *name, const bench_options *options, int *status)
+/* Standard output that goes into a file. */
+typedef struct redirection {
+    int saved, file;
+} redirection;
+
+static const char output_path[] = "test_bench.out";
+
+static redirection redirect(void)
 {
-    static const char path[] = "test_bench.out";
     fflush(stdout);
-    int saved = dup(STDOUT_FILENO), file = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
-    assert_true(saved >= 0 && file >= 0);
-    dup2(file, STDOUT_FILENO);
-    *status = bench_run(name, options);
+    redirection r = {dup(STDOUT_FILENO), open(output_path, O_RDWR | O_CREAT | O_TRUNC, 0600)};
+    assert_true(r.saved >= 0 && r.file >= 0);
+    dup2(r.file, STDOUT_FILENO);
+    return r;
+}
+
+/* What the file has, to be freed; standard output is what it was before. */
+static char *end_redirection(redirection r)
+{
     fflush(stdout);
-    dup2(saved, STDOUT_FILENO);
-    close(saved);
+    dup2(r.saved, STDOUT_FILENO);
+    close(r.saved);
+    int file = r.file;
     off_t size = lseek(file, 0, SEEK_END);
     char *bytes = calloc(1, (size_t)size + 1);
     assert_non_null(bytes);
     assert_int_equal(pread(file, bytes, (size_t)size, 0), size);
     close(file);
-    remove(path);
+    remove(output_path);
     return bytes;
+}
+
+/* Runs a benchmark and returns what it writes to standard output. */
+static char *capture(const char *name, const bench_options *options, int *status)
+{
+    redirection r = redirect();
+    *status = bench_run(name, options);
+    return end_redirection(r);
 }
 
 static void assert_string_key(const json_value *row, const char *key)
@@ -408,7 +427,14 @@ static void test_lattice_rows(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char name[40];
         snprintf(name, sizeof name, "\"case\":\"%s\"", cases[i]);
-        assert_int_equal(count_rows(bytes, name, "\"stage\":\"step\"", "\"w\":2,\"damping\":\"global\""), 2);
+        for (int w = 1; w <= 2; w++) {
+            static const char *const kinds[] = {"global", "regional"};
+            for (size_t kind = 0; kind < sizeof kinds / sizeof kinds[0]; kind++) {
+                char damping[48];
+                snprintf(damping, sizeof damping, "\"w\":%d,\"damping\":\"%s\"", w, kinds[kind]);
+                assert_int_equal(count_rows(bytes, name, "\"stage\":\"step\"", damping), 2);
+            }
+        }
         assert_true(count_rows(bytes, name, "\"stage\":\"sweep\"", "\"w\":1,\"damping\":\"none\"") >= 2);
     }
     for (int isa = LM_ISA_SCALAR; isa < LM_ISA_COUNT; isa++) {
@@ -423,6 +449,35 @@ static void test_lattice_rows(void **state)
     assert_true(count_rows(bytes, "\"case\":\"machine\"", "\"stage\":\"multiply-add\"", "\"unit\":\"GFLOP/s\"") >= 2);
     check_rows(bytes, "lattice", "step");
     free(bytes);
+}
+
+/* Rows are in the file as soon as they are written, and once. */
+static void test_rows_are_written_at_once(void **state)
+{
+    (void)state;
+    for (int json = 0; json <= 1; json++) {
+        bench_options options = {.json = json};
+        bench_report report = {.options = &options};
+        bench_samples samples = {0};
+        bench_samples_add(&samples, 3.0);
+        bench_row row = {.bench = "b", .name = "c", .variant = "plain", .stage = "s", .isa = "scalar", .particles = 1};
+        redirection r = redirect();
+        bench_report_add(&report, row, &samples);
+        bench_report_write(&report);
+        off_t after_one = lseek(r.file, 0, SEEK_END);
+        bench_report_add(&report, row, &samples);
+        bench_report_write(&report);
+        off_t after_two = lseek(r.file, 0, SEEK_END);
+        bool finished = bench_report_finish(&report);
+        off_t at_the_end = lseek(r.file, 0, SEEK_END);
+        char *bytes = end_redirection(r);
+        assert_true(finished);
+        assert_true(after_one > 0 && after_two > after_one);
+        assert_int_equal(at_the_end, after_two);
+        if (json) assert_int_equal(after_two, 2 * after_one);
+        free(bytes);
+        bench_samples_free(&samples);
+    }
 }
 
 static void test_table(void **state)
@@ -457,10 +512,19 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_samples),      cmocka_unit_test(test_judge),       cmocka_unit_test(test_plain_polar),
-        cmocka_unit_test(test_plain_step),   cmocka_unit_test(test_plain_floor), cmocka_unit_test(test_plain_lattice),
-        cmocka_unit_test(test_plain_sums),   cmocka_unit_test(test_polar_rows),  cmocka_unit_test(test_cluster_rows),
-        cmocka_unit_test(test_lattice_rows), cmocka_unit_test(test_table),       cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_samples),
+        cmocka_unit_test(test_judge),
+        cmocka_unit_test(test_plain_polar),
+        cmocka_unit_test(test_plain_step),
+        cmocka_unit_test(test_plain_floor),
+        cmocka_unit_test(test_plain_lattice),
+        cmocka_unit_test(test_plain_sums),
+        cmocka_unit_test(test_polar_rows),
+        cmocka_unit_test(test_cluster_rows),
+        cmocka_unit_test(test_lattice_rows),
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_rows_are_written_at_once),
     };
     return cmocka_run_group_tests_name("bench", tests, NULL, NULL);
 }
