@@ -4,6 +4,10 @@
  *
  * A lattice's regions can be handed to a body of clusters (lm_body_get_regions), whose slowest mode is known. How many steps
  * follow from it is in test_abuse.c.
+ *
+ * Hollow bodies with walls of one cell and narrow regions have other shapes to rest in, as a rubber ball rests turned inside
+ * out: clusters with the same regions and the double-precision reference end in the same ones. Those are not held to their
+ * rest shape but to what clusters make of the same states.
  */
 #include "test/support/support.h"
 
@@ -16,6 +20,15 @@
 #define HUGE_SCALE 1e6
 #define MOST_STEPS 12000.0
 #define SPACING 0.1f
+
+/* Shells with regions of up to this many steps are the thin ones. */
+#define THIN_WIDTH 2
+
+/* Of the size: noise on a state that is given to a lattice and to clusters. Exactly at a point all rotations are equally right,
+ * and only rounding, which differs between the two, would choose. */
+#define NOISE 1e-3
+
+#define AT_REST 1e-3 /* sizes a step */
 
 static uint32_t case_count = 200, first_case = 0;
 
@@ -48,6 +61,7 @@ static const char *const mangled_names[MANGLED_COUNT] = {"random", "flat", "line
 typedef struct specimen {
     uint32_t index, width, count;
     form_kind form;
+    bool thin; /* a shell with narrow regions */
     mangled_kind mangled;
     lm_material material;
     lm_body_id body;
@@ -169,15 +183,20 @@ static void mangle(lm_world *world, const specimen *s, random_state *random, boo
     free(v);
 }
 
-static void make_specimen(lm_world *world, uint32_t index, specimen *s)
+/* With `thin` a thin shell; else what is to recover is none. */
+static void make_specimen(lm_world *world, uint32_t index, bool thin, specimen *s)
 {
     random_state random = {index};
     memset(s, 0, sizeof *s);
-    bool recoverable = index % 2 == 0;
+    bool recoverable = thin || index % 2 == 0;
     s->index = index;
+    s->thin = thin;
     s->form = (form_kind)random_below(&random, recoverable ? FORM_HOLES : FORM_COUNT);
+    if (thin) s->form = FORM_SHELL;
     s->mangled = (mangled_kind)random_below(&random, MANGLED_COUNT);
     s->width = 1 + random_below(&random, recoverable ? 4 : 8);
+    if (thin) s->width = 1 + s->width % THIN_WIDTH;
+    if (!thin && recoverable && s->form == FORM_SHELL && s->width <= THIN_WIDTH) s->width += THIN_WIDTH;
     s->material = lm_material_default();
     s->material.mode = random_below(&random, 2) ? LM_MODE_LINEAR : LM_MODE_RIGID;
     s->material.stiffness = LM_STIFFNESS_ALPHA;
@@ -214,10 +233,8 @@ static void report(const specimen *s, const char *what, double value)
 
 typedef struct tally {
     uint32_t cases, infinite, gained;
-    uint32_t waited, nudged, elsewhere,
-        lost; /* that must recover; held up by a symmetry; in another shape, as clusters are
-                                               * or alone */
-    uint32_t hollow, hollow_elsewhere;
+    uint32_t waited, nudged;  /* that must recover; held up by a symmetry */
+    uint32_t elsewhere, lost; /* in another shape, as clusters are, or alone */
     uint32_t by_form[FORM_COUNT], by_mangled[MANGLED_COUNT], by_width[9];
     double longest, worst, gain;
 } tally;
@@ -254,7 +271,7 @@ static double residual_after_nudge(const lm_world *world, const specimen *s)
         x[i] = to_float(ref_add(to_double(x[i]), random_in_cube(&random, 1e-5 * s->size)));
     lm_world *other = make_world(0.0);
     specimen again;
-    make_specimen(other, s->index, &again);
+    make_specimen(other, s->index, s->thin, &again);
     assert_ok(lm_body_set_state(other, again.body, lm_dvec3_zero(), x, v));
     for (uint32_t step = 0; step < s->steps; step++) assert_ok(lm_world_step(other, FRAME));
     double left = deformation(other, again.body) / s->size;
@@ -264,55 +281,85 @@ static double residual_after_nudge(const lm_world *world, const specimen *s)
     return left;
 }
 
-/* What clusters with the same regions make of the same state. */
-static double residual_of_twin(const specimen *s)
+/* The fastest particle of a body, in sizes a step, seen from its centre of mass. */
+static double still_moving(const lm_world *world, const specimen *s)
 {
-    lm_world *world = make_world(0.0), *other = make_world(0.0);
-    specimen again;
-    make_specimen(world, s->index, &again);
-    lm_body_id twin = make_twin(world, &again, other);
-    lm_vec3 *x = calloc(s->count, sizeof *x);
-    lm_body_info info;
-    assert_ok(lm_body_get_info(world, again.body, &info));
-    assert_ok(lm_body_get_positions(world, again.body, info.centre, x)); /* near it nothing is rounded */
-    assert_ok(lm_body_set_state(other, twin, lm_dvec3_zero(), x, NULL));
-    for (uint32_t step = 0; step < s->steps; step++) assert_ok(lm_world_step(other, FRAME));
-    double left = deformation(other, twin) / s->size;
-    lm_world_destroy(world);
-    lm_world_destroy(other);
-    free(x);
-    return left;
+    body_state now = state_read(world, s->body, lm_dvec3_zero());
+    motion m = motion_of(&now);
+    double fastest = 0.0;
+    for (uint32_t i = 0; i < now.count; i++)
+        fastest = fmax(fastest, ref_length(ref_sub(now.v[i], ref_scale(1.0 / m.mass, m.momentum))));
+    state_free(&now);
+    return m.finite ? fastest * FRAME / s->size : INFINITY;
 }
 
-/* Small regions have other shapes to rest in, as a rubber ball rests turned inside out: hollow bodies with walls as thin as
- * their regions often, others hardly ever. Clusters with the same regions then do so too, from the same state; but from a
- * point or a grain of dust a hollow body goes either way. All of them are counted, and must be few. */
+/* The specimen and clusters with its regions, both from its first state with the same noise. */
+typedef struct pair {
+    double lattice, twin; /* how far from the rest shape after the specimen's steps, in sizes */
+    double moving;        /* the lattice, at the latest after ten times as many, if asked for */
+} pair;
+
+static pair run_pair(uint32_t index, bool thin, uint64_t seed, bool wait)
+{
+    lm_world *world = make_world(0.0), *other = make_world(0.0);
+    specimen s;
+    make_specimen(world, index, thin, &s);
+    lm_body_id twin = make_twin(world, &s, other);
+    lm_vec3 *x = calloc(s.count, sizeof *x), *v = calloc(s.count, sizeof *v);
+    lm_body_info info;
+    assert_ok(lm_body_get_info(world, s.body, &info));
+    assert_ok(lm_body_get_positions(world, s.body, info.centre, x)); /* near it nothing is rounded */
+    random_state random = {seed};
+    for (uint32_t i = 0; i < s.count; i++)
+        x[i] = to_float(ref_add(to_double(x[i]), random_in_cube(&random, NOISE * s.size)));
+    assert_ok(lm_body_set_state(world, s.body, lm_dvec3_zero(), x, v));
+    assert_ok(lm_body_set_state(other, twin, lm_dvec3_zero(), x, v));
+    for (uint32_t step = 0; step < s.steps; step++) {
+        assert_ok(lm_world_step(world, FRAME));
+        assert_ok(lm_world_step(other, FRAME));
+    }
+    pair both = {deformation(world, s.body) / s.size, deformation(other, twin) / s.size, 0.0};
+    for (int again = 0; wait && again < 10; again++) { /* other shapes may have slower modes */
+        both.moving = still_moving(world, &s);
+        if (both.moving < AT_REST) break;
+        for (uint32_t step = 0; step < s.steps; step++) assert_ok(lm_world_step(world, FRAME));
+    }
+    free(x);
+    free(v);
+    lm_world_destroy(world);
+    lm_world_destroy(other);
+    return both;
+}
+
+/* Whether clusters rest in another shape too. From a grain of dust the way home is chaotic: they get five tries. */
+static bool twin_is_lost_too(const specimen *s)
+{
+    for (uint64_t seed = 1; seed <= 5; seed++)
+        if (!(run_pair(s->index, s->thin, seed, false).twin < 0.01)) return true;
+    return false;
+}
+
 static void check_recovered(specimen *s, lm_world *world, tally *t)
 {
     double left = deformation(world, s->body) / s->size;
-    bool hollow = s->form == FORM_SHELL && s->width == 1;
     t->longest = fmax(t->longest, s->steps);
     t->by_form[s->form]++;
     t->by_mangled[s->mangled]++;
     t->by_width[s->width]++;
-    if (!(left < 0.01) && !hollow &&
-        (s->mangled == MANGLED_FLAT || s->mangled == MANGLED_LINE || s->mangled == MANGLED_POINT ||
-         s->mangled == MANGLED_MIRROR)) {
+    t->waited++;
+    if (!(left < 0.01) && (s->mangled == MANGLED_FLAT || s->mangled == MANGLED_LINE || s->mangled == MANGLED_POINT ||
+                           s->mangled == MANGLED_MIRROR)) {
         double nudged = residual_after_nudge(world, s);
         t->nudged += nudged < 0.01;
         left = nudged < 0.01 ? nudged : left;
     }
-    t->waited += !hollow;
-    t->hollow += hollow;
     if (left < 0.01) {
         t->worst = fmax(t->worst, left);
-    } else if (hollow) {
-        t->hollow_elsewhere++;
-    } else if (residual_of_twin(s) < 0.01) {
+    } else if (twin_is_lost_too(s)) {
+        t->elsewhere++;
+    } else {
         report(s, "not itself again, off by", left);
         t->lost++;
-    } else {
-        t->elsewhere++;
     }
 }
 
@@ -320,7 +367,7 @@ static void abuse(uint32_t index, tally *t)
 {
     lm_world *world = make_world(0.0);
     specimen s;
-    make_specimen(world, index, &s);
+    make_specimen(world, index, false, &s);
     double kinetic, most = energy_of(world, &s, &kinetic), largest = 0.0;
     uint32_t last = s.steps > FINITE_STEPS ? s.steps : FINITE_STEPS;
     for (uint32_t step = 1; step <= last; step++) {
@@ -352,8 +399,8 @@ static void mangled_lattices_stay_finite_and_recover(void **context)
     for (uint32_t n = 0; n < case_count; n++) abuse(first_case + n, &t);
     print_message(
         "%u cases, %u waited for (at most %.0f steps, %u nudged, %u in another shape): largest residual %.3g, "
-        "energy at most %.3g; %u of %u hollow ones in another shape\n",
-        t.cases, t.waited, t.longest, t.nudged, t.elsewhere, t.worst, t.gain, t.hollow_elsewhere, t.hollow);
+        "energy at most %.3g\n",
+        t.cases, t.waited, t.longest, t.nudged, t.elsewhere, t.worst, t.gain);
     for (int k = 0; k < FORM_COUNT; k++) print_message("  %s %u", form_names[k], t.by_form[k]);
     for (int k = 0; k < MANGLED_COUNT; k++) print_message("  %s %u", mangled_names[k], t.by_mangled[k]);
     for (int k = 1; k <= 4; k++) print_message("  w=%d %u", k, t.by_width[k]);
@@ -362,10 +409,35 @@ static void mangled_lattices_stay_finite_and_recover(void **context)
     assert_int_equal(t.gained, 0);
     assert_int_equal(t.lost, 0);
     assert_true(t.waited >= t.cases / 4);
-    assert_true(t.nudged * 100 <= t.waited);
-    assert_true(t.elsewhere * 100 <= t.waited);
-    assert_true(t.hollow_elsewhere * 2 <= t.hollow);
+    assert_true(t.nudged <= 2 + t.waited / 100);
+    assert_true(t.elsewhere <= 2 + t.waited / 100);
     for (int k = 0; k < FORM_HOLES; k++) assert_true(t.by_form[k] > 0);
+}
+
+/* If both go by the same odds, a case in which only one of them rests in another shape is as often the lattice's as the
+ * clusters': the difference has a standard deviation of the root of the number of such cases. Three of them are allowed;
+ * and most lattices must do what the clusters do, or the comparison says nothing. */
+static void thin_shells_return_as_often_as_clusters(void **context)
+{
+    (void)context;
+    uint32_t cases = case_count / 5, lattice = 0, twin = 0, only_lattice = 0, only_twin = 0;
+    double moving = 0.0;
+    for (uint32_t n = 0; n < cases; n++) {
+        pair both = run_pair(first_case + n, true, first_case + n, true);
+        bool here = !(both.lattice < 0.01), there = !(both.twin < 0.01);
+        lattice += here;
+        twin += there;
+        only_lattice += here && !there;
+        only_twin += there && !here;
+        moving = fmax(moving, both.moving);
+    }
+    print_message(
+        "%u thin shells: %u in another shape, %u of the clusters; %u and %u alone; at most %.2g sizes a step\n", cases,
+        lattice, twin, only_lattice, only_twin, moving);
+    assert_true((double)only_lattice - (double)only_twin <= 3.0 * sqrt((double)(only_lattice + only_twin)));
+    assert_true((only_lattice + only_twin) * 4 <= cases);
+    assert_true(twin < cases); /* some must return, or nothing was compared */
+    assert_at_most(moving, AT_REST);
 }
 
 /* The number of cases may be given, and the first one. */
@@ -375,6 +447,7 @@ int main(int argc, char **argv)
     if (argc > 2) first_case = (uint32_t)strtoul(argv[2], NULL, 10);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mangled_lattices_stay_finite_and_recover),
+        cmocka_unit_test(thin_shells_return_as_often_as_clusters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
