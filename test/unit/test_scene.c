@@ -24,7 +24,7 @@
  * Help
  */
 
-static scene *open_text(const char *text, scene_error *error)
+static scene *read_text(const char *text, scene_error *error)
 {
     return scene_open_text("s.json", text, strlen(text), NULL, 0, error);
 }
@@ -43,7 +43,7 @@ static lm_world *make(scene *s)
 static scene *open_good(const char *text)
 {
     scene_error error;
-    scene *s = open_text(text, &error);
+    scene *s = read_text(text, &error);
     if (s == NULL) fail_msg("%s", error.text);
     return s;
 }
@@ -187,7 +187,7 @@ static void test_wrong_scenes_are_told_exactly(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof wrong_scenes / sizeof wrong_scenes[0]; i++) {
         scene_error error = {""};
-        assert_null(open_text(wrong_scenes[i].text, &error));
+        assert_null(read_text(wrong_scenes[i].text, &error));
         assert_string_equal(error.text, wrong_scenes[i].error);
     }
 }
@@ -241,7 +241,7 @@ static void test_deep_nesting_is_refused(void **state)
     memset(text + length, '[', 1000);
     text[length + 1000] = '\0';
     scene_error error;
-    assert_null(open_text(text, &error));
+    assert_null(read_text(text, &error));
     assert_string_equal(error.text, "s.json:1:88: JSON: nested too deep (expected at most 64 levels)");
 }
 
