@@ -569,7 +569,8 @@ static void test_cluster_makers(void **state)
         lm_body_info info;
         lm_body_get_info(world, scene_get_body(s, 0).id, &info);
         if (info.regions != cases[i].regions || info.memberships != cases[i].memberships) {
-            fail_msg("%s: %u regions, %u memberships", cases[i].body, info.regions, info.memberships);
+            fail_msg("%s: %u regions, %llu memberships", cases[i].body, info.regions,
+                     (unsigned long long)info.memberships);
         }
         lm_world_destroy(world);
         scene_close(s);
