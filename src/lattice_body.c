@@ -1,33 +1,18 @@
 /*
- * Bodies that are lattices: making them, their weights, and what a step needs to know of them as a whole.
+ * Bodies that are lattices: making them, equipping them for their material, and freeing them.
  */
 #include "base/guard.h"
 #include "body.h"
 #include "out/hash.h"
 #include "out/lattice_regions.h"
-#include "sample/lattice_mass.h"
 #include "step/lattice_motion.h"
 
 #include <string.h>
-
-/* A pinned particle weighs at most this many times the mean in the fit. More would make regions so slender that single
- * precision loses their other directions; a region is small, and this much holds it. */
-#define MOST_HELD 1000.0
-
-/* The frame follows the body when it is off by more than this, radians: it need not be exact, and as long as it stays what
- * it is, rounding stays the same too. */
-#define FRAME_TOLERANCE 1e-3
 
 /* Of a lattice, metres; and of its corners from the body's origin, in spacings. */
 #define LEAST_SPACING (double)1e-9f
 #define MOST_SPACING 1e6
 #define MOST_SPACINGS 4194304.0
-
-/* A part whose inertia (its determinant) is less than this share of the rest shape's has collapsed. */
-#define COLLAPSED 1e-2
-
-/* Masses that differ by less than this share are the same but for rounding. */
-#define SAME_MASS 1.5e-7
 
 uint32_t lmi_body_regions(const lmi_body *body)
 {
@@ -171,12 +156,6 @@ static void number_particles(lmi_body *body)
     }
 }
 
-static uint32_t part_of(const lmi_body *body, uint32_t place)
-{
-    const lmi_lattice *l = &body->lattice->shape;
-    return l->part ? l->part[place] : 0;
-}
-
 /* The first particle of each part; returns the part with most particles. `sums[0]` counts them. */
 static uint32_t start_parts(lmi_body *body)
 {
@@ -184,7 +163,7 @@ static uint32_t start_parts(lmi_body *body)
     uint32_t largest = 0;
     LMI_PARTICLES_EACH(body, n)
     {
-        lmi_lattice_part *mine = &part[part_of(body, n)];
+        lmi_lattice_part *mine = &part[lmi_lattice_part_of(body, n)];
         mine->reference = mine->sums[0] == 0.0 ? n : mine->reference;
         mine->sums[0] += 1.0;
     }
@@ -202,7 +181,7 @@ static void choose_samples(lmi_body *body, uint32_t part)
         double best = -INFINITY;
         LMI_PARTICLES_EACH(body, n)
         {
-            if (part_of(body, n) != part) {
+            if (lmi_lattice_part_of(body, n) != part) {
                 continue;
             }
             lm_vec3 p = body->rest[n];
@@ -213,107 +192,6 @@ static void choose_samples(lmi_body *body, uint32_t part)
             }
         }
     }
-}
-
-/* In units of the mean, after derive_masses. */
-static double relative_mass(const lmi_body *body, uint32_t n)
-{
-    return body->lattice->by_volume ? (double)body->v[(size_t)n * 4 + 3] : body->mass[n] / body->mean_mass;
-}
-
-/* xx yy zz xy yz zx of a symmetric matrix. */
-static double determinant_of(const double s[6])
-{
-    return s[0] * (s[1] * s[2] - s[4] * s[4]) - s[3] * (s[3] * s[2] - s[4] * s[5]) + s[5] * (s[3] * s[4] - s[1] * s[5]);
-}
-
-/* The determinants of the inertia of the parts at rest. */
-static void find_rest_inertia(lmi_body *body)
-{
-    lmi_lattice_body *lattice = body->lattice;
-    double s = lattice->shape.spacing;
-    enum { MASS, FIRST = 1, SECOND = 4 }; /* in lmi_lattice_part.sums: m, m r, m r r (xx yy zz xy yz zx) */
-    for (uint32_t n = 0; n < lattice->shape.part_count; n++) {
-        memset(lattice->part[n].sums, 0, sizeof lattice->part[n].sums);
-    }
-    LMI_PARTICLES_EACH(body, n)
-    {
-        int32_t corner[3];
-        double *to = lattice->part[part_of(body, n)].sums, m = relative_mass(body, n), r[3];
-        lmi_lattice_corner(&lattice->shape, n, corner);
-        to[MASS] += m;
-        for (int a = 0; a < 3; a++) {
-            r[a] = s * (corner[a] - lattice->middle[a]);
-            to[FIRST + a] += m * r[a];
-        }
-        for (int a = 0; a < 3; a++) {
-            to[SECOND + a] += m * r[a] * r[a];
-            to[SECOND + 3 + a] += m * r[a] * r[(a + 1) % 3];
-        }
-    }
-    for (uint32_t n = 0; n < lattice->shape.part_count; n++) {
-        const double *sums = lattice->part[n].sums;
-        double second[6], inertia[6];
-        for (int a = 0; a < 3; a++) {
-            second[a] = sums[SECOND + a] - sums[FIRST + a] * sums[FIRST + a] / sums[MASS];
-            second[3 + a] = sums[SECOND + 3 + a] - sums[FIRST + a] * sums[FIRST + (a + 1) % 3] / sums[MASS];
-        }
-        for (int a = 0; a < 3; a++) {
-            inertia[a] = second[(a + 1) % 3] + second[(a + 2) % 3];
-            inertia[3 + a] = -second[3 + a];
-        }
-        lattice->part[n].inertia = determinant_of(inertia);
-    }
-}
-
-/* Whether the masses are the volumes around the particles, but for a factor and rounding. Then their ratios are known
- * exactly, and alike in all bodies of one shape, whatever their size and density: such bodies can be stepped side by side
- * (step/herd.h). `volumes` takes them, in units of the mean. */
-static bool are_volumes(const lmi_body *body, float *volumes)
-{
-    double sum = 0.0;
-    lmi_lattice_volumes(&body->lattice->shape, volumes);
-    LMI_PARTICLES_EACH(body, n) { sum += volumes[n]; }
-    LMI_PARTICLES_EACH(body, n)
-    {
-        if (!(fabs(body->mass[n] - volumes[n] * (body->total_mass / sum)) <= SAME_MASS * body->mass[n])) {
-            return false;
-        }
-    }
-    LMI_PARTICLES_EACH(body, n) { volumes[n] = (float)(volumes[n] * (body->particle_count / sum)); }
-    return true;
-}
-
-/* What follows from the masses. False when out of memory. */
-static bool derive_masses(lm_world *world, lmi_body *body)
-{
-    lmi_lattice_body *lattice = body->lattice;
-    float *volumes = lmi_allocate(&world->memory, body->place_count, sizeof *volumes);
-    double middle[3] = {0}, sum = 0.0;
-    if (!volumes) {
-        return false;
-    }
-    body->total_mass = 0.0;
-    LMI_PARTICLES_EACH(body, n) { body->total_mass += body->mass[n]; }
-    body->mean_mass = body->total_mass / body->particle_count;
-    lattice->by_volume = are_volumes(body, volumes);
-    LMI_PARTICLES_EACH(body, n)
-    {
-        int32_t corner[3];
-        double mass = lattice->by_volume ? volumes[n] : body->mass[n];
-        lmi_lattice_corner(&lattice->shape, n, corner);
-        sum += mass;
-        for (int a = 0; a < 3; a++) {
-            middle[a] += corner[a] * mass;
-        }
-        body->v[(size_t)n * 4 + 3] = lattice->by_volume ? volumes[n] : (float)(mass / body->mean_mass);
-    }
-    for (int a = 0; a < 3; a++) {
-        lattice->middle[a] = (float)(middle[a] / sum);
-    }
-    find_rest_inertia(body);
-    lmi_release(&world->memory, volumes, body->place_count, sizeof *volumes);
-    return true;
 }
 
 static size_t sums_count(const lmi_lattice *l) { return 2 * (size_t)lmi_lattice_slab_parts(l, l->slab_count); }
@@ -402,13 +280,6 @@ bool lmi_lattice_body_allocate_extras(lm_world *world, lmi_body *body, const lm_
     return true;
 }
 
-static lmi_lattice_wants wants_of(const lm_material *material, bool plastic)
-{
-    lmi_lattice_wants wants = {material->mode == LM_MODE_LINEAR,
-                               plastic || material->damping_kind == LM_DAMPING_REGIONAL};
-    return wants;
-}
-
 bool lmi_lattice_body_equip(lm_world *world, lmi_body *body, const lm_material *material)
 {
     lmi_lattice_body *lattice = body->lattice;
@@ -420,7 +291,8 @@ bool lmi_lattice_body_equip(lm_world *world, lmi_body *body, const lm_material *
     }
     body->material = *material;
     body->plastic_material = was_plastic || material->yield > 0.0f;
-    lmi_lattice_wants old = wants_of(&before, was_plastic), now = wants_of(material, body->plastic_material);
+    lmi_lattice_wants old = lmi_lattice_wants_of(&before, was_plastic),
+                      now = lmi_lattice_wants_of(material, body->plastic_material);
     bool ok = (old.stretch == now.stretch && old.affine == now.affine) || lmi_body_update_pinned(world, body);
     body->material = before;
     body->plastic_material = was_plastic;
@@ -483,7 +355,7 @@ static void find_flowed(lmi_body *body)
 bool lmi_lattice_body_revive(lm_world *world, lmi_body *body, const bool *held)
 {
     find_flowed(body);
-    return derive_masses(world, body) && lmi_lattice_body_weigh(world, body, held);
+    return lmi_lattice_body_derive_masses(world, body) && lmi_lattice_body_weigh(world, body, held);
 }
 
 /* From the lattice's axes to the body's, then to the world's. */
@@ -499,45 +371,9 @@ static void start_frame(lmi_body *body, const lm_body_def *def)
 }
 
 /* The masses of the particles; shares are made in body->mass before they are scaled. */
-static lm_result spread_mass(lm_world *world, lmi_body *body, const lm_body_def *def)
-{
-    const lmi_lattice *l = &body->lattice->shape;
-    const lm_lattice *from = &def->lattice;
-    const char *fault = def->masses ? lmi_body_mass_fault(def->masses, body->particle_count) : NULL;
-    double sum = 0.0, least = INFINITY;
-    if (fault) {
-        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_create: %s", fault);
-    }
-    lmi_lattice_volumes(l, body->mass);
-    LMI_PARTICLES_EACH(body, n)
-    {
-        body->mass[n] = def->masses                           ? def->masses[body->order[n]]
-                        : from->mass == LM_LATTICE_MASS_EQUAL ? 1.0f
-                                                              : body->mass[n];
-    }
-    if (def->masses) {
-        return LM_OK;
-    }
-    if (from->vertex_masses && !lmi_lattice_multiply_nearest(&world->memory, l, from->vertices, from->vertex_masses,
-                                                             from->vertex_count, body->mass)) {
-        return lmi_fail(world, LM_ERROR_MEMORY, "lm_body_create: out of memory");
-    }
-    LMI_PARTICLES_EACH(body, n)
-    {
-        sum += body->mass[n];
-        least = fmin(least, body->mass[n]);
-    }
-    if (!(least * body->particle_count >= 1e-9 * sum)) {
-        return lmi_fail(world, LM_ERROR_ARGUMENT,
-                        "lm_body_create: with these vertex_masses a particle is below 1e-9 of the mean mass");
-    }
-    LMI_PARTICLES_EACH(body, n) { body->mass[n] = (float)(body->mass[n] * (def->mass / sum)); }
-    return LM_OK;
-}
-
 static lm_result fill(lm_world *world, lmi_body *body, const lm_body_def *def)
 {
-    lm_result result = spread_mass(world, body, def);
+    lm_result result = lmi_lattice_body_spread_mass(world, body, def);
     if (result != LM_OK) {
         return result;
     }
@@ -546,7 +382,7 @@ static lm_result fill(lm_world *world, lmi_body *body, const lm_body_def *def)
     body->contact_radius = def->contact_radius;
     body->user_data = def->user_data;
     body->lattice->width_metres = def->lattice.width_metres;
-    if (!derive_masses(world, body)) {
+    if (!lmi_lattice_body_derive_masses(world, body)) {
         return lmi_fail(world, LM_ERROR_MEMORY, "lm_body_create: out of memory");
     }
     start_frame(body, def);
@@ -603,119 +439,5 @@ void lmi_lattice_body_free(lm_world *world, lmi_body *body)
         lmi_lattice_free(&world->memory, &body->lattice->shape);
         lmi_release(&world->memory, body->lattice, 1, sizeof *body->lattice);
         body->lattice = NULL;
-    }
-}
-
-bool lmi_lattice_body_weigh(lm_world *world, lmi_body *body, const bool *held)
-{
-    lmi_lattice *l = &body->lattice->shape;
-    double *weights = lmi_allocate(&world->memory, body->place_count, sizeof *weights);
-    float *shares = lmi_allocate(&world->memory, body->stiffness ? body->place_count : 0, sizeof *shares);
-    bool ok = weights && shares;
-    if (ok && body->stiffness) {
-        lmi_lattice_stiffness_by_place(body, shares);
-    }
-    for (uint32_t n = 0; ok && n < body->place_count; n++) {
-        if (body->order[n] == LMI_NONE) {
-            continue;
-        }
-        double mass = relative_mass(body, n), most = fmin(MOST_HELD, body->total_mass / body->mean_mass);
-        mass = held && held[n] ? fmax(mass, most) : mass;
-        weights[n] = (double)(float)(mass / l->degree[n]);
-    }
-    ok = ok && lmi_lattice_weigh(&world->memory, l, weights, body->stiffness ? shares : NULL,
-                                 wants_of(&body->material, body->plastic_material));
-    if (ok) {
-        LMI_PARTICLES_EACH(body, n) { body->x[(size_t)n * 4 + 3] = (float)weights[n]; }
-    }
-    lmi_release(&world->memory, weights, body->place_count, sizeof *weights);
-    lmi_release(&world->memory, shares, body->stiffness ? body->place_count : 0, sizeof *shares);
-    return ok;
-}
-
-/* --- the body as a whole --- */
-
-/* Turns the frame after the body, when it is off by more than a little: one step of the rotation that brings the rest
- * positions of the samples nearest to where they are (Müller et al. 2016). */
-static void follow_frame(lmi_body *body)
-{
-    lmi_lattice_body *lattice = body->lattice;
-    double s = lattice->shape.spacing, along = 1e-30;
-    lm_dvec3 mean = lm_dvec3_zero(), rest_mean = mean, turn = mean, rest[LMI_LATTICE_SAMPLES], at[LMI_LATTICE_SAMPLES];
-    for (int k = 0; k < LMI_LATTICE_SAMPLES; k++) {
-        const float *x = body->x + (size_t)lattice->samples[k] * 4;
-        int32_t corner[3];
-        lmi_lattice_corner(&lattice->shape, lattice->samples[k], corner);
-        at[k] = dvec(x[0], x[1], x[2]);
-        rest[k] = dmat_apply(&lattice->frame, dvec(s * corner[0], s * corner[1], s * corner[2]));
-        mean = dvec_add(mean, dvec_scale(at[k], 1.0 / LMI_LATTICE_SAMPLES));
-        rest_mean = dvec_add(rest_mean, dvec_scale(rest[k], 1.0 / LMI_LATTICE_SAMPLES));
-    }
-    for (int k = 0; k < LMI_LATTICE_SAMPLES; k++) {
-        lm_dvec3 r = dvec_sub(rest[k], rest_mean), p = dvec_sub(at[k], mean);
-        turn = dvec_add(turn, dvec_cross(r, p));
-        along += fabs(dvec_dot(r, p));
-    }
-    turn = dvec_scale(turn, 1.0 / along);
-    if (!(dvec_length(turn) > FRAME_TOLERANCE)) {
-        return;
-    }
-    dmat3 by = dmat_from_rotation_vector(dvec_limit(turn, 1.0)), next = dmat_multiply(&by, &lattice->frame);
-    lm_quat q = quat_from_dmat(&next); /* so that rounding does not shear the frame over the hours */
-    lattice->frame = dmat_from_quat(q);
-}
-
-bool lmi_lattice_is_collapsed(const lmi_body *body)
-{
-    const lmi_lattice_body *lattice = body->lattice;
-    for (uint32_t n = 0; n < lattice->shape.part_count; n++) {
-        const lmi_lattice_part *part = &lattice->part[n];
-        if (!(determinant_of(part->motion.inertia) >= COLLAPSED * part->inertia)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-void lmi_lattice_prepare(const lmi_step *step, lmi_body *body)
-{
-    lmi_lattice_body *lattice = body->lattice;
-    lmi_lattice_step *to = &lattice->step;
-    double s = lattice->shape.spacing;
-    follow_frame(body);
-    memset(to, 0, sizeof *to);
-    to->lattice = &lattice->shape;
-    to->x = body->x;
-    to->v = body->v;
-    for (int i = 0; i < 9; i++) {
-        to->inverse[i] = (float)(lattice->frame.m[i % 3][i / 3] / s);
-        to->forward[i] = (float)(lattice->frame.m[i / 3][i % 3] * s);
-    }
-    memcpy(to->middle, lattice->middle, sizeof to->middle);
-    to->h = (float)step->h;
-    to->rate = (float)fmin(body->alpha / step->h, 1e30);
-    to->velocity = body->motion.velocity;
-    to->part = lattice->motion;
-    for (uint32_t n = 0; n < lattice->shape.part_count; n++) {
-        const lmi_motion *m = &lattice->part[n].motion;
-        lattice->motion[n] = (lmi_lattice_motion){m->centre, m->velocity, m->spin};
-    }
-    to->stretch = body->material.mode == LM_MODE_LINEAR;
-    to->beta = body->material.beta;
-    to->damping = body->damping_now;
-    if (body->damping_now > 0.0f && body->material.damping_kind == LM_DAMPING_REGIONAL) {
-        to->regional = true;
-        to->goal_rate = to->rate;
-        to->loss = body->damping_now;
-        to->velocity_moments = lattice->velocity_moments;
-        to->damping = 0.0f;
-        to->rate = 1.0f;
-    }
-    if (lattice->plastic.state) {
-        float yield = body->material.yield;
-        lattice->plastic.rates = (lmi_plastic_rates){body->flow, yield, body->material.max_plastic};
-        lattice->plastic.bound = lmi_yield_bound(yield);
-        lattice->plastic.watch = yield > 0.0f ? yield * yield : 3e38f;
-        to->plastic = &lattice->plastic;
     }
 }

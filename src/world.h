@@ -290,6 +290,27 @@ float *lmi_body_rotation(const lm_world *world, const lmi_body *body, uint32_t r
 /* Its lasting deformation, 6 floats `*stride` apart: xx yy zz xy yz zx in the rest axes. */
 float *lmi_body_plastic(const lm_world *world, const lmi_body *body, uint32_t region, uint32_t *stride);
 
+/* The connected part of a lattice that a particle belongs to. */
+static inline uint32_t lmi_lattice_part_of(const lmi_body *body, uint32_t place)
+{
+    const lmi_lattice *l = &body->lattice->shape;
+    return l->part ? l->part[place] : 0;
+}
+
+/* Which constants of regions a material wants. */
+static inline lmi_lattice_wants lmi_lattice_wants_of(const lm_material *material, bool plastic)
+{
+    lmi_lattice_wants wants = {material->mode == LM_MODE_LINEAR,
+                               plastic || material->damping_kind == LM_DAMPING_REGIONAL};
+    return wants;
+}
+
+/* lattice_weights.c: masses as the definition has them; what follows from masses (false when out of memory); and from them
+ * and pins the weights in fits (the same), `held` by place, or null. */
+lm_result lmi_lattice_body_spread_mass(lm_world *world, lmi_body *body, const lm_body_def *def);
+bool lmi_lattice_body_derive_masses(lm_world *world, lmi_body *body);
+bool lmi_lattice_body_weigh(lm_world *world, lmi_body *body, const bool *held);
+
 /* lattice_body.c */
 lm_result lmi_lattice_body_make(lm_world *world, lmi_body *body, const lm_body_def *def);
 /* The arrays of a body on these cells, with particles numbered; what a snapshot holds is still to come. */
@@ -298,7 +319,6 @@ lm_result lmi_lattice_body_allocate(lm_world *world, lmi_body *body, const lmi_v
 /* After masses, positions and pins were read: everything else. False when out of memory. */
 bool lmi_lattice_body_revive(lm_world *world, lmi_body *body, const bool *held);
 void lmi_lattice_body_free(lm_world *world, lmi_body *body);
-bool lmi_lattice_body_weigh(lm_world *world, lmi_body *body, const bool *held); /* `held` by place, or null */
 double
 lmi_lattice_body_pace(const lmi_body *body); /* frequency of a region as a share of the material's; 1 for clusters */
 const char *lmi_lattice_body_fault(const lm_material *material); /* why lattices cannot have such a material, or null */

@@ -81,4 +81,10 @@ bool lmi_pose_is_sound(lm_pose pose);
 static inline bool vec_is_finite(lm_vec3 a) { return isfinite(a.x) && isfinite(a.y) && isfinite(a.z); }
 static inline bool dvec_is_finite(lm_dvec3 a) { return isfinite(a.x) && isfinite(a.y) && isfinite(a.z); }
 
+/* The determinant of a symmetric matrix: xx yy zz xy yz zx. */
+static inline double lmi_symmetric_determinant(const double s[6])
+{
+    return s[0] * (s[1] * s[2] - s[4] * s[4]) - s[3] * (s[3] * s[2] - s[4] * s[5]) + s[5] * (s[3] * s[4] - s[1] * s[5]);
+}
+
 #endif
