@@ -167,6 +167,9 @@ static const char *def_fault(const lm_body_def *def)
     if (!(def->contact_radius >= 0.0f && def->contact_radius <= 1e6f)) {
         return "contact_radius must be 0 to 1e6 m";
     }
+    if ((unsigned)def->contact_points >= LM_CONTACT_COUNT) {
+        return "contact_points is not one of lm_contact_points";
+    }
     const char *fault = mass_fault(def);
     fault = fault ? fault : pose_fault(def);
     return fault ? fault : lmi_material_fault(&def->material);
@@ -211,6 +214,7 @@ void lmi_body_free(lm_world *world, lmi_body *body)
     }
     lmi_release(memory, body->home, (size_t)body->padded_count * 8, sizeof *body->home);
     lmi_skin_free(world, &body->skin);
+    lmi_touch_free(world, &body->touch);
     lmi_lattice_body_free(world, body);
     memset(body, 0, sizeof *body);
 }
@@ -350,6 +354,7 @@ static lm_result fill_body(lm_world *world, lmi_body *body, const lm_body_def *d
         body->material = def->material;
         body->plastic_material = def->material.yield > 0.0f;
         body->contact_radius = def->contact_radius;
+        body->contact_points = def->contact_points;
         body->user_data = def->user_data;
         derive_weights(body, NULL);
         make_regions(body, weights);
@@ -556,6 +561,21 @@ bool lmi_body_update_pinned(lm_world *world, lmi_body *body)
     return ok;
 }
 
+/* Touch points from their rest positions, which are all that a snapshot has of them. */
+static bool revive_touch(lm_world *world, lmi_body *body)
+{
+    lmi_touch made;
+    if (body->touch.count == 0) {
+        return true;
+    }
+    bool ok = lmi_touch_embed(world, body, body->touch.rest, body->touch.count, &made);
+    if (ok) {
+        lmi_touch_free(world, &body->touch);
+        body->touch = made;
+    }
+    return ok;
+}
+
 bool lmi_body_revive(lm_world *world, lmi_body *body)
 {
     float *weights = lmi_allocate(&world->memory, body->place_count, sizeof *weights);
@@ -569,6 +589,7 @@ bool lmi_body_revive(lm_world *world, lmi_body *body)
             derive_weights(body, held);
             make_regions(body, weights);
         }
+        ok = ok && revive_touch(world, body);
         body->shape_hash = lmi_hash_shape(body);
     }
     lmi_release(&world->memory, weights, body->place_count, sizeof *weights);

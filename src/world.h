@@ -15,6 +15,7 @@
 #include "limber/limber.h"
 #include "sample/lattice.h"
 #include "sample/region.h"
+#include "sample/touch.h"
 #include "step/kernels.h"
 #include "step/pack.h"
 
@@ -90,6 +91,8 @@ typedef struct lmi_body {
     double mean_mass; /* the unit of the masses in lanes */
     double rest_size; /* the diagonal of the rest shape's bounding box, metres */
     float contact_radius;
+    lm_contact_points contact_points; /* what touches, as the definition wished */
+    lmi_touch touch;
     lm_material material;
     uint64_t user_data;
     lmi_skin skin;

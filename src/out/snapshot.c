@@ -225,6 +225,22 @@ static void visit_lattice(archive *a, lmi_body *body)
     refuse_if(a, !is_rotation(&lattice->frame));
 }
 
+/* Where the touch points are in the rest pose; what they ride on follows from that. */
+static void visit_touch(archive *a, lm_world *world, lmi_body *body)
+{
+    lmi_touch *touch = &body->touch;
+    VISIT_ENUM(a, body->contact_points, LM_CONTACT_COUNT);
+    visit_count(a, &touch->count, 12);
+    if (a->mode == LOAD && ok(a)) {
+        touch->rest = lmi_allocate(&world->memory, touch->count, sizeof *touch->rest);
+        a->out_of_memory = !touch->rest;
+    }
+    for (uint32_t n = 0; n < touch->count && ok(a); n++) {
+        visit_vec3(a, &touch->rest[n]);
+        refuse_if(a, !is_near(touch->rest[n]));
+    }
+}
+
 /* All of a body but its counts, once there is room for it. */
 static void visit_rest_of_body(archive *a, lm_world *world, lmi_body *body)
 {
@@ -250,6 +266,7 @@ static void visit_rest_of_body(archive *a, lm_world *world, lmi_body *body)
     visit_u32(a, &body->first_drag);
     visit_u32(a, &body->first_force);
     visit_skin(a, world, body);
+    visit_touch(a, world, body);
 }
 
 static void visit_body(archive *a, lm_world *world, lmi_body *body)

@@ -1,23 +1,36 @@
 /*
  * Contact: drags, then colliders in the order of their slots, then pins, which have the last word.
  *
- * A particle deeper inside a collider than its contact radius allows is put back on the surface, and its velocity
- * relative to the surface is corrected there and then:
+ * What touches is the particles or, where a body has them, the points on its surface (sample/touch.h). A point deeper
+ * inside a collider than the contact radius allows is put back on the surface, and its velocity relative to the surface is
+ * corrected there and then:
  *
  *   x += depth n
  *   v_n < 0:   v += -(1 + e) v_n n,   and tangential velocity is reduced by at most friction times that change
+ *              x += h times the change of tangential velocity: the way that friction takes back
+ *
+ * Without the last line a body at rest on a slope would creep down it by g h² sin(slope) in every substep. Points that
+ * move further in a substep than a collider is thick are swept along their way, so that they do not pass through it.
  *
  * Reads and writes positions and velocities, counts contacts and the impulse given. Restitution acts above a speed only,
  * so that what lies still stays still. Coulomb's law on velocities does not depend on the length of the substep.
  *
- * Deterministic because particles do not see each other.
+ * Contacts are found in lanes. Free particles answer in lanes too, since they do not see each other; points that share
+ * particles, and bodies that answer as a whole, do so one after the other (solve.h).
  */
 #include "step/kernel_names.h"
 #include "step/motion.h"
+#include "step/solve.h"
 #include "world.h"
 
 /* Approach speeds below this do not bounce, m/s. */
-#define BOUNCE_SPEED 0.5f
+#define BOUNCE_SPEED ((float)LMI_BOUNCE_SPEED)
+
+/* Steps of a sweep along the way of a fast point; each goes as far as nothing can be in the way. */
+#define SWEEP_STEPS 96
+
+/* Times through the contacts of a body, at most. */
+#define SWEEPS 40
 
 /* A collider in a body's coordinates. */
 typedef struct lanes_surface {
@@ -25,9 +38,21 @@ typedef struct lanes_surface {
     vf position[3], axes[9];             /* columns of axes: the collider's own axes */
     vf velocity[3], spin[3], pivot[3];   /* of the surface */
     vf friction, bounce, radius, margin; /* margin: the body's contact radius */
+    vf h;                                /* of the substep, seconds */
+    bool swept;                          /* it may be thinner than points move in a substep */
+    float thickness;                     /* half of it */
 } lanes_surface;
 
-static lanes_surface prepare(const lmi_surface *s, const lmi_body *body)
+/* Half the thickness of a collider; what lies below a plane has no end. */
+static float half_thickness(const lmi_surface *s)
+{
+    if (s->shape == LM_SHAPE_BOX) {
+        return fminf(s->half_extents.x, fminf(s->half_extents.y, s->half_extents.z));
+    }
+    return s->shape == LM_SHAPE_PLANE ? INFINITY : s->radius;
+}
+
+static lanes_surface prepare(const lmi_surface *s, const lmi_body *body, double h)
 {
     lm_vec3 at = vec_from(dvec_limit(dvec_sub(s->position, body->origin), LM_MAX_COORDINATE));
     lm_vec3 pivot = vec_from(dvec_limit(dvec_sub(s->pivot, body->origin), LM_MAX_COORDINATE));
@@ -41,7 +66,10 @@ static lanes_surface prepare(const lmi_surface *s, const lmi_body *body)
                          .friction = vf_set1(sqrtf(s->friction * body->material.friction)),
                          .bounce = vf_set1(bounce),
                          .radius = vf_set1(s->radius),
-                         .margin = vf_set1(body->contact_radius)};
+                         .margin = vf_set1(body->contact_radius),
+                         .h = vf_set1((float)h),
+                         .swept = s->shape != LM_SHAPE_PLANE,
+                         .thickness = half_thickness(s)};
     for (int i = 0; i < 9; i++) {
         out.axes[i] = vf_set1((float)s->rotation.m[i / 3][i % 3]);
     }
@@ -132,19 +160,66 @@ static inline vf distance(const lanes_surface *s, const vf x[3], vf n[3])
     return value;
 }
 
+/* The velocity of the surface at x. */
+static inline void velocity_there(const lanes_surface *s, const vf x[3], vf u[3])
+{
+    vf r[3] = {x[0] - s->pivot[0], x[1] - s->pivot[1], x[2] - s->pivot[2]};
+    u[0] = s->velocity[0] + (s->spin[1] * r[2] - s->spin[2] * r[1]);
+    u[1] = s->velocity[1] + (s->spin[2] * r[0] - s->spin[0] * r[2]);
+    u[2] = s->velocity[2] + (s->spin[0] * r[1] - s->spin[1] * r[0]);
+}
+
+/* Points that came to x at velocity v and met the collider on their way: their depth below the plane that touches it where
+ * they did, and its normal. Others keep theirs. The distance of the start says how far nothing can be in the way, and so
+ * on from there. */
+static void sweep(const lanes_surface *s, const vf x[3], const vf v[3], vf *depth, vf n[3])
+{
+    const vf zero = vf_set1(0.0f), one = vf_set1(1.0f), near = vf_set1(1e-5f * s->thickness);
+    vf surface[3], way[3], at[3], normal[3];
+    velocity_there(s, x, surface);
+    for (int i = 0; i < 3; i++) {
+        way[i] = s->h * (v[i] - surface[i]);
+        at[i] = x[i] - way[i];
+    }
+    vf length = length3(way), t = zero;
+    vm fast = vf_lt(vf_set1(s->thickness), length);
+    if (!vm_any(fast)) {
+        return;
+    }
+    /* From outside, or from where rounding has left it on the surface. */
+    vf left = distance(s, at, normal) - s->margin;
+    fast = vm_and(fast, vm_and(vf_lt(vf_set1(-0.1f * s->thickness), left), vf_lt(left - vf_min(*depth, zero), length)));
+    left = vf_max(left, near);
+    vm active = fast;
+    for (int k = 0; k < SWEEP_STEPS && vm_any(active); k++) {
+        t = vf_select(active, vf_min(t + left / length, one), t);
+        for (int i = 0; i < 3; i++) {
+            at[i] = x[i] - (one - t) * way[i];
+        }
+        left = distance(s, at, normal) - s->margin;
+        active = vm_and(active, vm_and(vf_lt(near, left), vf_lt(t, one)));
+    }
+    vm hit = vm_and(fast, vf_lt(left, vf_set1(1e-3f * s->thickness)));
+    vf below = ((at[0] - x[0]) * normal[0] + (at[1] - x[1]) * normal[1]) + (at[2] - x[2]) * normal[2];
+    *depth = vf_select(hit, below - left, *depth);
+    for (int i = 0; i < 3; i++) {
+        n[i] = vf_select(hit, normal[i], n[i]);
+    }
+}
+
 /* Corrects x and v of the lanes in `touching`, which are `depth` deep along n. */
 static inline void respond(const lanes_surface *s, vm touching, vf depth, const vf n[3], vf x[3], vf v[3])
 {
     const vf zero = vf_set1(0.0f), one = vf_set1(1.0f);
     const vf fast = vf_set1(LM_MAX_SPEED), far = vf_set1(LM_MAX_COORDINATE);
-    vf r[3], u[3];
+    vf surface[3], u[3];
     for (int i = 0; i < 3; i++) {
         x[i] = vf_select(touching, vf_clamp(x[i] + depth * n[i], zero - far, far), x[i]);
-        r[i] = x[i] - s->pivot[i];
     }
-    u[0] = v[0] - (s->velocity[0] + (s->spin[1] * r[2] - s->spin[2] * r[1]));
-    u[1] = v[1] - (s->velocity[1] + (s->spin[2] * r[0] - s->spin[0] * r[2]));
-    u[2] = v[2] - (s->velocity[2] + (s->spin[0] * r[1] - s->spin[1] * r[0]));
+    velocity_there(s, x, surface);
+    for (int i = 0; i < 3; i++) {
+        u[i] = v[i] - surface[i];
+    }
     vf normal = (u[0] * n[0] + u[1] * n[1]) + u[2] * n[2];
     vf approach = vf_max(zero - normal, zero);
     vf e = vf_select(vf_lt(vf_set1(BOUNCE_SPEED), approach), s->bounce, zero);
@@ -153,14 +228,27 @@ static inline void respond(const lanes_surface *s, vm touching, vf depth, const 
     vf speed = length3(slide);
     vf brake = vf_min(s->friction * push / vf_max(speed, vf_set1(1e-12f)), one);
     for (int i = 0; i < 3; i++) {
-        vf change = push * n[i] - brake * slide[i];
-        v[i] = vf_select(touching, vf_clamp(v[i] + change, zero - fast, fast), v[i]);
+        vf lost = brake * slide[i];
+        v[i] = vf_select(touching, vf_clamp(v[i] + (push * n[i] - lost), zero - fast, fast), v[i]);
+        x[i] = vf_select(touching, vf_clamp(x[i] - s->h * lost, zero - far, far), x[i]);
     }
 }
 
-static bool may_touch(const lmi_surface *s, const lmi_body *body)
+/* How far the particles of a body may be from their bounds: back along their way, and where points lie outside them. */
+static double reach_of(const lmi_surface *s, const lmi_body *body, double h)
 {
-    double margin = body->contact_radius;
+    double reach = body->contact_radius;
+    double speed = dvec_length(dvec_sub(dvec_from(body->motion.velocity), s->velocity)) +
+                   dvec_length(dvec_from(body->motion.spin)) * body->rest_size;
+    if (h * speed > half_thickness(s)) {
+        reach += h * speed;
+    }
+    return reach + body->touch.beyond;
+}
+
+static bool may_touch(const lmi_surface *s, const lmi_body *body, double h)
+{
+    double margin = reach_of(s, body, h);
     lm_dvec3 lower = dvec_add(body->origin, dvec_from(body->lower)),
              upper = dvec_add(body->origin, dvec_from(body->upper));
     if (s->shape == LM_SHAPE_PLANE) {
@@ -175,9 +263,10 @@ static bool may_touch(const lmi_surface *s, const lmi_body *body)
            lower.z - margin <= s->bound_upper.z && upper.z + margin >= s->bound_lower.z;
 }
 
-static void collide(const lmi_surface *shape, lmi_body *body)
+/* Particles, each for itself. */
+static void collide(const lmi_surface *shape, lmi_body *body, double h)
 {
-    lanes_surface s = prepare(shape, body);
+    lanes_surface s = prepare(shape, body, h);
     vf sums[3][LMI_PIECES];
     for (int i = 0; i < 3 * LMI_PIECES; i++) {
         sums[i / LMI_PIECES][i % LMI_PIECES] = vf_set1(0.0f);
@@ -188,6 +277,9 @@ static void collide(const lmi_surface *shape, lmi_body *body)
         vf_load4(body->x + (size_t)n * 4, x);
         vf_load4(body->v + (size_t)n * 4, v);
         vf depth = s.margin - distance(&s, x, normal);
+        if (s.swept) {
+            sweep(&s, x, v, &depth, normal);
+        }
         vm touching = vm_and(vf_lt(vf_set1(0.0f), depth), vf_lt(vf_set1(0.0f), v[3]));
         if (!vm_any(touching)) {
             continue;
@@ -211,18 +303,148 @@ static void collide(const lmi_surface *shape, lmi_body *body)
     }
 }
 
+/* Where 16 points are and how they move; `rows` of riders and weights from `row` on. */
+static inline void points_at(const lmi_body *body, uint32_t row, uint32_t rows, uint32_t lane, vf x[3], vf v[3])
+{
+    for (int i = 0; i < 3; i++) {
+        x[i] = v[i] = vf_set1(0.0f);
+    }
+    for (uint32_t n = 0; n < rows; n++) {
+        size_t at = (size_t)(row + n) * LMI_BLOCK + lane;
+        vf px[4], pv[4], w = vf_load(body->touch.weight + at);
+        vf_gather4(body->x, body->touch.rider + at, px);
+        vf_gather4(body->v, body->touch.rider + at, pv);
+        for (int i = 0; i < 3; i++) {
+            x[i] = x[i] + w * px[i];
+            v[i] = v[i] + w * pv[i];
+        }
+    }
+}
+
+/* The contacts of a body, solved together. */
+typedef struct contact_list {
+    lmi_contact *contacts;
+    uint32_t count, capacity;
+} contact_list;
+
+static void solve(contact_list *list, lmi_body *body, double h)
+{
+    lm_dvec3 given = lm_dvec3_zero();
+    lmi_contacts_solve(list->contacts, list->count, SWEEPS, h);
+    for (uint32_t n = 0; n < list->count; n++) {
+        const lmi_contact *c = &list->contacts[n];
+        given = dvec_add(given, dvec_add(dvec_scale(c->normal, c->pressed), c->braked));
+    }
+    body->outside_impulse = dvec_add(body->outside_impulse, dvec_scale(given, body->mean_mass));
+    body->contacts += list->count;
+    list->count = 0;
+}
+
+/* More contacts than there is room for are solved in several lists. */
+static void add_contact(contact_list *list, const lmi_contact *c, lmi_body *body, double h)
+{
+    if (list->count == list->capacity) {
+        solve(list, body, h);
+    }
+    list->contacts[list->count++] = *c;
+}
+
+/* One piece of points against a collider, as plain numbers. */
+typedef struct found {
+    _Alignas(64) float x[3][LMI_LANES], normal[3][LMI_LANES], surface[3][LMI_LANES], depth[LMI_LANES];
+    uint32_t touching; /* bits */
+} found;
+
+static void find(const lanes_surface *s, const vf x[3], const vf v[3], found *f)
+{
+    vf normal[3], surface[3], depth = s->margin - distance(s, x, normal);
+    if (s->swept) {
+        sweep(s, x, v, &depth, normal);
+    }
+    vm touching = vf_lt(vf_set1(0.0f), depth);
+    f->touching = vm_bits(touching);
+    velocity_there(s, x, surface);
+    for (int i = 0; i < 3; i++) {
+        vf_store(f->x[i], x[i]);
+        vf_store(f->normal[i], normal[i]);
+        vf_store(f->surface[i], surface[i]);
+    }
+    vf_store(f->depth, depth);
+}
+
+/* Adds the contacts of a body's points (or of its particles, when it answers as a whole) with a collider. */
+static void find_all(const lmi_surface *shape, lmi_push *push, double h, contact_list *list)
+{
+    lmi_body *body = push->body;
+    lanes_surface s = prepare(shape, body, h);
+    const lmi_touch *touch = &body->touch;
+    double bounce = fmaxf(shape->restitution, body->material.restitution);
+    uint32_t blocks = touch->count ? touch->blocks : body->padded_count / LMI_BLOCK;
+    for (uint32_t n = 0; n < blocks * LMI_BLOCK; n += LMI_LANES) {
+        uint32_t row = touch->count ? touch->first_row[n / LMI_BLOCK] : 0, lane = n % LMI_BLOCK;
+        uint32_t rows = touch->count ? touch->first_row[n / LMI_BLOCK + 1] - row : 1;
+        vf x[4], v[4];
+        found f;
+        if (touch->count) {
+            points_at(body, row, rows, lane, x, v);
+        } else {
+            vf_load4(body->x + (size_t)n * 4, x);
+            vf_load4(body->v + (size_t)n * 4, v);
+        }
+        find(&s, x, v, &f);
+        for (uint32_t k = 0; f.touching && k < LMI_LANES; k++) {
+            bool real = touch->count ? n + k < touch->count : body->v[(size_t)(n + k) * 4 + 3] > 0.0f;
+            if (!(f.touching >> k & 1) || !real) {
+                continue;
+            }
+            size_t at = (size_t)row * LMI_BLOCK + lane + k;
+            lmi_contact c = {.a = push,
+                             .grip_a = touch->count ? lmi_grip_rows(touch->rider + at, touch->weight + at, rows)
+                                                    : lmi_grip_particle(n + k),
+                             .normal = dvec(f.normal[0][k], f.normal[1][k], f.normal[2][k]),
+                             .apart = dvec(f.x[0][k], f.x[1][k], f.x[2][k]),
+                             .surface = dvec(f.surface[0][k], f.surface[1][k], f.surface[2][k]),
+                             .depth = f.depth[k],
+                             .friction = sqrtf(shape->friction * body->material.friction)};
+            lmi_contact_begin(&c, bounce);
+            add_contact(list, &c, body, h);
+        }
+    }
+}
+
+/* A body against all colliders. */
+static void collide_all(const lmi_step *step, lmi_body *body, lmi_scratch *scratch)
+{
+    lmi_push push;
+    bool begun = false;
+    contact_list list = {scratch->contacts, 0, scratch->contact_capacity};
+    for (uint32_t s = 0; s < step->surface_count; s++) {
+        if (!may_touch(&step->surfaces[s], body, step->h)) {
+            continue;
+        }
+        if (!begun) {
+            lmi_push_begin(&push, body, step->h);
+            begun = true;
+        }
+        if (body->touch.count || push.rigid > 0.0) {
+            find_all(&step->surfaces[s], &push, step->h, &list);
+        } else {
+            collide(&step->surfaces[s], body, step->h);
+        }
+    }
+    if (list.count) {
+        solve(&list, body, step->h);
+        lmi_push_end(&push);
+    }
+}
+
 void LMI_KERNEL(contact)(const lmi_step *step, lmi_batch *batch, lmi_scratch *scratch)
 {
-    (void)scratch;
     for (uint32_t n = 0; n < batch->body_count; n++) {
         lmi_body *body = lmi_body_at(step->world, batch->bodies[n]);
         body->contacts = 0;
         lmi_drags_apply(step, body);
-        for (uint32_t s = 0; s < step->surface_count; s++) {
-            if (may_touch(&step->surfaces[s], body)) {
-                collide(&step->surfaces[s], body);
-            }
-        }
+        collide_all(step, body, scratch);
         lmi_pins_apply(step, body);
     }
 }

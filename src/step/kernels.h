@@ -45,6 +45,8 @@ typedef struct lmi_scratch {
     uint32_t pull_blocks;
     float *lattice; /* of sweeps, in units of a block */
     uint32_t lattice_blocks;
+    struct lmi_contact *contacts; /* of one body */
+    uint32_t contact_capacity;
     atomic_uint taken; /* 1 while a task uses it */
 } lmi_scratch;
 

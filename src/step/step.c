@@ -21,8 +21,12 @@
 #include "base/guard.h"
 #include "base/os.h"
 #include "step/lattice_motion.h"
+#include "step/solve.h"
 
 #include <stdatomic.h>
+
+/* Contacts of a body with colliders that are solved together; where there are more, so many at a time. */
+#define MOST_CONTACTS 4096u
 
 /* Up to and with the sweep, and after it: between the two, slabs of large lattices are swept in tasks of their own. */
 static const lm_stage first_stages[] = {LM_STAGE_PREDICT, LM_STAGE_GATHER, LM_STAGE_FIT, LM_STAGE_SCATTER,
@@ -264,7 +268,7 @@ static uint32_t place_flows(lm_world *world, double h)
 
 static bool reserve_scratch(lm_world *world)
 {
-    uint32_t rows = 0, blocks = 0, lattice = 0;
+    uint32_t rows = 0, blocks = 0, lattice = 0, contacts = 0;
     for (uint32_t n = 0; n < world->batch_count; n++) {
         const lmi_pack *pack = &world->batches[n].pack;
         rows = pack->rows > rows ? pack->rows : rows;
@@ -275,16 +279,21 @@ static bool reserve_scratch(lm_world *world)
         const lmi_body *body = lmi_body_at(world, n);
         size_t want = body->lattice ? lmi_lattice_scratch(&body->lattice->shape) / LMI_BLOCK : 0;
         lattice = want > lattice ? (uint32_t)want : lattice;
+        uint32_t touch = body->touch.count ? body->touch.count : body->particle_count;
+        contacts = touch > contacts ? touch : contacts;
     }
+    contacts = world->colliders.alive == 0 ? 0 : contacts < MOST_CONTACTS ? contacts : MOST_CONTACTS;
     for (uint32_t n = 0; n < world->scratch_count; n++) {
         lmi_scratch *s = &world->scratch[n];
-        void *goals = s->goals, *pull = s->pull, *sweep = s->lattice;
+        void *goals = s->goals, *pull = s->pull, *sweep = s->lattice, *touching = s->contacts;
         bool ok = lmi_reserve(&world->memory, &goals, &s->goal_rows, rows, LMI_BLOCK * 4 * sizeof(float)) &&
                   lmi_reserve(&world->memory, &pull, &s->pull_blocks, blocks, LMI_BLOCK * 3 * sizeof(float)) &&
-                  lmi_reserve(&world->memory, &sweep, &s->lattice_blocks, lattice, LMI_BLOCK * sizeof(float));
+                  lmi_reserve(&world->memory, &sweep, &s->lattice_blocks, lattice, LMI_BLOCK * sizeof(float)) &&
+                  lmi_reserve(&world->memory, &touching, &s->contact_capacity, contacts, sizeof *s->contacts);
         s->goals = goals;
         s->pull = pull;
         s->lattice = sweep;
+        s->contacts = touching;
         if (!ok) {
             return false;
         }
