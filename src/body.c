@@ -26,6 +26,7 @@ lm_body_def lm_body_def_default(void)
     def.clusters.rings = 1;
     def.clusters.element_size = 4;
     def.lattice.width = 1;
+    def.group = 1;
     def.material = lm_material_default();
     def.pose = lm_pose_identity();
     def.cookie = BODY_COOKIE;
@@ -215,6 +216,10 @@ void lmi_body_free(lm_world *world, lmi_body *body)
     lmi_release(memory, body->home, (size_t)body->padded_count * 8, sizeof *body->home);
     lmi_skin_free(world, &body->skin);
     lmi_touch_free(world, &body->touch);
+    if (body->solid) {
+        lmi_solid_free(world, body->solid);
+        lmi_release(memory, body->solid, 1, sizeof *body->solid);
+    }
     lmi_lattice_body_free(world, body);
     memset(body, 0, sizeof *body);
 }
@@ -355,11 +360,16 @@ static lm_result fill_body(lm_world *world, lmi_body *body, const lm_body_def *d
         body->plastic_material = def->material.yield > 0.0f;
         body->contact_radius = def->contact_radius;
         body->contact_points = def->contact_points;
+        body->group = def->group;
+        body->mask = def->mask;
+        body->self_contact = def->self_contact;
         body->user_data = def->user_data;
         derive_weights(body, NULL);
         make_regions(body, weights);
         lmi_body_place(body, def);
         body->shape_hash = lmi_hash_shape(body);
+        lmi_touch_mesh none = {0};
+        ok = lmi_body_make_solid(world, body, &none);
     }
     lmi_release(&world->memory, weights, def->point_count, sizeof *weights);
     return ok ? LM_OK : LM_ERROR_MEMORY;
@@ -561,6 +571,36 @@ bool lmi_body_update_pinned(lm_world *world, lmi_body *body)
     return ok;
 }
 
+bool lmi_body_make_solid(lm_world *world, lmi_body *body, const lmi_touch_mesh *mesh)
+{
+    if (body->mask == 0 && !body->self_contact) {
+        return true;
+    }
+    lmi_solid *solid = lmi_allocate(&world->memory, 1, sizeof *solid);
+    lmi_touch touch = {0};
+    bool ok = solid && lmi_solid_make(world, body, mesh, solid);
+    if (ok && body->touch.count == 0) {
+        ok = lmi_solid_touch(world, body, solid, &touch);
+    }
+    if (!ok) {
+        if (solid) {
+            lmi_solid_free(world, solid);
+        }
+        lmi_release(&world->memory, solid, 1, sizeof *solid);
+        return false;
+    }
+    if (body->touch.count == 0) {
+        body->touch = touch;
+    }
+    if (body->solid) {
+        lmi_solid_free(world, body->solid);
+        lmi_release(&world->memory, body->solid, 1, sizeof *body->solid);
+    }
+    body->solid = solid;
+    lmi_solid_face(solid, &body->touch);
+    return true;
+}
+
 /* Touch points from their rest positions, which are all that a snapshot has of them. */
 static bool revive_touch(lm_world *world, lmi_body *body)
 {
@@ -570,10 +610,22 @@ static bool revive_touch(lm_world *world, lmi_body *body)
     }
     bool ok = lmi_touch_embed(world, body, body->touch.rest, body->touch.count, &made);
     if (ok) {
+        memcpy(made.warm, body->touch.warm, made.count * sizeof *made.warm);
         lmi_touch_free(world, &body->touch);
         body->touch = made;
     }
     return ok;
+}
+
+/* The solid from its mesh. */
+static bool revive_solid(lm_world *world, lmi_body *body)
+{
+    if (!body->solid) {
+        return true;
+    }
+    const lmi_solid *s = body->solid;
+    lmi_touch_mesh mesh = {s->vertices, s->triangles, s->vertex_count, s->triangle_count};
+    return lmi_body_make_solid(world, body, &mesh);
 }
 
 bool lmi_body_revive(lm_world *world, lmi_body *body)
@@ -589,7 +641,7 @@ bool lmi_body_revive(lm_world *world, lmi_body *body)
             derive_weights(body, held);
             make_regions(body, weights);
         }
-        ok = ok && revive_touch(world, body);
+        ok = ok && revive_touch(world, body) && revive_solid(world, body);
         body->shape_hash = lmi_hash_shape(body);
     }
     lmi_release(&world->memory, weights, body->place_count, sizeof *weights);

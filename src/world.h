@@ -15,7 +15,7 @@
 #include "limber/limber.h"
 #include "sample/lattice.h"
 #include "sample/region.h"
-#include "sample/touch.h"
+#include "sample/solid.h"
 #include "step/kernels.h"
 #include "step/pack.h"
 
@@ -93,6 +93,9 @@ typedef struct lmi_body {
     float contact_radius;
     lm_contact_points contact_points; /* what touches, as the definition wished */
     lmi_touch touch;
+    uint32_t group, mask; /* bits: what it is, and what it touches */
+    bool self_contact;
+    lmi_solid *solid; /* null: no other body touches it */
     lm_material material;
     uint64_t user_data;
     lmi_skin skin;
@@ -215,6 +218,7 @@ struct lm_world {
     uint32_t flow_capacity;
     lmi_scratch *scratch; /* one for each worker */
     uint32_t scratch_count;
+    struct lmi_mutual *mutual; /* bodies that touch each other (step/mutual.h) */
     lmi_slab_task *slab_tasks;
     uint32_t slab_count, slab_capacity;
 
@@ -240,6 +244,10 @@ lmi_body *lmi_body_find(const lm_world *world, lm_body_id id, const char *caller
 /* body.c */
 void lmi_body_free(lm_world *world, lmi_body *body);
 void lmi_body_update_bounds(lmi_body *body);
+
+/* What others touch, where group and mask ask for it: from a mesh, or (no triangles) from the particles. In place of what
+ * there was; false when out of memory, then nothing has changed. */
+bool lmi_body_make_solid(lm_world *world, lmi_body *body, const lmi_touch_mesh *mesh);
 
 /* New weights after pins came or went (`held`: which particles are held, or null); false when out of memory. */
 bool lmi_body_update_weights(lm_world *world, lmi_body *body, const bool *held);

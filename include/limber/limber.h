@@ -371,11 +371,16 @@ typedef struct lm_body_def {
     lm_material material;
     float contact_radius; /* metres by which what touches is kept away from colliders; 0 to 1e6, default 0 */
     lm_contact_points contact_points; /* default LM_CONTACT_AUTO */
-    lm_pose pose;                     /* where the body's frame starts */
-    lm_vec3 velocity;                 /* metres a second, up to LM_MAX_SPEED along each axis */
-    lm_vec3 spin;                     /* radians a second about the centre of mass, world axes, up to 1e6 about each */
-    uint64_t user_data;               /* yours; lm_body_info returns it */
-    uint32_t cookie;                  /* set by lm_body_def_default */
+    /* Two bodies touch each other when each has a group, as a bit, that is in the mask of the other. Their surfaces are
+     * their skins, the mesh of a lattice, or balls around the particles of a bare cloud. */
+    uint32_t group;     /* default 1 */
+    uint32_t mask;      /* default 0: it touches colliders only */
+    bool self_contact;  /* parts of it that are far from each other in the rest shape touch too; default false */
+    lm_pose pose;       /* where the body's frame starts */
+    lm_vec3 velocity;   /* metres a second, up to LM_MAX_SPEED along each axis */
+    lm_vec3 spin;       /* radians a second about the centre of mass, world axes, up to 1e6 about each */
+    uint64_t user_data; /* yours; lm_body_info returns it */
+    uint32_t cookie;    /* set by lm_body_def_default */
 } lm_body_def;
 
 /* A definition with the defaults above; it needs points at least. */

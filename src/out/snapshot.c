@@ -12,6 +12,7 @@
 #include "out/hash.h"
 
 #include <assert.h>
+#include <float.h>
 #include <string.h>
 
 /* --- bodies --- */
@@ -230,14 +231,61 @@ static void visit_touch(archive *a, lm_world *world, lmi_body *body)
 {
     lmi_touch *touch = &body->touch;
     VISIT_ENUM(a, body->contact_points, LM_CONTACT_COUNT);
-    visit_count(a, &touch->count, 12);
+    visit_count(a, &touch->count, 28);
     if (a->mode == LOAD && ok(a)) {
         touch->rest = lmi_allocate(&world->memory, touch->count, sizeof *touch->rest);
-        a->out_of_memory = !touch->rest;
+        touch->warm = lmi_allocate(&world->memory, 2 * (size_t)touch->count, sizeof *touch->warm);
+        a->out_of_memory = !touch->rest || !touch->warm;
     }
     for (uint32_t n = 0; n < touch->count && ok(a); n++) {
         visit_vec3(a, &touch->rest[n]);
         refuse_if(a, !is_near(touch->rest[n]));
+        lmi_warm *warm = &touch->warm[n];
+        visit_float(a, &warm->pressed);
+        for (int i = 0; i < 3; i++) {
+            visit_float(a, &warm->braked[i]);
+            refuse_if(a, !(fabsf(warm->braked[i]) <= FLT_MAX));
+        }
+        refuse_if(a, !(warm->pressed >= 0.0f && warm->pressed <= FLT_MAX));
+    }
+}
+
+/* What others touch: the mesh, from which all else follows. */
+static void visit_solid(archive *a, lm_world *world, lmi_body *body)
+{
+    visit_u32(a, &body->group);
+    visit_u32(a, &body->mask);
+    visit_bool(a, &body->self_contact);
+    bool has = body->solid != NULL;
+    visit_bool(a, &has);
+    refuse_if(a, has != (body->mask != 0 || body->self_contact));
+    if (!has || !ok(a)) {
+        return;
+    }
+    if (a->mode == LOAD) {
+        body->solid = lmi_allocate(&world->memory, 1, sizeof *body->solid);
+        a->out_of_memory = !body->solid;
+    }
+    if (!ok(a)) {
+        return;
+    }
+    lmi_solid *solid = body->solid;
+    uint32_t vertices = solid->vertex_count, triangles = solid->triangle_count;
+    visit_count(a, &vertices, 12);
+    visit_count(a, &triangles, 12);
+    if (a->mode == LOAD && ok(a)) {
+        solid->vertex_count = vertices;
+        solid->triangle_count = triangles;
+        solid->vertices = lmi_allocate(&world->memory, vertices, sizeof *solid->vertices);
+        solid->triangles = lmi_allocate(&world->memory, (size_t)triangles * 3, sizeof *solid->triangles);
+        a->out_of_memory = !solid->vertices || !solid->triangles;
+    }
+    for (uint32_t n = 0; n < vertices && ok(a); n++) {
+        visit_vec3(a, &solid->vertices[n]);
+        refuse_if(a, !is_near(solid->vertices[n]));
+    }
+    for (size_t n = 0; n < (size_t)triangles * 3 && ok(a); n++) {
+        visit_index(a, &solid->triangles[n], vertices, false);
     }
 }
 
@@ -267,6 +315,7 @@ static void visit_rest_of_body(archive *a, lm_world *world, lmi_body *body)
     visit_u32(a, &body->first_force);
     visit_skin(a, world, body);
     visit_touch(a, world, body);
+    visit_solid(a, world, body);
 }
 
 static void visit_body(archive *a, lm_world *world, lmi_body *body)

@@ -197,10 +197,28 @@ void lmi_touch_free(lm_world *world, lmi_touch *touch)
 {
     lmi_memory *memory = &world->memory;
     lmi_release(memory, touch->rest, touch->count, sizeof *touch->rest);
+    lmi_release(memory, touch->now, touch->count, sizeof *touch->now);
+    lmi_release(memory, touch->warm, 2 * (size_t)touch->count, sizeof *touch->warm);
+    lmi_release(memory, touch->facing, touch->count, sizeof *touch->facing);
+    lmi_release(memory, touch->carrier, touch->count, sizeof *touch->carrier);
     lmi_release(memory, touch->first_row, (size_t)touch->blocks + 1, sizeof *touch->first_row);
     lmi_release(memory, touch->rider, (size_t)touch->rows * LMI_BLOCK, sizeof *touch->rider);
     lmi_release(memory, touch->weight, (size_t)touch->rows * LMI_BLOCK, sizeof *touch->weight);
     memset(touch, 0, sizeof *touch);
+}
+
+void lmi_touch_begin(lmi_touch *touch)
+{
+    if (touch->count) {
+        memset(touch->warm + touch->count, 0, touch->count * sizeof *touch->warm);
+    }
+}
+
+void lmi_touch_end(lmi_touch *touch)
+{
+    if (touch->count) {
+        memcpy(touch->warm, touch->warm + touch->count, touch->count * sizeof *touch->warm);
+    }
 }
 
 static uint32_t embed(const lmi_embedder *embedder, const lmi_body *body, lm_vec3 point, uint32_t *riders,
@@ -253,7 +271,11 @@ bool lmi_touch_embed(lm_world *world, const lmi_body *body, const lm_vec3 *point
     lmi_touch made = {.count = count, .blocks = (count + LMI_BLOCK - 1) / LMI_BLOCK};
     made.rest = lmi_allocate(memory, count, sizeof *made.rest);
     made.first_row = lmi_allocate(memory, (size_t)made.blocks + 1, sizeof *made.first_row);
-    bool ok = made.rest && made.first_row &&
+    made.now = lmi_allocate(memory, count, sizeof *made.now);
+    made.facing = lmi_allocate(memory, count, sizeof *made.facing);
+    made.carrier = lmi_allocate(memory, count, sizeof *made.carrier);
+    made.warm = lmi_allocate(memory, 2 * (size_t)count, sizeof *made.warm);
+    bool ok = made.rest && made.now && made.warm && made.facing && made.carrier && made.first_row &&
               (body->lattice || lmi_embedder_make(&embedder, memory, body->rest, body->particle_count));
     if (ok) {
         memcpy(made.rest, points, count * sizeof *points);

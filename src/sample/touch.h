@@ -15,6 +15,12 @@
 struct lmi_body;
 struct lm_world;
 
+/* What a point was given by its contact in a substep: the next one begins with it. Relative mass. */
+typedef struct lmi_warm {
+    float pressed;   /* impulse along the normal */
+    float braked[3]; /* impulse of friction */
+} lmi_warm;
+
 /* Points in blocks of LMI_BLOCK lanes; row s of a block holds the s-th particle of each of its points. Points with fewer
  * particles than their neighbours have rows of weight 0. */
 typedef struct lmi_touch {
@@ -25,8 +31,18 @@ typedef struct lmi_touch {
     uint32_t *first_row; /* [blocks + 1] */
     uint32_t *rider;     /* [rows][LMI_BLOCK] place of a particle */
     float *weight;       /* [rows][LMI_BLOCK] */
+    lm_vec3 *now;        /* [count] where the points are in this substep, from the body's origin; other bodies ask */
+    lm_vec3 *facing;     /* [count] out of the rest shape at the point; made by the solid */
+    uint32_t *carrier;   /* [count] of the solid, nearest to the point in the rest shape */
+    lmi_warm *warm;      /* [2][count] state: of the last substep; and of this one, while contacts are solved */
     double beyond;       /* metres that a point may be from the nearest of its particles, with some to spare */
 } lmi_touch;
+
+/* Before the contacts of a substep: makes room for what it will give. */
+void lmi_touch_begin(lmi_touch *touch);
+
+/* After them: that is what the last one gave. */
+void lmi_touch_end(lmi_touch *touch);
 
 /* A mesh in the rest pose. */
 typedef struct lmi_touch_mesh {

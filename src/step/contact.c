@@ -32,6 +32,9 @@
 /* Times through the contacts of a body, at most. */
 #define SWEEPS 40
 
+/* The same for particles, which do not remember what they were given. */
+#define MORE_SWEEPS 160
+
 /* A collider in a body's coordinates. */
 typedef struct lanes_surface {
     const lmi_surface *shape;
@@ -243,7 +246,7 @@ static double reach_of(const lmi_surface *s, const lmi_body *body, double h)
     if (h * speed > half_thickness(s)) {
         reach += h * speed;
     }
-    return reach + body->touch.beyond;
+    return reach + body->touch.beyond + 0.01 * body->rest_size;
 }
 
 static bool may_touch(const lmi_surface *s, const lmi_body *body, double h)
@@ -321,47 +324,19 @@ static inline void points_at(const lmi_body *body, uint32_t row, uint32_t rows, 
     }
 }
 
-/* The contacts of a body, solved together. */
-typedef struct contact_list {
-    lmi_contact *contacts;
-    uint32_t count, capacity;
-} contact_list;
-
-static void solve(contact_list *list, lmi_body *body, double h)
-{
-    lm_dvec3 given = lm_dvec3_zero();
-    lmi_contacts_solve(list->contacts, list->count, SWEEPS, h);
-    for (uint32_t n = 0; n < list->count; n++) {
-        const lmi_contact *c = &list->contacts[n];
-        given = dvec_add(given, dvec_add(dvec_scale(c->normal, c->pressed), c->braked));
-    }
-    body->outside_impulse = dvec_add(body->outside_impulse, dvec_scale(given, body->mean_mass));
-    body->contacts += list->count;
-    list->count = 0;
-}
-
-/* More contacts than there is room for are solved in several lists. */
-static void add_contact(contact_list *list, const lmi_contact *c, lmi_body *body, double h)
-{
-    if (list->count == list->capacity) {
-        solve(list, body, h);
-    }
-    list->contacts[list->count++] = *c;
-}
-
 /* One piece of points against a collider, as plain numbers. */
 typedef struct found {
     _Alignas(64) float x[3][LMI_LANES], normal[3][LMI_LANES], surface[3][LMI_LANES], depth[LMI_LANES];
     uint32_t touching; /* bits */
 } found;
 
-static void find(const lanes_surface *s, const vf x[3], const vf v[3], found *f)
+static void find(const lanes_surface *s, const vf x[3], const vf v[3], double slop, found *f)
 {
     vf normal[3], surface[3], depth = s->margin - distance(s, x, normal);
     if (s->swept) {
         sweep(s, x, v, &depth, normal);
     }
-    vm touching = vf_lt(vf_set1(0.0f), depth);
+    vm touching = vf_lt(vf_set1((float)-slop), depth);
     f->touching = vm_bits(touching);
     velocity_there(s, x, surface);
     for (int i = 0; i < 3; i++) {
@@ -373,11 +348,12 @@ static void find(const lanes_surface *s, const vf x[3], const vf v[3], found *f)
 }
 
 /* Adds the contacts of a body's points (or of its particles, when it answers as a whole) with a collider. */
-static void find_all(const lmi_surface *shape, lmi_push *push, double h, contact_list *list)
+static void find_all(const lmi_step *step, const lmi_surface *shape, lmi_push *push, lmi_contact_list *list)
 {
     lmi_body *body = push->body;
-    lanes_surface s = prepare(shape, body, h);
+    lanes_surface s = prepare(shape, body, step->h);
     const lmi_touch *touch = &body->touch;
+    double slop = lmi_contact_slop(step, body);
     double bounce = fmaxf(shape->restitution, body->material.restitution);
     uint32_t blocks = touch->count ? touch->blocks : body->padded_count / LMI_BLOCK;
     for (uint32_t n = 0; n < blocks * LMI_BLOCK; n += LMI_LANES) {
@@ -391,7 +367,7 @@ static void find_all(const lmi_surface *shape, lmi_push *push, double h, contact
             vf_load4(body->x + (size_t)n * 4, x);
             vf_load4(body->v + (size_t)n * 4, v);
         }
-        find(&s, x, v, &f);
+        find(&s, x, v, slop, &f);
         for (uint32_t k = 0; f.touching && k < LMI_LANES; k++) {
             bool real = touch->count ? n + k < touch->count : body->v[(size_t)(n + k) * 4 + 3] > 0.0f;
             if (!(f.touching >> k & 1) || !real) {
@@ -406,8 +382,11 @@ static void find_all(const lmi_surface *shape, lmi_push *push, double h, contact
                              .surface = dvec(f.surface[0][k], f.surface[1][k], f.surface[2][k]),
                              .depth = f.depth[k],
                              .friction = sqrtf(shape->friction * body->material.friction)};
-            lmi_contact_begin(&c, bounce);
-            add_contact(list, &c, body, h);
+            if (touch->count) {
+                c.last = touch->warm + n + k;
+                c.next = c.last + touch->count;
+            }
+            lmi_contact_add(list, &c, bounce);
         }
     }
 }
@@ -417,24 +396,38 @@ static void collide_all(const lmi_step *step, lmi_body *body, lmi_scratch *scrat
 {
     lmi_push push;
     bool begun = false;
-    contact_list list = {scratch->contacts, 0, scratch->contact_capacity};
+    lmi_contact_list list = {.contacts = scratch->contacts,
+                             .limit = lmi_contacts_limit(body),
+                             .sweeps = body->touch.count ? SWEEPS : MORE_SWEEPS,
+                             .h = step->h};
+    lmi_touch_begin(&body->touch);
     for (uint32_t s = 0; s < step->surface_count; s++) {
         if (!may_touch(&step->surfaces[s], body, step->h)) {
             continue;
         }
         if (!begun) {
-            lmi_push_begin(&push, body, step->h);
+            lmi_push_begin(&push, body, step->h * dvec_length(dvec_from(body->motion.velocity)));
             begun = true;
         }
         if (body->touch.count || push.rigid > 0.0) {
-            find_all(&step->surfaces[s], &push, step->h, &list);
+            find_all(step, &step->surfaces[s], &push, &list);
         } else {
             collide(&step->surfaces[s], body, step->h);
         }
     }
-    if (list.count) {
-        solve(&list, body, step->h);
+    if (begun) {
+        lmi_contacts_flush(&list);
         lmi_push_end(&push);
+    }
+    lmi_touch_end(&body->touch);
+}
+
+void LMI_KERNEL(find_walls)(const lmi_step *step, lmi_push *push, lmi_contact_list *list)
+{
+    for (uint32_t s = 0; s < step->surface_count; s++) {
+        if (may_touch(&step->surfaces[s], push->body, step->h)) {
+            find_all(step, &step->surfaces[s], push, list);
+        }
     }
 }
 
@@ -444,6 +437,9 @@ void LMI_KERNEL(contact)(const lmi_step *step, lmi_batch *batch, lmi_scratch *sc
         lmi_body *body = lmi_body_at(step->world, batch->bodies[n]);
         body->contacts = 0;
         lmi_drags_apply(step, body);
+        if (body->solid) {
+            continue; /* with the others, in mutual.c */
+        }
         collide_all(step, body, scratch);
         lmi_pins_apply(step, body);
     }

@@ -1,16 +1,16 @@
 #include "step/push.h"
 
-/* Below this a turn is as good as a rotation; no contact turns a body further in one substep, radians. */
-#define MOST_TURN 0.3
+/* No contact turns a body further in one substep, radians: beyond this a turn is no rotation any more. */
+#define MOST_TURN 1.0
 
 /* The share of a push that acts on the body as a whole: none for what deforms freely, all for a body that a substep brings
  * back to its shape (alpha) and whose deformation velocity does not last (damping). And all for a body that crosses a good
  * part of its own size in a substep: what it runs into is then so deep in it that pushes on single particles would turn it
  * inside out. */
-static double rigidity(const lmi_body *body, double h)
+static double rigidity(const lmi_body *body, double way)
 {
     double stiff = ((double)body->alpha * body->damping - 0.25) / 0.5;
-    double fast = (h * dvec_length(dvec_from(body->motion.velocity)) / body->rest_size - 0.15) / 0.25;
+    double fast = (way / body->rest_size - 0.08) / 0.1;
     return body->first_pin != LMI_NONE ? 0.0 : fmin(fmax(fmax(stiff, fast), 0.0), 1.0);
 }
 
@@ -59,9 +59,9 @@ static void measure(lmi_push *push)
     push->turning = invert_inertia(inertia);
 }
 
-void lmi_push_begin(lmi_push *push, lmi_body *body, double h)
+void lmi_push_begin(lmi_push *push, lmi_body *body, double way)
 {
-    lmi_push none = {.body = body, .rigid = body->rest_size > 0.0 ? rigidity(body, h) : 0.0};
+    lmi_push none = {.body = body, .rigid = body->rest_size > 0.0 ? rigidity(body, way) : 0.0};
     *push = none;
     if (push->rigid > 0.0) {
         measure(push);

@@ -46,8 +46,8 @@ typedef struct lmi_push {
     bool moved;
 } lmi_push;
 
-/* Measures the body where that is needed; then points may be pushed; then all particles get what the whole was given. */
-void lmi_push_begin(lmi_push *push, lmi_body *body, double h);
+/* `way`: how far it moves in this substep, metres. Measures the body where that is needed; then points may be pushed; then all particles get what the whole was given. */
+void lmi_push_begin(lmi_push *push, lmi_body *body, double way);
 void lmi_push_end(lmi_push *push);
 
 lm_dvec3 lmi_grip_position(const lmi_push *push, const lmi_grip *grip);

@@ -11,9 +11,10 @@
  *           sweep       lattices: all of these and integration at once; large ones in slabs, in parallel
  *           integrate   damping, goals, velocities, positions
  *           contact     drags, colliders and pins
+ *       bodies that touch each other: their contacts with all else, together (mutual.c)
  *
- * Bodies do not see each other here, so a batch runs through all stages in one task while its data is in the cache. The
- * results do not depend on which thread runs which batch.
+ * Bodies do not see each other in the stages, so a batch runs through all of them in one task while its data is in the
+ * cache. The results do not depend on which thread runs which batch.
  *
  * Everything that can fail (memory) happens in prepare, before anything changes.
  */
@@ -21,12 +22,9 @@
 #include "base/guard.h"
 #include "base/os.h"
 #include "step/lattice_motion.h"
-#include "step/solve.h"
+#include "step/mutual.h"
 
 #include <stdatomic.h>
-
-/* Contacts of a body with colliders that are solved together; where there are more, so many at a time. */
-#define MOST_CONTACTS 4096u
 
 /* Up to and with the sweep, and after it: between the two, slabs of large lattices are swept in tasks of their own. */
 static const lm_stage first_stages[] = {LM_STAGE_PREDICT, LM_STAGE_GATHER, LM_STAGE_FIT, LM_STAGE_SCATTER,
@@ -63,7 +61,10 @@ static void finish_batch(const lmi_step *step, lmi_batch *batch, lmi_scratch *sc
 {
     run_stages(step, batch, scratch, last_stages, sizeof last_stages / sizeof *last_stages);
     for (uint32_t n = 0; step->last && n < batch->body_count; n++) {
-        lmi_skin_update(step->world, lmi_body_at(step->world, batch->bodies[n]));
+        lmi_body *body = lmi_body_at(step->world, batch->bodies[n]);
+        if (!body->solid) {
+            lmi_skin_update(step->world, body);
+        }
     }
 }
 
@@ -279,10 +280,9 @@ static bool reserve_scratch(lm_world *world)
         const lmi_body *body = lmi_body_at(world, n);
         size_t want = body->lattice ? lmi_lattice_scratch(&body->lattice->shape) / LMI_BLOCK : 0;
         lattice = want > lattice ? (uint32_t)want : lattice;
-        uint32_t touch = body->touch.count ? body->touch.count : body->particle_count;
-        contacts = touch > contacts ? touch : contacts;
+        contacts = lmi_contacts_limit(body) > contacts ? lmi_contacts_limit(body) : contacts;
     }
-    contacts = world->colliders.alive == 0 ? 0 : contacts < MOST_CONTACTS ? contacts : MOST_CONTACTS;
+    contacts = world->colliders.alive == 0 ? 0 : contacts;
     for (uint32_t n = 0; n < world->scratch_count; n++) {
         lmi_scratch *s = &world->scratch[n];
         void *goals = s->goals, *pull = s->pull, *sweep = s->lattice, *touching = s->contacts;
@@ -315,7 +315,7 @@ static bool prepare(lm_world *world)
               lmi_reserve(&world->memory, &flows, &world->flow_capacity, world->fields.alive, sizeof *world->flows);
     world->surfaces = surfaces;
     world->flows = flows;
-    return ok && reserve_scratch(world) && reserve_slabs(world);
+    return ok && reserve_scratch(world) && reserve_slabs(world) && lmi_mutual_reserve(world);
 }
 
 static void begin(lm_world *world, double h)
@@ -374,6 +374,7 @@ static void run_substep(lm_world *world, double h, bool last)
         lmi_workers_run(world->workers, run_left, &step, world->slab_count);
         lmi_workers_run(world->workers, conclude_batch, &step, world->batch_count);
     }
+    lmi_mutual_contacts(&step);
 }
 
 lm_result lm_world_step(lm_world *world, double seconds)

@@ -415,7 +415,7 @@ static bool pushed_as_a_whole(const ref_body *body, double h)
         low = ref_v(fmin(low.x, p.x), fmin(low.y, p.y), fmin(low.z, p.z));
         high = ref_v(fmax(high.x, p.x), fmax(high.y, p.y), fmax(high.z, p.z));
     }
-    return alpha * k > 0.24 || h * ref_length(momentum) / mass > 0.14 * ref_length(ref_sub(high, low));
+    return alpha * k > 0.24 || h * ref_length(momentum) / mass > 0.07 * ref_length(ref_sub(high, low));
 }
 
 static void contact(ref_body *body, double h)

@@ -2,94 +2,9 @@
  * Contacts of bodies of every sampling with colliders: where they rest, how they slide and bounce, and that they do not
  * pass through thin walls.
  */
-#include "shapes/shapes.h"
-#include "test/support/support.h"
+#include "test/support/things.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-typedef enum sampling {
-    CLUSTERS, /* particles touch */
-    SKINNED,  /* clusters of inner particles, whose skin touches */
-    LATTICE,  /* a coarse one, whose mesh touches */
-    FINE,     /* a finer one */
-    SAMPLINGS
-} sampling;
-
-static const char *const sampling_names[SAMPLINGS] = {"clusters", "skinned", "lattice", "fine lattice"};
-
-/* A box or sphere of a size, standing with its middle at a height above the origin. */
-static lm_body_id add_thing(lm_world *world, sampling kind, const char *shape, lm_vec3 size, lm_pose pose,
-                            const lm_material *material, lm_vec3 velocity)
-{
-    shape_def how = shape_def_default();
-    shape_mesh mesh;
-    shape_cloud cloud = {0};
-    how.name = shape;
-    how.size = size;
-    how.detail = 6;
-    assert_ok(shape_make_mesh(&how, &mesh));
-    lm_body_def def = lm_body_def_default();
-    def.mass = 2.0f;
-    def.material = *material;
-    def.pose = pose;
-    def.velocity = velocity;
-    lm_vec3 *inner = NULL;
-    if (kind == LATTICE || kind == FINE) {
-        float longest = fmaxf(size.x, fmaxf(size.y, size.z));
-        def.lattice.vertices = mesh.vertices;
-        def.lattice.vertex_count = mesh.vertex_count;
-        def.lattice.triangles = mesh.triangles;
-        def.lattice.triangle_count = mesh.triangle_count;
-        def.lattice.spacing = longest / (kind == LATTICE ? 3.3f : 6.7f);
-        def.lattice.width = kind == LATTICE ? 3 : 4;
-    } else {
-        assert_ok(shape_make_cloud(&how, &mesh, mesh.vertex_count + 60, &cloud));
-        inner = malloc(cloud.point_count * sizeof *inner);
-        for (uint32_t n = 0; n < cloud.point_count; n++) {
-            float in = kind == SKINNED ? 0.95f : 1.0f;
-            inner[n] = (lm_vec3){in * cloud.points[n].x, in * cloud.points[n].y, in * cloud.points[n].z};
-        }
-        def.points = inner;
-        def.point_count = cloud.point_count;
-    }
-    def.contact_points = kind == SKINNED ? LM_CONTACT_SURFACE : LM_CONTACT_AUTO;
-    lm_body_id body = make_body(world, &def);
-    if (kind == SKINNED) {
-        lm_skin_def skin = lm_skin_def_default();
-        skin.vertices = mesh.vertices;
-        skin.vertex_count = mesh.vertex_count;
-        skin.triangles = mesh.triangles;
-        skin.triangle_count = mesh.triangle_count;
-        assert_ok(lm_body_set_skin(world, body, &skin));
-    }
-    free(inner);
-    if (cloud.points) shape_cloud_free(&cloud);
-    shape_mesh_free(&mesh);
-    return body;
-}
-
-static lm_material stiff_material(double friction, double restitution)
-{
-    lm_material material = lm_material_default();
-    material.mode = LM_MODE_RIGID;
-    material.stiffness = LM_STIFFNESS_ALPHA;
-    material.alpha = 1.0f;
-    material.damping = 1e4f;
-    material.friction = (float)friction;
-    material.restitution = (float)restitution;
-    return material;
-}
-
-static lm_material soft_material(double friction, double restitution)
-{
-    lm_material material = lm_material_default();
-    material.hertz = 8.0f;
-    material.damping_ratio = 0.3f;
-    material.friction = (float)friction;
-    material.restitution = (float)restitution;
-    return material;
-}
 
 static void add_floor(lm_world *world, double angle, double friction)
 {
@@ -209,7 +124,7 @@ static void stiff_balls_rise_as_restitution_says(void **context)
         for (int k = 0; k < 3; k++) {
             double e = 0.3 + 0.3 * k;
             lm_material material = stiff_material(0.5, e);
-            double rise = rise_of(kind, &material, 2.0, 1);
+            double rise = rise_of(kind, &material, 2.0, 4);
             if (!(fabs(rise - e * e) <= 0.1 * e * e)) print_message("%s, e %g\n", sampling_names[kind], e);
             assert_near(rise, e * e, 0.1 * e * e);
         }
@@ -254,7 +169,8 @@ static void fast_balls_stop_at_thin_walls(void **context)
                 assert_at_most(0.2, info.centre.x * side);
                 lm_vec3 *points = malloc(info.contact_points * sizeof *points);
                 assert_ok(lm_body_get_contact_points(world, body, lm_dvec3_zero(), points));
-                for (uint32_t n = 0; n < info.contact_points; n++) assert_at_most(0.0, side * (double)points[n].x);
+                /* None is left in it or beyond it by as much as the distance between particles. */
+                for (uint32_t n = 0; n < info.contact_points; n++) assert_at_most(-0.15, side * (double)points[n].x);
                 free(points);
                 lm_world_destroy(world);
             }
