@@ -406,7 +406,8 @@ static void collide_all(const lmi_step *step, lmi_body *body, lmi_scratch *scrat
             continue;
         }
         if (!begun) {
-            lmi_push_begin(&push, body, step->h * dvec_length(dvec_from(body->motion.velocity)));
+            /* Not all of its way: a wall does not come to meet it, as another body does. */
+            lmi_push_begin(&push, body, 0.6 * step->h * dvec_length(dvec_from(body->motion.velocity)));
             begun = true;
         }
         if (body->touch.count || push.rigid > 0.0) {

@@ -76,6 +76,8 @@ void lmi_push_end(lmi_push *push)
     lmi_body *body = push->body;
     push->move = dvec_limit(push->move, LM_MAX_COORDINATE);
     push->velocity = dvec_limit(push->velocity, 2.0 * LM_MAX_SPEED);
+    push->centre = dvec_add(push->centre, push->drift); /* about another point the spin would move the body */
+    push->drift = lm_dvec3_zero();
     for (uint32_t n = 0; n < body->place_count; n++) {
         float *x = body->x + (size_t)n * 4, *v = body->v + (size_t)n * 4;
         if (!(v[3] > 0.0f)) {
@@ -189,6 +191,7 @@ void lmi_push_apply(lmi_push *push, const lmi_grip *grip, lm_dvec3 at, lm_dvec3 
     if (push->rigid > 0.0) {
         lm_dvec3 r = dvec_sub(at, push->centre);
         double whole = push->rigid * push->inverse_mass;
+        push->drift = dvec_add(push->drift, dvec_scale(shift, local * push->inverse_mass));
         push->move = dvec_add(push->move, dvec_scale(shift, whole));
         push->velocity = dvec_add(push->velocity, dvec_scale(impulse, whole));
         lm_dvec3 turn = dvec_scale(dmat_apply(&push->turning, dvec_cross(r, shift)), push->rigid);

@@ -43,6 +43,7 @@ typedef struct lmi_push {
     dmat3 turning;           /* inverse of the inertia about the centre */
     lm_dvec3 move, turn;     /* displacement of the body as a whole, still to be added to its particles */
     lm_dvec3 velocity, spin; /* the same for velocities */
+    lm_dvec3 drift;          /* of the centre, by pushes on single particles */
     bool moved;
 } lmi_push;
 
