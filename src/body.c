@@ -216,9 +216,9 @@ void lmi_body_free(lm_world *world, lmi_body *body)
     lmi_release(memory, body->home, (size_t)body->padded_count * 8, sizeof *body->home);
     lmi_skin_free(world, &body->skin);
     lmi_touch_free(world, &body->touch);
-    if (body->solid) {
-        lmi_solid_free(world, body->solid);
-        lmi_release(memory, body->solid, 1, sizeof *body->solid);
+    if (body->bulk) {
+        lmi_bulk_free(world, body->bulk);
+        lmi_release(memory, body->bulk, 1, sizeof *body->bulk);
     }
     lmi_lattice_body_free(world, body);
     memset(body, 0, sizeof *body);
@@ -369,7 +369,7 @@ static lm_result fill_body(lm_world *world, lmi_body *body, const lm_body_def *d
         lmi_body_place(body, def);
         body->shape_hash = lmi_hash_shape(body);
         lmi_touch_mesh none = {0};
-        ok = lmi_body_make_solid(world, body, &none);
+        ok = lmi_body_make_bulk(world, body, &none);
     }
     lmi_release(&world->memory, weights, def->point_count, sizeof *weights);
     return ok ? LM_OK : LM_ERROR_MEMORY;
@@ -571,20 +571,20 @@ bool lmi_body_update_pinned(lm_world *world, lmi_body *body)
     return ok;
 }
 
-bool lmi_body_make_solid(lm_world *world, lmi_body *body, const lmi_touch_mesh *mesh)
+bool lmi_body_make_bulk(lm_world *world, lmi_body *body, const lmi_touch_mesh *mesh)
 {
     if (body->mask == 0 && !body->self_contact) {
         return true;
     }
-    lmi_solid *solid = lmi_allocate(&world->memory, 1, sizeof *solid);
+    lmi_bulk *solid = lmi_allocate(&world->memory, 1, sizeof *solid);
     lmi_touch touch = {0};
-    bool ok = solid && lmi_solid_make(world, body, mesh, solid);
+    bool ok = solid && lmi_bulk_make(world, body, mesh, solid);
     if (ok && body->touch.count == 0) {
-        ok = lmi_solid_touch(world, body, solid, &touch);
+        ok = lmi_bulk_touch(world, body, solid, &touch);
     }
     if (!ok) {
         if (solid) {
-            lmi_solid_free(world, solid);
+            lmi_bulk_free(world, solid);
         }
         lmi_release(&world->memory, solid, 1, sizeof *solid);
         return false;
@@ -592,12 +592,12 @@ bool lmi_body_make_solid(lm_world *world, lmi_body *body, const lmi_touch_mesh *
     if (body->touch.count == 0) {
         body->touch = touch;
     }
-    if (body->solid) {
-        lmi_solid_free(world, body->solid);
-        lmi_release(&world->memory, body->solid, 1, sizeof *body->solid);
+    if (body->bulk) {
+        lmi_bulk_free(world, body->bulk);
+        lmi_release(&world->memory, body->bulk, 1, sizeof *body->bulk);
     }
-    body->solid = solid;
-    lmi_solid_face(solid, &body->touch);
+    body->bulk = solid;
+    lmi_bulk_face(solid, &body->touch);
     return true;
 }
 
@@ -618,14 +618,14 @@ static bool revive_touch(lm_world *world, lmi_body *body)
 }
 
 /* The solid from its mesh. */
-static bool revive_solid(lm_world *world, lmi_body *body)
+static bool revive_bulk(lm_world *world, lmi_body *body)
 {
-    if (!body->solid) {
+    if (!body->bulk) {
         return true;
     }
-    const lmi_solid *s = body->solid;
+    const lmi_bulk *s = body->bulk;
     lmi_touch_mesh mesh = {s->vertices, s->triangles, s->vertex_count, s->triangle_count};
-    return lmi_body_make_solid(world, body, &mesh);
+    return lmi_body_make_bulk(world, body, &mesh);
 }
 
 bool lmi_body_revive(lm_world *world, lmi_body *body)
@@ -641,7 +641,7 @@ bool lmi_body_revive(lm_world *world, lmi_body *body)
             derive_weights(body, held);
             make_regions(body, weights);
         }
-        ok = ok && revive_touch(world, body) && revive_solid(world, body);
+        ok = ok && revive_touch(world, body) && revive_bulk(world, body);
         body->shape_hash = lmi_hash_shape(body);
     }
     lmi_release(&world->memory, weights, body->place_count, sizeof *weights);

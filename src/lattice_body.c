@@ -259,7 +259,7 @@ static lm_result fill(lm_world *world, lmi_body *body, const lm_body_def *def)
                                 def->lattice.triangle_count};
         ok = lmi_touch_make(world, body, &mesh, &body->touch);
     }
-    ok = ok && lmi_body_make_solid(world, body, &mesh);
+    ok = ok && lmi_body_make_bulk(world, body, &mesh);
     return ok ? LM_OK : lmi_fail(world, LM_ERROR_MEMORY, "lm_body_create: out of memory");
 }
 

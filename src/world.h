@@ -13,9 +13,9 @@
 #include "base/tasks.h"
 #include "base/vec.h"
 #include "limber/limber.h"
+#include "sample/bulk.h"
 #include "sample/lattice.h"
 #include "sample/region.h"
-#include "sample/solid.h"
 #include "step/kernels.h"
 #include "step/pack.h"
 
@@ -95,7 +95,7 @@ typedef struct lmi_body {
     lmi_touch touch;
     uint32_t group, mask; /* bits: what it is, and what it touches */
     bool self_contact;
-    lmi_solid *solid; /* null: no other body touches it */
+    lmi_bulk *bulk; /* null: no other body touches it */
     lm_material material;
     uint64_t user_data;
     lmi_skin skin;
@@ -247,7 +247,7 @@ void lmi_body_update_bounds(lmi_body *body);
 
 /* What others touch, where group and mask ask for it: from a mesh, or (no triangles) from the particles. In place of what
  * there was; false when out of memory, then nothing has changed. */
-bool lmi_body_make_solid(lm_world *world, lmi_body *body, const lmi_touch_mesh *mesh);
+bool lmi_body_make_bulk(lm_world *world, lmi_body *body, const lmi_touch_mesh *mesh);
 
 /* New weights after pins came or went (`held`: which particles are held, or null); false when out of memory. */
 bool lmi_body_update_weights(lm_world *world, lmi_body *body, const bool *held);

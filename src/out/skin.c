@@ -173,7 +173,7 @@ lm_result lm_body_set_skin(lm_world *world, lm_body_id id, const lm_skin_def *de
     bool touching =
         body->lattice ? body->contact_points != LM_CONTACT_PARTICLES : body->contact_points == LM_CONTACT_SURFACE;
     bool ok = (!touching || lmi_touch_make(world, body, &mesh, &touch)) && make_skin(world, body, def, &skin) &&
-              lmi_body_make_solid(world, body, &mesh);
+              lmi_body_make_bulk(world, body, &mesh);
     if (!ok) {
         lmi_touch_free(world, &touch);
         lmi_skin_free(world, &skin);
@@ -182,8 +182,8 @@ lm_result lm_body_set_skin(lm_world *world, lm_body_id id, const lm_skin_def *de
         if (touching) {
             lmi_touch_free(world, &body->touch);
             body->touch = touch;
-            if (body->solid) {
-                lmi_solid_face(body->solid, &body->touch);
+            if (body->bulk) {
+                lmi_bulk_face(body->bulk, &body->touch);
             }
         }
         lmi_skin_free(world, &body->skin);

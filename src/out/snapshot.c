@@ -251,25 +251,25 @@ static void visit_touch(archive *a, lm_world *world, lmi_body *body)
 }
 
 /* What others touch: the mesh, from which all else follows. */
-static void visit_solid(archive *a, lm_world *world, lmi_body *body)
+static void visit_bulk(archive *a, lm_world *world, lmi_body *body)
 {
     visit_u32(a, &body->group);
     visit_u32(a, &body->mask);
     visit_bool(a, &body->self_contact);
-    bool has = body->solid != NULL;
+    bool has = body->bulk != NULL;
     visit_bool(a, &has);
     refuse_if(a, has != (body->mask != 0 || body->self_contact));
     if (!has || !ok(a)) {
         return;
     }
     if (a->mode == LOAD) {
-        body->solid = lmi_allocate(&world->memory, 1, sizeof *body->solid);
-        a->out_of_memory = !body->solid;
+        body->bulk = lmi_allocate(&world->memory, 1, sizeof *body->bulk);
+        a->out_of_memory = !body->bulk;
     }
     if (!ok(a)) {
         return;
     }
-    lmi_solid *solid = body->solid;
+    lmi_bulk *solid = body->bulk;
     uint32_t vertices = solid->vertex_count, triangles = solid->triangle_count;
     visit_count(a, &vertices, 12);
     visit_count(a, &triangles, 12);
@@ -315,7 +315,7 @@ static void visit_rest_of_body(archive *a, lm_world *world, lmi_body *body)
     visit_u32(a, &body->first_force);
     visit_skin(a, world, body);
     visit_touch(a, world, body);
-    visit_solid(a, world, body);
+    visit_bulk(a, world, body);
 }
 
 static void visit_body(archive *a, lm_world *world, lmi_body *body)

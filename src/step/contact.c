@@ -438,7 +438,7 @@ void LMI_KERNEL(contact)(const lmi_step *step, lmi_batch *batch, lmi_scratch *sc
         lmi_body *body = lmi_body_at(step->world, batch->bodies[n]);
         body->contacts = 0;
         lmi_drags_apply(step, body);
-        if (body->solid) {
+        if (body->bulk) {
             continue; /* with the others, in mutual.c */
         }
         collide_all(step, body, scratch);

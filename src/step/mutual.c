@@ -6,7 +6,7 @@
  *   bounds    a box around each body, sorted along x; boxes that overlap are candidates
  *   update    where the touch points and carriers of bodies with candidates are (in parallel)
  *   find      each touch point in the box of another body is taken into that body's rest shape, where its distance field
- *             says how deep it is and which way is out (sample/solid.h)
+ *             says how deep it is and which way is out (sample/bulk.h)
  *   solve     all contacts, those with colliders among them (solve.h)
  *   pins      have the last word
  *
@@ -60,8 +60,8 @@ bool lmi_mutual_reserve(lm_world *world)
     LMI_POOL_EACH(&world->bodies, n)
     {
         const lmi_body *body = lmi_body_at(world, n);
-        bodies += body->solid != NULL;
-        points += body->solid ? body->touch.count : 0;
+        bodies += body->bulk != NULL;
+        points += body->bulk ? body->touch.count : 0;
     }
     if (bodies == 0) {
         if (world->mutual) {
@@ -214,7 +214,7 @@ static void update_body(void *context, uint32_t index)
     lmi_touch_begin(&body->touch);
     if (m->entries[index].partners || body->self_contact) {
         update_points(body);
-        lmi_solid_update(body->solid, body);
+        lmi_bulk_update(body->bulk, body);
     }
     lmi_float_mode_leave(&host);
 }
@@ -253,8 +253,8 @@ typedef struct search {
  * along the face it belongs to; what is deep inside must get out any way it can. */
 static bool faces(const lmi_body *a, uint32_t n, const lmi_inside *inside, const lmi_body *b)
 {
-    return inside->depth > 2.0 * b->solid->cell ||
-           dvec_dot(lmi_solid_facing(a->solid, &a->touch, n), inside->normal) < FACING;
+    return inside->depth > 2.0 * b->bulk->cell ||
+           dvec_dot(lmi_bulk_facing(a->bulk, &a->touch, n), inside->normal) < FACING;
 }
 
 /* Adds the contact of a point of a at `point` (relative to b's origin) with b, if there is one. */
@@ -266,20 +266,20 @@ static bool find_at(search *s, uint32_t n, lm_dvec3 point, lm_dvec3 rest, double
     double left = 1.0;
     for (uint32_t k = 1; k <= s->stops && !found; k++) {
         left = 1.0 - (double)k / s->stops;
-        found = lmi_solid_find(b->solid, dvec_sub(point, dvec_scale(s->way, left)), s->margin + s->slop, rest, apart,
-                               &inside);
+        found = lmi_bulk_find(b->bulk, dvec_sub(point, dvec_scale(s->way, left)), s->margin + s->slop, rest, apart,
+                              &inside);
     }
     if (!found || (!s->nested && !faces(s->a->body, n, &inside, b))) {
         s->turned += found;
         return false;
     }
     s->met++;
-    if ((s->nested || inside.depth > 2.0 * b->solid->cell) && apart == 0.0) {
+    if ((s->nested || inside.depth > 2.0 * b->bulk->cell) && apart == 0.0) {
         inside.normal = s->away; /* the nearest way out may be the far side */
     }
     float weights[LMI_CARRIER_MOST];
     uint32_t riders[LMI_CARRIER_MOST];
-    uint32_t count = lmi_solid_grip(b->solid, b, &inside, dvec_sub(point, dvec_scale(s->way, left)), riders, weights);
+    uint32_t count = lmi_bulk_grip(b->bulk, b, &inside, dvec_sub(point, dvec_scale(s->way, left)), riders, weights);
     lmi_contact c = {
         .a = s->a,
         .b = s->b,
@@ -334,7 +334,7 @@ static search search_of(const lmi_step *step, lmi_mutual *m, uint32_t a, uint32_
                 .between = dvec_sub(body->origin, other->origin),
                 .away = away_from(body, other),
                 .stops = 1,
-                .margin = body->contact_radius + (other->solid->triangle_count ? other->contact_radius : 0.0f),
+                .margin = body->contact_radius + (other->bulk->triangle_count ? other->contact_radius : 0.0f),
                 .friction = sqrtf(body->material.friction * other->material.friction),
                 .bounce = fmaxf(body->material.restitution, other->material.restitution),
                 .slop = fmin(lmi_contact_slop(step, body), lmi_contact_slop(step, other)),
@@ -359,11 +359,11 @@ static void find_self(const lmi_step *step, lmi_mutual *m, uint32_t index, lmi_c
 {
     search s = search_of(step, m, index, index, list);
     const lmi_body *body = s.a->body;
-    double apart = body->solid->reach;
+    double apart = body->bulk->reach;
     for (uint32_t n = 0; n < body->touch.count; n++) {
         lm_dvec3 p = dvec_from(body->touch.now[n]), rest = dvec_from(body->touch.rest[n]);
         lmi_inside inside;
-        if (lmi_solid_find(body->solid, p, s.margin, rest, apart, &inside) &&
+        if (lmi_bulk_find(body->bulk, p, s.margin, rest, apart, &inside) &&
             dvec_length(dvec_sub(inside.rest, rest)) > 0.5 * apart) {
             find_at(&s, n, p, rest, apart);
         }
@@ -383,7 +383,7 @@ void lmi_mutual_contacts(const lmi_step *step)
     LMI_POOL_EACH(&world->bodies, n)
     {
         const lmi_body *body = lmi_body_at(world, n);
-        if (body->solid) {
+        if (body->bulk) {
             m->entries[count++] = bound(body, n, step->h);
         }
     }

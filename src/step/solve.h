@@ -22,7 +22,7 @@
 #ifndef LMI_SOLVE_H
 #define LMI_SOLVE_H
 
-#include "sample/solid.h"
+#include "sample/bulk.h"
 #include "step/push.h"
 
 typedef struct lmi_contact {

@@ -10,16 +10,16 @@
  * is, F = sum x_k g_k^T how space is stretched there. A point of the world near some of them is taken into the rest shape by
  * the blend of their inverse maps, which changes smoothly with the point.
  */
-#ifndef LMI_SOLID_H
-#define LMI_SOLID_H
+#ifndef LMI_BULK_H
+#define LMI_BULK_H
 
 #include "base/vec.h"
 #include "sample/touch.h"
 
 #define LMI_CARRIER_MOST 32 /* particles of a carrier */
-#define LMI_SOLID_CELLS 8   /* cells along an axis of the table that finds carriers */
+#define LMI_BULK_CELLS 8    /* cells along an axis of the table that finds carriers */
 
-typedef struct lmi_solid {
+typedef struct lmi_bulk {
     /* What it was made from: kept, because a snapshot saves this. No triangles: balls around the particles. */
     lm_vec3 *vertices;
     uint32_t *triangles;
@@ -38,14 +38,14 @@ typedef struct lmi_solid {
     lm_vec3 *rest;                          /* [carriers] */
     double reach;                           /* metres from a carrier up to which it counts */
 
-    /* Where the carriers are, since lmi_solid_update: relative to the body's origin. */
+    /* Where the carriers are, since lmi_bulk_update: relative to the body's origin. */
     lm_dvec3 *at;     /* [carriers] */
     dmat3 *inverse;   /* [carriers] F^-1 */
     lm_dvec3 low;     /* of the table */
     double table;     /* side of its cells */
-    uint32_t *starts; /* [LMI_SOLID_CELLS^3 + 1] */
+    uint32_t *starts; /* [LMI_BULK_CELLS^3 + 1] */
     uint32_t *items;  /* [carriers] by cell */
-} lmi_solid;
+} lmi_bulk;
 
 /* A point taken into a solid. */
 typedef struct lmi_inside {
@@ -56,32 +56,32 @@ typedef struct lmi_inside {
 } lmi_inside;
 
 /* The solid of a body. A mesh without triangles: its particles. False when out of memory; then nothing is left behind. */
-bool lmi_solid_make(struct lm_world *world, const struct lmi_body *body, const lmi_touch_mesh *mesh, lmi_solid *solid);
-void lmi_solid_free(struct lm_world *world, lmi_solid *solid);
+bool lmi_bulk_make(struct lm_world *world, const struct lmi_body *body, const lmi_touch_mesh *mesh, lmi_bulk *solid);
+void lmi_bulk_free(struct lm_world *world, lmi_bulk *solid);
 
 /* Touch points on the outermost particles, for bodies that have no others. */
-bool lmi_solid_touch(struct lm_world *world, const struct lmi_body *body, const lmi_solid *solid, lmi_touch *touch);
+bool lmi_bulk_touch(struct lm_world *world, const struct lmi_body *body, const lmi_bulk *solid, lmi_touch *touch);
 
 /* Which way the touch points of the same body face. */
-void lmi_solid_face(const lmi_solid *solid, lmi_touch *touch);
+void lmi_bulk_face(const lmi_bulk *solid, lmi_touch *touch);
 
-/* The same now, unit, world axes; after lmi_solid_update. */
-lm_dvec3 lmi_solid_facing(const lmi_solid *solid, const lmi_touch *touch, uint32_t point);
+/* The same now, unit, world axes; after lmi_bulk_update. */
+lm_dvec3 lmi_bulk_facing(const lmi_bulk *solid, const lmi_touch *touch, uint32_t point);
 
 /* Distance at a position of the rest shape. */
-double lmi_solid_distance(const lmi_solid *solid, lm_dvec3 rest);
+double lmi_bulk_distance(const lmi_bulk *solid, lm_dvec3 rest);
 
 /* Brings the carriers to where the particles are. */
-void lmi_solid_update(lmi_solid *solid, const struct lmi_body *body);
+void lmi_bulk_update(lmi_bulk *solid, const struct lmi_body *body);
 
 /* Takes a point (relative to the body's origin) into the solid; false when it is near no carrier, or further than `margin`
  * outside. Carriers nearer to `not_near` in the rest shape than `apart` are passed over (0: none). */
-bool lmi_solid_find(const lmi_solid *solid, lm_dvec3 point, double margin, lm_dvec3 not_near, double apart,
-                    lmi_inside *inside);
+bool lmi_bulk_find(const lmi_bulk *solid, lm_dvec3 point, double margin, lm_dvec3 not_near, double apart,
+                   lmi_inside *inside);
 
 /* Particles and weights whose sum is the point (relative to the body's origin): of the lattice's cell around it, where there
  * is one, to second order; else of the nearest carrier. Returns how many. */
-uint32_t lmi_solid_grip(const lmi_solid *solid, const struct lmi_body *body, const lmi_inside *inside, lm_dvec3 point,
-                        uint32_t riders[LMI_CARRIER_MOST], float weights[LMI_CARRIER_MOST]);
+uint32_t lmi_bulk_grip(const lmi_bulk *solid, const struct lmi_body *body, const lmi_inside *inside, lm_dvec3 point,
+                       uint32_t riders[LMI_CARRIER_MOST], float weights[LMI_CARRIER_MOST]);
 
 #endif

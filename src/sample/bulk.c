@@ -1,4 +1,4 @@
-#include "sample/solid.h"
+#include "sample/bulk.h"
 #include "sample/distance.h"
 #include "sample/embed_lattice.h"
 #include "world.h"
@@ -7,13 +7,13 @@
 
 #define GRID_CELLS 16.0   /* of the distance, along the longest side */
 #define CARRIER_CELLS 6.0 /* carriers are about this many times closer than the longest side */
-#define STARTS ((size_t)LMI_SOLID_CELLS * LMI_SOLID_CELLS * LMI_SOLID_CELLS + 1)
+#define STARTS ((size_t)LMI_BULK_CELLS * LMI_BULK_CELLS * LMI_BULK_CELLS + 1)
 
 /* Particles of a carrier in a cloud: this many, or more where they are as good as flat. */
 #define CARRIER_LEAST 12
 #define FLAT 0.02
 
-void lmi_solid_free(lm_world *world, lmi_solid *s)
+void lmi_bulk_free(lm_world *world, lmi_bulk *s)
 {
     lmi_memory *memory = &world->memory;
     size_t riders = (size_t)s->carrier_count * s->carrier_riders;
@@ -57,7 +57,7 @@ static double cloud_spacing(lm_dvec3 size, uint32_t count)
     return spacing;
 }
 
-static bool make_distance(lm_world *world, const lmi_body *body, lmi_solid *s)
+static bool make_distance(lm_world *world, const lmi_body *body, lmi_bulk *s)
 {
     lm_dvec3 low, high;
     bool mesh = s->triangle_count > 0;
@@ -89,7 +89,7 @@ static bool make_distance(lm_world *world, const lmi_body *body, lmi_solid *s)
     return lmi_distance_balls(&world->memory, body->rest, body->particle_count, radius, &nodes);
 }
 
-double lmi_solid_distance(const lmi_solid *s, lm_dvec3 rest)
+double lmi_bulk_distance(const lmi_bulk *s, lm_dvec3 rest)
 {
     double at[3] = {(rest.x - s->first.x) / s->cell, (rest.y - s->first.y) / s->cell, (rest.z - s->first.z) / s->cell};
     double t[3], beyond = 0.0;
@@ -110,18 +110,18 @@ double lmi_solid_distance(const lmi_solid *s, lm_dvec3 rest)
 }
 
 /* Differences over a small part of a cell: over more of it the edges of a box would push sideways what lies on it. */
-static lm_dvec3 slope_of(const lmi_solid *s, lm_dvec3 p)
+static lm_dvec3 slope_of(const lmi_bulk *s, lm_dvec3 p)
 {
     double h = 0.05 * s->cell, by = 0.5 / h;
-    return dvec(by * (lmi_solid_distance(s, dvec(p.x + h, p.y, p.z)) - lmi_solid_distance(s, dvec(p.x - h, p.y, p.z))),
-                by * (lmi_solid_distance(s, dvec(p.x, p.y + h, p.z)) - lmi_solid_distance(s, dvec(p.x, p.y - h, p.z))),
-                by * (lmi_solid_distance(s, dvec(p.x, p.y, p.z + h)) - lmi_solid_distance(s, dvec(p.x, p.y, p.z - h))));
+    return dvec(by * (lmi_bulk_distance(s, dvec(p.x + h, p.y, p.z)) - lmi_bulk_distance(s, dvec(p.x - h, p.y, p.z))),
+                by * (lmi_bulk_distance(s, dvec(p.x, p.y + h, p.z)) - lmi_bulk_distance(s, dvec(p.x, p.y - h, p.z))),
+                by * (lmi_bulk_distance(s, dvec(p.x, p.y, p.z + h)) - lmi_bulk_distance(s, dvec(p.x, p.y, p.z - h))));
 }
 
 /* --- carriers --- */
 
 /* Fills the carrier of a lattice at the middle of the cell of a position. */
-static void carry_lattice(const lmi_body *body, lmi_solid *s, uint32_t carrier, lm_vec3 position)
+static void carry_lattice(const lmi_body *body, lmi_bulk *s, uint32_t carrier, lm_vec3 position)
 {
     const lmi_lattice *l = &body->lattice->shape;
     uint32_t *rider = s->rider + (size_t)carrier * 8;
@@ -186,7 +186,7 @@ static int invert_moments(const double moments[6], double inverse[9])
 }
 
 /* Fits the carrier of a cloud to the `count` nearest particles; returns the rank of the fit. */
-static int fit_carrier(const lmi_body *body, lmi_solid *s, uint32_t carrier, const neighbour *near, uint32_t count)
+static int fit_carrier(const lmi_body *body, lmi_bulk *s, uint32_t carrier, const neighbour *near, uint32_t count)
 {
     double reach = 1.1 * sqrt(near[count - 1].square) + 1e-30, total = 0.0, moments[6] = {0}, inverse[9];
     double share[LMI_CARRIER_MOST];
@@ -221,7 +221,7 @@ static int fit_carrier(const lmi_body *body, lmi_solid *s, uint32_t carrier, con
     return rank;
 }
 
-static void carry_cloud(const lmi_body *body, lmi_solid *s, uint32_t carrier, lm_vec3 position)
+static void carry_cloud(const lmi_body *body, lmi_bulk *s, uint32_t carrier, lm_vec3 position)
 {
     neighbour near[LMI_CARRIER_MOST];
     uint32_t count = nearest_particles(body, position, s->carrier_riders, near), use = CARRIER_LEAST;
@@ -259,7 +259,7 @@ static uint32_t choose_places(const lmi_body *body, double apart, lm_vec3 *place
 
 #define MOST_CARRIERS 512u
 
-static bool make_carriers(lm_world *world, const lmi_body *body, lmi_solid *s)
+static bool make_carriers(lm_world *world, const lmi_body *body, lmi_bulk *s)
 {
     lmi_memory *memory = &world->memory;
     lm_vec3 *places = lmi_allocate(memory, MOST_CARRIERS, sizeof *places);
@@ -291,7 +291,7 @@ static bool make_carriers(lm_world *world, const lmi_body *body, lmi_solid *s)
 }
 
 /* A hollow body has places inside that are far from every carrier: they must be reached too. */
-static void extend_reach(lmi_solid *s)
+static void extend_reach(lmi_bulk *s)
 {
     double farthest = 0.0;
     for (uint32_t z = 0; z < s->n[2]; z++) {
@@ -313,10 +313,10 @@ static void extend_reach(lmi_solid *s)
     s->reach = fmax(s->reach, 1.5 * sqrt(farthest));
 }
 
-bool lmi_solid_make(lm_world *world, const lmi_body *body, const lmi_touch_mesh *mesh, lmi_solid *solid)
+bool lmi_bulk_make(lm_world *world, const lmi_body *body, const lmi_touch_mesh *mesh, lmi_bulk *solid)
 {
     lmi_memory *memory = &world->memory;
-    lmi_solid made = {.vertex_count = mesh->vertex_count, .triangle_count = mesh->triangle_count};
+    lmi_bulk made = {.vertex_count = mesh->vertex_count, .triangle_count = mesh->triangle_count};
     made.vertices = lmi_allocate(memory, made.vertex_count, sizeof *made.vertices);
     made.triangles = lmi_allocate(memory, (size_t)made.triangle_count * 3, sizeof *made.triangles);
     bool ok = made.vertices && made.triangles;
@@ -326,7 +326,7 @@ bool lmi_solid_make(lm_world *world, const lmi_body *body, const lmi_touch_mesh 
     }
     ok = ok && make_distance(world, body, &made) && make_carriers(world, body, &made);
     if (!ok) {
-        lmi_solid_free(world, &made);
+        lmi_bulk_free(world, &made);
         return false;
     }
     extend_reach(&made);
@@ -334,13 +334,13 @@ bool lmi_solid_make(lm_world *world, const lmi_body *body, const lmi_touch_mesh 
     return true;
 }
 
-bool lmi_solid_touch(lm_world *world, const lmi_body *body, const lmi_solid *solid, lmi_touch *touch)
+bool lmi_bulk_touch(lm_world *world, const lmi_body *body, const lmi_bulk *solid, lmi_touch *touch)
 {
     lm_vec3 *points = lmi_allocate(&world->memory, body->particle_count, sizeof *points);
     uint32_t count = 0;
     for (uint32_t n = 0; points && n < body->particle_count; n++) {
         lm_vec3 p = body->rest[body->place[n]];
-        if (lmi_solid_distance(solid, dvec_from(p)) > -(solid->radius + 1.5 * solid->cell)) {
+        if (lmi_bulk_distance(solid, dvec_from(p)) > -(solid->radius + 1.5 * solid->cell)) {
             points[count++] = p;
         }
     }
@@ -349,13 +349,13 @@ bool lmi_solid_touch(lm_world *world, const lmi_body *body, const lmi_solid *sol
     return ok;
 }
 
-void lmi_solid_face(const lmi_solid *s, lmi_touch *touch)
+void lmi_bulk_face(const lmi_bulk *s, lmi_touch *touch)
 {
     for (uint32_t n = 0; n < touch->count; n++) {
         lm_dvec3 p = dvec_from(touch->rest[n]), h = dvec(0.5 * s->cell, 0.5 * s->cell, 0.5 * s->cell), out;
-        out.x = lmi_solid_distance(s, dvec(p.x + h.x, p.y, p.z)) - lmi_solid_distance(s, dvec(p.x - h.x, p.y, p.z));
-        out.y = lmi_solid_distance(s, dvec(p.x, p.y + h.y, p.z)) - lmi_solid_distance(s, dvec(p.x, p.y - h.y, p.z));
-        out.z = lmi_solid_distance(s, dvec(p.x, p.y, p.z + h.z)) - lmi_solid_distance(s, dvec(p.x, p.y, p.z - h.z));
+        out.x = lmi_bulk_distance(s, dvec(p.x + h.x, p.y, p.z)) - lmi_bulk_distance(s, dvec(p.x - h.x, p.y, p.z));
+        out.y = lmi_bulk_distance(s, dvec(p.x, p.y + h.y, p.z)) - lmi_bulk_distance(s, dvec(p.x, p.y - h.y, p.z));
+        out.z = lmi_bulk_distance(s, dvec(p.x, p.y, p.z + h.z)) - lmi_bulk_distance(s, dvec(p.x, p.y, p.z - h.z));
         double length = dvec_length(out), least = INFINITY;
         touch->facing[n] = vec_from(dvec_scale(out, length > 0.0 ? 1.0 / length : 0.0));
         for (uint32_t c = 0; c < s->carrier_count; c++) {
@@ -370,7 +370,7 @@ void lmi_solid_face(const lmi_solid *s, lmi_touch *touch)
 
 /* --- in motion --- */
 
-lm_dvec3 lmi_solid_facing(const lmi_solid *s, const lmi_touch *touch, uint32_t point)
+lm_dvec3 lmi_bulk_facing(const lmi_bulk *s, const lmi_touch *touch, uint32_t point)
 {
     lm_dvec3 n = dmat_apply_transposed(&s->inverse[touch->carrier[point]], dvec_from(touch->facing[point]));
     double length = dvec_length(n);
@@ -409,18 +409,18 @@ static dmat3 invert(const dmat3 *f)
     return out;
 }
 
-static uint32_t cell_of(const lmi_solid *s, double at, double low)
+static uint32_t cell_of(const lmi_bulk *s, double at, double low)
 {
-    return (uint32_t)fmin(fmax(floor((at - low) / s->table), 0.0), LMI_SOLID_CELLS - 1.0);
+    return (uint32_t)fmin(fmax(floor((at - low) / s->table), 0.0), LMI_BULK_CELLS - 1.0);
 }
 
-static uint32_t bucket_of(const lmi_solid *s, lm_dvec3 p)
+static uint32_t bucket_of(const lmi_bulk *s, lm_dvec3 p)
 {
-    return (cell_of(s, p.z, s->low.z) * LMI_SOLID_CELLS + cell_of(s, p.y, s->low.y)) * LMI_SOLID_CELLS +
+    return (cell_of(s, p.z, s->low.z) * LMI_BULK_CELLS + cell_of(s, p.y, s->low.y)) * LMI_BULK_CELLS +
            cell_of(s, p.x, s->low.x);
 }
 
-static void fill_table(lmi_solid *s)
+static void fill_table(lmi_bulk *s)
 {
     lm_dvec3 low = s->carrier_count ? s->at[0] : lm_dvec3_zero(), high = low;
     for (uint32_t c = 1; c < s->carrier_count; c++) {
@@ -429,7 +429,7 @@ static void fill_table(lmi_solid *s)
     }
     s->low = low;
     s->table =
-        fmax(fmax(high.x - low.x, fmax(high.y - low.y, high.z - low.z)) / LMI_SOLID_CELLS, 0.5 * s->reach) * 1.0001;
+        fmax(fmax(high.x - low.x, fmax(high.y - low.y, high.z - low.z)) / LMI_BULK_CELLS, 0.5 * s->reach) * 1.0001;
     memset(s->starts, 0, STARTS * sizeof *s->starts);
     for (uint32_t c = 0; c < s->carrier_count; c++) {
         s->starts[bucket_of(s, s->at[c])]++;
@@ -442,7 +442,7 @@ static void fill_table(lmi_solid *s)
     }
 }
 
-void lmi_solid_update(lmi_solid *s, const lmi_body *body)
+void lmi_bulk_update(lmi_bulk *s, const lmi_body *body)
 {
     for (uint32_t c = 0; c < s->carrier_count; c++) {
         double at[3] = {0}, f[9] = {0};
@@ -472,7 +472,7 @@ typedef struct blend {
     uint32_t carrier;
 } blend;
 
-static void add_carrier(const lmi_solid *s, uint32_t c, lm_dvec3 point, blend *b)
+static void add_carrier(const lmi_bulk *s, uint32_t c, lm_dvec3 point, blend *b)
 {
     lm_dvec3 d = dvec_sub(point, s->at[c]);
     double square = dvec_dot(d, d), t = 1.0 - square / (s->reach * s->reach);
@@ -492,7 +492,7 @@ static void add_carrier(const lmi_solid *s, uint32_t c, lm_dvec3 point, blend *b
     }
 }
 
-static blend blend_at(const lmi_solid *s, lm_dvec3 point, lm_dvec3 not_near, double apart)
+static blend blend_at(const lmi_bulk *s, lm_dvec3 point, lm_dvec3 not_near, double apart)
 {
     blend b = {.nearest = INFINITY};
     uint32_t from[3] = {cell_of(s, point.x - s->reach, s->low.x), cell_of(s, point.y - s->reach, s->low.y),
@@ -501,7 +501,7 @@ static blend blend_at(const lmi_solid *s, lm_dvec3 point, lm_dvec3 not_near, dou
                       cell_of(s, point.z + s->reach, s->low.z)};
     for (uint32_t z = from[2]; z <= to[2]; z++) {
         for (uint32_t y = from[1]; y <= to[1]; y++) {
-            uint32_t row = (z * LMI_SOLID_CELLS + y) * LMI_SOLID_CELLS;
+            uint32_t row = (z * LMI_BULK_CELLS + y) * LMI_BULK_CELLS;
             for (uint32_t k = s->starts[row + from[0]]; k < s->starts[row + to[0] + 1]; k++) {
                 lm_dvec3 off = dvec_sub(dvec_from(s->rest[s->items[k]]), not_near);
                 if (!(apart > 0.0 && dvec_dot(off, off) < apart * apart)) {
@@ -513,8 +513,8 @@ static blend blend_at(const lmi_solid *s, lm_dvec3 point, lm_dvec3 not_near, dou
     return b;
 }
 
-bool lmi_solid_find(const lmi_solid *s, lm_dvec3 point, double margin, lm_dvec3 not_near, double apart,
-                    lmi_inside *inside)
+bool lmi_bulk_find(const lmi_bulk *s, lm_dvec3 point, double margin, lm_dvec3 not_near, double apart,
+                   lmi_inside *inside)
 {
     blend b = blend_at(s, point, not_near, apart);
     if (!(b.total > 0.0)) {
@@ -522,7 +522,7 @@ bool lmi_solid_find(const lmi_solid *s, lm_dvec3 point, double margin, lm_dvec3 
     }
     inside->rest = dvec_scale(b.rest, 1.0 / b.total);
     inside->carrier = b.carrier;
-    double distance = lmi_solid_distance(s, inside->rest);
+    double distance = lmi_bulk_distance(s, inside->rest);
     if (!(distance < 2.0 * margin + s->cell)) {
         return false;
     }
@@ -551,7 +551,7 @@ bool lmi_solid_find(const lmi_solid *s, lm_dvec3 point, double margin, lm_dvec3 
 }
 
 /* The cell that holds a point now, from where the blend says it was in the rest shape, and once more from there. */
-static bool grip_cell(const lmi_solid *s, const lmi_body *body, const lmi_inside *inside, lm_dvec3 point,
+static bool grip_cell(const lmi_bulk *s, const lmi_body *body, const lmi_inside *inside, lm_dvec3 point,
                       uint32_t riders[8], float weights[8])
 {
     lm_dvec3 rest = inside->rest;
@@ -569,8 +569,8 @@ static bool grip_cell(const lmi_solid *s, const lmi_body *body, const lmi_inside
     return true;
 }
 
-uint32_t lmi_solid_grip(const lmi_solid *s, const lmi_body *body, const lmi_inside *inside, lm_dvec3 point,
-                        uint32_t riders[LMI_CARRIER_MOST], float weights[LMI_CARRIER_MOST])
+uint32_t lmi_bulk_grip(const lmi_bulk *s, const lmi_body *body, const lmi_inside *inside, lm_dvec3 point,
+                       uint32_t riders[LMI_CARRIER_MOST], float weights[LMI_CARRIER_MOST])
 {
     uint32_t c = inside->carrier;
     if (body->lattice && grip_cell(s, body, inside, point, riders, weights)) {
