@@ -27,6 +27,7 @@ lm_body_def lm_body_def_default(void)
     def.clusters.rings = 1;
     def.clusters.element_size = 4;
     def.lattice.width = 1;
+    def.group = 1;
     def.material = lm_material_default();
     def.pose = lm_pose_identity();
     def.cookie = BODY_COOKIE;
@@ -178,6 +179,9 @@ static const char *def_fault(const lm_body_def *def)
     if (!(def->contact_radius >= 0.0f && def->contact_radius <= 1e6f)) {
         return "contact_radius must be 0 to 1e6 m";
     }
+    if ((unsigned)def->contact_points >= LM_CONTACT_COUNT) {
+        return "contact_points is not one of lm_contact_points";
+    }
     const char *fault = mass_fault(def);
     fault = fault ? fault : pose_fault(def);
     return fault ? fault : lmi_material_fault(&def->material);
@@ -222,6 +226,11 @@ void lmi_body_free(lm_world *world, lmi_body *body)
     }
     lmi_release(memory, body->home, (size_t)body->padded_count * 8, sizeof *body->home);
     lmi_skin_free(world, &body->skin);
+    lmi_touch_free(world, &body->touch);
+    if (body->bulk) {
+        lmi_bulk_free(world, body->bulk);
+        lmi_release(memory, body->bulk, 1, sizeof *body->bulk);
+    }
     lmi_lattice_body_free(world, body);
     memset(body, 0, sizeof *body);
 }
@@ -363,11 +372,17 @@ static lm_result fill_body(lm_world *world, lmi_body *body, const lm_body_def *d
         body->material = def->material;
         body->plastic_material = def->material.yield > 0.0f;
         body->contact_radius = def->contact_radius;
+        body->contact_points = def->contact_points;
+        body->group = def->group;
+        body->mask = def->mask;
+        body->self_contact = def->self_contact;
         body->user_data = def->user_data;
         derive_weights(body, NULL);
         make_regions(body, weights);
         lmi_body_place(body, def);
         body->shape_hash = lmi_hash_shape(body);
+        lmi_touch_mesh none = {0};
+        ok = lmi_body_make_bulk(world, body, &none);
     }
     lmi_release(&world->memory, weights, def->point_count, sizeof *weights);
     return ok ? LM_OK : LM_ERROR_MEMORY;
@@ -570,6 +585,63 @@ bool lmi_body_update_pinned(lm_world *world, lmi_body *body)
     return ok;
 }
 
+bool lmi_body_make_bulk(lm_world *world, lmi_body *body, const lmi_touch_mesh *mesh)
+{
+    if (body->mask == 0 && !body->self_contact) {
+        return true;
+    }
+    lmi_bulk *solid = lmi_allocate(&world->memory, 1, sizeof *solid);
+    lmi_touch touch = {0};
+    bool ok = solid && lmi_bulk_make(world, body, mesh, solid);
+    if (ok && body->touch.count == 0) {
+        ok = lmi_bulk_touch(world, body, solid, &touch);
+    }
+    if (!ok) {
+        if (solid) {
+            lmi_bulk_free(world, solid);
+        }
+        lmi_release(&world->memory, solid, 1, sizeof *solid);
+        return false;
+    }
+    if (body->touch.count == 0) {
+        body->touch = touch;
+    }
+    if (body->bulk) {
+        lmi_bulk_free(world, body->bulk);
+        lmi_release(&world->memory, body->bulk, 1, sizeof *body->bulk);
+    }
+    body->bulk = solid;
+    lmi_bulk_face(solid, &body->touch);
+    return true;
+}
+
+/* Touch points from their rest positions, which are all that a snapshot has of them. */
+static bool revive_touch(lm_world *world, lmi_body *body)
+{
+    lmi_touch made;
+    if (body->touch.count == 0) {
+        return true;
+    }
+    bool ok = lmi_touch_embed(world, body, body->touch.rest, body->touch.count, &made);
+    if (ok) {
+        memcpy(made.warm, body->touch.warm, made.count * sizeof *made.warm);
+        lmi_touch_free(world, &body->touch);
+        body->touch = made;
+    }
+    return ok;
+}
+
+/* The solid from its mesh. */
+static bool revive_bulk(lm_world *world, lmi_body *body)
+{
+    if (!body->bulk) {
+        return true;
+    }
+    const lmi_bulk *s = body->bulk;
+    lmi_touch_mesh mesh = {s->vertices, s->triangles, s->vertex_count, s->triangle_count};
+    return lmi_body_make_bulk(world, body, &mesh);
+}
+
 bool lmi_body_revive(lm_world *world, lmi_body *body)
 {
     float *weights = lmi_allocate(&world->memory, body->place_count, sizeof *weights);
@@ -583,6 +655,7 @@ bool lmi_body_revive(lm_world *world, lmi_body *body)
             derive_weights(body, held);
             make_regions(body, weights);
         }
+        ok = ok && revive_touch(world, body) && revive_bulk(world, body);
         body->shape_hash = lmi_hash_shape(body);
     }
     lmi_release(&world->memory, weights, body->place_count, sizeof *weights);

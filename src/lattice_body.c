@@ -380,6 +380,10 @@ static lm_result fill(lm_world *world, lmi_body *body, const lm_body_def *def)
     body->material = def->material;
     body->plastic_material = def->material.yield > 0.0f;
     body->contact_radius = def->contact_radius;
+    body->contact_points = def->contact_points;
+    body->group = def->group;
+    body->mask = def->mask;
+    body->self_contact = def->self_contact;
     body->user_data = def->user_data;
     body->lattice->width_metres = def->lattice.width_metres;
     if (!lmi_lattice_body_derive_masses(world, body)) {
@@ -390,6 +394,13 @@ static lm_result fill(lm_world *world, lmi_body *body, const lm_body_def *def)
     body->shape_hash = lmi_hash_shape(body);
     bool ok =
         lmi_lattice_body_allocate_extras(world, body, &body->material) && lmi_lattice_body_weigh(world, body, NULL);
+    lmi_touch_mesh mesh = {0};
+    if (ok && def->lattice.vertices && def->contact_points != LM_CONTACT_PARTICLES) {
+        mesh = (lmi_touch_mesh){def->lattice.vertices, def->lattice.triangles, def->lattice.vertex_count,
+                                def->lattice.triangle_count};
+        ok = lmi_touch_make(world, body, &mesh, &body->touch);
+    }
+    ok = ok && lmi_body_make_bulk(world, body, &mesh);
     return ok ? LM_OK : lmi_fail(world, LM_ERROR_MEMORY, "lm_body_create: out of memory");
 }
 

@@ -63,6 +63,7 @@ lm_result lm_body_get_info(const lm_world *world, lm_body_id id, lm_body_info *i
     info->spacing = body->lattice ? (float)body->lattice->shape.spacing : 0.0f;
     info->width = body->lattice ? body->lattice->shape.width : 0;
     info->contact_radius = body->contact_radius;
+    info->contact_points = body->touch.count ? body->touch.count : body->particle_count;
     info->user_data = body->user_data;
     info->shape_hash = body->shape_hash;
     return LM_OK;
@@ -79,6 +80,29 @@ lm_result lm_body_get_positions(const lm_world *world, lm_body_id id, lm_dvec3 b
     {
         const float *x = body->x + (size_t)n * 4;
         positions[body->order[n]] = vec_from(dvec_add(from, dvec(x[0], x[1], x[2])));
+    }
+    return LM_OK;
+}
+
+lm_result lm_body_get_contact_points(const lm_world *world, lm_body_id id, lm_dvec3 base, lm_vec3 *positions)
+{
+    const lmi_body *body = lmi_body_find(world, id, "lm_body_get_contact_points");
+    if (!body) {
+        return LM_ERROR_ID;
+    }
+    const lmi_touch *touch = &body->touch;
+    if (touch->count == 0) {
+        return lm_body_get_positions(world, id, base, positions);
+    }
+    lm_dvec3 from = dvec_sub(body->origin, base);
+    for (uint32_t n = 0; n < touch->count; n++) {
+        lm_dvec3 sum = from;
+        for (uint32_t row = touch->first_row[n / LMI_BLOCK]; row < touch->first_row[n / LMI_BLOCK + 1]; row++) {
+            size_t at = (size_t)row * LMI_BLOCK + n % LMI_BLOCK;
+            const float *x = body->x + (size_t)touch->rider[at] * 4;
+            sum = dvec_add(sum, dvec_scale(dvec(x[0], x[1], x[2]), touch->weight[at]));
+        }
+        positions[n] = vec_from(sum);
     }
     return LM_OK;
 }

@@ -2,6 +2,7 @@
  * The world: creation, settings, statistics.
  */
 #include "world.h"
+#include "step/mutual.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -190,7 +191,9 @@ void lm_world_destroy(lm_world *world)
         lmi_release(&world->memory, s->goals, s->goal_rows, LMI_BLOCK * 4 * sizeof(float));
         lmi_release(&world->memory, s->pull, s->pull_blocks, LMI_BLOCK * 3 * sizeof(float));
         lmi_release(&world->memory, s->lattice, s->lattice_blocks, LMI_BLOCK * sizeof(float));
+        lmi_release(&world->memory, s->contacts, s->contact_capacity, sizeof *s->contacts);
     }
+    lmi_mutual_free(world);
     lmi_release(&world->memory, world->slab_tasks, world->slab_capacity, sizeof *world->slab_tasks);
     lmi_release(&world->memory, world->scratch, world->scratch_count, sizeof *world->scratch);
     lmi_workers_destroy(world->workers, &world->memory);

@@ -14,6 +14,7 @@
 #include "base/vec.h"
 #include "collide/solid.h"
 #include "limber/limber.h"
+#include "sample/bulk.h"
 #include "sample/lattice.h"
 #include "sample/region.h"
 #include "step/herd.h"
@@ -122,6 +123,12 @@ typedef struct lmi_body {
     double mean_mass; /* the unit of the masses in lanes */
     double rest_size; /* the diagonal of the rest shape's bounding box, metres */
     float contact_radius;
+    float fastest; /* speed of its fastest particle in this substep, m/s; where there are solids to meet */
+    lm_contact_points contact_points; /* what touches, as the definition wished */
+    lmi_touch touch;
+    uint32_t group, mask; /* bits: what it is, and what it touches */
+    bool self_contact;
+    lmi_bulk *bulk; /* null: no other body touches it */
     lm_material material;
     uint64_t user_data;
     lmi_skin skin;
@@ -250,6 +257,7 @@ struct lm_world {
     uint32_t flow_capacity;
     lmi_scratch *scratch; /* one for each worker */
     uint32_t scratch_count;
+    struct lmi_mutual *mutual; /* bodies that touch each other (step/mutual.h) */
     lmi_slab_task *slab_tasks;
     uint32_t slab_count, slab_capacity;
 
@@ -275,6 +283,10 @@ lmi_body *lmi_body_find(const lm_world *world, lm_body_id id, const char *caller
 /* body.c */
 void lmi_body_free(lm_world *world, lmi_body *body);
 void lmi_body_update_bounds(lmi_body *body);
+
+/* What others touch, where group and mask ask for it: from a mesh, or (no triangles) from the particles. In place of what
+ * there was; false when out of memory, then nothing has changed. */
+bool lmi_body_make_bulk(lm_world *world, lmi_body *body, const lmi_touch_mesh *mesh);
 
 /* New weights after pins came or went (`held`: which particles are held, or null); false when out of memory. */
 bool lmi_body_update_weights(lm_world *world, lmi_body *body, const bool *held);

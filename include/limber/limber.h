@@ -408,6 +408,16 @@ typedef struct lm_lattice {
     const float *vertex_masses;
 } lm_lattice;
 
+/* What of a body touches other things. The particles of a lattice lie outside its surface, and those of a coarse cloud
+ * inside it; points on the surface move with the particles around them and push them in turn. They are spread over the
+ * mesh about as densely as the particles are. */
+typedef enum lm_contact_points {
+    LM_CONTACT_AUTO = 0,  /* lattices made from a mesh touch with their surface, everything else with its particles */
+    LM_CONTACT_PARTICLES, /* the particles */
+    LM_CONTACT_SURFACE, /* points on the skin or, without one, on the mesh of a lattice; without either the particles */
+    LM_CONTACT_COUNT
+} lm_contact_points;
+
 typedef struct lm_body_def {
     const lm_vec3 *points; /* rest positions in the body's own frame, metres; copied */
     uint32_t point_count;  /* at least 1 */
@@ -418,12 +428,18 @@ typedef struct lm_body_def {
     lm_clusters clusters;
     lm_lattice lattice; /* instead of points and clusters */
     lm_material material;
-    float contact_radius; /* metres by which particles are kept away from colliders; 0 to 1e6, default 0 */
-    lm_pose pose;         /* where the body's frame starts */
-    lm_vec3 velocity;     /* metres a second, up to LM_MAX_SPEED along each axis */
-    lm_vec3 spin;         /* radians a second about the centre of mass, world axes, up to 1e6 about each */
-    uint64_t user_data;   /* yours; lm_body_info returns it */
-    uint32_t cookie;      /* set by lm_body_def_default */
+    float contact_radius; /* metres by which what touches is kept away from colliders; 0 to 1e6, default 0 */
+    lm_contact_points contact_points; /* default LM_CONTACT_AUTO */
+    /* Two bodies touch each other when each has a group, as a bit, that is in the mask of the other. Their surfaces are
+     * their skins, the mesh of a lattice, or balls around the particles of a bare cloud. */
+    uint32_t group;     /* default 1 */
+    uint32_t mask;      /* default 0: it touches colliders only */
+    bool self_contact;  /* parts of it that are far from each other in the rest shape touch too; default false */
+    lm_pose pose;       /* where the body's frame starts */
+    lm_vec3 velocity;   /* metres a second, up to LM_MAX_SPEED along each axis */
+    lm_vec3 spin;       /* radians a second about the centre of mass, world axes, up to 1e6 about each */
+    uint64_t user_data; /* yours; lm_body_info returns it */
+    uint32_t cookie;    /* set by lm_body_def_default */
 } lm_body_def;
 
 /* A definition with the defaults above; it needs points at least. */
@@ -464,6 +480,7 @@ typedef struct lm_body_info {
     float spacing;            /* of a lattice, metres; else 0 */
     uint32_t width;           /* of a lattice, steps; else 0 */
     float contact_radius;     /* metres, as in the definition */
+    uint32_t contact_points;  /* points that touch: of the surface, or all particles */
     uint64_t user_data;
     uint64_t
         shape_hash; /* of what stays while the body moves: rest positions, regions and skin. Bodies with the same hash
@@ -484,6 +501,10 @@ LM_API lm_result lm_body_get_rest_positions(const lm_world *world, lm_body_id bo
  * is. LM_ERROR_ARGUMENT when there was no step since bodies were created, destroyed, pinned, given another mode or
  * loaded; and for a lattice, which never has all its goals at once. */
 LM_API lm_result lm_body_get_goals(const lm_world *world, lm_body_id body, lm_dvec3 base, lm_vec3 *goals);
+
+/* Where the body's lm_body_info.contact_points are now, relative to `base`: in the order of the particles when these are
+ * what touches. */
+LM_API lm_result lm_body_get_contact_points(const lm_world *world, lm_body_id body, lm_dvec3 base, lm_vec3 *positions);
 
 /* Puts the particles anywhere within LM_MAX_COORDINATE of `base`, however mangled, with velocities up to LM_MAX_SPEED
  * along each axis (null: unchanged). Particles that are farther from their goals than the body is large lose deformation

@@ -174,8 +174,24 @@ lm_result lm_body_set_skin(lm_world *world, lm_body_id id, const lm_skin_def *de
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     lmi_skin skin = {0};
-    bool ok = make_skin(world, body, def, &skin);
+    lmi_touch touch = {0};
+    lmi_touch_mesh mesh = {def->vertices, def->triangles, def->vertex_count, def->triangle_count};
+    bool touching =
+        body->lattice ? body->contact_points != LM_CONTACT_PARTICLES : body->contact_points == LM_CONTACT_SURFACE;
+    bool ok = (!touching || lmi_touch_make(world, body, &mesh, &touch)) && make_skin(world, body, def, &skin) &&
+              lmi_body_make_bulk(world, body, &mesh);
+    if (!ok) {
+        lmi_touch_free(world, &touch);
+        lmi_skin_free(world, &skin);
+    }
     if (ok) {
+        if (touching) {
+            lmi_touch_free(world, &body->touch);
+            body->touch = touch;
+            if (body->bulk) {
+                lmi_bulk_face(body->bulk, &body->touch);
+            }
+        }
         lmi_skin_free(world, &body->skin);
         body->skin = skin;
         body->shape_hash = lmi_hash_shape(body);

@@ -12,6 +12,7 @@
 #include "out/hash.h"
 
 #include <assert.h>
+#include <float.h>
 #include <string.h>
 
 /* --- bodies --- */
@@ -276,6 +277,69 @@ static void visit_lattice(archive *a, lm_world *world, lmi_body *body)
     visit_lattice_plastic(a, body);
 }
 
+/* Where the touch points are in the rest pose; what they ride on follows from that. */
+static void visit_touch(archive *a, lm_world *world, lmi_body *body)
+{
+    lmi_touch *touch = &body->touch;
+    VISIT_ENUM(a, body->contact_points, LM_CONTACT_COUNT);
+    visit_count(a, &touch->count, 28);
+    if (a->mode == LOAD && ok(a)) {
+        touch->rest = lmi_allocate(&world->memory, touch->count, sizeof *touch->rest);
+        touch->warm = lmi_allocate(&world->memory, 2 * (size_t)touch->count, sizeof *touch->warm);
+        a->out_of_memory = !touch->rest || !touch->warm;
+    }
+    for (uint32_t n = 0; n < touch->count && ok(a); n++) {
+        visit_vec3(a, &touch->rest[n]);
+        refuse_if(a, !is_near(touch->rest[n]));
+        lmi_warm *warm = &touch->warm[n];
+        visit_float(a, &warm->pressed);
+        for (int i = 0; i < 3; i++) {
+            visit_float(a, &warm->braked[i]);
+            refuse_if(a, !(fabsf(warm->braked[i]) <= FLT_MAX));
+        }
+        refuse_if(a, !(warm->pressed >= 0.0f && warm->pressed <= FLT_MAX));
+    }
+}
+
+/* What others touch: the mesh, from which all else follows. */
+static void visit_bulk(archive *a, lm_world *world, lmi_body *body)
+{
+    visit_u32(a, &body->group);
+    visit_u32(a, &body->mask);
+    visit_bool(a, &body->self_contact);
+    bool has = body->bulk != NULL;
+    visit_bool(a, &has);
+    refuse_if(a, has != (body->mask != 0 || body->self_contact));
+    if (!has || !ok(a)) {
+        return;
+    }
+    if (a->mode == LOAD) {
+        body->bulk = lmi_allocate(&world->memory, 1, sizeof *body->bulk);
+        a->out_of_memory = !body->bulk;
+    }
+    if (!ok(a)) {
+        return;
+    }
+    lmi_bulk *solid = body->bulk;
+    uint32_t vertices = solid->vertex_count, triangles = solid->triangle_count;
+    visit_count(a, &vertices, 12);
+    visit_count(a, &triangles, 12);
+    if (a->mode == LOAD && ok(a)) {
+        solid->vertex_count = vertices;
+        solid->triangle_count = triangles;
+        solid->vertices = lmi_allocate(&world->memory, vertices, sizeof *solid->vertices);
+        solid->triangles = lmi_allocate(&world->memory, (size_t)triangles * 3, sizeof *solid->triangles);
+        a->out_of_memory = !solid->vertices || !solid->triangles;
+    }
+    for (uint32_t n = 0; n < vertices && ok(a); n++) {
+        visit_vec3(a, &solid->vertices[n]);
+        refuse_if(a, !is_near(solid->vertices[n]));
+    }
+    for (size_t n = 0; n < (size_t)triangles * 3 && ok(a); n++) {
+        visit_index(a, &solid->triangles[n], vertices, false);
+    }
+}
+
 /* All of a body but its counts, once there is room for it. */
 static void visit_rest_of_body(archive *a, lm_world *world, lmi_body *body)
 {
@@ -303,6 +367,8 @@ static void visit_rest_of_body(archive *a, lm_world *world, lmi_body *body)
     visit_u32(a, &body->first_drag);
     visit_u32(a, &body->first_force);
     visit_skin(a, world, body);
+    visit_touch(a, world, body);
+    visit_bulk(a, world, body);
 }
 
 static void visit_body(archive *a, lm_world *world, lmi_body *body)

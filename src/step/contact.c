@@ -1,23 +1,39 @@
 /*
  * Contact: drags, then colliders in the order of their slots, then pins, which have the last word.
  *
- * A particle deeper inside a collider than its contact radius allows is put back on the surface, and its velocity
- * relative to the surface is corrected there and then:
+ * What touches is the particles or, where a body has them, the points on its surface (sample/touch.h). A point deeper
+ * inside a collider than the contact radius allows is put back on the surface, and its velocity relative to the surface is
+ * corrected there and then:
  *
  *   x += depth n
  *   v_n < 0:   v += -(1 + e) v_n n,   and tangential velocity is reduced by at most friction times that change
+ *              x += h times the change of tangential velocity: the way that friction takes back
+ *
+ * Without the last line a body at rest on a slope would creep down it by g h² sin(slope) in every substep. Points that
+ * move further in a substep than a collider is thick are swept along their way, so that they do not pass through it.
  *
  * Reads and writes positions and velocities, counts contacts and the impulse given. Restitution acts above a speed only,
  * so that what lies still stays still. Coulomb's law on velocities does not depend on the length of the substep.
  *
- * Deterministic because particles do not see each other.
+ * Contacts are found in lanes. Free particles answer in lanes too, since they do not see each other; points that share
+ * particles, and bodies that answer as a whole, do so one after the other (solve.h).
  */
 #include "step/kernel_names.h"
 #include "step/motion.h"
+#include "step/solve.h"
 #include "world.h"
 
 /* Approach speeds below this do not bounce, m/s. */
-#define BOUNCE_SPEED 0.5f
+#define BOUNCE_SPEED ((float)LMI_BOUNCE_SPEED)
+
+/* Steps of a sweep along the way of a fast point; each goes as far as nothing can be in the way. */
+#define SWEEP_STEPS 96
+
+/* Times through the contacts of a body, at most. */
+#define SWEEPS 40
+
+/* The same for particles, which do not remember what they were given. */
+#define MORE_SWEEPS 160
 
 /* Times through the solids where a body may touch several. */
 #define SOLID_PASSES 3
@@ -29,8 +45,21 @@ typedef struct lanes_surface {
     vf velocity[3], spin[3], pivot[3];   /* of the surface */
     vf friction, bounce, radius, margin; /* margin: the body's contact radius */
     lm_dvec3 origin;                     /* the body's */
-    double h;                            /* seconds of the substep */
+    double seconds;                      /* of the substep */
+    vf h;                                /* the same in lanes */
+    bool solid;                          /* a mesh or a height map: they sweep by themselves */
+    bool swept;                          /* it may be thinner than points move in a substep */
+    float thickness;                     /* half of it */
 } lanes_surface;
+
+/* Half the thickness of a collider; what lies below a plane has no end. */
+static float half_thickness(const lmi_surface *s)
+{
+    if (s->shape == LM_SHAPE_BOX) {
+        return fminf(s->half_extents.x, fminf(s->half_extents.y, s->half_extents.z));
+    }
+    return s->shape == LM_SHAPE_PLANE || lmi_solid_is(&s->solid) ? INFINITY : s->radius;
+}
 
 static lanes_surface prepare(const lmi_surface *s, const lmi_body *body, double h)
 {
@@ -48,7 +77,11 @@ static lanes_surface prepare(const lmi_surface *s, const lmi_body *body, double 
                          .radius = vf_set1(s->radius),
                          .margin = vf_set1(body->contact_radius),
                          .origin = body->origin,
-                         .h = h};
+                         .seconds = h,
+                         .h = vf_set1((float)h),
+                         .solid = lmi_solid_is(&s->solid),
+                         .swept = s->shape != LM_SHAPE_PLANE && !lmi_solid_is(&s->solid),
+                         .thickness = half_thickness(s)};
     for (int i = 0; i < 9; i++) {
         out.axes[i] = vf_set1((float)s->rotation.m[i / 3][i % 3]);
     }
@@ -157,7 +190,7 @@ static void remember_starts(const lmi_body *body, double h, float *starts)
 
 /* Depth and direction for meshes and height maps, one lane after the other in double precision: their geometry branches too
  * much for lanes. `start` is where the first of these particles was, as above. */
-static vf depth_in_solid(const lanes_surface *s, const vf x[4], vf mass, const float *start, float margin, vf n[3])
+static vf depth_in_solid(const lanes_surface *s, const vf x[3], vf mass, const float *start, float margin, vf n[3])
 {
     _Alignas(64) float at[3][LMI_LANES], weight[LMI_LANES], normal[3][LMI_LANES], depth[LMI_LANES];
     const lmi_surface *shape = s->shape;
@@ -175,7 +208,7 @@ static vf depth_in_solid(const lanes_surface *s, const vf x[4], vf mass, const f
         lm_dvec3 there = dvec(start[k], start[LMI_BLOCK + k], start[2 * LMI_BLOCK + k]);
         lm_dvec3 p = dvec_add(s->origin, here);
         lm_dvec3 u = dvec_add(shape->velocity, dvec_cross(shape->spin, dvec_sub(p, shape->pivot)));
-        lm_dvec3 way = dvec_sub(dvec_sub(here, there), dvec_scale(u, s->h)); /* seen from the collider */
+        lm_dvec3 way = dvec_sub(dvec_sub(here, there), dvec_scale(u, s->seconds)); /* seen from the collider */
         lm_dvec3 local = dmat_apply_transposed(&shape->rotation, dvec_sub(p, shape->position));
         way = dmat_apply_transposed(&shape->rotation, way);
         depth[k] = (float)lmi_solid_depth(&shape->solid, local, way, margin, &out);
@@ -192,19 +225,66 @@ static vf depth_in_solid(const lanes_surface *s, const vf x[4], vf mass, const f
     return vf_load(depth);
 }
 
+/* The velocity of the surface at x. */
+static inline void velocity_there(const lanes_surface *s, const vf x[3], vf u[3])
+{
+    vf r[3] = {x[0] - s->pivot[0], x[1] - s->pivot[1], x[2] - s->pivot[2]};
+    u[0] = s->velocity[0] + (s->spin[1] * r[2] - s->spin[2] * r[1]);
+    u[1] = s->velocity[1] + (s->spin[2] * r[0] - s->spin[0] * r[2]);
+    u[2] = s->velocity[2] + (s->spin[0] * r[1] - s->spin[1] * r[0]);
+}
+
+/* Points that came to x at velocity v and met the collider on their way: their depth below the plane that touches it where
+ * they did, and its normal. Others keep theirs. The distance of the start says how far nothing can be in the way, and so
+ * on from there. */
+static void sweep(const lanes_surface *s, const vf x[3], const vf v[3], vf *depth, vf n[3])
+{
+    const vf zero = vf_set1(0.0f), one = vf_set1(1.0f), near = vf_set1(1e-5f * s->thickness);
+    vf surface[3], way[3], at[3], normal[3];
+    velocity_there(s, x, surface);
+    for (int i = 0; i < 3; i++) {
+        way[i] = s->h * (v[i] - surface[i]);
+        at[i] = x[i] - way[i];
+    }
+    vf length = length3(way), t = zero;
+    vm fast = vf_lt(vf_set1(s->thickness), length);
+    if (!vm_any(fast)) {
+        return;
+    }
+    /* From outside, or from where rounding has left it on the surface. */
+    vf left = distance(s, at, normal) - s->margin;
+    fast = vm_and(fast, vm_and(vf_lt(vf_set1(-0.1f * s->thickness), left), vf_lt(left - vf_min(*depth, zero), length)));
+    left = vf_max(left, near);
+    vm active = fast;
+    for (int k = 0; k < SWEEP_STEPS && vm_any(active); k++) {
+        t = vf_select(active, vf_min(t + left / length, one), t);
+        for (int i = 0; i < 3; i++) {
+            at[i] = x[i] - (one - t) * way[i];
+        }
+        left = distance(s, at, normal) - s->margin;
+        active = vm_and(active, vm_and(vf_lt(near, left), vf_lt(t, one)));
+    }
+    vm hit = vm_and(fast, vf_lt(left, vf_set1(1e-3f * s->thickness)));
+    vf below = ((at[0] - x[0]) * normal[0] + (at[1] - x[1]) * normal[1]) + (at[2] - x[2]) * normal[2];
+    *depth = vf_select(hit, below - left, *depth);
+    for (int i = 0; i < 3; i++) {
+        n[i] = vf_select(hit, normal[i], n[i]);
+    }
+}
+
 /* Corrects x and v of the lanes in `touching`, which are `depth` deep along n. */
 static inline void respond(const lanes_surface *s, vm touching, vf depth, const vf n[3], vf x[3], vf v[3])
 {
     const vf zero = vf_set1(0.0f), one = vf_set1(1.0f);
     const vf fast = vf_set1(LM_MAX_SPEED), far = vf_set1(LM_MAX_COORDINATE);
-    vf r[3], u[3];
+    vf surface[3], u[3];
     for (int i = 0; i < 3; i++) {
         x[i] = vf_select(touching, vf_clamp(x[i] + depth * n[i], zero - far, far), x[i]);
-        r[i] = x[i] - s->pivot[i];
     }
-    u[0] = v[0] - (s->velocity[0] + (s->spin[1] * r[2] - s->spin[2] * r[1]));
-    u[1] = v[1] - (s->velocity[1] + (s->spin[2] * r[0] - s->spin[0] * r[2]));
-    u[2] = v[2] - (s->velocity[2] + (s->spin[0] * r[1] - s->spin[1] * r[0]));
+    velocity_there(s, x, surface);
+    for (int i = 0; i < 3; i++) {
+        u[i] = v[i] - surface[i];
+    }
     vf normal = (u[0] * n[0] + u[1] * n[1]) + u[2] * n[2];
     vf approach = vf_max(zero - normal, zero);
     vf e = vf_select(vf_lt(vf_set1(BOUNCE_SPEED), approach), s->bounce, zero);
@@ -213,8 +293,9 @@ static inline void respond(const lanes_surface *s, vm touching, vf depth, const 
     vf speed = length3(slide);
     vf brake = vf_min(s->friction * push / vf_max(speed, vf_set1(1e-12f)), one);
     for (int i = 0; i < 3; i++) {
-        vf change = push * n[i] - brake * slide[i];
-        v[i] = vf_select(touching, vf_clamp(v[i] + change, zero - fast, fast), v[i]);
+        vf lost = brake * slide[i];
+        v[i] = vf_select(touching, vf_clamp(v[i] + (push * n[i] - lost), zero - fast, fast), v[i]);
+        x[i] = vf_select(touching, vf_clamp(x[i] - s->h * lost, zero - far, far), x[i]);
     }
 }
 
@@ -245,10 +326,21 @@ static double way_of(const lmi_surface *s, const lmi_body *body, double speed, d
     return h * (speed + dvec_length(s->velocity) + dvec_length(s->spin) * reach);
 }
 
-/* `way`: what solids, which are swept, add to the bounds. */
-static bool may_touch(const lmi_surface *s, const lmi_body *body, double way)
+/* How far the particles of a body may be from their bounds: back along their way, and where points lie outside them. */
+static double reach_of(const lmi_surface *s, const lmi_body *body, double h)
 {
-    double margin = body->contact_radius + way;
+    double reach = body->contact_radius + body->touch.beyond + 0.01 * body->rest_size;
+    if (lmi_solid_is(&s->solid)) {
+        return reach + way_of(s, body, body->fastest, h);
+    }
+    double speed = dvec_length(dvec_sub(dvec_from(body->motion.velocity), s->velocity)) +
+                   dvec_length(dvec_from(body->motion.spin)) * body->rest_size;
+    return h * speed > half_thickness(s) ? reach + h * speed : reach;
+}
+
+static bool may_touch(const lmi_surface *s, const lmi_body *body, double h)
+{
+    double margin = reach_of(s, body, h);
     lm_dvec3 lower = dvec_add(body->origin, dvec_from(body->lower)),
              upper = dvec_add(body->origin, dvec_from(body->upper));
     if (s->shape == LM_SHAPE_PLANE) {
@@ -263,10 +355,10 @@ static bool may_touch(const lmi_surface *s, const lmi_body *body, double way)
            lower.z - margin <= s->bound_upper.z && upper.z + margin >= s->bound_lower.z;
 }
 
+/* Particles, each for itself. */
 static void collide(const lmi_surface *shape, lmi_body *body, double h, const float *starts)
 {
     lanes_surface s = prepare(shape, body, h);
-    bool solid = lmi_solid_is(&shape->solid);
     vf sums[3][LMI_PIECES];
     for (int i = 0; i < 3 * LMI_PIECES; i++) {
         sums[i / LMI_PIECES][i % LMI_PIECES] = vf_set1(0.0f);
@@ -277,11 +369,14 @@ static void collide(const lmi_surface *shape, lmi_body *body, double h, const fl
         vf_load4(body->x + (size_t)n * 4, x);
         vf_load4(body->v + (size_t)n * 4, v);
         vf depth;
-        if (solid) {
+        if (s.solid) {
             const float *start = starts + (size_t)(n / LMI_BLOCK) * 3 * LMI_BLOCK + n % LMI_BLOCK;
             depth = depth_in_solid(&s, x, v[3], start, body->contact_radius, normal);
         } else {
             depth = s.margin - distance(&s, x, normal);
+            if (s.swept) {
+                sweep(&s, x, v, &depth, normal);
+            }
         }
         vm touching = vm_and(vf_lt(vf_set1(0.0f), depth), vf_lt(vf_set1(0.0f), v[3]));
         if (!vm_any(touching)) {
@@ -306,20 +401,172 @@ static void collide(const lmi_surface *shape, lmi_body *body, double h, const fl
     }
 }
 
-/* A body against all colliders in the order of their slots. Where it meets several solids they are gone through again: what
- * one of them puts back may be on the wrong side of another. Returns how many solids it may touch. */
-static uint32_t collide_all(const lmi_step *step, lmi_body *body, double speed, const float *starts, bool again)
+/* Where 16 points are and how they move; `rows` of riders and weights from `row` on. */
+static inline void points_at(const lmi_body *body, uint32_t row, uint32_t rows, uint32_t lane, vf x[3], vf v[3])
 {
+    for (int i = 0; i < 3; i++) {
+        x[i] = v[i] = vf_set1(0.0f);
+    }
+    for (uint32_t n = 0; n < rows; n++) {
+        size_t at = (size_t)(row + n) * LMI_BLOCK + lane;
+        vf px[4], pv[4], w = vf_load(body->touch.weight + at);
+        vf_gather4(body->x, body->touch.rider + at, px);
+        vf_gather4(body->v, body->touch.rider + at, pv);
+        for (int i = 0; i < 3; i++) {
+            x[i] = x[i] + w * px[i];
+            v[i] = v[i] + w * pv[i];
+        }
+    }
+}
+
+/* One piece of points against a collider, as plain numbers. */
+typedef struct found {
+    _Alignas(64) float x[3][LMI_LANES], normal[3][LMI_LANES], surface[3][LMI_LANES], depth[LMI_LANES];
+    uint32_t touching; /* bits */
+} found;
+
+/* `start`: where they were, as in remember_starts; solids are met on the way from there. */
+static void find(const lanes_surface *s, const vf x[3], const vf v[4], const float *start, float margin, double slop,
+                 found *f)
+{
+    vf normal[3], surface[3], depth;
+    if (s->solid) {
+        depth = depth_in_solid(s, x, v[3], start, margin + (float)slop, normal) - vf_set1((float)slop);
+    } else {
+        depth = s->margin - distance(s, x, normal);
+        if (s->swept) {
+            sweep(s, x, v, &depth, normal);
+        }
+    }
+    vm touching = vf_lt(vf_set1((float)-slop), depth);
+    f->touching = vm_bits(touching);
+    velocity_there(s, x, surface);
+    for (int i = 0; i < 3; i++) {
+        vf_store(f->x[i], x[i]);
+        vf_store(f->normal[i], normal[i]);
+        vf_store(f->surface[i], surface[i]);
+    }
+    vf_store(f->depth, depth);
+}
+
+/* Where the points of a body were at the beginning of the substep; the same as remember_starts does for particles. */
+static void remember_points(const lmi_touch *touch, const lmi_body *body, double h)
+{
+    vf seconds = vf_set1((float)h);
+    for (uint32_t n = 0; n < touch->blocks * LMI_BLOCK; n += LMI_LANES) {
+        uint32_t row = touch->first_row[n / LMI_BLOCK];
+        float *to = touch->start + (size_t)(n / LMI_BLOCK) * 3 * LMI_BLOCK + n % LMI_BLOCK;
+        vf x[3], v[3];
+        points_at(body, row, touch->first_row[n / LMI_BLOCK + 1] - row, n % LMI_BLOCK, x, v);
+        for (int i = 0; i < 3; i++) {
+            vf_store(to + i * LMI_BLOCK, x[i] - seconds * v[i]);
+        }
+    }
+}
+
+/* Adds the contacts of a body's points (or of its particles, when it answers as a whole) with a collider. `starts`: of the
+ * particles; points have their own. */
+static void find_all(const lmi_step *step, const lmi_surface *shape, lmi_push *push, const float *starts,
+                     lmi_contact_list *list)
+{
+    lmi_body *body = push->body;
+    lanes_surface s = prepare(shape, body, step->h);
+    const lmi_touch *touch = &body->touch;
+    double slop = lmi_contact_slop(step, body);
+    double bounce = fmaxf(shape->restitution, body->material.restitution);
+    uint32_t blocks = touch->count ? touch->blocks : body->padded_count / LMI_BLOCK;
+    starts = touch->count ? touch->start : starts;
+    for (uint32_t n = 0; n < blocks * LMI_BLOCK; n += LMI_LANES) {
+        uint32_t row = touch->count ? touch->first_row[n / LMI_BLOCK] : 0, lane = n % LMI_BLOCK;
+        uint32_t rows = touch->count ? touch->first_row[n / LMI_BLOCK + 1] - row : 1;
+        vf x[4], v[4];
+        found f;
+        if (touch->count) {
+            points_at(body, row, rows, lane, x, v);
+            v[3] = vf_set1(1.0f);
+        } else {
+            vf_load4(body->x + (size_t)n * 4, x);
+            vf_load4(body->v + (size_t)n * 4, v);
+        }
+        find(&s, x, v, starts + (size_t)(n / LMI_BLOCK) * 3 * LMI_BLOCK + lane, body->contact_radius, slop, &f);
+        for (uint32_t k = 0; f.touching && k < LMI_LANES; k++) {
+            bool real = touch->count ? n + k < touch->count : body->v[(size_t)(n + k) * 4 + 3] > 0.0f;
+            if (!(f.touching >> k & 1) || !real) {
+                continue;
+            }
+            size_t at = (size_t)row * LMI_BLOCK + lane + k;
+            lmi_contact c = {.a = push,
+                             .grip_a = touch->count ? lmi_grip_rows(touch->rider + at, touch->weight + at, rows)
+                                                    : lmi_grip_particle(n + k),
+                             .normal = dvec(f.normal[0][k], f.normal[1][k], f.normal[2][k]),
+                             .apart = dvec(f.x[0][k], f.x[1][k], f.x[2][k]),
+                             .surface = dvec(f.surface[0][k], f.surface[1][k], f.surface[2][k]),
+                             .depth = f.depth[k],
+                             .friction = sqrtf(shape->friction * body->material.friction)};
+            if (touch->count) {
+                c.last = touch->warm + n + k;
+                c.next = c.last + touch->count;
+            }
+            lmi_contact_add(list, &c, bounce);
+        }
+    }
+}
+
+/* A body against all colliders, or against the solids only. Returns how many solids it may touch. */
+static uint32_t collide_all(const lmi_step *step, lmi_body *body, lmi_scratch *scratch, bool solids_only)
+{
+    lmi_push push;
+    bool begun = false;
     uint32_t met = 0;
+    lmi_contact_list list = {.contacts = scratch->contacts,
+                             .limit = lmi_contacts_limit(body),
+                             .sweeps = body->touch.count ? SWEEPS : MORE_SWEEPS,
+                             .h = step->h};
     for (uint32_t s = 0; s < step->surface_count; s++) {
         const lmi_surface *surface = &step->surfaces[s];
         bool solid = lmi_solid_is(&surface->solid);
-        if ((solid || !again) && may_touch(surface, body, solid ? way_of(surface, body, speed, step->h) : 0.0)) {
-            met += solid;
-            collide(surface, body, step->h, starts);
+        if ((solids_only && !solid) || !may_touch(surface, body, step->h)) {
+            continue;
+        }
+        met += solid;
+        if (!begun) {
+            /* Not all of its way: a wall does not come to meet it, as another body does. */
+            lmi_push_begin(&push, body, 0.6 * step->h * dvec_length(dvec_from(body->motion.velocity)));
+            begun = true;
+        }
+        if (body->touch.count || push.rigid > 0.0) {
+            find_all(step, surface, &push, scratch->pull, &list);
+        } else {
+            collide(surface, body, step->h, scratch->pull);
         }
     }
+    if (begun) {
+        lmi_contacts_flush(&list);
+        lmi_push_end(&push);
+    }
     return met;
+}
+
+/* Where a body meets several solids they are gone through again: what one of them puts back may be on the wrong side of
+ * another. */
+static void collide_body(const lmi_step *step, lmi_body *body, lmi_scratch *scratch)
+{
+    lmi_touch_begin(&body->touch);
+    uint32_t met = collide_all(step, body, scratch, false), contacts = body->contacts;
+    for (int pass = 1; pass < SOLID_PASSES && met > 1 && contacts > 0; pass++) {
+        collide_all(step, body, scratch, true);
+        body->contacts = contacts; /* counted once */
+    }
+    lmi_touch_end(&body->touch);
+}
+
+void LMI_KERNEL(find_walls)(const lmi_step *step, lmi_push *push, lmi_contact_list *list)
+{
+    for (uint32_t s = 0; s < step->surface_count; s++) {
+        if (may_touch(&step->surfaces[s], push->body, step->h)) {
+            find_all(step, &step->surfaces[s], push, NULL, list);
+        }
+    }
 }
 
 void LMI_KERNEL(contact)(const lmi_step *step, lmi_batch *batch, lmi_scratch *scratch)
@@ -331,16 +578,19 @@ void LMI_KERNEL(contact)(const lmi_step *step, lmi_batch *batch, lmi_scratch *sc
     for (uint32_t n = 0; n < batch->body_count; n++) {
         lmi_body *body = lmi_body_at(step->world, batch->bodies[n]);
         body->contacts = 0;
-        double speed = solids ? fastest(body) : 0.0;
         if (solids) {
-            remember_starts(body, step->h, scratch->pull);
+            body->fastest = fastest(body);
+            if (body->touch.count) {
+                remember_points(&body->touch, body, step->h);
+            } else {
+                remember_starts(body, step->h, scratch->pull);
+            }
         }
         lmi_drags_apply(step, body);
-        uint32_t met = collide_all(step, body, speed, scratch->pull, false), contacts = body->contacts;
-        for (int pass = 1; pass < SOLID_PASSES && met > 1 && contacts > 0; pass++) {
-            collide_all(step, body, speed, scratch->pull, true);
-            body->contacts = contacts; /* counted once */
+        if (body->bulk) {
+            continue; /* with the others, in mutual.c */
         }
+        collide_body(step, body, scratch);
         lmi_pins_apply(step, body);
     }
 }

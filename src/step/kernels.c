@@ -28,6 +28,7 @@ const lmi_kernels LMI_KERNEL(kernels) = {
             [LM_STAGE_CONTACT] = LMI_KERNEL(contact),
         },
     .polar = LMI_KERNEL(polar),
+    .find_walls = LMI_KERNEL(find_walls),
     .lattice = {.sweep = LMI_KERNEL(lattice_sweep),
                 .finish = LMI_KERNEL(lattice_finish),
                 .pull = LMI_KERNEL(lattice_pull),

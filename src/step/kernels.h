@@ -14,6 +14,8 @@
 
 struct lm_world;
 struct lmi_batch;
+struct lmi_push;
+struct lmi_contact_list;
 
 /* A collider where it is in this substep. */
 typedef struct lmi_surface {
@@ -48,6 +50,8 @@ typedef struct lmi_scratch {
     uint32_t pull_blocks;
     float *lattice; /* of sweeps, in units of a block */
     uint32_t lattice_blocks;
+    struct lmi_contact *contacts; /* of one body */
+    uint32_t contact_capacity;
     atomic_uint taken; /* 1 while a task uses it */
 } lmi_scratch;
 
@@ -73,6 +77,9 @@ typedef struct lmi_kernels {
      * [block][3][LMI_BLOCK] or null for ones. R holds the previous rotations, which choose where the nearest one is ambiguous, and takes
      * the new ones. */
     void (*polar)(const float *B, const float *d, float *R, uint32_t blocks);
+
+    /* Adds the contacts of a body with all colliders to a list. */
+    void (*find_walls)(const lmi_step *step, struct lmi_push *push, struct lmi_contact_list *list);
 
     lmi_lattice_kernels lattice;
     lmi_skin_cells_function *skin_lattice;

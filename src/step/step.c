@@ -11,9 +11,10 @@
  *           sweep       lattices: all of these and integration at once; large ones in slabs, in parallel
  *           integrate   damping, goals, velocities, positions
  *           contact     drags, colliders and pins
+ *       bodies that touch each other: their contacts with all else, together (mutual.c)
  *
- * Bodies do not see each other here, so a batch runs through all stages in one task while its data is in the cache. The
- * results do not depend on which thread runs which batch.
+ * Bodies do not see each other in the stages, so a batch runs through all of them in one task while its data is in the
+ * cache. The results do not depend on which thread runs which batch.
  *
  * Everything that can fail (memory) happens in prepare, before anything changes.
  */
@@ -21,6 +22,7 @@
 #include "base/guard.h"
 #include "base/os.h"
 #include "step/lattice_motion.h"
+#include "step/mutual.h"
 
 #include <stdatomic.h>
 
@@ -59,7 +61,10 @@ static void finish_batch(const lmi_step *step, lmi_batch *batch, lmi_scratch *sc
 {
     run_stages(step, batch, scratch, last_stages, sizeof last_stages / sizeof *last_stages);
     for (uint32_t n = 0; step->last && n < batch->body_count; n++) {
-        lmi_skin_update(step->world, lmi_body_at(step->world, batch->bodies[n]));
+        lmi_body *body = lmi_body_at(step->world, batch->bodies[n]);
+        if (!body->bulk) {
+            lmi_skin_update(step->world, body);
+        }
     }
 }
 
@@ -290,7 +295,7 @@ static uint32_t place_flows(lm_world *world, double h)
 
 static bool reserve_scratch(lm_world *world)
 {
-    uint32_t rows = 0, blocks = 0, lattice = 0;
+    uint32_t rows = 0, blocks = 0, lattice = 0, contacts = 0;
     for (uint32_t n = 0; n < world->batch_count; n++) {
         const lmi_pack *pack = &world->batches[n].pack;
         rows = pack->rows > rows ? pack->rows : rows;
@@ -308,16 +313,20 @@ static bool reserve_scratch(lm_world *world)
             want += lmi_lattice_damping_scratch(&body->lattice->shape) / LMI_BLOCK;
         }
         lattice = want > lattice ? (uint32_t)want : lattice;
+        contacts = lmi_contacts_limit(body) > contacts ? lmi_contacts_limit(body) : contacts;
     }
+    contacts = world->colliders.alive == 0 ? 0 : contacts;
     for (uint32_t n = 0; n < world->scratch_count; n++) {
         lmi_scratch *s = &world->scratch[n];
-        void *goals = s->goals, *pull = s->pull, *sweep = s->lattice;
+        void *goals = s->goals, *pull = s->pull, *sweep = s->lattice, *touching = s->contacts;
         bool ok = lmi_reserve(&world->memory, &goals, &s->goal_rows, rows, LMI_BLOCK * 4 * sizeof(float)) &&
                   lmi_reserve(&world->memory, &pull, &s->pull_blocks, blocks, LMI_BLOCK * 3 * sizeof(float)) &&
-                  lmi_reserve(&world->memory, &sweep, &s->lattice_blocks, lattice, LMI_BLOCK * sizeof(float));
+                  lmi_reserve(&world->memory, &sweep, &s->lattice_blocks, lattice, LMI_BLOCK * sizeof(float)) &&
+                  lmi_reserve(&world->memory, &touching, &s->contact_capacity, contacts, sizeof *s->contacts);
         s->goals = goals;
         s->pull = pull;
         s->lattice = sweep;
+        s->contacts = touching;
         if (!ok) {
             return false;
         }
@@ -340,7 +349,7 @@ static bool prepare(lm_world *world)
               lmi_reserve(&world->memory, &flows, &world->flow_capacity, world->fields.alive, sizeof *world->flows);
     world->surfaces = surfaces;
     world->flows = flows;
-    return ok && reserve_scratch(world) && reserve_slabs(world);
+    return ok && reserve_scratch(world) && reserve_slabs(world) && lmi_mutual_reserve(world);
 }
 
 static void begin(lm_world *world, double h)
@@ -399,6 +408,7 @@ static void run_substep(lm_world *world, double h, bool last)
         lmi_workers_run(world->workers, run_left, &step, world->slab_count);
         lmi_workers_run(world->workers, conclude_batch, &step, world->batch_count);
     }
+    lmi_mutual_contacts(&step);
 }
 
 lm_result lm_world_step(lm_world *world, double seconds)

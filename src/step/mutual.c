@@ -1,0 +1,418 @@
+/*
+ * Mutual contacts: bodies that touch each other, themselves, and colliders at the same time.
+ *
+ * Reads and writes positions and velocities. In order:
+ *
+ *   bounds    a box around each body, sorted along x; boxes that overlap are candidates
+ *   update    where the touch points and carriers of bodies with candidates are (in parallel)
+ *   find      each touch point in the box of another body is taken into that body's rest shape, where its distance field
+ *             says how deep it is and which way is out (sample/bulk.h)
+ *   solve     all contacts, those with colliders among them (solve.h)
+ *   pins      have the last word
+ *
+ * A point that moves further in a substep than bodies are thick is looked for along its way.
+ *
+ * Deterministic because bodies are sorted by place and slot, contacts stand in the order in which they are found, and
+ * neither depends on who found them.
+ */
+#include "step/mutual.h"
+#include "base/guard.h"
+#include "step/motion.h"
+
+#include <string.h>
+
+/* Contacts solved together, at most; see lmi_contact_list. */
+#define MOST_MUTUAL 65536u
+
+/* Bodies that one body is tested against in a substep, at most: ten thousand in one place must not take forever. */
+#define MOST_PARTNERS 64u
+
+/* Times through all contacts, at most. */
+#define SWEEPS 24
+
+/* Cosine between the directions of two surfaces that touch, at most. */
+#define FACING (-0.2)
+
+/* Points of a way, at most, where a body is fast. */
+#define MOST_STOPS 16
+
+typedef struct entry {
+    lm_dvec3 lower, upper; /* world */
+    uint32_t slot;
+    uint32_t partners;
+    double way; /* in this substep: its own, or against a partner where that is further */
+} entry;
+
+typedef struct lmi_mutual {
+    entry *entries;   /* sorted along x */
+    lmi_push *pushes; /* in the order of entries */
+    lmi_contact *contacts;
+    float *weights;   /* [contacts][LMI_CARRIER_MOST] */
+    uint32_t *riders; /* the same */
+    uint32_t count, entry_capacity, push_capacity, contact_capacity, weight_capacity, rider_capacity;
+    uint32_t limit; /* contacts that are solved together */
+} lmi_mutual;
+
+bool lmi_mutual_reserve(lm_world *world)
+{
+    uint32_t bodies = 0;
+    uint64_t points = 0;
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        const lmi_body *body = lmi_body_at(world, n);
+        bodies += body->bulk != NULL;
+        points += body->bulk ? body->touch.count : 0;
+    }
+    if (bodies == 0) {
+        if (world->mutual) {
+            world->mutual->count = 0;
+        }
+        return true;
+    }
+    if (!world->mutual) {
+        world->mutual = lmi_allocate(&world->memory, 1, sizeof *world->mutual);
+    }
+    lmi_mutual *m = world->mutual;
+    if (!m) {
+        return false;
+    }
+    uint32_t limit = (uint32_t)(points < 128 ? 256 : 2 * points < MOST_MUTUAL ? 2 * points : MOST_MUTUAL);
+    void *entries = m->entries, *pushes = m->pushes, *contacts = m->contacts, *weights = m->weights,
+         *riders = m->riders;
+    bool ok =
+        lmi_reserve(&world->memory, &entries, &m->entry_capacity, bodies, sizeof *m->entries) &&
+        lmi_reserve(&world->memory, &pushes, &m->push_capacity, bodies, sizeof *m->pushes) &&
+        lmi_reserve(&world->memory, &contacts, &m->contact_capacity, limit, sizeof *m->contacts) &&
+        lmi_reserve(&world->memory, &weights, &m->weight_capacity, limit, LMI_CARRIER_MOST * sizeof *m->weights) &&
+        lmi_reserve(&world->memory, &riders, &m->rider_capacity, limit, LMI_CARRIER_MOST * sizeof *m->riders);
+    m->riders = riders;
+    m->entries = entries;
+    m->pushes = pushes;
+    m->contacts = contacts;
+    m->weights = weights;
+    m->count = bodies;
+    m->limit = limit;
+    return ok;
+}
+
+void lmi_mutual_free(lm_world *world)
+{
+    lmi_mutual *m = world->mutual;
+    if (m) {
+        lmi_release(&world->memory, m->entries, m->entry_capacity, sizeof *m->entries);
+        lmi_release(&world->memory, m->pushes, m->push_capacity, sizeof *m->pushes);
+        lmi_release(&world->memory, m->contacts, m->contact_capacity, sizeof *m->contacts);
+        lmi_release(&world->memory, m->weights, m->weight_capacity, LMI_CARRIER_MOST * sizeof *m->weights);
+        lmi_release(&world->memory, m->riders, m->rider_capacity, LMI_CARRIER_MOST * sizeof *m->riders);
+        lmi_release(&world->memory, m, 1, sizeof *m);
+        world->mutual = NULL;
+    }
+}
+
+/* --- bounds --- */
+
+static entry bound(const lmi_body *body, uint32_t slot, double h)
+{
+    double way = h * dvec_length(dvec_from(body->motion.velocity));
+    double reach =
+        body->contact_radius + body->touch.beyond + 0.01 * body->rest_size + (way > 0.1 * body->rest_size ? way : 0.0);
+    lm_dvec3 by = dvec(reach, reach, reach);
+    entry e = {.lower = dvec_sub(dvec_add(body->origin, dvec_from(body->lower)), by),
+               .upper = dvec_add(dvec_add(body->origin, dvec_from(body->upper)), by),
+               .slot = slot,
+               .way = way};
+    return e;
+}
+
+static bool before(const entry *a, const entry *b)
+{
+    return a->lower.x < b->lower.x || (a->lower.x == b->lower.x && a->slot < b->slot);
+}
+
+/* In place, by gaps that shrink: nearly sorted lists take one pass, and no memory is needed. */
+static void sort(entry *entries, uint32_t count)
+{
+    static const uint32_t gaps[] = {65921, 28842, 12618, 5520, 2415, 1057, 462, 202, 88, 39, 17, 7, 3, 1};
+    for (size_t g = 0; g < sizeof gaps / sizeof *gaps; g++) {
+        for (uint32_t n = gaps[g]; n < count; n++) {
+            entry moving = entries[n];
+            uint32_t at = n;
+            for (; at >= gaps[g] && before(&moving, &entries[at - gaps[g]]); at -= gaps[g]) {
+                entries[at] = entries[at - gaps[g]];
+            }
+            entries[at] = moving;
+        }
+    }
+}
+
+static bool overlap(const entry *a, const entry *b)
+{
+    return a->lower.y <= b->upper.y && b->lower.y <= a->upper.y && a->lower.z <= b->upper.z && b->lower.z <= a->upper.z;
+}
+
+static bool may_meet(const lmi_body *a, const lmi_body *b) { return (a->mask & b->group) && (b->mask & a->group); }
+
+/* Calls `each` for every pair of bodies whose boxes overlap, in the order of the entries. */
+static void for_pairs(const lmi_step *step, lmi_mutual *m,
+                      void (*each)(const lmi_step *, lmi_mutual *, uint32_t, uint32_t, void *), void *user)
+{
+    for (uint32_t n = 0; n < m->count; n++) {
+        m->entries[n].partners = 0;
+    }
+    for (uint32_t n = 0; n < m->count; n++) {
+        entry *a = &m->entries[n];
+        for (uint32_t k = n + 1; k < m->count && m->entries[k].lower.x <= a->upper.x; k++) {
+            entry *b = &m->entries[k];
+            if (a->partners >= MOST_PARTNERS) {
+                break;
+            }
+            if (b->partners < MOST_PARTNERS && overlap(a, b) &&
+                may_meet(lmi_body_at(step->world, a->slot), lmi_body_at(step->world, b->slot))) {
+                a->partners++;
+                b->partners++;
+                each(step, m, n, k, user);
+            }
+        }
+    }
+}
+
+static void measure_pair(const lmi_step *step, lmi_mutual *m, uint32_t a, uint32_t b, void *user)
+{
+    (void)user;
+    entry *one = &m->entries[a], *other = &m->entries[b];
+    double way = step->h * dvec_length(dvec_sub(dvec_from(lmi_body_at(step->world, one->slot)->motion.velocity),
+                                                dvec_from(lmi_body_at(step->world, other->slot)->motion.velocity)));
+    one->way = fmax(one->way, way);
+    other->way = fmax(other->way, way);
+}
+
+/* --- update --- */
+
+static void update_points(lmi_body *body)
+{
+    const lmi_touch *touch = &body->touch;
+    for (uint32_t n = 0; n < touch->count; n++) {
+        double sum[3] = {0};
+        for (uint32_t row = touch->first_row[n / LMI_BLOCK]; row < touch->first_row[n / LMI_BLOCK + 1]; row++) {
+            size_t at = (size_t)row * LMI_BLOCK + n % LMI_BLOCK;
+            const float *x = body->x + (size_t)touch->rider[at] * 4;
+            double w = touch->weight[at];
+            sum[0] += w * x[0], sum[1] += w * x[1], sum[2] += w * x[2];
+        }
+        touch->now[n] = vec_from(dvec(sum[0], sum[1], sum[2]));
+    }
+}
+
+static void update_body(void *context, uint32_t index)
+{
+    const lmi_step *step = context;
+    lmi_mutual *m = step->world->mutual;
+    lmi_body *body = lmi_body_at(step->world, m->entries[index].slot);
+    lmi_float_mode host;
+    lmi_float_mode_enter(&host);
+    lmi_push_begin(&m->pushes[index], body, m->entries[index].way);
+    lmi_touch_begin(&body->touch);
+    if (m->entries[index].partners || body->self_contact) {
+        update_points(body);
+        lmi_bulk_update(body->bulk, body);
+    }
+    lmi_float_mode_leave(&host);
+}
+
+/* --- find --- */
+
+/* The grip of a touch point. */
+static lmi_grip touch_grip(const lmi_touch *touch, uint32_t n)
+{
+    uint32_t row = touch->first_row[n / LMI_BLOCK], rows = touch->first_row[n / LMI_BLOCK + 1] - row;
+    size_t at = (size_t)row * LMI_BLOCK + n % LMI_BLOCK;
+    return lmi_grip_rows(touch->rider + at, touch->weight + at, rows);
+}
+
+static bool in_box(const entry *e, lm_dvec3 p)
+{
+    return p.x >= e->lower.x && p.x <= e->upper.x && p.y >= e->lower.y && p.y <= e->upper.y && p.z >= e->lower.z &&
+           p.z <= e->upper.z;
+}
+
+typedef struct search {
+    const lmi_step *step;
+    lmi_push *a, *b;
+    const entry *box; /* of b */
+    lm_dvec3 between; /* origin of a less origin of b */
+    lm_dvec3 away;    /* from the middle of b to that of a, unit */
+    lm_dvec3 way;     /* of a against b in this substep, where that is far; else 0 */
+    uint32_t stops;   /* on the way */
+    double margin, slop, friction, bounce;
+    uint32_t met, turned; /* points found: facing the other body, and looking away from it */
+    bool nested;          /* one body is in the other: which way points look says nothing */
+    lmi_contact_list *list;
+} search;
+
+/* Whether surfaces look at each other where they touch. An edge that lies on a box near its side would be pushed out there,
+ * along the face it belongs to; what is deep inside must get out any way it can. */
+static bool faces(const lmi_body *a, uint32_t n, const lmi_inside *inside, const lmi_body *b)
+{
+    return inside->depth > 2.0 * b->bulk->cell ||
+           dvec_dot(lmi_bulk_facing(a->bulk, &a->touch, n), inside->normal) < FACING;
+}
+
+/* Adds the contact of a point of a at `point` (relative to b's origin) with b, if there is one. */
+static bool find_at(search *s, uint32_t n, lm_dvec3 point, lm_dvec3 rest, double apart)
+{
+    lmi_body *b = s->b->body;
+    lmi_inside inside;
+    bool found = false;
+    double left = 1.0;
+    for (uint32_t k = 1; k <= s->stops && !found; k++) {
+        left = 1.0 - (double)k / s->stops;
+        found = lmi_bulk_find(b->bulk, dvec_sub(point, dvec_scale(s->way, left)), s->margin + s->slop, rest, apart,
+                              &inside);
+    }
+    if (!found || (!s->nested && !faces(s->a->body, n, &inside, b))) {
+        s->turned += found;
+        return false;
+    }
+    s->met++;
+    if ((s->nested || inside.depth > 2.0 * b->bulk->cell) && apart == 0.0) {
+        inside.normal = s->away; /* the nearest way out may be the far side */
+    }
+    float weights[LMI_CARRIER_MOST];
+    uint32_t riders[LMI_CARRIER_MOST];
+    uint32_t count = lmi_bulk_grip(b->bulk, b, &inside, dvec_sub(point, dvec_scale(s->way, left)), riders, weights);
+    lmi_contact c = {
+        .a = s->a,
+        .b = s->b,
+        .grip_a = touch_grip(&s->a->body->touch, n),
+        .grip_b = {riders, weights, count, 1, 0},
+        .normal = inside.normal,
+        .depth = inside.depth + s->margin - left * dvec_dot(s->way, inside.normal),
+        .friction = s->friction,
+        .last = s->a->body->touch.warm + n,
+        .next = s->a->body->touch.warm + s->a->body->touch.count + n,
+    };
+    lmi_contact_add(s->list, &c, s->bounce);
+    return true;
+}
+
+/* The points of one body in another. */
+static void find_points(search *s)
+{
+    const lmi_body *a = s->a->body;
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        for (uint32_t n = 0; n < a->touch.count; n++) {
+            lm_dvec3 p = dvec_from(a->touch.now[n]);
+            if (in_box(s->box, dvec_add(a->origin, p))) {
+                find_at(s, n, dvec_add(p, s->between), lm_dvec3_zero(), 0.0);
+            }
+        }
+        if (s->met || !s->turned) {
+            return;
+        }
+        s->nested = true;
+    }
+}
+
+static lm_dvec3 away_from(const lmi_body *body, const lmi_body *other)
+{
+    lm_dvec3 d = dvec_sub(dvec_add(body->origin, dvec_from(body->motion.centre)),
+                          dvec_add(other->origin, dvec_from(other->motion.centre)));
+    double length = dvec_length(d);
+    /* In one place: one of them up, the other down. */
+    return length > 1e-6 * body->rest_size ? dvec_scale(d, 1.0 / length) : dvec(0.0, body > other ? 1.0 : -1.0, 0.0);
+}
+
+static search search_of(const lmi_step *step, lmi_mutual *m, uint32_t a, uint32_t b, lmi_contact_list *list)
+{
+    const lmi_body *body = lmi_body_at(step->world, m->entries[a].slot);
+    const lmi_body *other = lmi_body_at(step->world, m->entries[b].slot);
+    lm_dvec3 u = dvec_sub(dvec_from(body->motion.velocity), dvec_from(other->motion.velocity));
+    search s = {.step = step,
+                .a = &m->pushes[a],
+                .b = &m->pushes[b],
+                .box = &m->entries[b],
+                .between = dvec_sub(body->origin, other->origin),
+                .away = away_from(body, other),
+                .stops = 1,
+                .margin = body->contact_radius + (other->bulk->triangle_count ? other->contact_radius : 0.0f),
+                .friction = sqrtf(body->material.friction * other->material.friction),
+                .bounce = fmaxf(body->material.restitution, other->material.restitution),
+                .slop = fmin(lmi_contact_slop(step, body), lmi_contact_slop(step, other)),
+                .list = list};
+    double thick = 0.15 * fmin(body->rest_size, other->rest_size), way = step->h * dvec_length(u);
+    if (way > thick) {
+        s.way = dvec_scale(u, step->h);
+        s.stops = (uint32_t)fmin(ceil(way / fmax(thick, 1e-9)), MOST_STOPS);
+    }
+    return s;
+}
+
+static void find_pair(const lmi_step *step, lmi_mutual *m, uint32_t a, uint32_t b, void *user)
+{
+    search there = search_of(step, m, a, b, user), back = search_of(step, m, b, a, user);
+    find_points(&there);
+    find_points(&back);
+}
+
+/* A body in itself: what is far away in the rest shape. */
+static void find_self(const lmi_step *step, lmi_mutual *m, uint32_t index, lmi_contact_list *list)
+{
+    search s = search_of(step, m, index, index, list);
+    const lmi_body *body = s.a->body;
+    double apart = body->bulk->reach;
+    for (uint32_t n = 0; n < body->touch.count; n++) {
+        lm_dvec3 p = dvec_from(body->touch.now[n]), rest = dvec_from(body->touch.rest[n]);
+        lmi_inside inside;
+        if (lmi_bulk_find(body->bulk, p, s.margin, rest, apart, &inside) &&
+            dvec_length(dvec_sub(inside.rest, rest)) > 0.5 * apart) {
+            find_at(&s, n, p, rest, apart);
+        }
+    }
+}
+
+/* --- all of it --- */
+
+void lmi_mutual_contacts(const lmi_step *step)
+{
+    lm_world *world = step->world;
+    lmi_mutual *m = world->mutual;
+    if (!m || m->count == 0) {
+        return;
+    }
+    uint32_t count = 0;
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        const lmi_body *body = lmi_body_at(world, n);
+        if (body->bulk) {
+            m->entries[count++] = bound(body, n, step->h);
+        }
+    }
+    sort(m->entries, count);
+    for_pairs(step, m, measure_pair, NULL);
+    lmi_workers_run(world->workers, update_body, (void *)(uintptr_t)step, count);
+    lmi_contact_list list = {.contacts = m->contacts,
+                             .weights = m->weights,
+                             .riders = m->riders,
+                             .limit = m->limit,
+                             .sweeps = SWEEPS,
+                             .h = step->h};
+    for (uint32_t n = 0; n < count; n++) {
+        world->kernels->find_walls(step, &m->pushes[n], &list);
+    }
+    for_pairs(step, m, find_pair, &list);
+    for (uint32_t n = 0; n < count; n++) {
+        if (m->pushes[n].body->self_contact) {
+            find_self(step, m, n, &list);
+        }
+    }
+    lmi_contacts_flush(&list);
+    for (uint32_t n = 0; n < count; n++) {
+        lmi_body *body = m->pushes[n].body;
+        lmi_push_end(&m->pushes[n]);
+        lmi_touch_end(&body->touch);
+        lmi_pins_apply(step, body);
+        if (step->last) {
+            lmi_skin_update(world, body);
+        }
+    }
+}
