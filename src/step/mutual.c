@@ -206,21 +206,6 @@ static void measure_pair(const lmi_step *step, lmi_mutual *m, uint32_t a, uint32
 
 /* --- update --- */
 
-static void update_points(lmi_body *body)
-{
-    const lmi_touch *touch = &body->touch;
-    for (uint32_t n = 0; n < touch->count; n++) {
-        double sum[3] = {0};
-        for (uint32_t row = touch->first_row[n / LMI_BLOCK]; row < touch->first_row[n / LMI_BLOCK + 1]; row++) {
-            size_t at = (size_t)row * LMI_BLOCK + n % LMI_BLOCK;
-            const float *x = body->x + (size_t)touch->rider[at] * 4;
-            double w = touch->weight[at];
-            sum[0] += w * x[0], sum[1] += w * x[1], sum[2] += w * x[2];
-        }
-        touch->now[n] = vec_from(dvec(sum[0], sum[1], sum[2]));
-    }
-}
-
 static void update_body(void *context, uint32_t index)
 {
     const lmi_step *step = context;
@@ -232,19 +217,13 @@ static void update_body(void *context, uint32_t index)
     m->pushes[index].load = m->loads + m->entries[index].first_place;
     lmi_touch_begin(&body->touch);
     if (m->entries[index].partners || body->self_contact) {
-        update_points(body);
+        step->world->kernels->place_points(body);
         lmi_bulk_update(body->bulk, body);
     }
     lmi_float_mode_leave(&host);
 }
 
 /* --- find --- */
-
-static bool in_box(const entry *e, lm_dvec3 p)
-{
-    return p.x >= e->lower.x && p.x <= e->upper.x && p.y >= e->lower.y && p.y <= e->upper.y && p.z >= e->lower.z &&
-           p.z <= e->upper.z;
-}
 
 typedef struct search {
     const lmi_step *step;
@@ -269,19 +248,16 @@ static bool faces(const lmi_body *a, uint32_t n, const lmi_inside *inside, const
            dvec_dot(lmi_bulk_facing(a->bulk, &a->touch, n), inside->normal) < FACING;
 }
 
-/* Adds the contact of a point of a at `point` (relative to b's origin) with b, if there is one. */
-static void find_at(search *s, uint32_t n, lm_dvec3 point, lm_dvec3 rest, double apart)
+/* Adds the contact of a point of a that is in b at `point` (relative to b's origin), unless its surface looks away. */
+static void add_found(search *s, uint32_t n, lm_dvec3 point, lmi_inside inside, bool self)
 {
     lmi_body *b = s->b->body;
-    lmi_inside inside;
-    point = dvec_sub(point, dvec_scale(s->way, s->left));
-    bool found = lmi_bulk_find(b->bulk, point, s->margin + s->slop, rest, apart, &inside);
-    if (!found || (!s->nested && !faces(s->a->body, n, &inside, b))) {
-        s->turned += found;
+    if (!s->nested && !faces(s->a->body, n, &inside, b)) {
+        s->turned++;
         return;
     }
     s->met++;
-    if ((s->nested || inside.depth > 2.0 * b->bulk->cell) && apart == 0.0) {
+    if ((s->nested || inside.depth > 2.0 * b->bulk->cell) && !self) {
         inside.normal = s->away; /* the nearest way out may be the far side */
     }
     float weights[LMI_CARRIER_MOST];
@@ -310,12 +286,40 @@ static void find_at(search *s, uint32_t n, lm_dvec3 point, lm_dvec3 rest, double
 /* The points of one body in another, at a stop of its way. */
 static void find_points(search *s)
 {
-    const lmi_body *a = s->a->body;
-    lm_dvec3 back = dvec_scale(s->way, s->left);
-    for (uint32_t n = 0; n < a->touch.count; n++) {
-        lm_dvec3 p = dvec_from(a->touch.now[n]);
-        if (in_box(s->box, dvec_sub(dvec_add(a->origin, p), back))) {
-            find_at(s, n, dvec_add(p, s->between), lm_dvec3_zero(), 0.0);
+    const lmi_body *a = s->a->body, *b = s->b->body;
+    const lmi_touch *touch = &a->touch;
+    lm_dvec3 shift = dvec_sub(s->between, dvec_scale(s->way, s->left));
+    const float by[3] = {(float)shift.x, (float)shift.y, (float)shift.z};
+    lm_dvec3 lower = dvec_sub(s->box->lower, b->origin), upper = dvec_sub(s->box->upper, b->origin);
+    const float low[3] = {(float)lower.x, (float)lower.y, (float)lower.z};
+    const float high[3] = {(float)upper.x, (float)upper.y, (float)upper.z};
+    for (uint32_t block = 0; block < touch->blocks; block++) {
+        const float *box = touch->box + (size_t)block * 6, *now = touch->now + (size_t)block * 3 * LMI_BLOCK;
+        if (box[0] + by[0] > high[0] || box[3] + by[0] < low[0] || box[1] + by[1] > high[1] ||
+            box[4] + by[1] < low[1] || box[2] + by[2] > high[2] || box[5] + by[2] < low[2]) {
+            continue;
+        }
+        _Alignas(64) float points[3 * LMI_BLOCK];
+        uint32_t wanted = 0;
+        for (uint32_t k = 0; k < LMI_BLOCK; k++) {
+            bool in = block * LMI_BLOCK + k < touch->count;
+            for (uint32_t i = 0; i < 3; i++) {
+                float p = now[i * LMI_BLOCK + k] + by[i];
+                points[i * LMI_BLOCK + k] = p;
+                in = in && p >= low[i] && p <= high[i];
+            }
+            wanted |= (uint32_t)in << k;
+        }
+        if (!wanted) {
+            continue;
+        }
+        lmi_insides insides;
+        s->step->world->kernels->find_inside(b->bulk, points, wanted, (float)(s->margin + s->slop), &insides);
+        for (uint32_t k = 0; insides.found && k < LMI_BLOCK; k++) {
+            if (insides.found >> k & 1) {
+                lm_dvec3 p = dvec(points[k], points[LMI_BLOCK + k], points[2 * LMI_BLOCK + k]);
+                add_found(s, block * LMI_BLOCK + k, p, insides.inside[k], false);
+            }
         }
     }
 }
@@ -378,11 +382,11 @@ static void find_self(const lmi_step *step, lmi_mutual *m, uint32_t index, lmi_c
     const lmi_body *body = s.a->body;
     double apart = body->bulk->reach;
     for (uint32_t n = 0; n < body->touch.count; n++) {
-        lm_dvec3 p = dvec_from(body->touch.now[n]), rest = dvec_from(body->touch.rest[n]);
+        lm_dvec3 p = dvec_from(lmi_touch_now(&body->touch, n)), rest = dvec_from(body->touch.rest[n]);
         lmi_inside inside;
         if (lmi_bulk_find(body->bulk, p, s.margin, rest, apart, &inside) &&
             dvec_length(dvec_sub(inside.rest, rest)) > 0.5 * apart) {
-            find_at(&s, n, p, rest, apart);
+            add_found(&s, n, p, inside, true);
         }
     }
 }
