@@ -24,7 +24,8 @@
 /* Contacts solved together, at most; see lmi_contact_list. */
 #define MOST_MUTUAL 65536u
 
-/* Bodies that one body is tested against in a substep, at most: ten thousand in one place must not take forever. */
+/* Bodies of its size or larger that one body is tested against in a substep, at most: ten thousand in one place must not take
+ * forever. They come apart all the same, those first whose boxes begin first. */
 #define MOST_PARTNERS 64u
 
 /* Cosine between the directions of two surfaces that touch, at most. */
@@ -36,18 +37,21 @@
 typedef struct entry {
     lm_dvec3 lower, upper; /* world */
     uint32_t slot;
-    uint32_t partners;
+    uint32_t partners; /* of about its size or larger */
+    bool met;          /* its box overlaps that of another */
+    double size;
     uint32_t first_place; /* among all bodies' */
     double way;           /* in this substep: its own, or against a partner where that is further */
 } entry;
 
 typedef struct lmi_mutual {
-    entry *entries;   /* sorted along x */
+    entry *entries;   /* sorted along an axis */
     lmi_push *pushes; /* in the order of entries */
     lmi_contact *contacts;
     lmi_hold *holds;
     float *loads; /* of all bodies' places */
     uint32_t count;
+    int axis; /* along which the entries are sorted */
     uint32_t entry_capacity, push_capacity, contact_capacity, hold_capacity, load_capacity;
     uint32_t limit, hold_limit; /* contacts that are solved together, and the particles that hold them */
 } lmi_mutual;
@@ -138,24 +142,45 @@ static entry bound(const lmi_body *body, uint32_t slot, double h)
     entry e = {.lower = dvec_sub(dvec_add(body->origin, dvec_from(body->lower)), by),
                .upper = dvec_add(dvec_add(body->origin, dvec_from(body->upper)), by),
                .slot = slot,
+               .size = body->rest_size,
                .way = way};
     return e;
 }
 
-static bool before(const entry *a, const entry *b)
+static double along(lm_dvec3 p, int axis) { return axis == 0 ? p.x : axis == 1 ? p.y : p.z; }
+
+static bool before(const entry *a, const entry *b, int axis)
 {
-    return a->lower.x < b->lower.x || (a->lower.x == b->lower.x && a->slot < b->slot);
+    double x = along(a->lower, axis), y = along(b->lower, axis);
+    return x < y || (x == y && a->slot < b->slot);
+}
+
+/* The axis along which the bodies are spread most: there the fewest boxes overlap. */
+static int longest_axis(const entry *entries, uint32_t count)
+{
+    double sum[3] = {0}, squares[3] = {0}, spread[3];
+    for (uint32_t n = 0; n < count; n++) {
+        for (int a = 0; a < 3; a++) {
+            double x = along(entries[n].lower, a) - along(entries[0].lower, a);
+            sum[a] += x;
+            squares[a] += x * x;
+        }
+    }
+    for (int a = 0; a < 3; a++) {
+        spread[a] = squares[a] - sum[a] * sum[a] / count;
+    }
+    return spread[1] > spread[0] ? (spread[2] > spread[1] ? 2 : 1) : spread[2] > spread[0] ? 2 : 0;
 }
 
 /* In place, by gaps that shrink: nearly sorted lists take one pass, and no memory is needed. */
-static void sort(entry *entries, uint32_t count)
+static void sort(entry *entries, uint32_t count, int axis)
 {
     static const uint32_t gaps[] = {65921, 28842, 12618, 5520, 2415, 1057, 462, 202, 88, 39, 17, 7, 3, 1};
     for (size_t g = 0; g < sizeof gaps / sizeof *gaps; g++) {
         for (uint32_t n = gaps[g]; n < count; n++) {
             entry moving = entries[n];
             uint32_t at = n;
-            for (; at >= gaps[g] && before(&moving, &entries[at - gaps[g]]); at -= gaps[g]) {
+            for (; at >= gaps[g] && before(&moving, &entries[at - gaps[g]], axis); at -= gaps[g]) {
                 entries[at] = entries[at - gaps[g]];
             }
             entries[at] = moving;
@@ -165,10 +190,14 @@ static void sort(entry *entries, uint32_t count)
 
 static bool overlap(const entry *a, const entry *b)
 {
-    return a->lower.y <= b->upper.y && b->lower.y <= a->upper.y && a->lower.z <= b->upper.z && b->lower.z <= a->upper.z;
+    return a->lower.x <= b->upper.x && b->lower.x <= a->upper.x && a->lower.y <= b->upper.y &&
+           b->lower.y <= a->upper.y && a->lower.z <= b->upper.z && b->lower.z <= a->upper.z;
 }
 
 static bool may_meet(const lmi_body *a, const lmi_body *b) { return (a->mask & b->group) && (b->mask & a->group); }
+
+/* Whether a partner counts among those that a body has at most. Much smaller ones do not: a bed may carry hundreds. */
+static bool counts(const entry *e, const entry *partner) { return partner->size >= 0.5 * e->size; }
 
 /* Calls `each` for every pair of bodies whose boxes overlap, in the order of the entries. */
 static void for_pairs(const lmi_step *step, lmi_mutual *m,
@@ -179,17 +208,20 @@ static void for_pairs(const lmi_step *step, lmi_mutual *m,
     }
     for (uint32_t n = 0; n < m->count; n++) {
         entry *a = &m->entries[n];
-        for (uint32_t k = n + 1; k < m->count && m->entries[k].lower.x <= a->upper.x; k++) {
+        double end = along(a->upper, m->axis);
+        for (uint32_t k = n + 1; k < m->count && along(m->entries[k].lower, m->axis) <= end; k++) {
             entry *b = &m->entries[k];
-            if (a->partners >= MOST_PARTNERS) {
-                break;
+            if (!overlap(a, b) || !may_meet(lmi_body_at(step->world, a->slot), lmi_body_at(step->world, b->slot))) {
+                continue;
             }
-            if (b->partners < MOST_PARTNERS && overlap(a, b) &&
-                may_meet(lmi_body_at(step->world, a->slot), lmi_body_at(step->world, b->slot))) {
-                a->partners++;
-                b->partners++;
-                each(step, m, n, k, user);
+            bool for_a = counts(a, b), for_b = counts(b, a);
+            if ((for_a && a->partners >= MOST_PARTNERS) || (for_b && b->partners >= MOST_PARTNERS)) {
+                continue;
             }
+            a->partners += for_a;
+            b->partners += for_b;
+            a->met = b->met = true;
+            each(step, m, n, k, user);
         }
     }
 }
@@ -216,7 +248,7 @@ static void update_body(void *context, uint32_t index)
     lmi_push_begin(&m->pushes[index], body, m->entries[index].way);
     m->pushes[index].load = m->loads + m->entries[index].first_place;
     lmi_touch_begin(&body->touch);
-    if (m->entries[index].partners || body->self_contact) {
+    if (m->entries[index].met || body->self_contact) {
         step->world->kernels->place_points(body);
         lmi_bulk_update(body->bulk, body);
     }
@@ -276,6 +308,7 @@ static void add_found(search *s, uint32_t n, lm_dvec3 point, lmi_inside inside, 
                          .weight_b = weights,
                          .count_b = count,
                          .normal = inside.normal,
+                         .off = dvec_scale(s->way, s->left),
                          .depth = inside.depth + s->margin - s->left * dvec_dot(s->way, inside.normal),
                          .friction = s->friction,
                          .restitution = s->bounce,
@@ -410,7 +443,8 @@ void lmi_mutual_contacts(const lmi_step *step)
             places += body->place_count;
         }
     }
-    sort(m->entries, count);
+    m->axis = longest_axis(m->entries, count);
+    sort(m->entries, count, m->axis);
     for_pairs(step, m, measure_pair, NULL);
     lmi_workers_run(world->workers, update_body, (void *)(uintptr_t)step, count);
     lmi_contact_list list = {.contacts = m->contacts,
@@ -432,6 +466,7 @@ void lmi_mutual_contacts(const lmi_step *step)
     for (uint32_t n = 0; n < count; n++) {
         lmi_body *body = m->pushes[n].body;
         lmi_push_end(&m->pushes[n]);
+        lmi_push_untwist(&m->pushes[n]);
         lmi_touch_end(&body->touch);
         lmi_pins_apply(step, body);
         if (step->last) {
