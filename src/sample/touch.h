@@ -19,6 +19,8 @@ struct lm_world;
 typedef struct lmi_warm {
     float pressed;   /* impulse along the normal */
     float braked[3]; /* impulse of friction */
+    float behind
+        [3]; /* metres from where the point was left to where the wall wanted it: it must not count as beyond a sheet */
 } lmi_warm;
 
 /* Points in blocks of LMI_BLOCK lanes; row s of a block holds the s-th particle of each of its points. Points with fewer

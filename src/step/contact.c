@@ -443,7 +443,8 @@ static void find(const lanes_surface *s, const vf x[3], const vf v[4], const flo
     vf_store(f->depth, depth);
 }
 
-/* Where the points of a body were at the beginning of the substep; the same as remember_starts does for particles. */
+/* Where the points of a body were at the beginning of the substep, as remember_starts does for particles; those that a wall
+ * could not bring back all the way, where it wanted them. */
 static void remember_points(const lmi_touch *touch, const lmi_body *body, double h)
 {
     vf seconds = vf_set1((float)h);
@@ -454,6 +455,12 @@ static void remember_points(const lmi_touch *touch, const lmi_body *body, double
         points_at(body, row, touch->first_row[n / LMI_BLOCK + 1] - row, n % LMI_BLOCK, x, v);
         for (int i = 0; i < 3; i++) {
             vf_store(to + i * LMI_BLOCK, x[i] - seconds * v[i]);
+        }
+    }
+    for (uint32_t n = 0; n < touch->count; n++) {
+        float *to = touch->start + (size_t)(n / LMI_BLOCK) * 3 * LMI_BLOCK + n % LMI_BLOCK;
+        for (int i = 0; i < 3; i++) {
+            to[i * LMI_BLOCK] += touch->warm[n].behind[i];
         }
     }
 }

@@ -95,13 +95,12 @@ static void give_shift(const lmi_contact *c, quad shift)
  * than loses energy: J with |J + u/K'| <= |u/K'|. */
 static void warm_up(lmi_contact *c)
 {
-    static const lmi_warm nothing = {0};
     quad impulse = quad_of(c->last->braked[0], c->last->braked[1], c->last->braked[2]);
     impulse += (c->last->pressed - quad_dot(impulse, c->normal)) * c->normal;
     if (!(c->last->pressed > 0.0f)) {
         return;
     }
-    *c->last = nothing;
+    c->last->pressed = 0.0f;
     if (!c->whole) {
         quad stop = (-1.0f / c->deep) * c->steady, off = impulse - stop;
         float distance = quad_length(off), radius = quad_length(stop);
@@ -378,8 +377,14 @@ void lmi_contacts_flush(lmi_contact_list *list)
         /* An impact is over: what is given again is what carries a load. */
         bool rests = !c->whole || c->approach < (float)LMI_BOUNCE_SPEED;
         if (c->next && rests && c->pressed >= c->next->pressed) {
-            lmi_warm warm = {c->pressed, {c->braked[0], c->braked[1], c->braked[2]}};
-            *c->next = warm;
+            c->next->pressed = c->pressed;
+            for (int i = 0; i < 3; i++) {
+                c->next->braked[i] = c->braked[i];
+            }
+        }
+        float left = c->next && !c->b && !c->watched ? depth_now(c) : 0.0f;
+        for (int i = 0; i < 3 && left > 0.0f; i++) {
+            c->next->behind[i] = left * c->normal[i];
         }
         if (!c->b) {
             lm_dvec3 given = quad_to(c->pressed * c->normal + c->braked);
