@@ -28,6 +28,8 @@ lm_body_def lm_body_def_default(void)
     def.clusters.element_size = 4;
     def.lattice.width = 1;
     def.group = 1;
+    def.collider_mask = UINT32_MAX;
+    def.may_sleep = true;
     def.material = lm_material_default();
     def.pose = lm_pose_identity();
     def.cookie = BODY_COOKIE;
@@ -108,7 +110,10 @@ lm_result lmi_body_join_batch(lm_world *world, uint32_t slot)
 
 void lmi_body_leave_batch(lm_world *world, uint32_t slot)
 {
-    const lmi_body *body = lmi_body_at(world, slot);
+    lmi_body *body = lmi_body_at(world, slot);
+    if (body->batch == LMI_NONE) {
+        return;
+    }
     lmi_batch *batch = &world->batches[body->batch];
     uint32_t at = 0;
     while (batch->bodies[at] != slot) {
@@ -118,6 +123,7 @@ void lmi_body_leave_batch(lm_world *world, uint32_t slot)
     batch->body_count--;
     batch->particles -= body->padded_count;
     batch->dirty = true;
+    body->batch = LMI_NONE;
 }
 
 /* --- creation --- */
@@ -361,6 +367,18 @@ void lmi_body_place(lmi_body *body, const lm_body_def *def)
     lmi_body_update_bounds(body);
 }
 
+void lmi_body_take_def(lmi_body *body, const lm_body_def *def)
+{
+    body->contact_radius = def->contact_radius;
+    body->contact_points = def->contact_points;
+    body->group = def->group;
+    body->mask = def->mask;
+    body->collider_mask = def->collider_mask;
+    body->self_contact = def->self_contact;
+    body->may_sleep = def->may_sleep;
+    body->user_data = def->user_data;
+}
+
 static lm_result fill_body(lm_world *world, lmi_body *body, const lm_body_def *def, const lmi_cluster_lists *lists)
 {
     body->particle_count = def->point_count;
@@ -371,12 +389,7 @@ static lm_result fill_body(lm_world *world, lmi_body *body, const lm_body_def *d
     if (ok) {
         body->material = def->material;
         body->plastic_material = def->material.yield > 0.0f;
-        body->contact_radius = def->contact_radius;
-        body->contact_points = def->contact_points;
-        body->group = def->group;
-        body->mask = def->mask;
-        body->self_contact = def->self_contact;
-        body->user_data = def->user_data;
+        lmi_body_take_def(body, def);
         derive_weights(body, NULL);
         make_regions(body, weights);
         lmi_body_place(body, def);
@@ -398,6 +411,7 @@ static lm_result create_lattice(lm_world *world, const lm_body_def *def, uint32_
         return lmi_fail(world, LM_ERROR_MEMORY, "lm_body_create: out of memory");
     }
     lmi_body *body = lmi_body_at(world, *slot);
+    body->slot = *slot;
     lm_result result = lmi_lattice_body_make(world, body, def);
     if (result == LM_OK && lmi_body_join_batch(world, *slot) != LM_OK) {
         result = lmi_fail(world, LM_ERROR_MEMORY, "lm_body_create: out of memory");
@@ -438,6 +452,7 @@ static lm_result create(lm_world *world, const lm_body_def *def, uint32_t *slot)
     result = LM_ERROR_MEMORY;
     if (lmi_pool_add(&world->bodies, &world->memory, slot)) {
         lmi_body *body = lmi_body_at(world, *slot);
+        body->slot = *slot;
         result = fill_body(world, body, def, &lists);
         result = result == LM_OK ? lmi_body_join_batch(world, *slot) : result;
         if (result != LM_OK) {
@@ -484,6 +499,7 @@ lm_result lm_body_destroy(lm_world *world, lm_body_id id)
             world->forces[n].body = LMI_NONE;
         }
     }
+    lmi_body_rouse(world, body); /* what leans on it may fall */
     lmi_pins_free(world, body);
     lmi_drags_free(world, body);
     lmi_body_leave_batch(world, slot);
@@ -567,7 +583,7 @@ bool lmi_body_update_weights(lm_world *world, lmi_body *body, const bool *held)
             turn_axes(world, body, r, &axes[r]);
         }
         lmi_skin_update(world, body); /* the regions' frames are others now */
-        world->batches[body->batch].dirty = true;
+        lmi_body_is_dirty(world, body);
     }
     lmi_release(&world->memory, weights, body->place_count, sizeof *weights);
     lmi_release(&world->memory, axes, body->region_count, sizeof *axes);

@@ -432,14 +432,16 @@ typedef struct lm_body_def {
     lm_contact_points contact_points; /* default LM_CONTACT_AUTO */
     /* Two bodies touch each other when each has a group, as a bit, that is in the mask of the other. Their surfaces are
      * their skins, the mesh of a lattice, or balls around the particles of a bare cloud. */
-    uint32_t group;     /* default 1 */
-    uint32_t mask;      /* default 0: it touches colliders only */
-    bool self_contact;  /* parts of it that are far from each other in the rest shape touch too; default false */
-    lm_pose pose;       /* where the body's frame starts */
-    lm_vec3 velocity;   /* metres a second, up to LM_MAX_SPEED along each axis */
-    lm_vec3 spin;       /* radians a second about the centre of mass, world axes, up to 1e6 about each */
-    uint64_t user_data; /* yours; lm_body_info returns it */
-    uint32_t cookie;    /* set by lm_body_def_default */
+    uint32_t group;         /* default 1 */
+    uint32_t mask;          /* default 0: it touches colliders only */
+    bool self_contact;      /* parts of it that are far from each other in the rest shape touch too; default false */
+    uint32_t collider_mask; /* groups of colliders that it touches, as bits; default all of them */
+    bool may_sleep;         /* in a world that lets bodies sleep (lm_world_set_sleep); default true */
+    lm_pose pose;           /* where the body's frame starts */
+    lm_vec3 velocity;       /* metres a second, up to LM_MAX_SPEED along each axis */
+    lm_vec3 spin;           /* radians a second about the centre of mass, world axes, up to 1e6 about each */
+    uint64_t user_data;     /* yours; lm_body_info returns it */
+    uint32_t cookie;        /* set by lm_body_def_default */
 } lm_body_def;
 
 /* A definition with the defaults above; it needs points at least. */
@@ -481,6 +483,8 @@ typedef struct lm_body_info {
     uint32_t width;           /* of a lattice, steps; else 0 */
     float contact_radius;     /* metres, as in the definition */
     uint32_t contact_points;  /* points that touch: of the surface, or all particles */
+    uint32_t contacts;        /* points of it that pressed on a collider in the last substep, once for each collider */
+    bool asleep;              /* see lm_world_set_sleep */
     uint64_t user_data;
     uint64_t
         shape_hash; /* of what stays while the body moves: rest positions, regions and skin. Bodies with the same hash
@@ -658,6 +662,10 @@ typedef struct lm_collider_def {
     lm_mover_id mover; /* {0} (default): stands still */
     float friction;    /* 0 to 1e6; default 0.5; see lm_material */
     float restitution; /* 0 to 1; default 0; see lm_material */
+    /* A body and a collider touch when a group of the body, as a bit, is in the collider's mask, and one of the collider
+     * in the body's collider_mask. */
+    uint32_t group; /* default 1 */
+    uint32_t mask;  /* default all groups */
     uint32_t cookie;
 } lm_collider_def;
 
@@ -678,6 +686,104 @@ LM_API lm_result lm_collider_get_pose(const lm_world *world, lm_collider_id coll
  * does not use at its default. Its arrays are the world's own: they live until the collider is destroyed, or the world is
  * loaded or destroyed. */
 LM_API lm_result lm_collider_get_def(const lm_world *world, lm_collider_id collider, lm_collider_def *def);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Contact rules: friction and restitution between groups, in place of what lm_material says
+ */
+
+#define LM_MAX_CONTACT_RULES 64
+#define LM_CONTACT_COMBINED (-1.0f) /* in a rule: the root of the product, or the larger one, as without the rule */
+
+/* Between bodies and colliders of which one is in a group of group_a and the other in one of group_b (bits; several are
+ * allowed, and a and b may be the same), friction is `friction` (0 to 1e6) and restitution `restitution` (0 to 1), either of
+ * them LM_CONTACT_COMBINED to leave it as it was. Where several rules fit, the one given last counts. A rule for the same
+ * two sets of groups takes the place of the one before. LM_ERROR_ARGUMENT for a number out of its range or an empty set,
+ * LM_ERROR_LIMIT beyond LM_MAX_CONTACT_RULES. Wakes everybody. */
+LM_API lm_result lm_world_set_contact_rule(lm_world *world, uint32_t group_a, uint32_t group_b, float friction,
+                                           float restitution);
+
+/* Takes the rule for these two sets of groups away, in either order; LM_ERROR_ARGUMENT when there is none. */
+LM_API lm_result lm_world_remove_contact_rule(lm_world *world, uint32_t group_a, uint32_t group_b);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Contact events: who touches whom
+ */
+
+typedef enum lm_contact_phase {
+    LM_CONTACT_BEGAN = 0, /* they press on each other and did not touch before this step */
+    LM_CONTACT_PERSISTS,  /* they touched before and still do, or are less than a step's fall apart */
+    LM_CONTACT_ENDED,     /* they touched before and do not now, or one of them is gone */
+    LM_CONTACT_PHASE_COUNT
+} lm_contact_phase;
+
+/* What one body and another, itself or a collider did to each other during a step, all places together. */
+typedef struct lm_contact_event {
+    lm_contact_phase phase;
+    lm_body_id body;         /* of two bodies the one with the lower slot */
+    lm_body_id other;        /* the same id: it touches itself; {0}: a collider */
+    lm_collider_id collider; /* or {0} */
+    lm_dvec3 point;          /* world: the mean of all places, those that were pressed harder counting more; of one that
+                                ended, where it last was */
+    lm_vec3 normal;          /* unit, towards `body`: the mean, as above; zero where directions cancel */
+    lm_vec3
+        impulse;   /* N s that `body` got in this step, friction included; the other side got the opposite. Zero when it
+                        ended, and of a body that touches itself */
+    float pressed; /* N s along the normals, the sizes of all places added up */
+    float approach; /* m/s at which the fastest two points met along their normal; 0 when they parted only */
+} lm_contact_event;
+
+/* Colliders that a body is known to touch in one step, at most; and pairs of bodies, for each body that has a mask or touches
+ * itself. More are left out. */
+#define LM_MAX_TOUCHED_COLLIDERS 8
+#define LM_MAX_TOUCHED_BODIES 8
+
+/* Whether steps keep account of who touches whom; from the next step on. Off by default: it takes up to four kilobytes for
+ * each body, and some time for each contact. Switched off it forgets what touched, so that events begin anew. */
+LM_API lm_result lm_world_set_contact_events(lm_world *world, bool on);
+LM_API bool lm_world_get_contact_events_on(const lm_world *world);
+
+/* Writes up to `capacity` events of the last step into `events` (may be null when capacity is 0) and returns how many there
+ * are. They come by the slot of `body`; of each first itself, then colliders, then other bodies, by their slots, whatever the
+ * number of workers. lm_stats.contacts_left_out counts places for which there was no room. Ids of what was destroyed since are stale.
+ * Sleeping bodies go on touching what they touched, without impulse. Empty after lm_world_load, which still knows what
+ * touched. */
+LM_API uint32_t lm_world_get_contact_events(const lm_world *world, lm_contact_event *events, uint32_t capacity);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Sleep: bodies at rest are left out of the step
+ *
+ * Bodies that touch each other fall asleep together, when none of their particles has been faster than `speed` for
+ * `seconds`. Then their velocities are exactly zero, and nothing of them is computed, until one is woken, which wakes the
+ * others: by a body that presses on it, by a moving collider near it (whose box reaches its own) or a moving mover that pins
+ * it, by a drag, or by any call that changes it, what it rests on (colliders and bodies created, destroyed) or what acts on
+ * it (gravity, fields, forces, contact rules). A body that is hit while asleep takes its share of the impulse at once, and
+ * begins to move with the next step. One that is dragged does not fall asleep.
+ *
+ * Off by default. A body asleep does not creep, sag or settle any further, which is a change of result that a host should
+ * ask for; and what moves slower than the threshold on purpose would be stopped.
+ */
+
+typedef struct lm_sleep {
+    bool enabled;  /* default false */
+    float speed;   /* m/s, above 0, at most 1e6; default 0.05 */
+    float seconds; /* 0 to 1e6; default 0.5 */
+} lm_sleep;
+
+/* The defaults above. */
+LM_API lm_sleep lm_sleep_default(void);
+
+/* Sets it for the world; switching it off wakes everybody. */
+LM_API lm_result lm_world_set_sleep(lm_world *world, const lm_sleep *sleep);
+LM_API lm_sleep lm_world_get_sleep(const lm_world *world);
+
+/* Allows or forbids a body to sleep (lm_body_def.may_sleep); forbidding wakes it, and whatever touches it stays awake. */
+LM_API lm_result lm_body_set_may_sleep(lm_world *world, lm_body_id body, bool may_sleep);
+
+/* Whether a body takes part in steps; false for an id that is not valid. */
+LM_API bool lm_body_is_awake(const lm_world *world, lm_body_id body);
+
+/* Wakes a body and those that sleep with it. Of one that is awake, it starts the time anew. */
+LM_API lm_result lm_body_wake(lm_world *world, lm_body_id body);
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Pins and drags
@@ -885,6 +991,8 @@ typedef struct lm_stats {
     double step_seconds;                  /* the last call, wall clock */
     double stage_seconds[LM_STAGE_COUNT]; /* the last call, summed over workers and substeps */
     uint32_t contacts;          /* particles put out of colliders in the last substep, once for each collider */
+    uint32_t asleep;            /* bodies that are now */
+    uint32_t contacts_left_out; /* places that were touched in the last step and are in no event for want of room */
     uint32_t stiffness_limited; /* bodies as stiff as the substep allows in the last call */
     lm_dvec3 outside_impulse;   /* N s given by gravity, fields, forces, impulses, drags, pins and colliders
                                              so far; snapshots keep it */

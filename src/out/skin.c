@@ -196,6 +196,7 @@ lm_result lm_body_set_skin(lm_world *world, lm_body_id id, const lm_skin_def *de
         body->skin = skin;
         body->shape_hash = lmi_hash_shape(body);
         lmi_skin_update(world, body);
+        lmi_body_rouse(world, body); /* it may touch with another surface now */
     }
     lmi_float_mode_leave(&host);
     return ok ? LM_OK : lmi_fail(world, LM_ERROR_MEMORY, "lm_body_set_skin: out of memory");

@@ -10,6 +10,7 @@
 #include "body.h"
 #include "out/archive.h"
 #include "out/hash.h"
+#include "step/touching.h"
 
 #include <assert.h>
 #include <float.h>
@@ -306,6 +307,7 @@ static void visit_bulk(archive *a, lm_world *world, lmi_body *body)
 {
     visit_u32(a, &body->group);
     visit_u32(a, &body->mask);
+    visit_u32(a, &body->collider_mask);
     visit_bool(a, &body->self_contact);
     bool has = body->bulk != NULL;
     visit_bool(a, &has);
@@ -340,6 +342,20 @@ static void visit_bulk(archive *a, lm_world *world, lmi_body *body)
     }
 }
 
+static void visit_sleep(archive *a, lmi_body *body)
+{
+    visit_bool(a, &body->may_sleep);
+    visit_bool(a, &body->asleep);
+    visit_float(a, &body->still);
+    visit_u32(a, &body->island);
+    refuse_if(a, !(body->still >= 0.0f && body->still <= 1e6f));
+    LMI_PARTICLES_EACH(body, n)
+    {
+        const float *v = body->v + (size_t)n * 4;
+        refuse_if(a, body->asleep && (v[0] != 0.0f || v[1] != 0.0f || v[2] != 0.0f));
+    }
+}
+
 /* All of a body but its counts, once there is room for it. */
 static void visit_rest_of_body(archive *a, lm_world *world, lmi_body *body)
 {
@@ -369,6 +385,7 @@ static void visit_rest_of_body(archive *a, lm_world *world, lmi_body *body)
     visit_skin(a, world, body);
     visit_touch(a, world, body);
     visit_bulk(a, world, body);
+    visit_sleep(a, body);
 }
 
 static void visit_body(archive *a, lm_world *world, lmi_body *body)
@@ -422,6 +439,8 @@ static void visit_collider(archive *a, lm_world *world, lmi_collider *c)
     visit_index(a, &c->mover, world->movers.slots, true);
     visit_float(a, &c->friction);
     visit_float(a, &c->restitution);
+    visit_u32(a, &c->group);
+    visit_u32(a, &c->mask);
     bool sound = c->friction >= 0.0f && c->friction <= 1e6f && c->restitution >= 0.0f && c->restitution <= 1.0f &&
                  c->radius >= 0.0f && c->radius <= LM_MAX_COORDINATE && c->half_length >= 0.0f &&
                  c->half_length <= LM_MAX_COORDINATE && c->half_extents.x > 0.0f && c->half_extents.y > 0.0f &&
@@ -579,6 +598,51 @@ static void visit_forces(archive *a, lm_world *world)
     }
 }
 
+/* Friction and restitution between groups. */
+static void visit_rules(archive *a, lm_world *world)
+{
+    visit_u32(a, &world->rule_count);
+    refuse_if(a, world->rule_count > LM_MAX_CONTACT_RULES);
+    for (uint32_t n = 0; ok(a) && n < world->rule_count; n++) {
+        lmi_contact_rule *rule = &world->rules[n];
+        visit_u32(a, &rule->a);
+        visit_u32(a, &rule->b);
+        visit_float(a, &rule->friction);
+        visit_float(a, &rule->restitution);
+        refuse_if(a, lmi_contact_rule_fault(rule) != NULL);
+    }
+}
+
+/* Who touches whom: the next step says who still does. */
+static void visit_touchings(archive *a, lm_world *world)
+{
+    uint32_t count = world->touchings ? world->touchings->now.count : 0;
+    visit_bool(a, &world->contact_events);
+    visit_bool(a, &world->sleep.enabled);
+    visit_float(a, &world->sleep.speed);
+    visit_float(a, &world->sleep.seconds);
+    refuse_if(a, lmi_sleep_fault(&world->sleep) != NULL);
+    LMI_POOL_EACH(&world->bodies, n) { refuse_if(a, lmi_body_at(world, n)->asleep && !world->sleep.enabled); }
+    visit_count(a, &count, 57);
+    if (a->mode == LOAD && ok(a) && count) {
+        a->out_of_memory = !lmi_touchings_allocate(world, count);
+    }
+    for (uint32_t n = 0; ok(a) && n < count; n++) {
+        lmi_touching *t = &world->touchings->now.records[world->touchings->now.order[n]];
+        visit_u32(a, &t->a);
+        visit_u32(a, &t->b);
+        visit_u32(a, &t->generation_a);
+        visit_u32(a, &t->generation_b);
+        VISIT_ENUM(a, t->kind, LMI_TOUCHING_KIND_COUNT);
+        visit_dvec3(a, &t->point);
+        visit_dvec3(a, &t->normal);
+        /* What was destroyed since may be named, but no slot that never was. */
+        uint32_t others = t->kind == LMI_TOUCHES_COLLIDER ? world->colliders.slots : world->bodies.slots;
+        refuse_if(a, t->a >= world->bodies.slots || t->b >= others);
+        refuse_if(a, a->mode == LOAD && n > 0 && lmi_touching_compare(t - 1, t) >= 0);
+    }
+}
+
 static void visit_world(archive *a, lm_world *world)
 {
     visit_vec3(a, &world->gravity);
@@ -595,6 +659,8 @@ static void visit_world(archive *a, lm_world *world)
     visit_pool(a, world, &world->drags, visit_drag_element);
     visit_pool(a, world, &world->fields, visit_field_element);
     visit_forces(a, world);
+    visit_rules(a, world);
+    visit_touchings(a, world);
 }
 
 /* --- saving --- */
@@ -675,13 +741,15 @@ static uint32_t force_owner(const lm_world *world, uint32_t index, uint32_t *nex
 static void revive_body(archive *a, lm_world *world, uint32_t slot)
 {
     lmi_body *body = lmi_body_at(world, slot);
+    body->slot = slot;
+    body->batch = LMI_NONE;
     a->damaged = !list_is_sound(world, slot, body->first_pin, world->pins.slots, pin_owner) ||
                  !list_is_sound(world, slot, body->first_drag, world->drags.slots, drag_owner) ||
                  !list_is_sound(world, slot, body->first_force, world->force_count, force_owner);
     if (a->damaged) {
         return;
     }
-    a->out_of_memory = !lmi_body_revive(world, body) || lmi_body_join_batch(world, slot) != LM_OK;
+    a->out_of_memory = !lmi_body_revive(world, body) || (!body->asleep && lmi_body_join_batch(world, slot) != LM_OK);
     if (!a->out_of_memory) {
         lmi_skin_update(world, body);
     }
@@ -735,6 +803,11 @@ static void adopt(lm_world *to, const lm_world *from)
     to->time = from->time;
     to->steps = from->steps;
     to->outside_impulse = from->outside_impulse;
+    memcpy(to->rules, from->rules, sizeof to->rules);
+    to->rule_count = from->rule_count;
+    to->contact_events = from->contact_events;
+    to->sleep = from->sleep;
+    to->touchings = from->touchings;
     to->contacts = to->stiffness_limited = 0;
     to->step_seconds = 0.0;
     memset(to->stage_seconds, 0, sizeof to->stage_seconds);
@@ -776,10 +849,12 @@ lm_result lm_world_load(lm_world *world, const void *buffer, size_t size)
         lm_world old = *world;
         old.memory = aside.memory;
         lmi_world_clear(&old);
+        lmi_touchings_free(&old);
         aside.memory = old.memory;
         adopt(world, &aside);
     } else {
         lmi_world_clear(&aside);
+        lmi_touchings_free(&aside);
         world->memory = aside.memory;
         result = a.out_of_memory ? lmi_fail(world, LM_ERROR_MEMORY, "lm_world_load: out of memory")
                                  : lmi_fail(world, LM_ERROR_FORMAT, "lm_world_load: the snapshot is damaged");

@@ -30,7 +30,8 @@ typedef struct lmi_surface {
     lm_dvec3 bound_lower; /* of the solid; infinite for a plane */
     lm_dvec3 bound_upper;
     float friction, restitution;
-    lmi_solid solid; /* of a height map or a mesh */
+    uint32_t slot, group, mask; /* of the collider */
+    lmi_solid solid;            /* of a height map or a mesh */
 } lmi_surface;
 
 /* A field in this substep. */

@@ -150,7 +150,10 @@ static bool overlap(const entry *a, const entry *b)
     return a->lower.y <= b->upper.y && b->lower.y <= a->upper.y && a->lower.z <= b->upper.z && b->lower.z <= a->upper.z;
 }
 
-static bool may_meet(const lmi_body *a, const lmi_body *b) { return (a->mask & b->group) && (b->mask & a->group); }
+static bool may_meet(const lmi_body *a, const lmi_body *b)
+{
+    return (a->mask & b->group) && (b->mask & a->group) && !(a->asleep && b->asleep);
+}
 
 /* Calls `each` for every pair of bodies whose boxes overlap, in the order of the entries. */
 static void for_pairs(const lmi_step *step, lmi_mutual *m,
@@ -208,10 +211,16 @@ static void update_body(void *context, uint32_t index)
     const lmi_step *step = context;
     lmi_mutual *m = step->world->mutual;
     lmi_body *body = lmi_body_at(step->world, m->entries[index].slot);
+    if (body->asleep && !m->entries[index].partners) {
+        m->pushes[index] = (lmi_push){.body = body};
+        return;
+    }
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     lmi_push_begin(&m->pushes[index], body, m->entries[index].way);
-    lmi_touch_begin(&body->touch);
+    if (!body->asleep) { /* what it rests on will be there when it wakes */
+        lmi_touch_begin(&body->touch);
+    }
     if (m->entries[index].partners || body->self_contact) {
         update_points(body);
         lmi_bulk_update(body->bulk, body);
@@ -288,9 +297,11 @@ static bool find_at(search *s, uint32_t n, lm_dvec3 point, lm_dvec3 rest, double
         .normal = inside.normal,
         .depth = inside.depth + s->margin - left * dvec_dot(s->way, inside.normal),
         .friction = s->friction,
-        .last = s->a->body->touch.warm + n,
-        .next = s->a->body->touch.warm + s->a->body->touch.count + n,
     };
+    if (!s->a->body->asleep) {
+        c.last = s->a->body->touch.warm + n;
+        c.next = c.last + s->a->body->touch.count;
+    }
     lmi_contact_add(s->list, &c, s->bounce);
     return true;
 }
@@ -339,6 +350,7 @@ static search search_of(const lmi_step *step, lmi_mutual *m, uint32_t a, uint32_
                 .bounce = fmaxf(body->material.restitution, other->material.restitution),
                 .slop = fmin(lmi_contact_slop(step, body), lmi_contact_slop(step, other)),
                 .list = list};
+    lmi_contact_rule_apply(step->world, body->group, other->group, &s.friction, &s.bounce);
     double thick = 0.15 * fmin(body->rest_size, other->rest_size), way = step->h * dvec_length(u);
     if (way > thick) {
         s.way = dvec_scale(u, step->h);
@@ -390,26 +402,34 @@ void lmi_mutual_contacts(const lmi_step *step)
     sort(m->entries, count);
     for_pairs(step, m, measure_pair, NULL);
     lmi_workers_run(world->workers, update_body, (void *)(uintptr_t)step, count);
-    lmi_contact_list list = {.contacts = m->contacts,
+    lmi_contact_list list = {.world = world,
+                             .contacts = m->contacts,
                              .weights = m->weights,
                              .riders = m->riders,
                              .limit = m->limit,
                              .sweeps = SWEEPS,
                              .h = step->h};
     for (uint32_t n = 0; n < count; n++) {
-        world->kernels->find_walls(step, &m->pushes[n], &list);
+        if (!m->pushes[n].body->asleep) {
+            world->kernels->find_walls(step, &m->pushes[n], &list);
+        }
     }
     for_pairs(step, m, find_pair, &list);
     for (uint32_t n = 0; n < count; n++) {
-        if (m->pushes[n].body->self_contact) {
+        if (m->pushes[n].body->self_contact && !m->pushes[n].body->asleep) {
             find_self(step, m, n, &list);
         }
     }
     lmi_contacts_flush(&list);
     for (uint32_t n = 0; n < count; n++) {
         lmi_body *body = m->pushes[n].body;
+        if (body->asleep && !body->roused) {
+            continue;
+        }
         lmi_push_end(&m->pushes[n]);
-        lmi_touch_end(&body->touch);
+        if (!body->asleep) {
+            lmi_touch_end(&body->touch);
+        }
         lmi_pins_apply(step, body);
         if (step->last) {
             lmi_skin_update(world, body);

@@ -1,4 +1,5 @@
 #include "step/solve.h"
+#include "step/touching.h"
 
 #include <string.h>
 
@@ -174,6 +175,7 @@ void lmi_contacts_solve(lmi_contact *contacts, uint32_t count, uint32_t sweeps, 
 void lmi_contacts_flush(lmi_contact_list *list)
 {
     lmi_contacts_solve(list->contacts, list->count, list->sweeps, list->h);
+    lmi_touched_solved(list->world, list->contacts, list->count);
     for (uint32_t n = 0; n < list->count; n++) {
         const lmi_contact *c = &list->contacts[n];
         lmi_body *body = c->a->body;

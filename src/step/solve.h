@@ -31,6 +31,7 @@ typedef struct lmi_contact {
     lm_dvec3 normal;    /* from b to a, unit */
     lm_dvec3 apart;     /* position of a less position of b when the depth was measured, each from its body's origin */
     lm_dvec3 surface;   /* velocity of the wall */
+    uint32_t wall;      /* its collider's slot */
     bool watched;       /* still apart and coming too fast to be slowed down before it bounces: nothing is done yet */
     double depth;       /* metres */
     double friction;    /* Coulomb's coefficient */
@@ -63,6 +64,7 @@ void lmi_contact_begin(lmi_contact *contact, double restitution, double h);
 /* Contacts that are solved together. When there is no more room they are solved, and room is made; how much there is must
  * follow from the bodies alone, so that the same world always does the same. */
 typedef struct lmi_contact_list {
+    lm_world *world;
     lmi_contact *contacts;
     float *weights;   /* [limit][LMI_CARRIER_MOST] of side b; null when all are walls */
     uint32_t *riders; /* the same */
