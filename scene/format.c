@@ -29,6 +29,7 @@
     }
 
 #define ANY_SEED 4294967295.0
+#define ANY_GROUPS 4294967295.0
 #define MOST_SPEED 1e6
 #define MOST_TIME 1e6
 
@@ -51,6 +52,7 @@ CHOICES(field_kind_name, "uniform", "wind", "point")                            
 CHOICES(skin_name, "particles", "regions")                                           /* of lm_skin_kind */
 CHOICES(each_name, "triangle", "edge", "particle", "element")                        /* of cluster_each */
 CHOICES(origin_name, "centre", "bottom", "file")                                     /* of mesh_origin */
+CHOICES(contact_method_name, "solved", "penalty", "cube_map")                        /* of lm_contact_method */
 CHOICES(up_name, "y", "z")
 CHOICES(axis_name, "x", "y", "z")
 CHOICES(function_name, "x", "y", "z", "xx", "yy", "zz", "xy", "yz", "zx")
@@ -289,6 +291,11 @@ static const format_field body_fields[] = {
           DOC("to start with")),
     FIELD(scene_body_entry, spin, FIELD_VECTOR, RANGE(-1e6, 1e6), UNIT("deg/s"), STANDARD("[0, 0, 0]"),
           DOC("to start with, about the centre of mass, along the world's axes")),
+    FIELD(scene_body_entry, collider_mask, FIELD_COUNT, RANGE(0, ANY_GROUPS), STANDARD("4294967295"),
+          DOC("groups of colliders that it touches, as bits; absent: all")),
+    FIELD(scene_body_entry, penalty, FIELD_NUMBER, RANGE(0.0, 1e12), UNIT("N/m"), STANDARD("0"),
+          DOC("its constant where `contact_method` is penalty or cube_map; 0: what its particles bear")),
+    FIELD(scene_body_entry, may_sleep, FIELD_FLAG, STANDARD("true"), DOC("where the scene has `sleep`")),
     FIELD(scene_body_entry, state, FIELD_RECORD, OF(deform_record), DOC("a deformation to start from")),
     FIELD(scene_body_entry, repeat, FIELD_RECORD, OF(repeat_record), DOC("make many of them")),
     FIELD(scene_body_entry, colour, FIELD_COLOUR, DOC("in pictures; absent: the model's own colours")),
@@ -378,6 +385,10 @@ static const format_field collider_fields[] = {
     FIELD(scene_collider, friction, FIELD_NUMBER, RANGE(0.0, 1e3), STANDARD("0.5"), DOC("Coulomb's coefficient")),
     FIELD(scene_collider, restitution, FIELD_NUMBER, RANGE(0.0, 1.0), STANDARD("0"),
           DOC("how much of the speed bounces back")),
+    FIELD(scene_collider, group, FIELD_COUNT, RANGE(0, ANY_GROUPS), STANDARD("1"),
+          DOC("the groups it is in, as bits: 1, 2, 4, 8, ... or a sum of them")),
+    FIELD(scene_collider, mask, FIELD_COUNT, RANGE(0, ANY_GROUPS), STANDARD("4294967295"),
+          DOC("groups of bodies that it stops, as bits; absent: all")),
     FIELD(scene_collider, colour, FIELD_COLOUR, DOC("in pictures; absent: the renderer's choice")),
 };
 static const field_group collider_groups[] = {{{"rotate", "normal"}, false}, {{"mesh", "model", "vertices"}, false}};
@@ -503,6 +514,27 @@ static const format_field camera_fields[] = {
 static const format_record camera_record =
     RECORD("camera", scene_camera, camera_fields, NO_GROUPS, "Where a picture of the scene is taken from.");
 
+static const format_field sleep_fields[] = {
+    FIELD(scene_sleep, speed, FIELD_NUMBER, ABOVE(0.0, MOST_SPEED), UNIT("m/s"), STANDARD("0.05"),
+          DOC("that none of its particles may exceed")),
+    FIELD(scene_sleep, seconds, FIELD_NUMBER, RANGE(0.0, MOST_TIME), UNIT("s"), STANDARD("0.5"), DOC("for this long")),
+};
+static const format_record sleep_record =
+    RECORD("sleep", scene_sleep, sleep_fields, NO_GROUPS,
+           "When bodies at rest are left out of steps until something wakes them.");
+
+static const format_field rule_fields[] = {
+    FIELD(scene_contact_rule, groups, FIELD_COUNT, REQUIRED, RANGE(1, ANY_GROUPS),
+          DOC("bits: one of the two that touch is in one of these,")),
+    FIELD(scene_contact_rule, others, FIELD_COUNT, REQUIRED, RANGE(1, ANY_GROUPS),
+          DOC("and the other one in one of these")),
+    FIELD(scene_contact_rule, friction, FIELD_NUMBER, RANGE(0.0, 1e3), DOC("absent: as the materials say")),
+    FIELD(scene_contact_rule, restitution, FIELD_NUMBER, RANGE(0.0, 1.0), DOC("absent: as the materials say")),
+};
+static const format_record rule_record =
+    RECORD("contact_rule", scene_contact_rule, rule_fields, NO_GROUPS,
+           "Friction and restitution between groups of bodies and colliders; of several that fit the last counts.");
+
 static const format_field scene_fields_[] = {
     FIELD(scene_file, limber, FIELD_COUNT, REQUIRED, RANGE(1, 1), DOC("version of the format: 1")),
     FIELD(scene_file, title, FIELD_TEXT, STANDARD("\"\""), DOC("one sentence: what the scene shows")),
@@ -512,6 +544,10 @@ static const format_field scene_fields_[] = {
     FIELD(scene_file, gravity, FIELD_VECTOR, RANGE(-1e4, 1e4), UNIT("m/s²"), STANDARD("[0, -9.81, 0]"), DOC("y is up")),
     FIELD(scene_file, substeps, FIELD_COUNT, RANGE(1, LM_MAX_SUBSTEPS), STANDARD("1"), DOC("of each frame")),
     FIELD(scene_file, camera, FIELD_RECORD, OF(camera_record), DOC("for pictures")),
+    FIELD(scene_file, sleep, FIELD_RECORD, OF(sleep_record), DOC("absent: nobody does")),
+    FIELD(scene_file, contact_method, FIELD_CHOICE, STANDARD("\"solved\""), CHOICE(contact_method_name),
+          DOC("how bodies keep each other out; the last two are those of the papers, to compare with")),
+    FIELD(scene_file, contact_rules, FIELD_RECORDS, OF(rule_record), DOC("friction and restitution between groups")),
     FIELD(scene_file, bodies, FIELD_RECORDS, OF(body_record), DOC("what deforms")),
     FIELD(scene_file, colliders, FIELD_RECORDS, OF(collider_record), DOC("what bodies bump into")),
     FIELD(scene_file, movers, FIELD_RECORDS, OF(mover_record), DOC("what colliders and pins ride on")),
@@ -524,11 +560,11 @@ static const format_field scene_fields_[] = {
 const format_record format_scene = RECORD("scene", scene_file, scene_fields_, NO_GROUPS, "The file: one JSON object.");
 
 const format_record *const format_records[] = {
-    &format_scene,   &body_record,     &shape_record,   &mesh_record,     &surface_record,
-    &lattice_record, &clusters_record, &zone_record,    &material_record, &deform_record,
-    &mode_record,    &repeat_record,   &vary_record,    &collider_record, &heights_record,
-    &mover_record,   &keyframe_record, &pin_record,     &drag_record,     &drag_keyframe_record,
-    &field_record,   &event_record,    &expect_record_, &box_record,      &camera_record,
+    &format_scene,    &body_record,          &shape_record,    &mesh_record,   &surface_record,  &lattice_record,
+    &clusters_record, &zone_record,          &material_record, &deform_record, &mode_record,     &repeat_record,
+    &vary_record,     &collider_record,      &heights_record,  &mover_record,  &keyframe_record, &pin_record,
+    &drag_record,     &drag_keyframe_record, &field_record,    &event_record,  &expect_record_,  &box_record,
+    &camera_record,   &sleep_record,         &rule_record,
 };
 const uint32_t format_record_count = COUNT(format_records);
 

@@ -277,6 +277,9 @@ static lm_body_def describe(const scene_body_entry *entry, const body_model *mod
         material_apply(entry->material, false, &def.material);
     }
     def.contact_radius = (float)entry->contact_radius;
+    def.collider_mask = entry->collider_mask;
+    def.penalty = (float)entry->penalty;
+    def.may_sleep = entry->may_sleep;
     def.pose = (lm_pose){c->at, rotation_narrow(c->rotate)};
     def.velocity = vector_narrow(c->velocity);
     def.spin = vector_narrow(vector_scale(c->spin, RADIANS_PER_DEGREE));

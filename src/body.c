@@ -5,6 +5,7 @@
 #include "base/guard.h"
 #include "out/hash.h"
 #include "sample/cluster.h"
+#include "sample/cube.h"
 #include "step/lattice_motion.h"
 
 #include <assert.h>
@@ -185,6 +186,9 @@ static const char *def_fault(const lm_body_def *def)
     if (!(def->contact_radius >= 0.0f && def->contact_radius <= 1e6f)) {
         return "contact_radius must be 0 to 1e6 m";
     }
+    if (!(def->penalty >= 0.0f && def->penalty <= 1e12f)) {
+        return "penalty must be 0 to 1e12 N/m";
+    }
     if ((unsigned)def->contact_points >= LM_CONTACT_COUNT) {
         return "contact_points is not one of lm_contact_points";
     }
@@ -215,6 +219,15 @@ bool lmi_body_allocate(lm_world *world, lmi_body *body)
            body->regions && body->rotation && body->plastic && body->home;
 }
 
+static void free_cubes(lm_world *world, lmi_body *body)
+{
+    if (body->cubes) {
+        lmi_cubes_free(world, body->cubes);
+        lmi_release(&world->memory, body->cubes, 1, sizeof *body->cubes);
+        body->cubes = NULL;
+    }
+}
+
 void lmi_body_free(lm_world *world, lmi_body *body)
 {
     lmi_memory *memory = &world->memory;
@@ -237,6 +250,7 @@ void lmi_body_free(lm_world *world, lmi_body *body)
         lmi_bulk_free(world, body->bulk);
         lmi_release(memory, body->bulk, 1, sizeof *body->bulk);
     }
+    free_cubes(world, body);
     lmi_lattice_body_free(world, body);
     memset(body, 0, sizeof *body);
 }
@@ -375,6 +389,7 @@ void lmi_body_take_def(lmi_body *body, const lm_body_def *def)
     body->mask = def->mask;
     body->collider_mask = def->collider_mask;
     body->self_contact = def->self_contact;
+    body->penalty = def->penalty;
     body->may_sleep = def->may_sleep;
     body->user_data = def->user_data;
 }
@@ -626,6 +641,7 @@ bool lmi_body_make_bulk(lm_world *world, lmi_body *body, const lmi_touch_mesh *m
         lmi_bulk_free(world, body->bulk);
         lmi_release(&world->memory, body->bulk, 1, sizeof *body->bulk);
     }
+    free_cubes(world, body); /* of another surface */
     body->bulk = solid;
     lmi_bulk_face(solid, &body->touch);
     return true;

@@ -210,8 +210,11 @@ lm_result lm_world_set_gravity(lm_world *world, lm_vec3 gravity)
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_world_set_gravity: %s", fault);
     }
+    bool same = gravity.x == world->gravity.x && gravity.y == world->gravity.y && gravity.z == world->gravity.z;
     world->gravity = gravity;
-    lmi_rouse_all(world);
+    if (!same) {
+        lmi_rouse_all(world);
+    }
     return LM_OK;
 }
 

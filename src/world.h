@@ -129,7 +129,9 @@ typedef struct lmi_body {
     uint32_t group, mask;   /* bits: what it is, and what it touches */
     uint32_t collider_mask; /* the same for groups of colliders */
     bool self_contact;
-    lmi_bulk *bulk; /* null: no other body touches it */
+    lmi_bulk *bulk;          /* null: no other body touches it */
+    float penalty;           /* N/m, as in the definition */
+    struct lmi_cubes *cubes; /* depth cube maps of the bulk (sample/cube.h), once they were asked for */
     lm_material material;
     uint64_t user_data;
     lmi_skin skin;
@@ -264,6 +266,7 @@ struct lm_world {
     uint32_t rule_count;
     lm_sleep sleep;
     bool contact_events;
+    lm_contact_method contact_method;
 
     lmi_pool bodies, movers, colliders, pins, drags, fields;
     lmi_force *forces;

@@ -432,9 +432,12 @@ typedef struct lm_body_def {
     lm_contact_points contact_points; /* default LM_CONTACT_AUTO */
     /* Two bodies touch each other when each has a group, as a bit, that is in the mask of the other. Their surfaces are
      * their skins, the mesh of a lattice, or balls around the particles of a bare cloud. */
-    uint32_t group;         /* default 1 */
-    uint32_t mask;          /* default 0: it touches colliders only */
-    bool self_contact;      /* parts of it that are far from each other in the rest shape touch too; default false */
+    uint32_t group;    /* default 1 */
+    uint32_t mask;     /* default 0: it touches colliders only */
+    bool self_contact; /* parts of it that are far from each other in the rest shape touch too; default false */
+    float
+        penalty; /* N/m, 0 to 1e12, for LM_CONTACT_METHOD_PENALTY and _CUBE_MAP; default 0: a quarter of the mean mass of
+                      its particles over the square of the substep, which its own particles bear */
     uint32_t collider_mask; /* groups of colliders that it touches, as bits; default all of them */
     bool may_sleep;         /* in a world that lets bodies sleep (lm_world_set_sleep); default true */
     lm_pose pose;           /* where the body's frame starts */
@@ -688,7 +691,8 @@ LM_API lm_result lm_collider_get_pose(const lm_world *world, lm_collider_id coll
 LM_API lm_result lm_collider_get_def(const lm_world *world, lm_collider_id collider, lm_collider_def *def);
 
 /* ------------------------------------------------------------------------------------------------------------------
- * Contact rules: friction and restitution between groups, in place of what lm_material says
+ * Contact rules and methods: friction and restitution between groups, in place of what lm_material says; and how bodies keep
+ * each other out
  */
 
 #define LM_MAX_CONTACT_RULES 64
@@ -704,6 +708,25 @@ LM_API lm_result lm_world_set_contact_rule(lm_world *world, uint32_t group_a, ui
 
 /* Takes the rule for these two sets of groups away, in either order; LM_ERROR_ARGUMENT when there is none. */
 LM_API lm_result lm_world_remove_contact_rule(lm_world *world, uint32_t group_a, uint32_t group_b);
+
+/* How bodies keep each other out. Colliders are the same with all of them. */
+typedef enum lm_contact_method {
+    LM_CONTACT_METHOD_SOLVED =
+        0, /* distance fields, and impulses that are solved together: friction, restitution, rest */
+    /* The papers', for comparison: a force of lm_body_def.penalty times the depth, of two bodies the larger constant, on
+     * both sides. No friction and no restitution; bodies sink into each other, and at large steps or with light particles
+     * against a large constant they jump. Momentum is kept. */
+    LM_CONTACT_METHOD_PENALTY,
+    /* The same force, with depth and direction from cube maps of 6 x 16 x 16 distances around places inside the body,
+     * straight away from the place: for bodies that are star-shaped around a few. A body touches itself as with the
+     * penalty. The step after the method was chosen makes the maps, which allocates: 200 kB for each body. */
+    LM_CONTACT_METHOD_CUBE_MAP,
+    LM_CONTACT_METHOD_COUNT
+} lm_contact_method;
+
+/* For all bodies of the world, from the next step on; wakes everybody. */
+LM_API lm_result lm_world_set_contact_method(lm_world *world, lm_contact_method method);
+LM_API lm_contact_method lm_world_get_contact_method(const lm_world *world);
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Contact events: who touches whom

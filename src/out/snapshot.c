@@ -309,6 +309,8 @@ static void visit_bulk(archive *a, lm_world *world, lmi_body *body)
     visit_u32(a, &body->mask);
     visit_u32(a, &body->collider_mask);
     visit_bool(a, &body->self_contact);
+    visit_float(a, &body->penalty);
+    refuse_if(a, !(body->penalty >= 0.0f && body->penalty <= 1e12f));
     bool has = body->bulk != NULL;
     visit_bool(a, &has);
     refuse_if(a, has != (body->mask != 0 || body->self_contact));
@@ -617,6 +619,7 @@ static void visit_rules(archive *a, lm_world *world)
 static void visit_touchings(archive *a, lm_world *world)
 {
     uint32_t count = world->touchings ? world->touchings->now.count : 0;
+    VISIT_ENUM(a, world->contact_method, LM_CONTACT_METHOD_COUNT);
     visit_bool(a, &world->contact_events);
     visit_bool(a, &world->sleep.enabled);
     visit_float(a, &world->sleep.speed);
@@ -806,6 +809,7 @@ static void adopt(lm_world *to, const lm_world *from)
     memcpy(to->rules, from->rules, sizeof to->rules);
     to->rule_count = from->rule_count;
     to->contact_events = from->contact_events;
+    to->contact_method = from->contact_method;
     to->sleep = from->sleep;
     to->touchings = from->touchings;
     to->contacts = to->stiffness_limited = 0;

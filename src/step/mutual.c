@@ -17,7 +17,9 @@
  */
 #include "step/mutual.h"
 #include "base/guard.h"
+#include "sample/cube.h"
 #include "step/motion.h"
+#include "step/penalty.h"
 
 #include <string.h>
 
@@ -253,8 +255,10 @@ typedef struct search {
     lm_dvec3 way;     /* of a against b in this substep, where that is far; else 0 */
     uint32_t stops;   /* on the way */
     double margin, slop, friction, bounce;
-    uint32_t met, turned; /* points found: facing the other body, and looking away from it */
-    bool nested;          /* one body is in the other: which way points look says nothing */
+    uint32_t met, turned;   /* points found: facing the other body, and looking away from it */
+    double penalty;         /* N/m; 0: contacts are solved */
+    const lmi_cubes *cubes; /* of b, where they say how deep points are; else null */
+    bool nested;            /* one body is in the other: which way points look says nothing */
     lmi_contact_list *list;
 } search;
 
@@ -275,15 +279,16 @@ static bool find_at(search *s, uint32_t n, lm_dvec3 point, lm_dvec3 rest, double
     double left = 1.0;
     for (uint32_t k = 1; k <= s->stops && !found; k++) {
         left = 1.0 - (double)k / s->stops;
-        found = lmi_bulk_find(b->bulk, dvec_sub(point, dvec_scale(s->way, left)), s->margin + s->slop, rest, apart,
-                              &inside);
+        lm_dvec3 at = dvec_sub(point, dvec_scale(s->way, left));
+        found = s->cubes ? lmi_cubes_find(s->cubes, b->bulk, at, s->margin + s->slop, &inside)
+                         : lmi_bulk_find(b->bulk, at, s->margin + s->slop, rest, apart, &inside);
     }
-    if (!found || (!s->nested && !faces(s->a->body, n, &inside, b))) {
+    if (!found || (!s->cubes && !s->nested && !faces(s->a->body, n, &inside, b))) {
         s->turned += found;
         return false;
     }
     s->met++;
-    if ((s->nested || inside.depth > 2.0 * b->bulk->cell) && apart == 0.0) {
+    if (!s->cubes && (s->nested || inside.depth > 2.0 * b->bulk->cell) && apart == 0.0) {
         inside.normal = s->away; /* the nearest way out may be the far side */
     }
     float weights[LMI_CARRIER_MOST];
@@ -301,6 +306,10 @@ static bool find_at(search *s, uint32_t n, lm_dvec3 point, lm_dvec3 rest, double
     if (!s->a->body->asleep) {
         c.last = s->a->body->touch.warm + n;
         c.next = c.last + s->a->body->touch.count;
+    }
+    if (s->penalty > 0.0) {
+        lmi_penalty_push(s->step->world, &c, s->penalty, s->step->h);
+        return true;
     }
     lmi_contact_add(s->list, &c, s->bounce);
     return true;
@@ -351,6 +360,10 @@ static search search_of(const lmi_step *step, lmi_mutual *m, uint32_t a, uint32_
                 .slop = fmin(lmi_contact_slop(step, body), lmi_contact_slop(step, other)),
                 .list = list};
     lmi_contact_rule_apply(step->world, body->group, other->group, &s.friction, &s.bounce);
+    if (step->world->contact_method != LM_CONTACT_METHOD_SOLVED) {
+        s.penalty = fmax(lmi_penalty_of(body, step->h), lmi_penalty_of(other, step->h));
+        s.cubes = step->world->contact_method == LM_CONTACT_METHOD_CUBE_MAP && a != b ? other->cubes : NULL;
+    }
     double thick = 0.15 * fmin(body->rest_size, other->rest_size), way = step->h * dvec_length(u);
     if (way > thick) {
         s.way = dvec_scale(u, step->h);

@@ -1,6 +1,7 @@
 /*
  * One step, as the list of its stages.
  *
+ *   bodies that sleep leave their batches, those that were woken join one (sleep.c)
  *   for each substep
  *       move the movers, and place what rides on them
  *       for each batch of bodies, in parallel
@@ -12,6 +13,7 @@
  *           integrate   damping, goals, velocities, positions
  *           contact     drags, colliders and pins
  *       bodies that touch each other: their contacts with all else, together (mutual.c)
+ *   who touched whom (touching.c), and who falls asleep or wakes (sleep.c)
  *
  * Bodies do not see each other in the stages, so a batch runs through all of them in one task while its data is in the
  * cache. The results do not depend on which thread runs which batch.
@@ -23,6 +25,7 @@
 #include "base/os.h"
 #include "step/lattice_motion.h"
 #include "step/mutual.h"
+#include "step/penalty.h"
 #include "step/sleep.h"
 #include "step/touching.h"
 
@@ -360,7 +363,7 @@ static bool prepare(lm_world *world, double seconds)
     world->surfaces = surfaces;
     world->flows = flows;
     return ok && reserve_scratch(world) && reserve_slabs(world) && lmi_mutual_reserve(world) &&
-           lmi_touchings_reserve(world);
+           lmi_touchings_reserve(world) && lmi_penalty_reserve(world);
 }
 
 static void begin(lm_world *world, double h)
