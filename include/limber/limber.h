@@ -225,7 +225,7 @@ LM_API void lm_world_destroy(lm_world *world);
 
 /* Advances by `seconds` (above 0, at most 1; a frame is 1.0 / 60.0) in the world's substeps of equal length. When
  * memory runs out it returns LM_ERROR_MEMORY before it has changed anything, and may be called again. Allocates
- * nothing once nothing is added, removed, pinned or given another mode. */
+ * nothing once nothing is added, removed, pinned or given another mode, and nobody falls asleep or wakes. */
 LM_API lm_result lm_world_step(lm_world *world, double seconds);
 
 /* Gravity, metres a second squared, up to 1e6 along each axis; from the next step on. */
@@ -506,7 +506,7 @@ LM_API lm_result lm_body_get_rest_positions(const lm_world *world, lm_body_id bo
 
 /* Where each particle was being pulled to in the last substep, relative to `base`; a free particle's goal is where it
  * is. LM_ERROR_ARGUMENT when there was no step since bodies were created, destroyed, pinned, given another mode or
- * loaded; and for a lattice, which never has all its goals at once. */
+ * loaded, or the body sleeps; and for a lattice, which never has all its goals at once. */
 LM_API lm_result lm_body_get_goals(const lm_world *world, lm_body_id body, lm_dvec3 base, lm_vec3 *goals);
 
 /* Where the body's lm_body_info.contact_points are now, relative to `base`: in the order of the particles when these are
@@ -1017,7 +1017,7 @@ typedef struct lm_stats {
     uint32_t asleep;            /* bodies that are now */
     uint32_t contacts_left_out; /* places that were touched in the last step and are in no event for want of room */
     uint32_t stiffness_limited; /* bodies as stiff as the substep allows in the last call */
-    lm_dvec3 outside_impulse;   /* N s given by gravity, fields, forces, impulses, drags, pins and colliders
+    lm_dvec3 outside_impulse;   /* N s given by gravity, fields, forces, impulses, drags, pins, colliders and sleep
                                              so far; snapshots keep it */
     size_t memory;              /* bytes held by the world now */
 } lm_stats;

@@ -2,17 +2,60 @@
 #include "sample/cube.h"
 #include "step/touching.h"
 
-void lmi_penalty_push(lm_world *world, lmi_contact *c, double stiffness, double h)
+/* The particles of a side, `stride` apart. */
+typedef struct side {
+    lmi_push *push;
+    const uint32_t *rider;
+    const float *weight;
+    uint32_t count, stride;
+} side;
+
+/* Where the point of a side is, or how it moves. */
+static quad sum_of(const side *s, const float *of)
 {
-    lm_dvec3 at_a = lmi_grip_position(c->a, &c->grip_a), at_b = lmi_grip_position(c->b, &c->grip_b);
-    lm_dvec3 u = dvec_sub(lmi_grip_velocity(c->a, &c->grip_a, at_a), lmi_grip_velocity(c->b, &c->grip_b, at_b));
+    quad sum = {0};
+    for (uint32_t n = 0; n < s->count; n++) {
+        sum += s->weight[(size_t)n * s->stride] * quad_load(of + (size_t)s->rider[(size_t)n * s->stride] * 4);
+    }
+    return quad_of(sum[0], sum[1], sum[2]);
+}
+
+static void push_side(const side *s, quad at, quad impulse)
+{
+    for (uint32_t n = 0; n < s->count; n++) {
+        uint32_t place = s->rider[(size_t)n * s->stride];
+        float *v = s->push->body->v + (size_t)place * 4;
+        quad now = quad_load(v) + lmi_push_lever(s->push, place, s->weight[(size_t)n * s->stride]) * impulse;
+        for (int i = 0; i < 3; i++) {
+            v[i] = fmaxf(fminf(now[i], LM_MAX_SPEED), -LM_MAX_SPEED);
+        }
+    }
+    if (s->push->rigid > 0.0f) {
+        quad arm = at - s->push->centre;
+        lmi_push_impulse(s->push, quad_of(arm[0], arm[1], arm[2]), impulse);
+    }
+}
+
+void lmi_penalty_push(lm_world *world, const lmi_contact_def *c, double stiffness, double h)
+{
+    side a = {c->a, c->rider_a, c->weight_a, c->count_a, c->stride_a};
+    side b = {c->b, c->rider_b, c->weight_b, c->count_b, 1};
+    lmi_body *body = c->a->body, *other = c->b->body;
+    quad at_a = sum_of(&a, body->x), at_b = sum_of(&b, other->x), normal = quad_from(c->normal);
+    quad u = sum_of(&a, body->v) - sum_of(&b, other->v);
     double impulse = stiffness * fmax(c->depth, 0.0) * h; /* N s */
-    double mass_a = c->a->body->mean_mass, mass_b = c->b->body->mean_mass;
-    lmi_push_apply(c->a, &c->grip_a, at_a, lm_dvec3_zero(), dvec_scale(c->normal, impulse / mass_a));
-    lmi_push_apply(c->b, &c->grip_b, at_b, lm_dvec3_zero(), dvec_scale(c->normal, -impulse / mass_b));
-    c->pressed = impulse / mass_a;
-    c->approach = -dvec_dot(u, c->normal);
-    lmi_touched_solved(world, c, 1);
+    push_side(&a, at_a, (float)(impulse / body->mean_mass) * normal);
+    push_side(&b, at_b, (float)(-impulse / other->mean_mass) * normal);
+    lmi_place place = {.point = dvec_add(body->origin, quad_to(at_a)),
+                       .normal = c->normal,
+                       .impulse = dvec_scale(c->normal, impulse),
+                       .pressed = impulse,
+                       .approach = -quad_dot(u, normal),
+                       .pressing = impulse > 0.0};
+    lmi_touched_body(world, body, other, &place);
+    if (place.pressing) {
+        lmi_touched_wake(body, other);
+    }
 }
 
 bool lmi_penalty_reserve(lm_world *world)

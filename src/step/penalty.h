@@ -19,7 +19,7 @@ static inline double lmi_penalty_of(const lmi_body *body, double h)
 }
 
 /* Pushes the sides of a contact apart for a substep of h seconds. */
-void lmi_penalty_push(lm_world *world, lmi_contact *contact, double stiffness, double h);
+void lmi_penalty_push(lm_world *world, const lmi_contact_def *contact, double stiffness, double h);
 
 /* Makes the depth cube maps that the world's method asks for and does not have; false when out of memory. */
 bool lmi_penalty_reserve(lm_world *world);

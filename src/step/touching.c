@@ -178,41 +178,45 @@ static lmi_touching *find_pair(lm_world *world, uint32_t a, uint32_t b)
     return &pairs[t->pair_count - 1];
 }
 
-static void touched_body(lm_world *world, const lmi_contact *c, lmi_place place)
+void lmi_touched_body(lm_world *world, lmi_body *body, lmi_body *other, const lmi_place *place)
 {
-    uint32_t a = c->a->body->slot, b = c->b->body->slot;
+    if (!body->touched) {
+        return;
+    }
+    uint32_t a = body->slot, b = other->slot;
     bool turned = a > b;
     lmi_touching *pair = find_pair(world, turned ? b : a, turned ? a : b);
     if (!pair) {
         return;
     }
     double sign = a == b ? 0.0 : turned ? -1.0 : 1.0;
-    place.normal = dvec_scale(place.normal, sign);
-    place.impulse = dvec_scale(place.impulse, sign);
-    add(pair, &place);
+    lmi_place seen = *place;
+    seen.normal = dvec_scale(seen.normal, sign);
+    seen.impulse = dvec_scale(seen.impulse, sign);
+    add(pair, &seen);
 }
 
 void lmi_touched_solved(lm_world *world, const lmi_contact *contacts, uint32_t count)
 {
-    for (uint32_t n = 0; n < count; n++) {
+    for (uint32_t n = 0; n < count && contacts[n].a->body->touched; n++) {
         const lmi_contact *c = &contacts[n];
         lmi_body *body = c->a->body;
-        if (!body->touched) {
-            return;
-        }
-        lm_dvec3 impulse = dvec_add(dvec_scale(c->normal, c->pressed), c->braked);
-        lmi_place place = {.point = dvec_add(body->origin, lmi_grip_position(c->a, &c->grip_a)),
-                           .normal = c->normal,
-                           .impulse = dvec_scale(impulse, body->mean_mass),
+        quad at = lmi_hold_sum(c->hold_a, c->count_a, body->x);
+        at += c->whole && c->a->moved ? lmi_push_move(c->a, c->arm_a) : quad_of(0.0f, 0.0f, 0.0f);
+        lmi_place place = {.point = dvec_add(body->origin, quad_to(at)),
+                           .normal = quad_to(c->normal),
+                           .impulse = dvec_scale(quad_to(c->pressed * c->normal + c->braked), body->mean_mass),
                            .pressed = body->mean_mass * c->pressed,
                            .approach = c->approach,
-                           .pressing = c->pressed > 0.0 || c->shifted > 0.0};
+                           .pressing = c->pressed > 0.0f || c->shifted > 0.0f};
         if (c->b) {
-            touched_body(world, c, place);
-            body->roused = body->roused || (body->asleep && place.pressing);
-            c->b->body->roused = c->b->body->roused || (c->b->body->asleep && place.pressing);
+            lmi_body *other = c->b->body;
+            lmi_touched_body(world, body, other, &place);
+            if (!c->watched) { /* what was given and taken back again may leave a trace: both are awake now */
+                lmi_touched_wake(body, other);
+            }
         } else {
-            lmi_touched_wall(world, body, c->wall, &place);
+            lmi_touched_wall(world, body, ((const lmi_surface *)c->wall)->slot, &place);
         }
     }
 }

@@ -83,6 +83,16 @@ typedef struct lmi_place {
 /* A body met a collider, in the task that steps the body. Only where body->touched is not null. */
 void lmi_touched_wall(const lm_world *world, lmi_body *body, uint32_t collider, const lmi_place *place);
 
+/* Two bodies met, or one met itself; one call after the other. The first is the one that place is about. */
+void lmi_touched_body(lm_world *world, lmi_body *body, lmi_body *other, const lmi_place *place);
+
+/* Whoever of them slept wakes with the next step. */
+static inline void lmi_touched_wake(lmi_body *body, lmi_body *other)
+{
+    body->roused = body->roused || body->asleep;
+    other->roused = other->roused || other->asleep;
+}
+
 /* What contacts that were just solved came to; lists with pairs of bodies one after the other. */
 void lmi_touched_solved(lm_world *world, const struct lmi_contact *contacts, uint32_t count);
 
