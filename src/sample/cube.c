@@ -10,8 +10,8 @@
 #define MOST_STEPS 256
 #define LEAST_STEP 0.1
 
-/* A map sees a carrier that is this much nearer than the surface behind it. */
-#define SEEN 0.98
+/* A map sees a carrier that is not further behind the surface than this, in cells: maps are coarse at corners. */
+#define SEEN 0.5
 
 void lmi_cubes_free(lm_world *world, lmi_cubes *cubes)
 {
@@ -78,7 +78,7 @@ static bool is_seen(const lmi_cubes *cubes, const lmi_bulk *solid, uint32_t carr
     for (uint32_t n = 0; n < cubes->count && !seen; n++) {
         lm_dvec3 d = dvec_sub(rest, dvec_from(solid->rest[cubes->carrier[n]]));
         double far = dvec_length(d);
-        seen = far <= reach && far <= SEEN * lmi_cube_depth(cubes, n, d);
+        seen = far <= reach && far <= lmi_cube_depth(cubes, n, d) + SEEN * solid->cell;
     }
     return seen;
 }
@@ -100,7 +100,7 @@ bool lmi_cubes_make(lm_world *world, const lmi_bulk *solid, lmi_cubes *cubes)
         double depth = INFINITY;
         for (uint32_t c = 0; c < solid->carrier_count; c++) {
             double here = lmi_bulk_distance(solid, dvec_from(solid->rest[c]));
-            if (here < depth && !is_seen(cubes, solid, c, 0.5 * longest)) {
+            if (here < depth && !is_seen(cubes, solid, c, longest)) {
                 depth = here;
                 deepest = c;
             }
