@@ -234,6 +234,25 @@ static void more_than_there_is_room_for(void **context)
     lm_world_destroy(world);
 }
 
+/* A body that falls along a wall, nearer to it than it falls in a step, does not touch it. */
+static void near_is_not_touching(void **context)
+{
+    (void)context;
+    for (sampling kind = SKINNED; kind < SAMPLINGS; kind++) {
+        lm_world *world = make_listening_world(-9.81, LM_ISA_BEST, 1);
+        lm_collider_def def = lm_collider_def_default();
+        lm_collider_id wall;
+        def.pose.rotation = quaternion(ref_v(0, 0, -acos(0.0))); /* faces along x */
+        assert_ok(lm_collider_create(world, &def, &wall));
+        put(world, kind, "box", 0, 0.502, 0, 0);
+        for (int step = 0; step < 30; step++) {
+            assert_ok(lm_world_step(world, FRAME));
+            assert_int_equal(events_of(world).count, 0);
+        }
+        lm_world_destroy(world);
+    }
+}
+
 /* What is destroyed has ended, under the id it had; a new one in its slot begins. */
 static void what_is_gone_has_ended(void **context)
 {
@@ -363,9 +382,10 @@ static void the_same_events_everywhere(void **context)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(falling_on_a_floor),     cmocka_unit_test(bodies_tell_what_they_gave),
-        cmocka_unit_test(a_body_touches_itself),  cmocka_unit_test(more_than_there_is_room_for),
-        cmocka_unit_test(what_is_gone_has_ended), cmocka_unit_test(the_same_events_everywhere),
+        cmocka_unit_test(falling_on_a_floor),         cmocka_unit_test(bodies_tell_what_they_gave),
+        cmocka_unit_test(a_body_touches_itself),      cmocka_unit_test(more_than_there_is_room_for),
+        cmocka_unit_test(near_is_not_touching),       cmocka_unit_test(what_is_gone_has_ended),
+        cmocka_unit_test(the_same_events_everywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
