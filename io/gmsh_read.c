@@ -194,6 +194,7 @@ static bool read_sections(tets_reader *reader, bool binary, int minor)
             return mesh_reader_fail(&reader->file, "\"%.*s\" (expected a section)", mesh_reader_shown(length), word);
         if (!done) return false;
     }
+    reader->file.line = 0;
     if (!nodes || !elements)
         return mesh_reader_fail(&reader->file, "it has no %s section", nodes ? "$Elements" : "$Nodes");
     return true;

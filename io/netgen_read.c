@@ -12,21 +12,6 @@
 
 #include <stdio.h>
 
-static bool read_nodes(tets_reader *reader)
-{
-    uint64_t count;
-    if (!tets_reader_count(reader, "the number of nodes", &count)) return false;
-    for (uint64_t n = 0; n < count; n++) {
-        char what[TETS_WHAT_SIZE];
-        double at[3];
-        tets_reader_what(what, "node", n, count);
-        for (int i = 0; i < 3; i++)
-            if (!tets_reader_real(reader, what, &at[i])) return false;
-        if (!tets_reader_add_node(reader, (int64_t)n + 1, at)) return false;
-    }
-    return true;
-}
-
 /* Words of the line that the reader is on, after those that were read. */
 static uint32_t words_left(const tets_reader *reader)
 {
@@ -35,6 +20,25 @@ static uint32_t words_left(const tets_reader *reader)
     uint32_t count = 0;
     while (mesh_reader_word(&ahead, &word) > 0 && ahead.line == reader->file.line) count++;
     return count;
+}
+
+static bool read_nodes(tets_reader *reader)
+{
+    uint64_t count;
+    if (!tets_reader_count(reader, "the number of nodes", &count)) return false;
+    for (uint64_t n = 0; n < count; n++) {
+        char what[TETS_WHAT_SIZE];
+        double at[3];
+        tets_reader_what(what, "node", n, count);
+        for (int i = 0; i < 3; i++) {
+            if (!tets_reader_real(reader, what, &at[i])) return false;
+            /* A line holds one node: else there are fewer of them than announced. */
+            if (words_left(reader) != 2 - (uint32_t)i)
+                return mesh_reader_fail(&reader->file, "%s needs a line with three coordinates", what);
+        }
+        if (!tets_reader_add_node(reader, (int64_t)n + 1, at)) return false;
+    }
+    return true;
 }
 
 static bool read_element(tets_reader *reader, uint64_t n, uint64_t count)
@@ -50,6 +54,9 @@ static bool read_element(tets_reader *reader, uint64_t n, uint64_t count)
         mesh_reader_rest_of_line(&reader->file, &rest);
         return true;
     }
+    if (nodes != 4 && nodes != 10)
+        return mesh_reader_fail(&reader->file, "%s has %u nodes (expected a line with a domain and 4 nodes)", what,
+                                nodes);
     for (int i = 0; i < 4; i++)
         if (!tets_reader_whole(reader, what, &corners[i])) return false;
     if (nodes == 10) mesh_reader_rest_of_line(&reader->file, &rest); /* the middles of its edges */

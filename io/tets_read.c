@@ -65,6 +65,7 @@ static bool read_format(tets_reader *reader)
     mesh_reader *file = &reader->file;
     if (file->end == file->bytes) return mesh_reader_fail(file, "the file is empty");
     if (begins_with(file, "$MeshFormat")) return gmsh_read(reader);
+    if (begins_with(file, "$NOD")) return mesh_reader_fail(file, "Gmsh version 1 (expected 2, 4.0 or 4.1)");
     if (medit_is_binary(file->bytes, (size_t)(file->end - file->bytes))) return medit_binary_read(reader);
     if (is_medit(file)) return medit_read(reader);
     if (is_number(file)) return netgen_read(reader);
