@@ -1,69 +1,93 @@
 #include "sample/embed_tets.h"
 #include "collide/triangle.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define LEAF_TETS 4u     /* in a leaf */
 #define MOST_WEIGHT 16.0 /* of an extrapolated point */
-#define CURVE_STEPS 21   /* bits for each axis: three of them fit a 64-bit number */
 #define NOT_FOUND UINT32_MAX
 
 /* ---- the tree ---- */
 
-typedef struct sort_key {
-    uint64_t along; /* the curve */
+/* A tetrahedron while the tree is made. */
+typedef struct item {
+    float middle[3];
     uint32_t tet;
-} sort_key;
+} item;
 
-static int compare_keys(const void *a, const void *b)
-{
-    const sort_key *x = a, *y = b;
-    if (x->along != y->along) {
-        return x->along < y->along ? -1 : 1;
-    }
-    return x->tet < y->tet ? -1 : x->tet > y->tet;
-}
-
-static lm_dvec3 middle_of(const lmi_tet_finder *f, uint32_t tet)
+static item item_of(const lmi_tet_finder *f, uint32_t tet)
 {
     lm_dvec3 sum = dvec(0.0, 0.0, 0.0);
     for (int i = 0; i < 4; i++) {
         sum = dvec_add(sum, dvec_from(f->rest[f->tets[(size_t)tet * 4 + (size_t)i]]));
     }
-    return dvec_scale(sum, 0.25);
+    lm_vec3 middle = vec_from(dvec_scale(sum, 0.25));
+    item made = {{middle.x, middle.y, middle.z}, tet};
+    return made;
 }
 
-/* The bits of three whole numbers in turns (a Morton code). */
-static uint64_t interleave(const uint32_t at[3])
+static bool is_before(const item *a, const item *b, int axis)
 {
-    uint64_t along = 0;
-    for (int bit = CURVE_STEPS - 1; bit >= 0; bit--) {
+    return a->middle[axis] != b->middle[axis] ? a->middle[axis] < b->middle[axis] : a->tet < b->tet;
+}
+
+static void swap(item *a, item *b)
+{
+    item other = *a;
+    *a = *b;
+    *b = other;
+}
+
+/* Puts the `wanted` lowest along an axis before the others (Hoare's selection). The pivot is taken from changing places, so
+ * that no order of the tetrahedra makes it slow. */
+static void part(item *items, uint32_t count, uint32_t wanted, int axis)
+{
+    uint32_t low = 0, high = count, turn = count;
+    while (high - low > 1) {
+        turn = turn * 1664525u + 1013904223u;
+        swap(&items[low], &items[low + (uint32_t)((uint64_t)turn * (high - low) >> 32)]);
+        uint32_t at = low;
+        for (uint32_t n = low + 1; n < high; n++) {
+            if (is_before(&items[n], &items[low], axis)) {
+                swap(&items[++at], &items[n]);
+            }
+        }
+        swap(&items[low], &items[at]);
+        if (at == wanted) {
+            return;
+        }
+        low = at < wanted ? at + 1 : low;
+        high = at < wanted ? high : at;
+    }
+}
+
+static int longest_axis(const item *items, uint32_t count)
+{
+    float lower[3], upper[3];
+    for (int i = 0; i < 3; i++) {
+        lower[i] = upper[i] = items[0].middle[i];
+    }
+    for (uint32_t n = 1; n < count; n++) {
         for (int i = 0; i < 3; i++) {
-            along = along << 1 | (at[i] >> bit & 1);
+            lower[i] = fminf(lower[i], items[n].middle[i]);
+            upper[i] = fmaxf(upper[i], items[n].middle[i]);
         }
     }
-    return along;
+    int axis = upper[1] - lower[1] > upper[0] - lower[0];
+    return upper[2] - lower[2] > upper[axis] - lower[axis] ? 2 : axis;
 }
 
-static void make_keys(const lmi_tet_finder *f, sort_key *keys)
+/* Sorts the items of a node with so many leaves below it: those of the first half of the leaves come first. */
+static void sort_node(item *items, uint32_t count, uint32_t leaves)
 {
-    double lower[3] = {INFINITY, INFINITY, INFINITY}, size = 0.0;
-    for (uint32_t n = 0; n < f->count; n++) {
-        lm_dvec3 m = middle_of(f, n);
-        lower[0] = fmin(lower[0], m.x), lower[1] = fmin(lower[1], m.y), lower[2] = fmin(lower[2], m.z);
-    }
-    for (uint32_t n = 0; n < f->count; n++) {
-        lm_dvec3 m = middle_of(f, n);
-        size = fmax(size, fmax(m.x - lower[0], fmax(m.y - lower[1], m.z - lower[2])));
-    }
-    double scale = size > 0.0 ? ((1u << CURVE_STEPS) - 1) / size : 0.0;
-    for (uint32_t n = 0; n < f->count; n++) {
-        lm_dvec3 m = middle_of(f, n);
-        uint32_t at[3] = {(uint32_t)((m.x - lower[0]) * scale), (uint32_t)((m.y - lower[1]) * scale),
-                          (uint32_t)((m.z - lower[2]) * scale)};
-        keys[n].along = interleave(at);
-        keys[n].tet = n;
+    while (leaves > 1) {
+        leaves /= 2;
+        uint32_t half = leaves * LEAF_TETS;
+        if (count > half) {
+            part(items, count, half, longest_axis(items, count));
+            sort_node(items + half, count - half, leaves);
+            count = half;
+        }
     }
 }
 
@@ -104,19 +128,23 @@ bool lmi_tet_finder_make(lmi_tet_finder *f, lmi_memory *memory, const lm_vec3 *r
         made.leaves *= 2;
     }
     *f = made;
-    sort_key *keys = lmi_allocate(memory, count, sizeof *keys);
+    item *items = lmi_allocate(memory, count, sizeof *items);
     f->sorted = lmi_allocate(memory, count, sizeof *f->sorted);
     f->boxes = lmi_allocate(memory, 2 * (size_t)f->leaves, sizeof *f->boxes);
-    bool ok = keys && f->sorted && f->boxes;
+    bool ok = items && f->sorted && f->boxes;
+    for (uint32_t n = 0; ok && n < count; n++) {
+        items[n] = item_of(f, n);
+    }
     if (ok) {
-        make_keys(f, keys);
-        qsort(keys, count, sizeof *keys, compare_keys);
-        for (uint32_t n = 0; n < count; n++) {
-            f->sorted[n] = keys[n].tet;
-        }
+        sort_node(items, count, f->leaves);
+    }
+    for (uint32_t n = 0; ok && n < count; n++) {
+        f->sorted[n] = items[n].tet;
+    }
+    if (ok) {
         make_boxes(f);
     }
-    lmi_release(memory, keys, count, sizeof *keys);
+    lmi_release(memory, items, count, sizeof *items);
     if (!ok) {
         lmi_tet_finder_free(f, memory);
     }

@@ -11,8 +11,7 @@ typedef struct lmi_tet_box {
     float lower[3], upper[3];
 } lmi_tet_box;
 
-/* Finds tetrahedra near points: a binary tree of boxes over the tetrahedra, which are sorted along a curve that fills
- * space. */
+/* Finds tetrahedra near points: a binary tree of boxes, each node divided in halves along its longest side. */
 typedef struct lmi_tet_finder {
     const lm_vec3 *rest;
     const uint32_t *tets; /* four indices each */
