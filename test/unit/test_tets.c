@@ -605,9 +605,13 @@ static void mangled_bodies_come_back(void **context)
                 lm_vec3 *at = calloc(s.count, sizeof *at);
                 for (uint32_t i = 0; i < s.count; i++) {
                     ref_vec p = to_double(s.points[i]);
-                    const ref_vec states[] = {ref_v(p.x, 0.0, p.z),         ref_v(p.x, 0.0, 0.0),
-                                              ref_v(0.0, 0.0, 0.0),         ref_v(-p.x, p.y, p.z),
-                                              random_in_cube(&random, 0.3), ref_add(p, random_in_cube(&random, 0.1))};
+                    ref_vec anywhere = random_in_cube(&random, 0.3), near = random_in_cube(&random, 0.1);
+                    const ref_vec states[] = {ref_v(p.x, 0.0, p.z),
+                                              ref_v(p.x, 0.0, 0.0),
+                                              ref_v(0.0, 0.0, 0.0),
+                                              ref_v(-p.x, p.y, p.z),
+                                              anywhere,
+                                              ref_add(p, near)};
                     at[i] = to_float(states[how]);
                 }
                 assert_ok(lm_body_set_state(world, body, lm_dvec3_zero(), at, NULL));
