@@ -421,8 +421,8 @@ typedef enum lm_tets_mass {
  * `elements` the tetrahedra can be.)
  *
  * The tetrahedra are given, or made here of a surface: the space that it takes up is divided into cubic cells as for a
- * lattice, from any soup of triangles, and each cell into six tetrahedra around its diagonal. They enclose the surface, by
- * less than a cell on each side. Particles are then numbered by their corners, along x first, then y, then z.
+ * lattice, from any soup of triangles, and each cell into five tetrahedra, which enclose the surface by less than a cell on
+ * each side. Particles are then numbered by their corners, along x first, then y, then z.
  *
  * What is refused, with a log line that names the vertex or the tetrahedron, counted from 0: an index beyond the last
  * vertex, a tetrahedron without volume (six times it below 1e-7 of its longest edge cubed), one that is turned against most

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define TETS_OF_CELL 5
+
 void lmi_tets_free(lmi_memory *memory, lmi_tets *tets)
 {
     lmi_release(memory, tets->points, tets->point_count, sizeof *tets->points);
@@ -191,9 +193,10 @@ static void number_corners(const corners *c, const lmi_voxels *v, lm_vec3 *point
     }
 }
 
-/* The corners of a cell that each of its six tetrahedra has, bits 0, 1 and 2 for x, y and z: from the lowest to the highest
- * along the axes in each of their six orders. */
-static const uint8_t kuhn[6][4] = {{0, 1, 3, 7}, {0, 2, 6, 7}, {0, 4, 5, 7}, {0, 5, 1, 7}, {0, 3, 2, 7}, {0, 6, 4, 7}};
+/* The corners of a cell that each of its tetrahedra has, bits 0, 1 and 2 for x, y and z: a regular one in the middle, and what
+ * is left at four corners. Cells with an odd sum of coordinates are mirror images, along x, of the others. */
+static const uint8_t corners_of_tet[TETS_OF_CELL][4] = {
+    {0, 5, 3, 6}, {1, 3, 0, 5}, {2, 0, 3, 6}, {4, 5, 0, 6}, {7, 3, 5, 6}};
 
 static void divide_cell(const corners *c, const lmi_voxels *v, uint32_t x, uint32_t y, uint32_t z, uint32_t *tets)
 {
@@ -201,9 +204,11 @@ static void divide_cell(const corners *c, const lmi_voxels *v, uint32_t x, uint3
     for (uint32_t k = 0; k < 8; k++) {
         at[k] = number_of(c, v, x + (k & 1), y + (k >> 1 & 1), z + (k >> 2));
     }
-    for (int t = 0; t < 6; t++) {
+    uint32_t odd = (x + y + z) & 1;
+    for (int t = 0; t < TETS_OF_CELL; t++) {
         for (int i = 0; i < 4; i++) {
-            tets[4 * t + i] = at[kuhn[t][i]];
+            int corner = odd && i > 1 ? 5 - i : i; /* a mirror image is inverted: its last two change places */
+            tets[4 * t + i] = at[corners_of_tet[t][corner] ^ odd];
         }
     }
 }
@@ -214,7 +219,7 @@ static void divide_cells(const corners *c, const lmi_voxels *v, uint32_t *tets)
         for (uint32_t y = 0; y < v->n[1]; y++) {
             const uint64_t *row = lmi_voxels_row(v, y, z);
             for (uint32_t w = 0; w < v->row_words; w++) {
-                for (uint64_t rest = row[w]; rest; rest &= rest - 1, tets += 24) {
+                for (uint64_t rest = row[w]; rest; rest &= rest - 1, tets += 4 * TETS_OF_CELL) {
                     divide_cell(c, v, w * 64 + (uint32_t)__builtin_ctzll(rest), y, z, tets);
                 }
             }
@@ -225,14 +230,14 @@ static void divide_cells(const corners *c, const lmi_voxels *v, uint32_t *tets)
 lm_result lmi_tets_of_voxels(lmi_memory *memory, const lmi_voxels *v, lmi_tets *tets)
 {
     memset(tets, 0, sizeof *tets);
-    if (v->cell_count * 6 > LMI_TETS_MOST) {
+    if (v->cell_count * TETS_OF_CELL > LMI_TETS_MOST) {
         return LM_ERROR_LIMIT;
     }
     corners c = {.row_words = lmi_voxels_corner_words(v)};
     c.words = (size_t)c.row_words * (v->n[1] + 1) * (v->n[2] + 1);
     c.bits = lmi_allocate(memory, c.words, sizeof *c.bits);
     c.first = lmi_allocate(memory, c.words, sizeof *c.first);
-    bool ok = allocate(memory, tets, v->corner_count, (uint32_t)v->cell_count * 6) && c.bits && c.first;
+    bool ok = allocate(memory, tets, v->corner_count, (uint32_t)v->cell_count * TETS_OF_CELL) && c.bits && c.first;
     if (ok) {
         number_corners(&c, v, tets->points);
         divide_cells(&c, v, tets->tets);

@@ -40,8 +40,9 @@ bool lmi_tet_is_sound(const lm_vec3 *points, const uint32_t *tet);
  * LM_ERROR_MEMORY; `fault` then has a sentence that names the vertex or the tetrahedron, and *tets is empty. */
 lm_result lmi_tets_copy(lmi_memory *memory, const lm_tets *def, lmi_tets *tets, char fault[LMI_TETS_FAULT_SIZE]);
 
-/* The occupied cells, each divided into six tetrahedra around its diagonal from the lowest corner to the highest (Kuhn).
- * The same division in every cell: faces of neighbours are divided alike, and every inner corner has the same ring.
+/* The occupied cells, each divided into five tetrahedra, in two ways that take turns: faces of neighbours are divided alike,
+ * and no direction is preferred. (Six around a diagonal, the same in all cells, need no turns; but a beam of them bent sideways
+ * by a quarter to a third of how far it sank.) Corners are in turns in rings of 18 others and of 6.
  * Points are the corners of occupied cells, along x first, then y, then z. LM_ERROR_LIMIT or LM_ERROR_MEMORY. */
 lm_result lmi_tets_of_voxels(lmi_memory *memory, const lmi_voxels *voxels, lmi_tets *tets);
 
