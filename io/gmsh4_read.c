@@ -85,7 +85,7 @@ static bool read_mixed_nodes(tets_reader *reader, file_kind kind, uint64_t count
     return true;
 }
 
-/* All tags, then all coordinates. Tags are kept where they will stay; nodes are added behind them. */
+/* All tags, then all coordinates. The tags are kept aside until the coordinates come; memory follows what has been read. */
 static bool read_listed_nodes(tets_reader *reader, file_kind kind, uint64_t count, uint64_t extra)
 {
     int64_t *tags = NULL;

@@ -45,13 +45,13 @@ typedef struct tets_data {
  * *error says in one line what is wrong and where: file and line, node or tetrahedron, by their numbers in the file. */
 bool tets_read(const char *path, const tets_options *options, tets_data *tets, mesh_error *error);
 
-/* The same from memory; `name` stands for the file in messages, and its ending counts as that of a file. `tetgen_tets`: the
- * .ele file that goes with a .node file, else null. */
 typedef struct tets_bytes {
     const void *bytes;
     size_t size;
 } tets_bytes;
 
+/* The same from memory; `name` stands for the file in messages, and its ending counts as that of a file. `tetgen_tets`: the
+ * .ele file that goes with a .node file, else null. */
 bool tets_parse(const char *name, tets_bytes file, const tets_bytes *tetgen_tets, const tets_options *options,
                 tets_data *tets, mesh_error *error);
 

@@ -13,7 +13,7 @@
  * What is read
  */
 
-/* A capacity that arrays of one and of four elements for each thing have in common. */
+/* Room for `needed` tags; on failure there is what there was. */
 static bool grow_tags(uint64_t **tags, size_t *capacity, uint64_t needed)
 {
     uint64_t *larger = mesh_grow(*tags, capacity, needed, sizeof **tags);

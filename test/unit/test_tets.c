@@ -255,7 +255,7 @@ static void any_surface_is_enclosed(void **context)
  * Surfaces
  */
 
-/* An octahedron-like closed mesh of random vertices in and around the body: 30 triangles, each with its own vertices. */
+/* Thirty triangles anywhere in and around the body, each with vertices of its own: their normals at rest are known. */
 typedef struct loose_skin {
     lm_vec3 vertices[90];
     uint32_t triangles[90];
