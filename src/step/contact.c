@@ -599,7 +599,7 @@ static uint32_t collide_all(const lmi_step *step, lmi_body *body, lmi_scratch *s
         uint32_t contacts = body->contacts;
         for (uint32_t s = 0; s < step->surface_count; s++) {
             if (may_touch(&step->surfaces[s], body, step->h)) {
-                collide(&step->surfaces[s], body, step->h, scratch->pull);
+                collide(step->world, &step->surfaces[s], body, step->h, scratch->pull);
             }
         }
         body->contacts = contacts > body->contacts ? contacts : body->contacts;

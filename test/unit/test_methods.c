@@ -7,11 +7,6 @@
 
 #include <stdlib.h>
 
-static void steps(lm_world *world, int count)
-{
-    for (int k = 0; k < count; k++) assert_ok(lm_world_step(world, FRAME));
-}
-
 static lm_world *make_method(double gravity, lm_contact_method method, lm_isa isa, uint32_t workers)
 {
     lm_world *world = make_world_with(gravity, isa, workers);

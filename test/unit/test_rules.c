@@ -6,18 +6,6 @@
 #include <float.h>
 #include <stdlib.h>
 
-static void steps(lm_world *world, int count)
-{
-    for (int k = 0; k < count; k++) assert_ok(lm_world_step(world, FRAME));
-}
-
-static lm_dvec3 centre_of(const lm_world *world, lm_body_id body)
-{
-    lm_body_info info;
-    assert_ok(lm_body_get_info(world, body, &info));
-    return info.centre;
-}
-
 /* Eight points in one stiff region: the fewest of a box. */
 static lm_body_id put(lm_world *world, uint32_t group, uint32_t collider_mask, double x, double y, lm_quat turned)
 {
@@ -52,9 +40,9 @@ static void colliders_have_groups(void **context)
     lm_body_id lies = put(world, 3, 4, 0, 0.3, straight), other_group = put(world, 1, 4, 2, 0.3, straight),
                other_mask = put(world, 2, 3, 4, 0.3, straight);
     steps(world, 60);
-    assert_near(centre_of(world, lies).y, 0.25, 0.01);
-    assert_at_most(centre_of(world, other_group).y, -3.0);
-    assert_at_most(centre_of(world, other_mask).y, -3.0);
+    assert_near(body_centre(world, lies).y, 0.25, 0.01);
+    assert_at_most(body_centre(world, other_group).y, -3.0);
+    assert_at_most(body_centre(world, other_mask).y, -3.0);
     lm_world_destroy(world);
 }
 
@@ -75,9 +63,9 @@ static lm_world *make_slope(uint32_t body_group, lm_body_id *body)
 /* How far it gets in a second, along the slope. */
 static double slide(lm_world *world, lm_body_id body)
 {
-    double from = centre_of(world, body).x;
+    double from = body_centre(world, body).x;
     steps(world, 60);
-    double way = centre_of(world, body).x - from;
+    double way = body_centre(world, body).x - from;
     lm_world_destroy(world);
     return way / cos(20.0 / 57.29578);
 }
@@ -150,7 +138,7 @@ static double bounces(bool on_body, float restitution, float combined)
     double highest = 0.0;
     for (int step = 0; step < 70; step++) {
         steps(world, 1);
-        if (step > 35) highest = fmax(highest, centre_of(world, body).y - floor_height - 0.5);
+        if (step > 35) highest = fmax(highest, body_centre(world, body).y - floor_height - 0.5);
     }
     lm_world_destroy(world);
     return highest;

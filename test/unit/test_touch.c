@@ -15,11 +15,6 @@ static void add_floor(lm_world *world, double angle, double friction)
     assert_ok(lm_collider_create(world, &def, &collider));
 }
 
-static void steps(lm_world *world, int count)
-{
-    for (int k = 0; k < count; k++) assert_ok(lm_world_step(world, FRAME));
-}
-
 static double lowest_touch(const lm_world *world, lm_body_id body)
 {
     lm_body_info info;
