@@ -2,14 +2,17 @@
 #include "step/touching.h"
 
 /* Times through soft contacts: for velocities, and for positions. */
-#define SOFT_PASSES 4
-#define SOFT_SHIFTS 4
+#define SOFT_PASSES 8
+#define SOFT_SHIFTS 8
 
 /* Sweeps end when the largest change in one is below this, m/s. */
 #define STILL_SPEED 1e-4f
 
 /* What rests may stay this deep, as a share of the body's size: putting it out would only move it about. */
 #define LEFT 3e-4f
+
+/* Share of their depth that soft bodies are put out of each other in a substep: all at once would wind them up. */
+#define EASE 0.1f
 
 /* Bodies that were in each other when they met part at this speed, m/s: at once would be a leap. */
 #define PART_SPEED 2.0f
@@ -216,6 +219,17 @@ static void take_back(lmi_contact *contacts, uint32_t count, float h)
     }
 }
 
+/* Leaves soft bodies most of the depth that is still there. */
+static void ease(lmi_contact *contacts, uint32_t count)
+{
+    for (uint32_t n = 0; n < count; n++) {
+        lmi_contact *c = &contacts[n];
+        if (c->b && !c->whole && !c->watched) {
+            c->level -= (1.0f - EASE) * fmaxf(depth_now(c), 0.0f);
+        }
+    }
+}
+
 static void pass_positions(lmi_contact *contacts, uint32_t count, float beta)
 {
     for (uint32_t n = 0; n < count; n++) {
@@ -341,6 +355,7 @@ static void solve(lmi_contact_list *list)
         most = most > STILL_SPEED || n < SOFT_PASSES ? sweep_velocities(contacts, count, n & 1, 1.0f / h) : 0.0f;
     }
     take_back(contacts, count, h);
+    ease(contacts, count);
     most = h;
     for (uint32_t n = 0; n < 4 * list->sweeps && (n < SOFT_SHIFTS || most > STILL_SPEED * h); n++) {
         if (n < SOFT_SHIFTS) {

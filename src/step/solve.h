@@ -103,7 +103,7 @@ typedef struct lmi_contact_list {
 } lmi_contact_list;
 
 /* Sweeps where points remember what they were given, and where they do not. */
-#define LMI_SWEEPS 24u
+#define LMI_SWEEPS 40u
 #define LMI_MORE_SWEEPS 120u
 
 void lmi_contact_add(lmi_contact_list *list, const lmi_contact_def *def);
