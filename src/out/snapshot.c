@@ -361,6 +361,14 @@ static void visit_sleep(archive *a, lmi_body *body)
     visit_float(a, &body->still);
     visit_u32(a, &body->island);
     refuse_if(a, !(body->still >= 0.0f && body->still <= 1e6f));
+    if (body->asleep) { /* those who are awake find it anew */
+        visit_vec3(a, &body->motion.centre);
+        visit_double(a, &body->motion.mass);
+        for (int i = 0; i < 6; i++) {
+            visit_double(a, &body->motion.inertia[i]);
+        }
+        refuse_if(a, !is_near(body->motion.centre));
+    }
     LMI_PARTICLES_EACH(body, n)
     {
         const float *v = body->v + (size_t)n * 4;
