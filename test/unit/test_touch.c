@@ -167,8 +167,7 @@ static void fast_balls_stop_at_thin_walls(void **context)
                 assert_ok(lm_body_get_contact_points(world, body, lm_dvec3_zero(), points));
                 /* None is left in it or beyond it by as much as the distance between particles. */
                 double deepest = INFINITY, spacing = kind == LATTICE ? 0.3 : 0.15;
-                for (uint32_t n = 0; n < info.contact_points; n++)
-                    deepest = fmin(deepest, side * (double)points[n].x);
+                for (uint32_t n = 0; n < info.contact_points; n++) deepest = fmin(deepest, side * (double)points[n].x);
                 if (deepest < -spacing) print_message("%s soft %d k %d\n", sampling_names[kind], soft, k);
                 assert_at_most(-spacing, deepest);
                 free(points);
