@@ -29,6 +29,7 @@
     }
 
 #define ANY_SEED 4294967295.0
+#define ANY_GROUPS 4294967295.0
 #define MOST_SPEED 1e6
 #define MOST_TIME 1e6
 
@@ -45,12 +46,14 @@
 
 CHOICES(mode_name, "rigid", "linear", "quadratic")                                   /* in the order of lm_mode */
 CHOICES(lattice_mass_name, "volume", "equal")                                        /* of lm_lattice_mass */
+CHOICES(tets_mass_name, "volume", "equal")                                           /* of lm_tets_mass */
 CHOICES(damping_name, "global", "regional")                                          /* of lm_damping */
 CHOICES(collider_shape_name, "plane", "sphere", "capsule", "box", "heights", "mesh") /* of lm_shape */
 CHOICES(field_kind_name, "uniform", "wind", "point")                                 /* of lm_field_kind */
 CHOICES(skin_name, "particles", "regions")                                           /* of lm_skin_kind */
 CHOICES(each_name, "triangle", "edge", "particle", "element")                        /* of cluster_each */
 CHOICES(origin_name, "centre", "bottom", "file")                                     /* of mesh_origin */
+CHOICES(contact_method_name, "solved", "penalty", "cube_map")                        /* of lm_contact_method */
 CHOICES(up_name, "y", "z")
 CHOICES(axis_name, "x", "y", "z")
 CHOICES(function_name, "x", "y", "z", "xx", "yy", "zz", "xy", "yz", "zx")
@@ -111,6 +114,23 @@ static const format_record lattice_record =
     RECORD("lattice", scene_lattice, lattice_fields, GROUPS(lattice_groups),
            "The space that a shape or mesh takes up, divided into cubic cells. Their corners are the particles, and "
            "around each of them is a region.");
+
+static const format_field tets_fields[] = {
+    FIELD(scene_tets, file, FIELD_TEXT,
+          DOC("a file of tetrahedra in the coordinates of the mesh's file, placed as that is; absent: the mesh's own "
+              "where its file has some")),
+    FIELD(scene_tets, spacing, FIELD_NUMBER, ABOVE(0.0, 1e5), UNIT("m"),
+          DOC("or side of the cells that are divided into tetrahedra")),
+    FIELD(scene_tets, particles, FIELD_COUNT, RANGE(8, SCENE_MAX_PARTICLES), STANDARD("2000"),
+          DOC("or about how many particles there are, for which the spacing is found")),
+    FIELD(scene_tets, mass, FIELD_CHOICE, STANDARD("\"volume\""), CHOICE(tets_mass_name),
+          DOC("tetrahedra share their mass among their corners, or all particles have the same")),
+};
+static const field_group tets_groups[] = {{{"file", "spacing", "particles"}, false}};
+static const format_record tets_record = RECORD(
+    "tets", scene_tets, tets_fields, GROUPS(tets_groups),
+    "Tetrahedra, from a file or made of a shape or mesh: their corners are the particles, and around each of them "
+    "is a region, all that share a tetrahedron with it. The surface rides on them.");
 
 static const format_field surface_fields[] = {
     FIELD(scene_surface, detail, FIELD_COUNT, RANGE(1, 256),
@@ -258,10 +278,12 @@ static const format_field body_fields[] = {
     FIELD(scene_body_entry, name, FIELD_TEXT,
           DOC("how pins, drags, events and expectations refer to it; absent: \"body\" and its number")),
     FIELD(scene_body_entry, shape, FIELD_RECORD, OF(shape_record), DOC("a procedural model")),
-    FIELD(scene_body_entry, mesh, FIELD_RECORD, OF(mesh_record), DOC("or a mesh from a file, for a lattice")),
+    FIELD(scene_body_entry, mesh, FIELD_RECORD, OF(mesh_record), DOC("or a mesh from a file, for a lattice or tets")),
     FIELD(scene_body_entry, points, FIELD_VECTORS, UNIT("m"), DOC("or the particles themselves, in the body's frame")),
     FIELD(scene_body_entry, lattice, FIELD_RECORD, OF(lattice_record),
           DOC("makes a lattice of the shape or mesh, in place of clusters")),
+    FIELD(scene_body_entry, tets, FIELD_RECORD, OF(tets_record),
+          DOC("or tetrahedra, of the shape or mesh or from a file")),
     FIELD(
         scene_body_entry, surface, FIELD_RECORD, OF(surface_record),
         DOC("of a shape; absent: its vertices are particles, and pictures show a finer one; that of a lattice rides on "
@@ -289,18 +311,27 @@ static const format_field body_fields[] = {
           DOC("to start with")),
     FIELD(scene_body_entry, spin, FIELD_VECTOR, RANGE(-1e6, 1e6), UNIT("deg/s"), STANDARD("[0, 0, 0]"),
           DOC("to start with, about the centre of mass, along the world's axes")),
+    FIELD(scene_body_entry, collider_mask, FIELD_COUNT, RANGE(0, ANY_GROUPS), STANDARD("4294967295"),
+          DOC("groups of colliders that it touches, as bits; absent: all")),
+    FIELD(scene_body_entry, penalty, FIELD_NUMBER, RANGE(0.0, 1e12), UNIT("N/m"), STANDARD("0"),
+          DOC("its constant where `contact_method` is penalty or cube_map; 0: what its particles bear")),
+    FIELD(scene_body_entry, may_sleep, FIELD_FLAG, STANDARD("true"), DOC("where the scene has `sleep`")),
     FIELD(scene_body_entry, state, FIELD_RECORD, OF(deform_record), DOC("a deformation to start from")),
     FIELD(scene_body_entry, repeat, FIELD_RECORD, OF(repeat_record), DOC("make many of them")),
     FIELD(scene_body_entry, colour, FIELD_COLOUR, DOC("in pictures; absent: the model's own colours")),
     FIELD(scene_body_entry, colours, FIELD_COLOURS, DOC("or several, which the copies take in turn")),
     FIELD(scene_body_entry, label, FIELD_TEXT, DOC("words written below it in pictures")),
 };
-static const field_group body_groups[] = {
-    {{"shape", "points", "mesh"}, true}, {{"points", "lattice", "particles"}, false},
-    {{"lattice", "clusters"}, false},    {{"mass", "density", "masses"}, false},
-    {{"shape", "masses"}, false},        {{"mesh", "masses"}, false},
-    {{"points", "density"}, false},      {{"points", "surface"}, false},
-    {{"mesh", "surface"}, false},        {{"colour", "colours"}, false}};
+static const field_group body_groups[] = {{{"shape", "points", "mesh"}, true},
+                                          {{"points", "lattice", "particles", "tets"}, false},
+                                          {{"lattice", "clusters", "tets"}, false},
+                                          {{"mass", "density", "masses"}, false},
+                                          {{"shape", "masses"}, false},
+                                          {{"mesh", "masses"}, false},
+                                          {{"points", "density"}, false},
+                                          {{"points", "surface"}, false},
+                                          {{"mesh", "surface"}, false},
+                                          {{"colour", "colours"}, false}};
 static const format_record body_record =
     RECORD("body", scene_body_entry, body_fields, GROUPS(body_groups), "A deformable body, or with `repeat` many.");
 
@@ -378,6 +409,10 @@ static const format_field collider_fields[] = {
     FIELD(scene_collider, friction, FIELD_NUMBER, RANGE(0.0, 1e3), STANDARD("0.5"), DOC("Coulomb's coefficient")),
     FIELD(scene_collider, restitution, FIELD_NUMBER, RANGE(0.0, 1.0), STANDARD("0"),
           DOC("how much of the speed bounces back")),
+    FIELD(scene_collider, group, FIELD_COUNT, RANGE(0, ANY_GROUPS), STANDARD("1"),
+          DOC("the groups it is in, as bits: 1, 2, 4, 8, ... or a sum of them")),
+    FIELD(scene_collider, mask, FIELD_COUNT, RANGE(0, ANY_GROUPS), STANDARD("4294967295"),
+          DOC("groups of bodies that it stops, as bits; absent: all")),
     FIELD(scene_collider, colour, FIELD_COLOUR, DOC("in pictures; absent: the renderer's choice")),
 };
 static const field_group collider_groups[] = {{{"rotate", "normal"}, false}, {{"mesh", "model", "vertices"}, false}};
@@ -503,6 +538,27 @@ static const format_field camera_fields[] = {
 static const format_record camera_record =
     RECORD("camera", scene_camera, camera_fields, NO_GROUPS, "Where a picture of the scene is taken from.");
 
+static const format_field sleep_fields[] = {
+    FIELD(scene_sleep, speed, FIELD_NUMBER, ABOVE(0.0, MOST_SPEED), UNIT("m/s"), STANDARD("0.05"),
+          DOC("that none of its particles may exceed")),
+    FIELD(scene_sleep, seconds, FIELD_NUMBER, RANGE(0.0, MOST_TIME), UNIT("s"), STANDARD("0.5"), DOC("for this long")),
+};
+static const format_record sleep_record =
+    RECORD("sleep", scene_sleep, sleep_fields, NO_GROUPS,
+           "When bodies at rest are left out of steps until something wakes them.");
+
+static const format_field rule_fields[] = {
+    FIELD(scene_contact_rule, groups, FIELD_COUNT, REQUIRED, RANGE(1, ANY_GROUPS),
+          DOC("bits: one of the two that touch is in one of these,")),
+    FIELD(scene_contact_rule, others, FIELD_COUNT, REQUIRED, RANGE(1, ANY_GROUPS),
+          DOC("and the other one in one of these")),
+    FIELD(scene_contact_rule, friction, FIELD_NUMBER, RANGE(0.0, 1e3), DOC("absent: as the materials say")),
+    FIELD(scene_contact_rule, restitution, FIELD_NUMBER, RANGE(0.0, 1.0), DOC("absent: as the materials say")),
+};
+static const format_record rule_record =
+    RECORD("contact_rule", scene_contact_rule, rule_fields, NO_GROUPS,
+           "Friction and restitution between groups of bodies and colliders; of several that fit the last counts.");
+
 static const format_field scene_fields_[] = {
     FIELD(scene_file, limber, FIELD_COUNT, REQUIRED, RANGE(1, 1), DOC("version of the format: 1")),
     FIELD(scene_file, title, FIELD_TEXT, STANDARD("\"\""), DOC("one sentence: what the scene shows")),
@@ -512,6 +568,10 @@ static const format_field scene_fields_[] = {
     FIELD(scene_file, gravity, FIELD_VECTOR, RANGE(-1e4, 1e4), UNIT("m/s²"), STANDARD("[0, -9.81, 0]"), DOC("y is up")),
     FIELD(scene_file, substeps, FIELD_COUNT, RANGE(1, LM_MAX_SUBSTEPS), STANDARD("1"), DOC("of each frame")),
     FIELD(scene_file, camera, FIELD_RECORD, OF(camera_record), DOC("for pictures")),
+    FIELD(scene_file, sleep, FIELD_RECORD, OF(sleep_record), DOC("absent: nobody does")),
+    FIELD(scene_file, contact_method, FIELD_CHOICE, STANDARD("\"solved\""), CHOICE(contact_method_name),
+          DOC("how bodies keep each other out; the last two are those of the papers, to compare with")),
+    FIELD(scene_file, contact_rules, FIELD_RECORDS, OF(rule_record), DOC("friction and restitution between groups")),
     FIELD(scene_file, bodies, FIELD_RECORDS, OF(body_record), DOC("what deforms")),
     FIELD(scene_file, colliders, FIELD_RECORDS, OF(collider_record), DOC("what bodies bump into")),
     FIELD(scene_file, movers, FIELD_RECORDS, OF(mover_record), DOC("what colliders and pins ride on")),
@@ -524,11 +584,11 @@ static const format_field scene_fields_[] = {
 const format_record format_scene = RECORD("scene", scene_file, scene_fields_, NO_GROUPS, "The file: one JSON object.");
 
 const format_record *const format_records[] = {
-    &format_scene,   &body_record,     &shape_record,   &mesh_record,     &surface_record,
-    &lattice_record, &clusters_record, &zone_record,    &material_record, &deform_record,
-    &mode_record,    &repeat_record,   &vary_record,    &collider_record, &heights_record,
-    &mover_record,   &keyframe_record, &pin_record,     &drag_record,     &drag_keyframe_record,
-    &field_record,   &event_record,    &expect_record_, &box_record,      &camera_record,
+    &format_scene,  &body_record,     &shape_record,         &mesh_record,     &surface_record, &lattice_record,
+    &tets_record,   &clusters_record, &zone_record,          &material_record, &deform_record,  &mode_record,
+    &repeat_record, &vary_record,     &collider_record,      &heights_record,  &mover_record,   &keyframe_record,
+    &pin_record,    &drag_record,     &drag_keyframe_record, &field_record,    &event_record,   &expect_record_,
+    &box_record,    &camera_record,   &sleep_record,         &rule_record,
 };
 const uint32_t format_record_count = COUNT(format_records);
 

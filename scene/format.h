@@ -137,6 +137,14 @@ typedef struct scene_lattice {
     bool shell;
 } scene_lattice;
 
+typedef struct scene_tets {
+    scene_head head;
+    const char *file; /* null: the mesh's, or made here */
+    double spacing;   /* of those made here; 0: found from `particles` */
+    uint32_t particles;
+    uint32_t mass; /* lm_tets_mass */
+} scene_tets;
+
 typedef struct scene_clusters {
     scene_head head;
     uint32_t counts[3];
@@ -219,6 +227,7 @@ typedef struct scene_body_entry {
     scene_shape *shape;
     scene_mesh *mesh;
     scene_lattice *lattice;
+    scene_tets *tets;
     scene_surface *surface;
     scene_list points;  /* lm_dvec3 */
     uint32_t particles; /* 0: as the shape gives them */
@@ -231,6 +240,9 @@ typedef struct scene_body_entry {
     lm_dvec3 at;
     rotation rotate;
     lm_dvec3 velocity, spin;
+    uint32_t collider_mask; /* bits */
+    double penalty;
+    bool may_sleep;
     scene_deform *state;
     scene_repeat *repeat;
     uint8_t colour[3];
@@ -283,6 +295,7 @@ typedef struct scene_collider {
     const char *mover;
     uint32_t mover_index; /* or SCENE_NO_MOVER */
     double friction, restitution;
+    uint32_t group, mask; /* bits */
     uint8_t colour[3];
     lm_collider_id id;
 } scene_collider;
@@ -361,6 +374,17 @@ typedef struct scene_camera {
     double field_of_view;
 } scene_camera;
 
+typedef struct scene_sleep {
+    scene_head head;
+    double speed, seconds;
+} scene_sleep;
+
+typedef struct scene_contact_rule {
+    scene_head head;
+    uint32_t groups, others; /* bits */
+    double friction, restitution;
+} scene_contact_rule;
+
 typedef struct scene_file {
     scene_head head;
     uint32_t limber;
@@ -369,6 +393,9 @@ typedef struct scene_file {
     lm_dvec3 gravity;
     uint32_t substeps;
     scene_camera *camera;
+    scene_sleep *sleep;      /* null: nobody does */
+    uint32_t contact_method; /* lm_contact_method */
+    scene_list contact_rules;
     scene_list bodies, colliders, movers, pins, drags, fields, events, expect;
 } scene_file;
 

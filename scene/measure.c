@@ -238,6 +238,7 @@ TAKE_FROM_STATS(take_regions, stats.regions)
 TAKE_FROM_STATS(take_regions_per_particle,
                 stats.particles > 0 ? (double)stats.memberships / (double)stats.particles : 0.0)
 TAKE_FROM_STATS(take_contacts, stats.contacts)
+TAKE_FROM_STATS(take_asleep, stats.asleep)
 
 static lm_result take_finite(const measuring *m, double *value)
 {
@@ -298,6 +299,7 @@ static const measure measures[] = {
     {"regions", false, take_regions, "how many clusters there are"},
     {"regions_per_particle", false, take_regions_per_particle, "clusters that a particle is in, on average"},
     {"contacts", false, take_contacts, "number of particles touching colliders"},
+    {"asleep", false, take_asleep, "bodies that are, where the scene has `sleep`"},
     {"finite", false, take_finite, "1 when every position and velocity is a finite number, else 0"},
     {"max_speed", false, take_max_speed, "of a particle, in m/s"},
     {"momentum_error", false, take_momentum_error,

@@ -5,6 +5,7 @@
 #include "base/guard.h"
 #include "out/hash.h"
 #include "sample/cluster.h"
+#include "sample/cube.h"
 #include "step/lattice_motion.h"
 
 #include <assert.h>
@@ -28,6 +29,8 @@ lm_body_def lm_body_def_default(void)
     def.clusters.element_size = 4;
     def.lattice.width = 1;
     def.group = 1;
+    def.collider_mask = UINT32_MAX;
+    def.may_sleep = true;
     def.material = lm_material_default();
     def.pose = lm_pose_identity();
     def.cookie = BODY_COOKIE;
@@ -108,7 +111,10 @@ lm_result lmi_body_join_batch(lm_world *world, uint32_t slot)
 
 void lmi_body_leave_batch(lm_world *world, uint32_t slot)
 {
-    const lmi_body *body = lmi_body_at(world, slot);
+    lmi_body *body = lmi_body_at(world, slot);
+    if (body->batch == LMI_NONE) {
+        return;
+    }
     lmi_batch *batch = &world->batches[body->batch];
     uint32_t at = 0;
     while (batch->bodies[at] != slot) {
@@ -118,6 +124,7 @@ void lmi_body_leave_batch(lm_world *world, uint32_t slot)
     batch->body_count--;
     batch->particles -= body->padded_count;
     batch->dirty = true;
+    body->batch = LMI_NONE;
 }
 
 /* --- creation --- */
@@ -164,7 +171,7 @@ static const char *def_fault(const lm_body_def *def)
     }
     bool lattice = def->lattice.vertices || def->lattice.cells;
     if (!lattice && (!def->points || def->point_count == 0)) {
-        return "a body needs at least one point, or a lattice";
+        return "a body needs at least one point, a lattice or tets";
     }
     if (lattice && (def->points || def->point_count)) {
         return "a body has points or a lattice, not both";
@@ -178,6 +185,9 @@ static const char *def_fault(const lm_body_def *def)
     }
     if (!(def->contact_radius >= 0.0f && def->contact_radius <= 1e6f)) {
         return "contact_radius must be 0 to 1e6 m";
+    }
+    if (!(def->penalty >= 0.0f && def->penalty <= 1e12f)) {
+        return "penalty must be 0 to 1e12 N/m";
     }
     if ((unsigned)def->contact_points >= LM_CONTACT_COUNT) {
         return "contact_points is not one of lm_contact_points";
@@ -198,6 +208,7 @@ bool lmi_body_allocate(lm_world *world, lmi_body *body)
     body->place = lmi_allocate(memory, body->particle_count, sizeof *body->place);
     body->region_offsets = lmi_allocate(memory, (size_t)body->region_count + 1, sizeof *body->region_offsets);
     body->members = lmi_allocate(memory, body->membership_count, sizeof *body->members);
+    body->tets = lmi_allocate(memory, (size_t)body->tet_count * 4, sizeof *body->tets);
     body->regions = lmi_allocate(memory, body->region_count, sizeof *body->regions);
     body->rotation = lmi_allocate(memory, (size_t)body->region_count * 9, sizeof *body->rotation);
     body->plastic = lmi_allocate(memory, (size_t)body->region_count * 6, sizeof *body->plastic);
@@ -206,7 +217,16 @@ bool lmi_body_allocate(lm_world *world, lmi_body *body)
     body->v = body->home ? body->home + (size_t)body->padded_count * 4 : NULL;
     body->first_pin = body->first_drag = body->first_force = LMI_NONE;
     return body->rest && body->mass && body->order && body->place && body->region_offsets && body->members &&
-           body->regions && body->rotation && body->plastic && body->home;
+           body->tets && body->regions && body->rotation && body->plastic && body->home;
+}
+
+static void free_cubes(lm_world *world, lmi_body *body)
+{
+    if (body->cubes) {
+        lmi_cubes_free(world, body->cubes);
+        lmi_release(&world->memory, body->cubes, 1, sizeof *body->cubes);
+        body->cubes = NULL;
+    }
 }
 
 void lmi_body_free(lm_world *world, lmi_body *body)
@@ -218,6 +238,7 @@ void lmi_body_free(lm_world *world, lmi_body *body)
     lmi_release(memory, body->place, body->particle_count, sizeof *body->place);
     lmi_release(memory, body->region_offsets, (size_t)body->region_count + 1, sizeof *body->region_offsets);
     lmi_release(memory, body->members, body->membership_count, sizeof *body->members);
+    lmi_release(memory, body->tets, (size_t)body->tet_count * 4, sizeof *body->tets);
     lmi_release(memory, body->regions, body->region_count, sizeof *body->regions);
     lmi_release(memory, body->rotation, (size_t)body->region_count * 9, sizeof *body->rotation);
     lmi_release(memory, body->plastic, (size_t)body->region_count * 6, sizeof *body->plastic);
@@ -231,6 +252,7 @@ void lmi_body_free(lm_world *world, lmi_body *body)
         lmi_bulk_free(world, body->bulk);
         lmi_release(memory, body->bulk, 1, sizeof *body->bulk);
     }
+    free_cubes(world, body);
     lmi_lattice_body_free(world, body);
     memset(body, 0, sizeof *body);
 }
@@ -249,7 +271,7 @@ static int compare_degrees(const void *a, const void *b)
     return x->particle < y->particle ? -1 : 1;
 }
 
-/* Fills rest, mass, order, place, offsets and members, particles with most regions first. */
+/* Fills rest, mass, order, place, offsets, members and tetrahedra, particles with most regions first. */
 static bool order_particles(lm_world *world, lmi_body *body, const lm_body_def *def, const lmi_cluster_lists *lists)
 {
     degree *degrees = lmi_allocate(&world->memory, body->particle_count, sizeof *degrees);
@@ -274,6 +296,9 @@ static bool order_particles(lm_world *world, lmi_body *body, const lm_body_def *
     memcpy(body->region_offsets, lists->offsets, (lists->count + 1) * sizeof *lists->offsets);
     for (uint32_t n = 0; n < lists->member_count; n++) {
         body->members[n] = body->place[lists->members[n]];
+    }
+    for (size_t n = 0; n < (size_t)body->tet_count * 4; n++) {
+        body->tets[n] = body->place[def->tets.tets[n]];
     }
     lmi_release(&world->memory, degrees, body->particle_count, sizeof *degrees);
     return true;
@@ -361,22 +386,31 @@ void lmi_body_place(lmi_body *body, const lm_body_def *def)
     lmi_body_update_bounds(body);
 }
 
+void lmi_body_take_def(lmi_body *body, const lm_body_def *def)
+{
+    body->contact_radius = def->contact_radius;
+    body->contact_points = def->contact_points;
+    body->group = def->group;
+    body->mask = def->mask;
+    body->collider_mask = def->collider_mask;
+    body->self_contact = def->self_contact;
+    body->penalty = def->penalty;
+    body->may_sleep = def->may_sleep;
+    body->user_data = def->user_data;
+}
+
 static lm_result fill_body(lm_world *world, lmi_body *body, const lm_body_def *def, const lmi_cluster_lists *lists)
 {
     body->particle_count = def->point_count;
     body->region_count = lists->count;
     body->membership_count = lists->member_count;
+    body->tet_count = def->tets.tet_count;
     float *weights = lmi_allocate(&world->memory, def->point_count, sizeof *weights);
     bool ok = weights && lmi_body_allocate(world, body) && order_particles(world, body, def, lists);
     if (ok) {
         body->material = def->material;
         body->plastic_material = def->material.yield > 0.0f;
-        body->contact_radius = def->contact_radius;
-        body->contact_points = def->contact_points;
-        body->group = def->group;
-        body->mask = def->mask;
-        body->self_contact = def->self_contact;
-        body->user_data = def->user_data;
+        lmi_body_take_def(body, def);
         derive_weights(body, NULL);
         make_regions(body, weights);
         lmi_body_place(body, def);
@@ -398,6 +432,7 @@ static lm_result create_lattice(lm_world *world, const lm_body_def *def, uint32_
         return lmi_fail(world, LM_ERROR_MEMORY, "lm_body_create: out of memory");
     }
     lmi_body *body = lmi_body_at(world, *slot);
+    body->slot = *slot;
     lm_result result = lmi_lattice_body_make(world, body, def);
     if (result == LM_OK && lmi_body_join_batch(world, *slot) != LM_OK) {
         result = lmi_fail(world, LM_ERROR_MEMORY, "lm_body_create: out of memory");
@@ -411,11 +446,8 @@ static lm_result create_lattice(lm_world *world, const lm_body_def *def, uint32_
     return LM_OK;
 }
 
-static lm_result create(lm_world *world, const lm_body_def *def, uint32_t *slot)
+lm_result lmi_body_create_cloud(lm_world *world, const lm_body_def *def, uint32_t *slot)
 {
-    if (def->cookie == BODY_COOKIE && (def->lattice.vertices || def->lattice.cells)) {
-        return create_lattice(world, def, slot);
-    }
     /* Before the points are read: a count beyond the limit is likely to be wrong. */
     uint64_t padded = ((uint64_t)def->point_count + LMI_BLOCK - 1) / LMI_BLOCK * LMI_BLOCK;
     if (def->cookie == BODY_COOKIE && world->particles + padded > LM_MAX_PARTICLES) {
@@ -438,6 +470,7 @@ static lm_result create(lm_world *world, const lm_body_def *def, uint32_t *slot)
     result = LM_ERROR_MEMORY;
     if (lmi_pool_add(&world->bodies, &world->memory, slot)) {
         lmi_body *body = lmi_body_at(world, *slot);
+        body->slot = *slot;
         result = fill_body(world, body, def, &lists);
         result = result == LM_OK ? lmi_body_join_batch(world, *slot) : result;
         if (result != LM_OK) {
@@ -452,6 +485,20 @@ static lm_result create(lm_world *world, const lm_body_def *def, uint32_t *slot)
     world->particles += lmi_body_at(world, *slot)->padded_count;
     world->memberships += lmi_body_at(world, *slot)->membership_count;
     return LM_OK;
+}
+
+static lm_result create(lm_world *world, const lm_body_def *def, uint32_t *slot)
+{
+    bool sound = def->cookie == BODY_COOKIE; /* else there is nothing to look at */
+    if (sound && (def->tets.vertices || def->tets.tets || def->tets.triangles)) {
+        return lmi_tets_body_create(world, def, slot);
+    }
+    if (sound && (def->lattice.vertices || def->lattice.cells)) {
+        return create_lattice(world, def, slot);
+    }
+    lm_body_def plain = *def;
+    plain.tets.tet_count = 0; /* without tetrahedra a count means nothing */
+    return lmi_body_create_cloud(world, &plain, slot);
 }
 
 lm_result lm_body_create(lm_world *world, const lm_body_def *def, lm_body_id *id)
@@ -484,6 +531,7 @@ lm_result lm_body_destroy(lm_world *world, lm_body_id id)
             world->forces[n].body = LMI_NONE;
         }
     }
+    lmi_body_rouse(world, body); /* what leans on it may fall */
     lmi_pins_free(world, body);
     lmi_drags_free(world, body);
     lmi_body_leave_batch(world, slot);
@@ -567,7 +615,7 @@ bool lmi_body_update_weights(lm_world *world, lmi_body *body, const bool *held)
             turn_axes(world, body, r, &axes[r]);
         }
         lmi_skin_update(world, body); /* the regions' frames are others now */
-        world->batches[body->batch].dirty = true;
+        lmi_body_is_dirty(world, body);
     }
     lmi_release(&world->memory, weights, body->place_count, sizeof *weights);
     lmi_release(&world->memory, axes, body->region_count, sizeof *axes);
@@ -610,6 +658,7 @@ bool lmi_body_make_bulk(lm_world *world, lmi_body *body, const lmi_touch_mesh *m
         lmi_bulk_free(world, body->bulk);
         lmi_release(&world->memory, body->bulk, 1, sizeof *body->bulk);
     }
+    free_cubes(world, body); /* of another surface */
     body->bulk = solid;
     lmi_bulk_face(solid, &body->touch);
     return true;

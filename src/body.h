@@ -9,12 +9,21 @@
 /* Allocates every array of a body whose counts are set. On failure the caller frees the body. */
 bool lmi_body_allocate(lm_world *world, lmi_body *body);
 
+/* What of a definition is taken as it is. */
+void lmi_body_take_def(lmi_body *body, const lm_body_def *def);
+
 /* What is wrong with the masses of a body's particles, or null. */
 const char *lmi_body_mass_fault(const float *masses, uint32_t count);
 
 /* After rest, mass, order, place, region_offsets, members, x, v, rotations and pins were read: the rest constants. False
  * when out of memory. */
 bool lmi_body_revive(lm_world *world, lmi_body *body);
+
+/* Adds a body of points and clusters; its tetrahedra, if any, are sound (tets.vertices is not looked at). */
+lm_result lmi_body_create_cloud(lm_world *world, const lm_body_def *def, uint32_t *slot);
+
+/* tets_body.c: a body of tetrahedra. */
+lm_result lmi_tets_body_create(lm_world *world, const lm_body_def *def, uint32_t *slot);
 
 /* The diagonal of the rest shape's bounding box. */
 double lmi_body_rest_size(const lmi_body *body);

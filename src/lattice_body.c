@@ -379,12 +379,7 @@ static lm_result fill(lm_world *world, lmi_body *body, const lm_body_def *def)
     }
     body->material = def->material;
     body->plastic_material = def->material.yield > 0.0f;
-    body->contact_radius = def->contact_radius;
-    body->contact_points = def->contact_points;
-    body->group = def->group;
-    body->mask = def->mask;
-    body->self_contact = def->self_contact;
-    body->user_data = def->user_data;
+    lmi_body_take_def(body, def);
     body->lattice->width_metres = def->lattice.width_metres;
     if (!lmi_lattice_body_derive_masses(world, body)) {
         return lmi_fail(world, LM_ERROR_MEMORY, "lm_body_create: out of memory");

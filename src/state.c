@@ -50,6 +50,7 @@ lm_result lm_body_get_info(const lm_world *world, lm_body_id id, lm_body_info *i
     info->particles = body->particle_count;
     info->regions = lmi_body_regions(body);
     info->memberships = lmi_body_memberships(body);
+    info->tets = body->tet_count;
     info->skin_vertices = body->skin.vertex_count;
     info->skin_triangles = body->skin.triangle_count;
     info->mass = (float)body->total_mass;
@@ -64,6 +65,8 @@ lm_result lm_body_get_info(const lm_world *world, lm_body_id id, lm_body_info *i
     info->width = body->lattice ? body->lattice->shape.width : 0;
     info->contact_radius = body->contact_radius;
     info->contact_points = body->touch.count ? body->touch.count : body->particle_count;
+    info->contacts = body->contacts;
+    info->asleep = body->asleep;
     info->user_data = body->user_data;
     info->shape_hash = body->shape_hash;
     return LM_OK;
@@ -193,8 +196,8 @@ lm_result lm_body_get_goals(const lm_world *world, lm_body_id id, lm_dvec3 base,
     if (body->lattice) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_get_goals: a lattice keeps no goals");
     }
-    const lmi_batch *batch = &world->batches[body->batch];
-    if (batch->dirty || !batch->pack.stepped) {
+    const lmi_batch *batch = body->batch == LMI_NONE ? NULL : &world->batches[body->batch];
+    if (!batch || batch->dirty || !batch->pack.stepped) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_get_goals: there was no step since the body changed");
     }
     lm_dvec3 from = dvec_sub(body->origin, base);
@@ -263,6 +266,7 @@ lm_result lm_body_set_state(lm_world *world, lm_body_id id, lm_dvec3 base, const
     }
     lmi_body_update_bounds(body);
     lmi_skin_update(world, body);
+    lmi_body_rouse(world, body);
     lmi_float_mode_leave(&host);
     return LM_OK;
 }

@@ -3,6 +3,7 @@
  */
 #include "world.h"
 #include "step/mutual.h"
+#include "step/touching.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -129,6 +130,7 @@ lm_result lm_world_create(const lm_world_def *def, lm_world **out)
     world->isa = kernels->isa;
     world->gravity = def->gravity;
     world->substeps = def->substeps;
+    world->sleep = lm_sleep_default();
     lmi_pool_init(&world->bodies, sizeof(lmi_body));
     lmi_pool_init(&world->movers, sizeof(lmi_mover));
     lmi_pool_init(&world->colliders, sizeof(lmi_collider));
@@ -196,6 +198,7 @@ void lm_world_destroy(lm_world *world)
         lmi_release(&world->memory, s->load, s->load_capacity, sizeof *s->load);
     }
     lmi_mutual_free(world);
+    lmi_touchings_free(world);
     lmi_release(&world->memory, world->slab_tasks, world->slab_capacity, sizeof *world->slab_tasks);
     lmi_release(&world->memory, world->scratch, world->scratch_count, sizeof *world->scratch);
     lmi_workers_destroy(world->workers, &world->memory);
@@ -209,7 +212,11 @@ lm_result lm_world_set_gravity(lm_world *world, lm_vec3 gravity)
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_world_set_gravity: %s", fault);
     }
+    bool same = gravity.x == world->gravity.x && gravity.y == world->gravity.y && gravity.z == world->gravity.z;
     world->gravity = gravity;
+    if (!same) {
+        lmi_rouse_all(world);
+    }
     return LM_OK;
 }
 
@@ -264,6 +271,7 @@ void lm_world_get_stats(const lm_world *world, lm_stats *stats)
     {
         const lmi_body *body = lmi_body_at(world, n);
         stats->bodies++;
+        stats->asleep += body->asleep;
         stats->particles += body->particle_count;
         stats->regions += lmi_body_regions(body);
         stats->memberships += lmi_body_memberships(body);
@@ -272,6 +280,7 @@ void lm_world_get_stats(const lm_world *world, lm_stats *stats)
     stats->step_seconds = world->step_seconds;
     memcpy(stats->stage_seconds, world->stage_seconds, sizeof stats->stage_seconds);
     stats->contacts = world->contacts;
+    stats->contacts_left_out = world->touchings ? world->touchings->left_out : 0;
     stats->stiffness_limited = world->stiffness_limited;
     stats->outside_impulse = world->outside_impulse;
     stats->memory = world->memory.used;

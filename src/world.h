@@ -95,8 +95,10 @@ typedef struct lmi_skin {
     uint32_t weight_count;
     struct lmi_carrier *carriers; /* where each region carries its frame since the last step; regions skins only */
     uint32_t carrier_count;
-    lm_vec3 *rest_normals; /* of a lattice's skin, whose vertices have eight riders each; else null */
-    bool on_cells;         /* it is one */
+    lm_vec3 *
+        rest_normals; /* of a skin on cells or tetrahedra; else null. On tetrahedra times the rest edges: skin_tets.c */
+    bool on_cells;    /* of a lattice: eight riders for each vertex */
+    bool on_tets;     /* of a body of tetrahedra: four */
 } lmi_skin;
 
 typedef struct lmi_body {
@@ -114,6 +116,8 @@ typedef struct lmi_body {
     uint32_t *place;
     uint32_t *region_offsets; /* regions + 1, into members */
     uint32_t *members;        /* internal order of particles */
+    uint32_t tet_count;       /* 0: not a body of tetrahedra */
+    uint32_t *tets;           /* four particles each, internal order, the right way round */
     lmi_region *regions;
     float *rotation; /* 9 for each region, while the body is not packed */
     float *plastic; /* 6 for each region, while the body is not packed: lasting deformation in the region's rest axes */
@@ -126,9 +130,12 @@ typedef struct lmi_body {
     float fastest; /* speed of its fastest particle in this substep, m/s; where there are solids to meet */
     lm_contact_points contact_points; /* what touches, as the definition wished */
     lmi_touch touch;
-    uint32_t group, mask; /* bits: what it is, and what it touches */
+    uint32_t group, mask;   /* bits: what it is, and what it touches */
+    uint32_t collider_mask; /* the same for groups of colliders */
     bool self_contact;
-    lmi_bulk *bulk; /* null: no other body touches it */
+    lmi_bulk *bulk;          /* null: no other body touches it */
+    float penalty;           /* N/m, as in the definition */
+    struct lmi_cubes *cubes; /* depth cube maps of the bulk (sample/cube.h), once they were asked for */
     lm_material material;
     uint64_t user_data;
     lmi_skin skin;
@@ -140,7 +147,7 @@ typedef struct lmi_body {
     float *x;
     float *v;
     float *home;
-    uint32_t batch;
+    uint32_t batch;        /* LMI_NONE: it sleeps, or slept and has not been packed since */
     uint32_t first;        /* particle index in the pack */
     uint32_t reference;    /* place of a particle that sums are taken from */
     uint32_t first_region; /* index into the pack's region lanes */
@@ -158,8 +165,18 @@ typedef struct lmi_body {
 
     lmi_motion motion;
     lmi_lattice_body *lattice; /* null: clusters */
+    uint32_t slot;             /* its own */
     uint32_t contacts;
     lm_dvec3 outside_impulse; /* N s in this call of lm_world_step */
+    struct lmi_touching
+        *touched; /* [LM_MAX_TOUCHED_COLLIDERS] walls in this call; null: nobody asks (step/touching.h) */
+    uint32_t touched_count, touched_left_out;
+
+    /* Sleep (step/sleep.h). While it sleeps it is in no batch, and its velocities are 0. */
+    bool may_sleep, asleep;
+    bool roused;     /* in this call: something pressed on it while it slept */
+    float still;     /* state: seconds for which it has been slow enough */
+    uint32_t island; /* state: slot of the first of those that fell asleep together */
     uint32_t first_pin, first_drag, first_force;
 } lmi_body;
 
@@ -185,7 +202,8 @@ typedef struct lmi_collider {
     dmat3 rotation;
     uint32_t mover; /* slot or LMI_NONE */
     float friction, restitution;
-    lmi_solid solid; /* of a height map or a mesh */
+    uint32_t group, mask; /* bits: what it is, and which bodies it touches */
+    lmi_solid solid;      /* of a height map or a mesh */
 } lmi_collider;
 
 typedef struct lmi_pin {
@@ -224,6 +242,12 @@ typedef struct lmi_batch {
     uint64_t stage_nanoseconds[LM_STAGE_COUNT];
 } lmi_batch;
 
+/* Friction and restitution between two sets of groups; LM_CONTACT_COMBINED: as the materials say. */
+typedef struct lmi_contact_rule {
+    uint32_t a, b;
+    float friction, restitution;
+} lmi_contact_rule;
+
 /* A slab of a large lattice. */
 typedef struct lmi_slab_task {
     uint32_t batch, slab;
@@ -242,6 +266,12 @@ struct lm_world {
     double time;
     uint64_t steps;
 
+    lmi_contact_rule rules[LM_MAX_CONTACT_RULES]; /* the last that fits counts */
+    uint32_t rule_count;
+    lm_sleep sleep;
+    bool contact_events;
+    lm_contact_method contact_method;
+
     lmi_pool bodies, movers, colliders, pins, drags, fields;
     lmi_force *forces;
     uint32_t force_count, force_capacity;
@@ -257,7 +287,8 @@ struct lm_world {
     uint32_t flow_capacity;
     lmi_scratch *scratch; /* one for each worker */
     uint32_t scratch_count;
-    struct lmi_mutual *mutual; /* bodies that touch each other (step/mutual.h) */
+    struct lmi_mutual *mutual;       /* bodies that touch each other (step/mutual.h) */
+    struct lmi_touchings *touchings; /* who touched whom in the last call (step/touching.h); null: never asked */
     lmi_slab_task *slab_tasks;
     uint32_t slab_count, slab_capacity;
 
@@ -352,6 +383,34 @@ bool lmi_body_update_pinned(lm_world *world, lmi_body *body);
 uint32_t lmi_body_regions(const lmi_body *body); /* clusters or lattice */
 uint64_t lmi_body_memberships(const lmi_body *body);
 
+/* The body has to be packed again, unless it sleeps and will be anyway. */
+static inline void lmi_body_is_dirty(lm_world *world, const lmi_body *body)
+{
+    if (body->batch != LMI_NONE) {
+        world->batches[body->batch].dirty = true;
+    }
+}
+
+/* Whether groups and masks let a body and a collider touch. */
+static inline bool lmi_may_collide(const lmi_body *body, uint32_t group, uint32_t mask)
+{
+    return (body->group & mask) && (body->collider_mask & group);
+}
+
+/* step/sleep.c: wakes a body and its island; everybody; whoever is near a collider. */
+void lmi_body_rouse(lm_world *world, lmi_body *body);
+void lmi_rouse_all(lm_world *world);
+void lmi_rouse_near(lm_world *world, uint32_t collider);
+const char *lmi_sleep_fault(const lm_sleep *sleep); /* null when it is sound */
+
+/* step/step.c: a collider where it is now. */
+lmi_surface lmi_surface_place(const lm_world *world, uint32_t collider);
+
+/* rule.c: what counts between two that touch, from their groups and what their materials say. */
+void lmi_contact_rule_apply(const lm_world *world, uint32_t group_a, uint32_t group_b, double *friction,
+                            double *restitution);
+const char *lmi_contact_rule_fault(const lmi_contact_rule *rule); /* null when it is sound */
+
 /* material.c: sets alpha, damping, stiffness_limited and reached_hertz for substeps of h seconds. */
 void lmi_material_tune(lmi_body *body, double h);
 const char *lmi_material_fault(const lm_material *material); /* null when it is sound */
@@ -365,7 +424,8 @@ void lmi_drags_free(lm_world *world, lmi_body *body);
 void lmi_drag_free(lm_world *world, lmi_drag *drag);
 void lmi_skin_free(lm_world *world, lmi_skin *skin);
 bool lmi_skin_allocate(lm_world *world, lmi_skin *skin);
-void lmi_skin_find_rest_normals(lmi_skin *skin);             /* of a lattice's skin, from its vertices and triangles */
+/* Of a skin on cells or tetrahedra, from its vertices and triangles; `rest`: of the body. */
+void lmi_skin_find_rest_normals(lmi_skin *skin, const lm_vec3 *rest);
 void lmi_skin_update(const lm_world *world, lmi_body *body); /* after the particles have moved */
 
 /* world.c: everything in the world but its host hooks, as a value that can be built aside and swapped in. */

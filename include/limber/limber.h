@@ -225,7 +225,7 @@ LM_API void lm_world_destroy(lm_world *world);
 
 /* Advances by `seconds` (above 0, at most 1; a frame is 1.0 / 60.0) in the world's substeps of equal length. When
  * memory runs out it returns LM_ERROR_MEMORY before it has changed anything, and may be called again. Allocates
- * nothing once nothing is added, removed, pinned or given another mode. */
+ * nothing once nothing is added, removed, pinned or given another mode, and nobody falls asleep or wakes. */
 LM_API lm_result lm_world_step(lm_world *world, double seconds);
 
 /* Gravity, metres a second squared, up to 1e6 along each axis; from the next step on. */
@@ -408,6 +408,44 @@ typedef struct lm_lattice {
     const float *vertex_masses;
 } lm_lattice;
 
+/* How the mass of a body of tetrahedra is spread over its particles. */
+typedef enum lm_tets_mass {
+    LM_TETS_MASS_VOLUME = 0, /* a tetrahedron gives a quarter of its mass to each corner: an even density */
+    LM_TETS_MASS_EQUAL,      /* every particle has the same */
+    LM_TETS_MASS_COUNT
+} lm_tets_mass;
+
+/* Tetrahedra: the vertices of the mesh are the particles, and around each of them is a region, its one-ring: the particle
+ * and all that share a tetrahedron with it. Particles are dense where the mesh is fine and few where it is coarse, and lie on
+ * the surface where the mesh does. (Regions of other sizes are to be had from the same mesh with LM_CLUSTERS_KMEANS, whose
+ * `elements` the tetrahedra can be.)
+ *
+ * The tetrahedra are given, or made here of a surface: the space that it takes up is divided into cubic cells as for a
+ * lattice, from any soup of triangles, and each cell into five tetrahedra, which enclose the surface by less than a cell on
+ * each side. Particles are then numbered by their corners, along x first, then y, then z.
+ *
+ * What is refused, with a log line that names the vertex or the tetrahedron, counted from 0: an index beyond the last
+ * vertex, a tetrahedron without volume (six times it below 1e-7 of its longest edge cubed), one that is turned against most
+ * others, a vertex in no tetrahedron. The right way round is: corners 1, 2 and 3 counter-clockwise seen from outside. A
+ * mesh that is the other way round as a whole is turned.
+ *
+ * Pieces that have no vertex in common are one body all the same: damping takes out their motion against each other. Make
+ * them bodies of their own where they should part.
+ *
+ * To draw it give a surface to lm_body_set_skin: a vertex follows the corners of the tetrahedron that it is in, and one
+ * that is outside is extrapolated from the nearest. */
+typedef struct lm_tets {
+    const lm_vec3 *vertices; /* in the body's own frame, metres; copied; null (default): no tetrahedra */
+    uint32_t vertex_count;
+    const uint32_t *tets;      /* four vertex indices each; copied */
+    uint32_t tet_count;        /* 1 to 2^26 */
+    const uint32_t *triangles; /* instead of tets: three indices each, and the vertices are those of a surface */
+    uint32_t triangle_count;
+    float spacing; /* of a surface: side of a cell, metres; 0 (default): found so that there are about `particles` */
+    uint32_t particles; /* of a surface, with a spacing of 0: wanted; 8 to LM_MAX_PARTICLES */
+    lm_tets_mass mass;  /* how lm_body_def.mass is spread; default LM_TETS_MASS_VOLUME */
+} lm_tets;
+
 /* What of a body touches other things. The particles of a lattice lie outside its surface, and those of a coarse cloud
  * inside it; points on the surface move with the particles around them and push them in turn. They are spread over the
  * mesh about as densely as the particles are. */
@@ -422,27 +460,33 @@ typedef struct lm_body_def {
     const lm_vec3 *points; /* rest positions in the body's own frame, metres; copied */
     uint32_t point_count;  /* at least 1 */
     const float *masses;   /* kilograms, above 0 and at most 1e12, none below 1e-9 of the mean, one for each point
-                              (of a lattice: for each particle), copied; null (default): equal shares of `mass`, or
-                              what lm_lattice says */
+                              (of a lattice or tets: for each particle), copied; null (default): equal shares of
+                              `mass`, or what lm_lattice or lm_tets says */
     float mass;            /* kilograms in all, used when masses is null; above 0, at most 1e12, default 1 */
     lm_clusters clusters;
     lm_lattice lattice; /* instead of points and clusters */
+    lm_tets tets;       /* the same */
     lm_material material;
     float contact_radius; /* metres by which what touches is kept away from colliders; 0 to 1e6, default 0 */
     lm_contact_points contact_points; /* default LM_CONTACT_AUTO */
     /* Two bodies touch each other when each has a group, as a bit, that is in the mask of the other. Their surfaces are
      * their skins, the mesh of a lattice, or balls around the particles of a bare cloud. */
-    uint32_t group;     /* default 1 */
-    uint32_t mask;      /* default 0: it touches colliders only */
-    bool self_contact;  /* parts of it that are far from each other in the rest shape touch too; default false */
-    lm_pose pose;       /* where the body's frame starts */
-    lm_vec3 velocity;   /* metres a second, up to LM_MAX_SPEED along each axis */
-    lm_vec3 spin;       /* radians a second about the centre of mass, world axes, up to 1e6 about each */
-    uint64_t user_data; /* yours; lm_body_info returns it */
-    uint32_t cookie;    /* set by lm_body_def_default */
+    uint32_t group;    /* default 1 */
+    uint32_t mask;     /* default 0: it touches colliders only */
+    bool self_contact; /* parts of it that are far from each other in the rest shape touch too; default false */
+    float
+        penalty; /* N/m, 0 to 1e12, for LM_CONTACT_METHOD_PENALTY and _CUBE_MAP; default 0: a quarter of the mean mass of
+                      its particles over the square of the substep, which its own particles bear */
+    uint32_t collider_mask; /* groups of colliders that it touches, as bits; default all of them */
+    bool may_sleep;         /* in a world that lets bodies sleep (lm_world_set_sleep); default true */
+    lm_pose pose;           /* where the body's frame starts */
+    lm_vec3 velocity;       /* metres a second, up to LM_MAX_SPEED along each axis */
+    lm_vec3 spin;           /* radians a second about the centre of mass, world axes, up to 1e6 about each */
+    uint64_t user_data;     /* yours; lm_body_info returns it */
+    uint32_t cookie;        /* set by lm_body_def_default */
 } lm_body_def;
 
-/* A definition with the defaults above; it needs points at least. */
+/* A definition with the defaults above; it needs points, a lattice or tets at least. */
 LM_API lm_body_def lm_body_def_default(void);
 
 /* Adds a body. LM_ERROR_ARGUMENT, LM_ERROR_LIMIT (LM_MAX_PARTICLES, each body counted up to a multiple of 16, or
@@ -464,6 +508,7 @@ typedef struct lm_body_info {
     uint32_t particles;
     uint32_t regions;
     uint64_t memberships; /* particles summed over regions */
+    uint32_t tets;        /* tetrahedra; 0 for other bodies */
     uint32_t skin_vertices;
     uint32_t skin_triangles;
     float mass;               /* kilograms */
@@ -481,6 +526,8 @@ typedef struct lm_body_info {
     uint32_t width;           /* of a lattice, steps; else 0 */
     float contact_radius;     /* metres, as in the definition */
     uint32_t contact_points;  /* points that touch: of the surface, or all particles */
+    uint32_t contacts;        /* points of it that pressed on a collider in the last substep, once for each collider */
+    bool asleep;              /* see lm_world_set_sleep */
     uint64_t user_data;
     uint64_t
         shape_hash; /* of what stays while the body moves: rest positions, regions and skin. Bodies with the same hash
@@ -499,7 +546,7 @@ LM_API lm_result lm_body_get_rest_positions(const lm_world *world, lm_body_id bo
 
 /* Where each particle was being pulled to in the last substep, relative to `base`; a free particle's goal is where it
  * is. LM_ERROR_ARGUMENT when there was no step since bodies were created, destroyed, pinned, given another mode or
- * loaded; and for a lattice, which never has all its goals at once. */
+ * loaded, or the body sleeps; and for a lattice, which never has all its goals at once. */
 LM_API lm_result lm_body_get_goals(const lm_world *world, lm_body_id body, lm_dvec3 base, lm_vec3 *goals);
 
 /* Where the body's lm_body_info.contact_points are now, relative to `base`: in the order of the particles when these are
@@ -514,6 +561,9 @@ LM_API lm_result lm_body_set_state(lm_world *world, lm_body_id body, lm_dvec3 ba
 
 /* The regions, as offsets (regions + 1 of them) into members (memberships of them). Either array may be null. */
 LM_API lm_result lm_body_get_regions(const lm_world *world, lm_body_id body, uint32_t *offsets, uint32_t *members);
+
+/* The tetrahedra, lm_body_info.tets of them with four particle indices each, all the right way round (see lm_tets). */
+LM_API lm_result lm_body_get_tets(const lm_world *world, lm_body_id body, uint32_t *tets);
 
 /* Stiffness of single regions, as shares of the body's own pull towards the goals (0 to 1, one for each region): a soft
  * tip on a hard stick. With the same share everywhere the frequency goes with its square root. Null: 1 everywhere. */
@@ -658,6 +708,10 @@ typedef struct lm_collider_def {
     lm_mover_id mover; /* {0} (default): stands still */
     float friction;    /* 0 to 1e6; default 0.5; see lm_material */
     float restitution; /* 0 to 1; default 0; see lm_material */
+    /* A body and a collider touch when a group of the body, as a bit, is in the collider's mask, and one of the collider
+     * in the body's collider_mask. */
+    uint32_t group; /* default 1 */
+    uint32_t mask;  /* default all groups */
     uint32_t cookie;
 } lm_collider_def;
 
@@ -678,6 +732,124 @@ LM_API lm_result lm_collider_get_pose(const lm_world *world, lm_collider_id coll
  * does not use at its default. Its arrays are the world's own: they live until the collider is destroyed, or the world is
  * loaded or destroyed. */
 LM_API lm_result lm_collider_get_def(const lm_world *world, lm_collider_id collider, lm_collider_def *def);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Contact rules and methods: friction and restitution between groups, in place of what lm_material says; and how bodies keep
+ * each other out
+ */
+
+#define LM_MAX_CONTACT_RULES 64
+#define LM_CONTACT_COMBINED (-1.0f) /* in a rule: the root of the product, or the larger one, as without the rule */
+
+/* Between bodies and colliders of which one is in a group of group_a and the other in one of group_b (bits; several are
+ * allowed, and a and b may be the same), friction is `friction` (0 to 1e6) and restitution `restitution` (0 to 1), either of
+ * them LM_CONTACT_COMBINED to leave it as it was. Where several rules fit, the one given last counts. A rule for the same
+ * two sets of groups takes the place of the one before. LM_ERROR_ARGUMENT for a number out of its range or an empty set,
+ * LM_ERROR_LIMIT beyond LM_MAX_CONTACT_RULES. Wakes everybody. */
+LM_API lm_result lm_world_set_contact_rule(lm_world *world, uint32_t group_a, uint32_t group_b, float friction,
+                                           float restitution);
+
+/* Takes the rule for these two sets of groups away, in either order; LM_ERROR_ARGUMENT when there is none. */
+LM_API lm_result lm_world_remove_contact_rule(lm_world *world, uint32_t group_a, uint32_t group_b);
+
+/* How bodies keep each other out. Colliders are the same with all of them. */
+typedef enum lm_contact_method {
+    LM_CONTACT_METHOD_SOLVED =
+        0, /* distance fields, and impulses that are solved together: friction, restitution, rest */
+    /* The papers', for comparison: a force of lm_body_def.penalty times the depth, of two bodies the larger constant, on
+     * both sides. No friction and no restitution; bodies sink into each other, and at large steps or with light particles
+     * against a large constant they jump. Momentum is kept. */
+    LM_CONTACT_METHOD_PENALTY,
+    /* The same force, with depth and direction from cube maps of 6 x 16 x 16 distances around places inside the body,
+     * straight away from the place: for bodies that are star-shaped around a few. A body touches itself as with the
+     * penalty. The step after the method was chosen makes the maps, which allocates: 200 kB for each body. */
+    LM_CONTACT_METHOD_CUBE_MAP,
+    LM_CONTACT_METHOD_COUNT
+} lm_contact_method;
+
+/* For all bodies of the world, from the next step on; wakes everybody. */
+LM_API lm_result lm_world_set_contact_method(lm_world *world, lm_contact_method method);
+LM_API lm_contact_method lm_world_get_contact_method(const lm_world *world);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Contact events: who touches whom
+ */
+
+typedef enum lm_contact_phase {
+    LM_CONTACT_BEGAN = 0, /* they press on each other and did not touch before this step */
+    LM_CONTACT_PERSISTS,  /* they touched before and still do, or are less than a step's fall apart */
+    LM_CONTACT_ENDED,     /* they touched before and do not now, or one of them is gone */
+    LM_CONTACT_PHASE_COUNT
+} lm_contact_phase;
+
+/* What one body and another, itself or a collider did to each other during a step, all places together. */
+typedef struct lm_contact_event {
+    lm_contact_phase phase;
+    lm_body_id body;         /* of two bodies the one with the lower slot */
+    lm_body_id other;        /* the same id: it touches itself; {0}: a collider */
+    lm_collider_id collider; /* or {0} */
+    lm_dvec3 point;          /* world: the mean of all places, those that were pressed harder counting more; of one that
+                                ended, where it last was */
+    lm_vec3 normal;          /* unit, towards `body`: the mean, as above; zero where directions cancel */
+    lm_vec3
+        impulse;   /* N s that `body` got in this step, friction included; the other side got the opposite. Zero when it
+                        ended, and of a body that touches itself */
+    float pressed; /* N s along the normals, the sizes of all places added up */
+    float approach; /* m/s at which the fastest two points met along their normal; 0 when they parted only */
+} lm_contact_event;
+
+/* Colliders that a body is known to touch in one step, at most; and pairs of bodies, for each body that has a mask or touches
+ * itself. More are left out. */
+#define LM_MAX_TOUCHED_COLLIDERS 8
+#define LM_MAX_TOUCHED_BODIES 8
+
+/* Whether steps keep account of who touches whom; from the next step on. Off by default: it takes up to four kilobytes for
+ * each body, and some time for each contact. Switched off it forgets what touched, so that events begin anew. */
+LM_API lm_result lm_world_set_contact_events(lm_world *world, bool on);
+LM_API bool lm_world_get_contact_events_on(const lm_world *world);
+
+/* Writes up to `capacity` events of the last step into `events` (may be null when capacity is 0) and returns how many there
+ * are. They come by the slot of `body`; of each first itself, then colliders, then other bodies, by their slots, whatever the
+ * number of workers. lm_stats.contacts_left_out counts places for which there was no room. Ids of what was destroyed since are stale.
+ * Sleeping bodies go on touching what they touched, without impulse. Empty after lm_world_load, which still knows what
+ * touched. */
+LM_API uint32_t lm_world_get_contact_events(const lm_world *world, lm_contact_event *events, uint32_t capacity);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Sleep: bodies at rest are left out of the step
+ *
+ * Bodies that touch each other fall asleep together, when none of their particles has been faster than `speed` for
+ * `seconds`. Then their velocities are exactly zero, and nothing of them is computed, until one is woken, which wakes the
+ * others: by a body that presses on it, by a moving collider near it (whose box reaches its own) or a moving mover that pins
+ * it, by a drag, or by any call that changes it, what it rests on (colliders and bodies created, destroyed) or what acts on
+ * it (gravity, fields, forces, contact rules). A body that is hit while asleep takes its share of the impulse at once, and
+ * begins to move with the next step. One that is dragged does not fall asleep.
+ *
+ * Off by default. A body asleep does not creep, sag or settle any further, which is a change of result that a host should
+ * ask for; and what moves slower than the threshold on purpose would be stopped.
+ */
+
+typedef struct lm_sleep {
+    bool enabled;  /* default false */
+    float speed;   /* m/s, above 0, at most 1e6; default 0.05 */
+    float seconds; /* 0 to 1e6; default 0.5 */
+} lm_sleep;
+
+/* The defaults above. */
+LM_API lm_sleep lm_sleep_default(void);
+
+/* Sets it for the world; switching it off wakes everybody. */
+LM_API lm_result lm_world_set_sleep(lm_world *world, const lm_sleep *sleep);
+LM_API lm_sleep lm_world_get_sleep(const lm_world *world);
+
+/* Allows or forbids a body to sleep (lm_body_def.may_sleep); forbidding wakes it, and whatever touches it stays awake. */
+LM_API lm_result lm_body_set_may_sleep(lm_world *world, lm_body_id body, bool may_sleep);
+
+/* Whether a body takes part in steps; false for an id that is not valid. */
+LM_API bool lm_body_is_awake(const lm_world *world, lm_body_id body);
+
+/* Wakes a body and those that sleep with it. Of one that is awake, it starts the time anew. */
+LM_API lm_result lm_body_wake(lm_world *world, lm_body_id body);
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Pins and drags
@@ -736,8 +908,8 @@ LM_API lm_result lm_drag_destroy(lm_world *world, lm_drag_id drag);
  */
 
 typedef enum lm_skin_kind {
-    /* A vertex is a weighted sum of the particles around it, and reproduces affine motions exactly; on a particle it is that
-     * particle. */
+    /* A vertex is a weighted sum of the particles around it (of a lattice: of the corners of its cell; of tets: of its
+     * tetrahedron), and reproduces affine motions exactly; on a particle it is that particle. */
     LM_SKIN_PARTICLES = 0,
     /* A vertex rides on a smooth blend of the regions around it, rotations included: smoother than the particles, and a
      * surface around a sheet, a string or a single particle keeps its thickness. */
@@ -762,8 +934,8 @@ LM_API lm_skin_def lm_skin_def_default(void);
 LM_API lm_result lm_body_set_skin(lm_world *world, lm_body_id body, const lm_skin_def *def);
 
 /* Deformed vertices relative to `base`, and unit normals (area-weighted means over the triangles around a vertex; zero
- * for a vertex without area). Those of a lattice are the means at rest, deformed as the cell around the vertex is: smooth
- * where triangles are coarse, and cheap. Either array may be null. LM_ERROR_ARGUMENT when the body has no skin. */
+ * for a vertex without area). Those of a lattice or tets are the means at rest, deformed as the cell or tetrahedron around the
+ * vertex is: smooth where triangles are coarse, and cheap. Either array may be null. LM_ERROR_ARGUMENT when the body has no skin. */
 LM_API lm_result lm_body_get_skin(const lm_world *world, lm_body_id body, lm_dvec3 base, lm_vec3 *positions,
                                   lm_vec3 *normals);
 
@@ -779,7 +951,8 @@ LM_API lm_result lm_body_get_skin_rest(const lm_world *world, lm_body_id body, l
  *     vertex n  =  sum over k from offsets[n] to offsets[n + 1] - 1 of  weights[k] * where riders[k] carries it
  *
  * A rider is the index of a particle, which carries the vertex to its own position; or LM_RIDER_REGION + the index of a
- * region, which carries it where lm_region_transform says. Weights sum to 1 and may be negative for particles. In a lattice
+ * region, which carries it where lm_region_transform says. Weights sum to 1 and may be negative for particles. On tets they
+ * are the four corners of the vertex's tetrahedron. In a lattice
  * they are the eight corners of the vertex's cell; bits 0, 1 and 2 of a corner's number tell on which side of the cell it
  * is along the body's x, y and z, so that the weights of the corners on one side add up to the vertex's place in the cell. `offsets`
  * has lm_body_info.skin_vertices + 1 elements; how many riders and weights there are is its last one. Any array may be
@@ -885,8 +1058,10 @@ typedef struct lm_stats {
     double step_seconds;                  /* the last call, wall clock */
     double stage_seconds[LM_STAGE_COUNT]; /* the last call, summed over workers and substeps */
     uint32_t contacts;          /* particles put out of colliders in the last substep, once for each collider */
+    uint32_t asleep;            /* bodies that are now */
+    uint32_t contacts_left_out; /* places that were touched in the last step and are in no event for want of room */
     uint32_t stiffness_limited; /* bodies as stiff as the substep allows in the last call */
-    lm_dvec3 outside_impulse;   /* N s given by gravity, fields, forces, impulses, drags, pins and colliders
+    lm_dvec3 outside_impulse;   /* N s given by gravity, fields, forces, impulses, drags, pins, colliders and sleep
                                              so far; snapshots keep it */
     size_t memory;              /* bytes held by the world now */
 } lm_stats;

@@ -194,4 +194,7 @@ static inline bool ok(const archive *a) { return !a->damaged && !a->out_of_memor
 /* snapshot_solid.c: the arrays of a height map or a mesh, after the collider's own fields. */
 void lmi_visit_solid(archive *a, lm_world *world, lmi_collider *collider);
 
+/* How things touch: rules, method, sleep, and who touches whom (snapshot_contacts.c). */
+void lmi_visit_contacts(archive *a, lm_world *world);
+
 #endif

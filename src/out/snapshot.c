@@ -10,6 +10,8 @@
 #include "body.h"
 #include "out/archive.h"
 #include "out/hash.h"
+#include "sample/tets.h"
+#include "step/touching.h"
 
 #include <assert.h>
 #include <float.h>
@@ -60,6 +62,7 @@ static void visit_skin(archive *a, lm_world *world, lmi_body *body)
     if (a->mode == LOAD) {
         skin->carrier_count = skin->kind == LM_SKIN_REGIONS ? body->region_count : 0;
         skin->on_cells = body->lattice != NULL;
+        skin->on_tets = body->tet_count > 0 && skin->kind == LM_SKIN_PARTICLES;
     }
     if (a->mode == LOAD && !lmi_skin_allocate(world, skin)) {
         a->out_of_memory = true;
@@ -71,6 +74,7 @@ static void visit_skin(archive *a, lm_world *world, lmi_body *body)
         visit_index(a, &skin->offsets[n + 1], skin->weight_count + 1, false);
         refuse_if(a, skin->offsets[n + 1] < skin->offsets[n]);
         refuse_if(a, skin->on_cells && skin->offsets[n + 1] != 8 * (n + 1));
+        refuse_if(a, skin->on_tets && skin->offsets[n + 1] != 4 * (n + 1));
     }
     for (size_t n = 0; n < (size_t)skin->triangle_count * 3; n++) {
         visit_index(a, &skin->triangles[n], skin->vertex_count, false);
@@ -80,7 +84,7 @@ static void visit_skin(archive *a, lm_world *world, lmi_body *body)
         visit_float(a, &skin->weights[n]);
     }
     if (a->mode == LOAD && ok(a)) {
-        lmi_skin_find_rest_normals(skin);
+        lmi_skin_find_rest_normals(skin, body->rest);
     }
 }
 
@@ -135,6 +139,13 @@ static void visit_topology(archive *a, lmi_body *body)
     }
     for (uint32_t n = 0; n < body->membership_count; n++) {
         visit_index(a, &body->members[n], body->particle_count, false);
+    }
+    for (uint32_t n = 0; n < body->tet_count && ok(a); n++) {
+        uint32_t *tet = body->tets + (size_t)n * 4;
+        for (int i = 0; i < 4; i++) {
+            visit_index(a, &tet[i], body->particle_count, false);
+        }
+        refuse_if(a, ok(a) && a->mode == LOAD && !lmi_tet_is_sound(body->rest, tet));
     }
 }
 
@@ -310,7 +321,10 @@ static void visit_bulk(archive *a, lm_world *world, lmi_body *body)
 {
     visit_u32(a, &body->group);
     visit_u32(a, &body->mask);
+    visit_u32(a, &body->collider_mask);
     visit_bool(a, &body->self_contact);
+    visit_float(a, &body->penalty);
+    refuse_if(a, !(body->penalty >= 0.0f && body->penalty <= 1e12f));
     bool has = body->bulk != NULL;
     visit_bool(a, &has);
     refuse_if(a, has != (body->mask != 0 || body->self_contact));
@@ -344,6 +358,28 @@ static void visit_bulk(archive *a, lm_world *world, lmi_body *body)
     }
 }
 
+static void visit_sleep(archive *a, lmi_body *body)
+{
+    visit_bool(a, &body->may_sleep);
+    visit_bool(a, &body->asleep);
+    visit_float(a, &body->still);
+    visit_u32(a, &body->island);
+    refuse_if(a, !(body->still >= 0.0f && body->still <= 1e6f));
+    if (body->asleep) { /* those who are awake find it anew */
+        visit_vec3(a, &body->motion.centre);
+        visit_double(a, &body->motion.mass);
+        for (int i = 0; i < 6; i++) {
+            visit_double(a, &body->motion.inertia[i]);
+        }
+        refuse_if(a, !is_near(body->motion.centre));
+    }
+    LMI_PARTICLES_EACH(body, n)
+    {
+        const float *v = body->v + (size_t)n * 4;
+        refuse_if(a, body->asleep && (v[0] != 0.0f || v[1] != 0.0f || v[2] != 0.0f));
+    }
+}
+
 /* All of a body but its counts, once there is room for it. */
 static void visit_rest_of_body(archive *a, lm_world *world, lmi_body *body)
 {
@@ -373,6 +409,7 @@ static void visit_rest_of_body(archive *a, lm_world *world, lmi_body *body)
     visit_skin(a, world, body);
     visit_touch(a, world, body);
     visit_bulk(a, world, body);
+    visit_sleep(a, body);
 }
 
 static void visit_body(archive *a, lm_world *world, lmi_body *body)
@@ -387,9 +424,10 @@ static void visit_body(archive *a, lm_world *world, lmi_body *body)
     visit_count(a, &body->particle_count, 44);
     visit_count(a, &body->region_count, 64);
     visit_count(a, &body->membership_count, 4);
+    visit_count(a, &body->tet_count, 16);
     refuse_if(a, body->particle_count == 0 || body->particle_count > LM_MAX_PARTICLES);
     if (!ok(a)) {
-        body->particle_count = body->region_count = body->membership_count = 0;
+        body->particle_count = body->region_count = body->membership_count = body->tet_count = 0;
         return;
     }
     if (a->mode == LOAD && !lmi_body_allocate(world, body)) {
@@ -426,6 +464,8 @@ static void visit_collider(archive *a, lm_world *world, lmi_collider *c)
     visit_index(a, &c->mover, world->movers.slots, true);
     visit_float(a, &c->friction);
     visit_float(a, &c->restitution);
+    visit_u32(a, &c->group);
+    visit_u32(a, &c->mask);
     bool sound = c->friction >= 0.0f && c->friction <= 1e6f && c->restitution >= 0.0f && c->restitution <= 1.0f &&
                  c->radius >= 0.0f && c->radius <= LM_MAX_COORDINATE && c->half_length >= 0.0f &&
                  c->half_length <= LM_MAX_COORDINATE && c->half_extents.x > 0.0f && c->half_extents.y > 0.0f &&
@@ -599,6 +639,7 @@ static void visit_world(archive *a, lm_world *world)
     visit_pool(a, world, &world->drags, visit_drag_element);
     visit_pool(a, world, &world->fields, visit_field_element);
     visit_forces(a, world);
+    lmi_visit_contacts(a, world);
 }
 
 /* --- saving --- */
@@ -679,13 +720,15 @@ static uint32_t force_owner(const lm_world *world, uint32_t index, uint32_t *nex
 static void revive_body(archive *a, lm_world *world, uint32_t slot)
 {
     lmi_body *body = lmi_body_at(world, slot);
+    body->slot = slot;
+    body->batch = LMI_NONE;
     a->damaged = !list_is_sound(world, slot, body->first_pin, world->pins.slots, pin_owner) ||
                  !list_is_sound(world, slot, body->first_drag, world->drags.slots, drag_owner) ||
                  !list_is_sound(world, slot, body->first_force, world->force_count, force_owner);
     if (a->damaged) {
         return;
     }
-    a->out_of_memory = !lmi_body_revive(world, body) || lmi_body_join_batch(world, slot) != LM_OK;
+    a->out_of_memory = !lmi_body_revive(world, body) || (!body->asleep && lmi_body_join_batch(world, slot) != LM_OK);
     if (!a->out_of_memory) {
         lmi_skin_update(world, body);
     }
@@ -739,6 +782,12 @@ static void adopt(lm_world *to, const lm_world *from)
     to->time = from->time;
     to->steps = from->steps;
     to->outside_impulse = from->outside_impulse;
+    memcpy(to->rules, from->rules, sizeof to->rules);
+    to->rule_count = from->rule_count;
+    to->contact_events = from->contact_events;
+    to->contact_method = from->contact_method;
+    to->sleep = from->sleep;
+    to->touchings = from->touchings;
     to->contacts = to->stiffness_limited = 0;
     to->step_seconds = 0.0;
     memset(to->stage_seconds, 0, sizeof to->stage_seconds);
@@ -780,10 +829,12 @@ lm_result lm_world_load(lm_world *world, const void *buffer, size_t size)
         lm_world old = *world;
         old.memory = aside.memory;
         lmi_world_clear(&old);
+        lmi_touchings_free(&old);
         aside.memory = old.memory;
         adopt(world, &aside);
     } else {
         lmi_world_clear(&aside);
+        lmi_touchings_free(&aside);
         world->memory = aside.memory;
         result = a.out_of_memory ? lmi_fail(world, LM_ERROR_MEMORY, "lm_world_load: out of memory")
                                  : lmi_fail(world, LM_ERROR_FORMAT, "lm_world_load: the snapshot is damaged");

@@ -21,7 +21,7 @@
 #include "step/kernel_names.h"
 #include "step/motion.h"
 #include "step/solve.h"
-#include "world.h"
+#include "step/touching.h"
 
 /* Approach speeds below this do not bounce, m/s. */
 #define BOUNCE_SPEED ((float)LMI_BOUNCE_SPEED)
@@ -55,19 +55,29 @@ static float half_thickness(const lmi_surface *s)
     return s->shape == LM_SHAPE_PLANE || lmi_solid_is(&s->solid) ? INFINITY : s->radius;
 }
 
-static lanes_surface prepare(const lmi_surface *s, const lmi_body *body, double h)
+/* Friction and restitution between a body and a collider. */
+static void wall_rule(const lm_world *world, const lmi_surface *s, const lmi_body *body, double *friction,
+                      double *restitution)
+{
+    *friction = sqrtf(s->friction * body->material.friction);
+    *restitution = fmaxf(s->restitution, body->material.restitution);
+    lmi_contact_rule_apply(world, s->group, body->group, friction, restitution);
+}
+
+static lanes_surface prepare(const lm_world *world, const lmi_surface *s, const lmi_body *body, double h)
 {
     lm_vec3 at = vec_from(dvec_limit(dvec_sub(s->position, body->origin), LM_MAX_COORDINATE));
     lm_vec3 pivot = vec_from(dvec_limit(dvec_sub(s->pivot, body->origin), LM_MAX_COORDINATE));
     lm_vec3 u = vec_from(s->velocity), w = vec_from(s->spin);
-    float bounce = s->restitution > body->material.restitution ? s->restitution : body->material.restitution;
+    double friction, bounce;
+    wall_rule(world, s, body, &friction, &bounce);
     lanes_surface out = {.shape = s,
                          .position = {vf_set1(at.x), vf_set1(at.y), vf_set1(at.z)},
                          .velocity = {vf_set1(u.x), vf_set1(u.y), vf_set1(u.z)},
                          .spin = {vf_set1(w.x), vf_set1(w.y), vf_set1(w.z)},
                          .pivot = {vf_set1(pivot.x), vf_set1(pivot.y), vf_set1(pivot.z)},
-                         .friction = vf_set1(sqrtf(s->friction * body->material.friction)),
-                         .bounce = vf_set1(bounce),
+                         .friction = vf_set1((float)friction),
+                         .bounce = vf_set1((float)bounce),
                          .radius = vf_set1(s->radius),
                          .margin = vf_set1(body->contact_radius),
                          .origin = body->origin,
@@ -334,6 +344,9 @@ static double reach_of(const lmi_surface *s, const lmi_body *body, double h)
 
 static bool may_touch(const lmi_surface *s, const lmi_body *body, double h)
 {
+    if (!lmi_may_collide(body, s->group, s->mask)) {
+        return false;
+    }
     double margin = reach_of(s, body, h);
     lm_dvec3 lower = dvec_add(body->origin, dvec_from(body->lower)),
              upper = dvec_add(body->origin, dvec_from(body->upper));
@@ -349,10 +362,43 @@ static bool may_touch(const lmi_surface *s, const lmi_body *body, double h)
            lower.z - margin <= s->bound_upper.z && upper.z + margin >= s->bound_lower.z;
 }
 
-/* Particles, each for itself. */
-static void collide(const lmi_surface *shape, lmi_body *body, double h, const float *starts)
+/* Puts down what happened to particles in lanes, one after the other (step/touching.h). `before`: their velocities. */
+static void put_down(const lm_world *world, const lanes_surface *s, lmi_body *body, uint32_t touching, const vf n[3],
+                     const vf x[3], const vf before[3], const vf v[4])
 {
-    lanes_surface s = prepare(shape, body, h);
+    _Alignas(64) float at[3][LMI_LANES], normal[3][LMI_LANES], was[3][LMI_LANES], is[4][LMI_LANES], u[3][LMI_LANES];
+    vf surface[3];
+    velocity_there(s, x, surface);
+    for (int i = 0; i < 3; i++) {
+        vf_store(at[i], x[i]);
+        vf_store(normal[i], n[i]);
+        vf_store(was[i], before[i]);
+        vf_store(u[i], surface[i]);
+    }
+    for (int i = 0; i < 4; i++) {
+        vf_store(is[i], v[i]);
+    }
+    for (int k = 0; k < LMI_LANES; k++) {
+        if (!(touching >> k & 1)) {
+            continue;
+        }
+        lm_dvec3 came = dvec(was[0][k], was[1][k], was[2][k]), goes = dvec(is[0][k], is[1][k], is[2][k]);
+        lm_dvec3 out = dvec(normal[0][k], normal[1][k], normal[2][k]);
+        lm_dvec3 given = dvec_scale(dvec_sub(goes, came), is[3][k] * body->mean_mass);
+        lmi_place place = {.point = dvec_add(body->origin, dvec(at[0][k], at[1][k], at[2][k])),
+                           .normal = out,
+                           .impulse = given,
+                           .pressed = fmax(dvec_dot(given, out), 0.0),
+                           .approach = dvec_dot(dvec_sub(dvec(u[0][k], u[1][k], u[2][k]), came), out),
+                           .pressing = true};
+        lmi_touched_wall(world, body, s->shape->slot, &place);
+    }
+}
+
+/* Particles, each for itself. */
+static void collide(const lm_world *world, const lmi_surface *shape, lmi_body *body, double h, const float *starts)
+{
+    lanes_surface s = prepare(world, shape, body, h);
     vf sums[3][LMI_PIECES];
     for (int i = 0; i < 3 * LMI_PIECES; i++) {
         sums[i / LMI_PIECES][i % LMI_PIECES] = vf_set1(0.0f);
@@ -384,6 +430,9 @@ static void collide(const lmi_surface *shape, lmi_body *body, double h, const fl
         uint32_t piece = n / LMI_LANES % LMI_PIECES;
         for (int i = 0; i < 3; i++) {
             sums[i][piece] = sums[i][piece] + v[3] * (v[i] - before[i]);
+        }
+        if (body->touched) {
+            put_down(world, &s, body, vm_bits(touching), normal, x, before, v);
         }
         vf_store4(body->x + (size_t)n * 4, x[0], x[1], x[2], x[3]);
         vf_store4(body->v + (size_t)n * 4, v[0], v[1], v[2], v[3]);
@@ -471,9 +520,11 @@ static void find_all(const lmi_step *step, const lmi_surface *shape, lmi_push *p
                      lmi_contact_list *list)
 {
     lmi_body *body = push->body;
-    lanes_surface s = prepare(shape, body, step->h);
+    lanes_surface s = prepare(step->world, shape, body, step->h);
     const lmi_touch *touch = &body->touch;
     double slop = lmi_contact_slop(step, body);
+    double friction, bounce;
+    wall_rule(step->world, shape, body, &friction, &bounce);
     uint32_t blocks = touch->count ? touch->blocks : body->padded_count / LMI_BLOCK;
     starts = touch->count ? touch->start : starts;
     for (uint32_t n = 0; n < blocks * LMI_BLOCK; n += LMI_LANES) {
@@ -505,8 +556,8 @@ static void find_all(const lmi_step *step, const lmi_surface *shape, lmi_push *p
                                  .normal = dvec(f.normal[0][k], f.normal[1][k], f.normal[2][k]),
                                  .surface = dvec(f.surface[0][k], f.surface[1][k], f.surface[2][k]),
                                  .depth = f.depth[k],
-                                 .friction = sqrtf(shape->friction * body->material.friction),
-                                 .restitution = fmaxf(shape->restitution, body->material.restitution),
+                                 .friction = friction,
+                                 .restitution = bounce,
                                  .wall = shape,
                                  .point = touch->count ? n + k : LMI_NONE};
             lmi_contact_add(list, &c);
@@ -520,7 +571,8 @@ static uint32_t collide_all(const lmi_step *step, lmi_body *body, lmi_scratch *s
     lmi_push push;
     bool begun = false;
     uint32_t met = 0;
-    lmi_contact_list list = {.contacts = scratch->contacts,
+    lmi_contact_list list = {.world = step->world,
+                             .contacts = scratch->contacts,
                              .holds = scratch->holds,
                              .limit = lmi_contacts_limit(body),
                              .hold_limit = lmi_contacts_holds(body),
@@ -542,7 +594,7 @@ static uint32_t collide_all(const lmi_step *step, lmi_body *body, lmi_scratch *s
         if (body->touch.count || push.rigid > 0.0f) {
             find_all(step, surface, &push, scratch->pull, &list);
         } else {
-            collide(surface, body, step->h, scratch->pull);
+            collide(step->world, surface, body, step->h, scratch->pull);
         }
     }
     if (begun) {
@@ -554,7 +606,7 @@ static uint32_t collide_all(const lmi_step *step, lmi_body *body, lmi_scratch *s
         uint32_t contacts = body->contacts;
         for (uint32_t s = 0; s < step->surface_count; s++) {
             if (may_touch(&step->surfaces[s], body, step->h)) {
-                collide(&step->surfaces[s], body, step->h, scratch->pull);
+                collide(step->world, &step->surfaces[s], body, step->h, scratch->pull);
             }
         }
         body->contacts = contacts > body->contacts ? contacts : body->contacts;

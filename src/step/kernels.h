@@ -8,6 +8,7 @@
 #include "collide/solid.h"
 #include "limber/limber.h"
 #include "out/skin_lattice.h"
+#include "out/skin_tets.h"
 #include "step/lattice_step.h"
 
 #include <stdatomic.h>
@@ -30,7 +31,8 @@ typedef struct lmi_surface {
     lm_dvec3 bound_lower; /* of the solid; infinite for a plane */
     lm_dvec3 bound_upper;
     float friction, restitution;
-    lmi_solid solid; /* of a height map or a mesh */
+    uint32_t slot, group, mask; /* of the collider */
+    lmi_solid solid;            /* of a height map or a mesh */
 } lmi_surface;
 
 /* A field in this substep. */
@@ -98,6 +100,7 @@ typedef struct lmi_kernels {
 
     lmi_lattice_kernels lattice;
     lmi_skin_cells_function *skin_lattice;
+    lmi_skin_tets_function *skin_tets;
 } lmi_kernels;
 
 /* Null when this build or this machine does not have the instruction set. */

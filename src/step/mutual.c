@@ -17,7 +17,9 @@
  */
 #include "step/mutual.h"
 #include "base/guard.h"
+#include "sample/cube.h"
 #include "step/motion.h"
+#include "step/penalty.h"
 
 #include <string.h>
 
@@ -194,7 +196,10 @@ static bool overlap(const entry *a, const entry *b)
            b->lower.y <= a->upper.y && a->lower.z <= b->upper.z && b->lower.z <= a->upper.z;
 }
 
-static bool may_meet(const lmi_body *a, const lmi_body *b) { return (a->mask & b->group) && (b->mask & a->group); }
+static bool may_meet(const lmi_body *a, const lmi_body *b)
+{
+    return (a->mask & b->group) && (b->mask & a->group) && !(a->asleep && b->asleep);
+}
 
 /* Whether a partner counts among those that a body has at most. Much smaller ones do not: a bed may carry hundreds. */
 static bool counts(const entry *e, const entry *partner) { return partner->size >= 0.5 * e->size; }
@@ -243,11 +248,17 @@ static void update_body(void *context, uint32_t index)
     const lmi_step *step = context;
     lmi_mutual *m = step->world->mutual;
     lmi_body *body = lmi_body_at(step->world, m->entries[index].slot);
+    if (body->asleep && !m->entries[index].met) {
+        m->pushes[index] = (lmi_push){.body = body};
+        return;
+    }
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     lmi_push_begin(&m->pushes[index], body, m->entries[index].way);
     m->pushes[index].load = m->loads + m->entries[index].first_place;
-    lmi_touch_begin(&body->touch);
+    if (!body->asleep) { /* what it rests on will be there when it wakes */
+        lmi_touch_begin(&body->touch);
+    }
     if (m->entries[index].met || body->self_contact) {
         step->world->kernels->place_points(body);
         lmi_bulk_update(body->bulk, body);
@@ -267,8 +278,10 @@ typedef struct search {
     uint32_t stops;   /* on the way */
     double left;      /* share of the way that is left at the present stop */
     double margin, slop, friction, bounce;
-    uint32_t met, turned; /* points found: facing the other body, and looking away from it */
-    bool nested;          /* one body is in the other: which way points look says nothing */
+    uint32_t met, turned;   /* points found: facing the other body, and looking away from it */
+    double penalty;         /* N/m; 0: contacts are solved */
+    const lmi_cubes *cubes; /* of b, where they say how deep points are; else null */
+    bool nested;            /* one body is in the other: which way points look says nothing */
     lmi_contact_list *list;
 } search;
 
@@ -284,12 +297,12 @@ static bool faces(const lmi_body *a, uint32_t n, const lmi_inside *inside, const
 static void add_found(search *s, uint32_t n, lm_dvec3 point, lmi_inside inside, bool self)
 {
     lmi_body *b = s->b->body;
-    if (!s->nested && !faces(s->a->body, n, &inside, b)) {
+    if (!s->cubes && !s->nested && !faces(s->a->body, n, &inside, b)) {
         s->turned++;
         return;
     }
     s->met++;
-    if ((s->nested || inside.depth > 2.0 * b->bulk->cell) && !self) {
+    if (!s->cubes && (s->nested || inside.depth > 2.0 * b->bulk->cell) && !self) {
         inside.normal = s->away; /* the nearest way out may be the far side */
     }
     float weights[LMI_CARRIER_MOST];
@@ -313,7 +326,27 @@ static void add_found(search *s, uint32_t n, lm_dvec3 point, lmi_inside inside, 
                          .friction = s->friction,
                          .restitution = s->bounce,
                          .point = n};
+    if (s->penalty > 0.0) {
+        lmi_penalty_push(s->step->world, &c, s->penalty, s->step->h);
+        return;
+    }
     lmi_contact_add(s->list, &c);
+}
+
+/* Which of 16 points (relative to b's origin) are in b. */
+static void find_inside(const search *s, const float *points, uint32_t wanted, lmi_insides *insides)
+{
+    const lmi_bulk *solid = s->b->body->bulk;
+    if (!s->cubes) {
+        s->step->world->kernels->find_inside(solid, points, wanted, (float)(s->margin + s->slop), insides);
+        return;
+    }
+    insides->found = 0;
+    for (uint32_t k = 0; k < LMI_BLOCK; k++) {
+        lm_dvec3 p = dvec(points[k], points[LMI_BLOCK + k], points[2 * LMI_BLOCK + k]);
+        bool found = (wanted >> k & 1) && lmi_cubes_find(s->cubes, solid, p, s->margin + s->slop, &insides->inside[k]);
+        insides->found |= (uint32_t)found << k;
+    }
 }
 
 /* The points of one body in another, at a stop of its way. */
@@ -347,7 +380,7 @@ static void find_points(search *s)
             continue;
         }
         lmi_insides insides;
-        s->step->world->kernels->find_inside(b->bulk, points, wanted, (float)(s->margin + s->slop), &insides);
+        find_inside(s, points, wanted, &insides);
         for (uint32_t k = 0; insides.found && k < LMI_BLOCK; k++) {
             if (insides.found >> k & 1) {
                 lm_dvec3 p = dvec(points[k], points[LMI_BLOCK + k], points[2 * LMI_BLOCK + k]);
@@ -383,6 +416,11 @@ static search search_of(const lmi_step *step, lmi_mutual *m, uint32_t a, uint32_
                 .bounce = fmaxf(body->material.restitution, other->material.restitution),
                 .slop = fmin(lmi_contact_slop(step, body), lmi_contact_slop(step, other)),
                 .list = list};
+    lmi_contact_rule_apply(step->world, body->group, other->group, &s.friction, &s.bounce);
+    if (step->world->contact_method != LM_CONTACT_METHOD_SOLVED) {
+        s.penalty = fmax(lmi_penalty_of(body, step->h), lmi_penalty_of(other, step->h));
+        s.cubes = step->world->contact_method == LM_CONTACT_METHOD_CUBE_MAP && a != b ? other->cubes : NULL;
+    }
     double thick = 0.15 * fmin(body->rest_size, other->rest_size), way = step->h * dvec_length(u);
     if (way > thick) {
         s.way = dvec_scale(u, step->h);
@@ -447,27 +485,35 @@ void lmi_mutual_contacts(const lmi_step *step)
     sort(m->entries, count, m->axis);
     for_pairs(step, m, measure_pair, NULL);
     lmi_workers_run(world->workers, update_body, (void *)(uintptr_t)step, count);
-    lmi_contact_list list = {.contacts = m->contacts,
+    lmi_contact_list list = {.world = world,
+                             .contacts = m->contacts,
                              .holds = m->holds,
                              .limit = m->limit,
                              .hold_limit = m->hold_limit,
                              .sweeps = LMI_SWEEPS,
                              .h = step->h};
     for (uint32_t n = 0; n < count; n++) {
-        world->kernels->find_walls(step, &m->pushes[n], &list);
+        if (!m->pushes[n].body->asleep) {
+            world->kernels->find_walls(step, &m->pushes[n], &list);
+        }
     }
     for_pairs(step, m, find_pair, &list);
     for (uint32_t n = 0; n < count; n++) {
-        if (m->pushes[n].body->self_contact) {
+        if (m->pushes[n].body->self_contact && !m->pushes[n].body->asleep) {
             find_self(step, m, n, &list);
         }
     }
     lmi_contacts_flush(&list);
     for (uint32_t n = 0; n < count; n++) {
         lmi_body *body = m->pushes[n].body;
+        if (body->asleep && !body->roused) {
+            continue;
+        }
         lmi_push_end(&m->pushes[n]);
         lmi_push_untwist(&m->pushes[n]);
-        lmi_touch_end(&body->touch);
+        if (!body->asleep) {
+            lmi_touch_end(&body->touch);
+        }
         lmi_pins_apply(step, body);
         if (step->last) {
             lmi_skin_update(world, body);

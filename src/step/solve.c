@@ -1,4 +1,5 @@
 #include "step/solve.h"
+#include "step/touching.h"
 
 /* Times through soft contacts: for velocities, and for positions. */
 #define SOFT_PASSES 8
@@ -371,6 +372,7 @@ static void solve(lmi_contact_list *list)
 void lmi_contacts_flush(lmi_contact_list *list)
 {
     solve(list);
+    lmi_touched_solved(list->world, list->contacts, list->count);
     for (uint32_t n = 0; n < list->count; n++) {
         const lmi_contact *c = &list->contacts[n];
         lmi_body *body = c->a->body;
@@ -486,6 +488,7 @@ void lmi_contact_add(lmi_contact_list *list, const lmi_contact_def *def)
         list->hold_count -= last->count_a + last->count_b;
         list->count--;
     }
+    bool remembers = leader != LMI_NONE && !def->a->body->asleep; /* who sleeps keeps what it rests on */
     lmi_contact *c = &list->contacts[list->count];
     lmi_contact made = {.a = def->a,
                         .b = def->b,
@@ -500,8 +503,8 @@ void lmi_contact_add(lmi_contact_list *list, const lmi_contact_def *def)
                         .wall = def->wall,
                         .friction = (float)def->friction,
                         .ratio = def->b ? (float)(def->a->body->mean_mass / def->b->body->mean_mass) : 0.0f,
-                        .last = leader == LMI_NONE ? NULL : touch->warm + leader,
-                        .next = leader == LMI_NONE ? NULL : touch->warm + touch->count + leader};
+                        .last = remembers ? touch->warm + leader : NULL,
+                        .next = remembers ? touch->warm + touch->count + leader : NULL};
     *c = made;
     c->hold_a = hold(list, def->a, def->rider_a, def->weight_a, def->count_a, def->stride_a);
     c->hold_b = def->b ? hold(list, def->b, def->rider_b, def->weight_b, def->count_b, 1) : NULL;

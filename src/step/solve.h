@@ -93,6 +93,7 @@ static inline double lmi_contact_slop(const lmi_step *step, const lmi_body *body
 /* Contacts that are solved together. When there is no more room they are solved, and room is made; how much there is must
  * follow from the bodies alone, so that the same world always does the same. */
 typedef struct lmi_contact_list {
+    lm_world *world;
     lmi_contact *contacts;
     lmi_hold *holds;
     uint32_t count, limit;

@@ -1,6 +1,7 @@
 /*
  * One step, as the list of its stages.
  *
+ *   bodies that sleep leave their batches, those that were woken join one (sleep.c)
  *   for each substep
  *       move the movers, and place what rides on them
  *       for each batch of bodies, in parallel
@@ -12,6 +13,7 @@
  *           integrate   damping, goals, velocities, positions
  *           contact     drags, colliders and pins
  *       bodies that touch each other: their contacts with all else, together (mutual.c)
+ *   who touched whom (touching.c), and who falls asleep or wakes (sleep.c)
  *
  * Bodies do not see each other in the stages, so a batch runs through all of them in one task while its data is in the
  * cache. The results do not depend on which thread runs which batch.
@@ -23,6 +25,9 @@
 #include "base/os.h"
 #include "step/lattice_motion.h"
 #include "step/mutual.h"
+#include "step/penalty.h"
+#include "step/sleep.h"
+#include "step/touching.h"
 
 #include <stdatomic.h>
 
@@ -250,33 +255,38 @@ static void bound_surface(lmi_surface *s)
     }
 }
 
+lmi_surface lmi_surface_place(const lm_world *world, uint32_t n)
+{
+    const lmi_collider *c = LMI_POOL_AT(&world->colliders, lmi_collider, n);
+    lmi_surface s = {.shape = c->shape,
+                     .radius = c->radius,
+                     .half_length = c->half_length,
+                     .half_extents = c->half_extents,
+                     .position = c->position,
+                     .rotation = c->rotation,
+                     .pivot = c->position,
+                     .friction = c->friction,
+                     .restitution = c->restitution,
+                     .slot = n,
+                     .group = c->group,
+                     .mask = c->mask,
+                     .solid = c->solid};
+    if (c->mover != LMI_NONE) {
+        const lmi_mover *mover = LMI_POOL_AT(&world->movers, lmi_mover, c->mover);
+        s.position = dvec_add(mover->pose.position, dmat_apply(&mover->rotation, c->position));
+        s.rotation = dmat_multiply(&mover->rotation, &c->rotation);
+        s.pivot = mover->pose.position;
+        s.velocity = dvec_from(mover->velocity);
+        s.spin = dvec_from(mover->spin);
+    }
+    bound_surface(&s);
+    return s;
+}
+
 static uint32_t place_surfaces(lm_world *world)
 {
     uint32_t count = 0;
-    LMI_POOL_EACH(&world->colliders, n)
-    {
-        const lmi_collider *c = LMI_POOL_AT(&world->colliders, lmi_collider, n);
-        lmi_surface s = {.shape = c->shape,
-                         .radius = c->radius,
-                         .half_length = c->half_length,
-                         .half_extents = c->half_extents,
-                         .position = c->position,
-                         .rotation = c->rotation,
-                         .pivot = c->position,
-                         .friction = c->friction,
-                         .restitution = c->restitution,
-                         .solid = c->solid};
-        if (c->mover != LMI_NONE) {
-            const lmi_mover *mover = LMI_POOL_AT(&world->movers, lmi_mover, c->mover);
-            s.position = dvec_add(mover->pose.position, dmat_apply(&mover->rotation, c->position));
-            s.rotation = dmat_multiply(&mover->rotation, &c->rotation);
-            s.pivot = mover->pose.position;
-            s.velocity = dvec_from(mover->velocity);
-            s.spin = dvec_from(mover->spin);
-        }
-        bound_surface(&s);
-        world->surfaces[count++] = s;
-    }
+    LMI_POOL_EACH(&world->colliders, n) { world->surfaces[count++] = lmi_surface_place(world, n); }
     return count;
 }
 
@@ -343,8 +353,11 @@ static bool reserve_scratch(lm_world *world)
 }
 
 /* Takes all memory that the step needs. May be repeated after a failure. */
-static bool prepare(lm_world *world)
+static bool prepare(lm_world *world, double seconds)
 {
+    if (!lmi_sleep_prepare(world, seconds)) {
+        return false;
+    }
     for (uint32_t n = 0; n < world->batch_count; n++) {
         lmi_batch *batch = &world->batches[n];
         if ((batch->dirty && !lmi_batch_pack(world, batch)) || !lmi_batch_herd(world, batch)) {
@@ -357,7 +370,8 @@ static bool prepare(lm_world *world)
               lmi_reserve(&world->memory, &flows, &world->flow_capacity, world->fields.alive, sizeof *world->flows);
     world->surfaces = surfaces;
     world->flows = flows;
-    return ok && reserve_scratch(world) && reserve_slabs(world) && lmi_mutual_reserve(world);
+    return ok && reserve_scratch(world) && reserve_slabs(world) && lmi_mutual_reserve(world) &&
+           lmi_touchings_reserve(world) && lmi_penalty_reserve(world);
 }
 
 static void begin(lm_world *world, double h)
@@ -429,11 +443,12 @@ lm_result lm_world_step(lm_world *world, double seconds)
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     lm_result result = LM_OK;
-    if (!prepare(world)) {
+    if (!prepare(world, seconds)) {
         result = lmi_fail(world, LM_ERROR_MEMORY, "lm_world_step: out of memory; nothing has changed");
     } else {
         double h = seconds / world->substeps;
         begin(world, h);
+        lmi_touchings_begin(world);
         LMI_POOL_EACH(&world->movers, n)
         {
             lmi_mover *mover = LMI_POOL_AT(&world->movers, lmi_mover, n);
@@ -452,6 +467,8 @@ lm_result lm_world_step(lm_world *world, double seconds)
             }
         }
         world->time += seconds;
+        lmi_touchings_end(world);
+        lmi_sleep_end(world, seconds);
         finish(world, start);
         for (uint32_t n = 0; n < world->batch_count; n++) {
             world->batches[n].pack.stepped = true;

@@ -42,6 +42,7 @@ lm_body_id thing_make(lm_world *world, const thing_def *thing)
     def.spin = thing->spin;
     def.mask = thing->mask;
     def.self_contact = thing->self_contact;
+    def.penalty = thing->penalty;
     sampling kind = thing->kind;
     lm_vec3 size = thing->size, *inner = NULL;
     if (kind == LATTICE || kind == FINE) {

@@ -27,6 +27,7 @@ typedef struct thing_def {
     float mass;
     uint32_t mask;
     bool self_contact;
+    float penalty;
 } thing_def;
 
 /* A box of a metre that weighs two kilograms. */

@@ -2,7 +2,7 @@
  * Bodies that are lattices: the step against the double-precision reference, the same bits on every instruction set and
  * number of workers, momentum, and long bodies that travel.
  */
-#include "test/reference/reference.h"
+#include "test/support/follow.h"
 #include "test/support/support.h"
 
 #include <math.h>
@@ -45,26 +45,17 @@ static lm_body_def def_of(const cells *c, uint32_t width)
 
 static void check_reference(int kind, uint32_t width, lm_mode mode, double damping_ratio, random_state *random)
 {
-    cells c =
-        cells_make(kind, 4 + random_below(random, 4), 3 + random_below(random, 3), 2 + random_below(random, 3), random);
+    uint32_t x = 4 + random_below(random, 4), y = 3 + random_below(random, 3), z = 2 + random_below(random, 3);
+    cells c = cells_make(kind, x, y, z, random);
     lm_world *world = make_world(-9.81);
     lm_body_def def = def_of(&c, width);
     def.material.mode = mode;
     def.material.damping_ratio = (float)damping_ratio;
     lm_body_id body = make_body(world, &def);
     randomise_state(world, body, random, 0.04, 1.0);
-    ref_body *reference = ref_body_copy(world, body, 0.0);
-    double worst = 0.0;
-    for (int step = 0; step < 5; step++) {
-        assert_ok(lm_world_step(world, FRAME));
-        ref_body_step(reference, FRAME);
-    }
-    body_state state = state_read(world, body, lm_dvec3_zero());
-    for (uint32_t n = 0; n < state.count; n++) worst = fmax(worst, ref_length(ref_sub(state.x[n], reference->x[n])));
+    double worst = follow_reference(world, body, 5).metres;
     if (worst > 2e-4) print_message("kind %d width %u mode %d: %g\n", kind, width, (int)mode, worst);
     assert_at_most(worst, 2e-4);
-    state_free(&state);
-    ref_body_free(reference);
     lm_world_destroy(world);
     free(c.is);
 }
@@ -203,19 +194,7 @@ static void saves_and_loads(void **state)
     pin.particle_count = 2;
     assert_ok(lm_pin_create(world, &pin, &id));
     for (int step = 0; step < 7; step++) assert_ok(lm_world_step(world, FRAME));
-    size_t size = lm_world_save_size(world);
-    unsigned char *bytes = malloc(size);
-    assert_ok(lm_world_save(world, bytes, size));
-    lm_world *other = make_world(0.0);
-    assert_ok(lm_world_load(other, bytes, size));
-    assert_true(lm_world_hash(other) == lm_world_hash(world));
-    for (int step = 0; step < 20; step++) {
-        assert_ok(lm_world_step(world, FRAME));
-        assert_ok(lm_world_step(other, FRAME));
-        assert_true(lm_world_hash(other) == lm_world_hash(world));
-    }
-    free(bytes);
-    lm_world_destroy(other);
+    assert_reloads(world, 20);
     lm_world_destroy(world);
 }
 

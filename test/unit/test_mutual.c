@@ -7,11 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void steps(lm_world *world, int count)
-{
-    for (int k = 0; k < count; k++) assert_ok(lm_world_step(world, FRAME));
-}
-
 static lm_body_info info_of(const lm_world *world, lm_body_id body)
 {
     lm_body_info info;

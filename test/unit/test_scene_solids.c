@@ -3,34 +3,17 @@
  * exactly.
  */
 #include "scene/formula.h"
-#include "scene/scene.h"
+#include "test/support/scenes.h"
 #include "test/support/support.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static scene *open_text(const char *text, scene_error *error)
-{
-    return scene_open_text("s.json", text, strlen(text), NULL, 0, error);
-}
-
-static lm_world *make(scene *s)
-{
-    lm_world_def def = lm_world_def_default();
-    def.workers = 1;
-    lm_world *world = NULL;
-    scene_error error;
-    if (scene_make_world(s, &def, &world, &error) != LM_OK) fail_msg("%s", error.text);
-    return world;
-}
-
 /* The definition of the only collider of a scene; its arrays live as long as the world. */
 static lm_world *make_collider(const char *text, lm_collider_def *def)
 {
-    scene_error error;
-    scene *s = open_text(text, &error);
-    if (s == NULL) fail_msg("%s", error.text);
-    lm_world *world = make(s);
+    scene *s = open_scene(text);
+    lm_world *world = make_scene_world(s);
     lm_collider_id id;
     assert_int_equal(lm_world_get_colliders(world, &id, 1), 1);
     assert_ok(lm_collider_get_def(world, id, def));
@@ -153,7 +136,7 @@ static void wrong_solids_are_told_exactly(void **context)
         char text[400];
         snprintf(text, sizeof text, "{\"limber\": 1, \"colliders\": [%s]}", wrong[k].collider);
         scene_error error = {.text = ""};
-        scene *s = open_text(text, &error);
+        scene *s = read_scene(text, &error);
         assert_int_equal(s != NULL, wrong[k].opens);
         if (s != NULL) {
             lm_world_def def = lm_world_def_default();
@@ -166,12 +149,51 @@ static void wrong_solids_are_told_exactly(void **context)
     }
 }
 
+/* Groups, rules, sleep and the method of contacts reach the world. */
+static void contacts_are_as_the_scene_says(void **context)
+{
+    (void)context;
+    scene *s = open_scene("{\"limber\": 1, \"sleep\": {\"speed\": 0.2}, \"contact_method\": \"cube_map\","
+                          "\"contact_rules\": [{\"groups\": 1, \"others\": 6, \"friction\": 0}],"
+                          "\"bodies\": [{\"shape\": {\"name\": \"box\"}, \"at\": [0, 0.5, 0]},"
+                          "{\"shape\": {\"name\": \"box\"}, \"at\": [3, 0.5, 0], \"may_sleep\": false},"
+                          "{\"shape\": {\"name\": \"box\"}, \"at\": [6, 0.5, 0], \"collider_mask\": 1}],"
+                          "\"colliders\": [{\"shape\": \"plane\", \"group\": 4, \"mask\": 3}],"
+                          "\"expect\": [{\"measure\": \"asleep\", \"equals\": 1}]}");
+    lm_world *world = make_scene_world(s);
+    lm_sleep sleep = lm_world_get_sleep(world);
+    assert_true(sleep.enabled && sleep.speed == 0.2f && sleep.seconds == 0.5f);
+    assert_int_equal(lm_world_get_contact_method(world), LM_CONTACT_METHOD_CUBE_MAP);
+    assert_ok(lm_world_remove_contact_rule(world, 6, 1));
+    lm_collider_id collider;
+    lm_collider_def def;
+    assert_int_equal(lm_world_get_colliders(world, &collider, 1), 1);
+    assert_ok(lm_collider_get_def(world, collider, &def));
+    assert_true(def.group == 4 && def.mask == 3);
+    for (int step = 0; step < 120; step++) assert_ok(lm_world_step(world, FRAME));
+    lm_body_id bodies[3];
+    lm_body_info info[3];
+    assert_int_equal(lm_world_get_bodies(world, bodies, 3), 3);
+    for (int k = 0; k < 3; k++) assert_ok(lm_body_get_info(world, bodies[k], &info[k]));
+    assert_true(info[0].asleep && !info[1].asleep && !info[2].asleep);
+    assert_near(info[0].centre.y, 0.5, 0.1);
+    assert_at_most(info[2].centre.y, -10.0); /* it is not stopped by group 4 */
+    lm_world_destroy(world);
+    scene_close(s);
+    scene_error error;
+    const char *wrong[] = {"{\"limber\": 1, \"contact_method\": \"spring\"}",
+                           "{\"limber\": 1, \"contact_rules\": [{\"groups\": 0, \"others\": 1}]}",
+                           "{\"limber\": 1, \"contact_rules\": [{\"groups\": 1}]}",
+                           "{\"limber\": 1, \"sleep\": {\"speed\": 0}}"};
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) assert_null(read_scene(wrong[k], &error));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(formulas_have_their_values),    cmocka_unit_test(wrong_formulas_are_told),
         cmocka_unit_test(height_maps_are_made),          cmocka_unit_test(meshes_are_made),
-        cmocka_unit_test(wrong_solids_are_told_exactly),
+        cmocka_unit_test(wrong_solids_are_told_exactly), cmocka_unit_test(contacts_are_as_the_scene_says),
     };
     return cmocka_run_group_tests_name("scene_solids", tests, NULL, NULL);
 }

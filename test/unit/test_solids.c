@@ -7,33 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void steps(lm_world *world, int count)
-{
-    for (int k = 0; k < count; k++) assert_ok(lm_world_step(world, FRAME));
-}
-
-static lm_body_id make_particle(lm_world *world, ref_vec at, ref_vec velocity, const lm_material *material,
-                                double radius)
-{
-    lm_vec3 point = {0, 0, 0};
-    lm_body_def def = lm_body_def_default();
-    def.points = &point;
-    def.point_count = 1;
-    def.contact_radius = (float)radius;
-    def.pose.position = to_dvec3(at);
-    def.velocity = to_float(velocity);
-    if (material != NULL) def.material = *material;
-    return make_body(world, &def);
-}
-
-static void read_particle(const lm_world *world, lm_body_id body, ref_vec *x, ref_vec *v)
-{
-    body_state state = state_read(world, body, lm_dvec3_zero());
-    *x = state.x[0];
-    *v = state.v[0];
-    state_free(&state);
-}
-
 /* ---- the ground of these tests: flat, as a height map, a sheet, or a solid plate ---- */
 
 typedef enum ground { GROUND_HEIGHTS, GROUND_SHEET, GROUND_PLATE, GROUND_COUNT } ground;
@@ -167,8 +140,10 @@ static void nothing_gets_out_of_a_room(void **context)
             assert_ok(lm_collider_create(world, &def, &collider));
         }
         lm_body_id bodies[COUNT];
-        for (int k = 0; k < COUNT; k++)
-            bodies[k] = make_particle(world, random_in_cube(&random, 0.8), random_in_cube(&random, 57.0), NULL, 0.0);
+        for (int k = 0; k < COUNT; k++) {
+            ref_vec x = random_in_cube(&random, 0.8), v = random_in_cube(&random, 57.0);
+            bodies[k] = make_particle(world, x, v, NULL, 0.0);
+        }
         for (int frame = 0; frame < 200; frame++) {
             steps(world, 1);
             for (int k = 0; k < COUNT; k++) {
@@ -193,7 +168,7 @@ static void thrown_bodies_stay_in_front_of_walls(void **context)
         lm_collider_id collider;
         assert_ok(lm_collider_create(world, &def, &collider));
         s.def.pose.position = (lm_dvec3){0.1, 2.0 + s.size, 0.2};
-        s.def.velocity = (lm_vec3){(float)random_range(&random, -20, 20), (float)random_range(&random, -100, -5), 0.0f};
+        s.def.velocity = to_float(random_in_box(&random, ref_v(-20, -100, 0), ref_v(20, -5, 0)));
         s.def.spin = to_float(random_in_cube(&random, 10.0));
         lm_body_id body = make_body(world, &s.def);
         for (int frame = 0; frame < 120; frame++) {

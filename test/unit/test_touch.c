@@ -15,11 +15,6 @@ static void add_floor(lm_world *world, double angle, double friction)
     assert_ok(lm_collider_create(world, &def, &collider));
 }
 
-static void steps(lm_world *world, int count)
-{
-    for (int k = 0; k < count; k++) assert_ok(lm_world_step(world, FRAME));
-}
-
 static double lowest_touch(const lm_world *world, lm_body_id body)
 {
     lm_body_info info;
@@ -172,8 +167,7 @@ static void fast_balls_stop_at_thin_walls(void **context)
                 assert_ok(lm_body_get_contact_points(world, body, lm_dvec3_zero(), points));
                 /* None is left in it or beyond it by as much as the distance between particles. */
                 double deepest = INFINITY, spacing = kind == LATTICE ? 0.3 : 0.15;
-                for (uint32_t n = 0; n < info.contact_points; n++)
-                    deepest = fmin(deepest, side * (double)points[n].x);
+                for (uint32_t n = 0; n < info.contact_points; n++) deepest = fmin(deepest, side * (double)points[n].x);
                 if (deepest < -spacing) print_message("%s soft %d k %d\n", sampling_names[kind], soft, k);
                 assert_at_most(-spacing, deepest);
                 free(points);
