@@ -379,21 +379,19 @@ static lm_result find_by(lmi_memory *memory, const lmi_lattice_map *map, lmi_pla
 /* Lattices that may be stepped side by side (step/herd.h) have lists, which that takes from one lane to many. */
 #define LEAST_PLATED 257u
 
-/* Times in units of what it takes to add a plate to a region, gather and scatter together, as measured with AVX-512: a block
- * that takes part in sums along the axes, those sums for each step of the width, an entry of the lists of a region. */
-#define BLOCK_COST 20u
-#define WIDTH_COST 20u
-#define PAIR_COST 6u
+/* What a step takes, in nanoseconds of the machine and with the vectors of docs/performance.md; only their ratios matter.
+ * Along the axes: a place, that for each step of the width, an irregular region, an entry of its list. */
+enum { PLACE_COST = 110, WIDTH_COST = 60, IRREGULAR_COST = 25, PAIR_COST = 5 };
 
-/* A region by plates takes no less than this, and so much more for each step of the width. */
-#define PLATES_COST 4u
+/* By plates: a block, a particle, an addition. */
+enum { BLOCK_COST = 100, PARTICLE_COST = 20, ADDITION_COST = 5 };
 
-/* What lists take, from every SAMPLED-th particle. */
+/* What lists take, from every SAMPLED-th region. */
 #define SAMPLED 16u
 
 static uint64_t cost_of_lists(const lmi_lattice *l, const lmi_lattice_map *map)
 {
-    uint64_t pairs = 0;
+    uint64_t pairs = 0, irregular = 0;
     uint32_t count = 0;
     EACH_PARTICLE(l, n)
     {
@@ -403,20 +401,29 @@ static uint64_t cost_of_lists(const lmi_lattice *l, const lmi_lattice_map *map)
             if (!c.full && !c.regular) {
                 uint32_t others = count_others(l, &c);
                 pairs += others < c.members ? others : c.members;
+                irregular++;
             }
         }
     }
-    return (uint64_t)l->place_count * (BLOCK_COST + WIDTH_COST * l->width) + pairs * SAMPLED * PAIR_COST;
+    return (uint64_t)l->place_count * (PLACE_COST + WIDTH_COST * l->width) +
+           SAMPLED * (irregular * IRREGULAR_COST + pairs * PAIR_COST);
+}
+
+static uint64_t cost_of_plates(const lmi_lattice *l, uint64_t additions)
+{
+    return (uint64_t)l->block_count * BLOCK_COST + (uint64_t)l->particle_count * PARTICLE_COST +
+           additions * ADDITION_COST;
 }
 
 lm_result lmi_lattice_find_regions(lmi_memory *memory, const lmi_lattice_map *map, lmi_lattice_scheme scheme,
                                    lmi_lattice *l)
 {
-    uint64_t lists = 0;
-    if (scheme == LMI_LATTICE_QUICKEST) {
+    uint64_t lists = UINT64_MAX;
+    if (scheme ==
+        LMI_LATTICE_QUICKEST) { /* about three additions a region, and three more for each step of the width */
+        uint64_t guess = (uint64_t)l->particle_count * 3 * (l->width + 1);
         lists = l->particle_count < LEAST_PLATED ? 0 : cost_of_lists(l, map);
-        uint64_t plates = (uint64_t)l->particle_count * PLATES_COST * (l->width + 1);
-        scheme = lists > plates ? LMI_LATTICE_PLATES : LMI_LATTICE_LISTS;
+        scheme = lists > cost_of_plates(l, guess) ? LMI_LATTICE_PLATES : LMI_LATTICE_LISTS;
     }
     if (scheme == LMI_LATTICE_LISTS) {
         return find_by(memory, map, NULL, l);
@@ -424,5 +431,10 @@ lm_result lmi_lattice_find_regions(lmi_memory *memory, const lmi_lattice_map *ma
     lmi_plates_draft draft;
     lm_result result = lmi_plates_begin(memory, l, map, &draft) ? find_by(memory, map, &draft, l) : LM_ERROR_MEMORY;
     lmi_plates_draft_free(&draft);
+    const lmi_lattice_plates *t = &l->plates;
+    if (result == LM_OK && cost_of_plates(l, (uint64_t)t->pair_count + t->plate_count + t->floor_count) > lists) {
+        lmi_lattice_plates_free(memory, l); /* they have less in common than regions of most shapes */
+        result = find_by(memory, map, NULL, l);
+    }
     return result;
 }
