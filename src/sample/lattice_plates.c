@@ -352,11 +352,6 @@ lm_result lmi_plates_add(lmi_plates_draft *d, uint32_t particle,
     return !ok ? LM_ERROR_MEMORY : total > LMI_LATTICE_MOST_PAIRS ? LM_ERROR_LIMIT : LM_OK;
 }
 
-uint64_t lmi_plates_cost(const lmi_plates_draft *d)
-{
-    return (uint64_t)d->to.pair_count + d->to.plate_count + d->to.floor_count;
-}
-
 static void free_plates(lmi_memory *memory, const lmi_lattice *l, lmi_lattice_plates *t, uint32_t leaves,
                         uint32_t pairs, uint32_t plates, uint32_t floors)
 {
@@ -400,24 +395,44 @@ static void *fitted(lmi_memory *memory, const void *array, uint32_t count, size_
     return copy;
 }
 
-/* Places in a ring for the plates of each plane, side by side and clear of all that are within 2 width planes of it: beyond
- * the most that so many planes have there is room for the largest, which may not fit before the end. */
-static void place_in_ring(const lmi_lattice *l, lmi_lattice_plates *t)
+static uint32_t plates_in(const lmi_lattice_plates *t, uint32_t z)
 {
-    uint32_t window = 0, most_in_window = 0, most = 0, at = 0, planes = 2 * l->width + 1;
+    return t->storey[z + 1].plate - t->storey[z].plate;
+}
+
+/* Places in a ring for the plates of each plane, one after the other and from the beginning where the end is too near. False
+ * when it is too small: when a plane is not clear of those within 2 width planes of it. */
+static bool place_in_ring(const lmi_lattice *l, lmi_lattice_plates *t, uint32_t size)
+{
+    uint32_t at = 0, width = l->width;
+    bool clear = true;
     for (uint32_t z = 0; z < l->plane_count; z++) {
-        uint32_t count = t->storey[z + 1].plate - t->storey[z].plate;
-        window += count;
-        window -= z >= planes ? t->storey[z - planes + 1].plate - t->storey[z - planes].plate : 0;
+        uint32_t count = plates_in(t, z);
+        at = at + count > size ? 0 : at;
+        for (uint32_t other = z > 2 * width ? z - 2 * width : 0; other < z; other++) {
+            uint32_t from = t->storey[other].ring;
+            clear = clear && (from + plates_in(t, other) <= at || at + count <= from);
+        }
+        t->storey[z].ring = at;
+        at += count;
+    }
+    return clear;
+}
+
+/* The smallest ring, about: never more than the most that 2 width + 1 planes have and the largest plane besides, which may not
+ * fit before the end. */
+static void make_ring(const lmi_lattice *l, lmi_lattice_plates *t)
+{
+    uint32_t window = 0, most_in_window = 0, most = 0, planes = 2 * l->width + 1;
+    for (uint32_t z = 0; z < l->plane_count; z++) {
+        uint32_t count = plates_in(t, z);
+        window += count - (z >= planes ? plates_in(t, z - planes) : 0);
         most = count > most ? count : most;
         most_in_window = window > most_in_window ? window : most_in_window;
     }
-    t->ring_size = most_in_window + most;
-    for (uint32_t z = 0; z < l->plane_count; z++) {
-        uint32_t count = t->storey[z + 1].plate - t->storey[z].plate;
-        at = at + count > t->ring_size ? 0 : at;
-        t->storey[z].ring = at;
-        at += count;
+    t->ring_size = most_in_window;
+    while (!place_in_ring(l, t, t->ring_size)) {
+        t->ring_size += most / 16 + 1;
     }
 }
 
@@ -444,7 +459,7 @@ bool lmi_plates_end(lmi_plates_draft *d, lmi_lattice *l)
                 n += (uint32_t)__builtin_popcount(l->occupied[block]);
             }
         }
-        place_in_ring(l, t);
+        make_ring(l, t);
         ok = t->leaves && t->pair && t->plate && t->floor;
         if (!ok) {
             lmi_lattice_plates_free(d->memory, l);

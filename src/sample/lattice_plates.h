@@ -54,9 +54,6 @@ lm_result lmi_plates_add(lmi_plates_draft *draft, uint32_t particle,
 bool lmi_plates_end(lmi_plates_draft *draft, lmi_lattice *lattice);
 void lmi_plates_draft_free(lmi_plates_draft *draft);
 
-/* Additions of one sum over all regions. */
-uint64_t lmi_plates_cost(const lmi_plates_draft *draft);
-
 void lmi_lattice_plates_free(lmi_memory *memory, lmi_lattice *lattice);
 
 /* The corner in a lane of a block from the middle of its tile. */

@@ -162,6 +162,53 @@ static void alike_is_the_same(void **state)
     free(c.is);
 }
 
+/* ---- out of memory ---- */
+
+/* Allocations that are left. */
+static void *scarce_allocate(size_t size, size_t alignment, void *left)
+{
+    uint32_t *count = left;
+    if (*count == 0) return NULL;
+    --*count;
+    return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+}
+
+static void scarce_release(void *memory, size_t size, void *left)
+{
+    (void)size, (void)left;
+    free(memory);
+}
+
+/* Every allocation fails once: it is said, and nothing is lost. */
+static void fails_cleanly(void **state)
+{
+    (void)state;
+    random_state random = {4};
+    lattice_cells c = shape_make(SHAPE_SHEET, 9, 8, 4, &random);
+    lmi_voxels v = voxels_of(&c);
+    uint32_t failures = 0;
+    for (bool made = false; !made; failures++) {
+        uint32_t left = failures;
+        lmi_memory memory;
+        lmi_lattice l;
+        lmi_memory_init(&memory, &(lm_allocator){scarce_allocate, scarce_release, &left});
+        lm_result result = lmi_lattice_make(&memory, &v, 3, LMI_LATTICE_PLATES, &l);
+        assert_true(result == LM_OK || result == LM_ERROR_MEMORY);
+        if (result == LM_OK) {
+            double *weights = random_weights(&l, &random);
+            lmi_lattice_match match;
+            made = lmi_lattice_match_make(&memory, &l, weights, NULL, 0.4, &match);
+            lmi_lattice_match_free(&memory, &match);
+            lmi_lattice_free(&memory, &l);
+            free(weights);
+        }
+        assert_int_equal(memory.used, 0);
+    }
+    assert_true(failures > 60);
+    free(v.bits);
+    free(c.is);
+}
+
 /* ---- the reference ---- */
 
 static const lmi_lattice *shape_of(const lm_world *world, lm_body_id body)
@@ -308,11 +355,9 @@ static void the_quicker_scheme(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(schemes_agree),
-                                       cmocka_unit_test(alike_is_the_same),
-                                       cmocka_unit_test(follows_reference),
-                                       cmocka_unit_test(same_bits),
-                                       cmocka_unit_test(wide_regions_cost_little),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(schemes_agree),     cmocka_unit_test(fails_cleanly),
+                                       cmocka_unit_test(alike_is_the_same), cmocka_unit_test(follows_reference),
+                                       cmocka_unit_test(same_bits),         cmocka_unit_test(wide_regions_cost_little),
                                        cmocka_unit_test(the_quicker_scheme)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
