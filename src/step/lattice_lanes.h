@@ -60,12 +60,14 @@ typedef struct lattice_work {
     float *moments;                                  /* [12] of the current run */
     float *transforms;                               /* [12] of the current run */
     uint32_t length;                                 /* of the last run: the blocks beyond its ends are zero */
+    const struct lattice_plates_work *plates;        /* of a lattice with plates, which has but f of the others */
 } lattice_work;
 
-/* What the compiler is to know: the width, and the stride of runs. */
+/* What the compiler is to know: the width, the stride of runs, and that there are no plates. */
 typedef struct lattice_sizes {
     int w;
     size_t run;
+    bool plated;
 } lattice_sizes;
 
 LMI_INLINE void lattice_zero_block(float *to)
@@ -102,6 +104,7 @@ static inline lattice_work lattice_work_make(const lmi_lattice *l, float *scratc
         lattice_zero_block(k.transforms + c * run);
     }
     k.length = 0;
+    k.plates = NULL;
     return k;
 }
 
