@@ -327,6 +327,10 @@ static inline void vf_store4(float *p, vf x, vf y, vf z, vf w)
 /* The pieces in which a block is walked. */
 #define LMI_PIECES (LMI_BLOCK / LMI_LANES)
 
+/* What was loaded before is loaded again where it is needed after this, instead of being kept in registers, or for want of
+ * them in the stack: to load costs less than to store and load. */
+#define LMI_LOAD_AGAIN() __asm__ volatile("" ::: "memory")
+
 static inline vf vf_clamp(vf a, vf low, vf high) { return vf_min(vf_max(a, low), high); }
 
 #endif
