@@ -220,7 +220,7 @@ LMI_INLINE void fit(const herd_work *k, const int w)
             if (c < 3) {
                 lattice_taps(at, w, c * LMI_LANES, &m[c], &m[9 + c]);
             } else {
-                m[c] = lattice_sum(at, w, c * LMI_LANES);
+                m[c] = lattice_sum_like_x(at, w, c * LMI_LANES);
             }
         }
         if (list->last > list->first) {
@@ -242,8 +242,8 @@ LMI_INLINE void scatter_x(const herd_work *k, const int w)
         taps_of(pass->tap + n * (size_t)(2 * w + 1), k->t, HERD_T, w, at);
         for (size_t c = 0; c < 3; c++) {
             vf_store(out + c * LMI_LANES, lattice_transposed(at, w, c * LMI_LANES, (3 + c) * LMI_LANES));
-            vf_store(out + (3 + c) * LMI_LANES, lattice_sum(at, w, (6 + c) * LMI_LANES));
-            vf_store(out + (6 + c) * LMI_LANES, lattice_sum(at, w, (9 + c) * LMI_LANES));
+            vf_store(out + (3 + c) * LMI_LANES, lattice_sum_like_x(at, w, (6 + c) * LMI_LANES));
+            vf_store(out + (6 + c) * LMI_LANES, lattice_sum_like_x(at, w, (9 + c) * LMI_LANES));
         }
     }
 }
