@@ -51,10 +51,9 @@ typedef struct lattice_work {
     float *scattered[2 * LMI_LATTICE_MAX_WIDTH + 1]; /* along x and y, of the planes around the current one */
     float *along_z;                                  /* of the current plane */
     float *along_x;                                  /* of the current plane, on the way back */
-    float *along_y;                                  /* [9] of the current run */
-    float *moments;                                  /* [12] of the current run */
-    float *transforms;                               /* [12] of the current run */
-    uint32_t length;                                 /* of the last run: the blocks beyond its ends are zero */
+    float *along_y[LMI_LATTICE_RUNS];                /* [9] of the current runs */
+    float *transforms[LMI_LATTICE_RUNS];             /* [12] of the current runs */
+    uint32_t length[LMI_LATTICE_RUNS];               /* of the last runs: the blocks beyond their ends are zero */
 } lattice_work;
 
 /* What the compiler is to know: the width, and the stride of runs. */
@@ -85,35 +84,40 @@ static inline lattice_work lattice_work_make(const lmi_lattice *l, float *scratc
     }
     k.along_z = scratch;
     k.along_x = k.along_z + LATTICE_Z * plane;
-    k.along_y = k.along_x + LATTICE_X * plane;
-    k.moments = k.along_y + 9 * run;
-    k.transforms = k.moments + 12 * run;
+    scratch = k.along_x + LATTICE_X * plane;
     for (int c = 0; c < LATTICE_X; c++) {
         lattice_zero_block(k.along_x + c * LMI_BLOCK);
         lattice_zero_block(k.along_z + c % LATTICE_Z * LMI_BLOCK);
     }
-    for (size_t c = 0; c < 12; c++) {
-        lattice_zero_block(k.along_y + c % 9 * run);
-        lattice_zero_block(k.transforms + c * run);
+    for (int which = 0; which < LMI_LATTICE_RUNS; which++) {
+        k.along_y[which] = scratch;
+        k.transforms[which] = k.along_y[which] + 9 * run;
+        scratch = k.transforms[which] + 12 * run;
+        k.length[which] = 0;
+        for (size_t c = 0; c < 12; c++) {
+            lattice_zero_block(k.along_y[which] + c % 9 * run);
+            lattice_zero_block(k.transforms[which] + c * run);
+        }
     }
-    k.length = 0;
     return k;
 }
 
 /* Sums along x run into what is beyond the ends of a run: nothing. Before it is done the last run has left its blocks there.
- * `kv`: another gather along the same runs, or null. */
-static inline void lattice_begin_run(const lmi_lattice_run *run, lattice_work *k, const lattice_work *kv, size_t stride)
+ * `which` of the current runs it is; `kv`: another gather along the same runs, or null. */
+static inline void lattice_begin_run(const lmi_lattice_run *run, int which, lattice_work *k, const lattice_work *kv,
+                                     size_t stride)
 {
-    if (run->length == k->length) {
+    if (run->length == k->length[which]) {
         return;
     }
-    k->length = run->length;
+    size_t end = (size_t)(run->length + 1) * LMI_BLOCK;
+    k->length[which] = run->length;
     for (size_t c = 0; kv && c < 9; c++) {
-        lattice_zero_block(kv->along_y + c * stride + (size_t)(run->length + 1) * LMI_BLOCK);
+        lattice_zero_block(kv->along_y[which] + c * stride + end);
     }
     for (size_t c = 0; c < 12; c++) {
-        lattice_zero_block(k->along_y + c % 9 * stride + (size_t)(run->length + 1) * LMI_BLOCK);
-        lattice_zero_block(k->transforms + c * stride + (size_t)(run->length + 1) * LMI_BLOCK);
+        lattice_zero_block(k->along_y[which] + c % 9 * stride + end);
+        lattice_zero_block(k->transforms[which] + c * stride + end);
     }
 }
 
@@ -321,13 +325,13 @@ LMI_INLINE void lattice_gather_z(const lmi_lattice *l, uint32_t plane, const lmi
 }
 
 /* Gather along y, of a run: S, D to SS, SD, DS, in the run's own buffer. */
-LMI_INLINE void lattice_gather_y(const lmi_lattice *l, uint32_t plane, const lmi_lattice_run *run,
+LMI_INLINE void lattice_gather_y(const lmi_lattice *l, uint32_t plane, const lmi_lattice_run *run, int which,
                                  const lattice_work *k, const lattice_sizes z)
 {
     for (uint32_t n = 0; n < run->length; n++) {
         const float *at[2 * LMI_LATTICE_MAX_WIDTH + 1];
         lattice_taps_y(l, l->plane_place[plane], run->first + n, k->along_z, LATTICE_Z, z.w, at);
-        float *out = k->along_y + (size_t)(n + 1) * LMI_BLOCK;
+        float *out = k->along_y[which] + (size_t)(n + 1) * LMI_BLOCK;
         for (size_t lane = 0; lane < LMI_BLOCK; lane += LMI_LANES) {
             for (size_t c = 0; c < 3; c++) {
                 vf sum, moment;
@@ -340,10 +344,9 @@ LMI_INLINE void lattice_gather_y(const lmi_lattice *l, uint32_t plane, const lmi
     }
 }
 
-/* Gather along x, LMI_LANES regions from float n of the run's buffer on: SSS, SSD (z), SDS (y), DSS (x). */
-LMI_INLINE void lattice_gather_x(const lattice_work *k, size_t n, const lattice_sizes z, vf out[12])
+/* Gather along x, LMI_LANES regions from `at` in a run's buffer on: SSS, SSD (z), SDS (y), DSS (x). */
+LMI_INLINE void lattice_gather_x(const float *at, const lattice_sizes z, vf out[12])
 {
-    const float *at = k->along_y + n;
     for (size_t c = 0; c < 9; c++) {
         if (c < 3) {
             lattice_taps_x(at + c * z.run, z.w, &out[c], &out[9 + c]);
@@ -354,12 +357,12 @@ LMI_INLINE void lattice_gather_x(const lattice_work *k, size_t n, const lattice_
 }
 
 /* Scatter along x, of a run: q, Tx, Ty, Tz to (q - k Tx), Ty, Tz. */
-LMI_INLINE void lattice_scatter_x(const lmi_lattice_run *run, const lattice_work *k, const lattice_sizes z)
+LMI_INLINE void lattice_scatter_x(const lmi_lattice_run *run, int which, const lattice_work *k, const lattice_sizes z)
 {
     for (uint32_t n = 0; n < run->length; n++) {
         float *out = k->along_x + (size_t)(run->first + n) * LATTICE_X * LMI_BLOCK;
         for (size_t lane = 0; lane < LMI_BLOCK; lane += LMI_LANES) {
-            const float *at = k->transforms + (size_t)(n + 1) * LMI_BLOCK + lane;
+            const float *at = k->transforms[which] + (size_t)(n + 1) * LMI_BLOCK + lane;
             for (size_t c = 0; c < 3; c++) {
                 const float *q = at + c * z.run;
                 vf_store(out + c * LMI_BLOCK + lane, lattice_transposed_x(q, q + 3 * z.run, z.w));
