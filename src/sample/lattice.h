@@ -36,9 +36,6 @@
 /* A body of more particles is divided into slabs of planes of about this many, each a task of its own. */
 #define LMI_LATTICE_SLAB 12288u
 
-/* Runs that a sweep has in hand at a time. */
-#define LMI_LATTICE_RUNS 2
-
 /* Blocks side by side along x. */
 typedef struct lmi_lattice_run {
     uint32_t first; /* place in its plane */

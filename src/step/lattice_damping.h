@@ -35,11 +35,9 @@ static inline lattice_work lattice_velocity_work(const lmi_lattice *l, float *sc
         k.f[n] = scratch;
     }
     k.along_z = scratch;
-    for (int which = 0; which < LMI_LATTICE_RUNS; which++) {
-        k.along_y[which] = k.along_z + LATTICE_Z * plane + (size_t)which * 9 * run;
-        for (size_t c = 0; c < 9; c++) {
-            lattice_zero_block(k.along_y[which] + c * run);
-        }
+    k.along_y = k.along_z + LATTICE_Z * plane;
+    for (size_t c = 0; c < 9; c++) {
+        lattice_zero_block(k.along_y + c * run);
     }
     for (int c = 0; c < LATTICE_Z; c++) { /* place 0 is nothing */
         lattice_zero_block(k.along_z + c * LMI_BLOCK);

@@ -186,52 +186,18 @@ LMI_INLINE void lattice_transform(vmat3 t, vf by, const vf m[3], const float *co
     }
 }
 
-/* The fit of a rigid material that does not flow, in parts, so that two can be made in turns: while one waits for a division
- * the other has products to make. Between the parts there is nothing but this, and nothing is called and nothing kept that can
- * be loaded again: all of it stays in registers. */
-typedef struct lattice_iterate {
-    vmat3 y; /* as in lattice_rotation */
-    vf sum[3], det;
-    vm sound;
-} lattice_iterate;
-
-LMI_INLINE void lattice_iterate_begin(lattice_iterate *i, const vf m[12], const float *constants)
-{
-    vf scale = lattice_constant(constants + LMI_LATTICE_SCALE * LMI_BLOCK), det;
-    vf spread = lattice_constant(constants + LMI_LATTICE_SPREAD * LMI_BLOCK);
-    i->y = lattice_grow(lattice_moment_matrix(m, constants), spread, &det);
-    i->sound = vf_lt(vf_set1(LATTICE_LEAST_VOLUME), det * (vf_set1(8.0f) * (scale * scale * scale)));
-    i->sum[0] = m[0];
-    i->sum[1] = m[1];
-    i->sum[2] = m[2];
-}
-
-/* The second step, and the third with `times` 4. */
-LMI_INLINE void lattice_iterate_on(lattice_iterate *i, const float *constants, float times)
-{
-    vf square = lattice_constant(constants + LMI_LATTICE_INVERSE_SQUARE * LMI_BLOCK);
-    i->y = lattice_grow(i->y, vf_set1(times) * square, &i->det);
-}
-
-/* False where a lane needs more steps or another way: then nothing of it counts, and lattice_fit is to be called. */
-LMI_INLINE bool lattice_iterate_end(const lattice_iterate *i, const float *constants, vf out[12])
-{
-    vf scale = lattice_constant(constants + LMI_LATTICE_SCALE * LMI_BLOCK);
-    vf left = i->det * (vf_set1(0.125f) * (scale * scale * scale)) - vf_set1(1.0f);
-    vm settled = vf_lt(vf_abs(left), vf_set1(LATTICE_SETTLED));
-    lattice_transform(i->y, scale * vf_set1(0.25f), i->sum, constants, out);
-    return !vm_any(vm_not(vm_and(i->sound, settled)));
-}
-
-/* All of it, for one alone. */
+/* Moments to transforms of a rigid material that does not flow. False where a lane needs more than this: then nothing of it
+ * counts, and lattice_fit is to be called. Nothing here is called and nothing outlives the iteration that can be loaded
+ * again: all of it stays in registers, and is stored nowhere. */
 LMI_INLINE bool lattice_fit_quickly(const vf m[12], const float *constants, vf out[12])
 {
-    lattice_iterate i;
-    lattice_iterate_begin(&i, m, constants);
-    lattice_iterate_on(&i, constants, 1.0f);
-    lattice_iterate_on(&i, constants, 4.0f);
+    vf by;
+    vm sound, settled;
+    vmat3 a = lattice_moment_matrix(m, constants);
+    vmat3 t = lattice_rotation(a, constants, &by, &sound, &settled);
     LMI_LOAD_AGAIN();
-    return lattice_iterate_end(&i, constants, out);
+    lattice_transform(t, by, m, constants, out);
+    return !vm_any(vm_not(vm_and(sound, settled)));
 }
 
 /* The rotation of `a` and what it is to be multiplied by, whatever the lanes need. */

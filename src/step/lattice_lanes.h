@@ -51,9 +51,10 @@ typedef struct lattice_work {
     float *scattered[2 * LMI_LATTICE_MAX_WIDTH + 1]; /* along x and y, of the planes around the current one */
     float *along_z;                                  /* of the current plane */
     float *along_x;                                  /* of the current plane, on the way back */
-    float *along_y[LMI_LATTICE_RUNS];                /* [9] of the current runs */
-    float *transforms[LMI_LATTICE_RUNS];             /* [12] of the current runs */
-    uint32_t length[LMI_LATTICE_RUNS];               /* of the last runs: the blocks beyond their ends are zero */
+    float *along_y;                                  /* [9] of the current run */
+    float *moments;                                  /* [12] of the current run */
+    float *transforms;                               /* [12] of the current run */
+    uint32_t length;                                 /* of the last run: the blocks beyond its ends are zero */
 } lattice_work;
 
 /* What the compiler is to know: the width, and the stride of runs. */
@@ -84,40 +85,35 @@ static inline lattice_work lattice_work_make(const lmi_lattice *l, float *scratc
     }
     k.along_z = scratch;
     k.along_x = k.along_z + LATTICE_Z * plane;
-    scratch = k.along_x + LATTICE_X * plane;
+    k.along_y = k.along_x + LATTICE_X * plane;
+    k.moments = k.along_y + 9 * run;
+    k.transforms = k.moments + 12 * run;
     for (int c = 0; c < LATTICE_X; c++) {
         lattice_zero_block(k.along_x + c * LMI_BLOCK);
         lattice_zero_block(k.along_z + c % LATTICE_Z * LMI_BLOCK);
     }
-    for (int which = 0; which < LMI_LATTICE_RUNS; which++) {
-        k.along_y[which] = scratch;
-        k.transforms[which] = k.along_y[which] + 9 * run;
-        scratch = k.transforms[which] + 12 * run;
-        k.length[which] = 0;
-        for (size_t c = 0; c < 12; c++) {
-            lattice_zero_block(k.along_y[which] + c % 9 * run);
-            lattice_zero_block(k.transforms[which] + c * run);
-        }
+    for (size_t c = 0; c < 12; c++) {
+        lattice_zero_block(k.along_y + c % 9 * run);
+        lattice_zero_block(k.transforms + c * run);
     }
+    k.length = 0;
     return k;
 }
 
 /* Sums along x run into what is beyond the ends of a run: nothing. Before it is done the last run has left its blocks there.
- * `which` of the current runs it is; `kv`: another gather along the same runs, or null. */
-static inline void lattice_begin_run(const lmi_lattice_run *run, int which, lattice_work *k, const lattice_work *kv,
-                                     size_t stride)
+ * `kv`: another gather along the same runs, or null. */
+static inline void lattice_begin_run(const lmi_lattice_run *run, lattice_work *k, const lattice_work *kv, size_t stride)
 {
-    if (run->length == k->length[which]) {
+    if (run->length == k->length) {
         return;
     }
-    size_t end = (size_t)(run->length + 1) * LMI_BLOCK;
-    k->length[which] = run->length;
+    k->length = run->length;
     for (size_t c = 0; kv && c < 9; c++) {
-        lattice_zero_block(kv->along_y[which] + c * stride + end);
+        lattice_zero_block(kv->along_y + c * stride + (size_t)(run->length + 1) * LMI_BLOCK);
     }
     for (size_t c = 0; c < 12; c++) {
-        lattice_zero_block(k->along_y[which] + c % 9 * stride + end);
-        lattice_zero_block(k->transforms[which] + c * stride + end);
+        lattice_zero_block(k->along_y + c % 9 * stride + (size_t)(run->length + 1) * LMI_BLOCK);
+        lattice_zero_block(k->transforms + c * stride + (size_t)(run->length + 1) * LMI_BLOCK);
     }
 }
 
@@ -143,6 +139,12 @@ LMI_INLINE vf lattice_sum(const float *const at[], const int w, size_t by)
     return sum;
 }
 
+/* From this width on sums along x are made from those of two, four, eight and sixteen taps side by side: T2(j) = f(j) + f(j + 1),
+ * T4(j) = T2(j) + T2(j + 2), ... One shuffle for each doubling takes the place of one for each tap. The parts are taken from
+ * the left, the longest first: with 11 taps T8(j - 5) + T2(j + 3) + f(j + 5). Moments are made tap by tap all the same:
+ * about an end of so many taps they would cancel in bodies that are smaller. */
+#define LATTICE_WIDE 4
+
 /* The tap at offset k. */
 LMI_INLINE vf lattice_tap(const float *const at[], int k, size_t by)
 {
@@ -158,7 +160,7 @@ LMI_INLINE vf lattice_four(const float *const at[], int k, size_t by)
 /* The sum along x as lattice_sum_x makes it from a run, of taps that may be anywhere. */
 LMI_INLINE vf lattice_sum_like_x(const float *const at[], const int w, size_t by)
 {
-    if (w < 4) {
+    if (w < LATTICE_WIDE) {
         return lattice_sum(at, w, by);
     }
     vf sum = lattice_four(at, -w, by) + lattice_four(at, 4 - w, by);
@@ -224,12 +226,6 @@ LMI_INLINE void lattice_taps_x(const float *at, const int w, vf *sum, vf *moment
         *moment = *moment + vf_set1((float)k) * (high - low);
     }
 }
-
-/* From this width on sums along x are made from those of two, four, eight and sixteen taps side by side: T2(j) = f(j) + f(j + 1),
- * T4(j) = T2(j) + T2(j + 2), ... One shuffle for each doubling takes the place of one for each tap. The parts are taken from
- * the left, the longest first: with 11 taps T8(j - 5) + T2(j + 3) + f(j + 5). Moments are made tap by tap all the same:
- * about an end of so many taps they would cancel in bodies that are smaller. */
-#define LATTICE_WIDE 4
 
 #if LMI_LANES == LMI_BLOCK
 
@@ -325,13 +321,13 @@ LMI_INLINE void lattice_gather_z(const lmi_lattice *l, uint32_t plane, const lmi
 }
 
 /* Gather along y, of a run: S, D to SS, SD, DS, in the run's own buffer. */
-LMI_INLINE void lattice_gather_y(const lmi_lattice *l, uint32_t plane, const lmi_lattice_run *run, int which,
+LMI_INLINE void lattice_gather_y(const lmi_lattice *l, uint32_t plane, const lmi_lattice_run *run,
                                  const lattice_work *k, const lattice_sizes z)
 {
     for (uint32_t n = 0; n < run->length; n++) {
         const float *at[2 * LMI_LATTICE_MAX_WIDTH + 1];
         lattice_taps_y(l, l->plane_place[plane], run->first + n, k->along_z, LATTICE_Z, z.w, at);
-        float *out = k->along_y[which] + (size_t)(n + 1) * LMI_BLOCK;
+        float *out = k->along_y + (size_t)(n + 1) * LMI_BLOCK;
         for (size_t lane = 0; lane < LMI_BLOCK; lane += LMI_LANES) {
             for (size_t c = 0; c < 3; c++) {
                 vf sum, moment;
@@ -344,9 +340,10 @@ LMI_INLINE void lattice_gather_y(const lmi_lattice *l, uint32_t plane, const lmi
     }
 }
 
-/* Gather along x, LMI_LANES regions from `at` in a run's buffer on: SSS, SSD (z), SDS (y), DSS (x). */
-LMI_INLINE void lattice_gather_x(const float *at, const lattice_sizes z, vf out[12])
+/* Gather along x, LMI_LANES regions from float n of the run's buffer on: SSS, SSD (z), SDS (y), DSS (x). */
+LMI_INLINE void lattice_gather_x(const lattice_work *k, size_t n, const lattice_sizes z, vf out[12])
 {
+    const float *at = k->along_y + n;
     for (size_t c = 0; c < 9; c++) {
         if (c < 3) {
             lattice_taps_x(at + c * z.run, z.w, &out[c], &out[9 + c]);
@@ -357,12 +354,12 @@ LMI_INLINE void lattice_gather_x(const float *at, const lattice_sizes z, vf out[
 }
 
 /* Scatter along x, of a run: q, Tx, Ty, Tz to (q - k Tx), Ty, Tz. */
-LMI_INLINE void lattice_scatter_x(const lmi_lattice_run *run, int which, const lattice_work *k, const lattice_sizes z)
+LMI_INLINE void lattice_scatter_x(const lmi_lattice_run *run, const lattice_work *k, const lattice_sizes z)
 {
     for (uint32_t n = 0; n < run->length; n++) {
         float *out = k->along_x + (size_t)(run->first + n) * LATTICE_X * LMI_BLOCK;
         for (size_t lane = 0; lane < LMI_BLOCK; lane += LMI_LANES) {
-            const float *at = k->transforms[which] + (size_t)(n + 1) * LMI_BLOCK + lane;
+            const float *at = k->transforms + (size_t)(n + 1) * LMI_BLOCK + lane;
             for (size_t c = 0; c < 3; c++) {
                 const float *q = at + c * z.run;
                 vf_store(out + c * LMI_BLOCK + lane, lattice_transposed_x(q, q + 3 * z.run, z.w));

@@ -62,15 +62,14 @@ typedef struct lmi_lattice_sums {
 static inline size_t lmi_lattice_scratch(const lmi_lattice *l)
 {
     size_t planes = 2 * (size_t)l->width + 1;
-    return (planes * (3 + 6) + 6 + 9) * l->most_places * LMI_BLOCK +
-           LMI_LATTICE_RUNS * (9 + 12) * lmi_lattice_run_stride(l);
+    return (planes * (3 + 6) + 6 + 9) * l->most_places * LMI_BLOCK + (9 + 12 + 12) * lmi_lattice_run_stride(l);
 }
 
 /* Floats that it wants besides for regional damping. */
 static inline size_t lmi_lattice_damping_scratch(const lmi_lattice *l)
 {
     size_t planes = 2 * (size_t)l->width + 1;
-    return (planes * 3 + 6) * l->most_places * LMI_BLOCK + LMI_LATTICE_RUNS * 9 * lmi_lattice_run_stride(l);
+    return (planes * 3 + 6) * l->most_places * LMI_BLOCK + (9 + 12) * lmi_lattice_run_stride(l);
 }
 
 typedef struct lmi_lattice_kernels {

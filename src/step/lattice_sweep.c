@@ -83,26 +83,19 @@ static void ask_for_run(const lmi_lattice *l, uint32_t plane, const lmi_lattice_
     }
 }
 
-/* A block of a run that is to be fitted. */
-typedef struct fit_place {
-    const float *from, *velocities; /* sums along z and y; those of velocities or null */
-    float *to;                      /* transforms */
-    const float *constants;
-    lattice_owners owners; /* from its own on */
-    uint32_t block;
-    bool irregular;
-} fit_place;
-
-/* The blocks of runs, one after the other. */
-typedef struct fit_walk {
-    const lmi_lattice *l;
-    const uint32_t *block; /* of the places of the plane */
-    const lmi_lattice_run *run;
-    const lattice_work *k, *kv;
-    lattice_owners *owners;
-    size_t stride;
-    uint32_t which, count, n;
-} fit_walk;
+/* The fit of a piece of a block that lattice_fit_quickly is not for, from the sums of its run at float `n`. Gathers again,
+ * so that nobody has to keep the moments. */
+static __attribute__((noinline)) void fit_slowly(const lmi_lattice *l, const lattice_material *material,
+                                                 const lattice_work *k, size_t n, lattice_sizes sizes,
+                                                 const lattice_owners *owners, uint32_t block, vf t[12])
+{
+    const size_t lane = n % LMI_BLOCK;
+    vf m[12];
+    lattice_gather_x(k, n, sizes, m);
+    lattice_correct_moments(l, *owners, block, lane, l->irregular_moments, m);
+    lattice_fit(m, l->constants + (size_t)l->constants_of[block] * l->channels * LMI_BLOCK + lane, material, block,
+                lane, t);
+}
 
 /* A place without particles has no regions. Not in line, so that nothing of it is prepared where there are some. */
 static __attribute__((noinline)) void clear_transforms(float *to, size_t stride)
@@ -112,169 +105,50 @@ static __attribute__((noinline)) void clear_transforms(float *to, size_t stride)
     }
 }
 
-/* The next block with particles; on the way those without get no transforms. */
-LMI_INLINE bool next_fit(fit_walk *walk, fit_place *p)
-{
-    const lmi_lattice *l = walk->l;
-    for (;;) {
-        if (walk->n == walk->run[walk->which].length) {
-            walk->n = 0;
-            if (++walk->which == walk->count) {
-                return false;
-            }
-        }
-        uint32_t block = walk->block[walk->run[walk->which].first + walk->n];
-        size_t at = (size_t)++walk->n * LMI_BLOCK;
-        p->to = walk->k->transforms[walk->which] + at;
-        if (block == l->block_count) {
-            clear_transforms(p->to, walk->stride);
-            continue;
-        }
-        p->from = walk->k->along_y[walk->which] + at;
-        p->velocities = walk->kv ? walk->kv->along_y[walk->which] + at : NULL;
-        p->constants = l->constants + (size_t)l->constants_of[block] * l->channels * LMI_BLOCK;
-        p->block = block;
-        p->irregular = lattice_owners_in(walk->owners, block);
-        p->owners = *walk->owners;
-        if (p->irregular) {
-            lattice_owners_pass(walk->owners, block);
-        }
-        return true;
-    }
-}
-
-/* Moments of a piece of a block. */
-LMI_INLINE void moments_of(const lmi_lattice *l, const fit_place *p, size_t lane, const lattice_sizes sizes, vf m[12])
-{
-    lattice_gather_x(p->from + lane, sizes, m);
-    if (p->irregular) {
-        lattice_correct_moments(l, p->owners, p->block, lane, l->irregular_moments, m);
-    }
-}
-
-/* The fit of a piece that lattice_fit_quickly is not for. Gathers again, so that nobody has to keep the moments. */
-static __attribute__((noinline)) void fit_slowly(const lmi_lattice *l, const lattice_material *material,
-                                                 const fit_place *p, size_t lane, lattice_sizes sizes)
-{
-    vf m[12], t[12];
-    moments_of(l, p, lane, sizes, m);
-    lattice_fit(m, p->constants + lane, material, p->block, lane, t);
-    for (size_t c = 0; c < 12; c++) {
-        vf_store(p->to + c * sizes.run + lane, t[c]);
-    }
-}
-
-LMI_INLINE void store_transforms(const fit_place *p, size_t lane, const lattice_sizes sizes, const vf t[12])
-{
-    for (size_t c = 0; c < 12; c++) {
-        vf_store(p->to + c * sizes.run + lane, t[c]);
-    }
-}
-
-/* A piece on its own. */
-LMI_INLINE void fit_one(const lmi_lattice *l, const lattice_material *material, const fit_place *p, size_t lane,
-                        const lattice_sizes sizes)
-{
-    vf m[12], t[12];
-    moments_of(l, p, lane, sizes, m);
-    if (lattice_fit_quickly(m, p->constants + lane, t)) {
-        store_transforms(p, lane, sizes, t);
-    } else {
-        fit_slowly(l, material, p, lane, sizes);
-    }
-}
-
-/* Two pieces in turns. */
-LMI_INLINE void fit_two(const lmi_lattice *l, const lattice_material *material, const fit_place *p, size_t lane,
-                        const fit_place *q, size_t other, const lattice_sizes sizes)
-{
-    const float *cp = p->constants + lane, *cq = q->constants + other;
-    lattice_iterate i, j;
-    vf m[12], t[12];
-    moments_of(l, p, lane, sizes, m);
-    lattice_iterate_begin(&i, m, cp);
-    moments_of(l, q, other, sizes, m);
-    lattice_iterate_begin(&j, m, cq);
-    lattice_iterate_on(&i, cp, 1.0f);
-    lattice_iterate_on(&j, cq, 1.0f);
-    lattice_iterate_on(&i, cp, 4.0f);
-    lattice_iterate_on(&j, cq, 4.0f);
-    LMI_LOAD_AGAIN();
-    bool done = lattice_iterate_end(&i, cp, t);
-    store_transforms(p, lane, sizes, t);
-    done = lattice_iterate_end(&j, cq, t) && done;
-    store_transforms(q, other, sizes, t);
-    if (!done) {
-        fit_slowly(l, material, p, lane, sizes);
-        fit_slowly(l, material, q, other, sizes);
-    }
-}
-
-LMI_INLINE void keep_irregular(const lmi_lattice *l, fit_place *p, const lattice_sizes sizes)
-{
-    if (p->irregular) {
-        lattice_keep_transforms(l, &p->owners, p->block, p->to, sizes.run);
-    }
-}
-
-/* Gather along x and fit, of runs, into their transforms: rigid materials, the blocks two by two, or where a block has several
- * pieces these. */
-LMI_INLINE void fit_quickly(const lmi_lattice_step *step, fit_walk *walk, const lattice_sizes sizes)
-{
-    const lattice_material material = {false, 0.0f, NULL, 0};
-    const lmi_lattice *l = step->lattice;
-    fit_place p, q;
-    while (next_fit(walk, &p)) {
-#if LMI_PIECES == 1
-        if (next_fit(walk, &q)) {
-            fit_two(l, &material, &p, 0, &q, 0, sizes);
-            keep_irregular(l, &p, sizes);
-            keep_irregular(l, &q, sizes);
-        } else {
-            fit_one(l, &material, &p, 0, sizes);
-            keep_irregular(l, &p, sizes);
-            return;
-        }
-#else
-        (void)q;
-        for (size_t lane = 0; lane < LMI_BLOCK; lane += 2 * LMI_LANES) {
-            fit_two(l, &material, &p, lane, &p, lane + LMI_LANES, sizes);
-        }
-        keep_irregular(l, &p, sizes);
-#endif
-    }
-}
-
-/* The same of all materials, and with the velocities of the walk regional damping. */
-LMI_INLINE void fit_fully(const lmi_lattice_step *step, fit_walk *walk, const lattice_sizes sizes)
+/* Gather along x and fit, of a run, into k->transforms. `kv`: the sums of velocities for regional damping, or null. */
+LMI_INLINE void fit_run(const lmi_lattice_step *step, uint32_t plane, const lmi_lattice_run *run, const lattice_work *k,
+                        const lattice_work *const kv, lattice_owners *owners, const lattice_sizes sizes)
 {
     const lmi_lattice *l = step->lattice;
     const lattice_material material = {step->stretch, step->beta, step->plastic, l->affine};
     const bool simple = lattice_is_simple(&material);
-    fit_place p;
-    while (next_fit(walk, &p)) {
-        for (size_t lane = 0; lane < LMI_BLOCK; lane += LMI_LANES) {
-            vf m[12], mv[12], t[12];
-            if (simple) {
-                fit_one(l, &material, &p, lane, sizes);
-            } else {
-                fit_slowly(l, &material, &p, lane, sizes);
-            }
-            if (!walk->kv) {
-                continue;
-            }
-            moments_of(l, &p, lane, sizes, m);
-            lattice_gather_x(p.velocities + lane, sizes, mv);
-            if (p.irregular) {
-                lattice_correct_moments(l, p.owners, p.block, lane, step->velocity_moments, mv);
-            }
-            for (size_t c = 0; c < 12; c++) {
-                t[c] = vf_load(p.to + c * sizes.run + lane);
-            }
-            lattice_add_damping(step, m, mv, p.constants + lane, t);
-            store_transforms(&p, lane, sizes, t);
+    for (uint32_t n = 0; n < run->length; n++) {
+        uint32_t block = l->block[l->plane_place[plane] + run->first + n];
+        size_t at = (size_t)(n + 1) * LMI_BLOCK;
+        const float *constants = l->constants + (size_t)l->constants_of[block] * l->channels * LMI_BLOCK;
+        bool irregular = lattice_owners_in(owners, block);
+        if (block == l->block_count) {
+            clear_transforms(k->transforms + at, sizes.run);
+            continue;
         }
-        keep_irregular(l, &p, sizes);
+        for (size_t lane = 0; lane < LMI_BLOCK; lane += LMI_LANES) {
+            vf m[12], t[12];
+            lattice_gather_x(k, at + lane, sizes, m);
+            if (irregular) {
+                lattice_correct_moments(l, *owners, block, lane, l->irregular_moments, m);
+            }
+            if (!simple || !lattice_fit_quickly(m, constants + lane, t)) {
+                vf other[12]; /* t itself stays in registers */
+                fit_slowly(l, &material, k, at + lane, sizes, owners, block, other);
+                for (int c = 0; c < 12; c++) {
+                    t[c] = other[c];
+                }
+            }
+            if (kv) {
+                vf mv[12];
+                lattice_gather_x(kv, at + lane, sizes, mv);
+                if (irregular) {
+                    lattice_correct_moments(l, *owners, block, lane, step->velocity_moments, mv);
+                }
+                lattice_add_damping(step, m, mv, constants + lane, t);
+            }
+            for (int c = 0; c < 12; c++) {
+                vf_store(k->transforms + (size_t)c * sizes.run + at + lane, t[c]);
+            }
+        }
+        if (irregular) {
+            lattice_keep_transforms(l, owners, block, k->transforms + at, sizes.run);
+        }
     }
 }
 
@@ -290,42 +164,27 @@ LMI_INLINE void match_plane(const lmi_lattice_step *step, uint32_t z, lattice_wo
         lattice_gather_velocity_lists(step, z);
     }
     lattice_owners owners = lattice_owners_of(&l->gather, z);
-    const bool far = constants_are_far(l), quick = !kv && !step->stretch && !step->plastic;
-    for (uint32_t r = first, end; r < last; r = end) {
-        end = r + LMI_LATTICE_RUNS < last ? r + LMI_LATTICE_RUNS : last;
-        for (uint32_t n = r; far && n < end; n++) {
-            ask_for_run(l, z, &l->run[n]);
+    const bool far = constants_are_far(l);
+    for (uint32_t r = first; r < last; r++) {
+        if (far) {
+            ask_for_run(l, z, &l->run[r]);
         }
-        for (; gathered < last && l->run[gathered].y <= l->run[end - 1].y + (uint32_t)sizes.w; gathered++) {
+        for (; gathered < last && l->run[gathered].y <= l->run[r].y + (uint32_t)sizes.w; gathered++) {
             lattice_gather_z(l, z, &l->run[gathered], planes, k, sizes);
             if (kv) {
                 lattice_gather_z(l, z, &l->run[gathered], velocities, kv, sizes);
             }
         }
-        for (uint32_t n = r; n < end; n++) {
-            lattice_begin_run(&l->run[n], (int)(n - r), k, kv, sizes.run);
-            lattice_gather_y(l, z, &l->run[n], (int)(n - r), k, sizes);
-            if (kv) {
-                lattice_gather_y(l, z, &l->run[n], (int)(n - r), kv, sizes);
-            }
-        }
-        fit_walk walk = {.l = l,
-                         .block = l->block + l->plane_place[z],
-                         .run = &l->run[r],
-                         .k = k,
-                         .kv = kv,
-                         .owners = &owners,
-                         .stride = sizes.run,
-                         .count = end - r};
-        if (quick) {
-            fit_quickly(step, &walk, sizes);
+        lattice_begin_run(&l->run[r], k, kv, sizes.run);
+        lattice_gather_y(l, z, &l->run[r], k, sizes);
+        if (kv) {
+            lattice_gather_y(l, z, &l->run[r], kv, sizes);
+            fit_run(step, z, &l->run[r], k, kv, &owners, sizes);
         } else {
-            fit_fully(step, &walk, sizes);
+            fit_run(step, z, &l->run[r], k, NULL, &owners, sizes);
         }
-        for (uint32_t n = r; n < end; n++) {
-            lattice_scatter_x(&l->run[n], (int)(n - r), k, sizes);
-        }
-        for (; scattered < end && (end == last || l->run[scattered].y + (uint32_t)sizes.w < l->run[end].y);
+        lattice_scatter_x(&l->run[r], k, sizes);
+        for (; scattered <= r && (r + 1 == last || l->run[scattered].y + (uint32_t)sizes.w < l->run[r + 1].y);
              scattered++) {
             lattice_scatter_y(l, z, &l->run[scattered], k, sizes, to);
         }
@@ -703,7 +562,7 @@ void LMI_KERNEL(lattice_pull)(const lmi_lattice_step *step, float *scratch, floa
     owners_of_lanes o;
     int planes = (int)l->plane_count;
     measured_begin(&m, &o, step, 0, NULL);
-    const lattice_sizes sizes = {lattice_width(l), lmi_lattice_run_stride(l)}; /* called rarely: one copy will do */
+    const lattice_sizes sizes = {lattice_width(l), lmi_lattice_run_stride(l)}; /* rarely called: one copy will do */
     sweep_planes(step, 0, planes, 0, planes, &k, NULL, sizes, &o, &m, pull);
 }
 

@@ -47,14 +47,14 @@ void LMI_KERNEL(lattice_gather)(const lmi_lattice *l, const float *values, float
             lattice_gather_z(l, (uint32_t)z, &l->run[r], planes, &k, sizes);
         }
         for (uint32_t r = l->plane_run[z]; r < l->plane_run[z + 1]; r++) {
-            lattice_begin_run(&l->run[r], 0, &k, NULL, sizes.run);
-            lattice_gather_y(l, (uint32_t)z, &l->run[r], 0, &k, sizes);
+            lattice_begin_run(&l->run[r], &k, NULL, sizes.run);
+            lattice_gather_y(l, (uint32_t)z, &l->run[r], &k, sizes);
             for (uint32_t n = 0; n < l->run[r].length; n++) {
                 uint32_t block = l->block[l->plane_place[z] + l->run[r].first + n];
                 float *to = moments + (size_t)block * 12 * LMI_BLOCK;
                 for (size_t lane = 0; block < l->block_count && lane < LMI_BLOCK; lane += LMI_LANES) {
                     vf m[12];
-                    lattice_gather_x(k.along_y[0] + (size_t)(n + 1) * LMI_BLOCK + lane, sizes, m);
+                    lattice_gather_x(&k, (size_t)(n + 1) * LMI_BLOCK + lane, sizes, m);
                     lattice_correct_moments(l, owners, block, lane, l->irregular_moments, m);
                     for (int i = 0; i < 12; i++) {
                         vf_store(to + i * LMI_BLOCK + lane, m[i]);
@@ -73,10 +73,10 @@ static void scatter_plane(const lmi_lattice *l, const float *transforms, lattice
     lattice_owners owners = lattice_owners_of(&l->gather, z);
     for (uint32_t r = l->plane_run[z]; r < l->plane_run[z + 1]; r++) {
         const lmi_lattice_run *run = &l->run[r];
-        lattice_begin_run(run, 0, k, NULL, sizes.run);
+        lattice_begin_run(run, k, NULL, sizes.run);
         for (uint32_t n = 0; n < run->length; n++) {
             uint32_t block = l->block[l->plane_place[z] + run->first + n];
-            float *to = k->transforms[0] + (size_t)(n + 1) * LMI_BLOCK;
+            float *to = k->transforms + (size_t)(n + 1) * LMI_BLOCK;
             for (int c = 0; c < 12; c++) { /* those of the empty block are zero */
                 for (int lane = 0; lane < LMI_BLOCK; lane += LMI_LANES) {
                     const float *from = transforms + ((size_t)block * 12 + (size_t)c) * LMI_BLOCK + lane;
@@ -85,7 +85,7 @@ static void scatter_plane(const lmi_lattice *l, const float *transforms, lattice
             }
             lattice_keep_transforms(l, &owners, block, to, sizes.run);
         }
-        lattice_scatter_x(run, 0, k, sizes);
+        lattice_scatter_x(run, k, sizes);
     }
     for (uint32_t r = l->plane_run[z]; r < l->plane_run[z + 1]; r++) {
         lattice_scatter_y(l, z, &l->run[r], k, sizes, k->scattered[(int)z % (2 * w + 1)]);
