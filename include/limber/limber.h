@@ -408,15 +408,54 @@ typedef struct lm_lattice {
     const float *vertex_masses;
 } lm_lattice;
 
+/* How the mass of a body of tetrahedra is spread over its particles. */
+typedef enum lm_tets_mass {
+    LM_TETS_MASS_VOLUME = 0, /* a tetrahedron gives a quarter of its mass to each corner: an even density */
+    LM_TETS_MASS_EQUAL,      /* every particle has the same */
+    LM_TETS_MASS_COUNT
+} lm_tets_mass;
+
+/* Tetrahedra: the vertices of the mesh are the particles, and around each of them is a region, its one-ring: the particle
+ * and all that share a tetrahedron with it. Particles are dense where the mesh is fine and few where it is coarse, and lie on
+ * the surface where the mesh does. (Regions of other sizes are to be had from the same mesh with LM_CLUSTERS_KMEANS, whose
+ * `elements` the tetrahedra can be.)
+ *
+ * The tetrahedra are given, or made here of a surface: the space that it takes up is divided into cubic cells as for a
+ * lattice, from any soup of triangles, and each cell into five tetrahedra, which enclose the surface by less than a cell on
+ * each side. Particles are then numbered by their corners, along x first, then y, then z.
+ *
+ * What is refused, with a log line that names the vertex or the tetrahedron, counted from 0: an index beyond the last
+ * vertex, a tetrahedron without volume (six times it below 1e-7 of its longest edge cubed), one that is turned against most
+ * others, a vertex in no tetrahedron. The right way round is: corners 1, 2 and 3 counter-clockwise seen from outside. A
+ * mesh that is the other way round as a whole is turned.
+ *
+ * Pieces that have no vertex in common are one body all the same: damping takes out their motion against each other. Make
+ * them bodies of their own where they should part.
+ *
+ * To draw it give a surface to lm_body_set_skin: a vertex follows the corners of the tetrahedron that it is in, and one
+ * that is outside is extrapolated from the nearest. */
+typedef struct lm_tets {
+    const lm_vec3 *vertices; /* in the body's own frame, metres; copied; null (default): no tetrahedra */
+    uint32_t vertex_count;
+    const uint32_t *tets;      /* four vertex indices each; copied */
+    uint32_t tet_count;        /* 1 to 2^26 */
+    const uint32_t *triangles; /* instead of tets: three indices each, and the vertices are those of a surface */
+    uint32_t triangle_count;
+    float spacing; /* of a surface: side of a cell, metres; 0 (default): found so that there are about `particles` */
+    uint32_t particles; /* of a surface, with a spacing of 0: wanted; 8 to LM_MAX_PARTICLES */
+    lm_tets_mass mass;  /* how lm_body_def.mass is spread; default LM_TETS_MASS_VOLUME */
+} lm_tets;
+
 typedef struct lm_body_def {
     const lm_vec3 *points; /* rest positions in the body's own frame, metres; copied */
     uint32_t point_count;  /* at least 1 */
     const float *masses;   /* kilograms, above 0 and at most 1e12, none below 1e-9 of the mean, one for each point
-                              (of a lattice: for each particle), copied; null (default): equal shares of `mass`, or
-                              what lm_lattice says */
+                              (of a lattice or tets: for each particle), copied; null (default): equal shares of
+                              `mass`, or what lm_lattice or lm_tets says */
     float mass;            /* kilograms in all, used when masses is null; above 0, at most 1e12, default 1 */
     lm_clusters clusters;
     lm_lattice lattice; /* instead of points and clusters */
+    lm_tets tets;       /* the same */
     lm_material material;
     float contact_radius; /* metres by which particles are kept away from colliders; 0 to 1e6, default 0 */
     lm_pose pose;         /* where the body's frame starts */
@@ -426,7 +465,7 @@ typedef struct lm_body_def {
     uint32_t cookie;      /* set by lm_body_def_default */
 } lm_body_def;
 
-/* A definition with the defaults above; it needs points at least. */
+/* A definition with the defaults above; it needs points, a lattice or tets at least. */
 LM_API lm_body_def lm_body_def_default(void);
 
 /* Adds a body. LM_ERROR_ARGUMENT, LM_ERROR_LIMIT (LM_MAX_PARTICLES, each body counted up to a multiple of 16, or
@@ -448,6 +487,7 @@ typedef struct lm_body_info {
     uint32_t particles;
     uint32_t regions;
     uint64_t memberships; /* particles summed over regions */
+    uint32_t tets;        /* tetrahedra; 0 for other bodies */
     uint32_t skin_vertices;
     uint32_t skin_triangles;
     float mass;               /* kilograms */
@@ -493,6 +533,9 @@ LM_API lm_result lm_body_set_state(lm_world *world, lm_body_id body, lm_dvec3 ba
 
 /* The regions, as offsets (regions + 1 of them) into members (memberships of them). Either array may be null. */
 LM_API lm_result lm_body_get_regions(const lm_world *world, lm_body_id body, uint32_t *offsets, uint32_t *members);
+
+/* The tetrahedra, lm_body_info.tets of them with four particle indices each, all the right way round (see lm_tets). */
+LM_API lm_result lm_body_get_tets(const lm_world *world, lm_body_id body, uint32_t *tets);
 
 /* Stiffness of single regions, as shares of the body's own pull towards the goals (0 to 1, one for each region): a soft
  * tip on a hard stick. With the same share everywhere the frequency goes with its square root. Null: 1 everywhere. */
@@ -715,8 +758,8 @@ LM_API lm_result lm_drag_destroy(lm_world *world, lm_drag_id drag);
  */
 
 typedef enum lm_skin_kind {
-    /* A vertex is a weighted sum of the particles around it, and reproduces affine motions exactly; on a particle it is that
-     * particle. */
+    /* A vertex is a weighted sum of the particles around it (of a lattice: of the corners of its cell; of tets: of its
+     * tetrahedron), and reproduces affine motions exactly; on a particle it is that particle. */
     LM_SKIN_PARTICLES = 0,
     /* A vertex rides on a smooth blend of the regions around it, rotations included: smoother than the particles, and a
      * surface around a sheet, a string or a single particle keeps its thickness. */
@@ -741,8 +784,8 @@ LM_API lm_skin_def lm_skin_def_default(void);
 LM_API lm_result lm_body_set_skin(lm_world *world, lm_body_id body, const lm_skin_def *def);
 
 /* Deformed vertices relative to `base`, and unit normals (area-weighted means over the triangles around a vertex; zero
- * for a vertex without area). Those of a lattice are the means at rest, deformed as the cell around the vertex is: smooth
- * where triangles are coarse, and cheap. Either array may be null. LM_ERROR_ARGUMENT when the body has no skin. */
+ * for a vertex without area). Those of a lattice or tets are the means at rest, deformed as the cell or tetrahedron around the
+ * vertex is: smooth where triangles are coarse, and cheap. Either array may be null. LM_ERROR_ARGUMENT when the body has no skin. */
 LM_API lm_result lm_body_get_skin(const lm_world *world, lm_body_id body, lm_dvec3 base, lm_vec3 *positions,
                                   lm_vec3 *normals);
 
@@ -758,7 +801,8 @@ LM_API lm_result lm_body_get_skin_rest(const lm_world *world, lm_body_id body, l
  *     vertex n  =  sum over k from offsets[n] to offsets[n + 1] - 1 of  weights[k] * where riders[k] carries it
  *
  * A rider is the index of a particle, which carries the vertex to its own position; or LM_RIDER_REGION + the index of a
- * region, which carries it where lm_region_transform says. Weights sum to 1 and may be negative for particles. In a lattice
+ * region, which carries it where lm_region_transform says. Weights sum to 1 and may be negative for particles. On tets they
+ * are the four corners of the vertex's tetrahedron. In a lattice
  * they are the eight corners of the vertex's cell; bits 0, 1 and 2 of a corner's number tell on which side of the cell it
  * is along the body's x, y and z, so that the weights of the corners on one side add up to the vertex's place in the cell. `offsets`
  * has lm_body_info.skin_vertices + 1 elements; how many riders and weights there are is its last one. Any array may be

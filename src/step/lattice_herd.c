@@ -434,7 +434,7 @@ static void sweep_together(lmi_lattice_body *const bodies[], uint32_t count, con
 {
     herd_work k;
     begin(&k, bodies, count, plan, scratch);
-#ifdef LIMBER_SANITIZED
+#ifdef LIMBER_COMPACT
     run(&k, lattice_width(k.step->lattice));
 #else
     switch (plan->width) {

@@ -25,7 +25,12 @@
 #include "base/lanes.h"
 #include "sample/lattice.h"
 
+/* Into each copy for a width and stride that the compiler knows. In a compact build there is one copy for all. */
+#ifdef LIMBER_COMPACT
+#define LMI_INLINE static inline
+#else
 #define LMI_INLINE static inline __attribute__((always_inline))
+#endif
 
 /* The width, with what the compiler cannot know of it. */
 LMI_INLINE int lattice_width(const lmi_lattice *l)

@@ -486,9 +486,9 @@ LMI_INLINE void sweep_planes(const lmi_lattice_step *step, int first, int last, 
     }
 }
 
-/* A copy of the code for each small width with short runs, and one for all others. Under sanitizers that one is enough, and
- * saves minutes of compiling. */
-#ifdef LIMBER_SANITIZED
+/* A copy of the code for each small width with short runs, and one for all others, which is the only one in a compact
+ * build. */
+#ifdef LIMBER_COMPACT
 #define SHORT_WIDTH(l) 0
 #else
 #define SHORT_WIDTH(l) (lmi_lattice_run_stride(l) == LATTICE_SHORT_STRIDE ? lattice_width(l) : 0)

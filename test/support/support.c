@@ -81,8 +81,8 @@ lm_quat quaternion(ref_vec w)
 
 const char *sample_name(sample_kind kind)
 {
-    static const char *const names[SAMPLE_KIND_COUNT] = {"box",  "blob",  "sheet", "stick", "cell",
-                                                         "grid", "strip", "rod",   "lists", "large"};
+    static const char *const names[SAMPLE_KIND_COUNT] = {"box",   "blob", "sheet", "stick", "cell", "grid",
+                                                         "strip", "rod",  "lists", "large", "tets"};
     return names[kind];
 }
 
@@ -97,6 +97,38 @@ lm_vec3 *grid_points(uint32_t nx, uint32_t ny, uint32_t nz, double spacing)
                     (lm_vec3){(float)(spacing * (x - 0.5 * (nx - 1))), (float)(spacing * (y - 0.5 * (ny - 1))),
                               (float)(spacing * (z - 0.5 * (nz - 1)))};
     return points;
+}
+
+uint32_t *grid_tets(uint32_t nx, uint32_t ny, uint32_t nz, uint32_t *count)
+{
+    uint32_t *tets = calloc((size_t)nx * ny * nz * 24, sizeof *tets), n = 0;
+    static const int orders[6][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {0, 2, 1}, {1, 0, 2}, {2, 1, 0}};
+    const uint32_t step[3] = {1, nx, nx * ny};
+    for (uint32_t z = 0; z + 1 < nz; z++)
+        for (uint32_t y = 0; y + 1 < ny; y++)
+            for (uint32_t x = 0; x + 1 < nx; x++)
+                for (int t = 0; t < 6; t++, n += 4) {
+                    uint32_t *tet = tets + n;
+                    tet[0] = (z * ny + y) * nx + x;
+                    for (int i = 0; i < 3; i++) tet[i + 1] = tet[i] + step[orders[t][i]];
+                    uint32_t second = tet[1];
+                    if (t > 2) tet[1] = tet[2], tet[2] = second; /* an odd order: two corners change places */
+                }
+    *count = n / 4;
+    return tets;
+}
+
+/* Irregular tetrahedra, none of them near to flat. */
+static void use_tets(sample *s, random_state *random)
+{
+    s->points = grid_points(5, 4, 3, 0.1);
+    s->count = 60;
+    for (uint32_t i = 0; i < s->count; i++)
+        s->points[i] = to_float(ref_add(to_double(s->points[i]), random_in_cube(random, 0.015)));
+    s->tets = grid_tets(5, 4, 3, &s->def.tets.tet_count);
+    s->def.tets.tets = s->tets;
+    s->def.tets.vertices = s->points;
+    s->def.tets.vertex_count = s->count;
 }
 
 static void use_grid(sample *s, uint32_t nx, uint32_t ny, uint32_t nz)
@@ -173,14 +205,15 @@ sample sample_make(sample_kind kind, random_state *random)
         use_grid(&s, 12, 4, 4);
         use_counts(&s, 2, 1, 1);
         break;
+    case SAMPLE_TETS: use_tets(&s, random); break;
     case SAMPLE_LISTS:
     default:
         use_blob(&s, random, 36);
         use_lists(&s, random);
         break;
     }
-    s.def.points = s.points;
-    s.def.point_count = s.count;
+    s.def.points = s.tets ? NULL : s.points;
+    s.def.point_count = s.tets ? 0 : s.count;
     s.def.masses = s.masses;
     lm_vec3 low = s.points[0], high = s.points[0];
     for (uint32_t i = 1; i < s.count; i++) {
@@ -197,6 +230,7 @@ void sample_free(sample *s)
     free(s->masses);
     free(s->offsets);
     free(s->members);
+    free(s->tets);
     memset(s, 0, sizeof *s);
 }
 
@@ -220,6 +254,53 @@ lm_body_id make_body(lm_world *world, const lm_body_def *def)
     return body;
 }
 
+void steps(lm_world *world, int count)
+{
+    for (int k = 0; k < count; k++) assert_ok(lm_world_step(world, FRAME));
+}
+
+lm_body_id make_particle(lm_world *world, ref_vec at, ref_vec velocity, const lm_material *material, double radius)
+{
+    lm_vec3 point = {0, 0, 0};
+    lm_body_def def = lm_body_def_default();
+    def.points = &point;
+    def.point_count = 1;
+    def.contact_radius = (float)radius;
+    def.pose.position = to_dvec3(at);
+    def.velocity = to_float(velocity);
+    if (material != NULL) def.material = *material;
+    return make_body(world, &def);
+}
+
+void read_particle(const lm_world *world, lm_body_id body, ref_vec *x, ref_vec *v)
+{
+    body_state state = state_read(world, body, lm_dvec3_zero());
+    if (x != NULL) *x = state.x[0];
+    if (v != NULL) *v = state.v[0];
+    state_free(&state);
+}
+
+void assert_reloads(lm_world *world, int frames)
+{
+    lm_world *other = make_world(0.0);
+    size_t size = lm_world_save_size(world);
+    unsigned char *bytes = malloc(size), *again = malloc(size);
+    assert_ok(lm_world_save(world, bytes, size));
+    assert_ok(lm_world_load(other, bytes, size));
+    assert_true(lm_world_save_size(other) == size);
+    assert_ok(lm_world_save(other, again, size));
+    assert_memory_equal(bytes, again, size);
+    assert_true(lm_world_hash(other) == lm_world_hash(world));
+    for (int frame = 0; frame < frames; frame++) {
+        assert_ok(lm_world_step(world, FRAME));
+        assert_ok(lm_world_step(other, FRAME));
+        assert_true(lm_world_hash(other) == lm_world_hash(world));
+    }
+    free(bytes);
+    free(again);
+    lm_world_destroy(other);
+}
+
 void randomise_state(lm_world *world, lm_body_id body, random_state *random, double jitter, double speed)
 {
     body_state state = state_read(world, body, lm_dvec3_zero());
@@ -237,6 +318,31 @@ void randomise_state(lm_world *world, lm_body_id body, random_state *random, dou
     free(x);
     free(v);
     state_free(&state);
+}
+
+void excite(lm_world *world, lm_body_id body, random_state *random, double dent, double ring, double spin)
+{
+    body_state state = state_read(world, body, lm_dvec3_zero());
+    lm_vec3 *x = calloc(state.count, sizeof *x), *v = calloc(state.count, sizeof *v);
+    ref_mat turn = random_rotation(random);
+    ref_vec about = ref_mat_vec(turn, ref_v(0.6 * spin, 0.0, 0.8 * spin));
+    for (uint32_t i = 0; i < state.count; i++) {
+        ref_vec at = ref_add(ref_mat_vec(turn, state.x[i]), random_in_cube(random, dent));
+        x[i] = to_float(at);
+        ref_vec velocity = ref_add(ref_v(0.6, -0.64, 0.48), ref_cross(about, at));
+        v[i] = to_float(ref_add(velocity, random_in_cube(random, ring)));
+    }
+    assert_ok(lm_body_set_state(world, body, lm_dvec3_zero(), x, v));
+    free(x);
+    free(v);
+    state_free(&state);
+}
+
+lm_dvec3 body_centre(const lm_world *world, lm_body_id body)
+{
+    lm_body_info info;
+    assert_ok(lm_body_get_info(world, body, &info));
+    return info.centre;
 }
 
 /* ---- measuring ---- */
