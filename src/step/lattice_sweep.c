@@ -84,21 +84,42 @@ static void ask_for_run(const lmi_lattice *l, uint32_t plane, const lmi_lattice_
     }
 }
 
+/* The fit of a piece of a block that lattice_fit_quickly is not for, from the sums of its run at float `n`. Gathers again,
+ * so that nobody has to keep the moments. */
+static __attribute__((noinline)) void fit_slowly(const lmi_lattice *l, const lattice_material *material,
+                                                 const lattice_work *k, size_t n, lattice_sizes sizes,
+                                                 const lattice_owners *owners, uint32_t block, vf t[12])
+{
+    const size_t lane = n % LMI_BLOCK;
+    vf m[12];
+    lattice_gather_x(k, n, sizes, m);
+    lattice_correct_moments(l, *owners, block, lane, l->irregular_moments, m);
+    lattice_fit(m, l->constants + (size_t)l->constants_of[block] * l->channels * LMI_BLOCK + lane, material, block,
+                lane, t);
+}
+
+/* A place without particles has no regions. Not in line, so that nothing of it is prepared where there are some. */
+static __attribute__((noinline)) void clear_transforms(float *to, size_t stride)
+{
+    for (size_t c = 0; c < 12; c++) {
+        lattice_zero_block(to + c * stride);
+    }
+}
+
 /* Gather along x and fit, of a run, into k->transforms. `kv`: the sums of velocities for regional damping, or null. */
 LMI_INLINE void fit_run(const lmi_lattice_step *step, uint32_t plane, const lmi_lattice_run *run, const lattice_work *k,
                         const lattice_work *const kv, lattice_owners *owners, const lattice_sizes sizes)
 {
     const lmi_lattice *l = step->lattice;
     const lattice_material material = {step->stretch, step->beta, step->plastic, l->affine};
+    const bool simple = lattice_is_simple(&material);
     for (uint32_t n = 0; n < run->length; n++) {
         uint32_t block = l->block[l->plane_place[plane] + run->first + n];
         size_t at = (size_t)(n + 1) * LMI_BLOCK;
         const float *constants = l->constants + (size_t)l->constants_of[block] * l->channels * LMI_BLOCK;
         bool irregular = lattice_owners_in(owners, block);
         if (block == l->block_count) {
-            for (int c = 0; c < 12; c++) {
-                lattice_zero_block(k->transforms + (size_t)c * sizes.run + at);
-            }
+            clear_transforms(k->transforms + at, sizes.run);
             continue;
         }
         for (size_t lane = 0; lane < LMI_BLOCK; lane += LMI_LANES) {
@@ -107,7 +128,13 @@ LMI_INLINE void fit_run(const lmi_lattice_step *step, uint32_t plane, const lmi_
             if (irregular) {
                 lattice_correct_moments(l, *owners, block, lane, l->irregular_moments, m);
             }
-            lattice_fit(m, constants + lane, &material, block, lane, t);
+            if (!simple || !lattice_fit_quickly(m, constants + lane, t)) {
+                vf other[12]; /* t itself stays in registers */
+                fit_slowly(l, &material, k, at + lane, sizes, owners, block, other);
+                for (int c = 0; c < 12; c++) {
+                    t[c] = other[c];
+                }
+            }
             if (kv) {
                 vf mv[12];
                 lattice_gather_x(kv, at + lane, sizes, mv);
@@ -561,7 +588,8 @@ void LMI_KERNEL(lattice_pull)(const lmi_lattice_step *step, float *scratch, floa
     owners_of_lanes o;
     int planes = (int)l->plane_count;
     measured_begin(&m, &o, step, 0, NULL);
-    FOR_SIZES(l, sweep_planes(step, 0, planes, 0, planes, &k, NULL, sizes, &o, &m, pull))
+    const lattice_sizes sizes = {lattice_width(l), lmi_lattice_run_stride(l)}; /* rarely called: one copy will do */
+    sweep_planes(step, 0, planes, 0, planes, &k, NULL, sizes, &o, &m, pull);
 }
 
 static void sweep_alone(lmi_lattice_body *lattice, float *scratch)
