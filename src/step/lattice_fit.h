@@ -8,8 +8,8 @@
  *   T = rho (R - 1),    q = rho (sum m~ u / M) - T centre
  *
  * so that q + T k is where the region wants the particle at offset k, less its place in the rest shape: zero at rest.
- * A repetition or an empty lane has rho = 0, and so makes nothing. A region that has flowed has another rest shape
- * (step/lattice_plastic.h). Rivers and James 2007, section 3.2.
+ * A repetition or an empty lane has rho = 0, and so makes nothing. A region that has flowed (step/lattice_plastic.h) or has
+ * examples (step/lattice_examples.c) has another rest shape. Rivers and James 2007, section 3.2.
  *
  * The rotation comes from Newton's iteration X <- (X + cof X / det X) / 2 for the polar decomposition (N. J. Higham 1986),
  * which squares the error and mends its own rounding. Its first step is X <- a X + b cof X / det X instead: the singular
@@ -39,7 +39,9 @@ typedef struct lattice_material {
     bool stretch; /* linear: the constants for it are there */
     float beta;
     const lmi_lattice_plastic *plastic; /* or null */
-    uint32_t affine;                    /* channel of the constants that it wants */
+    const float *mix;                   /* of the examples, or null */
+    uint32_t mix_stride;
+    uint32_t affine; /* channel of the constants that it wants */
 } lattice_material;
 
 LMI_INLINE vmat3 lattice_newton(vmat3 x, vf *det)
@@ -155,6 +157,15 @@ static __attribute__((noinline)) vmat3 lattice_linear(vmat3 a, vmat3 r, vmat3 sh
     return vmat_multiply(lmi_linear_goal(round, r, rigid, edge, vf_set1(beta)), colour);
 }
 
+/* The rest shape of a region with examples: the mix, after what has flowed. Returns the moments of that shape. */
+static __attribute__((noinline)) vmat3 lattice_mixed(const lattice_material *material, vmat3 a, uint32_t block,
+                                                     size_t lane, bool flowed, vmat3 *p)
+{
+    vmat3 mix = lattice_symmetric(material->mix + (size_t)block * material->mix_stride + lane);
+    *p = flowed ? vmat_multiply(mix, *p) : mix;
+    return vmat_multiply(a, vmat_transpose(*p));
+}
+
 /* Moments (sum, then columns along z, y, x) to q and the columns of T along x, y, z; of lanes of a block from `lane` on, whose
  * constants are at `constants`. */
 LMI_INLINE void lattice_fit(const vf m[12], const float *constants, const lattice_material *material, uint32_t block,
@@ -176,6 +187,10 @@ LMI_INLINE void lattice_fit(const vf m[12], const float *constants, const lattic
     if (flowed) {
         p = lattice_flow(material->plastic, a, affine, block, lane);
         shape = vmat_multiply(a, p);
+    }
+    if (material->mix) {
+        shape = lattice_mixed(material, a, block, lane, flowed, &p);
+        flowed = true;
     }
     vmat3 t = lattice_rotation(shape, constants, &by);
     if (material->stretch || flowed) {

@@ -207,7 +207,7 @@ LMI_INLINE void fit(const herd_work *k, const int w)
 {
     const lmi_lattice *l = k->step->lattice;
     const lmi_herd_pass *pass = &k->plan->gather[2];
-    const lattice_material material = {k->step->stretch, k->step->beta, NULL, 0};
+    const lattice_material material = {.stretch = k->step->stretch, .beta = k->step->beta};
     for (uint32_t n = 0; n < pass->count; n++) {
         const float *at[2 * LMI_LATTICE_MAX_WIDTH + 1];
         const lmi_herd_list *list = &k->plan->region_list[n];
@@ -432,7 +432,7 @@ static void sweep_together(lmi_lattice_body *const bodies[], uint32_t count, con
 static bool may_go(const lmi_lattice_body *lattice, uint32_t herd, const lmi_lattice_body *first)
 {
     const lmi_lattice_step *s = &lattice->step;
-    return lattice->herd == herd && lattice->swept && !s->regional && !s->plastic &&
+    return lattice->herd == herd && lattice->swept && !s->regional && !s->plastic && !s->mix &&
            (!first || (s->stretch == first->step.stretch && s->beta == first->step.beta));
 }
 
