@@ -44,10 +44,11 @@ bool lmi_examples_allocate(lm_world *world, const lmi_body *body, lmi_examples *
     e->scale = lmi_allocate(memory, group_scales(e), sizeof *e->scale);
     e->sums = lmi_allocate(memory, weights, sizeof *e->sums);
     e->at = lmi_allocate(memory, e->region_count, sizeof *e->at);
+    e->along = lmi_allocate(memory, e->region_count, sizeof *e->along);
     e->home = lmi_allocate(memory, (size_t)e->blocks * LMI_BLOCK, lmi_example_channels(e->count) * sizeof *e->home);
     e->moments = lmi_allocate(memory, (size_t)e->blocks * LMI_BLOCK, 12 * sizeof *e->moments);
     e->local = lmi_allocate(memory, (size_t)e->blocks * LMI_BLOCK, 4 * sizeof *e->local);
-    return e->poses && e->group && e->forced_weights && e->weights && e->gram && e->scale && e->sums && e->at &&
+    return e->poses && e->group && e->forced_weights && e->weights && e->gram && e->scale && e->sums && e->at && e->along &&
            e->home && e->moments && e->local;
 }
 
@@ -66,6 +67,7 @@ void lmi_examples_free(lm_world *world, lmi_examples *e)
     lmi_release(memory, e->scale, group_scales(e), sizeof *e->scale);
     lmi_release(memory, e->sums, weights, sizeof *e->sums);
     lmi_release(memory, e->at, e->region_count, sizeof *e->at);
+    lmi_release(memory, e->along, e->region_count, sizeof *e->along);
     lmi_release(memory, e->home, (size_t)e->blocks * LMI_BLOCK, lmi_example_channels(e->count) * sizeof *e->home);
     lmi_release(memory, e->moments, (size_t)e->blocks * LMI_BLOCK, 12 * sizeof *e->moments);
     lmi_release(memory, e->local, (size_t)e->blocks * LMI_BLOCK, 4 * sizeof *e->local);
@@ -239,7 +241,7 @@ lm_result lm_body_get_example_weights(const lm_world *world, lm_body_id id, floa
     if (!e) {
         return result;
     }
-    memcpy(weights, e->weights, (size_t)e->group_count * e->count * sizeof *weights);
+    lmi_examples_read(e, weights);
     return LM_OK;
 }
 

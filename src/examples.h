@@ -33,8 +33,9 @@ enum {
     LMI_EXAMPLE_SCALE = 1,   /* of b, with a mix of its own: 1 / the largest <D_k, D_k> */
     LMI_EXAMPLE_BETA = 2,    /* of the mix; 1 where it is forced */
     LMI_EXAMPLE_FORCED = 3,  /* 1: weights stay as they are */
-    LMI_EXAMPLE_STRETCH = 4, /* of the mix: xx yy zz xy yz zx                          6 */
-    LMI_EXAMPLE_WEIGHT = 10, /* w                                                      n */
+    LMI_EXAMPLE_INVERSE = 4, /* of clusters: 1 / rest extents, 0 where there is none   3 */
+    LMI_EXAMPLE_STRETCH = 7, /* of the mix: xx yy zz xy yz zx                          6 */
+    LMI_EXAMPLE_WEIGHT = 13, /* w                                                      n */
 };
 static inline uint32_t lmi_example_dots(uint32_t n) { return LMI_EXAMPLE_WEIGHT + n; }        /* M_r <D_k, E>    n */
 static inline uint32_t lmi_example_deviations(uint32_t n) { return lmi_example_dots(n) + n; } /* D_k: 6 for each    */
@@ -52,7 +53,7 @@ typedef struct lmi_examples {
     lm_vec3 *poses;        /* [count][particles], in the caller's order */
     uint32_t *group;       /* [regions] below group_count or LM_NO_GROUP */
     float *forced_weights; /* [groups][count] */
-    float *weights;        /* [groups][count] found in the last substep */
+    float *weights;        /* [groups][count] found in the last substep; of regions by themselves, before the last layout */
 
     double *gram;  /* [groups][n (n + 1) / 2] upper triangles, largest diagonal 1; not where regions have their own */
     double *scale; /* [groups] what the sums are multiplied by for that */
@@ -60,6 +61,7 @@ typedef struct lmi_examples {
 
     float *lanes;   /* where the channels are; null: not laid out yet */
     size_t *at;     /* [regions] of the first channel */
+    size_t *along;  /* the same in ascending order: as the body's regions stand in memory, whoever else is there */
     float *home;    /* of a lattice: [blocks + 1][channels][LMI_BLOCK] */
     float *moments; /* of a lattice: [blocks + 1][12][LMI_BLOCK] */
     float *local;   /* of a lattice: [blocks + 1][LMI_BLOCK][4] */
@@ -80,9 +82,11 @@ void lmi_examples_place_lattice(const struct lmi_body *body, lmi_examples *examp
 /* Brings beta and forced weights into the channels. */
 void lmi_examples_apply(lmi_examples *examples);
 
-/* When all M_r <D_k, E> (or the weights, with a mix of its own) are in the channels: sums, solves, and puts the weights into
- * the channels. `keep`: the caller may ask for weights after this substep. */
-void lmi_examples_solve(lmi_examples *examples, bool keep);
+/* When all M_r <D_k, E> are in the channels: sums, solves, and puts the weights of groups into the channels. */
+void lmi_examples_solve(lmi_examples *examples);
+
+/* The weights of the last substep, [groups][count]. */
+void lmi_examples_read(const lmi_examples *examples, float *weights);
 
 /* The projection, in double precision: G (upper triangle row by row, largest diagonal about 1, positive definite) and b to w. */
 void lmi_project(uint32_t count, const double *gram, const double *b, double *w);

@@ -169,6 +169,7 @@ bool lmi_lattice_body_weigh(lm_world *world, lmi_body *body, const bool *held)
     if (ok) {
         LMI_PARTICLES_EACH(body, n) { body->x[(size_t)n * 4 + 3] = (float)weights[n]; }
         if (body->examples) {
+            lmi_examples_read(body->examples, body->examples->weights);
             lmi_examples_measure(body, NULL);
         }
     }

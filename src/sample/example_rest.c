@@ -8,6 +8,7 @@
 #include "examples.h"
 #include "world.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Stretches of an example are kept within these: a rest shape squashed flat, or blown up, would be none to match. */
@@ -184,7 +185,7 @@ static void write_region(lmi_examples *e, uint32_t r, double deviations[][6], do
         for (uint32_t c = 0; c < 6; c++) {
             to[(lmi_example_deviations(n) + 6 * i + c) * LMI_BLOCK] = none ? 0.0f : (float)deviations[i][c];
         }
-        to[(LMI_EXAMPLE_WEIGHT + i) * LMI_BLOCK] = 0.0f;
+        to[(LMI_EXAMPLE_WEIGHT + i) * LMI_BLOCK] = alone ? e->weights[(size_t)r * n + i] : 0.0f;
     }
     to[LMI_EXAMPLE_MASS * LMI_BLOCK] = (float)mass;
     to[LMI_EXAMPLE_SCALE * LMI_BLOCK] = (float)finish_gram(n, own, REGION_RIDGE);
@@ -204,6 +205,12 @@ static double mass_of(const region_members *m, const uint16_t *degree, const flo
     return sum;
 }
 
+static int compare_places(const void *a, const void *b)
+{
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return x < y ? -1 : x > y;
+}
+
 void lmi_examples_measure(const lmi_body *body, const float *list_count)
 {
     lmi_examples *e = body->examples;
@@ -214,6 +221,8 @@ void lmi_examples_measure(const lmi_body *body, const float *list_count)
     if (grouped) {
         memset(e->gram, 0, (size_t)e->group_count * triangle * sizeof *e->gram);
     }
+    memcpy(e->along, e->at, e->region_count * sizeof *e->along);
+    qsort(e->along, e->region_count, sizeof *e->along, compare_places);
     uint32_t next = 0;
     for (uint32_t r = 0; r < e->region_count; r++) {
         uint32_t
@@ -236,6 +245,10 @@ void lmi_examples_measure(const lmi_body *body, const float *list_count)
             }
         }
         write_region(e, r, deviations, mass_of(&m, l ? l->degree : NULL, list_count));
+        for (uint32_t i = 0; !l && i < 3; i++) {
+            double extent = body->regions[r].extent[i];
+            e->lanes[e->at[r] + (LMI_EXAMPLE_INVERSE + i) * LMI_BLOCK] = extent > 0.0 ? (float)(1.0 / extent) : 0.0f;
+        }
     }
     for (uint32_t g = 0; grouped && g < e->group_count; g++) {
         e->scale[g] = finish_gram(n, e->gram + (size_t)g * triangle, GROUP_RIDGE);

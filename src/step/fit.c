@@ -113,23 +113,21 @@ static inline vmat3 load_symmetric(const float *at)
 
 /* S² of the elastic deformation B diag(1/d) P^-1; without P when `flowed` is false. A direction without extent is never
  * strained: a sheet that has flowed has changed its thickness for good. */
-static inline vmat3 elastic_square(vmat3 b, const vf d[3], bool flowed, vmat3 p)
+static inline vmat3 elastic_square(vmat3 b, const vf inverse[3], bool flowed, vmat3 p)
 {
     const vf zero = vf_set1(0.0f), one = vf_set1(1.0f);
     for (int j = 0; j < 3; j++) {
-        vm some = vf_lt(zero, d[j]);
-        vf inverse = vf_select(some, one / vf_select(some, d[j], one), zero);
         for (int i = 0; i < 9; i += 3) {
-            b.m[i + j] = b.m[i + j] * inverse;
+            b.m[i + j] = b.m[i + j] * inverse[j];
         }
     }
     vmat3 square = vmat_multiply_transposed(b, b);
     if (flowed) {
-        vmat3 inverse = vmat_cofactors(p); /* its determinant is 1 and it is symmetric */
-        square = vmat_multiply(inverse, vmat_multiply(square, inverse));
+        vmat3 undo = vmat_cofactors(p); /* its determinant is 1 and it is symmetric */
+        square = vmat_multiply(undo, vmat_multiply(square, undo));
     }
     for (int i = 0; i < 9; i++) {
-        vm both = vm_and(vf_lt(zero, d[i / 3]), vf_lt(zero, d[i % 3]));
+        vm both = vm_and(vf_lt(zero, inverse[i / 3]), vf_lt(zero, inverse[i % 3]));
         square.m[i] = vf_select(both, square.m[i], i % 4 == 0 ? one : zero);
     }
     return square;
@@ -137,9 +135,9 @@ static inline vmat3 elastic_square(vmat3 b, const vf d[3], bool flowed, vmat3 p)
 
 /* Lets the lanes flow whose strain may exceed the yield. */
 static void flow_lanes(const lm_world *world, const lmi_pack *pack, uint32_t b, uint32_t lane, vmat3 affine,
-                       const vf d[3], vmat3 p)
+                       const vf inverse[3], vmat3 p)
 {
-    vmat3 square = elastic_square(affine, d, true, p), excess = square;
+    vmat3 square = elastic_square(affine, inverse, true, p), excess = square;
     for (int j = 0; j < 3; j++) {
         excess.m[4 * j] = excess.m[4 * j] - vf_set1(1.0f);
     }
@@ -176,16 +174,28 @@ static inline float *examples_at(const lmi_pack *pack, uint32_t b, uint32_t lane
     return pack->example + (size_t)pack->block[b].first_example * LMI_BLOCK + lane;
 }
 
+/* 1/d, or 0 where there is no extent. */
+static inline void find_inverse(const lmi_pack *pack, uint32_t b, uint32_t lane, const vf d[3], vf inverse[3])
+{
+    const vf zero = vf_set1(0.0f), one = vf_set1(1.0f);
+    const float *known = pack->block[b].examples ? examples_at(pack, b, lane) + LMI_EXAMPLE_INVERSE * LMI_BLOCK : NULL;
+    for (int j = 0; j < 3; j++) {
+        vm some = vf_lt(zero, d[j]);
+        inverse[j] = known ? vf_load(known + j * LMI_BLOCK) : vf_select(some, one / vf_select(some, d[j], one), zero);
+    }
+}
+
 /* The deformation of the lanes against their examples. */
 static void measure_lanes(const lmi_pack *pack, uint32_t b, uint32_t lane)
 {
     const lmi_lane_block *block = &pack->block[b];
-    vf d[3];
+    vf d[3], inverse[3];
     load_extents(pack, b, lane, d);
+    find_inverse(pack, b, lane, d, inverse);
     vmat3 affine = vmat_load(pack->affine + (size_t)b * 9 * LMI_BLOCK + lane);
     vmat3 p = load_symmetric(pack->plastic + (size_t)b * 6 * LMI_BLOCK + lane);
     example_measure(examples_at(pack, b, lane), (int)block->examples, block->own_mix,
-                    elastic_square(affine, d, block->plastic, p));
+                    elastic_square(affine, inverse, block->plastic, p));
 }
 
 /* What q is multiplied by where the rest shape is another: P, S or S P. */
@@ -203,23 +213,21 @@ static inline vmat3 rest_shape(const lmi_pack *pack, uint32_t b, uint32_t lane)
 /* Flow and mix, and then the matrix whose rotation is wanted: B diag(d) P^T diag(1/d), to which polar applies diag(d). */
 static void find_shape(const lm_world *world, const lmi_pack *pack, uint32_t b, uint32_t lane)
 {
-    const vf zero = vf_set1(0.0f), one = vf_set1(1.0f);
     size_t matrix = (size_t)b * 9 * LMI_BLOCK + lane;
     vmat3 affine = vmat_load(pack->affine + matrix);
-    vf d[3];
+    vf d[3], inverse[3];
     load_extents(pack, b, lane, d);
+    find_inverse(pack, b, lane, d, inverse);
     if (pack->block[b].plastic) {
-        flow_lanes(world, pack, b, lane, affine, d, load_symmetric(pack->plastic + (size_t)b * 6 * LMI_BLOCK + lane));
+        flow_lanes(world, pack, b, lane, affine, inverse, load_symmetric(pack->plastic + (size_t)b * 6 * LMI_BLOCK + lane));
     }
     if (pack->block[b].examples) {
         example_mix(examples_at(pack, b, lane), (int)pack->block[b].examples);
     }
     vmat3 p = vmat_transpose(rest_shape(pack, b, lane));
     for (int j = 0; j < 3; j++) {
-        vm some = vf_lt(zero, d[j]);
-        vf inverse = vf_select(some, one / vf_select(some, d[j], one), zero);
         for (int i = 0; i < 3; i++) {
-            p.m[3 * i + j] = d[i] * p.m[3 * i + j] * inverse;
+            p.m[3 * i + j] = d[i] * p.m[3 * i + j] * inverse[j];
         }
     }
     vmat_store(pack->shape + matrix, vmat_multiply(affine, p));
@@ -297,7 +305,7 @@ static void mix_examples(const lmi_step *step, const lmi_batch *batch)
     for (uint32_t n = 0; n < batch->body_count; n++) {
         const lmi_body *body = lmi_body_at(step->world, batch->bodies[n]);
         if (body->examples && !body->lattice) {
-            lmi_examples_solve(body->examples, step->last);
+            lmi_examples_solve(body->examples);
         }
     }
 }

@@ -59,7 +59,7 @@ static inline vmat3 elastic_square(const lmi_lattice_step *step, const float *m,
     return vmat_multiply_transposed(a, a);
 }
 
-void LMI_KERNEL(lattice_examples)(struct lmi_body *body, float *scratch, bool keep)
+void LMI_KERNEL(lattice_examples)(struct lmi_body *body, float *scratch)
 {
     lmi_examples *e = body->examples;
     if (!e) {
@@ -76,7 +76,7 @@ void LMI_KERNEL(lattice_examples)(struct lmi_body *body, float *scratch, bool ke
             example_measure(e->home + block * stride + lane, n, e->scope == LM_EXAMPLES_REGIONS, c);
         }
     }
-    lmi_examples_solve(e, keep);
+    lmi_examples_solve(e);
     for (uint32_t block = 0; block < step->lattice->block_count; block++) {
         for (int lane = 0; lane < LMI_BLOCK; lane += LMI_LANES) {
             example_mix(e->home + block * stride + lane, n);

@@ -561,7 +561,7 @@ void LMI_KERNEL(sweep)(const lmi_step *step, lmi_batch *batch, lmi_scratch *scra
             lattice->swept = !lmi_is_overstretched(step, body) && !lmi_lattice_is_collapsed(body);
             if (lattice->swept) {
                 lmi_lattice_prepare(step, body);
-                LMI_KERNEL(lattice_examples)(body, scratch->lattice, step->last);
+                LMI_KERNEL(lattice_examples)(body, scratch->lattice);
             }
         }
     }

@@ -364,6 +364,9 @@ static void fill_examples(const lm_world *world, const lmi_batch *batch, const l
     for (uint32_t n = 0; n < batch->body_count; n++) {
         const lmi_body *body = lmi_body_at(world, batch->bodies[n]);
         lmi_examples *e = body->examples;
+        if (e) { /* those of regions by themselves are in the old pack, or here already */
+            lmi_examples_read(e, e->weights);
+        }
         for (uint32_t r = 0; e && r < body->region_count; r++) {
             uint32_t place = p->region_lane[region + r];
             e->at[r] = (size_t)p->block[place / LMI_BLOCK].first_example * LMI_BLOCK + place % LMI_BLOCK;

@@ -17,6 +17,7 @@
  *     number, mask, number_set1, number_lt, number_select, number_max, number_abs, mask_and, mask_or, mask_not, mask_any
  *     PROJECT_TOLERANCE    by how much a gradient must speak for a corner, for numbers about 1
  *     PROJECT_LEAST_PIVOT  what is less is rounding
+ *     PROJECT_INLINE       how functions are declared
  */
 
 #define PROJECT_MOST (LM_MAX_EXAMPLES + 1)
@@ -28,15 +29,15 @@ typedef struct project_factors {
 } project_factors;
 
 /* Element i, j with i <= j of an upper triangle row by row. */
-static inline int project_at(int n, int i, int j) { return i * n - i * (i - 1) / 2 + (j - i); }
+PROJECT_INLINE int project_at(int n, int i, int j) { return i * n - i * (i - 1) / 2 + (j - i); }
 
-static inline number project_element(int n, const number *gram, int i, int j)
+PROJECT_INLINE number project_element(int n, const number *gram, int i, int j)
 {
     return gram[i < j ? project_at(n, i, j) : project_at(n, j, i)];
 }
 
 /* Of the rows and columns that are free; the others are those of the identity. */
-static inline void project_factorise(int n, const number *gram, const mask *is_free, project_factors *f)
+PROJECT_INLINE void project_factorise(int n, const number *gram, const mask *is_free, project_factors *f)
 {
     const number zero = number_set1(0.0f), one = number_set1(1.0f);
     number pivot[LM_MAX_EXAMPLES];
@@ -57,7 +58,7 @@ static inline void project_factorise(int n, const number *gram, const mask *is_f
     }
 }
 
-static inline void project_solve(int n, const project_factors *f, number *x)
+PROJECT_INLINE void project_solve(int n, const project_factors *f, number *x)
 {
     for (int i = 0; i < n; i++) {
         for (int k = 0; k < i; k++) {
@@ -74,7 +75,7 @@ static inline void project_solve(int n, const project_factors *f, number *x)
 
 /* The weights of the free corners that minimise, whatever their signs; those of the others are 0. Without corner 0 the sum is
  * held at 1 by a multiplier. */
-static inline void project_free(int n, const number *gram, const number *b, const mask *is_free, number *z)
+PROJECT_INLINE void project_free(int n, const number *gram, const number *b, const mask *is_free, number *z)
 {
     const number zero = number_set1(0.0f), one = number_set1(1.0f);
     number best[LM_MAX_EXAMPLES], ones[LM_MAX_EXAMPLES], sum = zero, sum_ones = zero;
@@ -99,7 +100,7 @@ static inline void project_free(int n, const number *gram, const number *b, cons
 }
 
 /* The best single corner; the first of equals. */
-static inline void project_start(int n, const number *gram, const number *b, mask *is_free, number *w)
+PROJECT_INLINE void project_start(int n, const number *gram, const number *b, mask *is_free, number *w)
 {
     const number zero = number_set1(0.0f), one = number_set1(1.0f), half = number_set1(0.5f);
     number best = zero;
@@ -117,29 +118,35 @@ static inline void project_start(int n, const number *gram, const number *b, mas
     }
 }
 
-/* From w towards z as far as no weight becomes negative; those that stop it leave. Returns where nothing stopped it. */
-static inline mask project_move(int n, const number *z, mask done, mask *is_free, number *w)
+/* From w towards z as far as no weight becomes negative; the one that stops it leaves. Returns where nothing stopped it. */
+PROJECT_INLINE mask project_move(int n, const number *z, mask done, mask *is_free, number *w)
 {
     const number zero = number_set1(0.0f), one = number_set1(1.0f);
-    number reach[PROJECT_MOST], step = one;
+    /* The least share of the way w / (w - z) that takes a weight to 0, as a fraction: one division for all. */
+    number have = one, lose = one;
+    mask leaves[PROJECT_MOST], whole = number_lt(zero, one);
     for (int i = 0; i <= n; i++) {
-        mask blocked = mask_and(is_free[i], number_lt(z[i], zero));
-        reach[i] = number_select(blocked, w[i] / number_select(blocked, w[i] - z[i], one), one);
-        step = number_select(number_lt(reach[i], step), reach[i], step);
+        leaves[i] = mask_and(is_free[i], number_lt(z[i], zero));
+        leaves[i] = mask_and(leaves[i], number_lt(w[i] * lose, have * (w[i] - z[i])));
+        have = number_select(leaves[i], w[i], have);
+        lose = number_select(leaves[i], w[i] - z[i], lose);
+        whole = mask_and(whole, mask_not(leaves[i]));
+        for (int k = 0; k < i; k++) {
+            leaves[k] = mask_and(leaves[k], mask_not(leaves[i]));
+        }
     }
-    mask whole = mask_not(number_lt(step, one));
+    number step = have / lose;
     for (int i = 0; i <= n; i++) {
-        mask leaves = mask_and(mask_not(whole), mask_not(number_lt(step, reach[i])));
         number next = number_select(whole, z[i], number_max(w[i] + step * (z[i] - w[i]), zero));
-        next = number_select(leaves, zero, next);
+        next = number_select(leaves[i], zero, next);
         w[i] = number_select(done, w[i], next);
-        is_free[i] = mask_and(is_free[i], mask_or(done, mask_not(leaves)));
+        is_free[i] = mask_and(is_free[i], mask_or(done, mask_not(leaves[i])));
     }
     return whole;
 }
 
 /* Frees the corner that would help most. Returns where none would. */
-static inline mask project_enter(int n, const number *gram, const number *b, mask may, mask *is_free, const number *w)
+PROJECT_INLINE mask project_enter(int n, const number *gram, const number *b, mask may, mask *is_free, const number *w)
 {
     const number zero = number_set1(0.0f);
     number gradient[PROJECT_MOST], level = zero, most = number_set1(PROJECT_TOLERANCE);
@@ -169,12 +176,13 @@ static inline mask project_enter(int n, const number *gram, const number *b, mas
     return none;
 }
 
-static inline void project_weights(int n, const number *gram, const number *b, number *out)
+PROJECT_INLINE void project_weights(int n, const number *gram, const number *b, number *out)
 {
     const number zero = number_set1(0.0f), one = number_set1(1.0f);
     number w[PROJECT_MOST], z[PROJECT_MOST], sum = zero;
-    mask is_free[PROJECT_MOST], done = number_lt(one, zero);
+    mask is_free[PROJECT_MOST], all = number_lt(zero, one);
     project_start(n, gram, b, is_free, w);
+    mask done = project_enter(n, gram, b, all, is_free, w);
     for (int round = 0; round < 4 * (n + 1) && mask_any(mask_not(done)); round++) {
         project_free(n, gram, b, is_free, z);
         mask whole = project_move(n, z, done, is_free, w);
