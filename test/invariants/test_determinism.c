@@ -259,6 +259,13 @@ static lm_body_id add_sample(lm_world *world, sample_kind kind, lm_mode mode, lm
     return body;
 }
 
+static lm_body_id add_any_sample(lm_world *world, random_state *random, lm_dvec3 at)
+{
+    sample_kind kind = (sample_kind)random_below(random, SAMPLE_KIND_COUNT);
+    lm_mode mode = (lm_mode)random_below(random, LM_MODE_COUNT);
+    return add_sample(world, kind, mode, at);
+}
+
 static void add_floor(lm_world *world)
 {
     lm_collider_def def = lm_collider_def_default();
@@ -277,16 +284,13 @@ static void neighbours_do_not_matter(void **context)
         add_floor(alone);
         add_floor(crowd);
         lm_body_id others[12];
-        for (int k = 0; k < 12; k++)
-            others[k] = add_sample(crowd, (sample_kind)random_below(&random, SAMPLE_KIND_COUNT),
-                                   (lm_mode)random_below(&random, LM_MODE_COUNT), (lm_dvec3){2.0 * k, 1.0, 3.0});
+        for (int k = 0; k < 12; k++) others[k] = add_any_sample(crowd, &random, (lm_dvec3){2.0 * k, 1.0, 3.0});
         lm_body_id here = add_sample(alone, (sample_kind)kind, mode, (lm_dvec3){0, 0.8, 0});
         lm_body_id there = add_sample(crowd, (sample_kind)kind, mode, (lm_dvec3){0, 0.8, 0});
         for (int frame = 0; frame < 60; frame++) {
             int k = (int)random_below(&random, 12);
             assert_ok(lm_body_destroy(crowd, others[k]));
-            others[k] = add_sample(crowd, (sample_kind)random_below(&random, SAMPLE_KIND_COUNT),
-                                   (lm_mode)random_below(&random, LM_MODE_COUNT), (lm_dvec3){2.0 * k, 1.0, 3.0});
+            others[k] = add_any_sample(crowd, &random, (lm_dvec3){2.0 * k, 1.0, 3.0});
             assert_ok(lm_world_step(alone, FRAME));
             assert_ok(lm_world_step(crowd, FRAME));
             body_state a = state_read(alone, here, lm_dvec3_zero()), b = state_read(crowd, there, lm_dvec3_zero());

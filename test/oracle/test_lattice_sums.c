@@ -395,8 +395,9 @@ static void shapes_and_widths(void **state)
     uint32_t irregular[SHAPE_COUNT] = {0};
     for (int shape = 0; shape < SHAPE_COUNT; shape++) {
         for (uint32_t width = 1; width <= LMI_LATTICE_MAX_WIDTH; width++) {
-            lmi_voxels v = shape_make(shape, 9 + random_below(&random, 30), 5 + random_below(&random, 8),
-                                      3 + random_below(&random, 9), &random);
+            uint32_t x = 9 + random_below(&random, 30), y = 5 + random_below(&random, 8);
+            uint32_t z = 3 + random_below(&random, 9);
+            lmi_voxels v = shape_make(shape, x, y, z, &random);
             check_lattice(&v, width, &random, shape, &irregular[shape]);
             free(v.bits);
         }
@@ -433,8 +434,8 @@ static void many_small(void **state)
     uint32_t irregular = 0;
     for (uint32_t n = 0; n < small_count; n++) {
         int shape = (int)random_below(&random, SHAPE_COUNT);
-        lmi_voxels v = shape_make(shape, 1 + random_below(&random, 5), 1 + random_below(&random, 5),
-                                  1 + random_below(&random, 5), &random);
+        uint32_t x = 1 + random_below(&random, 5), y = 1 + random_below(&random, 5), z = 1 + random_below(&random, 5);
+        lmi_voxels v = shape_make(shape, x, y, z, &random);
         check_lattice(&v, 1 + random_below(&random, 8), &random, shape, &irregular);
         free(v.bits);
     }

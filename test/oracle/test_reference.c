@@ -68,7 +68,8 @@ static void add_collider(lm_world *world, ref_body *reference, random_state *ran
     def.friction = (float)random_range(random, 0.0, 1.0);
     def.restitution = (float)random_range(random, 0.0, 1.0);
     ref_vec turn = random_in_cube(random, def.shape == LM_SHAPE_PLANE ? 0.3 : 2.0);
-    ref_vec at = ref_v(random_range(random, -0.3, 0.3) * size, -random_range(random, 0.5, 1.0) * size, 0.0);
+    double aside = random_range(random, -0.3, 0.3), below = random_range(random, 0.5, 1.0);
+    ref_vec at = ref_v(aside * size, -below * size, 0.0);
 
     copy->frame = -1;
     if (random_below(random, 2) == 0) {

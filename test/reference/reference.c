@@ -83,6 +83,8 @@ void ref_body_free(ref_body *body)
     free(body->plastic);
     free(body->mix);
     ref_free_examples(body);
+    free(body->part);
+    free(body->debt);
     free(body);
 }
 
@@ -279,7 +281,7 @@ static void integrate(ref_body *body, double h)
     body->damping_turn = damped ? 0 : body->damping_turn;
     k = damped ? k : 0.0;
     if (body->material.damping_kind == LM_DAMPING_REGIONAL) {
-        ref_damp_regions(body, k);
+        ref_damp_regions(body, k, ref_scale(h, motion.velocity));
         k = 0.0;
     }
     double kept = kept_when_torn(body, matched, goals, h);
@@ -386,6 +388,7 @@ static void contact(ref_body *body)
 
 void ref_body_step(ref_body *body, double h)
 {
+    ref_repay(body);
     apply_forces(body, h);
     integrate(body, h);
     body->time += h;

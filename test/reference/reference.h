@@ -6,6 +6,7 @@
  *
  * One substep of h seconds:
  *
+ *   repay       momentum and angular momentum that regional damping changed in the last substep
  *   forces      v += wind and point fields, forces on particles; then h (gravity + uniform fields + force/mass)
  *   rigid       centre c, velocity u, spin w of the particles that are in some region
  *   mix         the mix of examples nearest to the stretch of the regions
@@ -69,6 +70,13 @@ typedef struct ref_examples {
     double *weights; /* LM_MAX_EXAMPLES + 1 for each group, the rest pose first */
 } ref_examples;
 
+/* What regional damping gave a connected part of the body and should not have: momentum and angular momentum, and the rigid
+ * motion (about `centre`, which goes along with the body) that has them. */
+typedef struct ref_debt {
+    ref_vec momentum, angular;
+    ref_vec centre, velocity, spin;
+} ref_debt;
+
 typedef struct ref_body {
     uint32_t count;
     ref_vec *rest, *x, *v;
@@ -99,6 +107,9 @@ typedef struct ref_body {
     int drag_count;
     double time;
     uint32_t damping_turn; /* substeps since the last damped one */
+    uint32_t *part;        /* of each particle; null until regional damping needs it */
+    uint32_t part_count;
+    ref_debt *debt; /* of each part */
 
     /* How near any region came to one of the fit's thresholds, where the answer is a matter of choice. Above 1 there is no
      * doubt; tests compare only there. */
@@ -127,8 +138,12 @@ double ref_nearest_mix(int count, const double *gram, double *weights);
 /* One substep of h seconds. */
 void ref_body_step(ref_body *body, double h);
 
-/* Takes the share k of what is not rigid motion of the regions out of the velocities (reference_damping.c). */
-void ref_damp_regions(ref_body *body, double k);
+/* Takes the share k of what is not rigid motion of the regions out of the velocities (reference_damping.c). `way`: how far
+ * the body goes in this substep. */
+void ref_damp_regions(ref_body *body, double k, ref_vec way);
+
+/* Takes out of the velocities what the damping of the last substep gave. */
+void ref_repay(ref_body *body);
 
 /* Where each particle is pulled to. Does not change the body but for `margin`. */
 void ref_match(ref_body *body, ref_vec *goals);

@@ -1,6 +1,8 @@
 /*
  * Regional damping, from its formulas: the velocity and spin of every region about the lever arms of its best affine map, the
- * mean of their fields, and then momentum and angular momentum of each connected part put back.
+ * mean of their fields, and then momentum and angular momentum of each connected part put back: by the rigid motion that has
+ * what damping changed them by, taken out at the next substep. The part has another inertia then: what that leaves is added
+ * to the next debt.
  */
 #include "reference.h"
 
@@ -76,38 +78,63 @@ static uint32_t find_parts(const ref_body *body, uint32_t *part)
     return count;
 }
 
-/* Gives the particles of a part the rigid motion that makes up for the change of their momentum and angular momentum. */
-static void restore(ref_body *body, const uint32_t *part, uint32_t which, const ref_vec *before)
+typedef struct part_shape {
+    double mass;
+    ref_vec centre;
+    ref_mat inertia;
+} part_shape;
+
+static part_shape part_shape_of(const ref_body *body, uint32_t which)
 {
-    double mass = 0.0;
-    ref_vec centre = {0}, momentum = {0}, angular = {0};
-    ref_mat inertia = {{{0}}};
+    part_shape shape = {0};
     for (uint32_t i = 0; i < body->count; i++) {
-        if (part[i] != which) continue;
-        mass += body->mass[i];
-        centre = ref_add_scaled(centre, body->mass[i], body->x[i]);
+        if (body->part[i] != which) continue;
+        shape.mass += body->mass[i];
+        shape.centre = ref_add_scaled(shape.centre, body->mass[i], body->x[i]);
     }
-    centre = ref_scale(1.0 / mass, centre);
+    shape.centre = ref_scale(1.0 / shape.mass, shape.centre);
+    for (uint32_t i = 0; i < body->count; i++)
+        if (body->part[i] == which)
+            shape.inertia = ref_mat_add(shape.inertia, inertia_of(body->mass[i], ref_sub(body->x[i], shape.centre)));
+    return shape;
+}
+
+/* Adds to a part's debt what damping has changed its momentum by, and finds the rigid motion that has it. */
+static void owe(ref_body *body, uint32_t which, const ref_vec *before, ref_vec way)
+{
+    ref_debt *debt = &body->debt[which];
+    part_shape shape = part_shape_of(body, which);
     for (uint32_t i = 0; i < body->count; i++) {
-        if (part[i] != which) continue;
-        ref_vec lost = ref_scale(body->mass[i], ref_sub(before[i], body->v[i])), arm = ref_sub(body->x[i], centre);
-        momentum = ref_add(momentum, lost);
-        angular = ref_add(angular, ref_cross(arm, lost));
-        inertia = ref_mat_add(inertia, inertia_of(body->mass[i], arm));
+        if (body->part[i] != which) continue;
+        ref_vec gained = ref_scale(body->mass[i], ref_sub(body->v[i], before[i]));
+        debt->momentum = ref_add(debt->momentum, gained);
+        debt->angular = ref_add(debt->angular, ref_cross(ref_sub(body->x[i], shape.centre), gained));
     }
-    ref_vec spin = ref_mat_vec(ref_symmetric_function(inertia, 1e-9, inverse), angular);
-    for (uint32_t i = 0; i < body->count; i++) {
-        if (part[i] != which) continue;
-        ref_vec back = ref_add(ref_scale(1.0 / mass, momentum), ref_cross(spin, ref_sub(body->x[i], centre)));
-        body->v[i] = ref_add(body->v[i], back);
+    debt->centre = ref_add(shape.centre, way);
+    debt->velocity = ref_scale(1.0 / shape.mass, debt->momentum);
+    debt->spin = ref_mat_vec(ref_symmetric_function(shape.inertia, 1e-9, inverse), debt->angular);
+}
+
+void ref_repay(ref_body *body)
+{
+    for (uint32_t n = 0; n < body->part_count; n++) {
+        ref_debt *debt = &body->debt[n];
+        part_shape shape = part_shape_of(body, n);
+        for (uint32_t i = 0; i < body->count; i++) {
+            if (body->part[i] != n) continue;
+            ref_vec turn = ref_cross(debt->spin, ref_sub(body->x[i], debt->centre));
+            body->v[i] = ref_sub(body->v[i], ref_add(debt->velocity, turn));
+        }
+        ref_vec mean = ref_add(debt->velocity, ref_cross(debt->spin, ref_sub(shape.centre, debt->centre)));
+        debt->momentum = ref_add_scaled(debt->momentum, -shape.mass, mean);
+        debt->angular = ref_sub(debt->angular, ref_mat_vec(shape.inertia, debt->spin));
     }
 }
 
-void ref_damp_regions(ref_body *body, double k)
+void ref_damp_regions(ref_body *body, double k, ref_vec way)
 {
     double *weight = calloc(body->count, sizeof *weight), *degree = calloc(body->count, sizeof *degree);
     ref_vec *field = calloc(body->count, sizeof *field), *before = calloc(body->count, sizeof *before);
-    uint32_t *part = calloc(body->count, sizeof *part);
     for (uint32_t n = 0; n < body->offsets[body->region_count]; n++) degree[body->members[n]] += 1.0;
     for (uint32_t i = 0; i < body->count; i++) weight[i] = body->mass[i] / degree[i];
     for (uint32_t r = 0; r < body->region_count; r++) {
@@ -123,11 +150,14 @@ void ref_damp_regions(ref_body *body, double k)
         before[i] = body->v[i];
         body->v[i] = ref_add_scaled(body->v[i], k, ref_sub(field[i], body->v[i]));
     }
-    uint32_t parts = find_parts(body, part);
-    for (uint32_t n = 0; n < parts; n++) restore(body, part, n, before);
+    if (body->part == NULL) {
+        body->part = calloc(body->count, sizeof *body->part);
+        body->part_count = find_parts(body, body->part);
+        body->debt = calloc(body->part_count, sizeof *body->debt);
+    }
+    for (uint32_t n = 0; n < body->part_count; n++) owe(body, n, before, way);
     free(weight);
     free(degree);
     free(field);
     free(before);
-    free(part);
 }

@@ -28,8 +28,10 @@ static double difference(ref_mat a, ref_mat b)
 static ref_mat random_matrix_of_rank(random_state *random, int rank)
 {
     ref_mat a = {{{0}}};
-    for (int k = 0; k < rank; k++)
-        a = ref_mat_add(a, ref_outer(random_in_cube(random, 1.0), random_in_cube(random, 1.0)));
+    for (int k = 0; k < rank; k++) {
+        ref_vec to = random_in_cube(random, 1.0), from = random_in_cube(random, 1.0);
+        a = ref_mat_add(a, ref_outer(to, from));
+    }
     return rank < 3 ? a : random_matrix(random);
 }
 
@@ -253,7 +255,8 @@ static void flow_keeps_its_limits(void **context)
         double most = (double)material.max_plastic;
         ref_mat plastic = ref_identity();
         for (int step = 0; step < 20; step++) {
-            ref_mat a = ref_mat_scale(pow(10.0, random_range(&random, -3.0, 3.0)), random_matrix(&random));
+            double size = pow(10.0, random_range(&random, -3.0, 3.0));
+            ref_mat a = ref_mat_scale(size, random_matrix(&random));
             plastic = ref_flowed(plastic, a, &material, 1.0 / 60.0, NULL);
             double values[3], vectors[9];
             ref_eigen_symmetric(3, &plastic.at[0][0], values, vectors);

@@ -43,13 +43,18 @@ double random_range(random_state *random, double low, double high)
 
 uint32_t random_below(random_state *random, uint32_t limit) { return (uint32_t)(random_bits(random) % limit); }
 
-ref_vec random_in_cube(random_state *random, double half)
+ref_vec random_in_box(random_state *random, ref_vec low, ref_vec high)
 {
     ref_vec a;
-    a.x = random_range(random, -half, half);
-    a.y = random_range(random, -half, half);
-    a.z = random_range(random, -half, half);
+    a.x = random_range(random, low.x, high.x);
+    a.y = random_range(random, low.y, high.y);
+    a.z = random_range(random, low.z, high.z);
     return a;
+}
+
+ref_vec random_in_cube(random_state *random, double half)
+{
+    return random_in_box(random, ref_v(-half, -half, -half), ref_v(half, half, half));
 }
 
 ref_mat random_rotation(random_state *random)

@@ -29,7 +29,9 @@ void expect_at_most(double value, double limit, const char *text, const char *fi
 void expect_near(double value, double expected, double tolerance, const char *text, const char *file, int line);
 void expect_result(lm_result result, lm_result expected, const char *text, const char *file, int line);
 
-/* ---- random numbers: splitmix64, the same on every machine ---- */
+/* ---- random numbers: splitmix64, the same on every machine ----
+ *
+ * One draw a declaration: arguments and initialisers of one list are evaluated in an order that compilers choose. */
 
 typedef struct random_state {
     uint64_t state;
@@ -39,6 +41,7 @@ uint64_t random_bits(random_state *random);
 double random_range(random_state *random, double low, double high);
 uint32_t random_below(random_state *random, uint32_t limit);
 ref_vec random_in_cube(random_state *random, double half);
+ref_vec random_in_box(random_state *random, ref_vec low, ref_vec high);
 ref_mat random_rotation(random_state *random);
 
 /* ---- sample bodies ---- */

@@ -35,6 +35,11 @@ static int tear_down(void **context)
 static lm_vec3 random_vec(random_state *random, double half) { return to_float(random_in_cube(random, half)); }
 static lm_dvec3 random_dvec(random_state *random, double half) { return to_dvec3(random_in_cube(random, half)); }
 
+static lm_dvec3 random_between(random_state *random, ref_vec low, ref_vec high)
+{
+    return to_dvec3(random_in_box(random, low, high));
+}
+
 /* Triangles anywhere: long ones, small ones, some without area. */
 static void make_soup(soup *s, uint32_t count, random_state *random)
 {
@@ -203,12 +208,12 @@ static void nothing_slips_between_triangles(void **context)
     random_state random = {13};
     for (int k = 0; k < 20000; k++) {
         /* Aimed at corners, at edges, and anywhere. */
-        lm_vec3 corner = s.vertices[10 + random_below(&random, 7) + 9 * random_below(&random, 7)];
+        uint32_t column = random_below(&random, 7), row = random_below(&random, 7);
+        lm_vec3 corner = s.vertices[10 + column + 9 * row];
         lm_dvec3 aim = dvec_from(corner);
         if (k % 3 == 1) aim.x += 0.3 * random_range(&random, 0.0, 1.0) * 0.999;
-        if (k % 3 == 2) aim = dvec(random_range(&random, 0.01, 2.39), 0.0, random_range(&random, 0.01, 2.39));
-        lm_dvec3 a = dvec_add(
-            aim, dvec(random_range(&random, -1, 1), random_range(&random, 0.01, 1), random_range(&random, -1, 1)));
+        if (k % 3 == 2) aim = random_between(&random, ref_v(0.01, 0, 0.01), ref_v(2.39, 0, 2.39));
+        lm_dvec3 a = dvec_add(aim, random_between(&random, ref_v(-1, 0.01, -1), ref_v(1, 1, 1)));
         lm_dvec3 b = dvec_add(aim, dvec_scale(dvec_sub(aim, a), random_range(&random, 0.01, 1.0)));
         lmi_mesh_hit hit;
         assert_true(lmi_mesh_crossed(mesh, a, b, false, &hit));
@@ -230,9 +235,7 @@ static void solids_know_their_inside(void **context)
     int inside = 0;
     for (int k = 0; k < 20000; k++) {
         lm_dvec3 p = random_dvec(&random, 3.2);
-        if (k % 4 == 0)
-            p = dvec(random_range(&random, -0.3, 0.3), random_range(&random, 2.99, 3.02),
-                     random_range(&random, -0.3, 0.3));
+        if (k % 4 == 0) p = random_between(&random, ref_v(-0.3, 2.99, -0.3), ref_v(0.3, 3.02, 0.3));
         if (k % 5 == 0) p.x = p.y; /* over the diagonals of faces */
         bool in = fmax(fabs(p.x), fmax(fabs(p.y), fabs(p.z))) < 1.0 ||
                   (p.x > 0.5 && p.x < 2 && p.y > 0.5 && p.y < 2 && p.z > 0.5 && p.z < 2) ||
@@ -279,9 +282,8 @@ static void boxes_touch_what_they_touch(void **context)
         make_soup(&s, 20, &random);
         lmi_mesh *mesh = make_mesh(&s, false);
         for (int k = 0; k < 200; k++) {
-            lm_dvec3 centre = random_dvec(&random, 2.0),
-                     half = dvec(random_range(&random, 0.01, 0.5), random_range(&random, 0.01, 0.5),
-                                 random_range(&random, 0.01, 0.5));
+            lm_dvec3 centre = random_dvec(&random, 2.0);
+            lm_dvec3 half = random_between(&random, ref_v(0.01, 0.01, 0.01), ref_v(0.5, 0.5, 0.5));
             ref_mat turn = random_rotation(&random);
             dmat3 axes;
             for (int i = 0; i < 9; i++) axes.m[i / 3][i % 3] = turn.at[i / 3][i % 3];
@@ -394,11 +396,8 @@ static void fast_points_stay_in_front_of_walls(void **context)
         }
         lmi_solid solid = {.mesh = make_mesh(&s, kind == 0)};
         for (int k = 0; k < 5000; k++) {
-            lm_dvec3 from = dvec(random_range(&random, -2, 2), random_range(&random, kind == 2 ? 0.3 : 0.002, 2),
-                                 random_range(&random, -2, 2));
-            lm_dvec3 way =
-                         dvec(random_range(&random, -2, 2), random_range(&random, -8, 1), random_range(&random, -2, 2)),
-                     n;
+            lm_dvec3 from = random_between(&random, ref_v(-2, kind == 2 ? 0.3 : 0.002, -2), ref_v(2, 2, 2));
+            lm_dvec3 way = random_between(&random, ref_v(-2, -8, -2), ref_v(2, 1, 2)), n;
             double margin = k % 2 ? 0.05 : 0.0;
             lm_dvec3 p = dvec_add(from, way);
             double depth = lmi_solid_depth(&solid, p, way, margin, &n);
@@ -444,9 +443,8 @@ static void height_maps_hold_what_falls_on_them(void **context)
     random_state random = {19};
     lmi_solid solid = {.heights = make_heights(40, 30, 0.25, &random, 0.3)};
     for (int k = 0; k < 5000; k++) {
-        lm_dvec3 from = dvec(random_range(&random, -4, 4), random_range(&random, 0.4, 2), random_range(&random, -3, 3));
-        lm_dvec3 way = dvec(random_range(&random, -1, 1), random_range(&random, -6, 0), random_range(&random, -1, 1)),
-                 n;
+        lm_dvec3 from = random_between(&random, ref_v(-4, 0.4, -3), ref_v(4, 2, 3));
+        lm_dvec3 way = random_between(&random, ref_v(-1, -6, -1), ref_v(1, 0, 1)), n;
         lm_dvec3 p = dvec_add(from, way);
         double depth = lmi_solid_depth(&solid, p, way, 0.0, &n), height;
         if (depth > 0.0) p = dvec_add(p, dvec_scale(n, depth));

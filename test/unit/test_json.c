@@ -67,21 +67,16 @@ static void put_string(random_text *d)
 static void put_number(random_text *d)
 {
     char text[64];
-    switch (random_below(6)) {
-    case 0: snprintf(text, sizeof text, "%d", (int)random_below(2001) - 1000); break;
-    case 1: snprintf(text, sizeof text, "%.17g", (random_below(1000000) - 5e5) * 1e-3); break;
-    case 2:
-        snprintf(text, sizeof text, "%u%u.%ue-%u", random_below(9) + 1, random_below(1000000000),
-                 random_below(1000000000), random_below(330));
-        break;
-    case 3:
-        snprintf(text, sizeof text, "-%u.%uE+%u", random_below(10), random_below(1000000), random_below(307));
-        break;
-    case 4:
-        snprintf(text, sizeof text, "%u%09u%09u", random_below(9) + 1, random_below(1000000000),
-                 random_below(1000000000));
-        break;
-    default: put(d, random_below(2) ? "0" : "-0.0"); return;
+    uint32_t kind = random_below(6), first = random_below(10), a = random_below(1000000000),
+             b = random_below(1000000000);
+    uint32_t power = random_below(330);
+    switch (kind) {
+    case 0: snprintf(text, sizeof text, "%d", (int)(a % 2001) - 1000); break;
+    case 1: snprintf(text, sizeof text, "%.17g", (a % 1000000 - 5e5) * 1e-3); break;
+    case 2: snprintf(text, sizeof text, "%u%u.%ue-%u", first + 1, a, b, power); break;
+    case 3: snprintf(text, sizeof text, "-%u.%uE+%u", first, a % 1000000, power % 307); break;
+    case 4: snprintf(text, sizeof text, "%u%09u%09u", first + 1, a, b); break;
+    default: put(d, first % 2 ? "0" : "-0.0"); return;
     }
     put(d, text);
 }

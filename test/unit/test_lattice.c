@@ -45,8 +45,8 @@ static lm_body_def def_of(const cells *c, uint32_t width)
 
 static void check_reference(int kind, uint32_t width, lm_mode mode, double damping_ratio, random_state *random)
 {
-    cells c =
-        cells_make(kind, 4 + random_below(random, 4), 3 + random_below(random, 3), 2 + random_below(random, 3), random);
+    uint32_t x = 4 + random_below(random, 4), y = 3 + random_below(random, 3), z = 2 + random_below(random, 3);
+    cells c = cells_make(kind, x, y, z, random);
     lm_world *world = make_world(-9.81);
     lm_body_def def = def_of(&c, width);
     def.material.mode = mode;

@@ -221,8 +221,8 @@ static void same_as_clusters(void **state)
     (void)state;
     random_state random = {21};
     for (int n = 0; n < 8; n++) {
-        const uint32_t size[3] = {3 + random_below(&random, 5), 2 + random_below(&random, 3),
-                                  1 + random_below(&random, 3)};
+        uint32_t x = 3 + random_below(&random, 5), y = 2 + random_below(&random, 3), z = 1 + random_below(&random, 3);
+        const uint32_t size[3] = {x, y, z};
         uint32_t width = 1 + random_below(&random, 4);
         pair p = pair_make(size, width, n % 2 ? LM_MODE_LINEAR : LM_MODE_RIGID, n < 4 ? 1.0 : 20.0, &random);
         surround(&p);

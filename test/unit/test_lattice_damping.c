@@ -18,8 +18,8 @@ static void make_regional(lm_body_def *def, double ratio, uint32_t every)
 
 static void check_reference(cells_kind kind, uint32_t width, lm_mode mode, uint32_t every, random_state *random)
 {
-    lattice_cells c =
-        lattice_cells_make(kind, 5 + random_below(random, 4), 3 + random_below(random, 3), 2 + random_below(random, 3));
+    uint32_t x = 5 + random_below(random, 4), y = 3 + random_below(random, 3), z = 2 + random_below(random, 3);
+    lattice_cells c = lattice_cells_make(kind, x, y, z);
     lm_world *world = make_world(-9.81);
     lm_body_def def = lattice_def(&c, width);
     def.material.mode = mode;
@@ -37,12 +37,12 @@ static void check_reference(cells_kind kind, uint32_t width, lm_mode mode, uint3
         worst = fmax(worst, ref_length(ref_sub(state.x[n], reference->x[n])));
         fastest = fmax(fastest, ref_length(ref_sub(state.v[n], reference->v[n])));
     }
-    /* The reference gives angular momentum back at once, a sweep one substep later. */
-    if (worst > 5e-4 || fastest > 5e-3)
+    /* Rounding: of a thousand bodies the worst differed by 1.6e-6 m and 2.2e-5 m/s. */
+    if (worst > 1e-5 || fastest > 2e-4)
         print_message("kind %d width %u mode %d every %u: %g m, %g m/s\n", (int)kind, width, (int)mode, every, worst,
                       fastest);
-    assert_at_most(worst, 5e-4);
-    assert_at_most(fastest, 5e-3);
+    assert_at_most(worst, 1e-5);
+    assert_at_most(fastest, 2e-4);
     state_free(&state);
     ref_body_free(reference);
     lm_world_destroy(world);
@@ -60,9 +60,8 @@ static void follows_reference(void **state)
         }
 }
 
-/* The one thing that the reference does at once and a sweep does one substep later is to give angular momentum back: without
- * it, a single substep must agree to rounding. */
-static void one_substep_agrees_to_rounding(void **state)
+/* Damping alone, without goals, of bodies that are stretched evenly. */
+static void damps_as_the_reference(void **state)
 {
     (void)state;
     random_state random = {22};
@@ -80,7 +79,7 @@ static void one_substep_agrees_to_rounding(void **state)
         lm_vec3 *x = calloc(info.particles, sizeof *x), *v = calloc(info.particles, sizeof *v);
         assert_ok(lm_body_get_positions(world, body, lm_dvec3_zero(), x));
         ref_mat stretch = {{{1.3, 0.2, 0.0}, {0.0, 0.8, 0.1}, {0.0, 0.0, 1.1}}};
-        for (uint32_t n = 0; n < info.particles; n++) { /* affine, so that nothing has to be given back */
+        for (uint32_t n = 0; n < info.particles; n++) {
             x[n] = to_float(ref_mat_vec(stretch, to_double(x[n])));
             v[n] = to_float(random_in_cube(&random, 1.0));
         }
@@ -550,7 +549,7 @@ static void refuses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(follows_reference),
-                                       cmocka_unit_test(one_substep_agrees_to_rounding),
+                                       cmocka_unit_test(damps_as_the_reference),
                                        cmocka_unit_test(keeps_momentum),
                                        cmocka_unit_test(parts_part),
                                        cmocka_unit_test(crumbs_keep_to_themselves),

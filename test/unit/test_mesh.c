@@ -288,7 +288,8 @@ static void test_numbers(void **state)
     for (int i = 0; i < 300000; i++) {
         char text[64];
         int digits = (int)random_below(&random, 25) + 1;
-        double size = random_range(&random, -1.0, 1.0) * pow(10.0, (double)random_below(&random, 83) - 45.0);
+        double power = (double)random_below(&random, 83) - 45.0;
+        double size = random_range(&random, -1.0, 1.0) * pow(10.0, power);
         if (i % 3 == 0) { /* just beside the border between two floats */
             float near = (float)size;
             size = ((double)near + (double)nextafterf(near, 2.0f * near)) / 2.0;
@@ -381,9 +382,10 @@ static void test_weld_against_all_pairs(void **state)
         uint32_t kept[300], kept_count = 0, expected[300];
         static const float tolerances[] = {0.0f, 1e-30f, 0.02f, 0.3f, 1.0f, 1e9f};
         float tolerance = tolerances[trial % 6];
-        for (int i = 0; i < 300; i++)
-            points[i] = (lm_vec3){(float)random_range(&random, -1, 1), (float)random_range(&random, -1, 1),
-                                  trial % 2 ? 0.0f : (float)random_below(&random, 3) * 0.1f};
+        for (int i = 0; i < 300; i++) {
+            points[i] = to_float(random_in_cube(&random, 1.0));
+            points[i].z = trial % 2 ? 0.0f : (float)random_below(&random, 3) * 0.1f;
+        }
         for (int i = 150; i < 200; i++) points[i] = points[random_below(&random, 150)];
         for (uint32_t i = 0; i < 300; i++) {
             uint32_t k = 0;

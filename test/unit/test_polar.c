@@ -32,7 +32,8 @@ static const char *const kind_names[KIND_COUNT] = {"random", "near", "mirrored",
 static ref_mat with_stretches(random_state *random, double a, double b, double c)
 {
     ref_mat stretch = {{{a, 0, 0}, {0, b, 0}, {0, 0, c}}};
-    return ref_mat_mul(ref_mat_mul(random_rotation(random), stretch), random_rotation(random));
+    ref_mat turn = random_rotation(random), axes = random_rotation(random);
+    return ref_mat_mul(ref_mat_mul(turn, stretch), axes);
 }
 
 static ref_mat make_matrix(random_state *random, int kind)
@@ -45,9 +46,10 @@ static ref_mat make_matrix(random_state *random, int kind)
     case KIND_FLAT: return with_stretches(random, s[0], s[1], 0.0);
     case KIND_LINE: return with_stretches(random, s[0], 0.0, 0.0);
     case KIND_ZERO: return (ref_mat){{{0}}};
-    case KIND_LONG:
-        return with_stretches(random, 1.0, pow(10.0, random_range(random, -3, 0)),
-                              pow(10.0, random_range(random, -6, -3)));
+    case KIND_LONG: {
+        double middle = pow(10.0, random_range(random, -3, 0)), least = pow(10.0, random_range(random, -6, -3));
+        return with_stretches(random, 1.0, middle, least);
+    }
     case KIND_AMBIGUOUS: return with_stretches(random, s[0] + 2.0, s[1], -s[1]);
     case KIND_TINY: return ref_mat_scale(1e-18, with_stretches(random, s[0], s[1], s[2]));
     case KIND_HUGE: return ref_mat_scale(1e15, with_stretches(random, s[0], s[1], s[2]));

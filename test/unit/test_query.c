@@ -128,8 +128,7 @@ static void overlaps_are_what_points_say(void **context)
             lm_dvec3 at = to_dvec3(random_in_cube(&random, 0.5));
             ref_vec turn = random_in_cube(&random, 2.0), centre = random_in_cube(&random, 1.5);
             ref_vec box_turn = random_in_cube(&random, 2.0);
-            lm_vec3 half = {(float)random_range(&random, 0.02, 0.4), (float)random_range(&random, 0.02, 0.4),
-                            (float)random_range(&random, 0.02, 0.4)};
+            lm_vec3 half = to_float(random_in_box(&random, ref_v(0.02, 0.02, 0.02), ref_v(0.4, 0.4, 0.4)));
             double radius = random_range(&random, 0.05, 0.5);
             lm_world *world = make_world(0.0);
             add_collider(world, (lm_shape)shape, at, turn);

@@ -167,8 +167,10 @@ static void nothing_gets_out_of_a_room(void **context)
             assert_ok(lm_collider_create(world, &def, &collider));
         }
         lm_body_id bodies[COUNT];
-        for (int k = 0; k < COUNT; k++)
-            bodies[k] = make_particle(world, random_in_cube(&random, 0.8), random_in_cube(&random, 57.0), NULL, 0.0);
+        for (int k = 0; k < COUNT; k++) {
+            ref_vec x = random_in_cube(&random, 0.8), v = random_in_cube(&random, 57.0);
+            bodies[k] = make_particle(world, x, v, NULL, 0.0);
+        }
         for (int frame = 0; frame < 200; frame++) {
             steps(world, 1);
             for (int k = 0; k < COUNT; k++) {
@@ -193,7 +195,7 @@ static void thrown_bodies_stay_in_front_of_walls(void **context)
         lm_collider_id collider;
         assert_ok(lm_collider_create(world, &def, &collider));
         s.def.pose.position = (lm_dvec3){0.1, 2.0 + s.size, 0.2};
-        s.def.velocity = (lm_vec3){(float)random_range(&random, -20, 20), (float)random_range(&random, -100, -5), 0.0f};
+        s.def.velocity = to_float(random_in_box(&random, ref_v(-20, -100, 0), ref_v(20, -5, 0)));
         s.def.spin = to_float(random_in_cube(&random, 10.0));
         lm_body_id body = make_body(world, &s.def);
         for (int frame = 0; frame < 120; frame++) {

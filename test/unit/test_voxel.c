@@ -473,8 +473,8 @@ static void specks_are_not_lost(void **context)
         soup_add_triangle(&s, (lm_vec3){0, 0, 0}, (lm_vec3){0, 0.3f, 0.2f}, (lm_vec3){0.2f, 0.2f, 0});
         soup_add_triangle(&s, (lm_vec3){4, 4, 4}, (lm_vec3){4, 3.7f, 3.8f}, (lm_vec3){3.8f, 3.8f, 4});
         float e = 1e-5f;
-        lm_vec3 at = {(float)(1 + random_below(&random, 3)), (float)(1 + random_below(&random, 5)) / 2,
-                      (float)(1 + random_below(&random, 7)) / 2};
+        uint32_t x = random_below(&random, 3), y = random_below(&random, 5), z = random_below(&random, 7);
+        lm_vec3 at = {(float)(1 + x), (float)(1 + y) / 2, (float)(1 + z) / 2};
         soup_add_triangle(&s, at, (lm_vec3){at.x + e, at.y, at.z}, (lm_vec3){at.x, at.y + e, at.z - e});
         lmi_voxels v = voxelise(&s, 1.0, true);
         assert_int_equal(v.cell_count, 3);

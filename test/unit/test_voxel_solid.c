@@ -54,7 +54,8 @@ static void set_cell(lmi_voxels *v, uint32_t x, uint32_t y, uint32_t z, bool occ
 /* Straight tunnels, each begun within another. */
 static void dig(lmi_voxels *v, random_state *random)
 {
-    uint32_t at[3] = {random_below(random, v->n[0]), random_below(random, v->n[1]), random_below(random, v->n[2])};
+    uint32_t at[3];
+    for (int i = 0; i < 3; i++) at[i] = random_below(random, v->n[i]);
     for (int tunnel = 0; tunnel < 40; tunnel++) {
         uint32_t axis = random_below(random, 3), to = random_below(random, v->n[axis]);
         while (at[axis] != to) {
@@ -75,8 +76,8 @@ static void the_fill_equals_a_plain_flood(void **context)
     lmi_memory_init(&memory, &hooks);
     uint64_t filled = 0;
     for (int round = 0; round < 300; round++) {
-        lmi_voxels v = {
-            .n = {1 + random_below(&random, 200), 1 + random_below(&random, 24), 1 + random_below(&random, 24)}};
+        lmi_voxels v = {0};
+        for (int i = 0; i < 3; i++) v.n[i] = 1 + random_below(&random, i == 0 ? 200 : 24);
         v.row_words = (v.n[0] + 63) / 64;
         size_t words = (size_t)v.row_words * v.n[1] * v.n[2];
         v.bits = lmi_allocate(&memory, words, sizeof *v.bits);
@@ -318,7 +319,8 @@ static void boxes_on_the_lattice_never_leak(void **context)
     for (int round = 0; round < 200; round++) {
         soup s = soup_make(0, 0);
         for (int k = 0; k < 4; k++) {
-            ref_vec p = ref_v(random_below(&random, 4), random_below(&random, 4), random_below(&random, 4));
+            uint32_t x = random_below(&random, 4), y = random_below(&random, 4), z = random_below(&random, 4);
+            ref_vec p = ref_v(x, y, z);
             soup_add_box(&s, to_float(p), to_float(ref_add(p, ref_v(3, 4, 3))));
         }
         wind_at_random(&s, &random);
