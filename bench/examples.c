@@ -40,8 +40,7 @@ static lm_vec3 example(uint32_t kind, lm_vec3 p, double length)
 {
     double turn = p.z / length, s = sin(turn), c = cos(turn), wave = 2.0 * turn;
     if (kind == 0) return (lm_vec3){(float)(c * p.x - s * p.y), (float)(s * p.x + c * p.y), p.z};
-    if (kind == 1)
-        return (lm_vec3){(float)(length - (length - p.x) * c), p.y, (float)((length - p.x) * s)};
+    if (kind == 1) return (lm_vec3){(float)(length - (length - p.x) * c), p.y, (float)((length - p.x) * s)};
     return (lm_vec3){(float)(p.x + 0.15 * length * sin(wave)), p.y, p.z};
 }
 

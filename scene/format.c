@@ -243,14 +243,17 @@ static const format_record deform_record = RECORD("deform", scene_deform, deform
                                                   "twist, bend, curve, rotate and move, noise.");
 
 static const format_field pose_fields[] = {
-    FIELD(scene_pose, deform, FIELD_RECORDS, REQUIRED, OF(deform_record),
-          DOC("what becomes of the rest shape, one after the other")),
+    FIELD(scene_pose, file, FIELD_TEXT,
+          DOC("of a body with a mesh: the same mesh with other positions, vertex by vertex; scaled as that one is")),
+    FIELD(scene_pose, deform, FIELD_RECORDS, OF(deform_record),
+          DOC("what becomes of it, or of the rest shape, one after the other")),
 };
 static const format_record pose_record =
     RECORD("pose", scene_pose, pose_fields, NO_GROUPS, "A pose that a body likes to deform into.");
 
 static const format_field examples_fields[] = {
-    FIELD(scene_examples, poses, FIELD_RECORDS, REQUIRED, OF(pose_record), DOC("1 to 8; the rest pose is always there")),
+    FIELD(scene_examples, poses, FIELD_RECORDS, REQUIRED, OF(pose_record),
+          DOC("1 to 8; the rest pose is always there")),
     FIELD(scene_examples, beta, FIELD_NUMBER, RANGE(0.0, 1.0), STANDARD("0.95"),
           DOC("how much of the mix of poses counts; the rest pose gets the remainder, so that the body returns")),
     FIELD(scene_examples, groups, FIELD_RECORDS, OF(box_record),
@@ -261,10 +264,10 @@ static const format_field examples_fields[] = {
           DOC("a mix that is forced, one for each pose, at most 1 in all; absent: it is found")),
 };
 static const field_group examples_groups[] = {{{"groups", "each_region"}, false}};
-static const format_record examples_record =
-    RECORD("examples", scene_examples, examples_fields, GROUPS(examples_groups),
-           "Poses that the body likes to deform into: of all mixes of them and the rest pose, the one that is nearest to "
-           "the body takes the place of the rest shape.");
+static const format_record examples_record = RECORD(
+    "examples", scene_examples, examples_fields, GROUPS(examples_groups),
+    "Poses that the body likes to deform into: of all mixes of them and the rest pose, the one that is nearest to "
+    "the body takes the place of the rest shape.");
 
 static const format_field vary_fields[] = {
     FIELD(scene_vary, rotate, FIELD_VECTOR, RANGE(0.0, 360.0), UNIT("deg"), STANDARD("[0, 0, 0]"),
@@ -566,11 +569,11 @@ static const format_field scene_fields_[] = {
 const format_record format_scene = RECORD("scene", scene_file, scene_fields_, NO_GROUPS, "The file: one JSON object.");
 
 const format_record *const format_records[] = {
-    &format_scene,   &body_record,     &shape_record,   &mesh_record,     &surface_record,
-    &lattice_record, &clusters_record, &zone_record,    &material_record, &deform_record,
-    &mode_record,    &examples_record, &pose_record, &repeat_record,   &vary_record,    &collider_record, &heights_record,
-    &mover_record,   &keyframe_record, &pin_record,     &drag_record,     &drag_keyframe_record,
-    &field_record,   &event_record,    &expect_record_, &box_record,      &camera_record,
+    &format_scene,    &body_record,   &shape_record,    &mesh_record,          &surface_record, &lattice_record,
+    &clusters_record, &zone_record,   &material_record, &deform_record,        &mode_record,    &examples_record,
+    &pose_record,     &repeat_record, &vary_record,     &collider_record,      &heights_record, &mover_record,
+    &keyframe_record, &pin_record,    &drag_record,     &drag_keyframe_record, &field_record,   &event_record,
+    &expect_record_,  &box_record,    &camera_record,
 };
 const uint32_t format_record_count = COUNT(format_records);
 

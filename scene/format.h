@@ -203,9 +203,10 @@ typedef struct scene_deform {
     uint32_t seed;
 } scene_deform;
 
-/* A pose that a body likes: deformations of its rest shape, one after the other. */
+/* A pose that a body likes: a mesh with other positions, then deformations, one after the other. */
 typedef struct scene_pose {
     scene_head head;
+    const char *file;  /* or null */
     scene_list deform; /* scene_deform */
 } scene_pose;
 

@@ -58,9 +58,6 @@ bool prepare_scene(scene *s, scene_error *error);
 /* make_body.c: all bodies of one entry. */
 lm_result make_bodies(scene *s, lm_world *world, scene_body_entry *entry, uint64_t *particles, scene_error *error);
 
-/* make_examples.c: gives a body the entry's examples, if it has any; `scale` is that of the copy. */
-lm_result make_examples(const scene_body_entry *entry, lm_world *world, lm_body_id body, double scale);
-
 /* One more body like the index-th of an entry, at rest, outside the scene's own list. */
 lm_result make_again(scene *s, lm_world *world, const scene_body_entry *entry, uint32_t index, lm_dvec3 at,
                      made_body *body, scene_error *error);

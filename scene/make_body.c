@@ -333,7 +333,7 @@ static lm_result make_copy(const scene_body_entry *entry, lm_world *world, body_
     body->label = entry->label;
     lm_result result = entry->lattice != NULL ? make_lattice(entry, world, model, &c, &def, &body->id)
                                               : make_cloud(entry, world, model, &c, &def, &body->id);
-    return result ? result : make_examples(entry, world, body->id, c.scale);
+    return result ? result : make_examples(entry, model, world, body->id, c.scale);
 }
 
 /* A solid has at least a particle for each cell's worth of its volume: one that is far too fine is refused before it takes

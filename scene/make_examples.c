@@ -44,13 +44,24 @@ static lm_result begin(pose_maker *m, uint32_t pose_count)
     return room ? lm_body_get_rest_positions(m->world, m->body, m->rest) : LM_ERROR_MEMORY;
 }
 
-/* One deformation after the other, at the entry's own size. */
+/* Where the particles start from: where the mesh of the pose carries them, or the rest shape; at the entry's own size. */
+static lm_result start_pose(pose_maker *m, const body_model *model, const lm_vec3 *vertices)
+{
+    uint32_t count = m->info.particles;
+    for (uint32_t i = 0; i < count && vertices == NULL; i++) {
+        m->moving[i] = vector_narrow(vector_scale(vector_widen(m->rest[i]), 1.0 / m->scale));
+    }
+    if (vertices == NULL) {
+        return LM_OK;
+    }
+    /* The mesh of this copy leads its particles to where the pose is at the entry's size: the fit takes the scale out. */
+    return lm_body_carry_pose(m->world, m->body, model->scaled, vertices, model->mesh.vertex_count, m->moving);
+}
+
+/* One deformation after the other. */
 static void deform_pose(pose_maker *m, const scene_pose *pose, lm_vec3 *out)
 {
     uint32_t count = m->info.particles;
-    for (uint32_t i = 0; i < count; i++) {
-        m->moving[i] = vector_narrow(vector_scale(vector_widen(m->rest[i]), 1.0 / m->scale));
-    }
     for (uint32_t k = 0; k < pose->deform.count; k++) {
         deform_points(LIST_ITEM(scene_deform, pose->deform, k), m->moving, count, m->displaced);
         for (uint32_t i = 0; i < count; i++) {
@@ -100,7 +111,8 @@ static lm_result force_weights(const pose_maker *m, const scene_examples *exampl
     return result;
 }
 
-lm_result make_examples(const scene_body_entry *entry, lm_world *world, lm_body_id body, double scale)
+lm_result make_examples(const scene_body_entry *entry, const body_model *model, lm_world *world, lm_body_id body,
+                        double scale)
 {
     const scene_examples *examples = entry->examples;
     if (examples == NULL) {
@@ -109,7 +121,11 @@ lm_result make_examples(const scene_body_entry *entry, lm_world *world, lm_body_
     pose_maker m = {.world = world, .body = body, .scale = scale};
     lm_result result = begin(&m, examples->poses.count);
     for (uint32_t k = 0; k < examples->poses.count && result == LM_OK; k++) {
-        deform_pose(&m, LIST_ITEM(scene_pose, examples->poses, k), m.poses + (size_t)k * m.info.particles);
+        const scene_pose *pose = LIST_ITEM(scene_pose, examples->poses, k);
+        result = start_pose(&m, model, pose->file ? model->poses + (size_t)k * model->mesh.vertex_count : NULL);
+        if (result == LM_OK) {
+            deform_pose(&m, pose, m.poses + (size_t)k * m.info.particles);
+        }
     }
     if (result == LM_OK && examples->groups.count > 0) {
         result = find_groups(&m, examples);

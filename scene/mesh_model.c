@@ -116,7 +116,8 @@ double mesh_longest_side(const mesh_data *mesh)
     return longest_side(&box);
 }
 
-static void place(const scene_mesh *wanted, shape_mesh *mesh)
+/* Returns by how much it was scaled. */
+static double place(const scene_mesh *wanted, shape_mesh *mesh)
 {
     scene_box box = empty_box();
     for (uint32_t i = 0; i < mesh->vertex_count; i++) {
@@ -133,6 +134,7 @@ static void place(const scene_mesh *wanted, shape_mesh *mesh)
         lm_dvec3 p = vector_subtract(vector_widen(mesh->vertices[i]), from);
         mesh->vertices[i] = vector_narrow(vector_scale(p, scale));
     }
+    return scale;
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -200,6 +202,48 @@ lm_result mesh_of_file(const scene *s, const scene_mesh *wanted, shape_mesh *mes
 
 lm_result model_read_mesh(scene *s, const scene_body_entry *entry, body_model *model, scene_error *error)
 {
-    lm_result result = mesh_of_file(s, entry->mesh, &model->mesh, error);
+    lm_result result = read_file(s, entry->mesh, &model->mesh, error);
+    if (result == LM_OK) {
+        model->mesh_scale = place(entry->mesh, &model->mesh);
+    }
     return result != LM_OK ? result : measure(s, entry, model, error);
+}
+
+/* One pose, in the units and with the axes of the body's own mesh. Where it stands does not matter. */
+static lm_result read_pose(const scene *s, const scene_body_entry *entry, const scene_pose *pose,
+                           const body_model *model, lm_vec3 *vertices, scene_error *error)
+{
+    scene_mesh wanted = *entry->mesh;
+    wanted.head = pose->head;
+    wanted.file = pose->file;
+    shape_mesh mesh = {.vertices = NULL};
+    lm_result result = read_file(s, &wanted, &mesh, error);
+    if (result == LM_OK && mesh.vertex_count != model->mesh.vertex_count) {
+        report_field(error, s->name, &pose->head, "file", "%.80s: has %u vertices (expected %u, as many as %.80s)",
+                     pose->file, (unsigned)mesh.vertex_count, (unsigned)model->mesh.vertex_count, entry->mesh->file);
+        result = LM_ERROR_ARGUMENT;
+    }
+    for (uint32_t i = 0; result == LM_OK && i < mesh.vertex_count; i++) {
+        vertices[i] = vector_narrow(vector_scale(vector_widen(mesh.vertices[i]), model->mesh_scale));
+    }
+    shape_mesh_free(&mesh);
+    return result;
+}
+
+lm_result model_read_poses(scene *s, const scene_body_entry *entry, body_model *model, scene_error *error)
+{
+    const scene_list *poses = entry->examples != NULL ? &entry->examples->poses : NULL;
+    size_t count = model->mesh.vertex_count;
+    if (poses == NULL || entry->mesh == NULL) {
+        return LM_OK;
+    }
+    model->poses = malloc(poses->count * count * sizeof *model->poses);
+    lm_result result = model->poses != NULL ? LM_OK : LM_ERROR_MEMORY;
+    for (uint32_t k = 0; k < poses->count && result == LM_OK; k++) {
+        const scene_pose *pose = LIST_ITEM(scene_pose, *poses, k);
+        if (pose->file != NULL) {
+            result = read_pose(s, entry, pose, model, model->poses + k * count, error);
+        }
+    }
+    return result;
 }

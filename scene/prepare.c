@@ -176,8 +176,9 @@ static bool check_deform(const preparation *p, const scene_deform *deform)
     return deform == NULL || check_box(p, deform->where);
 }
 
-static bool check_examples(const preparation *p, const scene_examples *examples)
+static bool check_examples(const preparation *p, const scene_body_entry *entry)
 {
+    const scene_examples *examples = entry->examples;
     if (examples == NULL) {
         return true;
     }
@@ -187,6 +188,9 @@ static bool check_examples(const preparation *p, const scene_examples *examples)
     }
     for (uint32_t i = 0; i < examples->poses.count; i++) {
         const scene_pose *pose = LIST_ITEM(scene_pose, examples->poses, i);
+        if (pose->file != NULL && entry->mesh == NULL) {
+            return FAIL(p, &pose->head, "file", "is a mesh, the body has none (expected a body with a mesh)");
+        }
         for (uint32_t k = 0; k < pose->deform.count; k++) {
             if (!check_deform(p, LIST_ITEM(scene_deform, pose->deform, k))) {
                 return false;
@@ -199,7 +203,8 @@ static bool check_examples(const preparation *p, const scene_examples *examples)
     }
     bool forced = given(&examples->head, "weights");
     if (forced && (examples->weights.count != examples->poses.count || sum > 1.0 + 1e-9)) {
-        return FAIL(p, &examples->head, "weights", "has %u elements, %g in all (expected %u, one for each pose, at most 1)",
+        return FAIL(p, &examples->head, "weights",
+                    "has %u elements, %g in all (expected %u, one for each pose, at most 1)",
                     (unsigned)examples->weights.count, sum, (unsigned)examples->poses.count);
     }
     if (given(&examples->head, "groups") && examples->groups.count == 0) {
@@ -343,7 +348,7 @@ static bool prepare_bodies(preparation *p)
         scene_body_entry *entry = LIST_ITEM(scene_body_entry, *entries, i);
         if (!check_contents(p, entry) || !check_elements(p, entry) || !check_zones(p, &entry->mass_zones, 1e-6, 1e6) ||
             !check_zones(p, &entry->stiffness_zones, 0.0, 1.0) || !check_deform(p, entry->state) ||
-            !check_examples(p, entry->examples) || !count_copies(p, entry, &bodies, &particles)) {
+            !check_examples(p, entry) || !count_copies(p, entry, &bodies, &particles)) {
             return false;
         }
     }

@@ -48,8 +48,8 @@ bool lmi_examples_allocate(lm_world *world, const lmi_body *body, lmi_examples *
     e->home = lmi_allocate(memory, (size_t)e->blocks * LMI_BLOCK, lmi_example_channels(e->count) * sizeof *e->home);
     e->moments = lmi_allocate(memory, (size_t)e->blocks * LMI_BLOCK, 12 * sizeof *e->moments);
     e->local = lmi_allocate(memory, (size_t)e->blocks * LMI_BLOCK, 4 * sizeof *e->local);
-    return e->poses && e->group && e->forced_weights && e->weights && e->gram && e->scale && e->sums && e->at && e->along &&
-           e->home && e->moments && e->local;
+    return e->poses && e->group && e->forced_weights && e->weights && e->gram && e->scale && e->sums && e->at &&
+           e->along && e->home && e->moments && e->local;
 }
 
 void lmi_examples_free(lm_world *world, lmi_examples *e)

@@ -167,9 +167,11 @@ static void visit_poses(archive *a, lmi_examples *e)
         }
     }
     visit_bool(a, &e->forced);
+    double sum = 0.0;
     for (size_t n = 0; e->forced && n < (size_t)e->group_count * e->count && ok(a); n++) {
         visit_float(a, &e->forced_weights[n]);
-        refuse_if(a, !(e->forced_weights[n] >= 0.0f && e->forced_weights[n] <= 1.0f));
+        sum = (n % e->count == 0 ? 0.0 : sum) + e->forced_weights[n];
+        refuse_if(a, !(e->forced_weights[n] >= 0.0f && sum <= 1.001));
     }
 }
 

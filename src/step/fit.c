@@ -219,7 +219,8 @@ static void find_shape(const lm_world *world, const lmi_pack *pack, uint32_t b, 
     load_extents(pack, b, lane, d);
     find_inverse(pack, b, lane, d, inverse);
     if (pack->block[b].plastic) {
-        flow_lanes(world, pack, b, lane, affine, inverse, load_symmetric(pack->plastic + (size_t)b * 6 * LMI_BLOCK + lane));
+        flow_lanes(world, pack, b, lane, affine, inverse,
+                   load_symmetric(pack->plastic + (size_t)b * 6 * LMI_BLOCK + lane));
     }
     if (pack->block[b].examples) {
         example_mix(examples_at(pack, b, lane), (int)pack->block[b].examples);
