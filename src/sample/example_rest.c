@@ -264,7 +264,11 @@ void lmi_examples_place_lattice(const lmi_body *body, lmi_examples *e)
     for (uint32_t n = 0; n < body->particle_count; n++) {
         uint32_t place = body->place[n];
         if (l->active[place / LMI_BLOCK] >> (place % LMI_BLOCK) & 1) {
-            e->at[region++] = place / LMI_BLOCK * block + place % LMI_BLOCK;
+            size_t at = place / LMI_BLOCK * block + place % LMI_BLOCK;
+            for (uint32_t k = 0; e->scope == LM_EXAMPLES_REGIONS && k < e->count; k++) { /* of a loaded body */
+                e->home[at + (LMI_EXAMPLE_WEIGHT + k) * LMI_BLOCK] = e->weights[(size_t)region * e->count + k];
+            }
+            e->at[region++] = at;
         }
     }
     /* Lanes without a region match nothing; their mix is 1, which is harmless. */

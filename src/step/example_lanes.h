@@ -105,10 +105,11 @@ static inline vf example_product(const float *d, const vf e[6])
     return straight + vf_set1(2.0f) * across;
 }
 
-/* The mix of each lane by itself, but where it is forced. */
+/* The mix of each lane by itself, but where it is forced. From one substep to the next mostly the same examples are in it:
+ * the last weights, which are state for that reason, save most of the rounds. */
 static inline void example_own_mix(float *at, int n, const vf dots[])
 {
-    vf gram[LM_MAX_EXAMPLES * (LM_MAX_EXAMPLES + 1) / 2], b[LM_MAX_EXAMPLES], w[LM_MAX_EXAMPLES];
+    vf gram[LM_MAX_EXAMPLES * (LM_MAX_EXAMPLES + 1) / 2], b[LM_MAX_EXAMPLES], w[LM_MAX_EXAMPLES], last[LM_MAX_EXAMPLES];
     vf scale = vf_load(at + LMI_EXAMPLE_SCALE * LMI_BLOCK);
     vm forced = vf_lt(vf_set1(0.5f), vf_load(at + LMI_EXAMPLE_FORCED * LMI_BLOCK));
     for (int k = 0; k < n * (n + 1) / 2; k++) {
@@ -116,17 +117,18 @@ static inline void example_own_mix(float *at, int n, const vf dots[])
     }
     for (int k = 0; k < n; k++) {
         b[k] = dots[k] * scale;
+        last[k] = vf_load(at + (LMI_EXAMPLE_WEIGHT + k) * LMI_BLOCK);
     }
     switch (n) { /* a copy of the code for each small number, in which all loops are unrolled */
-    case 1: project_weights(1, gram, b, w); break;
-    case 2: project_weights(2, gram, b, w); break;
-    case 3: project_weights(3, gram, b, w); break;
-    case 4: project_weights(4, gram, b, w); break;
-    default: project_weights(n, gram, b, w); break;
+    case 1: project_weights(1, gram, b, last, w); break;
+    case 2: project_weights(2, gram, b, last, w); break;
+    case 3: project_weights(3, gram, b, last, w); break;
+    case 4: project_weights(4, gram, b, last, w); break;
+    default: project_weights(n, gram, b, last, w); break;
     }
     for (int k = 0; k < n; k++) {
         float *to = at + (LMI_EXAMPLE_WEIGHT + k) * LMI_BLOCK;
-        vf_store(to, vf_select(forced, vf_load(to), w[k]));
+        vf_store(to, vf_select(forced, last[k], w[k]));
     }
 }
 

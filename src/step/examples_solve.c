@@ -27,7 +27,7 @@ typedef bool mask;
 
 void lmi_project(uint32_t count, const double *gram, const double *b, double *w)
 {
-    project_weights((int)count, gram, b, w);
+    project_weights((int)count, gram, b, NULL, w);
 }
 
 /* Of the whole body: four sums in turn, so that none waits for the addition before. */

@@ -4,7 +4,7 @@
  *     minimise  w^T G w / 2 - b^T w      over  w_k >= 0,  sum w_k <= 1
  *
  * The rest pose is one more corner of the hull, corner 0, with the weight w_0 = 1 - sum w_k; its row of G and its b are 0. Then
- * all corners are alike, and this is the active set method: start at the best corner; on the corners that are free solve
+ * all corners are alike, and this is the active set method: start at the best corner, or with a mix that is near; on the corners that are free solve
  * without regard to signs; where a weight would become negative stop on the way and take its corner out, else let the corner
  * in that the gradient speaks for most, until there is none. Every iterate is a mix of corners, so that whatever rounding does,
  * the weights are not negative and sum to 1, and the worst that can happen is a point a little off the nearest.
@@ -176,13 +176,38 @@ PROJECT_INLINE mask project_enter(int n, const number *gram, const number *b, ma
     return none;
 }
 
-PROJECT_INLINE void project_weights(int n, const number *gram, const number *b, number *out)
+/* A mix that is near: the corners in it are free. */
+PROJECT_INLINE void project_resume(int n, const number *from, mask *is_free, number *w)
+{
+    const number zero = number_set1(0.0f), one = number_set1(1.0f);
+    number left = one;
+    for (int k = 0; k < n; k++) {
+        w[k + 1] = number_max(number_select(number_lt(left, from[k]), left, from[k]), zero);
+        left = left - w[k + 1];
+        is_free[k + 1] = number_lt(zero, w[k + 1]);
+    }
+    is_free[0] = number_lt(number_set1(PROJECT_TOLERANCE), left); /* what is less is rounding */
+    mask none = mask_not(is_free[0]);
+    for (int k = 0; k < n; k++) {
+        none = mask_and(none, mask_not(is_free[k + 1]));
+    }
+    is_free[0] = mask_or(is_free[0], none);
+    w[0] = left;
+}
+
+/* `from`: weights that may be near, or null. What is found depends on them in its rounding only, and where examples depend on
+ * each other. */
+PROJECT_INLINE void project_weights(int n, const number *gram, const number *b, const number *from, number *out)
 {
     const number zero = number_set1(0.0f), one = number_set1(1.0f);
     number w[PROJECT_MOST], z[PROJECT_MOST], sum = zero;
-    mask is_free[PROJECT_MOST], all = number_lt(zero, one);
-    project_start(n, gram, b, is_free, w);
-    mask done = project_enter(n, gram, b, all, is_free, w);
+    mask is_free[PROJECT_MOST], all = number_lt(zero, one), done = mask_not(all);
+    if (from) {
+        project_resume(n, from, is_free, w);
+    } else {
+        project_start(n, gram, b, is_free, w);
+        done = project_enter(n, gram, b, all, is_free, w);
+    }
     for (int round = 0; round < 4 * (n + 1) && mask_any(mask_not(done)); round++) {
         project_free(n, gram, b, is_free, z);
         mask whole = project_move(n, z, done, is_free, w);
