@@ -5,6 +5,7 @@
  *            program; by stage
  *   plastic  the same crowd elastic, and with a yield that is never reached: what it costs to watch for it
  *   figure8  one body of 100 to 10,000 points in 1, 8 or 64 clusters, linear and quadratic (figure 8 of the paper)
+ *   tets     2,025 particles of a bar of tetrahedra, a region around each (the size of Koyama et al. 2012, table 1)
  *
  * Contestants take turns of a few steps each, all from the same state onwards.
  */
@@ -327,12 +328,62 @@ static int bench_cube(const bench_options *options, bench_report *report, uint32
     return ready ? 0 : bench_fail("figure8 could not be measured: out of memory");
 }
 
+/* ------------------------------------------------------------------------------------------------------------------
+ * Tetrahedra
+ */
+
+/* A spinning bar of 8 x 8 x 24 cells. */
+static bool add_bar(cluster_contest *contest, lm_isa isa, lm_mode mode)
+{
+    contestant *c = &contest->list[contest->count++];
+    *c = (contestant){.isa = isa, .threads = 1};
+    lm_world_def world_def = lm_world_def_default();
+    world_def.gravity = (lm_vec3){0.0f, 0.0f, 0.0f};
+    world_def.workers = 1;
+    world_def.isa = isa;
+    shape_def shape = shape_def_default();
+    shape.name = "box";
+    shape.size = (lm_vec3){0.8f, 0.8f, 2.4f};
+    shape_mesh mesh;
+    if (lm_world_create(&world_def, &c->world) != LM_OK || shape_make_mesh(&shape, &mesh) != LM_OK) return false;
+    lm_body_def def = lm_body_def_default();
+    def.tets.vertices = mesh.vertices;
+    def.tets.vertex_count = mesh.vertex_count;
+    def.tets.triangles = mesh.triangles;
+    def.tets.triangle_count = mesh.triangle_count;
+    def.tets.spacing = 0.1f;
+    def.material.mode = mode;
+    def.spin = (lm_vec3){1.0f, 2.0f, 3.0f};
+    lm_body_id body;
+    lm_result result = lm_body_create(c->world, &def, &body);
+    shape_mesh_free(&mesh);
+    return result == LM_OK;
+}
+
+static int bench_tets(const bench_options *options, bench_report *report, lm_mode mode)
+{
+    lm_isa isas[LM_ISA_COUNT];
+    uint32_t isa_count = bench_isas(options, isas);
+    cluster_contest contest = {0};
+    bool ready = true;
+    bench_progress("tets");
+    for (uint32_t i = 0; i < isa_count && ready; i++) ready = add_bar(&contest, isas[i], mode);
+    if (ready) note_sizes(&contest, contest.list[0].world);
+    ready = ready && add_plain(&contest, contest.list[0].world, false);
+    ready = ready && measure(&contest, options->quick ? (bench_effort){2, 1, 1} : (bench_effort){30, 2, 10});
+    if (ready) add_rows(report, &contest, "tets", mode == LM_MODE_RIGID ? "rigid" : "linear", true);
+    contest_free(&contest);
+    return ready ? 0 : bench_fail("tets could not be measured: out of memory");
+}
+
 int bench_clusters(const bench_options *options, bench_report *report)
 {
     static const uint32_t points[] = {100, 1000, 2000, 5000, 10000};
     static const uint32_t clusters[] = {1, 2, 4}; /* along each axis */
     int status = bench_crowd(options, report);
     if (status == 0) status = bench_plastic(options, report);
+    if (status == 0) status = bench_tets(options, report, LM_MODE_RIGID);
+    if (status == 0) status = bench_tets(options, report, LM_MODE_LINEAR);
     uint32_t sizes = options->quick ? 1 : sizeof points / sizeof points[0];
     for (int mode = LM_MODE_LINEAR; mode <= LM_MODE_QUADRATIC; mode++)
         for (uint32_t c = 0; c < sizeof clusters / sizeof clusters[0]; c++)

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "io/mesh.h"
 #include "io/mesh_report.h"
+#include "io/tets.h"
 #include "scene/scene.h"
 
 #include <stdio.h>
@@ -87,6 +88,62 @@ static int inform_mesh(const char *path)
         print_problems(&report);
     }
     mesh_free(&mesh);
+    return result == LM_OK ? CLI_OK : cli_fail(CLI_FAILED, "%s: %s", path, lm_result_text(result));
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Tetrahedra
+ */
+
+static void print_tets(const char *path, const tets_data *tets, const mesh_report *surface)
+{
+    printf("%s: tetrahedra (%s)\n", path, tets->format);
+    printf("  nodes       %u\n  tetrahedra  %u\n", (unsigned)tets->vertex_count, (unsigned)tets->tet_count);
+    printf("  bounds      [%g, %g, %g] to [%g, %g, %g] m\n", (double)surface->lower.x, (double)surface->lower.y,
+           (double)surface->lower.z, (double)surface->upper.x, (double)surface->upper.y, (double)surface->upper.z);
+    printf("  volume      %g m3\n", tets->volume);
+    printf("  surface     %u triangles, %g m2, %u part%s\n", (unsigned)tets->triangle_count, surface->area,
+           (unsigned)surface->parts, surface->parts == 1 ? "" : "s");
+    if (tets->others > 0) {
+        printf("  passed over %llu elements that are no tetrahedra\n", (unsigned long long)tets->others);
+    }
+    if (tets->turned) {
+        printf("  turned      every tetrahedron is the other way round in the file\n");
+    }
+}
+
+/* What is put right, and what a body would be refused for. */
+static void print_tet_problems(const tets_data *tets)
+{
+    complain(tets->dropped, "nodes are in no tetrahedron (left out)");
+    complain(tets->repeated, "tetrahedra are there twice (left out)");
+    complain(tets->crowded, "faces belong to three tetrahedra or more: some of them overlap");
+    if (tets->flat > 0) {
+        printf("  problem     %u tetrahedra have no volume, the first is %llu (a body refuses them)\n",
+               (unsigned)tets->flat, (unsigned long long)tets->first_flat_tag);
+    }
+    if (tets->inverted > 0) {
+        printf("  problem     %u tetrahedra are inverted, the first is %llu (a body refuses them)\n",
+               (unsigned)tets->inverted, (unsigned long long)tets->first_inverted_tag);
+    }
+}
+
+static int inform_tets(const char *path)
+{
+    tets_data tets;
+    mesh_error error;
+    tets_options options = {.faulty = true};
+    if (!tets_read(path, &options, &tets, &error)) {
+        return cli_fail(CLI_FAILED, "%s", error.text);
+    }
+    mesh_report report;
+    lm_result result =
+        mesh_report_make(tets.positions, tets.vertex_count, tets.triangles, tets.triangle_count, &report);
+    if (result == LM_OK) {
+        print_tets(path, &tets, &report);
+        print_tet_problems(&tets);
+    }
+    tets_free(&tets);
     return result == LM_OK ? CLI_OK : cli_fail(CLI_FAILED, "%s: %s", path, lm_result_text(result));
 }
 
@@ -219,7 +276,7 @@ static int run(const cli_command *command, int argc, char **argv)
     if (code >= 0) {
         return code;
     }
-    return mesh_is_name(file) ? inform_mesh(file) : inform_scene(file);
+    return tets_is_name(file) ? inform_tets(file) : mesh_is_name(file) ? inform_mesh(file) : inform_scene(file);
 }
 
 const cli_command cli_info = {"info", "FILE", "what a scene or a mesh contains, and what is wrong with it", run};

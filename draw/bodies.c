@@ -31,6 +31,7 @@ static void take_info(draw_body *body, lm_body_id id, const lm_body_info *info)
     body->triangles = info->skin_triangles;
     body->contact_radius = info->contact_radius;
     body->spacing = info->spacing;
+    body->tets = info->tets;
     body->lower = info->lower;
     body->upper = info->upper;
     body->centre = info->centre;
@@ -160,7 +161,8 @@ static bool add_skin(draw_bodies *b, const lm_world *world, draw_body *body, uin
     }
     for (uint32_t n = 0; n < body->vertices; n++) {
         lm_vec3 p = b->scratch[n];
-        glm_vec4_copy((vec4){p.x, p.y, p.z, body->spacing}, b->rest[body->first_vertex + n]);
+        float carrier = body->tets && !body->rides_on_regions ? -1.0f : body->spacing;
+        glm_vec4_copy((vec4){p.x, p.y, p.z, carrier}, b->rest[body->first_vertex + n]);
     }
     for (size_t n = 3 * (size_t)b->triangles; n < corners; n++) {
         b->corners[n] += body->first_vertex;
@@ -287,6 +289,26 @@ static void make_arrays(draw_bodies *b)
     glBindVertexArray(0);
 }
 
+/* The rest positions of particles, which only normals on tetrahedra ask for. */
+static bool write_particle_rest(draw_bodies *b)
+{
+    bool wanted = false;
+    for (size_t n = 0; n < b->count; n++) {
+        wanted = wanted || b->list[n].tets;
+    }
+    size_t count = wanted ? b->particles : 0;
+    vec4 *rest = calloc(count + 1, sizeof *rest);
+    for (size_t n = 0; rest && n < count; n++) {
+        lm_vec3 p = b->particle_rest[n];
+        rest[n][0] = p.x, rest[n][1] = p.y, rest[n][2] = p.z;
+    }
+    if (rest) {
+        draw_stream_write(&b->particle_rest_stream, rest, count * sizeof *rest, GL_RGBA32F, UNIT_PARTICLE_REST);
+    }
+    free(rest);
+    return rest != NULL;
+}
+
 static bool make_buffers(draw_bodies *b, const lm_world *world, draw_error *error)
 {
     b->particles = b->regions = b->vertices = b->triangles = b->riders = b->edges = 0;
@@ -301,7 +323,7 @@ static bool make_buffers(draw_bodies *b, const lm_world *world, draw_error *erro
     draw_stream_write(&b->ride_stream, b->ride, b->vertices * sizeof *b->ride, 0, 0);
     draw_stream_write(&b->rider_stream, b->rider, b->riders * sizeof *b->rider, GL_RG32UI, UNIT_RIDERS);
     draw_stream_write(&b->corner_stream, b->corners, 3 * (size_t)b->triangles * sizeof *b->corners, 0, 0);
-    if (!write_rings(b)) {
+    if (!write_particle_rest(b) || !write_rings(b)) {
         return false;
     }
     make_arrays(b);
@@ -318,6 +340,7 @@ bool draw_bodies_find(draw_bodies *b, const lm_world *world, draw_error *error)
         return draw_give_up(error);
     }
     draw_stream_bind(&b->rest_stream, GL_RGBA32F, UNIT_REST);
+    draw_stream_bind(&b->particle_rest_stream, GL_RGBA32F, UNIT_PARTICLE_REST);
     draw_stream_bind(&b->rider_stream, GL_RG32UI, UNIT_RIDERS);
     draw_stream_bind(&b->ring_pair_stream, GL_RG32UI, UNIT_RINGS);
     return true;
@@ -327,10 +350,10 @@ void draw_bodies_free(draw_bodies *b)
 {
     GLuint arrays[] = {b->surface_array, b->skin_array, b->ring_array, b->wire_array};
     glDeleteVertexArrays(4, arrays);
-    draw_stream *streams[] = {&b->rest_stream,      &b->ride_stream,   &b->rider_stream,  &b->ring_stream,
-                              &b->ring_pair_stream, &b->corner_stream, &b->edge_stream,   &b->colour_stream,
-                              &b->particle_stream,  &b->region_stream, &b->anchor_stream, &b->position_stream,
-                              &b->normal_stream,    &b->value_stream};
+    draw_stream *streams[] = {&b->rest_stream,     &b->particle_rest_stream, &b->ride_stream,   &b->rider_stream,
+                              &b->ring_stream,     &b->ring_pair_stream,     &b->corner_stream, &b->edge_stream,
+                              &b->colour_stream,   &b->particle_stream,      &b->region_stream, &b->anchor_stream,
+                              &b->position_stream, &b->normal_stream,        &b->value_stream};
     for (size_t n = 0; n < sizeof streams / sizeof streams[0]; n++) {
         draw_stream_free(streams[n]);
     }

@@ -51,6 +51,7 @@ enum {
     UNIT_RIDERS,
     UNIT_RINGS,
     UNIT_REST,
+    UNIT_PARTICLE_REST,
     UNIT_POSITIONS,
     UNIT_COLOURS,
     UNIT_VALUES,
@@ -219,6 +220,7 @@ typedef struct draw_body {
     float particle_radius; /* for drawing, metres */
     float contact_radius;
     float spacing; /* of a lattice; else 0 */
+    uint32_t tets; /* tetrahedra */
     lm_dvec3 lower, upper, centre;
 } draw_body;
 
@@ -256,13 +258,14 @@ typedef struct draw_bodies {
     /* Until a body's shape changes; on the host, and as OpenGL has them. */
     lm_vec3 *particle_rest;
     size_t particle_rest_capacity;
-    vec4 *rest; /* of vertices; w: the spacing of the lattice that carries them, or 0 */
+    vec4 *rest; /* of vertices; w: the spacing of the lattice that carries them; -1 on tetrahedra; or 0 */
     draw_ride *ride;
     draw_rider *rider;
     uint32_t *corners; /* three for each triangle */
     draw_pair *edge;   /* of triangles, once wires were looked at */
     size_t rest_capacity, ride_capacity, rider_capacity, corner_capacity, edge_capacity;
     GLuint surface_array, skin_array, ring_array, wire_array;
+    draw_stream particle_rest_stream; /* where something rides on tetrahedra */
     draw_stream rest_stream, ride_stream, rider_stream, ring_stream, ring_pair_stream, corner_stream, edge_stream;
 
     /* Until colours are told, or others are looked at. */

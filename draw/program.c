@@ -20,6 +20,7 @@ static const char *const sampler_names[UNIT_COUNT] = {
     [UNIT_RIDERS] = "riders",
     [UNIT_RINGS] = "rings",
     [UNIT_REST] = "rest_positions",
+    [UNIT_PARTICLE_REST] = "rest_particles",
     [UNIT_POSITIONS] = "positions",
     [UNIT_COLOURS] = "colours",
     [UNIT_VALUES] = "values",

@@ -1,6 +1,6 @@
 /*
- * Triangle meshes from files of any format: OBJ, PLY, STL, glTF 2.0 and GLB by Limber's own readers, and others through
- * assimp where the build found it. docs/meshes.md says what is read of each.
+ * Triangle meshes from files of any format: OBJ, PLY, STL, glTF 2.0 and GLB by Limber's own readers, the surfaces of
+ * tetrahedral meshes (tets.h), and others through assimp where the build found it. docs/meshes.md says what is read of each.
  *
  * A reader takes nothing on trust: it allocates what the bytes of the file can fill, never what a header announces, and
  * it depends neither on the host's locale nor on its byte order. Faces are kept as they are, degenerate and duplicate

@@ -33,15 +33,20 @@ static bool same_ending(const char *a, const char *b)
 static const struct {
     const char *ending;
     read_function *read;
-} formats[] = {{"obj", obj_read},      {"ply", ply_read},    {"stl", stl_read},        {"gltf", gltf_read},
-               {"glb", gltf_read},     {"dae", assimp_read}, {"fbx", assimp_read},     {"x", assimp_read},
-               {"3ds", assimp_read},   {"off", assimp_read}, {"3mf", assimp_read},     {"ac", assimp_read},
-               {"amf", assimp_read},   {"ase", assimp_read}, {"b3d", assimp_read},     {"cob", assimp_read},
-               {"dxf", assimp_read},   {"ifc", assimp_read}, {"lwo", assimp_read},     {"lxo", assimp_read},
-               {"md2", assimp_read},   {"md3", assimp_read}, {"ms3d", assimp_read},    {"nff", assimp_read},
-               {"ogex", assimp_read},  {"pmx", assimp_read}, {"q3o", assimp_read},     {"smd", assimp_read},
-               {"wrl", assimp_read},   {"x3d", assimp_read}, {"xgl", assimp_read},     {"zae", assimp_read},
-               {"blend", assimp_read}, {"iqm", assimp_read}, {"irrmesh", assimp_read}, {"md5mesh", assimp_read}};
+} formats[] = {{"obj", obj_read},           {"ply", ply_read},           {"stl", stl_read},
+               {"gltf", gltf_read},         {"glb", gltf_read},          {"dae", assimp_read},
+               {"fbx", assimp_read},        {"x", assimp_read},          {"3ds", assimp_read},
+               {"off", assimp_read},        {"3mf", assimp_read},        {"ac", assimp_read},
+               {"amf", assimp_read},        {"ase", assimp_read},        {"b3d", assimp_read},
+               {"cob", assimp_read},        {"dxf", assimp_read},        {"ifc", assimp_read},
+               {"lwo", assimp_read},        {"lxo", assimp_read},        {"md2", assimp_read},
+               {"md3", assimp_read},        {"ms3d", assimp_read},       {"nff", assimp_read},
+               {"ogex", assimp_read},       {"pmx", assimp_read},        {"q3o", assimp_read},
+               {"smd", assimp_read},        {"wrl", assimp_read},        {"x3d", assimp_read},
+               {"xgl", assimp_read},        {"zae", assimp_read},        {"blend", assimp_read},
+               {"iqm", assimp_read},        {"irrmesh", assimp_read},    {"md5mesh", assimp_read},
+               {"msh", tets_surface_read},  {"mesh", tets_surface_read}, {"meshb", tets_surface_read},
+               {"node", tets_surface_read}, {"ele", tets_surface_read}};
 
 static read_function *function_by_name(const char *name)
 {
@@ -63,6 +68,7 @@ static bool begins_with(const mesh_reader *reader, const char *start)
 static read_function *function_by_contents(const mesh_reader *reader)
 {
     if (begins_with(reader, "glTF")) return gltf_read;
+    if (begins_with(reader, "$MeshFormat") || begins_with(reader, "MeshVersionFormatted")) return tets_surface_read;
     if (begins_with(reader, "ply\n") || begins_with(reader, "ply\r")) return ply_read;
     if (stl_is_binary(reader->bytes, (size_t)(reader->end - reader->bytes))) return stl_read;
     return NULL;

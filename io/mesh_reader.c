@@ -221,7 +221,8 @@ static bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 size_t mesh_reader_word(mesh_reader *reader, const char **word)
 {
-    while (reader->at < reader->end && is_blank(*reader->at)) reader->line += *reader->at++ == '\n';
+    uint64_t per_end = reader->line > 0; /* of a line; a binary file has none */
+    while (reader->at < reader->end && is_blank(*reader->at)) reader->line += *reader->at++ == '\n' ? per_end : 0;
     *word = reader->at;
     while (reader->at < reader->end && !is_blank(*reader->at)) reader->at++;
     return (size_t)(reader->at - *word);

@@ -28,7 +28,8 @@ bool obj_read(mesh_reader *reader);
 bool ply_read(mesh_reader *reader);
 bool stl_read(mesh_reader *reader);
 bool gltf_read(mesh_reader *reader);
-bool assimp_read(mesh_reader *reader); /* `path` may be null: then from the bytes */
+bool assimp_read(mesh_reader *reader);       /* `path` may be null: then from the bytes */
+bool tets_surface_read(mesh_reader *reader); /* the surface of tetrahedra (tets.h) */
 
 /* Whether a file is a binary STL file: its size is what its count of triangles asks for. */
 bool stl_is_binary(const char *bytes, size_t size);

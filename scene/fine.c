@@ -65,7 +65,7 @@ static double choose_details(scene *s, double share)
             continue;
         }
         uint32_t own = entry->shape->detail;
-        if (entry->surface != NULL || entry->lattice != NULL) { /* a lattice touches with the surface it has */
+        if (entry->surface != NULL || is_divided(entry)) { /* what is drawn is what it is made of */
             own = entry->surface != NULL && entry->surface->detail > 0 ? entry->surface->detail : own;
         } else {
             uint32_t detail = (uint32_t)(share * wanted_detail(entry->shape));

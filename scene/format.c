@@ -45,6 +45,7 @@
 
 CHOICES(mode_name, "rigid", "linear", "quadratic")                                   /* in the order of lm_mode */
 CHOICES(lattice_mass_name, "volume", "equal")                                        /* of lm_lattice_mass */
+CHOICES(tets_mass_name, "volume", "equal")                                           /* of lm_tets_mass */
 CHOICES(damping_name, "global", "regional")                                          /* of lm_damping */
 CHOICES(collider_shape_name, "plane", "sphere", "capsule", "box", "heights", "mesh") /* of lm_shape */
 CHOICES(field_kind_name, "uniform", "wind", "point")                                 /* of lm_field_kind */
@@ -111,6 +112,23 @@ static const format_record lattice_record =
     RECORD("lattice", scene_lattice, lattice_fields, GROUPS(lattice_groups),
            "The space that a shape or mesh takes up, divided into cubic cells. Their corners are the particles, and "
            "around each of them is a region.");
+
+static const format_field tets_fields[] = {
+    FIELD(scene_tets, file, FIELD_TEXT,
+          DOC("a file of tetrahedra in the coordinates of the mesh's file, placed as that is; absent: the mesh's own "
+              "where its file has some")),
+    FIELD(scene_tets, spacing, FIELD_NUMBER, ABOVE(0.0, 1e5), UNIT("m"),
+          DOC("or side of the cells that are divided into tetrahedra")),
+    FIELD(scene_tets, particles, FIELD_COUNT, RANGE(8, SCENE_MAX_PARTICLES), STANDARD("2000"),
+          DOC("or about how many particles there are, for which the spacing is found")),
+    FIELD(scene_tets, mass, FIELD_CHOICE, STANDARD("\"volume\""), CHOICE(tets_mass_name),
+          DOC("tetrahedra share their mass among their corners, or all particles have the same")),
+};
+static const field_group tets_groups[] = {{{"file", "spacing", "particles"}, false}};
+static const format_record tets_record = RECORD(
+    "tets", scene_tets, tets_fields, GROUPS(tets_groups),
+    "Tetrahedra, from a file or made of a shape or mesh: their corners are the particles, and around each of them "
+    "is a region, all that share a tetrahedron with it. The surface rides on them.");
 
 static const format_field surface_fields[] = {
     FIELD(scene_surface, detail, FIELD_COUNT, RANGE(1, 256),
@@ -299,10 +317,12 @@ static const format_field body_fields[] = {
     FIELD(scene_body_entry, name, FIELD_TEXT,
           DOC("how pins, drags, events and expectations refer to it; absent: \"body\" and its number")),
     FIELD(scene_body_entry, shape, FIELD_RECORD, OF(shape_record), DOC("a procedural model")),
-    FIELD(scene_body_entry, mesh, FIELD_RECORD, OF(mesh_record), DOC("or a mesh from a file, for a lattice")),
+    FIELD(scene_body_entry, mesh, FIELD_RECORD, OF(mesh_record), DOC("or a mesh from a file, for a lattice or tets")),
     FIELD(scene_body_entry, points, FIELD_VECTORS, UNIT("m"), DOC("or the particles themselves, in the body's frame")),
     FIELD(scene_body_entry, lattice, FIELD_RECORD, OF(lattice_record),
           DOC("makes a lattice of the shape or mesh, in place of clusters")),
+    FIELD(scene_body_entry, tets, FIELD_RECORD, OF(tets_record),
+          DOC("or tetrahedra, of the shape or mesh or from a file")),
     FIELD(
         scene_body_entry, surface, FIELD_RECORD, OF(surface_record),
         DOC("of a shape; absent: its vertices are particles, and pictures show a finer one; that of a lattice rides on "
@@ -337,12 +357,16 @@ static const format_field body_fields[] = {
     FIELD(scene_body_entry, colours, FIELD_COLOURS, DOC("or several, which the copies take in turn")),
     FIELD(scene_body_entry, label, FIELD_TEXT, DOC("words written below it in pictures")),
 };
-static const field_group body_groups[] = {
-    {{"shape", "points", "mesh"}, true}, {{"points", "lattice", "particles"}, false},
-    {{"lattice", "clusters"}, false},    {{"mass", "density", "masses"}, false},
-    {{"shape", "masses"}, false},        {{"mesh", "masses"}, false},
-    {{"points", "density"}, false},      {{"points", "surface"}, false},
-    {{"mesh", "surface"}, false},        {{"colour", "colours"}, false}};
+static const field_group body_groups[] = {{{"shape", "points", "mesh"}, true},
+                                          {{"points", "lattice", "particles", "tets"}, false},
+                                          {{"lattice", "clusters", "tets"}, false},
+                                          {{"mass", "density", "masses"}, false},
+                                          {{"shape", "masses"}, false},
+                                          {{"mesh", "masses"}, false},
+                                          {{"points", "density"}, false},
+                                          {{"points", "surface"}, false},
+                                          {{"mesh", "surface"}, false},
+                                          {{"colour", "colours"}, false}};
 static const format_record body_record =
     RECORD("body", scene_body_entry, body_fields, GROUPS(body_groups), "A deformable body, or with `repeat` many.");
 
@@ -569,11 +593,11 @@ static const format_field scene_fields_[] = {
 const format_record format_scene = RECORD("scene", scene_file, scene_fields_, NO_GROUPS, "The file: one JSON object.");
 
 const format_record *const format_records[] = {
-    &format_scene,    &body_record,   &shape_record,    &mesh_record,          &surface_record, &lattice_record,
-    &clusters_record, &zone_record,   &material_record, &deform_record,        &mode_record,    &examples_record,
-    &pose_record,     &repeat_record, &vary_record,     &collider_record,      &heights_record, &mover_record,
-    &keyframe_record, &pin_record,    &drag_record,     &drag_keyframe_record, &field_record,   &event_record,
-    &expect_record_,  &box_record,    &camera_record,
+    &format_scene,    &body_record,     &shape_record,  &mesh_record,     &surface_record,       &lattice_record,
+    &tets_record,     &clusters_record, &zone_record,   &material_record, &deform_record,        &mode_record,
+    &examples_record, &pose_record,     &repeat_record, &vary_record,     &collider_record,      &heights_record,
+    &mover_record,    &keyframe_record, &pin_record,    &drag_record,     &drag_keyframe_record, &field_record,
+    &event_record,    &expect_record_,  &box_record,    &camera_record,
 };
 const uint32_t format_record_count = COUNT(format_records);
 

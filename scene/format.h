@@ -137,6 +137,14 @@ typedef struct scene_lattice {
     bool shell;
 } scene_lattice;
 
+typedef struct scene_tets {
+    scene_head head;
+    const char *file; /* null: the mesh's, or made here */
+    double spacing;   /* of those made here; 0: found from `particles` */
+    uint32_t particles;
+    uint32_t mass; /* lm_tets_mass */
+} scene_tets;
+
 typedef struct scene_clusters {
     scene_head head;
     uint32_t counts[3];
@@ -241,6 +249,7 @@ typedef struct scene_body_entry {
     scene_shape *shape;
     scene_mesh *mesh;
     scene_lattice *lattice;
+    scene_tets *tets;
     scene_surface *surface;
     scene_list points;  /* lm_dvec3 */
     uint32_t particles; /* 0: as the shape gives them */

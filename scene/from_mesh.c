@@ -1,11 +1,13 @@
 /*
- * A scene for a mesh file alone: the mesh as a lattice falls on a floor from a little height.
+ * A scene for a mesh file alone: the mesh, as a lattice or with the tetrahedra that it has, falls on a floor from a little
+ * height.
  *
  * It is an ordinary scene, written here as text, so that --set changes it as any other. Errors in it name the mesh, and no
  * line: nobody sees this text.
  */
 #include "scene/from_mesh.h"
 
+#include "io/tets.h"
 #include "scene/internal.h"
 #include "scene/model.h"
 
@@ -40,8 +42,8 @@ static void add_body(text_buffer *t, const char *file, double longest)
     text_addf(t, "  \"bodies\": [\n    {\n      \"name\": \"mesh\",\n      \"mesh\": {\"file\": ");
     text_add_json_string(t, file);
     add_field(t, ", \"longest\": ", longest, ", \"origin\": \"bottom\"},\n");
-    text_addf(t, "      \"lattice\": {\"width\": 3},\n"
-                 "      \"material\": {\"mode\": \"rigid\", \"hertz\": 30, \"damping_ratio\": 0.1},\n");
+    text_addf(t, "      %s,\n", tets_is_name(file) ? "\"tets\": {}" : "\"lattice\": {\"width\": 3}");
+    text_addf(t, "      \"material\": {\"mode\": \"rigid\", \"hertz\": 30, \"damping_ratio\": 0.1},\n");
     add_field(t, "      \"at\": [0, ", DROP * longest, ", 0]\n    }\n  ],\n");
 }
 

@@ -157,10 +157,10 @@ static scene_colours colours_of(const scene_body_entry *entry, uint32_t index)
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
- * Lattices
+ * Lattices and tetrahedra
  *
- * Where the particles of a lattice are is known once it is made, and depends on the size of the copy: what the entry says of
- * single particles is worked out for each.
+ * Where their particles are is known once they are made, and depends on the size of the copy: what the entry says of single
+ * particles is worked out for each.
  */
 
 static lm_lattice lattice_of(const scene_body_entry *entry, const body_model *model, double scale)
@@ -180,21 +180,44 @@ static lm_lattice lattice_of(const scene_body_entry *entry, const body_model *mo
     return lattice;
 }
 
-typedef struct lattice_particles {
+static lm_tets tets_of(const scene_body_entry *entry, const body_model *model, double scale)
+{
+    lm_tets tets = lm_body_def_default().tets;
+    tets.mass = (lm_tets_mass)entry->tets->mass;
+    if (model->tet_count > 0) {
+        for (uint32_t i = 0; i < model->tet_point_count; i++) {
+            model->scaled_tet_points[i] = vector_narrow(vector_scale(vector_widen(model->tet_points[i]), scale));
+        }
+        tets.vertices = model->scaled_tet_points;
+        tets.vertex_count = model->tet_point_count;
+        tets.tets = model->tets;
+        tets.tet_count = model->tet_count;
+        return tets;
+    }
+    tets.vertices = model->scaled;
+    tets.vertex_count = model->mesh.vertex_count;
+    tets.triangles = model->mesh.triangles;
+    tets.triangle_count = model->mesh.triangle_count;
+    tets.spacing = (float)(entry->tets->spacing * scale); /* as for a lattice */
+    tets.particles = entry->tets->particles;
+    return tets;
+}
+
+typedef struct particle_arrays {
     uint32_t count;
     lm_vec3 *rest;
     lm_dvec3 *displaced;
     float *values;
-} lattice_particles;
+} particle_arrays;
 
-static void lattice_particles_free(lattice_particles *p)
+static void particle_arrays_free(particle_arrays *p)
 {
     free(p->rest);
     free(p->displaced);
     free(p->values);
 }
 
-static lm_result lattice_particles_read(lm_world *world, lm_body_id id, lattice_particles *p)
+static lm_result particle_arrays_read(lm_world *world, lm_body_id id, particle_arrays *p)
 {
     lm_body_info info;
     lm_result result = lm_body_get_info(world, id, &info);
@@ -210,22 +233,22 @@ static lm_result lattice_particles_read(lm_world *world, lm_body_id id, lattice_
 }
 
 /* Zones are given at the entry's own size. */
-static void lattice_zones(const scene_list *zones, double scale, const lattice_particles *p)
+static void zones_of_particles(const scene_list *zones, double scale, const particle_arrays *p)
 {
     for (uint32_t i = 0; i < p->count; i++) {
         p->values[i] = (float)zone_value(zones, vector_narrow(vector_scale(vector_widen(p->rest[i]), 1.0 / scale)));
     }
 }
 
-/* The same lattice again, its particles heavier or lighter by the factors of the zones, and as heavy as a whole. */
+/* The same body again, its particles heavier or lighter by the factors of the zones, and as heavy as a whole. */
 static lm_result remake_with_masses(const scene_body_entry *entry, lm_world *world, const lm_body_def *def,
-                                    double scale, const lattice_particles *p, lm_body_id *id)
+                                    double scale, const particle_arrays *p, lm_body_id *id)
 {
     lm_body_def weighed = *def;
     float *masses = malloc(p->count * sizeof *masses);
     lm_result result = masses != NULL ? lm_body_get_masses(world, *id, masses) : LM_ERROR_MEMORY;
     double sum = 0.0;
-    lattice_zones(&entry->mass_zones, scale, p);
+    zones_of_particles(&entry->mass_zones, scale, p);
     for (uint32_t i = 0; i < p->count && result == LM_OK; i++) {
         p->values[i] *= masses[i];
         sum += (double)p->values[i];
@@ -239,25 +262,25 @@ static lm_result remake_with_masses(const scene_body_entry *entry, lm_world *wor
     return result ? result : lm_body_create(world, &weighed, id);
 }
 
-static lm_result finish_lattice(const scene_body_entry *entry, lm_world *world, const lm_body_def *def, const copy *c,
+static lm_result finish_divided(const scene_body_entry *entry, lm_world *world, const lm_body_def *def, const copy *c,
                                 lm_body_id *id)
 {
     if (entry->mass_zones.count == 0 && entry->stiffness_zones.count == 0 && entry->state == NULL) {
         return LM_OK;
     }
-    lattice_particles p = {.count = 0};
-    lm_result result = lattice_particles_read(world, *id, &p);
+    particle_arrays p = {.count = 0};
+    lm_result result = particle_arrays_read(world, *id, &p);
     if (result == LM_OK && entry->mass_zones.count > 0) {
         result = remake_with_masses(entry, world, def, c->scale, &p, id);
     }
     if (result == LM_OK && entry->stiffness_zones.count > 0) {
-        lattice_zones(&entry->stiffness_zones, c->scale, &p);
+        zones_of_particles(&entry->stiffness_zones, c->scale, &p);
         result = lm_body_set_particle_stiffness(world, *id, p.values);
     }
     if (result == LM_OK && entry->state != NULL) {
         result = apply_state(world, *id, entry->state, c, p.rest, p.count, p.displaced);
     }
-    lattice_particles_free(&p);
+    particle_arrays_free(&p);
     return result;
 }
 
@@ -284,15 +307,19 @@ static lm_body_def describe(const scene_body_entry *entry, const body_model *mod
     return def;
 }
 
-static lm_result make_lattice(const scene_body_entry *entry, lm_world *world, body_model *model, const copy *c,
+static lm_result make_divided(const scene_body_entry *entry, lm_world *world, body_model *model, const copy *c,
                               lm_body_def *def, lm_body_id *id)
 {
     for (uint32_t i = 0; i < model->mesh.vertex_count; i++) {
         model->scaled[i] = vector_narrow(vector_scale(vector_widen(model->mesh.vertices[i]), c->scale));
     }
-    def->lattice = lattice_of(entry, model, c->scale);
+    if (entry->lattice != NULL) {
+        def->lattice = lattice_of(entry, model, c->scale);
+    } else {
+        def->tets = tets_of(entry, model, c->scale);
+    }
     lm_result result = lm_body_create(world, def, id);
-    result = result ? result : finish_lattice(entry, world, def, c, id);
+    result = result ? result : finish_divided(entry, world, def, c, id);
     return result ? result : set_skin(entry, world, *id, model, c->scale);
 }
 
@@ -331,8 +358,8 @@ static lm_result make_copy(const scene_body_entry *entry, lm_world *world, body_
     body->rest_volume = model->drawn_volume * c.scale * c.scale * c.scale;
     body->colours = colours_of(entry, index);
     body->label = entry->label;
-    lm_result result = entry->lattice != NULL ? make_lattice(entry, world, model, &c, &def, &body->id)
-                                              : make_cloud(entry, world, model, &c, &def, &body->id);
+    lm_result result = is_divided(entry) ? make_divided(entry, world, model, &c, &def, &body->id)
+                                         : make_cloud(entry, world, model, &c, &def, &body->id);
     return result ? result : make_examples(entry, model, world, body->id, c.scale);
 }
 
@@ -340,12 +367,21 @@ static lm_result make_copy(const scene_body_entry *entry, lm_world *world, body_
  * any memory. */
 static uint64_t least_particles(const scene_body_entry *entry, const body_model *model)
 {
-    const scene_lattice *lattice = entry->lattice;
-    if (lattice == NULL || lattice->shell || !(lattice->spacing > 0.0) || !model->closed) {
+    bool shell = entry->lattice != NULL && entry->lattice->shell;
+    double spacing = entry->lattice != NULL ? entry->lattice->spacing
+                     : entry->tets != NULL  ? entry->tets->spacing
+                                            : 0.0;
+    if (shell || !(spacing > 0.0) || !model->closed) {
         return 0;
     }
-    double cells = model->volume / (lattice->spacing * lattice->spacing * lattice->spacing);
+    double cells = model->volume / (spacing * spacing * spacing);
     return cells < 1e9 ? (uint64_t)(cells + 0.5) : 0; /* beyond, the library says how many cells there would be */
+}
+
+/* The field that says what is made of a shape or mesh; null: none does. */
+static const char *divided_field(const scene_body_entry *entry)
+{
+    return entry->lattice != NULL ? "lattice" : entry->tets != NULL ? "tets" : NULL;
 }
 
 /* All copies together may not have more than a scene holds: found before they are all made. */
@@ -354,7 +390,7 @@ static lm_result check_total(scene *s, const scene_body_entry *entry, uint64_t t
     if (total <= SCENE_MAX_PARTICLES) {
         return LM_OK;
     }
-    report_field(error, s->name, &entry->head, entry->lattice != NULL ? "lattice" : NULL,
+    report_field(error, s->name, &entry->head, divided_field(entry),
                  "asks for %llu particles (expected at most %u in all)", (unsigned long long)total,
                  SCENE_MAX_PARTICLES);
     return LM_ERROR_LIMIT;
@@ -371,7 +407,7 @@ lm_result make_bodies(scene *s, lm_world *world, scene_body_entry *entry, uint64
     for (uint32_t i = 0; i < entry->range.count && result == LM_OK; i++) {
         made_body *body = &s->bodies[entry->range.first + i];
         result = make_copy(entry, world, &model, i, place_copy(entry, i), body);
-        if (result == LM_OK && entry->lattice != NULL) {
+        if (result == LM_OK && is_divided(entry)) {
             lm_body_info info;
             result = lm_body_get_info(world, body->id, &info);
             wanted += info.particles;
@@ -382,7 +418,7 @@ lm_result make_bodies(scene *s, lm_world *world, scene_body_entry *entry, uint64
     *particles = wanted;
     model_free(&model);
     if (result != LM_OK && error->text[0] == '\0') {
-        report_result(s, result, &entry->head, entry->lattice != NULL ? "lattice" : NULL, error);
+        report_result(s, result, &entry->head, divided_field(entry), error);
     }
     return result;
 }

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Relative to the scene file, unless it begins at the root. To be freed. */
-static char *path_of(const scene *s, const char *file)
+char *path_beside(const scene *s, const char *file)
 {
     const char *slash = strrchr(s->name, '/');
     size_t folder = file[0] == '/' || slash == NULL ? 0 : (size_t)(slash - s->name) + 1;
@@ -116,8 +115,7 @@ double mesh_longest_side(const mesh_data *mesh)
     return longest_side(&box);
 }
 
-/* Returns by how much it was scaled. */
-static double place(const scene_mesh *wanted, shape_mesh *mesh)
+static placing place_of(const scene_mesh *wanted, const shape_mesh *mesh)
 {
     scene_box box = empty_box();
     for (uint32_t i = 0; i < mesh->vertex_count; i++) {
@@ -130,11 +128,15 @@ static double place(const scene_mesh *wanted, shape_mesh *mesh)
     } else if (wanted->origin == ORIGIN_FILE) {
         from = lm_dvec3_zero();
     }
-    for (uint32_t i = 0; i < mesh->vertex_count; i++) {
-        lm_dvec3 p = vector_subtract(vector_widen(mesh->vertices[i]), from);
-        mesh->vertices[i] = vector_narrow(vector_scale(p, scale));
+    return (placing){from, scale};
+}
+
+void place_points(placing placed, lm_vec3 *points, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        lm_dvec3 p = vector_subtract(vector_widen(points[i]), placed.from);
+        points[i] = vector_narrow(vector_scale(p, placed.scale));
     }
-    return scale;
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -152,7 +154,7 @@ static lm_result read_file(const scene *s, const scene_mesh *wanted, shape_mesh 
     if (is_at_hand(s, wanted)) {
         return keep(&s->mesh, mesh);
     }
-    char *path = path_of(s, wanted->file);
+    char *path = path_beside(s, wanted->file);
     if (path == NULL) {
         return LM_ERROR_MEMORY;
     }
@@ -170,7 +172,7 @@ static lm_result read_file(const scene *s, const scene_mesh *wanted, shape_mesh 
     return result;
 }
 
-/* Only a closed surface has a volume. */
+/* Only a closed surface has a volume; tetrahedra always have one. */
 static lm_result measure(const scene *s, const scene_body_entry *entry, body_model *model, scene_error *error)
 {
     const shape_mesh *mesh = &model->mesh;
@@ -180,9 +182,12 @@ static lm_result measure(const scene *s, const scene_body_entry *entry, body_mod
     if (result != LM_OK) {
         return result;
     }
-    model->closed = report.closed && report.volume > 0.0;
-    model->volume = model->closed ? report.volume : 0.0;
-    model->drawn_volume = model->volume;
+    bool closed = report.closed && report.volume > 0.0;
+    model->drawn_volume = closed ? report.volume : 0.0;
+    if (model->tet_count == 0) {
+        model->closed = closed;
+        model->volume = model->drawn_volume;
+    }
     if (!model->closed && json_get(entry->head.json, "density") != NULL) {
         report_field(error, s->name, &entry->head, "density",
                      "the mesh is open or inside out, and has no volume (expected \"mass\")");
@@ -191,22 +196,30 @@ static lm_result measure(const scene *s, const scene_body_entry *entry, body_mod
     return LM_OK;
 }
 
-lm_result mesh_of_file(const scene *s, const scene_mesh *wanted, shape_mesh *mesh, scene_error *error)
+static lm_result read_placed(const scene *s, const scene_mesh *wanted, shape_mesh *mesh, placing *placed,
+                             scene_error *error)
 {
     lm_result result = read_file(s, wanted, mesh, error);
     if (result == LM_OK) {
-        place(wanted, mesh);
+        *placed = place_of(wanted, mesh);
+        place_points(*placed, mesh->vertices, mesh->vertex_count);
     }
     return result;
 }
 
+lm_result mesh_of_file(const scene *s, const scene_mesh *wanted, shape_mesh *mesh, scene_error *error)
+{
+    placing placed;
+    return read_placed(s, wanted, mesh, &placed, error);
+}
+
 lm_result model_read_mesh(scene *s, const scene_body_entry *entry, body_model *model, scene_error *error)
 {
-    lm_result result = read_file(s, entry->mesh, &model->mesh, error);
-    if (result == LM_OK) {
-        model->mesh_scale = place(entry->mesh, &model->mesh);
-    }
-    return result != LM_OK ? result : measure(s, entry, model, error);
+    placing placed;
+    lm_result result = read_placed(s, entry->mesh, &model->mesh, &placed, error);
+    model->mesh_scale = result == LM_OK ? placed.scale : 1.0;
+    result = result ? result : model_read_tets(s, entry, placed, model, error);
+    return result ? result : measure(s, entry, model, error);
 }
 
 /* One pose, in the units and with the axes of the body's own mesh. Where it stands does not matter. */

@@ -20,6 +20,9 @@ void model_free(body_model *model)
     free(model->members);
     free(model->scaled);
     free(model->poses);
+    free(model->tet_points);
+    free(model->tets);
+    free(model->scaled_tet_points);
     free(model->displaced);
 }
 
@@ -82,7 +85,7 @@ static lm_result fill_shape(scene *s, const scene_body_entry *entry, const shape
     return LM_OK;
 }
 
-/* The surface that the file asks for is what a lattice is made of. */
+/* The surface that the file asks for is what a lattice or tetrahedra are made of. */
 static lm_result model_from_shape(scene *s, const scene_body_entry *entry, body_model *model, scene_error *error)
 {
     const scene_shape *shape = entry->shape;
@@ -90,7 +93,7 @@ static lm_result model_from_shape(scene *s, const scene_body_entry *entry, body_
     shape_def def = shape_def_default();
     def.name = shape_name(shape->name);
     def.size = vector_narrow(size_of_shape(shape));
-    def.detail = entry->lattice != NULL && asked ? entry->surface->detail : shape->detail;
+    def.detail = is_divided(entry) && asked ? entry->surface->detail : shape->detail;
     lm_result result = shape_make_mesh(&def, &model->mesh);
     if (result != LM_OK) {
         report_field(error, s->name, &entry->head, "shape", "%s (expected a size from 1e-6 to 1e6 m)",
@@ -100,8 +103,9 @@ static lm_result model_from_shape(scene *s, const scene_body_entry *entry, body_
     model->closed = true;
     model->volume = volume_of(&model->mesh);
     model->drawn_volume = model->volume;
-    result = entry->lattice == NULL ? fill_shape(s, entry, &def, model, error) : LM_OK;
-    if (result != LM_OK || (entry->lattice != NULL && asked)) {
+    result = !is_divided(entry) ? fill_shape(s, entry, &def, model, error)
+                                : model_read_tets(s, entry, (placing){lm_dvec3_zero(), 1.0}, model, error);
+    if (result != LM_OK || (is_divided(entry) && asked)) {
         return result;
     }
     return model_add_surface(s, entry, &def, model, error);
@@ -228,7 +232,7 @@ lm_result model_make(scene *s, const scene_body_entry *entry, body_model *model,
     lm_result result = entry->shape != NULL  ? model_from_shape(s, entry, model, error)
                        : entry->mesh != NULL ? model_read_mesh(s, entry, model, error)
                                              : model_from_points(entry, model);
-    if (entry->lattice == NULL) {
+    if (!is_divided(entry)) {
         result = result ? result : model_add_lists(s, entry, model, error);
         result = result ? result : model_connect(s, entry, model, error);
         result = result ? result : model_add_zones(entry, model);
@@ -237,10 +241,10 @@ lm_result model_make(scene *s, const scene_body_entry *entry, body_model *model,
     if (result != LM_OK) {
         return result;
     }
-    size_t count = entry->lattice != NULL ? model->mesh.vertex_count : model->point_count;
+    size_t count = is_divided(entry) ? model->mesh.vertex_count : model->point_count;
     model->scaled = malloc(count * sizeof *model->scaled);
-    model->displaced = entry->lattice == NULL ? malloc(count * sizeof *model->displaced) : NULL;
-    return model->scaled == NULL || (entry->lattice == NULL && model->displaced == NULL) ? LM_ERROR_MEMORY : LM_OK;
+    model->displaced = !is_divided(entry) ? malloc(count * sizeof *model->displaced) : NULL;
+    return model->scaled == NULL || (!is_divided(entry) && model->displaced == NULL) ? LM_ERROR_MEMORY : LM_OK;
 }
 
 lm_result model_keep_colours(scene *s, scene_body_entry *entry, const body_model *model)

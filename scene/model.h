@@ -6,9 +6,9 @@
 #include "scene/internal.h"
 
 typedef struct body_model {
-    shape_mesh mesh;    /* what a lattice is made of; else its vertices are the first points; empty without either */
+    shape_mesh mesh;    /* what a lattice or tetrahedra are made of; else its vertices are the first points; or empty */
     shape_mesh surface; /* a finer one to draw; empty: the mesh */
-    lm_vec3 *points;    /* none for a lattice, whose particles are known once it is made */
+    lm_vec3 *points;    /* none for a lattice or tetrahedra, whose particles are known once they are made */
     uint32_t point_count;
     float *masses;               /* null: equal shares */
     double *shares;              /* of the mass, adding up to 1, where zones make them differ; else null */
@@ -18,10 +18,15 @@ typedef struct body_model {
     double drawn_volume;         /* within the surface as drawn */
     uint32_t *offsets, *members; /* the entry's own clusters */
     connections connections;     /* for clusters that follow them */
-    lm_vec3 *scaled;             /* points of the copy at hand, or vertices of its lattice's mesh */
-    lm_vec3 *scaled_surface;     /* vertices of its finer surface */
-    double mesh_scale;           /* from the units of its mesh file to metres */
-    lm_vec3 *poses;              /* vertices of the mesh in each pose that has a file, one after the other; or null */
+    lm_vec3 *tet_points;         /* of tetrahedra from a file; else null */
+    uint32_t tet_point_count;
+    uint32_t *tets; /* four of them each */
+    uint32_t tet_count;
+    lm_vec3 *scaled; /* points of the copy at hand, or vertices of what its lattice or tetrahedra are made of */
+    lm_vec3 *scaled_tet_points;
+    lm_vec3 *scaled_surface; /* vertices of its finer surface */
+    double mesh_scale;       /* from the units of its mesh file to metres */
+    lm_vec3 *poses;          /* vertices of the mesh in each pose that has a file, one after the other; or null */
     lm_dvec3 *displaced;
 } body_model;
 
@@ -45,6 +50,21 @@ lm_result mesh_of_file(const scene *s, const scene_mesh *wanted, shape_mesh *mes
 /* make_examples.c: gives a body the entry's examples, if it has any; `scale` is that of the copy. */
 lm_result make_examples(const scene_body_entry *entry, const body_model *model, lm_world *world, lm_body_id body,
                         double scale);
+
+/* How the points of a file become those of a body: less `from`, times `scale`. */
+typedef struct placing {
+    lm_dvec3 from;
+    double scale;
+} placing;
+
+void place_points(placing placed, lm_vec3 *points, uint32_t count);
+
+/* tets_model.c: the tetrahedra of an entry that come from a file, if any, placed as its mesh is. */
+lm_result model_read_tets(const scene *s, const scene_body_entry *entry, placing placed, body_model *model,
+                          scene_error *error);
+
+/* A file's path: relative to the scene file, unless it begins at the root. To be freed; null when out of memory. */
+char *path_beside(const scene *s, const char *file);
 
 /* make_solid.c: what a collider's definition points to while it is made. Nothing for a shape without arrays. On failure *error
  * says what is wrong; to be freed in either case. */

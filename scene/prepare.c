@@ -127,8 +127,8 @@ static bool check_contents(const preparation *p, const scene_body_entry *entry)
     if (given(&entry->head, "colours") && entry->colours.count == 0) {
         return FAIL(p, &entry->head, "colours", "is empty (expected at least one)");
     }
-    if (entry->mesh != NULL && entry->lattice == NULL) {
-        return FAIL(p, &entry->head, "mesh", "is given without lattice (expected both)");
+    if (entry->mesh != NULL && !is_divided(entry)) {
+        return FAIL(p, &entry->head, "mesh", "is given without lattice or tets (expected one of them)");
     }
     if (entry->lattice != NULL && entry->surface != NULL && entry->surface->skin == LM_SKIN_REGIONS) {
         return FAIL(p, &entry->surface->head, "skin", "the surface of a lattice rides on its particles");
@@ -265,12 +265,18 @@ static bool count_copies(const preparation *p, scene_body_entry *entry, uint64_t
     uint64_t each = entry->shape == NULL ? entry->points.count : entry->particles;
     if (lattice != NULL) { /* where the spacing is given, they are counted when they are made */
         each = lattice->spacing > 0.0 ? 0 : lattice->particles;
+    } else if (entry->tets != NULL) {
+        each = given(&entry->tets->head, "particles") ? entry->tets->particles : 0;
     }
     if (*particles + each * copies > SCENE_MAX_PARTICLES) {
         const char *field = entry->points.count > 0 ? "points" : "particles";
-        return FAIL(p, lattice != NULL ? &lattice->head : &entry->head, field,
-                    "asks for %llu particles, %llu in all (expected at most %u)", (unsigned long long)(each * copies),
-                    (unsigned long long)(*particles + each * copies), SCENE_MAX_PARTICLES);
+        return FAIL(p,
+                    lattice != NULL       ? &lattice->head
+                    : entry->tets != NULL ? &entry->tets->head
+                                          : &entry->head,
+                    field, "asks for %llu particles, %llu in all (expected at most %u)",
+                    (unsigned long long)(each * copies), (unsigned long long)(*particles + each * copies),
+                    SCENE_MAX_PARTICLES);
     }
     entry->range = (scene_range){(uint32_t)*bodies, (uint32_t)copies};
     *bodies += copies;

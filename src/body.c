@@ -164,7 +164,7 @@ static const char *def_fault(const lm_body_def *def)
     }
     bool lattice = def->lattice.vertices || def->lattice.cells;
     if (!lattice && (!def->points || def->point_count == 0)) {
-        return "a body needs at least one point, or a lattice";
+        return "a body needs at least one point, a lattice or tets";
     }
     if (lattice && (def->points || def->point_count)) {
         return "a body has points or a lattice, not both";
@@ -195,6 +195,7 @@ bool lmi_body_allocate(lm_world *world, lmi_body *body)
     body->place = lmi_allocate(memory, body->particle_count, sizeof *body->place);
     body->region_offsets = lmi_allocate(memory, (size_t)body->region_count + 1, sizeof *body->region_offsets);
     body->members = lmi_allocate(memory, body->membership_count, sizeof *body->members);
+    body->tets = lmi_allocate(memory, (size_t)body->tet_count * 4, sizeof *body->tets);
     body->regions = lmi_allocate(memory, body->region_count, sizeof *body->regions);
     body->rotation = lmi_allocate(memory, (size_t)body->region_count * 9, sizeof *body->rotation);
     body->plastic = lmi_allocate(memory, (size_t)body->region_count * 6, sizeof *body->plastic);
@@ -203,7 +204,7 @@ bool lmi_body_allocate(lm_world *world, lmi_body *body)
     body->v = body->home ? body->home + (size_t)body->padded_count * 4 : NULL;
     body->first_pin = body->first_drag = body->first_force = LMI_NONE;
     return body->rest && body->mass && body->order && body->place && body->region_offsets && body->members &&
-           body->regions && body->rotation && body->plastic && body->home;
+           body->tets && body->regions && body->rotation && body->plastic && body->home;
 }
 
 void lmi_body_free(lm_world *world, lmi_body *body)
@@ -215,6 +216,7 @@ void lmi_body_free(lm_world *world, lmi_body *body)
     lmi_release(memory, body->place, body->particle_count, sizeof *body->place);
     lmi_release(memory, body->region_offsets, (size_t)body->region_count + 1, sizeof *body->region_offsets);
     lmi_release(memory, body->members, body->membership_count, sizeof *body->members);
+    lmi_release(memory, body->tets, (size_t)body->tet_count * 4, sizeof *body->tets);
     lmi_release(memory, body->regions, body->region_count, sizeof *body->regions);
     lmi_release(memory, body->rotation, (size_t)body->region_count * 9, sizeof *body->rotation);
     lmi_release(memory, body->plastic, (size_t)body->region_count * 6, sizeof *body->plastic);
@@ -242,7 +244,7 @@ static int compare_degrees(const void *a, const void *b)
     return x->particle < y->particle ? -1 : 1;
 }
 
-/* Fills rest, mass, order, place, offsets and members, particles with most regions first. */
+/* Fills rest, mass, order, place, offsets, members and tetrahedra, particles with most regions first. */
 static bool order_particles(lm_world *world, lmi_body *body, const lm_body_def *def, const lmi_cluster_lists *lists)
 {
     degree *degrees = lmi_allocate(&world->memory, body->particle_count, sizeof *degrees);
@@ -267,6 +269,9 @@ static bool order_particles(lm_world *world, lmi_body *body, const lm_body_def *
     memcpy(body->region_offsets, lists->offsets, (lists->count + 1) * sizeof *lists->offsets);
     for (uint32_t n = 0; n < lists->member_count; n++) {
         body->members[n] = body->place[lists->members[n]];
+    }
+    for (size_t n = 0; n < (size_t)body->tet_count * 4; n++) {
+        body->tets[n] = body->place[def->tets.tets[n]];
     }
     lmi_release(&world->memory, degrees, body->particle_count, sizeof *degrees);
     return true;
@@ -359,6 +364,7 @@ static lm_result fill_body(lm_world *world, lmi_body *body, const lm_body_def *d
     body->particle_count = def->point_count;
     body->region_count = lists->count;
     body->membership_count = lists->member_count;
+    body->tet_count = def->tets.tet_count;
     float *weights = lmi_allocate(&world->memory, def->point_count, sizeof *weights);
     bool ok = weights && lmi_body_allocate(world, body) && order_particles(world, body, def, lists);
     if (ok) {
@@ -398,11 +404,8 @@ static lm_result create_lattice(lm_world *world, const lm_body_def *def, uint32_
     return LM_OK;
 }
 
-static lm_result create(lm_world *world, const lm_body_def *def, uint32_t *slot)
+lm_result lmi_body_create_cloud(lm_world *world, const lm_body_def *def, uint32_t *slot)
 {
-    if (def->cookie == BODY_COOKIE && (def->lattice.vertices || def->lattice.cells)) {
-        return create_lattice(world, def, slot);
-    }
     /* Before the points are read: a count beyond the limit is likely to be wrong. */
     uint64_t padded = ((uint64_t)def->point_count + LMI_BLOCK - 1) / LMI_BLOCK * LMI_BLOCK;
     if (def->cookie == BODY_COOKIE && world->particles + padded > LM_MAX_PARTICLES) {
@@ -439,6 +442,20 @@ static lm_result create(lm_world *world, const lm_body_def *def, uint32_t *slot)
     world->particles += lmi_body_at(world, *slot)->padded_count;
     world->memberships += lmi_body_at(world, *slot)->membership_count;
     return LM_OK;
+}
+
+static lm_result create(lm_world *world, const lm_body_def *def, uint32_t *slot)
+{
+    bool sound = def->cookie == BODY_COOKIE; /* else there is nothing to look at */
+    if (sound && (def->tets.vertices || def->tets.tets || def->tets.triangles)) {
+        return lmi_tets_body_create(world, def, slot);
+    }
+    if (sound && (def->lattice.vertices || def->lattice.cells)) {
+        return create_lattice(world, def, slot);
+    }
+    lm_body_def plain = *def;
+    plain.tets.tet_count = 0; /* without tetrahedra a count means nothing */
+    return lmi_body_create_cloud(world, &plain, slot);
 }
 
 lm_result lm_body_create(lm_world *world, const lm_body_def *def, lm_body_id *id)

@@ -51,6 +51,7 @@ lm_result lm_body_get_info(const lm_world *world, lm_body_id id, lm_body_info *i
     info->particles = body->particle_count;
     info->regions = lmi_body_regions(body);
     info->memberships = lmi_body_memberships(body);
+    info->tets = body->tet_count;
     info->skin_vertices = body->skin.vertex_count;
     info->skin_triangles = body->skin.triangle_count;
     info->examples = body->examples ? body->examples->count : 0;

@@ -94,8 +94,10 @@ typedef struct lmi_skin {
     uint32_t weight_count;
     struct lmi_carrier *carriers; /* where each region carries its frame since the last step; regions skins only */
     uint32_t carrier_count;
-    lm_vec3 *rest_normals; /* of a lattice's skin, whose vertices have eight riders each; else null */
-    bool on_cells;         /* it is one */
+    lm_vec3 *
+        rest_normals; /* of a skin on cells or tetrahedra; else null. On tetrahedra times the rest edges: skin_tets.c */
+    bool on_cells;    /* of a lattice: eight riders for each vertex */
+    bool on_tets;     /* of a body of tetrahedra: four */
 } lmi_skin;
 
 typedef struct lmi_body {
@@ -113,6 +115,8 @@ typedef struct lmi_body {
     uint32_t *place;
     uint32_t *region_offsets; /* regions + 1, into members */
     uint32_t *members;        /* internal order of particles */
+    uint32_t tet_count;       /* 0: not a body of tetrahedra */
+    uint32_t *tets;           /* four particles each, internal order, the right way round */
     lmi_region *regions;
     float *rotation; /* 9 for each region, while the body is not packed */
     float *plastic; /* 6 for each region, while the body is not packed: lasting deformation in the region's rest axes */
@@ -354,7 +358,8 @@ void lmi_drags_free(lm_world *world, lmi_body *body);
 void lmi_drag_free(lm_world *world, lmi_drag *drag);
 void lmi_skin_free(lm_world *world, lmi_skin *skin);
 bool lmi_skin_allocate(lm_world *world, lmi_skin *skin);
-void lmi_skin_find_rest_normals(lmi_skin *skin);             /* of a lattice's skin, from its vertices and triangles */
+/* Of a skin on cells or tetrahedra, from its vertices and triangles; `rest`: of the body. */
+void lmi_skin_find_rest_normals(lmi_skin *skin, const lm_vec3 *rest);
 void lmi_skin_update(const lm_world *world, lmi_body *body); /* after the particles have moved */
 
 /* world.c: everything in the world but its host hooks, as a value that can be built aside and swapped in. */

@@ -1,14 +1,15 @@
-// The normal of a deformed vertex. On a lattice it is the rest normal, deformed as the cell around the vertex is; elsewhere
-// the mean over the triangles around it, weighted by their areas. Zero without area.
+// The normal of a deformed vertex. On a lattice or tetrahedra it is the rest normal, deformed as the cell or tetrahedron
+// around the vertex is; elsewhere the mean over the triangles around it, weighted by their areas. Zero without area.
 uniform samplerBuffer positions;
 uniform samplerBuffer rest_positions;
 uniform samplerBuffer particles; // xyz
+uniform samplerBuffer rest_particles;
 uniform usamplerBuffer rings;    // the other two corners of each triangle around a vertex, in order
 uniform usamplerBuffer riders;   // index, and the bits of the weight
 
 layout(location = 0) in vec4 position;
 layout(location = 1) in uvec2 ring; // the first, and how many
-layout(location = 2) in vec4 rest;  // w: the spacing of the lattice, or 0
+layout(location = 2) in vec4 rest;  // w: the spacing of the lattice, -1 on tetrahedra, or 0
 layout(location = 3) in uvec3 ride; // the first rider, how many, the body
 
 out vec3 normal;
@@ -46,6 +47,21 @@ vec3 deform(vec3 areas)
     return cross(y, z) * areas.x + cross(z, x) * areas.y + cross(x, y) * areas.z;
 }
 
+// By the cofactors of the deformation gradient too, which for edges e of a tetrahedron, E at rest, are
+// (e2 x e3, e3 x e1, e1 x e2) (E1, E2, E3)^T but for a factor.
+vec3 deform_on_tetrahedron(vec3 areas)
+{
+    vec3 at[4], was[4];
+    for (int k = 0; k < 4; k++) {
+        int index = int(texelFetch(riders, int(ride.x) + k).x);
+        at[k] = texelFetch(particles, index).xyz;
+        was[k] = texelFetch(rest_particles, index).xyz;
+    }
+    vec3 e1 = at[1] - at[0], e2 = at[2] - at[0], e3 = at[3] - at[0];
+    return cross(e2, e3) * dot(was[1] - was[0], areas) + cross(e3, e1) * dot(was[2] - was[0], areas) +
+           cross(e1, e2) * dot(was[3] - was[0], areas);
+}
+
 vec3 to_unit_length(vec3 v)
 {
     float size = max(max(abs(v.x), abs(v.y)), abs(v.z)); // squares of tiny areas would vanish
@@ -54,6 +70,10 @@ vec3 to_unit_length(vec3 v)
 
 void main()
 {
-    normal = to_unit_length(rest.w > 0.0 ? deform(to_unit_length(sum_areas(rest_positions, rest.xyz)))
-                                         : sum_areas(positions, position.xyz));
+    if (rest.w == 0.0) {
+        normal = to_unit_length(sum_areas(positions, position.xyz));
+        return;
+    }
+    vec3 areas = to_unit_length(sum_areas(rest_positions, rest.xyz));
+    normal = to_unit_length(rest.w > 0.0 ? deform(areas) : deform_on_tetrahedron(areas));
 }

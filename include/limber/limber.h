@@ -408,15 +408,54 @@ typedef struct lm_lattice {
     const float *vertex_masses;
 } lm_lattice;
 
+/* How the mass of a body of tetrahedra is spread over its particles. */
+typedef enum lm_tets_mass {
+    LM_TETS_MASS_VOLUME = 0, /* a tetrahedron gives a quarter of its mass to each corner: an even density */
+    LM_TETS_MASS_EQUAL,      /* every particle has the same */
+    LM_TETS_MASS_COUNT
+} lm_tets_mass;
+
+/* Tetrahedra: the vertices of the mesh are the particles, and around each of them is a region, its one-ring: the particle
+ * and all that share a tetrahedron with it. Particles are dense where the mesh is fine and few where it is coarse, and lie on
+ * the surface where the mesh does. (Regions of other sizes are to be had from the same mesh with LM_CLUSTERS_KMEANS, whose
+ * `elements` the tetrahedra can be.)
+ *
+ * The tetrahedra are given, or made here of a surface: the space that it takes up is divided into cubic cells as for a
+ * lattice, from any soup of triangles, and each cell into five tetrahedra, which enclose the surface by less than a cell on
+ * each side. Particles are then numbered by their corners, along x first, then y, then z.
+ *
+ * What is refused, with a log line that names the vertex or the tetrahedron, counted from 0: an index beyond the last
+ * vertex, a tetrahedron without volume (six times it below 1e-7 of its longest edge cubed), one that is turned against most
+ * others, a vertex in no tetrahedron. The right way round is: corners 1, 2 and 3 counter-clockwise seen from outside. A
+ * mesh that is the other way round as a whole is turned.
+ *
+ * Pieces that have no vertex in common are one body all the same: damping takes out their motion against each other. Make
+ * them bodies of their own where they should part.
+ *
+ * To draw it give a surface to lm_body_set_skin: a vertex follows the corners of the tetrahedron that it is in, and one
+ * that is outside is extrapolated from the nearest. */
+typedef struct lm_tets {
+    const lm_vec3 *vertices; /* in the body's own frame, metres; copied; null (default): no tetrahedra */
+    uint32_t vertex_count;
+    const uint32_t *tets;      /* four vertex indices each; copied */
+    uint32_t tet_count;        /* 1 to 2^26 */
+    const uint32_t *triangles; /* instead of tets: three indices each, and the vertices are those of a surface */
+    uint32_t triangle_count;
+    float spacing; /* of a surface: side of a cell, metres; 0 (default): found so that there are about `particles` */
+    uint32_t particles; /* of a surface, with a spacing of 0: wanted; 8 to LM_MAX_PARTICLES */
+    lm_tets_mass mass;  /* how lm_body_def.mass is spread; default LM_TETS_MASS_VOLUME */
+} lm_tets;
+
 typedef struct lm_body_def {
     const lm_vec3 *points; /* rest positions in the body's own frame, metres; copied */
     uint32_t point_count;  /* at least 1 */
     const float *masses;   /* kilograms, above 0 and at most 1e12, none below 1e-9 of the mean, one for each point
-                              (of a lattice: for each particle), copied; null (default): equal shares of `mass`, or
-                              what lm_lattice says */
+                              (of a lattice or tets: for each particle), copied; null (default): equal shares of
+                              `mass`, or what lm_lattice or lm_tets says */
     float mass;            /* kilograms in all, used when masses is null; above 0, at most 1e12, default 1 */
     lm_clusters clusters;
     lm_lattice lattice; /* instead of points and clusters */
+    lm_tets tets;       /* the same */
     lm_material material;
     float contact_radius; /* metres by which particles are kept away from colliders; 0 to 1e6, default 0 */
     lm_pose pose;         /* where the body's frame starts */
@@ -426,7 +465,7 @@ typedef struct lm_body_def {
     uint32_t cookie;      /* set by lm_body_def_default */
 } lm_body_def;
 
-/* A definition with the defaults above; it needs points at least. */
+/* A definition with the defaults above; it needs points, a lattice or tets at least. */
 LM_API lm_body_def lm_body_def_default(void);
 
 /* Adds a body. LM_ERROR_ARGUMENT, LM_ERROR_LIMIT (LM_MAX_PARTICLES, each body counted up to a multiple of 16, or
@@ -448,6 +487,7 @@ typedef struct lm_body_info {
     uint32_t particles;
     uint32_t regions;
     uint64_t memberships; /* particles summed over regions */
+    uint32_t tets;        /* tetrahedra; 0 for other bodies */
     uint32_t skin_vertices;
     uint32_t skin_triangles;
     uint32_t examples;        /* 0: none */
@@ -496,6 +536,9 @@ LM_API lm_result lm_body_set_state(lm_world *world, lm_body_id body, lm_dvec3 ba
 /* The regions, as offsets (regions + 1 of them) into members (memberships of them). Either array may be null. */
 LM_API lm_result lm_body_get_regions(const lm_world *world, lm_body_id body, uint32_t *offsets, uint32_t *members);
 
+/* The tetrahedra, lm_body_info.tets of them with four particle indices each, all the right way round (see lm_tets). */
+LM_API lm_result lm_body_get_tets(const lm_world *world, lm_body_id body, uint32_t *tets);
+
 /* Stiffness of single regions, as shares of the body's own pull towards the goals (0 to 1, one for each region): a soft
  * tip on a hard stick. With the same share everywhere the frequency goes with its square root. Null: 1 everywhere. */
 LM_API lm_result lm_body_set_region_stiffness(lm_world *world, lm_body_id body, const float *shares);
@@ -526,8 +569,12 @@ LM_API lm_result lm_body_get_slowest_mode(lm_world *world, lm_body_id body, floa
  * waves. In every substep the stretch of the regions is compared with the stretch that they have in the examples. The mix of
  * rest pose and examples that is nearest (weights of at least 0 that sum to 1) takes the place of the rest shape, so that
  * nothing pulls the body out of it, and the rest is resisted as always. Only stretch and shear count, not where a pose is
- * or how it is turned. Works in every mode, for clusters and lattices; the part `beta` of a material in linear and
- * quadratic mode follows the particles as it did.
+ * or how it is turned. Works in every mode, for clusters, tetrahedra and lattices; the part `beta` of a material in linear
+ * and quadratic mode follows the particles as it did.
+ *
+ * A region follows a pose as far as it is stretched or sheared in it. Twists and bends are followed by bodies whose regions
+ * are small compared with their thickness; a region as thick as the body resists them nearly as it does without examples.
+ * An example has a sign: a body that likes to twist one way has to be given the other way as another example.
  *
  * Examples may be anything finite. Equal ones, one that is a mix of others, and one that is the rest pose itself add nothing,
  * and share their weight in an arbitrary but repeatable way. A region that is inside out in an example counts as mirrored
@@ -554,16 +601,18 @@ typedef enum lm_example_scope {
 #define LM_NO_GROUP UINT32_MAX /* a region without examples */
 
 typedef struct lm_examples_def {
-    const lm_vec3 *poses;   /* `count` times a position for each particle, in the order of the definition's points (of a
-                             lattice: of its particles); metres, any frame, up to LM_MAX_COORDINATE; copied */
-    uint32_t count;         /* 1 to LM_MAX_EXAMPLES; the rest pose is always there besides */
+    const lm_vec3
+        *poses;     /* `count` times a position for each particle, in the order of lm_body_get_positions; metres, any
+                               frame, up to LM_MAX_COORDINATE; copied */
+    uint32_t count; /* 1 to LM_MAX_EXAMPLES; the rest pose is always there besides */
     uint32_t particles;     /* in each pose: must be lm_body_info.particles */
     lm_example_scope scope; /* default LM_EXAMPLES_BODY */
     const uint32_t *groups; /* with groups: for each region (lm_body_get_regions) a number below group_count, or
-                                  LM_NO_GROUP; copied */
+                               LM_NO_GROUP; copied */
     uint32_t group_count;   /* with groups: 1 to 65536 */
-    float beta; /* 0 to 1: how much of the mix counts, the rest pose gets the remainder; default 0.95. At 1 the
-                                  body stays in an example when it is let go, below it returns to its rest pose */
+    float beta; /* 0 to 1: how much of the mix counts, the rest pose gets the remainder; default 0.95. Below 1 the
+                               body returns to its rest pose when it is let go, the slower the nearer beta is to 1; at 1 it
+                               may stay in an example */
     uint32_t cookie;
 } lm_examples_def;
 
@@ -580,7 +629,7 @@ LM_API lm_result lm_body_get_example_beta(const lm_world *world, lm_body_id body
 
 /* The mix found in the last substep, before beta: lm_body_info.examples weights for each of lm_body_info.example_groups
  * groups (1 for the whole body, or as many as regions); what they lack to 1 is the weight of the rest pose. All 0 before the
- * first step, and after loading until the next. */
+ * first step. */
 LM_API lm_result lm_body_get_example_weights(const lm_world *world, lm_body_id body, float *weights);
 
 /* Forces the mix, as an animator's slider does: as many weights as above, each 0 to 1, for no group more than 1 in all. They
@@ -792,8 +841,8 @@ LM_API lm_result lm_drag_destroy(lm_world *world, lm_drag_id drag);
  */
 
 typedef enum lm_skin_kind {
-    /* A vertex is a weighted sum of the particles around it, and reproduces affine motions exactly; on a particle it is that
-     * particle. */
+    /* A vertex is a weighted sum of the particles around it (of a lattice: of the corners of its cell; of tets: of its
+     * tetrahedron), and reproduces affine motions exactly; on a particle it is that particle. */
     LM_SKIN_PARTICLES = 0,
     /* A vertex rides on a smooth blend of the regions around it, rotations included: smoother than the particles, and a
      * surface around a sheet, a string or a single particle keeps its thickness. */
@@ -818,8 +867,8 @@ LM_API lm_skin_def lm_skin_def_default(void);
 LM_API lm_result lm_body_set_skin(lm_world *world, lm_body_id body, const lm_skin_def *def);
 
 /* Deformed vertices relative to `base`, and unit normals (area-weighted means over the triangles around a vertex; zero
- * for a vertex without area). Those of a lattice are the means at rest, deformed as the cell around the vertex is: smooth
- * where triangles are coarse, and cheap. Either array may be null. LM_ERROR_ARGUMENT when the body has no skin. */
+ * for a vertex without area). Those of a lattice or tets are the means at rest, deformed as the cell or tetrahedron around the
+ * vertex is: smooth where triangles are coarse, and cheap. Either array may be null. LM_ERROR_ARGUMENT when the body has no skin. */
 LM_API lm_result lm_body_get_skin(const lm_world *world, lm_body_id body, lm_dvec3 base, lm_vec3 *positions,
                                   lm_vec3 *normals);
 
@@ -835,7 +884,8 @@ LM_API lm_result lm_body_get_skin_rest(const lm_world *world, lm_body_id body, l
  *     vertex n  =  sum over k from offsets[n] to offsets[n + 1] - 1 of  weights[k] * where riders[k] carries it
  *
  * A rider is the index of a particle, which carries the vertex to its own position; or LM_RIDER_REGION + the index of a
- * region, which carries it where lm_region_transform says. Weights sum to 1 and may be negative for particles. In a lattice
+ * region, which carries it where lm_region_transform says. Weights sum to 1 and may be negative for particles. On tets they
+ * are the four corners of the vertex's tetrahedron. In a lattice
  * they are the eight corners of the vertex's cell; bits 0, 1 and 2 of a corner's number tell on which side of the cell it
  * is along the body's x, y and z, so that the weights of the corners on one side add up to the vertex's place in the cell. `offsets`
  * has lm_body_info.skin_vertices + 1 elements; how many riders and weights there are is its last one. Any array may be

@@ -102,6 +102,9 @@ uint64_t lmi_hash_shape(const lmi_body *body)
         hash = hash_words(hash, body->region_offsets, (size_t)body->region_count + 1);
         hash = hash_words(hash, body->members, body->membership_count);
     }
+    if (body->tet_count > 0) { /* normals of a skin depend on them */
+        hash = hash_words(hash, body->tets, (size_t)body->tet_count * 4);
+    }
     hash = lmi_hash_word(hash, skin->vertex_count);
     if (skin->vertex_count == 0) {
         return hash;

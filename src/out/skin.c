@@ -2,8 +2,8 @@
  * Skins: a surface that moves with the particles.
  *
  * Each vertex is a weighted sum of particles (sample/embed.c) or of what the regions around it make of it
- * (sample/blend.c); which, and how much, is found once. Normals are those of the deformed triangles; those of a lattice,
- * whose deformation is known at every point, are the rest normals deformed (skin_lattice.c).
+ * (sample/blend.c); which, and how much, is found once. Normals are those of the deformed triangles; those of lattices and
+ * tetrahedra, whose deformation is known at every point, are the rest normals deformed (skin_lattice.c, skin_tets.c).
  */
 #include "out/skin.h"
 #include "base/guard.h"
@@ -11,6 +11,7 @@
 #include "sample/blend.h"
 #include "sample/embed.h"
 #include "sample/embed_lattice.h"
+#include "sample/embed_tets.h"
 
 #include <string.h>
 
@@ -24,6 +25,11 @@ lm_skin_def lm_skin_def_default(void)
     return def;
 }
 
+static uint32_t rest_normal_count(const lmi_skin *skin)
+{
+    return skin->on_cells || skin->on_tets ? skin->vertex_count : 0;
+}
+
 void lmi_skin_free(lm_world *world, lmi_skin *skin)
 {
     lmi_memory *memory = &world->memory;
@@ -33,7 +39,7 @@ void lmi_skin_free(lm_world *world, lmi_skin *skin)
     lmi_release(memory, skin->riders, skin->weight_count, sizeof *skin->riders);
     lmi_release(memory, skin->weights, skin->weight_count, sizeof *skin->weights);
     lmi_release(memory, skin->carriers, skin->carrier_count, sizeof *skin->carriers);
-    lmi_release(memory, skin->rest_normals, skin->on_cells ? skin->vertex_count : 0, sizeof *skin->rest_normals);
+    lmi_release(memory, skin->rest_normals, rest_normal_count(skin), sizeof *skin->rest_normals);
     memset(skin, 0, sizeof *skin);
 }
 
@@ -46,7 +52,7 @@ bool lmi_skin_allocate(lm_world *world, lmi_skin *skin)
     skin->riders = lmi_allocate(memory, skin->weight_count, sizeof *skin->riders);
     skin->weights = lmi_allocate(memory, skin->weight_count, sizeof *skin->weights);
     skin->carriers = lmi_allocate(memory, skin->carrier_count, sizeof *skin->carriers);
-    skin->rest_normals = lmi_allocate(memory, skin->on_cells ? skin->vertex_count : 0, sizeof *skin->rest_normals);
+    skin->rest_normals = lmi_allocate(memory, rest_normal_count(skin), sizeof *skin->rest_normals);
     return skin->vertices && skin->triangles && skin->offsets && skin->riders && skin->weights && skin->carriers &&
            skin->rest_normals;
 }
@@ -80,15 +86,45 @@ static const char *skin_fault(const lm_skin_def *def)
     return NULL;
 }
 
+/* What finds the particles around a vertex: nothing for a lattice, whose cells are where they are. */
+typedef struct finders {
+    lmi_embedder cloud;
+    lmi_tet_finder tets;
+} finders;
+
+static bool rides_on_tets(const lmi_body *body, lm_skin_kind kind)
+{
+    return body->tet_count > 0 && kind == LM_SKIN_PARTICLES;
+}
+
+static bool make_finders(lm_world *world, const lmi_body *body, lm_skin_kind kind, finders *f)
+{
+    memset(f, 0, sizeof *f);
+    if (rides_on_tets(body, kind)) {
+        return lmi_tet_finder_make(&f->tets, &world->memory, body->rest, body->tets, body->tet_count);
+    }
+    return lmi_embedder_make(&f->cloud, &world->memory, body->rest, body->lattice ? 0 : body->particle_count);
+}
+
+static void free_finders(lm_world *world, finders *f)
+{
+    lmi_embedder_free(&f->cloud, &world->memory);
+    lmi_tet_finder_free(&f->tets, &world->memory);
+}
+
 /* What one vertex rides on. */
-static uint32_t embed_vertex(const lmi_embedder *embedder, const lmi_body *body, lm_skin_kind kind, lm_vec3 vertex,
+static uint32_t embed_vertex(const finders *f, const lmi_body *body, lm_skin_kind kind, lm_vec3 vertex,
                              uint32_t riders[LMI_EMBED_MOST], float weights[LMI_EMBED_MOST])
 {
     if (body->lattice) {
         return lmi_embed_lattice(&body->lattice->shape, vertex, riders, weights);
     }
+    if (rides_on_tets(body, kind)) {
+        lmi_embed_tets(&f->tets, vertex, riders, weights);
+        return 4;
+    }
     if (kind == LM_SKIN_PARTICLES || body->region_count == 0) {
-        return lmi_embed_point(embedder, vertex, riders, weights);
+        return lmi_embed_point(&f->cloud, vertex, riders, weights);
     }
     uint32_t count = lmi_blend_point(body->regions, body->region_count, vertex, riders, weights);
     for (uint32_t n = 0; n < count; n++) {
@@ -98,14 +134,13 @@ static uint32_t embed_vertex(const lmi_embedder *embedder, const lmi_body *body,
 }
 
 /* Counts the weights of all vertices, and writes them when the skin has room for them. */
-static uint32_t embed_vertices(const lmi_embedder *embedder, const lmi_body *body, const lm_skin_def *def,
-                               lmi_skin *skin)
+static uint32_t embed_vertices(const finders *f, const lmi_body *body, const lm_skin_def *def, lmi_skin *skin)
 {
     uint32_t total = 0;
     for (uint32_t n = 0; n < def->vertex_count; n++) {
         uint32_t riders[LMI_EMBED_MOST];
         float weights[LMI_EMBED_MOST];
-        uint32_t count = embed_vertex(embedder, body, def->kind, def->vertices[n], riders, weights);
+        uint32_t count = embed_vertex(f, body, def->kind, def->vertices[n], riders, weights);
         if (skin->offsets) {
             memcpy(skin->riders + total, riders, count * sizeof *riders);
             memcpy(skin->weights + total, weights, count * sizeof *weights);
@@ -118,27 +153,27 @@ static uint32_t embed_vertices(const lmi_embedder *embedder, const lmi_body *bod
 
 static bool make_skin(lm_world *world, const lmi_body *body, const lm_skin_def *def, lmi_skin *skin)
 {
-    lmi_embedder embedder;
-    uint32_t count = body->lattice ? 0 : body->particle_count; /* a lattice needs none */
-    if (!lmi_embedder_make(&embedder, &world->memory, body->rest, count)) {
+    finders f;
+    if (!make_finders(world, body, def->kind, &f)) {
         return false;
     }
     skin->kind = def->kind;
-    skin->weight_count = embed_vertices(&embedder, body, def, skin);
+    skin->weight_count = embed_vertices(&f, body, def, skin);
     skin->vertex_count = def->vertex_count;
     skin->triangle_count = def->triangle_count;
     skin->carrier_count = def->kind == LM_SKIN_REGIONS ? body->region_count : 0;
     skin->on_cells = body->lattice != NULL;
+    skin->on_tets = rides_on_tets(body, def->kind);
     bool ok = lmi_skin_allocate(world, skin);
     if (ok) {
         memcpy(skin->vertices, def->vertices, def->vertex_count * sizeof *def->vertices);
         memcpy(skin->triangles, def->triangles, (size_t)def->triangle_count * 3 * sizeof *def->triangles);
-        embed_vertices(&embedder, body, def, skin);
-        lmi_skin_find_rest_normals(skin);
+        embed_vertices(&f, body, def, skin);
+        lmi_skin_find_rest_normals(skin, body->rest);
     } else {
         lmi_skin_free(world, skin);
     }
-    lmi_embedder_free(&embedder, &world->memory);
+    free_finders(world, &f);
     return ok;
 }
 
@@ -239,9 +274,20 @@ static void add_normals(const lmi_body *body, const lm_vec3 *positions, lm_vec3 
     to_unit_length(normals, body->skin.vertex_count);
 }
 
-void lmi_skin_find_rest_normals(lmi_skin *skin)
+/* A normal times the rest edges of a tetrahedron, to length 1: only its direction matters. */
+static lm_vec3 on_edges(const lm_vec3 *rest, const uint32_t *tet, lm_vec3 normal)
 {
-    if (!skin->on_cells) {
+    lm_dvec3 n = dvec_from(normal), from = dvec_from(rest[tet[0]]);
+    lm_dvec3 k =
+        dvec(dvec_dot(dvec_sub(dvec_from(rest[tet[1]]), from), n), dvec_dot(dvec_sub(dvec_from(rest[tet[2]]), from), n),
+             dvec_dot(dvec_sub(dvec_from(rest[tet[3]]), from), n));
+    double length = dvec_length(k);
+    return vec_from(dvec_scale(k, length > 0.0 ? 1.0 / length : 0.0));
+}
+
+void lmi_skin_find_rest_normals(lmi_skin *skin, const lm_vec3 *rest)
+{
+    if (!skin->on_cells && !skin->on_tets) {
         return;
     }
     memset(skin->rest_normals, 0, skin->vertex_count * sizeof *skin->rest_normals);
@@ -254,6 +300,9 @@ void lmi_skin_find_rest_normals(lmi_skin *skin)
         add_normal(corner, at, skin->rest_normals);
     }
     to_unit_length(skin->rest_normals, skin->vertex_count);
+    for (uint32_t n = 0; skin->on_tets && n < skin->vertex_count; n++) {
+        skin->rest_normals[n] = on_edges(rest, skin->riders + (size_t)n * 4, skin->rest_normals[n]);
+    }
 }
 
 static void carry_on_particles(const lmi_body *body, lm_vec3 *positions, lm_vec3 *normals)
@@ -284,6 +333,22 @@ static void carry_on_cells(const lm_world *world, const lmi_body *body, lm_vec3 
     lmi_float_mode_leave(&host);
 }
 
+static void carry_on_tets(const lm_world *world, const lmi_body *body, lm_vec3 *positions, lm_vec3 *normals)
+{
+    const lmi_skin *skin = &body->skin;
+    lmi_skin_tets tets = {.x = body->x,
+                          .riders = skin->riders,
+                          .weights = skin->weights,
+                          .edge_normals = skin->rest_normals,
+                          .count = skin->vertex_count,
+                          .positions = positions,
+                          .normals = normals};
+    lmi_float_mode host;
+    lmi_float_mode_enter(&host);
+    world->kernels->skin_tets(&tets);
+    lmi_float_mode_leave(&host);
+}
+
 lm_result lm_body_get_skin(const lm_world *world, lm_body_id id, lm_dvec3 base, lm_vec3 *positions, lm_vec3 *normals)
 {
     const lmi_body *body = lmi_body_find(world, id, "lm_body_get_skin");
@@ -295,6 +360,8 @@ lm_result lm_body_get_skin(const lm_world *world, lm_body_id id, lm_dvec3 base, 
     }
     if (body->lattice) {
         carry_on_cells(world, body, positions, normals);
+    } else if (body->skin.on_tets) {
+        carry_on_tets(world, body, positions, normals);
     } else {
         carry_on_particles(body, positions, normals);
     }

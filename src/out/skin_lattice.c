@@ -12,9 +12,8 @@
  * made of. Lanes never meet, so every width gives the same bits.
  */
 #include "out/skin_lattice.h"
+#include "out/skin_lanes.h"
 #include "step/kernel_names.h"
-
-#include <string.h>
 
 /* One block of vertices, a row for each number. */
 typedef struct block_in {
@@ -22,11 +21,6 @@ typedef struct block_in {
     _Alignas(64) float place[3][LMI_BLOCK]; /* in the cell, 0 to 1 unless it is outside */
     _Alignas(64) float normal[3][LMI_BLOCK];
 } block_in;
-
-typedef struct block_out {
-    _Alignas(64) float position[LMI_BLOCK][4];
-    _Alignas(64) float normal[LMI_BLOCK][4];
-} block_out;
 
 /* The weights of corners on one side add up to the share of that side. Lanes past the end repeat the last vertex. */
 static void read_block(const lmi_skin_cells *cells, uint32_t first, block_in *in)
@@ -76,17 +70,7 @@ static inline void turn_normal(vf F[3][3], const vf rest[3], vf out[3])
         vf z = F[j][0] * F[k][1] - F[k][0] * F[j][1];
         out[i] = x * rest[0] + y * rest[1] + z * rest[2];
     }
-    /* Squares of what is almost flat would vanish. */
-    vf largest = vf_max(vf_max(vf_abs(out[0]), vf_abs(out[1])), vf_abs(out[2]));
-    vm any = vf_lt(vf_set1(1e-30f), largest);
-    vf divisor = vf_select(any, largest, vf_set1(1.0f));
-    for (int i = 0; i < 3; i++) {
-        out[i] = out[i] / divisor;
-    }
-    vf length = vf_sqrt(out[0] * out[0] + out[1] * out[1] + out[2] * out[2]);
-    for (int i = 0; i < 3; i++) {
-        out[i] = vf_select(any, out[i] / vf_select(any, length, vf_set1(1.0f)), vf_set1(0.0f));
-    }
+    to_unit_length(out);
 }
 
 static void carry_block(const lmi_skin_cells *cells, const block_in *in, block_out *out)
@@ -114,13 +98,6 @@ static void carry_block(const lmi_skin_cells *cells, const block_in *in, block_o
         turn_normal(F, rest, normal);
         vf_store4(out->position[lane], position[0], position[1], position[2], zero);
         vf_store4(out->normal[lane], normal[0], normal[1], normal[2], zero);
-    }
-}
-
-static void write_block(const float *from, uint32_t count, lm_vec3 *to)
-{
-    for (uint32_t lane = 0; to && lane < count; lane++) {
-        memcpy(&to[lane], from + 4 * (size_t)lane, sizeof to[lane]);
     }
 }
 

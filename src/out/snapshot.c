@@ -11,6 +11,7 @@
 #include "examples.h"
 #include "out/archive.h"
 #include "out/hash.h"
+#include "sample/tets.h"
 
 #include <assert.h>
 #include <string.h>
@@ -60,6 +61,7 @@ static void visit_skin(archive *a, lm_world *world, lmi_body *body)
     if (a->mode == LOAD) {
         skin->carrier_count = skin->kind == LM_SKIN_REGIONS ? body->region_count : 0;
         skin->on_cells = body->lattice != NULL;
+        skin->on_tets = body->tet_count > 0 && skin->kind == LM_SKIN_PARTICLES;
     }
     if (a->mode == LOAD && !lmi_skin_allocate(world, skin)) {
         a->out_of_memory = true;
@@ -71,6 +73,7 @@ static void visit_skin(archive *a, lm_world *world, lmi_body *body)
         visit_index(a, &skin->offsets[n + 1], skin->weight_count + 1, false);
         refuse_if(a, skin->offsets[n + 1] < skin->offsets[n]);
         refuse_if(a, skin->on_cells && skin->offsets[n + 1] != 8 * (n + 1));
+        refuse_if(a, skin->on_tets && skin->offsets[n + 1] != 4 * (n + 1));
     }
     for (size_t n = 0; n < (size_t)skin->triangle_count * 3; n++) {
         visit_index(a, &skin->triangles[n], skin->vertex_count, false);
@@ -80,7 +83,7 @@ static void visit_skin(archive *a, lm_world *world, lmi_body *body)
         visit_float(a, &skin->weights[n]);
     }
     if (a->mode == LOAD && ok(a)) {
-        lmi_skin_find_rest_normals(skin);
+        lmi_skin_find_rest_normals(skin, body->rest);
     }
 }
 
@@ -135,6 +138,13 @@ static void visit_topology(archive *a, lmi_body *body)
     }
     for (uint32_t n = 0; n < body->membership_count; n++) {
         visit_index(a, &body->members[n], body->particle_count, false);
+    }
+    for (uint32_t n = 0; n < body->tet_count && ok(a); n++) {
+        uint32_t *tet = body->tets + (size_t)n * 4;
+        for (int i = 0; i < 4; i++) {
+            visit_index(a, &tet[i], body->particle_count, false);
+        }
+        refuse_if(a, ok(a) && a->mode == LOAD && !lmi_tet_is_sound(body->rest, tet));
     }
 }
 
@@ -388,9 +398,10 @@ static void visit_body(archive *a, lm_world *world, lmi_body *body)
     visit_count(a, &body->particle_count, 44);
     visit_count(a, &body->region_count, 64);
     visit_count(a, &body->membership_count, 4);
+    visit_count(a, &body->tet_count, 16);
     refuse_if(a, body->particle_count == 0 || body->particle_count > LM_MAX_PARTICLES);
     if (!ok(a)) {
-        body->particle_count = body->region_count = body->membership_count = 0;
+        body->particle_count = body->region_count = body->membership_count = body->tet_count = 0;
         return;
     }
     if (a->mode == LOAD && !lmi_body_allocate(world, body)) {

@@ -15,6 +15,7 @@ lmi_stage_function LMI_KERNEL(sweep);
 lmi_stage_function LMI_KERNEL(integrate);
 lmi_stage_function LMI_KERNEL(contact);
 lmi_skin_cells_function LMI_KERNEL(skin_lattice);
+lmi_skin_tets_function LMI_KERNEL(skin_tets);
 lmi_stage_function LMI_KERNEL(sweep_herds);
 void LMI_KERNEL(polar)(const float *B, const float *d, float *R, uint32_t blocks);
 

@@ -34,4 +34,5 @@ const lmi_kernels LMI_KERNEL(kernels) = {
                 .gather = LMI_KERNEL(lattice_gather),
                 .scatter = LMI_KERNEL(lattice_scatter)},
     .skin_lattice = LMI_KERNEL(skin_lattice),
+    .skin_tets = LMI_KERNEL(skin_tets),
 };

@@ -8,6 +8,7 @@
 #include "collide/solid.h"
 #include "limber/limber.h"
 #include "out/skin_lattice.h"
+#include "out/skin_tets.h"
 #include "step/lattice_step.h"
 
 #include <stdatomic.h>
@@ -77,6 +78,7 @@ typedef struct lmi_kernels {
 
     lmi_lattice_kernels lattice;
     lmi_skin_cells_function *skin_lattice;
+    lmi_skin_tets_function *skin_tets;
 } lmi_kernels;
 
 /* Null when this build or this machine does not have the instruction set. */

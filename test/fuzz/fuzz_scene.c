@@ -26,6 +26,11 @@ static bool is_small(const scene *s)
             if (entry->lattice->spacing > 0.0 && entry->lattice->spacing < 0.05 * longest) return false;
             each = entry->lattice->spacing > 0.0 ? 1000 : entry->lattice->particles;
         }
+        if (entry->tets != NULL) {
+            if (entry->tets->file != NULL) return false;
+            if (entry->tets->spacing > 0.0 && entry->tets->spacing < 0.05 * longest) return false;
+            each = entry->tets->spacing > 0.0 ? 1000 : entry->tets->particles;
+        }
         if (entry->clusters != NULL) {
             const uint32_t *counts = entry->clusters->counts;
             if ((uint64_t)counts[0] * counts[1] * counts[2] > 1000) return false;

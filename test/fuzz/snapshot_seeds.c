@@ -49,6 +49,20 @@ static lm_body_id add_lattice(lm_world *world, lm_mode mode, uint32_t width)
     return body;
 }
 
+static lm_body_id add_tets(lm_world *world)
+{
+    static const lm_vec3 points[] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {1, 1, 1}};
+    static const uint32_t tets[] = {0, 1, 2, 3, 1, 2, 3, 4};
+    lm_body_def def = lm_body_def_default();
+    def.tets.vertices = points;
+    def.tets.vertex_count = 5;
+    def.tets.tets = tets;
+    def.tets.tet_count = 2;
+    lm_body_id body;
+    check(lm_body_create(world, &def, &body));
+    return body;
+}
+
 static void add_skin(lm_world *world, lm_body_id body, lm_skin_kind kind)
 {
     static const lm_vec3 vertices[] = {{0, 0, 0}, {0.5f, 0.2f, 0}, {0, 0.6f, 0.3f}};
@@ -154,6 +168,9 @@ int main(int argc, char **argv)
     add_skin(world, add_lattice(world, LM_MODE_LINEAR, 3), LM_SKIN_PARTICLES);
     check(lm_world_step(world, 1.0 / 60.0));
     write_seed(world, argv[1], "seed-lattices");
+    add_skin(world, add_tets(world), LM_SKIN_PARTICLES);
+    add_skin(world, add_tets(world), LM_SKIN_REGIONS);
+    write_seed(world, argv[1], "seed-tets");
     add_surroundings(world, lattice);
     add_body(world, LM_MODE_LINEAR, 0.0f);
     write_seed(world, argv[1], "seed-lattices-everything");

@@ -81,8 +81,8 @@ lm_quat quaternion(ref_vec w)
 
 const char *sample_name(sample_kind kind)
 {
-    static const char *const names[SAMPLE_KIND_COUNT] = {"box",  "blob",  "sheet", "stick", "cell",
-                                                         "grid", "strip", "rod",   "lists", "large"};
+    static const char *const names[SAMPLE_KIND_COUNT] = {"box",   "blob", "sheet", "stick", "cell", "grid",
+                                                         "strip", "rod",  "lists", "large", "tets"};
     return names[kind];
 }
 
@@ -97,6 +97,38 @@ lm_vec3 *grid_points(uint32_t nx, uint32_t ny, uint32_t nz, double spacing)
                     (lm_vec3){(float)(spacing * (x - 0.5 * (nx - 1))), (float)(spacing * (y - 0.5 * (ny - 1))),
                               (float)(spacing * (z - 0.5 * (nz - 1)))};
     return points;
+}
+
+uint32_t *grid_tets(uint32_t nx, uint32_t ny, uint32_t nz, uint32_t *count)
+{
+    uint32_t *tets = calloc((size_t)nx * ny * nz * 24, sizeof *tets), n = 0;
+    static const int orders[6][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {0, 2, 1}, {1, 0, 2}, {2, 1, 0}};
+    const uint32_t step[3] = {1, nx, nx * ny};
+    for (uint32_t z = 0; z + 1 < nz; z++)
+        for (uint32_t y = 0; y + 1 < ny; y++)
+            for (uint32_t x = 0; x + 1 < nx; x++)
+                for (int t = 0; t < 6; t++, n += 4) {
+                    uint32_t *tet = tets + n;
+                    tet[0] = (z * ny + y) * nx + x;
+                    for (int i = 0; i < 3; i++) tet[i + 1] = tet[i] + step[orders[t][i]];
+                    uint32_t second = tet[1];
+                    if (t > 2) tet[1] = tet[2], tet[2] = second; /* an odd order: two corners change places */
+                }
+    *count = n / 4;
+    return tets;
+}
+
+/* Irregular tetrahedra, none of them near to flat. */
+static void use_tets(sample *s, random_state *random)
+{
+    s->points = grid_points(5, 4, 3, 0.1);
+    s->count = 60;
+    for (uint32_t i = 0; i < s->count; i++)
+        s->points[i] = to_float(ref_add(to_double(s->points[i]), random_in_cube(random, 0.015)));
+    s->tets = grid_tets(5, 4, 3, &s->def.tets.tet_count);
+    s->def.tets.tets = s->tets;
+    s->def.tets.vertices = s->points;
+    s->def.tets.vertex_count = s->count;
 }
 
 static void use_grid(sample *s, uint32_t nx, uint32_t ny, uint32_t nz)
@@ -173,14 +205,15 @@ sample sample_make(sample_kind kind, random_state *random)
         use_grid(&s, 12, 4, 4);
         use_counts(&s, 2, 1, 1);
         break;
+    case SAMPLE_TETS: use_tets(&s, random); break;
     case SAMPLE_LISTS:
     default:
         use_blob(&s, random, 36);
         use_lists(&s, random);
         break;
     }
-    s.def.points = s.points;
-    s.def.point_count = s.count;
+    s.def.points = s.tets ? NULL : s.points;
+    s.def.point_count = s.tets ? 0 : s.count;
     s.def.masses = s.masses;
     lm_vec3 low = s.points[0], high = s.points[0];
     for (uint32_t i = 1; i < s.count; i++) {
@@ -197,6 +230,7 @@ void sample_free(sample *s)
     free(s->masses);
     free(s->offsets);
     free(s->members);
+    free(s->tets);
     memset(s, 0, sizeof *s);
 }
 

@@ -57,6 +57,7 @@ typedef enum sample_kind {
     SAMPLE_ROD,   /* 20 x 2 x 2 points in four overlapping clusters */
     SAMPLE_LISTS, /* 36 points in lists of different lengths; some points in none */
     SAMPLE_LARGE, /* 12 x 4 x 4 points in two overlapping clusters of more than 64 */
+    SAMPLE_TETS,  /* 5 x 4 x 3 points moved a little at random, tetrahedra between them */
     SAMPLE_KIND_COUNT
 } sample_kind;
 
@@ -65,6 +66,7 @@ typedef struct sample {
     lm_vec3 *points;
     float *masses;
     uint32_t *offsets, *members;
+    uint32_t *tets;
     uint32_t count;
     double size; /* the longest side of the bounding box */
 } sample;
@@ -75,6 +77,9 @@ void sample_free(sample *sample);
 
 /* A grid of nx x ny x nz points around the origin. */
 lm_vec3 *grid_points(uint32_t nx, uint32_t ny, uint32_t nz, double spacing);
+
+/* The cells of such a grid as six tetrahedra each, four indices a tetrahedron, the right way round. */
+uint32_t *grid_tets(uint32_t nx, uint32_t ny, uint32_t nz, uint32_t *count);
 
 /* A world with one worker and the given gravity along Y. */
 lm_world *make_world(double gravity);

@@ -396,7 +396,8 @@ static void test_cluster_rows(void **state)
     }
     assert_non_null(strstr(bytes, "\"case\":\"crowd\",\"variant\":\"limber\",\"stage\":\"match\""));
     assert_non_null(strstr(bytes, "\"threads\":2"));
-    assert_int_equal(check_rows(bytes, "clusters", "match"), 1 + 6); /* crowd, and figure 8's smallest body */
+    assert_non_null(strstr(bytes, "\"case\":\"tets\",\"variant\":\"limber\""));
+    assert_int_equal(check_rows(bytes, "clusters", "match"), 1 + 2 + 6); /* crowd, tets, figure 8's smallest body */
     free(bytes);
 }
 

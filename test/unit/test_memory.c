@@ -375,6 +375,14 @@ static void add_lattices(accountant *a, lm_world *world, bool failures, lm_body_
         if (body) ATTEMPT(a, world, failures, lm_pin_destroy(world, pin));
     }
     ATTEMPT(a, world, failures, lm_world_step(world, FRAME));
+    lm_body_def def = lm_body_def_default(); /* and tetrahedra of the same surface */
+    def.tets.vertices = corners;
+    def.tets.vertex_count = 8;
+    def.tets.triangles = faces;
+    def.tets.triangle_count = 12;
+    def.tets.spacing = 0.25f;
+    lm_body_id tets;
+    ATTEMPT(a, world, failures, lm_body_create(world, &def, &tets));
     free(cells);
 }
 

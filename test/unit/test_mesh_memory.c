@@ -55,6 +55,23 @@ static void assert_fails_well(const char *name, text_buffer *file)
     text_free(file);
 }
 
+#define CUBE_NODES "0 0 0\n1 0 0\n0 1 0\n1 1 0\n0 0 1\n1 0 1\n0 1 1\n1 1 1\n"
+#define CUBE_TETS(head)                                                                                                \
+    head "1 2 4 8\n" head "1 3 7 8\n" head "1 5 6 8\n" head "1 6 2 8\n" head "1 4 3 8\n" head "1 7 5 8\n"
+
+/* The cube as six tetrahedra, whose surface has its twelve triangles. */
+static void test_every_allocation_of_tetrahedra(void **state)
+{
+    (void)state;
+    text_buffer file = {0};
+    text_addf(&file, "8\n" CUBE_NODES "6\n" CUBE_TETS("1 "));
+    assert_fails_well("a.mesh", &file);
+    text_addf(&file,
+              "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Nodes\n1 8 1 8\n3 1 0 8\n1\n2\n3\n4\n5\n6\n7\n8\n" CUBE_NODES
+              "$EndNodes\n$Elements\n1 6 9 9\n3 1 4 6\n" CUBE_TETS("9 ") "$EndElements\n");
+    assert_fails_well("a.msh", &file);
+}
+
 static void test_every_allocation(void **state)
 {
     (void)state;
@@ -77,6 +94,7 @@ static void test_every_allocation(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_allocation)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_allocation),
+                                       cmocka_unit_test(test_every_allocation_of_tetrahedra)};
     return cmocka_run_group_tests_name("mesh_memory", tests, NULL, NULL);
 }

@@ -123,7 +123,8 @@ static const struct {
      ":1:100: bodies[0]: \"lattice\" and \"particles\" exclude each other"},
     {BODY("\"points\": [[0, 0, 0]], \"lattice\": {}"),
      ":1:50: bodies[0]: \"points\" and \"lattice\" exclude each other"},
-    {BODY("\"mesh\": {\"file\": \"m.ply\"}"), ":1:35: bodies[0].mesh: is given without lattice (expected both)"},
+    {BODY("\"mesh\": {\"file\": \"m.ply\"}"),
+     ":1:35: bodies[0].mesh: is given without lattice or tets (expected one of them)"},
     {BODY("\"mesh\": {}, \"lattice\": {}"), ":1:35: bodies[0].mesh: incomplete (expected \"file\": OBJ, PLY, STL, "
                                             "glTF, GLB or another format that `limber info` "
                                             "reads; relative to the scene file)"},
