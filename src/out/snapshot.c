@@ -176,11 +176,11 @@ static void visit_poses(archive *a, lmi_examples *e)
             e->group[r] = e->scope == LM_EXAMPLES_REGIONS ? r : 0;
         }
     }
-    for (uint32_t r = 0; e->scope == LM_EXAMPLES_REGIONS && r < e->region_count && ok(a);
-         r++) { /* where solving starts */
+    for (uint32_t g = 0; g < e->group_count && ok(a); g++) { /* of regions by themselves: where solving starts */
+        bool in_lanes = e->scope == LM_EXAMPLES_REGIONS && e->lanes;
         for (uint32_t k = 0; k < e->count; k++) {
-            float *weight = e->lanes ? e->lanes + e->at[r] + (LMI_EXAMPLE_WEIGHT + k) * LMI_BLOCK
-                                     : e->weights + (size_t)r * e->count + k;
+            float *weight = in_lanes ? e->lanes + e->at[g] + (LMI_EXAMPLE_WEIGHT + k) * LMI_BLOCK
+                                     : e->weights + (size_t)g * e->count + k;
             visit_float(a, weight);
             refuse_if(a, !(*weight >= 0.0f && *weight <= 1.0f));
         }
