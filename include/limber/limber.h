@@ -594,25 +594,24 @@ LM_API lm_result lm_body_get_slowest_mode(lm_world *world, lm_body_id body, floa
 typedef enum lm_example_scope {
     LM_EXAMPLES_BODY = 0, /* the whole body: it takes one mix of the poses */
     LM_EXAMPLES_GROUPS,   /* groups of regions, each with a mix of its own: a bear whose halves move on their own */
-    LM_EXAMPLES_REGIONS, /* each region with a mix of its own: examples show where the body is strained, and only there */
+    LM_EXAMPLES_REGIONS,  /* each region with a mix of its own: examples show only where the body is strained */
     LM_EXAMPLES_SCOPE_COUNT
 } lm_example_scope;
 
 #define LM_NO_GROUP UINT32_MAX /* a region without examples */
 
 typedef struct lm_examples_def {
-    const lm_vec3
-        *poses;     /* `count` times a position for each particle, in the order of lm_body_get_positions; metres, any
-                               frame, up to LM_MAX_COORDINATE; copied */
-    uint32_t count; /* 1 to LM_MAX_EXAMPLES; the rest pose is always there besides */
+    const lm_vec3 *poses;   /* `count` times a position for each particle, in the order of lm_body_get_positions;
+                               metres, in any frame, up to LM_MAX_COORDINATE; copied */
+    uint32_t count;         /* 1 to LM_MAX_EXAMPLES; the rest pose is always there besides */
     uint32_t particles;     /* in each pose: must be lm_body_info.particles */
     lm_example_scope scope; /* default LM_EXAMPLES_BODY */
     const uint32_t *groups; /* with groups: for each region (lm_body_get_regions) a number below group_count, or
                                LM_NO_GROUP; copied */
     uint32_t group_count;   /* with groups: 1 to 65536 */
-    float beta; /* 0 to 1: how much of the mix counts, the rest pose gets the remainder; default 0.95. Below 1 the
-                               body returns to its rest pose when it is let go, the slower the nearer beta is to 1; at 1 it
-                               may stay in an example */
+    float beta;             /* 0 to 1: how much of the mix counts, the rest pose gets the remainder; default 0.95.
+                               Below 1 the body returns to its rest pose when it is let go, the slower the nearer beta
+                               is to 1; at 1 it may stay in an example */
     uint32_t cookie;
 } lm_examples_def;
 
