@@ -26,7 +26,7 @@ pictures: build ## draw the pictures of README.md and docs/ again (docs/pictures
 test: trees ## everything that must hold: unit, oracle, invariants, sanitizers, short fuzzing (at most 10 minutes)
 	$(CTEST) -LE 'long|soak'
 
-test-long: trees ## all of `make test`, and: two minutes of fuzzing a target, every scene everywhere, slow tests sanitized
+test-long: trees ## all of `make test`, and: long runs and fuzzing, every scene everywhere, slow tests sanitized and with clang
 	LIMBER_FUZZ_SECONDS=120 $(CTEST) -LE soak
 
 soak: ## simulated hours (about ten minutes)
@@ -53,7 +53,7 @@ format-check: ## complain about sources that are not formatted
 	@tools/setup test
 	test/repository/check_format
 
-# Every build that the tests use.
+# Every build that `make test` uses, each with what its tests need.
 trees:
 	@tools/setup test
 	@tools/build release

@@ -97,7 +97,7 @@ scene *scene_open_mesh(const char *path, const char *const *sets, uint32_t set_c
     if (text == NULL) {
         snprintf(error->text, sizeof error->text, "%.200s: out of memory", path);
     } else {
-        s = open_text(path, false, text, strlen(text), sets, set_count, error);
+        s = scene_open_text_as(path, false, text, strlen(text), sets, set_count, error);
     }
     free(text);
     if (s == NULL) {

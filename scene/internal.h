@@ -50,8 +50,8 @@ struct scene {
 static inline bool is_divided(const scene_body_entry *entry) { return entry->lattice != NULL || entry->tets != NULL; }
 
 /* scene.c: scene_open_text; with `own` false the text is not that of the file `name`, and errors do not say a line of it. */
-scene *open_text(const char *name, bool own, const char *text, size_t length, const char *const *sets,
-                 uint32_t set_count, scene_error *error);
+scene *scene_open_text_as(const char *name, bool own, const char *text, size_t length, const char *const *sets,
+                          uint32_t set_count, scene_error *error);
 
 /* set.c: applies one "path=value" to the tree. `text` must live as long as the document. */
 bool set_apply(json_document *document, json_value *root, const char *text, scene_error *error);

@@ -32,8 +32,8 @@ static char *copy_text(json_document *document, const char *text)
     return copy != NULL ? memcpy(copy, text, length) : NULL;
 }
 
-scene *open_text(const char *name, bool own, const char *text, size_t length, const char *const *sets,
-                 uint32_t set_count, scene_error *error)
+scene *scene_open_text_as(const char *name, bool own, const char *text, size_t length, const char *const *sets,
+                          uint32_t set_count, scene_error *error)
 {
     json_document *document = json_create();
     scene *s = document != NULL ? json_allocate(document, sizeof *s) : NULL;
@@ -69,7 +69,7 @@ scene *open_text(const char *name, bool own, const char *text, size_t length, co
 scene *scene_open_text(const char *name, const char *text, size_t length, const char *const *sets, uint32_t set_count,
                        scene_error *error)
 {
-    return open_text(name, true, text, length, sets, set_count, error);
+    return scene_open_text_as(name, true, text, length, sets, set_count, error);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------

@@ -53,7 +53,7 @@ typedef struct lmi_examples {
     lm_vec3 *poses;        /* [count][particles], in the caller's order */
     uint32_t *group;       /* [regions] below group_count or LM_NO_GROUP */
     float *forced_weights; /* [groups][count] */
-    float *weights; /* [groups][count] found in the last substep; of regions by themselves, before the last layout: state */
+    float *weights;        /* [groups][count] of the last substep; of regions by themselves, before the last layout */
 
     double *gram;  /* [groups][n (n + 1) / 2] upper triangles, largest diagonal 1; not where regions have their own */
     double *scale; /* [groups] what the sums are multiplied by for that */

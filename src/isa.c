@@ -3,10 +3,7 @@
  */
 #include "step/kernels.h"
 
-extern const lmi_kernels lmi_kernels_scalar;
-#if defined(__x86_64__)
-extern const lmi_kernels lmi_kernels_sse2, lmi_kernels_avx2, lmi_kernels_avx512;
-#endif
+extern const lmi_kernels lmi_kernels_scalar, lmi_kernels_sse2, lmi_kernels_avx2, lmi_kernels_avx512;
 
 const char *lm_isa_name(lm_isa isa)
 {
@@ -28,9 +25,13 @@ const lmi_kernels *lmi_kernels_get(lm_isa isa)
         }
         return &lmi_kernels_scalar;
     case LM_ISA_SCALAR: return &lmi_kernels_scalar;
-#if defined(__x86_64__)
+#ifdef LMI_HAS_SSE2
     case LM_ISA_SSE2: return &lmi_kernels_sse2;
+#endif
+#ifdef LMI_HAS_AVX2
     case LM_ISA_AVX2: return __builtin_cpu_supports("avx2") ? &lmi_kernels_avx2 : NULL;
+#endif
+#ifdef LMI_HAS_AVX512
     case LM_ISA_AVX512:
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")

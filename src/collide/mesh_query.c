@@ -5,54 +5,82 @@
 
 #define STACK 64 /* the tree is at most 23 deep */
 
-static double square_to_node(const lmi_mesh_node *node, const double p[3])
-{
-    double square = 0.0;
-    for (int a = 0; a < 3; a++) {
-        double d = fmax(fmax(node->lower[a] - p[a], p[a] - node->upper[a]), 0.0);
-        square += d * d;
-    }
-    return square;
-}
+/* A search for the face that is best by some measure. */
+typedef struct search {
+    double from[3], way[3]; /* a point, or the way from a to b */
+    lm_dvec3 a, b;
+    bool front; /* of faces that the way meets from behind, none */
+    double best;
+    bool found;
+    lmi_mesh_hit *hit;
+} search;
 
-bool lmi_mesh_nearest(const lmi_mesh *m, lm_dvec3 p, double most, lmi_mesh_hit *hit)
+/* A bound of what the faces of a node can be; what a face is. */
+typedef double bound_function(const search *s, const lmi_mesh_node *node);
+typedef void look_function(search *s, const lmi_mesh *m, uint32_t face);
+
+static inline __attribute__((always_inline)) void walk(search *s, const lmi_mesh *m, bound_function *bound,
+                                                       look_function *look)
 {
-    const double at[3] = {p.x, p.y, p.z};
-    double best = most < 1e150 ? most * most : INFINITY;
-    bool found = false;
     uint32_t stack[STACK], count = 0;
     stack[count++] = 0;
     while (count) {
         uint32_t index = stack[--count];
         const lmi_mesh_node *node = &m->nodes[index];
-        if (square_to_node(node, at) >= best) {
+        if (bound(s, node) >= s->best) {
             continue;
         }
         for (uint32_t f = node->first; f < node->first + node->count; f++) {
-            lmi_triangle t = lmi_mesh_face(m, f);
-            lm_dvec3 near = lmi_triangle_nearest(&t, p), d = dvec_sub(p, near);
-            double square = dvec_dot(d, d);
-            if (square < best) {
-                best = square;
-                found = true;
-                *hit = (lmi_mesh_hit){near, 0.0, f};
-            }
+            look(s, m, f);
         }
         if (node->count == 0) {
-            bool left = square_to_node(node + 1, at) <= square_to_node(&m->nodes[node->first], at);
+            bool left = bound(s, node + 1) <= bound(s, &m->nodes[node->first]);
             stack[count++] = left ? node->first : index + 1;
             stack[count++] = left ? index + 1 : node->first;
         }
     }
-    if (found) {
-        hit->distance = sqrt(best);
-    }
-    return found;
 }
 
-/* The share of the way from a to b at which a segment enters a box, or 2 when it misses it. */
-static double entry(const lmi_mesh_node *node, const double a[3], const double way[3])
+/* --- the nearest point --- */
+
+static double square_to_node(const search *s, const lmi_mesh_node *node)
 {
+    double square = 0.0;
+    for (int a = 0; a < 3; a++) {
+        double d = fmax(fmax(node->lower[a] - s->from[a], s->from[a] - node->upper[a]), 0.0);
+        square += d * d;
+    }
+    return square;
+}
+
+static void look_nearest(search *s, const lmi_mesh *m, uint32_t face)
+{
+    lmi_triangle t = lmi_mesh_face(m, face);
+    lm_dvec3 near = lmi_triangle_nearest(&t, s->a), d = dvec_sub(s->a, near);
+    double square = dvec_dot(d, d);
+    if (square < s->best) {
+        s->best = square;
+        s->found = true;
+        *s->hit = (lmi_mesh_hit){near, 0.0, face};
+    }
+}
+
+bool lmi_mesh_nearest(const lmi_mesh *m, lm_dvec3 p, double most, lmi_mesh_hit *hit)
+{
+    search s = {.from = {p.x, p.y, p.z}, .a = p, .best = most < 1e150 ? most * most : INFINITY, .hit = hit};
+    walk(&s, m, square_to_node, look_nearest);
+    if (s.found) {
+        hit->distance = sqrt(s.best);
+    }
+    return s.found;
+}
+
+/* --- the first face on a way --- */
+
+/* The share of the way at which it enters a box, or 2 when it misses it. */
+static double entry(const search *s, const lmi_mesh_node *node)
+{
+    const double *a = s->from, *way = s->way;
     double near = 0.0, far = 1.0;
     for (int i = 0; i < 3; i++) {
         double size = 1e-9 * (fabs((double)node->lower[i]) + fabs((double)node->upper[i])) + 1e-12;
@@ -71,36 +99,30 @@ static double entry(const lmi_mesh_node *node, const double a[3], const double w
     return near <= far ? near : 2.0;
 }
 
+static void look_crossed(search *s, const lmi_mesh *m, uint32_t face)
+{
+    lmi_triangle t = lmi_mesh_face(m, face);
+    lm_dvec3 way = dvec_sub(s->b, s->a);
+    double share;
+    if (lmi_triangle_crossed(&t, s->a, s->b, &share) && share < s->best &&
+        !(s->front && dvec_dot(lmi_triangle_normal(&t), way) > 0.0)) {
+        s->best = share;
+        s->found = true;
+        *s->hit = (lmi_mesh_hit){dvec_add(s->a, dvec_scale(way, share)), share, face};
+    }
+}
+
 bool lmi_mesh_crossed(const lmi_mesh *m, lm_dvec3 a, lm_dvec3 b, bool front, lmi_mesh_hit *hit)
 {
-    const double from[3] = {a.x, a.y, a.z}, way[3] = {b.x - a.x, b.y - a.y, b.z - a.z};
-    double best = 1.0 + 1e-12;
-    bool found = false;
-    uint32_t stack[STACK], count = 0;
-    stack[count++] = 0;
-    while (count) {
-        uint32_t index = stack[--count];
-        const lmi_mesh_node *node = &m->nodes[index];
-        if (entry(node, from, way) > best) {
-            continue;
-        }
-        for (uint32_t f = node->first; f < node->first + node->count; f++) {
-            lmi_triangle t = lmi_mesh_face(m, f);
-            double share;
-            if (lmi_triangle_crossed(&t, a, b, &share) && share < best &&
-                !(front && dvec_dot(lmi_triangle_normal(&t), dvec_sub(b, a)) > 0.0)) {
-                best = share;
-                found = true;
-                *hit = (lmi_mesh_hit){dvec_add(a, dvec_scale(dvec_sub(b, a), share)), share, f};
-            }
-        }
-        if (node->count == 0) {
-            bool left = entry(node + 1, from, way) <= entry(&m->nodes[node->first], from, way);
-            stack[count++] = left ? node->first : index + 1;
-            stack[count++] = left ? index + 1 : node->first;
-        }
-    }
-    return found;
+    search s = {.from = {a.x, a.y, a.z},
+                .way = {b.x - a.x, b.y - a.y, b.z - a.z},
+                .a = a,
+                .b = b,
+                .front = front,
+                .best = 1.0 + 1e-12,
+                .hit = hit};
+    walk(&s, m, entry, look_crossed);
+    return s.found;
 }
 
 /* --- inside --- */

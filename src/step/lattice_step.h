@@ -64,6 +64,10 @@ typedef struct lmi_lattice_sums {
 static inline size_t lmi_lattice_scratch(const lmi_lattice *l)
 {
     size_t planes = 2 * (size_t)l->width + 1;
+    if (lmi_lattice_is_plated(l)) {
+        size_t plates = 2 * (size_t)l->plates.ring_size + l->plates.most_records;
+        return ((planes * 3 + 12) * l->most_places + plates) * LMI_BLOCK;
+    }
     return (planes * (3 + 6) + 6 + 9) * l->most_places * LMI_BLOCK + (9 + 12 + 12) * lmi_lattice_run_stride(l);
 }
 
@@ -71,6 +75,9 @@ static inline size_t lmi_lattice_scratch(const lmi_lattice *l)
 static inline size_t lmi_lattice_damping_scratch(const lmi_lattice *l)
 {
     size_t planes = 2 * (size_t)l->width + 1;
+    if (lmi_lattice_is_plated(l)) {
+        return ((planes * 3 + 12) * l->most_places + l->plates.ring_size) * LMI_BLOCK;
+    }
     return (planes * 3 + 6) * l->most_places * LMI_BLOCK + (9 + 12) * lmi_lattice_run_stride(l);
 }
 

@@ -1,21 +1,14 @@
 /*
  * Abuse: bodies of every maker and mode, put into states that no simulation would lead to, must stay finite, and where
  * nothing prevents it come back to a rigid copy of their rest shape.
- *
- * How long that may take follows from the body's slowest mode. With share lambda of the pull alpha and damping k a small
- * deviation goes as z^n, z² - (2 - k - alpha lambda) z + (1 - k) = 0. The larger root of the slowest mode decides; the
- * body gets FOLDS / -ln |z| steps. From a million sizes to a hundredth of one is 18.4 e-folds; the rest is for the time
- * in which the regions do not agree yet which way is up, and the theory of small deviations does not hold. At alpha = 1
- * and full damping this is 40/lambda steps, the rule of thumb in the header.
+ * How long that may take follows from the body's slowest mode (mangle.h).
  */
-#include "test/support/support.h"
+#include "test/invariants/mangle.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define FOLDS 40.0
 #define FINITE_STEPS 1000
-#define HUGE_SCALE 1e6
 
 /* Bodies that would need more steps than this are not waited for: they hang together by a hinge or less. */
 #define MOST_STEPS 8000.0
@@ -36,20 +29,8 @@ typedef enum cloud_kind {
     CLOUD_COUNT
 } cloud_kind;
 
-typedef enum mangled_kind {
-    MANGLED_RANDOM,
-    MANGLED_FLAT,
-    MANGLED_LINE,
-    MANGLED_POINT,
-    MANGLED_MIRROR,
-    MANGLED_HUGE, /* a million times the size */
-    MANGLED_TINY, /* a millionth */
-    MANGLED_COUNT
-} mangled_kind;
-
 static const char *const maker_names[LM_CLUSTERS_KIND_COUNT] = {"counts", "size",     "lists",
                                                                 "kmeans", "elements", "rings"};
-static const char *const mangled_names[MANGLED_COUNT] = {"random", "flat", "line", "point", "mirrored", "huge", "tiny"};
 static const char *const cloud_names[CLOUD_COUNT] = {"box", "blob", "sheet", "line", "small", "double"};
 
 typedef enum linkage {
@@ -261,41 +242,18 @@ static void mangle(lm_world *world, const specimen *s, random_state *random, boo
     ref_vec at = random_in_cube(random, 10.0);
     for (uint32_t i = 0; i < s->count; i++) {
         ref_vec a = ref_mat_vec(axes, to_double(s->points[i])), r = random_in_cube(random, s->size);
-        switch (s->mangled) {
-        case MANGLED_RANDOM: a = r; break;
-        case MANGLED_FLAT: a.y = 0.0; break;
-        case MANGLED_LINE: a.y = a.z = 0.0; break;
-        case MANGLED_POINT: a = ref_v(0, 0, 0); break;
-        case MANGLED_MIRROR: a.x = -a.x; break;
-        case MANGLED_HUGE: a = ref_scale(HUGE_SCALE, r); break;
-        default: a = ref_scale(1e-6, r); break;
-        }
-        x[i] = to_float(ref_mat_vec(turn, a));
+        x[i] = to_float(ref_mat_vec(turn, mangled(s->mangled, a, r)));
         v[i] =
             moving ? to_float(random_in_cube(random, pow(10.0, random_range(random, -2.0, 4.0)))) : (lm_vec3){0, 0, 0};
     }
     assert_ok(lm_body_set_state(world, s->body, to_dvec3(at), x, v));
 }
 
-/* How many e-folds a step takes off the slowest mode. */
-static double folds_per_step(double alpha, double k, double share)
-{
-    double b = 2.0 - k - alpha * share, d = b * b - 4.0 * (1.0 - k);
-    double z = d < 0.0 ? sqrt(1.0 - k) : fmax(fabs(0.5 * (b + sqrt(d))), fabs(0.5 * (b - sqrt(d))));
-    return -log(z);
-}
-
 /* Damping around what is critical for the slowest mode, and the number of steps this gives it. */
 static void set_damping(lm_world *world, specimen *s, random_state *random)
 {
-    double alpha = (double)s->material.alpha, ratio = random_range(random, 0.3, 1.5);
-    double k = fmin(0.95, 2.0 * ratio * sqrt(alpha * s->share));
-    s->material.damping = (float)(-log(1.0 - k) / FRAME);
-    assert_ok(lm_body_set_material(world, s->body, &s->material));
-    double steps = FOLDS / folds_per_step(alpha, k, s->share);
-    if (steps > MOST_STEPS) return;
-    if (s->mangled == MANGLED_HUGE) steps += 4.0 * HUGE_SCALE * s->size / ((double)LM_MAX_SPEED * FRAME);
-    s->steps = (uint32_t)ceil(steps);
+    double ratio = random_range(random, 0.3, 1.5);
+    s->steps = damp_to_recover(world, s->body, &s->material, ratio, s->share, s->mangled, s->size, MOST_STEPS);
 }
 
 static lm_material random_material(random_state *random, bool recoverable)
@@ -371,19 +329,10 @@ typedef struct tally {
  * of the size, which every scene has, must be enough to let it fall, and then it gets its number of steps again. */
 static double residual_after_nudge(const lm_world *world, const specimen *s)
 {
-    lm_vec3 x[MAX_POINTS], v[MAX_POINTS] = {{0, 0, 0}};
-    lm_body_info info;
-    assert_ok(lm_body_get_info(world, s->body, &info));
-    assert_ok(lm_body_get_positions(world, s->body, info.centre, x));
-    random_state random = {s->index};
-    for (uint32_t i = 0; i < s->count; i++)
-        x[i] = to_float(ref_add(to_double(x[i]), random_in_cube(&random, 1e-5 * s->size)));
     lm_world *other = make_world(0.0);
     specimen *again = calloc(1, sizeof *again);
     make_specimen(other, s->index, again);
-    assert_ok(lm_body_set_state(other, again->body, lm_dvec3_zero(), x, v));
-    for (uint32_t step = 0; step < s->steps; step++) assert_ok(lm_world_step(other, FRAME));
-    double left = deformation(other, again->body) / s->size;
+    double left = left_after_nudge(world, s->body, other, again->body, s->index, s->size, s->steps);
     free(again);
     lm_world_destroy(other);
     return left;

@@ -3,21 +3,19 @@
  * damped ones must come back to a rigid copy of their rest shape in as many steps as the slowest mode allows.
  *
  * A lattice's regions can be handed to a body of clusters (lm_body_get_regions), whose slowest mode is known. How many steps
- * follow from it is in test_abuse.c.
+ * follow from it is in mangle.h.
  *
  * Hollow bodies with walls of one cell and narrow regions have other shapes to rest in, as a rubber ball rests turned inside
  * out: clusters with the same regions and the double-precision reference end in the same ones. Those are not held to their
  * rest shape but to what clusters make of the same states.
  */
-#include "test/support/support.h"
+#include "test/invariants/mangle.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FOLDS 40.0
 #define FINITE_STEPS 600
-#define HUGE_SCALE 1e6
 #define MOST_STEPS 12000.0
 #define SPACING 0.1f
 
@@ -44,19 +42,7 @@ typedef enum form_kind {
     FORM_COUNT
 } form_kind;
 
-typedef enum mangled_kind {
-    MANGLED_RANDOM,
-    MANGLED_FLAT,
-    MANGLED_LINE,
-    MANGLED_POINT,
-    MANGLED_MIRROR,
-    MANGLED_HUGE, /* a million times the size */
-    MANGLED_TINY, /* a millionth */
-    MANGLED_COUNT
-} mangled_kind;
-
 static const char *const form_names[FORM_COUNT] = {"solid", "shell", "comb", "sheet", "line", "cell", "holes", "parts"};
-static const char *const mangled_names[MANGLED_COUNT] = {"random", "flat", "line", "point", "mirrored", "huge", "tiny"};
 
 typedef struct specimen {
     uint32_t index, width, count;
@@ -135,25 +121,12 @@ static double slowest_mode(const lm_world *world, const specimen *s)
     return (double)share;
 }
 
-static double folds_per_step(double alpha, double k, double share)
-{
-    double b = 2.0 - k - alpha * share, d = b * b - 4.0 * (1.0 - k);
-    double z = d < 0.0 ? sqrt(1.0 - k) : fmax(fabs(0.5 * (b + sqrt(d))), fabs(0.5 * (b - sqrt(d))));
-    return -log(z);
-}
-
 static void set_damping(lm_world *world, specimen *s, random_state *random)
 {
     s->share = slowest_mode(world, s);
-    double alpha = (double)s->material.alpha, ratio = random_range(random, 0.5, 1.5);
+    double ratio = random_range(random, 0.5, 1.5);
     if (!(s->share > 0.0)) return;
-    double k = fmin(0.95, 2.0 * ratio * sqrt(alpha * s->share));
-    s->material.damping = (float)(-log(1.0 - k) / FRAME);
-    assert_ok(lm_body_set_material(world, s->body, &s->material));
-    double steps = FOLDS / folds_per_step(alpha, k, s->share);
-    if (steps > MOST_STEPS) return;
-    if (s->mangled == MANGLED_HUGE) steps += 4.0 * HUGE_SCALE * s->size / ((double)LM_MAX_SPEED * FRAME);
-    s->steps = (uint32_t)ceil(steps);
+    s->steps = damp_to_recover(world, s->body, &s->material, ratio, s->share, s->mangled, s->size, MOST_STEPS);
 }
 
 /* ---- states ---- */
@@ -166,16 +139,7 @@ static void mangle(lm_world *world, const specimen *s, random_state *random, boo
     double fast = pow(10.0, random_range(random, -2.0, 4.0));
     for (uint32_t i = 0; i < s->count; i++) {
         ref_vec a = ref_mat_vec(axes, to_double(x[i])), r = random_in_cube(random, 0.5 * s->size);
-        switch (s->mangled) {
-        case MANGLED_RANDOM: a = r; break;
-        case MANGLED_FLAT: a.y = 0.0; break;
-        case MANGLED_LINE: a.y = a.z = 0.0; break;
-        case MANGLED_POINT: a = ref_v(0, 0, 0); break;
-        case MANGLED_MIRROR: a.x = -a.x; break;
-        case MANGLED_HUGE: a = ref_scale(HUGE_SCALE, r); break;
-        default: a = ref_scale(1e-6, r); break;
-        }
-        x[i] = to_float(ref_mat_vec(turn, a));
+        x[i] = to_float(ref_mat_vec(turn, mangled(s->mangled, a, r)));
         if (moving) v[i] = to_float(random_in_cube(random, fast));
     }
     assert_ok(lm_body_set_state(world, s->body, to_dvec3(random_in_cube(random, 10.0)), x, v));
@@ -262,22 +226,11 @@ static double energy_of(const lm_world *world, const specimen *s, double *kineti
  * the other. Noise of a hundred thousandth of the size must be enough to let it fall; then it gets its steps again. */
 static double residual_after_nudge(const lm_world *world, const specimen *s)
 {
-    lm_body_info info;
-    lm_vec3 *x = calloc(s->count, sizeof *x), *v = calloc(s->count, sizeof *v);
-    assert_ok(lm_body_get_info(world, s->body, &info));
-    assert_ok(lm_body_get_positions(world, s->body, info.centre, x));
-    random_state random = {s->index};
-    for (uint32_t i = 0; i < s->count; i++)
-        x[i] = to_float(ref_add(to_double(x[i]), random_in_cube(&random, 1e-5 * s->size)));
     lm_world *other = make_world(0.0);
     specimen again;
     make_specimen(other, s->index, s->thin, &again);
-    assert_ok(lm_body_set_state(other, again.body, lm_dvec3_zero(), x, v));
-    for (uint32_t step = 0; step < s->steps; step++) assert_ok(lm_world_step(other, FRAME));
-    double left = deformation(other, again.body) / s->size;
+    double left = left_after_nudge(world, s->body, other, again.body, s->index, s->size, s->steps);
     lm_world_destroy(other);
-    free(x);
-    free(v);
     return left;
 }
 

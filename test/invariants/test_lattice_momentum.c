@@ -3,9 +3,12 @@
  * for clusters is in test_momentum.c.
  *
  * Everything is measured from the particles in double precision, never taken from the library's own statistics.
+ *
+ *   test_lattice_momentum          follows the energy for 20,000 steps
+ *   test_lattice_momentum long     for 100,000
  */
 #include "test/reference/reference.h"
-#include "test/support/support.h"
+#include "test/support/ringing.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,6 +20,8 @@
 typedef enum shape { SHAPE_SOLID, SHAPE_SHELL, SHAPE_COMB, SHAPE_PARTS, SHAPE_COUNT } shape;
 
 static const char *const shape_names[] = {"solid", "shell", "comb", "two parts"};
+
+static int energy_steps = 20000;
 
 static bool in_shape(shape kind, const uint32_t n[3], uint32_t x, uint32_t y, uint32_t z)
 {
@@ -43,32 +48,6 @@ static lm_body_def lattice_of(shape kind, uint32_t nx, uint32_t ny, uint32_t nz,
     def.lattice.width = width;
     def.mass = 2.0f;
     return def;
-}
-
-static lm_dvec3 centre_of(const lm_world *world, lm_body_id body)
-{
-    lm_body_info info;
-    assert_ok(lm_body_get_info(world, body, &info));
-    return info.centre;
-}
-
-/* Turned, dented, flying at 1 m/s, spinning, and ringing. */
-static void excite(lm_world *world, lm_body_id body, random_state *random, double dent, double ring, double spin)
-{
-    body_state state = state_read(world, body, lm_dvec3_zero());
-    lm_vec3 *x = calloc(state.count, sizeof *x), *v = calloc(state.count, sizeof *v);
-    ref_mat turn = random_rotation(random);
-    ref_vec about = ref_mat_vec(turn, ref_v(0.6 * spin, 0.0, 0.8 * spin));
-    for (uint32_t i = 0; i < state.count; i++) {
-        ref_vec at = ref_add(ref_mat_vec(turn, state.x[i]), random_in_cube(random, dent));
-        x[i] = to_float(at);
-        ref_vec velocity = ref_add(ref_v(0.6, -0.64, 0.48), ref_cross(about, at));
-        v[i] = to_float(ref_add(velocity, random_in_cube(random, ring)));
-    }
-    assert_ok(lm_body_set_state(world, body, lm_dvec3_zero(), x, v));
-    free(x);
-    free(v);
-    state_free(&state);
 }
 
 static void momentum_and_spin_are_kept(void **context)
@@ -99,12 +78,12 @@ static void momentum_and_spin_are_kept(void **context)
         }
         /* Parts that are not connected fly apart when the whole spins. */
         excite(world, body, &random, 0.02, 0.3, kind == SHAPE_PARTS ? 0.3 : 3.0);
-        motion start = motion_read(world, body, centre_of(world, body));
+        motion start = motion_read(world, body, body_centre(world, body));
         double linear = 0.0, angular = 0.0;
         for (int step = 1; step <= 1000; step++) {
             assert_ok(lm_world_step(world, FRAME));
             if (step % 100 != 0) continue;
-            motion now = motion_read(world, body, centre_of(world, body));
+            motion now = motion_read(world, body, body_centre(world, body));
             assert_true(now.finite);
             linear = fmax(linear, ref_length(ref_sub(now.momentum, start.momentum)) / start.momentum_scale);
             angular = fmax(angular, ref_length(ref_sub(now.angular, start.angular)) / ref_length(start.angular));
@@ -145,7 +124,7 @@ static void energy_stays_bounded(void **context)
                 lm_body_id body = make_body(world, &def);
                 excite(world, body, &random, 0.0, 0.2, 3.0);
                 double start = motion_read(world, body, lm_dvec3_zero()).kinetic, largest = 0.0;
-                for (int step = 0; step < 100000; step++) {
+                for (int step = 0; step < energy_steps; step++) {
                     assert_ok(lm_world_step(world, FRAME));
                     if (step % 100 != 0) continue;
                     lm_body_info info;
@@ -162,11 +141,6 @@ static void energy_stays_bounded(void **context)
 }
 
 /* ---- frequency and decay ---- */
-
-typedef struct ringing {
-    double hertz, decay;
-    bool limited;
-} ringing;
 
 /* Stretches a bar the way its slowest stretch does, and listens to how much of that there is; its ends are free. */
 static ringing listen(uint32_t width, double hertz, double damping_ratio, double h, double seconds)
@@ -197,24 +171,7 @@ static ringing listen(uint32_t width, double hertz, double damping_ratio, double
                 rest.mass[i] * sin(0.5 * TWO_PI * rest.x[i].x / (CELLS * SPACING)) * (now.x[i].x - rest.x[i].x) / norm;
         state_free(&now);
     }
-    ringing result = {0};
-    double first = -1.0, last = -1.0, crossings = -1.0, s11 = 0, s12 = 0, s22 = 0, t1 = 0, t2 = 0;
-    for (uint32_t n = 1; n < steps; n++) {
-        if ((e[n] < 0.0) != (e[n - 1] < 0.0)) {
-            last = n - 1 + e[n - 1] / (e[n - 1] - e[n]);
-            first = first < 0.0 ? last : first;
-            crossings += 1.0;
-        }
-        if (n < 2) continue;
-        s11 += e[n - 1] * e[n - 1], s12 += e[n - 1] * e[n - 2], s22 += e[n - 2] * e[n - 2];
-        t1 += e[n] * e[n - 1], t2 += e[n] * e[n - 2];
-    }
-    result.hertz = 0.5 * crossings / ((last - first) * h);
-    /* e[n] = a e[n-1] + b e[n-2] with b = -exp(-2 decay h) */
-    result.decay = -log(-(s11 * t2 - s12 * t1) / (s11 * s22 - s12 * s12)) / (2.0 * h);
-    lm_body_info info;
-    assert_ok(lm_body_get_info(world, body, &info));
-    result.limited = info.stiffness_limited;
+    ringing result = ringing_of(world, body, e, steps, h);
     free(e);
     free(x);
     free(cells);
@@ -248,8 +205,9 @@ static void frequency_and_decay_do_not_depend_on_the_step(void **context)
         }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "long") == 0) energy_steps = 100000;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(momentum_and_spin_are_kept),
         cmocka_unit_test(energy_stays_bounded),

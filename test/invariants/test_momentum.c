@@ -3,13 +3,19 @@
  * choice of the time step.
  *
  * Everything is measured from the particles in double precision, never taken from the library's own statistics.
+ *
+ *   test_momentum          follows the energy for 20,000 steps
+ *   test_momentum long     for 100,000
  */
 #include "test/reference/reference.h"
-#include "test/support/support.h"
+#include "test/support/ringing.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define TWO_PI 6.283185307179586476925
+
+static int energy_steps = 20000;
 
 static lm_material material_of(lm_mode mode, double hertz, double damping_ratio, double beta)
 {
@@ -19,32 +25,6 @@ static lm_material material_of(lm_mode mode, double hertz, double damping_ratio,
     material.damping_ratio = (float)damping_ratio;
     material.beta = (float)beta;
     return material;
-}
-
-/* Turned, dented, flying at 1 m/s, spinning at 3 rad/s, and ringing. */
-static void excite(lm_world *world, lm_body_id body, random_state *random, double dent, double ring)
-{
-    body_state state = state_read(world, body, lm_dvec3_zero());
-    lm_vec3 *x = calloc(state.count, sizeof *x), *v = calloc(state.count, sizeof *v);
-    ref_mat turn = random_rotation(random);
-    ref_vec spin = ref_mat_vec(turn, ref_v(1.8, 0.0, 2.4));
-    for (uint32_t i = 0; i < state.count; i++) {
-        ref_vec at = ref_add(ref_mat_vec(turn, state.x[i]), random_in_cube(random, dent));
-        x[i] = to_float(at);
-        ref_vec velocity = ref_add(ref_v(0.6, -0.64, 0.48), ref_cross(spin, at));
-        v[i] = to_float(ref_add(velocity, random_in_cube(random, ring)));
-    }
-    assert_ok(lm_body_set_state(world, body, lm_dvec3_zero(), x, v));
-    free(x);
-    free(v);
-    state_free(&state);
-}
-
-static lm_dvec3 centre_of(const lm_world *world, lm_body_id body)
-{
-    lm_body_info info;
-    assert_ok(lm_body_get_info(world, body, &info));
-    return info.centre;
 }
 
 static void momentum_and_spin_are_kept(void **context)
@@ -60,13 +40,13 @@ static void momentum_and_spin_are_kept(void **context)
                 s.def.material = material_of((lm_mode)mode, 5.0, damping_ratios[damped], 0.8);
                 lm_world *world = make_world(0.0);
                 lm_body_id body = make_body(world, &s.def);
-                excite(world, body, &random, 0.02, 0.3);
-                motion start = motion_read(world, body, centre_of(world, body));
+                excite(world, body, &random, 0.02, 0.3, 3.0);
+                motion start = motion_read(world, body, body_centre(world, body));
                 double linear = 0.0, angular = 0.0;
                 for (int step = 1; step <= 1000; step++) {
                     assert_ok(lm_world_step(world, FRAME));
                     if (step % 100 != 0) continue;
-                    motion now = motion_read(world, body, centre_of(world, body));
+                    motion now = motion_read(world, body, body_centre(world, body));
                     assert_true(now.finite);
                     linear = fmax(linear, ref_length(ref_sub(now.momentum, start.momentum)));
                     angular = fmax(angular, ref_length(ref_sub(now.angular, start.angular)));
@@ -100,9 +80,9 @@ static void energy_stays_bounded(void **context)
                 s.def.material = material_of((lm_mode)mode, stiff ? 1000.0 : 6.0, 0.0, 0.8);
                 lm_world *world = make_world(0.0);
                 lm_body_id body = make_body(world, &s.def);
-                excite(world, body, &random, 0.0, 0.2);
+                excite(world, body, &random, 0.0, 0.2, 3.0);
                 double start = motion_read(world, body, lm_dvec3_zero()).kinetic, largest = 0.0, last = 0.0;
-                for (int step = 0; step < 100000; step++) {
+                for (int step = 0; step < energy_steps; step++) {
                     assert_ok(lm_world_step(world, FRAME));
                     if (step % 25 != 0) continue;
                     lm_body_info info;
@@ -110,7 +90,7 @@ static void energy_stays_bounded(void **context)
                     last = (double)info.kinetic_energy;
                     if (!(last <= largest)) largest = last;
                 }
-                motion end = motion_read(world, body, centre_of(world, body));
+                motion end = motion_read(world, body, body_centre(world, body));
                 assert_true(end.finite);
                 if (!(largest <= 3.0 * start))
                     print_error("%s, mode %d, %s: kinetic energy reached %.3g times that of the start\n",
@@ -263,8 +243,8 @@ static void far_away_is_like_here(void **context)
         for (int frame = 0; frame < 600; frame++) {
             for (int k = 0; k < 2; k++) assert_ok(lm_world_step(worlds[k], FRAME));
             if (frame % 20 != 19) continue;
-            body_state here = state_read(worlds[0], bodies[0], centre_of(worlds[0], bodies[0]));
-            lm_dvec3 centre = centre_of(worlds[0], bodies[0]);
+            body_state here = state_read(worlds[0], bodies[0], body_centre(worlds[0], bodies[0]));
+            lm_dvec3 centre = body_centre(worlds[0], bodies[0]);
             body_state there =
                 state_read(worlds[1], bodies[1],
                            (lm_dvec3){centre.x + places[1].x, centre.y + places[1].y, centre.z + places[1].z});
@@ -281,13 +261,6 @@ static void far_away_is_like_here(void **context)
 }
 
 /* ---- frequency and decay ---- */
-
-typedef struct ringing {
-    double hertz; /* of the damped oscillation, from its zero crossings */
-    double decay; /* 1/s at which it dies out, from the recurrence its samples satisfy */
-    bool limited;
-    double reached;
-} ringing;
 
 /* Stretches a cube of one rigid region along X and listens to it return. */
 static ringing listen(double hertz, double damping_ratio, double h, uint32_t steps)
@@ -314,30 +287,7 @@ static ringing listen(double hertz, double damping_ratio, double h, uint32_t ste
         state_free(&state);
     }
 
-    ringing result = {0};
-    double first = -1.0, last = -1.0, crossings = -1.0;
-    double s11 = 0, s12 = 0, s22 = 0, t1 = 0, t2 = 0;
-    for (uint32_t n = 1; n < steps; n++) {
-        if ((e[n] < 0.0) != (e[n - 1] < 0.0)) {
-            last = n - 1 + e[n - 1] / (e[n - 1] - e[n]);
-            if (first < 0.0) first = last;
-            crossings += 1.0;
-        }
-        if (n < 2) continue;
-        s11 += e[n - 1] * e[n - 1];
-        s12 += e[n - 1] * e[n - 2];
-        s22 += e[n - 2] * e[n - 2];
-        t1 += e[n] * e[n - 1];
-        t2 += e[n] * e[n - 2];
-    }
-    if (crossings > 0.0) result.hertz = 0.5 * crossings / ((last - first) * h);
-    /* e[n] = a e[n-1] + b e[n-2] with b = -exp(-2 decay h) */
-    double b = (s11 * t2 - s12 * t1) / (s11 * s22 - s12 * s12);
-    result.decay = -log(-b) / (2.0 * h);
-    lm_body_info info;
-    assert_ok(lm_body_get_info(world, body, &info));
-    result.limited = info.stiffness_limited;
-    result.reached = (double)info.reached_hertz;
+    ringing result = ringing_of(world, body, e, steps, h);
     free(e);
     free(x);
     lm_world_destroy(world);
@@ -392,8 +342,9 @@ static void beyond_the_step_is_reported(void **context)
     assert_true(listen(60.0, 0.0, 1.0 / 60.0, 60).limited); /* one whole turn a step must not look like none */
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "long") == 0) energy_steps = 100000;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(momentum_and_spin_are_kept),
         cmocka_unit_test(energy_stays_bounded),

@@ -254,6 +254,53 @@ lm_body_id make_body(lm_world *world, const lm_body_def *def)
     return body;
 }
 
+void steps(lm_world *world, int count)
+{
+    for (int k = 0; k < count; k++) assert_ok(lm_world_step(world, FRAME));
+}
+
+lm_body_id make_particle(lm_world *world, ref_vec at, ref_vec velocity, const lm_material *material, double radius)
+{
+    lm_vec3 point = {0, 0, 0};
+    lm_body_def def = lm_body_def_default();
+    def.points = &point;
+    def.point_count = 1;
+    def.contact_radius = (float)radius;
+    def.pose.position = to_dvec3(at);
+    def.velocity = to_float(velocity);
+    if (material != NULL) def.material = *material;
+    return make_body(world, &def);
+}
+
+void read_particle(const lm_world *world, lm_body_id body, ref_vec *x, ref_vec *v)
+{
+    body_state state = state_read(world, body, lm_dvec3_zero());
+    if (x != NULL) *x = state.x[0];
+    if (v != NULL) *v = state.v[0];
+    state_free(&state);
+}
+
+void assert_reloads(lm_world *world, int frames)
+{
+    lm_world *other = make_world(0.0);
+    size_t size = lm_world_save_size(world);
+    unsigned char *bytes = malloc(size), *again = malloc(size);
+    assert_ok(lm_world_save(world, bytes, size));
+    assert_ok(lm_world_load(other, bytes, size));
+    assert_true(lm_world_save_size(other) == size);
+    assert_ok(lm_world_save(other, again, size));
+    assert_memory_equal(bytes, again, size);
+    assert_true(lm_world_hash(other) == lm_world_hash(world));
+    for (int frame = 0; frame < frames; frame++) {
+        assert_ok(lm_world_step(world, FRAME));
+        assert_ok(lm_world_step(other, FRAME));
+        assert_true(lm_world_hash(other) == lm_world_hash(world));
+    }
+    free(bytes);
+    free(again);
+    lm_world_destroy(other);
+}
+
 void randomise_state(lm_world *world, lm_body_id body, random_state *random, double jitter, double speed)
 {
     body_state state = state_read(world, body, lm_dvec3_zero());
@@ -271,6 +318,31 @@ void randomise_state(lm_world *world, lm_body_id body, random_state *random, dou
     free(x);
     free(v);
     state_free(&state);
+}
+
+void excite(lm_world *world, lm_body_id body, random_state *random, double dent, double ring, double spin)
+{
+    body_state state = state_read(world, body, lm_dvec3_zero());
+    lm_vec3 *x = calloc(state.count, sizeof *x), *v = calloc(state.count, sizeof *v);
+    ref_mat turn = random_rotation(random);
+    ref_vec about = ref_mat_vec(turn, ref_v(0.6 * spin, 0.0, 0.8 * spin));
+    for (uint32_t i = 0; i < state.count; i++) {
+        ref_vec at = ref_add(ref_mat_vec(turn, state.x[i]), random_in_cube(random, dent));
+        x[i] = to_float(at);
+        ref_vec velocity = ref_add(ref_v(0.6, -0.64, 0.48), ref_cross(about, at));
+        v[i] = to_float(ref_add(velocity, random_in_cube(random, ring)));
+    }
+    assert_ok(lm_body_set_state(world, body, lm_dvec3_zero(), x, v));
+    free(x);
+    free(v);
+    state_free(&state);
+}
+
+lm_dvec3 body_centre(const lm_world *world, lm_body_id body)
+{
+    lm_body_info info;
+    assert_ok(lm_body_get_info(world, body, &info));
+    return info.centre;
 }
 
 /* ---- measuring ---- */

@@ -86,12 +86,30 @@ lm_world *make_world(double gravity);
 lm_world *make_world_with(double gravity, lm_isa isa, uint32_t workers);
 lm_body_id make_body(lm_world *world, const lm_body_def *def);
 
+/* Frames. */
+void steps(lm_world *world, int count);
+
+/* A body of one particle; `material` may be null. */
+lm_body_id make_particle(lm_world *world, ref_vec at, ref_vec velocity, const lm_material *material, double radius);
+
+/* Of a body of one particle; each may be null. */
+void read_particle(const lm_world *world, lm_body_id body, ref_vec *x, ref_vec *v);
+
+/* A world loaded from a snapshot of this one has the same bytes, and goes on for some frames with the same hashes. */
+void assert_reloads(lm_world *world, int frames);
+
 /* Gives a collider's definition what height maps and meshes need: a hill of 4 x 3 samples, a tetrahedron. */
 void give_arrays(lm_collider_def *def);
 
 /* Puts the body into a random state: turned, every coordinate jittered by up to `jitter` metres, with a random velocity,
  * spin and velocity jitter of up to `speed` m/s. */
 void randomise_state(lm_world *world, lm_body_id body, random_state *random, double jitter, double speed);
+
+/* Turned, every coordinate moved by up to `dent` metres, flying at 1 m/s, spinning at `spin` rad/s, every component of the
+ * velocity changed by up to `ring` m/s. */
+void excite(lm_world *world, lm_body_id body, random_state *random, double dent, double ring, double spin);
+
+lm_dvec3 body_centre(const lm_world *world, lm_body_id body);
 
 /* ---- measuring ---- */
 

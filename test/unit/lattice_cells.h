@@ -43,4 +43,24 @@ static inline lm_body_def lattice_def(const lattice_cells *c, uint32_t width)
     return def;
 }
 
+/* A box from the origin on, as a mesh; the definition points into `vertices`. */
+static inline void lattice_use_box(lm_body_def *def, const double size[3], lm_vec3 vertices[8])
+{
+    static const uint32_t triangles[36] = {0, 2, 1, 1, 2, 3, 4, 5, 6, 5, 7, 6, 0, 1, 4, 1, 5, 4,
+                                           2, 6, 3, 3, 6, 7, 0, 4, 2, 2, 4, 6, 1, 3, 5, 3, 7, 5};
+    for (int n = 0; n < 8; n++)
+        vertices[n] = to_float(ref_v(n & 1 ? size[0] : 0.0, n & 2 ? size[1] : 0.0, n & 4 ? size[2] : 0.0));
+    def->lattice.vertices = vertices;
+    def->lattice.vertex_count = 8;
+    def->lattice.triangles = triangles;
+    def->lattice.triangle_count = 12;
+}
+
+static inline lm_body_info info_of(const lm_world *world, lm_body_id body)
+{
+    lm_body_info info;
+    assert_ok(lm_body_get_info(world, body, &info));
+    return info;
+}
+
 #endif

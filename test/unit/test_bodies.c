@@ -8,11 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void steps(lm_world *world, int count)
-{
-    for (int k = 0; k < count; k++) assert_ok(lm_world_step(world, FRAME));
-}
-
 static void info_is_what_the_particles_say(void **context)
 {
     (void)context;

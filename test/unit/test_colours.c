@@ -1,16 +1,9 @@
 /* What pictures are told about the bodies and colliders of scenes: colours, labels, surfaces fine enough to look at. */
-#include "scene/scene.h"
 #include "shapes/shapes.h"
+#include "test/support/scenes.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 /* A scene and its world, which must be good. */
 typedef struct opened {
@@ -20,19 +13,13 @@ typedef struct opened {
 
 static void make_world(opened *o)
 {
-    scene_error error;
-    lm_world_def def = lm_world_def_default();
-    def.workers = 1;
     lm_world_destroy(o->world);
-    if (scene_make_world(o->scene, &def, &o->world, &error) != LM_OK) fail_msg("%s", error.text);
+    o->world = make_scene_world(o->scene);
 }
 
-static opened open_scene(const char *text)
+static opened open_plain(const char *text)
 {
-    opened o = {NULL, NULL};
-    scene_error error;
-    o.scene = scene_open_text("s.json", text, strlen(text), NULL, 0, &error);
-    if (o.scene == NULL) fail_msg("%s", error.text);
+    opened o = {open_scene(text), NULL};
     make_world(&o);
     return o;
 }
@@ -40,7 +27,7 @@ static opened open_scene(const char *text)
 /* The same with surfaces to be looked at. */
 static opened open_fine(const char *text)
 {
-    opened o = open_scene(text);
+    opened o = open_plain(text);
     scene_want_fine_surfaces(o.scene, true);
     make_world(&o);
     return o;
@@ -63,7 +50,7 @@ static void assert_colour(scene_colours colours, uint8_t r, uint8_t g, uint8_t b
 static void test_a_colour_is_read(void **state)
 {
     (void)state;
-    opened o = open_scene("{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\"}, \"colour\": \"#0a8fF3\", "
+    opened o = open_plain("{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\"}, \"colour\": \"#0a8fF3\", "
                           "\"label\": \"blue\"}, {\"points\": [[0, 0, 0]]}]}");
     assert_colour(scene_get_colours(o.scene, 0), 0x0a, 0x8f, 0xf3);
     assert_string_equal(scene_get_body(o.scene, 0).label, "blue");
@@ -75,7 +62,7 @@ static void test_a_colour_is_read(void **state)
 static void test_copies_take_colours_in_turn(void **state)
 {
     (void)state;
-    opened o = open_scene("{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\"}, \"colours\": [\"#010203\", "
+    opened o = open_plain("{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\"}, \"colours\": [\"#010203\", "
                           "\"#040506\", \"#070809\"], \"repeat\": {\"grid\": [5, 1, 1], \"spacing\": [2, 2, 2]}}]}");
     for (uint32_t i = 0; i < 5; i++) {
         uint8_t first = (uint8_t)(1 + 3 * (i % 3));
@@ -89,7 +76,7 @@ static void test_copies_take_colours_in_turn(void **state)
 static void test_models_bring_their_own(void **state)
 {
     (void)state;
-    opened o = open_scene("{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"duck\", \"detail\": 8}, \"surface\": "
+    opened o = open_plain("{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"duck\", \"detail\": 8}, \"surface\": "
                           "{\"detail\": 16}}, {\"shape\": {\"name\": \"duck\", \"detail\": 8}}]}");
     uint32_t details[2] = {16, 8};
     for (int round = 0; round < 2; round++) {
@@ -117,7 +104,7 @@ static void test_colliders(void **state)
 {
     (void)state;
     opened o =
-        open_scene("{\"limber\": 1, \"colliders\": [{\"shape\": \"plane\"}, {\"shape\": \"sphere\", \"at\": [0, 3, 0], "
+        open_plain("{\"limber\": 1, \"colliders\": [{\"shape\": \"plane\"}, {\"shape\": \"sphere\", \"at\": [0, 3, 0], "
                    "\"colour\": \"#ffffff\"}]}");
     assert_int_equal(scene_get_contents(o.scene).colliders, 2);
     assert_int_equal(scene_get_collider(o.scene, 0).colour.count, 0);
@@ -180,7 +167,7 @@ static const char simple[] =
 static void test_fine_surfaces_change_nothing_but_the_surface(void **state)
 {
     (void)state;
-    opened plain = open_scene(simple), fine = open_fine(simple);
+    opened plain = open_plain(simple), fine = open_fine(simple);
     assert_int_equal(info_of(&plain, 0).skin_triangles, 12 * 4 * 4);
     assert_int_equal(info_of(&fine, 0).skin_triangles, 12 * 24 * 24);
     assert_in_range(info_of(&fine, 1).skin_triangles, 15000, 25000);

@@ -7,13 +7,8 @@
 
 #include <stdlib.h>
 
-static void steps(lm_world *world, int count)
-{
-    for (int k = 0; k < count; k++) assert_ok(lm_world_step(world, FRAME));
-}
-
 /* A body of one free particle. */
-static lm_body_id make_particle(lm_world *world, ref_vec at, ref_vec velocity, double mass)
+static lm_body_id make_free_particle(lm_world *world, ref_vec at, ref_vec velocity, double mass)
 {
     lm_vec3 point = {0, 0, 0};
     lm_body_def def = lm_body_def_default();
@@ -121,7 +116,7 @@ static void uniform_field_gives_a_parabola(void **context)
     def.kind = LM_FIELD_UNIFORM;
     def.vector = (lm_vec3){2, 0, -1};
     assert_ok(lm_field_create(world, &def, &field));
-    lm_body_id particle = make_particle(world, ref_v(1, 2, 3), ref_v(0, 1, 0), 1.0);
+    lm_body_id particle = make_free_particle(world, ref_v(1, 2, 3), ref_v(0, 1, 0), 1.0);
     steps(world, 30);
     double sum = FRAME * FRAME * 30 * 31 / 2;
     ref_vec expected = ref_v(1 + 2 * sum, 2 + 30 * FRAME, 3 - sum);
@@ -148,7 +143,7 @@ static void wind_carries_along_exponentially(void **context)
         def.vector = (lm_vec3){3, 0, 4};
         def.strength = 2.5f;
         assert_ok(lm_field_create(world, &def, &field));
-        lm_body_id particle = make_particle(world, ref_v(0, 0, 0), ref_v(0, 0, 0), 0.2);
+        lm_body_id particle = make_free_particle(world, ref_v(0, 0, 0), ref_v(0, 0, 0), 0.2);
         steps(world, 30);
         double share = 1.0 - exp(-2.5 * 0.5);
         ref_vec expected = ref_v(3 * share, 0, 4 * share);
@@ -176,7 +171,7 @@ static void point_field_falls_off_linearly(void **context)
         assert_ok(lm_field_create(world, &def, &field));
         ref_vec direction = ref_normalise(ref_v(1, -2, 0.5));
         lm_body_id particle =
-            make_particle(world, ref_add_scaled(ref_v(1, 1, 1), distance, direction), ref_v(0, 0, 0), 3.0);
+            make_free_particle(world, ref_add_scaled(ref_v(1, 1, 1), distance, direction), ref_v(0, 0, 0), 3.0);
         steps(world, 1);
         double pull = distance < radius ? strength * (1.0 - distance / radius) : 0.0;
         ref_vec expected = ref_scale(-pull * FRAME, direction);
@@ -194,7 +189,7 @@ static void point_field_centre_is_harmless(void **context)
     lm_field_id field;
     def.kind = LM_FIELD_POINT;
     assert_ok(lm_field_create(world, &def, &field));
-    lm_body_id particle = make_particle(world, ref_v(0, 0, 0), ref_v(0, 0, 0), 1.0);
+    lm_body_id particle = make_free_particle(world, ref_v(0, 0, 0), ref_v(0, 0, 0), 1.0);
     steps(world, 10);
     assert_near(ref_length(position_of(world, particle, 0)), 0.0, 1e-6);
     lm_world_destroy(world);

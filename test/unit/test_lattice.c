@@ -2,7 +2,7 @@
  * Bodies that are lattices: the step against the double-precision reference, the same bits on every instruction set and
  * number of workers, momentum, and long bodies that travel.
  */
-#include "test/reference/reference.h"
+#include "test/support/follow.h"
 #include "test/support/support.h"
 
 #include <math.h>
@@ -53,18 +53,9 @@ static void check_reference(int kind, uint32_t width, lm_mode mode, double dampi
     def.material.damping_ratio = (float)damping_ratio;
     lm_body_id body = make_body(world, &def);
     randomise_state(world, body, random, 0.04, 1.0);
-    ref_body *reference = ref_body_copy(world, body, 0.0);
-    double worst = 0.0;
-    for (int step = 0; step < 5; step++) {
-        assert_ok(lm_world_step(world, FRAME));
-        ref_body_step(reference, FRAME);
-    }
-    body_state state = state_read(world, body, lm_dvec3_zero());
-    for (uint32_t n = 0; n < state.count; n++) worst = fmax(worst, ref_length(ref_sub(state.x[n], reference->x[n])));
+    double worst = follow_reference(world, body, 5).metres;
     if (worst > 2e-4) print_message("kind %d width %u mode %d: %g\n", kind, width, (int)mode, worst);
     assert_at_most(worst, 2e-4);
-    state_free(&state);
-    ref_body_free(reference);
     lm_world_destroy(world);
     free(c.is);
 }
@@ -203,19 +194,7 @@ static void saves_and_loads(void **state)
     pin.particle_count = 2;
     assert_ok(lm_pin_create(world, &pin, &id));
     for (int step = 0; step < 7; step++) assert_ok(lm_world_step(world, FRAME));
-    size_t size = lm_world_save_size(world);
-    unsigned char *bytes = malloc(size);
-    assert_ok(lm_world_save(world, bytes, size));
-    lm_world *other = make_world(0.0);
-    assert_ok(lm_world_load(other, bytes, size));
-    assert_true(lm_world_hash(other) == lm_world_hash(world));
-    for (int step = 0; step < 20; step++) {
-        assert_ok(lm_world_step(world, FRAME));
-        assert_ok(lm_world_step(other, FRAME));
-        assert_true(lm_world_hash(other) == lm_world_hash(world));
-    }
-    free(bytes);
-    lm_world_destroy(other);
+    assert_reloads(world, 20);
     lm_world_destroy(world);
 }
 

@@ -2,7 +2,7 @@
  * Damping of lattices: regional damping against its formulas in double precision, momentum and spin of every part, the rate
  * asked at every substep and number of substeps between, and bodies in motion that must not be braked.
  */
-#include "test/reference/reference.h"
+#include "test/support/follow.h"
 #include "test/unit/lattice_cells.h"
 
 #include <math.h>
@@ -26,25 +26,13 @@ static void check_reference(cells_kind kind, uint32_t width, lm_mode mode, uint3
     make_regional(&def, 0.4, every);
     lm_body_id body = make_body(world, &def);
     randomise_state(world, body, random, 0.03, 1.0);
-    ref_body *reference = ref_body_copy(world, body, 0.0);
-    for (int step = 0; step < 6; step++) {
-        assert_ok(lm_world_step(world, FRAME));
-        ref_body_step(reference, FRAME);
-    }
-    body_state state = state_read(world, body, lm_dvec3_zero());
-    double worst = 0.0, fastest = 0.0;
-    for (uint32_t n = 0; n < state.count; n++) {
-        worst = fmax(worst, ref_length(ref_sub(state.x[n], reference->x[n])));
-        fastest = fmax(fastest, ref_length(ref_sub(state.v[n], reference->v[n])));
-    }
+    apart worst = follow_reference(world, body, 6);
     /* Rounding: of a thousand bodies the worst differed by 1.6e-6 m and 2.2e-5 m/s. */
-    if (worst > 1e-5 || fastest > 2e-4)
-        print_message("kind %d width %u mode %d every %u: %g m, %g m/s\n", (int)kind, width, (int)mode, every, worst,
-                      fastest);
-    assert_at_most(worst, 1e-5);
-    assert_at_most(fastest, 2e-4);
-    state_free(&state);
-    ref_body_free(reference);
+    if (worst.metres > 1e-5 || worst.speed > 2e-4)
+        print_message("kind %d width %u mode %d every %u: %g m, %g m/s\n", (int)kind, width, (int)mode, every,
+                      worst.metres, worst.speed);
+    assert_at_most(worst.metres, 1e-5);
+    assert_at_most(worst.speed, 2e-4);
     lm_world_destroy(world);
     free(c.is);
 }
@@ -84,15 +72,7 @@ static void damps_as_the_reference(void **state)
             v[n] = to_float(random_in_cube(&random, 1.0));
         }
         assert_ok(lm_body_set_state(world, body, lm_dvec3_zero(), x, v));
-        ref_body *reference = ref_body_copy(world, body, 0.0);
-        assert_ok(lm_world_step(world, FRAME));
-        ref_body_step(reference, FRAME);
-        body_state now = state_read(world, body, lm_dvec3_zero());
-        double worst = 0.0;
-        for (uint32_t n = 0; n < now.count; n++) worst = fmax(worst, ref_length(ref_sub(now.v[n], reference->v[n])));
-        assert_at_most(worst, 5e-6);
-        state_free(&now);
-        ref_body_free(reference);
+        assert_at_most(follow_reference(world, body, 1).speed, 5e-6);
         free(x);
         free(v);
         lm_world_destroy(world);
@@ -473,23 +453,9 @@ static void same_bits(void **state)
 static void saves_and_loads(void **state)
 {
     (void)state;
-    lm_world *world = crowd(LM_ISA_BEST, 1), *other = make_world(0.0);
+    lm_world *world = crowd(LM_ISA_BEST, 1);
     for (int step = 0; step < 7; step++) assert_ok(lm_world_step(world, FRAME)); /* in the middle of everybody's turn */
-    size_t size = lm_world_save_size(world);
-    unsigned char *bytes = malloc(size), *again = malloc(size);
-    assert_ok(lm_world_save(world, bytes, size));
-    assert_ok(lm_world_load(other, bytes, size));
-    assert_true(lm_world_save_size(other) == size);
-    assert_ok(lm_world_save(other, again, size));
-    assert_memory_equal(bytes, again, size);
-    for (int step = 0; step < 10; step++) {
-        assert_ok(lm_world_step(world, FRAME));
-        assert_ok(lm_world_step(other, FRAME));
-        assert_true(lm_world_hash(other) == lm_world_hash(world));
-    }
-    free(bytes);
-    free(again);
-    lm_world_destroy(other);
+    assert_reloads(world, 10);
     lm_world_destroy(world);
 }
 
@@ -506,15 +472,7 @@ static void changes_while_it_lives(void **state)
     for (int step = 0; step < 3; step++) assert_ok(lm_world_step(world, FRAME));
     make_regional(&def, 0.4, 1);
     assert_ok(lm_body_set_material(world, body, &def.material));
-    ref_body *reference = ref_body_copy(world, body, 0.0);
-    for (int step = 0; step < 4; step++) {
-        assert_ok(lm_world_step(world, FRAME));
-        ref_body_step(reference, FRAME);
-    }
-    body_state now = state_read(world, body, lm_dvec3_zero());
-    for (uint32_t n = 0; n < now.count; n++) assert_at_most(ref_length(ref_sub(now.x[n], reference->x[n])), 2e-4);
-    state_free(&now);
-    ref_body_free(reference);
+    assert_at_most(follow_reference(world, body, 4).metres, 1e-5);
     lm_world_destroy(world);
     free(c.is);
 }

@@ -1,6 +1,9 @@
 /*
  * Memory: stepping allocates nothing, everything is given back, and any allocation may fail: the call reports it, nothing
  * is lost, and the same call later gives the same world.
+ *
+ *   test_memory              everything
+ *   test_memory threads      what has more than one worker
  */
 #include "test/support/busy.h"
 
@@ -557,15 +560,19 @@ static void absurd_sizes_are_refused(void **context)
     lm_world_destroy(world);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 #define WITH_ACCOUNTANT(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
+    const struct CMUnitTest with_workers[] = {
         WITH_ACCOUNTANT(steady_stepping_allocates_nothing),
         WITH_ACCOUNTANT(everything_is_given_back),
         WITH_ACCOUNTANT(nothing_piles_up),
+    };
+    const struct CMUnitTest alone[] = {
         WITH_ACCOUNTANT(any_allocation_may_fail),
         WITH_ACCOUNTANT(absurd_sizes_are_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(with_workers, NULL, NULL);
+    bool all = argc < 2 || strcmp(argv[1], "threads") != 0;
+    return failed + (all ? cmocka_run_group_tests(alone, NULL, NULL) : 0);
 }

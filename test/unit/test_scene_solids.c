@@ -3,34 +3,17 @@
  * exactly.
  */
 #include "scene/formula.h"
-#include "scene/scene.h"
+#include "test/support/scenes.h"
 #include "test/support/support.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static scene *open_text(const char *text, scene_error *error)
-{
-    return scene_open_text("s.json", text, strlen(text), NULL, 0, error);
-}
-
-static lm_world *make(scene *s)
-{
-    lm_world_def def = lm_world_def_default();
-    def.workers = 1;
-    lm_world *world = NULL;
-    scene_error error;
-    if (scene_make_world(s, &def, &world, &error) != LM_OK) fail_msg("%s", error.text);
-    return world;
-}
-
 /* The definition of the only collider of a scene; its arrays live as long as the world. */
 static lm_world *make_collider(const char *text, lm_collider_def *def)
 {
-    scene_error error;
-    scene *s = open_text(text, &error);
-    if (s == NULL) fail_msg("%s", error.text);
-    lm_world *world = make(s);
+    scene *s = open_scene(text);
+    lm_world *world = make_scene_world(s);
     lm_collider_id id;
     assert_int_equal(lm_world_get_colliders(world, &id, 1), 1);
     assert_ok(lm_collider_get_def(world, id, def));
@@ -153,7 +136,7 @@ static void wrong_solids_are_told_exactly(void **context)
         char text[400];
         snprintf(text, sizeof text, "{\"limber\": 1, \"colliders\": [%s]}", wrong[k].collider);
         scene_error error = {.text = ""};
-        scene *s = open_text(text, &error);
+        scene *s = read_scene(text, &error);
         assert_int_equal(s != NULL, wrong[k].opens);
         if (s != NULL) {
             lm_world_def def = lm_world_def_default();

@@ -7,33 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void steps(lm_world *world, int count)
-{
-    for (int k = 0; k < count; k++) assert_ok(lm_world_step(world, FRAME));
-}
-
-static lm_body_id make_particle(lm_world *world, ref_vec at, ref_vec velocity, const lm_material *material,
-                                double radius)
-{
-    lm_vec3 point = {0, 0, 0};
-    lm_body_def def = lm_body_def_default();
-    def.points = &point;
-    def.point_count = 1;
-    def.contact_radius = (float)radius;
-    def.pose.position = to_dvec3(at);
-    def.velocity = to_float(velocity);
-    if (material != NULL) def.material = *material;
-    return make_body(world, &def);
-}
-
-static void read_particle(const lm_world *world, lm_body_id body, ref_vec *x, ref_vec *v)
-{
-    body_state state = state_read(world, body, lm_dvec3_zero());
-    *x = state.x[0];
-    *v = state.v[0];
-    state_free(&state);
-}
-
 /* ---- the ground of these tests: flat, as a height map, a sheet, or a solid plate ---- */
 
 typedef enum ground { GROUND_HEIGHTS, GROUND_SHEET, GROUND_PLATE, GROUND_COUNT } ground;
