@@ -589,7 +589,8 @@ void LMI_KERNEL(lattice_pull)(const lmi_lattice_step *step, float *scratch, floa
     owners_of_lanes o;
     int planes = (int)l->plane_count;
     measured_begin(&m, &o, step, 0, NULL);
-    const lattice_sizes sizes = {lattice_width(l), lmi_lattice_run_stride(l)}; /* rarely called: one copy will do */
+    /* Rarely called: one copy will do. */
+    const lattice_sizes sizes = {lattice_width(l), lmi_lattice_run_stride(l), lmi_lattice_is_plated(l)};
     sweep_planes(step, 0, planes, 0, planes, &k, NULL, sizes, &o, &m, pull);
 }
 
