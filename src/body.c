@@ -3,6 +3,7 @@
  */
 #include "body.h"
 #include "base/guard.h"
+#include "examples.h"
 #include "out/hash.h"
 #include "sample/cluster.h"
 #include "step/lattice_motion.h"
@@ -224,6 +225,7 @@ void lmi_body_free(lm_world *world, lmi_body *body)
     }
     lmi_release(memory, body->home, (size_t)body->padded_count * 8, sizeof *body->home);
     lmi_skin_free(world, &body->skin);
+    lmi_examples_free(world, body->examples);
     lmi_lattice_body_free(world, body);
     memset(body, 0, sizeof *body);
 }

@@ -154,7 +154,8 @@ typedef struct lmi_body {
     float reached_hertz;
 
     lmi_motion motion;
-    lmi_lattice_body *lattice; /* null: clusters */
+    lmi_lattice_body *lattice;     /* null: clusters */
+    struct lmi_examples *examples; /* null: none */
     uint32_t contacts;
     lm_dvec3 outside_impulse; /* N s in this call of lm_world_step */
     uint32_t first_pin, first_drag, first_force;

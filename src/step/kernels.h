@@ -15,6 +15,7 @@
 
 struct lm_world;
 struct lmi_batch;
+struct lmi_body;
 
 /* A collider where it is in this substep. */
 typedef struct lmi_surface {

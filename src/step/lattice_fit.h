@@ -8,8 +8,8 @@
  *   T = rho (R - 1),    q = rho (sum m~ u / M) - T centre
  *
  * so that q + T k is where the region wants the particle at offset k, less its place in the rest shape: zero at rest.
- * A repetition or an empty lane has rho = 0, and so makes nothing. A region that has flowed has another rest shape
- * (step/lattice_plastic.h). Rivers and James 2007, section 3.2.
+ * A repetition or an empty lane has rho = 0, and so makes nothing. A region that has flowed (step/lattice_plastic.h) or has
+ * examples (step/lattice_examples.c) has another rest shape. Rivers and James 2007, section 3.2.
  *
  * The rotation comes from Newton's iteration X <- (X + cof X / det X) / 2 for the polar decomposition (N. J. Higham 1986),
  * which squares the error and mends its own rounding. Its first step is X <- a X + b cof X / det X instead: the singular
@@ -40,10 +40,15 @@ typedef struct lattice_material {
     float beta;
     const lmi_lattice_plastic *plastic; /* or null */
     uint32_t affine;                    /* channel of the constants that it wants */
+    const float *mix;                   /* of the examples, or null */
+    uint32_t mix_stride;
 } lattice_material;
 
 /* Whether lattice_fit_quickly is for it. */
-LMI_INLINE bool lattice_is_simple(const lattice_material *material) { return !material->stretch && !material->plastic; }
+LMI_INLINE bool lattice_is_simple(const lattice_material *material)
+{
+    return !material->stretch && !material->plastic && !material->mix;
+}
 
 LMI_INLINE vmat3 lattice_newton(vmat3 x, vf *det)
 {
@@ -232,6 +237,12 @@ static __attribute__((noinline)) void lattice_fit(const vf m[12], const float *c
     if (flowed) {
         p = lattice_flow(material->plastic, a, affine, block, lane);
         shape = vmat_multiply(a, p);
+    }
+    if (material->mix) { /* the rest shape is the mix, after what has flowed */
+        vmat3 mix = lattice_symmetric(material->mix + (size_t)block * material->mix_stride + lane);
+        p = flowed ? vmat_multiply(mix, p) : mix;
+        shape = vmat_multiply(a, vmat_transpose(p));
+        flowed = true;
     }
     vf by;
     vmat3 t = lattice_any_rotation(shape, constants, &by);

@@ -233,7 +233,7 @@ static __attribute__((noinline)) void fit_slowly(const herd_work *k, uint32_t n,
 LMI_INLINE void fit(const herd_work *k, const int w)
 {
     const lmi_lattice *l = k->step->lattice;
-    const lattice_material material = {k->step->stretch, k->step->beta, NULL, 0};
+    const lattice_material material = {.stretch = k->step->stretch, .beta = k->step->beta};
     const bool simple = lattice_is_simple(&material);
     for (uint32_t n = 0; n < k->plan->gather[2].count; n++) {
         uint32_t place = k->plan->region[n], block = place / LMI_BLOCK;
@@ -453,7 +453,7 @@ static void sweep_together(lmi_lattice_body *const bodies[], uint32_t count, con
 static bool may_go(const lmi_lattice_body *lattice, uint32_t herd, const lmi_lattice_body *first)
 {
     const lmi_lattice_step *s = &lattice->step;
-    return lattice->herd == herd && lattice->swept && !s->regional && !s->plastic &&
+    return lattice->herd == herd && lattice->swept && !s->regional && !s->plastic && !s->mix &&
            (!first || (s->stretch == first->step.stretch && s->beta == first->step.beta));
 }
 

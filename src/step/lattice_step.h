@@ -44,6 +44,8 @@ typedef struct lmi_lattice_step {
     bool stretch;                   /* linear mode, with the share beta */
     float beta;
     const lmi_lattice_plastic *plastic; /* null: nothing has flowed or may */
+    const float *mix; /* stretch of each region's mix of examples, xx yy zz xy yz zx, of block 0; null: no examples */
+    uint32_t mix_stride; /* floats from block to block */
 
     /* Regional damping in this substep: then the pull is the whole change of velocity, and the rate is 1. */
     bool regional;

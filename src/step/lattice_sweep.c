@@ -111,7 +111,8 @@ LMI_INLINE void fit_run(const lmi_lattice_step *step, uint32_t plane, const lmi_
                         const lattice_work *const kv, lattice_owners *owners, const lattice_sizes sizes)
 {
     const lmi_lattice *l = step->lattice;
-    const lattice_material material = {step->stretch, step->beta, step->plastic, l->affine};
+    const lattice_material material = {step->stretch, step->beta, step->plastic,
+                                       l->affine,     step->mix,  step->mix_stride};
     const bool simple = lattice_is_simple(&material);
     for (uint32_t n = 0; n < run->length; n++) {
         uint32_t block = l->block[l->plane_place[plane] + run->first + n];
@@ -615,6 +616,7 @@ void LMI_KERNEL(sweep)(const lmi_step *step, lmi_batch *batch, lmi_scratch *scra
             lattice->swept = !lmi_is_overstretched(step, body) && !lmi_lattice_is_collapsed(body);
             if (lattice->swept) {
                 lmi_lattice_prepare(step, body);
+                LMI_KERNEL(lattice_examples)(body, scratch->lattice);
             }
         }
     }
