@@ -202,6 +202,9 @@ PROJECT_INLINE void project_weights(int n, const number *gram, const number *b, 
     const number zero = number_set1(0.0f), one = number_set1(1.0f);
     number w[PROJECT_MOST], z[PROJECT_MOST], sum = zero;
     mask is_free[PROJECT_MOST], all = number_lt(zero, one), done = mask_not(all);
+    for (int i = 0; i < PROJECT_MOST; i++) {
+        w[i] = zero; /* so that compilers which do not know n see that nothing else is read */
+    }
     if (from) {
         project_resume(n, from, is_free, w);
     } else {
