@@ -3,7 +3,7 @@
  *
  *   box, sphere, statue, shell, penguin   widths 1, 2, 3, 5, 8; one thread and several; without damping and with it; by
  *            stage. The box has the plain program beside it, and at width 1 every instruction set
- *   comb     width 1 and 2: about 30 % of the regions are irregular at width 1 (the rows say how many really are)
+ *   comb     the same widths: about 30 % of the regions are irregular at width 1 (the rows say how many really are)
  *   million  a solid box of 1,000,000 particles: its bytes a particle count too
  *   sums     figure 4 of Rivers and James 2007: the sums alone against the width, naive, bar by plate by cube, and running;
  *            and the library's own
@@ -94,7 +94,7 @@ int bench_lattice(const bench_options *options, bench_report *report)
         {LATTICE_STATUE, WIDTH_COUNT, {12, 5}},
         {LATTICE_SHELL, WIDTH_COUNT, {12, 5}},
         {LATTICE_PENGUIN, WIDTH_COUNT, {12, 5}},
-        {LATTICE_COMB, 2, {12, 5}},
+        {LATTICE_COMB, WIDTH_COUNT, {12, 5}},
         {LATTICE_MILLION, 1, {4, 3}},
     };
     int status = bench_machine(options, "lattice", report);

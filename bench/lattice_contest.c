@@ -79,10 +79,7 @@ static double irregular_share(const lm_world *world)
     LMI_POOL_EACH(&world->bodies, slot)
     {
         const lmi_lattice *lattice = &lmi_body_at(world, slot)->lattice->shape;
-        for (uint32_t n = 0; n < lattice->gather.owner_count; n++) {
-            uint32_t particle = lattice->gather.owner[n];
-            irregular += lattice->active[particle / LMI_BLOCK] >> (particle % LMI_BLOCK) & 1;
-        }
+        irregular += lattice->irregular_regions;
         regions += lattice->region_count;
     }
     return regions > 0.0 ? irregular / regions : 0.0;

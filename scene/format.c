@@ -234,19 +234,60 @@ static const format_field deform_fields[] = {
           DOC("along the axes; 0 flattens, negative turns inside out")),
     FIELD(scene_deform, shear, FIELD_VECTOR, RANGE(-100.0, 100.0), STANDARD("[0, 0, 0]"),
           DOC("[a, b, c]: x grows by a y + b z, and y by c z")),
+    FIELD(scene_deform, squash, FIELD_NUMBER, RANGE(-10.0, 0.99), STANDARD("0"),
+          DOC("shorter along the axis by this share, and as much wider as keeps the volume; negative: longer")),
+    FIELD(scene_deform, taper, FIELD_NUMBER, RANGE(-1e5, 1e5), UNIT("1/m"), STANDARD("0"),
+          DOC("sections grow by this share for each metre along the axis")),
     FIELD(scene_deform, twist, FIELD_NUMBER, RANGE(-1e5, 1e5), UNIT("deg/m"), STANDARD("0"),
           DOC("turn about the axis, growing along it")),
     FIELD(scene_deform, bend, FIELD_NUMBER, RANGE(-1e5, 1e5), UNIT("deg/m"), STANDARD("0"),
           DOC("curvature of the axis, towards the next axis in the order x, y, z, x")),
-    FIELD(scene_deform, axis, FIELD_CHOICE, STANDARD("\"y\""), CHOICE(axis_name), DOC("of twist and bend")),
+    FIELD(scene_deform, curve, FIELD_NUMBER, RANGE(-1e5, 1e5), UNIT("m"), STANDARD("0"),
+          DOC("the axis becomes a wave, an S about the middle: how far it goes to either side")),
+    FIELD(scene_deform, wave, FIELD_NUMBER, ABOVE(0.0, 1e5), UNIT("m"), STANDARD("1"), DOC("the length of that wave")),
+    FIELD(scene_deform, axis, FIELD_CHOICE, STANDARD("\"y\""), CHOICE(axis_name),
+          DOC("of squash, taper, twist, bend and curve")),
+    FIELD(scene_deform, rotate, FIELD_ROTATION, UNIT("deg"), STANDARD("[0, 0, 0]"), DOC("turned about `about`")),
+    FIELD(scene_deform, about, FIELD_VECTOR, UNIT("m"), STANDARD("[0, 0, 0]"), DOC("what `rotate` turns about")),
+    FIELD(scene_deform, move, FIELD_VECTOR, UNIT("m"), STANDARD("[0, 0, 0]"), DOC("and moved by this")),
     FIELD(scene_deform, noise, FIELD_NUMBER, RANGE(0.0, 1e5), UNIT("m"), STANDARD("0"),
           DOC("each particle is displaced at random by up to this along each axis")),
     FIELD(scene_deform, seed, FIELD_COUNT, RANGE(0, ANY_SEED), STANDARD("1"), DOC("of the noise")),
+    FIELD(scene_deform, where, FIELD_RECORD, OF(box_record), DOC("only in this box, in the body's frame; absent: all")),
+    FIELD(scene_deform, fade, FIELD_NUMBER, RANGE(0.0, 1e5), UNIT("m"), STANDARD("0"),
+          DOC("and less and less up to this distance from the box")),
 };
 static const format_record deform_record = RECORD("deform", scene_deform, deform_fields, NO_GROUPS,
                                                   "A displacement of the particles from the rest shape, applied in the "
-                                                  "body's frame in this order: modes, scale, shear, twist, bend, "
-                                                  "noise.");
+                                                  "body's frame in this order: modes, scale, shear, squash, taper, "
+                                                  "twist, bend, curve, rotate and move, noise.");
+
+static const format_field pose_fields[] = {
+    FIELD(scene_pose, file, FIELD_TEXT,
+          DOC("of a body with a mesh: the same mesh with other positions, vertex by vertex; scaled as that one is")),
+    FIELD(scene_pose, deform, FIELD_RECORDS, OF(deform_record),
+          DOC("what becomes of it, or of the rest shape, one after the other")),
+};
+static const format_record pose_record =
+    RECORD("pose", scene_pose, pose_fields, NO_GROUPS, "A pose that a body likes to deform into.");
+
+static const format_field examples_fields[] = {
+    FIELD(scene_examples, poses, FIELD_RECORDS, REQUIRED, OF(pose_record),
+          DOC("1 to 8; the rest pose is always there")),
+    FIELD(scene_examples, beta, FIELD_NUMBER, RANGE(0.0, 1.0), STANDARD("0.95"),
+          DOC("how much of the mix of poses counts; the rest pose gets the remainder, so that the body returns")),
+    FIELD(scene_examples, groups, FIELD_RECORDS, OF(box_record),
+          DOC("boxes in the body's frame: the regions in each have a mix of their own, those in none no examples; "
+              "absent: the body as a whole")),
+    FIELD(scene_examples, each_region, FIELD_FLAG, STANDARD("false"), DOC("every region has a mix of its own")),
+    FIELD(scene_examples, weights, FIELD_NUMBERS, RANGE(0.0, 1.0),
+          DOC("a mix that is forced, one for each pose, at most 1 in all; absent: it is found")),
+};
+static const field_group examples_groups[] = {{{"groups", "each_region"}, false}};
+static const format_record examples_record = RECORD(
+    "examples", scene_examples, examples_fields, GROUPS(examples_groups),
+    "Poses that the body likes to deform into: of all mixes of them and the rest pose, the one that is nearest to "
+    "the body takes the place of the rest shape.");
 
 static const format_field vary_fields[] = {
     FIELD(scene_vary, rotate, FIELD_VECTOR, RANGE(0.0, 360.0), UNIT("deg"), STANDARD("[0, 0, 0]"),
@@ -302,6 +343,7 @@ static const format_field body_fields[] = {
               "particles")),
     FIELD(scene_body_entry, clusters, FIELD_RECORD, OF(clusters_record), DOC("absent: the whole body is one region")),
     FIELD(scene_body_entry, material, FIELD_RECORD, OF(material_record), DOC("absent: the defaults")),
+    FIELD(scene_body_entry, examples, FIELD_RECORD, OF(examples_record), DOC("poses that it likes to deform into")),
     FIELD(scene_body_entry, contact_radius, FIELD_NUMBER, RANGE(0.0, 1e5), UNIT("m"), STANDARD("0"),
           DOC("distance kept between particles and colliders")),
     FIELD(scene_body_entry, at, FIELD_VECTOR, UNIT("m"), STANDARD("[0, 0, 0]"), DOC("where the body's origin starts")),
@@ -506,6 +548,9 @@ static const format_field expect_fields[] = {
     FIELD(scene_expect, point, FIELD_VECTOR, UNIT("m"), STANDARD("[0, 0, 0]"),
           DOC("deflection: of the particle whose rest position is nearest to this, in the body's frame")),
     FIELD(scene_expect, box, FIELD_RECORD, OF(box_record), DOC("outside: of this box in the world")),
+    FIELD(scene_expect, example, FIELD_COUNT, RANGE(0, LM_MAX_EXAMPLES - 1), STANDARD("0"),
+          DOC("weight: of which example, counted from 0")),
+    FIELD(scene_expect, group, FIELD_COUNT, RANGE(0, 65535), DOC("weight: in which group; absent: the mean of all")),
     FIELD(scene_expect, at, FIELD_NUMBER, RANGE(0.0, MOST_TIME), UNIT("s"),
           DOC("when it is measured; absent: see `when`")),
     FIELD(scene_expect, when, FIELD_CHOICE, STANDARD("\"end\""), CHOICE(when_name),
@@ -584,11 +629,11 @@ static const format_field scene_fields_[] = {
 const format_record format_scene = RECORD("scene", scene_file, scene_fields_, NO_GROUPS, "The file: one JSON object.");
 
 const format_record *const format_records[] = {
-    &format_scene,  &body_record,     &shape_record,         &mesh_record,     &surface_record, &lattice_record,
-    &tets_record,   &clusters_record, &zone_record,          &material_record, &deform_record,  &mode_record,
-    &repeat_record, &vary_record,     &collider_record,      &heights_record,  &mover_record,   &keyframe_record,
-    &pin_record,    &drag_record,     &drag_keyframe_record, &field_record,    &event_record,   &expect_record_,
-    &box_record,    &camera_record,   &sleep_record,         &rule_record,
+    &format_scene,    &body_record,     &shape_record,  &mesh_record,     &surface_record,       &lattice_record,
+    &tets_record,     &clusters_record, &zone_record,   &material_record, &deform_record,        &mode_record,
+    &examples_record, &pose_record,     &repeat_record, &vary_record,     &collider_record,      &heights_record,
+    &mover_record,    &keyframe_record, &pin_record,    &drag_record,     &drag_keyframe_record, &field_record,
+    &event_record,    &expect_record_,  &box_record,    &camera_record,   &sleep_record,         &rule_record,
 };
 const uint32_t format_record_count = COUNT(format_records);
 

@@ -199,11 +199,33 @@ typedef struct scene_deform {
     scene_list modes; /* scene_mode */
     lm_dvec3 scale;
     lm_dvec3 shear;
+    double squash, taper;
     double twist, bend; /* degrees a metre */
+    double curve, wave; /* metres */
     uint32_t axis;      /* 0, 1, 2 */
+    rotation rotate;
+    lm_dvec3 about, move;
+    scene_box *where;
+    double fade;
     double noise;
     uint32_t seed;
 } scene_deform;
+
+/* A pose that a body likes: a mesh with other positions, then deformations, one after the other. */
+typedef struct scene_pose {
+    scene_head head;
+    const char *file;  /* or null */
+    scene_list deform; /* scene_deform */
+} scene_pose;
+
+typedef struct scene_examples {
+    scene_head head;
+    scene_list poses; /* scene_pose */
+    double beta;
+    scene_list groups; /* scene_box */
+    bool each_region;
+    scene_list weights; /* double */
+} scene_examples;
 
 typedef struct scene_vary {
     scene_head head;
@@ -236,6 +258,7 @@ typedef struct scene_body_entry {
     scene_list mass_zones, stiffness_zones; /* scene_zone */
     scene_clusters *clusters;
     scene_material *material;
+    scene_examples *examples;
     double contact_radius;
     lm_dvec3 at;
     rotation rotate;
@@ -357,6 +380,7 @@ typedef struct scene_expect {
     const char *body;
     lm_dvec3 point;
     scene_box *box;
+    uint32_t example, group;
     double at;
     uint32_t when; /* expect_when */
     double from;

@@ -361,8 +361,9 @@ static lm_result make_copy(const scene_body_entry *entry, lm_world *world, body_
     body->rest_volume = model->drawn_volume * c.scale * c.scale * c.scale;
     body->colours = colours_of(entry, index);
     body->label = entry->label;
-    return is_divided(entry) ? make_divided(entry, world, model, &c, &def, &body->id)
-                             : make_cloud(entry, world, model, &c, &def, &body->id);
+    lm_result result = is_divided(entry) ? make_divided(entry, world, model, &c, &def, &body->id)
+                                         : make_cloud(entry, world, model, &c, &def, &body->id);
+    return result ? result : make_examples(entry, model, world, body->id, c.scale);
 }
 
 /* A solid has at least a particle for each cell's worth of its volume: one that is far too fine is refused before it takes

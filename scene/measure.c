@@ -192,6 +192,90 @@ static lm_result take_plastic(const measuring *m, double *value)
     return result;
 }
 
+/* The mean over all groups of regions, or of one. */
+static lm_result take_weight(const measuring *m, double *value)
+{
+    lm_body_info info;
+    lm_result result = lm_body_get_info(m->world, m->body->id, &info);
+    *value = 0.0;
+    if (result != LM_OK || m->expect->example >= info.examples) {
+        return result;
+    }
+    float *weights = malloc((size_t)info.example_groups * info.examples * sizeof *weights);
+    result = weights == NULL ? LM_ERROR_MEMORY : lm_body_get_example_weights(m->world, m->body->id, weights);
+    bool one = json_get(m->expect->head.json, "group") != NULL;
+    for (uint32_t g = 0; g < info.example_groups && result == LM_OK; g++) {
+        double w = weights[(size_t)g * info.examples + m->expect->example];
+        *value += !one ? w / info.example_groups : g == m->expect->group ? w : 0.0;
+    }
+    free(weights);
+    return result;
+}
+
+/* How the two ends of a body are turned against each other: a quarter of it at either end of its longest side. */
+static lm_result turn_of_ends(const measuring *m, int *axis, rotation *turn)
+{
+    body_copy copy;
+    lm_result result = copy_body(m, &copy);
+    if (result != LM_OK) {
+        return result;
+    }
+    double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
+    *axis = 0;
+    for (uint32_t i = 0; i < copy.info.particles; i++) {
+        const double at[3] = {copy.rest[i].x, copy.rest[i].y, copy.rest[i].z};
+        for (int a = 0; a < 3; a++) {
+            low[a] = fmin(low[a], at[a]);
+            high[a] = fmax(high[a], at[a]);
+        }
+    }
+    for (int a = 1; a < 3; a++) {
+        *axis = high[a] - low[a] > high[*axis] - low[*axis] ? a : *axis;
+    }
+    rotation ends[2];
+    for (int end = 0; end < 2; end++) { /* particles of the end move to the front */
+        uint32_t count = 0;
+        for (uint32_t i = 0; i < copy.info.particles; i++) {
+            const double at[3] = {copy.rest[i].x, copy.rest[i].y, copy.rest[i].z};
+            double along = (at[*axis] - low[*axis]) / (high[*axis] - low[*axis]);
+            if (end == 0 ? along <= 0.25 : along >= 0.75) {
+                lm_vec3 rest = copy.rest[count], position = copy.positions[count];
+                float mass = copy.masses[count];
+                copy.rest[count] = copy.rest[i], copy.positions[count] = copy.positions[i];
+                copy.masses[count++] = copy.masses[i];
+                copy.rest[i] = rest, copy.positions[i] = position, copy.masses[i] = mass;
+            }
+        }
+        ends[end] = count > 0 ? fit_rigid(copy.rest, copy.positions, copy.masses, count).rotate : rotation_identity();
+    }
+    rotation back = {-ends[0].x, -ends[0].y, -ends[0].z, ends[0].w};
+    *turn = rotation_then(ends[1], back); /* in the body's own frame */
+    release(&copy);
+    return LM_OK;
+}
+
+/* The turn of the ends is a bend (about an axis across) after a twist (about the body's length). */
+static lm_result take_twist(const measuring *m, double *value)
+{
+    int axis = 0;
+    rotation turn = rotation_identity();
+    lm_result result = turn_of_ends(m, &axis, &turn);
+    double along = axis == 0 ? turn.x : axis == 1 ? turn.y : turn.z;
+    *value = 2.0 * atan2(fabs(along), fabs(turn.w)) / RADIANS_PER_DEGREE;
+    return result;
+}
+
+static lm_result take_bend(const measuring *m, double *value)
+{
+    int axis = 0;
+    rotation turn = rotation_identity();
+    lm_result result = turn_of_ends(m, &axis, &turn);
+    double along = axis == 0 ? turn.x : axis == 1 ? turn.y : turn.z;
+    double across = sqrt(fmax(0.0, 1.0 - along * along - turn.w * turn.w));
+    *value = 2.0 * atan2(across, sqrt(along * along + turn.w * turn.w)) / RADIANS_PER_DEGREE;
+    return result;
+}
+
 /* 0 for a body that is not deformed: there is nothing to resist. */
 static lm_result take_resisted(const measuring *m, double *value)
 {
@@ -285,6 +369,10 @@ static const measure measures[] = {
     {"plastic", true, take_plastic, "lasting strain: the largest stretch or squeeze that a region keeps, less 1"},
     {"deflection", true, take_deflection,
      "distance of the particle nearest to `point` from where the starting pose puts its rest position, in m"},
+    {"weight", true, take_weight, "of the example `example` in the mix that the body is in, 0 to 1"},
+    {"twist", true, take_twist,
+     "angle by which the ends of the body's longest side are turned against each other about it, in deg"},
+    {"bend", true, take_bend, "angle between the directions of those ends, in deg"},
     {"speed", true, take_speed, "of the centre of mass, in m/s"},
     {"spin", true, take_spin, "of the rigid rotation with the body's angular momentum, in deg/s"},
     {"height", true, take_height, "of the centre of mass, in m"},

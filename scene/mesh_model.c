@@ -217,6 +217,46 @@ lm_result model_read_mesh(scene *s, const scene_body_entry *entry, body_model *m
 {
     placing placed;
     lm_result result = read_placed(s, entry->mesh, &model->mesh, &placed, error);
+    model->mesh_scale = result == LM_OK ? placed.scale : 1.0;
     result = result ? result : model_read_tets(s, entry, placed, model, error);
     return result ? result : measure(s, entry, model, error);
+}
+
+/* One pose, in the units and with the axes of the body's own mesh. Where it stands does not matter. */
+static lm_result read_pose(const scene *s, const scene_body_entry *entry, const scene_pose *pose,
+                           const body_model *model, lm_vec3 *vertices, scene_error *error)
+{
+    scene_mesh wanted = *entry->mesh;
+    wanted.head = pose->head;
+    wanted.file = pose->file;
+    shape_mesh mesh = {.vertices = NULL};
+    lm_result result = read_file(s, &wanted, &mesh, error);
+    if (result == LM_OK && mesh.vertex_count != model->mesh.vertex_count) {
+        report_field(error, s->name, &pose->head, "file", "%.80s: has %u vertices (expected %u, as many as %.80s)",
+                     pose->file, (unsigned)mesh.vertex_count, (unsigned)model->mesh.vertex_count, entry->mesh->file);
+        result = LM_ERROR_ARGUMENT;
+    }
+    for (uint32_t i = 0; result == LM_OK && i < mesh.vertex_count; i++) {
+        vertices[i] = vector_narrow(vector_scale(vector_widen(mesh.vertices[i]), model->mesh_scale));
+    }
+    shape_mesh_free(&mesh);
+    return result;
+}
+
+lm_result model_read_poses(scene *s, const scene_body_entry *entry, body_model *model, scene_error *error)
+{
+    const scene_list *poses = entry->examples != NULL ? &entry->examples->poses : NULL;
+    size_t count = model->mesh.vertex_count;
+    if (poses == NULL || entry->mesh == NULL) {
+        return LM_OK;
+    }
+    model->poses = malloc(poses->count * count * sizeof *model->poses);
+    lm_result result = model->poses != NULL ? LM_OK : LM_ERROR_MEMORY;
+    for (uint32_t k = 0; k < poses->count && result == LM_OK; k++) {
+        const scene_pose *pose = LIST_ITEM(scene_pose, *poses, k);
+        if (pose->file != NULL) {
+            result = read_pose(s, entry, pose, model, model->poses + k * count, error);
+        }
+    }
+    return result;
 }

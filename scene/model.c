@@ -19,6 +19,7 @@ void model_free(body_model *model)
     free(model->offsets);
     free(model->members);
     free(model->scaled);
+    free(model->poses);
     free(model->tet_points);
     free(model->tets);
     free(model->scaled_tet_points);
@@ -236,6 +237,7 @@ lm_result model_make(scene *s, const scene_body_entry *entry, body_model *model,
         result = result ? result : model_connect(s, entry, model, error);
         result = result ? result : model_add_zones(entry, model);
     }
+    result = result ? result : model_read_poses(s, entry, model, error);
     if (result != LM_OK) {
         return result;
     }

@@ -25,6 +25,8 @@ typedef struct body_model {
     lm_vec3 *scaled; /* points of the copy at hand, or vertices of what its lattice or tetrahedra are made of */
     lm_vec3 *scaled_tet_points;
     lm_vec3 *scaled_surface; /* vertices of its finer surface */
+    double mesh_scale;       /* from the units of its mesh file to metres */
+    lm_vec3 *poses;          /* vertices of the mesh in each pose that has a file, one after the other; or null */
     lm_dvec3 *displaced;
 } body_model;
 
@@ -39,8 +41,15 @@ lm_result model_keep_colours(scene *s, scene_body_entry *entry, const body_model
 /* mesh_model.c: the mesh of an entry's file, turned, scaled and moved as the entry says, and its volume. */
 lm_result model_read_mesh(scene *s, const scene_body_entry *entry, body_model *model, scene_error *error);
 
+/* The vertices of the mesh in the poses of the entry's examples that come from files. */
+lm_result model_read_poses(scene *s, const scene_body_entry *entry, body_model *model, scene_error *error);
+
 /* The same for a mesh that is no body's. */
 lm_result mesh_of_file(const scene *s, const scene_mesh *wanted, shape_mesh *mesh, scene_error *error);
+
+/* make_examples.c: gives a body the entry's examples, if it has any; `scale` is that of the copy. */
+lm_result make_examples(const scene_body_entry *entry, const body_model *model, lm_world *world, lm_body_id body,
+                        double scale);
 
 /* How the points of a file become those of a body: less `from`, times `scale`. */
 typedef struct placing {

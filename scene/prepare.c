@@ -168,6 +168,56 @@ static bool check_zones(const preparation *p, const scene_list *zones, double le
     return true;
 }
 
+static bool check_deform(const preparation *p, const scene_deform *deform)
+{
+    if (deform != NULL && given(&deform->head, "fade") && deform->where == NULL) {
+        return FAIL(p, &deform->head, "fade", "is given without where (expected both)");
+    }
+    return deform == NULL || check_box(p, deform->where);
+}
+
+static bool check_examples(const preparation *p, const scene_body_entry *entry)
+{
+    const scene_examples *examples = entry->examples;
+    if (examples == NULL) {
+        return true;
+    }
+    if (examples->poses.count < 1 || examples->poses.count > LM_MAX_EXAMPLES) {
+        return FAIL(p, &examples->head, "poses", "has %u elements (expected 1 to %u)", (unsigned)examples->poses.count,
+                    LM_MAX_EXAMPLES);
+    }
+    for (uint32_t i = 0; i < examples->poses.count; i++) {
+        const scene_pose *pose = LIST_ITEM(scene_pose, examples->poses, i);
+        if (pose->file != NULL && entry->mesh == NULL) {
+            return FAIL(p, &pose->head, "file", "is a mesh, the body has none (expected a body with a mesh)");
+        }
+        for (uint32_t k = 0; k < pose->deform.count; k++) {
+            if (!check_deform(p, LIST_ITEM(scene_deform, pose->deform, k))) {
+                return false;
+            }
+        }
+    }
+    double sum = 0.0;
+    for (uint32_t i = 0; i < examples->weights.count; i++) {
+        sum += *LIST_ITEM(double, examples->weights, i);
+    }
+    bool forced = given(&examples->head, "weights");
+    if (forced && (examples->weights.count != examples->poses.count || sum > 1.0 + 1e-9)) {
+        return FAIL(p, &examples->head, "weights",
+                    "has %u elements, %g in all (expected %u, one for each pose, at most 1)",
+                    (unsigned)examples->weights.count, sum, (unsigned)examples->poses.count);
+    }
+    if (given(&examples->head, "groups") && examples->groups.count == 0) {
+        return FAIL(p, &examples->head, "groups", "is empty (expected at least one box)");
+    }
+    for (uint32_t i = 0; i < examples->groups.count; i++) {
+        if (!check_box(p, LIST_ITEM(scene_box, examples->groups, i))) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool check_elements(const preparation *p, const scene_body_entry *entry)
 {
     const scene_clusters *clusters = entry->clusters;
@@ -303,7 +353,8 @@ static bool prepare_bodies(preparation *p)
     for (uint32_t i = 0; i < entries->count; i++) {
         scene_body_entry *entry = LIST_ITEM(scene_body_entry, *entries, i);
         if (!check_contents(p, entry) || !check_elements(p, entry) || !check_zones(p, &entry->mass_zones, 1e-6, 1e6) ||
-            !check_zones(p, &entry->stiffness_zones, 0.0, 1.0) || !count_copies(p, entry, &bodies, &particles)) {
+            !check_zones(p, &entry->stiffness_zones, 0.0, 1.0) || !check_deform(p, entry->state) ||
+            !check_examples(p, entry) || !count_copies(p, entry, &bodies, &particles)) {
             return false;
         }
     }

@@ -206,7 +206,7 @@ lm_result lmi_lattice_body_allocate(lm_world *world, lmi_body *body, const lmi_v
         return LM_ERROR_MEMORY;
     }
     lmi_lattice *l = &body->lattice->shape;
-    lm_result result = lmi_lattice_make(&world->memory, cells, width, l);
+    lm_result result = lmi_lattice_make(&world->memory, cells, width, LMI_LATTICE_QUICKEST, l);
     if (result != LM_OK) {
         return result;
     }
@@ -291,8 +291,8 @@ bool lmi_lattice_body_equip(lm_world *world, lmi_body *body, const lm_material *
     }
     body->material = *material;
     body->plastic_material = was_plastic || material->yield > 0.0f;
-    lmi_lattice_wants old = lmi_lattice_wants_of(&before, was_plastic),
-                      now = lmi_lattice_wants_of(material, body->plastic_material);
+    lmi_lattice_wants old = lmi_lattice_wants_of(&before, was_plastic || body->examples),
+                      now = lmi_lattice_wants_of(material, body->plastic_material || body->examples);
     bool ok = (old.stretch == now.stretch && old.affine == now.affine) || lmi_body_update_pinned(world, body);
     body->material = before;
     body->plastic_material = was_plastic;

@@ -3,6 +3,7 @@
  */
 #include "base/guard.h"
 #include "body.h"
+#include "examples.h"
 #include "out/lattice_regions.h"
 #include "sample/lattice_mass.h"
 #include "step/motion.h"
@@ -164,9 +165,13 @@ bool lmi_lattice_body_weigh(lm_world *world, lmi_body *body, const bool *held)
         weights[n] = (double)(float)(mass / l->degree[n]);
     }
     ok = ok && lmi_lattice_weigh(&world->memory, l, weights, body->stiffness ? shares : NULL,
-                                 lmi_lattice_wants_of(&body->material, body->plastic_material));
+                                 lmi_lattice_wants_of(&body->material, body->plastic_material || body->examples));
     if (ok) {
         LMI_PARTICLES_EACH(body, n) { body->x[(size_t)n * 4 + 3] = (float)weights[n]; }
+        if (body->examples) {
+            lmi_examples_read(body->examples, body->examples->weights);
+            lmi_examples_measure(body, NULL);
+        }
     }
     lmi_release(&world->memory, weights, body->place_count, sizeof *weights);
     lmi_release(&world->memory, shares, body->stiffness ? body->place_count : 0, sizeof *shares);

@@ -2,6 +2,7 @@
  * Reading and writing the state of a body.
  */
 #include "base/guard.h"
+#include "examples.h"
 #include "out/lattice_regions.h"
 #include "step/lattice_motion.h"
 #include "world.h"
@@ -53,6 +54,8 @@ lm_result lm_body_get_info(const lm_world *world, lm_body_id id, lm_body_info *i
     info->tets = body->tet_count;
     info->skin_vertices = body->skin.vertex_count;
     info->skin_triangles = body->skin.triangle_count;
+    info->examples = body->examples ? body->examples->count : 0;
+    info->example_groups = body->examples ? body->examples->group_count : 0;
     info->mass = (float)body->total_mass;
     measure(body, info);
     lmi_body bounds = *body;

@@ -164,8 +164,9 @@ typedef struct lmi_body {
     float reached_hertz;
 
     lmi_motion motion;
-    lmi_lattice_body *lattice; /* null: clusters */
-    uint32_t slot;             /* its own */
+    uint32_t slot;                 /* its own */
+    lmi_lattice_body *lattice;     /* null: clusters */
+    struct lmi_examples *examples; /* null: none */
     uint32_t contacts;
     lm_dvec3 outside_impulse; /* N s in this call of lm_world_step */
     struct lmi_touching

@@ -511,6 +511,8 @@ typedef struct lm_body_info {
     uint32_t tets;        /* tetrahedra; 0 for other bodies */
     uint32_t skin_vertices;
     uint32_t skin_triangles;
+    uint32_t examples;        /* 0: none */
+    uint32_t example_groups;  /* that have a mix of their own */
     float mass;               /* kilograms */
     lm_dvec3 centre;          /* of mass, world */
     lm_vec3 velocity;         /* of the centre of mass */
@@ -587,6 +589,86 @@ LM_API lm_result lm_body_reset_plastic(lm_world *world, lm_body_id body);
  * is an upper bound, within a few percent where gaps are wider than a cell; a million particles take some ten seconds and
  * 400 MB. */
 LM_API lm_result lm_body_get_slowest_mode(lm_world *world, lm_body_id body, float *share);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Examples
+ *
+ * A body may have example poses that it likes to deform into: a bar that twists whichever way it is pushed, a bear that
+ * waves. In every substep the stretch of the regions is compared with the stretch that they have in the examples. The mix of
+ * rest pose and examples that is nearest (weights of at least 0 that sum to 1) takes the place of the rest shape, so that
+ * nothing pulls the body out of it, and the rest is resisted as always. Only stretch and shear count, not where a pose is
+ * or how it is turned. Works in every mode, for clusters, tetrahedra and lattices; the part `beta` of a material in linear
+ * and quadratic mode follows the particles as it did.
+ *
+ * A region follows a pose as far as it is stretched or sheared in it. Twists and bends are followed by bodies whose regions
+ * are small compared with their thickness; a region as thick as the body resists them nearly as it does without examples.
+ * An example has a sign: a body that likes to twist one way has to be given the other way as another example.
+ *
+ * Examples may be anything finite. Equal ones, one that is a mix of others, and one that is the rest pose itself add nothing,
+ * and share their weight in an arbitrary but repeatable way. A region that is inside out in an example counts as mirrored
+ * back; stretches in an example are limited to 0.05 to 20, and a direction in which a region has no thickness at rest is not
+ * stretched.
+ *
+ * A plastic body that flows changes its rest shape, and the examples with it: what counts is the stretch on top of the lasting
+ * deformation, and the mix is applied to the shape that it has flowed to. Strain is compared with the yield as without
+ * examples, so a body that is bent into an example beyond the yield keeps part of it for good.
+ *
+ * lm_body_get_slowest_mode tells of the body without its examples, and skins know nothing of them: they follow the particles.
+ */
+
+#define LM_MAX_EXAMPLES 8
+
+/* What is compared with the examples as one. */
+typedef enum lm_example_scope {
+    LM_EXAMPLES_BODY = 0, /* the whole body: it takes one mix of the poses */
+    LM_EXAMPLES_GROUPS,   /* groups of regions, each with a mix of its own: a bear whose halves move on their own */
+    LM_EXAMPLES_REGIONS,  /* each region with a mix of its own: examples show only where the body is strained */
+    LM_EXAMPLES_SCOPE_COUNT
+} lm_example_scope;
+
+#define LM_NO_GROUP UINT32_MAX /* a region without examples */
+
+typedef struct lm_examples_def {
+    const lm_vec3 *poses;   /* `count` times a position for each particle, in the order of lm_body_get_positions;
+                               metres, in any frame, up to LM_MAX_COORDINATE; copied */
+    uint32_t count;         /* 1 to LM_MAX_EXAMPLES; the rest pose is always there besides */
+    uint32_t particles;     /* in each pose: must be lm_body_info.particles */
+    lm_example_scope scope; /* default LM_EXAMPLES_BODY */
+    const uint32_t *groups; /* with groups: for each region (lm_body_get_regions) a number below group_count, or
+                               LM_NO_GROUP; copied */
+    uint32_t group_count;   /* with groups: 1 to 65536 */
+    float beta;             /* 0 to 1: how much of the mix counts, the rest pose gets the remainder; default 0.95.
+                               Below 1 the body returns to its rest pose when it is let go, the slower the nearer beta
+                               is to 1; at 1 it may stay in an example */
+    uint32_t cookie;
+} lm_examples_def;
+
+/* A definition with the defaults above; it needs poses. */
+LM_API lm_examples_def lm_examples_def_default(void);
+
+/* Gives the body examples in place of any it had; null: none. The regions of a lattice are taken one by one: wide ones of a
+ * large one take seconds. The next step lays the body out anew, which allocates. */
+LM_API lm_result lm_body_set_examples(lm_world *world, lm_body_id body, const lm_examples_def *def);
+
+/* `beta` of the definition, from the next step on. LM_ERROR_ARGUMENT when the body has no examples, as below. */
+LM_API lm_result lm_body_set_example_beta(lm_world *world, lm_body_id body, float beta);
+LM_API lm_result lm_body_get_example_beta(const lm_world *world, lm_body_id body, float *beta);
+
+/* The mix found in the last substep, before beta: lm_body_info.examples weights for each of lm_body_info.example_groups
+ * groups (1 for the whole body, or as many as regions); what they lack to 1 is the weight of the rest pose. All 0 before the
+ * first step. */
+LM_API lm_result lm_body_get_example_weights(const lm_world *world, lm_body_id body, float *weights);
+
+/* Forces the mix, as an animator's slider does: as many weights as above, each 0 to 1, for no group more than 1 in all. They
+ * count in full, whatever beta is, until others are set. Null: the mix is found again. */
+LM_API lm_result lm_body_set_example_weights(lm_world *world, lm_body_id body, const float *weights);
+
+/* A pose for the particles from a pose of a surface alone. `rest` and `pose` are the vertices of any surface around or in the
+ * body, in the rest pose (body frame, metres) and as they shall be; null for `rest`: those of the body's skin. Each particle
+ * goes where the surface near it goes, by an affine fit that weighs vertices by the inverse fourth power of their distance:
+ * turns, shears and stretches of the whole surface come out exactly. Takes particles times vertices: not for every frame. */
+LM_API lm_result lm_body_carry_pose(const lm_world *world, lm_body_id body, const lm_vec3 *rest, const lm_vec3 *pose,
+                                    uint32_t vertex_count, lm_vec3 *positions);
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Forces

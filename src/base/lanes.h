@@ -32,8 +32,8 @@ static inline vf vf_load(const float *p) { return _mm512_load_ps(p); }
 static inline vf vf_loadu(const float *p) { return _mm512_loadu_ps(p); }
 static inline void vf_store(float *p, vf a) { _mm512_store_ps(p, a); }
 
-/* 16 floats from the k-th of two vectors on. */
-static inline __attribute__((always_inline)) vf lmi_align(vf low, vf high, int k)
+/* 16 floats from the k-th of two vectors on, 0 < k <= 16. */
+static inline __attribute__((always_inline)) vf vf_shift(vf low, vf high, int k)
 {
     __m512i l = _mm512_castps_si512(low), h = _mm512_castps_si512(high);
 #define LMI_ALIGN(n)                                                                                                   \
@@ -42,6 +42,9 @@ static inline __attribute__((always_inline)) vf lmi_align(vf low, vf high, int k
         LMI_ALIGN(1);
         LMI_ALIGN(2);
         LMI_ALIGN(3);
+        LMI_ALIGN(4);
+        LMI_ALIGN(8);
+        LMI_ALIGN(12);
         LMI_ALIGN(13);
         LMI_ALIGN(14);
         LMI_ALIGN(15);
@@ -58,7 +61,7 @@ static inline __attribute__((always_inline)) vf lmi_align(vf low, vf high, int k
 static inline __attribute__((always_inline)) vf vf_near(const float *p, int k)
 {
     const float *low = k < 0 ? p - LMI_BLOCK : p;
-    return lmi_align(_mm512_load_ps(low), _mm512_load_ps(low + LMI_BLOCK), k < 0 ? LMI_BLOCK + k : k);
+    return vf_shift(_mm512_load_ps(low), _mm512_load_ps(low + LMI_BLOCK), k < 0 ? LMI_BLOCK + k : k);
 }
 static inline vf vf_min(vf a, vf b) { return _mm512_min_ps(a, b); }
 static inline vf vf_max(vf a, vf b) { return _mm512_max_ps(a, b); }
@@ -326,6 +329,10 @@ static inline void vf_store4(float *p, vf x, vf y, vf z, vf w)
 
 /* The pieces in which a block is walked. */
 #define LMI_PIECES (LMI_BLOCK / LMI_LANES)
+
+/* What was loaded before is loaded again where it is needed after this, instead of being kept in registers, or for want of
+ * them in the stack: to load costs less than to store and load. */
+#define LMI_LOAD_AGAIN() __asm__ volatile("" ::: "memory")
 
 static inline vf vf_clamp(vf a, vf low, vf high) { return vf_min(vf_max(a, low), high); }
 

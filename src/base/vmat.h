@@ -33,6 +33,12 @@ static inline vmat3 vmat_multiply_transposed(vmat3 a, vmat3 b)
     return c;
 }
 
+static inline vmat3 vmat_transpose(vmat3 a)
+{
+    vmat3 c = {{a.m[0], a.m[3], a.m[6], a.m[1], a.m[4], a.m[7], a.m[2], a.m[5], a.m[8]}};
+    return c;
+}
+
 static inline vmat3 vmat_cofactors(vmat3 a)
 {
     vmat3 c = {{a.m[4] * a.m[8] - a.m[5] * a.m[7], a.m[5] * a.m[6] - a.m[3] * a.m[8], a.m[3] * a.m[7] - a.m[4] * a.m[6],

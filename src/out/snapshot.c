@@ -8,6 +8,7 @@
 #include "out/snapshot.h"
 #include "base/guard.h"
 #include "body.h"
+#include "examples.h"
 #include "out/archive.h"
 #include "out/hash.h"
 #include "sample/tets.h"
@@ -160,6 +161,75 @@ static void visit_stiffness(archive *a, lm_world *world, lmi_body *body)
     for (uint32_t r = 0; own && r < lmi_body_regions(body) && ok(a); r++) {
         visit_float(a, &body->stiffness[r]);
         refuse_if(a, !(body->stiffness[r] >= 0.0f && body->stiffness[r] <= 1.0f));
+    }
+}
+
+/* The arrays of examples, once there is room for them. */
+static void visit_poses(archive *a, lmi_examples *e)
+{
+    for (size_t n = 0; n < (size_t)e->count * e->particle_count && ok(a); n++) {
+        visit_vec3(a, &e->poses[n]);
+        refuse_if(a, !is_near(e->poses[n]));
+    }
+    for (uint32_t r = 0; r < e->region_count && ok(a); r++) {
+        if (e->scope == LM_EXAMPLES_GROUPS) {
+            visit_index(a, &e->group[r], e->group_count, true);
+        } else {
+            e->group[r] = e->scope == LM_EXAMPLES_REGIONS ? r : 0;
+        }
+    }
+    for (uint32_t g = 0; g < e->group_count && ok(a); g++) { /* of regions by themselves: where solving starts */
+        bool in_lanes = e->scope == LM_EXAMPLES_REGIONS && e->lanes;
+        for (uint32_t k = 0; k < e->count; k++) {
+            float *weight = in_lanes ? e->lanes + e->at[g] + (LMI_EXAMPLE_WEIGHT + k) * LMI_BLOCK
+                                     : e->weights + (size_t)g * e->count + k;
+            visit_float(a, weight);
+            refuse_if(a, !(*weight >= 0.0f && *weight <= 1.0f));
+        }
+    }
+    visit_bool(a, &e->forced);
+    double sum = 0.0;
+    for (size_t n = 0; e->forced && n < (size_t)e->group_count * e->count && ok(a); n++) {
+        visit_float(a, &e->forced_weights[n]);
+        sum = (n % e->count == 0 ? 0.0 : sum) + e->forced_weights[n];
+        refuse_if(a, !(e->forced_weights[n] >= 0.0f && sum <= 1.001));
+    }
+}
+
+static void visit_examples(archive *a, lm_world *world, lmi_body *body)
+{
+    lmi_examples e = {.particle_count = body->particle_count, .region_count = lmi_body_regions(body)};
+    e = body->examples ? *body->examples : e;
+    visit_u32(a, &e.count);
+    refuse_if(a, e.count > LM_MAX_EXAMPLES);
+    if (e.count == 0 || !ok(a)) {
+        return;
+    }
+    VISIT_ENUM(a, e.scope, LM_EXAMPLES_SCOPE_COUNT);
+    visit_u32(a, &e.group_count);
+    visit_float(a, &e.beta);
+    uint32_t poses = e.particle_count;
+    visit_count(a, &poses, (size_t)e.count * 12); /* before room is made for them */
+    refuse_if(a, poses != e.particle_count || e.region_count == 0 || !(e.beta >= 0.0f && e.beta <= 1.0f) ||
+                     e.group_count < 1 ||
+                     e.group_count > (e.scope == LM_EXAMPLES_BODY      ? 1
+                                      : e.scope == LM_EXAMPLES_REGIONS ? e.region_count
+                                                                       : LMI_MOST_GROUPS));
+    refuse_if(a, e.scope == LM_EXAMPLES_REGIONS && e.group_count != e.region_count);
+    if (a->mode == LOAD && ok(a)) {
+        body->examples = lmi_allocate(&world->memory, 1, sizeof e);
+        a->out_of_memory = !body->examples;
+        if (body->examples) {
+            *body->examples = e;
+            a->out_of_memory = !lmi_examples_allocate(world, body, body->examples);
+        }
+    }
+    if (!ok(a)) {
+        return;
+    }
+    visit_poses(a, body->examples);
+    if (a->mode == LOAD && ok(a) && body->lattice) {
+        lmi_examples_place_lattice(body, body->examples);
     }
 }
 
@@ -402,6 +472,7 @@ static void visit_rest_of_body(archive *a, lm_world *world, lmi_body *body)
     if (a->mode == LOAD && !body->lattice) {
         check_regions(a, world, body);
     }
+    visit_examples(a, world, body);
     visit_state(a, world, body);
     visit_u32(a, &body->first_pin);
     visit_u32(a, &body->first_drag);

@@ -1,4 +1,4 @@
-#include "sample/lattice.h"
+#include "sample/lattice_plates.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -266,8 +266,11 @@ static void link_places(lmi_lattice *l, const lmi_lattice_map *map, const uint32
                     continue;
                 }
                 uint32_t here = l->plane_place[z] + place[at];
-                uint32_t *ly = l->along_y + (size_t)here * 2 * l->width, *lz = l->along_z + (size_t)here * 2 * l->width;
                 l->block[here] = map->block[at] == LMI_LATTICE_NONE ? l->block_count : map->block[at];
+                if (!l->along_y) {
+                    continue;
+                }
+                uint32_t *ly = l->along_y + (size_t)here * 2 * l->width, *lz = l->along_z + (size_t)here * 2 * l->width;
                 for (int32_t k = 1; k <= w; k++) {
                     for (int32_t up = 0; up < 2; up++) {
                         int32_t oy = y + (up ? k : -k), oz = z + (up ? k : -k);
@@ -281,8 +284,23 @@ static void link_places(lmi_lattice *l, const lmi_lattice_map *map, const uint32
     }
 }
 
+static void free_places(lmi_memory *memory, lmi_lattice *l)
+{
+    size_t planes = (size_t)l->plane_count + 1, links = (size_t)l->place_count * 2 * l->width;
+    lmi_release(memory, l->plane_place, planes, sizeof *l->plane_place);
+    lmi_release(memory, l->plane_run, planes, sizeof *l->plane_run);
+    lmi_release(memory, l->run, l->run_count, sizeof *l->run);
+    lmi_release(memory, l->block, l->place_count, sizeof *l->block);
+    lmi_release(memory, l->along_y, links, sizeof *l->along_y);
+    lmi_release(memory, l->along_z, links, sizeof *l->along_z);
+    l->plane_place = l->plane_run = l->block = l->along_y = l->along_z = NULL;
+    l->run = NULL;
+}
+
+/* With plates nothing is summed along the axes: only blocks with particles have places, and these have no links. */
 static bool make_places(lmi_memory *memory, const lmi_lattice_map *map, lmi_lattice *l)
 {
+    const bool plated = lmi_lattice_is_plated(l);
     size_t box = (size_t)map->blocks_x * l->size[1] * l->size[2];
     uint8_t *flags = lmi_allocate(memory, box, sizeof *flags);
     uint32_t *place = lmi_allocate(memory, box, sizeof *place);
@@ -291,12 +309,16 @@ static bool make_places(lmi_memory *memory, const lmi_lattice_map *map, lmi_latt
     bool ok = flags && place && l->plane_place && l->plane_run;
     if (ok) {
         find_places(l, map, flags);
+        for (size_t n = 0; plated && n < box; n++) {
+            flags[n] &= HAS_PARTICLES;
+        }
         number_places(l, map, flags, place);
+        size_t links = (size_t)l->place_count * 2 * l->width;
         l->run = lmi_allocate(memory, l->run_count, sizeof *l->run);
         l->block = lmi_allocate(memory, l->place_count, sizeof *l->block);
-        l->along_y = lmi_allocate(memory, (size_t)l->place_count * 2 * l->width, sizeof *l->along_y);
-        l->along_z = lmi_allocate(memory, (size_t)l->place_count * 2 * l->width, sizeof *l->along_z);
-        ok = l->run && l->block && l->along_y && l->along_z;
+        l->along_y = plated ? NULL : lmi_allocate(memory, links, sizeof *l->along_y);
+        l->along_z = plated ? NULL : lmi_allocate(memory, links, sizeof *l->along_z);
+        ok = l->run && l->block && (plated || (l->along_y && l->along_z));
     }
     if (ok) {
         number_places(l, map, flags, place);
@@ -338,13 +360,18 @@ static bool make_slabs(lmi_memory *memory, lmi_lattice *l)
         for (uint32_t z = l->slab[n].first; z < l->slab[n].last; z++) {
             bool near_first = n > 0 && z < l->slab[n].first + 2 * l->width;
             bool near_last = n + 1 < l->slab_count && z + 2 * l->width >= l->slab[n].last;
-            l->kept[z] = near_first || near_last ? l->kept_count++ : LMI_LATTICE_NONE;
+            const lmi_lattice_storey *storey = lmi_lattice_is_plated(l) ? &l->plates.storey[z] : NULL;
+            l->kept[z] = near_first || near_last ? l->kept_count : LMI_LATTICE_NONE;
+            l->kept_count += l->kept[z] == LMI_LATTICE_NONE ? 0 : storey ? storey[1].plate - storey->plate : 1;
         }
     }
     return true;
 }
 
-static size_t kept_floats(const lmi_lattice *l) { return (size_t)l->kept_count * 6 * l->most_places * LMI_BLOCK; }
+static size_t kept_floats(const lmi_lattice *l)
+{
+    return l->kept_count * (lmi_lattice_is_plated(l) ? 1 : (size_t)6 * l->most_places) * LMI_BLOCK;
+}
 
 static bool make_room(lmi_memory *memory, lmi_lattice *l)
 {
@@ -357,7 +384,8 @@ static bool make_room(lmi_memory *memory, lmi_lattice *l)
 
 /* --- the whole --- */
 
-static lm_result make_with(lmi_memory *memory, const lmi_voxels *cells, uint64_t *row, lmi_lattice *l)
+static lm_result make_with(lmi_memory *memory, const lmi_voxels *cells, uint64_t *row, lmi_lattice_scheme scheme,
+                           lmi_lattice *l)
 {
     uint64_t particles, blocks;
     l->phase = choose_phase(cells, row, &particles, &blocks);
@@ -372,7 +400,11 @@ static lm_result make_with(lmi_memory *memory, const lmi_voxels *cells, uint64_t
     if (map.block) {
         l->block_count = map_blocks(cells, l->phase, row, &map);
         bool ok = fill_blocks(memory, cells, row, &map, l) && make_places(memory, &map, l);
-        result = ok ? lmi_lattice_find_regions(memory, &map, l) : LM_ERROR_MEMORY;
+        result = ok ? lmi_lattice_find_regions(memory, &map, scheme, l) : LM_ERROR_MEMORY;
+        if (result == LM_OK && lmi_lattice_is_plated(l)) {
+            free_places(memory, l);
+            result = make_places(memory, &map, l) ? LM_OK : LM_ERROR_MEMORY;
+        }
     }
     if (result == LM_OK && !(make_slabs(memory, l) && lmi_lattice_find_parts(memory, l) && make_room(memory, l))) {
         result = LM_ERROR_MEMORY;
@@ -381,7 +413,8 @@ static lm_result make_with(lmi_memory *memory, const lmi_voxels *cells, uint64_t
     return result;
 }
 
-lm_result lmi_lattice_make(lmi_memory *memory, const lmi_voxels *voxels, uint32_t width, lmi_lattice *l)
+lm_result lmi_lattice_make(lmi_memory *memory, const lmi_voxels *voxels, uint32_t width, lmi_lattice_scheme scheme,
+                           lmi_lattice *l)
 {
     memset(l, 0, sizeof *l);
     if (voxels->cell_count == 0 || width < 1 || width > LMI_LATTICE_MAX_WIDTH) {
@@ -402,7 +435,7 @@ lm_result lmi_lattice_make(lmi_memory *memory, const lmi_voxels *voxels, uint32_
             l->size[a] = cells.n[a] + 1;
         }
         l->plane_count = l->size[2];
-        result = make_with(memory, &cells, row, l);
+        result = make_with(memory, &cells, row, scheme, l);
     }
     lmi_release(memory, row, words, sizeof *row);
     if (cells.bits) {
@@ -423,18 +456,14 @@ void lmi_lattice_free(lmi_memory *memory, lmi_lattice *l)
     lmi_release(memory, l->degree, blocks * LMI_BLOCK, sizeof *l->degree);
     lmi_release(memory, l->at, blocks, sizeof *l->at);
     lmi_lattice_free_parts(memory, l);
-    lmi_release(memory, l->plane_place, planes, sizeof *l->plane_place);
-    lmi_release(memory, l->plane_run, planes, sizeof *l->plane_run);
+    free_places(memory, l);
     lmi_release(memory, l->plane_block, planes, sizeof *l->plane_block);
-    lmi_release(memory, l->run, l->run_count, sizeof *l->run);
-    lmi_release(memory, l->block, l->place_count, sizeof *l->block);
-    lmi_release(memory, l->along_y, (size_t)l->place_count * 2 * l->width, sizeof *l->along_y);
-    lmi_release(memory, l->along_z, (size_t)l->place_count * 2 * l->width, sizeof *l->along_z);
     lmi_release(memory, l->kept_sums, kept_floats(l), sizeof(float));
     lmi_release(memory, l->irregular_moments, (size_t)l->irregular_count * LMI_BLOCK, sizeof(float));
     lmi_release(memory, l->irregular_transforms, ((size_t)l->irregular_count + 1) * LMI_BLOCK, sizeof(float));
     lmi_release(memory, l->corrections, (size_t)l->scatter.owner_count * 4, sizeof(float));
     lmi_release(memory, l->listed, l->scatter.owner_count, sizeof *l->listed);
+    lmi_lattice_plates_free(memory, l);
     lmi_lattice_lists_free(memory, l, &l->gather);
     lmi_lattice_lists_free(memory, l, &l->scatter);
     lmi_release(memory, l->direct, l->irregular_count, sizeof *l->direct);

@@ -19,10 +19,15 @@
  * side by side in a row form a *run*, whose sums along x are one contiguous array. Only the place of a neighbour is looked
  * up, so that cost and memory follow the particles and not their bounding box.
  *
- * Irregular regions. A region is regular when it is all there is in its cube; sums along the axes are exact for those. For
- * the others there are lists: what is in the cube but not in the region, to be taken away again, or where that is shorter
- * the whole region. A particle that would have more taken away from its sums than they are meant to hold gets them from the
- * list of its regions instead, so that nothing is lost to cancellation.
+ * Irregular regions. There are two schemes, and a lattice has the one that takes less time (lattice_regions.c). Sums along
+ * the axes with lists are for solid bodies and narrow regions: a region is regular when it is all there is in its cube; sums along
+ * the axes are exact for those. For the others there are lists: what is in the cube but not in the region, to be taken away
+ * again, or where that is shorter the whole region. A particle that would have more taken away from its sums than they are
+ * meant to hold gets them from the list of its regions instead, so that nothing is lost to cancellation.
+ *
+ * Plates are for thin bodies, gaps and wide regions: every region, regular or not, is a stack of plates, one for each plane
+ * that it reaches into, and plates are made from parts that they share (lmi_lattice_plates). There are no sums along the
+ * axes then, and what a region costs hardly depends on its shape.
  */
 #ifndef LMI_LATTICE_H
 #define LMI_LATTICE_H
@@ -63,6 +68,60 @@ typedef struct lmi_lattice_lists {
 } lmi_lattice_lists;
 
 #define LMI_LATTICE_NONE UINT32_MAX
+
+/*
+ * Regions as stacks of plates. All sums are over records of numbers, and a record is the sum of two others:
+ *
+ *   leaf     one particle
+ *   pair     two leaves or pairs: those of half a row of a region, of a row, of two rows, four rows, ...
+ *   plate    what a region has in a plane: two leaves or pairs
+ *   stack    a region: its plates, one on top of the other
+ *
+ * A row is divided in halves at the even places of the lattice, not at its own middle, and rows are joined likewise. Regions
+ * that overlap therefore have most halves in common; each is there once. A particle is in the regions of those that are in
+ * its own, so that the same stacks serve gather and scatter.
+ *
+ * First moments are taken about the middle of a tile of a few corners along x and y: the tile of the region's own particle.
+ * So records are added as they are, and lose no more to rounding in a large lattice than in a small one. What regions of two
+ * tiles have in common is there twice.
+ *
+ * Records of a plane are numbered from 1, leaves first; record 0 is zero.
+ */
+/* The leaves of a block in a tile. */
+typedef struct lmi_lattice_leaves {
+    uint32_t place; /* in its plane */
+    uint32_t first; /* record of the lowest lane; the others follow */
+    uint16_t lanes;
+    int16_t x, y; /* of lane 0 from the middle of the tile */
+} lmi_lattice_leaves;
+
+typedef struct lmi_lattice_stack {
+    uint32_t first; /* of its plates in `floor` */
+    uint8_t count;
+    int8_t top; /* the plane above the topmost, from the region's own */
+} lmi_lattice_stack;
+
+/* Where the parts of a plane begin. */
+typedef struct lmi_lattice_storey {
+    uint32_t leaves, pair, plate, stack;
+    uint32_t leaf_count; /* leaves proper, not groups of them */
+    uint32_t ring;       /* place of its plates in a ring that has room for those of 2 width + 1 planes */
+} lmi_lattice_storey;
+
+typedef struct lmi_lattice_plates {
+    lmi_lattice_storey *storey; /* [planes + 1]; null: the lattice has no plates */
+    lmi_lattice_leaves *leaves;
+    uint32_t (*pair)[2], (*plate)[2]; /* two records of the plane */
+    lmi_lattice_stack *stack;         /* of each particle, ascending */
+    uint32_t *floor;                  /* plates, each by its number in its plane */
+    uint32_t tile;                    /* corners along a side of a tile: 8 or 16 */
+    uint32_t leaves_count, pair_count, plate_count, floor_count;
+    uint32_t most_records; /* of a plane */
+    uint32_t ring_size;    /* plates */
+} lmi_lattice_plates;
+
+/* How regions are summed; the quicker of the two unless the caller knows better (tests do). */
+typedef enum lmi_lattice_scheme { LMI_LATTICE_QUICKEST, LMI_LATTICE_LISTS, LMI_LATTICE_PLATES } lmi_lattice_scheme;
 
 /* Channels of the constants of a block: of its lanes as regions, and as particles. All lengths are in spacings, all masses
  * in units of the body's mean. */
@@ -129,18 +188,21 @@ typedef struct lmi_lattice {
     uint32_t *slab_part_first; /* [slabs + 1] into slab_part; null where there is one part */
     uint32_t *slab_part;       /* parts with particles in a slab, ascending */
 
+    uint32_t irregular_regions; /* that are not all there is in their cube; repetitions do not count */
+    lmi_lattice_plates plates;
     lmi_lattice_lists gather, scatter;
-    uint32_t irregular_count;
-    uint8_t *direct; /* [irregular] the list is the whole region, which takes no part in the fast sums */
-    uint8_t *listed; /* [scatter owners] the list is all regions of the particle, and replaces its fast sums */
+    uint32_t irregular_count; /* with lists */
+    uint8_t *direct;          /* [irregular] the list is the whole region, which takes no part in the fast sums */
+    uint8_t *listed;          /* [scatter owners] the list is all regions of the particle, and replaces its fast sums */
 
     uint32_t slab_count;
     lmi_lattice_slab *slab;
-    uint32_t *kept; /* [planes] where the sums of a plane near a cut between slabs are kept, or LMI_LATTICE_NONE */
+    uint32_t *
+        kept; /* [planes] where the sums (or plates) of a plane near a cut between slabs are kept, or LMI_LATTICE_NONE */
     uint32_t kept_count;
 
     /* Room for what a sweep leaves to a later part of itself. */
-    float *kept_sums;            /* [kept][most_places][6][LMI_BLOCK] */
+    float *kept_sums;            /* [kept][most_places][6][LMI_BLOCK], or with plates [kept][LMI_BLOCK] */
     float *irregular_moments;    /* [irregular][LMI_BLOCK] corrections of the 12 moments */
     float *irregular_transforms; /* [irregular + 1][LMI_BLOCK] q and the columns of T; the last is zero */
     float *corrections;          /* [scatter owners][4] of the sums for particles */
@@ -160,7 +222,8 @@ static inline size_t lmi_lattice_run_stride(const lmi_lattice *l)
 }
 
 /* The lattice on a set of cells. LM_ERROR_ARGUMENT (no cell, a width out of range), LM_ERROR_LIMIT or LM_ERROR_MEMORY. */
-lm_result lmi_lattice_make(lmi_memory *memory, const lmi_voxels *voxels, uint32_t width, lmi_lattice *lattice);
+lm_result lmi_lattice_make(lmi_memory *memory, const lmi_voxels *voxels, uint32_t width, lmi_lattice_scheme scheme,
+                           lmi_lattice *lattice);
 void lmi_lattice_free(lmi_memory *memory, lmi_lattice *lattice);
 
 /* The block that has a corner along the lattice's own axes, and the particle there, or LMI_LATTICE_NONE. */
@@ -197,8 +260,12 @@ typedef struct lmi_lattice_map {
  * and are refused. */
 #define LMI_LATTICE_MOST_PAIRS (1u << 27)
 
-/* Finds which regions are repetitions, counts members, and lists irregular ones. LM_ERROR_MEMORY or LM_ERROR_LIMIT. */
-lm_result lmi_lattice_find_regions(lmi_memory *memory, const lmi_lattice_map *map, lmi_lattice *lattice);
+/* Finds which regions are repetitions, counts members, and lists irregular ones or makes plates of all. LM_ERROR_MEMORY or
+ * LM_ERROR_LIMIT. */
+lm_result lmi_lattice_find_regions(lmi_memory *memory, const lmi_lattice_map *map, lmi_lattice_scheme scheme,
+                                   lmi_lattice *lattice);
+
+static inline bool lmi_lattice_is_plated(const lmi_lattice *lattice) { return lattice->plates.storey != NULL; }
 
 /* One member that a fast sum misses (sign 1) or has too much (sign -1). */
 typedef struct lmi_lattice_pair {

@@ -11,6 +11,7 @@
  * T = share stretch + (1 - share) rotation, and the particle at k is wanted at mean + T (k - c).
  */
 #include "sample/lattice_match.h"
+#include "sample/lattice_plates.h"
 
 #include <string.h>
 
@@ -347,7 +348,18 @@ static void match_plane(const lmi_lattice_match *m, const double *u, uint32_t z)
     scatter_y(m, z);
 }
 
-/* Sums over regions become u less their mean. */
+/* Sums over the regions of a block's particles become u less their mean. */
+static void less_mean(const lmi_lattice_match *m, const double *u, uint32_t block, double *to)
+{
+    const double *raw = m->raw + (size_t)block * LMI_LATTICE_RAW * B;
+    for (int n = 0; n < 3 * B; n++) {
+        double share = raw[LMI_LATTICE_RAW_SHARE * B + n % B];
+        double hold = raw[LMI_LATTICE_RAW_HOLD * B + n % B] * m->weights[(size_t)block * B + (size_t)(n % B)];
+        double *at = &to[(size_t)block * 3 * B + (size_t)n];
+        *at = hold * u[(size_t)block * 3 * B + (size_t)n] - share * *at;
+    }
+}
+
 static void collect_plane(const lmi_lattice_match *m, const double *u, uint32_t z, double *to)
 {
     const lmi_lattice *l = m->lattice;
@@ -359,19 +371,124 @@ static void collect_plane(const lmi_lattice_match *m, const double *u, uint32_t 
     }
     correct_sums(m, z, to);
     for (uint32_t block = l->plane_block[z]; block < l->plane_block[z + 1]; block++) {
-        const double *raw = m->raw + (size_t)block * LMI_LATTICE_RAW * B;
-        for (int n = 0; n < 3 * B; n++) {
-            double share = raw[LMI_LATTICE_RAW_SHARE * B + n % B];
-            double hold = raw[LMI_LATTICE_RAW_HOLD * B + n % B] * m->weights[(size_t)block * B + (size_t)(n % B)];
-            double *at = &to[(size_t)block * 3 * B + (size_t)n];
-            *at = hold * u[(size_t)block * 3 * B + (size_t)n] - share * *at;
+        less_mean(m, u, block, to);
+    }
+}
+
+/* --- by plates --- */
+
+/* What fills a leaf: the match and the displacements. */
+typedef struct leaf_source {
+    const lmi_lattice_match *match;
+    const double *u;
+} leaf_source;
+
+/* m~ u, and that times x and y. */
+static void moment_leaf(const void *context, uint32_t particle, double x, double y, double *record)
+{
+    const leaf_source *from = context;
+    const double *u = from->u + (size_t)(particle / B) * 3 * B + particle % B;
+    for (int i = 0; i < 3; i++) {
+        record[i] = from->match->weights[particle] * u[i * B];
+        record[3 + i] = record[i] * x;
+        record[6 + i] = record[i] * y;
+        record[9 + i] = 0.0;
+    }
+}
+
+/* q where the middle of the tile would be, and T. */
+static void transform_leaf(const void *context, uint32_t particle, double x, double y, double *record)
+{
+    const leaf_source *from = context;
+    const double *t = from->match->fitted + (size_t)(particle / B) * 12 * B + particle % B;
+    for (int i = 0; i < 12; i++) {
+        record[i] = t[i * B];
+    }
+    for (int i = 0; i < 3; i++) {
+        record[i] -= t[(3 + i) * B] * x + t[(6 + i) * B] * y;
+    }
+}
+
+/* The plates of a region on top of each other: their sum, and the sum of three channels times how far up they are. */
+static void sum_stack(const lmi_lattice_match *m, const lmi_lattice_stack *stack, uint32_t plane, int channel,
+                      double sum[12], double along_z[3])
+{
+    memset(sum, 0, 12 * sizeof *sum);
+    memset(along_z, 0, 3 * sizeof *along_z);
+    for (uint32_t n = 0; n < stack->count; n++) {
+        int32_t up;
+        const double *plate = lmi_lattice_plate_of(m->lattice, stack, n, plane, m->plates, 12, &up);
+        for (int i = 0; i < 12; i++) {
+            sum[i] += plate[i];
+        }
+        for (int i = 0; i < 3; i++) {
+            along_z[i] += up * plate[channel + i];
         }
     }
 }
 
+/* Moments and transforms of all regions. */
+static void fit_by_plates(const lmi_lattice_match *m)
+{
+    const lmi_lattice *l = m->lattice;
+    const lmi_lattice_stack *stack = l->plates.stack;
+    for (uint32_t block = 0; block < l->block_count; block++) {
+        for (uint32_t left = l->occupied[block]; left; left &= left - 1, stack++) {
+            int32_t lane = __builtin_ctz(left);
+            double sum[12], z[3], x = lmi_lattice_tile_x(l, lane), y = lmi_lattice_tile_y(l, block);
+            double *to = m->fitted + (size_t)block * 12 * B + lane;
+            sum_stack(m, stack, (uint32_t)l->at[block][2], 0, sum, z);
+            for (int i = 0; i < 3; i++) {
+                to[i * B] = sum[i];
+                to[(3 + i) * B] = z[i];
+                to[(6 + i) * B] = sum[6 + i] - y * sum[i];
+                to[(9 + i) * B] = sum[3 + i] - x * sum[i];
+            }
+            fit(m->raw + (size_t)block * LMI_LATTICE_RAW * B + lane, m->share, to);
+        }
+    }
+}
+
+/* u less the mean of what its regions want, for every particle. */
+static void collect_by_plates(const lmi_lattice_match *m, const double *u, double *to)
+{
+    const lmi_lattice *l = m->lattice;
+    const lmi_lattice_stack *stack = l->plates.stack;
+    memset(to, 0, ((size_t)l->block_count + 1) * 3 * B * sizeof *to);
+    for (uint32_t block = 0; block < l->block_count; block++) {
+        for (uint32_t left = l->occupied[block]; left; left &= left - 1, stack++) {
+            int32_t lane = __builtin_ctz(left);
+            double sum[12], z[3], x = lmi_lattice_tile_x(l, lane), y = lmi_lattice_tile_y(l, block);
+            size_t at = (size_t)block * 3 * B + (size_t)lane;
+            sum_stack(m, stack, (uint32_t)l->at[block][2], 9, sum, z);
+            for (size_t i = 0; i < 3; i++) {
+                to[at + i * B] = sum[i] + sum[3 + i] * x + sum[6 + i] * y - z[i];
+            }
+        }
+    }
+    for (uint32_t block = 0; block < l->block_count; block++) {
+        less_mean(m, u, block, to);
+    }
+}
+
+static void apply_by_plates(const lmi_lattice_match *m, const double *u, double *to)
+{
+    const leaf_source from = {m, u};
+    lmi_lattice_plates_sum(m->lattice, 12, moment_leaf, &from, m->records, m->plates);
+    fit_by_plates(m);
+    lmi_lattice_plates_sum(m->lattice, 12, transform_leaf, &from, m->records, m->plates);
+    collect_by_plates(m, u, to);
+}
+
+/* --- either --- */
+
 void lmi_lattice_match_apply(const lmi_lattice_match *m, const double *u, double *to)
 {
     uint32_t planes = m->lattice->plane_count, w = m->lattice->width;
+    if (lmi_lattice_is_plated(m->lattice)) {
+        apply_by_plates(m, u, to);
+        return;
+    }
     for (uint32_t z = 0; z < planes + w; z++) {
         if (z < planes) {
             match_plane(m, u, z);
@@ -392,6 +509,12 @@ bool lmi_lattice_match_make(lmi_memory *memory, const lmi_lattice *l, const doub
     m->weights = weights;
     m->share = share;
     m->raw = lmi_lattice_raw(memory, l, weights, stiffness);
+    if (lmi_lattice_is_plated(l)) {
+        m->records = lmi_allocate(memory, 12 * (size_t)l->plates.most_records, sizeof(double));
+        m->plates = lmi_allocate(memory, 12 * (size_t)l->plates.plate_count, sizeof(double));
+        m->fitted = lmi_allocate(memory, (size_t)l->block_count * 12 * B, sizeof(double));
+        return m->raw && m->records && m->plates && m->fitted;
+    }
     m->along_z = lmi_allocate(memory, 6 * places, sizeof(double));
     m->along_y = lmi_allocate(memory, 9 * run_stride(l), sizeof(double));
     m->transform = lmi_allocate(memory, 12 * run_stride(l), sizeof(double));
@@ -409,6 +532,9 @@ void lmi_lattice_match_free(lmi_memory *memory, lmi_lattice_match *m)
     }
     size_t places = (size_t)l->most_places * B, ring = 2 * (size_t)l->width + 1;
     lmi_lattice_raw_free(memory, l, m->raw);
+    lmi_release(memory, m->records, 12 * (size_t)l->plates.most_records, sizeof(double));
+    lmi_release(memory, m->plates, 12 * (size_t)l->plates.plate_count, sizeof(double));
+    lmi_release(memory, m->fitted, (size_t)l->block_count * 12 * B, sizeof(double));
     lmi_release(memory, m->along_z, 6 * places, sizeof(double));
     lmi_release(memory, m->along_y, 9 * run_stride(l), sizeof(double));
     lmi_release(memory, m->transform, 12 * run_stride(l), sizeof(double));

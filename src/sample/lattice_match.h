@@ -20,6 +20,9 @@ typedef struct lmi_lattice_match {
     double *along_x;   /* [places][9][LMI_BLOCK] of a plane, on the way back */
     double *scattered; /* [2 width + 1][places][6][LMI_BLOCK] along x and y, of the planes around the current one */
     double *irregular; /* [irregular + 1][12] transforms of irregular regions; the last is zero */
+    /* Of a lattice with plates, instead: */
+    double *records, *plates; /* of 12 numbers */
+    double *fitted;           /* [blocks][12][LMI_BLOCK] moments, then transforms */
 } lmi_lattice_match;
 
 /* False when out of memory; free it all the same. `weights` must live as long, `stiffness` (by place, null: 1) need not. */

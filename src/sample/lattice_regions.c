@@ -7,14 +7,16 @@
  *
  * A region whose cube is all occupied cells is the cube. Regions with the same members are found by a hash of 128 bits over
  * rows; only regions that are not whole cubes can be the same.
+ *
+ * Which of the two schemes sums them (sample/lattice.h) is decided by what each would take.
  */
 #include "out/hash.h"
-#include "sample/lattice.h"
+#include "sample/lattice_plates.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define SIDE (2 * LMI_LATTICE_MAX_WIDTH + 1)
+#define SIDE LMI_LATTICE_SIDE
 
 typedef struct cube {
     uint32_t cells[SIDE - 1][SIDE - 1]; /* occupied cells, [z][y] */
@@ -202,27 +204,44 @@ static bool add_signature(lmi_memory *memory, findings *f, signature s)
     return ok;
 }
 
-/* The members in the cube that are not in the region, or the whole region, whichever is less. */
-static lm_result add_irregular(lmi_memory *memory, const lmi_lattice *l, uint32_t particle, const cube *c, findings *f)
+static bool add_irregular(lmi_memory *memory, findings *f, uint32_t particle)
 {
-    int32_t corner[3], w = (int32_t)l->width;
+    void *array = f->irregular;
+    bool ok = lmi_reserve(memory, &array, &f->irregular_capacity, f->irregular_count + 1, sizeof *f->irregular);
+    f->irregular = array;
+    if (ok) {
+        f->irregular[f->irregular_count++] = particle;
+    }
+    return ok;
+}
+
+/* Members in the cube that are not in the region. */
+static uint32_t count_others(const lmi_lattice *l, const cube *c)
+{
     uint32_t occupied = 0;
-    lmi_lattice_corner(l, particle, corner);
-    for (int32_t z = 0; z <= 2 * w; z++) {
-        for (int32_t y = 0; y <= 2 * w; y++) {
+    for (uint32_t z = 0; z <= 2 * l->width; z++) {
+        for (uint32_t y = 0; y <= 2 * l->width; y++) {
             occupied += (uint32_t)__builtin_popcount(c->corners[z][y]);
         }
     }
-    bool direct = occupied - c->members > c->members;
-    uint32_t more = direct ? c->members : occupied - c->members;
+    return occupied - c->members;
+}
+
+/* The pairs of the last irregular region: the members in the cube that are not in the region, or the whole region, whichever
+ * is less. */
+static lm_result add_pairs(lmi_memory *memory, const lmi_lattice *l, uint32_t particle, const cube *c, findings *f)
+{
+    int32_t corner[3], w = (int32_t)l->width;
+    lmi_lattice_corner(l, particle, corner);
+    uint32_t others = count_others(l, c);
+    bool direct = others > c->members;
+    uint32_t more = direct ? c->members : others;
     if (f->pair_count + more > LMI_LATTICE_MOST_PAIRS) {
         return LM_ERROR_LIMIT;
     }
-    void *pairs = f->pairs, *irregular = f->irregular;
-    bool ok = lmi_reserve(memory, &pairs, &f->pair_capacity, f->pair_count + more, sizeof *f->pairs) &&
-              lmi_reserve(memory, &irregular, &f->irregular_capacity, f->irregular_count + 1, sizeof *f->irregular);
+    void *pairs = f->pairs;
+    bool ok = lmi_reserve(memory, &pairs, &f->pair_capacity, f->pair_count + more, sizeof *f->pairs);
     f->pairs = pairs;
-    f->irregular = irregular;
     if (!ok) {
         return LM_ERROR_MEMORY;
     }
@@ -232,13 +251,14 @@ static lm_result add_irregular(lmi_memory *memory, const lmi_lattice *l, uint32_
             for (; left; left &= left - 1) {
                 int32_t x = __builtin_ctz(left);
                 uint32_t other = lmi_lattice_find(l, corner[0] - w + x, corner[1] - w + y, corner[2] - w + z);
-                lmi_lattice_pair pair = {
-                    f->irregular_count, other, {(int8_t)(x - w), (int8_t)(y - w), (int8_t)(z - w)}, direct ? 1 : -1};
+                lmi_lattice_pair pair = {f->irregular_count - 1,
+                                         other,
+                                         {(int8_t)(x - w), (int8_t)(y - w), (int8_t)(z - w)},
+                                         direct ? 1 : -1};
                 f->pairs[f->pair_count++] = pair;
             }
         }
     }
-    f->irregular[f->irregular_count++] = particle;
     return LM_OK;
 }
 
@@ -286,7 +306,41 @@ static void count_active(lmi_lattice *l, const lmi_lattice_map *map)
     }
 }
 
-lm_result lmi_lattice_find_regions(lmi_memory *memory, const lmi_lattice_map *map, lmi_lattice *l)
+/* Irregular regions that are no repetitions. */
+static uint32_t count_irregular(const lmi_lattice *l, const findings *f)
+{
+    uint32_t count = 0;
+    for (uint32_t n = 0; n < f->irregular_count; n++) {
+        count += l->active[f->irregular[n] / LMI_BLOCK] >> (f->irregular[n] % LMI_BLOCK) & 1;
+    }
+    return count;
+}
+
+/* One region: its members, and what the scheme wants of it; `draft` is null for lists. */
+static lm_result add_region(lmi_memory *memory, lmi_lattice *l, uint32_t particle, cube *c, lmi_plates_draft *draft,
+                            findings *f)
+{
+    l->degree[particle] = (uint16_t)c->members;
+    l->membership_count += c->members;
+    if (!c->full && !add_signature(memory, f, sign(l, particle, c))) {
+        return LM_ERROR_MEMORY;
+    }
+    if (!c->full && !c->regular && !add_irregular(memory, f, particle)) {
+        return LM_ERROR_MEMORY;
+    }
+    if (!draft) {
+        return c->full || c->regular ? LM_OK : add_pairs(memory, l, particle, c, f);
+    }
+    for (uint32_t z = 0; c->full && z <= 2 * l->width; z++) {
+        for (uint32_t y = 0; y <= 2 * l->width; y++) {
+            c->reach[z][y] = (1u << (2 * l->width + 1)) - 1;
+        }
+    }
+    return lmi_plates_add(draft, particle, (const uint32_t(*)[SIDE])c->reach);
+}
+
+/* All regions by one scheme. */
+static lm_result find_by(lmi_memory *memory, const lmi_lattice_map *map, lmi_plates_draft *draft, lmi_lattice *l)
 {
     findings f = {0};
     lm_result result = LM_OK;
@@ -295,26 +349,92 @@ lm_result lmi_lattice_find_regions(lmi_memory *memory, const lmi_lattice_map *ma
     EACH_PARTICLE(l, n)
     {
         cube c;
-        find_region(l, map, n, &c);
-        l->degree[n] = (uint16_t)c.members;
-        l->membership_count += c.members;
-        if (!c.full && result == LM_OK) {
-            result = add_signature(memory, &f, sign(l, n, &c)) ? LM_OK : LM_ERROR_MEMORY;
-        }
-        if (!c.full && !c.regular && result == LM_OK) {
-            result = add_irregular(memory, l, n, &c, &f);
+        if (result == LM_OK) {
+            find_region(l, map, n, &c);
+            result = add_region(memory, l, n, &c, draft, &f);
         }
     }
-    if (result == LM_OK) {
-        uint32_t repeated = find_repetitions(l, &f);
-        l->region_count = l->particle_count - repeated;
+    uint32_t repeated = result == LM_OK ? find_repetitions(l, &f) : 0;
+    l->region_count = l->particle_count - repeated;
+    l->irregular_regions = count_irregular(l, &f);
+    if (result == LM_OK && draft) {
+        bool ok = lmi_plates_end(draft, l) && (!repeated || lmi_lattice_plates_degrees(memory, l));
+        result = ok ? LM_OK : LM_ERROR_MEMORY;
+    } else if (result == LM_OK) {
         if (repeated) {
             count_active(l, map);
-            l->membership_count = 0;
-            EACH_PARTICLE(l, n) { l->membership_count += l->degree[n]; }
         }
         result = lmi_lattice_list(memory, l, f.irregular, f.irregular_count, f.pairs, f.pair_count);
     }
+    if (repeated) {
+        l->membership_count = 0;
+        EACH_PARTICLE(l, n) { l->membership_count += l->degree[n]; }
+    }
     free_findings(memory, &f);
+    return result;
+}
+
+/* --- which scheme --- */
+
+/* Lattices that may be stepped side by side (step/herd.h) have lists, which that takes from one lane to many. */
+#define LEAST_PLATED 257u
+
+/* What a step takes, in nanoseconds of the machine and with the vectors of docs/performance.md; only their ratios matter.
+ * Along the axes: a place, that for each step of the width, an irregular region, an entry of its list. */
+enum { PLACE_COST = 110, WIDTH_COST = 60, IRREGULAR_COST = 25, PAIR_COST = 5 };
+
+/* By plates: a block, a particle, an addition. */
+enum { BLOCK_COST = 100, PARTICLE_COST = 20, ADDITION_COST = 5 };
+
+/* What lists take, from every SAMPLED-th region. */
+#define SAMPLED 16u
+
+static uint64_t cost_of_lists(const lmi_lattice *l, const lmi_lattice_map *map)
+{
+    uint64_t pairs = 0, irregular = 0;
+    uint32_t count = 0;
+    EACH_PARTICLE(l, n)
+    {
+        cube c;
+        if (count++ % SAMPLED == 0) {
+            find_region(l, map, n, &c);
+            if (!c.full && !c.regular) {
+                uint32_t others = count_others(l, &c);
+                pairs += others < c.members ? others : c.members;
+                irregular++;
+            }
+        }
+    }
+    return (uint64_t)l->place_count * (PLACE_COST + WIDTH_COST * l->width) +
+           SAMPLED * (irregular * IRREGULAR_COST + pairs * PAIR_COST);
+}
+
+static uint64_t cost_of_plates(const lmi_lattice *l, uint64_t additions)
+{
+    return (uint64_t)l->block_count * BLOCK_COST + (uint64_t)l->particle_count * PARTICLE_COST +
+           additions * ADDITION_COST;
+}
+
+lm_result lmi_lattice_find_regions(lmi_memory *memory, const lmi_lattice_map *map, lmi_lattice_scheme scheme,
+                                   lmi_lattice *l)
+{
+    uint64_t lists = UINT64_MAX;
+    if (scheme ==
+        LMI_LATTICE_QUICKEST) { /* about three additions a region, and three more for each step of the width */
+        uint64_t guess = (uint64_t)l->particle_count * 3 * (l->width + 1);
+        lists = l->particle_count < LEAST_PLATED ? 0 : cost_of_lists(l, map);
+        scheme = lists > cost_of_plates(l, guess) ? LMI_LATTICE_PLATES : LMI_LATTICE_LISTS;
+    }
+    if (scheme == LMI_LATTICE_LISTS) {
+        return find_by(memory, map, NULL, l);
+    }
+    lmi_plates_draft draft;
+    lm_result result = lmi_plates_begin(memory, l, map, &draft) ? find_by(memory, map, &draft, l) : LM_ERROR_MEMORY;
+    lmi_plates_draft_free(&draft);
+    const lmi_lattice_plates *t = &l->plates;
+    if (result == LM_OK && cost_of_plates(l, (uint64_t)t->pair_count + t->plate_count + t->floor_count) > lists) {
+        lmi_lattice_plates_free(memory, l); /* they have less in common than regions of most shapes */
+        result = find_by(memory, map, NULL, l);
+    }
     return result;
 }

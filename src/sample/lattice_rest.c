@@ -11,7 +11,7 @@
 #include "base/dmath.h"
 #include "base/vec.h"
 #include "out/hash.h"
-#include "sample/lattice.h"
+#include "sample/lattice_plates.h"
 
 #include <math.h>
 #include <string.h>
@@ -141,6 +141,94 @@ static void correct_irregular(const lmi_lattice *l, const double *weights, doubl
         }
     }
 }
+
+/* --- by plates --- */
+
+enum { PLATE_MASS, PLATE_X, PLATE_Y, PLATE_XX, PLATE_YY, PLATE_XY, PLATE_CHANNELS };
+
+static void weight_leaf(const void *context, uint32_t particle, double x, double y, double *record)
+{
+    double weight = ((const double *)context)[particle];
+    record[PLATE_MASS] = weight;
+    record[PLATE_X] = weight * x;
+    record[PLATE_Y] = weight * y;
+    record[PLATE_XX] = weight * x * x;
+    record[PLATE_YY] = weight * y * y;
+    record[PLATE_XY] = weight * x * y;
+}
+
+/* To a multiple of a unit that is small beside the mass: plates are added in an order that depends on where a region is, and
+ * regions that are alike shall have the same sums to the bit. */
+static double rounded(double value, double unit) { return floor(value / unit + 0.5) * unit; }
+
+static void round_sums(double *raw)
+{
+    int exponent;
+    frexp(raw[LMI_LATTICE_RAW_MASS * LMI_BLOCK], &exponent);
+    double unit = ldexp(1.0, exponent - 40);
+    for (int i = 0; i < LMI_LATTICE_RAW_RHO; i++) {
+        double *at = raw + i * LMI_BLOCK;
+        *at = rounded(*at, i < LMI_LATTICE_RAW_FIRST ? unit : i < LMI_LATTICE_RAW_SECOND ? 8.0 * unit : 64.0 * unit);
+    }
+}
+
+/* One region; (x, y) is its own particle from the middle of its tile. */
+static void sum_stack(const lmi_lattice *l, const lmi_lattice_stack *stack, const double *plates, uint32_t plane,
+                      double x, double y, double *raw)
+{
+    double s[PLATE_CHANNELS] = {0.0}, z = 0.0, zz = 0.0, yz = 0.0, zx = 0.0;
+    for (uint32_t n = 0; n < stack->count; n++) {
+        int32_t up;
+        const double *plate = lmi_lattice_plate_of(l, stack, n, plane, plates, PLATE_CHANNELS, &up);
+        for (int i = 0; i < PLATE_CHANNELS; i++) {
+            s[i] += plate[i];
+        }
+        z += up * plate[PLATE_MASS];
+        zz += (double)(up * up) * plate[PLATE_MASS];
+        zx += up * plate[PLATE_X];
+        yz += up * plate[PLATE_Y];
+    }
+    const double m = s[PLATE_MASS];
+    const double own[LMI_LATTICE_RAW_RHO] = {m,
+                                             s[PLATE_X] - x * m,
+                                             s[PLATE_Y] - y * m,
+                                             z,
+                                             s[PLATE_XX] - 2.0 * x * s[PLATE_X] + x * x * m,
+                                             s[PLATE_YY] - 2.0 * y * s[PLATE_Y] + y * y * m,
+                                             zz,
+                                             s[PLATE_XY] - x * s[PLATE_Y] - y * s[PLATE_X] + x * y * m,
+                                             yz - y * z,
+                                             zx - x * z};
+    for (int i = 0; i < LMI_LATTICE_RAW_RHO; i++) {
+        raw[i * LMI_BLOCK] = own[i];
+    }
+    round_sums(raw);
+}
+
+static bool sum_by_plates(lmi_memory *memory, const lmi_lattice *l, const double *weights, double *raw)
+{
+    const lmi_lattice_stack *stack = l->plates.stack;
+    size_t records = (size_t)l->plates.most_records * PLATE_CHANNELS;
+    size_t room = (size_t)l->plates.plate_count * PLATE_CHANNELS;
+    double *record = lmi_allocate(memory, records, sizeof *record),
+           *plates = lmi_allocate(memory, room, sizeof *plates);
+    bool ok = record && plates;
+    if (ok) {
+        lmi_lattice_plates_sum(l, PLATE_CHANNELS, weight_leaf, weights, record, plates);
+    }
+    for (uint32_t block = 0; ok && block < l->block_count; block++) {
+        for (uint32_t left = l->occupied[block]; left; left &= left - 1, stack++) {
+            int32_t lane = __builtin_ctz(left);
+            sum_stack(l, stack, plates, (uint32_t)l->at[block][2], lmi_lattice_tile_x(l, lane),
+                      lmi_lattice_tile_y(l, block), raw + (size_t)block * LMI_LATTICE_RAW * LMI_BLOCK + lane);
+        }
+    }
+    lmi_release(memory, record, records, sizeof *record);
+    lmi_release(memory, plates, room, sizeof *plates);
+    return ok;
+}
+
+/* --- shares --- */
 
 /* |R(i)| times the mean share of the stiffness, where regions differ in it. */
 static double sum_of_shares(const lmi_lattice *l, const float *stiffness, uint32_t particle, uint32_t *members)
@@ -323,15 +411,13 @@ static bool keep_kinds(lmi_memory *memory, lmi_lattice *l, const double *raw, lm
     return constants != NULL;
 }
 
-double *lmi_lattice_raw(lmi_memory *memory, const lmi_lattice *l, const double *weights, const float *stiffness)
+/* The sums along the axes, put right by lists. */
+static bool sum_by_axes(lmi_memory *memory, const lmi_lattice *l, const double *weights, double *raw)
 {
-    size_t blocks = (size_t)l->block_count + 1, side = 2 * (size_t)l->width + 1, cube = side * side * side;
     sums s = {l, NULL, NULL, (size_t)l->most_places * LMI_BLOCK, ((size_t)l->longest_run + 2) * LMI_BLOCK};
     s.z = lmi_allocate(memory, 3 * s.z_stride, sizeof *s.z);
     s.y = lmi_allocate(memory, 6 * s.y_stride, sizeof *s.y);
-    double *raw = lmi_allocate(memory, blocks * LMI_LATTICE_RAW * LMI_BLOCK, sizeof *raw);
-    uint32_t *members = lmi_allocate(memory, cube, sizeof *members);
-    bool ok = s.z && s.y && raw && members;
+    bool ok = s.z && s.y;
     for (uint32_t z = 0; ok && z < l->plane_count; z++) {
         sum_along_z(&s, weights, z);
         for (uint32_t r = l->plane_run[z]; r < l->plane_run[z + 1]; r++) {
@@ -346,10 +432,22 @@ double *lmi_lattice_raw(lmi_memory *memory, const lmi_lattice *l, const double *
     }
     if (ok) {
         correct_irregular(l, weights, raw);
-        fill_shares(l, weights, stiffness, raw, members);
     }
     lmi_release(memory, s.z, 3 * s.z_stride, sizeof *s.z);
     lmi_release(memory, s.y, 6 * s.y_stride, sizeof *s.y);
+    return ok;
+}
+
+double *lmi_lattice_raw(lmi_memory *memory, const lmi_lattice *l, const double *weights, const float *stiffness)
+{
+    size_t blocks = (size_t)l->block_count + 1, side = 2 * (size_t)l->width + 1, cube = side * side * side;
+    double *raw = lmi_allocate(memory, blocks * LMI_LATTICE_RAW * LMI_BLOCK, sizeof *raw);
+    uint32_t *members = lmi_allocate(memory, cube, sizeof *members);
+    bool ok = raw && members;
+    ok = ok && (lmi_lattice_is_plated(l) ? sum_by_plates : sum_by_axes)(memory, l, weights, raw);
+    if (ok) {
+        fill_shares(l, weights, stiffness, raw, members);
+    }
     lmi_release(memory, members, cube, sizeof *members);
     if (!ok) {
         lmi_lattice_raw_free(memory, l, raw);

@@ -11,7 +11,8 @@
  *
  * A region that has flowed has the rest shape P q in place of q (P symmetric, of determinant 1, in the rest axes): R diag(d)
  * becomes R P diag(d) with R = polar(B diag(d) P), and nothing else changes, because the affine and quadratic fits of p on
- * P q are those on q.
+ * P q are those on q. A region with examples has the rest shape S P q, with S the stretch of its mix of them (examples.h);
+ * then the rotation is that of B diag(d) (S P)^T.
  *
  * Müller et al. 2005, sections 3.3, 4.2 to 4.4. The paper's B / cbrt(det B) is not a nearest point: for flat or long
  * regions it pushes obliquely and can gain energy without bound. The nearest matrix of the rest volume is a projection,
@@ -20,6 +21,7 @@
  * Deterministic because lanes do not see each other.
  */
 #include "base/vmat.h"
+#include "step/example_lanes.h"
 #include "step/kernel_names.h"
 #include "step/plastic.h"
 #include "step/volume.h"
@@ -109,23 +111,23 @@ static inline vmat3 load_symmetric(const float *at)
     return m;
 }
 
-/* S² of the elastic deformation B diag(1/d) P^-1. A direction without extent is never strained: a sheet that has flowed has
- * changed its thickness for good. */
-static inline vmat3 elastic_square(vmat3 b, const vf d[3], vmat3 p)
+/* S² of the elastic deformation B diag(1/d) P^-1; without P when `flowed` is false. A direction without extent is never
+ * strained: a sheet that has flowed has changed its thickness for good. */
+static inline vmat3 elastic_square(vmat3 b, const vf inverse[3], bool flowed, vmat3 p)
 {
     const vf zero = vf_set1(0.0f), one = vf_set1(1.0f);
     for (int j = 0; j < 3; j++) {
-        vm some = vf_lt(zero, d[j]);
-        vf inverse = vf_select(some, one / vf_select(some, d[j], one), zero);
         for (int i = 0; i < 9; i += 3) {
-            b.m[i + j] = b.m[i + j] * inverse;
+            b.m[i + j] = b.m[i + j] * inverse[j];
         }
     }
-    vmat3 c = vmat_multiply_transposed(b, b);
-    vmat3 inverse = vmat_cofactors(p); /* its determinant is 1 and it is symmetric */
-    vmat3 square = vmat_multiply(inverse, vmat_multiply(c, inverse));
+    vmat3 square = vmat_multiply_transposed(b, b);
+    if (flowed) {
+        vmat3 undo = vmat_cofactors(p); /* its determinant is 1 and it is symmetric */
+        square = vmat_multiply(undo, vmat_multiply(square, undo));
+    }
     for (int i = 0; i < 9; i++) {
-        vm both = vm_and(vf_lt(zero, d[i / 3]), vf_lt(zero, d[i % 3]));
+        vm both = vm_and(vf_lt(zero, inverse[i / 3]), vf_lt(zero, inverse[i % 3]));
         square.m[i] = vf_select(both, square.m[i], i % 4 == 0 ? one : zero);
     }
     return square;
@@ -133,9 +135,9 @@ static inline vmat3 elastic_square(vmat3 b, const vf d[3], vmat3 p)
 
 /* Lets the lanes flow whose strain may exceed the yield. */
 static void flow_lanes(const lm_world *world, const lmi_pack *pack, uint32_t b, uint32_t lane, vmat3 affine,
-                       const vf d[3], vmat3 p)
+                       const vf inverse[3], vmat3 p)
 {
-    vmat3 square = elastic_square(affine, d, p), excess = square;
+    vmat3 square = elastic_square(affine, inverse, true, p), excess = square;
     for (int j = 0; j < 3; j++) {
         excess.m[4 * j] = excess.m[4 * j] - vf_set1(1.0f);
     }
@@ -159,28 +161,81 @@ static void flow_lanes(const lm_world *world, const lmi_pack *pack, uint32_t b, 
     }
 }
 
-/* Flow, and then the matrix whose rotation is wanted: B diag(d) P diag(1/d), to which polar applies diag(d). */
-static void find_shape(const lm_world *world, const lmi_pack *pack, uint32_t b, uint32_t lane)
+static inline void load_extents(const lmi_pack *pack, uint32_t b, uint32_t lane, vf d[3])
 {
-    const vf zero = vf_set1(0.0f), one = vf_set1(1.0f);
-    const float *plastic = pack->plastic + (size_t)b * 6 * LMI_BLOCK + lane;
-    size_t matrix = (size_t)b * 9 * LMI_BLOCK + lane;
-    vmat3 affine = vmat_load(pack->affine + matrix), p = load_symmetric(plastic);
-    vf d[3];
     for (int j = 0; j < 3; j++) {
         d[j] = vf_load(pack->extent + ((size_t)b * 3 + (size_t)j) * LMI_BLOCK + lane);
     }
-    flow_lanes(world, pack, b, lane, affine, d, p);
-    p = load_symmetric(plastic);
+}
+
+/* Channels of the examples of a block's lanes. */
+static inline float *examples_at(const lmi_pack *pack, uint32_t b, uint32_t lane)
+{
+    return pack->example + (size_t)pack->block[b].first_example * LMI_BLOCK + lane;
+}
+
+/* 1/d, or 0 where there is no extent. */
+static inline void find_inverse(const lmi_pack *pack, uint32_t b, uint32_t lane, const vf d[3], vf inverse[3])
+{
+    const vf zero = vf_set1(0.0f), one = vf_set1(1.0f);
+    const float *known = pack->block[b].examples ? examples_at(pack, b, lane) + LMI_EXAMPLE_INVERSE * LMI_BLOCK : NULL;
     for (int j = 0; j < 3; j++) {
         vm some = vf_lt(zero, d[j]);
-        vf inverse = vf_select(some, one / vf_select(some, d[j], one), zero);
+        inverse[j] = known ? vf_load(known + j * LMI_BLOCK) : vf_select(some, one / vf_select(some, d[j], one), zero);
+    }
+}
+
+/* The deformation of the lanes against their examples. */
+static void measure_lanes(const lmi_pack *pack, uint32_t b, uint32_t lane)
+{
+    const lmi_lane_block *block = &pack->block[b];
+    vf d[3], inverse[3];
+    load_extents(pack, b, lane, d);
+    find_inverse(pack, b, lane, d, inverse);
+    vmat3 affine = vmat_load(pack->affine + (size_t)b * 9 * LMI_BLOCK + lane);
+    vmat3 p = load_symmetric(pack->plastic + (size_t)b * 6 * LMI_BLOCK + lane);
+    example_measure(examples_at(pack, b, lane), (int)block->examples, block->own_mix,
+                    elastic_square(affine, inverse, block->plastic, p));
+}
+
+/* What q is multiplied by where the rest shape is another: P, S or S P. */
+static inline vmat3 rest_shape(const lmi_pack *pack, uint32_t b, uint32_t lane)
+{
+    const lmi_lane_block *block = &pack->block[b];
+    vmat3 p = load_symmetric(pack->plastic + (size_t)b * 6 * LMI_BLOCK + lane);
+    if (block->examples) {
+        vmat3 mix = load_symmetric(examples_at(pack, b, lane) + LMI_EXAMPLE_STRETCH * LMI_BLOCK);
+        p = block->plastic ? vmat_multiply(mix, p) : mix;
+    }
+    return p;
+}
+
+/* Flow and mix, and then the matrix whose rotation is wanted: B diag(d) P^T diag(1/d), to which polar applies diag(d). */
+static void find_shape(const lm_world *world, const lmi_pack *pack, uint32_t b, uint32_t lane)
+{
+    size_t matrix = (size_t)b * 9 * LMI_BLOCK + lane;
+    vmat3 affine = vmat_load(pack->affine + matrix);
+    vf d[3], inverse[3];
+    load_extents(pack, b, lane, d);
+    find_inverse(pack, b, lane, d, inverse);
+    if (pack->block[b].plastic) {
+        flow_lanes(world, pack, b, lane, affine, inverse,
+                   load_symmetric(pack->plastic + (size_t)b * 6 * LMI_BLOCK + lane));
+    }
+    if (pack->block[b].examples) {
+        example_mix(examples_at(pack, b, lane), (int)pack->block[b].examples);
+    }
+    vmat3 p = vmat_transpose(rest_shape(pack, b, lane));
+    for (int j = 0; j < 3; j++) {
         for (int i = 0; i < 3; i++) {
-            p.m[3 * i + j] = d[i] * p.m[3 * i + j] * inverse;
+            p.m[3 * i + j] = d[i] * p.m[3 * i + j] * inverse[j];
         }
     }
     vmat_store(pack->shape + matrix, vmat_multiply(affine, p));
 }
+
+/* Whether the rest shapes of a block's lanes are other than they were made. */
+static inline bool is_shaped(const lmi_lane_block *block) { return block->plastic || block->examples > 0; }
 
 static void find_goal(const lmi_pack *pack, uint32_t b, uint32_t lane)
 {
@@ -189,8 +244,8 @@ static void find_goal(const lmi_pack *pack, uint32_t b, uint32_t lane)
     float *transform = pack->transforms + (size_t)b * LMI_MOMENTS * LMI_BLOCK + lane;
     vmat3 affine = vmat_load(pack->affine + (size_t)b * 9 * LMI_BLOCK + lane);
     vmat3 rotation = vmat_load(pack->rotation + (size_t)b * 9 * LMI_BLOCK + lane), rigid = rotation;
-    if (pack->block[b].plastic) {
-        rigid = vmat_multiply(rigid, load_symmetric(pack->plastic + (size_t)b * 6 * LMI_BLOCK + lane));
+    if (is_shaped(&pack->block[b])) {
+        rigid = vmat_multiply(rigid, rest_shape(pack, b, lane));
     }
     for (int i = 0; i < 9; i++) {
         rigid.m[i] = rigid.m[i] * vf_load(pack->extent + ((size_t)b * 3 + (size_t)(i % 3)) * LMI_BLOCK + lane);
@@ -214,22 +269,45 @@ static void find_goal(const lmi_pack *pack, uint32_t b, uint32_t lane)
     vmat_store(transform + LMI_TRANSFORM_LINEAR * LMI_BLOCK, rigid);
 }
 
-/* Blocks `first` to `last` - 1, all fitted, and all plastic or none. */
+/* Blocks `first` to `last` - 1, all fitted, and all with rest shapes that change or none. */
 static void fit_run(const lm_world *world, const lmi_pack *pack, uint32_t first, uint32_t last)
 {
-    bool plastic = pack->block[first].plastic;
+    bool shaped = is_shaped(&pack->block[first]);
     for (uint32_t n = first * LMI_BLOCK; n < last * LMI_BLOCK; n += LMI_LANES) {
-        find_affine(pack, n / LMI_BLOCK, n % LMI_BLOCK);
-        if (plastic) {
+        if (!pack->block[n / LMI_BLOCK].examples) { /* else it is known */
+            find_affine(pack, n / LMI_BLOCK, n % LMI_BLOCK);
+        }
+        if (shaped) {
             find_shape(world, pack, n / LMI_BLOCK, n % LMI_BLOCK);
         }
     }
     size_t matrix = (size_t)first * 9 * LMI_BLOCK;
     LMI_KERNEL(polar)
-    ((plastic ? pack->shape : pack->affine) + matrix, pack->extent + (size_t)first * 3 * LMI_BLOCK,
+    ((shaped ? pack->shape : pack->affine) + matrix, pack->extent + (size_t)first * 3 * LMI_BLOCK,
      pack->rotation + matrix, last - first);
     for (uint32_t n = first * LMI_BLOCK; n < last * LMI_BLOCK; n += LMI_LANES) {
         find_goal(pack, n / LMI_BLOCK, n % LMI_BLOCK);
+    }
+}
+
+/* The mix of every region that has examples: measured in lanes, solved group by group. */
+static void mix_examples(const lmi_step *step, const lmi_batch *batch)
+{
+    const lmi_pack *pack = &batch->pack;
+    if (pack->example_channels == 0) {
+        return;
+    }
+    for (uint32_t n = 0; n < pack->lane_blocks * LMI_BLOCK; n += LMI_LANES) {
+        if (pack->block[n / LMI_BLOCK].examples) {
+            find_affine(pack, n / LMI_BLOCK, n % LMI_BLOCK);
+            measure_lanes(pack, n / LMI_BLOCK, n % LMI_BLOCK);
+        }
+    }
+    for (uint32_t n = 0; n < batch->body_count; n++) {
+        const lmi_body *body = lmi_body_at(step->world, batch->bodies[n]);
+        if (body->examples && !body->lattice) {
+            lmi_examples_solve(body->examples);
+        }
     }
 }
 
@@ -237,12 +315,14 @@ void LMI_KERNEL(fit)(const lmi_step *step, lmi_batch *batch, lmi_scratch *scratc
 {
     (void)scratch;
     const lmi_pack *pack = &batch->pack;
+    mix_examples(step, batch);
     for (uint32_t b = 0; b < pack->lane_blocks;) {
         uint32_t first = b++;
         if (!pack->block[first].fitted) {
             continue;
         }
-        while (b < pack->lane_blocks && pack->block[b].fitted && pack->block[b].plastic == pack->block[first].plastic) {
+        while (b < pack->lane_blocks && pack->block[b].fitted &&
+               is_shaped(&pack->block[b]) == is_shaped(&pack->block[first])) {
             b++;
         }
         fit_run(step->world, pack, first, b);

@@ -166,6 +166,7 @@ static void pull_lattice(const lmi_step *step, lmi_body *body, lmi_scratch *scra
 {
     lmi_lattice_body *lattice = body->lattice;
     lmi_lattice_prepare(step, body);
+    LMI_KERNEL(lattice_examples)(body, scratch->lattice);
     lattice->step.regional = false; /* as a whole: its velocities are nothing to go by */
     LMI_KERNEL(lattice_pull)(&lattice->step, scratch->lattice, scratch->pull);
     lmi_lattice_forget_drift(lattice);

@@ -25,6 +25,8 @@ void LMI_KERNEL(polar)(const float *B, const float *d, float *R, uint32_t blocks
 void LMI_KERNEL(lattice_sweep)(const lmi_lattice_step *step, uint32_t slab, float *scratch, lmi_lattice_sums *sums);
 void LMI_KERNEL(lattice_finish)(const lmi_lattice_step *step, uint32_t slab, float *scratch, lmi_lattice_sums *sums);
 void LMI_KERNEL(lattice_pull)(const lmi_lattice_step *step, float *scratch, float *pull);
+/* Measures a body's regions against its examples and finds their mix. */
+void LMI_KERNEL(lattice_examples)(struct lmi_body *body, float *scratch);
 void LMI_KERNEL(lattice_gather)(const lmi_lattice *lattice, const float *values, float *scratch, float *moments);
 void LMI_KERNEL(lattice_scatter)(const lmi_lattice *lattice, const float *transforms, float *scratch, float *sums);
 

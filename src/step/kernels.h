@@ -17,6 +17,7 @@ struct lm_world;
 struct lmi_batch;
 struct lmi_push;
 struct lmi_contact_list;
+struct lmi_body;
 
 /* A collider where it is in this substep. */
 typedef struct lmi_surface {
@@ -75,7 +76,6 @@ typedef struct lmi_step {
 
 typedef void lmi_stage_function(const lmi_step *step, struct lmi_batch *batch, lmi_scratch *scratch);
 
-struct lmi_body;
 struct lmi_bulk;
 struct lmi_insides;
 typedef void lmi_find_inside_function(const struct lmi_bulk *solid, const float *points, uint32_t wanted, float margin,

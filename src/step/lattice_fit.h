@@ -8,8 +8,8 @@
  *   T = rho (R - 1),    q = rho (sum m~ u / M) - T centre
  *
  * so that q + T k is where the region wants the particle at offset k, less its place in the rest shape: zero at rest.
- * A repetition or an empty lane has rho = 0, and so makes nothing. A region that has flowed has another rest shape
- * (step/lattice_plastic.h). Rivers and James 2007, section 3.2.
+ * A repetition or an empty lane has rho = 0, and so makes nothing. A region that has flowed (step/lattice_plastic.h) or has
+ * examples (step/lattice_examples.c) has another rest shape. Rivers and James 2007, section 3.2.
  *
  * The rotation comes from Newton's iteration X <- (X + cof X / det X) / 2 for the polar decomposition (N. J. Higham 1986),
  * which squares the error and mends its own rounding. Its first step is X <- a X + b cof X / det X instead: the singular
@@ -40,7 +40,15 @@ typedef struct lattice_material {
     float beta;
     const lmi_lattice_plastic *plastic; /* or null */
     uint32_t affine;                    /* channel of the constants that it wants */
+    const float *mix;                   /* of the examples, or null */
+    uint32_t mix_stride;
 } lattice_material;
+
+/* Whether lattice_fit_quickly is for it. */
+LMI_INLINE bool lattice_is_simple(const lattice_material *material)
+{
+    return !material->stretch && !material->plastic && !material->mix;
+}
 
 LMI_INLINE vmat3 lattice_newton(vmat3 x, vf *det)
 {
@@ -105,35 +113,28 @@ LMI_INLINE vmat3 lattice_grow(vmat3 y, vf spread, vf *det)
     return y;
 }
 
-/* The rotation of `a`, times *by. Instead of halving each step the iterates are left to grow: after n steps they are
- * Y = X 2^(n - 1) / scale, so that a step is Y + cof Y / (scale² det Y) 4^(n - 1). That saves a quarter of the products;
- * powers of two change no bits. What a lane gets does not depend on its neighbours. */
-LMI_INLINE vmat3 lattice_rotation(vmat3 a, const float *constants, vf *by)
+/* Three steps towards the rotation of `a`, which is the result times *by, and a fourth where a lane needs it. Instead of
+ * halving each step the iterates are left to grow: after n steps they are Y = X 2^(n - 1) / scale, so that a step is
+ * Y + cof Y / (scale² det Y) 4^(n - 1). That saves a quarter of the products; powers of two change no bits. What a lane gets
+ * does not depend on its neighbours. Lanes that are not both sound and settled have no rotation yet. */
+LMI_INLINE vmat3 lattice_rotation(vmat3 a, const float *constants, vf *by, vm *sound, vm *settled)
 {
     const vf one = vf_set1(1.0f), two = vf_set1(2.0f), near = vf_set1(LATTICE_SETTLED);
     vf scale = lattice_constant(constants + LMI_LATTICE_SCALE * LMI_BLOCK), cube = scale * scale * scale, first, det;
     vf square = lattice_constant(constants + LMI_LATTICE_INVERSE_SQUARE * LMI_BLOCK);
     vmat3 y = lattice_grow(a, lattice_constant(constants + LMI_LATTICE_SPREAD * LMI_BLOCK), &first);
+    *sound = vf_lt(vf_set1(LATTICE_LEAST_VOLUME), first * (vf_set1(8.0f) * cube));
     y = lattice_grow(y, square, &det);
     y = lattice_grow(y, vf_set1(4.0f) * square, &det);
     *by = scale * vf_set1(0.25f);
-    vm sound = vf_lt(vf_set1(LATTICE_LEAST_VOLUME), first * (vf_set1(8.0f) * cube));
-    vm settled = vf_lt(vf_abs(det * (vf_set1(0.125f) * cube) - one), near), done = vm_and(sound, settled);
-    if (vm_any(vm_not(done))) {
+    *settled = vf_lt(vf_abs(det * (vf_set1(0.125f) * cube) - one), near);
+    if (vm_any(vm_not(vm_and(*sound, *settled)))) {
         vmat3 next = lattice_grow(y, vf_set1(16.0f) * square, &det);
         for (int i = 0; i < 9; i++) {
-            y.m[i] = vf_select(settled, two * y.m[i], next.m[i]);
+            y.m[i] = vf_select(*settled, two * y.m[i], next.m[i]);
         }
         *by = scale * vf_set1(0.125f);
-        settled = vm_or(settled, vf_lt(vf_abs(det * (vf_set1(0.015625f) * cube) - one), near));
-        if (vm_any(vm_not(vm_and(sound, settled)))) {
-            for (int i = 0; i < 9; i++) {
-                y.m[i] = y.m[i] * *by;
-                a.m[i] = a.m[i] * scale;
-            }
-            *by = one;
-            y = lattice_rotation_further(a, y, settled, sound);
-        }
+        *settled = vm_or(*settled, vf_lt(vf_abs(det * (vf_set1(0.015625f) * cube) - one), near));
     }
     return y;
 }
@@ -155,38 +156,31 @@ static __attribute__((noinline)) vmat3 lattice_linear(vmat3 a, vmat3 r, vmat3 sh
     return vmat_multiply(lmi_linear_goal(round, r, rigid, edge, vf_set1(beta)), colour);
 }
 
-/* Moments (sum, then columns along z, y, x) to q and the columns of T along x, y, z; of lanes of a block from `lane` on, whose
- * constants are at `constants`. */
-LMI_INLINE void lattice_fit(const vf m[12], const float *constants, const lattice_material *material, uint32_t block,
-                            size_t lane, vf out[12])
+/* Row i, column j of Apq - Q from moments (sum, then columns along z, y, x) and the region's centre. */
+LMI_INLINE vf lattice_moved(const vf m[12], const float *constants, int i, int j)
 {
-    vf centre[3], by, rho = lattice_constant(constants + LMI_LATTICE_RHO * LMI_BLOCK);
+    return m[9 - 3 * j + i] - m[i] * lattice_constant(constants + (LMI_LATTICE_CENTRE + j) * LMI_BLOCK);
+}
+
+/* Apq. */
+LMI_INLINE vmat3 lattice_moment_matrix(const vf m[12], const float *constants)
+{
+    vmat3 a = lattice_symmetric(constants + LMI_LATTICE_REST * LMI_BLOCK);
+    for (int n = 0; n < 9; n++) {
+        a.m[n] = lattice_moved(m, constants, n / 3, n % 3) + a.m[n];
+    }
+    return a;
+}
+
+/* q and the columns of T along x, y, z from the goal's `by` t and the sum of the moments. */
+LMI_INLINE void lattice_transform(vmat3 t, vf by, const vf m[3], const float *constants, vf out[12])
+{
+    vf rho = lattice_constant(constants + LMI_LATTICE_RHO * LMI_BLOCK), centre[3];
     vf share = rho * lattice_constant(constants + LMI_LATTICE_INVERSE_MASS * LMI_BLOCK);
-    vmat3 a = lattice_symmetric(constants + LMI_LATTICE_REST * LMI_BLOCK), moved, p;
+    by = by * rho;
     for (int j = 0; j < 3; j++) {
         centre[j] = lattice_constant(constants + (LMI_LATTICE_CENTRE + j) * LMI_BLOCK);
-        for (int i = 0; i < 3; i++) {
-            moved.m[3 * i + j] = m[9 - 3 * j + i] - m[i] * centre[j];
-            a.m[3 * i + j] = moved.m[3 * i + j] + a.m[3 * i + j];
-        }
     }
-    const float *affine = constants + material->affine * LMI_BLOCK;
-    bool flowed = material->plastic && lattice_may_be_plastic(material->plastic, affine, block, moved);
-    vmat3 shape = a;
-    if (flowed) {
-        p = lattice_flow(material->plastic, a, affine, block, lane);
-        shape = vmat_multiply(a, p);
-    }
-    vmat3 t = lattice_rotation(shape, constants, &by);
-    if (material->stretch || flowed) {
-        for (int i = 0; i < 9; i++) {
-            t.m[i] = t.m[i] * by;
-        }
-        by = vf_set1(1.0f);
-        vmat3 shaped = flowed ? vmat_multiply(t, p) : t;
-        t = material->stretch ? lattice_linear(a, t, shaped, constants, material->beta) : shaped;
-    }
-    by = by * rho;
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
             out[3 + 3 * j + i] = by * t.m[3 * i + j];
@@ -195,6 +189,72 @@ LMI_INLINE void lattice_fit(const vf m[12], const float *constants, const lattic
         vf shift = (out[3 + i] * centre[0] + out[6 + i] * centre[1]) + out[9 + i] * centre[2];
         out[i] = m[i] * share - shift;
     }
+}
+
+/* Moments to transforms of a rigid material that does not flow. False where a lane needs more than this: then nothing of it
+ * counts, and lattice_fit is to be called. Nothing here is called and nothing outlives the iteration that can be loaded
+ * again: all of it stays in registers, and is stored nowhere. */
+LMI_INLINE bool lattice_fit_quickly(const vf m[12], const float *constants, vf out[12])
+{
+    vf by;
+    vm sound, settled;
+    vmat3 a = lattice_moment_matrix(m, constants);
+    vmat3 t = lattice_rotation(a, constants, &by, &sound, &settled);
+    LMI_LOAD_AGAIN();
+    lattice_transform(t, by, m, constants, out);
+    return !vm_any(vm_not(vm_and(sound, settled)));
+}
+
+/* The rotation of `a` and what it is to be multiplied by, whatever the lanes need. */
+LMI_INLINE vmat3 lattice_any_rotation(vmat3 a, const float *constants, vf *by)
+{
+    vm sound, settled;
+    vf scale = lattice_constant(constants + LMI_LATTICE_SCALE * LMI_BLOCK);
+    vmat3 y = lattice_rotation(a, constants, by, &sound, &settled), x;
+    vm done = vm_and(sound, settled);
+    if (!vm_any(vm_not(done))) {
+        return y;
+    }
+    for (int i = 0; i < 9; i++) {
+        x.m[i] = y.m[i] * *by;
+        a.m[i] = a.m[i] * scale;
+    }
+    *by = vf_select(done, *by, vf_set1(1.0f));
+    return vmat_select(done, y, lattice_rotation_further(a, x, settled, sound));
+}
+
+/* Moments to transforms of any material, of lanes of a block from `lane` on, whose constants are at `constants`. */
+static __attribute__((noinline)) void lattice_fit(const vf m[12], const float *constants,
+                                                  const lattice_material *material, uint32_t block, size_t lane,
+                                                  vf out[12])
+{
+    const float *affine = constants + material->affine * LMI_BLOCK;
+    vmat3 a = lattice_moment_matrix(m, constants), shape = a, moved, p;
+    for (int n = 0; n < 9; n++) {
+        moved.m[n] = lattice_moved(m, constants, n / 3, n % 3);
+    }
+    bool flowed = material->plastic && lattice_may_be_plastic(material->plastic, affine, block, moved);
+    if (flowed) {
+        p = lattice_flow(material->plastic, a, affine, block, lane);
+        shape = vmat_multiply(a, p);
+    }
+    if (material->mix) { /* the rest shape is the mix, after what has flowed */
+        vmat3 mix = lattice_symmetric(material->mix + (size_t)block * material->mix_stride + lane);
+        p = flowed ? vmat_multiply(mix, p) : mix;
+        shape = vmat_multiply(a, vmat_transpose(p));
+        flowed = true;
+    }
+    vf by;
+    vmat3 t = lattice_any_rotation(shape, constants, &by);
+    if (material->stretch || flowed) {
+        for (int i = 0; i < 9; i++) {
+            t.m[i] = t.m[i] * by;
+        }
+        by = vf_set1(1.0f);
+        vmat3 shaped = flowed ? vmat_multiply(t, p) : t;
+        t = material->stretch ? lattice_linear(a, t, shaped, constants, material->beta) : shaped;
+    }
+    lattice_transform(t, by, m, constants, out);
 }
 
 #endif

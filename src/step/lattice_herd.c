@@ -202,31 +202,52 @@ static void correct_moments(const herd_work *k, const lmi_herd_list *list, uint3
     }
 }
 
-/* Gather along x and fit. */
+/* Gather along x: the moments of region n. */
+LMI_INLINE void gather_x(const herd_work *k, uint32_t n, const int w, vf m[12])
+{
+    const lmi_herd_pass *pass = &k->plan->gather[2];
+    const lmi_herd_list *list = &k->plan->region_list[n];
+    const float *at[2 * LMI_LATTICE_MAX_WIDTH + 1];
+    taps_of(pass->tap + n * (size_t)(2 * w + 1), k->y, HERD_Y, w, at);
+    for (size_t c = 0; c < 9; c++) {
+        if (c < 3) {
+            lattice_taps(at, w, c * LMI_LANES, &m[c], &m[9 + c]);
+        } else {
+            m[c] = lattice_sum_like_x(at, w, c * LMI_LANES);
+        }
+    }
+    if (list->last > list->first) {
+        correct_moments(k, list, k->plan->region[n], m);
+    }
+}
+
+/* The fit of a region that lattice_fit_quickly is not for. Gathers again, so that nobody has to keep the moments. */
+static __attribute__((noinline)) void fit_slowly(const herd_work *k, uint32_t n, const lattice_material *material,
+                                                 const float *constants, vf t[12])
+{
+    vf m[12];
+    gather_x(k, n, lattice_width(k->step->lattice), m);
+    lattice_fit(m, constants, material, k->plan->region[n] / LMI_BLOCK, 0, t);
+}
+
 LMI_INLINE void fit(const herd_work *k, const int w)
 {
     const lmi_lattice *l = k->step->lattice;
-    const lmi_herd_pass *pass = &k->plan->gather[2];
-    const lattice_material material = {k->step->stretch, k->step->beta, NULL, 0};
-    for (uint32_t n = 0; n < pass->count; n++) {
-        const float *at[2 * LMI_LATTICE_MAX_WIDTH + 1];
-        const lmi_herd_list *list = &k->plan->region_list[n];
+    const lattice_material material = {.stretch = k->step->stretch, .beta = k->step->beta};
+    const bool simple = lattice_is_simple(&material);
+    for (uint32_t n = 0; n < k->plan->gather[2].count; n++) {
         uint32_t place = k->plan->region[n], block = place / LMI_BLOCK;
         const float *constants =
             l->constants + (size_t)l->constants_of[block] * l->channels * LMI_BLOCK + place % LMI_BLOCK;
         vf m[12], t[12];
-        taps_of(pass->tap + n * (size_t)(2 * w + 1), k->y, HERD_Y, w, at);
-        for (size_t c = 0; c < 9; c++) {
-            if (c < 3) {
-                lattice_taps(at, w, c * LMI_LANES, &m[c], &m[9 + c]);
-            } else {
-                m[c] = lattice_sum(at, w, c * LMI_LANES);
+        gather_x(k, n, w, m);
+        if (!simple || !lattice_fit_quickly(m, constants, t)) {
+            vf other[12]; /* t itself stays in registers */
+            fit_slowly(k, n, &material, constants, other);
+            for (int c = 0; c < 12; c++) {
+                t[c] = other[c];
             }
         }
-        if (list->last > list->first) {
-            correct_moments(k, list, place, m);
-        }
-        lattice_fit(m, constants, &material, block, 0, t);
         for (size_t c = 0; c < 12; c++) {
             vf_store(k->t + ((size_t)(n + 1) * HERD_T + c) * LMI_LANES, t[c]);
         }
@@ -242,8 +263,8 @@ LMI_INLINE void scatter_x(const herd_work *k, const int w)
         taps_of(pass->tap + n * (size_t)(2 * w + 1), k->t, HERD_T, w, at);
         for (size_t c = 0; c < 3; c++) {
             vf_store(out + c * LMI_LANES, lattice_transposed(at, w, c * LMI_LANES, (3 + c) * LMI_LANES));
-            vf_store(out + (3 + c) * LMI_LANES, lattice_sum(at, w, (6 + c) * LMI_LANES));
-            vf_store(out + (6 + c) * LMI_LANES, lattice_sum(at, w, (9 + c) * LMI_LANES));
+            vf_store(out + (3 + c) * LMI_LANES, lattice_sum_like_x(at, w, (6 + c) * LMI_LANES));
+            vf_store(out + (6 + c) * LMI_LANES, lattice_sum_like_x(at, w, (9 + c) * LMI_LANES));
         }
     }
 }
@@ -432,7 +453,7 @@ static void sweep_together(lmi_lattice_body *const bodies[], uint32_t count, con
 static bool may_go(const lmi_lattice_body *lattice, uint32_t herd, const lmi_lattice_body *first)
 {
     const lmi_lattice_step *s = &lattice->step;
-    return lattice->herd == herd && lattice->swept && !s->regional && !s->plastic &&
+    return lattice->herd == herd && lattice->swept && !s->regional && !s->plastic && !s->mix &&
            (!first || (s->stretch == first->step.stretch && s->beta == first->step.beta));
 }
 

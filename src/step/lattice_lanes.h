@@ -60,12 +60,14 @@ typedef struct lattice_work {
     float *moments;                                  /* [12] of the current run */
     float *transforms;                               /* [12] of the current run */
     uint32_t length;                                 /* of the last run: the blocks beyond its ends are zero */
+    const struct lattice_plates_work *plates;        /* of a lattice with plates, which has but f of the others */
 } lattice_work;
 
-/* What the compiler is to know: the width, and the stride of runs. */
+/* What the compiler is to know: the width, the stride of runs, and that there are no plates. */
 typedef struct lattice_sizes {
     int w;
     size_t run;
+    bool plated;
 } lattice_sizes;
 
 LMI_INLINE void lattice_zero_block(float *to)
@@ -102,6 +104,7 @@ static inline lattice_work lattice_work_make(const lmi_lattice *l, float *scratc
         lattice_zero_block(k.transforms + c * run);
     }
     k.length = 0;
+    k.plates = NULL;
     return k;
 }
 
@@ -142,6 +145,44 @@ LMI_INLINE vf lattice_sum(const float *const at[], const int w, size_t by)
         sum = sum + (vf_load(at[2 * k - 1] + by) + vf_load(at[2 * k] + by));
     }
     return sum;
+}
+
+/* From this width on sums along x are made from those of two, four, eight and sixteen taps side by side: T2(j) = f(j) + f(j + 1),
+ * T4(j) = T2(j) + T2(j + 2), ... One shuffle for each doubling takes the place of one for each tap. The parts are taken from
+ * the left, the longest first: with 11 taps T8(j - 5) + T2(j + 3) + f(j + 5). Moments are made tap by tap all the same:
+ * about an end of so many taps they would cancel in bodies that are smaller. */
+#define LATTICE_WIDE 4
+
+/* The tap at offset k. */
+LMI_INLINE vf lattice_tap(const float *const at[], int k, size_t by)
+{
+    return vf_load(at[k < 0 ? -2 * k - 1 : 2 * k] + by);
+}
+
+LMI_INLINE vf lattice_four(const float *const at[], int k, size_t by)
+{
+    return (lattice_tap(at, k, by) + lattice_tap(at, k + 1, by)) +
+           (lattice_tap(at, k + 2, by) + lattice_tap(at, k + 3, by));
+}
+
+/* The sum along x as lattice_sum_x makes it from a run, of taps that may be anywhere. */
+LMI_INLINE vf lattice_sum_like_x(const float *const at[], const int w, size_t by)
+{
+    if (w < LATTICE_WIDE) {
+        return lattice_sum(at, w, by);
+    }
+    vf sum = lattice_four(at, -w, by) + lattice_four(at, 4 - w, by);
+    int k = 8 - w;
+    if (w == 8) {
+        sum = sum + (lattice_four(at, 0, by) + lattice_four(at, 4, by));
+    } else if (w & 2) {
+        sum = sum + lattice_four(at, k, by);
+        k += 4;
+    }
+    if (w & 1) {
+        sum = sum + (lattice_tap(at, k, by) + lattice_tap(at, k + 1, by));
+    }
+    return sum + lattice_tap(at, w, by);
 }
 
 /* sum a - k b over the taps, of channels `a` and `b` floats from them. */
@@ -194,8 +235,60 @@ LMI_INLINE void lattice_taps_x(const float *at, const int w, vf *sum, vf *moment
     }
 }
 
+#if LMI_LANES == LMI_BLOCK
+
+LMI_INLINE vf lattice_wide_sum_x(const float *at, const int w)
+{
+    vf middle = vf_load(at); /* `low` and `high`: 32 floats from j - w on */
+    vf low = vf_shift(vf_load(at - LMI_BLOCK), middle, LMI_BLOCK - w);
+    vf high = vf_shift(middle, vf_load(at + LMI_BLOCK), LMI_BLOCK - w);
+    vf last = vf_shift(low, high, 2 * w);
+    vf low2 = low + vf_shift(low, high, 1), high2 = high + vf_shift(high, high, 1);
+    vf low4 = low2 + vf_shift(low2, high2, 2), high4 = high2 + vf_shift(high2, high2, 2);
+    vf sum = low4 + vf_shift(low4, high4, 4);
+    if (w == 8) {
+        vf high8 = high4 + vf_shift(high4, high4, 4);
+        return (sum + vf_shift(sum, high8, 8)) + last;
+    }
+    if (w & 2) {
+        sum = sum + vf_shift(low4, high4, 8);
+    }
+    if (w & 1) {
+        sum = sum + vf_shift(low2, high2, w & 2 ? 12 : 8);
+    }
+    return sum + last;
+}
+
+#else
+
+LMI_INLINE vf lattice_four_x(const float *at, int k)
+{
+    return (vf_near(at, k) + vf_near(at, k + 1)) + (vf_near(at, k + 2) + vf_near(at, k + 3));
+}
+
+LMI_INLINE vf lattice_wide_sum_x(const float *at, const int w)
+{
+    vf sum = lattice_four_x(at, -w) + lattice_four_x(at, 4 - w);
+    int k = 8 - w;
+    if (w == 8) {
+        sum = sum + (lattice_four_x(at, 0) + lattice_four_x(at, 4));
+    } else if (w & 2) {
+        sum = sum + lattice_four_x(at, k);
+        k += 4;
+    }
+    if (w & 1) {
+        sum = sum + (vf_near(at, k) + vf_near(at, k + 1));
+    }
+    return sum + vf_near(at, w);
+}
+
+#endif
+
 LMI_INLINE vf lattice_sum_x(const float *at, const int w)
 {
+    if (w >= LATTICE_WIDE) {
+        return lattice_wide_sum_x(at, w);
+    }
     vf sum = vf_load(at);
     for (int k = 1; k <= w; k++) {
         sum = sum + (vf_near(at, -k) + vf_near(at, k));

@@ -12,31 +12,11 @@
 #ifndef LMI_LATTICE_PLASTIC_H
 #define LMI_LATTICE_PLASTIC_H
 
-#include "base/vmat.h"
-#include "step/lattice_lanes.h"
+#include "step/lattice_constants.h"
 #include "step/lattice_step.h"
 
 /* For rounding, and for what the frame lacks to a rotation. */
 #define LATTICE_WATCH_MARGIN 1.02f
-
-/* A constant of regions side by side; or, where lanes are bodies (lattice_herd.c), of one region in all of them. */
-LMI_INLINE vf lattice_constant(const float *at)
-{
-#ifdef LATTICE_HERD
-    return vf_set1(*at);
-#else
-    return vf_load(at);
-#endif
-}
-
-LMI_INLINE vmat3 lattice_symmetric(const float *at)
-{
-    vf xx = lattice_constant(at), xy = lattice_constant(at + 3 * LMI_BLOCK);
-    vf yy = lattice_constant(at + LMI_BLOCK), yz = lattice_constant(at + 4 * LMI_BLOCK);
-    vf zz = lattice_constant(at + 2 * LMI_BLOCK), zx = lattice_constant(at + 5 * LMI_BLOCK);
-    vmat3 m = {{xx, xy, zx, xy, yy, yz, zx, yz, zz}};
-    return m;
-}
 
 /* Whether anything in a block differs from its rest shape, or may soon: `moved` is Apq - Q. */
 LMI_INLINE bool lattice_may_be_plastic(const lmi_lattice_plastic *plastic, const float *affine, uint32_t block,

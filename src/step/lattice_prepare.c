@@ -1,6 +1,7 @@
 /*
  * Before the sweeps of a substep: the frame of a lattice follows its body, and what the sweeps read is gathered in one place.
  */
+#include "examples.h"
 #include "step/lattice_motion.h"
 
 #include <string.h>
@@ -87,6 +88,10 @@ void lmi_lattice_prepare(const lmi_step *step, lmi_body *body)
         to->velocity_moments = lattice->velocity_moments;
         to->damping = 0.0f;
         to->rate = 1.0f;
+    }
+    if (body->examples) {
+        to->mix = body->examples->home + LMI_EXAMPLE_STRETCH * LMI_BLOCK;
+        to->mix_stride = lmi_example_channels(body->examples->count) * LMI_BLOCK;
     }
     if (lattice->plastic.state) {
         float yield = body->material.yield;

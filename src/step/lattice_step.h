@@ -44,6 +44,8 @@ typedef struct lmi_lattice_step {
     bool stretch;                   /* linear mode, with the share beta */
     float beta;
     const lmi_lattice_plastic *plastic; /* null: nothing has flowed or may */
+    const float *mix; /* stretch of each region's mix of examples, xx yy zz xy yz zx, of block 0; null: no examples */
+    uint32_t mix_stride; /* floats from block to block */
 
     /* Regional damping in this substep: then the pull is the whole change of velocity, and the rate is 1. */
     bool regional;
@@ -62,6 +64,10 @@ typedef struct lmi_lattice_sums {
 static inline size_t lmi_lattice_scratch(const lmi_lattice *l)
 {
     size_t planes = 2 * (size_t)l->width + 1;
+    if (lmi_lattice_is_plated(l)) {
+        size_t plates = 2 * (size_t)l->plates.ring_size + l->plates.most_records;
+        return ((planes * 3 + 12) * l->most_places + plates) * LMI_BLOCK;
+    }
     return (planes * (3 + 6) + 6 + 9) * l->most_places * LMI_BLOCK + (9 + 12 + 12) * lmi_lattice_run_stride(l);
 }
 
@@ -69,6 +75,9 @@ static inline size_t lmi_lattice_scratch(const lmi_lattice *l)
 static inline size_t lmi_lattice_damping_scratch(const lmi_lattice *l)
 {
     size_t planes = 2 * (size_t)l->width + 1;
+    if (lmi_lattice_is_plated(l)) {
+        return ((planes * 3 + 12) * l->most_places + l->plates.ring_size) * LMI_BLOCK;
+    }
     return (planes * 3 + 6) * l->most_places * LMI_BLOCK + (9 + 12) * lmi_lattice_run_stride(l);
 }
 

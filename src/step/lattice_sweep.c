@@ -22,6 +22,7 @@
 #include "step/lattice_fit.h"
 #include "step/lattice_irregular.h"
 #include "step/lattice_motion.h"
+#include "step/lattice_plates_fit.h"
 
 static const float ramp[LMI_BLOCK]
     __attribute__((aligned(64))) = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -83,21 +84,43 @@ static void ask_for_run(const lmi_lattice *l, uint32_t plane, const lmi_lattice_
     }
 }
 
+/* The fit of a piece of a block that lattice_fit_quickly is not for, from the sums of its run at float `n`. Gathers again,
+ * so that nobody has to keep the moments. */
+static __attribute__((noinline)) void fit_slowly(const lmi_lattice *l, const lattice_material *material,
+                                                 const lattice_work *k, size_t n, lattice_sizes sizes,
+                                                 const lattice_owners *owners, uint32_t block, vf t[12])
+{
+    const size_t lane = n % LMI_BLOCK;
+    vf m[12];
+    lattice_gather_x(k, n, sizes, m);
+    lattice_correct_moments(l, *owners, block, lane, l->irregular_moments, m);
+    lattice_fit(m, l->constants + (size_t)l->constants_of[block] * l->channels * LMI_BLOCK + lane, material, block,
+                lane, t);
+}
+
+/* A place without particles has no regions. Not in line, so that nothing of it is prepared where there are some. */
+static __attribute__((noinline)) void clear_transforms(float *to, size_t stride)
+{
+    for (size_t c = 0; c < 12; c++) {
+        lattice_zero_block(to + c * stride);
+    }
+}
+
 /* Gather along x and fit, of a run, into k->transforms. `kv`: the sums of velocities for regional damping, or null. */
 LMI_INLINE void fit_run(const lmi_lattice_step *step, uint32_t plane, const lmi_lattice_run *run, const lattice_work *k,
                         const lattice_work *const kv, lattice_owners *owners, const lattice_sizes sizes)
 {
     const lmi_lattice *l = step->lattice;
-    const lattice_material material = {step->stretch, step->beta, step->plastic, l->affine};
+    const lattice_material material = {step->stretch, step->beta, step->plastic,
+                                       l->affine,     step->mix,  step->mix_stride};
+    const bool simple = lattice_is_simple(&material);
     for (uint32_t n = 0; n < run->length; n++) {
         uint32_t block = l->block[l->plane_place[plane] + run->first + n];
         size_t at = (size_t)(n + 1) * LMI_BLOCK;
         const float *constants = l->constants + (size_t)l->constants_of[block] * l->channels * LMI_BLOCK;
         bool irregular = lattice_owners_in(owners, block);
         if (block == l->block_count) {
-            for (int c = 0; c < 12; c++) {
-                lattice_zero_block(k->transforms + (size_t)c * sizes.run + at);
-            }
+            clear_transforms(k->transforms + at, sizes.run);
             continue;
         }
         for (size_t lane = 0; lane < LMI_BLOCK; lane += LMI_LANES) {
@@ -106,7 +129,13 @@ LMI_INLINE void fit_run(const lmi_lattice_step *step, uint32_t plane, const lmi_
             if (irregular) {
                 lattice_correct_moments(l, *owners, block, lane, l->irregular_moments, m);
             }
-            lattice_fit(m, constants + lane, &material, block, lane, t);
+            if (!simple || !lattice_fit_quickly(m, constants + lane, t)) {
+                vf other[12]; /* t itself stays in registers */
+                fit_slowly(l, &material, k, at + lane, sizes, owners, block, other);
+                for (int c = 0; c < 12; c++) {
+                    t[c] = other[c];
+                }
+            }
             if (kv) {
                 vf mv[12];
                 lattice_gather_x(kv, at + lane, sizes, mv);
@@ -348,15 +377,14 @@ LMI_INLINE void move(const lmi_lattice_step *step, size_t particle, const vf d[3
 }
 
 /* Scatter along z and integrate, or with `pull` write d there instead. `f` is m~ u of the plane. */
-LMI_INLINE void integrate_plane(const lmi_lattice_step *step, uint32_t z, float *const planes[], const float *f,
-                                const lattice_sizes sizes, const bool regional, owners_of_lanes *o, measured *m,
-                                float *pull)
+LMI_INLINE void integrate_plane(const lmi_lattice_step *step, uint32_t z, float *const planes[], const lattice_work *k,
+                                const float *f, const lattice_sizes sizes, const bool regional, owners_of_lanes *o,
+                                measured *m, float *pull)
 {
     const lmi_lattice *l = step->lattice;
     uint32_t first = l->plane_place[z];
     measured here = *m; /* in registers, where there are enough of them */
-    lattice_scatter_lists(l, z);
-    lattice_owners owners = lattice_owners_of(&l->scatter, z);
+    lattice_owners owners = lattice_finish_sums(l, z, planes, k, sizes);
     const bool far = constants_are_far(l);
     for (uint32_t place = 1; first + place < l->plane_place[z + 1]; place++) {
         uint32_t block = l->block[first + place];
@@ -374,11 +402,17 @@ LMI_INLINE void integrate_plane(const lmi_lattice_step *step, uint32_t z, float 
             measured_change(m, o, block);
             here = *m;
         }
-        lattice_taps_z(l, first, place, planes, LATTICE_XY, sizes.w, at);
+        if (!sizes.plated) {
+            lattice_taps_z(l, first, place, planes, LATTICE_XY, sizes.w, at);
+        }
         for (int piece = 0; piece < LMI_PIECES; piece++) {
             int lane = piece * LMI_LANES;
             vf sum[3], d[3];
-            lattice_scatter_z(at, (size_t)lane, sizes, sum);
+            if (sizes.plated) {
+                lattice_load_sums(k->plates, place, lane, sum);
+            } else {
+                lattice_scatter_z(at, (size_t)lane, sizes, sum);
+            }
             if (irregular) {
                 lattice_correct_sums(l, owners, block, (size_t)lane, sum);
             }
@@ -402,15 +436,17 @@ LMI_INLINE void integrate_plane(const lmi_lattice_step *step, uint32_t z, float 
     *m = here;
 }
 
-/* Where the sums of a plane along x and y are: kept near a cut, else in the worker's scratch for a while. */
+/* Where the sums of a plane along x and y are, or its plates: kept near a cut, else in the worker's scratch for a while. */
 LMI_INLINE float *scattered_plane(const lmi_lattice *l, const lattice_work *k, int z, const int w, bool keep)
 {
     int count = 2 * w + 1;
     if (z < 0 || z >= (int)l->plane_count) {
-        return k->scattered[0]; /* place 0 only */
+        return k->plates ? k->plates->scattered : k->scattered[0]; /* place 0 only */
     }
-    bool kept = keep && l->kept[z] != LMI_LATTICE_NONE;
-    return kept ? l->kept_sums + (size_t)l->kept[z] * LATTICE_XY * l->most_places * LMI_BLOCK : k->scattered[z % count];
+    if (keep && l->kept[z] != LMI_LATTICE_NONE) {
+        return l->kept_sums + (size_t)l->kept[z] * (k->plates ? 1 : LATTICE_XY * l->most_places) * LMI_BLOCK;
+    }
+    return k->plates ? lattice_plates_of(l, k->plates->scattered, z) : k->scattered[z % count];
 }
 
 LMI_INLINE void integrate_at(const lmi_lattice_step *step, int z, const lattice_work *k, const lattice_sizes sizes,
@@ -421,7 +457,21 @@ LMI_INLINE void integrate_at(const lmi_lattice_step *step, int z, const lattice_
     for (int n = -w; n <= w; n++) {
         planes[w + n] = scattered_plane(step->lattice, k, z + n, w, keep);
     }
-    integrate_plane(step, (uint32_t)z, planes, k->f[z % (2 * w + 1)], sizes, regional, o, m, pull);
+    integrate_plane(step, (uint32_t)z, planes, k, k->f[z % (2 * w + 1)], sizes, regional, o, m, pull);
+}
+
+/* What the regions of a plane are gathered from. */
+LMI_INLINE void load_values(const lmi_lattice_step *step, int z, const lattice_work *k, const lattice_work *kv,
+                            const lattice_sizes sizes)
+{
+    const int at = z % (2 * sizes.w + 1);
+    load_plane(step, (uint32_t)z, k->f[at]);
+    if (kv) {
+        lattice_load_velocities(step, (uint32_t)z, kv->f[at]);
+    }
+    if (sizes.plated) {
+        lattice_gather_both(step->lattice, z, k, kv);
+    }
 }
 
 /* Planes first to last - 1; of those `from` to `until` - 1 are integrated. */
@@ -433,25 +483,24 @@ LMI_INLINE void sweep_planes(const lmi_lattice_step *step, int first, int last, 
     const int w = sizes.w, count = 2 * w + 1, planes = (int)l->plane_count;
     const bool keep = pull == NULL;
     for (int z = first - w < 0 ? 0 : first - w; z < first + w && z < planes; z++) {
-        load_plane(step, (uint32_t)z, k->f[z % count]);
-        if (kv) {
-            lattice_load_velocities(step, (uint32_t)z, kv->f[z % count]);
-        }
+        load_values(step, z, k, kv, sizes);
     }
     for (int z = first; z < last + w; z++) {
         if (z < last) {
             float *around[2 * LMI_LATTICE_MAX_WIDTH + 1], *velocities[2 * LMI_LATTICE_MAX_WIDTH + 1];
+            float *to = scattered_plane(l, k, z, w, keep);
             if (z + w < planes) {
-                load_plane(step, (uint32_t)(z + w), k->f[(z + w) % count]);
-            }
-            if (kv && z + w < planes) {
-                lattice_load_velocities(step, (uint32_t)(z + w), kv->f[(z + w) % count]);
+                load_values(step, z + w, k, kv, sizes);
             }
             for (int n = -w; n <= w; n++) {
                 around[w + n] = k->f[(z + n + count) % count];
                 velocities[w + n] = kv ? kv->f[(z + n + count) % count] : NULL;
             }
-            match_plane(step, (uint32_t)z, k, kv, around, velocities, scattered_plane(l, k, z, w, keep), sizes);
+            if (sizes.plated) {
+                lattice_fit_plates(step, (uint32_t)z, k->plates, kv ? kv->plates : NULL, to);
+            } else {
+                match_plane(step, (uint32_t)z, k, kv, around, velocities, to, sizes);
+            }
         }
         if (z - w >= from && z - w < until) {
             integrate_at(step, z - w, k, sizes, keep, kv != NULL, o, m, pull);
@@ -464,20 +513,21 @@ LMI_INLINE void sweep_planes(const lmi_lattice_step *step, int first, int last, 
 #ifdef LIMBER_COMPACT
 #define SHORT_WIDTH(l) 0
 #else
-#define SHORT_WIDTH(l) (lmi_lattice_run_stride(l) == LATTICE_SHORT_STRIDE ? lattice_width(l) : 0)
+#define SHORT_WIDTH(l)                                                                                                 \
+    (lmi_lattice_run_stride(l) == LATTICE_SHORT_STRIDE && !lmi_lattice_is_plated(l) ? lattice_width(l) : 0)
 #endif
-#define WITH_WIDTH(width, stride, call)                                                                                \
+#define WITH_WIDTH(width, stride, plated, call)                                                                        \
     {                                                                                                                  \
-        const lattice_sizes sizes = {width, stride};                                                                   \
+        const lattice_sizes sizes = {width, stride, plated};                                                           \
         call;                                                                                                          \
         break;                                                                                                         \
     }
 #define FOR_SIZES(l, call)                                                                                             \
     switch (SHORT_WIDTH(l)) {                                                                                          \
-    case 1: WITH_WIDTH(1, LATTICE_SHORT_STRIDE, call)                                                                  \
-    case 2: WITH_WIDTH(2, LATTICE_SHORT_STRIDE, call)                                                                  \
-    case 3: WITH_WIDTH(3, LATTICE_SHORT_STRIDE, call)                                                                  \
-    default: WITH_WIDTH(lattice_width(l), lmi_lattice_run_stride(l), call)                                             \
+    case 1: WITH_WIDTH(1, LATTICE_SHORT_STRIDE, false, call)                                                           \
+    case 2: WITH_WIDTH(2, LATTICE_SHORT_STRIDE, false, call)                                                           \
+    case 3: WITH_WIDTH(3, LATTICE_SHORT_STRIDE, false, call)                                                           \
+    default: WITH_WIDTH(lattice_width(l), lmi_lattice_run_stride(l), lmi_lattice_is_plated(l), call)                   \
     }
 
 /* The planes that a slab integrates in its sweep; the others wait for the neighbours. */
@@ -490,14 +540,16 @@ static void own_planes(const lmi_lattice *l, uint32_t slab, int *from, int *unti
 void LMI_KERNEL(lattice_sweep)(const lmi_lattice_step *step, uint32_t slab, float *scratch, lmi_lattice_sums *sums)
 {
     const lmi_lattice *l = step->lattice;
-    lattice_work k = lattice_work_make(l, scratch);
+    lattice_plates_work plates;
+    lattice_work k = lattice_any_work(l, scratch, &plates);
     measured m;
     owners_of_lanes o;
     int from, until, first = (int)l->slab[slab].first, last = (int)l->slab[slab].last;
     own_planes(l, slab, &from, &until);
     measured_begin(&m, &o, step, slab, sums);
     if (step->regional) {
-        const lattice_work kv = lattice_velocity_work(l, scratch);
+        lattice_plates_work of_velocities;
+        const lattice_work kv = lattice_any_velocity_work(l, scratch, &of_velocities);
         FOR_SIZES(l, sweep_planes(step, first, last, from, until, &k, &kv, sizes, &o, &m, NULL))
     } else {
         FOR_SIZES(l, sweep_planes(step, first, last, from, until, &k, NULL, sizes, &o, &m, NULL))
@@ -508,7 +560,8 @@ void LMI_KERNEL(lattice_sweep)(const lmi_lattice_step *step, uint32_t slab, floa
 void LMI_KERNEL(lattice_finish)(const lmi_lattice_step *step, uint32_t slab, float *scratch, lmi_lattice_sums *sums)
 {
     const lmi_lattice *l = step->lattice;
-    lattice_work k = lattice_work_make(l, scratch);
+    lattice_plates_work plates;
+    lattice_work k = lattice_any_work(l, scratch, &plates);
     measured m;
     owners_of_lanes o;
     int from, until;
@@ -530,12 +583,15 @@ void LMI_KERNEL(lattice_finish)(const lmi_lattice_step *step, uint32_t slab, flo
 void LMI_KERNEL(lattice_pull)(const lmi_lattice_step *step, float *scratch, float *pull)
 {
     const lmi_lattice *l = step->lattice;
-    lattice_work k = lattice_work_make(l, scratch);
+    lattice_plates_work plates;
+    lattice_work k = lattice_any_work(l, scratch, &plates);
     measured m;
     owners_of_lanes o;
     int planes = (int)l->plane_count;
     measured_begin(&m, &o, step, 0, NULL);
-    FOR_SIZES(l, sweep_planes(step, 0, planes, 0, planes, &k, NULL, sizes, &o, &m, pull))
+    /* Rarely called: one copy will do. */
+    const lattice_sizes sizes = {lattice_width(l), lmi_lattice_run_stride(l), lmi_lattice_is_plated(l)};
+    sweep_planes(step, 0, planes, 0, planes, &k, NULL, sizes, &o, &m, pull);
 }
 
 static void sweep_alone(lmi_lattice_body *lattice, float *scratch)
@@ -560,6 +616,7 @@ void LMI_KERNEL(sweep)(const lmi_step *step, lmi_batch *batch, lmi_scratch *scra
             lattice->swept = !lmi_is_overstretched(step, body) && !lmi_lattice_is_collapsed(body);
             if (lattice->swept) {
                 lmi_lattice_prepare(step, body);
+                LMI_KERNEL(lattice_examples)(body, scratch->lattice);
             }
         }
     }

@@ -1,5 +1,6 @@
 #include "step/pack.h"
 #include "base/dmath.h"
+#include "examples.h"
 #include "step/plastic.h"
 #include "world.h"
 
@@ -15,7 +16,8 @@ typedef struct lane {
     uint32_t parts; /* of the region */
     uint32_t mode;
     uint32_t plastic;
-    uint32_t place; /* block * LMI_BLOCK + lane, once known */
+    uint32_t examples; /* twice as many as it has, and 1 where it has a mix of its own */
+    uint32_t place;    /* block * LMI_BLOCK + lane, once known */
 } lane;
 
 /* What is counted before anything is allocated. */
@@ -51,6 +53,9 @@ static int compare_lanes(const void *a, const void *b)
     if (x->plastic != y->plastic) {
         return x->plastic < y->plastic ? -1 : 1;
     }
+    if (x->examples != y->examples) {
+        return x->examples < y->examples ? -1 : 1;
+    }
     if ((x->parts > 1) != (y->parts > 1)) {
         return x->parts > 1 ? 1 : -1;
     }
@@ -83,11 +88,13 @@ static void list_lanes(const lm_world *world, const lmi_batch *batch, lane *lane
     uint32_t n_lane = 0, n_whole = 0;
     for (uint32_t n = 0; n < batch->body_count; n++) {
         const lmi_body *body = lmi_body_at(world, batch->bodies[n]);
+        const lmi_examples *e = body->examples;
+        uint32_t examples = e ? 2 * e->count + (e->scope == LM_EXAMPLES_REGIONS) : 0;
         for (uint32_t r = 0; r < body->region_count; r++) {
             uint32_t length = body->region_offsets[r + 1] - body->region_offsets[r];
             uint32_t parts = (length + LMI_PART - 1) / LMI_PART, size = (length + parts - 1) / parts;
-            lane all = {batch->bodies[n],       r, 0, length, parts, (uint32_t)body->material.mode,
-                        body->plastic_material, 0};
+            lane all = {batch->bodies[n],       r,        0, length, parts, (uint32_t)body->material.mode,
+                        body->plastic_material, examples, 0};
             if (parts > 1) {
                 whole[n_whole++] = all;
             }
@@ -101,31 +108,44 @@ static void list_lanes(const lm_world *world, const lmi_batch *batch, lane *lane
     }
 }
 
-/* Gives each lane a place; a block holds lanes of one mode, and whole regions or parts but not both. Returns the number
- * of blocks, and of rows in *rows. `blocks` may be null to count only. */
-static uint32_t place_lanes(lane *lanes, uint32_t count, bool with_rows, uint32_t first_block, uint32_t first_row,
-                            lmi_lane_block *blocks, uint32_t *rows)
+/* Blocks, rows and channels of examples that have been given away. */
+typedef struct layout {
+    uint32_t blocks, rows, example_channels;
+} layout;
+
+/* Whether a lane cannot be in the block of the one before it. */
+static bool differs(const lane *a, const lane *b)
 {
-    uint32_t block = first_block, used = 0, row = first_row;
+    return a->mode != b->mode || a->plastic != b->plastic || a->examples != b->examples ||
+           (a->parts > 1) != (b->parts > 1);
+}
+
+/* Gives each lane a place behind what is in `to`; a block holds lanes of one mode, and whole regions or parts but not both.
+ * `blocks` may be null to count only. */
+static void place_lanes(lane *lanes, uint32_t count, bool with_rows, lmi_lane_block *blocks, layout *to)
+{
+    uint32_t used = LMI_BLOCK;
     for (uint32_t n = 0; n < count; n++) {
-        bool fresh = n == 0 || used == LMI_BLOCK || lanes[n].mode != lanes[n - 1].mode ||
-                     lanes[n].plastic != lanes[n - 1].plastic || (lanes[n].parts > 1) != (lanes[n - 1].parts > 1);
-        if (fresh) {
-            block += n > 0;
-            used = 0;
-            /* The first lane of a block is its longest. */
-            uint32_t length = with_rows ? lanes[n].length : 0;
+        const lane *l = &lanes[n];
+        if (used == LMI_BLOCK || differs(l, l - 1)) {
+            lmi_lane_block b = {.mode = (lm_mode)l->mode,
+                                .plastic = l->plastic != 0,
+                                .fitted = !with_rows || l->parts == 1,
+                                .first_row = to->rows,
+                                .rows = with_rows ? l->length : 0, /* the first lane of a block is its longest */
+                                .own_mix = l->examples % 2,
+                                .first_example = to->example_channels};
+            b.examples = b.fitted ? l->examples / 2 : 0;
             if (blocks) {
-                lmi_lane_block b = {(lm_mode)lanes[n].mode, lanes[n].plastic != 0, !with_rows || lanes[n].parts == 1,
-                                    row, length};
-                blocks[block] = b;
+                blocks[to->blocks] = b;
             }
-            row += length;
+            to->blocks++;
+            to->rows += b.rows;
+            to->example_channels += b.examples ? lmi_example_channels(b.examples) : 0;
+            used = 0;
         }
-        lanes[n].place = block * LMI_BLOCK + used++;
+        lanes[n].place = (to->blocks - 1) * LMI_BLOCK + used++;
     }
-    *rows = row - first_row;
-    return count ? block - first_block + 1 : 0;
 }
 
 /* Carves arrays out of one allocation: first pass with a null base to learn the size. */
@@ -159,6 +179,7 @@ static void carve_pack(lmi_pack *p, carver *c)
     p->stiffness = carve(c, lanes, sizeof(float));
     p->lane_body = carve(c, lanes, sizeof(uint32_t));
     p->moments = carve(c, lanes * LMI_MOMENTS, sizeof(float));
+    p->example = carve(c, (size_t)p->example_channels * LMI_BLOCK, sizeof(float));
     p->affine = carve(c, lanes * 9, sizeof(float));
     p->shape = carve(c, lanes * 9, sizeof(float));
     p->transforms = carve(c, lanes * LMI_MOMENTS, sizeof(float));
@@ -336,12 +357,34 @@ static void adopt(lm_world *world, lmi_batch *batch, const lmi_pack *p)
     batch->herded = false;
 }
 
+/* What bodies with examples have in their lanes. */
+static void fill_examples(const lm_world *world, const lmi_batch *batch, const lmi_pack *p)
+{
+    uint32_t region = 0;
+    for (uint32_t n = 0; n < batch->body_count; n++) {
+        const lmi_body *body = lmi_body_at(world, batch->bodies[n]);
+        lmi_examples *e = body->examples;
+        if (e) { /* those of regions by themselves are in the old pack, or here already */
+            lmi_examples_read(e, e->weights);
+        }
+        for (uint32_t r = 0; e && r < body->region_count; r++) {
+            uint32_t place = p->region_lane[region + r];
+            e->at[r] = (size_t)p->block[place / LMI_BLOCK].first_example * LMI_BLOCK + place % LMI_BLOCK;
+        }
+        region += body->region_count;
+        if (e && !body->lattice) {
+            e->lanes = p->example;
+            lmi_examples_measure(body, p->list_count + body->first);
+        }
+    }
+}
+
 static void fill_pack(lm_world *world, lmi_batch *batch, lmi_pack *p, lane *lanes, uint32_t lane_count, lane *whole,
                       uint32_t whole_count, uint32_t *degree)
 {
-    uint32_t rows;
-    uint32_t blocks = place_lanes(lanes, lane_count, true, 0, 0, p->block, &rows);
-    place_lanes(whole, whole_count, false, blocks, rows, p->block, &rows);
+    layout to = {0};
+    place_lanes(lanes, lane_count, true, p->block, &to);
+    place_lanes(whole, whole_count, false, p->block, &to);
     fill_padding(p);
     move_bodies(world, batch, p, degree);
     for (uint32_t n = 0; n < lane_count; n++) {
@@ -370,6 +413,7 @@ static void fill_pack(lm_world *world, lmi_batch *batch, lmi_pack *p, lane *lane
         }
     }
     fill_goals(world, p, lanes, lane_count, degree);
+    fill_examples(world, batch, p);
 }
 
 bool lmi_batch_pack(lm_world *world, lmi_batch *batch)
@@ -386,10 +430,12 @@ bool lmi_batch_pack(lm_world *world, lmi_batch *batch)
         list_lanes(world, batch, lanes, whole);
         qsort(lanes, c.lanes, sizeof *lanes, compare_lanes);
         qsort(whole, c.multi, sizeof *whole, compare_lanes);
-        uint32_t rows, no_rows;
-        p.lane_blocks = place_lanes(lanes, c.lanes, true, 0, 0, NULL, &rows);
-        p.lane_blocks += place_lanes(whole, c.multi, false, 0, 0, NULL, &no_rows);
-        p.rows = rows;
+        layout all = {0};
+        place_lanes(lanes, c.lanes, true, NULL, &all);
+        place_lanes(whole, c.multi, false, NULL, &all);
+        p.lane_blocks = all.blocks;
+        p.rows = all.rows;
+        p.example_channels = all.example_channels;
         p.particle_blocks = c.particles / LMI_BLOCK;
         p.regions = c.regions;
         for (uint32_t n = 0; n < c.lanes; n++) {

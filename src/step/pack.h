@@ -52,7 +52,10 @@ typedef struct lmi_lane_block {
     bool plastic; /* the lanes' rest shapes have flowed, or may */
     bool fitted;  /* lanes are whole regions; else they are parts of one */
     uint32_t first_row;
-    uint32_t rows; /* 0: a block where parts come together */
+    uint32_t rows;          /* 0: a block where parts come together */
+    uint32_t examples;      /* how many the lanes have; 0 for parts */
+    bool own_mix;           /* each lane has a mix of its own */
+    uint32_t first_example; /* channel of lmi_pack.example where theirs begin */
 } lmi_lane_block;
 
 /* Part `part` belongs to region `region`; both are block * LMI_BLOCK + lane. In the order in which they are added. */
@@ -68,6 +71,7 @@ typedef struct lmi_pack {
     uint32_t shares;
     uint32_t regions;
     uint32_t list_rows;
+    uint32_t example_channels;
 
     float *x; /* [particle][4] */
     float *v;
@@ -85,7 +89,8 @@ typedef struct lmi_pack {
     uint32_t *lane_body; /* [lane_blocks][LMI_BLOCK] slot, or LMI_NONE */
     float *moments;      /* [lane_blocks][LMI_MOMENTS][LMI_BLOCK] */
     float *affine;       /* [lane_blocks][9][LMI_BLOCK] B, the best affine fit */
-    float *shape;        /* [lane_blocks][9][LMI_BLOCK] what the rotation is taken of, in plastic blocks */
+    float *shape;        /* [lane_blocks][9][LMI_BLOCK] what the rotation is taken of, where the rest shape changes */
+    float *example;      /* [example_channels][LMI_BLOCK], see src/examples.h */
     float *transforms;   /* [lane_blocks][LMI_MOMENTS][LMI_BLOCK] */
     uint32_t *member;    /* [rows][LMI_BLOCK] particle index */
     float *q;            /* [rows][3][LMI_BLOCK] */

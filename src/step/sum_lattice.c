@@ -9,6 +9,7 @@
  */
 #include "step/kernel_names.h"
 #include "step/lattice_irregular.h"
+#include "step/lattice_plates.h"
 
 static void load_plane(const lmi_lattice *l, const float *values, uint32_t plane, float *to)
 {
@@ -25,10 +26,58 @@ static void load_plane(const lmi_lattice *l, const float *values, uint32_t plane
     }
 }
 
+static void gather_by_plates(const lmi_lattice *l, const float *values, float *scratch, float *moments)
+{
+    const int w = lattice_width(l), count = 2 * w + 1, last = (int)l->plane_count;
+    lattice_work k;
+    lattice_plates_work p = lattice_plates_work_make(l, scratch, &k);
+    for (int z = 0; z < last + w; z++) {
+        if (z < last) {
+            load_plane(l, values, (uint32_t)z, k.f[z % count]);
+            lattice_gather_plates(l, (uint32_t)z, k.f[z % count], p.records, lattice_plates_of(l, p.gathered, z));
+        }
+        if (z >= w) {
+            float *planes[LMI_LATTICE_SIDE];
+            uint32_t block = l->plane_block[z - w], blocks = l->plane_block[z - w + 1] - block;
+            lattice_plates_around(l, p.gathered, z - w, w, planes);
+            lattice_plates_moments(l, (uint32_t)(z - w), planes, p.blocks);
+            memcpy(moments + (size_t)block * 12 * LMI_BLOCK, p.blocks + 12 * LMI_BLOCK,
+                   (size_t)blocks * 12 * LMI_BLOCK * sizeof *moments);
+        }
+    }
+}
+
+static void scatter_by_plates(const lmi_lattice *l, const float *transforms, float *scratch, float *sums)
+{
+    const int w = lattice_width(l), last = (int)l->plane_count;
+    lattice_work k;
+    lattice_plates_work p = lattice_plates_work_make(l, scratch, &k);
+    for (int z = 0; z < last + w; z++) {
+        if (z < last) { /* places are numbered from 1 */
+            uint32_t block = l->plane_block[z], blocks = l->plane_block[z + 1] - block;
+            memcpy(p.blocks + 12 * LMI_BLOCK, transforms + (size_t)block * 12 * LMI_BLOCK,
+                   (size_t)blocks * 12 * LMI_BLOCK * sizeof *sums);
+            lattice_scatter_plates(l, (uint32_t)z, p.blocks, p.records, lattice_plates_of(l, p.scattered, z));
+        }
+        if (z >= w) {
+            float *planes[LMI_LATTICE_SIDE];
+            uint32_t block = l->plane_block[z - w], blocks = l->plane_block[z - w + 1] - block;
+            lattice_plates_around(l, p.scattered, z - w, w, planes);
+            lattice_plates_sums(l, (uint32_t)(z - w), planes, p.blocks);
+            memcpy(sums + (size_t)block * 3 * LMI_BLOCK, p.blocks + 3 * LMI_BLOCK,
+                   (size_t)blocks * 3 * LMI_BLOCK * sizeof *sums);
+        }
+    }
+}
+
 void LMI_KERNEL(lattice_gather)(const lmi_lattice *l, const float *values, float *scratch, float *moments)
 {
     const int w = lattice_width(l), count = 2 * w + 1;
-    const lattice_sizes sizes = {w, lmi_lattice_run_stride(l)};
+    const lattice_sizes sizes = {w, lmi_lattice_run_stride(l), false};
+    if (lmi_lattice_is_plated(l)) {
+        gather_by_plates(l, values, scratch, moments);
+        return;
+    }
     lattice_work k = lattice_work_make(l, scratch);
     for (int z = 0; z < w && z < (int)l->plane_count; z++) {
         load_plane(l, values, (uint32_t)z, k.f[z % count]);
@@ -69,7 +118,7 @@ void LMI_KERNEL(lattice_gather)(const lmi_lattice *l, const float *values, float
 static void scatter_plane(const lmi_lattice *l, const float *transforms, lattice_work *k, uint32_t z)
 {
     const int w = lattice_width(l);
-    const lattice_sizes sizes = {w, lmi_lattice_run_stride(l)};
+    const lattice_sizes sizes = {w, lmi_lattice_run_stride(l), false};
     lattice_owners owners = lattice_owners_of(&l->gather, z);
     for (uint32_t r = l->plane_run[z]; r < l->plane_run[z + 1]; r++) {
         const lmi_lattice_run *run = &l->run[r];
@@ -95,7 +144,7 @@ static void scatter_plane(const lmi_lattice *l, const float *transforms, lattice
 static void collect_plane(const lmi_lattice *l, const lattice_work *k, uint32_t z, float *sums)
 {
     const int w = lattice_width(l), count = 2 * w + 1;
-    const lattice_sizes sizes = {w, lmi_lattice_run_stride(l)};
+    const lattice_sizes sizes = {w, lmi_lattice_run_stride(l), false};
     float *planes[2 * LMI_LATTICE_MAX_WIDTH + 1];
     for (int n = -w; n <= w; n++) {
         planes[w + n] = k->scattered[((int)z + n + count) % count];
@@ -125,6 +174,10 @@ static void collect_plane(const lmi_lattice *l, const lattice_work *k, uint32_t 
 void LMI_KERNEL(lattice_scatter)(const lmi_lattice *l, const float *transforms, float *scratch, float *sums)
 {
     const int w = lattice_width(l);
+    if (lmi_lattice_is_plated(l)) {
+        scatter_by_plates(l, transforms, scratch, sums);
+        return;
+    }
     lattice_work k = lattice_work_make(l, scratch);
     for (int z = 0; z < (int)l->plane_count + w; z++) {
         if (z < (int)l->plane_count) {

@@ -27,7 +27,7 @@ SOURCE = sys.argv[2]
 SMALL = ("--size", "160x90")
 
 # Seconds after which a scene looks otherwise than at the start, where half a second is not enough.
-MOMENTS = {"modes": 2.0, "squeeze-duck": 1.5}
+MOMENTS = {"local": 1.5, "modes": 2.0, "squeeze-duck": 1.5}
 
 
 def signals_as_usual():

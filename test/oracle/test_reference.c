@@ -23,7 +23,8 @@ enum {
     WITH_DRAG = 32,
     WITH_PLASTIC = 64,
     WITH_SHARES = 128,
-    BLOWN_UP = 256
+    BLOWN_UP = 256,
+    WITH_EXAMPLES = 512
 };
 
 typedef struct setting {
@@ -227,6 +228,38 @@ static void set_shares(lm_world *world, lm_body_id body, random_state *random)
     free(shares);
 }
 
+/* One to four poses, some the same or the rest pose, for the body, for groups or for each region. */
+static void add_examples(lm_world *world, lm_body_id body, ref_body *reference, random_state *random, double thin)
+{
+    lm_examples_def def = lm_examples_def_default();
+    def.count = 1 + random_below(random, 4);
+    def.particles = reference->count;
+    def.scope = (lm_example_scope)random_below(random, LM_EXAMPLES_SCOPE_COUNT);
+    def.beta = (float)random_range(random, 0.3, 1.0);
+    def.group_count = 3;
+    uint32_t *groups = calloc(reference->region_count + 1, sizeof *groups);
+    for (uint32_t r = 0; r < reference->region_count; r++)
+        groups[r] = random_below(random, 6) == 0 ? LM_NO_GROUP : random_below(random, 3);
+    lm_vec3 *poses = calloc((size_t)def.count * def.particles, sizeof *poses);
+    for (uint32_t k = 0; k < def.count; k++) {
+        uint32_t kind = random_below(random, 6);
+        ref_mat map = random_rotation(random);
+        for (int i = 0; i < 9; i++) map.at[i / 3][i % 3] += random_range(random, -0.3, 0.3);
+        for (uint32_t i = 0; i < def.particles; i++) {
+            ref_vec at = ref_add(ref_mat_vec(map, reference->rest[i]), random_in_cube(random, 0.1 * thin));
+            poses[k * def.particles + i] = kind == 0            ? to_float(reference->rest[i])
+                                           : kind == 1 && k > 0 ? poses[i]
+                                                                : to_float(at);
+        }
+    }
+    def.groups = groups;
+    def.poses = poses;
+    assert_ok(lm_body_set_examples(world, body, &def));
+    ref_set_examples(reference, &def);
+    free(groups);
+    free(poses);
+}
+
 /* The largest difference between the library's plastic matrices and the reference's; `flowed` gets how far the furthest is
  * from the identity. */
 static double plastic_error(const lm_world *world, lm_body_id body, const ref_body *reference, double *flowed)
@@ -283,6 +316,7 @@ static outcome compare(setting set)
     if (set.surroundings & WITH_FIELDS)
         for (int kind = 0; kind < LM_FIELD_KIND_COUNT; kind++)
             add_field(world, reference, (lm_field_kind)kind, &random, s.size);
+    if (set.surroundings & WITH_EXAMPLES) add_examples(world, body, reference, &random, thickness(&s));
     if (set.surroundings & WITH_FORCES) add_forces(world, body, reference, &random);
     if (set.surroundings & WITH_DRAG) add_drag(world, body, reference, &random, s.size);
 
@@ -410,6 +444,18 @@ static void plastic_bodies_in_trouble_agree(void **context)
     sweep(WITH_GRAVITY | WITH_COLLIDERS | WITH_PINS | WITH_DRAG | WITH_PLASTIC | WITH_SHARES, 4);
 }
 
+static void bodies_with_examples_agree(void **context)
+{
+    (void)context;
+    sweep(WITH_EXAMPLES, 8);
+}
+
+static void bodies_with_examples_in_trouble_agree(void **context)
+{
+    (void)context;
+    sweep(WITH_GRAVITY | WITH_COLLIDERS | WITH_PINS | WITH_PLASTIC | WITH_SHARES | WITH_EXAMPLES, 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -423,6 +469,8 @@ int main(void)
         cmocka_unit_test(plastic_bodies_agree),
         cmocka_unit_test(bodies_with_different_shares_agree),
         cmocka_unit_test(plastic_bodies_in_trouble_agree),
+        cmocka_unit_test(bodies_with_examples_agree),
+        cmocka_unit_test(bodies_with_examples_in_trouble_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

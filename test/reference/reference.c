@@ -33,6 +33,8 @@ ref_body *ref_body_copy(const lm_world *world, lm_body_id id, double contact_rad
     body->members = calloc(info.memberships + 1, sizeof *body->members);
     body->share = calloc(info.regions + 1, sizeof *body->share);
     body->plastic = calloc(info.regions + 1, sizeof *body->plastic);
+    body->mix = calloc(info.regions + 1, sizeof *body->mix);
+    for (uint32_t r = 0; r < info.regions; r++) body->mix[r] = ref_identity();
     body->contact_radius = contact_radius;
     body->margin = 1e9;
 
@@ -79,6 +81,8 @@ void ref_body_free(ref_body *body)
     free(body->members);
     free(body->share);
     free(body->plastic);
+    free(body->mix);
+    ref_free_examples(body);
     free(body->part);
     free(body->debt);
     free(body);
@@ -268,6 +272,7 @@ static void integrate(ref_body *body, double h)
     for (uint32_t k = 0; k < body->offsets[body->region_count]; k++) matched[body->members[k]] = true;
     rigid_motion motion = rigid_motion_of(body, matched);
     ref_vec *goals = calloc(body->count, sizeof *goals);
+    ref_mix(body);
     ref_flow(body, h);
     ref_match(body, goals);
     double alpha, k;

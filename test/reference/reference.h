@@ -9,6 +9,7 @@
  *   repay       momentum and angular momentum that regional damping changed in the last substep
  *   forces      v += wind and point fields, forces on particles; then h (gravity + uniform fields + force/mass)
  *   rigid       centre c, velocity u, spin w of the particles that are in some region
+ *   mix         the mix of examples nearest to the stretch of the regions
  *   flow        the plastic matrix of a region strained beyond the yield follows it
  *   match       goal = x + mean over the particle's regions of the region's share (0 to 1) of (region's goal - x)
  *   integrate   v += k (u + w x (x - c) - v), or regional damping, every so many substeps;  v += alpha (goal - x)/h;  x += h v
@@ -59,6 +60,16 @@ typedef struct ref_drag {
     double hertz, damping_ratio, max_force;
 } ref_drag;
 
+/* Poses that the regions' stretches are compared with (reference_examples.c). */
+typedef struct ref_examples {
+    int count; /* 0: none */
+    double beta;
+    uint32_t groups;
+    ref_vec *poses;  /* count times the particles */
+    uint32_t *group; /* of each region, or LM_NO_GROUP */
+    double *weights; /* LM_MAX_EXAMPLES + 1 for each group, the rest pose first */
+} ref_examples;
+
 /* What regional damping gave a connected part of the body and should not have: momentum and angular momentum, and the rigid
  * motion (about `centre`, which goes along with the body) that has them. */
 typedef struct ref_debt {
@@ -80,6 +91,8 @@ typedef struct ref_body {
     uint32_t *offsets, *members;
     double *share;    /* of each region's pull */
     ref_mat *plastic; /* of each region: symmetric, determinant 1 */
+    ref_mat *mix;     /* of each region: what the examples make of its rest shape, on top of that */
+    ref_examples examples;
 
     lm_material material;
     double contact_radius;
@@ -107,6 +120,20 @@ typedef struct ref_body {
  * and velocities as they are now. */
 ref_body *ref_body_copy(const lm_world *world, lm_body_id body, double contact_radius);
 void ref_body_free(ref_body *body);
+
+/* Gives it examples, the same as lm_body_set_examples does. */
+void ref_set_examples(ref_body *body, const lm_examples_def *def);
+void ref_free_examples(ref_body *body);
+
+/* Finds the mix of every region from the positions as they are. */
+void ref_mix(ref_body *body);
+
+/* The stretch of a region in an example, less 1. */
+ref_mat ref_example_stretch(const ref_body *body, uint32_t region, uint32_t example);
+
+/* The weights (at least 0, sum 1) of `count` corners whose mix is nearest to a target, by trying every face of their hull.
+ * `gram`: products of the corners and, last, of the target with all of them, (count + 1)². Returns the squared distance. */
+double ref_nearest_mix(int count, const double *gram, double *weights);
 
 /* One substep of h seconds. */
 void ref_body_step(ref_body *body, double h);

@@ -34,6 +34,7 @@ typedef struct region {
     ref_mat moment; /* sum weight p q^T */
     ref_mat rest;   /* sum weight q q^T */
     ref_mat plastic;
+    ref_mat shape; /* what q is multiplied by: the mix of examples after what has flowed */
     double share;
 } region;
 
@@ -132,7 +133,7 @@ static void note_ambiguity(ref_body *body, const region *r)
 {
     ref_mat u, v;
     double s[3];
-    ref_svd(ref_mat_mul(r->moment, ref_transpose(r->plastic)), &u, s, &v);
+    ref_svd(ref_mat_mul(r->moment, ref_transpose(r->shape)), &u, s, &v);
     if (s[1] > 1e-9 * s[0]) body->margin = fmin(body->margin, (s[1] + s[2]) / (0.02 * s[1]));
     if (body->material.mode != LM_MODE_LINEAR || rank_of(body, r) < 3) return;
     double volume = ref_det(r->moment) / ref_det(r->rest);
@@ -151,6 +152,7 @@ static void note_inversion(ref_body *body, const region *r, ref_mat a)
 static void measure_region(const ref_body *body, const double *weights, uint32_t index, region *r)
 {
     r->plastic = body->plastic[index];
+    r->shape = ref_mat_mul(body->mix[index], body->plastic[index]);
     r->share = body->share[index];
     r->members = body->members + body->offsets[index];
     r->count = body->offsets[index + 1] - body->offsets[index];
@@ -273,8 +275,8 @@ static void add_region_pulls(ref_body *body, const region *r, ref_vec *pulls)
 {
     double beta = body->material.mode == LM_MODE_RIGID ? 0.0 : (double)body->material.beta;
     note_ambiguity(body, r);
-    ref_mat rotation = ref_polar(ref_mat_mul(r->moment, ref_transpose(r->plastic)));
-    ref_mat follow = ref_mat_scale(1.0 - beta, ref_mat_mul(rotation, r->plastic));
+    ref_mat rotation = ref_polar(ref_mat_mul(r->moment, ref_transpose(r->shape)));
+    ref_mat follow = ref_mat_scale(1.0 - beta, ref_mat_mul(rotation, r->shape));
     if (body->material.mode == LM_MODE_LINEAR && beta > 0.0)
         follow = ref_mat_add(follow, ref_mat_scale(beta, linear_target(body, r)));
     for (uint32_t k = 0; k < r->count; k++) {

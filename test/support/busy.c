@@ -127,6 +127,54 @@ static void add_lattices(busy *b)
     assert_ok(lm_pin_create(b->world, &pin, &id));
 }
 
+/* A block that likes to twist, a strip of which each region likes to bend, and a lattice whose halves do as they like. */
+static void add_examples(busy *b)
+{
+    random_state random = {2027};
+    for (int kind = 0; kind < 3; kind++) {
+        sample s = sample_make(kind == 1 ? SAMPLE_STRIP : SAMPLE_GRID, &random);
+        uint8_t cells[6 * 3 * 3];
+        memset(cells, 1, sizeof cells);
+        if (kind == 2) {
+            s.def.points = NULL;
+            s.def.point_count = 0;
+            s.def.masses = NULL;
+            s.def.lattice.cells = cells;
+            memcpy(s.def.lattice.counts, (const uint32_t[]){6, 3, 3}, 3 * sizeof(uint32_t));
+            s.def.lattice.spacing = 0.1f;
+        }
+        s.def.material.mode = kind == 1 ? LM_MODE_LINEAR : LM_MODE_RIGID;
+        s.def.material.hertz = 6.0f;
+        s.def.contact_radius = 0.02f;
+        s.def.pose.position = (lm_dvec3){1.3 * (kind - 1), 1.4, -3.0};
+        s.def.spin = to_float(random_in_cube(&random, 4.0));
+        lm_body_id body = make_body(b->world, &s.def);
+        lm_body_info info;
+        assert_ok(lm_body_get_info(b->world, body, &info));
+        lm_vec3 *poses = calloc(2 * (size_t)info.particles, sizeof *poses);
+        uint32_t *groups = calloc(info.regions, sizeof *groups);
+        assert_ok(lm_body_get_rest_positions(b->world, body, poses));
+        for (uint32_t i = 0; i < info.particles; i++) {
+            ref_vec p = to_double(poses[i]);
+            poses[i] = to_float(ref_v(p.x, p.y - 1.5 * p.x * p.z, p.z + 1.5 * p.x * p.y));
+            poses[info.particles + i] = to_float(ref_v(1.2 * p.x, p.y + p.x * p.x, 0.9 * p.z));
+        }
+        for (uint32_t r = 0; r < info.regions; r++) groups[r] = r < info.regions / 2 ? 0 : 1;
+        lm_examples_def def = lm_examples_def_default();
+        def.poses = poses;
+        def.count = 2;
+        def.particles = info.particles;
+        def.scope = kind == 0 ? LM_EXAMPLES_BODY : kind == 1 ? LM_EXAMPLES_REGIONS : LM_EXAMPLES_GROUPS;
+        def.groups = groups;
+        def.group_count = 2;
+        assert_ok(lm_body_set_examples(b->world, body, &def));
+        b->bodies[b->body_count++] = body;
+        free(poses);
+        free(groups);
+        sample_free(&s);
+    }
+}
+
 static void add_holds(busy *b)
 {
     uint32_t particles[3] = {0, 3, 7};
@@ -172,6 +220,7 @@ busy busy_make(const lm_world_def *def)
     add_plastic_bodies(&b);
     add_holds(&b);
     add_lattices(&b);
+    add_examples(&b);
     return b;
 }
 

@@ -389,6 +389,32 @@ static void add_lattices(accountant *a, lm_world *world, bool failures, lm_body_
     free(cells);
 }
 
+/* Examples come, are replaced by others, and go, while the body runs. */
+static void give_examples(accountant *a, lm_world *world, bool failures, lm_body_id body)
+{
+    lm_body_info info;
+    assert_ok(lm_body_get_info(world, body, &info));
+    lm_vec3 *poses = calloc(2 * (size_t)info.particles, sizeof *poses);
+    assert_ok(lm_body_get_rest_positions(world, body, poses));
+    for (uint32_t i = 0; i < info.particles; i++) {
+        poses[info.particles + i] = (lm_vec3){1.2f * poses[i].x, poses[i].y, poses[i].z};
+        poses[i].y += 0.3f * poses[i].x;
+    }
+    lm_examples_def def = lm_examples_def_default();
+    def.poses = poses;
+    def.count = 2;
+    def.particles = info.particles;
+    ATTEMPT(a, world, failures, lm_body_set_examples(world, body, &def));
+    ATTEMPT(a, world, failures, lm_world_step(world, FRAME));
+    def.scope = LM_EXAMPLES_REGIONS;
+    ATTEMPT(a, world, failures, lm_body_set_examples(world, body, &def));
+    ATTEMPT(a, world, failures, lm_world_step(world, FRAME));
+    ATTEMPT(a, world, failures, lm_body_set_examples(world, body, NULL));
+    ATTEMPT(a, world, failures, lm_world_step(world, FRAME));
+    ATTEMPT(a, world, failures, lm_body_set_examples(world, body, &def));
+    free(poses);
+}
+
 /* One of everything, in the order a host might do it; returns the final hash. */
 static uint64_t live_a_life(accountant *a, bool failures)
 {
@@ -453,6 +479,8 @@ static uint64_t live_a_life(accountant *a, bool failures)
     add_lattice(a, world, failures);
     lm_body_id lattices[4];
     add_lattices(a, world, failures, lattices);
+    give_examples(a, world, failures, bodies[5]);
+    give_examples(a, world, failures, lattices[0]);
 
     size_t size = lm_world_save_size(world);
     void *buffer = malloc(size);

@@ -1,0 +1,129 @@
+/*
+ * Between measuring the regions and matching them: the weights of each group of regions that mixes its examples as one.
+ *
+ * Reads M_r <D_k, E> from the channels of the regions (examples.h), writes their weights. Sums run over a body's regions in
+ * their own order, in double precision, so that they do not depend on lanes, batches or threads; so does the projection.
+ */
+#include "examples.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef double number;
+typedef bool mask;
+#define number_set1(a) ((double)(a))
+#define number_lt(a, b) ((a) < (b))
+#define number_select(m, yes, no) ((m) ? (yes) : (no))
+#define number_max(a, b) ((a) > (b) ? (a) : (b))
+#define number_abs(a) fabs(a)
+#define mask_and(a, b) ((a) && (b))
+#define mask_or(a, b) ((a) || (b))
+#define mask_not(a) (!(a))
+#define mask_any(a) (a)
+#define PROJECT_TOLERANCE 1e-12
+#define PROJECT_LEAST_PIVOT 1e-15
+#define PROJECT_INLINE static inline
+#include "step/project.h"
+
+void lmi_project(uint32_t count, const double *gram, const double *b, double *w)
+{
+    project_weights((int)count, gram, b, NULL, w);
+}
+
+/* Of the whole body: four sums in turn, so that none waits for the addition before. */
+static void sum_body(lmi_examples *e)
+{
+    const uint32_t n = e->count;
+    const size_t dots = lmi_example_dots(n) * LMI_BLOCK;
+    double sums[4][LM_MAX_EXAMPLES] = {{0.0}};
+    for (uint32_t r = 0; r < e->region_count; r++) {
+        const float *from = e->lanes + e->along[r] + dots;
+        for (uint32_t k = 0; k < n; k++) {
+            sums[r % 4][k] += from[k * LMI_BLOCK];
+        }
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        e->sums[k] = (sums[0][k] + sums[1][k]) + (sums[2][k] + sums[3][k]);
+    }
+}
+
+static void sum_groups(lmi_examples *e)
+{
+    const uint32_t n = e->count, dots = lmi_example_dots(n);
+    memset(e->sums, 0, (size_t)e->group_count * n * sizeof *e->sums);
+    for (uint32_t r = 0; r < e->region_count; r++) {
+        if (e->group[r] != LM_NO_GROUP) {
+            const float *from = e->lanes + e->at[r] + dots * LMI_BLOCK;
+            double *to = e->sums + (size_t)e->group[r] * n;
+            for (uint32_t k = 0; k < n; k++) {
+                to[k] += from[k * LMI_BLOCK];
+            }
+        }
+    }
+}
+
+static void spread_weights(lmi_examples *e)
+{
+    const uint32_t n = e->count;
+    const bool body = e->scope == LM_EXAMPLES_BODY;
+    for (uint32_t r = 0; r < e->region_count; r++) {
+        if (body || e->group[r] != LM_NO_GROUP) {
+            const float *weights = e->weights + (body ? 0 : (size_t)e->group[r] * n);
+            float *to = e->lanes + (body ? e->along[r] : e->at[r]) + LMI_EXAMPLE_WEIGHT * LMI_BLOCK;
+            for (uint32_t k = 0; k < n; k++) {
+                to[k * LMI_BLOCK] = weights[k];
+            }
+        }
+    }
+}
+
+void lmi_examples_solve(lmi_examples *e)
+{
+    const uint32_t n = e->count;
+    if (e->scope == LM_EXAMPLES_REGIONS) {
+        return;
+    }
+    if (e->scope == LM_EXAMPLES_BODY) {
+        sum_body(e);
+    } else {
+        sum_groups(e);
+    }
+    for (uint32_t g = 0; g < e->group_count; g++) {
+        double b[LM_MAX_EXAMPLES], w[LM_MAX_EXAMPLES];
+        for (uint32_t k = 0; k < n; k++) {
+            b[k] = e->sums[(size_t)g * n + k] * e->scale[g];
+        }
+        lmi_project(n, e->gram + (size_t)g * (n * (n + 1) / 2), b, w);
+        for (uint32_t k = 0; k < n; k++) {
+            size_t at = (size_t)g * n + k;
+            e->weights[at] = e->forced ? e->forced_weights[at] : (float)w[k];
+        }
+    }
+    spread_weights(e);
+}
+
+void lmi_examples_read(const lmi_examples *e, float *weights)
+{
+    if (e->scope != LM_EXAMPLES_REGIONS || !e->lanes) {
+        memmove(weights, e->weights, (size_t)e->group_count * e->count * sizeof *weights); /* they may be the same */
+        return;
+    }
+    for (uint32_t r = 0; r < e->region_count; r++) {
+        const float *from = e->lanes + e->at[r] + LMI_EXAMPLE_WEIGHT * LMI_BLOCK;
+        for (uint32_t k = 0; k < e->count; k++) {
+            weights[(size_t)r * e->count + k] = from[k * LMI_BLOCK];
+        }
+    }
+}
+
+void lmi_examples_apply(lmi_examples *e)
+{
+    for (uint32_t r = 0; e->lanes && r < e->region_count; r++) {
+        float *to = e->lanes + e->at[r];
+        to[LMI_EXAMPLE_BETA * LMI_BLOCK] = e->forced ? 1.0f : e->beta;
+        to[LMI_EXAMPLE_FORCED * LMI_BLOCK] = e->forced ? 1.0f : 0.0f;
+        for (uint32_t k = 0; e->forced && e->group[r] != LM_NO_GROUP && k < e->count; k++) { /* not found any more */
+            to[(LMI_EXAMPLE_WEIGHT + k) * LMI_BLOCK] = e->forced_weights[(size_t)e->group[r] * e->count + k];
+        }
+    }
+}

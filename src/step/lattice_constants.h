@@ -1,0 +1,30 @@
+/*
+ * Reading the constants of a lattice's regions in lanes.
+ */
+#ifndef LMI_LATTICE_CONSTANTS_H
+#define LMI_LATTICE_CONSTANTS_H
+
+#include "base/vmat.h"
+#include "step/lattice_lanes.h"
+
+/* A constant of regions side by side; or, where lanes are bodies (lattice_herd.c), of one region in all of them. */
+LMI_INLINE vf lattice_constant(const float *at)
+{
+#ifdef LATTICE_HERD
+    return vf_set1(*at);
+#else
+    return vf_load(at);
+#endif
+}
+
+/* xx yy zz xy yz zx. */
+LMI_INLINE vmat3 lattice_symmetric(const float *at)
+{
+    vf xx = lattice_constant(at), xy = lattice_constant(at + 3 * LMI_BLOCK);
+    vf yy = lattice_constant(at + LMI_BLOCK), yz = lattice_constant(at + 4 * LMI_BLOCK);
+    vf zz = lattice_constant(at + 2 * LMI_BLOCK), zx = lattice_constant(at + 5 * LMI_BLOCK);
+    vmat3 m = {{xx, xy, zx, xy, yy, yz, zx, yz, zz}};
+    return m;
+}
+
+#endif
