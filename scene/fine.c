@@ -55,6 +55,13 @@ static uint32_t wanted_detail(const scene_shape *shape)
     return (uint32_t)detail;
 }
 
+/* Whether others, or colliders, touch the surface of the body: then what is drawn must be what was simulated. */
+static bool is_touched(const scene_body_entry *entry)
+{
+    return entry->lattice != NULL || entry->mask != 0 || entry->self_contact ||
+           entry->contact_points == LM_CONTACT_SURFACE;
+}
+
 /* With every detail lowered to a share of what is wanted. Returns the triangles of all bodies. */
 static double choose_details(scene *s, double share)
 {
@@ -65,7 +72,7 @@ static double choose_details(scene *s, double share)
             continue;
         }
         uint32_t own = entry->shape->detail;
-        if (entry->surface != NULL || entry->lattice != NULL) { /* a lattice touches with the surface it has */
+        if (entry->surface != NULL || is_touched(entry)) {
             own = entry->surface != NULL && entry->surface->detail > 0 ? entry->surface->detail : own;
         } else {
             uint32_t detail = (uint32_t)(share * wanted_detail(entry->shape));

@@ -29,6 +29,7 @@
     }
 
 #define ANY_SEED 4294967295.0
+#define ANY_BITS 4294967295.0
 #define MOST_SPEED 1e6
 #define MOST_TIME 1e6
 
@@ -51,6 +52,7 @@ CHOICES(field_kind_name, "uniform", "wind", "point")                            
 CHOICES(skin_name, "particles", "regions")                                           /* of lm_skin_kind */
 CHOICES(each_name, "triangle", "edge", "particle", "element")                        /* of cluster_each */
 CHOICES(origin_name, "centre", "bottom", "file")                                     /* of mesh_origin */
+CHOICES(contact_points_name, "auto", "particles", "surface")                         /* of lm_contact_points */
 CHOICES(up_name, "y", "z")
 CHOICES(axis_name, "x", "y", "z")
 CHOICES(function_name, "x", "y", "z", "xx", "yy", "zz", "xy", "yz", "zx")
@@ -281,7 +283,17 @@ static const format_field body_fields[] = {
     FIELD(scene_body_entry, clusters, FIELD_RECORD, OF(clusters_record), DOC("absent: the whole body is one region")),
     FIELD(scene_body_entry, material, FIELD_RECORD, OF(material_record), DOC("absent: the defaults")),
     FIELD(scene_body_entry, contact_radius, FIELD_NUMBER, RANGE(0.0, 1e5), UNIT("m"), STANDARD("0"),
-          DOC("distance kept between particles and colliders")),
+          DOC("distance kept between what touches and colliders")),
+    FIELD(scene_body_entry, contact_points, FIELD_CHOICE, STANDARD("\"auto\""), CHOICE(contact_points_name),
+          DOC("what of it touches: its particles, or points on its surface; auto: the surface of a lattice, else "
+              "particles")),
+    FIELD(scene_body_entry, group, FIELD_COUNT, RANGE(0, ANY_BITS), STANDARD("1"),
+          DOC("the groups it is in, as bits: 1, 2, 4, 8, ... or a sum of them")),
+    FIELD(scene_body_entry, mask, FIELD_COUNT, RANGE(0, ANY_BITS), STANDARD("0"),
+          DOC("the groups whose bodies it touches, as bits: two bodies touch when each is in a group of the other's "
+              "mask; 0: colliders only")),
+    FIELD(scene_body_entry, self_contact, FIELD_FLAG, STANDARD("false"),
+          DOC("parts of it that are far from each other at rest touch, too")),
     FIELD(scene_body_entry, at, FIELD_VECTOR, UNIT("m"), STANDARD("[0, 0, 0]"), DOC("where the body's origin starts")),
     FIELD(scene_body_entry, rotate, FIELD_ROTATION, UNIT("deg"), STANDARD("[0, 0, 0]"),
           DOC("how the body starts turned")),

@@ -228,6 +228,9 @@ typedef struct scene_body_entry {
     scene_clusters *clusters;
     scene_material *material;
     double contact_radius;
+    uint32_t contact_points; /* lm_contact_points */
+    uint32_t group, mask;    /* bits */
+    bool self_contact;
     lm_dvec3 at;
     rotation rotate;
     lm_dvec3 velocity, spin;
