@@ -354,14 +354,26 @@ static const format_field heights_fields[] = {
     FIELD(scene_heights, rows, FIELD_COUNT, RANGE(2, 4096), STANDARD("65"), DOC("samples along z")),
     FIELD(scene_heights, spacing, FIELD_NUMBER, ABOVE(0.0, 1e5), UNIT("m"), STANDARD("0.25"),
           DOC("from one sample to the next; the middle of the map is the collider's `at`")),
+    FIELD(scene_heights, size, FIELD_NUMBER, ABOVE(0.0, 1e6), UNIT("m"),
+          DOC("or from the first sample along x to the last; as far apart are samples along z")),
     FIELD(scene_heights, values, FIELD_NUMBERS, RANGE(-1e6, 1e6), UNIT("m"),
           DOC("the heights, row after row along x: `columns` times `rows` of them")),
     FIELD(scene_heights, formula, FIELD_TEXT,
           DOC("or the height at x and z, in metres from the middle: numbers, x, z, pi, + - * / ^ ( ), sin, cos, exp, "
               "sqrt, "
               "abs, floor, min, max")),
+    FIELD(scene_heights, file, FIELD_TEXT,
+          DOC("or a PNG picture, a sample for each pixel: bright is high, colours count as shades of grey; its upper "
+              "left "
+              "corner is at the lowest x and z; relative to the scene file")),
+    FIELD(scene_heights, height, FIELD_NUMBER, RANGE(-1e6, 1e6), UNIT("m"), STANDARD("1"),
+          DOC("of white in the picture; black is 0")),
 };
-static const field_group heights_groups[] = {{{"values", "formula"}, true}};
+static const field_group heights_groups[] = {{{"values", "formula", "file"}, true},
+                                             {{"spacing", "size"}, false},
+                                             {{"file", "columns"}, false},
+                                             {{"file", "rows"}, false},
+                                             {{"height", "values", "formula"}, false}};
 static const format_record heights_record = RECORD("heights", scene_heights, heights_fields, GROUPS(heights_groups),
                                                    "A height map: solid below, with nothing beyond its borders.");
 

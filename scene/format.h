@@ -266,8 +266,11 @@ typedef struct scene_heights {
     scene_head head;
     uint32_t columns, rows;
     double spacing;
+    double size;         /* 0: `spacing` counts */
     scene_list values;   /* double */
     const char *formula; /* or null */
+    const char *file;    /* or null */
+    double height;       /* of white in the file */
 } scene_heights;
 
 typedef struct scene_collider {

@@ -41,6 +41,7 @@ lm_result mesh_of_file(const scene *s, const scene_mesh *wanted, shape_mesh *mes
  * says what is wrong; to be freed in either case. */
 typedef struct solid_arrays {
     float *heights;
+    uint32_t columns, rows; /* of the heights */
     shape_mesh mesh;
 } solid_arrays;
 
