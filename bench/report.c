@@ -185,7 +185,8 @@ static void print_heading(const bench_row *row)
     printf("\n  %-8s %-9s %7s  ", "variant", "isa", "threads");
     if (row->width) printf("%2s  ", "w");
     if (row->damping) printf("%-8s ", "damping");
-    printf("%-14s %12s %12s %8s%s\n", "stage", "fastest ns", "median ns", row->rate_unit ? "rate" : "ratio",
+    const char *last = row->points ? "a point   of the step" : row->rate_unit ? "rate" : "ratio";
+    printf("%-14s %12s %12s %8s%s\n", "stage", "fastest ns", "median ns", last,
            row->has_accuracy ? "   R^T R - I   trace deficit" : "");
 }
 
@@ -196,7 +197,7 @@ static void print_row(const bench_report *report, const bench_row *row)
     if (row->width) printf("%2u  ", row->width);
     if (row->damping) printf("%-8s ", row->damping);
     printf("%-14s %12.2f %12.2f ", row->method ? row->method : row->stage, row->fastest, row->median);
-    if (row->points) printf("%8.2f a point, %5.1f %%", per_point(row, row->fastest), 100.0 * row->share);
+    if (row->points) printf("%8.1f %12.1f %%", per_point(row, row->fastest), 100.0 * row->share);
     if (row->rate_unit)
         printf("%8.1f %s", row->rate, row->rate_unit);
     else if (plain && row->fastest > 0.0)
