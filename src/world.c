@@ -192,6 +192,8 @@ void lm_world_destroy(lm_world *world)
         lmi_release(&world->memory, s->pull, s->pull_blocks, LMI_BLOCK * 3 * sizeof(float));
         lmi_release(&world->memory, s->lattice, s->lattice_blocks, LMI_BLOCK * sizeof(float));
         lmi_release(&world->memory, s->contacts, s->contact_capacity, sizeof *s->contacts);
+        lmi_release(&world->memory, s->holds, s->hold_capacity, sizeof *s->holds);
+        lmi_release(&world->memory, s->load, s->load_capacity, sizeof *s->load);
     }
     lmi_mutual_free(world);
     lmi_release(&world->memory, world->slab_tasks, world->slab_capacity, sizeof *world->slab_tasks);

@@ -201,6 +201,7 @@ void lmi_touch_free(lm_world *world, lmi_touch *touch)
     lmi_release(memory, touch->start, touch->blocks, 3 * LMI_BLOCK * sizeof *touch->start);
     lmi_release(memory, touch->warm, 2 * (size_t)touch->count, sizeof *touch->warm);
     lmi_release(memory, touch->facing, touch->count, sizeof *touch->facing);
+    lmi_release(memory, touch->leader, touch->count, sizeof *touch->leader);
     lmi_release(memory, touch->carrier, touch->count, sizeof *touch->carrier);
     lmi_release(memory, touch->first_row, (size_t)touch->blocks + 1, sizeof *touch->first_row);
     lmi_release(memory, touch->rider, (size_t)touch->rows * LMI_BLOCK, sizeof *touch->rider);
@@ -260,9 +261,22 @@ static uint32_t embed_all(const lmi_embedder *embedder, const lmi_body *body, lm
             most = count > most ? count : most;
         }
         rows += most;
+        touch->most_rows = most > touch->most_rows ? most : touch->most_rows;
         touch->first_row[block + 1] = rows;
     }
     return rows;
+}
+
+/* Points of one cell stand one after the other; the first of its particles tells which cell it is. */
+static void find_leaders(const lmi_body *body, lmi_touch *touch)
+{
+    uint32_t first = LMI_NONE;
+    for (uint32_t n = 0; n < touch->count; n++) {
+        uint32_t rider = touch->rider[(size_t)touch->first_row[n / LMI_BLOCK] * LMI_BLOCK + n % LMI_BLOCK];
+        bool same = body->lattice && n > 0 && rider == first;
+        touch->leader[n] = same ? touch->leader[n - 1] : n;
+        first = rider;
+    }
 }
 
 bool lmi_touch_embed(lm_world *world, const lmi_body *body, const lm_vec3 *points, uint32_t count, lmi_touch *touch)
@@ -275,9 +289,11 @@ bool lmi_touch_embed(lm_world *world, const lmi_body *body, const lm_vec3 *point
     made.now = lmi_allocate(memory, count, sizeof *made.now);
     made.start = lmi_allocate(memory, made.blocks, 3 * LMI_BLOCK * sizeof *made.start);
     made.facing = lmi_allocate(memory, count, sizeof *made.facing);
+    made.leader = lmi_allocate(memory, count, sizeof *made.leader);
     made.carrier = lmi_allocate(memory, count, sizeof *made.carrier);
     made.warm = lmi_allocate(memory, 2 * (size_t)count, sizeof *made.warm);
-    bool ok = made.rest && made.now && made.start && made.warm && made.facing && made.carrier && made.first_row &&
+    bool ok = made.rest && made.now && made.start && made.warm && made.facing && made.leader && made.carrier &&
+              made.first_row &&
               (body->lattice || lmi_embedder_make(&embedder, memory, body->rest, body->particle_count));
     if (ok) {
         memcpy(made.rest, points, count * sizeof *points);
@@ -288,11 +304,72 @@ bool lmi_touch_embed(lm_world *world, const lmi_body *body, const lm_vec3 *point
     }
     if (ok) {
         embed_all(&embedder, body, &made);
+        find_leaders(body, &made);
         *touch = made;
     } else {
         lmi_touch_free(world, &made);
     }
     lmi_embedder_free(&embedder, memory);
+    return ok;
+}
+
+/* --- all of it --- */
+
+typedef struct placed {
+    uint64_t cube; /* along a Morton curve */
+    uint32_t index;
+} placed;
+
+static int compare_placed(const void *a, const void *b)
+{
+    const placed *x = a, *y = b;
+    if (x->cube != y->cube) {
+        return x->cube < y->cube ? -1 : 1;
+    }
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static uint64_t spread_bits(uint64_t a)
+{
+    a &= 0x1fffff;
+    a = (a | a << 32) & 0x1f00000000ffff;
+    a = (a | a << 16) & 0x1f0000ff0000ff;
+    a = (a | a << 8) & 0x100f00f00f00f00f;
+    a = (a | a << 4) & 0x10c30c30c30c30c3;
+    return (a | a << 2) & 0x1249249249249249;
+}
+
+/* Orders points by the cell they are in, neighbours near each other, and within a cell as they were: sharp corners first.
+ * Points side by side in lanes are then near each other, and those of a cell stand together. */
+static bool sort_points(lmi_memory *memory, const lmi_body *body, lm_vec3 *points, uint32_t count, double spacing)
+{
+    placed *order = lmi_allocate(memory, count, sizeof *order);
+    lm_vec3 *copy = lmi_allocate(memory, count, sizeof *copy);
+    bool ok = order && copy;
+    lm_dvec3 low = dvec_from(body->rest[0]);
+    for (uint32_t n = 0; n < body->place_count; n++) {
+        lm_dvec3 p = dvec_from(body->rest[n]);
+        if (body->order[n] != LMI_NONE) {
+            low = dvec(fmin(low.x, p.x), fmin(low.y, p.y), fmin(low.z, p.z));
+        }
+    }
+    double side = body->lattice ? body->lattice->shape.spacing : spacing;
+    for (uint32_t n = 0; ok && n < count; n++) {
+        lm_dvec3 at = dvec_scale(dvec_sub(dvec_from(points[n]), low), 1.0 / side);
+        at = dvec_limit(dvec(floor(at.x) + 8.0, floor(at.y) + 8.0, floor(at.z) + 8.0), 1e6);
+        order[n].cube = spread_bits((uint64_t)fmax(at.x, 0.0)) | spread_bits((uint64_t)fmax(at.y, 0.0)) << 1 |
+                        spread_bits((uint64_t)fmax(at.z, 0.0)) << 2;
+        order[n].index = n;
+        copy[n] = points[n];
+    }
+    if (ok) {
+        qsort(order, count, sizeof *order, compare_placed);
+    }
+    for (uint32_t n = 0; ok && n < count; n++) {
+        points[n] = copy[order[n].index];
+    }
+    lmi_release(memory, order, count, sizeof *order);
+    lmi_release(memory, copy, count, sizeof *copy);
     return ok;
 }
 
@@ -332,7 +409,8 @@ bool lmi_touch_make(lm_world *world, const lmi_body *body, const lmi_touch_mesh 
     lm_vec3 *points;
     uint32_t count, capacity;
     bool ok = lmi_touch_spread(&world->memory, mesh, spacing, &points, &count, &capacity);
-    ok = ok && (count == 0 || lmi_touch_embed(world, body, points, count, touch));
+    ok = ok && (count == 0 || (sort_points(&world->memory, body, points, count, spacing) &&
+                               lmi_touch_embed(world, body, points, count, touch)));
     lmi_release(&world->memory, points, capacity, sizeof *points);
     return ok;
 }

@@ -27,6 +27,7 @@ typedef struct lmi_touch {
     uint32_t count;      /* 0: the particles are what touches */
     uint32_t blocks;     /* that hold the points */
     uint32_t rows;       /* of all blocks */
+    uint32_t most_rows;  /* of a block */
     lm_vec3 *rest;       /* [count] rest pose, body frame */
     uint32_t *first_row; /* [blocks + 1] */
     uint32_t *rider;     /* [rows][LMI_BLOCK] place of a particle */
@@ -34,6 +35,7 @@ typedef struct lmi_touch {
     lm_vec3 *now;        /* [count] where the points are in this substep, from the body's origin; other bodies ask */
     float *start;    /* [blocks][3][LMI_BLOCK] where they were when the substep began, where there are solids to meet */
     lm_vec3 *facing; /* [count] out of the rest shape at the point; made by the solid */
+    uint32_t *leader;  /* [count] the first point that rides on the same cell of a lattice; elsewhere itself */
     uint32_t *carrier; /* [count] of the solid, nearest to the point in the rest shape */
     lmi_warm *warm;    /* [2][count] state: of the last substep; and of this one, while contacts are solved */
     double beyond;     /* metres that a point may be from the nearest of its particles, with some to spare */

@@ -29,12 +29,6 @@
 /* Steps of a sweep along the way of a fast point; each goes as far as nothing can be in the way. */
 #define SWEEP_STEPS 96
 
-/* Times through the contacts of a body, at most. */
-#define SWEEPS 40
-
-/* The same for particles, which do not remember what they were given. */
-#define MORE_SWEEPS 160
-
 /* Times through the solids where a body may touch several. */
 #define SOLID_PASSES 3
 
@@ -473,7 +467,6 @@ static void find_all(const lmi_step *step, const lmi_surface *shape, lmi_push *p
     lanes_surface s = prepare(shape, body, step->h);
     const lmi_touch *touch = &body->touch;
     double slop = lmi_contact_slop(step, body);
-    double bounce = fmaxf(shape->restitution, body->material.restitution);
     uint32_t blocks = touch->count ? touch->blocks : body->padded_count / LMI_BLOCK;
     starts = touch->count ? touch->start : starts;
     for (uint32_t n = 0; n < blocks * LMI_BLOCK; n += LMI_LANES) {
@@ -495,19 +488,21 @@ static void find_all(const lmi_step *step, const lmi_surface *shape, lmi_push *p
                 continue;
             }
             size_t at = (size_t)row * LMI_BLOCK + lane + k;
-            lmi_contact c = {.a = push,
-                             .grip_a = touch->count ? lmi_grip_rows(touch->rider + at, touch->weight + at, rows)
-                                                    : lmi_grip_particle(n + k),
-                             .normal = dvec(f.normal[0][k], f.normal[1][k], f.normal[2][k]),
-                             .apart = dvec(f.x[0][k], f.x[1][k], f.x[2][k]),
-                             .surface = dvec(f.surface[0][k], f.surface[1][k], f.surface[2][k]),
-                             .depth = f.depth[k],
-                             .friction = sqrtf(shape->friction * body->material.friction)};
-            if (touch->count) {
-                c.last = touch->warm + n + k;
-                c.next = c.last + touch->count;
-            }
-            lmi_contact_add(list, &c, bounce);
+            static const float all = 1.0f;
+            uint32_t single = n + k;
+            lmi_contact_def c = {.a = push,
+                                 .rider_a = touch->count ? touch->rider + at : &single,
+                                 .weight_a = touch->count ? touch->weight + at : &all,
+                                 .count_a = rows,
+                                 .stride_a = LMI_BLOCK,
+                                 .normal = dvec(f.normal[0][k], f.normal[1][k], f.normal[2][k]),
+                                 .surface = dvec(f.surface[0][k], f.surface[1][k], f.surface[2][k]),
+                                 .depth = f.depth[k],
+                                 .friction = sqrtf(shape->friction * body->material.friction),
+                                 .restitution = fmaxf(shape->restitution, body->material.restitution),
+                                 .wall = shape,
+                                 .point = touch->count ? n + k : LMI_NONE};
+            lmi_contact_add(list, &c);
         }
     }
 }
@@ -519,8 +514,10 @@ static uint32_t collide_all(const lmi_step *step, lmi_body *body, lmi_scratch *s
     bool begun = false;
     uint32_t met = 0;
     lmi_contact_list list = {.contacts = scratch->contacts,
+                             .holds = scratch->holds,
                              .limit = lmi_contacts_limit(body),
-                             .sweeps = body->touch.count ? SWEEPS : MORE_SWEEPS,
+                             .hold_limit = lmi_contacts_holds(body),
+                             .sweeps = body->touch.count ? LMI_SWEEPS : LMI_MORE_SWEEPS,
                              .h = step->h};
     for (uint32_t s = 0; s < step->surface_count; s++) {
         const lmi_surface *surface = &step->surfaces[s];
@@ -532,9 +529,10 @@ static uint32_t collide_all(const lmi_step *step, lmi_body *body, lmi_scratch *s
         if (!begun) {
             /* Not all of its way: a wall does not come to meet it, as another body does. */
             lmi_push_begin(&push, body, 0.6 * step->h * dvec_length(dvec_from(body->motion.velocity)));
+            push.load = scratch->load;
             begun = true;
         }
-        if (body->touch.count || push.rigid > 0.0) {
+        if (body->touch.count || push.rigid > 0.0f) {
             find_all(step, surface, &push, scratch->pull, &list);
         } else {
             collide(surface, body, step->h, scratch->pull);

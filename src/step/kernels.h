@@ -52,6 +52,10 @@ typedef struct lmi_scratch {
     uint32_t lattice_blocks;
     struct lmi_contact *contacts; /* of one body */
     uint32_t contact_capacity;
+    struct lmi_hold *holds; /* of those contacts */
+    uint32_t hold_capacity;
+    float *load; /* [places] of one body, zero between uses (step/push.h) */
+    uint32_t load_capacity;
     atomic_uint taken; /* 1 while a task uses it */
 } lmi_scratch;
 

@@ -28,9 +28,6 @@
 /* Bodies that one body is tested against in a substep, at most: ten thousand in one place must not take forever. */
 #define MOST_PARTNERS 64u
 
-/* Times through all contacts, at most. */
-#define SWEEPS 24
-
 /* Cosine between the directions of two surfaces that touch, at most. */
 #define FACING (-0.2)
 
@@ -41,30 +38,71 @@ typedef struct entry {
     lm_dvec3 lower, upper; /* world */
     uint32_t slot;
     uint32_t partners;
-    double way; /* in this substep: its own, or against a partner where that is further */
+    uint32_t first_place; /* among all bodies' */
+    double way;           /* in this substep: its own, or against a partner where that is further */
 } entry;
 
 typedef struct lmi_mutual {
     entry *entries;   /* sorted along x */
     lmi_push *pushes; /* in the order of entries */
     lmi_contact *contacts;
-    float *weights;   /* [contacts][LMI_CARRIER_MOST] */
-    uint32_t *riders; /* the same */
-    uint32_t count, entry_capacity, push_capacity, contact_capacity, weight_capacity, rider_capacity;
-    uint32_t limit; /* contacts that are solved together */
+    lmi_hold *holds;
+    float *loads; /* of all bodies' places */
+    uint32_t count;
+    uint32_t entry_capacity, push_capacity, contact_capacity, hold_capacity, load_capacity;
+    uint32_t limit, hold_limit; /* contacts that are solved together, and the particles that hold them */
 } lmi_mutual;
+
+/* What all bodies together need. */
+typedef struct needs {
+    uint32_t bodies, most_rows, most_riders;
+    uint64_t points, places;
+} needs;
+
+static needs needs_of(const lm_world *world)
+{
+    needs n = {.most_rows = 1, .most_riders = 8};
+    LMI_POOL_EACH(&world->bodies, k)
+    {
+        const lmi_body *body = lmi_body_at(world, k);
+        if (body->bulk) {
+            n.bodies++;
+            n.points += body->touch.count;
+            n.places += body->place_count;
+            n.most_rows = body->touch.most_rows > n.most_rows ? body->touch.most_rows : n.most_rows;
+            n.most_riders = body->bulk->carrier_riders > n.most_riders ? body->bulk->carrier_riders : n.most_riders;
+        }
+    }
+    return n;
+}
+
+static bool reserve(lm_world *world, lmi_mutual *m, const needs *n)
+{
+    lmi_memory *memory = &world->memory;
+    uint32_t limit = (uint32_t)(n->points < 256 ? 256 : n->points < MOST_MUTUAL ? n->points : MOST_MUTUAL);
+    uint32_t held = limit * (n->most_rows + n->most_riders);
+    void *entries = m->entries, *pushes = m->pushes, *contacts = m->contacts, *holds = m->holds, *loads = m->loads;
+    bool ok = n->places <= UINT32_MAX &&
+              lmi_reserve(memory, &entries, &m->entry_capacity, n->bodies, sizeof *m->entries) &&
+              lmi_reserve(memory, &pushes, &m->push_capacity, n->bodies, sizeof *m->pushes) &&
+              lmi_reserve(memory, &contacts, &m->contact_capacity, limit, sizeof *m->contacts) &&
+              lmi_reserve(memory, &holds, &m->hold_capacity, held, sizeof *m->holds) &&
+              lmi_reserve(memory, &loads, &m->load_capacity, (uint32_t)n->places, sizeof *m->loads);
+    m->entries = entries;
+    m->pushes = pushes;
+    m->contacts = contacts;
+    m->holds = holds;
+    m->loads = loads;
+    m->count = n->bodies;
+    m->limit = limit;
+    m->hold_limit = held;
+    return ok;
+}
 
 bool lmi_mutual_reserve(lm_world *world)
 {
-    uint32_t bodies = 0;
-    uint64_t points = 0;
-    LMI_POOL_EACH(&world->bodies, n)
-    {
-        const lmi_body *body = lmi_body_at(world, n);
-        bodies += body->bulk != NULL;
-        points += body->bulk ? body->touch.count : 0;
-    }
-    if (bodies == 0) {
+    needs n = needs_of(world);
+    if (n.bodies == 0) {
         if (world->mutual) {
             world->mutual->count = 0;
         }
@@ -73,27 +111,7 @@ bool lmi_mutual_reserve(lm_world *world)
     if (!world->mutual) {
         world->mutual = lmi_allocate(&world->memory, 1, sizeof *world->mutual);
     }
-    lmi_mutual *m = world->mutual;
-    if (!m) {
-        return false;
-    }
-    uint32_t limit = (uint32_t)(points < 128 ? 256 : 2 * points < MOST_MUTUAL ? 2 * points : MOST_MUTUAL);
-    void *entries = m->entries, *pushes = m->pushes, *contacts = m->contacts, *weights = m->weights,
-         *riders = m->riders;
-    bool ok =
-        lmi_reserve(&world->memory, &entries, &m->entry_capacity, bodies, sizeof *m->entries) &&
-        lmi_reserve(&world->memory, &pushes, &m->push_capacity, bodies, sizeof *m->pushes) &&
-        lmi_reserve(&world->memory, &contacts, &m->contact_capacity, limit, sizeof *m->contacts) &&
-        lmi_reserve(&world->memory, &weights, &m->weight_capacity, limit, LMI_CARRIER_MOST * sizeof *m->weights) &&
-        lmi_reserve(&world->memory, &riders, &m->rider_capacity, limit, LMI_CARRIER_MOST * sizeof *m->riders);
-    m->riders = riders;
-    m->entries = entries;
-    m->pushes = pushes;
-    m->contacts = contacts;
-    m->weights = weights;
-    m->count = bodies;
-    m->limit = limit;
-    return ok;
+    return world->mutual && reserve(world, world->mutual, &n);
 }
 
 void lmi_mutual_free(lm_world *world)
@@ -103,8 +121,8 @@ void lmi_mutual_free(lm_world *world)
         lmi_release(&world->memory, m->entries, m->entry_capacity, sizeof *m->entries);
         lmi_release(&world->memory, m->pushes, m->push_capacity, sizeof *m->pushes);
         lmi_release(&world->memory, m->contacts, m->contact_capacity, sizeof *m->contacts);
-        lmi_release(&world->memory, m->weights, m->weight_capacity, LMI_CARRIER_MOST * sizeof *m->weights);
-        lmi_release(&world->memory, m->riders, m->rider_capacity, LMI_CARRIER_MOST * sizeof *m->riders);
+        lmi_release(&world->memory, m->holds, m->hold_capacity, sizeof *m->holds);
+        lmi_release(&world->memory, m->loads, m->load_capacity, sizeof *m->loads);
         lmi_release(&world->memory, m, 1, sizeof *m);
         world->mutual = NULL;
     }
@@ -212,6 +230,7 @@ static void update_body(void *context, uint32_t index)
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     lmi_push_begin(&m->pushes[index], body, m->entries[index].way);
+    m->pushes[index].load = m->loads + m->entries[index].first_place;
     lmi_touch_begin(&body->touch);
     if (m->entries[index].partners || body->self_contact) {
         update_points(body);
@@ -221,14 +240,6 @@ static void update_body(void *context, uint32_t index)
 }
 
 /* --- find --- */
-
-/* The grip of a touch point. */
-static lmi_grip touch_grip(const lmi_touch *touch, uint32_t n)
-{
-    uint32_t row = touch->first_row[n / LMI_BLOCK], rows = touch->first_row[n / LMI_BLOCK + 1] - row;
-    size_t at = (size_t)row * LMI_BLOCK + n % LMI_BLOCK;
-    return lmi_grip_rows(touch->rider + at, touch->weight + at, rows);
-}
 
 static bool in_box(const entry *e, lm_dvec3 p)
 {
@@ -281,18 +292,24 @@ static bool find_at(search *s, uint32_t n, lm_dvec3 point, lm_dvec3 rest, double
     float weights[LMI_CARRIER_MOST];
     uint32_t riders[LMI_CARRIER_MOST];
     uint32_t count = lmi_bulk_grip(b->bulk, b, &inside, dvec_sub(point, dvec_scale(s->way, left)), riders, weights);
-    lmi_contact c = {
-        .a = s->a,
-        .b = s->b,
-        .grip_a = touch_grip(&s->a->body->touch, n),
-        .grip_b = {riders, weights, count, 1, 0},
-        .normal = inside.normal,
-        .depth = inside.depth + s->margin - left * dvec_dot(s->way, inside.normal),
-        .friction = s->friction,
-        .last = s->a->body->touch.warm + n,
-        .next = s->a->body->touch.warm + s->a->body->touch.count + n,
-    };
-    lmi_contact_add(s->list, &c, s->bounce);
+    const lmi_touch *touch = &s->a->body->touch;
+    uint32_t row = touch->first_row[n / LMI_BLOCK];
+    size_t at = (size_t)row * LMI_BLOCK + n % LMI_BLOCK;
+    lmi_contact_def c = {.a = s->a,
+                         .b = s->b,
+                         .rider_a = touch->rider + at,
+                         .weight_a = touch->weight + at,
+                         .count_a = touch->first_row[n / LMI_BLOCK + 1] - row,
+                         .stride_a = LMI_BLOCK,
+                         .rider_b = riders,
+                         .weight_b = weights,
+                         .count_b = count,
+                         .normal = inside.normal,
+                         .depth = inside.depth + s->margin - left * dvec_dot(s->way, inside.normal),
+                         .friction = s->friction,
+                         .restitution = s->bounce,
+                         .point = n};
+    lmi_contact_add(s->list, &c);
     return true;
 }
 
@@ -381,22 +398,24 @@ void lmi_mutual_contacts(const lmi_step *step)
         return;
     }
     uint64_t start = lmi_os_nanoseconds();
-    uint32_t count = 0;
+    uint32_t count = 0, places = 0;
     LMI_POOL_EACH(&world->bodies, n)
     {
         const lmi_body *body = lmi_body_at(world, n);
         if (body->bulk) {
-            m->entries[count++] = bound(body, n, step->h);
+            m->entries[count] = bound(body, n, step->h);
+            m->entries[count++].first_place = places;
+            places += body->place_count;
         }
     }
     sort(m->entries, count);
     for_pairs(step, m, measure_pair, NULL);
     lmi_workers_run(world->workers, update_body, (void *)(uintptr_t)step, count);
     lmi_contact_list list = {.contacts = m->contacts,
-                             .weights = m->weights,
-                             .riders = m->riders,
+                             .holds = m->holds,
                              .limit = m->limit,
-                             .sweeps = SWEEPS,
+                             .hold_limit = m->hold_limit,
+                             .sweeps = LMI_SWEEPS,
                              .h = step->h};
     for (uint32_t n = 0; n < count; n++) {
         world->kernels->find_walls(step, &m->pushes[n], &list);

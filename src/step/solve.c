@@ -1,210 +1,460 @@
 #include "step/solve.h"
 
-#include <string.h>
+/* Times through soft contacts: for velocities, and for positions. */
+#define SOFT_PASSES 4
+#define SOFT_SHIFTS 4
 
 /* Sweeps end when the largest change in one is below this, m/s. */
-#define STILL_SPEED 1e-4
+#define STILL_SPEED 1e-4f
 
 /* What rests may stay this deep, as a share of the body's size: putting it out would only move it about. */
-#define LEFT 3e-4
+#define LEFT 3e-4f
 
 /* Bodies that were in each other when they met part at this speed, m/s: at once would be a leap. */
-#define PART_SPEED 2.0
+#define PART_SPEED 2.0f
 
-/* Where a is from b, and how fast it moves from there. */
-static lm_dvec3 apart_now(const lmi_contact *c, lm_dvec3 *at_a, lm_dvec3 *at_b)
+/* --- what a contact sees and gives --- */
+
+static inline quad without_w(quad a) { return quad_of(a[0], a[1], a[2]); }
+
+static inline quad particles_velocity(const lmi_contact *c)
 {
-    *at_a = lmi_grip_position(c->a, &c->grip_a);
-    *at_b = c->b ? lmi_grip_position(c->b, &c->grip_b) : lm_dvec3_zero();
-    return dvec_sub(*at_a, *at_b);
+    quad u = lmi_hold_sum(c->hold_a, c->count_a, c->a->body->v);
+    return without_w(c->b ? u - lmi_hold_sum(c->hold_b, c->count_b, c->b->body->v) : u - c->surface);
 }
 
-static lm_dvec3 velocity_now(const lmi_contact *c, lm_dvec3 at_a, lm_dvec3 at_b)
+/* How fast a moves, seen from b. */
+static inline quad velocity_now(const lmi_contact *c)
 {
-    lm_dvec3 u = lmi_grip_velocity(c->a, &c->grip_a, at_a);
-    return dvec_sub(u, c->b ? lmi_grip_velocity(c->b, &c->grip_b, at_b) : c->surface);
+    quad u = c->unchanging ? c->steady : particles_velocity(c);
+    if (c->whole) {
+        u += c->a->moved ? lmi_push_velocity(c->a, c->arm_a) : quad_of(0.0f, 0.0f, 0.0f);
+        u -= c->b && c->b->moved ? lmi_push_velocity(c->b, c->arm_b) : quad_of(0.0f, 0.0f, 0.0f);
+    }
+    return u;
 }
 
-/* A mass of b counts in units of a's. */
-static double ratio(const lmi_contact *c) { return c->b ? c->a->body->mean_mass / c->b->body->mean_mass : 0.0; }
-
-static double mobility(const lmi_contact *c, lm_dvec3 at_a, lm_dvec3 at_b, lm_dvec3 n)
+/* How deep it still is. */
+static inline float depth_now(const lmi_contact *c)
 {
-    double sum = c->plain + lmi_push_mobility(c->a, 0.0, at_a, n);
-    return c->b ? sum + ratio(c) * lmi_push_mobility(c->b, 0.0, at_b, n) : sum;
+    quad p = lmi_hold_sum(c->hold_a, c->count_a, c->a->body->x);
+    p -= c->b ? lmi_hold_sum(c->hold_b, c->count_b, c->b->body->x) : quad_of(0.0f, 0.0f, 0.0f);
+    if (c->whole) {
+        p += c->a->moved ? lmi_push_move(c->a, c->arm_a) : quad_of(0.0f, 0.0f, 0.0f);
+        p -= c->b && c->b->moved ? lmi_push_move(c->b, c->arm_b) : quad_of(0.0f, 0.0f, 0.0f);
+    }
+    return c->level - quad_dot(p, c->normal);
 }
 
-static void give(const lmi_contact *c, lm_dvec3 at_a, lm_dvec3 at_b, lm_dvec3 shift, lm_dvec3 impulse)
+static inline float mobility(const lmi_contact *c, quad n)
 {
-    lmi_push_apply(c->a, &c->grip_a, at_a, shift, impulse);
-    if (c->b) {
-        double back = -ratio(c);
-        lmi_push_apply(c->b, &c->grip_b, at_b, dvec_scale(shift, back), dvec_scale(impulse, back));
+    float sum = c->plain + lmi_push_mobility(c->a, c->arm_a, n);
+    return c->b ? sum + c->ratio * lmi_push_mobility(c->b, c->arm_b, n) : sum;
+}
+
+static void give_impulse(const lmi_contact *c, quad impulse)
+{
+    quad back = -c->ratio * impulse;
+    if (c->a->rigid < 1.0f) {
+        lmi_hold_add(c->hold_a, c->count_a, c->a->body->v, impulse);
+    }
+    if (c->b && c->b->rigid < 1.0f) {
+        lmi_hold_add(c->hold_b, c->count_b, c->b->body->v, back);
+    }
+    if (c->a->rigid > 0.0f) {
+        lmi_push_impulse(c->a, c->arm_a, impulse);
+    }
+    if (c->b && c->b->rigid > 0.0f) {
+        lmi_push_impulse(c->b, c->arm_b, back);
     }
 }
 
-/* Gives a contact what its point was given last time. Only one contact of a point gets it. */
-static void warm_up(lmi_contact *c, lm_dvec3 at_a, lm_dvec3 at_b)
+static void give_shift(const lmi_contact *c, quad shift)
+{
+    quad back = -c->ratio * shift;
+    if (c->a->rigid < 1.0f) {
+        lmi_hold_add(c->hold_a, c->count_a, c->a->body->x, shift);
+    }
+    if (c->b && c->b->rigid < 1.0f) {
+        lmi_hold_add(c->hold_b, c->count_b, c->b->body->x, back);
+    }
+    if (c->a->rigid > 0.0f) {
+        lmi_push_shift(c->a, c->arm_a, shift);
+    }
+    if (c->b && c->b->rigid > 0.0f) {
+        lmi_push_shift(c->b, c->arm_b, back);
+    }
+}
+
+/* --- velocities --- */
+
+/* Gives a contact what its point was given last time. Only one contact of a point gets it. A soft contact gets no more of it
+ * than loses energy: J with |J + u/K'| <= |u/K'|. */
+static void warm_up(lmi_contact *c)
 {
     static const lmi_warm nothing = {0};
-    lm_dvec3 braked = dvec(c->last->braked[0], c->last->braked[1], c->last->braked[2]);
-    c->pressed = c->last->pressed;
-    *c->last = nothing;
-    if (!(c->pressed > 0.0)) {
+    quad impulse = quad_of(c->last->braked[0], c->last->braked[1], c->last->braked[2]);
+    impulse += (c->last->pressed - quad_dot(impulse, c->normal)) * c->normal;
+    if (!(c->last->pressed > 0.0f)) {
         return;
     }
-    braked = dvec_sub(braked, dvec_scale(c->normal, dvec_dot(braked, c->normal)));
-    double size = dvec_length(braked), most = c->friction * c->pressed;
-    c->braked = size > most ? dvec_scale(braked, most / size) : braked;
-    give(c, at_a, at_b, lm_dvec3_zero(), dvec_add(dvec_scale(c->normal, c->pressed), c->braked));
+    *c->last = nothing;
+    if (!c->whole) {
+        quad stop = (-1.0f / c->deep) * c->steady, off = impulse - stop;
+        float distance = quad_length(off), radius = quad_length(stop);
+        impulse = distance > radius ? stop + (radius / distance) * off : impulse;
+    }
+    c->pressed = fmaxf(quad_dot(impulse, c->normal), 0.0f);
+    quad braked = impulse - quad_dot(impulse, c->normal) * c->normal;
+    float size = quad_length(braked), most = c->friction * c->pressed;
+    c->braked = size > most ? (most / size) * braked : braked;
+    c->ahead = c->pressed * c->normal + c->braked;
+    give_impulse(c, c->ahead);
 }
 
-void lmi_contact_begin(lmi_contact *c, double restitution, double h)
+/* What a contact lacks along the normal at velocity u: the change of its impulse. Across a gap they may approach as fast as
+ * closes it in one substep. */
+static inline float lacks_normal(lmi_contact *c, quad u, float inverse_h)
 {
-    lm_dvec3 at_a, at_b;
-    c->plain = lmi_grip_mobility(c->a, &c->grip_a);
-    c->plain += c->b ? ratio(c) * lmi_grip_mobility(c->b, &c->grip_b) : 0.0;
-    lm_dvec3 apart = apart_now(c, &at_a, &at_b);
-    c->deep = mobility(c, at_a, at_b, c->normal);
-    double approach = -dvec_dot(velocity_now(c, at_a, at_b), c->normal);
-    c->bounce = approach > LMI_BOUNCE_SPEED ? restitution * approach : 0.0;
-    c->approach = approach;
-    c->watched = c->depth < 0.0 && approach > LMI_BOUNCE_SPEED;
-    if (c->b) {
-        c->apart = apart;
-        c->depth = fmin(c->depth, h * (PART_SPEED + 1.5 * fmax(approach, 0.0)));
-    }
-    c->shifted = c->pressed = 0.0;
-    c->braked = lm_dvec3_zero();
-    if (c->last && !c->watched) {
-        warm_up(c, at_a, at_b);
-    }
-}
-
-/* Across a gap they may approach as fast as closes it in one substep. Returns the change, m/s. */
-static double solve_normal(lmi_contact *c, lm_dvec3 at_a, lm_dvec3 at_b, double h)
-{
-    double closing = fmax(-c->depth, 0.0) / h;
-    double lacks = c->bounce - closing - dvec_dot(velocity_now(c, at_a, at_b), c->normal);
-    double total = fmax(c->pressed + lacks / c->deep, 0.0), more = total - c->pressed;
-    give(c, at_a, at_b, lm_dvec3_zero(), dvec_scale(c->normal, more));
+    float closing = fmaxf(-c->depth, 0.0f) * inverse_h;
+    float total = fmaxf(c->pressed + (c->bounce - closing - quad_dot(u, c->normal)) / c->deep, 0.0f);
+    float more = total - c->pressed;
     c->pressed = total;
-    return fabs(more) * c->deep;
+    return more;
 }
 
-static double solve_friction(lmi_contact *c, lm_dvec3 at_a, lm_dvec3 at_b)
+static inline quad lacks_friction(lmi_contact *c, quad u)
 {
-    lm_dvec3 u = velocity_now(c, at_a, at_b), total = c->braked;
-    lm_dvec3 slide = dvec_sub(u, dvec_scale(c->normal, dvec_dot(u, c->normal)));
-    double speed = dvec_length(slide), most = c->friction * c->pressed;
-    if (speed > 1e-12) {
-        lm_dvec3 t = dvec_scale(slide, 1.0 / speed);
-        total = dvec_sub(total, dvec_scale(slide, 1.0 / mobility(c, at_a, at_b, t)));
+    quad slide = u - quad_dot(u, c->normal) * c->normal, total = c->braked, before = total;
+    float speed = quad_length(slide), most = c->friction * c->pressed;
+    if (speed > 1e-12f) {
+        total -= (1.0f / mobility(c, (1.0f / speed) * slide)) * slide;
     }
-    double size = dvec_length(total);
-    if (size > most) {
-        total = dvec_scale(total, most / size);
-    }
-    lm_dvec3 more = dvec_sub(total, c->braked);
-    give(c, at_a, at_b, lm_dvec3_zero(), more);
+    float size = quad_length(total);
+    total = size > most ? (most / size) * total : total;
     c->braked = total;
-    return dvec_length(more) * c->plain;
+    return total - before;
 }
 
-/* One sweep over the velocities; returns the largest change. */
-static double sweep_velocities(lmi_contact *contacts, uint32_t count, bool back, double h)
+/* How much further than they should soft contacts go in a pass, so that the next one has less to do (Nesterov); the last pass
+ * ends where they should be. */
+static float further(uint32_t pass, uint32_t passes)
 {
-    double most = 0.0;
+    static const float beta[] = {0.0f, 0.28f, 0.43f, 0.53f, 0.6f, 0.65f, 0.69f, 0.72f};
+    return pass + 1 < passes ? beta[pass < 7 ? pass : 7] : 0.0f;
+}
+
+static void give_more(lmi_contact *contacts, uint32_t count, void (*give)(const lmi_contact *, quad))
+{
     for (uint32_t n = 0; n < count; n++) {
-        lmi_contact *c = &contacts[back ? count - 1 - n : n]; /* there and back: loads travel both ways */
-        if (c->watched) {
-            continue;
-        }
-        lm_dvec3 at_a, at_b;
-        apart_now(c, &at_a, &at_b);
-        most = fmax(most, solve_normal(c, at_a, at_b, h));
-        if (c->friction > 0.0) {
-            most = fmax(most, solve_friction(c, at_a, at_b));
+        if (!contacts[n].whole && !contacts[n].watched) {
+            give(&contacts[n], contacts[n].more);
         }
     }
-    return most;
 }
 
-/* Takes back the way that the velocities lost were good for: all of it along the surface, and as much as is below it. */
-static void take_back(lmi_contact *contacts, uint32_t count, double h)
+/* All soft contacts at once. */
+static void pass_velocities(lmi_contact *contacts, uint32_t count, float beta, float inverse_h)
 {
     for (uint32_t n = 0; n < count; n++) {
         lmi_contact *c = &contacts[n];
-        lm_dvec3 at_a, at_b;
-        double came = h * (c->approach + c->bounce), share = came > 0.0 ? fmin(fmax(c->depth, 0.0) / came, 1.0) : 0.0;
-        apart_now(c, &at_a, &at_b);
-        c->shifted = share * h * c->pressed;
-        give(c, at_a, at_b, dvec_add(dvec_scale(c->normal, c->shifted), dvec_scale(c->braked, h)), lm_dvec3_zero());
-    }
-}
-
-/* One sweep over the positions; returns the largest change. */
-static double sweep_positions(lmi_contact *contacts, uint32_t count, bool back)
-{
-    double most = 0.0;
-    for (uint32_t n = 0; n < count; n++) {
-        lmi_contact *c = &contacts[back ? count - 1 - n : n];
-        if (c->watched) {
+        if (c->whole || c->watched) {
             continue;
         }
-        lm_dvec3 at_a, at_b, apart = apart_now(c, &at_a, &at_b);
-        double depth = c->depth - dvec_dot(dvec_sub(apart, c->apart), c->normal) - LEFT * c->a->body->rest_size;
-        double total = fmax(c->shifted + depth / c->deep, 0.0), more = total - c->shifted;
-        give(c, at_a, at_b, dvec_scale(c->normal, more), lm_dvec3_zero());
-        c->shifted = total;
-        most = fmax(most, fabs(more) * c->deep);
+        quad u = velocity_now(c), before = c->pressed * c->normal + c->braked;
+        float along = quad_dot(c->ahead, c->normal), lacks = c->bounce - quad_dot(u, c->normal);
+        c->pressed = fmaxf(along + lacks / c->deep, 0.0f);
+        quad total = (c->ahead - along * c->normal) - (1.0f / c->deep) * (u - quad_dot(u, c->normal) * c->normal);
+        float size = quad_length(total), most = c->friction * c->pressed;
+        c->braked = size > most ? (most / size) * total : total;
+        quad now = c->pressed * c->normal + c->braked, ahead = now + beta * (now - before);
+        c->more = ahead - c->ahead;
+        c->ahead = ahead;
+    }
+    give_more(contacts, count, give_impulse);
+    (void)inverse_h;
+}
+
+/* The others one after the other, there and back: loads travel both ways. */
+static float sweep_velocities(lmi_contact *contacts, uint32_t count, bool back, float inverse_h)
+{
+    float most = 0.0f;
+    for (uint32_t n = 0; n < count; n++) {
+        lmi_contact *c = &contacts[back ? count - 1 - n : n];
+        if (!c->whole || c->watched) {
+            continue;
+        }
+        float more = lacks_normal(c, velocity_now(c), inverse_h);
+        give_impulse(c, more * c->normal);
+        most = fmaxf(most, fabsf(more) * c->deep);
+        if (c->friction > 0.0f) {
+            quad braked = lacks_friction(c, velocity_now(c));
+            give_impulse(c, braked);
+            most = fmaxf(most, quad_length(braked) * c->deep);
+        }
     }
     return most;
 }
 
-void lmi_contacts_solve(lmi_contact *contacts, uint32_t count, uint32_t sweeps, double h)
+/* --- positions --- */
+
+/* Takes back the way that the velocities lost were good for: all of it along the surface, and as much as is below it. What
+ * bounces has gone back a part of its way by now. */
+static void take_back(lmi_contact *contacts, uint32_t count, float h)
 {
-    for (uint32_t n = 0; n < sweeps && sweep_velocities(contacts, count, n & 1, h) > STILL_SPEED; n++) {
+    for (uint32_t n = 0; n < count; n++) {
+        lmi_contact *c = &contacts[n];
+        float came = h * c->approach;
+        float share = came > 0.0f ? fminf(fmaxf(c->depth, 0.0f) / came, 1.0f) : 0.0f;
+        if (c->pressed > 0.0f) {
+            c->shifted = share * h * c->pressed;
+            c->level += share * h * c->bounce; /* so far has it come since it bounced */
+            give_shift(c, c->shifted * c->normal + h * c->braked);
+        }
+        c->ahead = quad_of(c->shifted, 0.0f, 0.0f);
+    }
+}
+
+static void pass_positions(lmi_contact *contacts, uint32_t count, float beta)
+{
+    for (uint32_t n = 0; n < count; n++) {
+        lmi_contact *c = &contacts[n];
+        if (!c->whole && !c->watched) {
+            float depth = depth_now(c) - LEFT * (float)c->a->body->rest_size, before = c->shifted;
+            c->shifted = fmaxf(c->ahead[0] + depth / c->deep, 0.0f);
+            float ahead = c->shifted + beta * (c->shifted - before);
+            c->more = (ahead - c->ahead[0]) * c->normal;
+            c->ahead[0] = ahead;
+        }
+    }
+    give_more(contacts, count, give_shift);
+}
+
+static float sweep_positions(lmi_contact *contacts, uint32_t count, bool back)
+{
+    float most = 0.0f;
+    for (uint32_t n = 0; n < count; n++) {
+        lmi_contact *c = &contacts[back ? count - 1 - n : n];
+        if (c->whole && !c->watched) {
+            float depth = depth_now(c) - LEFT * (float)c->a->body->rest_size;
+            float total = fmaxf(c->shifted + depth / c->deep, 0.0f), more = total - c->shifted;
+            give_shift(c, more * c->normal);
+            c->shifted = total;
+            most = fmaxf(most, fabsf(more) * c->deep);
+        }
+    }
+    return most;
+}
+
+/* --- all of it --- */
+
+/* Adds the loads of soft contacts. */
+static void carry(const lmi_push *push, const lmi_hold *holds, uint32_t count)
+{
+    for (uint32_t n = 0; n < count; n++) {
+        push->load[holds[n].place] += fabsf(holds[n].weight);
+    }
+}
+
+/* How mobile soft contacts are, all that share their particles considered. */
+static void weigh(lmi_contact *contacts, uint32_t count)
+{
+    for (uint32_t n = 0; n < count; n++) {
+        const lmi_contact *c = &contacts[n];
+        if (!c->whole && !c->watched) {
+            carry(c->a, c->hold_a, c->count_a);
+            carry(c->b, c->hold_b, c->count_b);
+        }
+    }
+    for (uint32_t n = 0; n < count; n++) {
+        lmi_contact *c = &contacts[n];
+        float a = 0.0f, b = 0.0f;
+        if (c->whole || c->watched) {
+            continue;
+        }
+        for (uint32_t k = 0; k < c->count_a; k++) {
+            a += fabsf(c->hold_a[k].lever) * c->a->load[c->hold_a[k].place];
+        }
+        for (uint32_t k = 0; k < c->count_b; k++) {
+            b += fabsf(c->hold_b[k].lever) * c->b->load[c->hold_b[k].place];
+        }
+        c->plain = c->deep = a + c->ratio * b;
+    }
+    for (uint32_t n = 0; n < count; n++) {
+        lmi_contact *c = &contacts[n];
+        for (uint32_t k = 0; !c->whole && k < c->count_a; k++) {
+            c->a->load[c->hold_a[k].place] = 0.0f;
+        }
+        for (uint32_t k = 0; !c->whole && k < c->count_b; k++) {
+            c->b->load[c->hold_b[k].place] = 0.0f;
+        }
+    }
+}
+
+static void solve(lmi_contact_list *list)
+{
+    lmi_contact *contacts = list->contacts;
+    uint32_t count = list->count;
+    float h = (float)list->h;
+    weigh(contacts, count);
+    for (uint32_t n = 0; n < count; n++) { /* all of them have seen how fast they come */
+        if (contacts[n].last && !contacts[n].watched) {
+            warm_up(&contacts[n]);
+        }
+    }
+    float most = 1.0f;
+    for (uint32_t n = 0; n < list->sweeps && (n < SOFT_PASSES || most > STILL_SPEED); n++) {
+        if (n < SOFT_PASSES) {
+            pass_velocities(contacts, count, further(n, SOFT_PASSES), 1.0f / h);
+        }
+        most = most > STILL_SPEED || n < SOFT_PASSES ? sweep_velocities(contacts, count, n & 1, 1.0f / h) : 0.0f;
     }
     take_back(contacts, count, h);
-    for (uint32_t n = 0; n < sweeps && sweep_positions(contacts, count, n & 1) > STILL_SPEED * h; n++) {
+    most = h;
+    for (uint32_t n = 0; n < list->sweeps && (n < SOFT_SHIFTS || most > STILL_SPEED * h); n++) {
+        if (n < SOFT_SHIFTS) {
+            pass_positions(contacts, count, further(n, SOFT_SHIFTS));
+        }
+        most = most > STILL_SPEED * h || n < SOFT_SHIFTS ? sweep_positions(contacts, count, n & 1) : 0.0f;
     }
 }
 
 void lmi_contacts_flush(lmi_contact_list *list)
 {
-    lmi_contacts_solve(list->contacts, list->count, list->sweeps, list->h);
+    solve(list);
     for (uint32_t n = 0; n < list->count; n++) {
         const lmi_contact *c = &list->contacts[n];
         lmi_body *body = c->a->body;
-        if (c->next && c->pressed >= c->next->pressed) {
-            lmi_warm warm = {(float)c->pressed, {(float)c->braked.x, (float)c->braked.y, (float)c->braked.z}};
+        /* An impact is over: what is given again is what carries a load. */
+        bool rests = !c->whole || c->approach < (float)LMI_BOUNCE_SPEED;
+        if (c->next && rests && c->pressed >= c->next->pressed) {
+            lmi_warm warm = {c->pressed, {c->braked[0], c->braked[1], c->braked[2]}};
             *c->next = warm;
         }
         if (!c->b) {
-            lm_dvec3 given = dvec_add(dvec_scale(c->normal, c->pressed), c->braked);
+            lm_dvec3 given = quad_to(c->pressed * c->normal + c->braked);
             body->outside_impulse = dvec_add(body->outside_impulse, dvec_scale(given, body->mean_mass));
-            body->contacts += c->pressed > 0.0 || c->shifted > 0.0;
+            body->contacts += c->pressed > 0.0f || c->shifted > 0.0f;
         }
     }
-    list->count = 0;
+    list->count = list->hold_count = 0;
 }
 
-void lmi_contact_add(lmi_contact_list *list, const lmi_contact *contact, double restitution)
+uint32_t lmi_contacts_limit(const lmi_body *body)
 {
-    if (list->count == list->limit) {
+    uint32_t points = body->touch.count ? body->touch.count : body->particle_count;
+    return points < LMI_MOST_CONTACTS ? points : LMI_MOST_CONTACTS;
+}
+
+uint32_t lmi_contacts_holds(const lmi_body *body)
+{
+    return lmi_contacts_limit(body) * (body->touch.count ? body->touch.most_rows : 1);
+}
+
+/* --- adding --- */
+
+static lmi_hold *hold(lmi_contact_list *list, const lmi_push *push, const uint32_t *rider, const float *weight,
+                      uint32_t count, uint32_t stride)
+{
+    lmi_hold *holds = list->holds + list->hold_count;
+    for (uint32_t n = 0; n < count; n++) {
+        uint32_t place = rider[(size_t)n * stride];
+        float w = weight[(size_t)n * stride];
+        lmi_hold h = {place, w, lmi_push_lever(push, place, w)};
+        holds[n] = h;
+    }
+    list->hold_count += count;
+    return holds;
+}
+
+static float plain_mobility(const lmi_push *push, const lmi_hold *holds, uint32_t count)
+{
+    float sum = 0.0f;
+    for (uint32_t n = 0; n < count; n++) {
+        sum += holds[n].weight * holds[n].lever;
+    }
+    (void)push;
+    return sum;
+}
+
+/* Whether the last contact in the list is one of the same cell with the same partner. */
+static bool same_cell(const lmi_contact_list *list, const lmi_contact_def *def, uint32_t leader)
+{
+    const lmi_contact *last = list->count ? &list->contacts[list->count - 1] : NULL;
+    return last && leader != LMI_NONE && last->leader == leader && last->a == def->a && last->b == def->b &&
+           last->wall == def->wall;
+}
+
+/* Mobility, approach and what follows from them. */
+static void begin(lmi_contact *c, float restitution, float h)
+{
+    quad at_a = lmi_hold_sum(c->hold_a, c->count_a, c->a->body->x), at_b = {0};
+    c->plain = plain_mobility(c->a, c->hold_a, c->count_a);
+    c->arm_a = without_w(at_a - c->a->centre);
+    if (c->b) {
+        at_b = lmi_hold_sum(c->hold_b, c->count_b, c->b->body->x);
+        c->plain += c->ratio * plain_mobility(c->b, c->hold_b, c->count_b);
+        c->arm_b = without_w(at_b - c->b->centre);
+    }
+    c->deep = mobility(c, c->normal);
+    c->steady = particles_velocity(c);
+    quad u = velocity_now(c);
+    c->approach = -quad_dot(u, c->normal);
+    c->bounce = c->approach > (float)LMI_BOUNCE_SPEED ? restitution * c->approach : 0.0f;
+    c->watched = c->depth < 0.0f && (!c->whole || c->approach > (float)LMI_BOUNCE_SPEED);
+    if (c->b) {
+        c->depth = fminf(c->depth, h * (PART_SPEED + 1.5f * fmaxf(c->approach, 0.0f)));
+    }
+    quad apart = at_a - at_b;
+    if (c->a->moved && c->whole) {
+        apart += lmi_push_move(c->a, c->arm_a);
+    }
+    if (c->b && c->b->moved && c->whole) {
+        apart -= lmi_push_move(c->b, c->arm_b);
+    }
+    c->level = c->depth + quad_dot(apart, c->normal);
+}
+
+void lmi_contact_add(lmi_contact_list *list, const lmi_contact_def *def)
+{
+    if (list->count == list->limit || list->hold_count + def->count_a + def->count_b > list->hold_limit) {
         lmi_contacts_flush(list);
     }
+    bool whole = def->a->rigid > 0.0f || (def->b && def->b->rigid > 0.0f);
+    const lmi_touch *touch = &def->a->body->touch;
+    uint32_t point = def->point, leader = whole && point != LMI_NONE ? touch->leader[point] : point;
+    if (whole && def->depth < 0.02 * def->a->body->rest_size && same_cell(list, def, leader)) {
+        lmi_contact *last = &list->contacts[list->count - 1];
+        if (def->depth <= (double)last->found + 1e-3 * def->a->body->rest_size) {
+            return;
+        }
+        list->hold_count -= last->count_a + last->count_b;
+        list->count--;
+    }
     lmi_contact *c = &list->contacts[list->count];
-    *c = *contact;
-    if (c->b) {
-        float *weights = list->weights + (size_t)list->count * LMI_CARRIER_MOST;
-        uint32_t *riders = list->riders + (size_t)list->count * LMI_CARRIER_MOST;
-        memcpy(weights, c->grip_b.weight, c->grip_b.count * sizeof *weights);
-        memcpy(riders, c->grip_b.rider, c->grip_b.count * sizeof *riders);
-        c->grip_b.weight = weights;
-        c->grip_b.rider = riders;
+    lmi_contact made = {.a = def->a,
+                        .b = def->b,
+                        .count_a = def->count_a,
+                        .count_b = def->b ? def->count_b : 0,
+                        .normal = quad_from(def->normal),
+                        .surface = quad_from(def->surface),
+                        .depth = (float)def->depth,
+                        .found = (float)def->depth,
+                        .leader = leader,
+                        .wall = def->wall,
+                        .friction = (float)def->friction,
+                        .ratio = def->b ? (float)(def->a->body->mean_mass / def->b->body->mean_mass) : 0.0f,
+                        .last = leader == LMI_NONE ? NULL : touch->warm + leader,
+                        .next = leader == LMI_NONE ? NULL : touch->warm + touch->count + leader};
+    *c = made;
+    c->hold_a = hold(list, def->a, def->rider_a, def->weight_a, def->count_a, def->stride_a);
+    c->hold_b = def->b ? hold(list, def->b, def->rider_b, def->weight_b, def->count_b, 1) : NULL;
+    c->whole = whole;
+    c->unchanging = def->a->rigid == 1.0f && (!def->b || def->b->rigid == 1.0f);
+    begin(c, (float)def->restitution, (float)list->h);
+    if (!(c->deep > 0.0f)) { /* nothing can move it */
+        list->hold_count -= c->count_a + c->count_b;
+        return;
     }
     list->count++;
-    lmi_contact_begin(c, restitution, list->h);
 }

@@ -55,7 +55,8 @@ static void surfaces_rest_on_the_floor(void **context)
             lm_body_id body = add_thing(world, kind, "sphere", (lm_vec3){1, 1, 1}, pose, &material, still);
             steps(world, 300);
             lm_body_info info = info_of(world, body);
-            assert_near(lowest_touch(world, body), 0.0, 1e-3);
+            /* A soft ball is flattened, rolls, and what it lies on changes all the time. */
+            assert_near(lowest_touch(world, body), 0.0, soft ? 0.012 : 1e-3);
             assert_at_most(info.max_speed, 0.4); /* it may still roll */
             assert_near(info.centre.y, 0.5, soft ? 0.15 : 0.02);
             if (kind == LATTICE) assert_at_most(info.lower.y, -0.02); /* its particles are outside */
@@ -79,15 +80,15 @@ static void blocks_stick_and_slide(void **context)
                 pose.rotation = quaternion(ref_v(0, 0, angle));
                 pose.position = (lm_dvec3){-0.2 * sin(angle), 0.2 * cos(angle), 0};
                 lm_body_id body = add_thing(world, kind, "box", (lm_vec3){0.8f, 0.4f, 0.8f}, pose, &material, still);
-                steps(world, 60); /* it settles */
+                steps(world, 120); /* it settles */
                 lm_body_info before = info_of(world, body);
                 steps(world, 120);
                 lm_body_info after = info_of(world, body);
                 double way = (before.centre.x - after.centre.x) / cos(angle);
                 double accelerated = 9.81 * (sin(angle) - mu * cos(angle));
-                if (steep) { /* from 1 s to 3 s: a (9 - 1) / 2 */
-                    if (!(way > 0.5 * accelerated * 4.0)) print_message("%s soft %d\n", sampling_names[kind], soft);
-                    assert_at_most(0.5 * accelerated * 4.0, way);
+                if (steep) { /* from 2 s to 4 s: a (16 - 4) / 2 */
+                    if (!(way > 0.5 * accelerated * 6.0)) print_message("%s soft %d\n", sampling_names[kind], soft);
+                    assert_at_most(0.5 * accelerated * 6.0, way);
                 } else {
                     if (!(fabs(way) < 4e-3)) print_message("%s soft %d\n", sampling_names[kind], soft);
                     assert_near(way, 0.0, 4e-3);
