@@ -542,6 +542,16 @@ static uint32_t collide_all(const lmi_step *step, lmi_body *body, lmi_scratch *s
         lmi_contacts_flush(&list);
         lmi_push_end(&push);
     }
+    if (begun && !body->touch.count && push.rigid > 0.0f) {
+        /* What answered as a whole may still have particles on the wrong side: now each for itself. */
+        uint32_t contacts = body->contacts;
+        for (uint32_t s = 0; s < step->surface_count; s++) {
+            if (may_touch(&step->surfaces[s], body, step->h)) {
+                collide(&step->surfaces[s], body, step->h, scratch->pull);
+            }
+        }
+        body->contacts = contacts > body->contacts ? contacts : body->contacts;
+    }
     return met;
 }
 

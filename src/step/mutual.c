@@ -255,6 +255,7 @@ typedef struct search {
     lm_dvec3 away;    /* from the middle of b to that of a, unit */
     lm_dvec3 way;     /* of a against b in this substep, where that is far; else 0 */
     uint32_t stops;   /* on the way */
+    double left;      /* share of the way that is left at the present stop */
     double margin, slop, friction, bounce;
     uint32_t met, turned; /* points found: facing the other body, and looking away from it */
     bool nested;          /* one body is in the other: which way points look says nothing */
@@ -270,20 +271,15 @@ static bool faces(const lmi_body *a, uint32_t n, const lmi_inside *inside, const
 }
 
 /* Adds the contact of a point of a at `point` (relative to b's origin) with b, if there is one. */
-static bool find_at(search *s, uint32_t n, lm_dvec3 point, lm_dvec3 rest, double apart)
+static void find_at(search *s, uint32_t n, lm_dvec3 point, lm_dvec3 rest, double apart)
 {
     lmi_body *b = s->b->body;
     lmi_inside inside;
-    bool found = false;
-    double left = 1.0;
-    for (uint32_t k = 1; k <= s->stops && !found; k++) {
-        left = 1.0 - (double)k / s->stops;
-        found = lmi_bulk_find(b->bulk, dvec_sub(point, dvec_scale(s->way, left)), s->margin + s->slop, rest, apart,
-                              &inside);
-    }
+    point = dvec_sub(point, dvec_scale(s->way, s->left));
+    bool found = lmi_bulk_find(b->bulk, point, s->margin + s->slop, rest, apart, &inside);
     if (!found || (!s->nested && !faces(s->a->body, n, &inside, b))) {
         s->turned += found;
-        return false;
+        return;
     }
     s->met++;
     if ((s->nested || inside.depth > 2.0 * b->bulk->cell) && apart == 0.0) {
@@ -291,7 +287,7 @@ static bool find_at(search *s, uint32_t n, lm_dvec3 point, lm_dvec3 rest, double
     }
     float weights[LMI_CARRIER_MOST];
     uint32_t riders[LMI_CARRIER_MOST];
-    uint32_t count = lmi_bulk_grip(b->bulk, b, &inside, dvec_sub(point, dvec_scale(s->way, left)), riders, weights);
+    uint32_t count = lmi_bulk_grip(b->bulk, b, &inside, point, riders, weights);
     const lmi_touch *touch = &s->a->body->touch;
     uint32_t row = touch->first_row[n / LMI_BLOCK];
     size_t at = (size_t)row * LMI_BLOCK + n % LMI_BLOCK;
@@ -305,29 +301,23 @@ static bool find_at(search *s, uint32_t n, lm_dvec3 point, lm_dvec3 rest, double
                          .weight_b = weights,
                          .count_b = count,
                          .normal = inside.normal,
-                         .depth = inside.depth + s->margin - left * dvec_dot(s->way, inside.normal),
+                         .depth = inside.depth + s->margin - s->left * dvec_dot(s->way, inside.normal),
                          .friction = s->friction,
                          .restitution = s->bounce,
                          .point = n};
     lmi_contact_add(s->list, &c);
-    return true;
 }
 
-/* The points of one body in another. */
+/* The points of one body in another, at a stop of its way. */
 static void find_points(search *s)
 {
     const lmi_body *a = s->a->body;
-    for (uint32_t pass = 0; pass < 2; pass++) {
-        for (uint32_t n = 0; n < a->touch.count; n++) {
-            lm_dvec3 p = dvec_from(a->touch.now[n]);
-            if (in_box(s->box, dvec_add(a->origin, p))) {
-                find_at(s, n, dvec_add(p, s->between), lm_dvec3_zero(), 0.0);
-            }
+    lm_dvec3 back = dvec_scale(s->way, s->left);
+    for (uint32_t n = 0; n < a->touch.count; n++) {
+        lm_dvec3 p = dvec_from(a->touch.now[n]);
+        if (in_box(s->box, dvec_sub(dvec_add(a->origin, p), back))) {
+            find_at(s, n, dvec_add(p, s->between), lm_dvec3_zero(), 0.0);
         }
-        if (s->met || !s->turned) {
-            return;
-        }
-        s->nested = true;
     }
 }
 
@@ -365,11 +355,21 @@ static search search_of(const lmi_step *step, lmi_mutual *m, uint32_t a, uint32_
     return s;
 }
 
+/* Two bodies, at the first stop of their way where they touch: there they are hardly in each other. Where all points that are
+ * in the other body look away from it, one of them is within the other. */
 static void find_pair(const lmi_step *step, lmi_mutual *m, uint32_t a, uint32_t b, void *user)
 {
     search there = search_of(step, m, a, b, user), back = search_of(step, m, b, a, user);
-    find_points(&there);
-    find_points(&back);
+    for (uint32_t k = 1; k <= there.stops && !there.met && !back.met; k++) {
+        there.left = back.left = 1.0 - (double)k / there.stops;
+        find_points(&there);
+        find_points(&back);
+    }
+    if (!there.met && !back.met && (there.turned || back.turned)) {
+        there.nested = back.nested = true;
+        find_points(&there);
+        find_points(&back);
+    }
 }
 
 /* A body in itself: what is far away in the rest shape. */

@@ -311,7 +311,7 @@ static void solve(lmi_contact_list *list)
     }
     take_back(contacts, count, h);
     most = h;
-    for (uint32_t n = 0; n < list->sweeps && (n < SOFT_SHIFTS || most > STILL_SPEED * h); n++) {
+    for (uint32_t n = 0; n < 4 * list->sweeps && (n < SOFT_SHIFTS || most > STILL_SPEED * h); n++) {
         if (n < SOFT_SHIFTS) {
             pass_positions(contacts, count, further(n, SOFT_SHIFTS));
         }
