@@ -1,4 +1,5 @@
 #include "sample/bulk.h"
+#include "base/quad.h"
 #include "sample/distance.h"
 #include "sample/embed_lattice.h"
 #include "world.h"
@@ -6,7 +7,7 @@
 #include <string.h>
 
 #define GRID_CELLS 16.0   /* of the distance, along the longest side */
-#define CARRIER_CELLS 6.0 /* carriers are about this many times closer than the longest side */
+#define CARRIER_CELLS 6.0 /* carriers are at most so many times closer than the longest side */
 #define STARTS ((size_t)LMI_BULK_CELLS * LMI_BULK_CELLS * LMI_BULK_CELLS + 1)
 
 /* Particles of a carrier in a cloud: this many, or more where they are as good as flat. */
@@ -20,6 +21,8 @@ void lmi_bulk_free(lm_world *world, lmi_bulk *s)
     lmi_release(memory, s->vertices, s->vertex_count, sizeof *s->vertices);
     lmi_release(memory, s->triangles, (size_t)s->triangle_count * 3, sizeof *s->triangles);
     lmi_release(memory, s->distance, (size_t)s->n[0] * s->n[1] * s->n[2], sizeof *s->distance);
+    lmi_release(memory, s->used, s->carrier_count, sizeof *s->used);
+    lmi_release(memory, s->map, s->carrier_count, 16 * sizeof *s->map);
     lmi_release(memory, s->rider, riders, sizeof *s->rider);
     lmi_release(memory, s->weight, riders, sizeof *s->weight);
     lmi_release(memory, s->gradient, riders * 3, sizeof *s->gradient);
@@ -70,6 +73,7 @@ static bool make_distance(lm_world *world, const lmi_body *body, lmi_bulk *s)
         longest += 2.0 * radius;
     }
     s->radius = radius;
+    s->spacing = cloud_spacing(size, body->particle_count);
     s->cell = longest / GRID_CELLS;
     double margin = 2.0 * s->cell + radius, extent[3] = {size.x, size.y, size.z};
     s->first = dvec_sub(low, dvec(margin, margin, margin));
@@ -109,13 +113,34 @@ double lmi_bulk_distance(const lmi_bulk *s, lm_dvec3 rest)
     return sum + beyond;
 }
 
-/* Differences over a small part of a cell: over more of it the edges of a box would push sideways what lies on it. */
-static lm_dvec3 slope_of(const lmi_bulk *s, lm_dvec3 p)
+/* The slope is that of the cell, as it is: over more than that the edges of a box would push sideways what lies on it. */
+float lmi_bulk_slope(const lmi_bulk *s, lm_vec3 rest, lm_vec3 *slope)
 {
-    double h = 0.05 * s->cell, by = 0.5 / h;
-    return dvec(by * (lmi_bulk_distance(s, dvec(p.x + h, p.y, p.z)) - lmi_bulk_distance(s, dvec(p.x - h, p.y, p.z))),
-                by * (lmi_bulk_distance(s, dvec(p.x, p.y + h, p.z)) - lmi_bulk_distance(s, dvec(p.x, p.y - h, p.z))),
-                by * (lmi_bulk_distance(s, dvec(p.x, p.y, p.z + h)) - lmi_bulk_distance(s, dvec(p.x, p.y, p.z - h))));
+    const float first[3] = {(float)s->first.x, (float)s->first.y, (float)s->first.z}, by = (float)(1.0 / s->cell);
+    float at[3] = {(rest.x - first[0]) * by, (rest.y - first[1]) * by, (rest.z - first[2]) * by}, t[3], beyond = 0.0f;
+    size_t i[3], row = s->n[0], plane = row * s->n[1];
+    for (int a = 0; a < 3; a++) { /* outside the grid: the distance at its border and from there on */
+        float most = (float)(s->n[a] - 1), inside = at[a] > 0.0f ? at[a] : 0.0f;
+        inside = inside < most ? inside : most;
+        float off = fabsf(at[a] - inside);
+        beyond = off > beyond ? off : beyond;
+        int32_t cell = (int32_t)inside;
+        cell = cell < (int32_t)s->n[a] - 2 ? cell : (int32_t)s->n[a] - 2;
+        i[a] = (size_t)cell;
+        t[a] = inside - (float)cell;
+    }
+    const float *d = s->distance + i[2] * plane + i[1] * row + i[0], *e = d + plane;
+    float u = 1.0f - t[0], v = 1.0f - t[1], w = 1.0f - t[2];
+    /* Along x on the four edges, then along y, then along z. */
+    float x0 = u * d[0] + t[0] * d[1], x1 = u * d[row] + t[0] * d[row + 1];
+    float x2 = u * e[0] + t[0] * e[1], x3 = u * e[row] + t[0] * e[row + 1];
+    float y0 = v * x0 + t[1] * x1, y1 = v * x2 + t[1] * x3;
+    float dx0 = v * (d[1] - d[0]) + t[1] * (d[row + 1] - d[row]),
+          dx1 = v * (e[1] - e[0]) + t[1] * (e[row + 1] - e[row]);
+    slope->x = by * (w * dx0 + t[2] * dx1);
+    slope->y = by * (w * (x1 - x0) + t[2] * (x3 - x2));
+    slope->z = by * (y1 - y0);
+    return (w * y0 + t[2] * y1) + beyond * (float)s->cell;
 }
 
 /* --- carriers --- */
@@ -140,6 +165,7 @@ static void carry_lattice(const lmi_body *body, lmi_bulk *s, uint32_t carrier, l
         gradient[3 * n + 2] = (float)(d.z > 0.0 ? by : -by);
     }
     s->rest[carrier] = vec_from(mean);
+    s->used[carrier] = 8;
 }
 
 typedef struct neighbour {
@@ -218,6 +244,7 @@ static int fit_carrier(const lmi_body *body, lmi_bulk *s, uint32_t carrier, cons
         }
     }
     s->rest[carrier] = vec_from(mean);
+    s->used[carrier] = count;
     return rank;
 }
 
@@ -267,12 +294,15 @@ static bool make_carriers(lm_world *world, const lmi_body *body, lmi_bulk *s)
         return false;
     }
     double apart = fmax(s->cell * GRID_CELLS / CARRIER_CELLS, 1e-30);
-    apart = body->lattice ? fmax(apart, body->lattice->shape.spacing) : apart;
+    /* Nearer than particles are to each other they would all say the same. */
+    apart = fmax(apart, body->lattice ? body->lattice->shape.spacing : 1.5 * s->spacing);
     s->carrier_count = choose_places(body, 0.99 * apart, places, MOST_CARRIERS);
     s->carrier_riders = body->lattice                             ? 8
                         : body->particle_count < LMI_CARRIER_MOST ? body->particle_count
                                                                   : LMI_CARRIER_MOST;
     size_t riders = (size_t)s->carrier_count * s->carrier_riders;
+    s->used = lmi_allocate(memory, s->carrier_count, sizeof *s->used);
+    s->map = lmi_allocate(memory, s->carrier_count, 16 * sizeof *s->map);
     s->rider = lmi_allocate(memory, riders, sizeof *s->rider);
     s->weight = lmi_allocate(memory, riders, sizeof *s->weight);
     s->gradient = lmi_allocate(memory, riders * 3, sizeof *s->gradient);
@@ -281,11 +311,12 @@ static bool make_carriers(lm_world *world, const lmi_body *body, lmi_bulk *s)
     s->inverse = lmi_allocate(memory, s->carrier_count, sizeof *s->inverse);
     s->starts = lmi_allocate(memory, STARTS, sizeof *s->starts);
     s->items = lmi_allocate(memory, s->carrier_count, sizeof *s->items);
-    bool ok = s->rider && s->weight && s->gradient && s->rest && s->at && s->inverse && s->starts && s->items;
+    bool ok = s->used && s->map && s->rider && s->weight && s->gradient && s->rest && s->at && s->inverse &&
+              s->starts && s->items;
     for (uint32_t n = 0; ok && n < s->carrier_count; n++) {
         (body->lattice ? carry_lattice : carry_cloud)(body, s, n, places[n]);
     }
-    s->reach = 2.0 * apart;
+    s->reach = 1.5 * apart;
     lmi_release(memory, places, MOST_CARRIERS, sizeof *places);
     return ok;
 }
@@ -414,6 +445,13 @@ static uint32_t cell_of(const lmi_bulk *s, double at, double low)
     return (uint32_t)fmin(fmax(floor((at - low) / s->table), 0.0), LMI_BULK_CELLS - 1.0);
 }
 
+void lmi_bulk_cells(const lmi_bulk *s, lm_dvec3 at, uint32_t cell[3])
+{
+    cell[0] = cell_of(s, at.x, s->low.x);
+    cell[1] = cell_of(s, at.y, s->low.y);
+    cell[2] = cell_of(s, at.z, s->low.z);
+}
+
 static uint32_t bucket_of(const lmi_bulk *s, lm_dvec3 p)
 {
     return (cell_of(s, p.z, s->low.z) * LMI_BULK_CELLS + cell_of(s, p.y, s->low.y)) * LMI_BULK_CELLS +
@@ -445,20 +483,28 @@ static void fill_table(lmi_bulk *s)
 void lmi_bulk_update(lmi_bulk *s, const lmi_body *body)
 {
     for (uint32_t c = 0; c < s->carrier_count; c++) {
-        double at[3] = {0}, f[9] = {0};
-        for (uint32_t n = 0; n < s->carrier_riders; n++) {
-            size_t k = (size_t)c * s->carrier_riders + n;
-            const float *x = body->x + (size_t)s->rider[k] * 4, *g = s->gradient + 3 * k;
-            for (int i = 0; i < 3; i++) {
-                at[i] += (double)s->weight[k] * x[i];
-                f[3 * i] += (double)x[i] * g[0];
-                f[3 * i + 1] += (double)x[i] * g[1];
-                f[3 * i + 2] += (double)x[i] * g[2];
-            }
+        size_t first = (size_t)c * s->carrier_riders;
+        quad at = {0}, column[3] = {{0}, {0}, {0}};
+        for (size_t k = first; k < first + s->used[c]; k++) {
+            quad x = quad_load(body->x + (size_t)s->rider[k] * 4);
+            const float *g = s->gradient + 3 * k;
+            at += s->weight[k] * x;
+            column[0] += g[0] * x;
+            column[1] += g[1] * x;
+            column[2] += g[2] * x;
         }
-        dmat3 stretch = {{{f[0], f[1], f[2]}, {f[3], f[4], f[5]}, {f[6], f[7], f[8]}}};
-        s->at[c] = dvec(at[0], at[1], at[2]);
+        dmat3 stretch = {{{column[0][0], column[1][0], column[2][0]},
+                          {column[0][1], column[1][1], column[2][1]},
+                          {column[0][2], column[1][2], column[2][2]}}};
+        s->at[c] = quad_to(at);
         s->inverse[c] = invert(&stretch);
+        lm_dvec3 shift = dvec_sub(dvec_from(s->rest[c]), dmat_apply(&s->inverse[c], s->at[c]));
+        float *map = s->map + (size_t)c * 16;
+        map[0] = at[0], map[1] = at[1], map[2] = at[2];
+        map[3] = (float)shift.x, map[4] = (float)shift.y, map[5] = (float)shift.z;
+        for (int i = 0; i < 9; i++) {
+            map[6 + i] = (float)s->inverse[c].m[i / 3][i % 3];
+        }
     }
     fill_table(s);
 }
@@ -513,23 +559,10 @@ static blend blend_at(const lmi_bulk *s, lm_dvec3 point, lm_dvec3 not_near, doub
     return b;
 }
 
-bool lmi_bulk_find(const lmi_bulk *s, lm_dvec3 point, double margin, lm_dvec3 not_near, double apart,
-                   lmi_inside *inside)
+bool lmi_bulk_conclude(const lmi_bulk *s, lm_dvec3 point, double distance, lm_dvec3 slope, const dmat3 *inverse,
+                       double margin, lmi_inside *inside)
 {
-    blend b = blend_at(s, point, not_near, apart);
-    if (!(b.total > 0.0)) {
-        return false;
-    }
-    inside->rest = dvec_scale(b.rest, 1.0 / b.total);
-    inside->carrier = b.carrier;
-    double distance = lmi_bulk_distance(s, inside->rest);
-    if (!(distance < 2.0 * margin + s->cell)) {
-        return false;
-    }
-    lm_dvec3 slope = slope_of(s, inside->rest), n;
-    n.x = (b.inverse[0] * slope.x + b.inverse[3] * slope.y + b.inverse[6] * slope.z) / b.total;
-    n.y = (b.inverse[1] * slope.x + b.inverse[4] * slope.y + b.inverse[7] * slope.z) / b.total;
-    n.z = (b.inverse[2] * slope.x + b.inverse[5] * slope.y + b.inverse[8] * slope.z) / b.total;
+    lm_dvec3 n = dmat_apply_transposed(inverse, slope);
     /* The slope is 1 but at edges and corners, and in the middle. Where it says little about the way out, little is done: what
      * lies along the edge of a box must not be wedged off it. */
     double steep = dvec_length(n), sure = fmin(fmax((dvec_length(slope) - 0.5) / 0.4, 0.0), 1.0);
@@ -537,7 +570,7 @@ bool lmi_bulk_find(const lmi_bulk *s, lm_dvec3 point, double margin, lm_dvec3 no
         return false;
     }
     if (!(steep > 0.05)) { /* in the very middle: away from the carrier */
-        n = dvec_sub(point, s->at[b.carrier]);
+        n = dvec_sub(point, s->at[inside->carrier]);
         double length = dvec_length(n);
         n = length > 0.0 ? dvec_scale(n, 1.0 / length) : dvec(0.0, 1.0, 0.0);
         inside->normal = n;
@@ -548,6 +581,27 @@ bool lmi_bulk_find(const lmi_bulk *s, lm_dvec3 point, double margin, lm_dvec3 no
     inside->depth = -distance / steep;
     inside->depth *= inside->depth > 0.0 && -distance < s->cell ? sure : 1.0;
     return inside->depth + margin > 0.0;
+}
+
+bool lmi_bulk_find(const lmi_bulk *s, lm_dvec3 point, double margin, lm_dvec3 not_near, double apart,
+                   lmi_inside *inside)
+{
+    blend b = blend_at(s, point, not_near, apart);
+    if (!(b.total > 0.0)) {
+        return false;
+    }
+    inside->rest = dvec_scale(b.rest, 1.0 / b.total);
+    inside->carrier = b.carrier;
+    lm_vec3 slope;
+    double distance = lmi_bulk_slope(s, vec_from(inside->rest), &slope);
+    if (!(distance < 2.0 * margin + s->cell)) {
+        return false;
+    }
+    dmat3 inverse;
+    for (int i = 0; i < 9; i++) {
+        inverse.m[i / 3][i % 3] = b.inverse[i] / b.total;
+    }
+    return lmi_bulk_conclude(s, point, distance, dvec_from(slope), &inverse, margin, inside);
 }
 
 /* The cell that holds a point now, from where the blend says it was in the rest shape, and once more from there. */
@@ -577,11 +631,11 @@ uint32_t lmi_bulk_grip(const lmi_bulk *s, const lmi_body *body, const lmi_inside
         return 8;
     }
     lm_dvec3 d = dmat_apply(&s->inverse[c], dvec_sub(point, s->at[c]));
-    for (uint32_t n = 0; n < s->carrier_riders; n++) {
+    for (uint32_t n = 0; n < s->used[c]; n++) {
         size_t k = (size_t)c * s->carrier_riders + n;
         const float *g = s->gradient + 3 * k;
         riders[n] = s->rider[k];
         weights[n] = (float)(s->weight[k] + (g[0] * d.x + g[1] * d.y + g[2] * d.z));
     }
-    return s->carrier_riders;
+    return s->used[c];
 }

@@ -29,9 +29,11 @@ typedef struct lmi_bulk {
     uint32_t n[3];
     lm_dvec3 first; /* position of node 0 */
     double cell;
-    double radius; /* of the balls; 0 for a mesh */
+    double radius;  /* of the balls; 0 for a mesh */
+    double spacing; /* about that of the particles of a cloud */
 
     uint32_t carrier_count, carrier_riders; /* riders of each: the same number */
+    uint32_t *used;                         /* [carriers] of them have weights */
     uint32_t *rider;                        /* [carriers][riders] places */
     float *weight;                          /* [carriers][riders] */
     float *gradient;                        /* [carriers][riders][3] */
@@ -39,6 +41,7 @@ typedef struct lmi_bulk {
     double reach;                           /* metres from a carrier up to which it counts */
 
     /* Where the carriers are, since lmi_bulk_update: relative to the body's origin. */
+    float *map;       /* [carriers][16] x_c, then s = X_c - F^-1 x_c, then F^-1 row by row, one unused */
     lm_dvec3 *at;     /* [carriers] */
     dmat3 *inverse;   /* [carriers] F^-1 */
     lm_dvec3 low;     /* of the table */
@@ -55,6 +58,12 @@ typedef struct lmi_inside {
     uint32_t carrier; /* the nearest */
 } lmi_inside;
 
+/* The points of a block in a solid; bits of `found` say which are there. */
+typedef struct lmi_insides {
+    lmi_inside inside[LMI_BLOCK];
+    uint32_t found;
+} lmi_insides;
+
 /* The solid of a body. A mesh without triangles: its particles. False when out of memory; then nothing is left behind. */
 bool lmi_bulk_make(struct lm_world *world, const struct lmi_body *body, const lmi_touch_mesh *mesh, lmi_bulk *solid);
 void lmi_bulk_free(struct lm_world *world, lmi_bulk *solid);
@@ -70,6 +79,17 @@ lm_dvec3 lmi_bulk_facing(const lmi_bulk *solid, const lmi_touch *touch, uint32_t
 
 /* Distance at a position of the rest shape. */
 double lmi_bulk_distance(const lmi_bulk *solid, lm_dvec3 rest);
+
+/* The same with its slope there. */
+float lmi_bulk_slope(const lmi_bulk *solid, lm_vec3 rest, lm_vec3 *slope);
+
+/* The cell of the table that a position is in, or the nearest one. */
+void lmi_bulk_cells(const lmi_bulk *solid, lm_dvec3 at, uint32_t cell[3]);
+
+/* Depth and direction of a point, from the distance and slope where it is in the rest shape (which, with the nearest carrier,
+ * is in `inside` already) and the F^-1 there. False when it is further than `margin` outside. */
+bool lmi_bulk_conclude(const lmi_bulk *solid, lm_dvec3 point, double distance, lm_dvec3 slope, const dmat3 *inverse,
+                       double margin, lmi_inside *inside);
 
 /* Brings the carriers to where the particles are. */
 void lmi_bulk_update(lmi_bulk *solid, const struct lmi_body *body);

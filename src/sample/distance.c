@@ -279,7 +279,8 @@ bool lmi_distance_balls(lmi_memory *memory, const lm_vec3 *points, uint32_t coun
         double least = INFINITY;
         for (uint32_t n = 0; n < count; n++) {
             lm_dvec3 d = dvec_sub(dvec_from(points[n]), p);
-            least = fmin(least, dvec_dot(d, d));
+            double square = dvec_dot(d, d);
+            least = square < least ? square : least;
         }
         g->distance[at] = (float)(sqrt(least) - radius);
     }

@@ -197,7 +197,8 @@ void lmi_touch_free(lm_world *world, lmi_touch *touch)
 {
     lmi_memory *memory = &world->memory;
     lmi_release(memory, touch->rest, touch->count, sizeof *touch->rest);
-    lmi_release(memory, touch->now, touch->count, sizeof *touch->now);
+    lmi_release(memory, touch->now, touch->blocks, 3 * LMI_BLOCK * sizeof *touch->now);
+    lmi_release(memory, touch->box, touch->blocks, 6 * sizeof *touch->box);
     lmi_release(memory, touch->start, touch->blocks, 3 * LMI_BLOCK * sizeof *touch->start);
     lmi_release(memory, touch->warm, 2 * (size_t)touch->count, sizeof *touch->warm);
     lmi_release(memory, touch->facing, touch->count, sizeof *touch->facing);
@@ -286,14 +287,15 @@ bool lmi_touch_embed(lm_world *world, const lmi_body *body, const lm_vec3 *point
     lmi_touch made = {.count = count, .blocks = (count + LMI_BLOCK - 1) / LMI_BLOCK};
     made.rest = lmi_allocate(memory, count, sizeof *made.rest);
     made.first_row = lmi_allocate(memory, (size_t)made.blocks + 1, sizeof *made.first_row);
-    made.now = lmi_allocate(memory, count, sizeof *made.now);
+    made.now = lmi_allocate(memory, made.blocks, 3 * LMI_BLOCK * sizeof *made.now);
+    made.box = lmi_allocate(memory, made.blocks, 6 * sizeof *made.box);
     made.start = lmi_allocate(memory, made.blocks, 3 * LMI_BLOCK * sizeof *made.start);
     made.facing = lmi_allocate(memory, count, sizeof *made.facing);
     made.leader = lmi_allocate(memory, count, sizeof *made.leader);
     made.carrier = lmi_allocate(memory, count, sizeof *made.carrier);
     made.warm = lmi_allocate(memory, 2 * (size_t)count, sizeof *made.warm);
-    bool ok = made.rest && made.now && made.start && made.warm && made.facing && made.leader && made.carrier &&
-              made.first_row &&
+    bool ok = made.rest && made.now && made.box && made.start && made.warm && made.facing && made.leader &&
+              made.carrier && made.first_row &&
               (body->lattice || lmi_embedder_make(&embedder, memory, body->rest, body->particle_count));
     if (ok) {
         memcpy(made.rest, points, count * sizeof *points);

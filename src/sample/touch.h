@@ -32,7 +32,8 @@ typedef struct lmi_touch {
     uint32_t *first_row; /* [blocks + 1] */
     uint32_t *rider;     /* [rows][LMI_BLOCK] place of a particle */
     float *weight;       /* [rows][LMI_BLOCK] */
-    lm_vec3 *now;        /* [count] where the points are in this substep, from the body's origin; other bodies ask */
+    float *now;          /* [blocks][3][LMI_BLOCK] where the points are in this substep, from the body's origin */
+    float *box;          /* [blocks][6] around those of a block: low x y z, high x y z */
     float *start;    /* [blocks][3][LMI_BLOCK] where they were when the substep began, where there are solids to meet */
     lm_vec3 *facing; /* [count] out of the rest shape at the point; made by the solid */
     uint32_t *leader;  /* [count] the first point that rides on the same cell of a lattice; elsewhere itself */
@@ -40,6 +41,13 @@ typedef struct lmi_touch {
     lmi_warm *warm;    /* [2][count] state: of the last substep; and of this one, while contacts are solved */
     double beyond;     /* metres that a point may be from the nearest of its particles, with some to spare */
 } lmi_touch;
+
+static inline lm_vec3 lmi_touch_now(const lmi_touch *touch, uint32_t n)
+{
+    const float *at = touch->now + (size_t)(n / LMI_BLOCK) * 3 * LMI_BLOCK + n % LMI_BLOCK;
+    lm_vec3 p = {at[0], at[LMI_BLOCK], at[2 * LMI_BLOCK]};
+    return p;
+}
 
 /* Before the contacts of a substep: makes room for what it will give. */
 void lmi_touch_begin(lmi_touch *touch);

@@ -28,6 +28,8 @@ const lmi_kernels LMI_KERNEL(kernels) = {
             [LM_STAGE_CONTACT] = LMI_KERNEL(contact),
         },
     .polar = LMI_KERNEL(polar),
+    .place_points = LMI_KERNEL(place_points),
+    .find_inside = LMI_KERNEL(find_inside),
     .find_walls = LMI_KERNEL(find_walls),
     .lattice = {.sweep = LMI_KERNEL(lattice_sweep),
                 .finish = LMI_KERNEL(lattice_finish),

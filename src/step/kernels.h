@@ -73,6 +73,12 @@ typedef struct lmi_step {
 
 typedef void lmi_stage_function(const lmi_step *step, struct lmi_batch *batch, lmi_scratch *scratch);
 
+struct lmi_body;
+struct lmi_bulk;
+struct lmi_insides;
+typedef void lmi_find_inside_function(const struct lmi_bulk *solid, const float *points, uint32_t wanted, float margin,
+                                      struct lmi_insides *out);
+
 typedef struct lmi_kernels {
     lm_isa isa;
     lmi_stage_function *stage[LM_STAGE_COUNT];
@@ -84,6 +90,11 @@ typedef struct lmi_kernels {
 
     /* Adds the contacts of a body with all colliders to a list. */
     void (*find_walls)(const lmi_step *step, struct lmi_push *push, struct lmi_contact_list *list);
+
+    /* Where the touch points of a body are (lmi_touch.now, .box); and those of a block, [3][LMI_BLOCK] relative to the solid's
+     * origin, in a solid, as lmi_bulk_find does for one: bits of `wanted` say which. */
+    void (*place_points)(const struct lmi_body *body);
+    lmi_find_inside_function *find_inside;
 
     lmi_lattice_kernels lattice;
     lmi_skin_cells_function *skin_lattice;

@@ -25,7 +25,8 @@
 /* Contacts solved together, at most; see lmi_contact_list. */
 #define MOST_MUTUAL 65536u
 
-/* Bodies that one body is tested against in a substep, at most: ten thousand in one place must not take forever. */
+/* Bodies of its size or larger that one body is tested against in a substep, at most: ten thousand in one place must not take
+ * forever. They come apart all the same, those first whose boxes begin first. */
 #define MOST_PARTNERS 64u
 
 /* Cosine between the directions of two surfaces that touch, at most. */
@@ -37,18 +38,21 @@
 typedef struct entry {
     lm_dvec3 lower, upper; /* world */
     uint32_t slot;
-    uint32_t partners;
+    uint32_t partners; /* of about its size or larger */
+    bool met;          /* its box overlaps that of another */
+    double size;
     uint32_t first_place; /* among all bodies' */
     double way;           /* in this substep: its own, or against a partner where that is further */
 } entry;
 
 typedef struct lmi_mutual {
-    entry *entries;   /* sorted along x */
+    entry *entries;   /* sorted along an axis */
     lmi_push *pushes; /* in the order of entries */
     lmi_contact *contacts;
     lmi_hold *holds;
     float *loads; /* of all bodies' places */
     uint32_t count;
+    int axis; /* along which the entries are sorted */
     uint32_t entry_capacity, push_capacity, contact_capacity, hold_capacity, load_capacity;
     uint32_t limit, hold_limit; /* contacts that are solved together, and the particles that hold them */
 } lmi_mutual;
@@ -139,24 +143,45 @@ static entry bound(const lmi_body *body, uint32_t slot, double h)
     entry e = {.lower = dvec_sub(dvec_add(body->origin, dvec_from(body->lower)), by),
                .upper = dvec_add(dvec_add(body->origin, dvec_from(body->upper)), by),
                .slot = slot,
+               .size = body->rest_size,
                .way = way};
     return e;
 }
 
-static bool before(const entry *a, const entry *b)
+static double along(lm_dvec3 p, int axis) { return axis == 0 ? p.x : axis == 1 ? p.y : p.z; }
+
+static bool before(const entry *a, const entry *b, int axis)
 {
-    return a->lower.x < b->lower.x || (a->lower.x == b->lower.x && a->slot < b->slot);
+    double x = along(a->lower, axis), y = along(b->lower, axis);
+    return x < y || (x == y && a->slot < b->slot);
+}
+
+/* The axis along which the bodies are spread most: there the fewest boxes overlap. */
+static int longest_axis(const entry *entries, uint32_t count)
+{
+    double sum[3] = {0}, squares[3] = {0}, spread[3];
+    for (uint32_t n = 0; n < count; n++) {
+        for (int a = 0; a < 3; a++) {
+            double x = along(entries[n].lower, a) - along(entries[0].lower, a);
+            sum[a] += x;
+            squares[a] += x * x;
+        }
+    }
+    for (int a = 0; a < 3; a++) {
+        spread[a] = squares[a] - sum[a] * sum[a] / count;
+    }
+    return spread[1] > spread[0] ? (spread[2] > spread[1] ? 2 : 1) : spread[2] > spread[0] ? 2 : 0;
 }
 
 /* In place, by gaps that shrink: nearly sorted lists take one pass, and no memory is needed. */
-static void sort(entry *entries, uint32_t count)
+static void sort(entry *entries, uint32_t count, int axis)
 {
     static const uint32_t gaps[] = {65921, 28842, 12618, 5520, 2415, 1057, 462, 202, 88, 39, 17, 7, 3, 1};
     for (size_t g = 0; g < sizeof gaps / sizeof *gaps; g++) {
         for (uint32_t n = gaps[g]; n < count; n++) {
             entry moving = entries[n];
             uint32_t at = n;
-            for (; at >= gaps[g] && before(&moving, &entries[at - gaps[g]]); at -= gaps[g]) {
+            for (; at >= gaps[g] && before(&moving, &entries[at - gaps[g]], axis); at -= gaps[g]) {
                 entries[at] = entries[at - gaps[g]];
             }
             entries[at] = moving;
@@ -166,10 +191,14 @@ static void sort(entry *entries, uint32_t count)
 
 static bool overlap(const entry *a, const entry *b)
 {
-    return a->lower.y <= b->upper.y && b->lower.y <= a->upper.y && a->lower.z <= b->upper.z && b->lower.z <= a->upper.z;
+    return a->lower.x <= b->upper.x && b->lower.x <= a->upper.x && a->lower.y <= b->upper.y &&
+           b->lower.y <= a->upper.y && a->lower.z <= b->upper.z && b->lower.z <= a->upper.z;
 }
 
 static bool may_meet(const lmi_body *a, const lmi_body *b) { return (a->mask & b->group) && (b->mask & a->group); }
+
+/* Whether a partner counts among those that a body has at most. Much smaller ones do not: a bed may carry hundreds. */
+static bool counts(const entry *e, const entry *partner) { return partner->size >= 0.5 * e->size; }
 
 /* Calls `each` for every pair of bodies whose boxes overlap, in the order of the entries. */
 static void for_pairs(const lmi_step *step, lmi_mutual *m,
@@ -180,17 +209,20 @@ static void for_pairs(const lmi_step *step, lmi_mutual *m,
     }
     for (uint32_t n = 0; n < m->count; n++) {
         entry *a = &m->entries[n];
-        for (uint32_t k = n + 1; k < m->count && m->entries[k].lower.x <= a->upper.x; k++) {
+        double end = along(a->upper, m->axis);
+        for (uint32_t k = n + 1; k < m->count && along(m->entries[k].lower, m->axis) <= end; k++) {
             entry *b = &m->entries[k];
-            if (a->partners >= MOST_PARTNERS) {
-                break;
+            if (!overlap(a, b) || !may_meet(lmi_body_at(step->world, a->slot), lmi_body_at(step->world, b->slot))) {
+                continue;
             }
-            if (b->partners < MOST_PARTNERS && overlap(a, b) &&
-                may_meet(lmi_body_at(step->world, a->slot), lmi_body_at(step->world, b->slot))) {
-                a->partners++;
-                b->partners++;
-                each(step, m, n, k, user);
+            bool for_a = counts(a, b), for_b = counts(b, a);
+            if ((for_a && a->partners >= MOST_PARTNERS) || (for_b && b->partners >= MOST_PARTNERS)) {
+                continue;
             }
+            a->partners += for_a;
+            b->partners += for_b;
+            a->met = b->met = true;
+            each(step, m, n, k, user);
         }
     }
 }
@@ -207,21 +239,6 @@ static void measure_pair(const lmi_step *step, lmi_mutual *m, uint32_t a, uint32
 
 /* --- update --- */
 
-static void update_points(lmi_body *body)
-{
-    const lmi_touch *touch = &body->touch;
-    for (uint32_t n = 0; n < touch->count; n++) {
-        double sum[3] = {0};
-        for (uint32_t row = touch->first_row[n / LMI_BLOCK]; row < touch->first_row[n / LMI_BLOCK + 1]; row++) {
-            size_t at = (size_t)row * LMI_BLOCK + n % LMI_BLOCK;
-            const float *x = body->x + (size_t)touch->rider[at] * 4;
-            double w = touch->weight[at];
-            sum[0] += w * x[0], sum[1] += w * x[1], sum[2] += w * x[2];
-        }
-        touch->now[n] = vec_from(dvec(sum[0], sum[1], sum[2]));
-    }
-}
-
 static void update_body(void *context, uint32_t index)
 {
     const lmi_step *step = context;
@@ -232,20 +249,14 @@ static void update_body(void *context, uint32_t index)
     lmi_push_begin(&m->pushes[index], body, m->entries[index].way);
     m->pushes[index].load = m->loads + m->entries[index].first_place;
     lmi_touch_begin(&body->touch);
-    if (m->entries[index].partners || body->self_contact) {
-        update_points(body);
+    if (m->entries[index].met || body->self_contact) {
+        step->world->kernels->place_points(body);
         lmi_bulk_update(body->bulk, body);
     }
     lmi_float_mode_leave(&host);
 }
 
 /* --- find --- */
-
-static bool in_box(const entry *e, lm_dvec3 p)
-{
-    return p.x >= e->lower.x && p.x <= e->upper.x && p.y >= e->lower.y && p.y <= e->upper.y && p.z >= e->lower.z &&
-           p.z <= e->upper.z;
-}
 
 typedef struct search {
     const lmi_step *step;
@@ -270,19 +281,16 @@ static bool faces(const lmi_body *a, uint32_t n, const lmi_inside *inside, const
            dvec_dot(lmi_bulk_facing(a->bulk, &a->touch, n), inside->normal) < FACING;
 }
 
-/* Adds the contact of a point of a at `point` (relative to b's origin) with b, if there is one. */
-static void find_at(search *s, uint32_t n, lm_dvec3 point, lm_dvec3 rest, double apart)
+/* Adds the contact of a point of a that is in b at `point` (relative to b's origin), unless its surface looks away. */
+static void add_found(search *s, uint32_t n, lm_dvec3 point, lmi_inside inside, bool self)
 {
     lmi_body *b = s->b->body;
-    lmi_inside inside;
-    point = dvec_sub(point, dvec_scale(s->way, s->left));
-    bool found = lmi_bulk_find(b->bulk, point, s->margin + s->slop, rest, apart, &inside);
-    if (!found || (!s->nested && !faces(s->a->body, n, &inside, b))) {
-        s->turned += found;
+    if (!s->nested && !faces(s->a->body, n, &inside, b)) {
+        s->turned++;
         return;
     }
     s->met++;
-    if ((s->nested || inside.depth > 2.0 * b->bulk->cell) && apart == 0.0) {
+    if ((s->nested || inside.depth > 2.0 * b->bulk->cell) && !self) {
         inside.normal = s->away; /* the nearest way out may be the far side */
     }
     float weights[LMI_CARRIER_MOST];
@@ -301,6 +309,7 @@ static void find_at(search *s, uint32_t n, lm_dvec3 point, lm_dvec3 rest, double
                          .weight_b = weights,
                          .count_b = count,
                          .normal = inside.normal,
+                         .off = dvec_scale(s->way, s->left),
                          .depth = inside.depth + s->margin - s->left * dvec_dot(s->way, inside.normal),
                          .friction = s->friction,
                          .restitution = s->bounce,
@@ -311,12 +320,40 @@ static void find_at(search *s, uint32_t n, lm_dvec3 point, lm_dvec3 rest, double
 /* The points of one body in another, at a stop of its way. */
 static void find_points(search *s)
 {
-    const lmi_body *a = s->a->body;
-    lm_dvec3 back = dvec_scale(s->way, s->left);
-    for (uint32_t n = 0; n < a->touch.count; n++) {
-        lm_dvec3 p = dvec_from(a->touch.now[n]);
-        if (in_box(s->box, dvec_sub(dvec_add(a->origin, p), back))) {
-            find_at(s, n, dvec_add(p, s->between), lm_dvec3_zero(), 0.0);
+    const lmi_body *a = s->a->body, *b = s->b->body;
+    const lmi_touch *touch = &a->touch;
+    lm_dvec3 shift = dvec_sub(s->between, dvec_scale(s->way, s->left));
+    const float by[3] = {(float)shift.x, (float)shift.y, (float)shift.z};
+    lm_dvec3 lower = dvec_sub(s->box->lower, b->origin), upper = dvec_sub(s->box->upper, b->origin);
+    const float low[3] = {(float)lower.x, (float)lower.y, (float)lower.z};
+    const float high[3] = {(float)upper.x, (float)upper.y, (float)upper.z};
+    for (uint32_t block = 0; block < touch->blocks; block++) {
+        const float *box = touch->box + (size_t)block * 6, *now = touch->now + (size_t)block * 3 * LMI_BLOCK;
+        if (box[0] + by[0] > high[0] || box[3] + by[0] < low[0] || box[1] + by[1] > high[1] ||
+            box[4] + by[1] < low[1] || box[2] + by[2] > high[2] || box[5] + by[2] < low[2]) {
+            continue;
+        }
+        _Alignas(64) float points[3 * LMI_BLOCK];
+        uint32_t wanted = 0;
+        for (uint32_t k = 0; k < LMI_BLOCK; k++) {
+            bool in = block * LMI_BLOCK + k < touch->count;
+            for (uint32_t i = 0; i < 3; i++) {
+                float p = now[i * LMI_BLOCK + k] + by[i];
+                points[i * LMI_BLOCK + k] = p;
+                in = in && p >= low[i] && p <= high[i];
+            }
+            wanted |= (uint32_t)in << k;
+        }
+        if (!wanted) {
+            continue;
+        }
+        lmi_insides insides;
+        s->step->world->kernels->find_inside(b->bulk, points, wanted, (float)(s->margin + s->slop), &insides);
+        for (uint32_t k = 0; insides.found && k < LMI_BLOCK; k++) {
+            if (insides.found >> k & 1) {
+                lm_dvec3 p = dvec(points[k], points[LMI_BLOCK + k], points[2 * LMI_BLOCK + k]);
+                add_found(s, block * LMI_BLOCK + k, p, insides.inside[k], false);
+            }
         }
     }
 }
@@ -379,11 +416,11 @@ static void find_self(const lmi_step *step, lmi_mutual *m, uint32_t index, lmi_c
     const lmi_body *body = s.a->body;
     double apart = body->bulk->reach;
     for (uint32_t n = 0; n < body->touch.count; n++) {
-        lm_dvec3 p = dvec_from(body->touch.now[n]), rest = dvec_from(body->touch.rest[n]);
+        lm_dvec3 p = dvec_from(lmi_touch_now(&body->touch, n)), rest = dvec_from(body->touch.rest[n]);
         lmi_inside inside;
         if (lmi_bulk_find(body->bulk, p, s.margin, rest, apart, &inside) &&
             dvec_length(dvec_sub(inside.rest, rest)) > 0.5 * apart) {
-            find_at(&s, n, p, rest, apart);
+            add_found(&s, n, p, inside, true);
         }
     }
 }
@@ -408,7 +445,8 @@ void lmi_mutual_contacts(const lmi_step *step)
             places += body->place_count;
         }
     }
-    sort(m->entries, count);
+    m->axis = longest_axis(m->entries, count);
+    sort(m->entries, count, m->axis);
     for_pairs(step, m, measure_pair, NULL);
     lmi_workers_run(world->workers, update_body, (void *)(uintptr_t)step, count);
     lmi_contact_list list = {.contacts = m->contacts,
@@ -431,6 +469,7 @@ void lmi_mutual_contacts(const lmi_step *step)
     for (uint32_t n = 0; n < count; n++) {
         lmi_body *body = m->pushes[n].body;
         lmi_push_end(&m->pushes[n]);
+        lmi_push_untwist(&m->pushes[n]);
         lmi_touch_end(&body->touch);
         lmi_pins_apply(step, body);
         if (step->last) {

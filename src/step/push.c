@@ -22,14 +22,27 @@ static void invert_inertia(const double inertia[6], quad columns[3])
     }
 }
 
+/* About the centre of mass c, from the second moments (xx yy zz xy yz zx). */
+static void inertia_of(double mass, const double c[3], const double second[6], double inertia[6])
+{
+    double xx = second[0] - mass * c[0] * c[0], yy = second[1] - mass * c[1] * c[1];
+    double zz = second[2] - mass * c[2] * c[2];
+    inertia[0] = yy + zz;
+    inertia[1] = zz + xx;
+    inertia[2] = xx + yy;
+    inertia[3] = mass * c[0] * c[1] - second[3];
+    inertia[4] = mass * c[1] * c[2] - second[4];
+    inertia[5] = mass * c[2] * c[0] - second[5];
+}
+
 static void measure(lmi_push *push)
 {
     const lmi_body *body = push->body;
     const float *from = body->x + (size_t)body->reference * 4;
-    double mass = 0.0, first[3] = {0}, second[6] = {0};
+    double mass = 0.0, first[3] = {0}, second[6] = {0}, momentum[3] = {0};
     for (uint32_t n = 0; n < body->place_count; n++) {
-        const float *x = body->x + (size_t)n * 4;
-        double m = body->v[(size_t)n * 4 + 3];
+        const float *x = body->x + (size_t)n * 4, *v = body->v + (size_t)n * 4;
+        double m = v[3];
         if (m > 0.0 && !(x[3] > 0.0f)) { /* it has particles that no region holds */
             push->rigid = 0.0f;
             return;
@@ -39,20 +52,16 @@ static void measure(lmi_push *push)
         for (int i = 0; i < 3; i++) {
             first[i] += m * r[i];
             second[i] += m * r[i] * r[i];
+            momentum[i] += m * v[i];
         }
         second[3] += m * r[0] * r[1], second[4] += m * r[1] * r[2], second[5] += m * r[2] * r[0];
     }
     double c[3] = {first[0] / mass, first[1] / mass, first[2] / mass};
-    double xx = second[0] - mass * c[0] * c[0], yy = second[1] - mass * c[1] * c[1],
-           zz = second[2] - mass * c[2] * c[2];
-    double inertia[6] = {yy + zz,
-                         zz + xx,
-                         xx + yy,
-                         mass * c[0] * c[1] - second[3],
-                         mass * c[1] * c[2] - second[4],
-                         mass * c[2] * c[0] - second[5]};
+    double inertia[6];
+    inertia_of(mass, c, second, inertia);
     push->centre = quad_from(dvec(from[0] + c[0], from[1] + c[1], from[2] + c[2]));
     push->inverse_mass = (float)(1.0 / mass);
+    push->mean = quad_from(dvec(momentum[0] / mass, momentum[1] / mass, momentum[2] / mass));
     invert_inertia(inertia, push->turning);
 }
 
@@ -74,6 +83,7 @@ void lmi_push_end(lmi_push *push)
         return;
     }
     push->centre += push->drift; /* about another point the spin would move the body */
+    lm_dvec3 twist = lm_dvec3_zero();
     for (uint32_t n = 0; n < body->place_count; n++) {
         float *x = body->x + (size_t)n * 4, *v = body->v + (size_t)n * 4;
         if (!(v[3] > 0.0f)) {
@@ -84,7 +94,11 @@ void lmi_push_end(lmi_push *push)
             x[i] = limit(x[i] + dx[i], LM_MAX_COORDINATE);
             v[i] = limit(v[i] + dv[i], LM_MAX_SPEED);
         }
+        lm_dvec3 turned = quad_to(quad_cross(push->turn, arm));
+        twist = dvec_add(twist, dvec_scale(dvec_cross(turned, dvec(v[0], v[1], v[2])), v[3]));
     }
+    /* Turned without its velocities, it has another spin. */
+    push->twist = dvec_add(push->twist, dvec_scale(twist, body->mean_mass));
     quad zero = {0};
     push->centre += push->move;
     push->drift = push->move = push->turn = push->velocity = push->spin = zero;
@@ -94,7 +108,7 @@ void lmi_push_end(lmi_push *push)
 void lmi_push_untwist(lmi_push *push)
 {
     lmi_body *body = push->body;
-    double mass = 0.0, first[3] = {0};
+    double mass = 0.0, first[3] = {0}, second[6] = {0};
     if (!push->twisted) {
         return;
     }
@@ -104,11 +118,14 @@ void lmi_push_untwist(lmi_push *push)
         mass += m;
         for (int i = 0; i < 3; i++) {
             first[i] += m * x[i];
+            second[i] += m * x[i] * x[i];
         }
+        second[3] += m * x[0] * x[1], second[4] += m * x[1] * x[2], second[5] += m * x[2] * x[0];
     }
-    /* The inertia is that of a moment ago: what is taken back is small. */
-    lm_dvec3 spin = dmat_solve_spin(body->motion.inertia, dvec_scale(push->twist, -1.0 / body->mean_mass));
-    quad centre = quad_from(dvec(first[0] / mass, first[1] / mass, first[2] / mass)), turn = quad_from(spin);
+    double c[3] = {first[0] / mass, first[1] / mass, first[2] / mass}, inertia[6];
+    inertia_of(mass, c, second, inertia);
+    lm_dvec3 spin = dmat_solve_spin(inertia, dvec_scale(push->twist, -1.0 / body->mean_mass));
+    quad centre = quad_from(dvec(c[0], c[1], c[2])), turn = quad_from(spin);
     for (uint32_t n = 0; n < body->place_count; n++) {
         float *v = body->v + (size_t)n * 4;
         quad dv = quad_cross(turn, quad_load(body->x + (size_t)n * 4) - centre);
@@ -123,6 +140,7 @@ void lmi_push_untwist(lmi_push *push)
 void lmi_push_impulse(lmi_push *push, quad arm, quad impulse)
 {
     push->velocity += (push->rigid * push->inverse_mass) * impulse;
+    push->mean += push->inverse_mass * impulse;
     push->spin += push->rigid * lmi_push_turning(push, quad_cross(arm, impulse));
     push->moved = true;
 }

@@ -36,6 +36,7 @@ typedef struct lmi_push {
     quad turning[3];     /* columns of the inverse of the inertia about the centre */
     quad move, turn;     /* displacement of the body as a whole, still to be added to its particles */
     quad velocity, spin; /* the same for velocities */
+    quad mean;           /* velocity of the centre, with all that it has been given; where rigid > 0 */
     quad drift;          /* of the centre, by pushes on single particles */
     lmi_body *body;
     float *load;    /* [place_count] scratch, zero between uses: the weights of all contacts that a particle holds */

@@ -291,6 +291,36 @@ static void weigh(lmi_contact *contacts, uint32_t count)
     }
 }
 
+/* A side's velocity as its angular momentum sees it when the side is shifted: that of the point where it answers locally,
+ * that of the centre where it answers as a whole. */
+static quad shifted_velocity(const lmi_push *push, const lmi_hold *hold, uint32_t count, quad arm)
+{
+    quad u = lmi_hold_sum(hold, count, push->body->v);
+    if (push->rigid > 0.0f) {
+        u = (1.0f - push->rigid) * (u + lmi_push_velocity(push, arm)) + push->rigid * push->mean;
+    }
+    return without_w(u);
+}
+
+static double inertia_size(const lmi_body *body)
+{
+    return (body->motion.inertia[0] + body->motion.inertia[1] + body->motion.inertia[2]) * body->mean_mass;
+}
+
+/* Bodies that are shifted while they move past each other change their angular momentum, and so do impulses that act in two
+ * places. Both bodies will turn back by as much, by their inertia. */
+static void note_twist(const lmi_contact *c, float h)
+{
+    quad shift = c->shifted * c->normal + h * c->braked, impulse = c->pressed * c->normal + c->braked;
+    quad u = shifted_velocity(c->a, c->hold_a, c->count_a, c->arm_a) -
+             shifted_velocity(c->b, c->hold_b, c->count_b, c->arm_b);
+    lm_dvec3 twist = dvec_scale(quad_to(quad_cross(shift, u) + quad_cross(c->off, impulse)), c->a->body->mean_mass);
+    double a = inertia_size(c->a->body), b = inertia_size(c->b->body), share = a + b > 0.0 ? a / (a + b) : 0.5;
+    c->a->twist = dvec_add(c->a->twist, dvec_scale(twist, share));
+    c->b->twist = dvec_add(c->b->twist, dvec_scale(twist, 1.0 - share));
+    c->a->twisted = c->b->twisted = true;
+}
+
 static void solve(lmi_contact_list *list)
 {
     lmi_contact *contacts = list->contacts;
@@ -316,6 +346,11 @@ static void solve(lmi_contact_list *list)
             pass_positions(contacts, count, further(n, SOFT_SHIFTS));
         }
         most = most > STILL_SPEED * h || n < SOFT_SHIFTS ? sweep_positions(contacts, count, n & 1) : 0.0f;
+    }
+    for (uint32_t n = 0; n < count; n++) {
+        if (contacts[n].b && contacts[n].b != contacts[n].a && contacts[n].pressed + contacts[n].shifted > 0.0f) {
+            note_twist(&contacts[n], h);
+        }
     }
 }
 
@@ -438,6 +473,7 @@ void lmi_contact_add(lmi_contact_list *list, const lmi_contact_def *def)
                         .count_b = def->b ? def->count_b : 0,
                         .normal = quad_from(def->normal),
                         .surface = quad_from(def->surface),
+                        .off = quad_from(def->off),
                         .depth = (float)def->depth,
                         .found = (float)def->depth,
                         .leader = leader,

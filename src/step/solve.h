@@ -40,6 +40,7 @@ typedef struct lmi_contact {
         ahead; /* impulse (or shift) that the particles have been given: a little further than `pressed` and `braked` */
     quad more; /* what they are given next */
     quad arm_a, arm_b; /* from the centres of bodies that answer as a whole */
+    quad off;          /* from b's point to a's, where they were not in one place */
     quad steady;       /* relative velocity of the particles, where nothing changes it */
     lmi_push *a, *b;   /* b is null for a wall */
     lmi_hold *hold_a, *hold_b;
@@ -71,6 +72,7 @@ typedef struct lmi_contact_def {
     const float *weight_a, *weight_b;
     uint32_t count_a, stride_a, count_b;
     lm_dvec3 normal, surface;
+    lm_dvec3 off; /* from the place on b to the place on a: what a fast body still has to go */
     double depth, friction, restitution;
     const void *wall; /* null between bodies */
     uint32_t point;   /* the touch point of a, or LMI_NONE: a particle, which remembers nothing */
