@@ -44,7 +44,7 @@ static lm_result read_picture(scene *s, const scene_heights *from, solid_arrays 
 {
     png_picture picture;
     png_error wrong;
-    char *path = scene_path(s, from->file);
+    char *path = scene_file_path(s, from->file);
     if (path == NULL) {
         return LM_ERROR_MEMORY;
     }
