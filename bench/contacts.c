@@ -132,7 +132,7 @@ static void add_layer(text_buffer *t, uint32_t layer, const uint32_t grid[3])
     static const char *const kinds[] = {
         "\"shape\": {\"name\": \"sphere\", \"size\": [0.63, 0.63, 0.63], \"detail\": 6}, \"particles\": 160",
         "\"shape\": {\"name\": \"box\", \"size\": [0.61, 0.61, 0.61], \"detail\": 4}, \"particles\": 160",
-        "\"shape\": {\"name\": \"cylinder\", \"size\": [0.62, 0.62, 0.62], \"detail\": 5}, \"particles\": 140",
+        "\"shape\": {\"name\": \"cylinder\", \"size\": [0.62, 0.62, 0.62], \"detail\": 5}, \"particles\": 160",
     };
     text_addf(t, "%s{\"name\": \"layer%u\", %s, \"density\": 300, \"mask\": 1,", layer > 0 ? "," : "", (unsigned)layer,
               kinds[layer % 3]);
