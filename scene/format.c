@@ -54,6 +54,7 @@ CHOICES(skin_name, "particles", "regions")                                      
 CHOICES(each_name, "triangle", "edge", "particle", "element")                        /* of cluster_each */
 CHOICES(origin_name, "centre", "bottom", "file")                                     /* of mesh_origin */
 CHOICES(contact_method_name, "solved", "penalty", "cube_map")                        /* of lm_contact_method */
+CHOICES(contact_points_name, "auto", "particles", "surface")                         /* of lm_contact_points */
 CHOICES(up_name, "y", "z")
 CHOICES(axis_name, "x", "y", "z")
 CHOICES(function_name, "x", "y", "z", "xx", "yy", "zz", "xy", "yz", "zx")
@@ -345,7 +346,17 @@ static const format_field body_fields[] = {
     FIELD(scene_body_entry, material, FIELD_RECORD, OF(material_record), DOC("absent: the defaults")),
     FIELD(scene_body_entry, examples, FIELD_RECORD, OF(examples_record), DOC("poses that it likes to deform into")),
     FIELD(scene_body_entry, contact_radius, FIELD_NUMBER, RANGE(0.0, 1e5), UNIT("m"), STANDARD("0"),
-          DOC("distance kept between particles and colliders")),
+          DOC("distance kept between what touches and colliders")),
+    FIELD(scene_body_entry, contact_points, FIELD_CHOICE, STANDARD("\"auto\""), CHOICE(contact_points_name),
+          DOC("what of it touches: its particles, or points on its surface; auto: the surface of a lattice, else "
+              "particles")),
+    FIELD(scene_body_entry, group, FIELD_COUNT, RANGE(0, ANY_GROUPS), STANDARD("1"),
+          DOC("the groups it is in, as bits: 1, 2, 4, 8, ... or a sum of them")),
+    FIELD(scene_body_entry, mask, FIELD_COUNT, RANGE(0, ANY_GROUPS), STANDARD("0"),
+          DOC("the groups whose bodies it touches, as bits: two bodies touch when each is in a group of the other's "
+              "mask; 0: colliders only")),
+    FIELD(scene_body_entry, self_contact, FIELD_FLAG, STANDARD("false"),
+          DOC("parts of it that are far from each other at rest touch, too")),
     FIELD(scene_body_entry, at, FIELD_VECTOR, UNIT("m"), STANDARD("[0, 0, 0]"), DOC("where the body's origin starts")),
     FIELD(scene_body_entry, rotate, FIELD_ROTATION, UNIT("deg"), STANDARD("[0, 0, 0]"),
           DOC("how the body starts turned")),
@@ -415,14 +426,26 @@ static const format_field heights_fields[] = {
     FIELD(scene_heights, rows, FIELD_COUNT, RANGE(2, 4096), STANDARD("65"), DOC("samples along z")),
     FIELD(scene_heights, spacing, FIELD_NUMBER, ABOVE(0.0, 1e5), UNIT("m"), STANDARD("0.25"),
           DOC("from one sample to the next; the middle of the map is the collider's `at`")),
+    FIELD(scene_heights, size, FIELD_NUMBER, ABOVE(0.0, 1e6), UNIT("m"),
+          DOC("or from the first sample along x to the last; as far apart are samples along z")),
     FIELD(scene_heights, values, FIELD_NUMBERS, RANGE(-1e6, 1e6), UNIT("m"),
           DOC("the heights, row after row along x: `columns` times `rows` of them")),
     FIELD(scene_heights, formula, FIELD_TEXT,
           DOC("or the height at x and z, in metres from the middle: numbers, x, z, pi, + - * / ^ ( ), sin, cos, exp, "
               "sqrt, "
               "abs, floor, min, max")),
+    FIELD(scene_heights, file, FIELD_TEXT,
+          DOC("or a PNG picture, a sample for each pixel: bright is high, colours count as shades of grey; its upper "
+              "left "
+              "corner is at the lowest x and z; relative to the scene file")),
+    FIELD(scene_heights, height, FIELD_NUMBER, RANGE(-1e6, 1e6), UNIT("m"), STANDARD("1"),
+          DOC("of white in the picture; black is 0")),
 };
-static const field_group heights_groups[] = {{{"values", "formula"}, true}};
+static const field_group heights_groups[] = {{{"values", "formula", "file"}, true},
+                                             {{"spacing", "size"}, false},
+                                             {{"file", "columns"}, false},
+                                             {{"file", "rows"}, false},
+                                             {{"height", "values", "formula"}, false}};
 static const format_record heights_record = RECORD("heights", scene_heights, heights_fields, GROUPS(heights_groups),
                                                    "A height map: solid below, with nothing beyond its borders.");
 

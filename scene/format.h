@@ -260,6 +260,9 @@ typedef struct scene_body_entry {
     scene_material *material;
     scene_examples *examples;
     double contact_radius;
+    uint32_t contact_points; /* lm_contact_points */
+    uint32_t group, mask;    /* bits */
+    bool self_contact;
     lm_dvec3 at;
     rotation rotate;
     lm_dvec3 velocity, spin;
@@ -298,8 +301,11 @@ typedef struct scene_heights {
     scene_head head;
     uint32_t columns, rows;
     double spacing;
+    double size;         /* 0: `spacing` counts */
     scene_list values;   /* double */
     const char *formula; /* or null */
+    const char *file;    /* or null */
+    double height;       /* of white in the file */
 } scene_heights;
 
 typedef struct scene_collider {

@@ -36,14 +36,16 @@ static void add_field(text_buffer *t, const char *before, double number, const c
     text_addf(t, "%s", after);
 }
 
-/* Stiff enough to stand on its feet, soft enough to wobble. The camera has room for it to fall over to any side. */
+/* Stiff enough to stand on its feet, soft enough to wobble; another one, added in the viewer, touches it. The camera has
+ * room for it to fall over to any side. */
 static void add_body(text_buffer *t, const char *file, double longest)
 {
     text_addf(t, "  \"bodies\": [\n    {\n      \"name\": \"mesh\",\n      \"mesh\": {\"file\": ");
     text_add_json_string(t, file);
     add_field(t, ", \"longest\": ", longest, ", \"origin\": \"bottom\"},\n");
     text_addf(t, "      %s,\n", tets_is_name(file) ? "\"tets\": {}" : "\"lattice\": {\"width\": 3}");
-    text_addf(t, "      \"material\": {\"mode\": \"rigid\", \"hertz\": 30, \"damping_ratio\": 0.1},\n");
+    text_addf(
+        t, "      \"material\": {\"mode\": \"rigid\", \"hertz\": 30, \"damping_ratio\": 0.1},\n      \"mask\": 1,\n");
     add_field(t, "      \"at\": [0, ", DROP * longest, ", 0]\n    }\n  ],\n");
 }
 
@@ -65,7 +67,8 @@ static char *write_scene(const char *path, double longest)
     add_body(&t, last_part(path), longest);
     text_addf(&t, "  \"colliders\": [{\"shape\": \"plane\"}],\n  \"expect\": [\n");
     text_addf(&t, "    {\"measure\": \"finite\", \"when\": \"min\", \"equals\": 1},\n");
-    add_field(&t, "    {\"measure\": \"lowest\", \"when\": \"min\", \"greater_than\": ", -0.01 * longest, "},\n");
+    add_field(&t, "    {\"measure\": \"surface_lowest\", \"when\": \"min\", \"greater_than\": ", -0.01 * longest,
+              "},\n");
     add_field(&t, "    {\"measure\": \"height\", \"less_than\": ", longest, "}\n  ]\n}\n");
     return text_take(&t);
 }

@@ -92,6 +92,9 @@ void material_apply(const scene_material *from, bool only_given, lm_material *to
 /* A failed call of the library, reported at a field with what the library's log said. */
 void report_result(scene *s, lm_result result, const scene_head *head, const char *name, scene_error *error);
 
+/* mesh_model.c: a path that a scene names: relative to the scene file, unless it begins at the root. To be freed. */
+char *scene_file_path(const scene *s, const char *file);
+
 /* deform.c: rest points to displaced ones, in the body's frame. */
 void deform_points(const scene_deform *deform, const lm_vec3 *rest, uint32_t count, lm_dvec3 *out);
 

@@ -303,6 +303,10 @@ static lm_body_def describe(const scene_body_entry *entry, const body_model *mod
     def.collider_mask = entry->collider_mask;
     def.penalty = (float)entry->penalty;
     def.may_sleep = entry->may_sleep;
+    def.contact_points = (lm_contact_points)entry->contact_points;
+    def.group = entry->group;
+    def.mask = entry->mask;
+    def.self_contact = entry->self_contact;
     def.pose = (lm_pose){c->at, rotation_narrow(c->rotate)};
     def.velocity = vector_narrow(c->velocity);
     def.spin = vector_narrow(vector_scale(c->spin, RADIANS_PER_DEGREE));

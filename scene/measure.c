@@ -2,6 +2,7 @@
 
 #include "scene/fit.h"
 #include "scene/internal.h"
+#include "scene/overlap.h"
 
 #include <stdlib.h>
 
@@ -140,6 +141,55 @@ static lm_result take_outside(const measuring *m, double *value)
     *value = outside;
     release(&copy);
     return LM_OK;
+}
+
+/* How far the centre of mass has gone sideways from where the starting pose puts that of the rest shape. */
+static lm_result take_drift(const measuring *m, double *value)
+{
+    body_copy copy;
+    lm_result result = copy_body(m, &copy);
+    if (result != LM_OK) {
+        return result;
+    }
+    lm_dvec3 sum = lm_dvec3_zero();
+    double mass = 0.0;
+    for (uint32_t i = 0; i < copy.info.particles; i++) {
+        sum = vector_add(sum, vector_scale(vector_widen(copy.rest[i]), copy.masses[i]));
+        mass += copy.masses[i];
+    }
+    lm_dvec3 start = vector_add(m->body->at, rotation_apply(m->body->rotate, vector_scale(sum, 1.0 / mass)));
+    lm_dvec3 way = vector_subtract(copy.info.centre, start);
+    *value = sqrt(way.x * way.x + way.z * way.z);
+    release(&copy);
+    return LM_OK;
+}
+
+/* The lowest vertex of the surface; without one, the lowest particle. */
+static lm_result take_surface_lowest(const measuring *m, double *value)
+{
+    lm_body_info info;
+    lm_result result = lm_body_get_info(m->world, m->body->id, &info);
+    if (result != LM_OK) {
+        return result;
+    }
+    *value = info.lower.y;
+    if (info.skin_vertices == 0) {
+        return LM_OK;
+    }
+    lm_vec3 *skin = malloc(info.skin_vertices * sizeof *skin);
+    result = skin == NULL ? LM_ERROR_MEMORY : lm_body_get_skin(m->world, m->body->id, info.centre, skin, NULL);
+    double lowest = HUGE_VAL;
+    for (uint32_t i = 0; i < info.skin_vertices && result == LM_OK; i++) {
+        lowest = (double)skin[i].y >= lowest ? lowest : (double)skin[i].y; /* what is not a number stays */
+    }
+    *value = info.centre.y + lowest;
+    free(skin);
+    return result;
+}
+
+static lm_result take_overlap(const measuring *m, double *value)
+{
+    return overlap_of(m->scene, m->world, m->body, value);
 }
 
 static double mesh_volume(const lm_vec3 *vertices, const uint32_t *triangles, uint32_t count)
@@ -378,6 +428,12 @@ static const measure measures[] = {
     {"height", true, take_height, "of the centre of mass, in m"},
     {"lowest", true, take_lowest, "height of the lowest particle, in m"},
     {"highest", true, take_highest, "height of the highest particle, in m"},
+    {"surface_lowest", true, take_surface_lowest,
+     "height of the lowest vertex of the surface, in m; without a surface that of the lowest particle"},
+    {"drift", true, take_drift, "how far the centre of mass has moved sideways since the start, in m"},
+    {"overlap", true, take_overlap,
+     "how deep points of its surface are inside the surface of another body, at most, in m (costly: at the end or at a "
+     "time)"},
     {"kinetic_energy", true, take_kinetic_energy, "in J"},
     {"volume", true, take_volume, "within the surface, relative to the rest shape's"},
     {"triangles", true, take_triangles, "how many the surface has"},
@@ -386,8 +442,8 @@ static const measure measures[] = {
     {"particles", false, take_particles, "how many there are"},
     {"regions", false, take_regions, "how many clusters there are"},
     {"regions_per_particle", false, take_regions_per_particle, "clusters that a particle is in, on average"},
-    {"contacts", false, take_contacts, "number of particles touching colliders"},
     {"asleep", false, take_asleep, "bodies that are, where the scene has `sleep`"},
+    {"contacts", false, take_contacts, "number of points touching colliders"},
     {"finite", false, take_finite, "1 when every position and velocity is a finite number, else 0"},
     {"max_speed", false, take_max_speed, "of a particle, in m/s"},
     {"momentum_error", false, take_momentum_error,

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *path_beside(const scene *s, const char *file)
+char *scene_file_path(const scene *s, const char *file)
 {
     const char *slash = strrchr(s->name, '/');
     size_t folder = file[0] == '/' || slash == NULL ? 0 : (size_t)(slash - s->name) + 1;
@@ -154,7 +154,7 @@ static lm_result read_file(const scene *s, const scene_mesh *wanted, shape_mesh 
     if (is_at_hand(s, wanted)) {
         return keep(&s->mesh, mesh);
     }
-    char *path = path_beside(s, wanted->file);
+    char *path = scene_file_path(s, wanted->file);
     if (path == NULL) {
         return LM_ERROR_MEMORY;
     }

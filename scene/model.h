@@ -63,13 +63,11 @@ void place_points(placing placed, lm_vec3 *points, uint32_t count);
 lm_result model_read_tets(const scene *s, const scene_body_entry *entry, placing placed, body_model *model,
                           scene_error *error);
 
-/* A file's path: relative to the scene file, unless it begins at the root. To be freed; null when out of memory. */
-char *path_beside(const scene *s, const char *file);
-
 /* make_solid.c: what a collider's definition points to while it is made. Nothing for a shape without arrays. On failure *error
  * says what is wrong; to be freed in either case. */
 typedef struct solid_arrays {
     float *heights;
+    uint32_t columns, rows; /* of the heights */
     shape_mesh mesh;
 } solid_arrays;
 

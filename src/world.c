@@ -35,7 +35,7 @@ const char *lm_stage_name(lm_stage stage)
     static const char *const names[LM_STAGE_COUNT] = {
         [LM_STAGE_PREDICT] = "predict", [LM_STAGE_GATHER] = "gather", [LM_STAGE_FIT] = "fit",
         [LM_STAGE_SCATTER] = "scatter", [LM_STAGE_SWEEP] = "sweep",   [LM_STAGE_INTEGRATE] = "integrate",
-        [LM_STAGE_CONTACT] = "contact",
+        [LM_STAGE_CONTACT] = "contact", [LM_STAGE_FIND] = "find",     [LM_STAGE_SOLVE] = "solve",
     };
     return (unsigned)stage < LM_STAGE_COUNT ? names[stage] : NULL;
 }

@@ -1126,6 +1126,8 @@ typedef enum lm_stage {
     LM_STAGE_SWEEP,       /* lattices: all three and integration at once */
     LM_STAGE_INTEGRATE,   /* damping, goals, velocities, positions */
     LM_STAGE_CONTACT,     /* drags, then colliders, then pins */
+    LM_STAGE_FIND,        /* bodies with a mask or self-contact: where they touch each other, themselves and colliders */
+    LM_STAGE_SOLVE,       /* what they do to each other there */
     LM_STAGE_COUNT
 } lm_stage;
 

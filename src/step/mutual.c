@@ -17,6 +17,7 @@
  */
 #include "step/mutual.h"
 #include "base/guard.h"
+#include "base/os.h"
 #include "sample/cube.h"
 #include "step/motion.h"
 #include "step/penalty.h"
@@ -471,6 +472,7 @@ void lmi_mutual_contacts(const lmi_step *step)
     if (!m || m->count == 0) {
         return;
     }
+    uint64_t start = lmi_os_nanoseconds();
     uint32_t count = 0, places = 0;
     LMI_POOL_EACH(&world->bodies, n)
     {
@@ -503,6 +505,7 @@ void lmi_mutual_contacts(const lmi_step *step)
             find_self(step, m, n, &list);
         }
     }
+    uint64_t found = lmi_os_nanoseconds();
     lmi_contacts_flush(&list);
     for (uint32_t n = 0; n < count; n++) {
         lmi_body *body = m->pushes[n].body;
@@ -519,4 +522,6 @@ void lmi_mutual_contacts(const lmi_step *step)
             lmi_skin_update(world, body);
         }
     }
+    world->find_nanoseconds += found - start;
+    world->solve_nanoseconds += lmi_os_nanoseconds() - found;
 }

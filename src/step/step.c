@@ -377,6 +377,7 @@ static bool prepare(lm_world *world, double seconds)
 static void begin(lm_world *world, double h)
 {
     world->stiffness_limited = 0;
+    world->find_nanoseconds = world->solve_nanoseconds = 0;
     LMI_POOL_EACH(&world->bodies, n)
     {
         lmi_body *body = lmi_body_at(world, n);
@@ -412,6 +413,8 @@ static void finish(lm_world *world, uint64_t start)
     for (uint32_t n = 0; n < world->slab_count; n++) {
         world->stage_seconds[LM_STAGE_SWEEP] += 1e-9 * (double)world->slab_tasks[n].nanoseconds;
     }
+    world->stage_seconds[LM_STAGE_FIND] = 1e-9 * (double)world->find_nanoseconds;
+    world->stage_seconds[LM_STAGE_SOLVE] = 1e-9 * (double)world->solve_nanoseconds;
     world->steps++;
     world->step_seconds = 1e-9 * (double)(lmi_os_nanoseconds() - start);
 }

@@ -20,7 +20,7 @@ SOURCE = sys.argv[2]
 
 SUMMARY_KEYS = ["scene", "frames", "bodies", "particles", "regions", "regions_per_particle", "threads", "isa",
                 "ms_per_step", "stages", "max_speed", "finite", "momentum_error", "hash"]
-STAGES = ["predict", "gather", "fit", "scatter", "sweep", "integrate", "contact"]
+STAGES = ["predict", "gather", "fit", "scatter", "sweep", "integrate", "contact", "find", "solve"]
 
 
 def limber(*arguments, **options):
@@ -231,7 +231,7 @@ class CommandLine(Tool):
     def test_unknown_names(self):
         self.assertIn('did you mean "crowd"?', self.refuse(1, "run", "crwod"))
         self.assertIn('did you mean "torus"?', self.refuse(1, "shape", "tours", "--out", self.path("x.obj")))
-        self.assertIn("expected clusters, lattice, examples, polar, or all", self.refuse(1, "bench", "no-such-bench"))
+        self.assertIn("expected clusters, contacts, lattice, examples, polar, or all", self.refuse(1, "bench", "no-such-bench"))
         self.assertIn("only 3 frames", self.refuse(1, "run", "modes", "--frames", "3", "--resave", "3"))
         self.assertIn("No such file", self.refuse(1, "run", self.path("missing.json")))
         self.assertIn("No such file", self.refuse(1, "info", self.path("missing.obj")))
