@@ -394,7 +394,7 @@ LMI_INLINE void integrate_plane(const lmi_lattice_step *step, uint32_t z, float 
         if (block == l->block_count) {
             continue;
         }
-        const float *at[2 * LMI_LATTICE_MAX_WIDTH + 1];
+        const float *at[2 * LMI_LATTICE_MAX_WIDTH + 1] = {NULL}; /* plates have none */
         const float *constants = l->constants + (size_t)l->constants_of[block] * l->channels * LMI_BLOCK;
         bool irregular = lattice_owners_in(&owners, block), whole = l->occupied[block] == 0xffff;
         if (l->part_count > 1 && !pull) {

@@ -308,10 +308,12 @@ static double gather_error(const plain *p, const lmi_lattice *l, const lists *s,
 }
 
 /* Plates take T about the middle of a tile and not about the region's own particle: of a T whose lever arm is nothing they keep
- * the rounding of one spacing. */
+ * the rounding of one spacing. That shows in lattices of a few particles only, which the library never gives plates. */
+#define FEW_PARTICLES 256
+
 static double scatter_error(const plain *p, const lmi_lattice *l, const lists *s, const arrays *a)
 {
-    const double least = lmi_lattice_is_plated(l) ? 1.0 : 0.0;
+    const double least = lmi_lattice_is_plated(l) && p->count <= FEW_PARTICLES ? 1.0 : 0.0;
     double worst = 0.0, *sum = calloc((size_t)p->count * 3, sizeof *sum), *size = calloc((size_t)p->count * 3, 8);
     for (uint32_t r = 0; r < p->count; r++) {
         int32_t from[3], at[3];
