@@ -201,6 +201,9 @@ void lmi_touch_free(lm_world *world, lmi_touch *touch)
     lmi_release(memory, touch->box, touch->blocks, 6 * sizeof *touch->box);
     lmi_release(memory, touch->start, touch->blocks, 3 * LMI_BLOCK * sizeof *touch->start);
     lmi_release(memory, touch->warm, 2 * (size_t)touch->count, sizeof *touch->warm);
+    lmi_release(memory, touch->inner, touch->inner_blocks, sizeof *touch->inner);
+    lmi_release(memory, touch->inner_start, touch->inner_start ? touch->inner_blocks : 0,
+                3 * LMI_BLOCK * sizeof *touch->inner_start);
     lmi_release(memory, touch->facing, touch->count, sizeof *touch->facing);
     lmi_release(memory, touch->leader, touch->count, sizeof *touch->leader);
     lmi_release(memory, touch->carrier, touch->count, sizeof *touch->carrier);
@@ -208,6 +211,15 @@ void lmi_touch_free(lm_world *world, lmi_touch *touch)
     lmi_release(memory, touch->rider, (size_t)touch->rows * LMI_BLOCK, sizeof *touch->rider);
     lmi_release(memory, touch->weight, (size_t)touch->rows * LMI_BLOCK, sizeof *touch->weight);
     memset(touch, 0, sizeof *touch);
+}
+
+bool lmi_touch_watch(lm_world *world, lmi_touch *touch)
+{
+    if (!touch->inner_start && touch->count) {
+        touch->inner_start =
+            lmi_allocate(&world->memory, touch->inner_blocks, 3 * LMI_BLOCK * sizeof *touch->inner_start);
+    }
+    return touch->inner_start || !touch->count;
 }
 
 void lmi_touch_begin(lmi_touch *touch)
@@ -280,11 +292,61 @@ static void find_leaders(const lmi_body *body, lmi_touch *touch)
     }
 }
 
+/* Whether a cell lies within the surface: no point is in it (`touched`: those with points, by their lowest corner), and there
+ * are cells all around it. */
+static bool is_within(const lmi_lattice *l, const uint16_t *touched, const int32_t at[3])
+{
+    for (int32_t n = 0; n < 27; n++) {
+        uint32_t lowest = lmi_lattice_find(l, at[0] + n % 3 - 1, at[1] + n / 3 % 3 - 1, at[2] + n / 9 - 1);
+        uint32_t block = lowest / LMI_BLOCK, lane = lowest % LMI_BLOCK;
+        if (lowest == LMI_LATTICE_NONE || !(l->cell[block] >> lane & 1) || (n == 13 && (touched[block] >> lane & 1))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Particles that lie within the surface for certain. A hard impact can drive them through the layer of those that are held by
+ * points, so they are kept out of walls too. In a cloud they are those that no point rides on, in a lattice the corners of the
+ * cells within; `touched` has room for a bit a particle, all 0. */
+static void find_inner(const lmi_body *body, lmi_touch *touch, uint16_t *touched)
+{
+    for (uint32_t n = 0; n < touch->count; n++) {
+        uint32_t row = touch->first_row[n / LMI_BLOCK], rows = touch->first_row[n / LMI_BLOCK + 1] - row;
+        for (uint32_t k = 0; k < (body->lattice ? 1 : rows); k++) {
+            uint32_t rider = touch->rider[(size_t)(row + k) * LMI_BLOCK + n % LMI_BLOCK];
+            touched[rider / LMI_BLOCK] |= (uint16_t)(1u << (rider % LMI_BLOCK));
+        }
+    }
+    for (uint32_t n = 0; n < body->place_count; n++) {
+        if (body->order[n] == LMI_NONE) {
+            continue;
+        }
+        if (!body->lattice) {
+            touch->inner[n / LMI_BLOCK] |= (uint16_t)((~touched[n / LMI_BLOCK] >> (n % LMI_BLOCK) & 1u) << (n % LMI_BLOCK));
+            continue;
+        }
+        int32_t corner[3];
+        lmi_lattice_corner(&body->lattice->shape, n, corner);
+        bool within = false;
+        for (int32_t k = 0; k < 8 && !within; k++) {
+            int32_t cell[3] = {corner[0] - (k & 1), corner[1] - (k >> 1 & 1), corner[2] - (k >> 2)};
+            within = is_within(&body->lattice->shape, touched, cell);
+        }
+        touch->inner[n / LMI_BLOCK] |= (uint16_t)((unsigned)within << (n % LMI_BLOCK));
+    }
+}
+
 bool lmi_touch_embed(lm_world *world, const lmi_body *body, const lm_vec3 *points, uint32_t count, lmi_touch *touch)
 {
     lmi_memory *memory = &world->memory;
     lmi_embedder embedder = {0};
-    lmi_touch made = {.count = count, .blocks = (count + LMI_BLOCK - 1) / LMI_BLOCK};
+    uint32_t particle_blocks = (body->place_count + LMI_BLOCK - 1) / LMI_BLOCK;
+    uint16_t *touched = lmi_allocate(memory, particle_blocks, sizeof *touched);
+    lmi_touch made = {.count = count,
+                      .blocks = (count + LMI_BLOCK - 1) / LMI_BLOCK,
+                      .inner_blocks = particle_blocks};
+    made.inner = lmi_allocate(memory, made.inner_blocks, sizeof *made.inner);
     made.rest = lmi_allocate(memory, count, sizeof *made.rest);
     made.first_row = lmi_allocate(memory, (size_t)made.blocks + 1, sizeof *made.first_row);
     made.now = lmi_allocate(memory, made.blocks, 3 * LMI_BLOCK * sizeof *made.now);
@@ -294,7 +356,7 @@ bool lmi_touch_embed(lm_world *world, const lmi_body *body, const lm_vec3 *point
     made.leader = lmi_allocate(memory, count, sizeof *made.leader);
     made.carrier = lmi_allocate(memory, count, sizeof *made.carrier);
     made.warm = lmi_allocate(memory, 2 * (size_t)count, sizeof *made.warm);
-    bool ok = made.rest && made.now && made.box && made.start && made.warm && made.facing && made.leader &&
+    bool ok = touched && made.inner && made.rest && made.now && made.box && made.start && made.warm && made.facing && made.leader &&
               made.carrier && made.first_row &&
               (body->lattice || lmi_embedder_make(&embedder, memory, body->rest, body->particle_count));
     if (ok) {
@@ -307,10 +369,12 @@ bool lmi_touch_embed(lm_world *world, const lmi_body *body, const lm_vec3 *point
     if (ok) {
         embed_all(&embedder, body, &made);
         find_leaders(body, &made);
+        find_inner(body, &made, touched);
         *touch = made;
     } else {
         lmi_touch_free(world, &made);
     }
+    lmi_release(memory, touched, particle_blocks, sizeof *touched);
     lmi_embedder_free(&embedder, memory);
     return ok;
 }

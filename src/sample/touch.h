@@ -40,6 +40,9 @@ typedef struct lmi_touch {
     lm_vec3 *facing; /* [count] out of the rest shape at the point; made by the solid */
     uint32_t *leader;  /* [count] the first point that rides on the same cell of a lattice; elsewhere itself */
     uint32_t *carrier; /* [count] of the solid, nearest to the point in the rest shape */
+    uint16_t *inner;   /* [blocks of the body's particles] lanes that no point rides on: they touch walls by themselves */
+    uint32_t inner_blocks;
+    float *inner_start; /* [inner_blocks][3][LMI_BLOCK] where they were when the substep began; null until there are solids */
     lmi_warm *warm;    /* [2][count] state: of the last substep; and of this one, while contacts are solved */
     double beyond;     /* metres that a point may be from the nearest of its particles, with some to spare */
 } lmi_touch;
@@ -50,6 +53,9 @@ static inline lm_vec3 lmi_touch_now(const lmi_touch *touch, uint32_t n)
     lm_vec3 p = {at[0], at[LMI_BLOCK], at[2 * LMI_BLOCK]};
     return p;
 }
+
+/* Makes inner_start; false when out of memory. */
+bool lmi_touch_watch(struct lm_world *world, lmi_touch *touch);
 
 /* Before the contacts of a substep: makes room for what it will give. */
 void lmi_touch_begin(lmi_touch *touch);

@@ -395,8 +395,22 @@ static void put_down(const lm_world *world, const lanes_surface *s, lmi_body *bo
     }
 }
 
-/* Particles, each for itself. */
-static void collide(const lm_world *world, const lmi_surface *shape, lmi_body *body, double h, const float *starts)
+/* Which lanes of a piece of particles may touch a wall by themselves. */
+static inline vm may_lanes(const uint16_t *inner, uint32_t n, vf mass)
+{
+    if (!inner) {
+        return vf_lt(vf_set1(0.0f), mass);
+    }
+    _Alignas(64) float lanes[LMI_LANES];
+    for (uint32_t k = 0; k < LMI_LANES; k++) {
+        lanes[k] = (float)(inner[n / LMI_BLOCK] >> (n % LMI_BLOCK + k) & 1);
+    }
+    return vf_lt(vf_set1(0.0f), vf_load(lanes) * mass);
+}
+
+/* Particles, each for itself: all of them, or those in `inner`. */
+static void collide(const lm_world *world, const lmi_surface *shape, lmi_body *body, double h, const float *starts,
+                    const uint16_t *inner)
 {
     lanes_surface s = prepare(world, shape, body, h);
     vf sums[3][LMI_PIECES];
@@ -406,6 +420,9 @@ static void collide(const lm_world *world, const lmi_surface *shape, lmi_body *b
     uint32_t touched = 0;
     for (uint32_t n = 0; n < body->padded_count; n += LMI_LANES) {
         vf x[4], v[4], normal[3], before[3];
+        if (inner && !inner[n / LMI_BLOCK]) {
+            continue;
+        }
         vf_load4(body->x + (size_t)n * 4, x);
         vf_load4(body->v + (size_t)n * 4, v);
         vf depth;
@@ -418,7 +435,8 @@ static void collide(const lm_world *world, const lmi_surface *shape, lmi_body *b
                 sweep(&s, x, v, &depth, normal);
             }
         }
-        vm touching = vm_and(vf_lt(vf_set1(0.0f), depth), vf_lt(vf_set1(0.0f), v[3]));
+        vm touching = vf_lt(vf_set1(0.0f), depth);
+        touching = vm_any(touching) ? vm_and(touching, may_lanes(inner, n, v[3])) : touching;
         if (!vm_any(touching)) {
             continue;
         }
@@ -565,6 +583,21 @@ static void find_all(const lmi_step *step, const lmi_surface *shape, lmi_push *p
     }
 }
 
+/* Particles that may still be on the wrong side of a wall, each for itself: of a body that touches with its surface, those
+ * deep inside, and else all. They do not count as contacts where there were others. */
+static void collide_left(const lmi_step *step, lmi_body *body, const float *starts)
+{
+    const lmi_touch *touch = &body->touch;
+    uint32_t contacts = body->contacts;
+    for (uint32_t s = 0; s < step->surface_count; s++) {
+        if (may_touch(&step->surfaces[s], body, step->h)) {
+            collide(step->world, &step->surfaces[s], body, step->h, touch->count ? touch->inner_start : starts,
+                    touch->count ? touch->inner : NULL);
+        }
+    }
+    body->contacts = contacts > body->contacts ? contacts : body->contacts;
+}
+
 /* A body against all colliders, or against the solids only. Returns how many solids it may touch. */
 static uint32_t collide_all(const lmi_step *step, lmi_body *body, lmi_scratch *scratch, bool solids_only)
 {
@@ -594,22 +627,16 @@ static uint32_t collide_all(const lmi_step *step, lmi_body *body, lmi_scratch *s
         if (body->touch.count || push.rigid > 0.0f) {
             find_all(step, surface, &push, scratch->pull, &list);
         } else {
-            collide(step->world, surface, body, step->h, scratch->pull);
+            collide(step->world, surface, body, step->h, scratch->pull, NULL);
         }
     }
     if (begun) {
         lmi_contacts_flush(&list);
         lmi_push_end(&push);
     }
-    if (begun && !body->touch.count && push.rigid > 0.0f) {
+    if (begun && (body->touch.count ? push.rigid < 1.0f : push.rigid > 0.0f)) {
         /* What answered as a whole may still have particles on the wrong side: now each for itself. */
-        uint32_t contacts = body->contacts;
-        for (uint32_t s = 0; s < step->surface_count; s++) {
-            if (may_touch(&step->surfaces[s], body, step->h)) {
-                collide(step->world, &step->surfaces[s], body, step->h, scratch->pull);
-            }
-        }
-        body->contacts = contacts > body->contacts ? contacts : body->contacts;
+        collide_left(step, body, scratch->pull);
     }
     return met;
 }
@@ -649,6 +676,7 @@ void LMI_KERNEL(contact)(const lmi_step *step, lmi_batch *batch, lmi_scratch *sc
             body->fastest = fastest(body);
             if (body->touch.count) {
                 remember_points(&body->touch, body, step->h);
+                remember_starts(body, step->h, body->touch.inner_start);
             } else {
                 remember_starts(body, step->h, scratch->pull);
             }

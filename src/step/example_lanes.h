@@ -31,6 +31,8 @@
 #define PROJECT_LEAST_PIVOT 1e-7f
 #define PROJECT_INLINE static inline __attribute__((always_inline))
 #include "step/project.h"
+#undef number
+#undef mask
 
 /* Newton steps that all lanes take, and that lanes take besides whose last one was longer than this: it squares the error. */
 #define STRETCH_STEPS 2

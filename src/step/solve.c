@@ -11,8 +11,9 @@
 /* What rests may stay this deep, as a share of the body's size: putting it out would only move it about. */
 #define LEFT 3e-4f
 
-/* Share of their depth that soft bodies are put out of each other in a substep: all at once would wind them up. */
-#define EASE 0.1f
+/* Soft bodies are put out of each other by this share of their depth in a second (for short substeps), all at once would wind
+ * them up. */
+#define EASE 24.0f
 
 /* Bodies that were in each other when they met part at this speed, m/s: at once would be a leap. */
 #define PART_SPEED 2.0f
@@ -219,12 +220,15 @@ static void take_back(lmi_contact *contacts, uint32_t count, float h)
 }
 
 /* Leaves soft bodies most of the depth that is still there. */
-static void ease(lmi_contact *contacts, uint32_t count)
+static void ease(lmi_contact *contacts, uint32_t count, float h)
 {
+    float share = fminf(EASE * h, 0.5f);
     for (uint32_t n = 0; n < count; n++) {
         lmi_contact *c = &contacts[n];
+        float left = LEFT * (float)c->a->body->rest_size;
+        c->level -= left;
         if (c->b && !c->whole && !c->watched) {
-            c->level -= (1.0f - EASE) * fmaxf(depth_now(c), 0.0f);
+            c->level -= (1.0f - share) * fmaxf(depth_now(c), 0.0f);
         }
     }
 }
@@ -234,7 +238,7 @@ static void pass_positions(lmi_contact *contacts, uint32_t count, float beta)
     for (uint32_t n = 0; n < count; n++) {
         lmi_contact *c = &contacts[n];
         if (!c->whole && !c->watched) {
-            float depth = depth_now(c) - LEFT * (float)c->a->body->rest_size, before = c->shifted;
+            float depth = depth_now(c), before = c->shifted;
             c->shifted = fmaxf(c->ahead[0] + depth / c->deep, 0.0f);
             float ahead = c->shifted + beta * (c->shifted - before);
             c->more = (ahead - c->ahead[0]) * c->normal;
@@ -250,7 +254,7 @@ static float sweep_positions(lmi_contact *contacts, uint32_t count, bool back)
     for (uint32_t n = 0; n < count; n++) {
         lmi_contact *c = &contacts[back ? count - 1 - n : n];
         if (c->whole && !c->watched) {
-            float depth = depth_now(c) - LEFT * (float)c->a->body->rest_size;
+            float depth = depth_now(c);
             float total = fmaxf(c->shifted + depth / c->deep, 0.0f), more = total - c->shifted;
             give_shift(c, more * c->normal);
             c->shifted = total;
@@ -354,7 +358,7 @@ static void solve(lmi_contact_list *list)
         most = most > STILL_SPEED || n < SOFT_PASSES ? sweep_velocities(contacts, count, n & 1, 1.0f / h) : 0.0f;
     }
     take_back(contacts, count, h);
-    ease(contacts, count);
+    ease(contacts, count, h);
     most = h;
     for (uint32_t n = 0; n < 4 * list->sweeps && (n < SOFT_SHIFTS || most > STILL_SPEED * h); n++) {
         if (n < SOFT_SHIFTS) {

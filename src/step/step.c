@@ -315,6 +315,11 @@ static bool reserve_scratch(lm_world *world)
             lattice = want > lattice ? (uint32_t)want : lattice;
         }
     }
+    bool solids = false;
+    LMI_POOL_EACH(&world->colliders, n)
+    {
+        solids = solids || lmi_solid_is(&LMI_POOL_AT(&world->colliders, lmi_collider, n)->solid);
+    }
     LMI_POOL_EACH(&world->bodies, n)
     {
         const lmi_body *body = lmi_body_at(world, n);
@@ -323,6 +328,9 @@ static bool reserve_scratch(lm_world *world)
             want += lmi_lattice_damping_scratch(&body->lattice->shape) / LMI_BLOCK;
         }
         lattice = want > lattice ? (uint32_t)want : lattice;
+        if (solids && !lmi_touch_watch(world, &lmi_body_at(world, n)->touch)) {
+            return false;
+        }
         if (!body->bulk && world->colliders.alive) { /* the others have theirs in mutual.c */
             contacts = lmi_contacts_limit(body) > contacts ? lmi_contacts_limit(body) : contacts;
             holds = lmi_contacts_holds(body) > holds ? lmi_contacts_holds(body) : holds;

@@ -9,7 +9,7 @@
 /* Collisions of every kind: as many as the first argument says. */
 static int collisions = 120;
 
-static void steps(lm_world *world, int count)
+static void step_finite(lm_world *world, int count)
 {
     for (int k = 0; k < count; k++) {
         lm_totals totals;
@@ -65,7 +65,7 @@ static void walls_hold(void **context)
         def.pose.rotation = quaternion(random_in_cube(&random, 1.0));
         def.velocity = random_velocity(&random, -97.0, -5.0);
         lm_body_id body = thing_make(world, &def);
-        steps(world, 40);
+        step_finite(world, 40);
         if (!(info_of(world, body).centre.x > 0.1)) print_message("trial %d\n", trial);
         assert_at_most(0.1, info_of(world, body).centre.x);
         lm_world_destroy(world);
@@ -93,7 +93,7 @@ static void collisions_stay_finite(void **context)
         }
         lm_totals before, after;
         lm_world_get_totals(world, &before);
-        steps(world, 30);
+        step_finite(world, 30);
         lm_world_get_totals(world, &after);
         assert_at_most(after.kinetic_energy, before.kinetic_energy * 1.001);
         assert_true(info_of(world, bodies[0]).max_speed < 400.0f);
@@ -114,7 +114,7 @@ static void bodies_in_bodies(void **context)
         def.pose.position = (lm_dvec3){0.1, 0.05, 0};
         lm_body_id small = thing_make(world, &def);
         for (int frame = 0; frame < 120; frame++) {
-            steps(world, 1);
+            step_finite(world, 1);
             assert_at_most(info_of(world, small).max_speed, 60.0);
         }
         lm_world_destroy(world);
@@ -132,7 +132,7 @@ static void many_in_one_place(void **context)
     def.mask = 1;
     lm_body_id bodies[COUNT];
     for (int k = 0; k < COUNT; k++) bodies[k] = thing_make(world, &def);
-    steps(world, 90);
+    step_finite(world, 90);
     double farthest = 0.0;
     for (int k = 0; k < COUNT; k++) {
         lm_dvec3 p = info_of(world, bodies[k]).centre;
