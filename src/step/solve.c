@@ -336,6 +336,9 @@ static void note_twist(const lmi_contact *c, float h)
     double a = inertia_size(c->a->body), b = inertia_size(c->b->body), share = a + b > 0.0 ? a / (a + b) : 0.5;
     c->a->twist = dvec_add(c->a->twist, dvec_scale(twist, share));
     c->b->twist = dvec_add(c->b->twist, dvec_scale(twist, 1.0 - share));
+    double speed = quad_length(u);
+    c->a->fastest = fmax(c->a->fastest, speed);
+    c->b->fastest = fmax(c->b->fastest, speed);
     c->a->twisted = c->b->twisted = true;
 }
 
@@ -463,7 +466,7 @@ static void begin(lmi_contact *c, float restitution, float h)
     c->approach = -quad_dot(u, c->normal);
     c->bounce = c->approach > (float)LMI_BOUNCE_SPEED ? restitution * c->approach : 0.0f;
     c->watched = c->depth < 0.0f && (!c->whole || c->approach > (float)LMI_BOUNCE_SPEED);
-    if (c->b) {
+    if (c->b || !c->whole) {
         c->depth = fminf(c->depth, h * (PART_SPEED + 1.5f * fmaxf(c->approach, 0.0f)));
     }
     quad apart = at_a - at_b;
