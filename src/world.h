@@ -405,6 +405,10 @@ void lmi_rouse_all(lm_world *world);
 void lmi_rouse_near(lm_world *world, uint32_t collider);
 const char *lmi_sleep_fault(const lm_sleep *sleep); /* null when it is sound */
 
+/* step/step.c: memory for a task of a step, and back. */
+lmi_scratch *lmi_scratch_take(lm_world *world);
+void lmi_scratch_give(lmi_scratch *scratch);
+
 /* step/step.c: a collider where it is now. */
 lmi_surface lmi_surface_place(const lm_world *world, uint32_t collider);
 

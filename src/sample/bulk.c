@@ -31,6 +31,7 @@ void lmi_bulk_free(lm_world *world, lmi_bulk *s)
     lmi_release(memory, s->inverse, s->carrier_count, sizeof *s->inverse);
     lmi_release(memory, s->starts, STARTS, sizeof *s->starts);
     lmi_release(memory, s->items, s->carrier_count, sizeof *s->items);
+    lmi_release(memory, s->lever, (size_t)s->carrier_count * 3, sizeof *s->lever);
     memset(s, 0, sizeof *s);
 }
 
@@ -258,6 +259,30 @@ static void carry_cloud(const lmi_body *body, lmi_bulk *s, uint32_t carrier, lm_
     }
 }
 
+/* What the affine map of the whole is made with. */
+static void find_levers(lmi_bulk *s)
+{
+    lm_dvec3 mean = lm_dvec3_zero();
+    double moments[6] = {0}, inverse[9];
+    for (uint32_t c = 0; c < s->carrier_count; c++) {
+        mean = dvec_add(mean, dvec_scale(dvec_from(s->rest[c]), 1.0 / s->carrier_count));
+    }
+    for (uint32_t c = 0; c < s->carrier_count; c++) {
+        lm_dvec3 d = dvec_sub(dvec_from(s->rest[c]), mean);
+        moments[0] += d.x * d.x, moments[1] += d.y * d.y, moments[2] += d.z * d.z;
+        moments[3] += d.x * d.y, moments[4] += d.y * d.z, moments[5] += d.z * d.x;
+    }
+    invert_moments(moments, inverse);
+    for (uint32_t c = 0; c < s->carrier_count; c++) {
+        lm_dvec3 d = dvec_sub(dvec_from(s->rest[c]), mean);
+        for (int i = 0; i < 3; i++) {
+            s->lever[3 * c + (uint32_t)i] =
+                (float)(inverse[3 * i] * d.x + inverse[3 * i + 1] * d.y + inverse[3 * i + 2] * d.z);
+        }
+    }
+    s->rest_middle = vec_from(mean);
+}
+
 /* Places for carriers: particles (of a lattice: cells) that are at least `apart` from each other. */
 static uint32_t choose_places(const lmi_body *body, double apart, lm_vec3 *places, uint32_t most)
 {
@@ -311,10 +336,14 @@ static bool make_carriers(lm_world *world, const lmi_body *body, lmi_bulk *s)
     s->inverse = lmi_allocate(memory, s->carrier_count, sizeof *s->inverse);
     s->starts = lmi_allocate(memory, STARTS, sizeof *s->starts);
     s->items = lmi_allocate(memory, s->carrier_count, sizeof *s->items);
+    s->lever = lmi_allocate(memory, (size_t)s->carrier_count * 3, sizeof *s->lever);
     bool ok = s->used && s->map && s->rider && s->weight && s->gradient && s->rest && s->at && s->inverse &&
-              s->starts && s->items;
+              s->starts && s->items && s->lever;
     for (uint32_t n = 0; ok && n < s->carrier_count; n++) {
         (body->lattice ? carry_lattice : carry_cloud)(body, s, n, places[n]);
+    }
+    if (ok && s->carrier_count) {
+        find_levers(s);
     }
     s->reach = 1.5 * apart;
     lmi_release(memory, places, MOST_CARRIERS, sizeof *places);
@@ -480,6 +509,80 @@ static void fill_table(lmi_bulk *s)
     }
 }
 
+/* The largest stretch of a matrix, or a little more: the root of the largest sum in a row of A^T A. */
+static double norm_of(const double a[9])
+{
+    double most = 0.0;
+    for (int i = 0; i < 3; i++) {
+        double sum = 0.0;
+        for (int j = 0; j < 3; j++) {
+            sum += fabs(a[i] * a[j] + a[3 + i] * a[3 + j] + a[6 + i] * a[6 + j]);
+        }
+        most = sum > most ? sum : most;
+    }
+    return sqrt(most);
+}
+
+/* The map of the whole. A carrier takes a point p to X_c + F_c^-1 (p - x_c), the whole to X + F^-1 (p - x): they differ by at
+ * most |X_c - X - F^-1 (x_c - x)| + |F_c^-1 - F^-1| reach. */
+static void update_whole(lmi_bulk *s)
+{
+    quad mean = {0}, column[3] = {{0}, {0}, {0}};
+    float share = 1.0f / (float)(s->carrier_count ? s->carrier_count : 1);
+    for (uint32_t c = 0; c < s->carrier_count; c++) {
+        mean += share * quad_of(s->map[16 * c], s->map[16 * c + 1], s->map[16 * c + 2]);
+    }
+    for (uint32_t c = 0; c < s->carrier_count; c++) {
+        quad x = quad_of(s->map[16 * c], s->map[16 * c + 1], s->map[16 * c + 2]) - mean;
+        for (int i = 0; i < 3; i++) {
+            column[i] += s->lever[3 * c + (uint32_t)i] * x;
+        }
+    }
+    dmat3 stretch = {{{column[0][0], column[1][0], column[2][0]},
+                      {column[0][1], column[1][1], column[2][1]},
+                      {column[0][2], column[1][2], column[2][2]}}};
+    dmat3 inverse = invert(&stretch);
+    double slack = 0.0, whole[9];
+    for (int i = 0; i < 9; i++) {
+        whole[i] = inverse.m[i / 3][i % 3];
+        s->whole[i] = (float)whole[i];
+    }
+    s->middle = vec_from(quad_to(mean));
+    for (uint32_t c = 0; c < s->carrier_count; c++) {
+        double differs[9];
+        for (int i = 0; i < 9; i++) {
+            differs[i] = s->inverse[c].m[i / 3][i % 3] - whole[i];
+        }
+        lm_dvec3 there = dmat_apply(&inverse, dvec_sub(s->at[c], dvec_from(s->middle)));
+        lm_dvec3 off = dvec_sub(dvec_sub(dvec_from(s->rest[c]), dvec_from(s->rest_middle)), there);
+        double bound = dvec_length(off) + norm_of(differs) * s->reach;
+        slack = bound > slack ? bound : slack;
+    }
+    s->slack = (float)slack;
+}
+
+bool lmi_bulk_near(const lmi_bulk *s, const float point[3], float margin)
+{
+    const float d[3] = {point[0] - s->middle.x, point[1] - s->middle.y, point[2] - s->middle.z}, *a = s->whole;
+    const float first[3] = {(float)s->first.x, (float)s->first.y, (float)s->first.z}, by = (float)(1.0 / s->cell);
+    const float rest[3] = {s->rest_middle.x + ((a[0] * d[0] + a[1] * d[1]) + a[2] * d[2]),
+                           s->rest_middle.y + ((a[3] * d[0] + a[4] * d[1]) + a[5] * d[2]),
+                           s->rest_middle.z + ((a[6] * d[0] + a[7] * d[1]) + a[8] * d[2])};
+    float beyond = 0.0f;
+    size_t at[3];
+    for (int i = 0; i < 3; i++) { /* the nearest node will do: it is less than a cell away */
+        float where = (rest[i] - first[i]) * by, most = (float)(s->n[i] - 1);
+        float inside = where > 0.0f ? where : 0.0f;
+        inside = inside < most ? inside : most;
+        float off = fabsf(where - inside);
+        beyond = off > beyond ? off : beyond;
+        at[i] = (size_t)(inside + 0.5f);
+    }
+    float distance = s->distance[(at[2] * s->n[1] + at[1]) * s->n[0] + at[0]] + beyond * (float)s->cell;
+    /* A cell for what find_inside looks at beyond the margin, another for the field around the node. */
+    return !(distance > s->slack + 2.0f * margin + 2.0f * (float)s->cell);
+}
+
 void lmi_bulk_update(lmi_bulk *s, const lmi_body *body)
 {
     for (uint32_t c = 0; c < s->carrier_count; c++) {
@@ -507,6 +610,7 @@ void lmi_bulk_update(lmi_bulk *s, const lmi_body *body)
         }
     }
     fill_table(s);
+    update_whole(s);
 }
 
 /* The blend of the carriers around a point. */

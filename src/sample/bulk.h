@@ -48,6 +48,14 @@ typedef struct lmi_bulk {
     double table;     /* side of its cells */
     uint32_t *starts; /* [LMI_BULK_CELLS^3 + 1] */
     uint32_t *items;  /* [carriers] by cell */
+
+    /* The body as a whole: one affine map for all of it, X = rest_middle + inverse (x - middle), and how far in the rest shape
+     * the blend may be from it. What is further from the surface than that is in no contact. */
+    lm_vec3 rest_middle;
+    float *lever; /* [carriers][3] F = sum x_c lever^T */
+    lm_vec3 middle;
+    float whole[9]; /* F^-1, row by row */
+    float slack;    /* metres */
 } lmi_bulk;
 
 /* A point taken into a solid. */
@@ -93,6 +101,9 @@ bool lmi_bulk_conclude(const lmi_bulk *solid, lm_dvec3 point, double distance, l
 
 /* Brings the carriers to where the particles are. */
 void lmi_bulk_update(lmi_bulk *solid, const struct lmi_body *body);
+
+/* Whether a point (relative to the body's origin) may be in the solid or at most `margin` outside it. */
+bool lmi_bulk_near(const lmi_bulk *solid, const float point[3], float margin);
 
 /* Takes a point (relative to the body's origin) into the solid; false when it is near no carrier, or further than `margin`
  * outside. Carriers nearer to `not_near` in the rest shape than `apart` are passed over (0: none). */

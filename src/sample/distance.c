@@ -1,4 +1,5 @@
 #include "sample/distance.h"
+#include "world.h"
 #include "base/vec.h"
 
 #include <string.h>
@@ -232,12 +233,106 @@ bool lmi_distance_mesh(lmi_memory *memory, const lmi_touch_mesh *mesh, lmi_nodes
     return ok;
 }
 
+/* --- balls --- */
+
+/* A ball around a point; value: distance from its surface. */
+typedef struct ball {
+    float at[3], radius;
+} ball;
+
+/* For each node the ball whose surface is nearest, as far as is known. */
+typedef struct sources {
+    lmi_nodes *grid;
+    ball *balls;
+    uint32_t *ball_of; /* [nodes] or LMI_NONE */
+    float *value;      /* [nodes] */
+} sources;
+
+static void offer(const sources *s, size_t node, const float p[3], uint32_t candidate)
+{
+    const ball *b = &s->balls[candidate];
+    float x = p[0] - b->at[0], y = p[1] - b->at[1], z = p[2] - b->at[2];
+    float value = sqrtf((x * x + y * y) + z * z) - b->radius;
+    if (value < s->value[node]) {
+        s->value[node] = value;
+        s->ball_of[node] = candidate;
+    }
+}
+
+/* A node takes what its 26 neighbours know, those before it or those behind it. */
+static void take(const sources *s, uint32_t x, uint32_t y, uint32_t z, int way)
+{
+    const lmi_nodes *g = s->grid;
+    lm_vec3 at = vec_from(position_of(g, x, y, z));
+    const float p[3] = {at.x, at.y, at.z};
+    size_t node = node_at(g, x, y, z);
+    for (int n = 0; n < 13; n++) {
+        int64_t i = (int64_t)x + way * (n % 3 - 1), j = (int64_t)y + way * (n / 3 % 3 - 1), k = (int64_t)z + way * (n / 9 - 1);
+        if (i < 0 || j < 0 || k < 0 || i >= g->n[0] || j >= g->n[1] || k >= g->n[2]) {
+            continue;
+        }
+        uint32_t candidate = s->ball_of[node_at(g, (uint32_t)i, (uint32_t)j, (uint32_t)k)];
+        if (candidate != LMI_NONE && candidate != s->ball_of[node]) {
+            offer(s, node, p, candidate);
+        }
+    }
+}
+
+/* Passes balls on from node to node, there and back, twice: then every node has the nearest, or one that is hardly further. */
+static void pass_on(const sources *s)
+{
+    const uint32_t *n = s->grid->n;
+    for (int round = 0; round < 4; round++) {
+        bool back = round & 1;
+        for (uint32_t k = 0; k < n[2]; k++) {
+            for (uint32_t j = 0; j < n[1]; j++) {
+                for (uint32_t i = 0; i < n[0]; i++) {
+                    take(s, back ? n[0] - 1 - i : i, back ? n[1] - 1 - j : j, back ? n[2] - 1 - k : k, back ? -1 : 1);
+                }
+            }
+        }
+    }
+}
+
+static void forget(const sources *s, size_t nodes)
+{
+    for (size_t at = 0; at < nodes; at++) {
+        s->ball_of[at] = LMI_NONE;
+        s->value[at] = INFINITY;
+    }
+}
+
+/* Each point starts at the nodes around it. */
+static void start_points(const sources *s, const lm_vec3 *points, uint32_t count, double radius)
+{
+    lmi_nodes *g = s->grid;
+    for (uint32_t n = 0; n < count; n++) {
+        ball b = {{points[n].x, points[n].y, points[n].z}, (float)radius};
+        s->balls[n] = b;
+        uint32_t from[3], to[3];
+        for (int a = 0; a < 3; a++) {
+            range_of(g, b.at[a], b.at[a], a, &from[a], &to[a]);
+        }
+        for (uint32_t k = from[2]; k <= to[2]; k++) {
+            for (uint32_t j = from[1]; j <= to[1]; j++) {
+                for (uint32_t i = from[0]; i <= to[0]; i++) {
+                    lm_vec3 at = vec_from(position_of(g, i, j, k));
+                    const float p[3] = {at.x, at.y, at.z};
+                    offer(s, node_at(g, i, j, k), p, n);
+                }
+            }
+        }
+    }
+}
+
 /* What lies between balls and cannot be reached from outside is inside: as deep as the nearest node outside is far, less
  * that node's own distance. */
-static void fill_gaps(lmi_nodes *g, const uint8_t *outside, uint32_t *border)
+static void fill_gaps(const sources *s, const uint8_t *outside)
 {
+    lmi_nodes *g = s->grid;
     size_t step[3] = {1, g->n[0], (size_t)g->n[0] * g->n[1]}, nodes = step[2] * g->n[2];
     uint32_t count = 0;
+    forget(s, nodes);
     for (size_t at = 0; at < nodes; at++) {
         uint32_t where[3] = {(uint32_t)(at % g->n[0]), (uint32_t)(at / g->n[0] % g->n[1]), (uint32_t)(at / step[2])};
         bool next = false;
@@ -246,43 +341,39 @@ static void fill_gaps(lmi_nodes *g, const uint8_t *outside, uint32_t *border)
                 next || (where[a] > 0 && !outside[at - step[a]]) || (where[a] + 1 < g->n[a] && !outside[at + step[a]]);
         }
         if (next) {
-            border[count++] = (uint32_t)at;
+            lm_vec3 p = vec_from(position_of(g, where[0], where[1], where[2]));
+            ball b = {{p.x, p.y, p.z}, g->distance[at]};
+            s->balls[count] = b;
+            s->ball_of[at] = count++;
+            s->value[at] = -b.radius;
         }
     }
+    pass_on(s);
     for (size_t at = 0; at < nodes; at++) {
-        lm_dvec3 p =
-            position_of(g, (uint32_t)(at % g->n[0]), (uint32_t)(at / g->n[0] % g->n[1]), (uint32_t)(at / step[2]));
-        double least = outside[at] ? 0.0 : INFINITY;
-        for (uint32_t k = 0; k < count && !outside[at]; k++) {
-            uint32_t b = border[k];
-            lm_dvec3 q = position_of(g, b % g->n[0], b / g->n[0] % g->n[1], (uint32_t)(b / step[2]));
-            least = fmin(least, dvec_length(dvec_sub(p, q)) - g->distance[b]);
-        }
-        if (!outside[at] && least < INFINITY) {
-            g->distance[at] = fminf(g->distance[at], (float)-fmax(least, 0.0));
+        if (!outside[at] && s->ball_of[at] != LMI_NONE) {
+            float deep = s->value[at] > 0.0f ? s->value[at] : 0.0f;
+            g->distance[at] = g->distance[at] < -deep ? g->distance[at] : -deep;
         }
     }
 }
 
 bool lmi_distance_balls(lmi_memory *memory, const lm_vec3 *points, uint32_t count, double radius, lmi_nodes *g)
 {
-    size_t nodes = (size_t)g->n[0] * g->n[1] * g->n[2];
+    size_t nodes = (size_t)g->n[0] * g->n[1] * g->n[2], most = nodes > count ? nodes : count;
     maker m = {.grid = g,
                .crossed = lmi_allocate(memory, nodes, sizeof *m.crossed),
                .outside = lmi_allocate(memory, nodes, sizeof *m.outside),
                .queue = lmi_allocate(memory, nodes, sizeof *m.queue)};
-    bool ok = m.crossed && m.outside && m.queue;
-    for (size_t at = 0; ok && at < nodes; at++) {
-        size_t plane = (size_t)g->n[0] * g->n[1];
-        lm_dvec3 p =
-            position_of(g, (uint32_t)(at % g->n[0]), (uint32_t)(at / g->n[0] % g->n[1]), (uint32_t)(at / plane));
-        double least = INFINITY;
-        for (uint32_t n = 0; n < count; n++) {
-            lm_dvec3 d = dvec_sub(dvec_from(points[n]), p);
-            double square = dvec_dot(d, d);
-            least = square < least ? square : least;
-        }
-        g->distance[at] = (float)(sqrt(least) - radius);
+    sources s = {.grid = g,
+                 .balls = lmi_allocate(memory, most, sizeof *s.balls),
+                 .ball_of = lmi_allocate(memory, nodes, sizeof *s.ball_of),
+                 .value = lmi_allocate(memory, nodes, sizeof *s.value)};
+    bool ok = m.crossed && m.outside && m.queue && s.balls && s.ball_of && s.value;
+    if (ok) {
+        forget(&s, nodes);
+        start_points(&s, points, count, radius);
+        pass_on(&s);
+        memcpy(g->distance, s.value, nodes * sizeof *s.value);
     }
     for (size_t at = 0; ok && at < nodes; at++) { /* no way into a ball */
         size_t next[3] = {at + 1, at + g->n[0], at + (size_t)g->n[0] * g->n[1]};
@@ -293,10 +384,13 @@ bool lmi_distance_balls(lmi_memory *memory, const lm_vec3 *points, uint32_t coun
     }
     if (ok) {
         flood(&m);
-        fill_gaps(g, m.outside, m.queue);
+        fill_gaps(&s, m.outside);
     }
     lmi_release(memory, m.crossed, nodes, sizeof *m.crossed);
     lmi_release(memory, m.outside, nodes, sizeof *m.outside);
     lmi_release(memory, m.queue, nodes, sizeof *m.queue);
+    lmi_release(memory, s.balls, most, sizeof *s.balls);
+    lmi_release(memory, s.ball_of, nodes, sizeof *s.ball_of);
+    lmi_release(memory, s.value, nodes, sizeof *s.value);
     return ok;
 }

@@ -532,10 +532,10 @@ static void remember_points(const lmi_touch *touch, const lmi_body *body, double
     }
 }
 
-/* Adds the contacts of a body's points (or of its particles, when it answers as a whole) with a collider. `starts`: of the
- * particles; points have their own. */
+/* Adds the contacts of a body's points (or of its particles, when it answers as a whole) with a collider, where they are deeper
+ * than `least`. `starts`: of the particles; points have their own. */
 static void find_all(const lmi_step *step, const lmi_surface *shape, lmi_push *push, const float *starts,
-                     lmi_contact_list *list)
+                     double least, lmi_contact_list *list)
 {
     lmi_body *body = push->body;
     lanes_surface s = prepare(step->world, shape, body, step->h);
@@ -560,7 +560,7 @@ static void find_all(const lmi_step *step, const lmi_surface *shape, lmi_push *p
         find(&s, x, v, starts + (size_t)(n / LMI_BLOCK) * 3 * LMI_BLOCK + lane, body->contact_radius, slop, &f);
         for (uint32_t k = 0; f.touching && k < LMI_LANES; k++) {
             bool real = touch->count ? n + k < touch->count : body->v[(size_t)(n + k) * 4 + 3] > 0.0f;
-            if (!(f.touching >> k & 1) || !real) {
+            if (!(f.touching >> k & 1) || !real || f.depth[k] < least) {
                 continue;
             }
             size_t at = (size_t)row * LMI_BLOCK + lane + k;
@@ -625,7 +625,7 @@ static uint32_t collide_all(const lmi_step *step, lmi_body *body, lmi_scratch *s
             begun = true;
         }
         if (body->touch.count || push.rigid > 0.0f) {
-            find_all(step, surface, &push, scratch->pull, &list);
+            find_all(step, surface, &push, scratch->pull, -INFINITY, &list);
         } else {
             collide(step->world, surface, body, step->h, scratch->pull, NULL);
         }
@@ -658,9 +658,40 @@ void LMI_KERNEL(find_walls)(const lmi_step *step, lmi_push *push, lmi_contact_li
 {
     for (uint32_t s = 0; s < step->surface_count; s++) {
         if (may_touch(&step->surfaces[s], push->body, step->h)) {
-            find_all(step, &step->surfaces[s], push, NULL, list);
+            find_all(step, &step->surfaces[s], push, NULL, -INFINITY, list);
         }
     }
+}
+
+/* What other bodies have pushed into a wall comes out again: walls have the last word. */
+void LMI_KERNEL(last_walls)(const lmi_step *step, lmi_body *body, lmi_scratch *scratch)
+{
+    uint32_t contacts = body->contacts;
+    double least = 0.002 * body->rest_size;
+    lmi_push push;
+    lmi_contact_list list = {.world = step->world,
+                             .contacts = scratch->contacts,
+                             .holds = scratch->holds,
+                             .limit = lmi_contacts_limit(body),
+                             .hold_limit = lmi_contacts_holds(body),
+                             .sweeps = LMI_SWEEPS,
+                             .h = step->h,
+                             .forgets = true};
+    lmi_push_begin(&push, body, 0.0);
+    push.load = scratch->load;
+    for (uint32_t s = 0; s < step->surface_count; s++) {
+        if (may_touch(&step->surfaces[s], body, step->h)) {
+            find_all(step, &step->surfaces[s], &push, NULL, least, &list);
+        }
+    }
+    if (list.count) {
+        lmi_contacts_flush(&list);
+        lmi_push_end(&push);
+    }
+    if (push.rigid < 1.0f) {
+        collide_left(step, body, NULL);
+    }
+    body->contacts = contacts;
 }
 
 void LMI_KERNEL(contact)(const lmi_step *step, lmi_batch *batch, lmi_scratch *scratch)

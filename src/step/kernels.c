@@ -31,6 +31,7 @@ const lmi_kernels LMI_KERNEL(kernels) = {
     .place_points = LMI_KERNEL(place_points),
     .find_inside = LMI_KERNEL(find_inside),
     .find_walls = LMI_KERNEL(find_walls),
+    .last_walls = LMI_KERNEL(last_walls),
     .lattice = {.sweep = LMI_KERNEL(lattice_sweep),
                 .finish = LMI_KERNEL(lattice_finish),
                 .pull = LMI_KERNEL(lattice_pull),

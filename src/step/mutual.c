@@ -350,45 +350,67 @@ static void find_inside(const search *s, const float *points, uint32_t wanted, l
     }
 }
 
+/* Points of a that may be in b, gathered until a block is full. Relative to b's origin. */
+typedef struct gathered {
+    _Alignas(64) float points[3 * LMI_BLOCK];
+    uint32_t point[LMI_BLOCK];
+    uint32_t count;
+} gathered;
+
+/* Adds the contacts of the points gathered so far. */
+static void conclude(search *s, gathered *g)
+{
+    lmi_insides insides;
+    if (g->count == 0) {
+        return;
+    }
+    find_inside(s, g->points, (1u << g->count) - 1u, &insides);
+    for (uint32_t k = 0; insides.found && k < g->count; k++) {
+        if (insides.found >> k & 1) {
+            lm_dvec3 p = dvec(g->points[k], g->points[LMI_BLOCK + k], g->points[2 * LMI_BLOCK + k]);
+            add_found(s, g->point[k], p, insides.inside[k], false);
+        }
+    }
+    g->count = 0;
+}
+
 /* The points of one body in another, at a stop of its way. */
 static void find_points(search *s)
 {
     const lmi_body *a = s->a->body, *b = s->b->body;
     const lmi_touch *touch = &a->touch;
     lm_dvec3 shift = dvec_sub(s->between, dvec_scale(s->way, s->left));
-    const float by[3] = {(float)shift.x, (float)shift.y, (float)shift.z};
+    const float by[3] = {(float)shift.x, (float)shift.y, (float)shift.z}, near = (float)(s->margin + s->slop);
     lm_dvec3 lower = dvec_sub(s->box->lower, b->origin), upper = dvec_sub(s->box->upper, b->origin);
     const float low[3] = {(float)lower.x, (float)lower.y, (float)lower.z};
     const float high[3] = {(float)upper.x, (float)upper.y, (float)upper.z};
+    gathered g;
+    g.count = 0;
+    memset(g.points, 0, sizeof g.points);
     for (uint32_t block = 0; block < touch->blocks; block++) {
         const float *box = touch->box + (size_t)block * 6, *now = touch->now + (size_t)block * 3 * LMI_BLOCK;
         if (box[0] + by[0] > high[0] || box[3] + by[0] < low[0] || box[1] + by[1] > high[1] ||
             box[4] + by[1] < low[1] || box[2] + by[2] > high[2] || box[5] + by[2] < low[2]) {
             continue;
         }
-        _Alignas(64) float points[3 * LMI_BLOCK];
-        uint32_t wanted = 0;
-        for (uint32_t k = 0; k < LMI_BLOCK; k++) {
-            bool in = block * LMI_BLOCK + k < touch->count;
-            for (uint32_t i = 0; i < 3; i++) {
-                float p = now[i * LMI_BLOCK + k] + by[i];
-                points[i * LMI_BLOCK + k] = p;
-                in = in && p >= low[i] && p <= high[i];
+        uint32_t lanes = touch->count - block * LMI_BLOCK;
+        lanes = lanes < LMI_BLOCK ? lanes : LMI_BLOCK;
+        for (uint32_t k = 0; k < lanes; k++) {
+            const float p[3] = {now[k] + by[0], now[LMI_BLOCK + k] + by[1], now[2 * LMI_BLOCK + k] + by[2]};
+            if (p[0] < low[0] || p[0] > high[0] || p[1] < low[1] || p[1] > high[1] || p[2] < low[2] || p[2] > high[2] ||
+                (!s->cubes && !lmi_bulk_near(b->bulk, p, near))) {
+                continue;
             }
-            wanted |= (uint32_t)in << k;
-        }
-        if (!wanted) {
-            continue;
-        }
-        lmi_insides insides;
-        find_inside(s, points, wanted, &insides);
-        for (uint32_t k = 0; insides.found && k < LMI_BLOCK; k++) {
-            if (insides.found >> k & 1) {
-                lm_dvec3 p = dvec(points[k], points[LMI_BLOCK + k], points[2 * LMI_BLOCK + k]);
-                add_found(s, block * LMI_BLOCK + k, p, insides.inside[k], false);
+            for (uint32_t i = 0; i < 3; i++) {
+                g.points[i * LMI_BLOCK + g.count] = p[i];
+            }
+            g.point[g.count++] = block * LMI_BLOCK + k;
+            if (g.count == LMI_BLOCK) {
+                conclude(s, &g);
             }
         }
     }
+    conclude(s, &g);
 }
 
 static lm_dvec3 away_from(const lmi_body *body, const lmi_body *other)
@@ -465,6 +487,35 @@ static void find_self(const lmi_step *step, lmi_mutual *m, uint32_t index, lmi_c
 
 /* --- all of it --- */
 
+/* Gives a body what it was given as a whole; then walls, and pins, have the last word. */
+static void finish_body(void *context, uint32_t index)
+{
+    const lmi_step *step = context;
+    lm_world *world = step->world;
+    lmi_push *push = &world->mutual->pushes[index];
+    lmi_body *body = push->body;
+    if (body->asleep && !body->roused) {
+        return;
+    }
+    lmi_float_mode host;
+    lmi_float_mode_enter(&host);
+    lmi_push_end(push);
+    lmi_push_untwist(push);
+    if (!body->asleep) {
+        lmi_touch_end(&body->touch);
+    }
+    if (step->surface_count && world->mutual->entries[index].met) {
+        lmi_scratch *scratch = lmi_scratch_take(world);
+        world->kernels->last_walls(step, body, scratch);
+        lmi_scratch_give(scratch);
+    }
+    lmi_pins_apply(step, body);
+    if (step->last) {
+        lmi_skin_update(world, body);
+    }
+    lmi_float_mode_leave(&host);
+}
+
 void lmi_mutual_contacts(const lmi_step *step)
 {
     lm_world *world = step->world;
@@ -507,21 +558,7 @@ void lmi_mutual_contacts(const lmi_step *step)
     }
     uint64_t found = lmi_os_nanoseconds();
     lmi_contacts_flush(&list);
-    for (uint32_t n = 0; n < count; n++) {
-        lmi_body *body = m->pushes[n].body;
-        if (body->asleep && !body->roused) {
-            continue;
-        }
-        lmi_push_end(&m->pushes[n]);
-        lmi_push_untwist(&m->pushes[n]);
-        if (!body->asleep) {
-            lmi_touch_end(&body->touch);
-        }
-        lmi_pins_apply(step, body);
-        if (step->last) {
-            lmi_skin_update(world, body);
-        }
-    }
+    lmi_workers_run(world->workers, finish_body, (void *)(uintptr_t)step, count);
     world->find_nanoseconds += found - start;
     world->solve_nanoseconds += lmi_os_nanoseconds() - found;
 }

@@ -2,8 +2,8 @@
 #include "step/touching.h"
 
 /* Times through soft contacts: for velocities, and for positions. */
-#define SOFT_PASSES 8
-#define SOFT_SHIFTS 8
+#define SOFT_PASSES 4
+#define SOFT_SHIFTS 2
 
 /* Sweeps end when the largest change in one is below this, m/s. */
 #define STILL_SPEED 1e-4f
@@ -144,8 +144,8 @@ static inline quad lacks_friction(lmi_contact *c, quad u)
  * ends where they should be. */
 static float further(uint32_t pass, uint32_t passes)
 {
-    static const float beta[] = {0.0f, 0.28f, 0.43f, 0.53f, 0.6f, 0.65f, 0.69f, 0.72f};
-    return pass + 1 < passes ? beta[pass < 7 ? pass : 7] : 0.0f;
+    static const float beta[] = {0.0f, 0.28f, 0.43f, 0.53f};
+    return pass + 1 < passes ? beta[pass < 3 ? pass : 3] : 0.0f;
 }
 
 static void give_more(lmi_contact *contacts, uint32_t count, void (*give)(const lmi_contact *, quad))
@@ -158,7 +158,7 @@ static void give_more(lmi_contact *contacts, uint32_t count, void (*give)(const 
 }
 
 /* All soft contacts at once. */
-static void pass_velocities(lmi_contact *contacts, uint32_t count, float beta, float inverse_h)
+static void pass_velocities(lmi_contact *contacts, uint32_t count, float beta)
 {
     for (uint32_t n = 0; n < count; n++) {
         lmi_contact *c = &contacts[n];
@@ -176,7 +176,6 @@ static void pass_velocities(lmi_contact *contacts, uint32_t count, float beta, f
         c->ahead = ahead;
     }
     give_more(contacts, count, give_impulse);
-    (void)inverse_h;
 }
 
 /* The others one after the other, there and back: loads travel both ways. */
@@ -353,21 +352,28 @@ static void solve(lmi_contact_list *list)
             warm_up(&contacts[n]);
         }
     }
+    uint32_t soft = 0, whole = 0;
+    for (uint32_t n = 0; n < count; n++) {
+        soft += !contacts[n].whole && !contacts[n].watched;
+        whole += contacts[n].whole && !contacts[n].watched;
+    }
+    uint32_t passes = soft ? SOFT_PASSES : 0, sweeps = whole ? list->sweeps : 0;
     float most = 1.0f;
-    for (uint32_t n = 0; n < list->sweeps && (n < SOFT_PASSES || most > STILL_SPEED); n++) {
-        if (n < SOFT_PASSES) {
-            pass_velocities(contacts, count, further(n, SOFT_PASSES), 1.0f / h);
+    for (uint32_t n = 0; n < passes || (n < sweeps && most > STILL_SPEED); n++) {
+        if (n < passes) {
+            pass_velocities(contacts, count, further(n, passes));
         }
-        most = most > STILL_SPEED || n < SOFT_PASSES ? sweep_velocities(contacts, count, n & 1, 1.0f / h) : 0.0f;
+        most = n < sweeps ? sweep_velocities(contacts, count, n & 1, 1.0f / h) : 0.0f;
     }
     take_back(contacts, count, h);
     ease(contacts, count, h);
     most = h;
-    for (uint32_t n = 0; n < 4 * list->sweeps && (n < SOFT_SHIFTS || most > STILL_SPEED * h); n++) {
-        if (n < SOFT_SHIFTS) {
-            pass_positions(contacts, count, further(n, SOFT_SHIFTS));
+    passes = soft ? SOFT_SHIFTS : 0;
+    for (uint32_t n = 0; n < passes || (n < 2 * sweeps && most > STILL_SPEED * h); n++) {
+        if (n < passes) {
+            pass_positions(contacts, count, further(n, passes));
         }
-        most = most > STILL_SPEED * h || n < SOFT_SHIFTS ? sweep_positions(contacts, count, n & 1) : 0.0f;
+        most = n < 2 * sweeps ? sweep_positions(contacts, count, n & 1) : 0.0f;
     }
     for (uint32_t n = 0; n < count; n++) {
         if (contacts[n].b && contacts[n].b != contacts[n].a && contacts[n].pressed + contacts[n].shifted > 0.0f) {
@@ -495,7 +501,7 @@ void lmi_contact_add(lmi_contact_list *list, const lmi_contact_def *def)
         list->hold_count -= last->count_a + last->count_b;
         list->count--;
     }
-    bool remembers = leader != LMI_NONE && !def->a->body->asleep; /* who sleeps keeps what it rests on */
+    bool remembers = leader != LMI_NONE && !list->forgets && !def->a->body->asleep; /* who sleeps keeps what it rests on */
     lmi_contact *c = &list->contacts[list->count];
     lmi_contact made = {.a = def->a,
                         .b = def->b,

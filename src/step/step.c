@@ -36,7 +36,7 @@ static const lm_stage first_stages[] = {LM_STAGE_PREDICT, LM_STAGE_GATHER, LM_ST
                                         LM_STAGE_SWEEP};
 static const lm_stage last_stages[] = {LM_STAGE_INTEGRATE, LM_STAGE_CONTACT};
 
-static lmi_scratch *take_scratch(lm_world *world)
+lmi_scratch *lmi_scratch_take(lm_world *world)
 {
     /* The host runs at most `workers` tasks at a time, so one is free or about to be. */
     for (uint32_t n = 0;; n = (n + 1) % world->scratch_count) {
@@ -48,7 +48,7 @@ static lmi_scratch *take_scratch(lm_world *world)
     }
 }
 
-static void give_scratch(lmi_scratch *scratch) { atomic_store(&scratch->taken, 0); }
+void lmi_scratch_give(lmi_scratch *scratch) { atomic_store(&scratch->taken, 0); }
 
 static void run_stages(const lmi_step *step, lmi_batch *batch, lmi_scratch *scratch, const lm_stage *stages,
                        uint32_t count)
@@ -77,7 +77,7 @@ static void run_batch(void *context, uint32_t index)
 {
     const lmi_step *step = context;
     lmi_batch *batch = &step->world->batches[index];
-    lmi_scratch *scratch = take_scratch(step->world);
+    lmi_scratch *scratch = lmi_scratch_take(step->world);
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     run_stages(step, batch, scratch, first_stages, sizeof first_stages / sizeof *first_stages);
@@ -85,7 +85,7 @@ static void run_batch(void *context, uint32_t index)
         finish_batch(step, batch, scratch);
     }
     lmi_float_mode_leave(&host);
-    give_scratch(scratch);
+    lmi_scratch_give(scratch);
 }
 
 /* --- large lattices --- */
@@ -104,7 +104,7 @@ static void run_slab(const lmi_step *step, uint32_t index, bool left)
     if (!lattice->swept) {
         return;
     }
-    lmi_scratch *scratch = take_scratch(world);
+    lmi_scratch *scratch = lmi_scratch_take(world);
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     uint64_t before = lmi_os_nanoseconds();
@@ -113,7 +113,7 @@ static void run_slab(const lmi_step *step, uint32_t index, bool left)
     (left ? kernels->finish : kernels->sweep)(&lattice->step, task->slab, scratch->lattice, sums);
     world->slab_tasks[index].nanoseconds += lmi_os_nanoseconds() - before;
     lmi_float_mode_leave(&host);
-    give_scratch(scratch);
+    lmi_scratch_give(scratch);
 }
 
 static void run_sweep(void *context, uint32_t index) { run_slab(context, index, false); }
@@ -127,7 +127,7 @@ static void conclude_batch(void *context, uint32_t index)
     if (!batch->slabs) {
         return;
     }
-    lmi_scratch *scratch = take_scratch(step->world);
+    lmi_scratch *scratch = lmi_scratch_take(step->world);
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     if (lattice_of(step->world, batch)->swept) {
@@ -135,7 +135,7 @@ static void conclude_batch(void *context, uint32_t index)
     }
     finish_batch(step, batch, scratch);
     lmi_float_mode_leave(&host);
-    give_scratch(scratch);
+    lmi_scratch_give(scratch);
 }
 
 /* Which batches are large lattices, and a task for each of their slabs. */
@@ -331,7 +331,7 @@ static bool reserve_scratch(lm_world *world)
         if (solids && !lmi_touch_watch(world, &lmi_body_at(world, n)->touch)) {
             return false;
         }
-        if (!body->bulk && world->colliders.alive) { /* the others have theirs in mutual.c */
+        if (world->colliders.alive) {
             contacts = lmi_contacts_limit(body) > contacts ? lmi_contacts_limit(body) : contacts;
             holds = lmi_contacts_holds(body) > holds ? lmi_contacts_holds(body) : holds;
             places = body->touch.count && body->place_count > places ? body->place_count : places;
