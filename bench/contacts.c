@@ -153,17 +153,20 @@ static void add_wall(text_buffer *t, const char *axis, double at, int side)
     text_addf(t, "], \"normal\": [%d, 0, %d], \"friction\": 0.2}", x ? side : 0, x ? 0 : side);
 }
 
-/* Bodies side by side and on top of each other, in a pen that fits. Null when memory runs out or the text is wrong. */
+/* Bodies side by side and on top of each other, in a closed pen that fits, without weight: ten layers would crush the lowest. Null when memory runs out or the text is wrong. */
 static scene *open_crowd(const uint32_t grid[3], scene_error *error)
 {
     text_buffer t = {0};
-    text_addf(&t, "{\"limber\": 1, \"bodies\": [");
+    text_addf(&t, "{\"limber\": 1, \"gravity\": [0, 0, 0], \"bodies\": [");
     for (uint32_t layer = 0; layer < grid[1]; layer++) add_layer(&t, layer, grid);
     text_addf(&t, "], \"colliders\": [{\"shape\": \"plane\", \"friction\": 0.6}");
     for (int side = -1; side <= 1; side += 2) {
         add_wall(&t, "x", -side * 0.5 * PITCH * grid[0], side);
         add_wall(&t, "z", -side * 0.5 * PITCH * grid[2], side);
     }
+    text_addf(&t, ", {\"shape\": \"plane\", \"at\": [0, ");
+    text_add_json_number(&t, PITCH * grid[1]);
+    text_addf(&t, ", 0], \"normal\": [0, -1, 0], \"friction\": 0.2}");
     text_addf(&t, "]}");
     char *text = text_take(&t);
     scene *s = text ? scene_open_text("crowd", text, strlen(text), NULL, 0, error) : NULL;

@@ -1,6 +1,6 @@
 #include "sample/distance.h"
-#include "world.h"
 #include "base/vec.h"
+#include "world.h"
 
 #include <string.h>
 
@@ -267,7 +267,8 @@ static void take(const sources *s, uint32_t x, uint32_t y, uint32_t z, int way)
     const float p[3] = {at.x, at.y, at.z};
     size_t node = node_at(g, x, y, z);
     for (int n = 0; n < 13; n++) {
-        int64_t i = (int64_t)x + way * (n % 3 - 1), j = (int64_t)y + way * (n / 3 % 3 - 1), k = (int64_t)z + way * (n / 9 - 1);
+        int64_t i = (int64_t)x + way * (n % 3 - 1), j = (int64_t)y + way * (n / 3 % 3 - 1),
+                k = (int64_t)z + way * (n / 9 - 1);
         if (i < 0 || j < 0 || k < 0 || i >= g->n[0] || j >= g->n[1] || k >= g->n[2]) {
             continue;
         }

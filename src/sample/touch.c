@@ -323,14 +323,15 @@ static void find_inner(const lmi_body *body, lmi_touch *touch, uint16_t *touched
             continue;
         }
         if (!body->lattice) {
-            touch->inner[n / LMI_BLOCK] |= (uint16_t)((~touched[n / LMI_BLOCK] >> (n % LMI_BLOCK) & 1u) << (n % LMI_BLOCK));
+            touch->inner[n / LMI_BLOCK] |=
+                (uint16_t)((~touched[n / LMI_BLOCK] >> (n % LMI_BLOCK) & 1u) << (n % LMI_BLOCK));
             continue;
         }
-        int32_t corner[3];
-        lmi_lattice_corner(&body->lattice->shape, n, corner);
+        int32_t at[3];
+        lmi_lattice_corner(&body->lattice->shape, n, at);
         bool within = false;
         for (int32_t k = 0; k < 8 && !within; k++) {
-            int32_t cell[3] = {corner[0] - (k & 1), corner[1] - (k >> 1 & 1), corner[2] - (k >> 2)};
+            int32_t cell[3] = {at[0] - (k & 1), at[1] - (k >> 1 & 1), at[2] - (k >> 2)};
             within = is_within(&body->lattice->shape, touched, cell);
         }
         touch->inner[n / LMI_BLOCK] |= (uint16_t)((unsigned)within << (n % LMI_BLOCK));
@@ -343,9 +344,7 @@ bool lmi_touch_embed(lm_world *world, const lmi_body *body, const lm_vec3 *point
     lmi_embedder embedder = {0};
     uint32_t particle_blocks = (body->place_count + LMI_BLOCK - 1) / LMI_BLOCK;
     uint16_t *touched = lmi_allocate(memory, particle_blocks, sizeof *touched);
-    lmi_touch made = {.count = count,
-                      .blocks = (count + LMI_BLOCK - 1) / LMI_BLOCK,
-                      .inner_blocks = particle_blocks};
+    lmi_touch made = {.count = count, .blocks = (count + LMI_BLOCK - 1) / LMI_BLOCK, .inner_blocks = particle_blocks};
     made.inner = lmi_allocate(memory, made.inner_blocks, sizeof *made.inner);
     made.rest = lmi_allocate(memory, count, sizeof *made.rest);
     made.first_row = lmi_allocate(memory, (size_t)made.blocks + 1, sizeof *made.first_row);
@@ -356,8 +355,8 @@ bool lmi_touch_embed(lm_world *world, const lmi_body *body, const lm_vec3 *point
     made.leader = lmi_allocate(memory, count, sizeof *made.leader);
     made.carrier = lmi_allocate(memory, count, sizeof *made.carrier);
     made.warm = lmi_allocate(memory, 2 * (size_t)count, sizeof *made.warm);
-    bool ok = touched && made.inner && made.rest && made.now && made.box && made.start && made.warm && made.facing && made.leader &&
-              made.carrier && made.first_row &&
+    bool ok = touched && made.inner && made.rest && made.now && made.box && made.start && made.warm && made.facing &&
+              made.leader && made.carrier && made.first_row &&
               (body->lattice || lmi_embedder_make(&embedder, memory, body->rest, body->particle_count));
     if (ok) {
         memcpy(made.rest, points, count * sizeof *points);

@@ -40,11 +40,12 @@ typedef struct lmi_touch {
     lm_vec3 *facing; /* [count] out of the rest shape at the point; made by the solid */
     uint32_t *leader;  /* [count] the first point that rides on the same cell of a lattice; elsewhere itself */
     uint32_t *carrier; /* [count] of the solid, nearest to the point in the rest shape */
-    uint16_t *inner;   /* [blocks of the body's particles] lanes that no point rides on: they touch walls by themselves */
+    uint16_t *inner; /* [blocks of the body's particles] lanes that no point rides on: they touch walls by themselves */
     uint32_t inner_blocks;
-    float *inner_start; /* [inner_blocks][3][LMI_BLOCK] where they were when the substep began; null until there are solids */
-    lmi_warm *warm;    /* [2][count] state: of the last substep; and of this one, while contacts are solved */
-    double beyond;     /* metres that a point may be from the nearest of its particles, with some to spare */
+    float *
+        inner_start; /* [inner_blocks][3][LMI_BLOCK] where they were when the substep began; null until there are solids */
+    lmi_warm *warm; /* [2][count] state: of the last substep; and of this one, while contacts are solved */
+    double beyond;  /* metres that a point may be from the nearest of its particles, with some to spare */
 } lmi_touch;
 
 static inline lm_vec3 lmi_touch_now(const lmi_touch *touch, uint32_t n)

@@ -534,8 +534,8 @@ static void remember_points(const lmi_touch *touch, const lmi_body *body, double
 
 /* Adds the contacts of a body's points (or of its particles, when it answers as a whole) with a collider, where they are deeper
  * than `least`. `starts`: of the particles; points have their own. */
-static void find_all(const lmi_step *step, const lmi_surface *shape, lmi_push *push, const float *starts,
-                     double least, lmi_contact_list *list)
+static void find_all(const lmi_step *step, const lmi_surface *shape, lmi_push *push, const float *starts, double least,
+                     lmi_contact_list *list)
 {
     lmi_body *body = push->body;
     lanes_surface s = prepare(step->world, shape, body, step->h);

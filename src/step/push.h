@@ -41,7 +41,7 @@ typedef struct lmi_push {
     lmi_body *body;
     float *load;    /* [place_count] scratch, zero between uses: the weights of all contacts that a particle holds */
     lm_dvec3 twist; /* N m s that putting bodies out of each other has given this one, to be taken back */
-    double fastest;   /* speed of a contact that twisted it, m/s */
+    double fastest; /* speed of a contact that twisted it, m/s */
     float rigid;    /* share of a push that moves the body as a whole */
     float inverse_mass;
     bool moved;   /* the body as a whole has something to be given */

@@ -501,7 +501,8 @@ void lmi_contact_add(lmi_contact_list *list, const lmi_contact_def *def)
         list->hold_count -= last->count_a + last->count_b;
         list->count--;
     }
-    bool remembers = leader != LMI_NONE && !list->forgets && !def->a->body->asleep; /* who sleeps keeps what it rests on */
+    bool remembers =
+        leader != LMI_NONE && !list->forgets && !def->a->body->asleep; /* who sleeps keeps what it rests on */
     lmi_contact *c = &list->contacts[list->count];
     lmi_contact made = {.a = def->a,
                         .b = def->b,

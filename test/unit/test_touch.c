@@ -6,12 +6,27 @@
 
 #include <stdlib.h>
 
+/* A plane, or a mesh: a solid slab of twelve triangles whose upper face is the same plane. */
+static bool on_mesh;
+
 static void add_floor(lm_world *world, double angle, double friction)
 {
+    static const lm_vec3 corners[8] = {{-60, -4, -60}, {60, -4, -60}, {60, -4, 60}, {-60, -4, 60},
+                                       {-60, 0, -60},  {60, 0, -60},  {60, 0, 60},  {-60, 0, 60}};
+    static const uint32_t faces[36] = {0, 1, 2, 0, 2, 3, 4, 6, 5, 4, 7, 6, 0, 4, 5, 0, 5, 1,
+                                       1, 5, 6, 1, 6, 2, 2, 6, 7, 2, 7, 3, 3, 7, 4, 3, 4, 0};
     lm_collider_def def = lm_collider_def_default();
     lm_collider_id collider;
     def.pose.rotation = quaternion(ref_v(0, 0, angle));
     def.friction = (float)friction;
+    if (on_mesh) {
+        def.shape = LM_SHAPE_MESH;
+        def.mesh.vertices = corners;
+        def.mesh.vertex_count = 8;
+        def.mesh.triangles = faces;
+        def.mesh.triangle_count = 12;
+        def.mesh.solid = true;
+    }
     assert_ok(lm_collider_create(world, &def, &collider));
 }
 
@@ -140,6 +155,16 @@ static void soft_balls_never_rise_above_the_drop(void **context)
         }
 }
 
+static void the_same_on_a_mesh(void **context)
+{
+    on_mesh = true;
+    surfaces_rest_on_the_floor(context);
+    blocks_stick_and_slide(context);
+    stiff_balls_rise_as_restitution_says(context);
+    soft_balls_never_rise_above_the_drop(context);
+    on_mesh = false;
+}
+
 /* A ball at 100 m/s against a wall of two centimetres, from either side and at an angle. */
 static void fast_balls_stop_at_thin_walls(void **context)
 {
@@ -237,9 +262,13 @@ static void snapshots_keep_touch_points(void **context)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(surfaces_rest_on_the_floor),           cmocka_unit_test(blocks_stick_and_slide),
-        cmocka_unit_test(stiff_balls_rise_as_restitution_says), cmocka_unit_test(soft_balls_never_rise_above_the_drop),
-        cmocka_unit_test(fast_balls_stop_at_thin_walls),        cmocka_unit_test(pushes_are_counted),
+        cmocka_unit_test(surfaces_rest_on_the_floor),
+        cmocka_unit_test(blocks_stick_and_slide),
+        cmocka_unit_test(stiff_balls_rise_as_restitution_says),
+        cmocka_unit_test(soft_balls_never_rise_above_the_drop),
+        cmocka_unit_test(the_same_on_a_mesh),
+        cmocka_unit_test(fast_balls_stop_at_thin_walls),
+        cmocka_unit_test(pushes_are_counted),
         cmocka_unit_test(snapshots_keep_touch_points),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
