@@ -68,9 +68,9 @@ bool gltf_morph(gltf_file *file, uint64_t index, uint64_t number, const json_val
     uint32_t wanted = find_target(file, index, &by_name);
     if (wanted == NO_TARGET) return true;
     if (!targets || wanted >= targets->count) {
-        return !by_name || gltf_fail(file, primitive, "mesh %llu: primitive %llu: it has no target %u, \"%.60s\"",
-                                     (unsigned long long)index, (unsigned long long)number, wanted,
-                                     file->reader->target);
+        return !by_name ||
+               gltf_fail(file, primitive, "mesh %llu: primitive %llu: it has no target %u, \"%.60s\"",
+                         (unsigned long long)index, (unsigned long long)number, wanted, file->reader->target);
     }
     uint64_t accessor;
     if (!gltf_take_number(file, &file->meshes, index, json_at(targets, wanted), "POSITION", file->accessors.count,

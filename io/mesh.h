@@ -38,7 +38,7 @@ typedef struct mesh_data {
     uint32_t triangle_count;
     mesh_part *parts; /* in the order of their triangles; triangles without a name are in none */
     uint32_t part_count;
-    char *names;     /* each with a closing zero byte */
+    char *names;       /* each with a closing zero byte */
     uint32_t welded;   /* vertices that were joined with one before them */
     uint32_t *sources; /* for each vertex, which of the file's it is; null when all of them are as in the file */
 } mesh_data;

@@ -211,6 +211,16 @@ static int compare_places(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+static bool is_in_blocks(const lmi_examples *e)
+{
+    const size_t stride = (size_t)lmi_example_channels(e->count) * LMI_BLOCK;
+    bool in_blocks = e->region_count > 0 && e->along[0] % LMI_BLOCK == 0;
+    for (uint32_t r = 0; r < e->region_count && in_blocks; r++) {
+        in_blocks = e->along[r] == e->along[0] + r / LMI_BLOCK * stride + r % LMI_BLOCK;
+    }
+    return in_blocks;
+}
+
 void lmi_examples_measure(const lmi_body *body, const float *list_count)
 {
     lmi_examples *e = body->examples;
@@ -223,6 +233,7 @@ void lmi_examples_measure(const lmi_body *body, const float *list_count)
     }
     memcpy(e->along, e->at, e->region_count * sizeof *e->along);
     qsort(e->along, e->region_count, sizeof *e->along, compare_places);
+    e->in_blocks = is_in_blocks(e);
     uint32_t next = 0;
     for (uint32_t r = 0; r < e->region_count; r++) {
         uint32_t

@@ -131,8 +131,7 @@ static void test_wrong_frames(void **state)
                         "a.mdd: frame 1: a coordinate of point 2 is beyond 1e9");
     text_free(&file);
     make_mdd(&file, 2, 0);
-    assert_pose_refused("a.mdd", &file, &(pose_options){.frame = 0},
-                        "a.mdd: it has 0 points (expected 1 to 67108864)");
+    assert_pose_refused("a.mdd", &file, &(pose_options){.frame = 0}, "a.mdd: it has 0 points (expected 1 to 67108864)");
     text_free(&file);
     /* Counts whose product does not fit into any number. */
     add_big_u32(&file, 0x7fffffff);
@@ -171,9 +170,10 @@ static void test_wrong_frames(void **state)
 #define FILE_WITH(names, targets)                                                                                      \
     "{\"asset\":{\"version\":\"2.0\"},\"nodes\":[{\"mesh\":0,\"scale\":[2,2,2]},{\"mesh\":1}],\"meshes\":[{" names     \
     "\"primitives\":[{\"attributes\":{\"POSITION\":0}" targets                                                         \
-    "}]},{\"primitives\":[{\"attributes\":{\"POSITION\":0}}]}],\"accessors\":[" VECTORS(0) "," VECTORS(1) "," SPARSE   \
-    ",{\"bufferView\":0,\"componentType\":5126,\"count\":2,\"type\":\"VEC3\"}],\"bufferViews\":[" PLACE(               \
-        0, 36) "," PLACE(36, 36) "," PLACE(72, 12) "," PLACE(84, 1) "],\"buffers\":[{\"byteLength\":88}]}"
+    "}]},{\"primitives\":[{\"attributes\":{\"POSITION\":0}}]}],\"accessors\":[" VECTORS(0) "," VECTORS(                \
+        1) "," SPARSE                                                                                                  \
+           ",{\"bufferView\":0,\"componentType\":5126,\"count\":2,\"type\":\"VEC3\"}],\"bufferViews\":[" PLACE(        \
+               0, 36) "," PLACE(36, 36) "," PLACE(72, 12) "," PLACE(84, 1) "],\"buffers\":[{\"byteLength\":88}]}"
 #define NAMES "\"extras\":{\"targetNames\":[\"all\",\"one\",\"0\"]},"
 #define TARGETS ",\"targets\":[{\"POSITION\":1},{\"POSITION\":2},{\"NORMAL\":1}]"
 
@@ -194,8 +194,8 @@ static void test_targets(void **state)
     static const struct {
         const char *names, *target;
         int moves; /* 0: none, 1: all vertices, 2: the third one */
-    } cases[] = {{NAMES, NULL, 0}, {NAMES, "all", 1}, {NAMES, "one", 2}, {NAMES, "0", 0}, {NAMES, "1", 2},
-                 {"", "0", 1},     {"", "1", 2},      {"", "2", 0}};
+    } cases[] = {{NAMES, NULL, 0}, {NAMES, "all", 1}, {NAMES, "one", 2}, {NAMES, "0", 0},
+                 {NAMES, "1", 2},  {"", "0", 1},      {"", "1", 2},      {"", "2", 0}};
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
         text_buffer file = {0};
         make_target_file(&file, cases[c].names[0] ? FILE_WITH(NAMES, TARGETS) : FILE_WITH("", TARGETS));
