@@ -19,7 +19,7 @@ LIMBER = sys.argv[1]
 
 # A bar of 4 x 1 x 1, every corner three times, as programs write it that give each face its own normals.
 CORNERS = [(4.0 * (i & 1) - 2.0, 1.0 * (i >> 1 & 1) - 0.5, 1.0 * (i >> 2 & 1) - 0.5) for i in range(8)]
-FACES = [(0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)]
+FACES = [(0, 2, 3, 1), (0, 1, 5, 4), (4, 5, 7, 6), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)]
 POINTS = [CORNERS[i] for face in FACES for i in face]
 TRIANGLES = [(4 * f + a, 4 * f + b, 4 * f + c) for f in range(6) for a, b, c in ((0, 1, 2), (0, 2, 3))]
 

@@ -65,7 +65,7 @@ static inline specimen make_bar(sampling kind, lm_material material, lm_isa isa)
 
 static inline void free_bar(specimen *s) { lm_world_destroy(s->world); }
 
-typedef enum deformer { TWIST, BEND, SWELL, SHEAR, SAME, MIRROR, CRUSH, DEFORMERS } deformer;
+typedef enum deformer { TWIST, BEND, SWELL, SHEAR, SAME, MIRROR, CRUSH, ROD, DEFORMERS } deformer;
 
 static inline ref_vec deform(deformer kind, double amount, ref_vec p)
 {
@@ -76,6 +76,7 @@ static inline ref_vec deform(deformer kind, double amount, ref_vec p)
     case SWELL: return ref_v(p.x * (1.0 - 0.3 * amount), p.y * (1.0 + amount), p.z * (1.0 + 0.5 * amount));
     case SHEAR: return ref_v(p.x + amount * p.y, p.y, p.z + 0.5 * amount * p.x);
     case MIRROR: return ref_v(-p.x, p.y * (1.0 + amount), p.z);
+    case ROD: return ref_v(p.x, (1.0 - amount) * p.y, (1.0 - amount) * p.z);
     case CRUSH: return ref_v(0.0, 1e-3 * p.y, 50.0 * p.z);
     default: return p;
     }
