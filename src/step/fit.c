@@ -280,6 +280,40 @@ static void find_shape(const lm_world *world, const lmi_pack *pack, uint32_t b, 
 /* Whether the rest shapes of a block's lanes are other than they were made. */
 static inline bool is_shaped(const lmi_lane_block *block) { return block->plastic || block->examples > 0; }
 
+/* sum m~ p / M, and where that is. */
+static inline void find_centre(const lmi_pack *pack, uint32_t b, uint32_t lane, vf mean_p[3], vf centre[3])
+{
+    const float *moments = pack->moments + (size_t)b * LMI_MOMENTS * LMI_BLOCK + lane;
+    vf inverse_mass =
+           vf_load(pack->constants + ((size_t)b * LMI_CONSTANTS + LMI_CONSTANT_INVERSE_MASS) * LMI_BLOCK + lane),
+       from[4];
+    vf_gather4(pack->x, pack->reference + (size_t)b * LMI_BLOCK + lane, from);
+    for (int i = 0; i < 3; i++) {
+        mean_p[i] = vf_load(moments + (LMI_MOMENT_SUM + i) * LMI_BLOCK) * inverse_mass;
+        centre[i] = from[i] + mean_p[i];
+    }
+}
+
+/* The rigid goal of lanes with examples that do not flow: R S diag(d), row by row. */
+static void find_mixed_goal(const lmi_pack *pack, uint32_t b, uint32_t lane)
+{
+    const float *rotation = pack->rotation + (size_t)b * 9 * LMI_BLOCK + lane;
+    float *transform = pack->transforms + (size_t)b * LMI_MOMENTS * LMI_BLOCK + lane;
+    float *linear = transform + LMI_TRANSFORM_LINEAR * LMI_BLOCK;
+    vsym s = vsym_load(examples_at(pack, b, lane) + LMI_EXAMPLE_STRETCH * LMI_BLOCK);
+    vf d[3], mean_p[3], centre[3];
+    load_extents(pack, b, lane, d);
+    find_centre(pack, b, lane, mean_p, centre);
+    store_vector(transform, centre);
+    for (int i = 0; i < 9; i += 3) {
+        vf x = vf_load(rotation + i * LMI_BLOCK), y = vf_load(rotation + (i + 1) * LMI_BLOCK);
+        vf z = vf_load(rotation + (i + 2) * LMI_BLOCK);
+        vf_store(linear + i * LMI_BLOCK, (x * s.xx + y * s.xy + z * s.zx) * d[0]);
+        vf_store(linear + (i + 1) * LMI_BLOCK, (x * s.xy + y * s.yy + z * s.yz) * d[1]);
+        vf_store(linear + (i + 2) * LMI_BLOCK, (x * s.zx + y * s.yz + z * s.zz) * d[2]);
+    }
+}
+
 static void find_goal(const lmi_pack *pack, uint32_t b, uint32_t lane)
 {
     const float *constants = pack->constants + (size_t)b * LMI_CONSTANTS * LMI_BLOCK + lane;
@@ -294,12 +328,8 @@ static void find_goal(const lmi_pack *pack, uint32_t b, uint32_t lane)
         rigid.m[i] = rigid.m[i] * vf_load(pack->extent + ((size_t)b * 3 + (size_t)(i % 3)) * LMI_BLOCK + lane);
     }
     vf inverse_mass = vf_load(constants + LMI_CONSTANT_INVERSE_MASS * LMI_BLOCK);
-    vf beta = vf_load(constants + LMI_CONSTANT_BETA * LMI_BLOCK), from[4], mean_p[3], centre[3];
-    vf_gather4(pack->x, pack->reference + (size_t)b * LMI_BLOCK + lane, from);
-    for (int i = 0; i < 3; i++) {
-        mean_p[i] = vf_load(moments + (LMI_MOMENT_SUM + i) * LMI_BLOCK) * inverse_mass;
-        centre[i] = from[i] + mean_p[i];
-    }
+    vf beta = vf_load(constants + LMI_CONSTANT_BETA * LMI_BLOCK), mean_p[3], centre[3];
+    find_centre(pack, b, lane, mean_p, centre);
     if (pack->block[b].mode == LM_MODE_QUADRATIC) {
         quadratic_goal(constants, moments, affine, rigid, inverse_mass, beta, mean_p, centre, transform);
         return;
@@ -331,7 +361,12 @@ static void fit_run(const lm_world *world, const lmi_pack *pack, uint32_t first,
     ((shaped ? pack->shape : pack->affine) + matrix, pack->extent + (size_t)first * 3 * LMI_BLOCK,
      pack->rotation + matrix, last - first);
     for (uint32_t n = first * LMI_BLOCK; n < last * LMI_BLOCK; n += LMI_LANES) {
-        find_goal(pack, n / LMI_BLOCK, n % LMI_BLOCK);
+        const lmi_lane_block *block = &pack->block[n / LMI_BLOCK];
+        if (block->examples && !block->plastic && block->mode == LM_MODE_RIGID) {
+            find_mixed_goal(pack, n / LMI_BLOCK, n % LMI_BLOCK);
+        } else {
+            find_goal(pack, n / LMI_BLOCK, n % LMI_BLOCK);
+        }
     }
 }
 
