@@ -294,17 +294,24 @@ static inline void find_centre(const lmi_pack *pack, uint32_t b, uint32_t lane, 
     }
 }
 
-/* The rigid goal of lanes with examples that do not flow: R S diag(d), row by row. */
-static void find_mixed_goal(const lmi_pack *pack, uint32_t b, uint32_t lane)
+/* The rigid goal of lanes that do not flow: R diag(d), or with examples R S diag(d). Row by row, so that it stays in
+ * registers. */
+static void find_rigid_goal(const lmi_pack *pack, uint32_t b, uint32_t lane)
 {
     const float *rotation = pack->rotation + (size_t)b * 9 * LMI_BLOCK + lane;
     float *transform = pack->transforms + (size_t)b * LMI_MOMENTS * LMI_BLOCK + lane;
     float *linear = transform + LMI_TRANSFORM_LINEAR * LMI_BLOCK;
-    vsym s = vsym_load(examples_at(pack, b, lane) + LMI_EXAMPLE_STRETCH * LMI_BLOCK);
     vf d[3], mean_p[3], centre[3];
     load_extents(pack, b, lane, d);
     find_centre(pack, b, lane, mean_p, centre);
     store_vector(transform, centre);
+    if (!pack->block[b].examples) {
+        for (int i = 0; i < 9; i++) {
+            vf_store(linear + i * LMI_BLOCK, vf_load(rotation + i * LMI_BLOCK) * d[i % 3]);
+        }
+        return;
+    }
+    vsym s = vsym_load(examples_at(pack, b, lane) + LMI_EXAMPLE_STRETCH * LMI_BLOCK);
     for (int i = 0; i < 9; i += 3) {
         vf x = vf_load(rotation + i * LMI_BLOCK), y = vf_load(rotation + (i + 1) * LMI_BLOCK);
         vf z = vf_load(rotation + (i + 2) * LMI_BLOCK);
@@ -362,8 +369,8 @@ static void fit_run(const lm_world *world, const lmi_pack *pack, uint32_t first,
      pack->rotation + matrix, last - first);
     for (uint32_t n = first * LMI_BLOCK; n < last * LMI_BLOCK; n += LMI_LANES) {
         const lmi_lane_block *block = &pack->block[n / LMI_BLOCK];
-        if (block->examples && !block->plastic && block->mode == LM_MODE_RIGID) {
-            find_mixed_goal(pack, n / LMI_BLOCK, n % LMI_BLOCK);
+        if (block->mode == LM_MODE_RIGID && !block->plastic) {
+            find_rigid_goal(pack, n / LMI_BLOCK, n % LMI_BLOCK);
         } else {
             find_goal(pack, n / LMI_BLOCK, n % LMI_BLOCK);
         }
