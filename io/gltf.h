@@ -3,6 +3,7 @@
  *
  *   gltf_read.c      the container (.gltf or .glb), scenes, nodes and their transforms
  *   gltf_mesh.c      primitives: attributes, indices, colours
+ *   gltf_morph.c     morph targets
  *   gltf_accessor.c  buffers, views and accessors: numbers out of bytes
  *
  * Every index, offset, length and count in the file is checked before it is used. Sums and products of them cannot
@@ -40,6 +41,7 @@ typedef struct gltf_file {
     uint64_t binary_size;
     uint64_t total_size; /* of the file and the buffers loaded so far */
     uint64_t work;       /* vertices and indices decoded so far */
+    bool found_target;   /* a mesh has the morph target that the reader wants */
 } gltf_file;
 
 typedef struct gltf_matrix {
@@ -68,6 +70,13 @@ bool gltf_read_accessor(gltf_file *file, uint64_t index, gltf_array *array);
 
 /* Frees what was loaded for buffers. */
 void gltf_free_buffers(gltf_file *file);
+
+/* gltf_morph.c: moves the positions of a primitive of mesh `index` to where the morph target that the reader wants puts them,
+ * if it wants one and the mesh has it. */
+bool gltf_morph(gltf_file *file, uint64_t index, uint64_t number, const json_value *primitive, gltf_array *positions);
+
+/* After everything was read: that some mesh had the target. */
+bool gltf_check_target(gltf_file *file);
 
 /* Adds the triangles of mesh `index` where `place` puts them. */
 bool gltf_add_mesh(gltf_file *file, uint64_t index, const gltf_matrix *place);

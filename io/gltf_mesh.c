@@ -239,6 +239,7 @@ static bool add_primitive(gltf_file *file, gltf_primitive *primitive, const gltf
     if (primitive->mode < MODE_TRIANGLES) return true; /* points and lines */
     if (!read_attribute(file, primitive, "POSITION", &primitive->positions)) return false;
     if (!primitive->positions.values) return true;
+    if (!gltf_morph(file, primitive->mesh, primitive->number, primitive->object, &primitive->positions)) return false;
     if (!read_attribute(file, primitive, "NORMAL", &primitive->normals) ||
         !read_attribute(file, primitive, "COLOR_0", &primitive->colours) || !read_indices(file, primitive) ||
         !read_base_colour(file, primitive))

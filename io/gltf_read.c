@@ -3,7 +3,8 @@
  * binary file).
  *
  * The scene that the file shows is read: its nodes with their transforms, the meshes on them. Cameras, lights, textures,
- * animations, skins and morph targets are passed over: a mesh is read in the shape in which it is stored.
+ * animations and skins are passed over: a mesh is read in the shape in which it is stored, or in that of one of its morph
+ * targets where the reader wants it.
  */
 #include "io/gltf.h"
 
@@ -267,7 +268,7 @@ static bool read_json(gltf_file *file, const char *text, size_t length)
         return false;
     file->loaded = calloc((size_t)file->buffers.count + 1, sizeof *file->loaded);
     if (!file->loaded) return mesh_reader_out_of_memory(file->reader);
-    return add_scene(file, root);
+    return add_scene(file, root) && gltf_check_target(file);
 }
 
 static uint32_t load_u32(const char *bytes)

@@ -265,7 +265,12 @@ static const format_record deform_record = RECORD("deform", scene_deform, deform
 
 static const format_field pose_fields[] = {
     FIELD(scene_pose, file, FIELD_TEXT,
-          DOC("of a body with a mesh: the same mesh with other positions, vertex by vertex; scaled as that one is")),
+          DOC("of a body with a mesh: the same vertices at other positions, from another mesh, a glTF file with morph "
+              "targets, or an MDD or PC2 file; scaled as the mesh is")),
+    FIELD(scene_pose, target, FIELD_TEXT,
+          DOC("morph target of a glTF file: its name, or its number from 0; without `file`, of the body's mesh")),
+    FIELD(scene_pose, frame, FIELD_COUNT, RANGE(0, 4294967295.0), STANDARD("0"),
+          DOC("frame of an MDD or PC2 file, counted from 0")),
     FIELD(scene_pose, deform, FIELD_RECORDS, OF(deform_record),
           DOC("what becomes of it, or of the rest shape, one after the other")),
 };

@@ -211,11 +211,13 @@ typedef struct scene_deform {
     uint32_t seed;
 } scene_deform;
 
-/* A pose that a body likes: a mesh with other positions, then deformations, one after the other. */
+/* A pose that a body likes: its mesh with other positions from a file, then deformations, one after the other. */
 typedef struct scene_pose {
     scene_head head;
-    const char *file;  /* or null */
-    scene_list deform; /* scene_deform */
+    const char *file;   /* or null: with a target the file of the mesh, else none */
+    const char *target; /* of a glTF file; or null */
+    uint32_t frame;     /* of a point cache */
+    scene_list deform;  /* scene_deform */
 } scene_pose;
 
 typedef struct scene_examples {

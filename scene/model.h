@@ -26,6 +26,8 @@ typedef struct body_model {
     lm_vec3 *scaled_tet_points;
     lm_vec3 *scaled_surface; /* vertices of its finer surface */
     double mesh_scale;       /* from the units of its mesh file to metres */
+    uint32_t *sources;       /* for each vertex of a mesh from a file, which of the file's it is */
+    uint32_t source_count;   /* vertices in that file */
     lm_vec3 *poses;          /* vertices of the mesh in each pose that has a file, one after the other; or null */
     lm_dvec3 *displaced;
 } body_model;
@@ -41,7 +43,9 @@ lm_result model_keep_colours(scene *s, scene_body_entry *entry, const body_model
 /* mesh_model.c: the mesh of an entry's file, turned, scaled and moved as the entry says, and its volume. */
 lm_result model_read_mesh(scene *s, const scene_body_entry *entry, body_model *model, scene_error *error);
 
-/* The vertices of the mesh in the poses of the entry's examples that come from files. */
+/* mesh_poses.c: whether a pose comes from a file, its own or that of the mesh; and the vertices of the mesh in the poses of the
+ * entry's examples that do. */
+bool pose_is_of_file(const scene_pose *pose);
 lm_result model_read_poses(scene *s, const scene_body_entry *entry, body_model *model, scene_error *error);
 
 /* The same for a mesh that is no body's. */

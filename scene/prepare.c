@@ -188,8 +188,12 @@ static bool check_examples(const preparation *p, const scene_body_entry *entry)
     }
     for (uint32_t i = 0; i < examples->poses.count; i++) {
         const scene_pose *pose = LIST_ITEM(scene_pose, examples->poses, i);
-        if (pose->file != NULL && entry->mesh == NULL) {
-            return FAIL(p, &pose->head, "file", "is a mesh, the body has none (expected a body with a mesh)");
+        const char *source = pose->file != NULL ? "file" : "target";
+        if ((pose->file != NULL || pose->target != NULL) && entry->mesh == NULL) {
+            return FAIL(p, &pose->head, source, "is a mesh, the body has none (expected a body with a mesh)");
+        }
+        if (given(&pose->head, "frame") && (pose->file == NULL || pose->target != NULL)) {
+            return FAIL(p, &pose->head, "frame", "is not of an MDD or PC2 file (expected \"file\", no \"target\")");
         }
         for (uint32_t k = 0; k < pose->deform.count; k++) {
             if (!check_deform(p, LIST_ITEM(scene_deform, pose->deform, k))) {

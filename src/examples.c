@@ -241,7 +241,11 @@ lm_result lm_body_get_example_weights(const lm_world *world, lm_body_id id, floa
     if (!e) {
         return result;
     }
-    lmi_examples_read(e, weights);
+    if (e->forced) { /* also before a step has seen them */
+        memcpy(weights, e->forced_weights, (size_t)e->group_count * e->count * sizeof *weights);
+    } else {
+        lmi_examples_read(e, weights);
+    }
     return LM_OK;
 }
 

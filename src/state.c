@@ -56,6 +56,7 @@ lm_result lm_body_get_info(const lm_world *world, lm_body_id id, lm_body_info *i
     info->skin_triangles = body->skin.triangle_count;
     info->examples = body->examples ? body->examples->count : 0;
     info->example_groups = body->examples ? body->examples->group_count : 0;
+    info->examples_forced = body->examples && body->examples->forced;
     info->mass = (float)body->total_mass;
     measure(body, info);
     lmi_body bounds = *body;

@@ -513,6 +513,7 @@ typedef struct lm_body_info {
     uint32_t skin_triangles;
     uint32_t examples;        /* 0: none */
     uint32_t example_groups;  /* that have a mix of their own */
+    bool examples_forced;     /* the mix is the one of lm_body_set_example_weights */
     float mass;               /* kilograms */
     lm_dvec3 centre;          /* of mass, world */
     lm_vec3 velocity;         /* of the centre of mass */
@@ -656,7 +657,7 @@ LM_API lm_result lm_body_get_example_beta(const lm_world *world, lm_body_id body
 
 /* The mix found in the last substep, before beta: lm_body_info.examples weights for each of lm_body_info.example_groups
  * groups (1 for the whole body, or as many as regions); what they lack to 1 is the weight of the rest pose. All 0 before the
- * first step. */
+ * first step. Forced weights are given as they were set. */
 LM_API lm_result lm_body_get_example_weights(const lm_world *world, lm_body_id body, float *weights);
 
 /* Forces the mix, as an animator's slider does: as many weights as above, each 0 to 1, for no group more than 1 in all. They

@@ -1,34 +1,14 @@
-/*
- * Any bytes as a glTF file. Those with a zero byte become a .glb file whose header fits them: the JSON is what stands
- * before the first zero, the buffer what follows (else the lengths would refuse nearly every input).
- */
+/* Any bytes as a glTF file, text or binary. */
+#include "fuzz_glb.h"
 #include "fuzz_mesh.h"
-
-static void put_u32(unsigned char *at, size_t value)
-{
-    for (int i = 0; i < 4; i++) at[i] = (unsigned char)(value >> 8 * i);
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const uint8_t *zero = size > 0 ? memchr(data, 0, size) : NULL;
-    if (!zero || (size >= 4 && memcmp(data, "glTF", 4) == 0)) {
+    glb_file file = wrap_glb(data, size);
+    if (file.bytes)
+        read_any_mesh("fuzz.glb", file.bytes, file.size);
+    else
         read_any_mesh("fuzz.gltf", data, size);
-        return 0;
-    }
-    size_t text = (size_t)(zero - data), filled = (text + 3) / 4 * 4, buffer = size - text - 1;
-    unsigned char *file = malloc(28 + filled + buffer);
-    memcpy(file, "glTF", 4);
-    put_u32(file + 4, 2);
-    put_u32(file + 8, 28 + filled + buffer);
-    put_u32(file + 12, filled);
-    memcpy(file + 16, "JSON", 4);
-    memset(file + 20, ' ', filled);
-    memcpy(file + 20, data, text);
-    put_u32(file + 20 + filled, buffer);
-    memcpy(file + 24 + filled, "BIN\0", 4);
-    memcpy(file + 28 + filled, zero + 1, buffer);
-    read_any_mesh("fuzz.glb", file, 28 + filled + buffer);
-    free(file);
+    free(file.bytes);
     return 0;
 }
