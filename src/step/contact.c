@@ -12,6 +12,7 @@
  *
  * Deterministic because particles do not see each other.
  */
+#include "skeleton.h"
 #include "step/kernel_names.h"
 #include "step/motion.h"
 #include "world.h"
@@ -336,11 +337,13 @@ void LMI_KERNEL(contact)(const lmi_step *step, lmi_batch *batch, lmi_scratch *sc
             remember_starts(body, step->h, scratch->pull);
         }
         lmi_drags_apply(step, body);
+        lmi_bones_pull(step, body);
         uint32_t met = collide_all(step, body, speed, scratch->pull, false), contacts = body->contacts;
         for (int pass = 1; pass < SOLID_PASSES && met > 1 && contacts > 0; pass++) {
             collide_all(step, body, speed, scratch->pull, true);
             body->contacts = contacts; /* counted once */
         }
+        lmi_bones_hold(step, body);
         lmi_pins_apply(step, body);
     }
 }

@@ -2,7 +2,7 @@
  * One step, as the list of its stages.
  *
  *   for each substep
- *       move the movers, and place what rides on them
+ *       move the movers and bones, and place what rides on movers
  *       for each batch of bodies, in parallel
  *           predict     outside forces, each body's motion as a whole
  *           gather      particles to region moments          \
@@ -10,7 +10,7 @@
  *           scatter     transforms to goals                  /
  *           sweep       lattices: all of these and integration at once; large ones in slabs, in parallel
  *           integrate   damping, goals, velocities, positions
- *           contact     drags, colliders and pins
+ *           contact     drags, bones, colliders and pins
  *
  * Bodies do not see each other here, so a batch runs through all stages in one task while its data is in the cache. The
  * results do not depend on which thread runs which batch.
@@ -20,6 +20,7 @@
 #include "base/dmath.h"
 #include "base/guard.h"
 #include "base/os.h"
+#include "skeleton.h"
 #include "step/lattice_motion.h"
 
 #include <stdatomic.h>
@@ -385,9 +386,11 @@ static void finish(lm_world *world, uint64_t start)
     world->step_seconds = 1e-9 * (double)(lmi_os_nanoseconds() - start);
 }
 
-static void run_substep(lm_world *world, double h, bool last)
+static void run_substep(lm_world *world, double h, uint32_t substep)
 {
     LMI_POOL_EACH(&world->movers, n) { advance_mover(LMI_POOL_AT(&world->movers, lmi_mover, n), h); }
+    lmi_bones_advance(world, substep);
+    bool last = substep + 1 == world->substeps;
     lmi_step step = {.world = world, .h = h, .gravity = dvec_from(world->gravity), .last = last};
     step.surface_count = place_surfaces(world);
     step.surfaces = world->surfaces;
@@ -423,9 +426,11 @@ lm_result lm_world_step(lm_world *world, double seconds)
                 aim_mover(mover, seconds);
             }
         }
+        lmi_bones_aim(world, seconds);
         for (uint32_t n = 0; n < world->substeps; n++) {
-            run_substep(world, h, n + 1 == world->substeps);
+            run_substep(world, h, n);
         }
+        lmi_bones_arrive(world);
         LMI_POOL_EACH(&world->movers, n)
         {
             lmi_mover *mover = LMI_POOL_AT(&world->movers, lmi_mover, n);
