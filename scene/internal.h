@@ -14,6 +14,7 @@ typedef struct made_body {
     const char *name;
     lm_dvec3 at; /* the pose it was made with */
     rotation rotate;
+    double scale;       /* to the entry's own size */
     double rest_volume; /* within its surface, m³; 0 without one */
     scene_colours colours;
     const char *label; /* or null */
@@ -97,6 +98,9 @@ void deform_points(const scene_deform *deform, const lm_vec3 *rest, uint32_t cou
 
 /* drive.c: pose of a mover with keyframes. */
 lm_pose mover_pose_at(const scene_mover *mover, double time);
+
+/* drive_bones.c: leads the skeletons of all bodies to where they shall be at a time. */
+lm_result drive_skeletons(const scene *s, lm_world *world, double time);
 
 /* momentum.c */
 void momentum_begin(scene *s, const lm_world *world);

@@ -1,0 +1,130 @@
+/* Gives a body its skeleton: bones at the size of the copy, and who follows which of them. */
+#include "scene/rig.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What is needed while the skeleton of one body is made. */
+typedef struct skeleton_maker {
+    const scene_skeleton *skeleton;
+    const body_model *model;
+    lm_world *world;
+    const made_body *body;
+    lm_body_info info;
+    lm_bone *bones;
+    float *values, *carried; /* for each vertex, then for each particle: the weight of its group of every bone */
+    lm_attachment *list;
+    lm_vec3 *vertices;
+} skeleton_maker;
+
+static void release(skeleton_maker *m)
+{
+    free(m->bones);
+    free(m->values);
+    free(m->carried);
+    free(m->list);
+    free(m->vertices);
+}
+
+static lm_result make_bones(skeleton_maker *m)
+{
+    const scene_rig *rig = m->skeleton->rig;
+    double scale = m->body->scale;
+    m->bones = malloc(rig->count * sizeof *m->bones);
+    for (uint32_t i = 0; i < rig->count && m->bones != NULL; i++) {
+        const rig_bone *from = &rig->bones[i];
+        rotation back = {-from->rest.turn.x, -from->rest.turn.y, -from->rest.turn.z, from->rest.turn.w};
+        lm_dvec3 along = vector_scale(vector_subtract(from->tail, from->rest.at), scale);
+        m->bones[i] = lm_bone_default();
+        m->bones[i].rest = (lm_pose){vector_scale(from->rest.at, scale), rotation_narrow(from->rest.turn)};
+        m->bones[i].tail = vector_narrow(rotation_apply(back, along));
+        m->bones[i].radius = (float)(from->radius * scale);
+        m->bones[i].fade = (float)(from->fade * scale);
+    }
+    return m->bones != NULL ? LM_OK : LM_ERROR_MEMORY;
+}
+
+/* The weights of all vertices in the groups that are called as the bones are; a bone without a group has none. */
+static void read_groups(const skeleton_maker *m)
+{
+    const scene_rig *rig = m->skeleton->rig;
+    const shape_mesh *mesh = &m->model->mesh;
+    for (uint32_t b = 0; b < rig->count; b++) {
+        const shape_group *group = shape_find_group(mesh, rig->bones[b].name);
+        for (uint32_t v = 0; v < mesh->vertex_count; v++) {
+            m->values[(size_t)v * rig->count + b] = group != NULL ? group->weights[v] : 0.0f;
+        }
+    }
+}
+
+/* As firmly as by distance, and shared by the groups. `def` is that of a skeleton by distance, which says how firmly. */
+static lm_result attach_by_groups(skeleton_maker *m, lm_skeleton_def *def)
+{
+    uint32_t count = m->skeleton->rig->count, vertices = m->model->mesh.vertex_count, used = 0;
+    lm_skeleton_id near = {0, 0};
+    lm_result result = lm_skeleton_create(m->world, def, &near);
+    float *firm = malloc(m->info.particles * sizeof *firm);
+    m->values = malloc((size_t)vertices * count * sizeof *m->values);
+    m->vertices = malloc(vertices * sizeof *m->vertices);
+    m->carried = malloc((size_t)m->info.particles * count * sizeof *m->carried);
+    m->list = malloc((size_t)m->info.particles * count * sizeof *m->list);
+    bool room = firm && m->values && m->vertices && m->carried && m->list;
+    result = result == LM_OK && !room ? LM_ERROR_MEMORY : result;
+    if (result == LM_OK) {
+        read_groups(m);
+        for (uint32_t v = 0; v < vertices; v++) {
+            m->vertices[v] = vector_narrow(vector_scale(vector_widen(m->model->mesh.vertices[v]), m->body->scale));
+        }
+        result = lm_skeleton_get_targets(m->world, near, lm_dvec3_zero(), NULL, firm);
+    }
+    result = result ? result
+                    : lm_body_carry_values(m->world, m->body->id, m->vertices, vertices, m->values, count, m->carried);
+    for (uint32_t p = 0; p < m->info.particles && result == LM_OK; p++) {
+        const float *shares = m->carried + (size_t)p * count;
+        double sum = 0.0;
+        for (uint32_t b = 0; b < count; b++) {
+            sum += (double)shares[b];
+        }
+        for (uint32_t b = 0; b < count && firm[p] > 0.0f && sum > 1e-6; b++) {
+            if ((double)shares[b] > 1e-3 * sum) {
+                m->list[used++] = (lm_attachment){p, b, (float)((double)shares[b] / sum * (double)firm[p])};
+            }
+        }
+    }
+    free(firm);
+    def->attachments = m->list;
+    def->attachment_count = used;
+    return result ? result : lm_skeleton_destroy(m->world, near);
+}
+
+lm_result make_skeleton(const scene_body_entry *entry, const body_model *model, lm_world *world, const made_body *body)
+{
+    if (entry->skeleton == NULL) {
+        return LM_OK;
+    }
+    skeleton_maker m = {.skeleton = entry->skeleton, .model = model, .world = world, .body = body};
+    const scene_rig *rig = m.skeleton->rig;
+    lm_result result = lm_body_get_info(world, body->id, &m.info);
+    result = result ? result : make_bones(&m);
+    lm_skeleton_def def = lm_skeleton_def_default();
+    lm_skeleton_id id = {0, 0};
+    def.body = body->id;
+    def.bones = m.bones;
+    def.bone_count = rig->count;
+    def.pose = (lm_pose){body->at, rotation_narrow(body->rotate)};
+    def.hertz = (float)m.skeleton->hertz;
+    def.damping_ratio = (float)m.skeleton->damping_ratio;
+    if (result == LM_OK && m.skeleton->attach == ATTACH_GROUPS) {
+        result = attach_by_groups(&m, &def);
+    }
+    result = result ? result : lm_skeleton_create(world, &def, &id);
+    if (result == LM_OK) { /* an animation may begin in another pose than that of rest */
+        rig_pose_at(m.skeleton, 0.0);
+        for (uint32_t i = 0; i < rig->count; i++) {
+            rig->world_poses[i] = rig_place(&rig->poses[i], body);
+        }
+        result = lm_skeleton_set_poses(world, id, rig->world_poses);
+    }
+    release(&m);
+    return result;
+}
