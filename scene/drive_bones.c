@@ -22,29 +22,41 @@ static void find_change(const scene_bone *bone, double time, bool smooth, lm_dve
     *move = vector_mix(keys[i].move, keys[next].move, share);
 }
 
-void rig_pose_at(const scene_skeleton *skeleton, double time)
+bool rig_pose_at(const scene_skeleton *skeleton, double time)
 {
     const scene_rig *rig = skeleton->rig;
     double within = wrap(time, skeleton->loop);
+    bool moved = rig->file != NULL && rig->file->animation != RIG_NONE;
+    if (moved && !rig_sample(&rig->file->data, rig->file->animation, within, rig->file->poses)) {
+        return false;
+    }
     for (uint32_t i = 0; i < rig->count; i++) {
         const rig_bone *bone = &rig->bones[i];
+        if (moved && bone->joint != RIG_NONE) { /* its file says where it is, whatever carries it */
+            const rig_pose *pose = &rig->file->poses[bone->joint];
+            rig->poses[i] = rig_file_frame(rig->file, pose->position, pose->rotation);
+            continue;
+        }
         bool root = bone->parent == RIG_NO_PARENT;
         const rig_frame *parent = root ? NULL : &rig->poses[bone->parent];
         lm_dvec3 rotate = lm_dvec3_zero(), move = lm_dvec3_zero();
         if (bone->moves != NULL && bone->moves->keyframes.count > 0) {
             find_change(bone->moves, within, skeleton->smooth, &rotate, &move);
         }
-        /* The frames of all bones are along the body's axes at rest. */
-        lm_dvec3 offset = vector_add(bone->rest.at, move);
-        rotation turn = rotation_from_euler(rotate);
+        /* Turned from the rest pose, in the axes of the body, and then carried along as the parent is from its own. */
+        lm_dvec3 at = vector_add(bone->rest.at, move);
+        rotation turn = rotation_then(bone->rest.turn, rotation_from_euler(rotate));
         if (root) {
-            rig->poses[i] = (rig_frame){offset, turn};
+            rig->poses[i] = (rig_frame){at, turn};
             continue;
         }
-        offset = vector_subtract(offset, rig->bones[bone->parent].rest.at);
-        rig->poses[i].at = vector_add(parent->at, rotation_apply(parent->turn, offset));
-        rig->poses[i].turn = rotation_then(turn, parent->turn);
+        const rig_frame *was = &rig->bones[bone->parent].rest;
+        rotation back = {-was->turn.x, -was->turn.y, -was->turn.z, was->turn.w};
+        rotation carried = rotation_then(back, parent->turn);
+        rig->poses[i].at = vector_add(parent->at, rotation_apply(carried, vector_subtract(at, was->at)));
+        rig->poses[i].turn = rotation_then(turn, carried);
     }
+    return true;
 }
 
 lm_pose rig_place(const rig_frame *frame, const made_body *body)
@@ -57,7 +69,9 @@ static lm_result drive_entry(const scene *s, lm_world *world, const scene_body_e
 {
     const scene_rig *rig = entry->skeleton->rig;
     lm_result result = LM_OK;
-    rig_pose_at(entry->skeleton, time);
+    if (!rig_pose_at(entry->skeleton, time)) {
+        return LM_ERROR_MEMORY;
+    }
     for (uint32_t k = 0; k < entry->range.count && result == LM_OK; k++) {
         const made_body *body = &s->bodies[entry->range.first + k];
         lm_skeleton_id skeleton;

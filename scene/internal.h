@@ -40,6 +40,7 @@ struct scene {
     bool watching;
     bool fine_surfaces;
     mesh_data mesh;              /* of a scene that was made for a mesh file: the file's; else empty */
+    struct rig_of_file *rigs;    /* of mesh files, the last one read; each leads to the one before */
     char note[SCENE_ERROR_SIZE]; /* see scene_note */
 };
 
@@ -98,6 +99,9 @@ void deform_points(const scene_deform *deform, const lm_vec3 *rest, uint32_t cou
 
 /* drive.c: pose of a mover with keyframes. */
 lm_pose mover_pose_at(const scene_mover *mover, double time);
+
+/* rig_file.c: frees the rigs that were read for the scene. */
+void rig_files_free(scene *s);
 
 /* drive_bones.c: leads the skeletons of all bodies to where they shall be at a time. */
 lm_result drive_skeletons(const scene *s, lm_world *world, double time);

@@ -44,6 +44,13 @@ static lm_result make_bones(skeleton_maker *m)
     return m->bones != NULL ? LM_OK : LM_ERROR_MEMORY;
 }
 
+/* Skinned vertices of the file's rig, or those of the model. */
+static uint32_t group_vertices(const skeleton_maker *m)
+{
+    const rig_of_file *file = m->skeleton->rig->file;
+    return file != NULL ? file->data.vertex_count : m->model->mesh.vertex_count;
+}
+
 /* The weights of all vertices in the groups that are called as the bones are; a bone without a group has none. */
 static void read_groups(const skeleton_maker *m)
 {
@@ -55,25 +62,48 @@ static void read_groups(const skeleton_maker *m)
             m->values[(size_t)v * rig->count + b] = group != NULL ? group->weights[v] : 0.0f;
         }
     }
+    for (uint32_t v = 0; v < mesh->vertex_count; v++) {
+        m->vertices[v] = vector_narrow(vector_scale(vector_widen(mesh->vertices[v]), m->body->scale));
+    }
+}
+
+static void read_skin_weights(const skeleton_maker *m, const rig_of_file *file)
+{
+    static const double straight[4] = {0.0, 0.0, 0.0, 1.0};
+    const scene_rig *rig = m->skeleton->rig;
+    memset(m->values, 0, (size_t)file->data.vertex_count * rig->count * sizeof *m->values);
+    for (uint32_t v = 0; v < file->data.vertex_count; v++) {
+        lm_vec3 p = file->data.positions[v];
+        const double at[3] = {p.x, p.y, p.z};
+        m->vertices[v] = vector_narrow(vector_scale(rig_file_frame(file, at, straight).at, m->body->scale));
+        for (uint32_t b = 0; b < rig->count; b++) {
+            for (size_t k = 4 * (size_t)v; k < 4 * (size_t)v + 4; k++) {
+                bool follows = rig->bones[b].joint != RIG_NONE && file->data.followed[k] == rig->bones[b].joint;
+                m->values[(size_t)v * rig->count + b] += follows ? file->data.weights[k] : 0.0f;
+            }
+        }
+    }
 }
 
 /* As firmly as by distance, and shared by the groups. `def` is that of a skeleton by distance, which says how firmly. */
 static lm_result attach_by_groups(skeleton_maker *m, lm_skeleton_def *def)
 {
-    uint32_t count = m->skeleton->rig->count, vertices = m->model->mesh.vertex_count, used = 0;
+    uint32_t count = m->skeleton->rig->count, vertices = group_vertices(m), used = 0;
     lm_skeleton_id near = {0, 0};
     lm_result result = lm_skeleton_create(m->world, def, &near);
     float *firm = malloc(m->info.particles * sizeof *firm);
-    m->values = malloc((size_t)vertices * count * sizeof *m->values);
-    m->vertices = malloc(vertices * sizeof *m->vertices);
+    m->values = malloc(((size_t)vertices * count + 1) * sizeof *m->values);
+    m->vertices = malloc((vertices + 1u) * sizeof *m->vertices);
     m->carried = malloc((size_t)m->info.particles * count * sizeof *m->carried);
     m->list = malloc((size_t)m->info.particles * count * sizeof *m->list);
     bool room = firm && m->values && m->vertices && m->carried && m->list;
     result = result == LM_OK && !room ? LM_ERROR_MEMORY : result;
     if (result == LM_OK) {
-        read_groups(m);
-        for (uint32_t v = 0; v < vertices; v++) {
-            m->vertices[v] = vector_narrow(vector_scale(vector_widen(m->model->mesh.vertices[v]), m->body->scale));
+        const rig_of_file *file = m->skeleton->rig->file;
+        if (file != NULL) {
+            read_skin_weights(m, file);
+        } else {
+            read_groups(m);
         }
         result = lm_skeleton_get_targets(m->world, near, lm_dvec3_zero(), NULL, firm);
     }
@@ -119,7 +149,9 @@ lm_result make_skeleton(const scene_body_entry *entry, const body_model *model, 
     }
     result = result ? result : lm_skeleton_create(world, &def, &id);
     if (result == LM_OK) { /* an animation may begin in another pose than that of rest */
-        rig_pose_at(m.skeleton, 0.0);
+        result = rig_pose_at(m.skeleton, 0.0) ? LM_OK : LM_ERROR_MEMORY;
+    }
+    if (result == LM_OK) {
         for (uint32_t i = 0; i < rig->count; i++) {
             rig->world_poses[i] = rig_place(&rig->poses[i], body);
         }

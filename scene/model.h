@@ -26,6 +26,7 @@ typedef struct body_model {
     lm_vec3 *scaled_tet_points;
     lm_vec3 *scaled_surface; /* vertices of its finer surface */
     double mesh_scale;       /* from the units of its mesh file to metres */
+    lm_dvec3 mesh_from;      /* the point of the file that is the body's origin, its axes turned as wanted */
     lm_vec3 *poses;          /* vertices of the mesh in each pose that has a file, one after the other; or null */
     lm_dvec3 *displaced;
 } body_model;

@@ -38,6 +38,22 @@ static void take_model_bones(const rigging *r, const shape_mesh *mesh)
             .parent = from->parent == SHAPE_NO_BONE ? RIG_NO_PARENT : from->parent,
             .rest = {vector_widen(from->head), rotation_identity()},
             .tail = vector_widen(from->tail),
+            .joint = RIG_NONE,
+        };
+    }
+}
+
+static void take_file_bones(const rigging *r, const rig_of_file *file)
+{
+    static const double straight[4] = {0.0, 0.0, 0.0, 1.0};
+    for (uint32_t i = 0; file != NULL && i < file->data.joint_count; i++) {
+        const rig_joint *from = &file->data.joints[i];
+        r->rig->bones[r->rig->count++] = (rig_bone){
+            .name = rig_joint_name(&file->data, i),
+            .parent = from->parent == RIG_NONE ? RIG_NO_PARENT : from->parent,
+            .rest = rig_file_frame(file, from->rest.position, from->rest.rotation),
+            .tail = rig_file_frame(file, from->tail, straight).at,
+            .joint = i,
         };
     }
 }
@@ -59,13 +75,19 @@ static bool take_own_bone(const rigging *r, const scene_bone *from)
             return false;
         }
         index = r->rig->count++;
-        r->rig->bones[index] = (rig_bone){.name = from->name, .parent = RIG_NO_PARENT};
+        r->rig->bones[index] = (rig_bone){
+            .name = from->name,
+            .parent = RIG_NO_PARENT,
+            .rest = {from->joint, rotation_identity()},
+            .tail = from->joint,
+            .joint = RIG_NONE,
+        };
     }
     rig_bone *bone = &r->rig->bones[index];
     bone->moves = from;
     if (given(&from->head, "joint")) {
-        bone->rest = (rig_frame){from->joint, rotation_identity()};
-        bone->tail = from->joint;
+        bone->tail = vector_add(bone->tail, vector_subtract(from->joint, bone->rest.at));
+        bone->rest.at = from->joint;
     }
     if (given(&from->head, "tail")) {
         bone->tail = from->tail;
@@ -147,7 +169,12 @@ lm_result model_keep_rig(scene *s, const scene_body_entry *entry, const body_mod
     if (skeleton == NULL || skeleton->rig != NULL) {
         return LM_OK;
     }
-    uint32_t most = skeleton->bones.count + model->mesh.bone_count;
+    rig_of_file *file = NULL;
+    lm_result result = rig_file_read(s, entry, model, &file, error);
+    if (result != LM_OK) {
+        return result;
+    }
+    uint32_t most = skeleton->bones.count + model->mesh.bone_count + (file != NULL ? file->data.joint_count : 0);
     scene_rig *rig = json_allocate(s->document, sizeof *rig);
     rigging r = {s, entry, skeleton, rig, error};
     if (rig != NULL) {
@@ -158,7 +185,9 @@ lm_result model_keep_rig(scene *s, const scene_body_entry *entry, const body_mod
     if (rig == NULL || rig->bones == NULL || rig->poses == NULL || rig->world_poses == NULL) {
         return LM_ERROR_MEMORY;
     }
+    rig->file = file;
     take_model_bones(&r, &model->mesh);
+    take_file_bones(&r, file);
     for (uint32_t i = 0; i < skeleton->bones.count; i++) {
         if (!take_own_bone(&r, LIST_ITEM(scene_bone, skeleton->bones, i))) {
             return LM_ERROR_ARGUMENT;
