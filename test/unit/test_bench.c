@@ -494,6 +494,19 @@ static void test_table(void **state)
     free(bytes);
 }
 
+static void test_skeleton_rows(void **state)
+{
+    (void)state;
+    bench_options options = {.json = true, .quick = true, .threads = 1, .isa = LM_ISA_SCALAR};
+    int status;
+    char *bytes = capture("skeleton", &options, &status);
+    assert_int_equal(status, 0);
+    assert_int_equal(count_rows(bytes, "\"case\":\"infant\"", "\"particles\":2570", "\"w\":2"), 4);
+    assert_int_equal(count_rows(bytes, "\"stage\":\"frame\"", "\"damping\":\"regional\"", "scalar"), 1);
+    check_rows(bytes, "skeleton", "step");
+    free(bytes);
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
@@ -505,8 +518,9 @@ static void test_refusals(void **state)
     assert_string_equal(bench_name(0), "clusters");
     assert_string_equal(bench_name(1), "lattice");
     assert_string_equal(bench_name(2), "examples");
-    assert_string_equal(bench_name(3), "polar");
-    assert_null(bench_name(4));
+    assert_string_equal(bench_name(3), "skeleton");
+    assert_string_equal(bench_name(4), "polar");
+    assert_null(bench_name(5));
     assert_non_null(bench_description("polar"));
     assert_null(bench_description("nothing"));
 }
@@ -524,6 +538,7 @@ int main(void)
         cmocka_unit_test(test_polar_rows),
         cmocka_unit_test(test_cluster_rows),
         cmocka_unit_test(test_lattice_rows),
+        cmocka_unit_test(test_skeleton_rows),
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_rows_are_written_at_once),
