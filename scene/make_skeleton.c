@@ -85,6 +85,27 @@ static void read_skin_weights(const skeleton_maker *m, const rig_of_file *file)
     }
 }
 
+/* The attachments of one particle, adding up to `firm`; bones that hardly count are left out. Returns how many there are: none
+ * for a particle that is in no group. */
+static uint32_t share_out(const float *shares, uint32_t count, uint32_t particle, float firm, lm_attachment *list)
+{
+    double largest = 0.0, sum = 0.0;
+    uint32_t used = 0;
+    for (uint32_t b = 0; b < count; b++) {
+        largest = fmax(largest, (double)shares[b]);
+    }
+    for (uint32_t b = 0; b < count; b++) {
+        if ((double)shares[b] > fmax(1e-3 * largest, 1e-9)) {
+            sum += (double)shares[b];
+            list[used++] = (lm_attachment){particle, b, shares[b]};
+        }
+    }
+    for (uint32_t k = 0; k < used; k++) {
+        list[k].weight = (float)((double)list[k].weight / sum * (double)firm);
+    }
+    return used;
+}
+
 /* As firmly as by distance, and shared by the groups. `def` is that of a skeleton by distance, which says how firmly. */
 static lm_result attach_by_groups(skeleton_maker *m, lm_skeleton_def *def)
 {
@@ -110,16 +131,7 @@ static lm_result attach_by_groups(skeleton_maker *m, lm_skeleton_def *def)
     result = result ? result
                     : lm_body_carry_values(m->world, m->body->id, m->vertices, vertices, m->values, count, m->carried);
     for (uint32_t p = 0; p < m->info.particles && result == LM_OK; p++) {
-        const float *shares = m->carried + (size_t)p * count;
-        double sum = 0.0;
-        for (uint32_t b = 0; b < count; b++) {
-            sum += (double)shares[b];
-        }
-        for (uint32_t b = 0; b < count && firm[p] > 0.0f && sum > 1e-6; b++) {
-            if ((double)shares[b] > 1e-3 * sum) {
-                m->list[used++] = (lm_attachment){p, b, (float)((double)shares[b] / sum * (double)firm[p])};
-            }
-        }
+        used += firm[p] > 0.0f ? share_out(m->carried + (size_t)p * count, count, p, firm[p], m->list + used) : 0;
     }
     free(firm);
     def->attachments = m->list;
