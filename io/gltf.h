@@ -60,7 +60,7 @@ typedef struct gltf_array {
 /* The parts of a node's transform, as they are or as they stand in its matrix. */
 typedef struct gltf_parts {
     double translation[3], rotation[4], scale[3]; /* a unit quaternion */
-    bool is_matrix; /* then only this counts: */
+    bool is_matrix;                               /* then only this counts: */
     gltf_matrix matrix;
 } gltf_parts;
 

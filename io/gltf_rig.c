@@ -184,8 +184,8 @@ static bool find_rest(gltf_file *file, rig_data *rig, uint64_t skin, const gltf_
         }
         rig->joints[i].rest = rig_rigid_part(&place);
         if (read && !is_near(&rig->joints[i].rest))
-            read = gltf_fail(file, object, "skin %llu: joint %u is not finite or too far away", (unsigned long long)skin,
-                             i);
+            read = gltf_fail(file, object, "skin %llu: joint %u is not finite or too far away",
+                             (unsigned long long)skin, i);
     }
     free(matrices.values);
     return read;
@@ -232,7 +232,8 @@ static bool add_vertices(gltf_file *file, rig_data *rig, uint64_t mesh, const sk
 {
     unsigned long long number = mesh;
     uint32_t count = s->positions.count;
-    if (!s->positions.values || !s->joints.values || !s->weights.values) return true; /* it does not follow the joints */
+    if (!s->positions.values || !s->joints.values || !s->weights.values)
+        return true; /* it does not follow the joints */
     if (s->joints.components != 4 || !s->joints.whole || s->weights.components != 4 || s->positions.components < 3 ||
         s->positions.components > 4 || s->joints.count != count || s->weights.count != count)
         return gltf_fail(file, file->meshes.items[mesh],
@@ -263,8 +264,9 @@ static bool add_vertices(gltf_file *file, rig_data *rig, uint64_t mesh, const sk
                 return gltf_fail(file, file->meshes.items[mesh], "mesh %llu: vertex %u has a weight of %g", number, v,
                                  weight);
             if (!(joint >= 0.0 && joint < rig->joint_count) && weight > 0.0)
-                return gltf_fail(file, file->meshes.items[mesh], "mesh %llu: vertex %u follows joint %.0f, there are %u",
-                                 number, v, joint, rig->joint_count);
+                return gltf_fail(file, file->meshes.items[mesh],
+                                 "mesh %llu: vertex %u follows joint %.0f, there are %u", number, v, joint,
+                                 rig->joint_count);
             followed[4 * to + k] = weight > 0.0 ? (uint32_t)joint : 0;
             weights[4 * to + k] = (float)weight;
         }

@@ -1,10 +1,10 @@
 /* A rig over time: tracks to transforms, down the tree of nodes, and what is rigid of the joints. */
 #include "io/rig.h"
 
-#include "io/gltf.h"
-#include "io/gltf_rig.h"
 #include "base/dmath.h"
 #include "base/vec.h"
+#include "io/gltf.h"
+#include "io/gltf_rig.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -103,9 +103,8 @@ static void sample_track(const rig_track *track, double time, double out[4])
     }
     for (uint32_t i = 0; i < width; i++) {
         double p = a[middle + i], q = b[middle + i];
-        out[i] = track->interpolation == RIG_CUBIC && share > 0.0
-                     ? hermite(p, a[2 * width + i], q, b[i], length, share)
-                     : p + (q - p) * share;
+        out[i] = track->interpolation == RIG_CUBIC && share > 0.0 ? hermite(p, a[2 * width + i], q, b[i], length, share)
+                                                                  : p + (q - p) * share;
     }
     if (width == 4) normalise(out);
 }
@@ -173,8 +172,7 @@ bool rig_sample(const rig_data *rig, uint32_t animation, double time, rig_pose *
 {
     gltf_matrix *places = malloc(((size_t)rig->node_count + 1) * sizeof *places);
     bool sampled = places && rig_sample_nodes(rig, animation, time, places);
-    for (uint32_t i = 0; sampled && i < rig->joint_count; i++)
-        poses[i] = rig_rigid_part(&places[rig->joints[i].node]);
+    for (uint32_t i = 0; sampled && i < rig->joint_count; i++) poses[i] = rig_rigid_part(&places[rig->joints[i].node]);
     free(places);
     return sampled;
 }

@@ -46,8 +46,8 @@ typedef struct rig_node {
 } rig_node;
 
 typedef struct rig_animation {
-    uint32_t name;     /* as above; empty where it has none */
-    double duration;   /* when its last key is, seconds */
+    uint32_t name;   /* as above; empty where it has none */
+    double duration; /* when its last key is, seconds */
 } rig_animation;
 
 typedef struct rig_data {

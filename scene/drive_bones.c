@@ -2,10 +2,7 @@
 #include "scene/rig.h"
 
 /* The time within the loop. */
-static double wrap(double time, double loop)
-{
-    return loop > 0.0 ? time - loop * floor(time / loop) : time;
-}
+static double wrap(double time, double loop) { return loop > 0.0 ? time - loop * floor(time / loop) : time; }
 
 /* What a bone's keyframes make of its rest pose against its parent. */
 static void find_change(const scene_bone *bone, double time, bool smooth, lm_dvec3 *rotate, lm_dvec3 *move)

@@ -333,9 +333,10 @@ static const format_field skeleton_fields[] = {
           DOC("the keyframes or the animation begin again after this time; absent: they do not")),
     FIELD(scene_skeleton, smooth, FIELD_FLAG, STANDARD("false"),
           DOC("bones come to rest at each keyframe; else they move evenly from one to the next")),
-    FIELD(scene_skeleton, animation, FIELD_TEXT,
-          DOC("of a body with a mesh from a glTF file that has a skin: name of the animation that moves it; absent: the "
-              "first, if there is one")),
+    FIELD(
+        scene_skeleton, animation, FIELD_TEXT,
+        DOC("of a body with a mesh from a glTF file that has a skin: name of the animation that moves it; absent: the "
+            "first, if there is one")),
 };
 static const format_record skeleton_record =
     RECORD("skeleton", scene_skeleton, skeleton_fields, NO_GROUPS,
@@ -649,12 +650,12 @@ static const format_field scene_fields_[] = {
 const format_record format_scene = RECORD("scene", scene_file, scene_fields_, NO_GROUPS, "The file: one JSON object.");
 
 const format_record *const format_records[] = {
-    &format_scene,    &body_record,     &shape_record,  &mesh_record,     &surface_record,       &lattice_record,
-    &tets_record,     &clusters_record, &zone_record,   &material_record, &deform_record,        &mode_record,
-    &examples_record, &pose_record,     &skeleton_record, &bone_record,   &bone_keyframe_record,
-    &repeat_record,   &vary_record,     &collider_record,      &heights_record,
-    &mover_record,    &keyframe_record, &pin_record,    &drag_record,     &drag_keyframe_record, &field_record,
-    &event_record,    &expect_record_,  &box_record,    &camera_record,
+    &format_scene,    &body_record,          &shape_record,    &mesh_record,     &surface_record,       &lattice_record,
+    &tets_record,     &clusters_record,      &zone_record,     &material_record, &deform_record,        &mode_record,
+    &examples_record, &pose_record,          &skeleton_record, &bone_record,     &bone_keyframe_record, &repeat_record,
+    &vary_record,     &collider_record,      &heights_record,  &mover_record,    &keyframe_record,      &pin_record,
+    &drag_record,     &drag_keyframe_record, &field_record,    &event_record,    &expect_record_,       &box_record,
+    &camera_record,
 };
 const uint32_t format_record_count = COUNT(format_records);
 

@@ -323,8 +323,7 @@ static lm_result copy_bones(const measuring *m, const body_copy *body, bones_cop
     result = result == LM_OK && !room ? LM_ERROR_MEMORY : result;
     result = result ? result : lm_skeleton_get_bones(m->world, id, copy->bones);
     result = result ? result : lm_skeleton_get_poses(m->world, id, copy->poses);
-    return result ? result
-                  : lm_skeleton_get_targets(m->world, id, body->info.centre, copy->targets, copy->weights);
+    return result ? result : lm_skeleton_get_targets(m->world, id, body->info.centre, copy->targets, copy->weights);
 }
 
 static rotation rotation_widen(lm_quat q) { return (rotation){q.x, q.y, q.z, q.w}; }
@@ -349,8 +348,8 @@ static double lag_of(const bones_copy *copy, const body_copy *body, uint32_t par
     rotation turn = rotation_widen(copy->bones[best].rest.rotation);
     rotation back = {-turn.x, -turn.y, -turn.z, turn.w};
     lm_dvec3 local = rotation_apply(back, vector_subtract(rest, copy->bones[best].rest.position));
-    lm_dvec3 carried = vector_add(copy->poses[best].position,
-                                  rotation_apply(rotation_widen(copy->poses[best].rotation), local));
+    lm_dvec3 carried =
+        vector_add(copy->poses[best].position, rotation_apply(rotation_widen(copy->poses[best].rotation), local));
     lm_dvec3 now = vector_add(body->info.centre, vector_widen(body->positions[particle]));
     return vector_length(vector_subtract(now, carried));
 }
@@ -501,11 +500,14 @@ static const measure measures[] = {
     {"triangles", true, take_triangles, "how many the surface has"},
     {"outside", true, take_outside, "number of particles outside `box`"},
     {"held_error", true, take_held_error,
-     "largest distance of a particle that bones hold from where they carry it, relative to the lattice's spacing (in m for "
+     "largest distance of a particle that bones hold from where they carry it, relative to the lattice's spacing (in m "
+     "for "
      "other bodies)"},
     {"lag", true, take_lag,
-     "distance of the particles that bones do not hold from where the nearest bone would carry them, root mean square, or of "
-     "the one nearest to `point`, relative to the lattice's spacing (in m for other bodies)"},
+     "distance of the particles that bones do not hold from where the nearest bone would carry them, root mean square, "
+     "or of "
+     "the one nearest to `point`, relative to the lattice's spacing (in m for other bodies); beside a bent joint flesh "
+     "is never quite there"},
     {"bodies", false, take_bodies, "how many there are"},
     {"particles", false, take_particles, "how many there are"},
     {"regions", false, take_regions, "how many clusters there are"},

@@ -53,8 +53,7 @@ lm_result mesh_of_file(const scene *s, const scene_mesh *wanted, shape_mesh *mes
 lm_result model_keep_rig(scene *s, const scene_body_entry *entry, const body_model *model, scene_error *error);
 
 /* make_skeleton.c: gives a body the entry's skeleton, if it has one. */
-lm_result make_skeleton(const scene_body_entry *entry, const body_model *model, lm_world *world,
-                        const made_body *body);
+lm_result make_skeleton(const scene_body_entry *entry, const body_model *model, lm_world *world, const made_body *body);
 
 /* make_examples.c: gives a body the entry's examples, if it has any; `scale` is that of the copy. */
 lm_result make_examples(const scene_body_entry *entry, const body_model *model, lm_world *world, lm_body_id body,

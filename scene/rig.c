@@ -70,8 +70,8 @@ static bool take_own_bone(const rigging *r, const scene_bone *from)
             }
             report_field(r->error, r->scene->name, &from->head, "name",
                          "\"%.40s\" is no bone of the model, and has no joint (expected \"joint\" beside it%s%.40s%s)",
-                         from->name, near.best != NULL ? "; did you mean \"" : "",
-                         near.best != NULL ? near.best : "", near.best != NULL ? "\"?" : "");
+                         from->name, near.best != NULL ? "; did you mean \"" : "", near.best != NULL ? near.best : "",
+                         near.best != NULL ? "\"?" : "");
             return false;
         }
         index = r->rig->count++;

@@ -29,9 +29,9 @@ typedef struct rig_frame {
 
 typedef struct rig_bone {
     const char *name;
-    uint32_t parent;  /* an earlier bone, or RIG_NO_PARENT */
-    rig_frame rest;   /* in the frame of the body, at the entry's own size */
-    lm_dvec3 tail;    /* the same */
+    uint32_t parent; /* an earlier bone, or RIG_NO_PARENT */
+    rig_frame rest;  /* in the frame of the body, at the entry's own size */
+    lm_dvec3 tail;   /* the same */
     double radius, fade;
     uint32_t joint;          /* of the file's rig, or RIG_NONE */
     const scene_bone *moves; /* the entry's bone with its keyframes, or null */

@@ -287,11 +287,15 @@ static void hidden_contacts_are_faint(void **context)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(views_have_names),       cmocka_unit_test(every_view_differs_from_every_other),
-        cmocka_unit_test(views_combine),          cmocka_unit_test(contacts_are_marked),
+        cmocka_unit_test(views_have_names),
+        cmocka_unit_test(every_view_differs_from_every_other),
+        cmocka_unit_test(views_combine),
+        cmocka_unit_test(contacts_are_marked),
         cmocka_unit_test(bones_are_shown),
-        cmocka_unit_test(ranges_are_stable),      cmocka_unit_test(wires_show_values),
-        cmocka_unit_test(regions_are_told_apart), cmocka_unit_test(hidden_contacts_are_faint),
+        cmocka_unit_test(ranges_are_stable),
+        cmocka_unit_test(wires_show_values),
+        cmocka_unit_test(regions_are_told_apart),
+        cmocka_unit_test(hidden_contacts_are_faint),
     };
     return cmocka_run_group_tests(tests, open_shared, close_shared);
 }

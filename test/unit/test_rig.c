@@ -42,10 +42,10 @@ static void add_bar(text_buffer *bytes)
                                            2, 6, 7, 2, 7, 3, 0, 4, 6, 0, 6, 2, 1, 3, 7, 1, 7, 5};
     static const float matrices[32] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0,  0, 1,
                                        1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, -2, 0, 1};
-    static const float keys[44] = {0, 1, 2, 0, 0, 0,    1,    0, 0, HALF, HALF, 0, 0, -1, 0, /* times, rotations */
-                                   0, 0, 0, 0, 1, 0,    0,    3, 0,                         /* translations */
-                                   0, 2, 0, 0, 0, 10,   0,    0, 3, 0,    0,                /* times, a cubic */
-                                   -1, 0, 0, 12, 0, 0,  0,    0, 0};
+    static const float keys[44] = {0,  1, 2, 0,  0, 0,  1, 0, 0, HALF, HALF, 0, 0, -1, 0, /* times, rotations */
+                                   0,  0, 0, 0,  1, 0,  0, 3, 0,                          /* translations */
+                                   0,  2, 0, 0,  0, 10, 0, 0, 3, 0,    0,                 /* times, a cubic */
+                                   -1, 0, 0, 12, 0, 0,  0, 0, 0};
     for (int i = 0; i < 8; i++) {
         add_float(bytes, i % 2 ? 0.5f : -0.5f);
         add_float(bytes, i / 2 % 2 ? 4.0f : 0.0f);
@@ -75,13 +75,22 @@ static const char usual_nodes[] = "{\"name\":\"bar\",\"mesh\":0,\"skin\":0},"
                                   "{\"name\":\"upper\",\"translation\":[0,2,0]},"
                                   "{\"name\":\"armature\",\"translation\":[10,0,0],\"children\":[0,1]}";
 static const char usual_accessors[] =
-    ACCESSOR(0, 5126, 8, "VEC3") "," ACCESSOR(1, 5121, 8, "VEC4") "," ACCESSOR(2, 5126, 8, "VEC4") "," ACCESSOR(
-        3, 5123, 36, "SCALAR") "," ACCESSOR(4, 5126, 2, "MAT4") "," ACCESSOR(5, 5126, 3,
-                                                                            "SCALAR") "," ACCESSOR(6, 5126, 3,
-                                                                                                   "VEC4") ","
-    ACCESSOR(7, 5126, 3, "VEC3") "," ACCESSOR(8, 5126, 2, "SCALAR") "," ACCESSOR(9, 5126, 6, "VEC3");
+    ACCESSOR(0, 5126, 8, "VEC3") "," ACCESSOR(1, 5121, 8, "VEC4") "," ACCESSOR(2, 5126, 8, "VEC4") "," ACCESSOR(3, 5123, 36, "SCALAR") "," ACCESSOR(
+        4, 5126, 2,
+        "MAT4") "," ACCESSOR(5, 5126, 3,
+                             "SCALAR") "," ACCESSOR(6, 5126, 3,
+                                                    "VEC4") "," ACCESSOR(7, 5126, 3,
+                                                                         "VEC3") "," ACCESSOR(8, 5126, 2,
+                                                                                              "SCALAR") "," ACCESSOR(9,
+                                                                                                                     5126,
+                                                                                                                     6,
+                                                                                                                     "V"
+                                                                                                                     "E"
+                                                                                                                     "C"
+                                                                                                                     "3");
 static const char usual_animations[] =
-    "{\"name\":\"turn\",\"samplers\":[{\"input\":5,\"output\":6},{\"input\":5,\"output\":7,\"interpolation\":\"STEP\"}],"
+    "{\"name\":\"turn\",\"samplers\":[{\"input\":5,\"output\":6},{\"input\":5,\"output\":7,\"interpolation\":\"STEP\"}]"
+    ","
     "\"channels\":[{\"sampler\":0,\"target\":{\"node\":2,\"path\":\"rotation\"}},"
     "{\"sampler\":1,\"target\":{\"node\":1,\"path\":\"translation\"}}]},"
     "{\"name\":\"glide\",\"samplers\":[{\"input\":8,\"output\":9,\"interpolation\":\"CUBICSPLINE\"}],"
@@ -196,9 +205,9 @@ static void test_animations(void **state)
 static void test_scales(void **state)
 {
     (void)state;
-    rig_data rig = read_rig((rig_parts){
-        .nodes = "{\"mesh\":0,\"skin\":0},{\"children\":[2]},{\"translation\":[0,2,0],\"scale\":[1,-3,1]},"
-                 "{\"matrix\":[2,0,0,0,0,2,0,0,0,0,2,0,5,0,0,1],\"children\":[0,1]}"});
+    rig_data rig = read_rig(
+        (rig_parts){.nodes = "{\"mesh\":0,\"skin\":0},{\"children\":[2]},{\"translation\":[0,2,0],\"scale\":[1,-3,1]},"
+                             "{\"matrix\":[2,0,0,0,0,2,0,0,0,0,2,0,5,0,0,1],\"children\":[0,1]}"});
     rig_pose poses[2];
     assert_pose(&rig.joints[1].rest, 5, 4, 0, 0);
     assert_string_equal(rig_joint_name(&rig, 1), "joint1");
@@ -255,11 +264,15 @@ static void test_lies(void **state)
     assert_wrong((rig_parts){.animations = CHANNEL("\"input\":5", TURNS)}, "animation 0: it has no output");
     assert_wrong((rig_parts){.animations = CHANNEL("\"input\":5,\"output\":6,\"interpolation\":\"CUBIC\"", TURNS)},
                  "its interpolation is unknown");
-    assert_wrong((rig_parts){.animations = CHANNEL("\"input\":5,\"output\":6", "\"sampler\":3,\"target\":{\"node\":2}")},
-                 "sampler is 3");
+    assert_wrong(
+        (rig_parts){.animations = CHANNEL("\"input\":5,\"output\":6", "\"sampler\":3,\"target\":{\"node\":2}")},
+        "sampler is 3");
     /* Weights as rotations: three of them are zero in all four numbers nowhere, so times as zero: a view of zeros. */
-    static const char zeros[] = ACCESSOR(0, 5126, 8, "VEC3") ",{\"componentType\":5126,\"count\":3,\"type\":\"VEC4\"}," ACCESSOR(
-        2, 5126, 8, "VEC4") "," ACCESSOR(3, 5123, 36, "SCALAR") "," ACCESSOR(4, 5126, 2, "MAT4") "," ACCESSOR(5, 5126, 3, "SCALAR");
+    static const char zeros[] =
+        ACCESSOR(0, 5126, 8, "VEC3") ",{\"componentType\":5126,\"count\":3,\"type\":\"VEC4\"}," ACCESSOR(
+            2, 5126, 8, "VEC4") "," ACCESSOR(3, 5123, 36, "SCALAR") "," ACCESSOR(4, 5126, 2,
+                                                                                 "MAT4") "," ACCESSOR(5, 5126, 3,
+                                                                                                      "SCALAR");
     assert_wrong((rig_parts){.accessors = zeros,
                              .attributes = "\"POSITION\":0",
                              .animations = CHANNEL("\"input\":5,\"output\":1", TURNS)},
@@ -308,11 +321,12 @@ static lm_result try(const char *skeleton, scene **s, lm_world **world, scene_er
 {
     char path[64], text[1024];
     snprintf(path, sizeof path, "%s/s.json", folder);
-    snprintf(text, sizeof text,
-             "{\"limber\": 1, \"gravity\": [0, 0, 0], \"bodies\": [{\"name\": \"bar\", \"mesh\": {\"file\": \"rig.glb\", "
-             "\"longest\": 2, \"origin\": \"bottom\"}, \"lattice\": {\"spacing\": 0.25}, \"at\": [0, 1, 0], "
-             "\"skeleton\": {\"radius\": 0.2, %s}}]}",
-             skeleton);
+    snprintf(
+        text, sizeof text,
+        "{\"limber\": 1, \"gravity\": [0, 0, 0], \"bodies\": [{\"name\": \"bar\", \"mesh\": {\"file\": \"rig.glb\", "
+        "\"longest\": 2, \"origin\": \"bottom\"}, \"lattice\": {\"spacing\": 0.25}, \"at\": [0, 1, 0], "
+        "\"skeleton\": {\"radius\": 0.2, %s}}]}",
+        skeleton);
     *world = NULL;
     *s = scene_open_text(path, text, strlen(text), NULL, 0, error);
     lm_world_def def = lm_world_def_default();
@@ -394,9 +408,9 @@ static void test_scene(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_skin), cmocka_unit_test(test_animations), cmocka_unit_test(test_scales),
-        cmocka_unit_test(test_lies), cmocka_unit_test(test_damage),
-        cmocka_unit_test_setup_teardown(test_scene, make_folder, remove_folder),
+        cmocka_unit_test(test_skin),   cmocka_unit_test(test_animations),
+        cmocka_unit_test(test_scales), cmocka_unit_test(test_lies),
+        cmocka_unit_test(test_damage), cmocka_unit_test_setup_teardown(test_scene, make_folder, remove_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,13 +10,13 @@
 #include <stdlib.h>
 
 #define BAR                                                                                                            \
-    "\"name\": \"bar\", \"shape\": {\"name\": \"box\", \"size\": [2, 0.5, 0.5], \"detail\": 4}, \"lattice\": "           \
+    "\"name\": \"bar\", \"shape\": {\"name\": \"box\", \"size\": [2, 0.5, 0.5], \"detail\": 4}, \"lattice\": "         \
     "{\"spacing\": 0.125, \"width\": 2}, \"material\": {\"damping_kind\": \"regional\"}, "
 #define SCENE(body) "{\"limber\": 1, \"gravity\": [0, 0, 0], \"substeps\": 3, \"bodies\": [{" body "}]}"
 #define TWO_BONES                                                                                                      \
-    "{\"name\": \"fore\", \"parent\": \"upper\", \"joint\": [0, 0, 0], \"tail\": [0.9, 0, 0], \"keyframes\": "            \
-    "[{\"time\": 0.5}, {\"time\": 1.5, \"rotate\": [0, 0, 90]}]}, "                                                       \
-    "{\"name\": \"upper\", \"joint\": [-1, 0, 0], \"tail\": [-0.1, 0, 0], \"keyframes\": "                               \
+    "{\"name\": \"fore\", \"parent\": \"upper\", \"joint\": [0, 0, 0], \"tail\": [0.9, 0, 0], \"keyframes\": "         \
+    "[{\"time\": 0.5}, {\"time\": 1.5, \"rotate\": [0, 0, 90]}]}, "                                                    \
+    "{\"name\": \"upper\", \"joint\": [-1, 0, 0], \"tail\": [-0.1, 0, 0], \"keyframes\": "                             \
     "[{\"time\": 0}, {\"time\": 1, \"rotate\": [0, 90, 0], \"move\": [0, 0.5, 0]}]}"
 
 static lm_skeleton_id skeleton_of(const scene *s, const lm_world *world, uint32_t body)
@@ -105,7 +105,8 @@ static void test_model_bones(void **state)
         "{\"particles\": 700}, \"skeleton\": {\"radius\": 0.07, \"attach\": \"groups\", \"bones\": [{\"name\": "
         "\"head\", \"keyframes\": [{\"time\": 1}, {\"time\": 1.2, \"rotate\": [0, 40, 0]}]}]}}], \"expect\": ["
         "{\"measure\": \"held_error\", \"less_than\": 1}, {\"measure\": \"lag\", \"less_than\": 1}, "
-        "{\"measure\": \"lag\", \"point\": [0, 0.5, 0], \"less_than\": 1}, {\"measure\": \"max_speed\", \"less_than\": 1}]}");
+        "{\"measure\": \"lag\", \"point\": [0, 0.5, 0], \"less_than\": 1}, {\"measure\": \"max_speed\", \"less_than\": "
+        "1}]}");
     lm_world *world = make_scene_world(s);
     lm_skeleton_info info;
     assert_int_equal(lm_skeleton_get_info(world, skeleton_of(s, world, 0), &info), LM_OK);
@@ -166,7 +167,8 @@ static void test_wrong(void **state)
     assert_wrong("\"loop\": 0", "bodies[0].skeleton.loop: is 0 (expected a number above 0");
     assert_wrong("\"fade\": 0", "bodies[0].skeleton: has no bones");
     assert_wrong("\"bones\": []", "has no bones");
-    assert_wrong("\"bones\": [{\"name\": \"arm\"}]", "bones[0].name: \"arm\" is no bone of the model, and has no joint");
+    assert_wrong("\"bones\": [{\"name\": \"arm\"}]",
+                 "bones[0].name: \"arm\" is no bone of the model, and has no joint");
     assert_wrong("\"bones\": [" BONE("a", "") "," BONE("a", "") "]", "\"a\" is the name of bones[0] too");
     assert_wrong("\"bones\": [" BONE("arm", "") "," BONE("b", ", \"parent\": \"amr\"") "]",
                  "bones[1].parent: there is no bone \"amr\" (expected the name of a bone; did you mean \"arm\"?)");
@@ -179,7 +181,8 @@ static void test_wrong(void **state)
                  "keyframes[1].time: is 1 (expected later than the one before, 1)");
     assert_wrong("\"loop\": 2, \"bones\": [" BONE("a", ", \"keyframes\": [{\"time\": 3}]") "]",
                  "is 3 (expected at most the skeleton's loop, 2)");
-    assert_wrong("\"animation\": \"walk\", \"bones\": [" BONE("a", "") "]", "animation: is of a file, the body has none");
+    assert_wrong("\"animation\": \"walk\", \"bones\": [" BONE("a", "") "]",
+                 "animation: is of a file, the body has none");
     assert_wrong("\"bones\": [{\"name\": \"a\", \"joint\": [0, 0]}]", "joint");
     assert_wrong("\"attach\": \"group\"", "did you mean \"groups\"?");
 }
