@@ -61,6 +61,8 @@ static void test_keyframes(void **state)
     lm_quat q = poses[1].rotation;
     lm_dvec3 up = rotation_apply((rotation){q.x, q.y, q.z, q.w}, vector(1, 0, 0));
     near_to(up, 0, 1, 0);
+    lm_dvec3 across = rotation_apply((rotation){q.x, q.y, q.z, q.w}, vector(0, 1, 0));
+    near_to(across, 0, 0, 1);
     lm_world_destroy(world);
     scene_close(s);
 }
