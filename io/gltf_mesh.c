@@ -40,7 +40,8 @@ static bool read_attribute(gltf_file *file, const gltf_primitive *primitive, con
         return false;
     if (accessor == GLTF_NONE) return true;
     if (!gltf_read_accessor(file, accessor, array)) return false;
-    if (array->components < 3) return fail_primitive(file, primitive, "an attribute that is not VEC3 or VEC4");
+    if (array->components < 3 || array->components > 4)
+        return fail_primitive(file, primitive, "an attribute that is not VEC3 or VEC4");
     if (primitive->positions.values && array->count != primitive->positions.count)
         return fail_primitive(file, primitive, "its attributes have different counts");
     return true;

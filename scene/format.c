@@ -55,6 +55,7 @@ CHOICES(each_name, "triangle", "edge", "particle", "element")                   
 CHOICES(origin_name, "centre", "bottom", "file")                                     /* of mesh_origin */
 CHOICES(contact_method_name, "solved", "penalty", "cube_map")                        /* of lm_contact_method */
 CHOICES(contact_points_name, "auto", "particles", "surface")                         /* of lm_contact_points */
+CHOICES(attach_name, "distance", "groups")                                           /* of skeleton_attach */
 CHOICES(up_name, "y", "z")
 CHOICES(axis_name, "x", "y", "z")
 CHOICES(function_name, "x", "y", "z", "xx", "yy", "zz", "xy", "yz", "zx")
@@ -295,6 +296,61 @@ static const format_record examples_record = RECORD(
     "Poses that the body likes to deform into: of all mixes of them and the rest pose, the one that is nearest to "
     "the body takes the place of the rest shape.");
 
+static const format_field bone_keyframe_fields[] = {
+    FIELD(scene_bone_keyframe, time, FIELD_NUMBER, REQUIRED, RANGE(0.0, MOST_TIME), UNIT("s"),
+          DOC("later than the one before")),
+    FIELD(scene_bone_keyframe, rotate, FIELD_VECTOR, RANGE(-1e6, 1e6), UNIT("deg"), STANDARD("[0, 0, 0]"),
+          DOC("about its joint, x then y then z, along the axes that the body has at rest, turned with the parent; the "
+              "angles are interpolated, so 720 is two turns")),
+    FIELD(scene_bone_keyframe, move, FIELD_VECTOR, UNIT("m"), STANDARD("[0, 0, 0]"),
+          DOC("of the joint, along the same axes")),
+};
+static const format_record bone_keyframe_record =
+    RECORD("bone_keyframe", scene_bone_keyframe, bone_keyframe_fields, NO_GROUPS,
+           "How a bone is turned and moved against its parent at a time, as a change of the rest pose.");
+
+static const format_field bone_fields[] = {
+    FIELD(scene_bone, name, FIELD_TEXT, REQUIRED, DOC("its own, or that of a bone of the model (`infant` has some)")),
+    FIELD(scene_bone, parent, FIELD_TEXT,
+          DOC("name of the bone that carries it; absent: none, or that of the model's bone")),
+    FIELD(scene_bone, joint, FIELD_VECTOR, UNIT("m"),
+          DOC("where it begins and turns, in the body's frame at rest; needed unless the model has the bone")),
+    FIELD(scene_bone, tail, FIELD_VECTOR, UNIT("m"), DOC("where it ends; absent: at its joint")),
+    FIELD(scene_bone, radius, FIELD_NUMBER, RANGE(0.0, 1e5), UNIT("m"), DOC("in place of the skeleton's own")),
+    FIELD(scene_bone, fade, FIELD_NUMBER, RANGE(0.0, 1e5), UNIT("m"), DOC("in place of the skeleton's own")),
+    FIELD(scene_bone, keyframes, FIELD_RECORDS, OF(bone_keyframe_record),
+          DOC("how it moves; before the first and after the last it keeps still against its parent")),
+};
+static const format_record bone_record =
+    RECORD("bone", scene_bone, bone_fields, NO_GROUPS, "A rigid bone, and how it moves.");
+
+static const format_field skeleton_fields[] = {
+    FIELD(scene_skeleton, bones, FIELD_RECORDS, OF(bone_record),
+          DOC("those that move, where the model or the mesh's file has a skeleton; else all")),
+    FIELD(scene_skeleton, attach, FIELD_CHOICE, STANDARD("\"distance\""), CHOICE(attach_name),
+          DOC("how a particle is shared among bones in reach: by its distance from each, or by the groups of the model "
+              "(skin weights of a glTF file) that are called as the bones are")),
+    FIELD(scene_skeleton, radius, FIELD_NUMBER, REQUIRED, RANGE(0.0, 1e5), UNIT("m"),
+          DOC("particles that are at rest at most this far from a bone are held by it")),
+    FIELD(scene_skeleton, fade, FIELD_NUMBER, RANGE(0.0, 1e5), UNIT("m"), STANDARD("0"),
+          DOC("farther ones are pulled, less and less up to this distance beyond the radius")),
+    FIELD(scene_skeleton, hertz, FIELD_NUMBER, RANGE(0.0, 1e6), UNIT("Hz"), STANDARD("8"),
+          DOC("of the pull on a particle that is half attached")),
+    FIELD(scene_skeleton, damping_ratio, FIELD_NUMBER, RANGE(0.0, 1e3), STANDARD("0.5"), DOC("of that pull")),
+    FIELD(scene_skeleton, loop, FIELD_NUMBER, ABOVE(0.0, MOST_TIME), UNIT("s"),
+          DOC("the keyframes or the animation begin again after this time; absent: they do not")),
+    FIELD(scene_skeleton, smooth, FIELD_FLAG, STANDARD("false"),
+          DOC("bones come to rest at each keyframe; else they move evenly from one to the next")),
+    FIELD(
+        scene_skeleton, animation, FIELD_TEXT,
+        DOC("of a body with a mesh from a glTF file that has a skin: name of the animation that moves it; absent: the "
+            "first, if there is one")),
+};
+static const format_record skeleton_record =
+    RECORD("skeleton", scene_skeleton, skeleton_fields, NO_GROUPS,
+           "Rigid bones inside the body, moved by keyframes or by the animation of a file: they carry and pull the "
+           "particles near them, and nothing moves them.");
+
 static const format_field vary_fields[] = {
     FIELD(scene_vary, rotate, FIELD_VECTOR, RANGE(0.0, 360.0), UNIT("deg"), STANDARD("[0, 0, 0]"),
           DOC("turned further by up to this about x, y, z, either way")),
@@ -350,6 +406,7 @@ static const format_field body_fields[] = {
     FIELD(scene_body_entry, clusters, FIELD_RECORD, OF(clusters_record), DOC("absent: the whole body is one region")),
     FIELD(scene_body_entry, material, FIELD_RECORD, OF(material_record), DOC("absent: the defaults")),
     FIELD(scene_body_entry, examples, FIELD_RECORD, OF(examples_record), DOC("poses that it likes to deform into")),
+    FIELD(scene_body_entry, skeleton, FIELD_RECORD, OF(skeleton_record), DOC("rigid bones inside it that move")),
     FIELD(scene_body_entry, contact_radius, FIELD_NUMBER, RANGE(0.0, 1e5), UNIT("m"), STANDARD("0"),
           DOC("distance kept between what touches and colliders")),
     FIELD(scene_body_entry, contact_points, FIELD_CHOICE, STANDARD("\"auto\""), CHOICE(contact_points_name),
@@ -574,7 +631,7 @@ static const format_field expect_fields[] = {
     FIELD(scene_expect, measure, FIELD_CHOICE, REQUIRED, CHOICE(measure_name), DOC("what is measured, see below")),
     FIELD(scene_expect, body, FIELD_TEXT, DOC("of which body; of one with `repeat`, or absent: of each")),
     FIELD(scene_expect, point, FIELD_VECTOR, UNIT("m"), STANDARD("[0, 0, 0]"),
-          DOC("deflection: of the particle whose rest position is nearest to this, in the body's frame")),
+          DOC("deflection, lag: of the particle whose rest position is nearest to this, in the body's frame")),
     FIELD(scene_expect, box, FIELD_RECORD, OF(box_record), DOC("outside: of this box in the world")),
     FIELD(scene_expect, example, FIELD_COUNT, RANGE(0, LM_MAX_EXAMPLES - 1), STANDARD("0"),
           DOC("weight: of which example, counted from 0")),
@@ -657,11 +714,12 @@ static const format_field scene_fields_[] = {
 const format_record format_scene = RECORD("scene", scene_file, scene_fields_, NO_GROUPS, "The file: one JSON object.");
 
 const format_record *const format_records[] = {
-    &format_scene,    &body_record,     &shape_record,  &mesh_record,     &surface_record,       &lattice_record,
-    &tets_record,     &clusters_record, &zone_record,   &material_record, &deform_record,        &mode_record,
-    &examples_record, &pose_record,     &repeat_record, &vary_record,     &collider_record,      &heights_record,
-    &mover_record,    &keyframe_record, &pin_record,    &drag_record,     &drag_keyframe_record, &field_record,
-    &event_record,    &expect_record_,  &box_record,    &camera_record,   &sleep_record,         &rule_record,
+    &format_scene,    &body_record,          &shape_record,    &mesh_record,     &surface_record,       &lattice_record,
+    &tets_record,     &clusters_record,      &zone_record,     &material_record, &deform_record,        &mode_record,
+    &examples_record, &pose_record,          &skeleton_record, &bone_record,     &bone_keyframe_record, &repeat_record,
+    &vary_record,     &collider_record,      &heights_record,  &mover_record,    &keyframe_record,      &pin_record,
+    &drag_record,     &drag_keyframe_record, &field_record,    &event_record,    &expect_record_,       &box_record,
+    &camera_record,   &sleep_record,         &rule_record,
 };
 const uint32_t format_record_count = COUNT(format_records);
 

@@ -229,6 +229,37 @@ typedef struct scene_examples {
     scene_list weights; /* double */
 } scene_examples;
 
+/* A bone, or what a bone of the model does. */
+typedef struct scene_bone {
+    scene_head head;
+    const char *name;
+    const char *parent; /* or null */
+    lm_dvec3 joint, tail;
+    double radius, fade;
+    scene_list keyframes; /* scene_bone_keyframe */
+} scene_bone;
+
+typedef struct scene_bone_keyframe {
+    scene_head head;
+    double time;
+    lm_dvec3 rotate; /* Euler degrees, interpolated as they are */
+    lm_dvec3 move;
+} scene_bone_keyframe;
+
+typedef enum skeleton_attach { ATTACH_DISTANCE, ATTACH_GROUPS } skeleton_attach;
+
+typedef struct scene_skeleton {
+    scene_head head;
+    scene_list bones; /* scene_bone */
+    uint32_t attach;  /* skeleton_attach */
+    double radius, fade;
+    double hertz, damping_ratio;
+    double loop; /* 0: none */
+    bool smooth;
+    const char *animation; /* or null */
+    struct scene_rig *rig; /* worked out when the body is made */
+} scene_skeleton;
+
 typedef struct scene_vary {
     scene_head head;
     lm_dvec3 rotate;
@@ -261,6 +292,7 @@ typedef struct scene_body_entry {
     scene_clusters *clusters;
     scene_material *material;
     scene_examples *examples;
+    scene_skeleton *skeleton;
     double contact_radius;
     uint32_t contact_points; /* lm_contact_points */
     uint32_t group, mask;    /* bits */

@@ -362,12 +362,14 @@ static lm_result make_copy(const scene_body_entry *entry, lm_world *world, body_
     lm_body_def def = describe(entry, model, &c, index);
     body->at = c.at;
     body->rotate = c.rotate;
+    body->scale = c.scale;
     body->rest_volume = model->drawn_volume * c.scale * c.scale * c.scale;
     body->colours = colours_of(entry, index);
     body->label = entry->label;
     lm_result result = is_divided(entry) ? make_divided(entry, world, model, &c, &def, &body->id)
                                          : make_cloud(entry, world, model, &c, &def, &body->id);
-    return result ? result : make_examples(entry, model, world, body->id, c.scale);
+    result = result ? result : make_examples(entry, model, world, body->id, c.scale);
+    return result ? result : make_skeleton(entry, model, world, body);
 }
 
 /* A solid has at least a particle for each cell's worth of its volume: one that is far too fine is refused before it takes
@@ -409,6 +411,7 @@ lm_result make_bodies(scene *s, lm_world *world, scene_body_entry *entry, uint64
     error->text[0] = '\0';
     lm_result result = model_make(s, entry, &model, error);
     result = result ? result : model_keep_colours(s, entry, &model);
+    result = result ? result : model_keep_rig(s, entry, &model, error);
     uint64_t wanted = *particles + (uint64_t)model.point_count * entry->range.count;
     result = result ? result : check_total(s, entry, wanted + least_particles(entry, &model), error);
     for (uint32_t i = 0; i < entry->range.count && result == LM_OK; i++) {

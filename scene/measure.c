@@ -336,6 +336,124 @@ static lm_result take_resisted(const measuring *m, double *value)
     return result;
 }
 
+/* ------------------------------------------------------------------------------------------------------------------
+ * Of a body with a skeleton
+ */
+
+typedef struct bones_copy {
+    lm_skeleton_info info; /* no bones: the body has no skeleton */
+    lm_bone *bones;
+    lm_pose *poses;
+    lm_vec3 *targets; /* relative to the body's centre of mass */
+    float *weights;
+} bones_copy;
+
+static void release_bones(bones_copy *copy)
+{
+    free(copy->bones);
+    free(copy->poses);
+    free(copy->targets);
+    free(copy->weights);
+}
+
+static lm_result copy_bones(const measuring *m, const body_copy *body, bones_copy *copy)
+{
+    lm_skeleton_id id;
+    *copy = (bones_copy){.bones = NULL};
+    lm_result result = lm_body_get_skeleton(m->world, m->body->id, &id);
+    if (result != LM_OK || id.slot == 0) {
+        return result;
+    }
+    result = lm_skeleton_get_info(m->world, id, &copy->info);
+    copy->bones = malloc(copy->info.bones * sizeof *copy->bones);
+    copy->poses = malloc(copy->info.bones * sizeof *copy->poses);
+    copy->targets = malloc(body->info.particles * sizeof *copy->targets);
+    copy->weights = malloc(body->info.particles * sizeof *copy->weights);
+    bool room = copy->bones != NULL && copy->poses != NULL && copy->targets != NULL && copy->weights != NULL;
+    result = result == LM_OK && !room ? LM_ERROR_MEMORY : result;
+    result = result ? result : lm_skeleton_get_bones(m->world, id, copy->bones);
+    result = result ? result : lm_skeleton_get_poses(m->world, id, copy->poses);
+    return result ? result : lm_skeleton_get_targets(m->world, id, body->info.centre, copy->targets, copy->weights);
+}
+
+static rotation rotation_widen(lm_quat q) { return (rotation){q.x, q.y, q.z, q.w}; }
+
+static double distance_to_bone(const lm_bone *bone, lm_dvec3 point)
+{
+    lm_dvec3 along = rotation_apply(rotation_widen(bone->rest.rotation), vector_widen(bone->tail));
+    lm_dvec3 arm = vector_subtract(point, bone->rest.position);
+    double square = vector_dot(along, along);
+    double share = square > 0.0 ? fmax(0.0, fmin(1.0, vector_dot(arm, along) / square)) : 0.0;
+    return vector_length(vector_subtract(arm, vector_scale(along, share)));
+}
+
+/* How far a particle is from where the bone that is nearest at rest carries it. */
+static double lag_of(const bones_copy *copy, const body_copy *body, uint32_t particle)
+{
+    lm_dvec3 rest = vector_widen(body->rest[particle]);
+    uint32_t best = 0;
+    for (uint32_t b = 1; b < copy->info.bones; b++) {
+        best = distance_to_bone(&copy->bones[b], rest) < distance_to_bone(&copy->bones[best], rest) ? b : best;
+    }
+    rotation turn = rotation_widen(copy->bones[best].rest.rotation);
+    rotation back = {-turn.x, -turn.y, -turn.z, turn.w};
+    lm_dvec3 local = rotation_apply(back, vector_subtract(rest, copy->bones[best].rest.position));
+    lm_dvec3 carried =
+        vector_add(copy->poses[best].position, rotation_apply(rotation_widen(copy->poses[best].rotation), local));
+    lm_dvec3 now = vector_add(body->info.centre, vector_widen(body->positions[particle]));
+    return vector_length(vector_subtract(now, carried));
+}
+
+static double spacing_of(const body_copy *body) { return body->info.spacing > 0.0f ? body->info.spacing : 1.0; }
+
+static lm_result take_held_error(const measuring *m, double *value)
+{
+    body_copy body;
+    bones_copy copy;
+    lm_result result = copy_body(m, &body);
+    *value = 0.0;
+    if (result != LM_OK) {
+        return result;
+    }
+    result = copy_bones(m, &body, &copy);
+    for (uint32_t i = 0; i < body.info.particles && result == LM_OK && copy.info.bones > 0; i++) {
+        lm_dvec3 off = vector_subtract(vector_widen(body.positions[i]), vector_widen(copy.targets[i]));
+        *value = copy.weights[i] >= 1.0f ? fmax(*value, vector_length(off) / spacing_of(&body)) : *value;
+    }
+    release_bones(&copy);
+    release(&body);
+    return result;
+}
+
+static lm_result take_lag(const measuring *m, double *value)
+{
+    body_copy body;
+    bones_copy copy;
+    lm_result result = copy_body(m, &body);
+    *value = 0.0;
+    if (result != LM_OK) {
+        return result;
+    }
+    result = copy_bones(m, &body, &copy);
+    double sum = 0.0, nearest = HUGE_VAL;
+    uint32_t count = 0, best = 0;
+    for (uint32_t i = 0; i < body.info.particles && result == LM_OK && copy.info.bones > 0; i++) {
+        double lag = copy.weights[i] < 1.0f ? lag_of(&copy, &body, i) : 0.0;
+        double away = vector_length(vector_subtract(vector_widen(body.rest[i]), m->expect->point));
+        sum += lag * lag;
+        count += copy.weights[i] < 1.0f;
+        best = away < nearest ? i : best;
+        nearest = fmin(away, nearest);
+    }
+    if (count > 0) {
+        bool one = json_get(m->expect->head.json, "point") != NULL;
+        *value = (one ? lag_of(&copy, &body, best) : sqrt(sum / count)) / spacing_of(&body);
+    }
+    release_bones(&copy);
+    release(&body);
+    return result;
+}
+
 #define TAKE_FROM_INFO(function, expression)                                                                           \
     static lm_result function(const measuring *m, double *value)                                                       \
     {                                                                                                                  \
@@ -438,6 +556,15 @@ static const measure measures[] = {
     {"volume", true, take_volume, "within the surface, relative to the rest shape's"},
     {"triangles", true, take_triangles, "how many the surface has"},
     {"outside", true, take_outside, "number of particles outside `box`"},
+    {"held_error", true, take_held_error,
+     "largest distance of a particle that bones hold from where they carry it, relative to the lattice's spacing (in m "
+     "for "
+     "other bodies)"},
+    {"lag", true, take_lag,
+     "distance of the particles that bones do not hold from where the nearest bone would carry them, root mean square, "
+     "or of "
+     "the one nearest to `point`, relative to the lattice's spacing (in m for other bodies); beside a bent joint flesh "
+     "is never quite there"},
     {"bodies", false, take_bodies, "how many there are"},
     {"particles", false, take_particles, "how many there are"},
     {"regions", false, take_regions, "how many clusters there are"},

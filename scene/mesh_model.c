@@ -246,6 +246,7 @@ lm_result model_read_mesh(scene *s, const scene_body_entry *entry, body_model *m
     model->sources = kept.sources;
     model->source_count = kept.source_count;
     model->mesh_scale = result == LM_OK ? placed.scale : 1.0;
+    model->mesh_from = result == LM_OK ? placed.from : lm_dvec3_zero();
     result = result ? result : model_read_tets(s, entry, placed, model, error);
     return result ? result : measure(s, entry, model, error);
 }

@@ -28,6 +28,7 @@ typedef struct body_model {
     double mesh_scale;       /* from the units of its mesh file to metres */
     uint32_t *sources;       /* for each vertex of a mesh from a file, which of the file's it is */
     uint32_t source_count;   /* vertices in that file */
+    lm_dvec3 mesh_from;      /* the point of the file that is the body's origin, its axes turned as wanted */
     lm_vec3 *poses;          /* vertices of the mesh in each pose that has a file, one after the other; or null */
     lm_dvec3 *displaced;
 } body_model;
@@ -50,6 +51,13 @@ lm_result model_read_poses(scene *s, const scene_body_entry *entry, body_model *
 
 /* The same for a mesh that is no body's. */
 lm_result mesh_of_file(const scene *s, const scene_mesh *wanted, shape_mesh *mesh, scene_error *error);
+
+/* rig.c: the bones of an entry's bodies, from its model, its file or the entry itself, kept with the scene; nothing without a
+ * skeleton. On failure *error says what is wrong. */
+lm_result model_keep_rig(scene *s, const scene_body_entry *entry, const body_model *model, scene_error *error);
+
+/* make_skeleton.c: gives a body the entry's skeleton, if it has one. */
+lm_result make_skeleton(const scene_body_entry *entry, const body_model *model, lm_world *world, const made_body *body);
 
 /* make_examples.c: gives a body the entry's examples, if it has any; `scale` is that of the copy. */
 lm_result make_examples(const scene_body_entry *entry, const body_model *model, lm_world *world, lm_body_id body,

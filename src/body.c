@@ -7,6 +7,7 @@
 #include "out/hash.h"
 #include "sample/cluster.h"
 #include "sample/cube.h"
+#include "skeleton.h"
 #include "step/lattice_motion.h"
 
 #include <assert.h>
@@ -216,7 +217,7 @@ bool lmi_body_allocate(lm_world *world, lmi_body *body)
     body->home = lmi_allocate(memory, (size_t)body->padded_count * 8, sizeof *body->home);
     body->x = body->home;
     body->v = body->home ? body->home + (size_t)body->padded_count * 4 : NULL;
-    body->first_pin = body->first_drag = body->first_force = LMI_NONE;
+    body->first_pin = body->first_drag = body->first_force = body->skeleton = LMI_NONE;
     return body->rest && body->mass && body->order && body->place && body->region_offsets && body->members &&
            body->tets && body->regions && body->rotation && body->plastic && body->home;
 }
@@ -536,6 +537,7 @@ lm_result lm_body_destroy(lm_world *world, lm_body_id id)
     lmi_body_rouse(world, body); /* what leans on it may fall */
     lmi_pins_free(world, body);
     lmi_drags_free(world, body);
+    lmi_skeleton_forget(world, body);
     lmi_body_leave_batch(world, slot);
     world->particles -= body->padded_count;
     world->memberships -= body->membership_count;

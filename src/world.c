@@ -2,6 +2,7 @@
  * The world: creation, settings, statistics.
  */
 #include "world.h"
+#include "skeleton.h"
 #include "step/mutual.h"
 #include "step/touching.h"
 
@@ -137,6 +138,7 @@ lm_result lm_world_create(const lm_world_def *def, lm_world **out)
     lmi_pool_init(&world->pins, sizeof(lmi_pin));
     lmi_pool_init(&world->drags, sizeof(lmi_drag));
     lmi_pool_init(&world->fields, sizeof(lm_field_def));
+    lmi_pool_init(&world->skeletons, sizeof(lmi_skeleton));
     world->workers = lmi_workers_create(&world->memory, def->workers, &def->tasks);
     if (world->workers) {
         uint32_t count = lmi_workers_count(world->workers);
@@ -156,6 +158,10 @@ void lmi_world_clear(lm_world *world)
     LMI_POOL_EACH(&world->bodies, n) { lmi_body_free(world, lmi_body_at(world, n)); }
     LMI_POOL_EACH(&world->pins, n) { lmi_pin_free(world, LMI_POOL_AT(&world->pins, lmi_pin, n)); }
     LMI_POOL_EACH(&world->drags, n) { lmi_drag_free(world, LMI_POOL_AT(&world->drags, lmi_drag, n)); }
+    LMI_POOL_EACH(&world->skeletons, n)
+    {
+        lmi_skeleton_free(&world->memory, LMI_POOL_AT(&world->skeletons, lmi_skeleton, n));
+    }
     LMI_POOL_EACH(&world->colliders, n)
     {
         lmi_solid_free(&world->memory, &LMI_POOL_AT(&world->colliders, lmi_collider, n)->solid);
@@ -166,6 +172,7 @@ void lmi_world_clear(lm_world *world)
     lmi_pool_free(&world->pins, &world->memory);
     lmi_pool_free(&world->drags, &world->memory);
     lmi_pool_free(&world->fields, &world->memory);
+    lmi_pool_free(&world->skeletons, &world->memory);
     for (uint32_t n = 0; n < world->batch_count; n++) {
         lmi_pack_free(&world->batches[n].pack, &world->memory);
         lmi_batch_disperse(world, &world->batches[n]);

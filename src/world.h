@@ -1,7 +1,7 @@
 /*
  * The inside of a world: what the files of the library share.
  *
- *   world    pools of bodies, colliders, movers, pins, drags and fields; batches of bodies
+ *   world    pools of bodies, colliders, movers, pins, drags, fields and skeletons; batches of bodies
  *   body     what a body is (rest shape, regions, material) and where it is
  *   batch    bodies that are stepped together by one task, and their lane layout (step/pack.h)
  */
@@ -179,6 +179,7 @@ typedef struct lmi_body {
     float still;     /* state: seconds for which it has been slow enough */
     uint32_t island; /* state: slot of the first of those that fell asleep together */
     uint32_t first_pin, first_drag, first_force;
+    uint32_t skeleton; /* slot or LMI_NONE */
 } lmi_body;
 
 /* Every particle of a body by its place; the places of a lattice that have none are passed over. */
@@ -273,7 +274,7 @@ struct lm_world {
     bool contact_events;
     lm_contact_method contact_method;
 
-    lmi_pool bodies, movers, colliders, pins, drags, fields;
+    lmi_pool bodies, movers, colliders, pins, drags, fields, skeletons;
     lmi_force *forces;
     uint32_t force_count, force_capacity;
 

@@ -228,6 +228,7 @@ static const char *view_sentence(const char *name)
         {"contacts", "particles that touch something"},
         {"speed", "colours by speed"},
         {"strain", "colours by strain"},
+        {"bones", "skeletons inside"},
     };
     for (size_t i = 0; i < sizeof sentences / sizeof sentences[0]; i++) {
         if (strcmp(sentences[i][0], name) == 0) {

@@ -140,6 +140,7 @@ LM_DEFINE_ID(lm_mover_id);
 LM_DEFINE_ID(lm_pin_id);
 LM_DEFINE_ID(lm_drag_id);
 LM_DEFINE_ID(lm_field_id);
+LM_DEFINE_ID(lm_skeleton_id);
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Host hooks
@@ -493,7 +494,7 @@ LM_API lm_body_def lm_body_def_default(void);
  * LM_MAX_MEMBERSHIPS) or LM_ERROR_MEMORY. */
 LM_API lm_result lm_body_create(lm_world *world, const lm_body_def *def, lm_body_id *body);
 
-/* Destroys the body with its pins, drags, pending forces and skin. */
+/* Destroys the body with its pins, drags, skeleton, pending forces and skin. */
 LM_API lm_result lm_body_destroy(lm_world *world, lm_body_id body);
 
 /* Whether the id is that of a living body; logs nothing. */
@@ -987,6 +988,114 @@ LM_API lm_result lm_drag_get_force(const lm_world *world, lm_drag_id drag, lm_ve
 LM_API lm_result lm_drag_destroy(lm_world *world, lm_drag_id drag);
 
 /* ------------------------------------------------------------------------------------------------------------------
+ * Skeletons
+ *
+ * Rigid bones inside a soft body, moved by the host program (an animation, a character controller): bones push the flesh,
+ * flesh does not move bones. A body of any kind (clusters, tets, a lattice) can have one skeleton.
+ *
+ * A bone has a frame in the rest pose of the body, and a segment from the frame's origin (its joint) to its tail. Particles
+ * are attached to bones by weights from 0 to 1. Where a particle belongs is the mean of the places to which its bones carry
+ * its rest position, weighted by its weights; how firmly it is drawn there is the sum of them:
+ *
+ *   1         held: at the end of every substep it is there, with the velocity that its bones have there, whatever drags and
+ *             colliders say. A pin goes before.
+ *   below 1   pulled, by a spring of its own with the stiffness of `hertz` times weight / (1 - weight), integrated
+ *             implicitly. Colliders go before.
+ *
+ * In fits an attached particle weighs what it weighs: soft flesh lags behind its bones and swings after them, as far as the
+ * material lets it. (A pin, in contrast, weighs as much as the body.) Regional damping suits a body with a skeleton: global
+ * damping would hold its limbs back.
+ *
+ * In each frame:
+ *
+ *     lm_skeleton_move_to(world, skeleton, poses);      // one for each bone: where it shall be at the end of the step
+ *     lm_world_step(world, 1.0 / 60.0);
+ */
+
+#define LM_MAX_BONES 4096
+
+typedef struct lm_bone {
+    lm_pose rest; /* its frame in the rest pose, in the body's own frame; within LM_MAX_COORDINATE */
+    lm_vec3 tail; /* where its segment ends, in the bone's own frame, metres; default the origin: a point */
+    /* Attachment by distance of the rest position from the segment: 1 up to `radius`, then less, smoothly to 0 at
+     * radius + fade. A particle in reach of several bones is drawn as firmly as by the nearest and shared between them in
+     * proportion. Metres, 0 to LM_MAX_COORDINATE; a radius below 0 (default) attaches nothing. */
+    float radius, fade;
+} lm_bone;
+
+/* A bone at the origin that attaches nothing by itself. */
+LM_API lm_bone lm_bone_default(void);
+
+typedef struct lm_attachment {
+    uint32_t particle; /* index */
+    uint32_t bone;     /* index */
+    float weight;      /* 0 to 1; where those of a particle add up to more than 1 they are scaled to 1 */
+} lm_attachment;
+
+typedef struct lm_skeleton_def {
+    lm_body_id body;
+    const lm_bone *bones;             /* copied */
+    uint32_t bone_count;              /* 1 to LM_MAX_BONES */
+    const lm_attachment *attachments; /* in any order, copied; null (default): by distance, as the bones say */
+    uint32_t attachment_count;
+    lm_pose pose; /* of the body's frame in the world, as in lm_body_def: bones start at their rest poses in it; default
+                     identity */
+    float hertz;  /* of the pull on a particle of weight 1/2, 0 to 1e6; default 8 */
+    float damping_ratio; /* of that pull, 0 to 1e6; default 0.5 */
+    uint32_t cookie;
+} lm_skeleton_def;
+
+/* A definition with the defaults above; it needs a body and bones. */
+LM_API lm_skeleton_def lm_skeleton_def_default(void);
+
+/* Gives a body a skeleton. LM_ERROR_ARGUMENT when it has one already. No particle need be attached. */
+LM_API lm_result lm_skeleton_create(lm_world *world, const lm_skeleton_def *def, lm_skeleton_id *skeleton);
+
+/* Takes a skeleton away; its particles are free. */
+LM_API lm_result lm_skeleton_destroy(lm_world *world, lm_skeleton_id skeleton);
+
+/* The bones move evenly, and turn the short way, so that the next lm_world_step ends with these world poses, one for each
+ * bone; they stand still after. Nothing moves when one of the poses is not finite, or its rotation is no rotation (see
+ * lm_quat): LM_ERROR_ARGUMENT, with the number of the bone in the log. */
+LM_API lm_result lm_skeleton_move_to(lm_world *world, lm_skeleton_id skeleton, const lm_pose *poses);
+
+/* The bones are there at once, and at rest, for a character that is put elsewhere. The flesh is not moved along: what is held
+ * follows in the next substep and drags the rest behind it, unless lm_body_set_state puts it there as well. */
+LM_API lm_result lm_skeleton_set_poses(lm_world *world, lm_skeleton_id skeleton, const lm_pose *poses);
+
+typedef struct lm_skeleton_info {
+    lm_body_id body;
+    uint32_t bones;
+    uint32_t attachments; /* pairs of a particle and a bone */
+    uint32_t particles;   /* that are attached */
+    uint32_t held;        /* of them with a weight of 1 in all */
+} lm_skeleton_info;
+
+LM_API lm_result lm_skeleton_get_info(const lm_world *world, lm_skeleton_id skeleton, lm_skeleton_info *info);
+
+/* The body's skeleton; {0} when it has none. */
+LM_API lm_result lm_body_get_skeleton(const lm_world *world, lm_body_id body, lm_skeleton_id *skeleton);
+
+/* The bones as they were defined, their world poses now, and the attachments that were given or found, in the order of
+ * particles and then bones. Each into the caller's array, of the lengths that lm_skeleton_info says. */
+LM_API lm_result lm_skeleton_get_bones(const lm_world *world, lm_skeleton_id skeleton, lm_bone *bones);
+LM_API lm_result lm_skeleton_get_poses(const lm_world *world, lm_skeleton_id skeleton, lm_pose *poses);
+LM_API lm_result lm_skeleton_get_attachments(const lm_world *world, lm_skeleton_id skeleton,
+                                             lm_attachment *attachments);
+
+/* Where the bones want the particles of the body now, relative to `base`: for each of lm_body_info.particles a position and
+ * a weight (0 and the particle's own position for those that are not attached). Either array may be null. */
+LM_API lm_result lm_skeleton_get_targets(const lm_world *world, lm_skeleton_id skeleton, lm_dvec3 base,
+                                         lm_vec3 *positions, float *weights);
+
+/* Values for particles from values for the vertices of a surface (the weights of an animated mesh, say): `channels` floats
+ * for each vertex become as many for each particle, the mean over the four vertices nearest to its rest position weighted by
+ * the inverse square of their distance; on a vertex they are that vertex's. `vertices` are in the body's own frame; null:
+ * those of its skin. Takes particles times vertices: not for every frame. */
+LM_API lm_result lm_body_carry_values(const lm_world *world, lm_body_id body, const lm_vec3 *vertices,
+                                      uint32_t vertex_count, const float *values, uint32_t channels, float *carried);
+
+/* ------------------------------------------------------------------------------------------------------------------
  * Surfaces
  */
 
@@ -1126,7 +1235,7 @@ typedef enum lm_stage {
     LM_STAGE_SCATTER,     /* transforms to goal positions */
     LM_STAGE_SWEEP,       /* lattices: all three and integration at once */
     LM_STAGE_INTEGRATE,   /* damping, goals, velocities, positions */
-    LM_STAGE_CONTACT,     /* drags, then colliders, then pins */
+    LM_STAGE_CONTACT,     /* drags and the pull of bones, then colliders, then what bones and pins hold */
     LM_STAGE_FIND,        /* bodies with a mask or self-contact: where they touch each other, themselves and colliders */
     LM_STAGE_SOLVE,       /* what they do to each other there */
     LM_STAGE_COUNT
@@ -1146,7 +1255,7 @@ typedef struct lm_stats {
     uint32_t asleep;            /* bodies that are now */
     uint32_t contacts_left_out; /* places that were touched in the last step and are in no event for want of room */
     uint32_t stiffness_limited; /* bodies as stiff as the substep allows in the last call */
-    lm_dvec3 outside_impulse;   /* N s given by gravity, fields, forces, impulses, drags, pins, colliders and sleep
+    lm_dvec3 outside_impulse;   /* N s given by gravity, fields, forces, impulses, drags, pins, bones, colliders and sleep
                                              so far; snapshots keep it */
     size_t memory;              /* bytes held by the world now */
 } lm_stats;
@@ -1177,8 +1286,8 @@ LM_API uint64_t lm_world_hash(const lm_world *world);
 /* The number of bytes that lm_world_save needs now. */
 LM_API size_t lm_world_save_size(const lm_world *world);
 
-/* Writes everything that the future depends on (bodies, colliders, movers, pins, drags, fields, gravity, substeps,
- * time, pending forces) into `buffer`. LM_ERROR_CAPACITY when it is smaller than lm_world_save_size. */
+/* Writes everything that the future depends on (bodies, colliders, movers, pins, drags, fields, skeletons, gravity,
+ * substeps, time, pending forces) into `buffer`. LM_ERROR_CAPACITY when it is smaller than lm_world_save_size. */
 LM_API lm_result lm_world_save(const lm_world *world, void *buffer, size_t capacity);
 
 /* Puts what was saved in the place of the world's contents, gravity, substeps and time included. Ids from the time of

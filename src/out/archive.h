@@ -191,6 +191,9 @@ static inline void visit_index(archive *a, uint32_t *index, uint32_t limit, bool
 
 static inline bool ok(const archive *a) { return !a->damaged && !a->out_of_memory; }
 
+/* snapshot_skeleton.c: an element of the pool of skeletons, after all bodies. */
+void lmi_visit_skeleton(archive *a, lm_world *world, void *element);
+
 /* snapshot_solid.c: the arrays of a height map or a mesh, after the collider's own fields. */
 void lmi_visit_solid(archive *a, lm_world *world, lmi_collider *collider);
 

@@ -12,6 +12,7 @@
 #include "out/archive.h"
 #include "out/hash.h"
 #include "sample/tets.h"
+#include "skeleton.h"
 #include "step/touching.h"
 
 #include <assert.h>
@@ -711,6 +712,7 @@ static void visit_world(archive *a, lm_world *world)
     visit_pool(a, world, &world->fields, visit_field_element);
     visit_forces(a, world);
     lmi_visit_contacts(a, world);
+    visit_pool(a, world, &world->skeletons, lmi_visit_skeleton);
 }
 
 /* --- saving --- */
@@ -841,6 +843,7 @@ static lm_world empty_copy(const lm_world *world)
     lmi_pool_init(&copy.pins, sizeof(lmi_pin));
     lmi_pool_init(&copy.drags, sizeof(lmi_drag));
     lmi_pool_init(&copy.fields, sizeof(lm_field_def));
+    lmi_pool_init(&copy.skeletons, sizeof(lmi_skeleton));
     return copy;
 }
 
@@ -868,6 +871,7 @@ static void adopt(lm_world *to, const lm_world *from)
     to->pins = from->pins;
     to->drags = from->drags;
     to->fields = from->fields;
+    to->skeletons = from->skeletons;
     to->forces = from->forces;
     to->force_count = from->force_count;
     to->force_capacity = from->force_capacity;

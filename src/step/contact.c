@@ -18,6 +18,7 @@
  * Contacts are found in lanes. Free particles answer in lanes too, since they do not see each other; points that share
  * particles, and bodies that answer as a whole, do so one after the other (solve.h).
  */
+#include "skeleton.h"
 #include "step/kernel_names.h"
 #include "step/motion.h"
 #include "step/solve.h"
@@ -713,10 +714,12 @@ void LMI_KERNEL(contact)(const lmi_step *step, lmi_batch *batch, lmi_scratch *sc
             }
         }
         lmi_drags_apply(step, body);
+        lmi_bones_pull(step, body);
         if (body->bulk) {
             continue; /* with the others, in mutual.c */
         }
         collide_body(step, body, scratch);
+        lmi_bones_hold(step, body);
         lmi_pins_apply(step, body);
     }
 }

@@ -19,6 +19,7 @@
 #include "base/guard.h"
 #include "base/os.h"
 #include "sample/cube.h"
+#include "skeleton.h"
 #include "step/motion.h"
 #include "step/penalty.h"
 
@@ -509,6 +510,7 @@ static void finish_body(void *context, uint32_t index)
         world->kernels->last_walls(step, body, scratch);
         lmi_scratch_give(scratch);
     }
+    lmi_bones_hold(step, body);
     lmi_pins_apply(step, body);
     if (step->last) {
         lmi_skin_update(world, body);

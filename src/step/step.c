@@ -3,7 +3,7 @@
  *
  *   bodies that sleep leave their batches, those that were woken join one (sleep.c)
  *   for each substep
- *       move the movers, and place what rides on them
+ *       move the movers and bones, and place what rides on movers
  *       for each batch of bodies, in parallel
  *           predict     outside forces, each body's motion as a whole
  *           gather      particles to region moments          \
@@ -11,7 +11,7 @@
  *           scatter     transforms to goals                  /
  *           sweep       lattices: all of these and integration at once; large ones in slabs, in parallel
  *           integrate   damping, goals, velocities, positions
- *           contact     drags, colliders and pins
+ *           contact     drags, bones, colliders and pins
  *       bodies that touch each other: their contacts with all else, together (mutual.c)
  *   who touched whom (touching.c), and who falls asleep or wakes (sleep.c)
  *
@@ -23,6 +23,7 @@
 #include "base/dmath.h"
 #include "base/guard.h"
 #include "base/os.h"
+#include "skeleton.h"
 #include "step/lattice_motion.h"
 #include "step/mutual.h"
 #include "step/penalty.h"
@@ -427,9 +428,11 @@ static void finish(lm_world *world, uint64_t start)
     world->step_seconds = 1e-9 * (double)(lmi_os_nanoseconds() - start);
 }
 
-static void run_substep(lm_world *world, double h, bool last)
+static void run_substep(lm_world *world, double h, uint32_t substep)
 {
     LMI_POOL_EACH(&world->movers, n) { advance_mover(LMI_POOL_AT(&world->movers, lmi_mover, n), h); }
+    lmi_bones_advance(world, substep);
+    bool last = substep + 1 == world->substeps;
     lmi_step step = {.world = world, .h = h, .gravity = dvec_from(world->gravity), .last = last};
     step.surface_count = place_surfaces(world);
     step.surfaces = world->surfaces;
@@ -467,9 +470,11 @@ lm_result lm_world_step(lm_world *world, double seconds)
                 aim_mover(mover, seconds);
             }
         }
+        lmi_bones_aim(world, seconds);
         for (uint32_t n = 0; n < world->substeps; n++) {
-            run_substep(world, h, n + 1 == world->substeps);
+            run_substep(world, h, n);
         }
+        lmi_bones_arrive(world);
         LMI_POOL_EACH(&world->movers, n)
         {
             lmi_mover *mover = LMI_POOL_AT(&world->movers, lmi_mover, n);

@@ -514,6 +514,19 @@ static void test_table(void **state)
     free(bytes);
 }
 
+static void test_skeleton_rows(void **state)
+{
+    (void)state;
+    bench_options options = {.json = true, .quick = true, .threads = 1, .isa = LM_ISA_SCALAR};
+    int status;
+    char *bytes = capture("skeleton", &options, &status);
+    assert_int_equal(status, 0);
+    assert_int_equal(count_rows(bytes, "\"case\":\"infant\"", "\"particles\":2570", "\"w\":2"), 4);
+    assert_int_equal(count_rows(bytes, "\"stage\":\"frame\"", "\"damping\":\"regional\"", "scalar"), 1);
+    check_rows(bytes, "skeleton", "step");
+    free(bytes);
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
@@ -526,8 +539,9 @@ static void test_refusals(void **state)
     assert_string_equal(bench_name(1), "contacts");
     assert_string_equal(bench_name(2), "lattice");
     assert_string_equal(bench_name(3), "examples");
-    assert_string_equal(bench_name(3), "polar");
-    assert_null(bench_name(4));
+    assert_string_equal(bench_name(4), "skeleton");
+    assert_string_equal(bench_name(5), "polar");
+    assert_null(bench_name(6));
     assert_non_null(bench_description("polar"));
     assert_null(bench_description("nothing"));
 }
@@ -535,13 +549,21 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_samples),      cmocka_unit_test(test_judge),
-        cmocka_unit_test(test_plain_polar),  cmocka_unit_test(test_plain_step),
-        cmocka_unit_test(test_plain_floor),  cmocka_unit_test(test_plain_lattice),
-        cmocka_unit_test(test_plain_sums),   cmocka_unit_test(test_polar_rows),
-        cmocka_unit_test(test_cluster_rows), cmocka_unit_test(test_contact_rows),
-        cmocka_unit_test(test_lattice_rows), cmocka_unit_test(test_table),
-        cmocka_unit_test(test_refusals),     cmocka_unit_test(test_rows_are_written_at_once),
+        cmocka_unit_test(test_samples),
+        cmocka_unit_test(test_judge),
+        cmocka_unit_test(test_plain_polar),
+        cmocka_unit_test(test_plain_step),
+        cmocka_unit_test(test_plain_floor),
+        cmocka_unit_test(test_plain_lattice),
+        cmocka_unit_test(test_plain_sums),
+        cmocka_unit_test(test_polar_rows),
+        cmocka_unit_test(test_cluster_rows),
+        cmocka_unit_test(test_contact_rows),
+        cmocka_unit_test(test_lattice_rows),
+        cmocka_unit_test(test_skeleton_rows),
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_rows_are_written_at_once),
     };
     return cmocka_run_group_tests_name("bench", tests, NULL, NULL);
 }
