@@ -36,7 +36,7 @@ static lm_result read_pose(const scene *s, const scene_body_entry *entry, const 
                             .has_frame = json_get(pose->head.json, "frame") != NULL,
                             .frame = pose->frame,
                             .z_up = entry->mesh->up == 1};
-    char *path = path_beside(s, pose->file != NULL ? pose->file : entry->mesh->file);
+    char *path = scene_file_path(s, pose->file != NULL ? pose->file : entry->mesh->file);
     if (path == NULL) {
         return LM_ERROR_MEMORY;
     }

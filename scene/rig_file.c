@@ -57,7 +57,7 @@ lm_result rig_file_read(scene *s, const scene_body_entry *entry, const body_mode
         return LM_OK;
     }
     rig_of_file *file = json_allocate(s->document, sizeof *file);
-    char *path = path_beside(s, entry->mesh->file);
+    char *path = scene_file_path(s, entry->mesh->file);
     mesh_error wrong;
     if (file == NULL || path == NULL) {
         free(path);
