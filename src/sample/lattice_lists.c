@@ -25,15 +25,6 @@ static int compare_owner_lists(const void *a, const void *b)
     return x->owner < y->owner ? -1 : 1;
 }
 
-static int compare_by_particle(const void *a, const void *b)
-{
-    const lmi_lattice_pair *x = a, *y = b;
-    if (x->particle != y->particle) {
-        return x->particle < y->particle ? -1 : 1;
-    }
-    return x->region < y->region ? -1 : x->region > y->region;
-}
-
 void lmi_lattice_lists_free(lmi_memory *memory, const lmi_lattice *l, lmi_lattice_lists *lists)
 {
     size_t planes = (size_t)l->plane_count + 1;
@@ -207,9 +198,30 @@ static bool choose_listed(const lmi_lattice *l, const uint32_t *irregular, uint3
     return true;
 }
 
-/* The pairs of particles that are not listed as they are, and all regions of those that are. */
-static void list_pairs(const lmi_lattice *l, const lmi_lattice_pair *pairs, uint32_t pair_count, listing *to)
+/* Sorts pairs by particle; those of one particle stay in their order, which is that of their regions. `start` has a place for
+ * each particle and one more, and is zero. */
+static void sort_by_particle(const lmi_lattice_pair *from, uint32_t count, uint32_t places, uint32_t *start,
+                             lmi_lattice_pair *to)
 {
+    for (uint32_t n = 0; n < count; n++) {
+        start[from[n].particle + 1]++;
+    }
+    for (uint32_t n = 0; n < places; n++) {
+        start[n + 1] += start[n];
+    }
+    for (uint32_t n = 0; n < count; n++) {
+        to[start[from[n].particle]++] = from[n];
+    }
+}
+
+/* The pairs of particles that are not listed as they are, and all regions of those that are. False when out of memory. */
+static bool list_pairs(lmi_memory *memory, const lmi_lattice *l, const lmi_lattice_pair *pairs, uint32_t pair_count,
+                       listing *to)
+{
+    const uint32_t places = l->block_count * LMI_BLOCK;
+    const size_t most = (size_t)pair_count + to->more;
+    lmi_lattice_pair *sorted = lmi_allocate(memory, most, sizeof *sorted);
+    uint32_t *start = lmi_allocate(memory, (size_t)places + 1, sizeof *start);
     for (uint32_t n = 0; n < pair_count; n++) {
         if (to->taken[pairs[n].particle] != LMI_LATTICE_NONE) {
             to->pairs[to->pair_count++] = pairs[n];
@@ -228,7 +240,14 @@ static void list_pairs(const lmi_lattice *l, const lmi_lattice_pair *pairs, uint
             to->pairs[to->pair_count++] = pair;
         }
     }
-    qsort(to->pairs, to->pair_count, sizeof *to->pairs, compare_by_particle);
+    if (sorted && start) {
+        sort_by_particle(to->pairs, to->pair_count, places, start, sorted);
+        memcpy(to->pairs, sorted, to->pair_count * sizeof *sorted);
+    }
+    bool ok = sorted && start;
+    lmi_release(memory, sorted, most, sizeof *sorted);
+    lmi_release(memory, start, (size_t)places + 1, sizeof *start);
+    return ok;
 }
 
 /* Numbers the regions anew, the added ones included. */
@@ -263,8 +282,8 @@ static bool list(lmi_memory *memory, lmi_lattice *l, const uint32_t *irregular, 
         !make_lists(memory, l, to->irregular, pairs, pair_count, true, l->block_count * LMI_BLOCK, &l->gather)) {
         return false;
     }
-    list_pairs(l, pairs, pair_count, to);
-    if (!make_lists(memory, l, to->irregular, to->pairs, to->pair_count, false, l->irregular_count, &l->scatter)) {
+    if (!list_pairs(memory, l, pairs, pair_count, to) ||
+        !make_lists(memory, l, to->irregular, to->pairs, to->pair_count, false, l->irregular_count, &l->scatter)) {
         return false;
     }
     l->listed = lmi_allocate(memory, l->scatter.owner_count, sizeof *l->listed);
