@@ -4,6 +4,7 @@
 #include "body.h"
 #include "base/guard.h"
 #include "examples.h"
+#include "fracture.h"
 #include "out/hash.h"
 #include "sample/cluster.h"
 #include "step/lattice_motion.h"
@@ -225,6 +226,7 @@ void lmi_body_free(lm_world *world, lmi_body *body)
     }
     lmi_release(memory, body->home, (size_t)body->padded_count * 8, sizeof *body->home);
     lmi_skin_free(world, &body->skin);
+    lmi_fracture_free(world, body);
     lmi_examples_free(world, body->examples);
     lmi_lattice_body_free(world, body);
     memset(body, 0, sizeof *body);

@@ -7,6 +7,7 @@
  */
 #include "out/skin.h"
 #include "base/guard.h"
+#include "fracture.h"
 #include "out/hash.h"
 #include "sample/blend.h"
 #include "sample/embed.h"
@@ -211,9 +212,18 @@ lm_result lm_body_set_skin(lm_world *world, lm_body_id id, const lm_skin_def *de
     lmi_skin skin = {0};
     bool ok = make_skin(world, body, def, &skin);
     if (ok) {
-        lmi_skin_free(world, &body->skin);
+        lmi_skin before = body->skin;
         body->skin = skin;
-        body->shape_hash = lmi_hash_shape(body);
+        ok = lmi_fracture_skin(world, body);
+        if (ok) {
+            lmi_skin_free(world, &before);
+        } else {
+            body->skin = before;
+            lmi_skin_free(world, &skin);
+        }
+    }
+    if (ok) {
+        body->shape_hash = body->fracture ? body->shape_hash : lmi_hash_shape(body);
         lmi_skin_update(world, body);
     }
     lmi_float_mode_leave(&host);

@@ -752,6 +752,7 @@ static void adopt(lm_world *to, const lm_world *from)
     to->steps = from->steps;
     to->outside_impulse = from->outside_impulse;
     to->contacts = to->stiffness_limited = 0;
+    to->break_count = 0;
     to->step_seconds = 0.0;
     memset(to->stage_seconds, 0, sizeof to->stage_seconds);
     to->bodies = from->bodies;

@@ -109,10 +109,11 @@ static bool try_link(const lmi_lattice *l, uint16_t *whole, lmi_lattice_link lin
     return false;
 }
 
-uint32_t lmi_lattice_choose_links(const lmi_lattice *l, uint16_t *whole, lmi_lattice_link *links, uint32_t count)
+uint32_t lmi_lattice_choose_links(const lmi_lattice *l, uint16_t *whole, lmi_lattice_link *links, uint32_t count,
+                                  uint32_t most)
 {
     uint32_t kept = 0;
-    for (uint32_t n = 0; n < count; n++) {
+    for (uint32_t n = 0; n < count && kept < most; n++) {
         if (try_link(l, whole, links[n])) {
             links[kept++] = links[n];
         }

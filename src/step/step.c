@@ -15,11 +15,12 @@
  * Bodies do not see each other here, so a batch runs through all stages in one task while its data is in the cache. The
  * results do not depend on which thread runs which batch.
  *
- * Everything that can fail (memory) happens in prepare, before anything changes.
+ * Everything that can fail (memory) happens in prepare, before anything changes. Links of lattices break there, last of all.
  */
 #include "base/dmath.h"
 #include "base/guard.h"
 #include "base/os.h"
+#include "fracture.h"
 #include "step/lattice_motion.h"
 
 #include <stdatomic.h>
@@ -340,7 +341,7 @@ static bool prepare(lm_world *world)
               lmi_reserve(&world->memory, &flows, &world->flow_capacity, world->fields.alive, sizeof *world->flows);
     world->surfaces = surfaces;
     world->flows = flows;
-    return ok && reserve_scratch(world) && reserve_slabs(world);
+    return ok && reserve_scratch(world) && reserve_slabs(world) && lmi_fracture_step(world);
 }
 
 static void begin(lm_world *world, double h)

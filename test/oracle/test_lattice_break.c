@@ -304,7 +304,7 @@ static void every_particle_keeps_a_cell(void **state)
         uint16_t *whole = calloc(l.block_count + 1, sizeof *whole);
         memcpy(whole, l.whole, (l.block_count + 1) * sizeof *whole);
         uint32_t total = all_links(&l, &random, links);
-        uint32_t chosen = lmi_lattice_choose_links(&l, whole, links, total);
+        uint32_t chosen = lmi_lattice_choose_links(&l, whole, links, total, total);
         assert_true(lmi_lattice_cut_links(&l, links, chosen));
         assert_memory_equal(whole, l.whole, (l.block_count + 1) * sizeof *whole);
         LMI_LATTICE_EACH(&l, p)
@@ -321,7 +321,7 @@ static void every_particle_keeps_a_cell(void **state)
         /* What was refused is refused again: breaks only leave fewer whole cells. */
         uint32_t left = all_links(&l, &random, links);
         assert_int_equal(left, total - chosen);
-        assert_int_equal(lmi_lattice_choose_links(&l, whole, links, left), 0);
+        assert_int_equal(lmi_lattice_choose_links(&l, whole, links, left, left), 0);
         free(links), free(whole), free(v.bits);
         lmi_lattice_free(&memory, &l);
     }
