@@ -137,6 +137,14 @@ typedef struct scene_lattice {
     bool shell;
 } scene_lattice;
 
+typedef struct scene_fracture {
+    scene_head head;
+    double limit, variation;
+    uint32_t seed;
+    double grain, grain_strength;
+    scene_list zones; /* scene_zone */
+} scene_fracture;
+
 typedef struct scene_tets {
     scene_head head;
     const char *file; /* null: the mesh's, or made here */
@@ -259,6 +267,7 @@ typedef struct scene_body_entry {
     scene_clusters *clusters;
     scene_material *material;
     scene_examples *examples;
+    scene_fracture *fracture;
     double contact_radius;
     lm_dvec3 at;
     rotation rotate;

@@ -10,6 +10,7 @@
 #include "out/hash.h"
 #include "out/lattice_regions.h"
 #include "out/skin_cut.h"
+#include "sample/lattice_chips.h"
 
 #include <string.h>
 
@@ -50,6 +51,7 @@ void lmi_fracture_free(lm_world *world, lmi_body *body)
         return;
     }
     lmi_release(&world->memory, f->factors, body->place_count, sizeof *f->factors);
+    lmi_release(&world->memory, f->chips, body->place_count, sizeof *f->chips);
     lmi_release(&world->memory, f->grains, body->place_count, sizeof *f->grains);
     lmi_skin_free(world, &f->whole);
     lmi_cut_free(&world->memory, f->cut);
@@ -128,7 +130,7 @@ bool lmi_fracture_derive(lm_world *world, lmi_body *body)
     LMI_PARTICLES_EACH(body, n)
     {
         int32_t corner[3];
-        lmi_lattice_corner(&body->lattice->shape, n, corner);
+        lmi_lattice_corner(&body->lattice->shape, f->chips[n], corner);
         if (f->factors) {
             f->least_factor = fminf(f->least_factor, f->factors[n]);
         }
@@ -291,12 +293,15 @@ static lm_result begin_fracture(lm_world *world, lmi_body *body)
         return LM_ERROR_MEMORY;
     }
     body->fracture = f;
-    bool ok = lmi_fracture_skin(world, body);
+    f->chips = lmi_allocate(&world->memory, body->place_count, sizeof *f->chips);
+    bool ok = f->chips && lmi_fracture_skin(world, body);
     lm_result result = ok ? LM_OK : LM_ERROR_MEMORY;
     lmi_lattice_breaks none = {0};
     result = result == LM_OK ? lmi_fracture_start(world, body, &none, true) : result;
     if (result != LM_OK) {
         lmi_fracture_free(world, body);
+    } else {
+        lmi_lattice_find_chips(&body->lattice->shape, f->chips);
     }
     return result;
 }

@@ -66,7 +66,7 @@ static bool find_strained(lm_world *world, lmi_body *body)
                     end = n + 1;
                 }
                 double square = length_squared(body, n, end);
-                if (square > limit) {
+                if (square > limit && body->fracture->chips[n] != body->fracture->chips[end]) {
                     ok = add_strained(world, body, (lmi_lattice_link){n, axis}, square);
                 }
             }
@@ -101,26 +101,18 @@ static int compare_links(const void *a, const void *b)
 static bool choose(lm_world *world, lmi_body *body, uint32_t most)
 {
     lmi_fracture *f = body->fracture;
-    const lmi_lattice *l = &body->lattice->shape;
-    size_t blocks = (size_t)l->block_count + 1;
-    f->chosen = 0;
-    if (f->strained_count == 0) {
-        return true;
-    }
+    uint32_t count = f->strained_count < most ? f->strained_count : most;
     void *array = f->links;
-    uint16_t *whole = lmi_allocate(&world->memory, blocks, sizeof *whole);
-    bool ok = whole && lmi_reserve(&world->memory, &array, &f->link_capacity, f->strained_count, sizeof *f->links);
+    bool ok = lmi_reserve(&world->memory, &array, &f->link_capacity, count, sizeof *f->links);
     f->links = array;
-    if (ok) {
+    f->chosen = ok ? count : 0;
+    if (ok && count) {
         qsort(f->strained, f->strained_count, sizeof *f->strained, compare_strained);
-        memcpy(whole, l->whole, blocks * sizeof *whole);
-        for (uint32_t n = 0; n < f->strained_count; n++) {
+        for (uint32_t n = 0; n < count; n++) {
             f->links[n] = f->strained[n].link;
         }
-        f->chosen = lmi_lattice_choose_links(l, whole, f->links, f->strained_count, most);
-        qsort(f->links, f->chosen, sizeof *f->links, compare_links);
+        qsort(f->links, count, sizeof *f->links, compare_links);
     }
-    lmi_release(&world->memory, whole, blocks, sizeof *whole);
     return ok;
 }
 
@@ -411,7 +403,7 @@ static bool find_in_ball(lm_world *world, lmi_body *body, lm_vec3 centre, float 
     {
         for (uint32_t axis = 0; axis < 3; axis++) {
             lmi_lattice_link link = {n, axis};
-            if (!lmi_lattice_holds(l, link)) {
+            if (!lmi_lattice_holds(l, link) || f->chips[n] == f->chips[lmi_lattice_link_end(l, link)]) {
                 continue;
             }
             lm_dvec3 middle = dvec_scale(

@@ -845,9 +845,9 @@ LM_API lm_result lm_drag_destroy(lm_world *world, lm_drag_id drag);
  * surface opens along it: the skin of a body that can break is cut between particles whose link has broken, each side is
  * closed by an inner face, and lm_body_info.skin_vertices, skin_triangles and shape_hash change with it.
  *
- * Every particle keeps a whole cell: the smallest piece is one cell, and a link whose break would leave less holds. Mass and
- * momentum stay where they are. Pieces stay particles of their body, each of which moves by itself, breaks again, and is told
- * by lm_body_get_pieces.
+ * The smallest piece, a chip, has two particles a side, the corners of a cell; at the border of the body some more. Only links
+ * from chip to chip break. Mass and momentum stay where they are. Pieces stay particles of their body; each of them moves by
+ * itself, breaks again, and is told by lm_body_get_pieces.
  *
  * A step breaks at most LM_MAX_BREAKS links of a body, those farthest beyond their limits; others wait for the next. A body
  * that can break sums its regions by lists, which takes longer in shells and wide regions, and has no examples.
@@ -878,8 +878,7 @@ LM_API lm_result lm_body_set_fracture(lm_world *world, lm_body_id body, const lm
 /* Whether it can break, and how; `factors` is null. */
 LM_API lm_result lm_body_get_fracture(const lm_world *world, lm_body_id body, bool *breaks, lm_fracture_def *def);
 
-/* Breaks the links whose middles at rest (body frame) are in a ball, as far as every particle keeps a whole cell. The body
- * can break (lm_body_set_fracture). `broken` (may be null) is their number, however many. */
+/* Breaks the links from chip to chip whose middles at rest (body frame) are in a ball. The body can break (lm_body_set_fracture). `broken` (may be null) is their number, however many. */
 LM_API lm_result lm_body_break(lm_world *world, lm_body_id body, lm_vec3 centre, float radius, uint32_t *broken);
 
 /* A link that broke. */
@@ -940,9 +939,11 @@ LM_API lm_result lm_body_get_skin(const lm_world *world, lm_body_id body, lm_dve
  * */
 LM_API lm_result lm_body_get_skin_triangles(const lm_world *world, lm_body_id body, uint32_t *triangles);
 
-/* For each vertex 1 where it belongs to an inner face that a break has opened, else 0. An inner face shares no vertex with
- * the surface. LM_ERROR_ARGUMENT when the body has no skin. */
-LM_API lm_result lm_body_get_skin_inner(const lm_world *world, lm_body_id body, uint8_t *inner);
+/* For each vertex the one of the surface as it was given whose colour, texture and the like it has: itself, unless the body
+ * has broken. Then the skin has more vertices, those on an edge that was divided have the nearer end of the edge, and those of
+ * inner faces, which share no vertex with the surface, have LM_SKIN_INNER. LM_ERROR_ARGUMENT when the body has no skin. */
+#define LM_SKIN_INNER UINT32_MAX
+LM_API lm_result lm_body_get_skin_sources(const lm_world *world, lm_body_id body, uint32_t *sources);
 
 /* Vertices in the rest pose, as in the definition. LM_ERROR_ARGUMENT when the body has no skin. */
 LM_API lm_result lm_body_get_skin_rest(const lm_world *world, lm_body_id body, lm_vec3 *vertices);

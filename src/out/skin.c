@@ -41,6 +41,7 @@ void lmi_skin_free(lm_world *world, lmi_skin *skin)
     lmi_release(memory, skin->weights, skin->weight_count, sizeof *skin->weights);
     lmi_release(memory, skin->carriers, skin->carrier_count, sizeof *skin->carriers);
     lmi_release(memory, skin->rest_normals, rest_normal_count(skin), sizeof *skin->rest_normals);
+    lmi_release(memory, skin->sources, skin->vertex_count, sizeof *skin->sources);
     memset(skin, 0, sizeof *skin);
 }
 

@@ -7,8 +7,7 @@
  *
  * What it rides on. Eight corners of a cell, as all vertices of a lattice's skin: of the cell that it is in, if that is whole.
  * In a torn cell these corners move apart; there it rides on the nearest whole cell that has a particle of its group for a
- * corner, continued beyond the cell. So a piece carries its surface along whatever the others do, and every particle has a
- * whole cell (lmi_lattice_choose_links).
+ * corner, continued beyond the cell; or on that of the chip. So a piece carries its surface along whatever the others do.
  *
  * Vertices of inner faces come after all others, and have the normals of their faces.
  */
@@ -33,6 +32,7 @@ typedef struct builder {
     lmi_memory *memory;
     const lmi_lattice *l;
     const lmi_cut *cut;
+    const uint32_t *chips;
     copy *copies;
     uint32_t copy_count, copy_capacity;
     uint32_t *head; /* [table] first copy of a vertex, or NONE */
@@ -223,7 +223,10 @@ static void ride(const builder *b, const copy *c, uint32_t riders[8], float weig
             }
         }
     }
-    cell = nearest != NONE ? nearest : cell != NONE ? cell : c->owner;
+    if (c->group != NONE && nearest == NONE) { /* at the border: that of its chip */
+        nearest = b->chips[c->owner];
+    }
+    cell = nearest != NONE ? nearest : cell != NONE ? cell : b->chips[c->owner];
     lmi_lattice_corner(l, cell, low);
     for (uint32_t n = 0; n < 8; n++) {
         double weight = 1.0;
@@ -260,17 +263,17 @@ static bool make_skin(lm_world *world, const lmi_body *body, const builder *b, c
     skin->vertex_count = b->copy_count;
     skin->triangle_count = b->corner_count / 3;
     skin->weight_count = 8 * b->copy_count;
-    if (!lmi_skin_allocate(world, skin)) {
+    skin->sources = lmi_allocate(&world->memory, b->copy_count, sizeof *skin->sources);
+    if (!lmi_skin_allocate(world, skin) || !skin->sources) {
         lmi_skin_free(world, skin);
         return false;
     }
-    skin->inner = b->copy_count;
     for (uint32_t n = 0; n < b->copy_count; n++) {
         const copy *c = &b->copies[n];
         skin->vertices[n] = rest_of(b, given, c->vertex);
         skin->offsets[n + 1] = 8 * (n + 1);
         ride(b, c, skin->riders + (size_t)n * 8, skin->weights + (size_t)n * 8);
-        skin->inner = c->side && n < skin->inner ? n : skin->inner;
+        skin->sources[n] = c->side ? LM_SKIN_INNER : b->cut->vertices[c->vertex].source;
     }
     memcpy(skin->triangles, b->corners, b->corner_count * sizeof *b->corners);
     lmi_skin_find_rest_normals(skin, body->rest);
@@ -285,7 +288,7 @@ bool lmi_cut_skin(lm_world *world, const lmi_body *body, const lmi_lattice *l, l
         return true;
     }
     const lmi_skin *given = f->whole.vertex_count ? &f->whole : &body->skin;
-    builder b = {.memory = &world->memory, .l = l, .cut = f->cut, .table = f->cut->vertex_count};
+    builder b = {.memory = &world->memory, .l = l, .cut = f->cut, .chips = f->chips, .table = f->cut->vertex_count};
     b.head = lmi_allocate(b.memory, b.table, sizeof *b.head);
     bool ok = b.head;
     if (ok) {
@@ -345,18 +348,17 @@ bool lmi_fracture_skin(lm_world *world, lmi_body *body)
     return true;
 }
 
-lm_result lm_body_get_skin_inner(const lm_world *world, lm_body_id id, uint8_t *inner)
+lm_result lm_body_get_skin_sources(const lm_world *world, lm_body_id id, uint32_t *sources)
 {
-    const lmi_body *body = lmi_body_find(world, id, "lm_body_get_skin_inner");
+    const lmi_body *body = lmi_body_find(world, id, "lm_body_get_skin_sources");
     if (!body) {
         return LM_ERROR_ID;
     }
     if (body->skin.vertex_count == 0) {
-        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_get_skin_inner: the body has no skin");
+        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_get_skin_sources: the body has no skin");
     }
-    bool cut = body->fracture && body->fracture->whole.vertex_count;
     for (uint32_t n = 0; n < body->skin.vertex_count; n++) {
-        inner[n] = cut && n >= body->skin.inner;
+        sources[n] = body->skin.sources ? body->skin.sources[n] : n;
     }
     return LM_OK;
 }

@@ -151,7 +151,7 @@ static bool take_vertices(maker *m, const lm_vec3 *vertices, uint32_t count)
 {
     const lmi_lattice *l = m->l;
     for (uint32_t n = 0; n < count; n++) {
-        lmi_cut_vertex v = {.given = n};
+        lmi_cut_vertex v = {.given = n, .source = n};
         const double from[3] = {vertices[n].x - l->first.x, vertices[n].y - l->first.y, vertices[n].z - l->first.z};
         for (uint32_t a = 0; a < 3; a++) { /* + 0: there is one zero */
             v.at[a] = fmin(fmax(from[(a + l->turn) % 3] / l->spacing, -1e6), 1e6) + 0.0;
@@ -191,6 +191,8 @@ static bool divide_edge(maker *m, uint32_t a, uint32_t b, double plane, uint32_t
         }
     }
     v.at[m->axis] = plane;
+    v.source = fabs(all[low].at[m->axis] - plane) <= fabs(all[high].at[m->axis] - plane) ? all[low].source
+                                                                                         : all[high].source;
     find_planes(&v);
     *vertex = m->cut->vertex_count;
     entry *same = find_entry(&m->by_place, x, y, index);

@@ -20,7 +20,8 @@ typedef struct lmi_cut_vertex {
     double at[3];
     uint32_t weld;  /* the first vertex at this place */
     uint32_t cell;  /* lowest corner of the cell it is in, or of the nearest one */
-    uint32_t given; /* vertex of the surface as it was given, or LMI_LATTICE_NONE */
+    uint32_t given;  /* vertex of the surface as it was given, or LMI_LATTICE_NONE */
+    uint32_t source; /* that, or the nearest one along the edge that was divided */
     uint8_t planes; /* bit a: it is on a plane across axis a */
 } lmi_cut_vertex;
 

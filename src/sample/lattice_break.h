@@ -34,12 +34,6 @@ static inline bool lmi_lattice_holds(const lmi_lattice *lattice, lmi_lattice_lin
     return lattice->bond[link.axis][link.particle / LMI_BLOCK] >> (link.particle % LMI_BLOCK) & 1;
 }
 
-/* Which of these links may break, one after the other, such that every particle keeps a whole cell: a piece is at least a
- * cell, whose eight corners tell how it is turned. Links in no whole cell may always. `whole` is a copy of the lattice's,
- * and follows. Moves those that may to the front, at most `most`; returns how many. */
-uint32_t lmi_lattice_choose_links(const lmi_lattice *lattice, uint16_t *whole, lmi_lattice_link *links, uint32_t count,
-                                  uint32_t most);
-
 /* Breaks links in the lattice itself: bonds and whole cells, nothing else of it. False: there is no such link. */
 bool lmi_lattice_cut_links(lmi_lattice *lattice, const lmi_lattice_link *links, uint32_t count);
 

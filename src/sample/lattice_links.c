@@ -1,5 +1,5 @@
 /*
- * The links of a lattice: which there are, which may break, and what is torn when one does.
+ * The links of a lattice: which there are, and what is torn when one breaks.
  */
 #include "sample/lattice_break.h"
 #include "sample/lattice_cube.h"
@@ -53,72 +53,6 @@ static void tear(const lmi_lattice *l, uint16_t *whole, lmi_lattice_link link)
             whole[cell / LMI_BLOCK] &= (uint16_t) ~(1u << cell % LMI_BLOCK);
         }
     }
-}
-
-/* --- choosing --- */
-
-/* Whether a corner is one of a whole cell. */
-static bool is_in_whole(const lmi_lattice *l, const uint16_t *whole, const int32_t at[3])
-{
-    uint32_t any = 0;
-    for (int32_t n = 0; n < 4; n++) {
-        any |= lmi_lattice_row_bits(l, lmi_lattice_map_of(l), whole, at[0] - 1, 2, at[1] - (n & 1), at[2] - (n >> 1));
-    }
-    return any;
-}
-
-/* Whether all corners of the cells around a link, which have just been torn, are in a whole one. */
-static bool all_have_whole(const lmi_lattice *l, const uint16_t *whole, lmi_lattice_link link, const uint32_t torn[4])
-{
-    int32_t from[3];
-    lmi_lattice_corner(l, link.particle, from);
-    for (int32_t n = 0; n < 18; n++) { /* two along the link, three along the others */
-        int32_t at[3], beside = n / 2;
-        at[link.axis] = from[link.axis] + n % 2;
-        at[(link.axis + 1) % 3] = from[(link.axis + 1) % 3] + beside % 3 - 1;
-        at[(link.axis + 2) % 3] = from[(link.axis + 2) % 3] + beside / 3 - 1;
-        bool of_torn = false;
-        for (int32_t k = 0; k < 4; k++) {
-            int32_t low_1 = -(k & 1), low_2 = -(k >> 1), d_1 = beside % 3 - 1 - low_1, d_2 = beside / 3 - 1 - low_2;
-            of_torn = of_torn || (torn[k] != LMI_LATTICE_NONE && (d_1 == 0 || d_1 == 1) && (d_2 == 0 || d_2 == 1));
-        }
-        if (of_torn && !is_in_whole(l, whole, at)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool try_link(const lmi_lattice *l, uint16_t *whole, lmi_lattice_link link)
-{
-    uint32_t torn[4];
-    for (int32_t n = 0; n < 4; n++) {
-        uint32_t cell = cell_around(l, link, n);
-        bool was = cell != LMI_LATTICE_NONE && (whole[cell / LMI_BLOCK] >> (cell % LMI_BLOCK) & 1);
-        torn[n] = was ? cell : LMI_LATTICE_NONE;
-    }
-    tear(l, whole, link);
-    if (all_have_whole(l, whole, link, torn)) {
-        return true;
-    }
-    for (int32_t n = 0; n < 4; n++) {
-        if (torn[n] != LMI_LATTICE_NONE) {
-            whole[torn[n] / LMI_BLOCK] |= (uint16_t)(1u << torn[n] % LMI_BLOCK);
-        }
-    }
-    return false;
-}
-
-uint32_t lmi_lattice_choose_links(const lmi_lattice *l, uint16_t *whole, lmi_lattice_link *links, uint32_t count,
-                                  uint32_t most)
-{
-    uint32_t kept = 0;
-    for (uint32_t n = 0; n < count && kept < most; n++) {
-        if (try_link(l, whole, links[n])) {
-            links[kept++] = links[n];
-        }
-    }
-    return kept;
 }
 
 /* --- from the start --- */

@@ -3,6 +3,7 @@
  * these links broken from the start has; regions are those of a plain search; gather and scatter are direct sums over them.
  */
 #include "sample/lattice_break.h"
+#include "sample/lattice_chips.h"
 #include "sample/lattice_cube.h"
 #include "step/kernels.h"
 #include "test/support/support.h"
@@ -289,41 +290,49 @@ static void local_is_from_scratch(void **state)
     }
 }
 
-/* Links are chosen such that every particle keeps a whole cell, however many are asked for, and no other is refused. */
-static void every_particle_keeps_a_cell(void **state)
+/* Whether all corners of a cell have one chip, and all its links hold. */
+static bool is_of_chip(const lmi_lattice *l, const uint32_t *chips, uint32_t cell)
+{
+    int32_t at[3];
+    lmi_lattice_corner(l, cell, at);
+    bool all = l->whole[cell / LMI_BLOCK] >> (cell % LMI_BLOCK) & 1;
+    for (int32_t k = 0; k < 8; k++)
+        all = all && chips[lmi_lattice_find(l, at[0] + (k & 1), at[1] + (k >> 1 & 1), at[2] + (k >> 2))] == cell;
+    return all;
+}
+
+/* With every link between chips broken, each chip is a part, and has a whole cell. */
+static void chips_hold_together(void **state)
 {
     (void)state;
     random_state random = {5};
-    for (uint32_t n = 0; n < 20; n++) {
+    for (uint32_t n = 0; n < 40; n++) {
         lmi_voxels v = random_cells(&random, n % 5);
         lmi_memory memory;
         lmi_lattice l;
         lmi_memory_init(&memory, &(lm_allocator){0});
         assert_ok(lmi_lattice_make(&memory, &v, 1, LMI_LATTICE_QUICKEST, &(lmi_lattice_breaks){0}, &l));
-        lmi_lattice_link *links = calloc((size_t)l.block_count * LMI_BLOCK * 3, sizeof *links);
-        uint16_t *whole = calloc(l.block_count + 1, sizeof *whole);
-        memcpy(whole, l.whole, (l.block_count + 1) * sizeof *whole);
+        size_t places = (size_t)(l.block_count + 1) * LMI_BLOCK;
+        lmi_lattice_link *links = calloc(places * 3, sizeof *links);
+        uint32_t *chips = calloc(places, sizeof *chips), count = 0, distinct = 0;
+        lmi_lattice_find_chips(&l, chips);
         uint32_t total = all_links(&l, &random, links);
-        uint32_t chosen = lmi_lattice_choose_links(&l, whole, links, total, total);
-        assert_true(lmi_lattice_cut_links(&l, links, chosen));
-        assert_memory_equal(whole, l.whole, (l.block_count + 1) * sizeof *whole);
+        for (uint32_t k = 0; k < total; k++)
+            if (chips[links[k].particle] != chips[lmi_lattice_link_end(&l, links[k])]) links[count++] = links[k];
+        double *weights = weights_of(&l);
+        assert_true(lmi_lattice_weigh(&memory, &l, weights, NULL, (lmi_lattice_wants){0}));
+        free(weights);
+        if (count) break_some(&memory, &l, links, count);
         LMI_LATTICE_EACH(&l, p)
         {
-            int32_t at[3];
-            bool any = false;
-            lmi_lattice_corner(&l, p, at);
-            for (int32_t c = 0; c < 8; c++) {
-                uint32_t low = lmi_lattice_find(&l, at[0] - (c & 1), at[1] - (c >> 1 & 1), at[2] - (c >> 2));
-                any = any || (low != LMI_LATTICE_NONE && (l.whole[low / LMI_BLOCK] >> (low % LMI_BLOCK) & 1));
-            }
-            assert_true(any);
+            assert_true(chips[p] != LMI_LATTICE_NONE && is_of_chip(&l, chips, chips[p]));
+            distinct += chips[p] == p;
+            if (l.part) assert_int_equal(l.part[p], l.part[chips[p]]);
         }
-        /* What was refused is refused again: breaks only leave fewer whole cells. */
-        uint32_t left = all_links(&l, &random, links);
-        assert_int_equal(left, total - chosen);
-        assert_int_equal(lmi_lattice_choose_links(&l, whole, links, left, left), 0);
-        free(links), free(whole), free(v.bits);
+        assert_int_equal(l.part_count, distinct);
+        free(links), free(chips), free(v.bits);
         lmi_lattice_free(&memory, &l);
+        assert_int_equal(memory.used, 0);
     }
 }
 
@@ -332,6 +341,6 @@ int main(int argc, char **argv)
 {
     if (argc > 1) lattices = (uint32_t)strtoul(argv[1], NULL, 10);
     const struct CMUnitTest tests[] = {cmocka_unit_test(local_is_from_scratch),
-                                       cmocka_unit_test(every_particle_keeps_a_cell)};
+                                       cmocka_unit_test(chips_hold_together)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
