@@ -117,16 +117,10 @@ static uint32_t grain_of(const lm_fracture_def *def, const double at[3])
     return (uint32_t)(lmi_hash_word(LMI_HASH_SEED, grain) >> 32);
 }
 
-bool lmi_fracture_derive(lm_world *world, lmi_body *body)
+void lmi_fracture_derive(lmi_body *body)
 {
     lmi_fracture *f = body->fracture;
     f->least_factor = f->factors ? 3e38f : 1.0f;
-    if (f->def.grain > 0.0f && !f->grains) {
-        f->grains = lmi_allocate(&world->memory, body->place_count, sizeof *f->grains);
-        if (!f->grains) {
-            return false;
-        }
-    }
     LMI_PARTICLES_EACH(body, n)
     {
         int32_t corner[3];
@@ -134,17 +128,12 @@ bool lmi_fracture_derive(lm_world *world, lmi_body *body)
         if (f->factors) {
             f->least_factor = fminf(f->least_factor, f->factors[n]);
         }
-        if (f->def.grain > 0.0f) {
+        if (f->grains) {
             double spacing = fmin(body->lattice->shape.spacing / (double)f->def.grain, 1e3);
             double at[3] = {corner[0] * spacing, corner[1] * spacing, corner[2] * spacing};
             f->grains[n] = grain_of(&f->def, at);
         }
     }
-    if (f->def.grain == 0.0f && f->grains) {
-        lmi_release(&world->memory, f->grains, body->place_count, sizeof *f->grains);
-        f->grains = NULL;
-    }
-    return true;
 }
 
 uint64_t lmi_fracture_link_hash(lmi_lattice_link link)
@@ -325,29 +314,28 @@ lm_result lm_body_set_fracture(lm_world *world, lm_body_id id, const lm_fracture
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     float *factors = def->factors ? lmi_allocate(&world->memory, body->place_count, sizeof *factors) : NULL;
-    lm_result result = def->factors && !factors ? LM_ERROR_MEMORY : LM_OK;
+    uint32_t *grains = def->grain > 0.0f ? lmi_allocate(&world->memory, body->place_count, sizeof *grains) : NULL;
+    bool room = (!def->factors || factors) && (def->grain == 0.0f || grains);
+    lm_result result = room ? LM_OK : LM_ERROR_MEMORY;
     result = result == LM_OK && !body->fracture ? begin_fracture(world, body) : result;
     if (result == LM_OK) {
         lmi_fracture *f = body->fracture;
-        lm_fracture_def before = f->def;
+        float *old_factors = f->factors;
+        uint32_t *old_grains = f->grains;
         f->def = *def;
         f->def.factors = NULL;
-        float *old = f->factors;
+        f->breaks = true;
         f->factors = factors;
+        f->grains = grains;
         for (uint32_t n = 0; factors && n < body->particle_count; n++) {
             factors[body->place[n]] = def->factors[n];
         }
-        bool ok = lmi_fracture_derive(world, body);
-        if (ok) {
-            f->breaks = true;
-            factors = old;
-        } else {
-            f->def = before;
-            f->factors = old;
-            result = LM_ERROR_MEMORY;
-        }
+        lmi_fracture_derive(body);
+        factors = old_factors;
+        grains = old_grains;
     }
     lmi_release(&world->memory, factors, body->place_count, sizeof *factors);
+    lmi_release(&world->memory, grains, body->place_count, sizeof *grains);
     lmi_float_mode_leave(&host);
     return result == LM_OK ? LM_OK : lmi_fail(world, result, "lm_body_set_fracture: %s", lm_result_text(result));
 }

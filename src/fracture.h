@@ -57,8 +57,8 @@ void lmi_fracture_free(lm_world *world, lmi_body *body);
  * lattice gets its constants too. On failure nothing has changed. */
 lm_result lmi_fracture_start(lm_world *world, lmi_body *body, const lmi_lattice_breaks *breaks, bool weighed);
 
-/* What follows from the definition: grains, and the lowest factor. False when out of memory. */
-bool lmi_fracture_derive(lm_world *world, lmi_body *body);
+/* What follows from the definition: grains, which have room, and the lowest factor. */
+void lmi_fracture_derive(lmi_body *body);
 const char *lmi_fracture_fault(const lm_fracture_def *def); /* null when it is sound; pointers and cookie aside */
 
 /* The strain at which a link breaks. */

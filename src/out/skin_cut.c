@@ -92,9 +92,12 @@ static uint32_t name_group(const builder *b, uint32_t vertex, uint32_t owner)
 {
     double at[3];
     uint32_t particle[8], least = owner;
-    uint8_t planes = lmi_cut_place(b->cut, b->l, vertex, at);
     if (is_whole(b->l, cell_of(b, vertex))) {
         return NONE;
+    }
+    uint8_t planes = lmi_cut_place(b->cut, b->l, vertex, at);
+    if (planes == 0) {
+        return owner;
     }
     uint32_t group = find_group(b->l, at, planes, owner, particle);
     for (uint32_t k = 0; k < 8; k++) {
@@ -181,7 +184,7 @@ static bool add_faces(builder *b)
             }
         }
     }
-    lmi_release(b->memory, face.triangles, face.capacity, sizeof *face.triangles);
+    lmi_cut_face_free(b->memory, &face);
     return ok;
 }
 
@@ -211,9 +214,13 @@ static void ride(const builder *b, const copy *c, uint32_t riders[8], float weig
 {
     const lmi_lattice *l = b->l;
     double at[3], best = INFINITY;
+    if (c->group == NONE && c->vertex < LMI_CUT_NODE) { /* in a whole cell, and most are: as it was found */
+        memcpy(riders, b->cut->riders[c->vertex], sizeof b->cut->riders[c->vertex]);
+        memcpy(weights, b->cut->weights[c->vertex], sizeof b->cut->weights[c->vertex]);
+        return;
+    }
     uint8_t planes = lmi_cut_place(b->cut, l, c->vertex, at);
     uint32_t cell = cell_of(b, c->vertex), particle[8], nearest = NONE;
-    int32_t low[3];
     if (c->group != NONE) {
         uint32_t group = find_group(l, at, planes, c->owner, particle);
         consider_cells(l, c->owner, at, &best, &nearest);
@@ -227,18 +234,7 @@ static void ride(const builder *b, const copy *c, uint32_t riders[8], float weig
         nearest = b->chips[c->owner];
     }
     cell = nearest != NONE ? nearest : cell != NONE ? cell : b->chips[c->owner];
-    lmi_lattice_corner(l, cell, low);
-    for (uint32_t n = 0; n < 8; n++) {
-        double weight = 1.0;
-        int32_t corner[3];
-        for (uint32_t a = 0; a < 3; a++) {
-            int32_t up = (int32_t)(n >> ((a + l->turn) % 3) & 1);
-            weight *= up ? at[a] - low[a] : 1.0 - (at[a] - low[a]);
-            corner[a] = low[a] + up;
-        }
-        riders[n] = lmi_lattice_find(l, corner[0], corner[1], corner[2]);
-        weights[n] = (float)weight;
-    }
+    lmi_cut_ride(l, cell, at, riders, weights);
 }
 
 static lm_vec3 rest_of(const builder *b, const lmi_skin *given, uint32_t vertex)

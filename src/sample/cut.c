@@ -341,6 +341,37 @@ static void find_cell(const lmi_lattice *l, lmi_cut_vertex *v)
     }
 }
 
+void lmi_cut_ride(const lmi_lattice *l, uint32_t cell, const double at[3], uint32_t riders[8], float weights[8])
+{
+    int32_t low[3];
+    lmi_lattice_corner(l, cell, low);
+    for (uint32_t n = 0; n < 8; n++) {
+        double weight = 1.0;
+        int32_t corner[3];
+        for (uint32_t a = 0; a < 3; a++) {
+            int32_t up = (int32_t)(n >> ((a + l->turn) % 3) & 1);
+            weight *= up ? at[a] - low[a] : 1.0 - (at[a] - low[a]);
+            corner[a] = low[a] + up;
+        }
+        riders[n] = lmi_lattice_find(l, corner[0], corner[1], corner[2]);
+        weights[n] = (float)weight;
+    }
+}
+
+static bool find_riders(maker *m)
+{
+    lmi_cut *cut = m->cut;
+    cut->riders = lmi_allocate(m->memory, cut->vertex_count, sizeof *cut->riders);
+    cut->weights = lmi_allocate(m->memory, cut->vertex_count, sizeof *cut->weights);
+    for (uint32_t n = 0; cut->riders && cut->weights && n < cut->vertex_count; n++) {
+        find_cell(m->l, &cut->vertices[n]);
+        if (cut->vertices[n].cell != NONE) {
+            lmi_cut_ride(m->l, cut->vertices[n].cell, cut->vertices[n].at, cut->riders[n], cut->weights[n]);
+        }
+    }
+    return cut->riders && cut->weights;
+}
+
 /* --- edges on faces, and where lines cross --- */
 
 static bool add_edge(maker *m, lmi_cut_edge e)
@@ -494,10 +525,7 @@ lmi_cut *lmi_cut_make(lmi_memory *memory, const lmi_lattice *l, const lm_vec3 *v
         find_owner(l, cut, &cut->triangles[n]);
         ok = add_edges(&m, &cut->triangles[n]);
     }
-    for (uint32_t n = 0; ok && n < cut->vertex_count; n++) {
-        find_cell(l, &cut->vertices[n]);
-    }
-    ok = ok && list_crossings(&m);
+    ok = ok && find_riders(&m) && list_crossings(&m);
     free_table(memory, &m.by_edge);
     free_table(memory, &m.by_place);
     if (ok && cut->edge_count) {
@@ -512,6 +540,8 @@ lmi_cut *lmi_cut_make(lmi_memory *memory, const lmi_lattice *l, const lm_vec3 *v
 void lmi_cut_free(lmi_memory *memory, lmi_cut *cut)
 {
     if (cut) {
+        lmi_release(memory, cut->riders, cut->vertex_count, sizeof *cut->riders);
+        lmi_release(memory, cut->weights, cut->vertex_count, sizeof *cut->weights);
         lmi_release(memory, cut->vertices, cut->vertex_capacity, sizeof *cut->vertices);
         lmi_release(memory, cut->triangles, cut->triangle_capacity, sizeof *cut->triangles);
         lmi_release(memory, cut->edges, cut->edge_capacity, sizeof *cut->edges);

@@ -38,6 +38,8 @@ typedef struct lmi_cut_edge {
 
 typedef struct lmi_cut {
     lmi_cut_vertex *vertices;
+    uint32_t (*riders)[8]; /* corners of the cell that a vertex is in, and their weights */
+    float (*weights)[8];
     lmi_cut_triangle *triangles;
     lmi_cut_edge *edges;     /* sorted by particle, axis, from, to */
     uint32_t *crossings;     /* vertices where the surface crosses a line along x between boxes, sorted by line, then x */
@@ -63,11 +65,17 @@ uint8_t lmi_cut_place(const lmi_cut *cut, const lmi_lattice *lattice, uint32_t v
 typedef struct lmi_cut_face {
     uint32_t (*triangles)[3];
     uint32_t count, capacity;
+    struct lmi_cut_room *room; /* to find faces in, from the first on */
 } lmi_cut_face;
+
+void lmi_cut_face_free(lmi_memory *memory, lmi_cut_face *face);
 
 /* False when out of memory. Where the surface is not closed, the face may be empty. */
 bool lmi_cut_find_face(lmi_memory *memory, const lmi_cut *cut, const lmi_lattice *lattice, lmi_lattice_link link,
                        lmi_cut_face *face);
+
+/* The corners of a cell, and what they weigh at a place, in it or beyond it. */
+void lmi_cut_ride(const lmi_lattice *lattice, uint32_t cell, const double at[3], uint32_t riders[8], float weights[8]);
 
 /* Whether the middle of a cell is inside the surface. */
 bool lmi_cut_is_inside(const lmi_cut *cut, const lmi_lattice *lattice, uint32_t cell);

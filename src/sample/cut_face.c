@@ -242,6 +242,12 @@ typedef struct outline {
     uint32_t count;
 } outline;
 
+/* What is worked in: too much for a stack. */
+struct lmi_cut_room {
+    face face;
+    outline outline;
+};
+
 /* Joins a hole by a cut from the two points of both that are nearest to each other. */
 static bool join_hole(const face *f, outline *o, uint32_t loop)
 {
@@ -395,21 +401,27 @@ bool lmi_cut_find_face(lmi_memory *memory, const lmi_cut *cut, const lmi_lattice
     if (!cut->outward) {
         return true;
     }
-    face *f = lmi_allocate(memory, 1, sizeof *f);
-    outline *o = lmi_allocate(memory, 1, sizeof *o);
-    bool ok = f && o;
-    if (ok) {
-        f->cut = cut;
-        f->l = l;
-        f->link = link;
-        f->u = (int)(link.axis + 1) % 3;
-        f->v = (int)(link.axis + 2) % 3;
-        find_nodes(f);
-        if (take_edges(f) && close_border(f) && find_loops(f)) {
-            ok = fill(memory, f, o, out);
-        }
+    if (!out->room) {
+        out->room = lmi_allocate(memory, 1, sizeof *out->room);
     }
-    lmi_release(memory, f, 1, sizeof *f);
-    lmi_release(memory, o, 1, sizeof *o);
-    return ok;
+    if (!out->room) {
+        return false;
+    }
+    face *f = &out->room->face;
+    f->cut = cut;
+    f->l = l;
+    f->link = link;
+    f->u = (int)(link.axis + 1) % 3;
+    f->v = (int)(link.axis + 2) % 3;
+    f->count = f->stop_count = f->loops = 0;
+    find_nodes(f);
+    bool closed = take_edges(f) && close_border(f) && find_loops(f);
+    return !closed || fill(memory, f, &out->room->outline, out);
+}
+
+void lmi_cut_face_free(lmi_memory *memory, lmi_cut_face *out)
+{
+    lmi_release(memory, out->triangles, out->capacity, sizeof *out->triangles);
+    lmi_release(memory, out->room, 1, sizeof *out->room);
+    memset(out, 0, sizeof *out);
 }

@@ -503,6 +503,12 @@ uint32_t lmi_lattice_find_block(const lmi_lattice *l, int32_t x, int32_t y, int3
     if (z < 0 || z >= (int32_t)l->size[2]) {
         return LMI_LATTICE_NONE;
     }
+    if (l->map.block) {
+        int32_t at = x + (int32_t)l->phase;
+        bool in = at >= 0 && at < (int32_t)(l->map.blocks_x * LMI_BLOCK) && y >= 0 && y < (int32_t)l->size[1];
+        size_t row = ((size_t)z * l->size[1] + (size_t)y) * l->map.blocks_x;
+        return in ? l->map.block[row + (size_t)(at / LMI_BLOCK)] : LMI_LATTICE_NONE;
+    }
     uint32_t low = l->plane_block[z], high = l->plane_block[z + 1];
     while (low < high) { /* the first block that does not end before (x, y) */
         uint32_t middle = low + (high - low) / 2;
