@@ -853,7 +853,7 @@ LM_API lm_result lm_drag_destroy(lm_world *world, lm_drag_id drag);
  * that can break sums its regions by lists, which takes longer in shells and wide regions, and has no examples.
  */
 
-#define LM_MAX_BREAKS 512
+#define LM_MAX_BREAKS 2048
 
 typedef struct lm_fracture_def {
     float limit;     /* strain at which a link breaks: 0.1 is a tenth longer than at rest. 0 to 1e6, default 0.1 */

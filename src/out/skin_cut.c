@@ -22,7 +22,7 @@
 /* A vertex for one group. */
 typedef struct copy {
     uint32_t vertex; /* of the cut, or a node */
-    uint32_t group;  /* its lowest particle, or NONE where all are joined */
+    uint32_t group;  /* boxes around the vertex that are in it, as bits; NONE where all are joined, 0: the owner's alone */
     uint32_t side;   /* 0: of the surface; 1 to 6: of inner faces, by the axis and direction of their normals */
     uint32_t next;   /* of the same key in the table, or NONE */
     uint32_t owner;  /* a particle of the group */
@@ -88,44 +88,57 @@ static uint32_t find_group(const lmi_lattice *l, const double at[3], uint8_t pla
     return group;
 }
 
-static uint32_t name_group(const builder *b, uint32_t vertex, uint32_t owner)
+/* Which of the boxes around a vertex is a particle's, 0 to 7; or 8: none. */
+static uint32_t box_of(const lmi_lattice *l, const double at[3], uint8_t planes, uint32_t particle)
 {
-    double at[3];
-    uint32_t particle[8], least = owner;
-    if (is_whole(b->l, cell_of(b, vertex))) {
-        return NONE;
+    int32_t corner[3];
+    uint32_t box = 0;
+    lmi_lattice_corner(l, particle, corner);
+    for (int a = 0; a < 3; a++) {
+        int32_t low = planes >> a & 1 ? (int32_t)floor(at[a]) : (int32_t)floor(at[a] + 0.5);
+        int32_t up = corner[a] - low;
+        if (up < 0 || up > (planes >> a & 1)) {
+            return 8;
+        }
+        box |= (uint32_t)up << a;
     }
-    uint8_t planes = lmi_cut_place(b->cut, b->l, vertex, at);
-    if (planes == 0) {
-        return owner;
-    }
-    uint32_t group = find_group(b->l, at, planes, owner, particle);
-    for (uint32_t k = 0; k < 8; k++) {
-        least = (group >> k & 1) && particle[k] < least ? particle[k] : least;
-    }
-    return least;
+    return box;
 }
 
 /* --- copies --- */
 
+static bool is_of(const copy *c, uint32_t vertex, uint32_t side, bool whole, uint32_t box, uint32_t owner)
+{
+    return c->vertex == vertex && c->side == side &&
+           (whole || (box < 8 ? c->group != NONE && (c->group >> box & 1) : c->group == 0 && c->owner == owner));
+}
+
 static bool copy_vertex(builder *b, uint32_t vertex, uint32_t owner, uint32_t side, uint32_t *index)
 {
-    uint32_t group = name_group(b, vertex, owner);
-    uint64_t hash = lmi_hash_word(LMI_HASH_SEED, (uint64_t)vertex << 3 | side);
-    uint32_t *at = &b->head[side == 0 ? vertex : (uint32_t)(hash >> 20) % b->table];
-    for (uint32_t n = *at; n != NONE; n = b->copies[n].next) {
-        const copy *c = &b->copies[n];
-        if (c->vertex == vertex && c->group == group && c->side == side) {
+    const bool whole = is_whole(b->l, cell_of(b, vertex));
+    uint32_t key = vertex, box = 8, particle[8];
+    double at[3];
+    uint8_t planes = 0;
+    if (side) {
+        key = (uint32_t)(lmi_hash_word(LMI_HASH_SEED, (uint64_t)vertex << 3 | side) >> 20) % b->table;
+    }
+    if (!whole) {
+        planes = lmi_cut_place(b->cut, b->l, vertex, at);
+        box = box_of(b->l, at, planes, owner);
+    }
+    for (uint32_t n = b->head[key]; n != NONE; n = b->copies[n].next) {
+        if (is_of(&b->copies[n], vertex, side, whole, box, owner)) {
             *index = n;
             return true;
         }
     }
+    uint32_t group = whole ? NONE : box == 8 ? 0 : find_group(b->l, at, planes, owner, particle);
     void *array = b->copies;
     bool ok = lmi_reserve(b->memory, &array, &b->copy_capacity, b->copy_count + 1, sizeof *b->copies);
     b->copies = array;
     if (ok) {
-        b->copies[b->copy_count] = (copy){vertex, group, side, *at, owner};
-        *index = *at = b->copy_count++;
+        b->copies[b->copy_count] = (copy){vertex, group, side, b->head[key], owner};
+        *index = b->head[key] = b->copy_count++;
     }
     return ok;
 }

@@ -492,7 +492,7 @@ void lmi_lattice_free(lmi_memory *memory, lmi_lattice *l)
     lmi_release(memory, l->slab, l->slab_count, sizeof *l->slab);
     lmi_release(memory, l->kept, l->plane_count, sizeof *l->kept);
     lmi_release(memory, l->constants_of, blocks, sizeof *l->constants_of);
-    lmi_release(memory, l->constants, (size_t)l->constants_count * l->channels * LMI_BLOCK, sizeof *l->constants);
+    lmi_release(memory, l->constants, (size_t)l->constants_capacity * l->channels * LMI_BLOCK, sizeof *l->constants);
     memset(l, 0, sizeof *l);
 }
 

@@ -225,7 +225,7 @@ typedef struct lmi_lattice {
     /* Constants of blocks; blocks with the same ones share them. */
     uint32_t *constants_of; /* [blocks + 1] index into `constants` */
     float *constants;       /* [distinct][channels][LMI_BLOCK] */
-    uint32_t constants_count, channels;
+    uint32_t constants_count, constants_capacity, channels;
     uint32_t affine; /* channel where LMI_LATTICE_INVERSE_REST is; 0: there are none */
     bool weighed;    /* the constants are others than when it was last compared with its neighbours (step/herd.c) */
 } lmi_lattice;

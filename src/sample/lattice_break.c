@@ -122,9 +122,11 @@ static void free_own(lmi_memory *memory, lmi_lattice *mine, const lmi_lattice *o
     if (mine->part != other->part) {
         lmi_lattice_free_parts(memory, mine);
     }
-    if (mine->constants != other->constants) {
+    if (mine->constants_of != other->constants_of) {
         lmi_release(memory, mine->constants_of, blocks, sizeof *mine->constants_of);
-        lmi_release(memory, mine->constants, (size_t)mine->constants_count * mine->channels * LMI_BLOCK,
+    }
+    if (mine->constants != other->constants) {
+        lmi_release(memory, mine->constants, (size_t)mine->constants_capacity * mine->channels * LMI_BLOCK,
                     sizeof *mine->constants);
     }
     memset(mine, 0, sizeof *mine);

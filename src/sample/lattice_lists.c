@@ -12,17 +12,27 @@ typedef struct owner_list {
     uint32_t owner, plane, first, length;
 } owner_list;
 
-/* By plane, long before short, then by owner, so that the order is total. */
-static int compare_owner_lists(const void *a, const void *b)
+/* By plane, long before short, then by owner: owners come by plane and in their order, so each plane is sorted by length, and
+ * what is equal stays in its order. `start` has room for every length and one more. */
+static void sort_owner_lists(owner_list *owners, uint32_t count, owner_list *sorted, uint32_t *start)
 {
-    const owner_list *x = a, *y = b;
-    if (x->plane != y->plane) {
-        return x->plane < y->plane ? -1 : 1;
+    for (uint32_t first = 0, last; first < count; first = last) {
+        uint32_t longest = 0;
+        for (last = first; last < count && owners[last].plane == owners[first].plane; last++) {
+            longest = owners[last].length > longest ? owners[last].length : longest;
+        }
+        memset(start, 0, ((size_t)longest + 2) * sizeof *start);
+        for (uint32_t n = first; n < last; n++) {
+            start[longest - owners[n].length + 1]++;
+        }
+        for (uint32_t n = 0; n <= longest; n++) {
+            start[n + 1] += start[n];
+        }
+        for (uint32_t n = first; n < last; n++) {
+            sorted[start[longest - owners[n].length]++] = owners[n];
+        }
+        memcpy(owners + first, sorted, (last - first) * sizeof *sorted);
     }
-    if (x->length != y->length) {
-        return x->length > y->length ? -1 : 1;
-    }
-    return x->owner < y->owner ? -1 : 1;
 }
 
 void lmi_lattice_lists_free(lmi_memory *memory, const lmi_lattice *l, lmi_lattice_lists *lists)
@@ -134,10 +144,12 @@ static bool make_lists(lmi_memory *memory, const lmi_lattice *l, const uint32_t 
     size_t most = (size_t)pair_count + l->irregular_count;
     owner_list *owners = lmi_allocate(memory, most, sizeof *owners);
     uint32_t *particles = lmi_allocate(memory, most, sizeof *particles);
-    bool ok = owners && particles;
+    owner_list *sorted = lmi_allocate(memory, most, sizeof *sorted);
+    uint32_t *start = lmi_allocate(memory, (size_t)pair_count + 2, sizeof *start); /* no list is longer */
+    bool ok = owners && particles && sorted && start;
     if (ok) {
         lists->owner_count = find_owners(l, irregular, pairs, pair_count, by_region, owners, particles);
-        qsort(owners, lists->owner_count, sizeof *owners, compare_owner_lists);
+        sort_owner_lists(owners, lists->owner_count, sorted, start);
         ok = allocate_lists(memory, l, owners, lists);
     }
     if (ok) {
@@ -153,6 +165,8 @@ static bool make_lists(lmi_memory *memory, const lmi_lattice *l, const uint32_t 
     }
     lmi_release(memory, particles, most, sizeof *particles);
     lmi_release(memory, owners, most, sizeof *owners);
+    lmi_release(memory, sorted, most, sizeof *sorted);
+    lmi_release(memory, start, (size_t)pair_count + 2, sizeof *start);
     return ok;
 }
 

@@ -404,10 +404,11 @@ static bool keep_kinds(lmi_memory *memory, lmi_lattice *l, const double *raw, lm
                         affine, constants + (size_t)(n / LMI_BLOCK) * channels * LMI_BLOCK + n % LMI_BLOCK);
         }
         lmi_release(memory, l->constants_of, blocks, sizeof *l->constants_of);
-        lmi_release(memory, l->constants, (size_t)l->constants_count * l->channels * LMI_BLOCK, sizeof *l->constants);
+        lmi_release(memory, l->constants, (size_t)l->constants_capacity * l->channels * LMI_BLOCK,
+                    sizeof *l->constants);
         l->constants_of = kind;
         l->constants = constants;
-        l->constants_count = kinds;
+        l->constants_count = l->constants_capacity = kinds;
         l->weighed = true;
         l->channels = channels;
         l->affine = affine;
@@ -506,8 +507,8 @@ bool lmi_lattice_weigh(lmi_memory *memory, lmi_lattice *l, const double *weights
 
 /* --- some of them --- */
 
-/* Constants of blocks that stay where they are, packed together, and room for `count` more; `kind` is filled for the former.
- * Returns how many kinds stay. `number` has an entry for each kind that there is. */
+/* Constants of blocks that stay where they are, packed together; `kind` is filled for them. Returns how many kinds stay.
+ * `number` has an entry for each kind that there is. */
 static uint32_t pack_kinds(const lmi_lattice *l, const uint32_t *slot, uint32_t *number, uint32_t *kind,
                            float *constants)
 {
@@ -526,6 +527,23 @@ static uint32_t pack_kinds(const lmi_lattice *l, const uint32_t *slot, uint32_t 
         kind[n] = number[old];
     }
     return kinds;
+}
+
+/* An array with room for all blocks to differ, and as much again, so that later breaks find room in it. */
+static float *grow_constants(lmi_memory *memory, const lmi_lattice *l, const uint32_t *slot, uint32_t *kind,
+                             uint32_t *kinds, uint32_t *capacity)
+{
+    uint32_t *number = lmi_allocate(memory, l->constants_count, sizeof *number);
+    *capacity = 2 * (l->block_count + 1);
+    float *constants = lmi_allocate(memory, (size_t)*capacity * l->channels * LMI_BLOCK, sizeof *constants);
+    if (number && constants) {
+        *kinds = pack_kinds(l, slot, number, kind, constants);
+    } else {
+        lmi_release(memory, constants, (size_t)*capacity * l->channels * LMI_BLOCK, sizeof *constants);
+        constants = NULL;
+    }
+    lmi_release(memory, number, l->constants_count, sizeof *number);
+    return constants;
 }
 
 /* The raw sums of some blocks, in their order. */
@@ -563,27 +581,28 @@ static void finish_some(const lmi_lattice *l, const lmi_lattice_change *change, 
     }
 }
 
+/* New constants go behind those that there are, which another lattice may still have, as long as there is room. */
 bool lmi_lattice_weigh_some(lmi_memory *memory, lmi_lattice *l, const double *weights, const float *stiffness,
                             const lmi_lattice_change *change)
 {
-    uint32_t blocks = l->block_count + 1, most = l->constants_count, kinds = 0;
+    uint32_t blocks = l->block_count + 1, kinds = l->constants_count, capacity = l->constants_capacity;
     const size_t size = (size_t)l->channels * LMI_BLOCK;
-    uint32_t *slot = lmi_allocate(memory, blocks, sizeof *slot), *number = lmi_allocate(memory, most, sizeof *number);
-    uint32_t *kind = lmi_allocate(memory, blocks, sizeof *kind);
-    float *packed = lmi_allocate(memory, most * size, sizeof *packed), *constants = NULL;
+    uint32_t *slot = lmi_allocate(memory, blocks, sizeof *slot), *kind = lmi_allocate(memory, blocks, sizeof *kind);
+    float *constants = NULL;
     double *raw = NULL;
-    if (slot && number && kind && packed) {
+    if (slot && kind) {
         memset(slot, 0xff, blocks * sizeof *slot);
         for (uint32_t n = 0; n < change->count; n++) {
             slot[change->blocks[n]] = n;
         }
-        kinds = pack_kinds(l, slot, number, kind, packed);
-        constants = lmi_allocate(memory, (kinds + change->count) * size, sizeof *constants);
-        raw = raw_of(memory, l, weights, stiffness, change, slot);
+        memcpy(kind, l->constants_of, blocks * sizeof *kind);
+        constants = kinds + change->count <= capacity
+                        ? l->constants
+                        : grow_constants(memory, l, slot, kind, &kinds, &capacity);
+        raw = constants ? raw_of(memory, l, weights, stiffness, change, slot) : NULL;
     }
-    bool ok = constants && raw;
+    bool ok = raw != NULL;
     if (ok) {
-        memcpy(constants, packed, kinds * size * sizeof *constants);
         finish_some(l, change, raw, constants + kinds * size);
         for (uint32_t n = 0; n < change->count; n++) {
             kind[change->blocks[n]] = kinds + n;
@@ -591,14 +610,15 @@ bool lmi_lattice_weigh_some(lmi_memory *memory, lmi_lattice *l, const double *we
         l->constants = constants;
         l->constants_of = kind;
         l->constants_count = kinds + change->count;
+        l->constants_capacity = capacity;
         l->weighed = true;
     } else {
-        lmi_release(memory, constants, (kinds + change->count) * size, sizeof *constants);
+        if (constants && constants != l->constants) {
+            lmi_release(memory, constants, capacity * size, sizeof *constants);
+        }
         lmi_release(memory, kind, blocks, sizeof *kind);
     }
     lmi_release(memory, raw, (size_t)change->count * LMI_LATTICE_RAW * LMI_BLOCK, sizeof *raw);
-    lmi_release(memory, packed, most * size, sizeof *packed);
-    lmi_release(memory, number, most, sizeof *number);
     lmi_release(memory, slot, blocks, sizeof *slot);
     return ok;
 }

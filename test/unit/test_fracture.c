@@ -300,7 +300,7 @@ static void breaking_keeps(void **state)
     for (int kind = 0; kind < SURFACE_COUNT; kind++) {
         lm_world *world = new_world(1, LM_ISA_BEST);
         lm_fracture_def def = lm_fracture_def_default();
-        def.limit = 0.08f;
+        def.limit = 0.06f;
         def.variation = 0.6f;
         lm_body_id body = new_body(world, (surface_kind)kind, 0.08f, &def);
         double volume = check_surface(world, body);
@@ -411,14 +411,13 @@ static void hands_tear(void **state)
         drag.particle = far;
         drag.radius = 0.25f;
         drag.target = (lm_dvec3){1.0, 0.7, 0.3};
-        drag.max_force = hard ? 1e5f : 20.0f;
+        drag.max_force = hard ? 1e5f : 2.0f;
         assert_ok(lm_drag_create(world, &drag, &drag_id));
         for (int n = 0; n < 90; n++) {
             assert_ok(lm_drag_set_target(world, drag_id, (lm_dvec3){1.0 + 0.05 * n, 0.7, 0.3}));
             assert_ok(lm_world_step(world, 1.0 / 60.0));
         }
         info = info_of(world, body);
-        print_message("hard %d: %u pieces, %u links\n", hard, info.pieces, info.broken_links);
         assert_true(hard ? info.pieces > 1 && info.broken_links > 0 : info.broken_links == 0);
         check_surface(world, body);
         free(rest), free(held);
