@@ -6,8 +6,8 @@
  * there is one, as before.
  *
  * What it rides on. Eight corners of a cell, as all vertices of a lattice's skin: of the cell that it is in, if that is whole.
- * In a torn cell these corners move apart; there it rides on the nearest whole cell that has a particle of its group for a
- * corner, continued beyond the cell; or on that of the chip. So a piece carries its surface along whatever the others do.
+ * In a torn cell these corners move apart; there it rides on the cell of a chip (sample/lattice_chips.h) of its group, the
+ * nearest one, continued beyond the cell. So a piece carries its surface along whatever the others do.
  *
  * Vertices of inner faces come after all others, and have the normals of their faces.
  */
@@ -53,6 +53,16 @@ static uint32_t cell_of(const builder *b, uint32_t vertex)
     return vertex < LMI_CUT_NODE ? b->cut->vertices[vertex].cell : vertex - LMI_CUT_NODE;
 }
 
+/* The particle of one of the boxes around a vertex: bit a of its number is set for the upper one of two along axis a. */
+static uint32_t particle_at(const lmi_lattice *l, const double at[3], uint8_t planes, uint32_t box)
+{
+    int32_t corner[3];
+    for (int a = 0; a < 3; a++) {
+        corner[a] = (planes >> a & 1 ? (int32_t)floor(at[a]) : (int32_t)floor(at[a] + 0.5)) + (int32_t)(box >> a & 1);
+    }
+    return lmi_lattice_find(l, corner[0], corner[1], corner[2]);
+}
+
 /* The boxes around a vertex: two along each axis that has a plane there. Which of them unbroken links join with that of the
  * owner, as bits; `particle` are all of them. */
 static uint32_t find_group(const lmi_lattice *l, const double at[3], uint8_t planes, uint32_t owner,
@@ -60,15 +70,7 @@ static uint32_t find_group(const lmi_lattice *l, const double at[3], uint8_t pla
 {
     uint32_t group = 0, before;
     for (uint32_t k = 0; k < 8; k++) {
-        int32_t corner[3];
-        particle[k] = NONE;
-        if (k & ~(uint32_t)planes) {
-            continue;
-        }
-        for (int a = 0; a < 3; a++) {
-            corner[a] = planes >> a & 1 ? (int32_t)floor(at[a]) + (int32_t)(k >> a & 1) : (int32_t)floor(at[a] + 0.5);
-        }
-        particle[k] = lmi_lattice_find(l, corner[0], corner[1], corner[2]);
+        particle[k] = k & ~(uint32_t)planes ? NONE : particle_at(l, at, planes, k);
         group |= particle[k] == owner ? 1u << k : 0;
     }
     do {
@@ -203,23 +205,19 @@ static bool add_faces(builder *b)
 
 /* --- what they ride on --- */
 
-/* The whole cell nearest to a point among those around a particle, where it is nearer than the best so far. */
-static void consider_cells(const lmi_lattice *l, uint32_t particle, const double at[3], double *best, uint32_t *cell)
+/* Takes the cell of a particle's chip where it is nearer to a point than the best so far. */
+static void consider_chip(const builder *b, uint32_t particle, const double at[3], double *best, uint32_t *cell)
 {
-    int32_t corner[3];
-    lmi_lattice_corner(l, particle, corner);
-    for (int32_t n = 0; n < 8; n++) {
-        int32_t low[3] = {corner[0] - (n & 1), corner[1] - (n >> 1 & 1), corner[2] - (n >> 2)};
-        uint32_t lowest = lmi_lattice_find(l, low[0], low[1], low[2]);
-        double square = 0.0;
-        for (int a = 0; a < 3; a++) {
-            double off = fmax(fmax(low[a] - at[a], at[a] - low[a] - 1.0), 0.0);
-            square += off * off;
-        }
-        if (is_whole(l, lowest) && (square < *best || (square == *best && lowest < *cell))) {
-            *best = square;
-            *cell = lowest;
-        }
+    int32_t low[3];
+    double square = 0.0;
+    lmi_lattice_corner(b->l, b->chips[particle], low);
+    for (int a = 0; a < 3; a++) {
+        double below = low[a] - at[a], above = at[a] - low[a] - 1.0, off = below > above ? below : above;
+        square += off > 0.0 ? off * off : 0.0;
+    }
+    if (square < *best || (square == *best && b->chips[particle] < *cell)) {
+        *best = square;
+        *cell = b->chips[particle];
     }
 }
 
@@ -233,20 +231,10 @@ static void ride(const builder *b, const copy *c, uint32_t riders[8], float weig
         return;
     }
     uint8_t planes = lmi_cut_place(b->cut, l, c->vertex, at);
-    uint32_t cell = cell_of(b, c->vertex), particle[8], nearest = NONE;
-    if (c->group != NONE) {
-        uint32_t group = find_group(l, at, planes, c->owner, particle);
-        consider_cells(l, c->owner, at, &best, &nearest);
-        for (uint32_t k = 0; k < 8; k++) {
-            if (group >> k & 1) {
-                consider_cells(l, particle[k], at, &best, &nearest);
-            }
-        }
+    uint32_t cell = c->group == NONE ? cell_of(b, c->vertex) : b->chips[c->owner];
+    for (uint32_t left = c->group == NONE ? 0 : c->group; left; left &= left - 1) {
+        consider_chip(b, particle_at(l, at, planes, (uint32_t)__builtin_ctz(left)), at, &best, &cell);
     }
-    if (c->group != NONE && nearest == NONE) { /* at the border: that of its chip */
-        nearest = b->chips[c->owner];
-    }
-    cell = nearest != NONE ? nearest : cell != NONE ? cell : b->chips[c->owner];
     lmi_cut_ride(l, cell, at, riders, weights);
 }
 
