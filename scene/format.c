@@ -326,9 +326,9 @@ static const format_field fracture_fields[] = {
     FIELD(scene_fracture, zones, FIELD_RECORDS, OF(zone_record),
           DOC("where links are tougher or weaker, as factors of their limits; a link has the lower one of its ends'")),
 };
-static const format_record fracture_record =
-    RECORD("fracture", scene_fracture, fracture_fields, NO_GROUPS,
-           "How a lattice breaks: links that are stretched too far do, and pieces that nothing holds go their own way.");
+static const format_record fracture_record = RECORD(
+    "fracture", scene_fracture, fracture_fields, NO_GROUPS,
+    "How a lattice breaks: links that are stretched too far do, and pieces that nothing holds go their own way.");
 
 static const format_field body_fields[] = {
     FIELD(scene_body_entry, name, FIELD_TEXT,

@@ -22,10 +22,10 @@ typedef struct lmi_strained {
 typedef struct lmi_break_plan {
     lmi_lattice next;
     lmi_lattice_change change;
-    double *weights;                      /* [places] of fits */
-    float *velocity_moments;              /* null: the body has none */
-    float *stiffness;                     /* null: the body has none */
-    lmi_lattice_part *part;               /* null, as the next two: the parts stay */
+    double *weights;         /* [places] of fits */
+    float *velocity_moments; /* null: the body has none */
+    float *stiffness;        /* null: the body has none */
+    lmi_lattice_part *part;  /* null, as the next two: the parts stay */
     lmi_lattice_motion *motion;
     lmi_lattice_sums *sums;
     lmi_skin skin; /* empty: the body has none */

@@ -39,8 +39,7 @@ static bool add_strained(lm_world *world, lmi_body *body, lmi_lattice_link link,
         return true;
     }
     void *array = f->strained;
-    bool ok =
-        lmi_reserve(&world->memory, &array, &f->strained_capacity, f->strained_count + 1, sizeof *f->strained);
+    bool ok = lmi_reserve(&world->memory, &array, &f->strained_capacity, f->strained_count + 1, sizeof *f->strained);
     f->strained = array;
     if (ok) {
         f->strained[f->strained_count++] = (lmi_strained){link, (float)strain, (float)limit};
@@ -58,7 +57,8 @@ static bool find_strained(lm_world *world, lmi_body *body)
     for (uint32_t block = 0; block < l->block_count && ok; block++) {
         const int32_t *at = l->at[block];
         for (uint32_t axis = 0; axis < 3 && ok; axis++) {
-            uint32_t beside = axis == 0 ? block : lmi_lattice_find_block(l, at[0], at[1] + (axis == 1), at[2] + (axis == 2));
+            uint32_t beside =
+                axis == 0 ? block : lmi_lattice_find_block(l, at[0], at[1] + (axis == 1), at[2] + (axis == 2));
             for (uint32_t left = l->bond[axis][block]; left && ok; left &= left - 1) {
                 uint32_t lane = (uint32_t)__builtin_ctz(left), n = block * LMI_BLOCK + lane;
                 uint32_t end = beside * LMI_BLOCK + lane;
@@ -407,8 +407,8 @@ static bool find_in_ball(lm_world *world, lmi_body *body, lm_vec3 centre, float 
             if (!lmi_lattice_holds(l, link) || f->chips[n] == f->chips[lmi_lattice_link_end(l, link)]) {
                 continue;
             }
-            lm_dvec3 middle = dvec_scale(
-                dvec_add(lmi_lattice_rest(l, n), lmi_lattice_rest(l, lmi_lattice_link_end(l, link))), 0.5);
+            lm_dvec3 middle =
+                dvec_scale(dvec_add(lmi_lattice_rest(l, n), lmi_lattice_rest(l, lmi_lattice_link_end(l, link))), 0.5);
             if (dvec_length(dvec_sub(middle, dvec_from(centre))) > (double)radius) {
                 continue;
             }

@@ -98,7 +98,7 @@ typedef struct lmi_skin {
         rest_normals; /* of a skin on cells or tetrahedra; else null. On tetrahedra times the rest edges: skin_tets.c */
     bool on_cells;    /* of a lattice: eight riders for each vertex */
     uint32_t *sources; /* of a broken body: the vertex as it was given, or LM_SKIN_INNER; else null */
-    bool on_tets;     /* of a body of tetrahedra: four */
+    bool on_tets;      /* of a body of tetrahedra: four */
 } lmi_skin;
 
 typedef struct lmi_body {

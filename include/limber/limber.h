@@ -860,7 +860,7 @@ typedef struct lm_fracture_def {
     float variation; /* 0 to 1, default 0: each link has a limit of its own, drawn from limit (1 - variation) to
                       * limit (1 + variation) */
     uint32_t seed;   /* of what is drawn; default 1 */
-    float grain;     /* metres, 0 to 1e6: the body is made of grains of about this size that break apart easily. Default 0:
+    float grain; /* metres, 0 to 1e6: the body is made of grains of about this size that break apart easily. Default 0:
                       * there are none */
     float grain_strength; /* 0 to 1, default 0.3: of the links between grains, as a share of what they would have */
     /* For each particle a factor for the limits of its links, 0 or more; a link has the lower one of its two. Parts of a body

@@ -22,10 +22,11 @@
 /* A vertex for one group. */
 typedef struct copy {
     uint32_t vertex; /* of the cut, or a node */
-    uint32_t group;  /* boxes around the vertex that are in it, as bits; NONE where all are joined, 0: the owner's alone */
-    uint32_t side;   /* 0: of the surface; 1 to 6: of inner faces, by the axis and direction of their normals */
-    uint32_t next;   /* of the same key in the table, or NONE */
-    uint32_t owner;  /* a particle of the group */
+    uint32_t
+        group; /* boxes around the vertex that are in it, as bits; NONE where all are joined, 0: the owner's alone */
+    uint32_t side;  /* 0: of the surface; 1 to 6: of inner faces, by the axis and direction of their normals */
+    uint32_t next;  /* of the same key in the table, or NONE */
+    uint32_t owner; /* a particle of the group */
 } copy;
 
 typedef struct builder {

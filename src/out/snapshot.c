@@ -724,8 +724,8 @@ static void revive_body(archive *a, lm_world *world, uint32_t slot)
     if (a->damaged) {
         return;
     }
-    a->out_of_memory = !lmi_body_revive(world, body) || !lmi_fracture_skin(world, body) ||
-                       lmi_body_join_batch(world, slot) != LM_OK;
+    a->out_of_memory =
+        !lmi_body_revive(world, body) || !lmi_fracture_skin(world, body) || lmi_body_join_batch(world, slot) != LM_OK;
     if (!a->out_of_memory) {
         lmi_skin_update(world, body);
     }

@@ -100,9 +100,9 @@ static bool add_vertex(maker *m, const lmi_cut_vertex *v)
 static bool add_triangle(maker *m, uint32_t a, uint32_t b, uint32_t c)
 {
     void *array = m->cut->triangles;
-    bool ok = m->cut->triangle_count < MOST_TRIANGLES &&
-              lmi_reserve(m->memory, &array, &m->cut->triangle_capacity, m->cut->triangle_count + 1,
-                          sizeof *m->cut->triangles);
+    bool ok =
+        m->cut->triangle_count < MOST_TRIANGLES && lmi_reserve(m->memory, &array, &m->cut->triangle_capacity,
+                                                               m->cut->triangle_count + 1, sizeof *m->cut->triangles);
     m->cut->triangles = array;
     if (ok) {
         m->cut->triangles[m->cut->triangle_count++] = (lmi_cut_triangle){{a, b, c}, NONE};
@@ -191,8 +191,8 @@ static bool divide_edge(maker *m, uint32_t a, uint32_t b, double plane, uint32_t
         }
     }
     v.at[m->axis] = plane;
-    v.source = fabs(all[low].at[m->axis] - plane) <= fabs(all[high].at[m->axis] - plane) ? all[low].source
-                                                                                         : all[high].source;
+    v.source =
+        fabs(all[low].at[m->axis] - plane) <= fabs(all[high].at[m->axis] - plane) ? all[low].source : all[high].source;
     find_planes(&v);
     *vertex = m->cut->vertex_count;
     entry *same = find_entry(&m->by_place, x, y, index);

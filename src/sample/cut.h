@@ -18,11 +18,11 @@
 
 typedef struct lmi_cut_vertex {
     double at[3];
-    uint32_t weld;  /* the first vertex at this place */
-    uint32_t cell;  /* lowest corner of the cell it is in, or of the nearest one */
+    uint32_t weld;   /* the first vertex at this place */
+    uint32_t cell;   /* lowest corner of the cell it is in, or of the nearest one */
     uint32_t given;  /* vertex of the surface as it was given, or LMI_LATTICE_NONE */
     uint32_t source; /* that, or the nearest one along the edge that was divided */
-    uint8_t planes; /* bit a: it is on a plane across axis a */
+    uint8_t planes;  /* bit a: it is on a plane across axis a */
 } lmi_cut_vertex;
 
 typedef struct lmi_cut_triangle {
@@ -41,8 +41,8 @@ typedef struct lmi_cut {
     uint32_t (*riders)[8]; /* corners of the cell that a vertex is in, and their weights */
     float (*weights)[8];
     lmi_cut_triangle *triangles;
-    lmi_cut_edge *edges;     /* sorted by particle, axis, from, to */
-    uint32_t *crossings;     /* vertices where the surface crosses a line along x between boxes, sorted by line, then x */
+    lmi_cut_edge *edges; /* sorted by particle, axis, from, to */
+    uint32_t *crossings; /* vertices where the surface crosses a line along x between boxes, sorted by line, then x */
     uint32_t vertex_count, vertex_capacity;
     uint32_t triangle_count, triangle_capacity;
     uint32_t edge_count, edge_capacity;

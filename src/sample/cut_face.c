@@ -38,7 +38,7 @@ typedef struct face {
     uint32_t count;
     stop stops[2 * MOST_EDGES];
     uint32_t stop_count;
-    uint32_t loop[MOST_POINTS];  /* the points of all loops */
+    uint32_t loop[MOST_POINTS];     /* the points of all loops */
     uint32_t first[MOST_EDGES + 1]; /* of each loop */
     uint32_t loops;
 } face;

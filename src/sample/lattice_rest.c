@@ -596,9 +596,8 @@ bool lmi_lattice_weigh_some(lmi_memory *memory, lmi_lattice *l, const double *we
             slot[change->blocks[n]] = n;
         }
         memcpy(kind, l->constants_of, blocks * sizeof *kind);
-        constants = kinds + change->count <= capacity
-                        ? l->constants
-                        : grow_constants(memory, l, slot, kind, &kinds, &capacity);
+        constants =
+            kinds + change->count <= capacity ? l->constants : grow_constants(memory, l, slot, kind, &kinds, &capacity);
         raw = constants ? raw_of(memory, l, weights, stiffness, change, slot) : NULL;
     }
     bool ok = raw != NULL;

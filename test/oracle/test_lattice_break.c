@@ -340,7 +340,6 @@ static void chips_hold_together(void **state)
 int main(int argc, char **argv)
 {
     if (argc > 1) lattices = (uint32_t)strtoul(argv[1], NULL, 10);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(local_is_from_scratch),
-                                       cmocka_unit_test(chips_hold_together)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(local_is_from_scratch), cmocka_unit_test(chips_hold_together)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

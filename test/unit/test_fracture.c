@@ -354,6 +354,24 @@ static void limits_and_events(void **state)
     lm_world_destroy(world);
 }
 
+/* Borders of grains break when nothing else does yet. */
+static void grains_break_apart(void **state)
+{
+    (void)state;
+    for (int grains = 0; grains < 2; grains++) {
+        lm_world *world = new_world(1, LM_ISA_BEST);
+        lm_fracture_def def = lm_fracture_def_default();
+        def.grain = grains ? 0.4f : 0.0f;
+        lm_body_id body = new_body(world, SURFACE_BOX, 0.05f, &def);
+        pull_apart(world, body, 0.05f, true);
+        assert_ok(lm_world_step(world, 1e-6));
+        lm_body_info info = info_of(world, body);
+        assert_true(grains ? info.pieces > 2 && info.pieces < 40 : info.broken_links == 0);
+        check_surface(world, body);
+        lm_world_destroy(world);
+    }
+}
+
 /* Factors make a part of a body tough. */
 static void factors_are_kept_to(void **state)
 {
@@ -599,11 +617,16 @@ static void failed_allocations_lose_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pieces_are_closed),   cmocka_unit_test(nothing_spans_a_gap),
-        cmocka_unit_test(breaking_keeps),      cmocka_unit_test(limits_and_events),
-        cmocka_unit_test(factors_are_kept_to), cmocka_unit_test(hands_tear),
-        cmocka_unit_test(same_everywhere),     cmocka_unit_test(a_thousand_pieces),
-        cmocka_unit_test(one_cell),            cmocka_unit_test(failed_allocations_lose_nothing),
+        cmocka_unit_test(pieces_are_closed),
+        cmocka_unit_test(nothing_spans_a_gap),
+        cmocka_unit_test(breaking_keeps),
+        cmocka_unit_test(limits_and_events),
+        cmocka_unit_test(factors_are_kept_to),
+        cmocka_unit_test(hands_tear),
+        cmocka_unit_test(same_everywhere),
+        cmocka_unit_test(a_thousand_pieces),
+        cmocka_unit_test(one_cell),
+        cmocka_unit_test(failed_allocations_lose_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
