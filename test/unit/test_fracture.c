@@ -626,6 +626,7 @@ int main(void)
         cmocka_unit_test(same_everywhere),
         cmocka_unit_test(a_thousand_pieces),
         cmocka_unit_test(one_cell),
+        cmocka_unit_test(grains_break_apart),
         cmocka_unit_test(failed_allocations_lose_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
