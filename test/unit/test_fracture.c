@@ -2,6 +2,7 @@
  * Bodies that break: what is kept, closed surfaces, limits, events, hands that tear, snapshots, threads and instruction sets,
  * and memory that runs out.
  */
+#include "test/invariants/mangle.h"
 #include "test/support/support.h"
 
 #include <math.h>
@@ -516,6 +517,47 @@ static void a_thousand_pieces(void **state)
     lm_world_destroy(world);
 }
 
+/* States that no simulation leads to, given to bodies that break: what is left is sound, and every piece of it comes back to its
+ * own shape or near it. */
+static void abuse_while_breaking(void **state)
+{
+    (void)state;
+    random_state random = {7};
+    for (int kind = 0; kind < MANGLED_COUNT; kind++)
+        for (int linear = 0; linear < 2; linear++) {
+            lm_world *world = new_world(1, LM_ISA_BEST);
+            lm_fracture_def def = lm_fracture_def_default();
+            lm_body_id body = new_body(world, SURFACE_RING, 0.1f, &def);
+            double volume = check_surface(world, body);
+            lm_body_info info = info_of(world, body);
+            lm_material material;
+            assert_ok(lm_body_get_material(world, body, &material));
+            material.mode = linear ? LM_MODE_LINEAR : LM_MODE_RIGID;
+            material.damping_ratio = 0.7f;
+            assert_ok(lm_body_set_material(world, body, &material));
+            lm_vec3 *x = calloc(info.particles, sizeof *x);
+            for (int round = 0; round < 2; round++) {
+                assert_ok(lm_body_get_rest_positions(world, body, x));
+                for (uint32_t n = 0; n < info.particles; n++) {
+                    ref_vec anywhere = ref_v(random_range(&random, -0.7, 0.7), random_range(&random, -0.2, 0.2),
+                                             random_range(&random, -0.7, 0.7));
+                    x[n] = to_float(mangled((mangled_kind)kind, ref_v(x[n].x, x[n].y, x[n].z), anywhere));
+                }
+                assert_ok(lm_body_set_state(world, body, lm_dvec3_zero(), x, NULL));
+                for (int n = 0; n < 150; n++) assert_ok(lm_world_step(world, 1.0 / 60.0));
+            }
+            lm_totals totals;
+            lm_world_get_totals(world, &totals);
+            assert_true(totals.finite);
+            info = info_of(world, body);
+            bool far = kind == MANGLED_HUGE; /* pieces a thousand kilometres apart lose digits */
+            assert_true(kind == MANGLED_RANDOM || kind == MANGLED_HUGE ? info.pieces > 1 : info.pieces >= 1);
+            if (!far) assert_at_most(fabs(check_surface(world, body) / volume - 1.0), 0.2);
+            free(x);
+            lm_world_destroy(world);
+        }
+}
+
 /* A body of one cell that can break is one chip, and goes on as it is. */
 static void one_cell(void **state)
 {
@@ -627,6 +669,7 @@ int main(void)
         cmocka_unit_test(a_thousand_pieces),
         cmocka_unit_test(one_cell),
         cmocka_unit_test(grains_break_apart),
+        cmocka_unit_test(abuse_while_breaking),
         cmocka_unit_test(failed_allocations_lose_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
