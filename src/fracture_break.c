@@ -402,7 +402,8 @@ static bool find_in_ball(lm_world *world, lmi_body *body, lm_vec3 centre, float 
     LMI_PARTICLES_EACH(body, n)
     {
         lm_dvec3 far = dvec_sub(dvec_from(body->rest[n]), dvec_from(centre));
-        for (uint32_t axis = 0; axis < 3 && dvec_length(far) <= (double)radius + l->spacing; axis++) {
+        bool near = dvec_dot(far, far) <= ((double)radius + l->spacing) * ((double)radius + l->spacing);
+        for (uint32_t axis = 0; near && axis < 3; axis++) {
             lmi_lattice_link link = {n, axis};
             if (!lmi_lattice_holds(l, link) || f->chips[n] == f->chips[lmi_lattice_link_end(l, link)]) {
                 continue;

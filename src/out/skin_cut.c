@@ -286,7 +286,11 @@ bool lmi_cut_skin(lm_world *world, const lmi_body *body, const lmi_lattice *l, l
         return true;
     }
     const lmi_skin *given = f->whole.vertex_count ? &f->whole : &body->skin;
-    builder b = {.memory = &world->memory, .l = l, .cut = f->cut, .chips = f->chips, .table = f->cut->vertex_count};
+    builder b = {.memory = &world->memory,
+                 .l = l,
+                 .cut = f->cut,
+                 .chips = f->chips,
+                 .table = f->cut->vertex_count + 4 * body->place_count}; /* inner faces have vertices too */
     b.head = lmi_allocate(b.memory, b.table, sizeof *b.head);
     bool ok = b.head;
     if (ok) {
