@@ -393,10 +393,12 @@ static bool keep_kinds(lmi_memory *memory, lmi_lattice *l, const double *raw, lm
     uint32_t affine = wants.stretch ? LMI_LATTICE_ALL_CONSTANTS : LMI_LATTICE_CONSTANTS;
     uint32_t channels = affine + (wants.affine ? LMI_LATTICE_AFFINE_CONSTANTS : 0);
     affine = wants.affine ? affine : 0;
+    uint32_t capacity = 0;
     float *constants = NULL;
     if (kind && first && table) {
         kinds = number_kinds(raw, blocks, kind, first, table, table_size);
-        constants = lmi_allocate(memory, (size_t)kinds * channels * LMI_BLOCK, sizeof *constants);
+        capacity = l->whole ? kinds + blocks : kinds; /* breaks add to them */
+        constants = lmi_allocate(memory, (size_t)capacity * channels * LMI_BLOCK, sizeof *constants);
     }
     if (constants) {
         for (uint32_t n = 0; n < kinds * LMI_BLOCK; n++) {
@@ -408,7 +410,8 @@ static bool keep_kinds(lmi_memory *memory, lmi_lattice *l, const double *raw, lm
                     sizeof *l->constants);
         l->constants_of = kind;
         l->constants = constants;
-        l->constants_count = l->constants_capacity = kinds;
+        l->constants_count = kinds;
+        l->constants_capacity = capacity;
         l->weighed = true;
         l->channels = channels;
         l->affine = affine;
