@@ -377,6 +377,23 @@ static const format_record repeat_record =
     RECORD("repeat", scene_repeat, repeat_fields, NO_GROUPS,
            "Many bodies from one entry; copy 17 of \"ball\" is called \"ball[17]\".");
 
+static const format_field fracture_fields[] = {
+    FIELD(scene_fracture, limit, FIELD_NUMBER, RANGE(0.0, 1e6), STANDARD("0.1"),
+          DOC("strain at which a link between neighbouring particles breaks: 0.1 is a tenth longer than at rest")),
+    FIELD(scene_fracture, variation, FIELD_NUMBER, RANGE(0.0, 1.0), STANDARD("0"),
+          DOC("each link has a limit of its own, drawn from `limit` less to `limit` plus this share of it")),
+    FIELD(scene_fracture, seed, FIELD_COUNT, RANGE(0, ANY_SEED), STANDARD("1"), DOC("of what is drawn")),
+    FIELD(scene_fracture, grain, FIELD_NUMBER, RANGE(0.0, 1e5), UNIT("m"), STANDARD("0"),
+          DOC("size of the grains that the body is made of and that break apart easily; 0: there are none")),
+    FIELD(scene_fracture, grain_strength, FIELD_NUMBER, RANGE(0.0, 1.0), STANDARD("0.3"),
+          DOC("limits of links between grains, as a share of what they would be")),
+    FIELD(scene_fracture, zones, FIELD_RECORDS, OF(zone_record),
+          DOC("where links are tougher or weaker, as factors of their limits; a link has the lower one of its ends'")),
+};
+static const format_record fracture_record = RECORD(
+    "fracture", scene_fracture, fracture_fields, NO_GROUPS,
+    "How a lattice breaks: links that are stretched too far do, and pieces that nothing holds go their own way.");
+
 static const format_field body_fields[] = {
     FIELD(scene_body_entry, name, FIELD_TEXT,
           DOC("how pins, drags, events and expectations refer to it; absent: \"body\" and its number")),
@@ -407,6 +424,7 @@ static const format_field body_fields[] = {
     FIELD(scene_body_entry, material, FIELD_RECORD, OF(material_record), DOC("absent: the defaults")),
     FIELD(scene_body_entry, examples, FIELD_RECORD, OF(examples_record), DOC("poses that it likes to deform into")),
     FIELD(scene_body_entry, skeleton, FIELD_RECORD, OF(skeleton_record), DOC("rigid bones inside it that move")),
+    FIELD(scene_body_entry, fracture, FIELD_RECORD, OF(fracture_record), DOC("lets a lattice break")),
     FIELD(scene_body_entry, contact_radius, FIELD_NUMBER, RANGE(0.0, 1e5), UNIT("m"), STANDARD("0"),
           DOC("distance kept between what touches and colliders")),
     FIELD(scene_body_entry, contact_points, FIELD_CHOICE, STANDARD("\"auto\""), CHOICE(contact_points_name),
@@ -719,7 +737,7 @@ const format_record *const format_records[] = {
     &examples_record, &pose_record,          &skeleton_record, &bone_record,     &bone_keyframe_record, &repeat_record,
     &vary_record,     &collider_record,      &heights_record,  &mover_record,    &keyframe_record,      &pin_record,
     &drag_record,     &drag_keyframe_record, &field_record,    &event_record,    &expect_record_,       &box_record,
-    &camera_record,   &sleep_record,         &rule_record,
+    &camera_record,   &sleep_record,         &rule_record,     &fracture_record,
 };
 const uint32_t format_record_count = COUNT(format_records);
 

@@ -137,6 +137,14 @@ typedef struct scene_lattice {
     bool shell;
 } scene_lattice;
 
+typedef struct scene_fracture {
+    scene_head head;
+    double limit, variation;
+    uint32_t seed;
+    double grain, grain_strength;
+    scene_list zones; /* scene_zone */
+} scene_fracture;
+
 typedef struct scene_tets {
     scene_head head;
     const char *file; /* null: the mesh's, or made here */
@@ -293,6 +301,7 @@ typedef struct scene_body_entry {
     scene_material *material;
     scene_examples *examples;
     scene_skeleton *skeleton;
+    scene_fracture *fracture;
     double contact_radius;
     uint32_t contact_points; /* lm_contact_points */
     uint32_t group, mask;    /* bits */

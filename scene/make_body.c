@@ -284,6 +284,32 @@ static lm_result finish_divided(const scene_body_entry *entry, lm_world *world, 
     return result;
 }
 
+static lm_result make_fracture(const scene_body_entry *entry, lm_world *world, lm_body_id id, double scale)
+{
+    const scene_fracture *from = entry->fracture;
+    if (from == NULL) {
+        return LM_OK;
+    }
+    particle_arrays p = {0};
+    lm_fracture_def def = lm_fracture_def_default();
+    def.limit = (float)from->limit;
+    def.variation = (float)from->variation;
+    def.seed = from->seed;
+    def.grain = (float)(from->grain * scale);
+    def.grain_strength = (float)from->grain_strength;
+    lm_result result = LM_OK;
+    if (from->zones.count > 0) {
+        result = particle_arrays_read(world, id, &p);
+        if (result == LM_OK) {
+            zones_of_particles(&from->zones, scale, &p);
+            def.factors = p.values;
+        }
+    }
+    result = result ? result : lm_body_set_fracture(world, id, &def);
+    particle_arrays_free(&p);
+    return result;
+}
+
 /* ------------------------------------------------------------------------------------------------------------------
  * Bodies
  */
@@ -369,7 +395,8 @@ static lm_result make_copy(const scene_body_entry *entry, lm_world *world, body_
     lm_result result = is_divided(entry) ? make_divided(entry, world, model, &c, &def, &body->id)
                                          : make_cloud(entry, world, model, &c, &def, &body->id);
     result = result ? result : make_examples(entry, model, world, body->id, c.scale);
-    return result ? result : make_skeleton(entry, model, world, body);
+    result = result ? result : make_skeleton(entry, model, world, body);
+    return result ? result : make_fracture(entry, world, body->id, c.scale);
 }
 
 /* A solid has at least a particle for each cell's worth of its volume: one that is far too fine is refused before it takes

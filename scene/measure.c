@@ -469,6 +469,8 @@ TAKE_FROM_INFO(take_height, info.centre.y)
 TAKE_FROM_INFO(take_lowest, info.lower.y)
 TAKE_FROM_INFO(take_highest, info.upper.y)
 TAKE_FROM_INFO(take_triangles, info.skin_triangles)
+TAKE_FROM_INFO(take_pieces, info.pieces)
+TAKE_FROM_INFO(take_broken, info.broken_links)
 TAKE_FROM_INFO(take_kinetic_energy, info.kinetic_energy)
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -555,6 +557,8 @@ static const measure measures[] = {
     {"kinetic_energy", true, take_kinetic_energy, "in J"},
     {"volume", true, take_volume, "within the surface, relative to the rest shape's"},
     {"triangles", true, take_triangles, "how many the surface has"},
+    {"pieces", true, take_pieces, "of a lattice that no links join"},
+    {"broken_links", true, take_broken, "of a lattice that breaks, so far"},
     {"outside", true, take_outside, "number of particles outside `box`"},
     {"held_error", true, take_held_error,
      "largest distance of a particle that bones hold from where they carry it, relative to the lattice's spacing (in m "

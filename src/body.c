@@ -4,6 +4,7 @@
 #include "body.h"
 #include "base/guard.h"
 #include "examples.h"
+#include "fracture.h"
 #include "out/hash.h"
 #include "sample/cluster.h"
 #include "sample/cube.h"
@@ -255,6 +256,7 @@ void lmi_body_free(lm_world *world, lmi_body *body)
         lmi_release(memory, body->bulk, 1, sizeof *body->bulk);
     }
     free_cubes(world, body);
+    lmi_fracture_free(world, body);
     lmi_examples_free(world, body->examples);
     lmi_lattice_body_free(world, body);
     memset(body, 0, sizeof *body);

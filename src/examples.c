@@ -166,6 +166,7 @@ lm_result lm_body_set_examples(lm_world *world, lm_body_id id, const lm_examples
         return LM_ERROR_ID;
     }
     const char *fault = def ? def_fault(def, body) : NULL;
+    fault = !fault && def && body->fracture ? "a body that can break has no examples" : fault;
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_set_examples: %s", fault);
     }

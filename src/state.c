@@ -3,6 +3,7 @@
  */
 #include "base/guard.h"
 #include "examples.h"
+#include "fracture.h"
 #include "out/lattice_regions.h"
 #include "step/lattice_motion.h"
 #include "world.h"
@@ -54,6 +55,8 @@ lm_result lm_body_get_info(const lm_world *world, lm_body_id id, lm_body_info *i
     info->tets = body->tet_count;
     info->skin_vertices = body->skin.vertex_count;
     info->skin_triangles = body->skin.triangle_count;
+    info->pieces = body->lattice ? body->lattice->shape.part_count : 1;
+    info->broken_links = body->fracture ? body->fracture->broken : 0;
     info->examples = body->examples ? body->examples->count : 0;
     info->example_groups = body->examples ? body->examples->group_count : 0;
     info->examples_forced = body->examples && body->examples->forced;

@@ -98,7 +98,8 @@ typedef struct lmi_skin {
     lm_vec3 *
         rest_normals; /* of a skin on cells or tetrahedra; else null. On tetrahedra times the rest edges: skin_tets.c */
     bool on_cells;    /* of a lattice: eight riders for each vertex */
-    bool on_tets;     /* of a body of tetrahedra: four */
+    uint32_t *sources; /* of a broken body: the vertex as it was given, or LM_SKIN_INNER; else null */
+    bool on_tets;      /* of a body of tetrahedra: four */
 } lmi_skin;
 
 typedef struct lmi_body {
@@ -167,6 +168,7 @@ typedef struct lmi_body {
     uint32_t slot;                 /* its own */
     lmi_lattice_body *lattice;     /* null: clusters */
     struct lmi_examples *examples; /* null: none */
+    struct lmi_fracture *fracture; /* null: it cannot break */
     uint32_t contacts;
     lm_dvec3 outside_impulse; /* N s in this call of lm_world_step */
     struct lmi_touching
@@ -294,6 +296,9 @@ struct lm_world {
     lmi_slab_task *slab_tasks;
     uint32_t slab_count, slab_capacity;
 
+    lm_break *breaks; /* of the last step */
+    uint32_t break_count, break_capacity;
+
     double step_seconds;
     double stage_seconds[LM_STAGE_COUNT];
     uint64_t find_nanoseconds, solve_nanoseconds; /* of contacts between bodies, in this call */
@@ -356,11 +361,22 @@ static inline lmi_lattice_wants lmi_lattice_wants_of(const lm_material *material
 lm_result lmi_lattice_body_spread_mass(lm_world *world, lmi_body *body, const lm_body_def *def);
 bool lmi_lattice_body_derive_masses(lm_world *world, lmi_body *body);
 bool lmi_lattice_body_weigh(lm_world *world, lmi_body *body, const bool *held);
+/* The weights alone, for the shape as it is or is to be; `weights` by place. */
+void lmi_lattice_body_weights(const lmi_body *body, const lmi_lattice *shape, const bool *held, double *weights);
+void lmi_lattice_body_rest_inertia(lmi_body *body); /* of its parts */
 
 /* lattice_body.c */
 lm_result lmi_lattice_body_make(lm_world *world, lmi_body *body, const lm_body_def *def);
 /* The arrays of a body on these cells, with particles numbered; what a snapshot holds is still to come. */
 lm_result lmi_lattice_body_allocate(lm_world *world, lmi_body *body, const lmi_voxels *cells, uint32_t width);
+
+/* The first particle of each part, and samples from the largest one; the parts' sums are zero. */
+void lmi_lattice_body_start_parts(lmi_body *body);
+/* Elements of lmi_lattice_body.sums. */
+static inline size_t lmi_lattice_sums_count(const lmi_lattice *l)
+{
+    return 2 * (size_t)lmi_lattice_slab_parts(l, l->slab_count);
+}
 
 /* After masses, positions and pins were read: everything else. False when out of memory. */
 bool lmi_lattice_body_revive(lm_world *world, lmi_body *body, const bool *held);

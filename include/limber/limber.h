@@ -512,6 +512,8 @@ typedef struct lm_body_info {
     uint32_t tets;        /* tetrahedra; 0 for other bodies */
     uint32_t skin_vertices;
     uint32_t skin_triangles;
+    uint32_t pieces;          /* that no links join; 1 for bodies that are no lattice */
+    uint32_t broken_links;    /* of a lattice, so far */
     uint32_t examples;        /* 0: none */
     uint32_t example_groups;  /* that have a mix of their own */
     bool examples_forced;     /* the mix is the one of lm_body_set_example_weights */
@@ -1096,6 +1098,69 @@ LM_API lm_result lm_body_carry_values(const lm_world *world, lm_body_id body, co
                                       uint32_t vertex_count, const float *values, uint32_t channels, float *carried);
 
 /* ------------------------------------------------------------------------------------------------------------------
+ * Fracture
+ *
+ * Neighbouring particles of a lattice are linked along the edges of its cells. A link that is stretched beyond its limit
+ * breaks at the beginning of the next step. Particles on two sides of a crack are no longer in each other's regions, and the
+ * surface opens along it: the skin of a body that can break is cut between particles whose link has broken, each side is
+ * closed by an inner face, and lm_body_info.skin_vertices, skin_triangles and shape_hash change with it.
+ *
+ * The smallest piece, a chip, has two particles a side, the corners of a cell; at the border of the body some more. Only links
+ * from chip to chip break. Mass and momentum stay where they are. Pieces stay particles of their body; each of them moves by
+ * itself, breaks again, and is told by lm_body_get_pieces.
+ *
+ * A step breaks at most LM_MAX_BREAKS links of a body, those farthest beyond their limits; others wait for the next. A body
+ * that can break sums its regions by lists, which takes longer in shells and wide regions, has no examples, touches colliders
+ * with its particles, and does not touch other bodies: neither do its pieces each other.
+ */
+
+#define LM_MAX_BREAKS 2048
+
+typedef struct lm_fracture_def {
+    float limit;     /* strain at which a link breaks: 0.1 is a tenth longer than at rest. 0 to 1e6, default 0.1 */
+    float variation; /* 0 to 1, default 0: each link has a limit of its own, drawn from limit (1 - variation) to
+                      * limit (1 + variation) */
+    uint32_t seed;   /* of what is drawn; default 1 */
+    float grain; /* metres, 0 to 1e6: the body is made of grains of about this size that break apart easily. Default 0:
+                      * there are none */
+    float grain_strength; /* 0 to 1, default 0.3: of the links between grains, as a share of what they would have */
+    /* For each particle a factor for the limits of its links, 0 or more; a link has the lower one of its two. Parts of a body
+     * are made tough or brittle with it. Null: 1. Copied. */
+    const float *factors;
+    uint32_t cookie;
+} lm_fracture_def;
+
+LM_API lm_fracture_def lm_fracture_def_default(void);
+
+/* Lets a lattice break; null: what holds holds from now on. LM_ERROR_ARGUMENT (not a lattice, one with examples, a value out
+ * of range), LM_ERROR_LIMIT (a lattice whose lists would be too long) or LM_ERROR_MEMORY; then nothing has changed. */
+LM_API lm_result lm_body_set_fracture(lm_world *world, lm_body_id body, const lm_fracture_def *def);
+
+/* Whether it can break, and how; `factors` is null. */
+LM_API lm_result lm_body_get_fracture(const lm_world *world, lm_body_id body, bool *breaks, lm_fracture_def *def);
+
+/* Breaks the links from chip to chip whose middles at rest (body frame) are in a ball. The body can break (lm_body_set_fracture). `broken` (may be null) is their number, however many. */
+LM_API lm_result lm_body_break(lm_world *world, lm_body_id body, lm_vec3 centre, float radius, uint32_t *broken);
+
+/* A link that broke. */
+typedef struct lm_break {
+    lm_body_id body;
+    uint32_t particles[2];
+    lm_dvec3 point; /* the middle of the link, world */
+    float strain;   /* that it had */
+    float limit;    /* that it had */
+    float speed;    /* m/s at which its ends moved apart */
+} lm_break;
+
+/* What broke in the last step, and in lm_body_break since then, by body and particle. Writes up to `capacity`, returns how
+ * many there are. A world that was loaded has none. */
+LM_API uint32_t lm_world_get_breaks(const lm_world *world, lm_break *breaks, uint32_t capacity);
+
+/* The piece that each particle belongs to, from 0 on; lm_body_info.pieces has their number. Bodies that are no lattice are
+ * one piece. */
+LM_API lm_result lm_body_get_pieces(const lm_world *world, lm_body_id body, uint32_t *pieces);
+
+/* ------------------------------------------------------------------------------------------------------------------
  * Surfaces
  */
 
@@ -1134,6 +1199,12 @@ LM_API lm_result lm_body_get_skin(const lm_world *world, lm_body_id body, lm_dve
 /* Three vertex indices for each of lm_body_info.skin_triangles triangles. LM_ERROR_ARGUMENT when the body has no skin.
  * */
 LM_API lm_result lm_body_get_skin_triangles(const lm_world *world, lm_body_id body, uint32_t *triangles);
+
+/* For each vertex the one of the surface as it was given whose colour, texture and the like it has: itself, unless the body
+ * has broken. Then the skin has more vertices, those on an edge that was divided have the nearer end of the edge, and those of
+ * inner faces, which share no vertex with the surface, have LM_SKIN_INNER. LM_ERROR_ARGUMENT when the body has no skin. */
+#define LM_SKIN_INNER UINT32_MAX
+LM_API lm_result lm_body_get_skin_sources(const lm_world *world, lm_body_id body, uint32_t *sources);
 
 /* Vertices in the rest pose, as in the definition. LM_ERROR_ARGUMENT when the body has no skin. */
 LM_API lm_result lm_body_get_skin_rest(const lm_world *world, lm_body_id body, lm_vec3 *vertices);
@@ -1236,8 +1307,8 @@ typedef enum lm_stage {
     LM_STAGE_SWEEP,       /* lattices: all three and integration at once */
     LM_STAGE_INTEGRATE,   /* damping, goals, velocities, positions */
     LM_STAGE_CONTACT,     /* drags and the pull of bones, then colliders, then what bones and pins hold */
-    LM_STAGE_FIND,        /* bodies with a mask or self-contact: where they touch each other, themselves and colliders */
-    LM_STAGE_SOLVE,       /* what they do to each other there */
+    LM_STAGE_FIND,  /* bodies with a mask or self-contact: where they touch each other, themselves and colliders */
+    LM_STAGE_SOLVE, /* what they do to each other there */
     LM_STAGE_COUNT
 } lm_stage;
 
@@ -1255,9 +1326,9 @@ typedef struct lm_stats {
     uint32_t asleep;            /* bodies that are now */
     uint32_t contacts_left_out; /* places that were touched in the last step and are in no event for want of room */
     uint32_t stiffness_limited; /* bodies as stiff as the substep allows in the last call */
-    lm_dvec3 outside_impulse;   /* N s given by gravity, fields, forces, impulses, drags, pins, bones, colliders and sleep
+    lm_dvec3 outside_impulse; /* N s given by gravity, fields, forces, impulses, drags, pins, bones, colliders and sleep
                                              so far; snapshots keep it */
-    size_t memory;              /* bytes held by the world now */
+    size_t memory;            /* bytes held by the world now */
 } lm_stats;
 
 /* Counts bodies, and copies what the last step measured. */

@@ -200,4 +200,7 @@ void lmi_visit_solid(archive *a, lm_world *world, lmi_collider *collider);
 /* How things touch: rules, method, sleep, and who touches whom (snapshot_contacts.c). */
 void lmi_visit_contacts(archive *a, lm_world *world);
 
+/* snapshot_fracture.c: of a body that can break, all but its parts and stiffness; reading breaks its links. */
+void lmi_visit_fracture(archive *a, lm_world *world, lmi_body *body);
+
 #endif

@@ -2,6 +2,7 @@
  * The hash of a world: bodies in slot order; positions, velocities, region rotations and connectivity.
  */
 #include "out/hash.h"
+#include "fracture.h"
 #include "world.h"
 
 #include <string.h>
@@ -59,6 +60,9 @@ static uint64_t hash_body(const lm_world *world, const lmi_body *body, uint64_t 
     }
     for (uint32_t n = 0; n < body->membership_count; n++) {
         hash = lmi_hash_word(hash, body->members[n]);
+    }
+    if (body->fracture) {
+        hash = lmi_hash_word(hash, body->fracture->links_hash);
     }
     if (body->lattice && body->lattice->plastic.state) {
         LMI_PARTICLES_EACH(body, n)

@@ -9,6 +9,7 @@
 #include "base/guard.h"
 #include "body.h"
 #include "examples.h"
+#include "fracture.h"
 #include "out/archive.h"
 #include "out/hash.h"
 #include "sample/tets.h"
@@ -51,7 +52,8 @@ static void visit_rider(archive *a, const lmi_body *body, uint32_t *rider)
 
 static void visit_skin(archive *a, lm_world *world, lmi_body *body)
 {
-    lmi_skin *skin = &body->skin;
+    bool cut = body->fracture && body->fracture->whole.vertex_count;
+    lmi_skin *skin = cut ? &body->fracture->whole : &body->skin; /* as it was given */
     VISIT_ENUM(a, skin->kind, LM_SKIN_KIND_COUNT);
     visit_count(a, &skin->vertex_count, 16);
     visit_count(a, &skin->triangle_count, 12);
@@ -355,7 +357,15 @@ static void visit_lattice(archive *a, lm_world *world, lmi_body *body)
     refuse_if(a, !(lattice->width_metres >= 0.0f && lattice->width_metres <= 1e6f));
     visit_dmat3(a, &lattice->frame);
     refuse_if(a, !is_rotation(&lattice->frame));
-    visit_parts(a, lattice);
+    bool breaks = body->fracture != NULL;
+    visit_bool(a, &breaks);
+    if (a->mode == LOAD && breaks && ok(a)) {
+        body->fracture = lmi_allocate(&world->memory, 1, sizeof *body->fracture);
+        a->out_of_memory = !body->fracture;
+    }
+    if (!breaks) { /* else they come last, with the links that make them */
+        visit_parts(a, lattice);
+    }
     visit_lattice_plastic(a, body);
 }
 
@@ -469,7 +479,9 @@ static void visit_rest_of_body(archive *a, lm_world *world, lmi_body *body)
         refuse_if(a, lmi_clusters_fault(&body->material) != NULL);
         visit_topology(a, body);
     }
-    visit_stiffness(a, world, body);
+    if (!body->fracture) {
+        visit_stiffness(a, world, body);
+    }
     if (a->mode == LOAD && !body->lattice) {
         check_regions(a, world, body);
     }
@@ -695,6 +707,20 @@ static void visit_forces(archive *a, lm_world *world)
     }
 }
 
+static void visit_fractures(archive *a, lm_world *world)
+{
+    for (uint32_t n = 0; n < world->bodies.slots && ok(a); n++) {
+        lmi_body *body = lmi_pool_used(&world->bodies, n) ? lmi_body_at(world, n) : NULL;
+        if (body && body->fracture) {
+            lmi_visit_fracture(a, world, body);
+            if (ok(a)) {
+                visit_parts(a, body->lattice);
+                visit_stiffness(a, world, body);
+            }
+        }
+    }
+}
+
 static void visit_world(archive *a, lm_world *world)
 {
     visit_vec3(a, &world->gravity);
@@ -713,6 +739,7 @@ static void visit_world(archive *a, lm_world *world)
     visit_forces(a, world);
     lmi_visit_contacts(a, world);
     visit_pool(a, world, &world->skeletons, lmi_visit_skeleton);
+    visit_fractures(a, world);
 }
 
 /* --- saving --- */
@@ -801,7 +828,8 @@ static void revive_body(archive *a, lm_world *world, uint32_t slot)
     if (a->damaged) {
         return;
     }
-    a->out_of_memory = !lmi_body_revive(world, body) || (!body->asleep && lmi_body_join_batch(world, slot) != LM_OK);
+    a->out_of_memory = !lmi_body_revive(world, body) || !lmi_fracture_skin(world, body) ||
+                       (!body->asleep && lmi_body_join_batch(world, slot) != LM_OK);
     if (!a->out_of_memory) {
         lmi_skin_update(world, body);
     }
@@ -863,6 +891,7 @@ static void adopt(lm_world *to, const lm_world *from)
     to->sleep = from->sleep;
     to->touchings = from->touchings;
     to->contacts = to->stiffness_limited = 0;
+    to->break_count = 0;
     to->step_seconds = 0.0;
     memset(to->stage_seconds, 0, sizeof to->stage_seconds);
     to->bodies = from->bodies;

@@ -18,11 +18,12 @@
  * Bodies do not see each other in the stages, so a batch runs through all of them in one task while its data is in the
  * cache. The results do not depend on which thread runs which batch.
  *
- * Everything that can fail (memory) happens in prepare, before anything changes.
+ * Everything that can fail (memory) happens in prepare, before anything changes. Links of lattices break there, last of all.
  */
 #include "base/dmath.h"
 #include "base/guard.h"
 #include "base/os.h"
+#include "fracture.h"
 #include "skeleton.h"
 #include "step/lattice_motion.h"
 #include "step/mutual.h"
@@ -380,7 +381,7 @@ static bool prepare(lm_world *world, double seconds)
     world->surfaces = surfaces;
     world->flows = flows;
     return ok && reserve_scratch(world) && reserve_slabs(world) && lmi_mutual_reserve(world) &&
-           lmi_touchings_reserve(world) && lmi_penalty_reserve(world);
+           lmi_touchings_reserve(world) && lmi_penalty_reserve(world) && lmi_fracture_step(world);
 }
 
 static void begin(lm_world *world, double h)
