@@ -113,7 +113,10 @@ class CommandLine(Tool):
         files = [name[:-5] for name in os.listdir(os.path.join(SOURCE, "scenes")) if name.endswith(".json")]
         self.assertEqual(sorted(names), sorted(files))
         for line in lines:
-            self.assertRegex(line, r"^\S+ +\S.* \[.*figure.*\]$")
+            with open(os.path.join(SOURCE, "scenes", line.split()[0] + ".json")) as file:
+                figure = json.load(file).get("figure")
+            self.assertRegex(line, r"^\S+ +\S")
+            self.assertEqual(line.endswith("[%s]" % figure), figure is not None, line)
 
     def test_summary_has_exactly_its_keys(self):
         done = self.summary("sticks", "--frames", "10", "--threads", "1", "--isa", "scalar")
