@@ -470,12 +470,16 @@ static void find_pair(const lmi_step *step, lmi_mutual *m, uint32_t a, uint32_t 
     }
 }
 
-/* A body in itself: what is far away in the rest shape. */
+/* A body in itself: what is far away in the rest shape. Two points in one place are taken to one place by the map of the whole,
+ * and each is within `slack` of where it was at rest: while that is short nothing far away can have come here. */
 static void find_self(const lmi_step *step, lmi_mutual *m, uint32_t index, lmi_contact_list *list)
 {
     search s = search_of(step, m, index, index, list);
     const lmi_body *body = s.a->body;
     double apart = body->bulk->reach;
+    if (2.0 * body->bulk->slack + 2.0 * s.margin < 0.5 * apart) {
+        return;
+    }
     for (uint32_t n = 0; n < body->touch.count; n++) {
         lm_dvec3 p = dvec_from(lmi_touch_now(&body->touch, n)), rest = dvec_from(body->touch.rest[n]);
         lmi_inside inside;

@@ -397,7 +397,9 @@ void lmi_contacts_flush(lmi_contact_list *list)
                 c->next->braked[i] = c->braked[i];
             }
         }
-        float left = c->next && !c->b && !c->watched ? depth_now(c) : 0.0f;
+        /* All that is left: what a substep should not bring back, and what may stay. */
+        float kept = (c->found - c->depth) + LEFT * (float)body->rest_size;
+        float left = c->next && !c->b && !c->watched ? depth_now(c) + kept : 0.0f;
         for (int i = 0; i < 3 && left > 0.0f; i++) {
             c->next->behind[i] = left * c->normal[i];
         }

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-const char *const sampling_names[SAMPLINGS] = {"clusters", "skinned", "lattice", "fine lattice"};
+const char *const sampling_names[SAMPLINGS] = {"clusters", "skinned", "lattice", "fine lattice", "tets"};
 
 thing_def thing_default(sampling kind)
 {
@@ -53,6 +53,13 @@ lm_body_id thing_make(lm_world *world, const thing_def *thing)
         def.lattice.triangle_count = mesh.triangle_count;
         def.lattice.spacing = longest / (kind == LATTICE ? 3.3f : 6.7f);
         def.lattice.width = kind == LATTICE ? 3 : 4;
+    } else if (kind == TETS) {
+        def.tets.vertices = mesh.vertices;
+        def.tets.vertex_count = mesh.vertex_count;
+        def.tets.triangles = mesh.triangles;
+        def.tets.triangle_count = mesh.triangle_count;
+        def.tets.particles = 150;
+        def.material.hertz *= 4.0f; /* its regions are small, and the body as a whole is so much softer */
     } else {
         assert_ok(shape_make_cloud(&how, &mesh, mesh.vertex_count + 60, &cloud));
         inner = malloc(cloud.point_count * sizeof *inner);
@@ -63,9 +70,9 @@ lm_body_id thing_make(lm_world *world, const thing_def *thing)
         def.points = inner;
         def.point_count = cloud.point_count;
     }
-    def.contact_points = kind == SKINNED ? LM_CONTACT_SURFACE : LM_CONTACT_AUTO;
+    def.contact_points = kind == SKINNED || kind == TETS ? LM_CONTACT_SURFACE : LM_CONTACT_AUTO;
     lm_body_id body = make_body(world, &def);
-    if (kind == SKINNED) {
+    if (kind == SKINNED || kind == TETS) {
         lm_skin_def skin = lm_skin_def_default();
         skin.vertices = mesh.vertices;
         skin.vertex_count = mesh.vertex_count;

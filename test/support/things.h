@@ -11,6 +11,7 @@ typedef enum sampling {
     SKINNED,  /* clusters of inner particles, whose skin touches */
     LATTICE,  /* a coarse one, whose mesh touches */
     FINE,     /* a finer one */
+    TETS,     /* tetrahedra, whose skin touches */
     SAMPLINGS
 } sampling;
 

@@ -50,6 +50,18 @@ static lm_vec3 random_velocity(random_state *random, double least, double most)
     return (lm_vec3){(float)x, (float)y, (float)z};
 }
 
+/* The lowest x of what touches. */
+static double deepest_of(const lm_world *world, lm_body_id body)
+{
+    lm_body_info info = info_of(world, body);
+    lm_vec3 *points = malloc(info.contact_points * sizeof *points);
+    assert_ok(lm_body_get_contact_points(world, body, lm_dvec3_zero(), points));
+    double deepest = INFINITY;
+    for (uint32_t n = 0; n < info.contact_points; n++) deepest = fmin(deepest, (double)points[n].x);
+    free(points);
+    return deepest;
+}
+
 /* A body at up to 100 m/s against a wall: none is left behind it. */
 static void walls_hold(void **context)
 {
@@ -68,6 +80,10 @@ static void walls_hold(void **context)
         step_finite(world, 40);
         if (!(info_of(world, body).centre.x > 0.1)) print_message("trial %d\n", trial);
         assert_at_most(0.1, info_of(world, body).centre.x);
+        step_finite(world, 50); /* nothing of it stays behind the wall by as much as the distance between particles */
+        double deepest = deepest_of(world, body), spacing = (sampling)(trial % SAMPLINGS) == LATTICE ? 0.3 : 0.15;
+        if (!(deepest > -spacing)) print_message("trial %d\n", trial);
+        assert_at_most(-spacing, deepest);
         lm_world_destroy(world);
     }
 }
@@ -125,20 +141,21 @@ static void bodies_in_bodies(void **context)
 static void many_in_one_place(void **context)
 {
     (void)context;
-    enum { COUNT = 60 };
+    int count = collisions >= 10000 ? 10000 : 60;
     lm_world *world = make_world(0.0);
     thing_def def = thing_default(CLUSTERS);
     def.shape = "sphere";
     def.mask = 1;
-    lm_body_id bodies[COUNT];
-    for (int k = 0; k < COUNT; k++) bodies[k] = thing_make(world, &def);
-    step_finite(world, 90);
+    lm_body_id *bodies = malloc((size_t)count * sizeof *bodies);
+    for (int k = 0; k < count; k++) bodies[k] = thing_make(world, &def);
+    step_finite(world, count > 60 ? 20 : 90);
     double farthest = 0.0;
-    for (int k = 0; k < COUNT; k++) {
+    for (int k = 0; k < count; k++) {
         lm_dvec3 p = info_of(world, bodies[k]).centre;
         farthest = fmax(farthest, ref_length(ref_v(p.x, p.y, p.z)));
     }
     assert_at_most(0.5, farthest);
+    free(bodies);
     lm_world_destroy(world);
 }
 
