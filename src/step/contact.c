@@ -642,6 +642,34 @@ static uint32_t collide_all(const lmi_step *step, lmi_body *body, lmi_scratch *s
     return met;
 }
 
+/* Where solids want the points that are still beyond them: there the next substep takes their way to begin, so that they never
+ * count as being on the other side of a sheet. */
+static void note_behind(const lmi_step *step, lmi_body *body)
+{
+    const lmi_touch *touch = &body->touch;
+    for (uint32_t n = 0; n < step->surface_count && touch->count; n++) {
+        const lmi_surface *shape = &step->surfaces[n];
+        if (!lmi_solid_is(&shape->solid) || !may_touch(shape, body, step->h)) {
+            continue;
+        }
+        lanes_surface s = prepare(step->world, shape, body, step->h);
+        for (uint32_t at = 0; at < touch->blocks * LMI_BLOCK; at += LMI_LANES) {
+            uint32_t row = touch->first_row[at / LMI_BLOCK], lane = at % LMI_BLOCK;
+            vf x[4], v[4];
+            found f;
+            points_at(body, row, touch->first_row[at / LMI_BLOCK + 1] - row, lane, x, v);
+            v[3] = vf_set1(1.0f);
+            find(&s, x, v, touch->start + (size_t)(at / LMI_BLOCK) * 3 * LMI_BLOCK + lane, body->contact_radius, 0.0,
+                 &f);
+            for (uint32_t k = 0; f.touching && k < LMI_LANES; k++) {
+                for (int i = 0; i < 3 && (f.touching >> k & 1) && at + k < touch->count; i++) {
+                    touch->warm[touch->count + at + k].behind[i] = f.depth[k] * f.normal[i][k];
+                }
+            }
+        }
+    }
+}
+
 /* Where a body meets several solids they are gone through again: what one of them puts back may be on the wrong side of
  * another. */
 static void collide_body(const lmi_step *step, lmi_body *body, lmi_scratch *scratch)
@@ -652,6 +680,7 @@ static void collide_body(const lmi_step *step, lmi_body *body, lmi_scratch *scra
         collide_all(step, body, scratch, true);
         body->contacts = contacts; /* counted once */
     }
+    note_behind(step, body);
     lmi_touch_end(&body->touch);
 }
 
@@ -665,7 +694,7 @@ void LMI_KERNEL(find_walls)(const lmi_step *step, lmi_push *push, lmi_contact_li
 }
 
 /* What other bodies have pushed into a wall comes out again: walls have the last word. */
-void LMI_KERNEL(last_walls)(const lmi_step *step, lmi_body *body, lmi_scratch *scratch)
+void LMI_KERNEL(last_walls)(const lmi_step *step, lmi_body *body, bool pushed, lmi_scratch *scratch)
 {
     uint32_t contacts = body->contacts;
     double least = 0.002 * body->rest_size;
@@ -680,7 +709,7 @@ void LMI_KERNEL(last_walls)(const lmi_step *step, lmi_body *body, lmi_scratch *s
                              .forgets = true};
     lmi_push_begin(&push, body, 0.0);
     push.load = scratch->load;
-    for (uint32_t s = 0; s < step->surface_count; s++) {
+    for (uint32_t s = 0; s < step->surface_count && pushed; s++) {
         if (may_touch(&step->surfaces[s], body, step->h)) {
             find_all(step, &step->surfaces[s], &push, NULL, least, &list);
         }
@@ -692,6 +721,7 @@ void LMI_KERNEL(last_walls)(const lmi_step *step, lmi_body *body, lmi_scratch *s
     if (push.rigid < 1.0f) {
         collide_left(step, body, NULL);
     }
+    note_behind(step, body);
     body->contacts = contacts;
 }
 

@@ -93,8 +93,8 @@ typedef struct lmi_kernels {
     /* Adds the contacts of a body with all colliders to a list. */
     void (*find_walls)(const lmi_step *step, struct lmi_push *push, struct lmi_contact_list *list);
 
-    /* Puts a body in front of colliders again, after other bodies have pushed it. */
-    void (*last_walls)(const lmi_step *step, struct lmi_body *body, lmi_scratch *scratch);
+    /* Puts a body in front of colliders again where other bodies have pushed it, and particles deep inside in any case. */
+    void (*last_walls)(const lmi_step *step, struct lmi_body *body, bool pushed, lmi_scratch *scratch);
 
     /* Where the touch points of a body are (lmi_touch.now, .box); and those of a block, [3][LMI_BLOCK] relative to the solid's
      * origin, in a solid, as lmi_bulk_find does for one: bits of `wanted` say which. */

@@ -304,6 +304,7 @@ static void add_found(search *s, uint32_t n, lm_dvec3 point, lmi_inside inside, 
         return;
     }
     s->met++;
+    s->a->met = s->b->met = true;
     if (!s->cubes && (s->nested || inside.depth > 2.0 * b->bulk->cell) && !self) {
         inside.normal = s->away; /* the nearest way out may be the far side */
     }
@@ -506,13 +507,13 @@ static void finish_body(void *context, uint32_t index)
     lmi_float_mode_enter(&host);
     lmi_push_end(push);
     lmi_push_untwist(push);
+    if (step->surface_count) {
+        lmi_scratch *scratch = lmi_scratch_take(world);
+        world->kernels->last_walls(step, body, push->met, scratch);
+        lmi_scratch_give(scratch);
+    }
     if (!body->asleep) {
         lmi_touch_end(&body->touch);
-    }
-    if (step->surface_count && world->mutual->entries[index].met) {
-        lmi_scratch *scratch = lmi_scratch_take(world);
-        world->kernels->last_walls(step, body, scratch);
-        lmi_scratch_give(scratch);
     }
     lmi_bones_hold(step, body);
     lmi_pins_apply(step, body);

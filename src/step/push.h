@@ -46,6 +46,7 @@ typedef struct lmi_push {
     float inverse_mass;
     bool moved;   /* the body as a whole has something to be given */
     bool twisted; /* so has its spin */
+    bool met;     /* it is in a contact with another body */
 } lmi_push;
 
 /* `way`: how far it moves in this substep, metres. Measures the body where that is needed; then points may be pushed; then

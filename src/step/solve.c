@@ -397,12 +397,6 @@ void lmi_contacts_flush(lmi_contact_list *list)
                 c->next->braked[i] = c->braked[i];
             }
         }
-        /* All that is left: what a substep should not bring back, and what may stay. */
-        float kept = (c->found - c->depth) + LEFT * (float)body->rest_size;
-        float left = c->next && !c->b && !c->watched ? depth_now(c) + kept : 0.0f;
-        for (int i = 0; i < 3 && left > 0.0f; i++) {
-            c->next->behind[i] = left * c->normal[i];
-        }
         if (!c->b) {
             lm_dvec3 given = quad_to(c->pressed * c->normal + c->braked);
             body->outside_impulse = dvec_add(body->outside_impulse, dvec_scale(given, body->mean_mass));

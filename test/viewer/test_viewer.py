@@ -326,7 +326,7 @@ class Panel(Case):
         self.assertAlmostEqual(flat[0]["upper"][1], flat[0]["lower"][1], 6)
         self.assertEqual(flat[1:], start[1:])
         back = seen["back"]["bodies"][0]
-        self.assertAlmostEqual(back["upper"][1] - back["lower"][1], 1.0, 1)
+        self.assertAlmostEqual(back["upper"][1] - back["lower"][1], 1.0, delta=0.1)
         self.assertNotEqual(seen["inverted"]["hash"], seen["back"]["hash"])
         self.assertEqual(len(seen["added"]["bodies"]), 4)
         self.assertEqual(seen["added"]["selected"], 3)
