@@ -21,7 +21,8 @@
 #define MOST_SIZE 10.0
 #define USUAL_SIZE 1.0
 
-/* A mesh of more triangles does not touch others: the distance from so many takes minutes to make. */
+/* A mesh of more triangles touches the floor with its particles, and others not at all: points on so many triangles, and the
+ * distance from them, take minutes to make. */
 #define MOST_TOUCHED 200000u
 
 #define DROP 0.25 /* of its longest side, from the floor to its underside */
@@ -48,7 +49,7 @@ static void add_body(text_buffer *t, const char *file, double longest, bool touc
     add_field(t, ", \"longest\": ", longest, ", \"origin\": \"bottom\"},\n");
     text_addf(t, "      %s,\n", tets_is_name(file) ? "\"tets\": {}" : "\"lattice\": {\"width\": 3}");
     text_addf(t, "      \"material\": {\"mode\": \"rigid\", \"hertz\": 30, \"damping_ratio\": 0.1},\n");
-    if (touches) text_addf(t, "      \"mask\": 1,\n");
+    text_addf(t, touches ? "      \"mask\": 1,\n" : "      \"contact_points\": \"particles\",\n");
     add_field(t, "      \"at\": [0, ", DROP * longest, ", 0]\n    }\n  ],\n");
 }
 
