@@ -9,6 +9,9 @@
 /* Allocates every array of a body whose counts are set. On failure the caller frees the body. */
 bool lmi_body_allocate(lm_world *world, lmi_body *body);
 
+/* What is wrong with a definition besides its shape, or null. */
+const char *lmi_body_def_fault(const lm_body_def *def);
+
 /* What is wrong with the masses of a body's particles, or null. */
 const char *lmi_body_mass_fault(const float *masses, uint32_t count);
 

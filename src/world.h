@@ -155,6 +155,7 @@ typedef struct lmi_body {
 
     lmi_motion motion;
     lmi_lattice_body *lattice;     /* null: clusters */
+    struct lmi_octree_body *octree; /* null: not an octree (octree_body.h); its regions have no members of their own */
     struct lmi_examples *examples; /* null: none */
     uint32_t contacts;
     lm_dvec3 outside_impulse; /* N s in this call of lm_world_step */
@@ -216,6 +217,7 @@ typedef struct lmi_batch {
     bool dirty;         /* bodies came or went, or changed their regions: pack again before the next step */
     lmi_pack pack;
     bool slabs; /* one lattice of several slabs, which are tasks of their own */
+    uint32_t pieces; /* of one large octree, whose sums are divided into tasks; else 0 */
     lmi_herd *herds;
     uint32_t herd_count, herd_capacity;
     bool herded; /* its herds are those of its bodies as they were packed */
@@ -227,6 +229,12 @@ typedef struct lmi_slab_task {
     uint32_t batch, slab;
     uint64_t nanoseconds; /* that it took in this call of lm_world_step */
 } lmi_slab_task;
+
+/* A piece of a large octree's blocks. */
+typedef struct lmi_octree_task {
+    uint32_t batch, piece;
+    uint64_t nanoseconds; /* that it took in this call of lm_world_step */
+} lmi_octree_task;
 
 struct lm_world {
     lmi_memory memory;
@@ -257,6 +265,8 @@ struct lm_world {
     uint32_t scratch_count;
     lmi_slab_task *slab_tasks;
     uint32_t slab_count, slab_capacity;
+    lmi_octree_task *octree_tasks;
+    uint32_t octree_task_count, octree_task_capacity;
 
     double step_seconds;
     double stage_seconds[LM_STAGE_COUNT];

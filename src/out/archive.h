@@ -194,4 +194,7 @@ static inline bool ok(const archive *a) { return !a->damaged && !a->out_of_memor
 /* snapshot_solid.c: the arrays of a height map or a mesh, after the collider's own fields. */
 void lmi_visit_solid(archive *a, lm_world *world, lmi_collider *collider);
 
+/* snapshot_octree.c: what an octree is made of, and its masses; reading allocates the body. */
+void lmi_visit_octree(archive *a, lm_world *world, lmi_body *body);
+
 #endif

@@ -12,6 +12,7 @@
  *
  * Deterministic because particles do not see each other.
  */
+#include "octree_body.h"
 #include "step/kernel_names.h"
 #include "step/motion.h"
 #include "world.h"
@@ -157,7 +158,8 @@ static void remember_starts(const lmi_body *body, double h, float *starts)
 
 /* Depth and direction for meshes and height maps, one lane after the other in double precision: their geometry branches too
  * much for lanes. `start` is where the first of these particles was, as above. */
-static vf depth_in_solid(const lanes_surface *s, const vf x[4], vf mass, const float *start, float margin, vf n[3])
+static vf depth_in_solid(const lanes_surface *s, const vf x[4], vf mass, const float *start, const float *margins,
+                         float margin, vf n[3])
 {
     _Alignas(64) float at[3][LMI_LANES], weight[LMI_LANES], normal[3][LMI_LANES], depth[LMI_LANES];
     const lmi_surface *shape = s->shape;
@@ -178,7 +180,7 @@ static vf depth_in_solid(const lanes_surface *s, const vf x[4], vf mass, const f
         lm_dvec3 way = dvec_sub(dvec_sub(here, there), dvec_scale(u, s->h)); /* seen from the collider */
         lm_dvec3 local = dmat_apply_transposed(&shape->rotation, dvec_sub(p, shape->position));
         way = dmat_apply_transposed(&shape->rotation, way);
-        depth[k] = (float)lmi_solid_depth(&shape->solid, local, way, margin, &out);
+        depth[k] = (float)lmi_solid_depth(&shape->solid, local, way, margins ? margin + margins[k] : margin, &out);
         if (depth[k] > 0.0f) {
             out = dmat_apply(&shape->rotation, out);
             normal[0][k] = (float)out.x;
@@ -248,7 +250,7 @@ static double way_of(const lmi_surface *s, const lmi_body *body, double speed, d
 /* `way`: what solids, which are swept, add to the bounds. */
 static bool may_touch(const lmi_surface *s, const lmi_body *body, double way)
 {
-    double margin = body->contact_radius + way;
+    double margin = body->contact_radius + way + (body->octree ? body->octree->lanes.widest_margin : 0.0f);
     lm_dvec3 lower = dvec_add(body->origin, dvec_from(body->lower)),
              upper = dvec_add(body->origin, dvec_from(body->upper));
     if (s->shape == LM_SHAPE_PLANE) {
@@ -267,6 +269,7 @@ static void collide(const lmi_surface *shape, lmi_body *body, double h, const fl
 {
     lanes_surface s = prepare(shape, body, h);
     bool solid = lmi_solid_is(&shape->solid);
+    const float *margins = body->octree ? body->octree->lanes.margin : NULL; /* of each particle, more than the body's */
     vf sums[3][LMI_PIECES];
     for (int i = 0; i < 3 * LMI_PIECES; i++) {
         sums[i / LMI_PIECES][i % LMI_PIECES] = vf_set1(0.0f);
@@ -279,9 +282,11 @@ static void collide(const lmi_surface *shape, lmi_body *body, double h, const fl
         vf depth;
         if (solid) {
             const float *start = starts + (size_t)(n / LMI_BLOCK) * 3 * LMI_BLOCK + n % LMI_BLOCK;
-            depth = depth_in_solid(&s, x, v[3], start, body->contact_radius, normal);
+            depth = depth_in_solid(&s, x, v[3], start, margins ? margins + n : NULL, body->contact_radius, normal);
         } else {
-            depth = s.margin - distance(&s, x, normal);
+            vf margin = s.margin;
+            if (margins) margin = margin + vf_load(margins + n);
+            depth = margin - distance(&s, x, normal);
         }
         vm touching = vm_and(vf_lt(vf_set1(0.0f), depth), vf_lt(vf_set1(0.0f), v[3]));
         if (!vm_any(touching)) {

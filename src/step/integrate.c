@@ -16,9 +16,12 @@
  *
  * Deterministic for the same reasons as predict; a particle adds its goals in the order of its body's regions.
  */
+#include "octree_body.h"
 #include "step/kernel_names.h"
 #include "step/lattice_motion.h"
 #include "world.h"
+
+#include <string.h>
 
 typedef struct lanes_motion {
     vf centre[3], velocity[3], spin[3];
@@ -76,8 +79,8 @@ static drift pull_to_goals(const lmi_step *step, const lmi_pack *pack, lmi_body 
             float *pull = scratch->pull + (size_t)n * 3 + lane;
             for (int i = 0; i < 3; i++) {
                 d[i] = d[i] * share;
-                if (body->lattice) {
-                    d[i] = vf_load(pull + i * LMI_BLOCK); /* a sweep has found it */
+                if (body->lattice || body->octree) {
+                    d[i] = vf_load(pull + i * LMI_BLOCK); /* a sweep, or scatter, has found it */
                 }
                 p[i] = v[3] * d[i];
                 vf_store(pull + i * LMI_BLOCK, d[i]);
@@ -182,6 +185,9 @@ void LMI_KERNEL(integrate)(const lmi_step *step, lmi_batch *batch, lmi_scratch *
         bool overstretched = lmi_is_overstretched(step, body);
         if (overstretched) lmi_quiet_rounding(step, body);
         if (body->lattice) pull_lattice(step, body, scratch);
+        if (body->octree) {
+            memcpy(scratch->pull, body->octree->lanes.pull, (size_t)body->padded_count * 3 * sizeof(float));
+        }
         drift in_pull = pull_to_goals(step, &batch->pack, body, scratch);
         float share = 1.0f;
         if (overstretched) share = lmi_overstretch_keeps(step, body, scratch->pull, in_pull.velocity, in_pull.spin);
