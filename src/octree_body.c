@@ -84,13 +84,13 @@ typedef struct wish {
 static bool wants_division(const lmi_octree *t, const lmi_octree_node *node, void *user)
 {
     const wish *w = user;
-    double side = (double)(1u << node->level), thickest = 0.0, least = INFINITY;
+    double side = (double)(1u << node->level), thick = 0.0, least = INFINITY;
     for (uint32_t n = 0; n < node->voxel_count; n++) {
         uint32_t voxel = t->voxel_order[node->first_voxel + n];
-        thickest = w->thickness && w->thickness[voxel] > thickest ? w->thickness[voxel] : thickest;
+        thick += w->thickness ? (double)w->thickness[voxel] / node->voxel_count : 0.0;
         least = w->sizes && w->sizes[voxel] > 0.0f && w->sizes[voxel] < least ? (double)w->sizes[voxel] : least;
     }
-    return (w->thickness && side * w->detail > thickest) || side > least;
+    return (w->thickness && side * w->detail > thick) || side > least;
 }
 
 /* The detail with which the number of leaves comes nearest to `wanted`: it grows with the detail, in jumps. */

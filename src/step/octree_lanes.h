@@ -9,6 +9,9 @@
  * Beside each item is its place in the rest shape seen from the target's centre, and its weight: an item that weighs nothing
  * pads a list. Scatter has the same lists the other way round.
  *
+ * Lanes of virtual nodes, and those of particles in scatter, are sorted by the length of their lists, so that little of a block
+ * is padding. Regions stand as their particles do, because the pack has them in that order.
+ *
  * A node's numbers are a row of 16 floats, one line of the cache. Indices of rows are multiplied by 4: they count records of
  * four floats, as vf_gather4 does.
  *
@@ -57,16 +60,17 @@ typedef struct lmi_octree_lanes {
     uint32_t *region;          /* [spread_rows][LMI_BLOCK] row */
     float *region_offset;      /* [spread_rows][4][LMI_BLOCK] rest place of the target from the region's centre; the region's
                                 * mass times its stiffness */
+    uint32_t *spread_place;    /* [region_blocks][LMI_BLOCK] the particle of each lane, those with long lists first */
     uint32_t *parent;          /* [virtual_blocks + region_blocks][LMI_BLOCK] row of the virtual node above, 0: none */
     float *parent_offset;      /* [virtual_blocks + region_blocks][3][LMI_BLOCK] rest place from its middle */
     float *frame;              /* [region_blocks][9][LMI_BLOCK] E / d: rest places to q, see sample/region.h */
-    float *share;              /* [region_blocks][LMI_BLOCK] 1 / mass of the regions that a particle is in */
+    float *share;              /* [region_blocks][LMI_BLOCK] 1 / mass of the regions that a particle is in, by lane */
     float *margin;             /* [region_blocks][LMI_BLOCK] half the side of a cube of a leaf's volume, metres */
 
     float *sum_row;       /* [1 + virtual_blocks * LMI_BLOCK][LMI_OCTREE_ROW] middle (3), moments (9); row 0 stays 0 */
     float *transform_row; /* [region_blocks * LMI_BLOCK][LMI_OCTREE_ROW] centre (3), transform (9) */
     float *spread_row;    /* as sum_row: pull (3), weight, transform (9), reference position (3) */
-    float *pull;          /* [region_blocks][3][LMI_BLOCK] mean goal less position */
+    float *pull;          /* [region_blocks][3][LMI_BLOCK] mean goal less position, by place */
 
     void *memory; /* holds all of the above */
     size_t size;

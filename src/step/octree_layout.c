@@ -1,6 +1,10 @@
 #include "octree_body.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+/* Particles are sorted within so many neighbours: what is near stays near. */
+#define WINDOW 1024u
 
 /* What is known of the nodes while the layout is made. */
 typedef struct layout {
@@ -14,8 +18,26 @@ typedef struct layout {
     uint32_t *node;        /* [virtual lanes] node of a lane, or LMI_OCTREE_NONE */
     uint32_t *spread_first; /* [targets + 1] the regions that each target has: offsets into spread_list */
     uint32_t *spread_list;
+    uint32_t *lane_place; /* [padded places] the place of a lane of particles in scatter */
+    uint32_t *place_lane; /* [padded places] and back */
+    uint32_t *length;     /* [node_count] of the list of regions of each node */
+    struct sort_key *keys; /* [node_count] scratch */
     uint32_t targets, heights;
 } layout;
+
+typedef struct sort_key {
+    uint32_t length, item;
+} sort_key;
+
+/* Long lists first. */
+static int compare_keys(const void *a, const void *b)
+{
+    const sort_key *x = a, *y = b;
+    if (x->length != y->length) {
+        return x->length > y->length ? -1 : 1;
+    }
+    return x->item < y->item ? -1 : x->item > y->item;
+}
 
 uint32_t lmi_octree_plain_node(const lmi_octree *t, uint32_t n)
 {
@@ -33,6 +55,7 @@ static void mark_used(layout *l)
     const lmi_octree *t = l->tree;
     for (uint32_t n = 0; n < t->regions.item_count; n++) {
         uint32_t node = lmi_octree_plain_node(t, t->regions.items[n]);
+        l->length[node]++;
         l->height[node] = is_virtual(l, node);
     }
     for (uint32_t n = 0; n < t->node_count; n++) { /* parents first */
@@ -59,12 +82,17 @@ static uint32_t place_nodes(layout *l, uint32_t *blocks)
         if (blocks) {
             blocks[height - 1] = lane / LMI_BLOCK;
         }
+        uint32_t count = 0;
         for (uint32_t n = 0; n < l->tree->node_count; n++) {
             if (l->height[n] == height) {
-                l->target[n] = lane++;
-                if (l->node) {
-                    l->node[l->target[n]] = n;
-                }
+                l->keys[count++] = (sort_key){l->length[n], n};
+            }
+        }
+        qsort(l->keys, count, sizeof *l->keys, compare_keys);
+        for (uint32_t n = 0; n < count; n++) {
+            l->target[l->keys[n].item] = lane++;
+            if (l->node) {
+                l->node[l->target[l->keys[n].item]] = l->keys[n].item;
             }
         }
         lane = (lane + LMI_BLOCK - 1) / LMI_BLOCK * LMI_BLOCK;
@@ -73,6 +101,23 @@ static uint32_t place_nodes(layout *l, uint32_t *blocks)
         blocks[l->heights] = lane / LMI_BLOCK;
     }
     return lane / LMI_BLOCK;
+}
+
+/* Particles in the order of scatter. */
+static void place_particles(layout *l)
+{
+    const lmi_body *body = l->body;
+    for (uint32_t place = 0; place < body->particle_count; place++) {
+        l->keys[place] = (sort_key){l->length[l->tree->leaves[body->order[place]]], place};
+    }
+    for (uint32_t n = 0; n < body->particle_count; n += WINDOW) {
+        uint32_t left = body->particle_count - n;
+        qsort(l->keys + n, left < WINDOW ? left : WINDOW, sizeof *l->keys, compare_keys);
+    }
+    for (uint32_t lane = 0; lane < body->padded_count; lane++) {
+        l->lane_place[lane] = lane < body->particle_count ? l->keys[lane].item : lane;
+        l->place_lane[l->lane_place[lane]] = lane;
+    }
 }
 
 /* The items of a target of gather: the children of a virtual node, or the summation nodes of a region. */
@@ -147,7 +192,8 @@ static void lay_sums(const layout *l, lmi_octree_lanes *to, bool fill)
 static uint32_t target_of(const layout *l, uint32_t virtual_lanes, uint32_t node)
 {
     node = lmi_octree_plain_node(l->tree, node);
-    return is_virtual(l, node) ? l->target[node] : virtual_lanes + l->body->place[l->tree->nodes[node].leaf];
+    return is_virtual(l, node) ? l->target[node]
+                               : virtual_lanes + l->place_lane[l->body->place[l->tree->nodes[node].leaf]];
 }
 
 /* The regions of each target, by number. */
@@ -174,7 +220,7 @@ static void turn_lists(layout *l, uint32_t virtual_lanes)
 static lm_dvec3 middle_of(const layout *l, uint32_t virtual_lanes, uint32_t target)
 {
     uint32_t node = target < virtual_lanes ? l->node[target]
-                                           : l->tree->leaves[l->body->order[target - virtual_lanes]];
+                                           : l->tree->leaves[l->body->order[l->lane_place[target - virtual_lanes]]];
     return l->rest[node].centre;
 }
 
@@ -269,10 +315,15 @@ static void fill_regions(const layout *l, lmi_octree_lanes *to)
             to->frame[((size_t)block * 9 + (size_t)i) * LMI_BLOCK + k] =
                 (float)(d > 0.0 ? region->axes.m[i / 3][i % 3] / d : 0.0);
         }
-        to->share[place] = (float)(1.0 / l->region_mass[leaf]);
+        uint32_t lane = l->place_lane[place];
+        to->share[lane] = (float)(1.0 / l->region_mass[leaf]);
+        to->spread_place[lane] = place;
         to->margin[place] = (float)half_side(l->tree, &l->tree->nodes[l->tree->leaves[leaf]]);
         to->widest_margin = to->margin[place] > to->widest_margin ? to->margin[place] : to->widest_margin;
-        put_parent(l, to, to->virtual_blocks * LMI_BLOCK + place, l->tree->leaves[leaf]);
+        put_parent(l, to, to->virtual_blocks * LMI_BLOCK + lane, l->tree->leaves[leaf]);
+    }
+    for (uint32_t lane = body->particle_count; lane < body->padded_count; lane++) {
+        to->spread_place[lane] = lane; /* a place without a particle */
     }
 }
 
@@ -299,6 +350,7 @@ static void carve_lanes(lmi_octree_lanes *o, char *base)
     o->spread = carve(base, &o->size, blocks, sizeof *o->spread);
     o->region = carve(base, &o->size, o->spread_rows, block);
     o->region_offset = carve(base, &o->size, (size_t)o->spread_rows * 4, block);
+    o->spread_place = carve(base, &o->size, o->region_blocks, block);
     o->parent = carve(base, &o->size, blocks, block);
     o->parent_offset = carve(base, &o->size, blocks * 3, block);
     o->frame = carve(base, &o->size, (size_t)o->region_blocks * 9, block);
@@ -339,8 +391,12 @@ bool lmi_octree_lanes_make(lmi_octree_lanes *o, lmi_memory *memory, const lmi_bo
                 .regions = regions,
                 .region_mass = region_mass,
                 .height = lmi_allocate(memory, t->node_count, sizeof *l.height),
-                .target = lmi_allocate(memory, t->node_count, sizeof *l.target)};
-    bool ok = l.height && l.target;
+                .target = lmi_allocate(memory, t->node_count, sizeof *l.target),
+                .lane_place = lmi_allocate(memory, body->padded_count, sizeof *l.lane_place),
+                .place_lane = lmi_allocate(memory, body->padded_count, sizeof *l.place_lane),
+                .length = lmi_allocate(memory, t->node_count, sizeof *l.length),
+                .keys = lmi_allocate(memory, t->node_count, sizeof *l.keys)};
+    bool ok = l.height && l.target && l.lane_place && l.place_lane && l.length && l.keys;
     uint32_t lanes = 0, items = t->regions.item_count;
     if (ok) {
         mark_used(&l);
@@ -357,11 +413,16 @@ bool lmi_octree_lanes_make(lmi_octree_lanes *o, lmi_memory *memory, const lmi_bo
     if (ok) {
         memset(l.node, 0xff, lanes * sizeof *l.node);
         place_nodes(&l, NULL);
+        place_particles(&l);
         turn_lists(&l, lanes);
         ok = lay_out(&l, o, memory);
     }
     lmi_release(memory, l.height, t->node_count, sizeof *l.height);
     lmi_release(memory, l.target, t->node_count, sizeof *l.target);
+    lmi_release(memory, l.lane_place, body->padded_count, sizeof *l.lane_place);
+    lmi_release(memory, l.place_lane, body->padded_count, sizeof *l.place_lane);
+    lmi_release(memory, l.length, t->node_count, sizeof *l.length);
+    lmi_release(memory, l.keys, t->node_count, sizeof *l.keys);
     lmi_release(memory, l.node, lanes, sizeof *l.node);
     lmi_release(memory, l.spread_first, (size_t)l.targets + 2, sizeof *l.spread_first);
     lmi_release(memory, l.spread_list, items, sizeof *l.spread_list);

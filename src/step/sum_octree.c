@@ -21,6 +21,8 @@
 #include "octree_body.h"
 #include "step/kernel_names.h"
 
+#include <string.h>
+
 /* Moments of a target: sum w p, sum w p o^T. */
 typedef struct lanes_moments {
     vf sum[3], linear[9];
@@ -73,9 +75,7 @@ static inline void store_rows(float *rows, const vf *channels, int records)
     for (int c = 0; c < records; c++) {
         vf_store4(record, channels[4 * c], channels[4 * c + 1], channels[4 * c + 2], channels[4 * c + 3]);
         for (int lane = 0; lane < LMI_LANES; lane++) {
-            for (int i = 0; i < 4; i++) {
-                rows[lane * LMI_OCTREE_ROW + 4 * c + i] = record[4 * lane + i];
-            }
+            memcpy(rows + lane * LMI_OCTREE_ROW + 4 * c, record + 4 * lane, 4 * sizeof(float));
         }
     }
 }
@@ -225,12 +225,19 @@ static void spread_nodes(const lmi_octree_lanes *o, const float *x, uint32_t fir
 static void spread_particles(const lmi_octree_lanes *o, const float *x, uint32_t first, uint32_t last)
 {
     for (uint32_t n = first * LMI_BLOCK; n < last * LMI_BLOCK; n += LMI_LANES) {
-        uint32_t block = n / LMI_BLOCK, lane = n % LMI_BLOCK;
         vf at[4], share = vf_load(o->share + n);
-        vf_load4(x + (size_t)n * 4, at);
-        lanes_spread d = add_spread(o, o->virtual_blocks + block, lane, at, false);
+        const uint32_t *place = o->spread_place + n;
+        vf_gather4(x, place, at);
+        lanes_spread d = add_spread(o, o->virtual_blocks + n / LMI_BLOCK, n % LMI_BLOCK, at, false);
+        _Alignas(64) float pull[3][LMI_LANES];
         for (int i = 0; i < 3; i++) {
-            vf_store(o->pull + ((size_t)block * 3 + (size_t)i) * LMI_BLOCK + lane, d.pull[i] * share);
+            vf_store(pull[i], d.pull[i] * share);
+        }
+        for (int k = 0; k < LMI_LANES; k++) {
+            float *to = o->pull + (size_t)(place[k] / LMI_BLOCK) * 3 * LMI_BLOCK + place[k] % LMI_BLOCK;
+            for (int i = 0; i < 3; i++) {
+                to[i * LMI_BLOCK] = pull[i][k];
+            }
         }
     }
 }
