@@ -105,6 +105,23 @@ static void visit_whole(archive *a, lm_world *world, lmi_octree *t)
     }
 }
 
+/* Places stay as they were when the body was made, though its widths may have changed since. */
+static void visit_order(archive *a, lmi_body *body)
+{
+    for (uint32_t n = 0; a->mode == LOAD && ok(a) && n < body->particle_count; n++) {
+        body->place[n] = LMI_NONE;
+    }
+    for (uint32_t n = 0; ok(a) && n < body->particle_count; n++) {
+        visit_index(a, &body->order[n], body->particle_count, false);
+        refuse_if(a, ok(a) && body->place[body->order[n]] != LMI_NONE);
+        if (a->mode == LOAD && ok(a)) {
+            const lmi_octree *t = &body->octree->tree;
+            body->place[body->order[n]] = n;
+            body->rest[n] = vec_from(lmi_octree_middle(t, &t->nodes[t->leaves[body->order[n]]]));
+        }
+    }
+}
+
 void lmi_visit_octree(archive *a, lm_world *world, lmi_body *body)
 {
     if (a->mode != LOAD) {
@@ -117,6 +134,7 @@ void lmi_visit_octree(archive *a, lm_world *world, lmi_body *body)
         }
         lmi_octree_free(&tree, &world->memory);
     }
+    visit_order(a, body);
     for (uint32_t leaf = 0; ok(a) && leaf < body->particle_count; leaf++) {
         visit_float(a, &body->mass[body->place[leaf]]);
     }

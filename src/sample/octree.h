@@ -89,7 +89,7 @@ lm_result lmi_octree_divide(lmi_octree *tree, lmi_memory *memory, lmi_octree_cri
 void lmi_octree_free(lmi_octree *tree, lmi_memory *memory);
 
 /* octree_detail.c: the thickness of the body around each voxel, in voxels, up to `most`: the side of the largest cube of
- * filled voxels that the voxel is in. Null when out of memory. */
+ * filled voxels that the voxel is in, rounded up to an even number. Null when out of memory. */
 uint8_t *lmi_octree_thickness(const lmi_octree *tree, lmi_memory *memory, uint32_t most);
 
 /* octree_graph.c */

@@ -1,8 +1,8 @@
 /*
  * How thick a body is around each voxel: where cells have to be small.
  *
- * The side of the largest cube of filled voxels that a voxel is in. A cube of 2 k - 1 voxels fits around a voxel that is in
- * the k-th layer from the outside; so layers are peeled off first, and then, largest cubes first, every voxel of the k-th
+ * The side of the largest cube of filled voxels that a voxel is in, rounded up to an even number. A cube of 2 k - 1 voxels fits
+ * around a voxel that is in the k-th layer from the outside; so layers are peeled off first, and then, largest cubes first, every voxel of the k-th
  * layer marks what is within k - 1 steps of it. A finger is as thick as it is wide, close to its skin too; a palm is thick
  * up to its rim.
  */
@@ -77,7 +77,7 @@ static void mark(peeler *p, uint32_t layer, uint8_t *thickness)
     for (uint32_t step = 0; p->front_count; step++, swap_fronts(p)) {
         for (uint32_t n = 0; n < p->front_count; n++) {
             uint32_t voxel = p->front[n];
-            thickness[voxel] = thickness[voxel] ? thickness[voxel] : (uint8_t)(2 * layer - 1);
+            thickness[voxel] = thickness[voxel] ? thickness[voxel] : (uint8_t)(2 * layer);
             for (int way = 0; way < 27 && step + 1 < layer; way++) {
                 uint32_t other = around(t, voxel, way);
                 if (other != LMI_OCTREE_NONE && !p->seen[other]) {
