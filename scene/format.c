@@ -152,6 +152,14 @@ static const format_record zone_record =
     RECORD("zone", scene_zone, zone_fields, GROUPS(zone_groups),
            "A part of a body that differs from the rest. Where zones overlap, their values multiply.");
 
+static const format_field part_fields[] = {
+    FIELD(scene_part, group, FIELD_TEXT, REQUIRED, DOC("a part that the model names, as thumb of a hand")),
+    FIELD(scene_part, value, FIELD_NUMBER, REQUIRED, RANGE(1e-6, 1e6), DOC("in the part; elsewhere it is 1")),
+};
+static const format_record part_record =
+    RECORD("part", scene_part, part_fields, NO_GROUPS,
+           "A named part of a procedural model that differs from the rest, and fades into it.");
+
 static const format_field octree_fields[] = {
     FIELD(scene_octree, spacing, FIELD_NUMBER, ABOVE(0.0, 1e5), UNIT("m"),
           DOC("side of the finest cells; absent: 1/64 of the longest side")),
@@ -165,6 +173,8 @@ static const format_field octree_fields[] = {
           DOC("how far a region reaches; wider is stiffer; absent: the side of a base cell")),
     FIELD(scene_octree, width_zones, FIELD_RECORDS, OF(zone_record),
           DOC("where regions are wider or narrower, as factors above 0")),
+    FIELD(scene_octree, width_groups, FIELD_RECORDS, OF(part_record),
+          DOC("the same for named parts of the model")),
     FIELD(scene_octree, size_zones, FIELD_RECORDS, OF(zone_record),
           DOC("where cells are no larger than this share of a base cell, at most 1")),
     FIELD(scene_octree, slack, FIELD_NUMBER, RANGE(0.0, 4.0), STANDARD("0.5"),
@@ -621,7 +631,7 @@ const format_record format_scene = RECORD("scene", scene_file, scene_fields_, NO
 
 const format_record *const format_records[] = {
     &format_scene,    &body_record,     &shape_record,  &mesh_record,     &surface_record,       &lattice_record,
-    &tets_record,     &octree_record, &clusters_record, &zone_record,   &material_record, &deform_record,        &mode_record,
+    &tets_record,     &part_record, &octree_record, &clusters_record, &zone_record,   &material_record, &deform_record,        &mode_record,
     &examples_record, &pose_record,     &repeat_record, &vary_record,     &collider_record,      &heights_record,
     &mover_record,    &keyframe_record, &pin_record,    &drag_record,     &drag_keyframe_record, &field_record,
     &event_record,    &expect_record_,  &box_record,    &camera_record,

@@ -145,6 +145,13 @@ typedef struct scene_tets {
     uint32_t mass; /* lm_tets_mass */
 } scene_tets;
 
+/* A named part of a model, as painted: a factor where it is. */
+typedef struct scene_part {
+    scene_head head;
+    const char *group;
+    double value;
+} scene_part;
+
 typedef struct scene_octree {
     scene_head head;
     double spacing; /* 0: found from the mesh */
@@ -155,6 +162,7 @@ typedef struct scene_octree {
     double slack;
     bool shell;
     scene_list width_zones, size_zones; /* scene_zone */
+    scene_list width_groups;            /* scene_part */
 } scene_octree;
 
 typedef struct scene_clusters {

@@ -204,15 +204,21 @@ static lm_tets tets_of(const scene_body_entry *entry, const body_model *model, d
 }
 
 /* Values of the vertices of what an octree is made of, from zones at the entry's own size; null: none are given. */
-static float *values_of_vertices(const scene_list *zones, const body_model *model, double whole, lm_result *result)
+static float *values_of_vertices(const scene_list *zones, const scene_list *parts, const body_model *model,
+                                 double whole, lm_result *result)
 {
-    if (zones->count == 0 || *result != LM_OK) {
+    if ((zones->count == 0 && parts->count == 0) || *result != LM_OK) {
         return NULL;
     }
     float *values = malloc(model->mesh.vertex_count * sizeof *values);
     *result = values != NULL ? LM_OK : LM_ERROR_MEMORY;
     for (uint32_t i = 0; values != NULL && i < model->mesh.vertex_count; i++) {
         values[i] = (float)(whole * zone_value(zones, model->mesh.vertices[i]));
+        for (uint32_t k = 0; k < parts->count; k++) {
+            const scene_part *part = LIST_ITEM(scene_part, *parts, k);
+            const shape_group *group = shape_find_group(&model->mesh, part->group); /* prepare has looked for it */
+            values[i] *= group != NULL ? (float)(1.0 + (part->value - 1.0) * (double)group->weights[i]) : 1.0f;
+        }
     }
     return values;
 }
@@ -370,8 +376,12 @@ static lm_result make_divided(const scene_body_entry *entry, lm_world *world, bo
         double spacing = entry->octree->spacing > 0.0 ? entry->octree->spacing : longest_side(&model->mesh) / 64.0;
         double base = c->scale * spacing * (double)(1u << entry->octree->levels);
         double width = entry->octree->width > 0.0 ? c->scale * entry->octree->width : base;
-        def->octree.vertex_widths = widths = values_of_vertices(&entry->octree->width_zones, model, width, &result);
-        def->octree.vertex_sizes = sizes = values_of_vertices(&entry->octree->size_zones, model, base, &result);
+        const scene_octree *o = entry->octree;
+        const scene_list none = {0};
+        widths = values_of_vertices(&o->width_zones, &o->width_groups, model, width, &result);
+        sizes = values_of_vertices(&o->size_zones, &none, model, base, &result);
+        def->octree.vertex_widths = widths;
+        def->octree.vertex_sizes = sizes;
     }
     result = result ? result : lm_body_create(world, def, id);
     result = result ? result : finish_divided(entry, world, def, c, id);
@@ -444,6 +454,20 @@ static const char *divided_field(const scene_body_entry *entry)
                                    : NULL;
 }
 
+/* The parts that an octree's entry names must be there. */
+static lm_result check_parts(const scene *s, const scene_body_entry *entry, const body_model *model, scene_error *error)
+{
+    for (uint32_t k = 0; entry->octree != NULL && k < entry->octree->width_groups.count; k++) {
+        const scene_part *part = LIST_ITEM(scene_part, entry->octree->width_groups, k);
+        if (shape_find_group(&model->mesh, part->group) == NULL) {
+            report_field(error, s->name, &part->head, "group", "is \"%.40s\" (expected a part that the model names)",
+                         part->group);
+            return LM_ERROR_ARGUMENT;
+        }
+    }
+    return LM_OK;
+}
+
 /* All copies together may not have more than a scene holds: found before they are all made. */
 static lm_result check_total(scene *s, const scene_body_entry *entry, uint64_t total, scene_error *error)
 {
@@ -462,6 +486,7 @@ lm_result make_bodies(scene *s, lm_world *world, scene_body_entry *entry, uint64
     error->text[0] = '\0';
     lm_result result = model_make(s, entry, &model, error);
     result = result ? result : model_keep_colours(s, entry, &model);
+    result = result ? result : check_parts(s, entry, &model, error);
     uint64_t wanted = *particles + (uint64_t)model.point_count * entry->range.count;
     result = result ? result : check_total(s, entry, wanted + least_particles(entry, &model), error);
     for (uint32_t i = 0; i < entry->range.count && result == LM_OK; i++) {

@@ -161,7 +161,7 @@ static void a_finger_moves_by_itself(void **context)
     lm_world *world = make_world(0.0);
     lm_body_def def = fingers_def(&b, 0.02f);
     def.material.hertz = 10.0f;
-    def.material.damping_ratio = 1.0f;
+    def.material.damping_ratio = 0.05f;
     lm_body_id body = make_body(world, &def);
     lm_skin_def skin = lm_skin_def_default();
     skin.vertices = b.vertices;
@@ -180,7 +180,7 @@ static void a_finger_moves_by_itself(void **context)
     pin.particles = held;
     lm_pin_id id;
     assert_ok(lm_pin_create(world, &pin, &id));
-    for (int step = 0; step < 120; step++) {
+    for (int step = 0; step < 600; step++) {
         for (uint32_t n = 0; n < info.particles; n++)
             if (rest[n].x < 0.0f && rest[n].y > 1.3f) assert_ok(lm_body_add_particle_force(world, body, n, (lm_vec3){-0.2f, 0.0f, 0.0f}));
         assert_ok(lm_world_step(world, FRAME));
@@ -200,8 +200,8 @@ static void a_finger_moves_by_itself(void **context)
     }
     print_message("pushed %.3g m, its neighbour %.3g m; on the skin %.3g and %.3g\n", pushed, still, skin_pushed, skin_still);
     assert_true(pushed > 0.1);
-    assert_at_most(still, 0.02 * pushed);
-    assert_at_most(skin_still, 0.03 * pushed);
+    assert_at_most(still, 0.05 * pushed);
+    assert_at_most(skin_still, 0.06 * pushed);
     assert_near(skin_pushed, pushed, 0.3 * pushed);
     free(rest);
     free(now);
