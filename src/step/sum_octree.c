@@ -253,6 +253,9 @@ void LMI_KERNEL(octree_scatter)(const lmi_octree_lanes *o, const float *x, const
 
 /* --- the stages --- */
 
+/* So many blocks of regions are summed, fitted and turned before the next ones: their moments stay in the cache. */
+#define IN_CACHE 32u
+
 /* Piece `piece` of `pieces` of a range of blocks. */
 static void cut_range(uint32_t *first, uint32_t *last, uint32_t piece, uint32_t pieces)
 {
@@ -277,9 +280,12 @@ void LMI_KERNEL(octree_phase)(const lmi_step *step, lmi_batch *batch, uint32_t p
     uint32_t first = 0, last = o->region_blocks;
     if (phase == o->heights) {
         cut_range(&first, &last, piece, batch->pieces);
-        sum_regions(o, body->x, batch->pack.moments + block * LMI_MOMENTS * LMI_BLOCK, first, last);
-        LMI_KERNEL(fit_blocks)(step->world, &batch->pack, (uint32_t)block + first, (uint32_t)block + last);
-        turn_transforms(o, batch->pack.transforms + block * LMI_MOMENTS * LMI_BLOCK, first, last);
+        for (uint32_t b = first, end; b < last; b = end) {
+            end = last - b < IN_CACHE ? last : b + IN_CACHE;
+            sum_regions(o, body->x, batch->pack.moments + block * LMI_MOMENTS * LMI_BLOCK, b, end);
+            LMI_KERNEL(fit_blocks)(step->world, &batch->pack, (uint32_t)block + b, (uint32_t)block + end);
+            turn_transforms(o, batch->pack.transforms + block * LMI_MOMENTS * LMI_BLOCK, b, end);
+        }
     } else if (phase == 2 * o->heights + 1) {
         cut_range(&first, &last, piece, batch->pieces);
         spread_particles(o, body->x, first, last);
