@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 #define HAND_SPACING 0.0122f /* 35,000 particles as a lattice */
-#define HAND_WIDTH 0.06f
+#define HAND_WIDTH 0.08f
 
 typedef struct octree_case {
     const char *name, *method;
@@ -121,7 +121,7 @@ static int run_growing(const bench_options *options, bench_report *report, shape
     lm_isa best = isas[bench_isas(options, isas) - 1];
     int status = 0;
     for (uint32_t i = 0; status == 0 && i < (options->quick ? 1 : 5); i++) {
-        octree_case c = {"growing", "octree", hand, spacings[i], 5.0f * spacings[i], 4, particles[i], false, 0};
+        octree_case c = {"growing", "octree", hand, spacings[i], 6.5f * spacings[i], 4, particles[i], false, 0};
         for (uint32_t threads = 1; status == 0 && threads <= options->threads; threads *= 2)
             status = measure(options, report, &c, best, threads, 10);
         bench_report_write(report);

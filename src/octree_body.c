@@ -256,13 +256,13 @@ static int compare_lengths(const void *a, const void *b)
     return x->leaf < y->leaf ? -1 : x->leaf > y->leaf;
 }
 
-/* What the lists of a region cost: a virtual node is three times as much to read as a particle. */
+/* What the lists of a region cost: virtual nodes before particles, because they are three times as much to read. */
 static uint32_t cost_of(const lmi_octree *t, uint32_t leaf)
 {
     uint32_t cost = 0;
     for (uint32_t n = t->regions.offsets[leaf]; n < t->regions.offsets[leaf + 1]; n++) {
         uint32_t node = lmi_octree_plain_node(t, t->regions.items[n]);
-        cost += lmi_octree_is_leaf(&t->nodes[node]) ? 1 : 3;
+        cost += lmi_octree_is_leaf(&t->nodes[node]) ? 1 : 1000;
     }
     return cost;
 }

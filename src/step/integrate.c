@@ -21,8 +21,6 @@
 #include "step/lattice_motion.h"
 #include "world.h"
 
-#include <string.h>
-
 typedef struct lanes_motion {
     vf centre[3], velocity[3], spin[3];
 } lanes_motion;
@@ -175,6 +173,18 @@ static void pull_lattice(const lmi_step *step, lmi_body *body, lmi_scratch *scra
     lmi_lattice_forget_drift(lattice);
 }
 
+/* d of an octree, which scatter has found, into scratch->pull. */
+static void load_octree(const lmi_body *body, lmi_scratch *scratch)
+{
+    for (uint32_t n = 0; n < body->padded_count; n += LMI_LANES) {
+        vf d[4];
+        vf_load4(body->octree->lanes.pull + (size_t)n * 4, d);
+        for (int i = 0; i < 3; i++) {
+            vf_store(scratch->pull + (size_t)(n / LMI_BLOCK) * 3 * LMI_BLOCK + n % LMI_BLOCK + i * LMI_BLOCK, d[i]);
+        }
+    }
+}
+
 void LMI_KERNEL(integrate)(const lmi_step *step, lmi_batch *batch, lmi_scratch *scratch)
 {
     for (uint32_t n = 0; n < batch->body_count; n++) {
@@ -185,9 +195,7 @@ void LMI_KERNEL(integrate)(const lmi_step *step, lmi_batch *batch, lmi_scratch *
         bool overstretched = lmi_is_overstretched(step, body);
         if (overstretched) lmi_quiet_rounding(step, body);
         if (body->lattice) pull_lattice(step, body, scratch);
-        if (body->octree) {
-            memcpy(scratch->pull, body->octree->lanes.pull, (size_t)body->padded_count * 3 * sizeof(float));
-        }
+        if (body->octree) load_octree(body, scratch);
         drift in_pull = pull_to_goals(step, &batch->pack, body, scratch);
         float share = 1.0f;
         if (overstretched) share = lmi_overstretch_keeps(step, body, scratch->pull, in_pull.velocity, in_pull.spin);

@@ -70,7 +70,7 @@ typedef struct lmi_octree_lanes {
     float *sum_row;       /* [1 + virtual_blocks * LMI_BLOCK][LMI_OCTREE_ROW] middle (3), moments (9); row 0 stays 0 */
     float *transform_row; /* [region_blocks * LMI_BLOCK][LMI_OCTREE_ROW] centre (3), transform (9) */
     float *spread_row;    /* as sum_row: pull (3), weight, transform (9), reference position (3) */
-    float *pull;          /* [region_blocks][3][LMI_BLOCK] mean goal less position, by place */
+    float *pull;          /* [region_blocks][LMI_BLOCK][4] mean goal less position, by place */
 
     void *memory; /* holds all of the above */
     size_t size;

@@ -229,15 +229,10 @@ static void spread_particles(const lmi_octree_lanes *o, const float *x, uint32_t
         const uint32_t *place = o->spread_place + n;
         vf_gather4(x, place, at);
         lanes_spread d = add_spread(o, o->virtual_blocks + n / LMI_BLOCK, n % LMI_BLOCK, at, false);
-        _Alignas(64) float pull[3][LMI_LANES];
-        for (int i = 0; i < 3; i++) {
-            vf_store(pull[i], d.pull[i] * share);
-        }
+        _Alignas(64) float pull[4 * LMI_LANES];
+        vf_store4(pull, d.pull[0] * share, d.pull[1] * share, d.pull[2] * share, vf_set1(0.0f));
         for (int k = 0; k < LMI_LANES; k++) {
-            float *to = o->pull + (size_t)(place[k] / LMI_BLOCK) * 3 * LMI_BLOCK + place[k] % LMI_BLOCK;
-            for (int i = 0; i < 3; i++) {
-                to[i * LMI_BLOCK] = pull[i][k];
-            }
+            memcpy(o->pull + 4 * (size_t)place[k], pull + 4 * k, 4 * sizeof(float));
         }
     }
 }

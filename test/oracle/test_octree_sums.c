@@ -234,7 +234,7 @@ static void direct_pulls(operands *o, ref_vec *pulls, double *scale)
 
 static float pull_at(const lmi_body *body, uint32_t place, int i)
 {
-    return body->octree->lanes.pull[((size_t)(place / LMI_BLOCK) * 3 + (size_t)i) * LMI_BLOCK + place % LMI_BLOCK];
+    return body->octree->lanes.pull[4 * (size_t)place + (size_t)i];
 }
 
 static void sums_are_those_over_the_members(void **context)
@@ -335,7 +335,7 @@ static void every_instruction_set_has_the_same_bits(void **context)
         lm_world *world = random_octree(5000 + n, &body);
         random_state random = {n};
         operands o = operands_make(body, &random);
-        size_t pulls = (size_t)body->padded_count * 3;
+        size_t pulls = (size_t)body->padded_count * 4;
         float *moments = NULL, *pull = NULL;
         for (int isa = LM_ISA_SCALAR; isa < LM_ISA_COUNT; isa++) {
             const lmi_kernels *kernels = lmi_kernels_get((lm_isa)isa);
