@@ -62,7 +62,8 @@ static int measure(const bench_options *options, bench_report *report, const oct
     def.isa = isa;
     lm_world *world = NULL;
     bench_progress(c->name);
-    bool ready = lm_world_create(&def, &world) == LM_OK && add_body(world, c) && lm_world_step(world, 1.0 / 60.0) == LM_OK;
+    bool ready =
+        lm_world_create(&def, &world) == LM_OK && add_body(world, c) && lm_world_step(world, 1.0 / 60.0) == LM_OK;
     if (!ready) {
         lm_world_destroy(world);
         return bench_fail("an octree could not be measured: out of memory");
@@ -107,7 +108,8 @@ static int run_hand(const bench_options *options, bench_report *report, shape_me
     octree_case adaptive = {"hand", "octree", hand, HAND_SPACING, HAND_WIDTH, 4, 661, false, 0};
     octree_case lattice = {"hand", "lattice", hand, HAND_SPACING, HAND_WIDTH, 0, 0, true, 0};
     int status = 0;
-    for (uint32_t i = 0; status == 0 && i < isa_count; i++) status = measure(options, report, &adaptive, isas[i], 1, 60);
+    for (uint32_t i = 0; status == 0 && i < isa_count; i++)
+        status = measure(options, report, &adaptive, isas[i], 1, 60);
     if (status == 0 && !options->quick) status = measure(options, report, &lattice, isas[isa_count - 1], 1, 8);
     bench_report_write(report);
     return status;

@@ -173,8 +173,7 @@ static const format_field octree_fields[] = {
           DOC("how far a region reaches; wider is stiffer; absent: the side of a base cell")),
     FIELD(scene_octree, width_zones, FIELD_RECORDS, OF(zone_record),
           DOC("where regions are wider or narrower, as factors above 0")),
-    FIELD(scene_octree, width_groups, FIELD_RECORDS, OF(part_record),
-          DOC("the same for named parts of the model")),
+    FIELD(scene_octree, width_groups, FIELD_RECORDS, OF(part_record), DOC("the same for named parts of the model")),
     FIELD(scene_octree, size_zones, FIELD_RECORDS, OF(zone_record),
           DOC("where cells are no larger than this share of a base cell, at most 1")),
     FIELD(scene_octree, slack, FIELD_NUMBER, RANGE(0.0, 4.0), STANDARD("0.5"),
@@ -183,10 +182,10 @@ static const format_field octree_fields[] = {
           DOC("only the cells that the surface touches, not those that it encloses")),
 };
 static const field_group octree_groups[] = {{{"detail", "particles"}, false}};
-static const format_record octree_record =
-    RECORD("octree", scene_octree, octree_fields, GROUPS(octree_groups),
-           "The space that a shape or mesh takes up, divided into cubic cells, small where it is thin and large where it "
-           "is thick. In the middle of each is a particle with a region around it.");
+static const format_record octree_record = RECORD(
+    "octree", scene_octree, octree_fields, GROUPS(octree_groups),
+    "The space that a shape or mesh takes up, divided into cubic cells, small where it is thin and large where it "
+    "is thick. In the middle of each is a particle with a region around it.");
 
 static const format_field clusters_fields[] = {
     FIELD(scene_clusters, counts, FIELD_COUNTS, RANGE(1, 1024), STANDARD("[1, 1, 1]"),
@@ -353,7 +352,8 @@ static const format_field body_fields[] = {
     FIELD(scene_body_entry, name, FIELD_TEXT,
           DOC("how pins, drags, events and expectations refer to it; absent: \"body\" and its number")),
     FIELD(scene_body_entry, shape, FIELD_RECORD, OF(shape_record), DOC("a procedural model")),
-    FIELD(scene_body_entry, mesh, FIELD_RECORD, OF(mesh_record), DOC("or a mesh from a file, for a lattice, tets or an octree")),
+    FIELD(scene_body_entry, mesh, FIELD_RECORD, OF(mesh_record),
+          DOC("or a mesh from a file, for a lattice, tets or an octree")),
     FIELD(scene_body_entry, points, FIELD_VECTORS, UNIT("m"), DOC("or the particles themselves, in the body's frame")),
     FIELD(scene_body_entry, lattice, FIELD_RECORD, OF(lattice_record),
           DOC("makes a lattice of the shape or mesh, in place of clusters")),
@@ -630,11 +630,11 @@ static const format_field scene_fields_[] = {
 const format_record format_scene = RECORD("scene", scene_file, scene_fields_, NO_GROUPS, "The file: one JSON object.");
 
 const format_record *const format_records[] = {
-    &format_scene,    &body_record,     &shape_record,  &mesh_record,     &surface_record,       &lattice_record,
-    &tets_record,     &part_record, &octree_record, &clusters_record, &zone_record,   &material_record, &deform_record,        &mode_record,
-    &examples_record, &pose_record,     &repeat_record, &vary_record,     &collider_record,      &heights_record,
-    &mover_record,    &keyframe_record, &pin_record,    &drag_record,     &drag_keyframe_record, &field_record,
-    &event_record,    &expect_record_,  &box_record,    &camera_record,
+    &format_scene,         &body_record,    &shape_record,    &mesh_record,     &surface_record, &lattice_record,
+    &tets_record,          &part_record,    &octree_record,   &clusters_record, &zone_record,    &material_record,
+    &deform_record,        &mode_record,    &examples_record, &pose_record,     &repeat_record,  &vary_record,
+    &collider_record,      &heights_record, &mover_record,    &keyframe_record, &pin_record,     &drag_record,
+    &drag_keyframe_record, &field_record,   &event_record,    &expect_record_,  &box_record,     &camera_record,
 };
 const uint32_t format_record_count = COUNT(format_records);
 

@@ -448,10 +448,7 @@ static uint64_t least_particles(const scene_body_entry *entry, const body_model 
 /* The field that says what is made of a shape or mesh; null: none does. */
 static const char *divided_field(const scene_body_entry *entry)
 {
-    return entry->lattice != NULL  ? "lattice"
-           : entry->tets != NULL   ? "tets"
-           : entry->octree != NULL ? "octree"
-                                   : NULL;
+    return entry->lattice != NULL ? "lattice" : entry->tets != NULL ? "tets" : entry->octree != NULL ? "octree" : NULL;
 }
 
 /* The parts that an octree's entry names must be there. */

@@ -279,10 +279,10 @@ static bool count_copies(const preparation *p, scene_body_entry *entry, uint64_t
     if (*particles + each * copies > SCENE_MAX_PARTICLES) {
         const char *field = entry->points.count > 0 ? "points" : "particles";
         return FAIL(p,
-                    lattice != NULL       ? &lattice->head
-                    : entry->tets != NULL ? &entry->tets->head
+                    lattice != NULL         ? &lattice->head
+                    : entry->tets != NULL   ? &entry->tets->head
                     : entry->octree != NULL ? &entry->octree->head
-                                          : &entry->head,
+                                            : &entry->head,
                     field, "asks for %llu particles, %llu in all (expected at most %u)",
                     (unsigned long long)(each * copies), (unsigned long long)(*particles + each * copies),
                     SCENE_MAX_PARTICLES);
@@ -362,8 +362,9 @@ static bool prepare_bodies(preparation *p)
     for (uint32_t i = 0; i < entries->count; i++) {
         scene_body_entry *entry = LIST_ITEM(scene_body_entry, *entries, i);
         if (!check_contents(p, entry) || !check_elements(p, entry) || !check_zones(p, &entry->mass_zones, 1e-6, 1e6) ||
-            !check_zones(p, &entry->stiffness_zones, 0.0, 1.0) || !check_octree(p, entry->octree) || !check_deform(p, entry->state) ||
-            !check_examples(p, entry) || !count_copies(p, entry, &bodies, &particles)) {
+            !check_zones(p, &entry->stiffness_zones, 0.0, 1.0) || !check_octree(p, entry->octree) ||
+            !check_deform(p, entry->state) || !check_examples(p, entry) ||
+            !count_copies(p, entry, &bodies, &particles)) {
             return false;
         }
     }

@@ -67,9 +67,9 @@ static const char *def_fault(const lm_body_def *def)
 
 const char *lmi_octree_body_fault(const lm_material *m)
 {
-    return m->mode == LM_MODE_QUADRATIC                   ? "an octree is rigid or linear: it bends by its many regions"
+    return m->mode == LM_MODE_QUADRATIC             ? "an octree is rigid or linear: it bends by its many regions"
            : m->damping_kind == LM_DAMPING_REGIONAL ? "regional damping is for lattices"
-                                                          : NULL;
+                                                    : NULL;
 }
 
 /* --- where cells are divided --- */
@@ -215,7 +215,9 @@ static lm_result make_tree(lm_world *world, const lm_octree *def, lmi_octree *t,
                           .vertex_count = def->vertex_count,
                           .triangles = def->triangles,
                           .triangle_count = def->triangle_count,
-                          .spacing = def->spacing > 0.0f ? (double)def->spacing : longest > 0.0 ? longest / FINEST : 1.0,
+                          .spacing = def->spacing > 0.0f ? (double)def->spacing
+                                     : longest > 0.0     ? longest / FINEST
+                                                         : 1.0,
                           .shell = def->shell};
     lmi_octree_mesh faces = {def->vertices, def->triangles, def->triangle_count};
     lmi_voxels voxels;
@@ -233,8 +235,8 @@ static lm_result make_tree(lm_world *world, const lm_octree *def, lmi_octree *t,
     }
     t->slack = (double)def->slack;
     result = def->shell || lmi_octree_cut_gaps(t, memory, &faces) ? divide(world, t, def) : LM_ERROR_MEMORY;
-    if (result == LM_OK && !(lmi_octree_find_neighbours(t, memory) && find_widths(world, t, def) &&
-                             lmi_octree_find_regions(t, memory))) {
+    if (result == LM_OK &&
+        !(lmi_octree_find_neighbours(t, memory) && find_widths(world, t, def) && lmi_octree_find_regions(t, memory))) {
         result = LM_ERROR_MEMORY;
     }
     if (result != LM_OK) {
@@ -316,8 +318,8 @@ static void spread_mass(lmi_body *body, const lm_body_def *def)
     const lmi_octree *t = &body->octree->tree;
     for (uint32_t n = 0; n < body->particle_count; n++) {
         const lmi_octree_node *leaf = &t->nodes[t->leaves[body->order[n]]];
-        body->mass[n] = def->masses ? def->masses[body->order[n]]
-                                    : (float)((double)def->mass * leaf->voxel_count / t->voxel_count);
+        body->mass[n] =
+            def->masses ? def->masses[body->order[n]] : (float)((double)def->mass * leaf->voxel_count / t->voxel_count);
     }
 }
 

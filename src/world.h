@@ -154,9 +154,9 @@ typedef struct lmi_body {
     float reached_hertz;
 
     lmi_motion motion;
-    lmi_lattice_body *lattice;     /* null: clusters */
+    lmi_lattice_body *lattice;      /* null: clusters */
     struct lmi_octree_body *octree; /* null: not an octree (octree_body.h); its regions have no members of their own */
-    struct lmi_examples *examples; /* null: none */
+    struct lmi_examples *examples;  /* null: none */
     uint32_t contacts;
     lm_dvec3 outside_impulse; /* N s in this call of lm_world_step */
     uint32_t first_pin, first_drag, first_force;
@@ -216,7 +216,7 @@ typedef struct lmi_batch {
     uint32_t particles; /* padded */
     bool dirty;         /* bodies came or went, or changed their regions: pack again before the next step */
     lmi_pack pack;
-    bool slabs; /* one lattice of several slabs, which are tasks of their own */
+    bool slabs;      /* one lattice of several slabs, which are tasks of their own */
     uint32_t pieces; /* of one large octree, whose sums are divided into tasks; else 0 */
     lmi_herd *herds;
     uint32_t herd_count, herd_capacity;

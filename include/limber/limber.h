@@ -532,9 +532,9 @@ LM_API lm_result lm_body_get_material(const lm_world *world, lm_body_id body, lm
 typedef struct lm_body_info {
     uint32_t particles;
     uint32_t regions;
-    uint64_t memberships; /* particles summed over regions */
-    uint32_t tets;        /* tetrahedra; 0 for other bodies */
-    uint32_t octree_nodes; /* cells of all sizes; 0 for other bodies */
+    uint64_t memberships;     /* particles summed over regions */
+    uint32_t tets;            /* tetrahedra; 0 for other bodies */
+    uint32_t octree_nodes;    /* cells of all sizes; 0 for other bodies */
     uint64_t summation_nodes; /* that the regions of an octree are added up from; else 0 */
     uint32_t skin_vertices;
     uint32_t skin_triangles;

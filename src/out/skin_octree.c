@@ -103,8 +103,8 @@ static void add_node(const lmi_body *body, uint32_t n, double sums[LMI_OCTREE_SU
 }
 
 /* What a leaf carries, from the sums over its region. */
-static void make_carrier(const lm_world *world, const lmi_body *body, uint32_t leaf,
-                         const double sums[LMI_OCTREE_SUMS], lmi_carrier *c)
+static void make_carrier(const lm_world *world, const lmi_body *body, uint32_t leaf, const double sums[LMI_OCTREE_SUMS],
+                         lmi_carrier *c)
 {
     const lmi_region *region = &body->regions[leaf];
     uint32_t place = body->place[leaf], stride;

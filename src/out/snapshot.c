@@ -9,9 +9,9 @@
 #include "base/guard.h"
 #include "body.h"
 #include "examples.h"
+#include "octree_body.h"
 #include "out/archive.h"
 #include "out/hash.h"
-#include "octree_body.h"
 #include "sample/tets.h"
 
 #include <assert.h>

@@ -75,11 +75,12 @@ static void visit_tree(archive *a, lm_world *world, lmi_octree *t)
     }
     for (uint32_t leaf = 0; ok(a) && leaf < t->leaf_count; leaf++) {
         visit_u32(a, &t->width[leaf]);
-        refuse_if(a, t->width[leaf] < lmi_octree_least_width(&t->nodes[t->leaves[leaf]]) ||
-                         t->width[leaf] > 1000000000u);
+        refuse_if(a,
+                  t->width[leaf] < lmi_octree_least_width(&t->nodes[t->leaves[leaf]]) || t->width[leaf] > 1000000000u);
     }
     if (a->mode == LOAD && ok(a)) {
-        a->out_of_memory = !lmi_octree_find_neighbours(t, &world->memory) || !lmi_octree_find_regions(t, &world->memory);
+        a->out_of_memory =
+            !lmi_octree_find_neighbours(t, &world->memory) || !lmi_octree_find_regions(t, &world->memory);
     }
 }
 

@@ -246,7 +246,8 @@ void lmi_examples_measure(const lmi_body *body, const float *list_count)
                 measure_cluster(&m, &body->regions[r], k, deviations[k]);
             }
         }
-        double mass = body->octree ? lmi_octree_body_region_mass(body, r) : mass_of(&m, l ? l->degree : NULL, list_count);
+        double mass =
+            body->octree ? lmi_octree_body_region_mass(body, r) : mass_of(&m, l ? l->degree : NULL, list_count);
         write_region(e, r, deviations, mass);
         for (uint32_t i = 0; !l && i < 3; i++) {
             double extent = body->regions[r].extent[i];

@@ -16,8 +16,7 @@ bool lmi_octree_lists_add(lmi_octree_lists *lists, lmi_memory *memory, uint32_t 
 {
     if (lists->item_count == lists->item_capacity) {
         void *items = lists->items;
-        bool ok =
-            lmi_reserve(memory, &items, &lists->item_capacity, lists->item_count + 1, sizeof *lists->items);
+        bool ok = lmi_reserve(memory, &items, &lists->item_capacity, lists->item_count + 1, sizeof *lists->items);
         lists->items = items;
         if (!ok) {
             return false;

@@ -127,10 +127,7 @@ static inline uint32_t lmi_octree_limit(const lmi_octree *tree, uint32_t width)
 }
 
 /* The least width of a leaf's region: the way to its neighbours of the same size. */
-static inline uint32_t lmi_octree_least_width(const lmi_octree_node *leaf)
-{
-    return LMI_OCTREE_UNITS << leaf->level;
-}
+static inline uint32_t lmi_octree_least_width(const lmi_octree_node *leaf) { return LMI_OCTREE_UNITS << leaf->level; }
 
 /* The filled voxel at a place, or LMI_OCTREE_NONE; the coordinates may lie outside. */
 static inline uint32_t lmi_octree_voxel(const lmi_octree *tree, int64_t x, int64_t y, int64_t z)

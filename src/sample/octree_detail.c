@@ -12,9 +12,9 @@
 
 typedef struct peeler {
     const lmi_octree *tree;
-    uint8_t *layer;             /* [voxel_count] 1 at the surface */
-    uint8_t *seen;              /* [voxel_count] in this flood */
-    uint32_t *front, *next;     /* [voxel_count] */
+    uint8_t *layer;         /* [voxel_count] 1 at the surface */
+    uint8_t *seen;          /* [voxel_count] in this flood */
+    uint32_t *front, *next; /* [voxel_count] */
     uint32_t front_count, next_count;
 } peeler;
 

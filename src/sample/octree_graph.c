@@ -152,8 +152,8 @@ static bool spread_pairs(lmi_octree *t, lmi_memory *memory, const lmi_octree_lis
 bool lmi_octree_find_neighbours(lmi_octree *t, lmi_memory *memory)
 {
     lmi_octree_lists faces = {0}, pairs = {0};
-    walk w = {lmi_allocate(memory, t->leaf_count, sizeof *w.found), lmi_allocate(memory, t->leaf_count, sizeof *w.stamp),
-              0};
+    walk w = {lmi_allocate(memory, t->leaf_count, sizeof *w.found),
+              lmi_allocate(memory, t->leaf_count, sizeof *w.stamp), 0};
     bool ok = w.found && w.stamp && find_faces(t, memory, &faces) && lmi_octree_lists_make(&pairs, memory, 0);
     for (uint32_t leaf = 0; ok && leaf < t->leaf_count; leaf++) {
         ok = find_around(t, memory, &faces, leaf, &w, &pairs);

@@ -76,8 +76,7 @@ void lmi_octree_make_regions(const lmi_octree *t, const lmi_octree_rest *rest, l
 {
     for (uint32_t leaf = 0; leaf < t->leaf_count; leaf++) {
         uint32_t first = t->regions.offsets[leaf];
-        lmi_octree_rest sum =
-            add_up(rest, t->regions.items + first, 0, t->regions.offsets[leaf + 1] - first);
+        lmi_octree_rest sum = add_up(rest, t->regions.items + first, 0, t->regions.offsets[leaf + 1] - first);
         double covariance[9], *s = sum.second;
         const double full[9] = {s[0], s[3], s[5], s[3], s[1], s[4], s[5], s[4], s[2]};
         for (int i = 0; i < 9; i++) {

@@ -269,7 +269,8 @@ static void collide(const lmi_surface *shape, lmi_body *body, double h, const fl
 {
     lanes_surface s = prepare(shape, body, h);
     bool solid = lmi_solid_is(&shape->solid);
-    const float *margins = body->octree ? body->octree->lanes.margin : NULL; /* of each particle, more than the body's */
+    const float *margins =
+        body->octree ? body->octree->lanes.margin : NULL; /* of each particle, more than the body's */
     vf sums[3][LMI_PIECES];
     for (int i = 0; i < 3 * LMI_PIECES; i++) {
         sums[i / LMI_PIECES][i % LMI_PIECES] = vf_set1(0.0f);

@@ -58,14 +58,14 @@ typedef struct lmi_octree_lanes {
     float *inverse_weight;     /* [virtual_blocks][LMI_BLOCK] */
     lmi_octree_spread *spread; /* [virtual_blocks + region_blocks]; the latter are those of particles */
     uint32_t *region;          /* [spread_rows][LMI_BLOCK] row */
-    float *region_offset;      /* [spread_rows][4][LMI_BLOCK] rest place of the target from the region's centre; the region's
+    float *region_offset; /* [spread_rows][4][LMI_BLOCK] rest place of the target from the region's centre; the region's
                                 * mass times its stiffness */
-    uint32_t *spread_place;    /* [region_blocks][LMI_BLOCK] the particle of each lane, those with long lists first */
-    uint32_t *parent;          /* [virtual_blocks + region_blocks][LMI_BLOCK] row of the virtual node above, 0: none */
-    float *parent_offset;      /* [virtual_blocks + region_blocks][3][LMI_BLOCK] rest place from its middle */
-    float *frame;              /* [region_blocks][9][LMI_BLOCK] E / d: rest places to q, see sample/region.h */
-    float *share;              /* [region_blocks][LMI_BLOCK] 1 / mass of the regions that a particle is in, by lane */
-    float *margin;             /* [region_blocks][LMI_BLOCK] half the side of a cube of a leaf's volume, metres */
+    uint32_t *spread_place; /* [region_blocks][LMI_BLOCK] the particle of each lane, those with long lists first */
+    uint32_t *parent;       /* [virtual_blocks + region_blocks][LMI_BLOCK] row of the virtual node above, 0: none */
+    float *parent_offset;   /* [virtual_blocks + region_blocks][3][LMI_BLOCK] rest place from its middle */
+    float *frame;           /* [region_blocks][9][LMI_BLOCK] E / d: rest places to q, see sample/region.h */
+    float *share;           /* [region_blocks][LMI_BLOCK] 1 / mass of the regions that a particle is in, by lane */
+    float *margin;          /* [region_blocks][LMI_BLOCK] half the side of a cube of a leaf's volume, metres */
 
     float *sum_row;       /* [1 + virtual_blocks * LMI_BLOCK][LMI_OCTREE_ROW] middle (3), moments (9); row 0 stays 0 */
     float *transform_row; /* [region_blocks * LMI_BLOCK][LMI_OCTREE_ROW] centre (3), transform (9) */

@@ -13,14 +13,14 @@ typedef struct layout {
     const lmi_octree_rest *rest;
     const lmi_region *regions;
     const double *region_mass;
-    uint8_t *height;       /* [node_count] of virtual nodes that are used, 0: none, or a leaf */
-    uint32_t *target;      /* [node_count] lane of a virtual node */
-    uint32_t *node;        /* [virtual lanes] node of a lane, or LMI_OCTREE_NONE */
+    uint8_t *height;        /* [node_count] of virtual nodes that are used, 0: none, or a leaf */
+    uint32_t *target;       /* [node_count] lane of a virtual node */
+    uint32_t *node;         /* [virtual lanes] node of a lane, or LMI_OCTREE_NONE */
     uint32_t *spread_first; /* [targets + 1] the regions that each target has: offsets into spread_list */
     uint32_t *spread_list;
-    uint32_t *lane_place; /* [padded places] the place of a lane of particles in scatter */
-    uint32_t *place_lane; /* [padded places] and back */
-    uint32_t *length;     /* [node_count] of the list of regions of each node */
+    uint32_t *lane_place;  /* [padded places] the place of a lane of particles in scatter */
+    uint32_t *place_lane;  /* [padded places] and back */
+    uint32_t *length;      /* [node_count] of the list of regions of each node */
     struct sort_key *keys; /* [node_count] scratch */
     uint32_t targets, heights;
 } layout;

@@ -60,8 +60,7 @@ static inline lanes_moments add_lists(const lmi_octree_lanes *o, uint32_t block,
             vf p = (r[i] - from[i]) * weight;
             m.sum[i] = m.sum[i] + p;
             for (int k = 0; k < 3; k++) {
-                m.linear[3 * i + k] =
-                    m.linear[3 * i + k] + (r[3 + 3 * i + k] + p * vf_load(offset + k * LMI_BLOCK));
+                m.linear[3 * i + k] = m.linear[3 * i + k] + (r[3 + 3 * i + k] + p * vf_load(offset + k * LMI_BLOCK));
             }
         }
     }
@@ -311,7 +310,8 @@ void LMI_KERNEL(scatter)(const lmi_step *step, lmi_batch *batch, lmi_scratch *sc
     for (uint32_t n = 0; n < batch->body_count; n++) {
         const lmi_body *body = lmi_body_at(step->world, batch->bodies[n]);
         if (body->octree && !batch->pieces) {
-            const float *transforms = batch->pack.transforms + first_block(&batch->pack, body) * LMI_MOMENTS * LMI_BLOCK;
+            const float *transforms =
+                batch->pack.transforms + first_block(&batch->pack, body) * LMI_MOMENTS * LMI_BLOCK;
             LMI_KERNEL(octree_scatter)(&body->octree->lanes, body->x, transforms);
         }
     }

@@ -189,7 +189,8 @@ static void direct_moments(const operands *o, uint32_t leaf, double out[12], dou
         lm_dvec3 q = lmi_region_local(&body->regions[leaf], body->rest[place]);
         const double local[3] = {q.x, q.y, q.z};
         for (int i = 0; i < 3; i++) {
-            double p = (double)body->x[4 * (size_t)place + 3] * ((double)o->x[4 * (size_t)place + (size_t)i] - (double)from[i]);
+            double p = (double)body->x[4 * (size_t)place + 3] *
+                       ((double)o->x[4 * (size_t)place + (size_t)i] - (double)from[i]);
             out[i] += p;
             scale[i] += fabs(p);
             for (int j = 0; j < 3; j++) {

@@ -149,7 +149,8 @@ static void find_weights(const ref_body *body, double *weights, double *shares)
     double *regions_of = calloc(body->count, sizeof *regions_of);
     double total = 0.0;
     for (uint32_t r = 0; r < body->region_count; r++)
-        for (uint32_t k = body->offsets[r]; k < body->offsets[r + 1]; k++) regions_of[body->members[k]] += body->count_as[r];
+        for (uint32_t k = body->offsets[r]; k < body->offsets[r + 1]; k++)
+            regions_of[body->members[k]] += body->count_as[r];
     for (uint32_t i = 0; i < body->count; i++) total += body->mass[i];
     for (uint32_t i = 0; i < body->count; i++) {
         double weight = body->pinned[i] ? fmax(body->mass[i], total) : body->mass[i];

@@ -303,7 +303,8 @@ static match_walk walk_begin(ref_body *body)
     walk.r.q = calloc(body->count, sizeof(ref_vec));
     walk.r.p = calloc(body->count, sizeof(ref_vec));
     for (uint32_t r = 0; r < body->region_count; r++)
-        for (uint32_t k = body->offsets[r]; k < body->offsets[r + 1]; k++) walk.regions_of[body->members[k]] += body->count_as[r];
+        for (uint32_t k = body->offsets[r]; k < body->offsets[r + 1]; k++)
+            walk.regions_of[body->members[k]] += body->count_as[r];
     double total = 0.0;
     for (uint32_t i = 0; i < body->count; i++) total += body->mass[i];
     for (uint32_t i = 0; i < body->count; i++) {

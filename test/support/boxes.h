@@ -21,8 +21,7 @@ static inline void boxes_add(boxes *b, lm_vec3 low, lm_vec3 high)
                                        2, 6, 3, 3, 6, 7, 0, 4, 2, 2, 4, 6, 1, 3, 5, 3, 7, 5};
     uint32_t first = 8 * b->count;
     for (uint32_t n = 0; n < 8; n++)
-        b->vertices[first + n] =
-            (lm_vec3){n & 1 ? high.x : low.x, n & 2 ? high.y : low.y, n & 4 ? high.z : low.z};
+        b->vertices[first + n] = (lm_vec3){n & 1 ? high.x : low.x, n & 2 ? high.y : low.y, n & 4 ? high.z : low.z};
     for (uint32_t n = 0; n < 36; n++) b->triangles[36 * b->count + n] = first + faces[n];
     b->count++;
 }

@@ -134,14 +134,16 @@ static void fingers_that_touch_are_not_linked(void **context)
         lm_body_def def = fingers_def(&b, gaps[k]);
         lm_body_id body = make_body(world, &def);
         lm_body_info info = info_of(world, body);
-        uint32_t *offsets = calloc(info.regions + 1u, sizeof *offsets), *members = calloc(info.memberships, sizeof *members);
+        uint32_t *offsets = calloc(info.regions + 1u, sizeof *offsets),
+                 *members = calloc(info.memberships, sizeof *members);
         lm_vec3 *rest = calloc(info.particles, sizeof *rest);
         assert_ok(lm_body_get_regions(world, body, offsets, members));
         assert_ok(lm_body_get_rest_positions(world, body, rest));
         uint32_t across = 0;
         for (uint32_t r = 0; r < info.regions; r++)
             for (uint32_t n = offsets[r]; n < offsets[r + 1]; n++) {
-                lm_vec3 p = rest[r], q = rest[members[n]]; /* up in the fingers, where no way through the block is short */
+                lm_vec3 p = rest[r],
+                        q = rest[members[n]]; /* up in the fingers, where no way through the block is short */
                 across += p.y > 0.9f && q.y > 0.9f && p.x * q.x < 0.0f;
             }
         if (gaps[k] >= 0.0f) assert_int_equal(across, 0);
@@ -182,7 +184,8 @@ static void a_finger_moves_by_itself(void **context)
     assert_ok(lm_pin_create(world, &pin, &id));
     for (int step = 0; step < 600; step++) {
         for (uint32_t n = 0; n < info.particles; n++)
-            if (rest[n].x < 0.0f && rest[n].y > 1.3f) assert_ok(lm_body_add_particle_force(world, body, n, (lm_vec3){-0.2f, 0.0f, 0.0f}));
+            if (rest[n].x < 0.0f && rest[n].y > 1.3f)
+                assert_ok(lm_body_add_particle_force(world, body, n, (lm_vec3){-0.2f, 0.0f, 0.0f}));
         assert_ok(lm_world_step(world, FRAME));
     }
     assert_ok(lm_body_get_positions(world, body, lm_dvec3_zero(), now));
@@ -198,7 +201,8 @@ static void a_finger_moves_by_itself(void **context)
         double way = ref_length(ref_sub(to_double(surface[8 + n]), to_double(b.vertices[8 + n])));
         if (n % 8 & 2) *(n < 8 ? &skin_pushed : &skin_still) = fmax(n < 8 ? skin_pushed : skin_still, way);
     }
-    print_message("pushed %.3g m, its neighbour %.3g m; on the skin %.3g and %.3g\n", pushed, still, skin_pushed, skin_still);
+    print_message("pushed %.3g m, its neighbour %.3g m; on the skin %.3g and %.3g\n", pushed, still, skin_pushed,
+                  skin_still);
     assert_true(pushed > 0.1);
     assert_at_most(still, 0.05 * pushed);
     assert_at_most(skin_still, 0.06 * pushed);
@@ -235,8 +239,9 @@ static void what_is_wrong_is_said(void **context)
     boxes b;
     const lm_vec3 point = {0.0f, 0.0f, 0.0f};
     for (int k = 0; k < 13; k++) {
-        static const char *const words[] = {"levels", "detail",  "slack",  "width", "vertices and triangles", "not several",
-                                            "spacing", "sizes", "widths", "quadratic", "regional", "mass", "area"};
+        static const char *const words[] = {"levels",      "detail",  "slack", "width",  "vertices and triangles",
+                                            "not several", "spacing", "sizes", "widths", "quadratic",
+                                            "regional",    "mass",    "area"};
         lm_body_def def = fingers_def(&b, 0.2f);
         float bad[24];
         for (int n = 0; n < 24; n++) bad[n] = NAN;
@@ -327,7 +332,8 @@ static void momentum_and_spin_are_kept(void **context)
             if (step % 100 != 0) continue;
             motion now = motion_read(world, body, body_centre(world, body));
             worst_linear = fmax(worst_linear, ref_length(ref_sub(now.momentum, start.momentum)) / start.momentum_scale);
-            worst_angular = fmax(worst_angular, ref_length(ref_sub(now.angular, start.angular)) / ref_length(start.angular));
+            worst_angular =
+                fmax(worst_angular, ref_length(ref_sub(now.angular, start.angular)) / ref_length(start.angular));
         }
         lm_world_destroy(world);
     }
@@ -460,7 +466,8 @@ static void results_do_not_depend_on_the_machine(void **context)
     for (int large = 0; large < 2; large++) {
         uint64_t first = hash_after(LM_ISA_SCALAR, 1, large);
         for (int isa = LM_ISA_SCALAR; isa < LM_ISA_COUNT; isa++)
-            if (lm_isa_supported((lm_isa)isa)) assert_true(hash_after((lm_isa)isa, isa == LM_ISA_SSE2 ? 1 : 3, large) == first);
+            if (lm_isa_supported((lm_isa)isa))
+                assert_true(hash_after((lm_isa)isa, isa == LM_ISA_SSE2 ? 1 : 3, large) == first);
     }
 }
 
@@ -538,8 +545,8 @@ static void wide_regions_are_stiff(void **context)
 {
     (void)context;
     double narrow = sag(0.2f, 0.0f), middle = sag(0.4f, 0.0f), wide = sag(0.8f, 0.0f), half = sag(0.2f, 0.8f);
-    print_message("sags %.3f m with 0.2 m, %.3f with 0.4, %.3f with 0.8; %.3f where one half is wide\n", narrow, middle, wide,
-                  half);
+    print_message("sags %.3f m with 0.2 m, %.3f with 0.4, %.3f with 0.8; %.3f where one half is wide\n", narrow, middle,
+                  wide, half);
     assert_true(middle < 0.6 * narrow && wide < 0.6 * middle);
     assert_true(half < 0.8 * narrow && half > wide);
 }
