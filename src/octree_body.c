@@ -67,9 +67,7 @@ static const char *def_fault(const lm_body_def *def)
 
 const char *lmi_octree_body_fault(const lm_material *m)
 {
-    return m->mode == LM_MODE_QUADRATIC             ? "an octree is rigid or linear: it bends by its many regions"
-           : m->damping_kind == LM_DAMPING_REGIONAL ? "regional damping is for lattices"
-                                                    : NULL;
+    return m->mode == LM_MODE_QUADRATIC ? "an octree is rigid or linear: it bends by its many regions" : NULL;
 }
 
 /* --- where cells are divided --- */

@@ -41,6 +41,20 @@ void lmi_octree_lanes_free(lmi_octree_lanes *lanes, lmi_memory *memory);
 /* The node that stands for the same leaves and is not the only child of another. */
 uint32_t lmi_octree_plain_node(const lmi_octree *tree, uint32_t node);
 
+/* How many phases a way through the tree has (step/sum_octree.c), and all ways of this substep: one more where it is damped
+ * region by region. */
+static inline uint32_t lmi_octree_way_phases(const lmi_octree_lanes *lanes) { return 2 * lanes->heights + 2; }
+
+static inline bool lmi_octree_damps(const lmi_body *body)
+{
+    return body->material.damping_kind == LM_DAMPING_REGIONAL && body->damping_now > 0.0f && body->alpha > 1e-6f;
+}
+
+static inline uint32_t lmi_octree_phases(const lmi_body *body)
+{
+    return (lmi_octree_damps(body) ? 2 : 1) * lmi_octree_way_phases(&body->octree->lanes);
+}
+
 /* octree_body.c */
 lm_result lmi_octree_body_create(lm_world *world, const lm_body_def *def, uint32_t *slot);
 void lmi_octree_body_free(lm_world *world, lmi_body *body);

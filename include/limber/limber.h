@@ -283,7 +283,7 @@ typedef enum lm_stiffness {
  * single region loses its velocity at `share` times the rate. */
 typedef enum lm_damping {
     LM_DAMPING_GLOBAL = 0, /* towards the motion of the body as a whole */
-    LM_DAMPING_REGIONAL,   /* towards the motion of the regions. Of lattices; clusters refuse it */
+    LM_DAMPING_REGIONAL,   /* towards the motion of the regions. Of lattices and octrees; clusters refuse it */
     LM_DAMPING_COUNT
 } lm_damping;
 
@@ -466,7 +466,7 @@ typedef struct lm_tets {
  * Cost. A step takes time in proportion to lm_body_info.summation_nodes, a few for each particle when the width is near the
  * side of a base cell or more.
  *
- * Modes are rigid and linear; plasticity as for clusters. Damping is global. Pieces that nothing joins are one body all the
+ * Modes are rigid and linear; plasticity and examples as for clusters; damping of both kinds. Pieces that nothing joins are one body all the
  * same, as with tets.
  *
  * The mesh is not kept. To draw it give it to lm_body_set_skin: a vertex follows the particles around it, as far as they can

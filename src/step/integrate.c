@@ -173,16 +173,28 @@ static void pull_lattice(const lmi_step *step, lmi_body *body, lmi_scratch *scra
     lmi_lattice_forget_drift(lattice);
 }
 
-/* d of an octree, which scatter has found, into scratch->pull. */
-static void load_octree(const lmi_body *body, lmi_scratch *scratch)
+/* d of an octree, which scatter has found, into scratch->pull. What regional damping takes of the velocities comes along, as
+ * a pull that changes them by as much: then the motion as a whole that is in it is taken out with the rest. */
+static void load_octree(const lmi_step *step, lmi_body *body, bool overstretched, lmi_scratch *scratch)
 {
+    const lmi_octree_lanes *o = &body->octree->lanes;
+    bool damped = lmi_octree_damps(body) && !overstretched;
+    vf share = vf_set1(damped ? (float)(body->damping_now * step->h / body->alpha) : 0.0f);
     for (uint32_t n = 0; n < body->padded_count; n += LMI_LANES) {
-        vf d[4];
-        vf_load4(body->octree->lanes.pull + (size_t)n * 4, d);
-        for (int i = 0; i < 3; i++) {
-            vf_store(scratch->pull + (size_t)(n / LMI_BLOCK) * 3 * LMI_BLOCK + n % LMI_BLOCK + i * LMI_BLOCK, d[i]);
+        float *pull = scratch->pull + (size_t)(n / LMI_BLOCK) * 3 * LMI_BLOCK + n % LMI_BLOCK;
+        vf d[4], u[4];
+        vf_load4(o->pull + (size_t)n * 4, d);
+        for (int i = 0; !damped && i < 3; i++) {
+            vf_store(pull + i * LMI_BLOCK, d[i]);
+        }
+        if (damped) {
+            vf_load4(o->damping + (size_t)n * 4, u);
+            for (int i = 0; i < 3; i++) {
+                vf_store(pull + i * LMI_BLOCK, d[i] + share * u[i]);
+            }
         }
     }
+    body->damping_now = damped ? 0.0f : body->damping_now;
 }
 
 void LMI_KERNEL(integrate)(const lmi_step *step, lmi_batch *batch, lmi_scratch *scratch)
@@ -195,7 +207,7 @@ void LMI_KERNEL(integrate)(const lmi_step *step, lmi_batch *batch, lmi_scratch *
         bool overstretched = lmi_is_overstretched(step, body);
         if (overstretched) lmi_quiet_rounding(step, body);
         if (body->lattice) pull_lattice(step, body, scratch);
-        if (body->octree) load_octree(body, scratch);
+        if (body->octree) load_octree(step, body, overstretched, scratch);
         drift in_pull = pull_to_goals(step, &batch->pack, body, scratch);
         float share = 1.0f;
         if (overstretched) share = lmi_overstretch_keeps(step, body, scratch->pull, in_pull.velocity, in_pull.spin);

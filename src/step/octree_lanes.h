@@ -71,6 +71,7 @@ typedef struct lmi_octree_lanes {
     float *transform_row; /* [region_blocks * LMI_BLOCK][LMI_OCTREE_ROW] centre (3), transform (9) */
     float *spread_row;    /* as sum_row: pull (3), weight, transform (9), reference position (3) */
     float *pull;          /* [region_blocks][LMI_BLOCK][4] mean goal less position, by place */
+    float *damping;       /* the same: mean velocity of the regions less the particle's own; of regional damping */
 
     void *memory; /* holds all of the above */
     size_t size;

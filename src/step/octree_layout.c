@@ -360,6 +360,7 @@ static void carve_lanes(lmi_octree_lanes *o, char *base)
     o->transform_row = carve(base, &o->size, (size_t)o->region_blocks * LMI_BLOCK, row);
     o->spread_row = carve(base, &o->size, rows, row);
     o->pull = carve(base, &o->size, (size_t)o->region_blocks * 4, block);
+    o->damping = carve(base, &o->size, (size_t)o->region_blocks * 4, block);
 }
 
 static bool lay_out(layout *l, lmi_octree_lanes *o, lmi_memory *memory)

@@ -186,7 +186,7 @@ static void run_octrees(const lmi_step *step)
     uint32_t phases = 0;
     for (uint32_t n = 0; n < world->octree_task_count; n++) {
         const lmi_batch *batch = &world->batches[world->octree_tasks[n].batch];
-        uint32_t mine = 2 * lmi_body_at(world, batch->bodies[0])->octree->lanes.heights + 2;
+        uint32_t mine = lmi_octree_phases(lmi_body_at(world, batch->bodies[0]));
         phases = mine > phases ? mine : phases;
     }
     octree_phase p = {step, 0};

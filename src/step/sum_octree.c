@@ -20,6 +20,7 @@
 #include "base/vmat.h"
 #include "octree_body.h"
 #include "step/kernel_names.h"
+#include "step/spin.h"
 
 #include <string.h>
 
@@ -221,7 +222,7 @@ static void spread_nodes(const lmi_octree_lanes *o, const float *x, uint32_t fir
     }
 }
 
-static void spread_particles(const lmi_octree_lanes *o, const float *x, uint32_t first, uint32_t last)
+static void spread_particles(const lmi_octree_lanes *o, const float *x, float *pulls, uint32_t first, uint32_t last)
 {
     for (uint32_t n = first * LMI_BLOCK; n < last * LMI_BLOCK; n += LMI_LANES) {
         vf at[4], share = vf_load(o->share + n);
@@ -231,7 +232,7 @@ static void spread_particles(const lmi_octree_lanes *o, const float *x, uint32_t
         _Alignas(64) float pull[4 * LMI_LANES];
         vf_store4(pull, d.pull[0] * share, d.pull[1] * share, d.pull[2] * share, vf_set1(0.0f));
         for (int k = 0; k < LMI_LANES; k++) {
-            memcpy(o->pull + 4 * (size_t)place[k], pull + 4 * k, 4 * sizeof(float));
+            memcpy(pulls + 4 * (size_t)place[k], pull + 4 * k, 4 * sizeof(float));
         }
     }
 }
@@ -242,7 +243,7 @@ void LMI_KERNEL(octree_scatter)(const lmi_octree_lanes *o, const float *x, const
     for (uint32_t height = o->heights; height-- > 0;) {
         spread_nodes(o, x, o->height_block[height], o->height_block[height + 1]);
     }
-    spread_particles(o, x, 0, o->region_blocks);
+    spread_particles(o, x, o->pull, 0, o->region_blocks);
 }
 
 /* --- the stages --- */
@@ -264,31 +265,109 @@ static size_t first_block(const lmi_pack *pack, const lmi_body *body)
     return pack->region_lane[body->first_region + body->order[0]] / LMI_BLOCK;
 }
 
-/* The phases of an octree with virtual nodes of h heights: h of sums upward; regions summed, fitted and turned; h of sums
- * downward; particles. What a piece writes no other piece of the same phase reads. */
-void LMI_KERNEL(octree_phase)(const lmi_step *step, lmi_batch *batch, uint32_t phase, uint32_t piece)
+/* One way through the tree: positions to pulls, or where the damping is regional velocities to what they lose. */
+typedef struct way {
+    const lmi_step *step;
+    const lmi_pack *pack;
+    const lmi_body *body;
+    const lmi_octree_lanes *lanes;
+    size_t block;   /* of the pack, where the body's begin */
+    const float *x; /* what is gathered */
+    float *pull;    /* what is scattered */
+    bool velocities;
+} way;
+
+static way make_way(const lmi_step *step, const lmi_batch *batch, const lmi_body *body, bool velocities)
 {
-    const lmi_body *body = lmi_body_at(step->world, batch->bodies[0]);
     const lmi_octree_lanes *o = &body->octree->lanes;
-    size_t block = first_block(&batch->pack, body);
+    way w = {step,
+             &batch->pack,
+             body,
+             o,
+             first_block(&batch->pack, body),
+             velocities ? body->v : body->x,
+             velocities ? o->damping : o->pull,
+             velocities};
+    return w;
+}
+
+/* The velocity fields of regions from the moments of velocities, as transforms: the velocity of the centre, and w x B for the
+ * lever arms B q (see lattice_damping.h; B is the best affine map, which the fit has found). */
+static void find_fields(const lmi_pack *pack, const float *v, uint32_t place, uint32_t b, uint32_t lane)
+{
+    const float *moments = pack->moments + (size_t)b * LMI_MOMENTS * LMI_BLOCK + lane;
+    float *transform = pack->transforms + (size_t)b * LMI_MOMENTS * LMI_BLOCK + lane;
+    vf inverse = vf_load(pack->constants + ((size_t)b * LMI_CONSTANTS + LMI_CONSTANT_INVERSE_MASS) * LMI_BLOCK + lane);
+    vmat3 a = vmat_load(pack->affine + (size_t)b * 9 * LMI_BLOCK + lane);
+    vmat3 u = vmat_load(moments + LMI_MOMENT_LINEAR * LMI_BLOCK);
+    vf from[4], w[3], l[3], g[6];
+    vf_load4(v + (size_t)place * 4, from);
+    for (int i = 0; i < 3; i++) {
+        int p = (i + 1) % 3, q = (i + 2) % 3;
+        const vf *ai = a.m + 3 * i, *ap = a.m + 3 * p, *aq = a.m + 3 * q, *up = u.m + 3 * p, *uq = u.m + 3 * q;
+        l[i] = ((ap[0] * uq[0] - aq[0] * up[0]) + (ap[1] * uq[1] - aq[1] * up[1])) + (ap[2] * uq[2] - aq[2] * up[2]);
+        l[i] = l[i] * inverse;
+        g[i] = (ai[0] * ai[0] + ai[1] * ai[1]) + ai[2] * ai[2];
+        g[3 + i] = (ai[0] * ap[0] + ai[1] * ap[1]) + ai[2] * ap[2];
+    }
+    lmi_spin(g, l, w);
+    for (int i = 0; i < 3; i++) {
+        int p = (i + 1) % 3, q = (i + 2) % 3;
+        vf_store(transform + (LMI_TRANSFORM_CONSTANT + i) * LMI_BLOCK,
+                 from[i] + vf_load(moments + (LMI_MOMENT_SUM + i) * LMI_BLOCK) * inverse);
+        for (int j = 0; j < 3; j++) {
+            vf_store(transform + (LMI_TRANSFORM_LINEAR + 3 * i + j) * LMI_BLOCK,
+                     w[p] * a.m[3 * q + j] - w[q] * a.m[3 * p + j]);
+        }
+    }
+}
+
+/* Regions `first` to `last` - 1: summed, fitted, turned. */
+static void pass_regions(const way *w, uint32_t first, uint32_t last)
+{
+    float *moments = w->pack->moments + w->block * LMI_MOMENTS * LMI_BLOCK;
+    for (uint32_t b = first, end; b < last; b = end) {
+        end = last - b < IN_CACHE ? last : b + IN_CACHE;
+        sum_regions(w->lanes, w->x, moments, b, end);
+        if (w->velocities) {
+            for (uint32_t n = b * LMI_BLOCK; n < end * LMI_BLOCK; n += LMI_LANES) {
+                find_fields(w->pack, w->x, n, (uint32_t)w->block + n / LMI_BLOCK, n % LMI_BLOCK);
+            }
+        } else {
+            LMI_KERNEL(fit_blocks)(w->step->world, w->pack, (uint32_t)w->block + b, (uint32_t)w->block + end);
+        }
+        turn_transforms(w->lanes, w->pack->transforms + w->block * LMI_MOMENTS * LMI_BLOCK, b, end);
+    }
+}
+
+/* One of the phases of a way: with virtual nodes of h heights, h of sums upward; regions; h of sums downward; particles. What a
+ * piece writes no other piece of the same phase reads. */
+static void run_phase(const way *w, uint32_t phase, uint32_t piece, uint32_t pieces)
+{
+    const lmi_octree_lanes *o = w->lanes;
     uint32_t first = 0, last = o->region_blocks;
     if (phase == o->heights) {
-        cut_range(&first, &last, piece, batch->pieces);
-        for (uint32_t b = first, end; b < last; b = end) {
-            end = last - b < IN_CACHE ? last : b + IN_CACHE;
-            sum_regions(o, body->x, batch->pack.moments + block * LMI_MOMENTS * LMI_BLOCK, b, end);
-            LMI_KERNEL(fit_blocks)(step->world, &batch->pack, (uint32_t)block + b, (uint32_t)block + end);
-            turn_transforms(o, batch->pack.transforms + block * LMI_MOMENTS * LMI_BLOCK, b, end);
-        }
+        cut_range(&first, &last, piece, pieces);
+        pass_regions(w, first, last);
     } else if (phase == 2 * o->heights + 1) {
-        cut_range(&first, &last, piece, batch->pieces);
-        spread_particles(o, body->x, first, last);
+        cut_range(&first, &last, piece, pieces);
+        spread_particles(o, w->x, w->pull, first, last);
     } else if (phase <= 2 * o->heights) {
         uint32_t height = phase < o->heights ? phase : 2 * o->heights - phase;
         first = o->height_block[height];
         last = o->height_block[height + 1];
-        cut_range(&first, &last, piece, batch->pieces);
-        (phase < o->heights ? sum_nodes : spread_nodes)(o, body->x, first, last);
+        cut_range(&first, &last, piece, pieces);
+        (phase < o->heights ? sum_nodes : spread_nodes)(o, w->x, first, last);
+    }
+}
+
+void LMI_KERNEL(octree_phase)(const lmi_step *step, lmi_batch *batch, uint32_t phase, uint32_t piece)
+{
+    const lmi_body *body = lmi_body_at(step->world, batch->bodies[0]);
+    uint32_t phases = lmi_octree_way_phases(&body->octree->lanes);
+    if (phase < lmi_octree_phases(body)) {
+        way w = make_way(step, batch, body, phase >= phases);
+        run_phase(&w, phase % phases, piece, batch->pieces);
     }
 }
 
@@ -313,6 +392,11 @@ void LMI_KERNEL(scatter)(const lmi_step *step, lmi_batch *batch, lmi_scratch *sc
             const float *transforms =
                 batch->pack.transforms + first_block(&batch->pack, body) * LMI_MOMENTS * LMI_BLOCK;
             LMI_KERNEL(octree_scatter)(&body->octree->lanes, body->x, transforms);
+            way w = make_way(step, batch, body, true);
+            uint32_t phases = lmi_octree_way_phases(&body->octree->lanes);
+            for (uint32_t phase = phases; phase < lmi_octree_phases(body); phase++) {
+                run_phase(&w, phase - phases, 0, 1);
+            }
         }
     }
 }

@@ -399,11 +399,74 @@ static void trees_are_whole(void **context)
     }
 }
 
+static bool halves(const lmi_octree *t, const lmi_octree_node *node, void *user)
+{
+    (void)t;
+    (void)user;
+    return node->level > 1 || node->voxel_count > 5;
+}
+
+/* Whether a link leads from one leaf to the other. */
+static bool linked(const lmi_octree *t, uint32_t leaf, uint32_t other)
+{
+    const lmi_octree_node *node = &t->nodes[t->leaves[leaf]];
+    for (uint32_t k = 0; k < node->voxel_count; k++)
+        for (int way = 0; way < 6; way++) {
+            uint32_t voxel = lmi_octree_linked(t, t->voxel_order[node->first_voxel + k], way / 2, way % 2);
+            if (voxel != LMI_OCTREE_NONE && t->owner[voxel] == t->leaves[other]) return true;
+        }
+    return false;
+}
+
+/* With links cut at random: leaves whose cells share a face are neighbours where a link joins them, and only there. */
+static void cuts_part_neighbours(void **context)
+{
+    (void)context;
+    uint32_t apart = 0;
+    for (uint32_t n = 0; n < case_count; n++) {
+        lmi_body *body;
+        lm_world *world = random_octree(7000 + n, &body);
+        random_state random = {n};
+        const lmi_voxels *from = &body->octree->tree.voxels;
+        size_t words = (size_t)from->row_words * from->n[1] * from->n[2];
+        lmi_voxels v = *from;
+        lmi_octree t;
+        v.bits = lmi_allocate(&world->memory, words, sizeof *v.bits);
+        memcpy(v.bits, from->bits, words * sizeof *v.bits);
+        assert_ok(lmi_octree_begin(&t, &world->memory, &v, 2));
+        for (uint32_t k = 0; k < t.voxel_count; k++)
+            t.cut[k] = random_below(&random, 3) ? 0 : (uint8_t)random_below(&random, 8);
+        assert_ok(lmi_octree_divide(&t, &world->memory, halves, NULL));
+        assert_true(lmi_octree_find_neighbours(&t, &world->memory));
+        for (uint32_t leaf = 0; leaf < t.leaf_count; leaf++)
+            for (uint32_t other = 0; other < t.leaf_count; other++) {
+                const lmi_octree_node *a = &t.nodes[t.leaves[leaf]], *b = &t.nodes[t.leaves[other]];
+                int overlaps = 0, touches = 0;
+                for (int k = 0; k < 3; k++) {
+                    uint32_t a_end = a->cell[k] + (1u << a->level), b_end = b->cell[k] + (1u << b->level);
+                    overlaps += a->cell[k] < b_end && b->cell[k] < a_end;
+                    touches += a->cell[k] == b_end || b->cell[k] == a_end;
+                }
+                if (overlaps != 2 || touches != 1) continue;
+                bool neighbours = false;
+                for (uint32_t k = t.neighbours.offsets[leaf]; k < t.neighbours.offsets[leaf + 1]; k++)
+                    neighbours = neighbours || t.neighbours.items[k] == other;
+                assert_true(neighbours == linked(&t, leaf, other));
+                apart += !neighbours;
+            }
+        lmi_octree_free(&t, &world->memory);
+        lm_world_destroy(world);
+    }
+    print_message("%u pairs of leaves share a face and are not neighbours\n", apart);
+    assert_true(apart > 0);
+}
+
 int main(int count, char **arguments)
 {
     if (count > 1) case_count = (uint32_t)strtoul(arguments[1], NULL, 10);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(trees_are_whole),
+        cmocka_unit_test(cuts_part_neighbours),
         cmocka_unit_test(buckets_find_the_shortest_paths),
         cmocka_unit_test(regions_keep_to_their_intervals),
         cmocka_unit_test(sums_are_those_over_the_members),

@@ -239,9 +239,10 @@ static void what_is_wrong_is_said(void **context)
     boxes b;
     const lm_vec3 point = {0.0f, 0.0f, 0.0f};
     for (int k = 0; k < 13; k++) {
-        static const char *const words[] = {"levels",      "detail",  "slack", "width",  "vertices and triangles",
-                                            "not several", "spacing", "sizes", "widths", "quadratic",
-                                            "regional",    "mass",    "area"};
+        static const char *const words[] = {
+            "levels",  "detail", "slack",  "width",     "vertices and triangles", "not several",
+            "spacing", "sizes",  "widths", "quadratic", "vertices and triangles", "mass",
+            "area"};
         lm_body_def def = fingers_def(&b, 0.2f);
         float bad[24];
         for (int n = 0; n < 24; n++) bad[n] = NAN;
@@ -256,7 +257,7 @@ static void what_is_wrong_is_said(void **context)
         if (k == 7) def.octree.vertex_sizes = bad;
         if (k == 8) def.octree.vertex_widths = bad;
         if (k == 9) def.material.mode = LM_MODE_QUADRATIC;
-        if (k == 10) def.material.damping_kind = LM_DAMPING_REGIONAL;
+        if (k == 10) def.octree.vertex_count = 0;
         if (k == 11) def.mass = 0.0f;
         if (k == 12) memset(b.vertices, 0, sizeof b.vertices); /* no face has an area */
         assert_result(lm_body_create(world, &def, &body), LM_ERROR_ARGUMENT);
@@ -314,7 +315,7 @@ static void momentum_and_spin_are_kept(void **context)
 {
     (void)context;
     double worst_linear = 0.0, worst_angular = 0.0;
-    for (int run = 0; run < 8; run++) {
+    for (int run = 0; run < 12; run++) { /* free, damped, damped region by region */
         random_state random = {(uint64_t)(50 + run)};
         boxes b;
         lm_body_def def = fingers_def(&b, 0.2f);
@@ -323,6 +324,7 @@ static void momentum_and_spin_are_kept(void **context)
         def.material.hertz = 5.0f;
         def.material.beta = 0.8f;
         def.material.damping_ratio = run / 4 ? 0.2f : 0.0f;
+        def.material.damping_kind = run / 4 == 2 ? LM_DAMPING_REGIONAL : LM_DAMPING_GLOBAL;
         lm_world *world = make_world(0.0);
         lm_body_id body = make_body(world, &def);
         excite(world, body, &random, 0.02, 0.3, 3.0);
@@ -402,6 +404,35 @@ static void the_step_is_that_of_the_reference(void **context)
     assert_at_most(worst, 2e-4);
 }
 
+/* One that is cut into pieces, too. */
+static void a_large_step_is_that_of_the_reference(void **context)
+{
+    (void)context;
+    random_state random = {7};
+    boxes b = {.count = 0};
+    boxes_add(&b, (lm_vec3){-1.1f, -1.1f, -1.1f}, (lm_vec3){1.1f, 1.1f, 1.1f});
+    lm_body_def def = boxes_octree(&b, 0.1f, 1, 0.1f);
+    def.octree.detail = 100.0f;
+    def.material.mode = LM_MODE_RIGID;
+    lm_world *world = make_world(-9.81);
+    lm_body_id body = make_body(world, &def);
+    lm_body_info info = info_of(world, body);
+    assert_int_equal(info.particles, 22 * 22 * 22);
+    randomise_state(world, body, &random, 0.01, 0.1);
+    ref_body *reference = ref_body_copy(world, body, 0.0);
+    assert_ok(lm_world_step(world, FRAME));
+    ref_body_step(reference, FRAME);
+    lm_vec3 *now = calloc(info.particles, sizeof *now);
+    assert_ok(lm_body_get_positions(world, body, lm_dvec3_zero(), now));
+    double off = 0.0;
+    for (uint32_t n = 0; n < info.particles; n++)
+        off = fmax(off, ref_length(ref_sub(to_double(now[n]), reference->x[n])));
+    assert_at_most(off, 1e-5);
+    free(now);
+    ref_body_free(reference);
+    lm_world_destroy(world);
+}
+
 static void mangled_bodies_come_back(void **context)
 {
     (void)context;
@@ -450,6 +481,7 @@ static uint64_t hash_after(lm_isa isa, uint32_t workers, bool large)
         def.octree.detail = large ? 9.0f : 2.0f;
         def.octree.width = large ? 0.1f : 0.4f;
         def.material.mode = n ? LM_MODE_LINEAR : LM_MODE_RIGID;
+        def.material.damping_kind = n == 1 || large ? LM_DAMPING_REGIONAL : LM_DAMPING_GLOBAL;
         def.pose.position = (lm_dvec3){3.0 * n, 1.0, 0.0};
         lm_body_id body = make_body(world, &def);
         if (large) assert_true(info_of(world, body).particles > 8192);
@@ -498,6 +530,34 @@ static void snapshots_bring_octrees_back(void **context)
     assert_reloads(world, 20);
     free(widths);
     lm_world_destroy(world);
+}
+
+/* Ripples die away, and a spinning body that has none goes on spinning. */
+static void regional_damping_stills_ripples(void **context)
+{
+    (void)context;
+    double ripples[2], spin = 0.0;
+    for (int run = 0; run < 3; run++) {
+        random_state random = {9};
+        boxes b;
+        lm_body_def def = fingers_def(&b, 0.2f);
+        def.material.hertz = 5.0f;
+        def.material.damping_ratio = run ? 0.5f : 0.0f;
+        def.material.damping_kind = LM_DAMPING_REGIONAL;
+        def.spin = run == 2 ? (lm_vec3){0.0f, 0.4f, 0.0f} : (lm_vec3){0.0f, 0.0f, 0.0f};
+        lm_world *world = make_world(0.0);
+        lm_body_id body = make_body(world, &def);
+        if (run < 2) excite(world, body, &random, 0.02, 0.3, 0.0);
+        motion before = motion_read(world, body, body_centre(world, body));
+        steps(world, 60);
+        motion after = motion_read(world, body, body_centre(world, body));
+        if (run < 2) ripples[run] = after.kinetic - 0.5 * ref_dot(after.momentum, after.momentum) / after.mass;
+        if (run == 2) spin = after.kinetic / before.kinetic;
+        lm_world_destroy(world);
+    }
+    print_message("%.3g J of ripples are left, %.3g with damping; of a spin %.5g\n", ripples[0], ripples[1], spin);
+    assert_true(ripples[1] < 0.1 * ripples[0]);
+    assert_near(spin, 1.0, 0.02);
 }
 
 /* ---- widths, plasticity, contacts ---- */
@@ -615,9 +675,11 @@ int main(void)
         cmocka_unit_test(any_soup_will_do),
         cmocka_unit_test(momentum_and_spin_are_kept),
         cmocka_unit_test(the_step_is_that_of_the_reference),
+        cmocka_unit_test(a_large_step_is_that_of_the_reference),
         cmocka_unit_test(mangled_bodies_come_back),
         cmocka_unit_test(results_do_not_depend_on_the_machine),
         cmocka_unit_test(snapshots_bring_octrees_back),
+        cmocka_unit_test(regional_damping_stills_ripples),
         cmocka_unit_test(wide_regions_are_stiff),
         cmocka_unit_test(what_is_bent_far_stays_bent),
         cmocka_unit_test(bodies_lie_on_their_surface),
