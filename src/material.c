@@ -92,7 +92,7 @@ const char *lmi_material_fault(const lm_material *m)
 
 const char *lmi_clusters_fault(const lm_material *m)
 {
-    return m->damping_kind == LM_DAMPING_REGIONAL ? "regional damping is for lattices" : NULL;
+    return m->damping_kind == LM_DAMPING_REGIONAL ? "regional damping is for lattices and octrees" : NULL;
 }
 
 /* The natural frequency, in hertz, of the oscillator that alpha and k make; decay = zeta omega, 1/s. */

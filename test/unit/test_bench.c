@@ -505,8 +505,9 @@ static void test_refusals(void **state)
     assert_string_equal(bench_name(0), "clusters");
     assert_string_equal(bench_name(1), "lattice");
     assert_string_equal(bench_name(2), "examples");
-    assert_string_equal(bench_name(3), "polar");
-    assert_null(bench_name(4));
+    assert_string_equal(bench_name(3), "octree");
+    assert_string_equal(bench_name(4), "polar");
+    assert_null(bench_name(5));
     assert_non_null(bench_description("polar"));
     assert_null(bench_description("nothing"));
 }
