@@ -19,10 +19,13 @@ static const struct {
 } benches[] = {
     {"clusters", "the step of overlapping clusters: the scene crowd, and one body of 100 to 10,000 points",
      bench_clusters},
+    {"contacts", "bodies that touch each other and themselves: a packed crowd of 10 to 4,000, statue, penguins",
+     bench_contacts},
     {"lattice", "the step of lattices: solid and sparse shapes, widths, and the plain program", bench_lattice},
     {"examples", "what example poses add to a step: the sizes of the paper's table 1", bench_examples},
     {"octree", "the step of octrees: an adaptive hand beside its lattice, up to 100,000 particles, regular cells",
      bench_octree},
+    {"skeleton", "soft flesh on moving bones: the scene infant", bench_skeleton},
     {"polar", "one polar decomposition: speed and accuracy, inversions included", bench_polar},
 };
 

@@ -96,6 +96,12 @@ static void add_number(text_buffer *line, const char *key, double value)
     text_addf(line, ",");
 }
 
+/* From a particle's time to that of a surface point. */
+static double per_point(const bench_row *row, double nanoseconds)
+{
+    return nanoseconds * row->particles / (double)row->points;
+}
+
 static void print_json(const bench_row *row, bool *failed)
 {
     text_buffer line = {0};
@@ -115,6 +121,11 @@ static void print_json(const bench_row *row, bool *failed)
         add_number(&line, "irregular_regions", row->irregular);
         add_number(&line, "bytes_per_particle", row->bytes_per_particle);
         add_number(&line, "peak_bytes_per_particle", row->peak_bytes_per_particle);
+    }
+    if (row->points) {
+        text_addf(&line, "\"bodies\":%u,\"points\":%u,", row->bodies, row->points);
+        add_number(&line, "share", row->share);
+        add_number(&line, "ns_per_point_step", per_point(row, row->fastest));
     }
     if (row->rate_unit) {
         add_number(&line, "rate", row->rate);
@@ -164,16 +175,18 @@ static const bench_row *plain_of(const bench_report *report, const bench_row *ro
 static void print_heading(const bench_row *row)
 {
     printf("\n%s %s: ", row->bench, row->name);
-    if (row->rate_unit)
+    if (strcmp(row->variant, "machine") == 0)
         printf("ns for 64 bytes copied, or 16 multiply-adds");
     else
         printf("%u %s", row->particles, row->has_accuracy ? "matrices" : "particles");
     if (row->clusters) printf(", %u clusters", row->clusters);
     if (row->mode) printf(", %s", row->mode);
+    if (row->points) printf(", %u bodies, %u points that touch", row->bodies, row->points);
     printf("\n  %-8s %-9s %7s  ", "variant", "isa", "threads");
     if (row->width) printf("%2s  ", "w");
     if (row->damping) printf("%-8s ", "damping");
-    printf("%-14s %12s %12s %8s%s\n", "stage", "fastest ns", "median ns", row->rate_unit ? "rate" : "ratio",
+    const char *last = row->points ? "a point   of the step" : row->rate_unit ? "rate" : "ratio";
+    printf("%-14s %12s %12s %8s%s\n", "stage", "fastest ns", "median ns", last,
            row->has_accuracy ? "   R^T R - I   trace deficit" : "");
 }
 
@@ -184,6 +197,7 @@ static void print_row(const bench_report *report, const bench_row *row)
     if (row->width) printf("%2u  ", row->width);
     if (row->damping) printf("%-8s ", row->damping);
     printf("%-14s %12.2f %12.2f ", row->method ? row->method : row->stage, row->fastest, row->median);
+    if (row->points) printf("%8.1f %12.1f %%", per_point(row, row->fastest), 100.0 * row->share);
     if (row->rate_unit)
         printf("%8.1f %s", row->rate, row->rate_unit);
     else if (plain && row->fastest > 0.0)

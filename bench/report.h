@@ -42,7 +42,10 @@ typedef struct bench_row {
     double irregular; /* share of the regions that are not all there is in their cube */
     double bytes_per_particle, peak_bytes_per_particle; /* that the world holds, and held while it was made */
 
-    const char *rate_unit; /* of the machine: "GFLOP/s" or "GB/s" */
+    uint32_t bodies, points; /* of contacts: how many touch, and with how many points */
+    double share;            /* of the step's time */
+
+    const char *rate_unit; /* of the machine: "GFLOP/s" or "GB/s"; of a scene: "frames/s" or "times real time" */
     double rate;
 
     bool has_accuracy;

@@ -9,9 +9,11 @@
 
 int bench_clusters(const bench_options *options, bench_report *report);
 int bench_examples(const bench_options *options, bench_report *report);
+int bench_contacts(const bench_options *options, bench_report *report);
 int bench_lattice(const bench_options *options, bench_report *report);
 int bench_octree(const bench_options *options, bench_report *report);
 int bench_polar(const bench_options *options, bench_report *report);
+int bench_skeleton(const bench_options *options, bench_report *report);
 
 /* Writes "limber: bench: " and the message to standard error; returns 1. */
 int bench_fail(const char *message);

@@ -137,7 +137,8 @@ static int run(const cli_command *command, int argc, char **argv)
         {"--size", "WxH", CLI_TEXT, &o.size, 0, 0, "of the whole picture; default 1280x720, in a sheet 480x270 each"},
         {"--fps", "N", CLI_COUNT, &o.rate, 1, 1000, "frames of a video in a second; default 60"},
         {"--view", "NAMES", CLI_TEXT, &request.views, 0, 0,
-         "surface (default), wireframe, particles, regions, goals, links, contacts, speed, strain, joined by commas; "
+         "surface (default), wireframe, particles, regions, goals, links, contacts, speed, strain, bones, joined by "
+         "commas; "
          "none: no bodies"},
         {"--range", "TOP", CLI_TEXT, &o.range, 0, 0,
          "the upper end of the colours of speed (m/s) or strain; default: the largest that is shown"},

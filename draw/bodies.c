@@ -155,6 +155,8 @@ static bool add_skin(draw_bodies *b, const lm_world *world, draw_body *body, uin
         draw_reserve(&b->corners, &b->corner_capacity, corners, sizeof *b->corners) &&
         draw_could_read(lm_body_get_skin_rest(world, body->id, b->scratch), error) &&
         draw_could_read(lm_body_get_skin_triangles(world, body->id, b->corners + 3 * (size_t)b->triangles), error) &&
+        draw_reserve(&b->source, &b->source_capacity, vertices, sizeof *b->source) &&
+        draw_could_read(lm_body_get_skin_sources(world, body->id, b->source + body->first_vertex), error) &&
         add_riders(b, world, body, index, error);
     if (!ok) {
         return false;
@@ -361,6 +363,7 @@ void draw_bodies_free(draw_bodies *b)
                               b->ids,
                               b->rest,
                               b->ride,
+                              b->source,
                               b->rider,
                               b->corners,
                               b->edge,

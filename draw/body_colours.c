@@ -9,20 +9,42 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What a break lays open is paler than the surface, and warm. */
+static void inner_colour(const uint8_t surface[3], uint8_t to[3])
+{
+    const vec3 pale = {0.80f, 0.62f, 0.42f}; /* linear light */
+    vec3 linear;
+    draw_colour_linear(surface, linear);
+    glm_vec3_lerp(linear, (float *)pale, 0.75f, linear);
+    draw_colour_bytes(linear, to);
+}
+
 static void own_colours(draw_bodies *b, const draw_body *body, const draw_colours *colours, draw_mixture *particles)
 {
     const draw_colour_set *set = draw_colours_find(colours, body->id.slot, body->id.generation);
     uint8_t palette[3];
     draw_palette_body(body->id.slot - 1, palette);
-    bool each = set && set->count > 1 && set->count == body->vertices;
+    const uint32_t *source = b->source + body->first_vertex;
+    uint32_t given = 0; /* vertices of the surface as it was given */
+    for (uint32_t n = 0; n < body->vertices; n++) {
+        given = source[n] != LM_SKIN_INNER && source[n] >= given ? source[n] + 1 : given;
+    }
+    bool each = set && set->count > 1 && set->count >= given;
     const uint8_t *rgb = set ? set->rgb : palette;
     draw_mixture whole = {{0}, 0};
     memset(particles, 0, body->particles * sizeof *particles);
     for (uint32_t n = 0; n < body->vertices; n++) {
         uint8_t *to = b->vertex_colours[body->first_vertex + n];
         vec3 linear;
-        memcpy(to, each ? rgb + (size_t)n * 3 : rgb, 3);
+        if (source[n] == LM_SKIN_INNER) {
+            inner_colour(rgb, to);
+        } else {
+            memcpy(to, each ? rgb + (size_t)source[n] * 3 : rgb, 3);
+        }
         to[3] = 255;
+        if (source[n] == LM_SKIN_INNER) {
+            continue;
+        }
         draw_colour_linear(to, linear);
         draw_mixture_add(&whole, linear, 1.0f);
         draw_ride ride = b->ride[body->first_vertex + n];

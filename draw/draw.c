@@ -165,7 +165,7 @@ static void set_views(draw_frame *frame)
         views |= DRAW_SURFACE; /* colours of something */
     }
     views = views ? views : (uint32_t)DRAW_SURFACE;
-    frame->ghost = (views & DRAW_SURFACE) && (views & (DRAW_PARTICLES | DRAW_GOALS | DRAW_LINKS));
+    frame->ghost = (views & DRAW_SURFACE) && (views & (DRAW_PARTICLES | DRAW_GOALS | DRAW_LINKS | DRAW_BONES));
     frame->views = views;
     /* Over surfaces, which show the colours, wires are dark; alone they show them. */
     bool is_map = (views & (DRAW_SPEED | DRAW_STRAIN)) != 0;

@@ -28,6 +28,7 @@ typedef enum draw_view {
     DRAW_CONTACTS = 1 << 6,
     DRAW_SPEED = 1 << 7,  /* colours by speed, with a legend */
     DRAW_STRAIN = 1 << 8, /* colours by strain, with a legend */
+    DRAW_BONES = 1 << 9,  /* skeletons, from joints to tails */
 } draw_view;
 
 /* The view of a name ("surface", "wireframe", ...), or 0; the names in order, null past the end. */

@@ -258,6 +258,8 @@ typedef struct draw_bodies {
     /* Until a body's shape changes; on the host, and as OpenGL has them. */
     lm_vec3 *particle_rest;
     size_t particle_rest_capacity;
+    uint32_t *source; /* of vertices: as they were given, or LM_SKIN_INNER */
+    size_t source_capacity;
     vec4 *rest; /* of vertices; w: the spacing of the lattice that carries them; -1 on tetrahedra; or 0 */
     draw_ride *ride;
     draw_rider *rider;

@@ -1,5 +1,5 @@
 /*
- * Views: their names, and what they show beside surfaces: particles, goals, links and contacts.
+ * Views: what they show beside surfaces: particles, goals, links, bones and contacts.
  */
 #include "draw/internal.h"
 
@@ -7,6 +7,7 @@
 #include <string.h>
 
 static const uint8_t goal_colour[4] = {214, 40, 120, 255};
+static const uint8_t bone_colour[4] = {236, 226, 196, 255};
 static const uint8_t contact_colour[4] = {235, 60, 40, 230};
 
 /* Where a particle is, in eye space. */
@@ -108,6 +109,54 @@ static bool fill_links(draw_overlays *o, const draw_bodies *b, const lm_world *w
     }
     free(offsets);
     free(members);
+    return ok;
+}
+
+/* ---- bones ---- */
+
+#define BONE_BALLS 12 /* from the joint to the tail, less and less thick */
+
+static bool fill_bone(draw_overlays *o, const draw_body *body, const lm_bone *bone, const lm_pose *pose, lm_dvec3 eye)
+{
+    double m[3][3];
+    const double tail[3] = {bone->tail.x, bone->tail.y, bone->tail.z};
+    lm_dvec3 joint = draw_subtract(pose->position, eye);
+    const double from[3] = {joint.x, joint.y, joint.z};
+    draw_rotation(pose->rotation, m);
+    for (int n = 0; n < BONE_BALLS; n++) {
+        double share = n / (BONE_BALLS - 1.0);
+        vec3 at;
+        for (int k = 0; k < 3; k++) {
+            double along = m[k][0] * tail[0] + m[k][1] * tail[1] + m[k][2] * tail[2];
+            at[k] = (float)(from[k] + share * along);
+        }
+        float radius = body->particle_radius * (n == 0 ? 1.2f : (float)(0.8 - 0.4 * share));
+        if (!draw_overlays_ball(o, at, radius, bone_colour)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool fill_bones(draw_overlays *o, const draw_body *body, const draw_frame *frame, draw_error *error)
+{
+    lm_skeleton_id id;
+    lm_skeleton_info info;
+    if (!draw_could_read(lm_body_get_skeleton(frame->world, body->id, &id), error) || id.slot == 0) {
+        return !error->text[0];
+    }
+    if (!draw_could_read(lm_skeleton_get_info(frame->world, id, &info), error)) {
+        return false;
+    }
+    lm_bone *bones = malloc(info.bones * sizeof *bones);
+    lm_pose *poses = malloc(info.bones * sizeof *poses);
+    bool ok = bones && poses && draw_could_read(lm_skeleton_get_bones(frame->world, id, bones), error) &&
+              draw_could_read(lm_skeleton_get_poses(frame->world, id, poses), error);
+    for (uint32_t n = 0; ok && n < info.bones; n++) {
+        ok = fill_bone(o, body, &bones[n], &poses[n], frame->eye);
+    }
+    free(bones);
+    free(poses);
     return ok;
 }
 
@@ -216,6 +265,7 @@ bool draw_views_fill(draw_overlays *o, draw_bodies *b, const draw_colliders *c, 
         }
         ok = ok && (!(frame->views & DRAW_GOALS) || fill_goals(o, b, frame, n));
         ok = ok && (!(frame->views & DRAW_LINKS) || fill_links(o, b, frame->world, n, error));
+        ok = ok && (!(frame->views & DRAW_BONES) || fill_bones(o, &b->list[n], frame, error));
     }
     o->solid_balls = o->ball_count;
     o->solid_lines = o->line_count;

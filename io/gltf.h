@@ -3,7 +3,10 @@
  *
  *   gltf_read.c      the container (.gltf or .glb), scenes, nodes and their transforms
  *   gltf_mesh.c      primitives: attributes, indices, colours
+ *   gltf_morph.c     morph targets
  *   gltf_accessor.c  buffers, views and accessors: numbers out of bytes
+ *   gltf_rig.c       skins: joints, inverse bind matrices, weights (rig.h)
+ *   gltf_animation.c animations of nodes
  *
  * Every index, offset, length and count in the file is checked before it is used. Sums and products of them cannot
  * overflow: each is below 2^32.
@@ -30,21 +33,24 @@ typedef struct gltf_buffer {
     void *memory; /* to be freed; null when the bytes are part of the file */
 } gltf_buffer;
 
+typedef struct gltf_matrix {
+    double m[3][4]; /* rows; the fourth row is 0 0 0 1 */
+} gltf_matrix;
+
 typedef struct gltf_file {
     mesh_reader *reader;
+    bool (*use)(struct gltf_file *file, const json_value *root); /* what is done with it once its lists are found */
+    void *user;
     json_document *document;
     bool has_lines; /* a text, in which messages name lines */
-    gltf_list accessors, buffer_views, buffers, materials, meshes, nodes, scenes;
+    gltf_list accessors, buffer_views, buffers, materials, meshes, nodes, scenes, skins, animations;
     gltf_buffer *loaded;         /* one for each buffer */
     const unsigned char *binary; /* the binary chunk of a .glb file; null: none */
     uint64_t binary_size;
     uint64_t total_size; /* of the file and the buffers loaded so far */
     uint64_t work;       /* vertices and indices decoded so far */
+    bool found_target;   /* a mesh has the morph target that the reader wants */
 } gltf_file;
-
-typedef struct gltf_matrix {
-    double m[3][4]; /* rows; the fourth row is 0 0 0 1 */
-} gltf_matrix;
 
 /* The numbers of an accessor, `components` for each of `count` elements. */
 typedef struct gltf_array {
@@ -52,6 +58,21 @@ typedef struct gltf_array {
     uint32_t count, components;
     bool whole; /* whole numbers, as they are in the file */
 } gltf_array;
+
+/* The parts of a node's transform, as they are or as they stand in its matrix. */
+typedef struct gltf_parts {
+    double translation[3], rotation[4], scale[3]; /* a unit quaternion */
+    bool is_matrix;                               /* then only this counts: */
+    gltf_matrix matrix;
+} gltf_parts;
+
+bool gltf_read_parts(gltf_file *file, uint32_t node, gltf_parts *parts);
+gltf_matrix gltf_from_parts(const gltf_parts *parts);
+gltf_matrix gltf_multiply(const gltf_matrix *a, const gltf_matrix *b);
+extern const gltf_matrix gltf_identity;
+
+/* Reads the container and calls file->use, of which it returns the result. */
+bool gltf_open(gltf_file *file);
 
 /* Fills the error, with the line of `where` in a text; returns false. `where` may be null. */
 bool gltf_fail(gltf_file *file, const json_value *where, const char *format, ...) TEXT_PRINTF(3, 4);
@@ -68,6 +89,13 @@ bool gltf_read_accessor(gltf_file *file, uint64_t index, gltf_array *array);
 
 /* Frees what was loaded for buffers. */
 void gltf_free_buffers(gltf_file *file);
+
+/* gltf_morph.c: moves the positions of a primitive of mesh `index` to where the morph target that the reader wants puts them,
+ * if it wants one and the mesh has it. */
+bool gltf_morph(gltf_file *file, uint64_t index, uint64_t number, const json_value *primitive, gltf_array *positions);
+
+/* After everything was read: that some mesh had the target. */
+bool gltf_check_target(gltf_file *file);
 
 /* Adds the triangles of mesh `index` where `place` puts them. */
 bool gltf_add_mesh(gltf_file *file, uint64_t index, const gltf_matrix *place);

@@ -225,6 +225,7 @@ static uint32_t components_of(const json_value *type)
     static const char *const names[] = {"SCALAR", "VEC2", "VEC3", "VEC4"};
     for (uint32_t i = 0; type && type->kind == JSON_KIND_STRING && i < 4; i++)
         if (strcmp(type->text, names[i]) == 0) return i + 1;
+    if (type && type->kind == JSON_KIND_STRING && strcmp(type->text, "MAT4") == 0) return 16;
     return 0;
 }
 

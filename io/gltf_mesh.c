@@ -40,7 +40,8 @@ static bool read_attribute(gltf_file *file, const gltf_primitive *primitive, con
         return false;
     if (accessor == GLTF_NONE) return true;
     if (!gltf_read_accessor(file, accessor, array)) return false;
-    if (array->components < 3) return fail_primitive(file, primitive, "an attribute that is not VEC3 or VEC4");
+    if (array->components < 3 || array->components > 4)
+        return fail_primitive(file, primitive, "an attribute that is not VEC3 or VEC4");
     if (primitive->positions.values && array->count != primitive->positions.count)
         return fail_primitive(file, primitive, "its attributes have different counts");
     return true;
@@ -239,6 +240,7 @@ static bool add_primitive(gltf_file *file, gltf_primitive *primitive, const gltf
     if (primitive->mode < MODE_TRIANGLES) return true; /* points and lines */
     if (!read_attribute(file, primitive, "POSITION", &primitive->positions)) return false;
     if (!primitive->positions.values) return true;
+    if (!gltf_morph(file, primitive->mesh, primitive->number, primitive->object, &primitive->positions)) return false;
     if (!read_attribute(file, primitive, "NORMAL", &primitive->normals) ||
         !read_attribute(file, primitive, "COLOR_0", &primitive->colours) || !read_indices(file, primitive) ||
         !read_base_colour(file, primitive))

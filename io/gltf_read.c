@@ -3,7 +3,8 @@
  * binary file).
  *
  * The scene that the file shows is read: its nodes with their transforms, the meshes on them. Cameras, lights, textures,
- * animations, skins and morph targets are passed over: a mesh is read in the shape in which it is stored.
+ * animations and skins are passed over: a mesh is read in the shape in which it is stored, or in that of one of its morph
+ * targets where the reader wants it. (gltf_rig.c reads skins and animations.)
  */
 #include "io/gltf.h"
 
@@ -72,9 +73,9 @@ static bool find_list(gltf_file *file, const json_value *root, const char *key, 
  * Transforms
  */
 
-static const gltf_matrix identity = {{{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}};
+const gltf_matrix gltf_identity = {{{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}};
 
-static gltf_matrix multiply(const gltf_matrix *a, const gltf_matrix *b)
+gltf_matrix gltf_multiply(const gltf_matrix *a, const gltf_matrix *b)
 {
     gltf_matrix product;
     for (int i = 0; i < 3; i++) {
@@ -101,31 +102,38 @@ static bool take_numbers(gltf_file *file, uint32_t node, const char *key, uint32
     return true;
 }
 
-static bool read_transform(gltf_file *file, uint32_t node, gltf_matrix *local)
+bool gltf_read_parts(gltf_file *file, uint32_t node, gltf_parts *parts)
 {
-    double t[3] = {0, 0, 0}, q[4] = {0, 0, 0, 1}, s[3] = {1, 1, 1};
-    double columns[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
-    if (!take_numbers(file, node, "matrix", 16, columns) || !take_numbers(file, node, "translation", 3, t) ||
-        !take_numbers(file, node, "rotation", 4, q) || !take_numbers(file, node, "scale", 3, s))
+    double *q = parts->rotation, columns[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
+    *parts = (gltf_parts){.rotation = {0, 0, 0, 1}, .scale = {1, 1, 1}};
+    if (!take_numbers(file, node, "matrix", 16, columns) ||
+        !take_numbers(file, node, "translation", 3, parts->translation) ||
+        !take_numbers(file, node, "rotation", 4, q) || !take_numbers(file, node, "scale", 3, parts->scale))
         return false;
-    if (json_get(file->nodes.items[node], "matrix")) {
-        for (int i = 0; i < 3; i++)
-            for (int j = 0; j < 4; j++) local->m[i][j] = columns[4 * j + i];
-        return true;
-    }
+    parts->is_matrix = json_get(file->nodes.items[node], "matrix") != NULL;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 4; j++) parts->matrix.m[i][j] = columns[4 * j + i];
     double length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
     if (!(length > 0.0) || !isfinite(length)) q[0] = q[1] = q[2] = 0.0, q[3] = length = 1.0;
-    double x = q[0] / length, y = q[1] / length, z = q[2] / length, w = q[3] / length;
+    for (int i = 0; i < 4; i++) q[i] /= length;
+    return true;
+}
+
+gltf_matrix gltf_from_parts(const gltf_parts *parts)
+{
+    if (parts->is_matrix) return parts->matrix;
+    double x = parts->rotation[0], y = parts->rotation[1], z = parts->rotation[2], w = parts->rotation[3];
     const double rotation[3][3] = {
         {1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)},
         {2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)},
         {2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)},
     };
+    gltf_matrix local;
     for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 3; j++) local->m[i][j] = rotation[i][j] * s[j];
-        local->m[i][3] = t[i];
+        for (int j = 0; j < 3; j++) local.m[i][j] = rotation[i][j] * parts->scale[j];
+        local.m[i][3] = parts->translation[i];
     }
-    return true;
+    return local;
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -169,9 +177,10 @@ static bool add_node(gltf_walk *walk, const json_value *number, const gltf_matri
     if (walk->seen[node]) return gltf_fail(file, number, "node %u has two parents, or is its own ancestor", node);
     walk->seen[node] = true;
     if (depth > MAX_DEPTH) return gltf_fail(file, number, "node %u: nodes are more than %d deep", node, MAX_DEPTH);
-    gltf_matrix local, place;
-    if (!read_transform(file, node, &local)) return false;
-    place = multiply(parent, &local);
+    gltf_parts parts;
+    if (!gltf_read_parts(file, node, &parts)) return false;
+    gltf_matrix local = gltf_from_parts(&parts), place;
+    place = gltf_multiply(parent, &local);
     return add_mesh_of_node(file, node, &place) &&
            add_nodes(walk, json_get(file->nodes.items[node], "children"), &place, depth + 1);
 }
@@ -191,7 +200,7 @@ static bool add_all_roots(gltf_walk *walk)
     bool added = true;
     for (uint32_t i = 0; added && i < file->nodes.count; i++) {
         json_value number = {.kind = JSON_KIND_NUMBER, .place = file->nodes.items[i]->place, .number = i};
-        if (!is_child[i]) added = add_node(walk, &number, &identity, 0);
+        if (!is_child[i]) added = add_node(walk, &number, &gltf_identity, 0);
     }
     free(is_child);
     return added;
@@ -203,7 +212,7 @@ static bool add_scene(gltf_file *file, const json_value *root)
     uint64_t scene;
     if (file->nodes.count == 0) { /* a library of meshes */
         for (uint32_t i = 0; i < file->meshes.count; i++)
-            if (!gltf_add_mesh(file, i, &identity)) return false;
+            if (!gltf_add_mesh(file, i, &gltf_identity)) return false;
         return true;
     }
     gltf_walk walk = {file, calloc(file->nodes.count, sizeof *walk.seen)};
@@ -213,9 +222,15 @@ static bool add_scene(gltf_file *file, const json_value *root)
         added = add_all_roots(&walk);
     else
         added = gltf_take_number(file, &top, 0, root, "scene", file->scenes.count, 0, &scene) &&
-                add_nodes(&walk, json_get(file->scenes.items[scene], "nodes"), &identity, 0);
+                add_nodes(&walk, json_get(file->scenes.items[scene], "nodes"), &gltf_identity, 0);
     free(walk.seen);
     return added;
+}
+
+/* The scene, and the morph target in it that was asked for. */
+static bool read_meshes(gltf_file *file, const json_value *root)
+{
+    return add_scene(file, root) && gltf_check_target(file);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -263,11 +278,13 @@ static bool read_json(gltf_file *file, const char *text, size_t length)
         !find_list(file, root, "materials", "material", &file->materials) ||
         !find_list(file, root, "meshes", "mesh", &file->meshes) ||
         !find_list(file, root, "nodes", "node", &file->nodes) ||
-        !find_list(file, root, "scenes", "scene", &file->scenes))
+        !find_list(file, root, "scenes", "scene", &file->scenes) ||
+        !find_list(file, root, "skins", "skin", &file->skins) ||
+        !find_list(file, root, "animations", "animation", &file->animations))
         return false;
     file->loaded = calloc((size_t)file->buffers.count + 1, sizeof *file->loaded);
     if (!file->loaded) return mesh_reader_out_of_memory(file->reader);
-    return add_scene(file, root);
+    return file->use(file, root);
 }
 
 static uint32_t load_u32(const char *bytes)
@@ -305,16 +322,24 @@ static bool read_binary(gltf_file *file)
     return read_json(file, reader->bytes + 20, (size_t)json_length);
 }
 
-bool gltf_read(mesh_reader *reader)
+bool gltf_open(gltf_file *file)
 {
+    mesh_reader *reader = file->reader;
     size_t size = (size_t)(reader->end - reader->bytes);
     bool binary = size >= 4 && memcmp(reader->bytes, "glTF", 4) == 0;
-    gltf_file file = {.reader = reader, .has_lines = !binary, .total_size = size};
+    file->has_lines = !binary;
+    file->total_size = size;
     snprintf(reader->mesh.format, sizeof reader->mesh.format, binary ? "glTF 2.0, binary" : "glTF 2.0");
-    bool read = binary ? read_binary(&file) : read_json(&file, reader->bytes, size);
-    gltf_free_buffers(&file);
-    json_free(file.document);
-    if (!read) return false;
+    bool read = binary ? read_binary(file) : read_json(file, reader->bytes, size);
+    gltf_free_buffers(file);
+    json_free(file->document);
+    return read;
+}
+
+bool gltf_read(mesh_reader *reader)
+{
+    gltf_file file = {.reader = reader, .use = read_meshes};
+    if (!gltf_open(&file)) return false;
     reader->line = 0;
     return reader->mesh.vertex_count > 0 || mesh_reader_fail(reader, "its scene shows no triangles");
 }

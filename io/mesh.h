@@ -38,8 +38,9 @@ typedef struct mesh_data {
     uint32_t triangle_count;
     mesh_part *parts; /* in the order of their triangles; triangles without a name are in none */
     uint32_t part_count;
-    char *names;     /* each with a closing zero byte */
-    uint32_t welded; /* vertices that were joined with one before them */
+    char *names;       /* each with a closing zero byte */
+    uint32_t welded;   /* vertices that were joined with one before them */
+    uint32_t *sources; /* for each vertex, which of the file's it is; null when all of them are as in the file */
 } mesh_data;
 
 typedef struct mesh_options {
@@ -48,6 +49,8 @@ typedef struct mesh_options {
     float weld;
     bool z_up;    /* the file's Z points up: turned so that Y does */
     bool surface; /* for a body: a mesh without a triangle that has an area is refused */
+    /* A glTF file is read in the shape of this morph target: its name, or its number from 0. Null: as it is stored. */
+    const char *target;
 } mesh_options;
 
 /* Reads a file, whose format is found from its contents, and from the ending of its name where they do not tell. To be

@@ -30,6 +30,8 @@ static bool same_ending(const char *a, const char *b)
     return *a == *b;
 }
 
+bool mesh_has_ending(const char *name, const char *ending) { return same_ending(ending_of(name), ending); }
+
 static const struct {
     const char *ending;
     read_function *read;
@@ -130,11 +132,18 @@ static bool finish(mesh_reader *reader, const mesh_options *options)
  * Files
  */
 
-static bool parse(const char *name, const char *path, const char *bytes, size_t size, const mesh_options *options,
-                  mesh_data *mesh, mesh_error *error)
+bool mesh_parse_at(const char *name, const char *path, const char *bytes, size_t size, const mesh_options *options,
+                   mesh_data *mesh, mesh_error *error)
 {
     static const mesh_options plain = {0};
-    mesh_reader reader = {.name = name, .path = path, .bytes = bytes, .at = bytes, .end = bytes + size, .error = error};
+    options = options ? options : &plain;
+    mesh_reader reader = {.name = name,
+                          .path = path,
+                          .bytes = bytes,
+                          .at = bytes,
+                          .end = bytes + size,
+                          .target = options->target,
+                          .error = error};
     *mesh = (mesh_data){0};
     read_function *read = choose_function(&reader);
     bool done = false;
@@ -142,8 +151,10 @@ static bool parse(const char *name, const char *path, const char *bytes, size_t 
         mesh_reader_fail(&reader, "the file is empty");
     else if (!read)
         mesh_reader_fail(&reader, "not a mesh file (expected OBJ, PLY, STL, glTF or GLB)");
+    else if (options->target && read != gltf_read)
+        mesh_reader_fail(&reader, "it has no morph targets (expected a glTF file)");
     else
-        done = read(&reader) && finish(&reader, options ? options : &plain);
+        done = read(&reader) && finish(&reader, options);
     free(reader.corners);
     if (done)
         *mesh = reader.mesh;
@@ -155,7 +166,7 @@ static bool parse(const char *name, const char *path, const char *bytes, size_t 
 bool mesh_parse(const char *name, const void *bytes, size_t size, const mesh_options *options, mesh_data *mesh,
                 mesh_error *error)
 {
-    return parse(name, NULL, size > 0 ? bytes : "", size, options, mesh, error);
+    return mesh_parse_at(name, NULL, size > 0 ? bytes : "", size, options, mesh, error);
 }
 
 char *mesh_load(const char *path, size_t *size, const char **reason)
@@ -192,7 +203,7 @@ bool mesh_read(const char *path, const mesh_options *options, mesh_data *mesh, m
         mesh_reader nothing = {.name = path, .error = error};
         return mesh_reader_fail(&nothing, "%s", reason);
     }
-    bool read = parse(path, path, bytes, size, options, mesh, error);
+    bool read = mesh_parse_at(path, path, bytes, size, options, mesh, error);
     free(bytes);
     return read;
 }
@@ -206,5 +217,6 @@ void mesh_free(mesh_data *mesh)
     free(mesh->triangles);
     free(mesh->parts);
     free(mesh->names);
+    free(mesh->sources);
     *mesh = (mesh_data){0};
 }

@@ -19,6 +19,7 @@ typedef struct mesh_reader {
     size_t name_size;
     uint32_t *corners; /* of the face being read */
     size_t corner_capacity;
+    const char *target; /* glTF: the morph target whose shape is read; null: none */
     mesh_error *error;
 } mesh_reader;
 
@@ -33,6 +34,13 @@ bool tets_surface_read(mesh_reader *reader); /* the surface of tetrahedra (tets.
 
 /* Whether a file is a binary STL file: its size is what its count of triangles asks for. */
 bool stl_is_binary(const char *bytes, size_t size);
+
+/* As mesh_parse, of a file that lies at `path`; null: it may name no others. */
+bool mesh_parse_at(const char *name, const char *path, const char *bytes, size_t size, const mesh_options *options,
+                   mesh_data *mesh, mesh_error *error);
+
+/* Whether a name ends with a point and `ending`, which is in lower case. */
+bool mesh_has_ending(const char *name, const char *ending);
 
 /* All bytes of a file, which need not have a size (a pipe), to be freed. Null: *reason says why. */
 char *mesh_load(const char *path, size_t *size, const char **reason);

@@ -146,14 +146,28 @@ static void keep_colours(mesh_data *mesh, const uint32_t *target)
         if (target[i] == next) memmove(mesh->colours + 3u * (size_t)next++, mesh->colours + 3u * (size_t)i, 3);
 }
 
+/* Of the vertices that are kept: those that they were in the file, also after an earlier welding. */
+static void keep_sources(const mesh_data *mesh, const uint32_t *target, uint32_t *sources)
+{
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < mesh->vertex_count; i++)
+        if (target[i] == next) sources[next++] = mesh->sources ? mesh->sources[i] : i;
+}
+
 lm_result mesh_weld(mesh_data *mesh, float tolerance)
 {
     lm_vec3 *kept = malloc(((size_t)mesh->vertex_count + 1) * sizeof *kept);
     uint32_t *target = malloc(((size_t)mesh->vertex_count + 1) * sizeof *target);
     weld_grid grid = {.kept = kept, .tolerance = (double)tolerance, .width = fmax((double)tolerance, 1e-9)};
     bool found = kept && target && find_all(mesh, &grid, kept, target);
+    bool joined = found && grid.kept_count < mesh->vertex_count;
+    uint32_t *sources = joined ? malloc(((size_t)grid.kept_count + 1) * sizeof *sources) : NULL;
     free(grid.slots);
-    if (found && grid.kept_count < mesh->vertex_count) {
+    found = found && (sources || !joined);
+    if (found && joined) {
+        keep_sources(mesh, target, sources);
+        free(mesh->sources);
+        mesh->sources = sources;
         if (mesh->normals) sum_normals(mesh, target, grid.kept_count);
         if (mesh->colours) keep_colours(mesh, target);
         for (size_t i = 0; i < 3u * (size_t)mesh->triangle_count; i++) mesh->triangles[i] = target[mesh->triangles[i]];

@@ -1,5 +1,5 @@
 /*
- * A running scene: before each frame its events, moving frames and drags; then the step; then what the expect block
+ * A running scene: before each frame its events, moving frames, bones and drags; then the step; then what the expect block
  * wants to know.
  */
 #include "scene/fit.h"
@@ -278,6 +278,7 @@ lm_result scene_step(scene *s, lm_world *world, uint32_t frame)
 {
     lm_result result = apply_events(s, world, frame);
     result = result ? result : move_movers(s, world, frame);
+    result = result ? result : drive_skeletons(s, world, (frame + 1.0) / SCENE_FRAME_RATE);
     result = result ? result : drive_drags(s, world, frame);
     result = result ? result : lm_world_step(world, 1.0 / SCENE_FRAME_RATE);
     if (result != LM_OK) {

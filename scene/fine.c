@@ -55,6 +55,13 @@ static uint32_t wanted_detail(const scene_shape *shape)
     return (uint32_t)detail;
 }
 
+/* Whether others, or colliders, touch the surface of the body: then what is drawn must be what was simulated. */
+static bool is_touched(const scene_body_entry *entry)
+{
+    return entry->lattice != NULL || entry->mask != 0 || entry->self_contact ||
+           entry->contact_points == LM_CONTACT_SURFACE;
+}
+
 /* With every detail lowered to a share of what is wanted. Returns the triangles of all bodies. */
 static double choose_details(scene *s, double share)
 {
@@ -65,7 +72,8 @@ static double choose_details(scene *s, double share)
             continue;
         }
         uint32_t own = entry->shape->detail;
-        if (entry->surface != NULL || is_divided(entry)) { /* what is drawn is what it is made of */
+        if (entry->surface != NULL || is_divided(entry) ||
+            is_touched(entry)) { /* what is drawn is what it is made of */
             own = entry->surface != NULL && entry->surface->detail > 0 ? entry->surface->detail : own;
         } else {
             uint32_t detail = (uint32_t)(share * wanted_detail(entry->shape));

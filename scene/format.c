@@ -29,6 +29,7 @@
     }
 
 #define ANY_SEED 4294967295.0
+#define ANY_GROUPS 4294967295.0
 #define MOST_SPEED 1e6
 #define MOST_TIME 1e6
 
@@ -52,6 +53,9 @@ CHOICES(field_kind_name, "uniform", "wind", "point")                            
 CHOICES(skin_name, "particles", "regions")                                           /* of lm_skin_kind */
 CHOICES(each_name, "triangle", "edge", "particle", "element")                        /* of cluster_each */
 CHOICES(origin_name, "centre", "bottom", "file")                                     /* of mesh_origin */
+CHOICES(contact_method_name, "solved", "penalty", "cube_map")                        /* of lm_contact_method */
+CHOICES(contact_points_name, "auto", "particles", "surface")                         /* of lm_contact_points */
+CHOICES(attach_name, "distance", "groups")                                           /* of skeleton_attach */
 CHOICES(up_name, "y", "z")
 CHOICES(axis_name, "x", "y", "z")
 CHOICES(function_name, "x", "y", "z", "xx", "yy", "zz", "xy", "yz", "zx")
@@ -297,7 +301,12 @@ static const format_record deform_record = RECORD("deform", scene_deform, deform
 
 static const format_field pose_fields[] = {
     FIELD(scene_pose, file, FIELD_TEXT,
-          DOC("of a body with a mesh: the same mesh with other positions, vertex by vertex; scaled as that one is")),
+          DOC("of a body with a mesh: the same vertices at other positions, from another mesh, a glTF file with morph "
+              "targets, or an MDD or PC2 file; scaled as the mesh is")),
+    FIELD(scene_pose, target, FIELD_TEXT,
+          DOC("morph target of a glTF file: its name, or its number from 0; without `file`, of the body's mesh")),
+    FIELD(scene_pose, frame, FIELD_COUNT, RANGE(0, 4294967295.0), STANDARD("0"),
+          DOC("frame of an MDD or PC2 file, counted from 0")),
     FIELD(scene_pose, deform, FIELD_RECORDS, OF(deform_record),
           DOC("what becomes of it, or of the rest shape, one after the other")),
 };
@@ -321,6 +330,61 @@ static const format_record examples_record = RECORD(
     "examples", scene_examples, examples_fields, GROUPS(examples_groups),
     "Poses that the body likes to deform into: of all mixes of them and the rest pose, the one that is nearest to "
     "the body takes the place of the rest shape.");
+
+static const format_field bone_keyframe_fields[] = {
+    FIELD(scene_bone_keyframe, time, FIELD_NUMBER, REQUIRED, RANGE(0.0, MOST_TIME), UNIT("s"),
+          DOC("later than the one before")),
+    FIELD(scene_bone_keyframe, rotate, FIELD_VECTOR, RANGE(-1e6, 1e6), UNIT("deg"), STANDARD("[0, 0, 0]"),
+          DOC("about its joint, x then y then z, along the axes that the body has at rest, turned with the parent; the "
+              "angles are interpolated, so 720 is two turns")),
+    FIELD(scene_bone_keyframe, move, FIELD_VECTOR, UNIT("m"), STANDARD("[0, 0, 0]"),
+          DOC("of the joint, along the same axes")),
+};
+static const format_record bone_keyframe_record =
+    RECORD("bone_keyframe", scene_bone_keyframe, bone_keyframe_fields, NO_GROUPS,
+           "How a bone is turned and moved against its parent at a time, as a change of the rest pose.");
+
+static const format_field bone_fields[] = {
+    FIELD(scene_bone, name, FIELD_TEXT, REQUIRED, DOC("its own, or that of a bone of the model (`infant` has some)")),
+    FIELD(scene_bone, parent, FIELD_TEXT,
+          DOC("name of the bone that carries it; absent: none, or that of the model's bone")),
+    FIELD(scene_bone, joint, FIELD_VECTOR, UNIT("m"),
+          DOC("where it begins and turns, in the body's frame at rest; needed unless the model has the bone")),
+    FIELD(scene_bone, tail, FIELD_VECTOR, UNIT("m"), DOC("where it ends; absent: at its joint")),
+    FIELD(scene_bone, radius, FIELD_NUMBER, RANGE(0.0, 1e5), UNIT("m"), DOC("in place of the skeleton's own")),
+    FIELD(scene_bone, fade, FIELD_NUMBER, RANGE(0.0, 1e5), UNIT("m"), DOC("in place of the skeleton's own")),
+    FIELD(scene_bone, keyframes, FIELD_RECORDS, OF(bone_keyframe_record),
+          DOC("how it moves; before the first and after the last it keeps still against its parent")),
+};
+static const format_record bone_record =
+    RECORD("bone", scene_bone, bone_fields, NO_GROUPS, "A rigid bone, and how it moves.");
+
+static const format_field skeleton_fields[] = {
+    FIELD(scene_skeleton, bones, FIELD_RECORDS, OF(bone_record),
+          DOC("those that move, where the model or the mesh's file has a skeleton; else all")),
+    FIELD(scene_skeleton, attach, FIELD_CHOICE, STANDARD("\"distance\""), CHOICE(attach_name),
+          DOC("how a particle is shared among bones in reach: by its distance from each, or by the groups of the model "
+              "(skin weights of a glTF file) that are called as the bones are")),
+    FIELD(scene_skeleton, radius, FIELD_NUMBER, REQUIRED, RANGE(0.0, 1e5), UNIT("m"),
+          DOC("particles that are at rest at most this far from a bone are held by it")),
+    FIELD(scene_skeleton, fade, FIELD_NUMBER, RANGE(0.0, 1e5), UNIT("m"), STANDARD("0"),
+          DOC("farther ones are pulled, less and less up to this distance beyond the radius")),
+    FIELD(scene_skeleton, hertz, FIELD_NUMBER, RANGE(0.0, 1e6), UNIT("Hz"), STANDARD("8"),
+          DOC("of the pull on a particle that is half attached")),
+    FIELD(scene_skeleton, damping_ratio, FIELD_NUMBER, RANGE(0.0, 1e3), STANDARD("0.5"), DOC("of that pull")),
+    FIELD(scene_skeleton, loop, FIELD_NUMBER, ABOVE(0.0, MOST_TIME), UNIT("s"),
+          DOC("the keyframes or the animation begin again after this time; absent: they do not")),
+    FIELD(scene_skeleton, smooth, FIELD_FLAG, STANDARD("false"),
+          DOC("bones come to rest at each keyframe; else they move evenly from one to the next")),
+    FIELD(
+        scene_skeleton, animation, FIELD_TEXT,
+        DOC("of a body with a mesh from a glTF file that has a skin: name of the animation that moves it; absent: the "
+            "first, if there is one")),
+};
+static const format_record skeleton_record =
+    RECORD("skeleton", scene_skeleton, skeleton_fields, NO_GROUPS,
+           "Rigid bones inside the body, moved by keyframes or by the animation of a file: they carry and pull the "
+           "particles near them, and nothing moves them.");
 
 static const format_field vary_fields[] = {
     FIELD(scene_vary, rotate, FIELD_VECTOR, RANGE(0.0, 360.0), UNIT("deg"), STANDARD("[0, 0, 0]"),
@@ -347,6 +411,23 @@ static const format_field repeat_fields[] = {
 static const format_record repeat_record =
     RECORD("repeat", scene_repeat, repeat_fields, NO_GROUPS,
            "Many bodies from one entry; copy 17 of \"ball\" is called \"ball[17]\".");
+
+static const format_field fracture_fields[] = {
+    FIELD(scene_fracture, limit, FIELD_NUMBER, RANGE(0.0, 1e6), STANDARD("0.1"),
+          DOC("strain at which a link between neighbouring particles breaks: 0.1 is a tenth longer than at rest")),
+    FIELD(scene_fracture, variation, FIELD_NUMBER, RANGE(0.0, 1.0), STANDARD("0"),
+          DOC("each link has a limit of its own, drawn from `limit` less to `limit` plus this share of it")),
+    FIELD(scene_fracture, seed, FIELD_COUNT, RANGE(0, ANY_SEED), STANDARD("1"), DOC("of what is drawn")),
+    FIELD(scene_fracture, grain, FIELD_NUMBER, RANGE(0.0, 1e5), UNIT("m"), STANDARD("0"),
+          DOC("size of the grains that the body is made of and that break apart easily; 0: there are none")),
+    FIELD(scene_fracture, grain_strength, FIELD_NUMBER, RANGE(0.0, 1.0), STANDARD("0.3"),
+          DOC("limits of links between grains, as a share of what they would be")),
+    FIELD(scene_fracture, zones, FIELD_RECORDS, OF(zone_record),
+          DOC("where links are tougher or weaker, as factors of their limits; a link has the lower one of its ends'")),
+};
+static const format_record fracture_record = RECORD(
+    "fracture", scene_fracture, fracture_fields, NO_GROUPS,
+    "How a lattice breaks: links that are stretched too far do, and pieces that nothing holds go their own way.");
 
 static const format_field body_fields[] = {
     FIELD(scene_body_entry, name, FIELD_TEXT,
@@ -379,8 +460,20 @@ static const format_field body_fields[] = {
     FIELD(scene_body_entry, clusters, FIELD_RECORD, OF(clusters_record), DOC("absent: the whole body is one region")),
     FIELD(scene_body_entry, material, FIELD_RECORD, OF(material_record), DOC("absent: the defaults")),
     FIELD(scene_body_entry, examples, FIELD_RECORD, OF(examples_record), DOC("poses that it likes to deform into")),
+    FIELD(scene_body_entry, skeleton, FIELD_RECORD, OF(skeleton_record), DOC("rigid bones inside it that move")),
+    FIELD(scene_body_entry, fracture, FIELD_RECORD, OF(fracture_record), DOC("lets a lattice break")),
     FIELD(scene_body_entry, contact_radius, FIELD_NUMBER, RANGE(0.0, 1e5), UNIT("m"), STANDARD("0"),
-          DOC("distance kept between particles and colliders")),
+          DOC("distance kept between what touches and colliders")),
+    FIELD(scene_body_entry, contact_points, FIELD_CHOICE, STANDARD("\"auto\""), CHOICE(contact_points_name),
+          DOC("what of it touches: its particles, or points on its surface; auto: the surface of a lattice, else "
+              "particles")),
+    FIELD(scene_body_entry, group, FIELD_COUNT, RANGE(0, ANY_GROUPS), STANDARD("1"),
+          DOC("the groups it is in, as bits: 1, 2, 4, 8, ... or a sum of them")),
+    FIELD(scene_body_entry, mask, FIELD_COUNT, RANGE(0, ANY_GROUPS), STANDARD("0"),
+          DOC("the groups whose bodies it touches, as bits: two bodies touch when each is in a group of the other's "
+              "mask; 0: colliders only")),
+    FIELD(scene_body_entry, self_contact, FIELD_FLAG, STANDARD("false"),
+          DOC("parts of it that are far from each other at rest touch, too")),
     FIELD(scene_body_entry, at, FIELD_VECTOR, UNIT("m"), STANDARD("[0, 0, 0]"), DOC("where the body's origin starts")),
     FIELD(scene_body_entry, rotate, FIELD_ROTATION, UNIT("deg"), STANDARD("[0, 0, 0]"),
           DOC("how the body starts turned")),
@@ -388,6 +481,11 @@ static const format_field body_fields[] = {
           DOC("to start with")),
     FIELD(scene_body_entry, spin, FIELD_VECTOR, RANGE(-1e6, 1e6), UNIT("deg/s"), STANDARD("[0, 0, 0]"),
           DOC("to start with, about the centre of mass, along the world's axes")),
+    FIELD(scene_body_entry, collider_mask, FIELD_COUNT, RANGE(0, ANY_GROUPS), STANDARD("4294967295"),
+          DOC("groups of colliders that it touches, as bits; absent: all")),
+    FIELD(scene_body_entry, penalty, FIELD_NUMBER, RANGE(0.0, 1e12), UNIT("N/m"), STANDARD("0"),
+          DOC("its constant where `contact_method` is penalty or cube_map; 0: what its particles bear")),
+    FIELD(scene_body_entry, may_sleep, FIELD_FLAG, STANDARD("true"), DOC("where the scene has `sleep`")),
     FIELD(scene_body_entry, state, FIELD_RECORD, OF(deform_record), DOC("a deformation to start from")),
     FIELD(scene_body_entry, repeat, FIELD_RECORD, OF(repeat_record), DOC("make many of them")),
     FIELD(scene_body_entry, colour, FIELD_COLOUR, DOC("in pictures; absent: the model's own colours")),
@@ -445,14 +543,26 @@ static const format_field heights_fields[] = {
     FIELD(scene_heights, rows, FIELD_COUNT, RANGE(2, 4096), STANDARD("65"), DOC("samples along z")),
     FIELD(scene_heights, spacing, FIELD_NUMBER, ABOVE(0.0, 1e5), UNIT("m"), STANDARD("0.25"),
           DOC("from one sample to the next; the middle of the map is the collider's `at`")),
+    FIELD(scene_heights, size, FIELD_NUMBER, ABOVE(0.0, 1e6), UNIT("m"),
+          DOC("or from the first sample along x to the last; as far apart are samples along z")),
     FIELD(scene_heights, values, FIELD_NUMBERS, RANGE(-1e6, 1e6), UNIT("m"),
           DOC("the heights, row after row along x: `columns` times `rows` of them")),
     FIELD(scene_heights, formula, FIELD_TEXT,
           DOC("or the height at x and z, in metres from the middle: numbers, x, z, pi, + - * / ^ ( ), sin, cos, exp, "
               "sqrt, "
               "abs, floor, min, max")),
+    FIELD(scene_heights, file, FIELD_TEXT,
+          DOC("or a PNG picture, a sample for each pixel: bright is high, colours count as shades of grey; its upper "
+              "left "
+              "corner is at the lowest x and z; relative to the scene file")),
+    FIELD(scene_heights, height, FIELD_NUMBER, RANGE(-1e6, 1e6), UNIT("m"), STANDARD("1"),
+          DOC("of white in the picture; black is 0")),
 };
-static const field_group heights_groups[] = {{{"values", "formula"}, true}};
+static const field_group heights_groups[] = {{{"values", "formula", "file"}, true},
+                                             {{"spacing", "size"}, false},
+                                             {{"file", "columns"}, false},
+                                             {{"file", "rows"}, false},
+                                             {{"height", "values", "formula"}, false}};
 static const format_record heights_record = RECORD("heights", scene_heights, heights_fields, GROUPS(heights_groups),
                                                    "A height map: solid below, with nothing beyond its borders.");
 
@@ -481,6 +591,10 @@ static const format_field collider_fields[] = {
     FIELD(scene_collider, friction, FIELD_NUMBER, RANGE(0.0, 1e3), STANDARD("0.5"), DOC("Coulomb's coefficient")),
     FIELD(scene_collider, restitution, FIELD_NUMBER, RANGE(0.0, 1.0), STANDARD("0"),
           DOC("how much of the speed bounces back")),
+    FIELD(scene_collider, group, FIELD_COUNT, RANGE(0, ANY_GROUPS), STANDARD("1"),
+          DOC("the groups it is in, as bits: 1, 2, 4, 8, ... or a sum of them")),
+    FIELD(scene_collider, mask, FIELD_COUNT, RANGE(0, ANY_GROUPS), STANDARD("4294967295"),
+          DOC("groups of bodies that it stops, as bits; absent: all")),
     FIELD(scene_collider, colour, FIELD_COLOUR, DOC("in pictures; absent: the renderer's choice")),
 };
 static const field_group collider_groups[] = {{{"rotate", "normal"}, false}, {{"mesh", "model", "vertices"}, false}};
@@ -572,7 +686,7 @@ static const format_field expect_fields[] = {
     FIELD(scene_expect, measure, FIELD_CHOICE, REQUIRED, CHOICE(measure_name), DOC("what is measured, see below")),
     FIELD(scene_expect, body, FIELD_TEXT, DOC("of which body; of one with `repeat`, or absent: of each")),
     FIELD(scene_expect, point, FIELD_VECTOR, UNIT("m"), STANDARD("[0, 0, 0]"),
-          DOC("deflection: of the particle whose rest position is nearest to this, in the body's frame")),
+          DOC("deflection, lag: of the particle whose rest position is nearest to this, in the body's frame")),
     FIELD(scene_expect, box, FIELD_RECORD, OF(box_record), DOC("outside: of this box in the world")),
     FIELD(scene_expect, example, FIELD_COUNT, RANGE(0, LM_MAX_EXAMPLES - 1), STANDARD("0"),
           DOC("weight: of which example, counted from 0")),
@@ -609,6 +723,27 @@ static const format_field camera_fields[] = {
 static const format_record camera_record =
     RECORD("camera", scene_camera, camera_fields, NO_GROUPS, "Where a picture of the scene is taken from.");
 
+static const format_field sleep_fields[] = {
+    FIELD(scene_sleep, speed, FIELD_NUMBER, ABOVE(0.0, MOST_SPEED), UNIT("m/s"), STANDARD("0.05"),
+          DOC("that none of its particles may exceed")),
+    FIELD(scene_sleep, seconds, FIELD_NUMBER, RANGE(0.0, MOST_TIME), UNIT("s"), STANDARD("0.5"), DOC("for this long")),
+};
+static const format_record sleep_record =
+    RECORD("sleep", scene_sleep, sleep_fields, NO_GROUPS,
+           "When bodies at rest are left out of steps until something wakes them.");
+
+static const format_field rule_fields[] = {
+    FIELD(scene_contact_rule, groups, FIELD_COUNT, REQUIRED, RANGE(1, ANY_GROUPS),
+          DOC("bits: one of the two that touch is in one of these,")),
+    FIELD(scene_contact_rule, others, FIELD_COUNT, REQUIRED, RANGE(1, ANY_GROUPS),
+          DOC("and the other one in one of these")),
+    FIELD(scene_contact_rule, friction, FIELD_NUMBER, RANGE(0.0, 1e3), DOC("absent: as the materials say")),
+    FIELD(scene_contact_rule, restitution, FIELD_NUMBER, RANGE(0.0, 1.0), DOC("absent: as the materials say")),
+};
+static const format_record rule_record =
+    RECORD("contact_rule", scene_contact_rule, rule_fields, NO_GROUPS,
+           "Friction and restitution between groups of bodies and colliders; of several that fit the last counts.");
+
 static const format_field scene_fields_[] = {
     FIELD(scene_file, limber, FIELD_COUNT, REQUIRED, RANGE(1, 1), DOC("version of the format: 1")),
     FIELD(scene_file, title, FIELD_TEXT, STANDARD("\"\""), DOC("one sentence: what the scene shows")),
@@ -618,6 +753,10 @@ static const format_field scene_fields_[] = {
     FIELD(scene_file, gravity, FIELD_VECTOR, RANGE(-1e4, 1e4), UNIT("m/s²"), STANDARD("[0, -9.81, 0]"), DOC("y is up")),
     FIELD(scene_file, substeps, FIELD_COUNT, RANGE(1, LM_MAX_SUBSTEPS), STANDARD("1"), DOC("of each frame")),
     FIELD(scene_file, camera, FIELD_RECORD, OF(camera_record), DOC("for pictures")),
+    FIELD(scene_file, sleep, FIELD_RECORD, OF(sleep_record), DOC("absent: nobody does")),
+    FIELD(scene_file, contact_method, FIELD_CHOICE, STANDARD("\"solved\""), CHOICE(contact_method_name),
+          DOC("how bodies keep each other out; the last two are those of the papers, to compare with")),
+    FIELD(scene_file, contact_rules, FIELD_RECORDS, OF(rule_record), DOC("friction and restitution between groups")),
     FIELD(scene_file, bodies, FIELD_RECORDS, OF(body_record), DOC("what deforms")),
     FIELD(scene_file, colliders, FIELD_RECORDS, OF(collider_record), DOC("what bodies bump into")),
     FIELD(scene_file, movers, FIELD_RECORDS, OF(mover_record), DOC("what colliders and pins ride on")),
@@ -630,11 +769,12 @@ static const format_field scene_fields_[] = {
 const format_record format_scene = RECORD("scene", scene_file, scene_fields_, NO_GROUPS, "The file: one JSON object.");
 
 const format_record *const format_records[] = {
-    &format_scene,         &body_record,    &shape_record,    &mesh_record,     &surface_record, &lattice_record,
-    &tets_record,          &part_record,    &octree_record,   &clusters_record, &zone_record,    &material_record,
-    &deform_record,        &mode_record,    &examples_record, &pose_record,     &repeat_record,  &vary_record,
-    &collider_record,      &heights_record, &mover_record,    &keyframe_record, &pin_record,     &drag_record,
-    &drag_keyframe_record, &field_record,   &event_record,    &expect_record_,  &box_record,     &camera_record,
+    &format_scene,         &body_record,   &shape_record,    &mesh_record,          &surface_record,  &lattice_record,
+    &tets_record,          &part_record,   &octree_record,   &clusters_record,      &zone_record,     &material_record,
+    &deform_record,        &mode_record,   &examples_record, &pose_record,          &skeleton_record, &bone_record,
+    &bone_keyframe_record, &repeat_record, &vary_record,     &collider_record,      &heights_record,  &mover_record,
+    &keyframe_record,      &pin_record,    &drag_record,     &drag_keyframe_record, &field_record,    &event_record,
+    &expect_record_,       &box_record,    &camera_record,   &sleep_record,         &rule_record,     &fracture_record,
 };
 const uint32_t format_record_count = COUNT(format_records);
 

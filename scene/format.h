@@ -137,6 +137,14 @@ typedef struct scene_lattice {
     bool shell;
 } scene_lattice;
 
+typedef struct scene_fracture {
+    scene_head head;
+    double limit, variation;
+    uint32_t seed;
+    double grain, grain_strength;
+    scene_list zones; /* scene_zone */
+} scene_fracture;
+
 typedef struct scene_tets {
     scene_head head;
     const char *file; /* null: the mesh's, or made here */
@@ -231,11 +239,13 @@ typedef struct scene_deform {
     uint32_t seed;
 } scene_deform;
 
-/* A pose that a body likes: a mesh with other positions, then deformations, one after the other. */
+/* A pose that a body likes: its mesh with other positions from a file, then deformations, one after the other. */
 typedef struct scene_pose {
     scene_head head;
-    const char *file;  /* or null */
-    scene_list deform; /* scene_deform */
+    const char *file;   /* or null: with a target the file of the mesh, else none */
+    const char *target; /* of a glTF file; or null */
+    uint32_t frame;     /* of a point cache */
+    scene_list deform;  /* scene_deform */
 } scene_pose;
 
 typedef struct scene_examples {
@@ -246,6 +256,37 @@ typedef struct scene_examples {
     bool each_region;
     scene_list weights; /* double */
 } scene_examples;
+
+/* A bone, or what a bone of the model does. */
+typedef struct scene_bone {
+    scene_head head;
+    const char *name;
+    const char *parent; /* or null */
+    lm_dvec3 joint, tail;
+    double radius, fade;
+    scene_list keyframes; /* scene_bone_keyframe */
+} scene_bone;
+
+typedef struct scene_bone_keyframe {
+    scene_head head;
+    double time;
+    lm_dvec3 rotate; /* Euler degrees, interpolated as they are */
+    lm_dvec3 move;
+} scene_bone_keyframe;
+
+typedef enum skeleton_attach { ATTACH_DISTANCE, ATTACH_GROUPS } skeleton_attach;
+
+typedef struct scene_skeleton {
+    scene_head head;
+    scene_list bones; /* scene_bone */
+    uint32_t attach;  /* skeleton_attach */
+    double radius, fade;
+    double hertz, damping_ratio;
+    double loop; /* 0: none */
+    bool smooth;
+    const char *animation; /* or null */
+    struct scene_rig *rig; /* worked out when the body is made */
+} scene_skeleton;
 
 typedef struct scene_vary {
     scene_head head;
@@ -280,10 +321,18 @@ typedef struct scene_body_entry {
     scene_clusters *clusters;
     scene_material *material;
     scene_examples *examples;
+    scene_skeleton *skeleton;
+    scene_fracture *fracture;
     double contact_radius;
+    uint32_t contact_points; /* lm_contact_points */
+    uint32_t group, mask;    /* bits */
+    bool self_contact;
     lm_dvec3 at;
     rotation rotate;
     lm_dvec3 velocity, spin;
+    uint32_t collider_mask; /* bits */
+    double penalty;
+    bool may_sleep;
     scene_deform *state;
     scene_repeat *repeat;
     uint8_t colour[3];
@@ -316,8 +365,11 @@ typedef struct scene_heights {
     scene_head head;
     uint32_t columns, rows;
     double spacing;
+    double size;         /* 0: `spacing` counts */
     scene_list values;   /* double */
     const char *formula; /* or null */
+    const char *file;    /* or null */
+    double height;       /* of white in the file */
 } scene_heights;
 
 typedef struct scene_collider {
@@ -336,6 +388,7 @@ typedef struct scene_collider {
     const char *mover;
     uint32_t mover_index; /* or SCENE_NO_MOVER */
     double friction, restitution;
+    uint32_t group, mask; /* bits */
     uint8_t colour[3];
     lm_collider_id id;
 } scene_collider;
@@ -415,6 +468,17 @@ typedef struct scene_camera {
     double field_of_view;
 } scene_camera;
 
+typedef struct scene_sleep {
+    scene_head head;
+    double speed, seconds;
+} scene_sleep;
+
+typedef struct scene_contact_rule {
+    scene_head head;
+    uint32_t groups, others; /* bits */
+    double friction, restitution;
+} scene_contact_rule;
+
 typedef struct scene_file {
     scene_head head;
     uint32_t limber;
@@ -423,6 +487,9 @@ typedef struct scene_file {
     lm_dvec3 gravity;
     uint32_t substeps;
     scene_camera *camera;
+    scene_sleep *sleep;      /* null: nobody does */
+    uint32_t contact_method; /* lm_contact_method */
+    scene_list contact_rules;
     scene_list bodies, colliders, movers, pins, drags, fields, events, expect;
 } scene_file;
 

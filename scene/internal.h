@@ -14,6 +14,7 @@ typedef struct made_body {
     const char *name;
     lm_dvec3 at; /* the pose it was made with */
     rotation rotate;
+    double scale;       /* to the entry's own size */
     double rest_volume; /* within its surface, m³; 0 without one */
     scene_colours colours;
     const char *label; /* or null */
@@ -39,6 +40,7 @@ struct scene {
     bool watching;
     bool fine_surfaces;
     mesh_data mesh;              /* of a scene that was made for a mesh file: the file's; else empty */
+    struct rig_of_file *rigs;    /* of mesh files, the last one read; each leads to the one before */
     char note[SCENE_ERROR_SIZE]; /* see scene_note */
 };
 
@@ -95,11 +97,20 @@ void material_apply(const scene_material *from, bool only_given, lm_material *to
 /* A failed call of the library, reported at a field with what the library's log said. */
 void report_result(scene *s, lm_result result, const scene_head *head, const char *name, scene_error *error);
 
+/* mesh_model.c: a path that a scene names: relative to the scene file, unless it begins at the root. To be freed. */
+char *scene_file_path(const scene *s, const char *file);
+
 /* deform.c: rest points to displaced ones, in the body's frame. */
 void deform_points(const scene_deform *deform, const lm_vec3 *rest, uint32_t count, lm_dvec3 *out);
 
 /* drive.c: pose of a mover with keyframes. */
 lm_pose mover_pose_at(const scene_mover *mover, double time);
+
+/* rig_file.c: frees the rigs that were read for the scene. */
+void rig_files_free(scene *s);
+
+/* drive_bones.c: leads the skeletons of all bodies to where they shall be at a time. */
+lm_result drive_skeletons(const scene *s, lm_world *world, double time);
 
 /* momentum.c */
 void momentum_begin(scene *s, const lm_world *world);

@@ -66,6 +66,8 @@ static lm_result make_collider(scene *s, lm_world *world, scene_collider *collid
     def.mover = mover_id(s, collider->mover_index);
     def.friction = (float)collider->friction;
     def.restitution = (float)collider->restitution;
+    def.group = collider->group;
+    def.mask = collider->mask;
     solid_arrays arrays;
     lm_result result = solid_arrays_make(s, collider, &arrays, &def, error);
     if (result == LM_OK) {
@@ -205,6 +207,37 @@ static lm_result check_drag(scene *s, lm_world *world, scene_drag *drag, scene_e
  * The world
  */
 
+/* How things touch. */
+static lm_result make_contact_rule(scene *s, lm_world *world, scene_contact_rule *rule, scene_error *error)
+{
+    bool friction = json_get(rule->head.json, "friction") != NULL;
+    bool restitution = json_get(rule->head.json, "restitution") != NULL;
+    lm_result result = lm_world_set_contact_rule(world, rule->groups, rule->others,
+                                                 friction ? (float)rule->friction : LM_CONTACT_COMBINED,
+                                                 restitution ? (float)rule->restitution : LM_CONTACT_COMBINED);
+    if (result != LM_OK) {
+        report_result(s, result, &rule->head, NULL, error);
+    }
+    return result;
+}
+
+static lm_result set_contacts(scene *s, lm_world *world, scene_error *error)
+{
+    const scene_file *file = s->file;
+    lm_sleep sleep = lm_sleep_default();
+    sleep.enabled = file->sleep != NULL;
+    if (file->sleep != NULL) {
+        sleep.speed = (float)file->sleep->speed;
+        sleep.seconds = (float)file->sleep->seconds;
+    }
+    lm_result result = lm_world_set_sleep(world, &sleep);
+    result = result ? result : lm_world_set_contact_method(world, (lm_contact_method)file->contact_method);
+    if (result != LM_OK) {
+        report_result(s, result, &file->head, NULL, error);
+    }
+    return result;
+}
+
 #define MAKE_ALL(type, list, make)                                                                                     \
     for (uint32_t i = 0; i < (list).count && result == LM_OK; i++) {                                                   \
         result = make(s, world, LIST_ITEM(type, list, i), error);                                                      \
@@ -213,7 +246,7 @@ static lm_result check_drag(scene *s, lm_world *world, scene_drag *drag, scene_e
 static lm_result fill_world(scene *s, lm_world *world, scene_error *error)
 {
     scene_file *file = s->file;
-    lm_result result = LM_OK;
+    lm_result result = set_contacts(s, world, error);
     uint64_t particles = 0;
     choose_fine_details(s);
     MAKE_ALL(scene_mover, file->movers, make_mover)
@@ -224,6 +257,7 @@ static lm_result fill_world(scene *s, lm_world *world, scene_error *error)
     MAKE_ALL(scene_field, file->fields, make_field)
     MAKE_ALL(scene_pin, file->pins, make_pin)
     MAKE_ALL(scene_drag, file->drags, check_drag)
+    MAKE_ALL(scene_contact_rule, file->contact_rules, make_contact_rule)
     return result;
 }
 

@@ -334,6 +334,32 @@ static lm_result finish_divided(const scene_body_entry *entry, lm_world *world, 
     return result;
 }
 
+static lm_result make_fracture(const scene_body_entry *entry, lm_world *world, lm_body_id id, double scale)
+{
+    const scene_fracture *from = entry->fracture;
+    if (from == NULL) {
+        return LM_OK;
+    }
+    particle_arrays p = {0};
+    lm_fracture_def def = lm_fracture_def_default();
+    def.limit = (float)from->limit;
+    def.variation = (float)from->variation;
+    def.seed = from->seed;
+    def.grain = (float)(from->grain * scale);
+    def.grain_strength = (float)from->grain_strength;
+    lm_result result = LM_OK;
+    if (from->zones.count > 0) {
+        result = particle_arrays_read(world, id, &p);
+        if (result == LM_OK) {
+            zones_of_particles(&from->zones, scale, &p);
+            def.factors = p.values;
+        }
+    }
+    result = result ? result : lm_body_set_fracture(world, id, &def);
+    particle_arrays_free(&p);
+    return result;
+}
+
 /* ------------------------------------------------------------------------------------------------------------------
  * Bodies
  */
@@ -350,6 +376,13 @@ static lm_body_def describe(const scene_body_entry *entry, const body_model *mod
         material_apply(entry->material, false, &def.material);
     }
     def.contact_radius = (float)entry->contact_radius;
+    def.collider_mask = entry->collider_mask;
+    def.penalty = (float)entry->penalty;
+    def.may_sleep = entry->may_sleep;
+    def.contact_points = (lm_contact_points)entry->contact_points;
+    def.group = entry->group;
+    def.mask = entry->mask;
+    def.self_contact = entry->self_contact;
     def.pose = (lm_pose){c->at, rotation_narrow(c->rotate)};
     def.velocity = vector_narrow(c->velocity);
     def.spin = vector_narrow(vector_scale(c->spin, RADIANS_PER_DEGREE));
@@ -422,12 +455,15 @@ static lm_result make_copy(const scene_body_entry *entry, lm_world *world, body_
     lm_body_def def = describe(entry, model, &c, index);
     body->at = c.at;
     body->rotate = c.rotate;
+    body->scale = c.scale;
     body->rest_volume = model->drawn_volume * c.scale * c.scale * c.scale;
     body->colours = colours_of(entry, index);
     body->label = entry->label;
     lm_result result = is_divided(entry) ? make_divided(entry, world, model, &c, &def, &body->id)
                                          : make_cloud(entry, world, model, &c, &def, &body->id);
-    return result ? result : make_examples(entry, model, world, body->id, c.scale);
+    result = result ? result : make_examples(entry, model, world, body->id, c.scale);
+    result = result ? result : make_skeleton(entry, model, world, body);
+    return result ? result : make_fracture(entry, world, body->id, c.scale);
 }
 
 /* A solid has at least a particle for each cell's worth of its volume: one that is far too fine is refused before it takes
@@ -484,6 +520,7 @@ lm_result make_bodies(scene *s, lm_world *world, scene_body_entry *entry, uint64
     lm_result result = model_make(s, entry, &model, error);
     result = result ? result : model_keep_colours(s, entry, &model);
     result = result ? result : check_parts(s, entry, &model, error);
+    result = result ? result : model_keep_rig(s, entry, &model, error);
     uint64_t wanted = *particles + (uint64_t)model.point_count * entry->range.count;
     result = result ? result : check_total(s, entry, wanted + least_particles(entry, &model), error);
     for (uint32_t i = 0; i < entry->range.count && result == LM_OK; i++) {

@@ -122,7 +122,8 @@ lm_result make_examples(const scene_body_entry *entry, const body_model *model, 
     lm_result result = begin(&m, examples->poses.count);
     for (uint32_t k = 0; k < examples->poses.count && result == LM_OK; k++) {
         const scene_pose *pose = LIST_ITEM(scene_pose, examples->poses, k);
-        result = start_pose(&m, model, pose->file ? model->poses + (size_t)k * model->mesh.vertex_count : NULL);
+        result =
+            start_pose(&m, model, pose_is_of_file(pose) ? model->poses + (size_t)k * model->mesh.vertex_count : NULL);
         if (result == LM_OK) {
             deform_pose(&m, pose, m.poses + (size_t)k * m.info.particles);
         }

@@ -1,19 +1,28 @@
 /* The arrays of a collider that is a height map or a mesh: values, a formula or a picture; a file, a model or a list. */
+#include "io/png.h"
 #include "scene/formula.h"
 #include "scene/model.h"
 
 #include <math.h>
 #include <stdlib.h>
 
+#define MOST_SAMPLES 4096u /* along an axis, as in the table of the format */
+
 /* ------------------------------------------------------------------------------------------------------------------
  * Height maps
  */
 
+static double spacing_of(const scene_heights *from, uint32_t columns)
+{
+    return from->size > 0.0 && columns > 1 ? from->size / (columns - 1.0) : from->spacing;
+}
+
 static lm_result fill_by_formula(scene *s, const scene_heights *from, float *heights, scene_error *error)
 {
+    double spacing = spacing_of(from, from->columns);
     for (uint32_t i = 0; i < from->columns * from->rows; i++) {
-        double x = (i % from->columns - 0.5 * (from->columns - 1.0)) * from->spacing;
-        double z = ((double)(i / from->columns) - 0.5 * (from->rows - 1.0)) * from->spacing, value;
+        double x = (i % from->columns - 0.5 * (from->columns - 1.0)) * spacing;
+        double z = ((double)(i / from->columns) - 0.5 * (from->rows - 1.0)) * spacing, value;
         formula_error wrong;
         if (!formula_value(from->formula, x, z, &value, &wrong)) {
             report_field(error, s->name, &from->head, "formula", "is wrong at its character %u (expected %s)",
@@ -30,9 +39,45 @@ static lm_result fill_by_formula(scene *s, const scene_heights *from, float *hei
     return LM_OK;
 }
 
+/* The errors of a picture are those of its own file. */
+static lm_result read_picture(scene *s, const scene_heights *from, solid_arrays *arrays, scene_error *error)
+{
+    png_picture picture;
+    png_error wrong;
+    char *path = scene_file_path(s, from->file);
+    if (path == NULL) {
+        return LM_ERROR_MEMORY;
+    }
+    bool read = png_read_file(path, MOST_SAMPLES, &picture, &wrong);
+    free(path);
+    if (!read) {
+        report_field(error, s->name, &from->head, "file", "%s", wrong.text);
+        return LM_ERROR_ARGUMENT;
+    }
+    arrays->columns = picture.columns;
+    arrays->rows = picture.rows;
+    uint32_t count = picture.columns * picture.rows;
+    arrays->heights = malloc(count * sizeof *arrays->heights);
+    for (uint32_t i = 0; i < count && arrays->heights != NULL; i++) {
+        arrays->heights[i] = (float)(from->height * picture.grey[i] / 65535.0);
+    }
+    png_free(&picture);
+    if (arrays->heights != NULL && (arrays->columns < 2 || arrays->rows < 2)) {
+        report_field(error, s->name, &from->head, "file", "has %u columns and %u rows (expected at least 2 of each)",
+                     (unsigned)arrays->columns, (unsigned)arrays->rows);
+        return LM_ERROR_ARGUMENT;
+    }
+    return arrays->heights != NULL ? LM_OK : LM_ERROR_MEMORY;
+}
+
 static lm_result make_heights(scene *s, const scene_heights *from, solid_arrays *arrays, scene_error *error)
 {
+    if (from->file != NULL) {
+        return read_picture(s, from, arrays, error);
+    }
     uint32_t count = from->columns * from->rows;
+    arrays->columns = from->columns;
+    arrays->rows = from->rows;
     arrays->heights = malloc(count * sizeof *arrays->heights);
     if (arrays->heights == NULL) {
         return LM_ERROR_MEMORY;
@@ -94,7 +139,8 @@ lm_result solid_arrays_make(scene *s, const scene_collider *from, solid_arrays *
     if (from->shape == LM_SHAPE_HEIGHTS) {
         const scene_heights *h = from->heights;
         result = make_heights(s, h, arrays, error);
-        def->heights = (lm_heights){arrays->heights, {h->columns, h->rows}, (float)h->spacing};
+        float spacing = (float)spacing_of(h, arrays->columns);
+        def->heights = (lm_heights){arrays->heights, {arrays->columns, arrays->rows}, spacing};
     } else if (from->shape == LM_SHAPE_MESH) {
         const shape_mesh *m = &arrays->mesh;
         result = make_mesh(s, from, &arrays->mesh, error);

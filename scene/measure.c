@@ -2,6 +2,7 @@
 
 #include "scene/fit.h"
 #include "scene/internal.h"
+#include "scene/overlap.h"
 
 #include <stdlib.h>
 
@@ -140,6 +141,55 @@ static lm_result take_outside(const measuring *m, double *value)
     *value = outside;
     release(&copy);
     return LM_OK;
+}
+
+/* How far the centre of mass has gone sideways from where the starting pose puts that of the rest shape. */
+static lm_result take_drift(const measuring *m, double *value)
+{
+    body_copy copy;
+    lm_result result = copy_body(m, &copy);
+    if (result != LM_OK) {
+        return result;
+    }
+    lm_dvec3 sum = lm_dvec3_zero();
+    double mass = 0.0;
+    for (uint32_t i = 0; i < copy.info.particles; i++) {
+        sum = vector_add(sum, vector_scale(vector_widen(copy.rest[i]), copy.masses[i]));
+        mass += copy.masses[i];
+    }
+    lm_dvec3 start = vector_add(m->body->at, rotation_apply(m->body->rotate, vector_scale(sum, 1.0 / mass)));
+    lm_dvec3 way = vector_subtract(copy.info.centre, start);
+    *value = sqrt(way.x * way.x + way.z * way.z);
+    release(&copy);
+    return LM_OK;
+}
+
+/* The lowest vertex of the surface; without one, the lowest particle. */
+static lm_result take_surface_lowest(const measuring *m, double *value)
+{
+    lm_body_info info;
+    lm_result result = lm_body_get_info(m->world, m->body->id, &info);
+    if (result != LM_OK) {
+        return result;
+    }
+    *value = info.lower.y;
+    if (info.skin_vertices == 0) {
+        return LM_OK;
+    }
+    lm_vec3 *skin = malloc(info.skin_vertices * sizeof *skin);
+    result = skin == NULL ? LM_ERROR_MEMORY : lm_body_get_skin(m->world, m->body->id, info.centre, skin, NULL);
+    double lowest = HUGE_VAL;
+    for (uint32_t i = 0; i < info.skin_vertices && result == LM_OK; i++) {
+        lowest = (double)skin[i].y >= lowest ? lowest : (double)skin[i].y; /* what is not a number stays */
+    }
+    *value = info.centre.y + lowest;
+    free(skin);
+    return result;
+}
+
+static lm_result take_overlap(const measuring *m, double *value)
+{
+    return overlap_of(m->scene, m->world, m->body, value);
 }
 
 static double mesh_volume(const lm_vec3 *vertices, const uint32_t *triangles, uint32_t count)
@@ -286,6 +336,124 @@ static lm_result take_resisted(const measuring *m, double *value)
     return result;
 }
 
+/* ------------------------------------------------------------------------------------------------------------------
+ * Of a body with a skeleton
+ */
+
+typedef struct bones_copy {
+    lm_skeleton_info info; /* no bones: the body has no skeleton */
+    lm_bone *bones;
+    lm_pose *poses;
+    lm_vec3 *targets; /* relative to the body's centre of mass */
+    float *weights;
+} bones_copy;
+
+static void release_bones(bones_copy *copy)
+{
+    free(copy->bones);
+    free(copy->poses);
+    free(copy->targets);
+    free(copy->weights);
+}
+
+static lm_result copy_bones(const measuring *m, const body_copy *body, bones_copy *copy)
+{
+    lm_skeleton_id id;
+    *copy = (bones_copy){.bones = NULL};
+    lm_result result = lm_body_get_skeleton(m->world, m->body->id, &id);
+    if (result != LM_OK || id.slot == 0) {
+        return result;
+    }
+    result = lm_skeleton_get_info(m->world, id, &copy->info);
+    copy->bones = malloc(copy->info.bones * sizeof *copy->bones);
+    copy->poses = malloc(copy->info.bones * sizeof *copy->poses);
+    copy->targets = malloc(body->info.particles * sizeof *copy->targets);
+    copy->weights = malloc(body->info.particles * sizeof *copy->weights);
+    bool room = copy->bones != NULL && copy->poses != NULL && copy->targets != NULL && copy->weights != NULL;
+    result = result == LM_OK && !room ? LM_ERROR_MEMORY : result;
+    result = result ? result : lm_skeleton_get_bones(m->world, id, copy->bones);
+    result = result ? result : lm_skeleton_get_poses(m->world, id, copy->poses);
+    return result ? result : lm_skeleton_get_targets(m->world, id, body->info.centre, copy->targets, copy->weights);
+}
+
+static rotation rotation_widen(lm_quat q) { return (rotation){q.x, q.y, q.z, q.w}; }
+
+static double distance_to_bone(const lm_bone *bone, lm_dvec3 point)
+{
+    lm_dvec3 along = rotation_apply(rotation_widen(bone->rest.rotation), vector_widen(bone->tail));
+    lm_dvec3 arm = vector_subtract(point, bone->rest.position);
+    double square = vector_dot(along, along);
+    double share = square > 0.0 ? fmax(0.0, fmin(1.0, vector_dot(arm, along) / square)) : 0.0;
+    return vector_length(vector_subtract(arm, vector_scale(along, share)));
+}
+
+/* How far a particle is from where the bone that is nearest at rest carries it. */
+static double lag_of(const bones_copy *copy, const body_copy *body, uint32_t particle)
+{
+    lm_dvec3 rest = vector_widen(body->rest[particle]);
+    uint32_t best = 0;
+    for (uint32_t b = 1; b < copy->info.bones; b++) {
+        best = distance_to_bone(&copy->bones[b], rest) < distance_to_bone(&copy->bones[best], rest) ? b : best;
+    }
+    rotation turn = rotation_widen(copy->bones[best].rest.rotation);
+    rotation back = {-turn.x, -turn.y, -turn.z, turn.w};
+    lm_dvec3 local = rotation_apply(back, vector_subtract(rest, copy->bones[best].rest.position));
+    lm_dvec3 carried =
+        vector_add(copy->poses[best].position, rotation_apply(rotation_widen(copy->poses[best].rotation), local));
+    lm_dvec3 now = vector_add(body->info.centre, vector_widen(body->positions[particle]));
+    return vector_length(vector_subtract(now, carried));
+}
+
+static double spacing_of(const body_copy *body) { return body->info.spacing > 0.0f ? body->info.spacing : 1.0; }
+
+static lm_result take_held_error(const measuring *m, double *value)
+{
+    body_copy body;
+    bones_copy copy;
+    lm_result result = copy_body(m, &body);
+    *value = 0.0;
+    if (result != LM_OK) {
+        return result;
+    }
+    result = copy_bones(m, &body, &copy);
+    for (uint32_t i = 0; i < body.info.particles && result == LM_OK && copy.info.bones > 0; i++) {
+        lm_dvec3 off = vector_subtract(vector_widen(body.positions[i]), vector_widen(copy.targets[i]));
+        *value = copy.weights[i] >= 1.0f ? fmax(*value, vector_length(off) / spacing_of(&body)) : *value;
+    }
+    release_bones(&copy);
+    release(&body);
+    return result;
+}
+
+static lm_result take_lag(const measuring *m, double *value)
+{
+    body_copy body;
+    bones_copy copy;
+    lm_result result = copy_body(m, &body);
+    *value = 0.0;
+    if (result != LM_OK) {
+        return result;
+    }
+    result = copy_bones(m, &body, &copy);
+    double sum = 0.0, nearest = HUGE_VAL;
+    uint32_t count = 0, best = 0;
+    for (uint32_t i = 0; i < body.info.particles && result == LM_OK && copy.info.bones > 0; i++) {
+        double lag = copy.weights[i] < 1.0f ? lag_of(&copy, &body, i) : 0.0;
+        double away = vector_length(vector_subtract(vector_widen(body.rest[i]), m->expect->point));
+        sum += lag * lag;
+        count += copy.weights[i] < 1.0f;
+        best = away < nearest ? i : best;
+        nearest = fmin(away, nearest);
+    }
+    if (count > 0) {
+        bool one = json_get(m->expect->head.json, "point") != NULL;
+        *value = (one ? lag_of(&copy, &body, best) : sqrt(sum / count)) / spacing_of(&body);
+    }
+    release_bones(&copy);
+    release(&body);
+    return result;
+}
+
 #define TAKE_FROM_INFO(function, expression)                                                                           \
     static lm_result function(const measuring *m, double *value)                                                       \
     {                                                                                                                  \
@@ -301,6 +469,8 @@ TAKE_FROM_INFO(take_height, info.centre.y)
 TAKE_FROM_INFO(take_lowest, info.lower.y)
 TAKE_FROM_INFO(take_highest, info.upper.y)
 TAKE_FROM_INFO(take_triangles, info.skin_triangles)
+TAKE_FROM_INFO(take_pieces, info.pieces)
+TAKE_FROM_INFO(take_broken, info.broken_links)
 TAKE_FROM_INFO(take_kinetic_energy, info.kinetic_energy)
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -322,6 +492,7 @@ TAKE_FROM_STATS(take_regions, stats.regions)
 TAKE_FROM_STATS(take_regions_per_particle,
                 stats.particles > 0 ? (double)stats.memberships / (double)stats.particles : 0.0)
 TAKE_FROM_STATS(take_contacts, stats.contacts)
+TAKE_FROM_STATS(take_asleep, stats.asleep)
 
 static lm_result take_finite(const measuring *m, double *value)
 {
@@ -377,15 +548,33 @@ static const measure measures[] = {
     {"height", true, take_height, "of the centre of mass, in m"},
     {"lowest", true, take_lowest, "height of the lowest particle, in m"},
     {"highest", true, take_highest, "height of the highest particle, in m"},
+    {"surface_lowest", true, take_surface_lowest,
+     "height of the lowest vertex of the surface, in m; without a surface that of the lowest particle"},
+    {"drift", true, take_drift, "how far the centre of mass has moved sideways since the start, in m"},
+    {"overlap", true, take_overlap,
+     "how deep points of its surface are inside the surface of another body, at most, in m (costly: at the end or at a "
+     "time)"},
     {"kinetic_energy", true, take_kinetic_energy, "in J"},
     {"volume", true, take_volume, "within the surface, relative to the rest shape's"},
     {"triangles", true, take_triangles, "how many the surface has"},
+    {"pieces", true, take_pieces, "of a lattice that no links join"},
+    {"broken_links", true, take_broken, "of a lattice that breaks, so far"},
     {"outside", true, take_outside, "number of particles outside `box`"},
+    {"held_error", true, take_held_error,
+     "largest distance of a particle that bones hold from where they carry it, relative to the lattice's spacing (in m "
+     "for "
+     "other bodies)"},
+    {"lag", true, take_lag,
+     "distance of the particles that bones do not hold from where the nearest bone would carry them, root mean square, "
+     "or of "
+     "the one nearest to `point`, relative to the lattice's spacing (in m for other bodies); beside a bent joint flesh "
+     "is never quite there"},
     {"bodies", false, take_bodies, "how many there are"},
     {"particles", false, take_particles, "how many there are"},
     {"regions", false, take_regions, "how many clusters there are"},
     {"regions_per_particle", false, take_regions_per_particle, "clusters that a particle is in, on average"},
-    {"contacts", false, take_contacts, "number of particles touching colliders"},
+    {"asleep", false, take_asleep, "bodies that are, where the scene has `sleep`"},
+    {"contacts", false, take_contacts, "number of points touching colliders"},
     {"finite", false, take_finite, "1 when every position and velocity is a finite number, else 0"},
     {"max_speed", false, take_max_speed, "of a particle, in m/s"},
     {"momentum_error", false, take_momentum_error,

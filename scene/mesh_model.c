@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *path_beside(const scene *s, const char *file)
+char *scene_file_path(const scene *s, const char *file)
 {
     const char *slash = strrchr(s->name, '/');
     size_t folder = file[0] == '/' || slash == NULL ? 0 : (size_t)(slash - s->name) + 1;
@@ -55,13 +55,29 @@ static uint32_t choose(const mesh_data *from, uint32_t *places, uint32_t *triang
     return kept;
 }
 
-static lm_result keep(const mesh_data *from, shape_mesh *mesh)
+/* What was read of a file: the mesh that is kept, and which vertices of the file its vertices are. */
+typedef struct kept_mesh {
+    shape_mesh mesh;
+    uint32_t *sources;
+    uint32_t source_count; /* vertices in the file */
+} kept_mesh;
+
+static void kept_mesh_free(kept_mesh *kept)
 {
+    shape_mesh_free(&kept->mesh);
+    free(kept->sources);
+}
+
+static lm_result keep(const mesh_data *from, kept_mesh *kept)
+{
+    shape_mesh *mesh = &kept->mesh;
     uint32_t *places = malloc(from->vertex_count * sizeof *places);
+    kept->sources = malloc(from->vertex_count * sizeof *kept->sources);
+    kept->source_count = from->vertex_count + from->welded;
     mesh->triangles = malloc(3 * (size_t)from->triangle_count * sizeof *mesh->triangles);
     mesh->vertices = malloc(from->vertex_count * sizeof *mesh->vertices);
     mesh->colours = from->colours != NULL ? malloc(from->vertex_count * sizeof *mesh->colours) : NULL;
-    bool room = places != NULL && mesh->triangles != NULL && mesh->vertices != NULL &&
+    bool room = places != NULL && kept->sources != NULL && mesh->triangles != NULL && mesh->vertices != NULL &&
                 (from->colours == NULL || mesh->colours != NULL);
     if (room) {
         mesh->triangle_count = choose(from, places, mesh->triangles);
@@ -72,6 +88,7 @@ static lm_result keep(const mesh_data *from, shape_mesh *mesh)
             continue;
         }
         mesh->vertices[place] = from->positions[i];
+        kept->sources[place] = from->sources != NULL ? from->sources[i] : i;
         if (from->colours != NULL) {
             memcpy(&mesh->colours[place], from->colours + 3 * (size_t)i, 3);
         }
@@ -149,12 +166,12 @@ static bool is_at_hand(const scene *s, const scene_mesh *wanted)
     return s->mesh.vertex_count > 0 && wanted->up == 0 && wanted->weld == 0.0;
 }
 
-static lm_result read_file(const scene *s, const scene_mesh *wanted, shape_mesh *mesh, scene_error *error)
+static lm_result read_file(const scene *s, const scene_mesh *wanted, kept_mesh *kept, scene_error *error)
 {
     if (is_at_hand(s, wanted)) {
-        return keep(&s->mesh, mesh);
+        return keep(&s->mesh, kept);
     }
-    char *path = path_beside(s, wanted->file);
+    char *path = scene_file_path(s, wanted->file);
     if (path == NULL) {
         return LM_ERROR_MEMORY;
     }
@@ -163,7 +180,7 @@ static lm_result read_file(const scene *s, const scene_mesh *wanted, shape_mesh 
     mesh_error wrong;
     lm_result result = LM_ERROR_ARGUMENT;
     if (mesh_read(path, &options, &data, &wrong)) {
-        result = keep(&data, mesh);
+        result = keep(&data, kept);
         mesh_free(&data);
     } else {
         report_field(error, s->name, &wanted->head, "file", "%s", wrong.text);
@@ -196,13 +213,13 @@ static lm_result measure(const scene *s, const scene_body_entry *entry, body_mod
     return LM_OK;
 }
 
-static lm_result read_placed(const scene *s, const scene_mesh *wanted, shape_mesh *mesh, placing *placed,
+static lm_result read_placed(const scene *s, const scene_mesh *wanted, kept_mesh *kept, placing *placed,
                              scene_error *error)
 {
-    lm_result result = read_file(s, wanted, mesh, error);
+    lm_result result = read_file(s, wanted, kept, error);
     if (result == LM_OK) {
-        *placed = place_of(wanted, mesh);
-        place_points(*placed, mesh->vertices, mesh->vertex_count);
+        *placed = place_of(wanted, &kept->mesh);
+        place_points(*placed, kept->mesh.vertices, kept->mesh.vertex_count);
     }
     return result;
 }
@@ -210,53 +227,26 @@ static lm_result read_placed(const scene *s, const scene_mesh *wanted, shape_mes
 lm_result mesh_of_file(const scene *s, const scene_mesh *wanted, shape_mesh *mesh, scene_error *error)
 {
     placing placed;
-    return read_placed(s, wanted, mesh, &placed, error);
+    kept_mesh kept = {.sources = NULL};
+    lm_result result = read_placed(s, wanted, &kept, &placed, error);
+    if (result == LM_OK) {
+        *mesh = kept.mesh;
+        kept.mesh = (shape_mesh){.vertices = NULL};
+    }
+    kept_mesh_free(&kept);
+    return result;
 }
 
 lm_result model_read_mesh(scene *s, const scene_body_entry *entry, body_model *model, scene_error *error)
 {
     placing placed;
-    lm_result result = read_placed(s, entry->mesh, &model->mesh, &placed, error);
+    kept_mesh kept = {.sources = NULL};
+    lm_result result = read_placed(s, entry->mesh, &kept, &placed, error);
+    model->mesh = kept.mesh;
+    model->sources = kept.sources;
+    model->source_count = kept.source_count;
     model->mesh_scale = result == LM_OK ? placed.scale : 1.0;
+    model->mesh_from = result == LM_OK ? placed.from : lm_dvec3_zero();
     result = result ? result : model_read_tets(s, entry, placed, model, error);
     return result ? result : measure(s, entry, model, error);
-}
-
-/* One pose, in the units and with the axes of the body's own mesh. Where it stands does not matter. */
-static lm_result read_pose(const scene *s, const scene_body_entry *entry, const scene_pose *pose,
-                           const body_model *model, lm_vec3 *vertices, scene_error *error)
-{
-    scene_mesh wanted = *entry->mesh;
-    wanted.head = pose->head;
-    wanted.file = pose->file;
-    shape_mesh mesh = {.vertices = NULL};
-    lm_result result = read_file(s, &wanted, &mesh, error);
-    if (result == LM_OK && mesh.vertex_count != model->mesh.vertex_count) {
-        report_field(error, s->name, &pose->head, "file", "%.80s: has %u vertices (expected %u, as many as %.80s)",
-                     pose->file, (unsigned)mesh.vertex_count, (unsigned)model->mesh.vertex_count, entry->mesh->file);
-        result = LM_ERROR_ARGUMENT;
-    }
-    for (uint32_t i = 0; result == LM_OK && i < mesh.vertex_count; i++) {
-        vertices[i] = vector_narrow(vector_scale(vector_widen(mesh.vertices[i]), model->mesh_scale));
-    }
-    shape_mesh_free(&mesh);
-    return result;
-}
-
-lm_result model_read_poses(scene *s, const scene_body_entry *entry, body_model *model, scene_error *error)
-{
-    const scene_list *poses = entry->examples != NULL ? &entry->examples->poses : NULL;
-    size_t count = model->mesh.vertex_count;
-    if (poses == NULL || entry->mesh == NULL) {
-        return LM_OK;
-    }
-    model->poses = malloc(poses->count * count * sizeof *model->poses);
-    lm_result result = model->poses != NULL ? LM_OK : LM_ERROR_MEMORY;
-    for (uint32_t k = 0; k < poses->count && result == LM_OK; k++) {
-        const scene_pose *pose = LIST_ITEM(scene_pose, *poses, k);
-        if (pose->file != NULL) {
-            result = read_pose(s, entry, pose, model, model->poses + k * count, error);
-        }
-    }
-    return result;
 }

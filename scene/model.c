@@ -20,6 +20,7 @@ void model_free(body_model *model)
     free(model->members);
     free(model->scaled);
     free(model->poses);
+    free(model->sources);
     free(model->tet_points);
     free(model->tets);
     free(model->scaled_tet_points);

@@ -26,6 +26,9 @@ typedef struct body_model {
     lm_vec3 *scaled_tet_points;
     lm_vec3 *scaled_surface; /* vertices of its finer surface */
     double mesh_scale;       /* from the units of its mesh file to metres */
+    uint32_t *sources;       /* for each vertex of a mesh from a file, which of the file's it is */
+    uint32_t source_count;   /* vertices in that file */
+    lm_dvec3 mesh_from;      /* the point of the file that is the body's origin, its axes turned as wanted */
     lm_vec3 *poses;          /* vertices of the mesh in each pose that has a file, one after the other; or null */
     lm_dvec3 *displaced;
 } body_model;
@@ -41,11 +44,20 @@ lm_result model_keep_colours(scene *s, scene_body_entry *entry, const body_model
 /* mesh_model.c: the mesh of an entry's file, turned, scaled and moved as the entry says, and its volume. */
 lm_result model_read_mesh(scene *s, const scene_body_entry *entry, body_model *model, scene_error *error);
 
-/* The vertices of the mesh in the poses of the entry's examples that come from files. */
+/* mesh_poses.c: whether a pose comes from a file, its own or that of the mesh; and the vertices of the mesh in the poses of the
+ * entry's examples that do. */
+bool pose_is_of_file(const scene_pose *pose);
 lm_result model_read_poses(scene *s, const scene_body_entry *entry, body_model *model, scene_error *error);
 
 /* The same for a mesh that is no body's. */
 lm_result mesh_of_file(const scene *s, const scene_mesh *wanted, shape_mesh *mesh, scene_error *error);
+
+/* rig.c: the bones of an entry's bodies, from its model, its file or the entry itself, kept with the scene; nothing without a
+ * skeleton. On failure *error says what is wrong. */
+lm_result model_keep_rig(scene *s, const scene_body_entry *entry, const body_model *model, scene_error *error);
+
+/* make_skeleton.c: gives a body the entry's skeleton, if it has one. */
+lm_result make_skeleton(const scene_body_entry *entry, const body_model *model, lm_world *world, const made_body *body);
 
 /* make_examples.c: gives a body the entry's examples, if it has any; `scale` is that of the copy. */
 lm_result make_examples(const scene_body_entry *entry, const body_model *model, lm_world *world, lm_body_id body,
@@ -63,13 +75,11 @@ void place_points(placing placed, lm_vec3 *points, uint32_t count);
 lm_result model_read_tets(const scene *s, const scene_body_entry *entry, placing placed, body_model *model,
                           scene_error *error);
 
-/* A file's path: relative to the scene file, unless it begins at the root. To be freed; null when out of memory. */
-char *path_beside(const scene *s, const char *file);
-
 /* make_solid.c: what a collider's definition points to while it is made. Nothing for a shape without arrays. On failure *error
  * says what is wrong; to be freed in either case. */
 typedef struct solid_arrays {
     float *heights;
+    uint32_t columns, rows; /* of the heights */
     shape_mesh mesh;
 } solid_arrays;
 

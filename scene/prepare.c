@@ -194,8 +194,12 @@ static bool check_examples(const preparation *p, const scene_body_entry *entry)
     }
     for (uint32_t i = 0; i < examples->poses.count; i++) {
         const scene_pose *pose = LIST_ITEM(scene_pose, examples->poses, i);
-        if (pose->file != NULL && entry->mesh == NULL) {
-            return FAIL(p, &pose->head, "file", "is a mesh, the body has none (expected a body with a mesh)");
+        const char *source = pose->file != NULL ? "file" : "target";
+        if ((pose->file != NULL || pose->target != NULL) && entry->mesh == NULL) {
+            return FAIL(p, &pose->head, source, "is a mesh, the body has none (expected a body with a mesh)");
+        }
+        if (given(&pose->head, "frame") && (pose->file == NULL || pose->target != NULL)) {
+            return FAIL(p, &pose->head, "frame", "is not of an MDD or PC2 file (expected \"file\", no \"target\")");
         }
         for (uint32_t k = 0; k < pose->deform.count; k++) {
             if (!check_deform(p, LIST_ITEM(scene_deform, pose->deform, k))) {
@@ -218,6 +222,56 @@ static bool check_examples(const preparation *p, const scene_body_entry *entry)
     }
     for (uint32_t i = 0; i < examples->groups.count; i++) {
         if (!check_box(p, LIST_ITEM(scene_box, examples->groups, i))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool check_bone(const preparation *p, const scene_skeleton *skeleton, uint32_t index)
+{
+    const scene_bone *bone = LIST_ITEM(scene_bone, skeleton->bones, index);
+    if (!check_name(p, &bone->head, bone->name)) {
+        return false;
+    }
+    for (uint32_t k = 0; k < index; k++) {
+        if (strcmp(LIST_ITEM(scene_bone, skeleton->bones, k)->name, bone->name) == 0) {
+            return FAIL(p, &bone->head, "name", "\"%.40s\" is the name of bones[%u] too (expected another name)",
+                        bone->name, (unsigned)k);
+        }
+    }
+    if (given(&bone->head, "keyframes") && bone->keyframes.count == 0) {
+        return FAIL(p, &bone->head, "keyframes", "is empty (expected at least one)");
+    }
+    for (uint32_t k = 0; k < bone->keyframes.count; k++) {
+        const scene_bone_keyframe *key = LIST_ITEM(scene_bone_keyframe, bone->keyframes, k);
+        if (k > 0 && !(key->time > (key - 1)->time)) {
+            return FAIL(p, &key->head, "time", "is %g (expected later than the one before, %g)", key->time,
+                        (key - 1)->time);
+        }
+        if (skeleton->loop > 0.0 && key->time > skeleton->loop) {
+            return FAIL(p, &key->head, "time", "is %g (expected at most the skeleton's loop, %g)", key->time,
+                        skeleton->loop);
+        }
+    }
+    return true;
+}
+
+static bool check_skeleton(const preparation *p, const scene_body_entry *entry)
+{
+    const scene_skeleton *skeleton = entry->skeleton;
+    if (skeleton == NULL) {
+        return true;
+    }
+    if (skeleton->bones.count > LM_MAX_BONES) {
+        return FAIL(p, &skeleton->head, "bones", "has %u elements (expected at most %d)",
+                    (unsigned)skeleton->bones.count, LM_MAX_BONES);
+    }
+    if (skeleton->animation != NULL && entry->mesh == NULL) {
+        return FAIL(p, &skeleton->head, "animation", "is of a file, the body has none (expected a body with a mesh)");
+    }
+    for (uint32_t i = 0; i < skeleton->bones.count; i++) {
+        if (!check_bone(p, skeleton, i)) {
             return false;
         }
     }
@@ -363,7 +417,7 @@ static bool prepare_bodies(preparation *p)
         scene_body_entry *entry = LIST_ITEM(scene_body_entry, *entries, i);
         if (!check_contents(p, entry) || !check_elements(p, entry) || !check_zones(p, &entry->mass_zones, 1e-6, 1e6) ||
             !check_zones(p, &entry->stiffness_zones, 0.0, 1.0) || !check_octree(p, entry->octree) ||
-            !check_deform(p, entry->state) || !check_examples(p, entry) ||
+            !check_deform(p, entry->state) || !check_examples(p, entry) || !check_skeleton(p, entry) ||
             !count_copies(p, entry, &bodies, &particles)) {
             return false;
         }

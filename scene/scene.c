@@ -156,6 +156,7 @@ void scene_close(scene *s)
 {
     if (s != NULL) {
         mesh_free(&s->mesh);
+        rig_files_free(s);
         json_free(s->document); /* the scene itself lives in it */
     }
 }

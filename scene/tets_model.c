@@ -38,7 +38,7 @@ lm_result model_read_tets(const scene *s, const scene_body_entry *entry, placing
     if (file == NULL) {
         return LM_OK;
     }
-    char *path = path_beside(s, file);
+    char *path = scene_file_path(s, file);
     if (path == NULL) {
         return LM_ERROR_MEMORY;
     }

@@ -4,9 +4,12 @@
 #include "body.h"
 #include "base/guard.h"
 #include "examples.h"
+#include "fracture.h"
 #include "octree_body.h"
 #include "out/hash.h"
 #include "sample/cluster.h"
+#include "sample/cube.h"
+#include "skeleton.h"
 #include "step/lattice_motion.h"
 
 #include <assert.h>
@@ -32,6 +35,9 @@ lm_body_def lm_body_def_default(void)
     def.octree.levels = 3;
     def.octree.detail = 2.0f;
     def.octree.slack = 0.5f;
+    def.group = 1;
+    def.collider_mask = UINT32_MAX;
+    def.may_sleep = true;
     def.material = lm_material_default();
     def.pose = lm_pose_identity();
     def.cookie = BODY_COOKIE;
@@ -112,7 +118,10 @@ lm_result lmi_body_join_batch(lm_world *world, uint32_t slot)
 
 void lmi_body_leave_batch(lm_world *world, uint32_t slot)
 {
-    const lmi_body *body = lmi_body_at(world, slot);
+    lmi_body *body = lmi_body_at(world, slot);
+    if (body->batch == LMI_NONE) {
+        return;
+    }
     lmi_batch *batch = &world->batches[body->batch];
     uint32_t at = 0;
     while (batch->bodies[at] != slot) {
@@ -122,6 +131,7 @@ void lmi_body_leave_batch(lm_world *world, uint32_t slot)
     batch->body_count--;
     batch->particles -= body->padded_count;
     batch->dirty = true;
+    body->batch = LMI_NONE;
 }
 
 /* --- creation --- */
@@ -165,6 +175,12 @@ const char *lmi_body_def_fault(const lm_body_def *def)
 {
     if (!(def->contact_radius >= 0.0f && def->contact_radius <= 1e6f)) {
         return "contact_radius must be 0 to 1e6 m";
+    }
+    if (!(def->penalty >= 0.0f && def->penalty <= 1e12f)) {
+        return "penalty must be 0 to 1e12 N/m";
+    }
+    if ((unsigned)def->contact_points >= LM_CONTACT_COUNT) {
+        return "contact_points is not one of lm_contact_points";
     }
     const char *fault = mass_fault(def);
     fault = fault ? fault : pose_fault(def);
@@ -211,9 +227,18 @@ bool lmi_body_allocate(lm_world *world, lmi_body *body)
     body->home = lmi_allocate(memory, (size_t)body->padded_count * 8, sizeof *body->home);
     body->x = body->home;
     body->v = body->home ? body->home + (size_t)body->padded_count * 4 : NULL;
-    body->first_pin = body->first_drag = body->first_force = LMI_NONE;
+    body->first_pin = body->first_drag = body->first_force = body->skeleton = LMI_NONE;
     return body->rest && body->mass && body->order && body->place && body->region_offsets && body->members &&
            body->tets && body->regions && body->rotation && body->plastic && body->home;
+}
+
+static void free_cubes(lm_world *world, lmi_body *body)
+{
+    if (body->cubes) {
+        lmi_cubes_free(world, body->cubes);
+        lmi_release(&world->memory, body->cubes, 1, sizeof *body->cubes);
+        body->cubes = NULL;
+    }
 }
 
 void lmi_body_free(lm_world *world, lmi_body *body)
@@ -234,6 +259,13 @@ void lmi_body_free(lm_world *world, lmi_body *body)
     }
     lmi_release(memory, body->home, (size_t)body->padded_count * 8, sizeof *body->home);
     lmi_skin_free(world, &body->skin);
+    lmi_touch_free(world, &body->touch);
+    if (body->bulk) {
+        lmi_bulk_free(world, body->bulk);
+        lmi_release(memory, body->bulk, 1, sizeof *body->bulk);
+    }
+    free_cubes(world, body);
+    lmi_fracture_free(world, body);
     lmi_examples_free(world, body->examples);
     lmi_lattice_body_free(world, body);
     lmi_octree_body_free(world, body);
@@ -369,6 +401,19 @@ void lmi_body_place(lmi_body *body, const lm_body_def *def)
     lmi_body_update_bounds(body);
 }
 
+void lmi_body_take_def(lmi_body *body, const lm_body_def *def)
+{
+    body->contact_radius = def->contact_radius;
+    body->contact_points = def->contact_points;
+    body->group = def->group;
+    body->mask = def->mask;
+    body->collider_mask = def->collider_mask;
+    body->self_contact = def->self_contact;
+    body->penalty = def->penalty;
+    body->may_sleep = def->may_sleep;
+    body->user_data = def->user_data;
+}
+
 static lm_result fill_body(lm_world *world, lmi_body *body, const lm_body_def *def, const lmi_cluster_lists *lists)
 {
     body->particle_count = def->point_count;
@@ -380,12 +425,13 @@ static lm_result fill_body(lm_world *world, lmi_body *body, const lm_body_def *d
     if (ok) {
         body->material = def->material;
         body->plastic_material = def->material.yield > 0.0f;
-        body->contact_radius = def->contact_radius;
-        body->user_data = def->user_data;
+        lmi_body_take_def(body, def);
         derive_weights(body, NULL);
         make_regions(body, weights);
         lmi_body_place(body, def);
         body->shape_hash = lmi_hash_shape(body);
+        lmi_touch_mesh none = {0};
+        ok = lmi_body_make_bulk(world, body, &none);
     }
     lmi_release(&world->memory, weights, def->point_count, sizeof *weights);
     return ok ? LM_OK : LM_ERROR_MEMORY;
@@ -401,6 +447,7 @@ static lm_result create_lattice(lm_world *world, const lm_body_def *def, uint32_
         return lmi_fail(world, LM_ERROR_MEMORY, "lm_body_create: out of memory");
     }
     lmi_body *body = lmi_body_at(world, *slot);
+    body->slot = *slot;
     lm_result result = lmi_lattice_body_make(world, body, def);
     if (result == LM_OK && lmi_body_join_batch(world, *slot) != LM_OK) {
         result = lmi_fail(world, LM_ERROR_MEMORY, "lm_body_create: out of memory");
@@ -438,6 +485,7 @@ lm_result lmi_body_create_cloud(lm_world *world, const lm_body_def *def, uint32_
     result = LM_ERROR_MEMORY;
     if (lmi_pool_add(&world->bodies, &world->memory, slot)) {
         lmi_body *body = lmi_body_at(world, *slot);
+        body->slot = *slot;
         result = fill_body(world, body, def, &lists);
         result = result == LM_OK ? lmi_body_join_batch(world, *slot) : result;
         if (result != LM_OK) {
@@ -501,8 +549,10 @@ lm_result lm_body_destroy(lm_world *world, lm_body_id id)
             world->forces[n].body = LMI_NONE;
         }
     }
+    lmi_body_rouse(world, body); /* what leans on it may fall */
     lmi_pins_free(world, body);
     lmi_drags_free(world, body);
+    lmi_skeleton_forget(world, body);
     lmi_body_leave_batch(world, slot);
     world->particles -= body->padded_count;
     world->memberships -= body->membership_count;
@@ -588,7 +638,7 @@ bool lmi_body_update_weights(lm_world *world, lmi_body *body, const bool *held)
             turn_axes(world, body, r, &axes[r]);
         }
         lmi_skin_update(world, body); /* the regions' frames are others now */
-        world->batches[body->batch].dirty = true;
+        lmi_body_is_dirty(world, body);
     }
     lmi_release(&world->memory, weights, body->place_count, sizeof *weights);
     lmi_release(&world->memory, axes, body->region_count, sizeof *axes);
@@ -606,6 +656,64 @@ bool lmi_body_update_pinned(lm_world *world, lmi_body *body)
     return ok;
 }
 
+bool lmi_body_make_bulk(lm_world *world, lmi_body *body, const lmi_touch_mesh *mesh)
+{
+    if (body->mask == 0 && !body->self_contact) {
+        return true;
+    }
+    lmi_bulk *solid = lmi_allocate(&world->memory, 1, sizeof *solid);
+    lmi_touch touch = {0};
+    bool ok = solid && lmi_bulk_make(world, body, mesh, solid);
+    if (ok && body->touch.count == 0) {
+        ok = lmi_bulk_touch(world, body, solid, &touch);
+    }
+    if (!ok) {
+        if (solid) {
+            lmi_bulk_free(world, solid);
+        }
+        lmi_release(&world->memory, solid, 1, sizeof *solid);
+        return false;
+    }
+    if (body->touch.count == 0) {
+        body->touch = touch;
+    }
+    if (body->bulk) {
+        lmi_bulk_free(world, body->bulk);
+        lmi_release(&world->memory, body->bulk, 1, sizeof *body->bulk);
+    }
+    free_cubes(world, body); /* of another surface */
+    body->bulk = solid;
+    lmi_bulk_face(solid, &body->touch);
+    return true;
+}
+
+/* Touch points from their rest positions, which are all that a snapshot has of them. */
+static bool revive_touch(lm_world *world, lmi_body *body)
+{
+    lmi_touch made;
+    if (body->touch.count == 0) {
+        return true;
+    }
+    bool ok = lmi_touch_embed(world, body, body->touch.rest, body->touch.count, &made);
+    if (ok) {
+        memcpy(made.warm, body->touch.warm, made.count * sizeof *made.warm);
+        lmi_touch_free(world, &body->touch);
+        body->touch = made;
+    }
+    return ok;
+}
+
+/* The solid from its mesh. */
+static bool revive_bulk(lm_world *world, lmi_body *body)
+{
+    if (!body->bulk) {
+        return true;
+    }
+    const lmi_bulk *s = body->bulk;
+    lmi_touch_mesh mesh = {s->vertices, s->triangles, s->vertex_count, s->triangle_count};
+    return lmi_body_make_bulk(world, body, &mesh);
+}
+
 bool lmi_body_revive(lm_world *world, lmi_body *body)
 {
     float *weights = lmi_allocate(&world->memory, body->place_count, sizeof *weights);
@@ -621,6 +729,7 @@ bool lmi_body_revive(lm_world *world, lmi_body *body)
             derive_weights(body, held);
             make_regions(body, weights);
         }
+        ok = ok && revive_touch(world, body) && revive_bulk(world, body);
         body->shape_hash = lmi_hash_shape(body);
     }
     lmi_release(&world->memory, weights, body->place_count, sizeof *weights);

@@ -11,6 +11,8 @@ bool lmi_body_allocate(lm_world *world, lmi_body *body);
 
 /* What is wrong with a definition besides its shape, or null. */
 const char *lmi_body_def_fault(const lm_body_def *def);
+/* What of a definition is taken as it is. */
+void lmi_body_take_def(lmi_body *body, const lm_body_def *def);
 
 /* What is wrong with the masses of a body's particles, or null. */
 const char *lmi_body_mass_fault(const float *masses, uint32_t count);

@@ -154,6 +154,8 @@ lm_collider_def lm_collider_def_default(void)
     def.heights.spacing = 1.0f;
     def.pose = lm_pose_identity();
     def.friction = 0.5f;
+    def.group = 1;
+    def.mask = UINT32_MAX;
     def.cookie = COLLIDER_COOKIE;
     return def;
 }
@@ -254,7 +256,10 @@ lm_result lm_collider_create(lm_world *world, const lm_collider_def *def, lm_col
     c->mover = mover;
     c->friction = def->friction;
     c->restitution = def->restitution;
+    c->group = def->group;
+    c->mask = def->mask;
     c->solid = solid;
+    lmi_rouse_near(world, index);
     lmi_float_mode_leave(&host);
     lmi_id id = lmi_pool_id(&world->colliders, index);
     collider->slot = id.slot;
@@ -269,6 +274,10 @@ lm_result lm_collider_destroy(lm_world *world, lm_collider_id collider)
     if (!lmi_pool_find(&world->colliders, id, &index)) {
         return lmi_fail(world, LM_ERROR_ID, "lm_collider_destroy: there is no such collider");
     }
+    lmi_float_mode host;
+    lmi_float_mode_enter(&host);
+    lmi_rouse_near(world, index);
+    lmi_float_mode_leave(&host);
     lmi_solid_free(&world->memory, &LMI_POOL_AT(&world->colliders, lmi_collider, index)->solid);
     lmi_pool_remove(&world->colliders, index);
     return LM_OK;
@@ -328,6 +337,8 @@ lm_result lm_collider_get_def(const lm_world *world, lm_collider_id collider, lm
     }
     def->friction = c->friction;
     def->restitution = c->restitution;
+    def->group = c->group;
+    def->mask = c->mask;
     describe_solid(&c->solid, def);
     return LM_OK;
 }

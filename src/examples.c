@@ -166,6 +166,7 @@ lm_result lm_body_set_examples(lm_world *world, lm_body_id id, const lm_examples
         return LM_ERROR_ID;
     }
     const char *fault = def ? def_fault(def, body) : NULL;
+    fault = !fault && def && body->fracture ? "a body that can break has no examples" : fault;
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_set_examples: %s", fault);
     }
@@ -241,7 +242,11 @@ lm_result lm_body_get_example_weights(const lm_world *world, lm_body_id id, floa
     if (!e) {
         return result;
     }
-    lmi_examples_read(e, weights);
+    if (e->forced) { /* also before a step has seen them */
+        memcpy(weights, e->forced_weights, (size_t)e->group_count * e->count * sizeof *weights);
+    } else {
+        lmi_examples_read(e, weights);
+    }
     return LM_OK;
 }
 

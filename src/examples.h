@@ -59,9 +59,11 @@ typedef struct lmi_examples {
     double *scale; /* [groups] what the sums are multiplied by for that */
     double *sums;  /* [groups][count] */
 
-    float *lanes;   /* where the channels are; null: not laid out yet */
-    size_t *at;     /* [regions] of the first channel */
-    size_t *along;  /* the same in ascending order: as the body's regions stand in memory, whoever else is there */
+    float *lanes;  /* where the channels are; null: not laid out yet */
+    size_t *at;    /* [regions] of the first channel */
+    size_t *along; /* the same in ascending order: as the body's regions stand in memory, whoever else is there */
+    bool
+        in_blocks; /* the n-th of `along` is lane n % LMI_BLOCK of the n / LMI_BLOCK-th of blocks that follow each other */
     float *home;    /* of a lattice: [blocks + 1][channels][LMI_BLOCK] */
     float *moments; /* of a lattice: [blocks + 1][12][LMI_BLOCK] */
     float *local;   /* of a lattice: [blocks + 1][LMI_BLOCK][4] */

@@ -33,6 +33,7 @@ static lm_result add_force(lm_world *world, lm_body_id id, uint32_t particle, lm
     added->particle = particle == LMI_NONE ? LMI_NONE : body->place[particle];
     added->force = force;
     body->first_force = world->force_count++;
+    lmi_body_rouse(world, body);
     return LM_OK;
 }
 
@@ -69,6 +70,7 @@ lm_result lm_body_add_particle_impulse(lm_world *world, lm_body_id id, uint32_t 
     lmi_float_mode_enter(&host);
     uint32_t n = body->place[particle];
     push(world, body, n, dvec_scale(dvec_from(impulse), 1.0 / body->mass[n]));
+    lmi_body_rouse(world, body);
     lmi_float_mode_leave(&host);
     return LM_OK;
 }
@@ -109,6 +111,7 @@ lm_result lm_body_add_impulse(lm_world *world, lm_body_id id, lm_vec3 impulse, l
         lm_dvec3 r = dvec_sub(dvec(x[0], x[1], x[2]), centre);
         push(world, body, n, dvec_add(velocity, dvec_cross(spin, r)));
     }
+    lmi_body_rouse(world, body);
     lmi_float_mode_leave(&host);
     return LM_OK;
 }
@@ -159,6 +162,7 @@ lm_result lm_field_create(lm_world *world, const lm_field_def *def, lm_field_id 
         return lmi_fail(world, LM_ERROR_MEMORY, "lm_field_create: out of memory");
     }
     *LMI_POOL_AT(&world->fields, lm_field_def, index) = *def;
+    lmi_rouse_all(world);
     lmi_id id = lmi_pool_id(&world->fields, index);
     field->slot = id.slot;
     field->generation = id.generation;
@@ -177,6 +181,7 @@ lm_result lm_field_set(lm_world *world, lm_field_id field, const lm_field_def *d
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_field_set: %s", fault);
     }
     *LMI_POOL_AT(&world->fields, lm_field_def, index) = *def;
+    lmi_rouse_all(world);
     return LM_OK;
 }
 
@@ -187,6 +192,7 @@ lm_result lm_field_destroy(lm_world *world, lm_field_id field)
     if (!lmi_pool_find(&world->fields, id, &index)) {
         return lmi_fail(world, LM_ERROR_ID, "lm_field_destroy: there is no such field");
     }
+    lmi_rouse_all(world);
     lmi_pool_remove(&world->fields, index);
     return LM_OK;
 }

@@ -197,7 +197,7 @@ static void choose_samples(lmi_body *body, uint32_t part)
     }
 }
 
-static size_t sums_count(const lmi_lattice *l) { return 2 * (size_t)lmi_lattice_slab_parts(l, l->slab_count); }
+void lmi_lattice_body_start_parts(lmi_body *body) { choose_samples(body, start_parts(body)); }
 
 lm_result lmi_lattice_body_allocate(lm_world *world, lmi_body *body, const lmi_voxels *cells, uint32_t width)
 {
@@ -209,7 +209,7 @@ lm_result lmi_lattice_body_allocate(lm_world *world, lmi_body *body, const lmi_v
         return LM_ERROR_MEMORY;
     }
     lmi_lattice *l = &body->lattice->shape;
-    lm_result result = lmi_lattice_make(&world->memory, cells, width, LMI_LATTICE_QUICKEST, l);
+    lm_result result = lmi_lattice_make(&world->memory, cells, width, LMI_LATTICE_QUICKEST, NULL, l);
     if (result != LM_OK) {
         return result;
     }
@@ -219,7 +219,7 @@ lm_result lmi_lattice_body_allocate(lm_world *world, lmi_body *body, const lmi_v
     body->particle_count = l->particle_count;
     body->place_count = (l->block_count + 1) * LMI_BLOCK;
     lmi_lattice_body *lattice = body->lattice;
-    lattice->sums = lmi_allocate(&world->memory, sums_count(l), sizeof *lattice->sums);
+    lattice->sums = lmi_allocate(&world->memory, lmi_lattice_sums_count(l), sizeof *lattice->sums);
     lattice->part = lmi_allocate(&world->memory, l->part_count, sizeof *lattice->part);
     lattice->motion = lmi_allocate(&world->memory, l->part_count, sizeof *lattice->motion);
     if (!lmi_body_allocate(world, body) || !lattice->sums || !lattice->part || !lattice->motion) {
@@ -229,7 +229,7 @@ lm_result lmi_lattice_body_allocate(lm_world *world, lmi_body *body, const lmi_v
     body->reference = body->place[0];
     LMI_PARTICLES_EACH(body, n) { body->rest[n] = vec_from(lmi_lattice_rest(l, n)); }
     body->rest_size = lmi_body_rest_size(body);
-    choose_samples(body, start_parts(body));
+    lmi_lattice_body_start_parts(body);
     return LM_OK;
 }
 
@@ -382,8 +382,7 @@ static lm_result fill(lm_world *world, lmi_body *body, const lm_body_def *def)
     }
     body->material = def->material;
     body->plastic_material = def->material.yield > 0.0f;
-    body->contact_radius = def->contact_radius;
-    body->user_data = def->user_data;
+    lmi_body_take_def(body, def);
     body->lattice->width_metres = def->lattice.width_metres;
     if (!lmi_lattice_body_derive_masses(world, body)) {
         return lmi_fail(world, LM_ERROR_MEMORY, "lm_body_create: out of memory");
@@ -393,6 +392,13 @@ static lm_result fill(lm_world *world, lmi_body *body, const lm_body_def *def)
     body->shape_hash = lmi_hash_shape(body);
     bool ok =
         lmi_lattice_body_allocate_extras(world, body, &body->material) && lmi_lattice_body_weigh(world, body, NULL);
+    lmi_touch_mesh mesh = {0};
+    if (ok && def->lattice.vertices && def->contact_points != LM_CONTACT_PARTICLES) {
+        mesh = (lmi_touch_mesh){def->lattice.vertices, def->lattice.triangles, def->lattice.vertex_count,
+                                def->lattice.triangle_count};
+        ok = lmi_touch_make(world, body, &mesh, &body->touch);
+    }
+    ok = ok && lmi_body_make_bulk(world, body, &mesh);
     return ok ? LM_OK : lmi_fail(world, LM_ERROR_MEMORY, "lm_body_create: out of memory");
 }
 
@@ -434,7 +440,7 @@ void lmi_lattice_body_free(lm_world *world, lmi_body *body)
     if (body->lattice) {
         lmi_lattice_body *lattice = body->lattice;
         uint32_t parts = lattice->shape.part_count;
-        lmi_release(&world->memory, lattice->sums, sums_count(&lattice->shape), sizeof *lattice->sums);
+        lmi_release(&world->memory, lattice->sums, lmi_lattice_sums_count(&lattice->shape), sizeof *lattice->sums);
         lmi_release(&world->memory, lattice->part, parts, sizeof *lattice->part);
         lmi_release(&world->memory, lattice->motion, parts, sizeof *lattice->motion);
         free_plastic(world, body, &lattice->plastic);

@@ -60,7 +60,7 @@ static double relative_mass(const lmi_body *body, uint32_t n)
 }
 
 /* The determinants of the inertia of the parts at rest. */
-static void find_rest_inertia(lmi_body *body)
+void lmi_lattice_body_rest_inertia(lmi_body *body)
 {
     lmi_lattice_body *lattice = body->lattice;
     double s = lattice->shape.spacing;
@@ -142,9 +142,20 @@ bool lmi_lattice_body_derive_masses(lm_world *world, lmi_body *body)
     for (int a = 0; a < 3; a++) {
         lattice->middle[a] = (float)(middle[a] / sum);
     }
-    find_rest_inertia(body);
+    lmi_lattice_body_rest_inertia(body);
     lmi_release(&world->memory, volumes, body->place_count, sizeof *volumes);
     return true;
+}
+
+void lmi_lattice_body_weights(const lmi_body *body, const lmi_lattice *shape, const bool *held, double *weights)
+{
+    const double most = fmin(MOST_HELD, body->total_mass / body->mean_mass);
+    LMI_PARTICLES_EACH(body, n)
+    {
+        double mass = relative_mass(body, n);
+        mass = held && held[n] ? fmax(mass, most) : mass;
+        weights[n] = (double)(float)(mass / shape->degree[n]);
+    }
 }
 
 bool lmi_lattice_body_weigh(lm_world *world, lmi_body *body, const bool *held)
@@ -156,13 +167,8 @@ bool lmi_lattice_body_weigh(lm_world *world, lmi_body *body, const bool *held)
     if (ok && body->stiffness) {
         lmi_lattice_stiffness_by_place(body, shares);
     }
-    for (uint32_t n = 0; ok && n < body->place_count; n++) {
-        if (body->order[n] == LMI_NONE) {
-            continue;
-        }
-        double mass = relative_mass(body, n), most = fmin(MOST_HELD, body->total_mass / body->mean_mass);
-        mass = held && held[n] ? fmax(mass, most) : mass;
-        weights[n] = (double)(float)(mass / l->degree[n]);
+    if (ok) {
+        lmi_lattice_body_weights(body, l, held, weights);
     }
     ok = ok && lmi_lattice_weigh(&world->memory, l, weights, body->stiffness ? shares : NULL,
                                  lmi_lattice_wants_of(&body->material, body->plastic_material || body->examples));

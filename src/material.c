@@ -174,12 +174,13 @@ lm_result lm_body_set_material(lm_world *world, lm_body_id id, const lm_material
     }
     bool plastic = body->plastic_material || material->yield > 0.0f;
     if (material->mode != body->material.mode || plastic != body->plastic_material) {
-        world->batches[body->batch].dirty = true; /* lanes are sorted by mode */
+        lmi_body_is_dirty(world, body); /* lanes are sorted by mode */
     }
     body->material = *material;
     body->plastic_material = plastic;
     body->tuned_step = 0.0;
     lmi_batch_set_material(world, id.slot - 1);
+    lmi_body_rouse(world, body);
     return LM_OK;
 }
 
@@ -225,7 +226,8 @@ static lm_result set_stiffness(lm_world *world, lmi_body *body, const float *sha
         return lmi_fail(world, LM_ERROR_MEMORY, "%s: out of memory", caller);
     }
     lmi_release(&world->memory, before, count, sizeof *before);
-    world->batches[body->batch].dirty = true;
+    lmi_body_is_dirty(world, body);
+    lmi_body_rouse(world, body);
     return LM_OK;
 }
 
@@ -328,5 +330,6 @@ lm_result lm_body_reset_plastic(lm_world *world, lm_body_id id)
     if (body->lattice) {
         lmi_lattice_body_reset_plastic(body);
     }
+    lmi_body_rouse(world, body);
     return LM_OK;
 }

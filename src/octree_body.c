@@ -346,14 +346,20 @@ static lm_result fill_body(lm_world *world, lmi_body *body, const lm_body_def *d
     spread_mass(body, def);
     body->material = def->material;
     body->plastic_material = def->material.yield > 0.0f;
-    body->contact_radius = def->contact_radius;
-    body->user_data = def->user_data;
+    lmi_body_take_def(body, def);
     if (!lmi_octree_body_weigh(world, body, NULL)) {
         return LM_ERROR_MEMORY;
     }
     lmi_body_place(body, def);
     body->shape_hash = lmi_hash_shape(body);
-    return LM_OK;
+    lmi_touch_mesh mesh = {0};
+    bool ok = true;
+    if (def->contact_points != LM_CONTACT_PARTICLES) {
+        mesh = (lmi_touch_mesh){def->octree.vertices, def->octree.triangles, def->octree.vertex_count,
+                                def->octree.triangle_count};
+        ok = lmi_touch_make(world, body, &mesh, &body->touch);
+    }
+    return ok && lmi_body_make_bulk(world, body, &mesh) ? LM_OK : LM_ERROR_MEMORY;
 }
 
 lm_result lmi_octree_body_create(lm_world *world, const lm_body_def *def, uint32_t *slot)
@@ -369,6 +375,7 @@ lm_result lmi_octree_body_create(lm_world *world, const lm_body_def *def, uint32
     }
     char fault[LMI_VOXEL_FAULT_SIZE] = "out of memory";
     lmi_body *body = lmi_body_at(world, *slot);
+    body->slot = *slot;
     lm_result result = fill_body(world, body, def, fault);
     result = result == LM_OK ? lmi_body_join_batch(world, *slot) : result;
     if (result != LM_OK) {

@@ -100,6 +100,7 @@ static lm_result make_pin(lm_world *world, const lm_pin_def *def, lmi_body *body
     fill_pin(world, pin, def, body);
     pin->next = body->first_pin;
     body->first_pin = *index;
+    lmi_body_rouse(world, body);
     return LM_OK;
 }
 
@@ -172,6 +173,7 @@ lm_result lm_pin_destroy(lm_world *world, lm_pin_id out)
     if (!ok) {
         return lmi_fail(world, LM_ERROR_MEMORY, "lm_pin_destroy: out of memory");
     }
+    lmi_body_rouse(world, body);
     *pin_link(world, body, index) = pin->next;
     lmi_pin_free(world, pin);
     lmi_pool_remove(&world->pins, index);
@@ -303,6 +305,7 @@ lm_result lm_drag_create(lm_world *world, const lm_drag_def *def, lm_drag_id *ou
         reach(body, drag, body->place[def->particle]);
         drag->next = body->first_drag;
         body->first_drag = index;
+        lmi_body_rouse(world, body); /* and it stays awake as long as it is dragged */
         lmi_id id = lmi_pool_id(&world->drags, index);
         out->slot = id.slot;
         out->generation = id.generation;

@@ -3,6 +3,7 @@
  */
 #include "base/guard.h"
 #include "examples.h"
+#include "fracture.h"
 #include "octree_body.h"
 #include "out/lattice_regions.h"
 #include "step/lattice_motion.h"
@@ -57,8 +58,11 @@ lm_result lm_body_get_info(const lm_world *world, lm_body_id id, lm_body_info *i
     info->summation_nodes = body->octree ? body->octree->tree.regions.item_count : 0;
     info->skin_vertices = body->skin.vertex_count;
     info->skin_triangles = body->skin.triangle_count;
+    info->pieces = body->lattice ? body->lattice->shape.part_count : 1;
+    info->broken_links = body->fracture ? body->fracture->broken : 0;
     info->examples = body->examples ? body->examples->count : 0;
     info->example_groups = body->examples ? body->examples->group_count : 0;
+    info->examples_forced = body->examples && body->examples->forced;
     info->mass = (float)body->total_mass;
     measure(body, info);
     lmi_body bounds = *body;
@@ -70,6 +74,9 @@ lm_result lm_body_get_info(const lm_world *world, lm_body_id id, lm_body_info *i
     info->spacing = body->lattice ? (float)body->lattice->shape.spacing : 0.0f;
     info->width = body->lattice ? body->lattice->shape.width : 0;
     info->contact_radius = body->contact_radius;
+    info->contact_points = body->touch.count ? body->touch.count : body->particle_count;
+    info->contacts = body->contacts;
+    info->asleep = body->asleep;
     info->user_data = body->user_data;
     info->shape_hash = body->shape_hash;
     return LM_OK;
@@ -86,6 +93,29 @@ lm_result lm_body_get_positions(const lm_world *world, lm_body_id id, lm_dvec3 b
     {
         const float *x = body->x + (size_t)n * 4;
         positions[body->order[n]] = vec_from(dvec_add(from, dvec(x[0], x[1], x[2])));
+    }
+    return LM_OK;
+}
+
+lm_result lm_body_get_contact_points(const lm_world *world, lm_body_id id, lm_dvec3 base, lm_vec3 *positions)
+{
+    const lmi_body *body = lmi_body_find(world, id, "lm_body_get_contact_points");
+    if (!body) {
+        return LM_ERROR_ID;
+    }
+    const lmi_touch *touch = &body->touch;
+    if (touch->count == 0) {
+        return lm_body_get_positions(world, id, base, positions);
+    }
+    lm_dvec3 from = dvec_sub(body->origin, base);
+    for (uint32_t n = 0; n < touch->count; n++) {
+        lm_dvec3 sum = from;
+        for (uint32_t row = touch->first_row[n / LMI_BLOCK]; row < touch->first_row[n / LMI_BLOCK + 1]; row++) {
+            size_t at = (size_t)row * LMI_BLOCK + n % LMI_BLOCK;
+            const float *x = body->x + (size_t)touch->rider[at] * 4;
+            sum = dvec_add(sum, dvec_scale(dvec(x[0], x[1], x[2]), touch->weight[at]));
+        }
+        positions[n] = vec_from(sum);
     }
     return LM_OK;
 }
@@ -186,8 +216,8 @@ lm_result lm_body_get_goals(const lm_world *world, lm_body_id id, lm_dvec3 base,
     if (body->octree) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_get_goals: an octree keeps no goals");
     }
-    const lmi_batch *batch = &world->batches[body->batch];
-    if (batch->dirty || !batch->pack.stepped) {
+    const lmi_batch *batch = body->batch == LMI_NONE ? NULL : &world->batches[body->batch];
+    if (!batch || batch->dirty || !batch->pack.stepped) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_get_goals: there was no step since the body changed");
     }
     lm_dvec3 from = dvec_sub(body->origin, base);
@@ -256,6 +286,7 @@ lm_result lm_body_set_state(lm_world *world, lm_body_id id, lm_dvec3 base, const
     }
     lmi_body_update_bounds(body);
     lmi_skin_update(world, body);
+    lmi_body_rouse(world, body);
     lmi_float_mode_leave(&host);
     return LM_OK;
 }

@@ -2,6 +2,9 @@
  * The world: creation, settings, statistics.
  */
 #include "world.h"
+#include "skeleton.h"
+#include "step/mutual.h"
+#include "step/touching.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -33,7 +36,7 @@ const char *lm_stage_name(lm_stage stage)
     static const char *const names[LM_STAGE_COUNT] = {
         [LM_STAGE_PREDICT] = "predict", [LM_STAGE_GATHER] = "gather", [LM_STAGE_FIT] = "fit",
         [LM_STAGE_SCATTER] = "scatter", [LM_STAGE_SWEEP] = "sweep",   [LM_STAGE_INTEGRATE] = "integrate",
-        [LM_STAGE_CONTACT] = "contact",
+        [LM_STAGE_CONTACT] = "contact", [LM_STAGE_FIND] = "find",     [LM_STAGE_SOLVE] = "solve",
     };
     return (unsigned)stage < LM_STAGE_COUNT ? names[stage] : NULL;
 }
@@ -128,12 +131,14 @@ lm_result lm_world_create(const lm_world_def *def, lm_world **out)
     world->isa = kernels->isa;
     world->gravity = def->gravity;
     world->substeps = def->substeps;
+    world->sleep = lm_sleep_default();
     lmi_pool_init(&world->bodies, sizeof(lmi_body));
     lmi_pool_init(&world->movers, sizeof(lmi_mover));
     lmi_pool_init(&world->colliders, sizeof(lmi_collider));
     lmi_pool_init(&world->pins, sizeof(lmi_pin));
     lmi_pool_init(&world->drags, sizeof(lmi_drag));
     lmi_pool_init(&world->fields, sizeof(lm_field_def));
+    lmi_pool_init(&world->skeletons, sizeof(lmi_skeleton));
     world->workers = lmi_workers_create(&world->memory, def->workers, &def->tasks);
     if (world->workers) {
         uint32_t count = lmi_workers_count(world->workers);
@@ -153,6 +158,10 @@ void lmi_world_clear(lm_world *world)
     LMI_POOL_EACH(&world->bodies, n) { lmi_body_free(world, lmi_body_at(world, n)); }
     LMI_POOL_EACH(&world->pins, n) { lmi_pin_free(world, LMI_POOL_AT(&world->pins, lmi_pin, n)); }
     LMI_POOL_EACH(&world->drags, n) { lmi_drag_free(world, LMI_POOL_AT(&world->drags, lmi_drag, n)); }
+    LMI_POOL_EACH(&world->skeletons, n)
+    {
+        lmi_skeleton_free(&world->memory, LMI_POOL_AT(&world->skeletons, lmi_skeleton, n));
+    }
     LMI_POOL_EACH(&world->colliders, n)
     {
         lmi_solid_free(&world->memory, &LMI_POOL_AT(&world->colliders, lmi_collider, n)->solid);
@@ -163,6 +172,7 @@ void lmi_world_clear(lm_world *world)
     lmi_pool_free(&world->pins, &world->memory);
     lmi_pool_free(&world->drags, &world->memory);
     lmi_pool_free(&world->fields, &world->memory);
+    lmi_pool_free(&world->skeletons, &world->memory);
     for (uint32_t n = 0; n < world->batch_count; n++) {
         lmi_pack_free(&world->batches[n].pack, &world->memory);
         lmi_batch_disperse(world, &world->batches[n]);
@@ -185,12 +195,18 @@ void lm_world_destroy(lm_world *world)
     lmi_world_clear(world);
     lmi_release(&world->memory, world->surfaces, world->surface_capacity, sizeof *world->surfaces);
     lmi_release(&world->memory, world->flows, world->flow_capacity, sizeof *world->flows);
+    lmi_release(&world->memory, world->breaks, world->break_capacity, sizeof *world->breaks);
     for (uint32_t n = 0; n < world->scratch_count; n++) {
         lmi_scratch *s = &world->scratch[n];
         lmi_release(&world->memory, s->goals, s->goal_rows, LMI_BLOCK * 4 * sizeof(float));
         lmi_release(&world->memory, s->pull, s->pull_blocks, LMI_BLOCK * 3 * sizeof(float));
         lmi_release(&world->memory, s->lattice, s->lattice_blocks, LMI_BLOCK * sizeof(float));
+        lmi_release(&world->memory, s->contacts, s->contact_capacity, sizeof *s->contacts);
+        lmi_release(&world->memory, s->holds, s->hold_capacity, sizeof *s->holds);
+        lmi_release(&world->memory, s->load, s->load_capacity, sizeof *s->load);
     }
+    lmi_mutual_free(world);
+    lmi_touchings_free(world);
     lmi_release(&world->memory, world->slab_tasks, world->slab_capacity, sizeof *world->slab_tasks);
     lmi_release(&world->memory, world->octree_tasks, world->octree_task_capacity, sizeof *world->octree_tasks);
     lmi_release(&world->memory, world->scratch, world->scratch_count, sizeof *world->scratch);
@@ -205,7 +221,11 @@ lm_result lm_world_set_gravity(lm_world *world, lm_vec3 gravity)
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_world_set_gravity: %s", fault);
     }
+    bool same = gravity.x == world->gravity.x && gravity.y == world->gravity.y && gravity.z == world->gravity.z;
     world->gravity = gravity;
+    if (!same) {
+        lmi_rouse_all(world);
+    }
     return LM_OK;
 }
 
@@ -260,6 +280,7 @@ void lm_world_get_stats(const lm_world *world, lm_stats *stats)
     {
         const lmi_body *body = lmi_body_at(world, n);
         stats->bodies++;
+        stats->asleep += body->asleep;
         stats->particles += body->particle_count;
         stats->regions += lmi_body_regions(body);
         stats->memberships += lmi_body_memberships(body);
@@ -268,6 +289,7 @@ void lm_world_get_stats(const lm_world *world, lm_stats *stats)
     stats->step_seconds = world->step_seconds;
     memcpy(stats->stage_seconds, world->stage_seconds, sizeof stats->stage_seconds);
     stats->contacts = world->contacts;
+    stats->contacts_left_out = world->touchings ? world->touchings->left_out : 0;
     stats->stiffness_limited = world->stiffness_limited;
     stats->outside_impulse = world->outside_impulse;
     stats->memory = world->memory.used;

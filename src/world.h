@@ -1,7 +1,7 @@
 /*
  * The inside of a world: what the files of the library share.
  *
- *   world    pools of bodies, colliders, movers, pins, drags and fields; batches of bodies
+ *   world    pools of bodies, colliders, movers, pins, drags, fields and skeletons; batches of bodies
  *   body     what a body is (rest shape, regions, material) and where it is
  *   batch    bodies that are stepped together by one task, and their lane layout (step/pack.h)
  */
@@ -14,6 +14,7 @@
 #include "base/vec.h"
 #include "collide/solid.h"
 #include "limber/limber.h"
+#include "sample/bulk.h"
 #include "sample/lattice.h"
 #include "sample/region.h"
 #include "step/herd.h"
@@ -97,7 +98,8 @@ typedef struct lmi_skin {
     lm_vec3 *
         rest_normals; /* of a skin on cells or tetrahedra; else null. On tetrahedra times the rest edges: skin_tets.c */
     bool on_cells;    /* of a lattice: eight riders for each vertex */
-    bool on_tets;     /* of a body of tetrahedra: four */
+    uint32_t *sources; /* of a broken body: the vertex as it was given, or LM_SKIN_INNER; else null */
+    bool on_tets;      /* of a body of tetrahedra: four */
 } lmi_skin;
 
 typedef struct lmi_body {
@@ -126,6 +128,15 @@ typedef struct lmi_body {
     double mean_mass; /* the unit of the masses in lanes */
     double rest_size; /* the diagonal of the rest shape's bounding box, metres */
     float contact_radius;
+    float fastest; /* speed of its fastest particle in this substep, m/s; where there are solids to meet */
+    lm_contact_points contact_points; /* what touches, as the definition wished */
+    lmi_touch touch;
+    uint32_t group, mask;   /* bits: what it is, and what it touches */
+    uint32_t collider_mask; /* the same for groups of colliders */
+    bool self_contact;
+    lmi_bulk *bulk;          /* null: no other body touches it */
+    float penalty;           /* N/m, as in the definition */
+    struct lmi_cubes *cubes; /* depth cube maps of the bulk (sample/cube.h), once they were asked for */
     lm_material material;
     uint64_t user_data;
     lmi_skin skin;
@@ -137,7 +148,7 @@ typedef struct lmi_body {
     float *x;
     float *v;
     float *home;
-    uint32_t batch;
+    uint32_t batch;        /* LMI_NONE: it sleeps, or slept and has not been packed since */
     uint32_t first;        /* particle index in the pack */
     uint32_t reference;    /* place of a particle that sums are taken from */
     uint32_t first_region; /* index into the pack's region lanes */
@@ -154,12 +165,24 @@ typedef struct lmi_body {
     float reached_hertz;
 
     lmi_motion motion;
+    uint32_t slot;                  /* its own */
     lmi_lattice_body *lattice;      /* null: clusters */
     struct lmi_octree_body *octree; /* null: not an octree (octree_body.h); its regions have no members of their own */
     struct lmi_examples *examples;  /* null: none */
+    struct lmi_fracture *fracture;  /* null: it cannot break */
     uint32_t contacts;
     lm_dvec3 outside_impulse; /* N s in this call of lm_world_step */
+    struct lmi_touching
+        *touched; /* [LM_MAX_TOUCHED_COLLIDERS] walls in this call; null: nobody asks (step/touching.h) */
+    uint32_t touched_count, touched_left_out;
+
+    /* Sleep (step/sleep.h). While it sleeps it is in no batch, and its velocities are 0. */
+    bool may_sleep, asleep;
+    bool roused;     /* in this call: something pressed on it while it slept */
+    float still;     /* state: seconds for which it has been slow enough */
+    uint32_t island; /* state: slot of the first of those that fell asleep together */
     uint32_t first_pin, first_drag, first_force;
+    uint32_t skeleton; /* slot or LMI_NONE */
 } lmi_body;
 
 /* Every particle of a body by its place; the places of a lattice that have none are passed over. */
@@ -184,7 +207,8 @@ typedef struct lmi_collider {
     dmat3 rotation;
     uint32_t mover; /* slot or LMI_NONE */
     float friction, restitution;
-    lmi_solid solid; /* of a height map or a mesh */
+    uint32_t group, mask; /* bits: what it is, and which bodies it touches */
+    lmi_solid solid;      /* of a height map or a mesh */
 } lmi_collider;
 
 typedef struct lmi_pin {
@@ -224,6 +248,12 @@ typedef struct lmi_batch {
     uint64_t stage_nanoseconds[LM_STAGE_COUNT];
 } lmi_batch;
 
+/* Friction and restitution between two sets of groups; LM_CONTACT_COMBINED: as the materials say. */
+typedef struct lmi_contact_rule {
+    uint32_t a, b;
+    float friction, restitution;
+} lmi_contact_rule;
+
 /* A slab of a large lattice. */
 typedef struct lmi_slab_task {
     uint32_t batch, slab;
@@ -248,7 +278,13 @@ struct lm_world {
     double time;
     uint64_t steps;
 
-    lmi_pool bodies, movers, colliders, pins, drags, fields;
+    lmi_contact_rule rules[LM_MAX_CONTACT_RULES]; /* the last that fits counts */
+    uint32_t rule_count;
+    lm_sleep sleep;
+    bool contact_events;
+    lm_contact_method contact_method;
+
+    lmi_pool bodies, movers, colliders, pins, drags, fields, skeletons;
     lmi_force *forces;
     uint32_t force_count, force_capacity;
 
@@ -263,13 +299,19 @@ struct lm_world {
     uint32_t flow_capacity;
     lmi_scratch *scratch; /* one for each worker */
     uint32_t scratch_count;
+    struct lmi_mutual *mutual;       /* bodies that touch each other (step/mutual.h) */
+    struct lmi_touchings *touchings; /* who touched whom in the last call (step/touching.h); null: never asked */
     lmi_slab_task *slab_tasks;
     uint32_t slab_count, slab_capacity;
     lmi_octree_task *octree_tasks;
     uint32_t octree_task_count, octree_task_capacity;
 
+    lm_break *breaks; /* of the last step */
+    uint32_t break_count, break_capacity;
+
     double step_seconds;
     double stage_seconds[LM_STAGE_COUNT];
+    uint64_t find_nanoseconds, solve_nanoseconds; /* of contacts between bodies, in this call */
     uint32_t contacts;
     uint32_t stiffness_limited;
     lm_dvec3 outside_impulse;
@@ -290,6 +332,10 @@ lmi_body *lmi_body_find(const lm_world *world, lm_body_id id, const char *caller
 /* body.c */
 void lmi_body_free(lm_world *world, lmi_body *body);
 void lmi_body_update_bounds(lmi_body *body);
+
+/* What others touch, where group and mask ask for it: from a mesh, or (no triangles) from the particles. In place of what
+ * there was; false when out of memory, then nothing has changed. */
+bool lmi_body_make_bulk(lm_world *world, lmi_body *body, const lmi_touch_mesh *mesh);
 
 /* New weights after pins came or went (`held`: which particles are held, or null); false when out of memory. */
 bool lmi_body_update_weights(lm_world *world, lmi_body *body, const bool *held);
@@ -325,11 +371,22 @@ static inline lmi_lattice_wants lmi_lattice_wants_of(const lm_material *material
 lm_result lmi_lattice_body_spread_mass(lm_world *world, lmi_body *body, const lm_body_def *def);
 bool lmi_lattice_body_derive_masses(lm_world *world, lmi_body *body);
 bool lmi_lattice_body_weigh(lm_world *world, lmi_body *body, const bool *held);
+/* The weights alone, for the shape as it is or is to be; `weights` by place. */
+void lmi_lattice_body_weights(const lmi_body *body, const lmi_lattice *shape, const bool *held, double *weights);
+void lmi_lattice_body_rest_inertia(lmi_body *body); /* of its parts */
 
 /* lattice_body.c */
 lm_result lmi_lattice_body_make(lm_world *world, lmi_body *body, const lm_body_def *def);
 /* The arrays of a body on these cells, with particles numbered; what a snapshot holds is still to come. */
 lm_result lmi_lattice_body_allocate(lm_world *world, lmi_body *body, const lmi_voxels *cells, uint32_t width);
+
+/* The first particle of each part, and samples from the largest one; the parts' sums are zero. */
+void lmi_lattice_body_start_parts(lmi_body *body);
+/* Elements of lmi_lattice_body.sums. */
+static inline size_t lmi_lattice_sums_count(const lmi_lattice *l)
+{
+    return 2 * (size_t)lmi_lattice_slab_parts(l, l->slab_count);
+}
 
 /* After masses, positions and pins were read: everything else. False when out of memory. */
 bool lmi_lattice_body_revive(lm_world *world, lmi_body *body, const bool *held);
@@ -354,6 +411,38 @@ void lmi_lattice_body_reset_plastic(lmi_body *body);
 bool lmi_body_update_pinned(lm_world *world, lmi_body *body);
 uint32_t lmi_body_regions(const lmi_body *body); /* clusters or lattice */
 uint64_t lmi_body_memberships(const lmi_body *body);
+
+/* The body has to be packed again, unless it sleeps and will be anyway. */
+static inline void lmi_body_is_dirty(lm_world *world, const lmi_body *body)
+{
+    if (body->batch != LMI_NONE) {
+        world->batches[body->batch].dirty = true;
+    }
+}
+
+/* Whether groups and masks let a body and a collider touch. */
+static inline bool lmi_may_collide(const lmi_body *body, uint32_t group, uint32_t mask)
+{
+    return (body->group & mask) && (body->collider_mask & group);
+}
+
+/* step/sleep.c: wakes a body and its island; everybody; whoever is near a collider. */
+void lmi_body_rouse(lm_world *world, lmi_body *body);
+void lmi_rouse_all(lm_world *world);
+void lmi_rouse_near(lm_world *world, uint32_t collider);
+const char *lmi_sleep_fault(const lm_sleep *sleep); /* null when it is sound */
+
+/* step/step.c: memory for a task of a step, and back. */
+lmi_scratch *lmi_scratch_take(lm_world *world);
+void lmi_scratch_give(lmi_scratch *scratch);
+
+/* step/step.c: a collider where it is now. */
+lmi_surface lmi_surface_place(const lm_world *world, uint32_t collider);
+
+/* rule.c: what counts between two that touch, from their groups and what their materials say. */
+void lmi_contact_rule_apply(const lm_world *world, uint32_t group_a, uint32_t group_b, double *friction,
+                            double *restitution);
+const char *lmi_contact_rule_fault(const lmi_contact_rule *rule); /* null when it is sound */
 
 /* material.c: sets alpha, damping, stiffness_limited and reached_hertz for substeps of h seconds. */
 void lmi_material_tune(lmi_body *body, double h);

@@ -272,6 +272,11 @@ void app_set_material(app *a, const lm_material *material)
     app_change(a, (change){.kind = CHANGE_MATERIAL, .body = a->selected, .material = *material});
 }
 
+void app_set_examples(app *a, const example_mix *mix)
+{
+    app_change(a, (change){.kind = CHANGE_EXAMPLES, .body = a->selected, .examples = *mix});
+}
+
 void app_squash(app *a) { app_change(a, (change){.kind = CHANGE_SQUASH, .body = a->selected}); }
 
 void app_turn_inside_out(app *a) { app_change(a, (change){.kind = CHANGE_INVERT, .body = a->selected}); }

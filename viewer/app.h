@@ -96,6 +96,7 @@ bool app_change(app *app, change change);
 
 void app_select(app *app, lm_body_id body);
 void app_set_material(app *app, const lm_material *material); /* of the selected body */
+void app_set_examples(app *app, const example_mix *mix);
 void app_squash(app *app);
 void app_turn_inside_out(app *app);
 void app_add_another(app *app);

@@ -96,6 +96,50 @@ static lm_result mangle_body(lm_world *world, lm_body_id body, mangle *how)
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
+ * Examples
+ */
+
+bool change_get_examples(const lm_world *world, lm_body_id body, example_mix *mix)
+{
+    lm_body_info info;
+    *mix = (example_mix){.beta = 0.0f};
+    if (lm_body_get_info(world, body, &info) != LM_OK || info.examples == 0) {
+        return false;
+    }
+    float *weights = malloc((size_t)info.example_groups * info.examples * sizeof *weights);
+    bool known = weights != NULL && lm_body_get_example_weights(world, body, weights) == LM_OK &&
+                 lm_body_get_example_beta(world, body, &mix->beta) == LM_OK;
+    for (uint32_t k = 0; known && k < info.examples; k++) {
+        double sum = 0.0;
+        for (uint32_t g = 0; g < info.example_groups; g++) {
+            sum += (double)weights[(size_t)g * info.examples + k];
+        }
+        mix->weights[k] = (float)(sum / info.example_groups);
+    }
+    mix->forced = info.examples_forced;
+    free(weights);
+    return known;
+}
+
+static lm_result set_examples(const change *made, lm_world *world)
+{
+    const example_mix *mix = &made->examples;
+    lm_body_info info;
+    lm_result result = lm_body_get_info(world, made->body, &info);
+    result = result ? result : lm_body_set_example_beta(world, made->body, mix->beta);
+    if (result != LM_OK || !mix->forced) {
+        return result ? result : lm_body_set_example_weights(world, made->body, NULL);
+    }
+    float *weights = malloc((size_t)info.example_groups * info.examples * sizeof *weights);
+    for (uint32_t i = 0; weights != NULL && i < info.example_groups * info.examples; i++) {
+        weights[i] = mix->weights[i % info.examples];
+    }
+    result = weights != NULL ? lm_body_set_example_weights(world, made->body, weights) : LM_ERROR_MEMORY;
+    free(weights);
+    return result;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
  * More bodies
  */
 
@@ -265,6 +309,7 @@ lm_result change_make(const change *made, scene *played, lm_world *world, compan
     case CHANGE_PULL: result = pull(made, world, c); break;
     case CHANGE_RELEASE: result = release(world, c); break;
     case CHANGE_MATERIAL: result = lm_body_set_material(world, made->body, &made->material); break;
+    case CHANGE_EXAMPLES: result = set_examples(made, world); break;
     case CHANGE_GRAVITY: result = lm_world_set_gravity(world, made->vector); break;
     case CHANGE_SUBSTEPS: result = lm_world_set_substeps(world, made->count); break;
     case CHANGE_SQUASH: result = mangle_body(world, made->body, flatten); break;

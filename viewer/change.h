@@ -15,6 +15,7 @@ typedef enum change_kind {
     CHANGE_PULL,      /* moves the point that it is pulled to */
     CHANGE_RELEASE,   /* lets go */
     CHANGE_MATERIAL,  /* of one body */
+    CHANGE_EXAMPLES,  /* of one body: how much they count, and whether their mix is forced */
     CHANGE_GRAVITY,   /* of the world */
     CHANGE_SUBSTEPS,  /* of the world */
     CHANGE_SQUASH,    /* all particles of a body onto the level of its lowest one, at rest */
@@ -23,15 +24,23 @@ typedef enum change_kind {
     CHANGE_THROW_BALL /* a ball that flies, bounces off floors, and pushes what it hits */
 } change_kind;
 
+/* The examples of a body as a person sees and sets them: all groups of regions as one. */
+typedef struct example_mix {
+    float beta;
+    bool forced;                    /* the weights are set, not found */
+    float weights[LM_MAX_EXAMPLES]; /* the mean of all groups; when they are forced, those of each */
+} example_mix;
+
 typedef struct change {
     change_kind kind;
-    lm_body_id body;   /* grab, material, squash, invert, add */
+    lm_body_id body;   /* grab, material, examples, squash, invert, add */
     uint32_t particle; /* grab */
     lm_dvec3 point;    /* grab, pull: the target; add, throw: where it starts; world */
     lm_vec3 vector;    /* gravity, m/s²; throw: the velocity, m/s */
     float size;        /* throw: the ball's radius, metres; grab: how far around the particle is pulled along, metres */
     uint32_t count;    /* substeps */
     lm_material material; /* material */
+    example_mix examples; /* examples */
 } change;
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -67,6 +76,9 @@ typedef struct company {
 
 /* Makes a change. On failure the world is as before, and *error says why. */
 lm_result change_make(const change *change, scene *scene, lm_world *world, company *company, scene_error *error);
+
+/* The examples of a body. False: it has none. */
+bool change_get_examples(const lm_world *world, lm_body_id body, example_mix *mix);
 
 /* Before each step of `seconds`: balls fall, bounce and go. */
 lm_result company_move(company *company, lm_world *world, double seconds);

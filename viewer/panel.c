@@ -142,6 +142,7 @@ void panel_body(app *a)
     ui_tooltip("One more like this one, above it.");
     ui_gap(2.0f);
     ui_scroll_begin("material", 0.0f);
+    panel_examples(a);
     lm_material first = session_first_material(a->session, a->selected);
     if (show_material(info.spacing > 0.0f, &first, &material)) {
         app_set_material(a, &material);
@@ -227,6 +228,7 @@ static const char *view_sentence(const char *name)
         {"contacts", "particles that touch something"},
         {"speed", "colours by speed"},
         {"strain", "colours by strain"},
+        {"bones", "skeletons inside"},
     };
     for (size_t i = 0; i < sizeof sentences / sizeof sentences[0]; i++) {
         if (strcmp(sentences[i][0], name) == 0) {

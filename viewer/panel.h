@@ -12,6 +12,7 @@ void panel_draw(app *app);
 /* The pages of the panel. */
 void panel_scenes(app *app);
 void panel_body(app *app);
+void panel_examples(app *app); /* a part of the body's: nothing when it has none */
 void panel_world(app *app);
 void panel_views(app *app);
 void panel_numbers(app *app);

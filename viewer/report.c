@@ -97,6 +97,27 @@ static void add_material(const app *a, text_buffer *text)
     text_addf(text, "}");
 }
 
+static void add_examples(const app *a, text_buffer *text)
+{
+    example_mix mix;
+    lm_body_info info;
+    if (!lm_body_is_valid(a->session->world, a->selected) ||
+        lm_body_get_info(a->session->world, a->selected, &info) != LM_OK ||
+        !change_get_examples(a->session->world, a->selected, &mix)) {
+        text_addf(text, ", \"examples\": null");
+        return;
+    }
+    text_addf(text, ", \"examples\": {\"beta\": ");
+    text_add_json_number(text, (double)mix.beta);
+    add_flag(text, "forced", mix.forced);
+    text_addf(text, ", \"weights\": [");
+    for (uint32_t k = 0; k < info.examples; k++) {
+        text_addf(text, k > 0 ? ", " : "");
+        text_add_json_number(text, (double)mix.weights[k]);
+    }
+    text_addf(text, "]}");
+}
+
 static void add_hand(const app *a, text_buffer *text)
 {
     lm_vec3 force = {0.0f, 0.0f, 0.0f};
@@ -141,6 +162,7 @@ bool report_write(const app *a, const char *name, FILE *file)
     add_world(a, &text);
     bool good = add_bodies(a, &text);
     add_material(a, &text);
+    add_examples(a, &text);
     add_hand(a, &text);
     add_looks(a, &text);
     text_addf(&text, "}\n");

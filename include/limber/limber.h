@@ -140,6 +140,7 @@ LM_DEFINE_ID(lm_mover_id);
 LM_DEFINE_ID(lm_pin_id);
 LM_DEFINE_ID(lm_drag_id);
 LM_DEFINE_ID(lm_field_id);
+LM_DEFINE_ID(lm_skeleton_id);
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Host hooks
@@ -225,7 +226,7 @@ LM_API void lm_world_destroy(lm_world *world);
 
 /* Advances by `seconds` (above 0, at most 1; a frame is 1.0 / 60.0) in the world's substeps of equal length. When
  * memory runs out it returns LM_ERROR_MEMORY before it has changed anything, and may be called again. Allocates
- * nothing once nothing is added, removed, pinned or given another mode. */
+ * nothing once nothing is added, removed, pinned or given another mode, and nobody falls asleep or wakes. */
 LM_API lm_result lm_world_step(lm_world *world, double seconds);
 
 /* Gravity, metres a second squared, up to 1e6 along each axis; from the next step on. */
@@ -470,8 +471,8 @@ typedef struct lm_tets {
  * same, as with tets.
  *
  * The mesh is not kept. To draw it give it to lm_body_set_skin: a vertex follows the particles around it, as far as they can
- * be reached along the body. Particles lie inside the body: colliders keep off them by half the side of a cube of their volume,
- * besides the contact_radius. */
+ * be reached along the body. Points on the mesh are what touches; with LM_CONTACT_PARTICLES colliders keep off the particles,
+ * which lie inside the body, by half the side of a cube of their volume, besides the contact_radius. */
 typedef struct lm_octree {
     const lm_vec3 *vertices; /* of the mesh, in the body's own frame, metres; null (default): no octree */
     uint32_t vertex_count;
@@ -491,6 +492,17 @@ typedef struct lm_octree {
     const float *vertex_widths;
 } lm_octree;
 
+/* What of a body touches other things. The particles of a lattice lie outside its surface, and those of a coarse cloud
+ * inside it; points on the surface move with the particles around them and push them in turn. They are spread over the
+ * mesh about as densely as the particles are. */
+typedef enum lm_contact_points {
+    LM_CONTACT_AUTO =
+        0, /* lattices and octrees made from a mesh touch with their surface, everything else with its particles */
+    LM_CONTACT_PARTICLES, /* the particles */
+    LM_CONTACT_SURFACE, /* points on the skin or, without one, on the mesh of a lattice or octree; without either the particles */
+    LM_CONTACT_COUNT
+} lm_contact_points;
+
 typedef struct lm_body_def {
     const lm_vec3 *points; /* rest positions in the body's own frame, metres; copied */
     uint32_t point_count;  /* at least 1 */
@@ -503,12 +515,23 @@ typedef struct lm_body_def {
     lm_tets tets;       /* the same */
     lm_octree octree;   /* the same */
     lm_material material;
-    float contact_radius; /* metres by which particles are kept away from colliders; 0 to 1e6, default 0 */
-    lm_pose pose;         /* where the body's frame starts */
-    lm_vec3 velocity;     /* metres a second, up to LM_MAX_SPEED along each axis */
-    lm_vec3 spin;         /* radians a second about the centre of mass, world axes, up to 1e6 about each */
-    uint64_t user_data;   /* yours; lm_body_info returns it */
-    uint32_t cookie;      /* set by lm_body_def_default */
+    float contact_radius; /* metres by which what touches is kept away from colliders; 0 to 1e6, default 0 */
+    lm_contact_points contact_points; /* default LM_CONTACT_AUTO */
+    /* Two bodies touch each other when each has a group, as a bit, that is in the mask of the other. Their surfaces are
+     * their skins, the mesh of a lattice, or balls around the particles of a bare cloud. */
+    uint32_t group;    /* default 1 */
+    uint32_t mask;     /* default 0: it touches colliders only */
+    bool self_contact; /* parts of it that are far from each other in the rest shape touch too; default false */
+    float
+        penalty; /* N/m, 0 to 1e12, for LM_CONTACT_METHOD_PENALTY and _CUBE_MAP; default 0: a quarter of the mean mass of
+                      its particles over the square of the substep, which its own particles bear */
+    uint32_t collider_mask; /* groups of colliders that it touches, as bits; default all of them */
+    bool may_sleep;         /* in a world that lets bodies sleep (lm_world_set_sleep); default true */
+    lm_pose pose;           /* where the body's frame starts */
+    lm_vec3 velocity;       /* metres a second, up to LM_MAX_SPEED along each axis */
+    lm_vec3 spin;           /* radians a second about the centre of mass, world axes, up to 1e6 about each */
+    uint64_t user_data;     /* yours; lm_body_info returns it */
+    uint32_t cookie;        /* set by lm_body_def_default */
 } lm_body_def;
 
 /* A definition with the defaults above; it needs points, a lattice, tets or an octree. */
@@ -518,7 +541,7 @@ LM_API lm_body_def lm_body_def_default(void);
  * LM_MAX_MEMBERSHIPS) or LM_ERROR_MEMORY. */
 LM_API lm_result lm_body_create(lm_world *world, const lm_body_def *def, lm_body_id *body);
 
-/* Destroys the body with its pins, drags, pending forces and skin. */
+/* Destroys the body with its pins, drags, skeleton, pending forces and skin. */
 LM_API lm_result lm_body_destroy(lm_world *world, lm_body_id body);
 
 /* Whether the id is that of a living body; logs nothing. */
@@ -538,8 +561,11 @@ typedef struct lm_body_info {
     uint64_t summation_nodes; /* that the regions of an octree are added up from; else 0 */
     uint32_t skin_vertices;
     uint32_t skin_triangles;
+    uint32_t pieces;          /* that no links join; 1 for bodies that are no lattice */
+    uint32_t broken_links;    /* of a lattice, so far */
     uint32_t examples;        /* 0: none */
     uint32_t example_groups;  /* that have a mix of their own */
+    bool examples_forced;     /* the mix is the one of lm_body_set_example_weights */
     float mass;               /* kilograms */
     lm_dvec3 centre;          /* of mass, world */
     lm_vec3 velocity;         /* of the centre of mass */
@@ -554,6 +580,9 @@ typedef struct lm_body_info {
     float spacing;            /* of a lattice, metres; else 0 */
     uint32_t width;           /* of a lattice, steps; else 0 */
     float contact_radius;     /* metres, as in the definition */
+    uint32_t contact_points;  /* points that touch: of the surface, or all particles */
+    uint32_t contacts;        /* points of it that pressed on a collider in the last substep, once for each collider */
+    bool asleep;              /* see lm_world_set_sleep */
     uint64_t user_data;
     uint64_t
         shape_hash; /* of what stays while the body moves: rest positions, regions and skin. Bodies with the same hash
@@ -572,8 +601,12 @@ LM_API lm_result lm_body_get_rest_positions(const lm_world *world, lm_body_id bo
 
 /* Where each particle was being pulled to in the last substep, relative to `base`; a free particle's goal is where it
  * is. LM_ERROR_ARGUMENT when there was no step since bodies were created, destroyed, pinned, given another mode or
- * loaded; and for a lattice or an octree, which keep none. */
+ * loaded, or the body sleeps; and for a lattice or an octree, which keep none. */
 LM_API lm_result lm_body_get_goals(const lm_world *world, lm_body_id body, lm_dvec3 base, lm_vec3 *goals);
+
+/* Where the body's lm_body_info.contact_points are now, relative to `base`: in the order of the particles when these are
+ * what touches. */
+LM_API lm_result lm_body_get_contact_points(const lm_world *world, lm_body_id body, lm_dvec3 base, lm_vec3 *positions);
 
 /* Puts the particles anywhere within LM_MAX_COORDINATE of `base`, however mangled, with velocities up to LM_MAX_SPEED
  * along each axis (null: unchanged). Particles that are farther from their goals than the body is large lose deformation
@@ -685,7 +718,7 @@ LM_API lm_result lm_body_get_example_beta(const lm_world *world, lm_body_id body
 
 /* The mix found in the last substep, before beta: lm_body_info.examples weights for each of lm_body_info.example_groups
  * groups (1 for the whole body, or as many as regions); what they lack to 1 is the weight of the rest pose. All 0 before the
- * first step. */
+ * first step. Forced weights are given as they were set. */
 LM_API lm_result lm_body_get_example_weights(const lm_world *world, lm_body_id body, float *weights);
 
 /* Forces the mix, as an animator's slider does: as many weights as above, each 0 to 1, for no group more than 1 in all. They
@@ -819,6 +852,10 @@ typedef struct lm_collider_def {
     lm_mover_id mover; /* {0} (default): stands still */
     float friction;    /* 0 to 1e6; default 0.5; see lm_material */
     float restitution; /* 0 to 1; default 0; see lm_material */
+    /* A body and a collider touch when a group of the body, as a bit, is in the collider's mask, and one of the collider
+     * in the body's collider_mask. */
+    uint32_t group; /* default 1 */
+    uint32_t mask;  /* default all groups */
     uint32_t cookie;
 } lm_collider_def;
 
@@ -839,6 +876,124 @@ LM_API lm_result lm_collider_get_pose(const lm_world *world, lm_collider_id coll
  * does not use at its default. Its arrays are the world's own: they live until the collider is destroyed, or the world is
  * loaded or destroyed. */
 LM_API lm_result lm_collider_get_def(const lm_world *world, lm_collider_id collider, lm_collider_def *def);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Contact rules and methods: friction and restitution between groups, in place of what lm_material says; and how bodies keep
+ * each other out
+ */
+
+#define LM_MAX_CONTACT_RULES 64
+#define LM_CONTACT_COMBINED (-1.0f) /* in a rule: the root of the product, or the larger one, as without the rule */
+
+/* Between bodies and colliders of which one is in a group of group_a and the other in one of group_b (bits; several are
+ * allowed, and a and b may be the same), friction is `friction` (0 to 1e6) and restitution `restitution` (0 to 1), either of
+ * them LM_CONTACT_COMBINED to leave it as it was. Where several rules fit, the one given last counts. A rule for the same
+ * two sets of groups takes the place of the one before. LM_ERROR_ARGUMENT for a number out of its range or an empty set,
+ * LM_ERROR_LIMIT beyond LM_MAX_CONTACT_RULES. Wakes everybody. */
+LM_API lm_result lm_world_set_contact_rule(lm_world *world, uint32_t group_a, uint32_t group_b, float friction,
+                                           float restitution);
+
+/* Takes the rule for these two sets of groups away, in either order; LM_ERROR_ARGUMENT when there is none. */
+LM_API lm_result lm_world_remove_contact_rule(lm_world *world, uint32_t group_a, uint32_t group_b);
+
+/* How bodies keep each other out. Colliders are the same with all of them. */
+typedef enum lm_contact_method {
+    LM_CONTACT_METHOD_SOLVED =
+        0, /* distance fields, and impulses that are solved together: friction, restitution, rest */
+    /* The papers', for comparison: a force of lm_body_def.penalty times the depth, of two bodies the larger constant, on
+     * both sides. No friction and no restitution; bodies sink into each other, and at large steps or with light particles
+     * against a large constant they jump. Momentum is kept. */
+    LM_CONTACT_METHOD_PENALTY,
+    /* The same force, with depth and direction from cube maps of 6 x 16 x 16 distances around places inside the body,
+     * straight away from the place: for bodies that are star-shaped around a few. A body touches itself as with the
+     * penalty. The step after the method was chosen makes the maps, which allocates: 200 kB for each body. */
+    LM_CONTACT_METHOD_CUBE_MAP,
+    LM_CONTACT_METHOD_COUNT
+} lm_contact_method;
+
+/* For all bodies of the world, from the next step on; wakes everybody. */
+LM_API lm_result lm_world_set_contact_method(lm_world *world, lm_contact_method method);
+LM_API lm_contact_method lm_world_get_contact_method(const lm_world *world);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Contact events: who touches whom
+ */
+
+typedef enum lm_contact_phase {
+    LM_CONTACT_BEGAN = 0, /* they press on each other and did not touch before this step */
+    LM_CONTACT_PERSISTS,  /* they touched before and still do, or are less than a step's fall apart */
+    LM_CONTACT_ENDED,     /* they touched before and do not now, or one of them is gone */
+    LM_CONTACT_PHASE_COUNT
+} lm_contact_phase;
+
+/* What one body and another, itself or a collider did to each other during a step, all places together. */
+typedef struct lm_contact_event {
+    lm_contact_phase phase;
+    lm_body_id body;         /* of two bodies the one with the lower slot */
+    lm_body_id other;        /* the same id: it touches itself; {0}: a collider */
+    lm_collider_id collider; /* or {0} */
+    lm_dvec3 point;          /* world: the mean of all places, those that were pressed harder counting more; of one that
+                                ended, where it last was */
+    lm_vec3 normal;          /* unit, towards `body`: the mean, as above; zero where directions cancel */
+    lm_vec3
+        impulse;   /* N s that `body` got in this step, friction included; the other side got the opposite. Zero when it
+                        ended, and of a body that touches itself */
+    float pressed; /* N s along the normals, the sizes of all places added up */
+    float approach; /* m/s at which the fastest two points met along their normal; 0 when they parted only */
+} lm_contact_event;
+
+/* Colliders that a body is known to touch in one step, at most; and pairs of bodies, for each body that has a mask or touches
+ * itself. More are left out. */
+#define LM_MAX_TOUCHED_COLLIDERS 8
+#define LM_MAX_TOUCHED_BODIES 8
+
+/* Whether steps keep account of who touches whom; from the next step on. Off by default: it takes up to four kilobytes for
+ * each body, and some time for each contact. Switched off it forgets what touched, so that events begin anew. */
+LM_API lm_result lm_world_set_contact_events(lm_world *world, bool on);
+LM_API bool lm_world_get_contact_events_on(const lm_world *world);
+
+/* Writes up to `capacity` events of the last step into `events` (may be null when capacity is 0) and returns how many there
+ * are. They come by the slot of `body`; of each first itself, then colliders, then other bodies, by their slots, whatever the
+ * number of workers. lm_stats.contacts_left_out counts places for which there was no room. Ids of what was destroyed since are stale.
+ * Sleeping bodies go on touching what they touched, without impulse. Empty after lm_world_load, which still knows what
+ * touched. */
+LM_API uint32_t lm_world_get_contact_events(const lm_world *world, lm_contact_event *events, uint32_t capacity);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Sleep: bodies at rest are left out of the step
+ *
+ * Bodies that touch each other fall asleep together, when none of their particles has been faster than `speed` for
+ * `seconds`. Then their velocities are exactly zero, and nothing of them is computed, until one is woken, which wakes the
+ * others: by a body that presses on it, by a moving collider near it (whose box reaches its own) or a moving mover that pins
+ * it, by a drag, or by any call that changes it, what it rests on (colliders and bodies created, destroyed) or what acts on
+ * it (gravity, fields, forces, contact rules). A body that is hit while asleep takes its share of the impulse at once, and
+ * begins to move with the next step. One that is dragged does not fall asleep.
+ *
+ * Off by default. A body asleep does not creep, sag or settle any further, which is a change of result that a host should
+ * ask for; and what moves slower than the threshold on purpose would be stopped.
+ */
+
+typedef struct lm_sleep {
+    bool enabled;  /* default false */
+    float speed;   /* m/s, above 0, at most 1e6; default 0.05 */
+    float seconds; /* 0 to 1e6; default 0.5 */
+} lm_sleep;
+
+/* The defaults above. */
+LM_API lm_sleep lm_sleep_default(void);
+
+/* Sets it for the world; switching it off wakes everybody. */
+LM_API lm_result lm_world_set_sleep(lm_world *world, const lm_sleep *sleep);
+LM_API lm_sleep lm_world_get_sleep(const lm_world *world);
+
+/* Allows or forbids a body to sleep (lm_body_def.may_sleep); forbidding wakes it, and whatever touches it stays awake. */
+LM_API lm_result lm_body_set_may_sleep(lm_world *world, lm_body_id body, bool may_sleep);
+
+/* Whether a body takes part in steps; false for an id that is not valid. */
+LM_API bool lm_body_is_awake(const lm_world *world, lm_body_id body);
+
+/* Wakes a body and those that sleep with it. Of one that is awake, it starts the time anew. */
+LM_API lm_result lm_body_wake(lm_world *world, lm_body_id body);
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Pins and drags
@@ -893,6 +1048,177 @@ LM_API lm_result lm_drag_get_force(const lm_world *world, lm_drag_id drag, lm_ve
 LM_API lm_result lm_drag_destroy(lm_world *world, lm_drag_id drag);
 
 /* ------------------------------------------------------------------------------------------------------------------
+ * Skeletons
+ *
+ * Rigid bones inside a soft body, moved by the host program (an animation, a character controller): bones push the flesh,
+ * flesh does not move bones. A body of any kind (clusters, tets, a lattice) can have one skeleton.
+ *
+ * A bone has a frame in the rest pose of the body, and a segment from the frame's origin (its joint) to its tail. Particles
+ * are attached to bones by weights from 0 to 1. Where a particle belongs is the mean of the places to which its bones carry
+ * its rest position, weighted by its weights; how firmly it is drawn there is the sum of them:
+ *
+ *   1         held: at the end of every substep it is there, with the velocity that its bones have there, whatever drags and
+ *             colliders say. A pin goes before.
+ *   below 1   pulled, by a spring of its own with the stiffness of `hertz` times weight / (1 - weight), integrated
+ *             implicitly. Colliders go before.
+ *
+ * In fits an attached particle weighs what it weighs: soft flesh lags behind its bones and swings after them, as far as the
+ * material lets it. (A pin, in contrast, weighs as much as the body.) Regional damping suits a body with a skeleton: global
+ * damping would hold its limbs back.
+ *
+ * In each frame:
+ *
+ *     lm_skeleton_move_to(world, skeleton, poses);      // one for each bone: where it shall be at the end of the step
+ *     lm_world_step(world, 1.0 / 60.0);
+ */
+
+#define LM_MAX_BONES 4096
+
+typedef struct lm_bone {
+    lm_pose rest; /* its frame in the rest pose, in the body's own frame; within LM_MAX_COORDINATE */
+    lm_vec3 tail; /* where its segment ends, in the bone's own frame, metres; default the origin: a point */
+    /* Attachment by distance of the rest position from the segment: 1 up to `radius`, then less, smoothly to 0 at
+     * radius + fade. A particle in reach of several bones is drawn as firmly as by the nearest and shared between them in
+     * proportion. Metres, 0 to LM_MAX_COORDINATE; a radius below 0 (default) attaches nothing. */
+    float radius, fade;
+} lm_bone;
+
+/* A bone at the origin that attaches nothing by itself. */
+LM_API lm_bone lm_bone_default(void);
+
+typedef struct lm_attachment {
+    uint32_t particle; /* index */
+    uint32_t bone;     /* index */
+    float weight;      /* 0 to 1; where those of a particle add up to more than 1 they are scaled to 1 */
+} lm_attachment;
+
+typedef struct lm_skeleton_def {
+    lm_body_id body;
+    const lm_bone *bones;             /* copied */
+    uint32_t bone_count;              /* 1 to LM_MAX_BONES */
+    const lm_attachment *attachments; /* in any order, copied; null (default): by distance, as the bones say */
+    uint32_t attachment_count;
+    lm_pose pose; /* of the body's frame in the world, as in lm_body_def: bones start at their rest poses in it; default
+                     identity */
+    float hertz;  /* of the pull on a particle of weight 1/2, 0 to 1e6; default 8 */
+    float damping_ratio; /* of that pull, 0 to 1e6; default 0.5 */
+    uint32_t cookie;
+} lm_skeleton_def;
+
+/* A definition with the defaults above; it needs a body and bones. */
+LM_API lm_skeleton_def lm_skeleton_def_default(void);
+
+/* Gives a body a skeleton. LM_ERROR_ARGUMENT when it has one already. No particle need be attached. */
+LM_API lm_result lm_skeleton_create(lm_world *world, const lm_skeleton_def *def, lm_skeleton_id *skeleton);
+
+/* Takes a skeleton away; its particles are free. */
+LM_API lm_result lm_skeleton_destroy(lm_world *world, lm_skeleton_id skeleton);
+
+/* The bones move evenly, and turn the short way, so that the next lm_world_step ends with these world poses, one for each
+ * bone; they stand still after. Nothing moves when one of the poses is not finite, or its rotation is no rotation (see
+ * lm_quat): LM_ERROR_ARGUMENT, with the number of the bone in the log. */
+LM_API lm_result lm_skeleton_move_to(lm_world *world, lm_skeleton_id skeleton, const lm_pose *poses);
+
+/* The bones are there at once, and at rest, for a character that is put elsewhere. The flesh is not moved along: what is held
+ * follows in the next substep and drags the rest behind it, unless lm_body_set_state puts it there as well. */
+LM_API lm_result lm_skeleton_set_poses(lm_world *world, lm_skeleton_id skeleton, const lm_pose *poses);
+
+typedef struct lm_skeleton_info {
+    lm_body_id body;
+    uint32_t bones;
+    uint32_t attachments; /* pairs of a particle and a bone */
+    uint32_t particles;   /* that are attached */
+    uint32_t held;        /* of them with a weight of 1 in all */
+} lm_skeleton_info;
+
+LM_API lm_result lm_skeleton_get_info(const lm_world *world, lm_skeleton_id skeleton, lm_skeleton_info *info);
+
+/* The body's skeleton; {0} when it has none. */
+LM_API lm_result lm_body_get_skeleton(const lm_world *world, lm_body_id body, lm_skeleton_id *skeleton);
+
+/* The bones as they were defined, their world poses now, and the attachments that were given or found, in the order of
+ * particles and then bones. Each into the caller's array, of the lengths that lm_skeleton_info says. */
+LM_API lm_result lm_skeleton_get_bones(const lm_world *world, lm_skeleton_id skeleton, lm_bone *bones);
+LM_API lm_result lm_skeleton_get_poses(const lm_world *world, lm_skeleton_id skeleton, lm_pose *poses);
+LM_API lm_result lm_skeleton_get_attachments(const lm_world *world, lm_skeleton_id skeleton,
+                                             lm_attachment *attachments);
+
+/* Where the bones want the particles of the body now, relative to `base`: for each of lm_body_info.particles a position and
+ * a weight (0 and the particle's own position for those that are not attached). Either array may be null. */
+LM_API lm_result lm_skeleton_get_targets(const lm_world *world, lm_skeleton_id skeleton, lm_dvec3 base,
+                                         lm_vec3 *positions, float *weights);
+
+/* Values for particles from values for the vertices of a surface (the weights of an animated mesh, say): `channels` floats
+ * for each vertex become as many for each particle, the mean over the four vertices nearest to its rest position weighted by
+ * the inverse square of their distance; on a vertex they are that vertex's. `vertices` are in the body's own frame; null:
+ * those of its skin. Takes particles times vertices: not for every frame. */
+LM_API lm_result lm_body_carry_values(const lm_world *world, lm_body_id body, const lm_vec3 *vertices,
+                                      uint32_t vertex_count, const float *values, uint32_t channels, float *carried);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Fracture
+ *
+ * Neighbouring particles of a lattice are linked along the edges of its cells. A link that is stretched beyond its limit
+ * breaks at the beginning of the next step. Particles on two sides of a crack are no longer in each other's regions, and the
+ * surface opens along it: the skin of a body that can break is cut between particles whose link has broken, each side is
+ * closed by an inner face, and lm_body_info.skin_vertices, skin_triangles and shape_hash change with it.
+ *
+ * The smallest piece, a chip, has two particles a side, the corners of a cell; at the border of the body some more. Only links
+ * from chip to chip break. Mass and momentum stay where they are. Pieces stay particles of their body; each of them moves by
+ * itself, breaks again, and is told by lm_body_get_pieces.
+ *
+ * A step breaks at most LM_MAX_BREAKS links of a body, those farthest beyond their limits; others wait for the next. A body
+ * that can break sums its regions by lists, which takes longer in shells and wide regions, has no examples, touches colliders
+ * with its particles, and does not touch other bodies: neither do its pieces each other.
+ */
+
+#define LM_MAX_BREAKS 2048
+
+typedef struct lm_fracture_def {
+    float limit;     /* strain at which a link breaks: 0.1 is a tenth longer than at rest. 0 to 1e6, default 0.1 */
+    float variation; /* 0 to 1, default 0: each link has a limit of its own, drawn from limit (1 - variation) to
+                      * limit (1 + variation) */
+    uint32_t seed;   /* of what is drawn; default 1 */
+    float grain; /* metres, 0 to 1e6: the body is made of grains of about this size that break apart easily. Default 0:
+                      * there are none */
+    float grain_strength; /* 0 to 1, default 0.3: of the links between grains, as a share of what they would have */
+    /* For each particle a factor for the limits of its links, 0 or more; a link has the lower one of its two. Parts of a body
+     * are made tough or brittle with it. Null: 1. Copied. */
+    const float *factors;
+    uint32_t cookie;
+} lm_fracture_def;
+
+LM_API lm_fracture_def lm_fracture_def_default(void);
+
+/* Lets a lattice break; null: what holds holds from now on. LM_ERROR_ARGUMENT (not a lattice, one with examples, a value out
+ * of range), LM_ERROR_LIMIT (a lattice whose lists would be too long) or LM_ERROR_MEMORY; then nothing has changed. */
+LM_API lm_result lm_body_set_fracture(lm_world *world, lm_body_id body, const lm_fracture_def *def);
+
+/* Whether it can break, and how; `factors` is null. */
+LM_API lm_result lm_body_get_fracture(const lm_world *world, lm_body_id body, bool *breaks, lm_fracture_def *def);
+
+/* Breaks the links from chip to chip whose middles at rest (body frame) are in a ball. The body can break (lm_body_set_fracture). `broken` (may be null) is their number, however many. */
+LM_API lm_result lm_body_break(lm_world *world, lm_body_id body, lm_vec3 centre, float radius, uint32_t *broken);
+
+/* A link that broke. */
+typedef struct lm_break {
+    lm_body_id body;
+    uint32_t particles[2];
+    lm_dvec3 point; /* the middle of the link, world */
+    float strain;   /* that it had */
+    float limit;    /* that it had */
+    float speed;    /* m/s at which its ends moved apart */
+} lm_break;
+
+/* What broke in the last step, and in lm_body_break since then, by body and particle. Writes up to `capacity`, returns how
+ * many there are. A world that was loaded has none. */
+LM_API uint32_t lm_world_get_breaks(const lm_world *world, lm_break *breaks, uint32_t capacity);
+
+/* The piece that each particle belongs to, from 0 on; lm_body_info.pieces has their number. Bodies that are no lattice are
+ * one piece. */
+LM_API lm_result lm_body_get_pieces(const lm_world *world, lm_body_id body, uint32_t *pieces);
+
+/* ------------------------------------------------------------------------------------------------------------------
  * Surfaces
  */
 
@@ -931,6 +1257,12 @@ LM_API lm_result lm_body_get_skin(const lm_world *world, lm_body_id body, lm_dve
 /* Three vertex indices for each of lm_body_info.skin_triangles triangles. LM_ERROR_ARGUMENT when the body has no skin.
  * */
 LM_API lm_result lm_body_get_skin_triangles(const lm_world *world, lm_body_id body, uint32_t *triangles);
+
+/* For each vertex the one of the surface as it was given whose colour, texture and the like it has: itself, unless the body
+ * has broken. Then the skin has more vertices, those on an edge that was divided have the nearer end of the edge, and those of
+ * inner faces, which share no vertex with the surface, have LM_SKIN_INNER. LM_ERROR_ARGUMENT when the body has no skin. */
+#define LM_SKIN_INNER UINT32_MAX
+LM_API lm_result lm_body_get_skin_sources(const lm_world *world, lm_body_id body, uint32_t *sources);
 
 /* Vertices in the rest pose, as in the definition. LM_ERROR_ARGUMENT when the body has no skin. */
 LM_API lm_result lm_body_get_skin_rest(const lm_world *world, lm_body_id body, lm_vec3 *vertices);
@@ -1032,7 +1364,9 @@ typedef enum lm_stage {
     LM_STAGE_SCATTER,     /* transforms to goal positions */
     LM_STAGE_SWEEP,       /* lattices: all three and integration at once */
     LM_STAGE_INTEGRATE,   /* damping, goals, velocities, positions */
-    LM_STAGE_CONTACT,     /* drags, then colliders, then pins */
+    LM_STAGE_CONTACT,     /* drags and the pull of bones, then colliders, then what bones and pins hold */
+    LM_STAGE_FIND,  /* bodies with a mask or self-contact: where they touch each other, themselves and colliders */
+    LM_STAGE_SOLVE, /* what they do to each other there */
     LM_STAGE_COUNT
 } lm_stage;
 
@@ -1047,10 +1381,12 @@ typedef struct lm_stats {
     double step_seconds;                  /* the last call, wall clock */
     double stage_seconds[LM_STAGE_COUNT]; /* the last call, summed over workers and substeps */
     uint32_t contacts;          /* particles put out of colliders in the last substep, once for each collider */
+    uint32_t asleep;            /* bodies that are now */
+    uint32_t contacts_left_out; /* places that were touched in the last step and are in no event for want of room */
     uint32_t stiffness_limited; /* bodies as stiff as the substep allows in the last call */
-    lm_dvec3 outside_impulse;   /* N s given by gravity, fields, forces, impulses, drags, pins and colliders
+    lm_dvec3 outside_impulse; /* N s given by gravity, fields, forces, impulses, drags, pins, bones, colliders and sleep
                                              so far; snapshots keep it */
-    size_t memory;              /* bytes held by the world now */
+    size_t memory;            /* bytes held by the world now */
 } lm_stats;
 
 /* Counts bodies, and copies what the last step measured. */
@@ -1079,8 +1415,8 @@ LM_API uint64_t lm_world_hash(const lm_world *world);
 /* The number of bytes that lm_world_save needs now. */
 LM_API size_t lm_world_save_size(const lm_world *world);
 
-/* Writes everything that the future depends on (bodies, colliders, movers, pins, drags, fields, gravity, substeps,
- * time, pending forces) into `buffer`. LM_ERROR_CAPACITY when it is smaller than lm_world_save_size. */
+/* Writes everything that the future depends on (bodies, colliders, movers, pins, drags, fields, skeletons, gravity,
+ * substeps, time, pending forces) into `buffer`. LM_ERROR_CAPACITY when it is smaller than lm_world_save_size. */
 LM_API lm_result lm_world_save(const lm_world *world, void *buffer, size_t capacity);
 
 /* Puts what was saved in the place of the world's contents, gravity, substeps and time included. Ids from the time of

@@ -163,3 +163,19 @@ bool lmi_pose_is_sound(lm_pose pose)
     return fabs(p.x) <= LM_MAX_POSITION && fabs(p.y) <= LM_MAX_POSITION && fabs(p.z) <= LM_MAX_POSITION &&
            length > 1e-12 && length < 1e12;
 }
+
+void lmi_matrix_divide(double b[3][3], double q[3][3], double a[3][3])
+{
+    double cofactor[3][3], det = 0.0;
+    for (int i = 0; i < 9; i++) {
+        int r = i / 3, c = i % 3, r1 = (r + 1) % 3, r2 = (r + 2) % 3, c1 = (c + 1) % 3, c2 = (c + 2) % 3;
+        cofactor[r][c] = q[r1][c1] * q[r2][c2] - q[r1][c2] * q[r2][c1];
+    }
+    for (int k = 0; k < 3; k++) {
+        det += q[0][k] * cofactor[0][k];
+    }
+    for (int i = 0; i < 9; i++) {
+        const double *row = b[i / 3], *column = cofactor[i % 3];
+        a[i / 3][i % 3] = (row[0] * column[0] + row[1] * column[1] + row[2] * column[2]) / det;
+    }
+}

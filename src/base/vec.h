@@ -71,6 +71,9 @@ dmat3 dmat_from_rotation_vector(lm_dvec3 w);
  * about which there is no inertia to speak of (a point, a straight line) do not rotate. */
 lm_dvec3 dmat_solve_spin(const double inertia[6], lm_dvec3 momentum);
 
+/* a = b q^-1, where q is symmetric and has an inverse. */
+void lmi_matrix_divide(double b[3][3], double q[3][3], double a[3][3]);
+
 /* Eigenvalues (descending) and orthonormal eigenvectors (columns of v) of the symmetric n x n matrix a, row-major;
  * `a` is destroyed. Cyclic Jacobi rotations. */
 void lmi_symmetric_eigen(int n, double *a, double *values, double *v);

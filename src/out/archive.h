@@ -191,10 +191,18 @@ static inline void visit_index(archive *a, uint32_t *index, uint32_t limit, bool
 
 static inline bool ok(const archive *a) { return !a->damaged && !a->out_of_memory; }
 
+/* snapshot_skeleton.c: an element of the pool of skeletons, after all bodies. */
+void lmi_visit_skeleton(archive *a, lm_world *world, void *element);
+
 /* snapshot_solid.c: the arrays of a height map or a mesh, after the collider's own fields. */
 void lmi_visit_solid(archive *a, lm_world *world, lmi_collider *collider);
 
 /* snapshot_octree.c: what an octree is made of, and its masses; reading allocates the body. */
 void lmi_visit_octree(archive *a, lm_world *world, lmi_body *body);
+/* How things touch: rules, method, sleep, and who touches whom (snapshot_contacts.c). */
+void lmi_visit_contacts(archive *a, lm_world *world);
+
+/* snapshot_fracture.c: of a body that can break, all but its parts and stiffness; reading breaks its links. */
+void lmi_visit_fracture(archive *a, lm_world *world, lmi_body *body);
 
 #endif

@@ -2,7 +2,9 @@
  * The hash of a world: bodies in slot order; positions, velocities, region rotations and connectivity.
  */
 #include "out/hash.h"
+#include "fracture.h"
 #include "octree_body.h"
+#include "world.h"
 
 #include <string.h>
 
@@ -62,6 +64,9 @@ static uint64_t hash_body(const lm_world *world, const lmi_body *body, uint64_t 
     }
     for (uint32_t n = 0; body->octree && n < body->octree->tree.regions.item_count; n++) {
         hash = lmi_hash_word(hash, body->octree->tree.regions.items[n]);
+    }
+    if (body->fracture) {
+        hash = lmi_hash_word(hash, body->fracture->links_hash);
     }
     if (body->lattice && body->lattice->plastic.state) {
         LMI_PARTICLES_EACH(body, n)

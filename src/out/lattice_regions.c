@@ -40,23 +40,6 @@ void lmi_lattice_regions(const lmi_body *body, uint32_t *offsets, uint32_t *memb
 
 /* --- fits --- */
 
-/* A = B Q^-1; Q is symmetric and has an inverse, since the corners of a cell span space. */
-static void divide(double b[3][3], double q[3][3], double a[3][3])
-{
-    double cofactor[3][3], det = 0.0;
-    for (int i = 0; i < 9; i++) {
-        int r = i / 3, c = i % 3, r1 = (r + 1) % 3, r2 = (r + 2) % 3, c1 = (c + 1) % 3, c2 = (c + 2) % 3;
-        cofactor[r][c] = q[r1][c1] * q[r2][c2] - q[r1][c2] * q[r2][c1];
-    }
-    for (int k = 0; k < 3; k++) {
-        det += q[0][k] * cofactor[0][k];
-    }
-    for (int i = 0; i < 9; i++) {
-        const double *row = b[i / 3], *column = cofactor[i % 3];
-        a[i / 3][i % 3] = (row[0] * column[0] + row[1] * column[1] + row[2] * column[2]) / det;
-    }
-}
-
 /* The best affine map of a region's rest positions to where its particles are. */
 static void fit(const lmi_body *body, uint32_t place, lm_dvec3 from, lm_region_transform *out)
 {
@@ -80,7 +63,7 @@ static void fit(const lmi_body *body, uint32_t place, lm_dvec3 from, lm_region_t
             q[i / 3][i % 3] += x[3] * is[i / 3] * is[i % 3];
         }
     }
-    divide(b, q, a);
+    lmi_matrix_divide(b, q, a); /* the corners of a cell span space */
     memset(out, 0, sizeof *out);
     out->centre = vec_from(rest);
     out->constant = vec_from(dvec_add(from, at));

@@ -7,6 +7,7 @@
  */
 #include "out/skin.h"
 #include "base/guard.h"
+#include "fracture.h"
 #include "out/hash.h"
 #include "out/skin_octree.h"
 #include "sample/blend.h"
@@ -41,6 +42,7 @@ void lmi_skin_free(lm_world *world, lmi_skin *skin)
     lmi_release(memory, skin->weights, skin->weight_count, sizeof *skin->weights);
     lmi_release(memory, skin->carriers, skin->carrier_count, sizeof *skin->carriers);
     lmi_release(memory, skin->rest_normals, rest_normal_count(skin), sizeof *skin->rest_normals);
+    lmi_release(memory, skin->sources, skin->vertex_count, sizeof *skin->sources);
     memset(skin, 0, sizeof *skin);
 }
 
@@ -226,12 +228,39 @@ lm_result lm_body_set_skin(lm_world *world, lm_body_id id, const lm_skin_def *de
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     lmi_skin skin = {0};
-    bool ok = make_skin(world, body, def, &skin);
+    lmi_touch touch = {0};
+    lmi_touch_mesh mesh = {def->vertices, def->triangles, def->vertex_count, def->triangle_count};
+    bool touching =
+        body->lattice || body->octree ? body->contact_points != LM_CONTACT_PARTICLES : body->contact_points == LM_CONTACT_SURFACE;
+    bool ok = (!touching || lmi_touch_make(world, body, &mesh, &touch)) && make_skin(world, body, def, &skin) &&
+              lmi_body_make_bulk(world, body, &mesh);
+    if (!ok) {
+        lmi_skin_free(world, &skin);
+    }
     if (ok) {
-        lmi_skin_free(world, &body->skin);
+        lmi_skin before = body->skin;
         body->skin = skin;
-        body->shape_hash = lmi_hash_shape(body);
+        ok = lmi_fracture_skin(world, body);
+        if (ok) {
+            lmi_skin_free(world, &before);
+        } else {
+            body->skin = before;
+            lmi_skin_free(world, &skin);
+        }
+    }
+    if (ok && touching) {
+        lmi_touch_free(world, &body->touch);
+        body->touch = touch;
+        if (body->bulk) {
+            lmi_bulk_face(body->bulk, &body->touch);
+        }
+    } else {
+        lmi_touch_free(world, &touch);
+    }
+    if (ok) {
+        body->shape_hash = body->fracture ? body->shape_hash : lmi_hash_shape(body);
         lmi_skin_update(world, body);
+        lmi_body_rouse(world, body); /* it may touch with another surface now */
     }
     lmi_float_mode_leave(&host);
     return ok ? LM_OK : lmi_fail(world, LM_ERROR_MEMORY, "lm_body_set_skin: out of memory");

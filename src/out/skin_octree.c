@@ -9,20 +9,12 @@
  * of the next.
  */
 #include "out/skin_octree.h"
+#include "sample/embed_octree.h"
 
 #include <string.h>
 
 /* Beyond this many sides of its cell a leaf is not seen. */
 #define REACH 1.6
-
-/* The leaf of the voxel that a point is in, or of the nearest one. */
-static uint32_t leaf_at(const lmi_octree *t, lm_vec3 point)
-{
-    uint32_t cell[3];
-    lmi_voxels_locate(&t->voxels, dvec_from(point), cell);
-    uint32_t voxel = lmi_octree_voxel(t, cell[0], cell[1], cell[2]);
-    return t->nodes[t->owner[voxel]].leaf;
-}
 
 /* Adds a leaf that is not there yet, if it reaches the point. */
 static void offer(const lmi_octree *t, uint32_t leaf, lm_vec3 point, uint32_t *count,
@@ -48,7 +40,7 @@ uint32_t lmi_embed_octree(const lmi_body *body, lm_vec3 point, uint32_t leaves[L
 {
     const lmi_octree *t = &body->octree->tree;
     const uint32_t *offsets = t->neighbours.offsets, *near = t->neighbours.items;
-    uint32_t first = leaf_at(t, point), count = 0;
+    uint32_t first = lmi_octree_leaf_at(t, point), count = 0;
     offer(t, first, point, &count, leaves, weights);
     for (uint32_t n = offsets[first]; n < offsets[first + 1]; n++) {
         offer(t, near[n], point, &count, leaves, weights);

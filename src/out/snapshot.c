@@ -9,12 +9,16 @@
 #include "base/guard.h"
 #include "body.h"
 #include "examples.h"
+#include "fracture.h"
 #include "octree_body.h"
 #include "out/archive.h"
 #include "out/hash.h"
 #include "sample/tets.h"
+#include "skeleton.h"
+#include "step/touching.h"
 
 #include <assert.h>
+#include <float.h>
 #include <string.h>
 
 /* --- bodies --- */
@@ -49,7 +53,8 @@ static void visit_rider(archive *a, const lmi_body *body, uint32_t *rider)
 
 static void visit_skin(archive *a, lm_world *world, lmi_body *body)
 {
-    lmi_skin *skin = &body->skin;
+    bool cut = body->fracture && body->fracture->whole.vertex_count;
+    lmi_skin *skin = cut ? &body->fracture->whole : &body->skin; /* as it was given */
     VISIT_ENUM(a, skin->kind, LM_SKIN_KIND_COUNT);
     visit_count(a, &skin->vertex_count, 16);
     visit_count(a, &skin->triangle_count, 12);
@@ -354,8 +359,108 @@ static void visit_lattice(archive *a, lm_world *world, lmi_body *body)
     refuse_if(a, !(lattice->width_metres >= 0.0f && lattice->width_metres <= 1e6f));
     visit_dmat3(a, &lattice->frame);
     refuse_if(a, !is_rotation(&lattice->frame));
-    visit_parts(a, lattice);
+    bool breaks = body->fracture != NULL;
+    visit_bool(a, &breaks);
+    if (a->mode == LOAD && breaks && ok(a)) {
+        body->fracture = lmi_allocate(&world->memory, 1, sizeof *body->fracture);
+        a->out_of_memory = !body->fracture;
+    }
+    if (!breaks) { /* else they come last, with the links that make them */
+        visit_parts(a, lattice);
+    }
     visit_lattice_plastic(a, body);
+}
+
+/* Where the touch points are in the rest pose; what they ride on follows from that. */
+static void visit_touch(archive *a, lm_world *world, lmi_body *body)
+{
+    lmi_touch *touch = &body->touch;
+    VISIT_ENUM(a, body->contact_points, LM_CONTACT_COUNT);
+    visit_count(a, &touch->count, 40);
+    if (a->mode == LOAD && ok(a)) {
+        touch->rest = lmi_allocate(&world->memory, touch->count, sizeof *touch->rest);
+        touch->warm = lmi_allocate(&world->memory, 2 * (size_t)touch->count, sizeof *touch->warm);
+        a->out_of_memory = !touch->rest || !touch->warm;
+    }
+    for (uint32_t n = 0; n < touch->count && ok(a); n++) {
+        visit_vec3(a, &touch->rest[n]);
+        refuse_if(a, !is_near(touch->rest[n]));
+        lmi_warm *warm = &touch->warm[n];
+        visit_float(a, &warm->pressed);
+        for (int i = 0; i < 3; i++) {
+            visit_float(a, &warm->braked[i]);
+            refuse_if(a, !(fabsf(warm->braked[i]) <= FLT_MAX));
+        }
+        for (int i = 0; i < 3; i++) {
+            visit_float(a, &warm->behind[i]);
+            refuse_if(a, !(fabsf(warm->behind[i]) <= LM_MAX_COORDINATE));
+        }
+        refuse_if(a, !(warm->pressed >= 0.0f && warm->pressed <= FLT_MAX));
+    }
+}
+
+/* What others touch: the mesh, from which all else follows. */
+static void visit_bulk(archive *a, lm_world *world, lmi_body *body)
+{
+    visit_u32(a, &body->group);
+    visit_u32(a, &body->mask);
+    visit_u32(a, &body->collider_mask);
+    visit_bool(a, &body->self_contact);
+    visit_float(a, &body->penalty);
+    refuse_if(a, !(body->penalty >= 0.0f && body->penalty <= 1e12f));
+    bool has = body->bulk != NULL;
+    visit_bool(a, &has);
+    refuse_if(a, has != (body->mask != 0 || body->self_contact));
+    if (!has || !ok(a)) {
+        return;
+    }
+    if (a->mode == LOAD) {
+        body->bulk = lmi_allocate(&world->memory, 1, sizeof *body->bulk);
+        a->out_of_memory = !body->bulk;
+    }
+    if (!ok(a)) {
+        return;
+    }
+    lmi_bulk *solid = body->bulk;
+    uint32_t vertices = solid->vertex_count, triangles = solid->triangle_count;
+    visit_count(a, &vertices, 12);
+    visit_count(a, &triangles, 12);
+    if (a->mode == LOAD && ok(a)) {
+        solid->vertex_count = vertices;
+        solid->triangle_count = triangles;
+        solid->vertices = lmi_allocate(&world->memory, vertices, sizeof *solid->vertices);
+        solid->triangles = lmi_allocate(&world->memory, (size_t)triangles * 3, sizeof *solid->triangles);
+        a->out_of_memory = !solid->vertices || !solid->triangles;
+    }
+    for (uint32_t n = 0; n < vertices && ok(a); n++) {
+        visit_vec3(a, &solid->vertices[n]);
+        refuse_if(a, !is_near(solid->vertices[n]));
+    }
+    for (size_t n = 0; n < (size_t)triangles * 3 && ok(a); n++) {
+        visit_index(a, &solid->triangles[n], vertices, false);
+    }
+}
+
+static void visit_sleep(archive *a, lmi_body *body)
+{
+    visit_bool(a, &body->may_sleep);
+    visit_bool(a, &body->asleep);
+    visit_float(a, &body->still);
+    visit_u32(a, &body->island);
+    refuse_if(a, !(body->still >= 0.0f && body->still <= 1e6f));
+    if (body->asleep) { /* those who are awake find it anew */
+        visit_vec3(a, &body->motion.centre);
+        visit_double(a, &body->motion.mass);
+        for (int i = 0; i < 6; i++) {
+            visit_double(a, &body->motion.inertia[i]);
+        }
+        refuse_if(a, !is_near(body->motion.centre));
+    }
+    LMI_PARTICLES_EACH(body, n)
+    {
+        const float *v = body->v + (size_t)n * 4;
+        refuse_if(a, body->asleep && (v[0] != 0.0f || v[1] != 0.0f || v[2] != 0.0f));
+    }
 }
 
 /* All of a body but its counts, once there is room for it. */
@@ -378,7 +483,9 @@ static void visit_rest_of_body(archive *a, lm_world *world, lmi_body *body)
         refuse_if(a, lmi_clusters_fault(&body->material) != NULL);
         visit_topology(a, body);
     }
-    visit_stiffness(a, world, body);
+    if (!body->fracture) {
+        visit_stiffness(a, world, body);
+    }
     if (a->mode == LOAD && !body->lattice && !body->octree) {
         check_regions(a, world, body);
     }
@@ -388,6 +495,9 @@ static void visit_rest_of_body(archive *a, lm_world *world, lmi_body *body)
     visit_u32(a, &body->first_drag);
     visit_u32(a, &body->first_force);
     visit_skin(a, world, body);
+    visit_touch(a, world, body);
+    visit_bulk(a, world, body);
+    visit_sleep(a, body);
 }
 
 static void visit_body(archive *a, lm_world *world, lmi_body *body)
@@ -449,6 +559,8 @@ static void visit_collider(archive *a, lm_world *world, lmi_collider *c)
     visit_index(a, &c->mover, world->movers.slots, true);
     visit_float(a, &c->friction);
     visit_float(a, &c->restitution);
+    visit_u32(a, &c->group);
+    visit_u32(a, &c->mask);
     bool sound = c->friction >= 0.0f && c->friction <= 1e6f && c->restitution >= 0.0f && c->restitution <= 1.0f &&
                  c->radius >= 0.0f && c->radius <= LM_MAX_COORDINATE && c->half_length >= 0.0f &&
                  c->half_length <= LM_MAX_COORDINATE && c->half_extents.x > 0.0f && c->half_extents.y > 0.0f &&
@@ -606,6 +718,20 @@ static void visit_forces(archive *a, lm_world *world)
     }
 }
 
+static void visit_fractures(archive *a, lm_world *world)
+{
+    for (uint32_t n = 0; n < world->bodies.slots && ok(a); n++) {
+        lmi_body *body = lmi_pool_used(&world->bodies, n) ? lmi_body_at(world, n) : NULL;
+        if (body && body->fracture) {
+            lmi_visit_fracture(a, world, body);
+            if (ok(a)) {
+                visit_parts(a, body->lattice);
+                visit_stiffness(a, world, body);
+            }
+        }
+    }
+}
+
 static void visit_world(archive *a, lm_world *world)
 {
     visit_vec3(a, &world->gravity);
@@ -622,6 +748,9 @@ static void visit_world(archive *a, lm_world *world)
     visit_pool(a, world, &world->drags, visit_drag_element);
     visit_pool(a, world, &world->fields, visit_field_element);
     visit_forces(a, world);
+    lmi_visit_contacts(a, world);
+    visit_pool(a, world, &world->skeletons, lmi_visit_skeleton);
+    visit_fractures(a, world);
 }
 
 /* --- saving --- */
@@ -702,13 +831,16 @@ static uint32_t force_owner(const lm_world *world, uint32_t index, uint32_t *nex
 static void revive_body(archive *a, lm_world *world, uint32_t slot)
 {
     lmi_body *body = lmi_body_at(world, slot);
+    body->slot = slot;
+    body->batch = LMI_NONE;
     a->damaged = !list_is_sound(world, slot, body->first_pin, world->pins.slots, pin_owner) ||
                  !list_is_sound(world, slot, body->first_drag, world->drags.slots, drag_owner) ||
                  !list_is_sound(world, slot, body->first_force, world->force_count, force_owner);
     if (a->damaged) {
         return;
     }
-    a->out_of_memory = !lmi_body_revive(world, body) || lmi_body_join_batch(world, slot) != LM_OK;
+    a->out_of_memory = !lmi_body_revive(world, body) || !lmi_fracture_skin(world, body) ||
+                       (!body->asleep && lmi_body_join_batch(world, slot) != LM_OK);
     if (!a->out_of_memory) {
         lmi_skin_update(world, body);
     }
@@ -750,6 +882,7 @@ static lm_world empty_copy(const lm_world *world)
     lmi_pool_init(&copy.pins, sizeof(lmi_pin));
     lmi_pool_init(&copy.drags, sizeof(lmi_drag));
     lmi_pool_init(&copy.fields, sizeof(lm_field_def));
+    lmi_pool_init(&copy.skeletons, sizeof(lmi_skeleton));
     return copy;
 }
 
@@ -762,7 +895,14 @@ static void adopt(lm_world *to, const lm_world *from)
     to->time = from->time;
     to->steps = from->steps;
     to->outside_impulse = from->outside_impulse;
+    memcpy(to->rules, from->rules, sizeof to->rules);
+    to->rule_count = from->rule_count;
+    to->contact_events = from->contact_events;
+    to->contact_method = from->contact_method;
+    to->sleep = from->sleep;
+    to->touchings = from->touchings;
     to->contacts = to->stiffness_limited = 0;
+    to->break_count = 0;
     to->step_seconds = 0.0;
     memset(to->stage_seconds, 0, sizeof to->stage_seconds);
     to->bodies = from->bodies;
@@ -771,6 +911,7 @@ static void adopt(lm_world *to, const lm_world *from)
     to->pins = from->pins;
     to->drags = from->drags;
     to->fields = from->fields;
+    to->skeletons = from->skeletons;
     to->forces = from->forces;
     to->force_count = from->force_count;
     to->force_capacity = from->force_capacity;
@@ -803,10 +944,12 @@ lm_result lm_world_load(lm_world *world, const void *buffer, size_t size)
         lm_world old = *world;
         old.memory = aside.memory;
         lmi_world_clear(&old);
+        lmi_touchings_free(&old);
         aside.memory = old.memory;
         adopt(world, &aside);
     } else {
         lmi_world_clear(&aside);
+        lmi_touchings_free(&aside);
         world->memory = aside.memory;
         result = a.out_of_memory ? lmi_fail(world, LM_ERROR_MEMORY, "lm_world_load: out of memory")
                                  : lmi_fail(world, LM_ERROR_FORMAT, "lm_world_load: the snapshot is damaged");

@@ -193,9 +193,15 @@ static int solve_weights(const lmi_embedder *e, lm_vec3 point, const neighbour *
 uint32_t lmi_embed_point(const lmi_embedder *e, lm_vec3 point, uint32_t particles[LMI_EMBED_MOST],
                          float weights[LMI_EMBED_MOST])
 {
+    return lmi_embed_among(e, point, LMI_EMBED_LEAST, particles, weights);
+}
+
+uint32_t lmi_embed_among(const lmi_embedder *e, lm_vec3 point, uint32_t least, uint32_t particles[LMI_EMBED_MOST],
+                         float weights[LMI_EMBED_MOST])
+{
     neighbour nearest[LMI_EMBED_MOST + 1];
     double hair = 1e-6 * e->size;
-    for (uint32_t most = LMI_EMBED_LEAST;; most *= 2) {
+    for (uint32_t most = least;; most = 2 * most < LMI_EMBED_MOST ? 2 * most : LMI_EMBED_MOST) {
         uint32_t count = find_nearest(e, point, most, nearest);
         if (count == 1 || nearest[0].square <= hair * hair) {
             particles[0] = nearest[0].particle;
@@ -210,4 +216,21 @@ uint32_t lmi_embed_point(const lmi_embedder *e, lm_vec3 point, uint32_t particle
             return count;
         }
     }
+}
+
+uint32_t lmi_embed_from(const lmi_embedder *e, lm_vec3 point, const uint32_t *particles, uint32_t count,
+                        float weights[LMI_EMBED_MOST])
+{
+    neighbour nearest[LMI_EMBED_MOST];
+    double hair = 1e-6 * e->size;
+    for (uint32_t n = 0; n < count; n++) {
+        lm_dvec3 d = dvec_sub(dvec_from(e->rest[particles[n]]), dvec_from(point));
+        nearest[n] = (neighbour){.square = dvec_dot(d, d), .particle = particles[n]};
+    }
+    if (count == 1 || nearest[0].square <= hair * hair) {
+        weights[0] = 1.0f;
+        return 1;
+    }
+    solve_weights(e, point, nearest, count, weights);
+    return count;
 }

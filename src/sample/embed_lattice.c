@@ -53,15 +53,9 @@ static void nearest_cell(const lmi_lattice *l, const double at[3], int32_t cell[
     }
 }
 
-uint32_t lmi_embed_lattice(const lmi_lattice *l, lm_vec3 point, uint32_t particles[8], float weights[8])
+static void weigh_corners(const lmi_lattice *l, const double at[3], const int32_t cell[3], uint32_t particles[8],
+                          float weights[8])
 {
-    double at[3];
-    int32_t cell[3] = {0, 0, 0};
-    locate(l, point, at);
-    for (int a = 0; a < 3; a++) { /* where integers still hold it */
-        at[a] = fmin(fmax(at[a], -1e6), 1e6);
-    }
-    nearest_cell(l, at, cell);
     for (int n = 0; n < 8; n++) {
         double weight = 1.0;
         int32_t corner[3];
@@ -74,5 +68,32 @@ uint32_t lmi_embed_lattice(const lmi_lattice *l, lm_vec3 point, uint32_t particl
         particles[n] = lmi_lattice_find(l, corner[0], corner[1], corner[2]);
         weights[n] = (float)weight;
     }
+}
+
+uint32_t lmi_embed_lattice(const lmi_lattice *l, lm_vec3 point, uint32_t particles[8], float weights[8])
+{
+    double at[3];
+    int32_t cell[3] = {0, 0, 0};
+    locate(l, point, at);
+    for (int a = 0; a < 3; a++) { /* where integers still hold it */
+        at[a] = fmin(fmax(at[a], -1e6), 1e6);
+    }
+    nearest_cell(l, at, cell);
+    weigh_corners(l, at, cell, particles, weights);
     return 8;
+}
+
+bool lmi_embed_lattice_inside(const lmi_lattice *l, lm_vec3 point, uint32_t particles[8], float weights[8])
+{
+    double at[3];
+    locate(l, point, at);
+    for (int a = 0; a < 3; a++) {
+        at[a] = fmin(fmax(at[a], -1e6), 1e6);
+    }
+    int32_t cell[3] = {(int32_t)floor(at[0]), (int32_t)floor(at[1]), (int32_t)floor(at[2])};
+    if (!has_cell(l, cell)) {
+        return false;
+    }
+    weigh_corners(l, at, cell, particles, weights);
+    return true;
 }

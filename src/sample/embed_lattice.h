@@ -10,4 +10,7 @@
  * and 2 of a corner's number tell on which side it is along x, y and z. A point outside its cell is extrapolated. Rivers and James 2007, section 3.5. */
 uint32_t lmi_embed_lattice(const lmi_lattice *lattice, lm_vec3 point, uint32_t particles[8], float weights[8]);
 
+/* The same, fast, for a point in a cell; false when there is no cell. */
+bool lmi_embed_lattice_inside(const lmi_lattice *lattice, lm_vec3 point, uint32_t particles[8], float weights[8]);
+
 #endif

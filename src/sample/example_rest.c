@@ -99,23 +99,6 @@ static void measure_cluster(const region_members *m, const lmi_region *region, u
     deviation_of(a, some, out);
 }
 
-/* A = B Q^-1 with Q symmetric: the corners of a cell span space. */
-static void divide(double b[3][3], double q[3][3], double a[3][3])
-{
-    double cofactor[3][3], det = 0.0;
-    for (int i = 0; i < 9; i++) {
-        int r = i / 3, c = i % 3, r1 = (r + 1) % 3, r2 = (r + 2) % 3, c1 = (c + 1) % 3, c2 = (c + 2) % 3;
-        cofactor[r][c] = q[r1][c1] * q[r2][c2] - q[r1][c2] * q[r2][c1];
-    }
-    for (int k = 0; k < 3; k++) {
-        det += q[0][k] * cofactor[0][k];
-    }
-    for (int i = 0; i < 9; i++) {
-        const double *row = b[i / 3], *column = cofactor[i % 3];
-        a[i / 3][i % 3] = (row[0] * column[0] + row[1] * column[1] + row[2] * column[2]) / det;
-    }
-}
-
 /* Along the lattice's axes: A = (sum m~ p k^T) (sum m~ k k^T)^-1 with k from the mean corner. */
 static void measure_lattice(const region_members *m, uint32_t example, double out[6])
 {
@@ -142,7 +125,7 @@ static void measure_lattice(const region_members *m, uint32_t example, double ou
             q[i / 3][i % 3] += w * ks[i / 3] * ks[i % 3];
         }
     }
-    divide(b, q, a);
+    lmi_matrix_divide(b, q, a); /* the corners of a cell span space */
     const bool some[3] = {true, true, true};
     deviation_of(a, some, out);
 }
@@ -211,6 +194,16 @@ static int compare_places(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+static bool is_in_blocks(const lmi_examples *e)
+{
+    const size_t stride = (size_t)lmi_example_channels(e->count) * LMI_BLOCK;
+    bool in_blocks = e->region_count > 0 && e->along[0] % LMI_BLOCK == 0;
+    for (uint32_t r = 0; r < e->region_count && in_blocks; r++) {
+        in_blocks = e->along[r] == e->along[0] + r / LMI_BLOCK * stride + r % LMI_BLOCK;
+    }
+    return in_blocks;
+}
+
 void lmi_examples_measure(const lmi_body *body, const float *list_count)
 {
     lmi_examples *e = body->examples;
@@ -223,6 +216,7 @@ void lmi_examples_measure(const lmi_body *body, const float *list_count)
     }
     memcpy(e->along, e->at, e->region_count * sizeof *e->along);
     qsort(e->along, e->region_count, sizeof *e->along, compare_places);
+    e->in_blocks = is_in_blocks(e);
     uint32_t next = 0;
     for (uint32_t r = 0; r < e->region_count; r++) {
         uint32_t

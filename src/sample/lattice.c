@@ -1,4 +1,5 @@
-#include "sample/lattice_plates.h"
+#include "sample/lattice_break.h"
+#include "sample/lattice_cube.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -373,19 +374,38 @@ static size_t kept_floats(const lmi_lattice *l)
     return l->kept_count * (lmi_lattice_is_plated(l) ? 1 : (size_t)6 * l->most_places) * LMI_BLOCK;
 }
 
-static bool make_room(lmi_memory *memory, lmi_lattice *l)
+bool lmi_lattice_make_list_room(lmi_memory *memory, lmi_lattice *l)
 {
-    l->kept_sums = lmi_allocate(memory, kept_floats(l), sizeof(float));
     l->irregular_moments = lmi_allocate(memory, (size_t)l->irregular_count * LMI_BLOCK, sizeof(float));
     l->irregular_transforms = lmi_allocate(memory, ((size_t)l->irregular_count + 1) * LMI_BLOCK, sizeof(float));
     l->corrections = lmi_allocate(memory, (size_t)l->scatter.owner_count * 4, sizeof(float));
-    return l->kept_sums && l->irregular_moments && l->irregular_transforms && l->corrections;
+    return l->irregular_moments && l->irregular_transforms && l->corrections;
+}
+
+void lmi_lattice_free_lists(lmi_memory *memory, lmi_lattice *l)
+{
+    lmi_release(memory, l->irregular_moments, (size_t)l->irregular_count * LMI_BLOCK, sizeof(float));
+    lmi_release(memory, l->irregular_transforms, ((size_t)l->irregular_count + 1) * LMI_BLOCK, sizeof(float));
+    lmi_release(memory, l->corrections, (size_t)l->scatter.owner_count * 4, sizeof(float));
+    lmi_release(memory, l->listed, l->scatter.owner_count, sizeof *l->listed);
+    lmi_release(memory, l->direct, l->irregular_count, sizeof *l->direct);
+    lmi_lattice_lists_free(memory, l, &l->gather);
+    lmi_lattice_lists_free(memory, l, &l->scatter);
+    l->irregular_moments = l->irregular_transforms = l->corrections = NULL;
+    l->listed = l->direct = NULL;
+    l->irregular_count = 0;
+}
+
+static bool make_room(lmi_memory *memory, lmi_lattice *l)
+{
+    l->kept_sums = lmi_allocate(memory, kept_floats(l), sizeof(float));
+    return l->kept_sums && lmi_lattice_make_list_room(memory, l);
 }
 
 /* --- the whole --- */
 
 static lm_result make_with(lmi_memory *memory, const lmi_voxels *cells, uint64_t *row, lmi_lattice_scheme scheme,
-                           lmi_lattice *l)
+                           const lmi_lattice_breaks *breaks, lmi_lattice *l)
 {
     uint64_t particles, blocks;
     l->phase = choose_phase(cells, row, &particles, &blocks);
@@ -400,7 +420,14 @@ static lm_result make_with(lmi_memory *memory, const lmi_voxels *cells, uint64_t
     if (map.block) {
         l->block_count = map_blocks(cells, l->phase, row, &map);
         bool ok = fill_blocks(memory, cells, row, &map, l) && make_places(memory, &map, l);
-        result = ok ? lmi_lattice_find_regions(memory, &map, scheme, l) : LM_ERROR_MEMORY;
+        result = ok ? LM_OK : LM_ERROR_MEMORY;
+        if (ok && breaks) {
+            scheme = LMI_LATTICE_LISTS;
+            l->map = map;
+            map.block = NULL;
+            result = lmi_lattice_start_breaks(memory, breaks, l);
+        }
+        result = result == LM_OK ? lmi_lattice_find_regions(memory, breaks ? &l->map : &map, scheme, l) : result;
         if (result == LM_OK && lmi_lattice_is_plated(l)) {
             free_places(memory, l);
             result = make_places(memory, &map, l) ? LM_OK : LM_ERROR_MEMORY;
@@ -414,7 +441,7 @@ static lm_result make_with(lmi_memory *memory, const lmi_voxels *cells, uint64_t
 }
 
 lm_result lmi_lattice_make(lmi_memory *memory, const lmi_voxels *voxels, uint32_t width, lmi_lattice_scheme scheme,
-                           lmi_lattice *l)
+                           const lmi_lattice_breaks *breaks, lmi_lattice *l)
 {
     memset(l, 0, sizeof *l);
     if (voxels->cell_count == 0 || width < 1 || width > LMI_LATTICE_MAX_WIDTH) {
@@ -435,7 +462,7 @@ lm_result lmi_lattice_make(lmi_memory *memory, const lmi_voxels *voxels, uint32_
             l->size[a] = cells.n[a] + 1;
         }
         l->plane_count = l->size[2];
-        result = make_with(memory, &cells, row, scheme, l);
+        result = make_with(memory, &cells, row, scheme, breaks, l);
     }
     lmi_release(memory, row, words, sizeof *row);
     if (cells.bits) {
@@ -459,18 +486,13 @@ void lmi_lattice_free(lmi_memory *memory, lmi_lattice *l)
     free_places(memory, l);
     lmi_release(memory, l->plane_block, planes, sizeof *l->plane_block);
     lmi_release(memory, l->kept_sums, kept_floats(l), sizeof(float));
-    lmi_release(memory, l->irregular_moments, (size_t)l->irregular_count * LMI_BLOCK, sizeof(float));
-    lmi_release(memory, l->irregular_transforms, ((size_t)l->irregular_count + 1) * LMI_BLOCK, sizeof(float));
-    lmi_release(memory, l->corrections, (size_t)l->scatter.owner_count * 4, sizeof(float));
-    lmi_release(memory, l->listed, l->scatter.owner_count, sizeof *l->listed);
     lmi_lattice_plates_free(memory, l);
-    lmi_lattice_lists_free(memory, l, &l->gather);
-    lmi_lattice_lists_free(memory, l, &l->scatter);
-    lmi_release(memory, l->direct, l->irregular_count, sizeof *l->direct);
+    lmi_lattice_free_lists(memory, l);
+    lmi_lattice_end_breaks(memory, l);
     lmi_release(memory, l->slab, l->slab_count, sizeof *l->slab);
     lmi_release(memory, l->kept, l->plane_count, sizeof *l->kept);
     lmi_release(memory, l->constants_of, blocks, sizeof *l->constants_of);
-    lmi_release(memory, l->constants, (size_t)l->constants_count * l->channels * LMI_BLOCK, sizeof *l->constants);
+    lmi_release(memory, l->constants, (size_t)l->constants_capacity * l->channels * LMI_BLOCK, sizeof *l->constants);
     memset(l, 0, sizeof *l);
 }
 
@@ -480,6 +502,12 @@ uint32_t lmi_lattice_find_block(const lmi_lattice *l, int32_t x, int32_t y, int3
 {
     if (z < 0 || z >= (int32_t)l->size[2]) {
         return LMI_LATTICE_NONE;
+    }
+    if (l->map.block) {
+        int32_t at = x + (int32_t)l->phase;
+        bool in = at >= 0 && at < (int32_t)(l->map.blocks_x * LMI_BLOCK) && y >= 0 && y < (int32_t)l->size[1];
+        size_t row = ((size_t)z * l->size[1] + (size_t)y) * l->map.blocks_x;
+        return in ? l->map.block[row + (size_t)(at / LMI_BLOCK)] : LMI_LATTICE_NONE;
     }
     uint32_t low = l->plane_block[z], high = l->plane_block[z + 1];
     while (low < high) { /* the first block that does not end before (x, y) */

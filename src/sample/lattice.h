@@ -152,6 +152,15 @@ enum {
     LMI_LATTICE_AFFINE_CONSTANTS = 8,
 };
 
+/* The blocks of a lattice by their coordinates: a table over the whole box, while the lattice is made, and for good where
+ * links may break. */
+typedef struct lmi_lattice_map {
+    uint32_t *block; /* [z][y][x of a block], or LMI_LATTICE_NONE */
+    uint32_t blocks_x;
+} lmi_lattice_map;
+
+struct lmi_lattice_findings;
+
 typedef struct lmi_lattice {
     double spacing; /* metres */
     lm_dvec3 first; /* rest position of corner (0, 0, 0) */
@@ -185,6 +194,12 @@ typedef struct lmi_lattice {
         *part_of_block; /* [blocks + 1] or LMI_LATTICE_NONE: of several. Null, as the next, where there is one part */
     uint32_t *part;     /* [blocks + 1][LMI_BLOCK], or LMI_LATTICE_NONE: no particle */
 
+    /* Of a lattice whose links may break (sample/lattice_break.h); else null. */
+    uint16_t *bond[3];                 /* [blocks + 1] lanes whose link to the next particle along x, y, z holds */
+    uint16_t *whole;                   /* [blocks + 1] as `cell`, of cells without a broken link */
+    lmi_lattice_map map;               /* kept */
+    struct lmi_lattice_findings *book; /* what is known of regions that are not full cubes (sample/lattice_cube.h) */
+
     uint32_t *slab_part_first; /* [slabs + 1] into slab_part; null where there is one part */
     uint32_t *slab_part;       /* parts with particles in a slab, ascending */
 
@@ -210,7 +225,7 @@ typedef struct lmi_lattice {
     /* Constants of blocks; blocks with the same ones share them. */
     uint32_t *constants_of; /* [blocks + 1] index into `constants` */
     float *constants;       /* [distinct][channels][LMI_BLOCK] */
-    uint32_t constants_count, channels;
+    uint32_t constants_count, constants_capacity, channels;
     uint32_t affine; /* channel where LMI_LATTICE_INVERSE_REST is; 0: there are none */
     bool weighed;    /* the constants are others than when it was last compared with its neighbours (step/herd.c) */
 } lmi_lattice;
@@ -221,14 +236,39 @@ static inline size_t lmi_lattice_run_stride(const lmi_lattice *l)
     return (size_t)(l->longest_run + 2 <= 17 ? 17 : (l->longest_run + 2) | 1u) * LMI_BLOCK;
 }
 
-/* The lattice on a set of cells. LM_ERROR_ARGUMENT (no cell, a width out of range), LM_ERROR_LIMIT or LM_ERROR_MEMORY. */
+/* A link: from a particle to the next one along an axis of the lattice, where the two are an edge of an occupied cell. */
+typedef struct lmi_lattice_link {
+    uint32_t particle;
+    uint32_t axis;
+} lmi_lattice_link;
+
+/* Links of a lattice that may break: those that are broken from the start. */
+typedef struct lmi_lattice_breaks {
+    const lmi_lattice_link *links;
+    uint32_t count;
+} lmi_lattice_breaks;
+
+/* The lattice on a set of cells; with `breaks` (not null) its links may break, and it has lists whatever the scheme is.
+ * LM_ERROR_ARGUMENT (no cell, a width out of range, no such link), LM_ERROR_LIMIT or LM_ERROR_MEMORY. */
 lm_result lmi_lattice_make(lmi_memory *memory, const lmi_voxels *voxels, uint32_t width, lmi_lattice_scheme scheme,
-                           lmi_lattice *lattice);
+                           const lmi_lattice_breaks *breaks, lmi_lattice *lattice);
 void lmi_lattice_free(lmi_memory *memory, lmi_lattice *lattice);
 
 /* The block that has a corner along the lattice's own axes, and the particle there, or LMI_LATTICE_NONE. */
 uint32_t lmi_lattice_find_block(const lmi_lattice *lattice, int32_t x, int32_t y, int32_t z);
 uint32_t lmi_lattice_find(const lmi_lattice *lattice, int32_t x, int32_t y, int32_t z);
+
+/* Cells without a broken link. */
+static inline const uint16_t *lmi_lattice_whole(const lmi_lattice *lattice)
+{
+    return lattice->whole ? lattice->whole : lattice->cell;
+}
+
+/* Null where it is not kept. */
+static inline const lmi_lattice_map *lmi_lattice_map_of(const lmi_lattice *lattice)
+{
+    return lattice->map.block ? &lattice->map : NULL;
+}
 
 /* The corner of a particle along the lattice's own axes. */
 static inline void lmi_lattice_corner(const lmi_lattice *lattice, uint32_t particle, int32_t corner[3])
@@ -248,13 +288,11 @@ lm_dvec3 lmi_lattice_rest(const lmi_lattice *lattice, uint32_t particle);
 /* The members of a particle's region into `members` (room for the cube of 2 width + 1), ascending; returns how many. */
 uint32_t lmi_lattice_region(const lmi_lattice *lattice, uint32_t particle, uint32_t *members);
 
-/* ---- between lattice.c, lattice_regions.c and lattice_lists.c ---- */
+/* ---- between lattice.c, lattice_regions.c, lattice_lists.c and lattice_break.c ---- */
 
-/* The blocks of a lattice by their coordinates: a table over the whole box, while the lattice is made. */
-typedef struct lmi_lattice_map {
-    uint32_t *block; /* [z][y][x of a block], or LMI_LATTICE_NONE */
-    uint32_t blocks_x;
-} lmi_lattice_map;
+/* Room for what a sweep leaves to a later part of itself and to lists, once these are known. False when out of memory. */
+bool lmi_lattice_make_list_room(lmi_memory *memory, lmi_lattice *lattice);
+void lmi_lattice_free_lists(lmi_memory *memory, lmi_lattice *lattice); /* with that room */
 
 /* Entries of the lists of irregular regions, at most: some gigabytes. Wide regions in a large lattice full of gaps have more,
  * and are refused. */
@@ -312,6 +350,19 @@ enum {
 /* Null when out of memory. */
 double *lmi_lattice_raw(lmi_memory *memory, const lmi_lattice *lattice, const double *weights, const float *stiffness);
 void lmi_lattice_raw_free(lmi_memory *memory, const lmi_lattice *lattice, double *raw);
+
+/* What a break asks of whoever weighs the lattice: blocks, ascending, and lanes of them whose constants are others. */
+typedef struct lmi_lattice_change {
+    uint32_t *blocks;
+    uint16_t *lanes;
+    uint32_t count, capacity;
+    bool parts; /* there are more of them */
+} lmi_lattice_change;
+
+/* The constants of some regions anew, in arrays of the lattice's own; those that it had belong to another, as after a break.
+ * Only with lists. False when out of memory; then nothing has changed. */
+bool lmi_lattice_weigh_some(lmi_memory *memory, lmi_lattice *lattice, const double *weights, const float *stiffness,
+                            const lmi_lattice_change *change);
 
 /* The constants of all regions for the fit weights m~ of the particles ([blocks + 1][LMI_BLOCK]) and the regions' shares of
  * the stiffness (the same, or null: 1). False when out of memory; then nothing has changed. */

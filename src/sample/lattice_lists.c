@@ -12,26 +12,27 @@ typedef struct owner_list {
     uint32_t owner, plane, first, length;
 } owner_list;
 
-/* By plane, long before short, then by owner, so that the order is total. */
-static int compare_owner_lists(const void *a, const void *b)
+/* By plane, long before short, then by owner: owners come by plane and in their order, so each plane is sorted by length, and
+ * what is equal stays in its order. `start` has room for every length and one more. */
+static void sort_owner_lists(owner_list *owners, uint32_t count, owner_list *sorted, uint32_t *start)
 {
-    const owner_list *x = a, *y = b;
-    if (x->plane != y->plane) {
-        return x->plane < y->plane ? -1 : 1;
+    for (uint32_t first = 0, last; first < count; first = last) {
+        uint32_t longest = 0;
+        for (last = first; last < count && owners[last].plane == owners[first].plane; last++) {
+            longest = owners[last].length > longest ? owners[last].length : longest;
+        }
+        memset(start, 0, ((size_t)longest + 2) * sizeof *start);
+        for (uint32_t n = first; n < last; n++) {
+            start[longest - owners[n].length + 1]++;
+        }
+        for (uint32_t n = 0; n <= longest; n++) {
+            start[n + 1] += start[n];
+        }
+        for (uint32_t n = first; n < last; n++) {
+            sorted[start[longest - owners[n].length]++] = owners[n];
+        }
+        memcpy(owners + first, sorted, (last - first) * sizeof *sorted);
     }
-    if (x->length != y->length) {
-        return x->length > y->length ? -1 : 1;
-    }
-    return x->owner < y->owner ? -1 : 1;
-}
-
-static int compare_by_particle(const void *a, const void *b)
-{
-    const lmi_lattice_pair *x = a, *y = b;
-    if (x->particle != y->particle) {
-        return x->particle < y->particle ? -1 : 1;
-    }
-    return x->region < y->region ? -1 : x->region > y->region;
 }
 
 void lmi_lattice_lists_free(lmi_memory *memory, const lmi_lattice *l, lmi_lattice_lists *lists)
@@ -143,10 +144,12 @@ static bool make_lists(lmi_memory *memory, const lmi_lattice *l, const uint32_t 
     size_t most = (size_t)pair_count + l->irregular_count;
     owner_list *owners = lmi_allocate(memory, most, sizeof *owners);
     uint32_t *particles = lmi_allocate(memory, most, sizeof *particles);
-    bool ok = owners && particles;
+    owner_list *sorted = lmi_allocate(memory, most, sizeof *sorted);
+    uint32_t *start = lmi_allocate(memory, (size_t)pair_count + 2, sizeof *start); /* no list is longer */
+    bool ok = owners && particles && sorted && start;
     if (ok) {
         lists->owner_count = find_owners(l, irregular, pairs, pair_count, by_region, owners, particles);
-        qsort(owners, lists->owner_count, sizeof *owners, compare_owner_lists);
+        sort_owner_lists(owners, lists->owner_count, sorted, start);
         ok = allocate_lists(memory, l, owners, lists);
     }
     if (ok) {
@@ -162,6 +165,8 @@ static bool make_lists(lmi_memory *memory, const lmi_lattice *l, const uint32_t 
     }
     lmi_release(memory, particles, most, sizeof *particles);
     lmi_release(memory, owners, most, sizeof *owners);
+    lmi_release(memory, sorted, most, sizeof *sorted);
+    lmi_release(memory, start, (size_t)pair_count + 2, sizeof *start);
     return ok;
 }
 
@@ -207,9 +212,30 @@ static bool choose_listed(const lmi_lattice *l, const uint32_t *irregular, uint3
     return true;
 }
 
-/* The pairs of particles that are not listed as they are, and all regions of those that are. */
-static void list_pairs(const lmi_lattice *l, const lmi_lattice_pair *pairs, uint32_t pair_count, listing *to)
+/* Sorts pairs by particle; those of one particle stay in their order, which is that of their regions. `start` has a place for
+ * each particle and one more, and is zero. */
+static void sort_by_particle(const lmi_lattice_pair *from, uint32_t count, uint32_t places, uint32_t *start,
+                             lmi_lattice_pair *to)
 {
+    for (uint32_t n = 0; n < count; n++) {
+        start[from[n].particle + 1]++;
+    }
+    for (uint32_t n = 0; n < places; n++) {
+        start[n + 1] += start[n];
+    }
+    for (uint32_t n = 0; n < count; n++) {
+        to[start[from[n].particle]++] = from[n];
+    }
+}
+
+/* The pairs of particles that are not listed as they are, and all regions of those that are. False when out of memory. */
+static bool list_pairs(lmi_memory *memory, const lmi_lattice *l, const lmi_lattice_pair *pairs, uint32_t pair_count,
+                       listing *to)
+{
+    const uint32_t places = l->block_count * LMI_BLOCK;
+    const size_t most = (size_t)pair_count + to->more;
+    lmi_lattice_pair *sorted = lmi_allocate(memory, most, sizeof *sorted);
+    uint32_t *start = lmi_allocate(memory, (size_t)places + 1, sizeof *start);
     for (uint32_t n = 0; n < pair_count; n++) {
         if (to->taken[pairs[n].particle] != LMI_LATTICE_NONE) {
             to->pairs[to->pair_count++] = pairs[n];
@@ -228,7 +254,14 @@ static void list_pairs(const lmi_lattice *l, const lmi_lattice_pair *pairs, uint
             to->pairs[to->pair_count++] = pair;
         }
     }
-    qsort(to->pairs, to->pair_count, sizeof *to->pairs, compare_by_particle);
+    if (sorted && start) {
+        sort_by_particle(to->pairs, to->pair_count, places, start, sorted);
+        memcpy(to->pairs, sorted, to->pair_count * sizeof *sorted);
+    }
+    bool ok = sorted && start;
+    lmi_release(memory, sorted, most, sizeof *sorted);
+    lmi_release(memory, start, (size_t)places + 1, sizeof *start);
+    return ok;
 }
 
 /* Numbers the regions anew, the added ones included. */
@@ -263,8 +296,8 @@ static bool list(lmi_memory *memory, lmi_lattice *l, const uint32_t *irregular, 
         !make_lists(memory, l, to->irregular, pairs, pair_count, true, l->block_count * LMI_BLOCK, &l->gather)) {
         return false;
     }
-    list_pairs(l, pairs, pair_count, to);
-    if (!make_lists(memory, l, to->irregular, to->pairs, to->pair_count, false, l->irregular_count, &l->scatter)) {
+    if (!list_pairs(memory, l, pairs, pair_count, to) ||
+        !make_lists(memory, l, to->irregular, to->pairs, to->pair_count, false, l->irregular_count, &l->scatter)) {
         return false;
     }
     l->listed = lmi_allocate(memory, l->scatter.owner_count, sizeof *l->listed);

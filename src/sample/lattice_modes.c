@@ -310,7 +310,8 @@ static lm_result coarsen(lmi_memory *memory, const lmi_lattice *l, lmi_lattice *
             coarse_cells(l, (uint32_t)(n % v.row_words) * 64, (uint32_t)(row % v.n[1]), (uint32_t)(row / v.n[1]));
         v.cell_count += (uint64_t)__builtin_popcountll(v.bits[n]);
     }
-    lm_result result = lmi_lattice_make(memory, &v, l->width > 1 ? l->width / 2 : 1, LMI_LATTICE_QUICKEST, coarse);
+    lm_result result =
+        lmi_lattice_make(memory, &v, l->width > 1 ? l->width / 2 : 1, LMI_LATTICE_QUICKEST, NULL, coarse);
     lmi_release(memory, v.bits, words, sizeof *v.bits);
     return result;
 }

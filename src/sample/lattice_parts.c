@@ -2,6 +2,8 @@
  * The connected parts of a lattice: particles that a chain of cells joins. A mesh of several pieces gives one body of several
  * parts, each of which keeps its own momentum and spin whatever the others do.
  *
+ * In a cell with broken links only what its unbroken edges join is joined.
+ *
  * Union by the lowest particle: a part is named for its first particle, and parts are numbered in that order.
  */
 #include "sample/lattice.h"
@@ -25,6 +27,20 @@ static void join(uint32_t *parent, uint32_t a, uint32_t b)
         parent[b] = a;
     } else {
         parent[a] = b;
+    }
+}
+
+/* Joins what the links of a block's particles join. */
+static void join_links(const lmi_lattice *l, uint32_t block, uint32_t *parent)
+{
+    const int32_t *at = l->at[block];
+    for (uint32_t axis = 0; axis < 3; axis++) {
+        for (uint32_t left = l->bond[axis][block]; left; left &= left - 1) {
+            uint32_t lane = (uint32_t)__builtin_ctz(left);
+            uint32_t next =
+                lmi_lattice_find(l, at[0] + (int32_t)lane + (axis == 0), at[1] + (axis == 1), at[2] + (axis == 2));
+            join(parent, block * LMI_BLOCK + lane, next);
+        }
     }
 }
 
@@ -134,7 +150,9 @@ bool lmi_lattice_find_parts(lmi_memory *memory, lmi_lattice *l)
         l->part[n] = n;
     }
     for (uint32_t block = 0; block < l->block_count; block++) {
-        if (l->cell[block]) {
+        if (l->whole) {
+            join_links(l, block, l->part);
+        } else if (l->cell[block]) {
             join_cells(l, block, l->part);
         }
     }

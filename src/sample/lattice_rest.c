@@ -105,6 +105,9 @@ static void sum_along_x(const sums *s, uint32_t n, double *raw)
     }
 }
 
+/* Where the raw sums of a block are: at its number, or where `slot` says; LMI_LATTICE_NONE: not wanted. */
+static uint32_t slot_of(const uint32_t *slot, uint32_t block) { return slot ? slot[block] : block; }
+
 /* Adds a member with weight m~ at offset k. */
 static void add_member(double *raw, double weight, const double k[3])
 {
@@ -116,8 +119,8 @@ static void add_member(double *raw, double weight, const double k[3])
     }
 }
 
-/* All raw sums, [blocks + 1][LMI_LATTICE_RAW][LMI_BLOCK]. */
-static void correct_irregular(const lmi_lattice *l, const double *weights, double *raw)
+/* Puts the raw sums of irregular regions right. */
+static void correct_irregular(const lmi_lattice *l, const double *weights, const uint32_t *slot, double *raw)
 {
     const lmi_lattice_lists *lists = &l->gather;
     for (uint32_t group = 0; group < lists->group_count; group++) {
@@ -126,8 +129,11 @@ static void correct_irregular(const lmi_lattice *l, const double *weights, doubl
             if (owner == LMI_LATTICE_NONE) {
                 continue;
             }
-            uint32_t particle = lists->owner[owner];
-            double *to = raw + (size_t)(particle / LMI_BLOCK) * LMI_LATTICE_RAW * LMI_BLOCK + particle % LMI_BLOCK;
+            uint32_t particle = lists->owner[owner], at_slot = slot_of(slot, particle / LMI_BLOCK);
+            if (at_slot == LMI_LATTICE_NONE) {
+                continue;
+            }
+            double *to = raw + (size_t)at_slot * LMI_LATTICE_RAW * LMI_BLOCK + particle % LMI_BLOCK;
             for (int i = 0; l->direct[owner] && i < LMI_LATTICE_RAW_RHO; i++) {
                 to[i * LMI_BLOCK] = 0.0;
             }
@@ -242,13 +248,14 @@ static double sum_of_shares(const lmi_lattice *l, const float *stiffness, uint32
     return sum;
 }
 
-static void fill_shares(const lmi_lattice *l, const double *weights, const float *stiffness, double *raw,
-                        uint32_t *members)
+/* Of one block; `raw` is its own. */
+static void fill_shares(const lmi_lattice *l, const double *weights, const float *stiffness, uint32_t block,
+                        double *raw, uint32_t *members)
 {
-    for (uint32_t n = 0; n < l->block_count * LMI_BLOCK; n++) {
-        double *to = raw + (size_t)(n / LMI_BLOCK) * LMI_LATTICE_RAW * LMI_BLOCK + n % LMI_BLOCK;
-        uint32_t bit = 1u << n % LMI_BLOCK;
-        bool occupied = l->occupied[n / LMI_BLOCK] & bit, active = l->active[n / LMI_BLOCK] & bit;
+    for (uint32_t lane = 0; lane < LMI_BLOCK; lane++) {
+        double *to = raw + lane;
+        uint32_t bit = 1u << lane, n = block * LMI_BLOCK + lane;
+        bool occupied = l->occupied[block] & bit, active = l->active[block] & bit;
         double share = occupied ? 1.0 / l->degree[n] : 0.0;
         to[LMI_LATTICE_RAW_RHO * LMI_BLOCK] = !active ? 0.0 : stiffness ? (double)stiffness[n] : 1.0;
         to[LMI_LATTICE_RAW_ACTIVE * LMI_BLOCK] = active ? 1.0 : 0.0;
@@ -319,8 +326,9 @@ static void finish_lane(const double *raw, bool stretch, uint32_t affine, float 
     }
     double matrix[9] = {q[0], q[3], q[5], q[3], q[1], q[4], q[5], q[4], q[2]};
     lmi_symmetric_eigen(3, matrix, values, vectors);
-    for (int k = 0; k < 3; k++) { /* the corners of a cell span space: none is 0, but for rounding */
+    for (int k = 0; k < 3; k++) { /* the corners of a cell span space */
         values[k] = values[k] > 1e-9 * values[0] ? values[k] : 1e-9 * values[0];
+        values[k] = values[k] > 0.0 ? values[k] : 1.0; /* one particle alone, all of whose links are broken */
     }
     /* a v + b / v for the largest and the smallest is as far above 1 as for the middle one below it. */
     double spread = values[0] * values[2], scale = 2.0 / (values[0] + values[2] + values[1] + spread / values[1]);
@@ -385,10 +393,12 @@ static bool keep_kinds(lmi_memory *memory, lmi_lattice *l, const double *raw, lm
     uint32_t affine = wants.stretch ? LMI_LATTICE_ALL_CONSTANTS : LMI_LATTICE_CONSTANTS;
     uint32_t channels = affine + (wants.affine ? LMI_LATTICE_AFFINE_CONSTANTS : 0);
     affine = wants.affine ? affine : 0;
+    uint32_t capacity = 0;
     float *constants = NULL;
     if (kind && first && table) {
         kinds = number_kinds(raw, blocks, kind, first, table, table_size);
-        constants = lmi_allocate(memory, (size_t)kinds * channels * LMI_BLOCK, sizeof *constants);
+        capacity = l->whole ? kinds + blocks : kinds; /* breaks add to them */
+        constants = lmi_allocate(memory, (size_t)capacity * channels * LMI_BLOCK, sizeof *constants);
     }
     if (constants) {
         for (uint32_t n = 0; n < kinds * LMI_BLOCK; n++) {
@@ -396,10 +406,12 @@ static bool keep_kinds(lmi_memory *memory, lmi_lattice *l, const double *raw, lm
                         affine, constants + (size_t)(n / LMI_BLOCK) * channels * LMI_BLOCK + n % LMI_BLOCK);
         }
         lmi_release(memory, l->constants_of, blocks, sizeof *l->constants_of);
-        lmi_release(memory, l->constants, (size_t)l->constants_count * l->channels * LMI_BLOCK, sizeof *l->constants);
+        lmi_release(memory, l->constants, (size_t)l->constants_capacity * l->channels * LMI_BLOCK,
+                    sizeof *l->constants);
         l->constants_of = kind;
         l->constants = constants;
         l->constants_count = kinds;
+        l->constants_capacity = capacity;
         l->weighed = true;
         l->channels = channels;
         l->affine = affine;
@@ -411,27 +423,53 @@ static bool keep_kinds(lmi_memory *memory, lmi_lattice *l, const double *raw, lm
     return constants != NULL;
 }
 
+static bool any_wanted(const uint32_t *slot, uint32_t first, uint32_t last)
+{
+    bool any = !slot;
+    for (uint32_t n = first; n < last && !any; n++) {
+        any = slot[n] != LMI_LATTICE_NONE;
+    }
+    return any;
+}
+
+/* The blocks of a run, where any of them is wanted. */
+static void sum_run(sums *s, uint32_t plane, const lmi_lattice_run *run, const uint32_t *slot, double *raw)
+{
+    const lmi_lattice *l = s->l;
+    const uint32_t *block = l->block + l->plane_place[plane] + run->first;
+    bool summed = false;
+    for (uint32_t n = 0; n < run->length; n++) {
+        uint32_t to = block[n] < l->block_count ? slot_of(slot, block[n]) : LMI_LATTICE_NONE;
+        if (to == LMI_LATTICE_NONE) {
+            continue;
+        }
+        if (!summed) {
+            sum_along_y(s, plane, run);
+            summed = true;
+        }
+        sum_along_x(s, n, raw + (size_t)to * LMI_LATTICE_RAW * LMI_BLOCK);
+    }
+}
+
 /* The sums along the axes, put right by lists. */
-static bool sum_by_axes(lmi_memory *memory, const lmi_lattice *l, const double *weights, double *raw)
+static bool sum_by_axes(lmi_memory *memory, const lmi_lattice *l, const double *weights, const uint32_t *slot,
+                        double *raw)
 {
     sums s = {l, NULL, NULL, (size_t)l->most_places * LMI_BLOCK, ((size_t)l->longest_run + 2) * LMI_BLOCK};
     s.z = lmi_allocate(memory, 3 * s.z_stride, sizeof *s.z);
     s.y = lmi_allocate(memory, 6 * s.y_stride, sizeof *s.y);
     bool ok = s.z && s.y;
     for (uint32_t z = 0; ok && z < l->plane_count; z++) {
+        if (!any_wanted(slot, l->plane_block[z], l->plane_block[z + 1])) {
+            continue;
+        }
         sum_along_z(&s, weights, z);
         for (uint32_t r = l->plane_run[z]; r < l->plane_run[z + 1]; r++) {
-            sum_along_y(&s, z, &l->run[r]);
-            for (uint32_t n = 0; n < l->run[r].length; n++) {
-                uint32_t block = l->block[l->plane_place[z] + l->run[r].first + n];
-                if (block < l->block_count) {
-                    sum_along_x(&s, n, raw + (size_t)block * LMI_LATTICE_RAW * LMI_BLOCK);
-                }
-            }
+            sum_run(&s, z, &l->run[r], slot, raw);
         }
     }
     if (ok) {
-        correct_irregular(l, weights, raw);
+        correct_irregular(l, weights, slot, raw);
     }
     lmi_release(memory, s.z, 3 * s.z_stride, sizeof *s.z);
     lmi_release(memory, s.y, 6 * s.y_stride, sizeof *s.y);
@@ -444,9 +482,10 @@ double *lmi_lattice_raw(lmi_memory *memory, const lmi_lattice *l, const double *
     double *raw = lmi_allocate(memory, blocks * LMI_LATTICE_RAW * LMI_BLOCK, sizeof *raw);
     uint32_t *members = lmi_allocate(memory, cube, sizeof *members);
     bool ok = raw && members;
-    ok = ok && (lmi_lattice_is_plated(l) ? sum_by_plates : sum_by_axes)(memory, l, weights, raw);
-    if (ok) {
-        fill_shares(l, weights, stiffness, raw, members);
+    ok = ok && (lmi_lattice_is_plated(l) ? sum_by_plates(memory, l, weights, raw)
+                                         : sum_by_axes(memory, l, weights, NULL, raw));
+    for (uint32_t n = 0; ok && n < l->block_count; n++) {
+        fill_shares(l, weights, stiffness, n, raw + (size_t)n * LMI_LATTICE_RAW * LMI_BLOCK, members);
     }
     lmi_release(memory, members, cube, sizeof *members);
     if (!ok) {
@@ -466,5 +505,122 @@ bool lmi_lattice_weigh(lmi_memory *memory, lmi_lattice *l, const double *weights
     double *raw = lmi_lattice_raw(memory, l, weights, stiffness);
     bool ok = raw && keep_kinds(memory, l, raw, wants);
     lmi_lattice_raw_free(memory, l, raw);
+    return ok;
+}
+
+/* --- some of them --- */
+
+/* Constants of blocks that stay where they are, packed together; `kind` is filled for them. Returns how many kinds stay.
+ * `number` has an entry for each kind that there is. */
+static uint32_t pack_kinds(const lmi_lattice *l, const uint32_t *slot, uint32_t *number, uint32_t *kind,
+                           float *constants)
+{
+    const size_t size = (size_t)l->channels * LMI_BLOCK;
+    uint32_t kinds = 0;
+    memset(number, 0xff, l->constants_count * sizeof *number);
+    for (uint32_t n = 0; n <= l->block_count; n++) {
+        uint32_t old = l->constants_of[n];
+        if (slot[n] != LMI_LATTICE_NONE) {
+            continue;
+        }
+        if (number[old] == LMI_LATTICE_NONE) {
+            memcpy(constants + kinds * size, l->constants + old * size, size * sizeof *constants);
+            number[old] = kinds++;
+        }
+        kind[n] = number[old];
+    }
+    return kinds;
+}
+
+/* An array with room for all blocks to differ, and as much again, so that later breaks find room in it. */
+static float *grow_constants(lmi_memory *memory, const lmi_lattice *l, const uint32_t *slot, uint32_t *kind,
+                             uint32_t *kinds, uint32_t *capacity)
+{
+    uint32_t *number = lmi_allocate(memory, l->constants_count, sizeof *number);
+    *capacity = 2 * (l->block_count + 1);
+    float *constants = lmi_allocate(memory, (size_t)*capacity * l->channels * LMI_BLOCK, sizeof *constants);
+    if (number && constants) {
+        *kinds = pack_kinds(l, slot, number, kind, constants);
+    } else {
+        lmi_release(memory, constants, (size_t)*capacity * l->channels * LMI_BLOCK, sizeof *constants);
+        constants = NULL;
+    }
+    lmi_release(memory, number, l->constants_count, sizeof *number);
+    return constants;
+}
+
+/* The raw sums of some blocks, in their order. */
+static double *raw_of(lmi_memory *memory, const lmi_lattice *l, const double *weights, const float *stiffness,
+                      const lmi_lattice_change *change, const uint32_t *slot)
+{
+    size_t side = 2 * (size_t)l->width + 1, cube = side * side * side,
+           size = (size_t)change->count * LMI_LATTICE_RAW * LMI_BLOCK;
+    double *raw = lmi_allocate(memory, size, sizeof *raw);
+    uint32_t *members = lmi_allocate(memory, cube, sizeof *members);
+    bool ok = raw && members && sum_by_axes(memory, l, weights, slot, raw);
+    for (uint32_t n = 0; ok && n < change->count; n++) {
+        fill_shares(l, weights, stiffness, change->blocks[n], raw + (size_t)n * LMI_LATTICE_RAW * LMI_BLOCK, members);
+    }
+    lmi_release(memory, members, cube, sizeof *members);
+    if (!ok) {
+        lmi_release(memory, raw, size, sizeof *raw);
+    }
+    return ok ? raw : NULL;
+}
+
+/* Lanes that do not change are copied: most of a block does not. */
+static void finish_some(const lmi_lattice *l, const lmi_lattice_change *change, const double *raw, float *constants)
+{
+    const size_t size = (size_t)l->channels * LMI_BLOCK;
+    for (uint32_t n = 0; n < change->count; n++) {
+        float *to = constants + n * size;
+        memcpy(to, l->constants + l->constants_of[change->blocks[n]] * size, size * sizeof *to);
+        for (uint32_t left = change->lanes[n]; left; left &= left - 1) {
+            uint32_t lane = (uint32_t)__builtin_ctz(left);
+            finish_lane(raw + (size_t)n * LMI_LATTICE_RAW * LMI_BLOCK + lane,
+                        l->channels - (l->affine ? LMI_LATTICE_AFFINE_CONSTANTS : 0) == LMI_LATTICE_ALL_CONSTANTS,
+                        l->affine, to + lane);
+        }
+    }
+}
+
+/* New constants go behind those that there are, which another lattice may still have, as long as there is room. */
+bool lmi_lattice_weigh_some(lmi_memory *memory, lmi_lattice *l, const double *weights, const float *stiffness,
+                            const lmi_lattice_change *change)
+{
+    uint32_t blocks = l->block_count + 1, kinds = l->constants_count, capacity = l->constants_capacity;
+    const size_t size = (size_t)l->channels * LMI_BLOCK;
+    uint32_t *slot = lmi_allocate(memory, blocks, sizeof *slot), *kind = lmi_allocate(memory, blocks, sizeof *kind);
+    float *constants = NULL;
+    double *raw = NULL;
+    if (slot && kind) {
+        memset(slot, 0xff, blocks * sizeof *slot);
+        for (uint32_t n = 0; n < change->count; n++) {
+            slot[change->blocks[n]] = n;
+        }
+        memcpy(kind, l->constants_of, blocks * sizeof *kind);
+        constants =
+            kinds + change->count <= capacity ? l->constants : grow_constants(memory, l, slot, kind, &kinds, &capacity);
+        raw = constants ? raw_of(memory, l, weights, stiffness, change, slot) : NULL;
+    }
+    bool ok = raw != NULL;
+    if (ok) {
+        finish_some(l, change, raw, constants + kinds * size);
+        for (uint32_t n = 0; n < change->count; n++) {
+            kind[change->blocks[n]] = kinds + n;
+        }
+        l->constants = constants;
+        l->constants_of = kind;
+        l->constants_count = kinds + change->count;
+        l->constants_capacity = capacity;
+        l->weighed = true;
+    } else {
+        if (constants && constants != l->constants) {
+            lmi_release(memory, constants, capacity * size, sizeof *constants);
+        }
+        lmi_release(memory, kind, blocks, sizeof *kind);
+    }
+    lmi_release(memory, raw, (size_t)change->count * LMI_LATTICE_RAW * LMI_BLOCK, sizeof *raw);
+    lmi_release(memory, slot, blocks, sizeof *slot);
     return ok;
 }

@@ -1,24 +1,35 @@
 /*
  * Contact: drags, then colliders in the order of their slots, then pins, which have the last word.
  *
- * A particle deeper inside a collider than its contact radius allows is put back on the surface, and its velocity
- * relative to the surface is corrected there and then:
+ * What touches is the particles or, where a body has them, the points on its surface (sample/touch.h). A point deeper
+ * inside a collider than the contact radius allows is put back on the surface, and its velocity relative to the surface is
+ * corrected there and then:
  *
  *   x += depth n
  *   v_n < 0:   v += -(1 + e) v_n n,   and tangential velocity is reduced by at most friction times that change
+ *              x += h times the change of tangential velocity: the way that friction takes back
+ *
+ * Without the last line a body at rest on a slope would creep down it by g h² sin(slope) in every substep. Points that
+ * move further in a substep than a collider is thick are swept along their way, so that they do not pass through it.
  *
  * Reads and writes positions and velocities, counts contacts and the impulse given. Restitution acts above a speed only,
  * so that what lies still stays still. Coulomb's law on velocities does not depend on the length of the substep.
  *
- * Deterministic because particles do not see each other.
+ * Contacts are found in lanes. Free particles answer in lanes too, since they do not see each other; points that share
+ * particles, and bodies that answer as a whole, do so one after the other (solve.h).
  */
 #include "octree_body.h"
+#include "skeleton.h"
 #include "step/kernel_names.h"
 #include "step/motion.h"
-#include "world.h"
+#include "step/solve.h"
+#include "step/touching.h"
 
 /* Approach speeds below this do not bounce, m/s. */
-#define BOUNCE_SPEED 0.5f
+#define BOUNCE_SPEED ((float)LMI_BOUNCE_SPEED)
+
+/* Steps of a sweep along the way of a fast point; each goes as far as nothing can be in the way. */
+#define SWEEP_STEPS 96
 
 /* Times through the solids where a body may touch several. */
 #define SOLID_PASSES 3
@@ -30,26 +41,53 @@ typedef struct lanes_surface {
     vf velocity[3], spin[3], pivot[3];   /* of the surface */
     vf friction, bounce, radius, margin; /* margin: the body's contact radius */
     lm_dvec3 origin;                     /* the body's */
-    double h;                            /* seconds of the substep */
+    double seconds;                      /* of the substep */
+    vf h;                                /* the same in lanes */
+    bool solid;                          /* a mesh or a height map: they sweep by themselves */
+    bool swept;                          /* it may be thinner than points move in a substep */
+    float thickness;                     /* half of it */
 } lanes_surface;
 
-static lanes_surface prepare(const lmi_surface *s, const lmi_body *body, double h)
+/* Half the thickness of a collider; what lies below a plane has no end. */
+static float half_thickness(const lmi_surface *s)
+{
+    if (s->shape == LM_SHAPE_BOX) {
+        return fminf(s->half_extents.x, fminf(s->half_extents.y, s->half_extents.z));
+    }
+    return s->shape == LM_SHAPE_PLANE || lmi_solid_is(&s->solid) ? INFINITY : s->radius;
+}
+
+/* Friction and restitution between a body and a collider. */
+static void wall_rule(const lm_world *world, const lmi_surface *s, const lmi_body *body, double *friction,
+                      double *restitution)
+{
+    *friction = sqrtf(s->friction * body->material.friction);
+    *restitution = fmaxf(s->restitution, body->material.restitution);
+    lmi_contact_rule_apply(world, s->group, body->group, friction, restitution);
+}
+
+static lanes_surface prepare(const lm_world *world, const lmi_surface *s, const lmi_body *body, double h)
 {
     lm_vec3 at = vec_from(dvec_limit(dvec_sub(s->position, body->origin), LM_MAX_COORDINATE));
     lm_vec3 pivot = vec_from(dvec_limit(dvec_sub(s->pivot, body->origin), LM_MAX_COORDINATE));
     lm_vec3 u = vec_from(s->velocity), w = vec_from(s->spin);
-    float bounce = s->restitution > body->material.restitution ? s->restitution : body->material.restitution;
+    double friction, bounce;
+    wall_rule(world, s, body, &friction, &bounce);
     lanes_surface out = {.shape = s,
                          .position = {vf_set1(at.x), vf_set1(at.y), vf_set1(at.z)},
                          .velocity = {vf_set1(u.x), vf_set1(u.y), vf_set1(u.z)},
                          .spin = {vf_set1(w.x), vf_set1(w.y), vf_set1(w.z)},
                          .pivot = {vf_set1(pivot.x), vf_set1(pivot.y), vf_set1(pivot.z)},
-                         .friction = vf_set1(sqrtf(s->friction * body->material.friction)),
-                         .bounce = vf_set1(bounce),
+                         .friction = vf_set1((float)friction),
+                         .bounce = vf_set1((float)bounce),
                          .radius = vf_set1(s->radius),
                          .margin = vf_set1(body->contact_radius),
                          .origin = body->origin,
-                         .h = h};
+                         .seconds = h,
+                         .h = vf_set1((float)h),
+                         .solid = lmi_solid_is(&s->solid),
+                         .swept = s->shape != LM_SHAPE_PLANE && !lmi_solid_is(&s->solid),
+                         .thickness = half_thickness(s)};
     for (int i = 0; i < 9; i++) {
         out.axes[i] = vf_set1((float)s->rotation.m[i / 3][i % 3]);
     }
@@ -158,7 +196,7 @@ static void remember_starts(const lmi_body *body, double h, float *starts)
 
 /* Depth and direction for meshes and height maps, one lane after the other in double precision: their geometry branches too
  * much for lanes. `start` is where the first of these particles was, as above. */
-static vf depth_in_solid(const lanes_surface *s, const vf x[4], vf mass, const float *start, const float *margins,
+static vf depth_in_solid(const lanes_surface *s, const vf x[3], vf mass, const float *start, const float *margins,
                          float margin, vf n[3])
 {
     _Alignas(64) float at[3][LMI_LANES], weight[LMI_LANES], normal[3][LMI_LANES], depth[LMI_LANES];
@@ -177,7 +215,7 @@ static vf depth_in_solid(const lanes_surface *s, const vf x[4], vf mass, const f
         lm_dvec3 there = dvec(start[k], start[LMI_BLOCK + k], start[2 * LMI_BLOCK + k]);
         lm_dvec3 p = dvec_add(s->origin, here);
         lm_dvec3 u = dvec_add(shape->velocity, dvec_cross(shape->spin, dvec_sub(p, shape->pivot)));
-        lm_dvec3 way = dvec_sub(dvec_sub(here, there), dvec_scale(u, s->h)); /* seen from the collider */
+        lm_dvec3 way = dvec_sub(dvec_sub(here, there), dvec_scale(u, s->seconds)); /* seen from the collider */
         lm_dvec3 local = dmat_apply_transposed(&shape->rotation, dvec_sub(p, shape->position));
         way = dmat_apply_transposed(&shape->rotation, way);
         depth[k] = (float)lmi_solid_depth(&shape->solid, local, way, margins ? margin + margins[k] : margin, &out);
@@ -194,19 +232,66 @@ static vf depth_in_solid(const lanes_surface *s, const vf x[4], vf mass, const f
     return vf_load(depth);
 }
 
+/* The velocity of the surface at x. */
+static inline void velocity_there(const lanes_surface *s, const vf x[3], vf u[3])
+{
+    vf r[3] = {x[0] - s->pivot[0], x[1] - s->pivot[1], x[2] - s->pivot[2]};
+    u[0] = s->velocity[0] + (s->spin[1] * r[2] - s->spin[2] * r[1]);
+    u[1] = s->velocity[1] + (s->spin[2] * r[0] - s->spin[0] * r[2]);
+    u[2] = s->velocity[2] + (s->spin[0] * r[1] - s->spin[1] * r[0]);
+}
+
+/* Points that came to x at velocity v and met the collider on their way: their depth below the plane that touches it where
+ * they did, and its normal. Others keep theirs. The distance of the start says how far nothing can be in the way, and so
+ * on from there. */
+static void sweep(const lanes_surface *s, const vf x[3], const vf v[3], vf *depth, vf n[3])
+{
+    const vf zero = vf_set1(0.0f), one = vf_set1(1.0f), near = vf_set1(1e-5f * s->thickness);
+    vf surface[3], way[3], at[3], normal[3];
+    velocity_there(s, x, surface);
+    for (int i = 0; i < 3; i++) {
+        way[i] = s->h * (v[i] - surface[i]);
+        at[i] = x[i] - way[i];
+    }
+    vf length = length3(way), t = zero;
+    vm fast = vf_lt(vf_set1(s->thickness), length);
+    if (!vm_any(fast)) {
+        return;
+    }
+    /* From outside, or from where rounding has left it on the surface. */
+    vf left = distance(s, at, normal) - s->margin;
+    fast = vm_and(fast, vm_and(vf_lt(vf_set1(-0.1f * s->thickness), left), vf_lt(left - vf_min(*depth, zero), length)));
+    left = vf_max(left, near);
+    vm active = fast;
+    for (int k = 0; k < SWEEP_STEPS && vm_any(active); k++) {
+        t = vf_select(active, vf_min(t + left / length, one), t);
+        for (int i = 0; i < 3; i++) {
+            at[i] = x[i] - (one - t) * way[i];
+        }
+        left = distance(s, at, normal) - s->margin;
+        active = vm_and(active, vm_and(vf_lt(near, left), vf_lt(t, one)));
+    }
+    vm hit = vm_and(fast, vf_lt(left, vf_set1(1e-3f * s->thickness)));
+    vf below = ((at[0] - x[0]) * normal[0] + (at[1] - x[1]) * normal[1]) + (at[2] - x[2]) * normal[2];
+    *depth = vf_select(hit, below - left, *depth);
+    for (int i = 0; i < 3; i++) {
+        n[i] = vf_select(hit, normal[i], n[i]);
+    }
+}
+
 /* Corrects x and v of the lanes in `touching`, which are `depth` deep along n. */
 static inline void respond(const lanes_surface *s, vm touching, vf depth, const vf n[3], vf x[3], vf v[3])
 {
     const vf zero = vf_set1(0.0f), one = vf_set1(1.0f);
     const vf fast = vf_set1(LM_MAX_SPEED), far = vf_set1(LM_MAX_COORDINATE);
-    vf r[3], u[3];
+    vf surface[3], u[3];
     for (int i = 0; i < 3; i++) {
         x[i] = vf_select(touching, vf_clamp(x[i] + depth * n[i], zero - far, far), x[i]);
-        r[i] = x[i] - s->pivot[i];
     }
-    u[0] = v[0] - (s->velocity[0] + (s->spin[1] * r[2] - s->spin[2] * r[1]));
-    u[1] = v[1] - (s->velocity[1] + (s->spin[2] * r[0] - s->spin[0] * r[2]));
-    u[2] = v[2] - (s->velocity[2] + (s->spin[0] * r[1] - s->spin[1] * r[0]));
+    velocity_there(s, x, surface);
+    for (int i = 0; i < 3; i++) {
+        u[i] = v[i] - surface[i];
+    }
     vf normal = (u[0] * n[0] + u[1] * n[1]) + u[2] * n[2];
     vf approach = vf_max(zero - normal, zero);
     vf e = vf_select(vf_lt(vf_set1(BOUNCE_SPEED), approach), s->bounce, zero);
@@ -215,8 +300,9 @@ static inline void respond(const lanes_surface *s, vm touching, vf depth, const 
     vf speed = length3(slide);
     vf brake = vf_min(s->friction * push / vf_max(speed, vf_set1(1e-12f)), one);
     for (int i = 0; i < 3; i++) {
-        vf change = push * n[i] - brake * slide[i];
-        v[i] = vf_select(touching, vf_clamp(v[i] + change, zero - fast, fast), v[i]);
+        vf lost = brake * slide[i];
+        v[i] = vf_select(touching, vf_clamp(v[i] + (push * n[i] - lost), zero - fast, fast), v[i]);
+        x[i] = vf_select(touching, vf_clamp(x[i] - s->h * lost, zero - far, far), x[i]);
     }
 }
 
@@ -247,10 +333,27 @@ static double way_of(const lmi_surface *s, const lmi_body *body, double speed, d
     return h * (speed + dvec_length(s->velocity) + dvec_length(s->spin) * reach);
 }
 
-/* `way`: what solids, which are swept, add to the bounds. */
-static bool may_touch(const lmi_surface *s, const lmi_body *body, double way)
+/* How far the particles of a body may be from their bounds: back along their way, and where points lie outside them. */
+static double reach_of(const lmi_surface *s, const lmi_body *body, double h)
 {
-    double margin = body->contact_radius + way + (body->octree ? body->octree->lanes.widest_margin : 0.0f);
+    double reach = body->contact_radius + body->touch.beyond + 0.01 * body->rest_size;
+    if (body->octree && !body->touch.count) {
+        reach += body->octree->lanes.widest_margin;
+    }
+    if (lmi_solid_is(&s->solid)) {
+        return reach + way_of(s, body, body->fastest, h);
+    }
+    double speed = dvec_length(dvec_sub(dvec_from(body->motion.velocity), s->velocity)) +
+                   dvec_length(dvec_from(body->motion.spin)) * body->rest_size;
+    return h * speed > half_thickness(s) ? reach + h * speed : reach;
+}
+
+static bool may_touch(const lmi_surface *s, const lmi_body *body, double h)
+{
+    if (!lmi_may_collide(body, s->group, s->mask)) {
+        return false;
+    }
+    double margin = reach_of(s, body, h);
     lm_dvec3 lower = dvec_add(body->origin, dvec_from(body->lower)),
              upper = dvec_add(body->origin, dvec_from(body->upper));
     if (s->shape == LM_SHAPE_PLANE) {
@@ -265,12 +368,60 @@ static bool may_touch(const lmi_surface *s, const lmi_body *body, double way)
            lower.z - margin <= s->bound_upper.z && upper.z + margin >= s->bound_lower.z;
 }
 
-static void collide(const lmi_surface *shape, lmi_body *body, double h, const float *starts)
+/* Puts down what happened to particles in lanes, one after the other (step/touching.h). `before`: their velocities. */
+static void put_down(const lm_world *world, const lanes_surface *s, lmi_body *body, uint32_t touching, const vf n[3],
+                     const vf x[3], const vf before[3], const vf v[4])
 {
-    lanes_surface s = prepare(shape, body, h);
-    bool solid = lmi_solid_is(&shape->solid);
-    const float *margins =
-        body->octree ? body->octree->lanes.margin : NULL; /* of each particle, more than the body's */
+    _Alignas(64) float at[3][LMI_LANES], normal[3][LMI_LANES], was[3][LMI_LANES], is[4][LMI_LANES], u[3][LMI_LANES];
+    vf surface[3];
+    velocity_there(s, x, surface);
+    for (int i = 0; i < 3; i++) {
+        vf_store(at[i], x[i]);
+        vf_store(normal[i], n[i]);
+        vf_store(was[i], before[i]);
+        vf_store(u[i], surface[i]);
+    }
+    for (int i = 0; i < 4; i++) {
+        vf_store(is[i], v[i]);
+    }
+    for (int k = 0; k < LMI_LANES; k++) {
+        if (!(touching >> k & 1)) {
+            continue;
+        }
+        lm_dvec3 came = dvec(was[0][k], was[1][k], was[2][k]), goes = dvec(is[0][k], is[1][k], is[2][k]);
+        lm_dvec3 out = dvec(normal[0][k], normal[1][k], normal[2][k]);
+        lm_dvec3 given = dvec_scale(dvec_sub(goes, came), is[3][k] * body->mean_mass);
+        lmi_place place = {.point = dvec_add(body->origin, dvec(at[0][k], at[1][k], at[2][k])),
+                           .normal = out,
+                           .impulse = given,
+                           .pressed = fmax(dvec_dot(given, out), 0.0),
+                           .approach = dvec_dot(dvec_sub(dvec(u[0][k], u[1][k], u[2][k]), came), out),
+                           .pressing = true};
+        lmi_touched_wall(world, body, s->shape->slot, &place);
+    }
+}
+
+/* Which lanes of a piece of particles may touch a wall by themselves. */
+static inline vm may_lanes(const uint16_t *inner, uint32_t n, vf mass)
+{
+    if (!inner) {
+        return vf_lt(vf_set1(0.0f), mass);
+    }
+    _Alignas(64) float lanes[LMI_LANES];
+    for (uint32_t k = 0; k < LMI_LANES; k++) {
+        lanes[k] = (float)(inner[n / LMI_BLOCK] >> (n % LMI_BLOCK + k) & 1);
+    }
+    return vf_lt(vf_set1(0.0f), vf_load(lanes) * mass);
+}
+
+/* Particles, each for itself: all of them, or those in `inner`. */
+static void collide(const lm_world *world, const lmi_surface *shape, lmi_body *body, double h, const float *starts,
+                    const uint16_t *inner)
+{
+    lanes_surface s = prepare(world, shape, body, h);
+    /* The particles of an octree lie inside it: without points on its surface colliders keep off them by half a cell. */
+    const float *margins = body->octree && !inner ? body->octree->lanes.margin : NULL;
+    const vf radius = s.margin;
     vf sums[3][LMI_PIECES];
     for (int i = 0; i < 3 * LMI_PIECES; i++) {
         sums[i / LMI_PIECES][i % LMI_PIECES] = vf_set1(0.0f);
@@ -278,18 +429,26 @@ static void collide(const lmi_surface *shape, lmi_body *body, double h, const fl
     uint32_t touched = 0;
     for (uint32_t n = 0; n < body->padded_count; n += LMI_LANES) {
         vf x[4], v[4], normal[3], before[3];
+        if (inner && !inner[n / LMI_BLOCK]) {
+            continue;
+        }
         vf_load4(body->x + (size_t)n * 4, x);
         vf_load4(body->v + (size_t)n * 4, v);
         vf depth;
-        if (solid) {
+        if (s.solid) {
             const float *start = starts + (size_t)(n / LMI_BLOCK) * 3 * LMI_BLOCK + n % LMI_BLOCK;
             depth = depth_in_solid(&s, x, v[3], start, margins ? margins + n : NULL, body->contact_radius, normal);
         } else {
-            vf margin = s.margin;
-            if (margins) margin = margin + vf_load(margins + n);
-            depth = margin - distance(&s, x, normal);
+            if (margins) {
+                s.margin = radius + vf_load(margins + n);
+            }
+            depth = s.margin - distance(&s, x, normal);
+            if (s.swept) {
+                sweep(&s, x, v, &depth, normal);
+            }
         }
-        vm touching = vm_and(vf_lt(vf_set1(0.0f), depth), vf_lt(vf_set1(0.0f), v[3]));
+        vm touching = vf_lt(vf_set1(0.0f), depth);
+        touching = vm_any(touching) ? vm_and(touching, may_lanes(inner, n, v[3])) : touching;
         if (!vm_any(touching)) {
             continue;
         }
@@ -302,6 +461,9 @@ static void collide(const lmi_surface *shape, lmi_body *body, double h, const fl
         for (int i = 0; i < 3; i++) {
             sums[i][piece] = sums[i][piece] + v[3] * (v[i] - before[i]);
         }
+        if (body->touched) {
+            put_down(world, &s, body, vm_bits(touching), normal, x, before, v);
+        }
         vf_store4(body->x + (size_t)n * 4, x[0], x[1], x[2], x[3]);
         vf_store4(body->v + (size_t)n * 4, v[0], v[1], v[2], v[3]);
     }
@@ -312,20 +474,266 @@ static void collide(const lmi_surface *shape, lmi_body *body, double h, const fl
     }
 }
 
-/* A body against all colliders in the order of their slots. Where it meets several solids they are gone through again: what
- * one of them puts back may be on the wrong side of another. Returns how many solids it may touch. */
-static uint32_t collide_all(const lmi_step *step, lmi_body *body, double speed, const float *starts, bool again)
+/* Where 16 points are and how they move; `rows` of riders and weights from `row` on. */
+static inline void points_at(const lmi_body *body, uint32_t row, uint32_t rows, uint32_t lane, vf x[3], vf v[3])
 {
+    for (int i = 0; i < 3; i++) {
+        x[i] = v[i] = vf_set1(0.0f);
+    }
+    for (uint32_t n = 0; n < rows; n++) {
+        size_t at = (size_t)(row + n) * LMI_BLOCK + lane;
+        vf px[4], pv[4], w = vf_load(body->touch.weight + at);
+        vf_gather4(body->x, body->touch.rider + at, px);
+        vf_gather4(body->v, body->touch.rider + at, pv);
+        for (int i = 0; i < 3; i++) {
+            x[i] = x[i] + w * px[i];
+            v[i] = v[i] + w * pv[i];
+        }
+    }
+}
+
+/* One piece of points against a collider, as plain numbers. */
+typedef struct found {
+    _Alignas(64) float x[3][LMI_LANES], normal[3][LMI_LANES], surface[3][LMI_LANES], depth[LMI_LANES];
+    uint32_t touching; /* bits */
+} found;
+
+/* `start`: where they were, as in remember_starts; solids are met on the way from there. */
+static void find(const lanes_surface *s, const vf x[3], const vf v[4], const float *start, float margin, double slop,
+                 found *f)
+{
+    vf normal[3], surface[3], depth;
+    if (s->solid) {
+        depth = depth_in_solid(s, x, v[3], start, NULL, margin + (float)slop, normal) - vf_set1((float)slop);
+    } else {
+        depth = s->margin - distance(s, x, normal);
+        if (s->swept) {
+            sweep(s, x, v, &depth, normal);
+        }
+    }
+    vm touching = vf_lt(vf_set1((float)-slop), depth);
+    f->touching = vm_bits(touching);
+    velocity_there(s, x, surface);
+    for (int i = 0; i < 3; i++) {
+        vf_store(f->x[i], x[i]);
+        vf_store(f->normal[i], normal[i]);
+        vf_store(f->surface[i], surface[i]);
+    }
+    vf_store(f->depth, depth);
+}
+
+/* Where the points of a body were at the beginning of the substep, as remember_starts does for particles; those that a wall
+ * could not bring back all the way, where it wanted them. */
+static void remember_points(const lmi_touch *touch, const lmi_body *body, double h)
+{
+    vf seconds = vf_set1((float)h);
+    for (uint32_t n = 0; n < touch->blocks * LMI_BLOCK; n += LMI_LANES) {
+        uint32_t row = touch->first_row[n / LMI_BLOCK];
+        float *to = touch->start + (size_t)(n / LMI_BLOCK) * 3 * LMI_BLOCK + n % LMI_BLOCK;
+        vf x[3], v[3];
+        points_at(body, row, touch->first_row[n / LMI_BLOCK + 1] - row, n % LMI_BLOCK, x, v);
+        for (int i = 0; i < 3; i++) {
+            vf_store(to + i * LMI_BLOCK, x[i] - seconds * v[i]);
+        }
+    }
+    for (uint32_t n = 0; n < touch->count; n++) {
+        float *to = touch->start + (size_t)(n / LMI_BLOCK) * 3 * LMI_BLOCK + n % LMI_BLOCK;
+        for (int i = 0; i < 3; i++) {
+            to[i * LMI_BLOCK] += touch->warm[n].behind[i];
+        }
+    }
+}
+
+/* Adds the contacts of a body's points (or of its particles, when it answers as a whole) with a collider, where they are deeper
+ * than `least`. `starts`: of the particles; points have their own. */
+static void find_all(const lmi_step *step, const lmi_surface *shape, lmi_push *push, const float *starts, double least,
+                     lmi_contact_list *list)
+{
+    lmi_body *body = push->body;
+    lanes_surface s = prepare(step->world, shape, body, step->h);
+    const lmi_touch *touch = &body->touch;
+    double slop = lmi_contact_slop(step, body);
+    double friction, bounce;
+    wall_rule(step->world, shape, body, &friction, &bounce);
+    uint32_t blocks = touch->count ? touch->blocks : body->padded_count / LMI_BLOCK;
+    starts = touch->count ? touch->start : starts;
+    for (uint32_t n = 0; n < blocks * LMI_BLOCK; n += LMI_LANES) {
+        uint32_t row = touch->count ? touch->first_row[n / LMI_BLOCK] : 0, lane = n % LMI_BLOCK;
+        uint32_t rows = touch->count ? touch->first_row[n / LMI_BLOCK + 1] - row : 1;
+        vf x[4], v[4];
+        found f;
+        if (touch->count) {
+            points_at(body, row, rows, lane, x, v);
+            v[3] = vf_set1(1.0f);
+        } else {
+            vf_load4(body->x + (size_t)n * 4, x);
+            vf_load4(body->v + (size_t)n * 4, v);
+        }
+        find(&s, x, v, starts + (size_t)(n / LMI_BLOCK) * 3 * LMI_BLOCK + lane, body->contact_radius, slop, &f);
+        for (uint32_t k = 0; f.touching && k < LMI_LANES; k++) {
+            bool real = touch->count ? n + k < touch->count : body->v[(size_t)(n + k) * 4 + 3] > 0.0f;
+            if (!(f.touching >> k & 1) || !real || f.depth[k] < least) {
+                continue;
+            }
+            size_t at = (size_t)row * LMI_BLOCK + lane + k;
+            static const float all = 1.0f;
+            uint32_t single = n + k;
+            lmi_contact_def c = {.a = push,
+                                 .rider_a = touch->count ? touch->rider + at : &single,
+                                 .weight_a = touch->count ? touch->weight + at : &all,
+                                 .count_a = rows,
+                                 .stride_a = LMI_BLOCK,
+                                 .normal = dvec(f.normal[0][k], f.normal[1][k], f.normal[2][k]),
+                                 .surface = dvec(f.surface[0][k], f.surface[1][k], f.surface[2][k]),
+                                 .depth = f.depth[k],
+                                 .friction = friction,
+                                 .restitution = bounce,
+                                 .wall = shape,
+                                 .point = touch->count ? n + k : LMI_NONE};
+            lmi_contact_add(list, &c);
+        }
+    }
+}
+
+/* Particles that may still be on the wrong side of a wall, each for itself: of a body that touches with its surface, those
+ * deep inside, and else all. They do not count as contacts where there were others. */
+static void collide_left(const lmi_step *step, lmi_body *body, const float *starts)
+{
+    const lmi_touch *touch = &body->touch;
+    uint32_t contacts = body->contacts;
+    for (uint32_t s = 0; s < step->surface_count; s++) {
+        if (may_touch(&step->surfaces[s], body, step->h)) {
+            collide(step->world, &step->surfaces[s], body, step->h, touch->count ? touch->inner_start : starts,
+                    touch->count ? touch->inner : NULL);
+        }
+    }
+    body->contacts = contacts > body->contacts ? contacts : body->contacts;
+}
+
+/* A body against all colliders, or against the solids only. Returns how many solids it may touch. */
+static uint32_t collide_all(const lmi_step *step, lmi_body *body, lmi_scratch *scratch, bool solids_only)
+{
+    lmi_push push;
+    bool begun = false;
     uint32_t met = 0;
+    lmi_contact_list list = {.world = step->world,
+                             .contacts = scratch->contacts,
+                             .holds = scratch->holds,
+                             .limit = lmi_contacts_limit(body),
+                             .hold_limit = lmi_contacts_holds(body),
+                             .sweeps = body->touch.count ? LMI_SWEEPS : LMI_MORE_SWEEPS,
+                             .h = step->h};
     for (uint32_t s = 0; s < step->surface_count; s++) {
         const lmi_surface *surface = &step->surfaces[s];
         bool solid = lmi_solid_is(&surface->solid);
-        if ((solid || !again) && may_touch(surface, body, solid ? way_of(surface, body, speed, step->h) : 0.0)) {
-            met += solid;
-            collide(surface, body, step->h, starts);
+        if ((solids_only && !solid) || !may_touch(surface, body, step->h)) {
+            continue;
+        }
+        met += solid;
+        if (!begun) {
+            /* Not all of its way: a wall does not come to meet it, as another body does. */
+            lmi_push_begin(&push, body, 0.6 * step->h * dvec_length(dvec_from(body->motion.velocity)));
+            push.load = scratch->load;
+            begun = true;
+        }
+        if (body->touch.count || push.rigid > 0.0f) {
+            find_all(step, surface, &push, scratch->pull, -INFINITY, &list);
+        } else {
+            collide(step->world, surface, body, step->h, scratch->pull, NULL);
         }
     }
+    if (begun) {
+        lmi_contacts_flush(&list);
+        lmi_push_end(&push);
+    }
+    if (begun && (body->touch.count ? push.rigid < 1.0f : push.rigid > 0.0f)) {
+        /* What answered as a whole may still have particles on the wrong side: now each for itself. */
+        collide_left(step, body, scratch->pull);
+    }
     return met;
+}
+
+/* Where solids want the points that are still beyond them: there the next substep takes their way to begin, so that they never
+ * count as being on the other side of a sheet. */
+static void note_behind(const lmi_step *step, lmi_body *body)
+{
+    const lmi_touch *touch = &body->touch;
+    for (uint32_t n = 0; n < step->surface_count && touch->count; n++) {
+        const lmi_surface *shape = &step->surfaces[n];
+        if (!lmi_solid_is(&shape->solid) || !may_touch(shape, body, step->h)) {
+            continue;
+        }
+        lanes_surface s = prepare(step->world, shape, body, step->h);
+        for (uint32_t at = 0; at < touch->blocks * LMI_BLOCK; at += LMI_LANES) {
+            uint32_t row = touch->first_row[at / LMI_BLOCK], lane = at % LMI_BLOCK;
+            vf x[4], v[4];
+            found f;
+            points_at(body, row, touch->first_row[at / LMI_BLOCK + 1] - row, lane, x, v);
+            v[3] = vf_set1(1.0f);
+            find(&s, x, v, touch->start + (size_t)(at / LMI_BLOCK) * 3 * LMI_BLOCK + lane, body->contact_radius, 0.0,
+                 &f);
+            for (uint32_t k = 0; f.touching && k < LMI_LANES; k++) {
+                for (int i = 0; i < 3 && (f.touching >> k & 1) && at + k < touch->count; i++) {
+                    touch->warm[touch->count + at + k].behind[i] = f.depth[k] * f.normal[i][k];
+                }
+            }
+        }
+    }
+}
+
+/* Where a body meets several solids they are gone through again: what one of them puts back may be on the wrong side of
+ * another. */
+static void collide_body(const lmi_step *step, lmi_body *body, lmi_scratch *scratch)
+{
+    lmi_touch_begin(&body->touch);
+    uint32_t met = collide_all(step, body, scratch, false), contacts = body->contacts;
+    for (int pass = 1; pass < SOLID_PASSES && met > 1 && contacts > 0; pass++) {
+        collide_all(step, body, scratch, true);
+        body->contacts = contacts; /* counted once */
+    }
+    note_behind(step, body);
+    lmi_touch_end(&body->touch);
+}
+
+void LMI_KERNEL(find_walls)(const lmi_step *step, lmi_push *push, lmi_contact_list *list)
+{
+    for (uint32_t s = 0; s < step->surface_count; s++) {
+        if (may_touch(&step->surfaces[s], push->body, step->h)) {
+            find_all(step, &step->surfaces[s], push, NULL, -INFINITY, list);
+        }
+    }
+}
+
+/* What other bodies have pushed into a wall comes out again: walls have the last word. */
+void LMI_KERNEL(last_walls)(const lmi_step *step, lmi_body *body, bool pushed, lmi_scratch *scratch)
+{
+    uint32_t contacts = body->contacts;
+    double least = 0.002 * body->rest_size;
+    lmi_push push;
+    lmi_contact_list list = {.world = step->world,
+                             .contacts = scratch->contacts,
+                             .holds = scratch->holds,
+                             .limit = lmi_contacts_limit(body),
+                             .hold_limit = lmi_contacts_holds(body),
+                             .sweeps = LMI_SWEEPS,
+                             .h = step->h,
+                             .forgets = true};
+    lmi_push_begin(&push, body, 0.0);
+    push.load = scratch->load;
+    for (uint32_t s = 0; s < step->surface_count && pushed; s++) {
+        if (may_touch(&step->surfaces[s], body, step->h)) {
+            find_all(step, &step->surfaces[s], &push, NULL, least, &list);
+        }
+    }
+    if (list.count) {
+        lmi_contacts_flush(&list);
+        lmi_push_end(&push);
+    }
+    if (push.rigid < 1.0f) {
+        collide_left(step, body, NULL);
+    }
+    note_behind(step, body);
+    body->contacts = contacts;
 }
 
 void LMI_KERNEL(contact)(const lmi_step *step, lmi_batch *batch, lmi_scratch *scratch)
@@ -337,16 +745,22 @@ void LMI_KERNEL(contact)(const lmi_step *step, lmi_batch *batch, lmi_scratch *sc
     for (uint32_t n = 0; n < batch->body_count; n++) {
         lmi_body *body = lmi_body_at(step->world, batch->bodies[n]);
         body->contacts = 0;
-        double speed = solids ? fastest(body) : 0.0;
         if (solids) {
-            remember_starts(body, step->h, scratch->pull);
+            body->fastest = fastest(body);
+            if (body->touch.count) {
+                remember_points(&body->touch, body, step->h);
+                remember_starts(body, step->h, body->touch.inner_start);
+            } else {
+                remember_starts(body, step->h, scratch->pull);
+            }
         }
         lmi_drags_apply(step, body);
-        uint32_t met = collide_all(step, body, speed, scratch->pull, false), contacts = body->contacts;
-        for (int pass = 1; pass < SOLID_PASSES && met > 1 && contacts > 0; pass++) {
-            collide_all(step, body, speed, scratch->pull, true);
-            body->contacts = contacts; /* counted once */
+        lmi_bones_pull(step, body);
+        if (body->bulk) {
+            continue; /* with the others, in mutual.c */
         }
+        collide_body(step, body, scratch);
+        lmi_bones_hold(step, body);
         lmi_pins_apply(step, body);
     }
 }

@@ -2,7 +2,7 @@
  * Between measuring the regions and matching them: the weights of each group of regions that mixes its examples as one.
  *
  * Reads M_r <D_k, E> from the channels of the regions (examples.h), writes their weights. Sums run over a body's regions in
- * their own order, in double precision, so that they do not depend on lanes, batches or threads; so does the projection.
+ * their own order, in double precision, so that they do not depend on lanes, batches or threads; neither does the projection.
  */
 #include "examples.h"
 
@@ -30,20 +30,30 @@ void lmi_project(uint32_t count, const double *gram, const double *b, double *w)
     project_weights((int)count, gram, b, NULL, w);
 }
 
-/* Of the whole body: four sums in turn, so that none waits for the addition before. */
+/* Of the whole body: as many sums in turn as a block has lanes, which then come together in pairs. A body that has its blocks
+ * for itself is summed block by block, and any other region by region; the additions are the same. */
 static void sum_body(lmi_examples *e)
 {
-    const uint32_t n = e->count;
-    const size_t dots = lmi_example_dots(n) * LMI_BLOCK;
-    double sums[4][LM_MAX_EXAMPLES] = {{0.0}};
-    for (uint32_t r = 0; r < e->region_count; r++) {
-        const float *from = e->lanes + e->along[r] + dots;
-        for (uint32_t k = 0; k < n; k++) {
-            sums[r % 4][k] += from[k * LMI_BLOCK];
-        }
-    }
+    const uint32_t n = e->count, whole = e->in_blocks ? e->region_count / LMI_BLOCK : 0;
+    const size_t stride = (size_t)lmi_example_channels(n) * LMI_BLOCK;
     for (uint32_t k = 0; k < n; k++) {
-        e->sums[k] = (sums[0][k] + sums[1][k]) + (sums[2][k] + sums[3][k]);
+        const float *dots = e->lanes + (size_t)(lmi_example_dots(n) + k) * LMI_BLOCK;
+        double sums[LMI_BLOCK] = {0.0};
+        for (uint32_t b = 0; b < whole; b++) {
+            const float *from = dots + e->along[0] + b * stride;
+            for (uint32_t i = 0; i < LMI_BLOCK; i++) {
+                sums[i] += from[i];
+            }
+        }
+        for (uint32_t r = whole * LMI_BLOCK; r < e->region_count; r++) {
+            sums[r % LMI_BLOCK] += dots[e->along[r]];
+        }
+        for (uint32_t half = LMI_BLOCK / 2; half > 0; half /= 2) {
+            for (uint32_t i = 0; i < half; i++) {
+                sums[i] += sums[i + half];
+            }
+        }
+        e->sums[k] = sums[0];
     }
 }
 
@@ -62,14 +72,33 @@ static void sum_groups(lmi_examples *e)
     }
 }
 
-static void spread_weights(lmi_examples *e)
+/* To all regions of the body, in the way in which they were summed. */
+static void spread_over_body(lmi_examples *e)
+{
+    const uint32_t n = e->count, whole = e->in_blocks ? e->region_count / LMI_BLOCK : 0;
+    const size_t stride = (size_t)lmi_example_channels(n) * LMI_BLOCK;
+    for (uint32_t k = 0; k < n; k++) {
+        float *weights = e->lanes + (size_t)(LMI_EXAMPLE_WEIGHT + k) * LMI_BLOCK;
+        const float weight = e->weights[k];
+        for (uint32_t b = 0; b < whole; b++) {
+            float *to = weights + e->along[0] + b * stride;
+            for (uint32_t i = 0; i < LMI_BLOCK; i++) {
+                to[i] = weight;
+            }
+        }
+        for (uint32_t r = whole * LMI_BLOCK; r < e->region_count; r++) {
+            weights[e->along[r]] = weight;
+        }
+    }
+}
+
+static void spread_over_groups(lmi_examples *e)
 {
     const uint32_t n = e->count;
-    const bool body = e->scope == LM_EXAMPLES_BODY;
     for (uint32_t r = 0; r < e->region_count; r++) {
-        if (body || e->group[r] != LM_NO_GROUP) {
-            const float *weights = e->weights + (body ? 0 : (size_t)e->group[r] * n);
-            float *to = e->lanes + (body ? e->along[r] : e->at[r]) + LMI_EXAMPLE_WEIGHT * LMI_BLOCK;
+        if (e->group[r] != LM_NO_GROUP) {
+            const float *weights = e->weights + (size_t)e->group[r] * n;
+            float *to = e->lanes + e->at[r] + LMI_EXAMPLE_WEIGHT * LMI_BLOCK;
             for (uint32_t k = 0; k < n; k++) {
                 to[k * LMI_BLOCK] = weights[k];
             }
@@ -99,7 +128,11 @@ void lmi_examples_solve(lmi_examples *e)
             e->weights[at] = e->forced ? e->forced_weights[at] : (float)w[k];
         }
     }
-    spread_weights(e);
+    if (e->scope == LM_EXAMPLES_BODY) {
+        spread_over_body(e);
+    } else {
+        spread_over_groups(e);
+    }
 }
 
 void lmi_examples_read(const lmi_examples *e, float *weights)

@@ -88,7 +88,7 @@ static inline void quadratic_goal(const float *constants, const float *moments, 
 }
 
 /* B = sum m~ p q^T / M. A lane without a region gets its identity rotation, which is well determined. */
-static void find_affine(const lmi_pack *pack, uint32_t b, uint32_t lane)
+static inline vmat3 find_affine(const lmi_pack *pack, uint32_t b, uint32_t lane)
 {
     const float *moments = pack->moments + ((size_t)b * LMI_MOMENTS + LMI_MOMENT_LINEAR) * LMI_BLOCK + lane;
     size_t matrix = (size_t)b * 9 * LMI_BLOCK + lane;
@@ -99,7 +99,9 @@ static void find_affine(const lmi_pack *pack, uint32_t b, uint32_t lane)
         affine.m[i] = affine.m[i] * inverse_mass;
     }
     vm used = vf_lt(vf_set1(0.0f), inverse_mass);
-    vmat_store(pack->affine + matrix, vmat_select(used, affine, vmat_load(pack->rotation + matrix)));
+    affine = vmat_select(used, affine, vmat_load(pack->rotation + matrix));
+    vmat_store(pack->affine + matrix, affine);
+    return affine;
 }
 
 /* A symmetric matrix from six channels, xx yy zz xy yz zx. */
@@ -185,29 +187,73 @@ static inline void find_inverse(const lmi_pack *pack, uint32_t b, uint32_t lane,
     }
 }
 
-/* The deformation of the lanes against their examples. */
-static void measure_lanes(const lmi_pack *pack, uint32_t b, uint32_t lane)
+/* A^T A of the lanes, of their elastic deformation where they have flowed. */
+static inline vsym square_lanes(const lmi_pack *pack, uint32_t b, uint32_t lane, vmat3 affine)
 {
-    const lmi_lane_block *block = &pack->block[b];
+    const vf zero = vf_set1(0.0f), one = vf_set1(1.0f);
     vf d[3], inverse[3];
     load_extents(pack, b, lane, d);
     find_inverse(pack, b, lane, d, inverse);
-    vmat3 affine = vmat_load(pack->affine + (size_t)b * 9 * LMI_BLOCK + lane);
-    vmat3 p = load_symmetric(pack->plastic + (size_t)b * 6 * LMI_BLOCK + lane);
-    example_measure(examples_at(pack, b, lane), (int)block->examples, block->own_mix,
-                    elastic_square(affine, inverse, block->plastic, p));
+    if (pack->block[b].plastic) {
+        vmat3 p = load_symmetric(pack->plastic + (size_t)b * 6 * LMI_BLOCK + lane);
+        return vsym_of(elastic_square(affine, inverse, true, p));
+    }
+    for (int i = 0; i < 9; i++) {
+        affine.m[i] = affine.m[i] * inverse[i % 3];
+    }
+    vsym square = vsym_square(affine); /* zero along a direction without extent, which is not strained: */
+    square.xx = vf_select(vf_lt(zero, inverse[0]), square.xx, one);
+    square.yy = vf_select(vf_lt(zero, inverse[1]), square.yy, one);
+    square.zz = vf_select(vf_lt(zero, inverse[2]), square.zz, one);
+    return square;
+}
+
+/* The deformations of up to EXAMPLE_AT_ONCE vectors of lanes that have examples, and what they are against these. */
+static void measure_lanes(const lmi_pack *pack, const uint32_t *places, uint32_t count)
+{
+    vsym e[EXAMPLE_AT_ONCE];
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t b = places[i] / LMI_BLOCK, lane = places[i] % LMI_BLOCK;
+        e[i] = square_lanes(pack, b, lane, find_affine(pack, b, lane));
+    }
+    example_stretches(e, count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t b = places[i] / LMI_BLOCK, lane = places[i] % LMI_BLOCK;
+        const lmi_lane_block *block = &pack->block[b];
+        example_measure(examples_at(pack, b, lane), (int)block->examples, block->own_mix, e[i]);
+    }
 }
 
 /* What q is multiplied by where the rest shape is another: P, S or S P. */
 static inline vmat3 rest_shape(const lmi_pack *pack, uint32_t b, uint32_t lane)
 {
     const lmi_lane_block *block = &pack->block[b];
-    vmat3 p = load_symmetric(pack->plastic + (size_t)b * 6 * LMI_BLOCK + lane);
-    if (block->examples) {
-        vmat3 mix = load_symmetric(examples_at(pack, b, lane) + LMI_EXAMPLE_STRETCH * LMI_BLOCK);
-        p = block->plastic ? vmat_multiply(mix, p) : mix;
+    if (!block->examples) {
+        return load_symmetric(pack->plastic + (size_t)b * 6 * LMI_BLOCK + lane);
     }
-    return p;
+    vmat3 mix = vsym_matrix(vsym_load(examples_at(pack, b, lane) + LMI_EXAMPLE_STRETCH * LMI_BLOCK));
+    if (!block->plastic) {
+        return mix;
+    }
+    return vmat_multiply(mix, load_symmetric(pack->plastic + (size_t)b * 6 * LMI_BLOCK + lane));
+}
+
+/* The mix, and the matrix whose rotation is wanted, of lanes that do not flow: B diag(d) S diag(1/d), row by row. */
+static void find_mixed(const lmi_pack *pack, uint32_t b, uint32_t lane)
+{
+    const float *affine = pack->affine + (size_t)b * 9 * LMI_BLOCK + lane;
+    float *shape = pack->shape + (size_t)b * 9 * LMI_BLOCK + lane;
+    vsym s = example_mix(examples_at(pack, b, lane), (int)pack->block[b].examples);
+    vf d[3], inverse[3];
+    load_extents(pack, b, lane, d);
+    find_inverse(pack, b, lane, d, inverse);
+    for (int i = 0; i < 9; i += 3) {
+        vf x = vf_load(affine + i * LMI_BLOCK) * d[0], y = vf_load(affine + (i + 1) * LMI_BLOCK) * d[1];
+        vf z = vf_load(affine + (i + 2) * LMI_BLOCK) * d[2];
+        vf_store(shape + i * LMI_BLOCK, (x * s.xx + y * s.xy + z * s.zx) * inverse[0]);
+        vf_store(shape + (i + 1) * LMI_BLOCK, (x * s.xy + y * s.yy + z * s.yz) * inverse[1]);
+        vf_store(shape + (i + 2) * LMI_BLOCK, (x * s.zx + y * s.yz + z * s.zz) * inverse[2]);
+    }
 }
 
 /* Flow and mix, and then the matrix whose rotation is wanted: B diag(d) P^T diag(1/d), to which polar applies diag(d). */
@@ -218,10 +264,7 @@ static void find_shape(const lm_world *world, const lmi_pack *pack, uint32_t b, 
     vf d[3], inverse[3];
     load_extents(pack, b, lane, d);
     find_inverse(pack, b, lane, d, inverse);
-    if (pack->block[b].plastic) {
-        flow_lanes(world, pack, b, lane, affine, inverse,
-                   load_symmetric(pack->plastic + (size_t)b * 6 * LMI_BLOCK + lane));
-    }
+    flow_lanes(world, pack, b, lane, affine, inverse, load_symmetric(pack->plastic + (size_t)b * 6 * LMI_BLOCK + lane));
     if (pack->block[b].examples) {
         example_mix(examples_at(pack, b, lane), (int)pack->block[b].examples);
     }
@@ -237,6 +280,47 @@ static void find_shape(const lm_world *world, const lmi_pack *pack, uint32_t b, 
 /* Whether the rest shapes of a block's lanes are other than they were made. */
 static inline bool is_shaped(const lmi_lane_block *block) { return block->plastic || block->examples > 0; }
 
+/* sum m~ p / M, and where that is. */
+static inline void find_centre(const lmi_pack *pack, uint32_t b, uint32_t lane, vf mean_p[3], vf centre[3])
+{
+    const float *moments = pack->moments + (size_t)b * LMI_MOMENTS * LMI_BLOCK + lane;
+    vf inverse_mass =
+           vf_load(pack->constants + ((size_t)b * LMI_CONSTANTS + LMI_CONSTANT_INVERSE_MASS) * LMI_BLOCK + lane),
+       from[4];
+    vf_gather4(pack->x, pack->reference + (size_t)b * LMI_BLOCK + lane, from);
+    for (int i = 0; i < 3; i++) {
+        mean_p[i] = vf_load(moments + (LMI_MOMENT_SUM + i) * LMI_BLOCK) * inverse_mass;
+        centre[i] = from[i] + mean_p[i];
+    }
+}
+
+/* The rigid goal of lanes that do not flow: R diag(d), or with examples R S diag(d). Row by row, so that it stays in
+ * registers. */
+static void find_rigid_goal(const lmi_pack *pack, uint32_t b, uint32_t lane)
+{
+    const float *rotation = pack->rotation + (size_t)b * 9 * LMI_BLOCK + lane;
+    float *transform = pack->transforms + (size_t)b * LMI_MOMENTS * LMI_BLOCK + lane;
+    float *linear = transform + LMI_TRANSFORM_LINEAR * LMI_BLOCK;
+    vf d[3], mean_p[3], centre[3];
+    load_extents(pack, b, lane, d);
+    find_centre(pack, b, lane, mean_p, centre);
+    store_vector(transform, centre);
+    if (!pack->block[b].examples) {
+        for (int i = 0; i < 9; i++) {
+            vf_store(linear + i * LMI_BLOCK, vf_load(rotation + i * LMI_BLOCK) * d[i % 3]);
+        }
+        return;
+    }
+    vsym s = vsym_load(examples_at(pack, b, lane) + LMI_EXAMPLE_STRETCH * LMI_BLOCK);
+    for (int i = 0; i < 9; i += 3) {
+        vf x = vf_load(rotation + i * LMI_BLOCK), y = vf_load(rotation + (i + 1) * LMI_BLOCK);
+        vf z = vf_load(rotation + (i + 2) * LMI_BLOCK);
+        vf_store(linear + i * LMI_BLOCK, (x * s.xx + y * s.xy + z * s.zx) * d[0]);
+        vf_store(linear + (i + 1) * LMI_BLOCK, (x * s.xy + y * s.yy + z * s.yz) * d[1]);
+        vf_store(linear + (i + 2) * LMI_BLOCK, (x * s.zx + y * s.yz + z * s.zz) * d[2]);
+    }
+}
+
 static void find_goal(const lmi_pack *pack, uint32_t b, uint32_t lane)
 {
     const float *constants = pack->constants + (size_t)b * LMI_CONSTANTS * LMI_BLOCK + lane;
@@ -251,12 +335,8 @@ static void find_goal(const lmi_pack *pack, uint32_t b, uint32_t lane)
         rigid.m[i] = rigid.m[i] * vf_load(pack->extent + ((size_t)b * 3 + (size_t)(i % 3)) * LMI_BLOCK + lane);
     }
     vf inverse_mass = vf_load(constants + LMI_CONSTANT_INVERSE_MASS * LMI_BLOCK);
-    vf beta = vf_load(constants + LMI_CONSTANT_BETA * LMI_BLOCK), from[4], mean_p[3], centre[3];
-    vf_gather4(pack->x, pack->reference + (size_t)b * LMI_BLOCK + lane, from);
-    for (int i = 0; i < 3; i++) {
-        mean_p[i] = vf_load(moments + (LMI_MOMENT_SUM + i) * LMI_BLOCK) * inverse_mass;
-        centre[i] = from[i] + mean_p[i];
-    }
+    vf beta = vf_load(constants + LMI_CONSTANT_BETA * LMI_BLOCK), mean_p[3], centre[3];
+    find_centre(pack, b, lane, mean_p, centre);
     if (pack->block[b].mode == LM_MODE_QUADRATIC) {
         quadratic_goal(constants, moments, affine, rigid, inverse_mass, beta, mean_p, centre, transform);
         return;
@@ -277,7 +357,9 @@ static void fit_run(const lm_world *world, const lmi_pack *pack, uint32_t first,
         if (!pack->block[n / LMI_BLOCK].examples) { /* else it is known */
             find_affine(pack, n / LMI_BLOCK, n % LMI_BLOCK);
         }
-        if (shaped) {
+        if (shaped && !pack->block[n / LMI_BLOCK].plastic) {
+            find_mixed(pack, n / LMI_BLOCK, n % LMI_BLOCK);
+        } else if (shaped) {
             find_shape(world, pack, n / LMI_BLOCK, n % LMI_BLOCK);
         }
     }
@@ -286,7 +368,12 @@ static void fit_run(const lm_world *world, const lmi_pack *pack, uint32_t first,
     ((shaped ? pack->shape : pack->affine) + matrix, pack->extent + (size_t)first * 3 * LMI_BLOCK,
      pack->rotation + matrix, last - first);
     for (uint32_t n = first * LMI_BLOCK; n < last * LMI_BLOCK; n += LMI_LANES) {
-        find_goal(pack, n / LMI_BLOCK, n % LMI_BLOCK);
+        const lmi_lane_block *block = &pack->block[n / LMI_BLOCK];
+        if (block->mode == LM_MODE_RIGID && !block->plastic) {
+            find_rigid_goal(pack, n / LMI_BLOCK, n % LMI_BLOCK);
+        } else {
+            find_goal(pack, n / LMI_BLOCK, n % LMI_BLOCK);
+        }
     }
 }
 
@@ -297,12 +384,17 @@ static void mix_examples(const lmi_step *step, const lmi_batch *batch)
     if (pack->example_channels == 0) {
         return;
     }
+    uint32_t places[EXAMPLE_AT_ONCE], count = 0;
     for (uint32_t n = 0; n < pack->lane_blocks * LMI_BLOCK; n += LMI_LANES) {
         if (pack->block[n / LMI_BLOCK].examples) {
-            find_affine(pack, n / LMI_BLOCK, n % LMI_BLOCK);
-            measure_lanes(pack, n / LMI_BLOCK, n % LMI_BLOCK);
+            places[count++] = n;
+        }
+        if (count == EXAMPLE_AT_ONCE) {
+            measure_lanes(pack, places, count);
+            count = 0;
         }
     }
+    measure_lanes(pack, places, count);
     for (uint32_t n = 0; n < batch->body_count; n++) {
         const lmi_body *body = lmi_body_at(step->world, batch->bodies[n]);
         if (body->examples && !body->lattice) {

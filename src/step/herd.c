@@ -278,7 +278,7 @@ size_t lmi_herd_scratch(const lmi_herd_plan *plan)
 static bool may_join(const lmi_lattice *l)
 {
     uint64_t sites = (uint64_t)l->size[0] * l->size[1] * l->size[2];
-    return !lmi_lattice_is_plated(l) && l->part_count == 1 && l->slab_count == 1 &&
+    return !lmi_lattice_is_plated(l) && !l->whole && l->part_count == 1 && l->slab_count == 1 &&
            l->particle_count <= LMI_HERD_PARTICLES && sites <= LMI_HERD_SITES;
 }
 

@@ -19,6 +19,10 @@ lmi_stage_function LMI_KERNEL(contact);
 lmi_skin_cells_function LMI_KERNEL(skin_lattice);
 lmi_skin_tets_function LMI_KERNEL(skin_tets);
 lmi_stage_function LMI_KERNEL(sweep_herds);
+void LMI_KERNEL(find_walls)(const lmi_step *step, struct lmi_push *push, struct lmi_contact_list *list);
+void LMI_KERNEL(last_walls)(const lmi_step *step, struct lmi_body *body, bool pushed, lmi_scratch *scratch);
+void LMI_KERNEL(place_points)(const struct lmi_body *body);
+lmi_find_inside_function LMI_KERNEL(find_inside);
 void LMI_KERNEL(polar)(const float *B, const float *d, float *R, uint32_t blocks);
 
 struct lmi_octree_lanes;

@@ -15,6 +15,8 @@
 
 struct lm_world;
 struct lmi_batch;
+struct lmi_push;
+struct lmi_contact_list;
 struct lmi_body;
 struct lmi_octree_lanes;
 
@@ -31,7 +33,8 @@ typedef struct lmi_surface {
     lm_dvec3 bound_lower; /* of the solid; infinite for a plane */
     lm_dvec3 bound_upper;
     float friction, restitution;
-    lmi_solid solid; /* of a height map or a mesh */
+    uint32_t slot, group, mask; /* of the collider */
+    lmi_solid solid;            /* of a height map or a mesh */
 } lmi_surface;
 
 /* A field in this substep. */
@@ -51,6 +54,12 @@ typedef struct lmi_scratch {
     uint32_t pull_blocks;
     float *lattice; /* of sweeps, in units of a block */
     uint32_t lattice_blocks;
+    struct lmi_contact *contacts; /* of one body */
+    uint32_t contact_capacity;
+    struct lmi_hold *holds; /* of those contacts */
+    uint32_t hold_capacity;
+    float *load; /* [places] of one body, zero between uses (step/push.h) */
+    uint32_t load_capacity;
     atomic_uint taken; /* 1 while a task uses it */
 } lmi_scratch;
 
@@ -68,6 +77,11 @@ typedef struct lmi_step {
 
 typedef void lmi_stage_function(const lmi_step *step, struct lmi_batch *batch, lmi_scratch *scratch);
 
+struct lmi_bulk;
+struct lmi_insides;
+typedef void lmi_find_inside_function(const struct lmi_bulk *solid, const float *points, uint32_t wanted, float margin,
+                                      struct lmi_insides *out);
+
 typedef struct lmi_kernels {
     lm_isa isa;
     lmi_stage_function *stage[LM_STAGE_COUNT];
@@ -76,6 +90,17 @@ typedef struct lmi_kernels {
      * [block][3][LMI_BLOCK] or null for ones. R holds the previous rotations, which choose where the nearest one is ambiguous, and takes
      * the new ones. */
     void (*polar)(const float *B, const float *d, float *R, uint32_t blocks);
+
+    /* Adds the contacts of a body with all colliders to a list. */
+    void (*find_walls)(const lmi_step *step, struct lmi_push *push, struct lmi_contact_list *list);
+
+    /* Puts a body in front of colliders again where other bodies have pushed it, and particles deep inside in any case. */
+    void (*last_walls)(const lmi_step *step, struct lmi_body *body, bool pushed, lmi_scratch *scratch);
+
+    /* Where the touch points of a body are (lmi_touch.now, .box); and those of a block, [3][LMI_BLOCK] relative to the solid's
+     * origin, in a solid, as lmi_bulk_find does for one: bits of `wanted` say which. */
+    void (*place_points)(const struct lmi_body *body);
+    lmi_find_inside_function *find_inside;
 
     lmi_lattice_kernels lattice;
 

@@ -38,7 +38,7 @@ static void find_local(const lmi_lattice_step *step, float *local)
 }
 
 /* A^T A of the lanes of a block, of their elastic deformation where they have flowed. */
-static inline vmat3 elastic_square(const lmi_lattice_step *step, const float *m, uint32_t block, int lane)
+static inline vsym elastic_square(const lmi_lattice_step *step, const float *m, uint32_t block, int lane)
 {
     const lmi_lattice *l = step->lattice;
     const float *constants = l->constants + (size_t)l->constants_of[block] * l->channels * LMI_BLOCK + lane;
@@ -56,7 +56,25 @@ static inline vmat3 elastic_square(const lmi_lattice_step *step, const float *m,
         vmat3 p = lattice_symmetric(step->plastic->state + (size_t)block * 6 * LMI_BLOCK + lane);
         a = vmat_multiply(a, vmat_cofactors(p)); /* its determinant is 1 and it is symmetric */
     }
-    return vmat_multiply_transposed(a, a);
+    return vsym_square(a);
+}
+
+/* The deformations of up to EXAMPLE_AT_ONCE vectors of lanes from the `first` on, and what they are against the examples. */
+static void measure_lanes(const lmi_lattice_step *step, const lmi_examples *e, uint32_t first, uint32_t count)
+{
+    const uint32_t per_block = LMI_BLOCK / LMI_LANES;
+    const size_t stride = (size_t)lmi_example_channels(e->count) * LMI_BLOCK;
+    vsym s[EXAMPLE_AT_ONCE];
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t block = (first + i) / per_block;
+        int lane = (int)((first + i) % per_block) * LMI_LANES;
+        s[i] = elastic_square(step, e->moments + (size_t)block * 12 * LMI_BLOCK, block, lane);
+    }
+    example_stretches(s, count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t block = (first + i) / per_block, lane = (first + i) % per_block * LMI_LANES;
+        example_measure(e->home + block * stride + lane, (int)e->count, e->scope == LM_EXAMPLES_REGIONS, s[i]);
+    }
 }
 
 void LMI_KERNEL(lattice_examples)(struct lmi_body *body, float *scratch)
@@ -70,11 +88,9 @@ void LMI_KERNEL(lattice_examples)(struct lmi_body *body, float *scratch)
     const size_t stride = (size_t)lmi_example_channels(e->count) * LMI_BLOCK;
     find_local(step, e->local);
     LMI_KERNEL(lattice_gather)(step->lattice, e->local, scratch, e->moments);
-    for (uint32_t block = 0; block < step->lattice->block_count; block++) {
-        for (int lane = 0; lane < LMI_BLOCK; lane += LMI_LANES) {
-            vmat3 c = elastic_square(step, e->moments + (size_t)block * 12 * LMI_BLOCK, block, lane);
-            example_measure(e->home + block * stride + lane, n, e->scope == LM_EXAMPLES_REGIONS, c);
-        }
+    const uint32_t vectors = step->lattice->block_count * (LMI_BLOCK / LMI_LANES);
+    for (uint32_t first = 0; first < vectors; first += EXAMPLE_AT_ONCE) {
+        measure_lanes(step, e, first, vectors - first < EXAMPLE_AT_ONCE ? vectors - first : EXAMPLE_AT_ONCE);
     }
     lmi_examples_solve(e);
     for (uint32_t block = 0; block < step->lattice->block_count; block++) {

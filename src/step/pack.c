@@ -481,10 +481,10 @@ bool lmi_batch_pack(lm_world *world, lmi_batch *batch)
 void lmi_batch_set_material(lm_world *world, uint32_t body_slot)
 {
     const lmi_body *body = lmi_body_at(world, body_slot);
-    lmi_batch *batch = &world->batches[body->batch];
-    if (batch->dirty) {
+    if (body->batch == LMI_NONE || world->batches[body->batch].dirty) {
         return; /* packing will do it */
     }
+    lmi_batch *batch = &world->batches[body->batch];
     for (uint32_t r = 0; r < body->region_count; r++) {
         uint32_t place = batch->pack.region_lane[body->first_region + r];
         fill_material(body, batch->pack.constants + (size_t)(place / LMI_BLOCK) * LMI_CONSTANTS * LMI_BLOCK +

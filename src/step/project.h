@@ -80,6 +80,7 @@ PROJECT_INLINE void project_free(int n, const number *gram, const number *b, con
     const number zero = number_set1(0.0f), one = number_set1(1.0f);
     number best[LM_MAX_EXAMPLES], ones[LM_MAX_EXAMPLES], sum = zero, sum_ones = zero;
     project_factors f;
+    f.low[1][0] = zero; /* as for w in project_weights */
     project_factorise(n, gram, is_free, &f);
     for (int k = 0; k < n; k++) {
         best[k] = number_select(is_free[k + 1], b[k], zero);

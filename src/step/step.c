@@ -1,8 +1,9 @@
 /*
  * One step, as the list of its stages.
  *
+ *   bodies that sleep leave their batches, those that were woken join one (sleep.c)
  *   for each substep
- *       move the movers, and place what rides on them
+ *       move the movers and bones, and place what rides on movers
  *       for each batch of bodies, in parallel
  *           predict     outside forces, each body's motion as a whole
  *           gather      particles to region moments          \
@@ -11,18 +12,26 @@
  *           sweep       lattices: all of these and integration at once; large ones in slabs, in parallel;
  *                       large octrees: gather, fit and scatter, in pieces, in parallel
  *           integrate   damping, goals, velocities, positions
- *           contact     drags, colliders and pins
+ *           contact     drags, bones, colliders and pins
+ *       bodies that touch each other: their contacts with all else, together (mutual.c)
+ *   who touched whom (touching.c), and who falls asleep or wakes (sleep.c)
  *
- * Bodies do not see each other here, so a batch runs through all stages in one task while its data is in the cache. The
- * results do not depend on which thread runs which batch.
+ * Bodies do not see each other in the stages, so a batch runs through all of them in one task while its data is in the
+ * cache. The results do not depend on which thread runs which batch.
  *
- * Everything that can fail (memory) happens in prepare, before anything changes.
+ * Everything that can fail (memory) happens in prepare, before anything changes. Links of lattices break there, last of all.
  */
 #include "base/dmath.h"
 #include "base/guard.h"
 #include "base/os.h"
+#include "fracture.h"
 #include "octree_body.h"
+#include "skeleton.h"
 #include "step/lattice_motion.h"
+#include "step/mutual.h"
+#include "step/penalty.h"
+#include "step/sleep.h"
+#include "step/touching.h"
 
 #include <stdatomic.h>
 
@@ -31,7 +40,7 @@ static const lm_stage first_stages[] = {LM_STAGE_PREDICT, LM_STAGE_GATHER, LM_ST
                                         LM_STAGE_SWEEP};
 static const lm_stage last_stages[] = {LM_STAGE_INTEGRATE, LM_STAGE_CONTACT};
 
-static lmi_scratch *take_scratch(lm_world *world)
+lmi_scratch *lmi_scratch_take(lm_world *world)
 {
     /* The host runs at most `workers` tasks at a time, so one is free or about to be. */
     for (uint32_t n = 0;; n = (n + 1) % world->scratch_count) {
@@ -43,7 +52,7 @@ static lmi_scratch *take_scratch(lm_world *world)
     }
 }
 
-static void give_scratch(lmi_scratch *scratch) { atomic_store(&scratch->taken, 0); }
+void lmi_scratch_give(lmi_scratch *scratch) { atomic_store(&scratch->taken, 0); }
 
 static void run_stages(const lmi_step *step, lmi_batch *batch, lmi_scratch *scratch, const lm_stage *stages,
                        uint32_t count)
@@ -61,7 +70,10 @@ static void finish_batch(const lmi_step *step, lmi_batch *batch, lmi_scratch *sc
 {
     run_stages(step, batch, scratch, last_stages, sizeof last_stages / sizeof *last_stages);
     for (uint32_t n = 0; step->last && n < batch->body_count; n++) {
-        lmi_skin_update(step->world, lmi_body_at(step->world, batch->bodies[n]));
+        lmi_body *body = lmi_body_at(step->world, batch->bodies[n]);
+        if (!body->bulk) {
+            lmi_skin_update(step->world, body);
+        }
     }
 }
 
@@ -69,7 +81,7 @@ static void run_batch(void *context, uint32_t index)
 {
     const lmi_step *step = context;
     lmi_batch *batch = &step->world->batches[index];
-    lmi_scratch *scratch = take_scratch(step->world);
+    lmi_scratch *scratch = lmi_scratch_take(step->world);
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     /* The fit of a large octree waits for its sums. */
@@ -79,7 +91,7 @@ static void run_batch(void *context, uint32_t index)
         finish_batch(step, batch, scratch);
     }
     lmi_float_mode_leave(&host);
-    give_scratch(scratch);
+    lmi_scratch_give(scratch);
 }
 
 /* --- large lattices --- */
@@ -98,7 +110,7 @@ static void run_slab(const lmi_step *step, uint32_t index, bool left)
     if (!lattice->swept) {
         return;
     }
-    lmi_scratch *scratch = take_scratch(world);
+    lmi_scratch *scratch = lmi_scratch_take(world);
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     uint64_t before = lmi_os_nanoseconds();
@@ -107,7 +119,7 @@ static void run_slab(const lmi_step *step, uint32_t index, bool left)
     (left ? kernels->finish : kernels->sweep)(&lattice->step, task->slab, scratch->lattice, sums);
     world->slab_tasks[index].nanoseconds += lmi_os_nanoseconds() - before;
     lmi_float_mode_leave(&host);
-    give_scratch(scratch);
+    lmi_scratch_give(scratch);
 }
 
 static void run_sweep(void *context, uint32_t index) { run_slab(context, index, false); }
@@ -121,7 +133,7 @@ static void conclude_batch(void *context, uint32_t index)
     if (!batch->slabs) {
         return;
     }
-    lmi_scratch *scratch = take_scratch(step->world);
+    lmi_scratch *scratch = lmi_scratch_take(step->world);
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     if (lattice_of(step->world, batch)->swept) {
@@ -129,7 +141,7 @@ static void conclude_batch(void *context, uint32_t index)
     }
     finish_batch(step, batch, scratch);
     lmi_float_mode_leave(&host);
-    give_scratch(scratch);
+    lmi_scratch_give(scratch);
 }
 
 /* Which batches are large lattices, and a task for each of their slabs. */
@@ -202,12 +214,12 @@ static void conclude_octree(void *context, uint32_t index)
     if (!batch->pieces) {
         return;
     }
-    lmi_scratch *scratch = take_scratch(step->world);
+    lmi_scratch *scratch = lmi_scratch_take(step->world);
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     finish_batch(step, batch, scratch);
     lmi_float_mode_leave(&host);
-    give_scratch(scratch);
+    lmi_scratch_give(scratch);
 }
 
 /* Which batches are large octrees, and a task for each of their pieces. */
@@ -327,33 +339,38 @@ static void bound_surface(lmi_surface *s)
     }
 }
 
+lmi_surface lmi_surface_place(const lm_world *world, uint32_t n)
+{
+    const lmi_collider *c = LMI_POOL_AT(&world->colliders, lmi_collider, n);
+    lmi_surface s = {.shape = c->shape,
+                     .radius = c->radius,
+                     .half_length = c->half_length,
+                     .half_extents = c->half_extents,
+                     .position = c->position,
+                     .rotation = c->rotation,
+                     .pivot = c->position,
+                     .friction = c->friction,
+                     .restitution = c->restitution,
+                     .slot = n,
+                     .group = c->group,
+                     .mask = c->mask,
+                     .solid = c->solid};
+    if (c->mover != LMI_NONE) {
+        const lmi_mover *mover = LMI_POOL_AT(&world->movers, lmi_mover, c->mover);
+        s.position = dvec_add(mover->pose.position, dmat_apply(&mover->rotation, c->position));
+        s.rotation = dmat_multiply(&mover->rotation, &c->rotation);
+        s.pivot = mover->pose.position;
+        s.velocity = dvec_from(mover->velocity);
+        s.spin = dvec_from(mover->spin);
+    }
+    bound_surface(&s);
+    return s;
+}
+
 static uint32_t place_surfaces(lm_world *world)
 {
     uint32_t count = 0;
-    LMI_POOL_EACH(&world->colliders, n)
-    {
-        const lmi_collider *c = LMI_POOL_AT(&world->colliders, lmi_collider, n);
-        lmi_surface s = {.shape = c->shape,
-                         .radius = c->radius,
-                         .half_length = c->half_length,
-                         .half_extents = c->half_extents,
-                         .position = c->position,
-                         .rotation = c->rotation,
-                         .pivot = c->position,
-                         .friction = c->friction,
-                         .restitution = c->restitution,
-                         .solid = c->solid};
-        if (c->mover != LMI_NONE) {
-            const lmi_mover *mover = LMI_POOL_AT(&world->movers, lmi_mover, c->mover);
-            s.position = dvec_add(mover->pose.position, dmat_apply(&mover->rotation, c->position));
-            s.rotation = dmat_multiply(&mover->rotation, &c->rotation);
-            s.pivot = mover->pose.position;
-            s.velocity = dvec_from(mover->velocity);
-            s.spin = dvec_from(mover->spin);
-        }
-        bound_surface(&s);
-        world->surfaces[count++] = s;
-    }
+    LMI_POOL_EACH(&world->colliders, n) { world->surfaces[count++] = lmi_surface_place(world, n); }
     return count;
 }
 
@@ -372,7 +389,7 @@ static uint32_t place_flows(lm_world *world, double h)
 
 static bool reserve_scratch(lm_world *world)
 {
-    uint32_t rows = 0, blocks = 0, lattice = 0;
+    uint32_t rows = 0, blocks = 0, lattice = 0, contacts = 0, holds = 0, places = 0;
     for (uint32_t n = 0; n < world->batch_count; n++) {
         const lmi_pack *pack = &world->batches[n].pack;
         rows = pack->rows > rows ? pack->rows : rows;
@@ -382,6 +399,11 @@ static bool reserve_scratch(lm_world *world)
             lattice = want > lattice ? (uint32_t)want : lattice;
         }
     }
+    bool solids = false;
+    LMI_POOL_EACH(&world->colliders, n)
+    {
+        solids = solids || lmi_solid_is(&LMI_POOL_AT(&world->colliders, lmi_collider, n)->solid);
+    }
     LMI_POOL_EACH(&world->bodies, n)
     {
         const lmi_body *body = lmi_body_at(world, n);
@@ -390,16 +412,31 @@ static bool reserve_scratch(lm_world *world)
             want += lmi_lattice_damping_scratch(&body->lattice->shape) / LMI_BLOCK;
         }
         lattice = want > lattice ? (uint32_t)want : lattice;
+        if (solids && !lmi_touch_watch(world, &lmi_body_at(world, n)->touch)) {
+            return false;
+        }
+        if (world->colliders.alive) {
+            contacts = lmi_contacts_limit(body) > contacts ? lmi_contacts_limit(body) : contacts;
+            holds = lmi_contacts_holds(body) > holds ? lmi_contacts_holds(body) : holds;
+            places = body->touch.count && body->place_count > places ? body->place_count : places;
+        }
     }
     for (uint32_t n = 0; n < world->scratch_count; n++) {
         lmi_scratch *s = &world->scratch[n];
-        void *goals = s->goals, *pull = s->pull, *sweep = s->lattice;
+        void *goals = s->goals, *pull = s->pull, *sweep = s->lattice, *touching = s->contacts, *held = s->holds,
+             *load = s->load;
         bool ok = lmi_reserve(&world->memory, &goals, &s->goal_rows, rows, LMI_BLOCK * 4 * sizeof(float)) &&
                   lmi_reserve(&world->memory, &pull, &s->pull_blocks, blocks, LMI_BLOCK * 3 * sizeof(float)) &&
-                  lmi_reserve(&world->memory, &sweep, &s->lattice_blocks, lattice, LMI_BLOCK * sizeof(float));
+                  lmi_reserve(&world->memory, &sweep, &s->lattice_blocks, lattice, LMI_BLOCK * sizeof(float)) &&
+                  lmi_reserve(&world->memory, &touching, &s->contact_capacity, contacts, sizeof *s->contacts) &&
+                  lmi_reserve(&world->memory, &held, &s->hold_capacity, holds, sizeof *s->holds) &&
+                  lmi_reserve(&world->memory, &load, &s->load_capacity, places, sizeof *s->load);
         s->goals = goals;
         s->pull = pull;
         s->lattice = sweep;
+        s->contacts = touching;
+        s->holds = held;
+        s->load = load;
         if (!ok) {
             return false;
         }
@@ -408,8 +445,11 @@ static bool reserve_scratch(lm_world *world)
 }
 
 /* Takes all memory that the step needs. May be repeated after a failure. */
-static bool prepare(lm_world *world)
+static bool prepare(lm_world *world, double seconds)
 {
+    if (!lmi_sleep_prepare(world, seconds)) {
+        return false;
+    }
     for (uint32_t n = 0; n < world->batch_count; n++) {
         lmi_batch *batch = &world->batches[n];
         if ((batch->dirty && !lmi_batch_pack(world, batch)) || !lmi_batch_herd(world, batch)) {
@@ -422,12 +462,15 @@ static bool prepare(lm_world *world)
               lmi_reserve(&world->memory, &flows, &world->flow_capacity, world->fields.alive, sizeof *world->flows);
     world->surfaces = surfaces;
     world->flows = flows;
-    return ok && reserve_scratch(world) && reserve_slabs(world) && reserve_octrees(world);
+    return ok && reserve_scratch(world) && reserve_slabs(world) && reserve_octrees(world) &&
+           lmi_mutual_reserve(world) && lmi_touchings_reserve(world) && lmi_penalty_reserve(world) &&
+           lmi_fracture_step(world);
 }
 
 static void begin(lm_world *world, double h)
 {
     world->stiffness_limited = 0;
+    world->find_nanoseconds = world->solve_nanoseconds = 0;
     LMI_POOL_EACH(&world->bodies, n)
     {
         lmi_body *body = lmi_body_at(world, n);
@@ -466,13 +509,17 @@ static void finish(lm_world *world, uint64_t start)
     for (uint32_t n = 0; n < world->octree_task_count; n++) {
         world->stage_seconds[LM_STAGE_SWEEP] += 1e-9 * (double)world->octree_tasks[n].nanoseconds;
     }
+    world->stage_seconds[LM_STAGE_FIND] = 1e-9 * (double)world->find_nanoseconds;
+    world->stage_seconds[LM_STAGE_SOLVE] = 1e-9 * (double)world->solve_nanoseconds;
     world->steps++;
     world->step_seconds = 1e-9 * (double)(lmi_os_nanoseconds() - start);
 }
 
-static void run_substep(lm_world *world, double h, bool last)
+static void run_substep(lm_world *world, double h, uint32_t substep)
 {
     LMI_POOL_EACH(&world->movers, n) { advance_mover(LMI_POOL_AT(&world->movers, lmi_mover, n), h); }
+    lmi_bones_advance(world, substep);
+    bool last = substep + 1 == world->substeps;
     lmi_step step = {.world = world, .h = h, .gravity = dvec_from(world->gravity), .last = last};
     step.surface_count = place_surfaces(world);
     step.surfaces = world->surfaces;
@@ -488,6 +535,7 @@ static void run_substep(lm_world *world, double h, bool last)
         lmi_workers_run(world->workers, run_left, &step, world->slab_count);
         lmi_workers_run(world->workers, conclude_batch, &step, world->batch_count);
     }
+    lmi_mutual_contacts(&step);
 }
 
 lm_result lm_world_step(lm_world *world, double seconds)
@@ -500,11 +548,12 @@ lm_result lm_world_step(lm_world *world, double seconds)
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     lm_result result = LM_OK;
-    if (!prepare(world)) {
+    if (!prepare(world, seconds)) {
         result = lmi_fail(world, LM_ERROR_MEMORY, "lm_world_step: out of memory; nothing has changed");
     } else {
         double h = seconds / world->substeps;
         begin(world, h);
+        lmi_touchings_begin(world);
         LMI_POOL_EACH(&world->movers, n)
         {
             lmi_mover *mover = LMI_POOL_AT(&world->movers, lmi_mover, n);
@@ -512,9 +561,11 @@ lm_result lm_world_step(lm_world *world, double seconds)
                 aim_mover(mover, seconds);
             }
         }
+        lmi_bones_aim(world, seconds);
         for (uint32_t n = 0; n < world->substeps; n++) {
-            run_substep(world, h, n + 1 == world->substeps);
+            run_substep(world, h, n);
         }
+        lmi_bones_arrive(world);
         LMI_POOL_EACH(&world->movers, n)
         {
             lmi_mover *mover = LMI_POOL_AT(&world->movers, lmi_mover, n);
@@ -523,6 +574,8 @@ lm_result lm_world_step(lm_world *world, double seconds)
             }
         }
         world->time += seconds;
+        lmi_touchings_end(world);
+        lmi_sleep_end(world, seconds);
         finish(world, start);
         for (uint32_t n = 0; n < world->batch_count; n++) {
             world->batches[n].pack.stepped = true;

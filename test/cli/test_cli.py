@@ -20,7 +20,7 @@ SOURCE = sys.argv[2]
 
 SUMMARY_KEYS = ["scene", "frames", "bodies", "particles", "regions", "regions_per_particle", "threads", "isa",
                 "ms_per_step", "stages", "max_speed", "finite", "momentum_error", "hash"]
-STAGES = ["predict", "gather", "fit", "scatter", "sweep", "integrate", "contact"]
+STAGES = ["predict", "gather", "fit", "scatter", "sweep", "integrate", "contact", "find", "solve"]
 
 
 def limber(*arguments, **options):
@@ -113,7 +113,10 @@ class CommandLine(Tool):
         files = [name[:-5] for name in os.listdir(os.path.join(SOURCE, "scenes")) if name.endswith(".json")]
         self.assertEqual(sorted(names), sorted(files))
         for line in lines:
-            self.assertRegex(line, r"^\S+ +\S.* \[.*figure.*\]$")
+            with open(os.path.join(SOURCE, "scenes", line.split()[0] + ".json")) as file:
+                figure = json.load(file).get("figure")
+            self.assertRegex(line, r"^\S+ +\S")
+            self.assertEqual(line.endswith("[%s]" % figure), figure is not None, line)
 
     def test_summary_has_exactly_its_keys(self):
         done = self.summary("sticks", "--frames", "10", "--threads", "1", "--isa", "scalar")
@@ -232,7 +235,7 @@ class CommandLine(Tool):
         self.assertIn('did you mean "crowd"?', self.refuse(1, "run", "crwod"))
         self.assertIn('did you mean "torus"?', self.refuse(1, "shape", "tours", "--out", self.path("x.obj")))
         names = re.search(r"\(expected (.*)\)", self.refuse(1, "bench", "no-such-bench"))[1]
-        self.assertEqual(names, "clusters, lattice, examples, octree, polar, or all")
+        self.assertEqual(names, "clusters, contacts, lattice, examples, octree, skeleton, polar, or all")
         self.assertIn(names, self.succeed("bench", "--help"))
         self.assertIn("only 3 frames", self.refuse(1, "run", "modes", "--frames", "3", "--resave", "3"))
         self.assertIn("No such file", self.refuse(1, "run", self.path("missing.json")))

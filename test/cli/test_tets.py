@@ -137,7 +137,7 @@ class Tets(unittest.TestCase):
     def scene(self, *bodies):
         return self.write("scene.json", json.dumps({
             "limber": 1, "frames": 30, "colliders": [{"shape": "plane"}], "bodies": list(bodies),
-            "expect": [{"measure": "finite", "equals": 1}, {"measure": "lowest", "greater_than": -0.001}]}))
+            "expect": [{"measure": "finite", "equals": 1}, {"measure": "surface_lowest", "greater_than": -0.05}]}))
 
     def particles(self, path):
         return json.loads(self.succeed("run", path, "--json", "--check").splitlines()[0])["particles"]

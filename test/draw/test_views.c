@@ -17,7 +17,7 @@ static void views_have_names(void **context)
         all |= 1u << count;
     }
     assert_int_equal(all, DRAW_SURFACE | DRAW_WIREFRAME | DRAW_PARTICLES | DRAW_REGIONS | DRAW_GOALS | DRAW_LINKS |
-                              DRAW_CONTACTS | DRAW_SPEED | DRAW_STRAIN);
+                              DRAW_CONTACTS | DRAW_SPEED | DRAW_STRAIN | DRAW_BONES);
     assert_int_equal(draw_view_find("strain"), DRAW_STRAIN);
     assert_int_equal(draw_view_find("nonsense"), 0);
     assert_int_equal(draw_view_find(""), 0);
@@ -73,7 +73,7 @@ static void views_combine(void **context)
     draw_settings all = look_at_stage(lm_dvec3_zero());
     for (int n = 0; n < 3; n++) {
         draw_error error = {""};
-        all.views = 0x1ffu & ~colourings[n];
+        all.views = 0x3ffu & ~colourings[n];
         assert_false(draw_world(d, world, &all, NULL, &error));
         assert_non_null(strstr(error.text, "choose one"));
         all.views &= ~colourings[(n + 1) % 3];
@@ -100,6 +100,34 @@ static void contacts_are_marked(void **context)
     assert_ok(lm_body_set_state(world, body, (lm_dvec3){0.0, 0.26, 0.0}, x, NULL)); /* lowest 0.01 above the floor */
     assert_true(difference(world, &plain, &marked) > 0.01);
     assert_int_equal(d->overlays.ball_count, 25);
+    lm_world_destroy(world);
+}
+
+/* A skeleton is seen through the surface, where its bones are. */
+static void bones_are_shown(void **context)
+{
+    (void)context;
+    lm_world *world = make_world(0.0);
+    lm_body_id body = add_block(world, LM_SKIN_PARTICLES, (lm_dvec3){0.0, 1.0, 0.0});
+    draw_settings plain = look_at_stage(lm_dvec3_zero()), marked = plain;
+    marked.views = DRAW_SURFACE | DRAW_BONES;
+    image without = shoot(world, &marked);
+    assert_int_equal(d->overlays.ball_count, 0);
+    lm_bone bones[2] = {lm_bone_default(), lm_bone_default()};
+    bones[1].tail = (lm_vec3){0.0f, 0.2f, 0.0f};
+    lm_skeleton_def def = lm_skeleton_def_default();
+    def.body = body;
+    def.bones = bones;
+    def.bone_count = 2;
+    def.pose.position.y = 1.0;
+    lm_skeleton_id skeleton;
+    assert_ok(lm_skeleton_create(world, &def, &skeleton));
+    image with = shoot(world, &marked);
+    assert_int_equal(d->overlays.ball_count, 2 * 12);
+    assert_true(mean_difference(&with, &without) > 0.01);
+    assert_near(d->overlays.balls[23].middle[1] - d->overlays.balls[12].middle[1], 0.2, 1e-5); /* joint to tail */
+    image_free(&with);
+    image_free(&without);
     lm_world_destroy(world);
 }
 
@@ -259,10 +287,15 @@ static void hidden_contacts_are_faint(void **context)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(views_have_names),       cmocka_unit_test(every_view_differs_from_every_other),
-        cmocka_unit_test(views_combine),          cmocka_unit_test(contacts_are_marked),
-        cmocka_unit_test(ranges_are_stable),      cmocka_unit_test(wires_show_values),
-        cmocka_unit_test(regions_are_told_apart), cmocka_unit_test(hidden_contacts_are_faint),
+        cmocka_unit_test(views_have_names),
+        cmocka_unit_test(every_view_differs_from_every_other),
+        cmocka_unit_test(views_combine),
+        cmocka_unit_test(contacts_are_marked),
+        cmocka_unit_test(bones_are_shown),
+        cmocka_unit_test(ranges_are_stable),
+        cmocka_unit_test(wires_show_values),
+        cmocka_unit_test(regions_are_told_apart),
+        cmocka_unit_test(hidden_contacts_are_faint),
     };
     return cmocka_run_group_tests(tests, open_shared, close_shared);
 }

@@ -118,6 +118,25 @@ static void add_surroundings(lm_world *world, lm_body_id body)
     check(lm_body_add_force(world, body, (lm_vec3){3, 2, 1}));
 }
 
+/* Two bones, on their way to somewhere. */
+static void add_skeleton(lm_world *world, lm_body_id body)
+{
+    lm_bone bones[2] = {lm_bone_default(), lm_bone_default()};
+    bones[0].radius = 0.5f;
+    bones[1].rest.position.x = 1.0;
+    bones[1].radius = 0.1f;
+    bones[1].fade = 1.0f;
+    lm_skeleton_def def = lm_skeleton_def_default();
+    def.body = body;
+    def.bones = bones;
+    def.bone_count = 2;
+    lm_skeleton_id id;
+    check(lm_skeleton_create(world, &def, &id));
+    lm_pose poses[2] = {lm_pose_identity(), lm_pose_identity()};
+    poses[1].position.x = 1.5;
+    check(lm_skeleton_move_to(world, id, poses));
+}
+
 static void write_seed(const lm_world *world, const char *directory, const char *name)
 {
     size_t size = lm_world_save_size(world);
@@ -171,6 +190,9 @@ int main(int argc, char **argv)
     add_skin(world, add_tets(world), LM_SKIN_PARTICLES);
     add_skin(world, add_tets(world), LM_SKIN_REGIONS);
     write_seed(world, argv[1], "seed-tets");
+    add_skeleton(world, add_body(world, LM_MODE_LINEAR, 0.0f));
+    add_skeleton(world, lattice);
+    write_seed(world, argv[1], "seed-skeletons");
     add_surroundings(world, lattice);
     add_body(world, LM_MODE_LINEAR, 0.0f);
     write_seed(world, argv[1], "seed-lattices-everything");

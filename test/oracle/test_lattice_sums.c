@@ -382,7 +382,7 @@ static void check_lattice(lmi_voxels *v, uint32_t width, random_state *random, i
         lmi_memory memory;
         lmi_lattice l;
         lmi_memory_init(&memory, &(lm_allocator){0});
-        assert_ok(lmi_lattice_make(&memory, v, width, (lmi_lattice_scheme)scheme, &l));
+        assert_ok(lmi_lattice_make(&memory, v, width, (lmi_lattice_scheme)scheme, NULL, &l));
         assert_int_equal(lmi_lattice_is_plated(&l), scheme == LMI_LATTICE_PLATES);
         assert_int_equal(p.count, l.particle_count);
         check_repetitions(&p, &l, &s);

@@ -356,10 +356,52 @@ double ref_collider_distance(const ref_collider *collider, const ref_frame *fram
     return distance;
 }
 
-static void collide(ref_body *body, const ref_collider *collider, uint32_t i)
+static double half_thickness(const ref_collider *collider)
+{
+    ref_vec half = collider->half_extents;
+    return collider->shape == LM_SHAPE_PLANE ? INFINITY
+           : collider->shape == LM_SHAPE_BOX ? fmin(half.x, fmin(half.y, half.z))
+                                             : collider->radius;
+}
+
+/* A particle that has moved further than the collider is thick: the plane it met first, by walking along its way in small
+ * steps and then halving the one in which it came in. */
+static void sweep(ref_body *body, const ref_collider *collider, uint32_t i, double h, double *depth, ref_vec *n)
+{
+    enum { STEPS = 4000 };
+    ref_frame frame = frame_at(body->frames, collider->frame, body->time);
+    ref_vec surface = collider->frame >= 0 ? frame_velocity(&frame, body->x[i]) : ref_v(0, 0, 0);
+    ref_vec way = ref_scale(h, ref_sub(body->v[i], surface)), at, normal;
+    if (!(ref_length(way) > half_thickness(collider))) return;
+    double before = 0.0, after = -1.0;
+    for (int k = 0; k <= STEPS && after < 0.0; k++) {
+        at = ref_add_scaled(body->x[i], (double)k / STEPS - 1.0, way);
+        double left = ref_collider_distance(collider, body->frames, body->time, at, &normal) - body->contact_radius;
+        if (k == 0 && left <= -0.1 * half_thickness(collider)) return;
+        if (k == 0 && left <= 1e-4) body->margin = 0.0; /* on the surface: rounding says which side it came from */
+        if (k > 0 && left <= 0.0)
+            after = (double)k / STEPS;
+        else
+            before = (double)k / STEPS;
+    }
+    if (after < 0.0) return;
+    for (int k = 0; k < 40; k++) {
+        double middle = 0.5 * (before + after);
+        at = ref_add_scaled(body->x[i], middle - 1.0, way);
+        if (ref_collider_distance(collider, body->frames, body->time, at, &normal) > body->contact_radius)
+            before = middle;
+        else
+            after = middle;
+    }
+    *n = normal;
+    *depth = ref_dot(ref_sub(at, body->x[i]), normal);
+}
+
+static void collide(ref_body *body, const ref_collider *collider, uint32_t i, double h)
 {
     ref_vec n;
     double depth = body->contact_radius - ref_collider_distance(collider, body->frames, body->time, body->x[i], &n);
+    sweep(body, collider, i, h, &depth, &n);
     if (depth <= 0.0) return;
     body->x[i] = ref_add_scaled(body->x[i], depth, n);
     ref_frame frame = frame_at(body->frames, collider->frame, body->time);
@@ -375,12 +417,30 @@ static void collide(ref_body *body, const ref_collider *collider, uint32_t i)
     double kept = speed > friction * push ? 1.0 - friction * push / speed : 0.0;
     ref_vec after = ref_add_scaled(ref_scale(kept, slide), push - approach, n);
     body->v[i] = ref_add(surface, after);
+    body->x[i] = ref_add_scaled(body->x[i], -h * (1.0 - kept), slide); /* the way that friction takes back */
 }
 
-static void contact(ref_body *body)
+/* Whether contacts push a body as a whole, which is not modelled here: stiff and well damped, or fast. */
+static bool pushed_as_a_whole(const ref_body *body, double h)
 {
+    double alpha, k, mass = 0.0;
+    ref_vec momentum = {0, 0, 0}, low = body->rest[0], high = low;
+    ref_rates(&body->material, h, &alpha, &k);
     for (uint32_t i = 0; i < body->count; i++) {
-        for (int c = 0; c < body->collider_count; c++) collide(body, &body->colliders[c], i);
+        ref_vec p = body->rest[i];
+        momentum = ref_add_scaled(momentum, body->mass[i], body->v[i]);
+        mass += body->mass[i];
+        low = ref_v(fmin(low.x, p.x), fmin(low.y, p.y), fmin(low.z, p.z));
+        high = ref_v(fmax(high.x, p.x), fmax(high.y, p.y), fmax(high.z, p.z));
+    }
+    return alpha * k > 0.24 || h * ref_length(momentum) / mass > 0.07 * ref_length(ref_sub(high, low));
+}
+
+static void contact(ref_body *body, double h)
+{
+    if (body->collider_count > 0 && pushed_as_a_whole(body, h)) body->margin = 0.0;
+    for (uint32_t i = 0; i < body->count; i++) {
+        for (int c = 0; c < body->collider_count; c++) collide(body, &body->colliders[c], i, h);
         if (body->pinned[i]) {
             ref_frame frame = frame_at(body->frames, body->target_frame[i], body->time);
             body->x[i] = frame_point(&frame, body->target[i]);
@@ -395,5 +455,5 @@ void ref_body_step(ref_body *body, double h)
     apply_forces(body, h);
     integrate(body, h);
     body->time += h;
-    contact(body);
+    contact(body, h);
 }

@@ -87,6 +87,7 @@ static void names_and_texts(void **context)
     assert_false(lm_isa_supported(LM_ISA_COUNT));
     assert_string_equal(lm_stage_name(LM_STAGE_PREDICT), "predict");
     assert_string_equal(lm_stage_name(LM_STAGE_CONTACT), "contact");
+    assert_string_equal(lm_stage_name(LM_STAGE_SOLVE), "solve");
     assert_null(lm_stage_name(LM_STAGE_COUNT));
 }
 

@@ -452,6 +452,26 @@ static void test_lattice_rows(void **state)
     free(bytes);
 }
 
+static void test_contact_rows(void **state)
+{
+    (void)state;
+    bench_options options = {.json = true, .quick = true, .threads = 2};
+    int status;
+    char *bytes = capture("contacts", &options, &status);
+    assert_int_equal(status, 0);
+    static const char *const stages[] = {"find", "solve", "contacts", "step"};
+    for (size_t i = 0; i < sizeof stages / sizeof stages[0]; i++) {
+        char stage[40];
+        snprintf(stage, sizeof stage, "\"stage\":\"%s\"", stages[i]);
+        assert_int_equal(count_rows(bytes, "\"case\":\"crowd\"", stage, "\"bodies\":10,"), 1);
+    }
+    assert_int_equal(count_rows(bytes, "\"case\":\"statue\"", "\"unit\":\"frames/s\"", "\"threads\":1"), 1);
+    assert_int_equal(count_rows(bytes, "\"case\":\"penguins\"", "\"stage\":\"slowest second\"", "\"threads\":2"), 1);
+    assert_int_equal(count_rows(bytes, "\"case\":\"penguins\"", "\"stage\":\"step\"", "times real time"), 2);
+    check_rows(bytes, "contacts", "step");
+    free(bytes);
+}
+
 /* Rows are in the file as soon as they are written, and once. */
 static void test_rows_are_written_at_once(void **state)
 {
@@ -494,6 +514,19 @@ static void test_table(void **state)
     free(bytes);
 }
 
+static void test_skeleton_rows(void **state)
+{
+    (void)state;
+    bench_options options = {.json = true, .quick = true, .threads = 1, .isa = LM_ISA_SCALAR};
+    int status;
+    char *bytes = capture("skeleton", &options, &status);
+    assert_int_equal(status, 0);
+    assert_int_equal(count_rows(bytes, "\"case\":\"infant\"", "\"particles\":2570", "\"w\":2"), 4);
+    assert_int_equal(count_rows(bytes, "\"stage\":\"frame\"", "\"damping\":\"regional\"", "scalar"), 1);
+    check_rows(bytes, "skeleton", "step");
+    free(bytes);
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
@@ -503,11 +536,13 @@ static void test_refusals(void **state)
     assert_string_equal(bytes, "");
     free(bytes);
     assert_string_equal(bench_name(0), "clusters");
-    assert_string_equal(bench_name(1), "lattice");
-    assert_string_equal(bench_name(2), "examples");
-    assert_string_equal(bench_name(3), "octree");
-    assert_string_equal(bench_name(4), "polar");
-    assert_null(bench_name(5));
+    assert_string_equal(bench_name(1), "contacts");
+    assert_string_equal(bench_name(2), "lattice");
+    assert_string_equal(bench_name(3), "examples");
+    assert_string_equal(bench_name(4), "octree");
+    assert_string_equal(bench_name(5), "skeleton");
+    assert_string_equal(bench_name(6), "polar");
+    assert_null(bench_name(7));
     assert_non_null(bench_description("polar"));
     assert_null(bench_description("nothing"));
 }
@@ -524,7 +559,9 @@ int main(void)
         cmocka_unit_test(test_plain_sums),
         cmocka_unit_test(test_polar_rows),
         cmocka_unit_test(test_cluster_rows),
+        cmocka_unit_test(test_contact_rows),
         cmocka_unit_test(test_lattice_rows),
+        cmocka_unit_test(test_skeleton_rows),
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_rows_are_written_at_once),

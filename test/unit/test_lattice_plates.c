@@ -55,7 +55,7 @@ static lmi_lattice lattice_by(lmi_memory *memory, const lattice_cells *c, uint32
 {
     lmi_lattice l;
     lmi_voxels v = voxels_of(c);
-    assert_ok(lmi_lattice_make(memory, &v, width, scheme, &l));
+    assert_ok(lmi_lattice_make(memory, &v, width, scheme, NULL, &l));
     free(v.bits);
     return l;
 }
@@ -192,7 +192,7 @@ static void fails_cleanly(void **state)
         lmi_memory memory;
         lmi_lattice l;
         lmi_memory_init(&memory, &(lm_allocator){scarce_allocate, scarce_release, &left});
-        lm_result result = lmi_lattice_make(&memory, &v, 3, LMI_LATTICE_PLATES, &l);
+        lm_result result = lmi_lattice_make(&memory, &v, 3, LMI_LATTICE_PLATES, NULL, &l);
         assert_true(result == LM_OK || result == LM_ERROR_MEMORY);
         if (result == LM_OK) {
             double *weights = random_weights(&l, &random);

@@ -2,6 +2,7 @@
  * Memory that runs out while a mesh is read: at every allocation in turn, in every format. The linker puts the functions
  * below in the place of malloc and its kin (test/CMakeLists.txt).
  */
+#include "io/pose.h"
 #include "test/support/mesh_files.h"
 
 #include <setjmp.h>
@@ -92,9 +93,39 @@ static void test_every_allocation(void **state)
     assert_fails_well("a.glb", &file);
 }
 
+/* A frame of a point cache, and a mesh as a pose. */
+static void test_every_allocation_of_poses(void **state)
+{
+    (void)state;
+    plain_mesh cube = plain_cube();
+    text_buffer files[2] = {{0}, {0}};
+    static const char *const names[] = {"a.pc2", "a.glb"};
+    text_add(&files[0], "POINTCACHE2\0\1\0\0\0\1\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0", 32);
+    for (int i = 0; i < 3; i++) add_float(&files[0], (float)i);
+    make_gltf(&files[1], NULL, &cube, (gltf_style){.binary = true});
+    for (int i = 0; i < 2; i++) {
+        pose_options options = {.frame = 0};
+        long failures = 0;
+        for (bool read = false; !read; failures++) {
+            pose_data pose;
+            mesh_error error = {""};
+            assert_true(failures < 1000);
+            allowed = failures;
+            read = pose_parse(names[i], files[i].bytes, files[i].length, &options, &pose, &error);
+            allowed = -1;
+            if (!read) assert_non_null(strstr(error.text, "out of memory"));
+            assert_true(read == (pose.positions != NULL));
+            pose_free(&pose);
+        }
+        assert_true(failures > 1);
+        text_free(&files[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_allocation),
-                                       cmocka_unit_test(test_every_allocation_of_tetrahedra)};
+                                       cmocka_unit_test(test_every_allocation_of_tetrahedra),
+                                       cmocka_unit_test(test_every_allocation_of_poses)};
     return cmocka_run_group_tests_name("mesh_memory", tests, NULL, NULL);
 }

@@ -88,6 +88,71 @@ static void height_maps_are_made(void **context)
     lm_world_destroy(world);
 }
 
+/* Two by two pixels, 0 and 255 above 51 and 204, in a stored block. */
+static const unsigned char four_pixels[] = {
+    0x89, 'P',  'N',  'G',  '\r', '\n', 0x1a, '\n', 0,    0,    0,    13,   'I',  'H',  'D',  'R',  0,    0,    0,
+    2,    0,    0,    0,    2,    8,    0,    0,    0,    0,    0x57, 0xdd, 0x52, 0xf8, 0,    0,    0,    17,   'I',
+    'D',  'A',  'T',  0x78, 1,    1,    6,    0,    0xf9, 0xff, 0,    0,    0xff, 0,    0x33, 0xcc, 0x05, 0x34, 0x01,
+    0xff, 0x77, 0xbb, 0x0c, 0x53, 0,    0,    0,    0,    'I',  'E',  'N',  'D',  0xae, 0x42, 0x60, 0x82};
+
+static void height_maps_from_pictures(void **context)
+{
+    (void)context;
+    FILE *file = fopen("test_scene_solids.png", "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(four_pixels, 1, sizeof four_pixels, file), sizeof four_pixels);
+    assert_int_equal(fclose(file), 0);
+    lm_collider_def def;
+    lm_world *world = make_collider("{\"limber\": 1, \"colliders\": [{\"shape\": \"heights\", \"heights\": "
+                                    "{\"file\": \"test_scene_solids.png\", \"size\": 3, \"height\": 2.5}}]}",
+                                    &def);
+    assert_int_equal(def.heights.counts[0], 2);
+    assert_int_equal(def.heights.counts[1], 2);
+    assert_near(def.heights.spacing, 3.0, 0.0);
+    static const double heights[4] = {0.0, 2.5, 0.5, 2.0};
+    for (int i = 0; i < 4; i++) assert_near(def.heights.heights[i], heights[i], 1e-6);
+    lm_world_destroy(world);
+    world = make_collider("{\"limber\": 1, \"colliders\": [{\"shape\": \"heights\", \"heights\": "
+                          "{\"columns\": 5, \"rows\": 3, \"size\": 2, \"formula\": \"x\"}}]}",
+                          &def);
+    assert_near(def.heights.spacing, 0.5, 0.0);
+    assert_near(def.heights.heights[4], 1.0, 0.0);
+    lm_world_destroy(world);
+    remove("test_scene_solids.png");
+}
+
+static void wrong_pictures_are_told(void **context)
+{
+    (void)context;
+    static const struct {
+        const char *heights, *expected;
+    } wrong[] = {
+        {"\"file\": \"nowhere.png\"", "s.json:1:70: colliders[0].heights.file: nowhere.png: No such file or directory"},
+        {"\"file\": \"a.png\", \"columns\": 3",
+         "s.json:1:79: colliders[0].heights: \"file\" and \"columns\" exclude each other"},
+        {"\"file\": \"a.png\", \"formula\": \"x\"",
+         "s.json:1:79: colliders[0].heights: \"formula\" and \"file\" exclude each other"},
+        {"\"formula\": \"x\", \"height\": 2",
+         "s.json:1:78: colliders[0].heights: \"height\" and \"formula\" exclude each other"},
+        {"\"formula\": \"x\", \"size\": 2, \"spacing\": 1",
+         "s.json:1:89: colliders[0].heights: \"spacing\" and \"size\" exclude each other"},
+        {"\"size\": 2",
+         "s.json:1:61: colliders[0].heights: incomplete (expected \"values\" or \"formula\" or \"file\")"},
+    };
+    for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++) {
+        char text[300];
+        snprintf(text, sizeof text, "{\"limber\": 1, \"colliders\": [{\"shape\": \"heights\", \"heights\": {%s}}]}",
+                 wrong[k].heights);
+        scene_error error = {""};
+        scene *s = read_scene(text, &error);
+        lm_world_def def = lm_world_def_default();
+        lm_world *world = NULL;
+        if (s != NULL) assert_int_not_equal(scene_make_world(s, &def, &world, &error), LM_OK);
+        assert_string_equal(error.text, wrong[k].expected);
+        scene_close(s);
+    }
+}
+
 static void meshes_are_made(void **context)
 {
     (void)context;
@@ -119,7 +184,8 @@ static void wrong_solids_are_told_exactly(void **context)
         bool opens; /* what is wrong shows when the world is made */
     } wrong[] = {
         {"{\"shape\": \"heights\"}", "is a height map without heights", false},
-        {"{\"shape\": \"heights\", \"heights\": {}}", "incomplete (expected \"values\" or \"formula\")", false},
+        {"{\"shape\": \"heights\", \"heights\": {}}", "incomplete (expected \"values\" or \"formula\" or \"file\")",
+         false},
         {"{\"shape\": \"heights\", \"heights\": {\"columns\": 2, \"rows\": 2, \"values\": [1, 2, 3]}}",
          "has 3 numbers (expected 2 columns times 2 rows)", false},
         {"{\"shape\": \"mesh\"}", "is a mesh without triangles", false},
@@ -149,12 +215,52 @@ static void wrong_solids_are_told_exactly(void **context)
     }
 }
 
+/* Groups, rules, sleep and the method of contacts reach the world. */
+static void contacts_are_as_the_scene_says(void **context)
+{
+    (void)context;
+    scene *s = open_scene("{\"limber\": 1, \"sleep\": {\"speed\": 0.2}, \"contact_method\": \"cube_map\","
+                          "\"contact_rules\": [{\"groups\": 1, \"others\": 6, \"friction\": 0}],"
+                          "\"bodies\": [{\"shape\": {\"name\": \"box\"}, \"at\": [0, 0.5, 0]},"
+                          "{\"shape\": {\"name\": \"box\"}, \"at\": [3, 0.5, 0], \"may_sleep\": false},"
+                          "{\"shape\": {\"name\": \"box\"}, \"at\": [6, 0.5, 0], \"collider_mask\": 1}],"
+                          "\"colliders\": [{\"shape\": \"plane\", \"group\": 4, \"mask\": 3}],"
+                          "\"expect\": [{\"measure\": \"asleep\", \"equals\": 1}]}");
+    lm_world *world = make_scene_world(s);
+    lm_sleep sleep = lm_world_get_sleep(world);
+    assert_true(sleep.enabled && sleep.speed == 0.2f && sleep.seconds == 0.5f);
+    assert_int_equal(lm_world_get_contact_method(world), LM_CONTACT_METHOD_CUBE_MAP);
+    assert_ok(lm_world_remove_contact_rule(world, 6, 1));
+    lm_collider_id collider;
+    lm_collider_def def;
+    assert_int_equal(lm_world_get_colliders(world, &collider, 1), 1);
+    assert_ok(lm_collider_get_def(world, collider, &def));
+    assert_true(def.group == 4 && def.mask == 3);
+    for (int step = 0; step < 120; step++) assert_ok(lm_world_step(world, FRAME));
+    lm_body_id bodies[3];
+    lm_body_info info[3];
+    assert_int_equal(lm_world_get_bodies(world, bodies, 3), 3);
+    for (int k = 0; k < 3; k++) assert_ok(lm_body_get_info(world, bodies[k], &info[k]));
+    assert_true(info[0].asleep && !info[1].asleep && !info[2].asleep);
+    assert_near(info[0].centre.y, 0.5, 0.1);
+    assert_at_most(info[2].centre.y, -10.0); /* it is not stopped by group 4 */
+    lm_world_destroy(world);
+    scene_close(s);
+    scene_error error;
+    const char *wrong[] = {"{\"limber\": 1, \"contact_method\": \"spring\"}",
+                           "{\"limber\": 1, \"contact_rules\": [{\"groups\": 0, \"others\": 1}]}",
+                           "{\"limber\": 1, \"contact_rules\": [{\"groups\": 1}]}",
+                           "{\"limber\": 1, \"sleep\": {\"speed\": 0}}"};
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) assert_null(read_scene(wrong[k], &error));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(formulas_have_their_values),    cmocka_unit_test(wrong_formulas_are_told),
-        cmocka_unit_test(height_maps_are_made),          cmocka_unit_test(meshes_are_made),
-        cmocka_unit_test(wrong_solids_are_told_exactly),
+        cmocka_unit_test(height_maps_are_made),          cmocka_unit_test(height_maps_from_pictures),
+        cmocka_unit_test(wrong_pictures_are_told),       cmocka_unit_test(meshes_are_made),
+        cmocka_unit_test(wrong_solids_are_told_exactly), cmocka_unit_test(contacts_are_as_the_scene_says),
     };
     return cmocka_run_group_tests_name("scene_solids", tests, NULL, NULL);
 }

@@ -1,0 +1,77 @@
+/*
+ * Bodies that can break: what a lattice body has besides (include/limber/limber.h, Fracture).
+ *
+ * Links break at the beginning of a step, with the other things that can fail: everything that a broken body will be is made
+ * aside (a plan), and put in place when all bodies have what they need.
+ */
+#ifndef LMI_FRACTURE_H
+#define LMI_FRACTURE_H
+
+#include "sample/lattice_break.h"
+#include "world.h"
+
+struct lmi_cut;
+
+/* A link that is stretched beyond its limit. */
+typedef struct lmi_strained {
+    lmi_lattice_link link;
+    float strain, limit;
+} lmi_strained;
+
+/* What a body becomes. */
+typedef struct lmi_break_plan {
+    lmi_lattice next;
+    lmi_lattice_change change;
+    double *weights;         /* [places] of fits */
+    float *velocity_moments; /* null: the body has none */
+    float *stiffness;        /* null: the body has none */
+    lmi_lattice_part *part;  /* null, as the next two: the parts stay */
+    lmi_lattice_motion *motion;
+    lmi_lattice_sums *sums;
+    lmi_skin skin; /* empty: the body has none */
+} lmi_break_plan;
+
+typedef struct lmi_fracture {
+    lm_fracture_def def; /* without pointers */
+    bool breaks;         /* by strain; else only when asked to */
+    float *factors;      /* [places], or null: 1 */
+    float least_factor;
+    uint32_t *chips;     /* [places] (sample/lattice_chips.h) */
+    uint32_t *grains;    /* [places], or null: there are none; chips are of one */
+    uint32_t broken;     /* links so far */
+    uint64_t links_hash; /* stands for the broken links, in whichever order they broke */
+    lmi_skin whole;      /* of a body that has broken: the skin as it was given */
+    uint64_t whole_hash; /* lmi_hash_shape with that skin */
+    struct lmi_cut *cut; /* that skin, ready to be cut; null: the body has no skin */
+    lmi_break_plan *plan;
+    /* Room that grows when links are strained, and stays. */
+    lmi_strained *strained;
+    uint32_t strained_count, strained_capacity, chosen;
+    lmi_lattice_link *links;
+    uint32_t link_capacity;
+} lmi_fracture;
+
+void lmi_fracture_free(lm_world *world, lmi_body *body);
+
+/* A lattice whose links may break in the place of the body's own, with these broken already. `weighed`: none is, and the
+ * lattice gets its constants too. On failure nothing has changed. */
+lm_result lmi_fracture_start(lm_world *world, lmi_body *body, const lmi_lattice_breaks *breaks, bool weighed);
+
+/* What follows from the definition: grains, which have room, and the lowest factor. */
+void lmi_fracture_derive(lmi_body *body);
+const char *lmi_fracture_fault(const lm_fracture_def *def); /* null when it is sound; pointers and cookie aside */
+
+/* The strain at which a link breaks. */
+double lmi_fracture_limit(const lmi_body *body, lmi_lattice_link link);
+
+/* Of a link that broke, as it counts in links_hash. */
+uint64_t lmi_fracture_link_hash(lmi_lattice_link link);
+
+/* Before a step: what is strained too much breaks, in all bodies or, for want of memory, in none. */
+bool lmi_fracture_step(lm_world *world);
+
+/* Skins of bodies that can break (out/skin_cut.c). After the body got another skin: it is made ready to be cut, and cut where
+ * links are broken. False when out of memory; then nothing has changed. */
+bool lmi_fracture_skin(lm_world *world, lmi_body *body);
+
+#endif

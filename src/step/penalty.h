@@ -1,0 +1,27 @@
+/*
+ * The papers' penalty force between bodies, kept for comparison.
+ *
+ *   f = k depth n       k: a constant for each object, N/m; of a pair the larger counts
+ *
+ * on the point that is inside, and the opposite on the place where it is: momentum is kept. It knows neither friction nor
+ * restitution, lets bodies sink into each other by their weight over k, and is explicit: k h² above the mass of what it
+ * pushes makes it jump.
+ */
+#ifndef LMI_PENALTY_H
+#define LMI_PENALTY_H
+
+#include "step/solve.h"
+
+/* The constant of a body, or (0) one that is stable for its particles at this substep. */
+static inline double lmi_penalty_of(const lmi_body *body, double h)
+{
+    return body->penalty > 0.0f ? body->penalty : 0.25 * body->mean_mass / (h * h);
+}
+
+/* Pushes the sides of a contact apart for a substep of h seconds. */
+void lmi_penalty_push(lm_world *world, const lmi_contact_def *contact, double stiffness, double h);
+
+/* Makes the depth cube maps that the world's method asks for and does not have; false when out of memory. */
+bool lmi_penalty_reserve(lm_world *world);
+
+#endif

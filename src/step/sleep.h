@@ -1,0 +1,20 @@
+/*
+ * Sleep: bodies at rest are left out of the step, those that touch each other together.
+ *
+ * A sleeping body is in no batch: it keeps its particles in a home of its own, as a new one does. It stays in the broad
+ * phase of mutual contacts, where awake bodies find it; what presses on it marks it, and it joins a batch again before the
+ * next step. Who is in which batch changes no bit of a result, so neither does the order in which bodies sleep and wake.
+ */
+#ifndef LMI_SLEEP_H
+#define LMI_SLEEP_H
+
+#include "world.h"
+
+/* At the beginning of a call of lm_world_step of `seconds`, before batches are laid out: wakes whoever a moving collider or
+ * mover comes near, and brings bodies into batches or out of them. False when out of memory; it may be called again. */
+bool lmi_sleep_prepare(lm_world *world, double seconds);
+
+/* At its end, when it is known who touches whom: wakes those that were pressed on, and lets those that rest fall asleep. */
+void lmi_sleep_end(lm_world *world, double seconds);
+
+#endif

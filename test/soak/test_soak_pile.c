@@ -1,0 +1,87 @@
+/*
+ * Ten minutes of the scene `pile-soft`, twice: with all threads, and with one thread, saving and loading every two minutes.
+ * The hash of every half minute is the same, everything is finite and where it belongs, the energy of the heaps only goes
+ * down once they have landed, and memory does not grow.
+ */
+#include "scene/scene.h"
+#include "test/support/support.h"
+
+#include <stdlib.h>
+
+#define PARTS 20u
+#define PART 1800u /* frames: half a minute */
+
+/* Once everything lies still, in m/s: what trembles is far below what a fall of a millimetre would give. */
+#define CALM 0.1
+
+typedef struct record {
+    uint64_t hash;
+    double kinetic;   /* J */
+    double potential; /* J, of heights above the floor */
+    double fastest;   /* body, m/s */
+    size_t memory;
+} record;
+
+/* Sums over bodies; none has left the heaps. */
+static record look(const scene *s, const lm_world *world)
+{
+    lm_totals totals;
+    lm_stats stats;
+    lm_world_get_totals(world, &totals);
+    lm_world_get_stats(world, &stats);
+    assert_true(totals.finite);
+    record r = {lm_world_hash(world), (double)totals.kinetic_energy, 0.0, 0.0, stats.memory};
+    for (uint32_t i = 0; i < scene_body_count(s); i++) {
+        lm_body_info info;
+        assert_ok(lm_body_get_info(world, scene_get_body(s, i).id, &info));
+        lm_vec3 v = info.velocity;
+        r.potential += 9.81 * (double)info.mass * info.centre.y;
+        r.fastest = fmax(r.fastest, sqrt((double)v.x * v.x + (double)v.y * v.y + (double)v.z * v.z));
+        if (!(info.centre.y > 0.0 && info.centre.y < 5.0 && fabs(info.centre.x) < 8.0 && fabs(info.centre.z) < 8.0))
+            fail_msg("%s is at %g, %g, %g", scene_get_body(s, i).name, info.centre.x, info.centre.y, info.centre.z);
+    }
+    return r;
+}
+
+static void run(uint32_t workers, uint32_t resave_parts, record records[PARTS])
+{
+    scene_error error = {""};
+    scene *pile = scene_open("pile-soft", NULL, 0, &error);
+    lm_world_def def = lm_world_def_default();
+    lm_world *world = NULL;
+    def.workers = workers;
+    if (pile == NULL || scene_make_world(pile, &def, &world, &error) != LM_OK) fail_msg("%s", error.text);
+    scene_watch(pile, false);
+    for (uint32_t frame = 0; frame < PARTS * PART; frame++) {
+        assert_ok(scene_step(pile, world, frame));
+        if ((frame + 1) % PART != 0) continue;
+        uint32_t part = frame / PART;
+        records[part] = look(pile, world);
+        if (resave_parts > 0 && part % resave_parts == 0) assert_ok(scene_resave(pile, &world, &error));
+    }
+    lm_world_destroy(world);
+    scene_close(pile);
+}
+
+static void ten_minutes_of_soft_heaps(void **context)
+{
+    (void)context;
+    static record first[PARTS], second[PARTS];
+    run(0, 0, first);
+    run(1, 4, second);
+    for (uint32_t part = 0; part < PARTS; part++) {
+        print_message("%4.1f min: kinetic %.3g J, potential %.6g J, fastest %.3g m/s, %zu bytes\n", 0.5 * (part + 1),
+                      first[part].kinetic, first[part].potential, first[part].fastest, first[part].memory);
+        if (first[part].hash != second[part].hash) fail_msg("the hashes differ in part %u", part);
+        assert_at_most(first[part].memory, first[0].memory);
+        assert_at_most(second[part].memory, 1.1 * (double)second[0].memory);
+        assert_at_most(first[part].fastest, CALM);
+        assert_at_most(first[part].kinetic + first[part].potential, 1.001 * (first[0].kinetic + first[0].potential));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(ten_minutes_of_soft_heaps)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
