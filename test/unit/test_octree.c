@@ -644,23 +644,27 @@ static void what_is_bent_far_stays_bent(void **context)
     assert_true(left[1] > 0.06);
 }
 
-/* A block lies on the floor with its surface there, not its particles. */
+/* A block lies on the floor with its surface there, not its particles: touching with points on it, or with particles that keep
+ * their distance. */
 static void bodies_lie_on_their_surface(void **context)
 {
     (void)context;
-    boxes b = {.count = 0};
-    boxes_add(&b, (lm_vec3){-0.8f, -0.4f, -0.8f}, (lm_vec3){0.8f, 0.4f, 0.8f});
-    lm_body_def def = boxes_octree(&b, 0.1f, 2, 0.0f);
-    def.material.damping_ratio = 1.0f;
-    def.pose.position = (lm_dvec3){0.0, 0.6, 0.0};
-    lm_world *world = make_world(-1.0);
-    lm_collider_def floor = lm_collider_def_default();
-    lm_collider_id id;
-    assert_ok(lm_collider_create(world, &floor, &id));
-    lm_body_id body = make_body(world, &def);
-    steps(world, 240);
-    assert_near(body_centre(world, body).y, 0.4, 0.01);
-    lm_world_destroy(world);
+    for (lm_contact_points how = LM_CONTACT_AUTO; how <= LM_CONTACT_PARTICLES; how++) {
+        boxes b = {.count = 0};
+        boxes_add(&b, (lm_vec3){-0.8f, -0.4f, -0.8f}, (lm_vec3){0.8f, 0.4f, 0.8f});
+        lm_body_def def = boxes_octree(&b, 0.1f, 2, 0.0f);
+        def.material.damping_ratio = 1.0f;
+        def.pose.position = (lm_dvec3){0.0, 0.6, 0.0};
+        def.contact_points = how;
+        lm_world *world = make_world(-1.0);
+        lm_collider_def floor = lm_collider_def_default();
+        lm_collider_id id;
+        assert_ok(lm_collider_create(world, &floor, &id));
+        lm_body_id body = make_body(world, &def);
+        steps(world, 240);
+        assert_near(body_centre(world, body).y, 0.4, 0.01);
+        lm_world_destroy(world);
+    }
 }
 
 int main(void)
