@@ -10,6 +10,7 @@
 #include "body.h"
 #include "examples.h"
 #include "fracture.h"
+#include "octree_body.h"
 #include "out/archive.h"
 #include "out/hash.h"
 #include "sample/tets.h"
@@ -63,6 +64,7 @@ static void visit_skin(archive *a, lm_world *world, lmi_body *body)
         return;
     }
     refuse_if(a, body->lattice && skin->kind == LM_SKIN_REGIONS);
+    refuse_if(a, body->octree && skin->kind != LM_SKIN_REGIONS);
     if (a->mode == LOAD) {
         skin->carrier_count = skin->kind == LM_SKIN_REGIONS ? body->region_count : 0;
         skin->on_cells = body->lattice != NULL;
@@ -472,6 +474,8 @@ static void visit_rest_of_body(archive *a, lm_world *world, lmi_body *body)
     visit_u32(a, &body->damping_turn);
     if (body->lattice) {
         visit_lattice(a, world, body);
+    } else if (body->octree) {
+        refuse_if(a, lmi_octree_body_fault(&body->material) != NULL);
     } else {
         refuse_if(a, lmi_clusters_fault(&body->material) != NULL);
         visit_topology(a, body);
@@ -479,7 +483,7 @@ static void visit_rest_of_body(archive *a, lm_world *world, lmi_body *body)
     if (!body->fracture) {
         visit_stiffness(a, world, body);
     }
-    if (a->mode == LOAD && !body->lattice) {
+    if (a->mode == LOAD && !body->lattice && !body->octree) {
         check_regions(a, world, body);
     }
     visit_examples(a, world, body);
@@ -499,6 +503,13 @@ static void visit_body(archive *a, lm_world *world, lmi_body *body)
     visit_bool(a, &lattice);
     if (lattice) {
         visit_cells(a, world, body);
+        visit_rest_of_body(a, world, body);
+        return;
+    }
+    bool octree = body->octree != NULL;
+    visit_bool(a, &octree);
+    if (octree) {
+        lmi_visit_octree(a, world, body);
         visit_rest_of_body(a, world, body);
         return;
     }

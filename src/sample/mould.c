@@ -2,6 +2,7 @@
 #include "out/hash.h"
 #include "sample/distance.h"
 #include "sample/embed_lattice.h"
+#include "sample/embed_octree.h"
 #include "world.h"
 
 #include <string.h>
@@ -153,10 +154,19 @@ typedef struct neighbour {
     uint32_t particle;
 } neighbour;
 
-/* The nearest particles of a cloud, nearest first. */
+/* The nearest particles of a cloud, nearest first; in an octree along its cells. */
 static uint32_t nearest_particles(const lmi_body *body, lm_vec3 position, uint32_t most, neighbour *out)
 {
     uint32_t count = 0;
+    if (body->octree) {
+        uint32_t places[LMI_CARRIER_MOST];
+        count = lmi_octree_surroundings(body, position, most, places);
+        for (uint32_t n = 0; n < count; n++) {
+            lm_dvec3 d = dvec_sub(dvec_from(body->rest[places[n]]), dvec_from(position));
+            out[n] = (neighbour){dvec_dot(d, d), places[n]};
+        }
+        return count;
+    }
     for (uint32_t n = 0; n < body->particle_count; n++) {
         lm_dvec3 d = dvec_sub(dvec_from(body->rest[n]), dvec_from(position));
         double square = dvec_dot(d, d);
@@ -411,7 +421,8 @@ static lmi_mould *make_mould(lm_world *world, const lmi_body *body, const lmi_to
 lmi_mould *lmi_mould_take(lm_world *world, const lmi_body *body, const lmi_touch_mesh *mesh)
 {
     uint64_t hash = hash_particles(body, mesh);
-    for (lmi_mould *s = world->moulds; s; s = s->next) {
+    /* The carriers of an octree follow its links too, which the hash knows nothing of: those do not share. */
+    for (lmi_mould *s = body->octree ? NULL : world->moulds; s; s = s->next) {
         if (is_mould_of(s, hash, mesh)) {
             s->users++;
             return s;
@@ -420,7 +431,9 @@ lmi_mould *lmi_mould_take(lm_world *world, const lmi_body *body, const lmi_touch
     lmi_mould *made = make_mould(world, body, mesh);
     if (made) {
         made->hash = hash;
-        made->shared = true;
+        made->shared = !body->octree;
+    }
+    if (made && made->shared) {
         made->next = world->moulds;
         world->moulds = made;
     }

@@ -20,9 +20,9 @@ const lmi_kernels LMI_KERNEL(kernels) = {
     .stage =
         {
             [LM_STAGE_PREDICT] = LMI_KERNEL(predict),
-            [LM_STAGE_GATHER] = LMI_KERNEL(gather_clusters),
+            [LM_STAGE_GATHER] = LMI_KERNEL(gather),
             [LM_STAGE_FIT] = LMI_KERNEL(fit),
-            [LM_STAGE_SCATTER] = LMI_KERNEL(scatter_clusters),
+            [LM_STAGE_SCATTER] = LMI_KERNEL(scatter),
             [LM_STAGE_SWEEP] = LMI_KERNEL(sweep),
             [LM_STAGE_INTEGRATE] = LMI_KERNEL(integrate),
             [LM_STAGE_CONTACT] = LMI_KERNEL(contact),
@@ -39,6 +39,9 @@ const lmi_kernels LMI_KERNEL(kernels) = {
                 .pull = LMI_KERNEL(lattice_pull),
                 .gather = LMI_KERNEL(lattice_gather),
                 .scatter = LMI_KERNEL(lattice_scatter)},
+    .octree_gather = LMI_KERNEL(octree_gather),
+    .octree_scatter = LMI_KERNEL(octree_scatter),
+    .octree_phase = LMI_KERNEL(octree_phase),
     .skin_lattice = LMI_KERNEL(skin_lattice),
     .skin_tets = LMI_KERNEL(skin_tets),
 };

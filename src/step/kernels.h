@@ -18,6 +18,7 @@ struct lmi_batch;
 struct lmi_push;
 struct lmi_contact_list;
 struct lmi_body;
+struct lmi_octree_lanes;
 
 /* A collider where it is in this substep. */
 typedef struct lmi_surface {
@@ -117,6 +118,15 @@ typedef struct lmi_kernels {
     lmi_find_itself_function *find_itself;
 
     lmi_lattice_kernels lattice;
+
+    /* The sums of an octree by themselves (step/sum_octree.c). */
+    void (*octree_gather)(const struct lmi_octree_lanes *lanes, const float *x, float *moments);
+    void (*octree_scatter)(const struct lmi_octree_lanes *lanes, const float *x, const float *transforms);
+
+    /* Gather, fit and scatter of a batch of one large octree, a phase at a time: a piece of the blocks of the phase. All pieces
+     * of a phase must be done before the next begins. */
+    void (*octree_phase)(const lmi_step *step, struct lmi_batch *batch, uint32_t phase, uint32_t piece);
+
     lmi_skin_cells_function *skin_lattice;
     lmi_skin_tets_function *skin_tets;
 } lmi_kernels;
