@@ -20,4 +20,4 @@ static int run(const cli_command *command, int argc, char **argv)
 }
 
 const cli_command cli_bench = {"bench", "NAME",
-                               "a benchmark: clusters, contacts, lattice, examples, skeleton, polar, or all", run};
+                               "a benchmark: clusters, contacts, lattice, examples, fracture, skeleton, polar, or all", run};

@@ -9,7 +9,7 @@
 #include "base/guard.h"
 #include "fracture.h"
 #include "out/lattice_regions.h"
-#include "out/skin_cut.h"
+#include "out/skin_open.h"
 #include "step/lattice_motion.h"
 
 #include <stdlib.h>
@@ -132,7 +132,10 @@ static void drop_plan(lm_world *world, lmi_body *body)
     lmi_release(memory, p->part, l->part_count, sizeof *p->part);
     lmi_release(memory, p->motion, l->part_count, sizeof *p->motion);
     lmi_release(memory, p->sums, lmi_lattice_sums_count(l), sizeof *p->sums);
-    lmi_skin_free(world, &p->skin);
+    if (p->skin) {
+        lmi_opening_drop(world, body->fracture->opening, p->skin);
+        lmi_release(memory, p->skin, 1, sizeof *p->skin);
+    }
     lmi_lattice_change_free(memory, &p->change);
     lmi_lattice_drop(memory, &body->lattice->shape, &p->next);
     lmi_release(memory, p, 1, sizeof *p);
@@ -214,6 +217,16 @@ static bool plan_companions(lm_world *world, const lmi_body *body, lmi_break_pla
     return p->part && p->motion && p->sums;
 }
 
+static bool plan_skin(lm_world *world, const lmi_body *body, lmi_break_plan *p)
+{
+    const lmi_fracture *f = body->fracture;
+    if (!f->opening) {
+        return true;
+    }
+    p->skin = lmi_allocate(&world->memory, 1, sizeof *p->skin);
+    return p->skin && lmi_opening_plan(world, body, &p->next, f->links, f->chosen, p->skin);
+}
+
 /* What the body becomes when f->links break. */
 static lm_result make_plan(lm_world *world, lmi_body *body)
 {
@@ -229,8 +242,7 @@ static lm_result make_plan(lm_world *world, lmi_body *body)
         return result;
     }
     f->plan = p;
-    bool ok = plan_weights(world, body, p) && plan_companions(world, body, p) &&
-              lmi_cut_skin(world, body, &p->next, &p->skin);
+    bool ok = plan_weights(world, body, p) && plan_companions(world, body, p) && plan_skin(world, body, p);
     if (!ok) {
         drop_plan(world, body);
     }
@@ -332,8 +344,9 @@ static void carry_out(lm_world *world, uint32_t slot, lmi_body *body)
         lmi_lattice_body_rest_inertia(body);
         lmi_lattice_bound_parts(body);
     }
-    if (p->skin.vertex_count) {
-        lmi_cut_show(world, body, &p->skin);
+    if (p->skin) {
+        lmi_opening_carry_out(world, body, p->skin);
+        lmi_release(&world->memory, p->skin, 1, sizeof *p->skin);
     }
     f->broken += f->chosen;
     body->shape_hash = f->whole_hash + f->links_hash;
