@@ -17,6 +17,7 @@ struct lmi_open_lists;
 typedef struct lmi_strained {
     lmi_lattice_link link;
     float strain, limit;
+    double beyond; /* how many times its limit */
 } lmi_strained;
 
 /* What a body becomes. */

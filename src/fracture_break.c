@@ -42,7 +42,8 @@ static bool add_strained(lm_world *world, lmi_body *body, lmi_lattice_link link,
     bool ok = lmi_reserve(&world->memory, &array, &f->strained_capacity, f->strained_count + 1, sizeof *f->strained);
     f->strained = array;
     if (ok) {
-        f->strained[f->strained_count++] = (lmi_strained){link, (float)strain, (float)limit};
+        f->strained[f->strained_count++] =
+            (lmi_strained){link, (float)strain, (float)limit, (float)strain / fmax((float)limit, 1e-6)};
     }
     return ok;
 }
@@ -78,9 +79,8 @@ static bool find_strained(lm_world *world, lmi_body *body)
 static int compare_strained(const void *a, const void *b)
 {
     const lmi_strained *x = a, *y = b;
-    double beyond_x = (double)x->strain / fmax(x->limit, 1e-6), beyond_y = (double)y->strain / fmax(y->limit, 1e-6);
-    if (beyond_x != beyond_y) {
-        return beyond_x > beyond_y ? -1 : 1;
+    if (x->beyond != y->beyond) {
+        return x->beyond > y->beyond ? -1 : 1;
     }
     if (x->link.particle != y->link.particle) {
         return x->link.particle < y->link.particle ? -1 : 1;
@@ -107,7 +107,9 @@ static bool choose(lm_world *world, lmi_body *body, uint32_t most)
     f->links = array;
     f->chosen = ok ? count : 0;
     if (ok && count) {
-        qsort(f->strained, f->strained_count, sizeof *f->strained, compare_strained);
+        if (count < f->strained_count) {
+            qsort(f->strained, f->strained_count, sizeof *f->strained, compare_strained);
+        }
         for (uint32_t n = 0; n < count; n++) {
             f->links[n] = f->strained[n].link;
         }
@@ -433,7 +435,7 @@ static bool find_in_ball(lm_world *world, lmi_body *body, lm_vec3 centre, float 
             if (!ok) {
                 return false;
             }
-            f->strained[f->strained_count++] = (lmi_strained){link, 0.0f, 1.0f};
+            f->strained[f->strained_count++] = (lmi_strained){link, 0.0f, 1.0f, 0.0};
         }
     }
     return true;
