@@ -97,6 +97,33 @@ static int compare_links(const void *a, const void *b)
     return x->axis < y->axis ? -1 : x->axis > y->axis;
 }
 
+/* Brings the `most` that come first to the front, in whichever order: there are many more of them, now and then, than can break. */
+static void select_strained(lmi_strained *list, uint32_t count, uint32_t most)
+{
+    uint32_t low = 0, high = count; /* what comes first up to `most` is divided within these */
+    while (high - low > 1) {
+        const lmi_strained middle = list[low + (high - low) / 2];
+        uint32_t a = low, b = high - 1;
+        for (;; a++, b--) {
+            while (compare_strained(&list[a], &middle) < 0) {
+                a++;
+            }
+            while (compare_strained(&middle, &list[b]) < 0) {
+                b--;
+            }
+            if (a >= b) {
+                break;
+            }
+            lmi_strained swap = list[a];
+            list[a] = list[b];
+            list[b] = swap;
+        }
+        b = a > low ? a : low + 1; /* no two are equal: before a all come before the middle, which is at a or after it */
+        low = b <= most ? b : low;
+        high = b <= most ? high : b;
+    }
+}
+
 /* Those of the strained links that break, in f->links. False when out of memory. */
 static bool choose(lm_world *world, lmi_body *body, uint32_t most)
 {
@@ -108,7 +135,7 @@ static bool choose(lm_world *world, lmi_body *body, uint32_t most)
     f->chosen = ok ? count : 0;
     if (ok && count) {
         if (count < f->strained_count) {
-            qsort(f->strained, f->strained_count, sizeof *f->strained, compare_strained);
+            select_strained(f->strained, f->strained_count, count);
         }
         for (uint32_t n = 0; n < count; n++) {
             f->links[n] = f->strained[n].link;

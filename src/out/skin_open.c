@@ -84,26 +84,27 @@ static lm_vec3 rest_of(const writer *w, uint32_t vertex)
 static lm_vec3 normal_of(const writer *w, const lmi_skin_copy *copy)
 {
     float normal[3] = {0.0f, 0.0f, 0.0f};
-    if (copy->side == 0) {
-        return w->o->cut->vertices[copy->vertex].normal;
+    const uint32_t side = lmi_copy_side(copy);
+    if (side == 0) {
+        return w->o->cut->vertices[lmi_copy_vertex(copy)].normal;
     }
-    const uint32_t axis = (copy->side - 1u) / 2;
-    normal[(axis + w->l->turn) % 3] = copy->side % 2 ? 1.0f : -1.0f;
+    normal[((side - 1) / 2 + w->l->turn) % 3] = side % 2 ? 1.0f : -1.0f;
     return (lm_vec3){normal[0], normal[1], normal[2]};
 }
 
 static void write_ride(const writer *w, const lmi_skin_copy *copy, const lmi_cut_around *around, uint32_t index)
 {
-    lmi_cut_ride_chip(w->l, w->chips, around, copy->group, copy->owner, w->skin->riders + 8 * (size_t)index,
+    lmi_cut_ride_chip(w->l, w->chips, around, lmi_copy_group(copy), copy->owner, w->skin->riders + 8 * (size_t)index,
                       w->skin->weights + 8 * (size_t)index);
 }
 
 /* A copy, and what it rides on. */
 static void write_copy(const writer *w, const lmi_skin_copy *copy, const lmi_cut_around *around, uint32_t index)
 {
-    w->skin->vertices[index] = rest_of(w, copy->vertex);
+    const uint32_t vertex = lmi_copy_vertex(copy);
+    w->skin->vertices[index] = rest_of(w, vertex);
     w->skin->rest_normals[index] = normal_of(w, copy);
-    w->skin->sources[index] = copy->side ? LM_SKIN_INNER : w->o->cut->vertices[copy->vertex].source;
+    w->skin->sources[index] = lmi_copy_side(copy) ? LM_SKIN_INNER : w->o->cut->vertices[vertex].source;
     write_ride(w, copy, around, index);
 }
 
@@ -159,13 +160,10 @@ static void move_copies(const writer *w, uint32_t count)
 
 static void write_fresh(const writer *w)
 {
-    lmi_cut_around around;
     for (uint32_t n = 0; n < w->o->fresh_count; n++) {
         const lmi_skin_copy *copy = &w->o->fresh[n];
-        if (n == 0 || copy->vertex != copy[-1].vertex) {
-            lmi_cut_look_around(w->o->cut, w->l, copy->vertex, &around);
-        }
-        write_copy(w, copy, &around, w->o->cut->vertex_count + w->o->fresh_at[n]);
+        write_copy(w, copy, lmi_opening_look_around(w->o, w->l, lmi_copy_vertex(copy)),
+                   w->o->cut->vertex_count + w->o->fresh_at[n]);
     }
 }
 
@@ -187,19 +185,19 @@ static void write_corners(const writer *w, uint32_t vertex)
     if (from == end || !lmi_cut_is_torn(cut, w->l, vertex)) {
         return;
     }
-    lmi_cut_around around;
-    lmi_cut_look_around(cut, w->l, vertex, &around);
-    lmi_skin_copy first = lmi_copy_of(vertex, 0, &around, cut->triangles[cut->corners[from] / 3].owner), last = first;
+    const lmi_cut_around *around = lmi_opening_look_around(w->o, w->l, vertex);
+    const lmi_skin_copy first = lmi_copy_of(vertex, 0, around, cut->triangles[cut->corners[from] / 3].owner);
+    lmi_skin_copy last = first;
     uint32_t index = vertex;
     for (uint32_t n = from; n < end; n++) {
-        lmi_skin_copy copy = lmi_copy_of(vertex, 0, &around, cut->triangles[cut->corners[n] / 3].owner);
-        if (lmi_compare_copies(&copy, &last) != 0) {
-            index = lmi_compare_copies(&copy, &first) == 0 ? vertex : find_copy(w, &copy);
+        lmi_skin_copy copy = lmi_copy_of(vertex, 0, around, cut->triangles[cut->corners[n] / 3].owner);
+        if (!lmi_copy_same(&copy, &last)) {
+            index = lmi_copy_same(&copy, &first) ? vertex : find_copy(w, &copy);
             last = copy;
         }
         w->skin->triangles[cut->corners[n]] = index;
     }
-    write_ride(w, &first, &around, vertex);
+    write_ride(w, &first, around, vertex);
 }
 
 /* Corners that have copies which moved. Where there are few copies, only the triangles at their vertices are looked at. */
@@ -210,7 +208,7 @@ static void move_corners(const writer *w, const lmi_open_lists *before)
     const uint32_t *moved = w->o->moved;
     uint32_t *triangles = w->skin->triangles;
     uint32_t count = 0, from = 0;
-    while (count < before->copy_count && before->copies[count].side == 0) {
+    while (count < before->copy_count && lmi_copy_side(&before->copies[count]) == 0) {
         count++;
     }
     while (from < count && moved[from] == from) {
@@ -225,8 +223,8 @@ static void move_corners(const writer *w, const lmi_open_lists *before)
         return;
     }
     for (uint32_t k = from; k < count; k++) {
-        const uint32_t vertex = before->copies[k].vertex;
-        if (moved[k] == NONE || (k > from && before->copies[k - 1].vertex == vertex)) {
+        const uint32_t vertex = lmi_copy_vertex(&before->copies[k]);
+        if (moved[k] == NONE || (k > from && lmi_copy_vertex(&before->copies[k - 1]) == vertex)) {
             continue;
         }
         for (uint32_t n = cut->first_corner[vertex]; n < cut->first_corner[vertex + 1]; n++) {
@@ -236,32 +234,38 @@ static void move_corners(const writer *w, const lmi_open_lists *before)
     }
 }
 
-/* Both sides of a face: its triangles, and turned round. Corners at touched vertices are looked up, others are where they were. */
+/* Corners of a face that stay with their copies, wherever these are now. Faces only move up, so the last corner comes first. */
+static void move_face(const writer *w, const lmi_open_face *face)
+{
+    const uint32_t first = w->o->cut->vertex_count, *moved = w->o->moved;
+    const size_t surface = 3 * (size_t)w->o->cut->triangle_count;
+    uint32_t *to = w->skin->triangles + surface + 6 * (size_t)face->first;
+    const uint32_t *from = w->skin->triangles + surface + 6 * (size_t)face->before;
+    for (uint32_t n = 6 * face->count; n-- > 0;) {
+        to[n] = first + moved[from[n] - first];
+    }
+}
+
+/* Both sides of a face: its triangles, and the same turned round. Only corners at touched vertices are looked up. */
 static void write_face(const writer *w, const lmi_open_face *face)
 {
-    const lmi_cut *cut = w->o->cut;
-    const uint32_t end = lmi_lattice_link_end(w->l, face->link), first = cut->vertex_count;
-    const uint8_t side = (uint8_t)(1 + 2 * face->link.axis);
-    const size_t to = 3 * ((size_t)cut->triangle_count + 2 * (size_t)face->first),
-                 from = 3 * ((size_t)cut->triangle_count + 2 * (size_t)face->before);
-    for (uint32_t n = 6 * face->count; n-- > 0;) {
-        const uint32_t *corners = w->o->now.triangles[face->first + n / 6], k = n % 6;
-        const uint32_t vertex = k < 3 ? corners[k] : corners[5 - k];
-        if (face->touched && lmi_opening_is_touched(w->o, vertex)) {
-            lmi_cut_around around;
-            lmi_cut_look_around(cut, w->l, vertex, &around);
-            lmi_skin_copy copy = lmi_copy_of(vertex, (uint8_t)(k < 3 ? side : side + 1), &around,
-                                             k < 3 ? face->link.particle : end);
-            w->skin->triangles[to + n] = find_copy(w, &copy);
-        } else {
-            w->skin->triangles[to + n] = first + w->o->moved[w->skin->triangles[from + n] - first];
+    const uint32_t end = lmi_lattice_link_end(w->l, face->link), side = 1 + 2 * face->link.axis;
+    uint32_t *to = w->skin->triangles + 3 * (size_t)w->o->cut->triangle_count + 6 * (size_t)face->first;
+    for (uint32_t n = 0; n < 3 * face->count; n++) {
+        const uint32_t k = n % 3, vertex = w->o->now.triangles[face->first + n / 3][k];
+        if (!lmi_opening_is_touched(w->o, vertex)) {
+            continue;
         }
+        const lmi_cut_around *around = lmi_opening_look_around(w->o, w->l, vertex);
+        const lmi_skin_copy lower = lmi_copy_of(vertex, side, around, face->link.particle),
+                            upper = lmi_copy_of(vertex, side + 1, around, end);
+        to[n / 3 * 6 + k] = find_copy(w, &lower);
+        to[n / 3 * 6 + 5 - k] = find_copy(w, &upper);
     }
 }
 
 /* --- the whole --- */
 
-/* Faces only move up: the last one first. */
 static void write_plan(const writer *w, lmi_open_lists *plan)
 {
     lmi_opening *o = w->o;
@@ -278,7 +282,14 @@ static void write_plan(const writer *w, lmi_open_lists *plan)
         write_corners(w, o->vertices[n]);
     }
     for (uint32_t n = o->now.face_count; n-- > 0;) {
-        write_face(w, &o->now.faces[n]);
+        if (o->now.faces[n].before != NONE) {
+            move_face(w, &o->now.faces[n]);
+        }
+    }
+    for (uint32_t n = 0; n < o->now.face_count; n++) {
+        if (o->now.faces[n].touched) {
+            write_face(w, &o->now.faces[n]);
+        }
     }
     lmi_opening_forget(o);
 }
@@ -345,7 +356,8 @@ static bool make_ready(lm_world *world, const lmi_body *body, const lmi_skin *gi
     lmi_lattice_link *links = lmi_allocate(memory, broken, sizeof *links);
     o->vertex_marks = lmi_allocate(memory, o->cut->vertex_count, sizeof *o->vertex_marks);
     o->cell_marks = lmi_allocate(memory, o->cut->place_count, sizeof *o->cell_marks);
-    bool ok = links && o->vertex_marks && o->cell_marks;
+    o->known = lmi_allocate(memory, LMI_KNOWN, sizeof *o->known);
+    bool ok = links && o->vertex_marks && o->cell_marks && o->known;
     if (ok) {
         broken_links(l, links);
         ok = lmi_open_lists_plan(world, o, l, links, broken, true, &plan) &&
@@ -385,6 +397,7 @@ void lmi_opening_free(lm_world *world, lmi_opening *o)
     lmi_release(memory, o->fresh, o->fresh_capacity, sizeof *o->fresh);
     lmi_release(memory, o->fresh_at, o->fresh_at_capacity, sizeof *o->fresh_at);
     lmi_release(memory, o->moved, o->moved_capacity, sizeof *o->moved);
+    lmi_release(memory, o->known, LMI_KNOWN, sizeof *o->known);
     lmi_cut_face_free(memory, &o->face);
     lmi_open_lists_free(world, &o->now);
     lmi_skin_free(world, &o->ready);

@@ -17,13 +17,25 @@
 #include "fracture.h"
 #include "sample/cut.h"
 
-/* A vertex of its own for a group of boxes; by these members the list is sorted, with those of the surface before all others. */
+/* A vertex of its own for a group of boxes. The list is sorted by key, then owner. */
 typedef struct lmi_skin_copy {
-    uint32_t vertex; /* of the cut, or a node */
-    uint32_t owner;  /* of LMI_CUT_ALONE the particle, else 0 */
-    uint8_t side;    /* 0: of the surface; 1 to 6: of inner faces, by the axis and direction of their normals */
-    uint8_t group;   /* lmi_cut_around */
+    uint64_t key;   /* from the highest bits on: whether it is of an inner face, vertex, side, group */
+    uint32_t owner; /* of LMI_CUT_ALONE the particle, else 0 */
 } lmi_skin_copy;
+
+/* Of the cut, or a node. */
+static inline uint32_t lmi_copy_vertex(const lmi_skin_copy *copy) { return (uint32_t)(copy->key >> 8); }
+
+/* 0: of the surface; 1 to 6: of inner faces, by the axis and direction of their normals. */
+static inline uint32_t lmi_copy_side(const lmi_skin_copy *copy) { return (uint32_t)(copy->key >> 4 & 7); }
+
+/* As in lmi_cut_around. */
+static inline uint8_t lmi_copy_group(const lmi_skin_copy *copy) { return (uint8_t)(copy->key & 15); }
+
+static inline bool lmi_copy_same(const lmi_skin_copy *a, const lmi_skin_copy *b)
+{
+    return a->key == b->key && a->owner == b->owner;
+}
 
 /* The face across a broken link. */
 typedef struct lmi_open_face {
@@ -64,7 +76,18 @@ typedef struct lmi_opening {
     uint32_t *moved; /* where copies of the list so far will be, or LMI_LATTICE_NONE */
     uint32_t moved_capacity;
     lmi_cut_face face;
+    struct lmi_known *known; /* [LMI_KNOWN] what is around vertices that were looked at lately */
 } lmi_opening;
+
+enum { LMI_KNOWN = 2048 };
+
+typedef struct lmi_known {
+    lmi_cut_around around;
+    uint32_t vertex; /* LMI_LATTICE_NONE: nothing is known */
+} lmi_known;
+
+/* What is around a vertex; until the next call. */
+const lmi_cut_around *lmi_opening_look_around(lmi_opening *opening, const lmi_lattice *lattice, uint32_t vertex);
 
 /* Of the body's skin as it was given, with the links of its lattice that are broken; the body has its chips. Null when out of
  * memory. */
@@ -93,6 +116,6 @@ bool lmi_opening_is_touched(const lmi_opening *opening, uint32_t vertex);
 int lmi_compare_copies(const void *a, const void *b);
 
 /* The copy that a particle's triangles have, as it is in the lists. */
-lmi_skin_copy lmi_copy_of(uint32_t vertex, uint8_t side, const lmi_cut_around *around, uint32_t particle);
+lmi_skin_copy lmi_copy_of(uint32_t vertex, uint32_t side, const lmi_cut_around *around, uint32_t particle);
 
 #endif

@@ -19,14 +19,10 @@ typedef struct planner {
 int lmi_compare_copies(const void *a, const void *b)
 {
     const lmi_skin_copy *x = a, *y = b;
-    const uint32_t p[5] = {x->side != 0, x->vertex, x->side, x->group, x->owner},
-                   q[5] = {y->side != 0, y->vertex, y->side, y->group, y->owner};
-    for (int i = 0; i < 5; i++) {
-        if (p[i] != q[i]) {
-            return p[i] < q[i] ? -1 : 1;
-        }
+    if (x->key != y->key) {
+        return x->key < y->key ? -1 : 1;
     }
-    return 0;
+    return x->owner < y->owner ? -1 : x->owner > y->owner;
 }
 
 static int compare_links(const void *a, const void *b)
@@ -38,10 +34,29 @@ static int compare_links(const void *a, const void *b)
     return x->axis < y->axis ? -1 : x->axis > y->axis;
 }
 
-lmi_skin_copy lmi_copy_of(uint32_t vertex, uint8_t side, const lmi_cut_around *around, uint32_t particle)
+lmi_skin_copy lmi_copy_of(uint32_t vertex, uint32_t side, const lmi_cut_around *around, uint32_t particle)
 {
-    uint8_t group = lmi_cut_group_of(around, particle);
-    return (lmi_skin_copy){vertex, group == LMI_CUT_ALONE ? particle : 0, side, group};
+    const uint8_t group = lmi_cut_group_of(around, particle);
+    return (lmi_skin_copy){(uint64_t)(side != 0) << 40 | (uint64_t)vertex << 8 | side << 4 | group,
+                           group == LMI_CUT_ALONE ? particle : 0};
+}
+
+const lmi_cut_around *lmi_opening_look_around(lmi_opening *o, const lmi_lattice *l, uint32_t vertex)
+{
+    lmi_known *known = &o->known[(vertex ^ vertex >> 11) % LMI_KNOWN];
+    if (known->vertex != vertex) {
+        lmi_cut_look_around(o->cut, l, vertex, &known->around);
+        known->vertex = vertex;
+    }
+    return &known->around;
+}
+
+/* Other links hold than when it was looked at. */
+static void know_nothing(lmi_opening *o)
+{
+    for (uint32_t n = 0; n < LMI_KNOWN; n++) {
+        o->known[n].vertex = NONE;
+    }
 }
 
 /* --- lists --- */
@@ -268,14 +283,13 @@ static bool find_copies(planner *p, uint32_t vertex)
     if (from == end || !lmi_cut_is_torn(cut, p->l, vertex)) {
         return true;
     }
-    lmi_cut_around around;
-    lmi_skin_copy first, last;
+    const lmi_cut_around *around = lmi_opening_look_around(p->o, p->l, vertex);
+    const lmi_skin_copy first = lmi_copy_of(vertex, 0, around, cut->triangles[cut->corners[from] / 3].owner);
+    lmi_skin_copy last = first;
     bool ok = true;
-    lmi_cut_look_around(cut, p->l, vertex, &around);
-    first = last = lmi_copy_of(vertex, 0, &around, cut->triangles[cut->corners[from] / 3].owner);
     for (uint32_t n = from + 1; n < end && ok; n++) {
-        lmi_skin_copy copy = lmi_copy_of(vertex, 0, &around, cut->triangles[cut->corners[n] / 3].owner);
-        if (lmi_compare_copies(&copy, &first) != 0 && lmi_compare_copies(&copy, &last) != 0) {
+        lmi_skin_copy copy = lmi_copy_of(vertex, 0, around, cut->triangles[cut->corners[n] / 3].owner);
+        if (!lmi_copy_same(&copy, &first) && !lmi_copy_same(&copy, &last)) {
             ok = add_fresh(p, copy);
         }
         last = copy;
@@ -287,7 +301,7 @@ static bool find_copies(planner *p, uint32_t vertex)
 static bool find_inner_copies(planner *p, const lmi_open_face *face)
 {
     const uint32_t end = lmi_lattice_link_end(p->l, face->link);
-    const uint8_t side = (uint8_t)(1 + 2 * face->link.axis);
+    const uint32_t side = 1 + 2 * face->link.axis;
     const uint32_t *corners = p->plan->triangles[face->first];
     uint32_t known[3] = {NONE, NONE, NONE}; /* of the triangle before */
     bool ok = true;
@@ -298,10 +312,9 @@ static bool find_inner_copies(planner *p, const lmi_open_face *face)
         if (again || !lmi_opening_is_touched(p->o, vertex)) {
             continue;
         }
-        lmi_cut_around around;
-        lmi_cut_look_around(p->o->cut, p->l, vertex, &around);
-        ok = add_fresh(p, lmi_copy_of(vertex, side, &around, face->link.particle)) &&
-             add_fresh(p, lmi_copy_of(vertex, (uint8_t)(side + 1), &around, end));
+        const lmi_cut_around *around = lmi_opening_look_around(p->o, p->l, vertex);
+        ok = add_fresh(p, lmi_copy_of(vertex, side, around, face->link.particle)) &&
+             add_fresh(p, lmi_copy_of(vertex, side + 1, around, end));
     }
     return ok;
 }
@@ -325,7 +338,7 @@ static bool find_fresh(planner *p)
     if (ok && o->fresh_count) {
         qsort(o->fresh, o->fresh_count, sizeof *o->fresh, lmi_compare_copies);
         for (uint32_t n = 0; n < o->fresh_count; n++) {
-            if (n == 0 || lmi_compare_copies(&o->fresh[n], &o->fresh[kept - 1]) != 0) {
+            if (n == 0 || !lmi_copy_same(&o->fresh[n], &o->fresh[kept - 1])) {
                 o->fresh[kept++] = o->fresh[n];
             }
         }
@@ -353,7 +366,7 @@ static bool merge_copies(planner *p)
         return false;
     }
     for (uint32_t a = 0; a < now->copy_count; a++) {
-        if (lmi_opening_is_touched(o, now->copies[a].vertex)) {
+        if (lmi_opening_is_touched(o, lmi_copy_vertex(&now->copies[a]))) {
             o->moved[a] = NONE;
             continue;
         }
@@ -376,6 +389,7 @@ bool lmi_open_lists_plan(lm_world *world, lmi_opening *o, const lmi_lattice *nex
 {
     planner p = {&world->memory, o, next, plan};
     memset(plan, 0, sizeof *plan);
+    know_nothing(o);
     bool ok = touch_links(&p, links, count) && (!everywhere || touch_far(&p)) && merge_faces(&p, links, count) &&
               (count == 0 || find_links(&p)) && find_fresh(&p) && merge_copies(&p);
     if (!ok) {

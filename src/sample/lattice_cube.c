@@ -124,12 +124,15 @@ static void step_in_torn(lmi_lattice_cube *c, uint32_t before[][LMI_LATTICE_SIDE
 static void find_reach(const lmi_lattice *l, lmi_lattice_cube *c)
 {
     int32_t w = (int32_t)l->width;
+    const size_t row = (2 * (size_t)l->width + 1) * sizeof c->reach[0][0];
     uint32_t touched[LMI_LATTICE_SIDE - 1][LMI_LATTICE_SIDE - 1], before[LMI_LATTICE_SIDE][LMI_LATTICE_SIDE];
-    memset(c->reach, 0, sizeof c->reach);
+    for (int32_t z = 0; z <= 2 * w; z++) {
+        memset(c->reach[z], 0, row);
+    }
     c->reach[w][w] = 1u << w;
     for (int32_t step = 1; step <= w; step++) {
-        if (c->any_torn) {
-            memcpy(before, c->reach, sizeof before);
+        for (int32_t z = 0; c->any_torn && z <= 2 * w; z++) {
+            memcpy(before[z], c->reach[z], row);
         }
         for (int32_t z = w - step; z < w + step; z++) {
             for (int32_t y = w - step; y < w + step; y++) {
