@@ -38,12 +38,12 @@ typedef struct lmi_fracture {
     bool breaks;         /* by strain; else only when asked to */
     float *factors;      /* [places], or null: 1 */
     float least_factor;
-    uint32_t *chips;     /* [places] (sample/lattice_chips.h) */
-    uint32_t *grains;    /* [places], or null: there are none; chips are of one */
-    uint32_t broken;     /* links so far */
-    uint64_t links_hash; /* stands for the broken links, in whichever order they broke */
-    lmi_skin whole;      /* of a body that has broken: the skin as it was given */
-    uint64_t whole_hash; /* lmi_hash_shape with that skin */
+    uint32_t *chips;             /* [places] (sample/lattice_chips.h) */
+    uint32_t *grains;            /* [places], or null: there are none; chips are of one */
+    uint32_t broken;             /* links so far */
+    uint64_t links_hash;         /* stands for the broken links, in whichever order they broke */
+    lmi_skin whole;              /* of a body that has broken: the skin as it was given */
+    uint64_t whole_hash;         /* lmi_hash_shape with that skin */
     struct lmi_opening *opening; /* that skin as it opens (out/skin_open.h); null: the body has no skin */
     lmi_break_plan *plan;
     /* Room that grows when links are strained, and stays. */

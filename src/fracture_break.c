@@ -118,7 +118,8 @@ static void select_strained(lmi_strained *list, uint32_t count, uint32_t most)
             list[a] = list[b];
             list[b] = swap;
         }
-        b = a > low ? a : low + 1; /* no two are equal: before a all come before the middle, which is at a or after it */
+        b = a > low ? a
+                    : low + 1; /* no two are equal: before a all come before the middle, which is at a or after it */
         low = b <= most ? b : low;
         high = b <= most ? high : b;
     }

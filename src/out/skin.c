@@ -26,10 +26,7 @@ lm_skin_def lm_skin_def_default(void)
     return def;
 }
 
-static size_t rest_normal_room(const lmi_skin *skin)
-{
-    return skin->on_cells || skin->on_tets ? skin->vertex_room : 0;
-}
+static size_t rest_normal_room(const lmi_skin *skin) { return skin->on_cells || skin->on_tets ? skin->vertex_room : 0; }
 
 void lmi_skin_free(lm_world *world, lmi_skin *skin)
 {

@@ -33,9 +33,10 @@ static bool grow_skin(lm_world *world, lmi_skin *skin, uint32_t vertices, uint32
     if (vertices <= skin->vertex_room && triangles <= skin->triangle_room) {
         return true;
     }
-    const uint64_t more[2] = {vertices + (uint64_t)vertices / 2, triangles + (uint64_t)triangles / 2};
+    /* A body in a thousand pieces has about three times as many: growing takes long, and is not for when it shatters. */
+    const uint64_t more[2] = {3 * (uint64_t)vertices, 2 * (uint64_t)triangles};
     lmi_skin larger = {.on_cells = true, .vertex_count = (uint32_t)more[0], .triangle_count = (uint32_t)more[1]};
-    if (more[0] > LM_MAX_PARTICLES * 2ull || more[1] > LM_MAX_PARTICLES * 2ull) {
+    if (more[0] > 3ull * LM_MAX_PARTICLES || more[1] > 2ull * LM_MAX_PARTICLES) {
         return false;
     }
     larger.weight_count = 8 * larger.vertex_count;
@@ -114,8 +115,10 @@ static void write_vertex(const writer *w, uint32_t vertex)
     const lmi_cut *cut = w->o->cut;
     const lmi_cut_vertex *v = &cut->vertices[vertex];
     const bool in_none = v->cell == NONE; /* as it was given; one with triangles gets a chip to ride on */
-    const uint32_t *riders = in_none && v->given != NONE ? w->given->riders + 8 * (size_t)v->given : cut->riders[vertex];
-    const float *weights = in_none && v->given != NONE ? w->given->weights + 8 * (size_t)v->given : cut->weights[vertex];
+    const uint32_t *riders =
+        in_none && v->given != NONE ? w->given->riders + 8 * (size_t)v->given : cut->riders[vertex];
+    const float *weights =
+        in_none && v->given != NONE ? w->given->weights + 8 * (size_t)v->given : cut->weights[vertex];
     w->skin->vertices[vertex] = rest_of(w, vertex);
     w->skin->rest_normals[vertex] = v->normal;
     w->skin->sources[vertex] = v->source;
@@ -172,9 +175,18 @@ static void write_fresh(const writer *w)
 /* The vertex of the skin that a fresh copy became. */
 static uint32_t find_copy(const writer *w, const lmi_skin_copy *copy)
 {
-    const lmi_skin_copy *found =
-        bsearch(copy, w->o->fresh, w->o->fresh_count, sizeof *w->o->fresh, lmi_compare_copies);
+    const lmi_skin_copy *found = bsearch(copy, w->o->fresh, w->o->fresh_count, sizeof *w->o->fresh, lmi_compare_copies);
     return w->o->cut->vertex_count + w->o->fresh_at[found - w->o->fresh];
+}
+
+/* The same of an inner face; those of a vertex are few. */
+static uint32_t find_inner_copy(const writer *w, const lmi_skin_copy *copy)
+{
+    uint32_t n = *lmi_opening_mark(w->o, lmi_copy_vertex(copy)) - 2;
+    while (!lmi_copy_same(&w->o->fresh[n], copy)) {
+        n++;
+    }
+    return w->o->cut->vertex_count + w->o->fresh_at[n];
 }
 
 /* The corners of triangles at a touched vertex, and what the vertex itself rides on. */
@@ -253,14 +265,14 @@ static void write_face(const writer *w, const lmi_open_face *face)
     uint32_t *to = w->skin->triangles + 3 * (size_t)w->o->cut->triangle_count + 6 * (size_t)face->first;
     for (uint32_t n = 0; n < 3 * face->count; n++) {
         const uint32_t k = n % 3, vertex = w->o->now.triangles[face->first + n / 3][k];
-        if (!lmi_opening_is_touched(w->o, vertex)) {
+        if (!*lmi_opening_mark(w->o, vertex)) {
             continue;
         }
         const lmi_cut_around *around = lmi_opening_look_around(w->o, w->l, vertex);
         const lmi_skin_copy lower = lmi_copy_of(vertex, side, around, face->link.particle),
                             upper = lmi_copy_of(vertex, side + 1, around, end);
-        to[n / 3 * 6 + k] = find_copy(w, &lower);
-        to[n / 3 * 6 + 5 - k] = find_copy(w, &upper);
+        to[n / 3 * 6 + k] = find_inner_copy(w, &lower);
+        to[n / 3 * 6 + 5 - k] = find_inner_copy(w, &upper);
     }
 }
 
@@ -360,7 +372,7 @@ static bool make_ready(lm_world *world, const lmi_body *body, const lmi_skin *gi
     bool ok = links && o->vertex_marks && o->cell_marks && o->known;
     if (ok) {
         broken_links(l, links);
-        ok = lmi_open_lists_plan(world, o, l, links, broken, true, &plan) &&
+        ok = lmi_open_lists_plan(world, o, NULL, l, links, broken, &plan) &&
              reserve_skin(world, &o->ready, o->cut, &plan);
     }
     if (ok) {
@@ -415,7 +427,7 @@ bool lmi_opening_plan(lm_world *world, const lmi_body *body, const lmi_lattice *
                       uint32_t count, lmi_open_lists *plan)
 {
     lmi_opening *o = body->fracture->opening;
-    bool ok = lmi_open_lists_plan(world, o, next, links, count, false, plan);
+    bool ok = lmi_open_lists_plan(world, o, &body->lattice->shape, next, links, count, plan);
     if (ok && !reserve_skin(world, skin_of(body), o->cut, plan)) {
         lmi_opening_drop(world, o, plan);
         ok = false;

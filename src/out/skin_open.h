@@ -61,9 +61,10 @@ typedef struct lmi_opening {
     lmi_skin ready; /* the skin that opens, until it is shown: the body has it from the first break on */
 
     /* What a break touches; room for that grows, and stays. */
-    uint8_t *vertex_marks; /* [vertices of the cut] */
-    uint8_t *cell_marks;   /* [places] */
-    uint32_t *vertices;    /* whose copies are found again */
+    uint32_t
+        *vertex_marks;    /* [vertices of the cut] 0, 1: touched, or 2 + the first of its fresh copies on inner faces */
+    uint32_t *cell_marks; /* [places] the same of middles of cells */
+    uint32_t *vertices;   /* whose copies are found again */
     uint32_t vertex_count, vertex_capacity;
     uint32_t *cells; /* whose middles' copies are */
     uint32_t cell_count, cell_capacity;
@@ -105,12 +106,17 @@ void lmi_opening_carry_out(lm_world *world, lmi_body *body, lmi_open_lists *plan
 
 /* --- between skin_open_plan.c and skin_open.c --- */
 
-/* `everywhere`: the opening is new, and vertices far from the lattice are looked at too. */
-bool lmi_open_lists_plan(lm_world *world, lmi_opening *opening, const lmi_lattice *next, const lmi_lattice_link *links,
-                         uint32_t count, bool everywhere, lmi_open_lists *plan);
+/* `before` has the links that held so far; null: the opening is new, and none was broken. */
+bool lmi_open_lists_plan(lm_world *world, lmi_opening *opening, const lmi_lattice *before, const lmi_lattice *next,
+                         const lmi_lattice_link *links, uint32_t count, lmi_open_lists *plan);
 void lmi_open_lists_free(lm_world *world, lmi_open_lists *lists);
 void lmi_opening_forget(lmi_opening *opening); /* what was touched */
-bool lmi_opening_is_touched(const lmi_opening *opening, uint32_t vertex);
+
+/* The mark of a vertex: not 0 where it is touched. */
+static inline uint32_t *lmi_opening_mark(const lmi_opening *opening, uint32_t vertex)
+{
+    return vertex < LMI_CUT_NODE ? &opening->vertex_marks[vertex] : &opening->cell_marks[vertex - LMI_CUT_NODE];
+}
 
 /* For qsort. */
 int lmi_compare_copies(const void *a, const void *b);

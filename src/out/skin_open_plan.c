@@ -12,6 +12,7 @@
 typedef struct planner {
     lmi_memory *memory;
     lmi_opening *o;
+    const lmi_lattice *before; /* null: nothing was broken */
     const lmi_lattice *l;
     lmi_open_lists *plan;
 } planner;
@@ -94,11 +95,6 @@ static bool add_fresh(planner *p, lmi_skin_copy copy)
 
 /* --- what is touched --- */
 
-bool lmi_opening_is_touched(const lmi_opening *o, uint32_t vertex)
-{
-    return vertex < LMI_CUT_NODE ? o->vertex_marks[vertex] : o->cell_marks[vertex - LMI_CUT_NODE];
-}
-
 void lmi_opening_forget(lmi_opening *o)
 {
     for (uint32_t n = 0; n < o->vertex_count; n++) {
@@ -124,11 +120,21 @@ static bool touch_vertex(planner *p, uint32_t vertex)
     return ok;
 }
 
-/* A place: the middle of its cell, where it has one, and the vertices near it. */
-static bool touch_place(planner *p, uint32_t place)
+/* Whether a vertex is in the boxes of both ends of a link: on the face between them. */
+static bool is_between(const lmi_cut_vertex *v, const int32_t corner[3], uint32_t axis)
+{
+    bool is = true;
+    for (uint32_t a = 0; a < 3; a++) {
+        double off = v->at[a] - corner[a];
+        is = is && (a == axis ? off == 0.5 : off >= -0.5 && off <= 0.5);
+    }
+    return is;
+}
+
+static bool touch_cell(planner *p, uint32_t place)
 {
     lmi_opening *o = p->o;
-    if (place == NONE || o->cell_marks[place]) {
+    if (o->cell_marks[place]) {
         return true;
     }
     bool ok = RESERVE(p, o->cells, o->cell_count, o->cell_capacity);
@@ -136,8 +142,25 @@ static bool touch_place(planner *p, uint32_t place)
         o->cell_marks[place] = 1;
         o->cells[o->cell_count++] = place;
     }
-    for (uint32_t n = o->cut->first_near[place]; ok && n < o->cut->first_near[place + 1]; n++) {
-        ok = touch_vertex(p, o->cut->near[n]);
+    return ok;
+}
+
+/* One of a link's places: the middle of its cell, where it has one, and the vertices near it. What a vertex rides on changes
+ * when its cell is torn; later only where it is between the ends of a link. */
+static bool touch_place(planner *p, uint32_t place, lmi_lattice_link link)
+{
+    const lmi_cut *cut = p->o->cut;
+    if (place == NONE) {
+        return true;
+    }
+    const bool torn = p->before && !(p->before->whole[place / LMI_BLOCK] >> (place % LMI_BLOCK) & 1);
+    const bool done = !torn && p->o->cell_marks[place];
+    bool ok = touch_cell(p, place);
+    int32_t corner[3];
+    lmi_lattice_corner(p->l, link.particle, corner);
+    for (uint32_t n = cut->first_near[place]; ok && !done && n < cut->first_near[place + 1]; n++) {
+        const uint32_t vertex = cut->near[n];
+        ok = (torn && !is_between(&cut->vertices[vertex], corner, link.axis)) || touch_vertex(p, vertex);
     }
     return ok;
 }
@@ -149,7 +172,7 @@ static bool touch_links(planner *p, const lmi_lattice_link *links, uint32_t coun
         uint32_t places[4];
         lmi_cut_link_places(p->l, links[n], places);
         for (int k = 0; k < 4 && ok; k++) {
-            ok = touch_place(p, places[k]);
+            ok = touch_place(p, places[k], links[n]);
         }
     }
     return ok;
@@ -187,7 +210,8 @@ static bool merge_faces(planner *p, const lmi_lattice_link *links, uint32_t coun
         const uint32_t more = old ? now->faces[a].count : face->count;
         const void *from = old ? now->triangles + now->faces[a].first : face->triangles;
         void *array = to->triangles;
-        bool ok = lmi_reserve(p->memory, &array, &to->triangle_capacity, to->triangle_count + more, sizeof *to->triangles);
+        bool ok =
+            lmi_reserve(p->memory, &array, &to->triangle_capacity, to->triangle_count + more, sizeof *to->triangles);
         to->triangles = array;
         if (!ok) {
             return false;
@@ -209,7 +233,8 @@ static bool merge_faces(planner *p, const lmi_lattice_link *links, uint32_t coun
 
 static lmi_open_face *find_face(const lmi_open_lists *lists, lmi_lattice_link link)
 {
-    return lists->face_count ? bsearch(&link, lists->faces, lists->face_count, sizeof *lists->faces, compare_links) : NULL;
+    return lists->face_count ? bsearch(&link, lists->faces, lists->face_count, sizeof *lists->faces, compare_links)
+                             : NULL;
 }
 
 static bool add_link(planner *p, uint32_t particle, uint32_t axis)
@@ -309,7 +334,7 @@ static bool find_inner_copies(planner *p, const lmi_open_face *face)
         const uint32_t vertex = corners[n];
         bool again = vertex == known[0] || vertex == known[1] || vertex == known[2];
         known[n % 3] = vertex;
-        if (again || !lmi_opening_is_touched(p->o, vertex)) {
+        if (again || !*lmi_opening_mark(p->o, vertex)) {
             continue;
         }
         const lmi_cut_around *around = lmi_opening_look_around(p->o, p->l, vertex);
@@ -317,6 +342,26 @@ static bool find_inner_copies(planner *p, const lmi_open_face *face)
              add_fresh(p, lmi_copy_of(vertex, side + 1, around, end));
     }
     return ok;
+}
+
+/* Each copy once; vertices of inner faces know where theirs begin. */
+static void sort_fresh(lmi_opening *o)
+{
+    uint32_t kept = 0;
+    if (o->fresh_count) {
+        qsort(o->fresh, o->fresh_count, sizeof *o->fresh, lmi_compare_copies);
+    }
+    for (uint32_t n = 0; n < o->fresh_count; n++) {
+        if (n > 0 && lmi_copy_same(&o->fresh[n], &o->fresh[kept - 1])) {
+            continue;
+        }
+        uint32_t *mark = lmi_opening_mark(o, lmi_copy_vertex(&o->fresh[n]));
+        if (lmi_copy_side(&o->fresh[n]) != 0 && *mark < 2) {
+            *mark = kept + 2;
+        }
+        o->fresh[kept++] = o->fresh[n];
+    }
+    o->fresh_count = kept;
 }
 
 static bool find_fresh(planner *p)
@@ -334,15 +379,8 @@ static bool find_fresh(planner *p)
             ok = find_inner_copies(p, face);
         }
     }
-    uint32_t kept = 0;
-    if (ok && o->fresh_count) {
-        qsort(o->fresh, o->fresh_count, sizeof *o->fresh, lmi_compare_copies);
-        for (uint32_t n = 0; n < o->fresh_count; n++) {
-            if (n == 0 || !lmi_copy_same(&o->fresh[n], &o->fresh[kept - 1])) {
-                o->fresh[kept++] = o->fresh[n];
-            }
-        }
-        o->fresh_count = kept;
+    if (ok) {
+        sort_fresh(o);
     }
     return ok;
 }
@@ -366,7 +404,7 @@ static bool merge_copies(planner *p)
         return false;
     }
     for (uint32_t a = 0; a < now->copy_count; a++) {
-        if (lmi_opening_is_touched(o, lmi_copy_vertex(&now->copies[a]))) {
+        if (*lmi_opening_mark(o, lmi_copy_vertex(&now->copies[a]))) {
             o->moved[a] = NONE;
             continue;
         }
@@ -384,13 +422,13 @@ static bool merge_copies(planner *p)
     return true;
 }
 
-bool lmi_open_lists_plan(lm_world *world, lmi_opening *o, const lmi_lattice *next, const lmi_lattice_link *links,
-                         uint32_t count, bool everywhere, lmi_open_lists *plan)
+bool lmi_open_lists_plan(lm_world *world, lmi_opening *o, const lmi_lattice *before, const lmi_lattice *next,
+                         const lmi_lattice_link *links, uint32_t count, lmi_open_lists *plan)
 {
-    planner p = {&world->memory, o, next, plan};
+    planner p = {&world->memory, o, before, next, plan};
     memset(plan, 0, sizeof *plan);
     know_nothing(o);
-    bool ok = touch_links(&p, links, count) && (!everywhere || touch_far(&p)) && merge_faces(&p, links, count) &&
+    bool ok = touch_links(&p, links, count) && (before || touch_far(&p)) && merge_faces(&p, links, count) &&
               (count == 0 || find_links(&p)) && find_fresh(&p) && merge_copies(&p);
     if (!ok) {
         lmi_opening_drop(world, o, plan);

@@ -278,7 +278,8 @@ static bool divide_all(maker *m)
     for (uint32_t n = 0; n < m->cut->vertex_count; n++) {
         lmi_cut_vertex *v = &m->cut->vertices[n];
         double length = dvec_length(dvec_from(v->normal));
-        v->normal = v->given == NONE && length > 0.0 ? vec_from(dvec_scale(dvec_from(v->normal), 1.0 / length)) : v->normal;
+        v->normal =
+            v->given == NONE && length > 0.0 ? vec_from(dvec_scale(dvec_from(v->normal), 1.0 / length)) : v->normal;
     }
     return ok;
 }

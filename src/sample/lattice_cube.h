@@ -12,7 +12,7 @@
 
 typedef struct lmi_lattice_cube {
     uint32_t block[LMI_LATTICE_SIDE][LMI_LATTICE_SIDE][2]; /* [z][y] that a row is in; the one past the last: none */
-    uint32_t shift; /* of the cube's first corner in its block */
+    uint32_t shift;                                        /* of the cube's first corner in its block */
     uint32_t cells[LMI_LATTICE_SIDE - 1][LMI_LATTICE_SIDE - 1]; /* whole cells, [z][y] */
     uint32_t torn[LMI_LATTICE_SIDE - 1][LMI_LATTICE_SIDE - 1];  /* occupied ones with broken links */
     uint32_t bond[3][LMI_LATTICE_SIDE][LMI_LATTICE_SIDE];       /* links that hold, where any is torn */

@@ -167,7 +167,8 @@ static arrays read_skin(const lm_world *world, lm_body_id body)
 
 static void free_arrays(arrays *a)
 {
-    free(a->rest), free(a->at), free(a->normals), free(a->triangles), free(a->sources), free(a->riders), free(a->weights);
+    free(a->rest), free(a->at), free(a->normals), free(a->triangles), free(a->sources), free(a->riders),
+        free(a->weights);
 }
 
 static void assert_same(const arrays *a, const arrays *b)
@@ -219,8 +220,8 @@ static void break_randomly(lm_world *world, lm_body_id body, random_state *rando
     uint32_t compared = 0;
     for (int round = 0; round < 12; round++) {
         uint32_t broken;
-        lm_vec3 at = to_float(ref_v(random_range(random, -0.5, 0.5), random_range(random, -0.5, 0.5),
-                                    random_range(random, -0.5, 0.5)));
+        lm_vec3 at = to_float(
+            ref_v(random_range(random, -0.5, 0.5), random_range(random, -0.5, 0.5), random_range(random, -0.5, 0.5)));
         double radius = round == 11 ? 10.0 : round % 4 == 3 ? 0.3 : 0.06;
         assert_ok(lm_body_break(world, body, at, (float)radius, &broken));
         if (broken == 0) continue;
