@@ -315,21 +315,26 @@ static lm_vec3 on_edges(const lm_vec3 *rest, const uint32_t *tet, lm_vec3 normal
     return vec_from(dvec_scale(k, length > 0.0 ? 1.0 / length : 0.0));
 }
 
-void lmi_skin_find_rest_normals(lmi_skin *skin, const lm_vec3 *rest)
+void lmi_skin_mean_normals(const lmi_skin *skin, lm_vec3 *normals)
 {
-    if (!skin->on_cells && !skin->on_tets) {
-        return;
-    }
-    memset(skin->rest_normals, 0, skin->vertex_count * sizeof *skin->rest_normals);
+    memset(normals, 0, skin->vertex_count * sizeof *normals);
     for (uint32_t t = 0; t < skin->triangle_count; t++) {
         const uint32_t *corner = skin->triangles + (size_t)t * 3;
         lm_dvec3 at[3];
         for (int i = 0; i < 3; i++) {
             at[i] = dvec_from(skin->vertices[corner[i]]);
         }
-        add_normal(corner, at, skin->rest_normals);
+        add_normal(corner, at, normals);
     }
-    to_unit_length(skin->rest_normals, skin->vertex_count);
+    to_unit_length(normals, skin->vertex_count);
+}
+
+void lmi_skin_find_rest_normals(lmi_skin *skin, const lm_vec3 *rest)
+{
+    if (!skin->on_cells && !skin->on_tets) {
+        return;
+    }
+    lmi_skin_mean_normals(skin, skin->rest_normals);
     for (uint32_t n = 0; skin->on_tets && n < skin->vertex_count; n++) {
         skin->rest_normals[n] = on_edges(rest, skin->riders + (size_t)n * 4, skin->rest_normals[n]);
     }
