@@ -441,11 +441,15 @@ static bool find_in_ball(lm_world *world, lmi_body *body, lm_vec3 centre, float 
 {
     lmi_fracture *f = body->fracture;
     const lmi_lattice *l = &body->lattice->shape;
+    const double reach = (double)radius + l->spacing;
     f->strained_count = 0;
     LMI_PARTICLES_EACH(body, n)
     {
+        if (fabs((double)body->rest[n].x - centre.x) > reach) { /* most are not even near along x */
+            continue;
+        }
         lm_dvec3 far = dvec_sub(dvec_from(body->rest[n]), dvec_from(centre));
-        bool near = dvec_dot(far, far) <= ((double)radius + l->spacing) * ((double)radius + l->spacing);
+        bool near = dvec_dot(far, far) <= reach * reach;
         for (uint32_t axis = 0; near && axis < 3; axis++) {
             lmi_lattice_link link = {n, axis};
             if (!lmi_lattice_holds(l, link) || f->chips[n] == f->chips[lmi_lattice_link_end(l, link)]) {

@@ -258,7 +258,9 @@ static bool list_pairs(lmi_memory *memory, const lmi_lattice *l, const lmi_latti
     }
     if (sorted && start) {
         sort_by_particle(to->pairs, to->pair_count, places, start, sorted);
-        memcpy(to->pairs, sorted, to->pair_count * sizeof *sorted);
+        lmi_lattice_pair *unsorted = to->pairs;
+        to->pairs = sorted;
+        sorted = unsorted;
     }
     bool ok = sorted && start;
     lmi_release(memory, sorted, most, sizeof *sorted);
