@@ -1,6 +1,7 @@
 #include "sample/touch.h"
 #include "sample/embed.h"
 #include "sample/embed_lattice.h"
+#include "sample/embed_octree.h"
 #include "world.h"
 
 #include <stdlib.h>
@@ -242,6 +243,10 @@ static uint32_t embed(const lmi_embedder *embedder, const lmi_body *body, lm_vec
     if (body->lattice) {
         return lmi_embed_lattice(&body->lattice->shape, point, riders, weights);
     }
+    if (body->octree) {
+        uint32_t count = lmi_octree_surroundings(body, point, SURROUNDINGS, riders);
+        return lmi_embed_from(embedder, point, riders, count, weights);
+    }
     return lmi_embed_among(embedder, point, SURROUNDINGS, riders, weights);
 }
 
@@ -438,12 +443,15 @@ static bool sort_points(lmi_memory *memory, const lmi_body *body, lm_vec3 *point
     return ok;
 }
 
-/* How dense points should be: half a cell of a lattice, so that round bodies roll on many and not on few; about the distance
+/* How dense points should be: half a cell of a lattice or an octree, so that round bodies roll on many and not on few; about the distance
  * between neighbouring particles of a cloud, which are there to be as many as its surface needs. */
 static double spacing_of(const lmi_body *body)
 {
     if (body->lattice) {
         return 0.5 * body->lattice->shape.spacing;
+    }
+    if (body->octree) {
+        return 0.5 * lmi_octree_mean_side(body);
     }
     lm_vec3 lower = body->rest[0], upper = lower;
     for (uint32_t n = 1; n < body->particle_count; n++) {

@@ -554,9 +554,10 @@ static void test_refusals(void **state)
     assert_string_equal(bench_name(2), "lattice");
     assert_string_equal(bench_name(3), "examples");
     assert_string_equal(bench_name(4), "fracture");
-    assert_string_equal(bench_name(5), "skeleton");
-    assert_string_equal(bench_name(6), "polar");
-    assert_null(bench_name(7));
+    assert_string_equal(bench_name(5), "octree");
+    assert_string_equal(bench_name(6), "skeleton");
+    assert_string_equal(bench_name(7), "polar");
+    assert_null(bench_name(8));
     assert_non_null(bench_description("polar"));
     assert_null(bench_description("nothing"));
 }
