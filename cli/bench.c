@@ -20,4 +20,5 @@ static int run(const cli_command *command, int argc, char **argv)
 }
 
 const cli_command cli_bench = {
-    "bench", "NAME", "a benchmark: clusters, contacts, lattice, examples, octree, skeleton, polar, or all", run};
+    "bench", "NAME", "a benchmark: clusters, contacts, lattice, examples, fracture, octree, skeleton, polar, or all",
+    run};

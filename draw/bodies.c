@@ -153,7 +153,9 @@ static bool add_skin(draw_bodies *b, const lm_world *world, draw_body *body, uin
         draw_reserve(&b->rest, &b->rest_capacity, vertices, sizeof *b->rest) &&
         draw_reserve(&b->ride, &b->ride_capacity, vertices, sizeof *b->ride) &&
         draw_reserve(&b->corners, &b->corner_capacity, corners, sizeof *b->corners) &&
+        draw_reserve(&b->rest_normals, &b->rest_normal_capacity, vertices, sizeof *b->rest_normals) &&
         draw_could_read(lm_body_get_skin_rest(world, body->id, b->scratch), error) &&
+        draw_could_read(lm_body_get_skin_rest_normals(world, body->id, b->rest_normals + body->first_vertex), error) &&
         draw_could_read(lm_body_get_skin_triangles(world, body->id, b->corners + 3 * (size_t)b->triangles), error) &&
         draw_reserve(&b->source, &b->source_capacity, vertices, sizeof *b->source) &&
         draw_could_read(lm_body_get_skin_sources(world, body->id, b->source + body->first_vertex), error) &&
@@ -279,6 +281,7 @@ static void make_arrays(draw_bodies *b)
     attribute(1, &b->ring_stream, 2, GL_UNSIGNED_INT, sizeof(draw_pair));
     attribute(2, &b->rest_stream, 4, GL_FLOAT, sizeof *b->rest);
     attribute(3, &b->ride_stream, 3, GL_UNSIGNED_INT, sizeof *b->ride);
+    attribute(4, &b->rest_normal_stream, 3, GL_FLOAT, 0);
     glBindVertexArray(b->wire_array);
     attribute(0, &b->edge_stream, 2, GL_UNSIGNED_INT, sizeof(draw_pair));
     glVertexAttribDivisor(0, 1);
@@ -322,6 +325,7 @@ static bool make_buffers(draw_bodies *b, const lm_world *world, draw_error *erro
         }
     }
     draw_stream_write(&b->rest_stream, b->rest, b->vertices * sizeof *b->rest, GL_RGBA32F, UNIT_REST);
+    draw_stream_write(&b->rest_normal_stream, b->rest_normals, b->vertices * sizeof *b->rest_normals, 0, 0);
     draw_stream_write(&b->ride_stream, b->ride, b->vertices * sizeof *b->ride, 0, 0);
     draw_stream_write(&b->rider_stream, b->rider, b->riders * sizeof *b->rider, GL_RG32UI, UNIT_RIDERS);
     draw_stream_write(&b->corner_stream, b->corners, 3 * (size_t)b->triangles * sizeof *b->corners, 0, 0);
@@ -352,16 +356,17 @@ void draw_bodies_free(draw_bodies *b)
 {
     GLuint arrays[] = {b->surface_array, b->skin_array, b->ring_array, b->wire_array};
     glDeleteVertexArrays(4, arrays);
-    draw_stream *streams[] = {&b->rest_stream,     &b->particle_rest_stream, &b->ride_stream,   &b->rider_stream,
-                              &b->ring_stream,     &b->ring_pair_stream,     &b->corner_stream, &b->edge_stream,
-                              &b->colour_stream,   &b->particle_stream,      &b->region_stream, &b->anchor_stream,
-                              &b->position_stream, &b->normal_stream,        &b->value_stream};
+    draw_stream *streams[] = {&b->rest_normal_stream, &b->rest_stream,     &b->particle_rest_stream, &b->ride_stream,
+                              &b->rider_stream,       &b->ring_stream,     &b->ring_pair_stream,     &b->corner_stream,
+                              &b->edge_stream,        &b->colour_stream,   &b->particle_stream,      &b->region_stream,
+                              &b->anchor_stream,      &b->position_stream, &b->normal_stream,        &b->value_stream};
     for (size_t n = 0; n < sizeof streams / sizeof streams[0]; n++) {
         draw_stream_free(streams[n]);
     }
     void *arrays_on_host[] = {b->list,
                               b->ids,
                               b->rest,
+                              b->rest_normals,
                               b->ride,
                               b->source,
                               b->rider,

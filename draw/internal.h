@@ -260,6 +260,8 @@ typedef struct draw_bodies {
     size_t particle_rest_capacity;
     uint32_t *source; /* of vertices: as they were given, or LM_SKIN_INNER */
     size_t source_capacity;
+    lm_vec3 *rest_normals; /* of vertices */
+    size_t rest_normal_capacity;
     vec4 *rest; /* of vertices; w: the spacing of the lattice that carries them; -1 on tetrahedra; or 0 */
     draw_ride *ride;
     draw_rider *rider;
@@ -268,7 +270,7 @@ typedef struct draw_bodies {
     size_t rest_capacity, ride_capacity, rider_capacity, corner_capacity, edge_capacity;
     GLuint surface_array, skin_array, ring_array, wire_array;
     draw_stream particle_rest_stream; /* where something rides on tetrahedra */
-    draw_stream rest_stream, ride_stream, rider_stream, ring_stream, ring_pair_stream, corner_stream, edge_stream;
+    draw_stream rest_normal_stream, rest_stream, ride_stream, rider_stream, ring_stream, ring_pair_stream, corner_stream, edge_stream;
 
     /* Until colours are told, or others are looked at. */
     bool is_coloured, by_region;

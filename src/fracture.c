@@ -9,7 +9,7 @@
 #include "body.h"
 #include "out/hash.h"
 #include "out/lattice_regions.h"
-#include "out/skin_cut.h"
+#include "out/skin_open.h"
 #include "sample/lattice_chips.h"
 
 #include <string.h>
@@ -55,7 +55,7 @@ void lmi_fracture_free(lm_world *world, lmi_body *body)
     lmi_release(&world->memory, f->grains, body->place_count, sizeof *f->grains);
     lmi_release(&world->memory, f->deep, lmi_fracture_deep_blocks(body), sizeof *f->deep);
     lmi_skin_free(world, &f->whole);
-    lmi_cut_free(&world->memory, f->cut);
+    lmi_opening_free(world, f->opening);
     lmi_release(&world->memory, f->strained, f->strained_capacity, sizeof *f->strained);
     lmi_release(&world->memory, f->links, f->link_capacity, sizeof *f->links);
     lmi_release(&world->memory, f, 1, sizeof *f);
@@ -306,6 +306,9 @@ static lm_result begin_fracture(lm_world *world, lmi_body *body)
     body->fracture = f;
     f->chips = lmi_allocate(&world->memory, body->place_count, sizeof *f->chips);
     f->deep = lmi_allocate(&world->memory, lmi_fracture_deep_blocks(body), sizeof *f->deep);
+    if (f->chips) {
+        lmi_lattice_find_chips(&body->lattice->shape, f->chips);
+    }
     bool ok = f->chips && f->deep && lmi_fracture_skin(world, body);
     lm_result result = ok ? LM_OK : LM_ERROR_MEMORY;
     lmi_lattice_breaks none = {0};
@@ -313,7 +316,6 @@ static lm_result begin_fracture(lm_world *world, lmi_body *body)
     if (result != LM_OK) {
         lmi_fracture_free(world, body);
     } else {
-        lmi_lattice_find_chips(&body->lattice->shape, f->chips);
         lmi_fracture_find_deep(body);
     }
     return result;

@@ -10,12 +10,14 @@
 #include "sample/lattice_break.h"
 #include "world.h"
 
-struct lmi_cut;
+struct lmi_opening;
+struct lmi_open_lists;
 
 /* A link that is stretched beyond its limit. */
 typedef struct lmi_strained {
     lmi_lattice_link link;
     float strain, limit;
+    double beyond; /* how many times its limit */
 } lmi_strained;
 
 /* What a body becomes. */
@@ -28,7 +30,7 @@ typedef struct lmi_break_plan {
     lmi_lattice_part *part;  /* null, as the next two: the parts stay */
     lmi_lattice_motion *motion;
     lmi_lattice_sums *sums;
-    lmi_skin skin; /* empty: the body has none */
+    struct lmi_open_lists *skin; /* null: the body has none */
 } lmi_break_plan;
 
 typedef struct lmi_fracture {
@@ -36,13 +38,13 @@ typedef struct lmi_fracture {
     bool breaks;         /* by strain; else only when asked to */
     float *factors;      /* [places], or null: 1 */
     float least_factor;
-    uint32_t *chips;     /* [places] (sample/lattice_chips.h) */
-    uint32_t *grains;    /* [places], or null: there are none; chips are of one */
-    uint32_t broken;     /* links so far */
-    uint64_t links_hash; /* stands for the broken links, in whichever order they broke */
-    lmi_skin whole;      /* of a body that has broken: the skin as it was given */
-    uint64_t whole_hash; /* lmi_hash_shape with that skin */
-    struct lmi_cut *cut; /* that skin, ready to be cut; null: the body has no skin */
+    uint32_t *chips;             /* [places] (sample/lattice_chips.h) */
+    uint32_t *grains;            /* [places], or null: there are none; chips are of one */
+    uint32_t broken;             /* links so far */
+    uint64_t links_hash;         /* stands for the broken links, in whichever order they broke */
+    lmi_skin whole;              /* of a body that has broken: the skin as it was given */
+    uint64_t whole_hash;         /* lmi_hash_shape with that skin */
+    struct lmi_opening *opening; /* that skin as it opens (out/skin_open.h); null: the body has no skin */
     lmi_break_plan *plan;
     uint16_t *deep; /* [blocks] lanes of particles that had links to all sides when nothing was broken */
     /* Room that grows when links are strained, and stays. */
@@ -85,8 +87,8 @@ uint64_t lmi_fracture_link_hash(lmi_lattice_link link);
 /* Before a step: what is strained too much breaks, in all bodies or, for want of memory, in none. */
 bool lmi_fracture_step(lm_world *world);
 
-/* Skins of bodies that can break (out/skin_cut.c). After the body got another skin: it is made ready to be cut, and cut where
- * links are broken. False when out of memory; then nothing has changed. */
+/* Skins of bodies that can break (out/skin_cut.c). After the body got another skin: it is made ready to open, and open where
+ * links are broken. The body has its chips. False when out of memory; then nothing has changed. */
 bool lmi_fracture_skin(lm_world *world, lmi_body *body);
 
 #endif

@@ -9,7 +9,7 @@
 #include "base/guard.h"
 #include "fracture.h"
 #include "out/lattice_regions.h"
-#include "out/skin_cut.h"
+#include "out/skin_open.h"
 #include "step/lattice_motion.h"
 #include "step/mutual.h"
 
@@ -43,7 +43,8 @@ static bool add_strained(lm_world *world, lmi_body *body, lmi_lattice_link link,
     bool ok = lmi_reserve(&world->memory, &array, &f->strained_capacity, f->strained_count + 1, sizeof *f->strained);
     f->strained = array;
     if (ok) {
-        f->strained[f->strained_count++] = (lmi_strained){link, (float)strain, (float)limit};
+        f->strained[f->strained_count++] =
+            (lmi_strained){link, (float)strain, (float)limit, (float)strain / fmax((float)limit, 1e-6)};
     }
     return ok;
 }
@@ -79,9 +80,8 @@ static bool find_strained(lm_world *world, lmi_body *body)
 static int compare_strained(const void *a, const void *b)
 {
     const lmi_strained *x = a, *y = b;
-    double beyond_x = (double)x->strain / fmax(x->limit, 1e-6), beyond_y = (double)y->strain / fmax(y->limit, 1e-6);
-    if (beyond_x != beyond_y) {
-        return beyond_x > beyond_y ? -1 : 1;
+    if (x->beyond != y->beyond) {
+        return x->beyond > y->beyond ? -1 : 1;
     }
     if (x->link.particle != y->link.particle) {
         return x->link.particle < y->link.particle ? -1 : 1;
@@ -98,6 +98,34 @@ static int compare_links(const void *a, const void *b)
     return x->axis < y->axis ? -1 : x->axis > y->axis;
 }
 
+/* Brings the `most` that come first to the front, in whichever order: there are many more of them, now and then, than can break. */
+static void select_strained(lmi_strained *list, uint32_t count, uint32_t most)
+{
+    uint32_t low = 0, high = count; /* what comes first up to `most` is divided within these */
+    while (high - low > 1) {
+        const lmi_strained middle = list[low + (high - low) / 2];
+        uint32_t a = low, b = high - 1;
+        for (;; a++, b--) {
+            while (compare_strained(&list[a], &middle) < 0) {
+                a++;
+            }
+            while (compare_strained(&middle, &list[b]) < 0) {
+                b--;
+            }
+            if (a >= b) {
+                break;
+            }
+            lmi_strained swap = list[a];
+            list[a] = list[b];
+            list[b] = swap;
+        }
+        b = a > low ? a
+                    : low + 1; /* no two are equal: before a all come before the middle, which is at a or after it */
+        low = b <= most ? b : low;
+        high = b <= most ? high : b;
+    }
+}
+
 /* Those of the strained links that break, in f->links. False when out of memory. */
 static bool choose(lm_world *world, lmi_body *body, uint32_t most)
 {
@@ -108,7 +136,9 @@ static bool choose(lm_world *world, lmi_body *body, uint32_t most)
     f->links = array;
     f->chosen = ok ? count : 0;
     if (ok && count) {
-        qsort(f->strained, f->strained_count, sizeof *f->strained, compare_strained);
+        if (count < f->strained_count) {
+            select_strained(f->strained, f->strained_count, count);
+        }
         for (uint32_t n = 0; n < count; n++) {
             f->links[n] = f->strained[n].link;
         }
@@ -133,7 +163,10 @@ static void drop_plan(lm_world *world, lmi_body *body)
     lmi_release(memory, p->part, l->part_count, sizeof *p->part);
     lmi_release(memory, p->motion, l->part_count, sizeof *p->motion);
     lmi_release(memory, p->sums, lmi_lattice_sums_count(l), sizeof *p->sums);
-    lmi_skin_free(world, &p->skin);
+    if (p->skin) {
+        lmi_opening_drop(world, body->fracture->opening, p->skin);
+        lmi_release(memory, p->skin, 1, sizeof *p->skin);
+    }
     lmi_lattice_change_free(memory, &p->change);
     lmi_lattice_drop(memory, &body->lattice->shape, &p->next);
     lmi_release(memory, p, 1, sizeof *p);
@@ -215,6 +248,16 @@ static bool plan_companions(lm_world *world, const lmi_body *body, lmi_break_pla
     return p->part && p->motion && p->sums;
 }
 
+static bool plan_skin(lm_world *world, const lmi_body *body, lmi_break_plan *p)
+{
+    const lmi_fracture *f = body->fracture;
+    if (!f->opening) {
+        return true;
+    }
+    p->skin = lmi_allocate(&world->memory, 1, sizeof *p->skin);
+    return p->skin && lmi_opening_plan(world, body, &p->next, f->links, f->chosen, p->skin);
+}
+
 /* What the body becomes when f->links break. */
 static lm_result make_plan(lm_world *world, lmi_body *body)
 {
@@ -230,8 +273,7 @@ static lm_result make_plan(lm_world *world, lmi_body *body)
         return result;
     }
     f->plan = p;
-    bool ok = plan_weights(world, body, p) && plan_companions(world, body, p) &&
-              lmi_cut_skin(world, body, &p->next, &p->skin);
+    bool ok = plan_weights(world, body, p) && plan_companions(world, body, p) && plan_skin(world, body, p);
     if (!ok) {
         drop_plan(world, body);
     }
@@ -333,8 +375,9 @@ static void carry_out(lm_world *world, uint32_t slot, lmi_body *body)
         lmi_lattice_body_rest_inertia(body);
         lmi_lattice_bound_parts(body);
     }
-    if (p->skin.vertex_count) {
-        lmi_cut_show(world, body, &p->skin);
+    if (p->skin) {
+        lmi_opening_carry_out(world, body, p->skin);
+        lmi_release(&world->memory, p->skin, 1, sizeof *p->skin);
     }
     f->broken += f->chosen;
     body->shape_hash = f->whole_hash + f->links_hash;
@@ -403,11 +446,15 @@ static bool find_in_ball(lm_world *world, lmi_body *body, lm_vec3 centre, float 
 {
     lmi_fracture *f = body->fracture;
     const lmi_lattice *l = &body->lattice->shape;
+    const double reach = (double)radius + l->spacing;
     f->strained_count = 0;
     LMI_PARTICLES_EACH(body, n)
     {
+        if (fabs((double)body->rest[n].x - centre.x) > reach) { /* most are not even near along x */
+            continue;
+        }
         lm_dvec3 far = dvec_sub(dvec_from(body->rest[n]), dvec_from(centre));
-        bool near = dvec_dot(far, far) <= ((double)radius + l->spacing) * ((double)radius + l->spacing);
+        bool near = dvec_dot(far, far) <= reach * reach;
         for (uint32_t axis = 0; near && axis < 3; axis++) {
             lmi_lattice_link link = {n, axis};
             if (!lmi_lattice_holds(l, link) || f->chips[n] == f->chips[lmi_lattice_link_end(l, link)]) {
@@ -425,7 +472,7 @@ static bool find_in_ball(lm_world *world, lmi_body *body, lm_vec3 centre, float 
             if (!ok) {
                 return false;
             }
-            f->strained[f->strained_count++] = (lmi_strained){link, 0.0f, 1.0f};
+            f->strained[f->strained_count++] = (lmi_strained){link, 0.0f, 1.0f, 0.0};
         }
     }
     return true;

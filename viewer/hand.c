@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-#define GRAB_SHARE 0.45f /* of a body's largest extent: what is pulled along around the particle */
+#define GRAB_SHARE 0.45f /* of a body's largest extent: what is pulled along around the particle ... */
+#define TEAR_SHARE 0.2f  /* ... of one that can break: a hand that holds half of it could only carry it away whole */
 #define BALL_SHARE 0.035 /* of the distance of what is looked at: the ball's radius, ... */
 #define BALL_START 0.25  /* ... how far before the eye it appears, ... */
 #define BALL_FLIGHT 0.45 /* ... and seconds until it is there */
@@ -34,6 +35,14 @@ static float largest_extent(const lm_body_info *info)
     return (float)fmax(fmax(d.x, d.y), d.z);
 }
 
+static float reach_of_hand(const app *a, const lm_hit *hit, const lm_body_info *info)
+{
+    lm_fracture_def fracture;
+    bool breaks = false;
+    bool known = lm_body_get_fracture(a->session->world, hit->body, &breaks, &fracture) == LM_OK;
+    return (known && breaks ? TEAR_SHARE : GRAB_SHARE) * largest_extent(info);
+}
+
 void app_press(app *a, float x, float y)
 {
     draw_camera camera = app_camera(a);
@@ -46,7 +55,7 @@ void app_press(app *a, float x, float y)
         return;
     }
     change grab = {.kind = CHANGE_GRAB, .body = hit.body, .particle = hit.particle, .point = hit.point};
-    grab.size = GRAB_SHARE * largest_extent(&info);
+    grab.size = reach_of_hand(a, &hit, &info);
     if (app_change(a, grab)) {
         a->holding = true;
         a->held_from = hit.point;

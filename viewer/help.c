@@ -16,7 +16,7 @@ typedef struct help_line {
 
 static const help_line left_lines[] = {
     {"Mouse", NULL},
-    {"Left-drag a body", "grab and pull it"},
+    {"Left-drag a body", "grab and pull it, or tear it"},
     {"Left-drag elsewhere", "orbit"},
     {"Right-drag", "pan"},
     {"Wheel", "zoom"},

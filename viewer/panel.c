@@ -62,6 +62,10 @@ static void show_counts(const lm_body_info *info)
 {
     ui_text(UI_SMALL, "%u particles   %u region%s   %.3g kg", (unsigned)info->particles, (unsigned)info->regions,
             info->regions == 1 ? "" : "s", (double)info->mass);
+    if (info->broken_links > 0) {
+        ui_text(UI_SMALL, "%u piece%s   %u broken link%s", (unsigned)info->pieces, info->pieces == 1 ? "" : "s",
+                (unsigned)info->broken_links, info->broken_links == 1 ? "" : "s");
+    }
     if (info->stiffness_limited) {
         ui_text(UI_SMALL, "as stiff as the substep allows: %.1f Hz", (double)info->reached_hertz);
     }

@@ -1,7 +1,6 @@
 // The normal of a deformed vertex. On a lattice or tetrahedra it is the rest normal, deformed as the cell or tetrahedron
 // around the vertex is; elsewhere the mean over the triangles around it, weighted by their areas. Zero without area.
 uniform samplerBuffer positions;
-uniform samplerBuffer rest_positions;
 uniform samplerBuffer particles; // xyz
 uniform samplerBuffer rest_particles;
 uniform usamplerBuffer rings;    // the other two corners of each triangle around a vertex, in order
@@ -11,16 +10,17 @@ layout(location = 0) in vec4 position;
 layout(location = 1) in uvec2 ring; // the first, and how many
 layout(location = 2) in vec4 rest;  // w: the spacing of the lattice, -1 on tetrahedra, or 0
 layout(location = 3) in uvec3 ride; // the first rider, how many, the body
+layout(location = 4) in vec3 rest_normal; // on a lattice or tetrahedra
 
 out vec3 normal;
 
-vec3 sum_areas(samplerBuffer places, vec3 from)
+vec3 sum_areas()
 {
     vec3 sum = vec3(0.0);
     for (uint n = 0u; n < ring.y; n++) {
         uvec2 corner = texelFetch(rings, int(ring.x + n)).xy;
-        vec3 b = texelFetch(places, int(corner.x)).xyz - from;
-        vec3 c = texelFetch(places, int(corner.y)).xyz - from;
+        vec3 b = texelFetch(positions, int(corner.x)).xyz - position.xyz;
+        vec3 c = texelFetch(positions, int(corner.y)).xyz - position.xyz;
         sum += cross(b, c);
     }
     return sum;
@@ -28,7 +28,7 @@ vec3 sum_areas(samplerBuffer places, vec3 from)
 
 // By the cofactors of the deformation gradient, whose columns are the changes over the cell along x, y and z. Bits of a
 // corner's number tell on which side of the cell it is.
-vec3 deform(vec3 areas)
+vec3 deform(vec3 at_rest)
 {
     vec3 at[8], place = vec3(0.0);
     for (int k = 0; k < 8; k++) {
@@ -44,12 +44,12 @@ vec3 deform(vec3 areas)
     vec3 x = mix(mix(along_x[0], along_x[1], place.y), mix(along_x[2], along_x[3], place.y), place.z);
     vec3 y = mix(edge[1] - edge[0], edge[3] - edge[2], place.z);
     vec3 z = mix(edge[2], edge[3], place.y) - mix(edge[0], edge[1], place.y);
-    return cross(y, z) * areas.x + cross(z, x) * areas.y + cross(x, y) * areas.z;
+    return cross(y, z) * at_rest.x + cross(z, x) * at_rest.y + cross(x, y) * at_rest.z;
 }
 
 // By the cofactors of the deformation gradient too, which for edges e of a tetrahedron, E at rest, are
 // (e2 x e3, e3 x e1, e1 x e2) (E1, E2, E3)^T but for a factor.
-vec3 deform_on_tetrahedron(vec3 areas)
+vec3 deform_on_tetrahedron(vec3 at_rest)
 {
     vec3 at[4], was[4];
     for (int k = 0; k < 4; k++) {
@@ -58,8 +58,8 @@ vec3 deform_on_tetrahedron(vec3 areas)
         was[k] = texelFetch(rest_particles, index).xyz;
     }
     vec3 e1 = at[1] - at[0], e2 = at[2] - at[0], e3 = at[3] - at[0];
-    return cross(e2, e3) * dot(was[1] - was[0], areas) + cross(e3, e1) * dot(was[2] - was[0], areas) +
-           cross(e1, e2) * dot(was[3] - was[0], areas);
+    return cross(e2, e3) * dot(was[1] - was[0], at_rest) + cross(e3, e1) * dot(was[2] - was[0], at_rest) +
+           cross(e1, e2) * dot(was[3] - was[0], at_rest);
 }
 
 vec3 to_unit_length(vec3 v)
@@ -71,9 +71,8 @@ vec3 to_unit_length(vec3 v)
 void main()
 {
     if (rest.w == 0.0) {
-        normal = to_unit_length(sum_areas(positions, position.xyz));
+        normal = to_unit_length(sum_areas());
         return;
     }
-    vec3 areas = to_unit_length(sum_areas(rest_positions, rest.xyz));
-    normal = to_unit_length(rest.w > 0.0 ? deform(areas) : deform_on_tetrahedron(areas));
+    normal = to_unit_length(rest.w > 0.0 ? deform(rest_normal) : deform_on_tetrahedron(rest_normal));
 }

@@ -1261,12 +1261,22 @@ LM_API lm_result lm_body_get_skin_triangles(const lm_world *world, lm_body_id bo
 
 /* For each vertex the one of the surface as it was given whose colour, texture and the like it has: itself, unless the body
  * has broken. Then the skin has more vertices, those on an edge that was divided have the nearer end of the edge, and those of
- * inner faces, which share no vertex with the surface, have LM_SKIN_INNER. LM_ERROR_ARGUMENT when the body has no skin. */
+ * inner faces, which share no vertex with the surface, have LM_SKIN_INNER. LM_ERROR_ARGUMENT when the body has no skin.
+ *
+ * Vertices and triangles of a broken body, and their order, depend on which links are broken and not on when they broke: bodies
+ * with the same shape_hash have the same arrays, in a world that was loaded too. The vertices that were given come first. Every
+ * break may lengthen the arrays and give the rest other places: ask lm_body_info for their lengths, and read all of them, when
+ * shape_hash has changed. */
 #define LM_SKIN_INNER UINT32_MAX
 LM_API lm_result lm_body_get_skin_sources(const lm_world *world, lm_body_id body, uint32_t *sources);
 
 /* Vertices in the rest pose, as in the definition. LM_ERROR_ARGUMENT when the body has no skin. */
 LM_API lm_result lm_body_get_skin_rest(const lm_world *world, lm_body_id body, lm_vec3 *vertices);
+
+/* Unit normals in the rest pose: area-weighted means over the triangles around a vertex, zero for a vertex without area. When a
+ * body breaks the old surface keeps those that it had, between its vertices too, and inner faces have their own.
+ * LM_ERROR_ARGUMENT when the body has no skin. */
+LM_API lm_result lm_body_get_skin_rest_normals(const lm_world *world, lm_body_id body, lm_vec3 *normals);
 
 /* What the vertices ride on, for programs that deform the surface themselves (in a vertex shader, say):
  *

@@ -31,6 +31,18 @@ lm_result lm_body_get_skin_rest(const lm_world *world, lm_body_id id, lm_vec3 *v
     return result;
 }
 
+lm_result lm_body_get_skin_rest_normals(const lm_world *world, lm_body_id id, lm_vec3 *normals)
+{
+    lm_result result;
+    const lmi_body *body = find_skinned(world, id, "lm_body_get_skin_rest_normals", &result);
+    if (body && body->skin.on_cells) {
+        memcpy(normals, body->skin.rest_normals, body->skin.vertex_count * sizeof *normals);
+    } else if (body) {
+        lmi_skin_mean_normals(&body->skin, normals);
+    }
+    return result;
+}
+
 lm_result lm_body_get_skin_riders(const lm_world *world, lm_body_id id, uint32_t *offsets, uint32_t *riders,
                                   float *weights)
 {

@@ -27,35 +27,36 @@ lm_skin_def lm_skin_def_default(void)
     return def;
 }
 
-static uint32_t rest_normal_count(const lmi_skin *skin)
-{
-    return skin->on_cells || skin->on_tets ? skin->vertex_count : 0;
-}
+static size_t rest_normal_room(const lmi_skin *skin) { return skin->on_cells || skin->on_tets ? skin->vertex_room : 0; }
 
 void lmi_skin_free(lm_world *world, lmi_skin *skin)
 {
     lmi_memory *memory = &world->memory;
-    lmi_release(memory, skin->vertices, skin->vertex_count, sizeof *skin->vertices);
-    lmi_release(memory, skin->triangles, (size_t)skin->triangle_count * 3, sizeof *skin->triangles);
-    lmi_release(memory, skin->offsets, (size_t)skin->vertex_count + 1, sizeof *skin->offsets);
-    lmi_release(memory, skin->riders, skin->weight_count, sizeof *skin->riders);
-    lmi_release(memory, skin->weights, skin->weight_count, sizeof *skin->weights);
+    lmi_release(memory, skin->vertices, skin->vertex_room, sizeof *skin->vertices);
+    lmi_release(memory, skin->triangles, (size_t)skin->triangle_room * 3, sizeof *skin->triangles);
+    lmi_release(memory, skin->offsets, (size_t)skin->vertex_room + 1, sizeof *skin->offsets);
+    lmi_release(memory, skin->riders, skin->weight_room, sizeof *skin->riders);
+    lmi_release(memory, skin->weights, skin->weight_room, sizeof *skin->weights);
     lmi_release(memory, skin->carriers, skin->carrier_count, sizeof *skin->carriers);
-    lmi_release(memory, skin->rest_normals, rest_normal_count(skin), sizeof *skin->rest_normals);
-    lmi_release(memory, skin->sources, skin->vertex_count, sizeof *skin->sources);
+    lmi_release(memory, skin->rest_normals, rest_normal_room(skin), sizeof *skin->rest_normals);
+    lmi_release(memory, skin->sources, skin->vertex_room, sizeof *skin->sources);
     memset(skin, 0, sizeof *skin);
 }
 
+/* Room for as much as there is to be. */
 bool lmi_skin_allocate(lm_world *world, lmi_skin *skin)
 {
     lmi_memory *memory = &world->memory;
-    skin->vertices = lmi_allocate(memory, skin->vertex_count, sizeof *skin->vertices);
-    skin->triangles = lmi_allocate(memory, (size_t)skin->triangle_count * 3, sizeof *skin->triangles);
-    skin->offsets = lmi_allocate(memory, (size_t)skin->vertex_count + 1, sizeof *skin->offsets);
-    skin->riders = lmi_allocate(memory, skin->weight_count, sizeof *skin->riders);
-    skin->weights = lmi_allocate(memory, skin->weight_count, sizeof *skin->weights);
+    skin->vertex_room = skin->vertex_count;
+    skin->triangle_room = skin->triangle_count;
+    skin->weight_room = skin->weight_count;
+    skin->vertices = lmi_allocate(memory, skin->vertex_room, sizeof *skin->vertices);
+    skin->triangles = lmi_allocate(memory, (size_t)skin->triangle_room * 3, sizeof *skin->triangles);
+    skin->offsets = lmi_allocate(memory, (size_t)skin->vertex_room + 1, sizeof *skin->offsets);
+    skin->riders = lmi_allocate(memory, skin->weight_room, sizeof *skin->riders);
+    skin->weights = lmi_allocate(memory, skin->weight_room, sizeof *skin->weights);
     skin->carriers = lmi_allocate(memory, skin->carrier_count, sizeof *skin->carriers);
-    skin->rest_normals = lmi_allocate(memory, rest_normal_count(skin), sizeof *skin->rest_normals);
+    skin->rest_normals = lmi_allocate(memory, rest_normal_room(skin), sizeof *skin->rest_normals);
     return skin->vertices && skin->triangles && skin->offsets && skin->riders && skin->weights && skin->carriers &&
            skin->rest_normals;
 }
@@ -331,21 +332,26 @@ static lm_vec3 on_edges(const lm_vec3 *rest, const uint32_t *tet, lm_vec3 normal
     return vec_from(dvec_scale(k, length > 0.0 ? 1.0 / length : 0.0));
 }
 
-void lmi_skin_find_rest_normals(lmi_skin *skin, const lm_vec3 *rest)
+void lmi_skin_mean_normals(const lmi_skin *skin, lm_vec3 *normals)
 {
-    if (!skin->on_cells && !skin->on_tets) {
-        return;
-    }
-    memset(skin->rest_normals, 0, skin->vertex_count * sizeof *skin->rest_normals);
+    memset(normals, 0, skin->vertex_count * sizeof *normals);
     for (uint32_t t = 0; t < skin->triangle_count; t++) {
         const uint32_t *corner = skin->triangles + (size_t)t * 3;
         lm_dvec3 at[3];
         for (int i = 0; i < 3; i++) {
             at[i] = dvec_from(skin->vertices[corner[i]]);
         }
-        add_normal(corner, at, skin->rest_normals);
+        add_normal(corner, at, normals);
     }
-    to_unit_length(skin->rest_normals, skin->vertex_count);
+    to_unit_length(normals, skin->vertex_count);
+}
+
+void lmi_skin_find_rest_normals(lmi_skin *skin, const lm_vec3 *rest)
+{
+    if (!skin->on_cells && !skin->on_tets) {
+        return;
+    }
+    lmi_skin_mean_normals(skin, skin->rest_normals);
     for (uint32_t n = 0; skin->on_tets && n < skin->vertex_count; n++) {
         skin->rest_normals[n] = on_edges(rest, skin->riders + (size_t)n * 4, skin->rest_normals[n]);
     }

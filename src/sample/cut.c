@@ -147,12 +147,13 @@ static bool weld_given(maker *m)
     return first != NULL;
 }
 
-static bool take_vertices(maker *m, const lm_vec3 *vertices, uint32_t count)
+static bool take_vertices(maker *m, const lmi_cut_surface *surface)
 {
     const lmi_lattice *l = m->l;
-    for (uint32_t n = 0; n < count; n++) {
-        lmi_cut_vertex v = {.given = n, .source = n};
-        const double from[3] = {vertices[n].x - l->first.x, vertices[n].y - l->first.y, vertices[n].z - l->first.z};
+    for (uint32_t n = 0; n < surface->vertex_count; n++) {
+        lmi_cut_vertex v = {.given = n, .source = n, .normal = surface->normals[n]};
+        const lm_vec3 *p = &surface->vertices[n];
+        const double from[3] = {p->x - l->first.x, p->y - l->first.y, p->z - l->first.z};
         for (uint32_t a = 0; a < 3; a++) { /* + 0: there is one zero */
             v.at[a] = fmin(fmax(from[(a + l->turn) % 3] / l->spacing, -1e6), 1e6) + 0.0;
         }
@@ -165,6 +166,13 @@ static bool take_vertices(maker *m, const lm_vec3 *vertices, uint32_t count)
 }
 
 /* --- dividing --- */
+
+/* Not to length 1 yet: an edge may be divided again, and normals change evenly along it. */
+static lm_vec3 normal_between(const lmi_cut_vertex *a, const lmi_cut_vertex *b, double share)
+{
+    lm_dvec3 from = dvec_from(a->normal), to = dvec_from(b->normal);
+    return vec_from(dvec_add(from, dvec_scale(dvec_sub(to, from), share)));
+}
 
 /* The vertex of an edge on a plane across the axis. */
 static bool divide_edge(maker *m, uint32_t a, uint32_t b, double plane, uint32_t *vertex)
@@ -191,6 +199,8 @@ static bool divide_edge(maker *m, uint32_t a, uint32_t b, double plane, uint32_t
         }
     }
     v.at[m->axis] = plane;
+    /* Vertices at one place may have normals of their own: those of the ends themselves, not of what they are welded to. */
+    v.normal = normal_between(&all[low], &all[high], all[low].weld == x ? share : 1.0 - share);
     v.source =
         fabs(all[low].at[m->axis] - plane) <= fabs(all[high].at[m->axis] - plane) ? all[low].source : all[high].source;
     find_planes(&v);
@@ -264,6 +274,12 @@ static bool divide_all(maker *m)
         }
         free_table(m->memory, &m->by_edge);
         free_table(m->memory, &m->by_place);
+    }
+    for (uint32_t n = 0; n < m->cut->vertex_count; n++) {
+        lmi_cut_vertex *v = &m->cut->vertices[n];
+        double length = dvec_length(dvec_from(v->normal));
+        v->normal =
+            v->given == NONE && length > 0.0 ? vec_from(dvec_scale(dvec_from(v->normal), 1.0 / length)) : v->normal;
     }
     return ok;
 }
@@ -339,6 +355,7 @@ static void find_cell(const lmi_lattice *l, lmi_cut_vertex *v)
             v->cell = lowest;
         }
     }
+    v->outside = best > 0.0;
 }
 
 void lmi_cut_ride(const lmi_lattice *l, uint32_t cell, const double at[3], uint32_t riders[8], float weights[8])
@@ -508,14 +525,14 @@ static double volume_of(const lmi_cut *cut)
     return sum;
 }
 
-lmi_cut *lmi_cut_make(lmi_memory *memory, const lmi_lattice *l, const lm_vec3 *vertices, uint32_t vertex_count,
-                      const uint32_t *triangles, uint32_t triangle_count)
+lmi_cut *lmi_cut_make(lmi_memory *memory, const lmi_lattice *l, const lmi_cut_surface *surface)
 {
     lmi_cut *cut = lmi_allocate(memory, 1, sizeof *cut);
     maker m = {.memory = memory, .l = l, .cut = cut};
-    bool ok = cut && take_vertices(&m, vertices, vertex_count);
-    for (uint32_t n = 0; ok && n < triangle_count; n++) {
-        ok = add_triangle(&m, triangles[3 * n], triangles[3 * n + 1], triangles[3 * n + 2]);
+    bool ok = cut && take_vertices(&m, surface);
+    for (uint32_t n = 0; ok && n < surface->triangle_count; n++) {
+        const uint32_t *corner = surface->triangles + 3 * (size_t)n;
+        ok = add_triangle(&m, corner[0], corner[1], corner[2]);
     }
     ok = ok && divide_all(&m);
     if (cut) {
@@ -525,7 +542,7 @@ lmi_cut *lmi_cut_make(lmi_memory *memory, const lmi_lattice *l, const lm_vec3 *v
         find_owner(l, cut, &cut->triangles[n]);
         ok = add_edges(&m, &cut->triangles[n]);
     }
-    ok = ok && find_riders(&m) && list_crossings(&m);
+    ok = ok && find_riders(&m) && list_crossings(&m) && lmi_cut_index(memory, l, cut);
     free_table(memory, &m.by_edge);
     free_table(memory, &m.by_place);
     if (ok && cut->edge_count) {
@@ -540,6 +557,7 @@ lmi_cut *lmi_cut_make(lmi_memory *memory, const lmi_lattice *l, const lm_vec3 *v
 void lmi_cut_free(lmi_memory *memory, lmi_cut *cut)
 {
     if (cut) {
+        lmi_cut_index_free(memory, cut);
         lmi_release(memory, cut->riders, cut->vertex_count, sizeof *cut->riders);
         lmi_release(memory, cut->weights, cut->vertex_count, sizeof *cut->weights);
         lmi_release(memory, cut->vertices, cut->vertex_capacity, sizeof *cut->vertices);

@@ -27,29 +27,62 @@ uint32_t lmi_lattice_row_bits(const lmi_lattice *l, const lmi_lattice_map *map, 
     return (uint32_t)(bits >> (start - first * LMI_BLOCK)) & (uint32_t)(((uint64_t)1 << count) - 1);
 }
 
+/* The blocks of a cube's rows, found once: a row is in two of them at most. */
+static void find_rows(const lmi_lattice *l, const lmi_lattice_map *map, const int32_t corner[3], lmi_lattice_cube *c)
+{
+    const int32_t w = (int32_t)l->width, start = corner[0] - w + (int32_t)l->phase;
+    const int32_t first = start >= 0 ? start / LMI_BLOCK : -1;
+    c->shift = (uint32_t)(start - first * LMI_BLOCK);
+    for (int32_t n = 0; n < (2 * w + 1) * (2 * w + 1); n++) {
+        const int32_t y = corner[1] - w + n % (2 * w + 1), z = corner[2] - w + n / (2 * w + 1);
+        uint32_t *block = c->block[n / (2 * w + 1)][n % (2 * w + 1)];
+        block[0] = block[1] = LMI_LATTICE_NONE;
+        if (y >= 0 && z >= 0 && y < (int32_t)l->size[1] && z < (int32_t)l->size[2]) {
+            for (int32_t k = 0; k < 2; k++) {
+                if (!map) {
+                    block[k] = lmi_lattice_find_block(l, (first + k) * LMI_BLOCK - (int32_t)l->phase, y, z);
+                } else if (first + k >= 0 && first + k < (int32_t)map->blocks_x) {
+                    block[k] = map->block[((size_t)z * l->size[1] + (size_t)y) * map->blocks_x + (size_t)(first + k)];
+                }
+            }
+        }
+        block[0] = block[0] == LMI_LATTICE_NONE ? l->block_count : block[0];
+        block[1] = block[1] == LMI_LATTICE_NONE ? l->block_count : block[1];
+    }
+}
+
+/* `count` bits of a row of the cube; the masks have none past the last block. */
+static inline uint32_t row_of(const lmi_lattice_cube *c, const uint16_t *masks, uint32_t count, int32_t y, int32_t z)
+{
+    const uint32_t *block = c->block[z][y];
+    return (masks[block[0]] | (uint32_t)masks[block[1]] << LMI_BLOCK) >> c->shift & ((1u << count) - 1);
+}
+
 static void load_cells(const lmi_lattice *l, const lmi_lattice_map *map, const int32_t corner[3], lmi_lattice_cube *c)
 {
-    int32_t w = (int32_t)l->width;
+    const int32_t w = (int32_t)l->width;
+    const uint32_t all = (1u << (2 * w)) - 1;
     const uint16_t *whole = lmi_lattice_whole(l);
-    uint32_t all = (1u << (2 * w)) - 1;
+    find_rows(l, map, corner, c);
     c->full = true;
     c->any_torn = false;
     for (int32_t z = 0; z < 2 * w; z++) {
         for (int32_t y = 0; y < 2 * w; y++) {
-            int32_t at[3] = {corner[0] - w, corner[1] - w + y, corner[2] - w + z};
-            uint32_t bits = lmi_lattice_row_bits(l, map, whole, at[0], 2 * l->width, at[1], at[2]);
+            uint32_t bits = row_of(c, whole, 2 * l->width, y, z);
             c->cells[z][y] = bits;
             c->full = c->full && bits == all;
             if (l->whole) {
-                c->torn[z][y] = ~bits & lmi_lattice_row_bits(l, map, l->cell, at[0], 2 * l->width, at[1], at[2]);
+                c->torn[z][y] = ~bits & row_of(c, l->cell, 2 * l->width, y, z);
                 c->any_torn = c->any_torn || c->torn[z][y];
             }
         }
     }
-    for (int32_t n = 0; c->any_torn && n < 3 * (2 * w + 1) * (2 * w + 1); n++) {
-        int32_t axis = n % 3, y = n / 3 % (2 * w + 1), z = n / 3 / (2 * w + 1);
-        c->bond[axis][z][y] = lmi_lattice_row_bits(l, map, l->bond[axis], corner[0] - w, 2 * l->width + 1,
-                                                   corner[1] - w + y, corner[2] - w + z);
+    for (int32_t axis = 0; c->any_torn && axis < 3; axis++) {
+        for (int32_t z = 0; z <= 2 * w; z++) {
+            for (int32_t y = 0; y <= 2 * w; y++) {
+                c->bond[axis][z][y] = row_of(c, l->bond[axis], 2 * l->width + 1, y, z);
+            }
+        }
     }
 }
 
@@ -91,12 +124,15 @@ static void step_in_torn(lmi_lattice_cube *c, uint32_t before[][LMI_LATTICE_SIDE
 static void find_reach(const lmi_lattice *l, lmi_lattice_cube *c)
 {
     int32_t w = (int32_t)l->width;
+    const size_t row = (2 * (size_t)l->width + 1) * sizeof c->reach[0][0];
     uint32_t touched[LMI_LATTICE_SIDE - 1][LMI_LATTICE_SIDE - 1], before[LMI_LATTICE_SIDE][LMI_LATTICE_SIDE];
-    memset(c->reach, 0, sizeof c->reach);
+    for (int32_t z = 0; z <= 2 * w; z++) {
+        memset(c->reach[z], 0, row);
+    }
     c->reach[w][w] = 1u << w;
     for (int32_t step = 1; step <= w; step++) {
-        if (c->any_torn) {
-            memcpy(before, c->reach, sizeof before);
+        for (int32_t z = 0; c->any_torn && z <= 2 * w; z++) {
+            memcpy(before[z], c->reach[z], row);
         }
         for (int32_t z = w - step; z < w + step; z++) {
             for (int32_t y = w - step; y < w + step; y++) {
@@ -142,9 +178,7 @@ void lmi_lattice_find_region(const lmi_lattice *l, const lmi_lattice_map *map, u
     c->regular = true;
     for (int32_t z = 0; z < side; z++) {
         for (int32_t y = 0; y < side; y++) {
-            c->corners[z][y] =
-                lmi_lattice_row_bits(l, map, l->occupied, corner[0] - (int32_t)l->width, (uint32_t)side,
-                                     corner[1] - (int32_t)l->width + y, corner[2] - (int32_t)l->width + z);
+            c->corners[z][y] = row_of(c, l->occupied, (uint32_t)side, y, z);
             c->members += (uint32_t)__builtin_popcount(c->reach[z][y]);
             c->regular = c->regular && c->corners[z][y] == c->reach[z][y];
         }
@@ -154,15 +188,13 @@ void lmi_lattice_find_region(const lmi_lattice *l, const lmi_lattice_map *map, u
 uint32_t lmi_lattice_region(const lmi_lattice *l, uint32_t particle, uint32_t *members)
 {
     lmi_lattice_cube c;
-    int32_t corner[3], w = (int32_t)l->width;
+    int32_t w = (int32_t)l->width;
     uint32_t count = 0;
-    lmi_lattice_corner(l, particle, corner);
     lmi_lattice_find_reach(l, lmi_lattice_map_of(l), particle, &c);
     for (int32_t z = 0; z <= 2 * w; z++) {
         for (int32_t y = 0; y <= 2 * w; y++) {
             for (uint32_t left = c.reach[z][y]; left; left &= left - 1) {
-                members[count++] =
-                    lmi_lattice_find(l, corner[0] - w + __builtin_ctz(left), corner[1] - w + y, corner[2] - w + z);
+                members[count++] = lmi_lattice_cube_place(&c, __builtin_ctz(left), y, z);
             }
         }
     }
@@ -183,14 +215,12 @@ uint32_t lmi_lattice_count_others(const lmi_lattice *l, const lmi_lattice_cube *
 uint32_t lmi_lattice_count_active(const lmi_lattice *l, const lmi_lattice_map *map, uint32_t particle)
 {
     lmi_lattice_cube c;
-    int32_t corner[3], w = (int32_t)l->width;
+    int32_t w = (int32_t)l->width;
     uint32_t count = 0;
-    lmi_lattice_corner(l, particle, corner);
     lmi_lattice_find_region(l, map, particle, &c);
     for (int32_t z = 0; z <= 2 * w; z++) {
         for (int32_t y = 0; y <= 2 * w; y++) {
-            uint32_t active = lmi_lattice_row_bits(l, map, l->active, corner[0] - w, 2 * l->width + 1,
-                                                   corner[1] - w + y, corner[2] - w + z);
+            uint32_t active = row_of(&c, l->active, 2 * l->width + 1, y, z);
             count += (uint32_t)__builtin_popcount(c.full ? active : active & c.reach[z][y]);
         }
     }
@@ -268,8 +298,7 @@ static bool add_signature(lmi_memory *memory, lmi_lattice_findings *f, lmi_latti
 static lm_result add_pairs(lmi_memory *memory, const lmi_lattice *l, uint32_t particle, const lmi_lattice_cube *c,
                            lmi_lattice_findings *f)
 {
-    int32_t corner[3], w = (int32_t)l->width;
-    lmi_lattice_corner(l, particle, corner);
+    int32_t w = (int32_t)l->width;
     uint32_t others = lmi_lattice_count_others(l, c);
     bool direct = others > c->members;
     uint32_t more = direct ? c->members : others;
@@ -287,9 +316,10 @@ static lm_result add_pairs(lmi_memory *memory, const lmi_lattice *l, uint32_t pa
             uint32_t left = direct ? c->reach[z][y] : c->corners[z][y] & ~c->reach[z][y];
             for (; left; left &= left - 1) {
                 int32_t x = __builtin_ctz(left);
-                uint32_t other = lmi_lattice_find(l, corner[0] - w + x, corner[1] - w + y, corner[2] - w + z);
-                lmi_lattice_pair pair = {
-                    particle, other, {(int8_t)(x - w), (int8_t)(y - w), (int8_t)(z - w)}, direct ? 1 : -1};
+                lmi_lattice_pair pair = {particle,
+                                         lmi_lattice_cube_place(c, x, y, z),
+                                         {(int8_t)(x - w), (int8_t)(y - w), (int8_t)(z - w)},
+                                         direct ? 1 : -1};
                 f->pairs[f->pair_count++] = pair;
             }
         }
@@ -312,7 +342,8 @@ lm_result lmi_lattice_findings_add(lmi_memory *memory, const lmi_lattice *l, uin
 lm_result lmi_lattice_list_findings(lmi_memory *memory, lmi_lattice *l, const lmi_lattice_findings *f)
 {
     lmi_lattice_pair *pairs = lmi_allocate(memory, f->pair_count, sizeof *pairs);
-    uint32_t *irregular = lmi_allocate(memory, f->pair_count, sizeof *irregular), count = 0;
+    const uint32_t most = f->pair_count < l->particle_count ? f->pair_count : l->particle_count;
+    uint32_t *irregular = lmi_allocate(memory, most, sizeof *irregular), count = 0;
     lm_result result = LM_ERROR_MEMORY;
     l->irregular_regions = 0;
     if (pairs && irregular) {
@@ -328,6 +359,6 @@ lm_result lmi_lattice_list_findings(lmi_memory *memory, lmi_lattice *l, const lm
         result = lmi_lattice_list(memory, l, irregular, count, pairs, f->pair_count);
     }
     lmi_release(memory, pairs, f->pair_count, sizeof *pairs);
-    lmi_release(memory, irregular, f->pair_count, sizeof *irregular);
+    lmi_release(memory, irregular, most, sizeof *irregular);
     return result;
 }

@@ -11,6 +11,8 @@
 #include "sample/lattice_plates.h"
 
 typedef struct lmi_lattice_cube {
+    uint32_t block[LMI_LATTICE_SIDE][LMI_LATTICE_SIDE][2]; /* [z][y] that a row is in; the one past the last: none */
+    uint32_t shift;                                        /* of the cube's first corner in its block */
     uint32_t cells[LMI_LATTICE_SIDE - 1][LMI_LATTICE_SIDE - 1]; /* whole cells, [z][y] */
     uint32_t torn[LMI_LATTICE_SIDE - 1][LMI_LATTICE_SIDE - 1];  /* occupied ones with broken links */
     uint32_t bond[3][LMI_LATTICE_SIDE][LMI_LATTICE_SIDE];       /* links that hold, where any is torn */
@@ -21,6 +23,13 @@ typedef struct lmi_lattice_cube {
     uint32_t members;
     bool regular; /* the region is all there is in the cube */
 } lmi_lattice_cube;
+
+/* The particle at a corner of a cube, whose lane is occupied. */
+static inline uint32_t lmi_lattice_cube_place(const lmi_lattice_cube *cube, int32_t x, int32_t y, int32_t z)
+{
+    uint32_t at = cube->shift + (uint32_t)x;
+    return cube->block[z][y][at / LMI_BLOCK] * LMI_BLOCK + at % LMI_BLOCK;
+}
 
 /* `count` bits (up to 32) of `masks` from corner x on, in the row at (y, z). Without a map blocks are searched for. */
 uint32_t lmi_lattice_row_bits(const lmi_lattice *lattice, const lmi_lattice_map *map, const uint16_t *masks, int32_t x,

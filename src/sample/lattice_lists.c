@@ -141,11 +141,13 @@ static bool make_lists(lmi_memory *memory, const lmi_lattice *l, const uint32_t 
                        const lmi_lattice_pair *pairs, uint32_t pair_count, bool by_region, uint32_t nothing,
                        lmi_lattice_lists *lists)
 {
-    size_t most = (size_t)pair_count + l->irregular_count;
+    const size_t places = (size_t)l->block_count * LMI_BLOCK;
+    const size_t most = by_region ? l->irregular_count : pair_count < places ? pair_count : places;
     owner_list *owners = lmi_allocate(memory, most, sizeof *owners);
     uint32_t *particles = lmi_allocate(memory, most, sizeof *particles);
     owner_list *sorted = lmi_allocate(memory, most, sizeof *sorted);
-    uint32_t *start = lmi_allocate(memory, (size_t)pair_count + 2, sizeof *start); /* no list is longer */
+    const size_t longest = (by_region ? places : l->irregular_count) + 2; /* a list has each of them once */
+    uint32_t *start = lmi_allocate(memory, longest, sizeof *start);
     bool ok = owners && particles && sorted && start;
     if (ok) {
         lists->owner_count = find_owners(l, irregular, pairs, pair_count, by_region, owners, particles);
@@ -166,7 +168,7 @@ static bool make_lists(lmi_memory *memory, const lmi_lattice *l, const uint32_t 
     lmi_release(memory, particles, most, sizeof *particles);
     lmi_release(memory, owners, most, sizeof *owners);
     lmi_release(memory, sorted, most, sizeof *sorted);
-    lmi_release(memory, start, (size_t)pair_count + 2, sizeof *start);
+    lmi_release(memory, start, longest, sizeof *start);
     return ok;
 }
 
@@ -256,7 +258,9 @@ static bool list_pairs(lmi_memory *memory, const lmi_lattice *l, const lmi_latti
     }
     if (sorted && start) {
         sort_by_particle(to->pairs, to->pair_count, places, start, sorted);
-        memcpy(to->pairs, sorted, to->pair_count * sizeof *sorted);
+        lmi_lattice_pair *unsorted = to->pairs;
+        to->pairs = sorted;
+        sorted = unsorted;
     }
     bool ok = sorted && start;
     lmi_release(memory, sorted, most, sizeof *sorted);

@@ -133,6 +133,13 @@ static void skins_agree_on_lattices(void **context)
         def.pose.position.x = 1.5 * n;
         lm_body_id body = make_body(world, &def);
         set_box_skin(world, body, LM_SKIN_PARTICLES, 7, half[0], half[1], half[2]);
+        if (n % 2) { /* and some of them broken, with inner faces */
+            lm_fracture_def fracture = lm_fracture_def_default();
+            uint32_t broken;
+            assert_ok(lm_body_set_fracture(world, body, &fracture));
+            assert_ok(lm_body_break(world, body, (lm_vec3){0.1f, 0.1f, 0.1f}, 0.25f, &broken));
+            assert_true(broken > 0);
+        }
         randomise_state(world, body, &random, 0.03, 1.0);
     }
     for (int frame = 0; frame < 2; frame++) {

@@ -527,6 +527,20 @@ static void test_skeleton_rows(void **state)
     free(bytes);
 }
 
+static void test_fracture_rows(void **state)
+{
+    (void)state;
+    bench_options options = {.json = true, .quick = true, .threads = 1, .isa = LM_ISA_SCALAR};
+    int status;
+    char *bytes = capture("fracture", &options, &status);
+    assert_int_equal(status, 0);
+    assert_int_equal(count_rows(bytes, "\"case\":\"link\"", "\"unit\":\"ms\"", "scalar"), 2);
+    assert_int_equal(count_rows(bytes, "\"case\":\"shatter\"", "\"unit\":\"ms\"", "scalar"), 2);
+    assert_int_equal(count_rows(bytes, "\"mode\":\"with a surface\"", "fracture", "scalar"), 2);
+    check_rows(bytes, "fracture", "break");
+    free(bytes);
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
@@ -539,10 +553,11 @@ static void test_refusals(void **state)
     assert_string_equal(bench_name(1), "contacts");
     assert_string_equal(bench_name(2), "lattice");
     assert_string_equal(bench_name(3), "examples");
-    assert_string_equal(bench_name(4), "octree");
-    assert_string_equal(bench_name(5), "skeleton");
-    assert_string_equal(bench_name(6), "polar");
-    assert_null(bench_name(7));
+    assert_string_equal(bench_name(4), "fracture");
+    assert_string_equal(bench_name(5), "octree");
+    assert_string_equal(bench_name(6), "skeleton");
+    assert_string_equal(bench_name(7), "polar");
+    assert_null(bench_name(8));
     assert_non_null(bench_description("polar"));
     assert_null(bench_description("nothing"));
 }
@@ -562,6 +577,7 @@ int main(void)
         cmocka_unit_test(test_contact_rows),
         cmocka_unit_test(test_lattice_rows),
         cmocka_unit_test(test_skeleton_rows),
+        cmocka_unit_test(test_fracture_rows),
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_rows_are_written_at_once),

@@ -517,8 +517,49 @@ static void a_thousand_pieces(void **state)
     lm_world_destroy(world);
 }
 
-/* States that no simulation leads to, given to bodies that break: what is left is sound, and every piece of it comes back to its
- * own shape or near it. */
+/* How far the particles of pieces are from the piece's own shape, turned and moved to fit best (root of the mean square, in
+ * spacings): the share of all particles that are in pieces off by less than a hundredth, and the worst of pieces of one cell. */
+static double recovered_share(const lm_world *world, lm_body_id body, double spacing, double *worst)
+{
+    lm_body_info info = info_of(world, body);
+    lm_vec3 *rest = calloc(info.particles, sizeof *rest), *x = calloc(info.particles, sizeof *x);
+    uint32_t *piece = calloc(info.particles, sizeof *piece), good = 0;
+    assert_ok(lm_body_get_rest_positions(world, body, rest));
+    assert_ok(lm_body_get_positions(world, body, info.centre, x));
+    assert_ok(lm_body_get_pieces(world, body, piece));
+    *worst = 0.0;
+    for (uint32_t p = 0; p < info.pieces; p++) {
+        ref_vec from = ref_v(0.0, 0.0, 0.0), to = from;
+        ref_mat sum = ref_mat_scale(0.0, ref_identity()), u, v;
+        double count = 0.0, off = 0.0, s[3];
+        for (uint32_t n = 0; n < info.particles; n++) {
+            if (piece[n] != p) continue;
+            from = ref_add(from, to_double(rest[n]));
+            to = ref_add(to, to_double(x[n]));
+            count += 1.0;
+        }
+        from = ref_scale(1.0 / count, from), to = ref_scale(1.0 / count, to);
+        for (uint32_t n = 0; n < info.particles; n++)
+            if (piece[n] == p)
+                sum = ref_mat_add(sum, ref_outer(ref_sub(to_double(x[n]), to), ref_sub(to_double(rest[n]), from)));
+        ref_svd(sum, &u, s, &v);
+        ref_mat turn = ref_mat_mul(u, ref_transpose(v));
+        for (uint32_t n = 0; n < info.particles; n++) {
+            if (piece[n] != p) continue;
+            ref_vec d = ref_sub(ref_sub(to_double(x[n]), to), ref_mat_vec(turn, ref_sub(to_double(rest[n]), from)));
+            off += d.x * d.x + d.y * d.y + d.z * d.z;
+        }
+        off = sqrt(off / count) / spacing;
+        good += off < 0.01 ? (uint32_t)count : 0;
+        *worst = count == 8.0 ? fmax(*worst, off) : *worst;
+    }
+    free(rest), free(x), free(piece);
+    return (double)good / info.particles;
+}
+
+/* States that no simulation leads to, given to bodies that break: what is left is sound, pieces of a cell have its shape, and all
+ * pieces together the volume of the body. Pieces of several cells that come from a grain may stay folded: there is nothing that
+ * keeps a strip of cells from lying on itself. */
 static void abuse_while_breaking(void **state)
 {
     (void)state;
@@ -535,7 +576,7 @@ static void abuse_while_breaking(void **state)
             material.mode = linear ? LM_MODE_LINEAR : LM_MODE_RIGID;
             material.damping_ratio = 0.7f;
             assert_ok(lm_body_set_material(world, body, &material));
-            lm_vec3 *x = calloc(info.particles, sizeof *x);
+            lm_vec3 *x = calloc(info.particles, sizeof *x), *still = calloc(info.particles, sizeof *still);
             for (int round = 0; round < 2; round++) {
                 assert_ok(lm_body_get_rest_positions(world, body, x));
                 for (uint32_t n = 0; n < info.particles; n++) {
@@ -544,7 +585,12 @@ static void abuse_while_breaking(void **state)
                     x[n] = to_float(mangled((mangled_kind)kind, ref_v(x[n].x, x[n].y, x[n].z), anywhere));
                 }
                 assert_ok(lm_body_set_state(world, body, lm_dvec3_zero(), x, NULL));
-                for (int n = 0; n < 150; n++) assert_ok(lm_world_step(world, 1.0 / 60.0));
+                for (int n = 0; n < 60; n++) assert_ok(lm_world_step(world, 1.0 / 60.0));
+            }
+            for (int n = 0; n < 70; n++) { /* what spins is stretched by it: all is stopped, again and again */
+                assert_ok(lm_body_get_positions(world, body, lm_dvec3_zero(), x));
+                assert_ok(lm_body_set_state(world, body, lm_dvec3_zero(), x, still));
+                for (int k = 0; k < 4; k++) assert_ok(lm_world_step(world, 1.0 / 60.0));
             }
             lm_totals totals;
             lm_world_get_totals(world, &totals);
@@ -552,8 +598,12 @@ static void abuse_while_breaking(void **state)
             info = info_of(world, body);
             bool far = kind == MANGLED_HUGE; /* pieces a thousand kilometres apart lose digits */
             assert_true(kind == MANGLED_RANDOM || kind == MANGLED_HUGE ? info.pieces > 1 : info.pieces >= 1);
-            if (!far) assert_at_most(fabs(check_surface(world, body) / volume - 1.0), 0.2);
-            free(x);
+            bool folded = kind == MANGLED_POINT || kind == MANGLED_TINY;
+            double worst, share = recovered_share(world, body, 0.1, &worst);
+            if (!far) assert_at_most(fabs(check_surface(world, body) / volume - 1.0), folded ? 0.05 : 0.01);
+            if (!far) assert_at_most(worst, 1e-3);
+            if (kind == MANGLED_RANDOM) assert_true(share > 0.85);
+            free(x), free(still);
             lm_world_destroy(world);
         }
 }

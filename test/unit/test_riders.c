@@ -311,9 +311,11 @@ static void bodies_without_a_skin_are_refused(void **context)
     lm_vec3 vertices[1];
     lm_region_transform transform;
     assert_result(lm_body_get_skin_rest(world, body, vertices), LM_ERROR_ARGUMENT);
+    assert_result(lm_body_get_skin_rest_normals(world, body, vertices), LM_ERROR_ARGUMENT);
     assert_result(lm_body_get_skin_riders(world, body, offsets, NULL, NULL), LM_ERROR_ARGUMENT);
     assert_ok(lm_body_get_region_transforms(world, body, lm_dvec3_zero(), &transform));
     assert_result(lm_body_get_skin_rest(world, none, vertices), LM_ERROR_ID);
+    assert_result(lm_body_get_skin_rest_normals(world, none, vertices), LM_ERROR_ID);
     assert_result(lm_body_get_skin_riders(world, none, offsets, NULL, NULL), LM_ERROR_ID);
     assert_result(lm_body_get_region_transforms(world, none, lm_dvec3_zero(), &transform), LM_ERROR_ID);
     lm_world_destroy(world);

@@ -33,6 +33,17 @@ CUBES = {
         for name, x in (("left", -2), ("middle", 0), ("right", 2))],
 }
 
+# A bar that can break, held at its left end.
+BAR = {
+    "limber": 1, "title": "a bar to tear", "frames": 60, "gravity": [0, 0, 0],
+    "camera": {"at": [0, 0, 6], "look_at": [0, 0, 0], "field_of_view": 35},
+    "bodies": [
+        {"name": "bar", "shape": {"name": "box", "size": [2, 0.5, 0.5], "detail": 4}, "surface": {"detail": 4},
+         "lattice": {"spacing": 0.1, "width": 1}, "density": 100,
+         "material": {"mode": "rigid", "hertz": 20, "damping_ratio": 0.5}, "fracture": {"limit": 0.25}}],
+    "pins": [{"body": "bar", "where": {"min": [-2, -1, -1], "max": [-0.85, 1, 1]}}],
+}
+
 # What every slider of a material is called, in the order of the panel, and a value to set.
 SLIDERS = [("Stiffness", "hertz", 3.5), ("Damping ratio", "damping_ratio", 0.75), ("Beta", "beta", 0.25),
            ("Yield", "yield", 0.125), ("Creep", "creep", 2.5), ("Plastic limit", "max_plastic", 0.25),
@@ -208,6 +219,38 @@ class Hand(Case):
         self.assertTrue(held["holding"])
         self.assertGreater(held["force"][1], 0.1)
         self.assertFalse(pulled["free"]["holding"])
+
+    def tear(self, far):
+        """The right end of the bar, pulled to the right by so many points within 20 frames: the reports of all frames."""
+        with open(self.path("bar.json"), "w") as file:
+            json.dump(BAR, file)
+        script = ["key P", "key R", "point 0", "move-by 90 0", "press left"]
+        for frame in range(40):
+            script += ["move-by %g 0" % (far / 20) if frame < 20 else "move-by 0 0", "key O", "report %d" % frame]
+        return self.view(script + ["click Body", "release left", *["key O"] * 20, "report free", *["key Left"] * 21,
+                                   "report back", *["key O"] * 21, "report forth"], "--size", "1000x600",
+                         scene=self.path("bar.json"))
+
+    def test_a_hard_pull_tears_what_can_break(self):
+        seen = self.tear(400)
+        held, free = seen["39"]["bodies"][0], seen["free"]["bodies"][0]
+        self.assertEqual((seen["0"]["bodies"][0]["pieces"], seen["0"]["bodies"][0]["broken_links"]), (1, 0))
+        self.assertGreater(held["pieces"], 1)
+        self.assertGreater(held["broken_links"], 9)
+        # What was torn off stays in the hand, a good way from the rest, and flies on when it is let go.
+        self.assertTrue(seen["39"]["holding"])
+        self.assertGreater(held["upper"][0] - held["lower"][0], 2.6)
+        self.assertGreater(free["upper"][0], held["upper"][0])
+        # The time bar goes back over the tear and on again.
+        self.assertEqual(seen["back"]["hash"], seen["38"]["hash"])
+        self.assertEqual(seen["forth"]["hash"], seen["free"]["hash"])
+        self.assertEqual(seen["forth"]["mismatches"], 0)
+
+    def test_a_gentle_pull_does_not(self):
+        seen = self.tear(4)
+        self.assertEqual((seen["39"]["bodies"][0]["pieces"], seen["39"]["bodies"][0]["broken_links"]), (1, 0))
+        self.assertGreater(seen["39"]["bodies"][0]["centre"][0], 1e-3)  # it gave way a little
+        self.assertGreater(seen["39"]["force"][0], 0.1)
 
     def test_the_camera(self):
         seen = self.view(["key P", "report start", "move 560 40", "press left", "move-by 50 20 2", "release left", "report orbit",
