@@ -38,9 +38,15 @@ static void offer(const lmi_octree *t, uint32_t leaf, lm_vec3 point, uint32_t *c
 uint32_t lmi_embed_octree(const lmi_body *body, lm_vec3 point, uint32_t leaves[LMI_SKIN_OCTREE_MOST],
                           float weights[LMI_SKIN_OCTREE_MOST])
 {
+    return lmi_embed_octree_from(body, lmi_octree_leaf_at(&body->octree->tree, point), point, leaves, weights);
+}
+
+uint32_t lmi_embed_octree_from(const lmi_body *body, uint32_t first, lm_vec3 point,
+                               uint32_t leaves[LMI_SKIN_OCTREE_MOST], float weights[LMI_SKIN_OCTREE_MOST])
+{
     const lmi_octree *t = &body->octree->tree;
     const uint32_t *offsets = t->neighbours.offsets, *near = t->neighbours.items;
-    uint32_t first = lmi_octree_leaf_at(t, point), count = 0;
+    uint32_t count = 0;
     offer(t, first, point, &count, leaves, weights);
     for (uint32_t n = offsets[first]; n < offsets[first + 1]; n++) {
         offer(t, near[n], point, &count, leaves, weights);

@@ -13,6 +13,10 @@
 uint32_t lmi_embed_octree(const lmi_body *body, lm_vec3 point, uint32_t leaves[LMI_SKIN_OCTREE_MOST],
                           float weights[LMI_SKIN_OCTREE_MOST]);
 
+/* The same from a leaf that the position belongs to. */
+uint32_t lmi_embed_octree_from(const lmi_body *body, uint32_t leaf, lm_vec3 point,
+                               uint32_t leaves[LMI_SKIN_OCTREE_MOST], float weights[LMI_SKIN_OCTREE_MOST]);
+
 /* Where one leaf carries what is around it, from the particles as they are; and all of them (one for each region), which adds
  * up the tree once. */
 void lmi_octree_carrier(const lm_world *world, const lmi_body *body, uint32_t leaf, lmi_carrier *carrier);
