@@ -64,6 +64,7 @@ typedef struct cutter {
     lmi_pin *pins; /* [pins of the body] with new particles; in the order of the body's list */
     lmi_drag *drags;
     uint32_t pin_count, drag_count;
+    uint32_t *shown; /* of the new skin (out/skin_octree_cut.h) */
 } cutter;
 
 /* --- where leaves are --- */
@@ -368,6 +369,63 @@ static bool make_touch(cutter *c)
     return lmi_body_make_bulk(c->world, made, &mesh);
 }
 
+/* Whether a leaf is what it was, with the neighbours that it had. */
+static bool is_calm(const cutter *c, const uint32_t *now, uint32_t then)
+{
+    const lmi_octree_lists *a = &c->body->octree->tree.neighbours, *b = &c->made.octree->tree.neighbours;
+    uint32_t leaf = now[then], count = a->offsets[then + 1] - a->offsets[then];
+    bool calm = leaf != LMI_NONE && b->offsets[leaf + 1] - b->offsets[leaf] == count;
+    for (uint32_t n = 0; calm && n < count; n++) {
+        calm = now[a->items[a->offsets[then] + n]] == b->items[b->offsets[leaf] + n];
+    }
+    return calm;
+}
+
+/* Leaves that are the same before and now: all of them (`now`), and those around which skins are the same too (`then`): their
+ * neighbours have the neighbours that they had. */
+static void find_same(const cutter *c, bool *calm, uint32_t *now, uint32_t *then)
+{
+    const lmi_octree *before = &c->body->octree->tree, *t = &c->made.octree->tree;
+    memset(now, 0xff, before->leaf_count * sizeof *now);
+    memset(then, 0xff, t->leaf_count * sizeof *then);
+    for (uint32_t leaf = 0; leaf < t->leaf_count; leaf++) {
+        const lmi_octree_node *is = &t->nodes[t->leaves[leaf]], *was = &before->nodes[before->leaves[c->from[leaf]]];
+        if (is->level == was->level && is->voxel_count == was->voxel_count) {
+            now[c->from[leaf]] = leaf;
+        }
+    }
+    for (uint32_t leaf = 0; leaf < before->leaf_count; leaf++) {
+        calm[leaf] = is_calm(c, now, leaf);
+    }
+    for (uint32_t leaf = 0; leaf < before->leaf_count; leaf++) {
+        bool all = calm[leaf];
+        for (uint32_t n = before->neighbours.offsets[leaf]; all && n < before->neighbours.offsets[leaf + 1]; n++) {
+            all = calm[before->neighbours.items[n]];
+        }
+        if (all) {
+            then[now[leaf]] = leaf;
+        }
+    }
+}
+
+static bool make_skin_from(cutter *c, const lmi_octree_shell *shell)
+{
+    lmi_memory *memory = &c->world->memory;
+    uint32_t before = c->body->particle_count, count = c->made.particle_count;
+    bool *calm = lmi_allocate(memory, before, sizeof *calm);
+    uint32_t *now = lmi_allocate(memory, before, sizeof *now), *then = lmi_allocate(memory, count, sizeof *then);
+    bool ok = calm && now && then;
+    if (ok) {
+        find_same(c, calm, now, then);
+        lmi_octree_earlier earlier = {&c->body->skin, shell->shown, then, now};
+        ok = lmi_octree_shell_skin(c->world, &c->made, shell, shell->shown ? &earlier : NULL, &c->made.skin, &c->shown);
+    }
+    lmi_release(memory, calm, before, sizeof *calm);
+    lmi_release(memory, now, before, sizeof *now);
+    lmi_release(memory, then, count, sizeof *then);
+    return ok;
+}
+
 static bool make_skin(cutter *c)
 {
     lmi_octree_shell *shell = c->body->octree->shell;
@@ -377,8 +435,8 @@ static bool make_skin(cutter *c)
     if (!shell) {
         shell = c->body->octree->shell = lmi_octree_shell_make(c->world, &c->body->octree->tree, &c->body->skin);
     }
-    bool ok = shell && lmi_octree_shell_skin(c->world, &c->made, shell, &c->made.skin);
-    if (!ok && c->body->octree->tree.bend_count == 0) { /* the body has a shell once it is cut, and not before */
+    bool ok = shell && make_skin_from(c, shell);
+    if (!ok && shell && !shell->shown) { /* the body has a shell once it is cut, and not before */
         lmi_octree_shell_free(c->world, shell);
         c->body->octree->shell = NULL;
     }
@@ -393,6 +451,9 @@ static void put_in_place(cutter *c)
     exchange_holds(c);
     c->made.octree->shell = old.octree->shell;
     old.octree->shell = NULL;
+    if (c->shown) {
+        lmi_octree_shell_show(world, c->made.octree->shell, c->shown);
+    }
     if (body->batch != LMI_NONE) {
         lmi_batch *batch = &world->batches[body->batch];
         batch->particles = batch->particles - old.padded_count + c->made.padded_count;

@@ -34,6 +34,7 @@ typedef struct builder {
     lmi_memory *memory;
     const lmi_octree *t;
     const lmi_octree_shell *shell;
+    const lmi_octree_earlier *earlier;
     uint8_t *bent; /* a bit for each corner of voxels: it is moved */
     copy *copies;
     uint32_t copy_count, copy_capacity;
@@ -310,71 +311,137 @@ static lm_vec3 place(const builder *b, uint32_t vertex)
 
 /* --- the skin --- */
 
-/* Counts the weights of all copies, and writes them when the skin has room. */
-static uint32_t embed(const builder *b, const lmi_body *body, lmi_skin *skin, const lm_vec3 *places)
-{
-    uint32_t total = 0;
-    for (uint32_t n = 0; n < b->copy_count; n++) {
-        uint32_t leaves[LMI_SKIN_OCTREE_MOST], leaf = b->t->nodes[b->t->owner[b->copies[n].voxel]].leaf;
-        float weights[LMI_SKIN_OCTREE_MOST];
-        uint32_t count = lmi_embed_octree_from(body, leaf, places[n], leaves, weights);
-        for (uint32_t k = 0; skin->offsets && k < count; k++) {
-            skin->riders[total + k] = LMI_SKIN_REGION + leaves[k];
-            skin->weights[total + k] = weights[k];
-        }
-        total += count;
-        if (skin->offsets) {
-            skin->offsets[n + 1] = total;
-        }
-    }
-    return total;
-}
+/* Weights of vertices, one after the other. */
+typedef struct riding {
+    uint32_t *riders;
+    float *weights;
+    uint32_t count, capacity, weight_capacity;
+} riding;
 
-/* The copies as the vertices of a skin, those of inner faces last: they were made last. */
-static bool make_skin(lm_world *world, const lmi_body *body, const builder *b, lmi_skin *skin)
+static bool reserve_riding(lmi_memory *memory, riding *r, uint32_t more)
 {
-    lm_vec3 *places = lmi_allocate(b->memory, b->copy_count, sizeof *places);
-    if (!places) {
-        return false;
-    }
-    for (uint32_t n = 0; n < b->copy_count; n++) {
-        places[n] = place(b, b->copies[n].vertex);
-    }
-    skin->kind = LM_SKIN_REGIONS;
-    skin->vertex_count = b->copy_count;
-    skin->triangle_count = b->corner_count / 3;
-    skin->carrier_count = body->region_count;
-    skin->weight_count = embed(b, body, skin, places);
-    skin->sources = lmi_allocate(b->memory, b->copy_count, sizeof *skin->sources);
-    bool ok = lmi_skin_allocate(world, skin) && skin->sources;
-    if (ok) {
-        embed(b, body, skin, places);
-        memcpy(skin->vertices, places, b->copy_count * sizeof *places);
-        memcpy(skin->triangles, b->corners, b->corner_count * sizeof *b->corners);
-        for (uint32_t n = 0; n < b->copy_count; n++) {
-            skin->sources[n] = b->copies[n].inner ? LM_SKIN_INNER : b->shell->cut->vertices[b->copies[n].vertex].source;
-        }
-    } else {
-        lmi_skin_free(world, skin);
-    }
-    lmi_release(b->memory, places, b->copy_count, sizeof *places);
+    void *riders = r->riders, *weights = r->weights;
+    bool ok = lmi_reserve(memory, &riders, &r->capacity, r->count + more, sizeof *r->riders) &&
+              lmi_reserve(memory, &weights, &r->weight_capacity, r->count + more, sizeof *r->weights);
+    r->riders = riders;
+    r->weights = weights;
     return ok;
 }
 
-bool lmi_octree_shell_skin(lm_world *world, const lmi_body *body, const lmi_octree_shell *shell, lmi_skin *skin)
+/* Takes over what a vertex rode on before, if it is where it was and so is all around it. */
+static bool take_earlier(const builder *b, const copy *c, lm_vec3 place, uint32_t leaf, riding *r)
+{
+    const lmi_octree_earlier *e = b->earlier;
+    if (!e || c->inner || c->group != WHOLE || c->vertex >= LMI_CUT_NODE || e->then[leaf] == NONE) {
+        return false;
+    }
+    uint32_t was = e->shown[c->vertex];
+    if (was == NONE || memcmp(&place, &e->skin->vertices[was], sizeof place) != 0) {
+        return false;
+    }
+    for (uint32_t n = e->skin->offsets[was]; n < e->skin->offsets[was + 1]; n++) {
+        r->riders[r->count] = LMI_SKIN_REGION + e->now[e->skin->riders[n] - LMI_SKIN_REGION];
+        r->weights[r->count++] = e->skin->weights[n];
+    }
+    return true;
+}
+
+static bool embed(const builder *b, const lmi_body *body, const lm_vec3 *places, riding *r, uint32_t *offsets)
+{
+    for (uint32_t n = 0; n < b->copy_count; n++) {
+        const copy *c = &b->copies[n];
+        uint32_t leaf = b->t->nodes[b->t->owner[c->voxel]].leaf;
+        if (!reserve_riding(b->memory, r, LMI_SKIN_OCTREE_MOST)) {
+            return false;
+        }
+        if (!take_earlier(b, c, places[n], leaf, r)) {
+            uint32_t count = lmi_embed_octree_from(body, leaf, places[n], r->riders + r->count, r->weights + r->count);
+            for (uint32_t k = 0; k < count; k++) {
+                r->riders[r->count++] += LMI_SKIN_REGION;
+            }
+        }
+        offsets[n + 1] = r->count;
+    }
+    return true;
+}
+
+/* The copies as the vertices of a skin, those of inner faces last: they were made last. */
+static void fill_skin(const builder *b, const lm_vec3 *places, const riding *r, const uint32_t *offsets, lmi_skin *skin)
+{
+    memcpy(skin->vertices, places, b->copy_count * sizeof *places);
+    memcpy(skin->triangles, b->corners, b->corner_count * sizeof *b->corners);
+    memcpy(skin->offsets, offsets, ((size_t)b->copy_count + 1) * sizeof *offsets);
+    memcpy(skin->riders, r->riders, r->count * sizeof *r->riders);
+    memcpy(skin->weights, r->weights, r->count * sizeof *r->weights);
+    for (uint32_t n = 0; n < b->copy_count; n++) {
+        skin->sources[n] = b->copies[n].inner ? LM_SKIN_INNER : b->shell->cut->vertices[b->copies[n].vertex].source;
+    }
+}
+
+static bool make_skin(lm_world *world, const lmi_body *body, const builder *b, lmi_skin *skin)
+{
+    lm_vec3 *places = lmi_allocate(b->memory, b->copy_count, sizeof *places);
+    uint32_t *offsets = lmi_allocate(b->memory, (size_t)b->copy_count + 1, sizeof *offsets);
+    riding r = {0};
+    bool ok = places && offsets;
+    for (uint32_t n = 0; ok && n < b->copy_count; n++) {
+        places[n] = place(b, b->copies[n].vertex);
+    }
+    ok = ok && embed(b, body, places, &r, offsets);
+    if (ok) {
+        skin->kind = LM_SKIN_REGIONS;
+        skin->vertex_count = b->copy_count;
+        skin->triangle_count = b->corner_count / 3;
+        skin->carrier_count = body->region_count;
+        skin->weight_count = r.count;
+        skin->sources = lmi_allocate(b->memory, b->copy_count, sizeof *skin->sources);
+        ok = lmi_skin_allocate(world, skin) && skin->sources;
+        if (ok) {
+            fill_skin(b, places, &r, offsets, skin);
+        } else {
+            lmi_skin_free(world, skin);
+        }
+    }
+    lmi_release(b->memory, places, b->copy_count, sizeof *places);
+    lmi_release(b->memory, offsets, (size_t)b->copy_count + 1, sizeof *offsets);
+    lmi_release(b->memory, r.riders, r.capacity, sizeof *r.riders);
+    lmi_release(b->memory, r.weights, r.weight_capacity, sizeof *r.weights);
+    return ok;
+}
+
+static void find_shown(const builder *b, uint32_t *shown)
+{
+    memset(shown, 0xff, b->shell->cut->vertex_count * sizeof *shown);
+    for (uint32_t n = 0; n < b->copy_count; n++) {
+        const copy *c = &b->copies[n];
+        if (!c->inner && c->group == WHOLE && c->vertex < LMI_CUT_NODE) {
+            shown[c->vertex] = n;
+        }
+    }
+}
+
+bool lmi_octree_shell_skin(lm_world *world, const lmi_body *body, const lmi_octree_shell *shell,
+                           const lmi_octree_earlier *earlier, lmi_skin *skin, uint32_t **shown)
 {
     memset(skin, 0, sizeof *skin);
-    builder b = {.memory = &world->memory, .t = &body->octree->tree, .shell = shell, .table = 1024};
+    builder b = {.memory = &world->memory, .t = &body->octree->tree, .shell = shell, .earlier = earlier, .table = 1024};
     while (b.table < 2 * shell->cut->vertex_count) {
         b.table *= 2;
     }
     b.head = lmi_allocate(b.memory, b.table, sizeof *b.head);
     b.bent = lmi_allocate(b.memory, bent_size(b.t), 1);
-    bool ok = b.head && b.bent;
+    *shown = lmi_allocate(b.memory, shell->cut->vertex_count, sizeof **shown);
+    bool ok = b.head && b.bent && *shown;
     if (ok) {
         memset(b.head, 0xff, b.table * sizeof *b.head);
         mark_bent(&b);
         ok = add_surface(&b) && add_faces(&b) && make_skin(world, body, &b, skin);
+    }
+    if (ok) {
+        find_shown(&b, *shown);
+    } else {
+        lmi_release(b.memory, *shown, shell->cut->vertex_count, sizeof **shown);
+        *shown = NULL;
     }
     lmi_release(b.memory, b.head, b.table, sizeof *b.head);
     lmi_release(b.memory, b.bent, bent_size(b.t), 1);
@@ -455,6 +522,7 @@ void lmi_octree_shell_free(lm_world *world, lmi_octree_shell *shell)
     if (shell) {
         if (shell->cut) {
             lmi_release(&world->memory, shell->normals, shell->cut->vertex_count, sizeof *shell->normals);
+            lmi_release(&world->memory, shell->shown, shell->cut->vertex_count, sizeof *shell->shown);
         }
         lmi_cut_free(&world->memory, shell->cut);
         lmi_lattice_free(&world->memory, &shell->boxes);
@@ -485,21 +553,29 @@ lmi_octree_shell *lmi_octree_shell_make(lm_world *world, const lmi_octree *tree,
     return shell;
 }
 
+void lmi_octree_shell_show(lm_world *world, lmi_octree_shell *shell, uint32_t *shown)
+{
+    lmi_release(&world->memory, shell->shown, shell->cut->vertex_count, sizeof *shell->shown);
+    shell->shown = shown;
+}
+
 bool lmi_octree_cut_given_skin(lm_world *world, lmi_body *body)
 {
     lmi_octree_body *o = body->octree;
-    lmi_skin shown;
+    lmi_skin cut;
+    uint32_t *shown;
     if (!o || o->tree.bend_count == 0 || body->skin.vertex_count == 0) {
         return true;
     }
     lmi_octree_shell *shell = lmi_octree_shell_make(world, &o->tree, &body->skin);
-    if (!shell || !lmi_octree_shell_skin(world, body, shell, &shown)) {
+    if (!shell || !lmi_octree_shell_skin(world, body, shell, NULL, &cut, &shown)) {
         lmi_octree_shell_free(world, shell);
         return false;
     }
     lmi_octree_shell_free(world, o->shell);
     lmi_skin_free(world, &body->skin);
+    lmi_octree_shell_show(world, shell, shown);
     o->shell = shell;
-    body->skin = shown;
+    body->skin = cut;
     return true;
 }
