@@ -1,5 +1,5 @@
 /*
- * Cutting octree bodies: lm_body_cut.
+ * Cutting bodies with a blade: lm_body_cut. Lattices break along it (fracture_break.c); the rest is about octrees.
  *
  * What the body becomes is made aside, with particles, regions, pins and skin of its own, and put in place when nothing can fail
  * any more. Each new leaf was part of one leaf before, and takes its state: the velocity as it is, the place where the leaf's
@@ -7,10 +7,12 @@
  */
 #include "base/guard.h"
 #include "body.h"
+#include "fracture.h"
 #include "octree_body.h"
 #include "out/hash.h"
 #include "out/skin_octree.h"
 #include "out/skin_octree_cut.h"
+#include "sample/embed_octree.h"
 #include "sample/octree_blade.h"
 
 #include <string.h>
@@ -108,15 +110,22 @@ static lm_dvec3 carried(const lmi_octree_map *map, lm_dvec3 rest)
     return dvec_add(map->at, dmat_apply(&map->linear, dvec_sub(rest, map->rest)));
 }
 
-static bool find_slashes(cutter *c, const lm_blade *blade)
+/* The blade from the body's origin; null when out of memory. */
+static lmi_blade_triangle *take_blade(lmi_memory *memory, const lm_blade *blade, lm_dvec3 origin)
 {
-    lmi_memory *memory = &c->world->memory;
     lmi_blade_triangle *triangles = lmi_allocate(memory, blade->triangle_count, sizeof *triangles);
     for (uint32_t n = 0; triangles && n < blade->triangle_count; n++) {
         for (int i = 0; i < 3; i++) {
-            triangles[n].corner[i] = dvec_sub(blade->vertices[blade->triangles[3 * n + (uint32_t)i]], c->body->origin);
+            triangles[n].corner[i] = dvec_sub(blade->vertices[blade->triangles[3 * n + (uint32_t)i]], origin);
         }
     }
+    return triangles;
+}
+
+static bool find_slashes(cutter *c, const lm_blade *blade)
+{
+    lmi_memory *memory = &c->world->memory;
+    lmi_blade_triangle *triangles = take_blade(memory, blade, c->body->origin);
     bool ok = triangles && lmi_octree_find_slashes(&c->body->octree->tree, memory, c->maps, triangles,
                                                    blade->triangle_count, &c->slashes);
     lmi_release(memory, triangles, blade->triangle_count, sizeof *triangles);
@@ -350,13 +359,69 @@ static bool weigh(cutter *c)
     return ok;
 }
 
-/* Touch points where they were at rest, on what is around them now. */
+/* Whether a voxel has others all around it across an axis: a point on its face along that axis is inside the body. */
+static bool is_within(const lmi_octree *t, uint32_t voxel, uint32_t axis)
+{
+    bool within = true;
+    for (uint32_t k = 1; within && k < 3; k++) {
+        for (int up = -1; within && up < 2; up += 2) {
+            int64_t at[3] = {t->at[voxel][0], t->at[voxel][1], t->at[voxel][2]};
+            at[(axis + k) % 3] += up;
+            within = lmi_octree_voxel(t, at[0], at[1], at[2]) != LMI_OCTREE_NONE;
+        }
+    }
+    return within;
+}
+
+/* Touch points on both sides of what was cut, as dense as those of the surface: each a little inside the voxel that it belongs
+ * to, because that is how its leaf is found. Counts them, and writes them where there is room. */
+static uint32_t list_points_of_cut(const cutter *c, lm_vec3 *points)
+{
+    const lmi_octree *t = &c->made.octree->tree;
+    const lmi_voxels *v = &t->voxels;
+    double apart = 0.5 * lmi_octree_mean_side(&c->made) / v->spacing;
+    uint32_t every = apart > 1.5 ? (uint32_t)(apart + 0.5) : 1, count = 0;
+    for (uint32_t n = 0; n < c->slashes.count; n++) {
+        const lmi_slash *s = &c->slashes.items[n];
+        const uint16_t *at = t->at[s->voxel];
+        if (at[(s->axis + 1) % 3] % every || at[(s->axis + 2) % 3] % every) {
+            continue;
+        }
+        for (int side = 0; side < 2; side++) {
+            int64_t place[3] = {at[0], at[1], at[2]};
+            double middle[3] = {at[0] + 0.5, at[1] + 0.5, at[2] + 0.5};
+            place[s->axis] += side;
+            middle[s->axis] += side ? 0.55 : 0.45;
+            if (!is_within(t, lmi_octree_voxel(t, place[0], place[1], place[2]), s->axis)) {
+                continue;
+            }
+            if (points) {
+                points[count] = vec_from(dvec(v->first.x + middle[0] * v->spacing, v->first.y + middle[1] * v->spacing,
+                                              v->first.z + middle[2] * v->spacing));
+            }
+            count++;
+        }
+    }
+    return count;
+}
+
+/* Touch points where they were at rest, on what is around them now, and those of the cut. */
 static bool make_touch(cutter *c)
 {
     const lmi_touch *old = &c->body->touch;
     lmi_body *made = &c->made;
+    lmi_memory *memory = &c->world->memory;
     if (old->count) {
-        if (!lmi_touch_embed(c->world, made, old->rest, old->count, &made->touch)) {
+        uint32_t count = old->count + list_points_of_cut(c, NULL);
+        lm_vec3 *points = lmi_allocate(memory, count, sizeof *points);
+        bool ok = points != NULL;
+        if (ok) {
+            memcpy(points, old->rest, old->count * sizeof *points);
+            list_points_of_cut(c, points + old->count);
+            ok = lmi_touch_embed(c->world, made, points, count, &made->touch);
+        }
+        lmi_release(memory, points, count, sizeof *points);
+        if (!ok) {
             return false;
         }
         memcpy(made->touch.warm, old->warm, old->count * sizeof *old->warm);
@@ -537,6 +602,29 @@ static lm_result cut(cutter *c, const lm_blade *blade, lm_cut_info *info)
     return ok ? LM_OK : LM_ERROR_MEMORY;
 }
 
+static lm_result cut_octree(lm_world *world, lmi_body *body, const lm_blade *blade, lm_cut_info *info)
+{
+    cutter c = {.world = world, .body = body};
+    uint32_t maps = body->region_count;
+    lm_result result = make_maps(&c) ? cut(&c, blade, info) : LM_ERROR_MEMORY;
+    lmi_release(&world->memory, c.maps, maps, sizeof *c.maps);
+    free_cutter(&c);
+    info->parts = body->octree->part_count;
+    return result;
+}
+
+static lm_result cut_lattice(lm_world *world, uint32_t slot, lmi_body *body, const lm_blade *blade, lm_cut_info *info)
+{
+    lmi_blade_triangle *triangles = take_blade(&world->memory, blade, body->origin);
+    lm_result result = LM_ERROR_MEMORY;
+    if (triangles) {
+        result = lmi_fracture_cut(world, slot, body, triangles, blade->triangle_count, &info->links);
+    }
+    lmi_release(&world->memory, triangles, blade->triangle_count, sizeof *triangles);
+    info->parts = body->lattice->shape.part_count;
+    return result;
+}
+
 lm_result lm_body_cut(lm_world *world, lm_body_id id, const lm_blade *blade, lm_cut_info *info)
 {
     lm_cut_info none;
@@ -547,7 +635,10 @@ lm_result lm_body_cut(lm_world *world, lm_body_id id, const lm_blade *blade, lm_
         return LM_ERROR_ID;
     }
     const char *fault = blade_fault(blade);
-    fault = fault ? fault : !body->octree ? "only octrees can be cut with a blade" : NULL;
+    fault = fault                             ? fault
+            : !body->octree && !body->lattice ? "only octrees and lattices can be cut with a blade"
+                                              : NULL;
+    fault = fault ? fault : body->lattice && !body->fracture ? "a lattice must be able to break to be cut" : NULL;
     fault = fault ? fault : body->examples ? "a body with examples cannot be cut" : NULL;
     fault = fault ? fault : body->skeleton != LMI_NONE ? "a body on a skeleton cannot be cut" : NULL;
     if (fault) {
@@ -555,18 +646,14 @@ lm_result lm_body_cut(lm_world *world, lm_body_id id, const lm_blade *blade, lm_
     }
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
-    cutter c = {.world = world, .body = body};
-    uint32_t maps = body->region_count;
-    lm_result result = make_maps(&c) ? cut(&c, blade, info) : LM_ERROR_MEMORY;
-    lmi_release(&world->memory, c.maps, maps, sizeof *c.maps);
-    free_cutter(&c);
+    lm_result result =
+        body->octree ? cut_octree(world, body, blade, info) : cut_lattice(world, id.slot - 1, body, blade, info);
     lmi_float_mode_leave(&host);
     if (result != LM_OK) {
         memset(info, 0, sizeof *info);
         return lmi_fail(world, result, "lm_body_cut: %s; nothing has changed", lm_result_text(result));
     }
     info->particles = body->particle_count;
-    info->parts = body->octree->part_count;
     return LM_OK;
 }
 

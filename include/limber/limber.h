@@ -1230,6 +1230,9 @@ LM_API uint32_t lm_world_get_breaks(const lm_world *world, lm_break *breaks, uin
  *
  * Mass, momentum and spin stay what they were. Particles are numbered anew, in the order of their cells; pins, drags and forces
  * stay with those that they were given to, and with all that these become.
+ *
+ * A lattice that can break (lm_body_set_fracture) is cut between chips: links between those whose middles
+ * the blade parts break, and are told by lm_world_get_breaks. Its particles and regions keep their numbers.
  */
 
 #define LM_MAX_BLADE_TRIANGLES 65536
@@ -1255,9 +1258,9 @@ typedef struct lm_cut_info {
     uint32_t regions_found; /* that had to be found again; the others stayed as they were */
 } lm_cut_info;
 
-/* Cuts an octree. A blade without triangles, with triangles without an area, or beside the body cuts nothing. `info` may be null.
- * LM_ERROR_ARGUMENT (not an octree, one with examples or on a skeleton, a blade that is not finite), LM_ERROR_LIMIT (more
- * than LM_MAX_PARTICLES) or LM_ERROR_MEMORY; then nothing has changed. */
+/* Cuts an octree or a lattice. A blade without triangles, with triangles without an area, or beside the body cuts nothing. `info` may be null.
+ * LM_ERROR_ARGUMENT (neither an octree nor a lattice that can break, an octree with examples or on a skeleton, a blade that is
+ * not finite), LM_ERROR_LIMIT (more than LM_MAX_PARTICLES) or LM_ERROR_MEMORY; then nothing has changed. */
 LM_API lm_result lm_body_cut(lm_world *world, lm_body_id body, const lm_blade *blade, lm_cut_info *info);
 
 /* Cuts with an edge on its way: a chain of `count` points (at least 2) that went from `from` to `to`, each along a line. A blade

@@ -1,68 +1,10 @@
 /*
  * Which links a blade crosses (sample/octree_blade.h).
- *
- * A middle that lies exactly on a triangle counts as above it; which side is above depends on the plane and not on how the
- * triangle is turned, so that triangles side by side agree. Triangles include their borders, and a hair more: a blade has no
- * gaps between its triangles.
  */
 #include "sample/octree_blade.h"
 
 #include <math.h>
 #include <string.h>
-
-/* Of a triangle's size, by which it is larger. */
-#define HAIR 1e-9
-
-/* A triangle made ready. */
-typedef struct edge_plane {
-    lm_dvec3 a, normal;      /* with the length of twice the area */
-    lm_dvec3 edge[3], in[3]; /* corners, and directions into the triangle across the edges behind them */
-    lm_dvec3 low, high;
-    double hair;
-} edge_plane;
-
-static bool prepare(const lmi_blade_triangle *t, edge_plane *p)
-{
-    const lm_dvec3 *c = t->corner;
-    p->a = c[0];
-    p->normal = dvec_cross(dvec_sub(c[1], c[0]), dvec_sub(c[2], c[0]));
-    double longest = 0.0, area = dvec_length(p->normal);
-    for (int i = 0; i < 3; i++) {
-        longest = fmax(longest, dvec_length(dvec_sub(c[(i + 1) % 3], c[i])));
-    }
-    if (!(area > 1e-12 * longest * longest)) {
-        return false; /* it has no area, and cuts nothing */
-    }
-    double first = p->normal.x != 0.0 ? p->normal.x : p->normal.y != 0.0 ? p->normal.y : p->normal.z;
-    for (int i = 0; i < 3; i++) {
-        p->edge[i] = c[i];
-        p->in[i] = dvec_cross(p->normal, dvec_sub(c[(i + 1) % 3], c[i]));
-    }
-    p->normal = dvec_scale(p->normal, (first < 0.0 ? -1.0 : 1.0) / area);
-    p->hair = HAIR * area * longest;
-    p->low = dvec(fmin(c[0].x, fmin(c[1].x, c[2].x)), fmin(c[0].y, fmin(c[1].y, c[2].y)),
-                  fmin(c[0].z, fmin(c[1].z, c[2].z)));
-    p->high = dvec(fmax(c[0].x, fmax(c[1].x, c[2].x)), fmax(c[0].y, fmax(c[1].y, c[2].y)),
-                   fmax(c[0].z, fmax(c[1].z, c[2].z)));
-    return true;
-}
-
-/* Where on the way from one point to another the triangle is, 0 to 1; below 0: nowhere. */
-static double crossing(const edge_plane *p, lm_dvec3 from, lm_dvec3 to)
-{
-    double a = dvec_dot(p->normal, dvec_sub(from, p->a)), b = dvec_dot(p->normal, dvec_sub(to, p->a));
-    if ((a >= 0.0) == (b >= 0.0)) {
-        return -1.0;
-    }
-    double share = a / (a - b);
-    lm_dvec3 at = dvec_add(from, dvec_scale(dvec_sub(to, from), share));
-    for (int i = 0; i < 3; i++) {
-        if (dvec_dot(p->in[i], dvec_sub(at, p->edge[i])) < -p->hair) {
-            return -1.0;
-        }
-    }
-    return share;
-}
 
 static lm_dvec3 middle_of(const lmi_octree *t, const lmi_octree_map *maps, uint32_t voxel)
 {
@@ -86,8 +28,8 @@ static bool add_slash(lmi_memory *memory, lmi_slashes *s, const lmi_slash *slash
 }
 
 /* The links of a voxel to the next ones. */
-static bool cut_voxel(const lmi_octree *t, lmi_memory *memory, const lmi_octree_map *maps, const edge_plane *planes,
-                      uint32_t count, uint32_t voxel, lmi_slashes *slashes)
+static bool cut_voxel(const lmi_octree *t, lmi_memory *memory, const lmi_octree_map *maps,
+                      const lmi_blade_plane *planes, uint32_t count, uint32_t voxel, lmi_slashes *slashes)
 {
     lm_dvec3 from = middle_of(t, maps, voxel);
     for (uint32_t axis = 0; axis < 3; axis++) {
@@ -99,7 +41,7 @@ static bool cut_voxel(const lmi_octree *t, lmi_memory *memory, const lmi_octree_
         }
         lm_dvec3 to = middle_of(t, maps, other);
         for (uint32_t n = 0; n < count; n++) {
-            double share = crossing(&planes[n], from, to);
+            double share = lmi_blade_crossing(&planes[n], from, to);
             if (share < 0.0) {
                 continue;
             }
@@ -128,11 +70,12 @@ static double reach_of(const lmi_octree *t, const lmi_octree_map *map, const lmi
 
 /* The triangles near a leaf, copied side by side. A link may lead to a leaf that is stretched away from this one: those of its
  * border are looked at with that one's place in mind as well. */
-static uint32_t triangles_near(const edge_plane *all, uint32_t count, lm_dvec3 at, double reach, edge_plane *near)
+static uint32_t triangles_near(const lmi_blade_plane *all, uint32_t count, lm_dvec3 at, double reach,
+                               lmi_blade_plane *near)
 {
     uint32_t found = 0;
     for (uint32_t n = 0; n < count; n++) {
-        const edge_plane *p = &all[n];
+        const lmi_blade_plane *p = &all[n];
         if (p->low.x <= at.x + reach && p->low.y <= at.y + reach && p->low.z <= at.z + reach &&
             p->high.x >= at.x - reach && p->high.y >= at.y - reach && p->high.z >= at.z - reach) {
             near[found++] = *p;
@@ -178,12 +121,12 @@ bool lmi_octree_find_slashes(const lmi_octree *t, lmi_memory *memory, const lmi_
                              const lmi_blade_triangle *blade, uint32_t triangle_count, lmi_slashes *slashes)
 {
     memset(slashes, 0, sizeof *slashes);
-    edge_plane *all = lmi_allocate(memory, triangle_count, sizeof *all);
-    edge_plane *near = lmi_allocate(memory, triangle_count, sizeof *near);
+    lmi_blade_plane *all = lmi_allocate(memory, triangle_count, sizeof *all);
+    lmi_blade_plane *near = lmi_allocate(memory, triangle_count, sizeof *near);
     bool ok = all && near;
     uint32_t count = 0;
     for (uint32_t n = 0; ok && n < triangle_count; n++) {
-        count += prepare(&blade[n], &all[count]);
+        count += lmi_blade_prepare(&blade[n], &all[count]);
     }
     for (uint32_t leaf = 0; ok && leaf < t->leaf_count; leaf++) {
         const lmi_octree_node *node = &t->nodes[t->leaves[leaf]];

@@ -15,6 +15,7 @@
 #ifndef LMI_OCTREE_BLADE_H
 #define LMI_OCTREE_BLADE_H
 
+#include "sample/blade.h"
 #include "sample/octree.h"
 
 /* x = at + linear (X - rest) */
@@ -22,10 +23,6 @@ typedef struct lmi_octree_map {
     lm_dvec3 rest, at;
     dmat3 linear;
 } lmi_octree_map;
-
-typedef struct lmi_blade_triangle {
-    lm_dvec3 corner[3]; /* from the same point as the maps' `at` */
-} lmi_blade_triangle;
 
 /* A link that a blade crosses: from a voxel to the next one along an axis. */
 typedef struct lmi_slash {
@@ -39,7 +36,8 @@ typedef struct lmi_slashes {
     uint32_t count, capacity;
 } lmi_slashes;
 
-/* Links that are crossed and have not been cut by a blade before. `maps`: of the leaves. False when out of memory. */
+/* Links that are crossed and have not been cut by a blade before. `maps`: of the leaves; the blade is given from the same point as
+ * their `at`. False when out of memory. */
 bool lmi_octree_find_slashes(const lmi_octree *tree, lmi_memory *memory, const lmi_octree_map *maps,
                              const lmi_blade_triangle *blade, uint32_t triangle_count, lmi_slashes *slashes);
 void lmi_slashes_free(lmi_slashes *slashes, lmi_memory *memory);

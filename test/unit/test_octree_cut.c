@@ -1,5 +1,5 @@
 /*
- * Cuts through octrees: what is severed, that every surface stays closed and keeps its volume, that only what is near a cut is
+ * Cuts through octrees and lattices: what is severed, that every surface stays closed and keeps its volume, that only what is near a cut is
  * found again, and that nothing else changes.
  */
 #include "octree_body.h"
@@ -357,6 +357,80 @@ static void momentum_is_kept(void **context)
     lm_world_destroy(world);
 }
 
+/* The upper half of a box falls on a block that only its cut face can meet, and stays on it. */
+static void faces_of_cuts_touch(void **context)
+{
+    (void)context;
+    lm_world *world = make_world(-3.0);
+    lm_body_id body = add(world, &plain_box);
+    lm_cut_info cut = cut_square(world, body, ref_v(0, 0.02, 0), ref_v(0, 1, 0), 2.0, 0.0);
+    assert_int_equal(cut.parts, 2);
+    uint32_t *pieces = malloc(cut.particles * sizeof *pieces), count = 0;
+    lm_vec3 *at = malloc(cut.particles * sizeof *at);
+    assert_ok(lm_body_get_pieces(world, body, pieces));
+    assert_ok(lm_body_get_positions(world, body, lm_dvec3_zero(), at));
+    /* The upper half goes up, the lower one aside; a block comes where its cut face will be. */
+    double top[2] = {-INFINITY, -INFINITY};
+    for (uint32_t n = 0; n < cut.particles; n++) top[pieces[n]] = fmax(top[pieces[n]], at[n].y);
+    uint32_t upper = top[0] > top[1] ? 0 : 1;
+    for (uint32_t n = 0; n < cut.particles; n++) {
+        if (pieces[n] == upper)
+            at[n].y += 0.6f, count++;
+        else
+            at[n].x += 5.0f;
+    }
+    assert_true(count > 10);
+    assert_ok(lm_body_set_state(world, body, lm_dvec3_zero(), at, NULL));
+    lm_collider_def block = lm_collider_def_default();
+    lm_collider_id id;
+    block.shape = LM_SHAPE_BOX;
+    block.half_extents = (lm_vec3){0.3f, 0.1f, 0.3f};
+    block.pose.position = (lm_dvec3){0, 0.3, 0};
+    assert_ok(lm_collider_create(world, &block, &id));
+    steps(world, 120);
+    assert_ok(lm_body_get_positions(world, body, lm_dvec3_zero(), at));
+    double middle = 0.0;
+    for (uint32_t n = 0; n < cut.particles; n++)
+        if (pieces[n] == upper) middle += at[n].y / count;
+    assert_at_most(0.4 + 0.15, middle); /* half of the half lies above the block: about 0.65 */
+    assert_at_most(middle, 0.75);
+    free(pieces), free(at);
+    lm_world_destroy(world);
+}
+
+/* A lattice that can break parts along a blade, between its chips, wherever the blade is. */
+static void lattices_are_cut_too(void **context)
+{
+    (void)context;
+    random_state random = {31};
+    boxes b = {.count = 0};
+    boxes_add(&b, (lm_vec3){-0.5f, -0.5f, -0.5f}, (lm_vec3){0.5f, 0.5f, 0.5f});
+    for (int trial = 0; trial < 6; trial++) {
+        lm_world *world = make_world(0.0);
+        lm_body_def def = lm_body_def_default();
+        def.lattice.vertices = b.vertices, def.lattice.vertex_count = 8;
+        def.lattice.triangles = b.triangles, def.lattice.triangle_count = 12;
+        def.lattice.spacing = 0.1f;
+        lm_body_id body = make_body(world, &def);
+        lm_skin_def skin = lm_skin_def_default();
+        skin.vertices = b.vertices, skin.vertex_count = 8;
+        skin.triangles = b.triangles, skin.triangle_count = 12;
+        assert_ok(lm_body_set_skin(world, body, &skin));
+        lm_blade none = lm_blade_default();
+        assert_int_equal(lm_body_cut(world, body, &none, NULL), LM_ERROR_ARGUMENT); /* it cannot break yet */
+        lm_fracture_def tough = lm_fracture_def_default();
+        tough.limit = 100.0f;
+        assert_ok(lm_body_set_fracture(world, body, &tough));
+        lm_cut_info cut = cut_square(world, body, random_in_cube(&random, 0.15), random_unit(&random), 3.0, 0.0);
+        assert_int_equal(cut.parts, 2);
+        assert_true(cut.links >= 40 && lm_world_get_breaks(world, NULL, 0) == cut.links);
+        double volume;
+        assert_int_equal(open_edges(world, body, &volume), 0);
+        assert_near(volume, 1.0, 1e-4);
+        lm_world_destroy(world);
+    }
+}
+
 /* A pin holds what it held, whatever that has become. */
 static void pins_stay(void **context)
 {
@@ -433,10 +507,16 @@ static void the_same_everywhere(void **context)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_blade_severs), cmocka_unit_test(surfaces_stay_closed),
-        cmocka_unit_test(odd_blades),     cmocka_unit_test(local_updates_equal_rebuilds),
-        cmocka_unit_test(crumbs),         cmocka_unit_test(momentum_is_kept),
-        cmocka_unit_test(pins_stay),      cmocka_unit_test(the_same_everywhere),
+        cmocka_unit_test(lattices_are_cut_too),
+        cmocka_unit_test(a_blade_severs),
+        cmocka_unit_test(surfaces_stay_closed),
+        cmocka_unit_test(odd_blades),
+        cmocka_unit_test(local_updates_equal_rebuilds),
+        cmocka_unit_test(crumbs),
+        cmocka_unit_test(momentum_is_kept),
+        cmocka_unit_test(faces_of_cuts_touch),
+        cmocka_unit_test(pins_stay),
+        cmocka_unit_test(the_same_everywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
