@@ -665,7 +665,7 @@ bool lmi_body_make_bulk(lm_world *world, lmi_body *body, const lmi_touch_mesh *m
     lmi_touch touch = {0};
     bool ok = solid && lmi_bulk_make(world, body, mesh, solid);
     if (ok && body->touch.count == 0) {
-        ok = lmi_bulk_touch(world, body, solid, &touch);
+        ok = lmi_mould_touch(world, body, solid->mould, &touch);
     }
     if (!ok) {
         if (solid) {
@@ -683,7 +683,7 @@ bool lmi_body_make_bulk(lm_world *world, lmi_body *body, const lmi_touch_mesh *m
     }
     free_cubes(world, body); /* of another surface */
     body->bulk = solid;
-    lmi_bulk_face(solid, &body->touch);
+    lmi_mould_face(solid->mould, &body->touch);
     return true;
 }
 
@@ -709,7 +709,7 @@ static bool revive_bulk(lm_world *world, lmi_body *body)
     if (!body->bulk) {
         return true;
     }
-    const lmi_bulk *s = body->bulk;
+    const lmi_mould *s = body->bulk->mould;
     lmi_touch_mesh mesh = {s->vertices, s->triangles, s->vertex_count, s->triangle_count};
     return lmi_body_make_bulk(world, body, &mesh);
 }

@@ -299,6 +299,7 @@ struct lm_world {
     uint32_t flow_capacity;
     lmi_scratch *scratch; /* one for each worker */
     uint32_t scratch_count;
+    struct lmi_mould *moulds;        /* rest shapes that bodies share (sample/mould.h) */
     struct lmi_mutual *mutual;       /* bodies that touch each other (step/mutual.h) */
     struct lmi_touchings *touchings; /* who touched whom in the last call (step/touching.h); null: never asked */
     lmi_slab_task *slab_tasks;

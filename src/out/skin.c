@@ -253,7 +253,7 @@ lm_result lm_body_set_skin(lm_world *world, lm_body_id id, const lm_skin_def *de
         lmi_touch_free(world, &body->touch);
         body->touch = touch;
         if (body->bulk) {
-            lmi_bulk_face(body->bulk, &body->touch);
+            lmi_mould_face(body->bulk->mould, &body->touch);
         }
     } else {
         lmi_touch_free(world, &touch);

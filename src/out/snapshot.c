@@ -425,23 +425,20 @@ static void visit_bulk(archive *a, lm_world *world, lmi_body *body)
     if (!ok(a)) {
         return;
     }
-    lmi_bulk *solid = body->bulk;
-    uint32_t vertices = solid->vertex_count, triangles = solid->triangle_count;
+    lmi_mould *mould = body->bulk->mould;
+    uint32_t vertices = mould ? mould->vertex_count : 0, triangles = mould ? mould->triangle_count : 0;
     visit_count(a, &vertices, 12);
     visit_count(a, &triangles, 12);
     if (a->mode == LOAD && ok(a)) {
-        solid->vertex_count = vertices;
-        solid->triangle_count = triangles;
-        solid->vertices = lmi_allocate(&world->memory, vertices, sizeof *solid->vertices);
-        solid->triangles = lmi_allocate(&world->memory, (size_t)triangles * 3, sizeof *solid->triangles);
-        a->out_of_memory = !solid->vertices || !solid->triangles;
+        mould = body->bulk->mould = lmi_mould_of_mesh(world, vertices, triangles);
+        a->out_of_memory = !mould;
     }
     for (uint32_t n = 0; n < vertices && ok(a); n++) {
-        visit_vec3(a, &solid->vertices[n]);
-        refuse_if(a, !is_near(solid->vertices[n]));
+        visit_vec3(a, &mould->vertices[n]);
+        refuse_if(a, !is_near(mould->vertices[n]));
     }
     for (size_t n = 0; n < (size_t)triangles * 3 && ok(a); n++) {
-        visit_index(a, &solid->triangles[n], vertices, false);
+        visit_index(a, &mould->triangles[n], vertices, false);
     }
 }
 

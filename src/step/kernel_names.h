@@ -22,7 +22,9 @@ lmi_stage_function LMI_KERNEL(sweep_herds);
 void LMI_KERNEL(find_walls)(const lmi_step *step, struct lmi_push *push, struct lmi_contact_list *list);
 void LMI_KERNEL(last_walls)(const lmi_step *step, struct lmi_body *body, bool pushed, lmi_scratch *scratch);
 void LMI_KERNEL(place_points)(const struct lmi_body *body);
+lmi_near_points_function LMI_KERNEL(near_points);
 lmi_find_inside_function LMI_KERNEL(find_inside);
+lmi_find_itself_function LMI_KERNEL(find_itself);
 void LMI_KERNEL(polar)(const float *B, const float *d, float *R, uint32_t blocks);
 
 struct lmi_octree_lanes;

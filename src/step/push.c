@@ -71,7 +71,8 @@ static void measure(lmi_push *push)
 
 void lmi_push_begin(lmi_push *push, lmi_body *body, double way)
 {
-    lmi_push none = {.body = body, .rigid = body->rest_size > 0.0 ? (float)rigidity(body, way) : 0.0f};
+    lmi_push none = {
+        .body = body, .x = body->x, .v = body->v, .rigid = body->rest_size > 0.0 ? (float)rigidity(body, way) : 0.0f};
     *push = none;
     if (push->rigid > 0.0f) {
         measure(push);

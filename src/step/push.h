@@ -39,6 +39,7 @@ typedef struct lmi_push {
     quad mean;           /* velocity of the centre, with all that it has been given; where rigid > 0 */
     quad drift;          /* of the centre, by pushes on single particles */
     lmi_body *body;
+    float *x, *v;   /* of the body */
     float *load;    /* [place_count] scratch, zero between uses: the weights of all contacts that a particle holds */
     lm_dvec3 twist; /* N m s that putting bodies out of each other has given this one, to be taken back */
     double fastest; /* speed of a contact that twisted it, m/s */
@@ -60,7 +61,7 @@ void lmi_push_untwist(lmi_push *push);
 /* The lever of a particle that holds a point with this weight. */
 static inline float lmi_push_lever(const lmi_push *push, uint32_t place, float weight)
 {
-    return weight != 0.0f ? (1.0f - push->rigid) * weight / push->body->v[(size_t)place * 4 + 3] : 0.0f;
+    return weight != 0.0f ? (1.0f - push->rigid) * weight / push->v[(size_t)place * 4 + 3] : 0.0f;
 }
 
 /* A weighted sum of particles: their positions or velocities in `of`. */

@@ -201,7 +201,7 @@ void lmi_touched_solved(lm_world *world, const lmi_contact *contacts, uint32_t c
     for (uint32_t n = 0; n < count && contacts[n].a->body->touched; n++) {
         const lmi_contact *c = &contacts[n];
         lmi_body *body = c->a->body;
-        quad at = lmi_hold_sum(c->hold_a, c->count_a, body->x);
+        quad at = lmi_hold_sum(c->hold, c->count_a, body->x);
         at += c->whole && c->a->moved ? lmi_push_move(c->a, c->arm_a) : quad_of(0.0f, 0.0f, 0.0f);
         lmi_place place = {.point = dvec_add(body->origin, quad_to(at)),
                            .normal = quad_to(c->normal),
