@@ -429,7 +429,7 @@ static bool make_touch(cutter *c)
     if (!c->body->bulk) {
         return true;
     }
-    const lmi_bulk *s = c->body->bulk;
+    const lmi_mould *s = c->body->bulk->mould;
     lmi_touch_mesh mesh = {s->vertices, s->triangles, s->vertex_count, s->triangle_count};
     return lmi_body_make_bulk(c->world, made, &mesh);
 }
