@@ -346,23 +346,26 @@ static bool take_earlier(const builder *b, const copy *c, lm_vec3 place, uint32_
     return true;
 }
 
-static bool embed(const builder *b, const lmi_body *body, const lm_vec3 *places, riding *r, uint32_t *offsets)
+static bool embed(const builder *b, const lm_vec3 *places, riding *r, uint32_t *offsets)
 {
-    for (uint32_t n = 0; n < b->copy_count; n++) {
+    lmi_octree_around around;
+    bool ok = lmi_octree_around_make(&around, b->memory, b->t);
+    for (uint32_t n = 0; ok && n < b->copy_count; n++) {
         const copy *c = &b->copies[n];
         uint32_t leaf = b->t->nodes[b->t->owner[c->voxel]].leaf;
-        if (!reserve_riding(b->memory, r, LMI_SKIN_OCTREE_MOST)) {
-            return false;
-        }
-        if (!take_earlier(b, c, places[n], leaf, r)) {
-            uint32_t count = lmi_embed_octree_from(body, leaf, places[n], r->riders + r->count, r->weights + r->count);
+        ok = reserve_riding(b->memory, r, LMI_SKIN_OCTREE_MOST);
+        if (ok && !take_earlier(b, c, places[n], leaf, r)) {
+            uint32_t count =
+                lmi_embed_octree(&around, b->memory, leaf, places[n], r->riders + r->count, r->weights + r->count);
+            ok = count > 0;
             for (uint32_t k = 0; k < count; k++) {
                 r->riders[r->count++] += LMI_SKIN_REGION;
             }
         }
         offsets[n + 1] = r->count;
     }
-    return true;
+    lmi_octree_around_free(&around, b->memory);
+    return ok;
 }
 
 /* The copies as the vertices of a skin, those of inner faces last: they were made last. */
@@ -387,7 +390,7 @@ static bool make_skin(lm_world *world, const lmi_body *body, const builder *b, l
     for (uint32_t n = 0; ok && n < b->copy_count; n++) {
         places[n] = place(b, b->copies[n].vertex);
     }
-    ok = ok && embed(b, body, places, &r, offsets);
+    ok = ok && embed(b, places, &r, offsets);
     if (ok) {
         skin->kind = LM_SKIN_REGIONS;
         skin->vertex_count = b->copy_count;
