@@ -237,7 +237,8 @@ typedef struct kinship {
     uint32_t *then;  /* [node_count] the same node of the tree before, or LMI_OCTREE_NONE */
     uint32_t *now;   /* [before->node_count] the other way round */
     uint32_t *dirty; /* [before->leaf_count] leaves around which something is another now */
-    uint32_t dirty_count;
+    uint32_t *fresh; /* [leaf_count] those that they have become */
+    uint32_t dirty_count, fresh_count;
 } kinship;
 
 /* The node of the tree before that has these voxels, or LMI_OCTREE_NONE. Cuts only divide sets: as many are the same. */
@@ -272,7 +273,10 @@ static bool find_kinship(kinship *k, lmi_memory *memory, const lmi_octree *befor
     k->then = lmi_allocate(memory, t->node_count, sizeof *k->then);
     k->now = lmi_allocate(memory, before->node_count, sizeof *k->now);
     k->dirty = lmi_allocate(memory, before->leaf_count, sizeof *k->dirty);
-    if (!k->then || !k->now || !k->dirty) {
+    k->fresh = lmi_allocate(memory, t->leaf_count, sizeof *k->fresh);
+    bool *is_dirty = lmi_allocate(memory, before->leaf_count, sizeof *is_dirty);
+    if (!k->then || !k->now || !k->dirty || !k->fresh || !is_dirty) {
+        lmi_release(memory, is_dirty, before->leaf_count, sizeof *is_dirty);
         return false;
     }
     memset(k->now, 0xff, before->node_count * sizeof *k->now);
@@ -290,9 +294,17 @@ static bool find_kinship(kinship *k, lmi_memory *memory, const lmi_octree *befor
             same = k->now[n] != LMI_OCTREE_NONE;
         }
         if (!same) {
+            is_dirty[leaf] = true;
             k->dirty[k->dirty_count++] = leaf;
         }
     }
+    for (uint32_t leaf = 0; leaf < t->leaf_count; leaf++) {
+        uint32_t then = k->then[t->leaves[leaf]];
+        if (then == LMI_OCTREE_NONE || is_dirty[before->nodes[then].leaf]) {
+            k->fresh[k->fresh_count++] = leaf;
+        }
+    }
+    lmi_release(memory, is_dirty, before->leaf_count, sizeof *is_dirty);
     return true;
 }
 
@@ -301,19 +313,19 @@ static void free_kinship(kinship *k, lmi_memory *memory, const lmi_octree *befor
     lmi_release(memory, k->then, t->node_count, sizeof *k->then);
     lmi_release(memory, k->now, before->node_count, sizeof *k->now);
     lmi_release(memory, k->dirty, before->leaf_count, sizeof *k->dirty);
+    lmi_release(memory, k->fresh, t->leaf_count, sizeof *k->fresh);
 }
 
-/* Whether a region can be taken over: nothing is another within its reach, nor a base cell farther: leaves that were divided
- * may be that much nearer. */
-static bool is_kept(const kinship *k, const lmi_octree *before, const lmi_octree *t,
-                    const lmi_octree_search *from_dirty, uint32_t leaf)
+/* Whether a region can be taken over: a search from its leaf, before and now, meets nothing that is another. */
+static bool is_kept(const kinship *k, const lmi_octree *before, const lmi_octree *t, const lmi_octree_search *old,
+                    const lmi_octree_search *fresh, uint32_t leaf)
 {
     uint32_t then = k->then[t->leaves[leaf]];
     if (then == LMI_OCTREE_NONE || before->width[before->nodes[then].leaf] != t->width[leaf]) {
         return false;
     }
-    uint64_t reach = (uint64_t)lmi_octree_limit(t, t->width[leaf]) + ((uint64_t)LMI_OCTREE_UNITS << t->levels);
-    return from_dirty->distance[before->nodes[then].leaf] > reach;
+    uint32_t reach = lmi_octree_limit(t, t->width[leaf]);
+    return old->distance[before->nodes[then].leaf] > reach && fresh->distance[leaf] > reach;
 }
 
 static bool take_over(const kinship *k, const lmi_octree *before, lmi_octree *t, lmi_memory *memory, uint32_t leaf)
@@ -330,19 +342,20 @@ static bool take_over(const kinship *k, const lmi_octree *before, lmi_octree *t,
 bool lmi_octree_update_regions(lmi_octree *t, lmi_memory *memory, const lmi_octree *before, uint32_t *found)
 {
     kinship k = {0};
-    lmi_octree_search from_dirty = {0};
+    lmi_octree_search old = {0}, fresh = {0};
     finder f = {.of = lmi_allocate(memory, t->node_count, sizeof *f.of),
                 .touched = lmi_allocate(memory, t->node_count, sizeof *f.touched)};
     uint32_t *base = lmi_allocate(memory, t->node_count, sizeof *base);
     bool ok = f.of && f.touched && base && find_kinship(&k, memory, before, t) &&
-              lmi_octree_search_make(&f.search, memory, t) && lmi_octree_search_make(&from_dirty, memory, before) &&
-              lmi_octree_lists_make(&t->regions, memory, t->leaf_count);
+              lmi_octree_search_make(&f.search, memory, t) && lmi_octree_search_make(&old, memory, before) &&
+              lmi_octree_search_make(&fresh, memory, t) && lmi_octree_lists_make(&t->regions, memory, t->leaf_count);
     *found = 0;
     if (ok) {
-        lmi_octree_search_from(&from_dirty, before, k.dirty, k.dirty_count, UINT32_MAX - 1);
+        lmi_octree_search_from(&old, before, k.dirty, k.dirty_count, UINT32_MAX - 1);
+        lmi_octree_search_from(&fresh, t, k.fresh, k.fresh_count, UINT32_MAX - 1);
     }
     for (uint32_t leaf = 0; ok && leaf < t->leaf_count; leaf++) {
-        bool kept = is_kept(&k, before, t, &from_dirty, leaf);
+        bool kept = is_kept(&k, before, t, &old, &fresh, leaf);
         ok = kept ? take_over(&k, before, t, memory, leaf) : find_region(&f, t, memory, leaf, base);
         *found += !kept;
     }
@@ -350,7 +363,8 @@ bool lmi_octree_update_regions(lmi_octree *t, lmi_memory *memory, const lmi_octr
         lmi_octree_lists_free(&t->regions, memory);
     }
     lmi_octree_search_free(&f.search, memory);
-    lmi_octree_search_free(&from_dirty, memory);
+    lmi_octree_search_free(&old, memory);
+    lmi_octree_search_free(&fresh, memory);
     lmi_release(memory, f.of, t->node_count, sizeof *f.of);
     lmi_release(memory, f.touched, t->node_count, sizeof *f.touched);
     lmi_release(memory, base, t->node_count, sizeof *base);
