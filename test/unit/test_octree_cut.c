@@ -160,6 +160,25 @@ static ref_vec random_unit(random_state *random)
     return ref_scale(1.0 / ref_length(v), v);
 }
 
+/* How far the vertices of inner faces are from a plane, on average. */
+static double roughness(const lm_world *world, lm_body_id body, ref_vec at, ref_vec normal)
+{
+    lm_body_info info = info_of(world, body);
+    lm_vec3 *skin = malloc(info.skin_vertices * sizeof *skin);
+    uint32_t *sources = malloc(info.skin_vertices * sizeof *sources), count = 0;
+    double sum = 0.0;
+    assert_ok(lm_body_get_skin(world, body, lm_dvec3_zero(), skin, NULL));
+    assert_ok(lm_body_get_skin_sources(world, body, sources));
+    for (uint32_t n = 0; n < info.skin_vertices; n++) {
+        if (sources[n] != LM_SKIN_INNER) continue;
+        sum += fabs(ref_dot(ref_sub(ref_v(skin[n].x, skin[n].y, skin[n].z), at), normal)) / ref_length(normal);
+        count++;
+    }
+    free(skin), free(sources);
+    assert_true(count > 100);
+    return sum / count;
+}
+
 /* ---- tests ---- */
 
 /* A box cut in two: two pieces that keep what they have, closed, and go their own ways. */
@@ -178,6 +197,8 @@ static void a_blade_severs(void **context)
     assert_int_equal(after.pieces, 2);
     assert_int_equal(open_edges(world, body, &volume), 0);
     assert_near(volume, whole, 1e-3 * whole);
+    /* Inner faces lie on the blade: cells are 0.1 m, and faces of cells would be 0.03 m off. */
+    assert_at_most(roughness(world, body, ref_v(0.02, 0, 0), ref_v(1, 0.3, 0.2)), 0.008);
     uint32_t *pieces = malloc(after.particles * sizeof *pieces);
     lm_vec3 *velocities = calloc(after.particles, sizeof *velocities), *at = calloc(after.particles, sizeof *at);
     assert_ok(lm_body_get_pieces(world, body, pieces));
