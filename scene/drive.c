@@ -249,14 +249,43 @@ static lm_result apply_to_body(scene *s, lm_world *world, lm_body_id body, const
     return result;
 }
 
+/* What a blade sweeps over in a frame. */
+static lm_result apply_cut(scene *s, lm_world *world, const scene_event *event, uint32_t frame)
+{
+    const scene_cut *cut = event->cut;
+    uint32_t first = frame_at(event->time), last = frame_at(event->time + cut->seconds);
+    double frames = last > first ? last - first : 1.0;
+    if (frame < first || frame >= first + frames) {
+        return LM_OK;
+    }
+    double from = (frame - first) / frames, to = (frame - first + 1.0) / frames;
+    const lm_dvec3 vertices[4] = {vector_mix(cut->a, cut->to_a, from), vector_mix(cut->b, cut->to_b, from),
+                                  vector_mix(cut->a, cut->to_a, to), vector_mix(cut->b, cut->to_b, to)};
+    static const uint32_t triangles[6] = {0, 1, 2, 1, 3, 2};
+    lm_blade blade = lm_blade_default();
+    blade.vertices = vertices;
+    blade.vertex_count = 4;
+    blade.triangles = triangles;
+    blade.triangle_count = 2;
+    blade.finest = (float)cut->finest;
+    lm_result result = LM_OK;
+    for (uint32_t k = 0; k < event->range.count && result == LM_OK; k++) {
+        result = lm_body_cut(world, s->bodies[event->range.first + k].id, &blade, NULL);
+    }
+    return result;
+}
+
 static lm_result apply_events(scene *s, lm_world *world, uint32_t frame)
 {
     for (uint32_t i = 0; i < s->file->events.count; i++) {
         const scene_event *event = LIST_ITEM(scene_event, s->file->events, i);
+        lm_result result = event->cut != NULL ? apply_cut(s, world, event, frame) : LM_OK;
+        if (result != LM_OK) {
+            return result;
+        }
         if (frame_at(event->time) != frame) {
             continue;
         }
-        lm_result result = LM_OK;
         if (json_get(event->head.json, "gravity") != NULL) {
             result = lm_world_set_gravity(world, vector_narrow(event->gravity));
         }

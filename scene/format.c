@@ -664,6 +664,19 @@ static const format_record field_record =
  * What happens, and what must come out
  */
 
+static const format_field cut_fields[] = {
+    FIELD(scene_cut, a, FIELD_VECTOR, REQUIRED, UNIT("m"), DOC("one end of the edge, in the world")),
+    FIELD(scene_cut, b, FIELD_VECTOR, REQUIRED, UNIT("m"), DOC("its other end")),
+    FIELD(scene_cut, to_a, FIELD_VECTOR, REQUIRED, UNIT("m"), DOC("where the first end goes")),
+    FIELD(scene_cut, to_b, FIELD_VECTOR, REQUIRED, UNIT("m"), DOC("where the other end goes")),
+    FIELD(scene_cut, seconds, FIELD_NUMBER, RANGE(0.0, MOST_TIME), UNIT("s"), STANDARD("0"),
+          DOC("how long it takes, evenly; 0: one frame")),
+    FIELD(scene_cut, finest, FIELD_NUMBER, RANGE(0.0, 1e6), UNIT("m"), STANDARD("0"),
+          DOC("cells that the edge stops in are divided down to this side; 0: as far as there are cells")),
+};
+static const format_record cut_record = RECORD("cut", scene_cut, cut_fields, NO_GROUPS,
+                                               "A straight blade: all that it sweeps over is parted. For octrees.");
+
 static const format_field event_fields[] = {
     FIELD(scene_event, time, FIELD_NUMBER, REQUIRED, RANGE(0.0, MOST_TIME), UNIT("s"),
           DOC("rounded to the nearest frame")),
@@ -676,6 +689,8 @@ static const format_field event_fields[] = {
           DOC("replaces the velocity of every particle")),
     FIELD(scene_event, deform, FIELD_RECORD, OF(deform_record),
           DOC("moves the particles to the rest shape deformed so, where the body is and as it is turned")),
+    FIELD(scene_event, cut, FIELD_RECORD, OF(cut_record),
+          DOC("cuts octrees, from then on for as long as the blade moves")),
     FIELD(scene_event, gravity, FIELD_VECTOR, RANGE(-1e4, 1e4), UNIT("m/s²"), DOC("of the whole world from then on")),
 };
 static const format_record event_record =
@@ -769,12 +784,13 @@ static const format_field scene_fields_[] = {
 const format_record format_scene = RECORD("scene", scene_file, scene_fields_, NO_GROUPS, "The file: one JSON object.");
 
 const format_record *const format_records[] = {
-    &format_scene,         &body_record,   &shape_record,    &mesh_record,          &surface_record,  &lattice_record,
-    &tets_record,          &part_record,   &octree_record,   &clusters_record,      &zone_record,     &material_record,
-    &deform_record,        &mode_record,   &examples_record, &pose_record,          &skeleton_record, &bone_record,
-    &bone_keyframe_record, &repeat_record, &vary_record,     &collider_record,      &heights_record,  &mover_record,
-    &keyframe_record,      &pin_record,    &drag_record,     &drag_keyframe_record, &field_record,    &event_record,
-    &expect_record_,       &box_record,    &camera_record,   &sleep_record,         &rule_record,     &fracture_record,
+    &format_scene,         &body_record,    &shape_record,    &mesh_record,          &surface_record,  &lattice_record,
+    &tets_record,          &part_record,    &octree_record,   &clusters_record,      &zone_record,     &material_record,
+    &deform_record,        &mode_record,    &examples_record, &pose_record,          &skeleton_record, &bone_record,
+    &bone_keyframe_record, &repeat_record,  &vary_record,     &collider_record,      &heights_record,  &mover_record,
+    &keyframe_record,      &pin_record,     &drag_record,     &drag_keyframe_record, &field_record,    &cut_record,
+    &event_record,         &expect_record_, &box_record,      &camera_record,        &sleep_record,    &rule_record,
+    &fracture_record,
 };
 const uint32_t format_record_count = COUNT(format_records);
 

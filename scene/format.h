@@ -430,6 +430,13 @@ typedef struct scene_field {
     double strength, radius;
 } scene_field;
 
+/* A straight edge on its way through bodies. */
+typedef struct scene_cut {
+    scene_head head;
+    lm_dvec3 a, b, to_a, to_b;
+    double seconds, finest;
+} scene_cut;
+
 typedef struct scene_event {
     scene_head head;
     double time;
@@ -438,6 +445,7 @@ typedef struct scene_event {
     lm_dvec3 impulse, point;
     lm_dvec3 velocity;
     scene_deform *deform;
+    scene_cut *cut;
     lm_dvec3 gravity;
     scene_range range;
 } scene_event;

@@ -566,6 +566,20 @@ static bool prepare_drags(const preparation *p)
  * Events and expectations
  */
 
+static bool check_cut(const preparation *p, const scene_event *event)
+{
+    const scene_list *entries = &p->scene->file->bodies;
+    for (uint32_t i = 0; i < entries->count; i++) {
+        const scene_body_entry *entry = LIST_ITEM(scene_body_entry, *entries, i);
+        bool meant = entry->range.first < event->range.first + event->range.count &&
+                     event->range.first < entry->range.first + entry->range.count;
+        if (meant && entry->octree == NULL) {
+            return FAIL(p, &event->head, "cut", "is of a body that is no octree (expected octrees)");
+        }
+    }
+    return true;
+}
+
 static bool prepare_events(const preparation *p)
 {
     const scene_list *events = &p->scene->file->events;
@@ -577,8 +591,11 @@ static bool prepare_events(const preparation *p)
         }
         const scene_head *head = &event->head;
         if (!given(head, "material") && !given(head, "impulse") && !given(head, "velocity") && !given(head, "deform") &&
-            !given(head, "gravity")) {
-            return FAIL(p, head, NULL, "does nothing (expected material, impulse, velocity, deform or gravity)");
+            !given(head, "cut") && !given(head, "gravity")) {
+            return FAIL(p, head, NULL, "does nothing (expected material, impulse, velocity, deform, cut or gravity)");
+        }
+        if (event->cut != NULL && !check_cut(p, event)) {
+            return false;
         }
         if (given(head, "point") && !given(head, "impulse")) {
             return FAIL(p, head, "point", "is given without impulse (expected both)");

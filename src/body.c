@@ -7,6 +7,7 @@
 #include "fracture.h"
 #include "octree_body.h"
 #include "out/hash.h"
+#include "out/skin_octree_cut.h"
 #include "sample/cluster.h"
 #include "sample/cube.h"
 #include "skeleton.h"
@@ -587,8 +588,7 @@ float *lmi_body_plastic(const lm_world *world, const lmi_body *body, uint32_t re
     return pack->plastic + (size_t)(lane / LMI_BLOCK) * 6 * LMI_BLOCK + lane % LMI_BLOCK;
 }
 
-/* Turns a region's rotation and lasting deformation from its old rest axes to its new ones. */
-static void turn_axes(const lm_world *world, lmi_body *body, uint32_t r, const dmat3 *old)
+void lmi_body_turn_axes(const lm_world *world, lmi_body *body, uint32_t r, const dmat3 *old)
 {
     uint32_t stride;
     float *at = lmi_body_rotation(world, body, r, &stride);
@@ -635,7 +635,7 @@ bool lmi_body_update_weights(lm_world *world, lmi_body *body, const bool *held)
     }
     if (ok) {
         for (uint32_t r = 0; r < body->region_count; r++) {
-            turn_axes(world, body, r, &axes[r]);
+            lmi_body_turn_axes(world, body, r, &axes[r]);
         }
         lmi_skin_update(world, body); /* the regions' frames are others now */
         lmi_body_is_dirty(world, body);
@@ -736,7 +736,7 @@ bool lmi_body_revive(lm_world *world, lmi_body *body)
             derive_weights(body, held);
             make_regions(body, weights);
         }
-        ok = ok && revive_touch(world, body) && revive_bulk(world, body);
+        ok = ok && revive_touch(world, body) && revive_bulk(world, body) && lmi_octree_cut_given_skin(world, body);
         body->shape_hash = lmi_hash_shape(body);
     }
     lmi_release(&world->memory, weights, body->place_count, sizeof *weights);

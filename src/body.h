@@ -14,6 +14,9 @@ const char *lmi_body_def_fault(const lm_body_def *def);
 /* What of a definition is taken as it is. */
 void lmi_body_take_def(lmi_body *body, const lm_body_def *def);
 
+/* Turns a region's rotation and lasting deformation from its old rest axes to its new ones. */
+void lmi_body_turn_axes(const lm_world *world, lmi_body *body, uint32_t region, const dmat3 *old);
+
 /* What is wrong with the masses of a body's particles, or null. */
 const char *lmi_body_mass_fault(const float *masses, uint32_t count);
 

@@ -7,6 +7,7 @@
 #include "fracture.h"
 #include "base/guard.h"
 #include "body.h"
+#include "octree_body.h"
 #include "out/hash.h"
 #include "out/lattice_regions.h"
 #include "out/skin_open.h"
@@ -403,6 +404,12 @@ lm_result lm_body_get_pieces(const lm_world *world, lm_body_id id, uint32_t *pie
     if (!body) {
         return LM_ERROR_ID;
     }
-    LMI_PARTICLES_EACH(body, n) { pieces[body->order[n]] = body->lattice ? lmi_lattice_part_of(body, n) : 0; }
+    LMI_PARTICLES_EACH(body, n)
+    {
+        uint32_t particle = body->order[n];
+        pieces[particle] = body->lattice  ? lmi_lattice_part_of(body, n)
+                           : body->octree ? body->octree->part[particle]
+                                          : 0;
+    }
     return LM_OK;
 }

@@ -7,6 +7,7 @@
 #ifndef LMI_FRACTURE_H
 #define LMI_FRACTURE_H
 
+#include "sample/blade.h"
 #include "sample/lattice_break.h"
 #include "world.h"
 
@@ -86,6 +87,10 @@ uint64_t lmi_fracture_link_hash(lmi_lattice_link link);
 
 /* Before a step: what is strained too much breaks, in all bodies or, for want of memory, in none. */
 bool lmi_fracture_step(lm_world *world);
+
+/* Breaks what a blade, given from the body's origin, parts: links from chip to chip. Nothing has changed on failure. */
+lm_result lmi_fracture_cut(lm_world *world, uint32_t slot, lmi_body *body, const lmi_blade_triangle *blade,
+                           uint32_t triangle_count, uint32_t *broken);
 
 /* Skins of bodies that can break (out/skin_cut.c). After the body got another skin: it is made ready to open, and open where
  * links are broken. The body has its chips. False when out of memory; then nothing has changed. */

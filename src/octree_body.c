@@ -7,6 +7,7 @@
 #include "octree_body.h"
 #include "body.h"
 #include "out/hash.h"
+#include "out/skin_octree_cut.h"
 #include "sample/lattice_mass.h"
 
 #include <stdlib.h>
@@ -286,6 +287,40 @@ static bool order_leaves(lm_world *world, lmi_body *body)
     return lengths != NULL;
 }
 
+/* Parts are numbered in the order of their first leaves. */
+static bool find_parts(lm_world *world, lmi_octree_body *o)
+{
+    const lmi_octree *t = &o->tree;
+    uint32_t *stack = lmi_allocate(&world->memory, t->leaf_count, sizeof *stack);
+    o->part = lmi_allocate(&world->memory, t->leaf_count, sizeof *o->part);
+    bool ok = stack && o->part;
+    for (uint32_t leaf = 0; ok && leaf < t->leaf_count; leaf++) {
+        o->part[leaf] = LMI_NONE;
+    }
+    for (uint32_t leaf = 0; ok && leaf < t->leaf_count; leaf++) {
+        if (o->part[leaf] != LMI_NONE) {
+            continue;
+        }
+        uint32_t depth = 0;
+        o->part[leaf] = o->part_count;
+        stack[depth++] = leaf;
+        while (depth > 0) {
+            uint32_t at = stack[--depth];
+            for (uint32_t n = t->neighbours.offsets[at]; n < t->neighbours.offsets[at + 1]; n++) {
+                uint32_t other = t->neighbours.items[n];
+                if (o->part[other] == LMI_NONE) {
+                    o->part[other] = o->part_count;
+                    stack[depth++] = other;
+                }
+            }
+        }
+        o->part_count++;
+    }
+    o->parts = ok ? lmi_allocate(&world->memory, o->part_count, sizeof *o->parts) : NULL;
+    lmi_release(&world->memory, stack, t->leaf_count, sizeof *stack);
+    return ok && o->parts;
+}
+
 bool lmi_octree_body_allocate(lm_world *world, lmi_body *body, lmi_octree *tree)
 {
     body->octree = lmi_allocate(&world->memory, 1, sizeof *body->octree);
@@ -297,13 +332,17 @@ bool lmi_octree_body_allocate(lm_world *world, lmi_body *body, lmi_octree *tree)
     memset(tree, 0, sizeof *tree);
     body->particle_count = body->region_count = body->octree->tree.leaf_count;
     body->octree->sums = lmi_allocate(&world->memory, body->octree->tree.node_count, sizeof *body->octree->sums);
-    return body->octree->sums && lmi_body_allocate(world, body) && order_leaves(world, body);
+    return body->octree->sums && find_parts(world, body->octree) && lmi_body_allocate(world, body) &&
+           order_leaves(world, body);
 }
 
 void lmi_octree_body_free(lm_world *world, lmi_body *body)
 {
     if (body->octree) {
+        lmi_octree_shell_free(world, body->octree->shell);
         lmi_octree_lanes_free(&body->octree->lanes, &world->memory);
+        lmi_release(&world->memory, body->octree->part, body->octree->tree.leaf_count, sizeof *body->octree->part);
+        lmi_release(&world->memory, body->octree->parts, body->octree->part_count, sizeof *body->octree->parts);
         lmi_release(&world->memory, body->octree->sums, body->octree->tree.node_count, sizeof *body->octree->sums);
         lmi_octree_free(&body->octree->tree, &world->memory);
         lmi_release(&world->memory, body->octree, 1, sizeof *body->octree);

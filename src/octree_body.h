@@ -13,9 +13,22 @@
 /* A leaf is a particle, and around each is a region of the same number; neither changes its number while the tree does not
  * change. Places are in the order of the tree too, but for neighbours that were put together because their lists are equally
  * long. */
+typedef struct lmi_octree_shell lmi_octree_shell;
+
+/* The motion of a part, which nothing joins with the others, in this substep. */
+typedef struct lmi_octree_part {
+    lmi_motion motion;
+    uint32_t first; /* place of a particle that its sums are taken from */
+    double mass, moment[3], momentum[3], angular[3], second[6];
+} lmi_octree_part;
+
 typedef struct lmi_octree_body {
     lmi_octree tree;
     lmi_octree_lanes lanes;
+    uint32_t *part; /* [leaves] that neighbours join */
+    uint32_t part_count;
+    lmi_octree_part *parts;          /* [parts] */
+    lmi_octree_shell *shell;         /* of a skin that was cut (out/skin_octree_cut.h); null: it was not */
     double (*sums)[LMI_OCTREE_SUMS]; /* [node_count] scratch of skins */
 } lmi_octree_body;
 
@@ -73,6 +86,9 @@ uint64_t lmi_octree_body_regions(const lmi_body *body, uint32_t *offsets, uint32
  * others, in units of the mean mass. */
 const uint32_t *lmi_octree_body_members(const lmi_body *body, uint32_t region, uint32_t *count);
 double lmi_octree_body_region_mass(const lmi_body *body, uint32_t region);
+
+/* step/octree_parts.c: damps each part towards its own motion as a whole, where there are several. */
+void lmi_octree_damp_parts(lmi_body *body);
 
 /* The means over regions of values for each particle, weighted by mass and kept to 0 to 1. */
 void lmi_octree_body_means(const lmi_body *body, const float *values, float *means);

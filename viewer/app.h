@@ -30,6 +30,9 @@ typedef struct app {
 
     bool holding;       /* the mouse holds a body */
     lm_dvec3 held_from; /* the place that was grabbed, for how far away it is */
+    bool knife;         /* the mouse cuts instead of grabbing */
+    bool cutting;       /* it is on its way, */
+    float cut_x, cut_y; /* from here */
 
     catalogue catalogue;
     char search[64];
@@ -84,6 +87,11 @@ void app_pan(app *app, float right, float down);
 void app_zoom(app *app, float clicks, float x, float y);
 void app_reset_camera(app *app);
 void app_throw_ball(app *app, float x, float y);
+
+/* The knife: taken up or put down; then a line is drawn across what is to be cut, all the way through. */
+void app_toggle_knife(app *app);
+void app_cut_from(app *app, float x, float y);
+void app_cut_to(app *app, float x, float y);
 
 /* The camera as it draws; where a point of the world is in the window (false: behind the eye). */
 draw_camera app_camera(const app *app);

@@ -96,6 +96,39 @@ static lm_result mangle_body(lm_world *world, lm_body_id body, mangle *how)
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
+ * Cutting
+ */
+
+static lm_result cut_body(const change *made, lm_world *world, lm_body_id body)
+{
+    static const uint32_t corners[3] = {0, 1, 2};
+    lm_body_info info;
+    lm_result result = lm_body_get_info(world, body, &info);
+    if (result != LM_OK || info.summation_nodes == 0 || info.examples > 0) {
+        return result; /* not an octree, or one that cannot be cut */
+    }
+    lm_blade blade = lm_blade_default();
+    blade.vertices = made->blade;
+    blade.vertex_count = 3;
+    blade.triangles = corners;
+    blade.triangle_count = 1;
+    return lm_body_cut(world, body, &blade, NULL);
+}
+
+/* The hand lets go first: particles are numbered anew by a cut. */
+static lm_result cut(const change *made, const scene *played, lm_world *world, company *c)
+{
+    lm_result result = release(world, c);
+    for (uint32_t i = 0; i < scene_body_count(played) && result == LM_OK; i++) {
+        result = cut_body(made, world, scene_get_body(played, i).id);
+    }
+    for (uint32_t i = 0; i < c->body_count && result == LM_OK; i++) {
+        result = cut_body(made, world, c->bodies[i].id);
+    }
+    return result;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
  * Examples
  */
 
@@ -316,6 +349,7 @@ lm_result change_make(const change *made, scene *played, lm_world *world, compan
     case CHANGE_INVERT: result = mangle_body(world, made->body, turn_inside_out); break;
     case CHANGE_ADD: result = add_another(made, played, world, c, error); break;
     case CHANGE_THROW_BALL: result = throw_ball(made, world, c); break;
+    case CHANGE_CUT: result = cut(made, played, world, c); break;
     }
     if (result != LM_OK && error->text[0] == '\0') {
         snprintf(error->text, sizeof error->text, "%s", lm_result_text(result));

@@ -11,17 +11,18 @@
 #include "scene/scene.h"
 
 typedef enum change_kind {
-    CHANGE_GRAB,      /* takes hold of a particle; one at a time */
-    CHANGE_PULL,      /* moves the point that it is pulled to */
-    CHANGE_RELEASE,   /* lets go */
-    CHANGE_MATERIAL,  /* of one body */
-    CHANGE_EXAMPLES,  /* of one body: how much they count, and whether their mix is forced */
-    CHANGE_GRAVITY,   /* of the world */
-    CHANGE_SUBSTEPS,  /* of the world */
-    CHANGE_SQUASH,    /* all particles of a body onto the level of its lowest one, at rest */
-    CHANGE_INVERT,    /* all particles of a body to the other side of its centre: inside out */
-    CHANGE_ADD,       /* another body like this one */
-    CHANGE_THROW_BALL /* a ball that flies, bounces off floors, and pushes what it hits */
+    CHANGE_GRAB,       /* takes hold of a particle; one at a time */
+    CHANGE_PULL,       /* moves the point that it is pulled to */
+    CHANGE_RELEASE,    /* lets go */
+    CHANGE_MATERIAL,   /* of one body */
+    CHANGE_EXAMPLES,   /* of one body: how much they count, and whether their mix is forced */
+    CHANGE_GRAVITY,    /* of the world */
+    CHANGE_SUBSTEPS,   /* of the world */
+    CHANGE_SQUASH,     /* all particles of a body onto the level of its lowest one, at rest */
+    CHANGE_INVERT,     /* all particles of a body to the other side of its centre: inside out */
+    CHANGE_ADD,        /* another body like this one */
+    CHANGE_THROW_BALL, /* a ball that flies, bounces off floors, and pushes what it hits */
+    CHANGE_CUT         /* everything that can be cut, with a triangle */
 } change_kind;
 
 /* The examples of a body as a person sees and sets them: all groups of regions as one. */
@@ -38,6 +39,7 @@ typedef struct change {
     lm_dvec3 point;    /* grab, pull: the target; add, throw: where it starts; world */
     lm_vec3 vector;    /* gravity, m/s²; throw: the velocity, m/s */
     float size;        /* throw: the ball's radius, metres; grab: how far around the particle is pulled along, metres */
+    lm_dvec3 blade[3]; /* cut: the corners of the triangle, world */
     uint32_t count;    /* substeps */
     lm_material material; /* material */
     example_mix examples; /* examples */

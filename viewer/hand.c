@@ -1,10 +1,11 @@
-/* The mouse on the picture: grabbing bodies, moving the camera, throwing balls. */
+/* The mouse on the picture: grabbing bodies, cutting them, moving the camera, throwing balls. */
 #include "viewer/app.h"
 
 #include <math.h>
 
 #define GRAB_SHARE 0.45f /* of a body's largest extent: what is pulled along around the particle ... */
 #define TEAR_SHARE 0.2f  /* ... of one that can break: a hand that holds half of it could only carry it away whole */
+#define CUT_DEPTH 8.0    /* distances of what is looked at: a cut goes as deep */
 #define BALL_SHARE 0.035 /* of the distance of what is looked at: the ball's radius, ... */
 #define BALL_START 0.25  /* ... how far before the eye it appears, ... */
 #define BALL_FLIGHT 0.45 /* ... and seconds until it is there */
@@ -80,6 +81,47 @@ void app_release(app *a)
     if (a->holding) {
         a->holding = false;
         app_change(a, (change){.kind = CHANGE_RELEASE});
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Cutting
+ */
+
+void app_toggle_knife(app *a)
+{
+    a->knife = !a->knife;
+    a->cutting = false;
+    app_say(a, false, "%s", a->knife ? "The mouse cuts: drag a line across an octree" : "The mouse grabs again");
+}
+
+void app_cut_from(app *a, float x, float y)
+{
+    a->cutting = true;
+    a->cut_x = x;
+    a->cut_y = y;
+}
+
+/* Far along the way of a point of the picture. */
+static lm_dvec3 far_behind(const app *a, float x, float y)
+{
+    draw_camera camera = app_camera(a);
+    double px = (double)((x - a->picture.x) * a->scale), py = (double)((y - a->picture.y) * a->scale);
+    lm_vec3 way = camera_ray(&camera, px, py, pixels(a, a->picture.width), pixels(a, a->picture.height));
+    double far = CUT_DEPTH * a->camera.distance;
+    return (lm_dvec3){camera.at.x + far * (double)way.x, camera.at.y + far * (double)way.y,
+                      camera.at.z + far * (double)way.z};
+}
+
+void app_cut_to(app *a, float x, float y)
+{
+    if (a->cutting) {
+        a->cutting = false;
+        change made = {.kind = CHANGE_CUT};
+        made.blade[0] = app_camera(a).at;
+        made.blade[1] = far_behind(a, a->cut_x, a->cut_y);
+        made.blade[2] = far_behind(a, x, y);
+        app_change(a, made);
     }
 }
 

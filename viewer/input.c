@@ -28,6 +28,7 @@ static void plain_key(input *i, app *a, const SDL_Keysym *key)
     case SDLK_TAB: app_toggle_panel(a); break;
     case SDLK_HOME: app_reset_camera(a); break;
     case SDLK_b: app_throw_ball(a, i->x, i->y); break;
+    case SDLK_c: app_toggle_knife(a); break;
     case SDLK_F1:
     case SDLK_QUESTION: app_toggle_help(a); break;
     case SDLK_SLASH: shift ? app_toggle_help(a) : (void)0; break;
@@ -106,6 +107,9 @@ static void press(input *i, app *a, int button)
         i->drag = DRAG_PANEL;
     } else if (ui_has_mouse()) {
         i->drag = DRAG_INTERFACE;
+    } else if (button == 0 && a->knife) {
+        app_cut_from(a, i->x, i->y);
+        i->drag = DRAG_CUT;
     } else if (button == 0) {
         app_press(a, i->x, i->y);
         i->drag = a->holding ? DRAG_BODY : DRAG_ORBIT;
@@ -119,6 +123,9 @@ static void release(input *i, app *a)
 {
     if (i->drag == DRAG_BODY) {
         app_release(a);
+    }
+    if (i->drag == DRAG_CUT) {
+        app_cut_to(a, i->x, i->y);
     }
     i->drag = DRAG_NONE;
     SDL_CaptureMouse(SDL_FALSE);

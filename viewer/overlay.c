@@ -31,6 +31,14 @@ static bool held_place(const app *a, lm_dvec3 *place)
     return good;
 }
 
+/* The line that will be cut. */
+static void draw_knife(const app *a)
+{
+    if (a->cutting) {
+        ui_draw_line(UI_BELOW, a->cut_x, a->cut_y, a->mouse_x, a->mouse_y, 2.0f, INK, 0.9f);
+    }
+}
+
 static void draw_hand(const app *a)
 {
     lm_dvec3 place;
@@ -182,6 +190,7 @@ void overlay_draw(app *a)
     }
     draw_selected(a);
     draw_hand(a);
+    draw_knife(a);
     draw_legend(a);
     draw_recording(a);
     draw_message(a);

@@ -561,7 +561,7 @@ typedef struct lm_body_info {
     uint64_t summation_nodes; /* that the regions of an octree are added up from; else 0 */
     uint32_t skin_vertices;
     uint32_t skin_triangles;
-    uint32_t pieces;          /* that no links join; 1 for bodies that are no lattice */
+    uint32_t pieces;          /* that no links join; 1 for bodies that are neither lattices nor octrees */
     uint32_t broken_links;    /* of a lattice, so far */
     uint32_t examples;        /* 0: none */
     uint32_t example_groups;  /* that have a mix of their own */
@@ -1215,8 +1215,62 @@ typedef struct lm_break {
  * many there are. A world that was loaded has none. */
 LM_API uint32_t lm_world_get_breaks(const lm_world *world, lm_break *breaks, uint32_t capacity);
 
-/* The piece that each particle belongs to, from 0 on; lm_body_info.pieces has their number. Bodies that are no lattice are
- * one piece. */
+/*
+ * Cuts.
+ *
+ * A blade is a soup of triangles in the world; whatever it crosses is parted there, at once. An octree's finest cells are linked
+ * where they share a face; links that the blade crosses, where the body is now, are cut. Cells that are cut through become two
+ * particles of one size each. Where the blade ends inside a cell it is divided, down to cells of `finest`. Particles on two
+ * sides of a cut are no longer in each other's regions, and what is severed moves by itself: lm_body_get_pieces tells.
+ *
+ * The skin opens along the cut, which is within the finest spacing of the blade; each side is closed by an inner face
+ * (lm_body_get_skin_sources: LM_SKIN_INNER), and all of the skin follows only what it hangs together with. A skin that was
+ * closed stays closed, and both sides together fill what was filled before. lm_body_info.skin_vertices, skin_triangles and
+ * shape_hash change with it. A blade that crosses what is cut already cuts nothing there: two cuts are at least the finest
+ * spacing apart.
+ *
+ * Mass, momentum and spin stay what they were. Particles are numbered anew, in the order of their cells; pins, drags and forces
+ * stay with those that they were given to, and with all that these become.
+ *
+ * A lattice that can break (lm_body_set_fracture) is cut between chips: links between those whose middles
+ * the blade parts break, and are told by lm_world_get_breaks. Its particles and regions keep their numbers.
+ */
+
+#define LM_MAX_BLADE_TRIANGLES 65536
+
+typedef struct lm_blade {
+    const lm_dvec3 *vertices; /* world, metres */
+    uint32_t vertex_count;
+    const uint32_t *triangles; /* three indices each; which way round does not matter */
+    uint32_t triangle_count;
+    float
+        finest; /* metres, 0 to 1e6: cells that the blade ends in are divided down to this side; 0 (default): as far as
+                   * there are cells */
+    uint32_t cookie;
+} lm_blade;
+
+LM_API lm_blade lm_blade_default(void);
+
+/* What a cut did. */
+typedef struct lm_cut_info {
+    uint32_t links;         /* cut by it: 0 where it touched nothing */
+    uint32_t particles;     /* of the body, now */
+    uint32_t parts;         /* of the body that nothing joins, now */
+    uint32_t regions_found; /* that had to be found again; the others stayed as they were */
+} lm_cut_info;
+
+/* Cuts an octree or a lattice. A blade without triangles, with triangles without an area, or beside the body cuts nothing. `info` may be null.
+ * LM_ERROR_ARGUMENT (neither an octree nor a lattice that can break, an octree with examples or on a skeleton, a blade that is
+ * not finite), LM_ERROR_LIMIT (more than LM_MAX_PARTICLES) or LM_ERROR_MEMORY; then nothing has changed. */
+LM_API lm_result lm_body_cut(lm_world *world, lm_body_id body, const lm_blade *blade, lm_cut_info *info);
+
+/* Cuts with an edge on its way: a chain of `count` points (at least 2) that went from `from` to `to`, each along a line. A blade
+ * that is moved frame by frame cuts all that it sweeps over when each call begins where the last one ended. */
+LM_API lm_result lm_body_cut_sweep(lm_world *world, lm_body_id body, const lm_dvec3 *from, const lm_dvec3 *to,
+                                   uint32_t count, lm_cut_info *info);
+
+/* The piece that each particle belongs to, from 0 on; lm_body_info.pieces has their number. Bodies that are neither a lattice
+ * nor an octree are one piece. */
 LM_API lm_result lm_body_get_pieces(const lm_world *world, lm_body_id body, uint32_t *pieces);
 
 /* ------------------------------------------------------------------------------------------------------------------

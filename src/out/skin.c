@@ -10,9 +10,11 @@
 #include "fracture.h"
 #include "out/hash.h"
 #include "out/skin_octree.h"
+#include "out/skin_octree_cut.h"
 #include "sample/blend.h"
 #include "sample/embed.h"
 #include "sample/embed_lattice.h"
+#include "sample/embed_octree.h"
 #include "sample/embed_tets.h"
 
 #include <string.h>
@@ -94,6 +96,9 @@ static const char *skin_fault(const lm_skin_def *def)
 typedef struct finders {
     lmi_embedder cloud;
     lmi_tet_finder tets;
+    lmi_octree_around octree;
+    lmi_memory *memory;
+    bool failed; /* for want of it */
 } finders;
 
 static bool rides_on_tets(const lmi_body *body, lm_skin_kind kind)
@@ -104,10 +109,14 @@ static bool rides_on_tets(const lmi_body *body, lm_skin_kind kind)
 static bool make_finders(lm_world *world, const lmi_body *body, lm_skin_kind kind, finders *f)
 {
     memset(f, 0, sizeof *f);
+    f->memory = &world->memory;
     if (rides_on_tets(body, kind)) {
         return lmi_tet_finder_make(&f->tets, &world->memory, body->rest, body->tets, body->tet_count);
     }
-    uint32_t count = body->lattice || body->octree ? 0 : body->particle_count;
+    if (body->octree) {
+        return lmi_octree_around_make(&f->octree, &world->memory, &body->octree->tree);
+    }
+    uint32_t count = body->lattice ? 0 : body->particle_count;
     return lmi_embedder_make(&f->cloud, &world->memory, body->rest, count);
 }
 
@@ -115,17 +124,20 @@ static void free_finders(lm_world *world, finders *f)
 {
     lmi_embedder_free(&f->cloud, &world->memory);
     lmi_tet_finder_free(&f->tets, &world->memory);
+    lmi_octree_around_free(&f->octree, &world->memory);
 }
 
 /* What one vertex rides on. */
-static uint32_t embed_vertex(const finders *f, const lmi_body *body, lm_skin_kind kind, lm_vec3 vertex,
+static uint32_t embed_vertex(finders *f, const lmi_body *body, lm_skin_kind kind, lm_vec3 vertex,
                              uint32_t riders[LMI_EMBED_MOST], float weights[LMI_EMBED_MOST])
 {
     if (body->lattice) {
         return lmi_embed_lattice(&body->lattice->shape, vertex, riders, weights);
     }
     if (body->octree) {
-        uint32_t count = lmi_embed_octree(body, vertex, riders, weights);
+        uint32_t leaf = lmi_octree_leaf_at(&body->octree->tree, vertex);
+        uint32_t count = lmi_embed_octree(&f->octree, f->memory, leaf, vertex, riders, weights);
+        f->failed = f->failed || count == 0;
         for (uint32_t n = 0; n < count; n++) {
             riders[n] += LMI_SKIN_REGION;
         }
@@ -146,7 +158,7 @@ static uint32_t embed_vertex(const finders *f, const lmi_body *body, lm_skin_kin
 }
 
 /* Counts the weights of all vertices, and writes them when the skin has room for them. */
-static uint32_t embed_vertices(const finders *f, const lmi_body *body, const lm_skin_def *def, lmi_skin *skin)
+static uint32_t embed_vertices(finders *f, const lmi_body *body, const lm_skin_def *def, lmi_skin *skin)
 {
     uint32_t total = 0;
     for (uint32_t n = 0; n < def->vertex_count; n++) {
@@ -176,7 +188,7 @@ static bool make_skin(lm_world *world, const lmi_body *body, const lm_skin_def *
     skin->carrier_count = skin->kind == LM_SKIN_REGIONS ? body->region_count : 0;
     skin->on_cells = body->lattice != NULL;
     skin->on_tets = rides_on_tets(body, def->kind);
-    bool ok = lmi_skin_allocate(world, skin);
+    bool ok = !f.failed && lmi_skin_allocate(world, skin);
     if (ok) {
         memcpy(skin->vertices, def->vertices, def->vertex_count * sizeof *def->vertices);
         memcpy(skin->triangles, def->triangles, (size_t)def->triangle_count * 3 * sizeof *def->triangles);
@@ -231,8 +243,8 @@ lm_result lm_body_set_skin(lm_world *world, lm_body_id id, const lm_skin_def *de
     lmi_skin skin = {0};
     lmi_touch touch = {0};
     lmi_touch_mesh mesh = {def->vertices, def->triangles, def->vertex_count, def->triangle_count};
-    bool touching =
-        body->lattice || body->octree ? body->contact_points != LM_CONTACT_PARTICLES : body->contact_points == LM_CONTACT_SURFACE;
+    bool touching = body->lattice || body->octree ? body->contact_points != LM_CONTACT_PARTICLES
+                                                  : body->contact_points == LM_CONTACT_SURFACE;
     bool ok = (!touching || lmi_touch_make(world, body, &mesh, &touch)) && make_skin(world, body, def, &skin) &&
               lmi_body_make_bulk(world, body, &mesh);
     if (!ok) {
@@ -241,7 +253,7 @@ lm_result lm_body_set_skin(lm_world *world, lm_body_id id, const lm_skin_def *de
     if (ok) {
         lmi_skin before = body->skin;
         body->skin = skin;
-        ok = lmi_fracture_skin(world, body);
+        ok = lmi_fracture_skin(world, body) && lmi_octree_cut_given_skin(world, body);
         if (ok) {
             lmi_skin_free(world, &before);
         } else {

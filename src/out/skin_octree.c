@@ -16,38 +16,81 @@
 /* Beyond this many sides of its cell a leaf is not seen. */
 #define REACH 1.6
 
-/* Adds a leaf that is not there yet, if it reaches the point. */
-static void offer(const lmi_octree *t, uint32_t leaf, lm_vec3 point, uint32_t *count,
-                  uint32_t leaves[LMI_SKIN_OCTREE_MOST], float weights[LMI_SKIN_OCTREE_MOST])
+bool lmi_octree_around_make(lmi_octree_around *a, lmi_memory *memory, const lmi_octree *t)
 {
-    const lmi_octree_node *node = &t->nodes[t->leaves[leaf]];
-    lm_dvec3 d = dvec_sub(dvec_from(point), lmi_octree_middle(t, node));
-    double reach = REACH * t->voxels.spacing * (double)(1u << node->level);
-    double left = 1.0 - dvec_dot(d, d) / (reach * reach);
-    for (uint32_t n = 0; n < *count; n++) {
-        if (leaves[n] == leaf) {
-            return;
-        }
+    *a = (lmi_octree_around){.tree = t};
+    a->first = lmi_allocate(memory, t->leaf_count, sizeof *a->first);
+    a->count = lmi_allocate(memory, t->leaf_count, sizeof *a->count);
+    a->stamp = lmi_allocate(memory, t->leaf_count, sizeof *a->stamp);
+    if (!a->first || !a->count || !a->stamp) {
+        lmi_octree_around_free(a, memory);
+        return false;
     }
-    if (left > 0.0 && *count < LMI_SKIN_OCTREE_MOST) {
-        leaves[*count] = leaf;
-        weights[(*count)++] = (float)(left * left);
-    }
+    return true;
 }
 
-uint32_t lmi_embed_octree(const lmi_body *body, lm_vec3 point, uint32_t leaves[LMI_SKIN_OCTREE_MOST],
-                          float weights[LMI_SKIN_OCTREE_MOST])
+void lmi_octree_around_free(lmi_octree_around *a, lmi_memory *memory)
 {
-    const lmi_octree *t = &body->octree->tree;
-    const uint32_t *offsets = t->neighbours.offsets, *near = t->neighbours.items;
-    uint32_t first = lmi_octree_leaf_at(t, point), count = 0;
-    offer(t, first, point, &count, leaves, weights);
-    for (uint32_t n = offsets[first]; n < offsets[first + 1]; n++) {
-        offer(t, near[n], point, &count, leaves, weights);
+    if (a->tree) {
+        lmi_release(memory, a->first, a->tree->leaf_count, sizeof *a->first);
+        lmi_release(memory, a->count, a->tree->leaf_count, sizeof *a->count);
+        lmi_release(memory, a->stamp, a->tree->leaf_count, sizeof *a->stamp);
+        lmi_release(memory, a->items, a->item_capacity, sizeof *a->items);
     }
-    for (uint32_t n = offsets[first]; n < offsets[first + 1]; n++) {
-        for (uint32_t k = offsets[near[n]]; k < offsets[near[n] + 1]; k++) {
-            offer(t, near[k], point, &count, leaves, weights);
+    memset(a, 0, sizeof *a);
+}
+
+static bool note(lmi_octree_around *a, lmi_memory *memory, uint32_t from, uint32_t leaf)
+{
+    void *items = a->items;
+    if (a->stamp[leaf] == from + 1) {
+        return true;
+    }
+    bool ok = lmi_reserve(memory, &items, &a->item_capacity, a->item_count + 1, sizeof *a->items);
+    a->items = items;
+    if (ok) {
+        a->stamp[leaf] = from + 1;
+        a->items[a->item_count++] = leaf;
+    }
+    return ok;
+}
+
+/* The leaf itself, its neighbours, and theirs. */
+static bool find_around(lmi_octree_around *a, lmi_memory *memory, uint32_t leaf)
+{
+    const uint32_t *offsets = a->tree->neighbours.offsets, *near = a->tree->neighbours.items;
+    uint32_t first = a->item_count;
+    bool ok = note(a, memory, leaf, leaf);
+    for (uint32_t n = offsets[leaf]; ok && n < offsets[leaf + 1]; n++) {
+        ok = note(a, memory, leaf, near[n]);
+    }
+    for (uint32_t n = offsets[leaf]; ok && n < offsets[leaf + 1]; n++) {
+        for (uint32_t k = offsets[near[n]]; ok && k < offsets[near[n] + 1]; k++) {
+            ok = note(a, memory, leaf, near[k]);
+        }
+    }
+    a->first[leaf] = first;
+    a->count[leaf] = ok ? a->item_count - first : 0;
+    return ok;
+}
+
+uint32_t lmi_embed_octree(lmi_octree_around *a, lmi_memory *memory, uint32_t leaf, lm_vec3 point,
+                          uint32_t leaves[LMI_SKIN_OCTREE_MOST], float weights[LMI_SKIN_OCTREE_MOST])
+{
+    const lmi_octree *t = a->tree;
+    uint32_t count = 0;
+    if (a->count[leaf] == 0 && !find_around(a, memory, leaf)) {
+        return 0;
+    }
+    for (uint32_t n = 0; n < a->count[leaf] && count < LMI_SKIN_OCTREE_MOST; n++) {
+        uint32_t other = a->items[a->first[leaf] + n];
+        const lmi_octree_node *node = &t->nodes[t->leaves[other]];
+        lm_dvec3 d = dvec_sub(dvec_from(point), lmi_octree_middle(t, node));
+        double reach = REACH * t->voxels.spacing * (double)(1u << node->level);
+        double left = 1.0 - dvec_dot(d, d) / (reach * reach);
+        if (left > 0.0) {
+            leaves[count] = other;
+            weights[count++] = (float)(left * left);
         }
     }
     double sum = 0.0;
@@ -55,7 +98,7 @@ uint32_t lmi_embed_octree(const lmi_body *body, lm_vec3 point, uint32_t leaves[L
         sum += weights[n];
     }
     if (!(sum > 1e-6)) { /* a vertex far from everything */
-        leaves[0] = first;
+        leaves[0] = leaf;
         weights[0] = 1.0f;
         return 1;
     }

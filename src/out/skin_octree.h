@@ -9,9 +9,22 @@
 
 #define LMI_SKIN_OCTREE_MOST 48 /* leaves that a vertex rides on */
 
-/* The leaves that a rest position rides on and their weights (sum 1); returns how many, at least one. */
-uint32_t lmi_embed_octree(const lmi_body *body, lm_vec3 point, uint32_t leaves[LMI_SKIN_OCTREE_MOST],
-                          float weights[LMI_SKIN_OCTREE_MOST]);
+/* What is around leaves, each found when it is first asked for. */
+typedef struct lmi_octree_around {
+    const lmi_octree *tree;
+    uint32_t *first, *count; /* [leaves] into items; a count of 0: not asked for yet */
+    uint32_t *stamp;         /* [leaves] the leaf, and one, that it was last found around */
+    uint32_t *items;
+    uint32_t item_count, item_capacity;
+} lmi_octree_around;
+
+bool lmi_octree_around_make(lmi_octree_around *around, lmi_memory *memory, const lmi_octree *tree);
+void lmi_octree_around_free(lmi_octree_around *around, lmi_memory *memory);
+
+/* The leaves that a rest position rides on, which belongs to a leaf, and their weights (sum 1). Returns how many, at least one; 0:
+ * out of memory. */
+uint32_t lmi_embed_octree(lmi_octree_around *around, lmi_memory *memory, uint32_t leaf, lm_vec3 point,
+                          uint32_t leaves[LMI_SKIN_OCTREE_MOST], float weights[LMI_SKIN_OCTREE_MOST]);
 
 /* Where one leaf carries what is around it, from the particles as they are; and all of them (one for each region), which adds
  * up the tree once. */

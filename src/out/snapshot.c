@@ -13,6 +13,7 @@
 #include "octree_body.h"
 #include "out/archive.h"
 #include "out/hash.h"
+#include "out/skin_octree_cut.h"
 #include "sample/tets.h"
 #include "skeleton.h"
 #include "step/touching.h"
@@ -55,6 +56,9 @@ static void visit_skin(archive *a, lm_world *world, lmi_body *body)
 {
     bool cut = body->fracture && body->fracture->whole.vertex_count;
     lmi_skin *skin = cut ? &body->fracture->whole : &body->skin; /* as it was given */
+    if (body->octree && body->octree->shell) {
+        skin = &body->octree->shell->whole;
+    }
     VISIT_ENUM(a, skin->kind, LM_SKIN_KIND_COUNT);
     visit_count(a, &skin->vertex_count, 16);
     visit_count(a, &skin->triangle_count, 12);

@@ -35,18 +35,18 @@ static void visit_voxels(archive *a, lm_world *world, lmi_voxels *v)
     refuse_if(a, v->cell_count == 0 || v->cell_count > LMI_OCTREE_MAX_VOXELS);
 }
 
-/* Twenty-one links of three bits in a word. */
+/* Ten voxels of six bits in a word. */
 static void visit_cuts(archive *a, lmi_octree *t)
 {
-    for (uint32_t n = 0; n < t->voxel_count && ok(a); n += 21) {
+    for (uint32_t n = 0; n < t->voxel_count && ok(a); n += 10) {
         uint64_t word = 0;
-        uint32_t count = t->voxel_count - n < 21 ? t->voxel_count - n : 21;
+        uint32_t count = t->voxel_count - n < 10 ? t->voxel_count - n : 10;
         for (uint32_t k = 0; k < count; k++) {
-            word |= (uint64_t)t->cut[n + k] << (3 * k);
+            word |= (uint64_t)t->cut[n + k] << (6 * k);
         }
         visit_u64(a, &word);
         for (uint32_t k = 0; a->mode == LOAD && k < count; k++) {
-            t->cut[n + k] = word >> (3 * k) & 7;
+            t->cut[n + k] = word >> (6 * k) & 63;
         }
     }
 }
@@ -123,6 +123,28 @@ static void visit_order(archive *a, lmi_body *body)
     }
 }
 
+/* Where cuts have moved corners of voxels to; ascending. */
+static void visit_bends(archive *a, lm_world *world, lmi_octree *t)
+{
+    uint32_t count = t->bend_count;
+    visit_count(a, &count, 20);
+    if (a->mode == LOAD && ok(a)) {
+        t->bends = lmi_allocate(&world->memory, count, sizeof *t->bends);
+        a->out_of_memory = !t->bends;
+        t->bend_count = t->bends ? count : 0;
+    }
+    for (uint32_t n = 0; ok(a) && n < count; n++) {
+        lmi_octree_bend *bend = &t->bends[n];
+        visit_u64(a, &bend->corner);
+        for (int i = 0; i < 3; i++) {
+            visit_float(a, &bend->by[i]);
+            refuse_if(a, !(fabsf(bend->by[i]) <= 1.0f));
+        }
+        refuse_if(a, (n > 0 && bend->corner <= t->bends[n - 1].corner) || (bend->corner & 0xfffff) > t->voxels.n[0] ||
+                         (bend->corner >> 20 & 0xfffff) > t->voxels.n[1] || bend->corner >> 40 > t->voxels.n[2]);
+    }
+}
+
 void lmi_visit_octree(archive *a, lm_world *world, lmi_body *body)
 {
     if (a->mode != LOAD) {
@@ -138,6 +160,9 @@ void lmi_visit_octree(archive *a, lm_world *world, lmi_body *body)
     visit_order(a, body);
     for (uint32_t leaf = 0; ok(a) && leaf < body->particle_count; leaf++) {
         visit_float(a, &body->mass[body->place[leaf]]);
+    }
+    if (ok(a)) {
+        visit_bends(a, world, &body->octree->tree);
     }
     if (a->mode == LOAD && ok(a)) {
         refuse_if(a, lmi_body_mass_fault(body->mass, body->particle_count) != NULL);

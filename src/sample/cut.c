@@ -466,8 +466,8 @@ static bool list_crossings(maker *m)
     }
     crossing *list = lmi_allocate(m->memory, most, sizeof *list);
     cut->crossings = lmi_allocate(m->memory, most, sizeof *cut->crossings);
+    cut->crossing_capacity = cut->crossings ? most : 0;
     if (list && cut->crossings) {
-        cut->crossing_capacity = most;
         for (uint32_t n = 0; n < cut->vertex_count; n++) {
             if ((cut->vertices[n].planes & 6) == 6) {
                 memcpy(list[count].at, cut->vertices[n].at, sizeof list[count].at);

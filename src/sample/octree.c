@@ -101,6 +101,7 @@ void lmi_octree_free(lmi_octree *t, lmi_memory *memory)
     lmi_release(memory, t->width, t->leaf_count, sizeof *t->width);
     lmi_octree_lists_free(&t->neighbours, memory);
     lmi_octree_lists_free(&t->regions, memory);
+    lmi_release(memory, t->bends, t->bend_count, sizeof *t->bends);
     lmi_voxels_free(memory, &t->voxels);
     memset(t, 0, sizeof *t);
 }

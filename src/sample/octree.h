@@ -45,6 +45,12 @@ typedef struct lmi_octree_lists {
     uint32_t count, item_count, item_capacity;
 } lmi_octree_lists;
 
+/* The corner of voxels at x, y, z (0 to the number of voxels along each axis) as x + y 2^20 + z 2^40. */
+typedef struct lmi_octree_bend {
+    uint64_t corner;
+    float by[3]; /* voxels */
+} lmi_octree_bend;
+
 typedef struct lmi_octree {
     lmi_voxels voxels;   /* the finest cells */
     uint32_t levels;     /* a base cell is 2^levels voxels wide */
@@ -52,9 +58,9 @@ typedef struct lmi_octree {
     uint32_t base[3];    /* base cells along each axis */
     uint32_t *word_rank; /* filled voxels before each word of voxels.bits */
     uint32_t voxel_count;
-    uint16_t (*at)[3];     /* [voxel_count] where each is, from the voxels' first one */
-    uint8_t *cut;          /* [voxel_count] bit k: no link to the next one along axis k */
-    uint32_t *owner;       /* [voxel_count] the leaf's node */
+    uint16_t (*at)[3]; /* [voxel_count] where each is, from the voxels' first one */
+    uint8_t *cut;      /* [voxel_count] bit k: no link to the next one along axis k; bit 3 + k: a blade went there */
+    uint32_t *owner;   /* [voxel_count] the leaf's node */
     uint32_t *voxel_order; /* [voxel_count] the voxels of a node one after the other */
 
     lmi_octree_node *nodes;
@@ -66,6 +72,10 @@ typedef struct lmi_octree {
     uint32_t *width;             /* [leaf_count] of regions, in units of half a voxel */
     double slack;                /* regions contain what is nearer than width, and nothing beyond (1 + slack) width */
     lmi_octree_lists regions;    /* of nodes */
+
+    /* Where corners of voxels on the faces of cuts are moved to, so that these lie on the blade; by corner. */
+    lmi_octree_bend *bends;
+    uint32_t bend_count;
 } lmi_octree;
 
 /* Whether a node is divided: asked once for each, parents first. */
@@ -110,11 +120,19 @@ typedef struct lmi_octree_search {
     uint32_t leaf_count;
 } lmi_octree_search;
 
+/* octree_regions.c: the regions of a tree that came from another by cuts, which it has in its place in the array: those that a
+ * change is near are found again, the others taken over. The same as lmi_octree_find_regions. `*found`: how many were found. */
+bool lmi_octree_update_regions(lmi_octree *tree, lmi_memory *memory, const lmi_octree *before, uint32_t *found);
+
 bool lmi_octree_search_make(lmi_octree_search *search, lmi_memory *memory, const lmi_octree *tree);
 void lmi_octree_search_free(lmi_octree_search *search, lmi_memory *memory);
 
 /* Distances from a leaf to all that are within `limit`. */
 void lmi_octree_search_run(lmi_octree_search *search, const lmi_octree *tree, uint32_t from, uint32_t limit);
+
+/* The same from several leaves at once. */
+void lmi_octree_search_from(lmi_octree_search *search, const lmi_octree *tree, const uint32_t *from, uint32_t count,
+                            uint32_t limit);
 
 /* The regions of all leaves from their widths. */
 bool lmi_octree_find_regions(lmi_octree *tree, lmi_memory *memory);

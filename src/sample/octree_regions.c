@@ -85,12 +85,20 @@ static void take(lmi_octree_search *s, uint32_t leaf)
 
 void lmi_octree_search_run(lmi_octree_search *s, const lmi_octree *t, uint32_t from, uint32_t limit)
 {
+    lmi_octree_search_from(s, t, &from, 1, limit);
+}
+
+void lmi_octree_search_from(lmi_octree_search *s, const lmi_octree *t, const uint32_t *from, uint32_t count,
+                            uint32_t limit)
+{
     for (uint32_t n = 0; n < s->reached_count; n++) {
         s->distance[s->reached[n]] = LMI_OCTREE_NONE;
     }
     s->reached_count = 0;
-    put(s, from, 0);
-    uint32_t waiting = 1;
+    for (uint32_t n = 0; n < count; n++) {
+        put(s, from[n], 0);
+    }
+    uint32_t waiting = count;
     for (uint32_t at = 0; waiting > 0; at++) {
         uint32_t leaf;
         while ((leaf = s->bucket[at % s->bucket_count]) != LMI_OCTREE_NONE) {
@@ -219,5 +227,147 @@ bool lmi_octree_find_regions(lmi_octree *t, lmi_memory *memory)
     lmi_release(memory, f.of, t->node_count, sizeof *f.of);
     lmi_release(memory, f.touched, t->node_count, sizeof *f.touched);
     lmi_release(memory, base, t->node_count, sizeof *base);
+    return ok;
+}
+
+/* --- after cuts --- */
+
+/* What two trees have in common. */
+typedef struct kinship {
+    uint32_t *then;  /* [node_count] the same node of the tree before, or LMI_OCTREE_NONE */
+    uint32_t *now;   /* [before->node_count] the other way round */
+    uint32_t *dirty; /* [before->leaf_count] leaves around which something is another now */
+    uint32_t *fresh; /* [leaf_count] those that they have become */
+    uint32_t dirty_count, fresh_count;
+} kinship;
+
+/* The node of the tree before that has these voxels, or LMI_OCTREE_NONE. Cuts only divide sets: as many are the same. */
+static uint32_t same_node(const lmi_octree *before, const lmi_octree *t, const lmi_octree_node *node)
+{
+    uint32_t n = before->owner[t->voxel_order[node->first_voxel]];
+    while (n != LMI_OCTREE_NONE && before->nodes[n].level < node->level) {
+        n = before->nodes[n].parent;
+    }
+    bool same = n != LMI_OCTREE_NONE && before->nodes[n].level == node->level &&
+                before->nodes[n].voxel_count == node->voxel_count && before->nodes[n].leaf_count == node->leaf_count;
+    return same ? n : LMI_OCTREE_NONE;
+}
+
+/* Whether a leaf has the neighbours that it had. */
+static bool same_neighbours(const kinship *k, const lmi_octree *before, const lmi_octree *t, uint32_t then,
+                            uint32_t now)
+{
+    const lmi_octree_lists *a = &before->neighbours, *b = &t->neighbours;
+    uint32_t count = a->offsets[then + 1] - a->offsets[then];
+    bool same = b->offsets[now + 1] - b->offsets[now] == count;
+    for (uint32_t n = 0; same && n < count;
+         n++) { /* both are in the order of their trees, which is the same for what is the same */
+        uint32_t node = k->now[before->leaves[a->items[a->offsets[then] + n]]];
+        same = node == t->leaves[b->items[b->offsets[now] + n]];
+    }
+    return same;
+}
+
+static bool find_kinship(kinship *k, lmi_memory *memory, const lmi_octree *before, const lmi_octree *t)
+{
+    k->then = lmi_allocate(memory, t->node_count, sizeof *k->then);
+    k->now = lmi_allocate(memory, before->node_count, sizeof *k->now);
+    k->dirty = lmi_allocate(memory, before->leaf_count, sizeof *k->dirty);
+    k->fresh = lmi_allocate(memory, t->leaf_count, sizeof *k->fresh);
+    bool *is_dirty = lmi_allocate(memory, before->leaf_count, sizeof *is_dirty);
+    if (!k->then || !k->now || !k->dirty || !k->fresh || !is_dirty) {
+        lmi_release(memory, is_dirty, before->leaf_count, sizeof *is_dirty);
+        return false;
+    }
+    memset(k->now, 0xff, before->node_count * sizeof *k->now);
+    for (uint32_t n = 0; n < t->node_count; n++) {
+        k->then[n] = same_node(before, t, &t->nodes[n]);
+        if (k->then[n] != LMI_OCTREE_NONE) {
+            k->now[k->then[n]] = n;
+        }
+    }
+    for (uint32_t leaf = 0; leaf < before->leaf_count; leaf++) {
+        uint32_t now = k->now[before->leaves[leaf]];
+        bool same = now != LMI_OCTREE_NONE && lmi_octree_is_leaf(&t->nodes[now]) &&
+                    same_neighbours(k, before, t, leaf, t->nodes[now].leaf);
+        for (uint32_t n = before->leaves[leaf]; same && n != LMI_OCTREE_NONE; n = before->nodes[n].parent) {
+            same = k->now[n] != LMI_OCTREE_NONE;
+        }
+        if (!same) {
+            is_dirty[leaf] = true;
+            k->dirty[k->dirty_count++] = leaf;
+        }
+    }
+    for (uint32_t leaf = 0; leaf < t->leaf_count; leaf++) {
+        uint32_t then = k->then[t->leaves[leaf]];
+        if (then == LMI_OCTREE_NONE || is_dirty[before->nodes[then].leaf]) {
+            k->fresh[k->fresh_count++] = leaf;
+        }
+    }
+    lmi_release(memory, is_dirty, before->leaf_count, sizeof *is_dirty);
+    return true;
+}
+
+static void free_kinship(kinship *k, lmi_memory *memory, const lmi_octree *before, const lmi_octree *t)
+{
+    lmi_release(memory, k->then, t->node_count, sizeof *k->then);
+    lmi_release(memory, k->now, before->node_count, sizeof *k->now);
+    lmi_release(memory, k->dirty, before->leaf_count, sizeof *k->dirty);
+    lmi_release(memory, k->fresh, t->leaf_count, sizeof *k->fresh);
+}
+
+/* Whether a region can be taken over: a search from its leaf, before and now, meets nothing that is another. */
+static bool is_kept(const kinship *k, const lmi_octree *before, const lmi_octree *t, const lmi_octree_search *old,
+                    const lmi_octree_search *fresh, uint32_t leaf)
+{
+    uint32_t then = k->then[t->leaves[leaf]];
+    if (then == LMI_OCTREE_NONE || before->width[before->nodes[then].leaf] != t->width[leaf]) {
+        return false;
+    }
+    uint32_t reach = lmi_octree_limit(t, t->width[leaf]);
+    return old->distance[before->nodes[then].leaf] > reach && fresh->distance[leaf] > reach;
+}
+
+static bool take_over(const kinship *k, const lmi_octree *before, lmi_octree *t, lmi_memory *memory, uint32_t leaf)
+{
+    uint32_t then = before->nodes[k->then[t->leaves[leaf]]].leaf;
+    bool ok = true;
+    for (uint32_t n = before->regions.offsets[then]; ok && n < before->regions.offsets[then + 1]; n++) {
+        ok = lmi_octree_lists_add(&t->regions, memory, k->now[before->regions.items[n]]);
+    }
+    t->regions.offsets[leaf + 1] = t->regions.item_count;
+    return ok;
+}
+
+bool lmi_octree_update_regions(lmi_octree *t, lmi_memory *memory, const lmi_octree *before, uint32_t *found)
+{
+    kinship k = {0};
+    lmi_octree_search old = {0}, fresh = {0};
+    finder f = {.of = lmi_allocate(memory, t->node_count, sizeof *f.of),
+                .touched = lmi_allocate(memory, t->node_count, sizeof *f.touched)};
+    uint32_t *base = lmi_allocate(memory, t->node_count, sizeof *base);
+    bool ok = f.of && f.touched && base && find_kinship(&k, memory, before, t) &&
+              lmi_octree_search_make(&f.search, memory, t) && lmi_octree_search_make(&old, memory, before) &&
+              lmi_octree_search_make(&fresh, memory, t) && lmi_octree_lists_make(&t->regions, memory, t->leaf_count);
+    *found = 0;
+    if (ok) {
+        lmi_octree_search_from(&old, before, k.dirty, k.dirty_count, UINT32_MAX - 1);
+        lmi_octree_search_from(&fresh, t, k.fresh, k.fresh_count, UINT32_MAX - 1);
+    }
+    for (uint32_t leaf = 0; ok && leaf < t->leaf_count; leaf++) {
+        bool kept = is_kept(&k, before, t, &old, &fresh, leaf);
+        ok = kept ? take_over(&k, before, t, memory, leaf) : find_region(&f, t, memory, leaf, base);
+        *found += !kept;
+    }
+    if (!ok) {
+        lmi_octree_lists_free(&t->regions, memory);
+    }
+    lmi_octree_search_free(&f.search, memory);
+    lmi_octree_search_free(&old, memory);
+    lmi_octree_search_free(&fresh, memory);
+    lmi_release(memory, f.of, t->node_count, sizeof *f.of);
+    lmi_release(memory, f.touched, t->node_count, sizeof *f.touched);
+    lmi_release(memory, base, t->node_count, sizeof *base);
+    free_kinship(&k, memory, before, t);
     return ok;
 }

@@ -207,6 +207,7 @@ void LMI_KERNEL(integrate)(const lmi_step *step, lmi_batch *batch, lmi_scratch *
         bool overstretched = lmi_is_overstretched(step, body);
         if (overstretched) lmi_quiet_rounding(step, body);
         if (body->lattice) pull_lattice(step, body, scratch);
+        if (body->octree) lmi_octree_damp_parts(body);
         if (body->octree) load_octree(step, body, overstretched, scratch);
         drift in_pull = pull_to_goals(step, &batch->pack, body, scratch);
         float share = 1.0f;

@@ -416,7 +416,7 @@ static void give_examples(accountant *a, lm_world *world, bool failures, lm_body
     free(poses);
 }
 
-/* An octree with a skin, other widths, other stiffness, a pin, a plastic material. */
+/* An octree with a skin, other widths, other stiffness, a pin, a drag, a plastic material; and it is cut. */
 static lm_body_id add_octree(accountant *a, lm_world *world, bool failures)
 {
     boxes b = {.count = 0};
@@ -427,6 +427,7 @@ static lm_body_id add_octree(accountant *a, lm_world *world, bool failures)
     float sizes[16];
     for (int n = 0; n < 16; n++) sizes[n] = 0.2f + 0.02f * (float)n;
     def.octree.vertex_sizes = def.octree.vertex_widths = sizes;
+    def.self_contact = true;
     lm_body_id body;
     ATTEMPT(a, world, failures, lm_body_create(world, &def, &body));
     lm_skin_def skin = lm_skin_def_default();
@@ -456,6 +457,20 @@ static lm_body_id add_octree(accountant *a, lm_world *world, bool failures)
     material.yield = 0.01f;
     ATTEMPT(a, world, failures, lm_body_set_material(world, body, &material));
     for (int k = 0; k < 3; k++) ATTEMPT(a, world, failures, lm_world_step(world, FRAME));
+    lm_drag_def drag_def = lm_drag_def_default();
+    lm_drag_id drag;
+    drag_def.body = body;
+    drag_def.particle = 1;
+    drag_def.radius = 0.3f;
+    ATTEMPT(a, world, failures, lm_drag_create(world, &drag_def, &drag));
+    for (int k = 0; k < 2; k++) { /* partly, then through */
+        lm_dvec3 from[2] = {{0.1 * k, -2, -2}, {0.1 * k, -2, 2}}, to[2] = {{0.1 * k, 2 * k, -2}, {0.1 * k, 2 * k, 2}};
+        lm_cut_info cut;
+        ATTEMPT(a, world, failures, lm_body_cut_sweep(world, body, from, to, 2, &cut));
+        assert_true(cut.links > 0);
+        ATTEMPT(a, world, failures, lm_world_step(world, FRAME));
+    }
+    ATTEMPT(a, world, failures, lm_drag_destroy(world, drag));
     return body;
 }
 

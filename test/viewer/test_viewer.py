@@ -270,6 +270,16 @@ class Hand(Case):
         self.assertLess(distance(seen["zoom"]), 0.8 * distance(start))
         self.assertEqual(seen["home"]["camera"], start["camera"])
 
+    def test_a_knife_cuts_octrees(self):
+        seen = self.view(["key P", "key R", "report whole", "key C", "move 500 60", "press left", "move-by 0 420 3",
+                          "release left", "report cut", "key O", "key O", "report later", "key Left", "key Left", "report back",
+                          "key C", "point 0", "press left", "report held"], scene="liver-cut")
+        self.assertEqual(seen["whole"]["bodies"][0]["particles"], 500)
+        self.assertGreater(seen["cut"]["bodies"][0]["particles"], 520)
+        self.assertEqual(seen["later"]["bodies"][0]["particles"], seen["cut"]["bodies"][0]["particles"])
+        self.assertEqual(seen["back"]["frame"], 0)
+        self.assertTrue(seen["held"]["holding"])
+
     def test_a_ball_pushes_what_it_hits(self):
         seen = self.view(["key P", "key R", *["key O"] * 3, "point 2", "key B", "report thrown", *["key O"] * 40, "report hit"])
         self.assertEqual((seen["thrown"]["balls"], seen["thrown"]["colliders"]), (1, 2))

@@ -1,0 +1,152 @@
+/*
+ * Which links a blade crosses (sample/octree_blade.h).
+ */
+#include "sample/octree_blade.h"
+
+#include <math.h>
+#include <string.h>
+
+static lm_dvec3 middle_of(const lmi_octree *t, const lmi_octree_map *maps, uint32_t voxel)
+{
+    const lmi_voxels *v = &t->voxels;
+    const lmi_octree_map *map = &maps[t->nodes[t->owner[voxel]].leaf];
+    lm_dvec3 rest =
+        dvec(v->first.x + (t->at[voxel][0] + 0.5) * v->spacing, v->first.y + (t->at[voxel][1] + 0.5) * v->spacing,
+             v->first.z + (t->at[voxel][2] + 0.5) * v->spacing);
+    return dvec_add(map->at, dmat_apply(&map->linear, dvec_sub(rest, map->rest)));
+}
+
+static bool add_slash(lmi_memory *memory, lmi_slashes *s, const lmi_slash *slash)
+{
+    void *items = s->items;
+    bool ok = lmi_reserve(memory, &items, &s->capacity, s->count + 1, sizeof *s->items);
+    s->items = items;
+    if (ok) {
+        s->items[s->count++] = *slash;
+    }
+    return ok;
+}
+
+/* The links of a voxel to the next ones. */
+static bool cut_voxel(const lmi_octree *t, lmi_memory *memory, const lmi_octree_map *maps,
+                      const lmi_blade_plane *planes, uint32_t count, uint32_t voxel, lmi_slashes *slashes)
+{
+    lm_dvec3 from = middle_of(t, maps, voxel);
+    for (uint32_t axis = 0; axis < 3; axis++) {
+        int64_t at[3] = {t->at[voxel][0], t->at[voxel][1], t->at[voxel][2]};
+        at[axis]++;
+        uint32_t other = lmi_octree_voxel(t, at[0], at[1], at[2]);
+        if (other == LMI_OCTREE_NONE || lmi_octree_is_slashed(t, voxel, axis)) {
+            continue;
+        }
+        lm_dvec3 to = middle_of(t, maps, other);
+        for (uint32_t n = 0; n < count; n++) {
+            double share = lmi_blade_crossing(&planes[n], from, to);
+            if (share < 0.0) {
+                continue;
+            }
+            const dmat3 *linear = &maps[t->nodes[t->owner[voxel]].leaf].linear;
+            lm_dvec3 normal = dmat_apply_transposed(linear, planes[n].normal);
+            double length = dvec_length(normal);
+            lmi_slash slash = {voxel, axis, share, dvec_scale(normal, length > 0.0 ? 1.0 / length : 0.0)};
+            if (!add_slash(memory, slashes, &slash)) {
+                return false;
+            }
+            break;
+        }
+    }
+    return true;
+}
+
+/* How far the voxels of a leaf and those beside them may be from its middle. */
+static double reach_of(const lmi_octree *t, const lmi_octree_map *map, const lmi_octree_node *node)
+{
+    double square = 0.0;
+    for (int i = 0; i < 9; i++) {
+        square += map->linear.m[i / 3][i % 3] * map->linear.m[i / 3][i % 3];
+    }
+    return sqrt(square) * t->voxels.spacing * (2.0 * (double)(1u << node->level) + 4.0);
+}
+
+/* The triangles near a leaf, copied side by side. A link may lead to a leaf that is stretched away from this one: those of its
+ * border are looked at with that one's place in mind as well. */
+static uint32_t triangles_near(const lmi_blade_plane *all, uint32_t count, lm_dvec3 at, double reach,
+                               lmi_blade_plane *near)
+{
+    uint32_t found = 0;
+    for (uint32_t n = 0; n < count; n++) {
+        const lmi_blade_plane *p = &all[n];
+        if (p->low.x <= at.x + reach && p->low.y <= at.y + reach && p->low.z <= at.z + reach &&
+            p->high.x >= at.x - reach && p->high.y >= at.y - reach && p->high.z >= at.z - reach) {
+            near[found++] = *p;
+        }
+    }
+    return found;
+}
+
+/* The same with the leaves that are its neighbours, which its links may lead to. */
+static double reach_with_neighbours(const lmi_octree *t, const lmi_octree_map *maps, uint32_t leaf)
+{
+    double reach = reach_of(t, &maps[leaf], &t->nodes[t->leaves[leaf]]), own = reach;
+    for (uint32_t n = t->neighbours.offsets[leaf]; n < t->neighbours.offsets[leaf + 1]; n++) {
+        uint32_t other = t->neighbours.items[n];
+        double away = dvec_length(dvec_sub(maps[other].at, maps[leaf].at));
+        reach = fmax(reach, away + reach_of(t, &maps[other], &t->nodes[t->leaves[other]]));
+    }
+    return fmax(own, reach);
+}
+
+static int compare_slashes(const lmi_slash *a, const lmi_slash *b)
+{
+    uint64_t x = (uint64_t)a->voxel * 4 + a->axis, y = (uint64_t)b->voxel * 4 + b->axis;
+    return x < y ? -1 : x > y;
+}
+
+/* By voxel and axis, so that nothing depends on how leaves are numbered. */
+static void sort_slashes(lmi_slashes *s)
+{
+    for (uint32_t gap = s->count / 2; gap > 0; gap = gap == 2 ? 1 : (uint32_t)((uint64_t)gap * 5 / 11)) {
+        for (uint32_t n = gap; n < s->count; n++) {
+            lmi_slash slash = s->items[n];
+            uint32_t at = n;
+            for (; at >= gap && compare_slashes(&s->items[at - gap], &slash) > 0; at -= gap) {
+                s->items[at] = s->items[at - gap];
+            }
+            s->items[at] = slash;
+        }
+    }
+}
+
+bool lmi_octree_find_slashes(const lmi_octree *t, lmi_memory *memory, const lmi_octree_map *maps,
+                             const lmi_blade_triangle *blade, uint32_t triangle_count, lmi_slashes *slashes)
+{
+    memset(slashes, 0, sizeof *slashes);
+    lmi_blade_plane *all = lmi_allocate(memory, triangle_count, sizeof *all);
+    lmi_blade_plane *near = lmi_allocate(memory, triangle_count, sizeof *near);
+    bool ok = all && near;
+    uint32_t count = 0;
+    for (uint32_t n = 0; ok && n < triangle_count; n++) {
+        count += lmi_blade_prepare(&blade[n], &all[count]);
+    }
+    for (uint32_t leaf = 0; ok && leaf < t->leaf_count; leaf++) {
+        const lmi_octree_node *node = &t->nodes[t->leaves[leaf]];
+        uint32_t few = triangles_near(all, count, maps[leaf].at, reach_with_neighbours(t, maps, leaf), near);
+        for (uint32_t n = 0; ok && few && n < node->voxel_count; n++) {
+            ok = cut_voxel(t, memory, maps, near, few, t->voxel_order[node->first_voxel + n], slashes);
+        }
+    }
+    lmi_release(memory, all, triangle_count, sizeof *all);
+    lmi_release(memory, near, triangle_count, sizeof *near);
+    if (ok) {
+        sort_slashes(slashes);
+    } else {
+        lmi_slashes_free(slashes, memory);
+    }
+    return ok;
+}
+
+void lmi_slashes_free(lmi_slashes *s, lmi_memory *memory)
+{
+    lmi_release(memory, s->items, s->capacity, sizeof *s->items);
+    memset(s, 0, sizeof *s);
+}

@@ -1,0 +1,543 @@
+/*
+ * Cuts through octrees and lattices: what is severed, that every surface stays closed and keeps its volume, that only what is near a cut is
+ * found again, and that nothing else changes.
+ */
+#include "octree_body.h"
+#include "sample/octree_blade.h"
+#include "shapes/shapes.h"
+#include "test/support/boxes.h"
+#include "test/support/support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static lm_body_info info_of(const lm_world *world, lm_body_id body)
+{
+    lm_body_info info;
+    assert_ok(lm_body_get_info(world, body, &info));
+    return info;
+}
+
+/* ---- surfaces ---- */
+
+typedef struct spot {
+    lm_vec3 at;
+    uint32_t vertex;
+} spot;
+
+static int compare_spots(const void *a, const void *b)
+{
+    const spot *x = a, *y = b;
+    const float p[3] = {x->at.x, x->at.y, x->at.z}, q[3] = {y->at.x, y->at.y, y->at.z};
+    for (int i = 0; i < 3; i++)
+        if (p[i] != q[i]) return p[i] < q[i] ? -1 : 1;
+    return x->vertex < y->vertex ? -1 : x->vertex > y->vertex;
+}
+
+typedef struct side {
+    uint32_t low, high;
+    int32_t way;
+} side;
+
+static int compare_sides(const void *a, const void *b)
+{
+    const side *x = a, *y = b;
+    if (x->low != y->low) return x->low < y->low ? -1 : 1;
+    return x->high < y->high ? -1 : x->high > y->high;
+}
+
+/* Edges that do not have as many triangles on one side as on the other, vertices at one place taken for one; and the volume. */
+static uint32_t open_edges(const lm_world *world, lm_body_id body, double *volume)
+{
+    lm_body_info info = info_of(world, body);
+    lm_vec3 *at = malloc(info.skin_vertices * sizeof *at);
+    uint32_t *triangles = malloc(info.skin_triangles * 3 * sizeof *triangles), open = 0, count = 0;
+    assert_ok(lm_body_get_skin(world, body, lm_dvec3_zero(), at, NULL));
+    assert_ok(lm_body_get_skin_triangles(world, body, triangles));
+    spot *spots = malloc(info.skin_vertices * sizeof *spots);
+    uint32_t *weld = malloc(info.skin_vertices * sizeof *weld);
+    for (uint32_t n = 0; n < info.skin_vertices; n++) spots[n] = (spot){at[n], n};
+    qsort(spots, info.skin_vertices, sizeof *spots, compare_spots);
+    for (uint32_t n = 0; n < info.skin_vertices; n++) {
+        bool same = n > 0 && memcmp(&spots[n].at, &spots[n - 1].at, sizeof spots[n].at) == 0;
+        weld[spots[n].vertex] = same ? weld[spots[n - 1].vertex] : spots[n].vertex;
+    }
+    side *sides = malloc(info.skin_triangles * 3 * sizeof *sides);
+    *volume = 0.0;
+    for (uint32_t t = 0; t < info.skin_triangles; t++) {
+        const uint32_t *c = triangles + (size_t)t * 3;
+        ref_vec p[3];
+        for (int i = 0; i < 3; i++) {
+            uint32_t a = weld[c[i]], b = weld[c[(i + 1) % 3]];
+            p[i] = ref_v(at[c[i]].x, at[c[i]].y, at[c[i]].z);
+            if (a != b) sides[count++] = (side){a < b ? a : b, a < b ? b : a, a < b ? 1 : -1};
+        }
+        *volume += ref_dot(p[0], ref_cross(p[1], p[2])) / 6.0;
+    }
+    qsort(sides, count, sizeof *sides, compare_sides);
+    for (uint32_t n = 0; n < count;) {
+        uint32_t first = n;
+        int32_t sum = 0;
+        for (; n < count && compare_sides(&sides[first], &sides[n]) == 0; n++) sum += sides[n].way;
+        open += sum != 0;
+    }
+    free(at), free(triangles), free(spots), free(weld), free(sides);
+    return open;
+}
+
+/* ---- bodies and blades ---- */
+
+typedef struct thing {
+    const char *shape;
+    lm_vec3 size;
+    float spacing;
+    uint32_t levels;
+} thing;
+
+static lm_body_id add_moving(lm_world *world, const thing *what, lm_vec3 velocity, lm_vec3 spin)
+{
+    shape_def how = shape_def_default();
+    shape_mesh mesh;
+    how.name = what->shape;
+    how.size = what->size;
+    how.detail = 8;
+    assert_ok(shape_make_mesh(&how, &mesh));
+    lm_body_def def = lm_body_def_default();
+    def.octree.vertices = mesh.vertices;
+    def.octree.vertex_count = mesh.vertex_count;
+    def.octree.triangles = mesh.triangles;
+    def.octree.triangle_count = mesh.triangle_count;
+    def.octree.spacing = what->spacing;
+    def.octree.levels = what->levels;
+    def.octree.width = what->spacing * (float)(1u << what->levels);
+    def.mass = 2.0f;
+    def.velocity = velocity;
+    def.spin = spin;
+    lm_body_id body = make_body(world, &def);
+    lm_skin_def skin = lm_skin_def_default();
+    skin.vertices = mesh.vertices;
+    skin.vertex_count = mesh.vertex_count;
+    skin.triangles = mesh.triangles;
+    skin.triangle_count = mesh.triangle_count;
+    assert_ok(lm_body_set_skin(world, body, &skin));
+    shape_mesh_free(&mesh);
+    return body;
+}
+
+static lm_body_id add(lm_world *world, const thing *what)
+{
+    return add_moving(world, what, (lm_vec3){0, 0, 0}, (lm_vec3){0, 0, 0});
+}
+
+static const thing plain_box = {"box", {1.0f, 1.0f, 1.0f}, 0.1f, 2};
+
+/* A square of a side around a point, across a direction. */
+static lm_cut_info cut_square(lm_world *world, lm_body_id body, ref_vec at, ref_vec normal, double half, double turn)
+{
+    ref_vec u = ref_cross(normal, fabs(normal.x) < 0.7 ? ref_v(1, 0, 0) : ref_v(0, 1, 0));
+    u = ref_scale(1.0 / ref_length(u), u);
+    ref_vec v = ref_cross(normal, u), a = ref_add(ref_scale(cos(turn), u), ref_scale(sin(turn), v));
+    ref_vec b = ref_sub(ref_scale(cos(turn), v), ref_scale(sin(turn), u));
+    lm_dvec3 from[2], to[2];
+    for (int k = 0; k < 2; k++) {
+        ref_vec p = ref_add(at, ref_scale(k ? half : -half, a)), q = ref_scale(half, b);
+        ref_vec low = ref_sub(p, q), high = ref_add(p, q);
+        from[k] = (lm_dvec3){low.x, low.y, low.z};
+        to[k] = (lm_dvec3){high.x, high.y, high.z};
+    }
+    lm_cut_info info;
+    assert_ok(lm_body_cut_sweep(world, body, from, to, 2, &info));
+    return info;
+}
+
+static ref_vec random_unit(random_state *random)
+{
+    ref_vec v;
+    do v = random_in_cube(random, 1.0);
+    while (ref_length(v) > 1.0 || ref_length(v) < 0.1);
+    return ref_scale(1.0 / ref_length(v), v);
+}
+
+/* How far the vertices of inner faces are from a plane, on average. */
+static double roughness(const lm_world *world, lm_body_id body, ref_vec at, ref_vec normal)
+{
+    lm_body_info info = info_of(world, body);
+    lm_vec3 *skin = malloc(info.skin_vertices * sizeof *skin);
+    uint32_t *sources = malloc(info.skin_vertices * sizeof *sources), count = 0;
+    double sum = 0.0;
+    assert_ok(lm_body_get_skin(world, body, lm_dvec3_zero(), skin, NULL));
+    assert_ok(lm_body_get_skin_sources(world, body, sources));
+    for (uint32_t n = 0; n < info.skin_vertices; n++) {
+        if (sources[n] != LM_SKIN_INNER) continue;
+        sum += fabs(ref_dot(ref_sub(ref_v(skin[n].x, skin[n].y, skin[n].z), at), normal)) / ref_length(normal);
+        count++;
+    }
+    free(skin), free(sources);
+    assert_true(count > 100);
+    return sum / count;
+}
+
+/* ---- tests ---- */
+
+/* A box cut in two: two pieces that keep what they have, closed, and go their own ways. */
+static void a_blade_severs(void **context)
+{
+    (void)context;
+    lm_world *world = make_world(0.0);
+    lm_body_id body = add(world, &plain_box);
+    lm_body_info before = info_of(world, body);
+    double volume, whole;
+    assert_int_equal(open_edges(world, body, &whole), 0);
+    lm_cut_info cut = cut_square(world, body, ref_v(0.02, 0, 0), ref_v(1, 0.3, 0.2), 2.0, 0.3);
+    assert_int_equal(cut.parts, 2);
+    assert_true(cut.particles > before.particles && cut.links > 80);
+    lm_body_info after = info_of(world, body);
+    assert_int_equal(after.pieces, 2);
+    assert_int_equal(open_edges(world, body, &volume), 0);
+    assert_near(volume, whole, 1e-3 * whole);
+    /* Inner faces lie on the blade: cells are 0.1 m, and faces of cells would be 0.03 m off. */
+    assert_at_most(roughness(world, body, ref_v(0.02, 0, 0), ref_v(1, 0.3, 0.2)), 0.008);
+    uint32_t *pieces = malloc(after.particles * sizeof *pieces);
+    lm_vec3 *velocities = calloc(after.particles, sizeof *velocities), *at = calloc(after.particles, sizeof *at);
+    assert_ok(lm_body_get_pieces(world, body, pieces));
+    assert_ok(lm_body_get_positions(world, body, lm_dvec3_zero(), at));
+    for (uint32_t n = 0; n < after.particles; n++) velocities[n].x = pieces[n] == pieces[0] ? -1.0f : 1.0f;
+    assert_ok(lm_body_set_state(world, body, lm_dvec3_zero(), at, velocities));
+    steps(world, 30);
+    lm_vec3 *now = calloc(after.particles, sizeof *now);
+    assert_ok(lm_body_get_positions(world, body, lm_dvec3_zero(), now));
+    for (uint32_t n = 0; n < after.particles; n++)
+        assert_near(now[n].x - at[n].x, 0.5 * velocities[n].x, 2e-3); /* no piece feels the other */
+    assert_int_equal(open_edges(world, body, &volume), 0);
+    assert_near(volume, whole, 1e-2 * whole);
+    free(pieces), free(velocities), free(at), free(now);
+    lm_world_destroy(world);
+}
+
+/* Random strokes, one after the other, through all kinds of bodies while they move: closed and as large as before after each. */
+static void surfaces_stay_closed(void **context)
+{
+    (void)context;
+    static const thing things[] = {{"box", {1.0f, 0.7f, 0.8f}, 0.083f, 2},
+                                   {"sphere", {1.0f, 1.0f, 1.0f}, 0.091f, 2},
+                                   {"torus", {1.2f, 0.4f, 1.2f}, 0.06f, 1},
+                                   {"cylinder", {0.6f, 1.2f, 0.6f}, 0.1f, 3}};
+    random_state random = {77};
+    for (uint32_t k = 0; k < 4; k++) {
+        lm_world *world = make_world(0.0);
+        lm_body_id body = add(world, &things[k]);
+        double volume, whole, worst = 0.0;
+        uint32_t parts = 1;
+        assert_int_equal(open_edges(world, body, &whole), 0);
+        for (int n = 0; n < 25; n++) {
+            ref_vec at = random_in_cube(&random, 0.4);
+            lm_cut_info cut = cut_square(world, body, at, random_unit(&random), random_range(&random, 0.1, 0.9),
+                                         random_range(&random, 0.0, 6.0));
+            parts = cut.parts;
+            uint32_t open = open_edges(world, body, &volume);
+            if (open) print_message("%s, cut %d: %u open edges\n", things[k].shape, n, open);
+            assert_int_equal(open, 0);
+            worst = fmax(worst, fabs(volume - whole) / whole);
+            steps(world, 1);
+            assert_int_equal(open_edges(world, body, &volume), 0);
+        }
+        print_message("%s: %u parts, %u particles, volume within %.2g\n", things[k].shape, parts,
+                      info_of(world, body).particles, worst);
+        assert_true(parts > 3);
+        assert_at_most(worst, 0.01);
+        lm_world_destroy(world);
+    }
+}
+
+/* What a local update leaves is what a search of all regions finds. */
+static void local_updates_equal_rebuilds(void **context)
+{
+    (void)context;
+    random_state random = {5};
+    uint32_t found = 0, all = 0;
+    for (int trial = 0; trial < 6; trial++) {
+        lm_world *world = make_world(0.0);
+        thing what = {trial % 2 ? "box" : "torus",
+                      {2.0f, 0.5f, 1.0f},
+                      (float)random_range(&random, 0.06, 0.09),
+                      1 + random_below(&random, 3)};
+        lm_body_id body = add(world, &what);
+        for (int n = 0; n < 20; n++) {
+            lm_cut_info cut = cut_square(world, body, random_in_cube(&random, 0.8), random_unit(&random),
+                                         random_range(&random, 0.05, 0.4), 0.0);
+            lmi_octree *t = &lmi_body_at(world, 0)->octree->tree;
+            found += cut.regions_found;
+            all += cut.links ? t->leaf_count : 0;
+            lmi_octree_lists kept = t->regions;
+            memset(&t->regions, 0, sizeof t->regions);
+            assert_true(lmi_octree_find_regions(t, &world->memory));
+            assert_int_equal(t->regions.item_count, kept.item_count);
+            assert_memory_equal(t->regions.offsets, kept.offsets, (t->leaf_count + 1) * sizeof *kept.offsets);
+            assert_memory_equal(t->regions.items, kept.items, kept.item_count * sizeof *kept.items);
+            lmi_octree_lists_free(&kept, &world->memory);
+        }
+        lm_world_destroy(world);
+    }
+    print_message("%u of %u regions were found again\n", found, all);
+    assert_true(found < all * 3 / 4);
+}
+
+/* Blades that are nothing, or nowhere, or exactly where particles are. */
+static void odd_blades(void **context)
+{
+    (void)context;
+    lm_world *world = make_world(0.0);
+    thing what = {"box", {0.8f, 0.8f, 0.8f}, 0.1f, 3};
+    lm_body_id body = add(world, &what);
+    uint64_t hash = lm_world_hash(world);
+    lm_dvec3 points[4] = {{-1, 0, 0}, {1, 0, 0}, {-1, 0, 0}, {1, 0, 0}};
+    lm_cut_info info;
+    assert_ok(lm_body_cut_sweep(world, body, points, points + 2, 2, &info)); /* an edge that stays where it is */
+    assert_int_equal(info.links, 0);
+    info = cut_square(world, body, ref_v(0, 3, 0), ref_v(0, 1, 0), 1.0, 0.0); /* beside the body */
+    assert_int_equal(info.links, 0);
+    lm_blade none = lm_blade_default();
+    assert_ok(lm_body_cut(world, body, &none, NULL));
+    assert_true(lm_world_hash(world) == hash);
+    none.triangle_count = 1;
+    assert_int_equal(lm_body_cut(world, body, &none, NULL), LM_ERROR_ARGUMENT);
+    lm_dvec3 wild[3] = {{NAN, 0, 0}, {1, 0, 0}, {0, 1, 0}};
+    uint32_t corners[3] = {0, 1, 2};
+    none.vertices = wild, none.vertex_count = 3, none.triangles = corners;
+    assert_int_equal(lm_body_cut(world, body, &none, NULL), LM_ERROR_ARGUMENT);
+    wild[0].x = 0.0, corners[2] = 3;
+    assert_int_equal(lm_body_cut(world, body, &none, NULL), LM_ERROR_ARGUMENT);
+    assert_int_equal(lm_body_cut_sweep(world, body, points, points, 1, NULL), LM_ERROR_ARGUMENT);
+    assert_true(lm_world_hash(world) == hash);
+    double volume;
+    /* Through the middles of cells, along their faces, and the same again. */
+    for (int k = 0; k < 3; k++) {
+        double at[3] = {0.05, 0.0, 0.05};
+        info = cut_square(world, body, ref_v(0, at[k], 0), ref_v(0, 1, 0), 1.0, 0.0);
+        assert_int_equal(info.links, k < 2 ? 64 : 0);
+        assert_int_equal(info.parts, k < 1 ? 2 : 3);
+        assert_int_equal(open_edges(world, body, &volume), 0);
+        assert_near(volume, 0.512, 1e-5);
+    }
+    lm_world_destroy(world);
+}
+
+/* Down to the last voxel: bounded, closed, and it still steps. */
+static void crumbs(void **context)
+{
+    (void)context;
+    lm_world *world = make_world(-1.0);
+    thing what = {"box", {0.8f, 0.8f, 0.8f}, 0.1f, 2};
+    lm_body_id body = add(world, &what);
+    lm_collider_def floor = lm_collider_def_default();
+    lm_collider_id id;
+    floor.pose.position.y = -0.5;
+    assert_ok(lm_collider_create(world, &floor, &id));
+    lm_cut_info info = {0};
+    for (int axis = 0; axis < 3; axis++)
+        for (int k = 1; k < 8; k++) {
+            double at = -0.4 + 0.1 * k;
+            info = cut_square(world, body, ref_v(axis == 0 ? at : 0, axis == 1 ? at : 0, axis == 2 ? at : 0),
+                              ref_v(axis == 0, axis == 1, axis == 2), 1.0, 0.0);
+        }
+    assert_int_equal(info.parts, 512);
+    assert_int_equal(info.particles, 512);
+    double volume;
+    assert_int_equal(open_edges(world, body, &volume), 0);
+    assert_near(volume, 0.512, 1e-5);
+    steps(world, 60);
+    lm_body_info after = info_of(world, body);
+    assert_true(isfinite(after.centre.y) && after.lower.y > -0.6);
+    lm_world_destroy(world);
+}
+
+/* A spinning body is cut: mass, momentum and spin are what they were, to rounding. */
+static void momentum_is_kept(void **context)
+{
+    (void)context;
+    random_state random = {9};
+    lm_world *world = make_world(0.0);
+    lm_body_id body = add_moving(world, &plain_box, (lm_vec3){1.0f, 0.5f, 0.0f}, (lm_vec3){0.0f, 3.0f, 1.0f});
+    steps(world, 5);
+    for (int n = 0; n < 12; n++) {
+        lm_body_info before = info_of(world, body);
+        cut_square(world, body,
+                   ref_add(ref_v(before.centre.x, before.centre.y, before.centre.z), random_in_cube(&random, 0.3)),
+                   random_unit(&random), 0.5, 0.0);
+        lm_body_info after = info_of(world, body);
+        assert_near(after.mass, before.mass, 1e-5);
+        assert_near(after.velocity.x, before.velocity.x, 1e-5);
+        assert_near(after.velocity.y, before.velocity.y, 1e-5);
+        assert_near(after.angular_momentum.y, before.angular_momentum.y, 2e-5);
+        assert_near(after.angular_momentum.z, before.angular_momentum.z, 2e-5);
+        assert_near(after.centre.x, before.centre.x, 1e-5);
+        steps(world, 3);
+    }
+    lm_world_destroy(world);
+}
+
+/* The upper half of a box falls on a block that only its cut face can meet, and stays on it. */
+static void faces_of_cuts_touch(void **context)
+{
+    (void)context;
+    lm_world *world = make_world(-3.0);
+    lm_body_id body = add(world, &plain_box);
+    lm_cut_info cut = cut_square(world, body, ref_v(0, 0.02, 0), ref_v(0, 1, 0), 2.0, 0.0);
+    assert_int_equal(cut.parts, 2);
+    uint32_t *pieces = malloc(cut.particles * sizeof *pieces), count = 0;
+    lm_vec3 *at = malloc(cut.particles * sizeof *at);
+    assert_ok(lm_body_get_pieces(world, body, pieces));
+    assert_ok(lm_body_get_positions(world, body, lm_dvec3_zero(), at));
+    /* The upper half goes up, the lower one aside; a block comes where its cut face will be. */
+    double top[2] = {-INFINITY, -INFINITY};
+    for (uint32_t n = 0; n < cut.particles; n++) top[pieces[n]] = fmax(top[pieces[n]], at[n].y);
+    uint32_t upper = top[0] > top[1] ? 0 : 1;
+    for (uint32_t n = 0; n < cut.particles; n++) {
+        if (pieces[n] == upper)
+            at[n].y += 0.6f, count++;
+        else
+            at[n].x += 5.0f;
+    }
+    assert_true(count > 10);
+    assert_ok(lm_body_set_state(world, body, lm_dvec3_zero(), at, NULL));
+    lm_collider_def block = lm_collider_def_default();
+    lm_collider_id id;
+    block.shape = LM_SHAPE_BOX;
+    block.half_extents = (lm_vec3){0.3f, 0.1f, 0.3f};
+    block.pose.position = (lm_dvec3){0, 0.3, 0};
+    assert_ok(lm_collider_create(world, &block, &id));
+    steps(world, 120);
+    assert_ok(lm_body_get_positions(world, body, lm_dvec3_zero(), at));
+    double middle = 0.0;
+    for (uint32_t n = 0; n < cut.particles; n++)
+        if (pieces[n] == upper) middle += at[n].y / count;
+    assert_at_most(0.4 + 0.15, middle); /* half of the half lies above the block: about 0.65 */
+    assert_at_most(middle, 0.75);
+    free(pieces), free(at);
+    lm_world_destroy(world);
+}
+
+/* A lattice that can break parts along a blade, between its chips, wherever the blade is. */
+static void lattices_are_cut_too(void **context)
+{
+    (void)context;
+    random_state random = {31};
+    boxes b = {.count = 0};
+    boxes_add(&b, (lm_vec3){-0.5f, -0.5f, -0.5f}, (lm_vec3){0.5f, 0.5f, 0.5f});
+    for (int trial = 0; trial < 6; trial++) {
+        lm_world *world = make_world(0.0);
+        lm_body_def def = lm_body_def_default();
+        def.lattice.vertices = b.vertices, def.lattice.vertex_count = 8;
+        def.lattice.triangles = b.triangles, def.lattice.triangle_count = 12;
+        def.lattice.spacing = 0.1f;
+        lm_body_id body = make_body(world, &def);
+        lm_skin_def skin = lm_skin_def_default();
+        skin.vertices = b.vertices, skin.vertex_count = 8;
+        skin.triangles = b.triangles, skin.triangle_count = 12;
+        assert_ok(lm_body_set_skin(world, body, &skin));
+        lm_blade none = lm_blade_default();
+        assert_int_equal(lm_body_cut(world, body, &none, NULL), LM_ERROR_ARGUMENT); /* it cannot break yet */
+        lm_fracture_def tough = lm_fracture_def_default();
+        tough.limit = 100.0f;
+        assert_ok(lm_body_set_fracture(world, body, &tough));
+        lm_cut_info cut = cut_square(world, body, random_in_cube(&random, 0.15), random_unit(&random), 3.0, 0.0);
+        assert_int_equal(cut.parts, 2);
+        assert_true(cut.links >= 40 && lm_world_get_breaks(world, NULL, 0) == cut.links);
+        double volume;
+        assert_int_equal(open_edges(world, body, &volume), 0);
+        assert_near(volume, 1.0, 1e-4);
+        lm_world_destroy(world);
+    }
+}
+
+/* A pin holds what it held, whatever that has become. */
+static void pins_stay(void **context)
+{
+    (void)context;
+    lm_world *world = make_world(-5.0);
+    lm_body_id body = add(world, &plain_box);
+    lm_body_info info = info_of(world, body);
+    lm_vec3 *rest = malloc(info.particles * sizeof *rest);
+    uint32_t *top = malloc(info.particles * sizeof *top), count = 0;
+    assert_ok(lm_body_get_rest_positions(world, body, rest));
+    for (uint32_t n = 0; n < info.particles; n++)
+        if (rest[n].y > 0.25f) top[count++] = n;
+    lm_pin_def held = lm_pin_def_default();
+    lm_pin_id pin;
+    held.body = body;
+    held.particles = top;
+    held.particle_count = count;
+    assert_ok(lm_pin_create(world, &held, &pin));
+    cut_square(world, body, ref_v(0.02, 0.4, 0.01), ref_v(1, 0.2, 0.1), 0.3, 0.0); /* through what is held */
+    lm_cut_info cut = cut_square(world, body, ref_v(0, -0.1, 0), ref_v(0.1, 1, 0.2), 2.0, 0.0);
+    assert_int_equal(cut.parts, 2);
+    steps(world, 60);
+    free(rest), free(top);
+    info = info_of(world, body);
+    rest = malloc(info.particles * sizeof *rest);
+    uint32_t *pieces = malloc(info.particles * sizeof *pieces);
+    assert_ok(lm_body_get_positions(world, body, lm_dvec3_zero(), rest));
+    assert_ok(lm_body_get_pieces(world, body, pieces));
+    double highest[2] = {-INFINITY, -INFINITY};
+    for (uint32_t n = 0; n < info.particles; n++) highest[pieces[n]] = fmax(highest[pieces[n]], rest[n].y);
+    assert_at_most(fmin(highest[0], highest[1]), -1.5);
+    assert_at_most(0.25, fmax(highest[0], highest[1]));
+    free(rest), free(pieces);
+    lm_world_destroy(world);
+}
+
+/* The same on every machine, and after a snapshot. */
+static void the_same_everywhere(void **context)
+{
+    (void)context;
+    uint64_t hash = 0;
+    for (int isa = LM_ISA_SCALAR; isa < LM_ISA_COUNT; isa++) {
+        if (!lm_isa_supported((lm_isa)isa)) continue;
+        lm_world *world = make_world_with(-3.0, (lm_isa)isa, 1 + (uint32_t)isa % 3);
+        lm_body_id body = add(world, &plain_box);
+        random_state random = {3};
+        for (int n = 0; n < 6; n++) {
+            cut_square(world, body, random_in_cube(&random, 0.3), random_unit(&random), 0.6, 0.0);
+            steps(world, 4);
+        }
+        size_t size = lm_world_save_size(world);
+        void *bytes = malloc(size);
+        assert_ok(lm_world_save(world, bytes, size));
+        lm_world *loaded = make_world_with(0.0, (lm_isa)isa, 2);
+        assert_ok(lm_world_load(loaded, bytes, size));
+        assert_true(lm_world_hash(loaded) == lm_world_hash(world));
+        assert_true(info_of(loaded, body).shape_hash == info_of(world, body).shape_hash);
+        for (int n = 0; n < 2; n++) {
+            lm_world *one = n ? loaded : world;
+            steps(one, 5);
+            cut_square(one, body, ref_v(0.1, 0, 0.1), ref_v(0.5, 0.5, 0.7), 2.0, 0.0);
+            steps(one, 5);
+        }
+        assert_true(lm_world_hash(loaded) == lm_world_hash(world));
+        assert_true(info_of(loaded, body).shape_hash == info_of(world, body).shape_hash);
+        assert_true(!hash || lm_world_hash(world) == hash);
+        hash = lm_world_hash(world);
+        free(bytes);
+        lm_world_destroy(world);
+        lm_world_destroy(loaded);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lattices_are_cut_too),
+        cmocka_unit_test(a_blade_severs),
+        cmocka_unit_test(surfaces_stay_closed),
+        cmocka_unit_test(odd_blades),
+        cmocka_unit_test(local_updates_equal_rebuilds),
+        cmocka_unit_test(crumbs),
+        cmocka_unit_test(momentum_is_kept),
+        cmocka_unit_test(faces_of_cuts_touch),
+        cmocka_unit_test(pins_stay),
+        cmocka_unit_test(the_same_everywhere),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
