@@ -231,8 +231,8 @@ lm_result lm_body_set_skin(lm_world *world, lm_body_id id, const lm_skin_def *de
     lmi_skin skin = {0};
     lmi_touch touch = {0};
     lmi_touch_mesh mesh = {def->vertices, def->triangles, def->vertex_count, def->triangle_count};
-    bool touching =
-        body->lattice || body->octree ? body->contact_points != LM_CONTACT_PARTICLES : body->contact_points == LM_CONTACT_SURFACE;
+    bool touching = body->lattice || body->octree ? body->contact_points != LM_CONTACT_PARTICLES
+                                                  : body->contact_points == LM_CONTACT_SURFACE;
     bool ok = (!touching || lmi_touch_make(world, body, &mesh, &touch)) && make_skin(world, body, def, &skin) &&
               lmi_body_make_bulk(world, body, &mesh);
     if (!ok) {
