@@ -656,9 +656,19 @@ bool lmi_body_update_pinned(lm_world *world, lmi_body *body)
     return ok;
 }
 
+void lmi_body_free_bulk(lm_world *world, lmi_body *body)
+{
+    if (body->bulk) {
+        lmi_bulk_free(world, body->bulk);
+        lmi_release(&world->memory, body->bulk, 1, sizeof *body->bulk);
+        body->bulk = NULL;
+    }
+    free_cubes(world, body); /* of its surface */
+}
+
 bool lmi_body_make_bulk(lm_world *world, lmi_body *body, const lmi_touch_mesh *mesh)
 {
-    if (body->mask == 0 && !body->self_contact) {
+    if ((body->mask == 0 && !body->self_contact) || body->fracture) {
         return true;
     }
     lmi_bulk *solid = lmi_allocate(&world->memory, 1, sizeof *solid);
@@ -677,11 +687,7 @@ bool lmi_body_make_bulk(lm_world *world, lmi_body *body, const lmi_touch_mesh *m
     if (body->touch.count == 0) {
         body->touch = touch;
     }
-    if (body->bulk) {
-        lmi_bulk_free(world, body->bulk);
-        lmi_release(&world->memory, body->bulk, 1, sizeof *body->bulk);
-    }
-    free_cubes(world, body); /* of another surface */
+    lmi_body_free_bulk(world, body);
     body->bulk = solid;
     lmi_mould_face(solid->mould, &body->touch);
     return true;
@@ -694,8 +700,9 @@ static bool revive_touch(lm_world *world, lmi_body *body)
     if (body->touch.count == 0) {
         return true;
     }
-    bool ok = lmi_touch_embed(world, body, body->touch.rest, body->touch.count, &made);
-    if (ok) {
+    bool ok = body->fracture ? lmi_touch_particles(world, body, &made)
+                             : lmi_touch_embed(world, body, body->touch.rest, body->touch.count, &made);
+    if (ok && made.count == body->touch.count) {
         memcpy(made.warm, body->touch.warm, made.count * sizeof *made.warm);
         lmi_touch_free(world, &body->touch);
         body->touch = made;

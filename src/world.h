@@ -338,6 +338,13 @@ void lmi_body_update_bounds(lmi_body *body);
 /* What others touch, where group and mask ask for it: from a mesh, or (no triangles) from the particles. In place of what
  * there was; false when out of memory, then nothing has changed. */
 bool lmi_body_make_bulk(lm_world *world, lmi_body *body, const lmi_touch_mesh *mesh);
+void lmi_body_free_bulk(lm_world *world, lmi_body *body);
+
+/* Whether its contacts are found together with those of other bodies (step/mutual.h). */
+static inline bool lmi_body_meets(const lmi_body *body)
+{
+    return body->bulk || (body->fracture && (body->mask != 0 || body->self_contact));
+}
 
 /* New weights after pins came or went (`held`: which particles are held, or null); false when out of memory. */
 bool lmi_body_update_weights(lm_world *world, lmi_body *body, const bool *held);

@@ -1168,8 +1168,9 @@ LM_API lm_result lm_body_carry_values(const lm_world *world, lm_body_id body, co
  * itself, breaks again, and is told by lm_body_get_pieces.
  *
  * A step breaks at most LM_MAX_BREAKS links of a body, those farthest beyond their limits; others wait for the next. A body
- * that can break sums its regions by lists, which takes longer in shells and wide regions, has no examples, touches colliders
- * with its particles, and does not touch other bodies: neither do its pieces each other.
+ * that can break sums its regions by lists, which takes longer in shells and wide regions, has no examples, and touches with
+ * its particles instead of its surface: colliders, and, where it has a mask (lm_body_def), other bodies and its pieces each
+ * other. Fast pieces may pass through each other; they do not pass through other bodies.
  */
 
 #define LM_MAX_BREAKS 2048

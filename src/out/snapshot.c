@@ -410,7 +410,8 @@ static void visit_bulk(archive *a, lm_world *world, lmi_body *body)
     refuse_if(a, !(body->penalty >= 0.0f && body->penalty <= 1e12f));
     bool has = body->bulk != NULL;
     visit_bool(a, &has);
-    refuse_if(a, has != (body->mask != 0 || body->self_contact));
+    refuse_if(a, has != ((body->mask != 0 || body->self_contact) && !body->fracture));
+    refuse_if(a, body->fracture && body->touch.count != (lmi_is_rubble(body) ? body->particle_count : 0));
     if (!has || !ok(a)) {
         return;
     }

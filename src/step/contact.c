@@ -578,7 +578,7 @@ static void find_all(const lmi_step *step, const lmi_surface *shape, lmi_push *p
             size_t at = (size_t)row * LMI_BLOCK + lane + k;
             static const float all = 1.0f;
             uint32_t single = n + k;
-            lmi_contact_def c = {.a = push,
+            lmi_contact_def c = {.a = lmi_push_at(push, touch->count ? touch->rider[at] : single),
                                  .rider_a = touch->count ? touch->rider + at : &single,
                                  .weight_a = touch->count ? touch->weight + at : &all,
                                  .count_a = rows,
@@ -756,7 +756,7 @@ void LMI_KERNEL(contact)(const lmi_step *step, lmi_batch *batch, lmi_scratch *sc
         }
         lmi_drags_apply(step, body);
         lmi_bones_pull(step, body);
-        if (body->bulk) {
+        if (lmi_body_meets(body)) {
             continue; /* with the others, in mutual.c */
         }
         collide_body(step, body, scratch);

@@ -39,7 +39,7 @@ static bool faces(const lmi_body *a, uint32_t n, const lmi_inside *inside, const
 static void add_found(search *s, uint32_t n, lm_dvec3 point, lmi_inside inside, bool self)
 {
     lmi_body *b = s->b->body;
-    if (!s->cubes && !s->nested && !faces(s->a->body, n, &inside, b)) {
+    if (!s->cubes && !s->nested && s->a->body->bulk && !faces(s->a->body, n, &inside, b)) {
         s->turned++;
         return;
     }
@@ -53,7 +53,7 @@ static void add_found(search *s, uint32_t n, lm_dvec3 point, lmi_inside inside, 
     const lmi_touch *touch = &s->a->body->touch;
     uint32_t row = touch->first_row[n / LMI_BLOCK];
     size_t at = (size_t)row * LMI_BLOCK + n % LMI_BLOCK;
-    lmi_contact_def c = {.a = s->a,
+    lmi_contact_def c = {.a = lmi_push_at(s->a, touch->rider[at]),
                          .b = s->b,
                          .rider_a = touch->rider + at,
                          .weight_a = touch->weight + at,
@@ -235,11 +235,30 @@ uint32_t lmi_most_meetings(const lmi_step *step, const lmi_entry *a, const lmi_e
     return count_near(one, other, b) + count_near(other, one, a);
 }
 
+/* A body that can break and one that cannot: the particles of the one in the other. */
+static bool meet_rubble(const lmi_step *step, const lmi_entry *const entries[2], lmi_push *const pushes[2],
+                        lmi_contact_list *list)
+{
+    int solid = pushes[0]->body->bulk ? 0 : 1;
+    if (!pushes[solid]->body->bulk) {
+        return false; /* rubble.c */
+    }
+    search s = search_of(step, pushes[1 - solid], pushes[solid], entries[solid], list);
+    for (uint32_t k = 1; k <= s.stops && !s.met; k++) {
+        s.left = 1.0 - (double)k / s.stops;
+        find_points(&s);
+    }
+    return s.met > 0;
+}
+
 /* At the first stop of their way where they touch: there they are hardly in each other. Where all points that are in the
  * other body look away from it, one of them is within the other. */
 bool lmi_meet(const lmi_step *step, const lmi_entry *const entries[2], lmi_push *const pushes[2],
               lmi_contact_list *list)
 {
+    if (!pushes[0]->body->bulk || !pushes[1]->body->bulk) {
+        return meet_rubble(step, entries, pushes, list);
+    }
     search there = search_of(step, pushes[0], pushes[1], entries[1], list);
     search back = search_of(step, pushes[1], pushes[0], entries[0], list);
     for (uint32_t k = 1; k <= there.stops && !there.met && !back.met; k++) {

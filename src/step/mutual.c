@@ -5,7 +5,7 @@
  *
  *   pairs     of bodies whose boxes overlap (pairs.h)
  *   update    where the touch points and carriers of bodies with candidates are (in parallel)
- *   meet      where pairs touch (in parallel; meet.h)
+ *   meet      where pairs touch (in parallel; meet.h), and the pieces of bodies that break (rubble.h)
  *   solve     all contacts, those with colliders among them (solve.h)
  *   pins      have the last word
  *
@@ -19,6 +19,7 @@
 #include "skeleton.h"
 #include "step/meet.h"
 #include "step/motion.h"
+#include "step/rubble.h"
 
 #include <string.h>
 
@@ -45,7 +46,10 @@ typedef struct lmi_mutual {
     lmi_push *pushes; /* in the order of entries */
     lmi_contact *contacts;
     lmi_hold *holds;
-    float *loads; /* of all bodies' places */
+    float *loads;          /* of all bodies' places */
+    lmi_push *parts;       /* of all bodies in pieces */
+    uint32_t *part_places; /* of all bodies' places: those of bodies in pieces, piece by piece */
+    uint32_t part_capacity, part_place_capacity;
     uint32_t entry_capacity, visit_capacity, push_capacity, contact_capacity, hold_capacity, load_capacity;
     uint32_t limit, hold_limit; /* contacts that are solved together, and the particles that hold them */
 
@@ -56,12 +60,14 @@ typedef struct lmi_mutual {
     lmi_contact *window_contacts; /* where there are several threads */
     lmi_hold *window_holds;
     uint32_t window_contact_capacity, window_hold_capacity;
+
+    lmi_rubble *rubble;
 } lmi_mutual;
 
 /* What all bodies together need. */
 typedef struct needs {
     uint32_t bodies, most_rows, most_riders;
-    uint64_t points, places;
+    uint64_t points, places, grains, parts;
 } needs;
 
 static needs needs_of(const lm_world *world)
@@ -70,13 +76,18 @@ static needs needs_of(const lm_world *world)
     LMI_POOL_EACH(&world->bodies, k)
     {
         const lmi_body *body = lmi_body_at(world, k);
-        if (body->bulk) {
+        if (lmi_body_meets(body)) {
             n.bodies++;
             n.points += body->touch.count;
             n.places += body->place_count;
             n.most_rows = body->touch.most_rows > n.most_rows ? body->touch.most_rows : n.most_rows;
-            n.most_riders =
-                body->bulk->mould->carrier_riders > n.most_riders ? body->bulk->mould->carrier_riders : n.most_riders;
+            if (body->bulk) {
+                uint32_t riders = body->bulk->mould->carrier_riders;
+                n.most_riders = riders > n.most_riders ? riders : n.most_riders;
+            } else {
+                n.grains += body->particle_count;
+                n.parts += body->lattice->shape.part_count;
+            }
         }
     }
     return n;
@@ -90,9 +101,14 @@ static bool reserve(lm_world *world, lmi_mutual *m, const needs *n)
     bool alone = lmi_workers_count(world->workers) == 1;
     limit += room;
     void *entries = m->pairs.entries, *visit = m->pairs.visit, *pushes = m->pushes, *contacts = m->contacts;
+    void *parts = m->parts, *part_places = m->part_places;
     void *holds = m->holds, *loads = m->loads, *window = m->window_contacts, *window_holds = m->window_holds;
     bool ok =
-        n->places <= UINT32_MAX &&
+        n->places <= UINT32_MAX && n->grains <= UINT32_MAX / 2 &&
+        lmi_rubble_reserve(memory, &m->rubble, (uint32_t)n->grains) &&
+        lmi_reserve(memory, &parts, &m->part_capacity, (uint32_t)n->parts, sizeof *m->parts) &&
+        lmi_reserve(memory, &part_places, &m->part_place_capacity, n->parts ? (uint32_t)n->places : 0,
+                    sizeof *m->part_places) &&
         lmi_reserve(memory, &entries, &m->entry_capacity, n->bodies, sizeof *m->pairs.entries) &&
         lmi_reserve(memory, &visit, &m->visit_capacity, n->bodies, sizeof *m->pairs.visit) &&
         lmi_reserve(memory, &pushes, &m->push_capacity, n->bodies, sizeof *m->pushes) &&
@@ -101,6 +117,8 @@ static bool reserve(lm_world *world, lmi_mutual *m, const needs *n)
         lmi_reserve(memory, &loads, &m->load_capacity, (uint32_t)n->places, sizeof *m->loads) &&
         (alone || (lmi_reserve(memory, &window, &m->window_contact_capacity, room, sizeof *m->window_contacts) &&
                    lmi_reserve(memory, &window_holds, &m->window_hold_capacity, room * each, sizeof *m->window_holds)));
+    m->parts = parts;
+    m->part_places = part_places;
     m->pairs.entries = entries;
     m->pairs.visit = visit;
     m->pushes = pushes;
@@ -132,6 +150,17 @@ bool lmi_mutual_reserve(lm_world *world)
     return world->mutual && reserve(world, world->mutual, &n);
 }
 
+bool lmi_mutual_reserve_parts(lm_world *world, uint32_t count)
+{
+    lmi_mutual *m = world->mutual;
+    void *parts = m ? m->parts : NULL;
+    bool ok = !m || lmi_reserve(&world->memory, &parts, &m->part_capacity, count, sizeof *m->parts);
+    if (m) {
+        m->parts = parts;
+    }
+    return ok;
+}
+
 void lmi_mutual_free(lm_world *world)
 {
     lmi_memory *memory = &world->memory;
@@ -145,6 +174,9 @@ void lmi_mutual_free(lm_world *world)
         lmi_release(memory, m->loads, m->load_capacity, sizeof *m->loads);
         lmi_release(memory, m->window_contacts, m->window_contact_capacity, sizeof *m->window_contacts);
         lmi_release(memory, m->window_holds, m->window_hold_capacity, sizeof *m->window_holds);
+        lmi_release(memory, m->parts, m->part_capacity, sizeof *m->parts);
+        lmi_release(memory, m->part_places, m->part_place_capacity, sizeof *m->part_places);
+        lmi_rubble_free(memory, m->rubble);
         lmi_release(memory, m, 1, sizeof *m);
         world->mutual = NULL;
     }
@@ -162,6 +194,35 @@ static void measure_pair(const lmi_step *step, uint32_t a, uint32_t b, void *use
     other->way = fmax(other->way, way);
 }
 
+/* The pushes of a body in pieces, with their particles sorted by piece. */
+static void begin_parts(lmi_mutual *m, const lmi_entry *entry, lmi_push *push)
+{
+    lmi_body *body = push->body;
+    const lmi_lattice *l = &body->lattice->shape;
+    lmi_push *parts = m->parts + entry->first_part;
+    uint32_t *places = m->part_places + entry->first_place, first = 0;
+    for (uint32_t n = 0; n < l->part_count; n++) {
+        parts[n].count = 0;
+    }
+    LMI_PARTICLES_EACH(body, n) { parts[l->part[n]].count++; }
+    for (uint32_t n = 0; n < l->part_count; n++) {
+        parts[n].places = places + first;
+        first += parts[n].count;
+        parts[n].count = 0;
+    }
+    LMI_PARTICLES_EACH(body, n)
+    {
+        lmi_push *part = &parts[l->part[n]];
+        places[(size_t)(part->places - places) + part->count++] = n;
+    }
+    for (uint32_t n = 0; n < l->part_count; n++) {
+        lmi_push_begin_part(&parts[n], body, parts[n].places, parts[n].count, entry->way);
+        parts[n].load = push->load;
+    }
+    push->parts = parts;
+    push->part = l->part;
+}
+
 static void update_body(void *context, uint32_t index)
 {
     const lmi_step *step = context;
@@ -175,12 +236,17 @@ static void update_body(void *context, uint32_t index)
     lmi_float_mode_enter(&host);
     lmi_push_begin(&m->pushes[index], body, m->pairs.entries[index].way);
     m->pushes[index].load = m->loads + m->pairs.entries[index].first_place;
+    if (body->fracture && body->lattice->shape.part_count > 1) {
+        begin_parts(m, &m->pairs.entries[index], &m->pushes[index]);
+    }
     if (!body->asleep) { /* what it rests on will be there when it wakes */
         lmi_touch_begin(&body->touch);
     }
     if (m->pairs.entries[index].met || body->self_contact) {
         step->world->kernels->place_points(body);
-        lmi_bulk_update(body->bulk, body);
+        if (body->bulk) {
+            lmi_bulk_update(body->bulk, body);
+        }
     }
     lmi_float_mode_leave(&host);
 }
@@ -292,7 +358,7 @@ static void arrange_self(const lmi_step *step, uint32_t index, lmi_contact_list 
 {
     const lmi_push *push = &step->world->mutual->pushes[index];
     const lmi_touch *touch = &push->body->touch;
-    if (!push->body->self_contact || push->body->asleep || !lmi_may_meet_itself(push)) {
+    if (!push->body->self_contact || push->body->asleep || !push->body->bulk || !lmi_may_meet_itself(push)) {
         return;
     }
     for (uint32_t block = 0; block < touch->blocks; block += SELF_BLOCKS) {
@@ -316,6 +382,11 @@ static void finish_body(void *context, uint32_t index)
     }
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
+    uint32_t parts = push->parts ? body->lattice->shape.part_count : 0;
+    for (uint32_t n = 0; n < parts; n++) {
+        lmi_push_end(&push->parts[n]);
+        lmi_push_untwist(&push->parts[n]);
+    }
     lmi_push_end(push);
     lmi_push_untwist(push);
     if (step->surface_count) {
@@ -342,14 +413,16 @@ void lmi_mutual_contacts(const lmi_step *step)
         return;
     }
     uint64_t start = lmi_os_nanoseconds();
-    uint32_t count = 0, places = 0;
+    uint32_t count = 0, places = 0, parts = 0;
     LMI_POOL_EACH(&world->bodies, n)
     {
         const lmi_body *body = lmi_body_at(world, n);
-        if (body->bulk) {
+        if (lmi_body_meets(body)) {
             m->pairs.entries[count] = lmi_entry_of(body, n, step->h);
+            m->pairs.entries[count].first_part = parts;
             m->pairs.entries[count++].first_place = places;
             places += body->place_count;
+            parts += body->fracture ? body->lattice->shape.part_count : 0;
         }
     }
     lmi_pairs_sort(&m->pairs);
@@ -372,6 +445,7 @@ void lmi_mutual_contacts(const lmi_step *step)
         arrange_self(step, n, &list);
     }
     close_window(step, &list);
+    lmi_rubble_meet(step, m->rubble, &m->pairs, m->pushes, &list);
     uint64_t found = lmi_os_nanoseconds();
     lmi_contacts_flush(&list);
     lmi_workers_run(world->workers, finish_body, (void *)(uintptr_t)step, count);

@@ -1,4 +1,5 @@
 #include "step/pairs.h"
+#include "step/rubble.h"
 
 /* Bodies of its size or larger that one body is tested against in a substep, at most: ten thousand in one place must not take
  * forever. They come apart all the same, those first whose boxes begin first. */
@@ -9,6 +10,7 @@ lmi_entry lmi_entry_of(const lmi_body *body, uint32_t slot, double h)
     double way = h * dvec_length(dvec_from(body->motion.velocity));
     double reach =
         body->contact_radius + body->touch.beyond + 0.01 * body->rest_size + (way > 0.1 * body->rest_size ? way : 0.0);
+    reach += lmi_is_rubble(body) ? lmi_rubble_reach(body) : 0.0;
     lm_dvec3 by = dvec(reach, reach, reach);
     lmi_entry e = {.lower = dvec_sub(dvec_add(body->origin, dvec_from(body->lower)), by),
                    .upper = dvec_add(dvec_add(body->origin, dvec_from(body->upper)), by),

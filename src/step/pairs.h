@@ -20,6 +20,7 @@ typedef struct lmi_entry {
     bool met;          /* its box overlaps that of another */
     double size;
     uint32_t first_place; /* among all bodies' */
+    uint32_t first_part;  /* the same for those that can break */
     double way;           /* in this substep: its own, or against a partner where that is further */
 } lmi_entry;
 

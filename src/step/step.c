@@ -71,7 +71,7 @@ static void finish_batch(const lmi_step *step, lmi_batch *batch, lmi_scratch *sc
     run_stages(step, batch, scratch, last_stages, sizeof last_stages / sizeof *last_stages);
     for (uint32_t n = 0; step->last && n < batch->body_count; n++) {
         lmi_body *body = lmi_body_at(step->world, batch->bodies[n]);
-        if (!body->bulk) {
+        if (!lmi_body_meets(body)) {
             lmi_skin_update(step->world, body);
         }
     }

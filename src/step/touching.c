@@ -36,7 +36,7 @@ bool lmi_touchings_reserve(lm_world *world)
         return false;
     }
     uint32_t solids = 0, size = 64;
-    LMI_POOL_EACH(&world->bodies, n) { solids += lmi_body_at(world, n)->bulk != NULL; }
+    LMI_POOL_EACH(&world->bodies, n) { solids += lmi_body_meets(lmi_body_at(world, n)); }
     uint32_t pairs = solids * LM_MAX_TOUCHED_BODIES, rows = world->bodies.alive * LM_MAX_TOUCHED_COLLIDERS;
     while (size < 2 * pairs) {
         size *= 2;

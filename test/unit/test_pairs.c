@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#define BODIES 240
+#define BODIES 120
 
 static lm_body_id put(lm_world *world, sampling kind, const char *shape, double size, ref_vec at)
 {
@@ -116,6 +116,7 @@ static void bodies_of_one_shape_share(void **context)
 {
     (void)context;
     for (int kind = 0; kind < SAMPLINGS; kind++) {
+        if (kind == OCTREE) continue; /* its carriers follow links, which may be cut: none is shared */
         lm_world *world = make_world_with(0.0, LM_ISA_BEST, 1);
         lm_body_id first = put(world, (sampling)kind, "box", 1.0, (ref_vec){0, 0, 0});
         lm_body_id second = put(world, (sampling)kind, "box", 1.0, (ref_vec){3, 0, 0});
