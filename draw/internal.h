@@ -270,7 +270,8 @@ typedef struct draw_bodies {
     size_t rest_capacity, ride_capacity, rider_capacity, corner_capacity, edge_capacity;
     GLuint surface_array, skin_array, ring_array, wire_array;
     draw_stream particle_rest_stream; /* where something rides on tetrahedra */
-    draw_stream rest_normal_stream, rest_stream, ride_stream, rider_stream, ring_stream, ring_pair_stream, corner_stream, edge_stream;
+    draw_stream rest_normal_stream, rest_stream, ride_stream, rider_stream, ring_stream, ring_pair_stream,
+        corner_stream, edge_stream;
 
     /* Until colours are told, or others are looked at. */
     bool is_coloured, by_region;

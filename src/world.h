@@ -100,7 +100,7 @@ typedef struct lmi_skin {
     bool on_cells;    /* of a lattice: eight riders for each vertex */
     uint32_t *sources; /* of a broken body: the vertex as it was given, or LM_SKIN_INNER; else null */
     bool on_tets;      /* of a body of tetrahedra: four */
-    uint32_t vertex_room, triangle_room, weight_room; /* that the arrays have; more than there are while a body breaks */
+    uint32_t vertex_room, triangle_room, weight_room; /* of the arrays: more than counted while a body breaks */
 } lmi_skin;
 
 typedef struct lmi_body {

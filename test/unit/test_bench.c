@@ -565,22 +565,14 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_samples),
-        cmocka_unit_test(test_judge),
-        cmocka_unit_test(test_plain_polar),
-        cmocka_unit_test(test_plain_step),
-        cmocka_unit_test(test_plain_floor),
-        cmocka_unit_test(test_plain_lattice),
-        cmocka_unit_test(test_plain_sums),
-        cmocka_unit_test(test_polar_rows),
-        cmocka_unit_test(test_cluster_rows),
-        cmocka_unit_test(test_contact_rows),
-        cmocka_unit_test(test_lattice_rows),
-        cmocka_unit_test(test_skeleton_rows),
-        cmocka_unit_test(test_fracture_rows),
-        cmocka_unit_test(test_table),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_rows_are_written_at_once),
+        cmocka_unit_test(test_samples),       cmocka_unit_test(test_judge),
+        cmocka_unit_test(test_plain_polar),   cmocka_unit_test(test_plain_step),
+        cmocka_unit_test(test_plain_floor),   cmocka_unit_test(test_plain_lattice),
+        cmocka_unit_test(test_plain_sums),    cmocka_unit_test(test_polar_rows),
+        cmocka_unit_test(test_cluster_rows),  cmocka_unit_test(test_contact_rows),
+        cmocka_unit_test(test_lattice_rows),  cmocka_unit_test(test_skeleton_rows),
+        cmocka_unit_test(test_fracture_rows), cmocka_unit_test(test_table),
+        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_rows_are_written_at_once),
     };
     return cmocka_run_group_tests_name("bench", tests, NULL, NULL);
 }

@@ -355,6 +355,40 @@ static void limits_and_events(void **state)
     lm_world_destroy(world);
 }
 
+/* The least that a link of the last breaks was beyond its limit, and the most; returns how many there were. */
+static uint32_t range_of_breaks(const lm_world *world, double range[2])
+{
+    uint32_t count = lm_world_get_breaks(world, NULL, 0);
+    lm_break *breaks = calloc(count + 1, sizeof *breaks);
+    lm_world_get_breaks(world, breaks, count);
+    range[0] = INFINITY, range[1] = 0.0;
+    for (uint32_t n = 0; n < count; n++) {
+        range[0] = fmin(range[0], (double)breaks[n].strain / breaks[n].limit);
+        range[1] = fmax(range[1], (double)breaks[n].strain / breaks[n].limit);
+    }
+    free(breaks);
+    return count;
+}
+
+/* Where more are strained than a step breaks, those farthest beyond their limits go first. */
+static void the_worst_break_first(void **state)
+{
+    (void)state;
+    lm_world *world = new_world(1, LM_ISA_BEST);
+    lm_fracture_def def = lm_fracture_def_default();
+    def.variation = 0.5f;
+    lm_body_id body = new_body(world, SURFACE_BOX, 0.042f, &def);
+    pull_apart(world, body, 0.2f, true);
+    double before = INFINITY, range[2];
+    for (int step = 0; step < 3; step++) {
+        assert_ok(lm_world_step(world, 1e-9)); /* nothing moves meanwhile */
+        assert_int_equal(range_of_breaks(world, range), LM_MAX_BREAKS);
+        assert_true(range[1] <= before + 1e-4 && range[0] > 1.0);
+        before = range[0];
+    }
+    lm_world_destroy(world);
+}
+
 /* Borders of grains break when nothing else does yet. */
 static void grains_break_apart(void **state)
 {
@@ -713,6 +747,7 @@ int main(void)
         cmocka_unit_test(nothing_spans_a_gap),
         cmocka_unit_test(breaking_keeps),
         cmocka_unit_test(limits_and_events),
+        cmocka_unit_test(the_worst_break_first),
         cmocka_unit_test(factors_are_kept_to),
         cmocka_unit_test(hands_tear),
         cmocka_unit_test(same_everywhere),
