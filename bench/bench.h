@@ -30,6 +30,8 @@ typedef struct bench_options {
     bool json;        /* one object a line instead of a table */
     bool quick;       /* a smoke test: the smallest cases, few repetitions */
     uint32_t threads; /* the most threads to use; 0: two, or fewer where the machine has fewer cores */
+    const char *device; /* of the bench "gpu", as in lm_world_def; null: the best there is */
+    uint32_t size;    /* of its boxes, corners along a side; 0: 256 */
     lm_isa isa;       /* only this instruction set; LM_ISA_BEST: every one that the machine has */
 } bench_options;
 

@@ -58,6 +58,16 @@ bool lmi_gpu_put(lmi_gpu *gpu, lmi_gpu_buffer *buffer, const void *from, size_t 
     return lmi_gpu_reserve(gpu, buffer, size) && lmi_gpu_write(gpu, buffer, 0, from, size);
 }
 
+static void count_time(lmi_gpu *gpu, cl_kernel kernel, uint64_t before)
+{
+    gpu->cl.clFinish(gpu->queue);
+    for (uint32_t n = 0; n < gpu->timer_count; n++) {
+        if (gpu->timer[n].kernel == kernel) {
+            gpu->timer[n].nanoseconds += lmi_os_nanoseconds() - before;
+        }
+    }
+}
+
 bool lmi_gpu_run(lmi_gpu *gpu, cl_kernel kernel, const lmi_gpu_argument *arguments, uint32_t count,
                  const size_t groups[2], const size_t group[2])
 {
@@ -66,5 +76,10 @@ bool lmi_gpu_run(lmi_gpu *gpu, cl_kernel kernel, const lmi_gpu_argument *argumen
         ok = note(gpu, gpu->cl.clSetKernelArg(kernel, n, arguments[n].size, arguments[n].value));
     }
     const size_t all[2] = {groups[0] * group[0], groups[1] * group[1]};
-    return ok && note(gpu, gpu->cl.clEnqueueNDRangeKernel(gpu->queue, kernel, 2, NULL, all, group, 0, NULL, NULL));
+    uint64_t before = gpu->timed ? lmi_os_nanoseconds() : 0;
+    ok = ok && note(gpu, gpu->cl.clEnqueueNDRangeKernel(gpu->queue, kernel, 2, NULL, all, group, 0, NULL, NULL));
+    if (gpu->timed) {
+        count_time(gpu, kernel, before);
+    }
+    return ok;
 }

@@ -53,6 +53,15 @@ typedef struct lmi_gpu_lists {
     uint32_t lanes;
 } lmi_gpu_lists;
 
+/* How long a kernel took, where they are timed. */
+typedef struct lmi_gpu_timer {
+    cl_kernel kernel;
+    char name[24];
+    uint64_t nanoseconds;
+} lmi_gpu_timer;
+
+#define LMI_GPU_TIMERS 128
+
 struct lmi_gpu {
     lmi_cl cl;
     cl_device_id device;
@@ -93,6 +102,9 @@ struct lmi_gpu {
     _Atomic bool newer;     /* the device's state is newer than the host's */
     lmi_mutex fetching;
     const char *said;       /* the last reason that was given */
+    bool timed; /* wait after every launch, and count the time: for benchmarks */
+    lmi_gpu_timer timer[LMI_GPU_TIMERS];
+    uint32_t timer_count;
     bool lost;              /* it failed: the host has taken over for good */
 };
 typedef struct lmi_gpu lmi_gpu;

@@ -81,7 +81,15 @@ cl_kernel lmi_gpu_kernel(lmi_gpu *gpu, cl_program program, const char *name)
     if (status != CL_SUCCESS && gpu->status == CL_SUCCESS) {
         gpu->status = status;
     }
-    return status == CL_SUCCESS ? kernel : NULL;
+    if (status != CL_SUCCESS) {
+        return NULL;
+    }
+    if (gpu->timer_count < LMI_GPU_TIMERS) {
+        lmi_gpu_timer *timer = &gpu->timer[gpu->timer_count++];
+        *timer = (lmi_gpu_timer){.kernel = kernel};
+        snprintf(timer->name, sizeof timer->name, "%s", name);
+    }
+    return kernel;
 }
 
 /* Names that kernels share with the host, as options. */

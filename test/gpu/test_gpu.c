@@ -222,11 +222,102 @@ static void check_case(const test_case *c)
         for (int n = 0; n < 2; n++) worst = fmax(worst, difference(host, device, ids[n]));
         for (int n = 0; n < 7; n++) assert_ok(lm_world_step(host, FRAME));
     }
-    if (worst > AGREEMENT || log.count) print_message("%s: %g\n%s", c->name, worst, log.all);
+    if (getenv("LIMBER_TEST_VERBOSE") || worst > AGREEMENT || log.count) print_message("%s: %g\n%s", c->name, worst, log.all);
     assert_int_equal(log.count, 0);
     assert_at_most(worst, AGREEMENT);
     lm_world_destroy(host);
     lm_world_destroy(device);
+}
+
+/* ---- clusters ---- */
+
+/* Every kind of sample body in one world, in one mode. */
+static void fill_samples(lm_world *world, lm_mode mode, float yield, lm_body_id ids[SAMPLE_KIND_COUNT])
+{
+    random_state random = {77};
+    for (int kind = 0; kind < SAMPLE_KIND_COUNT; kind++) {
+        sample s = sample_make((sample_kind)kind, &random);
+        s.def.material.mode = mode;
+        s.def.material.hertz = 4.0f;
+        s.def.material.yield = yield;
+        s.def.contact_points = LM_CONTACT_PARTICLES;
+        s.def.pose.position.x = 30.0 * kind;
+        s.def.velocity = (lm_vec3){0.5f, 1.0f, 0.1f};
+        s.def.spin = (lm_vec3){0.5f, 1.0f, 2.0f};
+        ids[kind] = make_body(world, &s.def);
+        sample_free(&s);
+        shake(world, ids[kind], 0.04, (uint64_t)kind);
+    }
+}
+
+static void check_clusters(lm_mode mode, float yield, bool walls)
+{
+    lines log = {0}, quiet = {0};
+    lm_world *host = world_on(NULL, 1, &quiet), *device = world_on("gpu", 1, &log);
+    lm_body_id ids[SAMPLE_KIND_COUNT];
+    fill_samples(host, mode, yield, ids);
+    if (walls) add_walls(host);
+    double worst = 0.0;
+    for (int snapshot = 0; snapshot < 6; snapshot++) {
+        copy_world(device, host);
+        assert_ok(lm_world_step(device, FRAME));
+        assert_true(lmi_gpu_goes_on(device, FRAME));
+        assert_ok(lm_world_step(host, FRAME));
+        for (int n = 0; n < SAMPLE_KIND_COUNT; n++) {
+            double off = difference(host, device, ids[n]);
+            if (off > AGREEMENT) print_message("mode %d, %s: %g\n", (int)mode, sample_name((sample_kind)n), off);
+            worst = fmax(worst, off);
+        }
+        for (int n = 0; n < 7; n++) assert_ok(lm_world_step(host, FRAME));
+    }
+    if (getenv("LIMBER_TEST_VERBOSE") || log.count)
+        print_message("mode %d, yield %g: %g\n%s", (int)mode, (double)yield, worst, log.all);
+    assert_int_equal(log.count, 0);
+    assert_at_most(worst, AGREEMENT);
+    lm_world_destroy(host);
+    lm_world_destroy(device);
+}
+
+static void clusters_agree_with_the_cpu(void **state)
+{
+    (void)state;
+    NEEDS_DEVICE();
+    check_clusters(LM_MODE_RIGID, 0.0f, false);
+    check_clusters(LM_MODE_LINEAR, 0.0f, false);
+    check_clusters(LM_MODE_QUADRATIC, 0.0f, true);
+    check_clusters(LM_MODE_QUADRATIC, 0.05f, false);
+    check_clusters(LM_MODE_RIGID, 0.05f, false);
+}
+
+/* Lasting deformation, rotations and all come back, and the CPU goes on as if nothing had happened. */
+static void clusters_come_back(void **state)
+{
+    (void)state;
+    NEEDS_DEVICE();
+    lines log = {0}, quiet = {0};
+    lm_world *device = world_on("gpu", 1, &log), *host = world_on(NULL, 1, &quiet);
+    lm_body_id ids[SAMPLE_KIND_COUNT];
+    fill_samples(device, LM_MODE_QUADRATIC, 0.02f, ids);
+    fill_samples(host, LM_MODE_QUADRATIC, 0.02f, ids);
+    for (int n = 0; n < 40; n++) {
+        assert_ok(lm_world_step(device, FRAME));
+        assert_ok(lm_world_step(host, FRAME));
+    }
+    float there[9 * 8], here[9 * 8];
+    lm_body_info info;
+    assert_ok(lm_body_get_info(host, ids[SAMPLE_GRID], &info));
+    assert_int_equal(info.regions, 8);
+    assert_ok(lm_body_get_plastic(device, ids[SAMPLE_GRID], there));
+    assert_ok(lm_body_get_plastic(host, ids[SAMPLE_GRID], here));
+    double flowed = 0.0;
+    for (int n = 0; n < 9 * 8; n++) {
+        assert_near(there[n], here[n], 1e-3);
+        flowed = fmax(flowed, fabs(here[n] - (n % 9 % 4 == 0 ? 1.0f : 0.0f)));
+    }
+    assert_true(flowed > 0.005);
+    assert_true(lmi_gpu_goes_on(device, FRAME));
+    lm_world_destroy(device);
+    lm_world_destroy(host);
 }
 
 static void agrees_with_the_cpu(void **state)
@@ -437,6 +528,7 @@ static void unsupported_worlds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(clusters_agree_with_the_cpu), cmocka_unit_test(clusters_come_back),
         cmocka_unit_test(agrees_with_the_cpu),  cmocka_unit_test(runs_are_the_same), cmocka_unit_test(keeps_momentum),
         cmocka_unit_test(counts_impulses),      cmocka_unit_test(no_such_device),    cmocka_unit_test(broken_kernels),
         cmocka_unit_test(out_of_device_memory), cmocka_unit_test(torn_bodies),       cmocka_unit_test(unsupported_worlds),

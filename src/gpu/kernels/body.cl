@@ -10,7 +10,7 @@
 #define GROUP 64
 
 /* Adds the partial sums of a body, in an order that depends on their number alone. */
-static void total(__global const float *partials, uint first, uint count, __local double *slots, __local double *sums)
+static inline __attribute__((always_inline)) void total(__global const float *partials, uint first, uint count, __local double *slots, __local double *sums)
 {
     uint id = get_local_id(0), channel = id % LMI_GPU_CHANNELS, slice = id / LMI_GPU_CHANNELS;
     double sum = channel < LMI_GPU_LOWER ? 0.0 : channel < LMI_GPU_UPPER ? 3e38 : -3e38;

@@ -102,7 +102,7 @@ static vmat3 flow_lane(vmat3 affine, const float inverse[3], float bound, double
 static void quadratic_goal_row(__global const float *constants, const float m[LMI_MOMENTS], int i, vmat3 b, vmat3 rigid,
                                float inverse_mass, float beta, float mean_p, float centre, float t[LMI_MOMENTS])
 {
-    float r[6], c[6], constant = centre, linear[3];
+    float r[6], c[6], middle = centre, linear[3];
     for (int j = 0; j < 6; j++) {
         __global const float *of = constants + (LMI_CONSTANT_LINEAR + 3 * j) * LMI_BLOCK;
         float pure = m[LMI_MOMENT_QUADRATIC + 6 * i + j] * inverse_mass;
@@ -124,13 +124,13 @@ static void quadratic_goal_row(__global const float *constants, const float m[LM
     for (int j = 0; j < 6; j++) {
         __global const float *of = constants + (LMI_CONSTANT_LINEAR + 3 * j) * LMI_BLOCK;
         float bend = beta * c[j];
-        constant = constant - bend * constants[(LMI_CONSTANT_MEAN + j) * LMI_BLOCK];
+        middle = middle - bend * constants[(LMI_CONSTANT_MEAN + j) * LMI_BLOCK];
         for (int k = 0; k < 3; k++) {
             linear[k] = linear[k] - bend * of[k * LMI_BLOCK];
         }
         t[LMI_TRANSFORM_QUADRATIC + 6 * i + j] = bend;
     }
-    t[i] = constant;
+    t[i] = middle;
     for (int j = 0; j < 3; j++) {
         t[LMI_TRANSFORM_LINEAR + 3 * i + j] = linear[j];
     }
@@ -276,20 +276,20 @@ __kernel void match_parts(uint count, __global const uint4 *regions, __global co
 #define GROUP 64
 
 /* Sums of all work-items of a group, in a fixed order, and the same for all of them. */
-static void add_group(__local float *slots, __local double *sums, const float *mine, uint channels)
+static inline __attribute__((always_inline)) void add_group(__local float *slots, __local double *sums, const float mine[LMI_GPU_CHANNELS])
 {
     uint id = get_local_id(0);
-    for (uint c = 0; c < channels; c++) {
+    for (uint c = 0; c < LMI_GPU_CHANNELS; c++) {
         slots[c * GROUP + id] = mine[c];
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint c = id; c < channels; c += GROUP) {
-        double sum = slots[c * GROUP];
+    if (id < LMI_GPU_CHANNELS) {
+        double sum = slots[id * GROUP];
         for (uint n = 1; n < GROUP; n++) {
-            double value = slots[c * GROUP + n];
-            sum = c < LMI_GPU_LOWER ? sum + value : c < LMI_GPU_UPPER ? fmin(sum, value) : fmax(sum, value);
+            double value = slots[id * GROUP + n];
+            sum = id < LMI_GPU_LOWER ? sum + value : id < LMI_GPU_UPPER ? fmin(sum, value) : fmax(sum, value);
         }
-        sums[c] = sum;
+        sums[id] = sum;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 }
@@ -430,7 +430,7 @@ move(uint first_body, __global lmi_gpu_body *bodies, __global const uint *list_f
             s[3 + i] += r[j] * p[k] - r[k] * p[j];
         }
     }
-    add_group(slots, sums, s, 6);
+    add_group(slots, sums, s);
     if (id == 0) {
         find_extra(b, sums, h);
     }
@@ -440,7 +440,7 @@ move(uint first_body, __global lmi_gpu_body *bodies, __global const uint *list_f
             move_point(b, surfaces, change, (float)h, rate, pulls[n], x + n, v + n, s);
         }
     }
-    add_group(slots, sums, s, LMI_GPU_CHANNELS);
+    add_group(slots, sums, s);
     if (id == 0) {
         conclude_body(b, sums);
     }

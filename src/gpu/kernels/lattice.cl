@@ -323,7 +323,7 @@ static inline float join(uint channel, float a, float b)
     return channel < LMI_GPU_LOWER ? a + b : channel < LMI_GPU_UPPER ? vf_min(a, b) : vf_max(a, b);
 }
 
-static void add_up(const measured *mine, __local float *slots, uint id, __global float *to)
+static inline __attribute__((always_inline)) void add_up(const measured *mine, __local float *slots, uint id, __global float *to)
 {
     for (uint part = 0; part < 2; part++) {
         barrier(CLK_LOCAL_MEM_FENCE);
