@@ -158,8 +158,10 @@ void lmi_gpu_finish(const lm_world *world)
 bool lmi_gpu_goes_on(const lm_world *world, double h)
 {
     const lmi_gpu *gpu = world->gpu;
-    return gpu && gpu->holds && gpu->h == h;
+    return gpu && gpu->holds && !gpu->shares && gpu->h == h;
 }
+
+bool lmi_gpu_shares(const lm_world *world) { return world->gpu && world->gpu->holds && world->gpu->shares; }
 
 static bool measure(lmi_gpu *gpu)
 {
@@ -181,6 +183,10 @@ bool lmi_gpu_take(lm_world *world, double h)
     if (!gpu || gpu->lost) {
         return false;
     }
+    if (gpu->holds && gpu->h == h && world->break_count == 0) {
+        return true; /* nothing has changed, but the host has a part in the step */
+    }
+    gpu->holds = false;
     const char *reason = lmi_gpu_reason(world);
     if (reason) {
         if (gpu->said != reason) {
@@ -190,12 +196,19 @@ bool lmi_gpu_take(lm_world *world, double h)
         return false;
     }
     gpu->h = h;
+    gpu->shares = lmi_gpu_contacts_on_host(world);
     gpu->status = CL_SUCCESS;
     if (!lmi_gpu_lay_out(world, gpu) || !measure(gpu)) {
         gpu->lost = true;
         give_over(world, gpu->status == CL_SUCCESS ? "out of memory" : lmi_cl_text(gpu->status));
         return false;
     }
+    if (gpu->shares && !gpu->told) {
+        lmi_fail(world, LM_ERROR_UNSUPPORTED,
+                 "device %.80s: contacts, pins and bones of this world are left to the CPU, and state goes over and back",
+                 gpu->name);
+    }
+    gpu->told = gpu->shares;
     gpu->holds = true;
     return true;
 }
@@ -229,9 +242,9 @@ static void describe_surface(const lmi_surface *s, lmi_gpu_surface *to)
 static bool prepare(lmi_gpu *gpu, const lmi_step *step, const float change[3])
 {
     lmi_gpu_surface surfaces[LMI_GPU_MAX_SURFACES];
-    cl_uint stop = 0, count = gpu->body_count, surface_count = step->surface_count;
+    cl_uint stop = 0, count = gpu->body_count, surface_count = gpu->shares ? 0 : step->surface_count;
     const double h = step->h;
-    for (uint32_t n = 0; n < step->surface_count; n++) {
+    for (uint32_t n = 0; n < surface_count; n++) {
         describe_surface(&step->surfaces[n], &surfaces[n]);
     }
     const lmi_gpu_argument arguments[] = {
@@ -240,7 +253,7 @@ static bool prepare(lmi_gpu *gpu, const lmi_step *step, const float change[3])
         LMI_GPU_VALUE(h),             LMI_GPU_VALUE(change[0]),      LMI_GPU_VALUE(change[1]),
         LMI_GPU_VALUE(change[2]),     LMI_GPU_BUFFER(gpu->stop)};
     const size_t groups[2] = {(gpu->body_count + 63) / 64, 1}, group[2] = {64, 1};
-    return lmi_gpu_write(gpu, &gpu->surfaces, 0, surfaces, step->surface_count * sizeof *surfaces) &&
+    return lmi_gpu_write(gpu, &gpu->surfaces, 0, surfaces, surface_count * sizeof *surfaces) &&
            lmi_gpu_write(gpu, &gpu->stop, 0, &stop, sizeof stop) &&
            lmi_gpu_run(gpu, gpu->prepare, arguments, sizeof arguments / sizeof *arguments, groups, group) &&
            lmi_gpu_read(gpu, &gpu->stop, 0, &stop, sizeof stop) && stop == 0;
@@ -323,6 +336,26 @@ static bool step_lattices(lmi_gpu *gpu, const lmi_step *step, const float change
     return ok && conclude(gpu, step->h) && gpu->cl.clFlush(gpu->queue) == CL_SUCCESS;
 }
 
+/* Contacts on the host: state over, and back. */
+static bool share(const lmi_step *step)
+{
+    lm_world *world = step->world;
+    lmi_gpu *gpu = world->gpu;
+    fetch(world, &gpu->bodies);
+    if (gpu->lost) {
+        return true; /* the host goes on, and nothing is to be taken back */
+    }
+    lmi_step_contacts(step);
+    for (uint32_t n = 0; n < gpu->body_count; n++) {
+        const lmi_body *body = lmi_body_at(world, gpu->slots[n]);
+        lmi_gpu_body *to = &gpu->records[n];
+        to->lower[0] = body->lower.x, to->lower[1] = body->lower.y, to->lower[2] = body->lower.z;
+        to->upper[0] = body->upper.x, to->upper[1] = body->upper.y, to->upper[2] = body->upper.z;
+    }
+    return lmi_gpu_upload_state(world, gpu) &&
+           lmi_gpu_write(gpu, &gpu->bodies, 0, gpu->records, gpu->body_count * sizeof *gpu->records) && measure(gpu);
+}
+
 bool lmi_gpu_substep(const lmi_step *step)
 {
     lm_world *world = step->world;
@@ -340,8 +373,9 @@ bool lmi_gpu_substep(const lmi_step *step)
     }
     atomic_store(&gpu->newer, true);
     gpu->given = dvec_add(gpu->given, dvec_scale(dvec_from(by), gpu->total_mass));
-    if (!step_lattices(gpu, step, change) || !lmi_gpu_clusters_substep(gpu, step, change)) {
-        fetch(world, &gpu->bodies);
+    if (!step_lattices(gpu, step, change) || !lmi_gpu_clusters_substep(gpu, step, change) ||
+        (gpu->shares && !share(step))) {
+        lmi_gpu_fetch(world);
         gpu->lost = true;
         gpu->holds = false;
         give_over(world, lmi_cl_text(gpu->status));

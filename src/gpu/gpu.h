@@ -96,12 +96,14 @@ struct lmi_gpu {
     size_t staging_size;
 
     bool holds;             /* the world is laid out and uploaded as it is */
+    bool shares;            /* the host does contacts: state goes over and back in every substep */
     double h;               /* for this substep */
     lm_dvec3 given;         /* momentum from gravity since the last fetch */
     double total_mass;
     _Atomic bool newer;     /* the device's state is newer than the host's */
     lmi_mutex fetching;
     const char *said;       /* the last reason that was given */
+    bool told;              /* that the host has a part */
     bool timed; /* wait after every launch, and count the time: for benchmarks */
     lmi_gpu_timer timer[LMI_GPU_TIMERS];
     uint32_t timer_count;
@@ -113,7 +115,8 @@ typedef struct lmi_gpu lmi_gpu;
 void lmi_gpu_open(lm_world *world, const char *device, const lmi_gpu_limits *limits);
 void lmi_gpu_close(lm_world *world);
 
-/* Whether a step of substeps of h seconds can go on where the last ended: nobody has changed anything since. */
+/* Whether a step of substeps of h seconds can go on where the last ended: nobody has changed anything since, and the host has
+ * no part in it. */
 bool lmi_gpu_goes_on(const lm_world *world, double h);
 
 /* After the host has prepared a step: uploads. False: the host has to step, now. */
@@ -121,6 +124,12 @@ bool lmi_gpu_take(lm_world *world, double h);
 
 /* One substep. False: the host has to, and has the state. */
 bool lmi_gpu_substep(const lmi_step *step);
+
+/* Whether the host does a part of each substep, and so has to begin and end steps. */
+bool lmi_gpu_shares(const lm_world *world);
+
+/* step/step.c: the host's part. Drags, bones, colliders, pins, and bodies that touch each other. */
+void lmi_step_contacts(const lmi_step *step);
 
 /* Waits until the device has nothing left to do. */
 void lmi_gpu_finish(const lm_world *world);
@@ -158,6 +167,8 @@ cl_kernel lmi_gpu_kernel(lmi_gpu *gpu, cl_program program, const char *name);
 
 /* layout.c */
 const char *lmi_gpu_reason(const lm_world *world); /* why the device cannot step this world, or null */
+bool lmi_gpu_contacts_on_host(const lm_world *world); /* whether the device leaves contacts, pins and bones to the host */
 bool lmi_gpu_lay_out(lm_world *world, lmi_gpu *gpu);
+bool lmi_gpu_upload_state(lm_world *world, lmi_gpu *gpu); /* positions and velocities */
 
 #endif

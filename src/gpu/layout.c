@@ -18,46 +18,31 @@
 /* Particles that a work-group measures after an upload. */
 #define CHUNK_PARTICLES 4096
 
-static bool has_extras(const lm_world *world)
+static const char *body_reason(const lmi_body *body)
 {
-    return world->sleep.enabled || world->contact_events || world->skeletons.alive || world->drags.alive ||
-           world->force_count;
-}
-
-static const char *body_reason(const lm_world *world, const lmi_body *body)
-{
-    if (body->bulk || body->self_contact) {
-        return "bodies that touch each other";
-    }
-    if (body->touch.count && world->colliders.alive) {
-        return "contact points on a surface";
-    }
     if (body->examples) {
         return "examples";
-    }
-    if (body->fracture) {
-        return "fracture";
-    }
-    if (body->first_pin != LMI_NONE) {
-        return "pins";
     }
     if (body->skin.carrier_count) {
         return "skins on regions";
     }
     if (body->lattice) {
-        return body->material.damping_kind == LM_DAMPING_REGIONAL      ? "regional damping"
-               : body->lattice->plastic.state                          ? "plastic lattices"
-               : body->lattice->shape.part_count > 1                   ? "lattices of several parts"
-               : lmi_lattice_is_plated(&body->lattice->shape)          ? "lattices that are summed by plates"
-                                                                       : NULL;
+        return body->material.damping_kind == LM_DAMPING_REGIONAL ? "regional damping"
+               : body->lattice->plastic.state                     ? "plastic lattices"
+               : body->lattice->shape.part_count > 1              ? "lattices of several parts"
+               : lmi_lattice_is_plated(&body->lattice->shape)     ? "lattices that are summed by plates"
+                                                                  : NULL;
     }
     return lmi_gpu_cluster_reason(body);
 }
 
 const char *lmi_gpu_reason(const lm_world *world)
 {
-    if (has_extras(world)) {
-        return "sleep, events, skeletons, drags or forces";
+    if (world->sleep.enabled) {
+        return "sleep";
+    }
+    if (world->force_count) {
+        return "forces of a single step";
     }
     LMI_POOL_EACH(&world->fields, n)
     {
@@ -65,26 +50,35 @@ const char *lmi_gpu_reason(const lm_world *world)
             return "wind and point fields";
         }
     }
-    LMI_POOL_EACH(&world->colliders, n)
-    {
-        if (lmi_solid_is(&LMI_POOL_AT(&world->colliders, lmi_collider, n)->solid)) {
-            return "height maps and meshes";
-        }
-    }
-    if (world->colliders.alive && (world->colliders.alive > LMI_GPU_MAX_SURFACES || world->rule_count)) {
-        return "contact rules, or more than 32 colliders";
-    }
     if (world->bodies.alive == 0) {
         return "a world without bodies";
     }
     LMI_POOL_EACH(&world->bodies, n)
     {
-        const char *reason = body_reason(world, lmi_body_at(world, n));
+        const char *reason = body_reason(lmi_body_at(world, n));
         if (reason) {
             return reason;
         }
     }
     return NULL;
+}
+
+static bool body_contacts_on_host(const lm_world *world, const lmi_body *body)
+{
+    return body->bulk || body->self_contact || body->fracture || body->first_pin != LMI_NONE ||
+           (body->touch.count && world->colliders.alive);
+}
+
+bool lmi_gpu_contacts_on_host(const lm_world *world)
+{
+    bool host = world->contact_events || world->skeletons.alive || world->drags.alive ||
+                (world->colliders.alive && world->rule_count) || world->colliders.alive > LMI_GPU_MAX_SURFACES;
+    LMI_POOL_EACH(&world->colliders, n)
+    {
+        host = host || lmi_solid_is(&LMI_POOL_AT(&world->colliders, lmi_collider, n)->solid);
+    }
+    LMI_POOL_EACH(&world->bodies, n) { host = host || body_contacts_on_host(world, lmi_body_at(world, n)); }
+    return host;
 }
 
 /* Arrays that grow while a layout is made, from the world's allocator. */
@@ -570,10 +564,8 @@ static bool upload_tiles(lmi_gpu *gpu)
     return ok;
 }
 
-static bool upload_state(layout *l)
+bool lmi_gpu_upload_state(lm_world *world, lmi_gpu *gpu)
 {
-    lm_world *world = l->world;
-    lmi_gpu *gpu = l->gpu;
     size_t size = (size_t)gpu->particles * 4 * sizeof(float);
     bool ok = lmi_gpu_reserve(gpu, &gpu->x, size) && lmi_gpu_reserve(gpu, &gpu->v, size);
     bool few = world->batch_count <= 16;
@@ -613,7 +605,7 @@ static bool upload(layout *l)
         region = floats > region ? floats : region;
     }
     gpu->chunk_count = l->chunks.count;
-    return upload_state(l) && lmi_gpu_put(gpu, &gpu->bodies, gpu->records, records) &&
+    return lmi_gpu_upload_state(l->world, gpu) && lmi_gpu_put(gpu, &gpu->bodies, gpu->records, records) &&
            lmi_gpu_reserve(gpu, &gpu->before, records) && put_array(gpu, &gpu->map, &l->map, u) &&
            put_array(gpu, &gpu->constants_of, &l->constants_of, u) &&
            put_array(gpu, &gpu->constants, &l->constants, f) &&

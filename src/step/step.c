@@ -430,6 +430,24 @@ static void finish(lm_world *world, uint64_t start)
     world->step_seconds = 1e-9 * (double)(lmi_os_nanoseconds() - start);
 }
 
+static void run_contacts(void *context, uint32_t index)
+{
+    static const lm_stage stages[] = {LM_STAGE_CONTACT};
+    const lmi_step *step = context;
+    lmi_scratch *scratch = lmi_scratch_take(step->world);
+    lmi_float_mode host;
+    lmi_float_mode_enter(&host);
+    run_stages(step, &step->world->batches[index], scratch, stages, 1);
+    lmi_float_mode_leave(&host);
+    lmi_scratch_give(scratch);
+}
+
+void lmi_step_contacts(const lmi_step *step)
+{
+    lmi_workers_run(step->world->workers, run_contacts, (void *)(uintptr_t)step, step->world->batch_count);
+    lmi_mutual_contacts(step);
+}
+
 /* A device that cannot step all bodies in this substep leaves it, and the rest of the step, to the host. */
 static void run_substep(lm_world *world, double h, uint32_t substep, bool *on_device)
 {
@@ -507,7 +525,7 @@ lm_result lm_world_step(lm_world *world, double seconds)
     double h = seconds / world->substeps;
     bool on_device = lmi_gpu_goes_on(world, h);
     if (!on_device) {
-        lmi_gpu_edit(world);
+        lmi_gpu_fetch(world);
     }
     if (!on_device && !prepare(world, seconds)) {
         result = lmi_fail(world, LM_ERROR_MEMORY, "lm_world_step: out of memory; nothing has changed");
@@ -517,7 +535,7 @@ lm_result lm_world_step(lm_world *world, double seconds)
             on_device = lmi_gpu_take(world, h);
         }
         lmi_touchings_begin(world);
-        if (run_substeps(world, seconds, on_device)) {
+        if (run_substeps(world, seconds, on_device) && !lmi_gpu_shares(world)) {
             world->steps++;
             world->step_seconds = 1e-9 * (double)(lmi_os_nanoseconds() - start);
         } else {
