@@ -19,6 +19,14 @@ int main(int argc, char **argv)
             options.quick = true;
         else if (strcmp(argv[n], "--device") == 0 && more)
             options.device = argv[++n];
+        else if (strcmp(argv[n], "--only") == 0 && more)
+            options.only = argv[++n];
+        else if (strcmp(argv[n], "--tile-x") == 0 && more)
+            options.tile_x = (uint32_t)strtoul(argv[++n], NULL, 10);
+        else if (strcmp(argv[n], "--tile-y") == 0 && more)
+            options.tile_y = (uint32_t)strtoul(argv[++n], NULL, 10);
+        else if (strcmp(argv[n], "--planes") == 0 && more)
+            options.planes = (uint32_t)strtoul(argv[++n], NULL, 10);
         else if (strcmp(argv[n], "--size") == 0 && more)
             options.size = (uint32_t)strtoul(argv[++n], NULL, 10);
         else if (strcmp(argv[n], "--threads") == 0 && more)

@@ -32,6 +32,8 @@ typedef struct bench_options {
     uint32_t threads; /* the most threads to use; 0: two, or fewer where the machine has fewer cores */
     const char *device; /* of the bench "gpu", as in lm_world_def; null: the best there is */
     uint32_t size;    /* of its boxes, corners along a side; 0: 256 */
+    const char *only; /* of its cases; null: all */
+    uint32_t tile_x, tile_y, planes; /* of its work-groups; 0: as the library chooses */
     lm_isa isa;       /* only this instruction set; LM_ISA_BEST: every one that the machine has */
 } bench_options;
 

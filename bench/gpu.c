@@ -40,11 +40,13 @@ static lm_world *make_world(const bench_options *options, const char *device)
 {
     lm_world_def def = lm_world_def_default();
     def.workers = device ? 1 : options->threads;
-    def.device = device;
     def.isa = options->isa;
     def.log.write = tell_line;
     lm_world *world = NULL;
-    return lm_world_create(&def, &world) == LM_OK ? world : NULL;
+    if (lm_world_create(&def, &world) != LM_OK) return NULL;
+    const lmi_gpu_limits limits = {.tile_x = options->tile_x, .tile_y = options->tile_y, .planes = options->planes};
+    if (device) lmi_gpu_open(world, device, &limits);
+    return world;
 }
 
 /* Bodies side by side, each turning a little. */
@@ -300,19 +302,25 @@ static int run_crossover(const bench_options *options, bench_report *report)
     return status;
 }
 
+static bool wanted(const bench_options *options, const char *name)
+{
+    return !options->only || strcmp(options->only, name) == 0;
+}
+
 int bench_gpu(const bench_options *options, bench_report *report)
 {
     bench_options used = *options;
     used.device = used.device ? used.device : "gpu";
     double bandwidth = copy_bandwidth(&used, report);
     if (!(bandwidth > 0.0)) return bench_fail("gpu: there is no OpenCL device that can be used (limber devices lists them)");
-    int status = run_boxes(&used, bandwidth, report);
-    if (status == 0)
+    int status = 0;
+    if (wanted(&used, "box")) status = run_boxes(&used, bandwidth, report);
+    if (status == 0 && wanted(&used, "statue"))
         status = run_model(&used, bandwidth, LATTICE_STATUE, "statue", used.quick ? 5000 : 2000000, 1, 1, report);
-    if (status == 0)
+    if (status == 0 && wanted(&used, "penguins"))
         status = run_model(&used, bandwidth, LATTICE_PENGUIN, "penguins", 150, used.quick ? 50 : 10000, 2, report);
-    if (status == 0) status = run_clusters(&used, bandwidth, report);
-    if (status == 0) status = run_crossover(&used, report);
+    if (status == 0 && wanted(&used, "clusters")) status = run_clusters(&used, bandwidth, report);
+    if (status == 0 && wanted(&used, "crossover")) status = run_crossover(&used, report);
     bench_progress(NULL);
     return status;
 }

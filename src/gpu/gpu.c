@@ -291,21 +291,20 @@ static bool fit(lmi_gpu *gpu, const lmi_gpu_variant *v)
         LMI_GPU_BUFFER(gpu->constants_of), LMI_GPU_BUFFER(gpu->constants), LMI_GPU_BUFFER(gpu->x),
         LMI_GPU_BUFFER(gpu->regions),    LMI_GPU_BUFFER(gpu->irregular), LMI_GPU_BUFFER(gpu->irregular_moments),
         LMI_GPU_BUFFER(gpu->kept)};
-    const size_t groups[2] = {v->tile_count, 1}, group[2] = {v->tile_x, v->tile_y};
+    const size_t groups[2] = {v->tile_count, 1}, group[2] = {v->kind.tile_x, v->kind.tile_y};
     return v->tile_count == 0 ||
            lmi_gpu_run(gpu, v->fit, arguments, sizeof arguments / sizeof *arguments, groups, group);
 }
 
-static bool move(lmi_gpu *gpu, const lmi_gpu_variant *v, float h, const float change[3])
+static bool move(lmi_gpu *gpu, const lmi_gpu_variant *v, float h)
 {
     const lmi_gpu_argument arguments[] = {
         LMI_GPU_BUFFER(v->tiles),        LMI_GPU_BUFFER(gpu->bodies),    LMI_GPU_BUFFER(gpu->map),
         LMI_GPU_BUFFER(gpu->constants_of), LMI_GPU_BUFFER(gpu->constants), LMI_GPU_BUFFER(gpu->x),
         LMI_GPU_BUFFER(gpu->v),          LMI_GPU_BUFFER(gpu->regions),   LMI_GPU_BUFFER(gpu->corrected),
         LMI_GPU_BUFFER(gpu->corrections), LMI_GPU_BUFFER(gpu->surfaces),  LMI_GPU_BUFFER(gpu->partials),
-        LMI_GPU_VALUE(h),                LMI_GPU_VALUE(change[0]),       LMI_GPU_VALUE(change[1]),
-        LMI_GPU_VALUE(change[2])};
-    const size_t groups[2] = {v->tile_count, 1}, group[2] = {v->tile_x, v->tile_y};
+        LMI_GPU_VALUE(h)};
+    const size_t groups[2] = {v->tile_count, 1}, group[2] = {v->kind.tile_x, v->kind.tile_y};
     return v->tile_count == 0 ||
            lmi_gpu_run(gpu, v->move, arguments, sizeof arguments / sizeof *arguments, groups, group);
 }
@@ -315,11 +314,13 @@ static bool conclude(lmi_gpu *gpu, double h)
     const cl_uint measured = 0;
     const lmi_gpu_argument arguments[] = {LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(gpu->partials), LMI_GPU_VALUE(h),
                                           LMI_GPU_VALUE(measured)};
-    const size_t groups[2] = {gpu->lattice_count, 1}, group[2] = {64, 1};
-    return lmi_gpu_run(gpu, gpu->conclude, arguments, sizeof arguments / sizeof *arguments, groups, group);
+    const lmi_gpu_argument reduce[] = {LMI_GPU_BUFFER(gpu->parts), LMI_GPU_BUFFER(gpu->partials)};
+    const size_t groups[2] = {gpu->lattice_count, 1}, group[2] = {64, 1}, parts[2] = {gpu->part_count, 1};
+    return (gpu->part_count == 0 || lmi_gpu_run(gpu, gpu->reduce, reduce, 2, parts, group)) &&
+           lmi_gpu_run(gpu, gpu->conclude, arguments, sizeof arguments / sizeof *arguments, groups, group);
 }
 
-static bool step_lattices(lmi_gpu *gpu, const lmi_step *step, const float change[3])
+static bool step_lattices(lmi_gpu *gpu, const lmi_step *step)
 {
     bool ok = true;
     if (gpu->lattice_count == 0) {
@@ -331,7 +332,7 @@ static bool step_lattices(lmi_gpu *gpu, const lmi_step *step, const float change
     }
     ok = ok && scatter_lists(gpu, &gpu->variant[0]);
     for (uint32_t n = 0; ok && n < gpu->variant_count; n++) {
-        ok = move(gpu, &gpu->variant[n], (float)step->h, change);
+        ok = move(gpu, &gpu->variant[n], (float)step->h);
     }
     return ok && conclude(gpu, step->h) && gpu->cl.clFlush(gpu->queue) == CL_SUCCESS;
 }
@@ -373,7 +374,7 @@ bool lmi_gpu_substep(const lmi_step *step)
     }
     atomic_store(&gpu->newer, true);
     gpu->given = dvec_add(gpu->given, dvec_scale(dvec_from(by), gpu->total_mass));
-    if (!step_lattices(gpu, step, change) || !lmi_gpu_clusters_substep(gpu, step, change) ||
+    if (!step_lattices(gpu, step) || !lmi_gpu_clusters_substep(gpu, step, change) ||
         (gpu->shares && !share(step))) {
         lmi_gpu_fetch(world);
         gpu->lost = true;
@@ -394,6 +395,7 @@ static void free_buffers(lmi_gpu *gpu)
                                    &gpu->stop,
                                    &gpu->surfaces,
                                    &gpu->chunks,
+                                   &gpu->parts,
                                    &gpu->partials,
                                    &gpu->map,
                                    &gpu->constants_of,
@@ -442,6 +444,7 @@ static void free_programs(lmi_gpu *gpu)
     free_kernel(gpu, gpu->prepare);
     free_kernel(gpu, gpu->conclude);
     free_kernel(gpu, gpu->measure);
+    free_kernel(gpu, gpu->reduce);
     if (gpu->program) {
         gpu->cl.clReleaseProgram(gpu->program);
     }

@@ -22,10 +22,11 @@
 
 #include <stdatomic.h>
 
-/* Limits that tests set; zeros for none. */
+/* What tests and benchmarks set; zeros for nothing. */
 typedef struct lmi_gpu_limits {
     size_t memory;       /* bytes that may be taken of the device */
     const char *options; /* more options for the compiler */
+    uint32_t tile_x, tile_y, planes; /* of tiles; 0: as the body wants it */
 } lmi_gpu_limits;
 
 typedef struct lmi_gpu_buffer {
@@ -35,8 +36,10 @@ typedef struct lmi_gpu_buffer {
 
 /* The kernels of lattices for one width, tile and material, and what they are to do. */
 typedef struct lmi_gpu_variant {
-    uint32_t width, tile_x, tile_y, channels;
-    bool linear;
+    struct lmi_gpu_kind {
+        uint32_t width, tile_x, tile_y, channels;
+        uint32_t linear, surfaces, even; /* linear fits; colliders; all regions have the same share of the stiffness */
+    } kind;
     cl_program program;
     cl_kernel fit, move, gather_lists, scatter_lists;
     lmi_gpu_buffer tiles;
@@ -74,12 +77,12 @@ struct lmi_gpu {
     cl_int status;        /* the first failure; CL_SUCCESS while all is well */
 
     cl_program program;
-    cl_kernel prepare, conclude, measure;
+    cl_kernel prepare, conclude, measure, reduce;
     lmi_gpu_variant variant[LMI_GPU_VARIANTS];
     uint32_t variant_count;
     struct lmi_gpu_clusters *clusters;
 
-    lmi_gpu_buffer x, v, bodies, before, stop, surfaces, chunks, partials;
+    lmi_gpu_buffer x, v, bodies, before, stop, surfaces, chunks, parts, partials;
     lmi_gpu_buffer map, constants_of, constants, regions;
     lmi_gpu_buffer irregular, irregular_moments, kept, corrected, corrections;
     lmi_gpu_lists gather, scatter;
@@ -88,7 +91,7 @@ struct lmi_gpu {
     uint32_t *slots;       /* of the bodies, in the order of the records */
     uint32_t body_count, body_capacity, slot_capacity;
     uint32_t lattice_count; /* of them, which come first */
-    uint32_t chunk_count;
+    uint32_t chunk_count, part_count;
     uint32_t *batch_first; /* first particle of each batch */
     uint32_t batch_capacity;
     uint32_t particles;
@@ -161,8 +164,7 @@ bool lmi_gpu_run(lmi_gpu *gpu, cl_kernel kernel, const lmi_gpu_argument *argumen
 cl_program lmi_gpu_build(const lm_world *world, lmi_gpu *gpu, const char *const *texts, const char *options);
 int lmi_gpu_common_options(const lmi_gpu *gpu, char *to, size_t size); /* names that all kernels share */
 bool lmi_gpu_build_bodies(const lm_world *world, lmi_gpu *gpu);
-lmi_gpu_variant *lmi_gpu_find_variant(const lm_world *world, lmi_gpu *gpu, uint32_t width, uint32_t tile_x,
-                                      uint32_t tile_y, bool linear, uint32_t channels);
+lmi_gpu_variant *lmi_gpu_find_variant(const lm_world *world, lmi_gpu *gpu, const struct lmi_gpu_kind *kind);
 cl_kernel lmi_gpu_kernel(lmi_gpu *gpu, cl_program program, const char *name);
 
 /* layout.c */

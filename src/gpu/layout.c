@@ -15,6 +15,9 @@
 /* Planes that a work-group goes through. More of them leave less to be done twice at either end; fewer keep a device busy. */
 #define CHUNK_PLANES 32
 
+/* Tiles whose sums a work-group adds. */
+#define PART_PARTIALS 64
+
 /* Particles that a work-group measures after an upload. */
 #define CHUNK_PARTICLES 4096
 
@@ -111,7 +114,7 @@ typedef struct layout {
     array map, constants, slots, constants_of, irregular, corrected;
     array gather_body, gather_row, gather_who, gather_corner, gather_member, gather_offset;
     array scatter_row, scatter_who, scatter_member, scatter_offset;
-    array chunks;
+    array chunks, parts;
     uint32_t irregulars, corrections, partials, constants_count;
 } layout;
 
@@ -274,11 +277,15 @@ static bool add_irregular(layout *l, const lmi_body *body, uint32_t index, uint3
 
 /* --- tiles --- */
 
-/* Corners along x and y that a work-group takes: what local memory has room for, and small bodies fill. */
-static void choose_tile(uint32_t width, uint32_t blocks, uint32_t *x, uint32_t *y)
+/* Corners along x and y that a work-group takes: what local memory has room for, and what the body fills. */
+static void choose_tile(const lmi_gpu *gpu, uint32_t width, const lmi_gpu_body *record, bool sparse, uint32_t *x,
+                        uint32_t *y)
 {
-    *x = width <= 5 && blocks > 1 ? 32 : 16;
+    *x = width <= 5 && record->size[0] > 1 && !sparse ? 32 : 16;
     *y = width <= 3 ? 8 : 4;
+    *y = record->size[1] < *y ? (record->size[1] + 1) / 2 * 2 : *y;
+    *x = gpu->limits.tile_x ? gpu->limits.tile_x : *x;
+    *y = gpu->limits.tile_y ? gpu->limits.tile_y : *y;
 }
 
 static bool add_tile(layout *l, lmi_gpu_variant *v, lmi_gpu_tile tile)
@@ -301,7 +308,7 @@ static uint32_t planes_from(const lmi_gpu_body *record, const uint32_t *map, lmi
     for (uint32_t z = start; z < start + most && z < record->size[2]; z++) {
         bool any = false;
         for (uint32_t y = (uint32_t)tile->y; y < (uint32_t)tile->y + high && y < record->size[1]; y++) {
-            for (uint32_t x = (uint32_t)tile->x / LMI_BLOCK; x < ((uint32_t)tile->x + wide) / LMI_BLOCK; x++) {
+            for (uint32_t x = (uint32_t)tile->x / LMI_BLOCK; x * LMI_BLOCK < (uint32_t)tile->x + wide; x++) {
                 any = any || (x < record->size[0] &&
                               map[(z * record->size[1] + y) * record->size[0] + x] != LMI_GPU_NONE);
             }
@@ -313,23 +320,41 @@ static uint32_t planes_from(const lmi_gpu_body *record, const uint32_t *map, lmi
     return first == LMI_GPU_NONE ? 0 : last - first;
 }
 
+/* Whether all regions have the whole stiffness, or none. */
+static bool is_even(const lmi_lattice *shape)
+{
+    bool even = true;
+    for (uint32_t n = 0; n < shape->constants_count; n++) {
+        const float *rho = shape->constants + ((size_t)n * shape->channels + LMI_LATTICE_RHO) * LMI_BLOCK;
+        for (int lane = 0; lane < LMI_BLOCK; lane++) {
+            even = even && (rho[lane] == 0.0f || rho[lane] == 1.0f);
+        }
+    }
+    return even;
+}
+
 static bool add_tiles(layout *l, const lmi_body *body, uint32_t index, lmi_gpu_body *record)
 {
     const lmi_lattice *shape = &body->lattice->shape;
     const uint32_t *map = (const uint32_t *)l->map.items + record->map;
-    uint32_t wide, high;
-    choose_tile(shape->width, record->size[0], &wide, &high);
-    lmi_gpu_variant *v = lmi_gpu_find_variant(l->world, l->gpu, shape->width, wide, high,
-                                              body->material.mode == LM_MODE_LINEAR, l->channels);
+    uint32_t planes = l->gpu->limits.planes ? l->gpu->limits.planes : CHUNK_PLANES;
+    bool sparse = 2 * (uint64_t)shape->particle_count < (uint64_t)record->size[0] * LMI_BLOCK * record->size[1] * record->size[2];
+    struct lmi_gpu_kind kind = {.width = shape->width,
+                                .channels = l->channels,
+                                .linear = body->material.mode == LM_MODE_LINEAR,
+                                .surfaces = l->world->colliders.alive && !l->gpu->shares,
+                                .even = is_even(shape)};
+    choose_tile(l->gpu, shape->width, record, sparse, &kind.tile_x, &kind.tile_y);
+    lmi_gpu_variant *v = lmi_gpu_find_variant(l->world, l->gpu, &kind);
     if (!v) {
         return false;
     }
     record->first_partial = l->partials;
-    for (uint32_t z = 0; z < record->size[2]; z += CHUNK_PLANES) {
-        for (uint32_t y = 0; y < record->size[1]; y += high) {
-            for (uint32_t x = 0; x < record->size[0] * LMI_BLOCK; x += wide) {
+    for (uint32_t z = 0; z < record->size[2]; z += planes) {
+        for (uint32_t y = 0; y < record->size[1]; y += kind.tile_y) {
+            for (uint32_t x = 0; x < record->size[0] * LMI_BLOCK; x += kind.tile_x) {
                 lmi_gpu_tile tile = {.body = index, .x = (int32_t)x, .y = (int32_t)y, .z = (int32_t)z};
-                tile.planes = planes_from(record, map, &tile, wide, high, CHUNK_PLANES);
+                tile.planes = planes_from(record, map, &tile, kind.tile_x, kind.tile_y, planes);
                 tile.partial = l->partials;
                 if (tile.planes && !add_tile(l, v, tile)) {
                     return false;
@@ -339,6 +364,29 @@ static bool add_tiles(layout *l, const lmi_body *body, uint32_t index, lmi_gpu_b
         }
     }
     record->partials = l->partials - record->first_partial;
+    return true;
+}
+
+/* Where a body has many tiles their sums are added in parts first, side by side. */
+static bool add_parts(layout *l)
+{
+    for (uint32_t n = 0; n < l->gpu->lattice_count; n++) {
+        lmi_gpu_body *record = &l->gpu->records[n];
+        if (record->partials <= PART_PARTIALS) {
+            continue;
+        }
+        uint32_t from = record->first_partial, end = from + record->partials;
+        record->first_partial = l->partials;
+        for (; from < end; from += PART_PARTIALS) {
+            lmi_gpu_chunk *part = append(l->world, &l->parts, 1, sizeof *part);
+            if (!part) {
+                return false;
+            }
+            uint32_t left = end - from;
+            *part = (lmi_gpu_chunk){n, from, left < PART_PARTIALS ? left : PART_PARTIALS, l->partials++};
+        }
+        record->partials = l->partials - record->first_partial;
+    }
     return true;
 }
 
@@ -510,7 +558,7 @@ static bool add_bodies(layout *l)
     }
     *gather = l->gather_member.count / LMI_BLOCK;
     *scatter = l->scatter_member.count / LMI_BLOCK;
-    return add_chunks(l);
+    return add_parts(l) && add_chunks(l);
 }
 
 static bool put_array(lmi_gpu *gpu, lmi_gpu_buffer *to, const array *from, size_t size)
@@ -601,16 +649,18 @@ static bool upload(layout *l)
     const size_t u = sizeof(uint32_t), f = sizeof(float);
     size_t records = gpu->body_count * sizeof *gpu->records, region = 0;
     for (uint32_t n = 0; n < gpu->variant_count; n++) {
-        size_t floats = gpu->variant[n].tile_count == 0 ? 0 : gpu->variant[n].linear ? 12 : 6;
+        size_t floats = gpu->variant[n].tile_count == 0 ? 0 : gpu->variant[n].kind.linear ? 12 : 6;
         region = floats > region ? floats : region;
     }
     gpu->chunk_count = l->chunks.count;
+    gpu->part_count = l->parts.count;
     return lmi_gpu_upload_state(l->world, gpu) && lmi_gpu_put(gpu, &gpu->bodies, gpu->records, records) &&
            lmi_gpu_reserve(gpu, &gpu->before, records) && put_array(gpu, &gpu->map, &l->map, u) &&
            put_array(gpu, &gpu->constants_of, &l->constants_of, u) &&
            put_array(gpu, &gpu->constants, &l->constants, f) &&
            lmi_gpu_reserve(gpu, &gpu->regions, (size_t)gpu->particles * region * f) && upload_lists(l) &&
            upload_tiles(gpu) && put_array(gpu, &gpu->chunks, &l->chunks, sizeof(lmi_gpu_chunk)) &&
+           put_array(gpu, &gpu->parts, &l->parts, sizeof(lmi_gpu_chunk)) &&
            lmi_gpu_reserve(gpu, &gpu->partials, (size_t)l->partials * LMI_GPU_CHANNELS * f) &&
            lmi_gpu_reserve(gpu, &gpu->surfaces, LMI_GPU_MAX_SURFACES * sizeof(lmi_gpu_surface)) &&
            lmi_gpu_reserve(gpu, &gpu->stop, u);
@@ -628,6 +678,7 @@ bool lmi_gpu_lay_out(lm_world *world, lmi_gpu *gpu)
         drop(world, arrays[n], sizeof(uint32_t)); /* floats are as large */
     }
     drop(world, &l.chunks, sizeof(lmi_gpu_chunk));
+    drop(world, &l.parts, sizeof(lmi_gpu_chunk));
     for (uint32_t n = 0; n < gpu->variant_count; n++) {
         lmi_gpu_variant *v = &gpu->variant[n];
         lmi_release(&world->memory, v->tile, v->tile_capacity, sizeof *v->tile);

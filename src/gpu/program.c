@@ -114,7 +114,8 @@ bool lmi_gpu_build_bodies(const lm_world *world, lmi_gpu *gpu)
     gpu->prepare = lmi_gpu_kernel(gpu, gpu->program, "prepare");
     gpu->conclude = lmi_gpu_kernel(gpu, gpu->program, "conclude");
     gpu->measure = lmi_gpu_kernel(gpu, gpu->program, "measure");
-    return gpu->prepare && gpu->conclude && gpu->measure;
+    gpu->reduce = lmi_gpu_kernel(gpu, gpu->program, "reduce");
+    return gpu->prepare && gpu->conclude && gpu->measure && gpu->reduce;
 }
 
 #define LATTICE_CHANNELS(X)                                                                                            \
@@ -149,8 +150,9 @@ static bool build_variant(const lm_world *world, lmi_gpu *gpu, lmi_gpu_variant *
     char options[2048];
     int length = lmi_gpu_common_options(gpu, options, sizeof options);
     length += snprintf(options + length, sizeof options - (size_t)length,
-                       " -DW=%u -DTILE_X=%u -DTILE_Y=%u -DLMI_LATTICE_CHANNELS=%u%s", v->width, v->tile_x, v->tile_y,
-                       v->channels, v->linear ? " -DLINEAR" : "");
+                       " -DW=%u -DTILE_X=%u -DTILE_Y=%u -DLMI_LATTICE_CHANNELS=%u%s%s%s", v->kind.width, v->kind.tile_x,
+                       v->kind.tile_y, v->kind.channels, v->kind.linear ? " -DLINEAR" : "",
+                       v->kind.surfaces ? " -DSURFACES" : "", v->kind.even ? " -DEVEN" : "");
     lattice_options(options + length, sizeof options - (size_t)length);
     v->program = lmi_gpu_build(world, gpu, texts, options);
     if (!v->program) {
@@ -163,20 +165,17 @@ static bool build_variant(const lm_world *world, lmi_gpu *gpu, lmi_gpu_variant *
     return v->fit && v->move && v->gather_lists && v->scatter_lists;
 }
 
-lmi_gpu_variant *lmi_gpu_find_variant(const lm_world *world, lmi_gpu *gpu, uint32_t width, uint32_t tile_x,
-                                      uint32_t tile_y, bool linear, uint32_t channels)
+lmi_gpu_variant *lmi_gpu_find_variant(const lm_world *world, lmi_gpu *gpu, const struct lmi_gpu_kind *kind)
 {
     for (uint32_t n = 0; n < gpu->variant_count; n++) {
-        lmi_gpu_variant *v = &gpu->variant[n];
-        if (v->width == width && v->tile_x == tile_x && v->tile_y == tile_y && v->linear == linear &&
-            v->channels == channels) {
-            return v;
+        if (memcmp(&gpu->variant[n].kind, kind, sizeof *kind) == 0) {
+            return &gpu->variant[n];
         }
     }
     if (gpu->variant_count == LMI_GPU_VARIANTS) {
         return NULL;
     }
     lmi_gpu_variant *v = &gpu->variant[gpu->variant_count++];
-    *v = (lmi_gpu_variant){.width = width, .tile_x = tile_x, .tile_y = tile_y, .linear = linear, .channels = channels};
+    *v = (lmi_gpu_variant){.kind = *kind};
     return build_variant(world, gpu, v) ? v : NULL;
 }

@@ -51,6 +51,7 @@ typedef struct lmi_gpu_body {
     float centre[3], velocity[3], spin[3];      /* motion */
     float drift_centre[3], drift_velocity[3], drift_spin[3];
     float lower[3], upper[3];
+    float keep, push[3], whirl[3];              /* of lattices: what changes velocities besides the pull */
     float shift[3];                             /* of positions in this substep: the origin follows the body */
     float inverse[9], forward[9], middle[3];    /* step/lattice_step.h */
     float alpha, damping, damping_now, beta;
@@ -70,7 +71,6 @@ typedef struct lmi_gpu_body {
     uint32_t surfaces;                          /* bits: what it may touch in this substep */
     uint32_t contacts;
     uint32_t stop;
-    uint32_t filler;
 } lmi_gpu_body;
 
 /* Columns of a lattice that one work-group goes through, plane by plane. */

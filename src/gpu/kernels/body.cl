@@ -60,7 +60,8 @@ static void find_drift(__global lmi_gpu_body *b, __local const double *sums, dou
 {
     double rate = fmin(b->alpha / h, 1e30), inertia[6];
     lm_dvec3 net = dvec_scale(dvec(sums[0], sums[1], sums[2]), rate);
-    lm_dvec3 turn = dvec_scale(dvec(sums[3], sums[4], sums[5]), rate);
+    lm_dvec3 turn = dvec_scale(dvec(sums[3], sums[4], sums[5]), rate); /* about the origin; wanted about the centre */
+    turn = dvec_sub(turn, dvec_cross(dvec_of(b->centre), net));
     for (int i = 0; i < 6; i++) {
         inertia[i] = b->inertia[i];
     }
@@ -86,6 +87,18 @@ static void find_drift(__global lmi_gpu_body *b, __local const double *sums, dou
     put_double(b->owed_angular, turn);
 }
 
+/* Many partial sums to fewer: one work-group for each part of them, which goes to its own place. */
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void reduce(__global const lmi_gpu_chunk *parts,
+                                                                       __global float *partials)
+{
+    __local double slots[GROUP], sums[LMI_GPU_CHANNELS];
+    lmi_gpu_chunk part = parts[get_group_id(0)];
+    total(partials, part.first, part.count, slots, sums);
+    if (get_local_id(0) < LMI_GPU_CHANNELS) {
+        partials[part.partial * LMI_GPU_CHANNELS + get_local_id(0)] = (float)sums[get_local_id(0)];
+    }
+}
+
 /* After the particles of lattices have moved, or (measured) after an upload: sums and bounds into the records. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 conclude(__global lmi_gpu_body *bodies, __global const float *partials, double h, uint measured)
@@ -107,7 +120,7 @@ conclude(__global lmi_gpu_body *bodies, __global const float *partials, double h
         b->lower[i] = (float)sums[LMI_GPU_LOWER + i];
         b->upper[i] = (float)sums[LMI_GPU_UPPER + i];
         b->origin[i] += b->velocity[i] * h; /* it has gone along */
-        b->at[i] = b->centre[i];
+        b->at[i] = 0.0f;
         b->from[i] = b->velocity[i];
         b->impulse[i] += sums[LMI_GPU_IMPULSE + i];
     }
@@ -286,6 +299,20 @@ static bool answers_as_a_whole(__global const lmi_gpu_body *b, double h)
     return !b->pinned && fmax(stiff, fast) > 0.0;
 }
 
+/* Forces, the drift that is taken out, and damping towards the motion as a whole, as one map of a particle's velocity:
+ * v <- keep v + push + whirl x position. */
+static void find_change(__global lmi_gpu_body *b, const float change[3])
+{
+    double k = b->damping_now, keep = 1.0 - k;
+    lm_dvec3 drift_spin = dvec_of(b->drift_spin), spin = dvec_of(b->spin);
+    lm_dvec3 drift = dvec_sub(dvec_of(b->drift_velocity), dvec_cross(drift_spin, dvec_of(b->drift_centre)));
+    lm_dvec3 whole = dvec_sub(dvec_of(b->velocity), dvec_cross(spin, dvec_of(b->centre)));
+    lm_dvec3 given = dvec_sub(dvec(change[0], change[1], change[2]), drift);
+    b->keep = (float)keep;
+    put(b->push, dvec_add(dvec_scale(given, keep), dvec_scale(whole, k)));
+    put(b->whirl, dvec_sub(dvec_scale(spin, k), dvec_scale(drift_spin, keep)));
+}
+
 /* Before a substep: one work-item a body. `stop` is set where the host has to step instead; it then goes on from `before`. */
 __kernel void prepare(__global lmi_gpu_body *bodies, __global lmi_gpu_body *before, uint count, __global const float4 *x,
                       __global const lmi_gpu_surface *surfaces, uint surface_count, double h, float change_x,
@@ -308,6 +335,7 @@ __kernel void prepare(__global lmi_gpu_body *bodies, __global lmi_gpu_body *befo
     b->stop |= b->surfaces && answers_as_a_whole(b, h) ? LMI_GPU_RIGID : 0;
     if (b->spacing > 0.0) {
         find_owed(b);
+        find_change(b, change);
         follow_frame(b, x);
     }
     if (b->stop) {

@@ -218,11 +218,11 @@ static void scatter_lane(uint4 block, uint lane, const float t[LMI_MOMENTS], flo
 }
 
 /* Whole regions: all at once. Parts of divided ones: their moments. */
-__kernel void match(uint lanes, __global const uint4 *blocks, __global const uint *reference,
-                    __global const uint *member, __global const float *rest, __global const float *constants,
-                    __global const float *extents, __global const float *stiffness, __global float *rotations,
-                    __global float *plastics, __global const float4 *rates, __global const float4 *x,
-                    __global float *moments, __global float4 *goals)
+__kernel void match(uint lanes, __global const uint4 *restrict blocks, __global const uint *restrict reference,
+                    __global const uint *restrict member, __global const float *restrict rest, __global const float *restrict constants,
+                    __global const float *restrict extents, __global const float *restrict stiffness, __global float *restrict rotations,
+                    __global float *restrict plastics, __global const float4 *restrict rates, __global const float4 *restrict x,
+                    __global float *restrict moments, __global float4 *restrict goals)
 {
     uint all = get_global_id(0);
     if (all >= lanes) {
@@ -246,12 +246,12 @@ __kernel void match(uint lanes, __global const uint4 *blocks, __global const uin
 }
 
 /* Divided regions, one work-item each: region.x is its lane, its parts are those from region.y to region.z. */
-__kernel void match_parts(uint count, __global const uint4 *regions, __global const uint *parts,
-                          __global const uint4 *blocks, __global const uint *reference, __global const float *rest,
-                          __global const float *constants, __global const float *extents,
-                          __global const float *stiffness, __global float *rotations, __global float *plastics,
-                          __global const float4 *rates, __global const float4 *x, __global const float *moments,
-                          __global float4 *goals)
+__kernel void match_parts(uint count, __global const uint4 *restrict regions, __global const uint *restrict parts,
+                          __global const uint4 *restrict blocks, __global const uint *restrict reference, __global const float *restrict rest,
+                          __global const float *restrict constants, __global const float *restrict extents,
+                          __global const float *restrict stiffness, __global float *restrict rotations, __global float *restrict plastics,
+                          __global const float4 *restrict rates, __global const float4 *restrict x, __global const float *restrict moments,
+                          __global float4 *restrict goals)
 {
     uint n = get_global_id(0);
     if (n >= count) {
@@ -274,19 +274,20 @@ __kernel void match_parts(uint count, __global const uint4 *regions, __global co
 }
 
 #define GROUP 64
+#define PITCH (GROUP + 1) /* neighbours in different banks */
 
 /* Sums of all work-items of a group, in a fixed order, and the same for all of them. */
 static inline __attribute__((always_inline)) void add_group(__local float *slots, __local double *sums, const float mine[LMI_GPU_CHANNELS])
 {
     uint id = get_local_id(0);
     for (uint c = 0; c < LMI_GPU_CHANNELS; c++) {
-        slots[c * GROUP + id] = mine[c];
+        slots[c * PITCH + id] = mine[c];
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (id < LMI_GPU_CHANNELS) {
-        double sum = slots[id * GROUP];
+        double sum = slots[id * PITCH];
         for (uint n = 1; n < GROUP; n++) {
-            double value = slots[id * GROUP + n];
+            double value = slots[id * PITCH + n];
             sum = id < LMI_GPU_LOWER ? sum + value : id < LMI_GPU_UPPER ? fmin(sum, value) : fmax(sum, value);
         }
         sums[id] = sum;
@@ -404,12 +405,12 @@ static void conclude_body(__global lmi_gpu_body *b, __local const double *sums)
 
 /* One work-group a body. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-move(uint first_body, __global lmi_gpu_body *bodies, __global const uint *list_first, __global const uint *list,
-     __global const float *list_count, __global const float *list_share, __global const float4 *goals,
-     __global const lmi_gpu_surface *surfaces, __global float4 *x, __global float4 *v, __global float4 *pulls, double h,
+move(uint first_body, __global lmi_gpu_body *restrict bodies, __global const uint *restrict list_first, __global const uint *restrict list,
+     __global const float *restrict list_count, __global const float *restrict list_share, __global const float4 *restrict goals,
+     __global const lmi_gpu_surface *restrict surfaces, __global float4 *restrict x, __global float4 *restrict v, __global float4 *restrict pulls, double h,
      float change_x, float change_y, float change_z)
 {
-    __local float slots[LMI_GPU_CHANNELS * GROUP];
+    __local float slots[LMI_GPU_CHANNELS * PITCH];
     __local double sums[LMI_GPU_CHANNELS];
     __global lmi_gpu_body *b = bodies + first_body + get_group_id(0);
     const float change[3] = {change_x, change_y, change_z}, rate = (float)fmin(b->alpha / h, 1e30);

@@ -40,7 +40,7 @@ static inline uint block_at(__global const lmi_gpu_body *b, __global const uint 
     return map[b->map + (uint)z * b->size[0] * b->size[1] + (uint)column];
 }
 
-/* u = F^T x / s - K */
+/* What is left of a position when the rest shape is taken away, u = F^T x / s - K, for the lists. */
 static inline void local_of(__global const lmi_gpu_body *b, float4 p, float kx, float ky, float kz, float u[3])
 {
     __global const float *m = b->inverse;
@@ -48,6 +48,12 @@ static inline void local_of(__global const lmi_gpu_body *b, float4 p, float kx, 
     u[0] = ((m[0] * px + m[1] * py) + m[2] * pz) - kx;
     u[1] = ((m[3] * px + m[4] * py) + m[5] * pz) - ky;
     u[2] = ((m[6] * px + m[7] * py) + m[8] * pz) - kz;
+}
+
+/* A particle, or one that weighs nothing. */
+static inline float4 position_at(__global const float4 *x, uint block, uint lane)
+{
+    return block != LMI_GPU_NONE ? x[lane + block * LMI_BLOCK] : (float4)(0.0f, 0.0f, 0.0f, 0.0f);
 }
 
 /* --- fit --- */
@@ -120,79 +126,100 @@ static inline void finish_region(float ring[TAPS][9], uint at, uint lane, float 
     }
 }
 
-__kernel __attribute__((reqd_work_group_size(TILE_X, TILE_Y, 1))) void
-lattice_fit(__global const lmi_gpu_tile *tiles, __global const lmi_gpu_body *bodies, __global const uint *map,
-            __global const uint *constants_of, __global const float *constants, __global const float4 *x,
-            __global float *regions, __global const uint *irregular, __global const float *corrections,
-            __global float *kept)
+/* Sums over x and y of a plane that is in local memory: of all, and with y and x as factors. */
+static inline void sum_plane(__local const float *f, int centre, float to[9])
 {
-    __local float f[2][3][WIDE * HIGH];
+#pragma unroll
+    for (int c = 0; c < 3; c++) {
+        float all = 0.0f, along_y = 0.0f, along_x = 0.0f;
+#pragma unroll
+        for (int dy = -W; dy <= W; dy++) {
+            __local const float *row = f + c * WIDE * HIGH + centre + dy * WIDE;
+            float sum = row[0], moment = 0.0f;
+#pragma unroll
+            for (int k = 1; k <= W; k++) {
+                float low = row[-k], high = row[k];
+                sum += low + high;
+                moment += (float)k * (high - low);
+            }
+            all += sum;
+            along_y += (float)dy * sum;
+            along_x += moment;
+        }
+        to[c] = all, to[3 + c] = along_y, to[6 + c] = along_x;
+    }
+}
+
+__kernel __attribute__((reqd_work_group_size(TILE_X, TILE_Y, 1))) void
+lattice_fit(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu_body *restrict bodies,
+            __global const uint *restrict map, __global const uint *restrict constants_of,
+            __global const float *restrict constants, __global const float4 *restrict x,
+            __global float *restrict regions, __global const uint *restrict irregular,
+            __global const float *restrict corrections, __global float *restrict kept)
+{
+    __local float f[2][3 * WIDE * HIGH];
     const lmi_gpu_tile t = tiles[get_group_id(0)];
     __global const lmi_gpu_body *b = bodies + t.body;
     const int tx = get_local_id(0), ty = get_local_id(1), id = ty * TILE_X + tx;
+    const int last = t.z + (int)t.planes, begin = max(t.z - W, 0);
+    const int own = column_of(b, t.x + tx, t.y + ty), centre = (ty + W) * WIDE + tx + W;
+    const uint own_lane = (uint)(t.x + tx) % LMI_BLOCK, first_block = b->first / LMI_BLOCK;
+    const float beta = b->beta;
+    float m[9], k0[LOADS][3], ring[TAPS][9];
     int column[LOADS];
-    uint lane[LOADS];
-    float kx[LOADS], ky[LOADS];
+    uint lane[LOADS], ahead[LOADS];
+    float4 next[LOADS]; /* of the plane to come: loads are under way while this one is summed */
+    for (int i = 0; i < 9; i++) {
+        m[i] = b->inverse[i];
+    }
+#pragma unroll
     for (int k = 0; k < LOADS; k++) {
         int i = id + k * GROUP_SIZE, hx = t.x + i % WIDE - W, hy = t.y + i / WIDE - W;
         column[k] = i < WIDE * HIGH ? column_of(b, hx, hy) : -1;
-        lane[k] = (uint)hx % LMI_BLOCK;
-        kx[k] = (float)(hx - b->phase) - b->middle[0];
-        ky[k] = (float)hy - b->middle[1];
-    }
-    const int own = column_of(b, t.x + tx, t.y + ty), own_lane = (t.x + tx) % LMI_BLOCK;
-    const int centre = (ty + W) * WIDE + tx + W;
-    float ring[TAPS][9];
-    for (int k = 0; k < TAPS; k++) {
-        for (int c = 0; c < 9; c++) {
-            ring[k][c] = 0.0f;
+        lane[k] = b->first + (uint)hx % LMI_BLOCK;
+        k0[k][0] = (float)(hx - b->phase) - b->middle[0];
+        k0[k][1] = (float)hy - b->middle[1];
+        k0[k][2] = -b->middle[2];
+        for (int c = 0; c < 3; c++) {
+            k0[k][c] += (m[3 * c] * b->shift[0] + m[3 * c + 1] * b->shift[1]) + m[3 * c + 2] * b->shift[2];
         }
+        next[k] = position_at(x, block_at(b, map, column[k], begin), lane[k]);
+        ahead[k] = block_at(b, map, column[k], begin + 1);
     }
-    for (int p = 0; p < (int)t.planes + 2 * W; p++) {
-        const int z = t.z - W + p, buffer = p & 1;
+#pragma unroll
+    for (int k = 0; k < TAPS * 9; k++) {
+        ring[k / 9][k % 9] = 0.0f;
+    }
+    for (int z = begin; z < last + W; z++) {
+        __local float *plane = f[z & 1];
+        const uint block = z - W >= t.z ? block_at(b, map, own, z - W) : LMI_GPU_NONE;
+#pragma unroll
         for (int k = 0; k < LOADS; k++) {
-            uint block = block_at(b, map, column[k], z);
-            float u[3] = {0.0f, 0.0f, 0.0f};
-            if (block != LMI_GPU_NONE) {
-                float4 q = x[b->first + block * LMI_BLOCK + lane[k]];
-                local_of(b, q, kx[k], ky[k], (float)z - b->middle[2], u);
-                u[0] *= q.w, u[1] *= q.w, u[2] *= q.w;
-            }
+            float4 q = next[k];
             if (id + k * GROUP_SIZE < WIDE * HIGH) {
-                for (int c = 0; c < 3; c++) {
-                    f[buffer][c][id + k * GROUP_SIZE] = u[c];
-                }
+                __local float *to = plane + id + k * GROUP_SIZE;
+                to[0] = q.w * (((m[0] * q.x + m[1] * q.y) + m[2] * q.z) - k0[k][0]);
+                to[WIDE * HIGH] = q.w * (((m[3] * q.x + m[4] * q.y) + m[5] * q.z) - k0[k][1]);
+                to[2 * WIDE * HIGH] = q.w * (((m[6] * q.x + m[7] * q.y) + m[8] * q.z) - (k0[k][2] + (float)z));
             }
         }
         barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+        for (int k = 0; k < LOADS; k++) {
+            next[k] = position_at(x, ahead[k], lane[k]);
+            ahead[k] = block_at(b, map, column[k], z + 2);
+        }
+#pragma unroll
         for (int k = 0; k + 1 < TAPS; k++) {
+#pragma unroll
             for (int c = 0; c < 9; c++) {
                 ring[k][c] = ring[k + 1][c];
             }
         }
-        for (int c = 0; c < 3; c++) {
-            float all = 0.0f, along_y = 0.0f, along_x = 0.0f;
-            for (int dy = -W; dy <= W; dy++) {
-                __local const float *row = f[buffer][c] + centre + dy * WIDE;
-                float sum = row[0], moment = 0.0f;
-                for (int k = 1; k <= W; k++) {
-                    float low = row[-k], high = row[k];
-                    sum += low + high;
-                    moment += (float)k * (high - low);
-                }
-                all += sum;
-                along_y += (float)dy * sum;
-                along_x += moment;
-            }
-            ring[2 * W][c] = all;
-            ring[2 * W][3 + c] = along_y;
-            ring[2 * W][6 + c] = along_x;
-        }
-        const uint block = p >= 2 * W ? block_at(b, map, own, z - W) : LMI_GPU_NONE;
+        sum_plane(plane, centre, ring[2 * W]);
         if (block != LMI_GPU_NONE) {
-            const uint at = b->first / LMI_BLOCK + block;
-            finish_region(ring, at, (uint)own_lane, b->beta, constants_of[at], constants, regions, irregular, corrections,
-                          kept);
+            const uint at = first_block + block;
+            finish_region(ring, at, own_lane, beta, constants_of[at], constants, regions, irregular, corrections, kept);
         }
     }
 }
@@ -204,88 +231,55 @@ typedef struct measured {
     float s[LMI_GPU_CHANNELS];
 } measured;
 
-static inline void measure_after(__global const lmi_gpu_body *b, const float x[3], const float v[3], float m, measured *to)
+/* What moves the particles of a body, the same for all of them: read once. */
+typedef struct mover {
+    float forward[9], base[3]; /* F s, and where the rest shape has the work-item's column at z = 0 */
+    float keep, push[3], whirl[3]; /* v <- keep v + push + whirl x position: forces, drift and damping */
+    float carry[3], shift[3];
+    float h, rate;
+} mover;
+
+static inline mover mover_of(__global const lmi_gpu_body *b, int x, int y, float h)
 {
-    float r[3], u[3];
-    for (int i = 0; i < 3; i++) {
-        r[i] = x[i] - b->centre[i];
-        u[i] = m * (v[i] - b->velocity[i]);
-        to->s[LMI_GPU_FIRST + i] += m * r[i];
-        to->s[LMI_GPU_MOMENTUM + i] += u[i];
-        to->s[LMI_GPU_SECOND + i] += m * r[i] * r[i];
+    mover m;
+    const float k[3] = {(float)(x - b->phase) - b->middle[0], (float)y - b->middle[1], -b->middle[2]};
+    for (int i = 0; i < 9; i++) {
+        m.forward[i] = b->forward[i];
     }
-    to->s[LMI_GPU_MASS] += m;
-    to->s[LMI_GPU_ANGULAR] += r[1] * u[2] - r[2] * u[1];
-    to->s[LMI_GPU_ANGULAR + 1] += r[2] * u[0] - r[0] * u[2];
-    to->s[LMI_GPU_ANGULAR + 2] += r[0] * u[1] - r[1] * u[0];
-    to->s[LMI_GPU_SECOND + 3] += m * r[0] * r[1];
-    to->s[LMI_GPU_SECOND + 4] += m * r[1] * r[2];
-    to->s[LMI_GPU_SECOND + 5] += m * r[2] * r[0];
+    for (int i = 0; i < 3; i++) {
+        m.base[i] = (m.forward[3 * i] * k[0] + m.forward[3 * i + 1] * k[1]) + m.forward[3 * i + 2] * k[2];
+        m.push[i] = b->push[i];
+        m.whirl[i] = b->whirl[i];
+        m.carry[i] = b->velocity[i];
+        m.shift[i] = b->shift[i];
+    }
+    m.keep = b->keep;
+    m.h = h;
+    m.rate = vf_min(b->alpha / h, 1e30f);
+    return m;
 }
 
-/* Outside forces, damping, pull and motion of a particle whose pull is d: accelerate_block in step/predict.c and move in
- * step/lattice_sweep.c. */
-static inline void move_particle(__global const lmi_gpu_body *b, const float d[3], const float change[3], float h,
-                                 float rate, float4 *at, float4 *speed, measured *to)
+/* Sums of a particle where it is now, from the body's origin. */
+static inline void measure_after(const float x[3], const float u[3], float mass, measured *to)
 {
-    float x[3] = {at->x - b->shift[0], at->y - b->shift[1], at->z - b->shift[2]}, v[3] = {speed->x, speed->y, speed->z};
-    float r[3], p[3], m = speed->w;
+    const float p[3] = {mass * u[0], mass * u[1], mass * u[2]}, q[3] = {mass * x[0], mass * x[1], mass * x[2]};
+    to->s[LMI_GPU_MASS] += mass;
+#pragma unroll
     for (int i = 0; i < 3; i++) {
-        r[i] = x[i] - b->drift_centre[i];
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
+        to->s[LMI_GPU_FIRST + i] += q[i];
+        to->s[LMI_GPU_MOMENTUM + i] += p[i];
+        to->s[LMI_GPU_ANGULAR + i] += x[j] * p[k] - x[k] * p[j];
+        to->s[LMI_GPU_SECOND + i] += q[i] * x[i];
+        to->s[LMI_GPU_SECOND + 3 + i] += q[i] * x[j];
     }
-    for (int i = 0; i < 3; i++) {
-        int j = (i + 1) % 3, k = (i + 2) % 3;
-        float turn = b->drift_spin[j] * r[k] - b->drift_spin[k] * r[j];
-        v[i] = vf_clamp((v[i] - (b->drift_velocity[i] + turn)) + change[i], -LM_MAX_SPEED, LM_MAX_SPEED);
-    }
-    for (int i = 0; i < 3; i++) {
-        r[i] = x[i] - b->centre[i];
-    }
-    for (int i = 0; i < 3; i++) {
-        int j = (i + 1) % 3, k = (i + 2) % 3;
-        float field = b->velocity[i] + (b->spin[j] * r[k] - b->spin[k] * r[j]);
-        v[i] = v[i] + b->damping_now * (field - v[i]);
-    }
-    for (int i = 0; i < 3; i++) {
-        p[i] = m * d[i];
-        to->s[LMI_GPU_PULL + i] += p[i];
-        v[i] = vf_clamp(v[i] + rate * d[i], -LM_MAX_SPEED, LM_MAX_SPEED);
-        x[i] = vf_clamp(x[i] + h * (v[i] - b->velocity[i]), -LM_MAX_COORDINATE, LM_MAX_COORDINATE);
-        to->s[LMI_GPU_LOWER + i] = vf_min(to->s[LMI_GPU_LOWER + i], x[i]);
-        to->s[LMI_GPU_UPPER + i] = vf_max(to->s[LMI_GPU_UPPER + i], x[i]);
-    }
-    to->s[LMI_GPU_PULL + 3] += r[1] * p[2] - r[2] * p[1];
-    to->s[LMI_GPU_PULL + 4] += r[2] * p[0] - r[0] * p[2];
-    to->s[LMI_GPU_PULL + 5] += r[0] * p[1] - r[1] * p[0];
-    *at = (float4)(x[0], x[1], x[2], at->w);
-    *speed = (float4)(v[0], v[1], v[2], m);
 }
 
-static inline void meet_particle(__global const lmi_gpu_body *b, __global const lmi_gpu_surface *surfaces, float h,
-                                 float4 *at, float4 *speed, measured *to)
+/* The mean of a particle's goals less its position, in the frame of the body: share times the sum of its planes, put right
+ * where regions are irregular. */
+static inline void sum_goals(float ring[TAPS][6], uint at, uint lane, uint code, __global const uint *corrected,
+                             __global const float *corrections, float sum[3])
 {
-    float x[3] = {at->x, at->y, at->z}, v[3] = {speed->x, speed->y, speed->z};
-    if (b->surfaces) {
-        const double origin[3] = {b->origin[0] + (double)b->velocity[0] * (double)h,
-                                  b->origin[1] + (double)b->velocity[1] * (double)h,
-                                  b->origin[2] + (double)b->velocity[2] * (double)h};
-        to->s[LMI_GPU_TOUCHED] += (float)meet_surfaces(surfaces, b, origin, h, x, v);
-        to->s[LMI_GPU_IMPULSE] += speed->w * (v[0] - speed->x);
-        to->s[LMI_GPU_IMPULSE + 1] += speed->w * (v[1] - speed->y);
-        to->s[LMI_GPU_IMPULSE + 2] += speed->w * (v[2] - speed->z);
-        *at = (float4)(x[0], x[1], x[2], at->w);
-        *speed = (float4)(v[0], v[1], v[2], speed->w);
-    }
-    measure_after(b, x, v, at->w > 0.0f ? speed->w : 0.0f, to);
-}
-
-/* Mean goal less position of a particle, in metres, from the sums of its planes. */
-static inline void pull_of(__global const lmi_gpu_body *b, float ring[TAPS][6], const float u[3], float weight, uint at,
-                           uint lane, uint code, __global const float *constants, __global const uint *corrected,
-                           __global const float *corrections, float d[3])
-{
-    lattice_at its = constants + (code & LMI_GPU_INDEX) * (LMI_LATTICE_CHANNELS * LMI_BLOCK) + lane;
-    float share = its[LMI_LATTICE_SHARE * LMI_BLOCK], hold = its[LMI_LATTICE_HOLD * LMI_BLOCK], sum[3], local_d[3];
 #pragma unroll
     for (int c = 0; c < 3; c++) {
         sum[c] = ring[W][c];
@@ -303,15 +297,55 @@ static inline void pull_of(__global const lmi_gpu_body *b, float ring[TAPS][6], 
             sum[c] = listed ? by : sum[c] + by;
         }
     }
+}
+
+/* Forces, damping, pull and motion of a particle: accelerate_block in step/predict.c and move in step/lattice_sweep.c. The
+ * pull is alpha times F s (share sum - hold m~ u); F s u is the position less that of the rest shape. */
+static inline void move_particle(const mover *m, const float sum[3], float share, float hold, float z,
+                                 __global const lmi_gpu_body *b, __global const lmi_gpu_surface *surfaces, float4 *at,
+                                 float4 *speed, measured *to)
+{
+    float x[3] = {at->x - m->shift[0], at->y - m->shift[1], at->z - m->shift[2]}, v[3] = {speed->x, speed->y, speed->z};
+    float d[3], p[3], u[3];
+    hold = hold * at->w;
 #pragma unroll
-    for (int c = 0; c < 3; c++) {
-        local_d[c] = share * sum[c] - hold * (u[c] * weight);
+    for (int i = 0; i < 3; i++) {
+        float goal = (m->forward[3 * i] * sum[0] + m->forward[3 * i + 1] * sum[1]) + m->forward[3 * i + 2] * sum[2];
+        d[i] = share * goal - hold * (x[i] - (m->base[i] + z * m->forward[3 * i + 2]));
+        p[i] = speed->w * d[i];
+        to->s[LMI_GPU_PULL + i] += p[i];
     }
 #pragma unroll
-    for (int c = 0; c < 3; c++) {
-        __global const float *row = b->forward + 3 * c;
-        d[c] = (row[0] * local_d[0] + row[1] * local_d[1]) + row[2] * local_d[2];
+    for (int i = 0; i < 3; i++) {
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
+        to->s[LMI_GPU_PULL + 3 + i] += x[j] * p[k] - x[k] * p[j];
+        v[i] = (m->keep * v[i] + (m->push[i] + (m->whirl[j] * x[k] - m->whirl[k] * x[j]))) + m->rate * d[i];
     }
+#pragma unroll
+    for (int i = 0; i < 3; i++) {
+        v[i] = vf_clamp(v[i], -LM_MAX_SPEED, LM_MAX_SPEED);
+        u[i] = v[i] - m->carry[i];
+        x[i] = vf_clamp(x[i] + m->h * u[i], -LM_MAX_COORDINATE, LM_MAX_COORDINATE);
+        to->s[LMI_GPU_LOWER + i] = vf_min(to->s[LMI_GPU_LOWER + i], x[i]);
+        to->s[LMI_GPU_UPPER + i] = vf_max(to->s[LMI_GPU_UPPER + i], x[i]);
+    }
+#ifdef SURFACES
+    if (b->surfaces) {
+        double origin[3];
+        for (int i = 0; i < 3; i++) {
+            origin[i] = b->origin[i] + (double)m->carry[i] * (double)m->h;
+            u[i] = v[i];
+        }
+        to->s[LMI_GPU_TOUCHED] += (float)meet_surfaces(surfaces, b, origin, m->h, x, v);
+        for (int i = 0; i < 3; i++) {
+            to->s[LMI_GPU_IMPULSE + i] += speed->w * (v[i] - u[i]);
+            u[i] = v[i] - m->carry[i];
+        }
+    }
+#endif
+    measure_after(x, u, at->w > 0.0f ? speed->w : 0.0f, to);
+    *at = (float4)(x[0], x[1], x[2], at->w);
+    *speed = (float4)(v[0], v[1], v[2], speed->w);
 }
 
 /* Adds what the work-items measured, always in the same order: a slice each, then the slices. */
@@ -353,109 +387,165 @@ static inline __attribute__((always_inline)) void add_up(const measured *mine, _
 #define SECOND_FLOATS (9 * TILE_X * HIGH)
 #define LOCAL_FLOATS (FIRST_FLOATS + SECOND_FLOATS)
 
+/* What is stored of a region; nothing where there is none. */
+static inline void region_at(__global const float *regions, uint block, uint first_block, uint lane,
+                             float out[REGION_FLOATS])
+{
+    __global const float *from = regions + (first_block + block) * (REGION_FLOATS * LMI_BLOCK) + lane;
+#pragma unroll
+    for (int c = 0; c < REGION_FLOATS; c++) {
+        out[c] = block != LMI_GPU_NONE ? from[c * LMI_BLOCK] : 0.0f;
+    }
+}
+
+/* Its share of the stiffness. Where all have the same, nothing is looked up: one that is left out is stored as nothing. */
+static inline float rho_at(__global const uint *constants_of, __global const float *constants, uint block,
+                           uint first_block, uint lane)
+{
+#if defined(LINEAR) || defined(EVEN)
+    return 1.0f;
+#else
+    if (block == LMI_GPU_NONE) {
+        return 0.0f;
+    }
+    uint index = constants_of[first_block + block] & LMI_GPU_INDEX;
+    return constants[(index * LMI_LATTICE_CHANNELS + LMI_LATTICE_RHO) * LMI_BLOCK + lane];
+#endif
+}
+
+/* The same as q and the columns of T. */
+static inline void unpack_region(const float from[REGION_FLOATS], float rho, float q[12])
+{
+#ifdef LINEAR
+    for (int c = 0; c < 12; c++) {
+        q[c] = from[c];
+    }
+#else
+    q[0] = from[0], q[1] = from[1], q[2] = from[2];
+    unpack_rotation(from[3], from[4], from[5], rho, q + 3);
+#endif
+}
+
+/* Along x: q and Tx come together, 12 channels to 9. */
+static inline void scatter_x(__local const float *first, __local float *second, int id)
+{
+    for (int i = id; i < TILE_X * HIGH; i += GROUP_SIZE) {
+        __local const float *from = first + i / TILE_X * WIDE + i % TILE_X + W;
+#pragma unroll
+        for (int c = 0; c < 3; c++) {
+            __local const float *q = from + c * WIDE * HIGH, *tilt = q + 3 * WIDE * HIGH;
+            __local const float *t_y = q + 6 * WIDE * HIGH, *t_z = q + 9 * WIDE * HIGH;
+            float sum = q[0], sum_y = t_y[0], sum_z = t_z[0];
+#pragma unroll
+            for (int k = 1; k <= W; k++) {
+                sum += (q[-k] + q[k]) - (float)k * (tilt[k] - tilt[-k]);
+                sum_y += t_y[-k] + t_y[k];
+                sum_z += t_z[-k] + t_z[k];
+            }
+            second[c * TILE_X * HIGH + i] = sum;
+            second[(3 + c) * TILE_X * HIGH + i] = sum_y;
+            second[(6 + c) * TILE_X * HIGH + i] = sum_z;
+        }
+    }
+}
+
+/* Along y, of one work-item's column: 9 to 6. */
+static inline void scatter_y(__local const float *second, int tx, int ty, float to[6])
+{
+#pragma unroll
+    for (int c = 0; c < 3; c++) {
+        __local const float *q = second + c * TILE_X * HIGH + (ty + W) * TILE_X + tx;
+        __local const float *tilt = q + 3 * TILE_X * HIGH, *t_z = q + 6 * TILE_X * HIGH;
+        float sum = q[0], sum_z = t_z[0];
+#pragma unroll
+        for (int k = 1; k <= W; k++) {
+            sum += (q[-k * TILE_X] + q[k * TILE_X]) - (float)k * (tilt[k * TILE_X] - tilt[-k * TILE_X]);
+            sum_z += t_z[-k * TILE_X] + t_z[k * TILE_X];
+        }
+        to[c] = sum, to[3 + c] = sum_z;
+    }
+}
+
 __kernel __attribute__((reqd_work_group_size(TILE_X, TILE_Y, 1))) void
-lattice_move(__global const lmi_gpu_tile *tiles, __global const lmi_gpu_body *bodies, __global const uint *map,
-             __global const uint *constants_of, __global const float *constants, __global float4 *x,
-             __global float4 *v, __global const float *regions, __global const uint *corrected,
-             __global const float *corrections, __global const lmi_gpu_surface *surfaces, __global float *partials,
-             float h, float change_x, float change_y, float change_z)
+lattice_move(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu_body *restrict bodies,
+             __global const uint *restrict map, __global const uint *restrict constants_of,
+             __global const float *restrict constants, __global float4 *restrict x, __global float4 *restrict v,
+             __global const float *restrict regions, __global const uint *restrict corrected,
+             __global const float *restrict corrections, __global const lmi_gpu_surface *restrict surfaces,
+             __global float *restrict partials, float h)
 {
     __local float room[LOCAL_FLOATS > HALF_CHANNELS * GROUP_SIZE ? LOCAL_FLOATS : HALF_CHANNELS * GROUP_SIZE];
     __local float *first = room, *second = room + FIRST_FLOATS;
     const lmi_gpu_tile t = tiles[get_group_id(0)];
     __global const lmi_gpu_body *b = bodies + t.body;
     const int tx = get_local_id(0), ty = get_local_id(1), id = ty * TILE_X + tx;
-    const float change[3] = {change_x, change_y, change_z}, rate = vf_min(b->alpha / h, 1e30f);
+    const int last = t.z + (int)t.planes, begin = max(t.z - W, 0);
+    const int own = column_of(b, t.x + tx, t.y + ty);
+    const uint own_lane = (uint)(t.x + tx) % LMI_BLOCK, first_block = b->first / LMI_BLOCK;
+    const mover by = mover_of(b, t.x + tx, t.y + ty, h);
     int column[LOADS];
-    uint lane[LOADS];
+    uint lane[LOADS], ahead[LOADS];
+    float next[LOADS][REGION_FLOATS], rho[LOADS], ring[TAPS][6];
+    measured mine;
+#pragma unroll
     for (int k = 0; k < LOADS; k++) {
         int i = id + k * GROUP_SIZE, hx = t.x + i % WIDE - W, hy = t.y + i / WIDE - W;
         column[k] = i < WIDE * HIGH ? column_of(b, hx, hy) : -1;
         lane[k] = (uint)hx % LMI_BLOCK;
+        ahead[k] = block_at(b, map, column[k], begin);
+        region_at(regions, ahead[k], first_block, lane[k], next[k]);
+        rho[k] = rho_at(constants_of, constants, ahead[k], first_block, lane[k]);
+        ahead[k] = block_at(b, map, column[k], begin + 1);
     }
-    const int own = column_of(b, t.x + tx, t.y + ty), own_lane = (t.x + tx) % LMI_BLOCK;
-    const float kx = (float)(t.x + tx - b->phase) - b->middle[0], ky = (float)(t.y + ty) - b->middle[1];
-    float ring[TAPS][6];
-    measured mine;
+#pragma unroll
     for (int k = 0; k < TAPS * 6; k++) {
         ring[k / 6][k % 6] = 0.0f;
     }
+#pragma unroll
     for (int i = 0; i < LMI_GPU_CHANNELS; i++) {
         mine.s[i] = i < LMI_GPU_LOWER ? 0.0f : i < LMI_GPU_UPPER ? 3e38f : -3e38f;
     }
-    for (int p = 0; p < (int)t.planes + 2 * W; p++) {
-        const int z = t.z - W + p;
+    for (int z = begin; z < last + W; z++) {
+        const uint block = z - W >= t.z ? block_at(b, map, own, z - W) : LMI_GPU_NONE;
+        const uint at = block != LMI_GPU_NONE ? first_block + block : first_block, particle = at * LMI_BLOCK + own_lane;
+        float4 place = x[particle], speed = v[particle];
+        const uint code = constants_of[at];
+#pragma unroll
         for (int k = 0; k < LOADS; k++) {
-            uint block = block_at(b, map, column[k], z);
             float q[12];
-            for (int c = 0; c < 12; c++) {
-                q[c] = 0.0f;
-            }
-            if (block != LMI_GPU_NONE) {
-                uint at = b->first / LMI_BLOCK + block;
-                __global const float *from = regions + at * (REGION_FLOATS * LMI_BLOCK) + lane[k];
-                for (int c = 0; c < REGION_FLOATS; c++) {
-                    q[c] = from[c * LMI_BLOCK];
-                }
-#ifndef LINEAR
-                lattice_at its = constants + (constants_of[at] & LMI_GPU_INDEX) * (LMI_LATTICE_CHANNELS * LMI_BLOCK) + lane[k];
-                unpack_rotation(q[3], q[4], q[5], its[LMI_LATTICE_RHO * LMI_BLOCK], q + 3);
-#endif
-            }
+            unpack_region(next[k], rho[k], q);
             if (id + k * GROUP_SIZE < WIDE * HIGH) {
+#pragma unroll
                 for (int c = 0; c < 12; c++) {
                     first[c * WIDE * HIGH + id + k * GROUP_SIZE] = q[c];
                 }
             }
         }
         barrier(CLK_LOCAL_MEM_FENCE);
-        for (int i = id; i < TILE_X * HIGH; i += GROUP_SIZE) {
-            __local const float *from = first + i / TILE_X * WIDE + i % TILE_X + W;
-            for (int c = 0; c < 3; c++) {
-                __local const float *q = from + c * WIDE * HIGH, *tilt = q + 3 * WIDE * HIGH;
-                __local const float *ty_ = q + 6 * WIDE * HIGH, *tz_ = q + 9 * WIDE * HIGH;
-                float sum = q[0], sum_y = ty_[0], sum_z = tz_[0];
-                for (int k = 1; k <= W; k++) {
-                    sum += (q[-k] + q[k]) - (float)k * (tilt[k] - tilt[-k]);
-                    sum_y += ty_[-k] + ty_[k];
-                    sum_z += tz_[-k] + tz_[k];
-                }
-                second[c * TILE_X * HIGH + i] = sum;
-                second[(3 + c) * TILE_X * HIGH + i] = sum_y;
-                second[(6 + c) * TILE_X * HIGH + i] = sum_z;
-            }
+#pragma unroll
+        for (int k = 0; k < LOADS; k++) {
+            region_at(regions, ahead[k], first_block, lane[k], next[k]);
+            rho[k] = rho_at(constants_of, constants, ahead[k], first_block, lane[k]);
+            ahead[k] = block_at(b, map, column[k], z + 2);
         }
+        scatter_x(first, second, id);
         barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
         for (int k = 0; k + 1 < TAPS; k++) {
+#pragma unroll
             for (int c = 0; c < 6; c++) {
                 ring[k][c] = ring[k + 1][c];
             }
         }
-        for (int c = 0; c < 3; c++) {
-            __local const float *q = second + c * TILE_X * HIGH + (ty + W) * TILE_X + tx;
-            __local const float *tilt = q + 3 * TILE_X * HIGH, *tz_ = q + 6 * TILE_X * HIGH;
-            float sum = q[0], sum_z = tz_[0];
-            for (int k = 1; k <= W; k++) {
-                sum += (q[-k * TILE_X] + q[k * TILE_X]) - (float)k * (tilt[k * TILE_X] - tilt[-k * TILE_X]);
-                sum_z += tz_[-k * TILE_X] + tz_[k * TILE_X];
-            }
-            ring[2 * W][c] = sum;
-            ring[2 * W][3 + c] = sum_z;
-        }
-        const uint block = p >= 2 * W ? block_at(b, map, own, z - W) : LMI_GPU_NONE;
-        if (block != LMI_GPU_NONE) {
-            const uint at = b->first / LMI_BLOCK + block, particle = at * LMI_BLOCK + (uint)own_lane;
-            float4 place = x[particle], speed = v[particle];
-            if (speed.w > 0.0f) {
-                float d[3], u[3];
-                const uint code = constants_of[at];
-                local_of(b, place, kx, ky, (float)(z - W) - b->middle[2], u);
-                pull_of(b, ring, u, place.w, at, (uint)own_lane, code, constants, corrected, corrections, d);
-                move_particle(b, d, change, h, rate, &place, &speed, &mine);
-                meet_particle(b, surfaces, h, &place, &speed, &mine);
-                x[particle] = place;
-                v[particle] = speed;
-            }
+        scatter_y(second, tx, ty, ring[2 * W]);
+        if (block != LMI_GPU_NONE && speed.w > 0.0f) {
+            lattice_at its = constants + (code & LMI_GPU_INDEX) * (LMI_LATTICE_CHANNELS * LMI_BLOCK) + own_lane;
+            float sum[3];
+            sum_goals(ring, at, own_lane, code, corrected, corrections, sum);
+            move_particle(&by, sum, its[LMI_LATTICE_SHARE * LMI_BLOCK], its[LMI_LATTICE_HOLD * LMI_BLOCK], (float)(z - W),
+                          b, surfaces, &place, &speed, &mine);
+            x[particle] = place;
+            v[particle] = speed;
         }
     }
     add_up(&mine, room, (uint)id, partials + t.partial * LMI_GPU_CHANNELS);
