@@ -7,8 +7,8 @@
  *
  * Results go to standard output as they are measured: one JSON object a line, or a table with ratios. Keys of a row:
  *
- *   bench, case, variant    "clusters", "crowd", and "limber", "plain" (the scalar program, built without SIMD) or
- *                           "machine"
+ *   bench, case, variant    "clusters", "crowd", and "limber", "plain" (the scalar program, built without SIMD),
+ *                           "device" (an OpenCL device, in the bench "gpu") or "machine"
  *   stage                   a stage of the step, "match" (gather, fit and scatter), or "step" for the whole of it
  *   particles, threads, isa
  *   ns_per_particle_step    the fastest; for the bench "polar" nanoseconds per matrix, `particles` being their number

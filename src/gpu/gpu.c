@@ -264,10 +264,9 @@ static bool gather_lists(lmi_gpu *gpu, const lmi_gpu_variant *v)
     const lmi_gpu_lists *l = &gpu->gather;
     const cl_uint lanes = l->lanes;
     const lmi_gpu_argument arguments[] = {
-        LMI_GPU_VALUE(lanes),        LMI_GPU_BUFFER(l->group_body), LMI_GPU_BUFFER(l->group_row),
-        LMI_GPU_BUFFER(l->who),      LMI_GPU_BUFFER(l->corner),     LMI_GPU_BUFFER(l->member),
-        LMI_GPU_BUFFER(l->offset),   LMI_GPU_BUFFER(gpu->bodies),   LMI_GPU_BUFFER(gpu->x),
-        LMI_GPU_BUFFER(gpu->irregular_moments)};
+        LMI_GPU_VALUE(lanes),      LMI_GPU_BUFFER(l->groups),    LMI_GPU_BUFFER(l->who),
+        LMI_GPU_BUFFER(l->corner), LMI_GPU_BUFFER(l->member),    LMI_GPU_BUFFER(l->offset),
+        LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(gpu->x),     LMI_GPU_BUFFER(gpu->irregular_moments)};
     const size_t groups[2] = {(lanes + 63) / 64, 1}, group[2] = {64, 1};
     return lanes == 0 || lmi_gpu_run(gpu, v->gather_lists, arguments, sizeof arguments / sizeof *arguments, groups, group);
 }
@@ -276,10 +275,10 @@ static bool scatter_lists(lmi_gpu *gpu, const lmi_gpu_variant *v)
 {
     const lmi_gpu_lists *l = &gpu->scatter;
     const cl_uint lanes = l->lanes;
-    const lmi_gpu_argument arguments[] = {LMI_GPU_VALUE(lanes),       LMI_GPU_BUFFER(l->group_row),
-                                          LMI_GPU_BUFFER(l->who),     LMI_GPU_BUFFER(l->member),
-                                          LMI_GPU_BUFFER(l->offset),  LMI_GPU_BUFFER(gpu->kept),
-                                          LMI_GPU_BUFFER(gpu->corrections)};
+    const lmi_gpu_argument arguments[] = {LMI_GPU_VALUE(lanes),      LMI_GPU_BUFFER(l->groups),
+                                          LMI_GPU_BUFFER(l->who),    LMI_GPU_BUFFER(l->member),
+                                          LMI_GPU_BUFFER(l->offset), LMI_GPU_BUFFER(gpu->bodies),
+                                          LMI_GPU_BUFFER(gpu->kept), LMI_GPU_BUFFER(gpu->corrections)};
     const size_t groups[2] = {(lanes + 63) / 64, 1}, group[2] = {64, 1};
     return lanes == 0 || lmi_gpu_run(gpu, v->scatter_lists, arguments, sizeof arguments / sizeof *arguments, groups, group);
 }
@@ -406,14 +405,14 @@ static void free_buffers(lmi_gpu *gpu)
                                    &gpu->kept,
                                    &gpu->corrected,
                                    &gpu->corrections,
-                                   &gpu->gather.group_body,
-                                   &gpu->gather.group_row,
+                                   &gpu->gather.groups,
                                    &gpu->gather.who,
                                    &gpu->gather.corner,
                                    &gpu->gather.member,
                                    &gpu->gather.offset,
-                                   &gpu->scatter.group_row,
+                                   &gpu->scatter.groups,
                                    &gpu->scatter.who,
+                                   &gpu->scatter.corner,
                                    &gpu->scatter.member,
                                    &gpu->scatter.offset};
     for (size_t n = 0; n < sizeof all / sizeof *all; n++) {

@@ -52,7 +52,7 @@ typedef struct lmi_gpu_variant {
 
 /* Lists of one kind, of all lattices. */
 typedef struct lmi_gpu_lists {
-    lmi_gpu_buffer group_body, group_row, who, corner, member, offset;
+    lmi_gpu_buffer groups, who, corner, member, offset;
     uint32_t lanes;
 } lmi_gpu_lists;
 

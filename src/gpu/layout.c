@@ -107,13 +107,24 @@ static void drop(lm_world *world, array *a, size_t size)
     *a = (array){NULL, 0, 0};
 }
 
+/* Lists of one kind, of all lattices. Bodies of one shape have the same rows and owners, which are there once. */
+typedef struct lists {
+    array groups; /* four words each: body, first row, end of rows, where its owners are in `who` */
+    array who, corner, member, offset;
+    array known; /* rows and groups that are there */
+} lists;
+
+typedef struct known_lists {
+    uint64_t hash;
+    uint32_t row, row_count, group, group_count;
+} known_lists;
+
 typedef struct layout {
     lm_world *world;
     lmi_gpu *gpu;
     uint32_t channels; /* of constants */
     array map, constants, slots, constants_of, irregular, corrected;
-    array gather_body, gather_row, gather_who, gather_corner, gather_member, gather_offset;
-    array scatter_row, scatter_who, scatter_member, scatter_offset;
+    lists gather, scatter;
     array chunks, parts;
     uint32_t irregulars, corrections, partials, constants_count;
 } layout;
@@ -208,11 +219,11 @@ static bool add_constants(layout *l, const lmi_body *body, uint32_t first_block)
 /* --- lists --- */
 
 /* Marks the blocks of owners: the first of each, which lanes, and which of those have a list of everything. */
-static void mark_owners(const lmi_lattice_lists *lists, const uint8_t *whole, uint32_t base, uint32_t flag,
+static void mark_owners(const lmi_lattice_lists *from, const uint8_t *whole, uint32_t base, uint32_t flag,
                         uint32_t *marks, uint32_t *constants_of)
 {
-    for (uint32_t n = 0; n < lists->owner_count; n++) {
-        uint32_t block = lists->owner[n] / LMI_BLOCK, lane = lists->owner[n] % LMI_BLOCK;
+    for (uint32_t n = 0; n < from->owner_count; n++) {
+        uint32_t block = from->owner[n] / LMI_BLOCK, lane = from->owner[n] % LMI_BLOCK;
         uint32_t *mark = marks + 2 * (size_t)block;
         mark[0] = mark[1] & 0xffffu ? mark[0] : base + n;
         mark[1] |= 1u << lane | (whole[n] ? 1u << (16 + lane) : 0);
@@ -220,59 +231,87 @@ static void mark_owners(const lmi_lattice_lists *lists, const uint8_t *whole, ui
     }
 }
 
-static bool add_lists(layout *l, const lmi_lattice_lists *from, uint32_t owners, uint32_t members, array *rows,
-                      array *who, array *member, array *offset)
+/* Lists that another body has already, or null. */
+static const known_lists *find_lists(const lists *to, const lmi_lattice_lists *from, uint64_t hash)
 {
-    uint32_t first_row = member->count / LMI_BLOCK;
-    uint32_t *to_rows = append(l->world, rows, from->group_count, sizeof(uint32_t));
-    uint32_t *to_who = append(l->world, who, from->group_count * LMI_BLOCK, sizeof(uint32_t));
-    uint32_t *to_member = append(l->world, member, from->row_count * LMI_BLOCK, sizeof(uint32_t));
-    float *to_offset = append(l->world, offset, from->row_count * 4 * LMI_BLOCK, sizeof(float));
-    if (!to_rows || !to_who || !to_member || !to_offset) {
+    for (uint32_t n = 0; n < to->known.count; n++) {
+        const known_lists *k = (const known_lists *)to->known.items + n;
+        const uint32_t *member = (const uint32_t *)to->member.items + (size_t)k->row * LMI_BLOCK;
+        const uint32_t *who = (const uint32_t *)to->who.items + (size_t)k->group * LMI_BLOCK;
+        const float *offset = (const float *)to->offset.items + (size_t)k->row * 4 * LMI_BLOCK;
+        size_t rows = (size_t)from->row_count * LMI_BLOCK, lanes = (size_t)from->group_count * LMI_BLOCK;
+        if (k->hash == hash && k->row_count == from->row_count && k->group_count == from->group_count &&
+            memcmp(member, from->member, rows * sizeof *member) == 0 &&
+            memcmp(offset, from->offset, 4 * rows * sizeof *offset) == 0 &&
+            memcmp(who, from->who, lanes * sizeof *who) == 0) {
+            return k;
+        }
+    }
+    return NULL;
+}
+
+static const known_lists *add_rows(lm_world *world, const lmi_lattice *shape, const lmi_lattice_lists *from,
+                                   uint64_t hash, lists *to)
+{
+    size_t rows = (size_t)from->row_count * LMI_BLOCK, lanes = (size_t)from->group_count * LMI_BLOCK;
+    known_lists now = {hash, to->member.count / LMI_BLOCK, from->row_count, to->who.count / LMI_BLOCK,
+                       from->group_count};
+    known_lists *known = append(world, &to->known, 1, sizeof now);
+    uint32_t *who = append(world, &to->who, (uint32_t)lanes, sizeof *who);
+    uint32_t *member = append(world, &to->member, (uint32_t)rows, sizeof *member);
+    float *offset = append(world, &to->offset, (uint32_t)(4 * rows), sizeof *offset);
+    int32_t *corner = append(world, &to->corner, (uint32_t)(3 * lanes), sizeof *corner);
+    if (!known || !who || !member || !offset || !corner) {
+        return NULL;
+    }
+    memcpy(who, from->who, lanes * sizeof *who);
+    memcpy(member, from->member, rows * sizeof *member);
+    memcpy(offset, from->offset, 4 * rows * sizeof *offset);
+    for (size_t n = 0; n < lanes; n++) {
+        if (who[n] != LMI_LATTICE_NONE) {
+            lmi_lattice_corner(shape, from->owner[who[n]], corner + 3 * n);
+        }
+    }
+    *known = now;
+    return known;
+}
+
+static bool add_lists(layout *l, const lmi_lattice *shape, const lmi_lattice_lists *from, uint32_t index, lists *to)
+{
+    uint64_t hash = hash_bytes(from->member, (size_t)from->row_count * LMI_BLOCK * sizeof *from->member);
+    const known_lists *known = find_lists(to, from, hash);
+    known = known ? known : add_rows(l->world, shape, from, hash, to);
+    uint32_t *group = append(l->world, &to->groups, 4 * from->group_count, sizeof *group);
+    if (!known || !group) {
         return false;
     }
     for (uint32_t n = 0; n < from->group_count; n++) {
-        to_rows[n] = first_row + from->group_row[n];
+        group[4 * n] = index;
+        group[4 * n + 1] = known->row + from->group_row[n];
+        group[4 * n + 2] = known->row + from->group_row[n + 1];
+        group[4 * n + 3] = known->group + n;
     }
-    for (uint32_t n = 0; n < from->group_count * LMI_BLOCK; n++) {
-        to_who[n] = from->who[n] == LMI_LATTICE_NONE ? LMI_GPU_NONE : owners + from->who[n];
-    }
-    for (uint32_t n = 0; n < from->row_count * LMI_BLOCK; n++) {
-        to_member[n] = members + from->member[n];
-    }
-    memcpy(to_offset, from->offset, (size_t)from->row_count * 4 * LMI_BLOCK * sizeof(float));
     return true;
 }
 
 static bool add_irregular(layout *l, const lmi_body *body, uint32_t index, uint32_t first_block)
 {
     const lmi_lattice *shape = &body->lattice->shape;
+    lmi_gpu_body *record = &l->gpu->records[index];
+    record->irregular = l->irregulars;
+    record->corrected = l->corrections;
     if (shape->irregular_count == 0 && shape->scatter.owner_count == 0) {
         return true;
     }
-    uint32_t base = l->irregulars, particles = l->corrections;
     uint32_t *of = (uint32_t *)l->constants_of.items + first_block;
-    mark_owners(&shape->gather, shape->direct, base, LMI_GPU_IRREGULAR,
+    mark_owners(&shape->gather, shape->direct, l->irregulars, LMI_GPU_IRREGULAR,
                 (uint32_t *)l->irregular.items + 2 * (size_t)first_block, of);
-    mark_owners(&shape->scatter, shape->listed, particles, LMI_GPU_CORRECTED,
+    mark_owners(&shape->scatter, shape->listed, l->corrections, LMI_GPU_CORRECTED,
                 (uint32_t *)l->corrected.items + 2 * (size_t)first_block, of);
-    uint32_t *bodies = append(l->world, &l->gather_body, shape->gather.group_count, sizeof(uint32_t));
-    int32_t *corners = append(l->world, &l->gather_corner, 3 * (shape->irregular_count + 1), sizeof(int32_t));
-    if (!bodies || !corners) {
-        return false;
-    }
-    for (uint32_t n = 0; n < shape->gather.group_count; n++) {
-        bodies[n] = index;
-    }
-    for (uint32_t n = 0; n < shape->irregular_count; n++) {
-        lmi_lattice_corner(shape, shape->gather.owner[n], corners + 3 * (size_t)n);
-    }
     l->irregulars += shape->irregular_count + 1; /* the last is zero, for what fills up rows */
     l->corrections += shape->scatter.owner_count;
-    return add_lists(l, &shape->gather, base, 0, &l->gather_row, &l->gather_who, &l->gather_member,
-                     &l->gather_offset) &&
-           add_lists(l, &shape->scatter, particles, base, &l->scatter_row, &l->scatter_who, &l->scatter_member,
-                     &l->scatter_offset);
+    return add_lists(l, shape, &shape->gather, index, &l->gather) &&
+           add_lists(l, shape, &shape->scatter, index, &l->scatter);
 }
 
 /* --- tiles --- */
@@ -550,15 +589,7 @@ static bool add_bodies(layout *l)
         }
         l->gpu->lattice_count = pass == 0 ? l->gpu->body_count : l->gpu->lattice_count;
     }
-    /* Every group of lists ends where the next begins. */
-    uint32_t *gather = append(l->world, &l->gather_row, 1, sizeof *gather);
-    uint32_t *scatter = append(l->world, &l->scatter_row, 1, sizeof *scatter);
-    if (!ok || !gather || !scatter) {
-        return false;
-    }
-    *gather = l->gather_member.count / LMI_BLOCK;
-    *scatter = l->scatter_member.count / LMI_BLOCK;
-    return add_parts(l) && add_chunks(l);
+    return ok && add_parts(l) && add_chunks(l);
 }
 
 static bool put_array(lmi_gpu *gpu, lmi_gpu_buffer *to, const array *from, size_t size)
@@ -566,37 +597,34 @@ static bool put_array(lmi_gpu *gpu, lmi_gpu_buffer *to, const array *from, size_
     return lmi_gpu_put(gpu, to, from->items, from->count * size);
 }
 
+static bool put_lists(lmi_gpu *gpu, lmi_gpu_lists *to, const lists *from)
+{
+    const size_t u = sizeof(uint32_t);
+    to->lanes = from->groups.count / 4 * LMI_BLOCK;
+    return put_array(gpu, &to->groups, &from->groups, u) && put_array(gpu, &to->who, &from->who, u) &&
+           put_array(gpu, &to->corner, &from->corner, u) && put_array(gpu, &to->member, &from->member, u) &&
+           put_array(gpu, &to->offset, &from->offset, sizeof(float));
+}
+
 static bool upload_lists(layout *l)
 {
     lmi_gpu *gpu = l->gpu;
     const size_t u = sizeof(uint32_t), f = sizeof(float);
-    gpu->gather.lanes = l->gather_who.count;
-    gpu->scatter.lanes = l->scatter_who.count;
-    bool some = gpu->gather.lanes || gpu->scatter.lanes;
     array none = {NULL, 0, 0};
     static const float zeros[LMI_BLOCK];
-    bool ok = put_array(gpu, &gpu->irregular, some ? &l->irregular : &none, u) &&
-              put_array(gpu, &gpu->corrected, some ? &l->corrected : &none, u) &&
-              put_array(gpu, &gpu->gather.group_body, &l->gather_body, u) &&
-              put_array(gpu, &gpu->gather.group_row, &l->gather_row, u) &&
-              put_array(gpu, &gpu->gather.who, &l->gather_who, u) &&
-              put_array(gpu, &gpu->gather.corner, &l->gather_corner, u) &&
-              put_array(gpu, &gpu->gather.member, &l->gather_member, u) &&
-              put_array(gpu, &gpu->gather.offset, &l->gather_offset, f) &&
-              put_array(gpu, &gpu->scatter.group_row, &l->scatter_row, u) &&
-              put_array(gpu, &gpu->scatter.who, &l->scatter_who, u) &&
-              put_array(gpu, &gpu->scatter.member, &l->scatter_member, u) &&
-              put_array(gpu, &gpu->scatter.offset, &l->scatter_offset, f) &&
-              lmi_gpu_reserve(gpu, &gpu->irregular_moments, l->irregulars * LMI_BLOCK * f) &&
-              lmi_gpu_reserve(gpu, &gpu->kept, l->irregulars * LMI_BLOCK * f) &&
-              lmi_gpu_reserve(gpu, &gpu->corrections, l->corrections * 4 * f);
+    bool ok = put_lists(gpu, &gpu->gather, &l->gather) && put_lists(gpu, &gpu->scatter, &l->scatter);
+    bool some = gpu->gather.lanes || gpu->scatter.lanes;
+    ok = ok && put_array(gpu, &gpu->irregular, some ? &l->irregular : &none, u) &&
+         put_array(gpu, &gpu->corrected, some ? &l->corrected : &none, u) &&
+         lmi_gpu_reserve(gpu, &gpu->irregular_moments, l->irregulars * LMI_BLOCK * f) &&
+         lmi_gpu_reserve(gpu, &gpu->kept, l->irregulars * LMI_BLOCK * f) &&
+         lmi_gpu_reserve(gpu, &gpu->corrections, l->corrections * 4 * f);
     /* What fills up rows points at a transform that stays zero: the last of each body. */
-    uint32_t at = 0;
     for (uint32_t n = 0; ok && n < gpu->lattice_count; n++) {
         const lmi_lattice *shape = &lmi_body_at(l->world, gpu->slots[n])->lattice->shape;
         if (shape->irregular_count || shape->scatter.owner_count) {
-            at += shape->irregular_count + 1;
-            ok = lmi_gpu_write(gpu, &gpu->kept, (size_t)(at - 1) * LMI_BLOCK * f, zeros, sizeof zeros);
+            size_t at = (size_t)gpu->records[n].irregular + shape->irregular_count;
+            ok = lmi_gpu_write(gpu, &gpu->kept, at * LMI_BLOCK * f, zeros, sizeof zeros);
         }
     }
     return ok;
@@ -670,15 +698,17 @@ bool lmi_gpu_lay_out(lm_world *world, lmi_gpu *gpu)
 {
     layout l = {.world = world, .gpu = gpu};
     bool ok = reserve_bodies(&l) && add_bodies(&l) && upload(&l) && lmi_gpu_clusters_lay_out(world, gpu);
-    array *const arrays[] = {&l.map,           &l.constants,     &l.slots,       &l.constants_of, &l.irregular,
-                             &l.corrected,     &l.gather_body,   &l.gather_row,  &l.gather_who,   &l.gather_corner,
-                             &l.gather_member, &l.gather_offset, &l.scatter_row, &l.scatter_who,  &l.scatter_member,
-                             &l.scatter_offset};
+    array *const arrays[] = {&l.map,           &l.constants,      &l.slots,          &l.constants_of,   &l.irregular,
+                             &l.corrected,     &l.gather.groups,  &l.gather.who,     &l.gather.corner,  &l.gather.member,
+                             &l.gather.offset, &l.scatter.groups, &l.scatter.who,    &l.scatter.corner, &l.scatter.member,
+                             &l.scatter.offset};
     for (size_t n = 0; n < sizeof arrays / sizeof *arrays; n++) {
         drop(world, arrays[n], sizeof(uint32_t)); /* floats are as large */
     }
     drop(world, &l.chunks, sizeof(lmi_gpu_chunk));
     drop(world, &l.parts, sizeof(lmi_gpu_chunk));
+    drop(world, &l.gather.known, sizeof(known_lists));
+    drop(world, &l.scatter.known, sizeof(known_lists));
     for (uint32_t n = 0; n < gpu->variant_count; n++) {
         lmi_gpu_variant *v = &gpu->variant[n];
         lmi_release(&world->memory, v->tile, v->tile_capacity, sizeof *v->tile);

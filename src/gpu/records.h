@@ -59,6 +59,7 @@ typedef struct lmi_gpu_body {
     uint32_t damping_every, damping_turn;
     uint32_t first;                             /* particle */
     uint32_t particles;                         /* places */
+    uint32_t irregular, corrected;              /* of a lattice: first of its irregular regions, and of its corrections */
     uint32_t map;                               /* of a lattice: first entry of its map of blocks */
     uint32_t size[3];                           /* blocks along x, corners along y and z */
     int32_t phase;

@@ -553,25 +553,27 @@ lattice_move(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu
 
 /* --- irregular regions, from lists (sample/lattice.h) --- */
 
-/* One work-item for each lane of a group of lists. */
-__kernel void lattice_gather_lists(uint lanes, __global const uint *group_body, __global const uint *group_row, __global const uint *who,
-                                   __global const int *corner, __global const uint *member, __global const float *offset,
-                                   __global const lmi_gpu_body *bodies, __global const float4 *x, __global float *corrections)
+/* One work-item for each lane of a group of lists: body, first row, end of the rows, where the owners are. */
+__kernel void lattice_gather_lists(uint lanes, __global const uint4 *restrict groups, __global const uint *restrict who,
+                                   __global const int *restrict corner, __global const uint *restrict member,
+                                   __global const float *restrict offset, __global const lmi_gpu_body *restrict bodies,
+                                   __global const float4 *restrict x, __global float *restrict corrections)
 {
-    uint n = get_global_id(0), group = n / LMI_BLOCK, lane = n % LMI_BLOCK;
-    if (n >= lanes || who[n] == LMI_GPU_NONE) {
+    uint n = get_global_id(0), lane = n % LMI_BLOCK;
+    uint4 group = groups[min(n, lanes - 1) / LMI_BLOCK];
+    uint place = group.w * LMI_BLOCK + lane, owner = who[place];
+    if (n >= lanes || owner == LMI_GPU_NONE) {
         return;
     }
-    __global const lmi_gpu_body *b = bodies + group_body[group];
-    uint owner = who[n];
+    __global const lmi_gpu_body *b = bodies + group.x;
     float middle[3], sums[12];
     for (int i = 0; i < 3; i++) {
-        middle[i] = (float)corner[owner * 3 + i] - b->middle[i];
+        middle[i] = (float)corner[place * 3 + i] - b->middle[i];
     }
     for (int i = 0; i < 12; i++) {
         sums[i] = 0.0f;
     }
-    for (uint row = group_row[group]; row < group_row[group + 1]; row++) {
+    for (uint row = group.y; row < group.z; row++) {
         __global const float *o = offset + row * 4 * LMI_BLOCK + lane;
         float4 at = x[b->first + member[row * LMI_BLOCK + lane]];
         float k[3] = {o[0], o[LMI_BLOCK], o[2 * LMI_BLOCK]}, u[3], weight = at.w * o[3 * LMI_BLOCK];
@@ -585,22 +587,29 @@ __kernel void lattice_gather_lists(uint lanes, __global const uint *group_body, 
         }
     }
     for (int i = 0; i < 12; i++) {
-        corrections[owner * LMI_BLOCK + i] = sums[i];
+        corrections[(b->irregular + owner) * LMI_BLOCK + i] = sums[i];
     }
 }
 
-__kernel void lattice_scatter_lists(uint lanes, __global const uint *group_row, __global const uint *who,
-                                    __global const uint *member, __global const float *offset,
-                                    __global const float *kept, __global float *corrections)
+__kernel void lattice_scatter_lists(uint lanes, __global const uint4 *restrict groups, __global const uint *restrict who,
+                                    __global const uint *restrict member, __global const float *restrict offset,
+                                    __global const lmi_gpu_body *restrict bodies, __global const float *restrict kept,
+                                    __global float *restrict corrections)
 {
-    uint n = get_global_id(0), group = n / LMI_BLOCK, lane = n % LMI_BLOCK;
-    if (n >= lanes || who[n] == LMI_GPU_NONE) {
+    uint n = get_global_id(0), lane = n % LMI_BLOCK;
+    uint4 group = groups[min(n, lanes - 1) / LMI_BLOCK];
+    uint owner = who[group.w * LMI_BLOCK + lane];
+    if (n >= lanes || owner == LMI_GPU_NONE) {
         return;
     }
+    __global const lmi_gpu_body *b = bodies + group.x;
     float sums[3] = {0.0f, 0.0f, 0.0f};
-    for (uint row = group_row[group]; row < group_row[group + 1]; row++) {
+    for (uint row = group.y; row < group.z; row++) {
         __global const float *o = offset + row * 4 * LMI_BLOCK + lane;
-        __global const float *t = kept + member[row * LMI_BLOCK + lane] * LMI_BLOCK;
+        __global const float4 *from = (__global const float4 *)(kept + (b->irregular + member[row * LMI_BLOCK + lane]) * LMI_BLOCK);
+        float4 first = from[0], second = from[1], third = from[2];
+        const float t[12] = {first.x,  first.y,  first.z,  first.w,  second.x, second.y,
+                             second.z, second.w, third.x,  third.y,  third.z,  third.w};
         float sign = o[3 * LMI_BLOCK];
         for (int i = 0; i < 3; i++) {
             float move = (t[3 + i] * o[0] + t[6 + i] * o[LMI_BLOCK]) + t[9 + i] * o[2 * LMI_BLOCK];
@@ -608,6 +617,6 @@ __kernel void lattice_scatter_lists(uint lanes, __global const uint *group_row, 
         }
     }
     for (int i = 0; i < 3; i++) {
-        corrections[who[n] * 4 + i] = sums[i];
+        corrections[(b->corrected + owner) * 4 + i] = sums[i];
     }
 }
