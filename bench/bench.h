@@ -27,14 +27,14 @@
 #include "limber/limber.h"
 
 typedef struct bench_options {
-    bool json;        /* one object a line instead of a table */
-    bool quick;       /* a smoke test: the smallest cases, few repetitions */
-    uint32_t threads; /* the most threads to use; 0: two, or fewer where the machine has fewer cores */
-    const char *device; /* of the bench "gpu", as in lm_world_def; null: the best there is */
-    uint32_t size;    /* of its boxes, corners along a side; 0: 256 */
-    const char *only; /* of its cases; null: all */
+    bool json;                       /* one object a line instead of a table */
+    bool quick;                      /* a smoke test: the smallest cases, few repetitions */
+    uint32_t threads;                /* the most threads to use; 0: two, or fewer where the machine has fewer cores */
+    const char *device;              /* of the bench "gpu", as in lm_world_def; null: the best there is */
+    uint32_t size;                   /* of its boxes, corners along a side; 0: 256 */
+    const char *only;                /* of its cases; null: all */
     uint32_t tile_x, tile_y, planes; /* of its work-groups; 0: as the library chooses */
-    lm_isa isa;       /* only this instruction set; LM_ISA_BEST: every one that the machine has */
+    lm_isa isa;                      /* only this instruction set; LM_ISA_BEST: every one that the machine has */
 } bench_options;
 
 /* Names in a fixed order, "all" excluded; null past the end. */

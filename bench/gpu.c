@@ -6,8 +6,8 @@
  * from which size on the device is the faster one. Times are those of the host, from before a step until the device has
  * nothing left to do; kernels are timed in steps of their own, because waiting for each costs some microseconds.
  */
-#include "base/os.h"
 #include "gpu/gpu.h"
+#include "base/os.h"
 #include "lattice_cells.h"
 #include "runner.h"
 
@@ -178,8 +178,14 @@ static double copy_bandwidth(const bench_options *options, bench_report *report)
             if (n >= 2) bench_samples_add(&samples, each * 64.0 / (double)size);
         }
         best = 2.0 * 64.0 / bench_samples_median(&samples);
-        bench_row row = {.bench = "gpu", .name = "copy", .variant = "machine", .stage = gpu->name,
-                         .particles = (uint32_t)(size / 64), .isa = "opencl", .rate = best, .rate_unit = "GB/s"};
+        bench_row row = {.bench = "gpu",
+                         .name = "copy",
+                         .variant = "machine",
+                         .stage = gpu->name,
+                         .particles = (uint32_t)(size / 64),
+                         .isa = "opencl",
+                         .rate = best,
+                         .rate_unit = "GB/s"};
         bench_report_add(report, row, &samples);
         bench_report_write(report);
         lmi_gpu_free(gpu, &from);
@@ -312,7 +318,8 @@ int bench_gpu(const bench_options *options, bench_report *report)
     bench_options used = *options;
     used.device = used.device ? used.device : "gpu";
     double bandwidth = copy_bandwidth(&used, report);
-    if (!(bandwidth > 0.0)) return bench_fail("gpu: there is no OpenCL device that can be used (limber devices lists them)");
+    if (!(bandwidth > 0.0))
+        return bench_fail("gpu: there is no OpenCL device that can be used (limber devices lists them)");
     int status = 0;
     if (wanted(&used, "box")) status = run_boxes(&used, bandwidth, report);
     if (status == 0 && wanted(&used, "statue"))

@@ -13,8 +13,10 @@ static int run(const cli_command *command, int argc, char **argv)
         {"--quick", NULL, CLI_FLAG, &options.quick, 0, 0, "the smallest cases, few repetitions"},
         {"--threads", "N", CLI_COUNT, &options.threads, 1, LM_MAX_WORKERS, "the most threads to use"},
         {"--device", "NAME", CLI_TEXT, &options.device, 0, 0, "of the bench gpu: gpu, a number, or a part of a name"},
-        {"--size", "N", CLI_COUNT, &options.size, 8, 400, "of the bench gpu: corners along a side of its boxes; default 256"},
-        {"--only", "CASE", CLI_TEXT, &options.only, 0, 0, "of the bench gpu: box, statue, penguins, clusters or crossover"},
+        {"--size", "N", CLI_COUNT, &options.size, 8, 400,
+         "of the bench gpu: corners along a side of its boxes; default 256"},
+        {"--only", "CASE", CLI_TEXT, &options.only, 0, 0,
+         "of the bench gpu: box, statue, penguins, clusters or crossover"},
         {"--isa", "NAME", CLI_TEXT, &isa, 0, 0, "only this instruction set: scalar, sse2, avx2, avx512"},
     };
     int code = cli_parse(command, argc, argv, table, sizeof table / sizeof table[0], &name, 1);

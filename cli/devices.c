@@ -15,8 +15,8 @@ static int run(const cli_command *command, int argc, char **argv)
     uint32_t count = lm_device_list(devices, MOST_DEVICES);
     for (uint32_t n = 0; n < count && n < MOST_DEVICES; n++) {
         const lm_device_info *d = &devices[n];
-        printf("%u  %s (%s): %s, %u units, %.1f GiB%s%s\n", n, d->name, d->platform, d->gpu ? "GPU" : "no GPU", d->units,
-               (double)d->memory / 1073741824.0, d->usable ? "" : "; cannot be used: ", d->fault);
+        printf("%u  %s (%s): %s, %u units, %.1f GiB%s%s\n", n, d->name, d->platform, d->gpu ? "GPU" : "no GPU",
+               d->units, (double)d->memory / 1073741824.0, d->usable ? "" : "; cannot be used: ", d->fault);
     }
     if (count == 0) {
         printf("no OpenCL device; the CPU steps all worlds\n");

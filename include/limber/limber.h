@@ -208,7 +208,8 @@ typedef struct lm_world_def {
     uint32_t workers;  /* threads that work on a step, the caller's among them, at most LM_MAX_WORKERS; 0 (default): one
                           for each core */
     lm_isa isa;        /* default LM_ISA_BEST; results do not depend on it */
-    const char *device; /* what steps the world: null (default) or "cpu"; "gpu": the best OpenCL device there is; its number
+    const char
+        *device; /* what steps the world: null (default) or "cpu"; "gpu": the best OpenCL device there is; its number
                            in lm_device_list, or a part of its name. Read by lm_world_create only. See below. */
     lm_allocator allocator;
     lm_tasks tasks;

@@ -10,7 +10,8 @@
 typedef struct lmi_gpu_clusters {
     cl_program program;
     cl_kernel match, match_parts, move;
-    lmi_gpu_buffer blocks, reference, member, rest, constants, extents, stiffness, rotations, plastics, rates, moments, goals;
+    lmi_gpu_buffer blocks, reference, member, rest, constants, extents, stiffness, rotations, plastics, rates, moments,
+        goals;
     lmi_gpu_buffer regions, parts, list_first, list, list_count, list_share, pulls;
     uint32_t lanes, region_count;
     bool plastic;
@@ -22,8 +23,9 @@ const char *lmi_gpu_cluster_reason(const lmi_body *body) { return body->rest_siz
 
 static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_clusters *c)
 {
-    static const char *const texts[] = {"prelude.cl",    "records.h",   "vec.h",      "vec.c",      "plastic.h", "plastic.c", "vmat.h",
-                                        "volume.h",      "polar_lanes.h", "nearest.cl", "contact.cl", "cluster.cl", NULL};
+    static const char *const texts[] = {"prelude.cl", "records.h",  "vec.h",    "vec.c",         "plastic.h",
+                                        "plastic.c",  "vmat.h",     "volume.h", "polar_lanes.h", "nearest.cl",
+                                        "contact.cl", "cluster.cl", NULL};
     char options[2048];
     int length = lmi_gpu_common_options(gpu, options, sizeof options);
     snprintf(options + length, sizeof options - (size_t)length,
@@ -277,17 +279,17 @@ static bool run_match(lmi_gpu *gpu, const lmi_gpu_clusters *c)
 {
     const cl_uint lanes = c->lanes, regions = c->region_count;
     const lmi_gpu_argument whole[] = {
-        LMI_GPU_VALUE(lanes),          LMI_GPU_BUFFER(c->blocks),    LMI_GPU_BUFFER(c->reference),
-        LMI_GPU_BUFFER(c->member),     LMI_GPU_BUFFER(c->rest),      LMI_GPU_BUFFER(c->constants),
-        LMI_GPU_BUFFER(c->extents),    LMI_GPU_BUFFER(c->stiffness), LMI_GPU_BUFFER(c->rotations),
-        LMI_GPU_BUFFER(c->plastics),   LMI_GPU_BUFFER(c->rates),     LMI_GPU_BUFFER(gpu->x),
-        LMI_GPU_BUFFER(c->moments),    LMI_GPU_BUFFER(c->goals)};
+        LMI_GPU_VALUE(lanes),        LMI_GPU_BUFFER(c->blocks),    LMI_GPU_BUFFER(c->reference),
+        LMI_GPU_BUFFER(c->member),   LMI_GPU_BUFFER(c->rest),      LMI_GPU_BUFFER(c->constants),
+        LMI_GPU_BUFFER(c->extents),  LMI_GPU_BUFFER(c->stiffness), LMI_GPU_BUFFER(c->rotations),
+        LMI_GPU_BUFFER(c->plastics), LMI_GPU_BUFFER(c->rates),     LMI_GPU_BUFFER(gpu->x),
+        LMI_GPU_BUFFER(c->moments),  LMI_GPU_BUFFER(c->goals)};
     const lmi_gpu_argument divided[] = {
-        LMI_GPU_VALUE(regions),        LMI_GPU_BUFFER(c->regions),   LMI_GPU_BUFFER(c->parts),
-        LMI_GPU_BUFFER(c->blocks),     LMI_GPU_BUFFER(c->reference), LMI_GPU_BUFFER(c->rest),
-        LMI_GPU_BUFFER(c->constants),  LMI_GPU_BUFFER(c->extents),   LMI_GPU_BUFFER(c->stiffness),
-        LMI_GPU_BUFFER(c->rotations),  LMI_GPU_BUFFER(c->plastics),  LMI_GPU_BUFFER(c->rates),
-        LMI_GPU_BUFFER(gpu->x),        LMI_GPU_BUFFER(c->moments),   LMI_GPU_BUFFER(c->goals)};
+        LMI_GPU_VALUE(regions),       LMI_GPU_BUFFER(c->regions),   LMI_GPU_BUFFER(c->parts),
+        LMI_GPU_BUFFER(c->blocks),    LMI_GPU_BUFFER(c->reference), LMI_GPU_BUFFER(c->rest),
+        LMI_GPU_BUFFER(c->constants), LMI_GPU_BUFFER(c->extents),   LMI_GPU_BUFFER(c->stiffness),
+        LMI_GPU_BUFFER(c->rotations), LMI_GPU_BUFFER(c->plastics),  LMI_GPU_BUFFER(c->rates),
+        LMI_GPU_BUFFER(gpu->x),       LMI_GPU_BUFFER(c->moments),   LMI_GPU_BUFFER(c->goals)};
     const size_t groups[2] = {(lanes + 63) / 64, 1}, group[2] = {64, 1}, few[2] = {(regions + 63) / 64, 1};
     return lmi_gpu_run(gpu, c->match, whole, sizeof whole / sizeof *whole, groups, group) &&
            (regions == 0 || lmi_gpu_run(gpu, c->match_parts, divided, sizeof divided / sizeof *divided, few, group));
@@ -302,11 +304,11 @@ bool lmi_gpu_clusters_substep(lmi_gpu *gpu, const lmi_step *step, const float ch
     const cl_uint first = gpu->lattice_count;
     const double h = step->h;
     const lmi_gpu_argument arguments[] = {
-        LMI_GPU_VALUE(first),          LMI_GPU_BUFFER(gpu->bodies),  LMI_GPU_BUFFER(c->list_first),
-        LMI_GPU_BUFFER(c->list),       LMI_GPU_BUFFER(c->list_count), LMI_GPU_BUFFER(c->list_share),
-        LMI_GPU_BUFFER(c->goals),      LMI_GPU_BUFFER(gpu->surfaces), LMI_GPU_BUFFER(gpu->x),
-        LMI_GPU_BUFFER(gpu->v),        LMI_GPU_BUFFER(c->pulls),      LMI_GPU_VALUE(h),
-        LMI_GPU_VALUE(change[0]),      LMI_GPU_VALUE(change[1]),      LMI_GPU_VALUE(change[2])};
+        LMI_GPU_VALUE(first),     LMI_GPU_BUFFER(gpu->bodies),   LMI_GPU_BUFFER(c->list_first),
+        LMI_GPU_BUFFER(c->list),  LMI_GPU_BUFFER(c->list_count), LMI_GPU_BUFFER(c->list_share),
+        LMI_GPU_BUFFER(c->goals), LMI_GPU_BUFFER(gpu->surfaces), LMI_GPU_BUFFER(gpu->x),
+        LMI_GPU_BUFFER(gpu->v),   LMI_GPU_BUFFER(c->pulls),      LMI_GPU_VALUE(h),
+        LMI_GPU_VALUE(change[0]), LMI_GPU_VALUE(change[1]),      LMI_GPU_VALUE(change[2])};
     const size_t groups[2] = {gpu->body_count - gpu->lattice_count, 1}, group[2] = {64, 1};
     return run_match(gpu, c) &&
            lmi_gpu_run(gpu, c->move, arguments, sizeof arguments / sizeof *arguments, groups, group) &&
@@ -344,10 +346,10 @@ void lmi_gpu_clusters_free(lm_world *world, lmi_gpu *gpu)
     if (!c) {
         return;
     }
-    lmi_gpu_buffer *const all[] = {&c->blocks,     &c->reference,  &c->member,    &c->rest,  &c->constants,
-                                   &c->extents,    &c->stiffness,  &c->rotations, &c->plastics, &c->rates,
-                                   &c->moments,    &c->goals,      &c->regions,   &c->parts, &c->list_first,
-                                   &c->list,       &c->list_count, &c->list_share, &c->pulls};
+    lmi_gpu_buffer *const all[] = {&c->blocks,  &c->reference,  &c->member,     &c->rest,     &c->constants,
+                                   &c->extents, &c->stiffness,  &c->rotations,  &c->plastics, &c->rates,
+                                   &c->moments, &c->goals,      &c->regions,    &c->parts,    &c->list_first,
+                                   &c->list,    &c->list_count, &c->list_share, &c->pulls};
     for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
         lmi_gpu_free(gpu, all[n]);
     }

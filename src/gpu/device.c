@@ -123,7 +123,8 @@ static bool open_queue(lmi_gpu *gpu)
 
 static void give_up(lm_world *world, const char *device, const char *why)
 {
-    lmi_fail(world, LM_ERROR_UNSUPPORTED, "lm_world_create: device \"%.60s\": %s; the CPU steps this world", device, why);
+    lmi_fail(world, LM_ERROR_UNSUPPORTED, "lm_world_create: device \"%.60s\": %s; the CPU steps this world", device,
+             why);
     lmi_gpu_close(world);
 }
 
@@ -134,7 +135,8 @@ void lmi_gpu_open(lm_world *world, const char *device, const lmi_gpu_limits *lim
     if (!gpu || !lmi_mutex_init(&gpu->fetching)) {
         lmi_release(&world->memory, gpu, 1, sizeof *gpu);
         world->gpu = NULL;
-        lmi_fail(world, LM_ERROR_MEMORY, "lm_world_create: device \"%.60s\": out of memory; the CPU steps this world", device);
+        lmi_fail(world, LM_ERROR_MEMORY, "lm_world_create: device \"%.60s\": out of memory; the CPU steps this world",
+                 device);
         return;
     }
     gpu->limits = limits ? *limits : (lmi_gpu_limits){0};
@@ -155,8 +157,8 @@ void lmi_gpu_open(lm_world *world, const char *device, const lmi_gpu_limits *lim
     gpu->largest = (size_t)ask(&gpu->cl, gpu->device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(cl_ulong));
     bool exact = ask(&gpu->cl, gpu->device, CL_DEVICE_SINGLE_FP_CONFIG, sizeof(cl_bitfield)) &
                  CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;
-    snprintf(gpu->options, sizeof gpu->options, "-cl-std=CL1.2%s %s", exact ? " -cl-fp32-correctly-rounded-divide-sqrt" : "",
-             gpu->limits.options ? gpu->limits.options : "");
+    snprintf(gpu->options, sizeof gpu->options, "-cl-std=CL1.2%s %s",
+             exact ? " -cl-fp32-correctly-rounded-divide-sqrt" : "", gpu->limits.options ? gpu->limits.options : "");
     if (!open_queue(gpu)) {
         give_up(world, device, lmi_cl_text(gpu->status));
     } else if (!lmi_gpu_build_bodies(world, gpu)) {

@@ -190,7 +190,8 @@ bool lmi_gpu_take(lm_world *world, double h)
     const char *reason = lmi_gpu_reason(world);
     if (reason) {
         if (gpu->said != reason) {
-            lmi_fail(world, LM_ERROR_UNSUPPORTED, "device %.80s: it cannot step %s yet; the CPU does", gpu->name, reason);
+            lmi_fail(world, LM_ERROR_UNSUPPORTED, "device %.80s: it cannot step %s yet; the CPU does", gpu->name,
+                     reason);
         }
         gpu->said = reason;
         return false;
@@ -204,9 +205,10 @@ bool lmi_gpu_take(lm_world *world, double h)
         return false;
     }
     if (gpu->shares && !gpu->told) {
-        lmi_fail(world, LM_ERROR_UNSUPPORTED,
-                 "device %.80s: contacts, pins and bones of this world are left to the CPU, and state goes over and back",
-                 gpu->name);
+        lmi_fail(
+            world, LM_ERROR_UNSUPPORTED,
+            "device %.80s: contacts, pins and bones of this world are left to the CPU, and state goes over and back",
+            gpu->name);
     }
     gpu->told = gpu->shares;
     gpu->holds = true;
@@ -229,9 +231,8 @@ static void describe_surface(const lmi_surface *s, lmi_gpu_surface *to)
     to->half_extents[2] = s->half_extents.z;
     to->friction = s->friction;
     to->restitution = s->restitution;
-    to->thickness = s->shape == LM_SHAPE_BOX
-                        ? fminf(s->half_extents.x, fminf(s->half_extents.y, s->half_extents.z))
-                        : s->radius;
+    to->thickness =
+        s->shape == LM_SHAPE_BOX ? fminf(s->half_extents.x, fminf(s->half_extents.y, s->half_extents.z)) : s->radius;
     to->shape = (uint32_t)s->shape;
     to->group = s->group;
     to->mask = s->mask;
@@ -248,10 +249,9 @@ static bool prepare(lmi_gpu *gpu, const lmi_step *step, const float change[3])
         describe_surface(&step->surfaces[n], &surfaces[n]);
     }
     const lmi_gpu_argument arguments[] = {
-        LMI_GPU_BUFFER(gpu->bodies),  LMI_GPU_BUFFER(gpu->before),  LMI_GPU_VALUE(count),
-        LMI_GPU_BUFFER(gpu->x),       LMI_GPU_BUFFER(gpu->surfaces), LMI_GPU_VALUE(surface_count),
-        LMI_GPU_VALUE(h),             LMI_GPU_VALUE(change[0]),      LMI_GPU_VALUE(change[1]),
-        LMI_GPU_VALUE(change[2]),     LMI_GPU_BUFFER(gpu->stop)};
+        LMI_GPU_BUFFER(gpu->bodies),   LMI_GPU_BUFFER(gpu->before),  LMI_GPU_VALUE(count),     LMI_GPU_BUFFER(gpu->x),
+        LMI_GPU_BUFFER(gpu->surfaces), LMI_GPU_VALUE(surface_count), LMI_GPU_VALUE(h),         LMI_GPU_VALUE(change[0]),
+        LMI_GPU_VALUE(change[1]),      LMI_GPU_VALUE(change[2]),     LMI_GPU_BUFFER(gpu->stop)};
     const size_t groups[2] = {(gpu->body_count + 63) / 64, 1}, group[2] = {64, 1};
     return lmi_gpu_write(gpu, &gpu->surfaces, 0, surfaces, surface_count * sizeof *surfaces) &&
            lmi_gpu_write(gpu, &gpu->stop, 0, &stop, sizeof stop) &&
@@ -264,11 +264,12 @@ static bool gather_lists(lmi_gpu *gpu, const lmi_gpu_variant *v)
     const lmi_gpu_lists *l = &gpu->gather;
     const cl_uint lanes = l->lanes;
     const lmi_gpu_argument arguments[] = {
-        LMI_GPU_VALUE(lanes),      LMI_GPU_BUFFER(l->groups),    LMI_GPU_BUFFER(l->who),
-        LMI_GPU_BUFFER(l->corner), LMI_GPU_BUFFER(l->member),    LMI_GPU_BUFFER(l->offset),
-        LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(gpu->x),     LMI_GPU_BUFFER(gpu->irregular_moments)};
+        LMI_GPU_VALUE(lanes),        LMI_GPU_BUFFER(l->groups), LMI_GPU_BUFFER(l->who),
+        LMI_GPU_BUFFER(l->corner),   LMI_GPU_BUFFER(l->member), LMI_GPU_BUFFER(l->offset),
+        LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(gpu->x),    LMI_GPU_BUFFER(gpu->irregular_moments)};
     const size_t groups[2] = {(lanes + 63) / 64, 1}, group[2] = {64, 1};
-    return lanes == 0 || lmi_gpu_run(gpu, v->gather_lists, arguments, sizeof arguments / sizeof *arguments, groups, group);
+    return lanes == 0 ||
+           lmi_gpu_run(gpu, v->gather_lists, arguments, sizeof arguments / sizeof *arguments, groups, group);
 }
 
 static bool scatter_lists(lmi_gpu *gpu, const lmi_gpu_variant *v)
@@ -280,15 +281,16 @@ static bool scatter_lists(lmi_gpu *gpu, const lmi_gpu_variant *v)
                                           LMI_GPU_BUFFER(l->offset), LMI_GPU_BUFFER(gpu->bodies),
                                           LMI_GPU_BUFFER(gpu->kept), LMI_GPU_BUFFER(gpu->corrections)};
     const size_t groups[2] = {(lanes + 63) / 64, 1}, group[2] = {64, 1};
-    return lanes == 0 || lmi_gpu_run(gpu, v->scatter_lists, arguments, sizeof arguments / sizeof *arguments, groups, group);
+    return lanes == 0 ||
+           lmi_gpu_run(gpu, v->scatter_lists, arguments, sizeof arguments / sizeof *arguments, groups, group);
 }
 
 static bool fit(lmi_gpu *gpu, const lmi_gpu_variant *v)
 {
     const lmi_gpu_argument arguments[] = {
-        LMI_GPU_BUFFER(v->tiles),        LMI_GPU_BUFFER(gpu->bodies),    LMI_GPU_BUFFER(gpu->map),
+        LMI_GPU_BUFFER(v->tiles),          LMI_GPU_BUFFER(gpu->bodies),    LMI_GPU_BUFFER(gpu->map),
         LMI_GPU_BUFFER(gpu->constants_of), LMI_GPU_BUFFER(gpu->constants), LMI_GPU_BUFFER(gpu->x),
-        LMI_GPU_BUFFER(gpu->regions),    LMI_GPU_BUFFER(gpu->irregular), LMI_GPU_BUFFER(gpu->irregular_moments),
+        LMI_GPU_BUFFER(gpu->regions),      LMI_GPU_BUFFER(gpu->irregular), LMI_GPU_BUFFER(gpu->irregular_moments),
         LMI_GPU_BUFFER(gpu->kept)};
     const size_t groups[2] = {v->tile_count, 1}, group[2] = {v->kind.tile_x, v->kind.tile_y};
     return v->tile_count == 0 ||
@@ -297,12 +299,19 @@ static bool fit(lmi_gpu *gpu, const lmi_gpu_variant *v)
 
 static bool move(lmi_gpu *gpu, const lmi_gpu_variant *v, float h)
 {
-    const lmi_gpu_argument arguments[] = {
-        LMI_GPU_BUFFER(v->tiles),        LMI_GPU_BUFFER(gpu->bodies),    LMI_GPU_BUFFER(gpu->map),
-        LMI_GPU_BUFFER(gpu->constants_of), LMI_GPU_BUFFER(gpu->constants), LMI_GPU_BUFFER(gpu->x),
-        LMI_GPU_BUFFER(gpu->v),          LMI_GPU_BUFFER(gpu->regions),   LMI_GPU_BUFFER(gpu->corrected),
-        LMI_GPU_BUFFER(gpu->corrections), LMI_GPU_BUFFER(gpu->surfaces),  LMI_GPU_BUFFER(gpu->partials),
-        LMI_GPU_VALUE(h)};
+    const lmi_gpu_argument arguments[] = {LMI_GPU_BUFFER(v->tiles),
+                                          LMI_GPU_BUFFER(gpu->bodies),
+                                          LMI_GPU_BUFFER(gpu->map),
+                                          LMI_GPU_BUFFER(gpu->constants_of),
+                                          LMI_GPU_BUFFER(gpu->constants),
+                                          LMI_GPU_BUFFER(gpu->x),
+                                          LMI_GPU_BUFFER(gpu->v),
+                                          LMI_GPU_BUFFER(gpu->regions),
+                                          LMI_GPU_BUFFER(gpu->corrected),
+                                          LMI_GPU_BUFFER(gpu->corrections),
+                                          LMI_GPU_BUFFER(gpu->surfaces),
+                                          LMI_GPU_BUFFER(gpu->partials),
+                                          LMI_GPU_VALUE(h)};
     const size_t groups[2] = {v->tile_count, 1}, group[2] = {v->kind.tile_x, v->kind.tile_y};
     return v->tile_count == 0 ||
            lmi_gpu_run(gpu, v->move, arguments, sizeof arguments / sizeof *arguments, groups, group);
@@ -373,8 +382,7 @@ bool lmi_gpu_substep(const lmi_step *step)
     }
     atomic_store(&gpu->newer, true);
     gpu->given = dvec_add(gpu->given, dvec_scale(dvec_from(by), gpu->total_mass));
-    if (!step_lattices(gpu, step) || !lmi_gpu_clusters_substep(gpu, step, change) ||
-        (gpu->shares && !share(step))) {
+    if (!step_lattices(gpu, step) || !lmi_gpu_clusters_substep(gpu, step, change) || (gpu->shares && !share(step))) {
         lmi_gpu_fetch(world);
         gpu->lost = true;
         gpu->holds = false;

@@ -5,7 +5,9 @@
  *   device.c    which devices there are, and opening one
  *   program.c   kernels from the texts that are compiled in
  *   buffer.c    memory of the device
- *   layout.c    a world as the kernels want it: built when something has changed, and uploaded
+ *   ability.c   what it can step
+ *   layout.c    a world as the kernels want it: built when something has changed, and uploaded (layout_lists.c: irregular
+ *               regions of lattices; clusters.c: clusters, and their substep)
  *   gpu.c       substeps, and the way back
  *
  * State lives in one place at a time. After an upload the device has it, and steps; the host's copy is behind until somebody
@@ -24,8 +26,8 @@
 
 /* What tests and benchmarks set; zeros for nothing. */
 typedef struct lmi_gpu_limits {
-    size_t memory;       /* bytes that may be taken of the device */
-    const char *options; /* more options for the compiler */
+    size_t memory;                   /* bytes that may be taken of the device */
+    const char *options;             /* more options for the compiler */
     uint32_t tile_x, tile_y, planes; /* of tiles; 0: as the body wants it */
 } lmi_gpu_limits;
 
@@ -98,19 +100,19 @@ struct lmi_gpu {
     float *staging; /* [particles][4], where there are many batches */
     size_t staging_size;
 
-    bool holds;             /* the world is laid out and uploaded as it is */
-    bool shares;            /* the host does contacts: state goes over and back in every substep */
-    double h;               /* for this substep */
-    lm_dvec3 given;         /* momentum from gravity since the last fetch */
+    bool holds;     /* the world is laid out and uploaded as it is */
+    bool shares;    /* the host does contacts: state goes over and back in every substep */
+    double h;       /* for this substep */
+    lm_dvec3 given; /* momentum from gravity since the last fetch */
     double total_mass;
-    _Atomic bool newer;     /* the device's state is newer than the host's */
+    _Atomic bool newer; /* the device's state is newer than the host's */
     lmi_mutex fetching;
-    const char *said;       /* the last reason that was given */
-    bool told;              /* that the host has a part */
-    bool timed; /* wait after every launch, and count the time: for benchmarks */
+    const char *said; /* the last reason that was given */
+    bool told;        /* that the host has a part */
+    bool timed;       /* wait after every launch, and count the time: for benchmarks */
     lmi_gpu_timer timer[LMI_GPU_TIMERS];
     uint32_t timer_count;
-    bool lost;              /* it failed: the host has taken over for good */
+    bool lost; /* it failed: the host has taken over for good */
 };
 typedef struct lmi_gpu lmi_gpu;
 
@@ -167,9 +169,10 @@ bool lmi_gpu_build_bodies(const lm_world *world, lmi_gpu *gpu);
 lmi_gpu_variant *lmi_gpu_find_variant(const lm_world *world, lmi_gpu *gpu, const struct lmi_gpu_kind *kind);
 cl_kernel lmi_gpu_kernel(lmi_gpu *gpu, cl_program program, const char *name);
 
-/* layout.c */
+/* ability.c and layout.c */
 const char *lmi_gpu_reason(const lm_world *world); /* why the device cannot step this world, or null */
-bool lmi_gpu_contacts_on_host(const lm_world *world); /* whether the device leaves contacts, pins and bones to the host */
+bool lmi_gpu_contacts_on_host(
+    const lm_world *world); /* whether the device leaves contacts, pins and bones to the host */
 bool lmi_gpu_lay_out(lm_world *world, lmi_gpu *gpu);
 bool lmi_gpu_upload_state(lm_world *world, lmi_gpu *gpu); /* positions and velocities */
 

@@ -6,11 +6,9 @@
  * constants of regions (once for all bodies that have the same), and the lists of irregular regions. It is made anew whenever
  * something has changed, and takes no part in a step.
  */
-#include "examples.h"
-#include "gpu/clusters.h"
-#include "gpu/gpu.h"
+#include "gpu/layout.h"
 
-#include <string.h>
+#include "gpu/clusters.h"
 
 /* Planes that a work-group goes through. More of them leave less to be done twice at either end; fewer keep a device busy. */
 #define CHUNK_PLANES 32
@@ -21,128 +19,7 @@
 /* Particles that a work-group measures after an upload. */
 #define CHUNK_PARTICLES 4096
 
-static const char *body_reason(const lmi_body *body)
-{
-    if (body->examples) {
-        return "examples";
-    }
-    if (body->skin.carrier_count) {
-        return "skins on regions";
-    }
-    if (body->lattice) {
-        return body->material.damping_kind == LM_DAMPING_REGIONAL ? "regional damping"
-               : body->lattice->plastic.state                     ? "plastic lattices"
-               : body->lattice->shape.part_count > 1              ? "lattices of several parts"
-               : lmi_lattice_is_plated(&body->lattice->shape)     ? "lattices that are summed by plates"
-                                                                  : NULL;
-    }
-    return lmi_gpu_cluster_reason(body);
-}
-
-const char *lmi_gpu_reason(const lm_world *world)
-{
-    if (world->sleep.enabled) {
-        return "sleep";
-    }
-    if (world->force_count) {
-        return "forces of a single step";
-    }
-    LMI_POOL_EACH(&world->fields, n)
-    {
-        if (LMI_POOL_AT(&world->fields, lm_field_def, n)->kind != LM_FIELD_UNIFORM) {
-            return "wind and point fields";
-        }
-    }
-    if (world->bodies.alive == 0) {
-        return "a world without bodies";
-    }
-    LMI_POOL_EACH(&world->bodies, n)
-    {
-        const char *reason = body_reason(lmi_body_at(world, n));
-        if (reason) {
-            return reason;
-        }
-    }
-    return NULL;
-}
-
-static bool body_contacts_on_host(const lm_world *world, const lmi_body *body)
-{
-    return body->bulk || body->self_contact || body->fracture || body->first_pin != LMI_NONE ||
-           (body->touch.count && world->colliders.alive);
-}
-
-bool lmi_gpu_contacts_on_host(const lm_world *world)
-{
-    bool host = world->contact_events || world->skeletons.alive || world->drags.alive ||
-                (world->colliders.alive && world->rule_count) || world->colliders.alive > LMI_GPU_MAX_SURFACES;
-    LMI_POOL_EACH(&world->colliders, n)
-    {
-        host = host || lmi_solid_is(&LMI_POOL_AT(&world->colliders, lmi_collider, n)->solid);
-    }
-    LMI_POOL_EACH(&world->bodies, n) { host = host || body_contacts_on_host(world, lmi_body_at(world, n)); }
-    return host;
-}
-
-/* Arrays that grow while a layout is made, from the world's allocator. */
-typedef struct array {
-    void *items;
-    uint32_t count, capacity;
-} array;
-
-/* Room for `count` more, as zeros; null when out of memory. */
-static void *append(lm_world *world, array *a, uint32_t count, size_t size)
-{
-    if (!lmi_reserve(&world->memory, &a->items, &a->capacity, a->count + count + 1, size)) {
-        return NULL;
-    }
-    void *at = (char *)a->items + (size_t)a->count * size;
-    a->count += count;
-    return at;
-}
-
-static void drop(lm_world *world, array *a, size_t size)
-{
-    lmi_release(&world->memory, a->items, a->capacity, size);
-    *a = (array){NULL, 0, 0};
-}
-
-/* Lists of one kind, of all lattices. Bodies of one shape have the same rows and owners, which are there once. */
-typedef struct lists {
-    array groups; /* four words each: body, first row, end of rows, where its owners are in `who` */
-    array who, corner, member, offset;
-    array known; /* rows and groups that are there */
-} lists;
-
-typedef struct known_lists {
-    uint64_t hash;
-    uint32_t row, row_count, group, group_count;
-} known_lists;
-
-typedef struct layout {
-    lm_world *world;
-    lmi_gpu *gpu;
-    uint32_t channels; /* of constants */
-    array map, constants, slots, constants_of, irregular, corrected;
-    lists gather, scatter;
-    array chunks, parts;
-    uint32_t irregulars, corrections, partials, constants_count;
-} layout;
-
 /* --- constants --- */
-
-static uint64_t hash_bytes(const void *from, size_t size)
-{
-    const unsigned char *bytes = from;
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (size_t n = 0; n + 8 <= size; n += 8) {
-        uint64_t word;
-        memcpy(&word, bytes + n, 8);
-        hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-        hash ^= hash >> 29;
-    }
-    return hash;
-}
 
 /* A table of what is there already, twice as large as it need be. */
 static bool grow_slots(layout *l, uint32_t wanted)
@@ -216,104 +93,6 @@ static bool add_constants(layout *l, const lmi_body *body, uint32_t first_block)
     return ok;
 }
 
-/* --- lists --- */
-
-/* Marks the blocks of owners: the first of each, which lanes, and which of those have a list of everything. */
-static void mark_owners(const lmi_lattice_lists *from, const uint8_t *whole, uint32_t base, uint32_t flag,
-                        uint32_t *marks, uint32_t *constants_of)
-{
-    for (uint32_t n = 0; n < from->owner_count; n++) {
-        uint32_t block = from->owner[n] / LMI_BLOCK, lane = from->owner[n] % LMI_BLOCK;
-        uint32_t *mark = marks + 2 * (size_t)block;
-        mark[0] = mark[1] & 0xffffu ? mark[0] : base + n;
-        mark[1] |= 1u << lane | (whole[n] ? 1u << (16 + lane) : 0);
-        constants_of[block] |= flag;
-    }
-}
-
-/* Lists that another body has already, or null. */
-static const known_lists *find_lists(const lists *to, const lmi_lattice_lists *from, uint64_t hash)
-{
-    for (uint32_t n = 0; n < to->known.count; n++) {
-        const known_lists *k = (const known_lists *)to->known.items + n;
-        const uint32_t *member = (const uint32_t *)to->member.items + (size_t)k->row * LMI_BLOCK;
-        const uint32_t *who = (const uint32_t *)to->who.items + (size_t)k->group * LMI_BLOCK;
-        const float *offset = (const float *)to->offset.items + (size_t)k->row * 4 * LMI_BLOCK;
-        size_t rows = (size_t)from->row_count * LMI_BLOCK, lanes = (size_t)from->group_count * LMI_BLOCK;
-        if (k->hash == hash && k->row_count == from->row_count && k->group_count == from->group_count &&
-            memcmp(member, from->member, rows * sizeof *member) == 0 &&
-            memcmp(offset, from->offset, 4 * rows * sizeof *offset) == 0 &&
-            memcmp(who, from->who, lanes * sizeof *who) == 0) {
-            return k;
-        }
-    }
-    return NULL;
-}
-
-static const known_lists *add_rows(lm_world *world, const lmi_lattice *shape, const lmi_lattice_lists *from,
-                                   uint64_t hash, lists *to)
-{
-    size_t rows = (size_t)from->row_count * LMI_BLOCK, lanes = (size_t)from->group_count * LMI_BLOCK;
-    known_lists now = {hash, to->member.count / LMI_BLOCK, from->row_count, to->who.count / LMI_BLOCK,
-                       from->group_count};
-    known_lists *known = append(world, &to->known, 1, sizeof now);
-    uint32_t *who = append(world, &to->who, (uint32_t)lanes, sizeof *who);
-    uint32_t *member = append(world, &to->member, (uint32_t)rows, sizeof *member);
-    float *offset = append(world, &to->offset, (uint32_t)(4 * rows), sizeof *offset);
-    int32_t *corner = append(world, &to->corner, (uint32_t)(3 * lanes), sizeof *corner);
-    if (!known || !who || !member || !offset || !corner) {
-        return NULL;
-    }
-    memcpy(who, from->who, lanes * sizeof *who);
-    memcpy(member, from->member, rows * sizeof *member);
-    memcpy(offset, from->offset, 4 * rows * sizeof *offset);
-    for (size_t n = 0; n < lanes; n++) {
-        if (who[n] != LMI_LATTICE_NONE) {
-            lmi_lattice_corner(shape, from->owner[who[n]], corner + 3 * n);
-        }
-    }
-    *known = now;
-    return known;
-}
-
-static bool add_lists(layout *l, const lmi_lattice *shape, const lmi_lattice_lists *from, uint32_t index, lists *to)
-{
-    uint64_t hash = hash_bytes(from->member, (size_t)from->row_count * LMI_BLOCK * sizeof *from->member);
-    const known_lists *known = find_lists(to, from, hash);
-    known = known ? known : add_rows(l->world, shape, from, hash, to);
-    uint32_t *group = append(l->world, &to->groups, 4 * from->group_count, sizeof *group);
-    if (!known || !group) {
-        return false;
-    }
-    for (uint32_t n = 0; n < from->group_count; n++) {
-        group[4 * n] = index;
-        group[4 * n + 1] = known->row + from->group_row[n];
-        group[4 * n + 2] = known->row + from->group_row[n + 1];
-        group[4 * n + 3] = known->group + n;
-    }
-    return true;
-}
-
-static bool add_irregular(layout *l, const lmi_body *body, uint32_t index, uint32_t first_block)
-{
-    const lmi_lattice *shape = &body->lattice->shape;
-    lmi_gpu_body *record = &l->gpu->records[index];
-    record->irregular = l->irregulars;
-    record->corrected = l->corrections;
-    if (shape->irregular_count == 0 && shape->scatter.owner_count == 0) {
-        return true;
-    }
-    uint32_t *of = (uint32_t *)l->constants_of.items + first_block;
-    mark_owners(&shape->gather, shape->direct, l->irregulars, LMI_GPU_IRREGULAR,
-                (uint32_t *)l->irregular.items + 2 * (size_t)first_block, of);
-    mark_owners(&shape->scatter, shape->listed, l->corrections, LMI_GPU_CORRECTED,
-                (uint32_t *)l->corrected.items + 2 * (size_t)first_block, of);
-    l->irregulars += shape->irregular_count + 1; /* the last is zero, for what fills up rows */
-    l->corrections += shape->scatter.owner_count;
-    return add_lists(l, shape, &shape->gather, index, &l->gather) &&
-           add_lists(l, shape, &shape->scatter, index, &l->scatter);
-}
-
 /* --- tiles --- */
 
 /* Corners along x and y that a work-group takes: what local memory has room for, and what the body fills. */
@@ -348,8 +127,8 @@ static uint32_t planes_from(const lmi_gpu_body *record, const uint32_t *map, lmi
         bool any = false;
         for (uint32_t y = (uint32_t)tile->y; y < (uint32_t)tile->y + high && y < record->size[1]; y++) {
             for (uint32_t x = (uint32_t)tile->x / LMI_BLOCK; x * LMI_BLOCK < (uint32_t)tile->x + wide; x++) {
-                any = any || (x < record->size[0] &&
-                              map[(z * record->size[1] + y) * record->size[0] + x] != LMI_GPU_NONE);
+                any = any ||
+                      (x < record->size[0] && map[(z * record->size[1] + y) * record->size[0] + x] != LMI_GPU_NONE);
             }
         }
         first = any && first == LMI_GPU_NONE ? z : first;
@@ -377,7 +156,8 @@ static bool add_tiles(layout *l, const lmi_body *body, uint32_t index, lmi_gpu_b
     const lmi_lattice *shape = &body->lattice->shape;
     const uint32_t *map = (const uint32_t *)l->map.items + record->map;
     uint32_t planes = l->gpu->limits.planes ? l->gpu->limits.planes : CHUNK_PLANES;
-    bool sparse = 2 * (uint64_t)shape->particle_count < (uint64_t)record->size[0] * LMI_BLOCK * record->size[1] * record->size[2];
+    bool sparse =
+        2 * (uint64_t)shape->particle_count < (uint64_t)record->size[0] * LMI_BLOCK * record->size[1] * record->size[2];
     struct lmi_gpu_kind kind = {.width = shape->width,
                                 .channels = l->channels,
                                 .linear = body->material.mode == LM_MODE_LINEAR,
@@ -517,7 +297,7 @@ static bool add_body(layout *l, uint32_t slot)
     if (body->lattice) {
         describe_lattice(body, record);
         ok = add_map(l, &body->lattice->shape, record) && add_constants(l, body, first / LMI_BLOCK) &&
-             add_irregular(l, body, index, first / LMI_BLOCK) && add_tiles(l, body, index, record);
+             lmi_gpu_add_irregular(l, body, index, first / LMI_BLOCK) && add_tiles(l, body, index, record);
     }
     return ok;
 }
@@ -548,10 +328,9 @@ static bool reserve_bodies(layout *l)
     lm_world *world = l->world;
     lmi_gpu *gpu = l->gpu;
     void *records = gpu->records, *slots = gpu->slots, *batches = gpu->batch_first;
-    bool ok =
-        lmi_reserve(&world->memory, &records, &gpu->body_capacity, world->bodies.alive, sizeof *gpu->records) &&
-        lmi_reserve(&world->memory, &slots, &gpu->slot_capacity, world->bodies.alive, sizeof *gpu->slots) &&
-        lmi_reserve(&world->memory, &batches, &gpu->batch_capacity, world->batch_count, sizeof *gpu->batch_first);
+    bool ok = lmi_reserve(&world->memory, &records, &gpu->body_capacity, world->bodies.alive, sizeof *gpu->records) &&
+              lmi_reserve(&world->memory, &slots, &gpu->slot_capacity, world->bodies.alive, sizeof *gpu->slots) &&
+              lmi_reserve(&world->memory, &batches, &gpu->batch_capacity, world->batch_count, sizeof *gpu->batch_first);
     gpu->records = records;
     gpu->slots = slots;
     gpu->batch_first = batches;
@@ -590,44 +369,6 @@ static bool add_bodies(layout *l)
         l->gpu->lattice_count = pass == 0 ? l->gpu->body_count : l->gpu->lattice_count;
     }
     return ok && add_parts(l) && add_chunks(l);
-}
-
-static bool put_array(lmi_gpu *gpu, lmi_gpu_buffer *to, const array *from, size_t size)
-{
-    return lmi_gpu_put(gpu, to, from->items, from->count * size);
-}
-
-static bool put_lists(lmi_gpu *gpu, lmi_gpu_lists *to, const lists *from)
-{
-    const size_t u = sizeof(uint32_t);
-    to->lanes = from->groups.count / 4 * LMI_BLOCK;
-    return put_array(gpu, &to->groups, &from->groups, u) && put_array(gpu, &to->who, &from->who, u) &&
-           put_array(gpu, &to->corner, &from->corner, u) && put_array(gpu, &to->member, &from->member, u) &&
-           put_array(gpu, &to->offset, &from->offset, sizeof(float));
-}
-
-static bool upload_lists(layout *l)
-{
-    lmi_gpu *gpu = l->gpu;
-    const size_t u = sizeof(uint32_t), f = sizeof(float);
-    array none = {NULL, 0, 0};
-    static const float zeros[LMI_BLOCK];
-    bool ok = put_lists(gpu, &gpu->gather, &l->gather) && put_lists(gpu, &gpu->scatter, &l->scatter);
-    bool some = gpu->gather.lanes || gpu->scatter.lanes;
-    ok = ok && put_array(gpu, &gpu->irregular, some ? &l->irregular : &none, u) &&
-         put_array(gpu, &gpu->corrected, some ? &l->corrected : &none, u) &&
-         lmi_gpu_reserve(gpu, &gpu->irregular_moments, l->irregulars * LMI_BLOCK * f) &&
-         lmi_gpu_reserve(gpu, &gpu->kept, l->irregulars * LMI_BLOCK * f) &&
-         lmi_gpu_reserve(gpu, &gpu->corrections, l->corrections * 4 * f);
-    /* What fills up rows points at a transform that stays zero: the last of each body. */
-    for (uint32_t n = 0; ok && n < gpu->lattice_count; n++) {
-        const lmi_lattice *shape = &lmi_body_at(l->world, gpu->slots[n])->lattice->shape;
-        if (shape->irregular_count || shape->scatter.owner_count) {
-            size_t at = (size_t)gpu->records[n].irregular + shape->irregular_count;
-            ok = lmi_gpu_write(gpu, &gpu->kept, at * LMI_BLOCK * f, zeros, sizeof zeros);
-        }
-    }
-    return ok;
 }
 
 static bool upload_tiles(lmi_gpu *gpu)
@@ -686,7 +427,7 @@ static bool upload(layout *l)
            lmi_gpu_reserve(gpu, &gpu->before, records) && put_array(gpu, &gpu->map, &l->map, u) &&
            put_array(gpu, &gpu->constants_of, &l->constants_of, u) &&
            put_array(gpu, &gpu->constants, &l->constants, f) &&
-           lmi_gpu_reserve(gpu, &gpu->regions, (size_t)gpu->particles * region * f) && upload_lists(l) &&
+           lmi_gpu_reserve(gpu, &gpu->regions, (size_t)gpu->particles * region * f) && lmi_gpu_upload_lists(l) &&
            upload_tiles(gpu) && put_array(gpu, &gpu->chunks, &l->chunks, sizeof(lmi_gpu_chunk)) &&
            put_array(gpu, &gpu->parts, &l->parts, sizeof(lmi_gpu_chunk)) &&
            lmi_gpu_reserve(gpu, &gpu->partials, (size_t)l->partials * LMI_GPU_CHANNELS * f) &&
@@ -698,10 +439,10 @@ bool lmi_gpu_lay_out(lm_world *world, lmi_gpu *gpu)
 {
     layout l = {.world = world, .gpu = gpu};
     bool ok = reserve_bodies(&l) && add_bodies(&l) && upload(&l) && lmi_gpu_clusters_lay_out(world, gpu);
-    array *const arrays[] = {&l.map,           &l.constants,      &l.slots,          &l.constants_of,   &l.irregular,
-                             &l.corrected,     &l.gather.groups,  &l.gather.who,     &l.gather.corner,  &l.gather.member,
-                             &l.gather.offset, &l.scatter.groups, &l.scatter.who,    &l.scatter.corner, &l.scatter.member,
-                             &l.scatter.offset};
+    array *const arrays[] = {&l.map,           &l.constants,      &l.slots,          &l.constants_of,
+                             &l.irregular,     &l.corrected,      &l.gather.groups,  &l.gather.who,
+                             &l.gather.corner, &l.gather.member,  &l.gather.offset,  &l.scatter.groups,
+                             &l.scatter.who,   &l.scatter.corner, &l.scatter.member, &l.scatter.offset};
     for (size_t n = 0; n < sizeof arrays / sizeof *arrays; n++) {
         drop(world, arrays[n], sizeof(uint32_t)); /* floats are as large */
     }

@@ -144,9 +144,10 @@ static int lattice_options(char *to, size_t size)
 
 static bool build_variant(const lm_world *world, lmi_gpu *gpu, lmi_gpu_variant *v)
 {
-    static const char *const texts[] = {"prelude.cl",          "records.h",  "vmat.h",     "volume.h",
-                                        "polar_lanes.h",       "lattice_constants.h", "lattice_rotation.h", "nearest.cl", "rotation.cl",
-                                        "contact.cl",          "lattice.cl", NULL};
+    static const char *const texts[] = {
+        "prelude.cl",          "records.h",          "vmat.h",     "volume.h",    "polar_lanes.h",
+        "lattice_constants.h", "lattice_rotation.h", "nearest.cl", "rotation.cl", "contact.cl",
+        "lattice.cl",          "lists.cl",           NULL};
     char options[2048];
     int length = lmi_gpu_common_options(gpu, options, sizeof options);
     length += snprintf(options + length, sizeof options - (size_t)length,

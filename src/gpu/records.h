@@ -41,35 +41,35 @@ enum { LMI_GPU_OVERSTRETCHED = 1, LMI_GPU_COLLAPSED = 2, LMI_GPU_RIGID = 4, LMI_
 /* A body: state, what it is made of, and what the substep's kernels read. Lengths and masses as in lmi_body. */
 typedef struct lmi_gpu_body {
     double origin[3];
-    double frame[9];                            /* of a lattice, row by row */
-    double owed_momentum[3], owed_angular[3];   /* as in lmi_lattice_part */
-    double mass, inertia[6];                    /* of the motion */
-    double sums[16];                            /* mass, first, momentum, angular, second */
-    double impulse[3];                          /* that colliders and pins gave, in units of the mean mass, since it was asked for */
+    double frame[9];                          /* of a lattice, row by row */
+    double owed_momentum[3], owed_angular[3]; /* as in lmi_lattice_part */
+    double mass, inertia[6];                  /* of the motion */
+    double sums[16];                          /* mass, first, momentum, angular, second */
+    double impulse[3]; /* that colliders and pins gave, in units of the mean mass, since it was asked for */
     double rest_size, rest_inertia, spacing;
-    float at[3], from[3];                       /* what the sums are taken from */
-    float centre[3], velocity[3], spin[3];      /* motion */
+    float at[3], from[3];                  /* what the sums are taken from */
+    float centre[3], velocity[3], spin[3]; /* motion */
     float drift_centre[3], drift_velocity[3], drift_spin[3];
     float lower[3], upper[3];
-    float keep, push[3], whirl[3];              /* of lattices: what changes velocities besides the pull */
-    float shift[3];                             /* of positions in this substep: the origin follows the body */
-    float inverse[9], forward[9], middle[3];    /* step/lattice_step.h */
+    float keep, push[3], whirl[3];           /* of lattices: what changes velocities besides the pull */
+    float shift[3];                          /* of positions in this substep: the origin follows the body */
+    float inverse[9], forward[9], middle[3]; /* step/lattice_step.h */
     float alpha, damping, damping_now, beta;
     float contact_radius, mean_mass, friction, restitution;
     uint32_t damping_every, damping_turn;
-    uint32_t first;                             /* particle */
-    uint32_t particles;                         /* places */
-    uint32_t irregular, corrected;              /* of a lattice: first of its irregular regions, and of its corrections */
-    uint32_t map;                               /* of a lattice: first entry of its map of blocks */
-    uint32_t size[3];                           /* blocks along x, corners along y and z */
+    uint32_t first;                /* particle */
+    uint32_t particles;            /* places */
+    uint32_t irregular, corrected; /* of a lattice: first of its irregular regions, and of its corrections */
+    uint32_t map;                  /* of a lattice: first entry of its map of blocks */
+    uint32_t size[3];              /* blocks along x, corners along y and z */
     int32_t phase;
-    uint32_t first_partial, partials;           /* of the tiles */
-    uint32_t first_measure, measures;           /* of the chunks that are measured after an upload */
-    uint32_t sample[LMI_GPU_SAMPLES];           /* particles */
-    int32_t corner[3 * LMI_GPU_SAMPLES];        /* and their corners */
+    uint32_t first_partial, partials;    /* of the tiles */
+    uint32_t first_measure, measures;    /* of the chunks that are measured after an upload */
+    uint32_t sample[LMI_GPU_SAMPLES];    /* particles */
+    int32_t corner[3 * LMI_GPU_SAMPLES]; /* and their corners */
     uint32_t pinned;
     uint32_t group, collider_mask;
-    uint32_t surfaces;                          /* bits: what it may touch in this substep */
+    uint32_t surfaces; /* bits: what it may touch in this substep */
     uint32_t contacts;
     uint32_t stop;
 } lmi_gpu_body;

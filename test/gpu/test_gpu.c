@@ -52,7 +52,7 @@ static bool has_device(void)
 
 #define NEEDS_DEVICE()                                                                                                 \
     if (!has_device()) {                                                                                               \
-        print_message("no OpenCL device here: install pocl-opencl-icd (tools/setup test does)\n");                    \
+        print_message("no OpenCL device here: install pocl-opencl-icd (tools/setup test does)\n");                     \
         skip();                                                                                                        \
     }
 
@@ -224,7 +224,8 @@ static void check_case(const test_case *c)
         }
         for (int n = 0; n < 7; n++) assert_ok(lm_world_step(host, FRAME));
     }
-    if (getenv("LIMBER_TEST_VERBOSE") || worst > AGREEMENT || log.count) print_message("%s: %g\n%s", c->name, worst, log.all);
+    if (getenv("LIMBER_TEST_VERBOSE") || worst > AGREEMENT || log.count)
+        print_message("%s: %g\n%s", c->name, worst, log.all);
     assert_int_equal(log.count, 0);
     assert_at_most(worst, AGREEMENT);
     lm_world_destroy(host);
@@ -262,7 +263,8 @@ static void check_clusters(lm_mode mode, float yield, bool walls)
     double worst = 0.0;
     for (int snapshot = 0; snapshot < 6; snapshot++) {
         copy_world(device, host);
-        for (int k = 0; k < 3 * SAMPLE_KIND_COUNT; k++) { /* three steps; the later ones go on with what the device has */
+        for (int k = 0; k < 3 * SAMPLE_KIND_COUNT;
+             k++) { /* three steps; the later ones go on with what the device has */
             int n = k % SAMPLE_KIND_COUNT, step = k / SAMPLE_KIND_COUNT + 1;
             if (n == 0) {
                 assert_ok(lm_world_step(device, FRAME));
@@ -364,7 +366,8 @@ static void runs_are_the_same(void **state)
         assert_true(first == second);
         /* Nothing holds them: they fall as a stone does, with its step's error of half a step. */
         double seconds = 300 * FRAME, h = FRAME / cases[n].substeps;
-        assert_near(height - 0.4 - 0.5 * 0.1 * cases[n].cells[1], -0.5 * seconds - 0.5 * 9.81 * seconds * (seconds + h), 0.02);
+        assert_near(height - 0.4 - 0.5 * 0.1 * cases[n].cells[1], -0.5 * seconds - 0.5 * 9.81 * seconds * (seconds + h),
+                    0.02);
     }
 }
 
@@ -533,10 +536,17 @@ static void unsupported_worlds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(clusters_agree_with_the_cpu), cmocka_unit_test(clusters_come_back),
-        cmocka_unit_test(agrees_with_the_cpu),  cmocka_unit_test(runs_are_the_same), cmocka_unit_test(keeps_momentum),
-        cmocka_unit_test(counts_impulses),      cmocka_unit_test(no_such_device),    cmocka_unit_test(broken_kernels),
-        cmocka_unit_test(out_of_device_memory), cmocka_unit_test(torn_bodies),       cmocka_unit_test(unsupported_worlds),
+        cmocka_unit_test(clusters_agree_with_the_cpu),
+        cmocka_unit_test(clusters_come_back),
+        cmocka_unit_test(agrees_with_the_cpu),
+        cmocka_unit_test(runs_are_the_same),
+        cmocka_unit_test(keeps_momentum),
+        cmocka_unit_test(counts_impulses),
+        cmocka_unit_test(no_such_device),
+        cmocka_unit_test(broken_kernels),
+        cmocka_unit_test(out_of_device_memory),
+        cmocka_unit_test(torn_bodies),
+        cmocka_unit_test(unsupported_worlds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
