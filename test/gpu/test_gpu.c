@@ -7,6 +7,7 @@
 #include "gpu/gpu.h"
 #include "test/support/support.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -491,6 +492,60 @@ static void out_of_device_memory(void **state)
     lm_world_destroy(host);
 }
 
+/* ---- memory of the host ---- */
+
+typedef struct meter {
+    long left; /* allocations that succeed */
+} meter;
+
+static void *take_memory(size_t size, size_t alignment, void *user)
+{
+    meter *m = user;
+    return m->left-- > 0 ? aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment) : NULL;
+}
+
+static void give_memory(void *memory, size_t size, void *user)
+{
+    (void)size;
+    (void)user;
+    free(memory);
+}
+
+/* Whichever allocation of the first step fails: the step fails and changes nothing, or the CPU takes over. */
+static void failing_allocations(void **state)
+{
+    (void)state;
+    NEEDS_DEVICE();
+    uint32_t failed = 0, stepped = 0;
+    for (long fail = 0; stepped < 3 && fail < 400; fail += fail < 100 ? 1 : 7) {
+        lines log = {0};
+        meter memory = {LONG_MAX};
+        lm_world_def def = lm_world_def_default();
+        def.device = "gpu";
+        def.workers = 1;
+        def.allocator = (lm_allocator){take_memory, give_memory, &memory};
+        def.log = (lm_log){take_line, &log};
+        lm_world *world;
+        lm_body_id ids[2];
+        assert_ok(lm_world_create(&def, &world));
+        fill(world, &cases[3], ids);
+        uint64_t before = lm_world_hash(world);
+        memory.left = fail;
+        lm_result result = lm_world_step(world, FRAME);
+        memory.left = LONG_MAX;
+        failed += result != LM_OK || log.count > 0;
+        stepped += result == LM_OK && lmi_gpu_goes_on(world, FRAME);
+        if (result != LM_OK) assert_true(lm_world_hash(world) == before);
+        assert_ok(lm_world_step(world, FRAME));
+        lm_totals totals;
+        lm_world_get_totals(world, &totals);
+        assert_true(totals.finite);
+        lm_world_destroy(world);
+    }
+    assert_true(failed > 20);
+    assert_int_equal(stepped, 3);
+}
+
 /* Bodies torn to many times their size are the host's; when they have come back the device goes on. */
 static void torn_bodies(void **state)
 {
@@ -542,6 +597,7 @@ int main(void)
         cmocka_unit_test(runs_are_the_same),
         cmocka_unit_test(keeps_momentum),
         cmocka_unit_test(counts_impulses),
+        cmocka_unit_test(failing_allocations),
         cmocka_unit_test(no_such_device),
         cmocka_unit_test(broken_kernels),
         cmocka_unit_test(out_of_device_memory),
