@@ -51,7 +51,7 @@ typedef struct lmi_gpu_body {
     float centre[3], velocity[3], spin[3]; /* motion */
     float drift_centre[3], drift_velocity[3], drift_spin[3];
     float lower[3], upper[3];
-    float keep, push[3], whirl[3];           /* of lattices: what changes velocities besides the pull */
+    float loss, push[3], whirl[3];           /* of lattices: what changes velocities besides the pull */
     float shift[3];                          /* of positions in this substep: the origin follows the body */
     float inverse[9], forward[9], middle[3]; /* step/lattice_step.h */
     float alpha, damping, damping_now, beta;

@@ -300,7 +300,7 @@ static bool answers_as_a_whole(__global const lmi_gpu_body *b, double h)
 }
 
 /* Forces, the drift that is taken out, and damping towards the motion as a whole, as one map of a particle's velocity:
- * v <- keep v + push + whirl x position. */
+ * v <- v + (push + whirl x position - loss v). */
 static void find_change(__global lmi_gpu_body *b, const float change[3])
 {
     double k = b->damping_now, keep = 1.0 - k;
@@ -308,7 +308,7 @@ static void find_change(__global lmi_gpu_body *b, const float change[3])
     lm_dvec3 drift = dvec_sub(dvec_of(b->drift_velocity), dvec_cross(drift_spin, dvec_of(b->drift_centre)));
     lm_dvec3 whole = dvec_sub(dvec_of(b->velocity), dvec_cross(spin, dvec_of(b->centre)));
     lm_dvec3 given = dvec_sub(dvec(change[0], change[1], change[2]), drift);
-    b->keep = (float)keep;
+    b->loss = b->damping_now;
     put(b->push, dvec_add(dvec_scale(given, keep), dvec_scale(whole, k)));
     put(b->whirl, dvec_sub(dvec_scale(spin, k), dvec_scale(drift_spin, keep)));
 }

@@ -224,7 +224,7 @@ typedef struct measured {
 /* What moves the particles of a body, the same for all of them: read once. */
 typedef struct mover {
     float forward[9], base[3]; /* F s, and where the rest shape has the work-item's column at z = 0 */
-    float keep, push[3], whirl[3]; /* v <- keep v + push + whirl x position: forces, drift and damping */
+    float loss, push[3], whirl[3]; /* v <- v + (push + whirl x position - loss v): forces, drift and damping */
     float carry[3], shift[3];
     float h, rate;
 } mover;
@@ -243,7 +243,7 @@ static inline mover mover_of(__global const lmi_gpu_body *b, int x, int y, float
         m.carry[i] = b->velocity[i];
         m.shift[i] = b->shift[i];
     }
-    m.keep = b->keep;
+    m.loss = b->loss;
     m.h = h;
     m.rate = vf_min(b->alpha / h, 1e30f);
     return m;
@@ -309,7 +309,7 @@ static inline void move_particle(const mover *m, const float sum[3], float share
     for (int i = 0; i < 3; i++) {
         const int j = (i + 1) % 3, k = (i + 2) % 3;
         to->s[LMI_GPU_PULL + 3 + i] += x[j] * p[k] - x[k] * p[j];
-        v[i] = (m->keep * v[i] + (m->push[i] + (m->whirl[j] * x[k] - m->whirl[k] * x[j]))) + m->rate * d[i];
+        v[i] = (v[i] + ((m->push[i] + (m->whirl[j] * x[k] - m->whirl[k] * x[j])) - m->loss * v[i])) + m->rate * d[i];
     }
 #pragma unroll
     for (int i = 0; i < 3; i++) {
