@@ -23,6 +23,8 @@ static const struct {
      bench_contacts},
     {"lattice", "the step of lattices: solid and sparse shapes, widths, and the plain program", bench_lattice},
     {"examples", "what example poses add to a step: the sizes of the paper's table 1", bench_examples},
+    {"octree", "the step of octrees: an adaptive hand beside its lattice, up to 100,000 particles, regular cells",
+     bench_octree},
     {"skeleton", "soft flesh on moving bones: the scene infant", bench_skeleton},
     {"polar", "one polar decomposition: speed and accuracy, inversions included", bench_polar},
     {"gpu", "steps on an OpenCL device: large boxes, a statue, crowds, and from which size on it is the faster one",

@@ -24,5 +24,5 @@ static int run(const cli_command *command, int argc, char **argv)
     return code >= 0 ? code : bench_run(name, &options);
 }
 
-const cli_command cli_bench = {"bench", "NAME",
-                               "a benchmark: clusters, contacts, gpu, lattice, examples, skeleton, polar, or all", run};
+const cli_command cli_bench = {
+    "bench", "NAME", "a benchmark: clusters, contacts, gpu, lattice, examples, octree, skeleton, polar, or all", run};

@@ -156,6 +156,8 @@ typedef struct entry_group {
     const char *name;
     size_t name_length;
     uint32_t bodies, particles, regions, memberships;
+    uint32_t octree_nodes;
+    uint64_t summation_nodes;
     double mass;
     uint32_t free_particles; /* in no region */
     uint32_t poor_regions;   /* with fewer particles than their mode can use */
@@ -201,6 +203,10 @@ static void print_group(const entry_group *group)
     } else {
         printf("%g Hz, damping ratio %g\n", (double)material->hertz, (double)material->damping_ratio);
     }
+    if (group->octree_nodes > 0) {
+        printf("  %-11s an octree of %u cells of all sizes; a region is %.2f of them\n", "",
+               (unsigned)group->octree_nodes, (double)group->summation_nodes / group->regions);
+    }
     complain(group->free_particles, "particles are in no region and move freely");
     complain(group->poor_regions, "regions have too few particles for their mode");
 }
@@ -228,6 +234,8 @@ static int inform_bodies(const scene *scene_read, const lm_world *world)
         current.particles += info.particles;
         current.regions += info.regions;
         current.memberships += info.memberships;
+        current.octree_nodes += info.octree_nodes;
+        current.summation_nodes += info.summation_nodes;
         current.mass += (double)info.mass;
     }
     if (current.bodies > 0) {

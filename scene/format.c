@@ -156,6 +156,41 @@ static const format_record zone_record =
     RECORD("zone", scene_zone, zone_fields, GROUPS(zone_groups),
            "A part of a body that differs from the rest. Where zones overlap, their values multiply.");
 
+static const format_field part_fields[] = {
+    FIELD(scene_part, group, FIELD_TEXT, REQUIRED, DOC("a part that the model names, as thumb of a hand")),
+    FIELD(scene_part, value, FIELD_NUMBER, REQUIRED, RANGE(1e-6, 1e6), DOC("in the part; elsewhere it is 1")),
+};
+static const format_record part_record =
+    RECORD("part", scene_part, part_fields, NO_GROUPS,
+           "A named part of a procedural model that differs from the rest, and fades into it.");
+
+static const format_field octree_fields[] = {
+    FIELD(scene_octree, spacing, FIELD_NUMBER, ABOVE(0.0, 1e5), UNIT("m"),
+          DOC("side of the finest cells; absent: 1/64 of the longest side")),
+    FIELD(scene_octree, levels, FIELD_COUNT, RANGE(0, 8), STANDARD("3"),
+          DOC("base cells are this many times twice as wide")),
+    FIELD(scene_octree, detail, FIELD_NUMBER, RANGE(0.0, 1000.0), STANDARD("2"),
+          DOC("cells across what is thin; 0: all cells are base cells, but for size_zones")),
+    FIELD(scene_octree, particles, FIELD_COUNT, RANGE(1, SCENE_MAX_PARTICLES),
+          DOC("or about how many particles there are, for which the detail is found")),
+    FIELD(scene_octree, width, FIELD_NUMBER, ABOVE(0.0, 1e5), UNIT("m"),
+          DOC("how far a region reaches; wider is stiffer; absent: the side of a base cell")),
+    FIELD(scene_octree, width_zones, FIELD_RECORDS, OF(zone_record),
+          DOC("where regions are wider or narrower, as factors above 0")),
+    FIELD(scene_octree, width_groups, FIELD_RECORDS, OF(part_record), DOC("the same for named parts of the model")),
+    FIELD(scene_octree, size_zones, FIELD_RECORDS, OF(zone_record),
+          DOC("where cells are no larger than this share of a base cell, at most 1")),
+    FIELD(scene_octree, slack, FIELD_NUMBER, RANGE(0.0, 4.0), STANDARD("0.5"),
+          DOC("share by which regions may be wider where that takes fewer sums")),
+    FIELD(scene_octree, shell, FIELD_FLAG, STANDARD("false"),
+          DOC("only the cells that the surface touches, not those that it encloses")),
+};
+static const field_group octree_groups[] = {{{"detail", "particles"}, false}};
+static const format_record octree_record = RECORD(
+    "octree", scene_octree, octree_fields, GROUPS(octree_groups),
+    "The space that a shape or mesh takes up, divided into cubic cells, small where it is thin and large where it "
+    "is thick. In the middle of each is a particle with a region around it.");
+
 static const format_field clusters_fields[] = {
     FIELD(scene_clusters, counts, FIELD_COUNTS, RANGE(1, 1024), STANDARD("[1, 1, 1]"),
           DOC("the bounding box is divided into this many cells along x, y, z")),
@@ -398,12 +433,14 @@ static const format_field body_fields[] = {
     FIELD(scene_body_entry, name, FIELD_TEXT,
           DOC("how pins, drags, events and expectations refer to it; absent: \"body\" and its number")),
     FIELD(scene_body_entry, shape, FIELD_RECORD, OF(shape_record), DOC("a procedural model")),
-    FIELD(scene_body_entry, mesh, FIELD_RECORD, OF(mesh_record), DOC("or a mesh from a file, for a lattice or tets")),
+    FIELD(scene_body_entry, mesh, FIELD_RECORD, OF(mesh_record),
+          DOC("or a mesh from a file, for a lattice, tets or an octree")),
     FIELD(scene_body_entry, points, FIELD_VECTORS, UNIT("m"), DOC("or the particles themselves, in the body's frame")),
     FIELD(scene_body_entry, lattice, FIELD_RECORD, OF(lattice_record),
           DOC("makes a lattice of the shape or mesh, in place of clusters")),
     FIELD(scene_body_entry, tets, FIELD_RECORD, OF(tets_record),
           DOC("or tetrahedra, of the shape or mesh or from a file")),
+    FIELD(scene_body_entry, octree, FIELD_RECORD, OF(octree_record), DOC("or an octree of the shape or mesh")),
     FIELD(
         scene_body_entry, surface, FIELD_RECORD, OF(surface_record),
         DOC("of a shape; absent: its vertices are particles, and pictures show a finer one; that of a lattice rides on "
@@ -456,8 +493,8 @@ static const format_field body_fields[] = {
     FIELD(scene_body_entry, label, FIELD_TEXT, DOC("words written below it in pictures")),
 };
 static const field_group body_groups[] = {{{"shape", "points", "mesh"}, true},
-                                          {{"points", "lattice", "particles", "tets"}, false},
-                                          {{"lattice", "clusters", "tets"}, false},
+                                          {{"points", "lattice", "particles", "tets", "octree"}, false},
+                                          {{"lattice", "clusters", "tets", "octree"}, false},
                                           {{"mass", "density", "masses"}, false},
                                           {{"shape", "masses"}, false},
                                           {{"mesh", "masses"}, false},
@@ -732,12 +769,12 @@ static const format_field scene_fields_[] = {
 const format_record format_scene = RECORD("scene", scene_file, scene_fields_, NO_GROUPS, "The file: one JSON object.");
 
 const format_record *const format_records[] = {
-    &format_scene,    &body_record,          &shape_record,    &mesh_record,     &surface_record,       &lattice_record,
-    &tets_record,     &clusters_record,      &zone_record,     &material_record, &deform_record,        &mode_record,
-    &examples_record, &pose_record,          &skeleton_record, &bone_record,     &bone_keyframe_record, &repeat_record,
-    &vary_record,     &collider_record,      &heights_record,  &mover_record,    &keyframe_record,      &pin_record,
-    &drag_record,     &drag_keyframe_record, &field_record,    &event_record,    &expect_record_,       &box_record,
-    &camera_record,   &sleep_record,         &rule_record,     &fracture_record,
+    &format_scene,         &body_record,   &shape_record,    &mesh_record,          &surface_record,  &lattice_record,
+    &tets_record,          &part_record,   &octree_record,   &clusters_record,      &zone_record,     &material_record,
+    &deform_record,        &mode_record,   &examples_record, &pose_record,          &skeleton_record, &bone_record,
+    &bone_keyframe_record, &repeat_record, &vary_record,     &collider_record,      &heights_record,  &mover_record,
+    &keyframe_record,      &pin_record,    &drag_record,     &drag_keyframe_record, &field_record,    &event_record,
+    &expect_record_,       &box_record,    &camera_record,   &sleep_record,         &rule_record,     &fracture_record,
 };
 const uint32_t format_record_count = COUNT(format_records);
 

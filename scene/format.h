@@ -153,6 +153,26 @@ typedef struct scene_tets {
     uint32_t mass; /* lm_tets_mass */
 } scene_tets;
 
+/* A named part of a model, as painted: a factor where it is. */
+typedef struct scene_part {
+    scene_head head;
+    const char *group;
+    double value;
+} scene_part;
+
+typedef struct scene_octree {
+    scene_head head;
+    double spacing; /* 0: found from the mesh */
+    uint32_t levels;
+    double detail;
+    uint32_t particles; /* 0: `detail` counts */
+    double width;       /* 0: that of a base cell */
+    double slack;
+    bool shell;
+    scene_list width_zones, size_zones; /* scene_zone */
+    scene_list width_groups;            /* scene_part */
+} scene_octree;
+
 typedef struct scene_clusters {
     scene_head head;
     uint32_t counts[3];
@@ -291,6 +311,7 @@ typedef struct scene_body_entry {
     scene_mesh *mesh;
     scene_lattice *lattice;
     scene_tets *tets;
+    scene_octree *octree;
     scene_surface *surface;
     scene_list points;  /* lm_dvec3 */
     uint32_t particles; /* 0: as the shape gives them */

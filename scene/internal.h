@@ -47,9 +47,12 @@ struct scene {
 /* The i-th structure of a list. */
 #define LIST_ITEM(type, list, index) (&((type *)(list).items)[index])
 
-/* Whether the entry's particles are made of its shape or mesh by the library, as a lattice or tetrahedra: they are known once
+/* Whether the entry's particles are made of its shape or mesh by the library, as a lattice, tetrahedra or an octree: they are known once
  * the body is made. */
-static inline bool is_divided(const scene_body_entry *entry) { return entry->lattice != NULL || entry->tets != NULL; }
+static inline bool is_divided(const scene_body_entry *entry)
+{
+    return entry->lattice != NULL || entry->tets != NULL || entry->octree != NULL;
+}
 
 /* scene.c: scene_open_text; with `own` false the text is not that of the file `name`, and errors do not say a line of it. */
 scene *scene_open_text_as(const char *name, bool own, const char *text, size_t length, const char *const *sets,

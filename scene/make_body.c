@@ -203,6 +203,56 @@ static lm_tets tets_of(const scene_body_entry *entry, const body_model *model, d
     return tets;
 }
 
+/* Values of the vertices of what an octree is made of, from zones at the entry's own size; null: none are given. */
+static float *values_of_vertices(const scene_list *zones, const scene_list *parts, const body_model *model,
+                                 double whole, lm_result *result)
+{
+    if ((zones->count == 0 && parts->count == 0) || *result != LM_OK) {
+        return NULL;
+    }
+    float *values = malloc(model->mesh.vertex_count * sizeof *values);
+    *result = values != NULL ? LM_OK : LM_ERROR_MEMORY;
+    for (uint32_t i = 0; values != NULL && i < model->mesh.vertex_count; i++) {
+        values[i] = (float)(whole * zone_value(zones, model->mesh.vertices[i]));
+        for (uint32_t k = 0; k < parts->count; k++) {
+            const scene_part *part = LIST_ITEM(scene_part, *parts, k);
+            const shape_group *group = shape_find_group(&model->mesh, part->group); /* prepare has looked for it */
+            values[i] *= group != NULL ? (float)(1.0 + (part->value - 1.0) * (double)group->weights[i]) : 1.0f;
+        }
+    }
+    return values;
+}
+
+/* The longest side of the mesh's box. */
+static double longest_side(const shape_mesh *mesh)
+{
+    lm_vec3 low = mesh->vertices[0], high = low;
+    for (uint32_t i = 1; i < mesh->vertex_count; i++) {
+        lm_vec3 p = mesh->vertices[i];
+        low = (lm_vec3){fminf(low.x, p.x), fminf(low.y, p.y), fminf(low.z, p.z)};
+        high = (lm_vec3){fmaxf(high.x, p.x), fmaxf(high.y, p.y), fmaxf(high.z, p.z)};
+    }
+    return (double)fmaxf(high.x - low.x, fmaxf(high.y - low.y, high.z - low.z));
+}
+
+static lm_octree octree_of(const scene_body_entry *entry, const body_model *model, double scale)
+{
+    const scene_octree *from = entry->octree;
+    lm_octree octree = lm_body_def_default().octree;
+    octree.vertices = model->scaled;
+    octree.vertex_count = model->mesh.vertex_count;
+    octree.triangles = model->mesh.triangles;
+    octree.triangle_count = model->mesh.triangle_count;
+    octree.spacing = (float)(from->spacing * scale);
+    octree.levels = from->levels;
+    octree.detail = (float)from->detail;
+    octree.particles = from->particles;
+    octree.width = (float)(from->width * scale);
+    octree.slack = (float)from->slack;
+    octree.shell = from->shell;
+    return octree;
+}
+
 typedef struct particle_arrays {
     uint32_t count;
     lm_vec3 *rest;
@@ -348,11 +398,28 @@ static lm_result make_divided(const scene_body_entry *entry, lm_world *world, bo
     }
     if (entry->lattice != NULL) {
         def->lattice = lattice_of(entry, model, c->scale);
-    } else {
+    } else if (entry->tets != NULL) {
         def->tets = tets_of(entry, model, c->scale);
+    } else {
+        def->octree = octree_of(entry, model, c->scale);
     }
-    lm_result result = lm_body_create(world, def, id);
+    lm_result result = LM_OK;
+    float *widths = NULL, *sizes = NULL;
+    if (entry->octree != NULL) {
+        double spacing = entry->octree->spacing > 0.0 ? entry->octree->spacing : longest_side(&model->mesh) / 64.0;
+        double base = c->scale * spacing * (double)(1u << entry->octree->levels);
+        double width = entry->octree->width > 0.0 ? c->scale * entry->octree->width : base;
+        const scene_octree *o = entry->octree;
+        const scene_list none = {0};
+        widths = values_of_vertices(&o->width_zones, &o->width_groups, model, width, &result);
+        sizes = values_of_vertices(&o->size_zones, &none, model, base, &result);
+        def->octree.vertex_widths = widths;
+        def->octree.vertex_sizes = sizes;
+    }
+    result = result ? result : lm_body_create(world, def, id);
     result = result ? result : finish_divided(entry, world, def, c, id);
+    free(widths);
+    free(sizes);
     return result ? result : set_skin(entry, world, *id, model, c->scale);
 }
 
@@ -403,7 +470,7 @@ static lm_result make_copy(const scene_body_entry *entry, lm_world *world, body_
  * any memory. */
 static uint64_t least_particles(const scene_body_entry *entry, const body_model *model)
 {
-    bool shell = entry->lattice != NULL && entry->lattice->shell;
+    bool shell = (entry->lattice != NULL && entry->lattice->shell) || entry->octree != NULL;
     double spacing = entry->lattice != NULL ? entry->lattice->spacing
                      : entry->tets != NULL  ? entry->tets->spacing
                                             : 0.0;
@@ -417,7 +484,21 @@ static uint64_t least_particles(const scene_body_entry *entry, const body_model 
 /* The field that says what is made of a shape or mesh; null: none does. */
 static const char *divided_field(const scene_body_entry *entry)
 {
-    return entry->lattice != NULL ? "lattice" : entry->tets != NULL ? "tets" : NULL;
+    return entry->lattice != NULL ? "lattice" : entry->tets != NULL ? "tets" : entry->octree != NULL ? "octree" : NULL;
+}
+
+/* The parts that an octree's entry names must be there. */
+static lm_result check_parts(const scene *s, const scene_body_entry *entry, const body_model *model, scene_error *error)
+{
+    for (uint32_t k = 0; entry->octree != NULL && k < entry->octree->width_groups.count; k++) {
+        const scene_part *part = LIST_ITEM(scene_part, entry->octree->width_groups, k);
+        if (shape_find_group(&model->mesh, part->group) == NULL) {
+            report_field(error, s->name, &part->head, "group", "is \"%.40s\" (expected a part that the model names)",
+                         part->group);
+            return LM_ERROR_ARGUMENT;
+        }
+    }
+    return LM_OK;
 }
 
 /* All copies together may not have more than a scene holds: found before they are all made. */
@@ -438,6 +519,7 @@ lm_result make_bodies(scene *s, lm_world *world, scene_body_entry *entry, uint64
     error->text[0] = '\0';
     lm_result result = model_make(s, entry, &model, error);
     result = result ? result : model_keep_colours(s, entry, &model);
+    result = result ? result : check_parts(s, entry, &model, error);
     result = result ? result : model_keep_rig(s, entry, &model, error);
     uint64_t wanted = *particles + (uint64_t)model.point_count * entry->range.count;
     result = result ? result : check_total(s, entry, wanted + least_particles(entry, &model), error);

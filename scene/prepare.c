@@ -128,7 +128,7 @@ static bool check_contents(const preparation *p, const scene_body_entry *entry)
         return FAIL(p, &entry->head, "colours", "is empty (expected at least one)");
     }
     if (entry->mesh != NULL && !is_divided(entry)) {
-        return FAIL(p, &entry->head, "mesh", "is given without lattice or tets (expected one of them)");
+        return FAIL(p, &entry->head, "mesh", "is given without lattice, tets or octree (expected one of them)");
     }
     if (entry->lattice != NULL && entry->surface != NULL && entry->surface->skin == LM_SKIN_REGIONS) {
         return FAIL(p, &entry->surface->head, "skin", "the surface of a lattice rides on its particles");
@@ -166,6 +166,12 @@ static bool check_zones(const preparation *p, const scene_list *zones, double le
         }
     }
     return true;
+}
+
+static bool check_octree(const preparation *p, const scene_octree *octree)
+{
+    return octree == NULL ||
+           (check_zones(p, &octree->width_zones, 1e-6, 1e6) && check_zones(p, &octree->size_zones, 1e-6, 1.0));
 }
 
 static bool check_deform(const preparation *p, const scene_deform *deform)
@@ -321,13 +327,16 @@ static bool count_copies(const preparation *p, scene_body_entry *entry, uint64_t
         each = lattice->spacing > 0.0 ? 0 : lattice->particles;
     } else if (entry->tets != NULL) {
         each = given(&entry->tets->head, "particles") ? entry->tets->particles : 0;
+    } else if (entry->octree != NULL) {
+        each = entry->octree->particles;
     }
     if (*particles + each * copies > SCENE_MAX_PARTICLES) {
         const char *field = entry->points.count > 0 ? "points" : "particles";
         return FAIL(p,
-                    lattice != NULL       ? &lattice->head
-                    : entry->tets != NULL ? &entry->tets->head
-                                          : &entry->head,
+                    lattice != NULL         ? &lattice->head
+                    : entry->tets != NULL   ? &entry->tets->head
+                    : entry->octree != NULL ? &entry->octree->head
+                                            : &entry->head,
                     field, "asks for %llu particles, %llu in all (expected at most %u)",
                     (unsigned long long)(each * copies), (unsigned long long)(*particles + each * copies),
                     SCENE_MAX_PARTICLES);
@@ -407,8 +416,9 @@ static bool prepare_bodies(preparation *p)
     for (uint32_t i = 0; i < entries->count; i++) {
         scene_body_entry *entry = LIST_ITEM(scene_body_entry, *entries, i);
         if (!check_contents(p, entry) || !check_elements(p, entry) || !check_zones(p, &entry->mass_zones, 1e-6, 1e6) ||
-            !check_zones(p, &entry->stiffness_zones, 0.0, 1.0) || !check_deform(p, entry->state) ||
-            !check_examples(p, entry) || !check_skeleton(p, entry) || !count_copies(p, entry, &bodies, &particles)) {
+            !check_zones(p, &entry->stiffness_zones, 0.0, 1.0) || !check_octree(p, entry->octree) ||
+            !check_deform(p, entry->state) || !check_examples(p, entry) || !check_skeleton(p, entry) ||
+            !count_copies(p, entry, &bodies, &particles)) {
             return false;
         }
     }

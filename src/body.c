@@ -5,6 +5,7 @@
 #include "base/guard.h"
 #include "examples.h"
 #include "fracture.h"
+#include "octree_body.h"
 #include "out/hash.h"
 #include "sample/cluster.h"
 #include "sample/cube.h"
@@ -31,6 +32,9 @@ lm_body_def lm_body_def_default(void)
     def.clusters.rings = 1;
     def.clusters.element_size = 4;
     def.lattice.width = 1;
+    def.octree.levels = 3;
+    def.octree.detail = 2.0f;
+    def.octree.slack = 0.5f;
     def.group = 1;
     def.collider_mask = UINT32_MAX;
     def.may_sleep = true;
@@ -168,25 +172,8 @@ static const char *mass_fault(const lm_body_def *def)
     return def->mass > 0.0f && def->mass <= 1e12f ? NULL : "mass must be above 0 and at most 1e12 kg";
 }
 
-static const char *def_fault(const lm_body_def *def)
+const char *lmi_body_def_fault(const lm_body_def *def)
 {
-    if (def->cookie != BODY_COOKIE) {
-        return "the definition did not come from lm_body_def_default";
-    }
-    bool lattice = def->lattice.vertices || def->lattice.cells;
-    if (!lattice && (!def->points || def->point_count == 0)) {
-        return "a body needs at least one point, a lattice or tets";
-    }
-    if (lattice && (def->points || def->point_count)) {
-        return "a body has points or a lattice, not both";
-    }
-    for (uint32_t n = 0; n < def->point_count; n++) {
-        const lm_vec3 *p = &def->points[n];
-        if (!(fabsf(p->x) <= LM_MAX_COORDINATE && fabsf(p->y) <= LM_MAX_COORDINATE &&
-              fabsf(p->z) <= LM_MAX_COORDINATE)) {
-            return "a point is not finite or beyond LM_MAX_COORDINATE";
-        }
-    }
     if (!(def->contact_radius >= 0.0f && def->contact_radius <= 1e6f)) {
         return "contact_radius must be 0 to 1e6 m";
     }
@@ -199,6 +186,28 @@ static const char *def_fault(const lm_body_def *def)
     const char *fault = mass_fault(def);
     fault = fault ? fault : pose_fault(def);
     return fault ? fault : lmi_material_fault(&def->material);
+}
+
+static const char *def_fault(const lm_body_def *def)
+{
+    if (def->cookie != BODY_COOKIE) {
+        return "the definition did not come from lm_body_def_default";
+    }
+    bool lattice = def->lattice.vertices || def->lattice.cells;
+    if (!lattice && (!def->points || def->point_count == 0)) {
+        return "a body needs at least one point, a lattice, tets or an octree";
+    }
+    if (lattice && (def->points || def->point_count)) {
+        return "a body has points or a lattice, not both";
+    }
+    for (uint32_t n = 0; n < def->point_count; n++) {
+        const lm_vec3 *p = &def->points[n];
+        if (!(fabsf(p->x) <= LM_MAX_COORDINATE && fabsf(p->y) <= LM_MAX_COORDINATE &&
+              fabsf(p->z) <= LM_MAX_COORDINATE)) {
+            return "a point is not finite or beyond LM_MAX_COORDINATE";
+        }
+    }
+    return lmi_body_def_fault(def);
 }
 
 bool lmi_body_allocate(lm_world *world, lmi_body *body)
@@ -260,6 +269,7 @@ void lmi_body_free(lm_world *world, lmi_body *body)
     lmi_fracture_free(world, body);
     lmi_examples_free(world, body->examples);
     lmi_lattice_body_free(world, body);
+    lmi_octree_body_free(world, body);
     memset(body, 0, sizeof *body);
 }
 
@@ -499,6 +509,9 @@ static lm_result create(lm_world *world, const lm_body_def *def, uint32_t *slot)
     if (sound && (def->tets.vertices || def->tets.tets || def->tets.triangles)) {
         return lmi_tets_body_create(world, def, slot);
     }
+    if (sound && (def->octree.vertices || def->octree.triangles)) {
+        return lmi_octree_body_create(world, def, slot);
+    }
     if (sound && (def->lattice.vertices || def->lattice.cells)) {
         return create_lattice(world, def, slot);
     }
@@ -614,12 +627,16 @@ bool lmi_body_update_weights(lm_world *world, lmi_body *body, const bool *held)
     float *weights = lmi_allocate(&world->memory, body->place_count, sizeof *weights);
     dmat3 *axes = lmi_allocate(&world->memory, body->region_count, sizeof *axes);
     bool ok = weights && axes;
-    if (ok) {
-        for (uint32_t r = 0; r < body->region_count; r++) {
-            axes[r] = body->regions[r].axes;
-        }
+    for (uint32_t r = 0; ok && r < body->region_count; r++) {
+        axes[r] = body->regions[r].axes;
+    }
+    if (ok && body->octree) {
+        ok = lmi_octree_body_weigh(world, body, held);
+    } else if (ok) {
         derive_weights(body, held);
         make_regions(body, weights);
+    }
+    if (ok) {
         for (uint32_t r = 0; r < body->region_count; r++) {
             turn_axes(world, body, r, &axes[r]);
         }
@@ -642,16 +659,26 @@ bool lmi_body_update_pinned(lm_world *world, lmi_body *body)
     return ok;
 }
 
+void lmi_body_free_bulk(lm_world *world, lmi_body *body)
+{
+    if (body->bulk) {
+        lmi_bulk_free(world, body->bulk);
+        lmi_release(&world->memory, body->bulk, 1, sizeof *body->bulk);
+        body->bulk = NULL;
+    }
+    free_cubes(world, body); /* of its surface */
+}
+
 bool lmi_body_make_bulk(lm_world *world, lmi_body *body, const lmi_touch_mesh *mesh)
 {
-    if (body->mask == 0 && !body->self_contact) {
+    if ((body->mask == 0 && !body->self_contact) || body->fracture) {
         return true;
     }
     lmi_bulk *solid = lmi_allocate(&world->memory, 1, sizeof *solid);
     lmi_touch touch = {0};
     bool ok = solid && lmi_bulk_make(world, body, mesh, solid);
     if (ok && body->touch.count == 0) {
-        ok = lmi_bulk_touch(world, body, solid, &touch);
+        ok = lmi_mould_touch(world, body, solid->mould, &touch);
     }
     if (!ok) {
         if (solid) {
@@ -663,13 +690,9 @@ bool lmi_body_make_bulk(lm_world *world, lmi_body *body, const lmi_touch_mesh *m
     if (body->touch.count == 0) {
         body->touch = touch;
     }
-    if (body->bulk) {
-        lmi_bulk_free(world, body->bulk);
-        lmi_release(&world->memory, body->bulk, 1, sizeof *body->bulk);
-    }
-    free_cubes(world, body); /* of another surface */
+    lmi_body_free_bulk(world, body);
     body->bulk = solid;
-    lmi_bulk_face(solid, &body->touch);
+    lmi_mould_face(solid->mould, &body->touch);
     return true;
 }
 
@@ -680,8 +703,9 @@ static bool revive_touch(lm_world *world, lmi_body *body)
     if (body->touch.count == 0) {
         return true;
     }
-    bool ok = lmi_touch_embed(world, body, body->touch.rest, body->touch.count, &made);
-    if (ok) {
+    bool ok = body->fracture ? lmi_touch_particles(world, body, &made)
+                             : lmi_touch_embed(world, body, body->touch.rest, body->touch.count, &made);
+    if (ok && made.count == body->touch.count) {
         memcpy(made.warm, body->touch.warm, made.count * sizeof *made.warm);
         lmi_touch_free(world, &body->touch);
         body->touch = made;
@@ -695,7 +719,7 @@ static bool revive_bulk(lm_world *world, lmi_body *body)
     if (!body->bulk) {
         return true;
     }
-    const lmi_bulk *s = body->bulk;
+    const lmi_mould *s = body->bulk->mould;
     lmi_touch_mesh mesh = {s->vertices, s->triangles, s->vertex_count, s->triangle_count};
     return lmi_body_make_bulk(world, body, &mesh);
 }
@@ -709,6 +733,8 @@ bool lmi_body_revive(lm_world *world, lmi_body *body)
         lmi_pins_mark(world, body, held);
         if (body->lattice) {
             ok = lmi_lattice_body_revive(world, body, held);
+        } else if (body->octree) {
+            ok = lmi_octree_body_weigh(world, body, held);
         } else {
             derive_weights(body, held);
             make_regions(body, weights);

@@ -9,6 +9,8 @@
 /* Allocates every array of a body whose counts are set. On failure the caller frees the body. */
 bool lmi_body_allocate(lm_world *world, lmi_body *body);
 
+/* What is wrong with a definition besides its shape, or null. */
+const char *lmi_body_def_fault(const lm_body_def *def);
 /* What of a definition is taken as it is. */
 void lmi_body_take_def(lmi_body *body, const lm_body_def *def);
 

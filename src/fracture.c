@@ -53,6 +53,7 @@ void lmi_fracture_free(lm_world *world, lmi_body *body)
     lmi_release(&world->memory, f->factors, body->place_count, sizeof *f->factors);
     lmi_release(&world->memory, f->chips, body->place_count, sizeof *f->chips);
     lmi_release(&world->memory, f->grains, body->place_count, sizeof *f->grains);
+    lmi_release(&world->memory, f->deep, lmi_fracture_deep_blocks(body), sizeof *f->deep);
     lmi_skin_free(world, &f->whole);
     lmi_cut_free(&world->memory, f->cut);
     lmi_release(&world->memory, f->strained, f->strained_capacity, sizeof *f->strained);
@@ -133,6 +134,27 @@ void lmi_fracture_derive(lmi_body *body)
             double at[3] = {corner[0] * spacing, corner[1] * spacing, corner[2] * spacing};
             f->grains[n] = grain_of(&f->def, at);
         }
+    }
+}
+
+/* Lanes of a block whose particles have, or had, links to all six sides. */
+static uint32_t lanes_within(const lmi_lattice *l, uint32_t block)
+{
+    const int32_t *at = l->at[block];
+    uint32_t left = lmi_lattice_find_block(l, at[0] - LMI_BLOCK, at[1], at[2]), along = lmi_lattice_links(l, block, 0);
+    uint32_t under = lmi_lattice_find_block(l, at[0], at[1] - 1, at[2]);
+    uint32_t behind = lmi_lattice_find_block(l, at[0], at[1], at[2] - 1);
+    uint32_t lanes =
+        along & (along << 1 | (left < l->block_count ? lmi_lattice_links(l, left, 0) >> (LMI_BLOCK - 1) : 0));
+    lanes &= lmi_lattice_links(l, block, 1) & (under < l->block_count ? lmi_lattice_links(l, under, 1) : 0);
+    return lanes & lmi_lattice_links(l, block, 2) & (behind < l->block_count ? lmi_lattice_links(l, behind, 2) : 0);
+}
+
+void lmi_fracture_find_deep(lmi_body *body)
+{
+    const lmi_lattice *l = &body->lattice->shape;
+    for (uint32_t block = 0; block < l->block_count; block++) {
+        body->fracture->deep[block] = (uint16_t)lanes_within(l, block);
     }
 }
 
@@ -263,9 +285,6 @@ static const char *fracture_fault(const lmi_body *body, const lm_fracture_def *d
     if (body->examples) {
         return "a body with examples cannot break";
     }
-    if (def && body->bulk) {
-        return "a body that touches others or itself (mask, self_contact) cannot break";
-    }
     if (def && def->cookie != FRACTURE_COOKIE) {
         return "the definition did not come from lm_fracture_def_default";
     }
@@ -286,7 +305,8 @@ static lm_result begin_fracture(lm_world *world, lmi_body *body)
     }
     body->fracture = f;
     f->chips = lmi_allocate(&world->memory, body->place_count, sizeof *f->chips);
-    bool ok = f->chips && lmi_fracture_skin(world, body);
+    f->deep = lmi_allocate(&world->memory, lmi_fracture_deep_blocks(body), sizeof *f->deep);
+    bool ok = f->chips && f->deep && lmi_fracture_skin(world, body);
     lm_result result = ok ? LM_OK : LM_ERROR_MEMORY;
     lmi_lattice_breaks none = {0};
     result = result == LM_OK ? lmi_fracture_start(world, body, &none, true) : result;
@@ -294,6 +314,7 @@ static lm_result begin_fracture(lm_world *world, lmi_body *body)
         lmi_fracture_free(world, body);
     } else {
         lmi_lattice_find_chips(&body->lattice->shape, f->chips);
+        lmi_fracture_find_deep(body);
     }
     return result;
 }
@@ -319,7 +340,10 @@ lm_result lm_body_set_fracture(lm_world *world, lm_body_id id, const lm_fracture
     lmi_float_mode_enter(&host);
     float *factors = def->factors ? lmi_allocate(&world->memory, body->place_count, sizeof *factors) : NULL;
     uint32_t *grains = def->grain > 0.0f ? lmi_allocate(&world->memory, body->place_count, sizeof *grains) : NULL;
-    bool room = (!def->factors || factors) && (def->grain == 0.0f || grains);
+    lmi_touch touch = {0};
+    bool meets = body->mask != 0 || body->self_contact;
+    bool room = (!def->factors || factors) && (def->grain == 0.0f || grains) &&
+                (!meets || lmi_touch_particles(world, body, &touch));
     lm_result result = room ? LM_OK : LM_ERROR_MEMORY;
     result = result == LM_OK && !body->fracture ? begin_fracture(world, body) : result;
     if (result == LM_OK) {
@@ -337,11 +361,15 @@ lm_result lm_body_set_fracture(lm_world *world, lm_body_id id, const lm_fracture
         lmi_fracture_derive(body);
         /* Points on a surface that opens would ride on two pieces: the particles touch. */
         lmi_touch_free(world, &body->touch);
+        body->touch = touch;
+        touch = (lmi_touch){0};
+        lmi_body_free_bulk(world, body);
         body->contact_points = LM_CONTACT_PARTICLES;
         lmi_body_rouse(world, body);
         factors = old_factors;
         grains = old_grains;
     }
+    lmi_touch_free(world, &touch);
     lmi_release(&world->memory, factors, body->place_count, sizeof *factors);
     lmi_release(&world->memory, grains, body->place_count, sizeof *grains);
     lmi_float_mode_leave(&host);

@@ -44,6 +44,7 @@ typedef struct lmi_fracture {
     uint64_t whole_hash; /* lmi_hash_shape with that skin */
     struct lmi_cut *cut; /* that skin, ready to be cut; null: the body has no skin */
     lmi_break_plan *plan;
+    uint16_t *deep; /* [blocks] lanes of particles that had links to all sides when nothing was broken */
     /* Room that grows when links are strained, and stays. */
     lmi_strained *strained;
     uint32_t strained_count, strained_capacity, chosen;
@@ -60,6 +61,20 @@ lm_result lmi_fracture_start(lm_world *world, lmi_body *body, const lmi_lattice_
 /* What follows from the definition: grains, which have room, and the lowest factor. */
 void lmi_fracture_derive(lmi_body *body);
 const char *lmi_fracture_fault(const lm_fracture_def *def); /* null when it is sound; pointers and cookie aside */
+
+/* Finds the deep particles, for which there is room. */
+void lmi_fracture_find_deep(lmi_body *body);
+
+static inline size_t lmi_fracture_deep_blocks(const lmi_body *body)
+{
+    return (size_t)body->place_count / LMI_BLOCK + 1;
+}
+
+/* Its particles touch others, and its pieces each other (step/rubble.h). */
+static inline bool lmi_is_rubble(const lmi_body *body)
+{
+    return body->fracture && (body->mask != 0 || body->self_contact);
+}
 
 /* The strain at which a link breaks. */
 double lmi_fracture_limit(const lmi_body *body, lmi_lattice_link link);

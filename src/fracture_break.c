@@ -11,6 +11,7 @@
 #include "out/lattice_regions.h"
 #include "out/skin_cut.h"
 #include "step/lattice_motion.h"
+#include "step/mutual.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -364,7 +365,7 @@ static bool reserve_breaks(lm_world *world, uint32_t count)
 bool lmi_fracture_step(lm_world *world)
 {
     bool ok = true;
-    uint32_t count = 0;
+    uint32_t count = 0, parts = 0;
     LMI_POOL_EACH(&world->bodies, n)
     {
         lmi_body *body = lmi_body_at(world, n);
@@ -374,8 +375,12 @@ bool lmi_fracture_step(lm_world *world)
             ok = ok && plan(world, body);
             count += body->fracture->chosen;
         }
+        if (lmi_is_rubble(body)) {
+            const lmi_break_plan *next = body->fracture->plan;
+            parts += next ? next->next.part_count : body->lattice->shape.part_count;
+        }
     }
-    ok = ok && reserve_breaks(world, count);
+    ok = ok && reserve_breaks(world, count) && lmi_mutual_reserve_parts(world, parts);
     world->break_count = ok ? 0 : world->break_count;
     LMI_POOL_EACH(&world->bodies, n)
     {

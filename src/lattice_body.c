@@ -3,6 +3,7 @@
  */
 #include "base/guard.h"
 #include "body.h"
+#include "octree_body.h"
 #include "out/hash.h"
 #include "out/lattice_regions.h"
 #include "step/lattice_motion.h"
@@ -21,7 +22,9 @@ uint32_t lmi_body_regions(const lmi_body *body)
 
 uint64_t lmi_body_memberships(const lmi_body *body)
 {
-    return body->lattice ? body->lattice->shape.membership_count : body->membership_count;
+    return body->lattice  ? body->lattice->shape.membership_count
+           : body->octree ? lmi_octree_body_regions(body, NULL, NULL)
+                          : body->membership_count;
 }
 
 /* The elastic energy of a strain goes with omega² width (width + 1) spacing²: the variance of a cube of corners, times the

@@ -13,6 +13,7 @@
  */
 #include "base/dmath.h"
 #include "base/guard.h"
+#include "octree_body.h"
 #include "out/lattice_regions.h"
 #include "world.h"
 
@@ -91,7 +92,7 @@ const char *lmi_material_fault(const lm_material *m)
 
 const char *lmi_clusters_fault(const lm_material *m)
 {
-    return m->damping_kind == LM_DAMPING_REGIONAL ? "regional damping is for lattices" : NULL;
+    return m->damping_kind == LM_DAMPING_REGIONAL ? "regional damping is for lattices and octrees" : NULL;
 }
 
 /* The natural frequency, in hertz, of the oscillator that alpha and k make; decay = zeta omega, 1/s. */
@@ -163,7 +164,9 @@ lm_result lm_body_set_material(lm_world *world, lm_body_id id, const lm_material
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_set_material: %s", fault);
     }
-    fault = body->lattice ? lmi_lattice_body_fault(material) : lmi_clusters_fault(material);
+    fault = body->lattice  ? lmi_lattice_body_fault(material)
+            : body->octree ? lmi_octree_body_fault(material)
+                           : lmi_clusters_fault(material);
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_set_material: %s", fault);
     }
@@ -216,7 +219,7 @@ static lm_result set_stiffness(lm_world *world, lmi_body *body, const float *sha
     body->stiffness = after;
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
-    bool weighed = !body->lattice || lmi_body_update_pinned(world, body);
+    bool weighed = (!body->lattice && !body->octree) || lmi_body_update_pinned(world, body);
     lmi_float_mode_leave(&host);
     if (!weighed) {
         body->stiffness = before;
@@ -258,7 +261,10 @@ lm_result lm_body_set_particle_stiffness(lm_world *world, lm_body_id id, const f
     if (body->lattice) {
         lmi_lattice_stiffness_of(body, values, shares);
     }
-    for (uint32_t r = 0; r < body->region_count; r++) {
+    if (body->octree) {
+        lmi_octree_body_means(body, values, shares);
+    }
+    for (uint32_t r = 0; r < body->region_count && !body->octree; r++) {
         double sum = 0.0, mass = 0.0;
         for (uint32_t n = body->region_offsets[r]; n < body->region_offsets[r + 1]; n++) {
             uint32_t particle = body->members[n];

@@ -4,6 +4,7 @@
 #include "base/guard.h"
 #include "examples.h"
 #include "fracture.h"
+#include "octree_body.h"
 #include "out/lattice_regions.h"
 #include "step/lattice_motion.h"
 #include "world.h"
@@ -53,6 +54,8 @@ lm_result lm_body_get_info(const lm_world *world, lm_body_id id, lm_body_info *i
     info->regions = lmi_body_regions(body);
     info->memberships = lmi_body_memberships(body);
     info->tets = body->tet_count;
+    info->octree_nodes = body->octree ? body->octree->tree.node_count : 0;
+    info->summation_nodes = body->octree ? body->octree->tree.regions.item_count : 0;
     info->skin_vertices = body->skin.vertex_count;
     info->skin_triangles = body->skin.triangle_count;
     info->pieces = body->lattice ? body->lattice->shape.part_count : 1;
@@ -165,6 +168,13 @@ lm_result lm_body_get_regions(const lm_world *world, lm_body_id id, uint32_t *of
         lmi_lattice_regions(body, offsets, members);
         return LM_OK;
     }
+    if (body->octree) {
+        if (lmi_body_memberships(body) > UINT32_MAX) {
+            return lmi_fail(world, LM_ERROR_LIMIT, "lm_body_get_regions: more memberships than offsets can tell");
+        }
+        lmi_octree_body_regions(body, offsets, members);
+        return LM_OK;
+    }
     for (uint32_t r = 0; offsets && r <= body->region_count; r++) {
         offsets[r] = body->region_offsets[r];
     }
@@ -202,6 +212,9 @@ lm_result lm_body_get_goals(const lm_world *world, lm_body_id id, lm_dvec3 base,
     }
     if (body->lattice) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_get_goals: a lattice keeps no goals");
+    }
+    if (body->octree) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_get_goals: an octree keeps no goals");
     }
     const lmi_batch *batch = body->batch == LMI_NONE ? NULL : &world->batches[body->batch];
     if (!batch || batch->dirty || !batch->pack.stepped) {

@@ -211,8 +211,10 @@ void lm_world_destroy(lm_world *world)
         lmi_release(&world->memory, s->load, s->load_capacity, sizeof *s->load);
     }
     lmi_mutual_free(world);
+    lmi_moulds_tidy(world, NULL);
     lmi_touchings_free(world);
     lmi_release(&world->memory, world->slab_tasks, world->slab_capacity, sizeof *world->slab_tasks);
+    lmi_release(&world->memory, world->octree_tasks, world->octree_task_capacity, sizeof *world->octree_tasks);
     lmi_release(&world->memory, world->scratch, world->scratch_count, sizeof *world->scratch);
     lmi_workers_destroy(world->workers, &world->memory);
     lmi_memory memory = world->memory;

@@ -165,10 +165,11 @@ typedef struct lmi_body {
     float reached_hertz;
 
     lmi_motion motion;
-    uint32_t slot;                 /* its own */
-    lmi_lattice_body *lattice;     /* null: clusters */
-    struct lmi_examples *examples; /* null: none */
-    struct lmi_fracture *fracture; /* null: it cannot break */
+    uint32_t slot;                  /* its own */
+    lmi_lattice_body *lattice;      /* null: clusters */
+    struct lmi_octree_body *octree; /* null: not an octree (octree_body.h); its regions have no members of their own */
+    struct lmi_examples *examples;  /* null: none */
+    struct lmi_fracture *fracture;  /* null: it cannot break */
     uint32_t contacts;
     lm_dvec3 outside_impulse; /* N s in this call of lm_world_step */
     struct lmi_touching
@@ -239,7 +240,8 @@ typedef struct lmi_batch {
     uint32_t particles; /* padded */
     bool dirty;         /* bodies came or went, or changed their regions: pack again before the next step */
     lmi_pack pack;
-    bool slabs; /* one lattice of several slabs, which are tasks of their own */
+    bool slabs;      /* one lattice of several slabs, which are tasks of their own */
+    uint32_t pieces; /* of one large octree, whose sums are divided into tasks; else 0 */
     lmi_herd *herds;
     uint32_t herd_count, herd_capacity;
     bool herded; /* its herds are those of its bodies as they were packed */
@@ -257,6 +259,12 @@ typedef struct lmi_slab_task {
     uint32_t batch, slab;
     uint64_t nanoseconds; /* that it took in this call of lm_world_step */
 } lmi_slab_task;
+
+/* A piece of a large octree's blocks. */
+typedef struct lmi_octree_task {
+    uint32_t batch, piece;
+    uint64_t nanoseconds; /* that it took in this call of lm_world_step */
+} lmi_octree_task;
 
 struct lm_world {
     lmi_memory memory;
@@ -292,10 +300,13 @@ struct lm_world {
     uint32_t flow_capacity;
     lmi_scratch *scratch; /* one for each worker */
     uint32_t scratch_count;
+    struct lmi_mould *moulds;        /* rest shapes that bodies share (sample/mould.h) */
     struct lmi_mutual *mutual;       /* bodies that touch each other (step/mutual.h) */
     struct lmi_touchings *touchings; /* who touched whom in the last call (step/touching.h); null: never asked */
     lmi_slab_task *slab_tasks;
     uint32_t slab_count, slab_capacity;
+    lmi_octree_task *octree_tasks;
+    uint32_t octree_task_count, octree_task_capacity;
 
     lm_break *breaks; /* of the last step */
     uint32_t break_count, break_capacity;
@@ -331,6 +342,13 @@ void lmi_body_update_bounds(lmi_body *body);
 /* What others touch, where group and mask ask for it: from a mesh, or (no triangles) from the particles. In place of what
  * there was; false when out of memory, then nothing has changed. */
 bool lmi_body_make_bulk(lm_world *world, lmi_body *body, const lmi_touch_mesh *mesh);
+void lmi_body_free_bulk(lm_world *world, lmi_body *body);
+
+/* Whether its contacts are found together with those of other bodies (step/mutual.h). */
+static inline bool lmi_body_meets(const lmi_body *body)
+{
+    return body->bulk || (body->fracture && (body->mask != 0 || body->self_contact));
+}
 
 /* New weights after pins came or went (`held`: which particles are held, or null); false when out of memory. */
 bool lmi_body_update_weights(lm_world *world, lmi_body *body, const bool *held);

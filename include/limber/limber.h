@@ -307,7 +307,7 @@ typedef enum lm_stiffness {
  * single region loses its velocity at `share` times the rate. */
 typedef enum lm_damping {
     LM_DAMPING_GLOBAL = 0, /* towards the motion of the body as a whole */
-    LM_DAMPING_REGIONAL,   /* towards the motion of the regions. Of lattices; clusters refuse it */
+    LM_DAMPING_REGIONAL,   /* towards the motion of the regions. Of lattices and octrees; clusters refuse it */
     LM_DAMPING_COUNT
 } lm_damping;
 
@@ -470,13 +470,59 @@ typedef struct lm_tets {
     lm_tets_mass mass;  /* how lm_body_def.mass is spread; default LM_TETS_MASS_VOLUME */
 } lm_tets;
 
+/* An octree: the space that a mesh takes up, divided into cubic cells of several sizes, with a particle in the middle of each.
+ * Thin parts have small cells and thick ones large, so that a hand needs hundreds of particles where a lattice that tells its
+ * fingers apart needs tens of thousands. Around each particle is a region: what is within a width of it, which may be another
+ * for each particle. A wide region is stiff, a narrow one soft.
+ *
+ * Cells. The mesh, any soup of triangles, is first divided into voxels of the finest spacing, as for a lattice. Over them lies
+ * a base lattice of cubes of spacing x 2^levels; a cube is halved along every axis again and again, down to single voxels,
+ * where the body is less than `detail` cells thick, or where vertex_sizes ask for it. What is filled of a cell and hangs
+ * together in it is a particle, in the middle of what is filled and with its mass: two fingers in one cell are two.
+ *
+ * Gaps. Parts that touch, or are nearer to each other than voxels can show, are apart where the surface between them goes out
+ * of one and into the other: fingers do not stick together. (Of a solid; faces must look outward, or all of them inward.)
+ *
+ * Regions. Distances are measured along the body, from cell to cell: a finger is far from the next one even where they touch.
+ * A region has everything within its width, and nothing beyond (1 + slack) times that; what is between may belong to it or
+ * not, whichever takes fewer sums. A width less than the cell's own side counts as that.
+ *
+ * Cost. A step takes time in proportion to lm_body_info.summation_nodes, a few for each particle when the width is near the
+ * side of a base cell or more.
+ *
+ * Modes are rigid and linear; plasticity and examples as for clusters; damping of both kinds. Pieces that nothing joins are one body all the
+ * same, as with tets.
+ *
+ * The mesh is not kept. To draw it give it to lm_body_set_skin: a vertex follows the particles around it, as far as they can
+ * be reached along the body. Points on the mesh are what touches; with LM_CONTACT_PARTICLES colliders keep off the particles,
+ * which lie inside the body, by half the side of a cube of their volume, besides the contact_radius. */
+typedef struct lm_octree {
+    const lm_vec3 *vertices; /* of the mesh, in the body's own frame, metres; null (default): no octree */
+    uint32_t vertex_count;
+    const uint32_t *triangles; /* three indices each */
+    uint32_t triangle_count;
+    float spacing;      /* side of the finest cells, metres, up to 1e6; 0 (default): 1/64 of the mesh's longest side */
+    uint32_t levels;    /* base cells are 2^levels times as wide, 0 to 8; default 3 */
+    float detail;       /* cells across what is thin, 0 (one size, but for vertex_sizes) to 1000; default 2 */
+    uint32_t particles; /* wanted: the detail that comes nearest is found; 0 (default): `detail` counts */
+    bool shell;         /* only what the mesh touches, not what it encloses; default false */
+    float width;        /* of regions, metres, up to 1e6; 0 (default): the side of a base cell */
+    float slack;        /* share by which regions may be larger, 0 to 4; default 0.5 */
+    /* One for each vertex, metres, up to 1e6, 0 for no wish; or null (default). A cell is no larger than what is wanted at the
+     * vertex nearest to each of its voxels. */
+    const float *vertex_sizes;
+    /* The widths of regions, in the same way: that of the vertex nearest to the particle; 0: `width` counts. */
+    const float *vertex_widths;
+} lm_octree;
+
 /* What of a body touches other things. The particles of a lattice lie outside its surface, and those of a coarse cloud
  * inside it; points on the surface move with the particles around them and push them in turn. They are spread over the
  * mesh about as densely as the particles are. */
 typedef enum lm_contact_points {
-    LM_CONTACT_AUTO = 0,  /* lattices made from a mesh touch with their surface, everything else with its particles */
+    LM_CONTACT_AUTO =
+        0, /* lattices and octrees made from a mesh touch with their surface, everything else with its particles */
     LM_CONTACT_PARTICLES, /* the particles */
-    LM_CONTACT_SURFACE, /* points on the skin or, without one, on the mesh of a lattice; without either the particles */
+    LM_CONTACT_SURFACE, /* points on the skin or, without one, on the mesh of a lattice or octree; without either the particles */
     LM_CONTACT_COUNT
 } lm_contact_points;
 
@@ -490,6 +536,7 @@ typedef struct lm_body_def {
     lm_clusters clusters;
     lm_lattice lattice; /* instead of points and clusters */
     lm_tets tets;       /* the same */
+    lm_octree octree;   /* the same */
     lm_material material;
     float contact_radius; /* metres by which what touches is kept away from colliders; 0 to 1e6, default 0 */
     lm_contact_points contact_points; /* default LM_CONTACT_AUTO */
@@ -510,7 +557,7 @@ typedef struct lm_body_def {
     uint32_t cookie;        /* set by lm_body_def_default */
 } lm_body_def;
 
-/* A definition with the defaults above; it needs points, a lattice or tets at least. */
+/* A definition with the defaults above; it needs points, a lattice, tets or an octree. */
 LM_API lm_body_def lm_body_def_default(void);
 
 /* Adds a body. LM_ERROR_ARGUMENT, LM_ERROR_LIMIT (LM_MAX_PARTICLES, each body counted up to a multiple of 16, or
@@ -531,8 +578,10 @@ LM_API lm_result lm_body_get_material(const lm_world *world, lm_body_id body, lm
 typedef struct lm_body_info {
     uint32_t particles;
     uint32_t regions;
-    uint64_t memberships; /* particles summed over regions */
-    uint32_t tets;        /* tetrahedra; 0 for other bodies */
+    uint64_t memberships;     /* particles summed over regions */
+    uint32_t tets;            /* tetrahedra; 0 for other bodies */
+    uint32_t octree_nodes;    /* cells of all sizes; 0 for other bodies */
+    uint64_t summation_nodes; /* that the regions of an octree are added up from; else 0 */
     uint32_t skin_vertices;
     uint32_t skin_triangles;
     uint32_t pieces;          /* that no links join; 1 for bodies that are no lattice */
@@ -575,7 +624,7 @@ LM_API lm_result lm_body_get_rest_positions(const lm_world *world, lm_body_id bo
 
 /* Where each particle was being pulled to in the last substep, relative to `base`; a free particle's goal is where it
  * is. LM_ERROR_ARGUMENT when there was no step since bodies were created, destroyed, pinned, given another mode or
- * loaded, or the body sleeps; and for a lattice, which never has all its goals at once. */
+ * loaded, or the body sleeps; and for a lattice or an octree, which keep none. */
 LM_API lm_result lm_body_get_goals(const lm_world *world, lm_body_id body, lm_dvec3 base, lm_vec3 *goals);
 
 /* Where the body's lm_body_info.contact_points are now, relative to `base`: in the order of the particles when these are
@@ -593,6 +642,15 @@ LM_API lm_result lm_body_get_regions(const lm_world *world, lm_body_id body, uin
 
 /* The tetrahedra, lm_body_info.tets of them with four particle indices each, all the right way round (see lm_tets). */
 LM_API lm_result lm_body_get_tets(const lm_world *world, lm_body_id body, uint32_t *tets);
+
+/* The side of each particle's cell, metres. Of an octree. */
+LM_API lm_result lm_body_get_cells(const lm_world *world, lm_body_id body, float *sides);
+
+/* The widths of an octree's regions, metres, one for each particle, 0 to 1e6: what is soft and what is stiff, while running.
+ * A width is rounded down to half a voxel, and is never less than the side of the particle's cell. Setting them finds all
+ * regions anew. */
+LM_API lm_result lm_body_set_widths(lm_world *world, lm_body_id body, const float *metres);
+LM_API lm_result lm_body_get_widths(const lm_world *world, lm_body_id body, float *metres);
 
 /* Stiffness of single regions, as shares of the body's own pull towards the goals (0 to 1, one for each region): a soft
  * tip on a hard stick. With the same share everywhere the frequency goes with its square root. Null: 1 everywhere. */
@@ -1133,8 +1191,9 @@ LM_API lm_result lm_body_carry_values(const lm_world *world, lm_body_id body, co
  * itself, breaks again, and is told by lm_body_get_pieces.
  *
  * A step breaks at most LM_MAX_BREAKS links of a body, those farthest beyond their limits; others wait for the next. A body
- * that can break sums its regions by lists, which takes longer in shells and wide regions, has no examples, touches colliders
- * with its particles, and does not touch other bodies: neither do its pieces each other.
+ * that can break sums its regions by lists, which takes longer in shells and wide regions, has no examples, and touches with
+ * its particles instead of its surface: colliders, and, where it has a mask (lm_body_def), other bodies and its pieces each
+ * other. Fast pieces may pass through each other; they do not pass through other bodies.
  */
 
 #define LM_MAX_BREAKS 2048

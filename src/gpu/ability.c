@@ -6,6 +6,9 @@
 
 static const char *body_reason(const lmi_body *body)
 {
+    if (body->octree) {
+        return "octrees";
+    }
     if (body->examples) {
         return "examples";
     }

@@ -11,7 +11,9 @@
 #include "gpu/clusters.h"
 
 /* Planes that a work-group goes through. More of them leave less to be done twice at either end; fewer keep a device busy. */
-#define CHUNK_PLANES 32
+#define CHUNK_PLANES 64
+#define LEAST_PLANES 8
+#define ENOUGH_TILES 1024
 
 /* Tiles whose sums a work-group adds. */
 #define PART_PARTIALS 64
@@ -106,6 +108,17 @@ static void choose_tile(const lmi_gpu *gpu, uint32_t width, const lmi_gpu_body *
     *y = gpu->limits.tile_y ? gpu->limits.tile_y : *y;
 }
 
+/* Planes of a tile: as many as leave enough tiles. */
+static uint32_t choose_planes(const lmi_gpu_body *record, const struct lmi_gpu_kind *kind)
+{
+    uint32_t planes = CHUNK_PLANES, across = (record->size[0] * LMI_BLOCK + kind->tile_x - 1) / kind->tile_x;
+    across *= (record->size[1] + kind->tile_y - 1) / kind->tile_y;
+    while (planes > LEAST_PLANES && across * ((record->size[2] + planes - 1) / planes) < ENOUGH_TILES) {
+        planes /= 2;
+    }
+    return planes;
+}
+
 static bool add_tile(layout *l, lmi_gpu_variant *v, lmi_gpu_tile tile)
 {
     void *tiles = v->tile;
@@ -155,7 +168,6 @@ static bool add_tiles(layout *l, const lmi_body *body, uint32_t index, lmi_gpu_b
 {
     const lmi_lattice *shape = &body->lattice->shape;
     const uint32_t *map = (const uint32_t *)l->map.items + record->map;
-    uint32_t planes = l->gpu->limits.planes ? l->gpu->limits.planes : CHUNK_PLANES;
     bool sparse =
         2 * (uint64_t)shape->particle_count < (uint64_t)record->size[0] * LMI_BLOCK * record->size[1] * record->size[2];
     struct lmi_gpu_kind kind = {.width = shape->width,
@@ -168,6 +180,7 @@ static bool add_tiles(layout *l, const lmi_body *body, uint32_t index, lmi_gpu_b
     if (!v) {
         return false;
     }
+    uint32_t planes = l->gpu->limits.planes ? l->gpu->limits.planes : choose_planes(record, &kind);
     record->first_partial = l->partials;
     for (uint32_t z = 0; z < record->size[2]; z += planes) {
         for (uint32_t y = 0; y < record->size[1]; y += kind.tile_y) {

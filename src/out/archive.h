@@ -197,6 +197,8 @@ void lmi_visit_skeleton(archive *a, lm_world *world, void *element);
 /* snapshot_solid.c: the arrays of a height map or a mesh, after the collider's own fields. */
 void lmi_visit_solid(archive *a, lm_world *world, lmi_collider *collider);
 
+/* snapshot_octree.c: what an octree is made of, and its masses; reading allocates the body. */
+void lmi_visit_octree(archive *a, lm_world *world, lmi_body *body);
 /* How things touch: rules, method, sleep, and who touches whom (snapshot_contacts.c). */
 void lmi_visit_contacts(archive *a, lm_world *world);
 

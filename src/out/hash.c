@@ -3,6 +3,7 @@
  */
 #include "out/hash.h"
 #include "fracture.h"
+#include "octree_body.h"
 #include "world.h"
 
 #include <string.h>
@@ -61,6 +62,9 @@ static uint64_t hash_body(const lm_world *world, const lmi_body *body, uint64_t 
     for (uint32_t n = 0; n < body->membership_count; n++) {
         hash = lmi_hash_word(hash, body->members[n]);
     }
+    for (uint32_t n = 0; body->octree && n < body->octree->tree.regions.item_count; n++) {
+        hash = lmi_hash_word(hash, body->octree->tree.regions.items[n]);
+    }
     if (body->fracture) {
         hash = lmi_hash_word(hash, body->fracture->links_hash);
     }
@@ -102,6 +106,10 @@ uint64_t lmi_hash_shape(const lmi_body *body)
     hash = hash_points(hash, body->rest, body->place_count);
     if (body->lattice) { /* its regions follow from its particles */
         hash = lmi_hash_word(hash, body->lattice->shape.width);
+    } else if (body->octree) {
+        const lmi_octree *t = &body->octree->tree;
+        hash = hash_words(hash, t->regions.offsets, (size_t)t->leaf_count + 1);
+        hash = hash_words(hash, t->regions.items, t->regions.item_count);
     } else {
         hash = hash_words(hash, body->region_offsets, (size_t)body->region_count + 1);
         hash = hash_words(hash, body->members, body->membership_count);

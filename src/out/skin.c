@@ -9,6 +9,7 @@
 #include "base/guard.h"
 #include "fracture.h"
 #include "out/hash.h"
+#include "out/skin_octree.h"
 #include "sample/blend.h"
 #include "sample/embed.h"
 #include "sample/embed_lattice.h"
@@ -105,7 +106,8 @@ static bool make_finders(lm_world *world, const lmi_body *body, lm_skin_kind kin
     if (rides_on_tets(body, kind)) {
         return lmi_tet_finder_make(&f->tets, &world->memory, body->rest, body->tets, body->tet_count);
     }
-    return lmi_embedder_make(&f->cloud, &world->memory, body->rest, body->lattice ? 0 : body->particle_count);
+    uint32_t count = body->lattice || body->octree ? 0 : body->particle_count;
+    return lmi_embedder_make(&f->cloud, &world->memory, body->rest, count);
 }
 
 static void free_finders(lm_world *world, finders *f)
@@ -120,6 +122,13 @@ static uint32_t embed_vertex(const finders *f, const lmi_body *body, lm_skin_kin
 {
     if (body->lattice) {
         return lmi_embed_lattice(&body->lattice->shape, vertex, riders, weights);
+    }
+    if (body->octree) {
+        uint32_t count = lmi_embed_octree(body, vertex, riders, weights);
+        for (uint32_t n = 0; n < count; n++) {
+            riders[n] += LMI_SKIN_REGION;
+        }
+        return count;
     }
     if (rides_on_tets(body, kind)) {
         lmi_embed_tets(&f->tets, vertex, riders, weights);
@@ -159,11 +168,11 @@ static bool make_skin(lm_world *world, const lmi_body *body, const lm_skin_def *
     if (!make_finders(world, body, def->kind, &f)) {
         return false;
     }
-    skin->kind = def->kind;
+    skin->kind = body->octree ? LM_SKIN_REGIONS : def->kind; /* around a leaf is its region */
     skin->weight_count = embed_vertices(&f, body, def, skin);
     skin->vertex_count = def->vertex_count;
     skin->triangle_count = def->triangle_count;
-    skin->carrier_count = def->kind == LM_SKIN_REGIONS ? body->region_count : 0;
+    skin->carrier_count = skin->kind == LM_SKIN_REGIONS ? body->region_count : 0;
     skin->on_cells = body->lattice != NULL;
     skin->on_tets = rides_on_tets(body, def->kind);
     bool ok = lmi_skin_allocate(world, skin);
@@ -181,6 +190,10 @@ static bool make_skin(lm_world *world, const lmi_body *body, const lm_skin_def *
 
 void lmi_skin_carrier(const lm_world *world, const lmi_body *body, uint32_t region, lmi_carrier *carrier)
 {
+    if (body->octree) {
+        lmi_octree_carrier(world, body, region, carrier);
+        return;
+    }
     uint32_t stride, first = body->region_offsets[region];
     const float *rotation = lmi_body_rotation(world, body, region, &stride);
     lmi_carrier_make(carrier, &body->regions[region], body->rest, body->x, body->members + first,
@@ -190,6 +203,10 @@ void lmi_skin_carrier(const lm_world *world, const lmi_body *body, uint32_t regi
 
 void lmi_skin_update(const lm_world *world, lmi_body *body)
 {
+    if (body->octree && body->skin.carrier_count) {
+        lmi_octree_carriers(world, body, body->skin.carriers);
+        return;
+    }
     for (uint32_t r = 0; r < body->skin.carrier_count; r++) {
         lmi_skin_carrier(world, body, r, &body->skin.carriers[r]);
     }
@@ -215,7 +232,7 @@ lm_result lm_body_set_skin(lm_world *world, lm_body_id id, const lm_skin_def *de
     lmi_touch touch = {0};
     lmi_touch_mesh mesh = {def->vertices, def->triangles, def->vertex_count, def->triangle_count};
     bool touching =
-        body->lattice ? body->contact_points != LM_CONTACT_PARTICLES : body->contact_points == LM_CONTACT_SURFACE;
+        body->lattice || body->octree ? body->contact_points != LM_CONTACT_PARTICLES : body->contact_points == LM_CONTACT_SURFACE;
     bool ok = (!touching || lmi_touch_make(world, body, &mesh, &touch)) && make_skin(world, body, def, &skin) &&
               lmi_body_make_bulk(world, body, &mesh);
     if (!ok) {
@@ -236,7 +253,7 @@ lm_result lm_body_set_skin(lm_world *world, lm_body_id id, const lm_skin_def *de
         lmi_touch_free(world, &body->touch);
         body->touch = touch;
         if (body->bulk) {
-            lmi_bulk_face(body->bulk, &body->touch);
+            lmi_mould_face(body->bulk->mould, &body->touch);
         }
     } else {
         lmi_touch_free(world, &touch);

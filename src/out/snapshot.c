@@ -10,6 +10,7 @@
 #include "body.h"
 #include "examples.h"
 #include "fracture.h"
+#include "octree_body.h"
 #include "out/archive.h"
 #include "out/hash.h"
 #include "sample/tets.h"
@@ -63,6 +64,7 @@ static void visit_skin(archive *a, lm_world *world, lmi_body *body)
         return;
     }
     refuse_if(a, body->lattice && skin->kind == LM_SKIN_REGIONS);
+    refuse_if(a, body->octree && skin->kind != LM_SKIN_REGIONS);
     if (a->mode == LOAD) {
         skin->carrier_count = skin->kind == LM_SKIN_REGIONS ? body->region_count : 0;
         skin->on_cells = body->lattice != NULL;
@@ -408,7 +410,8 @@ static void visit_bulk(archive *a, lm_world *world, lmi_body *body)
     refuse_if(a, !(body->penalty >= 0.0f && body->penalty <= 1e12f));
     bool has = body->bulk != NULL;
     visit_bool(a, &has);
-    refuse_if(a, has != (body->mask != 0 || body->self_contact));
+    refuse_if(a, has != ((body->mask != 0 || body->self_contact) && !body->fracture));
+    refuse_if(a, body->fracture && body->touch.count != (lmi_is_rubble(body) ? body->particle_count : 0));
     if (!has || !ok(a)) {
         return;
     }
@@ -419,23 +422,20 @@ static void visit_bulk(archive *a, lm_world *world, lmi_body *body)
     if (!ok(a)) {
         return;
     }
-    lmi_bulk *solid = body->bulk;
-    uint32_t vertices = solid->vertex_count, triangles = solid->triangle_count;
+    lmi_mould *mould = body->bulk->mould;
+    uint32_t vertices = mould ? mould->vertex_count : 0, triangles = mould ? mould->triangle_count : 0;
     visit_count(a, &vertices, 12);
     visit_count(a, &triangles, 12);
     if (a->mode == LOAD && ok(a)) {
-        solid->vertex_count = vertices;
-        solid->triangle_count = triangles;
-        solid->vertices = lmi_allocate(&world->memory, vertices, sizeof *solid->vertices);
-        solid->triangles = lmi_allocate(&world->memory, (size_t)triangles * 3, sizeof *solid->triangles);
-        a->out_of_memory = !solid->vertices || !solid->triangles;
+        mould = body->bulk->mould = lmi_mould_of_mesh(world, vertices, triangles);
+        a->out_of_memory = !mould;
     }
     for (uint32_t n = 0; n < vertices && ok(a); n++) {
-        visit_vec3(a, &solid->vertices[n]);
-        refuse_if(a, !is_near(solid->vertices[n]));
+        visit_vec3(a, &mould->vertices[n]);
+        refuse_if(a, !is_near(mould->vertices[n]));
     }
     for (size_t n = 0; n < (size_t)triangles * 3 && ok(a); n++) {
-        visit_index(a, &solid->triangles[n], vertices, false);
+        visit_index(a, &mould->triangles[n], vertices, false);
     }
 }
 
@@ -475,6 +475,8 @@ static void visit_rest_of_body(archive *a, lm_world *world, lmi_body *body)
     visit_u32(a, &body->damping_turn);
     if (body->lattice) {
         visit_lattice(a, world, body);
+    } else if (body->octree) {
+        refuse_if(a, lmi_octree_body_fault(&body->material) != NULL);
     } else {
         refuse_if(a, lmi_clusters_fault(&body->material) != NULL);
         visit_topology(a, body);
@@ -482,7 +484,7 @@ static void visit_rest_of_body(archive *a, lm_world *world, lmi_body *body)
     if (!body->fracture) {
         visit_stiffness(a, world, body);
     }
-    if (a->mode == LOAD && !body->lattice) {
+    if (a->mode == LOAD && !body->lattice && !body->octree) {
         check_regions(a, world, body);
     }
     visit_examples(a, world, body);
@@ -502,6 +504,13 @@ static void visit_body(archive *a, lm_world *world, lmi_body *body)
     visit_bool(a, &lattice);
     if (lattice) {
         visit_cells(a, world, body);
+        visit_rest_of_body(a, world, body);
+        return;
+    }
+    bool octree = body->octree != NULL;
+    visit_bool(a, &octree);
+    if (octree) {
+        lmi_visit_octree(a, world, body);
         visit_rest_of_body(a, world, body);
         return;
     }

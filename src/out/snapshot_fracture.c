@@ -60,7 +60,8 @@ static void restore(archive *a, lm_world *world, lmi_body *body, const lmi_latti
     a->out_of_memory = result == LM_ERROR_MEMORY;
     refuse_if(a, result != LM_OK && result != LM_ERROR_MEMORY);
     f->chips = ok(a) ? lmi_allocate(&world->memory, body->place_count, sizeof *f->chips) : NULL;
-    a->out_of_memory = a->out_of_memory || (ok(a) && !f->chips);
+    f->deep = ok(a) ? lmi_allocate(&world->memory, lmi_fracture_deep_blocks(body), sizeof *f->deep) : NULL;
+    a->out_of_memory = a->out_of_memory || (ok(a) && (!f->chips || !f->deep));
     if (ok(a) && f->def.grain > 0.0f) {
         f->grains = lmi_allocate(&world->memory, body->place_count, sizeof *f->grains);
         a->out_of_memory = !f->grains;
@@ -68,6 +69,7 @@ static void restore(archive *a, lm_world *world, lmi_body *body, const lmi_latti
     if (!ok(a)) {
         return;
     }
+    lmi_fracture_find_deep(body);
     lmi_lattice_find_chips(&body->lattice->shape, f->chips);
     for (uint32_t n = 0; n < count; n++) {
         f->links_hash += lmi_fracture_link_hash(links[n]);

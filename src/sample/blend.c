@@ -159,6 +159,11 @@ void lmi_carrier_make(lmi_carrier *c, const lmi_region *region, const lm_vec3 *r
     complete_axes(region, rotation, stride, c->linear);
 }
 
+void lmi_carrier_complete(lmi_carrier *c, const lmi_region *region, const float *rotation, uint32_t stride)
+{
+    complete_axes(region, rotation, stride, c->linear);
+}
+
 lm_dvec3 lmi_carrier_apply(const lmi_carrier *c, lm_dvec3 q)
 {
     double f[6], out[3];

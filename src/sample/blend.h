@@ -29,6 +29,9 @@ void lmi_carrier_make(lmi_carrier *carrier, const lmi_region *region, const lm_v
                       const uint32_t *members, uint32_t member_count, const float *rotation, uint32_t stride,
                       bool quadratic);
 
+/* The directions in which a region has no extent: unit vectors across the others, or where those do not say the rotation's. */
+void lmi_carrier_complete(lmi_carrier *carrier, const lmi_region *region, const float *rotation, uint32_t stride);
+
 lm_dvec3 lmi_carrier_apply(const lmi_carrier *carrier, lm_dvec3 local);
 
 #endif

@@ -27,12 +27,12 @@ static lm_dvec3 direction_of(uint32_t face, double u, double v)
 }
 
 /* From a place inside along a unit direction to the surface; 0 where the place is outside. */
-static double march(const lmi_bulk *solid, lm_dvec3 from, lm_dvec3 direction)
+static double march(const lmi_mould *mould, lm_dvec3 from, lm_dvec3 direction)
 {
-    double at = 0.0, before = lmi_bulk_distance(solid, from), last = 0.0;
+    double at = 0.0, before = lmi_mould_distance(mould, from), last = 0.0;
     for (int n = 0; n < MOST_STEPS && before < 0.0; n++) {
-        double next = last + fmax(-before, LEAST_STEP * solid->cell);
-        double now = lmi_bulk_distance(solid, dvec_add(from, dvec_scale(direction, next)));
+        double next = last + fmax(-before, LEAST_STEP * mould->cell);
+        double now = lmi_mould_distance(mould, dvec_add(from, dvec_scale(direction, next)));
         at = now < 0.0 ? next : last + (next - last) * before / (before - now);
         last = next;
         before = now;
@@ -40,13 +40,13 @@ static double march(const lmi_bulk *solid, lm_dvec3 from, lm_dvec3 direction)
     return at;
 }
 
-static void fill_map(const lmi_bulk *solid, uint32_t carrier, float *depth)
+static void fill_map(const lmi_mould *mould, uint32_t carrier, float *depth)
 {
     for (uint32_t n = 0; n < MAP; n++) {
         uint32_t face = n / (uint32_t)FACE, row = n % (uint32_t)FACE / LMI_CUBE_SIDE, column = n % LMI_CUBE_SIDE;
         double u = (2.0 * column + 1.0) / LMI_CUBE_SIDE - 1.0, v = (2.0 * row + 1.0) / LMI_CUBE_SIDE - 1.0;
         lm_dvec3 d = direction_of(face, u, v);
-        depth[n] = (float)march(solid, dvec_from(solid->rest[carrier]), dvec_scale(d, 1.0 / dvec_length(d)));
+        depth[n] = (float)march(mould, dvec_from(mould->rest[carrier]), dvec_scale(d, 1.0 / dvec_length(d)));
     }
 }
 
@@ -71,19 +71,19 @@ double lmi_cube_depth(const lmi_cubes *cubes, uint32_t n, lm_dvec3 d)
 }
 
 /* Whether one of the maps sees a carrier, or none need: it is outside. */
-static bool is_seen(const lmi_cubes *cubes, const lmi_bulk *solid, uint32_t carrier, double reach)
+static bool is_seen(const lmi_cubes *cubes, const lmi_mould *mould, uint32_t carrier, double reach)
 {
-    lm_dvec3 rest = dvec_from(solid->rest[carrier]);
-    bool seen = !(lmi_bulk_distance(solid, rest) < -LEAST_STEP * solid->cell);
+    lm_dvec3 rest = dvec_from(mould->rest[carrier]);
+    bool seen = !(lmi_mould_distance(mould, rest) < -LEAST_STEP * mould->cell);
     for (uint32_t n = 0; n < cubes->count && !seen; n++) {
-        lm_dvec3 d = dvec_sub(rest, dvec_from(solid->rest[cubes->carrier[n]]));
+        lm_dvec3 d = dvec_sub(rest, dvec_from(mould->rest[cubes->carrier[n]]));
         double far = dvec_length(d);
-        seen = far <= reach && far <= lmi_cube_depth(cubes, n, d) + SEEN * solid->cell;
+        seen = far <= reach && far <= lmi_cube_depth(cubes, n, d) + SEEN * mould->cell;
     }
     return seen;
 }
 
-bool lmi_cubes_make(lm_world *world, const lmi_bulk *solid, lmi_cubes *cubes)
+bool lmi_cubes_make(lm_world *world, const lmi_mould *mould, lmi_cubes *cubes)
 {
     memset(cubes, 0, sizeof *cubes);
     cubes->depth = lmi_allocate(&world->memory, LMI_CUBE_MOST * MAP, sizeof *cubes->depth);
@@ -92,15 +92,15 @@ bool lmi_cubes_make(lm_world *world, const lmi_bulk *solid, lmi_cubes *cubes)
     }
     double longest = 0.0;
     for (int a = 0; a < 3; a++) {
-        longest = fmax(longest, solid->cell * ((double)solid->n[a] - 5.0)); /* less the empty border */
+        longest = fmax(longest, mould->cell * ((double)mould->n[a] - 5.0)); /* less the empty border */
     }
     /* The deepest carrier that no map sees gets one, until all are seen. */
     while (cubes->count < LMI_CUBE_MOST) {
         uint32_t deepest = LMI_NONE;
         double depth = INFINITY;
-        for (uint32_t c = 0; c < solid->carrier_count; c++) {
-            double here = lmi_bulk_distance(solid, dvec_from(solid->rest[c]));
-            if (here < depth && !is_seen(cubes, solid, c, longest)) {
+        for (uint32_t c = 0; c < mould->carrier_count; c++) {
+            double here = lmi_mould_distance(mould, dvec_from(mould->rest[c]));
+            if (here < depth && !is_seen(cubes, mould, c, longest)) {
                 depth = here;
                 deepest = c;
             }
@@ -108,7 +108,7 @@ bool lmi_cubes_make(lm_world *world, const lmi_bulk *solid, lmi_cubes *cubes)
         if (deepest == LMI_NONE) {
             break;
         }
-        fill_map(solid, deepest, cubes->depth + cubes->count * MAP);
+        fill_map(mould, deepest, cubes->depth + cubes->count * MAP);
         cubes->carrier[cubes->count++] = deepest;
     }
     return true;
@@ -138,7 +138,7 @@ bool lmi_cubes_find(const lmi_cubes *cubes, const lmi_bulk *solid, lm_dvec3 poin
     } else {
         inside->depth = (lmi_cube_depth(cubes, nearest, d) - far) * now / far;
     }
-    inside->rest = dvec_add(dvec_from(solid->rest[c]), d);
+    inside->rest = dvec_add(dvec_from(solid->mould->rest[c]), d);
     inside->normal = dvec_scale(out, 1.0 / now);
     inside->carrier = c;
     return inside->depth + margin > 0.0;

@@ -217,3 +217,20 @@ uint32_t lmi_embed_among(const lmi_embedder *e, lm_vec3 point, uint32_t least, u
         }
     }
 }
+
+uint32_t lmi_embed_from(const lmi_embedder *e, lm_vec3 point, const uint32_t *particles, uint32_t count,
+                        float weights[LMI_EMBED_MOST])
+{
+    neighbour nearest[LMI_EMBED_MOST];
+    double hair = 1e-6 * e->size;
+    for (uint32_t n = 0; n < count; n++) {
+        lm_dvec3 d = dvec_sub(dvec_from(e->rest[particles[n]]), dvec_from(point));
+        nearest[n] = (neighbour){.square = dvec_dot(d, d), .particle = particles[n]};
+    }
+    if (count == 1 || nearest[0].square <= hair * hair) {
+        weights[0] = 1.0f;
+        return 1;
+    }
+    solve_weights(e, point, nearest, count, weights);
+    return count;
+}

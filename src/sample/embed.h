@@ -34,4 +34,9 @@ uint32_t lmi_embed_point(const lmi_embedder *embedder, lm_vec3 point, uint32_t p
 uint32_t lmi_embed_among(const lmi_embedder *embedder, lm_vec3 point, uint32_t least,
                          uint32_t particles[LMI_EMBED_MOST], float weights[LMI_EMBED_MOST]);
 
+/* Weights of these particles, nearest first, of which a few may span less than the body; returns how many count: one where
+ * the point is on it, and otherwise all. */
+uint32_t lmi_embed_from(const lmi_embedder *embedder, lm_vec3 point, const uint32_t *particles, uint32_t count,
+                        float weights[LMI_EMBED_MOST]);
+
 #endif

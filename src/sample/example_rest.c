@@ -6,7 +6,7 @@
  * then: a pin changes weights, and with them the best affine maps of poses and of the body alike.
  */
 #include "examples.h"
-#include "world.h"
+#include "octree_body.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -227,6 +227,8 @@ void lmi_examples_measure(const lmi_body *body, const float *list_count)
                 next++;
             }
             m.count = lmi_lattice_region(l, body->place[next++], in);
+        } else if (body->octree) {
+            m.members = lmi_octree_body_members(body, r, &m.count);
         } else {
             m.members = body->members + body->region_offsets[r];
             m.count = body->region_offsets[r + 1] - body->region_offsets[r];
@@ -238,7 +240,9 @@ void lmi_examples_measure(const lmi_body *body, const float *list_count)
                 measure_cluster(&m, &body->regions[r], k, deviations[k]);
             }
         }
-        write_region(e, r, deviations, mass_of(&m, l ? l->degree : NULL, list_count));
+        double mass =
+            body->octree ? lmi_octree_body_region_mass(body, r) : mass_of(&m, l ? l->degree : NULL, list_count);
+        write_region(e, r, deviations, mass);
         for (uint32_t i = 0; !l && i < 3; i++) {
             double extent = body->regions[r].extent[i];
             e->lanes[e->at[r] + (LMI_EXAMPLE_INVERSE + i) * LMI_BLOCK] = extent > 0.0 ? (float)(1.0 / extent) : 0.0f;

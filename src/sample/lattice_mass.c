@@ -179,30 +179,59 @@ static void find(const tree *t, lm_dvec3 point, uint32_t first, uint32_t last, f
     }
 }
 
+static bool make_tree(tree *t, lmi_memory *memory, const lm_vec3 *vertices, uint32_t vertex_count)
+{
+    *t = (tree){vertices, lmi_allocate(memory, vertex_count, sizeof *t->node),
+                lmi_allocate(memory, vertex_count, sizeof *t->axis)};
+    bool ok = t->node && t->axis;
+    for (uint32_t n = 0; ok && n < vertex_count; n++) {
+        t->node[n] = n;
+    }
+    if (ok) {
+        build(t, 0, vertex_count);
+    }
+    return ok;
+}
+
+static void free_tree(tree *t, lmi_memory *memory, uint32_t vertex_count)
+{
+    lmi_release(memory, t->node, vertex_count, sizeof *t->node);
+    lmi_release(memory, t->axis, vertex_count, sizeof *t->axis);
+}
+
+/* `last`: what was found before; neighbours have near vertices, so it is a good first guess. */
+static uint32_t find_nearest(const tree *t, uint32_t vertex_count, lm_dvec3 point, uint32_t last)
+{
+    found best = {INFINITY, UINT32_MAX};
+    consider(t, point, last, &best);
+    find(t, point, 0, vertex_count, &best);
+    return best.vertex;
+}
+
 bool lmi_lattice_multiply_nearest(lmi_memory *memory, const lmi_lattice *l, const lm_vec3 *vertices,
                                   const float *of_vertices, uint32_t vertex_count, float *values)
 {
-    tree t = {vertices, lmi_allocate(memory, vertex_count, sizeof *t.node),
-              lmi_allocate(memory, vertex_count, sizeof *t.axis)};
-    bool ok = t.node && t.axis;
-    uint32_t last = 0; /* neighbours have near vertices: a good first guess */
-    for (uint32_t n = 0; ok && n < vertex_count; n++) {
-        t.node[n] = n;
-    }
-    if (ok) {
-        build(&t, 0, vertex_count);
-    }
-    for (uint32_t n = 0; ok && n < l->block_count * LMI_BLOCK; n++) {
+    tree t;
+    bool ok = make_tree(&t, memory, vertices, vertex_count);
+    for (uint32_t n = 0, last = 0; ok && n < l->block_count * LMI_BLOCK; n++) {
         if (l->occupied[n / LMI_BLOCK] >> (n % LMI_BLOCK) & 1) {
-            lm_dvec3 point = lmi_lattice_rest(l, n);
-            found best = {INFINITY, UINT32_MAX};
-            consider(&t, point, last, &best);
-            find(&t, point, 0, vertex_count, &best);
-            last = best.vertex;
-            values[n] *= of_vertices[best.vertex];
+            last = find_nearest(&t, vertex_count, lmi_lattice_rest(l, n), last);
+            values[n] *= of_vertices[last];
         }
     }
-    lmi_release(memory, t.node, vertex_count, sizeof *t.node);
-    lmi_release(memory, t.axis, vertex_count, sizeof *t.axis);
+    free_tree(&t, memory, vertex_count);
+    return ok;
+}
+
+bool lmi_nearest_values(lmi_memory *memory, const lm_vec3 *vertices, const float *of_vertices, uint32_t vertex_count,
+                        const lm_dvec3 *points, uint32_t point_count, float *values)
+{
+    tree t;
+    bool ok = make_tree(&t, memory, vertices, vertex_count);
+    for (uint32_t n = 0, last = 0; ok && n < point_count; n++) {
+        last = find_nearest(&t, vertex_count, points[n], last);
+        values[n] = of_vertices[last];
+    }
+    free_tree(&t, memory, vertex_count);
     return ok;
 }

@@ -331,6 +331,9 @@ lm_result lm_body_get_slowest_mode(lm_world *world, lm_body_id id, float *share)
     if (!body) {
         return LM_ERROR_ID;
     }
+    if (body->octree) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_get_slowest_mode: not of an octree");
+    }
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     double slowest = 0.0;

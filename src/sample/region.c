@@ -1,5 +1,7 @@
 #include "sample/region.h"
 
+#include <string.h>
+
 /* An extent below this share of the largest one is none: single precision cannot tell it from rounding. */
 #define FLAT 1e-5
 
@@ -7,17 +9,9 @@
  * its coefficient would be rounding noise, and it would say nothing about the members anyway. */
 #define INSIGNIFICANT 1e-3
 
-static void find_axes(lmi_region *region, const lm_vec3 *rest, const float *weights, const uint32_t *members,
-                      uint32_t member_count, double mass)
+static void find_axes(lmi_region *region, double covariance[9])
 {
-    double covariance[9] = {0}, values[3], vectors[9];
-    for (uint32_t n = 0; n < member_count; n++) {
-        lm_dvec3 d = dvec_sub(dvec_from(rest[members[n]]), region->centre);
-        double w = weights[members[n]] / mass, p[3] = {d.x, d.y, d.z};
-        for (int i = 0; i < 9; i++) {
-            covariance[i] += w * p[i / 3] * p[i % 3];
-        }
-    }
+    double values[3], vectors[9];
     lmi_symmetric_eigen(3, covariance, values, vectors);
     for (int i = 0; i < 9; i++) {
         region->axes.m[i / 3][i % 3] = vectors[i];
@@ -33,6 +27,18 @@ static void find_axes(lmi_region *region, const lm_vec3 *rest, const float *weig
     for (int k = 0; k < 3; k++) {
         double extent = sqrt(values[k] > 0.0 ? values[k] : 0.0);
         region->extent[k] = extent > FLAT * largest ? extent : 0.0;
+    }
+}
+
+static void find_covariance(const lmi_region *region, const lm_vec3 *rest, const float *weights,
+                            const uint32_t *members, uint32_t member_count, double mass, double covariance[9])
+{
+    for (uint32_t n = 0; n < member_count; n++) {
+        lm_dvec3 d = dvec_sub(dvec_from(rest[members[n]]), region->centre);
+        double w = weights[members[n]] / mass, p[3] = {d.x, d.y, d.z};
+        for (int i = 0; i < 9; i++) {
+            covariance[i] += w * p[i / 3] * p[i % 3];
+        }
     }
 }
 
@@ -110,6 +116,16 @@ void lmi_region_make(lmi_region *region, const lm_vec3 *rest, const float *weigh
     }
     region->centre = dvec_scale(sum, 1.0 / mass);
     region->inverse_mass = (float)(1.0 / mass);
-    find_axes(region, rest, weights, members, member_count, mass);
+    double covariance[9] = {0};
+    find_covariance(region, rest, weights, members, member_count, mass, covariance);
+    find_axes(region, covariance);
     find_quadratics(region, rest, weights, members, member_count, mass);
+}
+
+void lmi_region_from_covariance(lmi_region *region, double mass, lm_dvec3 centre, double covariance[9])
+{
+    memset(region, 0, sizeof *region);
+    region->centre = centre;
+    region->inverse_mass = (float)(1.0 / mass);
+    find_axes(region, covariance);
 }

@@ -34,6 +34,9 @@ typedef struct lmi_region {
 void lmi_region_make(lmi_region *region, const lm_vec3 *rest, const float *weights, const uint32_t *members,
                      uint32_t member_count);
 
+/* The same without quadratic functions, from the covariance (3x3) of the members about their centre. */
+void lmi_region_from_covariance(lmi_region *region, double mass, lm_dvec3 centre, double covariance[9]);
+
 /* The six products of q that the quadratic fit takes, in the order of the arrays above. */
 static inline void lmi_quadratics(lm_dvec3 q, double out[LMI_QUADRATICS])
 {

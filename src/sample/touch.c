@@ -1,6 +1,7 @@
 #include "sample/touch.h"
 #include "sample/embed.h"
 #include "sample/embed_lattice.h"
+#include "sample/embed_octree.h"
 #include "world.h"
 
 #include <stdlib.h>
@@ -242,6 +243,10 @@ static uint32_t embed(const lmi_embedder *embedder, const lmi_body *body, lm_vec
     if (body->lattice) {
         return lmi_embed_lattice(&body->lattice->shape, point, riders, weights);
     }
+    if (body->octree) {
+        uint32_t count = lmi_octree_surroundings(body, point, SURROUNDINGS, riders);
+        return lmi_embed_from(embedder, point, riders, count, weights);
+    }
     return lmi_embed_among(embedder, point, SURROUNDINGS, riders, weights);
 }
 
@@ -255,7 +260,7 @@ static double nearest_of(const lmi_body *body, lm_vec3 point, const uint32_t *ri
 }
 
 /* Counts the rows, and fills them when there is room. */
-static uint32_t embed_all(const lmi_embedder *embedder, const lmi_body *body, lmi_touch *touch)
+static uint32_t embed_all(const lmi_embedder *embedder, const lmi_body *body, const uint32_t *places, lmi_touch *touch)
 {
     uint32_t rows = 0;
     for (uint32_t block = 0; block < touch->blocks; block++) {
@@ -263,7 +268,13 @@ static uint32_t embed_all(const lmi_embedder *embedder, const lmi_body *body, lm
         for (uint32_t lane = 0; lane < LMI_BLOCK && block * LMI_BLOCK + lane < touch->count; lane++) {
             uint32_t riders[LMI_EMBED_MOST];
             float weights[LMI_EMBED_MOST];
-            uint32_t count = embed(embedder, body, touch->rest[block * LMI_BLOCK + lane], riders, weights);
+            uint32_t count = 1;
+            if (places) {
+                riders[0] = places[block * LMI_BLOCK + lane];
+                weights[0] = 1.0f;
+            } else {
+                count = embed(embedder, body, touch->rest[block * LMI_BLOCK + lane], riders, weights);
+            }
             for (uint32_t n = 0; touch->rider && n < count; n++) {
                 size_t at = (size_t)(rows + n) * LMI_BLOCK + lane;
                 touch->rider[at] = riders[n];
@@ -338,7 +349,9 @@ static void find_inner(const lmi_body *body, lmi_touch *touch, uint16_t *touched
     }
 }
 
-bool lmi_touch_embed(lm_world *world, const lmi_body *body, const lm_vec3 *points, uint32_t count, lmi_touch *touch)
+/* `places`: of particles that are the points; null: points are embedded. */
+static bool make_touch(lm_world *world, const lmi_body *body, const lm_vec3 *points, const uint32_t *places,
+                       uint32_t count, lmi_touch *touch)
 {
     lmi_memory *memory = &world->memory;
     lmi_embedder embedder = {0};
@@ -357,24 +370,49 @@ bool lmi_touch_embed(lm_world *world, const lmi_body *body, const lm_vec3 *point
     made.warm = lmi_allocate(memory, 2 * (size_t)count, sizeof *made.warm);
     bool ok = touched && made.inner && made.rest && made.now && made.box && made.start && made.warm && made.facing &&
               made.leader && made.carrier && made.first_row &&
-              (body->lattice || lmi_embedder_make(&embedder, memory, body->rest, body->particle_count));
+              (places || body->lattice || lmi_embedder_make(&embedder, memory, body->rest, body->particle_count));
     if (ok) {
         memcpy(made.rest, points, count * sizeof *points);
-        made.rows = embed_all(&embedder, body, &made);
+        made.rows = embed_all(&embedder, body, places, &made);
         made.rider = lmi_allocate(memory, (size_t)made.rows * LMI_BLOCK, sizeof *made.rider);
         made.weight = lmi_allocate(memory, (size_t)made.rows * LMI_BLOCK, sizeof *made.weight);
         ok = made.rider && made.weight;
     }
     if (ok) {
-        embed_all(&embedder, body, &made);
+        embed_all(&embedder, body, places, &made);
         find_leaders(body, &made);
-        find_inner(body, &made, touched);
+        if (!places) {
+            find_inner(body, &made, touched);
+        }
         *touch = made;
     } else {
         lmi_touch_free(world, &made);
     }
     lmi_release(memory, touched, particle_blocks, sizeof *touched);
     lmi_embedder_free(&embedder, memory);
+    return ok;
+}
+
+bool lmi_touch_embed(lm_world *world, const lmi_body *body, const lm_vec3 *points, uint32_t count, lmi_touch *touch)
+{
+    return make_touch(world, body, points, NULL, count, touch);
+}
+
+bool lmi_touch_particles(lm_world *world, const lmi_body *body, lmi_touch *touch)
+{
+    lmi_memory *memory = &world->memory;
+    lm_vec3 *points = lmi_allocate(memory, body->particle_count, sizeof *points);
+    uint32_t *places = lmi_allocate(memory, body->particle_count, sizeof *places), count = 0;
+    bool ok = points && places;
+    for (uint32_t n = 0; ok && n < body->place_count; n++) {
+        if (body->order[n] != LMI_NONE) {
+            points[count] = body->rest[n];
+            places[count++] = n;
+        }
+    }
+    ok = ok && make_touch(world, body, points, places, count, touch);
+    lmi_release(memory, points, body->particle_count, sizeof *points);
+    lmi_release(memory, places, body->particle_count, sizeof *places);
     return ok;
 }
 
@@ -438,12 +476,15 @@ static bool sort_points(lmi_memory *memory, const lmi_body *body, lm_vec3 *point
     return ok;
 }
 
-/* How dense points should be: half a cell of a lattice, so that round bodies roll on many and not on few; about the distance
+/* How dense points should be: half a cell of a lattice or an octree, so that round bodies roll on many and not on few; about the distance
  * between neighbouring particles of a cloud, which are there to be as many as its surface needs. */
 static double spacing_of(const lmi_body *body)
 {
     if (body->lattice) {
         return 0.5 * body->lattice->shape.spacing;
+    }
+    if (body->octree) {
+        return 0.5 * lmi_octree_mean_side(body);
     }
     lm_vec3 lower = body->rest[0], upper = lower;
     for (uint32_t n = 1; n < body->particle_count; n++) {

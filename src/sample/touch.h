@@ -80,6 +80,9 @@ bool lmi_touch_spread(lmi_memory *memory, const lmi_touch_mesh *mesh, double spa
 bool lmi_touch_embed(struct lm_world *world, const struct lmi_body *body, const lm_vec3 *points, uint32_t count,
                      lmi_touch *touch);
 
+/* Touch points that are the particles themselves, in the order of their places. False when out of memory. */
+bool lmi_touch_particles(struct lm_world *world, const struct lmi_body *body, lmi_touch *touch);
+
 /* Touch points on a mesh, as dense as the body's particles. False when out of memory. */
 bool lmi_touch_make(struct lm_world *world, const struct lmi_body *body, const lmi_touch_mesh *mesh, lmi_touch *touch);
 void lmi_touch_free(struct lm_world *world, lmi_touch *touch);

@@ -18,6 +18,7 @@
  * Contacts are found in lanes. Free particles answer in lanes too, since they do not see each other; points that share
  * particles, and bodies that answer as a whole, do so one after the other (solve.h).
  */
+#include "octree_body.h"
 #include "skeleton.h"
 #include "step/kernel_names.h"
 #include "step/motion.h"
@@ -195,7 +196,8 @@ static void remember_starts(const lmi_body *body, double h, float *starts)
 
 /* Depth and direction for meshes and height maps, one lane after the other in double precision: their geometry branches too
  * much for lanes. `start` is where the first of these particles was, as above. */
-static vf depth_in_solid(const lanes_surface *s, const vf x[3], vf mass, const float *start, float margin, vf n[3])
+static vf depth_in_solid(const lanes_surface *s, const vf x[3], vf mass, const float *start, const float *margins,
+                         float margin, vf n[3])
 {
     _Alignas(64) float at[3][LMI_LANES], weight[LMI_LANES], normal[3][LMI_LANES], depth[LMI_LANES];
     const lmi_surface *shape = s->shape;
@@ -216,7 +218,7 @@ static vf depth_in_solid(const lanes_surface *s, const vf x[3], vf mass, const f
         lm_dvec3 way = dvec_sub(dvec_sub(here, there), dvec_scale(u, s->seconds)); /* seen from the collider */
         lm_dvec3 local = dmat_apply_transposed(&shape->rotation, dvec_sub(p, shape->position));
         way = dmat_apply_transposed(&shape->rotation, way);
-        depth[k] = (float)lmi_solid_depth(&shape->solid, local, way, margin, &out);
+        depth[k] = (float)lmi_solid_depth(&shape->solid, local, way, margins ? margin + margins[k] : margin, &out);
         if (depth[k] > 0.0f) {
             out = dmat_apply(&shape->rotation, out);
             normal[0][k] = (float)out.x;
@@ -335,6 +337,9 @@ static double way_of(const lmi_surface *s, const lmi_body *body, double speed, d
 static double reach_of(const lmi_surface *s, const lmi_body *body, double h)
 {
     double reach = body->contact_radius + body->touch.beyond + 0.01 * body->rest_size;
+    if (body->octree && !body->touch.count) {
+        reach += body->octree->lanes.widest_margin;
+    }
     if (lmi_solid_is(&s->solid)) {
         return reach + way_of(s, body, body->fastest, h);
     }
@@ -414,6 +419,9 @@ static void collide(const lm_world *world, const lmi_surface *shape, lmi_body *b
                     const uint16_t *inner)
 {
     lanes_surface s = prepare(world, shape, body, h);
+    /* The particles of an octree lie inside it: without points on its surface colliders keep off them by half a cell. */
+    const float *margins = body->octree && !inner ? body->octree->lanes.margin : NULL;
+    const vf radius = s.margin;
     vf sums[3][LMI_PIECES];
     for (int i = 0; i < 3 * LMI_PIECES; i++) {
         sums[i / LMI_PIECES][i % LMI_PIECES] = vf_set1(0.0f);
@@ -429,8 +437,11 @@ static void collide(const lm_world *world, const lmi_surface *shape, lmi_body *b
         vf depth;
         if (s.solid) {
             const float *start = starts + (size_t)(n / LMI_BLOCK) * 3 * LMI_BLOCK + n % LMI_BLOCK;
-            depth = depth_in_solid(&s, x, v[3], start, body->contact_radius, normal);
+            depth = depth_in_solid(&s, x, v[3], start, margins ? margins + n : NULL, body->contact_radius, normal);
         } else {
+            if (margins) {
+                s.margin = radius + vf_load(margins + n);
+            }
             depth = s.margin - distance(&s, x, normal);
             if (s.swept) {
                 sweep(&s, x, v, &depth, normal);
@@ -493,7 +504,7 @@ static void find(const lanes_surface *s, const vf x[3], const vf v[4], const flo
 {
     vf normal[3], surface[3], depth;
     if (s->solid) {
-        depth = depth_in_solid(s, x, v[3], start, margin + (float)slop, normal) - vf_set1((float)slop);
+        depth = depth_in_solid(s, x, v[3], start, NULL, margin + (float)slop, normal) - vf_set1((float)slop);
     } else {
         depth = s->margin - distance(s, x, normal);
         if (s->swept) {
@@ -567,7 +578,7 @@ static void find_all(const lmi_step *step, const lmi_surface *shape, lmi_push *p
             size_t at = (size_t)row * LMI_BLOCK + lane + k;
             static const float all = 1.0f;
             uint32_t single = n + k;
-            lmi_contact_def c = {.a = push,
+            lmi_contact_def c = {.a = lmi_push_at(push, touch->count ? touch->rider[at] : single),
                                  .rider_a = touch->count ? touch->rider + at : &single,
                                  .weight_a = touch->count ? touch->weight + at : &all,
                                  .count_a = rows,
@@ -745,7 +756,7 @@ void LMI_KERNEL(contact)(const lmi_step *step, lmi_batch *batch, lmi_scratch *sc
         }
         lmi_drags_apply(step, body);
         lmi_bones_pull(step, body);
-        if (body->bulk) {
+        if (lmi_body_meets(body)) {
             continue; /* with the others, in mutual.c */
         }
         collide_body(step, body, scratch);

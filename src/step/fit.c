@@ -403,6 +403,13 @@ static void mix_examples(const lmi_step *step, const lmi_batch *batch)
     }
 }
 
+void LMI_KERNEL(fit_blocks)(const lm_world *world, const lmi_pack *pack, uint32_t first, uint32_t last)
+{
+    if (first < last) {
+        fit_run(world, pack, first, last);
+    }
+}
+
 void LMI_KERNEL(fit)(const lmi_step *step, lmi_batch *batch, lmi_scratch *scratch)
 {
     (void)scratch;

@@ -3,12 +3,15 @@
  *
  * place_points reads particles and writes where touch points are, and a box around each block of them.
  *
- * find_inside takes a block of points into the rest shape of a solid (sample/bulk.h). Carriers near the block are looked up
- * once; for each of them, in their order, all points of the block blend its map into theirs:
+ * near_points passes over the points of a block that are outside the box of a solid, or further from it than one affine map of
+ * the whole solid leaves open.
+ *
+ * find_inside takes a block of points into the rest shape of a solid (sample/bulk.h). Carriers near the block are found
+ * first; for each of them, in their order, all points of the block blend its map into theirs:
  *
  *   w = (1 - |x - x_c|²/reach²)^4,    X = sum w (s_c + F_c^-1 x) / sum w
  *
- * There the distance and its slope are interpolated, and the slope is taken back into the world by the blend of the F^-T.
+ * (for points of the body itself, w = 0 for carriers that are near the point in the rest shape). There the distance and its slope are interpolated, and the slope is taken back into the world by the blend of the F^-T.
  * A lane holds a point, so that every instruction set gives the same bits.
  */
 #include "step/kernel_names.h"
@@ -60,27 +63,64 @@ static uint32_t carriers_near(const lmi_bulk *s, const float *points, uint32_t w
             high[i] = p > high[i] ? p : high[i];
         }
     }
-    uint32_t from[3], to[3], count = 0;
-    float reach = (float)s->reach;
-    lmi_bulk_cells(s, dvec(low[0] - reach, low[1] - reach, low[2] - reach), from);
-    lmi_bulk_cells(s, dvec(high[0] + reach, high[1] + reach, high[2] + reach), to);
-    for (uint32_t z = from[2]; z <= to[2]; z++) {
-        for (uint32_t y = from[1]; y <= to[1]; y++) {
-            uint32_t row = (z * LMI_BULK_CELLS + y) * LMI_BULK_CELLS;
-            for (uint32_t k = s->starts[row + from[0]]; k < s->starts[row + to[0] + 1]; k++) {
-                const float *at = s->map + (size_t)s->items[k] * 16;
-                float square = 0.0f;
-                for (int i = 0; i < 3; i++) {
-                    float off = at[i] < low[i] ? low[i] - at[i] : at[i] > high[i] ? at[i] - high[i] : 0.0f;
-                    square += off * off;
-                }
-                if (square < reach * reach && count < MOST_NEAR) {
-                    near[count++] = s->items[k];
-                }
-            }
+    uint32_t count = 0, lanes = lmi_bulk_lanes(s->mould);
+    const vf zero = vf_set1(0.0f), most = vf_set1((float)(s->mould->reach * s->mould->reach));
+    for (uint32_t n = 0; n < lanes; n += LMI_LANES) {
+        vf square = zero;
+        for (uint32_t i = 0; i < 3; i++) {
+            vf at = vf_load(s->place + i * lanes + n);
+            vf off = vf_max(vf_max(vf_set1(low[i]) - at, at - vf_set1(high[i])), zero);
+            square = square + off * off;
+        }
+        uint32_t found = vm_bits(vf_lt(square, most));
+        for (uint32_t k = 0; found >> k && count < MOST_NEAR; k++) {
+            near[count] = n + k;
+            count += found >> k & 1;
         }
     }
     return count;
+}
+
+uint32_t LMI_KERNEL(near_points)(const lmi_bulk *s, const float *now, const lmi_near *near, float *at)
+{
+    const lmi_mould *mould = s->mould;
+    const float first[3] = {(float)mould->first.x, (float)mould->first.y, (float)mould->first.z};
+    const float by = (float)(1.0 / mould->cell), *a = s->whole;
+    const float middle[3] = {s->middle.x, s->middle.y, s->middle.z};
+    const float rest_middle[3] = {mould->rest_middle.x, mould->rest_middle.y, mould->rest_middle.z};
+    _Alignas(64) float node[3][LMI_BLOCK], beyond[LMI_BLOCK];
+    uint32_t found = 0;
+    for (int lane = 0; lane < LMI_BLOCK; lane += LMI_LANES) {
+        vf p[3], d[3], off = vf_set1(0.0f);
+        vm out = vf_lt(off, off); /* none */
+        for (int i = 0; i < 3; i++) {
+            p[i] = vf_load(now + i * LMI_BLOCK + lane) + vf_set1(near->by[i]);
+            out = vm_or(out, vm_or(vf_lt(p[i], vf_set1(near->low[i])), vf_lt(vf_set1(near->high[i]), p[i])));
+            vf_store(at + i * LMI_BLOCK + lane, p[i]);
+            d[i] = p[i] - vf_set1(middle[i]);
+        }
+        for (int i = 0; i < 3; i++) { /* the nearest node will do: it is less than a cell away */
+            vf turned = (vf_set1(a[3 * i]) * d[0] + vf_set1(a[3 * i + 1]) * d[1]) + vf_set1(a[3 * i + 2]) * d[2];
+            vf where = ((vf_set1(rest_middle[i]) + turned) - vf_set1(first[i])) * vf_set1(by);
+            vf inside = vf_min(vf_max(where, vf_set1(0.0f)), vf_set1((float)(mould->n[i] - 1)));
+            off = vf_max(off, vf_abs(where - inside));
+            vf_store(node[i] + lane, inside + vf_set1(0.5f));
+        }
+        vf_store(beyond + lane, off);
+        found |= (~vm_bits(out) & (uint32_t)((1u << LMI_LANES) - 1u)) << lane;
+    }
+    if (near->all) {
+        return found;
+    }
+    /* A cell for what find_inside looks at beyond the margin, another for the field around the node. */
+    float most = s->slack + 2.0f * near->margin + 2.0f * (float)mould->cell;
+    for (uint32_t k = 0; found >> k; k++) {
+        if (found >> k & 1) {
+            size_t i = ((size_t)node[2][k] * mould->n[1] + (size_t)node[1][k]) * mould->n[0] + (size_t)node[0][k];
+            found &= mould->distance[i] + beyond[k] * (float)mould->cell > most ? ~(1u << k) : ~0u;
+        }
+    }
+    return found;
 }
 
 /* Sums over the carriers for a piece of the points. */
@@ -88,9 +128,17 @@ typedef struct blended {
     _Alignas(64) float total[LMI_BLOCK], rest[3][LMI_BLOCK], inverse[9][LMI_BLOCK], carrier[LMI_BLOCK];
 } blended;
 
-static void blend(const lmi_bulk *s, const float *points, const uint32_t *near, uint32_t count, int piece, blended *b)
+/* Passes over carriers nearer than `apart` to where the points are at rest; null: none. */
+typedef struct exclusion {
+    const float *rest; /* [3][LMI_BLOCK] */
+    float distance;
+} exclusion;
+
+static void blend(const lmi_bulk *s, const float *points, const uint32_t *near, uint32_t count, int piece,
+                  const exclusion *but, blended *b)
 {
-    const vf zero = vf_set1(0.0f), one = vf_set1(1.0f), scale = vf_set1((float)(1.0 / (s->reach * s->reach)));
+    const vf zero = vf_set1(0.0f), one = vf_set1(1.0f),
+             scale = vf_set1((float)(1.0 / (s->mould->reach * s->mould->reach)));
     vf x[3], total = zero, shift[3] = {zero, zero, zero}, inverse[9], best = vf_set1(INFINITY), which = zero;
     for (int i = 0; i < 3; i++) {
         x[i] = vf_load(points + i * LMI_BLOCK + piece * LMI_LANES);
@@ -104,6 +152,16 @@ static void blend(const lmi_bulk *s, const float *points, const uint32_t *near, 
         vf square = (d[0] * d[0] + d[1] * d[1]) + d[2] * d[2];
         vf t = vf_max(one - square * scale, zero), w = (t * t) * (t * t);
         vm nearer = vf_lt(square, best);
+        if (but) {
+            const lm_vec3 *at = &s->mould->rest[near[n]];
+            vf off[3] = {vf_load(but->rest + piece * LMI_LANES) - vf_set1(at->x),
+                         vf_load(but->rest + LMI_BLOCK + piece * LMI_LANES) - vf_set1(at->y),
+                         vf_load(but->rest + 2 * LMI_BLOCK + piece * LMI_LANES) - vf_set1(at->z)};
+            vm far = vm_not(
+                vf_lt((off[0] * off[0] + off[1] * off[1]) + off[2] * off[2], vf_set1(but->distance * but->distance)));
+            w = vf_select(far, w, zero);
+            nearer = vm_and(nearer, far);
+        }
         total = total + w;
         for (int i = 0; i < 3; i++) {
             shift[i] = shift[i] + w * vf_set1(m[3 + i]);
@@ -126,6 +184,31 @@ static void blend(const lmi_bulk *s, const float *points, const uint32_t *near, 
     }
 }
 
+/* From the blends at the points of a block to their depths. */
+static void conclude(const lmi_bulk *s, const float *points, uint32_t wanted, float margin, const blended *b,
+                     lmi_insides *out)
+{
+    for (uint32_t k = 0; k < LMI_BLOCK; k++) {
+        if (!(wanted >> k & 1) || !(b->total[k] > 1e-12f)) {
+            continue;
+        }
+        lm_vec3 rest = {b->rest[0][k], b->rest[1][k], b->rest[2][k]}, slope;
+        float distance = lmi_mould_slope(s->mould, rest, &slope);
+        if (!(distance < 2.0f * margin + (float)s->mould->cell)) {
+            continue;
+        }
+        lmi_inside *inside = &out->inside[k];
+        dmat3 inverse;
+        for (int i = 0; i < 9; i++) {
+            inverse.m[i / 3][i % 3] = b->inverse[i][k];
+        }
+        inside->rest = dvec_from(rest);
+        inside->carrier = (uint32_t)b->carrier[k];
+        lm_dvec3 point = dvec(points[k], points[LMI_BLOCK + k], points[2 * LMI_BLOCK + k]);
+        out->found |= (uint32_t)lmi_bulk_conclude(s, point, distance, dvec_from(slope), &inverse, margin, inside) << k;
+    }
+}
+
 void LMI_KERNEL(find_inside)(const lmi_bulk *s, const float *points, uint32_t wanted, float margin, lmi_insides *out)
 {
     uint32_t near[MOST_NEAR], count = carriers_near(s, points, wanted, near);
@@ -135,25 +218,58 @@ void LMI_KERNEL(find_inside)(const lmi_bulk *s, const float *points, uint32_t wa
         return;
     }
     for (int piece = 0; piece < LMI_PIECES; piece++) {
-        blend(s, points, near, count, piece, &b);
+        blend(s, points, near, count, piece, NULL, &b);
     }
-    for (uint32_t k = 0; k < LMI_BLOCK; k++) {
-        if (!(wanted >> k & 1) || !(b.total[k] > 1e-12f)) {
-            continue;
+    conclude(s, points, wanted, margin, &b, out);
+}
+
+/* Leaves those carriers that are far enough away at rest from some of the points. */
+static uint32_t keep_far(const lmi_bulk *s, const float *rest, uint32_t wanted, float apart, uint32_t *near,
+                         uint32_t count)
+{
+    float low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (uint32_t k = 0; wanted >> k; k++) {
+        for (int i = 0; i < 3 && wanted >> k & 1; i++) {
+            float p = rest[i * LMI_BLOCK + (int)k];
+            low[i] = p < low[i] ? p : low[i];
+            high[i] = p > high[i] ? p : high[i];
         }
-        lm_vec3 rest = {b.rest[0][k], b.rest[1][k], b.rest[2][k]}, slope;
-        float distance = lmi_bulk_slope(s, rest, &slope);
-        if (!(distance < 2.0f * margin + (float)s->cell)) {
-            continue;
-        }
-        lmi_inside *inside = &out->inside[k];
-        dmat3 inverse;
-        for (int i = 0; i < 9; i++) {
-            inverse.m[i / 3][i % 3] = b.inverse[i][k];
-        }
-        inside->rest = dvec_from(rest);
-        inside->carrier = (uint32_t)b.carrier[k];
-        lm_dvec3 point = dvec(points[k], points[LMI_BLOCK + k], points[2 * LMI_BLOCK + k]);
-        out->found |= (uint32_t)lmi_bulk_conclude(s, point, distance, dvec_from(slope), &inverse, margin, inside) << k;
     }
+    uint32_t kept = 0;
+    for (uint32_t n = 0; n < count; n++) {
+        const lm_vec3 *at = &s->mould->rest[near[n]];
+        const float p[3] = {at->x, at->y, at->z};
+        float square = 0.0f;
+        for (int i = 0; i < 3; i++) {
+            float off = p[i] - low[i] > high[i] - p[i] ? p[i] - low[i] : high[i] - p[i];
+            square += off * off;
+        }
+        if (square >= 0.999f * apart * apart) {
+            near[kept++] = near[n];
+        }
+    }
+    return kept;
+}
+
+void LMI_KERNEL(find_itself)(const lmi_bulk *s, const lmi_touch *touch, uint32_t block, uint32_t wanted, float margin,
+                             float apart, lmi_insides *out)
+{
+    const float *points = touch->now + (size_t)block * 3 * LMI_BLOCK;
+    _Alignas(64) float rest[3 * LMI_BLOCK] = {0};
+    uint32_t near[MOST_NEAR], count = carriers_near(s, points, wanted, near);
+    for (uint32_t k = 0; wanted >> k; k++) {
+        const lm_vec3 *at = &touch->rest[block * LMI_BLOCK + k];
+        rest[k] = at->x, rest[LMI_BLOCK + k] = at->y, rest[2 * LMI_BLOCK + k] = at->z;
+    }
+    count = keep_far(s, rest, wanted, apart, near, count);
+    blended b;
+    const exclusion near_at_rest = {rest, apart};
+    out->found = 0;
+    if (count == 0) {
+        return;
+    }
+    for (int piece = 0; piece < LMI_PIECES; piece++) {
+        blend(s, points, near, count, piece, &near_at_rest, &b);
+    }
+    conclude(s, points, wanted, margin, &b, out);
 }

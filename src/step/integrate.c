@@ -16,6 +16,7 @@
  *
  * Deterministic for the same reasons as predict; a particle adds its goals in the order of its body's regions.
  */
+#include "octree_body.h"
 #include "step/kernel_names.h"
 #include "step/lattice_motion.h"
 #include "world.h"
@@ -76,8 +77,8 @@ static drift pull_to_goals(const lmi_step *step, const lmi_pack *pack, lmi_body 
             float *pull = scratch->pull + (size_t)n * 3 + lane;
             for (int i = 0; i < 3; i++) {
                 d[i] = d[i] * share;
-                if (body->lattice) {
-                    d[i] = vf_load(pull + i * LMI_BLOCK); /* a sweep has found it */
+                if (body->lattice || body->octree) {
+                    d[i] = vf_load(pull + i * LMI_BLOCK); /* a sweep, or scatter, has found it */
                 }
                 p[i] = v[3] * d[i];
                 vf_store(pull + i * LMI_BLOCK, d[i]);
@@ -172,6 +173,30 @@ static void pull_lattice(const lmi_step *step, lmi_body *body, lmi_scratch *scra
     lmi_lattice_forget_drift(lattice);
 }
 
+/* d of an octree, which scatter has found, into scratch->pull. What regional damping takes of the velocities comes along, as
+ * a pull that changes them by as much: then the motion as a whole that is in it is taken out with the rest. */
+static void load_octree(const lmi_step *step, lmi_body *body, bool overstretched, lmi_scratch *scratch)
+{
+    const lmi_octree_lanes *o = &body->octree->lanes;
+    bool damped = lmi_octree_damps(body) && !overstretched;
+    vf share = vf_set1(damped ? (float)(body->damping_now * step->h / body->alpha) : 0.0f);
+    for (uint32_t n = 0; n < body->padded_count; n += LMI_LANES) {
+        float *pull = scratch->pull + (size_t)(n / LMI_BLOCK) * 3 * LMI_BLOCK + n % LMI_BLOCK;
+        vf d[4], u[4];
+        vf_load4(o->pull + (size_t)n * 4, d);
+        for (int i = 0; !damped && i < 3; i++) {
+            vf_store(pull + i * LMI_BLOCK, d[i]);
+        }
+        if (damped) {
+            vf_load4(o->damping + (size_t)n * 4, u);
+            for (int i = 0; i < 3; i++) {
+                vf_store(pull + i * LMI_BLOCK, d[i] + share * u[i]);
+            }
+        }
+    }
+    body->damping_now = damped ? 0.0f : body->damping_now;
+}
+
 void LMI_KERNEL(integrate)(const lmi_step *step, lmi_batch *batch, lmi_scratch *scratch)
 {
     for (uint32_t n = 0; n < batch->body_count; n++) {
@@ -182,6 +207,7 @@ void LMI_KERNEL(integrate)(const lmi_step *step, lmi_batch *batch, lmi_scratch *
         bool overstretched = lmi_is_overstretched(step, body);
         if (overstretched) lmi_quiet_rounding(step, body);
         if (body->lattice) pull_lattice(step, body, scratch);
+        if (body->octree) load_octree(step, body, overstretched, scratch);
         drift in_pull = pull_to_goals(step, &batch->pack, body, scratch);
         float share = 1.0f;
         if (overstretched) share = lmi_overstretch_keeps(step, body, scratch->pull, in_pull.velocity, in_pull.spin);

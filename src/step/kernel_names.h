@@ -8,8 +8,10 @@
 #include "step/kernels.h"
 
 lmi_stage_function LMI_KERNEL(predict);
+lmi_stage_function LMI_KERNEL(gather);
 lmi_stage_function LMI_KERNEL(gather_clusters);
 lmi_stage_function LMI_KERNEL(fit);
+lmi_stage_function LMI_KERNEL(scatter);
 lmi_stage_function LMI_KERNEL(scatter_clusters);
 lmi_stage_function LMI_KERNEL(sweep);
 lmi_stage_function LMI_KERNEL(integrate);
@@ -20,8 +22,19 @@ lmi_stage_function LMI_KERNEL(sweep_herds);
 void LMI_KERNEL(find_walls)(const lmi_step *step, struct lmi_push *push, struct lmi_contact_list *list);
 void LMI_KERNEL(last_walls)(const lmi_step *step, struct lmi_body *body, bool pushed, lmi_scratch *scratch);
 void LMI_KERNEL(place_points)(const struct lmi_body *body);
+lmi_near_points_function LMI_KERNEL(near_points);
 lmi_find_inside_function LMI_KERNEL(find_inside);
+lmi_find_itself_function LMI_KERNEL(find_itself);
 void LMI_KERNEL(polar)(const float *B, const float *d, float *R, uint32_t blocks);
+
+struct lmi_octree_lanes;
+struct lmi_pack;
+/* `x`: of the body's places; `moments` and `transforms`: of its regions, as in the pack. */
+void LMI_KERNEL(octree_gather)(const struct lmi_octree_lanes *lanes, const float *x, float *moments);
+void LMI_KERNEL(octree_scatter)(const struct lmi_octree_lanes *lanes, const float *x, const float *transforms);
+void LMI_KERNEL(octree_phase)(const lmi_step *step, struct lmi_batch *batch, uint32_t phase, uint32_t piece);
+/* Fits the lanes of blocks `first` to `last` - 1, all of whole regions of one octree. */
+void LMI_KERNEL(fit_blocks)(const struct lm_world *world, const struct lmi_pack *pack, uint32_t first, uint32_t last);
 
 void LMI_KERNEL(lattice_sweep)(const lmi_lattice_step *step, uint32_t slab, float *scratch, lmi_lattice_sums *sums);
 void LMI_KERNEL(lattice_finish)(const lmi_lattice_step *step, uint32_t slab, float *scratch, lmi_lattice_sums *sums);

@@ -18,6 +18,7 @@ struct lmi_batch;
 struct lmi_push;
 struct lmi_contact_list;
 struct lmi_body;
+struct lmi_octree_lanes;
 
 /* A collider where it is in this substep. */
 typedef struct lmi_surface {
@@ -81,6 +82,18 @@ struct lmi_insides;
 typedef void lmi_find_inside_function(const struct lmi_bulk *solid, const float *points, uint32_t wanted, float margin,
                                       struct lmi_insides *out);
 
+/* What near_points looks for: points shifted `by`, in the box of a solid and perhaps at most `margin` outside it. */
+typedef struct lmi_near {
+    float by[3], low[3], high[3], margin;
+    bool all; /* whatever is in the box */
+} lmi_near;
+
+struct lmi_touch;
+typedef uint32_t lmi_near_points_function(const struct lmi_bulk *solid, const float *now, const lmi_near *near,
+                                          float *at);
+typedef void lmi_find_itself_function(const struct lmi_bulk *solid, const struct lmi_touch *touch, uint32_t block,
+                                      uint32_t wanted, float margin, float apart, struct lmi_insides *out);
+
 typedef struct lmi_kernels {
     lm_isa isa;
     lmi_stage_function *stage[LM_STAGE_COUNT];
@@ -96,12 +109,24 @@ typedef struct lmi_kernels {
     /* Puts a body in front of colliders again where other bodies have pushed it, and particles deep inside in any case. */
     void (*last_walls)(const lmi_step *step, struct lmi_body *body, bool pushed, lmi_scratch *scratch);
 
-    /* Where the touch points of a body are (lmi_touch.now, .box); and those of a block, [3][LMI_BLOCK] relative to the solid's
-     * origin, in a solid, as lmi_bulk_find does for one: bits of `wanted` say which. */
+    /* Where the touch points of a body are (lmi_touch.now, .box). Which points of a block, [3][LMI_BLOCK], are near a solid,
+     * as bits, and where, relative to its origin. Those in the solid: bits of `wanted` say which
+     * are asked for. The same for touch points of the solid's own body, carriers nearer than `apart` at rest passed over. */
     void (*place_points)(const struct lmi_body *body);
+    lmi_near_points_function *near_points;
     lmi_find_inside_function *find_inside;
+    lmi_find_itself_function *find_itself;
 
     lmi_lattice_kernels lattice;
+
+    /* The sums of an octree by themselves (step/sum_octree.c). */
+    void (*octree_gather)(const struct lmi_octree_lanes *lanes, const float *x, float *moments);
+    void (*octree_scatter)(const struct lmi_octree_lanes *lanes, const float *x, const float *transforms);
+
+    /* Gather, fit and scatter of a batch of one large octree, a phase at a time: a piece of the blocks of the phase. All pieces
+     * of a phase must be done before the next begins. */
+    void (*octree_phase)(const lmi_step *step, struct lmi_batch *batch, uint32_t phase, uint32_t piece);
+
     lmi_skin_cells_function *skin_lattice;
     lmi_skin_tets_function *skin_tets;
 } lmi_kernels;

@@ -21,9 +21,7 @@
 
 #include "step/lattice_irregular.h"
 #include "step/lattice_plastic.h"
-
-/* Of a region that has no extent left, to the mean of its inertia: it does not spin. */
-#define LATTICE_LEAST_INERTIA 1e-6f
+#include "step/spin.h"
 
 /* The buffers of the sums of velocities, behind those of positions; only what gather uses. */
 static inline lattice_work lattice_velocity_work(const lmi_lattice *l, float *scratch)
@@ -116,22 +114,6 @@ static void lattice_gather_velocity_lists(const lmi_lattice_step *step, uint32_t
     }
 }
 
-/* The spin of inertia tr(G) - G with the angular momentum `l`. */
-LMI_INLINE void lattice_spin(const vf g[6], const vf l[3], vf w[3])
-{
-    vf trace = (g[0] + g[1]) + g[2], scale = vf_set1(1.0f) / vf_max(trace, vf_set1(1e-30f));
-    vf more = vf_set1(1.0f + LATTICE_LEAST_INERTIA);
-    /* In units of the trace: xx yy zz xy yz zx. */
-    vf xx = more - g[0] * scale, yy = more - g[1] * scale, zz = more - g[2] * scale;
-    vf xy = vf_set1(0.0f) - g[3] * scale, yz = vf_set1(0.0f) - g[4] * scale, zx = vf_set1(0.0f) - g[5] * scale;
-    vf cxx = yy * zz - yz * yz, cxy = yz * zx - xy * zz, czx = xy * yz - yy * zx;
-    vf cyy = zz * xx - zx * zx, cyz = zx * xy - yz * xx, czz = xx * yy - xy * xy;
-    vf det = (xx * cxx + xy * cxy) + zx * czx, by = scale / det;
-    w[0] = ((cxx * l[0] + cxy * l[1]) + czx * l[2]) * by;
-    w[1] = ((cxy * l[0] + cyy * l[1]) + cyz * l[2]) * by;
-    w[2] = ((czx * l[0] + cyz * l[1]) + czz * l[2]) * by;
-}
-
 /* Turns the transform of a fit into rate times itself and k times the region's field. `m` are the moments of positions, `mv`
  * those of velocities. */
 LMI_INLINE void lattice_add_damping(const lmi_lattice_step *step, const vf m[12], const vf mv[12],
@@ -155,7 +137,7 @@ LMI_INLINE void lattice_add_damping(const lmi_lattice_step *step, const vf m[12]
         g[i] = (a.m[3 * i] * map.m[3 * i] + a.m[3 * i + 1] * map.m[3 * i + 1]) + a.m[3 * i + 2] * map.m[3 * i + 2];
         g[3 + i] = (a.m[3 * i] * ap[0] + a.m[3 * i + 1] * ap[1]) + a.m[3 * i + 2] * ap[2];
     }
-    lattice_spin(g, l, w);
+    lmi_spin(g, l, w);
     vf k = vf_set1(step->loss) * vf_load(affine + LMI_LATTICE_ACTIVE * LMI_BLOCK), rate = vf_set1(step->goal_rate);
     vf mean = k * vf_load(constants + LMI_LATTICE_INVERSE_MASS * LMI_BLOCK);
     for (int i = 0; i < 3; i++) {

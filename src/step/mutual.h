@@ -10,6 +10,9 @@
 bool lmi_mutual_reserve(lm_world *world);
 void lmi_mutual_free(lm_world *world);
 
+/* Memory for as many pieces of bodies as are about to be. */
+bool lmi_mutual_reserve_parts(lm_world *world, uint32_t parts);
+
 /* The contacts of all bodies that touch other bodies: with colliders, with each other, with themselves. Then their pins. */
 void lmi_mutual_contacts(const lmi_step *step);
 

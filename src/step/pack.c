@@ -11,6 +11,7 @@
 typedef struct lane {
     uint32_t body;   /* slot */
     uint32_t region; /* of the body */
+    uint32_t turn;   /* when it comes among the lanes of a body: by region, in an octree by the region's particle */
     uint32_t first;  /* member of the region that the part begins with */
     uint32_t length;
     uint32_t parts; /* of the region */
@@ -35,7 +36,7 @@ static counts count_batch(const lm_world *world, const lmi_batch *batch)
         c.regions += body->region_count;
         for (uint32_t r = 0; r < body->region_count; r++) {
             uint32_t length = body->region_offsets[r + 1] - body->region_offsets[r];
-            uint32_t parts = (length + LMI_PART - 1) / LMI_PART;
+            uint32_t parts = body->octree ? 1 : (length + LMI_PART - 1) / LMI_PART;
             c.lanes += parts;
             c.multi += parts > 1;
         }
@@ -65,8 +66,8 @@ static int compare_lanes(const void *a, const void *b)
     if (x->body != y->body) {
         return x->body < y->body ? -1 : 1;
     }
-    if (x->region != y->region) {
-        return x->region < y->region ? -1 : 1;
+    if (x->turn != y->turn) {
+        return x->turn < y->turn ? -1 : 1;
     }
     return x->first < y->first ? -1 : x->first > y->first;
 }
@@ -91,10 +92,26 @@ static void list_lanes(const lm_world *world, const lmi_batch *batch, lane *lane
         const lmi_examples *e = body->examples;
         uint32_t examples = e ? 2 * e->count + (e->scope == LM_EXAMPLES_REGIONS) : 0;
         for (uint32_t r = 0; r < body->region_count; r++) {
+            if (body->octree) { /* no rows: its sums have lists of their own (octree_lanes.h) */
+                lanes[n_lane++] = (lane){.body = batch->bodies[n],
+                                         .region = r,
+                                         .turn = body->place[r],
+                                         .parts = 1,
+                                         .mode = (uint32_t)body->material.mode,
+                                         .plastic = body->plastic_material,
+                                         .examples = examples};
+                continue;
+            }
             uint32_t length = body->region_offsets[r + 1] - body->region_offsets[r];
             uint32_t parts = (length + LMI_PART - 1) / LMI_PART, size = (length + parts - 1) / parts;
-            lane all = {batch->bodies[n],       r,        0, length, parts, (uint32_t)body->material.mode,
-                        body->plastic_material, examples, 0};
+            lane all = {.body = batch->bodies[n],
+                        .region = r,
+                        .turn = r,
+                        .length = length,
+                        .parts = parts,
+                        .mode = (uint32_t)body->material.mode,
+                        .plastic = body->plastic_material,
+                        .examples = examples};
             if (parts > 1) {
                 whole[n_whole++] = all;
             }
@@ -117,7 +134,8 @@ typedef struct layout {
 static bool differs(const lane *a, const lane *b)
 {
     return a->mode != b->mode || a->plastic != b->plastic || a->examples != b->examples ||
-           (a->parts > 1) != (b->parts > 1);
+           (a->parts > 1) != (b->parts > 1) ||
+           (a->body != b->body && (a->length == 0 || b->length == 0)); /* an octree has blocks of its own */
 }
 
 /* Gives each lane a place behind what is in `to`; a block holds lanes of one mode, and whole regions or parts but not both.
@@ -228,7 +246,7 @@ static void fill_lane(const lmi_body *body, const lane *l, lmi_pack *p)
     const lmi_lane_block *block = &p->block[l->place / LMI_BLOCK];
     uint32_t k = l->place % LMI_BLOCK;
     const uint32_t *members = body->members + body->region_offsets[l->region];
-    p->reference[l->place] = body->first + members[0];
+    p->reference[l->place] = body->first + (body->octree ? body->place[l->region] : members[0]);
     p->stiffness[l->place] = body->stiffness ? body->stiffness[l->region] : 1.0f;
     p->lane_body[l->place] = l->body;
     for (uint32_t s = 0; s < l->length && block->rows; s++) {

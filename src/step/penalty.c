@@ -67,7 +67,7 @@ bool lmi_penalty_reserve(lm_world *world)
             continue;
         }
         lmi_cubes *cubes = lmi_allocate(&world->memory, 1, sizeof *cubes);
-        if (!cubes || !lmi_cubes_make(world, body->bulk, cubes)) {
+        if (!cubes || !lmi_cubes_make(world, body->bulk->mould, cubes)) {
             lmi_release(&world->memory, cubes, 1, sizeof *cubes);
             return false;
         }

@@ -39,12 +39,15 @@ static void inertia_of(double mass, const double c[3], const double second[6], d
     inertia[5] = mass * c[2] * c[0] - second[5];
 }
 
+static inline uint32_t place_of(const lmi_push *push, uint32_t k) { return push->places ? push->places[k] : k; }
+
 static void measure(lmi_push *push)
 {
     const lmi_body *body = push->body;
     const float *from = body->x + (size_t)body->reference * 4;
     double mass = 0.0, first[3] = {0}, second[6] = {0}, momentum[3] = {0};
-    for (uint32_t n = 0; n < body->place_count; n++) {
+    for (uint32_t k = 0; k < push->count; k++) {
+        uint32_t n = place_of(push, k);
         const float *x = body->x + (size_t)n * 4, *v = body->v + (size_t)n * 4;
         double m = v[3];
         if (m > 0.0 && !(x[3] > 0.0f)) { /* it has particles that no region holds */
@@ -69,12 +72,28 @@ static void measure(lmi_push *push)
     invert_inertia(inertia, push->turning);
 }
 
-void lmi_push_begin(lmi_push *push, lmi_body *body, double way)
+void lmi_push_begin_part(lmi_push *push, lmi_body *body, const uint32_t *places, uint32_t count, double way)
 {
-    lmi_push none = {.body = body, .rigid = body->rest_size > 0.0 ? (float)rigidity(body, way) : 0.0f};
+    lmi_push none = {.body = body,
+                     .x = body->x,
+                     .v = body->v,
+                     .rigid = body->rest_size > 0.0 ? (float)rigidity(body, way) : 0.0f,
+                     .places = places,
+                     .count = count};
     *push = none;
     if (push->rigid > 0.0f) {
         measure(push);
+    }
+}
+
+void lmi_push_begin(lmi_push *push, lmi_body *body, double way)
+{
+    bool pieces = body->fracture && body->lattice->shape.part_count > 1;
+    if (pieces) { /* they do not move as one */
+        lmi_push none = {.body = body, .x = body->x, .v = body->v, .count = body->place_count};
+        *push = none;
+    } else {
+        lmi_push_begin_part(push, body, NULL, body->place_count, way);
     }
 }
 
@@ -88,7 +107,8 @@ void lmi_push_end(lmi_push *push)
     }
     push->centre += push->drift; /* about another point the spin would move the body */
     lm_dvec3 twist = lm_dvec3_zero();
-    for (uint32_t n = 0; n < body->place_count; n++) {
+    for (uint32_t k = 0; k < push->count; k++) {
+        uint32_t n = place_of(push, k);
         float *x = body->x + (size_t)n * 4, *v = body->v + (size_t)n * 4;
         if (!(v[3] > 0.0f)) {
             continue;
@@ -116,7 +136,8 @@ void lmi_push_untwist(lmi_push *push)
     if (!push->twisted) {
         return;
     }
-    for (uint32_t n = 0; n < body->place_count; n++) {
+    for (uint32_t k = 0; k < push->count; k++) {
+        uint32_t n = place_of(push, k);
         const float *x = body->x + (size_t)n * 4;
         double m = body->v[(size_t)n * 4 + 3];
         mass += m;
@@ -132,7 +153,8 @@ void lmi_push_untwist(lmi_push *push)
     double turned = 0.5 * body->rest_size * dvec_length(spin), most = MOST_UNTWIST * push->fastest;
     spin = dvec_scale(spin, turned > most ? most / turned : 1.0);
     quad centre = quad_from(dvec(c[0], c[1], c[2])), turn = quad_from(spin);
-    for (uint32_t n = 0; n < body->place_count; n++) {
+    for (uint32_t k = 0; k < push->count; k++) {
+        uint32_t n = place_of(push, k);
         float *v = body->v + (size_t)n * 4;
         quad dv = quad_cross(turn, quad_load(body->x + (size_t)n * 4) - centre);
         for (int i = 0; i < 3 && v[3] > 0.0f; i++) {

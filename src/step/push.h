@@ -39,6 +39,7 @@ typedef struct lmi_push {
     quad mean;           /* velocity of the centre, with all that it has been given; where rigid > 0 */
     quad drift;          /* of the centre, by pushes on single particles */
     lmi_body *body;
+    float *x, *v;   /* of the body */
     float *load;    /* [place_count] scratch, zero between uses: the weights of all contacts that a particle holds */
     lm_dvec3 twist; /* N m s that putting bodies out of each other has given this one, to be taken back */
     double fastest; /* speed of a contact that twisted it, m/s */
@@ -47,11 +48,26 @@ typedef struct lmi_push {
     bool moved;   /* the body as a whole has something to be given */
     bool twisted; /* so has its spin */
     bool met;     /* it is in a contact with another body */
+
+    /* A body in pieces has a push for each of them, which answers as a whole by itself. */
+    struct lmi_push *parts; /* null: it is in one piece, or is one */
+    const uint32_t *part;   /* [place_count] which of them a particle is in */
+    const uint32_t *places; /* the particles of a piece; null: all there are */
+    uint32_t count;         /* of them */
 } lmi_push;
+
+/* The push that a particle is moved by. */
+static inline lmi_push *lmi_push_at(lmi_push *push, uint32_t place)
+{
+    return push->parts ? &push->parts[push->part[place]] : push;
+}
 
 /* `way`: how far it moves in this substep, metres. Measures the body where that is needed; then points may be pushed; then
  * all particles get what the whole was given. */
 void lmi_push_begin(lmi_push *push, lmi_body *body, double way);
+
+/* The same for some of its particles. */
+void lmi_push_begin_part(lmi_push *push, lmi_body *body, const uint32_t *places, uint32_t count, double way);
 void lmi_push_end(lmi_push *push);
 
 /* Takes back `twist` from the spin of the body as a whole. */
@@ -60,7 +76,7 @@ void lmi_push_untwist(lmi_push *push);
 /* The lever of a particle that holds a point with this weight. */
 static inline float lmi_push_lever(const lmi_push *push, uint32_t place, float weight)
 {
-    return weight != 0.0f ? (1.0f - push->rigid) * weight / push->body->v[(size_t)place * 4 + 3] : 0.0f;
+    return weight != 0.0f ? (1.0f - push->rigid) * weight / push->v[(size_t)place * 4 + 3] : 0.0f;
 }
 
 /* A weighted sum of particles: their positions or velocities in `of`. */

@@ -24,8 +24,8 @@ static inline quad without_w(quad a) { return quad_of(a[0], a[1], a[2]); }
 
 static inline quad particles_velocity(const lmi_contact *c)
 {
-    quad u = lmi_hold_sum(c->hold_a, c->count_a, c->a->body->v);
-    return without_w(c->b ? u - lmi_hold_sum(c->hold_b, c->count_b, c->b->body->v) : u - c->surface);
+    quad u = lmi_hold_sum(c->hold, c->count_a, c->a->v);
+    return without_w(c->b ? u - lmi_hold_sum(c->hold + c->count_a, c->count_b, c->b->v) : u - c->surface);
 }
 
 /* How fast a moves, seen from b. */
@@ -42,8 +42,8 @@ static inline quad velocity_now(const lmi_contact *c)
 /* How deep it still is. */
 static inline float depth_now(const lmi_contact *c)
 {
-    quad p = lmi_hold_sum(c->hold_a, c->count_a, c->a->body->x);
-    p -= c->b ? lmi_hold_sum(c->hold_b, c->count_b, c->b->body->x) : quad_of(0.0f, 0.0f, 0.0f);
+    quad p = lmi_hold_sum(c->hold, c->count_a, c->a->x);
+    p -= c->b ? lmi_hold_sum(c->hold + c->count_a, c->count_b, c->b->x) : quad_of(0.0f, 0.0f, 0.0f);
     if (c->whole) {
         p += c->a->moved ? lmi_push_move(c->a, c->arm_a) : quad_of(0.0f, 0.0f, 0.0f);
         p -= c->b && c->b->moved ? lmi_push_move(c->b, c->arm_b) : quad_of(0.0f, 0.0f, 0.0f);
@@ -61,10 +61,10 @@ static void give_impulse(const lmi_contact *c, quad impulse)
 {
     quad back = -c->ratio * impulse;
     if (c->a->rigid < 1.0f) {
-        lmi_hold_add(c->hold_a, c->count_a, c->a->body->v, impulse);
+        lmi_hold_add(c->hold, c->count_a, c->a->v, impulse);
     }
     if (c->b && c->b->rigid < 1.0f) {
-        lmi_hold_add(c->hold_b, c->count_b, c->b->body->v, back);
+        lmi_hold_add(c->hold + c->count_a, c->count_b, c->b->v, back);
     }
     if (c->a->rigid > 0.0f) {
         lmi_push_impulse(c->a, c->arm_a, impulse);
@@ -78,10 +78,10 @@ static void give_shift(const lmi_contact *c, quad shift)
 {
     quad back = -c->ratio * shift;
     if (c->a->rigid < 1.0f) {
-        lmi_hold_add(c->hold_a, c->count_a, c->a->body->x, shift);
+        lmi_hold_add(c->hold, c->count_a, c->a->x, shift);
     }
     if (c->b && c->b->rigid < 1.0f) {
-        lmi_hold_add(c->hold_b, c->count_b, c->b->body->x, back);
+        lmi_hold_add(c->hold + c->count_a, c->count_b, c->b->x, back);
     }
     if (c->a->rigid > 0.0f) {
         lmi_push_shift(c->a, c->arm_a, shift);
@@ -279,8 +279,8 @@ static void weigh(lmi_contact *contacts, uint32_t count)
     for (uint32_t n = 0; n < count; n++) {
         const lmi_contact *c = &contacts[n];
         if (!c->whole && !c->watched) {
-            carry(c->a, c->hold_a, c->count_a);
-            carry(c->b, c->hold_b, c->count_b);
+            carry(c->a, c->hold, c->count_a);
+            carry(c->b, c->hold + c->count_a, c->count_b);
         }
     }
     for (uint32_t n = 0; n < count; n++) {
@@ -290,20 +290,20 @@ static void weigh(lmi_contact *contacts, uint32_t count)
             continue;
         }
         for (uint32_t k = 0; k < c->count_a; k++) {
-            a += fabsf(c->hold_a[k].lever) * c->a->load[c->hold_a[k].place];
+            a += fabsf(c->hold[k].lever) * c->a->load[c->hold[k].place];
         }
         for (uint32_t k = 0; k < c->count_b; k++) {
-            b += fabsf(c->hold_b[k].lever) * c->b->load[c->hold_b[k].place];
+            b += fabsf(c->hold[c->count_a + k].lever) * c->b->load[c->hold[c->count_a + k].place];
         }
         c->plain = c->deep = a + c->ratio * b;
     }
     for (uint32_t n = 0; n < count; n++) {
         lmi_contact *c = &contacts[n];
         for (uint32_t k = 0; !c->whole && k < c->count_a; k++) {
-            c->a->load[c->hold_a[k].place] = 0.0f;
+            c->a->load[c->hold[k].place] = 0.0f;
         }
         for (uint32_t k = 0; !c->whole && k < c->count_b; k++) {
-            c->b->load[c->hold_b[k].place] = 0.0f;
+            c->b->load[c->hold[c->count_a + k].place] = 0.0f;
         }
     }
 }
@@ -312,7 +312,7 @@ static void weigh(lmi_contact *contacts, uint32_t count)
  * that of the centre where it answers as a whole. */
 static quad shifted_velocity(const lmi_push *push, const lmi_hold *hold, uint32_t count, quad arm)
 {
-    quad u = lmi_hold_sum(hold, count, push->body->v);
+    quad u = lmi_hold_sum(hold, count, push->v);
     if (push->rigid > 0.0f) {
         u = (1.0f - push->rigid) * (u + lmi_push_velocity(push, arm)) + push->rigid * push->mean;
     }
@@ -329,8 +329,8 @@ static double inertia_size(const lmi_body *body)
 static void note_twist(const lmi_contact *c, float h)
 {
     quad shift = c->shifted * c->normal + h * c->braked, impulse = c->pressed * c->normal + c->braked;
-    quad u = shifted_velocity(c->a, c->hold_a, c->count_a, c->arm_a) -
-             shifted_velocity(c->b, c->hold_b, c->count_b, c->arm_b);
+    quad u = shifted_velocity(c->a, c->hold, c->count_a, c->arm_a) -
+             shifted_velocity(c->b, c->hold + c->count_a, c->count_b, c->arm_b);
     lm_dvec3 twist = dvec_scale(quad_to(quad_cross(shift, u) + quad_cross(c->off, impulse)), c->a->body->mean_mass);
     double a = inertia_size(c->a->body), b = inertia_size(c->b->body), share = a + b > 0.0 ? a / (a + b) : 0.5;
     c->a->twist = dvec_add(c->a->twist, dvec_scale(twist, share));
@@ -419,27 +419,22 @@ uint32_t lmi_contacts_holds(const lmi_body *body)
 
 /* --- adding --- */
 
-static lmi_hold *hold(lmi_contact_list *list, const lmi_push *push, const uint32_t *rider, const float *weight,
-                      uint32_t count, uint32_t stride)
+static void hold(lmi_hold *holds, const lmi_push *push, const uint32_t *rider, const float *weight, uint32_t count,
+                 uint32_t stride)
 {
-    lmi_hold *holds = list->holds + list->hold_count;
     for (uint32_t n = 0; n < count; n++) {
         uint32_t place = rider[(size_t)n * stride];
         float w = weight[(size_t)n * stride];
-        lmi_hold h = {place, w, lmi_push_lever(push, place, w)};
-        holds[n] = h;
+        holds[n] = (lmi_hold){place, w, lmi_push_lever(push, place, w)};
     }
-    list->hold_count += count;
-    return holds;
 }
 
-static float plain_mobility(const lmi_push *push, const lmi_hold *holds, uint32_t count)
+static float plain_mobility(const lmi_hold *holds, uint32_t count)
 {
     float sum = 0.0f;
     for (uint32_t n = 0; n < count; n++) {
         sum += holds[n].weight * holds[n].lever;
     }
-    (void)push;
     return sum;
 }
 
@@ -454,12 +449,12 @@ static bool same_cell(const lmi_contact_list *list, const lmi_contact_def *def, 
 /* Mobility, approach and what follows from them. */
 static void begin(lmi_contact *c, float restitution, float h)
 {
-    quad at_a = lmi_hold_sum(c->hold_a, c->count_a, c->a->body->x), at_b = {0};
-    c->plain = plain_mobility(c->a, c->hold_a, c->count_a);
+    quad at_a = lmi_hold_sum(c->hold, c->count_a, c->a->x), at_b = {0};
+    c->plain = plain_mobility(c->hold, c->count_a);
     c->arm_a = without_w(at_a - c->a->centre);
     if (c->b) {
-        at_b = lmi_hold_sum(c->hold_b, c->count_b, c->b->body->x);
-        c->plain += c->ratio * plain_mobility(c->b, c->hold_b, c->count_b);
+        at_b = lmi_hold_sum(c->hold + c->count_a, c->count_b, c->b->x);
+        c->plain += c->ratio * plain_mobility(c->hold + c->count_a, c->count_b);
         c->arm_b = without_w(at_b - c->b->centre);
     }
     c->deep = mobility(c, c->normal);
@@ -500,24 +495,30 @@ void lmi_contact_add(lmi_contact_list *list, const lmi_contact_def *def)
     bool remembers =
         leader != LMI_NONE && !list->forgets && !def->a->body->asleep; /* who sleeps keeps what it rests on */
     lmi_contact *c = &list->contacts[list->count];
-    lmi_contact made = {.a = def->a,
-                        .b = def->b,
-                        .count_a = def->count_a,
-                        .count_b = def->b ? def->count_b : 0,
-                        .normal = quad_from(def->normal),
-                        .surface = quad_from(def->surface),
-                        .off = quad_from(def->off),
-                        .depth = (float)def->depth,
-                        .found = (float)def->depth,
-                        .leader = leader,
-                        .wall = def->wall,
-                        .friction = (float)def->friction,
-                        .ratio = def->b ? (float)(def->a->body->mean_mass / def->b->body->mean_mass) : 0.0f,
-                        .last = remembers ? touch->warm + leader : NULL,
-                        .next = remembers ? touch->warm + touch->count + leader : NULL};
-    *c = made;
-    c->hold_a = hold(list, def->a, def->rider_a, def->weight_a, def->count_a, def->stride_a);
-    c->hold_b = def->b ? hold(list, def->b, def->rider_b, def->weight_b, def->count_b, 1) : NULL;
+    const quad zero = {0};
+    c->a = def->a;
+    c->b = def->b;
+    c->count_a = (uint16_t)def->count_a;
+    c->count_b = (uint16_t)(def->b ? def->count_b : 0);
+    c->normal = quad_from(def->normal);
+    c->surface = quad_from(def->surface);
+    c->off = quad_from(def->off);
+    c->braked = c->ahead = c->more = c->arm_a = c->arm_b = c->steady = zero;
+    c->depth = c->found = (float)def->depth;
+    c->leader = leader;
+    c->wall = def->wall;
+    c->friction = (float)def->friction;
+    c->ratio = def->b ? (float)(def->a->body->mean_mass / def->b->body->mean_mass) : 0.0f;
+    c->last = remembers ? touch->warm + leader : NULL;
+    c->next = remembers ? touch->warm + touch->count + leader : NULL;
+    c->pressed = c->shifted = 0.0f;
+    c->watched = false;
+    c->hold = list->holds + list->hold_count;
+    hold(c->hold, def->a, def->rider_a, def->weight_a, def->count_a, def->stride_a);
+    if (def->b) {
+        hold(c->hold + def->count_a, def->b, def->rider_b, def->weight_b, def->count_b, 1);
+    }
+    list->hold_count += c->count_a + c->count_b;
     c->whole = whole;
     c->unchanging = def->a->rigid == 1.0f && (!def->b || def->b->rigid == 1.0f);
     begin(c, (float)def->restitution, (float)list->h);

@@ -32,37 +32,39 @@
 #include "sample/bulk.h"
 #include "step/push.h"
 
+/* What every pass over soft contacts needs comes first, two lines of the cache: there may be tens of thousands. */
 typedef struct lmi_contact {
-    quad normal;  /* from b to a, unit */
-    quad surface; /* velocity of the wall */
-    quad braked;  /* impulse of friction so far */
+    _Alignas(64) quad normal; /* from b to a, unit */
+    quad braked;              /* impulse of friction so far */
     quad
         ahead; /* impulse (or shift) that the particles have been given: a little further than `pressed` and `braked` */
     quad more; /* what they are given next */
-    quad arm_a, arm_b; /* from the centres of bodies that answer as a whole */
-    quad off;          /* from b's point to a's, where they were not in one place */
-    quad steady;       /* relative velocity of the particles, where nothing changes it */
-    lmi_push *a, *b;   /* b is null for a wall */
-    lmi_hold *hold_a, *hold_b;
-    uint32_t count_a, count_b;
-    uint32_t leader;  /* touch point that stands for the cell of a's point */
-    const void *wall; /* the wall, where there is one */
-    lmi_warm *last;   /* what its point was given in the last substep, and a place for this one; null: nothing */
-    lmi_warm *next;
+    lmi_push *a, *b; /* b is null for a wall */
+    lmi_hold *hold;  /* those of a, then those of b */
+    uint16_t count_a, count_b;
     float ratio;     /* a mass of b counts in units of a's */
-    float found;     /* depth when it was found, metres */
-    float depth;     /* the same, or as much of it as a substep should bring back */
-    float level;     /* where a is along the normal, less where b is, when there is no depth left */
     float friction;  /* Coulomb's coefficient */
-    float approach;  /* how fast they came, m/s */
     float bounce;    /* speed at which they part, m/s */
-    float plain;     /* mobility of both sides: local, in every direction */
-    float deep;      /* along the normal, all of it */
-    float shifted;   /* given so far: position, relative mass times metres of side a */
+    float deep;      /* mobility along the normal, all of it */
     float pressed;   /* impulse along the normal */
+    float shifted;   /* given so far: position, relative mass times metres of side a */
+    float level;     /* where a is along the normal, less where b is, when there is no depth left */
     bool whole;      /* a side answers as a whole */
     bool unchanging; /* and both do so in full: `steady` holds */
     bool watched;    /* still apart and coming too fast to be slowed down before it bounces: nothing is done yet */
+
+    quad surface;      /* velocity of the wall */
+    quad arm_a, arm_b; /* from the centres of bodies that answer as a whole */
+    quad off;          /* from b's point to a's, where they were not in one place */
+    quad steady;       /* relative velocity of the particles, where nothing changes it */
+    const void *wall;  /* the wall, where there is one */
+    lmi_warm *last;    /* what its point was given in the last substep, and a place for this one; null: nothing */
+    lmi_warm *next;
+    uint32_t leader; /* touch point that stands for the cell of a's point */
+    float found;     /* depth when it was found, metres */
+    float depth;     /* the same, or as much of it as a substep should bring back */
+    float approach;  /* how fast they came, m/s */
+    float plain;     /* mobility of both sides: local, in every direction */
 } lmi_contact;
 
 /* A contact before it is in a list. Sides are particles and weights, `stride` apart. */

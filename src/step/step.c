@@ -9,7 +9,8 @@
  *           gather      particles to region moments          \
  *           fit         moments to region transforms          > match
  *           scatter     transforms to goals                  /
- *           sweep       lattices: all of these and integration at once; large ones in slabs, in parallel
+ *           sweep       lattices: all of these and integration at once; large ones in slabs, in parallel;
+ *                       large octrees: gather, fit and scatter, in pieces, in parallel
  *           integrate   damping, goals, velocities, positions
  *           contact     drags, bones, colliders and pins
  *       bodies that touch each other: their contacts with all else, together (mutual.c)
@@ -25,6 +26,7 @@
 #include "base/os.h"
 #include "fracture.h"
 #include "gpu/gpu.h"
+#include "octree_body.h"
 #include "skeleton.h"
 #include "step/lattice_motion.h"
 #include "step/mutual.h"
@@ -70,7 +72,7 @@ static void finish_batch(const lmi_step *step, lmi_batch *batch, lmi_scratch *sc
     run_stages(step, batch, scratch, last_stages, sizeof last_stages / sizeof *last_stages);
     for (uint32_t n = 0; step->last && n < batch->body_count; n++) {
         lmi_body *body = lmi_body_at(step->world, batch->bodies[n]);
-        if (!body->bulk) {
+        if (!lmi_body_meets(body)) {
             lmi_skin_update(step->world, body);
         }
     }
@@ -83,8 +85,10 @@ static void run_batch(void *context, uint32_t index)
     lmi_scratch *scratch = lmi_scratch_take(step->world);
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
-    run_stages(step, batch, scratch, first_stages, sizeof first_stages / sizeof *first_stages);
-    if (!batch->slabs) {
+    /* The fit of a large octree waits for its sums. */
+    uint32_t stages = batch->pieces ? 1 : sizeof first_stages / sizeof *first_stages;
+    run_stages(step, batch, scratch, first_stages, stages);
+    if (!batch->slabs && !batch->pieces) {
         finish_batch(step, batch, scratch);
     }
     lmi_float_mode_leave(&host);
@@ -160,6 +164,84 @@ static bool reserve_slabs(lm_world *world)
         for (uint32_t slab = 0; slab < slabs; slab++) {
             lmi_slab_task task = {n, slab, 0};
             world->slab_tasks[world->slab_count++] = task;
+        }
+    }
+    return ok;
+}
+
+/* --- large octrees --- */
+
+/* An octree of more particles is cut into pieces of about this many; what is smaller is not worth waiting for. */
+#define OCTREE_PIECE 4096u
+#define OCTREE_PIECES 64u
+
+typedef struct octree_phase {
+    const lmi_step *step;
+    uint32_t phase;
+} octree_phase;
+
+static void run_octree_piece(void *context, uint32_t index)
+{
+    const octree_phase *p = context;
+    lmi_octree_task *task = &p->step->world->octree_tasks[index];
+    lmi_float_mode host;
+    lmi_float_mode_enter(&host);
+    uint64_t before = lmi_os_nanoseconds();
+    p->step->world->kernels->octree_phase(p->step, &p->step->world->batches[task->batch], p->phase, task->piece);
+    task->nanoseconds += lmi_os_nanoseconds() - before;
+    lmi_float_mode_leave(&host);
+}
+
+/* Up through the tree, the regions, down through the tree, the particles; then what is left of the substep. */
+static void run_octrees(const lmi_step *step)
+{
+    lm_world *world = step->world;
+    uint32_t phases = 0;
+    for (uint32_t n = 0; n < world->octree_task_count; n++) {
+        const lmi_batch *batch = &world->batches[world->octree_tasks[n].batch];
+        uint32_t mine = lmi_octree_phases(lmi_body_at(world, batch->bodies[0]));
+        phases = mine > phases ? mine : phases;
+    }
+    octree_phase p = {step, 0};
+    for (; p.phase < phases; p.phase++) {
+        lmi_workers_run(world->workers, run_octree_piece, &p, world->octree_task_count);
+    }
+}
+
+static void conclude_octree(void *context, uint32_t index)
+{
+    const lmi_step *step = context;
+    lmi_batch *batch = &step->world->batches[index];
+    if (!batch->pieces) {
+        return;
+    }
+    lmi_scratch *scratch = lmi_scratch_take(step->world);
+    lmi_float_mode host;
+    lmi_float_mode_enter(&host);
+    finish_batch(step, batch, scratch);
+    lmi_float_mode_leave(&host);
+    lmi_scratch_give(scratch);
+}
+
+/* Which batches are large octrees, and a task for each of their pieces. */
+static bool reserve_octrees(lm_world *world)
+{
+    uint32_t count = 0;
+    for (uint32_t n = 0; n < world->batch_count; n++) {
+        lmi_batch *batch = &world->batches[n];
+        const lmi_body *body = batch->body_count == 1 ? lmi_body_at(world, batch->bodies[0]) : NULL;
+        uint32_t pieces = body && body->octree ? body->padded_count / OCTREE_PIECE : 0;
+        batch->pieces = pieces < 2 ? 0 : pieces < OCTREE_PIECES ? pieces : OCTREE_PIECES;
+        count += batch->pieces;
+    }
+    void *tasks = world->octree_tasks;
+    bool ok = lmi_reserve(&world->memory, &tasks, &world->octree_task_capacity, count, sizeof *world->octree_tasks);
+    world->octree_tasks = tasks;
+    world->octree_task_count = 0;
+    for (uint32_t n = 0; ok && n < world->batch_count; n++) {
+        for (uint32_t piece = 0; piece < world->batches[n].pieces; piece++) {
+            lmi_octree_task task = {n, piece, 0};
+            world->octree_tasks[world->octree_task_count++] = task;
         }
     }
     return ok;
@@ -381,8 +463,9 @@ static bool prepare(lm_world *world, double seconds)
               lmi_reserve(&world->memory, &flows, &world->flow_capacity, world->fields.alive, sizeof *world->flows);
     world->surfaces = surfaces;
     world->flows = flows;
-    return ok && reserve_scratch(world) && reserve_slabs(world) && lmi_mutual_reserve(world) &&
-           lmi_touchings_reserve(world) && lmi_penalty_reserve(world) && lmi_fracture_step(world);
+    return ok && reserve_scratch(world) && reserve_slabs(world) && reserve_octrees(world) &&
+           lmi_mutual_reserve(world) && lmi_touchings_reserve(world) && lmi_penalty_reserve(world) &&
+           lmi_fracture_step(world);
 }
 
 static void begin(lm_world *world, double h)
@@ -423,6 +506,9 @@ static void finish(lm_world *world, uint64_t start)
     }
     for (uint32_t n = 0; n < world->slab_count; n++) {
         world->stage_seconds[LM_STAGE_SWEEP] += 1e-9 * (double)world->slab_tasks[n].nanoseconds;
+    }
+    for (uint32_t n = 0; n < world->octree_task_count; n++) {
+        world->stage_seconds[LM_STAGE_SWEEP] += 1e-9 * (double)world->octree_tasks[n].nanoseconds;
     }
     world->stage_seconds[LM_STAGE_FIND] = 1e-9 * (double)world->find_nanoseconds;
     world->stage_seconds[LM_STAGE_SOLVE] = 1e-9 * (double)world->solve_nanoseconds;
@@ -467,6 +553,10 @@ static void run_substep(lm_world *world, double h, uint32_t substep, bool *on_de
         begin(world, h);
     }
     lmi_workers_run(world->workers, run_batch, &step, world->batch_count);
+    if (world->octree_task_count) {
+        run_octrees(&step);
+        lmi_workers_run(world->workers, conclude_octree, &step, world->batch_count);
+    }
     if (world->slab_count) {
         lmi_workers_run(world->workers, run_sweep, &step, world->slab_count);
         lmi_workers_run(world->workers, run_left, &step, world->slab_count);

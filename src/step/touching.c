@@ -36,7 +36,7 @@ bool lmi_touchings_reserve(lm_world *world)
         return false;
     }
     uint32_t solids = 0, size = 64;
-    LMI_POOL_EACH(&world->bodies, n) { solids += lmi_body_at(world, n)->bulk != NULL; }
+    LMI_POOL_EACH(&world->bodies, n) { solids += lmi_body_meets(lmi_body_at(world, n)); }
     uint32_t pairs = solids * LM_MAX_TOUCHED_BODIES, rows = world->bodies.alive * LM_MAX_TOUCHED_COLLIDERS;
     while (size < 2 * pairs) {
         size *= 2;
@@ -201,7 +201,7 @@ void lmi_touched_solved(lm_world *world, const lmi_contact *contacts, uint32_t c
     for (uint32_t n = 0; n < count && contacts[n].a->body->touched; n++) {
         const lmi_contact *c = &contacts[n];
         lmi_body *body = c->a->body;
-        quad at = lmi_hold_sum(c->hold_a, c->count_a, body->x);
+        quad at = lmi_hold_sum(c->hold, c->count_a, body->x);
         at += c->whole && c->a->moved ? lmi_push_move(c->a, c->arm_a) : quad_of(0.0f, 0.0f, 0.0f);
         lmi_place place = {.point = dvec_add(body->origin, quad_to(at)),
                            .normal = quad_to(c->normal),

@@ -175,7 +175,7 @@ class Tets(unittest.TestCase):
         self.fail_with("tets", "run", self.scene({**box, "tets": {}, "lattice": {}}))
         self.fail_with("tets", "run", self.scene({**box, "tets": {}, "clusters": {}}))
         self.fail_with("spacing", "run", self.scene({**box, "tets": {"spacing": 0.1, "particles": 9}}))
-        self.fail_with("is given without lattice or tets", "run", self.scene({"mesh": {"file": "a.obj"}}))
+        self.fail_with("is given without lattice, tets or octree", "run", self.scene({"mesh": {"file": "a.obj"}}))
         self.fail_with("nothing.msh: No such file", "run", self.scene({**box, "tets": {"file": "nothing.msh"}}))
         self.fail_with("bodies[0].tets", "run", self.scene({**box, "tets": {"spacing": 1e-4}}))
 

@@ -32,6 +32,7 @@ ref_body *ref_body_copy(const lm_world *world, lm_body_id id, double contact_rad
     body->offsets = calloc(info.regions + 1, sizeof *body->offsets);
     body->members = calloc(info.memberships + 1, sizeof *body->members);
     body->share = calloc(info.regions + 1, sizeof *body->share);
+    body->count_as = calloc(info.regions + 1, sizeof *body->count_as);
     body->plastic = calloc(info.regions + 1, sizeof *body->plastic);
     body->mix = calloc(info.regions + 1, sizeof *body->mix);
     for (uint32_t r = 0; r < info.regions; r++) body->mix[r] = ref_identity();
@@ -49,6 +50,7 @@ ref_body *ref_body_copy(const lm_world *world, lm_body_id id, double contact_rad
     lm_body_get_masses(world, id, masses);
     for (uint32_t i = 0; i < n; i++) body->mass[i] = (double)masses[i];
     lm_body_get_regions(world, id, body->offsets, body->members);
+    for (uint32_t r = 0; r < info.regions; r++) body->count_as[r] = info.octree_nodes > 0 ? body->mass[r] : 1.0;
     lm_body_get_material(world, id, &body->material);
     body->gravity = from_float(lm_world_get_gravity(world));
     float *shares = calloc(info.regions + 1, sizeof *shares);
@@ -80,6 +82,7 @@ void ref_body_free(ref_body *body)
     free(body->offsets);
     free(body->members);
     free(body->share);
+    free(body->count_as);
     free(body->plastic);
     free(body->mix);
     ref_free_examples(body);

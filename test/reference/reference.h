@@ -89,7 +89,9 @@ typedef struct ref_body {
 
     uint32_t region_count;
     uint32_t *offsets, *members;
-    double *share;    /* of each region's pull */
+    double *share; /* of each region's pull */
+    double
+        *count_as; /* of each region: what it counts among those of a particle; 1, in an octree the mass of its leaf */
     ref_mat *plastic; /* of each region: symmetric, determinant 1 */
     ref_mat *mix;     /* of each region: what the examples make of its rest shape, on top of that */
     ref_examples examples;

@@ -146,9 +146,11 @@ void ref_set_examples(ref_body *body, const lm_examples_def *def)
 /* Weights in fits, and masses shared among regions. */
 static void find_weights(const ref_body *body, double *weights, double *shares)
 {
-    uint32_t *regions_of = calloc(body->count, sizeof *regions_of);
+    double *regions_of = calloc(body->count, sizeof *regions_of);
     double total = 0.0;
-    for (uint32_t k = 0; k < body->offsets[body->region_count]; k++) regions_of[body->members[k]]++;
+    for (uint32_t r = 0; r < body->region_count; r++)
+        for (uint32_t k = body->offsets[r]; k < body->offsets[r + 1]; k++)
+            regions_of[body->members[k]] += body->count_as[r];
     for (uint32_t i = 0; i < body->count; i++) total += body->mass[i];
     for (uint32_t i = 0; i < body->count; i++) {
         double weight = body->pinned[i] ? fmax(body->mass[i], total) : body->mass[i];
@@ -182,7 +184,8 @@ void ref_mix(ref_body *body)
         ref_mat *mine = all + (size_t)r * (size_t)stride; /* corners, the rest pose first, then the body as it is */
         double mass = 0.0;
         if (e->group[r] == LM_NO_GROUP) continue;
-        for (uint32_t k = body->offsets[r]; k < body->offsets[r + 1]; k++) mass += shares[body->members[k]];
+        for (uint32_t k = body->offsets[r]; k < body->offsets[r + 1]; k++)
+            mass += body->count_as[r] * shares[body->members[k]];
         for (int k = 0; k < n; k++) mine[k + 1] = deviation(body, weights, r, e->poses + (size_t)k * body->count, NULL);
         mine[n + 1] = deviation(body, weights, r, body->x, &body->plastic[r]);
         double *gram = grams + (size_t)e->group[r] * (size_t)(stride * stride);

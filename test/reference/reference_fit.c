@@ -289,7 +289,7 @@ static void add_region_pulls(ref_body *body, const region *r, ref_vec *pulls)
 /* Runs through the regions with their moments measured from the positions as they are. */
 typedef struct match_walk {
     ref_body *body;
-    uint32_t *regions_of; /* how many regions each particle is in */
+    double *regions_of; /* how many regions each particle is in, or what they count */
     double *weights;
     region r;
 } match_walk;
@@ -302,7 +302,9 @@ static match_walk walk_begin(ref_body *body)
     walk.r.weight = calloc(body->count, sizeof(double));
     walk.r.q = calloc(body->count, sizeof(ref_vec));
     walk.r.p = calloc(body->count, sizeof(ref_vec));
-    for (uint32_t k = 0; k < body->offsets[body->region_count]; k++) walk.regions_of[body->members[k]]++;
+    for (uint32_t r = 0; r < body->region_count; r++)
+        for (uint32_t k = body->offsets[r]; k < body->offsets[r + 1]; k++)
+            walk.regions_of[body->members[k]] += body->count_as[r];
     double total = 0.0;
     for (uint32_t i = 0; i < body->count; i++) total += body->mass[i];
     for (uint32_t i = 0; i < body->count; i++) {
@@ -327,6 +329,7 @@ void ref_match(ref_body *body, ref_vec *goals)
     for (uint32_t i = 0; i < body->count; i++) goals[i] = ref_v(0, 0, 0);
     for (uint32_t index = 0; index < body->region_count; index++) {
         measure_region(body, walk.weights, index, &walk.r);
+        walk.r.share *= body->count_as[index];
         add_region_pulls(body, &walk.r, goals);
     }
     for (uint32_t i = 0; i < body->count; i++) {

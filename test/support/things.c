@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-const char *const sampling_names[SAMPLINGS] = {"clusters", "skinned", "lattice", "fine lattice", "tets"};
+const char *const sampling_names[SAMPLINGS] = {"clusters", "skinned", "lattice", "fine lattice", "tets", "octree"};
 
 thing_def thing_default(sampling kind)
 {
@@ -60,6 +60,16 @@ lm_body_id thing_make(lm_world *world, const thing_def *thing)
         def.tets.triangle_count = mesh.triangle_count;
         def.tets.particles = 150;
         def.material.hertz *= 4.0f; /* its regions are small, and the body as a whole is so much softer */
+    } else if (kind == OCTREE) {
+        float longest = fmaxf(size.x, fmaxf(size.y, size.z));
+        def.octree.vertices = mesh.vertices;
+        def.octree.vertex_count = mesh.vertex_count;
+        def.octree.triangles = mesh.triangles;
+        def.octree.triangle_count = mesh.triangle_count;
+        def.octree.spacing = longest / 10.5f;
+        def.octree.levels = 2;
+        def.octree.width = 0.9f * longest;
+        def.material.hertz *= 2.0f; /* as with tets */
     } else {
         assert_ok(shape_make_cloud(&how, &mesh, mesh.vertex_count + 60, &cloud));
         inner = malloc(cloud.point_count * sizeof *inner);

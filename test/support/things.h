@@ -12,6 +12,7 @@ typedef enum sampling {
     LATTICE,  /* a coarse one, whose mesh touches */
     FINE,     /* a finer one */
     TETS,     /* tetrahedra, whose skin touches */
+    OCTREE,   /* cells of two sizes, whose mesh touches */
     SAMPLINGS
 } sampling;
 

@@ -539,10 +539,11 @@ static void test_refusals(void **state)
     assert_string_equal(bench_name(1), "contacts");
     assert_string_equal(bench_name(2), "lattice");
     assert_string_equal(bench_name(3), "examples");
-    assert_string_equal(bench_name(4), "skeleton");
-    assert_string_equal(bench_name(5), "polar");
-    assert_string_equal(bench_name(6), "gpu");
-    assert_null(bench_name(7));
+    assert_string_equal(bench_name(4), "octree");
+    assert_string_equal(bench_name(5), "skeleton");
+    assert_string_equal(bench_name(6), "polar");
+    assert_string_equal(bench_name(7), "gpu");
+    assert_null(bench_name(8));
     assert_non_null(bench_description("polar"));
     assert_null(bench_description("nothing"));
 }

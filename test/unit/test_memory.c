@@ -5,6 +5,7 @@
  *   test_memory              everything
  *   test_memory threads      what has more than one worker
  */
+#include "test/support/boxes.h"
 #include "test/support/busy.h"
 
 #include <stdlib.h>
@@ -415,6 +416,49 @@ static void give_examples(accountant *a, lm_world *world, bool failures, lm_body
     free(poses);
 }
 
+/* An octree with a skin, other widths, other stiffness, a pin, a plastic material. */
+static lm_body_id add_octree(accountant *a, lm_world *world, bool failures)
+{
+    boxes b = {.count = 0};
+    boxes_add(&b, (lm_vec3){-0.6f, -0.3f, -0.3f}, (lm_vec3){0.6f, 0.3f, 0.3f});
+    boxes_add(&b, (lm_vec3){0.4f, 0.2f, -0.1f}, (lm_vec3){0.6f, 0.9f, 0.1f});
+    random_state random = {51};
+    lm_body_def def = boxes_octree(&b, 0.1f, 2, 0.3f);
+    float sizes[16];
+    for (int n = 0; n < 16; n++) sizes[n] = 0.2f + 0.02f * (float)n;
+    def.octree.vertex_sizes = def.octree.vertex_widths = sizes;
+    lm_body_id body;
+    ATTEMPT(a, world, failures, lm_body_create(world, &def, &body));
+    lm_skin_def skin = lm_skin_def_default();
+    skin.vertices = b.vertices, skin.vertex_count = 16;
+    skin.triangles = b.triangles, skin.triangle_count = 24;
+    ATTEMPT(a, world, failures, lm_body_set_skin(world, body, &skin));
+    randomise_state(world, body, &random, 0.03, 1.0);
+    ATTEMPT(a, world, failures, lm_world_step(world, FRAME));
+    lm_body_info info;
+    assert_ok(lm_body_get_info(world, body, &info));
+    float *values = calloc(info.particles, sizeof *values);
+    for (uint32_t n = 0; n < info.particles; n++) values[n] = 0.1f + 0.4f * (float)n / (float)info.particles;
+    ATTEMPT(a, world, failures, lm_body_set_widths(world, body, values));
+    ATTEMPT(a, world, failures, lm_world_step(world, FRAME));
+    ATTEMPT(a, world, failures, lm_body_set_particle_stiffness(world, body, values));
+    ATTEMPT(a, world, failures, lm_world_step(world, FRAME));
+    free(values);
+    uint32_t held[2] = {0, 3};
+    lm_pin_def pin_def = lm_pin_def_default();
+    lm_pin_id pin;
+    pin_def.body = body;
+    pin_def.particles = held;
+    pin_def.particle_count = 2;
+    ATTEMPT(a, world, failures, lm_pin_create(world, &pin_def, &pin));
+    ATTEMPT(a, world, failures, lm_world_step(world, FRAME));
+    lm_material material = def.material;
+    material.yield = 0.01f;
+    ATTEMPT(a, world, failures, lm_body_set_material(world, body, &material));
+    for (int k = 0; k < 3; k++) ATTEMPT(a, world, failures, lm_world_step(world, FRAME));
+    return body;
+}
+
 /* One of everything, in the order a host might do it; returns the final hash. */
 static uint64_t live_a_life(accountant *a, bool failures)
 {
@@ -481,6 +525,7 @@ static uint64_t live_a_life(accountant *a, bool failures)
     add_lattices(a, world, failures, lattices);
     give_examples(a, world, failures, bodies[5]);
     give_examples(a, world, failures, lattices[0]);
+    give_examples(a, world, failures, add_octree(a, world, failures));
 
     size_t size = lm_world_save_size(world);
     void *buffer = malloc(size);

@@ -34,7 +34,7 @@ static void a_map_has_the_distances_of_a_box(void **context)
     const lmi_body *body = lmi_body_at(world, id.slot - 1);
     assert_non_null(body->cubes);
     assert_int_equal(body->cubes->count, 1);
-    lm_vec3 centre = body->bulk->rest[body->cubes->carrier[0]];
+    lm_vec3 centre = body->bulk->mould->rest[body->cubes->carrier[0]];
     random_state random = {7};
     for (int n = 0; n < 500; n++) {
         ref_vec d = random_in_cube(&random, 1.0);
@@ -65,8 +65,8 @@ static void a_ring_takes_several_maps(void **context)
     lm_dvec3 middle = dvec_sub(lm_dvec3_zero(), body->origin);
     assert_false(lmi_cubes_find(body->cubes, body->bulk, middle, 0.0, &inside));
     uint32_t found = 0;
-    for (uint32_t c = 0; c < body->bulk->carrier_count; c++) {
-        double distance = lmi_bulk_distance(body->bulk, dvec_from(body->bulk->rest[c]));
+    for (uint32_t c = 0; c < body->bulk->mould->carrier_count; c++) {
+        double distance = lmi_mould_distance(body->bulk->mould, dvec_from(body->bulk->mould->rest[c]));
         if (distance < -0.1) found += lmi_cubes_find(body->cubes, body->bulk, body->bulk->at[c], 0.0, &inside);
     }
     assert_true(found > 5);

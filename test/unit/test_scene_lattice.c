@@ -124,7 +124,7 @@ static const struct {
     {BODY("\"points\": [[0, 0, 0]], \"lattice\": {}"),
      ":1:50: bodies[0]: \"points\" and \"lattice\" exclude each other"},
     {BODY("\"mesh\": {\"file\": \"m.ply\"}"),
-     ":1:35: bodies[0].mesh: is given without lattice or tets (expected one of them)"},
+     ":1:35: bodies[0].mesh: is given without lattice, tets or octree (expected one of them)"},
     {BODY("\"mesh\": {}, \"lattice\": {}"), ":1:35: bodies[0].mesh: incomplete (expected \"file\": OBJ, PLY, STL, "
                                             "glTF, GLB or another format that `limber info` "
                                             "reads; relative to the scene file)"},

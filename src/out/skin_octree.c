@@ -1,0 +1,157 @@
+/*
+ * Skins of octrees.
+ *
+ *   x(X) = sum over leaves near X of phi_i(X) (x_i + A_i (X - x0_i))
+ *
+ * A_i is the best affine map of the leaf's own region, as it is now; phi falls to zero at a distance from the leaf that goes
+ * with the side of its cell, and all of them sum to 1. Affine motions of the body are followed exactly. The leaves that count
+ * are those that neighbours lead to within two steps from the leaf that X is in, so that a vertex of one finger knows nothing
+ * of the next.
+ */
+#include "out/skin_octree.h"
+#include "sample/embed_octree.h"
+
+#include <string.h>
+
+/* Beyond this many sides of its cell a leaf is not seen. */
+#define REACH 1.6
+
+/* Adds a leaf that is not there yet, if it reaches the point. */
+static void offer(const lmi_octree *t, uint32_t leaf, lm_vec3 point, uint32_t *count,
+                  uint32_t leaves[LMI_SKIN_OCTREE_MOST], float weights[LMI_SKIN_OCTREE_MOST])
+{
+    const lmi_octree_node *node = &t->nodes[t->leaves[leaf]];
+    lm_dvec3 d = dvec_sub(dvec_from(point), lmi_octree_middle(t, node));
+    double reach = REACH * t->voxels.spacing * (double)(1u << node->level);
+    double left = 1.0 - dvec_dot(d, d) / (reach * reach);
+    for (uint32_t n = 0; n < *count; n++) {
+        if (leaves[n] == leaf) {
+            return;
+        }
+    }
+    if (left > 0.0 && *count < LMI_SKIN_OCTREE_MOST) {
+        leaves[*count] = leaf;
+        weights[(*count)++] = (float)(left * left);
+    }
+}
+
+uint32_t lmi_embed_octree(const lmi_body *body, lm_vec3 point, uint32_t leaves[LMI_SKIN_OCTREE_MOST],
+                          float weights[LMI_SKIN_OCTREE_MOST])
+{
+    const lmi_octree *t = &body->octree->tree;
+    const uint32_t *offsets = t->neighbours.offsets, *near = t->neighbours.items;
+    uint32_t first = lmi_octree_leaf_at(t, point), count = 0;
+    offer(t, first, point, &count, leaves, weights);
+    for (uint32_t n = offsets[first]; n < offsets[first + 1]; n++) {
+        offer(t, near[n], point, &count, leaves, weights);
+    }
+    for (uint32_t n = offsets[first]; n < offsets[first + 1]; n++) {
+        for (uint32_t k = offsets[near[n]]; k < offsets[near[n] + 1]; k++) {
+            offer(t, near[k], point, &count, leaves, weights);
+        }
+    }
+    double sum = 0.0;
+    for (uint32_t n = 0; n < count; n++) {
+        sum += weights[n];
+    }
+    if (!(sum > 1e-6)) { /* a vertex far from everything */
+        leaves[0] = first;
+        weights[0] = 1.0f;
+        return 1;
+    }
+    for (uint32_t n = 0; n < count; n++) {
+        weights[n] = (float)(weights[n] / sum);
+    }
+    return count;
+}
+
+/* Sums over leaves: w, w x (3), w x0 (3), w x x0^T (9). In double precision these may be taken from the origin. */
+enum { WEIGHT, FIRST = 1, REST = 4, SECOND = 7 };
+
+static void add_leaf(const lmi_body *body, uint32_t leaf, double sums[LMI_OCTREE_SUMS])
+{
+    uint32_t place = body->place[leaf];
+    const float *x = body->x + (size_t)place * 4;
+    const double rest[3] = {body->rest[place].x, body->rest[place].y, body->rest[place].z};
+    sums[WEIGHT] += x[3];
+    for (int i = 0; i < 3; i++) {
+        sums[FIRST + i] += (double)x[3] * x[i];
+        sums[REST + i] += x[3] * rest[i];
+        for (int k = 0; k < 3; k++) {
+            sums[SECOND + 3 * i + k] += (double)x[3] * x[i] * rest[k];
+        }
+    }
+}
+
+static void add_node(const lmi_body *body, uint32_t n, double sums[LMI_OCTREE_SUMS])
+{
+    const lmi_octree_node *node = &body->octree->tree.nodes[n];
+    if (lmi_octree_is_leaf(node)) {
+        add_leaf(body, node->leaf, sums);
+    }
+    for (uint32_t c = 0; c < node->child_count; c++) {
+        add_node(body, node->first_child + c, sums);
+    }
+}
+
+/* What a leaf carries, from the sums over its region. */
+static void make_carrier(const lm_world *world, const lmi_body *body, uint32_t leaf, const double sums[LMI_OCTREE_SUMS],
+                         lmi_carrier *c)
+{
+    const lmi_region *region = &body->regions[leaf];
+    uint32_t place = body->place[leaf], stride;
+    const float *rotation = lmi_body_rotation(world, body, leaf, &stride), *x = body->x + (size_t)place * 4;
+    double apq[9];
+    memset(c, 0, sizeof *c);
+    for (int i = 0; i < 9; i++) {
+        apq[i] = sums[SECOND + i] - sums[FIRST + i / 3] * sums[REST + i % 3] / sums[WEIGHT];
+    }
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < 3 && region->extent[k] > 0.0; k++) {
+            c->linear[3 * i + k] = (apq[3 * i] * region->axes.m[0][k] + apq[3 * i + 1] * region->axes.m[1][k] +
+                                    apq[3 * i + 2] * region->axes.m[2][k]) /
+                                   (region->extent[k] * sums[WEIGHT]);
+        }
+    }
+    lmi_carrier_complete(c, region, rotation, stride);
+    lm_dvec3 q = lmi_blend_local(region, body->rest[place]); /* the leaf's own place is where its particle is */
+    lm_dvec3 at = lmi_carrier_apply(c, q);
+    c->constant[0] = x[0] - at.x;
+    c->constant[1] = x[1] - at.y;
+    c->constant[2] = x[2] - at.z;
+}
+
+void lmi_octree_carrier(const lm_world *world, const lmi_body *body, uint32_t leaf, lmi_carrier *carrier)
+{
+    const lmi_octree *t = &body->octree->tree;
+    double sums[LMI_OCTREE_SUMS] = {0};
+    for (uint32_t n = t->regions.offsets[leaf]; n < t->regions.offsets[leaf + 1]; n++) {
+        add_node(body, t->regions.items[n], sums);
+    }
+    make_carrier(world, body, leaf, sums, carrier);
+}
+
+void lmi_octree_carriers(const lm_world *world, lmi_body *body, lmi_carrier *carriers)
+{
+    const lmi_octree *t = &body->octree->tree;
+    double(*of)[LMI_OCTREE_SUMS] = body->octree->sums;
+    memset(of, 0, t->node_count * sizeof *of);
+    for (uint32_t n = t->node_count; n-- > 0;) { /* children come after their parents */
+        const lmi_octree_node *node = &t->nodes[n];
+        if (lmi_octree_is_leaf(node)) {
+            add_leaf(body, node->leaf, of[n]);
+        }
+        for (int i = 0; node->parent != LMI_OCTREE_NONE && i < LMI_OCTREE_SUMS; i++) {
+            of[node->parent][i] += of[n][i];
+        }
+    }
+    for (uint32_t leaf = 0; leaf < t->leaf_count; leaf++) {
+        double sums[LMI_OCTREE_SUMS] = {0};
+        for (uint32_t n = t->regions.offsets[leaf]; n < t->regions.offsets[leaf + 1]; n++) {
+            for (int i = 0; i < LMI_OCTREE_SUMS; i++) {
+                sums[i] += of[t->regions.items[n]][i];
+            }
+        }
+        make_carrier(world, body, leaf, sums, &carriers[leaf]);
+    }
+}

@@ -1,0 +1,74 @@
+/*
+ * The mould of a body: its rest shape as a solid that others touch. Bodies of one shape share one, however many there are.
+ *
+ * Distance. Signed distances (metres, below 0 inside) at the nodes of a coarse grid over the rest shape, from the mesh that
+ * is seen or, for a bare cloud, from balls around its particles. Any soup of triangles will do: what cannot be reached from
+ * outside along the edges of the grid without crossing a triangle is inside. Between nodes it is interpolated, and its
+ * direction is taken from its differences, so that neither jumps.
+ *
+ * Carriers. Places spread through the body, each with the particles around it and the weights that make an affine map of
+ * them: x = sum w_k x_k is where the carrier is, F = sum x_k g_k^T how space is stretched there.
+ */
+#ifndef LMI_MOULD_H
+#define LMI_MOULD_H
+
+#include "base/vec.h"
+#include "sample/touch.h"
+
+#define LMI_CARRIER_MOST 32 /* particles of a carrier */
+
+typedef struct lmi_mould {
+    struct lmi_mould *next; /* in the list of the world */
+    uint32_t users;
+    bool shared;   /* in that list */
+    uint64_t hash; /* of the particles it was made for */
+
+    /* The mesh it was made from: kept, because a snapshot saves this. No triangles: balls around the particles. */
+    lm_vec3 *vertices;
+    uint32_t *triangles;
+    uint32_t vertex_count, triangle_count;
+
+    float *distance; /* [n[2]][n[1]][n[0]] nodes */
+    uint32_t n[3];
+    lm_dvec3 first; /* position of node 0 */
+    double cell;
+    double radius;  /* of the balls; 0 for a mesh */
+    double spacing; /* about that of the particles of a cloud */
+
+    uint32_t carrier_count, carrier_riders; /* riders of each: the same number */
+    uint32_t *used;                         /* [carriers] of them have weights */
+    uint32_t *rider;                        /* [carriers][riders] places */
+    float *weight;                          /* [carriers][riders] */
+    float *gradient;                        /* [carriers][riders][3] */
+    lm_vec3 *rest;                          /* [carriers] */
+    double reach;                           /* metres from a carrier up to which it counts */
+
+    lm_vec3 rest_middle;
+    float *lever; /* [carriers][3] the map of the body as a whole: F = sum x_c lever^T */
+} lmi_mould;
+
+/* The mould of a body, made or shared. A mesh without triangles: its particles. Null when out of memory. */
+lmi_mould *lmi_mould_take(struct lm_world *world, const struct lmi_body *body, const lmi_touch_mesh *mesh);
+
+/* A mould that has a mesh to be filled in and nothing else; nobody shares it. Null when out of memory. */
+lmi_mould *lmi_mould_of_mesh(struct lm_world *world, uint32_t vertex_count, uint32_t triangle_count);
+
+/* Gives it back. Null is allowed. */
+void lmi_mould_give(struct lm_world *world, lmi_mould *mould);
+
+/* Frees those that no body uses, all but one. */
+void lmi_moulds_tidy(struct lm_world *world, const lmi_mould *but);
+
+/* Touch points on the outermost particles, for bodies that have no others. */
+bool lmi_mould_touch(struct lm_world *world, const struct lmi_body *body, const lmi_mould *mould, lmi_touch *touch);
+
+/* Which way the touch points of the same body face. */
+void lmi_mould_face(const lmi_mould *mould, lmi_touch *touch);
+
+/* Distance at a position of the rest shape. */
+double lmi_mould_distance(const lmi_mould *mould, lm_dvec3 rest);
+
+/* The same with its slope there. */
+float lmi_mould_slope(const lmi_mould *mould, lm_vec3 rest, lm_vec3 *slope);
+
+#endif

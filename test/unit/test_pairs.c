@@ -1,0 +1,170 @@
+/*
+ * What thousands of bodies rest on: pairs of boxes against trying all of them, and moulds that bodies of one shape share.
+ */
+#include "sample/mould.h"
+#include "step/pairs.h"
+#include "test/support/things.h"
+
+#include <stdlib.h>
+
+#define BODIES 120
+
+static lm_body_id put(lm_world *world, sampling kind, const char *shape, double size, ref_vec at)
+{
+    thing_def def = thing_default(kind);
+    def.shape = shape;
+    def.size = (lm_vec3){(float)size, (float)size, (float)size};
+    def.pose.position = to_dvec3(at);
+    def.mask = 1;
+    return thing_make(world, &def);
+}
+
+/* --- pairs --- */
+
+typedef struct tally {
+    lmi_pairs *pairs;
+    bool *seen; /* [BODIES][BODIES] by slot */
+    uint32_t count, order[BODIES * BODIES];
+} tally;
+
+static void count_pair(const lmi_step *step, uint32_t a, uint32_t b, void *user)
+{
+    (void)step;
+    tally *t = user;
+    uint32_t one = t->pairs->entries[a].slot, other = t->pairs->entries[b].slot;
+    uint32_t low = one < other ? one : other, high = one < other ? other : one;
+    assert_true(one != other);
+    assert_false(t->seen[low * BODIES + high]); /* each pair once */
+    t->seen[low * BODIES + high] = true;
+    t->order[t->count++] = low * BODIES + high;
+}
+
+static bool overlap(const lmi_entry *a, const lmi_entry *b)
+{
+    return fmax(a->lower.x, b->lower.x) <= fmin(a->upper.x, b->upper.x) &&
+           fmax(a->lower.y, b->lower.y) <= fmin(a->upper.y, b->upper.y) &&
+           fmax(a->lower.z, b->lower.z) <= fmin(a->upper.z, b->upper.z);
+}
+
+/* Boxes of many sizes, some of them all along one line or in one plane, against trying every pair; twice, in one order. */
+static void pairs_are_those_of_all(void **context)
+{
+    (void)context;
+    for (uint32_t flat = 0; flat < 4; flat++) {
+        random_state random = {40 + flat};
+        lm_world *world = make_world_with(0.0, LM_ISA_BEST, 1);
+        for (uint32_t n = 0; n < BODIES; n++) {
+            ref_vec at = random_in_cube(&random, flat > 1 ? 4.0 : 1.5);
+            at.y = flat > 0 ? 0.0 : at.y;
+            at.z = flat > 1 ? 0.0 : at.z;
+            at.x = flat > 2 ? 1e6 : at.x; /* all in one place, far away */
+            double size = random_range(&random, 0.2, 0.8);
+            put(world, CLUSTERS, "box", size * size, at);
+        }
+        lmi_entry entries[BODIES];
+        uint32_t visit[BODIES];
+        lmi_pairs pairs = {.entries = entries, .visit = visit, .count = BODIES};
+        for (uint32_t n = 0; n < BODIES; n++) {
+            const lmi_body *body = lmi_body_at(world, n);
+            entries[n] = lmi_entry_of(body, n, 1.0 / 60.0);
+            entries[n].size = flat > 2 ? 1.0 / (1.0 + n * n) : 1.0 + 1e9 * n; /* so that few partners count */
+        }
+        lmi_pairs_sort(&pairs);
+        const lmi_step step = {.world = world, .h = 1.0 / 60.0};
+        tally *first = calloc(1, sizeof *first), *second = calloc(1, sizeof *second);
+        first->pairs = second->pairs = &pairs;
+        first->seen = calloc(BODIES * BODIES, 1);
+        second->seen = calloc(BODIES * BODIES, 1);
+        lmi_pairs_each(&step, &pairs, count_pair, first);
+        lmi_pairs_each(&step, &pairs, count_pair, second);
+        assert_int_equal(first->count, second->count);
+        assert_memory_equal(first->order, second->order, sizeof first->order);
+        uint32_t all = 0, missed = 0;
+        for (uint32_t a = 0; a < BODIES; a++) {
+            for (uint32_t b = 0; b < a; b++) {
+                uint32_t one = entries[a].slot, other = entries[b].slot;
+                bool meets = overlap(&entries[a], &entries[b]);
+                bool seen = first->seen[(one < other ? one : other) * BODIES + (one < other ? other : one)];
+                assert_true(meets || !seen);
+                all += meets;
+                missed += meets && !seen;
+            }
+        }
+        assert_true(all > BODIES / 4);
+        if (flat < 3) {
+            assert_int_equal(missed, 0);
+        } else { /* in one place: no body has many partners, and each has some */
+            assert_true(missed > 0);
+            assert_true(first->count >= 32 * BODIES / 2);
+        }
+        free(first->seen);
+        free(second->seen);
+        free(first);
+        free(second);
+        lm_world_destroy(world);
+    }
+}
+
+/* --- moulds --- */
+
+static const lmi_mould *mould_of(const lm_world *world, lm_body_id id)
+{
+    return lmi_body_at(world, id.slot - 1)->bulk->mould;
+}
+
+static void bodies_of_one_shape_share(void **context)
+{
+    (void)context;
+    for (int kind = 0; kind < SAMPLINGS; kind++) {
+        if (kind == OCTREE) continue; /* its carriers follow links, which may be cut: none is shared */
+        lm_world *world = make_world_with(0.0, LM_ISA_BEST, 1);
+        lm_body_id first = put(world, (sampling)kind, "box", 1.0, (ref_vec){0, 0, 0});
+        lm_body_id second = put(world, (sampling)kind, "box", 1.0, (ref_vec){3, 0, 0});
+        lm_body_id larger = put(world, (sampling)kind, "box", 1.1, (ref_vec){6, 0, 0});
+        lm_body_id round = put(world, (sampling)kind, "sphere", 1.0, (ref_vec){9, 0, 0});
+        assert_ptr_equal(mould_of(world, first), mould_of(world, second));
+        assert_int_equal(mould_of(world, first)->users, 2);
+        assert_ptr_not_equal(mould_of(world, first), mould_of(world, larger));
+        assert_ptr_not_equal(mould_of(world, first), mould_of(world, round));
+        /* One of them goes: the other keeps its shape, and a third finds it. */
+        assert_ok(lm_body_destroy(world, first));
+        assert_int_equal(mould_of(world, second)->users, 1);
+        lm_body_id third = put(world, (sampling)kind, "box", 1.0, (ref_vec){12, 0, 0});
+        assert_ptr_equal(mould_of(world, third), mould_of(world, second));
+        assert_ok(lm_world_step(world, 1.0 / 60.0));
+        lm_world_destroy(world);
+    }
+}
+
+/* A body that is given another skin leaves the mould it shared to the others. */
+static void another_skin_another_mould(void **context)
+{
+    (void)context;
+    lm_world *world = make_world_with(0.0, LM_ISA_BEST, 1);
+    lm_body_id one = put(world, SKINNED, "box", 1.0, (ref_vec){0, 0, 0});
+    lm_body_id other = put(world, SKINNED, "box", 1.0, (ref_vec){3, 0, 0});
+    const lmi_mould *shared = mould_of(world, other);
+    static const lm_vec3 vertices[] = {{-0.5f, -0.5f, -0.5f}, {0.5f, -0.5f, -0.5f}, {0, 0.5f, -0.5f}, {0, 0, 0.5f}};
+    static const uint32_t triangles[] = {0, 2, 1, 0, 1, 3, 1, 2, 3, 2, 0, 3};
+    lm_skin_def skin = lm_skin_def_default();
+    skin.vertices = vertices;
+    skin.vertex_count = 4;
+    skin.triangles = triangles;
+    skin.triangle_count = 4;
+    assert_ok(lm_body_set_skin(world, one, &skin));
+    assert_ptr_equal(mould_of(world, other), shared);
+    assert_int_equal(shared->users, 1);
+    assert_ptr_not_equal(mould_of(world, one), shared);
+    assert_int_equal(mould_of(world, one)->triangle_count, 4);
+    lm_world_destroy(world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pairs_are_those_of_all),
+        cmocka_unit_test(bodies_of_one_shape_share),
+        cmocka_unit_test(another_skin_another_mould),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
