@@ -7,8 +7,8 @@
  *
  * Results go to standard output as they are measured: one JSON object a line, or a table with ratios. Keys of a row:
  *
- *   bench, case, variant    "clusters", "crowd", and "limber", "plain" (the scalar program, built without SIMD) or
- *                           "machine"
+ *   bench, case, variant    "clusters", "crowd", and "limber", "plain" (the scalar program, built without SIMD),
+ *                           "device" (an OpenCL device, in the bench "gpu") or "machine"
  *   stage                   a stage of the step, "match" (gather, fit and scatter), or "step" for the whole of it
  *   particles, threads, isa
  *   ns_per_particle_step    the fastest; for the bench "polar" nanoseconds per matrix, `particles` being their number
@@ -27,10 +27,14 @@
 #include "limber/limber.h"
 
 typedef struct bench_options {
-    bool json;        /* one object a line instead of a table */
-    bool quick;       /* a smoke test: the smallest cases, few repetitions */
-    uint32_t threads; /* the most threads to use; 0: two, or fewer where the machine has fewer cores */
-    lm_isa isa;       /* only this instruction set; LM_ISA_BEST: every one that the machine has */
+    bool json;                       /* one object a line instead of a table */
+    bool quick;                      /* a smoke test: the smallest cases, few repetitions */
+    uint32_t threads;                /* the most threads to use; 0: two, or fewer where the machine has fewer cores */
+    const char *device;              /* of the bench "gpu", as in lm_world_def; null: the best there is */
+    uint32_t size;                   /* of its boxes, corners along a side; 0: 256 */
+    const char *only;                /* of its cases; null: all */
+    uint32_t tile_x, tile_y, planes; /* of its work-groups; 0: as the library chooses */
+    lm_isa isa;                      /* only this instruction set; LM_ISA_BEST: every one that the machine has */
 } bench_options;
 
 /* Names in a fixed order, "all" excluded; null past the end. */

@@ -126,6 +126,12 @@ bool lattice_cells_make(lattice_shape shape, bool quick, lattice_cells *cells)
     return fill_from_model(shape, quick ? kinds[shape].quick_particles : kinds[shape].particles, cells);
 }
 
+bool lattice_cells_make_of(lattice_shape shape, uint32_t particles, lattice_cells *cells)
+{
+    *cells = (lattice_cells){.name = kinds[shape].name, .spacing = SPACING, .bodies = 1};
+    return kinds[shape].model && fill_from_model(shape, particles, cells);
+}
+
 void lattice_cells_free(lattice_cells *cells)
 {
     free(cells->cells);

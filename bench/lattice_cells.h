@@ -27,6 +27,8 @@ typedef struct lattice_cells {
 
 /* With `quick` a small one of the same kind. False when out of memory. */
 bool lattice_cells_make(lattice_shape shape, bool quick, lattice_cells *cells);
+/* One that is made from a model, with about so many particles. */
+bool lattice_cells_make_of(lattice_shape shape, uint32_t particles, lattice_cells *cells);
 void lattice_cells_free(lattice_cells *cells);
 
 #endif

@@ -12,6 +12,11 @@ static int run(const cli_command *command, int argc, char **argv)
         {"--json", NULL, CLI_FLAG, &options.json, 0, 0, "one JSON object a line instead of a table"},
         {"--quick", NULL, CLI_FLAG, &options.quick, 0, 0, "the smallest cases, few repetitions"},
         {"--threads", "N", CLI_COUNT, &options.threads, 1, LM_MAX_WORKERS, "the most threads to use"},
+        {"--device", "NAME", CLI_TEXT, &options.device, 0, 0, "of the bench gpu: gpu, a number, or a part of a name"},
+        {"--size", "N", CLI_COUNT, &options.size, 8, 400,
+         "of the bench gpu: corners along a side of its boxes; default 256"},
+        {"--only", "CASE", CLI_TEXT, &options.only, 0, 0,
+         "of the bench gpu: box, statue, penguins, clusters or crossover"},
         {"--isa", "NAME", CLI_TEXT, &isa, 0, 0, "only this instruction set: scalar, sse2, avx2, avx512"},
     };
     int code = cli_parse(command, argc, argv, table, sizeof table / sizeof table[0], &name, 1);
@@ -20,5 +25,5 @@ static int run(const cli_command *command, int argc, char **argv)
 }
 
 const cli_command cli_bench = {
-    "bench", "NAME", "a benchmark: clusters, contacts, lattice, examples, fracture, octree, skeleton, polar, or all",
-    run};
+    "bench", "NAME",
+    "a benchmark: clusters, contacts, lattice, examples, fracture, octree, skeleton, polar, gpu, or all", run};

@@ -17,6 +17,15 @@ int world_check_options(const world_options *options)
     return cli_choose_isa(options->isa, &isa);
 }
 
+/* What a device has to say. */
+static void tell_line(lm_result result, const char *line, void *user)
+{
+    (void)user;
+    if (result == LM_ERROR_UNSUPPORTED) {
+        fprintf(stderr, "limber: %s\n", line);
+    }
+}
+
 int world_open(const world_options *options, scene **scene_read, lm_world **world)
 {
     lm_world_def def = lm_world_def_default();
@@ -26,6 +35,8 @@ int world_open(const world_options *options, scene **scene_read, lm_world **worl
     }
     scene_error error;
     def.workers = options->threads;
+    def.device = options->device;
+    def.log.write = tell_line;
     *scene_read = scene_open(options->scene, options->sets.items, options->sets.count, &error);
     if (*scene_read != NULL) {
         scene_want_fine_surfaces(*scene_read, options->fine_surfaces);

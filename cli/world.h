@@ -9,6 +9,7 @@ typedef struct world_options {
     const char *scene;
     uint32_t threads;
     const char *isa;
+    const char *device;
     cli_texts sets;
     bool fine_surfaces; /* the scene is made to be looked at */
 } world_options;
@@ -17,6 +18,7 @@ typedef struct world_options {
 #define WORLD_OPTIONS(o)                                                                                               \
     {"--threads", "N", CLI_COUNT, &(o).threads, 1, LM_MAX_WORKERS, "default: one for each core"},                      \
         {"--isa", "NAME", CLI_TEXT, &(o).isa, 0, 0, "scalar, sse2, avx2 or avx512; default: the best there is"},       \
+        {"--device", "NAME", CLI_TEXT, &(o).device, 0, 0, "cpu (default), gpu, or one that `limber devices` lists"},   \
     {                                                                                                                  \
         "--set", "PATH=VALUE", CLI_TEXTS, &(o).sets, 0, 0, "changes the scene: --set bodies[0].material.alpha=0.5"     \
     }

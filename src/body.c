@@ -47,6 +47,7 @@ lm_body_def lm_body_def_default(void)
 
 lmi_body *lmi_body_find(const lm_world *world, lm_body_id id, const char *caller)
 {
+    lmi_gpu_fetch(world);
     lmi_id plain = {id.slot, id.generation};
     uint32_t index;
     if (!lmi_pool_find(&world->bodies, plain, &index)) {
@@ -522,6 +523,7 @@ static lm_result create(lm_world *world, const lm_body_def *def, uint32_t *slot)
 
 lm_result lm_body_create(lm_world *world, const lm_body_def *def, lm_body_id *id)
 {
+    lmi_gpu_edit(world);
     assert(world && def && id);
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
@@ -540,6 +542,7 @@ lm_result lm_body_create(lm_world *world, const lm_body_def *def, lm_body_id *id
 
 lm_result lm_body_destroy(lm_world *world, lm_body_id id)
 {
+    lmi_gpu_edit(world);
     lmi_body *body = lmi_body_find(world, id, "lm_body_destroy");
     if (!body) {
         return LM_ERROR_ID;

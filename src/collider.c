@@ -224,6 +224,7 @@ static bool make_solid(lm_world *world, const lm_collider_def *def, lmi_solid *s
 
 lm_result lm_collider_create(lm_world *world, const lm_collider_def *def, lm_collider_id *collider)
 {
+    lmi_gpu_edit(world);
     lm_collider_id none = {0, 0};
     *collider = none;
     const char *fault = collider_fault(def);
@@ -269,6 +270,7 @@ lm_result lm_collider_create(lm_world *world, const lm_collider_def *def, lm_col
 
 lm_result lm_collider_destroy(lm_world *world, lm_collider_id collider)
 {
+    lmi_gpu_edit(world);
     lmi_id id = {collider.slot, collider.generation};
     uint32_t index;
     if (!lmi_pool_find(&world->colliders, id, &index)) {

@@ -161,6 +161,7 @@ static lmi_examples *make(lm_world *world, const lmi_body *body, const lm_exampl
 
 lm_result lm_body_set_examples(lm_world *world, lm_body_id id, const lm_examples_def *def)
 {
+    lmi_gpu_edit(world);
     lmi_body *body = lmi_body_find(world, id, "lm_body_set_examples");
     if (!body) {
         return LM_ERROR_ID;
@@ -211,6 +212,7 @@ static lmi_examples *find(const lm_world *world, lm_body_id id, const char *call
 
 lm_result lm_body_set_example_beta(lm_world *world, lm_body_id id, float beta)
 {
+    lmi_gpu_edit(world);
     lm_result result;
     lmi_examples *e = find(world, id, "lm_body_set_example_beta", &result);
     if (!e) {
@@ -252,6 +254,7 @@ lm_result lm_body_get_example_weights(const lm_world *world, lm_body_id id, floa
 
 lm_result lm_body_set_example_weights(lm_world *world, lm_body_id id, const float *weights)
 {
+    lmi_gpu_edit(world);
     lm_result result;
     lmi_examples *e = find(world, id, "lm_body_set_example_weights", &result);
     if (!e) {

@@ -39,11 +39,13 @@ static lm_result add_force(lm_world *world, lm_body_id id, uint32_t particle, lm
 
 lm_result lm_body_add_force(lm_world *world, lm_body_id id, lm_vec3 force)
 {
+    lmi_gpu_edit(world);
     return add_force(world, id, LMI_NONE, force, "lm_body_add_force");
 }
 
 lm_result lm_body_add_particle_force(lm_world *world, lm_body_id id, uint32_t particle, lm_vec3 force)
 {
+    lmi_gpu_edit(world);
     /* LMI_NONE means the whole body inside; from outside it is just an index too large. */
     particle = particle == LMI_NONE ? LMI_NONE - 1 : particle;
     return add_force(world, id, particle, force, "lm_body_add_particle_force");
@@ -57,6 +59,7 @@ static void push(lm_world *world, lmi_body *body, uint32_t n, lm_dvec3 change)
 
 lm_result lm_body_add_particle_impulse(lm_world *world, lm_body_id id, uint32_t particle, lm_vec3 impulse)
 {
+    lmi_gpu_edit(world);
     lmi_body *body = lmi_body_find(world, id, "lm_body_add_particle_impulse");
     if (!body) {
         return LM_ERROR_ID;
@@ -77,6 +80,7 @@ lm_result lm_body_add_particle_impulse(lm_world *world, lm_body_id id, uint32_t 
 
 lm_result lm_body_add_impulse(lm_world *world, lm_body_id id, lm_vec3 impulse, lm_dvec3 point)
 {
+    lmi_gpu_edit(world);
     lmi_body *body = lmi_body_find(world, id, "lm_body_add_impulse");
     if (!body) {
         return LM_ERROR_ID;
@@ -151,6 +155,7 @@ static const char *field_fault(const lm_field_def *def)
 
 lm_result lm_field_create(lm_world *world, const lm_field_def *def, lm_field_id *field)
 {
+    lmi_gpu_edit(world);
     lm_field_id none = {0, 0};
     *field = none;
     const char *fault = field_fault(def);
@@ -171,6 +176,7 @@ lm_result lm_field_create(lm_world *world, const lm_field_def *def, lm_field_id 
 
 lm_result lm_field_set(lm_world *world, lm_field_id field, const lm_field_def *def)
 {
+    lmi_gpu_edit(world);
     lmi_id id = {field.slot, field.generation};
     uint32_t index;
     if (!lmi_pool_find(&world->fields, id, &index)) {
@@ -187,6 +193,7 @@ lm_result lm_field_set(lm_world *world, lm_field_id field, const lm_field_def *d
 
 lm_result lm_field_destroy(lm_world *world, lm_field_id field)
 {
+    lmi_gpu_edit(world);
     lmi_id id = {field.slot, field.generation};
     uint32_t index;
     if (!lmi_pool_find(&world->fields, id, &index)) {

@@ -324,6 +324,7 @@ static lm_result begin_fracture(lm_world *world, lmi_body *body)
 
 lm_result lm_body_set_fracture(lm_world *world, lm_body_id id, const lm_fracture_def *def)
 {
+    lmi_gpu_edit(world);
     lmi_body *body = lmi_body_find(world, id, "lm_body_set_fracture");
     if (!body) {
         return LM_ERROR_ID;

@@ -480,6 +480,7 @@ static bool find_in_ball(lm_world *world, lmi_body *body, lm_vec3 centre, float 
 
 lm_result lm_body_break(lm_world *world, lm_body_id id, lm_vec3 centre, float radius, uint32_t *broken)
 {
+    lmi_gpu_edit(world);
     lmi_body *body = lmi_body_find(world, id, "lm_body_break");
     if (!body) {
         return LM_ERROR_ID;

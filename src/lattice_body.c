@@ -209,7 +209,8 @@ lm_result lmi_lattice_body_allocate(lm_world *world, lmi_body *body, const lmi_v
         return LM_ERROR_MEMORY;
     }
     lmi_lattice *l = &body->lattice->shape;
-    lm_result result = lmi_lattice_make(&world->memory, cells, width, LMI_LATTICE_QUICKEST, NULL, l);
+    lmi_lattice_scheme scheme = world->gpu ? LMI_LATTICE_LISTS : LMI_LATTICE_QUICKEST; /* a device has no plates */
+    lm_result result = lmi_lattice_make(&world->memory, cells, width, scheme, NULL, l);
     if (result != LM_OK) {
         return result;
     }

@@ -155,6 +155,7 @@ void lmi_material_tune(lmi_body *body, double h)
 
 lm_result lm_body_set_material(lm_world *world, lm_body_id id, const lm_material *material)
 {
+    lmi_gpu_edit(world);
     lmi_body *body = lmi_body_find(world, id, "lm_body_set_material");
     if (!body) {
         return LM_ERROR_ID;
@@ -233,12 +234,14 @@ static lm_result set_stiffness(lm_world *world, lmi_body *body, const float *sha
 
 lm_result lm_body_set_region_stiffness(lm_world *world, lm_body_id id, const float *shares)
 {
+    lmi_gpu_edit(world);
     lmi_body *body = lmi_body_find(world, id, "lm_body_set_region_stiffness");
     return body ? set_stiffness(world, body, shares, "lm_body_set_region_stiffness") : LM_ERROR_ID;
 }
 
 lm_result lm_body_set_particle_stiffness(lm_world *world, lm_body_id id, const float *values)
 {
+    lmi_gpu_edit(world);
     lmi_body *body = lmi_body_find(world, id, "lm_body_set_particle_stiffness");
     if (!body) {
         return LM_ERROR_ID;
@@ -316,6 +319,7 @@ lm_result lm_body_get_plastic(const lm_world *world, lm_body_id id, float *matri
 
 lm_result lm_body_reset_plastic(lm_world *world, lm_body_id id)
 {
+    lmi_gpu_edit(world);
     lmi_body *body = lmi_body_find(world, id, "lm_body_reset_plastic");
     if (!body) {
         return LM_ERROR_ID;

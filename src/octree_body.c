@@ -631,6 +631,7 @@ static bool widen(lm_world *world, lmi_body *body, uint32_t *before)
 
 lm_result lm_body_set_widths(lm_world *world, lm_body_id id, const float *metres)
 {
+    lmi_gpu_edit(world);
     lmi_body *body = lmi_body_find(world, id, "lm_body_set_widths");
     if (!body) {
         return LM_ERROR_ID;

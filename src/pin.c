@@ -106,6 +106,7 @@ static lm_result make_pin(lm_world *world, const lm_pin_def *def, lmi_body *body
 
 lm_result lm_pin_create(lm_world *world, const lm_pin_def *def, lm_pin_id *out)
 {
+    lmi_gpu_edit(world);
     lm_pin_id none = {0, 0};
     *out = none;
     if (def->cookie != PIN_COOKIE) {
@@ -150,6 +151,7 @@ static uint32_t *pin_link(const lm_world *world, lmi_body *body, uint32_t index)
 
 lm_result lm_pin_destroy(lm_world *world, lm_pin_id out)
 {
+    lmi_gpu_edit(world);
     lmi_id id = {out.slot, out.generation};
     uint32_t index;
     if (!lmi_pool_find(&world->pins, id, &index)) {
@@ -269,6 +271,7 @@ void lmi_drag_free(lm_world *world, lmi_drag *drag)
 
 lm_result lm_drag_create(lm_world *world, const lm_drag_def *def, lm_drag_id *out)
 {
+    lmi_gpu_edit(world);
     lm_drag_id none = {0, 0};
     *out = none;
     if (def->cookie != DRAG_COOKIE) {
@@ -354,6 +357,7 @@ lm_result lm_drag_get_force(const lm_world *world, lm_drag_id id, lm_vec3 *force
 
 lm_result lm_drag_destroy(lm_world *world, lm_drag_id id)
 {
+    lmi_gpu_edit(world);
     uint32_t index;
     lmi_drag *drag = find_drag(world, id, &index, "lm_drag_destroy");
     if (!drag) {

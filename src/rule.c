@@ -55,6 +55,7 @@ static void remove_rule(lm_world *world, uint32_t index)
 lm_result lm_world_set_contact_rule(lm_world *world, uint32_t group_a, uint32_t group_b, float friction,
                                     float restitution)
 {
+    lmi_gpu_edit(world);
     lmi_contact_rule rule = {group_a, group_b, friction, restitution};
     const char *fault = lmi_contact_rule_fault(&rule);
     if (fault) {
@@ -74,6 +75,7 @@ lm_result lm_world_set_contact_rule(lm_world *world, uint32_t group_a, uint32_t 
 
 lm_result lm_world_remove_contact_rule(lm_world *world, uint32_t group_a, uint32_t group_b)
 {
+    lmi_gpu_edit(world);
     uint32_t index = find_rule(world, group_a, group_b);
     if (index == world->rule_count) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_world_remove_contact_rule: there is no rule for these groups");

@@ -244,6 +244,7 @@ static lm_result make(lm_world *world, const lm_skeleton_def *def, lmi_body *bod
 
 lm_result lm_skeleton_create(lm_world *world, const lm_skeleton_def *def, lm_skeleton_id *out)
 {
+    lmi_gpu_edit(world);
     lm_skeleton_id none = {0, 0};
     *out = none;
     if (def->cookie != SKELETON_COOKIE) {
@@ -289,6 +290,7 @@ void lmi_skeleton_forget(lm_world *world, lmi_body *body)
 
 lm_result lm_skeleton_destroy(lm_world *world, lm_skeleton_id out)
 {
+    lmi_gpu_edit(world);
     lmi_id id = {out.slot, out.generation};
     uint32_t index;
     if (!lmi_pool_find(&world->skeletons, id, &index)) {

@@ -48,6 +48,7 @@ lm_result lm_skeleton_move_to(lm_world *world, lm_skeleton_id skeleton, const lm
 
 lm_result lm_skeleton_set_poses(lm_world *world, lm_skeleton_id skeleton, const lm_pose *poses)
 {
+    lmi_gpu_edit(world);
     lmi_skeleton *s = find(world, skeleton, "lm_skeleton_set_poses");
     lm_result result = s ? check_poses(world, s, poses, "lm_skeleton_set_poses") : LM_ERROR_ID;
     if (result != LM_OK) {

@@ -2,6 +2,7 @@
  * The world: creation, settings, statistics.
  */
 #include "world.h"
+#include "gpu/gpu.h"
 #include "skeleton.h"
 #include "step/mutual.h"
 #include "step/touching.h"
@@ -149,6 +150,9 @@ lm_result lm_world_create(const lm_world_def *def, lm_world **out)
         lm_world_destroy(world);
         return fail_early(&def->log, LM_ERROR_MEMORY, "lm_world_create: no memory or no threads");
     }
+    if (def->device && strcmp(def->device, "cpu") != 0) {
+        lmi_gpu_open(world, def->device, NULL);
+    }
     *out = world;
     return LM_OK;
 }
@@ -192,6 +196,7 @@ void lm_world_destroy(lm_world *world)
     if (!world) {
         return;
     }
+    lmi_gpu_close(world);
     lmi_world_clear(world);
     lmi_release(&world->memory, world->surfaces, world->surface_capacity, sizeof *world->surfaces);
     lmi_release(&world->memory, world->flows, world->flow_capacity, sizeof *world->flows);
@@ -243,6 +248,7 @@ lm_result lm_world_set_substeps(lm_world *world, uint32_t substeps)
 }
 
 uint32_t lm_world_get_substeps(const lm_world *world) { return world->substeps; }
+const char *lm_world_get_device(const lm_world *world) { return world->gpu ? world->gpu->name : "cpu"; }
 lm_isa lm_world_get_isa(const lm_world *world) { return world->isa; }
 uint32_t lm_world_get_workers(const lm_world *world) { return lmi_workers_count(world->workers); }
 double lm_world_get_time(const lm_world *world) { return world->time; }
@@ -276,6 +282,7 @@ uint32_t lm_world_get_colliders(const lm_world *world, lm_collider_id *ids, uint
 
 void lm_world_get_stats(const lm_world *world, lm_stats *stats)
 {
+    lmi_gpu_fetch(world);
     memset(stats, 0, sizeof *stats);
     LMI_POOL_EACH(&world->bodies, n)
     {
@@ -315,6 +322,7 @@ static void add_body(lm_totals *totals, const lmi_body *body)
 
 void lm_world_get_totals(const lm_world *world, lm_totals *totals)
 {
+    lmi_gpu_fetch(world);
     memset(totals, 0, sizeof *totals);
     totals->finite = true;
     LMI_POOL_EACH(&world->bodies, n) { add_body(totals, lmi_body_at(world, n)); }

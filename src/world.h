@@ -273,6 +273,7 @@ struct lm_world {
     lm_isa isa;
     const lmi_kernels *kernels;
     lmi_workers *workers;
+    struct lmi_gpu *gpu; /* null: none was asked for, or there is none (gpu/gpu.h) */
 
     lm_vec3 gravity;
     uint32_t substeps;
@@ -327,6 +328,10 @@ static inline lmi_body *lmi_body_at(const lm_world *world, uint32_t slot)
 {
     return LMI_POOL_AT(&world->bodies, lmi_body, slot);
 }
+
+/* gpu/gpu.c, for worlds that a device steps: the host's state is up to date; and the host is about to change something. */
+void lmi_gpu_fetch(const lm_world *world);
+void lmi_gpu_edit(lm_world *world);
 
 /* The body of an id, or null after reporting LM_ERROR_ID. */
 lmi_body *lmi_body_find(const lm_world *world, lm_body_id id, const char *caller);

@@ -208,11 +208,31 @@ typedef struct lm_world_def {
     uint32_t workers;  /* threads that work on a step, the caller's among them, at most LM_MAX_WORKERS; 0 (default): one
                           for each core */
     lm_isa isa;        /* default LM_ISA_BEST; results do not depend on it */
+    const char
+        *device; /* what steps the world: null (default) or "cpu"; "gpu": the best OpenCL device there is; its number
+                           in lm_device_list, or a part of its name. Read by lm_world_create only. See below. */
     lm_allocator allocator;
     lm_tasks tasks;
     lm_log log;
     uint32_t cookie; /* set by lm_world_def_default */
 } lm_world_def;
+
+/* Devices that can step a world instead of the CPU, through OpenCL. The library is looked for when it is needed; nothing
+ * depends on it. State stays on the device, and comes back when a function asks for it. Where there is no such device, it
+ * fails, or the world has something that it cannot step yet, the CPU does, and one line in the log says so; the state goes
+ * over, and nothing is lost. A device gives the same results in every run, but not those of the CPU to the last bit: they
+ * agree to 1e-5 of a body's size after a step. */
+typedef struct lm_device_info {
+    char name[128], platform[128];
+    uint64_t memory; /* bytes */
+    uint32_t units;  /* that compute side by side */
+    bool gpu;        /* false: a CPU that OpenCL runs on, or something else */
+    bool usable;
+    char fault[64]; /* why not */
+} lm_device_info;
+
+/* All OpenCL devices of the machine. Fills in up to `capacity` of them, and returns how many there are. */
+LM_API uint32_t lm_device_list(lm_device_info *devices, uint32_t capacity);
 
 /* A definition with the defaults above; change what you like, then lm_world_create. */
 LM_API lm_world_def lm_world_def_default(void);
@@ -239,6 +259,9 @@ LM_API uint32_t lm_world_get_substeps(const lm_world *world);
 
 /* The instruction set in use (never LM_ISA_BEST), the number of workers, and the seconds simulated so far. */
 LM_API lm_isa lm_world_get_isa(const lm_world *world);
+
+/* The name of the device that the world was given, or "cpu". Lives as long as the world. */
+LM_API const char *lm_world_get_device(const lm_world *world);
 LM_API uint32_t lm_world_get_workers(const lm_world *world);
 LM_API double lm_world_get_time(const lm_world *world);
 

@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "base/os.h"
 
+#include <dlfcn.h>
 #include <sched.h>
 #include <time.h>
 #include <unistd.h>
@@ -43,3 +44,6 @@ bool lmi_condition_init(lmi_condition *condition) { return pthread_cond_init(con
 void lmi_condition_free(lmi_condition *condition) { pthread_cond_destroy(condition); }
 void lmi_condition_wait(lmi_condition *condition, lmi_mutex *mutex) { pthread_cond_wait(condition, mutex); }
 void lmi_condition_wake_all(lmi_condition *condition) { pthread_cond_broadcast(condition); }
+
+void *lmi_os_library(const char *name) { return dlopen(name, RTLD_NOW | RTLD_LOCAL); }
+void *lmi_os_symbol(void *library, const char *name) { return dlsym(library, name); }

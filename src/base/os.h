@@ -1,5 +1,5 @@
 /*
- * Everything the library asks of the operating system: the clock, the number of cores, threads.
+ * Everything the library asks of the operating system: the clock, the number of cores, threads, libraries that may be there.
  */
 #ifndef LMI_OS_H
 #define LMI_OS_H
@@ -29,5 +29,9 @@ bool lmi_condition_init(lmi_condition *condition);
 void lmi_condition_free(lmi_condition *condition);
 void lmi_condition_wait(lmi_condition *condition, lmi_mutex *mutex);
 void lmi_condition_wake_all(lmi_condition *condition);
+
+/* A shared library by its file name, for good, or null; and a name in it, or null. */
+void *lmi_os_library(const char *name);
+void *lmi_os_symbol(void *library, const char *name);
 
 #endif

@@ -133,6 +133,7 @@ uint64_t lmi_hash_shape(const lmi_body *body)
 
 uint64_t lm_world_hash(const lm_world *world)
 {
+    lmi_gpu_fetch(world);
     uint64_t hash = LMI_HASH_SEED;
     LMI_POOL_EACH(&world->bodies, n)
     {

@@ -122,6 +122,7 @@ static uint32_t nearest_particle(const lmi_body *body, lm_dvec3 point)
 
 bool lm_world_pick(const lm_world *world, lm_dvec3 origin, lm_vec3 direction, float max_distance, lm_hit *out)
 {
+    lmi_gpu_fetch(world);
     double length = dvec_length(dvec_from(direction));
     if (!(length > 0.0) || !isfinite(length) || !dvec_is_finite(origin) || !(max_distance >= 0.0f)) {
         return false;

@@ -247,6 +247,7 @@ static bool ray_collider(const placed *c, lm_dvec3 origin, lm_dvec3 direction, p
 
 bool lm_world_cast_ray(const lm_world *world, lm_dvec3 origin, lm_vec3 direction, float max_distance, lm_ray_hit *hit)
 {
+    lmi_gpu_fetch(world);
     double length = dvec_length(dvec_from(direction));
     if (!(length > 0.0) || !isfinite(length) || !dvec_is_finite(origin) || !(max_distance >= 0.0f)) {
         return false;
@@ -361,6 +362,7 @@ static uint32_t overlaps(const lm_world *world, const region *r, lm_overlap *fou
 uint32_t lm_world_overlap_sphere(const lm_world *world, lm_dvec3 centre, float radius, lm_overlap *found,
                                  uint32_t capacity)
 {
+    lmi_gpu_fetch(world);
     if (!dvec_is_finite(centre) || !(radius >= 0.0f && radius <= LM_MAX_COORDINATE)) {
         return 0;
     }
@@ -371,6 +373,7 @@ uint32_t lm_world_overlap_sphere(const lm_world *world, lm_dvec3 centre, float r
 uint32_t lm_world_overlap_box(const lm_world *world, lm_pose pose, lm_vec3 half_extents, lm_overlap *found,
                               uint32_t capacity)
 {
+    lmi_gpu_fetch(world);
     bool sound = lmi_pose_is_sound(pose) && half_extents.x >= 0.0f && half_extents.x <= LM_MAX_COORDINATE &&
                  half_extents.y >= 0.0f && half_extents.y <= LM_MAX_COORDINATE && half_extents.z >= 0.0f &&
                  half_extents.z <= LM_MAX_COORDINATE;

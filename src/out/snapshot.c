@@ -773,6 +773,7 @@ static lm_world *readable(const lm_world *world) { return (lm_world *)(uintptr_t
 
 size_t lm_world_save_size(const lm_world *world)
 {
+    lmi_gpu_fetch(world);
     archive a = {.mode = MEASURE, .at = LMI_SNAPSHOT_HEADER};
     visit_world(&a, readable(world));
     return a.at;
@@ -780,6 +781,7 @@ size_t lm_world_save_size(const lm_world *world)
 
 lm_result lm_world_save(const lm_world *world, void *buffer, size_t capacity)
 {
+    lmi_gpu_fetch(world);
     assert(buffer);
     size_t size = lm_world_save_size(world);
     if (capacity < size) {
@@ -877,7 +879,7 @@ static lm_result check_header(const lm_world *world, const unsigned char *bytes,
 /* An empty world aside: the same hooks, nothing in it. */
 static lm_world empty_copy(const lm_world *world)
 {
-    lm_world copy = {.memory = world->memory, .log = world->log};
+    lm_world copy = {.memory = world->memory, .log = world->log, .gpu = world->gpu};
     lmi_pool_init(&copy.bodies, sizeof(lmi_body));
     lmi_pool_init(&copy.movers, sizeof(lmi_mover));
     lmi_pool_init(&copy.colliders, sizeof(lmi_collider));
@@ -926,6 +928,7 @@ static void adopt(lm_world *to, const lm_world *from)
 
 lm_result lm_world_load(lm_world *world, const void *buffer, size_t size)
 {
+    lmi_gpu_edit(world);
     assert(buffer);
     lm_result result = check_header(world, buffer, size);
     if (result != LM_OK) {

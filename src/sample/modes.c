@@ -326,6 +326,7 @@ static bool find_in_lattice(lm_world *world, const lmi_body *body, double *slowe
 
 lm_result lm_body_get_slowest_mode(lm_world *world, lm_body_id id, float *share)
 {
+    lmi_gpu_edit(world);
     lmi_body *body = lmi_body_find(world, id, "lm_body_get_slowest_mode");
     if (!body) {
         return LM_ERROR_ID;

@@ -7,8 +7,13 @@
 #include "base/vmat.h"
 #include "step/lattice_lanes.h"
 
+/* Where the constants of a region are; on a device that is memory of its own kind (gpu/kernels/prelude.cl). */
+#ifndef __OPENCL_VERSION__
+typedef const float *lattice_at;
+#endif
+
 /* A constant of regions side by side; or, where lanes are bodies (lattice_herd.c), of one region in all of them. */
-LMI_INLINE vf lattice_constant(const float *at)
+LMI_INLINE vf lattice_constant(lattice_at at)
 {
 #ifdef LATTICE_HERD
     return vf_set1(*at);
@@ -18,7 +23,7 @@ LMI_INLINE vf lattice_constant(const float *at)
 }
 
 /* xx yy zz xy yz zx. */
-LMI_INLINE vmat3 lattice_symmetric(const float *at)
+LMI_INLINE vmat3 lattice_symmetric(lattice_at at)
 {
     vf xx = lattice_constant(at), xy = lattice_constant(at + 3 * LMI_BLOCK);
     vf yy = lattice_constant(at + LMI_BLOCK), yz = lattice_constant(at + 4 * LMI_BLOCK);

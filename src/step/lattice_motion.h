@@ -6,6 +6,13 @@
 
 #include "step/motion.h"
 
+/* The frame follows the body when it is off by more than this, radians: it need not be exact, and as long as it stays what
+ * it is, rounding stays the same too. */
+#define LMI_LATTICE_FRAME_TOLERANCE 1e-3
+
+/* A part whose inertia (its determinant) is less than this share of the rest shape's has collapsed. */
+#define LMI_LATTICE_COLLAPSED 1e-2
+
 /* After predict has taken the drift out and measured the motion of the body (of one part) or of each part (of several):
  * counts what is still owed, and finds the motion of all parts together. */
 void lmi_lattice_measured(lmi_body *body);

@@ -6,13 +6,6 @@
 
 #include <string.h>
 
-/* The frame follows the body when it is off by more than this, radians: it need not be exact, and as long as it stays what
- * it is, rounding stays the same too. */
-#define FRAME_TOLERANCE 1e-3
-
-/* A part whose inertia (its determinant) is less than this share of the rest shape's has collapsed. */
-#define COLLAPSED 1e-2
-
 /* Turns the frame after the body, when it is off by more than a little: one step of the rotation that brings the rest
  * positions of the samples nearest to where they are (Müller et al. 2016). */
 static void follow_frame(lmi_body *body)
@@ -35,7 +28,7 @@ static void follow_frame(lmi_body *body)
         along += fabs(dvec_dot(r, p));
     }
     turn = dvec_scale(turn, 1.0 / along);
-    if (!(dvec_length(turn) > FRAME_TOLERANCE)) {
+    if (!(dvec_length(turn) > LMI_LATTICE_FRAME_TOLERANCE)) {
         return;
     }
     dmat3 by = dmat_from_rotation_vector(dvec_limit(turn, 1.0)), next = dmat_multiply(&by, &lattice->frame);
@@ -48,7 +41,7 @@ bool lmi_lattice_is_collapsed(const lmi_body *body)
     const lmi_lattice_body *lattice = body->lattice;
     for (uint32_t n = 0; n < lattice->shape.part_count; n++) {
         const lmi_lattice_part *part = &lattice->part[n];
-        if (!(lmi_symmetric_determinant(part->motion.inertia) >= COLLAPSED * part->inertia)) {
+        if (!(lmi_symmetric_determinant(part->motion.inertia) >= LMI_LATTICE_COLLAPSED * part->inertia)) {
             return true;
         }
     }

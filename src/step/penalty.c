@@ -80,6 +80,7 @@ bool lmi_penalty_reserve(lm_world *world)
 
 lm_result lm_world_set_contact_method(lm_world *world, lm_contact_method method)
 {
+    lmi_gpu_edit(world);
     if ((unsigned)method >= LM_CONTACT_METHOD_COUNT) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_world_set_contact_method: not one of lm_contact_method");
     }

@@ -319,6 +319,7 @@ const char *lmi_sleep_fault(const lm_sleep *sleep)
 
 lm_result lm_world_set_sleep(lm_world *world, const lm_sleep *sleep)
 {
+    lmi_gpu_edit(world);
     const char *fault = lmi_sleep_fault(sleep);
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_world_set_sleep: %s", fault);
@@ -337,6 +338,7 @@ lm_sleep lm_world_get_sleep(const lm_world *world) { return world->sleep; }
 
 lm_result lm_body_set_may_sleep(lm_world *world, lm_body_id id, bool may_sleep)
 {
+    lmi_gpu_edit(world);
     lmi_body *body = lmi_body_find(world, id, "lm_body_set_may_sleep");
     if (!body) {
         return LM_ERROR_ID;
@@ -357,6 +359,7 @@ bool lm_body_is_awake(const lm_world *world, lm_body_id id)
 
 lm_result lm_body_wake(lm_world *world, lm_body_id id)
 {
+    lmi_gpu_edit(world);
     lmi_body *body = lmi_body_find(world, id, "lm_body_wake");
     if (!body) {
         return LM_ERROR_ID;

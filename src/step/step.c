@@ -25,6 +25,7 @@
 #include "base/guard.h"
 #include "base/os.h"
 #include "fracture.h"
+#include "gpu/gpu.h"
 #include "octree_body.h"
 #include "skeleton.h"
 #include "step/lattice_motion.h"
@@ -515,7 +516,26 @@ static void finish(lm_world *world, uint64_t start)
     world->step_seconds = 1e-9 * (double)(lmi_os_nanoseconds() - start);
 }
 
-static void run_substep(lm_world *world, double h, uint32_t substep)
+static void run_contacts(void *context, uint32_t index)
+{
+    static const lm_stage stages[] = {LM_STAGE_CONTACT};
+    const lmi_step *step = context;
+    lmi_scratch *scratch = lmi_scratch_take(step->world);
+    lmi_float_mode host;
+    lmi_float_mode_enter(&host);
+    run_stages(step, &step->world->batches[index], scratch, stages, 1);
+    lmi_float_mode_leave(&host);
+    lmi_scratch_give(scratch);
+}
+
+void lmi_step_contacts(const lmi_step *step)
+{
+    lmi_workers_run(step->world->workers, run_contacts, (void *)(uintptr_t)step, step->world->batch_count);
+    lmi_mutual_contacts(step);
+}
+
+/* A device that cannot step all bodies in this substep leaves it, and the rest of the step, to the host. */
+static void run_substep(lm_world *world, double h, uint32_t substep, bool *on_device)
 {
     LMI_POOL_EACH(&world->movers, n) { advance_mover(LMI_POOL_AT(&world->movers, lmi_mover, n), h); }
     lmi_bones_advance(world, substep);
@@ -525,6 +545,13 @@ static void run_substep(lm_world *world, double h, uint32_t substep)
     step.surfaces = world->surfaces;
     step.flow_count = place_flows(world, h);
     step.flows = world->flows;
+    if (*on_device) {
+        *on_device = lmi_gpu_substep(&step);
+        if (*on_device) {
+            return;
+        }
+        begin(world, h);
+    }
     lmi_workers_run(world->workers, run_batch, &step, world->batch_count);
     if (world->octree_task_count) {
         run_octrees(&step);
@@ -538,6 +565,43 @@ static void run_substep(lm_world *world, double h, uint32_t substep)
     lmi_mutual_contacts(&step);
 }
 
+/* Movers and bones on their way, the substeps, and where movers and bones arrive. Returns whether a device did it all. */
+static bool run_substeps(lm_world *world, double seconds, bool on_device)
+{
+    LMI_POOL_EACH(&world->movers, n)
+    {
+        lmi_mover *mover = LMI_POOL_AT(&world->movers, lmi_mover, n);
+        if (mover->has_target) {
+            aim_mover(mover, seconds);
+        }
+    }
+    lmi_bones_aim(world, seconds);
+    for (uint32_t n = 0; n < world->substeps; n++) {
+        run_substep(world, seconds / world->substeps, n, &on_device);
+    }
+    lmi_bones_arrive(world);
+    LMI_POOL_EACH(&world->movers, n)
+    {
+        lmi_mover *mover = LMI_POOL_AT(&world->movers, lmi_mover, n);
+        if (mover->has_target) {
+            arrive_mover(mover);
+        }
+    }
+    world->time += seconds;
+    return on_device;
+}
+
+/* What the host has to do after its own substeps. */
+static void conclude_step(lm_world *world, double seconds, uint64_t start)
+{
+    lmi_touchings_end(world);
+    lmi_sleep_end(world, seconds);
+    finish(world, start);
+    for (uint32_t n = 0; n < world->batch_count; n++) {
+        world->batches[n].pack.stepped = true;
+    }
+}
+
 lm_result lm_world_step(lm_world *world, double seconds)
 {
     uint64_t start = lmi_os_nanoseconds();
@@ -548,37 +612,24 @@ lm_result lm_world_step(lm_world *world, double seconds)
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     lm_result result = LM_OK;
-    if (!prepare(world, seconds)) {
+    double h = seconds / world->substeps;
+    bool on_device = lmi_gpu_goes_on(world, h);
+    if (!on_device) {
+        lmi_gpu_fetch(world);
+    }
+    if (!on_device && !prepare(world, seconds)) {
         result = lmi_fail(world, LM_ERROR_MEMORY, "lm_world_step: out of memory; nothing has changed");
     } else {
-        double h = seconds / world->substeps;
-        begin(world, h);
+        if (!on_device) {
+            begin(world, h);
+            on_device = lmi_gpu_take(world, h);
+        }
         lmi_touchings_begin(world);
-        LMI_POOL_EACH(&world->movers, n)
-        {
-            lmi_mover *mover = LMI_POOL_AT(&world->movers, lmi_mover, n);
-            if (mover->has_target) {
-                aim_mover(mover, seconds);
-            }
-        }
-        lmi_bones_aim(world, seconds);
-        for (uint32_t n = 0; n < world->substeps; n++) {
-            run_substep(world, h, n);
-        }
-        lmi_bones_arrive(world);
-        LMI_POOL_EACH(&world->movers, n)
-        {
-            lmi_mover *mover = LMI_POOL_AT(&world->movers, lmi_mover, n);
-            if (mover->has_target) {
-                arrive_mover(mover);
-            }
-        }
-        world->time += seconds;
-        lmi_touchings_end(world);
-        lmi_sleep_end(world, seconds);
-        finish(world, start);
-        for (uint32_t n = 0; n < world->batch_count; n++) {
-            world->batches[n].pack.stepped = true;
+        if (run_substeps(world, seconds, on_device) && !lmi_gpu_shares(world)) {
+            world->steps++;
+            world->step_seconds = 1e-9 * (double)(lmi_os_nanoseconds() - start);
+        } else {
+            conclude_step(world, seconds, start);
         }
     }
     lmi_float_mode_leave(&host);

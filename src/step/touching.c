@@ -379,6 +379,7 @@ void lmi_touchings_end(lm_world *world)
 
 lm_result lm_world_set_contact_events(lm_world *world, bool on)
 {
+    lmi_gpu_edit(world);
     if (!on && !world->sleep.enabled) {
         lmi_touchings_forget(world);
     }

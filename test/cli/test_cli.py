@@ -104,7 +104,7 @@ class CommandLine(Tool):
     def test_help_and_version(self):
         self.assertIn("usage:", self.succeed("--help"))
         self.assertRegex(self.succeed("--version"), r"^limber \d+\.\d+\.\d+\n$")
-        for command in ["list", "run", "render", "bench", "shape", "info", "schema"]:
+        for command in ["list", "devices", "run", "render", "bench", "shape", "info", "schema"]:
             self.assertIn("usage: limber " + command, self.succeed(command, "--help"))
 
     def test_list_names_every_scene(self):
@@ -235,7 +235,7 @@ class CommandLine(Tool):
         self.assertIn('did you mean "crowd"?', self.refuse(1, "run", "crwod"))
         self.assertIn('did you mean "torus"?', self.refuse(1, "shape", "tours", "--out", self.path("x.obj")))
         names = re.search(r"\(expected (.*)\)", self.refuse(1, "bench", "no-such-bench"))[1]
-        self.assertEqual(names, "clusters, contacts, lattice, examples, fracture, octree, skeleton, polar, or all")
+        self.assertEqual(names, "clusters, contacts, lattice, examples, fracture, octree, skeleton, polar, gpu, or all")
         self.assertIn(names, self.succeed("bench", "--help"))
         self.assertIn("only 3 frames", self.refuse(1, "run", "modes", "--frames", "3", "--resave", "3"))
         self.assertIn("No such file", self.refuse(1, "run", self.path("missing.json")))

@@ -1,0 +1,333 @@
+/*
+ * limber bench gpu: steps on an OpenCL device.
+ *
+ * What the device copies in a second comes first: a step cannot be faster than the bytes that it has to move. Then large
+ * bodies and crowds, each with the time of its kernels; then bodies of growing size on the device and on the CPU, which show
+ * from which size on the device is the faster one. Times are those of the host, from before a step until the device has
+ * nothing left to do; kernels are timed in steps of their own, because waiting for each costs some microseconds.
+ */
+#include "gpu/gpu.h"
+#include "base/os.h"
+#include "lattice_cells.h"
+#include "runner.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FRAME (1.0 / 60.0)
+
+/* Bytes of state and regions that a particle's step moves through memory: positions twice and velocities once there, both
+ * back, and six floats of its region there and back. */
+#define BYTES_PER_PARTICLE 128.0
+
+typedef struct crowd {
+    const char *name;
+    lm_body_def def;
+    uint32_t bodies, width, clusters;
+    const char *mode;
+} crowd;
+
+/* Why a device does not step. */
+static void tell_line(lm_result result, const char *line, void *user)
+{
+    (void)result;
+    (void)user;
+    fprintf(stderr, "limber: bench: %s\n", line);
+}
+
+static lm_world *make_world(const bench_options *options, const char *device)
+{
+    lm_world_def def = lm_world_def_default();
+    def.workers = device ? 1 : options->threads;
+    def.isa = options->isa;
+    def.log.write = tell_line;
+    lm_world *world = NULL;
+    if (lm_world_create(&def, &world) != LM_OK) return NULL;
+    const lmi_gpu_limits limits = {.tile_x = options->tile_x, .tile_y = options->tile_y, .planes = options->planes};
+    if (device) lmi_gpu_open(world, device, &limits);
+    return world;
+}
+
+/* Bodies side by side, each turning a little. */
+static bool fill(lm_world *world, const crowd *c, uint32_t *particles)
+{
+    *particles = 0;
+    for (uint32_t n = 0; n < c->bodies; n++) {
+        lm_body_def def = c->def;
+        lm_body_id id;
+        lm_body_info info;
+        def.pose.position = (lm_dvec3){3.0 * (n % 100), 3.0 * (n / 100 % 100), 3.0 * (n / 10000)};
+        def.spin = (lm_vec3){0.1f, 0.2f, 0.1f};
+        if (lm_body_create(world, &def, &id) != LM_OK) return false;
+        if (n == 0 && lm_body_get_info(world, id, &info) != LM_OK) return false;
+        *particles += info.particles;
+    }
+    return true;
+}
+
+static bool take_steps(lm_world *world, uint32_t count, uint32_t particles, bench_samples *samples)
+{
+    for (uint32_t n = 0; n < count; n++) {
+        uint64_t before = lmi_os_nanoseconds();
+        if (lm_world_step(world, FRAME) != LM_OK) return false;
+        lmi_gpu_finish(world);
+        if (samples) bench_samples_add(samples, (double)(lmi_os_nanoseconds() - before) / particles);
+    }
+    return true;
+}
+
+static bench_row row_of(const crowd *c, const char *variant, const char *stage, uint32_t particles, uint32_t threads,
+                        const char *isa)
+{
+    return (bench_row){.bench = "gpu",
+                       .name = c->name,
+                       .variant = variant,
+                       .stage = stage,
+                       .particles = particles,
+                       .threads = threads,
+                       .isa = isa,
+                       .mode = c->mode,
+                       .clusters = c->clusters,
+                       .width = c->width};
+}
+
+/* The kernels of some more steps, each by itself. */
+static bool time_kernels(lm_world *world, const crowd *c, uint32_t particles, uint32_t steps, bench_report *report)
+{
+    lmi_gpu *gpu = world->gpu;
+    bench_samples samples[LMI_GPU_TIMERS] = {{NULL, 0, 0, false}};
+    gpu->timed = true;
+    bool ok = true;
+    for (uint32_t n = 0; ok && n < steps; n++) {
+        for (uint32_t k = 0; k < gpu->timer_count; k++) gpu->timer[k].nanoseconds = 0;
+        ok = take_steps(world, 1, particles, NULL);
+        for (uint32_t k = 0; k < gpu->timer_count; k++)
+            if (gpu->timer[k].nanoseconds)
+                bench_samples_add(&samples[k], (double)gpu->timer[k].nanoseconds / particles);
+    }
+    gpu->timed = false;
+    for (uint32_t k = 0; k < gpu->timer_count; k++) {
+        if (samples[k].count)
+            bench_report_add(report, row_of(c, "device", gpu->timer[k].name, particles, 0, "opencl"), &samples[k]);
+        bench_samples_free(&samples[k]);
+    }
+    return ok;
+}
+
+/* A crowd on the device; `bandwidth` in bytes a nanosecond, or 0: only the step. */
+static int run_device(const bench_options *options, const crowd *c, double bandwidth, uint32_t steps,
+                      bench_report *report)
+{
+    lm_world *world = make_world(options, options->device);
+    uint32_t particles = 0;
+    bench_samples samples = {NULL, 0, 0, false};
+    bool ok = world && fill(world, c, &particles) && take_steps(world, 5, particles, NULL);
+    if (ok && !lmi_gpu_goes_on(world, FRAME)) {
+        lm_world_destroy(world);
+        fprintf(stderr, "limber: bench: gpu: %s: left out, the device cannot hold or step it\n", c->name);
+        return 0;
+    }
+    ok = ok && take_steps(world, steps, particles, &samples);
+    if (ok) {
+        bench_row row = row_of(c, "device", "step", particles, 0, "opencl");
+        if (bandwidth > 0.0) {
+            row.rate = 100.0 * BYTES_PER_PARTICLE / (bandwidth * bench_samples_median(&samples));
+            row.rate_unit = "% of copy bandwidth";
+        }
+        bench_report_add(report, row, &samples);
+        if (bandwidth > 0.0) ok = time_kernels(world, c, particles, steps / 2 + 1, report);
+    }
+    bench_samples_free(&samples);
+    lm_world_destroy(world);
+    return ok ? 0 : bench_fail("gpu: a world could not be made or stepped");
+}
+
+static int run_host(const bench_options *options, const crowd *c, uint32_t steps, bench_report *report)
+{
+    lm_world *world = make_world(options, NULL);
+    uint32_t particles = 0;
+    bench_samples samples = {NULL, 0, 0, false};
+    bool ok = world && fill(world, c, &particles) && take_steps(world, 3, particles, NULL) &&
+              take_steps(world, steps, particles, &samples);
+    if (ok)
+        bench_report_add(report,
+                         row_of(c, "limber", "step", particles, options->threads, lm_isa_name(lm_world_get_isa(world))),
+                         &samples);
+    bench_samples_free(&samples);
+    lm_world_destroy(world);
+    return ok ? 0 : bench_fail("gpu: a world could not be made or stepped");
+}
+
+/* Copies on the device, bytes read and written a nanosecond; 0: no device. */
+static double copy_bandwidth(const bench_options *options, bench_report *report)
+{
+    lm_world *world = make_world(options, options->device);
+    lmi_gpu *gpu = world ? world->gpu : NULL;
+    lmi_gpu_buffer from = {NULL, 0}, to = {NULL, 0};
+    double best = 0.0;
+    size_t size = options->quick ? (size_t)16 << 20 : (size_t)512 << 20;
+    bench_samples samples = {NULL, 0, 0, false};
+    if (gpu && lmi_gpu_reserve(gpu, &from, size) && lmi_gpu_reserve(gpu, &to, size)) {
+        for (int n = 0; n < 12; n++) {
+            gpu->cl.clFinish(gpu->queue);
+            uint64_t before = lmi_os_nanoseconds();
+            gpu->cl.clEnqueueCopyBuffer(gpu->queue, from.memory, to.memory, 0, 0, size, 0, NULL, NULL);
+            gpu->cl.clFinish(gpu->queue);
+            double each = (double)(lmi_os_nanoseconds() - before);
+            if (n >= 2) bench_samples_add(&samples, each * 64.0 / (double)size);
+        }
+        best = 2.0 * 64.0 / bench_samples_median(&samples);
+        bench_row row = {.bench = "gpu",
+                         .name = "copy",
+                         .variant = "machine",
+                         .stage = gpu->name,
+                         .particles = (uint32_t)(size / 64),
+                         .isa = "opencl",
+                         .rate = best,
+                         .rate_unit = "GB/s"};
+        bench_report_add(report, row, &samples);
+        bench_report_write(report);
+        lmi_gpu_free(gpu, &from);
+        lmi_gpu_free(gpu, &to);
+    }
+    bench_samples_free(&samples);
+    lm_world_destroy(world);
+    return best;
+}
+
+/* ---- cases ---- */
+
+static crowd lattice_crowd(const char *name, const lattice_cells *cells, uint32_t bodies, uint32_t width)
+{
+    crowd c = {.name = name, .bodies = bodies, .width = width, .mode = "rigid", .def = lm_body_def_default()};
+    c.def.lattice.cells = cells->cells;
+    memcpy(c.def.lattice.counts, cells->counts, sizeof cells->counts);
+    c.def.lattice.spacing = cells->spacing;
+    c.def.lattice.width = width;
+    c.def.material.mode = LM_MODE_RIGID;
+    c.def.contact_points = LM_CONTACT_PARTICLES;
+    return c;
+}
+
+static bool box_cells(uint32_t corners, lattice_cells *cells)
+{
+    *cells = (lattice_cells){.spacing = 0.01f, .counts = {corners - 1, corners - 1, corners - 1}};
+    size_t count = (size_t)(corners - 1) * (corners - 1) * (corners - 1);
+    cells->cells = malloc(count);
+    if (cells->cells) memset(cells->cells, 1, count);
+    return cells->cells != NULL;
+}
+
+static int run_boxes(const bench_options *options, double bandwidth, bench_report *report)
+{
+    uint32_t corners = options->size ? options->size : options->quick ? 32 : 256;
+    lattice_cells cells;
+    int status = 0;
+    if (!box_cells(corners, &cells)) return bench_fail("out of memory");
+    for (uint32_t width = 1; status == 0 && width <= 2; width++) {
+        crowd c = lattice_crowd("box", &cells, 1, width);
+        bench_progress("box");
+        status = run_device(options, &c, bandwidth, options->quick ? 5 : 50, report);
+        bench_report_write(report);
+    }
+    lattice_cells_free(&cells);
+    return status;
+}
+
+static int run_model(const bench_options *options, double bandwidth, lattice_shape shape, const char *name,
+                     uint32_t particles, uint32_t bodies, uint32_t width, bench_report *report)
+{
+    lattice_cells cells;
+    bench_progress(name);
+    if (!lattice_cells_make_of(shape, particles, &cells)) return bench_fail("out of memory");
+    crowd c = lattice_crowd(name, &cells, bodies, width);
+    int status = run_device(options, &c, bandwidth, options->quick ? 5 : 50, report);
+    bench_report_write(report);
+    lattice_cells_free(&cells);
+    return status;
+}
+
+/* 100 points in 8 overlapping clusters. */
+static crowd cluster_crowd(uint32_t bodies, lm_vec3 points[100])
+{
+    crowd c = {.name = "clusters", .bodies = bodies, .clusters = 8, .mode = "quadratic", .def = lm_body_def_default()};
+    for (uint32_t n = 0; n < 100; n++)
+        points[n] = (lm_vec3){0.1f * (float)(n % 5), 0.1f * (float)(n / 5 % 5), 0.1f * (float)(n / 25)};
+    c.def.points = points;
+    c.def.point_count = 100;
+    c.def.clusters.counts[0] = c.def.clusters.counts[1] = c.def.clusters.counts[2] = 2;
+    c.def.material.mode = LM_MODE_QUADRATIC;
+    c.def.contact_points = LM_CONTACT_PARTICLES;
+    return c;
+}
+
+static int run_clusters(const bench_options *options, double bandwidth, bench_report *report)
+{
+    lm_vec3 points[100];
+    crowd c = cluster_crowd(options->quick ? 50 : 10000, points);
+    bench_progress("clusters");
+    int status = run_device(options, &c, bandwidth, options->quick ? 5 : 50, report);
+    bench_report_write(report);
+    return status;
+}
+
+/* Device and CPU in turn. */
+static int run_both(const bench_options *options, const crowd *c, bench_report *report)
+{
+    int status = run_device(options, c, 0.0, options->quick ? 3 : 30, report);
+    status = status ? status : run_host(options, c, options->quick ? 3 : 10, report);
+    bench_report_write(report);
+    return status;
+}
+
+static int run_crossover(const bench_options *options, bench_report *report)
+{
+    static const uint32_t sizes[] = {8, 16, 32, 64, 128}, crowds[] = {10, 100, 1000, 10000};
+    int status = 0;
+    for (size_t n = 0; status == 0 && n < (options->quick ? 2 : 5); n++) {
+        lattice_cells cells;
+        if (!box_cells(sizes[n], &cells)) return bench_fail("out of memory");
+        crowd c = lattice_crowd("crossover box", &cells, 1, 1);
+        status = run_both(options, &c, report);
+        lattice_cells_free(&cells);
+    }
+    for (size_t n = 0; status == 0 && n < (options->quick ? 1 : 4); n++) {
+        lattice_cells cells;
+        if (!lattice_cells_make_of(LATTICE_PENGUIN, 150, &cells)) return bench_fail("out of memory");
+        crowd c = lattice_crowd("crossover penguins", &cells, crowds[n], 2);
+        status = run_both(options, &c, report);
+        lattice_cells_free(&cells);
+    }
+    for (size_t n = 0; status == 0 && n < (options->quick ? 1 : 4); n++) {
+        lm_vec3 points[100];
+        crowd c = cluster_crowd(crowds[n], points);
+        c.name = "crossover clusters";
+        status = run_both(options, &c, report);
+    }
+    return status;
+}
+
+static bool wanted(const bench_options *options, const char *name)
+{
+    return !options->only || strcmp(options->only, name) == 0;
+}
+
+int bench_gpu(const bench_options *options, bench_report *report)
+{
+    bench_options used = *options;
+    used.device = used.device ? used.device : "gpu";
+    double bandwidth = copy_bandwidth(&used, report);
+    if (!(bandwidth > 0.0))
+        return bench_fail("gpu: there is no OpenCL device that can be used (limber devices lists them)");
+    int status = 0;
+    if (wanted(&used, "box")) status = run_boxes(&used, bandwidth, report);
+    if (status == 0 && wanted(&used, "statue"))
+        status = run_model(&used, bandwidth, LATTICE_STATUE, "statue", used.quick ? 5000 : 2000000, 1, 1, report);
+    if (status == 0 && wanted(&used, "penguins"))
+        status = run_model(&used, bandwidth, LATTICE_PENGUIN, "penguins", 150, used.quick ? 50 : 10000, 2, report);
+    if (status == 0 && wanted(&used, "clusters")) status = run_clusters(&used, bandwidth, report);
+    if (status == 0 && wanted(&used, "crossover")) status = run_crossover(&used, report);
+    bench_progress(NULL);
+    return status;
+}

@@ -1,0 +1,85 @@
+/*
+ * Memory of the device, and launches.
+ */
+#include "gpu/gpu.h"
+
+static bool note(lmi_gpu *gpu, cl_int status)
+{
+    if (status != CL_SUCCESS && gpu->status == CL_SUCCESS) {
+        gpu->status = status;
+    }
+    return status == CL_SUCCESS;
+}
+
+void lmi_gpu_free(lmi_gpu *gpu, lmi_gpu_buffer *buffer)
+{
+    if (buffer->memory) {
+        gpu->cl.clReleaseMemObject(buffer->memory);
+        gpu->used -= buffer->size;
+    }
+    *buffer = (lmi_gpu_buffer){NULL, 0};
+}
+
+bool lmi_gpu_reserve(lmi_gpu *gpu, lmi_gpu_buffer *buffer, size_t size)
+{
+    size = size ? size : 16; /* there is no empty buffer, and kernels want one for each argument */
+    if (buffer->size >= size) {
+        return true;
+    }
+    lmi_gpu_free(gpu, buffer);
+    if (size > gpu->largest || (gpu->limits.memory && gpu->used + size > gpu->limits.memory)) {
+        return note(gpu, CL_MEM_OBJECT_ALLOCATION_FAILURE);
+    }
+    cl_int status = CL_SUCCESS;
+    buffer->memory = gpu->cl.clCreateBuffer(gpu->context, CL_MEM_READ_WRITE, size, NULL, &status);
+    if (!note(gpu, status)) {
+        buffer->memory = NULL;
+        return false;
+    }
+    buffer->size = size;
+    gpu->used += size;
+    return true;
+}
+
+bool lmi_gpu_write(lmi_gpu *gpu, const lmi_gpu_buffer *to, size_t offset, const void *from, size_t size)
+{
+    return size == 0 ||
+           note(gpu, gpu->cl.clEnqueueWriteBuffer(gpu->queue, to->memory, 1, offset, size, from, 0, NULL, NULL));
+}
+
+bool lmi_gpu_read(lmi_gpu *gpu, const lmi_gpu_buffer *from, size_t offset, void *to, size_t size)
+{
+    return size == 0 ||
+           note(gpu, gpu->cl.clEnqueueReadBuffer(gpu->queue, from->memory, 1, offset, size, to, 0, NULL, NULL));
+}
+
+bool lmi_gpu_put(lmi_gpu *gpu, lmi_gpu_buffer *buffer, const void *from, size_t size)
+{
+    return lmi_gpu_reserve(gpu, buffer, size) && lmi_gpu_write(gpu, buffer, 0, from, size);
+}
+
+static void count_time(lmi_gpu *gpu, cl_kernel kernel, uint64_t before)
+{
+    gpu->cl.clFinish(gpu->queue);
+    for (uint32_t n = 0; n < gpu->timer_count; n++) {
+        if (gpu->timer[n].kernel == kernel) {
+            gpu->timer[n].nanoseconds += lmi_os_nanoseconds() - before;
+        }
+    }
+}
+
+bool lmi_gpu_run(lmi_gpu *gpu, cl_kernel kernel, const lmi_gpu_argument *arguments, uint32_t count,
+                 const size_t groups[2], const size_t group[2])
+{
+    bool ok = true;
+    for (uint32_t n = 0; ok && n < count; n++) {
+        ok = note(gpu, gpu->cl.clSetKernelArg(kernel, n, arguments[n].size, arguments[n].value));
+    }
+    const size_t all[2] = {groups[0] * group[0], groups[1] * group[1]};
+    uint64_t before = gpu->timed ? lmi_os_nanoseconds() : 0;
+    ok = ok && note(gpu, gpu->cl.clEnqueueNDRangeKernel(gpu->queue, kernel, 2, NULL, all, group, 0, NULL, NULL));
+    if (gpu->timed) {
+        count_time(gpu, kernel, before);
+    }
+    return ok;
+}

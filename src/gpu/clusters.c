@@ -1,0 +1,368 @@
+/*
+ * Bodies of clusters on a device. The packs of all batches are one after the other, with every index moved by where its batch
+ * begins; nothing else of them changes.
+ */
+#include "gpu/clusters.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct lmi_gpu_clusters {
+    cl_program program;
+    cl_kernel match, match_parts, move;
+    lmi_gpu_buffer blocks, reference, member, rest, constants, extents, stiffness, rotations, plastics, rates, moments,
+        goals;
+    lmi_gpu_buffer regions, parts, list_first, list, list_count, list_share, pulls;
+    uint32_t lanes, region_count;
+    bool plastic;
+    float *room; /* for the way back: [floats] */
+    size_t room_size;
+} lmi_gpu_clusters;
+
+const char *lmi_gpu_cluster_reason(const lmi_body *body) { return body->rest_size > 0.0 ? NULL : "single particles"; }
+
+static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_clusters *c)
+{
+    static const char *const texts[] = {"prelude.cl", "records.h",  "vec.h",    "vec.c",         "plastic.h",
+                                        "plastic.c",  "vmat.h",     "volume.h", "polar_lanes.h", "nearest.cl",
+                                        "contact.cl", "cluster.cl", NULL};
+    char options[2048];
+    int length = lmi_gpu_common_options(gpu, options, sizeof options);
+    snprintf(options + length, sizeof options - (size_t)length,
+             " -DLM_MODE_LINEAR=%d -DLM_MODE_QUADRATIC=%d -DLMI_MOMENTS=%d -DLMI_MOMENT_LINEAR=%d"
+             " -DLMI_MOMENT_QUADRATIC=%d -DLMI_TRANSFORM_LINEAR=%d -DLMI_TRANSFORM_QUADRATIC=%d -DLMI_CONSTANTS=%d"
+             " -DLMI_CONSTANT_INVERSE_MASS=%d -DLMI_CONSTANT_INVERSE_EDGE=%d -DLMI_CONSTANT_BETA=%d"
+             " -DLMI_CONSTANT_YIELD=%d -DLMI_CONSTANT_MEAN=%d -DLMI_CONSTANT_LINEAR=%d -DLMI_CONSTANT_GRAM=%d",
+             LM_MODE_LINEAR, LM_MODE_QUADRATIC, LMI_MOMENTS, LMI_MOMENT_LINEAR, LMI_MOMENT_QUADRATIC,
+             LMI_TRANSFORM_LINEAR, LMI_TRANSFORM_QUADRATIC, LMI_CONSTANTS, LMI_CONSTANT_INVERSE_MASS,
+             LMI_CONSTANT_INVERSE_EDGE, LMI_CONSTANT_BETA, LMI_CONSTANT_YIELD, LMI_CONSTANT_MEAN, LMI_CONSTANT_LINEAR,
+             LMI_CONSTANT_GRAM);
+    c->program = lmi_gpu_build(world, gpu, texts, options);
+    if (!c->program) {
+        return false;
+    }
+    c->match = lmi_gpu_kernel(gpu, c->program, "match");
+    c->match_parts = lmi_gpu_kernel(gpu, c->program, "match_parts");
+    c->move = lmi_gpu_kernel(gpu, c->program, "move");
+    return c->match && c->match_parts && c->move;
+}
+
+/* Where the arrays of a batch begin among those of all. */
+typedef struct place {
+    uint32_t particle, block, row, list, region, part;
+} place;
+
+typedef struct layout {
+    lm_world *world;
+    lmi_gpu *gpu;
+    lmi_gpu_clusters *c;
+    place total;
+    uint32_t *words; /* room for the largest array, of any kind */
+    size_t capacity;
+} layout;
+
+static void next_place(place *at, const lmi_pack *pack)
+{
+    at->particle += pack->particle_blocks * LMI_BLOCK;
+    at->block += pack->lane_blocks;
+    at->row += pack->rows;
+    at->list += pack->list_rows;
+    at->part += pack->shares;
+    for (uint32_t n = 0; n < pack->shares; n++) {
+        at->region += n == 0 || pack->share[n].region != pack->share[n - 1].region;
+    }
+}
+
+/* One array of all batches: `fill` writes what batch n has at its place. */
+typedef size_t fill_function(const layout *l, const lmi_batch *batch, const place *at, uint32_t *to);
+
+static bool put(layout *l, lmi_gpu_buffer *to, fill_function *fill)
+{
+    place at = {0};
+    size_t count = 0;
+    for (uint32_t n = 0; n < l->world->batch_count; n++) {
+        count += fill(l, &l->world->batches[n], &at, NULL);
+        next_place(&at, &l->world->batches[n].pack);
+    }
+    if (count + 1 > l->capacity) {
+        lmi_release(&l->world->memory, l->words, l->capacity, sizeof *l->words);
+        l->capacity = 0;
+        l->words = lmi_allocate(&l->world->memory, count + 1, sizeof *l->words);
+        if (!l->words) {
+            return false;
+        }
+        l->capacity = count + 1;
+    }
+    at = (place){0};
+    size_t used = 0;
+    for (uint32_t n = 0; n < l->world->batch_count; n++) {
+        used += fill(l, &l->world->batches[n], &at, l->words + used);
+        next_place(&at, &l->world->batches[n].pack);
+    }
+    return lmi_gpu_put(l->gpu, to, l->words, count * sizeof *l->words);
+}
+
+static size_t copy(const void *from, size_t count, uint32_t *to)
+{
+    if (to) {
+        memcpy(to, from, count * sizeof *to);
+    }
+    return count;
+}
+
+#define FILL_COPY(name, array, count)                                                                                  \
+    static size_t name(const layout *l, const lmi_batch *batch, const place *at, uint32_t *to)                         \
+    {                                                                                                                  \
+        (void)l;                                                                                                       \
+        (void)at;                                                                                                      \
+        const lmi_pack *pack = &batch->pack;                                                                           \
+        return copy(pack->array, (size_t)(count), to);                                                                 \
+    }
+
+FILL_COPY(fill_rest, q, pack->rows * 3 * LMI_BLOCK)
+FILL_COPY(fill_constants, constants, pack->lane_blocks *LMI_CONSTANTS *LMI_BLOCK)
+FILL_COPY(fill_extents, extent, pack->lane_blocks * 3 * LMI_BLOCK)
+FILL_COPY(fill_stiffness, stiffness, pack->lane_blocks *LMI_BLOCK)
+FILL_COPY(fill_rotations, rotation, pack->lane_blocks * 9 * LMI_BLOCK)
+FILL_COPY(fill_plastics, plastic, pack->lane_blocks * 6 * LMI_BLOCK)
+FILL_COPY(fill_list_count, list_count, pack->particle_blocks *LMI_BLOCK)
+FILL_COPY(fill_list_share, list_share, pack->particle_blocks *LMI_BLOCK)
+
+/* A copy with something added to each. */
+static size_t copy_moved(const uint32_t *from, size_t count, uint32_t by, uint32_t *to)
+{
+    for (size_t n = 0; to && n < count; n++) {
+        to[n] = from[n] + by;
+    }
+    return count;
+}
+
+static size_t fill_blocks(const layout *l, const lmi_batch *batch, const place *at, uint32_t *to)
+{
+    (void)l;
+    for (uint32_t n = 0; to && n < batch->pack.lane_blocks; n++) {
+        const lmi_lane_block *b = &batch->pack.block[n];
+        to[4 * n] = at->row + b->first_row;
+        to[4 * n + 1] = b->rows;
+        to[4 * n + 2] = (uint32_t)b->mode | (b->fitted ? 4u : 0) | (b->plastic ? 8u : 0);
+        to[4 * n + 3] = 0;
+    }
+    return 4 * (size_t)batch->pack.lane_blocks;
+}
+
+static size_t fill_reference(const layout *l, const lmi_batch *batch, const place *at, uint32_t *to)
+{
+    (void)l;
+    return copy_moved(batch->pack.reference, (size_t)batch->pack.lane_blocks * LMI_BLOCK, at->particle, to);
+}
+
+static size_t fill_member(const layout *l, const lmi_batch *batch, const place *at, uint32_t *to)
+{
+    (void)l;
+    return copy_moved(batch->pack.member, (size_t)batch->pack.rows * LMI_BLOCK, at->particle, to);
+}
+
+static size_t fill_list(const layout *l, const lmi_batch *batch, const place *at, uint32_t *to)
+{
+    (void)l;
+    return copy_moved(batch->pack.list, (size_t)batch->pack.list_rows * LMI_BLOCK, at->row * LMI_BLOCK, to);
+}
+
+/* Of each block of particles; the last batch adds where the lists end. */
+static size_t fill_list_first(const layout *l, const lmi_batch *batch, const place *at, uint32_t *to)
+{
+    bool last = batch == &l->world->batches[l->world->batch_count - 1];
+    return copy_moved(batch->pack.list_first, batch->pack.particle_blocks + (last ? 1u : 0u), at->list, to);
+}
+
+static size_t fill_parts(const layout *l, const lmi_batch *batch, const place *at, uint32_t *to)
+{
+    (void)l;
+    for (uint32_t n = 0; to && n < batch->pack.shares; n++) {
+        to[n] = at->block * LMI_BLOCK + batch->pack.share[n].part;
+    }
+    return batch->pack.shares;
+}
+
+/* Divided regions: lane, first part, end of its parts. */
+static size_t fill_regions(const layout *l, const lmi_batch *batch, const place *at, uint32_t *to)
+{
+    const lmi_pack *pack = &batch->pack;
+    size_t count = 0;
+    (void)l;
+    for (uint32_t n = 0; n < pack->shares; n++) {
+        bool first = n == 0 || pack->share[n].region != pack->share[n - 1].region;
+        count += first ? 4 : 0;
+        if (to) {
+            uint32_t *region = to + count - 4;
+            region[0] = at->block * LMI_BLOCK + pack->share[n].region;
+            region[1] = first ? at->part + n : region[1];
+            region[2] = at->part + n + 1;
+            region[3] = 0;
+        }
+    }
+    return count;
+}
+
+/* Flow, yield and most of the body that a lane belongs to. */
+static size_t fill_rates(const layout *l, const lmi_batch *batch, const place *at, uint32_t *to)
+{
+    size_t lanes = (size_t)batch->pack.lane_blocks * LMI_BLOCK;
+    (void)at;
+    for (size_t n = 0; to && n < lanes; n++) {
+        uint32_t slot = batch->pack.lane_body[n];
+        float rates[4] = {0.0f};
+        if (slot != LMI_NONE) {
+            const lmi_body *body = lmi_body_at(l->world, slot);
+            rates[0] = (float)body->flow, rates[1] = body->material.yield, rates[2] = body->material.max_plastic;
+        }
+        memcpy(to + 4 * n, rates, sizeof rates);
+    }
+    return l->c->plastic ? 4 * lanes : 0;
+}
+
+static bool upload(layout *l)
+{
+    lmi_gpu_clusters *c = l->c;
+    lmi_gpu *gpu = l->gpu;
+    size_t lanes = (size_t)l->total.block * LMI_BLOCK;
+    return put(l, &c->blocks, fill_blocks) && put(l, &c->reference, fill_reference) &&
+           put(l, &c->member, fill_member) && put(l, &c->rest, fill_rest) && put(l, &c->constants, fill_constants) &&
+           put(l, &c->extents, fill_extents) && put(l, &c->stiffness, fill_stiffness) &&
+           put(l, &c->rotations, fill_rotations) && put(l, &c->plastics, fill_plastics) &&
+           put(l, &c->rates, fill_rates) && put(l, &c->regions, fill_regions) && put(l, &c->parts, fill_parts) &&
+           put(l, &c->list_first, fill_list_first) && put(l, &c->list, fill_list) &&
+           put(l, &c->list_count, fill_list_count) && put(l, &c->list_share, fill_list_share) &&
+           lmi_gpu_reserve(gpu, &c->moments, l->total.part ? lanes * LMI_MOMENTS * sizeof(float) : 0) &&
+           lmi_gpu_reserve(gpu, &c->goals, (size_t)l->total.row * LMI_BLOCK * 4 * sizeof(float)) &&
+           lmi_gpu_reserve(gpu, &c->pulls, (size_t)gpu->particles * 4 * sizeof(float));
+}
+
+bool lmi_gpu_clusters_lay_out(lm_world *world, lmi_gpu *gpu)
+{
+    lmi_gpu_clusters *c = gpu->clusters;
+    if (c) {
+        c->lanes = 0;
+    }
+    if (gpu->lattice_count == gpu->body_count) {
+        return true;
+    }
+    if (!c) {
+        c = gpu->clusters = lmi_allocate(&world->memory, 1, sizeof *c);
+        if (!c || !build(world, gpu, c)) {
+            return false;
+        }
+    }
+    layout l = {.world = world, .gpu = gpu, .c = c};
+    c->plastic = false;
+    for (uint32_t n = 0; n < world->batch_count; n++) {
+        const lmi_pack *pack = &world->batches[n].pack;
+        next_place(&l.total, pack);
+        for (uint32_t b = 0; b < pack->lane_blocks; b++) {
+            c->plastic = c->plastic || pack->block[b].plastic;
+        }
+    }
+    size_t room = (size_t)l.total.block * 9 * LMI_BLOCK;
+    if (c->room_size < room) {
+        lmi_release(&world->memory, c->room, c->room_size, sizeof *c->room);
+        c->room = lmi_allocate(&world->memory, room, sizeof *c->room);
+        c->room_size = c->room ? room : 0;
+    }
+    bool ok = c->room && upload(&l);
+    lmi_release(&world->memory, l.words, l.capacity, sizeof *l.words);
+    c->lanes = l.total.block * LMI_BLOCK;
+    c->region_count = l.total.region;
+    return ok;
+}
+
+static bool run_match(lmi_gpu *gpu, const lmi_gpu_clusters *c)
+{
+    const cl_uint lanes = c->lanes, regions = c->region_count;
+    const lmi_gpu_argument whole[] = {
+        LMI_GPU_VALUE(lanes),        LMI_GPU_BUFFER(c->blocks),    LMI_GPU_BUFFER(c->reference),
+        LMI_GPU_BUFFER(c->member),   LMI_GPU_BUFFER(c->rest),      LMI_GPU_BUFFER(c->constants),
+        LMI_GPU_BUFFER(c->extents),  LMI_GPU_BUFFER(c->stiffness), LMI_GPU_BUFFER(c->rotations),
+        LMI_GPU_BUFFER(c->plastics), LMI_GPU_BUFFER(c->rates),     LMI_GPU_BUFFER(gpu->x),
+        LMI_GPU_BUFFER(c->moments),  LMI_GPU_BUFFER(c->goals)};
+    const lmi_gpu_argument divided[] = {
+        LMI_GPU_VALUE(regions),       LMI_GPU_BUFFER(c->regions),   LMI_GPU_BUFFER(c->parts),
+        LMI_GPU_BUFFER(c->blocks),    LMI_GPU_BUFFER(c->reference), LMI_GPU_BUFFER(c->rest),
+        LMI_GPU_BUFFER(c->constants), LMI_GPU_BUFFER(c->extents),   LMI_GPU_BUFFER(c->stiffness),
+        LMI_GPU_BUFFER(c->rotations), LMI_GPU_BUFFER(c->plastics),  LMI_GPU_BUFFER(c->rates),
+        LMI_GPU_BUFFER(gpu->x),       LMI_GPU_BUFFER(c->moments),   LMI_GPU_BUFFER(c->goals)};
+    const size_t groups[2] = {(lanes + 63) / 64, 1}, group[2] = {64, 1}, few[2] = {(regions + 63) / 64, 1};
+    return lmi_gpu_run(gpu, c->match, whole, sizeof whole / sizeof *whole, groups, group) &&
+           (regions == 0 || lmi_gpu_run(gpu, c->match_parts, divided, sizeof divided / sizeof *divided, few, group));
+}
+
+bool lmi_gpu_clusters_substep(lmi_gpu *gpu, const lmi_step *step, const float change[3])
+{
+    const lmi_gpu_clusters *c = gpu->clusters;
+    if (!c || c->lanes == 0) {
+        return true;
+    }
+    const cl_uint first = gpu->lattice_count;
+    const double h = step->h;
+    const lmi_gpu_argument arguments[] = {
+        LMI_GPU_VALUE(first),     LMI_GPU_BUFFER(gpu->bodies),   LMI_GPU_BUFFER(c->list_first),
+        LMI_GPU_BUFFER(c->list),  LMI_GPU_BUFFER(c->list_count), LMI_GPU_BUFFER(c->list_share),
+        LMI_GPU_BUFFER(c->goals), LMI_GPU_BUFFER(gpu->surfaces), LMI_GPU_BUFFER(gpu->x),
+        LMI_GPU_BUFFER(gpu->v),   LMI_GPU_BUFFER(c->pulls),      LMI_GPU_VALUE(h),
+        LMI_GPU_VALUE(change[0]), LMI_GPU_VALUE(change[1]),      LMI_GPU_VALUE(change[2])};
+    const size_t groups[2] = {gpu->body_count - gpu->lattice_count, 1}, group[2] = {64, 1};
+    return run_match(gpu, c) &&
+           lmi_gpu_run(gpu, c->move, arguments, sizeof arguments / sizeof *arguments, groups, group) &&
+           gpu->cl.clFlush(gpu->queue) == CL_SUCCESS;
+}
+
+/* One array of all packs, `channels` for each lane, back where it belongs. */
+static bool fetch_array(lm_world *world, lmi_gpu *gpu, const lmi_gpu_buffer *from, size_t channels, bool plastic)
+{
+    lmi_gpu_clusters *c = gpu->clusters;
+    size_t at = 0;
+    if (!lmi_gpu_read(gpu, from, 0, c->room, c->lanes * channels * sizeof(float))) {
+        return false;
+    }
+    for (uint32_t n = 0; n < world->batch_count; n++) {
+        lmi_pack *pack = &world->batches[n].pack;
+        size_t count = pack->lane_blocks * channels * LMI_BLOCK;
+        memcpy(plastic ? pack->plastic : pack->rotation, c->room + at, count * sizeof(float));
+        at += count;
+    }
+    return true;
+}
+
+bool lmi_gpu_clusters_fetch(lm_world *world, lmi_gpu *gpu)
+{
+    lmi_gpu_clusters *c = gpu->clusters;
+    return !c || c->lanes == 0 ||
+           (fetch_array(world, gpu, &c->rotations, 9, false) &&
+            (!c->plastic || fetch_array(world, gpu, &c->plastics, 6, true)));
+}
+
+void lmi_gpu_clusters_free(lm_world *world, lmi_gpu *gpu)
+{
+    lmi_gpu_clusters *c = gpu->clusters;
+    if (!c) {
+        return;
+    }
+    lmi_gpu_buffer *const all[] = {&c->blocks,  &c->reference,  &c->member,     &c->rest,     &c->constants,
+                                   &c->extents, &c->stiffness,  &c->rotations,  &c->plastics, &c->rates,
+                                   &c->moments, &c->goals,      &c->regions,    &c->parts,    &c->list_first,
+                                   &c->list,    &c->list_count, &c->list_share, &c->pulls};
+    for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
+        lmi_gpu_free(gpu, all[n]);
+    }
+    cl_kernel const kernels[] = {c->match, c->match_parts, c->move};
+    for (int n = 0; n < 3; n++) {
+        if (kernels[n]) {
+            gpu->cl.clReleaseKernel(kernels[n]);
+        }
+    }
+    if (c->program) {
+        gpu->cl.clReleaseProgram(c->program);
+    }
+    lmi_release(&world->memory, c->room, c->room_size, sizeof *c->room);
+    lmi_release(&world->memory, c, 1, sizeof *c);
+    gpu->clusters = NULL;
+}

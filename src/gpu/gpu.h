@@ -1,0 +1,179 @@
+/*
+ * A device that steps a world: OpenCL, any vendor.
+ *
+ *   loader.c    the OpenCL library of the machine, if there is one
+ *   device.c    which devices there are, and opening one
+ *   program.c   kernels from the texts that are compiled in
+ *   buffer.c    memory of the device
+ *   ability.c   what it can step
+ *   layout.c    a world as the kernels want it: built when something has changed, and uploaded (layout_lists.c: irregular
+ *               regions of lattices; clusters.c: clusters, and their substep)
+ *   gpu.c       substeps, and the way back
+ *
+ * State lives in one place at a time. After an upload the device has it, and steps; the host's copy is behind until somebody
+ * asks (lmi_gpu_fetch in world.h), and the device's is void when somebody changes something (lmi_gpu_edit). What the device cannot step
+ * the host does, in this substep or for good, with the same state; a line in the log says so.
+ */
+#ifndef LMI_GPU_H
+#define LMI_GPU_H
+
+#include "base/os.h"
+#include "gpu/opencl.h"
+#include "gpu/records.h"
+#include "world.h"
+
+#include <stdatomic.h>
+
+/* What tests and benchmarks set; zeros for nothing. */
+typedef struct lmi_gpu_limits {
+    size_t memory;                   /* bytes that may be taken of the device */
+    const char *options;             /* more options for the compiler */
+    uint32_t tile_x, tile_y, planes; /* of tiles; 0: as the body wants it */
+} lmi_gpu_limits;
+
+typedef struct lmi_gpu_buffer {
+    cl_mem memory;
+    size_t size;
+} lmi_gpu_buffer;
+
+/* The kernels of lattices for one width, tile and material, and what they are to do. */
+typedef struct lmi_gpu_variant {
+    struct lmi_gpu_kind {
+        uint32_t width, tile_x, tile_y, channels;
+        uint32_t linear, surfaces, even; /* linear fits; colliders; all regions have the same share of the stiffness */
+    } kind;
+    cl_program program;
+    cl_kernel fit, move, gather_lists, scatter_lists;
+    lmi_gpu_buffer tiles;
+    uint32_t tile_count;
+    uint32_t tile_capacity; /* while they are laid out */
+    lmi_gpu_tile *tile;
+} lmi_gpu_variant;
+
+#define LMI_GPU_VARIANTS 32
+
+/* Lists of one kind, of all lattices. */
+typedef struct lmi_gpu_lists {
+    lmi_gpu_buffer groups, who, corner, member, offset;
+    uint32_t lanes;
+} lmi_gpu_lists;
+
+/* How long a kernel took, where they are timed. */
+typedef struct lmi_gpu_timer {
+    cl_kernel kernel;
+    char name[24];
+    uint64_t nanoseconds;
+} lmi_gpu_timer;
+
+#define LMI_GPU_TIMERS 128
+
+struct lmi_gpu {
+    lmi_cl cl;
+    cl_device_id device;
+    cl_context context;
+    cl_command_queue queue;
+    char name[128];
+    char options[256]; /* for the compiler, those of the device */
+    lmi_gpu_limits limits;
+    size_t used, largest; /* bytes of the device, and the most that one buffer may have */
+    cl_int status;        /* the first failure; CL_SUCCESS while all is well */
+
+    cl_program program;
+    cl_kernel prepare, conclude, measure, reduce;
+    lmi_gpu_variant variant[LMI_GPU_VARIANTS];
+    uint32_t variant_count;
+    struct lmi_gpu_clusters *clusters;
+
+    lmi_gpu_buffer x, v, bodies, before, stop, surfaces, chunks, parts, partials;
+    lmi_gpu_buffer map, constants_of, constants, regions;
+    lmi_gpu_buffer irregular, irregular_moments, kept, corrected, corrections;
+    lmi_gpu_lists gather, scatter;
+
+    lmi_gpu_body *records; /* as they were last uploaded or fetched */
+    uint32_t *slots;       /* of the bodies, in the order of the records */
+    uint32_t body_count, body_capacity, slot_capacity;
+    uint32_t lattice_count; /* of them, which come first */
+    uint32_t chunk_count, part_count;
+    uint32_t *batch_first; /* first particle of each batch */
+    uint32_t batch_capacity;
+    uint32_t particles;
+    float *staging; /* [particles][4], where there are many batches */
+    size_t staging_size;
+
+    bool holds;     /* the world is laid out and uploaded as it is */
+    bool shares;    /* the host does contacts: state goes over and back in every substep */
+    double h;       /* for this substep */
+    lm_dvec3 given; /* momentum from gravity since the last fetch */
+    double total_mass;
+    _Atomic bool newer; /* the device's state is newer than the host's */
+    lmi_mutex fetching;
+    const char *said; /* the last reason that was given */
+    bool told;        /* that the host has a part */
+    bool timed;       /* wait after every launch, and count the time: for benchmarks */
+    lmi_gpu_timer timer[LMI_GPU_TIMERS];
+    uint32_t timer_count;
+    bool lost; /* it failed: the host has taken over for good */
+};
+typedef struct lmi_gpu lmi_gpu;
+
+/* Opens the device that a definition names, or reports in one line why not and leaves the world to the host. */
+void lmi_gpu_open(lm_world *world, const char *device, const lmi_gpu_limits *limits);
+void lmi_gpu_close(lm_world *world);
+
+/* Whether a step of substeps of h seconds can go on where the last ended: nobody has changed anything since, and the host has
+ * no part in it. */
+bool lmi_gpu_goes_on(const lm_world *world, double h);
+
+/* After the host has prepared a step: uploads. False: the host has to step, now. */
+bool lmi_gpu_take(lm_world *world, double h);
+
+/* One substep. False: the host has to, and has the state. */
+bool lmi_gpu_substep(const lmi_step *step);
+
+/* Whether the host does a part of each substep, and so has to begin and end steps. */
+bool lmi_gpu_shares(const lm_world *world);
+
+/* step/step.c: the host's part. Drags, bones, colliders, pins, and bodies that touch each other. */
+void lmi_step_contacts(const lmi_step *step);
+
+/* Waits until the device has nothing left to do. */
+void lmi_gpu_finish(const lm_world *world);
+
+/* buffer.c: all return false and keep the status after a failure. */
+bool lmi_gpu_reserve(lmi_gpu *gpu, lmi_gpu_buffer *buffer, size_t size);
+void lmi_gpu_free(lmi_gpu *gpu, lmi_gpu_buffer *buffer);
+bool lmi_gpu_write(lmi_gpu *gpu, const lmi_gpu_buffer *to, size_t offset, const void *from, size_t size);
+bool lmi_gpu_read(lmi_gpu *gpu, const lmi_gpu_buffer *from, size_t offset, void *to, size_t size);
+bool lmi_gpu_put(lmi_gpu *gpu, lmi_gpu_buffer *buffer, const void *from, size_t size); /* reserve and write */
+
+/* One argument of a kernel. */
+typedef struct lmi_gpu_argument {
+    size_t size;
+    const void *value;
+} lmi_gpu_argument;
+#define LMI_GPU_BUFFER(buffer)                                                                                         \
+    {                                                                                                                  \
+        sizeof(cl_mem), &(buffer).memory                                                                               \
+    }
+#define LMI_GPU_VALUE(value)                                                                                           \
+    {                                                                                                                  \
+        sizeof(value), &(value)                                                                                        \
+    }
+bool lmi_gpu_run(lmi_gpu *gpu, cl_kernel kernel, const lmi_gpu_argument *arguments, uint32_t count,
+                 const size_t groups[2], const size_t group[2]);
+
+/* program.c: builds a program from texts that are compiled in; null after a failure, with the compiler's words in the log. */
+cl_program lmi_gpu_build(const lm_world *world, lmi_gpu *gpu, const char *const *texts, const char *options);
+int lmi_gpu_common_options(const lmi_gpu *gpu, char *to, size_t size); /* names that all kernels share */
+bool lmi_gpu_build_bodies(const lm_world *world, lmi_gpu *gpu);
+lmi_gpu_variant *lmi_gpu_find_variant(const lm_world *world, lmi_gpu *gpu, const struct lmi_gpu_kind *kind);
+cl_kernel lmi_gpu_kernel(lmi_gpu *gpu, cl_program program, const char *name);
+
+/* ability.c and layout.c */
+const char *lmi_gpu_reason(const lm_world *world); /* why the device cannot step this world, or null */
+bool lmi_gpu_contacts_on_host(
+    const lm_world *world); /* whether the device leaves contacts, pins and bones to the host */
+bool lmi_gpu_lay_out(lm_world *world, lmi_gpu *gpu);
+bool lmi_gpu_upload_state(lm_world *world, lmi_gpu *gpu); /* positions and velocities */
+
+#endif

@@ -1,0 +1,384 @@
+/*
+ * Once a body: sums of what its work-groups measured, its motion as a whole, and what a substep's kernels read of it.
+ *
+ * The host does the same in step/predict.c, motion.c, lattice_motion.c and lattice_prepare.c. There the velocities of all
+ * particles are changed by gravity and less the drift in a pass of their own, which measures them on its way. Here the
+ * kernel that moves particles measures them at the end of a substep, what gravity and drift will change in those sums is
+ * worked out, and the changes themselves are made when the particles are moved next: no pass is needed for them.
+ */
+
+#define GROUP 64
+
+/* Adds the partial sums of a body, in an order that depends on their number alone. */
+static inline __attribute__((always_inline)) void total(__global const float *partials, uint first, uint count, __local double *slots, __local double *sums)
+{
+    uint id = get_local_id(0), channel = id % LMI_GPU_CHANNELS, slice = id / LMI_GPU_CHANNELS;
+    double sum = channel < LMI_GPU_LOWER ? 0.0 : channel < LMI_GPU_UPPER ? 3e38 : -3e38;
+    for (uint n = slice; n < count; n += GROUP / LMI_GPU_CHANNELS) {
+        double value = partials[(first + n) * LMI_GPU_CHANNELS + channel];
+        sum = channel < LMI_GPU_LOWER ? sum + value : channel < LMI_GPU_UPPER ? fmin(sum, value) : fmax(sum, value);
+    }
+    slots[id] = sum;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (slice == 0) {
+        double other = slots[id + LMI_GPU_CHANNELS];
+        sums[channel] = channel < LMI_GPU_LOWER   ? sum + other
+                        : channel < LMI_GPU_UPPER ? fmin(sum, other)
+                                                  : fmax(sum, other);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+static lm_dvec3 dvec_of(__global const float *a) { return dvec(a[0], a[1], a[2]); }
+static lm_dvec3 dvec_at(__global const double *a) { return dvec(a[0], a[1], a[2]); }
+
+static void put(__global float *to, lm_dvec3 a)
+{
+    to[0] = (float)a.x;
+    to[1] = (float)a.y;
+    to[2] = (float)a.z;
+}
+
+static void put_double(__global double *to, lm_dvec3 a)
+{
+    to[0] = a.x;
+    to[1] = a.y;
+    to[2] = a.z;
+}
+
+static lm_dvec3 apply_inertia(const double inertia[6], lm_dvec3 w)
+{
+    return dvec(inertia[0] * w.x + inertia[3] * w.y + inertia[5] * w.z,
+                inertia[3] * w.x + inertia[1] * w.y + inertia[4] * w.z,
+                inertia[5] * w.x + inertia[4] * w.y + inertia[2] * w.z);
+}
+
+static bool is_sound(lm_dvec3 a) { return a.x - a.x == 0.0 && a.y - a.y == 0.0 && a.z - a.z == 0.0; }
+
+/* What the move gave to a lattice's motion and should not have: find_drift in step/lattice_motion.c. */
+static void find_drift(__global lmi_gpu_body *b, __local const double *sums, double h)
+{
+    double rate = fmin(b->alpha / h, 1e30), inertia[6];
+    lm_dvec3 net = dvec_scale(dvec(sums[0], sums[1], sums[2]), rate);
+    lm_dvec3 turn = dvec_scale(dvec(sums[3], sums[4], sums[5]), rate); /* about the origin; wanted about the centre */
+    turn = dvec_sub(turn, dvec_cross(dvec_of(b->centre), net));
+    for (int i = 0; i < 6; i++) {
+        inertia[i] = b->inertia[i];
+    }
+    lm_dvec3 velocity = lm_dvec3_zero(), spin = velocity;
+    if (b->pinned) {
+        put_double(b->impulse, dvec_add(dvec_at(b->impulse), net));
+        net = turn = lm_dvec3_zero();
+    } else {
+        net = dvec_add(net, dvec_at(b->owed_momentum));
+        turn = dvec_add(turn, dvec_at(b->owed_angular));
+        if (!is_sound(net) || !is_sound(turn)) {
+            net = turn = lm_dvec3_zero();
+        }
+        velocity = dvec_scale(net, b->mass > 0.0 ? 1.0 / b->mass : 0.0);
+        spin = dmat_solve_spin(inertia, turn);
+        velocity = dvec_limit(velocity, LM_MAX_SPEED);
+        spin = dvec_limit(spin, LM_MAX_SPEED);
+    }
+    put(b->drift_centre, dvec_of(b->centre));
+    put(b->drift_velocity, velocity);
+    put(b->drift_spin, spin);
+    put_double(b->owed_momentum, net);
+    put_double(b->owed_angular, turn);
+}
+
+/* Many partial sums to fewer: one work-group for each part of them, which goes to its own place. */
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void reduce(__global const lmi_gpu_chunk *parts,
+                                                                       __global float *partials)
+{
+    __local double slots[GROUP], sums[LMI_GPU_CHANNELS];
+    lmi_gpu_chunk part = parts[get_group_id(0)];
+    total(partials, part.first, part.count, slots, sums);
+    if (get_local_id(0) < LMI_GPU_CHANNELS) {
+        partials[part.partial * LMI_GPU_CHANNELS + get_local_id(0)] = (float)sums[get_local_id(0)];
+    }
+}
+
+/* After the particles of lattices have moved, or (measured) after an upload: sums and bounds into the records. */
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+conclude(__global lmi_gpu_body *bodies, __global const float *partials, double h, uint measured)
+{
+    __local double slots[GROUP], sums[LMI_GPU_CHANNELS];
+    __global lmi_gpu_body *b = bodies + get_group_id(0);
+    total(partials, measured ? b->first_measure : b->first_partial, measured ? b->measures : b->partials, slots, sums);
+    if (get_local_id(0) != 0 || (!measured && b->partials == 0)) {
+        return;
+    }
+    for (int i = 0; i < 16; i++) {
+        b->sums[i] = sums[LMI_GPU_MASS + i];
+    }
+    if (measured) {
+        return;
+    }
+    find_drift(b, sums, h);
+    for (int i = 0; i < 3; i++) {
+        b->lower[i] = (float)sums[LMI_GPU_LOWER + i];
+        b->upper[i] = (float)sums[LMI_GPU_UPPER + i];
+        b->origin[i] += b->velocity[i] * h; /* it has gone along */
+        b->at[i] = 0.0f;
+        b->from[i] = b->velocity[i];
+        b->impulse[i] += sums[LMI_GPU_IMPULSE + i];
+    }
+    b->contacts = (uint)sums[LMI_GPU_TOUCHED];
+}
+
+/* The origin follows a body that has come far from it: lmi_body_follow. */
+static void follow(__global lmi_gpu_body *b)
+{
+    double size = 1e-6, shift[3];
+    bool far = false;
+    for (int i = 0; i < 3; i++) {
+        size = fmax(size, 0.5 * ((double)b->upper[i] - b->lower[i]));
+    }
+    int exponent;
+    frexp(size, &exponent);
+    double quantum = ldexp(1.0, exponent - 4);
+    for (int i = 0; i < 3; i++) {
+        double middle = 0.5 * ((double)b->upper[i] + b->lower[i]);
+        shift[i] = floor(middle / quantum + 0.5) * quantum;
+        far = far || fabs(middle) > size;
+    }
+    for (int i = 0; i < 3; i++) {
+        double by = far ? (double)(float)shift[i] : 0.0;
+        b->shift[i] = (float)by;
+        b->origin[i] += by;
+        b->lower[i] -= (float)by;
+        b->upper[i] -= (float)by;
+        b->drift_centre[i] -= (float)by;
+        b->at[i] -= (float)by;
+    }
+}
+
+/* The sums when the drift has been taken out of the velocities, and all have changed alike: momentum and angular momentum. */
+static void change_sums(__global const lmi_gpu_body *b, const float change[3], lm_dvec3 *momentum, lm_dvec3 *angular)
+{
+    __global const double *s = b->sums;
+    double mass = s[0], squares = s[10] + s[11] + s[12];
+    lm_dvec3 first = dvec_at(s + 1), spin = dvec_of(b->drift_spin);
+    lm_dvec3 arm = dvec_sub(dvec_of(b->at), dvec_of(b->drift_centre));
+    lm_dvec3 velocity = dvec_add(dvec_of(b->drift_velocity), dvec_cross(spin, arm)); /* at record.at */
+    const double inertia[6] = {squares - s[10], squares - s[11], squares - s[12], -s[13], -s[14], -s[15]};
+    *momentum = dvec_sub(dvec_at(s + 4), dvec_add(dvec_scale(velocity, mass), dvec_cross(spin, first)));
+    *angular = dvec_sub(dvec_at(s + 7), dvec_add(dvec_cross(first, velocity), apply_inertia(inertia, spin)));
+}
+
+/* The motion as a whole: lmi_motion_solve. */
+static void find_motion(__global lmi_gpu_body *b, const float change[3])
+{
+    lm_dvec3 momentum, angular;
+    __global const double *s = b->sums;
+    double mass = s[0], per = mass > 0.0 ? 1.0 / mass : 0.0, inertia[6];
+    change_sums(b, change, &momentum, &angular);
+    lm_dvec3 c = dvec_scale(dvec_at(s + 1), per), l = dvec_sub(angular, dvec_cross(c, momentum));
+    double xx = s[10] - mass * c.x * c.x, yy = s[11] - mass * c.y * c.y, zz = s[12] - mass * c.z * c.z;
+    inertia[0] = yy + zz, inertia[1] = zz + xx, inertia[2] = xx + yy;
+    inertia[3] = mass * c.x * c.y - s[13], inertia[4] = mass * c.y * c.z - s[14], inertia[5] = mass * c.z * c.x - s[15];
+    lm_dvec3 velocity = dvec_scale(momentum, per), spin = dmat_solve_spin(inertia, l);
+    b->mass = mass;
+    for (int i = 0; i < 6; i++) {
+        b->inertia[i] = inertia[i];
+    }
+    put(b->centre, dvec_add(dvec_of(b->at), c));
+    put(b->velocity, dvec_add(velocity, dvec((double)b->from[0] + change[0], (double)b->from[1] + change[1],
+                                             (double)b->from[2] + change[2])));
+    put(b->spin, spin);
+}
+
+/* What the drift that is taken out now leaves to be taken out: lmi_lattice_measured. */
+static void find_owed(__global lmi_gpu_body *b)
+{
+    double inertia[6];
+    for (int i = 0; i < 6; i++) {
+        inertia[i] = b->inertia[i];
+    }
+    lm_dvec3 spin = dvec_of(b->drift_spin), arm = dvec_sub(dvec_of(b->centre), dvec_of(b->drift_centre));
+    lm_dvec3 velocity = dvec_add(dvec_of(b->drift_velocity), dvec_cross(spin, arm));
+    put_double(b->owed_momentum, dvec_sub(dvec_at(b->owed_momentum), dvec_scale(velocity, b->mass)));
+    put_double(b->owed_angular, dvec_sub(dvec_at(b->owed_angular), apply_inertia(inertia, spin)));
+}
+
+/* The frame turns after the body, when it is off by more than a little: follow_frame in step/lattice_prepare.c. */
+static void follow_frame(__global lmi_gpu_body *b, __global const float4 *x)
+{
+    dmat3 frame;
+    lm_dvec3 mean = lm_dvec3_zero(), rest_mean = mean, turn = mean, rest[LMI_GPU_SAMPLES], at[LMI_GPU_SAMPLES];
+    double s = b->spacing, along = 1e-30;
+    for (int i = 0; i < 9; i++) {
+        frame.m[i / 3][i % 3] = b->frame[i];
+    }
+    for (int k = 0; k < LMI_GPU_SAMPLES; k++) {
+        float4 p = x[b->first + b->sample[k]];
+        __global const int *corner = b->corner + 3 * k;
+        at[k] = dvec(p.x, p.y, p.z);
+        rest[k] = dmat_apply(&frame, dvec(s * corner[0], s * corner[1], s * corner[2]));
+        mean = dvec_add(mean, dvec_scale(at[k], 1.0 / LMI_GPU_SAMPLES));
+        rest_mean = dvec_add(rest_mean, dvec_scale(rest[k], 1.0 / LMI_GPU_SAMPLES));
+    }
+    for (int k = 0; k < LMI_GPU_SAMPLES; k++) {
+        lm_dvec3 r = dvec_sub(rest[k], rest_mean), p = dvec_sub(at[k], mean);
+        turn = dvec_add(turn, dvec_cross(r, p));
+        along += fabs(dvec_dot(r, p));
+    }
+    turn = dvec_scale(turn, 1.0 / along);
+    if (dvec_length(turn) > LMI_FRAME_TOLERANCE) {
+        dmat3 by = dmat_from_rotation_vector(dvec_limit(turn, 1.0)), next = dmat_multiply(&by, &frame);
+        frame = dmat_from_quat(quat_from_dmat(&next));
+    }
+    for (int i = 0; i < 9; i++) {
+        b->frame[i] = frame.m[i / 3][i % 3];
+        b->inverse[i] = (float)(frame.m[i % 3][i / 3] / s);
+        b->forward[i] = (float)(frame.m[i / 3][i % 3] * s);
+    }
+}
+
+/* States that only the host knows how to step: overstretched, collapsed, not a number. */
+static uint find_trouble(__global const lmi_gpu_body *b, double h)
+{
+    double inertia[6], spread = 0.0;
+    for (int i = 0; i < 6; i++) {
+        inertia[i] = b->inertia[i];
+    }
+    for (int i = 0; i < 3; i++) {
+        double size = (double)b->upper[i] - b->lower[i];
+        spread += size * size;
+    }
+    spread = sqrt(spread);
+    uint stop = 0;
+    stop |= spread > 3.0 * b->rest_size || b->alpha / h * spread > 0.25 * LM_MAX_SPEED ? LMI_GPU_OVERSTRETCHED : 0;
+    stop |= b->rest_inertia > 0.0 && !(lmi_symmetric_determinant(inertia) >= LMI_COLLAPSED * b->rest_inertia) ? LMI_GPU_COLLAPSED : 0;
+    stop |= is_sound(dvec_at(b->sums + 1)) && is_sound(dvec_at(b->sums + 4)) ? 0 : LMI_GPU_UNSOUND;
+    return stop;
+}
+
+/* Colliders that the body may touch: may_touch in step/contact.c. */
+static uint find_surfaces(__global const lmi_gpu_body *b, __global const lmi_gpu_surface *surfaces, uint count, double h)
+{
+    uint may = 0;
+    for (uint n = 0; n < count; n++) {
+        __global const lmi_gpu_surface *s = surfaces + n;
+        if (!(b->group & s->mask) || !(b->collider_mask & s->group)) {
+            continue;
+        }
+        lm_dvec3 relative = dvec_sub(dvec_of(b->velocity), dvec_at(s->velocity)), away = dvec_of(b->upper);
+        double speed = dvec_length(relative) + dvec_length(dvec_of(b->spin)) * b->rest_size;
+        /* Bounds are those before the move, which goes no further than this and as much again for what deforms. */
+        double margin = b->contact_radius + 0.05 * b->rest_size + 2.0 * h * (speed + b->alpha / h * b->rest_size);
+        double low[3], high[3];
+        for (int i = 0; i < 3; i++) {
+            low[i] = b->origin[i] + b->lower[i];
+            high[i] = b->origin[i] + b->upper[i];
+        }
+        bool near = true;
+        if (s->shape == LM_SHAPE_PLANE) {
+            double depth = 0.0;
+            for (int i = 0; i < 3; i++) {
+                double normal = s->rotation[3 * i + 1];
+                depth += ((normal > 0.0 ? low[i] : high[i]) - s->position[i]) * normal;
+            }
+            near = depth < margin;
+        } else {
+            for (int i = 0; i < 3; i++) {
+                near = near && low[i] - margin <= s->upper[i] && high[i] + margin >= s->lower[i];
+            }
+        }
+        may |= near ? 1u << n : 0;
+    }
+    return may;
+}
+
+/* Bodies that answer a collider as a whole (rigidity in step/push.c) are left to the host. */
+static bool answers_as_a_whole(__global const lmi_gpu_body *b, double h)
+{
+    double way = 0.6 * h * dvec_length(dvec_of(b->velocity));
+    double stiff = fmin((b->alpha - 0.88) / 0.1, (b->damping - 0.3) / 0.1), fast = (way / b->rest_size - 0.08) / 0.1;
+    return !b->pinned && fmax(stiff, fast) > 0.0;
+}
+
+/* Forces, the drift that is taken out, and damping towards the motion as a whole, as one map of a particle's velocity:
+ * v <- v + (push + whirl x position - loss v). */
+static void find_change(__global lmi_gpu_body *b, const float change[3])
+{
+    double k = b->damping_now, keep = 1.0 - k;
+    lm_dvec3 drift_spin = dvec_of(b->drift_spin), spin = dvec_of(b->spin);
+    lm_dvec3 drift = dvec_sub(dvec_of(b->drift_velocity), dvec_cross(drift_spin, dvec_of(b->drift_centre)));
+    lm_dvec3 whole = dvec_sub(dvec_of(b->velocity), dvec_cross(spin, dvec_of(b->centre)));
+    lm_dvec3 given = dvec_sub(dvec(change[0], change[1], change[2]), drift);
+    b->loss = b->damping_now;
+    put(b->push, dvec_add(dvec_scale(given, keep), dvec_scale(whole, k)));
+    put(b->whirl, dvec_sub(dvec_scale(spin, k), dvec_scale(drift_spin, keep)));
+}
+
+/* Before a substep: one work-item a body. `stop` is set where the host has to step instead; it then goes on from `before`. */
+__kernel void prepare(__global lmi_gpu_body *bodies, __global lmi_gpu_body *before, uint count, __global const float4 *x,
+                      __global const lmi_gpu_surface *surfaces, uint surface_count, double h, float change_x,
+                      float change_y, float change_z, __global uint *stop)
+{
+    uint n = get_global_id(0);
+    if (n >= count) {
+        return;
+    }
+    __global lmi_gpu_body *b = bodies + n;
+    before[n] = bodies[n];
+    const float change[3] = {change_x, change_y, change_z};
+    follow(b);
+    b->damping_turn++;
+    b->damping_now = b->damping_turn >= b->damping_every ? b->damping : 0.0f;
+    b->damping_turn = b->damping_turn >= b->damping_every ? 0 : b->damping_turn;
+    find_motion(b, change);
+    b->stop = find_trouble(b, h);
+    b->surfaces = find_surfaces(b, surfaces, surface_count, h);
+    b->stop |= b->surfaces && answers_as_a_whole(b, h) ? LMI_GPU_RIGID : 0;
+    if (b->spacing > 0.0) {
+        find_owed(b);
+        find_change(b, change);
+        follow_frame(b, x);
+    }
+    if (b->stop) {
+        *stop = b->stop; /* whichever comes last: any of them will do */
+    }
+}
+
+/* The sums of chunks of particles, about record.at and .from: after an upload, and where pins have moved particles. */
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+measure(__global const lmi_gpu_body *bodies, __global const lmi_gpu_chunk *chunks, __global const float4 *x,
+        __global const float4 *v, __global float *partials)
+{
+    __local float slots[16][GROUP];
+    lmi_gpu_chunk c = chunks[get_group_id(0)];
+    __global const lmi_gpu_body *b = bodies + c.body;
+    uint id = get_local_id(0);
+    float s[16];
+    for (int i = 0; i < 16; i++) {
+        s[i] = 0.0f;
+    }
+    for (uint n = id; n < c.count; n += GROUP) {
+        float4 p = x[c.first + n], q = v[c.first + n];
+        float m = p.w > 0.0f ? q.w : 0.0f;
+        float rx = p.x - b->at[0], ry = p.y - b->at[1], rz = p.z - b->at[2];
+        float ux = m * (q.x - b->from[0]), uy = m * (q.y - b->from[1]), uz = m * (q.z - b->from[2]);
+        s[0] += m;
+        s[1] += m * rx, s[2] += m * ry, s[3] += m * rz;
+        s[4] += ux, s[5] += uy, s[6] += uz;
+        s[7] += ry * uz - rz * uy, s[8] += rz * ux - rx * uz, s[9] += rx * uy - ry * ux;
+        s[10] += m * rx * rx, s[11] += m * ry * ry, s[12] += m * rz * rz;
+        s[13] += m * rx * ry, s[14] += m * ry * rz, s[15] += m * rz * rx;
+    }
+    for (int i = 0; i < 16; i++) {
+        slots[i][id] = s[i];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (id < LMI_GPU_CHANNELS) {
+        float sum = 0.0f;
+        if (id >= LMI_GPU_MASS && id < LMI_GPU_IMPULSE) {
+            for (uint n = 0; n < GROUP; n++) {
+                sum += slots[id - LMI_GPU_MASS][n];
+            }
+        }
+        partials[c.partial * LMI_GPU_CHANNELS + id] = sum;
+    }
+}

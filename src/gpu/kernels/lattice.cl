@@ -1,0 +1,542 @@
+/*
+ * Lattices: gather and fit in one kernel, scatter and integrate in another. Between them a region is its own particle's goal
+ * and a rotation, six floats (rigid), or twelve (linear).
+ *
+ * A work-group goes through a column of TILE_X by TILE_Y corners, plane by plane along z; a work-item has one column of its
+ * own. What is summed along x and y comes from local memory, with the borders that neighbours have; what is summed along z
+ * is kept in registers. Where a body has no particle the map of blocks has none, and nothing is loaded.
+ *
+ *   fit    plane of m~ u -> local memory -> 9 channels in x and y -> 2 W + 1 of those in registers -> 12 moments -> transform
+ *   move   plane of transforms -> local memory -> x: 12 to 9 -> local memory -> y: 9 to 6 -> registers -> z: 6 to 3 -> x, v
+ *
+ * src/step/lattice_lanes.h has the same sums in another order, src/step/lattice_sweep.c the same integration. Barriers are
+ * passed by all work-items alike, whatever is there; no sum depends on the order in which work-groups run.
+ */
+
+#define GROUP_SIZE (TILE_X * TILE_Y)
+#define WIDE (TILE_X + 2 * W)
+#define HIGH (TILE_Y + 2 * W)
+#define LOADS ((WIDE * HIGH + GROUP_SIZE - 1) / GROUP_SIZE)
+#define TAPS (2 * W + 1)
+
+#ifdef LINEAR
+#define REGION_FLOATS 12
+#else
+#define REGION_FLOATS 6
+#endif
+
+/* Where a work-item loads from in each plane: a place in the map of blocks, or none. */
+static inline int column_of(__global const lmi_gpu_body *b, int x, int y)
+{
+    bool inside = x >= 0 && x < (int)(b->size[0] * LMI_BLOCK) && y >= 0 && y < (int)b->size[1];
+    return inside ? y * (int)b->size[0] + x / LMI_BLOCK : -1;
+}
+
+static inline uint block_at(__global const lmi_gpu_body *b, __global const uint *map, int column, int z)
+{
+    if (column < 0 || z < 0 || z >= (int)b->size[2]) {
+        return LMI_GPU_NONE;
+    }
+    return map[b->map + (uint)z * b->size[0] * b->size[1] + (uint)column];
+}
+
+/* A particle, or one that weighs nothing. */
+static inline float4 position_at(__global const float4 *x, uint block, uint lane)
+{
+    return block != LMI_GPU_NONE ? x[lane + block * LMI_BLOCK] : (float4)(0.0f, 0.0f, 0.0f, 0.0f);
+}
+
+/* --- fit --- */
+
+/* Puts the moments of an irregular region right; returns its index among them, or none. */
+static inline uint correct_moments(__global const uint *irregular, __global const float *corrections, uint block,
+                                   uint lane, float m[12])
+{
+    uint lanes = irregular[2 * block + 1] & 0xffffu;
+    if (!(lanes >> lane & 1u)) {
+        return LMI_GPU_NONE;
+    }
+    uint owner = irregular[2 * block] + popcount(lanes & ((1u << lane) - 1u));
+    bool direct = irregular[2 * block + 1] >> (16 + lane) & 1u;
+    for (int i = 0; i < 12; i++) {
+        float by = corrections[owner * LMI_BLOCK + i];
+        m[i] = direct ? by : m[i] + by;
+    }
+    return direct ? owner | LMI_GPU_IRREGULAR : owner;
+}
+
+/* Moments to a transform: q, then the columns of T. `rotation` gets the rotation of a rigid one. */
+static inline void fit_region(const float m[12], lattice_at constants, float beta, float out[12], vmat3 *rotation)
+{
+    vmat3 a = lattice_moment_matrix(m, constants);
+    vmat3 r = region_rotation(a, constants);
+    *rotation = r;
+#ifdef LINEAR
+    r = lattice_linear(a, r, r, constants, beta);
+#endif
+    lattice_transform(r, 1.0f, m, constants, out);
+}
+
+/* The region around a particle, from the sums of its planes: moments, transform, and what the second kernel reads of it. */
+static inline void finish_region(float ring[TAPS][9], uint at, uint lane, float beta, uint code,
+                                 __global const float *constants, __global float *regions,
+                                 __global const uint *irregular, __global const float *corrections,
+                                 __global float *kept)
+{
+    lattice_at mine = constants + (code & LMI_GPU_INDEX) * (LMI_LATTICE_CHANNELS * LMI_BLOCK) + lane;
+    float m[12], out[12];
+#pragma unroll
+    for (int c = 0; c < 3; c++) {
+        float all = 0.0f, along_z = 0.0f, along_y = 0.0f, along_x = 0.0f;
+#pragma unroll
+        for (int k = 0; k < TAPS; k++) {
+            all += ring[k][c];
+            along_z += (float)(k - W) * ring[k][c];
+            along_y += ring[k][3 + c];
+            along_x += ring[k][6 + c];
+        }
+        m[c] = all, m[3 + c] = along_z, m[6 + c] = along_y, m[9 + c] = along_x;
+    }
+    uint owner = code & LMI_GPU_IRREGULAR ? correct_moments(irregular, corrections, at, lane, m) : LMI_GPU_NONE;
+    vmat3 r;
+    fit_region(m, mine, beta, out, &r);
+    bool left_out = !(lattice_constant(mine + LMI_LATTICE_RHO * LMI_BLOCK) > 0.0f);
+    if (owner != LMI_GPU_NONE) {
+        left_out = left_out || (owner & LMI_GPU_IRREGULAR);
+        for (int i = 0; i < 12; i++) {
+            kept[(owner & LMI_GPU_INDEX) * LMI_BLOCK + i] = out[i];
+        }
+    }
+#ifndef LINEAR
+    pack_rotation(r, out + 3);
+#endif
+#pragma unroll
+    for (int c = 0; c < REGION_FLOATS; c++) {
+        regions[(at * REGION_FLOATS + c) * LMI_BLOCK + lane] = left_out ? 0.0f : out[c];
+    }
+}
+
+/* Sums over x and y of a plane that is in local memory: of all, and with y and x as factors. */
+static inline void sum_plane(__local const float *f, int centre, float to[9])
+{
+#pragma unroll
+    for (int c = 0; c < 3; c++) {
+        float all = 0.0f, along_y = 0.0f, along_x = 0.0f;
+#pragma unroll
+        for (int dy = -W; dy <= W; dy++) {
+            __local const float *row = f + c * WIDE * HIGH + centre + dy * WIDE;
+            float sum = row[0], moment = 0.0f;
+#pragma unroll
+            for (int k = 1; k <= W; k++) {
+                float low = row[-k], high = row[k];
+                sum += low + high;
+                moment += (float)k * (high - low);
+            }
+            all += sum;
+            along_y += (float)dy * sum;
+            along_x += moment;
+        }
+        to[c] = all, to[3 + c] = along_y, to[6 + c] = along_x;
+    }
+}
+
+__kernel __attribute__((reqd_work_group_size(TILE_X, TILE_Y, 1))) void
+lattice_fit(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu_body *restrict bodies,
+            __global const uint *restrict map, __global const uint *restrict constants_of,
+            __global const float *restrict constants, __global const float4 *restrict x,
+            __global float *restrict regions, __global const uint *restrict irregular,
+            __global const float *restrict corrections, __global float *restrict kept)
+{
+    __local float f[2][3 * WIDE * HIGH];
+    const lmi_gpu_tile t = tiles[get_group_id(0)];
+    __global const lmi_gpu_body *b = bodies + t.body;
+    const int tx = get_local_id(0), ty = get_local_id(1), id = ty * TILE_X + tx;
+    const int last = t.z + (int)t.planes, begin = max(t.z - W, 0);
+    const int own = column_of(b, t.x + tx, t.y + ty), centre = (ty + W) * WIDE + tx + W;
+    const uint own_lane = (uint)(t.x + tx) % LMI_BLOCK, first_block = b->first / LMI_BLOCK;
+    const float beta = b->beta;
+    float m[9], k0[LOADS][3], ring[TAPS][9];
+    int column[LOADS];
+    uint lane[LOADS], ahead[LOADS];
+    float4 next[LOADS]; /* of the plane to come: loads are under way while this one is summed */
+    for (int i = 0; i < 9; i++) {
+        m[i] = b->inverse[i];
+    }
+#pragma unroll
+    for (int k = 0; k < LOADS; k++) {
+        int i = id + k * GROUP_SIZE, hx = t.x + i % WIDE - W, hy = t.y + i / WIDE - W;
+        column[k] = i < WIDE * HIGH ? column_of(b, hx, hy) : -1;
+        lane[k] = b->first + (uint)hx % LMI_BLOCK;
+        k0[k][0] = (float)(hx - b->phase) - b->middle[0];
+        k0[k][1] = (float)hy - b->middle[1];
+        k0[k][2] = -b->middle[2];
+        for (int c = 0; c < 3; c++) {
+            k0[k][c] += (m[3 * c] * b->shift[0] + m[3 * c + 1] * b->shift[1]) + m[3 * c + 2] * b->shift[2];
+        }
+        next[k] = position_at(x, block_at(b, map, column[k], begin), lane[k]);
+        ahead[k] = block_at(b, map, column[k], begin + 1);
+    }
+#pragma unroll
+    for (int k = 0; k < TAPS * 9; k++) {
+        ring[k / 9][k % 9] = 0.0f;
+    }
+    for (int z = begin; z < last + W; z++) {
+        __local float *plane = f[z & 1];
+        const uint block = z - W >= t.z ? block_at(b, map, own, z - W) : LMI_GPU_NONE;
+#pragma unroll
+        for (int k = 0; k < LOADS; k++) {
+            float4 q = next[k];
+            if (id + k * GROUP_SIZE < WIDE * HIGH) {
+                __local float *to = plane + id + k * GROUP_SIZE;
+                to[0] = q.w * (((m[0] * q.x + m[1] * q.y) + m[2] * q.z) - k0[k][0]);
+                to[WIDE * HIGH] = q.w * (((m[3] * q.x + m[4] * q.y) + m[5] * q.z) - k0[k][1]);
+                to[2 * WIDE * HIGH] = q.w * (((m[6] * q.x + m[7] * q.y) + m[8] * q.z) - (k0[k][2] + (float)z));
+            }
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+        for (int k = 0; k < LOADS; k++) {
+            next[k] = position_at(x, ahead[k], lane[k]);
+            ahead[k] = block_at(b, map, column[k], z + 2);
+        }
+#pragma unroll
+        for (int k = 0; k + 1 < TAPS; k++) {
+#pragma unroll
+            for (int c = 0; c < 9; c++) {
+                ring[k][c] = ring[k + 1][c];
+            }
+        }
+        sum_plane(plane, centre, ring[2 * W]);
+        if (block != LMI_GPU_NONE) {
+            const uint at = first_block + block;
+            finish_region(ring, at, own_lane, beta, constants_of[at], constants, regions, irregular, corrections, kept);
+        }
+    }
+}
+
+/* --- move --- */
+
+/* What one work-item adds up. */
+typedef struct measured {
+    float s[LMI_GPU_CHANNELS];
+} measured;
+
+/* What moves the particles of a body, the same for all of them: read once. */
+typedef struct mover {
+    float forward[9], base[3]; /* F s, and where the rest shape has the work-item's column at z = 0 */
+    float loss, push[3], whirl[3]; /* v <- v + (push + whirl x position - loss v): forces, drift and damping */
+    float carry[3], shift[3];
+    float h, rate;
+} mover;
+
+static inline mover mover_of(__global const lmi_gpu_body *b, int x, int y, float h)
+{
+    mover m;
+    const float k[3] = {(float)(x - b->phase) - b->middle[0], (float)y - b->middle[1], -b->middle[2]};
+    for (int i = 0; i < 9; i++) {
+        m.forward[i] = b->forward[i];
+    }
+    for (int i = 0; i < 3; i++) {
+        m.base[i] = (m.forward[3 * i] * k[0] + m.forward[3 * i + 1] * k[1]) + m.forward[3 * i + 2] * k[2];
+        m.push[i] = b->push[i];
+        m.whirl[i] = b->whirl[i];
+        m.carry[i] = b->velocity[i];
+        m.shift[i] = b->shift[i];
+    }
+    m.loss = b->loss;
+    m.h = h;
+    m.rate = vf_min(b->alpha / h, 1e30f);
+    return m;
+}
+
+/* Sums of a particle where it is now, from the body's origin. */
+static inline void measure_after(const float x[3], const float u[3], float mass, measured *to)
+{
+    const float p[3] = {mass * u[0], mass * u[1], mass * u[2]}, q[3] = {mass * x[0], mass * x[1], mass * x[2]};
+    to->s[LMI_GPU_MASS] += mass;
+#pragma unroll
+    for (int i = 0; i < 3; i++) {
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
+        to->s[LMI_GPU_FIRST + i] += q[i];
+        to->s[LMI_GPU_MOMENTUM + i] += p[i];
+        to->s[LMI_GPU_ANGULAR + i] += x[j] * p[k] - x[k] * p[j];
+        to->s[LMI_GPU_SECOND + i] += q[i] * x[i];
+        to->s[LMI_GPU_SECOND + 3 + i] += q[i] * x[j];
+    }
+}
+
+/* The mean of a particle's goals less its position, in the frame of the body: share times the sum of its planes, put right
+ * where regions are irregular. */
+static inline void sum_goals(float ring[TAPS][6], uint at, uint lane, uint code, __global const uint *corrected,
+                             __global const float *corrections, float sum[3])
+{
+#pragma unroll
+    for (int c = 0; c < 3; c++) {
+        sum[c] = ring[W][c];
+#pragma unroll
+        for (int k = 1; k <= W; k++) {
+            sum[c] += (ring[W - k][c] + ring[W + k][c]) - (float)k * (ring[W + k][3 + c] - ring[W - k][3 + c]);
+        }
+    }
+    uint lanes = code & LMI_GPU_CORRECTED ? corrected[2 * at + 1] : 0;
+    if (lanes >> lane & 1u) {
+        uint owner = corrected[2 * at] + popcount(lanes & ((1u << lane) - 1u));
+        bool listed = lanes >> (16 + lane) & 1u;
+        for (int c = 0; c < 3; c++) {
+            float by = corrections[owner * 4 + c];
+            sum[c] = listed ? by : sum[c] + by;
+        }
+    }
+}
+
+/* Forces, damping, pull and motion of a particle: accelerate_block in step/predict.c and move in step/lattice_sweep.c. The
+ * pull is alpha times F s (share sum - hold m~ u); F s u is the position less that of the rest shape. */
+static inline void move_particle(const mover *m, const float sum[3], float share, float hold, float z,
+                                 __global const lmi_gpu_body *b, __global const lmi_gpu_surface *surfaces, float4 *at,
+                                 float4 *speed, measured *to)
+{
+    float x[3] = {at->x - m->shift[0], at->y - m->shift[1], at->z - m->shift[2]}, v[3] = {speed->x, speed->y, speed->z};
+    float d[3], p[3], u[3];
+    hold = hold * at->w;
+#pragma unroll
+    for (int i = 0; i < 3; i++) {
+        float goal = (m->forward[3 * i] * sum[0] + m->forward[3 * i + 1] * sum[1]) + m->forward[3 * i + 2] * sum[2];
+        d[i] = share * goal - hold * (x[i] - (m->base[i] + z * m->forward[3 * i + 2]));
+        p[i] = speed->w * d[i];
+        to->s[LMI_GPU_PULL + i] += p[i];
+    }
+#pragma unroll
+    for (int i = 0; i < 3; i++) {
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
+        to->s[LMI_GPU_PULL + 3 + i] += x[j] * p[k] - x[k] * p[j];
+        v[i] = (v[i] + ((m->push[i] + (m->whirl[j] * x[k] - m->whirl[k] * x[j])) - m->loss * v[i])) + m->rate * d[i];
+    }
+#pragma unroll
+    for (int i = 0; i < 3; i++) {
+        v[i] = vf_clamp(v[i], -LM_MAX_SPEED, LM_MAX_SPEED);
+        u[i] = v[i] - m->carry[i];
+        x[i] = vf_clamp(x[i] + m->h * u[i], -LM_MAX_COORDINATE, LM_MAX_COORDINATE);
+        to->s[LMI_GPU_LOWER + i] = vf_min(to->s[LMI_GPU_LOWER + i], x[i]);
+        to->s[LMI_GPU_UPPER + i] = vf_max(to->s[LMI_GPU_UPPER + i], x[i]);
+    }
+#ifdef SURFACES
+    if (b->surfaces) {
+        double origin[3];
+        for (int i = 0; i < 3; i++) {
+            origin[i] = b->origin[i] + (double)m->carry[i] * (double)m->h;
+            u[i] = v[i];
+        }
+        to->s[LMI_GPU_TOUCHED] += (float)meet_surfaces(surfaces, b, origin, m->h, x, v);
+        for (int i = 0; i < 3; i++) {
+            to->s[LMI_GPU_IMPULSE + i] += speed->w * (v[i] - u[i]);
+            u[i] = v[i] - m->carry[i];
+        }
+    }
+#endif
+    measure_after(x, u, at->w > 0.0f ? speed->w : 0.0f, to);
+    *at = (float4)(x[0], x[1], x[2], at->w);
+    *speed = (float4)(v[0], v[1], v[2], speed->w);
+}
+
+/* Adds what the work-items measured, always in the same order: a slice each, then the slices. */
+#define HALF_CHANNELS (LMI_GPU_CHANNELS / 2)
+#define SLICES (GROUP_SIZE / HALF_CHANNELS)
+
+static inline float join(uint channel, float a, float b)
+{
+    return channel < LMI_GPU_LOWER ? a + b : channel < LMI_GPU_UPPER ? vf_min(a, b) : vf_max(a, b);
+}
+
+static inline __attribute__((always_inline)) void add_up(const measured *mine, __local float *slots, uint id, __global float *to)
+{
+    for (uint part = 0; part < 2; part++) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint c = 0; c < HALF_CHANNELS; c++) {
+            slots[c * GROUP_SIZE + id] = part ? mine->s[HALF_CHANNELS + c] : mine->s[c];
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        uint c = id / SLICES, slice = id % SLICES, channel = part * HALF_CHANNELS + c;
+        __local float *from = slots + c * GROUP_SIZE;
+        float sum = from[slice];
+        for (uint n = slice + SLICES; n < GROUP_SIZE; n += SLICES) {
+            sum = join(channel, sum, from[n]);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        from[slice] = sum;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (slice == 0) {
+            for (uint n = 1; n < SLICES; n++) {
+                sum = join(channel, sum, from[n]);
+            }
+            to[channel] = sum;
+        }
+    }
+}
+
+#define FIRST_FLOATS (12 * WIDE * HIGH)
+#define SECOND_FLOATS (9 * TILE_X * HIGH)
+#define LOCAL_FLOATS (FIRST_FLOATS + SECOND_FLOATS)
+
+/* What is stored of a region; nothing where there is none. */
+static inline void region_at(__global const float *regions, uint block, uint first_block, uint lane,
+                             float out[REGION_FLOATS])
+{
+    __global const float *from = regions + (first_block + block) * (REGION_FLOATS * LMI_BLOCK) + lane;
+#pragma unroll
+    for (int c = 0; c < REGION_FLOATS; c++) {
+        out[c] = block != LMI_GPU_NONE ? from[c * LMI_BLOCK] : 0.0f;
+    }
+}
+
+/* Its share of the stiffness. Where all have the same, nothing is looked up: one that is left out is stored as nothing. */
+static inline float rho_at(__global const uint *constants_of, __global const float *constants, uint block,
+                           uint first_block, uint lane)
+{
+#if defined(LINEAR) || defined(EVEN)
+    return 1.0f;
+#else
+    if (block == LMI_GPU_NONE) {
+        return 0.0f;
+    }
+    uint index = constants_of[first_block + block] & LMI_GPU_INDEX;
+    return constants[(index * LMI_LATTICE_CHANNELS + LMI_LATTICE_RHO) * LMI_BLOCK + lane];
+#endif
+}
+
+/* The same as q and the columns of T. */
+static inline void unpack_region(const float from[REGION_FLOATS], float rho, float q[12])
+{
+#ifdef LINEAR
+    for (int c = 0; c < 12; c++) {
+        q[c] = from[c];
+    }
+#else
+    q[0] = from[0], q[1] = from[1], q[2] = from[2];
+    unpack_rotation(from[3], from[4], from[5], rho, q + 3);
+#endif
+}
+
+/* Along x: q and Tx come together, 12 channels to 9. */
+static inline void scatter_x(__local const float *first, __local float *second, int id)
+{
+    for (int i = id; i < TILE_X * HIGH; i += GROUP_SIZE) {
+        __local const float *from = first + i / TILE_X * WIDE + i % TILE_X + W;
+#pragma unroll
+        for (int c = 0; c < 3; c++) {
+            __local const float *q = from + c * WIDE * HIGH, *tilt = q + 3 * WIDE * HIGH;
+            __local const float *t_y = q + 6 * WIDE * HIGH, *t_z = q + 9 * WIDE * HIGH;
+            float sum = q[0], sum_y = t_y[0], sum_z = t_z[0];
+#pragma unroll
+            for (int k = 1; k <= W; k++) {
+                sum += (q[-k] + q[k]) - (float)k * (tilt[k] - tilt[-k]);
+                sum_y += t_y[-k] + t_y[k];
+                sum_z += t_z[-k] + t_z[k];
+            }
+            second[c * TILE_X * HIGH + i] = sum;
+            second[(3 + c) * TILE_X * HIGH + i] = sum_y;
+            second[(6 + c) * TILE_X * HIGH + i] = sum_z;
+        }
+    }
+}
+
+/* Along y, of one work-item's column: 9 to 6. */
+static inline void scatter_y(__local const float *second, int tx, int ty, float to[6])
+{
+#pragma unroll
+    for (int c = 0; c < 3; c++) {
+        __local const float *q = second + c * TILE_X * HIGH + (ty + W) * TILE_X + tx;
+        __local const float *tilt = q + 3 * TILE_X * HIGH, *t_z = q + 6 * TILE_X * HIGH;
+        float sum = q[0], sum_z = t_z[0];
+#pragma unroll
+        for (int k = 1; k <= W; k++) {
+            sum += (q[-k * TILE_X] + q[k * TILE_X]) - (float)k * (tilt[k * TILE_X] - tilt[-k * TILE_X]);
+            sum_z += t_z[-k * TILE_X] + t_z[k * TILE_X];
+        }
+        to[c] = sum, to[3 + c] = sum_z;
+    }
+}
+
+__kernel __attribute__((reqd_work_group_size(TILE_X, TILE_Y, 1))) void
+lattice_move(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu_body *restrict bodies,
+             __global const uint *restrict map, __global const uint *restrict constants_of,
+             __global const float *restrict constants, __global float4 *restrict x, __global float4 *restrict v,
+             __global const float *restrict regions, __global const uint *restrict corrected,
+             __global const float *restrict corrections, __global const lmi_gpu_surface *restrict surfaces,
+             __global float *restrict partials, float h)
+{
+    __local float room[LOCAL_FLOATS > HALF_CHANNELS * GROUP_SIZE ? LOCAL_FLOATS : HALF_CHANNELS * GROUP_SIZE];
+    __local float *first = room, *second = room + FIRST_FLOATS;
+    const lmi_gpu_tile t = tiles[get_group_id(0)];
+    __global const lmi_gpu_body *b = bodies + t.body;
+    const int tx = get_local_id(0), ty = get_local_id(1), id = ty * TILE_X + tx;
+    const int last = t.z + (int)t.planes, begin = max(t.z - W, 0);
+    const int own = column_of(b, t.x + tx, t.y + ty);
+    const uint own_lane = (uint)(t.x + tx) % LMI_BLOCK, first_block = b->first / LMI_BLOCK;
+    const mover by = mover_of(b, t.x + tx, t.y + ty, h);
+    int column[LOADS];
+    uint lane[LOADS], ahead[LOADS];
+    float next[LOADS][REGION_FLOATS], rho[LOADS], ring[TAPS][6];
+    measured mine;
+#pragma unroll
+    for (int k = 0; k < LOADS; k++) {
+        int i = id + k * GROUP_SIZE, hx = t.x + i % WIDE - W, hy = t.y + i / WIDE - W;
+        column[k] = i < WIDE * HIGH ? column_of(b, hx, hy) : -1;
+        lane[k] = (uint)hx % LMI_BLOCK;
+        ahead[k] = block_at(b, map, column[k], begin);
+        region_at(regions, ahead[k], first_block, lane[k], next[k]);
+        rho[k] = rho_at(constants_of, constants, ahead[k], first_block, lane[k]);
+        ahead[k] = block_at(b, map, column[k], begin + 1);
+    }
+#pragma unroll
+    for (int k = 0; k < TAPS * 6; k++) {
+        ring[k / 6][k % 6] = 0.0f;
+    }
+#pragma unroll
+    for (int i = 0; i < LMI_GPU_CHANNELS; i++) {
+        mine.s[i] = i < LMI_GPU_LOWER ? 0.0f : i < LMI_GPU_UPPER ? 3e38f : -3e38f;
+    }
+    for (int z = begin; z < last + W; z++) {
+        const uint block = z - W >= t.z ? block_at(b, map, own, z - W) : LMI_GPU_NONE;
+        const uint at = block != LMI_GPU_NONE ? first_block + block : first_block, particle = at * LMI_BLOCK + own_lane;
+        float4 place = x[particle], speed = v[particle];
+        const uint code = constants_of[at];
+#pragma unroll
+        for (int k = 0; k < LOADS; k++) {
+            float q[12];
+            unpack_region(next[k], rho[k], q);
+            if (id + k * GROUP_SIZE < WIDE * HIGH) {
+#pragma unroll
+                for (int c = 0; c < 12; c++) {
+                    first[c * WIDE * HIGH + id + k * GROUP_SIZE] = q[c];
+                }
+            }
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+        for (int k = 0; k < LOADS; k++) {
+            region_at(regions, ahead[k], first_block, lane[k], next[k]);
+            rho[k] = rho_at(constants_of, constants, ahead[k], first_block, lane[k]);
+            ahead[k] = block_at(b, map, column[k], z + 2);
+        }
+        scatter_x(first, second, id);
+        barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+        for (int k = 0; k + 1 < TAPS; k++) {
+#pragma unroll
+            for (int c = 0; c < 6; c++) {
+                ring[k][c] = ring[k + 1][c];
+            }
+        }
+        scatter_y(second, tx, ty, ring[2 * W]);
+        if (block != LMI_GPU_NONE && speed.w > 0.0f) {
+            lattice_at its = constants + (code & LMI_GPU_INDEX) * (LMI_LATTICE_CHANNELS * LMI_BLOCK) + own_lane;
+            float sum[3];
+            sum_goals(ring, at, own_lane, code, corrected, corrections, sum);
+            move_particle(&by, sum, its[LMI_LATTICE_SHARE * LMI_BLOCK], its[LMI_LATTICE_HOLD * LMI_BLOCK], (float)(z - W),
+                          b, surfaces, &place, &speed, &mine);
+            x[particle] = place;
+            v[particle] = speed;
+        }
+    }
+    add_up(&mine, room, (uint)id, partials + t.partial * LMI_GPU_CHANNELS);
+}

@@ -1,0 +1,66 @@
+/*
+ * What the shared arithmetic of src/ stands on when it is compiled for a device: a lane is a work-item, and one wide.
+ *
+ * The texts of base/vmat.h, step/volume.h, step/polar_lanes.h, step/lattice_constants.h, step/lattice_rotation.h, base/vec.h and base/vec.c follow this
+ * file, without their includes, then the kernels (gpu/program.c). Contraction is off and no option allows other rounding.
+ */
+#pragma OPENCL FP_CONTRACT OFF
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+
+#define LMI_BLOCK 16
+#define LMI_LANES 1
+#define LMI_INLINE static inline
+
+/* A type in OpenCL C, a variable in the shared texts. */
+#define half lmi_half
+
+typedef float vf;
+typedef int vm;
+
+static inline vf vf_set1(float a) { return a; }
+static inline vf vf_min(vf a, vf b) { return a < b ? a : b; }
+static inline vf vf_max(vf a, vf b) { return a > b ? a : b; }
+static inline vf vf_sqrt(vf a) { return sqrt(a); }
+static inline vf vf_abs(vf a) { return fabs(a); }
+static inline vm vf_lt(vf a, vf b) { return a < b; }
+static inline vm vm_and(vm a, vm b) { return a & b; }
+static inline vm vm_or(vm a, vm b) { return a | b; }
+static inline vm vm_not(vm a) { return !a; }
+static inline bool vm_any(vm a) { return a != 0; }
+static inline vf vf_select(vm m, vf yes, vf no) { return m ? yes : no; }
+static inline vf vf_clamp(vf a, vf low, vf high) { return vf_min(vf_max(a, low), high); }
+
+/* For texts that name them; nothing here loads private memory in lanes. */
+static inline vf vf_load(const float *p) { return *p; }
+static inline void vf_store(float *p, vf a) { *p = a; }
+
+/* Constants of regions are in global memory, one at a time (step/lattice_constants.h). */
+typedef __global const float *lattice_at;
+#define LATTICE_HERD
+
+typedef struct lm_vec3 {
+    float x, y, z;
+} lm_vec3;
+typedef struct lm_dvec3 {
+    double x, y, z;
+} lm_dvec3;
+typedef struct lm_quat {
+    float x, y, z, w;
+} lm_quat;
+typedef struct lm_pose {
+    lm_dvec3 position;
+    lm_quat rotation;
+} lm_pose;
+
+#define LM_MAX_SPEED 1e6f
+#define LM_MAX_COORDINATE 1e9f
+#define LM_MAX_POSITION 1e12
+#define lmi_sin sin
+#define lmi_exp exp
+#define lmi_log log
+
+static inline lm_dvec3 lm_dvec3_zero(void)
+{
+    lm_dvec3 zero = {0.0, 0.0, 0.0};
+    return zero;
+}

@@ -1,0 +1,133 @@
+/*
+ * The lists of irregular regions (sample/lattice.h) for the device. Bodies of one shape share them.
+ */
+#include "gpu/layout.h"
+
+/* Marks the blocks of owners: the first of each, which lanes, and which of those have a list of everything. */
+static void mark_owners(const lmi_lattice_lists *from, const uint8_t *whole, uint32_t base, uint32_t flag,
+                        uint32_t *marks, uint32_t *constants_of)
+{
+    for (uint32_t n = 0; n < from->owner_count; n++) {
+        uint32_t block = from->owner[n] / LMI_BLOCK, lane = from->owner[n] % LMI_BLOCK;
+        uint32_t *mark = marks + 2 * (size_t)block;
+        mark[0] = mark[1] & 0xffffu ? mark[0] : base + n;
+        mark[1] |= 1u << lane | (whole[n] ? 1u << (16 + lane) : 0);
+        constants_of[block] |= flag;
+    }
+}
+
+/* Lists that another body has already, or null. */
+static const known_lists *find_lists(const lists *to, const lmi_lattice_lists *from, uint64_t hash)
+{
+    for (uint32_t n = 0; n < to->known.count; n++) {
+        const known_lists *k = (const known_lists *)to->known.items + n;
+        const uint32_t *member = (const uint32_t *)to->member.items + (size_t)k->row * LMI_BLOCK;
+        const uint32_t *who = (const uint32_t *)to->who.items + (size_t)k->group * LMI_BLOCK;
+        const float *offset = (const float *)to->offset.items + (size_t)k->row * 4 * LMI_BLOCK;
+        size_t rows = (size_t)from->row_count * LMI_BLOCK, lanes = (size_t)from->group_count * LMI_BLOCK;
+        if (k->hash == hash && k->row_count == from->row_count && k->group_count == from->group_count &&
+            memcmp(member, from->member, rows * sizeof *member) == 0 &&
+            memcmp(offset, from->offset, 4 * rows * sizeof *offset) == 0 &&
+            memcmp(who, from->who, lanes * sizeof *who) == 0) {
+            return k;
+        }
+    }
+    return NULL;
+}
+
+static const known_lists *add_rows(lm_world *world, const lmi_lattice *shape, const lmi_lattice_lists *from,
+                                   uint64_t hash, lists *to)
+{
+    size_t rows = (size_t)from->row_count * LMI_BLOCK, lanes = (size_t)from->group_count * LMI_BLOCK;
+    known_lists now = {hash, to->member.count / LMI_BLOCK, from->row_count, to->who.count / LMI_BLOCK,
+                       from->group_count};
+    known_lists *known = append(world, &to->known, 1, sizeof now);
+    uint32_t *who = append(world, &to->who, (uint32_t)lanes, sizeof *who);
+    uint32_t *member = append(world, &to->member, (uint32_t)rows, sizeof *member);
+    float *offset = append(world, &to->offset, (uint32_t)(4 * rows), sizeof *offset);
+    int32_t *corner = append(world, &to->corner, (uint32_t)(3 * lanes), sizeof *corner);
+    if (!known || !who || !member || !offset || !corner) {
+        return NULL;
+    }
+    memcpy(who, from->who, lanes * sizeof *who);
+    memcpy(member, from->member, rows * sizeof *member);
+    memcpy(offset, from->offset, 4 * rows * sizeof *offset);
+    for (size_t n = 0; n < lanes; n++) {
+        if (who[n] != LMI_LATTICE_NONE) {
+            lmi_lattice_corner(shape, from->owner[who[n]], corner + 3 * n);
+        }
+    }
+    *known = now;
+    return known;
+}
+
+static bool add_lists(layout *l, const lmi_lattice *shape, const lmi_lattice_lists *from, uint32_t index, lists *to)
+{
+    uint64_t hash = hash_bytes(from->member, (size_t)from->row_count * LMI_BLOCK * sizeof *from->member);
+    const known_lists *known = find_lists(to, from, hash);
+    known = known ? known : add_rows(l->world, shape, from, hash, to);
+    uint32_t *group = append(l->world, &to->groups, 4 * from->group_count, sizeof *group);
+    if (!known || !group) {
+        return false;
+    }
+    for (uint32_t n = 0; n < from->group_count; n++) {
+        group[4 * n] = index;
+        group[4 * n + 1] = known->row + from->group_row[n];
+        group[4 * n + 2] = known->row + from->group_row[n + 1];
+        group[4 * n + 3] = known->group + n;
+    }
+    return true;
+}
+
+bool lmi_gpu_add_irregular(layout *l, const lmi_body *body, uint32_t index, uint32_t first_block)
+{
+    const lmi_lattice *shape = &body->lattice->shape;
+    lmi_gpu_body *record = &l->gpu->records[index];
+    record->irregular = l->irregulars;
+    record->corrected = l->corrections;
+    if (shape->irregular_count == 0 && shape->scatter.owner_count == 0) {
+        return true;
+    }
+    uint32_t *of = (uint32_t *)l->constants_of.items + first_block;
+    mark_owners(&shape->gather, shape->direct, l->irregulars, LMI_GPU_IRREGULAR,
+                (uint32_t *)l->irregular.items + 2 * (size_t)first_block, of);
+    mark_owners(&shape->scatter, shape->listed, l->corrections, LMI_GPU_CORRECTED,
+                (uint32_t *)l->corrected.items + 2 * (size_t)first_block, of);
+    l->irregulars += shape->irregular_count + 1; /* the last is zero, for what fills up rows */
+    l->corrections += shape->scatter.owner_count;
+    return add_lists(l, shape, &shape->gather, index, &l->gather) &&
+           add_lists(l, shape, &shape->scatter, index, &l->scatter);
+}
+
+static bool put_lists(lmi_gpu *gpu, lmi_gpu_lists *to, const lists *from)
+{
+    const size_t u = sizeof(uint32_t);
+    to->lanes = from->groups.count / 4 * LMI_BLOCK;
+    return put_array(gpu, &to->groups, &from->groups, u) && put_array(gpu, &to->who, &from->who, u) &&
+           put_array(gpu, &to->corner, &from->corner, u) && put_array(gpu, &to->member, &from->member, u) &&
+           put_array(gpu, &to->offset, &from->offset, sizeof(float));
+}
+
+bool lmi_gpu_upload_lists(layout *l)
+{
+    lmi_gpu *gpu = l->gpu;
+    const size_t u = sizeof(uint32_t), f = sizeof(float);
+    array none = {NULL, 0, 0};
+    static const float zeros[LMI_BLOCK];
+    bool ok = put_lists(gpu, &gpu->gather, &l->gather) && put_lists(gpu, &gpu->scatter, &l->scatter);
+    bool some = gpu->gather.lanes || gpu->scatter.lanes;
+    ok = ok && put_array(gpu, &gpu->irregular, some ? &l->irregular : &none, u) &&
+         put_array(gpu, &gpu->corrected, some ? &l->corrected : &none, u) &&
+         lmi_gpu_reserve(gpu, &gpu->irregular_moments, l->irregulars * LMI_BLOCK * f) &&
+         lmi_gpu_reserve(gpu, &gpu->kept, l->irregulars * LMI_BLOCK * f) &&
+         lmi_gpu_reserve(gpu, &gpu->corrections, l->corrections * 4 * f);
+    /* What fills up rows points at a transform that stays zero: the last of each body. */
+    for (uint32_t n = 0; ok && n < gpu->lattice_count; n++) {
+        const lmi_lattice *shape = &lmi_body_at(l->world, gpu->slots[n])->lattice->shape;
+        if (shape->irregular_count || shape->scatter.owner_count) {
+            size_t at = (size_t)gpu->records[n].irregular + shape->irregular_count;
+            ok = lmi_gpu_write(gpu, &gpu->kept, at * LMI_BLOCK * f, zeros, sizeof zeros);
+        }
+    }
+    return ok;
+}

@@ -1,0 +1,182 @@
+/*
+ * Kernels from the texts that are compiled in: those of gpu/kernels, and the arithmetic that they share with the host, which
+ * comes from the same files that the host compiles.
+ */
+#include "base/block.h"
+#include "cmake/embedded.h"
+#include "gpu/gpu.h"
+#include "step/lattice_motion.h"
+#include "step/solve.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MOST_TEXTS 16
+
+/* A text without its includes: what they would bring comes before it. */
+static size_t copy_without_includes(const char *text, char *to)
+{
+    size_t length = 0;
+    while (*text) {
+        const char *end = strchr(text, '\n');
+        size_t line = end ? (size_t)(end - text) + 1 : strlen(text);
+        if (strncmp(text, "#include", 8) != 0) {
+            memcpy(to + length, text, line);
+            length += line;
+        }
+        text += line;
+    }
+    to[length] = '\0';
+    return length;
+}
+
+/* The compiler's words, one line of the log for each of the first few. */
+static void tell_log(const lm_world *world, lmi_gpu *gpu, cl_program program)
+{
+    char words[2048] = "";
+    gpu->cl.clGetProgramBuildInfo(program, gpu->device, CL_PROGRAM_BUILD_LOG, sizeof words - 1, words, NULL);
+    for (char *line = strtok(words, "\n"); line; line = strtok(NULL, "\n")) {
+        lmi_fail(world, LM_ERROR_UNSUPPORTED, "kernels: %.240s", line);
+    }
+}
+
+cl_program lmi_gpu_build(const lm_world *world, lmi_gpu *gpu, const char *const *texts, const char *options)
+{
+    size_t size = 1;
+    for (uint32_t n = 0; texts[n]; n++) {
+        size += strlen(embedded_find(embedded_kernels, texts[n])) + 1;
+    }
+    lmi_memory *memory = (lmi_memory *)&world->memory; /* scratch: nothing of the world changes */
+    char *source = lmi_allocate(memory, size, 1);
+    if (!source) {
+        gpu->status = CL_OUT_OF_HOST_MEMORY;
+        return NULL;
+    }
+    size_t length = 0;
+    for (uint32_t n = 0; texts[n]; n++) {
+        length += copy_without_includes(embedded_find(embedded_kernels, texts[n]), source + length);
+    }
+    cl_int status = CL_SUCCESS;
+    const char *one = source;
+    cl_program program = gpu->cl.clCreateProgramWithSource(gpu->context, 1, &one, &length, &status);
+    if (status == CL_SUCCESS) {
+        status = gpu->cl.clBuildProgram(program, 1, &gpu->device, options, NULL, NULL);
+        if (status != CL_SUCCESS) {
+            tell_log(world, gpu, program);
+            gpu->cl.clReleaseProgram(program);
+        }
+    }
+    lmi_release(memory, source, size, 1);
+    if (status != CL_SUCCESS) {
+        gpu->status = gpu->status == CL_SUCCESS ? status : gpu->status;
+        return NULL;
+    }
+    return program;
+}
+
+cl_kernel lmi_gpu_kernel(lmi_gpu *gpu, cl_program program, const char *name)
+{
+    cl_int status = CL_SUCCESS;
+    cl_kernel kernel = gpu->cl.clCreateKernel(program, name, &status);
+    if (status != CL_SUCCESS && gpu->status == CL_SUCCESS) {
+        gpu->status = status;
+    }
+    if (status != CL_SUCCESS) {
+        return NULL;
+    }
+    if (gpu->timer_count < LMI_GPU_TIMERS) {
+        lmi_gpu_timer *timer = &gpu->timer[gpu->timer_count++];
+        *timer = (lmi_gpu_timer){.kernel = kernel};
+        snprintf(timer->name, sizeof timer->name, "%s", name);
+    }
+    return kernel;
+}
+
+/* Names that kernels share with the host, as options. */
+int lmi_gpu_common_options(const lmi_gpu *gpu, char *to, size_t size)
+{
+    return snprintf(to, size,
+                    "%s -DLM_SHAPE_PLANE=%d -DLM_SHAPE_SPHERE=%d -DLM_SHAPE_CAPSULE=%d -DLM_SHAPE_BOX=%d "
+                    "-DLMI_BOUNCE_SPEED=%gf -DLMI_FRAME_TOLERANCE=%g -DLMI_COLLAPSED=%g",
+                    gpu->options, LM_SHAPE_PLANE, LM_SHAPE_SPHERE, LM_SHAPE_CAPSULE, LM_SHAPE_BOX, LMI_BOUNCE_SPEED,
+                    LMI_LATTICE_FRAME_TOLERANCE, LMI_LATTICE_COLLAPSED);
+}
+
+bool lmi_gpu_build_bodies(const lm_world *world, lmi_gpu *gpu)
+{
+    static const char *const texts[] = {"prelude.cl", "records.h", "vec.h", "vec.c", "body.cl", NULL};
+    char options[1024];
+    lmi_gpu_common_options(gpu, options, sizeof options);
+    gpu->program = lmi_gpu_build(world, gpu, texts, options);
+    if (!gpu->program) {
+        return false;
+    }
+    gpu->prepare = lmi_gpu_kernel(gpu, gpu->program, "prepare");
+    gpu->conclude = lmi_gpu_kernel(gpu, gpu->program, "conclude");
+    gpu->measure = lmi_gpu_kernel(gpu, gpu->program, "measure");
+    gpu->reduce = lmi_gpu_kernel(gpu, gpu->program, "reduce");
+    return gpu->prepare && gpu->conclude && gpu->measure && gpu->reduce;
+}
+
+#define LATTICE_CHANNELS(X)                                                                                            \
+    X(LMI_LATTICE_INVERSE_MASS)                                                                                        \
+    X(LMI_LATTICE_CENTRE)                                                                                              \
+    X(LMI_LATTICE_SCALE)                                                                                               \
+    X(LMI_LATTICE_SPREAD)                                                                                              \
+    X(LMI_LATTICE_INVERSE_SQUARE)                                                                                      \
+    X(LMI_LATTICE_REST)                                                                                                \
+    X(LMI_LATTICE_RHO)                                                                                                 \
+    X(LMI_LATTICE_SHARE)                                                                                               \
+    X(LMI_LATTICE_HOLD)                                                                                                \
+    X(LMI_LATTICE_WHITEN)                                                                                              \
+    X(LMI_LATTICE_COLOUR)                                                                                              \
+    X(LMI_LATTICE_INVERSE_EDGE)
+
+/* The channels of a region's constants, as options. */
+static int lattice_options(char *to, size_t size)
+{
+#define OPTION(name) " -D" #name "=%d"
+#define VALUE(name) , name
+    return snprintf(to, size, LATTICE_CHANNELS(OPTION) LATTICE_CHANNELS(VALUE));
+#undef OPTION
+#undef VALUE
+}
+
+static bool build_variant(const lm_world *world, lmi_gpu *gpu, lmi_gpu_variant *v)
+{
+    static const char *const texts[] = {
+        "prelude.cl",          "records.h",          "vmat.h",     "volume.h",    "polar_lanes.h",
+        "lattice_constants.h", "lattice_rotation.h", "nearest.cl", "rotation.cl", "contact.cl",
+        "lattice.cl",          "lists.cl",           NULL};
+    char options[2048];
+    int length = lmi_gpu_common_options(gpu, options, sizeof options);
+    length += snprintf(options + length, sizeof options - (size_t)length,
+                       " -DW=%u -DTILE_X=%u -DTILE_Y=%u -DLMI_LATTICE_CHANNELS=%u%s%s%s", v->kind.width, v->kind.tile_x,
+                       v->kind.tile_y, v->kind.channels, v->kind.linear ? " -DLINEAR" : "",
+                       v->kind.surfaces ? " -DSURFACES" : "", v->kind.even ? " -DEVEN" : "");
+    lattice_options(options + length, sizeof options - (size_t)length);
+    v->program = lmi_gpu_build(world, gpu, texts, options);
+    if (!v->program) {
+        return false;
+    }
+    v->fit = lmi_gpu_kernel(gpu, v->program, "lattice_fit");
+    v->move = lmi_gpu_kernel(gpu, v->program, "lattice_move");
+    v->gather_lists = lmi_gpu_kernel(gpu, v->program, "lattice_gather_lists");
+    v->scatter_lists = lmi_gpu_kernel(gpu, v->program, "lattice_scatter_lists");
+    return v->fit && v->move && v->gather_lists && v->scatter_lists;
+}
+
+lmi_gpu_variant *lmi_gpu_find_variant(const lm_world *world, lmi_gpu *gpu, const struct lmi_gpu_kind *kind)
+{
+    for (uint32_t n = 0; n < gpu->variant_count; n++) {
+        if (memcmp(&gpu->variant[n].kind, kind, sizeof *kind) == 0) {
+            return &gpu->variant[n];
+        }
+    }
+    if (gpu->variant_count == LMI_GPU_VARIANTS) {
+        return NULL;
+    }
+    lmi_gpu_variant *v = &gpu->variant[gpu->variant_count++];
+    *v = (lmi_gpu_variant){.kind = *kind};
+    return build_variant(world, gpu, v) ? v : NULL;
+}

@@ -1,0 +1,100 @@
+/*
+ * What host and device both read: one text for C and for OpenCL C. Doubles come first in a record, so that both lay it out
+ * alike.
+ */
+#ifndef LMI_GPU_RECORDS_H
+#define LMI_GPU_RECORDS_H
+
+#ifdef __OPENCL_VERSION__
+typedef uint uint32_t;
+typedef int int32_t;
+#else
+#include <stdint.h>
+#endif
+
+#define LMI_GPU_NONE 0xffffffffu
+#define LMI_GPU_SAMPLES 8
+
+/* Flags in front of the index of a block's constants: it has irregular regions; particles whose sums are put right. */
+#define LMI_GPU_IRREGULAR 0x80000000u
+#define LMI_GPU_CORRECTED 0x40000000u
+#define LMI_GPU_INDEX 0x3fffffffu
+
+/* Channels of what work-groups measure, 32 floats for each. */
+enum {
+    LMI_GPU_PULL = 0,      /* momentum and angular momentum of the pull   6 */
+    LMI_GPU_MASS = 6,      /* of matched particles, and about record.at and .from: */
+    LMI_GPU_FIRST = 7,     /* m r                                         3 */
+    LMI_GPU_MOMENTUM = 10, /* m u                                         3 */
+    LMI_GPU_ANGULAR = 13,  /* r x m u                                     3 */
+    LMI_GPU_SECOND = 16,   /* m r r: xx yy zz xy yz zx                    6 */
+    LMI_GPU_IMPULSE = 22,  /* m times what colliders changed              3 */
+    LMI_GPU_TOUCHED = 25,  /* particles that met one                        */
+    LMI_GPU_LOWER = 26,    /* bounds                                      3 */
+    LMI_GPU_UPPER = 29,    /*                                             3 */
+    LMI_GPU_CHANNELS = 32,
+};
+
+/* Why a substep is left to the host. */
+enum { LMI_GPU_OVERSTRETCHED = 1, LMI_GPU_COLLAPSED = 2, LMI_GPU_RIGID = 4, LMI_GPU_UNSOUND = 8 };
+
+/* A body: state, what it is made of, and what the substep's kernels read. Lengths and masses as in lmi_body. */
+typedef struct lmi_gpu_body {
+    double origin[3];
+    double frame[9];                          /* of a lattice, row by row */
+    double owed_momentum[3], owed_angular[3]; /* as in lmi_lattice_part */
+    double mass, inertia[6];                  /* of the motion */
+    double sums[16];                          /* mass, first, momentum, angular, second */
+    double impulse[3]; /* that colliders and pins gave, in units of the mean mass, since it was asked for */
+    double rest_size, rest_inertia, spacing;
+    float at[3], from[3];                  /* what the sums are taken from */
+    float centre[3], velocity[3], spin[3]; /* motion */
+    float drift_centre[3], drift_velocity[3], drift_spin[3];
+    float lower[3], upper[3];
+    float loss, push[3], whirl[3];           /* of lattices: what changes velocities besides the pull */
+    float shift[3];                          /* of positions in this substep: the origin follows the body */
+    float inverse[9], forward[9], middle[3]; /* step/lattice_step.h */
+    float alpha, damping, damping_now, beta;
+    float contact_radius, mean_mass, friction, restitution;
+    uint32_t damping_every, damping_turn;
+    uint32_t first;                /* particle */
+    uint32_t particles;            /* places */
+    uint32_t irregular, corrected; /* of a lattice: first of its irregular regions, and of its corrections */
+    uint32_t map;                  /* of a lattice: first entry of its map of blocks */
+    uint32_t size[3];              /* blocks along x, corners along y and z */
+    int32_t phase;
+    uint32_t first_partial, partials;    /* of the tiles */
+    uint32_t first_measure, measures;    /* of the chunks that are measured after an upload */
+    uint32_t sample[LMI_GPU_SAMPLES];    /* particles */
+    int32_t corner[3 * LMI_GPU_SAMPLES]; /* and their corners */
+    uint32_t pinned;
+    uint32_t group, collider_mask;
+    uint32_t surfaces; /* bits: what it may touch in this substep */
+    uint32_t contacts;
+    uint32_t stop;
+} lmi_gpu_body;
+
+/* Columns of a lattice that one work-group goes through, plane by plane. */
+typedef struct lmi_gpu_tile {
+    uint32_t body;
+    int32_t x, y, z; /* of its first corner; x counts lanes of blocks */
+    uint32_t planes;
+    uint32_t partial;
+    uint32_t pad[2];
+} lmi_gpu_tile;
+
+/* Particles of one body that one work-group measures. */
+typedef struct lmi_gpu_chunk {
+    uint32_t body, first, count, partial;
+} lmi_gpu_chunk;
+
+/* A collider where it is in this substep: lmi_surface, but for meshes and height maps. */
+typedef struct lmi_gpu_surface {
+    double position[3], rotation[9], velocity[3], spin[3], pivot[3], lower[3], upper[3];
+    float radius, half_length, half_extents[3], friction, restitution, thickness;
+    uint32_t shape, group, mask, filler;
+} lmi_gpu_surface;
+
+#define LMI_GPU_MAX_SURFACES 32
+
+#endif
