@@ -4,8 +4,8 @@
  *   crowd     bodies of the scene crowd packed so that each touches its neighbours on all sides: 10, 100, 1,000 and 4,000 of
  *             them on one thread; the time for each surface point and substep, and the shares of finding and of solving
  *   statue    the scene with self-contact and ten substeps a frame: frames a second
- *   penguins  the scene with contacts between all, on one thread and on several: how many times faster than real time, over the whole of it and in its
- *             slowest second
+ *   penguins  the scene with contacts between all, on one thread and on several: how many times faster than real time, over
+ *             the whole of it and in its slowest second
  *
  * Bodies of the crowd are compressed a little, so that contacts stay while they are measured.
  */

@@ -2,7 +2,9 @@
  * Contacts where they are hardest: bodies thrown at walls and at each other as fast as 100 m/s, made in one another, all in one
  * place. Nothing becomes infinite, nothing ends behind a wall, and what overlaps comes apart.
  */
+#include "step/kernels.h"
 #include "test/support/things.h"
+#include "world.h"
 
 #include <stdlib.h>
 
@@ -90,6 +92,26 @@ static void walls_hold(void **context)
 }
 
 /* Two bodies against each other. */
+/* How deep the touch points of a body are in another, in spacings of the other's particles; 0 where none is. */
+static double depth_in(const lm_world *world, lm_body_id inner, lm_body_id outer)
+{
+    const lmi_body *a = lmi_body_at(world, inner.slot - 1), *b = lmi_body_at(world, outer.slot - 1);
+    lmi_bulk_update(b->bulk, b);
+    world->kernels->place_points(a);
+    lm_dvec3 shift = dvec_sub(a->origin, b->origin);
+    double deepest = 0.0, spacing = b->lattice ? b->lattice->shape.spacing : b->bulk->mould->spacing;
+    for (uint32_t n = 0; n < a->touch.count; n++) {
+        _Alignas(64) float at[3 * LMI_BLOCK] = {0};
+        lm_vec3 p = lmi_touch_now(&a->touch, n);
+        at[0] = (float)(p.x + shift.x), at[LMI_BLOCK] = (float)(p.y + shift.y),
+        at[2 * LMI_BLOCK] = (float)(p.z + shift.z);
+        lmi_insides insides;
+        world->kernels->find_inside(b->bulk, at, 1, 0.0f, &insides);
+        deepest = insides.found & 1 ? fmax(deepest, insides.inside[0].depth) : deepest;
+    }
+    return deepest / spacing;
+}
+
 static void collisions_stay_finite(void **context)
 {
     (void)context;
@@ -114,6 +136,12 @@ static void collisions_stay_finite(void **context)
         lm_world_get_totals(world, &after);
         assert_at_most(after.kinetic_energy, before.kinetic_energy * 1.001);
         assert_true(info_of(world, bodies[0]).max_speed < 400.0f);
+        /* They do not stay in each other. */
+        step_finite(world, 30);
+        for (int k = 0; k < 2; k++) {
+            double depth = depth_in(world, bodies[k], bodies[1 - k]);
+            if (depth > 1.0) fail_msg("trial %d: %g spacings in the other after a second", trial, depth);
+        }
         lm_world_destroy(world);
     }
 }
