@@ -705,7 +705,7 @@ static bool revive_touch(lm_world *world, lmi_body *body)
     }
     bool ok = body->fracture ? lmi_touch_particles(world, body, &made)
                              : lmi_touch_embed(world, body, body->touch.rest, body->touch.count, &made);
-    if (ok && made.count == body->touch.count) {
+    if (ok) {
         memcpy(made.warm, body->touch.warm, made.count * sizeof *made.warm);
         lmi_touch_free(world, &body->touch);
         body->touch = made;

@@ -160,6 +160,7 @@ lm_result lm_world_create(const lm_world_def *def, lm_world **out)
 void lmi_world_clear(lm_world *world)
 {
     LMI_POOL_EACH(&world->bodies, n) { lmi_body_free(world, lmi_body_at(world, n)); }
+    lmi_moulds_tidy(world, NULL);
     LMI_POOL_EACH(&world->pins, n) { lmi_pin_free(world, LMI_POOL_AT(&world->pins, lmi_pin, n)); }
     LMI_POOL_EACH(&world->drags, n) { lmi_drag_free(world, LMI_POOL_AT(&world->drags, lmi_drag, n)); }
     LMI_POOL_EACH(&world->skeletons, n)
@@ -211,7 +212,6 @@ void lm_world_destroy(lm_world *world)
         lmi_release(&world->memory, s->load, s->load_capacity, sizeof *s->load);
     }
     lmi_mutual_free(world);
-    lmi_moulds_tidy(world, NULL);
     lmi_touchings_free(world);
     lmi_release(&world->memory, world->slab_tasks, world->slab_capacity, sizeof *world->slab_tasks);
     lmi_release(&world->memory, world->octree_tasks, world->octree_task_capacity, sizeof *world->octree_tasks);

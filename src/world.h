@@ -135,7 +135,7 @@ typedef struct lmi_body {
     uint32_t group, mask;   /* bits: what it is, and what it touches */
     uint32_t collider_mask; /* the same for groups of colliders */
     bool self_contact;
-    lmi_bulk *bulk;          /* null: no other body touches it */
+    lmi_bulk *bulk;          /* null: it touches no other body, or (fracture) with its particles alone */
     float penalty;           /* N/m, as in the definition */
     struct lmi_cubes *cubes; /* depth cube maps of the bulk (sample/cube.h), once they were asked for */
     lm_material material;

@@ -415,7 +415,8 @@ static void visit_bulk(archive *a, lm_world *world, lmi_body *body)
     bool has = body->bulk != NULL;
     visit_bool(a, &has);
     refuse_if(a, has != ((body->mask != 0 || body->self_contact) && !body->fracture));
-    refuse_if(a, body->fracture && body->touch.count != (lmi_is_rubble(body) ? body->particle_count : 0));
+    refuse_if(a, body->fracture && (body->contact_points != LM_CONTACT_PARTICLES ||
+                                    body->touch.count != (lmi_is_rubble(body) ? body->particle_count : 0)));
     if (!has || !ok(a)) {
         return;
     }
@@ -910,6 +911,7 @@ static void adopt(lm_world *to, const lm_world *from)
     to->step_seconds = 0.0;
     memset(to->stage_seconds, 0, sizeof to->stage_seconds);
     to->bodies = from->bodies;
+    to->moulds = from->moulds;
     to->movers = from->movers;
     to->colliders = from->colliders;
     to->pins = from->pins;

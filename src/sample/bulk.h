@@ -45,7 +45,7 @@ typedef struct lmi_insides {
     uint32_t found;
 } lmi_insides;
 
-/* The solid of a body. A mesh without triangles: its particles. False when out of memory; then nothing is left behind. */
+/* The solid of a body. A mesh without triangles: its particles. False when out of memory. */
 bool lmi_bulk_make(struct lm_world *world, const struct lmi_body *body, const lmi_touch_mesh *mesh, lmi_bulk *solid);
 void lmi_bulk_free(struct lm_world *world, lmi_bulk *solid);
 

@@ -55,6 +55,7 @@ static bool make_distance(lm_world *world, const lmi_body *body, lmi_mould *s)
     }
     s->radius = radius;
     s->spacing = cloud_spacing(size, body->particle_count);
+    longest = longest > 0.0 ? longest : 0.01; /* a surface that is all in one point */
     s->cell = longest / GRID_CELLS;
     double margin = 2.0 * s->cell + radius, extent[3] = {size.x, size.y, size.z};
     s->first = dvec_sub(low, dvec(margin, margin, margin));
@@ -374,10 +375,11 @@ static uint64_t hash_particles(const lmi_body *body, const lmi_touch_mesh *mesh)
     return lmi_hash_word(hash, l != NULL);
 }
 
-static bool is_mould_of(const lmi_mould *s, uint64_t hash, const lmi_touch_mesh *mesh)
+static bool is_mould_of(const lmi_mould *s, const lmi_body *body, uint64_t hash, const lmi_touch_mesh *mesh)
 {
     uint32_t vertices = mesh->triangle_count ? mesh->vertex_count : 0;
-    return s->hash == hash && s->vertex_count == vertices && s->triangle_count == mesh->triangle_count &&
+    return s->hash == hash && s->place_count == body->place_count && s->vertex_count == vertices &&
+           s->triangle_count == mesh->triangle_count &&
            (vertices == 0 ||
             (memcmp(s->vertices, mesh->vertices, vertices * sizeof *s->vertices) == 0 &&
              memcmp(s->triangles, mesh->triangles, (size_t)s->triangle_count * 3 * sizeof *s->triangles) == 0));
@@ -423,7 +425,7 @@ lmi_mould *lmi_mould_take(lm_world *world, const lmi_body *body, const lmi_touch
     uint64_t hash = hash_particles(body, mesh);
     /* The carriers of an octree follow its links too, which the hash knows nothing of: those do not share. */
     for (lmi_mould *s = body->octree ? NULL : world->moulds; s; s = s->next) {
-        if (is_mould_of(s, hash, mesh)) {
+        if (is_mould_of(s, body, hash, mesh)) {
             s->users++;
             return s;
         }
@@ -431,6 +433,7 @@ lmi_mould *lmi_mould_take(lm_world *world, const lmi_body *body, const lmi_touch
     lmi_mould *made = make_mould(world, body, mesh);
     if (made) {
         made->hash = hash;
+        made->place_count = body->place_count;
         made->shared = !body->octree;
     }
     if (made && made->shared) {

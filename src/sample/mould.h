@@ -20,8 +20,9 @@
 typedef struct lmi_mould {
     struct lmi_mould *next; /* in the list of the world */
     uint32_t users;
-    bool shared;   /* in that list */
-    uint64_t hash; /* of the particles it was made for */
+    bool shared;          /* in that list */
+    uint64_t hash;        /* of the particles it was made for */
+    uint32_t place_count; /* and how many places they have */
 
     /* The mesh it was made from: kept, because a snapshot saves this. No triangles: balls around the particles. */
     lm_vec3 *vertices;

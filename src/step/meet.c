@@ -44,7 +44,7 @@ static void add_found(search *s, uint32_t n, lm_dvec3 point, lmi_inside inside, 
         return;
     }
     s->met++;
-    if (!s->cubes && (s->nested || inside.depth > 2.0 * b->bulk->mould->cell) && !self) {
+    if (!s->cubes && (s->nested || inside.depth > 2.0 * b->bulk->mould->cell) && !self && !s->a->parts) {
         inside.normal = s->away; /* the nearest way out may be the far side */
     }
     float weights[LMI_CARRIER_MOST];

@@ -84,6 +84,7 @@ static needs needs_of(const lm_world *world)
             if (body->bulk) {
                 uint32_t riders = body->bulk->mould->carrier_riders;
                 n.most_riders = riders > n.most_riders ? riders : n.most_riders;
+                n.grains += body->touch.count;
             } else {
                 n.grains += body->particle_count;
                 n.parts += body->lattice->shape.part_count;
@@ -104,8 +105,8 @@ static bool reserve(lm_world *world, lmi_mutual *m, const needs *n)
     void *parts = m->parts, *part_places = m->part_places;
     void *holds = m->holds, *loads = m->loads, *window = m->window_contacts, *window_holds = m->window_holds;
     bool ok =
-        n->places <= UINT32_MAX && n->grains <= UINT32_MAX / 2 &&
-        lmi_rubble_reserve(memory, &m->rubble, (uint32_t)n->grains) &&
+        n->places <= UINT32_MAX && n->grains <= 4u * (uint64_t)LM_MAX_PARTICLES &&
+        (n->parts == 0 || lmi_rubble_reserve(memory, &m->rubble, (uint32_t)n->grains)) &&
         lmi_reserve(memory, &parts, &m->part_capacity, (uint32_t)n->parts, sizeof *m->parts) &&
         lmi_reserve(memory, &part_places, &m->part_place_capacity, n->parts ? (uint32_t)n->places : 0,
                     sizeof *m->part_places) &&
@@ -257,6 +258,7 @@ static void update_body(void *context, uint32_t index)
 static void look(const lmi_step *step, meeting *pair, lmi_contact_list *list)
 {
     lmi_mutual *m = step->world->mutual;
+    list->barrier = list->count; /* as in a list of its own */
     if (pair->a == pair->b) {
         pair->met =
             lmi_meet_itself(step, &m->pairs.entries[pair->a], &m->pushes[pair->a], pair->first, pair->end, list);

@@ -2,7 +2,7 @@
 #include "step/rubble.h"
 
 /* Bodies of its size or larger that one body is tested against in a substep, at most: ten thousand in one place must not take
- * forever. They come apart all the same, those first whose boxes begin first. */
+ * forever. They come apart all the same, those first that come first on the curve. */
 #define MOST_PARTNERS 64u
 
 lmi_entry lmi_entry_of(const lmi_body *body, uint32_t slot, double h)

@@ -9,16 +9,23 @@
 #define DEEP 0.5f
 #define BORDER 0.4f
 
+/* What is in the middle of a face is so far from the nearest particle. */
+#define PLATE 0.75f
+
 /* Grains look at each other where the difference of their directions is longer than this. */
 #define CLEAR 0.7
 
+/* A particle of a body that can break, or a touch point of one that cannot. */
 typedef struct grain {
-    float at[3];  /* metres from the origin of the first body */
-    float out[3]; /* away from the particles it is linked to, unit; 0 where they are on all sides */
+    float
+        out[3]; /* away from the particles it is linked to, or from the surface, unit; 0 where they are on all sides */
     float radius;
+    float plate; /* metres along the surface for which it stands */
     int32_t cell[3];
-    uint32_t entry, place, part;
-    uint32_t next; /* in its bucket: one that came before it */
+    uint32_t entry, part;
+    uint32_t place; /* or the number of the point */
+    uint32_t next;  /* in its bucket: one that came before it */
+    bool point;
 } grain;
 
 struct lmi_rubble {
@@ -170,25 +177,49 @@ static void find_out(const lmi_body *body, const surroundings *s, uint32_t place
     }
 }
 
-static void add_grain(const collection *c, const lmi_body *body, uint32_t entry, uint32_t place, const double at[3],
-                      const surroundings *s)
+/* Puts a grain into the fine table. */
+static void add(const collection *c, const double at[3], grain made)
 {
     lmi_rubble *r = c->rubble;
+    cell_of(at, 0.0, c->cell, made.cell);
+    uint32_t bucket = bucket_of(r, made.cell);
+    made.next = r->buckets[bucket];
+    r->buckets[bucket] = r->count;
+    r->grains[r->count++] = made;
+}
+
+static void add_particle(const collection *c, const lmi_body *body, uint32_t entry, uint32_t place, const double at[3],
+                         const surroundings *s)
+{
     const lmi_lattice *l = &body->lattice->shape;
-    grain *g = &r->grains[r->count];
     bool deep = body->fracture->deep[place / LMI_BLOCK] >> (place % LMI_BLOCK) & 1;
-    g->radius = (float)l->spacing * (deep ? DEEP : BORDER);
-    g->entry = entry;
-    g->place = place;
-    g->part = l->part ? l->part[place] : 0;
-    cell_of(at, 0.0, c->cell, g->cell);
-    find_out(body, s, place, g->out);
-    for (int i = 0; i < 3; i++) {
-        g->at[i] = (float)at[i];
+    grain g = {.radius = (float)l->spacing * (deep ? DEEP : BORDER),
+               .plate = (float)l->spacing * PLATE,
+               .entry = entry,
+               .place = place,
+               .part = l->part ? l->part[place] : 0};
+    find_out(body, s, place, g.out);
+    add(c, at, g);
+}
+
+/* The touch points of a body that cannot break, as one piece: what is smaller than the gaps between particles has none of
+ * them inside. */
+static void collect_points(const collection *c, const lmi_body *body, uint32_t entry, uint32_t piece, bool look)
+{
+    lm_dvec3 shift = dvec_sub(body->origin, c->from);
+    for (uint32_t n = 0; n < body->touch.count; n++) {
+        lm_vec3 p = lmi_touch_now(&body->touch, n);
+        double at[3] = {shift.x + p.x, shift.y + p.y, shift.z + p.z};
+        if (enter(c, at, piece, look)) {
+            lm_dvec3 out = lmi_bulk_facing(body->bulk, &body->touch, n);
+            grain g = {.out = {(float)out.x, (float)out.y, (float)out.z},
+                       .radius = body->contact_radius,
+                       .entry = entry,
+                       .place = n,
+                       .point = true};
+            add(c, at, g);
+        }
     }
-    uint32_t bucket = bucket_of(r, g->cell);
-    g->next = r->buckets[bucket];
-    r->buckets[bucket] = r->count++;
 }
 
 /* The particles of a body, whose pieces are numbered from `first`: entered in the coarse table, or (`look`)
@@ -208,12 +239,12 @@ static void collect(const collection *c, const lmi_body *body, uint32_t entry, u
             if (around.block != n / LMI_BLOCK) {
                 look_around(l, n / LMI_BLOCK, &around);
             }
-            add_grain(c, body, entry, n, at, &around);
+            add_particle(c, body, entry, n, at, &around);
         }
     }
 }
 
-/* Whether there is anything to look for: pieces, or several bodies. */
+/* Whether there is anything to look for: pieces, or something else that is near. */
 static bool is_wanted(const lmi_step *step, const lmi_pairs *pairs, double *cell, lm_dvec3 *from)
 {
     uint32_t bodies = 0, pieces = 0;
@@ -221,13 +252,14 @@ static bool is_wanted(const lmi_step *step, const lmi_pairs *pairs, double *cell
     for (uint32_t n = 0; n < pairs->count; n++) {
         const lmi_body *body = lmi_body_at(step->world, pairs->entries[n].slot);
         if (lmi_is_rubble(body)) {
-            *from = bodies ? *from : body->origin;
+            *from = bodies++ ? *from : body->origin;
             *cell = fmax(*cell, 2.0 * lmi_rubble_reach(body) + lmi_contact_slop(step, body));
-            bodies++;
             pieces += body->lattice->shape.part_count;
+        } else {
+            pieces += pairs->entries[n].met;
         }
     }
-    return pieces > 1;
+    return bodies > 0 && pieces > 1;
 }
 
 /* --- meeting --- */
@@ -263,24 +295,58 @@ static lm_dvec3 way_off(const grain *g, const grain *h, lm_dvec3 d)
     return apart > 1e-9 ? dvec_scale(d, 1.0 / apart) : dvec(0.0, 1.0, 0.0);
 }
 
+/* One side of a contact: the particles that hold it, and where it is now from the origin of its body. */
+typedef struct side {
+    lmi_push *push;
+    const uint32_t *rider;
+    const float *weight;
+    uint32_t count, stride;
+    lm_dvec3 at;
+} side;
+
+static side side_of(const grain *g, lmi_push *pushes)
+{
+    static const float all = 1.0f;
+    lmi_push *push = &pushes[g->entry];
+    const lmi_touch *touch = &push->body->touch;
+    side s = {lmi_push_at(push, g->place), &g->place, &all, 1, 1, lm_dvec3_zero()};
+    if (g->point) {
+        uint32_t row = touch->first_row[g->place / LMI_BLOCK];
+        size_t at = (size_t)row * LMI_BLOCK + g->place % LMI_BLOCK;
+        uint32_t rows = touch->first_row[g->place / LMI_BLOCK + 1] - row;
+        s = (side){push, touch->rider + at, touch->weight + at, rows, LMI_BLOCK, lm_dvec3_zero()};
+    }
+    for (uint32_t n = 0; n < s.count; n++) {
+        const float *x = push->x + (size_t)s.rider[(size_t)n * s.stride] * 4;
+        s.at = dvec_add(s.at, dvec_scale(dvec(x[0], x[1], x[2]), s.weight[(size_t)n * s.stride]));
+    }
+    return s;
+}
+
+/* Of the two only the first may be a point. */
 static void touch(const lmi_step *step, const grain *g, const grain *h, lmi_push *pushes, const between *w,
                   lmi_contact_list *list)
 {
-    lm_dvec3 d = dvec((double)g->at[0] - h->at[0], (double)g->at[1] - h->at[1], (double)g->at[2] - h->at[2]);
+    side a = side_of(g, pushes), b = side_of(h, pushes);
+    lm_dvec3 d = dvec_add(dvec_sub(a.push->body->origin, b.push->body->origin), dvec_sub(a.at, b.at));
     lm_dvec3 normal = way_off(g, h, d);
     double reach = (double)g->radius + h->radius, depth = reach - dvec_dot(d, normal);
-    if (!(depth > -w->slop) || dvec_dot(d, d) > (reach + w->slop) * (reach + w->slop)) {
+    double along = reach - depth, far = dvec_dot(d, d), near = reach + w->slop;
+    if (g->point) { /* between particles too: the ball stands for the piece of the surface around it */
+        far -= along * along;
+        near = h->plate;
+    }
+    if (!(depth > -w->slop) || along < -reach || far > near * near) {
         return;
     }
-    static const float all = 1.0f;
-    lmi_contact_def c = {.a = lmi_push_at(&pushes[g->entry], g->place),
-                         .b = lmi_push_at(&pushes[h->entry], h->place),
-                         .rider_a = &g->place,
-                         .weight_a = &all,
-                         .count_a = 1,
-                         .stride_a = 1,
-                         .rider_b = &h->place,
-                         .weight_b = &all,
+    lmi_contact_def c = {.a = a.push,
+                         .b = b.push,
+                         .rider_a = a.rider,
+                         .weight_a = a.weight,
+                         .count_a = a.count,
+                         .stride_a = a.stride,
+                         .rider_b = b.rider,
+                         .weight_b = b.weight,
                          .count_b = 1,
                          .normal = normal,
                          .depth = depth,
@@ -313,7 +379,8 @@ static void meet_grain(const lmi_step *step, const lmi_rubble *r, uint32_t index
         int32_t cell[3] = {g->cell[0] + n % 3 - 1, g->cell[1] + n / 3 % 3 - 1, g->cell[2] + n / 9 - 1};
         for (uint32_t k = r->buckets[bucket_of(r, cell)]; k != LMI_NONE; k = r->grains[k].next) {
             const grain *h = &r->grains[k];
-            if (!is_in(h, cell) || (n == 13 && k >= index) || (h->entry == g->entry && h->part == g->part)) {
+            bool same = (h->entry == g->entry && h->part == g->part) || (h->point && g->point);
+            if (same || !is_in(h, cell) || (n == 13 && k >= index)) {
                 continue;
             }
             if (h->entry != other) {
@@ -321,7 +388,7 @@ static void meet_grain(const lmi_step *step, const lmi_rubble *r, uint32_t index
                 w = between_of(step, pushes[g->entry].body, pushes[other].body);
             }
             if (w.may) {
-                touch(step, g, h, pushes, &w, list);
+                touch(step, h->point ? h : g, h->point ? g : h, pushes, &w, list);
             }
         }
     }
@@ -340,16 +407,16 @@ void lmi_rubble_meet(const lmi_step *step, lmi_rubble *r, const lmi_pairs *pairs
     memset(r->coarse, 0xff, ((size_t)r->mask + 1) * sizeof *r->coarse);
     const collection c = {r, from, cell};
     for (int look = 0; look < 2; look++) {
-        uint32_t pieces = 0;
+        uint32_t first = 0;
         for (uint32_t n = 0; n < pairs->count; n++) {
-            const lmi_body *body = lmi_body_at(step->world, pairs->entries[n].slot);
-            if (!lmi_is_rubble(body)) {
-                continue;
-            }
-            bool alone = !pairs->entries[n].met && body->lattice->shape.part_count == 1;
-            if (!alone && (!body->asleep || pairs->entries[n].met)) {
-                collect(&c, body, n, pieces, look);
-                pieces += body->lattice->shape.part_count;
+            const lmi_entry *entry = &pairs->entries[n];
+            const lmi_body *body = lmi_body_at(step->world, entry->slot);
+            bool rubble = lmi_is_rubble(body), pieces = rubble && body->lattice->shape.part_count > 1;
+            if (entry->met && !rubble) {
+                collect_points(&c, body, n, first++, look);
+            } else if (entry->met || (pieces && !body->asleep)) {
+                collect(&c, body, n, first, look);
+                first += body->lattice->shape.part_count;
             }
         }
     }

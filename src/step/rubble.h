@@ -7,7 +7,7 @@
  * each other the way their pieces look at each other there: away from the particles they are linked to. A table by cells of
  * space finds them.
  *
- * Other bodies are touched by the same particles, as by any touch points (meet.h).
+ * Other bodies are touched by the same particles, as by any touch points (meet.h); and their touch points touch the balls.
  */
 #ifndef LMI_RUBBLE_H
 #define LMI_RUBBLE_H

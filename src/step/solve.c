@@ -325,7 +325,7 @@ static double inertia_size(const lmi_body *body)
 }
 
 /* Bodies that are shifted while they move past each other change their angular momentum, and so do impulses that act in two
- * places. Both bodies will turn back by as much, by their inertia. */
+ * places. Both bodies will turn back by as much, by their inertia; a piece of a body counts as the body. */
 static void note_twist(const lmi_contact *c, float h)
 {
     quad shift = c->shifted * c->normal + h * c->braked, impulse = c->pressed * c->normal + c->braked;
@@ -403,7 +403,7 @@ void lmi_contacts_flush(lmi_contact_list *list)
             body->contacts += c->pressed > 0.0f || c->shifted > 0.0f;
         }
     }
-    list->count = list->hold_count = 0;
+    list->count = list->hold_count = list->barrier = 0;
 }
 
 uint32_t lmi_contacts_limit(const lmi_body *body)
@@ -441,7 +441,7 @@ static float plain_mobility(const lmi_hold *holds, uint32_t count)
 /* Whether the last contact in the list is one of the same cell with the same partner. */
 static bool same_cell(const lmi_contact_list *list, const lmi_contact_def *def, uint32_t leader)
 {
-    const lmi_contact *last = list->count ? &list->contacts[list->count - 1] : NULL;
+    const lmi_contact *last = list->count > list->barrier ? &list->contacts[list->count - 1] : NULL;
     return last && leader != LMI_NONE && last->leader == leader && last->a == def->a && last->b == def->b &&
            last->wall == def->wall;
 }

@@ -100,9 +100,10 @@ typedef struct lmi_contact_list {
     lmi_hold *holds;
     uint32_t count, limit;
     uint32_t hold_count, hold_limit;
-    uint32_t sweeps; /* through contacts of bodies that answer as a whole, at most */
-    double h;        /* substep */
-    bool forgets;    /* what points are given here is not given again in the next substep */
+    uint32_t barrier; /* contacts up to here are left alone by those that are added: others found them */
+    uint32_t sweeps;  /* through contacts of bodies that answer as a whole, at most */
+    double h;         /* substep */
+    bool forgets;     /* what points are given here is not given again in the next substep */
 } lmi_contact_list;
 
 /* Sweeps where points remember what they were given, and where they do not. */
