@@ -11,8 +11,8 @@
  * Vertices of inner faces come after all others, and have normals of their own.
  */
 #include "out/skin_octree_cut.h"
-#include "out/skin.h"
 #include "out/hash.h"
+#include "out/skin.h"
 #include "out/skin_octree.h"
 #include "sample/embed_octree.h"
 #include "sample/octree_blade.h"
