@@ -71,6 +71,10 @@ static void forget_arrays(lmi_body *body)
 static void copy_region(lmi_octree_change *c, uint32_t leaf)
 {
     const lmi_body *old = c->body;
+    if (c->joined[leaf] > 1) {
+        lmi_octree_join_region(c, leaf);
+        return;
+    }
     uint32_t from = c->from[leaf], stride;
     const float *rotation = lmi_body_rotation(c->world, old, from, &stride);
     for (uint32_t i = 0; i < 9; i++) {
@@ -105,6 +109,19 @@ static void copy_particle(lmi_octree_change *c, uint32_t leaf)
     made->mass[is] = (float)(old->mass[was] * share);
 }
 
+/* The leaf that a leaf was part of, or those that it was joined from. */
+static void find_origin(lmi_octree_change *c, uint32_t leaf)
+{
+    const lmi_octree *before = &c->body->octree->tree, *t = &c->made.octree->tree;
+    const lmi_octree_node *node = &t->nodes[t->leaves[leaf]];
+    uint32_t was = before->owner[t->voxel_order[node->first_voxel]];
+    while (before->nodes[was].level < node->level) {
+        was = before->nodes[was].parent;
+    }
+    c->from[leaf] = before->nodes[was].first_leaf;
+    c->joined[leaf] = before->nodes[was].leaf_count;
+}
+
 static bool make_body(lmi_octree_change *c, lmi_octree *next)
 {
     lm_world *world = c->world;
@@ -120,20 +137,34 @@ static bool make_body(lmi_octree_change *c, lmi_octree *next)
         made->stiffness = lmi_allocate(&world->memory, made->region_count, sizeof *made->stiffness);
         ok = made->stiffness != NULL;
     }
-    c->from = ok ? lmi_allocate(&world->memory, made->particle_count, sizeof *c->from) : NULL;
-    if (!ok || !c->from) {
+    c->from = ok ? lmi_allocate_plain(&world->memory, made->particle_count, sizeof *c->from) : NULL;
+    c->joined = ok ? lmi_allocate_plain(&world->memory, made->particle_count, sizeof *c->joined) : NULL;
+    if (!ok || !c->from || !c->joined) {
         return false;
     }
-    const lmi_octree *before = &c->body->octree->tree, *t = &made->octree->tree;
-    for (uint32_t leaf = 0; leaf < t->leaf_count; leaf++) {
-        const lmi_octree_node *node = &t->nodes[t->leaves[leaf]];
-        c->from[leaf] = before->nodes[before->owner[t->voxel_order[node->first_voxel]]].leaf;
-        copy_particle(c, leaf);
+    bool spins = false;
+    for (uint32_t leaf = 0; leaf < made->particle_count; leaf++) {
+        find_origin(c, leaf);
+        (c->joined[leaf] > 1 ? lmi_octree_join_particle : copy_particle)(c, leaf);
+        spins = spins || c->joined[leaf] > 1;
+    }
+    if (spins) {
+        lmi_octree_join_spins(c);
     }
     return true;
 }
 
 /* --- who holds it --- */
+
+/* The first of the leaves that a leaf was made from which holds have, by their number in the hold, or LMI_NONE. */
+static uint32_t held_from(const lmi_octree_change *c, const uint32_t *heirs_of, uint32_t leaf)
+{
+    uint32_t n = LMI_NONE;
+    for (uint32_t k = 0; n == LMI_NONE && k < c->joined[leaf]; k++) {
+        n = heirs_of[c->from[leaf] + k];
+    }
+    return n;
+}
 
 /* How many new leaves the particles at these places have become. */
 static uint32_t count_heirs(const lmi_octree_change *c, const uint32_t *places, uint32_t count, uint32_t *heirs_of)
@@ -144,7 +175,7 @@ static uint32_t count_heirs(const lmi_octree_change *c, const uint32_t *places, 
         heirs_of[c->body->order[places[n]]] = n;
     }
     for (uint32_t leaf = 0; leaf < c->made.particle_count; leaf++) {
-        heirs += heirs_of[c->from[leaf]] != LMI_NONE;
+        heirs += held_from(c, heirs_of, leaf) != LMI_NONE;
     }
     return heirs;
 }
@@ -165,16 +196,28 @@ static bool remake_pin(lmi_octree_change *c, const lmi_pin *pin, uint32_t *heirs
     }
     const lmi_mover *mover = pin->mover == LMI_NONE ? NULL : LMI_POOL_AT(&c->world->movers, lmi_mover, pin->mover);
     for (uint32_t leaf = 0; leaf < c->made.particle_count; leaf++) {
-        uint32_t from = c->from[leaf], n = heirs_of[from];
+        uint32_t n = held_from(c, heirs_of, leaf);
         if (n == LMI_NONE) {
             continue;
         }
-        const lmi_octree_map *map = &c->maps[from];
+        const lmi_octree_map *map = &c->maps[c->body->order[pin->particles[n]]];
         lm_dvec3 off = dvec_sub(carried(map, dvec_from(c->made.rest[c->made.place[leaf]])), map->at);
         to->particles[at] = c->made.place[leaf];
         to->targets[at++] = dvec_add(pin->targets[n], mover ? dmat_apply_transposed(&mover->rotation, off) : off);
     }
     return true;
+}
+
+/* What a drag's weight is for a leaf: the mean over what it was made from, by mass. */
+static double mean_weight(const lmi_octree_change *c, const lmi_drag *drag, const uint32_t *heirs_of, uint32_t leaf)
+{
+    double sum = 0.0, mass = 0.0;
+    for (uint32_t k = 0; k < c->joined[leaf]; k++) {
+        uint32_t was = c->from[leaf] + k, n = heirs_of[was];
+        mass += c->body->mass[c->body->place[was]];
+        sum += n == LMI_NONE ? 0.0 : (double)drag->weights[n] * c->body->mass[c->body->place[was]];
+    }
+    return sum / mass;
 }
 
 static bool remake_drag(lmi_octree_change *c, const lmi_drag *drag, uint32_t *heirs_of, lmi_drag *to)
@@ -191,13 +234,16 @@ static bool remake_drag(lmi_octree_change *c, const lmi_drag *drag, uint32_t *he
         return false;
     }
     double scale = (c->body->total_mass / c->made.particle_count) / c->body->mean_mass;
+    bool found = false;
     for (uint32_t leaf = 0; leaf < c->made.particle_count; leaf++) {
-        uint32_t n = heirs_of[c->from[leaf]];
-        if (n != LMI_NONE) {
+        if (held_from(c, heirs_of, leaf) != LMI_NONE) {
             to->particles[at] = c->made.place[leaf];
-            to->weights[at++] = (float)(drag->weights[n] * scale);
+            to->weights[at++] = (float)(mean_weight(c, drag, heirs_of, leaf) * scale);
         }
-        to->particle = c->from[leaf] == drag->particle && to->particle == drag->particle ? leaf : to->particle;
+        if (!found && drag->particle - c->from[leaf] < c->joined[leaf]) {
+            to->particle = leaf;
+            found = true;
+        }
     }
     return true;
 }
@@ -247,7 +293,7 @@ static void exchange_holds(lmi_octree_change *c)
     for (uint32_t n = c->body->first_force; n != LMI_NONE; n = world->forces[n].next) {
         lmi_force *force = &world->forces[n];
         uint32_t leaf = 0, was = force->particle == LMI_NONE ? LMI_NONE : c->body->order[force->particle];
-        while (was != LMI_NONE && c->from[leaf] != was) {
+        while (was != LMI_NONE && was - c->from[leaf] >= c->joined[leaf]) {
             leaf++;
         }
         force->particle = was == LMI_NONE ? LMI_NONE : c->made.place[leaf];
@@ -285,6 +331,7 @@ static void put_in_place(lmi_octree_change *c)
     exchange_holds(c);
     c->made.octree->shell = old.octree->shell;
     old.octree->shell = NULL;
+    lmi_octree_put_detail(c, &old);
     if (c->shown) {
         lmi_octree_shell_show(world, c->made.octree->shell, c->shown);
     }
@@ -300,6 +347,7 @@ static void put_in_place(lmi_octree_change *c)
     lmi_body_update_bounds(body);
     body->shape_hash = lmi_hash_shape(body);
     lmi_skin_update(world, body);
+    lmi_octree_fade_end(c);
     lmi_body_rouse(world, body);
 }
 
@@ -311,8 +359,8 @@ lm_result lmi_octree_change_make(lmi_octree_change *c, lmi_octree *next)
         lmi_octree_free(next, &world->memory);
         return LM_ERROR_LIMIT;
     }
-    bool ok =
-        make_body(c, next) && remake_holds(c) && weigh(c) && lmi_octree_follow_touch(c) && lmi_octree_follow_skin(c);
+    bool ok = make_body(c, next) && remake_holds(c) && weigh(c) && lmi_octree_follow_touch(c) &&
+              lmi_octree_follow_skin(c) && lmi_octree_follow_detail(c) && lmi_octree_fade_begin(c);
     uint32_t count = c->made.particle_count;
     if (ok) {
         put_in_place(c);
@@ -320,7 +368,10 @@ lm_result lmi_octree_change_make(lmi_octree_change *c, lmi_octree *next)
         lmi_body_free(world, &c->made);
     }
     lmi_release(&world->memory, c->from, count, sizeof *c->from);
-    c->from = NULL;
+    lmi_release(&world->memory, c->joined, count, sizeof *c->joined);
+    lmi_release(&world->memory, c->leaf_detail, count, sizeof *c->leaf_detail);
+    c->from = c->joined = NULL;
+    c->leaf_detail = NULL;
     return ok ? LM_OK : LM_ERROR_MEMORY;
 }
 

@@ -4,7 +4,7 @@
 #include "base/guard.h"
 #include "body.h"
 #include "fracture.h"
-#include "octree_change.h"
+#include "octree_level.h"
 
 #include <string.h>
 
@@ -68,16 +68,6 @@ static bool find_slashes(lmi_octree_change *c, const lm_blade *blade)
     return ok;
 }
 
-/* The level of cells of a side, at least of voxels. */
-static uint32_t level_of(const lmi_octree *t, double side)
-{
-    uint32_t level = 0;
-    while (level < t->levels && t->voxels.spacing * (double)(2u << level) <= side * (1.0 + 1e-6)) {
-        level++;
-    }
-    return level;
-}
-
 static lm_result cut(lmi_octree_change *c, const lm_blade *blade, lm_cut_info *info)
 {
     lmi_memory *memory = &c->world->memory;
@@ -91,7 +81,7 @@ static lm_result cut(lmi_octree_change *c, const lm_blade *blade, lm_cut_info *i
     }
     lmi_octree next;
     lm_result result =
-        lmi_octree_cut(&next, memory, tree, &c->slashes, level_of(tree, blade->finest), &info->regions_found);
+        lmi_octree_cut(&next, memory, tree, &c->slashes, lmi_octree_level_of(tree, (double)blade->finest), &info->regions_found);
     if (result != LM_OK) {
         return result;
     }

@@ -3,6 +3,7 @@
  */
 #include "body.h"
 #include "octree_change.h"
+#include "out/skin.h"
 #include "out/skin_octree.h"
 #include "out/skin_octree_cut.h"
 #include "sample/embed_octree.h"
@@ -146,6 +147,9 @@ bool lmi_octree_follow_skin(lmi_octree_change *c)
     lmi_octree_shell *shell = c->body->octree->shell;
     if (c->body->skin.vertex_count == 0) {
         return true;
+    }
+    if (!shell && c->slashes.count == 0) {
+        return lmi_skin_again(c->world, &c->made, &c->body->skin, &c->made.skin);
     }
     if (!shell) {
         shell = c->body->octree->shell = lmi_octree_shell_make(c->world, &c->body->octree->tree, &c->body->skin);

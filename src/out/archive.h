@@ -199,6 +199,7 @@ void lmi_visit_solid(archive *a, lm_world *world, lmi_collider *collider);
 
 /* snapshot_octree.c: what an octree is made of, and its masses; reading allocates the body. */
 void lmi_visit_octree(archive *a, lm_world *world, lmi_body *body);
+void lmi_visit_details(archive *a, lm_world *world); /* the eye, and level of detail of octrees */
 /* How things touch: rules, method, sleep, and who touches whom (snapshot_contacts.c). */
 void lmi_visit_contacts(archive *a, lm_world *world);
 
