@@ -5,9 +5,10 @@
  *            and the lattice that resolves the same fingers, with regions of the same width in metres
  *   growing  the same hand with smaller and smaller cells, up to 100,000 particles: the time for each must not grow
  *   regular  a box of cells of one size, by the sums of octrees and by those of lattices
+ *   stroke, refine, spread    what it costs to change one (octree_change.c)
  */
 #include "base/os.h"
-#include "runner.h"
+#include "octree_change.h"
 #include "shapes/shapes.h"
 
 #include <stdio.h>
@@ -158,5 +159,5 @@ int bench_octree(const bench_options *options, bench_report *report)
         status = run_regular(options, report, &box);
         shape_mesh_free(&box);
     }
-    return status;
+    return status ? status : bench_octree_changes(options, report);
 }
