@@ -89,7 +89,7 @@ lm_dvec3 dmat_solve_spin(const double inertia[6], lm_dvec3 momentum)
 }
 
 /* Zeroes a[p][q] by a rotation in the plane of p and q, and carries the rotation into v. */
-static void jacobi_rotate(int n, double *a, double *v, int p, int q)
+static inline void jacobi_rotate(int n, double *a, double *v, int p, int q)
 {
     double off = a[p * n + q];
     if (off == 0.0) {
@@ -114,7 +114,7 @@ static void jacobi_rotate(int n, double *a, double *v, int p, int q)
     a[p * n + q] = a[q * n + p] = 0.0;
 }
 
-void lmi_symmetric_eigen(int n, double *a, double *values, double *v)
+static inline void symmetric_eigen(const int n, double *a, double *values, double *v)
 {
     for (int i = 0; i < n * n; i++) {
         v[i] = i % (n + 1) == 0 ? 1.0 : 0.0;
@@ -152,6 +152,15 @@ void lmi_symmetric_eigen(int n, double *a, double *values, double *v)
             v[k * n + i] = v[k * n + largest];
             v[k * n + largest] = swap;
         }
+    }
+}
+
+void lmi_symmetric_eigen(int n, double *a, double *values, double *v)
+{
+    if (n == 3) { /* most are: compiled for it, with the same arithmetic */
+        symmetric_eigen(3, a, values, v);
+    } else {
+        symmetric_eigen(n, a, values, v);
     }
 }
 

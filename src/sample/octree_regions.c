@@ -12,14 +12,14 @@
  *
  * Regions of leaves that are near each other are found together, one in each of sixteen lanes: one search from all of them finds
  * what any of them reaches, in about the order in which each does; then distances are improved along neighbours, forward and
- * backward in that order, until none changes. These are the distances of sixteen searches, for little more than the cost of one.
+ * backward in that order, until none changes. These are the distances of sixteen searches, for a little more than the cost of one.
  */
 #include "sample/octree.h"
 
 #include <string.h>
 
-#define TOGETHER 16     /* regions that are found at once */
-#define FARTHEST 30000  /* units: farther than any distance that fits the lanes */
+#define TOGETHER 16    /* regions that are found at once */
+#define FARTHEST 30000 /* units: farther than any distance that fits the lanes */
 
 typedef struct lanes_word {
     int16_t lane[TOGETHER];
@@ -37,6 +37,7 @@ typedef struct finder {
     lmi_memory *memory;
     lmi_octree_search search;
     lanes_word *distance; /* [leaf_count] FARTHEST but for what was reached */
+    bool *stale;          /* [leaf_count] a neighbour has come nearer since its distances were found */
     interval *of;         /* [node_count] `reached` is 0 but for what was touched */
     uint32_t *touched;    /* [node_count] nodes with something reached */
     uint32_t *base;       /* [node_count] the base nodes among them */
@@ -47,10 +48,11 @@ static bool make_finder(finder *f, const lmi_octree *t, lmi_memory *memory)
 {
     *f = (finder){.tree = t, .memory = memory};
     f->distance = lmi_allocate_plain(memory, t->leaf_count, sizeof *f->distance);
+    f->stale = lmi_allocate(memory, t->leaf_count, sizeof *f->stale);
     f->of = lmi_allocate(memory, t->node_count, sizeof *f->of);
     f->touched = lmi_allocate_plain(memory, t->node_count, sizeof *f->touched);
     f->base = lmi_allocate_plain(memory, t->node_count, sizeof *f->base);
-    if (!f->distance || !f->of || !f->touched || !f->base || !lmi_octree_search_make(&f->search, memory, t)) {
+    if (!f->distance || !f->stale || !f->of || !f->touched || !f->base || !lmi_octree_search_make(&f->search, memory, t)) {
         return false;
     }
     for (uint32_t leaf = 0; leaf < t->leaf_count; leaf++) {
@@ -64,6 +66,7 @@ static bool make_finder(finder *f, const lmi_octree *t, lmi_memory *memory)
 static void free_finder(finder *f)
 {
     lmi_release(f->memory, f->distance, f->tree->leaf_count, sizeof *f->distance);
+    lmi_release(f->memory, f->stale, f->tree->leaf_count, sizeof *f->stale);
     lmi_release(f->memory, f->of, f->tree->node_count, sizeof *f->of);
     lmi_release(f->memory, f->touched, f->tree->node_count, sizeof *f->touched);
     lmi_release(f->memory, f->base, f->tree->node_count, sizeof *f->base);
@@ -73,7 +76,7 @@ static void free_finder(finder *f)
 /* --- distances in lanes --- */
 
 /* Shorter ways to a leaf over its neighbours. */
-static bool improve(finder *f, uint32_t leaf)
+static inline __attribute__((always_inline)) bool improve(finder *f, uint32_t leaf)
 {
     const lmi_octree *t = f->tree;
     lanes_word best = f->distance[leaf];
@@ -85,10 +88,41 @@ static bool improve(finder *f, uint32_t leaf)
             best.lane[k] = way < best.lane[k] ? way : best.lane[k];
         }
     }
-    bool better = memcmp(&best, &f->distance[leaf], sizeof best) != 0;
+    f->stale[leaf] = false;
+    if (memcmp(&best, &f->distance[leaf], sizeof best) == 0) {
+        return false;
+    }
     f->distance[leaf] = best;
-    return better;
+    for (uint32_t n = t->neighbours.offsets[leaf]; n < t->neighbours.offsets[leaf + 1]; n++) {
+        f->stale[t->neighbours.items[n]] = true;
+    }
+    return true;
 }
+
+/* Goes through what was reached, there and back, until nothing comes nearer. */
+static inline __attribute__((always_inline)) void settle(finder *f)
+{
+    const lmi_octree_search *s = &f->search;
+    bool better = true;
+    for (bool forward = true; better; forward = !forward) {
+        better = false;
+        for (uint32_t n = 0; n < s->reached_count; n++) {
+            uint32_t leaf = s->reached[forward ? n : s->reached_count - 1 - n];
+            better = (f->stale[leaf] && improve(f, leaf)) || better;
+        }
+    }
+}
+
+/* Whole numbers: the same on every instruction set. */
+#if defined(__x86_64__) && defined(__GNUC__)
+__attribute__((target("avx2"))) static void settle_wide(finder *f) { settle(f); }
+static bool is_wide(void) { return __builtin_cpu_supports("avx2"); }
+#else
+static void settle_wide(finder *f) { settle(f); }
+static bool is_wide(void) { return false; }
+#endif
+
+static void settle_plain(finder *f) { settle(f); }
 
 static void find_distances(finder *f, const uint32_t *from, uint32_t count, uint32_t limit)
 {
@@ -97,13 +131,10 @@ static void find_distances(finder *f, const uint32_t *from, uint32_t count, uint
     for (uint32_t k = 0; k < count; k++) {
         f->distance[from[k]].lane[k] = 0;
     }
-    bool better = true;
-    for (bool forward = true; better; forward = !forward) {
-        better = false;
-        for (uint32_t n = 0; n < s->reached_count; n++) {
-            better = improve(f, s->reached[forward ? n : s->reached_count - 1 - n]) || better;
-        }
+    for (uint32_t n = 0; n < s->reached_count; n++) {
+        f->stale[s->reached[n]] = true;
     }
+    (is_wide() ? settle_wide : settle_plain)(f);
 }
 
 /* --- intervals --- */

@@ -6,6 +6,8 @@
 /* Particles are sorted within so many neighbours: what is near stays near. */
 #define WINDOW 1024u
 
+#define SIDES 64u
+
 /* What is known of the nodes while the layout is made. */
 typedef struct layout {
     const lmi_octree *tree;
@@ -23,6 +25,10 @@ typedef struct layout {
     uint32_t *length;      /* [node_count] of the list of regions of each node */
     struct sort_key *keys; /* [node_count] scratch */
     uint32_t targets, heights;
+    struct {
+        uint32_t voxels;
+        double half;
+    } sides[SIDES]; /* of cubes of so many voxels, as they were last asked for */
 } layout;
 
 typedef struct sort_key {
@@ -289,10 +295,10 @@ static void fill_nodes(const layout *l, lmi_octree_lanes *to)
     }
 }
 
-/* Half the side of a cube of a leaf's voxels. */
-static double half_side(const lmi_octree *t, const lmi_octree_node *leaf)
+/* Half the side of a cube of so many voxels. */
+static double find_half_side(uint32_t voxels)
 {
-    double volume = leaf->voxel_count, low = 0.0, high = volume < 1.0 ? 1.0 : volume;
+    double volume = voxels, low = 0.0, high = volume < 1.0 ? 1.0 : volume;
     for (int n = 0; n < 60; n++) { /* the cube root, without the library's, which differs between machines */
         double middle = 0.5 * (low + high);
         if (middle * middle * middle < volume) {
@@ -301,10 +307,21 @@ static double half_side(const lmi_octree *t, const lmi_octree_node *leaf)
             high = middle;
         }
     }
-    return 0.5 * high * t->voxels.spacing;
+    return 0.5 * high;
 }
 
-static void fill_regions(const layout *l, lmi_octree_lanes *to)
+/* Half the side of a cube of a leaf's voxels. Many leaves have as many of them. */
+static double half_side(layout *l, const lmi_octree_node *leaf)
+{
+    uint32_t at = leaf->voxel_count % SIDES;
+    if (l->sides[at].voxels != leaf->voxel_count) {
+        l->sides[at].voxels = leaf->voxel_count;
+        l->sides[at].half = find_half_side(leaf->voxel_count);
+    }
+    return l->sides[at].half * l->tree->voxels.spacing;
+}
+
+static void fill_regions(layout *l, lmi_octree_lanes *to)
 {
     const lmi_body *body = l->body;
     for (uint32_t place = 0; place < body->particle_count; place++) {
@@ -318,7 +335,7 @@ static void fill_regions(const layout *l, lmi_octree_lanes *to)
         uint32_t lane = l->place_lane[place];
         to->share[lane] = (float)(1.0 / l->region_mass[leaf]);
         to->spread_place[lane] = place;
-        to->margin[place] = (float)half_side(l->tree, &l->tree->nodes[l->tree->leaves[leaf]]);
+        to->margin[place] = (float)half_side(l, &l->tree->nodes[l->tree->leaves[leaf]]);
         to->widest_margin = to->margin[place] > to->widest_margin ? to->margin[place] : to->widest_margin;
         put_parent(l, to, to->virtual_blocks * LMI_BLOCK + lane, l->tree->leaves[leaf]);
     }
