@@ -18,7 +18,8 @@
  * also says which share of the regions is irregular (irregular_regions), and the bytes a particle that the world holds and
  * held at most while it was made. Rows of contacts say how many bodies and points touch, the time for each point
  * (ns_per_point_step) and the share of the step; "contacts" is the sum of contact, find and solve. Rows of the machine, and
- * whole steps of a scene, have a rate and its unit. Stages are summed over threads; "step" and
+ * whole steps of a scene, have a rate and its unit. Rows of the bench "octree" about changes (strokes, divide, join, steps of
+ * "spread") are nanoseconds for a whole change or step. Stages are summed over threads; "step" and
  * "match" are wall clock (with several threads "match" is the share of gather, fit and scatter in the step's wall clock).
  */
 #ifndef LIMBER_BENCH_H

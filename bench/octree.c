@@ -3,7 +3,9 @@
  *
  *   hand     661 particles in cells of several sizes (the size of Steinemann et al. 2008, figure 1), on every instruction set;
  *            and the lattice that resolves the same fingers, with regions of the same width in metres
- *   growing  the same hand with smaller and smaller cells, up to 100,000 particles: the time for each must not grow
+ *   growing  the same hand with smaller and smaller cells, up to 100,000 particles
+ *   longer   a rod of always the same cells that gets longer, up to 100,000 particles: regions are alike, so that the time for each
+ *            particle should not grow
  *   regular  a box of cells of one size, by the sums of octrees and by those of lattices
  *   stroke, refine, spread    what it costs to change one (octree_change.c)
  */
@@ -49,6 +51,7 @@ static bool add_body(lm_world *world, const octree_case *c)
     }
     def.material.mode = LM_MODE_RIGID;
     def.spin = (lm_vec3){1.0f, 2.0f, 3.0f};
+    def.contact_points = LM_CONTACT_PARTICLES; /* nothing is touched: there is no need to find points on the mesh */
     lm_body_id body;
     return lm_body_create(world, &def, &body) == LM_OK;
 }
@@ -93,11 +96,13 @@ static int measure(const bench_options *options, bench_report *report, const oct
     return 0;
 }
 
-static bool make_mesh(const char *name, uint32_t detail, shape_mesh *mesh)
+/* `length`: of a rod along x, 0.4 m thick; 0: as large as it is. */
+static bool make_mesh(const char *name, uint32_t detail, float length, shape_mesh *mesh)
 {
     shape_def def = shape_def_default();
     def.name = name;
     def.size = shape_natural_size(name);
+    def.size = length > 0.0f ? (lm_vec3){length, 0.4f, 0.4f} : def.size;
     def.detail = detail;
     return shape_make_mesh(&def, mesh) == LM_OK;
 }
@@ -132,6 +137,23 @@ static int run_growing(const bench_options *options, bench_report *report, shape
     return status;
 }
 
+static int run_longer(const bench_options *options, bench_report *report)
+{
+    static const float lengths[] = {4.0f, 18.0f, 60.0f, 180.0f, 600.0f};
+    lm_isa isas[LM_ISA_COUNT];
+    lm_isa best = isas[bench_isas(options, isas) - 1];
+    int status = 0;
+    for (uint32_t i = 0; status == 0 && i < (options->quick ? 1 : 5); i++) {
+        shape_mesh rod;
+        if (!make_mesh("box", 4, lengths[i], &rod)) return bench_fail("out of memory");
+        octree_case c = {"longer", "octree", &rod, 0.1f, 0.3f, 2, 0, false, 0};
+        status = measure(options, report, &c, best, 1, 10);
+        shape_mesh_free(&rod);
+        bench_report_write(report);
+    }
+    return status;
+}
+
 static int run_regular(const bench_options *options, bench_report *report, shape_mesh *box)
 {
     lm_isa isas[LM_ISA_COUNT];
@@ -150,11 +172,12 @@ static int run_regular(const bench_options *options, bench_report *report, shape
 int bench_octree(const bench_options *options, bench_report *report)
 {
     shape_mesh hand, box;
-    if (!make_mesh("hand", 64, &hand)) return bench_fail("out of memory");
+    if (!make_mesh("hand", 64, 0.0f, &hand)) return bench_fail("out of memory");
     int status = run_hand(options, report, &hand);
     if (status == 0) status = run_growing(options, report, &hand);
     shape_mesh_free(&hand);
-    if (status == 0 && !make_mesh("box", 4, &box)) return bench_fail("out of memory");
+    if (status == 0) status = run_longer(options, report);
+    if (status == 0 && !make_mesh("box", 4, 0.0f, &box)) return bench_fail("out of memory");
     if (status == 0) {
         status = run_regular(options, report, &box);
         shape_mesh_free(&box);

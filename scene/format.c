@@ -196,7 +196,8 @@ static const format_field detail_fields[] = {
           DOC("cells near contacts, drags and pins that move are divided down to this side; 0: none are")),
     FIELD(scene_detail, touch_radius, FIELD_NUMBER, RANGE(0.0, 1e5), UNIT("m"), STANDARD("0"), DOC("how near")),
     FIELD(scene_detail, eye_angle, FIELD_NUMBER, RANGE(0.0, 180.0), UNIT("deg"), STANDARD("0"),
-          DOC("cells that look larger from the scene's `eye` are divided, those that would still look half as large joined; 0: "
+          DOC("cells that look larger from the scene's `eye` are divided, those that would still look half as large "
+              "joined; 0: "
               "off")),
     FIELD(scene_detail, finest, FIELD_NUMBER, RANGE(0.0, 1e5), UNIT("m"), STANDARD("0"),
           DOC("no cell is divided below this side; 0: as far as there are cells")),
@@ -209,9 +210,8 @@ static const format_field detail_fields[] = {
     FIELD(scene_detail, hold, FIELD_NUMBER, RANGE(0.0, 3600.0), UNIT("s"), STANDARD("0.5"),
           DOC("how long detail stays after its reason has gone")),
 };
-static const format_record detail_record =
-    RECORD("detail", scene_detail, detail_fields, NO_GROUPS,
-           "How an octree divides and joins its cells while it moves.");
+static const format_record detail_record = RECORD("detail", scene_detail, detail_fields, NO_GROUPS,
+                                                  "How an octree divides and joins its cells while it moves.");
 
 static const format_field clusters_fields[] = {
     FIELD(scene_clusters, counts, FIELD_COUNTS, RANGE(1, 1024), STANDARD("[1, 1, 1]"),

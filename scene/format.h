@@ -512,7 +512,7 @@ typedef struct scene_file {
     lm_dvec3 gravity;
     uint32_t substeps;
     scene_camera *camera;
-    lm_dvec3 eye; /* where given */
+    lm_dvec3 eye;            /* where given */
     scene_sleep *sleep;      /* null: nobody does */
     uint32_t contact_method; /* lm_contact_method */
     scene_list contact_rules;

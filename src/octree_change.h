@@ -14,17 +14,17 @@
 
 typedef struct lmi_octree_change {
     lm_world *world;
-    lmi_body *body;       /* as it is */
-    lmi_body made;        /* as it will be */
-    uint32_t *from;       /* [made leaves] the leaf that each was part of, or the first of those that it was joined from */
-    uint32_t *joined;     /* [made leaves] how many it was joined from, one after the other; 1: it was part of one */
+    lmi_body *body;   /* as it is */
+    lmi_body made;    /* as it will be */
+    uint32_t *from;   /* [made leaves] the leaf that each was part of, or the first of those that it was joined from */
+    uint32_t *joined; /* [made leaves] how many it was joined from, one after the other; 1: it was part of one */
     lmi_octree_map *maps; /* [map_count] of the leaves as they were */
     uint32_t map_count;
     lmi_slashes slashes;
     lmi_pin *pins; /* [pins of the body] with new particles; in the order of the body's list */
     lmi_drag *drags;
     uint32_t pin_count, drag_count;
-    uint32_t *shown; /* of the new skin (out/skin_octree_cut.h) */
+    uint32_t *shown;                     /* of the new skin (out/skin_octree_cut.h) */
     lmi_octree_leaf_detail *leaf_detail; /* [made leaves] where the body has level of detail (octree_level.h) */
     lm_vec3 *fading;                     /* [vertices] of the new skin, or null */
 } lmi_octree_change;

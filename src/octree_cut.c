@@ -80,8 +80,8 @@ static lm_result cut(lmi_octree_change *c, const lm_blade *blade, lm_cut_info *i
         return LM_OK;
     }
     lmi_octree next;
-    lm_result result =
-        lmi_octree_cut(&next, memory, tree, &c->slashes, lmi_octree_level_of(tree, (double)blade->finest), &info->regions_found);
+    lm_result result = lmi_octree_cut(&next, memory, tree, &c->slashes,
+                                      lmi_octree_level_of(tree, (double)blade->finest), &info->regions_found);
     if (result != LM_OK) {
         return result;
     }

@@ -7,8 +7,8 @@
  * tree; whatever exceeds `per_step` or `budget` waits. Everything follows from the state of the world, so that it is the same on every
  * machine and after a snapshot.
  */
-#include "body.h"
 #include "octree_level.h"
+#include "body.h"
 #include "out/skin.h"
 
 #include <string.h>
@@ -145,7 +145,8 @@ lm_result lm_body_get_detail(const lm_world *world, lm_body_id id, lm_detail *de
 
 lm_result lm_world_set_eye(lm_world *world, const lm_dvec3 *eye)
 {
-    if (eye && !(fabs(eye->x) <= LM_MAX_POSITION && fabs(eye->y) <= LM_MAX_POSITION && fabs(eye->z) <= LM_MAX_POSITION)) {
+    if (eye &&
+        !(fabs(eye->x) <= LM_MAX_POSITION && fabs(eye->y) <= LM_MAX_POSITION && fabs(eye->z) <= LM_MAX_POSITION)) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_world_set_eye: not finite or beyond LM_MAX_POSITION");
     }
     world->has_eye = eye != NULL;
@@ -165,10 +166,11 @@ typedef struct chooser {
     lm_world *world;
     lmi_body *body;
     lmi_octree_levels *levels;
-    uint8_t *fine, *coarse; /* [leaf_count] levels that a leaf must have at most, and may have at most when it is joined */
-    uint32_t *touched;      /* [leaf_count] leaves that something touches */
-    bool *is_touched;       /* [leaf_count] */
-    bool *held;             /* [leaf_count] */
+    uint8_t *fine,
+        *coarse;       /* [leaf_count] levels that a leaf must have at most, and may have at most when it is joined */
+    uint32_t *touched; /* [leaf_count] leaves that something touches */
+    bool *is_touched;  /* [leaf_count] */
+    bool *held;        /* [leaf_count] */
     wanted *divides, *joins; /* [leaf_count], [node_count] */
     uint32_t touched_count, divide_count, join_count;
 } chooser;
@@ -207,9 +209,9 @@ static uint32_t main_rider(const lmi_touch *touch, uint32_t point)
 static bool moves(const lm_world *world, const lmi_pin *pin)
 {
     const lmi_mover *mover = pin->mover == LMI_NONE ? NULL : LMI_POOL_AT(&world->movers, lmi_mover, pin->mover);
-    return mover && (mover->has_target || mover->velocity.x != 0.0f || mover->velocity.y != 0.0f ||
-                     mover->velocity.z != 0.0f || mover->spin.x != 0.0f || mover->spin.y != 0.0f ||
-                     mover->spin.z != 0.0f);
+    return mover &&
+           (mover->has_target || mover->velocity.x != 0.0f || mover->velocity.y != 0.0f || mover->velocity.z != 0.0f ||
+            mover->spin.x != 0.0f || mover->spin.y != 0.0f || mover->spin.z != 0.0f);
 }
 
 static void find_touched(chooser *c)
@@ -440,8 +442,8 @@ bool lmi_octree_follow_detail(lmi_octree_change *c)
     for (uint32_t leaf = 0; c->leaf_detail && leaf < c->made.particle_count; leaf++) {
         /* A cell that has just become another has been quiet for no time. */
         const lmi_octree *before = &c->body->octree->tree, *t = &c->made.octree->tree;
-        bool same = c->joined[leaf] == 1 && t->nodes[t->leaves[leaf]].level ==
-                                                before->nodes[before->leaves[c->from[leaf]]].level;
+        bool same = c->joined[leaf] == 1 &&
+                    t->nodes[t->leaves[leaf]].level == before->nodes[before->leaves[c->from[leaf]]].level;
         c->leaf_detail[leaf].quiet = same ? levels->leaf[c->from[leaf]].quiet : 0.0f;
     }
     if (c->leaf_detail) {

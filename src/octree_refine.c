@@ -171,8 +171,9 @@ static const char *refine_fault(const lmi_body *body, lm_dvec3 centre, float rad
           fabs(centre.z) <= LM_MAX_POSITION)) {
         return "the centre is not finite or beyond LM_MAX_POSITION";
     }
-    return radius > 0.0f && radius <= 1e6f && size > 0.0f && size <= 1e6f ? NULL
-                                                                          : "radius and size must be above 0 and at most 1e6 m";
+    return radius > 0.0f && radius <= 1e6f && size > 0.0f && size <= 1e6f
+               ? NULL
+               : "radius and size must be above 0 and at most 1e6 m";
 }
 
 lm_result lm_body_refine(lm_world *world, lm_body_id id, lm_dvec3 centre, float radius, float size, uint32_t *changed)

@@ -1296,8 +1296,8 @@ LM_API lm_result lm_body_cut_sweep(lm_world *world, lm_body_id body, const lm_dv
  * Level of detail.
  *
  * The cells of an octree can change while it moves: cells are divided where detail is wanted, and joined where it is no longer.
- * Mass, momentum and spin stay what they were, and so does the volume; cells are never joined across a cut or a gap. Each particle
- * keeps what it was: new ones are where their cell's region carries them, joined ones in the middle of what they were, with the
+ * Mass, momentum and spin stay what they were (but for a spin that what is left cannot have, as of particles on one line about it),
+ * and so does the volume; cells are never joined across a cut or a gap. Each particle keeps what it was: new ones are where their cell's region carries them, joined ones in the middle of what they were, with the
  * lasting deformation and stiffness of both. Particles are numbered anew, in the order of their cells; pins, drags and forces stay
  * with those that they were given to, and with all that these become; what is pinned is not joined. The skin shows no jump: where a
  * change of cells would move a vertex, the difference fades over a quarter of a second (in what lm_body_get_skin gives; the
@@ -1307,7 +1307,8 @@ LM_API lm_result lm_body_cut_sweep(lm_world *world, lm_body_id body, const lm_dv
  */
 
 typedef struct lm_detail {
-    /* Cells within `touch_radius` metres of contacts, drags, and pins that move are divided down to `touch_size` metres. 0: off. */
+    /* Cells within `touch_radius` metres of contacts (of points on the surface: LM_CONTACT_AUTO), drags, and pins that move are
+     * divided down to `touch_size` metres. 0: off. */
     float touch_size, touch_radius;
     /* Cells that look larger than this angle in radians, seen from the world's eye (lm_world_set_eye), are divided; those that would
      * still look smaller than half of it are joined. 0, or a world without an eye: off, and cells that nothing else
@@ -1336,10 +1337,10 @@ LM_API lm_result lm_world_set_eye(lm_world *world, const lm_dvec3 *eye);
 
 /* A brush: within a ball in the world, around the body as it is now, cells are divided down to `size` metres, or joined up to it (those
  * that are inside as a whole). Whatever else the body decides by, these cells go back to this size.
- * Without lm_body_set_detail at once; `*changed` (may be null) says how many cells were divided or joined. With it the body
- * gets there in its next steps, at most `per_step` cells each, and `*changed` is how many will change, level by level.
- * LM_ERROR_ARGUMENT (as lm_body_set_detail; a centre, radius or size that is not finite, a radius or size not above 0),
- * LM_ERROR_LIMIT (more particles than `budget` or LM_MAX_PARTICLES) or LM_ERROR_MEMORY; then nothing has changed. */
+ * Without lm_body_set_detail at once; with it the body gets there in its next steps, at most `per_step` cells each and within its
+ * budget. `*changed` (may be null): how many cells are not of the size that is wanted, and were or will be divided or joined.
+ * LM_ERROR_ARGUMENT (as lm_body_set_detail; a centre that is not finite, a radius or size that is not above 0),
+ * LM_ERROR_LIMIT (more than LM_MAX_PARTICLES) or LM_ERROR_MEMORY; then nothing has changed. */
 LM_API lm_result lm_body_refine(lm_world *world, lm_body_id body, lm_dvec3 centre, float radius, float size,
                                 uint32_t *changed);
 

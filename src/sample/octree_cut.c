@@ -66,7 +66,8 @@ static void make_wishes(const lmi_octree *t, const lmi_slash *s, wish to[4])
 
 bool lmi_octree_add_bends(lmi_octree *t, lmi_memory *memory, const lmi_octree *before, const lmi_slashes *slashes)
 {
-    uint32_t slash_count = slashes ? slashes->count : 0, wishes = 4 * slash_count, count = 0, room = before->bend_count + wishes;
+    uint32_t slash_count = slashes ? slashes->count : 0, wishes = 4 * slash_count, count = 0,
+             room = before->bend_count + wishes;
     wish *all = lmi_allocate(memory, wishes, sizeof *all);
     lmi_octree_bend *bends = lmi_allocate(memory, room, sizeof *bends);
     bool ok = all && bends;

@@ -193,8 +193,7 @@ static bool add_base_cells(lmi_octree_divider *d)
     for (uint32_t cell = 0; ok && cell < cells; cell++) { /* place[cell] is now where the cell's voxels end */
         uint32_t at[3] = {cell % t->base[0] << t->levels, cell / t->base[0] % t->base[1] << t->levels,
                           cell / t->base[0] / t->base[1] << t->levels};
-        ok = place[cell] == done ||
-             lmi_octree_add_cell(d, at, t->levels, LMI_OCTREE_NONE, done, place[cell] - done);
+        ok = place[cell] == done || lmi_octree_add_cell(d, at, t->levels, LMI_OCTREE_NONE, done, place[cell] - done);
         done = place[cell];
     }
     lmi_release(d->memory, place, (size_t)cells + 1, sizeof *place);

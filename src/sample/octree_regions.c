@@ -52,7 +52,8 @@ static bool make_finder(finder *f, const lmi_octree *t, lmi_memory *memory)
     f->of = lmi_allocate(memory, t->node_count, sizeof *f->of);
     f->touched = lmi_allocate_plain(memory, t->node_count, sizeof *f->touched);
     f->base = lmi_allocate_plain(memory, t->node_count, sizeof *f->base);
-    if (!f->distance || !f->stale || !f->of || !f->touched || !f->base || !lmi_octree_search_make(&f->search, memory, t)) {
+    if (!f->distance || !f->stale || !f->of || !f->touched || !f->base ||
+        !lmi_octree_search_make(&f->search, memory, t)) {
         return false;
     }
     for (uint32_t leaf = 0; leaf < t->leaf_count; leaf++) {

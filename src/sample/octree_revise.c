@@ -123,10 +123,7 @@ static bool make_room(reviser *r)
     return ok;
 }
 
-static bool is_copied(const reviser *r, uint32_t n)
-{
-    return r->then[n] != LMI_OCTREE_NONE && !r->touched[r->then[n]];
-}
+static bool is_copied(const reviser *r, uint32_t n) { return r->then[n] != LMI_OCTREE_NONE && !r->touched[r->then[n]]; }
 
 /* Finds out which nodes from `first` on are the same as before. The voxels of those that are copied are put in their old order. */
 static bool match(reviser *r, uint32_t first)

@@ -15,14 +15,14 @@ typedef struct lmi_octree_wish {
     const lmi_slashes *slashes; /* links to cut; null: none */
     uint32_t finest;            /* leaves that a cut ends in are divided down to cells of 2^finest voxels */
     const uint8_t *level;       /* [leaves] leaves are divided down to this level; null: none are */
-    const uint8_t *home;        /* [voxels] and no farther than to the levels that their voxels want; null: all of them */
-    const bool *join;           /* [nodes] nodes that become leaves; null: none do */
+    const uint8_t *home; /* [voxels] and no farther than to the levels that their voxels want; null: all of them */
+    const bool *join;    /* [nodes] nodes that become leaves; null: none do */
 } lmi_octree_wish;
 
 /* Widths are those of the leaves that the new ones were part of, or the mean of those that were joined. `*found`: regions that had
  * to be found again. LM_ERROR_MEMORY: the new tree is empty. */
-lm_result lmi_octree_revise(lmi_octree *tree, lmi_memory *memory, const lmi_octree *before,
-                            const lmi_octree_wish *wish, uint32_t *found);
+lm_result lmi_octree_revise(lmi_octree *tree, lmi_memory *memory, const lmi_octree *before, const lmi_octree_wish *wish,
+                            uint32_t *found);
 
 /* Whether a node with children can become a leaf: no link between leaves below it is cut by a blade or leads across a gap. */
 bool lmi_octree_can_join(const lmi_octree *tree, uint32_t node);

@@ -53,7 +53,8 @@ static lm_body_id add(lm_world *world, const thing *what, lm_vec3 velocity, lm_v
 
 static const lm_vec3 still = {0.0f, 0.0f, 0.0f};
 static const thing bar = {"box", {1.6f, 0.4f, 0.4f}, 0.05f, 3, 0};
-static const thing beam = {"box", {1.6f, 0.8f, 0.8f}, 0.1f, 2, 0}; /* its coarsest cells are not on a line, and can spin */
+static const thing beam = {
+    "box", {1.6f, 0.8f, 0.8f}, 0.1f, 2, 0}; /* its coarsest cells are not on a line, and can spin */
 
 static lm_body_info info_of(const lm_world *world, lm_body_id body)
 {
@@ -291,7 +292,8 @@ static void brushes_divide_and_join(void **context)
     assert_near(most, 0.4, 1e-6);
     assert_true(changed > 0 && info_of(world, body).particles > coarse);
     uint64_t hash = lm_world_hash(world);
-    assert_ok(lm_body_refine(world, body, (lm_dvec3){0.8, 0, 0}, 0.2f, 0.05f, &changed)); /* there is nothing left to do */
+    assert_ok(
+        lm_body_refine(world, body, (lm_dvec3){0.8, 0, 0}, 0.2f, 0.05f, &changed)); /* there is nothing left to do */
     assert_int_equal(changed, 0);
     assert_true(lm_world_hash(world) == hash);
     assert_ok(lm_body_refine(world, body, (lm_dvec3){0, 0, 0}, 5.0f, 10.0f, &changed));
@@ -419,7 +421,8 @@ static void skins_do_not_jump(void **context)
             end = fmax(end, ref_length(ref_v(skin->fading[k].x, skin->fading[k].y, skin->fading[k].z)));
         step = fmax(step, end / 15.0);
     }
-    print_message("at the change %.2g m; %.3g m (%.2g of a cell) fade, at most %.2g m in a step\n", jump, end, end / 0.4, step);
+    print_message("at the change %.2g m; %.3g m (%.2g of a cell) fade, at most %.2g m in a step\n", jump, end,
+                  end / 0.4, step);
     assert_true(jump < 1e-5);
     assert_true(end < 0.25 * 0.4);
     for (int n = 0; n < 20; n++) assert_ok(lm_world_step(world, 1.0 / 60.0));
