@@ -360,7 +360,7 @@ lm_result lmi_octree_change_make(lmi_octree_change *c, lmi_octree *next)
         return LM_ERROR_LIMIT;
     }
     bool ok = make_body(c, next) && remake_holds(c) && weigh(c) && lmi_octree_follow_touch(c) &&
-              lmi_octree_follow_skin(c) && lmi_octree_follow_detail(c) && lmi_octree_fade_begin(c);
+              lmi_octree_follow_detail(c) && lmi_octree_fade_begin(c) && lmi_octree_follow_skin(c);
     uint32_t count = c->made.particle_count;
     if (ok) {
         put_in_place(c);
@@ -370,6 +370,8 @@ lm_result lmi_octree_change_make(lmi_octree_change *c, lmi_octree *next)
     lmi_release(&world->memory, c->from, count, sizeof *c->from);
     lmi_release(&world->memory, c->joined, count, sizeof *c->joined);
     lmi_release(&world->memory, c->leaf_detail, count, sizeof *c->leaf_detail);
+    lmi_release(&world->memory, c->fading, c->fading_count, sizeof *c->fading);
+    c->fading = NULL;
     c->from = c->joined = NULL;
     c->leaf_detail = NULL;
     return ok ? LM_OK : LM_ERROR_MEMORY;

@@ -26,7 +26,8 @@ typedef struct lmi_octree_change {
     uint32_t pin_count, drag_count;
     uint32_t *shown;                     /* of the new skin (out/skin_octree_cut.h) */
     lmi_octree_leaf_detail *leaf_detail; /* [made leaves] where the body has level of detail (octree_level.h) */
-    lm_vec3 *fading;                     /* [vertices] of the new skin, or null */
+    lm_vec3 *fading;                     /* [fading_count] where vertices were shown, then what fades; or null */
+    uint32_t fading_count;
 } lmi_octree_change;
 
 /* The affine map of each leaf's region, as skins use it. False when out of memory. */

@@ -9,10 +9,11 @@ bool lmi_octree_fade_begin(lmi_octree_change *c)
 {
     const lmi_body *old = c->body;
     uint32_t count = old->skin.vertex_count;
-    if (count == 0 || c->slashes.count || c->made.skin.vertex_count != count) {
+    if (count == 0 || c->slashes.count) {
         return true; /* a cut is seen at once */
     }
     c->fading = lmi_allocate_plain(&c->world->memory, count, sizeof *c->fading);
+    c->fading_count = count;
     for (uint32_t n = 0; c->fading && n < count; n++) {
         c->fading[n] = vec_from(lmi_skin_vertex(old, n));
     }
@@ -22,13 +23,14 @@ bool lmi_octree_fade_begin(lmi_octree_change *c)
 void lmi_octree_fade_end(lmi_octree_change *c)
 {
     lmi_skin *skin = &c->body->skin;
-    for (uint32_t n = 0; c->fading && n < skin->vertex_count; n++) {
+    if (!c->fading || c->fading_count != skin->vertex_count) {
+        return; /* its vertices are others */
+    }
+    for (uint32_t n = 0; n < skin->vertex_count; n++) {
         lm_dvec3 was = dvec_from(c->fading[n]);
         c->fading[n] = vec_from(dvec_sub(was, lmi_skin_vertex(c->body, n)));
     }
-    if (c->fading) {
-        skin->fading = c->fading;
-        skin->fading_left = LMI_SKIN_FADES;
-        c->fading = NULL;
-    }
+    skin->fading = c->fading;
+    skin->fading_left = LMI_SKIN_FADES;
+    c->fading = NULL;
 }

@@ -118,7 +118,8 @@ bool lmi_octree_share(lmi_octree *t, lmi_memory *memory, const lmi_octree *befor
 static void free_shared(lmi_octree *t, lmi_memory *memory)
 {
     const lmi_voxels *v = &t->voxels;
-    if (t->users && --*t->users > 0) {
+    if (t->users && *t->users > 1) {
+        --*t->users;
         return;
     }
     lmi_release(memory, t->word_rank, (size_t)v->row_words * v->n[1] * v->n[2], sizeof *t->word_rank);

@@ -468,6 +468,8 @@ static lm_body_id add_octree(accountant *a, lm_world *world, bool failures)
         lm_cut_info cut;
         ATTEMPT(a, world, failures, lm_body_cut_sweep(world, body, from, to, 2, &cut));
         assert_true(cut.links > 0);
+        ATTEMPT(a, world, failures, lm_body_refine(world, body, lm_dvec3_zero(), 0.3f, 0.1f, NULL));
+        ATTEMPT(a, world, failures, lm_body_refine(world, body, lm_dvec3_zero(), 9.0f, 0.4f, NULL));
         ATTEMPT(a, world, failures, lm_world_step(world, FRAME));
     }
     ATTEMPT(a, world, failures, lm_drag_destroy(world, drag));
