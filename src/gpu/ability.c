@@ -12,9 +12,6 @@ static const char *body_reason(const lmi_body *body)
     if (body->examples) {
         return "examples";
     }
-    if (body->skin.carrier_count) {
-        return "skins on regions";
-    }
     if (body->lattice) {
         return body->material.damping_kind == LM_DAMPING_REGIONAL ? "regional damping"
                : body->lattice->plastic.state                     ? "plastic lattices"
@@ -27,24 +24,13 @@ static const char *body_reason(const lmi_body *body)
 
 const char *lmi_gpu_reason(const lm_world *world)
 {
-    if (world->sleep.enabled) {
-        return "sleep";
-    }
-    if (world->force_count) {
-        return "forces of a single step";
-    }
-    LMI_POOL_EACH(&world->fields, n)
-    {
-        if (LMI_POOL_AT(&world->fields, lm_field_def, n)->kind != LM_FIELD_UNIFORM) {
-            return "wind and point fields";
-        }
-    }
     if (world->bodies.alive == 0) {
         return "a world without bodies";
     }
     LMI_POOL_EACH(&world->bodies, n)
     {
-        const char *reason = body_reason(lmi_body_at(world, n));
+        const lmi_body *body = lmi_body_at(world, n);
+        const char *reason = body->batch == LMI_NONE ? NULL : body_reason(body); /* it sleeps */
         if (reason) {
             return reason;
         }
@@ -58,7 +44,7 @@ static bool body_contacts_on_host(const lm_world *world, const lmi_body *body)
            (body->touch.count && world->colliders.alive);
 }
 
-bool lmi_gpu_contacts_on_host(const lm_world *world)
+static bool has_contacts_on_host(const lm_world *world)
 {
     bool host = world->contact_events || world->skeletons.alive || world->drags.alive ||
                 (world->colliders.alive && world->rule_count) || world->colliders.alive > LMI_GPU_MAX_SURFACES;
@@ -68,4 +54,11 @@ bool lmi_gpu_contacts_on_host(const lm_world *world)
     }
     LMI_POOL_EACH(&world->bodies, n) { host = host || body_contacts_on_host(world, lmi_body_at(world, n)); }
     return host;
+}
+
+bool lmi_gpu_contacts_on_host(const lm_world *world) { return world->sleep.enabled || has_contacts_on_host(world); }
+
+const char *lmi_gpu_host_part(const lm_world *world)
+{
+    return has_contacts_on_host(world) ? "contacts, pins and bones" : "who sleeps and who wakes";
 }

@@ -262,7 +262,7 @@ bool lmi_gpu_clusters_lay_out(lm_world *world, lmi_gpu *gpu)
             c->plastic = c->plastic || pack->block[b].plastic;
         }
     }
-    size_t room = (size_t)l.total.block * 9 * LMI_BLOCK;
+    size_t room = (size_t)l.total.block * (c->plastic ? 15 : 9) * LMI_BLOCK;
     if (c->room_size < room) {
         lmi_release(&world->memory, c->room, c->room_size, sizeof *c->room);
         c->room = lmi_allocate(&world->memory, room, sizeof *c->room);
@@ -315,29 +315,33 @@ bool lmi_gpu_clusters_substep(lmi_gpu *gpu, const lmi_step *step, const float ch
            gpu->cl.clFlush(gpu->queue) == CL_SUCCESS;
 }
 
-/* One array of all packs, `channels` for each lane, back where it belongs. */
-static bool fetch_array(lm_world *world, lmi_gpu *gpu, const lmi_gpu_buffer *from, size_t channels, bool plastic)
+bool lmi_gpu_clusters_read(lm_world *world, lmi_gpu *gpu)
 {
     lmi_gpu_clusters *c = gpu->clusters;
-    size_t at = 0;
-    if (!lmi_gpu_read(gpu, from, 0, c->room, c->lanes * channels * sizeof(float))) {
-        return false;
-    }
-    for (uint32_t n = 0; n < world->batch_count; n++) {
-        lmi_pack *pack = &world->batches[n].pack;
-        size_t count = pack->lane_blocks * channels * LMI_BLOCK;
-        memcpy(plastic ? pack->plastic : pack->rotation, c->room + at, count * sizeof(float));
-        at += count;
-    }
-    return true;
+    (void)world;
+    return !c || c->lanes == 0 ||
+           (lmi_gpu_read(gpu, &c->rotations, 0, c->room, c->lanes * 9 * sizeof(float)) &&
+            (!c->plastic ||
+             lmi_gpu_read(gpu, &c->plastics, 0, c->room + (size_t)c->lanes * 9, c->lanes * 6 * sizeof(float))));
 }
 
-bool lmi_gpu_clusters_fetch(lm_world *world, lmi_gpu *gpu)
+void lmi_gpu_clusters_put(lm_world *world, lmi_gpu *gpu)
 {
-    lmi_gpu_clusters *c = gpu->clusters;
-    return !c || c->lanes == 0 ||
-           (fetch_array(world, gpu, &c->rotations, 9, false) &&
-            (!c->plastic || fetch_array(world, gpu, &c->plastics, 6, true)));
+    const lmi_gpu_clusters *c = gpu->clusters;
+    if (!c || c->lanes == 0) {
+        return;
+    }
+    const float *rotation = c->room, *plastic = c->room + (size_t)c->lanes * 9;
+    for (uint32_t n = 0; n < world->batch_count; n++) {
+        lmi_pack *pack = &world->batches[n].pack;
+        size_t lanes = (size_t)pack->lane_blocks * LMI_BLOCK;
+        memcpy(pack->rotation, rotation, lanes * 9 * sizeof(float));
+        rotation += lanes * 9;
+        if (c->plastic) {
+            memcpy(pack->plastic, plastic, lanes * 6 * sizeof(float));
+            plastic += lanes * 6;
+        }
+    }
 }
 
 void lmi_gpu_clusters_free(lm_world *world, lmi_gpu *gpu)

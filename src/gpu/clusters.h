@@ -15,8 +15,9 @@ bool lmi_gpu_clusters_lay_out(lm_world *world, lmi_gpu *gpu);
 /* Gather to integrate. */
 bool lmi_gpu_clusters_substep(lmi_gpu *gpu, const lmi_step *step, const float change[3]);
 
-/* Rotations back into the packs. */
-bool lmi_gpu_clusters_fetch(lm_world *world, lmi_gpu *gpu);
+/* Rotations and lasting deformation from the device, and from there into the packs. */
+bool lmi_gpu_clusters_read(lm_world *world, lmi_gpu *gpu);
+void lmi_gpu_clusters_put(lm_world *world, lmi_gpu *gpu);
 void lmi_gpu_clusters_free(lm_world *world, lmi_gpu *gpu);
 
 #endif

@@ -95,6 +95,19 @@ typedef struct lmi_gpu_surface {
     uint32_t shape, group, mask, filler;
 } lmi_gpu_surface;
 
+/* A wind or point field in this substep: lmi_flow. */
+typedef struct lmi_gpu_flow {
+    double position[3];
+    float vector[3], strength, radius;
+    uint32_t wind; /* else it pulls to its position */
+} lmi_gpu_flow;
+
+/* What a force on a single particle changes of its velocity in a substep. */
+typedef struct lmi_gpu_jab {
+    uint32_t particle;
+    float change[3];
+} lmi_gpu_jab;
+
 #define LMI_GPU_MAX_SURFACES 32
 
 #endif
