@@ -3,14 +3,15 @@
  */
 #include "gpu/clusters.h"
 #include "gpu/gpu.h"
+#include "gpu/octrees.h"
 
 static const char *body_reason(const lmi_body *body)
 {
-    if (body->octree) {
-        return "octrees";
-    }
     if (body->examples) {
         return "examples";
+    }
+    if (body->octree) {
+        return lmi_gpu_octree_reason(body);
     }
     if (body->lattice) {
         return body->material.damping_kind == LM_DAMPING_REGIONAL ? "regional damping"
@@ -41,7 +42,8 @@ const char *lmi_gpu_reason(const lm_world *world)
 static bool body_contacts_on_host(const lm_world *world, const lmi_body *body)
 {
     return body->bulk || body->self_contact || body->fracture || body->first_pin != LMI_NONE ||
-           (body->touch.count && world->colliders.alive);
+           ((body->touch.count || body->octree) &&
+            world->colliders.alive); /* leaves of an octree are as large as they are */
 }
 
 static bool has_contacts_on_host(const lm_world *world)

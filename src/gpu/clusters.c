@@ -4,20 +4,10 @@
  */
 #include "gpu/clusters.h"
 
+#include "gpu/octrees.h"
+
 #include <stdio.h>
 #include <string.h>
-
-typedef struct lmi_gpu_clusters {
-    cl_program program;
-    cl_kernel match, match_parts, move;
-    lmi_gpu_buffer blocks, reference, member, rest, constants, extents, stiffness, rotations, plastics, rates, moments,
-        goals;
-    lmi_gpu_buffer regions, parts, list_first, list, list_count, list_share, pulls;
-    uint32_t lanes, region_count;
-    bool plastic;
-    float *room; /* for the way back: [floats] */
-    size_t room_size;
-} lmi_gpu_clusters;
 
 const char *lmi_gpu_cluster_reason(const lmi_body *body) { return body->rest_size > 0.0 ? NULL : "single particles"; }
 
@@ -25,7 +15,7 @@ static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_clusters *c)
 {
     static const char *const texts[] = {"prelude.cl", "records.h",  "vec.h",    "vec.c",         "plastic.h",
                                         "plastic.c",  "vmat.h",     "volume.h", "polar_lanes.h", "nearest.cl",
-                                        "contact.cl", "cluster.cl", NULL};
+                                        "contact.cl", "cluster.cl", "spin.h",   "octree.cl",     NULL};
     char options[2048];
     int length = lmi_gpu_common_options(gpu, options, sizeof options);
     snprintf(options + length, sizeof options - (size_t)length,
@@ -125,8 +115,22 @@ FILL_COPY(fill_extents, extent, pack->lane_blocks * 3 * LMI_BLOCK)
 FILL_COPY(fill_stiffness, stiffness, pack->lane_blocks *LMI_BLOCK)
 FILL_COPY(fill_rotations, rotation, pack->lane_blocks * 9 * LMI_BLOCK)
 FILL_COPY(fill_plastics, plastic, pack->lane_blocks * 6 * LMI_BLOCK)
-FILL_COPY(fill_list_count, list_count, pack->particle_blocks *LMI_BLOCK)
 FILL_COPY(fill_list_share, list_share, pack->particle_blocks *LMI_BLOCK)
+
+/* Of how many regions each particle is; below 0 where what pulls it is found elsewhere (octrees.c). */
+static size_t fill_list_count(const layout *l, const lmi_batch *batch, const place *at, uint32_t *to)
+{
+    size_t count = copy(batch->pack.list_count, (size_t)batch->pack.particle_blocks * LMI_BLOCK, to);
+    (void)at;
+    for (uint32_t n = 0; to && n < batch->body_count; n++) {
+        const lmi_body *body = lmi_body_at(l->world, batch->bodies[n]);
+        for (uint32_t k = 0; body->octree && k < body->padded_count; k++) {
+            const float found = -1.0f;
+            memcpy(to + body->first + k, &found, sizeof found);
+        }
+    }
+    return count;
+}
 
 /* A copy with something added to each. */
 static size_t copy_moved(const uint32_t *from, size_t count, uint32_t by, uint32_t *to)
@@ -268,7 +272,7 @@ bool lmi_gpu_clusters_lay_out(lm_world *world, lmi_gpu *gpu)
         c->room = lmi_allocate(&world->memory, room, sizeof *c->room);
         c->room_size = c->room ? room : 0;
     }
-    bool ok = c->room && upload(&l);
+    bool ok = c->room && upload(&l) && lmi_gpu_octrees_lay_out(world, gpu, c);
     lmi_release(&world->memory, l.words, l.capacity, sizeof *l.words);
     c->lanes = l.total.block * LMI_BLOCK;
     c->region_count = l.total.region;
@@ -310,7 +314,7 @@ bool lmi_gpu_clusters_substep(lmi_gpu *gpu, const lmi_step *step, const float ch
         LMI_GPU_BUFFER(gpu->v),   LMI_GPU_BUFFER(c->pulls),      LMI_GPU_VALUE(h),
         LMI_GPU_VALUE(change[0]), LMI_GPU_VALUE(change[1]),      LMI_GPU_VALUE(change[2])};
     const size_t groups[2] = {gpu->body_count - gpu->lattice_count, 1}, group[2] = {64, 1};
-    return run_match(gpu, c) &&
+    return run_match(gpu, c) && lmi_gpu_octrees_match(gpu, c, h) &&
            lmi_gpu_run(gpu, c->move, arguments, sizeof arguments / sizeof *arguments, groups, group) &&
            gpu->cl.clFlush(gpu->queue) == CL_SUCCESS;
 }

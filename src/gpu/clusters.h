@@ -6,6 +6,18 @@
 
 #include "gpu/gpu.h"
 
+typedef struct lmi_gpu_clusters {
+    cl_program program;
+    cl_kernel match, match_parts, move;
+    lmi_gpu_buffer blocks, reference, member, rest, constants, extents, stiffness, rotations, plastics, rates, moments,
+        goals;
+    lmi_gpu_buffer regions, parts, list_first, list, list_count, list_share, pulls;
+    uint32_t lanes, region_count;
+    bool plastic;
+    float *room; /* for the way back: [floats] */
+    size_t room_size;
+} lmi_gpu_clusters;
+
 /* Why the device cannot step a body of clusters, or null. */
 const char *lmi_gpu_cluster_reason(const lmi_body *body);
 

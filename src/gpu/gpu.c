@@ -19,6 +19,7 @@
 
 #include "gpu/clusters.h"
 #include "gpu/forces.h"
+#include "gpu/octrees.h"
 
 #include <string.h>
 
@@ -31,10 +32,20 @@ void lmi_gpu_finish(const lm_world *world)
 
 /* --- steps --- */
 
+/* Whether bodies stand elsewhere in their batches than when the world was laid out. */
+static bool has_moved(const lm_world *world)
+{
+    bool moved = false;
+    for (uint32_t n = 0; n < world->batch_count; n++) {
+        moved = moved || world->batches[n].dirty;
+    }
+    return moved;
+}
+
 bool lmi_gpu_goes_on(const lm_world *world, double h)
 {
     const lmi_gpu *gpu = world->gpu;
-    return gpu && gpu->holds && !gpu->shares && gpu->h == h && world->force_count == 0;
+    return gpu && gpu->holds && !gpu->shares && gpu->h == h && world->force_count == 0 && !has_moved(world);
 }
 
 bool lmi_gpu_measure(lmi_gpu *gpu)
@@ -391,6 +402,7 @@ void lmi_gpu_close(lm_world *world)
     if (gpu->queue) {
         gpu->cl.clFinish(gpu->queue);
     }
+    lmi_gpu_octrees_free(world, gpu);
     lmi_gpu_clusters_free(world, gpu);
     lmi_gpu_forces_free(world, gpu);
     free_buffers(gpu);

@@ -8,6 +8,7 @@
  *   ability.c   what it can step
  *   layout.c    a world as the kernels want it: built when something has changed, and uploaded (layout_lists.c: irregular
  *               regions of lattices; clusters.c: clusters, and their substep)
+ *   octrees.c   octrees, up to what pulls their particles
  *   forces.c    wind, point fields and forces of a single step
  *   gpu.c       substeps
  *   fetch.c     the way back, and the end of a device that is lost
@@ -86,7 +87,8 @@ struct lmi_gpu {
     lmi_gpu_variant variant[LMI_GPU_VARIANTS];
     uint32_t variant_count;
     struct lmi_gpu_clusters *clusters;
-    struct lmi_gpu_forces *forces; /* null until there are any */
+    struct lmi_gpu_octrees *octrees; /* null until there are any, as are: */
+    struct lmi_gpu_forces *forces;
 
     lmi_gpu_buffer x, v, bodies, before, stop, surfaces, chunks, parts, partials;
     lmi_gpu_buffer map, constants_of, constants, regions;

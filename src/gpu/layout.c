@@ -271,6 +271,7 @@ static void describe_body(const lmi_body *body, uint32_t first, lmi_gpu_body *to
     to->group = body->group;
     to->collider_mask = body->collider_mask;
     to->pinned = body->first_pin != LMI_NONE;
+    to->regional = body->octree && body->material.damping_kind == LM_DAMPING_REGIONAL;
     to->first = first;
     to->particles = body->padded_count;
 }

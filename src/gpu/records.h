@@ -55,6 +55,7 @@ typedef struct lmi_gpu_body {
     float shift[3];                          /* of positions in this substep: the origin follows the body */
     float inverse[9], forward[9], middle[3]; /* step/lattice_step.h */
     float alpha, damping, damping_now, beta;
+    float damping_regional; /* of octrees, in this substep */
     float contact_radius, mean_mass, friction, restitution;
     uint32_t damping_every, damping_turn;
     uint32_t first;                /* particle */
@@ -68,6 +69,7 @@ typedef struct lmi_gpu_body {
     uint32_t sample[LMI_GPU_SAMPLES];    /* particles */
     int32_t corner[3 * LMI_GPU_SAMPLES]; /* and their corners */
     uint32_t pinned;
+    uint32_t regional; /* an octree that is damped region by region */
     uint32_t group, collider_mask;
     uint32_t surfaces; /* bits: what it may touch in this substep */
     uint32_t contacts;

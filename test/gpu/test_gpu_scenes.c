@@ -1,6 +1,6 @@
 /*
  * Built-in scenes on an OpenCL device: from each of several states of a scene one step there agrees with one on the CPU to
- * 1e-5 of a body's size, contacts and all. With the argument "long" all scenes that a device steps, and more states of each.
+ * 1e-5 of a body's size, contacts and all. With the argument "long" all scenes that a device steps, and more states of each; with names after that, only those.
  * Scenes that it does not step yet say why.
  */
 #include "gpu/gpu.h"
@@ -19,6 +19,7 @@ static const char *const others[][2] = {
     {"betas", "examples"}, {"cylinders", "examples"}, {"teddy", "examples"}, {"mode-gallery", "skins on regions"}};
 
 static bool all;
+static char **named; /* scenes that were asked for, up to a null; else null */
 
 static void take_line(lm_result result, const char *line, void *user)
 {
@@ -117,6 +118,12 @@ static void scenes_agree(void **state)
 {
     (void)state;
     if (!has_device()) skip();
+    for (size_t n = 0; named && named[n]; n++) {
+        char log[4096] = "";
+        check_scene(named[n], log);
+        print_message("%s", log);
+    }
+    if (named) return;
     for (size_t n = 0; !all && n < sizeof some / sizeof *some; n++) {
         char log[4096] = "";
         assert_true(check_scene(some[n], log));
@@ -133,7 +140,7 @@ static void scenes_agree(void **state)
 static void others_say_why(void **state)
 {
     (void)state;
-    if (!has_device()) skip();
+    if (!has_device() || named) skip();
     for (size_t n = 0; n < sizeof others / sizeof *others; n++) {
         char log[4096] = "";
         if (n > 0 && !all) continue;
@@ -145,6 +152,7 @@ static void others_say_why(void **state)
 int main(int argc, char **argv)
 {
     all = argc > 1 && strcmp(argv[1], "long") == 0;
+    named = argc > 2 ? argv + 2 : NULL;
     const struct CMUnitTest tests[] = {cmocka_unit_test(scenes_agree), cmocka_unit_test(others_say_why)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
