@@ -39,9 +39,28 @@ const char *lmi_gpu_reason(const lm_world *world)
     return NULL;
 }
 
-static bool body_contacts_on_host(const lm_world *world, const lmi_body *body)
+/* Stiff and damped bodies answer a push as a whole: rigidity in step/push.c. */
+static bool can_meet(const lmi_body *body)
 {
-    return body->bulk || body->self_contact || body->fracture || body->first_pin != LMI_NONE ||
+    return !body->lattice && !body->self_contact && !body->fracture && body->first_pin == LMI_NONE && body->cubes &&
+           !(body->alpha > 0.88f && body->damping > 0.3f);
+}
+
+bool lmi_gpu_meets(const lm_world *world)
+{
+    bool any = false, all = world->contact_method == LM_CONTACT_METHOD_CUBE_MAP && world->colliders.alive == 0;
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        const lmi_body *body = lmi_body_at(world, n);
+        any = any || lmi_body_meets(body);
+        all = all && (!lmi_body_meets(body) || can_meet(body));
+    }
+    return any && all;
+}
+
+static bool body_contacts_on_host(const lm_world *world, const lmi_body *body, bool meets)
+{
+    return (body->bulk && !meets) || body->self_contact || body->fracture || body->first_pin != LMI_NONE ||
            ((body->touch.count || body->octree) &&
             world->colliders.alive); /* leaves of an octree are as large as they are */
 }
@@ -54,7 +73,8 @@ static bool has_contacts_on_host(const lm_world *world)
     {
         host = host || lmi_solid_is(&LMI_POOL_AT(&world->colliders, lmi_collider, n)->solid);
     }
-    LMI_POOL_EACH(&world->bodies, n) { host = host || body_contacts_on_host(world, lmi_body_at(world, n)); }
+    bool meets = lmi_gpu_meets(world);
+    LMI_POOL_EACH(&world->bodies, n) { host = host || body_contacts_on_host(world, lmi_body_at(world, n), meets); }
     return host;
 }
 

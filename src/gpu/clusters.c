@@ -319,6 +319,26 @@ bool lmi_gpu_clusters_substep(lmi_gpu *gpu, const lmi_step *step, const float ch
            gpu->cl.clFlush(gpu->queue) == CL_SUCCESS;
 }
 
+bool lmi_gpu_clusters_keep(lmi_gpu *gpu)
+{
+    lmi_gpu_clusters *c = gpu->clusters;
+    if (!c || c->lanes == 0) {
+        return true;
+    }
+    const size_t rotations = c->lanes * 9 * sizeof(float), plastics = c->plastic ? c->lanes * 6 * sizeof(float) : 0;
+    return lmi_gpu_reserve(gpu, &c->kept_rotations, rotations) && lmi_gpu_reserve(gpu, &c->kept_plastics, plastics) &&
+           lmi_gpu_copy(gpu, &c->rotations, &c->kept_rotations, rotations) &&
+           lmi_gpu_copy(gpu, &c->plastics, &c->kept_plastics, plastics);
+}
+
+bool lmi_gpu_clusters_restore(lmi_gpu *gpu)
+{
+    lmi_gpu_clusters *c = gpu->clusters;
+    return !c || c->lanes == 0 ||
+           (lmi_gpu_copy(gpu, &c->kept_rotations, &c->rotations, c->lanes * 9 * sizeof(float)) &&
+            lmi_gpu_copy(gpu, &c->kept_plastics, &c->plastics, c->plastic ? c->lanes * 6 * sizeof(float) : 0));
+}
+
 bool lmi_gpu_clusters_read(lm_world *world, lmi_gpu *gpu)
 {
     lmi_gpu_clusters *c = gpu->clusters;
@@ -354,10 +374,11 @@ void lmi_gpu_clusters_free(lm_world *world, lmi_gpu *gpu)
     if (!c) {
         return;
     }
-    lmi_gpu_buffer *const all[] = {&c->blocks,  &c->reference,  &c->member,     &c->rest,     &c->constants,
-                                   &c->extents, &c->stiffness,  &c->rotations,  &c->plastics, &c->rates,
-                                   &c->moments, &c->goals,      &c->regions,    &c->parts,    &c->list_first,
-                                   &c->list,    &c->list_count, &c->list_share, &c->pulls};
+    lmi_gpu_buffer *const all[] = {&c->blocks,       &c->reference,  &c->member,     &c->rest,     &c->constants,
+                                   &c->extents,      &c->stiffness,  &c->rotations,  &c->plastics, &c->rates,
+                                   &c->moments,      &c->goals,      &c->regions,    &c->parts,    &c->list_first,
+                                   &c->list,         &c->list_count, &c->list_share, &c->pulls,    &c->kept_rotations,
+                                   &c->kept_plastics};
     for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
         lmi_gpu_free(gpu, all[n]);
     }

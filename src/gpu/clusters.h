@@ -11,6 +11,7 @@ typedef struct lmi_gpu_clusters {
     cl_kernel match, match_parts, move;
     lmi_gpu_buffer blocks, reference, member, rest, constants, extents, stiffness, rotations, plastics, rates, moments,
         goals;
+    lmi_gpu_buffer kept_rotations, kept_plastics; /* where a substep may be taken back */
     lmi_gpu_buffer regions, parts, list_first, list, list_count, list_share, pulls;
     uint32_t lanes, region_count;
     bool plastic;
@@ -26,6 +27,10 @@ bool lmi_gpu_clusters_lay_out(lm_world *world, lmi_gpu *gpu);
 
 /* Gather to integrate. */
 bool lmi_gpu_clusters_substep(lmi_gpu *gpu, const lmi_step *step, const float change[3]);
+
+/* What `match` changes of regions, kept in a buffer and put back from it. */
+bool lmi_gpu_clusters_keep(lmi_gpu *gpu);
+bool lmi_gpu_clusters_restore(lmi_gpu *gpu);
 
 /* Rotations and lasting deformation from the device, and from there into the packs. */
 bool lmi_gpu_clusters_read(lm_world *world, lmi_gpu *gpu);

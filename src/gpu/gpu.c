@@ -19,6 +19,7 @@
 
 #include "gpu/clusters.h"
 #include "gpu/forces.h"
+#include "gpu/meet.h"
 #include "gpu/octrees.h"
 
 #include <string.h>
@@ -94,8 +95,10 @@ bool lmi_gpu_take(lm_world *world, double h)
     }
     gpu->h = h;
     gpu->shares = lmi_gpu_contacts_on_host(world);
+    gpu->meets = !gpu->shares && lmi_gpu_meets(world);
     gpu->status = CL_SUCCESS;
-    if ((!same && (!lmi_gpu_lay_out(world, gpu) || !lmi_gpu_measure(gpu))) || !lmi_gpu_forces_ready(world, gpu)) {
+    if ((!same && (!lmi_gpu_lay_out(world, gpu) || !lmi_gpu_meet_lay_out(world, gpu) || !lmi_gpu_measure(gpu))) ||
+        !lmi_gpu_forces_ready(world, gpu)) {
         lmi_gpu_lose(world, gpu->status == CL_SUCCESS ? "out of memory" : lmi_cl_text(gpu->status));
         return false;
     }
@@ -270,7 +273,8 @@ static bool share(const lmi_step *step, bool *done)
 static void tell_stop(lm_world *world, lmi_gpu *gpu, uint32_t stop)
 {
     static const char *const why[] = {"bodies stretched to many times their size", "collapsed bodies",
-                                      "stiff or fast bodies that meet a collider", "positions that are no numbers"};
+                                      "stiff or fast bodies that meet a collider", "positions that are no numbers",
+                                      "fast bodies that meet each other"};
     for (uint32_t n = 0; n < sizeof why / sizeof *why; n++) {
         if (stop >> n & ~(gpu->told_stops >> n) & 1) {
             lmi_fail(world, LM_ERROR_UNSUPPORTED, "device %.80s: %s: the CPU does the steps in which there are any",
@@ -313,12 +317,21 @@ bool lmi_gpu_substep(const lmi_step *step)
         leave(world, gpu, stop);
         return false;
     }
+    ok = ok && (!gpu->meets || lmi_gpu_meet_keep(gpu)) && step_lattices(gpu, step) &&
+         lmi_gpu_clusters_substep(gpu, step, change) && (!gpu->meets || lmi_gpu_meet_find(gpu, step->h, &stop));
+    if (ok && stop) {
+        ok = lmi_gpu_meet_restore(gpu);
+        if (ok) {
+            leave(world, gpu, stop);
+            return false;
+        }
+    }
+    ok = ok && lmi_gpu_forces_count(gpu) && (!gpu->meets || lmi_gpu_meet_push(gpu, step->h));
     if (ok) {
         atomic_store(&gpu->newer, true);
         gpu->given = dvec_add(gpu->given, dvec_scale(dvec_from(by), gpu->total_mass));
+        ok = !gpu->shares || share(step, &done);
     }
-    ok = ok && lmi_gpu_forces_count(gpu) && step_lattices(gpu, step) && lmi_gpu_clusters_substep(gpu, step, change) &&
-         (!gpu->shares || share(step, &done));
     if (!ok) {
         lmi_gpu_lose(world, lmi_cl_text(gpu->status));
         return done;
@@ -402,6 +415,7 @@ void lmi_gpu_close(lm_world *world)
     if (gpu->queue) {
         gpu->cl.clFinish(gpu->queue);
     }
+    lmi_gpu_meet_free(world, gpu);
     lmi_gpu_octrees_free(world, gpu);
     lmi_gpu_clusters_free(world, gpu);
     lmi_gpu_forces_free(world, gpu);

@@ -9,6 +9,7 @@
  *   layout.c    a world as the kernels want it: built when something has changed, and uploaded (layout_lists.c: irregular
  *               regions of lattices; clusters.c: clusters, and their substep)
  *   octrees.c   octrees, up to what pulls their particles
+ *   meet.c      bodies that keep each other out by depth cube maps
  *   forces.c    wind, point fields and forces of a single step
  *   gpu.c       substeps
  *   fetch.c     the way back, and the end of a device that is lost
@@ -89,6 +90,7 @@ struct lmi_gpu {
     struct lmi_gpu_clusters *clusters;
     struct lmi_gpu_octrees *octrees; /* null until there are any, as are: */
     struct lmi_gpu_forces *forces;
+    struct lmi_gpu_meet *meet;
 
     lmi_gpu_buffer x, v, bodies, before, stop, surfaces, chunks, parts, partials;
     lmi_gpu_buffer map, constants_of, constants, regions;
@@ -108,6 +110,7 @@ struct lmi_gpu {
 
     bool holds;     /* the world is laid out and uploaded as it is */
     bool shares;    /* the host does contacts: state goes over and back in every substep */
+    bool meets;     /* bodies keep each other out by cube maps, on the device */
     double h;       /* for this substep */
     lm_dvec3 given; /* momentum from gravity since the last fetch */
     double total_mass;
@@ -195,6 +198,7 @@ bool lmi_gpu_is_staged(const lm_world *world, const lmi_gpu *gpu);
 /* ability.c and layout.c */
 const char *lmi_gpu_reason(const lm_world *world);    /* why the device cannot step this world, or null */
 bool lmi_gpu_contacts_on_host(const lm_world *world); /* whether the host has a part in each substep */
+bool lmi_gpu_meets(const lm_world *world);            /* whether bodies can meet each other on the device */
 const char *lmi_gpu_host_part(const lm_world *world); /* and which */
 bool lmi_gpu_lay_out(lm_world *world, lmi_gpu *gpu);
 bool lmi_gpu_upload_state(lm_world *world, lmi_gpu *gpu); /* positions and velocities */

@@ -36,7 +36,7 @@ enum {
 };
 
 /* Why a substep is left to the host. */
-enum { LMI_GPU_OVERSTRETCHED = 1, LMI_GPU_COLLAPSED = 2, LMI_GPU_RIGID = 4, LMI_GPU_UNSOUND = 8 };
+enum { LMI_GPU_OVERSTRETCHED = 1, LMI_GPU_COLLAPSED = 2, LMI_GPU_RIGID = 4, LMI_GPU_UNSOUND = 8, LMI_GPU_FAST = 16 };
 
 /* A body: state, what it is made of, and what the substep's kernels read. Lengths and masses as in lmi_body. */
 typedef struct lmi_gpu_body {
@@ -109,6 +109,23 @@ typedef struct lmi_gpu_jab {
     uint32_t particle;
     float change[3];
 } lmi_gpu_jab;
+
+/* A body that meets others by depth cube maps (kernels/meet.cl). */
+typedef struct lmi_gpu_meeter {
+    double lower[3], upper[3]; /* the box that others may touch, in this substep */
+    double penalty, mean_mass; /* N/m, kg */
+    double way;                /* metres in this substep */
+    float radius, skin;        /* what it adds to the distance as the one that comes, and as the one that is met */
+    float reach, filler;
+    uint32_t record; /* body */
+    uint32_t group, mask;
+    uint32_t first_point, points, first_map, maps, first_depth;
+    uint32_t partners, bucket;
+    int32_t cell[3];
+    uint32_t pad;
+} lmi_gpu_meeter;
+
+#define LMI_GPU_PARTNERS 64 /* bodies that one is tested against in a substep, at most */
 
 #define LMI_GPU_MAX_SURFACES 32
 
