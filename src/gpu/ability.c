@@ -2,13 +2,15 @@
  * What the device can step, and what it leaves to the host: for good, or in every substep.
  */
 #include "gpu/clusters.h"
+#include "gpu/example_regions.h"
 #include "gpu/gpu.h"
 #include "gpu/octrees.h"
 
-static const char *body_reason(const lmi_body *body)
+static const char *body_reason(const lm_world *world, const lmi_body *body)
 {
-    if (body->examples) {
-        return "examples";
+    const char *examples = body->examples ? lmi_gpu_examples_reason(world, body) : NULL;
+    if (examples) {
+        return examples;
     }
     if (body->octree) {
         return lmi_gpu_octree_reason(body);
@@ -31,7 +33,7 @@ const char *lmi_gpu_reason(const lm_world *world)
     LMI_POOL_EACH(&world->bodies, n)
     {
         const lmi_body *body = lmi_body_at(world, n);
-        const char *reason = body->batch == LMI_NONE ? NULL : body_reason(body); /* it sleeps */
+        const char *reason = body->batch == LMI_NONE ? NULL : body_reason(world, body); /* it sleeps */
         if (reason) {
             return reason;
         }

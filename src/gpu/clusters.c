@@ -4,6 +4,7 @@
  */
 #include "gpu/clusters.h"
 
+#include "gpu/example_regions.h"
 #include "gpu/octrees.h"
 
 #include <stdio.h>
@@ -11,22 +12,29 @@
 
 const char *lmi_gpu_cluster_reason(const lmi_body *body) { return body->rest_size > 0.0 ? NULL : "single particles"; }
 
+int lmi_gpu_cluster_options(const lmi_gpu *gpu, char *to, size_t size)
+{
+    int length = lmi_gpu_common_options(gpu, to, size);
+    return length +
+           snprintf(
+               to + length, size - (size_t)length,
+               " -DLM_MODE_LINEAR=%d -DLM_MODE_QUADRATIC=%d -DLMI_MOMENTS=%d -DLMI_MOMENT_LINEAR=%d"
+               " -DLMI_MOMENT_QUADRATIC=%d -DLMI_TRANSFORM_LINEAR=%d -DLMI_TRANSFORM_QUADRATIC=%d -DLMI_CONSTANTS=%d"
+               " -DLMI_CONSTANT_INVERSE_MASS=%d -DLMI_CONSTANT_INVERSE_EDGE=%d -DLMI_CONSTANT_BETA=%d"
+               " -DLMI_CONSTANT_YIELD=%d -DLMI_CONSTANT_MEAN=%d -DLMI_CONSTANT_LINEAR=%d -DLMI_CONSTANT_GRAM=%d",
+               LM_MODE_LINEAR, LM_MODE_QUADRATIC, LMI_MOMENTS, LMI_MOMENT_LINEAR, LMI_MOMENT_QUADRATIC,
+               LMI_TRANSFORM_LINEAR, LMI_TRANSFORM_QUADRATIC, LMI_CONSTANTS, LMI_CONSTANT_INVERSE_MASS,
+               LMI_CONSTANT_INVERSE_EDGE, LMI_CONSTANT_BETA, LMI_CONSTANT_YIELD, LMI_CONSTANT_MEAN, LMI_CONSTANT_LINEAR,
+               LMI_CONSTANT_GRAM);
+}
+
 static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_clusters *c)
 {
     static const char *const texts[] = {"prelude.cl", "records.h",  "vec.h",    "vec.c",         "plastic.h",
                                         "plastic.c",  "vmat.h",     "volume.h", "polar_lanes.h", "nearest.cl",
                                         "contact.cl", "cluster.cl", "spin.h",   "octree.cl",     NULL};
     char options[2048];
-    int length = lmi_gpu_common_options(gpu, options, sizeof options);
-    snprintf(options + length, sizeof options - (size_t)length,
-             " -DLM_MODE_LINEAR=%d -DLM_MODE_QUADRATIC=%d -DLMI_MOMENTS=%d -DLMI_MOMENT_LINEAR=%d"
-             " -DLMI_MOMENT_QUADRATIC=%d -DLMI_TRANSFORM_LINEAR=%d -DLMI_TRANSFORM_QUADRATIC=%d -DLMI_CONSTANTS=%d"
-             " -DLMI_CONSTANT_INVERSE_MASS=%d -DLMI_CONSTANT_INVERSE_EDGE=%d -DLMI_CONSTANT_BETA=%d"
-             " -DLMI_CONSTANT_YIELD=%d -DLMI_CONSTANT_MEAN=%d -DLMI_CONSTANT_LINEAR=%d -DLMI_CONSTANT_GRAM=%d",
-             LM_MODE_LINEAR, LM_MODE_QUADRATIC, LMI_MOMENTS, LMI_MOMENT_LINEAR, LMI_MOMENT_QUADRATIC,
-             LMI_TRANSFORM_LINEAR, LMI_TRANSFORM_QUADRATIC, LMI_CONSTANTS, LMI_CONSTANT_INVERSE_MASS,
-             LMI_CONSTANT_INVERSE_EDGE, LMI_CONSTANT_BETA, LMI_CONSTANT_YIELD, LMI_CONSTANT_MEAN, LMI_CONSTANT_LINEAR,
-             LMI_CONSTANT_GRAM);
+    lmi_gpu_cluster_options(gpu, options, sizeof options);
     c->program = lmi_gpu_build(world, gpu, texts, options);
     if (!c->program) {
         return false;
@@ -147,7 +155,7 @@ static size_t fill_blocks(const layout *l, const lmi_batch *batch, const place *
     for (uint32_t n = 0; to && n < batch->pack.lane_blocks; n++) {
         const lmi_lane_block *b = &batch->pack.block[n];
         to[4 * n] = at->row + b->first_row;
-        to[4 * n + 1] = b->rows;
+        to[4 * n + 1] = b->examples ? 0 : b->rows; /* example_regions.c */
         to[4 * n + 2] = (uint32_t)b->mode | (b->fitted ? 4u : 0) | (b->plastic ? 8u : 0);
         to[4 * n + 3] = 0;
     }
@@ -272,7 +280,7 @@ bool lmi_gpu_clusters_lay_out(lm_world *world, lmi_gpu *gpu)
         c->room = lmi_allocate(&world->memory, room, sizeof *c->room);
         c->room_size = c->room ? room : 0;
     }
-    bool ok = c->room && upload(&l) && lmi_gpu_octrees_lay_out(world, gpu, c);
+    bool ok = c->room && upload(&l) && lmi_gpu_octrees_lay_out(world, gpu, c) && lmi_gpu_examples_lay_out(world, gpu);
     lmi_release(&world->memory, l.words, l.capacity, sizeof *l.words);
     c->lanes = l.total.block * LMI_BLOCK;
     c->region_count = l.total.region;
@@ -314,7 +322,7 @@ bool lmi_gpu_clusters_substep(lmi_gpu *gpu, const lmi_step *step, const float ch
         LMI_GPU_BUFFER(gpu->v),   LMI_GPU_BUFFER(c->pulls),      LMI_GPU_VALUE(h),
         LMI_GPU_VALUE(change[0]), LMI_GPU_VALUE(change[1]),      LMI_GPU_VALUE(change[2])};
     const size_t groups[2] = {gpu->body_count - gpu->lattice_count, 1}, group[2] = {64, 1};
-    return run_match(gpu, c) && lmi_gpu_octrees_match(gpu, c, h) &&
+    return run_match(gpu, c) && lmi_gpu_octrees_match(gpu, c, h) && lmi_gpu_examples_match(gpu, c) &&
            lmi_gpu_run(gpu, c->move, arguments, sizeof arguments / sizeof *arguments, groups, group) &&
            gpu->cl.clFlush(gpu->queue) == CL_SUCCESS;
 }

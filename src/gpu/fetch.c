@@ -7,6 +7,7 @@
  */
 #include "base/guard.h"
 #include "gpu/clusters.h"
+#include "gpu/example_regions.h"
 #include "gpu/gpu.h"
 
 #include <stdio.h>
@@ -126,7 +127,7 @@ bool lmi_gpu_bring(lm_world *world, const lmi_gpu_buffer *records)
 {
     lmi_gpu *gpu = world->gpu;
     lm_dvec3 known = impulse_of(world, gpu);
-    if (!lmi_gpu_clusters_read(world, gpu) || !read_particles(world, gpu) ||
+    if (!lmi_gpu_clusters_read(world, gpu) || !lmi_gpu_examples_read(gpu) || !read_particles(world, gpu) ||
         !lmi_gpu_read(gpu, records, 0, gpu->records, gpu->body_count * sizeof *gpu->records)) {
         lmi_gpu_lose(world, lmi_cl_text(gpu->status));
         return false;
@@ -134,6 +135,7 @@ bool lmi_gpu_bring(lm_world *world, const lmi_gpu_buffer *records)
     put_particles(world, gpu);
     put_records(world, gpu, known);
     lmi_gpu_clusters_put(world, gpu);
+    lmi_gpu_examples_put(world, gpu);
     gpu->since = 0;
     return true;
 }

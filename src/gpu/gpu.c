@@ -18,6 +18,7 @@
 #include "gpu/gpu.h"
 
 #include "gpu/clusters.h"
+#include "gpu/example_regions.h"
 #include "gpu/forces.h"
 #include "gpu/meet.h"
 #include "gpu/octrees.h"
@@ -416,6 +417,7 @@ void lmi_gpu_close(lm_world *world)
         gpu->cl.clFinish(gpu->queue);
     }
     lmi_gpu_meet_free(world, gpu);
+    lmi_gpu_examples_free(world, gpu);
     lmi_gpu_octrees_free(world, gpu);
     lmi_gpu_clusters_free(world, gpu);
     lmi_gpu_forces_free(world, gpu);

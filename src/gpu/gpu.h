@@ -9,6 +9,7 @@
  *   layout.c    a world as the kernels want it: built when something has changed, and uploaded (layout_lists.c: irregular
  *               regions of lattices; clusters.c: clusters, and their substep)
  *   octrees.c   octrees, up to what pulls their particles
+ *   example_regions.c  regions of clusters that have examples
  *   meet.c      bodies that keep each other out by depth cube maps
  *   forces.c    wind, point fields and forces of a single step
  *   gpu.c       substeps
@@ -91,6 +92,7 @@ struct lmi_gpu {
     struct lmi_gpu_octrees *octrees; /* null until there are any, as are: */
     struct lmi_gpu_forces *forces;
     struct lmi_gpu_meet *meet;
+    struct lmi_gpu_examples *examples;
 
     lmi_gpu_buffer x, v, bodies, before, stop, surfaces, chunks, parts, partials;
     lmi_gpu_buffer map, constants_of, constants, regions;
