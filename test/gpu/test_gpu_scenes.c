@@ -124,7 +124,7 @@ static void scenes_agree(void **state)
     for (size_t n = 0; named && named[n]; n++) {
         char log[4096] = "";
         check_scene(named[n], log);
-        print_message("%s", log);
+        print_message("%s\n", log);
     }
     if (named) return;
     for (size_t n = 0; !all && n < sizeof some / sizeof *some; n++) {
