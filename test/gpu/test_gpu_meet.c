@@ -26,7 +26,7 @@ static lm_body_id add_body(lm_world *world, sample_kind kind, lm_dvec3 at, lm_ve
 }
 
 /* A heap of bodies of several kinds that overlap a little and come together slowly. */
-static void fill(lm_world *world, double apart, lm_body_id ids[BODIES])
+static void fill(lm_world *world, double apart, bool mixed, lm_body_id ids[BODIES])
 {
     static const sample_kind kinds[] = {SAMPLE_BLOB, SAMPLE_GRID, SAMPLE_BOX, SAMPLE_TETS, SAMPLE_ROD};
     random_state random = {9};
@@ -39,7 +39,7 @@ static void fill(lm_world *world, double apart, lm_body_id ids[BODIES])
         lm_vec3 velocity = {(float)(v.x - 0.1 * (at.x - middle)), (float)(v.y - 0.1 * (at.y - middle)),
                             (float)(v.z - 0.1 * (at.z - middle))};
         at = (lm_dvec3){at.x + off.x, at.y + off.y, at.z + off.z};
-        ids[n] = add_body(world, kinds[n % 5], at, velocity, n);
+        ids[n] = add_body(world, mixed ? kinds[n % 5] : SAMPLE_BOX, at, velocity, n);
     }
 }
 
@@ -58,7 +58,7 @@ static void bodies_meet(void **state)
     lines log = {0}, quiet = {0};
     lm_world *host = world_on(NULL, 2, &quiet), *device = world_on("gpu", 2, &log);
     lm_body_id ids[BODIES];
-    fill(host, 0.7, ids);
+    fill(host, 0.7, true, ids);
     double worst = 0.0, pushed = 0.0;
     for (int snapshot = 0; snapshot < 5; snapshot++) {
         copy_world(device, host);
@@ -94,7 +94,7 @@ static void meetings_keep_momentum(void **state)
         lines log = {0};
         lm_world *world = world_on("gpu", 2, &log);
         lm_body_id ids[BODIES];
-        fill(world, 0.7, ids);
+        fill(world, 0.7, true, ids);
         lm_dvec3 before = momentum_of(world);
         for (int n = 0; n < 40; n++) assert_ok(lm_world_step(world, FRAME));
         lm_dvec3 after = momentum_of(world);
@@ -108,6 +108,13 @@ static void meetings_keep_momentum(void **state)
     assert_true(hash[0] == hash[1]);
 }
 
+static double grid_side(lm_world *world)
+{
+    double grid[4] = {0.0};
+    assert_true(lmi_gpu_read(world->gpu, &world->gpu->meet->cell_grid, 0, grid, sizeof grid));
+    return grid[3];
+}
+
 /* The grid finds the same pairs as looking at all of them. */
 static void grid_finds_partners(void **state)
 {
@@ -116,7 +123,7 @@ static void grid_finds_partners(void **state)
     lines log = {0};
     lm_world *world = world_on("gpu", 1, &log);
     lm_body_id ids[BODIES];
-    fill(world, 0.4, ids);
+    fill(world, 0.17, false, ids);
     assert_ok(lm_world_step(world, FRAME));
     assert_true(lmi_gpu_goes_on(world, FRAME));
     struct lmi_gpu_meet *m = world->gpu->meet;
@@ -139,7 +146,9 @@ static void grid_finds_partners(void **state)
         assert_int_equal(at, meeters[a].partners);
         pairs += at;
     }
+    if (getenv("LIMBER_TEST_VERBOSE")) print_message("%u pairs in cells of %g m\n", pairs, grid_side(world));
     assert_true(pairs > BODIES);
+    assert_true(grid_side(world) < 0.17 * SIDE / 2.0); /* there are cells to look at */
     free(meeters);
     free(partners);
     lm_world_destroy(world);
