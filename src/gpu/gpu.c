@@ -89,13 +89,15 @@ bool lmi_gpu_take(lm_world *world, double h)
     if (!gpu || gpu->lost) {
         return false;
     }
-    bool same = gpu->holds && gpu->h == h && world->break_count == 0; /* but the host has a part in the step */
+    bool always = lmi_gpu_contacts_on_host(world), shares = always || gpu->wary > 0;
+    bool same = gpu->holds && gpu->h == h && world->break_count == 0 && shares == gpu->shares;
+    gpu->wary -= gpu->wary > 0;
     gpu->holds = false;
     if (!same && (!is_anyone_awake(world) || !can_step(world, gpu))) {
         return false;
     }
     gpu->h = h;
-    gpu->shares = lmi_gpu_contacts_on_host(world);
+    gpu->shares = shares;
     gpu->meets = !gpu->shares && lmi_gpu_meets(world);
     gpu->status = CL_SUCCESS;
     if ((!same && (!lmi_gpu_lay_out(world, gpu) || !lmi_gpu_meet_lay_out(world, gpu) || !lmi_gpu_measure(gpu))) ||
@@ -103,12 +105,12 @@ bool lmi_gpu_take(lm_world *world, double h)
         lmi_gpu_lose(world, gpu->status == CL_SUCCESS ? "out of memory" : lmi_cl_text(gpu->status));
         return false;
     }
-    if (gpu->shares && !gpu->told) {
+    if (always && !gpu->told) {
         lmi_fail(world, LM_ERROR_UNSUPPORTED,
                  "device %.80s: %s of this world are left to the CPU, and state goes over and back", gpu->name,
                  lmi_gpu_host_part(world));
     }
-    gpu->told = gpu->shares;
+    gpu->told = always;
     gpu->holds = true;
     return true;
 }
@@ -158,6 +160,9 @@ static bool prepare(lmi_gpu *gpu, const lmi_step *step, const float change[3], c
            lmi_gpu_run(gpu, gpu->prepare, arguments, sizeof arguments / sizeof *arguments, groups, group) &&
            lmi_gpu_read(gpu, &gpu->stop, 0, stop, sizeof *stop);
 }
+
+/* A body that has answered a collider as a whole will do so again: the host does the contacts of the next steps. */
+#define WARY_STEPS 120
 
 static bool gather_lists(lmi_gpu *gpu, const lmi_gpu_variant *v)
 {
@@ -274,7 +279,7 @@ static bool share(const lmi_step *step, bool *done)
 static void tell_stop(lm_world *world, lmi_gpu *gpu, uint32_t stop)
 {
     static const char *const why[] = {"bodies stretched to many times their size", "collapsed bodies",
-                                      "stiff or fast bodies that meet a collider", "positions that are no numbers",
+                                      "stiff or fast bodies that meet colliders", "positions that are no numbers",
                                       "fast bodies that meet each other"};
     for (uint32_t n = 0; n < sizeof why / sizeof *why; n++) {
         if (stop >> n & ~(gpu->told_stops >> n) & 1) {
@@ -289,6 +294,7 @@ static void tell_stop(lm_world *world, lmi_gpu *gpu, uint32_t stop)
 static void leave(lm_world *world, lmi_gpu *gpu, uint32_t stop)
 {
     gpu->holds = false;
+    gpu->wary = stop & LMI_GPU_RIGID ? WARY_STEPS : gpu->wary;
     if (lmi_gpu_forces_undo(gpu)) {
         lmi_gpu_bring(world, &gpu->before);
         atomic_store(&gpu->newer, false);

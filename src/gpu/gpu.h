@@ -123,8 +123,8 @@ struct lmi_gpu {
     bool timed;       /* wait after every launch, and count the time: for benchmarks */
     lmi_gpu_timer timer[LMI_GPU_TIMERS];
     uint32_t timer_count;
-    uint32_t
-        told_stops; /* LMI_GPU_OVERSTRETCHED and so on: why single substeps were the host's, as far as it was said */
+    uint32_t told_stops; /* bits, as LMI_GPU_RIGID: why substeps were the host's, as far as it was said */
+    uint32_t wary;       /* steps for which the host does the contacts: a body answers colliders as a whole */
     uint32_t operations;
     uint64_t since; /* substeps since the host's state was the device's */
     bool lost;      /* it failed: the host has taken over for good */

@@ -132,9 +132,9 @@ static bool check_scene(const char *name, char *log)
     assert_ok(scene_make_world(s, &def, &host, &error));
     int snapshots = all ? 12 : 4, between = all ? 10 : 9;
     double worst = 0.0;
-    bool stepped = true;
+    int stepped = 0;
     uint32_t frame = 0;
-    for (int n = 0; n < snapshots && stepped; n++) {
+    for (int n = 0; n < snapshots && (n == 0 || stepped); n++) {
         for (int k = 0; k < between; k++) assert_ok(scene_step(s, host, frame++));
         copy_world(device, host);
         lm_world *copy;
@@ -143,7 +143,7 @@ static bool check_scene(const char *name, char *log)
         copy_world(copy, host);
         assert_ok(lm_world_step(device, FRAME));
         assert_ok(lm_world_step(copy, FRAME));
-        stepped = device->gpu->holds;
+        stepped += device->gpu->holds;
         double off = worst_of(copy, device);
         if (off > AGREEMENT) {
             print_message("%s: %g in frame %u, where rounding decides: ", name, off, frame);
@@ -153,12 +153,12 @@ static bool check_scene(const char *name, char *log)
         worst = fmax(worst, off);
         lm_world_destroy(copy);
     }
-    if (all || worst > AGREEMENT) print_message("%-16s %s %g\n", name, stepped ? "device" : "CPU", worst);
+    if (all || worst > AGREEMENT) print_message("%-16s device %2d of %d, %g\n", name, stepped, snapshots, worst);
     assert_at_most(worst, AGREEMENT);
     lm_world_destroy(device);
     lm_world_destroy(host);
     scene_close(s);
-    return stepped;
+    return stepped > 0;
 }
 
 static bool has_device(void)

@@ -151,6 +151,40 @@ static void bodies_sleep(void **state)
     lm_world_destroy(world);
 }
 
+/* A stiff and damped body answers the floor as a whole: the host does its contacts from then on, and the device the rest. */
+static void stiff_bodies(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    lines log = {0}, quiet = {0};
+    lm_world *host = world_on(NULL, 1, &quiet), *device = world_on("gpu", 1, &log);
+    lm_body_id ids[BODIES];
+    fill(host, ids);
+    lm_material material = lm_material_default();
+    material.stiffness = LM_STIFFNESS_ALPHA;
+    material.alpha = 1.0f;
+    material.damping = 60.0f;
+    for (int n = 0; n < BODIES; n++) assert_ok(lm_body_set_material(host, ids[n], &material));
+    lm_collider_def floor = lm_collider_def_default();
+    lm_collider_id collider;
+    floor.shape = LM_SHAPE_PLANE;
+    assert_ok(lm_collider_create(host, &floor, &collider));
+    copy_world(device, host);
+    uint32_t mine = 0;
+    for (int n = 0; n < 60; n++) {
+        assert_ok(lm_world_step(device, FRAME));
+        mine += device->gpu->holds;
+        assert_ok(lm_world_step(host, FRAME));
+        if (n == 0) assert_at_most(worst_of(host, device, ids), AGREEMENT);
+    }
+    assert_true(mine >= 59); /* all but the substep in which it was found out */
+    assert_int_equal(log.count, 1);
+    assert_non_null(strstr(log.last, "stiff or fast bodies that meet colliders"));
+    assert_at_most(worst_of(host, device, ids), 0.02); /* they lie on the floor, here and there */
+    lm_world_destroy(host);
+    lm_world_destroy(device);
+}
+
 /* ---- a lost device ---- */
 
 /* Whichever operation is the first to fail: one line, and the CPU goes on from a state that both have seen. */
@@ -205,10 +239,8 @@ static void lost_devices(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(forces_agree),
-        cmocka_unit_test(forces_of_torn_bodies),
-        cmocka_unit_test(bodies_sleep),
-        cmocka_unit_test(lost_devices),
+        cmocka_unit_test(forces_agree), cmocka_unit_test(forces_of_torn_bodies), cmocka_unit_test(bodies_sleep),
+        cmocka_unit_test(stiff_bodies), cmocka_unit_test(lost_devices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

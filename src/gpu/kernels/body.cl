@@ -343,7 +343,7 @@ __kernel void prepare(__global lmi_gpu_body *bodies, __global lmi_gpu_body *befo
         follow_frame(b, x);
     }
     if (b->stop) {
-        *stop = b->stop; /* whichever comes last: any of them will do */
+        atomic_or((volatile __global uint *)stop, b->stop); /* in any order: all of them */
     }
 }
 

@@ -191,7 +191,7 @@ __kernel void meet_partners(__global lmi_gpu_meeter *meeters, uint count, __glob
             if (who != n && other->cell[0] == x && other->cell[1] == y && other->cell[2] == z && boxes_overlap(m, other)) {
                 found = add_partner(list, found, who);
                 if (is_host_pair(m, other, bodies, h)) {
-                    *stop = LMI_GPU_FAST;
+                    *stop = LMI_GPU_FAST; /* whoever writes it last */
                 }
             }
         }
