@@ -1,6 +1,7 @@
 /*
  * Built-in scenes on an OpenCL device: from each of several states of a scene one step there agrees with one on the CPU to
- * 1e-5 of a body's size, contacts and all. With the argument "long" all scenes that a device steps, and more states of each; with names after it (or after another word, for the few states of `make test`), only those.
+ * 1e-5 of a body's size, contacts and all. With the argument "long" all scenes that a device steps, and more states of each;
+ * with names after it (or after another word, for the few states of `make test`), only those.
  * Scenes that it does not step yet say why.
  */
 #include "gpu/gpu.h"
