@@ -329,6 +329,10 @@ __kernel void prepare(__global lmi_gpu_body *bodies, __global lmi_gpu_body *befo
     b->damping_turn++;
     b->damping_now = b->damping_turn >= b->damping_every ? b->damping : 0.0f;
     b->damping_turn = b->damping_turn >= b->damping_every ? 0 : b->damping_turn;
+    if (b->regional) { /* lmi_octree_damps: in the place of damping towards the motion as a whole */
+        b->damping_regional = b->alpha > 1e-6f ? b->damping_now : 0.0f;
+        b->damping_now = b->alpha > 1e-6f ? 0.0f : b->damping_now;
+    }
     find_motion(b, change);
     b->stop = find_trouble(b, h);
     b->surfaces = find_surfaces(b, surfaces, surface_count, h);
@@ -339,7 +343,7 @@ __kernel void prepare(__global lmi_gpu_body *bodies, __global lmi_gpu_body *befo
         follow_frame(b, x);
     }
     if (b->stop) {
-        *stop = b->stop; /* whichever comes last: any of them will do */
+        atomic_or((volatile __global uint *)stop, b->stop); /* in any order: all of them */
     }
 }
 
