@@ -9,6 +9,7 @@
 #include "test/support/support.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define STEPS 10
 #define TOLERANCE 1e-4
