@@ -285,8 +285,10 @@ static void put_in_place(lmi_octree_change *c)
     exchange_holds(c);
     c->made.octree->shell = old.octree->shell;
     old.octree->shell = NULL;
-    if (c->shown) {
-        lmi_octree_shell_show(world, c->made.octree->shell, c->shown);
+    if (c->planned) {
+        c->made.skin = old.skin;
+        lmi_octree_shell_commit(c->planned, &c->made.skin);
+        memset(&old.skin, 0, sizeof old.skin);
     }
     if (body->batch != LMI_NONE) {
         lmi_batch *batch = &world->batches[body->batch];

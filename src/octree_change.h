@@ -22,7 +22,7 @@ typedef struct lmi_octree_change {
     lmi_pin *pins; /* [pins of the body] with new particles; in the order of the body's list */
     lmi_drag *drags;
     uint32_t pin_count, drag_count;
-    uint32_t *shown; /* of the new skin (out/skin_octree_cut.h) */
+    lmi_octree_shell *planned; /* the new skin, if there is one (out/skin_octree_cut.h) */
 } lmi_octree_change;
 
 /* The affine map of each leaf's region, as skins use it. False when out of memory. */

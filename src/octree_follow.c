@@ -123,7 +123,7 @@ static void find_same(const lmi_octree_change *c, bool *calm, uint32_t *now, uin
     }
 }
 
-static bool make_skin_from(lmi_octree_change *c, const lmi_octree_shell *shell)
+static bool make_skin_from(lmi_octree_change *c, lmi_octree_shell *shell)
 {
     lmi_memory *memory = &c->world->memory;
     uint32_t before = c->body->particle_count, count = c->made.particle_count;
@@ -132,8 +132,10 @@ static bool make_skin_from(lmi_octree_change *c, const lmi_octree_shell *shell)
     bool ok = calm && now && then;
     if (ok) {
         find_same(c, calm, now, then);
-        lmi_octree_earlier earlier = {&c->body->skin, shell->shown, then, now};
-        ok = lmi_octree_shell_skin(c->world, &c->made, shell, shell->shown ? &earlier : NULL, &c->made.skin, &c->shown);
+        const lmi_shell_change change = {&c->body->octree->tree, &c->body->skin, &c->slashes, then, now};
+        ok = shell ? lmi_octree_shell_plan(c->world, &c->made, shell, &change)
+                   : lmi_octree_skin_again(c->world, &c->made, &change, &c->made.skin);
+        c->planned = ok ? shell : NULL;
     }
     lmi_release(memory, calm, before, sizeof *calm);
     lmi_release(memory, now, before, sizeof *now);
@@ -141,19 +143,16 @@ static bool make_skin_from(lmi_octree_change *c, const lmi_octree_shell *shell)
     return ok;
 }
 
+/* Only a body that is cut needs a shell; it keeps it even if the cut fails, because the next one will need it too. */
 bool lmi_octree_follow_skin(lmi_octree_change *c)
 {
-    lmi_octree_shell *shell = c->body->octree->shell;
+    lmi_octree_body *o = c->body->octree;
     if (c->body->skin.vertex_count == 0) {
         return true;
     }
-    if (!shell) {
-        shell = c->body->octree->shell = lmi_octree_shell_make(c->world, &c->body->octree->tree, &c->body->skin);
+    bool cut = c->slashes.count > 0 || lmi_octree_skin_is_cut(o);
+    if (cut && !o->shell) {
+        o->shell = lmi_octree_shell_make(c->world, &o->tree, &c->body->skin);
     }
-    bool ok = shell && make_skin_from(c, shell);
-    if (!ok && shell && !shell->shown) { /* the body has a shell once it is cut, and not before */
-        lmi_octree_shell_free(c->world, shell);
-        c->body->octree->shell = NULL;
-    }
-    return ok;
+    return (!cut || o->shell) && make_skin_from(c, cut ? o->shell : NULL);
 }
