@@ -93,6 +93,9 @@ void lmi_octree_damp_parts(lmi_body *body);
 /* The means over regions of values for each particle, weighted by mass and kept to 0 to 1. */
 void lmi_octree_body_means(const lmi_body *body, const float *values, float *means);
 
+/* sample/touch_octree.c: after there is a solid, which carriers touch points are in, and which way those of cuts face. */
+void lmi_octree_face_points(const lmi_body *body, lmi_touch *touch);
+
 const char *lmi_octree_body_fault(const lm_material *material); /* why octrees cannot have such a material, or null */
 
 #endif

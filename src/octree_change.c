@@ -285,11 +285,7 @@ static void put_in_place(lmi_octree_change *c)
     exchange_holds(c);
     c->made.octree->shell = old.octree->shell;
     old.octree->shell = NULL;
-    if (c->planned) {
-        c->made.skin = old.skin;
-        lmi_octree_shell_commit(c->planned, &c->made.skin);
-        memset(&old.skin, 0, sizeof old.skin);
-    }
+    lmi_octree_follow_settle(c, &old);
     if (body->batch != LMI_NONE) {
         lmi_batch *batch = &world->batches[body->batch];
         batch->particles = batch->particles - old.padded_count + c->made.padded_count;
@@ -313,14 +309,16 @@ lm_result lmi_octree_change_make(lmi_octree_change *c, lmi_octree *next)
         lmi_octree_free(next, &world->memory);
         return LM_ERROR_LIMIT;
     }
-    bool ok =
-        make_body(c, next) && remake_holds(c) && weigh(c) && lmi_octree_follow_touch(c) && lmi_octree_follow_skin(c);
+    uint32_t before = c->body->particle_count;
+    bool ok = make_body(c, next) && remake_holds(c) && weigh(c) && lmi_octree_follow_begin(c) &&
+              lmi_octree_follow_touch(c) && lmi_octree_follow_skin(c);
     uint32_t count = c->made.particle_count;
     if (ok) {
         put_in_place(c);
     } else {
         lmi_body_free(world, &c->made);
     }
+    lmi_octree_follow_end(c, before, count);
     lmi_release(&world->memory, c->from, count, sizeof *c->from);
     c->from = NULL;
     return ok ? LM_OK : LM_ERROR_MEMORY;

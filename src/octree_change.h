@@ -22,6 +22,8 @@ typedef struct lmi_octree_change {
     lmi_pin *pins; /* [pins of the body] with new particles; in the order of the body's list */
     lmi_drag *drags;
     uint32_t pin_count, drag_count;
+    uint32_t *then; /* [made leaves] the same leaf before, if all around it is the same too; else LMI_OCTREE_NONE */
+    uint32_t *now;  /* [leaves] the same leaf in the new body, or LMI_OCTREE_NONE */
     lmi_octree_shell *planned; /* the new skin, if there is one (out/skin_octree_cut.h) */
 } lmi_octree_change;
 
@@ -34,8 +36,13 @@ lm_result lmi_octree_change_make(lmi_octree_change *change, lmi_octree *next);
 
 void lmi_octree_change_free(lmi_octree_change *change);
 
-/* octree_follow.c: touch points, distance field and skin of the new body. False when out of memory. */
+/* octree_follow.c: touch points, solid and skin of the new body. What is the same as before is found first; what was planned is put
+ * in place together with the body, `old` being the one that is given up; and what was found is freed, for so many leaves as there
+ * were before and are now. False when out of memory. */
+bool lmi_octree_follow_begin(lmi_octree_change *change);
 bool lmi_octree_follow_touch(lmi_octree_change *change);
 bool lmi_octree_follow_skin(lmi_octree_change *change);
+void lmi_octree_follow_settle(lmi_octree_change *change, lmi_body *old);
+void lmi_octree_follow_end(lmi_octree_change *change, uint32_t before, uint32_t count);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/guard.h"
 #include "fracture.h"
 #include "out/hash.h"
+#include "octree_body.h"
 #include "out/skin_octree.h"
 #include "out/skin_octree_cut.h"
 #include "sample/blend.h"
@@ -267,6 +268,9 @@ lm_result lm_body_set_skin(lm_world *world, lm_body_id id, const lm_skin_def *de
         body->touch = touch;
         if (body->bulk) {
             lmi_mould_face(body->bulk->mould, &body->touch);
+            if (body->octree) {
+                lmi_octree_face_points(body, &body->touch);
+            }
         }
     } else {
         lmi_touch_free(world, &touch);

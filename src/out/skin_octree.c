@@ -108,6 +108,33 @@ uint32_t lmi_embed_octree(lmi_octree_around *a, lmi_memory *memory, uint32_t lea
     return count;
 }
 
+uint32_t lmi_octree_nearest(lmi_octree_around *a, lmi_memory *memory, uint32_t leaf, lm_vec3 point, uint32_t most,
+                            uint32_t *leaves)
+{
+    const lmi_octree *t = a->tree;
+    double squares[LMI_SKIN_OCTREE_MOST];
+    uint32_t count = 0;
+    if (a->count[leaf] == 0 && !find_around(a, memory, leaf)) {
+        return 0;
+    }
+    for (uint32_t n = 0; n < a->count[leaf]; n++) {
+        uint32_t other = a->items[a->first[leaf] + n];
+        lm_dvec3 d = dvec_sub(dvec_from(point), lmi_octree_middle(t, &t->nodes[t->leaves[other]]));
+        double square = dvec_dot(d, d);
+        if (count == most && square >= squares[count - 1]) {
+            continue;
+        }
+        uint32_t at = count < most ? count++ : most - 1;
+        for (; at > 0 && square < squares[at - 1]; at--) {
+            squares[at] = squares[at - 1];
+            leaves[at] = leaves[at - 1];
+        }
+        squares[at] = square;
+        leaves[at] = other;
+    }
+    return count;
+}
+
 /* Sums over leaves: w, w x (3), w x0 (3), w x x0^T (9). In double precision these may be taken from the origin. */
 enum { WEIGHT, FIRST = 1, REST = 4, SECOND = 7 };
 

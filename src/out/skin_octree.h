@@ -26,6 +26,11 @@ void lmi_octree_around_free(lmi_octree_around *around, lmi_memory *memory);
 uint32_t lmi_embed_octree(lmi_octree_around *around, lmi_memory *memory, uint32_t leaf, lm_vec3 point,
                           uint32_t leaves[LMI_SKIN_OCTREE_MOST], float weights[LMI_SKIN_OCTREE_MOST]);
 
+/* Up to `most` leaves around a rest position, which belongs to a leaf: those whose middles are nearest, nearest first. Returns how
+ * many, at least one; 0: out of memory. */
+uint32_t lmi_octree_nearest(lmi_octree_around *around, lmi_memory *memory, uint32_t leaf, lm_vec3 point, uint32_t most,
+                            uint32_t *leaves);
+
 /* Where one leaf carries what is around it, from the particles as they are; and all of them (one for each region), which adds
  * up the tree once. */
 void lmi_octree_carrier(const lm_world *world, const lmi_body *body, uint32_t leaf, lmi_carrier *carrier);
