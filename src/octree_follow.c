@@ -7,6 +7,7 @@
 #include "out/skin_octree.h"
 #include "out/skin_octree_cut.h"
 #include "sample/touch_octree.h"
+#include "step/cleft.h"
 
 #include <string.h>
 
@@ -94,7 +95,7 @@ bool lmi_octree_follow_touch(lmi_octree_change *c)
     if (made->bulk) {
         lmi_octree_face_points(made, &made->touch);
     }
-    return made->bulk != NULL;
+    return made->bulk && lmi_clefts_make(c->world, made, &made->octree->clefts);
 }
 
 /* Only a body that is cut needs a shell; it keeps it even if the cut fails, because the next one will need it too. */

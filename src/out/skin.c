@@ -268,9 +268,7 @@ lm_result lm_body_set_skin(lm_world *world, lm_body_id id, const lm_skin_def *de
         body->touch = touch;
         if (body->bulk) {
             lmi_mould_face(body->bulk->mould, &body->touch);
-            if (body->octree) {
-                lmi_octree_face_points(body, &body->touch);
-            }
+            ok = !body->octree || lmi_octree_body_face(world, body);
         }
     } else {
         lmi_touch_free(world, &touch);
