@@ -236,11 +236,11 @@ lmi_bulk *lmi_bulk_follow_octree(lm_world *world, const lmi_body *body, const lm
     lmi_bulk *bulk = lmi_allocate(&world->memory, 1, sizeof *bulk);
     lmi_mould *mould = lmi_allocate(&world->memory, 1, sizeof *mould);
     bool ok = bulk && mould;
-    if (ok) {
+    if (mould) {
         *mould = (lmi_mould){.users = 1, .cell = was->cell, .first = was->first, .radius = was->radius, .reach = was->reach};
         memcpy(mould->n, was->n, sizeof was->n);
-        ok = lmi_mould_carry_octree(world, body, past, mould);
     }
+    ok = ok && lmi_mould_carry_octree(world, body, past, mould);
     if (ok) {
         ok = lmi_bulk_of_mould(world, mould, bulk); /* gives the mould back where it fails */
         mould = NULL;
