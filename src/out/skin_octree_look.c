@@ -11,6 +11,10 @@
 
 #define NONE LMI_OCTREE_NONE
 
+/* How much further a vertex goes along the surface than across the blade, at most, and how far at all, in voxels. */
+#define LONGER 4.0
+#define FARTHEST 0.95
+
 void lmi_shell_to_voxels(const lmi_octree_shell *shell, const double at[3], double out[3])
 {
     for (uint32_t a = 0; a < 3; a++) {
@@ -186,6 +190,16 @@ static lm_dvec3 bend_at(const lmi_octree_shell *shell, const lmi_octree *t, cons
     return sum;
 }
 
+/* A way across the blade as one along the surface that ends on the blade as well, as far as that is not too far. */
+static lm_dvec3 along_surface(lm_dvec3 by, lm_dvec3 normal)
+{
+    lm_dvec3 along = dvec_sub(by, dvec_scale(normal, dvec_dot(by, normal)));
+    double whole = dvec_dot(by, by), part = dvec_dot(along, along);
+    double longer = part > 0.0 ? fmin(whole / part, LONGER) : 0.0;
+    double length = longer * sqrt(part);
+    return dvec_scale(along, length > FARTHEST ? longer * FARTHEST / length : longer);
+}
+
 lm_vec3 lmi_shell_place(const lmi_octree_shell *shell, const lmi_octree *t, uint32_t vertex)
 {
     const lmi_voxels *v = &t->voxels;
@@ -194,8 +208,7 @@ lm_vec3 lmi_shell_place(const lmi_octree_shell *shell, const lmi_octree *t, uint
     lmi_shell_to_voxels(shell, at, in);
     lm_dvec3 by = bend_at(shell, t, in), rest;
     if (vertex < LMI_CUT_NODE) { /* along the surface */
-        lm_dvec3 normal = dvec_from(shell->normals[shell->cut->vertices[vertex].weld]);
-        by = dvec_sub(by, dvec_scale(normal, dvec_dot(by, normal)));
+        by = along_surface(by, dvec_from(shell->normals[shell->cut->vertices[vertex].weld]));
         uint32_t given = shell->cut->vertices[vertex].given;
         if (given != LMI_LATTICE_NONE) {
             rest = dvec_from(shell->whole.vertices[given]);
