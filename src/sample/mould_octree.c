@@ -115,25 +115,40 @@ static void gather_neighbours(const lmi_octree *t, gathering *g)
     }
 }
 
-static int compare_near(const void *a, const void *b)
+/* A leaf at a distance. Of two that are as far the order must not depend on how they are numbered. */
+typedef struct candidate {
+    lmi_mould_near near;
+    lm_vec3 rest;
+} candidate;
+
+static int compare_candidates(const void *a, const void *b)
 {
-    const lmi_mould_near *x = a, *y = b;
-    if (x->square != y->square) {
-        return x->square < y->square ? -1 : 1;
+    const candidate *x = a, *y = b;
+    const double p[5] = {x->near.square, x->rest.x, x->rest.y, x->rest.z, x->near.particle};
+    const double q[5] = {y->near.square, y->rest.x, y->rest.y, y->rest.z, y->near.particle};
+    for (int i = 0; i < 5; i++) {
+        if (p[i] != q[i]) {
+            return p[i] < q[i] ? -1 : 1;
+        }
     }
-    return x->particle < y->particle ? -1 : x->particle > y->particle;
+    return 0;
 }
 
 static int fit(const lmi_body *body, lmi_mould *s, uint32_t carrier, const gathering *g, lm_dvec3 middle)
 {
-    lmi_mould_near near[MOST_LEAVES] = {{0.0, 0}};
+    candidate sorted[MOST_LEAVES];
+    lmi_mould_near near[LMI_CARRIER_MOST] = {{0.0, 0}};
+    uint32_t count = g->count < s->carrier_riders ? g->count : s->carrier_riders;
     for (uint32_t k = 0; k < g->count; k++) {
         uint32_t place = body->place[g->leaves[k]];
         lm_dvec3 d = dvec_sub(dvec_from(body->rest[place]), middle);
-        near[k] = (lmi_mould_near){dvec_dot(d, d), place};
+        sorted[k] = (candidate){{dvec_dot(d, d), place}, body->rest[place]};
     }
-    qsort(near, g->count, sizeof *near, compare_near);
-    return lmi_mould_fit(body, s, carrier, near, g->count < s->carrier_riders ? g->count : s->carrier_riders);
+    qsort(sorted, g->count, sizeof *sorted, compare_candidates);
+    for (uint32_t k = 0; k < count; k++) {
+        near[k] = sorted[k].near;
+    }
+    return lmi_mould_fit(body, s, carrier, near, count);
 }
 
 /* The leaves of a node, evenly chosen where there are many; and its neighbours where there are few, or all in a plane. */

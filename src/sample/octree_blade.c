@@ -121,7 +121,8 @@ static uint32_t triangles_near(const lmi_blade_plane *all, uint32_t count, lm_dv
     for (uint32_t n = 0; n < count; n++) {
         const lmi_blade_plane *p = &all[n];
         if (p->low.x <= at.x + reach && p->low.y <= at.y + reach && p->low.z <= at.z + reach &&
-            p->high.x >= at.x - reach && p->high.y >= at.y - reach && p->high.z >= at.z - reach) {
+            p->high.x >= at.x - reach && p->high.y >= at.y - reach && p->high.z >= at.z - reach &&
+            fabs(dvec_dot(p->normal, dvec_sub(at, p->a))) <= reach) {
             near[found++] = *p;
         }
     }

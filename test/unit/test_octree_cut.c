@@ -96,6 +96,8 @@ typedef struct thing {
     uint32_t levels;
 } thing;
 
+static bool touches_itself = false; /* bodies that are added */
+
 static lm_body_id add_moving(lm_world *world, const thing *what, lm_vec3 velocity, lm_vec3 spin)
 {
     shape_def how = shape_def_default();
@@ -115,6 +117,7 @@ static lm_body_id add_moving(lm_world *world, const thing *what, lm_vec3 velocit
     def.mass = 2.0f;
     def.velocity = velocity;
     def.spin = spin;
+    def.self_contact = touches_itself;
     lm_body_id body = make_body(world, &def);
     lm_skin_def skin = lm_skin_def_default();
     skin.vertices = mesh.vertices;
@@ -282,6 +285,73 @@ static void local_updates_equal_rebuilds(void **context)
     }
     print_message("%u of %u regions were found again\n", found, all);
     assert_true(found < all * 3 / 4);
+}
+
+/* ---- one after the other against all at once ---- */
+
+/* Skin, touch points and solid of a body that was cut many times are those of one that was loaded, which makes all of them anew. */
+static void assert_like_new(const lm_world *world)
+{
+    size_t size = lm_world_save_size(world);
+    void *bytes = malloc(size);
+    assert_ok(lm_world_save(world, bytes, size));
+    lm_world *loaded = make_world(0.0);
+    assert_ok(lm_world_load(loaded, bytes, size));
+    const lmi_body *a = lmi_body_at(world, 0), *b = lmi_body_at(loaded, 0);
+    const lmi_skin *s = &a->skin, *t = &b->skin;
+    assert_int_equal(s->vertex_count, t->vertex_count);
+    assert_int_equal(s->triangle_count, t->triangle_count);
+    assert_int_equal(s->weight_count, t->weight_count);
+    assert_memory_equal(s->triangles, t->triangles, (size_t)s->triangle_count * 3 * sizeof *s->triangles);
+    assert_memory_equal(s->vertices, t->vertices, s->vertex_count * sizeof *s->vertices);
+    assert_memory_equal(s->offsets, t->offsets, (s->vertex_count + 1) * sizeof *s->offsets);
+    assert_memory_equal(s->riders, t->riders, s->weight_count * sizeof *s->riders);
+    assert_memory_equal(s->weights, t->weights, s->weight_count * sizeof *s->weights);
+    assert_int_equal(a->shape_hash, b->shape_hash);
+    assert_true(!a->skin.sources || memcmp(s->sources, t->sources, s->vertex_count * sizeof *s->sources) == 0);
+    const lmi_touch *p = &a->touch, *q = &b->touch;
+    assert_int_equal(p->count, q->count);
+    assert_int_equal(p->rows, q->rows);
+    assert_memory_equal(p->first_row, q->first_row, (p->blocks + 1) * sizeof *p->first_row);
+    assert_memory_equal(p->weight, q->weight, (size_t)p->rows * LMI_BLOCK * sizeof *p->weight);
+    assert_memory_equal(p->rider, q->rider, (size_t)p->rows * LMI_BLOCK * sizeof *p->rider);
+    assert_memory_equal(p->inner, q->inner, p->inner_blocks * sizeof *p->inner);
+    assert_memory_equal(p->carrier, q->carrier, p->count * sizeof *p->carrier);
+    assert_memory_equal(p->facing, q->facing, p->count * sizeof *p->facing);
+    const lmi_mould *m = a->bulk->mould, *n = b->bulk->mould;
+    size_t riders = (size_t)m->carrier_count * m->carrier_riders;
+    assert_int_equal(m->carrier_count, n->carrier_count);
+    assert_int_equal(m->carrier_riders, n->carrier_riders);
+    assert_true(m->reach == n->reach);
+    assert_memory_equal(m->rider, n->rider, riders * sizeof *m->rider);
+    assert_memory_equal(m->weight, n->weight, riders * sizeof *m->weight);
+    assert_memory_equal(m->gradient, n->gradient, 3 * riders * sizeof *m->gradient);
+    assert_memory_equal(m->lever, n->lever, (size_t)3 * m->carrier_count * sizeof *m->lever);
+    free(bytes);
+    lm_world_destroy(loaded);
+}
+
+/* The whole of a series of cuts through a body that touches itself. */
+static void local_surfaces_equal_rebuilds(void **context)
+{
+    (void)context;
+    static const thing things[] = {{"box", {1.0f, 0.7f, 0.8f}, 0.083f, 2}, {"torus", {1.2f, 0.4f, 1.2f}, 0.05f, 2}};
+    random_state random = {78};
+    for (uint32_t k = 0; k < 2; k++) {
+        lm_world *world = make_world(-2.0);
+        touches_itself = true;
+        lm_body_id body = add(world, &things[k]);
+        touches_itself = false;
+        uint32_t given = info_of(world, body).skin_vertices, links = 0;
+        for (int n = 0; n < 16; n++) {
+            ref_vec at = random_in_cube(&random, 0.4);
+            links += cut_square(world, body, at, random_unit(&random), random_range(&random, 0.05, 0.5), 0.0).links;
+            assert_like_new(world);
+            steps(world, 1);
+        }
+        assert_true(links > 300 && info_of(world, body).skin_vertices > given + 300);
+        lm_world_destroy(world);
+    }
 }
 
 /* Blades that are nothing, or nowhere, or exactly where particles are. */
@@ -531,6 +601,7 @@ int main(void)
         cmocka_unit_test(lattices_are_cut_too),
         cmocka_unit_test(a_blade_severs),
         cmocka_unit_test(surfaces_stay_closed),
+        cmocka_unit_test(local_surfaces_equal_rebuilds),
         cmocka_unit_test(odd_blades),
         cmocka_unit_test(local_updates_equal_rebuilds),
         cmocka_unit_test(crumbs),
