@@ -106,10 +106,7 @@ bool lmi_octree_follow_skin(lmi_octree_change *c)
         return true;
     }
     bool cut = c->slashes.count > 0 || lmi_octree_skin_is_cut(o);
-    if (cut && !o->shell) {
-        o->shell = lmi_octree_shell_make(c->world, &o->tree, &c->body->skin);
-    }
-    if (cut && !o->shell) {
+    if (cut && !lmi_octree_make_shell(c->world, c->body)) {
         return false;
     }
     const lmi_shell_change change = {&c->body->octree->tree, &c->body->skin, &c->slashes, c->then, c->now};

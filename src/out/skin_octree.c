@@ -58,9 +58,10 @@ static surroundings surroundings_of(const lmi_octree *t, uint32_t leaf)
         low[k] = (double)node->cell[k] - (double)t->pad[k];
     }
     const lm_dvec3 first = t->voxels.first;
-    surroundings s = {dvec(first.x + by * (low[0] - BESIDE), first.y + by * (low[1] - BESIDE), first.z + by * (low[2] - BESIDE)),
-                      dvec(first.x + by * (low[0] + side + BESIDE), first.y + by * (low[1] + side + BESIDE),
-                           first.z + by * (low[2] + side + BESIDE))};
+    surroundings s = {
+        dvec(first.x + by * (low[0] - BESIDE), first.y + by * (low[1] - BESIDE), first.z + by * (low[2] - BESIDE)),
+        dvec(first.x + by * (low[0] + side + BESIDE), first.y + by * (low[1] + side + BESIDE),
+             first.z + by * (low[2] + side + BESIDE))};
     return s;
 }
 
@@ -133,8 +134,8 @@ uint32_t lmi_embed_octree(lmi_octree_around *a, lmi_memory *memory, uint32_t lea
     }
     const surroundings s = surroundings_of(a->tree, leaf);
     const lm_dvec3 p = dvec_from(point);
-    const bool near = p.x >= s.low.x && p.x <= s.high.x && p.y >= s.low.y && p.y <= s.high.y && p.z >= s.low.z &&
-                      p.z <= s.high.z;
+    const bool near =
+        p.x >= s.low.x && p.x <= s.high.x && p.y >= s.low.y && p.y <= s.high.y && p.z >= s.low.z && p.z <= s.high.z;
     const lmi_octree_seen *items = a->items + a->first[leaf];
     for (uint32_t n = 0; n < (near ? a->few[leaf] : a->count[leaf]) && count < LMI_SKIN_OCTREE_MOST; n++) {
         lm_dvec3 d = dvec_sub(p, items[n].middle);

@@ -20,8 +20,8 @@ typedef struct lmi_octree_seen {
 typedef struct lmi_octree_around {
     const lmi_octree *tree;
     uint32_t *first, *count; /* [leaves] into items; a count of 0: not asked for yet */
-    uint32_t *few;           /* [leaves] as many of them count for what is in the leaf's cell or beside it; those come first */
-    uint32_t *stamp;         /* [leaves] the leaf, and one, that it was last found around */
+    uint32_t *few;   /* [leaves] as many of them count for what is in the leaf's cell or beside it; those come first */
+    uint32_t *stamp; /* [leaves] the leaf, and one, that it was last found around */
     lmi_octree_seen *items;
     uint32_t item_count, item_capacity;
 } lmi_octree_around;

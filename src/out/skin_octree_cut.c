@@ -229,7 +229,8 @@ static void show_closed(writer *w, uint32_t triangle)
         if (is_corner) {
             at[corners++] = kept;
         }
-        if (is_corner || shell->shown[shell->cut->vertices[around[n]].weld]) { /* nothing is parted here: any voxel will do */
+        if (is_corner ||
+            shell->shown[shell->cut->vertices[around[n]].weld]) { /* nothing is parted here: any voxel will do */
             shell->ring.items[kept] = lmi_shell_index(&w->plan, around[n], shell->owner[0], false);
             w->failed = shell->ring.items[kept++] == NONE;
         }

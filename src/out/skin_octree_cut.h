@@ -24,7 +24,7 @@
 
 /* A vertex for one group of voxels around it. */
 typedef struct lmi_shell_copy {
-    uint64_t key; /* from the highest bits on: whether it is of an inner face, vertex, group */
+    uint64_t key;   /* from the highest bits on: whether it is of an inner face, vertex, group */
     uint32_t voxel; /* the first of the group; of a whole one the owner of its first triangle */
 } lmi_shell_copy;
 
@@ -58,13 +58,13 @@ struct lmi_shell_look;
 
 /* A skin made ready to be cut. It follows from the voxels and the skin alone, so that it outlasts all cuts. */
 struct lmi_octree_shell {
-    lmi_skin whole;       /* as it was given: vertices and triangles */
-    uint64_t hash;        /* of these */
-    lmi_lattice boxes;    /* a lattice whose corners are the middles of voxels: its boxes are the voxels */
-    lmi_cut *cut;         /* that skin, divided along the faces of voxels */
-    lm_vec3 *normals;     /* [cut vertices] of the surface, by the first vertex at a place */
-    uint32_t *twin;       /* [cut vertices] the next vertex at the same place, round and round */
-    uint32_t *owner;      /* [cut triangles] the voxel that it belongs to */
+    lmi_skin whole;                 /* as it was given: vertices and triangles */
+    uint64_t hash;                  /* of these */
+    lmi_lattice boxes;              /* a lattice whose corners are the middles of voxels: its boxes are the voxels */
+    lmi_cut *cut;                   /* that skin, divided along the faces of voxels */
+    lm_vec3 *normals;               /* [cut vertices] of the surface, by the first vertex at a place */
+    uint32_t *twin;                 /* [cut vertices] the next vertex at the same place, round and round */
+    uint32_t *owner;                /* [cut triangles] the voxel that it belongs to */
     uint32_t *first_piece, *pieces; /* [given triangles + 1] into cut triangles */
     uint32_t *first_edge, *edge;    /* [given triangles + 1] into vertices around it, its first corner first */
     uint32_t edge_count;
@@ -80,10 +80,10 @@ struct lmi_octree_shell {
     lmi_skin spare; /* what the skin was before the last cut: the next one is written there */
 
     /* Work of a plan. */
-    uint32_t *mark;                   /* [slots] 1: its copies are found again */
-    uint32_t *look_of;                /* [slots] one more than its number among the looks, or 0 */
+    uint32_t *mark;                     /* [slots] 1: its copies are found again */
+    uint32_t *look_of;                  /* [slots] one more than its number among the looks, or 0 */
     uint32_t *first_copy, *first_inner; /* [slots] in the list of copies; what is there tells whether it is so */
-    uint8_t *redo;                    /* [given triangles] it is shown anew */
+    uint8_t *redo;                      /* [given triangles] it is shown anew */
     lmi_shell_list touched, opened, marked, redone, moved, origin, ring;
     lmi_shell_copy *fresh;
     uint32_t fresh_count, fresh_capacity;
@@ -99,13 +99,16 @@ static inline bool lmi_octree_skin_is_cut(const lmi_octree_body *o) { return o &
 lmi_octree_shell *lmi_octree_shell_make(lm_world *world, const lmi_octree *tree, const lmi_skin *given);
 void lmi_octree_shell_free(lm_world *world, lmi_octree_shell *shell);
 
+/* Makes that of a body with a skin, where there is none. False when out of memory. */
+bool lmi_octree_make_shell(lm_world *world, lmi_body *body);
+
 /* How a skin is to change. */
 typedef struct lmi_shell_change {
     const lmi_octree *before;   /* the tree that the skin is of; null: nothing of it can be taken over */
     const lmi_skin *skin;       /* as it is */
     const lmi_slashes *slashes; /* since then */
-    const uint32_t *then;       /* [leaves] the same leaf before, if all around it is the same too; else LMI_OCTREE_NONE */
-    const uint32_t *now;        /* [leaves before] the same leaf now, or LMI_OCTREE_NONE */
+    const uint32_t *then; /* [leaves] the same leaf before, if all around it is the same too; else LMI_OCTREE_NONE */
+    const uint32_t *now;  /* [leaves before] the same leaf now, or LMI_OCTREE_NONE */
 } lmi_shell_change;
 
 /* Plans the skin of a body whose tree has changed, in shell->spare and shell->next. False when out of memory: nothing has changed. */

@@ -440,8 +440,8 @@ uint32_t lmi_shell_index(lmi_shell_plan *p, uint32_t vertex, uint32_t voxel, boo
     }
     bool whole = copy.key & LMI_SHELL_WHOLE;
     if (!inner && vertex < given) {
-        if (whole || (copy_of(p, vertex, first_owner(shell, vertex), false, &first) &&
-                      compare_copies(&copy, &first) == 0)) {
+        if (whole ||
+            (copy_of(p, vertex, first_owner(shell, vertex), false, &first) && compare_copies(&copy, &first) == 0)) {
             return vertex;
         }
     }

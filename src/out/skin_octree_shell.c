@@ -307,8 +307,8 @@ void lmi_octree_shell_free(lm_world *world, lmi_octree_shell *shell)
     }
     free_lists(memory, shell, &shell->now);
     free_lists(memory, shell, &shell->next);
-    lmi_shell_list *lists[] = {&shell->touched, &shell->opened, &shell->marked,
-                               &shell->redone,  &shell->moved,  &shell->origin, &shell->ring};
+    lmi_shell_list *lists[] = {&shell->touched, &shell->opened, &shell->marked, &shell->redone,
+                               &shell->moved,   &shell->origin, &shell->ring};
     for (size_t n = 0; n < sizeof lists / sizeof *lists; n++) {
         free_list(memory, lists[n]);
     }
@@ -389,4 +389,13 @@ lmi_octree_shell *lmi_octree_shell_make(lm_world *world, const lmi_octree *tree,
         return NULL;
     }
     return shell;
+}
+
+bool lmi_octree_make_shell(lm_world *world, lmi_body *body)
+{
+    lmi_octree_body *o = body->octree;
+    if (!o->shell && body->skin.vertex_count > 0) {
+        o->shell = lmi_octree_shell_make(world, &o->tree, &body->skin);
+    }
+    return o->shell || body->skin.vertex_count == 0;
 }

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define GRID_CELLS 16.0   /* of the distance, along the longest side */
+#define GRID_CELLS 16.0 /* of the distance, along the longest side */
 #define MOST_CARRIERS 512u
 
 /* Particles of a carrier in a cloud: this many, or more where they are as good as flat. */

@@ -62,9 +62,9 @@ bool lmi_mould_reach_octree(lmi_memory *memory, const lmi_octree *t, lmi_mould *
     double farthest = 0.0, voxel = t->voxels.spacing;
     for (size_t k = 0; sum && k < (size_t)s->n[0] * s->n[1] * s->n[2]; k++) {
         double least = INFINITY;
-        lm_dvec3 p = dvec(s->first.x + (double)(k % s->n[0]) * s->cell,
-                          s->first.y + (double)(k / s->n[0] % s->n[1]) * s->cell,
-                          s->first.z + (double)(k / s->n[0] / s->n[1]) * s->cell);
+        lm_dvec3 p =
+            dvec(s->first.x + (double)(k % s->n[0]) * s->cell, s->first.y + (double)(k / s->n[0] % s->n[1]) * s->cell,
+                 s->first.z + (double)(k / s->n[0] / s->n[1]) * s->cell);
         for (size_t c = 0; s->distance[k] <= 0.0f && c < cells; c++) {
             if (sum[c][3] > 0.0) {
                 double by = voxel / sum[c][3];
@@ -185,7 +185,8 @@ static uint32_t former_carrier(const lmi_octree *t, const lmi_octree_past *past,
 }
 
 /* The same carrier in a body whose places have changed. False where some of its particles are not what they were. */
-static bool take_over(const lmi_body *body, const lmi_octree_past *past, uint32_t former, lmi_mould *s, uint32_t carrier)
+static bool take_over(const lmi_body *body, const lmi_octree_past *past, uint32_t former, lmi_mould *s,
+                      uint32_t carrier)
 {
     const lmi_mould *was = past->body->bulk->mould;
     size_t from = (size_t)former * was->carrier_riders, to = (size_t)carrier * s->carrier_riders;
@@ -252,7 +253,8 @@ lmi_bulk *lmi_bulk_follow_octree(lm_world *world, const lmi_body *body, const lm
     lmi_mould *mould = lmi_allocate(&world->memory, 1, sizeof *mould);
     bool ok = bulk && mould;
     if (mould) {
-        *mould = (lmi_mould){.users = 1, .cell = was->cell, .first = was->first, .radius = was->radius, .reach = was->reach};
+        *mould =
+            (lmi_mould){.users = 1, .cell = was->cell, .first = was->first, .radius = was->radius, .reach = was->reach};
         memcpy(mould->n, was->n, sizeof was->n);
     }
     ok = ok && lmi_mould_carry_octree(world, body, past, mould);

@@ -98,8 +98,8 @@ bool lmi_octree_cut_depth(const lmi_octree *t, lm_dvec3 at, lm_dvec3 side, doubl
     double best = (NEAR + 0.5) * (NEAR + 0.5), none = best;
     const int64_t wide = 2 * NEAR + 1;
     for (int64_t n = 0; n < wide * wide * wide; n++) {
-        uint32_t voxel = lmi_octree_voxel(t, c[0] + n % wide - NEAR, c[1] + n / wide % wide - NEAR,
-                                          c[2] + n / wide / wide - NEAR);
+        uint32_t voxel =
+            lmi_octree_voxel(t, c[0] + n % wide - NEAR, c[1] + n / wide % wide - NEAR, c[2] + n / wide / wide - NEAR);
         for (uint32_t axis = 0; voxel != NONE && t->cut[voxel] >> 3 && axis < 3; axis++) {
             if (lmi_octree_is_slashed(t, voxel, axis)) {
                 consider(t, voxel, axis, at, side, &best, depth, normal);

@@ -155,16 +155,30 @@ static bool take_over(embedding *e, uint32_t point, uint32_t lane)
     return true;
 }
 
-static bool embed_point(embedding *e, lm_vec3 point, uint32_t voxel, uint32_t lane)
+/* Whether a point rode on just these: then on the same weights, which follow from where it and they are at rest. */
+static bool rode_on(embedding *e, uint32_t point, const uint32_t *places, uint32_t count, uint32_t lane)
+{
+    uint32_t known = e->past ? e->past->body->touch.count : 0;
+    bool same = point < known && take_over(e, point, lane) && e->used[lane] == count;
+    for (uint32_t n = 0; n < count && same; n++) {
+        same = e->riders[lane][n] == places[n];
+    }
+    return same;
+}
+
+static bool embed_point(embedding *e, const lmi_touch *touch, uint32_t n, uint32_t voxel, uint32_t lane)
 {
     const lmi_octree *t = &e->body->octree->tree;
     uint32_t leaves[MOST_RIDERS], leaf = t->nodes[t->owner[voxel]].leaf;
-    lm_vec3 place = place_of(t, point, voxel);
+    lm_vec3 place = place_of(t, touch->rest[n], voxel);
     uint32_t count = lmi_octree_nearest(&e->around, &e->world->memory, leaf, place, MOST_RIDERS, leaves);
-    for (uint32_t n = 0; n < count; n++) {
-        e->riders[lane][n] = e->body->place[leaves[n]];
+    for (uint32_t k = 0; k < count; k++) {
+        leaves[k] = e->body->place[leaves[k]];
     }
-    e->used[lane] = count ? lmi_embed_from(&e->embedder, place, e->riders[lane], count, e->weights[lane]) : 0;
+    if (count > 0 && !rode_on(e, n, leaves, count, lane)) {
+        memcpy(e->riders[lane], leaves, count * sizeof *leaves);
+        e->used[lane] = lmi_embed_from(&e->embedder, place, e->riders[lane], count, e->weights[lane]);
+    }
     return count > 0;
 }
 
@@ -207,7 +221,7 @@ static bool embed_all(embedding *e, lmi_touch *touch)
             touch->leader[n] = n;
             touch->voxel[n] = voxel;
             bool same = n < known && e->past->then[t->nodes[t->owner[voxel]].leaf] != NONE && take_over(e, n, lane);
-            ok = same || embed_point(e, touch->rest[n], voxel, lane);
+            ok = same || embed_point(e, touch, n, voxel, lane);
         }
         ok = ok && add_rows(e, lanes, touch, block);
     }
@@ -222,7 +236,7 @@ static void find_inner(const lmi_body *body, lmi_touch *touch)
     LMI_PARTICLES_EACH(body, n) { touch->inner[n / LMI_BLOCK] |= (uint16_t)(1u << (n % LMI_BLOCK)); }
     for (size_t n = 0; n < (size_t)touch->rows * LMI_BLOCK; n++) {
         if (touch->weight[n] != 0.0f) {
-            touch->inner[touch->rider[n] / LMI_BLOCK] &= (uint16_t)~(1u << (touch->rider[n] % LMI_BLOCK));
+            touch->inner[touch->rider[n] / LMI_BLOCK] &= (uint16_t) ~(1u << (touch->rider[n] % LMI_BLOCK));
         }
     }
 }

@@ -125,7 +125,8 @@ static void look_in(const lmi_body *body, uint32_t disc, uint32_t bucket, double
         lm_dvec3 m = dvec_sub(c->normal[n], out);
         m = dvec_scale(m, 1.0 / dvec_length(m)); /* at least the root of 2.6 */
         double depth = dvec_dot(d, m), beside = dvec_length(dvec_sub(d, dvec_scale(m, depth)));
-        if (depth <= -margin || depth > BELOW * voxel || beside >= *nearest || is_slice(body, c->point[disc], c->point[n])) {
+        if (depth <= -margin || depth > BELOW * voxel || beside >= *nearest ||
+            is_slice(body, c->point[disc], c->point[n])) {
             continue;
         }
         *nearest = beside;

@@ -284,7 +284,8 @@ bool lmi_meet(const lmi_step *step, const lmi_entry *const entries[2], lmi_push 
 bool lmi_may_meet_itself(const lmi_push *push)
 {
     const lmi_bulk *bulk = push->body->bulk;
-    return (push->body->octree && push->body->octree->clefts) || !(2.0 * bulk->slack + 2.0 * push->body->contact_radius < 0.5 * bulk->mould->reach);
+    return (push->body->octree && push->body->octree->clefts) ||
+           !(2.0 * bulk->slack + 2.0 * push->body->contact_radius < 0.5 * bulk->mould->reach);
 }
 
 bool lmi_meet_itself(const lmi_step *step, const lmi_entry *entry, lmi_push *push, uint32_t first, uint32_t end,

@@ -91,7 +91,7 @@ void lmi_push_begin(lmi_push *push, lmi_body *body, double way)
 {
     bool pieces = body->fracture && body->lattice->shape.part_count > 1;
     bool cleft = body->octree && body->octree->clefts; /* its sides push each other */
-    if (pieces || cleft) { /* they do not move as one */
+    if (pieces || cleft) {                             /* they do not move as one */
         lmi_push none = {.body = body, .x = body->x, .v = body->v, .count = body->place_count};
         *push = none;
     } else {

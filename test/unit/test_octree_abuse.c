@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool longer = false; /* more of the same */
+
 static lm_body_info info_of(const lm_world *world, lm_body_id body)
 {
     lm_body_info info;
@@ -104,9 +106,9 @@ static void assert_parts_fly(lm_world *world, lm_body_id body, random_state *ran
 static void a_hundred_cuts(void **context)
 {
     (void)context;
-    static const char *names[] = {"sphere", "torus"};
+    static const char *names[] = {"sphere", "torus", "cylinder", "box"};
     random_state random = {400};
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < (longer ? 4 : 1); k++) {
         lm_world *world = make_world(0.0);
         lm_body_id body = add_shape(world, names[k], 0.08f, 2, false);
         double whole, volume, worst = 0.0;
@@ -139,7 +141,7 @@ static void mangled_and_cut(void **context)
     assert_ok(lm_collider_create(world, &floor, &id));
     lm_body_id body = add_shape(world, "box", 0.1f, 2, true);
     double volume;
-    for (int n = 0; n < 24; n++) {
+    for (int n = 0; n < (longer ? 160 : 16); n++) {
         lm_body_info info = info_of(world, body);
         lm_vec3 *at = malloc(info.particles * sizeof *at), *v = malloc(info.particles * sizeof *v);
         assert_ok(lm_body_get_positions(world, body, lm_dvec3_zero(), at));
@@ -177,14 +179,14 @@ static void odd_blades(void **context)
     const ref_vec x = ref_v(1, 0, 0), y = ref_v(0, 1, 0), z = ref_v(0, 0, 1);
     const struct {
         ref_vec at, u, v;
-    } blades[] = {{ref_v(0, 0.5, 0), x, z},                        /* along the top */
-                  {ref_v(0, 0.499, 0), x, z},                      /* and just below it */
-                  {ref_v(0.5, 0.5, 0), ref_v(0.2, -0.2, 0), z},    /* an edge of the box, in the blade */
-                  {ref_v(0.5, 0, 0), y, z},                        /* a side */
-                  {ref_v(0.05, 0.05, 0.05), ref_v(1, 1, 0), z},    /* through middles of cells, and along diagonals */
+    } blades[] = {{ref_v(0, 0.5, 0), x, z},                         /* along the top */
+                  {ref_v(0, 0.499, 0), x, z},                       /* and just below it */
+                  {ref_v(0.5, 0.5, 0), ref_v(0.2, -0.2, 0), z},     /* an edge of the box, in the blade */
+                  {ref_v(0.5, 0, 0), y, z},                         /* a side */
+                  {ref_v(0.05, 0.05, 0.05), ref_v(1, 1, 0), z},     /* through middles of cells, and along diagonals */
                   {ref_v(0, 0, 0), ref_v(1, 1, 0), ref_v(0, 1, 1)}, /* through corners */
-                  {ref_v(0, 0.1, 0), x, ref_v(0, 0, 1e-13)},       /* thinner than a hair */
-                  {ref_v(0, 0.1, 0), ref_v(0, 0, 0), z},           /* no length */
+                  {ref_v(0, 0.1, 0), x, ref_v(0, 0, 1e-13)},        /* thinner than a hair */
+                  {ref_v(0, 0.1, 0), ref_v(0, 0, 0), z},            /* no length */
                   {ref_v(0.1, 0.2, 0), ref_v(0.001, 0, 0), ref_v(0, 0, 0.001)}, /* inside one cell */
                   {ref_v(0, 1e6, 0), ref_v(1e6, 0, 0), ref_v(0, 0, 1e6)},
                   {ref_v(0, 0.3, 0), ref_v(1e6, 0, 0), ref_v(0, 0, 1e6)}};
@@ -235,8 +237,10 @@ static void broken_meshes(void **context)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argv;
+    longer = argc > 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_hundred_cuts),
         cmocka_unit_test(mangled_and_cut),

@@ -144,8 +144,8 @@ static void a_half_rests_on_the_other(void **context)
         widest = fmax(widest, gap);
     }
     halves after = halves_of(world, body, 0.02);
-    print_message("a half on the other: %.4f m in it and %.4f m off it at worst, in the end %.4f m and %.4f m\n", deepest,
-                  widest, overlap(world, &gap), gap);
+    print_message("a half on the other: %.4f m in it and %.4f m off it at worst, in the end %.4f m and %.4f m\n",
+                  deepest, widest, overlap(world, &gap), gap);
     assert_at_most(deepest, 0.25 * VOXEL);
     assert_at_most(widest, 0.5 * VOXEL);
     assert_at_most(ref_length(after.velocity[1]), 0.02);
@@ -217,8 +217,7 @@ static void a_plate_enters(void **context)
         lm_body_info info = info_of(world, plate);
         lm_vec3 *at = malloc(info.particles * sizeof *at), *v = malloc(info.particles * sizeof *v);
         assert_ok(lm_body_get_positions(world, plate, lm_dvec3_zero(), at));
-        for (uint32_t n = 0; n < info.particles; n++)
-            v[n] = into ? (lm_vec3){0, 1.0f, 0} : (lm_vec3){1.5f, 0, 0};
+        for (uint32_t n = 0; n < info.particles; n++) v[n] = into ? (lm_vec3){0, 1.0f, 0} : (lm_vec3){1.5f, 0, 0};
         assert_ok(lm_body_set_state(world, plate, lm_dvec3_zero(), at, v));
         steps(world, 48);
         info = info_of(world, plate);
