@@ -264,6 +264,18 @@ static lm_result fill_world(scene *s, lm_world *world, scene_error *error)
     return result;
 }
 
+/* Bodies that will be cut are made ready now and not in the frame of the first stroke. What finds no memory here is tried again
+ * then. */
+static void prepare_cuts(scene *s, lm_world *world)
+{
+    for (uint32_t i = 0; i < s->file->events.count; i++) {
+        const scene_event *event = LIST_ITEM(scene_event, s->file->events, i);
+        for (uint32_t k = 0; event->cut != NULL && k < event->range.count; k++) {
+            (void)lm_body_prepare_cut(world, s->bodies[event->range.first + k].id);
+        }
+    }
+}
+
 lm_result scene_make_world(scene *s, const lm_world_def *def, lm_world **world, scene_error *error)
 {
     *world = NULL;
@@ -284,6 +296,7 @@ lm_result scene_make_world(scene *s, const lm_world_def *def, lm_world **world, 
         *world = NULL;
         return result;
     }
+    prepare_cuts(s, *world);
     expect_reset(s);
     momentum_begin(s, *world);
     return LM_OK;

@@ -693,7 +693,7 @@ bool lmi_body_make_bulk(lm_world *world, lmi_body *body, const lmi_touch_mesh *m
     lmi_body_free_bulk(world, body);
     body->bulk = solid;
     lmi_mould_face(solid->mould, &body->touch);
-    return true;
+    return !body->octree || lmi_octree_body_face(world, body);
 }
 
 /* Touch points from their rest positions, which are all that a snapshot has of them. */

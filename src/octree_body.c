@@ -9,6 +9,7 @@
 #include "out/hash.h"
 #include "out/skin_octree_cut.h"
 #include "sample/lattice_mass.h"
+#include "step/cleft.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -341,6 +342,7 @@ void lmi_octree_body_free(lm_world *world, lmi_body *body)
     if (body->octree) {
         lmi_octree_shell_free(world, body->octree->shell);
         lmi_octree_levels_free(world, body->octree);
+        lmi_clefts_free(world, body->octree->clefts);
         lmi_octree_lanes_free(&body->octree->lanes, &world->memory);
         lmi_release(&world->memory, body->octree->part, body->octree->tree.leaf_count, sizeof *body->octree->part);
         lmi_release(&world->memory, body->octree->parts, body->octree->part_count, sizeof *body->octree->parts);
@@ -658,4 +660,16 @@ lm_result lm_body_set_widths(lm_world *world, lm_body_id id, const float *metres
         body->shape_hash = lmi_hash_shape(body);
     }
     return ok ? LM_OK : lmi_fail(world, LM_ERROR_MEMORY, "lm_body_set_widths: out of memory");
+}
+
+bool lmi_octree_body_face(lm_world *world, lmi_body *body)
+{
+    lmi_clefts *clefts;
+    lmi_octree_face_points(body, &body->touch);
+    if (!lmi_clefts_make(world, body, &clefts)) {
+        return false;
+    }
+    lmi_clefts_free(world, body->octree->clefts);
+    body->octree->clefts = clefts;
+    return true;
 }

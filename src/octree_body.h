@@ -43,6 +43,7 @@ typedef struct lmi_octree_body {
     uint32_t part_count;
     lmi_octree_part *parts;          /* [parts] */
     lmi_octree_shell *shell;         /* of a skin that was cut (out/skin_octree_cut.h); null: it was not */
+    struct lmi_clefts *clefts;       /* how the faces of cuts touch (step/cleft.h); null: they do not */
     double (*sums)[LMI_OCTREE_SUMS]; /* [node_count] scratch of skins */
     lmi_octree_levels *levels;       /* null: its cells stay as they are */
 } lmi_octree_body;
@@ -118,6 +119,12 @@ void lmi_octree_levels_home(const lmi_octree *tree, const uint8_t *home, lmi_oct
 
 /* The means over regions of values for each particle, weighted by mass and kept to 0 to 1. */
 void lmi_octree_body_means(const lmi_body *body, const float *values, float *means);
+
+/* After there is a solid: what its touch points face, and how the faces of cuts touch. False when out of memory. */
+bool lmi_octree_body_face(lm_world *world, lmi_body *body);
+
+/* sample/touch_octree.c: after there is a solid, which carriers touch points are in, and which way those of cuts face. */
+void lmi_octree_face_points(const lmi_body *body, lmi_touch *touch);
 
 const char *lmi_octree_body_fault(const lm_material *material); /* why octrees cannot have such a material, or null */
 

@@ -332,9 +332,7 @@ static void put_in_place(lmi_octree_change *c)
     c->made.octree->shell = old.octree->shell;
     old.octree->shell = NULL;
     lmi_octree_put_detail(c, &old);
-    if (c->shown) {
-        lmi_octree_shell_show(world, c->made.octree->shell, c->shown);
-    }
+    lmi_octree_follow_settle(c, &old);
     if (body->batch != LMI_NONE) {
         lmi_batch *batch = &world->batches[body->batch];
         batch->particles = batch->particles - old.padded_count + c->made.padded_count;
@@ -359,14 +357,17 @@ lm_result lmi_octree_change_make(lmi_octree_change *c, lmi_octree *next)
         lmi_octree_free(next, &world->memory);
         return LM_ERROR_LIMIT;
     }
-    bool ok = make_body(c, next) && remake_holds(c) && weigh(c) && lmi_octree_follow_touch(c) &&
-              lmi_octree_follow_detail(c) && lmi_octree_fade_begin(c) && lmi_octree_follow_skin(c);
+    uint32_t before = c->body->particle_count;
+    bool ok = make_body(c, next) && remake_holds(c) && weigh(c) && lmi_octree_follow_begin(c) &&
+              lmi_octree_follow_touch(c) && lmi_octree_follow_detail(c) && lmi_octree_fade_begin(c) &&
+              lmi_octree_follow_skin(c);
     uint32_t count = c->made.particle_count;
     if (ok) {
         put_in_place(c);
     } else {
         lmi_body_free(world, &c->made);
     }
+    lmi_octree_follow_end(c, before, count);
     lmi_release(&world->memory, c->from, count, sizeof *c->from);
     lmi_release(&world->memory, c->joined, count, sizeof *c->joined);
     lmi_release(&world->memory, c->leaf_detail, count, sizeof *c->leaf_detail);

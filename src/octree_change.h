@@ -24,10 +24,12 @@ typedef struct lmi_octree_change {
     lmi_pin *pins; /* [pins of the body] with new particles; in the order of the body's list */
     lmi_drag *drags;
     uint32_t pin_count, drag_count;
-    uint32_t *shown;                     /* of the new skin (out/skin_octree_cut.h) */
     lmi_octree_leaf_detail *leaf_detail; /* [made leaves] where the body has level of detail (octree_level.h) */
     lm_vec3 *fading;                     /* [fading_count] where vertices were shown, then what fades; or null */
     uint32_t fading_count;
+    uint32_t *then; /* [made leaves] the same leaf before, if all around it is the same too; else LMI_OCTREE_NONE */
+    uint32_t *now;  /* [leaves] the same leaf in the new body, or LMI_OCTREE_NONE */
+    lmi_octree_shell *planned; /* the new skin, if there is one (out/skin_octree_cut.h) */
 } lmi_octree_change;
 
 /* The affine map of each leaf's region, as skins use it. False when out of memory. */
@@ -53,8 +55,13 @@ void lmi_octree_fade_end(lmi_octree_change *change);
 bool lmi_octree_follow_detail(lmi_octree_change *change);
 void lmi_octree_put_detail(lmi_octree_change *change, lmi_body *old);
 
-/* octree_follow.c: touch points, distance field and skin of the new body. False when out of memory. */
+/* octree_follow.c: touch points, solid and skin of the new body. What is the same as before is found first; what was planned is put
+ * in place together with the body, `old` being the one that is given up; and what was found is freed, for so many leaves as there
+ * were before and are now. False when out of memory. */
+bool lmi_octree_follow_begin(lmi_octree_change *change);
 bool lmi_octree_follow_touch(lmi_octree_change *change);
 bool lmi_octree_follow_skin(lmi_octree_change *change);
+void lmi_octree_follow_settle(lmi_octree_change *change, lmi_body *old);
+void lmi_octree_follow_end(lmi_octree_change *change, uint32_t before, uint32_t count);
 
 #endif

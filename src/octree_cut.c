@@ -5,6 +5,7 @@
 #include "body.h"
 #include "fracture.h"
 #include "octree_level.h"
+#include "out/skin_octree_cut.h"
 
 #include <string.h>
 
@@ -139,6 +140,23 @@ lm_result lm_body_cut(lm_world *world, lm_body_id id, const lm_blade *blade, lm_
     }
     info->particles = body->particle_count;
     return LM_OK;
+}
+
+lm_result lm_body_prepare_cut(lm_world *world, lm_body_id id)
+{
+    lmi_body *body = lmi_body_find(world, id, "lm_body_prepare_cut");
+    if (!body) {
+        return LM_ERROR_ID;
+    }
+    if (!body->octree && !body->lattice) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT,
+                        "lm_body_prepare_cut: only octrees and lattices can be cut with a blade");
+    }
+    lmi_float_mode host;
+    lmi_float_mode_enter(&host);
+    bool ok = !body->octree || lmi_octree_make_shell(world, body);
+    lmi_float_mode_leave(&host);
+    return ok ? LM_OK : lmi_fail(world, LM_ERROR_MEMORY, "lm_body_prepare_cut: out of memory; nothing has changed");
 }
 
 lm_result lm_body_cut_sweep(lm_world *world, lm_body_id id, const lm_dvec3 *from, const lm_dvec3 *to, uint32_t count,

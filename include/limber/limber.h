@@ -1250,8 +1250,14 @@ LM_API uint32_t lm_world_get_breaks(const lm_world *world, lm_break *breaks, uin
  * The skin opens along the cut, which is within the finest spacing of the blade; each side is closed by an inner face
  * (lm_body_get_skin_sources: LM_SKIN_INNER), and all of the skin follows only what it hangs together with. A skin that was
  * closed stays closed, and both sides together fill what was filled before. lm_body_info.skin_vertices, skin_triangles and
- * shape_hash change with it. A blade that crosses what is cut already cuts nothing there: two cuts are at least the finest
- * spacing apart.
+ * shape_hash change with it. Vertices of an octree's skin that were given keep their numbers; others come after them, and only where
+ * something is cut. What is shown follows from what is cut, whatever the order of the cuts was. A blade that crosses what is cut
+ * already cuts nothing there: two cuts are at least the finest spacing apart. The first cut makes the skin ready, which takes about
+ * as long as ten others; lm_body_prepare_cut does that beforehand.
+ *
+ * An octree with self_contact touches itself along its cuts: the two sides do not pass through each other, whether they still hang
+ * together or not, and what is severed may rest on what is left. (From its first cut on such a body answers contacts locally,
+ * however stiff it is.) To other bodies a gap that has opened is empty, and its faces are solid.
  *
  * Mass, momentum and spin stay what they were. Particles are numbered anew, in the order of their cells; pins, drags and forces
  * stay with those that they were given to, and with all that these become.
@@ -1287,6 +1293,11 @@ typedef struct lm_cut_info {
  * LM_ERROR_ARGUMENT (neither an octree nor a lattice that can break, an octree with examples or on a skeleton, a blade that is
  * not finite), LM_ERROR_LIMIT (more than LM_MAX_PARTICLES) or LM_ERROR_MEMORY; then nothing has changed. */
 LM_API lm_result lm_body_cut(lm_world *world, lm_body_id body, const lm_blade *blade, lm_cut_info *info);
+
+/* Makes the skin of an octree ready to be cut, so that the first cut does not have to. Nothing else changes; snapshots do not hold
+ * it, and another skin needs it anew. Lattices are ready once they can break. LM_ERROR_ARGUMENT for other bodies, or
+ * LM_ERROR_MEMORY. */
+LM_API lm_result lm_body_prepare_cut(lm_world *world, lm_body_id body);
 
 /* Cuts with an edge on its way: a chain of `count` points (at least 2) that went from `from` to `to`, each along a line. A blade
  * that is moved frame by frame cuts all that it sweeps over when each call begins where the last one ended. */

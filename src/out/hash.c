@@ -4,6 +4,7 @@
 #include "out/hash.h"
 #include "fracture.h"
 #include "octree_body.h"
+#include "out/skin_octree_cut.h"
 #include "world.h"
 
 #include <string.h>
@@ -118,6 +119,9 @@ uint64_t lmi_hash_shape(const lmi_body *body)
         hash = hash_words(hash, body->tets, (size_t)body->tet_count * 4);
     }
     hash = lmi_hash_word(hash, skin->vertex_count);
+    if (lmi_octree_skin_is_cut(body->octree)) { /* the rest follows from how it was cut */
+        return lmi_octree_shell_hash(body->octree->shell, &body->octree->tree, hash);
+    }
     if (skin->vertex_count == 0) {
         return hash;
     }

@@ -8,6 +8,7 @@
 #include "out/skin.h"
 #include "base/guard.h"
 #include "fracture.h"
+#include "octree_body.h"
 #include "out/hash.h"
 #include "out/skin_octree.h"
 #include "out/skin_octree_cut.h"
@@ -202,17 +203,6 @@ static bool make_skin(lm_world *world, const lmi_body *body, const lm_skin_def *
     return ok;
 }
 
-bool lmi_skin_again(lm_world *world, const lmi_body *body, const lmi_skin *like, lmi_skin *skin)
-{
-    lm_skin_def def = lm_skin_def_default();
-    def.kind = like->kind;
-    def.vertices = like->vertices;
-    def.vertex_count = like->vertex_count;
-    def.triangles = like->triangles;
-    def.triangle_count = like->triangle_count;
-    return make_skin(world, body, &def, skin);
-}
-
 void lmi_skin_carrier(const lm_world *world, const lmi_body *body, uint32_t region, lmi_carrier *carrier)
 {
     if (body->octree) {
@@ -279,6 +269,7 @@ lm_result lm_body_set_skin(lm_world *world, lm_body_id id, const lm_skin_def *de
         body->touch = touch;
         if (body->bulk) {
             lmi_mould_face(body->bulk->mould, &body->touch);
+            ok = !body->octree || lmi_octree_body_face(world, body);
         }
     } else {
         lmi_touch_free(world, &touch);

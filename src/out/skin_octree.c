@@ -21,8 +21,9 @@ bool lmi_octree_around_make(lmi_octree_around *a, lmi_memory *memory, const lmi_
     *a = (lmi_octree_around){.tree = t};
     a->first = lmi_allocate(memory, t->leaf_count, sizeof *a->first);
     a->count = lmi_allocate(memory, t->leaf_count, sizeof *a->count);
+    a->few = lmi_allocate(memory, t->leaf_count, sizeof *a->few);
     a->stamp = lmi_allocate(memory, t->leaf_count, sizeof *a->stamp);
-    if (!a->first || !a->count || !a->stamp) {
+    if (!a->first || !a->count || !a->few || !a->stamp) {
         lmi_octree_around_free(a, memory);
         return false;
     }
@@ -34,14 +35,41 @@ void lmi_octree_around_free(lmi_octree_around *a, lmi_memory *memory)
     if (a->tree) {
         lmi_release(memory, a->first, a->tree->leaf_count, sizeof *a->first);
         lmi_release(memory, a->count, a->tree->leaf_count, sizeof *a->count);
+        lmi_release(memory, a->few, a->tree->leaf_count, sizeof *a->few);
         lmi_release(memory, a->stamp, a->tree->leaf_count, sizeof *a->stamp);
         lmi_release(memory, a->items, a->item_capacity, sizeof *a->items);
     }
     memset(a, 0, sizeof *a);
 }
 
+/* The cell of a leaf and a little more, in the frame of the mesh: vertices that belong to the leaf are there, as good as all. */
+typedef struct surroundings {
+    lm_dvec3 low, high;
+} surroundings;
+
+#define BESIDE 1.5 /* voxels */
+
+static surroundings surroundings_of(const lmi_octree *t, uint32_t leaf)
+{
+    const lmi_octree_node *node = &t->nodes[t->leaves[leaf]];
+    const double by = t->voxels.spacing, side = (double)(1u << node->level);
+    double low[3];
+    for (int k = 0; k < 3; k++) {
+        low[k] = (double)node->cell[k] - (double)t->pad[k];
+    }
+    const lm_dvec3 first = t->voxels.first;
+    surroundings s = {
+        dvec(first.x + by * (low[0] - BESIDE), first.y + by * (low[1] - BESIDE), first.z + by * (low[2] - BESIDE)),
+        dvec(first.x + by * (low[0] + side + BESIDE), first.y + by * (low[1] + side + BESIDE),
+             first.z + by * (low[2] + side + BESIDE))};
+    return s;
+}
+
+static double beside(double at, double low, double high) { return at < low ? low - at : at > high ? at - high : 0.0; }
+
 static bool note(lmi_octree_around *a, lmi_memory *memory, uint32_t from, uint32_t leaf)
 {
+    const lmi_octree *t = a->tree;
     void *items = a->items;
     if (a->stamp[leaf] == from + 1) {
         return true;
@@ -49,10 +77,30 @@ static bool note(lmi_octree_around *a, lmi_memory *memory, uint32_t from, uint32
     bool ok = lmi_reserve(memory, &items, &a->item_capacity, a->item_count + 1, sizeof *a->items);
     a->items = items;
     if (ok) {
+        const lmi_octree_node *node = &t->nodes[t->leaves[leaf]];
+        double reach = REACH * t->voxels.spacing * (double)(1u << node->level);
         a->stamp[leaf] = from + 1;
-        a->items[a->item_count++] = leaf;
+        a->items[a->item_count++] = (lmi_octree_seen){lmi_octree_middle(t, node), reach * reach, leaf};
     }
     return ok;
+}
+
+/* Those that count for what is in a leaf's cell or beside it come first, in the order in which they were found. */
+static void sort_seen(lmi_octree_around *a, uint32_t leaf)
+{
+    surroundings s = surroundings_of(a->tree, leaf);
+    lmi_octree_seen *items = a->items + a->first[leaf];
+    uint32_t few = 0;
+    for (uint32_t n = 0; n < a->count[leaf]; n++) {
+        lm_dvec3 d = dvec(beside(items[n].middle.x, s.low.x, s.high.x), beside(items[n].middle.y, s.low.y, s.high.y),
+                          beside(items[n].middle.z, s.low.z, s.high.z));
+        if (dvec_dot(d, d) < items[n].square) {
+            lmi_octree_seen one = items[n];
+            items[n] = items[few];
+            items[few++] = one;
+        }
+    }
+    a->few[leaf] = few;
 }
 
 /* The leaf itself, its neighbours, and theirs. */
@@ -71,25 +119,30 @@ static bool find_around(lmi_octree_around *a, lmi_memory *memory, uint32_t leaf)
     }
     a->first[leaf] = first;
     a->count[leaf] = ok ? a->item_count - first : 0;
+    if (ok) {
+        sort_seen(a, leaf);
+    }
     return ok;
 }
 
 uint32_t lmi_embed_octree(lmi_octree_around *a, lmi_memory *memory, uint32_t leaf, lm_vec3 point,
                           uint32_t leaves[LMI_SKIN_OCTREE_MOST], float weights[LMI_SKIN_OCTREE_MOST])
 {
-    const lmi_octree *t = a->tree;
     uint32_t count = 0;
     if (a->count[leaf] == 0 && !find_around(a, memory, leaf)) {
         return 0;
     }
-    for (uint32_t n = 0; n < a->count[leaf] && count < LMI_SKIN_OCTREE_MOST; n++) {
-        uint32_t other = a->items[a->first[leaf] + n];
-        const lmi_octree_node *node = &t->nodes[t->leaves[other]];
-        lm_dvec3 d = dvec_sub(dvec_from(point), lmi_octree_middle(t, node));
-        double reach = REACH * t->voxels.spacing * (double)(1u << node->level);
-        double left = 1.0 - dvec_dot(d, d) / (reach * reach);
-        if (left > 0.0) {
-            leaves[count] = other;
+    const surroundings s = surroundings_of(a->tree, leaf);
+    const lm_dvec3 p = dvec_from(point);
+    const bool near =
+        p.x >= s.low.x && p.x <= s.high.x && p.y >= s.low.y && p.y <= s.high.y && p.z >= s.low.z && p.z <= s.high.z;
+    const lmi_octree_seen *items = a->items + a->first[leaf];
+    for (uint32_t n = 0; n < (near ? a->few[leaf] : a->count[leaf]) && count < LMI_SKIN_OCTREE_MOST; n++) {
+        lm_dvec3 d = dvec_sub(p, items[n].middle);
+        double square = dvec_dot(d, d);
+        if (square < items[n].square) {
+            double left = 1.0 - square / items[n].square;
+            leaves[count] = items[n].leaf;
             weights[count++] = (float)(left * left);
         }
     }
@@ -104,6 +157,32 @@ uint32_t lmi_embed_octree(lmi_octree_around *a, lmi_memory *memory, uint32_t lea
     }
     for (uint32_t n = 0; n < count; n++) {
         weights[n] = (float)(weights[n] / sum);
+    }
+    return count;
+}
+
+uint32_t lmi_octree_nearest(lmi_octree_around *a, lmi_memory *memory, uint32_t leaf, lm_vec3 point, uint32_t most,
+                            uint32_t *leaves)
+{
+    double squares[LMI_SKIN_OCTREE_MOST];
+    uint32_t count = 0;
+    if (a->count[leaf] == 0 && !find_around(a, memory, leaf)) {
+        return 0;
+    }
+    for (uint32_t n = 0; n < a->count[leaf]; n++) {
+        const lmi_octree_seen *other = &a->items[a->first[leaf] + n];
+        lm_dvec3 d = dvec_sub(dvec_from(point), other->middle);
+        double square = dvec_dot(d, d);
+        if (count == most && square >= squares[count - 1]) {
+            continue;
+        }
+        uint32_t at = count < most ? count++ : most - 1;
+        for (; at > 0 && square < squares[at - 1]; at--) {
+            squares[at] = squares[at - 1];
+            leaves[at] = leaves[at - 1];
+        }
+        squares[at] = square;
+        leaves[at] = other->leaf;
     }
     return count;
 }

@@ -1,591 +1,416 @@
 /*
- * Skins of octrees that were cut (out/skin_octree_cut.h).
+ * Skins of octrees that were cut (out/skin_octree_cut.h): writing what a plan says.
  *
- * The surface is divided along the faces of all voxels, once (sample/cut.h). A vertex on such faces is in the corner, edge or face
- * of two, four or eight voxels. Those that a blade has not parted share it; each such group has a vertex of its own, which rides on
- * the leaves around the group's first voxel, as far as neighbours lead: never across a cut.
- *
- * The corners of faces are moved onto the blade (sample/octree_blade.h), and what lies between them with them. Vertices of the
- * surface slide along it. All vertices at a place go the same way, so that what was closed stays closed.
- *
- * Vertices of inner faces come after all others, and have normals of their own.
+ * A vertex rides on the leaves around the first voxel of its group, as far as neighbours lead: never across a cut.
  */
 #include "out/skin_octree_cut.h"
-#include "out/hash.h"
 #include "out/skin.h"
 #include "out/skin_octree.h"
-#include "sample/embed_octree.h"
-#include "sample/octree_blade.h"
+#include "out/skin_octree_plan.h"
 
 #include <string.h>
 
 #define NONE LMI_OCTREE_NONE
-#define WHOLE 0x100u /* a group: nothing is cut around the vertex */
 
-/* A vertex for one group. */
-typedef struct copy {
-    uint32_t vertex; /* of the cut, or a node */
-    uint32_t group;  /* voxels around the vertex that are in it, as bits; WHOLE; or 0: `voxel` alone */
-    uint32_t voxel;  /* the first of the group; of a whole one the owner of the first triangle */
-    bool inner;
-    uint32_t next; /* in the table, or NONE */
-} copy;
+typedef struct writer {
+    lmi_shell_plan plan;
+    lmi_octree_shell *shell;
+    const lmi_skin *was;
+    lmi_skin *to;
+    lmi_octree_around around;
+    bool failed; /* for want of memory */
+} writer;
 
-typedef struct builder {
-    lmi_memory *memory;
-    const lmi_octree *t;
-    const lmi_octree_shell *shell;
-    const lmi_octree_earlier *earlier;
-    uint8_t *bent; /* a bit for each corner of voxels: it is moved */
-    copy *copies;
-    uint32_t copy_count, copy_capacity;
-    uint32_t *head; /* [table] */
-    uint32_t table;
-    uint32_t *corners; /* three copies for each triangle */
-    uint32_t corner_count, corner_capacity;
-} builder;
+/* --- room --- */
 
-/* --- voxels and the boxes of the lattice --- */
-
-/* The axis of the mesh that an axis of the boxes is along. */
-static uint32_t mesh_axis(const lmi_lattice *l, uint32_t axis) { return (axis + l->turn) % 3; }
-
-/* The voxel whose middle is a corner of the lattice, or NONE. */
-static uint32_t voxel_at(const builder *b, const int32_t corner[3])
+static bool grow(lmi_memory *memory, void **array, size_t from, size_t to, size_t size)
 {
-    int64_t at[3];
-    for (uint32_t a = 0; a < 3; a++) {
-        at[mesh_axis(&b->shell->boxes, a)] = (int64_t)corner[a] - 1;
+    void *larger = lmi_allocate(memory, to, size);
+    if (larger && *array) {
+        memcpy(larger, *array, from * size);
     }
-    return lmi_octree_voxel(b->t, at[0], at[1], at[2]);
+    if (larger) {
+        lmi_release(memory, *array, from, size);
+        *array = larger;
+    }
+    return larger != NULL;
 }
 
-static uint32_t box_of_voxel(const builder *b, uint32_t voxel)
+/* Room for more weights, where there is not. What is there is kept. */
+static bool reserve_weights(lmi_memory *memory, lmi_skin *skin, uint32_t count)
 {
-    const lmi_lattice *l = &b->shell->boxes;
-    int32_t corner[3];
-    for (uint32_t a = 0; a < 3; a++) {
-        corner[a] = (int32_t)b->t->at[voxel][mesh_axis(l, a)] + 1;
+    if (count <= skin->weight_room && skin->riders) {
+        return true;
     }
-    return lmi_lattice_find(l, corner[0], corner[1], corner[2]);
-}
-
-/* Where a place in spacings along the axes of the boxes is, in voxels from the first one. */
-static void to_voxels(const lmi_lattice *l, const double at[3], double out[3])
-{
-    for (uint32_t a = 0; a < 3; a++) {
-        out[mesh_axis(l, a)] = at[a] - 0.5;
-    }
-}
-
-/* The voxel that a triangle belongs to: that of its box or, where that is empty, the nearest. */
-static uint32_t owner_of(const builder *b, const lmi_cut_triangle *t)
-{
-    const lmi_lattice *l = &b->shell->boxes;
-    int32_t corner[3];
-    lmi_lattice_corner(l, t->owner, corner);
-    uint32_t voxel = voxel_at(b, corner);
-    if (voxel == NONE) {
-        const lmi_voxels *v = &b->t->voxels;
-        double at[3];
-        uint32_t cell[3];
-        to_voxels(l, b->shell->cut->vertices[t->corner[0]].at, at);
-        lm_dvec3 point =
-            dvec(v->first.x + at[0] * v->spacing, v->first.y + at[1] * v->spacing, v->first.z + at[2] * v->spacing);
-        lmi_voxels_locate(v, point, cell);
-        voxel = lmi_octree_voxel(b->t, cell[0], cell[1], cell[2]);
-    }
-    return voxel;
-}
-
-/* --- groups --- */
-
-/* The voxels around a vertex: bit a of their number is set for the upper one of two along axis a. Returns whether a blade has
- * parted any of them. */
-static bool find_around(const builder *b, const double at[3], uint8_t planes, uint32_t voxel[8])
-{
-    bool parted = false;
-    for (uint32_t k = 0; k < 8; k++) {
-        int32_t corner[3];
-        for (uint32_t a = 0; a < 3; a++) {
-            corner[a] = (planes >> a & 1 ? (int32_t)floor(at[a]) : (int32_t)floor(at[a] + 0.5)) + (int32_t)(k >> a & 1);
-        }
-        voxel[k] = k & ~(uint32_t)planes ? NONE : voxel_at(b, corner);
-    }
-    for (uint32_t k = 0; k < 8; k++) {
-        for (uint32_t a = 0; a < 3; a++) {
-            uint32_t up = k | 1u << a;
-            parted = parted || (up != k && voxel[k] != NONE && voxel[up] != NONE &&
-                                lmi_octree_is_slashed(b->t, voxel[k], mesh_axis(&b->shell->boxes, a)));
-        }
-    }
-    return parted;
-}
-
-/* Those that are joined with one of them, as bits; 0: it is not there. */
-static uint32_t find_group(const builder *b, const uint32_t voxel[8], uint32_t owner)
-{
-    uint32_t group = 0, before;
-    for (uint32_t k = 0; k < 8; k++) {
-        group |= voxel[k] == owner ? 1u << k : 0;
-    }
-    do {
-        before = group;
-        for (uint32_t k = 0; k < 8; k++) {
-            for (uint32_t a = 0; a < 3; a++) {
-                uint32_t up = k | 1u << a;
-                if (up == k || voxel[k] == NONE || voxel[up] == NONE ||
-                    lmi_octree_is_slashed(b->t, voxel[k], mesh_axis(&b->shell->boxes, a))) {
-                    continue;
-                }
-                group |= group >> k & 1 ? 1u << up : 0;
-                group |= group >> up & 1 ? 1u << k : 0;
-            }
-        }
-    } while (group != before);
-    return group;
-}
-
-/* --- copies --- */
-
-static bool copy_vertex(builder *b, uint32_t vertex, uint32_t owner, bool inner, uint32_t *index)
-{
-    double at[3];
-    uint32_t around[8], group = WHOLE, first = owner;
-    uint8_t planes = lmi_cut_place(b->shell->cut, &b->shell->boxes, vertex, at);
-    if (planes && find_around(b, at, planes, around)) {
-        group = find_group(b, around, owner);
-        for (uint32_t k = 0; k < 8; k++) {
-            first = group >> k & 1 && around[k] < first ? around[k] : first;
-        }
-    }
-    uint32_t key =
-        (uint32_t)(lmi_hash_word(LMI_HASH_SEED, (uint64_t)vertex << 1 | (inner ? 1u : 0u)) >> 20) & (b->table - 1);
-    for (uint32_t n = b->head[key]; n != NONE; n = b->copies[n].next) {
-        const copy *c = &b->copies[n];
-        if (c->vertex == vertex && c->inner == inner && c->group == group && (group || c->voxel == first)) {
-            *index = n;
-            return true;
-        }
-    }
-    void *array = b->copies;
-    bool ok = lmi_reserve(b->memory, &array, &b->copy_capacity, b->copy_count + 1, sizeof *b->copies);
-    b->copies = array;
-    if (ok) {
-        b->copies[b->copy_count] = (copy){vertex, group, first, inner, b->head[key]};
-        *index = b->head[key] = b->copy_count++;
-    }
-    return ok;
-}
-
-static bool add_corner(builder *b, uint32_t vertex, uint32_t owner, bool inner)
-{
-    uint32_t index;
-    void *array = b->corners;
-    bool ok = copy_vertex(b, vertex, owner, inner, &index) &&
-              lmi_reserve(b->memory, &array, &b->corner_capacity, b->corner_count + 1, sizeof *b->corners);
-    b->corners = array;
-    if (ok) {
-        b->corners[b->corner_count++] = index;
-    }
-    return ok;
-}
-
-static bool add_surface(builder *b)
-{
-    bool ok = true;
-    for (uint32_t n = 0; n < b->shell->cut->triangle_count && ok; n++) {
-        const lmi_cut_triangle *t = &b->shell->cut->triangles[n];
-        uint32_t owner = owner_of(b, t);
-        for (int i = 0; i < 3 && ok; i++) {
-            ok = add_corner(b, t->corner[i], owner, false);
-        }
-    }
-    return ok;
-}
-
-/* Both sides of the face between a voxel and the next one along an axis of the boxes. */
-static bool add_face(builder *b, uint32_t voxel, uint32_t axis, lmi_cut_face *face)
-{
-    const lmi_lattice *l = &b->shell->boxes;
-    int64_t at[3] = {b->t->at[voxel][0], b->t->at[voxel][1], b->t->at[voxel][2]};
-    at[mesh_axis(l, axis)]++;
-    uint32_t other = lmi_octree_voxel(b->t, at[0], at[1], at[2]);
-    lmi_lattice_link link = {box_of_voxel(b, voxel), axis};
-    bool ok = lmi_cut_find_face(b->memory, b->shell->cut, l, link, face);
-    for (uint32_t n = 0; ok && n < face->count; n++) {
-        for (int i = 0; i < 3 && ok; i++) {
-            ok = add_corner(b, face->triangles[n][i], voxel, true);
-        }
-        for (int i = 3; i-- > 0 && ok;) {
-            ok = add_corner(b, face->triangles[n][i], other, true);
-        }
-    }
-    return ok;
-}
-
-static bool add_faces(builder *b)
-{
-    lmi_cut_face face = {0};
-    bool ok = true;
-    for (uint32_t voxel = 0; voxel < b->t->voxel_count && ok; voxel++) {
-        for (uint32_t axis = 0; axis < 3 && ok && b->t->cut[voxel] >> 3; axis++) {
-            if (lmi_octree_is_slashed(b->t, voxel, mesh_axis(&b->shell->boxes, axis))) {
-                ok = add_face(b, voxel, axis, &face);
-            }
-        }
-    }
-    lmi_cut_face_free(b->memory, &face);
-    return ok;
-}
-
-/* --- where they are --- */
-
-static size_t corner_bit(const lmi_octree *t, const uint32_t at[3])
-{
-    return ((size_t)at[2] * (t->voxels.n[1] + 1) + at[1]) * (t->voxels.n[0] + 1) + at[0];
-}
-
-static size_t bent_size(const lmi_octree *t)
-{
-    return ((size_t)(t->voxels.n[0] + 1) * (t->voxels.n[1] + 1) * (t->voxels.n[2] + 1) + 7) / 8;
-}
-
-static void mark_bent(builder *b)
-{
-    for (uint32_t n = 0; n < b->t->bend_count; n++) {
-        uint64_t corner = b->t->bends[n].corner;
-        const uint32_t at[3] = {corner & 0xfffff, corner >> 20 & 0xfffff, (uint32_t)(corner >> 40)};
-        size_t bit = corner_bit(b->t, at);
-        b->bent[bit / 8] |= (uint8_t)(1u << bit % 8);
-    }
-}
-
-/* What the corners around a place move it by: in proportion to how near they are. */
-static lm_dvec3 bend_at(const builder *b, const double at[3])
-{
-    const lmi_octree *t = b->t;
-    lm_dvec3 sum = lm_dvec3_zero();
-    uint32_t low[3];
-    double part[3];
-    for (int a = 0; a < 3; a++) {
-        double most = (double)t->voxels.n[a], inside = fmin(fmax(at[a], 0.0), most);
-        low[a] = (uint32_t)fmin(floor(inside), most - 1.0);
-        part[a] = inside - low[a];
-    }
-    for (uint32_t k = 0; k < 8; k++) {
-        double weight = 1.0;
-        uint32_t corner[3];
-        for (uint32_t a = 0; a < 3; a++) {
-            corner[a] = low[a] + (k >> a & 1);
-            weight *= k >> a & 1 ? part[a] : 1.0 - part[a];
-        }
-        size_t bit = corner_bit(t, corner);
-        if (weight > 0.0 && (b->bent[bit / 8] >> bit % 8 & 1)) {
-            sum = dvec_add(sum, dvec_scale(lmi_octree_bend_at(t, corner[0], corner[1], corner[2]), weight));
-        }
-    }
-    return sum;
-}
-
-/* A vertex in the rest pose. */
-static lm_vec3 place(const builder *b, uint32_t vertex)
-{
-    const lmi_octree_shell *shell = b->shell;
-    const lmi_voxels *v = &b->t->voxels;
-    double at[3], in[3];
-    lmi_cut_place(shell->cut, &shell->boxes, vertex, at);
-    to_voxels(&shell->boxes, at, in);
-    lm_dvec3 by = bend_at(b, in), rest;
-    if (vertex < LMI_CUT_NODE) { /* along the surface */
-        lm_dvec3 normal = dvec_from(shell->normals[shell->cut->vertices[vertex].weld]);
-        by = dvec_sub(by, dvec_scale(normal, dvec_dot(by, normal)));
-        uint32_t given = shell->cut->vertices[vertex].given;
-        if (given != LMI_LATTICE_NONE) {
-            rest = dvec_from(shell->whole.vertices[given]);
-            return vec_from(dvec_add(rest, dvec_scale(by, v->spacing)));
-        }
-    }
-    rest = dvec(v->first.x + in[0] * v->spacing, v->first.y + in[1] * v->spacing, v->first.z + in[2] * v->spacing);
-    return vec_from(dvec_add(rest, dvec_scale(by, v->spacing)));
-}
-
-/* --- the skin --- */
-
-/* Weights of vertices, one after the other. */
-typedef struct riding {
-    uint32_t *riders;
-    float *weights;
-    uint32_t count, capacity, weight_capacity;
-} riding;
-
-static bool reserve_riding(lmi_memory *memory, riding *r, uint32_t more)
-{
-    void *riders = r->riders, *weights = r->weights;
-    bool ok = lmi_reserve(memory, &riders, &r->capacity, r->count + more, sizeof *r->riders) &&
-              lmi_reserve(memory, &weights, &r->weight_capacity, r->count + more, sizeof *r->weights);
-    r->riders = riders;
-    r->weights = weights;
-    return ok;
-}
-
-/* Takes over what a vertex rode on before, if it is where it was and so is all around it. */
-static bool take_earlier(const builder *b, const copy *c, lm_vec3 place, uint32_t leaf, riding *r)
-{
-    const lmi_octree_earlier *e = b->earlier;
-    if (!e || c->inner || c->group != WHOLE || c->vertex >= LMI_CUT_NODE || e->then[leaf] == NONE) {
+    size_t room = count + count / 2;
+    void *riders = skin->riders, *weights = lmi_allocate(memory, room, sizeof *skin->weights);
+    if (!weights || !grow(memory, &riders, skin->weight_room, room, sizeof *skin->riders)) {
+        lmi_release(memory, weights, room, sizeof *skin->weights);
         return false;
     }
-    uint32_t was = e->shown[c->vertex];
-    if (was == NONE || memcmp(&place, &e->skin->vertices[was], sizeof place) != 0) {
-        return false;
+    if (skin->weights) {
+        memcpy(weights, skin->weights, skin->weight_room * sizeof *skin->weights);
     }
-    for (uint32_t n = e->skin->offsets[was]; n < e->skin->offsets[was + 1]; n++) {
-        r->riders[r->count] = LMI_SKIN_REGION + e->now[e->skin->riders[n] - LMI_SKIN_REGION];
-        r->weights[r->count++] = e->skin->weights[n];
-    }
+    lmi_release(memory, skin->weights, skin->weight_room, sizeof *skin->weights);
+    skin->riders = riders;
+    skin->weights = weights;
+    skin->weight_room = (uint32_t)room;
     return true;
 }
 
-static bool embed(const builder *b, const lm_vec3 *places, riding *r, uint32_t *offsets)
+/* Room for vertices and triangles; what was there is forgotten. All arrays of a skin have the room that it says, or none. */
+static bool reserve_skin(lm_world *world, lmi_skin *skin, uint32_t vertices, uint32_t triangles, uint32_t weights,
+                         uint32_t carriers)
 {
-    lmi_octree_around around;
-    bool ok = lmi_octree_around_make(&around, b->memory, b->t);
-    for (uint32_t n = 0; ok && n < b->copy_count; n++) {
-        const copy *c = &b->copies[n];
-        uint32_t leaf = b->t->nodes[b->t->owner[c->voxel]].leaf;
-        ok = reserve_riding(b->memory, r, LMI_SKIN_OCTREE_MOST);
-        if (ok && !take_earlier(b, c, places[n], leaf, r)) {
-            uint32_t count =
-                lmi_embed_octree(&around, b->memory, leaf, places[n], r->riders + r->count, r->weights + r->count);
-            ok = count > 0;
-            for (uint32_t k = 0; k < count; k++) {
-                r->riders[r->count++] += LMI_SKIN_REGION;
-            }
-        }
-        offsets[n + 1] = r->count;
-    }
-    lmi_octree_around_free(&around, b->memory);
-    return ok;
-}
-
-/* The copies as the vertices of a skin, those of inner faces last: they were made last. */
-static void fill_skin(const builder *b, const lm_vec3 *places, const riding *r, const uint32_t *offsets, lmi_skin *skin)
-{
-    memcpy(skin->vertices, places, b->copy_count * sizeof *places);
-    memcpy(skin->triangles, b->corners, b->corner_count * sizeof *b->corners);
-    memcpy(skin->offsets, offsets, ((size_t)b->copy_count + 1) * sizeof *offsets);
-    memcpy(skin->riders, r->riders, r->count * sizeof *r->riders);
-    memcpy(skin->weights, r->weights, r->count * sizeof *r->weights);
-    for (uint32_t n = 0; n < b->copy_count; n++) {
-        skin->sources[n] = b->copies[n].inner ? LM_SKIN_INNER : b->shell->cut->vertices[b->copies[n].vertex].source;
-    }
-}
-
-static bool make_skin(lm_world *world, const lmi_body *body, const builder *b, lmi_skin *skin)
-{
-    lm_vec3 *places = lmi_allocate(b->memory, b->copy_count, sizeof *places);
-    uint32_t *offsets = lmi_allocate(b->memory, (size_t)b->copy_count + 1, sizeof *offsets);
-    riding r = {0};
-    bool ok = places && offsets;
-    for (uint32_t n = 0; ok && n < b->copy_count; n++) {
-        places[n] = place(b, b->copies[n].vertex);
-    }
-    ok = ok && embed(b, places, &r, offsets);
-    if (ok) {
+    if (vertices > skin->vertex_room || triangles > skin->triangle_room || !skin->sources) {
+        lmi_skin_free(world, skin);
         skin->kind = LM_SKIN_REGIONS;
-        skin->vertex_count = b->copy_count;
-        skin->triangle_count = b->corner_count / 3;
-        skin->carrier_count = body->region_count;
-        skin->weight_count = r.count;
-        skin->sources = lmi_allocate(b->memory, b->copy_count, sizeof *skin->sources);
-        ok = lmi_skin_allocate(world, skin) && skin->sources;
-        if (ok) {
-            fill_skin(b, places, &r, offsets, skin);
-        } else {
+        skin->vertex_count = vertices + vertices / 2;
+        skin->triangle_count = triangles + triangles / 2;
+        skin->weight_count = weights + weights / 4;
+        bool ok = lmi_skin_allocate(world, skin);
+        skin->sources = lmi_allocate(&world->memory, skin->vertex_room, sizeof *skin->sources);
+        if (!ok || !skin->sources) {
             lmi_skin_free(world, skin);
+            return false;
         }
     }
-    lmi_release(b->memory, places, b->copy_count, sizeof *places);
-    lmi_release(b->memory, offsets, (size_t)b->copy_count + 1, sizeof *offsets);
-    lmi_release(b->memory, r.riders, r.capacity, sizeof *r.riders);
-    lmi_release(b->memory, r.weights, r.weight_capacity, sizeof *r.weights);
-    return ok;
+    lmi_release(&world->memory, skin->carriers, skin->carrier_count, sizeof *skin->carriers);
+    skin->carriers = lmi_allocate(&world->memory, carriers, sizeof *skin->carriers);
+    skin->carrier_count = skin->carriers ? carriers : 0;
+    skin->vertex_count = vertices;
+    skin->triangle_count = skin->weight_count = 0;
+    return skin->carriers != NULL;
 }
 
-static void find_shown(const builder *b, uint32_t *shown)
+/* --- vertices --- */
+
+/* What the vertex of a voxel rides on; `was`: the vertex that it was, if it is where it was, or NONE. */
+static void write_ride(writer *w, uint32_t index, uint32_t voxel, uint32_t was)
 {
-    memset(shown, 0xff, b->shell->cut->vertex_count * sizeof *shown);
-    for (uint32_t n = 0; n < b->copy_count; n++) {
-        const copy *c = &b->copies[n];
-        if (!c->inner && c->group == WHOLE && c->vertex < LMI_CUT_NODE) {
-            shown[c->vertex] = n;
+    const lmi_octree *t = w->plan.t;
+    const lmi_shell_change *change = w->plan.change;
+    const uint32_t leaf = t->nodes[t->owner[voxel]].leaf;
+    lmi_skin *to = w->to;
+    w->failed = w->failed || !reserve_weights(w->plan.memory, to, to->weight_count + LMI_SKIN_OCTREE_MOST);
+    if (w->failed) {
+        return;
+    }
+    uint32_t *riders = to->riders + to->weight_count, count = 0;
+    float *weights = to->weights + to->weight_count;
+    if (was != NONE && change->then && change->then[leaf] != NONE) {
+        const uint32_t first = w->was->offsets[was];
+        count = w->was->offsets[was + 1] - first;
+        for (uint32_t n = 0; n < count; n++) {
+            riders[n] = LMI_SKIN_REGION + change->now[w->was->riders[first + n] - LMI_SKIN_REGION];
         }
-    }
-}
-
-bool lmi_octree_shell_skin(lm_world *world, const lmi_body *body, const lmi_octree_shell *shell,
-                           const lmi_octree_earlier *earlier, lmi_skin *skin, uint32_t **shown)
-{
-    memset(skin, 0, sizeof *skin);
-    builder b = {.memory = &world->memory, .t = &body->octree->tree, .shell = shell, .earlier = earlier, .table = 1024};
-    while (b.table < 2 * shell->cut->vertex_count) {
-        b.table *= 2;
-    }
-    b.head = lmi_allocate(b.memory, b.table, sizeof *b.head);
-    b.bent = lmi_allocate(b.memory, bent_size(b.t), 1);
-    *shown = lmi_allocate(b.memory, shell->cut->vertex_count, sizeof **shown);
-    bool ok = b.head && b.bent && *shown;
-    if (ok) {
-        memset(b.head, 0xff, b.table * sizeof *b.head);
-        mark_bent(&b);
-        ok = add_surface(&b) && add_faces(&b) && make_skin(world, body, &b, skin);
-    }
-    if (ok) {
-        find_shown(&b, *shown);
+        memcpy(weights, w->was->weights + first, count * sizeof *weights);
     } else {
-        lmi_release(b.memory, *shown, shell->cut->vertex_count, sizeof **shown);
-        *shown = NULL;
+        count = lmi_embed_octree(&w->around, w->plan.memory, leaf, to->vertices[index], riders, weights);
+        w->failed = count == 0;
+        for (uint32_t n = 0; n < count; n++) {
+            riders[n] += LMI_SKIN_REGION;
+        }
     }
-    lmi_release(b.memory, b.head, b.table, sizeof *b.head);
-    lmi_release(b.memory, b.bent, bent_size(b.t), 1);
-    lmi_release(b.memory, b.copies, b.copy_capacity, sizeof *b.copies);
-    lmi_release(b.memory, b.corners, b.corner_capacity, sizeof *b.corners);
+    to->weight_count += count;
+    to->offsets[index + 1] = to->weight_count;
+}
+
+static void write_vertices(writer *w)
+{
+    lmi_octree_shell *shell = w->shell;
+    lmi_skin *to = w->to;
+    const uint32_t given = shell->whole.vertex_count;
+    to->offsets[0] = 0;
+    for (uint32_t n = 0; n < given && !w->failed; n++) {
+        bool touched = shell->mark[n];
+        shell->next.base[n] = touched ? lmi_shell_base(&w->plan, n) : shell->now.base[n];
+        to->vertices[n] = touched ? lmi_shell_place(shell, w->plan.t, n) : w->was->vertices[n];
+        to->sources[n] = n;
+        write_ride(w, n, shell->next.base[n], touched ? NONE : n);
+    }
+    for (uint32_t n = 0; n < shell->next.copy_count && !w->failed; n++) {
+        const lmi_shell_copy *copy = &shell->next.copies[n];
+        const uint32_t origin = shell->origin.items[n], vertex = lmi_copy_vertex_of(copy), index = given + n;
+        to->vertices[index] =
+            origin == NONE ? lmi_shell_place(shell, w->plan.t, vertex) : w->was->vertices[given + origin];
+        to->sources[index] = lmi_copy_is_inner(copy) ? LM_SKIN_INNER : shell->cut->vertices[vertex].source;
+        write_ride(w, index, copy->voxel, origin == NONE ? NONE : given + origin);
+    }
+}
+
+/* --- triangles --- */
+
+static bool reserve_triangles(writer *w, uint32_t more)
+{
+    lmi_skin *to = w->to;
+    uint64_t needed = (uint64_t)to->triangle_count + more;
+    if (!w->failed && needed > to->triangle_room) {
+        uint64_t room = needed + needed / 2;
+        void *triangles = to->triangles;
+        w->failed = room > LM_MAX_PARTICLES || !grow(w->plan.memory, &triangles, 3 * (size_t)to->triangle_room,
+                                                     3 * (size_t)room, sizeof *to->triangles);
+        to->triangles = triangles;
+        to->triangle_room = w->failed ? to->triangle_room : (uint32_t)room;
+    }
+    return !w->failed;
+}
+
+static void add_triangle(writer *w, uint32_t a, uint32_t b, uint32_t c)
+{
+    if (a == NONE || b == NONE || c == NONE || !reserve_triangles(w, 1)) {
+        w->failed = true;
+        return;
+    }
+    memcpy(w->to->triangles + 3 * (size_t)w->to->triangle_count++, (uint32_t[3]){a, b, c}, 3 * sizeof a);
+}
+
+/* As many triangles as before, with the numbers that their vertices have now. */
+static void move_triangles(writer *w, uint32_t first, uint32_t count)
+{
+    if (!reserve_triangles(w, count)) {
+        return;
+    }
+    const uint32_t given = w->shell->whole.vertex_count, *moved = w->shell->moved.items;
+    const uint32_t *from = w->was->triangles + 3 * (size_t)first;
+    uint32_t *to = w->to->triangles + 3 * (size_t)w->to->triangle_count;
+    for (size_t n = 0; n < 3 * (size_t)count; n++) {
+        to[n] = from[n] < given ? from[n] : given + moved[from[n] - given];
+    }
+    w->to->triangle_count += count;
+}
+
+/* A triangle as its pieces. */
+static void show_pieces(writer *w, uint32_t triangle)
+{
+    const lmi_octree_shell *shell = w->shell;
+    for (uint32_t n = shell->first_piece[triangle]; n < shell->first_piece[triangle + 1] && !w->failed; n++) {
+        const uint32_t piece = shell->pieces[n], *c = shell->cut->triangles[piece].corner;
+        uint32_t index[3];
+        for (int i = 0; i < 3; i++) {
+            index[i] = lmi_shell_index(&w->plan, c[i], shell->owner[piece], false);
+        }
+        add_triangle(w, index[0], index[1], index[2]);
+    }
+}
+
+/* Triangles from a point to vertices in a row. */
+static void fan(writer *w, uint32_t point, const uint32_t *row, uint32_t count)
+{
+    for (uint32_t n = 0; n + 1 < count; n++) {
+        add_triangle(w, point, row[n], row[n + 1]);
+    }
+}
+
+/* A triangle with vertices along its edges: rows a, p..., b; b, q..., c; c, r..., a of which the first has others than corners.
+ * From c over the first row, and what is beside it from the ends of that row: no triangle is without an area. */
+static void show_rows(writer *w, const uint32_t *const row[3], const uint32_t count[3])
+{
+    fan(w, row[0][1], row[2], count[2]);
+    for (uint32_t n = 1; n + 2 < count[0]; n++) {
+        add_triangle(w, row[2][0], row[0][n], row[0][n + 1]);
+    }
+    fan(w, row[0][count[0] - 2], row[1], count[1]);
+}
+
+/* A triangle that is not open, with the vertices that open ones have on its edges. */
+static void show_closed(writer *w, uint32_t triangle)
+{
+    lmi_octree_shell *shell = w->shell;
+    const uint32_t *corner = shell->whole.triangles + 3 * (size_t)triangle;
+    const uint32_t *around = shell->edge + shell->first_edge[triangle];
+    const uint32_t points = shell->first_edge[triangle + 1] - shell->first_edge[triangle];
+    uint32_t at[4] = {0, 0, 0, 0}, kept = 0, corners = 0;
+    void *ring = shell->ring.items;
+    w->failed = w->failed || !lmi_reserve(w->plan.memory, &ring, &shell->ring.capacity, points + 1, sizeof *around);
+    shell->ring.items = ring;
+    for (uint32_t n = 0; n < points && !w->failed; n++) {
+        bool is_corner = corners < 3 && around[n] == corner[corners];
+        if (is_corner) {
+            at[corners++] = kept;
+        }
+        if (is_corner ||
+            shell->shown[shell->cut->vertices[around[n]].weld]) { /* nothing is parted here: any voxel will do */
+            shell->ring.items[kept] = lmi_shell_index(&w->plan, around[n], shell->owner[0], false);
+            w->failed = shell->ring.items[kept++] == NONE;
+        }
+    }
+    if (w->failed || corners < 3 || kept == 3) {
+        add_triangle(w, corner[0], corner[1], corner[2]);
+        return;
+    }
+    shell->ring.items[kept] = shell->ring.items[0];
+    at[3] = kept;
+    const uint32_t *row[6];
+    uint32_t count[6], k = 0;
+    for (uint32_t n = 0; n < 6; n++) {
+        row[n] = shell->ring.items + at[n % 3];
+        count[n] = at[n % 3 + 1] - at[n % 3] + 1;
+    }
+    while (count[k] == 2) {
+        k++;
+    }
+    show_rows(w, row + k, count + k);
+}
+
+/* Runs of triangles that stay are moved together. */
+static void write_surface(writer *w)
+{
+    lmi_octree_shell *shell = w->shell;
+    const uint32_t count = shell->whole.triangle_count, *was = shell->now.first_shown;
+    uint32_t *first = shell->next.first_shown;
+    for (uint32_t n = 0, end; n < count && !w->failed; n = end) {
+        end = n + 1;
+        first[n] = w->to->triangle_count;
+        if (shell->redo[n] && shell->open[n]) {
+            show_pieces(w, n);
+        } else if (shell->redo[n]) {
+            show_closed(w, n);
+        } else {
+            for (; end < count && !shell->redo[end]; end++) {
+                first[end] = first[n] + (was[end] - was[n]);
+            }
+            move_triangles(w, was[n], was[end] - was[n]);
+        }
+    }
+    first[count] = w->to->triangle_count;
+}
+
+/* Both sides of a face: its triangles, and the same turned round. */
+static void write_face(writer *w, const lmi_shell_face *face)
+{
+    const lmi_octree *t = w->plan.t;
+    int64_t at[3] = {t->at[face->voxel][0], t->at[face->voxel][1], t->at[face->voxel][2]};
+    at[lmi_shell_mesh_axis(w->shell, face->axis)]++;
+    const uint32_t other = lmi_octree_voxel(t, at[0], at[1], at[2]);
+    for (uint32_t n = 0; n < face->count && !w->failed; n++) {
+        const uint32_t *corner = w->shell->next.corners[face->first + n];
+        uint32_t lower[3], upper[3];
+        for (int i = 0; i < 3; i++) {
+            lower[i] = lmi_shell_index(&w->plan, corner[i], face->voxel, true);
+            upper[i] = lmi_shell_index(&w->plan, corner[i], other, true);
+        }
+        add_triangle(w, lower[0], lower[1], lower[2]);
+        add_triangle(w, upper[2], upper[1], upper[0]);
+    }
+}
+
+static void write_faces(writer *w)
+{
+    const lmi_octree_shell *shell = w->shell;
+    const uint32_t surface = shell->now.first_shown[shell->whole.triangle_count];
+    for (uint32_t n = 0; n < shell->next.face_count && !w->failed; n++) {
+        const lmi_shell_face *face = &shell->next.faces[n];
+        if (face->touched) {
+            write_face(w, face);
+        } else {
+            move_triangles(w, surface + 2 * face->before, 2 * face->count);
+        }
+    }
+}
+
+/* --- the whole --- */
+
+static bool write_skin(lm_world *world, const lmi_body *body, writer *w)
+{
+    lmi_octree_shell *shell = w->shell;
+    const uint64_t vertices = (uint64_t)shell->whole.vertex_count + shell->next.copy_count;
+    const uint32_t triangles = w->was->triangle_count + 8 * shell->touched.count;
+    if (vertices > LM_MAX_PARTICLES ||
+        !reserve_skin(world, &shell->spare, (uint32_t)vertices, triangles, w->was->weight_count, body->region_count) ||
+        !lmi_octree_around_make(&w->around, &world->memory, w->plan.t)) {
+        return false;
+    }
+    write_vertices(w);
+    write_surface(w);
+    write_faces(w);
+    lmi_octree_around_free(&w->around, &world->memory);
+    return !w->failed;
+}
+
+bool lmi_octree_shell_plan(lm_world *world, const lmi_body *body, lmi_octree_shell *shell,
+                           const lmi_shell_change *change)
+{
+    writer w = {.plan = {world, &world->memory, shell, &body->octree->tree, change},
+                .shell = shell,
+                .was = change->skin,
+                .to = &shell->spare};
+    bool ok = lmi_shell_find_touched(&w.plan) && write_skin(world, body, &w);
+    lmi_shell_unmark(shell);
+    if (!ok) {
+        lmi_octree_shell_drop(shell, &body->octree->tree, change->before);
+    }
     return ok;
 }
 
-/* --- made ready --- */
-
-/* Cells between the middles of voxels, wherever one of the eight is filled. */
-static lm_result make_boxes(lmi_memory *memory, const lmi_octree *t, lmi_lattice *boxes)
+void lmi_octree_shell_drop(lmi_octree_shell *shell, const lmi_octree *tree, const lmi_octree *before)
 {
-    const lmi_voxels *v = &t->voxels;
-    double half = 0.5 * v->spacing;
-    lmi_voxels cells = {.spacing = v->spacing, .first = dvec(v->first.x - half, v->first.y - half, v->first.z - half)};
-    for (int a = 0; a < 3; a++) {
-        cells.n[a] = v->n[a] + 1;
+    lmi_shell_mark_bends(shell, tree, before, false);
+    for (uint32_t n = 0; n < shell->opened.count; n++) {
+        shell->open[shell->opened.items[n]] = 0;
     }
-    cells.row_words = (cells.n[0] + 63) / 64;
-    cells.bits = lmi_allocate(memory, (size_t)cells.row_words * cells.n[1] * cells.n[2], sizeof *cells.bits);
-    if (!cells.bits) {
-        return LM_ERROR_MEMORY;
+    for (uint32_t n = 0; n < shell->marked.count; n++) {
+        shell->shown[shell->marked.items[n]] = 0;
     }
-    for (uint32_t n = 0; n < t->voxel_count; n++) {
-        for (uint32_t k = 0; k < 8; k++) {
-            uint32_t x = t->at[n][0] + (k & 1), y = t->at[n][1] + (k >> 1 & 1), z = t->at[n][2] + (k >> 2);
-            uint64_t *word = &cells.bits[((size_t)z * cells.n[1] + y) * cells.row_words + x / 64];
-            cells.cell_count += !(*word >> (x % 64) & 1);
-            *word |= (uint64_t)1 << (x % 64);
-        }
-    }
-    lm_result result = lmi_lattice_make(memory, &cells, 1, LMI_LATTICE_LISTS, NULL, boxes);
-    lmi_voxels_free(memory, &cells);
-    return result;
+    shell->opened.count = shell->marked.count = 0;
 }
 
-static bool keep_given(lm_world *world, const lmi_skin *given, lmi_skin *whole)
+void lmi_octree_shell_commit(lmi_octree_shell *shell, lmi_skin *skin)
 {
-    whole->kind = LM_SKIN_REGIONS;
-    whole->vertex_count = given->vertex_count;
-    whole->triangle_count = given->triangle_count;
-    bool ok = lmi_skin_allocate(world, whole);
+    lmi_skin was = *skin;
+    lmi_shell_lists now = shell->now;
+    *skin = shell->spare;
+    shell->spare = was;
+    shell->now = shell->next;
+    shell->next = now;
+    shell->opened.count = shell->marked.count = 0;
+}
+
+bool lmi_octree_skin_again(lm_world *world, const lmi_body *body, const lmi_shell_change *change, lmi_skin *skin)
+{
+    const lmi_octree *t = &body->octree->tree;
+    const lmi_skin *was = change->skin;
+    writer w = {.plan = {.world = world, .memory = &world->memory, .t = t, .change = change}, .was = was, .to = skin};
+    *skin = (lmi_skin){.kind = was->kind, .vertex_count = was->vertex_count, .triangle_count = was->triangle_count};
+    skin->weight_count = was->weight_count + was->weight_count / 4;
+    skin->carrier_count = body->region_count;
+    bool ok = lmi_skin_allocate(world, skin) && lmi_octree_around_make(&w.around, &world->memory, t);
+    w.failed = !ok;
     if (ok) {
-        memcpy(whole->vertices, given->vertices, given->vertex_count * sizeof *given->vertices);
-        memcpy(whole->triangles, given->triangles, (size_t)given->triangle_count * 3 * sizeof *given->triangles);
-    } else {
-        lmi_skin_free(world, whole);
+        memcpy(skin->vertices, was->vertices, was->vertex_count * sizeof *was->vertices);
+        memcpy(skin->triangles, was->triangles, (size_t)was->triangle_count * 3 * sizeof *was->triangles);
+        skin->weight_count = 0;
     }
-    return ok;
-}
-
-/* By the first vertex at each place, in the frame of the mesh. */
-static void find_normals(lmi_octree_shell *shell)
-{
-    const lmi_cut *cut = shell->cut;
-    for (uint32_t n = 0; n < cut->triangle_count; n++) {
-        lm_dvec3 p[3];
-        for (int i = 0; i < 3; i++) {
-            double at[3];
-            to_voxels(&shell->boxes, cut->vertices[cut->triangles[n].corner[i]].at, at);
-            p[i] = dvec(at[0], at[1], at[2]);
-        }
-        lm_vec3 area = vec_from(dvec_cross(dvec_sub(p[1], p[0]), dvec_sub(p[2], p[0])));
-        for (int i = 0; i < 3; i++) {
-            lm_vec3 *sum = &shell->normals[cut->vertices[cut->triangles[n].corner[i]].weld];
-            *sum = (lm_vec3){sum->x + area.x, sum->y + area.y, sum->z + area.z};
-        }
+    for (uint32_t n = 0; n < was->vertex_count && !w.failed; n++) {
+        uint32_t cell[3];
+        lmi_voxels_locate(&t->voxels, dvec_from(was->vertices[n]), cell);
+        write_ride(&w, n, lmi_octree_voxel(t, cell[0], cell[1], cell[2]), n);
     }
-    for (uint32_t n = 0; n < cut->vertex_count; n++) {
-        double length = dvec_length(dvec_from(shell->normals[n]));
-        shell->normals[n] = vec_from(dvec_scale(dvec_from(shell->normals[n]), length > 0.0 ? 1.0 / length : 0.0));
+    lmi_octree_around_free(&w.around, &world->memory);
+    if (w.failed) {
+        lmi_skin_free(world, skin);
     }
-}
-
-void lmi_octree_shell_free(lm_world *world, lmi_octree_shell *shell)
-{
-    if (shell) {
-        if (shell->cut) {
-            lmi_release(&world->memory, shell->normals, shell->cut->vertex_count, sizeof *shell->normals);
-            lmi_release(&world->memory, shell->shown, shell->cut->vertex_count, sizeof *shell->shown);
-        }
-        lmi_cut_free(&world->memory, shell->cut);
-        lmi_lattice_free(&world->memory, &shell->boxes);
-        lmi_skin_free(world, &shell->whole);
-        lmi_release(&world->memory, shell, 1, sizeof *shell);
-    }
-}
-
-lmi_octree_shell *lmi_octree_shell_make(lm_world *world, const lmi_octree *tree, const lmi_skin *given)
-{
-    lmi_memory *memory = &world->memory;
-    lmi_octree_shell *shell = lmi_allocate(memory, 1, sizeof *shell);
-    if (!shell) {
-        return NULL;
-    }
-    if (keep_given(world, given, &shell->whole) && make_boxes(memory, tree, &shell->boxes) == LM_OK) {
-        lm_vec3 *normals = lmi_allocate(memory, given->vertex_count, sizeof *normals);
-        if (normals) {
-            const lmi_cut_surface surface = {given->vertices, normals, given->vertex_count, given->triangles,
-                                             given->triangle_count};
-            lmi_skin_mean_normals(&shell->whole, normals);
-            shell->cut = lmi_cut_make(memory, &shell->boxes, &surface);
-        }
-        lmi_release(memory, normals, given->vertex_count, sizeof *normals);
-    }
-    if (shell->cut) {
-        shell->normals = lmi_allocate(memory, shell->cut->vertex_count, sizeof *shell->normals);
-    }
-    if (!shell->normals) {
-        lmi_octree_shell_free(world, shell);
-        return NULL;
-    }
-    find_normals(shell);
-    return shell;
-}
-
-void lmi_octree_shell_show(lm_world *world, lmi_octree_shell *shell, uint32_t *shown)
-{
-    lmi_release(&world->memory, shell->shown, shell->cut->vertex_count, sizeof *shell->shown);
-    shell->shown = shown;
+    return !w.failed;
 }
 
 bool lmi_octree_cut_given_skin(lm_world *world, lmi_body *body)
 {
     lmi_octree_body *o = body->octree;
-    lmi_skin cut;
-    uint32_t *shown;
     if (!o || o->tree.bend_count == 0 || body->skin.vertex_count == 0) {
+        if (o) { /* one of another skin */
+            lmi_octree_shell_free(world, o->shell);
+            o->shell = NULL;
+        }
         return true;
     }
+    const lmi_shell_change change = {.skin = &body->skin};
     lmi_octree_shell *shell = lmi_octree_shell_make(world, &o->tree, &body->skin);
-    if (!shell || !lmi_octree_shell_skin(world, body, shell, NULL, &cut, &shown)) {
+    if (!shell || !lmi_octree_shell_plan(world, body, shell, &change)) {
         lmi_octree_shell_free(world, shell);
         return false;
     }
+    lmi_octree_shell_commit(shell, &body->skin);
     lmi_octree_shell_free(world, o->shell);
-    lmi_skin_free(world, &body->skin);
-    lmi_octree_shell_show(world, shell, shown);
     o->shell = shell;
-    body->skin = cut;
     return true;
 }

@@ -56,7 +56,7 @@ static void visit_skin(archive *a, lm_world *world, lmi_body *body)
 {
     bool cut = body->fracture && body->fracture->whole.vertex_count;
     lmi_skin *skin = cut ? &body->fracture->whole : &body->skin; /* as it was given */
-    if (body->octree && body->octree->shell) {
+    if (lmi_octree_skin_is_cut(body->octree)) {
         skin = &body->octree->shell->whole;
     }
     VISIT_ENUM(a, skin->kind, LM_SKIN_KIND_COUNT);

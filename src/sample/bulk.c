@@ -11,8 +11,13 @@
 
 bool lmi_bulk_make(lm_world *world, const lmi_body *body, const lmi_touch_mesh *mesh, lmi_bulk *s)
 {
+    return lmi_bulk_of_mould(world, lmi_mould_take(world, body, mesh), s);
+}
+
+bool lmi_bulk_of_mould(lm_world *world, lmi_mould *mould, lmi_bulk *s)
+{
     lmi_memory *memory = &world->memory;
-    lmi_bulk made = {.mould = lmi_mould_take(world, body, mesh)};
+    lmi_bulk made = {.mould = mould};
     if (made.mould) {
         uint32_t carriers = made.mould->carrier_count;
         made.map = lmi_allocate(memory, carriers, 16 * sizeof *made.map);

@@ -49,6 +49,9 @@ typedef struct lmi_insides {
 bool lmi_bulk_make(struct lm_world *world, const struct lmi_body *body, const lmi_touch_mesh *mesh, lmi_bulk *solid);
 void lmi_bulk_free(struct lm_world *world, lmi_bulk *solid);
 
+/* The solid of a mould (null: false), which it takes over. False when out of memory; then the mould is given back. */
+bool lmi_bulk_of_mould(struct lm_world *world, lmi_mould *mould, lmi_bulk *solid);
+
 /* Which way a touch point of the same body faces, unit, world axes; after lmi_bulk_update. */
 lm_dvec3 lmi_bulk_facing(const lmi_bulk *solid, const lmi_touch *touch, uint32_t point);
 

@@ -97,7 +97,7 @@ static bool add_vertex(maker *m, const lmi_cut_vertex *v)
     return ok;
 }
 
-static bool add_triangle(maker *m, uint32_t a, uint32_t b, uint32_t c)
+static bool add_triangle(maker *m, uint32_t a, uint32_t b, uint32_t c, uint32_t given)
 {
     void *array = m->cut->triangles;
     bool ok =
@@ -105,7 +105,7 @@ static bool add_triangle(maker *m, uint32_t a, uint32_t b, uint32_t c)
                                                                m->cut->triangle_count + 1, sizeof *m->cut->triangles);
     m->cut->triangles = array;
     if (ok) {
-        m->cut->triangles[m->cut->triangle_count++] = (lmi_cut_triangle){{a, b, c}, NONE};
+        m->cut->triangles[m->cut->triangle_count++] = (lmi_cut_triangle){{a, b, c}, NONE, given};
     }
     return ok;
 }
@@ -230,7 +230,7 @@ static bool find_plane(const maker *m, const uint32_t corner[3], double *plane)
 /* Divides a triangle at a plane; the pieces take its place and the end of the list. */
 static bool divide(maker *m, uint32_t index, double plane)
 {
-    uint32_t c[3];
+    uint32_t c[3], given = m->cut->triangles[index].given;
     double at[3];
     memcpy(c, m->cut->triangles[index].corner, sizeof c);
     for (int i = 0; i < 3; i++) {
@@ -240,7 +240,7 @@ static bool divide(maker *m, uint32_t index, double plane)
         int j = (i + 1) % 3, k = (i + 2) % 3;
         if (at[i] == 0.0) {
             uint32_t middle;
-            if (!divide_edge(m, c[j], c[k], plane, &middle) || !add_triangle(m, c[i], middle, c[k])) {
+            if (!divide_edge(m, c[j], c[k], plane, &middle) || !add_triangle(m, c[i], middle, c[k], given)) {
                 return false;
             }
             memcpy(m->cut->triangles[index].corner, (uint32_t[3]){c[i], c[j], middle}, sizeof c);
@@ -252,7 +252,7 @@ static bool divide(maker *m, uint32_t index, double plane)
         if ((at[i] > 0.0) != (at[j] > 0.0) && (at[i] > 0.0) != (at[k] > 0.0)) {
             uint32_t p, q;
             if (!divide_edge(m, c[i], c[j], plane, &p) || !divide_edge(m, c[k], c[i], plane, &q) ||
-                !add_triangle(m, p, c[j], c[k]) || !add_triangle(m, p, c[k], q)) {
+                !add_triangle(m, p, c[j], c[k], given) || !add_triangle(m, p, c[k], q, given)) {
                 return false;
             }
             memcpy(m->cut->triangles[index].corner, (uint32_t[3]){c[i], p, q}, sizeof c);
@@ -532,7 +532,7 @@ lmi_cut *lmi_cut_make(lmi_memory *memory, const lmi_lattice *l, const lmi_cut_su
     bool ok = cut && take_vertices(&m, surface);
     for (uint32_t n = 0; ok && n < surface->triangle_count; n++) {
         const uint32_t *corner = surface->triangles + 3 * (size_t)n;
-        ok = add_triangle(&m, corner[0], corner[1], corner[2]);
+        ok = add_triangle(&m, corner[0], corner[1], corner[2], n);
     }
     ok = ok && divide_all(&m);
     if (cut) {

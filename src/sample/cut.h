@@ -30,6 +30,7 @@ typedef struct lmi_cut_vertex {
 typedef struct lmi_cut_triangle {
     uint32_t corner[3];
     uint32_t owner; /* the particle in whose box it is */
+    uint32_t given; /* the triangle of the surface as it was given that it is a piece of */
 } lmi_cut_triangle;
 
 /* An edge of a triangle on the face between two boxes, seen from the lower one, by welded vertices. */

@@ -9,10 +9,6 @@
 /* The leaf of the voxel that a point of the rest pose is in, or of the nearest one. */
 uint32_t lmi_octree_leaf_at(const lmi_octree *tree, lm_vec3 point);
 
-/* Places of up to `most` particles around a point, nearest first: of those that neighbours lead to from its leaf. Returns how
- * many there are, at least one. */
-uint32_t lmi_octree_surroundings(const lmi_body *body, lm_vec3 point, uint32_t most, uint32_t *places);
-
 /* The mean side of the cells, metres. */
 double lmi_octree_mean_side(const lmi_body *body);
 

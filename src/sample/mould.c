@@ -2,13 +2,12 @@
 #include "out/hash.h"
 #include "sample/distance.h"
 #include "sample/embed_lattice.h"
-#include "sample/embed_octree.h"
+#include "sample/mould_octree.h"
 #include "world.h"
 
 #include <string.h>
 
-#define GRID_CELLS 16.0   /* of the distance, along the longest side */
-#define CARRIER_CELLS 6.0 /* carriers are at most so many times closer than the longest side */
+#define GRID_CELLS 16.0 /* of the distance, along the longest side */
 #define MOST_CARRIERS 512u
 
 /* Particles of a carrier in a cloud: this many, or more where they are as good as flat. */
@@ -150,24 +149,10 @@ static void carry_lattice(const lmi_body *body, lmi_mould *s, uint32_t carrier, 
     s->used[carrier] = 8;
 }
 
-typedef struct neighbour {
-    double square;
-    uint32_t particle;
-} neighbour;
-
-/* The nearest particles of a cloud, nearest first; in an octree along its cells. */
-static uint32_t nearest_particles(const lmi_body *body, lm_vec3 position, uint32_t most, neighbour *out)
+/* The nearest particles of a cloud, nearest first. */
+static uint32_t nearest_particles(const lmi_body *body, lm_vec3 position, uint32_t most, lmi_mould_near *out)
 {
     uint32_t count = 0;
-    if (body->octree) {
-        uint32_t places[LMI_CARRIER_MOST];
-        count = lmi_octree_surroundings(body, position, most, places);
-        for (uint32_t n = 0; n < count; n++) {
-            lm_dvec3 d = dvec_sub(dvec_from(body->rest[places[n]]), dvec_from(position));
-            out[n] = (neighbour){dvec_dot(d, d), places[n]};
-        }
-        return count;
-    }
     for (uint32_t n = 0; n < body->particle_count; n++) {
         lm_dvec3 d = dvec_sub(dvec_from(body->rest[n]), dvec_from(position));
         double square = dvec_dot(d, d);
@@ -202,8 +187,7 @@ static int invert_moments(const double moments[6], double inverse[9])
     return rank;
 }
 
-/* Fits the carrier of a cloud to the `count` nearest particles; returns the rank of the fit. */
-static int fit_carrier(const lmi_body *body, lmi_mould *s, uint32_t carrier, const neighbour *near, uint32_t count)
+int lmi_mould_fit(const lmi_body *body, lmi_mould *s, uint32_t carrier, const lmi_mould_near *near, uint32_t count)
 {
     double reach = 1.1 * sqrt(near[count - 1].square) + 1e-30, total = 0.0, moments[6] = {0}, inverse[9];
     double share[LMI_CARRIER_MOST];
@@ -241,16 +225,15 @@ static int fit_carrier(const lmi_body *body, lmi_mould *s, uint32_t carrier, con
 
 static void carry_cloud(const lmi_body *body, lmi_mould *s, uint32_t carrier, lm_vec3 position)
 {
-    neighbour near[LMI_CARRIER_MOST];
+    lmi_mould_near near[LMI_CARRIER_MOST] = {{0.0, 0}};
     uint32_t count = nearest_particles(body, position, s->carrier_riders, near), use = CARRIER_LEAST;
     use = use < count ? use : count;
-    while (fit_carrier(body, s, carrier, near, use) < 3 && use < count) {
+    while (lmi_mould_fit(body, s, carrier, near, use) < 3 && use < count) {
         use = use + 4 < count ? use + 4 : count;
     }
 }
 
-/* What the affine map of the whole is made with. */
-static void find_levers(lmi_mould *s)
+void lmi_mould_find_levers(lmi_mould *s)
 {
     lm_dvec3 mean = lm_dvec3_zero();
     double moments[6] = {0}, inverse[9];
@@ -299,20 +282,8 @@ static uint32_t choose_places(const lmi_body *body, double apart, lm_vec3 *place
     return count;
 }
 
-static bool make_carriers(lm_world *world, const lmi_body *body, lmi_mould *s)
+bool lmi_mould_allocate_carriers(lmi_memory *memory, lmi_mould *s)
 {
-    lmi_memory *memory = &world->memory;
-    lm_vec3 *places = lmi_allocate(memory, MOST_CARRIERS, sizeof *places);
-    if (!places) {
-        return false;
-    }
-    double apart = fmax(s->cell * GRID_CELLS / CARRIER_CELLS, 1e-30);
-    /* Nearer than particles are to each other they would all say the same. */
-    apart = fmax(apart, body->lattice ? body->lattice->shape.spacing : 1.5 * s->spacing);
-    s->carrier_count = choose_places(body, 0.99 * apart, places, MOST_CARRIERS);
-    s->carrier_riders = body->lattice                             ? 8
-                        : body->particle_count < LMI_CARRIER_MOST ? body->particle_count
-                                                                  : LMI_CARRIER_MOST;
     size_t riders = (size_t)s->carrier_count * s->carrier_riders;
     s->used = lmi_allocate(memory, s->carrier_count, sizeof *s->used);
     s->rider = lmi_allocate(memory, riders, sizeof *s->rider);
@@ -320,12 +291,29 @@ static bool make_carriers(lm_world *world, const lmi_body *body, lmi_mould *s)
     s->gradient = lmi_allocate(memory, riders * 3, sizeof *s->gradient);
     s->rest = lmi_allocate(memory, s->carrier_count, sizeof *s->rest);
     s->lever = lmi_allocate(memory, (size_t)s->carrier_count * 3, sizeof *s->lever);
-    bool ok = s->used && s->rider && s->weight && s->gradient && s->rest && s->lever;
+    return s->used && s->rider && s->weight && s->gradient && s->rest && s->lever;
+}
+
+static bool make_carriers(lm_world *world, const lmi_body *body, lmi_mould *s)
+{
+    lmi_memory *memory = &world->memory;
+    lm_vec3 *places = lmi_allocate(memory, MOST_CARRIERS, sizeof *places);
+    if (!places) {
+        return false;
+    }
+    double apart = fmax(LMI_MOULD_APART(s), 1e-30);
+    /* Nearer than particles are to each other they would all say the same. */
+    apart = fmax(apart, body->lattice ? body->lattice->shape.spacing : 1.5 * s->spacing);
+    s->carrier_count = choose_places(body, 0.99 * apart, places, MOST_CARRIERS);
+    s->carrier_riders = body->lattice                             ? 8
+                        : body->particle_count < LMI_CARRIER_MOST ? body->particle_count
+                                                                  : LMI_CARRIER_MOST;
+    bool ok = lmi_mould_allocate_carriers(memory, s);
     for (uint32_t n = 0; ok && n < s->carrier_count; n++) {
         (body->lattice ? carry_lattice : carry_cloud)(body, s, n, places[n]);
     }
     if (ok && s->carrier_count) {
-        find_levers(s);
+        lmi_mould_find_levers(s);
     }
     s->reach = 1.5 * apart;
     lmi_release(memory, places, MOST_CARRIERS, sizeof *places);
@@ -410,11 +398,15 @@ static lmi_mould *make_mould(lm_world *world, const lmi_body *body, const lmi_to
         memcpy(made->vertices, mesh->vertices, made->vertex_count * sizeof *made->vertices);
         memcpy(made->triangles, mesh->triangles, (size_t)made->triangle_count * 3 * sizeof *made->triangles);
     }
-    if (made && !(make_distance(world, body, made) && make_carriers(world, body, made))) {
+    bool ok = made && make_distance(world, body, made) &&
+              (body->octree ? lmi_mould_reach_octree(&world->memory, &body->octree->tree, made) &&
+                                  lmi_mould_carry_octree(world, body, NULL, made)
+                            : make_carriers(world, body, made));
+    if (made && !ok) {
         lmi_mould_give(world, made);
         return NULL;
     }
-    if (made) {
+    if (made && !body->octree) {
         extend_reach(made);
     }
     return made;
@@ -456,6 +448,7 @@ static void free_mould(lm_world *world, lmi_mould *s)
     lmi_release(memory, s->gradient, riders * 3, sizeof *s->gradient);
     lmi_release(memory, s->rest, s->carrier_count, sizeof *s->rest);
     lmi_release(memory, s->lever, (size_t)s->carrier_count * 3, sizeof *s->lever);
+    lmi_release(memory, s->of_leaf, s->leaf_count, sizeof *s->of_leaf);
     lmi_release(memory, s, 1, sizeof *s);
 }
 
@@ -512,6 +505,9 @@ void lmi_mould_face(const lmi_mould *s, lmi_touch *touch)
         out.z = lmi_mould_distance(s, dvec(p.x, p.y, p.z + h.z)) - lmi_mould_distance(s, dvec(p.x, p.y, p.z - h.z));
         double length = dvec_length(out), least = INFINITY;
         touch->facing[n] = vec_from(dvec_scale(out, length > 0.0 ? 1.0 / length : 0.0));
+        if (s->of_leaf) {
+            continue; /* octree_faces.c */
+        }
         for (uint32_t c = 0; c < s->carrier_count; c++) {
             lm_dvec3 d = dvec_sub(dvec_from(s->rest[c]), p);
             if (dvec_dot(d, d) < least) {

@@ -44,6 +44,9 @@ typedef struct lmi_mould {
     lm_vec3 *rest;                          /* [carriers] */
     double reach;                           /* metres from a carrier up to which it counts */
 
+    uint32_t *of_leaf; /* [leaf_count] the carrier that each leaf of an octree is in; null for other bodies */
+    uint32_t leaf_count;
+
     lm_vec3 rest_middle;
     float *lever; /* [carriers][3] the map of the body as a whole: F = sum x_c lever^T */
 } lmi_mould;
@@ -65,6 +68,23 @@ bool lmi_mould_touch(struct lm_world *world, const struct lmi_body *body, const 
 
 /* Which way the touch points of the same body face. */
 void lmi_mould_face(const lmi_mould *mould, lmi_touch *touch);
+
+/* Fits a carrier to particles, which stand sorted by distance from its place; returns the rank of the fit. */
+typedef struct lmi_mould_near {
+    double square; /* distance */
+    uint32_t particle;
+} lmi_mould_near;
+
+int lmi_mould_fit(const struct lmi_body *body, lmi_mould *mould, uint32_t carrier, const lmi_mould_near *near,
+                  uint32_t count);
+
+/* After all carriers are there: what the affine map of the whole is made with. */
+void lmi_mould_find_levers(lmi_mould *mould);
+
+/* Room for carriers, as many as mould->carrier_count with mould->carrier_riders each. */
+bool lmi_mould_allocate_carriers(lmi_memory *memory, lmi_mould *mould);
+
+#define LMI_MOULD_APART(mould) ((mould)->cell * 16.0 / 6.0) /* how far carriers are from each other, at least, metres */
 
 /* Distance at a position of the rest shape. */
 double lmi_mould_distance(const lmi_mould *mould, lm_dvec3 rest);

@@ -2,18 +2,63 @@
  * Which links a blade crosses (sample/octree_blade.h).
  */
 #include "sample/octree_blade.h"
+#include "out/skin_octree.h"
 
 #include <math.h>
 #include <string.h>
 
-static lm_dvec3 middle_of(const lmi_octree *t, const lmi_octree_map *maps, uint32_t voxel)
+/* Where the middles of voxels are now: where the skin would be there, between leaves too (out/skin_octree.c). With the map of its
+ * own leaf alone each voxel would be a little elsewhere than its neighbours in other leaves, and a straight blade leave waves. */
+#define KNOWN 4096u
+
+typedef struct where {
+    uint32_t voxel; /* and one */
+    lm_dvec3 at;
+    dmat3 linear;
+} where;
+
+typedef struct finder {
+    const lmi_octree *t;
+    lmi_memory *memory;
+    const lmi_octree_map *maps;
+    lmi_octree_around around;
+    where *known; /* [KNOWN] by voxel */
+    bool failed;  /* for want of memory */
+} finder;
+
+static lm_dvec3 rest_of(const lmi_octree *t, uint32_t voxel)
 {
     const lmi_voxels *v = &t->voxels;
-    const lmi_octree_map *map = &maps[t->nodes[t->owner[voxel]].leaf];
-    lm_dvec3 rest =
-        dvec(v->first.x + (t->at[voxel][0] + 0.5) * v->spacing, v->first.y + (t->at[voxel][1] + 0.5) * v->spacing,
-             v->first.z + (t->at[voxel][2] + 0.5) * v->spacing);
+    return dvec(v->first.x + (t->at[voxel][0] + 0.5) * v->spacing, v->first.y + (t->at[voxel][1] + 0.5) * v->spacing,
+                v->first.z + (t->at[voxel][2] + 0.5) * v->spacing);
+}
+
+static lm_dvec3 carried(const lmi_octree_map *map, lm_dvec3 rest)
+{
     return dvec_add(map->at, dmat_apply(&map->linear, dvec_sub(rest, map->rest)));
+}
+
+static const where *find_voxel(finder *f, uint32_t voxel)
+{
+    where *w = &f->known[voxel % KNOWN];
+    if (w->voxel == voxel + 1) {
+        return w;
+    }
+    uint32_t leaves[LMI_SKIN_OCTREE_MOST];
+    float weights[LMI_SKIN_OCTREE_MOST];
+    lm_dvec3 rest = rest_of(f->t, voxel);
+    uint32_t leaf = f->t->nodes[f->t->owner[voxel]].leaf;
+    uint32_t count = lmi_embed_octree(&f->around, f->memory, leaf, vec_from(rest), leaves, weights);
+    f->failed = f->failed || count == 0;
+    *w = (where){.voxel = voxel + 1};
+    for (uint32_t n = 0; n < count; n++) {
+        const lmi_octree_map *map = &f->maps[leaves[n]];
+        w->at = dvec_add(w->at, dvec_scale(carried(map, rest), weights[n]));
+        for (int i = 0; i < 9; i++) {
+            w->linear.m[i / 3][i % 3] += weights[n] * map->linear.m[i / 3][i % 3];
+        }
+    }
+    return w;
 }
 
 static bool add_slash(lmi_memory *memory, lmi_slashes *s, const lmi_slash *slash)
@@ -28,10 +73,10 @@ static bool add_slash(lmi_memory *memory, lmi_slashes *s, const lmi_slash *slash
 }
 
 /* The links of a voxel to the next ones. */
-static bool cut_voxel(const lmi_octree *t, lmi_memory *memory, const lmi_octree_map *maps,
-                      const lmi_blade_plane *planes, uint32_t count, uint32_t voxel, lmi_slashes *slashes)
+static bool cut_voxel(finder *f, const lmi_blade_plane *planes, uint32_t count, uint32_t voxel, lmi_slashes *slashes)
 {
-    lm_dvec3 from = middle_of(t, maps, voxel);
+    const lmi_octree *t = f->t;
+    const where from = *find_voxel(f, voxel);
     for (uint32_t axis = 0; axis < 3; axis++) {
         int64_t at[3] = {t->at[voxel][0], t->at[voxel][1], t->at[voxel][2]};
         at[axis]++;
@@ -39,23 +84,22 @@ static bool cut_voxel(const lmi_octree *t, lmi_memory *memory, const lmi_octree_
         if (other == LMI_OCTREE_NONE || lmi_octree_is_slashed(t, voxel, axis)) {
             continue;
         }
-        lm_dvec3 to = middle_of(t, maps, other);
+        const lm_dvec3 to = find_voxel(f, other)->at;
         for (uint32_t n = 0; n < count; n++) {
-            double share = lmi_blade_crossing(&planes[n], from, to);
+            double share = lmi_blade_crossing(&planes[n], from.at, to);
             if (share < 0.0) {
                 continue;
             }
-            const dmat3 *linear = &maps[t->nodes[t->owner[voxel]].leaf].linear;
-            lm_dvec3 normal = dmat_apply_transposed(linear, planes[n].normal);
+            lm_dvec3 normal = dmat_apply_transposed(&from.linear, planes[n].normal);
             double length = dvec_length(normal);
             lmi_slash slash = {voxel, axis, share, dvec_scale(normal, length > 0.0 ? 1.0 / length : 0.0)};
-            if (!add_slash(memory, slashes, &slash)) {
+            if (!add_slash(f->memory, slashes, &slash)) {
                 return false;
             }
             break;
         }
     }
-    return true;
+    return !f->failed;
 }
 
 /* A box along the axes. */
@@ -79,17 +123,40 @@ static box box_of(const lmi_octree *t, const lmi_octree_node *node, const lmi_oc
     return (box){dvec_sub(at, around), dvec_add(at, around)};
 }
 
-/* Around all links of a leaf. Those that lead to another end where that one carries the voxel beside this one's cell. */
+/* Around all links of a leaf. The ends of a link are where the maps of the leaves around them carry them, each with a weight: they
+ * lie between what these would do by themselves. */
 static box box_of_links(const lmi_octree *t, const lmi_octree_map *maps, uint32_t leaf)
 {
     const lmi_octree_node *node = &t->nodes[t->leaves[leaf]];
     box all = box_of(t, node, &maps[leaf]);
-    for (uint32_t n = t->faces.offsets[leaf]; n < t->faces.offsets[leaf + 1]; n++) {
-        box one = box_of(t, node, &maps[t->faces.items[n]]);
+    for (uint32_t n = t->neighbours.offsets[leaf]; n < t->neighbours.offsets[leaf + 1]; n++) {
+        box one = box_of(t, node, &maps[t->neighbours.items[n]]);
         all.low = dvec(fmin(all.low.x, one.low.x), fmin(all.low.y, one.low.y), fmin(all.low.z, one.low.z));
         all.high = dvec(fmax(all.high.x, one.high.x), fmax(all.high.y, one.high.y), fmax(all.high.z, one.high.z));
     }
     return all;
+}
+
+/* How far the voxels of a leaf and those beside them may be from its middle. */
+static double reach_of(const lmi_octree *t, const lmi_octree_map *map, const lmi_octree_node *node)
+{
+    double square = 0.0;
+    for (int i = 0; i < 9; i++) {
+        square += map->linear.m[i / 3][i % 3] * map->linear.m[i / 3][i % 3];
+    }
+    return sqrt(square) * t->voxels.spacing * (2.0 * (double)(1u << node->level) + 4.0);
+}
+
+/* A box that is quickly found and has that of all links in it: most leaves are far from a blade. */
+static box rough_box(const lmi_octree *t, const lmi_octree_map *maps, const double *reaches, uint32_t leaf)
+{
+    double reach = reaches[leaf];
+    for (uint32_t n = t->neighbours.offsets[leaf]; n < t->neighbours.offsets[leaf + 1]; n++) {
+        uint32_t other = t->neighbours.items[n];
+        reach = fmax(reach, dvec_length(dvec_sub(maps[other].at, maps[leaf].at)) + fmax(reaches[other], reaches[leaf]));
+    }
+    lm_dvec3 around = dvec(reach, reach, reach);
+    return (box){dvec_sub(maps[leaf].at, around), dvec_add(maps[leaf].at, around)};
 }
 
 /* The triangles that may meet a box, copied side by side. */
@@ -139,21 +206,33 @@ bool lmi_octree_find_slashes(const lmi_octree *t, lmi_memory *memory, const lmi_
     memset(slashes, 0, sizeof *slashes);
     lmi_blade_plane *all = lmi_allocate(memory, triangle_count, sizeof *all);
     lmi_blade_plane *near = lmi_allocate(memory, triangle_count, sizeof *near);
-    bool ok = all && near;
+    finder f = {.t = t, .memory = memory, .maps = maps, .known = lmi_allocate(memory, KNOWN, sizeof *f.known)};
+    double *reaches = lmi_allocate(memory, t->leaf_count, sizeof *reaches);
+    bool ok = all && near && reaches && f.known && lmi_octree_around_make(&f.around, memory, t);
+    for (uint32_t leaf = 0; ok && leaf < t->leaf_count; leaf++) {
+        reaches[leaf] = reach_of(t, &maps[leaf], &t->nodes[t->leaves[leaf]]);
+    }
     uint32_t count = 0;
     for (uint32_t n = 0; ok && n < triangle_count; n++) {
         count += lmi_blade_prepare(&blade[n], &all[count]);
     }
     for (uint32_t leaf = 0; ok && leaf < t->leaf_count; leaf++) {
         const lmi_octree_node *node = &t->nodes[t->leaves[leaf]];
-        box links = box_of_links(t, maps, leaf);
+        box links = rough_box(t, maps, reaches, leaf);
         uint32_t few = triangles_near(all, count, &links, near);
+        if (few) {
+            links = box_of_links(t, maps, leaf);
+            few = triangles_near(all, count, &links, near);
+        }
         for (uint32_t n = 0; ok && few && n < node->voxel_count; n++) {
-            ok = cut_voxel(t, memory, maps, near, few, t->voxel_order[node->first_voxel + n], slashes);
+            ok = cut_voxel(&f, near, few, t->voxel_order[node->first_voxel + n], slashes);
         }
     }
     lmi_release(memory, all, triangle_count, sizeof *all);
     lmi_release(memory, near, triangle_count, sizeof *near);
+    lmi_release(memory, reaches, t->leaf_count, sizeof *reaches);
+    lmi_release(memory, f.known, KNOWN, sizeof *f.known);
+    lmi_octree_around_free(&f.around, memory);
     if (ok) {
         sort_slashes(slashes);
     } else {

@@ -2,6 +2,7 @@
 #include "sample/embed.h"
 #include "sample/embed_lattice.h"
 #include "sample/embed_octree.h"
+#include "sample/touch_octree.h"
 #include "world.h"
 
 #include <stdlib.h>
@@ -208,6 +209,7 @@ void lmi_touch_free(lm_world *world, lmi_touch *touch)
     lmi_release(memory, touch->facing, touch->count, sizeof *touch->facing);
     lmi_release(memory, touch->leader, touch->count, sizeof *touch->leader);
     lmi_release(memory, touch->carrier, touch->count, sizeof *touch->carrier);
+    lmi_release(memory, touch->voxel, touch->count, sizeof *touch->voxel);
     lmi_release(memory, touch->first_row, (size_t)touch->blocks + 1, sizeof *touch->first_row);
     lmi_release(memory, touch->rider, (size_t)touch->rows * LMI_BLOCK, sizeof *touch->rider);
     lmi_release(memory, touch->weight, (size_t)touch->rows * LMI_BLOCK, sizeof *touch->weight);
@@ -242,10 +244,6 @@ static uint32_t embed(const lmi_embedder *embedder, const lmi_body *body, lm_vec
 {
     if (body->lattice) {
         return lmi_embed_lattice(&body->lattice->shape, point, riders, weights);
-    }
-    if (body->octree) {
-        uint32_t count = lmi_octree_surroundings(body, point, SURROUNDINGS, riders);
-        return lmi_embed_from(embedder, point, riders, count, weights);
     }
     return lmi_embed_among(embedder, point, SURROUNDINGS, riders, weights);
 }
@@ -349,14 +347,10 @@ static void find_inner(const lmi_body *body, lmi_touch *touch, uint16_t *touched
     }
 }
 
-/* `places`: of particles that are the points; null: points are embedded. */
-static bool make_touch(lm_world *world, const lmi_body *body, const lm_vec3 *points, const uint32_t *places,
-                       uint32_t count, lmi_touch *touch)
+bool lmi_touch_allocate(lm_world *world, const lmi_body *body, uint32_t count, lmi_touch *touch)
 {
     lmi_memory *memory = &world->memory;
-    lmi_embedder embedder = {0};
     uint32_t particle_blocks = (body->place_count + LMI_BLOCK - 1) / LMI_BLOCK;
-    uint16_t *touched = lmi_allocate(memory, particle_blocks, sizeof *touched);
     lmi_touch made = {.count = count, .blocks = (count + LMI_BLOCK - 1) / LMI_BLOCK, .inner_blocks = particle_blocks};
     made.inner = lmi_allocate(memory, made.inner_blocks, sizeof *made.inner);
     made.rest = lmi_allocate(memory, count, sizeof *made.rest);
@@ -367,9 +361,23 @@ static bool make_touch(lm_world *world, const lmi_body *body, const lm_vec3 *poi
     made.facing = lmi_allocate(memory, count, sizeof *made.facing);
     made.leader = lmi_allocate(memory, count, sizeof *made.leader);
     made.carrier = lmi_allocate(memory, count, sizeof *made.carrier);
+    made.voxel = body->octree ? lmi_allocate(memory, count, sizeof *made.voxel) : NULL;
     made.warm = lmi_allocate(memory, 2 * (size_t)count, sizeof *made.warm);
-    bool ok = touched && made.inner && made.rest && made.now && made.box && made.start && made.warm && made.facing &&
-              made.leader && made.carrier && made.first_row &&
+    *touch = made;
+    return made.inner && made.rest && made.now && made.box && made.start && made.warm && made.facing && made.leader &&
+           made.carrier && made.first_row && (!body->octree || made.voxel);
+}
+
+/* `places`: of particles that are the points; null: points are embedded. */
+static bool make_touch(lm_world *world, const lmi_body *body, const lm_vec3 *points, const uint32_t *places,
+                       uint32_t count, lmi_touch *touch)
+{
+    lmi_memory *memory = &world->memory;
+    lmi_embedder embedder = {0};
+    uint32_t particle_blocks = (body->place_count + LMI_BLOCK - 1) / LMI_BLOCK;
+    uint16_t *touched = lmi_allocate(memory, particle_blocks, sizeof *touched);
+    lmi_touch made;
+    bool ok = lmi_touch_allocate(world, body, count, &made) && touched &&
               (places || body->lattice || lmi_embedder_make(&embedder, memory, body->rest, body->particle_count));
     if (ok) {
         memcpy(made.rest, points, count * sizeof *points);
@@ -395,7 +403,8 @@ static bool make_touch(lm_world *world, const lmi_body *body, const lm_vec3 *poi
 
 bool lmi_touch_embed(lm_world *world, const lmi_body *body, const lm_vec3 *points, uint32_t count, lmi_touch *touch)
 {
-    return make_touch(world, body, points, NULL, count, touch);
+    return body->octree ? lmi_touch_embed_octree(world, body, NULL, points, count, touch)
+                        : make_touch(world, body, points, NULL, count, touch);
 }
 
 bool lmi_touch_particles(lm_world *world, const lmi_body *body, lmi_touch *touch)

@@ -40,6 +40,7 @@ typedef struct lmi_touch {
     lm_vec3 *facing; /* [count] out of the rest shape at the point; made by the solid */
     uint32_t *leader;  /* [count] the first point that rides on the same cell of a lattice; elsewhere itself */
     uint32_t *carrier; /* [count] of the solid, nearest to the point in the rest shape */
+    uint32_t *voxel;   /* [count] of an octree: the one that each point belongs to; null in other bodies */
     uint16_t *inner; /* [blocks of the body's particles] lanes that no point rides on: they touch walls by themselves */
     uint32_t inner_blocks;
     float *
@@ -79,6 +80,9 @@ bool lmi_touch_spread(lmi_memory *memory, const lmi_touch_mesh *mesh, double spa
 /* Touch points of a body at these rest positions, embedded in its particles. False when out of memory. */
 bool lmi_touch_embed(struct lm_world *world, const struct lmi_body *body, const lm_vec3 *points, uint32_t count,
                      lmi_touch *touch);
+
+/* Arrays for so many points, but for what they ride on. False when out of memory: what there is must be freed. */
+bool lmi_touch_allocate(struct lm_world *world, const struct lmi_body *body, uint32_t count, lmi_touch *touch);
 
 /* Touch points that are the particles themselves, in the order of their places. False when out of memory. */
 bool lmi_touch_particles(struct lm_world *world, const struct lmi_body *body, lmi_touch *touch);

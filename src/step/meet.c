@@ -1,5 +1,6 @@
 #include "step/meet.h"
 #include "sample/cube.h"
+#include "step/cleft.h"
 #include "step/penalty.h"
 
 #include <string.h>
@@ -105,10 +106,12 @@ static void conclude(search *s, gathered *g)
     if (g->count == 0) {
         return;
     }
+    const bool cut = !s->cubes && lmi_is_cut_octree(s->b->body);
     find_inside(s, g->points, (1u << g->count) - 1u, &insides);
     for (uint32_t k = 0; insides.found && k < g->count; k++) {
-        if (insides.found >> k & 1) {
-            lm_dvec3 p = dvec(g->points[k], g->points[LMI_BLOCK + k], g->points[2 * LMI_BLOCK + k]);
+        lm_dvec3 p = dvec(g->points[k], g->points[LMI_BLOCK + k], g->points[2 * LMI_BLOCK + k]);
+        if ((insides.found >> k & 1) &&
+            (!cut || lmi_cleft_inside(s->b->body, p, s->margin + s->slop, &insides.inside[k]))) {
             add_found(s, g->point[k], p, insides.inside[k], false);
         }
     }
@@ -281,19 +284,28 @@ bool lmi_meet(const lmi_step *step, const lmi_entry *const entries[2], lmi_push 
 bool lmi_may_meet_itself(const lmi_push *push)
 {
     const lmi_bulk *bulk = push->body->bulk;
-    return !(2.0 * bulk->slack + 2.0 * push->body->contact_radius < 0.5 * bulk->mould->reach);
+    return (push->body->octree && push->body->octree->clefts) ||
+           !(2.0 * bulk->slack + 2.0 * push->body->contact_radius < 0.5 * bulk->mould->reach);
 }
 
 bool lmi_meet_itself(const lmi_step *step, const lmi_entry *entry, lmi_push *push, uint32_t first, uint32_t end,
                      lmi_contact_list *list)
 {
-    search s = search_of(step, push, push, entry, list);
+    search s = search_of(step, push, push, entry, list), cleft = s;
     const lmi_body *body = push->body;
     const lmi_touch *touch = &body->touch;
     float apart = (float)body->bulk->mould->reach;
+    cleft.margin = 0.0; /* both sides of a cut are where the blade went */
     for (uint32_t block = first; block < end; block++) {
         uint32_t wanted = (1u << lanes_of(touch, block)) - 1u;
         lmi_insides insides;
+        for (uint32_t k = 0; body->octree && body->octree->clefts && wanted >> k; k++) {
+            uint32_t n = block * LMI_BLOCK + k;
+            if (lmi_cleft_meet(body, n, cleft.slop, &insides.inside[0])) {
+                add_found(&cleft, n, dvec_from(lmi_touch_now(touch, n)), insides.inside[0], true);
+                wanted &= ~(1u << k);
+            }
+        }
         step->world->kernels->find_itself(body->bulk, touch, block, wanted, (float)s.margin, apart, &insides);
         for (uint32_t k = 0; insides.found >> k; k++) {
             uint32_t n = block * LMI_BLOCK + k;
@@ -303,5 +315,5 @@ bool lmi_meet_itself(const lmi_step *step, const lmi_entry *entry, lmi_push *pus
             }
         }
     }
-    return s.met > 0;
+    return s.met + cleft.met > 0;
 }

@@ -17,6 +17,7 @@
 #include "base/guard.h"
 #include "base/os.h"
 #include "skeleton.h"
+#include "step/cleft.h"
 #include "step/meet.h"
 #include "step/motion.h"
 #include "step/rubble.h"
@@ -247,6 +248,9 @@ static void update_body(void *context, uint32_t index)
         step->world->kernels->place_points(body);
         if (body->bulk) {
             lmi_bulk_update(body->bulk, body);
+        }
+        if (body->octree && body->octree->clefts) {
+            lmi_clefts_update(body);
         }
     }
     lmi_float_mode_leave(&host);

@@ -1,4 +1,5 @@
 #include "step/push.h"
+#include "octree_body.h"
 
 /* No contact turns a body further in one substep, radians: beyond this a turn is no rotation any more. */
 #define MOST_TURN 1.0f
@@ -89,7 +90,8 @@ void lmi_push_begin_part(lmi_push *push, lmi_body *body, const uint32_t *places,
 void lmi_push_begin(lmi_push *push, lmi_body *body, double way)
 {
     bool pieces = body->fracture && body->lattice->shape.part_count > 1;
-    if (pieces) { /* they do not move as one */
+    bool cleft = body->octree && body->octree->clefts; /* its sides push each other */
+    if (pieces || cleft) {                             /* they do not move as one */
         lmi_push none = {.body = body, .x = body->x, .v = body->v, .count = body->place_count};
         *push = none;
     } else {

@@ -6,6 +6,7 @@
 #include "sample/octree_blade.h"
 #include "shapes/shapes.h"
 #include "test/support/boxes.h"
+#include "test/support/skins.h"
 #include "test/support/support.h"
 
 #include <math.h>
@@ -20,73 +21,6 @@ static lm_body_info info_of(const lm_world *world, lm_body_id body)
     return info;
 }
 
-/* ---- surfaces ---- */
-
-typedef struct spot {
-    lm_vec3 at;
-    uint32_t vertex;
-} spot;
-
-static int compare_spots(const void *a, const void *b)
-{
-    const spot *x = a, *y = b;
-    const float p[3] = {x->at.x, x->at.y, x->at.z}, q[3] = {y->at.x, y->at.y, y->at.z};
-    for (int i = 0; i < 3; i++)
-        if (p[i] != q[i]) return p[i] < q[i] ? -1 : 1;
-    return x->vertex < y->vertex ? -1 : x->vertex > y->vertex;
-}
-
-typedef struct side {
-    uint32_t low, high;
-    int32_t way;
-} side;
-
-static int compare_sides(const void *a, const void *b)
-{
-    const side *x = a, *y = b;
-    if (x->low != y->low) return x->low < y->low ? -1 : 1;
-    return x->high < y->high ? -1 : x->high > y->high;
-}
-
-/* Edges that do not have as many triangles on one side as on the other, vertices at one place taken for one; and the volume. */
-static uint32_t open_edges(const lm_world *world, lm_body_id body, double *volume)
-{
-    lm_body_info info = info_of(world, body);
-    lm_vec3 *at = malloc(info.skin_vertices * sizeof *at);
-    uint32_t *triangles = malloc(info.skin_triangles * 3 * sizeof *triangles), open = 0, count = 0;
-    assert_ok(lm_body_get_skin(world, body, lm_dvec3_zero(), at, NULL));
-    assert_ok(lm_body_get_skin_triangles(world, body, triangles));
-    spot *spots = malloc(info.skin_vertices * sizeof *spots);
-    uint32_t *weld = malloc(info.skin_vertices * sizeof *weld);
-    for (uint32_t n = 0; n < info.skin_vertices; n++) spots[n] = (spot){at[n], n};
-    qsort(spots, info.skin_vertices, sizeof *spots, compare_spots);
-    for (uint32_t n = 0; n < info.skin_vertices; n++) {
-        bool same = n > 0 && memcmp(&spots[n].at, &spots[n - 1].at, sizeof spots[n].at) == 0;
-        weld[spots[n].vertex] = same ? weld[spots[n - 1].vertex] : spots[n].vertex;
-    }
-    side *sides = malloc(info.skin_triangles * 3 * sizeof *sides);
-    *volume = 0.0;
-    for (uint32_t t = 0; t < info.skin_triangles; t++) {
-        const uint32_t *c = triangles + (size_t)t * 3;
-        ref_vec p[3];
-        for (int i = 0; i < 3; i++) {
-            uint32_t a = weld[c[i]], b = weld[c[(i + 1) % 3]];
-            p[i] = ref_v(at[c[i]].x, at[c[i]].y, at[c[i]].z);
-            if (a != b) sides[count++] = (side){a < b ? a : b, a < b ? b : a, a < b ? 1 : -1};
-        }
-        *volume += ref_dot(p[0], ref_cross(p[1], p[2])) / 6.0;
-    }
-    qsort(sides, count, sizeof *sides, compare_sides);
-    for (uint32_t n = 0; n < count;) {
-        uint32_t first = n;
-        int32_t sum = 0;
-        for (; n < count && compare_sides(&sides[first], &sides[n]) == 0; n++) sum += sides[n].way;
-        open += sum != 0;
-    }
-    free(at), free(triangles), free(spots), free(weld), free(sides);
-    return open;
-}
-
 /* ---- bodies and blades ---- */
 
 typedef struct thing {
@@ -95,6 +29,8 @@ typedef struct thing {
     float spacing;
     uint32_t levels;
 } thing;
+
+static bool touches_itself = false; /* bodies that are added */
 
 static lm_body_id add_moving(lm_world *world, const thing *what, lm_vec3 velocity, lm_vec3 spin)
 {
@@ -115,6 +51,7 @@ static lm_body_id add_moving(lm_world *world, const thing *what, lm_vec3 velocit
     def.mass = 2.0f;
     def.velocity = velocity;
     def.spin = spin;
+    def.self_contact = touches_itself;
     lm_body_id body = make_body(world, &def);
     lm_skin_def skin = lm_skin_def_default();
     skin.vertices = mesh.vertices;
@@ -189,13 +126,13 @@ static void a_blade_severs(void **context)
     lm_body_id body = add(world, &plain_box);
     lm_body_info before = info_of(world, body);
     double volume, whole;
-    assert_int_equal(open_edges(world, body, &whole), 0);
+    assert_int_equal(skin_open_edges(world, body, &whole), 0);
     lm_cut_info cut = cut_square(world, body, ref_v(0.02, 0, 0), ref_v(1, 0.3, 0.2), 2.0, 0.3);
     assert_int_equal(cut.parts, 2);
     assert_true(cut.particles > before.particles && cut.links > 80);
     lm_body_info after = info_of(world, body);
     assert_int_equal(after.pieces, 2);
-    assert_int_equal(open_edges(world, body, &volume), 0);
+    assert_int_equal(skin_open_edges(world, body, &volume), 0);
     assert_near(volume, whole, 1e-3 * whole);
     /* Inner faces lie on the blade: cells are 0.1 m, and faces of cells would be 0.03 m off. */
     assert_at_most(roughness(world, body, ref_v(0.02, 0, 0), ref_v(1, 0.3, 0.2)), 0.008);
@@ -210,7 +147,7 @@ static void a_blade_severs(void **context)
     assert_ok(lm_body_get_positions(world, body, lm_dvec3_zero(), now));
     for (uint32_t n = 0; n < after.particles; n++)
         assert_near(now[n].x - at[n].x, 0.5 * velocities[n].x, 2e-3); /* no piece feels the other */
-    assert_int_equal(open_edges(world, body, &volume), 0);
+    assert_int_equal(skin_open_edges(world, body, &volume), 0);
     assert_near(volume, whole, 1e-2 * whole);
     free(pieces), free(velocities), free(at), free(now);
     lm_world_destroy(world);
@@ -230,18 +167,18 @@ static void surfaces_stay_closed(void **context)
         lm_body_id body = add(world, &things[k]);
         double volume, whole, worst = 0.0;
         uint32_t parts = 1;
-        assert_int_equal(open_edges(world, body, &whole), 0);
+        assert_int_equal(skin_open_edges(world, body, &whole), 0);
         for (int n = 0; n < 25; n++) {
             ref_vec at = random_in_cube(&random, 0.4);
             lm_cut_info cut = cut_square(world, body, at, random_unit(&random), random_range(&random, 0.1, 0.9),
                                          random_range(&random, 0.0, 6.0));
             parts = cut.parts;
-            uint32_t open = open_edges(world, body, &volume);
+            uint32_t open = skin_open_edges(world, body, &volume);
             if (open) print_message("%s, cut %d: %u open edges\n", things[k].shape, n, open);
             assert_int_equal(open, 0);
             worst = fmax(worst, fabs(volume - whole) / whole);
             steps(world, 1);
-            assert_int_equal(open_edges(world, body, &volume), 0);
+            assert_int_equal(skin_open_edges(world, body, &volume), 0);
         }
         print_message("%s: %u parts, %u particles, volume within %.2g\n", things[k].shape, parts,
                       info_of(world, body).particles, worst);
@@ -284,6 +221,73 @@ static void local_updates_equal_rebuilds(void **context)
     assert_true(found < all * 3 / 4);
 }
 
+/* ---- one after the other against all at once ---- */
+
+/* Skin, touch points and solid of a body that was cut many times are those of one that was loaded, which makes all of them anew. */
+static void assert_like_new(const lm_world *world)
+{
+    size_t size = lm_world_save_size(world);
+    void *bytes = malloc(size);
+    assert_ok(lm_world_save(world, bytes, size));
+    lm_world *loaded = make_world(0.0);
+    assert_ok(lm_world_load(loaded, bytes, size));
+    const lmi_body *a = lmi_body_at(world, 0), *b = lmi_body_at(loaded, 0);
+    const lmi_skin *s = &a->skin, *t = &b->skin;
+    assert_int_equal(s->vertex_count, t->vertex_count);
+    assert_int_equal(s->triangle_count, t->triangle_count);
+    assert_int_equal(s->weight_count, t->weight_count);
+    assert_memory_equal(s->triangles, t->triangles, (size_t)s->triangle_count * 3 * sizeof *s->triangles);
+    assert_memory_equal(s->vertices, t->vertices, s->vertex_count * sizeof *s->vertices);
+    assert_memory_equal(s->offsets, t->offsets, (s->vertex_count + 1) * sizeof *s->offsets);
+    assert_memory_equal(s->riders, t->riders, s->weight_count * sizeof *s->riders);
+    assert_memory_equal(s->weights, t->weights, s->weight_count * sizeof *s->weights);
+    assert_int_equal(a->shape_hash, b->shape_hash);
+    assert_true(!a->skin.sources || memcmp(s->sources, t->sources, s->vertex_count * sizeof *s->sources) == 0);
+    const lmi_touch *p = &a->touch, *q = &b->touch;
+    assert_int_equal(p->count, q->count);
+    assert_int_equal(p->rows, q->rows);
+    assert_memory_equal(p->first_row, q->first_row, (p->blocks + 1) * sizeof *p->first_row);
+    assert_memory_equal(p->weight, q->weight, (size_t)p->rows * LMI_BLOCK * sizeof *p->weight);
+    assert_memory_equal(p->rider, q->rider, (size_t)p->rows * LMI_BLOCK * sizeof *p->rider);
+    assert_memory_equal(p->inner, q->inner, p->inner_blocks * sizeof *p->inner);
+    assert_memory_equal(p->carrier, q->carrier, p->count * sizeof *p->carrier);
+    assert_memory_equal(p->facing, q->facing, p->count * sizeof *p->facing);
+    const lmi_mould *m = a->bulk->mould, *n = b->bulk->mould;
+    size_t riders = (size_t)m->carrier_count * m->carrier_riders;
+    assert_int_equal(m->carrier_count, n->carrier_count);
+    assert_int_equal(m->carrier_riders, n->carrier_riders);
+    assert_true(m->reach == n->reach);
+    assert_memory_equal(m->rider, n->rider, riders * sizeof *m->rider);
+    assert_memory_equal(m->weight, n->weight, riders * sizeof *m->weight);
+    assert_memory_equal(m->gradient, n->gradient, 3 * riders * sizeof *m->gradient);
+    assert_memory_equal(m->lever, n->lever, (size_t)3 * m->carrier_count * sizeof *m->lever);
+    free(bytes);
+    lm_world_destroy(loaded);
+}
+
+/* The whole of a series of cuts through a body that touches itself. */
+static void local_surfaces_equal_rebuilds(void **context)
+{
+    (void)context;
+    static const thing things[] = {{"box", {1.0f, 0.7f, 0.8f}, 0.083f, 2}, {"torus", {1.2f, 0.4f, 1.2f}, 0.05f, 2}};
+    random_state random = {78};
+    for (uint32_t k = 0; k < 2; k++) {
+        lm_world *world = make_world(-2.0);
+        touches_itself = true;
+        lm_body_id body = add(world, &things[k]);
+        touches_itself = false;
+        uint32_t given = info_of(world, body).skin_vertices, links = 0;
+        for (int n = 0; n < 16; n++) {
+            ref_vec at = random_in_cube(&random, 0.4);
+            links += cut_square(world, body, at, random_unit(&random), random_range(&random, 0.05, 0.5), 0.0).links;
+            assert_like_new(world);
+            steps(world, 1);
+        }
+        assert_true(links > 300 && info_of(world, body).skin_vertices > given + 300);
+        lm_world_destroy(world);
+    }
+}
+
 /* Blades that are nothing, or nowhere, or exactly where particles are. */
 static void odd_blades(void **context)
 {
@@ -318,7 +322,7 @@ static void odd_blades(void **context)
         info = cut_square(world, body, ref_v(0, at[k], 0), ref_v(0, 1, 0), 1.0, 0.0);
         assert_int_equal(info.links, k < 2 ? 64 : 0);
         assert_int_equal(info.parts, k < 1 ? 2 : 3);
-        assert_int_equal(open_edges(world, body, &volume), 0);
+        assert_int_equal(skin_open_edges(world, body, &volume), 0);
         assert_near(volume, 0.512, 1e-5);
     }
     lm_world_destroy(world);
@@ -345,7 +349,7 @@ static void crumbs(void **context)
     assert_int_equal(info.parts, 512);
     assert_int_equal(info.particles, 512);
     double volume;
-    assert_int_equal(open_edges(world, body, &volume), 0);
+    assert_int_equal(skin_open_edges(world, body, &volume), 0);
     assert_near(volume, 0.512, 1e-5);
     steps(world, 60);
     lm_body_info after = info_of(world, body);
@@ -446,7 +450,7 @@ static void lattices_are_cut_too(void **context)
         assert_int_equal(cut.parts, 2);
         assert_true(cut.links >= 40 && lm_world_get_breaks(world, NULL, 0) == cut.links);
         double volume;
-        assert_int_equal(open_edges(world, body, &volume), 0);
+        assert_int_equal(skin_open_edges(world, body, &volume), 0);
         assert_near(volume, 1.0, 1e-4);
         lm_world_destroy(world);
     }
@@ -531,6 +535,7 @@ int main(void)
         cmocka_unit_test(lattices_are_cut_too),
         cmocka_unit_test(a_blade_severs),
         cmocka_unit_test(surfaces_stay_closed),
+        cmocka_unit_test(local_surfaces_equal_rebuilds),
         cmocka_unit_test(odd_blades),
         cmocka_unit_test(local_updates_equal_rebuilds),
         cmocka_unit_test(crumbs),
