@@ -1,5 +1,6 @@
 /*
- * Cutting bodies with a blade: lm_body_cut. Lattices break along it (fracture_break.c); the rest is about octrees.
+ * Cutting bodies with a blade: lm_body_cut. Lattices break along it (fracture_break.c), clusters and tetrahedra have a file of
+ * their own (cluster_cut.c); the rest is about octrees.
  *
  * What the body becomes is made aside, with particles, regions, pins and skin of its own, and put in place when nothing can fail
  * any more. Each new leaf was part of one leaf before, and takes its state: the velocity as it is, the place where the leaf's
@@ -8,6 +9,7 @@
 #include "base/guard.h"
 #include "body.h"
 #include "fracture.h"
+#include "grain.h"
 #include "octree_body.h"
 #include "out/hash.h"
 #include "out/skin_octree.h"
@@ -625,6 +627,18 @@ static lm_result cut_lattice(lm_world *world, uint32_t slot, lmi_body *body, con
     return result;
 }
 
+static lm_result cut_clusters(lm_world *world, lmi_body *body, const lm_blade *blade, lm_cut_info *info,
+                              const char **fault)
+{
+    lmi_blade_triangle *triangles = take_blade(&world->memory, blade, body->origin);
+    lm_result result = LM_ERROR_MEMORY;
+    if (triangles) {
+        result = lmi_cluster_cut(world, body, triangles, blade->triangle_count, info, fault);
+    }
+    lmi_release(&world->memory, triangles, blade->triangle_count, sizeof *triangles);
+    return result;
+}
+
 lm_result lm_body_cut(lm_world *world, lm_body_id id, const lm_blade *blade, lm_cut_info *info)
 {
     lm_cut_info none;
@@ -635,9 +649,6 @@ lm_result lm_body_cut(lm_world *world, lm_body_id id, const lm_blade *blade, lm_
         return LM_ERROR_ID;
     }
     const char *fault = blade_fault(blade);
-    fault = fault                             ? fault
-            : !body->octree && !body->lattice ? "only octrees and lattices can be cut with a blade"
-                                              : NULL;
     fault = fault ? fault : body->lattice && !body->fracture ? "a lattice must be able to break to be cut" : NULL;
     fault = fault ? fault : body->examples ? "a body with examples cannot be cut" : NULL;
     fault = fault ? fault : body->skeleton != LMI_NONE ? "a body on a skeleton cannot be cut" : NULL;
@@ -646,12 +657,13 @@ lm_result lm_body_cut(lm_world *world, lm_body_id id, const lm_blade *blade, lm_
     }
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
-    lm_result result =
-        body->octree ? cut_octree(world, body, blade, info) : cut_lattice(world, id.slot - 1, body, blade, info);
+    lm_result result = body->octree    ? cut_octree(world, body, blade, info)
+                       : body->lattice ? cut_lattice(world, id.slot - 1, body, blade, info)
+                                       : cut_clusters(world, body, blade, info, &fault);
     lmi_float_mode_leave(&host);
     if (result != LM_OK) {
         memset(info, 0, sizeof *info);
-        return lmi_fail(world, result, "lm_body_cut: %s; nothing has changed", lm_result_text(result));
+        return lmi_fail(world, result, "lm_body_cut: %s; nothing has changed", fault ? fault : lm_result_text(result));
     }
     info->particles = body->particle_count;
     return LM_OK;

@@ -9,6 +9,9 @@ static const char *body_reason(const lmi_body *body)
     if (body->octree) {
         return "octrees";
     }
+    if (body->grain) {
+        return "clusters that were cut";
+    }
     if (body->examples) {
         return "examples";
     }

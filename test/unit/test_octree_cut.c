@@ -6,7 +6,7 @@
 #include "sample/octree_blade.h"
 #include "shapes/shapes.h"
 #include "test/support/boxes.h"
-#include "test/support/support.h"
+#include "test/support/surface.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,74 +20,7 @@ static lm_body_info info_of(const lm_world *world, lm_body_id body)
     return info;
 }
 
-/* ---- surfaces ---- */
-
-typedef struct spot {
-    lm_vec3 at;
-    uint32_t vertex;
-} spot;
-
-static int compare_spots(const void *a, const void *b)
-{
-    const spot *x = a, *y = b;
-    const float p[3] = {x->at.x, x->at.y, x->at.z}, q[3] = {y->at.x, y->at.y, y->at.z};
-    for (int i = 0; i < 3; i++)
-        if (p[i] != q[i]) return p[i] < q[i] ? -1 : 1;
-    return x->vertex < y->vertex ? -1 : x->vertex > y->vertex;
-}
-
-typedef struct side {
-    uint32_t low, high;
-    int32_t way;
-} side;
-
-static int compare_sides(const void *a, const void *b)
-{
-    const side *x = a, *y = b;
-    if (x->low != y->low) return x->low < y->low ? -1 : 1;
-    return x->high < y->high ? -1 : x->high > y->high;
-}
-
-/* Edges that do not have as many triangles on one side as on the other, vertices at one place taken for one; and the volume. */
-static uint32_t open_edges(const lm_world *world, lm_body_id body, double *volume)
-{
-    lm_body_info info = info_of(world, body);
-    lm_vec3 *at = malloc(info.skin_vertices * sizeof *at);
-    uint32_t *triangles = malloc(info.skin_triangles * 3 * sizeof *triangles), open = 0, count = 0;
-    assert_ok(lm_body_get_skin(world, body, lm_dvec3_zero(), at, NULL));
-    assert_ok(lm_body_get_skin_triangles(world, body, triangles));
-    spot *spots = malloc(info.skin_vertices * sizeof *spots);
-    uint32_t *weld = malloc(info.skin_vertices * sizeof *weld);
-    for (uint32_t n = 0; n < info.skin_vertices; n++) spots[n] = (spot){at[n], n};
-    qsort(spots, info.skin_vertices, sizeof *spots, compare_spots);
-    for (uint32_t n = 0; n < info.skin_vertices; n++) {
-        bool same = n > 0 && memcmp(&spots[n].at, &spots[n - 1].at, sizeof spots[n].at) == 0;
-        weld[spots[n].vertex] = same ? weld[spots[n - 1].vertex] : spots[n].vertex;
-    }
-    side *sides = malloc(info.skin_triangles * 3 * sizeof *sides);
-    *volume = 0.0;
-    for (uint32_t t = 0; t < info.skin_triangles; t++) {
-        const uint32_t *c = triangles + (size_t)t * 3;
-        ref_vec p[3];
-        for (int i = 0; i < 3; i++) {
-            uint32_t a = weld[c[i]], b = weld[c[(i + 1) % 3]];
-            p[i] = ref_v(at[c[i]].x, at[c[i]].y, at[c[i]].z);
-            if (a != b) sides[count++] = (side){a < b ? a : b, a < b ? b : a, a < b ? 1 : -1};
-        }
-        *volume += ref_dot(p[0], ref_cross(p[1], p[2])) / 6.0;
-    }
-    qsort(sides, count, sizeof *sides, compare_sides);
-    for (uint32_t n = 0; n < count;) {
-        uint32_t first = n;
-        int32_t sum = 0;
-        for (; n < count && compare_sides(&sides[first], &sides[n]) == 0; n++) sum += sides[n].way;
-        open += sum != 0;
-    }
-    free(at), free(triangles), free(spots), free(weld), free(sides);
-    return open;
-}
-
-/* ---- bodies and blades ---- */
+/* ---- bodies ---- */
 
 typedef struct thing {
     const char *shape;
@@ -133,33 +66,6 @@ static lm_body_id add(lm_world *world, const thing *what)
 
 static const thing plain_box = {"box", {1.0f, 1.0f, 1.0f}, 0.1f, 2};
 
-/* A square of a side around a point, across a direction. */
-static lm_cut_info cut_square(lm_world *world, lm_body_id body, ref_vec at, ref_vec normal, double half, double turn)
-{
-    ref_vec u = ref_cross(normal, fabs(normal.x) < 0.7 ? ref_v(1, 0, 0) : ref_v(0, 1, 0));
-    u = ref_scale(1.0 / ref_length(u), u);
-    ref_vec v = ref_cross(normal, u), a = ref_add(ref_scale(cos(turn), u), ref_scale(sin(turn), v));
-    ref_vec b = ref_sub(ref_scale(cos(turn), v), ref_scale(sin(turn), u));
-    lm_dvec3 from[2], to[2];
-    for (int k = 0; k < 2; k++) {
-        ref_vec p = ref_add(at, ref_scale(k ? half : -half, a)), q = ref_scale(half, b);
-        ref_vec low = ref_sub(p, q), high = ref_add(p, q);
-        from[k] = (lm_dvec3){low.x, low.y, low.z};
-        to[k] = (lm_dvec3){high.x, high.y, high.z};
-    }
-    lm_cut_info info;
-    assert_ok(lm_body_cut_sweep(world, body, from, to, 2, &info));
-    return info;
-}
-
-static ref_vec random_unit(random_state *random)
-{
-    ref_vec v;
-    do v = random_in_cube(random, 1.0);
-    while (ref_length(v) > 1.0 || ref_length(v) < 0.1);
-    return ref_scale(1.0 / ref_length(v), v);
-}
-
 /* How far the vertices of inner faces are from a plane, on average. */
 static double roughness(const lm_world *world, lm_body_id body, ref_vec at, ref_vec normal)
 {
@@ -189,13 +95,13 @@ static void a_blade_severs(void **context)
     lm_body_id body = add(world, &plain_box);
     lm_body_info before = info_of(world, body);
     double volume, whole;
-    assert_int_equal(open_edges(world, body, &whole), 0);
+    assert_int_equal(surface_open_edges(world, body, &whole), 0);
     lm_cut_info cut = cut_square(world, body, ref_v(0.02, 0, 0), ref_v(1, 0.3, 0.2), 2.0, 0.3);
     assert_int_equal(cut.parts, 2);
     assert_true(cut.particles > before.particles && cut.links > 80);
     lm_body_info after = info_of(world, body);
     assert_int_equal(after.pieces, 2);
-    assert_int_equal(open_edges(world, body, &volume), 0);
+    assert_int_equal(surface_open_edges(world, body, &volume), 0);
     assert_near(volume, whole, 1e-3 * whole);
     /* Inner faces lie on the blade: cells are 0.1 m, and faces of cells would be 0.03 m off. */
     assert_at_most(roughness(world, body, ref_v(0.02, 0, 0), ref_v(1, 0.3, 0.2)), 0.008);
@@ -210,7 +116,7 @@ static void a_blade_severs(void **context)
     assert_ok(lm_body_get_positions(world, body, lm_dvec3_zero(), now));
     for (uint32_t n = 0; n < after.particles; n++)
         assert_near(now[n].x - at[n].x, 0.5 * velocities[n].x, 2e-3); /* no piece feels the other */
-    assert_int_equal(open_edges(world, body, &volume), 0);
+    assert_int_equal(surface_open_edges(world, body, &volume), 0);
     assert_near(volume, whole, 1e-2 * whole);
     free(pieces), free(velocities), free(at), free(now);
     lm_world_destroy(world);
@@ -230,18 +136,18 @@ static void surfaces_stay_closed(void **context)
         lm_body_id body = add(world, &things[k]);
         double volume, whole, worst = 0.0;
         uint32_t parts = 1;
-        assert_int_equal(open_edges(world, body, &whole), 0);
+        assert_int_equal(surface_open_edges(world, body, &whole), 0);
         for (int n = 0; n < 25; n++) {
             ref_vec at = random_in_cube(&random, 0.4);
             lm_cut_info cut = cut_square(world, body, at, random_unit(&random), random_range(&random, 0.1, 0.9),
                                          random_range(&random, 0.0, 6.0));
             parts = cut.parts;
-            uint32_t open = open_edges(world, body, &volume);
+            uint32_t open = surface_open_edges(world, body, &volume);
             if (open) print_message("%s, cut %d: %u open edges\n", things[k].shape, n, open);
             assert_int_equal(open, 0);
             worst = fmax(worst, fabs(volume - whole) / whole);
             steps(world, 1);
-            assert_int_equal(open_edges(world, body, &volume), 0);
+            assert_int_equal(surface_open_edges(world, body, &volume), 0);
         }
         print_message("%s: %u parts, %u particles, volume within %.2g\n", things[k].shape, parts,
                       info_of(world, body).particles, worst);
@@ -318,7 +224,7 @@ static void odd_blades(void **context)
         info = cut_square(world, body, ref_v(0, at[k], 0), ref_v(0, 1, 0), 1.0, 0.0);
         assert_int_equal(info.links, k < 2 ? 64 : 0);
         assert_int_equal(info.parts, k < 1 ? 2 : 3);
-        assert_int_equal(open_edges(world, body, &volume), 0);
+        assert_int_equal(surface_open_edges(world, body, &volume), 0);
         assert_near(volume, 0.512, 1e-5);
     }
     lm_world_destroy(world);
@@ -345,7 +251,7 @@ static void crumbs(void **context)
     assert_int_equal(info.parts, 512);
     assert_int_equal(info.particles, 512);
     double volume;
-    assert_int_equal(open_edges(world, body, &volume), 0);
+    assert_int_equal(surface_open_edges(world, body, &volume), 0);
     assert_near(volume, 0.512, 1e-5);
     steps(world, 60);
     lm_body_info after = info_of(world, body);
@@ -446,7 +352,7 @@ static void lattices_are_cut_too(void **context)
         assert_int_equal(cut.parts, 2);
         assert_true(cut.links >= 40 && lm_world_get_breaks(world, NULL, 0) == cut.links);
         double volume;
-        assert_int_equal(open_edges(world, body, &volume), 0);
+        assert_int_equal(surface_open_edges(world, body, &volume), 0);
         assert_near(volume, 1.0, 1e-4);
         lm_world_destroy(world);
     }

@@ -1,0 +1,17 @@
+/*
+ * The surface of a body, looked at as a solid: whether it is closed, and what it encloses.
+ */
+#ifndef LIMBER_TEST_SURFACE_H
+#define LIMBER_TEST_SURFACE_H
+
+#include "test/support/support.h"
+
+/* Edges that do not have as many triangles on one side as on the other, vertices at one place taken for one; and the volume. */
+uint32_t surface_open_edges(const lm_world *world, lm_body_id body, double *volume);
+
+/* A square blade of a side around a point, across a direction. */
+lm_cut_info cut_square(lm_world *world, lm_body_id body, ref_vec at, ref_vec normal, double half, double turn);
+
+ref_vec random_unit(random_state *random);
+
+#endif
