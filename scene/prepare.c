@@ -573,8 +573,8 @@ static bool check_cut(const preparation *p, const scene_event *event)
         const scene_body_entry *entry = LIST_ITEM(scene_body_entry, *entries, i);
         bool meant = entry->range.first < event->range.first + event->range.count &&
                      event->range.first < entry->range.first + entry->range.count;
-        if (meant && entry->octree == NULL) {
-            return FAIL(p, &event->head, "cut", "is of a body that is no octree (expected octrees)");
+        if (meant && entry->lattice != NULL && entry->fracture == NULL) {
+            return FAIL(p, &event->head, "cut", "is of a lattice that cannot break (expected one with fracture)");
         }
     }
     return true;

@@ -102,17 +102,13 @@ static lm_result mangle_body(lm_world *world, lm_body_id body, mangle *how)
 static lm_result cut_body(const change *made, lm_world *world, lm_body_id body)
 {
     static const uint32_t corners[3] = {0, 1, 2};
-    lm_body_info info;
-    lm_result result = lm_body_get_info(world, body, &info);
-    if (result != LM_OK || info.summation_nodes == 0 || info.examples > 0) {
-        return result; /* not an octree, or one that cannot be cut */
-    }
     lm_blade blade = lm_blade_default();
     blade.vertices = made->blade;
     blade.vertex_count = 3;
     blade.triangles = corners;
     blade.triangle_count = 1;
-    return lm_body_cut(world, body, &blade, NULL);
+    lm_result result = lm_body_cut(world, body, &blade, NULL);
+    return result == LM_ERROR_ARGUMENT ? LM_OK : result; /* one that cannot be cut stays whole */
 }
 
 /* The hand lets go first: particles are numbered anew by a cut. */

@@ -21,7 +21,7 @@ static const help_line left_lines[] = {
     {"Right-drag", "pan"},
     {"Wheel", "zoom"},
     {"B", "throw a ball at the mouse"},
-    {"C", "cut octrees with the mouse, or no more"},
+    {"C", "cut bodies with the mouse, or no more"},
     {"Home", "reset the camera"},
     {"Window", NULL},
     {"Tab", "hide or show the panel"},

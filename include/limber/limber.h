@@ -584,7 +584,7 @@ typedef struct lm_body_info {
     uint64_t summation_nodes; /* that the regions of an octree are added up from; else 0 */
     uint32_t skin_vertices;
     uint32_t skin_triangles;
-    uint32_t pieces;          /* that no links join; 1 for bodies that are neither lattices nor octrees */
+    uint32_t pieces;          /* that no links join; 1 for clusters and tetrahedra that were not cut */
     uint32_t broken_links;    /* of a lattice, so far */
     uint32_t examples;        /* 0: none */
     uint32_t example_groups;  /* that have a mix of their own */
