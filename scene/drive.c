@@ -277,6 +277,10 @@ static lm_result apply_to_body(scene *s, lm_world *world, lm_body_id body, const
         result = replace_state(world, body, event, &info);
         momentum_reopen(s, world);
     }
+    const scene_refine *refine = event->refine;
+    if (result == LM_OK && refine != NULL) {
+        result = lm_body_refine(world, body, refine->centre, (float)refine->radius, (float)refine->size, NULL);
+    }
     return result;
 }
 
@@ -319,6 +323,9 @@ static lm_result apply_events(scene *s, lm_world *world, uint32_t frame)
         }
         if (json_get(event->head.json, "gravity") != NULL) {
             result = lm_world_set_gravity(world, vector_narrow(event->gravity));
+        }
+        if (result == LM_OK && json_get(event->head.json, "eye") != NULL) {
+            result = lm_world_set_eye(world, &event->eye);
         }
         for (uint32_t k = 0; k < event->range.count && result == LM_OK; k++) {
             result = apply_to_body(s, world, s->bodies[event->range.first + k].id, event);

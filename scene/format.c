@@ -191,6 +191,28 @@ static const format_record octree_record = RECORD(
     "The space that a shape or mesh takes up, divided into cubic cells, small where it is thin and large where it "
     "is thick. In the middle of each is a particle with a region around it.");
 
+static const format_field detail_fields[] = {
+    FIELD(scene_detail, touch_size, FIELD_NUMBER, RANGE(0.0, 1e5), UNIT("m"), STANDARD("0"),
+          DOC("cells near contacts, drags and pins that move are divided down to this side; 0: none are")),
+    FIELD(scene_detail, touch_radius, FIELD_NUMBER, RANGE(0.0, 1e5), UNIT("m"), STANDARD("0"), DOC("how near")),
+    FIELD(scene_detail, eye_angle, FIELD_NUMBER, RANGE(0.0, 180.0), UNIT("deg"), STANDARD("0"),
+          DOC("cells that look larger from the scene's `eye` are divided, those that would still look half as large joined; 0: "
+              "off")),
+    FIELD(scene_detail, finest, FIELD_NUMBER, RANGE(0.0, 1e5), UNIT("m"), STANDARD("0"),
+          DOC("no cell is divided below this side; 0: as far as there are cells")),
+    FIELD(scene_detail, coarsest, FIELD_NUMBER, RANGE(0.0, 1e5), UNIT("m"), STANDARD("0"),
+          DOC("none is joined beyond this side; 0: as far as there are cells")),
+    FIELD(scene_detail, budget, FIELD_COUNT, RANGE(0, SCENE_MAX_PARTICLES), STANDARD("0"),
+          DOC("particles at most; 0: no limit")),
+    FIELD(scene_detail, per_step, FIELD_COUNT, RANGE(1, 1000000), STANDARD("64"),
+          DOC("cells divided or joined in one step at most")),
+    FIELD(scene_detail, hold, FIELD_NUMBER, RANGE(0.0, 3600.0), UNIT("s"), STANDARD("0.5"),
+          DOC("how long detail stays after its reason has gone")),
+};
+static const format_record detail_record =
+    RECORD("detail", scene_detail, detail_fields, NO_GROUPS,
+           "How an octree divides and joins its cells while it moves.");
+
 static const format_field clusters_fields[] = {
     FIELD(scene_clusters, counts, FIELD_COUNTS, RANGE(1, 1024), STANDARD("[1, 1, 1]"),
           DOC("the bounding box is divided into this many cells along x, y, z")),
@@ -462,6 +484,8 @@ static const format_field body_fields[] = {
     FIELD(scene_body_entry, examples, FIELD_RECORD, OF(examples_record), DOC("poses that it likes to deform into")),
     FIELD(scene_body_entry, skeleton, FIELD_RECORD, OF(skeleton_record), DOC("rigid bones inside it that move")),
     FIELD(scene_body_entry, fracture, FIELD_RECORD, OF(fracture_record), DOC("lets a lattice break")),
+    FIELD(scene_body_entry, detail, FIELD_RECORD, OF(detail_record),
+          DOC("lets an octree divide and join its cells while it moves")),
     FIELD(scene_body_entry, contact_radius, FIELD_NUMBER, RANGE(0.0, 1e5), UNIT("m"), STANDARD("0"),
           DOC("distance kept between what touches and colliders")),
     FIELD(scene_body_entry, contact_points, FIELD_CHOICE, STANDARD("\"auto\""), CHOICE(contact_points_name),
@@ -681,6 +705,16 @@ static const format_field cut_fields[] = {
 static const format_record cut_record = RECORD("cut", scene_cut, cut_fields, NO_GROUPS,
                                                "A straight blade: all that it sweeps over is parted. For octrees.");
 
+static const format_field refine_fields[] = {
+    FIELD(scene_refine, centre, FIELD_VECTOR, REQUIRED, UNIT("m"), DOC("of the ball, in the world")),
+    FIELD(scene_refine, radius, FIELD_NUMBER, REQUIRED, ABOVE(0.0, 1e5), UNIT("m"), DOC("of the ball")),
+    FIELD(scene_refine, size, FIELD_NUMBER, REQUIRED, ABOVE(0.0, 1e5), UNIT("m"),
+          DOC("side that cells in it get: larger ones are divided, smaller ones joined")),
+};
+static const format_record refine_record =
+    RECORD("refine", scene_refine, refine_fields, NO_GROUPS,
+           "A brush: cells in a ball, as the body is then, become finer or coarser. For octrees.");
+
 static const format_field event_fields[] = {
     FIELD(scene_event, time, FIELD_NUMBER, REQUIRED, RANGE(0.0, MOST_TIME), UNIT("s"),
           DOC("rounded to the nearest frame")),
@@ -695,6 +729,8 @@ static const format_field event_fields[] = {
           DOC("moves the particles to the rest shape deformed so, where the body is and as it is turned")),
     FIELD(scene_event, cut, FIELD_RECORD, OF(cut_record),
           DOC("cuts bodies, from then on for as long as the blade moves")),
+    FIELD(scene_event, refine, FIELD_RECORD, OF(refine_record), DOC("divides or joins cells of octrees")),
+    FIELD(scene_event, eye, FIELD_VECTOR, UNIT("m"), DOC("where the scene's `eye` is from then on")),
     FIELD(scene_event, gravity, FIELD_VECTOR, RANGE(-1e4, 1e4), UNIT("m/s²"), DOC("of the whole world from then on")),
 };
 static const format_record event_record =
@@ -772,6 +808,8 @@ static const format_field scene_fields_[] = {
     FIELD(scene_file, gravity, FIELD_VECTOR, RANGE(-1e4, 1e4), UNIT("m/s²"), STANDARD("[0, -9.81, 0]"), DOC("y is up")),
     FIELD(scene_file, substeps, FIELD_COUNT, RANGE(1, LM_MAX_SUBSTEPS), STANDARD("1"), DOC("of each frame")),
     FIELD(scene_file, camera, FIELD_RECORD, OF(camera_record), DOC("for pictures")),
+    FIELD(scene_file, eye, FIELD_VECTOR, UNIT("m"),
+          DOC("where bodies with `detail` are looked at from; absent: from nowhere")),
     FIELD(scene_file, sleep, FIELD_RECORD, OF(sleep_record), DOC("absent: nobody does")),
     FIELD(scene_file, contact_method, FIELD_CHOICE, STANDARD("\"solved\""), CHOICE(contact_method_name),
           DOC("how bodies keep each other out; the last two are those of the papers, to compare with")),
@@ -794,7 +832,7 @@ const format_record *const format_records[] = {
     &bone_keyframe_record, &repeat_record,  &vary_record,     &collider_record,      &heights_record,  &mover_record,
     &keyframe_record,      &pin_record,     &drag_record,     &drag_keyframe_record, &field_record,    &cut_record,
     &event_record,         &expect_record_, &box_record,      &camera_record,        &sleep_record,    &rule_record,
-    &fracture_record,
+    &fracture_record,      &detail_record,  &refine_record,
 };
 const uint32_t format_record_count = COUNT(format_records);
 

@@ -173,6 +173,13 @@ typedef struct scene_octree {
     scene_list width_groups;            /* scene_part */
 } scene_octree;
 
+/* Level of detail of an octree: lm_detail. */
+typedef struct scene_detail {
+    scene_head head;
+    double touch_size, touch_radius, eye_angle, finest, coarsest, hold;
+    uint32_t budget, per_step;
+} scene_detail;
+
 typedef struct scene_clusters {
     scene_head head;
     uint32_t counts[3];
@@ -312,6 +319,7 @@ typedef struct scene_body_entry {
     scene_lattice *lattice;
     scene_tets *tets;
     scene_octree *octree;
+    scene_detail *detail;
     scene_surface *surface;
     scene_list points;  /* lm_dvec3 */
     uint32_t particles; /* 0: as the shape gives them */
@@ -439,6 +447,13 @@ typedef struct scene_cut {
     double seconds, finest;
 } scene_cut;
 
+/* A brush: cells of octrees in a ball become finer or coarser. */
+typedef struct scene_refine {
+    scene_head head;
+    lm_dvec3 centre;
+    double radius, size;
+} scene_refine;
+
 typedef struct scene_event {
     scene_head head;
     double time;
@@ -448,6 +463,8 @@ typedef struct scene_event {
     lm_dvec3 velocity;
     scene_deform *deform;
     scene_cut *cut;
+    scene_refine *refine;
+    lm_dvec3 eye;
     lm_dvec3 gravity;
     scene_range range;
 } scene_event;
@@ -497,6 +514,7 @@ typedef struct scene_file {
     lm_dvec3 gravity;
     uint32_t substeps;
     scene_camera *camera;
+    lm_dvec3 eye; /* where given */
     scene_sleep *sleep;      /* null: nobody does */
     uint32_t contact_method; /* lm_contact_method */
     scene_list contact_rules;

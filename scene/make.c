@@ -226,6 +226,9 @@ static lm_result set_contacts(scene *s, lm_world *world, scene_error *error)
     }
     lm_result result = lm_world_set_sleep(world, &sleep);
     result = result ? result : lm_world_set_contact_method(world, (lm_contact_method)file->contact_method);
+    if (result == LM_OK && json_get(file->head.json, "eye") != NULL) {
+        result = lm_world_set_eye(world, &file->eye);
+    }
     if (result != LM_OK) {
         report_result(s, result, &file->head, NULL, error);
     }

@@ -360,6 +360,24 @@ static lm_result make_fracture(const scene_body_entry *entry, lm_world *world, l
     return result;
 }
 
+static lm_result make_detail(const scene_body_entry *entry, lm_world *world, lm_body_id id, double scale)
+{
+    const scene_detail *from = entry->detail;
+    if (from == NULL) {
+        return LM_OK;
+    }
+    lm_detail detail = lm_detail_default();
+    detail.touch_size = (float)(from->touch_size * scale);
+    detail.touch_radius = (float)(from->touch_radius * scale);
+    detail.eye_angle = (float)(from->eye_angle * RADIANS_PER_DEGREE);
+    detail.finest = (float)(from->finest * scale);
+    detail.coarsest = (float)(from->coarsest * scale);
+    detail.budget = from->budget;
+    detail.per_step = from->per_step;
+    detail.hold = (float)from->hold;
+    return lm_body_set_detail(world, id, &detail);
+}
+
 /* ------------------------------------------------------------------------------------------------------------------
  * Bodies
  */
@@ -463,6 +481,7 @@ static lm_result make_copy(const scene_body_entry *entry, lm_world *world, body_
                                          : make_cloud(entry, world, model, &c, &def, &body->id);
     result = result ? result : make_examples(entry, model, world, body->id, c.scale);
     result = result ? result : make_skeleton(entry, model, world, body);
+    result = result ? result : make_detail(entry, world, body->id, c.scale);
     return result ? result : make_fracture(entry, world, body->id, c.scale);
 }
 

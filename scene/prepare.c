@@ -168,6 +168,25 @@ static bool check_zones(const preparation *p, const scene_list *zones, double le
     return true;
 }
 
+static bool check_detail(const preparation *p, const scene_body_entry *entry)
+{
+    const scene_detail *detail = entry->detail;
+    if (detail == NULL) {
+        return true;
+    }
+    const char *fault = entry->octree == NULL     ? "is given without octree (expected both)"
+                        : entry->examples != NULL ? "is given with examples (expected one of them)"
+                        : entry->skeleton != NULL ? "is given with a skeleton (expected one of them)"
+                                                  : NULL;
+    if (fault != NULL) {
+        return FAIL(p, &entry->head, "detail", "%s", fault);
+    }
+    if (detail->coarsest > 0.0 && detail->coarsest < detail->finest) {
+        return FAIL(p, &detail->head, "coarsest", "is %g (expected at least finest, %g)", detail->coarsest, detail->finest);
+    }
+    return true;
+}
+
 static bool check_octree(const preparation *p, const scene_octree *octree)
 {
     return octree == NULL ||
@@ -417,6 +436,7 @@ static bool prepare_bodies(preparation *p)
         scene_body_entry *entry = LIST_ITEM(scene_body_entry, *entries, i);
         if (!check_contents(p, entry) || !check_elements(p, entry) || !check_zones(p, &entry->mass_zones, 1e-6, 1e6) ||
             !check_zones(p, &entry->stiffness_zones, 0.0, 1.0) || !check_octree(p, entry->octree) ||
+            !check_detail(p, entry) ||
             !check_deform(p, entry->state) || !check_examples(p, entry) || !check_skeleton(p, entry) ||
             !count_copies(p, entry, &bodies, &particles)) {
             return false;
@@ -566,14 +586,18 @@ static bool prepare_drags(const preparation *p)
  * Events and expectations
  */
 
-static bool check_cut(const preparation *p, const scene_event *event)
+/* What a cut or a change of detail can be made to. */
+static bool check_kinds(const preparation *p, const scene_event *event)
 {
     const scene_list *entries = &p->scene->file->bodies;
     for (uint32_t i = 0; i < entries->count; i++) {
         const scene_body_entry *entry = LIST_ITEM(scene_body_entry, *entries, i);
         bool meant = entry->range.first < event->range.first + event->range.count &&
                      event->range.first < entry->range.first + entry->range.count;
-        if (meant && entry->lattice != NULL && entry->fracture == NULL) {
+        if (meant && event->refine != NULL && entry->octree == NULL) {
+            return FAIL(p, &event->head, "refine", "is of a body that is no octree (expected octrees)");
+        }
+        if (meant && event->cut != NULL && entry->lattice != NULL && entry->fracture == NULL) {
             return FAIL(p, &event->head, "cut", "is of a lattice that cannot break (expected one with fracture)");
         }
     }
@@ -591,10 +615,11 @@ static bool prepare_events(const preparation *p)
         }
         const scene_head *head = &event->head;
         if (!given(head, "material") && !given(head, "impulse") && !given(head, "velocity") && !given(head, "deform") &&
-            !given(head, "cut") && !given(head, "gravity")) {
-            return FAIL(p, head, NULL, "does nothing (expected material, impulse, velocity, deform, cut or gravity)");
+            !given(head, "cut") && !given(head, "refine") && !given(head, "eye") && !given(head, "gravity")) {
+            return FAIL(p, head, NULL,
+                        "does nothing (expected material, impulse, velocity, deform, cut, refine, eye or gravity)");
         }
-        if (event->cut != NULL && !check_cut(p, event)) {
+        if (!check_kinds(p, event)) {
             return false;
         }
         if (given(head, "point") && !given(head, "impulse")) {

@@ -340,6 +340,7 @@ void lmi_octree_body_free(lm_world *world, lmi_body *body)
 {
     if (body->octree) {
         lmi_octree_shell_free(world, body->octree->shell);
+        lmi_octree_levels_free(world, body->octree);
         lmi_octree_lanes_free(&body->octree->lanes, &world->memory);
         lmi_release(&world->memory, body->octree->part, body->octree->tree.leaf_count, sizeof *body->octree->part);
         lmi_release(&world->memory, body->octree->parts, body->octree->part_count, sizeof *body->octree->parts);

@@ -22,6 +22,20 @@ typedef struct lmi_octree_part {
     double mass, moment[3], momentum[3], angular[3], second[6];
 } lmi_octree_part;
 
+/* What a leaf remembers of its detail. */
+typedef struct lmi_octree_leaf_detail {
+    float quiet;  /* state: seconds for which it could have been coarser */
+    uint8_t home; /* the finest level that its voxels go back to */
+} lmi_octree_leaf_detail;
+
+/* Level of detail (octree_level.c). */
+typedef struct lmi_octree_levels {
+    lm_detail detail;
+    uint8_t *home;                /* state: [voxel_count] the level that the cell of a voxel goes back to */
+    lmi_octree_leaf_detail *leaf; /* [leaf_count] */
+    uint32_t waiting;             /* cells that the last step left for the next ones */
+} lmi_octree_levels;
+
 typedef struct lmi_octree_body {
     lmi_octree tree;
     lmi_octree_lanes lanes;
@@ -30,6 +44,7 @@ typedef struct lmi_octree_body {
     lmi_octree_part *parts;          /* [parts] */
     lmi_octree_shell *shell;         /* of a skin that was cut (out/skin_octree_cut.h); null: it was not */
     double (*sums)[LMI_OCTREE_SUMS]; /* [node_count] scratch of skins */
+    lmi_octree_levels *levels;       /* null: its cells stay as they are */
 } lmi_octree_body;
 
 /* What the sums over a node of the tree are at rest, in double precision. */
@@ -89,6 +104,17 @@ double lmi_octree_body_region_mass(const lmi_body *body, uint32_t region);
 
 /* step/octree_parts.c: damps each part towards its own motion as a whole, where there are several. */
 void lmi_octree_damp_parts(lmi_body *body);
+
+/* octree_level.c: at the beginning of a step, cells are divided and joined as the bodies' details want it. */
+void lmi_octree_levels_step(lm_world *world, double seconds);
+void lmi_octree_levels_free(lm_world *world, lmi_octree_body *octree);
+
+/* For a body that has none yet; false when out of memory. */
+bool lmi_octree_levels_make(lm_world *world, lmi_octree_body *octree);
+const char *lmi_octree_detail_fault(const lm_detail *detail); /* null when it is sound */
+
+/* The finest `home` of each leaf's voxels. */
+void lmi_octree_levels_home(const lmi_octree *tree, const uint8_t *home, lmi_octree_leaf_detail *leaves);
 
 /* The means over regions of values for each particle, weighted by mass and kept to 0 to 1. */
 void lmi_octree_body_means(const lmi_body *body, const float *values, float *means);

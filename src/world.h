@@ -100,6 +100,8 @@ typedef struct lmi_skin {
     bool on_cells;    /* of a lattice: eight riders for each vertex */
     uint32_t *sources; /* of a broken body: the vertex as it was given, or LM_SKIN_INNER; else null */
     bool on_tets;      /* of a body of tetrahedra: four */
+    lm_vec3 *fading;   /* [vertex_count] of an octree whose cells changed: added to where vertices are; else null */
+    float fading_left; /* seconds until nothing of it is left */
     uint32_t vertex_room, triangle_room, weight_room; /* of the arrays: more than counted while a body breaks */
 } lmi_skin;
 
@@ -286,6 +288,8 @@ struct lm_world {
     lm_sleep sleep;
     bool contact_events;
     lm_contact_method contact_method;
+    bool has_eye;
+    lm_dvec3 eye; /* where the camera is, for level of detail */
 
     lmi_pool bodies, movers, colliders, pins, drags, fields, skeletons;
     lmi_force *forces;

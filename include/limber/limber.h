@@ -1301,6 +1301,57 @@ LM_API lm_result lm_body_cut(lm_world *world, lm_body_id body, const lm_blade *b
 LM_API lm_result lm_body_cut_sweep(lm_world *world, lm_body_id body, const lm_dvec3 *from, const lm_dvec3 *to,
                                    uint32_t count, lm_cut_info *info);
 
+/*
+ * Level of detail.
+ *
+ * The cells of an octree can change while it moves: cells are divided where detail is wanted, and joined where it is no longer.
+ * Mass, momentum and spin stay what they were, and so does the volume; cells are never joined across a cut or a gap. Each particle
+ * keeps what it was: new ones are where their cell's region carries them, joined ones in the middle of what they were, with the
+ * lasting deformation and stiffness of both. Particles are numbered anew, in the order of their cells; pins, drags and forces stay
+ * with those that they were given to, and with all that these become; what is pinned is not joined. The skin shows no jump: where a
+ * change of cells would move a vertex, the difference fades over a quarter of a second (in what lm_body_get_skin gives; the
+ * simulation knows nothing of it).
+ *
+ * With lm_body_set_detail the body decides by itself, at the beginning of each step; with lm_body_refine the caller does.
+ */
+
+typedef struct lm_detail {
+    /* Cells within `touch_radius` metres of contacts, drags, and pins that move are divided down to `touch_size` metres. 0: off. */
+    float touch_size, touch_radius;
+    /* Cells that look larger than this angle in radians, seen from the world's eye (lm_world_set_eye), are divided; those that would
+     * still look smaller than half of it are joined. 0, or a world without an eye: off, and cells that nothing else
+     * divides go back to what they were when detail was set, or to what lm_body_refine made of them. */
+    float eye_angle;
+    float finest, coarsest; /* sides of cells, metres, that these stay between; 0: as far as there are cells */
+    uint32_t budget;        /* particles at most; 0: LM_MAX_PARTICLES. A body that has more divides nothing */
+    uint32_t per_step;      /* cells divided or joined in one step at most, 1 to 1,000,000; default 64 */
+    float hold;             /* seconds that detail stays after its reason has gone, 0 to 3600; default 0.5 */
+    uint32_t cookie;
+} lm_detail;
+
+/* Everything off. */
+LM_API lm_detail lm_detail_default(void);
+
+/* Sets what an octree decides its cells by; null: they stay as they are. A step that finds no memory for a change leaves it for the
+ * next one. LM_ERROR_ARGUMENT (not an octree, an octree with examples or on a skeleton, a value out of range) or LM_ERROR_MEMORY. */
+LM_API lm_result lm_body_set_detail(lm_world *world, lm_body_id body, const lm_detail *detail);
+
+/* What was set (all 0, cookie too: nothing), and how many cells the last step wanted to change and left for the next ones; either may be
+ * null. */
+LM_API lm_result lm_body_get_detail(const lm_world *world, lm_body_id body, lm_detail *detail, uint32_t *waiting);
+
+/* Where the camera is, for lm_detail.eye_angle; null: nowhere. LM_ERROR_ARGUMENT when it is not finite or beyond LM_MAX_POSITION. */
+LM_API lm_result lm_world_set_eye(lm_world *world, const lm_dvec3 *eye);
+
+/* A brush: within a ball in the world, around the body as it is now, cells are divided down to `size` metres, or joined up to it (those
+ * that are inside as a whole). Whatever else the body decides by, these cells go back to this size.
+ * Without lm_body_set_detail at once; `*changed` (may be null) says how many cells were divided or joined. With it the body
+ * gets there in its next steps, at most `per_step` cells each, and `*changed` is how many will change, level by level.
+ * LM_ERROR_ARGUMENT (as lm_body_set_detail; a centre, radius or size that is not finite, a radius or size not above 0),
+ * LM_ERROR_LIMIT (more particles than `budget` or LM_MAX_PARTICLES) or LM_ERROR_MEMORY; then nothing has changed. */
+LM_API lm_result lm_body_refine(lm_world *world, lm_body_id body, lm_dvec3 centre, float radius, float size,
+                                uint32_t *changed);
+
 /* The piece that each particle belongs to, from 0 on; lm_body_info.pieces has their number. Clusters and tetrahedra are one piece
  * until they are cut. */
 LM_API lm_result lm_body_get_pieces(const lm_world *world, lm_body_id body, uint32_t *pieces);

@@ -36,7 +36,7 @@ static size_t rounded_bytes(size_t count, size_t size)
     return bytes ? bytes : LMI_ALIGNMENT;
 }
 
-void *lmi_allocate(lmi_memory *memory, size_t count, size_t size)
+void *lmi_allocate_plain(lmi_memory *memory, size_t count, size_t size)
 {
     size_t bytes = rounded_bytes(count, size);
     if (bytes == 0) {
@@ -45,7 +45,15 @@ void *lmi_allocate(lmi_memory *memory, size_t count, size_t size)
     void *pointer = memory->hooks.allocate(bytes, LMI_ALIGNMENT, memory->hooks.user);
     if (pointer) {
         memory->used += bytes;
-        memset(pointer, 0, bytes);
+    }
+    return pointer;
+}
+
+void *lmi_allocate(lmi_memory *memory, size_t count, size_t size)
+{
+    void *pointer = lmi_allocate_plain(memory, count, size);
+    if (pointer) {
+        memset(pointer, 0, rounded_bytes(count, size));
     }
     return pointer;
 }

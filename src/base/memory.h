@@ -19,6 +19,9 @@ void lmi_memory_init(lmi_memory *memory, const lm_allocator *hooks);
  * overflows. A count of zero gives a valid pointer too, so that null always means failure. */
 void *lmi_allocate(lmi_memory *memory, size_t count, size_t size);
 
+/* The same without zeros in it, for what is written before it is read. */
+void *lmi_allocate_plain(lmi_memory *memory, size_t count, size_t size);
+
 /* With the count and size that were asked for. Null is allowed. */
 void lmi_release(lmi_memory *memory, void *pointer, size_t count, size_t size);
 

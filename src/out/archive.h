@@ -200,6 +200,7 @@ void lmi_visit_solid(archive *a, lm_world *world, lmi_collider *collider);
 
 /* snapshot_octree.c: what an octree is made of, and its masses; reading allocates the body. */
 void lmi_visit_octree(archive *a, lm_world *world, lmi_body *body);
+void lmi_visit_details(archive *a, lm_world *world); /* the eye, and level of detail of octrees */
 
 /* The same without masses, for voxels alone: links that are cut, what is divided, and bends. */
 void lmi_visit_voxel_tree(archive *a, lm_world *world, lmi_octree *tree);

@@ -43,6 +43,7 @@ void lmi_skin_free(lm_world *world, lmi_skin *skin)
     lmi_release(memory, skin->carriers, skin->carrier_count, sizeof *skin->carriers);
     lmi_release(memory, skin->rest_normals, rest_normal_room(skin), sizeof *skin->rest_normals);
     lmi_release(memory, skin->sources, skin->vertex_room, sizeof *skin->sources);
+    lmi_release(memory, skin->fading, skin->vertex_count, sizeof *skin->fading);
     memset(skin, 0, sizeof *skin);
 }
 
@@ -202,6 +203,17 @@ static bool make_skin(lm_world *world, const lmi_body *body, const lm_skin_def *
     return ok;
 }
 
+bool lmi_skin_again(lm_world *world, const lmi_body *body, const lmi_skin *like, lmi_skin *skin)
+{
+    lm_skin_def def = lm_skin_def_default();
+    def.kind = like->kind;
+    def.vertices = like->vertices;
+    def.vertex_count = like->vertex_count;
+    def.triangles = like->triangles;
+    def.triangle_count = like->triangle_count;
+    return make_skin(world, body, &def, skin);
+}
+
 void lmi_skin_carrier(const lm_world *world, const lmi_body *body, uint32_t region, lmi_carrier *carrier)
 {
     if (body->octree) {
@@ -302,7 +314,19 @@ lm_dvec3 lmi_skin_vertex(const lmi_body *body, uint32_t vertex)
         }
         sum = dvec_add(sum, dvec_scale(at, skin->weights[n]));
     }
+    if (skin->fading) {
+        sum = dvec_add(sum, dvec_scale(dvec_from(skin->fading[vertex]), skin->fading_left / LMI_SKIN_FADES));
+    }
     return sum;
+}
+
+void lmi_skin_fade(lm_world *world, lmi_skin *skin, double seconds)
+{
+    skin->fading_left -= (float)seconds;
+    if (skin->fading && !(skin->fading_left > 0.0f)) {
+        lmi_release(&world->memory, skin->fading, skin->vertex_count, sizeof *skin->fading);
+        skin->fading = NULL;
+    }
 }
 
 /* The normal of a triangle with the length of twice its area, added to its corners'. */

@@ -7,6 +7,14 @@
 #include "sample/blend.h"
 #include "world.h"
 
+#define LMI_SKIN_FADES 0.25f /* seconds, see lmi_skin.fading */
+
+/* The skin of a body like another one's, on its own leaves or particles: for one whose cells changed. False when out of memory. */
+bool lmi_skin_again(lm_world *world, const lmi_body *body, const lmi_skin *like, lmi_skin *skin);
+
+/* Less of what fades is left. */
+void lmi_skin_fade(lm_world *world, lmi_skin *skin, double seconds);
+
 /* A skin vertex where the particles carry it, relative to the body's origin. */
 lm_dvec3 lmi_skin_vertex(const lmi_body *body, uint32_t vertex);
 

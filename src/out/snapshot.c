@@ -759,6 +759,7 @@ static void visit_world(archive *a, lm_world *world)
     lmi_visit_contacts(a, world);
     visit_pool(a, world, &world->skeletons, lmi_visit_skeleton);
     visit_fractures(a, world);
+    lmi_visit_details(a, world);
     lmi_visit_grains(a, world);
 }
 
@@ -910,6 +911,8 @@ static void adopt(lm_world *to, const lm_world *from)
     to->rule_count = from->rule_count;
     to->contact_events = from->contact_events;
     to->contact_method = from->contact_method;
+    to->has_eye = from->has_eye;
+    to->eye = from->eye;
     to->sleep = from->sleep;
     to->touchings = from->touchings;
     to->contacts = to->stiffness_limited = 0;

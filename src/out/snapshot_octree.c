@@ -176,3 +176,70 @@ void lmi_visit_octree(archive *a, lm_world *world, lmi_body *body)
         refuse_if(a, lmi_body_mass_fault(body->mass, body->particle_count) != NULL);
     }
 }
+
+/* --- level of detail --- */
+
+static void visit_detail(archive *a, lm_detail *d)
+{
+    visit_float(a, &d->touch_size);
+    visit_float(a, &d->touch_radius);
+    visit_float(a, &d->eye_angle);
+    visit_float(a, &d->finest);
+    visit_float(a, &d->coarsest);
+    visit_u32(a, &d->budget);
+    visit_u32(a, &d->per_step);
+    visit_float(a, &d->hold);
+    if (a->mode == LOAD) {
+        d->cookie = lm_detail_default().cookie;
+        refuse_if(a, lmi_octree_detail_fault(d) != NULL);
+    }
+}
+
+/* The level that voxels go back to, sixteen in a word, and for how long leaves have been quiet. */
+static void visit_levels(archive *a, lmi_octree_body *o)
+{
+    const lmi_octree *t = &o->tree;
+    for (uint32_t n = 0; n < t->voxel_count && ok(a); n += 16) {
+        uint64_t word = 0;
+        uint32_t count = t->voxel_count - n < 16 ? t->voxel_count - n : 16;
+        for (uint32_t k = 0; k < count; k++) {
+            word |= (uint64_t)o->levels->home[n + k] << (4 * k);
+        }
+        visit_u64(a, &word);
+        for (uint32_t k = 0; a->mode == LOAD && k < count; k++) {
+            o->levels->home[n + k] = word >> (4 * k) & 15;
+            refuse_if(a, o->levels->home[n + k] > t->levels);
+        }
+    }
+    for (uint32_t leaf = 0; ok(a) && leaf < t->leaf_count; leaf++) {
+        visit_float(a, &o->levels->leaf[leaf].quiet);
+        refuse_if(a, !(o->levels->leaf[leaf].quiet >= 0.0f && o->levels->leaf[leaf].quiet <= 7200.0f));
+    }
+    if (a->mode == LOAD && ok(a)) {
+        lmi_octree_levels_home(t, o->levels->home, o->levels->leaf);
+    }
+}
+
+void lmi_visit_details(archive *a, lm_world *world)
+{
+    visit_bool(a, &world->has_eye);
+    visit_dvec3(a, &world->eye);
+    refuse_if(a, !(fabs(world->eye.x) <= LM_MAX_POSITION && fabs(world->eye.y) <= LM_MAX_POSITION &&
+                   fabs(world->eye.z) <= LM_MAX_POSITION));
+    for (uint32_t n = 0; n < world->bodies.slots && ok(a); n++) {
+        lmi_body *body = lmi_pool_used(&world->bodies, n) ? lmi_body_at(world, n) : NULL;
+        if (!body || !body->octree) {
+            continue;
+        }
+        bool has = body->octree->levels != NULL;
+        visit_bool(a, &has);
+        if (a->mode == LOAD && ok(a) && has) {
+            refuse_if(a, body->examples || body->skeleton != LMI_NONE);
+            a->out_of_memory = !lmi_octree_levels_make(world, body->octree);
+        }
+        if (has && ok(a)) {
+            visit_detail(a, &body->octree->levels->detail);
+            visit_levels(a, body->octree);
+        }
+    }
+}

@@ -35,6 +35,7 @@ typedef struct lmi_octree_node {
     uint32_t first_voxel, voxel_count; /* in voxel_order */
     uint32_t leaf_count;               /* below it; 1 for a leaf */
     uint32_t leaf;                     /* its number as a leaf, or LMI_OCTREE_NONE */
+    uint32_t first_leaf;               /* the number of the first leaf below it */
     uint64_t sum[3];                   /* of 2 x voxel + 1: its middle is at sum / (2 voxel_count) voxels */
 } lmi_octree_node;
 
@@ -61,14 +62,18 @@ typedef struct lmi_octree {
     uint16_t (*at)[3]; /* [voxel_count] where each is, from the voxels' first one */
     uint8_t *cut;      /* [voxel_count] bit k: no link to the next one along axis k; bit 3 + k: a blade went there */
     uint32_t *owner;   /* [voxel_count] the leaf's node */
-    uint32_t *voxel_order; /* [voxel_count] the voxels of a node one after the other */
+    uint32_t *voxel_order; /* [voxel_count] the voxels of a node one after the other, those of a leaf ascending */
+    uint32_t *users;       /* how many trees share voxels.bits, word_rank and at, which never change */
 
     lmi_octree_node *nodes;
     uint32_t node_count, node_capacity;
     uint32_t *leaves; /* [leaf_count] nodes, in the order of the tree */
     uint32_t leaf_count;
 
-    lmi_octree_lists neighbours; /* of leaves, ascending */
+    lmi_octree_lists faces;      /* leaves that links of a leaf lead to, ascending */
+    lmi_octree_lists around;     /* leaves that are found from a leaf, ascending */
+    lmi_octree_lists neighbours; /* of leaves, ascending: what is found from one or the other of them */
+    uint16_t *lengths;           /* [neighbours.item_capacity] of the ways to them */
     uint32_t *width;             /* [leaf_count] of regions, in units of half a voxel */
     double slack;                /* regions contain what is nearer than width, and nothing beyond (1 + slack) width */
     lmi_octree_lists regions;    /* of nodes */
@@ -98,6 +103,9 @@ lm_result lmi_octree_divide(lmi_octree *tree, lmi_memory *memory, lmi_octree_cri
 
 void lmi_octree_free(lmi_octree *tree, lmi_memory *memory);
 
+/* A tree without nodes on the voxels of another, which it shares, with links of its own. False when out of memory. */
+bool lmi_octree_share(lmi_octree *tree, lmi_memory *memory, const lmi_octree *before);
+
 /* octree_detail.c: the thickness of the body around each voxel, in voxels, up to `most`: the side of the largest cube of
  * filled voxels that the voxel is in, rounded up to an even number. Null when out of memory. */
 uint8_t *lmi_octree_thickness(const lmi_octree *tree, lmi_memory *memory, uint32_t most);
@@ -105,11 +113,16 @@ uint8_t *lmi_octree_thickness(const lmi_octree *tree, lmi_memory *memory, uint32
 /* octree_graph.c */
 bool lmi_octree_find_neighbours(lmi_octree *tree, lmi_memory *memory);
 
+/* The same for a tree that came from another: what is not near a change is taken over. `then`, `now`: nodes that are the same in
+ * the one and the other, or LMI_OCTREE_NONE; `severed`: leaves of the tree before that have lost links. */
+bool lmi_octree_update_neighbours(lmi_octree *tree, lmi_memory *memory, const lmi_octree *before, const uint32_t *then,
+                                  const uint32_t *now, const bool *severed);
+
 /* The distance between leaves that are neighbours: the larger of the differences along the axes between the middles of their
  * cells. */
 uint32_t lmi_octree_length(const lmi_octree *tree, uint32_t leaf, uint32_t other);
 
-/* octree_regions.c: shortest paths along neighbours (the bucket-Moore search). */
+/* octree_search.c: shortest paths along neighbours (the bucket-Moore search). */
 typedef struct lmi_octree_search {
     uint32_t *distance;      /* [leaf_count] from the last start, or LMI_OCTREE_NONE */
     uint32_t *next, *before; /* [leaf_count] in the bucket */
@@ -120,9 +133,10 @@ typedef struct lmi_octree_search {
     uint32_t leaf_count;
 } lmi_octree_search;
 
-/* octree_regions.c: the regions of a tree that came from another by cuts, which it has in its place in the array: those that a
- * change is near are found again, the others taken over. The same as lmi_octree_find_regions. `*found`: how many were found. */
-bool lmi_octree_update_regions(lmi_octree *tree, lmi_memory *memory, const lmi_octree *before, uint32_t *found);
+/* octree_regions.c: the regions of a tree that came from another: those that a change is near are found again, the others taken
+ * over. The same as lmi_octree_find_regions. `then`, `now`: nodes that are the same. `*found`: how many were found. */
+bool lmi_octree_update_regions(lmi_octree *tree, lmi_memory *memory, const lmi_octree *before, const uint32_t *then,
+                               const uint32_t *now, uint32_t *found);
 
 bool lmi_octree_search_make(lmi_octree_search *search, lmi_memory *memory, const lmi_octree *tree);
 void lmi_octree_search_free(lmi_octree_search *search, lmi_memory *memory);
@@ -147,6 +161,14 @@ static inline uint32_t lmi_octree_limit(const lmi_octree *tree, uint32_t width)
 /* The least width of a leaf's region: the way to its neighbours of the same size. */
 static inline uint32_t lmi_octree_least_width(const lmi_octree_node *leaf) { return LMI_OCTREE_UNITS << leaf->level; }
 
+static inline uint32_t lmi_count_bits(uint64_t bits)
+{
+    bits -= bits >> 1 & 0x5555555555555555u;
+    bits = (bits & 0x3333333333333333u) + (bits >> 2 & 0x3333333333333333u);
+    bits = (bits + (bits >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+    return (uint32_t)(bits * 0x0101010101010101u >> 56);
+}
+
 /* The filled voxel at a place, or LMI_OCTREE_NONE; the coordinates may lie outside. */
 static inline uint32_t lmi_octree_voxel(const lmi_octree *tree, int64_t x, int64_t y, int64_t z)
 {
@@ -156,7 +178,7 @@ static inline uint32_t lmi_octree_voxel(const lmi_octree *tree, int64_t x, int64
     }
     size_t word = ((size_t)z * v->n[1] + (size_t)y) * v->row_words + (size_t)(x / 64);
     uint64_t bits = v->bits[word], bit = (uint64_t)1 << (x % 64);
-    return bits & bit ? tree->word_rank[word] + (uint32_t)__builtin_popcountll(bits & (bit - 1)) : LMI_OCTREE_NONE;
+    return bits & bit ? tree->word_rank[word] + lmi_count_bits(bits & (bit - 1)) : LMI_OCTREE_NONE;
 }
 
 /* The voxel that a link leads to along an axis (0, 1, 2; up or down), or LMI_OCTREE_NONE. */

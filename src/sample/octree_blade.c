@@ -58,42 +58,58 @@ static bool cut_voxel(const lmi_octree *t, lmi_memory *memory, const lmi_octree_
     return true;
 }
 
-/* How far the voxels of a leaf and those beside them may be from its middle. */
-static double reach_of(const lmi_octree *t, const lmi_octree_map *map, const lmi_octree_node *node)
+/* A box along the axes. */
+typedef struct box {
+    lm_dvec3 low, high;
+} box;
+
+/* Around a leaf's cell and the voxels beside it, as a map carries them. */
+static box box_of(const lmi_octree *t, const lmi_octree_node *node, const lmi_octree_map *map)
 {
-    double square = 0.0;
-    for (int i = 0; i < 9; i++) {
-        square += map->linear.m[i / 3][i % 3] * map->linear.m[i / 3][i % 3];
+    const lmi_voxels *v = &t->voxels;
+    double half = 0.5 * v->spacing * (double)(1u << node->level), e = half + v->spacing, by[3];
+    lm_dvec3 middle = dvec(v->first.x + v->spacing * ((double)node->cell[0] - t->pad[0]) + half,
+                           v->first.y + v->spacing * ((double)node->cell[1] - t->pad[1]) + half,
+                           v->first.z + v->spacing * ((double)node->cell[2] - t->pad[2]) + half);
+    lm_dvec3 at = dvec_add(map->at, dmat_apply(&map->linear, dvec_sub(middle, map->rest)));
+    for (int i = 0; i < 3; i++) {
+        by[i] = e * (fabs(map->linear.m[i][0]) + fabs(map->linear.m[i][1]) + fabs(map->linear.m[i][2]));
     }
-    return sqrt(square) * t->voxels.spacing * (2.0 * (double)(1u << node->level) + 4.0);
+    lm_dvec3 around = dvec(by[0], by[1], by[2]);
+    return (box){dvec_sub(at, around), dvec_add(at, around)};
 }
 
-/* The triangles near a leaf, copied side by side. A link may lead to a leaf that is stretched away from this one: those of its
- * border are looked at with that one's place in mind as well. */
-static uint32_t triangles_near(const lmi_blade_plane *all, uint32_t count, lm_dvec3 at, double reach,
-                               lmi_blade_plane *near)
+/* Around all links of a leaf. Those that lead to another end where that one carries the voxel beside this one's cell. */
+static box box_of_links(const lmi_octree *t, const lmi_octree_map *maps, uint32_t leaf)
+{
+    const lmi_octree_node *node = &t->nodes[t->leaves[leaf]];
+    box all = box_of(t, node, &maps[leaf]);
+    for (uint32_t n = t->faces.offsets[leaf]; n < t->faces.offsets[leaf + 1]; n++) {
+        box one = box_of(t, node, &maps[t->faces.items[n]]);
+        all.low = dvec(fmin(all.low.x, one.low.x), fmin(all.low.y, one.low.y), fmin(all.low.z, one.low.z));
+        all.high = dvec(fmax(all.high.x, one.high.x), fmax(all.high.y, one.high.y), fmax(all.high.z, one.high.z));
+    }
+    return all;
+}
+
+/* The triangles that may meet a box, copied side by side. */
+static uint32_t triangles_near(const lmi_blade_plane *all, uint32_t count, const box *b, lmi_blade_plane *near)
 {
     uint32_t found = 0;
+    lm_dvec3 at = dvec_scale(dvec_add(b->low, b->high), 0.5), half = dvec_scale(dvec_sub(b->high, b->low), 0.5);
     for (uint32_t n = 0; n < count; n++) {
         const lmi_blade_plane *p = &all[n];
-        if (p->low.x <= at.x + reach && p->low.y <= at.y + reach && p->low.z <= at.z + reach &&
-            p->high.x >= at.x - reach && p->high.y >= at.y - reach && p->high.z >= at.z - reach) {
+        if (p->low.x > b->high.x || p->low.y > b->high.y || p->low.z > b->high.z || p->high.x < b->low.x ||
+            p->high.y < b->low.y || p->high.z < b->low.z) {
+            continue;
+        }
+        double away = dvec_dot(p->normal, dvec_sub(at, p->a));
+        double reach = fabs(p->normal.x) * half.x + fabs(p->normal.y) * half.y + fabs(p->normal.z) * half.z;
+        if (fabs(away) <= reach * (1.0 + 1e-9)) {
             near[found++] = *p;
         }
     }
     return found;
-}
-
-/* The same with the leaves that are its neighbours, which its links may lead to. */
-static double reach_with_neighbours(const lmi_octree *t, const lmi_octree_map *maps, uint32_t leaf)
-{
-    double reach = reach_of(t, &maps[leaf], &t->nodes[t->leaves[leaf]]), own = reach;
-    for (uint32_t n = t->neighbours.offsets[leaf]; n < t->neighbours.offsets[leaf + 1]; n++) {
-        uint32_t other = t->neighbours.items[n];
-        double away = dvec_length(dvec_sub(maps[other].at, maps[leaf].at));
-        reach = fmax(reach, away + reach_of(t, &maps[other], &t->nodes[t->leaves[other]]));
-    }
-    return fmax(own, reach);
 }
 
 static int compare_slashes(const lmi_slash *a, const lmi_slash *b)
@@ -130,7 +146,8 @@ bool lmi_octree_find_slashes(const lmi_octree *t, lmi_memory *memory, const lmi_
     }
     for (uint32_t leaf = 0; ok && leaf < t->leaf_count; leaf++) {
         const lmi_octree_node *node = &t->nodes[t->leaves[leaf]];
-        uint32_t few = triangles_near(all, count, maps[leaf].at, reach_with_neighbours(t, maps, leaf), near);
+        box links = box_of_links(t, maps, leaf);
+        uint32_t few = triangles_near(all, count, &links, near);
         for (uint32_t n = 0; ok && few && n < node->voxel_count; n++) {
             ok = cut_voxel(t, memory, maps, near, few, t->voxel_order[node->first_voxel + n], slashes);
         }

@@ -47,6 +47,10 @@ void lmi_slashes_free(lmi_slashes *slashes, lmi_memory *memory);
 lm_result lmi_octree_cut(lmi_octree *tree, lmi_memory *memory, const lmi_octree *before, const lmi_slashes *slashes,
                          uint32_t finest, uint32_t *found);
 
+/* The bends that there were, and those of the corners of new faces: the mean of what these want, no farther than the next
+ * corner. Corners stay where an earlier cut has put them. `slashes` may be null. False when out of memory. */
+bool lmi_octree_add_bends(lmi_octree *tree, lmi_memory *memory, const lmi_octree *before, const lmi_slashes *slashes);
+
 /* How far a corner of voxels is moved, in voxels. */
 lm_dvec3 lmi_octree_bend_at(const lmi_octree *tree, uint32_t x, uint32_t y, uint32_t z);
 

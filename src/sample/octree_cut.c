@@ -1,51 +1,10 @@
 /*
- * A tree whose links a blade has cut (sample/octree_blade.h): nodes, neighbours, regions, and the corners of the cut's faces.
+ * A tree whose links a blade has cut (sample/octree_blade.h): the corners of the cut's faces.
  */
-#include "sample/octree_blade.h"
+#include "sample/octree_revise.h"
 
 #include <math.h>
 #include <string.h>
-
-/* --- which nodes are divided --- */
-
-typedef struct ends {
-    const lmi_octree *before;
-    uint32_t *mark; /* [voxel_count] the node that a voxel was last seen in, and one */
-    uint32_t asked;
-    uint32_t finest; /* level */
-} ends;
-
-/* Whether a blade ends in a node: it has cut some of its links, and the node still hangs together. */
-static bool has_end(const lmi_octree *t, const lmi_octree_node *node, ends *e)
-{
-    e->asked++;
-    for (uint32_t n = 0; n < node->voxel_count; n++) {
-        e->mark[t->voxel_order[node->first_voxel + n]] = e->asked;
-    }
-    for (uint32_t n = 0; n < node->voxel_count; n++) {
-        uint32_t voxel = t->voxel_order[node->first_voxel + n];
-        for (uint32_t axis = 0; axis < 3 && t->cut[voxel] >> 3; axis++) {
-            int64_t at[3] = {t->at[voxel][0], t->at[voxel][1], t->at[voxel][2]};
-            at[axis]++;
-            uint32_t other =
-                lmi_octree_is_slashed(t, voxel, axis) ? lmi_octree_voxel(t, at[0], at[1], at[2]) : LMI_OCTREE_NONE;
-            if (other != LMI_OCTREE_NONE && e->mark[other] == e->asked) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-static bool is_divided(const lmi_octree *t, const lmi_octree_node *node, void *user)
-{
-    ends *e = user;
-    uint32_t was = e->before->owner[t->voxel_order[node->first_voxel]]; /* the leaf that it is part of or above */
-    if (e->before->nodes[was].level < node->level) {
-        return true;
-    }
-    return node->level > e->finest && has_end(t, node, e);
-}
 
 /* --- the corners of faces --- */
 
@@ -105,15 +64,13 @@ static void make_wishes(const lmi_octree *t, const lmi_slash *s, wish to[4])
     }
 }
 
-/* The bends that there were, and those of the corners of new faces: the mean of what these want, no farther than the next
- * corner. Corners stay where an earlier cut has put them. */
-static bool add_bends(lmi_octree *t, lmi_memory *memory, const lmi_octree *before, const lmi_slashes *slashes)
+bool lmi_octree_add_bends(lmi_octree *t, lmi_memory *memory, const lmi_octree *before, const lmi_slashes *slashes)
 {
-    uint32_t wishes = 4 * slashes->count, count = 0, room = before->bend_count + wishes;
+    uint32_t slash_count = slashes ? slashes->count : 0, wishes = 4 * slash_count, count = 0, room = before->bend_count + wishes;
     wish *all = lmi_allocate(memory, wishes, sizeof *all);
     lmi_octree_bend *bends = lmi_allocate(memory, room, sizeof *bends);
     bool ok = all && bends;
-    for (uint32_t n = 0; ok && n < slashes->count; n++) {
+    for (uint32_t n = 0; ok && n < slash_count; n++) {
         make_wishes(t, &slashes->items[n], all + (size_t)4 * n);
     }
     if (ok) {
@@ -152,58 +109,9 @@ static bool add_bends(lmi_octree *t, lmi_memory *memory, const lmi_octree *befor
     return ok;
 }
 
-/* --- the whole --- */
-
-/* The voxels of a tree again, with the links that it has. */
-static lm_result copy_voxels(lmi_octree *t, lmi_memory *memory, const lmi_octree *before)
-{
-    lmi_voxels voxels = before->voxels;
-    size_t words = (size_t)voxels.row_words * voxels.n[1] * voxels.n[2];
-    voxels.bits = lmi_allocate(memory, words, sizeof *voxels.bits);
-    if (!voxels.bits) {
-        return LM_ERROR_MEMORY;
-    }
-    memcpy(voxels.bits, before->voxels.bits, words * sizeof *voxels.bits);
-    lm_result result = lmi_octree_begin(t, memory, &voxels, before->levels);
-    if (result == LM_OK) {
-        memcpy(t->cut, before->cut, t->voxel_count * sizeof *t->cut);
-        t->slack = before->slack;
-    }
-    return result;
-}
-
-static void take_widths(lmi_octree *t, const lmi_octree *before)
-{
-    for (uint32_t leaf = 0; leaf < t->leaf_count; leaf++) {
-        const lmi_octree_node *node = &t->nodes[t->leaves[leaf]];
-        t->width[leaf] = before->width[before->nodes[before->owner[t->voxel_order[node->first_voxel]]].leaf];
-    }
-}
-
 lm_result lmi_octree_cut(lmi_octree *t, lmi_memory *memory, const lmi_octree *before, const lmi_slashes *slashes,
                          uint32_t finest, uint32_t *found)
 {
-    memset(t, 0, sizeof *t);
-    lm_result result = copy_voxels(t, memory, before);
-    if (result != LM_OK) {
-        return result;
-    }
-    for (uint32_t n = 0; n < slashes->count; n++) {
-        const lmi_slash *s = &slashes->items[n];
-        t->cut[s->voxel] |= (uint8_t)(9u << s->axis);
-    }
-    ends e = {.before = before, .finest = finest};
-    e.mark = lmi_allocate(memory, t->voxel_count, sizeof *e.mark);
-    result = e.mark ? lmi_octree_divide(t, memory, is_divided, &e) : LM_ERROR_MEMORY;
-    lmi_release(memory, e.mark, t->voxel_count, sizeof *e.mark);
-    if (result == LM_OK) {
-        take_widths(t, before);
-        bool ok = lmi_octree_find_neighbours(t, memory) && lmi_octree_update_regions(t, memory, before, found) &&
-                  add_bends(t, memory, before, slashes);
-        result = ok ? LM_OK : LM_ERROR_MEMORY;
-    }
-    if (result != LM_OK) {
-        lmi_octree_free(t, memory);
-    }
-    return result;
+    lmi_octree_wish cuts = {.slashes = slashes, .finest = finest};
+    return lmi_octree_revise(t, memory, before, &cuts, found);
 }

@@ -1,10 +1,6 @@
 /*
  * Regions: what is near a leaf, as a few nodes of the tree.
  *
- * Distances are shortest paths along neighbours. All lengths are small whole numbers, so the search keeps a leaf in the bucket
- * of its distance, as many buckets as the longest edge has units and one more, used round and round (the bucket-Moore
- * search): a leaf goes in and out at the cost of a few words.
- *
  * Every node above what was reached gets the interval [a, b] of the distances of its leaves, b without end when one of them
  * was not reached. From the base cells down: a > w: none of it belongs to the region; b <= (1 + slack) w: all of it does, and
  * the node is one of the region's summation nodes; else its children are looked at. So a region contains every leaf within w
@@ -13,361 +9,390 @@
  * The region of a leaf depends on the graph within (1 + slack) w of it alone. Steinemann et al. 2008, sections 4.2 and 6.2.
  * The paper makes regions symmetric as well; with widths that vary that contradicts the intervals, and it is not needed: the
  * weights of octree_rest.c keep momentum for any regions.
+ *
+ * Regions of leaves that are near each other are found together, one in each of sixteen lanes: one search from all of them finds
+ * what any of them reaches, in about the order in which each does; then distances are improved along neighbours, forward and
+ * backward in that order, until none changes. These are the distances of sixteen searches, for little more than the cost of one.
  */
 #include "sample/octree.h"
 
 #include <string.h>
 
-/* --- distances --- */
+#define TOGETHER 16     /* regions that are found at once */
+#define FARTHEST 30000  /* units: farther than any distance that fits the lanes */
 
-static uint32_t longest_edge(const lmi_octree *t)
-{
-    uint32_t longest = 1;
-    for (uint32_t leaf = 0; leaf < t->leaf_count; leaf++) {
-        for (uint32_t n = t->neighbours.offsets[leaf]; n < t->neighbours.offsets[leaf + 1]; n++) {
-            uint32_t length = lmi_octree_length(t, leaf, t->neighbours.items[n]);
-            longest = length > longest ? length : longest;
-        }
-    }
-    return longest;
-}
+typedef struct lanes_word {
+    int16_t lane[TOGETHER];
+} lanes_word;
 
-bool lmi_octree_search_make(lmi_octree_search *s, lmi_memory *memory, const lmi_octree *t)
+/* The distances of what was reached below a node, and how many leaves were reached from any of the starts. */
+typedef struct interval {
+    lanes_word low, high;
+    uint32_t low_alone, high_alone; /* of a region that is found alone, because it reaches too far for the lanes */
+    uint32_t reached;
+} interval;
+
+typedef struct finder {
+    const lmi_octree *tree;
+    lmi_memory *memory;
+    lmi_octree_search search;
+    lanes_word *distance; /* [leaf_count] FARTHEST but for what was reached */
+    interval *of;         /* [node_count] `reached` is 0 but for what was touched */
+    uint32_t *touched;    /* [node_count] nodes with something reached */
+    uint32_t *base;       /* [node_count] the base nodes among them */
+    uint32_t touched_count, base_count;
+} finder;
+
+static bool make_finder(finder *f, const lmi_octree *t, lmi_memory *memory)
 {
-    *s = (lmi_octree_search){.leaf_count = t->leaf_count, .bucket_count = longest_edge(t) + 1};
-    s->distance = lmi_allocate(memory, t->leaf_count, sizeof *s->distance);
-    s->next = lmi_allocate(memory, t->leaf_count, sizeof *s->next);
-    s->before = lmi_allocate(memory, t->leaf_count, sizeof *s->before);
-    s->reached = lmi_allocate(memory, t->leaf_count, sizeof *s->reached);
-    s->bucket = lmi_allocate(memory, s->bucket_count, sizeof *s->bucket);
-    if (!s->distance || !s->next || !s->before || !s->reached || !s->bucket) {
-        lmi_octree_search_free(s, memory);
+    *f = (finder){.tree = t, .memory = memory};
+    f->distance = lmi_allocate_plain(memory, t->leaf_count, sizeof *f->distance);
+    f->of = lmi_allocate(memory, t->node_count, sizeof *f->of);
+    f->touched = lmi_allocate_plain(memory, t->node_count, sizeof *f->touched);
+    f->base = lmi_allocate_plain(memory, t->node_count, sizeof *f->base);
+    if (!f->distance || !f->of || !f->touched || !f->base || !lmi_octree_search_make(&f->search, memory, t)) {
         return false;
     }
-    memset(s->distance, 0xff, t->leaf_count * sizeof *s->distance);
-    memset(s->bucket, 0xff, s->bucket_count * sizeof *s->bucket);
+    for (uint32_t leaf = 0; leaf < t->leaf_count; leaf++) {
+        for (int k = 0; k < TOGETHER; k++) {
+            f->distance[leaf].lane[k] = FARTHEST;
+        }
+    }
     return true;
 }
 
-void lmi_octree_search_free(lmi_octree_search *s, lmi_memory *memory)
+static void free_finder(finder *f)
 {
-    lmi_release(memory, s->distance, s->leaf_count, sizeof *s->distance);
-    lmi_release(memory, s->next, s->leaf_count, sizeof *s->next);
-    lmi_release(memory, s->before, s->leaf_count, sizeof *s->before);
-    lmi_release(memory, s->reached, s->leaf_count, sizeof *s->reached);
-    lmi_release(memory, s->bucket, s->bucket_count, sizeof *s->bucket);
-    memset(s, 0, sizeof *s);
+    lmi_release(f->memory, f->distance, f->tree->leaf_count, sizeof *f->distance);
+    lmi_release(f->memory, f->of, f->tree->node_count, sizeof *f->of);
+    lmi_release(f->memory, f->touched, f->tree->node_count, sizeof *f->touched);
+    lmi_release(f->memory, f->base, f->tree->node_count, sizeof *f->base);
+    lmi_octree_search_free(&f->search, f->memory);
 }
 
-static void put(lmi_octree_search *s, uint32_t leaf, uint32_t distance)
+/* --- distances in lanes --- */
+
+/* Shorter ways to a leaf over its neighbours. */
+static bool improve(finder *f, uint32_t leaf)
 {
-    uint32_t *head = &s->bucket[distance % s->bucket_count];
-    s->distance[leaf] = distance;
-    s->before[leaf] = LMI_OCTREE_NONE;
-    s->next[leaf] = *head;
-    if (*head != LMI_OCTREE_NONE) {
-        s->before[*head] = leaf;
+    const lmi_octree *t = f->tree;
+    lanes_word best = f->distance[leaf];
+    for (uint32_t n = t->neighbours.offsets[leaf]; n < t->neighbours.offsets[leaf + 1]; n++) {
+        const lanes_word *other = &f->distance[t->neighbours.items[n]];
+        int16_t length = (int16_t)t->lengths[n];
+        for (int k = 0; k < TOGETHER; k++) {
+            int16_t way = (int16_t)(other->lane[k] + length);
+            best.lane[k] = way < best.lane[k] ? way : best.lane[k];
+        }
     }
-    *head = leaf;
+    bool better = memcmp(&best, &f->distance[leaf], sizeof best) != 0;
+    f->distance[leaf] = best;
+    return better;
 }
 
-static void take(lmi_octree_search *s, uint32_t leaf)
+static void find_distances(finder *f, const uint32_t *from, uint32_t count, uint32_t limit)
 {
-    if (s->before[leaf] == LMI_OCTREE_NONE) {
-        s->bucket[s->distance[leaf] % s->bucket_count] = s->next[leaf];
-    } else {
-        s->next[s->before[leaf]] = s->next[leaf];
+    const lmi_octree_search *s = &f->search;
+    lmi_octree_search_from(&f->search, f->tree, from, count, limit);
+    for (uint32_t k = 0; k < count; k++) {
+        f->distance[from[k]].lane[k] = 0;
     }
-    if (s->next[leaf] != LMI_OCTREE_NONE) {
-        s->before[s->next[leaf]] = s->before[leaf];
-    }
-}
-
-void lmi_octree_search_run(lmi_octree_search *s, const lmi_octree *t, uint32_t from, uint32_t limit)
-{
-    lmi_octree_search_from(s, t, &from, 1, limit);
-}
-
-void lmi_octree_search_from(lmi_octree_search *s, const lmi_octree *t, const uint32_t *from, uint32_t count,
-                            uint32_t limit)
-{
-    for (uint32_t n = 0; n < s->reached_count; n++) {
-        s->distance[s->reached[n]] = LMI_OCTREE_NONE;
-    }
-    s->reached_count = 0;
-    for (uint32_t n = 0; n < count; n++) {
-        put(s, from[n], 0);
-    }
-    uint32_t waiting = count;
-    for (uint32_t at = 0; waiting > 0; at++) {
-        uint32_t leaf;
-        while ((leaf = s->bucket[at % s->bucket_count]) != LMI_OCTREE_NONE) {
-            take(s, leaf);
-            waiting--;
-            s->reached[s->reached_count++] = leaf;
-            for (uint32_t n = t->neighbours.offsets[leaf]; n < t->neighbours.offsets[leaf + 1]; n++) {
-                uint32_t other = t->neighbours.items[n], distance = at + lmi_octree_length(t, leaf, other);
-                if (distance > limit || distance >= s->distance[other]) {
-                    continue;
-                }
-                if (s->distance[other] != LMI_OCTREE_NONE) {
-                    take(s, other);
-                    waiting--;
-                }
-                put(s, other, distance);
-                waiting++;
-            }
+    bool better = true;
+    for (bool forward = true; better; forward = !forward) {
+        better = false;
+        for (uint32_t n = 0; n < s->reached_count; n++) {
+            better = improve(f, s->reached[forward ? n : s->reached_count - 1 - n]) || better;
         }
     }
 }
 
 /* --- intervals --- */
 
-/* The distances of what was reached below a node. */
-typedef struct interval {
-    uint32_t low, high;
-    uint32_t reached; /* leaves */
-} interval;
-
-typedef struct finder {
-    lmi_octree_search search;
-    interval *of;      /* [node_count] */
-    uint32_t *touched; /* [node_count] nodes with something reached */
-    uint32_t touched_count;
-} finder;
-
-/* Leaves come nearest first: the first of a node is its lowest distance, the last its highest. */
-static void find_intervals(finder *f, const lmi_octree *t)
+static void widen(interval *i, const lanes_word *distance)
 {
-    f->touched_count = 0;
-    for (uint32_t n = 0; n < f->search.reached_count; n++) {
-        uint32_t leaf = f->search.reached[n], distance = f->search.distance[leaf];
+    for (int k = 0; k < TOGETHER; k++) {
+        int16_t d = distance->lane[k];
+        i->low.lane[k] = d < i->low.lane[k] ? d : i->low.lane[k];
+        i->high.lane[k] = d > i->high.lane[k] ? d : i->high.lane[k];
+    }
+    i->reached++;
+}
+
+/* The intervals of all nodes above what was reached; base nodes in order: few, so by insertion. */
+static void find_intervals(finder *f)
+{
+    const lmi_octree *t = f->tree;
+    f->touched_count = f->base_count = 0;
+    for (uint32_t n = 0; n < f->search.reached_count; n++) { /* nearest first */
+        uint32_t leaf = f->search.reached[n];
         for (uint32_t node = t->leaves[leaf]; node != LMI_OCTREE_NONE; node = t->nodes[node].parent) {
             interval *i = &f->of[node];
-            if (i->reached++ == 0) {
-                i->low = distance;
+            if (i->reached == 0) {
+                i->low = i->high = f->distance[leaf];
+                i->low_alone = f->search.distance[leaf];
                 f->touched[f->touched_count++] = node;
             }
-            i->high = distance;
+            i->high_alone = f->search.distance[leaf];
+            widen(i, &f->distance[leaf]);
+        }
+    }
+    for (uint32_t n = 0; n < f->touched_count; n++) {
+        if (t->nodes[f->touched[n]].parent == LMI_OCTREE_NONE) {
+            uint32_t at = f->base_count++;
+            for (; at > 0 && f->base[at - 1] > f->touched[n]; at--) {
+                f->base[at] = f->base[at - 1];
+            }
+            f->base[at] = f->touched[n];
         }
     }
 }
 
-static bool descend(finder *f, lmi_octree *t, lmi_memory *memory, uint32_t n, uint32_t width, uint32_t limit)
+static void forget(finder *f)
 {
-    const lmi_octree_node *node = &t->nodes[n];
+    for (uint32_t n = 0; n < f->touched_count; n++) {
+        f->of[f->touched[n]].reached = 0;
+    }
+    for (uint32_t n = 0; n < f->search.reached_count; n++) {
+        for (int k = 0; k < TOGETHER; k++) {
+            f->distance[f->search.reached[n]].lane[k] = FARTHEST;
+        }
+    }
+}
+
+#define ALONE TOGETHER /* not in a lane */
+
+typedef struct descent {
+    uint32_t lane, width, limit;
+    lmi_octree_lists *to;
+} descent;
+
+static bool descend(const finder *f, const descent *d, uint32_t n)
+{
+    const lmi_octree_node *node = &f->tree->nodes[n];
     const interval *i = &f->of[n];
-    if (i->reached == 0 || i->low > width) {
+    if (i->reached == 0) {
         return true;
     }
-    if (i->reached == node->leaf_count && i->high <= limit) {
-        return lmi_octree_lists_add(&t->regions, memory, n);
+    uint32_t low = d->lane == ALONE ? i->low_alone : (uint32_t)i->low.lane[d->lane];
+    uint32_t high = d->lane == ALONE ? i->high_alone : (uint32_t)i->high.lane[d->lane];
+    if (low > d->width) {
+        return true;
+    }
+    if (i->reached == node->leaf_count && high <= d->limit) {
+        return lmi_octree_lists_add(d->to, f->memory, n);
     }
     bool ok = true;
     for (uint32_t c = 0; ok && c < node->child_count; c++) {
-        ok = descend(f, t, memory, node->first_child + c, width, limit);
+        ok = descend(f, d, node->first_child + c);
     }
     return ok;
 }
 
-static int compare_numbers(uint32_t a, uint32_t b) { return a < b ? -1 : a > b; }
+/* --- all of them --- */
 
-/* The base nodes among those touched, in order: few, so by insertion. */
-static uint32_t keep_base_nodes(const lmi_octree *t, const uint32_t *touched, uint32_t count, uint32_t *base)
+/* The regions of up to TOGETHER leaves, or of one that reaches far; each becomes the next list of `to`. */
+static bool find_group(finder *f, const uint32_t *leaves, uint32_t count, bool alone, uint32_t done,
+                       lmi_octree_lists *to)
 {
-    uint32_t kept = 0;
-    for (uint32_t n = 0; n < count; n++) {
-        if (t->nodes[touched[n]].parent == LMI_OCTREE_NONE) {
-            uint32_t at = kept++;
-            for (; at > 0 && compare_numbers(base[at - 1], touched[n]) > 0; at--) {
-                base[at] = base[at - 1];
-            }
-            base[at] = touched[n];
-        }
+    const lmi_octree *t = f->tree;
+    uint32_t limit = 0;
+    for (uint32_t k = 0; k < count; k++) {
+        uint32_t own = lmi_octree_limit(t, t->width[leaves[k]]);
+        limit = own > limit ? own : limit;
     }
-    return kept;
+    if (alone) {
+        lmi_octree_search_run(&f->search, t, leaves[0], limit);
+    } else {
+        find_distances(f, leaves, count, limit);
+    }
+    find_intervals(f);
+    bool ok = true;
+    for (uint32_t k = 0; ok && k < count; k++) {
+        uint32_t width = t->width[leaves[k]];
+        descent d = {alone ? ALONE : k, width, lmi_octree_limit(t, width), to};
+        for (uint32_t n = 0; ok && n < f->base_count; n++) {
+            ok = descend(f, &d, f->base[n]);
+        }
+        to->offsets[done + k + 1] = to->item_count;
+    }
+    forget(f);
+    return ok;
 }
 
-static bool find_region(finder *f, lmi_octree *t, lmi_memory *memory, uint32_t leaf, uint32_t *base)
+/* The regions of `count` leaves, one list each. */
+static bool find_all(lmi_octree *t, lmi_memory *memory, const uint32_t *leaves, uint32_t count, lmi_octree_lists *to)
 {
-    uint32_t limit = lmi_octree_limit(t, t->width[leaf]);
-    lmi_octree_search_run(&f->search, t, leaf, limit);
-    find_intervals(f, t);
-    uint32_t count = keep_base_nodes(t, f->touched, f->touched_count, base);
-    bool ok = true;
-    for (uint32_t n = 0; ok && n < count; n++) {
-        ok = descend(f, t, memory, base[n], t->width[leaf], limit);
+    finder f;
+    bool ok = make_finder(&f, t, memory) && lmi_octree_lists_make(to, memory, count);
+    for (uint32_t done = 0, group; ok && done < count; done += group) {
+        bool alone = lmi_octree_limit(t, t->width[leaves[done]]) >= FARTHEST;
+        for (group = 1; !alone && group < TOGETHER && done + group < count; group++) {
+            if (lmi_octree_limit(t, t->width[leaves[done + group]]) >= FARTHEST) {
+                break;
+            }
+        }
+        ok = find_group(&f, leaves + done, group, alone, done, to);
     }
-    for (uint32_t n = 0; n < f->touched_count; n++) {
-        f->of[f->touched[n]].reached = 0;
-    }
-    t->regions.offsets[leaf + 1] = t->regions.item_count;
+    free_finder(&f);
     return ok;
 }
 
 bool lmi_octree_find_regions(lmi_octree *t, lmi_memory *memory)
 {
-    finder f = {.of = lmi_allocate(memory, t->node_count, sizeof *f.of),
-                .touched = lmi_allocate(memory, t->node_count, sizeof *f.touched)};
-    uint32_t *base = lmi_allocate(memory, t->node_count, sizeof *base);
-    lmi_octree_lists old = t->regions;
-    memset(&t->regions, 0, sizeof t->regions);
-    bool ok = f.of && f.touched && base && lmi_octree_search_make(&f.search, memory, t) &&
-              lmi_octree_lists_make(&t->regions, memory, t->leaf_count);
-    for (uint32_t leaf = 0; ok && leaf < t->leaf_count; leaf++) {
-        ok = find_region(&f, t, memory, leaf, base);
+    lmi_octree_lists made = {0};
+    uint32_t *leaves = lmi_allocate_plain(memory, t->leaf_count, sizeof *leaves);
+    for (uint32_t leaf = 0; leaves && leaf < t->leaf_count; leaf++) {
+        leaves[leaf] = leaf;
     }
-    if (!ok) { /* what there was stays */
-        lmi_octree_lists_free(&t->regions, memory);
-        t->regions = old;
-        memset(&old, 0, sizeof old);
+    bool ok = leaves && find_all(t, memory, leaves, t->leaf_count, &made);
+    lmi_octree_lists *gone = ok ? &t->regions : &made; /* on failure what there was stays */
+    lmi_octree_lists_free(gone, memory);
+    if (ok) {
+        t->regions = made;
     }
-    lmi_octree_lists_free(&old, memory);
-    lmi_octree_search_free(&f.search, memory);
-    lmi_release(memory, f.of, t->node_count, sizeof *f.of);
-    lmi_release(memory, f.touched, t->node_count, sizeof *f.touched);
-    lmi_release(memory, base, t->node_count, sizeof *base);
+    lmi_release(memory, leaves, t->leaf_count, sizeof *leaves);
     return ok;
 }
 
-/* --- after cuts --- */
+/* --- after a change --- */
 
 /* What two trees have in common. */
 typedef struct kinship {
-    uint32_t *then;  /* [node_count] the same node of the tree before, or LMI_OCTREE_NONE */
-    uint32_t *now;   /* [before->node_count] the other way round */
-    uint32_t *dirty; /* [before->leaf_count] leaves around which something is another now */
-    uint32_t *fresh; /* [leaf_count] those that they have become */
-    uint32_t dirty_count, fresh_count;
+    const uint32_t *then, *now; /* nodes that are the same in the tree before and in the one now */
+    uint32_t *dirty;            /* [before->leaf_count] leaves that are gone, or whose neighbours are others */
+    uint32_t *fresh;            /* [leaf_count] those that they have become */
+    uint32_t *wanted;           /* [leaf_count] leaves whose regions are to be found */
+    uint32_t dirty_count, fresh_count, wanted_count;
+    lmi_octree_search old, young; /* from what is dirty, and from what is fresh */
 } kinship;
 
-/* The node of the tree before that has these voxels, or LMI_OCTREE_NONE. Cuts only divide sets: as many are the same. */
-static uint32_t same_node(const lmi_octree *before, const lmi_octree *t, const lmi_octree_node *node)
-{
-    uint32_t n = before->owner[t->voxel_order[node->first_voxel]];
-    while (n != LMI_OCTREE_NONE && before->nodes[n].level < node->level) {
-        n = before->nodes[n].parent;
-    }
-    bool same = n != LMI_OCTREE_NONE && before->nodes[n].level == node->level &&
-                before->nodes[n].voxel_count == node->voxel_count && before->nodes[n].leaf_count == node->leaf_count;
-    return same ? n : LMI_OCTREE_NONE;
-}
-
-/* Whether a leaf has the neighbours that it had. */
+/* Whether a leaf has the neighbours that it had. Both lists are ascending; where a cut has changed the order of leaves that are
+ * the same, they are taken for others, which costs time and nothing else. */
 static bool same_neighbours(const kinship *k, const lmi_octree *before, const lmi_octree *t, uint32_t then,
                             uint32_t now)
 {
     const lmi_octree_lists *a = &before->neighbours, *b = &t->neighbours;
     uint32_t count = a->offsets[then + 1] - a->offsets[then];
     bool same = b->offsets[now + 1] - b->offsets[now] == count;
-    for (uint32_t n = 0; same && n < count;
-         n++) { /* both are in the order of their trees, which is the same for what is the same */
+    for (uint32_t n = 0; same && n < count; n++) {
         uint32_t node = k->now[before->leaves[a->items[a->offsets[then] + n]]];
         same = node == t->leaves[b->items[b->offsets[now] + n]];
     }
     return same;
 }
 
-static bool find_kinship(kinship *k, lmi_memory *memory, const lmi_octree *before, const lmi_octree *t)
+/* The same leaf before, or LMI_OCTREE_NONE. */
+static uint32_t leaf_then(const kinship *k, const lmi_octree *before, const lmi_octree *t, uint32_t leaf)
 {
-    k->then = lmi_allocate(memory, t->node_count, sizeof *k->then);
-    k->now = lmi_allocate(memory, before->node_count, sizeof *k->now);
-    k->dirty = lmi_allocate(memory, before->leaf_count, sizeof *k->dirty);
-    k->fresh = lmi_allocate(memory, t->leaf_count, sizeof *k->fresh);
-    bool *is_dirty = lmi_allocate(memory, before->leaf_count, sizeof *is_dirty);
-    if (!k->then || !k->now || !k->dirty || !k->fresh || !is_dirty) {
-        lmi_release(memory, is_dirty, before->leaf_count, sizeof *is_dirty);
+    uint32_t node = k->then[t->leaves[leaf]];
+    return node == LMI_OCTREE_NONE ? LMI_OCTREE_NONE : before->nodes[node].leaf;
+}
+
+static bool make_kinship(kinship *k, lmi_memory *memory, const lmi_octree *before, const lmi_octree *t)
+{
+    k->dirty = lmi_allocate_plain(memory, before->leaf_count, sizeof *k->dirty);
+    k->fresh = lmi_allocate_plain(memory, t->leaf_count, sizeof *k->fresh);
+    k->wanted = lmi_allocate_plain(memory, t->leaf_count, sizeof *k->wanted);
+    if (!k->dirty || !k->fresh || !k->wanted || !lmi_octree_search_make(&k->old, memory, before) ||
+        !lmi_octree_search_make(&k->young, memory, t)) {
         return false;
-    }
-    memset(k->now, 0xff, before->node_count * sizeof *k->now);
-    for (uint32_t n = 0; n < t->node_count; n++) {
-        k->then[n] = same_node(before, t, &t->nodes[n]);
-        if (k->then[n] != LMI_OCTREE_NONE) {
-            k->now[k->then[n]] = n;
-        }
     }
     for (uint32_t leaf = 0; leaf < before->leaf_count; leaf++) {
         uint32_t now = k->now[before->leaves[leaf]];
-        bool same = now != LMI_OCTREE_NONE && lmi_octree_is_leaf(&t->nodes[now]) &&
-                    same_neighbours(k, before, t, leaf, t->nodes[now].leaf);
-        for (uint32_t n = before->leaves[leaf]; same && n != LMI_OCTREE_NONE; n = before->nodes[n].parent) {
-            same = k->now[n] != LMI_OCTREE_NONE;
-        }
-        if (!same) {
-            is_dirty[leaf] = true;
+        if (now == LMI_OCTREE_NONE || !lmi_octree_is_leaf(&t->nodes[now]) ||
+            !same_neighbours(k, before, t, leaf, t->nodes[now].leaf)) {
             k->dirty[k->dirty_count++] = leaf;
         }
     }
     for (uint32_t leaf = 0; leaf < t->leaf_count; leaf++) {
-        uint32_t then = k->then[t->leaves[leaf]];
-        if (then == LMI_OCTREE_NONE || is_dirty[before->nodes[then].leaf]) {
+        uint32_t then = leaf_then(k, before, t, leaf);
+        if (then == LMI_OCTREE_NONE || !same_neighbours(k, before, t, then, leaf)) {
             k->fresh[k->fresh_count++] = leaf;
         }
     }
-    lmi_release(memory, is_dirty, before->leaf_count, sizeof *is_dirty);
     return true;
 }
 
 static void free_kinship(kinship *k, lmi_memory *memory, const lmi_octree *before, const lmi_octree *t)
 {
-    lmi_release(memory, k->then, t->node_count, sizeof *k->then);
-    lmi_release(memory, k->now, before->node_count, sizeof *k->now);
     lmi_release(memory, k->dirty, before->leaf_count, sizeof *k->dirty);
     lmi_release(memory, k->fresh, t->leaf_count, sizeof *k->fresh);
+    lmi_release(memory, k->wanted, t->leaf_count, sizeof *k->wanted);
+    lmi_octree_search_free(&k->old, memory);
+    lmi_octree_search_free(&k->young, memory);
 }
 
-/* Whether a region can be taken over: a search from its leaf, before and now, meets nothing that is another. */
-static bool is_kept(const kinship *k, const lmi_octree *before, const lmi_octree *t, const lmi_octree_search *old,
-                    const lmi_octree_search *fresh, uint32_t leaf)
+/* Whether a region can be taken over: a search from its leaf, before and now, meets nothing that is another. Then every node that
+ * it has is there, because what severs a node makes leaves on both sides others. */
+static bool is_kept(const kinship *k, const lmi_octree *before, const lmi_octree *t, uint32_t leaf)
 {
-    uint32_t then = k->then[t->leaves[leaf]];
-    if (then == LMI_OCTREE_NONE || before->width[before->nodes[then].leaf] != t->width[leaf]) {
+    uint32_t then = leaf_then(k, before, t, leaf);
+    if (then == LMI_OCTREE_NONE || before->width[then] != t->width[leaf]) {
         return false;
     }
     uint32_t reach = lmi_octree_limit(t, t->width[leaf]);
-    return old->distance[before->nodes[then].leaf] > reach && fresh->distance[leaf] > reach;
+    return k->old.distance[then] > reach && k->young.distance[leaf] > reach;
 }
 
+/* The leaves whose regions have to be found. */
+static void find_wanted(kinship *k, const lmi_octree *before, const lmi_octree *t)
+{
+    uint32_t widest = 0;
+    for (uint32_t leaf = 0; leaf < t->leaf_count; leaf++) {
+        widest = t->width[leaf] > widest ? t->width[leaf] : widest;
+    }
+    uint32_t reach = lmi_octree_limit(t, widest);
+    lmi_octree_search_from(&k->old, before, k->dirty, k->dirty_count, reach);
+    lmi_octree_search_from(&k->young, t, k->fresh, k->fresh_count, reach);
+    for (uint32_t leaf = 0; leaf < t->leaf_count; leaf++) {
+        if (!is_kept(k, before, t, leaf)) {
+            k->wanted[k->wanted_count++] = leaf;
+        }
+    }
+}
+
+/* The region that a leaf had, with the numbers of now, in the order of the tree. */
 static bool take_over(const kinship *k, const lmi_octree *before, lmi_octree *t, lmi_memory *memory, uint32_t leaf)
 {
-    uint32_t then = before->nodes[k->then[t->leaves[leaf]]].leaf;
+    uint32_t then = leaf_then(k, before, t, leaf), first = t->regions.item_count;
     bool ok = true;
     for (uint32_t n = before->regions.offsets[then]; ok && n < before->regions.offsets[then + 1]; n++) {
-        ok = lmi_octree_lists_add(&t->regions, memory, k->now[before->regions.items[n]]);
+        uint32_t node = k->now[before->regions.items[n]], at = t->regions.item_count;
+        ok = lmi_octree_lists_add(&t->regions, memory, node);
+        uint32_t *items = t->regions.items;
+        for (; ok && at > first && t->nodes[items[at - 1]].first_leaf > t->nodes[node].first_leaf; at--) {
+            items[at] = items[at - 1];
+            items[at - 1] = node;
+        }
     }
-    t->regions.offsets[leaf + 1] = t->regions.item_count;
     return ok;
 }
 
-bool lmi_octree_update_regions(lmi_octree *t, lmi_memory *memory, const lmi_octree *before, uint32_t *found)
+bool lmi_octree_update_regions(lmi_octree *t, lmi_memory *memory, const lmi_octree *before, const uint32_t *then,
+                               const uint32_t *now, uint32_t *found)
 {
-    kinship k = {0};
-    lmi_octree_search old = {0}, fresh = {0};
-    finder f = {.of = lmi_allocate(memory, t->node_count, sizeof *f.of),
-                .touched = lmi_allocate(memory, t->node_count, sizeof *f.touched)};
-    uint32_t *base = lmi_allocate(memory, t->node_count, sizeof *base);
-    bool ok = f.of && f.touched && base && find_kinship(&k, memory, before, t) &&
-              lmi_octree_search_make(&f.search, memory, t) && lmi_octree_search_make(&old, memory, before) &&
-              lmi_octree_search_make(&fresh, memory, t) && lmi_octree_lists_make(&t->regions, memory, t->leaf_count);
-    *found = 0;
+    kinship k = {.then = then, .now = now};
+    lmi_octree_lists made = {0};
+    bool ok = make_kinship(&k, memory, before, t);
     if (ok) {
-        lmi_octree_search_from(&old, before, k.dirty, k.dirty_count, UINT32_MAX - 1);
-        lmi_octree_search_from(&fresh, t, k.fresh, k.fresh_count, UINT32_MAX - 1);
+        find_wanted(&k, before, t);
+        ok = find_all(t, memory, k.wanted, k.wanted_count, &made) &&
+             lmi_octree_lists_make(&t->regions, memory, t->leaf_count);
     }
-    for (uint32_t leaf = 0; ok && leaf < t->leaf_count; leaf++) {
-        bool kept = is_kept(&k, before, t, &old, &fresh, leaf);
-        ok = kept ? take_over(&k, before, t, memory, leaf) : find_region(&f, t, memory, leaf, base);
-        *found += !kept;
+    for (uint32_t leaf = 0, n = 0; ok && leaf < t->leaf_count; leaf++) {
+        bool wanted = n < k.wanted_count && k.wanted[n] == leaf;
+        for (uint32_t i = wanted ? made.offsets[n] : 0; ok && i < (wanted ? made.offsets[n + 1] : 0); i++) {
+            ok = lmi_octree_lists_add(&t->regions, memory, made.items[i]);
+        }
+        ok = ok && (wanted || take_over(&k, before, t, memory, leaf));
+        n += wanted;
+        t->regions.offsets[leaf + 1] = t->regions.item_count;
     }
+    *found = k.wanted_count;
     if (!ok) {
         lmi_octree_lists_free(&t->regions, memory);
     }
-    lmi_octree_search_free(&f.search, memory);
-    lmi_octree_search_free(&old, memory);
-    lmi_octree_search_free(&fresh, memory);
-    lmi_release(memory, f.of, t->node_count, sizeof *f.of);
-    lmi_release(memory, f.touched, t->node_count, sizeof *f.touched);
-    lmi_release(memory, base, t->node_count, sizeof *base);
+    lmi_octree_lists_free(&made, memory);
     free_kinship(&k, memory, before, t);
     return ok;
 }

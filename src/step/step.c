@@ -613,6 +613,7 @@ lm_result lm_world_step(lm_world *world, double seconds)
     lmi_float_mode_enter(&host);
     lm_result result = LM_OK;
     double h = seconds / world->substeps;
+    lmi_octree_levels_step(world, seconds);
     bool on_device = lmi_gpu_goes_on(world, h);
     if (!on_device) {
         lmi_gpu_fetch(world);

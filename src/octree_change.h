@@ -1,0 +1,59 @@
+/*
+ * An octree that becomes another: by cuts (octree_cut.c), or by cells that are divided or joined.
+ *
+ * What the body becomes is made aside, with particles, regions, pins and skin of its own, and put in place when nothing can fail
+ * any more. A new leaf that was part of one leaf before takes its state: the velocity as it is, the place where the leaf's
+ * region carries it, and its share of the mass. One that several were joined into takes their sums and means (octree_join.c). So
+ * mass, momentum and spin of the body are what they were.
+ */
+#ifndef LMI_OCTREE_CHANGE_H
+#define LMI_OCTREE_CHANGE_H
+
+#include "octree_body.h"
+#include "sample/octree_blade.h"
+
+typedef struct lmi_octree_change {
+    lm_world *world;
+    lmi_body *body;       /* as it is */
+    lmi_body made;        /* as it will be */
+    uint32_t *from;       /* [made leaves] the leaf that each was part of, or the first of those that it was joined from */
+    uint32_t *joined;     /* [made leaves] how many it was joined from, one after the other; 1: it was part of one */
+    lmi_octree_map *maps; /* [map_count] of the leaves as they were */
+    uint32_t map_count;
+    lmi_slashes slashes;
+    lmi_pin *pins; /* [pins of the body] with new particles; in the order of the body's list */
+    lmi_drag *drags;
+    uint32_t pin_count, drag_count;
+    uint32_t *shown; /* of the new skin (out/skin_octree_cut.h) */
+    lmi_octree_leaf_detail *leaf_detail; /* [made leaves] where the body has level of detail (octree_level.h) */
+    lm_vec3 *fading;                     /* [vertices] of the new skin, or null */
+} lmi_octree_change;
+
+/* The affine map of each leaf's region, as skins use it. False when out of memory. */
+bool lmi_octree_change_maps(lmi_octree_change *change);
+
+/* Makes the body on a tree, which it takes over, and puts it in place. LM_ERROR_LIMIT or LM_ERROR_MEMORY; then nothing has
+ * changed. */
+lm_result lmi_octree_change_make(lmi_octree_change *change, lmi_octree *next);
+
+void lmi_octree_change_free(lmi_octree_change *change);
+
+/* octree_join.c: mass, place and velocity of a leaf that was joined from several; then, when all leaves have theirs, the spin that
+ * these had about their middle; and what its region takes from theirs. */
+void lmi_octree_join_particle(lmi_octree_change *change, uint32_t leaf);
+void lmi_octree_join_spins(lmi_octree_change *change);
+void lmi_octree_join_region(lmi_octree_change *change, uint32_t leaf);
+
+/* octree_fade.c: where the skin is shown before the change, and after it the difference, which fades. */
+bool lmi_octree_fade_begin(lmi_octree_change *change);
+void lmi_octree_fade_end(lmi_octree_change *change);
+
+/* octree_level.c: what leaves remember of their detail. False when out of memory. */
+bool lmi_octree_follow_detail(lmi_octree_change *change);
+void lmi_octree_put_detail(lmi_octree_change *change, lmi_body *old);
+
+/* octree_follow.c: touch points, distance field and skin of the new body. False when out of memory. */
+bool lmi_octree_follow_touch(lmi_octree_change *change);
+bool lmi_octree_follow_skin(lmi_octree_change *change);
+
+#endif
