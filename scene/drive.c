@@ -82,7 +82,8 @@ static lm_result move_movers(scene *s, lm_world *world, uint32_t frame)
 
 lm_field_def scene_field_at(const scene_field *field, double time)
 {
-    double turns = time / field->gust_seconds, swell = field->gusts * lmi_sin(6.283185307179586 * (turns - floor(turns)));
+    double turns = time / field->gust_seconds,
+           swell = field->gusts * lmi_sin(6.283185307179586 * (turns - floor(turns)));
     lm_field_def def = lm_field_def_default();
     def.kind = (lm_field_kind)field->kind;
     def.vector = vector_narrow(vector_scale(field->vector, 1.0 + swell));

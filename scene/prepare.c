@@ -182,7 +182,8 @@ static bool check_detail(const preparation *p, const scene_body_entry *entry)
         return FAIL(p, &entry->head, "detail", "%s", fault);
     }
     if (detail->coarsest > 0.0 && detail->coarsest < detail->finest) {
-        return FAIL(p, &detail->head, "coarsest", "is %g (expected at least finest, %g)", detail->coarsest, detail->finest);
+        return FAIL(p, &detail->head, "coarsest", "is %g (expected at least finest, %g)", detail->coarsest,
+                    detail->finest);
     }
     return true;
 }
@@ -436,9 +437,8 @@ static bool prepare_bodies(preparation *p)
         scene_body_entry *entry = LIST_ITEM(scene_body_entry, *entries, i);
         if (!check_contents(p, entry) || !check_elements(p, entry) || !check_zones(p, &entry->mass_zones, 1e-6, 1e6) ||
             !check_zones(p, &entry->stiffness_zones, 0.0, 1.0) || !check_octree(p, entry->octree) ||
-            !check_detail(p, entry) ||
-            !check_deform(p, entry->state) || !check_examples(p, entry) || !check_skeleton(p, entry) ||
-            !count_copies(p, entry, &bodies, &particles)) {
+            !check_detail(p, entry) || !check_deform(p, entry->state) || !check_examples(p, entry) ||
+            !check_skeleton(p, entry) || !count_copies(p, entry, &bodies, &particles)) {
             return false;
         }
     }
