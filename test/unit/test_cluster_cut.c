@@ -84,6 +84,24 @@ static const lm_vec3 unit_size = {1.0f, 1.0f, 1.0f};
 
 /* ---- tests ---- */
 
+/* Vertices of the skin at rest have gone half a metre, each the way of its side of the cut. */
+static void expect_skin_apart(const lm_world *world, lm_body_id body)
+{
+    lm_body_info info = info_of(world, body);
+    lm_vec3 *rest = malloc(info.skin_vertices * sizeof *rest), *now = malloc(info.skin_vertices * sizeof *now);
+    uint32_t sides[2] = {0, 0};
+    assert_ok(lm_body_get_skin_rest(world, body, rest));
+    assert_ok(lm_body_get_skin(world, body, lm_dvec3_zero(), now, NULL));
+    for (uint32_t n = 0; n < info.skin_vertices; n++) {
+        double beyond = (rest[n].x - 0.06) + 0.15 * (rest[n].y - 0.03) + 0.1 * (rest[n].z - 0.02);
+        if (fabs(beyond) < 0.08) continue; /* a sliver may have stayed with the other side */
+        assert_near(now[n].x - rest[n].x, beyond < 0.0 ? -0.5 : 0.5, 0.02);
+        sides[beyond < 0.0]++;
+    }
+    assert_true(sides[0] > 50 && sides[1] > 50);
+    free(rest), free(now);
+}
+
 /* A box cut in two: two pieces that keep what they have, closed, and go their own ways. */
 static void a_blade_severs(void **context)
 {
@@ -128,6 +146,7 @@ static void a_blade_severs(void **context)
             if (!bare) {
                 assert_int_equal(surface_open_edges(world, body, &volume), 0);
                 assert_near(volume, whole, 1e-2 * whole);
+                expect_skin_apart(world, body);
             }
             free(pieces), free(velocities), free(at), free(now);
             lm_world_destroy(world);
@@ -211,7 +230,7 @@ static void odd_blades(void **context)
 static void crumbs(void **context)
 {
     (void)context;
-    for (int how = 0; how < BUILD_COUNT; how++) {
+    for (int how = 0; how < BUILD_COUNT; how += 2) { /* clusters, rings, tets */
         random_state random = {3};
         lm_world *world = make_world(-2.0);
         thing what = {.how = (build)how, .shape = "box", .size = unit_size, .bare = how != TETS};
