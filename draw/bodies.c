@@ -136,6 +136,11 @@ static bool add_riders(draw_bodies *b, const lm_world *world, draw_body *body, u
         body->rides_on_regions = body->rides_on_regions || region;
         b->rider[b->riders + n] = (draw_rider){riders[n] + first, weights[n]};
     }
+    /* All corners of a tetrahedron each; once it is cut, some vertices ride on other numbers of particles. */
+    body->rides_on_tets = ok && body->tets && !body->rides_on_regions;
+    for (uint32_t n = 0; n < body->vertices && body->rides_on_tets; n++) {
+        body->rides_on_tets = offsets[n + 1] - offsets[n] == 4;
+    }
     b->riders += ok ? total : 0;
     free(offsets);
     free(riders);
@@ -165,7 +170,7 @@ static bool add_skin(draw_bodies *b, const lm_world *world, draw_body *body, uin
     }
     for (uint32_t n = 0; n < body->vertices; n++) {
         lm_vec3 p = b->scratch[n];
-        float carrier = body->tets && !body->rides_on_regions ? -1.0f : body->spacing;
+        float carrier = body->rides_on_tets ? -1.0f : body->spacing;
         glm_vec4_copy((vec4){p.x, p.y, p.z, carrier}, b->rest[body->first_vertex + n]);
     }
     for (size_t n = 3 * (size_t)b->triangles; n < corners; n++) {

@@ -216,7 +216,7 @@ typedef struct draw_body {
     uint32_t regions, memberships, first_region;
     uint32_t vertices, first_vertex;
     uint32_t triangles, first_triangle;
-    bool rides_on_regions, is_closed;
+    bool rides_on_regions, rides_on_tets, is_closed;
     float particle_radius; /* for drawing, metres */
     float contact_radius;
     float spacing; /* of a lattice; else 0 */

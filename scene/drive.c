@@ -2,6 +2,7 @@
  * A running scene: before each frame its events, moving frames, bones and drags; then the step; then what the expect block
  * wants to know.
  */
+#include "base/dmath.h"
 #include "scene/fit.h"
 #include "scene/internal.h"
 
@@ -73,6 +74,37 @@ static lm_result move_movers(scene *s, lm_world *world, uint32_t frame)
         }
     }
     return LM_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Fields
+ */
+
+lm_field_def scene_field_at(const scene_field *field, double time)
+{
+    double turns = time / field->gust_seconds,
+           swell = field->gusts * lmi_sin(6.283185307179586 * (turns - floor(turns)));
+    lm_field_def def = lm_field_def_default();
+    def.kind = (lm_field_kind)field->kind;
+    def.vector = vector_narrow(vector_scale(field->vector, 1.0 + swell));
+    def.position = field->at;
+    def.strength = (float)field->strength;
+    def.radius = (float)field->radius;
+    return def;
+}
+
+/* Gusts of wind: the field as it is in the middle of the frame. */
+static lm_result drive_fields(scene *s, lm_world *world, uint32_t frame)
+{
+    lm_result result = LM_OK;
+    for (uint32_t i = 0; i < s->file->fields.count && result == LM_OK; i++) {
+        const scene_field *field = LIST_ITEM(scene_field, s->file->fields, i);
+        if (field->gusts > 0.0) {
+            lm_field_def def = scene_field_at(field, (frame + 0.5) / SCENE_FRAME_RATE);
+            result = lm_field_set(world, field->id, &def);
+        }
+    }
+    return result;
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -315,6 +347,7 @@ lm_result scene_step(scene *s, lm_world *world, uint32_t frame)
     lm_result result = apply_events(s, world, frame);
     result = result ? result : move_movers(s, world, frame);
     result = result ? result : drive_skeletons(s, world, (frame + 1.0) / SCENE_FRAME_RATE);
+    result = result ? result : drive_fields(s, world, frame);
     result = result ? result : drive_drags(s, world, frame);
     result = result ? result : lm_world_step(world, 1.0 / SCENE_FRAME_RATE);
     if (result != LM_OK) {

@@ -680,6 +680,10 @@ static const format_field field_fields[] = {
           DOC("wind: rate of dragging in 1/s; point: acceleration in m/s², negative pushes away")),
     FIELD(scene_field, radius, FIELD_NUMBER, ABOVE(0.0, 1e6), UNIT("m"), STANDARD("1"),
           DOC("where the pull of the point ends")),
+    FIELD(scene_field, gusts, FIELD_NUMBER, RANGE(0.0, 10.0), STANDARD("0"),
+          DOC("the vector swells and fades by this share of itself")),
+    FIELD(scene_field, gust_seconds, FIELD_NUMBER, ABOVE(0.0, MOST_TIME), UNIT("s"), STANDARD("2"),
+          DOC("from one gust to the next")),
 };
 static const format_record field_record =
     RECORD("field", scene_field, field_fields, NO_GROUPS, "A force that acts on every particle.");
@@ -724,7 +728,7 @@ static const format_field event_fields[] = {
     FIELD(scene_event, deform, FIELD_RECORD, OF(deform_record),
           DOC("moves the particles to the rest shape deformed so, where the body is and as it is turned")),
     FIELD(scene_event, cut, FIELD_RECORD, OF(cut_record),
-          DOC("cuts octrees, from then on for as long as the blade moves")),
+          DOC("cuts bodies, from then on for as long as the blade moves")),
     FIELD(scene_event, refine, FIELD_RECORD, OF(refine_record), DOC("divides or joins cells of octrees")),
     FIELD(scene_event, eye, FIELD_VECTOR, UNIT("m"), DOC("where the scene's `eye` is from then on")),
     FIELD(scene_event, gravity, FIELD_VECTOR, RANGE(-1e4, 1e4), UNIT("m/s²"), DOC("of the whole world from then on")),

@@ -436,6 +436,8 @@ typedef struct scene_field {
     uint32_t kind; /* lm_field_kind */
     lm_dvec3 vector, at;
     double strength, radius;
+    double gusts, gust_seconds;
+    lm_field_id id;
 } scene_field;
 
 /* A straight edge on its way through bodies. */

@@ -94,6 +94,9 @@ lm_result connect_edges(const shape_mesh *surface, const lm_vec3 *points, uint32
 /* The library's material; with `only_given` the fields that the file does not name keep their value. */
 void material_apply(const scene_material *from, bool only_given, lm_material *to);
 
+/* A field as it is at a time. */
+lm_field_def scene_field_at(const scene_field *field, double time);
+
 /* A failed call of the library, reported at a field with what the library's log said. */
 void report_result(scene *s, lm_result result, const scene_head *head, const char *name, scene_error *error);
 

@@ -82,14 +82,8 @@ static lm_result make_collider(scene *s, lm_world *world, scene_collider *collid
 
 static lm_result make_field(scene *s, lm_world *world, scene_field *field, scene_error *error)
 {
-    lm_field_def def = lm_field_def_default();
-    def.kind = (lm_field_kind)field->kind;
-    def.vector = vector_narrow(field->vector);
-    def.position = field->at;
-    def.strength = (float)field->strength;
-    def.radius = (float)field->radius;
-    lm_field_id id;
-    lm_result result = lm_field_create(world, &def, &id);
+    lm_field_def def = scene_field_at(field, 0.0);
+    lm_result result = lm_field_create(world, &def, &field->id);
     if (result != LM_OK) {
         report_result(s, result, &field->head, NULL, error);
     }

@@ -586,15 +586,19 @@ static bool prepare_drags(const preparation *p)
  * Events and expectations
  */
 
-static bool check_octrees(const preparation *p, const scene_event *event, const char *action)
+/* What a cut or a change of detail can be made to. */
+static bool check_kinds(const preparation *p, const scene_event *event)
 {
     const scene_list *entries = &p->scene->file->bodies;
     for (uint32_t i = 0; i < entries->count; i++) {
         const scene_body_entry *entry = LIST_ITEM(scene_body_entry, *entries, i);
         bool meant = entry->range.first < event->range.first + event->range.count &&
                      event->range.first < entry->range.first + entry->range.count;
-        if (meant && entry->octree == NULL) {
-            return FAIL(p, &event->head, action, "is of a body that is no octree (expected octrees)");
+        if (meant && event->refine != NULL && entry->octree == NULL) {
+            return FAIL(p, &event->head, "refine", "is of a body that is no octree (expected octrees)");
+        }
+        if (meant && event->cut != NULL && entry->lattice != NULL && entry->fracture == NULL) {
+            return FAIL(p, &event->head, "cut", "is of a lattice that cannot break (expected one with fracture)");
         }
     }
     return true;
@@ -615,8 +619,7 @@ static bool prepare_events(const preparation *p)
             return FAIL(p, head, NULL,
                         "does nothing (expected material, impulse, velocity, deform, cut, refine, eye or gravity)");
         }
-        if ((event->cut != NULL && !check_octrees(p, event, "cut")) ||
-            (event->refine != NULL && !check_octrees(p, event, "refine"))) {
+        if (!check_kinds(p, event)) {
             return false;
         }
         if (given(head, "point") && !given(head, "impulse")) {

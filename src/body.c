@@ -5,6 +5,7 @@
 #include "base/guard.h"
 #include "examples.h"
 #include "fracture.h"
+#include "grain.h"
 #include "octree_body.h"
 #include "out/hash.h"
 #include "out/skin_octree_cut.h"
@@ -268,6 +269,7 @@ void lmi_body_free(lm_world *world, lmi_body *body)
     }
     free_cubes(world, body);
     lmi_fracture_free(world, body);
+    lmi_grain_free(world, body->grain);
     lmi_examples_free(world, body->examples);
     lmi_lattice_body_free(world, body);
     lmi_octree_body_free(world, body);
@@ -739,7 +741,8 @@ bool lmi_body_revive(lm_world *world, lmi_body *body)
             derive_weights(body, held);
             make_regions(body, weights);
         }
-        ok = ok && revive_touch(world, body) && revive_bulk(world, body) && lmi_octree_cut_given_skin(world, body);
+        ok = ok && revive_touch(world, body) && revive_bulk(world, body) && lmi_octree_cut_given_skin(world, body) &&
+             (!body->grain || lmi_grain_skin(world, body, &body->skin));
         body->shape_hash = lmi_hash_shape(body);
     }
     lmi_release(&world->memory, weights, body->place_count, sizeof *weights);

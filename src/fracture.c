@@ -7,6 +7,7 @@
 #include "fracture.h"
 #include "base/guard.h"
 #include "body.h"
+#include "grain.h"
 #include "octree_body.h"
 #include "out/hash.h"
 #include "out/lattice_regions.h"
@@ -410,6 +411,7 @@ lm_result lm_body_get_pieces(const lm_world *world, lm_body_id id, uint32_t *pie
         uint32_t particle = body->order[n];
         pieces[particle] = body->lattice  ? lmi_lattice_part_of(body, n)
                            : body->octree ? body->octree->part[particle]
+                           : body->grain  ? body->grain->part[n]
                                           : 0;
     }
     return LM_OK;

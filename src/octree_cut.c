@@ -1,9 +1,11 @@
 /*
- * Cutting bodies with a blade: lm_body_cut. Lattices break along it (fracture_break.c); octrees become others (octree_change.h).
+ * Cutting bodies with a blade: lm_body_cut. Lattices break along it (fracture_break.c), clusters and tetrahedra have a file of
+ * their own (cluster_cut.c); octrees become others (octree_change.h).
  */
 #include "base/guard.h"
 #include "body.h"
 #include "fracture.h"
+#include "grain.h"
 #include "octree_level.h"
 #include "out/skin_octree_cut.h"
 
@@ -110,6 +112,18 @@ static lm_result cut_lattice(lm_world *world, uint32_t slot, lmi_body *body, con
     return result;
 }
 
+static lm_result cut_clusters(lm_world *world, lmi_body *body, const lm_blade *blade, lm_cut_info *info,
+                              const char **fault)
+{
+    lmi_blade_triangle *triangles = take_blade(&world->memory, blade, body->origin);
+    lm_result result = LM_ERROR_MEMORY;
+    if (triangles) {
+        result = lmi_cluster_cut(world, body, triangles, blade->triangle_count, info, fault);
+    }
+    lmi_release(&world->memory, triangles, blade->triangle_count, sizeof *triangles);
+    return result;
+}
+
 lm_result lm_body_cut(lm_world *world, lm_body_id id, const lm_blade *blade, lm_cut_info *info)
 {
     lm_cut_info none;
@@ -120,9 +134,6 @@ lm_result lm_body_cut(lm_world *world, lm_body_id id, const lm_blade *blade, lm_
         return LM_ERROR_ID;
     }
     const char *fault = blade_fault(blade);
-    fault = fault                             ? fault
-            : !body->octree && !body->lattice ? "only octrees and lattices can be cut with a blade"
-                                              : NULL;
     fault = fault ? fault : body->lattice && !body->fracture ? "a lattice must be able to break to be cut" : NULL;
     fault = fault ? fault : body->examples ? "a body with examples cannot be cut" : NULL;
     fault = fault ? fault : body->skeleton != LMI_NONE ? "a body on a skeleton cannot be cut" : NULL;
@@ -131,12 +142,13 @@ lm_result lm_body_cut(lm_world *world, lm_body_id id, const lm_blade *blade, lm_
     }
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
-    lm_result result =
-        body->octree ? cut_octree(world, body, blade, info) : cut_lattice(world, id.slot - 1, body, blade, info);
+    lm_result result = body->octree    ? cut_octree(world, body, blade, info)
+                       : body->lattice ? cut_lattice(world, id.slot - 1, body, blade, info)
+                                       : cut_clusters(world, body, blade, info, &fault);
     lmi_float_mode_leave(&host);
     if (result != LM_OK) {
         memset(info, 0, sizeof *info);
-        return lmi_fail(world, result, "lm_body_cut: %s; nothing has changed", lm_result_text(result));
+        return lmi_fail(world, result, "lm_body_cut: %s; nothing has changed", fault ? fault : lm_result_text(result));
     }
     info->particles = body->particle_count;
     return LM_OK;

@@ -4,6 +4,7 @@
 #include "base/guard.h"
 #include "examples.h"
 #include "fracture.h"
+#include "grain.h"
 #include "octree_body.h"
 #include "out/lattice_regions.h"
 #include "step/lattice_motion.h"
@@ -58,7 +59,10 @@ lm_result lm_body_get_info(const lm_world *world, lm_body_id id, lm_body_info *i
     info->summation_nodes = body->octree ? body->octree->tree.regions.item_count : 0;
     info->skin_vertices = body->skin.vertex_count;
     info->skin_triangles = body->skin.triangle_count;
-    info->pieces = body->lattice ? body->lattice->shape.part_count : body->octree ? body->octree->part_count : 1;
+    info->pieces = body->lattice  ? body->lattice->shape.part_count
+                   : body->octree ? body->octree->part_count
+                   : body->grain  ? body->grain->part_count
+                                  : 1;
     info->broken_links = body->fracture ? body->fracture->broken : 0;
     info->examples = body->examples ? body->examples->count : 0;
     info->example_groups = body->examples ? body->examples->group_count : 0;

@@ -18,6 +18,9 @@ typedef struct app_area {
     float x, y, width, height;
 } app_area;
 
+/* Brushes on octrees; each key goes through two of them. */
+typedef enum app_brush { BRUSH_NONE, BRUSH_HARDER, BRUSH_SOFTER, BRUSH_FINER, BRUSH_COARSER, BRUSH_COUNT } app_brush;
+
 typedef struct app {
     session *session;
     session_options options; /* threads and instruction set as they are chosen now */
@@ -33,6 +36,8 @@ typedef struct app {
     bool knife;         /* the mouse cuts instead of grabbing */
     bool cutting;       /* it is on its way, */
     float cut_x, cut_y; /* from here */
+    app_brush brush;    /* what the mouse paints instead of grabbing */
+    float brush_size;   /* its radius, as a share of the distance of what is looked at */
 
     catalogue catalogue;
     char search[64];
@@ -92,6 +97,12 @@ void app_throw_ball(app *app, float x, float y);
 void app_toggle_knife(app *app);
 void app_cut_from(app *app, float x, float y);
 void app_cut_to(app *app, float x, float y);
+
+/* brush.c: takes up the next of two brushes, or after them none; makes it larger or smaller; paints where the mouse is. */
+void app_next_brush(app *app, app_brush first);
+void app_resize_brush(app *app, float factor);
+void app_paint(app *app, float x, float y);
+void app_draw_brush(const app *app); /* its rim, and the widths of what it would paint as colours of particles */
 
 /* The camera as it draws; where a point of the world is in the window (false: behind the eye). */
 draw_camera app_camera(const app *app);

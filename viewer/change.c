@@ -102,17 +102,13 @@ static lm_result mangle_body(lm_world *world, lm_body_id body, mangle *how)
 static lm_result cut_body(const change *made, lm_world *world, lm_body_id body)
 {
     static const uint32_t corners[3] = {0, 1, 2};
-    lm_body_info info;
-    lm_result result = lm_body_get_info(world, body, &info);
-    if (result != LM_OK || info.summation_nodes == 0 || info.examples > 0) {
-        return result; /* not an octree, or one that cannot be cut */
-    }
     lm_blade blade = lm_blade_default();
     blade.vertices = made->blade;
     blade.vertex_count = 3;
     blade.triangles = corners;
     blade.triangle_count = 1;
-    return lm_body_cut(world, body, &blade, NULL);
+    lm_result result = lm_body_cut(world, body, &blade, NULL);
+    return result == LM_ERROR_ARGUMENT ? LM_OK : result; /* one that cannot be cut stays whole */
 }
 
 /* The hand lets go first: particles are numbered anew by a cut. */
@@ -125,6 +121,78 @@ static lm_result cut(const change *made, const scene *played, lm_world *world, c
     for (uint32_t i = 0; i < c->body_count && result == LM_OK; i++) {
         result = cut_body(made, world, c->bodies[i].id);
     }
+    return result;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Brushes on octrees
+ */
+
+/* An octree's particles, from the middle of a brush, with a value for each; both to be freed, on failure too. */
+typedef struct painted {
+    lm_vec3 *positions;
+    float *values;
+    uint32_t count;
+} painted;
+
+static lm_result read_painted(const change *made, const lm_world *world,
+                              lm_result (*read)(const lm_world *, lm_body_id, float *), painted *p)
+{
+    lm_body_info info;
+    lm_result result = lm_body_get_info(world, made->body, &info);
+    if (result != LM_OK) {
+        return result;
+    }
+    p->count = info.particles;
+    p->positions = malloc(info.particles * sizeof *p->positions);
+    p->values = malloc(info.particles * sizeof *p->values);
+    result = p->positions != NULL && p->values != NULL ? LM_OK : LM_ERROR_MEMORY;
+    result = result ? result : lm_body_get_positions(world, made->body, made->point, p->positions);
+    return result ? result : read(world, made->body, p->values);
+}
+
+/* 1 in the middle of the brush, 0 at its rim and beyond. */
+static float under_brush(const change *made, lm_vec3 at)
+{
+    float share = (at.x * at.x + at.y * at.y + at.z * at.z) / (made->size * made->size);
+    return share < 1.0f ? 1.0f - share : 0.0f;
+}
+
+static lm_result paint_widths(const change *made, lm_world *world)
+{
+    painted p = {0};
+    lm_result result = read_painted(made, world, lm_body_get_widths, &p);
+    for (uint32_t n = 0; n < p.count && result == LM_OK; n++) {
+        p.values[n] *= 1.0f + (made->factor - 1.0f) * under_brush(made, p.positions[n]);
+        p.values[n] = fminf(p.values[n], 1e6f);
+    }
+    result = result ? result : lm_body_set_widths(world, made->body, p.values);
+    free(p.positions);
+    free(p.values);
+    return result;
+}
+
+/* The hand lets go first, as for a cut. */
+static lm_result paint_cells(const change *made, lm_world *world, company *c)
+{
+    painted p = {0};
+    lm_result result = release(world, c);
+    result = result ? result : read_painted(made, world, lm_body_get_cells, &p);
+    float least = INFINITY, most = 0.0f;
+    for (uint32_t n = 0; n < p.count && result == LM_OK; n++) {
+        if (under_brush(made, p.positions[n]) > 0.0f) {
+            least = fminf(least, p.values[n]);
+            most = fmaxf(most, p.values[n]);
+        }
+    }
+    if (result == LM_OK &&
+        most > 0.0f) { /* cells of several sizes first become alike: a brush that divides joins none */
+        float size = made->factor < 1.0f ? least : most;
+        size *= least < most ? 1.0f : made->factor;
+        result = lm_body_refine(world, made->body, made->point, made->size, size, NULL);
+    }
+    free(p.positions);
+    free(p.values);
     return result;
 }
 
@@ -350,6 +418,8 @@ lm_result change_make(const change *made, scene *played, lm_world *world, compan
     case CHANGE_ADD: result = add_another(made, played, world, c, error); break;
     case CHANGE_THROW_BALL: result = throw_ball(made, world, c); break;
     case CHANGE_CUT: result = cut(made, played, world, c); break;
+    case CHANGE_WIDTHS: result = paint_widths(made, world); break;
+    case CHANGE_CELLS: result = paint_cells(made, world, c); break;
     }
     if (result != LM_OK && error->text[0] == '\0') {
         snprintf(error->text, sizeof error->text, "%s", lm_result_text(result));

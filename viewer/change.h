@@ -22,7 +22,9 @@ typedef enum change_kind {
     CHANGE_INVERT,     /* all particles of a body to the other side of its centre: inside out */
     CHANGE_ADD,        /* another body like this one */
     CHANGE_THROW_BALL, /* a ball that flies, bounces off floors, and pushes what it hits */
-    CHANGE_CUT         /* everything that can be cut, with a triangle */
+    CHANGE_CUT,        /* everything that can be cut, with a triangle */
+    CHANGE_WIDTHS,     /* of an octree's regions around a point: times a factor, which fades outwards */
+    CHANGE_CELLS       /* of an octree around a point: divided or joined until their sides are times a factor */
 } change_kind;
 
 /* The examples of a body as a person sees and sets them: all groups of regions as one. */
@@ -36,11 +38,13 @@ typedef struct change {
     change_kind kind;
     lm_body_id body;   /* grab, material, examples, squash, invert, add */
     uint32_t particle; /* grab */
-    lm_dvec3 point;    /* grab, pull: the target; add, throw: where it starts; world */
+    lm_dvec3 point;    /* grab, pull: the target; add, throw: where it starts; widths, cells: the middle; world */
     lm_vec3 vector;    /* gravity, m/s²; throw: the velocity, m/s */
-    float size;        /* throw: the ball's radius, metres; grab: how far around the particle is pulled along, metres */
-    lm_dvec3 blade[3]; /* cut: the corners of the triangle, world */
-    uint32_t count;    /* substeps */
+    float size; /* throw: the ball's radius, metres; grab: how far around the particle is pulled along, metres; widths,
+                        * cells: how far around the point */
+    float factor;         /* widths, cells */
+    lm_dvec3 blade[3];    /* cut: the corners of the triangle, world */
+    uint32_t count;       /* substeps */
     lm_material material; /* material */
     example_mix examples; /* examples */
 } change;

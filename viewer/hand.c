@@ -91,8 +91,9 @@ void app_release(app *a)
 void app_toggle_knife(app *a)
 {
     a->knife = !a->knife;
+    a->brush = BRUSH_NONE;
     a->cutting = false;
-    app_say(a, false, "%s", a->knife ? "The mouse cuts: drag a line across an octree" : "The mouse grabs again");
+    app_say(a, false, "%s", a->knife ? "The mouse cuts: drag a line across a body" : "The mouse grabs again");
 }
 
 void app_cut_from(app *a, float x, float y)

@@ -29,6 +29,10 @@ static void plain_key(input *i, app *a, const SDL_Keysym *key)
     case SDLK_HOME: app_reset_camera(a); break;
     case SDLK_b: app_throw_ball(a, i->x, i->y); break;
     case SDLK_c: app_toggle_knife(a); break;
+    case SDLK_w: app_next_brush(a, BRUSH_HARDER); break;
+    case SDLK_d: app_next_brush(a, BRUSH_FINER); break;
+    case SDLK_COMMA: app_resize_brush(a, 0.8f); break;
+    case SDLK_PERIOD: app_resize_brush(a, 1.25f); break;
     case SDLK_F1:
     case SDLK_QUESTION: app_toggle_help(a); break;
     case SDLK_SLASH: shift ? app_toggle_help(a) : (void)0; break;
@@ -107,6 +111,9 @@ static void press(input *i, app *a, int button)
         i->drag = DRAG_PANEL;
     } else if (ui_has_mouse()) {
         i->drag = DRAG_INTERFACE;
+    } else if (button == 0 && a->brush != BRUSH_NONE) {
+        app_paint(a, i->x, i->y);
+        i->drag = DRAG_PAINT;
     } else if (button == 0 && a->knife) {
         app_cut_from(a, i->x, i->y);
         i->drag = DRAG_CUT;
@@ -138,6 +145,7 @@ static void move(input *i, app *a, float x, float y)
     i->y = a->mouse_y = y;
     switch (i->drag) {
     case DRAG_BODY: app_move_held(a, x, y); break;
+    case DRAG_PAINT: app_paint(a, x, y); break;
     case DRAG_ORBIT: app_orbit(a, right, down); break;
     case DRAG_PAN: app_pan(a, right, down); break;
     case DRAG_PANEL: a->settings.panel_width = (uint32_t)fminf(fmaxf(x, LEAST_PANEL), MOST_PANEL); break;

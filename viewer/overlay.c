@@ -191,6 +191,7 @@ void overlay_draw(app *a)
     draw_selected(a);
     draw_hand(a);
     draw_knife(a);
+    app_draw_brush(a);
     draw_legend(a);
     draw_recording(a);
     draw_message(a);

@@ -61,8 +61,9 @@ static bool add_bodies(const app *a, text_buffer *text)
     for (uint32_t i = 0; i < count; i++) {
         lm_body_info info = {.mass = 0.0f};
         lm_body_get_info(world, ids[i], &info);
-        text_addf(text, "%s{\"particles\": %u, \"pieces\": %u, \"broken_links\": %u", i > 0 ? ", " : "",
-                  (unsigned)info.particles, (unsigned)info.pieces, (unsigned)info.broken_links);
+        text_addf(text, "%s{\"particles\": %u, \"memberships\": %llu, \"pieces\": %u, \"broken_links\": %u",
+                  i > 0 ? ", " : "", (unsigned)info.particles, (unsigned long long)info.memberships,
+                  (unsigned)info.pieces, (unsigned)info.broken_links);
         add_vector(text, "centre", info.centre.x, info.centre.y, info.centre.z);
         add_vector(text, "lower", info.lower.x, info.lower.y, info.lower.z);
         add_vector(text, "upper", info.upper.x, info.upper.y, info.upper.z);

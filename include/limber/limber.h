@@ -585,7 +585,7 @@ typedef struct lm_body_info {
     uint64_t summation_nodes; /* that the regions of an octree are added up from; else 0 */
     uint32_t skin_vertices;
     uint32_t skin_triangles;
-    uint32_t pieces;          /* that no links join; 1 for bodies that are neither lattices nor octrees */
+    uint32_t pieces;          /* that no links join; 1 for clusters and tetrahedra that were not cut */
     uint32_t broken_links;    /* of a lattice, so far */
     uint32_t examples;        /* 0: none */
     uint32_t example_groups;  /* that have a mix of their own */
@@ -1264,6 +1264,15 @@ LM_API uint32_t lm_world_get_breaks(const lm_world *world, lm_break *breaks, uin
  *
  * A lattice that can break (lm_body_set_fracture) is cut between chips: links between those whose middles
  * the blade parts break, and are told by lm_world_get_breaks. Its particles and regions keep their numbers.
+ *
+ * Clusters and tetrahedra keep their particles: which side of the blade one is on is the side that it goes with, and mass,
+ * momentum and spin stay to the bit. What hangs together in them are bonds: the edges of tetrahedra, or in clusters the nearest
+ * particles of the same region. Bonds that the blade crosses are cut, and a region whose particles no longer hang together falls
+ * into as many as there are parts: lm_body_info.regions grows, and regions are numbered anew in the order of those that they were
+ * part of. Tetrahedra with a bond that is cut are no longer among those of lm_body_get_tets. A region that is not cut through
+ * keeps holding both sides of a blade that ended in it. The skin opens as that of an octree does, on a grid of voxels of about
+ * half the distance between particles, and may be given again; a body that was cut without a skin cannot be given one. What is
+ * cut off without a particle in it has nothing to move with, and stays where it was.
  */
 
 #define LM_MAX_BLADE_TRIANGLES 65536
@@ -1283,15 +1292,15 @@ LM_API lm_blade lm_blade_default(void);
 
 /* What a cut did. */
 typedef struct lm_cut_info {
-    uint32_t links;         /* cut by it: 0 where it touched nothing */
+    uint32_t links;         /* cut by it, bonds and links between voxels: 0 where it touched nothing */
     uint32_t particles;     /* of the body, now */
     uint32_t parts;         /* of the body that nothing joins, now */
     uint32_t regions_found; /* that had to be found again; the others stayed as they were */
 } lm_cut_info;
 
-/* Cuts an octree or a lattice. A blade without triangles, with triangles without an area, or beside the body cuts nothing. `info` may be null.
- * LM_ERROR_ARGUMENT (neither an octree nor a lattice that can break, an octree with examples or on a skeleton, a blade that is
- * not finite), LM_ERROR_LIMIT (more than LM_MAX_PARTICLES) or LM_ERROR_MEMORY; then nothing has changed. */
+/* Cuts a body. A blade without triangles, with triangles without an area, or beside the body cuts nothing. `info` may be null.
+ * LM_ERROR_ARGUMENT (a lattice that cannot break, a body with examples or on a skeleton, a skin without an inside, a blade that
+ * is not finite), LM_ERROR_LIMIT (more than LM_MAX_PARTICLES) or LM_ERROR_MEMORY; then nothing has changed. */
 LM_API lm_result lm_body_cut(lm_world *world, lm_body_id body, const lm_blade *blade, lm_cut_info *info);
 
 /* Makes the skin of an octree ready to be cut, so that the first cut does not have to. Nothing else changes; snapshots do not hold
@@ -1356,8 +1365,8 @@ LM_API lm_result lm_world_set_eye(lm_world *world, const lm_dvec3 *eye);
 LM_API lm_result lm_body_refine(lm_world *world, lm_body_id body, lm_dvec3 centre, float radius, float size,
                                 uint32_t *changed);
 
-/* The piece that each particle belongs to, from 0 on; lm_body_info.pieces has their number. Bodies that are neither a lattice
- * nor an octree are one piece. */
+/* The piece that each particle belongs to, from 0 on; lm_body_info.pieces has their number. Clusters and tetrahedra are one piece
+ * until they are cut. */
 LM_API lm_result lm_body_get_pieces(const lm_world *world, lm_body_id body, uint32_t *pieces);
 
 /* ------------------------------------------------------------------------------------------------------------------

@@ -15,6 +15,9 @@ static const char *body_reason(const lm_world *world, const lmi_body *body)
     if (body->octree) {
         return lmi_gpu_octree_reason(body);
     }
+    if (body->grain) {
+        return "clusters that were cut";
+    }
     if (body->lattice) {
         return body->material.damping_kind == LM_DAMPING_REGIONAL ? "regional damping"
                : body->lattice->plastic.state                     ? "plastic lattices"

@@ -7,6 +7,7 @@
 #ifndef LMI_ARCHIVE_H
 #define LMI_ARCHIVE_H
 
+#include "sample/octree.h"
 #include "world.h"
 
 #include <string.h>
@@ -200,6 +201,13 @@ void lmi_visit_solid(archive *a, lm_world *world, lmi_collider *collider);
 /* snapshot_octree.c: what an octree is made of, and its masses; reading allocates the body. */
 void lmi_visit_octree(archive *a, lm_world *world, lmi_body *body);
 void lmi_visit_details(archive *a, lm_world *world); /* the eye, and level of detail of octrees */
+
+/* The same without masses, for voxels alone: links that are cut, what is divided, and bends. */
+void lmi_visit_voxel_tree(archive *a, lm_world *world, lmi_octree *tree);
+
+/* snapshot_grain.c: of all clusters, whether and how they were cut; after all bodies. */
+void lmi_visit_grains(archive *a, lm_world *world);
+
 /* How things touch: rules, method, sleep, and who touches whom (snapshot_contacts.c). */
 void lmi_visit_contacts(archive *a, lm_world *world);
 

@@ -3,6 +3,7 @@
  */
 #include "out/hash.h"
 #include "fracture.h"
+#include "grain.h"
 #include "octree_body.h"
 #include "out/skin_octree_cut.h"
 #include "world.h"
@@ -65,6 +66,9 @@ static uint64_t hash_body(const lm_world *world, const lmi_body *body, uint64_t 
     }
     for (uint32_t n = 0; body->octree && n < body->octree->tree.regions.item_count; n++) {
         hash = lmi_hash_word(hash, body->octree->tree.regions.items[n]);
+    }
+    for (uint32_t n = 0; body->grain && n < body->grain->bond_count; n++) {
+        hash = lmi_hash_word(hash, body->grain->bonds[n].cut);
     }
     if (body->fracture) {
         hash = lmi_hash_word(hash, body->fracture->links_hash);

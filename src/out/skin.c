@@ -8,6 +8,7 @@
 #include "out/skin.h"
 #include "base/guard.h"
 #include "fracture.h"
+#include "grain.h"
 #include "octree_body.h"
 #include "out/hash.h"
 #include "out/skin_octree.h"
@@ -238,6 +239,9 @@ lm_result lm_body_set_skin(lm_world *world, lm_body_id id, const lm_skin_def *de
     if (!fault && body->lattice && def->kind == LM_SKIN_REGIONS) {
         fault = "the skin of a lattice rides on particles";
     }
+    if (!fault && body->grain && !body->grain->shell) {
+        fault = "clusters that were cut without a skin cannot be given one";
+    }
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_set_skin: %s", fault);
     }
@@ -256,7 +260,8 @@ lm_result lm_body_set_skin(lm_world *world, lm_body_id id, const lm_skin_def *de
     if (ok) {
         lmi_skin before = body->skin;
         body->skin = skin;
-        ok = lmi_fracture_skin(world, body) && lmi_octree_cut_given_skin(world, body);
+        ok = lmi_fracture_skin(world, body) && lmi_octree_cut_given_skin(world, body) &&
+             lmi_grain_given_skin(world, body);
         if (ok) {
             lmi_skin_free(world, &before);
         } else {

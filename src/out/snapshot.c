@@ -10,6 +10,7 @@
 #include "body.h"
 #include "examples.h"
 #include "fracture.h"
+#include "grain.h"
 #include "octree_body.h"
 #include "out/archive.h"
 #include "out/hash.h"
@@ -58,6 +59,10 @@ static void visit_skin(archive *a, lm_world *world, lmi_body *body)
     lmi_skin *skin = cut ? &body->fracture->whole : &body->skin; /* as it was given */
     if (lmi_octree_skin_is_cut(body->octree)) {
         skin = &body->octree->shell->whole;
+    }
+    lmi_skin none = {0};
+    if (body->grain) { /* it follows from what the grain keeps */
+        skin = &none;
     }
     VISIT_ENUM(a, skin->kind, LM_SKIN_KIND_COUNT);
     visit_count(a, &skin->vertex_count, 16);
@@ -755,6 +760,7 @@ static void visit_world(archive *a, lm_world *world)
     visit_pool(a, world, &world->skeletons, lmi_visit_skeleton);
     visit_fractures(a, world);
     lmi_visit_details(a, world);
+    lmi_visit_grains(a, world);
 }
 
 /* --- saving --- */

@@ -145,6 +145,14 @@ static void visit_bends(archive *a, lm_world *world, lmi_octree *t)
     }
 }
 
+void lmi_visit_voxel_tree(archive *a, lm_world *world, lmi_octree *tree)
+{
+    visit_whole(a, world, tree);
+    if (ok(a)) {
+        visit_bends(a, world, tree);
+    }
+}
+
 void lmi_visit_octree(archive *a, lm_world *world, lmi_body *body)
 {
     if (a->mode != LOAD) {

@@ -1,4 +1,5 @@
 #include "sample/mould.h"
+#include "grain.h"
 #include "out/hash.h"
 #include "sample/distance.h"
 #include "sample/embed_lattice.h"
@@ -149,10 +150,19 @@ static void carry_lattice(const lmi_body *body, lmi_mould *s, uint32_t carrier, 
     s->used[carrier] = 8;
 }
 
-/* The nearest particles of a cloud, nearest first. */
+/* The nearest particles of a cloud, nearest first; in what was cut along bonds. */
 static uint32_t nearest_particles(const lmi_body *body, lm_vec3 position, uint32_t most, lmi_mould_near *out)
 {
     uint32_t count = 0;
+    if (body->grain) {
+        uint32_t places[LMI_CARRIER_MOST];
+        count = lmi_grain_around(body, lmi_grain_particle_at(body, position), position, most, places);
+        for (uint32_t n = 0; n < count; n++) {
+            lm_dvec3 d = dvec_sub(dvec_from(body->rest[places[n]]), dvec_from(position));
+            out[n] = (lmi_mould_near){dvec_dot(d, d), places[n]};
+        }
+        return count;
+    }
     for (uint32_t n = 0; n < body->particle_count; n++) {
         lm_dvec3 d = dvec_sub(dvec_from(body->rest[n]), dvec_from(position));
         double square = dvec_dot(d, d);
@@ -415,8 +425,9 @@ static lmi_mould *make_mould(lm_world *world, const lmi_body *body, const lmi_to
 lmi_mould *lmi_mould_take(lm_world *world, const lmi_body *body, const lmi_touch_mesh *mesh)
 {
     uint64_t hash = hash_particles(body, mesh);
-    /* The carriers of an octree follow its links too, which the hash knows nothing of: those do not share. */
-    for (lmi_mould *s = body->octree ? NULL : world->moulds; s; s = s->next) {
+    /* Carriers may follow links and bonds too, which the hash knows nothing of: those do not share. */
+    bool own = body->octree || body->grain;
+    for (lmi_mould *s = own ? NULL : world->moulds; s; s = s->next) {
         if (is_mould_of(s, body, hash, mesh)) {
             s->users++;
             return s;
@@ -426,7 +437,7 @@ lmi_mould *lmi_mould_take(lm_world *world, const lmi_body *body, const lmi_touch
     if (made) {
         made->hash = hash;
         made->place_count = body->place_count;
-        made->shared = !body->octree;
+        made->shared = !own;
     }
     if (made && made->shared) {
         made->next = world->moulds;

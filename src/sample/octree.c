@@ -81,11 +81,13 @@ lm_result lmi_octree_begin(lmi_octree *t, lmi_memory *memory, lmi_voxels *voxels
     t->owner = lmi_allocate(memory, t->voxel_count, sizeof *t->owner);
     t->voxel_order = lmi_allocate(memory, t->voxel_count, sizeof *t->voxel_order);
     t->users = lmi_allocate(memory, 1, sizeof *t->users);
+    if (t->users) {
+        *t->users = 1; /* also while others of these are missing: then they are freed with it */
+    }
     if (!t->word_rank || !t->at || !t->cut || !t->owner || !t->voxel_order || !t->users) {
         lmi_octree_free(t, memory);
         return LM_ERROR_MEMORY;
     }
-    *t->users = 1;
     number_voxels(t);
     return LM_OK;
 }

@@ -1,4 +1,5 @@
 #include "sample/touch.h"
+#include "grain.h"
 #include "sample/embed.h"
 #include "sample/embed_lattice.h"
 #include "sample/embed_octree.h"
@@ -244,6 +245,10 @@ static uint32_t embed(const lmi_embedder *embedder, const lmi_body *body, lm_vec
 {
     if (body->lattice) {
         return lmi_embed_lattice(&body->lattice->shape, point, riders, weights);
+    }
+    if (body->grain) {
+        uint32_t count = lmi_grain_around(body, lmi_grain_particle_at(body, point), point, SURROUNDINGS, riders);
+        return lmi_embed_from(embedder, point, riders, count, weights);
     }
     return lmi_embed_among(embedder, point, SURROUNDINGS, riders, weights);
 }

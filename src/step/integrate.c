@@ -16,6 +16,7 @@
  *
  * Deterministic for the same reasons as predict; a particle adds its goals in the order of its body's regions.
  */
+#include "grain.h"
 #include "octree_body.h"
 #include "step/kernel_names.h"
 #include "step/lattice_motion.h"
@@ -208,6 +209,7 @@ void LMI_KERNEL(integrate)(const lmi_step *step, lmi_batch *batch, lmi_scratch *
         if (overstretched) lmi_quiet_rounding(step, body);
         if (body->lattice) pull_lattice(step, body, scratch);
         if (body->octree) lmi_octree_damp_parts(body);
+        if (body->grain) lmi_grain_damp_parts(body);
         if (body->octree) load_octree(step, body, overstretched, scratch);
         drift in_pull = pull_to_goals(step, &batch->pack, body, scratch);
         float share = 1.0f;

@@ -1,11 +1,12 @@
 /*
- * Parts of an octree that nothing joins: each is damped towards its own motion as a whole.
+ * Parts of an octree, or of clusters that were cut, that nothing joins: each is damped towards its own motion as a whole.
  *
  *   v_i += k (V_i - v_i)     V_i = velocity + spin x (x_i - centre) of the part
  *
  * Reads positions, writes velocities; one particle after the other in double precision, and only for bodies of several parts.
  * Momentum and spin of every part are kept. Parts of regional damping need nothing: regions end where parts do.
  */
+#include "grain.h"
 #include "octree_body.h"
 #include "step/motion.h"
 
@@ -30,32 +31,44 @@ static void add_particle(const lmi_body *body, lmi_octree_part *part, uint32_t n
     part->second[3] += mass * r.x * r.y, part->second[4] += mass * r.y * r.z, part->second[5] += mass * r.z * r.x;
 }
 
-void lmi_octree_damp_parts(lmi_body *body)
+/* `part`: of each particle in the caller's order, or (`by_place`) by place. Sums are taken in the caller's order. */
+static void damp_parts(lmi_body *body, const uint32_t *part_of, bool by_place, lmi_octree_part *parts, uint32_t count)
 {
-    lmi_octree_body *o = body->octree;
-    if (o->part_count < 2 || !(body->damping_now > 0.0f) || body->material.damping_kind == LM_DAMPING_REGIONAL) {
+    if (count < 2 || !(body->damping_now > 0.0f) || body->material.damping_kind == LM_DAMPING_REGIONAL) {
         return;
     }
-    memset(o->parts, 0, o->part_count * sizeof *o->parts);
-    for (uint32_t leaf = body->particle_count; leaf-- > 0;) {
-        o->parts[o->part[leaf]].first = body->place[leaf];
+    memset(parts, 0, count * sizeof *parts);
+    for (uint32_t n = body->particle_count; n-- > 0;) {
+        parts[part_of[by_place ? body->place[n] : n]].first = body->place[n];
     }
-    for (uint32_t leaf = 0; leaf < body->particle_count; leaf++) { /* in the order of the tree */
-        add_particle(body, &o->parts[o->part[leaf]], body->place[leaf]);
+    for (uint32_t n = 0; n < body->particle_count; n++) {
+        add_particle(body, &parts[part_of[by_place ? body->place[n] : n]], body->place[n]);
     }
-    for (uint32_t n = 0; n < o->part_count; n++) {
-        lmi_octree_part *part = &o->parts[n];
+    for (uint32_t n = 0; n < count; n++) {
+        lmi_octree_part *part = &parts[n];
         lm_vec3 none = {0.0f, 0.0f, 0.0f};
         lmi_motion_solve(&part->motion, none, none, part->mass, part->moment, part->momentum, part->angular,
                          part->second);
     }
-    for (uint32_t leaf = 0; leaf < body->particle_count; leaf++) {
-        const lmi_octree_part *part = &o->parts[o->part[leaf]];
-        float *v = body->v + (size_t)body->place[leaf] * 4;
-        lm_dvec3 r = dvec_sub(from_first(body, part, body->place[leaf]), dvec_from(part->motion.centre));
+    for (uint32_t n = 0; n < body->particle_count; n++) {
+        const lmi_octree_part *part = &parts[part_of[by_place ? body->place[n] : n]];
+        float *v = body->v + (size_t)body->place[n] * 4;
+        lm_dvec3 r = dvec_sub(from_first(body, part, body->place[n]), dvec_from(part->motion.centre));
         lm_dvec3 whole = dvec_add(dvec_from(part->motion.velocity), dvec_cross(dvec_from(part->motion.spin), r));
         lm_dvec3 change = dvec_sub(whole, dvec(v[0], v[1], v[2]));
         lmi_change_velocity(v, dvec_scale(change, body->damping_now));
     }
     body->damping_now = 0.0f;
+}
+
+void lmi_octree_damp_parts(lmi_body *body)
+{
+    lmi_octree_body *o = body->octree;
+    damp_parts(body, o->part, false, o->parts, o->part_count);
+}
+
+void lmi_grain_damp_parts(lmi_body *body)
+{
+    lmi_grain *g = body->grain;
+    damp_parts(body, g->part, true, g->parts, g->part_count);
 }

@@ -70,33 +70,6 @@ static lm_body_id add(lm_world *world, const thing *what)
 
 static const thing plain_box = {"box", {1.0f, 1.0f, 1.0f}, 0.1f, 2};
 
-/* A square of a side around a point, across a direction. */
-static lm_cut_info cut_square(lm_world *world, lm_body_id body, ref_vec at, ref_vec normal, double half, double turn)
-{
-    ref_vec u = ref_cross(normal, fabs(normal.x) < 0.7 ? ref_v(1, 0, 0) : ref_v(0, 1, 0));
-    u = ref_scale(1.0 / ref_length(u), u);
-    ref_vec v = ref_cross(normal, u), a = ref_add(ref_scale(cos(turn), u), ref_scale(sin(turn), v));
-    ref_vec b = ref_sub(ref_scale(cos(turn), v), ref_scale(sin(turn), u));
-    lm_dvec3 from[2], to[2];
-    for (int k = 0; k < 2; k++) {
-        ref_vec p = ref_add(at, ref_scale(k ? half : -half, a)), q = ref_scale(half, b);
-        ref_vec low = ref_sub(p, q), high = ref_add(p, q);
-        from[k] = (lm_dvec3){low.x, low.y, low.z};
-        to[k] = (lm_dvec3){high.x, high.y, high.z};
-    }
-    lm_cut_info info;
-    assert_ok(lm_body_cut_sweep(world, body, from, to, 2, &info));
-    return info;
-}
-
-static ref_vec random_unit(random_state *random)
-{
-    ref_vec v;
-    do v = random_in_cube(random, 1.0);
-    while (ref_length(v) > 1.0 || ref_length(v) < 0.1);
-    return ref_scale(1.0 / ref_length(v), v);
-}
-
 /* How far the vertices of inner faces are from a plane, on average. */
 static double roughness(const lm_world *world, lm_body_id body, ref_vec at, ref_vec normal)
 {

@@ -280,6 +280,28 @@ class Hand(Case):
         self.assertEqual(seen["back"]["frame"], 0)
         self.assertTrue(seen["held"]["holding"])
 
+    def test_brushes_paint_octrees(self):
+        stroke = ["press left", "move-by 30 0 3", "release left", "move-by -30 0 1"]
+        seen = self.view(["key P", "key R", "point 0", "key W", "report start", *stroke, "report harder", "key W", *stroke, *stroke,
+                          "report softer", "key W", "key D", *stroke, "report finer", "key D", *["key ."] * 4, *stroke,
+                          "report coarser", "key D", "point 0", "press left", "report held", "key O"], scene="liver-cut")
+        bodies = {name: report["bodies"][0] for name, report in seen.items()}
+        self.assertFalse(seen["harder"]["holding"])
+        self.assertGreater(bodies["harder"]["memberships"], bodies["start"]["memberships"])
+        self.assertLess(bodies["softer"]["memberships"], bodies["harder"]["memberships"])
+        self.assertEqual(bodies["softer"]["particles"], bodies["start"]["particles"])
+        self.assertGreater(bodies["finer"]["particles"], bodies["start"]["particles"])
+        self.assertLess(bodies["coarser"]["particles"], bodies["finer"]["particles"])
+        self.assertTrue(seen["held"]["holding"])
+
+    def test_a_knife_cuts_clusters(self):
+        seen = self.view(["key P", "key R", "report whole", "key C", "move 500 60", "press left", "move-by 0 520 3",
+                          "release left", "report cut", "key O", "report later"], scene="squeeze-duck")
+        self.assertEqual(seen["whole"]["bodies"][0]["pieces"], 1)
+        self.assertEqual(seen["cut"]["bodies"][0]["particles"], seen["whole"]["bodies"][0]["particles"])
+        self.assertEqual(seen["cut"]["bodies"][0]["memberships"], seen["whole"]["bodies"][0]["memberships"])
+        self.assertGreater(seen["cut"]["bodies"][0]["pieces"], 1)
+
     def test_a_ball_pushes_what_it_hits(self):
         seen = self.view(["key P", "key R", *["key O"] * 3, "point 2", "key B", "report thrown", *["key O"] * 40, "report hit"])
         self.assertEqual((seen["thrown"]["balls"], seen["thrown"]["colliders"]), (1, 2))
