@@ -38,6 +38,13 @@ static lm_dvec3 carried(const lmi_octree_map *map, lm_dvec3 rest)
     return dvec_add(map->at, dmat_apply(&map->linear, dvec_sub(rest, map->rest)));
 }
 
+/* To whole steps: a blade through the middles of voxels finds them on the same side again after they were cut there, although what
+ * they ride on, and with it the last bits, is another. */
+static lm_dvec3 settled(lm_dvec3 at, double step)
+{
+    return dvec(floor(at.x / step + 0.5) * step, floor(at.y / step + 0.5) * step, floor(at.z / step + 0.5) * step);
+}
+
 static const where *find_voxel(finder *f, uint32_t voxel)
 {
     where *w = &f->known[voxel % KNOWN];
@@ -58,6 +65,7 @@ static const where *find_voxel(finder *f, uint32_t voxel)
             w->linear.m[i / 3][i % 3] += weights[n] * map->linear.m[i / 3][i % 3];
         }
     }
+    w->at = settled(w->at, f->t->voxels.spacing * 0x1p-20);
     return w;
 }
 
