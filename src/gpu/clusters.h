@@ -12,7 +12,8 @@ const char *lmi_gpu_cluster_reason(const lmi_body *body);
 /* Uploads what the packs of all batches have, where there are clusters. False after a failure. */
 bool lmi_gpu_clusters_lay_out(lm_world *world, lmi_gpu *gpu);
 
-/* Gather to integrate. */
+/* Gather, fit and scatter, unless the substep is found to be the host's; then the rest of it. */
+bool lmi_gpu_clusters_match(lmi_gpu *gpu);
 bool lmi_gpu_clusters_substep(lmi_gpu *gpu, const lmi_step *step, const float change[3]);
 
 /* Rotations back into the packs. */

@@ -117,6 +117,9 @@ static bool open_queue(lmi_gpu *gpu)
     if (status == CL_SUCCESS) {
         gpu->queue = gpu->cl.clCreateCommandQueue(gpu->context, gpu->device, 0, &status);
     }
+    if (status == CL_SUCCESS) {
+        gpu->side = gpu->cl.clCreateCommandQueue(gpu->context, gpu->device, 0, &status);
+    }
     gpu->status = status;
     return status == CL_SUCCESS;
 }

@@ -9,7 +9,8 @@
  *   conclude   each body's sums, bounds and drift
  *
  * The host waits once in a substep, for a word that says whether the device can step all bodies: not the overstretched and
- * collapsed ones, nor those that answer a collider as a whole. Then it takes the state back and steps it all by itself.
+ * collapsed ones, nor those that answer a collider as a whole. Then it takes the state back and steps it all by itself. The
+ * device finds the regions' transforms meanwhile, which changes nothing of the state.
  *
  * Every launch writes what no other work-group of it reads or writes, and sums have a fixed shape: a device gives the same
  * bits in every run.
@@ -239,11 +240,11 @@ static void describe_surface(const lmi_surface *s, lmi_gpu_surface *to)
     to->filler = 0;
 }
 
-/* Whether the device can step all bodies in this substep. */
+/* Begins a substep; may_go_on tells whether the device can step all bodies. */
 static bool prepare(lmi_gpu *gpu, const lmi_step *step, const float change[3])
 {
     lmi_gpu_surface surfaces[LMI_GPU_MAX_SURFACES];
-    cl_uint stop = 0, count = gpu->body_count, surface_count = gpu->shares ? 0 : step->surface_count;
+    cl_uint count = gpu->body_count, surface_count = gpu->shares ? 0 : step->surface_count;
     const double h = step->h;
     for (uint32_t n = 0; n < surface_count; n++) {
         describe_surface(&step->surfaces[n], &surfaces[n]);
@@ -252,11 +253,22 @@ static bool prepare(lmi_gpu *gpu, const lmi_step *step, const float change[3])
         LMI_GPU_BUFFER(gpu->bodies),   LMI_GPU_BUFFER(gpu->before),  LMI_GPU_VALUE(count),     LMI_GPU_BUFFER(gpu->x),
         LMI_GPU_BUFFER(gpu->surfaces), LMI_GPU_VALUE(surface_count), LMI_GPU_VALUE(h),         LMI_GPU_VALUE(change[0]),
         LMI_GPU_VALUE(change[1]),      LMI_GPU_VALUE(change[2]),     LMI_GPU_BUFFER(gpu->stop)};
-    const size_t groups[2] = {(gpu->body_count + 63) / 64, 1}, group[2] = {64, 1};
+    const size_t groups[2] = {(gpu->body_count + 7) / 8, 1}, group[2] = {64, 1}; /* HERD in body.cl */
     return lmi_gpu_write(gpu, &gpu->surfaces, 0, surfaces, surface_count * sizeof *surfaces) &&
-           lmi_gpu_write(gpu, &gpu->stop, 0, &stop, sizeof stop) &&
            lmi_gpu_run(gpu, gpu->prepare, arguments, sizeof arguments / sizeof *arguments, groups, group) &&
-           lmi_gpu_read(gpu, &gpu->stop, 0, &stop, sizeof stop) && stop == 0;
+           lmi_gpu_mark(gpu, &gpu->prepared);
+}
+
+/* The word that `prepare` leaves, read beside the queue: what was launched since goes on meanwhile. */
+static bool may_go_on(lmi_gpu *gpu)
+{
+    cl_uint stop = 0;
+    bool ok = lmi_gpu_read_after(gpu, &gpu->prepared, &gpu->stop, &stop, sizeof stop);
+    if (ok && stop != 0) {
+        const cl_uint none = 0;
+        lmi_gpu_write(gpu, &gpu->stop, 0, &none, sizeof none);
+    }
+    return ok && stop == 0;
 }
 
 static bool gather_lists(lmi_gpu *gpu, const lmi_gpu_variant *v)
@@ -323,22 +335,28 @@ static bool conclude(lmi_gpu *gpu, double h)
     const lmi_gpu_argument arguments[] = {LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(gpu->partials), LMI_GPU_VALUE(h),
                                           LMI_GPU_VALUE(measured)};
     const lmi_gpu_argument reduce[] = {LMI_GPU_BUFFER(gpu->parts), LMI_GPU_BUFFER(gpu->partials)};
-    const size_t groups[2] = {gpu->lattice_count, 1}, group[2] = {64, 1}, parts[2] = {gpu->part_count, 1};
-    return (gpu->part_count == 0 || lmi_gpu_run(gpu, gpu->reduce, reduce, 2, parts, group)) &&
+    const size_t groups[2] = {gpu->lattice_count, 1}, group[2] = {64, 1};
+    const size_t parts[2] = {gpu->part_count, 1}, wide[2] = {256, 1};
+    return (gpu->part_count == 0 || lmi_gpu_run(gpu, gpu->reduce, reduce, 2, parts, wide)) &&
            lmi_gpu_run(gpu, gpu->conclude, arguments, sizeof arguments / sizeof *arguments, groups, group);
 }
 
-static bool step_lattices(lmi_gpu *gpu, const lmi_step *step)
+/* Regions of lattices: nothing of the state changes, so it need not be known yet whether the substep is the device's. */
+static bool fit_lattices(lmi_gpu *gpu)
+{
+    bool ok = gpu->lattice_count == 0 || gather_lists(gpu, &gpu->variant[0]);
+    for (uint32_t n = 0; ok && gpu->lattice_count && n < gpu->variant_count; n++) {
+        ok = fit(gpu, &gpu->variant[n]);
+    }
+    return ok && (gpu->lattice_count == 0 || scatter_lists(gpu, &gpu->variant[0]));
+}
+
+static bool move_lattices(lmi_gpu *gpu, const lmi_step *step)
 {
     bool ok = true;
     if (gpu->lattice_count == 0) {
         return true;
     }
-    ok = gather_lists(gpu, &gpu->variant[0]);
-    for (uint32_t n = 0; ok && n < gpu->variant_count; n++) {
-        ok = fit(gpu, &gpu->variant[n]);
-    }
-    ok = ok && scatter_lists(gpu, &gpu->variant[0]);
     for (uint32_t n = 0; ok && n < gpu->variant_count; n++) {
         ok = move(gpu, &gpu->variant[n], (float)step->h);
     }
@@ -375,14 +393,18 @@ bool lmi_gpu_substep(const lmi_step *step)
     }
     lm_vec3 by = vec_from(dvec_scale(acceleration, step->h));
     const float change[3] = {by.x, by.y, by.z};
-    if (!prepare(gpu, step, change)) {
+    bool ok = prepare(gpu, step, change) && fit_lattices(gpu) && lmi_gpu_clusters_match(gpu);
+    if (gpu->prepared && !may_go_on(gpu)) {
+        ok = false;
+    }
+    if (!ok) {
         fetch(world, &gpu->before);
         gpu->holds = false;
         return false;
     }
     atomic_store(&gpu->newer, true);
     gpu->given = dvec_add(gpu->given, dvec_scale(dvec_from(by), gpu->total_mass));
-    if (!step_lattices(gpu, step) || !lmi_gpu_clusters_substep(gpu, step, change) || (gpu->shares && !share(step))) {
+    if (!move_lattices(gpu, step) || !lmi_gpu_clusters_substep(gpu, step, change) || (gpu->shares && !share(step))) {
         lmi_gpu_fetch(world);
         gpu->lost = true;
         gpu->holds = false;
@@ -471,6 +493,9 @@ void lmi_gpu_close(lm_world *world)
     free_programs(gpu);
     if (gpu->queue) {
         gpu->cl.clReleaseCommandQueue(gpu->queue);
+    }
+    if (gpu->side) {
+        gpu->cl.clReleaseCommandQueue(gpu->side);
     }
     if (gpu->context) {
         gpu->cl.clReleaseContext(gpu->context);

@@ -72,6 +72,8 @@ struct lmi_gpu {
     cl_device_id device;
     cl_context context;
     cl_command_queue queue;
+    cl_command_queue side; /* for what is read while `queue` goes on */
+    cl_event prepared;     /* the last `prepare` is done */
     char name[128];
     char options[256]; /* for the compiler, those of the device */
     lmi_gpu_limits limits;
@@ -109,7 +111,7 @@ struct lmi_gpu {
     lmi_mutex fetching;
     const char *said; /* the last reason that was given */
     bool told;        /* that the host has a part */
-    bool timed;       /* wait after every launch, and count the time: for benchmarks */
+    bool timed;       /* waits after every launch, and counts the device's time: lmi_gpu_time_kernels */
     lmi_gpu_timer timer[LMI_GPU_TIMERS];
     uint32_t timer_count;
     bool lost; /* it failed: the host has taken over for good */
@@ -140,11 +142,16 @@ void lmi_step_contacts(const lmi_step *step);
 void lmi_gpu_finish(const lm_world *world);
 
 /* buffer.c: all return false and keep the status after a failure. */
+bool lmi_gpu_time_kernels(lmi_gpu *gpu, bool timed); /* for benchmarks: from now on, or no more */
 bool lmi_gpu_reserve(lmi_gpu *gpu, lmi_gpu_buffer *buffer, size_t size);
 void lmi_gpu_free(lmi_gpu *gpu, lmi_gpu_buffer *buffer);
 bool lmi_gpu_write(lmi_gpu *gpu, const lmi_gpu_buffer *to, size_t offset, const void *from, size_t size);
 bool lmi_gpu_read(lmi_gpu *gpu, const lmi_gpu_buffer *from, size_t offset, void *to, size_t size);
 bool lmi_gpu_put(lmi_gpu *gpu, lmi_gpu_buffer *buffer, const void *from, size_t size); /* reserve and write */
+
+/* An event for when all that was queued so far is done, and a read after it that waits for nothing else. */
+bool lmi_gpu_mark(lmi_gpu *gpu, cl_event *event);
+bool lmi_gpu_read_after(lmi_gpu *gpu, cl_event *event, const lmi_gpu_buffer *from, void *to, size_t size);
 
 /* One argument of a kernel. */
 typedef struct lmi_gpu_argument {

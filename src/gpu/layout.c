@@ -10,8 +10,10 @@
 
 #include "gpu/clusters.h"
 
-/* Planes that a work-group goes through. More of them leave less to be done twice at either end; fewer keep a device busy. */
+/* Planes that a work-group goes through. More of them leave less to be done twice at either end; fewer keep a device busy, and
+ * leave out more of what is empty in a body that fills less than half of its box. */
 #define CHUNK_PLANES 64
+#define SPARSE_PLANES 12
 #define LEAST_PLANES 8
 #define ENOUGH_TILES 1024
 
@@ -109,11 +111,11 @@ static void choose_tile(const lmi_gpu *gpu, uint32_t width, const lmi_gpu_body *
 }
 
 /* Planes of a tile: as many as leave enough tiles. */
-static uint32_t choose_planes(const lmi_gpu_body *record, const struct lmi_gpu_kind *kind)
+static uint32_t choose_planes(const lmi_gpu_body *record, const struct lmi_gpu_kind *kind, bool sparse)
 {
-    uint32_t planes = CHUNK_PLANES, across = (record->size[0] * LMI_BLOCK + kind->tile_x - 1) / kind->tile_x;
+    uint32_t planes = sparse ? SPARSE_PLANES : CHUNK_PLANES, across = (record->size[0] * LMI_BLOCK + kind->tile_x - 1) / kind->tile_x;
     across *= (record->size[1] + kind->tile_y - 1) / kind->tile_y;
-    while (planes > LEAST_PLANES && across * ((record->size[2] + planes - 1) / planes) < ENOUGH_TILES) {
+    while (planes / 2 >= LEAST_PLANES && across * ((record->size[2] + planes - 1) / planes) < ENOUGH_TILES) {
         planes /= 2;
     }
     return planes;
@@ -180,7 +182,7 @@ static bool add_tiles(layout *l, const lmi_body *body, uint32_t index, lmi_gpu_b
     if (!v) {
         return false;
     }
-    uint32_t planes = l->gpu->limits.planes ? l->gpu->limits.planes : choose_planes(record, &kind);
+    uint32_t planes = l->gpu->limits.planes ? l->gpu->limits.planes : choose_planes(record, &kind, sparse);
     record->first_partial = l->partials;
     for (uint32_t z = 0; z < record->size[2]; z += planes) {
         for (uint32_t y = 0; y < record->size[1]; y += kind.tile_y) {
@@ -434,6 +436,7 @@ static bool upload(layout *l)
         size_t floats = gpu->variant[n].tile_count == 0 ? 0 : gpu->variant[n].kind.linear ? 12 : 6;
         region = floats > region ? floats : region;
     }
+    const uint32_t none = 0;
     gpu->chunk_count = l->chunks.count;
     gpu->part_count = l->parts.count;
     return lmi_gpu_upload_state(l->world, gpu) && lmi_gpu_put(gpu, &gpu->bodies, gpu->records, records) &&
@@ -445,7 +448,7 @@ static bool upload(layout *l)
            put_array(gpu, &gpu->parts, &l->parts, sizeof(lmi_gpu_chunk)) &&
            lmi_gpu_reserve(gpu, &gpu->partials, (size_t)l->partials * LMI_GPU_CHANNELS * f) &&
            lmi_gpu_reserve(gpu, &gpu->surfaces, LMI_GPU_MAX_SURFACES * sizeof(lmi_gpu_surface)) &&
-           lmi_gpu_reserve(gpu, &gpu->stop, u);
+           lmi_gpu_put(gpu, &gpu->stop, &none, u);
 }
 
 bool lmi_gpu_lay_out(lm_world *world, lmi_gpu *gpu)

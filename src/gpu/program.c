@@ -104,7 +104,7 @@ int lmi_gpu_common_options(const lmi_gpu *gpu, char *to, size_t size)
 
 bool lmi_gpu_build_bodies(const lm_world *world, lmi_gpu *gpu)
 {
-    static const char *const texts[] = {"prelude.cl", "records.h", "vec.h", "vec.c", "body.cl", NULL};
+    static const char *const texts[] = {"prelude.cl", "records.h", "vec.h", "vec.c", "record.cl", "body.cl", NULL};
     char options[1024];
     lmi_gpu_common_options(gpu, options, sizeof options);
     gpu->program = lmi_gpu_build(world, gpu, texts, options);

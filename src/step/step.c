@@ -613,7 +613,7 @@ lm_result lm_world_step(lm_world *world, double seconds)
     lmi_float_mode_enter(&host);
     lm_result result = LM_OK;
     double h = seconds / world->substeps;
-    bool on_device = lmi_gpu_goes_on(world, h);
+    bool on_device = lmi_gpu_goes_on(world, h), goes_on = on_device;
     if (!on_device) {
         lmi_gpu_fetch(world);
     }
@@ -624,7 +624,9 @@ lm_result lm_world_step(lm_world *world, double seconds)
             begin(world, h);
             on_device = lmi_gpu_take(world, h);
         }
-        lmi_touchings_begin(world);
+        if (!goes_on) { /* a device that goes on keeps no list of what touches */
+            lmi_touchings_begin(world);
+        }
         if (run_substeps(world, seconds, on_device) && !lmi_gpu_shares(world)) {
             world->steps++;
             world->step_seconds = 1e-9 * (double)(lmi_os_nanoseconds() - start);

@@ -32,6 +32,7 @@ __kernel void lattice_gather_lists(uint lanes, __global const uint4 *restrict gr
     for (int i = 0; i < 12; i++) {
         sums[i] = 0.0f;
     }
+#pragma unroll 4 /* loads of several rows are under way */
     for (uint row = group.y; row < group.z; row++) {
         __global const float *o = offset + row * 4 * LMI_BLOCK + lane;
         float4 at = x[b->first + member[row * LMI_BLOCK + lane]];
@@ -63,6 +64,7 @@ __kernel void lattice_scatter_lists(uint lanes, __global const uint4 *restrict g
     }
     __global const lmi_gpu_body *b = bodies + group.x;
     float sums[3] = {0.0f, 0.0f, 0.0f};
+#pragma unroll 4 /* loads of several rows are under way */
     for (uint row = group.y; row < group.z; row++) {
         __global const float *o = offset + row * 4 * LMI_BLOCK + lane;
         __global const float4 *from = (__global const float4 *)(kept + (b->irregular + member[row * LMI_BLOCK + lane]) * LMI_BLOCK);
