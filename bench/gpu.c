@@ -45,7 +45,8 @@ static lm_world *make_world(const bench_options *options, const char *device)
     def.log.write = tell_line;
     lm_world *world = NULL;
     if (lm_world_create(&def, &world) != LM_OK) return NULL;
-    const lmi_gpu_limits limits = {.tile_x = options->tile_x, .tile_y = options->tile_y, .planes = options->planes, .options = options->options};
+    const lmi_gpu_limits limits = {
+        .tile_x = options->tile_x, .tile_y = options->tile_y, .planes = options->planes, .options = options->options};
     if (device) lmi_gpu_open(world, device, &limits);
     return world;
 }

@@ -23,9 +23,9 @@ const char *lmi_gpu_cluster_reason(const lmi_body *body) { return body->rest_siz
 
 static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_clusters *c)
 {
-    static const char *const texts[] = {"prelude.cl", "records.h",  "vec.h",    "vec.c",         "plastic.h",
-                                        "plastic.c",  "vmat.h",     "volume.h", "polar_lanes.h", "nearest.cl",
-                                        "contact.cl", "record.cl",  "cluster.cl", NULL};
+    static const char *const texts[] = {
+        "prelude.cl", "records.h",     "vec.h",      "vec.c",      "plastic.h", "plastic.c",  "vmat.h",
+        "volume.h",   "polar_lanes.h", "nearest.cl", "contact.cl", "record.cl", "cluster.cl", NULL};
     char options[2048];
     int length = lmi_gpu_common_options(gpu, options, sizeof options);
     snprintf(options + length, sizeof options - (size_t)length,

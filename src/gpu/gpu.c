@@ -18,6 +18,7 @@
 #include "gpu/gpu.h"
 
 #include "gpu/clusters.h"
+#include "gpu/small.h"
 
 #include <string.h>
 
@@ -358,7 +359,7 @@ static bool move_lattices(lmi_gpu *gpu, const lmi_step *step)
         return true;
     }
     for (uint32_t n = 0; ok && n < gpu->variant_count; n++) {
-        ok = move(gpu, &gpu->variant[n], (float)step->h);
+        ok = move(gpu, &gpu->variant[n], (float)step->h) && lmi_gpu_step_small(gpu, &gpu->variant[n], (float)step->h);
     }
     return ok && conclude(gpu, step->h) && gpu->cl.clFlush(gpu->queue) == CL_SUCCESS;
 }
@@ -430,17 +431,20 @@ static void free_buffers(lmi_gpu *gpu)
                                    &gpu->constants_of,
                                    &gpu->constants,
                                    &gpu->regions,
+                                   &gpu->corners,
                                    &gpu->irregular,
                                    &gpu->irregular_moments,
                                    &gpu->kept,
                                    &gpu->corrected,
                                    &gpu->corrections,
                                    &gpu->gather.groups,
+                                   &gpu->gather.small,
                                    &gpu->gather.who,
                                    &gpu->gather.corner,
                                    &gpu->gather.member,
                                    &gpu->gather.offset,
                                    &gpu->scatter.groups,
+                                   &gpu->scatter.small,
                                    &gpu->scatter.who,
                                    &gpu->scatter.corner,
                                    &gpu->scatter.member,
@@ -465,7 +469,9 @@ static void free_programs(lmi_gpu *gpu)
         free_kernel(gpu, v->move);
         free_kernel(gpu, v->gather_lists);
         free_kernel(gpu, v->scatter_lists);
+        free_kernel(gpu, v->small);
         lmi_gpu_free(gpu, &v->tiles);
+        lmi_gpu_free(gpu, &v->smalls);
         if (v->program) {
             gpu->cl.clReleaseProgram(v->program);
         }

@@ -6,6 +6,7 @@
  *   program.c   kernels from the texts that are compiled in
  *   buffer.c    memory of the device
  *   ability.c   what it can step
+ *   small.c     lattices that one work-group steps by itself
  *   layout.c    a world as the kernels want it: built when something has changed, and uploaded (layout_lists.c: irregular
  *               regions of lattices; clusters.c: clusters, and their substep)
  *   gpu.c       substeps, and the way back
@@ -40,21 +41,24 @@ typedef struct lmi_gpu_buffer {
 typedef struct lmi_gpu_variant {
     struct lmi_gpu_kind {
         uint32_t width, tile_x, tile_y, channels;
+        uint32_t cells; /* for bodies of which one work-group steps each: corners of a box; 0: for tiles */
         uint32_t linear, surfaces, even; /* linear fits; colliders; all regions have the same share of the stiffness */
     } kind;
     cl_program program;
-    cl_kernel fit, move, gather_lists, scatter_lists;
-    lmi_gpu_buffer tiles;
+    cl_kernel fit, move, gather_lists, scatter_lists, small;
+    lmi_gpu_buffer tiles, smalls;
     uint32_t tile_count;
     uint32_t tile_capacity; /* while they are laid out */
     lmi_gpu_tile *tile;
+    uint32_t small_count, small_capacity;
+    lmi_gpu_small *small_body;
 } lmi_gpu_variant;
 
 #define LMI_GPU_VARIANTS 32
 
 /* Lists of one kind, of all lattices. */
 typedef struct lmi_gpu_lists {
-    lmi_gpu_buffer groups, who, corner, member, offset;
+    lmi_gpu_buffer groups, small, who, corner, member, offset;
     uint32_t lanes;
 } lmi_gpu_lists;
 
@@ -87,7 +91,7 @@ struct lmi_gpu {
     struct lmi_gpu_clusters *clusters;
 
     lmi_gpu_buffer x, v, bodies, before, stop, surfaces, chunks, parts, partials;
-    lmi_gpu_buffer map, constants_of, constants, regions;
+    lmi_gpu_buffer map, constants_of, constants, regions, corners;
     lmi_gpu_buffer irregular, irregular_moments, kept, corrected, corrections;
     lmi_gpu_lists gather, scatter;
 

@@ -9,6 +9,7 @@
 #include "gpu/layout.h"
 
 #include "gpu/clusters.h"
+#include "gpu/small.h"
 
 /* Planes that a work-group goes through. More of them leave less to be done twice at either end; fewer keep a device busy, and
  * leave out more of what is empty in a body that fills less than half of its box. */
@@ -113,7 +114,8 @@ static void choose_tile(const lmi_gpu *gpu, uint32_t width, const lmi_gpu_body *
 /* Planes of a tile: as many as leave enough tiles. */
 static uint32_t choose_planes(const lmi_gpu_body *record, const struct lmi_gpu_kind *kind, bool sparse)
 {
-    uint32_t planes = sparse ? SPARSE_PLANES : CHUNK_PLANES, across = (record->size[0] * LMI_BLOCK + kind->tile_x - 1) / kind->tile_x;
+    uint32_t planes = sparse ? SPARSE_PLANES : CHUNK_PLANES,
+             across = (record->size[0] * LMI_BLOCK + kind->tile_x - 1) / kind->tile_x;
     across *= (record->size[1] + kind->tile_y - 1) / kind->tile_y;
     while (planes / 2 >= LEAST_PLANES && across * ((record->size[2] + planes - 1) / planes) < ENOUGH_TILES) {
         planes /= 2;
@@ -177,6 +179,9 @@ static bool add_tiles(layout *l, const lmi_body *body, uint32_t index, lmi_gpu_b
                                 .linear = body->material.mode == LM_MODE_LINEAR,
                                 .surfaces = l->world->colliders.alive && !l->gpu->shares,
                                 .even = is_even(shape)};
+    if (lmi_gpu_is_small(l->gpu, shape)) {
+        return lmi_gpu_add_small(l, shape, index, &kind);
+    }
     choose_tile(l->gpu, shape->width, record, sparse, &kind.tile_x, &kind.tile_y);
     lmi_gpu_variant *v = lmi_gpu_find_variant(l->world, l->gpu, &kind);
     if (!v) {
@@ -363,7 +368,7 @@ static bool reserve_bodies(layout *l)
     }
     l->channels = channels;
     for (uint32_t n = 0; n < gpu->variant_count; n++) {
-        gpu->variant[n].tile_count = 0;
+        gpu->variant[n].tile_count = gpu->variant[n].small_count = 0;
     }
     uint32_t blocks = gpu->particles / LMI_BLOCK;
     uint32_t *of = append(world, &l->constants_of, blocks, sizeof(uint32_t));
@@ -391,7 +396,8 @@ static bool upload_tiles(lmi_gpu *gpu)
     bool ok = true;
     for (uint32_t n = 0; ok && n < gpu->variant_count; n++) {
         lmi_gpu_variant *v = &gpu->variant[n];
-        ok = lmi_gpu_put(gpu, &v->tiles, v->tile, v->tile_count * sizeof *v->tile);
+        ok = lmi_gpu_put(gpu, &v->tiles, v->tile, v->tile_count * sizeof *v->tile) &&
+             lmi_gpu_put(gpu, &v->smalls, v->small_body, v->small_count * sizeof *v->small_body);
     }
     return ok;
 }
@@ -444,7 +450,8 @@ static bool upload(layout *l)
            put_array(gpu, &gpu->constants_of, &l->constants_of, u) &&
            put_array(gpu, &gpu->constants, &l->constants, f) &&
            lmi_gpu_reserve(gpu, &gpu->regions, (size_t)gpu->particles * region * f) && lmi_gpu_upload_lists(l) &&
-           upload_tiles(gpu) && put_array(gpu, &gpu->chunks, &l->chunks, sizeof(lmi_gpu_chunk)) &&
+           upload_tiles(gpu) && put_array(gpu, &gpu->corners, &l->corners, u) &&
+           put_array(gpu, &gpu->chunks, &l->chunks, sizeof(lmi_gpu_chunk)) &&
            put_array(gpu, &gpu->parts, &l->parts, sizeof(lmi_gpu_chunk)) &&
            lmi_gpu_reserve(gpu, &gpu->partials, (size_t)l->partials * LMI_GPU_CHANNELS * f) &&
            lmi_gpu_reserve(gpu, &gpu->surfaces, LMI_GPU_MAX_SURFACES * sizeof(lmi_gpu_surface)) &&
@@ -458,12 +465,14 @@ bool lmi_gpu_lay_out(lm_world *world, lmi_gpu *gpu)
     array *const arrays[] = {&l.map,           &l.constants,      &l.slots,          &l.constants_of,
                              &l.irregular,     &l.corrected,      &l.gather.groups,  &l.gather.who,
                              &l.gather.corner, &l.gather.member,  &l.gather.offset,  &l.scatter.groups,
-                             &l.scatter.who,   &l.scatter.corner, &l.scatter.member, &l.scatter.offset};
+                             &l.scatter.who,   &l.scatter.corner, &l.scatter.member, &l.scatter.offset,
+                             &l.gather.small,  &l.scatter.small,  &l.corners};
     for (size_t n = 0; n < sizeof arrays / sizeof *arrays; n++) {
         drop(world, arrays[n], sizeof(uint32_t)); /* floats are as large */
     }
     drop(world, &l.chunks, sizeof(lmi_gpu_chunk));
     drop(world, &l.parts, sizeof(lmi_gpu_chunk));
+    drop(world, &l.known_corners, 2 * sizeof(uint32_t));
     drop(world, &l.gather.known, sizeof(known_lists));
     drop(world, &l.scatter.known, sizeof(known_lists));
     for (uint32_t n = 0; n < gpu->variant_count; n++) {
@@ -471,6 +480,9 @@ bool lmi_gpu_lay_out(lm_world *world, lmi_gpu *gpu)
         lmi_release(&world->memory, v->tile, v->tile_capacity, sizeof *v->tile);
         v->tile = NULL;
         v->tile_capacity = 0;
+        lmi_release(&world->memory, v->small_body, v->small_capacity, sizeof *v->small_body);
+        v->small_body = NULL;
+        v->small_capacity = 0;
     }
     return ok;
 }

@@ -147,23 +147,25 @@ static bool build_variant(const lm_world *world, lmi_gpu *gpu, lmi_gpu_variant *
     static const char *const texts[] = {
         "prelude.cl",          "records.h",          "vmat.h",     "volume.h",    "polar_lanes.h",
         "lattice_constants.h", "lattice_rotation.h", "nearest.cl", "rotation.cl", "contact.cl",
-        "lattice.cl",          "lists.cl",           NULL};
+        "lattice.cl",          "lists.cl",           "small.cl",   NULL};
     char options[2048];
     int length = lmi_gpu_common_options(gpu, options, sizeof options);
-    length += snprintf(options + length, sizeof options - (size_t)length,
-                       " -DW=%u -DTILE_X=%u -DTILE_Y=%u -DLMI_LATTICE_CHANNELS=%u%s%s%s", v->kind.width, v->kind.tile_x,
-                       v->kind.tile_y, v->kind.channels, v->kind.linear ? " -DLINEAR" : "",
-                       v->kind.surfaces ? " -DSURFACES" : "", v->kind.even ? " -DEVEN" : "");
+    length +=
+        snprintf(options + length, sizeof options - (size_t)length,
+                 " -DW=%u -DTILE_X=%u -DTILE_Y=%u -DCELLS=%u -DLMI_LATTICE_CHANNELS=%u%s%s%s", v->kind.width,
+                 v->kind.tile_x, v->kind.tile_y, v->kind.cells, v->kind.channels, v->kind.linear ? " -DLINEAR" : "",
+                 v->kind.surfaces ? " -DSURFACES" : "", v->kind.even ? " -DEVEN" : "");
     lattice_options(options + length, sizeof options - (size_t)length);
     v->program = lmi_gpu_build(world, gpu, texts, options);
     if (!v->program) {
         return false;
     }
-    v->fit = lmi_gpu_kernel(gpu, v->program, "lattice_fit");
-    v->move = lmi_gpu_kernel(gpu, v->program, "lattice_move");
+    v->small = v->kind.cells ? lmi_gpu_kernel(gpu, v->program, "lattice_small") : NULL;
+    v->fit = v->kind.cells ? NULL : lmi_gpu_kernel(gpu, v->program, "lattice_fit");
+    v->move = v->kind.cells ? NULL : lmi_gpu_kernel(gpu, v->program, "lattice_move");
     v->gather_lists = lmi_gpu_kernel(gpu, v->program, "lattice_gather_lists");
     v->scatter_lists = lmi_gpu_kernel(gpu, v->program, "lattice_scatter_lists");
-    return v->fit && v->move && v->gather_lists && v->scatter_lists;
+    return (v->small || (v->fit && v->move)) && v->gather_lists && v->scatter_lists;
 }
 
 lmi_gpu_variant *lmi_gpu_find_variant(const lm_world *world, lmi_gpu *gpu, const struct lmi_gpu_kind *kind)

@@ -86,13 +86,32 @@ static inline void fit_region(const float m[12], lattice_at constants, float bet
     lattice_transform(r, 1.0f, m, constants, out);
 }
 
+/* The transform of a region from its moments, after they are put right where it is irregular. Returns whether the sums take
+ * it; `rotation` as in fit_region. */
+static inline bool finish_moments(float m[12], uint at, uint lane, float beta, uint code,
+                                  __global const float *constants, __global const uint *irregular,
+                                  __global const float *corrections, __global float *kept, float out[12],
+                                  vmat3 *rotation)
+{
+    lattice_at mine = constants + (code & LMI_GPU_INDEX) * (LMI_LATTICE_CHANNELS * LMI_BLOCK) + lane;
+    uint owner = code & LMI_GPU_IRREGULAR ? correct_moments(irregular, corrections, at, lane, m) : LMI_GPU_NONE;
+    fit_region(m, mine, beta, out, rotation);
+    bool left_out = !(lattice_constant(mine + LMI_LATTICE_RHO * LMI_BLOCK) > 0.0f);
+    if (owner != LMI_GPU_NONE) {
+        left_out = left_out || (owner & LMI_GPU_IRREGULAR);
+        for (int i = 0; i < 12; i++) {
+            kept[(owner & LMI_GPU_INDEX) * LMI_BLOCK + i] = out[i];
+        }
+    }
+    return !left_out;
+}
+
 /* The region around a particle, from the sums of its planes: moments, transform, and what the second kernel reads of it. */
 static inline void finish_region(float ring[TAPS][9], uint at, uint lane, float beta, uint code,
                                  __global const float *constants, __global float *regions,
                                  __global const uint *irregular, __global const float *corrections,
                                  __global float *kept)
 {
-    lattice_at mine = constants + (code & LMI_GPU_INDEX) * (LMI_LATTICE_CHANNELS * LMI_BLOCK) + lane;
     float m[12], out[12];
 #pragma unroll
     for (int c = 0; c < 3; c++) {
@@ -106,22 +125,14 @@ static inline void finish_region(float ring[TAPS][9], uint at, uint lane, float 
         }
         m[c] = all, m[3 + c] = along_z, m[6 + c] = along_y, m[9 + c] = along_x;
     }
-    uint owner = code & LMI_GPU_IRREGULAR ? correct_moments(irregular, corrections, at, lane, m) : LMI_GPU_NONE;
     vmat3 r;
-    fit_region(m, mine, beta, out, &r);
-    bool left_out = !(lattice_constant(mine + LMI_LATTICE_RHO * LMI_BLOCK) > 0.0f);
-    if (owner != LMI_GPU_NONE) {
-        left_out = left_out || (owner & LMI_GPU_IRREGULAR);
-        for (int i = 0; i < 12; i++) {
-            kept[(owner & LMI_GPU_INDEX) * LMI_BLOCK + i] = out[i];
-        }
-    }
+    bool taken = finish_moments(m, at, lane, beta, code, constants, irregular, corrections, kept, out, &r);
 #ifndef LINEAR
     pack_rotation(r, out + 3);
 #endif
 #pragma unroll
     for (int c = 0; c < REGION_FLOATS; c++) {
-        regions[(at * REGION_FLOATS + c) * LMI_BLOCK + lane] = left_out ? 0.0f : out[c];
+        regions[(at * REGION_FLOATS + c) * LMI_BLOCK + lane] = taken ? out[c] : 0.0f;
     }
 }
 
@@ -161,6 +172,8 @@ static inline void share_frame(__global const lmi_gpu_body *b, int id, __local f
         fixed[3] = (float4)(b->middle[0], b->middle[1], b->middle[2], 0.0f);
     }
 }
+
+#if CELLS == 0 /* else whole bodies are stepped at once: small.cl */
 
 __kernel __attribute__((reqd_work_group_size(TILE_X, TILE_Y, 1))) void
 lattice_fit(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu_body *restrict bodies,
@@ -238,6 +251,8 @@ lattice_fit(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu_
     }
 }
 
+#endif
+
 /* --- move --- */
 
 /* What one work-item adds up. */
@@ -309,6 +324,21 @@ static inline void measure_after(const float x[3], const float u[3], float mass,
     }
 }
 
+/* Puts the sum of a particle's goals right where regions are irregular. */
+static inline void correct_goals(uint at, uint lane, uint code, __global const uint *corrected,
+                                 __global const float *corrections, float sum[3])
+{
+    uint lanes = code & LMI_GPU_CORRECTED ? corrected[2 * at + 1] : 0;
+    if (lanes >> lane & 1u) {
+        uint owner = corrected[2 * at] + popcount(lanes & ((1u << lane) - 1u));
+        bool listed = lanes >> (16 + lane) & 1u;
+        for (int c = 0; c < 3; c++) {
+            float by = corrections[owner * 4 + c];
+            sum[c] = listed ? by : sum[c] + by;
+        }
+    }
+}
+
 /* The mean of a particle's goals less its position, in the frame of the body: share times the sum of its planes, put right
  * where regions are irregular. */
 static inline void sum_goals(float ring[TAPS][6], uint at, uint lane, uint code, __global const uint *corrected,
@@ -322,15 +352,7 @@ static inline void sum_goals(float ring[TAPS][6], uint at, uint lane, uint code,
             sum[c] += (ring[W - k][c] + ring[W + k][c]) - (float)k * (ring[W + k][3 + c] - ring[W - k][3 + c]);
         }
     }
-    uint lanes = code & LMI_GPU_CORRECTED ? corrected[2 * at + 1] : 0;
-    if (lanes >> lane & 1u) {
-        uint owner = corrected[2 * at] + popcount(lanes & ((1u << lane) - 1u));
-        bool listed = lanes >> (16 + lane) & 1u;
-        for (int c = 0; c < 3; c++) {
-            float by = corrections[owner * 4 + c];
-            sum[c] = listed ? by : sum[c] + by;
-        }
-    }
+    correct_goals(at, lane, code, corrected, corrections, sum);
 }
 
 /* Forces, damping, pull and motion of a particle: accelerate_block in step/predict.c and move in step/lattice_sweep.c. The
@@ -416,6 +438,8 @@ static inline __attribute__((always_inline)) void add_up(const measured *mine, _
         }
     }
 }
+
+#if CELLS == 0
 
 #define FIRST_FLOATS (12 * WIDE * HIGH)
 #define SECOND_FLOATS (9 * TILE_X * HIGH)
@@ -591,3 +615,5 @@ lattice_move(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu
     }
     add_up(&mine, room, (uint)id, partials + t.partial * LMI_GPU_CHANNELS);
 }
+
+#endif
