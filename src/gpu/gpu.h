@@ -79,6 +79,7 @@ struct lmi_gpu {
     cl_command_queue side; /* for what is read while `queue` goes on */
     cl_event prepared;     /* the last `prepare` is done */
     char name[128];
+    uint32_t units;    /* multiprocessors */
     char options[256]; /* for the compiler, those of the device */
     lmi_gpu_limits limits;
     size_t used, largest; /* bytes of the device, and the most that one buffer may have */

@@ -11,12 +11,13 @@
 #include "gpu/clusters.h"
 #include "gpu/small.h"
 
-/* Planes that a work-group goes through. More of them leave less to be done twice at either end; fewer keep a device busy, and
- * leave out more of what is empty in a body that fills less than half of its box. */
-#define CHUNK_PLANES 64
+/* Planes that a work-group goes through: fewer in a body that fills less than half of its box, where much is empty, and in
+ * others as many as keep the device busy with least done twice (choose_planes). */
 #define SPARSE_PLANES 12
 #define LEAST_PLANES 8
-#define ENOUGH_TILES 1024
+
+/* Work-items of tiles that one multiprocessor has at work at once: registers allow for that many. */
+#define BUSY_ITEMS 512
 
 /* Tiles whose sums a work-group adds. */
 #define PART_PARTIALS 64
@@ -111,16 +112,25 @@ static void choose_tile(const lmi_gpu *gpu, uint32_t width, const lmi_gpu_body *
     *y = gpu->limits.tile_y ? gpu->limits.tile_y : *y;
 }
 
-/* Planes of a tile: as many as leave enough tiles. */
-static uint32_t choose_planes(const lmi_gpu_body *record, const struct lmi_gpu_kind *kind, bool sparse)
+/* Planes of a tile. A column in `parts` parts makes that many tiles, which run in rounds of as many as the device has room
+ * for; each of them begins and ends with `width` planes that another one has too. */
+static uint32_t choose_planes(const lmi_gpu *gpu, const lmi_gpu_body *record, const struct lmi_gpu_kind *kind,
+                              bool sparse)
 {
-    uint32_t planes = sparse ? SPARSE_PLANES : CHUNK_PLANES,
-             across = (record->size[0] * LMI_BLOCK + kind->tile_x - 1) / kind->tile_x;
-    across *= (record->size[1] + kind->tile_y - 1) / kind->tile_y;
-    while (planes / 2 >= LEAST_PLANES && across * ((record->size[2] + planes - 1) / planes) < ENOUGH_TILES) {
-        planes /= 2;
+    if (sparse) {
+        return SPARSE_PLANES;
     }
-    return planes;
+    uint32_t across = (record->size[0] * LMI_BLOCK + kind->tile_x - 1) / kind->tile_x, high = record->size[2];
+    across *= (record->size[1] + kind->tile_y - 1) / kind->tile_y;
+    uint32_t room = BUSY_ITEMS / (kind->tile_x * kind->tile_y) * gpu->units, best = high;
+    uint64_t least = UINT64_MAX;
+    for (uint32_t parts = 1; parts == 1 || high / parts >= LEAST_PLANES; parts++) {
+        uint32_t planes = (high + parts - 1) / parts;
+        uint64_t rounds = ((uint64_t)across * parts + room - 1) / room, cost = rounds * (planes + 2 * kind->width);
+        best = cost < least ? planes : best;
+        least = cost < least ? cost : least;
+    }
+    return best;
 }
 
 static bool add_tile(layout *l, lmi_gpu_variant *v, lmi_gpu_tile tile)
@@ -187,7 +197,7 @@ static bool add_tiles(layout *l, const lmi_body *body, uint32_t index, lmi_gpu_b
     if (!v) {
         return false;
     }
-    uint32_t planes = l->gpu->limits.planes ? l->gpu->limits.planes : choose_planes(record, &kind, sparse);
+    uint32_t planes = l->gpu->limits.planes ? l->gpu->limits.planes : choose_planes(l->gpu, record, &kind, sparse);
     record->first_partial = l->partials;
     for (uint32_t z = 0; z < record->size[2]; z += planes) {
         for (uint32_t y = 0; y < record->size[1]; y += kind.tile_y) {

@@ -152,7 +152,7 @@ static bool build_variant(const lm_world *world, lmi_gpu *gpu, lmi_gpu_variant *
     int length = lmi_gpu_common_options(gpu, options, sizeof options);
     length +=
         snprintf(options + length, sizeof options - (size_t)length,
-                 " -DW=%u -DTILE_X=%u -DTILE_Y=%u -DCELLS=%u -DLMI_LATTICE_CHANNELS=%u%s%s%s", v->kind.width,
+                 " -DCONTRACT -DW=%u -DTILE_X=%u -DTILE_Y=%u -DCELLS=%u -DLMI_LATTICE_CHANNELS=%u%s%s%s", v->kind.width,
                  v->kind.tile_x, v->kind.tile_y, v->kind.cells, v->kind.channels, v->kind.linear ? " -DLINEAR" : "",
                  v->kind.surfaces ? " -DSURFACES" : "", v->kind.even ? " -DEVEN" : "");
     lattice_options(options + length, sizeof options - (size_t)length);

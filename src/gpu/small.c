@@ -6,6 +6,9 @@
 /* Corners of the box that local memory has room for: 21 floats each, of 48 KiB less what else is there. */
 #define MOST_CORNERS 512
 
+/* Work-items of a group: few, so that many bodies are at work on a multiprocessor and one's waits are another's work. */
+#define GROUP 64
+
 /* More particles than work-items of a group are better off in tiles. */
 #define MOST_PARTICLES 256
 
@@ -67,8 +70,7 @@ bool lmi_gpu_add_small(layout *l, const lmi_lattice *shape, uint32_t index, stru
 {
     uint32_t corners = shape->size[0] * shape->size[1] * shape->size[2];
     kind->cells = (corners + 31) / 32 * 32;
-    kind->tile_x = (shape->particle_count + 31) / 32 * 32;
-    kind->tile_x = kind->tile_x < 64 ? 64 : kind->tile_x;
+    kind->tile_x = GROUP;
     kind->tile_y = 1;
     lmi_gpu_variant *v = lmi_gpu_find_variant(l->world, l->gpu, kind);
     uint32_t first = find_corners(l, shape);
