@@ -336,18 +336,19 @@ static bool conclude(lmi_gpu *gpu, double h)
     const lmi_gpu_argument arguments[] = {LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(gpu->partials), LMI_GPU_VALUE(h),
                                           LMI_GPU_VALUE(measured)};
     const lmi_gpu_argument reduce[] = {LMI_GPU_BUFFER(gpu->parts), LMI_GPU_BUFFER(gpu->partials)};
-    const size_t groups[2] = {gpu->lattice_count, 1}, group[2] = {64, 1};
+    const size_t groups[2] = {gpu->lattice_count, 1}, group[2] = {lmi_gpu_has_few(gpu) ? 256 : 64, 1};
     const size_t parts[2] = {gpu->part_count, 1}, wide[2] = {256, 1};
     return (gpu->part_count == 0 || lmi_gpu_run(gpu, gpu->reduce, reduce, 2, parts, wide)) &&
            lmi_gpu_run(gpu, gpu->conclude, arguments, sizeof arguments / sizeof *arguments, groups, group);
 }
 
-/* Regions of lattices: nothing of the state changes, so it need not be known yet whether the substep is the device's. */
-static bool fit_lattices(lmi_gpu *gpu)
+/* Regions of lattices: nothing of the state changes, so it need not be known yet whether the substep is the device's. Small
+ * lattices are moved as well, by a kernel that sees for itself. */
+static bool fit_lattices(lmi_gpu *gpu, float h)
 {
     bool ok = gpu->lattice_count == 0 || gather_lists(gpu, &gpu->variant[0]);
     for (uint32_t n = 0; ok && gpu->lattice_count && n < gpu->variant_count; n++) {
-        ok = fit(gpu, &gpu->variant[n]);
+        ok = fit(gpu, &gpu->variant[n]) && lmi_gpu_step_small(gpu, &gpu->variant[n], h);
     }
     return ok && (gpu->lattice_count == 0 || scatter_lists(gpu, &gpu->variant[0]));
 }
@@ -359,7 +360,7 @@ static bool move_lattices(lmi_gpu *gpu, const lmi_step *step)
         return true;
     }
     for (uint32_t n = 0; ok && n < gpu->variant_count; n++) {
-        ok = move(gpu, &gpu->variant[n], (float)step->h) && lmi_gpu_step_small(gpu, &gpu->variant[n], (float)step->h);
+        ok = move(gpu, &gpu->variant[n], (float)step->h);
     }
     return ok && conclude(gpu, step->h) && gpu->cl.clFlush(gpu->queue) == CL_SUCCESS;
 }
@@ -394,7 +395,7 @@ bool lmi_gpu_substep(const lmi_step *step)
     }
     lm_vec3 by = vec_from(dvec_scale(acceleration, step->h));
     const float change[3] = {by.x, by.y, by.z};
-    bool ok = prepare(gpu, step, change) && fit_lattices(gpu) && lmi_gpu_clusters_match(gpu);
+    bool ok = prepare(gpu, step, change) && fit_lattices(gpu, (float)step->h) && lmi_gpu_clusters_match(gpu);
     if (gpu->prepared && !may_go_on(gpu)) {
         ok = false;
     }

@@ -79,8 +79,9 @@ struct lmi_gpu {
     cl_command_queue side; /* for what is read while `queue` goes on */
     cl_event prepared;     /* the last `prepare` is done */
     char name[128];
-    uint32_t units;    /* multiprocessors */
-    char options[256]; /* for the compiler, those of the device */
+    uint32_t units;       /* multiprocessors */
+    char options[256];    /* for the compiler, those of the device */
+    const char *rounding; /* the option for division and square root that round correctly, or empty */
     lmi_gpu_limits limits;
     size_t used, largest; /* bytes of the device, and the most that one buffer may have */
     cl_int status;        /* the first failure; CL_SUCCESS while all is well */
@@ -180,6 +181,9 @@ int lmi_gpu_common_options(const lmi_gpu *gpu, char *to, size_t size); /* names 
 bool lmi_gpu_build_bodies(const lm_world *world, lmi_gpu *gpu);
 lmi_gpu_variant *lmi_gpu_find_variant(const lm_world *world, lmi_gpu *gpu, const struct lmi_gpu_kind *kind);
 cl_kernel lmi_gpu_kernel(lmi_gpu *gpu, cl_program program, const char *name);
+
+/* Whether there are so few lattices that each gets a large work-group to conclude a substep. */
+static inline bool lmi_gpu_has_few(const lmi_gpu *gpu) { return gpu->lattice_count <= 64; }
 
 /* ability.c and layout.c */
 const char *lmi_gpu_reason(const lm_world *world); /* why the device cannot step this world, or null */

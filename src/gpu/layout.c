@@ -19,8 +19,9 @@
 /* Work-items of tiles that one multiprocessor has at work at once: registers allow for that many. */
 #define BUSY_ITEMS 512
 
-/* Tiles whose sums a work-group adds. */
+/* Tiles whose sums a work-group adds, and how many of them the one that concludes a substep adds by itself. */
 #define PART_PARTIALS 64
+#define FEW_PARTIALS 512
 
 /* Particles that a work-group measures after an upload. */
 #define CHUNK_PARTICLES 4096
@@ -221,7 +222,7 @@ static bool add_parts(layout *l)
 {
     for (uint32_t n = 0; n < l->gpu->lattice_count; n++) {
         lmi_gpu_body *record = &l->gpu->records[n];
-        if (record->partials <= PART_PARTIALS) {
+        if (record->partials <= (lmi_gpu_has_few(l->gpu) ? FEW_PARTIALS : PART_PARTIALS)) {
             continue;
         }
         uint32_t from = record->first_partial, end = from + record->partials;

@@ -124,6 +124,7 @@ bool lmi_gpu_step_small(lmi_gpu *gpu, const lmi_gpu_variant *v, float h)
                                           LMI_GPU_BUFFER(scatter->offset),
                                           LMI_GPU_BUFFER(gpu->surfaces),
                                           LMI_GPU_BUFFER(gpu->partials),
+                                          LMI_GPU_BUFFER(gpu->stop),
                                           LMI_GPU_VALUE(h)};
     const size_t groups[2] = {v->small_count, 1}, group[2] = {v->kind.tile_x, 1};
     return v->small_count == 0 ||

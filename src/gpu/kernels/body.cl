@@ -137,16 +137,16 @@ for (int i = 0; i < 3; i++) {
 }
 
 /* After the particles of lattices have moved, or (measured) after an upload: sums and bounds into the records. */
-__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+__kernel void
 conclude(__global lmi_gpu_body *bodies, __global const float *partials, double h, uint measured)
 {
-    __local double slots[GROUP], sums[LMI_GPU_CHANNELS];
+    __local double slots[REDUCE_GROUP], sums[LMI_GPU_CHANNELS]; /* room for the largest group that is launched */
     __local lmi_gpu_body record;
     __global lmi_gpu_body *body = bodies + get_group_id(0);
-    const uint id = get_local_id(0);
-    take_record(&record, body, id, GROUP);
+    const uint id = get_local_id(0), size = get_local_size(0);
+    take_record(&record, body, id, size);
     total(partials, measured ? body->first_measure : body->first_partial, measured ? body->measures : body->partials,
-          GROUP / LMI_GPU_CHANNELS, slots, sums);
+          size / LMI_GPU_CHANNELS, slots, sums);
     if (id < 16) {
         record.sums[id] = sums[LMI_GPU_MASS + id];
     }
@@ -155,7 +155,7 @@ conclude(__global lmi_gpu_body *bodies, __global const float *partials, double h
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (measured || record.partials != 0) {
-        give_record(body, &record, id, GROUP);
+        give_record(body, &record, id, size);
     }
 }
 

@@ -2,9 +2,9 @@
  * What the shared arithmetic of src/ stands on when it is compiled for a device: a lane is a work-item, and one wide.
  *
  * The texts of base/vmat.h, step/volume.h, step/polar_lanes.h, step/lattice_constants.h, step/lattice_rotation.h, base/vec.h and base/vec.c follow this
- * file, without their includes, then the kernels (gpu/program.c). No option allows other rounding. Contraction is off, but for
- * the kernels of lattices, where issuing instructions is what limits the fit: a product and a sum in one are a fifteenth of its
- * time.
+ * file, without their includes, then the kernels (gpu/program.c). No option allows other rounding, but for the kernels of
+ * lattices, where issuing instructions is a good part of the fit's time: they may fuse a product and a sum, and divide as the
+ * device does it fastest.
  */
 #ifdef CONTRACT
 #pragma OPENCL FP_CONTRACT ON

@@ -180,7 +180,7 @@ lattice_small(__global const lmi_gpu_small *restrict smalls, __global const uint
               __global const uint4 *restrict scatters,
               __global const uint *restrict scatter_who, __global const uint *restrict scatter_member,
               __global const float *restrict scatter_offset, __global const lmi_gpu_surface *restrict surfaces,
-              __global float *restrict partials, float h)
+              __global float *restrict partials, __global const uint *restrict stop, float h)
 {
     __local float room[21 * CELLS > HALF_CHANNELS * GROUP_SIZE ? 21 * CELLS : HALF_CHANNELS * GROUP_SIZE];
     __local float4 frame[4], fixed[MOVER_VECTORS];
@@ -190,6 +190,9 @@ lattice_small(__global const lmi_gpu_small *restrict smalls, __global const uint
     const uint id = get_local_id(0), first_block = b->first / LMI_BLOCK;
     const small_box n = {(int)s.size[0], (int)s.size[1], (int)s.size[2]};
     int k[3];
+    if (*stop) {
+        return; /* all of them: the substep is the host's */
+    }
     share_frame(b, (int)id, frame);
     share_mover(b, (int)id, h, fixed);
     barrier(CLK_LOCAL_MEM_FENCE);
