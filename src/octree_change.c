@@ -1,0 +1,350 @@
+/*
+ * How an octree becomes another (octree_change.h).
+ */
+#include "octree_change.h"
+#include "body.h"
+#include "out/hash.h"
+#include "out/skin_octree.h"
+#include "out/skin_octree_cut.h"
+
+#include <string.h>
+
+/* --- where leaves are --- */
+
+bool lmi_octree_change_maps(lmi_octree_change *c)
+{
+    lmi_body *body = c->body;
+    lmi_memory *memory = &c->world->memory;
+    lmi_carrier *carriers = lmi_allocate(memory, body->region_count, sizeof *carriers);
+    c->maps = lmi_allocate(memory, body->region_count, sizeof *c->maps);
+    c->map_count = body->region_count;
+    bool ok = carriers && c->maps;
+    if (ok) {
+        lmi_octree_carriers(c->world, body, carriers);
+    }
+    for (uint32_t leaf = 0; ok && leaf < body->region_count; leaf++) {
+        uint32_t place = body->place[leaf];
+        const float *x = body->x + (size_t)place * 4;
+        lmi_octree_map *map = &c->maps[leaf];
+        map->rest = dvec_from(body->rest[place]);
+        map->at = dvec(x[0], x[1], x[2]);
+        double step = body->rest_size; /* as long as the body: rounding does not count */
+        for (int a = 0; a < 3; a++) {
+            lm_dvec3 to = map->rest;
+            *(a == 0 ? &to.x : a == 1 ? &to.y : &to.z) += step;
+            lm_vec3 there = vec_from(to);
+            lm_dvec3 q = lmi_blend_local(&body->regions[leaf], there);
+            lm_dvec3 way = dvec_sub(lmi_carrier_apply(&carriers[leaf], q), map->at);
+            double by = 1.0 / step;
+            map->linear.m[0][a] = way.x * by;
+            map->linear.m[1][a] = way.y * by;
+            map->linear.m[2][a] = way.z * by;
+        }
+    }
+    lmi_release(memory, carriers, body->region_count, sizeof *carriers);
+    return ok;
+}
+
+static lm_dvec3 carried(const lmi_octree_map *map, lm_dvec3 rest)
+{
+    return dvec_add(map->at, dmat_apply(&map->linear, dvec_sub(rest, map->rest)));
+}
+
+/* --- the new body --- */
+
+/* All that a body has and the new one makes for itself. */
+static void forget_arrays(lmi_body *body)
+{
+    body->rest = NULL;
+    body->mass = NULL;
+    body->order = body->place = body->region_offsets = body->members = body->tets = NULL;
+    body->regions = NULL;
+    body->rotation = body->plastic = body->stiffness = body->home = body->x = body->v = NULL;
+    body->octree = NULL;
+    body->bulk = NULL;
+    body->cubes = NULL;
+    body->place_count = 0;
+    memset(&body->skin, 0, sizeof body->skin);
+    memset(&body->touch, 0, sizeof body->touch);
+}
+
+static void copy_region(lmi_octree_change *c, uint32_t leaf)
+{
+    const lmi_body *old = c->body;
+    uint32_t from = c->from[leaf], stride;
+    const float *rotation = lmi_body_rotation(c->world, old, from, &stride);
+    for (uint32_t i = 0; i < 9; i++) {
+        c->made.rotation[(size_t)leaf * 9 + i] = rotation[i * stride];
+    }
+    const float *plastic = lmi_body_plastic(c->world, old, from, &stride);
+    for (uint32_t i = 0; i < 6; i++) {
+        c->made.plastic[(size_t)leaf * 6 + i] = plastic[i * stride];
+    }
+    if (c->made.stiffness) {
+        c->made.stiffness[leaf] = old->stiffness[from];
+    }
+    lmi_body_turn_axes(c->world, &c->made, leaf, &old->regions[from].axes);
+}
+
+static void copy_particle(lmi_octree_change *c, uint32_t leaf)
+{
+    const lmi_body *old = c->body;
+    lmi_body *made = &c->made;
+    const lmi_octree *before = &old->octree->tree, *t = &made->octree->tree;
+    uint32_t from = c->from[leaf], was = old->place[from], is = made->place[leaf];
+    const lmi_octree_node *node = &t->nodes[t->leaves[leaf]];
+    double share = (double)node->voxel_count / before->nodes[before->leaves[from]].voxel_count;
+    lm_vec3 at = vec_from(dvec_limit(carried(&c->maps[from], lmi_octree_middle(t, node)), LM_MAX_COORDINATE));
+    float *x = made->x + (size_t)is * 4, *v = made->v + (size_t)is * 4;
+    if (share == 1.0) { /* untouched: to the bit */
+        memcpy(x, old->x + (size_t)was * 4, 3 * sizeof *x);
+    } else {
+        x[0] = at.x, x[1] = at.y, x[2] = at.z;
+    }
+    memcpy(v, old->v + (size_t)was * 4, 3 * sizeof *v);
+    made->mass[is] = (float)(old->mass[was] * share);
+}
+
+static bool make_body(lmi_octree_change *c, lmi_octree *next)
+{
+    lm_world *world = c->world;
+    lmi_body *made = &c->made;
+    *made = *c->body;
+    forget_arrays(made);
+    bool ok = lmi_octree_body_allocate(world, made, next);
+    made->first_pin = c->body->first_pin;
+    made->first_drag = c->body->first_drag;
+    made->first_force = c->body->first_force;
+    made->skeleton = c->body->skeleton;
+    if (ok && c->body->stiffness) {
+        made->stiffness = lmi_allocate(&world->memory, made->region_count, sizeof *made->stiffness);
+        ok = made->stiffness != NULL;
+    }
+    c->from = ok ? lmi_allocate(&world->memory, made->particle_count, sizeof *c->from) : NULL;
+    if (!ok || !c->from) {
+        return false;
+    }
+    const lmi_octree *before = &c->body->octree->tree, *t = &made->octree->tree;
+    for (uint32_t leaf = 0; leaf < t->leaf_count; leaf++) {
+        const lmi_octree_node *node = &t->nodes[t->leaves[leaf]];
+        c->from[leaf] = before->nodes[before->owner[t->voxel_order[node->first_voxel]]].leaf;
+        copy_particle(c, leaf);
+    }
+    return true;
+}
+
+/* --- who holds it --- */
+
+/* How many new leaves the particles at these places have become. */
+static uint32_t count_heirs(const lmi_octree_change *c, const uint32_t *places, uint32_t count, uint32_t *heirs_of)
+{
+    uint32_t heirs = 0;
+    memset(heirs_of, 0xff, c->body->particle_count * sizeof *heirs_of);
+    for (uint32_t n = 0; n < count; n++) {
+        heirs_of[c->body->order[places[n]]] = n;
+    }
+    for (uint32_t leaf = 0; leaf < c->made.particle_count; leaf++) {
+        heirs += heirs_of[c->from[leaf]] != LMI_NONE;
+    }
+    return heirs;
+}
+
+/* All heirs of a pinned particle are pinned, each where it would be carried to. */
+static bool remake_pin(lmi_octree_change *c, const lmi_pin *pin, uint32_t *heirs_of, lmi_pin *to)
+{
+    lmi_memory *memory = &c->world->memory;
+    uint32_t count = count_heirs(c, pin->particles, pin->count, heirs_of), at = 0;
+    *to = *pin;
+    to->count = count;
+    to->particles = lmi_allocate(memory, count, sizeof *to->particles);
+    to->targets = lmi_allocate(memory, count, sizeof *to->targets);
+    if (!to->particles || !to->targets) {
+        lmi_release(memory, to->particles, count, sizeof *to->particles);
+        lmi_release(memory, to->targets, count, sizeof *to->targets);
+        return false;
+    }
+    const lmi_mover *mover = pin->mover == LMI_NONE ? NULL : LMI_POOL_AT(&c->world->movers, lmi_mover, pin->mover);
+    for (uint32_t leaf = 0; leaf < c->made.particle_count; leaf++) {
+        uint32_t from = c->from[leaf], n = heirs_of[from];
+        if (n == LMI_NONE) {
+            continue;
+        }
+        const lmi_octree_map *map = &c->maps[from];
+        lm_dvec3 off = dvec_sub(carried(map, dvec_from(c->made.rest[c->made.place[leaf]])), map->at);
+        to->particles[at] = c->made.place[leaf];
+        to->targets[at++] = dvec_add(pin->targets[n], mover ? dmat_apply_transposed(&mover->rotation, off) : off);
+    }
+    return true;
+}
+
+static bool remake_drag(lmi_octree_change *c, const lmi_drag *drag, uint32_t *heirs_of, lmi_drag *to)
+{
+    lmi_memory *memory = &c->world->memory;
+    uint32_t count = count_heirs(c, drag->particles, drag->count, heirs_of), at = 0;
+    *to = *drag;
+    to->count = count;
+    to->particles = lmi_allocate(memory, count, sizeof *to->particles);
+    to->weights = lmi_allocate(memory, count, sizeof *to->weights);
+    if (!to->particles || !to->weights) {
+        lmi_release(memory, to->particles, count, sizeof *to->particles);
+        lmi_release(memory, to->weights, count, sizeof *to->weights);
+        return false;
+    }
+    double scale = (c->body->total_mass / c->made.particle_count) / c->body->mean_mass;
+    for (uint32_t leaf = 0; leaf < c->made.particle_count; leaf++) {
+        uint32_t n = heirs_of[c->from[leaf]];
+        if (n != LMI_NONE) {
+            to->particles[at] = c->made.place[leaf];
+            to->weights[at++] = (float)(drag->weights[n] * scale);
+        }
+        to->particle = c->from[leaf] == drag->particle && to->particle == drag->particle ? leaf : to->particle;
+    }
+    return true;
+}
+
+static bool remake_holds(lmi_octree_change *c)
+{
+    lm_world *world = c->world;
+    uint32_t pins = 0, drags = 0;
+    for (uint32_t n = c->body->first_pin; n != LMI_NONE; n = LMI_POOL_AT(&world->pins, lmi_pin, n)->next) {
+        pins++;
+    }
+    for (uint32_t n = c->body->first_drag; n != LMI_NONE; n = LMI_POOL_AT(&world->drags, lmi_drag, n)->next) {
+        drags++;
+    }
+    uint32_t *heirs_of = lmi_allocate(&world->memory, c->body->particle_count, sizeof *heirs_of);
+    c->pins = lmi_allocate(&world->memory, pins, sizeof *c->pins);
+    c->drags = lmi_allocate(&world->memory, drags, sizeof *c->drags);
+    bool ok = heirs_of && c->pins && c->drags;
+    for (uint32_t n = c->body->first_pin; ok && n != LMI_NONE; n = LMI_POOL_AT(&world->pins, lmi_pin, n)->next) {
+        ok = remake_pin(c, LMI_POOL_AT(&world->pins, lmi_pin, n), heirs_of, &c->pins[c->pin_count]);
+        c->pin_count += ok;
+    }
+    for (uint32_t n = c->body->first_drag; ok && n != LMI_NONE; n = LMI_POOL_AT(&world->drags, lmi_drag, n)->next) {
+        ok = remake_drag(c, LMI_POOL_AT(&world->drags, lmi_drag, n), heirs_of, &c->drags[c->drag_count]);
+        c->drag_count += ok;
+    }
+    lmi_release(&world->memory, heirs_of, c->body->particle_count, sizeof *heirs_of);
+    return ok;
+}
+
+/* Exchanges the lists of pins and drags with those that were made: the old ones are freed with the lmi_octree_change. */
+static void exchange_holds(lmi_octree_change *c)
+{
+    lm_world *world = c->world;
+    uint32_t at = 0;
+    for (uint32_t n = c->body->first_pin; n != LMI_NONE; n = LMI_POOL_AT(&world->pins, lmi_pin, n)->next) {
+        lmi_pin *pin = LMI_POOL_AT(&world->pins, lmi_pin, n), before = *pin;
+        *pin = c->pins[at];
+        c->pins[at++] = before;
+    }
+    at = 0;
+    for (uint32_t n = c->body->first_drag; n != LMI_NONE; n = LMI_POOL_AT(&world->drags, lmi_drag, n)->next) {
+        lmi_drag *drag = LMI_POOL_AT(&world->drags, lmi_drag, n), before = *drag;
+        *drag = c->drags[at];
+        c->drags[at++] = before;
+    }
+    for (uint32_t n = c->body->first_force; n != LMI_NONE; n = world->forces[n].next) {
+        lmi_force *force = &world->forces[n];
+        uint32_t leaf = 0, was = force->particle == LMI_NONE ? LMI_NONE : c->body->order[force->particle];
+        while (was != LMI_NONE && c->from[leaf] != was) {
+            leaf++;
+        }
+        force->particle = was == LMI_NONE ? LMI_NONE : c->made.place[leaf];
+    }
+}
+
+/* --- all of it --- */
+
+/* Weights, regions and lanes; then rotations, which are in the axes of these regions. */
+static bool weigh(lmi_octree_change *c)
+{
+    lmi_body *made = &c->made;
+    bool *held = lmi_allocate(&c->world->memory, made->place_count, sizeof *held);
+    if (!held) {
+        return false;
+    }
+    for (uint32_t n = 0; n < c->pin_count; n++) {
+        for (uint32_t k = 0; k < c->pins[n].count; k++) {
+            held[c->pins[n].particles[k]] = true;
+        }
+    }
+    bool ok = lmi_octree_body_weigh(c->world, made, held);
+    lmi_release(&c->world->memory, held, made->place_count, sizeof *held);
+    for (uint32_t leaf = 0; ok && leaf < made->region_count; leaf++) {
+        copy_region(c, leaf);
+    }
+    return ok;
+}
+
+/* Nothing can fail here. */
+static void put_in_place(lmi_octree_change *c)
+{
+    lm_world *world = c->world;
+    lmi_body *body = c->body, old = *body;
+    exchange_holds(c);
+    c->made.octree->shell = old.octree->shell;
+    old.octree->shell = NULL;
+    if (c->shown) {
+        lmi_octree_shell_show(world, c->made.octree->shell, c->shown);
+    }
+    if (body->batch != LMI_NONE) {
+        lmi_batch *batch = &world->batches[body->batch];
+        batch->particles = batch->particles - old.padded_count + c->made.padded_count;
+        batch->dirty = true;
+    }
+    world->particles = world->particles - old.padded_count + c->made.padded_count;
+    *body = c->made;
+    memset(&c->made, 0, sizeof c->made);
+    lmi_body_free(world, &old);
+    lmi_body_update_bounds(body);
+    body->shape_hash = lmi_hash_shape(body);
+    lmi_skin_update(world, body);
+    lmi_body_rouse(world, body);
+}
+
+lm_result lmi_octree_change_make(lmi_octree_change *c, lmi_octree *next)
+{
+    lm_world *world = c->world;
+    uint64_t padded = ((uint64_t)next->leaf_count + LMI_BLOCK - 1) / LMI_BLOCK * LMI_BLOCK;
+    if (world->particles - c->body->padded_count + padded > LM_MAX_PARTICLES) {
+        lmi_octree_free(next, &world->memory);
+        return LM_ERROR_LIMIT;
+    }
+    bool ok =
+        make_body(c, next) && remake_holds(c) && weigh(c) && lmi_octree_follow_touch(c) && lmi_octree_follow_skin(c);
+    uint32_t count = c->made.particle_count;
+    if (ok) {
+        put_in_place(c);
+    } else {
+        lmi_body_free(world, &c->made);
+    }
+    lmi_release(&world->memory, c->from, count, sizeof *c->from);
+    c->from = NULL;
+    return ok ? LM_OK : LM_ERROR_MEMORY;
+}
+
+void lmi_octree_change_free(lmi_octree_change *c)
+{
+    lm_world *world = c->world;
+    lmi_memory *memory = &world->memory;
+    uint32_t pins = 0, drags = 0;
+    for (uint32_t n = c->body->first_pin; n != LMI_NONE; n = LMI_POOL_AT(&world->pins, lmi_pin, n)->next) {
+        pins++;
+    }
+    for (uint32_t n = c->body->first_drag; n != LMI_NONE; n = LMI_POOL_AT(&world->drags, lmi_drag, n)->next) {
+        drags++;
+    }
+    for (uint32_t n = 0; n < c->pin_count; n++) {
+        lmi_release(memory, c->pins[n].particles, c->pins[n].count, sizeof *c->pins[n].particles);
+        lmi_release(memory, c->pins[n].targets, c->pins[n].count, sizeof *c->pins[n].targets);
+    }
+    for (uint32_t n = 0; n < c->drag_count; n++) {
+        lmi_release(memory, c->drags[n].particles, c->drags[n].count, sizeof *c->drags[n].particles);
+        lmi_release(memory, c->drags[n].weights, c->drags[n].count, sizeof *c->drags[n].weights);
+    }
+    lmi_release(memory, c->pins, pins, sizeof *c->pins);
+    lmi_release(memory, c->drags, drags, sizeof *c->drags);
+    lmi_slashes_free(&c->slashes, memory);
+    lmi_release(memory, c->maps, c->map_count, sizeof *c->maps);
+}
