@@ -59,8 +59,6 @@ trees:
 	@tools/build release
 	@tools/build sanitize
 	@tools/build tsan
-	@tools/build clang
-	@tools/build fuzz
 
 clean: ## remove build/
 	rm -rf build

@@ -39,13 +39,11 @@ static lm_result add_force(lm_world *world, lm_body_id id, uint32_t particle, lm
 
 lm_result lm_body_add_force(lm_world *world, lm_body_id id, lm_vec3 force)
 {
-    lmi_gpu_edit(world);
     return add_force(world, id, LMI_NONE, force, "lm_body_add_force");
 }
 
 lm_result lm_body_add_particle_force(lm_world *world, lm_body_id id, uint32_t particle, lm_vec3 force)
 {
-    lmi_gpu_edit(world);
     /* LMI_NONE means the whole body inside; from outside it is just an index too large. */
     particle = particle == LMI_NONE ? LMI_NONE - 1 : particle;
     return add_force(world, id, particle, force, "lm_body_add_particle_force");

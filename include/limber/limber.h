@@ -220,7 +220,8 @@ typedef struct lm_world_def {
 /* Devices that can step a world instead of the CPU, through OpenCL. The library is looked for when it is needed; nothing
  * depends on it. State stays on the device, and comes back when a function asks for it. Where there is no such device, it
  * fails, or the world has something that it cannot step yet, the CPU does, and one line in the log says so; the state goes
- * over, and nothing is lost. A device gives the same results in every run, but not those of the CPU to the last bit: they
+ * over. A device that fails in the middle of things takes with it what it has stepped since a function last asked for the
+ * state; the line says how much that was. A device gives the same results in every run, but not those of the CPU to the last bit: they
  * agree to 1e-5 of a body's size after a step. */
 typedef struct lm_device_info {
     char name[128], platform[128];

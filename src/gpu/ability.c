@@ -2,18 +2,18 @@
  * What the device can step, and what it leaves to the host: for good, or in every substep.
  */
 #include "gpu/clusters.h"
+#include "gpu/example_regions.h"
 #include "gpu/gpu.h"
+#include "gpu/octrees.h"
 
-static const char *body_reason(const lmi_body *body)
+static const char *body_reason(const lm_world *world, const lmi_body *body)
 {
+    const char *examples = body->examples ? lmi_gpu_examples_reason(world, body) : NULL;
+    if (examples) {
+        return examples;
+    }
     if (body->octree) {
-        return "octrees";
-    }
-    if (body->examples) {
-        return "examples";
-    }
-    if (body->skin.carrier_count) {
-        return "skins on regions";
+        return lmi_gpu_octree_reason(body);
     }
     if (body->lattice) {
         return body->material.damping_kind == LM_DAMPING_REGIONAL ? "regional damping"
@@ -27,24 +27,13 @@ static const char *body_reason(const lmi_body *body)
 
 const char *lmi_gpu_reason(const lm_world *world)
 {
-    if (world->sleep.enabled) {
-        return "sleep";
-    }
-    if (world->force_count) {
-        return "forces of a single step";
-    }
-    LMI_POOL_EACH(&world->fields, n)
-    {
-        if (LMI_POOL_AT(&world->fields, lm_field_def, n)->kind != LM_FIELD_UNIFORM) {
-            return "wind and point fields";
-        }
-    }
     if (world->bodies.alive == 0) {
         return "a world without bodies";
     }
     LMI_POOL_EACH(&world->bodies, n)
     {
-        const char *reason = body_reason(lmi_body_at(world, n));
+        const lmi_body *body = lmi_body_at(world, n);
+        const char *reason = body->batch == LMI_NONE ? NULL : body_reason(world, body); /* it sleeps */
         if (reason) {
             return reason;
         }
@@ -52,13 +41,33 @@ const char *lmi_gpu_reason(const lm_world *world)
     return NULL;
 }
 
-static bool body_contacts_on_host(const lm_world *world, const lmi_body *body)
+/* Stiff and damped bodies answer a push as a whole: rigidity in step/push.c. */
+static bool can_meet(const lmi_body *body)
 {
-    return body->bulk || body->self_contact || body->fracture || body->first_pin != LMI_NONE ||
-           (body->touch.count && world->colliders.alive);
+    return !body->lattice && !body->self_contact && !body->fracture && body->first_pin == LMI_NONE && body->cubes &&
+           !(body->alpha > 0.88f && body->damping > 0.3f);
 }
 
-bool lmi_gpu_contacts_on_host(const lm_world *world)
+bool lmi_gpu_meets(const lm_world *world)
+{
+    bool any = false, all = world->contact_method == LM_CONTACT_METHOD_CUBE_MAP && world->colliders.alive == 0;
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        const lmi_body *body = lmi_body_at(world, n);
+        any = any || lmi_body_meets(body);
+        all = all && (!lmi_body_meets(body) || can_meet(body));
+    }
+    return any && all;
+}
+
+static bool body_contacts_on_host(const lm_world *world, const lmi_body *body, bool meets)
+{
+    return (body->bulk && !meets) || body->self_contact || body->fracture || body->first_pin != LMI_NONE ||
+           ((body->touch.count || body->octree) &&
+            world->colliders.alive); /* leaves of an octree are as large as they are */
+}
+
+static bool has_contacts_on_host(const lm_world *world)
 {
     bool host = world->contact_events || world->skeletons.alive || world->drags.alive ||
                 (world->colliders.alive && world->rule_count) || world->colliders.alive > LMI_GPU_MAX_SURFACES;
@@ -66,6 +75,14 @@ bool lmi_gpu_contacts_on_host(const lm_world *world)
     {
         host = host || lmi_solid_is(&LMI_POOL_AT(&world->colliders, lmi_collider, n)->solid);
     }
-    LMI_POOL_EACH(&world->bodies, n) { host = host || body_contacts_on_host(world, lmi_body_at(world, n)); }
+    bool meets = lmi_gpu_meets(world);
+    LMI_POOL_EACH(&world->bodies, n) { host = host || body_contacts_on_host(world, lmi_body_at(world, n), meets); }
     return host;
+}
+
+bool lmi_gpu_contacts_on_host(const lm_world *world) { return world->sleep.enabled || has_contacts_on_host(world); }
+
+const char *lmi_gpu_host_part(const lm_world *world)
+{
+    return has_contacts_on_host(world) ? "contacts, pins and bones" : "who sleeps and who wakes";
 }

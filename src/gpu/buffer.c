@@ -11,6 +11,12 @@ static bool note(lmi_gpu *gpu, cl_int status)
     return status == CL_SUCCESS;
 }
 
+/* Tests take a device away in the middle of something. */
+static bool is_lost(lmi_gpu *gpu)
+{
+    return gpu->limits.operations && ++gpu->operations > gpu->limits.operations && !note(gpu, CL_DEVICE_NOT_AVAILABLE);
+}
+
 void lmi_gpu_free(lmi_gpu *gpu, lmi_gpu_buffer *buffer)
 {
     if (buffer->memory) {
@@ -43,14 +49,20 @@ bool lmi_gpu_reserve(lmi_gpu *gpu, lmi_gpu_buffer *buffer, size_t size)
 
 bool lmi_gpu_write(lmi_gpu *gpu, const lmi_gpu_buffer *to, size_t offset, const void *from, size_t size)
 {
-    return size == 0 ||
-           note(gpu, gpu->cl.clEnqueueWriteBuffer(gpu->queue, to->memory, 1, offset, size, from, 0, NULL, NULL));
+    return size == 0 || (!is_lost(gpu) && note(gpu, gpu->cl.clEnqueueWriteBuffer(gpu->queue, to->memory, 1, offset,
+                                                                                 size, from, 0, NULL, NULL)));
 }
 
 bool lmi_gpu_read(lmi_gpu *gpu, const lmi_gpu_buffer *from, size_t offset, void *to, size_t size)
 {
-    return size == 0 ||
-           note(gpu, gpu->cl.clEnqueueReadBuffer(gpu->queue, from->memory, 1, offset, size, to, 0, NULL, NULL));
+    return size == 0 || (!is_lost(gpu) && note(gpu, gpu->cl.clEnqueueReadBuffer(gpu->queue, from->memory, 1, offset,
+                                                                                size, to, 0, NULL, NULL)));
+}
+
+bool lmi_gpu_copy(lmi_gpu *gpu, const lmi_gpu_buffer *from, const lmi_gpu_buffer *to, size_t size)
+{
+    return size == 0 || (!is_lost(gpu) && note(gpu, gpu->cl.clEnqueueCopyBuffer(gpu->queue, from->memory, to->memory, 0,
+                                                                                0, size, 0, NULL, NULL)));
 }
 
 bool lmi_gpu_mark(lmi_gpu *gpu, cl_event *event)
@@ -60,7 +72,7 @@ bool lmi_gpu_mark(lmi_gpu *gpu, cl_event *event)
 
 bool lmi_gpu_read_after(lmi_gpu *gpu, cl_event *event, const lmi_gpu_buffer *from, void *to, size_t size)
 {
-    bool ok = note(gpu, gpu->cl.clFlush(gpu->queue)) &&
+    bool ok = !is_lost(gpu) && note(gpu, gpu->cl.clFlush(gpu->queue)) &&
               note(gpu, gpu->cl.clEnqueueReadBuffer(gpu->side, from->memory, 1, 0, size, to, 1, event, NULL));
     gpu->cl.clReleaseEvent(*event);
     *event = NULL;
@@ -108,7 +120,7 @@ bool lmi_gpu_time_kernels(lmi_gpu *gpu, bool timed)
 bool lmi_gpu_run(lmi_gpu *gpu, cl_kernel kernel, const lmi_gpu_argument *arguments, uint32_t count,
                  const size_t groups[2], const size_t group[2])
 {
-    bool ok = true;
+    bool ok = !is_lost(gpu);
     for (uint32_t n = 0; ok && n < count; n++) {
         ok = note(gpu, gpu->cl.clSetKernelArg(kernel, n, arguments[n].size, arguments[n].value));
     }

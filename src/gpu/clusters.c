@@ -4,39 +4,37 @@
  */
 #include "gpu/clusters.h"
 
+#include "gpu/example_regions.h"
+#include "gpu/octrees.h"
+
 #include <stdio.h>
 #include <string.h>
 
-typedef struct lmi_gpu_clusters {
-    cl_program program;
-    cl_kernel match, match_parts, move;
-    lmi_gpu_buffer blocks, reference, member, rest, constants, extents, stiffness, rotations, plastics, rates, moments,
-        goals;
-    lmi_gpu_buffer regions, parts, list_first, list, list_count, list_share, pulls;
-    uint32_t lanes, region_count;
-    bool plastic;
-    float *room; /* for the way back: [floats] */
-    size_t room_size;
-} lmi_gpu_clusters;
-
 const char *lmi_gpu_cluster_reason(const lmi_body *body) { return body->rest_size > 0.0 ? NULL : "single particles"; }
+
+int lmi_gpu_cluster_options(const lmi_gpu *gpu, char *to, size_t size)
+{
+    int length = lmi_gpu_common_options(gpu, to, size);
+    return length +
+           snprintf(
+               to + length, size - (size_t)length,
+               " -DLM_MODE_LINEAR=%d -DLM_MODE_QUADRATIC=%d -DLMI_MOMENTS=%d -DLMI_MOMENT_LINEAR=%d"
+               " -DLMI_MOMENT_QUADRATIC=%d -DLMI_TRANSFORM_LINEAR=%d -DLMI_TRANSFORM_QUADRATIC=%d -DLMI_CONSTANTS=%d"
+               " -DLMI_CONSTANT_INVERSE_MASS=%d -DLMI_CONSTANT_INVERSE_EDGE=%d -DLMI_CONSTANT_BETA=%d"
+               " -DLMI_CONSTANT_YIELD=%d -DLMI_CONSTANT_MEAN=%d -DLMI_CONSTANT_LINEAR=%d -DLMI_CONSTANT_GRAM=%d",
+               LM_MODE_LINEAR, LM_MODE_QUADRATIC, LMI_MOMENTS, LMI_MOMENT_LINEAR, LMI_MOMENT_QUADRATIC,
+               LMI_TRANSFORM_LINEAR, LMI_TRANSFORM_QUADRATIC, LMI_CONSTANTS, LMI_CONSTANT_INVERSE_MASS,
+               LMI_CONSTANT_INVERSE_EDGE, LMI_CONSTANT_BETA, LMI_CONSTANT_YIELD, LMI_CONSTANT_MEAN, LMI_CONSTANT_LINEAR,
+               LMI_CONSTANT_GRAM);
+}
 
 static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_clusters *c)
 {
     static const char *const texts[] = {
-        "prelude.cl", "records.h",     "vec.h",      "vec.c",      "plastic.h", "plastic.c",  "vmat.h",
-        "volume.h",   "polar_lanes.h", "nearest.cl", "contact.cl", "record.cl", "cluster.cl", NULL};
+        "prelude.cl",    "records.h",  "vec.h",      "vec.c",     "plastic.h",  "plastic.c", "vmat.h",    "volume.h",
+        "polar_lanes.h", "nearest.cl", "contact.cl", "record.cl", "cluster.cl", "spin.h",    "octree.cl", NULL};
     char options[2048];
-    int length = lmi_gpu_common_options(gpu, options, sizeof options);
-    snprintf(options + length, sizeof options - (size_t)length,
-             " -DLM_MODE_LINEAR=%d -DLM_MODE_QUADRATIC=%d -DLMI_MOMENTS=%d -DLMI_MOMENT_LINEAR=%d"
-             " -DLMI_MOMENT_QUADRATIC=%d -DLMI_TRANSFORM_LINEAR=%d -DLMI_TRANSFORM_QUADRATIC=%d -DLMI_CONSTANTS=%d"
-             " -DLMI_CONSTANT_INVERSE_MASS=%d -DLMI_CONSTANT_INVERSE_EDGE=%d -DLMI_CONSTANT_BETA=%d"
-             " -DLMI_CONSTANT_YIELD=%d -DLMI_CONSTANT_MEAN=%d -DLMI_CONSTANT_LINEAR=%d -DLMI_CONSTANT_GRAM=%d",
-             LM_MODE_LINEAR, LM_MODE_QUADRATIC, LMI_MOMENTS, LMI_MOMENT_LINEAR, LMI_MOMENT_QUADRATIC,
-             LMI_TRANSFORM_LINEAR, LMI_TRANSFORM_QUADRATIC, LMI_CONSTANTS, LMI_CONSTANT_INVERSE_MASS,
-             LMI_CONSTANT_INVERSE_EDGE, LMI_CONSTANT_BETA, LMI_CONSTANT_YIELD, LMI_CONSTANT_MEAN, LMI_CONSTANT_LINEAR,
-             LMI_CONSTANT_GRAM);
+    lmi_gpu_cluster_options(gpu, options, sizeof options);
     c->program = lmi_gpu_build(world, gpu, texts, options);
     if (!c->program) {
         return false;
@@ -125,8 +123,22 @@ FILL_COPY(fill_extents, extent, pack->lane_blocks * 3 * LMI_BLOCK)
 FILL_COPY(fill_stiffness, stiffness, pack->lane_blocks *LMI_BLOCK)
 FILL_COPY(fill_rotations, rotation, pack->lane_blocks * 9 * LMI_BLOCK)
 FILL_COPY(fill_plastics, plastic, pack->lane_blocks * 6 * LMI_BLOCK)
-FILL_COPY(fill_list_count, list_count, pack->particle_blocks *LMI_BLOCK)
 FILL_COPY(fill_list_share, list_share, pack->particle_blocks *LMI_BLOCK)
+
+/* Of how many regions each particle is; below 0 where what pulls it is found elsewhere (octrees.c). */
+static size_t fill_list_count(const layout *l, const lmi_batch *batch, const place *at, uint32_t *to)
+{
+    size_t count = copy(batch->pack.list_count, (size_t)batch->pack.particle_blocks * LMI_BLOCK, to);
+    (void)at;
+    for (uint32_t n = 0; to && n < batch->body_count; n++) {
+        const lmi_body *body = lmi_body_at(l->world, batch->bodies[n]);
+        for (uint32_t k = 0; body->octree && k < body->padded_count; k++) {
+            const float found = -1.0f;
+            memcpy(to + body->first + k, &found, sizeof found);
+        }
+    }
+    return count;
+}
 
 /* A copy with something added to each. */
 static size_t copy_moved(const uint32_t *from, size_t count, uint32_t by, uint32_t *to)
@@ -143,7 +155,7 @@ static size_t fill_blocks(const layout *l, const lmi_batch *batch, const place *
     for (uint32_t n = 0; to && n < batch->pack.lane_blocks; n++) {
         const lmi_lane_block *b = &batch->pack.block[n];
         to[4 * n] = at->row + b->first_row;
-        to[4 * n + 1] = b->rows;
+        to[4 * n + 1] = b->examples ? 0 : b->rows; /* example_regions.c */
         to[4 * n + 2] = (uint32_t)b->mode | (b->fitted ? 4u : 0) | (b->plastic ? 8u : 0);
         to[4 * n + 3] = 0;
     }
@@ -262,13 +274,13 @@ bool lmi_gpu_clusters_lay_out(lm_world *world, lmi_gpu *gpu)
             c->plastic = c->plastic || pack->block[b].plastic;
         }
     }
-    size_t room = (size_t)l.total.block * 9 * LMI_BLOCK;
+    size_t room = (size_t)l.total.block * (c->plastic ? 15 : 9) * LMI_BLOCK;
     if (c->room_size < room) {
         lmi_release(&world->memory, c->room, c->room_size, sizeof *c->room);
         c->room = lmi_allocate(&world->memory, room, sizeof *c->room);
         c->room_size = c->room ? room : 0;
     }
-    bool ok = c->room && upload(&l);
+    bool ok = c->room && upload(&l) && lmi_gpu_octrees_lay_out(world, gpu, c) && lmi_gpu_examples_lay_out(world, gpu);
     lmi_release(&world->memory, l.words, l.capacity, sizeof *l.words);
     c->lanes = l.total.block * LMI_BLOCK;
     c->region_count = l.total.region;
@@ -315,33 +327,58 @@ bool lmi_gpu_clusters_substep(lmi_gpu *gpu, const lmi_step *step, const float ch
         LMI_GPU_BUFFER(gpu->v),   LMI_GPU_BUFFER(c->pulls),      LMI_GPU_VALUE(h),
         LMI_GPU_VALUE(change[0]), LMI_GPU_VALUE(change[1]),      LMI_GPU_VALUE(change[2])};
     const size_t groups[2] = {gpu->body_count - gpu->lattice_count, 1}, group[2] = {64, 1};
-    return lmi_gpu_run(gpu, c->move, arguments, sizeof arguments / sizeof *arguments, groups, group) &&
+    return lmi_gpu_octrees_match(gpu, c, h) && lmi_gpu_examples_match(gpu, c) &&
+           lmi_gpu_run(gpu, c->move, arguments, sizeof arguments / sizeof *arguments, groups, group) &&
            gpu->cl.clFlush(gpu->queue) == CL_SUCCESS;
 }
 
-/* One array of all packs, `channels` for each lane, back where it belongs. */
-static bool fetch_array(lm_world *world, lmi_gpu *gpu, const lmi_gpu_buffer *from, size_t channels, bool plastic)
+bool lmi_gpu_clusters_keep(lmi_gpu *gpu)
 {
     lmi_gpu_clusters *c = gpu->clusters;
-    size_t at = 0;
-    if (!lmi_gpu_read(gpu, from, 0, c->room, c->lanes * channels * sizeof(float))) {
-        return false;
+    if (!c || c->lanes == 0) {
+        return true;
     }
-    for (uint32_t n = 0; n < world->batch_count; n++) {
-        lmi_pack *pack = &world->batches[n].pack;
-        size_t count = pack->lane_blocks * channels * LMI_BLOCK;
-        memcpy(plastic ? pack->plastic : pack->rotation, c->room + at, count * sizeof(float));
-        at += count;
-    }
-    return true;
+    const size_t rotations = c->lanes * 9 * sizeof(float), plastics = c->plastic ? c->lanes * 6 * sizeof(float) : 0;
+    return lmi_gpu_reserve(gpu, &c->kept_rotations, rotations) && lmi_gpu_reserve(gpu, &c->kept_plastics, plastics) &&
+           lmi_gpu_copy(gpu, &c->rotations, &c->kept_rotations, rotations) &&
+           lmi_gpu_copy(gpu, &c->plastics, &c->kept_plastics, plastics);
 }
 
-bool lmi_gpu_clusters_fetch(lm_world *world, lmi_gpu *gpu)
+bool lmi_gpu_clusters_restore(lmi_gpu *gpu)
 {
     lmi_gpu_clusters *c = gpu->clusters;
     return !c || c->lanes == 0 ||
-           (fetch_array(world, gpu, &c->rotations, 9, false) &&
-            (!c->plastic || fetch_array(world, gpu, &c->plastics, 6, true)));
+           (lmi_gpu_copy(gpu, &c->kept_rotations, &c->rotations, c->lanes * 9 * sizeof(float)) &&
+            lmi_gpu_copy(gpu, &c->kept_plastics, &c->plastics, c->plastic ? c->lanes * 6 * sizeof(float) : 0));
+}
+
+bool lmi_gpu_clusters_read(lm_world *world, lmi_gpu *gpu)
+{
+    lmi_gpu_clusters *c = gpu->clusters;
+    (void)world;
+    return !c || c->lanes == 0 ||
+           (lmi_gpu_read(gpu, &c->rotations, 0, c->room, c->lanes * 9 * sizeof(float)) &&
+            (!c->plastic ||
+             lmi_gpu_read(gpu, &c->plastics, 0, c->room + (size_t)c->lanes * 9, c->lanes * 6 * sizeof(float))));
+}
+
+void lmi_gpu_clusters_put(lm_world *world, lmi_gpu *gpu)
+{
+    const lmi_gpu_clusters *c = gpu->clusters;
+    if (!c || c->lanes == 0) {
+        return;
+    }
+    const float *rotation = c->room, *plastic = c->room + (size_t)c->lanes * 9;
+    for (uint32_t n = 0; n < world->batch_count; n++) {
+        lmi_pack *pack = &world->batches[n].pack;
+        size_t lanes = (size_t)pack->lane_blocks * LMI_BLOCK;
+        memcpy(pack->rotation, rotation, lanes * 9 * sizeof(float));
+        rotation += lanes * 9;
+        if (c->plastic) {
+            memcpy(pack->plastic, plastic, lanes * 6 * sizeof(float));
+            plastic += lanes * 6;
+        }
+    }
 }
 
 void lmi_gpu_clusters_free(lm_world *world, lmi_gpu *gpu)
@@ -350,10 +387,11 @@ void lmi_gpu_clusters_free(lm_world *world, lmi_gpu *gpu)
     if (!c) {
         return;
     }
-    lmi_gpu_buffer *const all[] = {&c->blocks,  &c->reference,  &c->member,     &c->rest,     &c->constants,
-                                   &c->extents, &c->stiffness,  &c->rotations,  &c->plastics, &c->rates,
-                                   &c->moments, &c->goals,      &c->regions,    &c->parts,    &c->list_first,
-                                   &c->list,    &c->list_count, &c->list_share, &c->pulls};
+    lmi_gpu_buffer *const all[] = {&c->blocks,       &c->reference,  &c->member,     &c->rest,     &c->constants,
+                                   &c->extents,      &c->stiffness,  &c->rotations,  &c->plastics, &c->rates,
+                                   &c->moments,      &c->goals,      &c->regions,    &c->parts,    &c->list_first,
+                                   &c->list,         &c->list_count, &c->list_share, &c->pulls,    &c->kept_rotations,
+                                   &c->kept_plastics};
     for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
         lmi_gpu_free(gpu, all[n]);
     }

@@ -1,5 +1,5 @@
 /*
- * Substeps on the device, and the way back.
+ * Substeps on the device.
  *
  *   prepare    each body's motion, its frame, which colliders it may touch; whether the host must step it instead
  *   lists      irregular regions: what the fast sums have too much or too little
@@ -10,7 +10,8 @@
  *
  * The host waits once in a substep, for a word that says whether the device can step all bodies: not the overstretched and
  * collapsed ones, nor those that answer a collider as a whole. Then it takes the state back and steps it all by itself. The
- * device finds the regions' transforms meanwhile, which changes nothing of the state.
+ * device finds the regions' transforms meanwhile; kernels that change state before the host knows look at the word themselves.
+ * Where an operation fails the device is lost, and the host goes on from the state that it has (fetch.c).
  *
  * Every launch writes what no other work-group of it reads or writes, and sums have a fixed shape: a device gives the same
  * bits in every run.
@@ -18,135 +19,13 @@
 #include "gpu/gpu.h"
 
 #include "gpu/clusters.h"
+#include "gpu/example_regions.h"
+#include "gpu/forces.h"
+#include "gpu/meet.h"
+#include "gpu/octrees.h"
 #include "gpu/small.h"
 
 #include <string.h>
-
-static void give_over(lm_world *world, const char *why)
-{
-    lmi_fail(world, LM_ERROR_UNSUPPORTED, "device %.80s: %s; the CPU steps this world", world->gpu->name, why);
-}
-
-/* --- the way back --- */
-
-static lm_vec3 vector_of(const float from[3]) { return (lm_vec3){from[0], from[1], from[2]}; }
-
-static void fetch_body(const lmi_gpu_body *from, lmi_body *body)
-{
-    body->origin = dvec(from->origin[0], from->origin[1], from->origin[2]);
-    body->lower = vector_of(from->lower);
-    body->upper = vector_of(from->upper);
-    body->damping_turn = from->damping_turn;
-    body->damping_now = from->damping_now;
-    body->contacts = from->contacts;
-    body->motion.centre = vector_of(from->centre);
-    body->motion.velocity = vector_of(from->velocity);
-    body->motion.spin = vector_of(from->spin);
-    body->motion.mass = from->mass;
-    memcpy(body->motion.inertia, from->inertia, sizeof body->motion.inertia);
-    if (body->lattice) {
-        lmi_lattice_part *part = &body->lattice->part[0];
-        for (int i = 0; i < 9; i++) {
-            body->lattice->frame.m[i / 3][i % 3] = from->frame[i];
-        }
-        part->motion = body->motion;
-        part->drift_centre = vector_of(from->drift_centre);
-        part->drift_velocity = vector_of(from->drift_velocity);
-        part->drift_spin = vector_of(from->drift_spin);
-        part->owed_momentum = dvec(from->owed_momentum[0], from->owed_momentum[1], from->owed_momentum[2]);
-        part->owed_angular = dvec(from->owed_angular[0], from->owed_angular[1], from->owed_angular[2]);
-        part->lower = body->lower;
-        part->upper = body->upper;
-    }
-}
-
-/* What colliders and pins have given to all bodies, N s. */
-static lm_dvec3 impulse_of(const lm_world *world, const lmi_gpu *gpu)
-{
-    lm_dvec3 sum = lm_dvec3_zero();
-    for (uint32_t n = 0; n < gpu->body_count; n++) {
-        const double *from = gpu->records[n].impulse;
-        double mass = lmi_body_at(world, gpu->slots[n])->mean_mass;
-        sum = dvec_add(sum, dvec_scale(dvec(from[0], from[1], from[2]), mass));
-    }
-    return sum;
-}
-
-static bool fetch_records(lm_world *world, lmi_gpu *gpu, const lmi_gpu_buffer *from)
-{
-    lm_dvec3 known = impulse_of(world, gpu);
-    if (!lmi_gpu_read(gpu, from, 0, gpu->records, gpu->body_count * sizeof *gpu->records)) {
-        return false;
-    }
-    world->contacts = 0;
-    for (uint32_t n = 0; n < gpu->body_count; n++) {
-        lmi_body *body = lmi_body_at(world, gpu->slots[n]);
-        fetch_body(&gpu->records[n], body);
-        world->contacts += body->contacts;
-    }
-    lm_dvec3 given = dvec_add(gpu->given, dvec_sub(impulse_of(world, gpu), known));
-    world->outside_impulse = dvec_add(world->outside_impulse, given);
-    gpu->given = lm_dvec3_zero();
-    return true;
-}
-
-static bool fetch_particles(lm_world *world, lmi_gpu *gpu)
-{
-    bool ok = true, few = world->batch_count <= 16;
-    for (int which = 0; ok && which < 2; which++) {
-        const lmi_gpu_buffer *from = which ? &gpu->v : &gpu->x;
-        ok = few || lmi_gpu_read(gpu, from, 0, gpu->staging, (size_t)gpu->particles * 4 * sizeof(float));
-        for (uint32_t n = 0; ok && n < world->batch_count; n++) {
-            lmi_pack *pack = &world->batches[n].pack;
-            pack->stepped = false; /* transforms stay on the device */
-            float *to = which ? pack->v : pack->x;
-            size_t at = (size_t)gpu->batch_first[n] * 4;
-            size_t size = (size_t)pack->particle_blocks * LMI_BLOCK * 4 * sizeof(float);
-            if (few) {
-                ok = lmi_gpu_read(gpu, from, at * sizeof(float), to, size);
-            } else {
-                memcpy(to, gpu->staging + at, size);
-            }
-        }
-    }
-    return ok;
-}
-
-/* Everything back, with the records as they are in `from`. Where that fails the device is lost, and with it all that has
- * happened since the last fetch: the host goes on from there. */
-static void fetch(lm_world *world, const lmi_gpu_buffer *from)
-{
-    lmi_gpu *gpu = world->gpu;
-    bool ok = fetch_particles(world, gpu) && fetch_records(world, gpu, from) && lmi_gpu_clusters_fetch(world, gpu);
-    atomic_store(&gpu->newer, false);
-    if (!ok) {
-        gpu->lost = true;
-        gpu->holds = false;
-        give_over(world, "it was lost, and what it had stepped since its state was last asked for");
-    }
-}
-
-void lmi_gpu_fetch(const lm_world *constant)
-{
-    lm_world *world = (lm_world *)constant; /* its state is the same, only here */
-    lmi_gpu *gpu = world->gpu;
-    if (!gpu || !atomic_load(&gpu->newer)) {
-        return;
-    }
-    lmi_mutex_lock(&gpu->fetching); /* getters may come from several threads */
-    if (atomic_load(&gpu->newer)) {
-        fetch(world, &gpu->bodies);
-    }
-    lmi_mutex_unlock(&gpu->fetching);
-}
-
-void lmi_gpu_edit(lm_world *world)
-{
-    if (world->gpu) {
-        lmi_gpu_fetch(world);
-        world->gpu->holds = false;
-    }
-}
 
 void lmi_gpu_finish(const lm_world *world)
 {
@@ -157,15 +36,23 @@ void lmi_gpu_finish(const lm_world *world)
 
 /* --- steps --- */
 
+/* Whether bodies stand elsewhere in their batches than when the world was laid out. */
+static bool has_moved(const lm_world *world)
+{
+    bool moved = false;
+    for (uint32_t n = 0; n < world->batch_count; n++) {
+        moved = moved || world->batches[n].dirty;
+    }
+    return moved;
+}
+
 bool lmi_gpu_goes_on(const lm_world *world, double h)
 {
     const lmi_gpu *gpu = world->gpu;
-    return gpu && gpu->holds && !gpu->shares && gpu->h == h;
+    return gpu && gpu->holds && !gpu->shares && gpu->h == h && world->force_count == 0 && !has_moved(world);
 }
 
-bool lmi_gpu_shares(const lm_world *world) { return world->gpu && world->gpu->holds && world->gpu->shares; }
-
-static bool measure(lmi_gpu *gpu)
+bool lmi_gpu_measure(lmi_gpu *gpu)
 {
     const lmi_gpu_argument arguments[] = {LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(gpu->chunks),
                                           LMI_GPU_BUFFER(gpu->x), LMI_GPU_BUFFER(gpu->v),
@@ -179,40 +66,53 @@ static bool measure(lmi_gpu *gpu)
            lmi_gpu_run(gpu, gpu->conclude, conclude, 4, bodies, group);
 }
 
+/* Whether there is anything to step: all bodies may be asleep. */
+static bool is_anyone_awake(const lm_world *world)
+{
+    bool awake = world->bodies.alive == 0; /* a world without bodies says so */
+    LMI_POOL_EACH(&world->bodies, n) { awake = awake || lmi_body_at(world, n)->batch != LMI_NONE; }
+    return awake;
+}
+
+/* Says once what the device leaves to the host for good, or in every substep. */
+static bool can_step(lm_world *world, lmi_gpu *gpu)
+{
+    const char *reason = lmi_gpu_reason(world);
+    if (reason && gpu->said != reason) {
+        lmi_fail(world, LM_ERROR_UNSUPPORTED, "device %.80s: it cannot step %s yet; the CPU does", gpu->name, reason);
+    }
+    gpu->said = reason;
+    return reason == NULL;
+}
+
 bool lmi_gpu_take(lm_world *world, double h)
 {
     lmi_gpu *gpu = world->gpu;
     if (!gpu || gpu->lost) {
         return false;
     }
-    if (gpu->holds && gpu->h == h && world->break_count == 0) {
-        return true; /* nothing has changed, but the host has a part in the step */
-    }
+    bool always = lmi_gpu_contacts_on_host(world), shares = always || gpu->wary > 0;
+    bool same = gpu->holds && gpu->h == h && world->break_count == 0 && shares == gpu->shares;
+    gpu->wary -= gpu->wary > 0;
     gpu->holds = false;
-    const char *reason = lmi_gpu_reason(world);
-    if (reason) {
-        if (gpu->said != reason) {
-            lmi_fail(world, LM_ERROR_UNSUPPORTED, "device %.80s: it cannot step %s yet; the CPU does", gpu->name,
-                     reason);
-        }
-        gpu->said = reason;
+    if (!same && (!is_anyone_awake(world) || !can_step(world, gpu))) {
         return false;
     }
     gpu->h = h;
-    gpu->shares = lmi_gpu_contacts_on_host(world);
+    gpu->shares = shares;
+    gpu->meets = !gpu->shares && lmi_gpu_meets(world);
     gpu->status = CL_SUCCESS;
-    if (!lmi_gpu_lay_out(world, gpu) || !measure(gpu)) {
-        gpu->lost = true;
-        give_over(world, gpu->status == CL_SUCCESS ? "out of memory" : lmi_cl_text(gpu->status));
+    if ((!same && (!lmi_gpu_lay_out(world, gpu) || !lmi_gpu_meet_lay_out(world, gpu) || !lmi_gpu_measure(gpu))) ||
+        !lmi_gpu_forces_ready(world, gpu)) {
+        lmi_gpu_lose(world, gpu->status == CL_SUCCESS ? "out of memory" : lmi_cl_text(gpu->status));
         return false;
     }
-    if (gpu->shares && !gpu->told) {
-        lmi_fail(
-            world, LM_ERROR_UNSUPPORTED,
-            "device %.80s: contacts, pins and bones of this world are left to the CPU, and state goes over and back",
-            gpu->name);
+    if (always && !gpu->told) {
+        lmi_fail(world, LM_ERROR_UNSUPPORTED,
+                 "device %.80s: %s of this world are left to the CPU, and state goes over and back", gpu->name,
+                 lmi_gpu_host_part(world));
     }
-    gpu->told = gpu->shares;
+    gpu->told = always;
     gpu->holds = true;
     return true;
 }
@@ -241,7 +141,8 @@ static void describe_surface(const lmi_surface *s, lmi_gpu_surface *to)
     to->filler = 0;
 }
 
-/* Begins a substep; may_go_on tells whether the device can step all bodies. */
+/* Each body's part of the substep, and the word for the host, which is 0 until then: the world is laid out anew after a substep
+ * that was the host's. */
 static bool prepare(lmi_gpu *gpu, const lmi_step *step, const float change[3])
 {
     lmi_gpu_surface surfaces[LMI_GPU_MAX_SURFACES];
@@ -255,22 +156,14 @@ static bool prepare(lmi_gpu *gpu, const lmi_step *step, const float change[3])
         LMI_GPU_BUFFER(gpu->surfaces), LMI_GPU_VALUE(surface_count), LMI_GPU_VALUE(h),         LMI_GPU_VALUE(change[0]),
         LMI_GPU_VALUE(change[1]),      LMI_GPU_VALUE(change[2]),     LMI_GPU_BUFFER(gpu->stop)};
     const size_t groups[2] = {(gpu->body_count + 7) / 8, 1}, group[2] = {64, 1}; /* HERD in body.cl */
-    return lmi_gpu_write(gpu, &gpu->surfaces, 0, surfaces, surface_count * sizeof *surfaces) &&
+    return lmi_gpu_forces_apply(gpu, step) &&
+           lmi_gpu_write(gpu, &gpu->surfaces, 0, surfaces, surface_count * sizeof *surfaces) &&
            lmi_gpu_run(gpu, gpu->prepare, arguments, sizeof arguments / sizeof *arguments, groups, group) &&
            lmi_gpu_mark(gpu, &gpu->prepared);
 }
 
-/* The word that `prepare` leaves, read beside the queue: what was launched since goes on meanwhile. */
-static bool may_go_on(lmi_gpu *gpu)
-{
-    cl_uint stop = 0;
-    bool ok = lmi_gpu_read_after(gpu, &gpu->prepared, &gpu->stop, &stop, sizeof stop);
-    if (ok && stop != 0) {
-        const cl_uint none = 0;
-        lmi_gpu_write(gpu, &gpu->stop, 0, &none, sizeof none);
-    }
-    return ok && stop == 0;
-}
+/* A body that has answered a collider as a whole will do so again: the host does the contacts of the next steps. */
+#define WARY_STEPS 120
 
 static bool gather_lists(lmi_gpu *gpu, const lmi_gpu_variant *v)
 {
@@ -365,16 +258,30 @@ static bool move_lattices(lmi_gpu *gpu, const lmi_step *step)
     return ok && conclude(gpu, step->h) && gpu->cl.clFlush(gpu->queue) == CL_SUCCESS;
 }
 
-/* Contacts on the host: state over, and back. */
-static bool share(const lmi_step *step)
+/* All that the device can do before it is known whether the substep is its own. *stop is not 0 where the host must step this
+ * one: the word that `prepare` left, read beside the queue, so that what was launched since goes on meanwhile. */
+static bool begin_substep(lmi_gpu *gpu, const lmi_step *step, const float change[3], cl_uint *stop)
+{
+    bool ok = prepare(gpu, step, change) && (!gpu->meets || lmi_gpu_meet_keep(gpu)) &&
+              fit_lattices(gpu, (float)step->h) && lmi_gpu_clusters_match(gpu);
+    bool known = gpu->prepared && lmi_gpu_read_after(gpu, &gpu->prepared, &gpu->stop, stop, sizeof *stop);
+    return ok && known;
+}
+
+/* Contacts on the host: state over, and back. False: it is the host's for good; if `done`, after this substep. */
+static bool share(const lmi_step *step, bool *done)
 {
     lm_world *world = step->world;
     lmi_gpu *gpu = world->gpu;
-    fetch(world, &gpu->bodies);
-    if (gpu->lost) {
-        return true; /* the host goes on, and nothing is to be taken back */
+    if (!lmi_gpu_bring(world, &gpu->bodies)) {
+        return false;
     }
+    atomic_store(&gpu->newer, false);
+    *done = true;
     lmi_step_contacts(step);
+    if (step->last) {
+        lmi_gpu_skins(world, false);
+    }
     for (uint32_t n = 0; n < gpu->body_count; n++) {
         const lmi_body *body = lmi_body_at(world, gpu->slots[n]);
         lmi_gpu_body *to = &gpu->records[n];
@@ -382,7 +289,37 @@ static bool share(const lmi_step *step)
         to->upper[0] = body->upper.x, to->upper[1] = body->upper.y, to->upper[2] = body->upper.z;
     }
     return lmi_gpu_upload_state(world, gpu) &&
-           lmi_gpu_write(gpu, &gpu->bodies, 0, gpu->records, gpu->body_count * sizeof *gpu->records) && measure(gpu);
+           lmi_gpu_write(gpu, &gpu->bodies, 0, gpu->records, gpu->body_count * sizeof *gpu->records) &&
+           lmi_gpu_measure(gpu);
+}
+
+/* What a device does not know how to step, once for each kind of trouble. */
+static void tell_stop(lm_world *world, lmi_gpu *gpu, uint32_t stop)
+{
+    static const char *const why[] = {"bodies stretched to many times their size", "collapsed bodies",
+                                      "stiff or fast bodies that meet colliders", "positions that are no numbers",
+                                      "fast bodies that meet each other"};
+    for (uint32_t n = 0; n < sizeof why / sizeof *why; n++) {
+        if (stop >> n & ~(gpu->told_stops >> n) & 1) {
+            lmi_fail(world, LM_ERROR_UNSUPPORTED, "device %.80s: %s: the CPU does the steps in which there are any",
+                     gpu->name, why[n]);
+        }
+    }
+    gpu->told_stops |= stop;
+}
+
+/* The host does this substep: the state as it was before. */
+static void leave(lm_world *world, lmi_gpu *gpu, uint32_t stop)
+{
+    gpu->holds = false;
+    gpu->wary = stop & LMI_GPU_RIGID ? WARY_STEPS : gpu->wary;
+    if (lmi_gpu_forces_undo(gpu)) {
+        lmi_gpu_bring(world, &gpu->before);
+        atomic_store(&gpu->newer, false);
+    } else {
+        lmi_gpu_lose(world, lmi_cl_text(gpu->status));
+    }
+    tell_stop(world, gpu, stop);
 }
 
 bool lmi_gpu_substep(const lmi_step *step)
@@ -390,28 +327,41 @@ bool lmi_gpu_substep(const lmi_step *step)
     lm_world *world = step->world;
     lmi_gpu *gpu = world->gpu;
     lm_dvec3 acceleration = step->gravity;
+    if (gpu->lost) {
+        return false;
+    }
     for (uint32_t f = 0; f < step->flow_count; f++) {
-        acceleration = dvec_add(acceleration, dvec_from(step->flows[f].vector));
+        bool uniform = step->flows[f].kind == LM_FIELD_UNIFORM;
+        acceleration = uniform ? dvec_add(acceleration, dvec_from(step->flows[f].vector)) : acceleration;
     }
     lm_vec3 by = vec_from(dvec_scale(acceleration, step->h));
     const float change[3] = {by.x, by.y, by.z};
-    bool ok = prepare(gpu, step, change) && fit_lattices(gpu, (float)step->h) && lmi_gpu_clusters_match(gpu);
-    if (gpu->prepared && !may_go_on(gpu)) {
-        ok = false;
-    }
-    if (!ok) {
-        fetch(world, &gpu->before);
-        gpu->holds = false;
+    cl_uint stop = 0;
+    bool ok = begin_substep(gpu, step, change, &stop), done = false;
+    if (ok && stop) {
+        leave(world, gpu, stop);
         return false;
     }
-    atomic_store(&gpu->newer, true);
-    gpu->given = dvec_add(gpu->given, dvec_scale(dvec_from(by), gpu->total_mass));
-    if (!move_lattices(gpu, step) || !lmi_gpu_clusters_substep(gpu, step, change) || (gpu->shares && !share(step))) {
-        lmi_gpu_fetch(world);
-        gpu->lost = true;
-        gpu->holds = false;
-        give_over(world, lmi_cl_text(gpu->status));
+    ok = ok && move_lattices(gpu, step) && lmi_gpu_clusters_substep(gpu, step, change) &&
+         (!gpu->meets || lmi_gpu_meet_find(gpu, step->h, &stop));
+    if (ok && stop) {
+        ok = lmi_gpu_meet_restore(gpu);
+        if (ok) {
+            leave(world, gpu, stop);
+            return false;
+        }
     }
+    ok = ok && lmi_gpu_forces_count(gpu) && (!gpu->meets || lmi_gpu_meet_push(gpu, step->h));
+    if (ok) {
+        atomic_store(&gpu->newer, true);
+        gpu->given = dvec_add(gpu->given, dvec_scale(dvec_from(by), gpu->total_mass));
+        ok = !gpu->shares || share(step, &done);
+    }
+    if (!ok) {
+        lmi_gpu_lose(world, lmi_cl_text(gpu->status));
+        return done;
+    }
+    gpu->since += !gpu->shares;
     return true;
 }
 
@@ -495,7 +445,11 @@ void lmi_gpu_close(lm_world *world)
     if (gpu->queue) {
         gpu->cl.clFinish(gpu->queue);
     }
+    lmi_gpu_meet_free(world, gpu);
+    lmi_gpu_examples_free(world, gpu);
+    lmi_gpu_octrees_free(world, gpu);
     lmi_gpu_clusters_free(world, gpu);
+    lmi_gpu_forces_free(world, gpu);
     free_buffers(gpu);
     free_programs(gpu);
     if (gpu->queue) {

@@ -9,7 +9,12 @@
  *   small.c     lattices that one work-group steps by itself
  *   layout.c    a world as the kernels want it: built when something has changed, and uploaded (layout_lists.c: irregular
  *               regions of lattices; clusters.c: clusters, and their substep)
- *   gpu.c       substeps, and the way back
+ *   octrees.c   octrees, up to what pulls their particles
+ *   example_regions.c  regions of clusters that have examples
+ *   meet.c      bodies that keep each other out by depth cube maps
+ *   forces.c    wind, point fields and forces of a single step
+ *   gpu.c       substeps
+ *   fetch.c     the way back, and the end of a device that is lost
  *
  * State lives in one place at a time. After an upload the device has it, and steps; the host's copy is behind until somebody
  * asks (lmi_gpu_fetch in world.h), and the device's is void when somebody changes something (lmi_gpu_edit). What the device cannot step
@@ -30,6 +35,7 @@ typedef struct lmi_gpu_limits {
     size_t memory;                   /* bytes that may be taken of the device */
     const char *options;             /* more options for the compiler */
     uint32_t tile_x, tile_y, planes; /* of tiles; 0: as the body wants it */
+    uint32_t operations; /* launches, reads and writes that succeed before the device is lost; 0: all of them */
 } lmi_gpu_limits;
 
 typedef struct lmi_gpu_buffer {
@@ -91,6 +97,10 @@ struct lmi_gpu {
     lmi_gpu_variant variant[LMI_GPU_VARIANTS];
     uint32_t variant_count;
     struct lmi_gpu_clusters *clusters;
+    struct lmi_gpu_octrees *octrees; /* null until there are any, as are: */
+    struct lmi_gpu_forces *forces;
+    struct lmi_gpu_meet *meet;
+    struct lmi_gpu_examples *examples;
 
     lmi_gpu_buffer x, v, bodies, before, stop, surfaces, chunks, parts, partials;
     lmi_gpu_buffer map, constants_of, constants, regions, corners;
@@ -105,11 +115,12 @@ struct lmi_gpu {
     uint32_t *batch_first; /* first particle of each batch */
     uint32_t batch_capacity;
     uint32_t particles;
-    float *staging; /* [particles][4], where there are many batches */
+    float *staging; /* [2][particles][4]: positions and velocities on their way back; none where there are very many */
     size_t staging_size;
 
     bool holds;     /* the world is laid out and uploaded as it is */
     bool shares;    /* the host does contacts: state goes over and back in every substep */
+    bool meets;     /* bodies keep each other out by cube maps, on the device */
     double h;       /* for this substep */
     lm_dvec3 given; /* momentum from gravity since the last fetch */
     double total_mass;
@@ -120,7 +131,11 @@ struct lmi_gpu {
     bool timed;       /* waits after every launch, and counts the device's time: lmi_gpu_time_kernels */
     lmi_gpu_timer timer[LMI_GPU_TIMERS];
     uint32_t timer_count;
-    bool lost; /* it failed: the host has taken over for good */
+    uint32_t told_stops; /* bits, as LMI_GPU_RIGID: why substeps were the host's, as far as it was said */
+    uint32_t wary;       /* steps for which the host does the contacts: a body answers colliders as a whole */
+    uint32_t operations;
+    uint64_t since; /* substeps since the host's state was the device's */
+    bool lost;      /* it failed: the host has taken over for good */
 };
 typedef struct lmi_gpu lmi_gpu;
 
@@ -135,11 +150,11 @@ bool lmi_gpu_goes_on(const lm_world *world, double h);
 /* After the host has prepared a step: uploads. False: the host has to step, now. */
 bool lmi_gpu_take(lm_world *world, double h);
 
+/* The sums of all bodies from their particles, after something other than a substep has changed these. */
+bool lmi_gpu_measure(lmi_gpu *gpu);
+
 /* One substep. False: the host has to, and has the state. */
 bool lmi_gpu_substep(const lmi_step *step);
-
-/* Whether the host does a part of each substep, and so has to begin and end steps. */
-bool lmi_gpu_shares(const lm_world *world);
 
 /* step/step.c: the host's part. Drags, bones, colliders, pins, and bodies that touch each other. */
 void lmi_step_contacts(const lmi_step *step);
@@ -153,6 +168,7 @@ bool lmi_gpu_reserve(lmi_gpu *gpu, lmi_gpu_buffer *buffer, size_t size);
 void lmi_gpu_free(lmi_gpu *gpu, lmi_gpu_buffer *buffer);
 bool lmi_gpu_write(lmi_gpu *gpu, const lmi_gpu_buffer *to, size_t offset, const void *from, size_t size);
 bool lmi_gpu_read(lmi_gpu *gpu, const lmi_gpu_buffer *from, size_t offset, void *to, size_t size);
+bool lmi_gpu_copy(lmi_gpu *gpu, const lmi_gpu_buffer *from, const lmi_gpu_buffer *to, size_t size);
 bool lmi_gpu_put(lmi_gpu *gpu, lmi_gpu_buffer *buffer, const void *from, size_t size); /* reserve and write */
 
 /* An event for when all that was queued so far is done, and a read after it that waits for nothing else. */
@@ -185,10 +201,23 @@ cl_kernel lmi_gpu_kernel(lmi_gpu *gpu, cl_program program, const char *name);
 /* Whether there are so few lattices that each gets a large work-group to conclude a substep. */
 static inline bool lmi_gpu_has_few(const lmi_gpu *gpu) { return gpu->lattice_count <= 64; }
 
+/* fetch.c: everything back, with the records from this buffer; false: the device is lost, and nothing has changed here. Skins
+ * that ride on regions, after the particles have come back or have moved: of all bodies, or of those that the contacts between
+ * bodies have not brought up to date. The device is lost, and why: one line, however often it is said. */
+bool lmi_gpu_bring(lm_world *world, const lmi_gpu_buffer *records);
+void lmi_gpu_skins(lm_world *world, bool all);
+void lmi_gpu_lose(lm_world *world, const char *why);
+
+/* Particles come back through a copy of their own: up to so many, or where they are in many batches. */
+#define LMI_GPU_STAGED (1u << 22)
+#define LMI_GPU_FEW_BATCHES 16u
+bool lmi_gpu_is_staged(const lm_world *world, const lmi_gpu *gpu);
+
 /* ability.c and layout.c */
-const char *lmi_gpu_reason(const lm_world *world); /* why the device cannot step this world, or null */
-bool lmi_gpu_contacts_on_host(
-    const lm_world *world); /* whether the device leaves contacts, pins and bones to the host */
+const char *lmi_gpu_reason(const lm_world *world);    /* why the device cannot step this world, or null */
+bool lmi_gpu_contacts_on_host(const lm_world *world); /* whether the host has a part in each substep */
+bool lmi_gpu_meets(const lm_world *world);            /* whether bodies can meet each other on the device */
+const char *lmi_gpu_host_part(const lm_world *world); /* and which */
 bool lmi_gpu_lay_out(lm_world *world, lmi_gpu *gpu);
 bool lmi_gpu_upload_state(lm_world *world, lmi_gpu *gpu); /* positions and velocities */
 

@@ -289,6 +289,7 @@ static void describe_body(const lmi_body *body, uint32_t first, lmi_gpu_body *to
     to->group = body->group;
     to->collider_mask = body->collider_mask;
     to->pinned = body->first_pin != LMI_NONE;
+    to->regional = body->octree && body->material.damping_kind == LM_DAMPING_REGIONAL;
     to->first = first;
     to->particles = body->padded_count;
 }
@@ -395,7 +396,10 @@ static bool add_bodies(layout *l)
     for (int pass = 0; ok && pass < 2; pass++) {
         LMI_POOL_EACH(&l->world->bodies, n)
         {
-            ok = ok && (!lmi_body_at(l->world, n)->lattice == (pass == 1) ? add_body(l, n) : true);
+            const lmi_body *body = lmi_body_at(l->world, n);
+            if (body->batch != LMI_NONE && !body->lattice == (pass == 1)) { /* asleep: in none */
+                ok = ok && add_body(l, n);
+            }
         }
         l->gpu->lattice_count = pass == 0 ? l->gpu->body_count : l->gpu->lattice_count;
     }
@@ -417,15 +421,15 @@ bool lmi_gpu_upload_state(lm_world *world, lmi_gpu *gpu)
 {
     size_t size = (size_t)gpu->particles * 4 * sizeof(float);
     bool ok = lmi_gpu_reserve(gpu, &gpu->x, size) && lmi_gpu_reserve(gpu, &gpu->v, size);
-    bool few = world->batch_count <= 16;
-    if (!few && gpu->staging_size < (size_t)gpu->particles * 4) {
+    bool few = world->batch_count <= LMI_GPU_FEW_BATCHES;
+    if (lmi_gpu_is_staged(world, gpu) && gpu->staging_size < (size_t)gpu->particles * 8) {
         lmi_release(&world->memory, gpu->staging, gpu->staging_size, sizeof(float));
         gpu->staging_size = 0;
-        gpu->staging = lmi_allocate(&world->memory, (size_t)gpu->particles * 4, sizeof(float));
+        gpu->staging = lmi_allocate(&world->memory, (size_t)gpu->particles * 8, sizeof(float));
         if (!gpu->staging) {
             return false;
         }
-        gpu->staging_size = (size_t)gpu->particles * 4;
+        gpu->staging_size = (size_t)gpu->particles * 8;
     }
     for (int which = 0; ok && which < 2; which++) {
         lmi_gpu_buffer *to = which ? &gpu->v : &gpu->x;

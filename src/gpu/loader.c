@@ -31,6 +31,7 @@ const char *lmi_cl_text(cl_int status)
     case CL_SUCCESS: return "success";
     case CL_MEM_OBJECT_ALLOCATION_FAILURE:
     case CL_INVALID_BUFFER_SIZE: return "out of device memory";
+    case CL_DEVICE_NOT_AVAILABLE: return "it was lost";
     case CL_OUT_OF_RESOURCES: return "out of device resources";
     case CL_OUT_OF_HOST_MEMORY: return "out of memory";
     case CL_BUILD_PROGRAM_FAILURE: return "the kernels do not compile";

@@ -36,7 +36,7 @@ enum {
 };
 
 /* Why a substep is left to the host. */
-enum { LMI_GPU_OVERSTRETCHED = 1, LMI_GPU_COLLAPSED = 2, LMI_GPU_RIGID = 4, LMI_GPU_UNSOUND = 8 };
+enum { LMI_GPU_OVERSTRETCHED = 1, LMI_GPU_COLLAPSED = 2, LMI_GPU_RIGID = 4, LMI_GPU_UNSOUND = 8, LMI_GPU_FAST = 16 };
 
 /* A body: state, what it is made of, and what the substep's kernels read. Lengths and masses as in lmi_body. */
 typedef struct lmi_gpu_body {
@@ -55,6 +55,7 @@ typedef struct lmi_gpu_body {
     float shift[3];                          /* of positions in this substep: the origin follows the body */
     float inverse[9], forward[9], middle[3]; /* step/lattice_step.h */
     float alpha, damping, damping_now, beta;
+    float damping_regional; /* of octrees, in this substep */
     float contact_radius, mean_mass, friction, restitution;
     uint32_t damping_every, damping_turn;
     uint32_t first;                /* particle */
@@ -68,6 +69,7 @@ typedef struct lmi_gpu_body {
     uint32_t sample[LMI_GPU_SAMPLES];    /* particles */
     int32_t corner[3 * LMI_GPU_SAMPLES]; /* and their corners */
     uint32_t pinned;
+    uint32_t regional; /* an octree that is damped region by region */
     uint32_t group, collider_mask;
     uint32_t surfaces; /* bits: what it may touch in this substep */
     uint32_t contacts;
@@ -106,6 +108,36 @@ typedef struct lmi_gpu_surface {
     float radius, half_length, half_extents[3], friction, restitution, thickness;
     uint32_t shape, group, mask, filler;
 } lmi_gpu_surface;
+
+/* A wind or point field in this substep: lmi_flow. */
+typedef struct lmi_gpu_flow {
+    double position[3];
+    float vector[3], strength, radius;
+    uint32_t wind; /* else it pulls to its position */
+} lmi_gpu_flow;
+
+/* What a force on a single particle changes of its velocity in a substep. */
+typedef struct lmi_gpu_jab {
+    uint32_t particle;
+    float change[3];
+} lmi_gpu_jab;
+
+/* A body that meets others by depth cube maps (kernels/meet.cl). */
+typedef struct lmi_gpu_meeter {
+    double lower[3], upper[3]; /* the box that others may touch, in this substep */
+    double penalty, mean_mass; /* N/m, kg */
+    double way;                /* metres in this substep */
+    float radius, skin;        /* what it adds to the distance as the one that comes, and as the one that is met */
+    float reach, filler;
+    uint32_t record; /* body */
+    uint32_t group, mask;
+    uint32_t first_point, points, first_map, maps, first_depth;
+    uint32_t partners, bucket;
+    int32_t cell[3];
+    uint32_t pad;
+} lmi_gpu_meeter;
+
+#define LMI_GPU_PARTNERS 64 /* bodies that one is tested against in a substep, at most */
 
 #define LMI_GPU_MAX_SURFACES 32
 

@@ -208,7 +208,7 @@ static bool merge_faces(planner *p, const lmi_lattice_link *links, uint32_t coun
             return false;
         }
         const uint32_t more = old ? now->faces[a].count : face->count;
-        const void *from = old ? now->triangles + now->faces[a].first : face->triangles;
+        const void *from = !old ? face->triangles : more ? now->triangles + now->faces[a].first : NULL;
         void *array = to->triangles;
         bool ok =
             lmi_reserve(p->memory, &array, &to->triangle_capacity, to->triangle_count + more, sizeof *to->triangles);
@@ -325,6 +325,9 @@ static bool find_copies(planner *p, uint32_t vertex)
 /* Those of the touched vertices of a face. */
 static bool find_inner_copies(planner *p, const lmi_open_face *face)
 {
+    if (face->count == 0) {
+        return true; /* there may be no triangles at all */
+    }
     const uint32_t end = lmi_lattice_link_end(p->l, face->link);
     const uint32_t side = 1 + 2 * face->link.axis;
     const uint32_t *corners = p->plan->triangles[face->first];

@@ -1,6 +1,7 @@
 #include "sample/bulk.h"
 #include "base/quad.h"
 #include "sample/embed_lattice.h"
+#include "sample/stretch.h"
 #include "world.h"
 
 #include <string.h>
@@ -49,38 +50,6 @@ lm_dvec3 lmi_bulk_facing(const lmi_bulk *s, const lmi_touch *touch, uint32_t poi
     return dvec_scale(n, length > 0.0 ? 1.0 / length : 0.0);
 }
 
-static dmat3 invert(const dmat3 *f)
-{
-    lm_dvec3 a = dvec(f->m[0][0], f->m[1][0], f->m[2][0]), b = dvec(f->m[0][1], f->m[1][1], f->m[2][1]);
-    lm_dvec3 c = dvec(f->m[0][2], f->m[1][2], f->m[2][2]);
-    double la = dvec_length(a), lb = dvec_length(b), lc = dvec_length(c), longest = fmax(la, fmax(lb, lc));
-    longest = longest > 1e-12 ? longest : 1.0;
-    /* Directions that the particles do not show, or that they have lost, stand across the others. */
-    double least = 0.05 * longest;
-    if (lc < least) {
-        c = dvec_cross(a, b);
-        lc = dvec_length(c);
-        c = lc > 0.0 ? dvec_scale(c, longest / lc) : dvec(0.0, 0.0, longest);
-    }
-    if (la < least) {
-        a = dvec_cross(b, c);
-        la = dvec_length(a);
-        a = la > 0.0 ? dvec_scale(a, longest / la) : dvec(longest, 0.0, 0.0);
-    }
-    if (lb < least) {
-        b = dvec_cross(c, a);
-        lb = dvec_length(b);
-        b = lb > 0.0 ? dvec_scale(b, longest / lb) : dvec(0.0, longest, 0.0);
-    }
-    lm_dvec3 bc = dvec_cross(b, c), ca = dvec_cross(c, a), ab = dvec_cross(a, b);
-    double det = dvec_dot(a, bc), floor_of = 0.02 * longest * longest * longest;
-    det = fabs(det) > floor_of ? det : det < 0.0 ? -floor_of : floor_of;
-    dmat3 out = {{{bc.x / det, bc.y / det, bc.z / det},
-                  {ca.x / det, ca.y / det, ca.z / det},
-                  {ab.x / det, ab.y / det, ab.z / det}}};
-    return out;
-}
-
 /* The largest stretch of a matrix, or a little more: the root of the largest sum in a row of A^T A. */
 static double norm_of(const double a[9])
 {
@@ -113,7 +82,7 @@ static void update_whole(lmi_bulk *s)
     dmat3 stretch = {{{column[0][0], column[1][0], column[2][0]},
                       {column[0][1], column[1][1], column[2][1]},
                       {column[0][2], column[1][2], column[2][2]}}};
-    dmat3 inverse = invert(&stretch);
+    dmat3 inverse = lmi_invert_stretch(&stretch);
     double slack = 0.0, whole[9];
     for (int i = 0; i < 9; i++) {
         whole[i] = inverse.m[i / 3][i % 3];
@@ -151,7 +120,7 @@ void lmi_bulk_update(lmi_bulk *s, const lmi_body *body)
                           {column[0][1], column[1][1], column[2][1]},
                           {column[0][2], column[1][2], column[2][2]}}};
         s->at[c] = quad_to(at);
-        s->inverse[c] = invert(&stretch);
+        s->inverse[c] = lmi_invert_stretch(&stretch);
         lm_dvec3 shift = dvec_sub(dvec_from(s->mould->rest[c]), dmat_apply(&s->inverse[c], s->at[c]));
         float *map = s->map + (size_t)c * 16;
         map[0] = at[0], map[1] = at[1], map[2] = at[2];

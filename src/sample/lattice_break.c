@@ -206,10 +206,11 @@ static lm_result merge(draft *d)
         }
     }
     for (a = b = 0; a < old->pair_count || b < fresh->pair_count;) {
-        const lmi_lattice_pair *x = &old->pairs[a], *y = &fresh->pairs[b];
-        if (a < old->pair_count && is_marked(d->found, x->region)) {
+        const lmi_lattice_pair *x = a < old->pair_count ? &old->pairs[a] : NULL;
+        const lmi_lattice_pair *y = b < fresh->pair_count ? &fresh->pairs[b] : NULL;
+        if (x && is_marked(d->found, x->region)) {
             a++;
-        } else if (b == fresh->pair_count || (a < old->pair_count && x->region < y->region)) {
+        } else if (!y || (x && x->region < y->region)) {
             to->pairs[to->pair_count++] = *x;
             a++;
         } else {

@@ -453,6 +453,9 @@ static bool prepare(lm_world *world, double seconds)
     }
     for (uint32_t n = 0; n < world->batch_count; n++) {
         lmi_batch *batch = &world->batches[n];
+        if (batch->dirty) {
+            lmi_gpu_edit(world); /* particles stand elsewhere: bodies have come, gone, fallen asleep or woken */
+        }
         if ((batch->dirty && !lmi_batch_pack(world, batch)) || !lmi_batch_herd(world, batch)) {
             return false;
         }
@@ -486,6 +489,15 @@ static void begin(lm_world *world, double h)
     }
 }
 
+/* Forces act for one step. */
+static void end_forces(lm_world *world)
+{
+    if (world->force_count) {
+        LMI_POOL_EACH(&world->bodies, n) { lmi_body_at(world, n)->first_force = LMI_NONE; }
+        world->force_count = 0;
+    }
+}
+
 /* Sums over bodies in slot order and over batches in their order. */
 static void finish(lm_world *world, uint64_t start)
 {
@@ -495,9 +507,7 @@ static void finish(lm_world *world, uint64_t start)
         lmi_body *body = lmi_body_at(world, n);
         world->contacts += body->contacts;
         world->outside_impulse = dvec_add(world->outside_impulse, body->outside_impulse);
-        body->first_force = LMI_NONE;
     }
-    world->force_count = 0;
     for (int stage = 0; stage < LM_STAGE_COUNT; stage++) {
         world->stage_seconds[stage] = 0.0;
         for (uint32_t n = 0; n < world->batch_count; n++) {
@@ -627,7 +637,9 @@ lm_result lm_world_step(lm_world *world, double seconds)
         if (!goes_on) { /* a device that goes on keeps no list of what touches */
             lmi_touchings_begin(world);
         }
-        if (run_substeps(world, seconds, on_device) && !lmi_gpu_shares(world)) {
+        on_device = run_substeps(world, seconds, on_device);
+        end_forces(world);
+        if (on_device && lmi_gpu_goes_on(world, h)) {
             world->steps++;
             world->step_seconds = 1e-9 * (double)(lmi_os_nanoseconds() - start);
         } else {

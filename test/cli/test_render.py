@@ -204,16 +204,16 @@ class Pictures(Rendering):
         views = re.search(r"\(expected (.*)\)", error)[1].split(", ")
         self.assertEqual(views[:2], ["none", "surface"])
         told = self.succeed("render", "--help")
-        seen = [self.picture("crowd", "--frames", "60", "--view", "none")]
+        seen = [self.picture("tower", "--frames", "20", "--view", "none")]
         for view in views[1:]:
             self.assertRegex(told, r"\b%s\b" % view)
             if view == "bones":
                 continue
             # Contacts alone are few points.
-            seen.append(self.picture("crowd", "--frames", "60", "--view", "surface,contacts" if view == "contacts" else view))
+            seen.append(self.picture("tower", "--frames", "20", "--view", "surface,contacts" if view == "contacts" else view))
             for other in seen[:-1]:
                 self.assertGreater(difference(seen[-1], other), 0.001, view)
-        # The crowd has no bones; a child has.
+        # The tower has no bones; a child has.
         bones = self.picture("infant", "--at", "0.1", "--view", "bones")
         self.assertGreater(difference(bones, self.picture("infant", "--at", "0.1", "--view", "none")), 0.0005)
         self.assertGreater(difference(bones, self.picture("infant", "--at", "0.1")), 0.001)
@@ -501,13 +501,13 @@ class Failures(Rendering):
         for out, why in [(self.path("no/x.png"), "No such file"), (self.path("file/x.png"), "Not a directory"),
                          (self.path("no/x.mp4"), "No such file")]:
             # So many frames that it could not simulate them before it fails.
-            self.assertIn(why, self.refuse(1, "render", "crowd", "--frames", "100000000", *SMALL, "--out", out))
+            self.assertIn(why, self.refuse(1, "render", "modes", "--frames", "100000000", *SMALL, "--out", out))
         os.mkdir(self.path("folder.png"))
         self.assertIn("Is a directory", self.refuse(1, "render", "modes", *SMALL, "--out", self.path("folder.png")))
 
     def test_ffmpeg_that_is_missing_or_fails(self):
         out = self.path("x.mp4")
-        error = self.refuse(1, "render", "crowd", "--frames", "100000000", *SMALL, "--out", out, env={**os.environ, "PATH": "/nowhere"})
+        error = self.refuse(1, "render", "modes", "--frames", "100000000", *SMALL, "--out", out, env={**os.environ, "PATH": "/nowhere"})
         self.assertIn("ffmpeg, which makes videos, is not installed", error)
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, "ffmpeg"), "w") as file:

@@ -171,11 +171,25 @@ static void nothing_piles_up(void **context)
 
 /* ---- failing allocations ---- */
 
+/* Under the sanitizers, which are slow, only some of the allocations of a call are refused: all of the first ones, then fewer and
+ * fewer. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SPARSE 8
+#endif
+#endif
+#if !defined(SPARSE) && (defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__))
+#define SPARSE 8
+#endif
+#ifndef SPARSE
+#define SPARSE UINT64_MAX
+#endif
+
 /* Refuses the first allocation of the call, then the second, and so on until the call gets all it wants. Every refusal
  * must be reported as such and leave the state as it was. With failures off, the call is simply made. */
 #define ATTEMPT(a, world, failures, call)                                                                              \
     do {                                                                                                               \
-        for (uint64_t n = 1;; n++) {                                                                                   \
+        for (uint64_t n = 1;; n += 1 + n / SPARSE) {                                                                   \
             uint64_t hash_before = lm_world_hash(world);                                                               \
             (a)->refuse = (failures) ? n : 0;                                                                          \
             (a)->refused = false;                                                                                      \

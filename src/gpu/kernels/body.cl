@@ -353,6 +353,10 @@ static void prepare_record(RECORD lmi_gpu_body *b, __global const float4 *x, __g
     b->damping_turn++;
     b->damping_now = b->damping_turn >= b->damping_every ? b->damping : 0.0f;
     b->damping_turn = b->damping_turn >= b->damping_every ? 0 : b->damping_turn;
+    if (b->regional) { /* lmi_octree_damps: in the place of damping towards the motion as a whole */
+        b->damping_regional = b->alpha > 1e-6f ? b->damping_now : 0.0f;
+        b->damping_now = b->alpha > 1e-6f ? 0.0f : b->damping_now;
+    }
     find_motion(b, change);
     b->stop = find_trouble(b, h);
     b->surfaces = find_surfaces(b, surfaces, surface_count, h);
@@ -382,7 +386,7 @@ prepare(__global lmi_gpu_body *bodies, __global lmi_gpu_body *before, uint count
         const float change[3] = {change_x, change_y, change_z};
         prepare_record(records + id, x, surfaces, surface_count, h, change);
         if (records[id].stop) {
-            *stop = records[id].stop; /* whichever comes last: any of them will do */
+            atomic_or((volatile __global uint *)stop, records[id].stop); /* in any order: all of them */
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE);

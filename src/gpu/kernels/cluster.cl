@@ -438,7 +438,7 @@ move(uint first_body, __global lmi_gpu_body *restrict bodies, __global const uin
         s[i] = i < LMI_GPU_LOWER ? 0.0f : i < LMI_GPU_UPPER ? 3e38f : -3e38f;
     }
     for (uint n = b->first + id; n < b->first + b->particles; n += GROUP) {
-        float4 at = x[n], d = pull_at(n, at, list_first, list, list_count, list_share, goals);
+        float4 at = x[n], d = list_count[n] < 0.0f ? pulls[n] : pull_at(n, at, list_first, list, list_count, list_share, goals);
         float m = v[n].w, p[3] = {m * d.x, m * d.y, m * d.z};
         float r[3] = {(at.x - b->shift[0]) - b->centre[0], (at.y - b->shift[1]) - b->centre[1],
                       (at.z - b->shift[2]) - b->centre[2]};

@@ -1,0 +1,205 @@
+/*
+ * Regions of clusters with examples (examples.h): what `match` of cluster.cl does for the others, in three launches.
+ *
+ *   example_measure  one work-item a region: its deformation, and what that is against the examples; or its own mix
+ *   example_solve    one work-group a group of regions: their sums, and the mix that is nearest to them
+ *   example_match    one work-item a region: gather, flow, mix, fit, scatter
+ *
+ * The stretch, the products and the mix are step/example_lanes.h, and the projection is step/project.h: those texts.
+ */
+
+#undef number
+#undef mask
+#undef project_weights
+
+#define GROUP 64
+#define MOST_CHANNELS 128 /* LM_MAX_EXAMPLES: 13 + 8 n + n (n + 1) / 2 = 113 */
+
+/* Of a block of lanes with examples. */
+#define COUNT_OF(place) ((place).z & 255u)
+#define HAS_OWN_MIX(place) ((place).z & 256u)
+
+static void load_channels(__global const float *from, uint count, float *to)
+{
+    for (uint k = 0; k < count; k++) {
+        to[k] = from[k * LMI_BLOCK];
+    }
+}
+
+static void store_channels(const float *from, uint first, uint count, __global float *to)
+{
+    for (uint k = first; k < first + count; k++) {
+        to[k * LMI_BLOCK] = from[k];
+    }
+}
+
+/* B of a lane, its rest extents, and one over them as its examples have them. */
+static vmat3 affine_of(const float m[LMI_MOMENTS], uint all, __global const float *constants, __global const float *extents,
+                       __global const float *rotations, const float *channels, float d[3], float inverse[3])
+{
+    uint b = all / LMI_BLOCK, lane = all % LMI_BLOCK;
+    float inverse_mass = constants[(b * LMI_CONSTANTS + LMI_CONSTANT_INVERSE_MASS) * LMI_BLOCK + lane];
+    vmat3 affine;
+    for (int i = 0; i < 3; i++) {
+        d[i] = extents[(b * 3 + i) * LMI_BLOCK + lane];
+        inverse[i] = channels[LMI_EXAMPLE_INVERSE + i];
+    }
+    for (int i = 0; i < 9; i++) {
+        affine.m[i] = inverse_mass > 0.0f ? m[LMI_MOMENT_LINEAR + i] * inverse_mass : rotations[(b * 9 + i) * LMI_BLOCK + lane];
+    }
+    return affine;
+}
+
+static vmat3 plastic_of(__global const float *plastics, uint all)
+{
+    float six[6 * LMI_BLOCK];
+    for (int i = 0; i < 6; i++) {
+        six[i * LMI_BLOCK] = plastics[(all / LMI_BLOCK * 6 + i) * LMI_BLOCK + all % LMI_BLOCK];
+    }
+    return symmetric_of(six);
+}
+
+/* A^T A, of the elastic deformation where the region has flowed: square_lanes in step/fit.c. */
+static vsym square_of(vmat3 affine, const float inverse[3], bool plastic, __global const float *plastics, uint all)
+{
+    if (plastic) {
+        return vsym_of(elastic_square(affine, inverse, plastic_of(plastics, all)));
+    }
+    for (int i = 0; i < 9; i++) {
+        affine.m[i] = affine.m[i] * inverse[i % 3];
+    }
+    vsym square = vsym_square(affine);
+    square.xx = inverse[0] > 0.0f ? square.xx : 1.0f;
+    square.yy = inverse[1] > 0.0f ? square.yy : 1.0f;
+    square.zz = inverse[2] > 0.0f ? square.zz : 1.0f;
+    return square;
+}
+
+/* places: two for each block of lanes. Its block in the packs, its first channel, examples; and its rows as in `match`. */
+__kernel void example_measure_regions(uint blocks, __global const uint4 *places, __global const uint *reference,
+                                      __global const uint *member, __global const float *rest,
+                                      __global const float *constants, __global const float *extents,
+                                      __global const float *rotations, __global const float *plastics,
+                                      __global const float4 *x, __global float *channels)
+{
+    uint n = get_global_id(0);
+    if (n >= blocks * LMI_BLOCK) {
+        return;
+    }
+    uint4 place = places[2 * (n / LMI_BLOCK)], block = places[2 * (n / LMI_BLOCK) + 1];
+    uint lane = n % LMI_BLOCK, all = place.x * LMI_BLOCK + lane, count = COUNT_OF(place);
+    __global float *own = channels + place.y * LMI_BLOCK + lane;
+    float m[LMI_MOMENTS], at[MOST_CHANNELS], d[3], inverse[3];
+    load_channels(own, lmi_example_channels(count), at);
+    gather_lane(block, lane, x[reference[all]], false, member, rest, x, m);
+    vmat3 affine = affine_of(m, all, constants, extents, rotations, at, d, inverse);
+    vsym e = example_stretch(square_of(affine, inverse, IS_PLASTIC(block), plastics, all));
+    example_measure(at, (int)count, HAS_OWN_MIX(place) != 0, e);
+    store_channels(at, LMI_EXAMPLE_WEIGHT, 2 * count, own); /* weights, and products */
+}
+
+/* groups: first member, end of its members, first of its numbers (Gram matrix, then the scale), first of its weights. words:
+ * how many examples, and whether weights are forced. */
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+example_solve_groups(__global const uint4 *groups, __global const uint2 *words, __global const uint *members,
+                     __global const double *numbers, __global float *channels, __global float *weights)
+{
+    __local double slots[LM_MAX_EXAMPLES][GROUP];
+    __local float found[LM_MAX_EXAMPLES];
+    uint4 g = groups[get_group_id(0)];
+    uint id = get_local_id(0), count = words[get_group_id(0)].x;
+    double sums[LM_MAX_EXAMPLES];
+    for (uint k = 0; k < count; k++) {
+        sums[k] = 0.0;
+        for (uint n = g.x + id; n < g.y; n += GROUP) {
+            sums[k] += channels[members[n] + lmi_example_dots(count) * LMI_BLOCK + k * LMI_BLOCK];
+        }
+        slots[k][id] = sums[k];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (id == 0) {
+        double gram[LM_MAX_EXAMPLES * (LM_MAX_EXAMPLES + 1) / 2], w[LM_MAX_EXAMPLES];
+        uint triangle = count * (count + 1) / 2;
+        for (uint k = 0; k < triangle; k++) {
+            gram[k] = numbers[g.z + k];
+        }
+        for (uint k = 0; k < count; k++) {
+            for (uint n = 1; n < GROUP; n++) {
+                sums[k] += slots[k][n];
+            }
+            sums[k] *= numbers[g.z + triangle];
+        }
+        project_weights_double((int)count, gram, sums, 0, w);
+        for (uint k = 0; k < count; k++) {
+            found[k] = words[get_group_id(0)].y ? weights[g.w + k] : (float)w[k];
+            weights[g.w + k] = found[k];
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint n = g.x + id; n < g.y; n += GROUP) {
+        for (uint k = 0; k < count; k++) {
+            channels[members[n] + (LMI_EXAMPLE_WEIGHT + k) * LMI_BLOCK] = found[k];
+        }
+    }
+}
+
+__kernel void example_match_regions(uint blocks, __global const uint4 *places, __global const uint *reference,
+                                    __global const uint *member, __global const float *rest,
+                                    __global const float *constants, __global const float *extents,
+                                    __global const float *stiffness, __global float *rotations, __global float *plastics,
+                                    __global const float4 *rates, __global const float4 *x, __global float *channels,
+                                    __global float4 *goals)
+{
+    uint n = get_global_id(0);
+    if (n >= blocks * LMI_BLOCK) {
+        return;
+    }
+    uint4 place = places[2 * (n / LMI_BLOCK)], block = places[2 * (n / LMI_BLOCK) + 1];
+    uint lane = n % LMI_BLOCK, all = place.x * LMI_BLOCK + lane, count = COUNT_OF(place);
+    __global float *own = channels + place.y * LMI_BLOCK + lane;
+    float4 from = x[reference[all]];
+    float m[LMI_MOMENTS], t[LMI_MOMENTS], at[MOST_CHANNELS], d[3], inverse[3];
+    load_channels(own, lmi_example_channels(count), at);
+    gather_lane(block, lane, from, MODE_OF(block) == LM_MODE_QUADRATIC, member, rest, x, m);
+    vmat3 affine = affine_of(m, all, constants, extents, rotations, at, d, inverse), flowed, previous;
+    constants += place.x * LMI_CONSTANTS * LMI_BLOCK + lane;
+    if (IS_PLASTIC(block)) {
+        float4 rate = rates[all];
+        flowed = flow_lane(affine, inverse, constants[LMI_CONSTANT_YIELD * LMI_BLOCK], rate.x, rate.y, rate.z,
+                           plastics + place.x * 6 * LMI_BLOCK + lane);
+    }
+    vmat3 p = vsym_matrix(example_mix(at, (int)count));
+    store_channels(at, LMI_EXAMPLE_STRETCH, 6, own);
+    if (IS_PLASTIC(block)) {
+        p = vmat_multiply(p, flowed);
+    }
+    vmat3 turned = vmat_transpose(p);
+    for (int i = 0; i < 9; i++) {
+        turned.m[i] = d[i / 3] * turned.m[i] * inverse[i % 3];
+        previous.m[i] = rotations[(place.x * 9 + i) * LMI_BLOCK + lane];
+    }
+    vmat3 rotation = nearest_rotation(vmat_multiply(affine, turned), d, previous), rigid = vmat_multiply(rotation, p);
+    for (int i = 0; i < 9; i++) {
+        rotations[(place.x * 9 + i) * LMI_BLOCK + lane] = rotation.m[i];
+        rigid.m[i] = rigid.m[i] * d[i % 3];
+    }
+    float inverse_mass = constants[LMI_CONSTANT_INVERSE_MASS * LMI_BLOCK], beta = constants[LMI_CONSTANT_BETA * LMI_BLOCK];
+    const float mean[3] = {m[0] * inverse_mass, m[1] * inverse_mass, m[2] * inverse_mass};
+    const float centre[3] = {from.x + mean[0], from.y + mean[1], from.z + mean[2]};
+    if (MODE_OF(block) == LM_MODE_QUADRATIC) {
+        for (int i = 0; i < 3; i++) {
+            quadratic_goal_row(constants, m, i, affine, rigid, inverse_mass, beta, mean[i], centre[i], t);
+        }
+    } else {
+        if (MODE_OF(block) == LM_MODE_LINEAR) {
+            rigid = lmi_linear_goal(affine, rotation, rigid, constants[LMI_CONSTANT_INVERSE_EDGE * LMI_BLOCK], beta);
+        }
+        for (int i = 0; i < 9; i++) {
+            t[LMI_TRANSFORM_LINEAR + i] = rigid.m[i];
+        }
+        for (int i = 0; i < 3; i++) {
+            t[i] = centre[i];
+        }
+    }
+    scatter_lane(block, lane, t, stiffness[all], rest, goals);
+}

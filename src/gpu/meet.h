@@ -1,0 +1,34 @@
+/*
+ * Bodies that keep each other out by depth cube maps, on a device (kernels/meet.cl).
+ */
+#ifndef LMI_GPU_MEET_H
+#define LMI_GPU_MEET_H
+
+#include "gpu/gpu.h"
+
+typedef struct lmi_gpu_meet {
+    cl_program program;
+    cl_kernel boxes, grid, cells, scan, fill, partners, place, carry, points, maps, apply;
+    lmi_gpu_buffer meeters, cell_grid, buckets, first_of_bucket, members, partner_lists;
+    lmi_gpu_buffer owner, point_first, point_rider, point_weight, now, pushes;           /* touch points */
+    lmi_gpu_buffer map_first, map_rider, map_hold, map_now, map_given, depths;           /* cube maps */
+    lmi_gpu_buffer first_of_points, point_of, weight_of, first_of_maps, map_of, hold_of; /* of each particle */
+    lmi_gpu_buffer kept_x, kept_v;
+    uint32_t meeter_count, point_count, map_count, table;
+} lmi_gpu_meet;
+
+/* meet_layout.c: everything that does not change in a step, where bodies meet on the device. False after a failure. */
+bool lmi_gpu_meet_lay_out(lm_world *world, lmi_gpu *gpu);
+void lmi_gpu_meet_free(lm_world *world, lmi_gpu *gpu);
+
+/* meet.c. The state before a substep, which the host may have to do after all. */
+bool lmi_gpu_meet_keep(lmi_gpu *gpu);
+bool lmi_gpu_meet_restore(lmi_gpu *gpu);
+
+/* After the particles have moved: who may touch whom. *stop is not 0 where the host must do it. */
+bool lmi_gpu_meet_find(lmi_gpu *gpu, double h, cl_uint *stop);
+
+/* The force, and the bodies measured with it. */
+bool lmi_gpu_meet_push(lmi_gpu *gpu, double h);
+
+#endif

@@ -1,0 +1,22 @@
+/*
+ * Octrees on a device: the lists of step/octree_lanes.h of all of them, and the kernels of gpu/kernels/octree.cl. What their
+ * regions are, and how particles move, is the same as for clusters.
+ */
+#ifndef LMI_GPU_OCTREES_H
+#define LMI_GPU_OCTREES_H
+
+#include "gpu/gpu.h"
+
+struct lmi_gpu_clusters;
+
+/* Why the device cannot step an octree, or null. */
+const char *lmi_gpu_octree_reason(const lmi_body *body);
+
+/* After the packs, whose program has the kernels. False after a failure. */
+bool lmi_gpu_octrees_lay_out(lm_world *world, lmi_gpu *gpu, const struct lmi_gpu_clusters *clusters);
+
+/* What pulls the particles of all octrees, for `move`. */
+bool lmi_gpu_octrees_match(lmi_gpu *gpu, const struct lmi_gpu_clusters *clusters, double h);
+void lmi_gpu_octrees_free(lm_world *world, lmi_gpu *gpu);
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * The inverse of how space is stretched in a body, for carriers of solids; the host and devices compile this text.
+ */
+#ifndef LMI_STRETCH_H
+#define LMI_STRETCH_H
+
+#include "base/vec.h"
+
+/* F^-1, bounded where F has lost a direction or never showed one. */
+static inline dmat3 lmi_invert_stretch(const dmat3 *f)
+{
+    lm_dvec3 a = dvec(f->m[0][0], f->m[1][0], f->m[2][0]), b = dvec(f->m[0][1], f->m[1][1], f->m[2][1]);
+    lm_dvec3 c = dvec(f->m[0][2], f->m[1][2], f->m[2][2]);
+    double la = dvec_length(a), lb = dvec_length(b), lc = dvec_length(c), longest = fmax(la, fmax(lb, lc));
+    longest = longest > 1e-12 ? longest : 1.0;
+    /* Directions that the particles do not show, or that they have lost, stand across the others. */
+    double least = 0.05 * longest;
+    if (lc < least) {
+        c = dvec_cross(a, b);
+        lc = dvec_length(c);
+        c = lc > 0.0 ? dvec_scale(c, longest / lc) : dvec(0.0, 0.0, longest);
+    }
+    if (la < least) {
+        a = dvec_cross(b, c);
+        la = dvec_length(a);
+        a = la > 0.0 ? dvec_scale(a, longest / la) : dvec(longest, 0.0, 0.0);
+    }
+    if (lb < least) {
+        b = dvec_cross(c, a);
+        lb = dvec_length(b);
+        b = lb > 0.0 ? dvec_scale(b, longest / lb) : dvec(0.0, longest, 0.0);
+    }
+    lm_dvec3 bc = dvec_cross(b, c), ca = dvec_cross(c, a), ab = dvec_cross(a, b);
+    double det = dvec_dot(a, bc), floor_of = 0.02 * longest * longest * longest;
+    det = fabs(det) > floor_of ? det : det < 0.0 ? -floor_of : floor_of;
+    dmat3 out = {{{bc.x / det, bc.y / det, bc.z / det},
+                  {ca.x / det, ca.y / det, ca.z / det},
+                  {ab.x / det, ab.y / det, ab.z / det}}};
+    return out;
+}
+
+#endif

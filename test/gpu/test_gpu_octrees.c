@@ -1,0 +1,122 @@
+/*
+ * Octrees on an OpenCL device: rigid, linear and plastic ones, damped as a whole and region by region, several with trees of
+ * different heights in one world, beside clusters and lattices; and after their regions have become others.
+ */
+#include "octree_body.h"
+#include "test/gpu/device.h"
+#include "test/support/boxes.h"
+
+#define BODIES 5
+
+typedef struct octree_case {
+    const char *name;
+    lm_mode mode;
+    lm_damping damping;
+    float yield;
+    uint32_t damping_every;
+} octree_case;
+
+static const octree_case cases[] = {
+    {"rigid", LM_MODE_RIGID, LM_DAMPING_GLOBAL, 0.0f, 1},
+    {"linear, damped every other substep", LM_MODE_LINEAR, LM_DAMPING_GLOBAL, 0.0f, 2},
+    {"plastic", LM_MODE_RIGID, LM_DAMPING_GLOBAL, 0.02f, 1},
+    {"damped region by region", LM_MODE_RIGID, LM_DAMPING_REGIONAL, 0.0f, 1},
+};
+
+static lm_body_id add_octree(lm_world *world, const octree_case *c, float spacing, uint32_t levels, float width,
+                             double x)
+{
+    boxes b = {0};
+    boxes_add(&b, (lm_vec3){0.0f, 0.0f, 0.0f}, (lm_vec3){0.7f, 0.45f, 0.35f});
+    lm_body_def def = boxes_octree(&b, spacing, levels, width);
+    def.octree.detail = 6.0f;
+    def.material.mode = c->mode;
+    def.material.hertz = 4.0f;
+    def.material.damping_ratio = 0.2f;
+    def.material.damping_kind = c->damping;
+    def.material.damping_every = c->damping_every;
+    def.material.yield = c->yield;
+    def.pose.position = (lm_dvec3){x, 0.5, 0.0};
+    def.velocity = (lm_vec3){0.3f, -0.5f, 0.2f};
+    def.spin = (lm_vec3){1.0f, 2.0f, -0.5f};
+    lm_body_id id;
+    assert_ok(lm_body_create(world, &def, &id));
+    shake(world, id, 0.02, levels);
+    return id;
+}
+
+static void fill(lm_world *world, const octree_case *c, lm_body_id ids[BODIES])
+{
+    ids[0] = add_octree(world, c, 0.1f, 2, 0.15f, 0.0);
+    ids[1] = add_clusters(world, SAMPLE_GRID, 20.0, 0.4);
+    ids[2] = add_octree(world, c, 0.05f, 3, 0.3f, 10.0);
+    ids[3] = add_lattice(world, 4, 30.0, 0.4);
+    ids[4] = add_octree(world, c, 0.12f, 0, 0.18f, 40.0);
+}
+
+static void octrees_agree(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        lines log = {0}, quiet = {0};
+        lm_world *host = world_on(NULL, 1, &quiet), *device = world_on("gpu", 1, &log);
+        lm_body_id ids[BODIES];
+        fill(host, &cases[k], ids);
+        double worst = 0.0;
+        const lmi_octree_lanes *lanes = &lmi_body_at(host, ids[2].slot - 1)->octree->lanes;
+        if (getenv("LIMBER_TEST_VERBOSE"))
+            print_message("%u heights, %u rows of nodes, %u blocks\n", lanes->heights, lanes->node_rows,
+                          lanes->region_blocks);
+        assert_true(lanes->heights > 1 && lanes->node_rows > 0); /* there are nodes to be summed */
+        for (int snapshot = 0; snapshot < 3; snapshot++) {
+            copy_world(device, host);
+            for (int step = 1; step <= 3; step++) { /* the later ones go on with what the device has */
+                assert_ok(lm_world_step(device, FRAME));
+                assert_true(lmi_gpu_goes_on(device, FRAME));
+                assert_ok(lm_world_step(host, FRAME));
+                for (int n = 0; n < BODIES; n++) worst = fmax(worst, difference(host, device, ids[n]) / step);
+            }
+            for (int n = 0; n < 3; n++) assert_ok(lm_world_step(host, FRAME));
+        }
+        if (worst > AGREEMENT || log.count || getenv("LIMBER_TEST_VERBOSE"))
+            print_message("%s: %g\n%s", cases[k].name, worst, log.all);
+        assert_int_equal(log.count, 0);
+        assert_at_most(worst, AGREEMENT);
+        lm_world_destroy(host);
+        lm_world_destroy(device);
+    }
+}
+
+/* Wider regions: the device has other lists in the next step. */
+static void octrees_change(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    lines log = {0}, quiet = {0};
+    lm_world *host = world_on(NULL, 1, &quiet), *device = world_on("gpu", 1, &log);
+    lm_body_id ids[BODIES];
+    fill(host, &cases[0], ids);
+    copy_world(device, host);
+    assert_ok(lm_world_step(host, FRAME));
+    assert_ok(lm_world_step(device, FRAME));
+    lm_body_info info;
+    assert_ok(lm_body_get_info(host, ids[2], &info));
+    float *widths = malloc(info.particles * sizeof *widths);
+    for (uint32_t n = 0; n < info.particles; n++) widths[n] = 0.2f;
+    assert_ok(lm_body_set_widths(host, ids[2], widths));
+    assert_ok(lm_body_set_widths(device, ids[2], widths));
+    free(widths);
+    assert_ok(lm_world_step(host, FRAME));
+    assert_ok(lm_world_step(device, FRAME));
+    assert_true(lmi_gpu_goes_on(device, FRAME));
+    for (int n = 0; n < BODIES; n++) assert_at_most(difference(host, device, ids[n]), 2.0 * AGREEMENT);
+    lm_world_destroy(host);
+    lm_world_destroy(device);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(octrees_agree), cmocka_unit_test(octrees_change)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,246 @@
+/*
+ * Worlds on an OpenCL device that have more in them than bodies and colliders: wind, point fields, forces of one step, bodies
+ * that sleep, skins that ride on regions; and a device that is lost in the middle of it.
+ */
+#include "test/gpu/device.h"
+
+#define BODIES 2
+
+static void fill(lm_world *world, lm_body_id ids[BODIES])
+{
+    ids[0] = add_lattice(world, 5, 0.0, 0.4);
+    ids[1] = add_clusters(world, SAMPLE_GRID, 20.0, 0.4);
+}
+
+static double worst_of(lm_world *host, lm_world *device, const lm_body_id ids[BODIES])
+{
+    double worst = 0.0;
+    for (int n = 0; n < BODIES; n++) worst = fmax(worst, difference(host, device, ids[n]));
+    return worst;
+}
+
+static void push(lm_world *world, const lm_body_id ids[BODIES])
+{
+    assert_ok(lm_body_add_force(world, ids[0], (lm_vec3){20.0f, 30.0f, -10.0f}));
+    assert_ok(lm_body_add_force(world, ids[1], (lm_vec3){0.0f, 5.0f, 1.0f}));
+    assert_ok(lm_body_add_particle_force(world, ids[0], 3, (lm_vec3){0.0f, 2.0f, 1.0f}));
+    assert_ok(lm_body_add_particle_force(world, ids[0], 3, (lm_vec3){1.0f, 0.0f, 0.0f}));
+    assert_ok(lm_body_add_particle_force(world, ids[1], 7, (lm_vec3){0.5f, 1.0f, 0.0f}));
+}
+
+static void add_fields(lm_world *world)
+{
+    lm_field_id id;
+    lm_field_def def = lm_field_def_default();
+    def.kind = LM_FIELD_WIND;
+    def.vector = (lm_vec3){3.0f, 0.0f, 1.0f};
+    def.strength = 0.8f;
+    assert_ok(lm_field_create(world, &def, &id));
+    def.kind = LM_FIELD_POINT;
+    def.position = (lm_dvec3){1.0, 2.0, 0.3};
+    def.strength = 6.0f;
+    def.radius = 30.0f;
+    assert_ok(lm_field_create(world, &def, &id));
+    def.kind = LM_FIELD_UNIFORM;
+    def.vector = (lm_vec3){0.0f, 2.0f, 0.0f};
+    assert_ok(lm_field_create(world, &def, &id));
+}
+
+/* Wind, a point that pulls, and forces that last one step, in two substeps: positions, velocities and what was given. */
+static void forces_agree(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    lines log = {0}, quiet = {0};
+    lm_world *host = world_on(NULL, 2, &quiet), *device = world_on("gpu", 2, &log);
+    lm_body_id ids[BODIES];
+    fill(host, ids);
+    add_fields(host);
+    shake(host, ids[0], 0.02, 5);
+    double worst = 0.0;
+    for (int snapshot = 0; snapshot < 4; snapshot++) {
+        copy_world(device, host);
+        lm_stats before[2], after[2];
+        lm_world_get_stats(host, &before[0]);
+        lm_world_get_stats(device, &before[1]);
+        for (int step = 1; step <= 3; step++) {
+            if (step != 2) {
+                push(host, ids);
+                push(device, ids);
+            }
+            assert_ok(lm_world_step(device, FRAME));
+            assert_true(lmi_gpu_goes_on(device, FRAME / 2));
+            assert_ok(lm_world_step(host, FRAME));
+            worst = fmax(worst, worst_of(host, device, ids) / step);
+        }
+        lm_world_get_stats(host, &after[0]);
+        lm_world_get_stats(device, &after[1]);
+        assert_near(after[1].outside_impulse.x - before[1].outside_impulse.x,
+                    after[0].outside_impulse.x - before[0].outside_impulse.x, 1e-4);
+        assert_near(after[1].outside_impulse.y - before[1].outside_impulse.y,
+                    after[0].outside_impulse.y - before[0].outside_impulse.y, 1e-4);
+        for (int n = 0; n < 5; n++) assert_ok(lm_world_step(host, FRAME));
+    }
+    assert_int_equal(log.count, 0);
+    assert_at_most(worst, AGREEMENT);
+    lm_world_destroy(host);
+    lm_world_destroy(device);
+}
+
+/* A substep that the host has to take over does not get its forces twice. */
+static void forces_of_torn_bodies(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    lines log = {0}, quiet = {0};
+    lm_world *host = world_on(NULL, 1, &quiet), *device = world_on("gpu", 1, &log);
+    lm_body_id ids[BODIES];
+    fill(host, ids);
+    add_fields(host);
+    shake(host, ids[0], 20.0, 4);
+    copy_world(device, host);
+    push(host, ids);
+    push(device, ids);
+    assert_ok(lm_world_step(device, FRAME));
+    assert_ok(lm_world_step(host, FRAME));
+    assert_true(lm_world_hash(host) == lm_world_hash(device)); /* the CPU stepped both, from the same state */
+    assert_int_equal(log.count, 1);
+    assert_non_null(strstr(log.last, "bodies stretched to many times their size: the CPU does"));
+    for (int n = 0; n < 3; n++) assert_ok(lm_world_step(device, FRAME));
+    assert_int_equal(log.count, 1); /* said once */
+    lm_world_destroy(host);
+    lm_world_destroy(device);
+}
+
+/* Bodies come to rest on the floor, sleep, and are woken by one that falls on them, on the device as on the CPU. */
+static void bodies_sleep(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    lines log = {0};
+    lm_world *world = world_on("gpu", 1, &log);
+    lm_body_id ids[BODIES];
+    fill(world, ids);
+    lm_sleep sleep = lm_sleep_default();
+    sleep.enabled = true;
+    assert_ok(lm_world_set_sleep(world, &sleep));
+    lm_collider_def floor = lm_collider_def_default();
+    lm_collider_id collider;
+    floor.shape = LM_SHAPE_PLANE;
+    floor.friction = 1.0f;
+    assert_ok(lm_collider_create(world, &floor, &collider));
+    lm_body_info info[BODIES];
+    int slept = -1;
+    for (int n = 0; n < 900 && slept < 0; n++) {
+        assert_ok(lm_world_step(world, FRAME));
+        for (int k = 0; k < BODIES; k++) assert_ok(lm_body_get_info(world, ids[k], &info[k]));
+        slept = info[0].asleep && info[1].asleep ? n : -1;
+    }
+    assert_true(slept > 20);
+    assert_ok(lm_world_step(world, FRAME)); /* nobody is awake: nothing to do, and nothing to say */
+    assert_int_equal(log.count, 1);
+    assert_non_null(strstr(log.last, "are left to the CPU"));
+    assert_ok(lm_body_add_force(world, ids[1], (lm_vec3){0.0f, 400.0f, 0.0f}));
+    assert_ok(lm_world_step(world, FRAME));
+    assert_ok(lm_body_get_info(world, ids[0], &info[0]));
+    assert_ok(lm_body_get_info(world, ids[1], &info[1]));
+    assert_true(info[0].asleep);
+    assert_false(info[1].asleep);
+    assert_true(info[1].velocity.y > 0.5f);
+    assert_true(world->gpu->holds); /* it was the device, with one of two bodies */
+    lm_world_destroy(world);
+}
+
+/* A stiff and damped body answers the floor as a whole: the host does its contacts from then on, and the device the rest. */
+static void stiff_bodies(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    lines log = {0}, quiet = {0};
+    lm_world *host = world_on(NULL, 1, &quiet), *device = world_on("gpu", 1, &log);
+    lm_body_id ids[BODIES];
+    fill(host, ids);
+    lm_material material = lm_material_default();
+    material.stiffness = LM_STIFFNESS_ALPHA;
+    material.alpha = 1.0f;
+    material.damping = 60.0f;
+    for (int n = 0; n < BODIES; n++) assert_ok(lm_body_set_material(host, ids[n], &material));
+    lm_collider_def floor = lm_collider_def_default();
+    lm_collider_id collider;
+    floor.shape = LM_SHAPE_PLANE;
+    assert_ok(lm_collider_create(host, &floor, &collider));
+    copy_world(device, host);
+    uint32_t mine = 0;
+    for (int n = 0; n < 60; n++) {
+        assert_ok(lm_world_step(device, FRAME));
+        mine += device->gpu->holds;
+        assert_ok(lm_world_step(host, FRAME));
+        if (n == 0) assert_at_most(worst_of(host, device, ids), AGREEMENT);
+    }
+    assert_true(mine >= 59); /* all but the substep in which it was found out */
+    assert_int_equal(log.count, 1);
+    assert_non_null(strstr(log.last, "stiff or fast bodies that meet colliders"));
+    assert_at_most(worst_of(host, device, ids), 0.02); /* they lie on the floor, here and there */
+    lm_world_destroy(host);
+    lm_world_destroy(device);
+}
+
+/* ---- a lost device ---- */
+
+/* Whichever operation is the first to fail: one line, and the CPU goes on from a state that both have seen. */
+static void check_loss(uint32_t operations, bool ask, uint32_t *lost)
+{
+    lines log = {0}, quiet = {0};
+    lm_world *world = world_on(NULL, 2, &log), *host = world_on(NULL, 2, &quiet);
+    const lmi_gpu_limits limits = {.operations = operations};
+    lmi_gpu_open(world, "gpu", &limits);
+    lm_body_id ids[BODIES];
+    fill(world, ids);
+    fill(host, ids);
+    uint32_t steps = 6;
+    for (uint32_t n = 0; n < steps; n++) {
+        assert_ok(lm_world_step(world, FRAME));
+        if (ask) lm_world_hash(world);
+    }
+    lm_totals totals;
+    lm_world_get_totals(world, &totals);
+    assert_true(totals.finite);
+    *lost += world->gpu->lost;
+    assert_int_equal(log.count, world->gpu->lost ? 1 : 0);
+    if (world->gpu->lost) {
+        assert_non_null(strstr(log.last, "it was lost"));
+        assert_non_null(strstr(log.last, "the CPU steps this world"));
+    }
+    /* A host that is asked after every step loses nothing but the substep; one that is not goes on from the start. */
+    uint32_t substeps = 0;
+    const char *words = strstr(log.all, ", and ");
+    if (words) assert_int_equal(sscanf(words, ", and %u substeps", &substeps), 1);
+    assert_true(!ask || substeps <= 2);
+    double worst = 1.0;
+    for (uint32_t n = 0; n <= steps; n++) { /* the state is that of the host after some of the steps */
+        worst = fmin(worst, worst_of(host, world, ids));
+        assert_ok(lm_world_step(host, FRAME));
+    }
+    assert_at_most(worst, substeps % 2 ? 1.0 : steps * AGREEMENT);
+    lm_world_destroy(world);
+    lm_world_destroy(host);
+}
+
+static void lost_devices(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    uint32_t lost = 0;
+    for (uint32_t operations = 1; operations < 150; operations += operations < 70 ? 5 : 16)
+        check_loss(operations, operations % 2, &lost);
+    assert_true(lost > 12);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(forces_agree), cmocka_unit_test(forces_of_torn_bodies), cmocka_unit_test(bodies_sleep),
+        cmocka_unit_test(stiff_bodies), cmocka_unit_test(lost_devices),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
