@@ -21,6 +21,8 @@ int main(int argc, char **argv)
             options.device = argv[++n];
         else if (strcmp(argv[n], "--only") == 0 && more)
             options.only = argv[++n];
+        else if (strcmp(argv[n], "--options") == 0 && more)
+            options.options = argv[++n];
         else if (strcmp(argv[n], "--tile-x") == 0 && more)
             options.tile_x = (uint32_t)strtoul(argv[++n], NULL, 10);
         else if (strcmp(argv[n], "--tile-y") == 0 && more)

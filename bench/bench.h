@@ -35,6 +35,7 @@ typedef struct bench_options {
     uint32_t size;                   /* of its boxes, corners along a side; 0: 256 */
     const char *only;                /* of its cases; null: all */
     uint32_t tile_x, tile_y, planes; /* of its work-groups; 0: as the library chooses */
+    const char *options;             /* for its compiler, besides the library's; null: none */
     lm_isa isa;                      /* only this instruction set; LM_ISA_BEST: every one that the machine has */
 } bench_options;
 

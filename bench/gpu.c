@@ -4,7 +4,8 @@
  * What the device copies in a second comes first: a step cannot be faster than the bytes that it has to move. Then large
  * bodies and crowds, each with the time of its kernels; then bodies of growing size on the device and on the CPU, which show
  * from which size on the device is the faster one. Times are those of the host, from before a step until the device has
- * nothing left to do; kernels are timed in steps of their own, because waiting for each costs some microseconds.
+ * nothing left to do. Kernels are timed by the device's own clock, in steps of their own, because waiting for each of them
+ * costs some microseconds.
  */
 #include "gpu/gpu.h"
 #include "base/os.h"
@@ -44,7 +45,8 @@ static lm_world *make_world(const bench_options *options, const char *device)
     def.log.write = tell_line;
     lm_world *world = NULL;
     if (lm_world_create(&def, &world) != LM_OK) return NULL;
-    const lmi_gpu_limits limits = {.tile_x = options->tile_x, .tile_y = options->tile_y, .planes = options->planes};
+    const lmi_gpu_limits limits = {
+        .tile_x = options->tile_x, .tile_y = options->tile_y, .planes = options->planes, .options = options->options};
     if (device) lmi_gpu_open(world, device, &limits);
     return world;
 }
@@ -97,8 +99,7 @@ static bool time_kernels(lm_world *world, const crowd *c, uint32_t particles, ui
 {
     lmi_gpu *gpu = world->gpu;
     bench_samples samples[LMI_GPU_TIMERS] = {{NULL, 0, 0, false}};
-    gpu->timed = true;
-    bool ok = true;
+    bool ok = lmi_gpu_time_kernels(gpu, true);
     for (uint32_t n = 0; ok && n < steps; n++) {
         for (uint32_t k = 0; k < gpu->timer_count; k++) gpu->timer[k].nanoseconds = 0;
         ok = take_steps(world, 1, particles, NULL);
@@ -106,7 +107,7 @@ static bool time_kernels(lm_world *world, const crowd *c, uint32_t particles, ui
             if (gpu->timer[k].nanoseconds)
                 bench_samples_add(&samples[k], (double)gpu->timer[k].nanoseconds / particles);
     }
-    gpu->timed = false;
+    ok = lmi_gpu_time_kernels(gpu, false) && ok;
     for (uint32_t k = 0; k < gpu->timer_count; k++) {
         if (samples[k].count)
             bench_report_add(report, row_of(c, "device", gpu->timer[k].name, particles, 0, "opencl"), &samples[k]);

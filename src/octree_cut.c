@@ -5,6 +5,7 @@
 #include "base/guard.h"
 #include "body.h"
 #include "fracture.h"
+#include "gpu/gpu.h"
 #include "grain.h"
 #include "octree_level.h"
 #include "out/skin_octree_cut.h"
@@ -140,6 +141,7 @@ lm_result lm_body_cut(lm_world *world, lm_body_id id, const lm_blade *blade, lm_
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_cut: %s", fault);
     }
+    lmi_gpu_edit(world);
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     lm_result result = body->octree    ? cut_octree(world, body, blade, info)

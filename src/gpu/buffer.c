@@ -65,19 +65,56 @@ bool lmi_gpu_copy(lmi_gpu *gpu, const lmi_gpu_buffer *from, const lmi_gpu_buffer
                                                                                 0, size, 0, NULL, NULL)));
 }
 
+bool lmi_gpu_mark(lmi_gpu *gpu, cl_event *event)
+{
+    return note(gpu, gpu->cl.clEnqueueMarkerWithWaitList(gpu->queue, 0, NULL, event));
+}
+
+bool lmi_gpu_read_after(lmi_gpu *gpu, cl_event *event, const lmi_gpu_buffer *from, void *to, size_t size)
+{
+    bool ok = !is_lost(gpu) && note(gpu, gpu->cl.clFlush(gpu->queue)) &&
+              note(gpu, gpu->cl.clEnqueueReadBuffer(gpu->side, from->memory, 1, 0, size, to, 1, event, NULL));
+    gpu->cl.clReleaseEvent(*event);
+    *event = NULL;
+    return ok;
+}
+
 bool lmi_gpu_put(lmi_gpu *gpu, lmi_gpu_buffer *buffer, const void *from, size_t size)
 {
     return lmi_gpu_reserve(gpu, buffer, size) && lmi_gpu_write(gpu, buffer, 0, from, size);
 }
 
-static void count_time(lmi_gpu *gpu, cl_kernel kernel, uint64_t before)
+/* Waits for a launch, and adds the time that the device took for it. */
+static void count_time(lmi_gpu *gpu, cl_kernel kernel, cl_event launch)
 {
-    gpu->cl.clFinish(gpu->queue);
+    cl_ulong start = 0, end = 0;
+    gpu->cl.clWaitForEvents(1, &launch);
+    gpu->cl.clGetEventProfilingInfo(launch, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL);
+    gpu->cl.clGetEventProfilingInfo(launch, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL);
+    gpu->cl.clReleaseEvent(launch);
     for (uint32_t n = 0; n < gpu->timer_count; n++) {
         if (gpu->timer[n].kernel == kernel) {
-            gpu->timer[n].nanoseconds += lmi_os_nanoseconds() - before;
+            gpu->timer[n].nanoseconds += end - start;
         }
     }
+}
+
+bool lmi_gpu_time_kernels(lmi_gpu *gpu, bool timed)
+{
+    cl_int status = CL_SUCCESS;
+    if (timed == gpu->timed) {
+        return true;
+    }
+    cl_bitfield properties = timed ? CL_QUEUE_PROFILING_ENABLE : 0;
+    cl_command_queue queue = gpu->cl.clCreateCommandQueue(gpu->context, gpu->device, properties, &status);
+    if (!note(gpu, status)) {
+        return false;
+    }
+    gpu->cl.clFinish(gpu->queue);
+    gpu->cl.clReleaseCommandQueue(gpu->queue);
+    gpu->queue = queue;
+    gpu->timed = timed;
+    return true;
 }
 
 bool lmi_gpu_run(lmi_gpu *gpu, cl_kernel kernel, const lmi_gpu_argument *arguments, uint32_t count,
@@ -88,10 +125,10 @@ bool lmi_gpu_run(lmi_gpu *gpu, cl_kernel kernel, const lmi_gpu_argument *argumen
         ok = note(gpu, gpu->cl.clSetKernelArg(kernel, n, arguments[n].size, arguments[n].value));
     }
     const size_t all[2] = {groups[0] * group[0], groups[1] * group[1]};
-    uint64_t before = gpu->timed ? lmi_os_nanoseconds() : 0;
-    ok = ok && note(gpu, gpu->cl.clEnqueueNDRangeKernel(gpu->queue, kernel, 2, NULL, all, group, 0, NULL, NULL));
-    if (gpu->timed) {
-        count_time(gpu, kernel, before);
+    cl_event launch = NULL, *event = gpu->timed ? &launch : NULL;
+    ok = ok && note(gpu, gpu->cl.clEnqueueNDRangeKernel(gpu->queue, kernel, 2, NULL, all, group, 0, NULL, event));
+    if (ok && gpu->timed) {
+        count_time(gpu, kernel, launch);
     }
     return ok;
 }

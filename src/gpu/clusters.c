@@ -30,9 +30,9 @@ int lmi_gpu_cluster_options(const lmi_gpu *gpu, char *to, size_t size)
 
 static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_clusters *c)
 {
-    static const char *const texts[] = {"prelude.cl", "records.h",  "vec.h",    "vec.c",         "plastic.h",
-                                        "plastic.c",  "vmat.h",     "volume.h", "polar_lanes.h", "nearest.cl",
-                                        "contact.cl", "cluster.cl", "spin.h",   "octree.cl",     NULL};
+    static const char *const texts[] = {
+        "prelude.cl",    "records.h",  "vec.h",      "vec.c",     "plastic.h",  "plastic.c", "vmat.h",    "volume.h",
+        "polar_lanes.h", "nearest.cl", "contact.cl", "record.cl", "cluster.cl", "spin.h",    "octree.cl", NULL};
     char options[2048];
     lmi_gpu_cluster_options(gpu, options, sizeof options);
     c->program = lmi_gpu_build(world, gpu, texts, options);
@@ -287,21 +287,26 @@ bool lmi_gpu_clusters_lay_out(lm_world *world, lmi_gpu *gpu)
     return ok;
 }
 
-static bool run_match(lmi_gpu *gpu, const lmi_gpu_clusters *c)
+bool lmi_gpu_clusters_match(lmi_gpu *gpu)
 {
+    const lmi_gpu_clusters *c = gpu->clusters;
+    if (!c || c->lanes == 0) {
+        return true;
+    }
     const cl_uint lanes = c->lanes, regions = c->region_count;
     const lmi_gpu_argument whole[] = {
         LMI_GPU_VALUE(lanes),        LMI_GPU_BUFFER(c->blocks),    LMI_GPU_BUFFER(c->reference),
         LMI_GPU_BUFFER(c->member),   LMI_GPU_BUFFER(c->rest),      LMI_GPU_BUFFER(c->constants),
         LMI_GPU_BUFFER(c->extents),  LMI_GPU_BUFFER(c->stiffness), LMI_GPU_BUFFER(c->rotations),
         LMI_GPU_BUFFER(c->plastics), LMI_GPU_BUFFER(c->rates),     LMI_GPU_BUFFER(gpu->x),
-        LMI_GPU_BUFFER(c->moments),  LMI_GPU_BUFFER(c->goals)};
+        LMI_GPU_BUFFER(c->moments),  LMI_GPU_BUFFER(c->goals),     LMI_GPU_BUFFER(gpu->stop)};
     const lmi_gpu_argument divided[] = {
         LMI_GPU_VALUE(regions),       LMI_GPU_BUFFER(c->regions),   LMI_GPU_BUFFER(c->parts),
         LMI_GPU_BUFFER(c->blocks),    LMI_GPU_BUFFER(c->reference), LMI_GPU_BUFFER(c->rest),
         LMI_GPU_BUFFER(c->constants), LMI_GPU_BUFFER(c->extents),   LMI_GPU_BUFFER(c->stiffness),
         LMI_GPU_BUFFER(c->rotations), LMI_GPU_BUFFER(c->plastics),  LMI_GPU_BUFFER(c->rates),
-        LMI_GPU_BUFFER(gpu->x),       LMI_GPU_BUFFER(c->moments),   LMI_GPU_BUFFER(c->goals)};
+        LMI_GPU_BUFFER(gpu->x),       LMI_GPU_BUFFER(c->moments),   LMI_GPU_BUFFER(c->goals),
+        LMI_GPU_BUFFER(gpu->stop)};
     const size_t groups[2] = {(lanes + 63) / 64, 1}, group[2] = {64, 1}, few[2] = {(regions + 63) / 64, 1};
     return lmi_gpu_run(gpu, c->match, whole, sizeof whole / sizeof *whole, groups, group) &&
            (regions == 0 || lmi_gpu_run(gpu, c->match_parts, divided, sizeof divided / sizeof *divided, few, group));
@@ -322,7 +327,7 @@ bool lmi_gpu_clusters_substep(lmi_gpu *gpu, const lmi_step *step, const float ch
         LMI_GPU_BUFFER(gpu->v),   LMI_GPU_BUFFER(c->pulls),      LMI_GPU_VALUE(h),
         LMI_GPU_VALUE(change[0]), LMI_GPU_VALUE(change[1]),      LMI_GPU_VALUE(change[2])};
     const size_t groups[2] = {gpu->body_count - gpu->lattice_count, 1}, group[2] = {64, 1};
-    return run_match(gpu, c) && lmi_gpu_octrees_match(gpu, c, h) && lmi_gpu_examples_match(gpu, c) &&
+    return lmi_gpu_octrees_match(gpu, c, h) && lmi_gpu_examples_match(gpu, c) &&
            lmi_gpu_run(gpu, c->move, arguments, sizeof arguments / sizeof *arguments, groups, group) &&
            gpu->cl.clFlush(gpu->queue) == CL_SUCCESS;
 }

@@ -28,7 +28,9 @@ bool lmi_gpu_clusters_lay_out(lm_world *world, lmi_gpu *gpu);
 /* Names that the kernels of clusters share with the host, as options for the compiler. */
 int lmi_gpu_cluster_options(const lmi_gpu *gpu, char *to, size_t size);
 
-/* Gather to integrate. */
+/* Gather, fit and scatter of regions without examples, unless the substep is found to be the host's; then octrees, regions with
+ * examples, and the rest of it. */
+bool lmi_gpu_clusters_match(lmi_gpu *gpu);
 bool lmi_gpu_clusters_substep(lmi_gpu *gpu, const lmi_step *step, const float change[3]);
 
 /* What `match` changes of regions, kept in a buffer and put back from it. */

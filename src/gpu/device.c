@@ -117,6 +117,9 @@ static bool open_queue(lmi_gpu *gpu)
     if (status == CL_SUCCESS) {
         gpu->queue = gpu->cl.clCreateCommandQueue(gpu->context, gpu->device, 0, &status);
     }
+    if (status == CL_SUCCESS) {
+        gpu->side = gpu->cl.clCreateCommandQueue(gpu->context, gpu->device, 0, &status);
+    }
     gpu->status = status;
     return status == CL_SUCCESS;
 }
@@ -154,11 +157,12 @@ void lmi_gpu_open(lm_world *world, const char *device, const lmi_gpu_limits *lim
     lm_device_info info;
     describe(&gpu->cl, chosen, &info);
     snprintf(gpu->name, sizeof gpu->name, "%s", info.name);
+    gpu->units = info.units ? info.units : 1;
     gpu->largest = (size_t)ask(&gpu->cl, gpu->device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(cl_ulong));
     bool exact = ask(&gpu->cl, gpu->device, CL_DEVICE_SINGLE_FP_CONFIG, sizeof(cl_bitfield)) &
                  CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;
-    snprintf(gpu->options, sizeof gpu->options, "-cl-std=CL1.2%s %s",
-             exact ? " -cl-fp32-correctly-rounded-divide-sqrt" : "", gpu->limits.options ? gpu->limits.options : "");
+    gpu->rounding = exact ? "-cl-fp32-correctly-rounded-divide-sqrt" : "";
+    snprintf(gpu->options, sizeof gpu->options, "-cl-std=CL1.2 %s", gpu->limits.options ? gpu->limits.options : "");
     if (!open_queue(gpu)) {
         give_up(world, device, lmi_cl_text(gpu->status));
     } else if (!lmi_gpu_build_bodies(world, gpu)) {

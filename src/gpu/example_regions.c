@@ -117,11 +117,13 @@ static bool add_all(example_lists *l, const lmi_gpu *gpu)
 
 static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_examples *e)
 {
-    static const char *const texts[] = {"prelude.cl",         "records.h",        "vec.h",       "vec.c",
-                                        "plastic.h",          "plastic.c",        "vmat.h",      "volume.h",
-                                        "polar_lanes.h",      "nearest.cl",       "contact.cl",  "cluster.cl",
-                                        "example_channels.h", "project_lanes.cl", "project.h",   "example_lanes.h",
-                                        "project_double.cl",  "project.h",        "examples.cl", NULL};
+    static const char *const texts[] = {"prelude.cl", "records.h",          "vec.h",
+                                        "vec.c",      "plastic.h",          "plastic.c",
+                                        "vmat.h",     "volume.h",           "polar_lanes.h",
+                                        "nearest.cl", "contact.cl",         "record.cl",
+                                        "cluster.cl", "example_channels.h", "project_lanes.cl",
+                                        "project.h",  "example_lanes.h",    "project_double.cl",
+                                        "project.h",  "examples.cl",        NULL};
     char options[2048];
     int length = lmi_gpu_cluster_options(gpu, options, sizeof options);
     snprintf(options + length, sizeof options - (size_t)length, " -DLM_MAX_EXAMPLES=%d", LM_MAX_EXAMPLES);

@@ -9,7 +9,8 @@
  *   conclude   each body's sums, bounds and drift
  *
  * The host waits once in a substep, for a word that says whether the device can step all bodies: not the overstretched and
- * collapsed ones, nor those that answer a collider as a whole. Then it takes the state back and steps it all by itself.
+ * collapsed ones, nor those that answer a collider as a whole. Then it takes the state back and steps it all by itself. The
+ * device finds the regions' transforms meanwhile; kernels that change state before the host knows look at the word themselves.
  * Where an operation fails the device is lost, and the host goes on from the state that it has (fetch.c).
  *
  * Every launch writes what no other work-group of it reads or writes, and sums have a fixed shape: a device gives the same
@@ -22,6 +23,7 @@
 #include "gpu/forces.h"
 #include "gpu/meet.h"
 #include "gpu/octrees.h"
+#include "gpu/small.h"
 
 #include <string.h>
 
@@ -139,13 +141,13 @@ static void describe_surface(const lmi_surface *s, lmi_gpu_surface *to)
     to->filler = 0;
 }
 
-/* Each body's part of the substep. *stop is not 0 where the host must step this one. */
-static bool prepare(lmi_gpu *gpu, const lmi_step *step, const float change[3], cl_uint *stop)
+/* Each body's part of the substep, and the word for the host, which is 0 until then: the world is laid out anew after a substep
+ * that was the host's. */
+static bool prepare(lmi_gpu *gpu, const lmi_step *step, const float change[3])
 {
     lmi_gpu_surface surfaces[LMI_GPU_MAX_SURFACES];
     cl_uint count = gpu->body_count, surface_count = gpu->shares ? 0 : step->surface_count;
     const double h = step->h;
-    *stop = 0;
     for (uint32_t n = 0; n < surface_count; n++) {
         describe_surface(&step->surfaces[n], &surfaces[n]);
     }
@@ -153,12 +155,11 @@ static bool prepare(lmi_gpu *gpu, const lmi_step *step, const float change[3], c
         LMI_GPU_BUFFER(gpu->bodies),   LMI_GPU_BUFFER(gpu->before),  LMI_GPU_VALUE(count),     LMI_GPU_BUFFER(gpu->x),
         LMI_GPU_BUFFER(gpu->surfaces), LMI_GPU_VALUE(surface_count), LMI_GPU_VALUE(h),         LMI_GPU_VALUE(change[0]),
         LMI_GPU_VALUE(change[1]),      LMI_GPU_VALUE(change[2]),     LMI_GPU_BUFFER(gpu->stop)};
-    const size_t groups[2] = {(gpu->body_count + 63) / 64, 1}, group[2] = {64, 1};
+    const size_t groups[2] = {(gpu->body_count + 7) / 8, 1}, group[2] = {64, 1}; /* HERD in body.cl */
     return lmi_gpu_forces_apply(gpu, step) &&
            lmi_gpu_write(gpu, &gpu->surfaces, 0, surfaces, surface_count * sizeof *surfaces) &&
-           lmi_gpu_write(gpu, &gpu->stop, 0, stop, sizeof *stop) &&
            lmi_gpu_run(gpu, gpu->prepare, arguments, sizeof arguments / sizeof *arguments, groups, group) &&
-           lmi_gpu_read(gpu, &gpu->stop, 0, stop, sizeof *stop);
+           lmi_gpu_mark(gpu, &gpu->prepared);
 }
 
 /* A body that has answered a collider as a whole will do so again: the host does the contacts of the next steps. */
@@ -228,26 +229,43 @@ static bool conclude(lmi_gpu *gpu, double h)
     const lmi_gpu_argument arguments[] = {LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(gpu->partials), LMI_GPU_VALUE(h),
                                           LMI_GPU_VALUE(measured)};
     const lmi_gpu_argument reduce[] = {LMI_GPU_BUFFER(gpu->parts), LMI_GPU_BUFFER(gpu->partials)};
-    const size_t groups[2] = {gpu->lattice_count, 1}, group[2] = {64, 1}, parts[2] = {gpu->part_count, 1};
-    return (gpu->part_count == 0 || lmi_gpu_run(gpu, gpu->reduce, reduce, 2, parts, group)) &&
+    const size_t groups[2] = {gpu->lattice_count, 1}, group[2] = {lmi_gpu_has_few(gpu) ? 256 : 64, 1};
+    const size_t parts[2] = {gpu->part_count, 1}, wide[2] = {256, 1};
+    return (gpu->part_count == 0 || lmi_gpu_run(gpu, gpu->reduce, reduce, 2, parts, wide)) &&
            lmi_gpu_run(gpu, gpu->conclude, arguments, sizeof arguments / sizeof *arguments, groups, group);
 }
 
-static bool step_lattices(lmi_gpu *gpu, const lmi_step *step)
+/* Regions of lattices: nothing of the state changes, so it need not be known yet whether the substep is the device's. Small
+ * lattices are moved as well, by a kernel that sees for itself. */
+static bool fit_lattices(lmi_gpu *gpu, float h)
+{
+    bool ok = gpu->lattice_count == 0 || gather_lists(gpu, &gpu->variant[0]);
+    for (uint32_t n = 0; ok && gpu->lattice_count && n < gpu->variant_count; n++) {
+        ok = fit(gpu, &gpu->variant[n]) && lmi_gpu_step_small(gpu, &gpu->variant[n], h);
+    }
+    return ok && (gpu->lattice_count == 0 || scatter_lists(gpu, &gpu->variant[0]));
+}
+
+static bool move_lattices(lmi_gpu *gpu, const lmi_step *step)
 {
     bool ok = true;
     if (gpu->lattice_count == 0) {
         return true;
     }
-    ok = gather_lists(gpu, &gpu->variant[0]);
-    for (uint32_t n = 0; ok && n < gpu->variant_count; n++) {
-        ok = fit(gpu, &gpu->variant[n]);
-    }
-    ok = ok && scatter_lists(gpu, &gpu->variant[0]);
     for (uint32_t n = 0; ok && n < gpu->variant_count; n++) {
         ok = move(gpu, &gpu->variant[n], (float)step->h);
     }
     return ok && conclude(gpu, step->h) && gpu->cl.clFlush(gpu->queue) == CL_SUCCESS;
+}
+
+/* All that the device can do before it is known whether the substep is its own. *stop is not 0 where the host must step this
+ * one: the word that `prepare` left, read beside the queue, so that what was launched since goes on meanwhile. */
+static bool begin_substep(lmi_gpu *gpu, const lmi_step *step, const float change[3], cl_uint *stop)
+{
+    bool ok = prepare(gpu, step, change) && (!gpu->meets || lmi_gpu_meet_keep(gpu)) &&
+              fit_lattices(gpu, (float)step->h) && lmi_gpu_clusters_match(gpu);
+    bool known = gpu->prepared && lmi_gpu_read_after(gpu, &gpu->prepared, &gpu->stop, stop, sizeof *stop);
+    return ok && known;
 }
 
 /* Contacts on the host: state over, and back. False: it is the host's for good; if `done`, after this substep. */
@@ -318,14 +336,14 @@ bool lmi_gpu_substep(const lmi_step *step)
     }
     lm_vec3 by = vec_from(dvec_scale(acceleration, step->h));
     const float change[3] = {by.x, by.y, by.z};
-    cl_uint stop;
-    bool ok = prepare(gpu, step, change, &stop), done = false;
+    cl_uint stop = 0;
+    bool ok = begin_substep(gpu, step, change, &stop), done = false;
     if (ok && stop) {
         leave(world, gpu, stop);
         return false;
     }
-    ok = ok && (!gpu->meets || lmi_gpu_meet_keep(gpu)) && step_lattices(gpu, step) &&
-         lmi_gpu_clusters_substep(gpu, step, change) && (!gpu->meets || lmi_gpu_meet_find(gpu, step->h, &stop));
+    ok = ok && move_lattices(gpu, step) && lmi_gpu_clusters_substep(gpu, step, change) &&
+         (!gpu->meets || lmi_gpu_meet_find(gpu, step->h, &stop));
     if (ok && stop) {
         ok = lmi_gpu_meet_restore(gpu);
         if (ok) {
@@ -364,17 +382,20 @@ static void free_buffers(lmi_gpu *gpu)
                                    &gpu->constants_of,
                                    &gpu->constants,
                                    &gpu->regions,
+                                   &gpu->corners,
                                    &gpu->irregular,
                                    &gpu->irregular_moments,
                                    &gpu->kept,
                                    &gpu->corrected,
                                    &gpu->corrections,
                                    &gpu->gather.groups,
+                                   &gpu->gather.small,
                                    &gpu->gather.who,
                                    &gpu->gather.corner,
                                    &gpu->gather.member,
                                    &gpu->gather.offset,
                                    &gpu->scatter.groups,
+                                   &gpu->scatter.small,
                                    &gpu->scatter.who,
                                    &gpu->scatter.corner,
                                    &gpu->scatter.member,
@@ -399,7 +420,9 @@ static void free_programs(lmi_gpu *gpu)
         free_kernel(gpu, v->move);
         free_kernel(gpu, v->gather_lists);
         free_kernel(gpu, v->scatter_lists);
+        free_kernel(gpu, v->small);
         lmi_gpu_free(gpu, &v->tiles);
+        lmi_gpu_free(gpu, &v->smalls);
         if (v->program) {
             gpu->cl.clReleaseProgram(v->program);
         }
@@ -431,6 +454,9 @@ void lmi_gpu_close(lm_world *world)
     free_programs(gpu);
     if (gpu->queue) {
         gpu->cl.clReleaseCommandQueue(gpu->queue);
+    }
+    if (gpu->side) {
+        gpu->cl.clReleaseCommandQueue(gpu->side);
     }
     if (gpu->context) {
         gpu->cl.clReleaseContext(gpu->context);

@@ -6,6 +6,7 @@
  *   program.c   kernels from the texts that are compiled in
  *   buffer.c    memory of the device
  *   ability.c   what it can step
+ *   small.c     lattices that one work-group steps by itself
  *   layout.c    a world as the kernels want it: built when something has changed, and uploaded (layout_lists.c: irregular
  *               regions of lattices; clusters.c: clusters, and their substep)
  *   octrees.c   octrees, up to what pulls their particles
@@ -46,21 +47,24 @@ typedef struct lmi_gpu_buffer {
 typedef struct lmi_gpu_variant {
     struct lmi_gpu_kind {
         uint32_t width, tile_x, tile_y, channels;
+        uint32_t cells; /* for bodies of which one work-group steps each: corners of a box; 0: for tiles */
         uint32_t linear, surfaces, even; /* linear fits; colliders; all regions have the same share of the stiffness */
     } kind;
     cl_program program;
-    cl_kernel fit, move, gather_lists, scatter_lists;
-    lmi_gpu_buffer tiles;
+    cl_kernel fit, move, gather_lists, scatter_lists, small;
+    lmi_gpu_buffer tiles, smalls;
     uint32_t tile_count;
     uint32_t tile_capacity; /* while they are laid out */
     lmi_gpu_tile *tile;
+    uint32_t small_count, small_capacity;
+    lmi_gpu_small *small_body;
 } lmi_gpu_variant;
 
 #define LMI_GPU_VARIANTS 32
 
 /* Lists of one kind, of all lattices. */
 typedef struct lmi_gpu_lists {
-    lmi_gpu_buffer groups, who, corner, member, offset;
+    lmi_gpu_buffer groups, small, who, corner, member, offset;
     uint32_t lanes;
 } lmi_gpu_lists;
 
@@ -78,8 +82,12 @@ struct lmi_gpu {
     cl_device_id device;
     cl_context context;
     cl_command_queue queue;
+    cl_command_queue side; /* for what is read while `queue` goes on */
+    cl_event prepared;     /* the last `prepare` is done */
     char name[128];
-    char options[256]; /* for the compiler, those of the device */
+    uint32_t units;       /* multiprocessors */
+    char options[256];    /* for the compiler, those of the device */
+    const char *rounding; /* the option for division and square root that round correctly, or empty */
     lmi_gpu_limits limits;
     size_t used, largest; /* bytes of the device, and the most that one buffer may have */
     cl_int status;        /* the first failure; CL_SUCCESS while all is well */
@@ -95,7 +103,7 @@ struct lmi_gpu {
     struct lmi_gpu_examples *examples;
 
     lmi_gpu_buffer x, v, bodies, before, stop, surfaces, chunks, parts, partials;
-    lmi_gpu_buffer map, constants_of, constants, regions;
+    lmi_gpu_buffer map, constants_of, constants, regions, corners;
     lmi_gpu_buffer irregular, irregular_moments, kept, corrected, corrections;
     lmi_gpu_lists gather, scatter;
 
@@ -120,7 +128,7 @@ struct lmi_gpu {
     lmi_mutex fetching;
     const char *said; /* the last reason that was given */
     bool told;        /* that the host has a part */
-    bool timed;       /* wait after every launch, and count the time: for benchmarks */
+    bool timed;       /* waits after every launch, and counts the device's time: lmi_gpu_time_kernels */
     lmi_gpu_timer timer[LMI_GPU_TIMERS];
     uint32_t timer_count;
     uint32_t told_stops; /* bits, as LMI_GPU_RIGID: why substeps were the host's, as far as it was said */
@@ -155,12 +163,17 @@ void lmi_step_contacts(const lmi_step *step);
 void lmi_gpu_finish(const lm_world *world);
 
 /* buffer.c: all return false and keep the status after a failure. */
+bool lmi_gpu_time_kernels(lmi_gpu *gpu, bool timed); /* for benchmarks: from now on, or no more */
 bool lmi_gpu_reserve(lmi_gpu *gpu, lmi_gpu_buffer *buffer, size_t size);
 void lmi_gpu_free(lmi_gpu *gpu, lmi_gpu_buffer *buffer);
 bool lmi_gpu_write(lmi_gpu *gpu, const lmi_gpu_buffer *to, size_t offset, const void *from, size_t size);
 bool lmi_gpu_read(lmi_gpu *gpu, const lmi_gpu_buffer *from, size_t offset, void *to, size_t size);
 bool lmi_gpu_copy(lmi_gpu *gpu, const lmi_gpu_buffer *from, const lmi_gpu_buffer *to, size_t size);
 bool lmi_gpu_put(lmi_gpu *gpu, lmi_gpu_buffer *buffer, const void *from, size_t size); /* reserve and write */
+
+/* An event for when all that was queued so far is done, and a read after it that waits for nothing else. */
+bool lmi_gpu_mark(lmi_gpu *gpu, cl_event *event);
+bool lmi_gpu_read_after(lmi_gpu *gpu, cl_event *event, const lmi_gpu_buffer *from, void *to, size_t size);
 
 /* One argument of a kernel. */
 typedef struct lmi_gpu_argument {
@@ -184,6 +197,9 @@ int lmi_gpu_common_options(const lmi_gpu *gpu, char *to, size_t size); /* names 
 bool lmi_gpu_build_bodies(const lm_world *world, lmi_gpu *gpu);
 lmi_gpu_variant *lmi_gpu_find_variant(const lm_world *world, lmi_gpu *gpu, const struct lmi_gpu_kind *kind);
 cl_kernel lmi_gpu_kernel(lmi_gpu *gpu, cl_program program, const char *name);
+
+/* Whether there are so few lattices that each gets a large work-group to conclude a substep. */
+static inline bool lmi_gpu_has_few(const lmi_gpu *gpu) { return gpu->lattice_count <= 64; }
 
 /* fetch.c: everything back, with the records from this buffer; false: the device is lost, and nothing has changed here. Skins
  * that ride on regions, after the particles have come back or have moved: of all bodies, or of those that the contacts between

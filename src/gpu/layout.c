@@ -9,14 +9,19 @@
 #include "gpu/layout.h"
 
 #include "gpu/clusters.h"
+#include "gpu/small.h"
 
-/* Planes that a work-group goes through. More of them leave less to be done twice at either end; fewer keep a device busy. */
-#define CHUNK_PLANES 64
+/* Planes that a work-group goes through: fewer in a body that fills less than half of its box, where much is empty, and in
+ * others as many as keep the device busy with least done twice (choose_planes). */
+#define SPARSE_PLANES 12
 #define LEAST_PLANES 8
-#define ENOUGH_TILES 1024
 
-/* Tiles whose sums a work-group adds. */
+/* Work-items of tiles that one multiprocessor has at work at once: registers allow for that many. */
+#define BUSY_ITEMS 512
+
+/* Tiles whose sums a work-group adds, and how many of them the one that concludes a substep adds by itself. */
 #define PART_PARTIALS 64
+#define FEW_PARTIALS 512
 
 /* Particles that a work-group measures after an upload. */
 #define CHUNK_PARTICLES 4096
@@ -108,15 +113,25 @@ static void choose_tile(const lmi_gpu *gpu, uint32_t width, const lmi_gpu_body *
     *y = gpu->limits.tile_y ? gpu->limits.tile_y : *y;
 }
 
-/* Planes of a tile: as many as leave enough tiles. */
-static uint32_t choose_planes(const lmi_gpu_body *record, const struct lmi_gpu_kind *kind)
+/* Planes of a tile. A column in `parts` parts makes that many tiles, which run in rounds of as many as the device has room
+ * for; each of them begins and ends with `width` planes that another one has too. */
+static uint32_t choose_planes(const lmi_gpu *gpu, const lmi_gpu_body *record, const struct lmi_gpu_kind *kind,
+                              bool sparse)
 {
-    uint32_t planes = CHUNK_PLANES, across = (record->size[0] * LMI_BLOCK + kind->tile_x - 1) / kind->tile_x;
-    across *= (record->size[1] + kind->tile_y - 1) / kind->tile_y;
-    while (planes > LEAST_PLANES && across * ((record->size[2] + planes - 1) / planes) < ENOUGH_TILES) {
-        planes /= 2;
+    if (sparse) {
+        return SPARSE_PLANES;
     }
-    return planes;
+    uint32_t across = (record->size[0] * LMI_BLOCK + kind->tile_x - 1) / kind->tile_x, high = record->size[2];
+    across *= (record->size[1] + kind->tile_y - 1) / kind->tile_y;
+    uint32_t room = BUSY_ITEMS / (kind->tile_x * kind->tile_y) * gpu->units, best = high;
+    uint64_t least = UINT64_MAX;
+    for (uint32_t parts = 1; parts == 1 || high / parts >= LEAST_PLANES; parts++) {
+        uint32_t planes = (high + parts - 1) / parts;
+        uint64_t rounds = ((uint64_t)across * parts + room - 1) / room, cost = rounds * (planes + 2 * kind->width);
+        best = cost < least ? planes : best;
+        least = cost < least ? cost : least;
+    }
+    return best;
 }
 
 static bool add_tile(layout *l, lmi_gpu_variant *v, lmi_gpu_tile tile)
@@ -175,12 +190,15 @@ static bool add_tiles(layout *l, const lmi_body *body, uint32_t index, lmi_gpu_b
                                 .linear = body->material.mode == LM_MODE_LINEAR,
                                 .surfaces = l->world->colliders.alive && !l->gpu->shares,
                                 .even = is_even(shape)};
+    if (lmi_gpu_is_small(l->gpu, shape)) {
+        return lmi_gpu_add_small(l, shape, index, &kind);
+    }
     choose_tile(l->gpu, shape->width, record, sparse, &kind.tile_x, &kind.tile_y);
     lmi_gpu_variant *v = lmi_gpu_find_variant(l->world, l->gpu, &kind);
     if (!v) {
         return false;
     }
-    uint32_t planes = l->gpu->limits.planes ? l->gpu->limits.planes : choose_planes(record, &kind);
+    uint32_t planes = l->gpu->limits.planes ? l->gpu->limits.planes : choose_planes(l->gpu, record, &kind, sparse);
     record->first_partial = l->partials;
     for (uint32_t z = 0; z < record->size[2]; z += planes) {
         for (uint32_t y = 0; y < record->size[1]; y += kind.tile_y) {
@@ -204,7 +222,7 @@ static bool add_parts(layout *l)
 {
     for (uint32_t n = 0; n < l->gpu->lattice_count; n++) {
         lmi_gpu_body *record = &l->gpu->records[n];
-        if (record->partials <= PART_PARTIALS) {
+        if (record->partials <= (lmi_gpu_has_few(l->gpu) ? FEW_PARTIALS : PART_PARTIALS)) {
             continue;
         }
         uint32_t from = record->first_partial, end = from + record->partials;
@@ -362,7 +380,7 @@ static bool reserve_bodies(layout *l)
     }
     l->channels = channels;
     for (uint32_t n = 0; n < gpu->variant_count; n++) {
-        gpu->variant[n].tile_count = 0;
+        gpu->variant[n].tile_count = gpu->variant[n].small_count = 0;
     }
     uint32_t blocks = gpu->particles / LMI_BLOCK;
     uint32_t *of = append(world, &l->constants_of, blocks, sizeof(uint32_t));
@@ -393,7 +411,8 @@ static bool upload_tiles(lmi_gpu *gpu)
     bool ok = true;
     for (uint32_t n = 0; ok && n < gpu->variant_count; n++) {
         lmi_gpu_variant *v = &gpu->variant[n];
-        ok = lmi_gpu_put(gpu, &v->tiles, v->tile, v->tile_count * sizeof *v->tile);
+        ok = lmi_gpu_put(gpu, &v->tiles, v->tile, v->tile_count * sizeof *v->tile) &&
+             lmi_gpu_put(gpu, &v->smalls, v->small_body, v->small_count * sizeof *v->small_body);
     }
     return ok;
 }
@@ -438,6 +457,7 @@ static bool upload(layout *l)
         size_t floats = gpu->variant[n].tile_count == 0 ? 0 : gpu->variant[n].kind.linear ? 12 : 6;
         region = floats > region ? floats : region;
     }
+    const uint32_t none = 0;
     gpu->chunk_count = l->chunks.count;
     gpu->part_count = l->parts.count;
     return lmi_gpu_upload_state(l->world, gpu) && lmi_gpu_put(gpu, &gpu->bodies, gpu->records, records) &&
@@ -445,11 +465,12 @@ static bool upload(layout *l)
            put_array(gpu, &gpu->constants_of, &l->constants_of, u) &&
            put_array(gpu, &gpu->constants, &l->constants, f) &&
            lmi_gpu_reserve(gpu, &gpu->regions, (size_t)gpu->particles * region * f) && lmi_gpu_upload_lists(l) &&
-           upload_tiles(gpu) && put_array(gpu, &gpu->chunks, &l->chunks, sizeof(lmi_gpu_chunk)) &&
+           upload_tiles(gpu) && put_array(gpu, &gpu->corners, &l->corners, u) &&
+           put_array(gpu, &gpu->chunks, &l->chunks, sizeof(lmi_gpu_chunk)) &&
            put_array(gpu, &gpu->parts, &l->parts, sizeof(lmi_gpu_chunk)) &&
            lmi_gpu_reserve(gpu, &gpu->partials, (size_t)l->partials * LMI_GPU_CHANNELS * f) &&
            lmi_gpu_reserve(gpu, &gpu->surfaces, LMI_GPU_MAX_SURFACES * sizeof(lmi_gpu_surface)) &&
-           lmi_gpu_reserve(gpu, &gpu->stop, u);
+           lmi_gpu_put(gpu, &gpu->stop, &none, u);
 }
 
 bool lmi_gpu_lay_out(lm_world *world, lmi_gpu *gpu)
@@ -459,12 +480,14 @@ bool lmi_gpu_lay_out(lm_world *world, lmi_gpu *gpu)
     array *const arrays[] = {&l.map,           &l.constants,      &l.slots,          &l.constants_of,
                              &l.irregular,     &l.corrected,      &l.gather.groups,  &l.gather.who,
                              &l.gather.corner, &l.gather.member,  &l.gather.offset,  &l.scatter.groups,
-                             &l.scatter.who,   &l.scatter.corner, &l.scatter.member, &l.scatter.offset};
+                             &l.scatter.who,   &l.scatter.corner, &l.scatter.member, &l.scatter.offset,
+                             &l.gather.small,  &l.scatter.small,  &l.corners};
     for (size_t n = 0; n < sizeof arrays / sizeof *arrays; n++) {
         drop(world, arrays[n], sizeof(uint32_t)); /* floats are as large */
     }
     drop(world, &l.chunks, sizeof(lmi_gpu_chunk));
     drop(world, &l.parts, sizeof(lmi_gpu_chunk));
+    drop(world, &l.known_corners, 2 * sizeof(uint32_t));
     drop(world, &l.gather.known, sizeof(known_lists));
     drop(world, &l.scatter.known, sizeof(known_lists));
     for (uint32_t n = 0; n < gpu->variant_count; n++) {
@@ -472,6 +495,9 @@ bool lmi_gpu_lay_out(lm_world *world, lmi_gpu *gpu)
         lmi_release(&world->memory, v->tile, v->tile_capacity, sizeof *v->tile);
         v->tile = NULL;
         v->tile_capacity = 0;
+        lmi_release(&world->memory, v->small_body, v->small_capacity, sizeof *v->small_body);
+        v->small_body = NULL;
+        v->small_capacity = 0;
     }
     return ok;
 }

@@ -34,6 +34,7 @@ static inline void drop(lm_world *world, array *a, size_t size)
 /* Lists of one kind, of all lattices. Bodies of one shape have the same rows and owners, which are there once. */
 typedef struct lists {
     array groups; /* four words each: body, first row, end of rows, where its owners are in `who` */
+    array small;  /* the same of bodies that one work-group steps by itself */
     array who, corner, member, offset;
     array known; /* rows and groups that are there */
 } lists;
@@ -50,6 +51,7 @@ typedef struct layout {
     array map, constants, slots, constants_of, irregular, corrected;
     lists gather, scatter;
     array chunks, parts;
+    array corners, known_corners; /* small.c */
     uint32_t irregulars, corrections, partials, constants_count;
 } layout;
 

@@ -1,7 +1,7 @@
 /*
  * The lists of irregular regions (sample/lattice.h) for the device. Bodies of one shape share them.
  */
-#include "gpu/layout.h"
+#include "gpu/small.h"
 
 /* Marks the blocks of owners: the first of each, which lanes, and which of those have a list of everything. */
 static void mark_owners(const lmi_lattice_lists *from, const uint8_t *whole, uint32_t base, uint32_t flag,
@@ -66,7 +66,8 @@ static bool add_lists(layout *l, const lmi_lattice *shape, const lmi_lattice_lis
     uint64_t hash = hash_bytes(from->member, (size_t)from->row_count * LMI_BLOCK * sizeof *from->member);
     const known_lists *known = find_lists(to, from, hash);
     known = known ? known : add_rows(l->world, shape, from, hash, to);
-    uint32_t *group = append(l->world, &to->groups, 4 * from->group_count, sizeof *group);
+    array *groups = lmi_gpu_is_small(l->gpu, shape) ? &to->small : &to->groups;
+    uint32_t *group = append(l->world, groups, 4 * from->group_count, sizeof *group);
     if (!known || !group) {
         return false;
     }
@@ -103,9 +104,9 @@ static bool put_lists(lmi_gpu *gpu, lmi_gpu_lists *to, const lists *from)
 {
     const size_t u = sizeof(uint32_t);
     to->lanes = from->groups.count / 4 * LMI_BLOCK;
-    return put_array(gpu, &to->groups, &from->groups, u) && put_array(gpu, &to->who, &from->who, u) &&
-           put_array(gpu, &to->corner, &from->corner, u) && put_array(gpu, &to->member, &from->member, u) &&
-           put_array(gpu, &to->offset, &from->offset, sizeof(float));
+    return put_array(gpu, &to->groups, &from->groups, u) && put_array(gpu, &to->small, &from->small, u) &&
+           put_array(gpu, &to->who, &from->who, u) && put_array(gpu, &to->corner, &from->corner, u) &&
+           put_array(gpu, &to->member, &from->member, u) && put_array(gpu, &to->offset, &from->offset, sizeof(float));
 }
 
 bool lmi_gpu_upload_lists(layout *l)
@@ -115,7 +116,7 @@ bool lmi_gpu_upload_lists(layout *l)
     array none = {NULL, 0, 0};
     static const float zeros[LMI_BLOCK];
     bool ok = put_lists(gpu, &gpu->gather, &l->gather) && put_lists(gpu, &gpu->scatter, &l->scatter);
-    bool some = gpu->gather.lanes || gpu->scatter.lanes;
+    bool some = l->irregulars || l->corrections;
     ok = ok && put_array(gpu, &gpu->irregular, some ? &l->irregular : &none, u) &&
          put_array(gpu, &gpu->corrected, some ? &l->corrected : &none, u) &&
          lmi_gpu_reserve(gpu, &gpu->irregular_moments, l->irregulars * LMI_BLOCK * f) &&

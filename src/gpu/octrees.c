@@ -20,6 +20,7 @@ typedef struct lmi_gpu_octrees {
 const char *lmi_gpu_octree_reason(const lmi_body *body)
 {
     return body->octree->part_count > 1                 ? "octrees of several parts"
+           : body->octree->levels                       ? "octrees whose detail changes"
            : body->octree->lanes.heights > MOST_HEIGHTS ? "octrees of very many levels"
                                                         : NULL;
 }

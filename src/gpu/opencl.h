@@ -45,11 +45,14 @@ enum {
     CL_DEVICE_TYPE = 0x1000,
     CL_DEVICE_DOUBLE_FP_CONFIG = 0x1032,
     CL_PROGRAM_BUILD_LOG = 0x1183,
+    CL_PROFILING_COMMAND_START = 0x1282,
+    CL_PROFILING_COMMAND_END = 0x1283,
 };
 
 #define CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT ((cl_bitfield)1 << 7)
 #define CL_DEVICE_TYPE_GPU ((cl_bitfield)1 << 2)
 #define CL_DEVICE_TYPE_ALL ((cl_bitfield)0xFFFFFFFF)
+#define CL_QUEUE_PROFILING_ENABLE ((cl_bitfield)1 << 1)
 #define CL_MEM_READ_WRITE ((cl_bitfield)1 << 0)
 
 /* Every function, as X(result, name, parameters). */
@@ -83,6 +86,10 @@ enum {
       (cl_command_queue, cl_mem, cl_uint, size_t, size_t, const void *, cl_uint, const cl_event *, cl_event *))        \
     X(cl_int, clEnqueueCopyBuffer,                                                                                     \
       (cl_command_queue, cl_mem, cl_mem, size_t, size_t, size_t, cl_uint, const cl_event *, cl_event *))               \
+    X(cl_int, clEnqueueMarkerWithWaitList, (cl_command_queue, cl_uint, const cl_event *, cl_event *))                  \
+    X(cl_int, clWaitForEvents, (cl_uint, const cl_event *))                                                            \
+    X(cl_int, clReleaseEvent, (cl_event))                                                                              \
+    X(cl_int, clGetEventProfilingInfo, (cl_event, cl_uint, size_t, void *, size_t *))                                  \
     X(cl_int, clFlush, (cl_command_queue))                                                                             \
     X(cl_int, clFinish, (cl_command_queue))
 

@@ -93,18 +93,23 @@ cl_kernel lmi_gpu_kernel(lmi_gpu *gpu, cl_program program, const char *name)
 }
 
 /* Names that kernels share with the host, as options. */
-int lmi_gpu_common_options(const lmi_gpu *gpu, char *to, size_t size)
+static int common_options(const lmi_gpu *gpu, const char *rounding, char *to, size_t size)
 {
     return snprintf(to, size,
-                    "%s -DLM_SHAPE_PLANE=%d -DLM_SHAPE_SPHERE=%d -DLM_SHAPE_CAPSULE=%d -DLM_SHAPE_BOX=%d "
+                    "%s %s -DLM_SHAPE_PLANE=%d -DLM_SHAPE_SPHERE=%d -DLM_SHAPE_CAPSULE=%d -DLM_SHAPE_BOX=%d "
                     "-DLMI_BOUNCE_SPEED=%gf -DLMI_FRAME_TOLERANCE=%g -DLMI_COLLAPSED=%g",
-                    gpu->options, LM_SHAPE_PLANE, LM_SHAPE_SPHERE, LM_SHAPE_CAPSULE, LM_SHAPE_BOX, LMI_BOUNCE_SPEED,
-                    LMI_LATTICE_FRAME_TOLERANCE, LMI_LATTICE_COLLAPSED);
+                    gpu->options, rounding, LM_SHAPE_PLANE, LM_SHAPE_SPHERE, LM_SHAPE_CAPSULE, LM_SHAPE_BOX,
+                    LMI_BOUNCE_SPEED, LMI_LATTICE_FRAME_TOLERANCE, LMI_LATTICE_COLLAPSED);
+}
+
+int lmi_gpu_common_options(const lmi_gpu *gpu, char *to, size_t size)
+{
+    return common_options(gpu, gpu->rounding, to, size);
 }
 
 bool lmi_gpu_build_bodies(const lm_world *world, lmi_gpu *gpu)
 {
-    static const char *const texts[] = {"prelude.cl", "records.h", "vec.h", "vec.c", "body.cl", NULL};
+    static const char *const texts[] = {"prelude.cl", "records.h", "vec.h", "vec.c", "record.cl", "body.cl", NULL};
     char options[1024];
     lmi_gpu_common_options(gpu, options, sizeof options);
     gpu->program = lmi_gpu_build(world, gpu, texts, options);
@@ -147,23 +152,26 @@ static bool build_variant(const lm_world *world, lmi_gpu *gpu, lmi_gpu_variant *
     static const char *const texts[] = {
         "prelude.cl",          "records.h",          "vmat.h",     "volume.h",    "polar_lanes.h",
         "lattice_constants.h", "lattice_rotation.h", "nearest.cl", "rotation.cl", "contact.cl",
-        "lattice.cl",          "lists.cl",           NULL};
+        "lattice.cl",          "lists.cl",           "small.cl",   NULL};
     char options[2048];
-    int length = lmi_gpu_common_options(gpu, options, sizeof options);
-    length += snprintf(options + length, sizeof options - (size_t)length,
-                       " -DW=%u -DTILE_X=%u -DTILE_Y=%u -DLMI_LATTICE_CHANNELS=%u%s%s%s", v->kind.width, v->kind.tile_x,
-                       v->kind.tile_y, v->kind.channels, v->kind.linear ? " -DLINEAR" : "",
-                       v->kind.surfaces ? " -DSURFACES" : "", v->kind.even ? " -DEVEN" : "");
+    /* Contraction, and a division that may be off by two units in the last place: a twelfth of the fit's time. */
+    int length = common_options(gpu, "", options, sizeof options);
+    length +=
+        snprintf(options + length, sizeof options - (size_t)length,
+                 " -DCONTRACT -DW=%u -DTILE_X=%u -DTILE_Y=%u -DCELLS=%u -DLMI_LATTICE_CHANNELS=%u%s%s%s", v->kind.width,
+                 v->kind.tile_x, v->kind.tile_y, v->kind.cells, v->kind.channels, v->kind.linear ? " -DLINEAR" : "",
+                 v->kind.surfaces ? " -DSURFACES" : "", v->kind.even ? " -DEVEN" : "");
     lattice_options(options + length, sizeof options - (size_t)length);
     v->program = lmi_gpu_build(world, gpu, texts, options);
     if (!v->program) {
         return false;
     }
-    v->fit = lmi_gpu_kernel(gpu, v->program, "lattice_fit");
-    v->move = lmi_gpu_kernel(gpu, v->program, "lattice_move");
+    v->small = v->kind.cells ? lmi_gpu_kernel(gpu, v->program, "lattice_small") : NULL;
+    v->fit = v->kind.cells ? NULL : lmi_gpu_kernel(gpu, v->program, "lattice_fit");
+    v->move = v->kind.cells ? NULL : lmi_gpu_kernel(gpu, v->program, "lattice_move");
     v->gather_lists = lmi_gpu_kernel(gpu, v->program, "lattice_gather_lists");
     v->scatter_lists = lmi_gpu_kernel(gpu, v->program, "lattice_scatter_lists");
-    return v->fit && v->move && v->gather_lists && v->scatter_lists;
+    return (v->small || (v->fit && v->move)) && v->gather_lists && v->scatter_lists;
 }
 
 lmi_gpu_variant *lmi_gpu_find_variant(const lm_world *world, lmi_gpu *gpu, const struct lmi_gpu_kind *kind)

@@ -85,6 +85,18 @@ typedef struct lmi_gpu_tile {
     uint32_t pad[2];
 } lmi_gpu_tile;
 
+/* A lattice that fits into the local memory of one work-group. */
+typedef struct lmi_gpu_small {
+    uint32_t body;
+    uint32_t first, count,
+        particles;            /* of its table of corners, two words each: x | y << 8 | z << 16, and the place of the
+                                         particle there or LMI_GPU_NONE; those with a particle come first */
+    uint32_t gather, gathers; /* groups of lists of its irregular regions */
+    uint32_t scatter, scatters;
+    uint32_t size[3]; /* corners */
+    uint32_t partial;
+} lmi_gpu_small;
+
 /* Particles of one body that one work-group measures. */
 typedef struct lmi_gpu_chunk {
     uint32_t body, first, count, partial;

@@ -624,7 +624,7 @@ lm_result lm_world_step(lm_world *world, double seconds)
     lm_result result = LM_OK;
     double h = seconds / world->substeps;
     lmi_octree_levels_step(world, seconds);
-    bool on_device = lmi_gpu_goes_on(world, h);
+    bool on_device = lmi_gpu_goes_on(world, h), goes_on = on_device;
     if (!on_device) {
         lmi_gpu_fetch(world);
     }
@@ -635,7 +635,9 @@ lm_result lm_world_step(lm_world *world, double seconds)
             begin(world, h);
             on_device = lmi_gpu_take(world, h);
         }
-        lmi_touchings_begin(world);
+        if (!goes_on) { /* a device that goes on keeps no list of what touches */
+            lmi_touchings_begin(world);
+        }
         on_device = run_substeps(world, seconds, on_device);
         end_forces(world);
         if (on_device && lmi_gpu_goes_on(world, h)) {

@@ -112,6 +112,30 @@ static void forces_of_torn_bodies(void **state)
     lm_world_destroy(device);
 }
 
+/* Nor does a body beside the torn one flow twice: the device has begun to match it when the host is told. */
+static void flow_beside_torn_bodies(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    lines log = {0}, quiet = {0};
+    lm_world *host = world_on(NULL, 1, &quiet), *device = world_on("gpu", 1, &log);
+    lm_body_id ids[BODIES];
+    fill(host, ids);
+    lm_material material = lm_material_default();
+    material.yield = 0.02f;
+    material.creep = 5.0f;
+    assert_ok(lm_body_set_material(host, ids[1], &material));
+    shake(host, ids[0], 20.0, 4);
+    shake(host, ids[1], 0.2, 6);
+    copy_world(device, host);
+    assert_ok(lm_world_step(device, FRAME));
+    assert_ok(lm_world_step(host, FRAME));
+    assert_true(lm_world_hash(host) == lm_world_hash(device));
+    assert_int_equal(log.count, 1);
+    lm_world_destroy(host);
+    lm_world_destroy(device);
+}
+
 /* Bodies come to rest on the floor, sleep, and are woken by one that falls on them, on the device as on the CPU. */
 static void bodies_sleep(void **state)
 {
@@ -239,8 +263,12 @@ static void lost_devices(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(forces_agree), cmocka_unit_test(forces_of_torn_bodies), cmocka_unit_test(bodies_sleep),
-        cmocka_unit_test(stiff_bodies), cmocka_unit_test(lost_devices),
+        cmocka_unit_test(forces_agree),
+        cmocka_unit_test(forces_of_torn_bodies),
+        cmocka_unit_test(flow_beside_torn_bodies),
+        cmocka_unit_test(bodies_sleep),
+        cmocka_unit_test(stiff_bodies),
+        cmocka_unit_test(lost_devices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,38 +8,60 @@
  */
 
 #define GROUP 64
+#define REDUCE_GROUP 256
 
-/* Adds the partial sums of a body, in an order that depends on their number alone. */
-static inline __attribute__((always_inline)) void total(__global const float *partials, uint first, uint count, __local double *slots, __local double *sums)
+/* Bodies that one work-group prepares. */
+#define HERD 8
+
+static inline double join_two(uint channel, double a, double b)
+{
+    return channel < LMI_GPU_LOWER ? a + b : channel < LMI_GPU_UPPER ? fmin(a, b) : fmax(a, b);
+}
+
+/* Adds the partial sums of a body, in an order that depends on their number alone. A work-item has several loads under way. */
+#define TOTAL_LOADS 8
+
+static inline __attribute__((always_inline)) void total(__global const float *partials, uint first, uint count,
+                                                        uint slices, __local double *slots, __local double *sums)
 {
     uint id = get_local_id(0), channel = id % LMI_GPU_CHANNELS, slice = id / LMI_GPU_CHANNELS;
-    double sum = channel < LMI_GPU_LOWER ? 0.0 : channel < LMI_GPU_UPPER ? 3e38 : -3e38;
-    for (uint n = slice; n < count; n += GROUP / LMI_GPU_CHANNELS) {
-        double value = partials[(first + n) * LMI_GPU_CHANNELS + channel];
-        sum = channel < LMI_GPU_LOWER ? sum + value : channel < LMI_GPU_UPPER ? fmin(sum, value) : fmax(sum, value);
+    const float none = channel < LMI_GPU_LOWER ? 0.0f : channel < LMI_GPU_UPPER ? 3e38f : -3e38f;
+    double sum = none;
+    for (uint n = slice; n < count; n += TOTAL_LOADS * slices) {
+        float value[TOTAL_LOADS];
+#pragma unroll
+        for (uint k = 0; k < TOTAL_LOADS; k++) {
+            uint at = n + k * slices;
+            value[k] = at < count ? partials[(first + at) * LMI_GPU_CHANNELS + channel] : none;
+        }
+#pragma unroll
+        for (uint k = 0; k < TOTAL_LOADS; k++) {
+            sum = join_two(channel, sum, value[k]);
+        }
     }
     slots[id] = sum;
     barrier(CLK_LOCAL_MEM_FENCE);
     if (slice == 0) {
-        double other = slots[id + LMI_GPU_CHANNELS];
-        sums[channel] = channel < LMI_GPU_LOWER   ? sum + other
-                        : channel < LMI_GPU_UPPER ? fmin(sum, other)
-                                                  : fmax(sum, other);
+        for (uint k = 1; k < slices; k++) {
+            sum = join_two(channel, sum, slots[id + k * LMI_GPU_CHANNELS]);
+        }
+        sums[channel] = sum;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-static lm_dvec3 dvec_of(__global const float *a) { return dvec(a[0], a[1], a[2]); }
-static lm_dvec3 dvec_at(__global const double *a) { return dvec(a[0], a[1], a[2]); }
+static lm_dvec3 dvec_of(RECORD const float *a) { return dvec(a[0], a[1], a[2]); }
+static lm_dvec3 dvec_at(RECORD const double *a) { return dvec(a[0], a[1], a[2]); }
+static lm_dvec3 dvec_in(__global const double *a) { return dvec(a[0], a[1], a[2]); }
 
-static void put(__global float *to, lm_dvec3 a)
+static void put(RECORD float *to, lm_dvec3 a)
 {
     to[0] = (float)a.x;
     to[1] = (float)a.y;
     to[2] = (float)a.z;
 }
 
-static void put_double(__global double *to, lm_dvec3 a)
+static void put_double(RECORD double *to, lm_dvec3 a)
 {
     to[0] = a.x;
     to[1] = a.y;
@@ -56,7 +78,7 @@ static lm_dvec3 apply_inertia(const double inertia[6], lm_dvec3 w)
 static bool is_sound(lm_dvec3 a) { return a.x - a.x == 0.0 && a.y - a.y == 0.0 && a.z - a.z == 0.0; }
 
 /* What the move gave to a lattice's motion and should not have: find_drift in step/lattice_motion.c. */
-static void find_drift(__global lmi_gpu_body *b, __local const double *sums, double h)
+static void find_drift(RECORD lmi_gpu_body *b, __local const double *sums, double h)
 {
     double rate = fmin(b->alpha / h, 1e30), inertia[6];
     lm_dvec3 net = dvec_scale(dvec(sums[0], sums[1], sums[2]), rate);
@@ -88,35 +110,22 @@ static void find_drift(__global lmi_gpu_body *b, __local const double *sums, dou
 }
 
 /* Many partial sums to fewer: one work-group for each part of them, which goes to its own place. */
-__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void reduce(__global const lmi_gpu_chunk *parts,
+__kernel __attribute__((reqd_work_group_size(REDUCE_GROUP, 1, 1))) void reduce(__global const lmi_gpu_chunk *parts,
                                                                        __global float *partials)
 {
-    __local double slots[GROUP], sums[LMI_GPU_CHANNELS];
+    __local double slots[REDUCE_GROUP], sums[LMI_GPU_CHANNELS];
     lmi_gpu_chunk part = parts[get_group_id(0)];
-    total(partials, part.first, part.count, slots, sums);
+    total(partials, part.first, part.count, REDUCE_GROUP / LMI_GPU_CHANNELS, slots, sums);
     if (get_local_id(0) < LMI_GPU_CHANNELS) {
         partials[part.partial * LMI_GPU_CHANNELS + get_local_id(0)] = (float)sums[get_local_id(0)];
     }
 }
 
-/* After the particles of lattices have moved, or (measured) after an upload: sums and bounds into the records. */
-__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-conclude(__global lmi_gpu_body *bodies, __global const float *partials, double h, uint measured)
+/* What the move made of a lattice: drift, bounds, and where its sums are taken from. */
+static void conclude_record(RECORD lmi_gpu_body *b, __local const double *sums, double h)
 {
-    __local double slots[GROUP], sums[LMI_GPU_CHANNELS];
-    __global lmi_gpu_body *b = bodies + get_group_id(0);
-    total(partials, measured ? b->first_measure : b->first_partial, measured ? b->measures : b->partials, slots, sums);
-    if (get_local_id(0) != 0 || (!measured && b->partials == 0)) {
-        return;
-    }
-    for (int i = 0; i < 16; i++) {
-        b->sums[i] = sums[LMI_GPU_MASS + i];
-    }
-    if (measured) {
-        return;
-    }
     find_drift(b, sums, h);
-    for (int i = 0; i < 3; i++) {
+for (int i = 0; i < 3; i++) {
         b->lower[i] = (float)sums[LMI_GPU_LOWER + i];
         b->upper[i] = (float)sums[LMI_GPU_UPPER + i];
         b->origin[i] += b->velocity[i] * h; /* it has gone along */
@@ -127,8 +136,31 @@ conclude(__global lmi_gpu_body *bodies, __global const float *partials, double h
     b->contacts = (uint)sums[LMI_GPU_TOUCHED];
 }
 
+/* After the particles of lattices have moved, or (measured) after an upload: sums and bounds into the records. */
+__kernel void
+conclude(__global lmi_gpu_body *bodies, __global const float *partials, double h, uint measured)
+{
+    __local double slots[REDUCE_GROUP], sums[LMI_GPU_CHANNELS]; /* room for the largest group that is launched */
+    __local lmi_gpu_body record;
+    __global lmi_gpu_body *body = bodies + get_group_id(0);
+    const uint id = get_local_id(0), size = get_local_size(0);
+    take_record(&record, body, id, size);
+    total(partials, measured ? body->first_measure : body->first_partial, measured ? body->measures : body->partials,
+          size / LMI_GPU_CHANNELS, slots, sums);
+    if (id < 16) {
+        record.sums[id] = sums[LMI_GPU_MASS + id];
+    }
+    if (id == 0 && !measured) {
+        conclude_record(&record, sums, h);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (measured || record.partials != 0) {
+        give_record(body, &record, id, size);
+    }
+}
+
 /* The origin follows a body that has come far from it: lmi_body_follow. */
-static void follow(__global lmi_gpu_body *b)
+static void follow(RECORD lmi_gpu_body *b)
 {
     double size = 1e-6, shift[3];
     bool far = false;
@@ -155,9 +187,9 @@ static void follow(__global lmi_gpu_body *b)
 }
 
 /* The sums when the drift has been taken out of the velocities, and all have changed alike: momentum and angular momentum. */
-static void change_sums(__global const lmi_gpu_body *b, const float change[3], lm_dvec3 *momentum, lm_dvec3 *angular)
+static void change_sums(RECORD const lmi_gpu_body *b, const float change[3], lm_dvec3 *momentum, lm_dvec3 *angular)
 {
-    __global const double *s = b->sums;
+    RECORD const double *s = b->sums;
     double mass = s[0], squares = s[10] + s[11] + s[12];
     lm_dvec3 first = dvec_at(s + 1), spin = dvec_of(b->drift_spin);
     lm_dvec3 arm = dvec_sub(dvec_of(b->at), dvec_of(b->drift_centre));
@@ -168,10 +200,10 @@ static void change_sums(__global const lmi_gpu_body *b, const float change[3], l
 }
 
 /* The motion as a whole: lmi_motion_solve. */
-static void find_motion(__global lmi_gpu_body *b, const float change[3])
+static void find_motion(RECORD lmi_gpu_body *b, const float change[3])
 {
     lm_dvec3 momentum, angular;
-    __global const double *s = b->sums;
+    RECORD const double *s = b->sums;
     double mass = s[0], per = mass > 0.0 ? 1.0 / mass : 0.0, inertia[6];
     change_sums(b, change, &momentum, &angular);
     lm_dvec3 c = dvec_scale(dvec_at(s + 1), per), l = dvec_sub(angular, dvec_cross(c, momentum));
@@ -190,7 +222,7 @@ static void find_motion(__global lmi_gpu_body *b, const float change[3])
 }
 
 /* What the drift that is taken out now leaves to be taken out: lmi_lattice_measured. */
-static void find_owed(__global lmi_gpu_body *b)
+static void find_owed(RECORD lmi_gpu_body *b)
 {
     double inertia[6];
     for (int i = 0; i < 6; i++) {
@@ -203,7 +235,7 @@ static void find_owed(__global lmi_gpu_body *b)
 }
 
 /* The frame turns after the body, when it is off by more than a little: follow_frame in step/lattice_prepare.c. */
-static void follow_frame(__global lmi_gpu_body *b, __global const float4 *x)
+static void follow_frame(RECORD lmi_gpu_body *b, __global const float4 *x)
 {
     dmat3 frame;
     lm_dvec3 mean = lm_dvec3_zero(), rest_mean = mean, turn = mean, rest[LMI_GPU_SAMPLES], at[LMI_GPU_SAMPLES];
@@ -213,7 +245,7 @@ static void follow_frame(__global lmi_gpu_body *b, __global const float4 *x)
     }
     for (int k = 0; k < LMI_GPU_SAMPLES; k++) {
         float4 p = x[b->first + b->sample[k]];
-        __global const int *corner = b->corner + 3 * k;
+        RECORD const int *corner = b->corner + 3 * k;
         at[k] = dvec(p.x, p.y, p.z);
         rest[k] = dmat_apply(&frame, dvec(s * corner[0], s * corner[1], s * corner[2]));
         mean = dvec_add(mean, dvec_scale(at[k], 1.0 / LMI_GPU_SAMPLES));
@@ -237,7 +269,7 @@ static void follow_frame(__global lmi_gpu_body *b, __global const float4 *x)
 }
 
 /* States that only the host knows how to step: overstretched, collapsed, not a number. */
-static uint find_trouble(__global const lmi_gpu_body *b, double h)
+static uint find_trouble(RECORD const lmi_gpu_body *b, double h)
 {
     double inertia[6], spread = 0.0;
     for (int i = 0; i < 6; i++) {
@@ -256,7 +288,7 @@ static uint find_trouble(__global const lmi_gpu_body *b, double h)
 }
 
 /* Colliders that the body may touch: may_touch in step/contact.c. */
-static uint find_surfaces(__global const lmi_gpu_body *b, __global const lmi_gpu_surface *surfaces, uint count, double h)
+static uint find_surfaces(RECORD const lmi_gpu_body *b, __global const lmi_gpu_surface *surfaces, uint count, double h)
 {
     uint may = 0;
     for (uint n = 0; n < count; n++) {
@@ -264,7 +296,7 @@ static uint find_surfaces(__global const lmi_gpu_body *b, __global const lmi_gpu
         if (!(b->group & s->mask) || !(b->collider_mask & s->group)) {
             continue;
         }
-        lm_dvec3 relative = dvec_sub(dvec_of(b->velocity), dvec_at(s->velocity)), away = dvec_of(b->upper);
+        lm_dvec3 relative = dvec_sub(dvec_of(b->velocity), dvec_in(s->velocity)), away = dvec_of(b->upper);
         double speed = dvec_length(relative) + dvec_length(dvec_of(b->spin)) * b->rest_size;
         /* Bounds are those before the move, which goes no further than this and as much again for what deforms. */
         double margin = b->contact_radius + 0.05 * b->rest_size + 2.0 * h * (speed + b->alpha / h * b->rest_size);
@@ -292,7 +324,7 @@ static uint find_surfaces(__global const lmi_gpu_body *b, __global const lmi_gpu
 }
 
 /* Bodies that answer a collider as a whole (rigidity in step/push.c) are left to the host. */
-static bool answers_as_a_whole(__global const lmi_gpu_body *b, double h)
+static bool answers_as_a_whole(RECORD const lmi_gpu_body *b, double h)
 {
     double way = 0.6 * h * dvec_length(dvec_of(b->velocity));
     double stiff = fmin((b->alpha - 0.88) / 0.1, (b->damping - 0.3) / 0.1), fast = (way / b->rest_size - 0.08) / 0.1;
@@ -301,7 +333,7 @@ static bool answers_as_a_whole(__global const lmi_gpu_body *b, double h)
 
 /* Forces, the drift that is taken out, and damping towards the motion as a whole, as one map of a particle's velocity:
  * v <- v + (push + whirl x position - loss v). */
-static void find_change(__global lmi_gpu_body *b, const float change[3])
+static void find_change(RECORD lmi_gpu_body *b, const float change[3])
 {
     double k = b->damping_now, keep = 1.0 - k;
     lm_dvec3 drift_spin = dvec_of(b->drift_spin), spin = dvec_of(b->spin);
@@ -313,18 +345,10 @@ static void find_change(__global lmi_gpu_body *b, const float change[3])
     put(b->whirl, dvec_sub(dvec_scale(spin, k), dvec_scale(drift_spin, keep)));
 }
 
-/* Before a substep: one work-item a body. `stop` is set where the host has to step instead; it then goes on from `before`. */
-__kernel void prepare(__global lmi_gpu_body *bodies, __global lmi_gpu_body *before, uint count, __global const float4 *x,
-                      __global const lmi_gpu_surface *surfaces, uint surface_count, double h, float change_x,
-                      float change_y, float change_z, __global uint *stop)
+/* Motion, frame and colliders of one body in this substep, and whether the host has to step instead. */
+static void prepare_record(RECORD lmi_gpu_body *b, __global const float4 *x, __global const lmi_gpu_surface *surfaces,
+                           uint surface_count, double h, const float change[3])
 {
-    uint n = get_global_id(0);
-    if (n >= count) {
-        return;
-    }
-    __global lmi_gpu_body *b = bodies + n;
-    before[n] = bodies[n];
-    const float change[3] = {change_x, change_y, change_z};
     follow(b);
     b->damping_turn++;
     b->damping_now = b->damping_turn >= b->damping_every ? b->damping : 0.0f;
@@ -342,8 +366,32 @@ __kernel void prepare(__global lmi_gpu_body *bodies, __global lmi_gpu_body *befo
         find_change(b, change);
         follow_frame(b, x);
     }
-    if (b->stop) {
-        atomic_or((volatile __global uint *)stop, b->stop); /* in any order: all of them */
+}
+
+/* Before a substep: one work-item a body, HERD of them in a group that brings their records. `stop` is set where the host has
+ * to step instead; it then goes on from `before`. */
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+prepare(__global lmi_gpu_body *bodies, __global lmi_gpu_body *before, uint count, __global const float4 *x,
+        __global const lmi_gpu_surface *surfaces, uint surface_count, double h, float change_x, float change_y,
+        float change_z, __global uint *stop)
+{
+    __local lmi_gpu_body records[HERD];
+    const uint first = get_group_id(0) * HERD, id = get_local_id(0), size = GROUP / HERD, n = first + id / size;
+    if (n < count) {
+        take_record(records + id / size, bodies + n, id % size, size);
+        give_record(before + n, records + id / size, id % size, size); /* its own words: no barrier is needed */
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (id < HERD && first + id < count) {
+        const float change[3] = {change_x, change_y, change_z};
+        prepare_record(records + id, x, surfaces, surface_count, h, change);
+        if (records[id].stop) {
+            atomic_or((volatile __global uint *)stop, records[id].stop); /* in any order: all of them */
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (n < count) {
+        give_record(bodies + n, records + id / size, id % size, size);
     }
 }
 

@@ -222,11 +222,11 @@ __kernel void match(uint lanes, __global const uint4 *restrict blocks, __global 
                     __global const uint *restrict member, __global const float *restrict rest, __global const float *restrict constants,
                     __global const float *restrict extents, __global const float *restrict stiffness, __global float *restrict rotations,
                     __global float *restrict plastics, __global const float4 *restrict rates, __global const float4 *restrict x,
-                    __global float *restrict moments, __global float4 *restrict goals)
+                    __global float *restrict moments, __global float4 *restrict goals, __global const uint *restrict stop)
 {
     uint all = get_global_id(0);
-    if (all >= lanes) {
-        return;
+    if (all >= lanes || *stop) {
+        return; /* rotations are state, and the substep may be the host's */
     }
     uint4 block = blocks[all / LMI_BLOCK];
     if (block.y == 0) {
@@ -251,10 +251,10 @@ __kernel void match_parts(uint count, __global const uint4 *restrict regions, __
                           __global const float *restrict constants, __global const float *restrict extents,
                           __global const float *restrict stiffness, __global float *restrict rotations, __global float *restrict plastics,
                           __global const float4 *restrict rates, __global const float4 *restrict x, __global const float *restrict moments,
-                          __global float4 *restrict goals)
+                          __global float4 *restrict goals, __global const uint *restrict stop)
 {
     uint n = get_global_id(0);
-    if (n >= count) {
+    if (n >= count || *stop) {
         return;
     }
     uint4 region = regions[n];
@@ -276,21 +276,35 @@ __kernel void match_parts(uint count, __global const uint4 *restrict regions, __
 #define GROUP 64
 #define PITCH (GROUP + 1) /* neighbours in different banks */
 
-/* Sums of all work-items of a group, in a fixed order, and the same for all of them. */
-static inline __attribute__((always_inline)) void add_group(__local float *slots, __local double *sums, const float mine[LMI_GPU_CHANNELS])
+static inline double join_two(uint channel, double a, double b)
 {
-    uint id = get_local_id(0);
-    for (uint c = 0; c < LMI_GPU_CHANNELS; c++) {
+    return channel < LMI_GPU_LOWER ? a + b : channel < LMI_GPU_UPPER ? fmin(a, b) : fmax(a, b);
+}
+
+/* Sums of all work-items of a group, in a fixed order, of the first `channels` (a power of two): a slice of the work-items for
+ * each work-item, then the slices. */
+static inline __attribute__((always_inline)) void add_group(__local float *slots, __local double *slices, __local double *sums,
+                                                            const float *mine, const uint channels)
+{
+    const uint id = get_local_id(0), channel = id % channels, slice = id / channels;
+#pragma unroll
+    for (uint c = 0; c < channels; c++) {
         slots[c * PITCH + id] = mine[c];
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (id < LMI_GPU_CHANNELS) {
-        double sum = slots[id * PITCH];
-        for (uint n = 1; n < GROUP; n++) {
-            double value = slots[id * PITCH + n];
-            sum = id < LMI_GPU_LOWER ? sum + value : id < LMI_GPU_UPPER ? fmin(sum, value) : fmax(sum, value);
+    __local const float *from = slots + channel * PITCH + slice * channels;
+    double sum = from[0];
+#pragma unroll 8
+    for (uint n = 1; n < channels; n++) { /* GROUP / channels slices of `channels` each */
+        sum = join_two(channel, sum, from[n]);
+    }
+    slices[id] = sum;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (slice == 0) {
+        for (uint n = 1; n < GROUP / channels; n++) {
+            sum = join_two(channel, sum, slices[n * channels + channel]);
         }
-        sums[id] = sum;
+        sums[channel] = sum;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 }
@@ -311,14 +325,14 @@ static float4 pull_at(uint particle, float4 x, __global const uint *list_first, 
     return (float4)(d[0] * share, d[1] * share, d[2] * share, 0.0f);
 }
 
-static inline float field_at(__global const float *velocity, __global const float *spin, const float r[3], int i)
+static inline float field_at(RECORD const float *velocity, RECORD const float *spin, const float r[3], int i)
 {
     int j = (i + 1) % 3, k = (i + 2) % 3;
     return velocity[i] + (spin[j] * r[k] - spin[k] * r[j]);
 }
 
 /* What the pull of a body has besides deformation, into drift: velocity and spin. */
-static void find_extra(__global lmi_gpu_body *b, __local const double *sums, double h)
+static void find_extra(RECORD lmi_gpu_body *b, __local const double *sums, double h)
 {
     double inertia[6];
     for (int i = 0; i < 6; i++) {
@@ -339,8 +353,8 @@ static void find_extra(__global lmi_gpu_body *b, __local const double *sums, dou
 }
 
 /* One particle: step/integrate.c, then contact. */
-static void move_point(__global const lmi_gpu_body *b, __global const lmi_gpu_surface *surfaces, const float change[3],
-                       float h, float rate, float4 d, __global float4 *at, __global float4 *speed, float s[LMI_GPU_CHANNELS])
+static void move_point(RECORD const lmi_gpu_body *b, __global const lmi_gpu_body *body,
+                       __global const lmi_gpu_surface *surfaces, const float change[3], float h, float rate, float4 d, __global float4 *at, __global float4 *speed, float s[LMI_GPU_CHANNELS])
 {
     float4 px = *at, pv = *speed;
     float x[3] = {px.x - b->shift[0], px.y - b->shift[1], px.z - b->shift[2]}, v[3] = {pv.x, pv.y, pv.z}, r[3];
@@ -364,7 +378,7 @@ static void move_point(__global const lmi_gpu_body *b, __global const lmi_gpu_su
     }
     if (b->surfaces) {
         const double origin[3] = {b->origin[0], b->origin[1], b->origin[2]};
-        s[LMI_GPU_TOUCHED] += (float)meet_surfaces(surfaces, b, origin, h, x, v);
+        s[LMI_GPU_TOUCHED] += (float)meet_surfaces(surfaces, body, origin, h, x, v);
         for (int i = 0; i < 3; i++) {
             s[LMI_GPU_IMPULSE + i] += pv.w * (v[i] - before[i]);
         }
@@ -387,7 +401,7 @@ static void move_point(__global const lmi_gpu_body *b, __global const lmi_gpu_su
     *speed = (float4)(v[0], v[1], v[2], pv.w);
 }
 
-static void conclude_body(__global lmi_gpu_body *b, __local const double *sums)
+static void conclude_body(RECORD lmi_gpu_body *b, __local const double *sums)
 {
     for (int i = 0; i < 16; i++) {
         b->sums[i] = sums[LMI_GPU_MASS + i];
@@ -411,10 +425,14 @@ move(uint first_body, __global lmi_gpu_body *restrict bodies, __global const uin
      float change_x, float change_y, float change_z)
 {
     __local float slots[LMI_GPU_CHANNELS * PITCH];
-    __local double sums[LMI_GPU_CHANNELS];
-    __global lmi_gpu_body *b = bodies + first_body + get_group_id(0);
-    const float change[3] = {change_x, change_y, change_z}, rate = (float)fmin(b->alpha / h, 1e30);
+    __local double slices[GROUP], sums[LMI_GPU_CHANNELS];
+    __local lmi_gpu_body record;
+    __global lmi_gpu_body *body = bodies + first_body + get_group_id(0);
+    RECORD lmi_gpu_body *b = &record;
     const uint id = get_local_id(0);
+    take_record(b, body, id, GROUP);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const float change[3] = {change_x, change_y, change_z}, rate = (float)fmin(b->alpha / h, 1e30);
     float s[LMI_GPU_CHANNELS];
     for (int i = 0; i < LMI_GPU_CHANNELS; i++) {
         s[i] = i < LMI_GPU_LOWER ? 0.0f : i < LMI_GPU_UPPER ? 3e38f : -3e38f;
@@ -431,18 +449,20 @@ move(uint first_body, __global lmi_gpu_body *restrict bodies, __global const uin
             s[3 + i] += r[j] * p[k] - r[k] * p[j];
         }
     }
-    add_group(slots, sums, s);
+    add_group(slots, slices, sums, s, 8); /* momentum and angular momentum, and two that are zero yet */
     if (id == 0) {
         find_extra(b, sums, h);
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     for (uint n = b->first + id; n < b->first + b->particles; n += GROUP) {
         if (v[n].w > 0.0f) {
-            move_point(b, surfaces, change, (float)h, rate, pulls[n], x + n, v + n, s);
+            move_point(b, body, surfaces, change, (float)h, rate, pulls[n], x + n, v + n, s);
         }
     }
-    add_group(slots, sums, s);
+    add_group(slots, slices, sums, s, LMI_GPU_CHANNELS);
     if (id == 0) {
         conclude_body(b, sums);
     }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    give_record(body, b, id, GROUP);
 }

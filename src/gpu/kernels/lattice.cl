@@ -40,6 +40,15 @@ static inline uint block_at(__global const lmi_gpu_body *b, __global const uint 
     return map[b->map + (uint)z * b->size[0] * b->size[1] + (uint)column];
 }
 
+/* The same for a work-item's own column, from the first plane of its tile on. */
+static inline uint own_block(__global const lmi_gpu_body *b, __global const uint *map, int column, int z, int from)
+{
+    return z >= from ? block_at(b, map, column, z) : LMI_GPU_NONE;
+}
+
+/* A block where there is one, else the body's first: what is read there is not used. */
+static inline uint some_block(uint first_block, uint block) { return first_block + (block != LMI_GPU_NONE ? block : 0u); }
+
 /* A particle, or one that weighs nothing. */
 static inline float4 position_at(__global const float4 *x, uint block, uint lane)
 {
@@ -77,13 +86,32 @@ static inline void fit_region(const float m[12], lattice_at constants, float bet
     lattice_transform(r, 1.0f, m, constants, out);
 }
 
+/* The transform of a region from its moments, after they are put right where it is irregular. Returns whether the sums take
+ * it; `rotation` as in fit_region. */
+static inline bool finish_moments(float m[12], uint at, uint lane, float beta, uint code,
+                                  __global const float *constants, __global const uint *irregular,
+                                  __global const float *corrections, __global float *kept, float out[12],
+                                  vmat3 *rotation)
+{
+    lattice_at mine = constants + (code & LMI_GPU_INDEX) * (LMI_LATTICE_CHANNELS * LMI_BLOCK) + lane;
+    uint owner = code & LMI_GPU_IRREGULAR ? correct_moments(irregular, corrections, at, lane, m) : LMI_GPU_NONE;
+    fit_region(m, mine, beta, out, rotation);
+    bool left_out = !(lattice_constant(mine + LMI_LATTICE_RHO * LMI_BLOCK) > 0.0f);
+    if (owner != LMI_GPU_NONE) {
+        left_out = left_out || (owner & LMI_GPU_IRREGULAR);
+        for (int i = 0; i < 12; i++) {
+            kept[(owner & LMI_GPU_INDEX) * LMI_BLOCK + i] = out[i];
+        }
+    }
+    return !left_out;
+}
+
 /* The region around a particle, from the sums of its planes: moments, transform, and what the second kernel reads of it. */
 static inline void finish_region(float ring[TAPS][9], uint at, uint lane, float beta, uint code,
                                  __global const float *constants, __global float *regions,
                                  __global const uint *irregular, __global const float *corrections,
                                  __global float *kept)
 {
-    lattice_at mine = constants + (code & LMI_GPU_INDEX) * (LMI_LATTICE_CHANNELS * LMI_BLOCK) + lane;
     float m[12], out[12];
 #pragma unroll
     for (int c = 0; c < 3; c++) {
@@ -97,22 +125,14 @@ static inline void finish_region(float ring[TAPS][9], uint at, uint lane, float 
         }
         m[c] = all, m[3 + c] = along_z, m[6 + c] = along_y, m[9 + c] = along_x;
     }
-    uint owner = code & LMI_GPU_IRREGULAR ? correct_moments(irregular, corrections, at, lane, m) : LMI_GPU_NONE;
     vmat3 r;
-    fit_region(m, mine, beta, out, &r);
-    bool left_out = !(lattice_constant(mine + LMI_LATTICE_RHO * LMI_BLOCK) > 0.0f);
-    if (owner != LMI_GPU_NONE) {
-        left_out = left_out || (owner & LMI_GPU_IRREGULAR);
-        for (int i = 0; i < 12; i++) {
-            kept[(owner & LMI_GPU_INDEX) * LMI_BLOCK + i] = out[i];
-        }
-    }
+    bool taken = finish_moments(m, at, lane, beta, code, constants, irregular, corrections, kept, out, &r);
 #ifndef LINEAR
     pack_rotation(r, out + 3);
 #endif
 #pragma unroll
     for (int c = 0; c < REGION_FLOATS; c++) {
-        regions[(at * REGION_FLOATS + c) * LMI_BLOCK + lane] = left_out ? 0.0f : out[c];
+        regions[(at * REGION_FLOATS + c) * LMI_BLOCK + lane] = taken ? out[c] : 0.0f;
     }
 }
 
@@ -140,6 +160,21 @@ static inline void sum_plane(__local const float *f, int centre, float to[9])
     }
 }
 
+/* What turns positions into u, for all work-items of a group: kept in local memory, because registers are what limits how
+ * many groups are at work at once. Rows of F^T / s with what the origin's shift adds, and the middle. */
+static inline void share_frame(__global const lmi_gpu_body *b, int id, __local float4 fixed[4])
+{
+    if (id < 3) {
+        __global const float *m = b->inverse + 3 * id;
+        float shift = (m[0] * b->shift[0] + m[1] * b->shift[1]) + m[2] * b->shift[2];
+        fixed[id] = (float4)(m[0], m[1], m[2], shift);
+    } else if (id == 3) {
+        fixed[3] = (float4)(b->middle[0], b->middle[1], b->middle[2], 0.0f);
+    }
+}
+
+#if CELLS == 0 /* else whole bodies are stepped at once: small.cl */
+
 __kernel __attribute__((reqd_work_group_size(TILE_X, TILE_Y, 1))) void
 lattice_fit(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu_body *restrict bodies,
             __global const uint *restrict map, __global const uint *restrict constants_of,
@@ -148,6 +183,7 @@ lattice_fit(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu_
             __global const float *restrict corrections, __global float *restrict kept)
 {
     __local float f[2][3 * WIDE * HIGH];
+    __local float4 fixed[4];
     const lmi_gpu_tile t = tiles[get_group_id(0)];
     __global const lmi_gpu_body *b = bodies + t.body;
     const int tx = get_local_id(0), ty = get_local_id(1), id = ty * TILE_X + tx;
@@ -155,24 +191,22 @@ lattice_fit(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu_
     const int own = column_of(b, t.x + tx, t.y + ty), centre = (ty + W) * WIDE + tx + W;
     const uint own_lane = (uint)(t.x + tx) % LMI_BLOCK, first_block = b->first / LMI_BLOCK;
     const float beta = b->beta;
-    float m[9], k0[LOADS][3], ring[TAPS][9];
+    float kx[LOADS], ky[LOADS], ring[TAPS][9];
     int column[LOADS];
     uint lane[LOADS], ahead[LOADS];
     float4 next[LOADS]; /* of the plane to come: loads are under way while this one is summed */
-    for (int i = 0; i < 9; i++) {
-        m[i] = b->inverse[i];
-    }
+    /* The region that is finished with plane z is in plane z - W: its block, and the index of its constants, are looked up
+     * one and two planes before. */
+    uint block = own_block(b, map, own, begin - W, t.z), coming = own_block(b, map, own, begin - W + 1, t.z);
+    uint code = constants_of[some_block(first_block, block)];
+    share_frame(b, id, fixed);
 #pragma unroll
     for (int k = 0; k < LOADS; k++) {
         int i = id + k * GROUP_SIZE, hx = t.x + i % WIDE - W, hy = t.y + i / WIDE - W;
         column[k] = i < WIDE * HIGH ? column_of(b, hx, hy) : -1;
         lane[k] = b->first + (uint)hx % LMI_BLOCK;
-        k0[k][0] = (float)(hx - b->phase) - b->middle[0];
-        k0[k][1] = (float)hy - b->middle[1];
-        k0[k][2] = -b->middle[2];
-        for (int c = 0; c < 3; c++) {
-            k0[k][c] += (m[3 * c] * b->shift[0] + m[3 * c + 1] * b->shift[1]) + m[3 * c + 2] * b->shift[2];
-        }
+        kx[k] = (float)(hx - b->phase);
+        ky[k] = (float)hy;
         next[k] = position_at(x, block_at(b, map, column[k], begin), lane[k]);
         ahead[k] = block_at(b, map, column[k], begin + 1);
     }
@@ -180,20 +214,23 @@ lattice_fit(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu_
     for (int k = 0; k < TAPS * 9; k++) {
         ring[k / 9][k % 9] = 0.0f;
     }
+    barrier(CLK_LOCAL_MEM_FENCE);
     for (int z = begin; z < last + W; z++) {
         __local float *plane = f[z & 1];
-        const uint block = z - W >= t.z ? block_at(b, map, own, z - W) : LMI_GPU_NONE;
+        const float4 mx = fixed[0], my = fixed[1], mz = fixed[2], middle = fixed[3];
 #pragma unroll
         for (int k = 0; k < LOADS; k++) {
             float4 q = next[k];
             if (id + k * GROUP_SIZE < WIDE * HIGH) {
                 __local float *to = plane + id + k * GROUP_SIZE;
-                to[0] = q.w * (((m[0] * q.x + m[1] * q.y) + m[2] * q.z) - k0[k][0]);
-                to[WIDE * HIGH] = q.w * (((m[3] * q.x + m[4] * q.y) + m[5] * q.z) - k0[k][1]);
-                to[2 * WIDE * HIGH] = q.w * (((m[6] * q.x + m[7] * q.y) + m[8] * q.z) - (k0[k][2] + (float)z));
+                to[0] = q.w * (((mx.x * q.x + mx.y * q.y) + mx.z * q.z) - ((kx[k] - middle.x) + mx.w));
+                to[WIDE * HIGH] = q.w * (((my.x * q.x + my.y * q.y) + my.z * q.z) - ((ky[k] - middle.y) + my.w));
+                to[2 * WIDE * HIGH] = q.w * (((mz.x * q.x + mz.y * q.y) + mz.z * q.z) - (((float)z - middle.z) + mz.w));
             }
         }
         barrier(CLK_LOCAL_MEM_FENCE);
+        const uint coming_code = constants_of[some_block(first_block, coming)];
+        const uint later = own_block(b, map, own, z + 2 - W, t.z);
 #pragma unroll
         for (int k = 0; k < LOADS; k++) {
             next[k] = position_at(x, ahead[k], lane[k]);
@@ -208,11 +245,13 @@ lattice_fit(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu_
         }
         sum_plane(plane, centre, ring[2 * W]);
         if (block != LMI_GPU_NONE) {
-            const uint at = first_block + block;
-            finish_region(ring, at, own_lane, beta, constants_of[at], constants, regions, irregular, corrections, kept);
+            finish_region(ring, first_block + block, own_lane, beta, code, constants, regions, irregular, corrections, kept);
         }
+        block = coming, coming = later, code = coming_code;
     }
 }
+
+#endif
 
 /* --- move --- */
 
@@ -221,32 +260,52 @@ typedef struct measured {
     float s[LMI_GPU_CHANNELS];
 } measured;
 
-/* What moves the particles of a body, the same for all of them: read once. */
+/* What moves the particles of a body, the same for all of them. */
 typedef struct mover {
-    float forward[9], base[3]; /* F s, and where the rest shape has the work-item's column at z = 0 */
+    float forward[9];              /* F s */
     float loss, push[3], whirl[3]; /* v <- v + (push + whirl x position - loss v): forces, drift and damping */
     float carry[3], shift[3];
     float h, rate;
 } mover;
 
-static inline mover mover_of(__global const lmi_gpu_body *b, int x, int y, float h)
+/* It is kept in local memory, as in share_frame, six vectors. */
+#define MOVER_VECTORS 6
+
+static inline void share_mover(__global const lmi_gpu_body *b, int id, float h, __local float4 fixed[MOVER_VECTORS])
+{
+    if (id < 3) { /* a row of F s, and parts of the others beside it */
+        fixed[id] = (float4)(b->forward[3 * id], b->forward[3 * id + 1], b->forward[3 * id + 2], b->push[id]);
+        __local float *rest = (__local float *)(fixed + 3);
+        rest[id] = b->whirl[id];
+        rest[4 + id] = b->velocity[id];
+        rest[8 + id] = b->shift[id];
+        rest[3 + 4 * id] = id == 0 ? b->loss : id == 1 ? h : vf_min(b->alpha / h, 1e30f);
+    }
+}
+
+static inline mover mover_of(__local const float4 fixed[MOVER_VECTORS])
 {
     mover m;
-    const float k[3] = {(float)(x - b->phase) - b->middle[0], (float)y - b->middle[1], -b->middle[2]};
-    for (int i = 0; i < 9; i++) {
-        m.forward[i] = b->forward[i];
-    }
+    const float4 whirl = fixed[3], carry = fixed[4], shift = fixed[5];
+#pragma unroll
     for (int i = 0; i < 3; i++) {
-        m.base[i] = (m.forward[3 * i] * k[0] + m.forward[3 * i + 1] * k[1]) + m.forward[3 * i + 2] * k[2];
-        m.push[i] = b->push[i];
-        m.whirl[i] = b->whirl[i];
-        m.carry[i] = b->velocity[i];
-        m.shift[i] = b->shift[i];
+        const float4 row = fixed[i];
+        m.forward[3 * i] = row.x, m.forward[3 * i + 1] = row.y, m.forward[3 * i + 2] = row.z, m.push[i] = row.w;
     }
-    m.loss = b->loss;
-    m.h = h;
-    m.rate = vf_min(b->alpha / h, 1e30f);
+    m.whirl[0] = whirl.x, m.whirl[1] = whirl.y, m.whirl[2] = whirl.z, m.loss = whirl.w;
+    m.carry[0] = carry.x, m.carry[1] = carry.y, m.carry[2] = carry.z, m.h = carry.w;
+    m.shift[0] = shift.x, m.shift[1] = shift.y, m.shift[2] = shift.z, m.rate = shift.w;
     return m;
+}
+
+/* Where the rest shape has a column at z = 0. */
+static inline void base_of(__global const lmi_gpu_body *b, int x, int y, float base[3])
+{
+    const float k[3] = {(float)(x - b->phase) - b->middle[0], (float)y - b->middle[1], -b->middle[2]};
+    for (int i = 0; i < 3; i++) {
+        __global const float *f = b->forward + 3 * i;
+        base[i] = (f[0] * k[0] + f[1] * k[1]) + f[2] * k[2];
+    }
 }
 
 /* Sums of a particle where it is now, from the body's origin. */
@@ -265,6 +324,21 @@ static inline void measure_after(const float x[3], const float u[3], float mass,
     }
 }
 
+/* Puts the sum of a particle's goals right where regions are irregular. */
+static inline void correct_goals(uint at, uint lane, uint code, __global const uint *corrected,
+                                 __global const float *corrections, float sum[3])
+{
+    uint lanes = code & LMI_GPU_CORRECTED ? corrected[2 * at + 1] : 0;
+    if (lanes >> lane & 1u) {
+        uint owner = corrected[2 * at] + popcount(lanes & ((1u << lane) - 1u));
+        bool listed = lanes >> (16 + lane) & 1u;
+        for (int c = 0; c < 3; c++) {
+            float by = corrections[owner * 4 + c];
+            sum[c] = listed ? by : sum[c] + by;
+        }
+    }
+}
+
 /* The mean of a particle's goals less its position, in the frame of the body: share times the sum of its planes, put right
  * where regions are irregular. */
 static inline void sum_goals(float ring[TAPS][6], uint at, uint lane, uint code, __global const uint *corrected,
@@ -278,20 +352,12 @@ static inline void sum_goals(float ring[TAPS][6], uint at, uint lane, uint code,
             sum[c] += (ring[W - k][c] + ring[W + k][c]) - (float)k * (ring[W + k][3 + c] - ring[W - k][3 + c]);
         }
     }
-    uint lanes = code & LMI_GPU_CORRECTED ? corrected[2 * at + 1] : 0;
-    if (lanes >> lane & 1u) {
-        uint owner = corrected[2 * at] + popcount(lanes & ((1u << lane) - 1u));
-        bool listed = lanes >> (16 + lane) & 1u;
-        for (int c = 0; c < 3; c++) {
-            float by = corrections[owner * 4 + c];
-            sum[c] = listed ? by : sum[c] + by;
-        }
-    }
+    correct_goals(at, lane, code, corrected, corrections, sum);
 }
 
 /* Forces, damping, pull and motion of a particle: accelerate_block in step/predict.c and move in step/lattice_sweep.c. The
  * pull is alpha times F s (share sum - hold m~ u); F s u is the position less that of the rest shape. */
-static inline void move_particle(const mover *m, const float sum[3], float share, float hold, float z,
+static inline void move_particle(const mover *m, const float base[3], const float sum[3], float share, float hold, float z,
                                  __global const lmi_gpu_body *b, __global const lmi_gpu_surface *surfaces, float4 *at,
                                  float4 *speed, measured *to)
 {
@@ -301,7 +367,7 @@ static inline void move_particle(const mover *m, const float sum[3], float share
 #pragma unroll
     for (int i = 0; i < 3; i++) {
         float goal = (m->forward[3 * i] * sum[0] + m->forward[3 * i + 1] * sum[1]) + m->forward[3 * i + 2] * sum[2];
-        d[i] = share * goal - hold * (x[i] - (m->base[i] + z * m->forward[3 * i + 2]));
+        d[i] = share * goal - hold * (x[i] - (base[i] + z * m->forward[3 * i + 2]));
         p[i] = speed->w * d[i];
         to->s[LMI_GPU_PULL + i] += p[i];
     }
@@ -373,6 +439,8 @@ static inline __attribute__((always_inline)) void add_up(const measured *mine, _
     }
 }
 
+#if CELLS == 0
+
 #define FIRST_FLOATS (12 * WIDE * HIGH)
 #define SECOND_FLOATS (9 * TILE_X * HIGH)
 #define LOCAL_FLOATS (FIRST_FLOATS + SECOND_FLOATS)
@@ -416,26 +484,25 @@ static inline void unpack_region(const float from[REGION_FLOATS], float rho, flo
 #endif
 }
 
-/* Along x: q and Tx come together, 12 channels to 9. */
+/* Along x: q and Tx come together, 12 channels to 9. A work-item takes one component of a place at a time, so that all of a
+ * group have nearly the same to do although there are more places than work-items. */
 static inline void scatter_x(__local const float *first, __local float *second, int id)
 {
-    for (int i = id; i < TILE_X * HIGH; i += GROUP_SIZE) {
-        __local const float *from = first + i / TILE_X * WIDE + i % TILE_X + W;
 #pragma unroll
-        for (int c = 0; c < 3; c++) {
-            __local const float *q = from + c * WIDE * HIGH, *tilt = q + 3 * WIDE * HIGH;
-            __local const float *t_y = q + 6 * WIDE * HIGH, *t_z = q + 9 * WIDE * HIGH;
-            float sum = q[0], sum_y = t_y[0], sum_z = t_z[0];
+    for (int n = id; n < 3 * TILE_X * HIGH; n += GROUP_SIZE) {
+        const int c = n / (TILE_X * HIGH), i = n % (TILE_X * HIGH);
+        __local const float *q = first + c * WIDE * HIGH + i / TILE_X * WIDE + i % TILE_X + W;
+        __local const float *tilt = q + 3 * WIDE * HIGH, *t_y = q + 6 * WIDE * HIGH, *t_z = q + 9 * WIDE * HIGH;
+        float sum = q[0], sum_y = t_y[0], sum_z = t_z[0];
 #pragma unroll
-            for (int k = 1; k <= W; k++) {
-                sum += (q[-k] + q[k]) - (float)k * (tilt[k] - tilt[-k]);
-                sum_y += t_y[-k] + t_y[k];
-                sum_z += t_z[-k] + t_z[k];
-            }
-            second[c * TILE_X * HIGH + i] = sum;
-            second[(3 + c) * TILE_X * HIGH + i] = sum_y;
-            second[(6 + c) * TILE_X * HIGH + i] = sum_z;
+        for (int k = 1; k <= W; k++) {
+            sum += (q[-k] + q[k]) - (float)k * (tilt[k] - tilt[-k]);
+            sum_y += t_y[-k] + t_y[k];
+            sum_z += t_z[-k] + t_z[k];
         }
+        second[n] = sum;
+        second[3 * TILE_X * HIGH + n] = sum_y;
+        second[6 * TILE_X * HIGH + n] = sum_z;
     }
 }
 
@@ -465,6 +532,7 @@ lattice_move(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu
              __global float *restrict partials, float h)
 {
     __local float room[LOCAL_FLOATS > HALF_CHANNELS * GROUP_SIZE ? LOCAL_FLOATS : HALF_CHANNELS * GROUP_SIZE];
+    __local float4 fixed[MOVER_VECTORS];
     __local float *first = room, *second = room + FIRST_FLOATS;
     const lmi_gpu_tile t = tiles[get_group_id(0)];
     __global const lmi_gpu_body *b = bodies + t.body;
@@ -472,11 +540,16 @@ lattice_move(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu
     const int last = t.z + (int)t.planes, begin = max(t.z - W, 0);
     const int own = column_of(b, t.x + tx, t.y + ty);
     const uint own_lane = (uint)(t.x + tx) % LMI_BLOCK, first_block = b->first / LMI_BLOCK;
-    const mover by = mover_of(b, t.x + tx, t.y + ty, h);
     int column[LOADS];
     uint lane[LOADS], ahead[LOADS];
-    float next[LOADS][REGION_FLOATS], rho[LOADS], ring[TAPS][6];
+    float next[LOADS][REGION_FLOATS], rho[LOADS], ring[TAPS][6], base[3];
     measured mine;
+    /* As in lattice_fit; the particle itself is loaded a plane before it is moved. */
+    uint block = own_block(b, map, own, begin - W, t.z), coming = own_block(b, map, own, begin - W + 1, t.z);
+    uint at = some_block(first_block, block), code = constants_of[at];
+    float4 place = x[at * LMI_BLOCK + own_lane], speed = v[at * LMI_BLOCK + own_lane];
+    base_of(b, t.x + tx, t.y + ty, base);
+    share_mover(b, id, h, fixed);
 #pragma unroll
     for (int k = 0; k < LOADS; k++) {
         int i = id + k * GROUP_SIZE, hx = t.x + i % WIDE - W, hy = t.y + i / WIDE - W;
@@ -496,10 +569,6 @@ lattice_move(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu
         mine.s[i] = i < LMI_GPU_LOWER ? 0.0f : i < LMI_GPU_UPPER ? 3e38f : -3e38f;
     }
     for (int z = begin; z < last + W; z++) {
-        const uint block = z - W >= t.z ? block_at(b, map, own, z - W) : LMI_GPU_NONE;
-        const uint at = block != LMI_GPU_NONE ? first_block + block : first_block, particle = at * LMI_BLOCK + own_lane;
-        float4 place = x[particle], speed = v[particle];
-        const uint code = constants_of[at];
 #pragma unroll
         for (int k = 0; k < LOADS; k++) {
             float q[12];
@@ -518,6 +587,9 @@ lattice_move(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu
             rho[k] = rho_at(constants_of, constants, ahead[k], first_block, lane[k]);
             ahead[k] = block_at(b, map, column[k], z + 2);
         }
+        const uint next_at = some_block(first_block, coming), coming_code = constants_of[next_at];
+        const float4 next_place = x[next_at * LMI_BLOCK + own_lane], next_speed = v[next_at * LMI_BLOCK + own_lane];
+        const uint later = own_block(b, map, own, z + 2 - W, t.z);
         scatter_x(first, second, id);
         barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
@@ -531,12 +603,17 @@ lattice_move(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu
         if (block != LMI_GPU_NONE && speed.w > 0.0f) {
             lattice_at its = constants + (code & LMI_GPU_INDEX) * (LMI_LATTICE_CHANNELS * LMI_BLOCK) + own_lane;
             float sum[3];
+            const mover by = mover_of(fixed);
             sum_goals(ring, at, own_lane, code, corrected, corrections, sum);
-            move_particle(&by, sum, its[LMI_LATTICE_SHARE * LMI_BLOCK], its[LMI_LATTICE_HOLD * LMI_BLOCK], (float)(z - W),
+            move_particle(&by, base, sum, its[LMI_LATTICE_SHARE * LMI_BLOCK], its[LMI_LATTICE_HOLD * LMI_BLOCK], (float)(z - W),
                           b, surfaces, &place, &speed, &mine);
-            x[particle] = place;
-            v[particle] = speed;
+            x[at * LMI_BLOCK + own_lane] = place;
+            v[at * LMI_BLOCK + own_lane] = speed;
         }
+        block = coming, coming = later, at = next_at, code = coming_code;
+        place = next_place, speed = next_speed;
     }
     add_up(&mine, room, (uint)id, partials + t.partial * LMI_GPU_CHANNELS);
 }
+
+#endif

@@ -12,16 +12,25 @@ static inline void local_of(__global const lmi_gpu_body *b, float4 p, float kx, 
     u[2] = ((m[6] * px + m[7] * py) + m[8] * pz) - kz;
 }
 
-/* One work-item for each lane of a group of lists: body, first row, end of the rows, where the owners are. */
-__kernel void lattice_gather_lists(uint lanes, __global const uint4 *restrict groups, __global const uint *restrict who,
-                                   __global const int *restrict corner, __global const uint *restrict member,
-                                   __global const float *restrict offset, __global const lmi_gpu_body *restrict bodies,
-                                   __global const float4 *restrict x, __global float *restrict corrections)
+/* Rows of a list whose loads are under way together: each row by itself would be two ways to memory, one after the other. */
+#define AT_ONCE 4
+
+/* Where the member of a row is from the list's owner, and the sign with which it counts; not at all past the end. */
+static inline float4 offset_at(__global const float *offset, uint row, uint lane, bool counts)
 {
-    uint n = get_global_id(0), lane = n % LMI_BLOCK;
-    uint4 group = groups[min(n, lanes - 1) / LMI_BLOCK];
+    __global const float *o = offset + row * 4 * LMI_BLOCK + lane;
+    return (float4)(o[0], o[LMI_BLOCK], o[2 * LMI_BLOCK], counts ? o[3 * LMI_BLOCK] : 0.0f);
+}
+
+/* One lane of a group of lists (body, first row, end of the rows, where the owners are): the moments of its region, or what
+ * those of the fast sums lack. */
+static inline void gather_list(uint4 group, uint lane, __global const uint *restrict who, __global const int *restrict corner,
+                               __global const uint *restrict member, __global const float *restrict offset,
+                               __global const lmi_gpu_body *restrict bodies, __global const float4 *x,
+                               __global float *corrections)
+{
     uint place = group.w * LMI_BLOCK + lane, owner = who[place];
-    if (n >= lanes || owner == LMI_GPU_NONE) {
+    if (owner == LMI_GPU_NONE) {
         return;
     }
     __global const lmi_gpu_body *b = bodies + group.x;
@@ -32,21 +41,75 @@ __kernel void lattice_gather_lists(uint lanes, __global const uint4 *restrict gr
     for (int i = 0; i < 12; i++) {
         sums[i] = 0.0f;
     }
-    for (uint row = group.y; row < group.z; row++) {
-        __global const float *o = offset + row * 4 * LMI_BLOCK + lane;
-        float4 at = x[b->first + member[row * LMI_BLOCK + lane]];
-        float k[3] = {o[0], o[LMI_BLOCK], o[2 * LMI_BLOCK]}, u[3], weight = at.w * o[3 * LMI_BLOCK];
-        local_of(b, at, middle[0] + k[0], middle[1] + k[1], middle[2] + k[2], u);
-        for (int i = 0; i < 3; i++) {
-            float p = u[i] * weight;
-            sums[i] += p;
-            sums[3 + i] += p * k[2];
-            sums[6 + i] += p * k[1];
-            sums[9 + i] += p * k[0];
+    for (uint row = group.y; row < group.z; row += AT_ONCE) {
+        float4 at[AT_ONCE], o[AT_ONCE];
+#pragma unroll
+        for (uint n = 0; n < AT_ONCE; n++) {
+            uint from = min(row + n, group.z - 1);
+            at[n] = x[b->first + member[from * LMI_BLOCK + lane]];
+            o[n] = offset_at(offset, from, lane, row + n < group.z);
+        }
+#pragma unroll
+        for (uint n = 0; n < AT_ONCE; n++) {
+            float u[3], weight = at[n].w * o[n].w;
+            local_of(b, at[n], middle[0] + o[n].x, middle[1] + o[n].y, middle[2] + o[n].z, u);
+            for (int i = 0; i < 3; i++) {
+                float p = u[i] * weight;
+                sums[i] += p;
+                sums[3 + i] += p * o[n].z;
+                sums[6 + i] += p * o[n].y;
+                sums[9 + i] += p * o[n].x;
+            }
         }
     }
     for (int i = 0; i < 12; i++) {
         corrections[(b->irregular + owner) * LMI_BLOCK + i] = sums[i];
+    }
+}
+
+/* The same on the way back: the sum over the regions of a particle. */
+static inline void scatter_list(uint4 group, uint lane, __global const uint *restrict who, __global const uint *restrict member,
+                                __global const float *restrict offset, __global const lmi_gpu_body *restrict bodies,
+                                __global const float *kept, __global float *corrections)
+{
+    uint owner = who[group.w * LMI_BLOCK + lane];
+    if (owner == LMI_GPU_NONE) {
+        return;
+    }
+    __global const lmi_gpu_body *b = bodies + group.x;
+    float sums[3] = {0.0f, 0.0f, 0.0f};
+    for (uint row = group.y; row < group.z; row += AT_ONCE) {
+        float4 t[AT_ONCE][3], o[AT_ONCE];
+#pragma unroll
+        for (uint n = 0; n < AT_ONCE; n++) {
+            uint from = min(row + n, group.z - 1);
+            __global const float4 *its =
+                (__global const float4 *)(kept + (b->irregular + member[from * LMI_BLOCK + lane]) * LMI_BLOCK);
+            t[n][0] = its[0], t[n][1] = its[1], t[n][2] = its[2]; /* q, then the columns of T */
+            o[n] = offset_at(offset, from, lane, row + n < group.z);
+        }
+#pragma unroll
+        for (uint n = 0; n < AT_ONCE; n++) {
+            const float4 k = o[n];
+            sums[0] += k.w * (t[n][0].x + ((t[n][0].w * k.x + t[n][1].z * k.y) + t[n][2].y * k.z));
+            sums[1] += k.w * (t[n][0].y + ((t[n][1].x * k.x + t[n][1].w * k.y) + t[n][2].z * k.z));
+            sums[2] += k.w * (t[n][0].z + ((t[n][1].y * k.x + t[n][2].x * k.y) + t[n][2].w * k.z));
+        }
+    }
+    for (int i = 0; i < 3; i++) {
+        corrections[(b->corrected + owner) * 4 + i] = sums[i];
+    }
+}
+
+/* All groups of lists, one work-item for each lane. */
+__kernel void lattice_gather_lists(uint lanes, __global const uint4 *restrict groups, __global const uint *restrict who,
+                                   __global const int *restrict corner, __global const uint *restrict member,
+                                   __global const float *restrict offset, __global const lmi_gpu_body *restrict bodies,
+                                   __global const float4 *restrict x, __global float *restrict corrections)
+{
+    uint n = get_global_id(0);
+    if (n < lanes) {
+        gather_list(groups[n / LMI_BLOCK], n % LMI_BLOCK, who, corner, member, offset, bodies, x, corrections);
     }
 }
 
@@ -55,27 +118,8 @@ __kernel void lattice_scatter_lists(uint lanes, __global const uint4 *restrict g
                                     __global const lmi_gpu_body *restrict bodies, __global const float *restrict kept,
                                     __global float *restrict corrections)
 {
-    uint n = get_global_id(0), lane = n % LMI_BLOCK;
-    uint4 group = groups[min(n, lanes - 1) / LMI_BLOCK];
-    uint owner = who[group.w * LMI_BLOCK + lane];
-    if (n >= lanes || owner == LMI_GPU_NONE) {
-        return;
-    }
-    __global const lmi_gpu_body *b = bodies + group.x;
-    float sums[3] = {0.0f, 0.0f, 0.0f};
-    for (uint row = group.y; row < group.z; row++) {
-        __global const float *o = offset + row * 4 * LMI_BLOCK + lane;
-        __global const float4 *from = (__global const float4 *)(kept + (b->irregular + member[row * LMI_BLOCK + lane]) * LMI_BLOCK);
-        float4 first = from[0], second = from[1], third = from[2];
-        const float t[12] = {first.x,  first.y,  first.z,  first.w,  second.x, second.y,
-                             second.z, second.w, third.x,  third.y,  third.z,  third.w};
-        float sign = o[3 * LMI_BLOCK];
-        for (int i = 0; i < 3; i++) {
-            float move = (t[3 + i] * o[0] + t[6 + i] * o[LMI_BLOCK]) + t[9 + i] * o[2 * LMI_BLOCK];
-            sums[i] += sign * (t[i] + move);
-        }
-    }
-    for (int i = 0; i < 3; i++) {
-        corrections[(b->corrected + owner) * 4 + i] = sums[i];
+    uint n = get_global_id(0);
+    if (n < lanes) {
+        scatter_list(groups[n / LMI_BLOCK], n % LMI_BLOCK, who, member, offset, bodies, kept, corrections);
     }
 }

@@ -2,9 +2,15 @@
  * What the shared arithmetic of src/ stands on when it is compiled for a device: a lane is a work-item, and one wide.
  *
  * The texts of base/vmat.h, step/volume.h, step/polar_lanes.h, step/lattice_constants.h, step/lattice_rotation.h, base/vec.h and base/vec.c follow this
- * file, without their includes, then the kernels (gpu/program.c). Contraction is off and no option allows other rounding.
+ * file, without their includes, then the kernels (gpu/program.c). No option allows other rounding, but for the kernels of
+ * lattices, where issuing instructions is a good part of the fit's time: they may fuse a product and a sum, and divide as the
+ * device does it fastest.
  */
+#ifdef CONTRACT
+#pragma OPENCL FP_CONTRACT ON
+#else
 #pragma OPENCL FP_CONTRACT OFF
+#endif
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 
 #define LMI_BLOCK 16

@@ -32,6 +32,14 @@ static inline vmat3 region_rotation(vmat3 a, lattice_at constants)
 /* A rotation as three numbers, the modified Rodrigues vector n tan(angle / 4), and back as R - 1: both without cancellation. */
 static inline void pack_rotation(vmat3 r, vf s[3])
 {
+    vf best = 1.0f + r.m[0] + r.m[4] + r.m[8];
+    if (best > 1.0f) { /* turned by less than 120 degrees: w is large, and the length of the quaternion is 2 sqrt(best) */
+        vf by = 1.0f / (best + 2.0f * sqrt(best));
+        s[0] = (r.m[7] - r.m[5]) * by;
+        s[1] = (r.m[2] - r.m[6]) * by;
+        s[2] = (r.m[3] - r.m[1]) * by;
+        return;
+    }
     vquat q = quaternion_of(r);
     vf length = sqrt(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z), turn = q.w < 0.0f ? -1.0f : 1.0f;
     vf by = turn / (fabs(q.w) + length);
