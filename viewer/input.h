@@ -6,7 +6,16 @@
 
 #include <SDL.h>
 
-typedef enum input_drag { DRAG_NONE, DRAG_INTERFACE, DRAG_BODY, DRAG_CUT, DRAG_PAINT, DRAG_ORBIT, DRAG_PAN, DRAG_PANEL } input_drag;
+typedef enum input_drag {
+    DRAG_NONE,
+    DRAG_INTERFACE,
+    DRAG_BODY,
+    DRAG_CUT,
+    DRAG_PAINT,
+    DRAG_ORBIT,
+    DRAG_PAN,
+    DRAG_PANEL
+} input_drag;
 
 typedef struct input {
     input_drag drag;
