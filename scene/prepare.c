@@ -586,7 +586,7 @@ static bool prepare_drags(const preparation *p)
  * Events and expectations
  */
 
-/* What a cut or a change of detail can be made to. */
+/* What a change of detail can be made to. */
 static bool check_kinds(const preparation *p, const scene_event *event)
 {
     const scene_list *entries = &p->scene->file->bodies;
@@ -596,9 +596,6 @@ static bool check_kinds(const preparation *p, const scene_event *event)
                      event->range.first < entry->range.first + entry->range.count;
         if (meant && event->refine != NULL && entry->octree == NULL) {
             return FAIL(p, &event->head, "refine", "is of a body that is no octree (expected octrees)");
-        }
-        if (meant && event->cut != NULL && entry->lattice != NULL && entry->fracture == NULL) {
-            return FAIL(p, &event->head, "cut", "is of a lattice that cannot break (expected one with fracture)");
         }
     }
     return true;

@@ -183,6 +183,15 @@ bool scene_get_view(const scene *s, scene_view *view)
     return true;
 }
 
+bool scene_has_eye(const scene *s)
+{
+    bool has = json_get(s->file->head.json, "eye") != NULL;
+    for (uint32_t i = 0; i < s->file->events.count && !has; i++) {
+        has = json_get(LIST_ITEM(scene_event, s->file->events, i)->head.json, "eye") != NULL;
+    }
+    return has;
+}
+
 uint32_t scene_body_count(const scene *s) { return s->body_count; }
 
 scene_body scene_get_body(const scene *s, uint32_t index)

@@ -56,6 +56,9 @@ typedef struct scene_view {
 /* The scene's camera; false when it has none. */
 bool scene_get_view(const scene *scene, scene_view *view);
 
+/* Whether the scene itself says where it is looked at from for level of detail (`eye`, its own or an event's). */
+bool scene_has_eye(const scene *scene);
+
 /* Makes the scene's world. `def` brings host hooks, workers and instruction set; gravity and substeps come from the
  * scene. The scene keeps what it needs to drive the world (bodies, events) and must outlive it. */
 lm_result scene_make_world(scene *scene, const lm_world_def *def, lm_world **world, scene_error *error);

@@ -323,25 +323,8 @@ static lm_result begin_fracture(lm_world *world, lmi_body *body)
     return result;
 }
 
-lm_result lm_body_set_fracture(lm_world *world, lm_body_id id, const lm_fracture_def *def)
+lm_result lmi_fracture_set(lm_world *world, lmi_body *body, const lm_fracture_def *def)
 {
-    lmi_gpu_edit(world);
-    lmi_body *body = lmi_body_find(world, id, "lm_body_set_fracture");
-    if (!body) {
-        return LM_ERROR_ID;
-    }
-    const char *fault = fracture_fault(body, def);
-    if (fault) {
-        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_set_fracture: %s", fault);
-    }
-    if (!def) {
-        if (body->fracture) {
-            body->fracture->breaks = false;
-        }
-        return LM_OK;
-    }
-    lmi_float_mode host;
-    lmi_float_mode_enter(&host);
     float *factors = def->factors ? lmi_allocate(&world->memory, body->place_count, sizeof *factors) : NULL;
     uint32_t *grains = def->grain > 0.0f ? lmi_allocate(&world->memory, body->place_count, sizeof *grains) : NULL;
     lmi_touch touch = {0};
@@ -376,6 +359,29 @@ lm_result lm_body_set_fracture(lm_world *world, lm_body_id id, const lm_fracture
     lmi_touch_free(world, &touch);
     lmi_release(&world->memory, factors, body->place_count, sizeof *factors);
     lmi_release(&world->memory, grains, body->place_count, sizeof *grains);
+    return result;
+}
+
+lm_result lm_body_set_fracture(lm_world *world, lm_body_id id, const lm_fracture_def *def)
+{
+    lmi_gpu_edit(world);
+    lmi_body *body = lmi_body_find(world, id, "lm_body_set_fracture");
+    if (!body) {
+        return LM_ERROR_ID;
+    }
+    const char *fault = fracture_fault(body, def);
+    if (fault) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_set_fracture: %s", fault);
+    }
+    if (!def) {
+        if (body->fracture) {
+            body->fracture->breaks = false;
+        }
+        return LM_OK;
+    }
+    lmi_float_mode host;
+    lmi_float_mode_enter(&host);
+    lm_result result = lmi_fracture_set(world, body, def);
     lmi_float_mode_leave(&host);
     return result == LM_OK ? LM_OK : lmi_fail(world, result, "lm_body_set_fracture: %s", lm_result_text(result));
 }

@@ -509,68 +509,15 @@ lm_result lm_body_break(lm_world *world, lm_body_id id, lm_vec3 centre, float ra
 
 /* --- by a blade --- */
 
-/* The middle of a chip's cell, where it is now. */
-static lm_dvec3 chip_middle(const lmi_body *body, uint32_t chip)
-{
-    const lmi_lattice *l = &body->lattice->shape;
-    int32_t low[3];
-    lm_dvec3 sum = lm_dvec3_zero();
-    lmi_lattice_corner(l, chip, low);
-    for (int32_t k = 0; k < 8; k++) {
-        uint32_t n = lmi_lattice_find(l, low[0] + (k & 1), low[1] + (k >> 1 & 1), low[2] + (k >> 2));
-        const float *x = body->x + (size_t)n * 4;
-        sum = dvec_add(sum, dvec(x[0], x[1], x[2]));
-    }
-    return dvec_scale(sum, 0.125);
-}
-
-/* Links between chips whose middles are on two sides of the blade count as strained: a cut goes around chips, and leaves no
- * bridge of a link that it passed by. */
-static bool find_on_blade(lm_world *world, lmi_body *body, const lmi_blade_plane *planes, uint32_t count)
-{
-    lmi_fracture *f = body->fracture;
-    const lmi_lattice *l = &body->lattice->shape;
-    f->strained_count = 0;
-    LMI_PARTICLES_EACH(body, n)
-    {
-        for (uint32_t axis = 0; axis < 3; axis++) {
-            lmi_lattice_link link = {n, axis};
-            if (!lmi_lattice_holds(l, link) || f->chips[n] == f->chips[lmi_lattice_link_end(l, link)]) {
-                continue;
-            }
-            lm_dvec3 from = chip_middle(body, f->chips[n]);
-            lm_dvec3 to = chip_middle(body, f->chips[lmi_lattice_link_end(l, link)]);
-            bool crossed = false;
-            for (uint32_t k = 0; k < count && !crossed; k++) {
-                crossed = lmi_blade_crossing(&planes[k], from, to) >= 0.0;
-            }
-            void *array = f->strained;
-            bool ok = !crossed || lmi_reserve(&world->memory, &array, &f->strained_capacity, f->strained_count + 1,
-                                              sizeof *f->strained);
-            f->strained = array;
-            if (!ok) {
-                return false;
-            }
-            if (crossed) {
-                f->strained[f->strained_count++] = (lmi_strained){link, 0.0f, 1.0f, 0.0};
-            }
-        }
-    }
-    return true;
-}
-
 lm_result lmi_fracture_cut(lm_world *world, uint32_t slot, lmi_body *body, const lmi_blade_triangle *blade,
                            uint32_t triangle_count, uint32_t *broken)
 {
     lmi_memory *memory = &world->memory;
-    lmi_blade_plane *planes = lmi_allocate(memory, triangle_count, sizeof *planes);
-    uint32_t count = 0;
+    uint32_t count;
+    lmi_blade_plane *planes = lmi_fracture_blade_planes(memory, blade, triangle_count, &count);
     lm_result result = LM_ERROR_MEMORY;
-    for (uint32_t n = 0; planes && n < triangle_count; n++) {
-        count += lmi_blade_prepare(&blade[n], &planes[count]);
-    }
     body->fracture->chosen = 0;
-    if (planes && find_on_blade(world, body, planes, count) && choose(world, body, UINT32_MAX) &&
+    if (planes && lmi_fracture_find_parted(world, body, planes, count) && choose(world, body, UINT32_MAX) &&
         reserve_breaks(world, world->break_count + body->fracture->chosen)) {
         result = body->fracture->chosen ? make_plan(world, body) : LM_OK;
     }

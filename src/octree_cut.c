@@ -1,5 +1,5 @@
 /*
- * Cutting bodies with a blade: lm_body_cut. Lattices break along it (fracture_break.c), clusters and tetrahedra have a file of
+ * Cutting bodies with a blade: lm_body_cut. Lattices break along it (fracture_blade.c, fracture_break.c), clusters and tetrahedra have a file of
  * their own (cluster_cut.c); octrees become others (octree_change.h).
  */
 #include "base/guard.h"
@@ -101,12 +101,19 @@ static lm_result cut_octree(lm_world *world, lmi_body *body, const lm_blade *bla
     return result;
 }
 
-static lm_result cut_lattice(lm_world *world, uint32_t slot, lmi_body *body, const lm_blade *blade, lm_cut_info *info)
+static lm_result cut_lattice(lm_world *world, uint32_t slot, lmi_body *body, const lm_blade *blade, lm_cut_info *info,
+                             const char **fault)
 {
     lmi_blade_triangle *triangles = take_blade(&world->memory, blade, body->origin);
     lm_result result = LM_ERROR_MEMORY;
     if (triangles) {
+        result = lmi_fracture_ready_for_blade(world, body, triangles, blade->triangle_count);
+    }
+    if (result == LM_OK && body->fracture) {
         result = lmi_fracture_cut(world, slot, body, triangles, blade->triangle_count, &info->links);
+    }
+    if (result == LM_ERROR_LIMIT) {
+        *fault = "the lattice's regions have too many particles for it to be cut";
     }
     lmi_release(&world->memory, triangles, blade->triangle_count, sizeof *triangles);
     info->parts = body->lattice->shape.part_count;
@@ -135,7 +142,6 @@ lm_result lm_body_cut(lm_world *world, lm_body_id id, const lm_blade *blade, lm_
         return LM_ERROR_ID;
     }
     const char *fault = blade_fault(blade);
-    fault = fault ? fault : body->lattice && !body->fracture ? "a lattice must be able to break to be cut" : NULL;
     fault = fault ? fault : body->examples ? "a body with examples cannot be cut" : NULL;
     fault = fault ? fault : body->skeleton != LMI_NONE ? "a body on a skeleton cannot be cut" : NULL;
     if (fault) {
@@ -145,12 +151,12 @@ lm_result lm_body_cut(lm_world *world, lm_body_id id, const lm_blade *blade, lm_
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     lm_result result = body->octree    ? cut_octree(world, body, blade, info)
-                       : body->lattice ? cut_lattice(world, id.slot - 1, body, blade, info)
+                       : body->lattice ? cut_lattice(world, id.slot - 1, body, blade, info, &fault)
                                        : cut_clusters(world, body, blade, info, &fault);
     lmi_float_mode_leave(&host);
     if (result != LM_OK) {
         memset(info, 0, sizeof *info);
-        return lmi_fail(world, result, "lm_body_cut: %s; nothing has changed", fault ? fault : lm_result_text(result));
+        return lmi_fail(world, result, "lm_body_cut: %s; nothing has been cut", fault ? fault : lm_result_text(result));
     }
     info->particles = body->particle_count;
     return LM_OK;

@@ -182,7 +182,9 @@ static bool record_frame(app *a);
 static bool step_once(app *a)
 {
     scene_error error;
-    if (!went_well(a, session_step(a->session, &error), &error)) {
+    lm_result result = session_look_from(a->session, app_camera(a).at, &error);
+    result = result ? result : session_step(a->session, &error);
+    if (!went_well(a, result, &error)) {
         a->paused = true;
         return false;
     }

@@ -397,6 +397,16 @@ void company_leave(company *c, lm_world *world)
     }
 }
 
+static lm_result look_from(const change *made, lm_world *world, company *c)
+{
+    lm_result result = lm_world_set_eye(world, &made->point);
+    if (result == LM_OK) {
+        c->has_eye = true;
+        c->eye = made->point;
+    }
+    return result;
+}
+
 /* ------------------------------------------------------------------------------------------------------------------
  * All of them
  */
@@ -420,6 +430,7 @@ lm_result change_make(const change *made, scene *played, lm_world *world, compan
     case CHANGE_CUT: result = cut(made, played, world, c); break;
     case CHANGE_WIDTHS: result = paint_widths(made, world); break;
     case CHANGE_CELLS: result = paint_cells(made, world, c); break;
+    case CHANGE_EYE: result = look_from(made, world, c); break;
     }
     if (result != LM_OK && error->text[0] == '\0') {
         snprintf(error->text, sizeof error->text, "%s", lm_result_text(result));

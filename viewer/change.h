@@ -24,7 +24,8 @@ typedef enum change_kind {
     CHANGE_THROW_BALL, /* a ball that flies, bounces off floors, and pushes what it hits */
     CHANGE_CUT,        /* everything that can be cut, with a triangle */
     CHANGE_WIDTHS,     /* of an octree's regions around a point: times a factor, which fades outwards */
-    CHANGE_CELLS       /* of an octree around a point: divided or joined until their sides are times a factor */
+    CHANGE_CELLS,      /* of an octree around a point: divided or joined until their sides are times a factor */
+    CHANGE_EYE         /* where the world is looked at from */
 } change_kind;
 
 /* The examples of a body as a person sees and sets them: all groups of regions as one. */
@@ -38,7 +39,7 @@ typedef struct change {
     change_kind kind;
     lm_body_id body;   /* grab, material, examples, squash, invert, add */
     uint32_t particle; /* grab */
-    lm_dvec3 point;    /* grab, pull: the target; add, throw: where it starts; widths, cells: the middle; world */
+    lm_dvec3 point;    /* grab, pull: the target; add, throw: where it starts; widths, cells: the middle; eye; world */
     lm_vec3 vector;    /* gravity, m/s²; throw: the velocity, m/s */
     float size; /* throw: the ball's radius, metres; grab: how far around the particle is pulled along, metres; widths,
                         * cells: how far around the point */
@@ -78,6 +79,8 @@ typedef struct company {
     uint32_t ball_count;
     company_body bodies[COMPANY_BODIES];
     uint32_t body_count;
+    bool has_eye; /* the world was told where it is looked at from, */
+    lm_dvec3 eye; /* from here */
 } company;
 
 /* Makes a change. On failure the world is as before, and *error says why. */

@@ -286,6 +286,35 @@ lm_result session_change(session *s, const change *made, scene_error *error)
     return result;
 }
 
+static bool goes_by_eye(const lm_world *world, lm_body_id body)
+{
+    lm_detail detail;
+    return lm_body_get_detail(world, body, &detail, NULL) == LM_OK && detail.eye_angle > 0.0f;
+}
+
+static bool any_goes_by_eye(const session *s)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < scene_body_count(s->scene) && !any; i++) {
+        any = goes_by_eye(s->world, scene_get_body(s->scene, i).id);
+    }
+    for (uint32_t i = 0; i < s->company.body_count && !any; i++) {
+        any = goes_by_eye(s->world, s->company.bodies[i].id);
+    }
+    return any;
+}
+
+lm_result session_look_from(session *s, lm_dvec3 eye, scene_error *error)
+{
+    const company *c = &s->company;
+    bool moved = !c->has_eye || c->eye.x != eye.x || c->eye.y != eye.y || c->eye.z != eye.z;
+    if (!moved || !session_is_live(s) || scene_has_eye(s->scene) || !any_goes_by_eye(s)) {
+        return LM_OK;
+    }
+    change made = {.kind = CHANGE_EYE, .point = eye};
+    return session_change(s, &made, error);
+}
+
 lm_result session_set_host(session *s, uint32_t threads, lm_isa isa, scene_error *error)
 {
     return scene_rehost(s->scene, threads, isa, &s->world, error);

@@ -55,6 +55,10 @@ lm_result session_restart(session *session, bool keep_settings, scene_error *err
 /* Makes a change and records it. Made in the past, it begins another future: what was recorded after this frame is forgotten. */
 lm_result session_change(session *session, const change *change, scene_error *error);
 
+/* Tells the world where it is looked at from, as a change like others, where that matters: at the end of what is recorded, in a scene
+ * that has no eye of its own, with a body whose detail goes by it, and only when it has moved. */
+lm_result session_look_from(session *session, lm_dvec3 eye, scene_error *error);
+
 /* The world goes on with other workers or another instruction set; its state and its future stay the same. */
 lm_result session_set_host(session *session, uint32_t threads, lm_isa isa, scene_error *error);
 

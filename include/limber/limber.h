@@ -1262,8 +1262,12 @@ LM_API uint32_t lm_world_get_breaks(const lm_world *world, lm_break *breaks, uin
  * Mass, momentum and spin stay what they were. Particles are numbered anew, in the order of their cells; pins, drags and forces
  * stay with those that they were given to, and with all that these become.
  *
- * A lattice that can break (lm_body_set_fracture) is cut between chips: links between those whose middles
- * the blade parts break, and are told by lm_world_get_breaks. Its particles and regions keep their numbers.
+ * A lattice is cut between chips (Fracture): links between those whose middles the blade parts break, and are told by
+ * lm_world_get_breaks. Its particles and regions keep their numbers. One that cannot break is given links by the first blade that
+ * parts any of them; until then it stays as it was. From then on it is as a body that can break and never does by strain, as after
+ * lm_body_set_fracture with null: it sums its regions by lists, has no examples, touches with its particles instead of its
+ * surface (colliders, and, where it has a mask, other bodies and its pieces each other), and lm_body_break breaks it.
+ * lm_body_get_fracture says that it does not break; lm_body_set_fracture may still give it limits.
  *
  * Clusters and tetrahedra keep their particles: which side of the blade one is on is the side that it goes with, and mass,
  * momentum and spin stay to the bit. What hangs together in them are bonds: the edges of tetrahedra, or in clusters the nearest
@@ -1299,12 +1303,14 @@ typedef struct lm_cut_info {
 } lm_cut_info;
 
 /* Cuts a body. A blade without triangles, with triangles without an area, or beside the body cuts nothing. `info` may be null.
- * LM_ERROR_ARGUMENT (a lattice that cannot break, a body with examples or on a skeleton, a skin without an inside, a blade that
- * is not finite), LM_ERROR_LIMIT (more than LM_MAX_PARTICLES) or LM_ERROR_MEMORY; then nothing has changed. */
+ * LM_ERROR_ARGUMENT (a body with examples or on a skeleton, a skin without an inside, a blade that is not finite), LM_ERROR_LIMIT
+ * (more than LM_MAX_PARTICLES, or a lattice whose lists would be too long) or LM_ERROR_MEMORY; then nothing has changed, but that a
+ * lattice may have been given the links that its first cut needs. */
 LM_API lm_result lm_body_cut(lm_world *world, lm_body_id body, const lm_blade *blade, lm_cut_info *info);
 
 /* Makes the skin of an octree ready to be cut, so that the first cut does not have to. Nothing else changes; snapshots do not hold
- * it, and another skin needs it anew. Lattices are ready once they can break. LM_ERROR_ARGUMENT for other bodies, or
+ * it, and another skin needs it anew. Lattices are ready once they can break; others become so by their first cut, and this leaves
+ * them as they are. LM_ERROR_ARGUMENT for other bodies, or
  * LM_ERROR_MEMORY. */
 LM_API lm_result lm_body_prepare_cut(lm_world *world, lm_body_id body);
 

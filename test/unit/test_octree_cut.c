@@ -414,8 +414,6 @@ static void lattices_are_cut_too(void **context)
         skin.vertices = b.vertices, skin.vertex_count = 8;
         skin.triangles = b.triangles, skin.triangle_count = 12;
         assert_ok(lm_body_set_skin(world, body, &skin));
-        lm_blade none = lm_blade_default();
-        assert_int_equal(lm_body_cut(world, body, &none, NULL), LM_ERROR_ARGUMENT); /* it cannot break yet */
         lm_fracture_def tough = lm_fracture_def_default();
         tough.limit = 100.0f;
         assert_ok(lm_body_set_fracture(world, body, &tough));
@@ -427,6 +425,114 @@ static void lattices_are_cut_too(void **context)
         assert_near(volume, 1.0, 1e-4);
         lm_world_destroy(world);
     }
+}
+
+/* A lattice of a cube that cannot break, with its skin. */
+static lm_body_id add_unbreakable(lm_world *world, const boxes *b)
+{
+    lm_body_def def = lm_body_def_default();
+    def.lattice.vertices = b->vertices, def.lattice.vertex_count = 8;
+    def.lattice.triangles = b->triangles, def.lattice.triangle_count = 12;
+    def.lattice.spacing = 0.1f;
+    def.mask = 1;
+    lm_body_id body = make_body(world, &def);
+    lm_skin_def skin = lm_skin_def_default();
+    skin.vertices = b->vertices, skin.vertex_count = 8;
+    skin.triangles = b->triangles, skin.triangle_count = 12;
+    assert_ok(lm_body_set_skin(world, body, &skin));
+    return body;
+}
+
+/* Each half gets a velocity of its own along x, which grows outwards: it moves away, and is strained far beyond any limit. */
+static void pull_apart(lm_world *world, lm_body_id body, double speed)
+{
+    lm_body_info info = info_of(world, body);
+    lm_vec3 *at = malloc(info.particles * sizeof *at), *velocities = malloc(info.particles * sizeof *velocities);
+    assert_ok(lm_body_get_positions(world, body, lm_dvec3_zero(), at));
+    for (uint32_t n = 0; n < info.particles; n++)
+        velocities[n] = (lm_vec3){(float)speed * at[n].x, (float)speed * at[n].y, 0.0f};
+    assert_ok(lm_body_set_state(world, body, lm_dvec3_zero(), at, velocities));
+    free(at), free(velocities);
+}
+
+static uint32_t count_breaks(lm_world *world, uint32_t frames)
+{
+    uint32_t count = 0;
+    for (uint32_t n = 0; n < frames; n++) {
+        steps(world, 1);
+        count += lm_world_get_breaks(world, NULL, 0);
+    }
+    return count;
+}
+
+/* Of the particles of a piece: the lowest and the highest x. */
+static void range_of(lm_world *world, lm_body_id body, uint32_t piece, double range[2])
+{
+    lm_body_info info = info_of(world, body);
+    lm_vec3 *at = malloc(info.particles * sizeof *at);
+    uint32_t *pieces = malloc(info.particles * sizeof *pieces);
+    assert_ok(lm_body_get_positions(world, body, lm_dvec3_zero(), at));
+    assert_ok(lm_body_get_pieces(world, body, pieces));
+    range[0] = INFINITY, range[1] = -INFINITY;
+    for (uint32_t n = 0; n < info.particles; n++) {
+        if (pieces[n] == piece) {
+            range[0] = fmin(range[0], at[n].x), range[1] = fmax(range[1], at[n].x);
+        }
+    }
+    free(at), free(pieces);
+}
+
+/* A lattice that cannot break is cut in two, and is otherwise as unbreakable as before. */
+static void unbreakable_lattices_are_cut(void **context)
+{
+    (void)context;
+    boxes b = {.count = 0};
+    boxes_add(&b, (lm_vec3){-0.5f, -0.5f, -0.5f}, (lm_vec3){0.5f, 0.5f, 0.5f});
+    lm_world *world = make_world(0.0);
+    lm_body_id body = add_unbreakable(world, &b);
+    uint64_t hash = lm_world_hash(world);
+    lm_blade none = lm_blade_default();
+    assert_ok(lm_body_cut(world, body, &none, NULL));
+    lm_cut_info cut = cut_square(world, body, ref_v(3, 0, 0), ref_v(1, 0.1, 0), 3.0, 0.0); /* beside it */
+    assert_int_equal(cut.links, 0);
+    assert_int_equal(cut.parts, 1);
+    assert_true(lm_world_hash(world) == hash);
+
+    cut = cut_square(world, body, ref_v(0.02, 0, 0), ref_v(1, 0.2, 0.1), 3.0, 0.0);
+    assert_int_equal(cut.parts, 2);
+    assert_true(cut.links >= 40 && lm_world_get_breaks(world, NULL, 0) == cut.links);
+    bool breaks = true;
+    lm_fracture_def def;
+    assert_ok(lm_body_get_fracture(world, body, &breaks, &def));
+    assert_false(breaks);
+    double volume;
+    assert_int_equal(skin_open_edges(world, body, &volume), 0);
+    assert_near(volume, 1.0, 1e-4);
+
+    size_t size = lm_world_save_size(world);
+    void *snapshot = malloc(size);
+    assert_ok(lm_world_save(world, snapshot, size));
+    pull_apart(world, body, 20.0); /* a link of 0.1 m would be three times as long after one of the steps below */
+    assert_int_equal(count_breaks(world, 60), 0);
+    assert_int_equal(info_of(world, body).broken_links, cut.links);
+    double left[2], right[2];
+    range_of(world, body, 0, left);
+    range_of(world, body, 1, right);
+    assert_at_most(2.0, fmax(left[0] - right[1], right[0] - left[1])); /* metres between the halves */
+    hash = lm_world_hash(world);
+
+    assert_ok(lm_world_load(world, snapshot, size));
+    pull_apart(world, body, 20.0);
+    assert_int_equal(count_breaks(world, 60), 0);
+    assert_true(lm_world_hash(world) == hash);
+
+    assert_ok(lm_world_load(world, snapshot, size)); /* with a limit, the same pull breaks it */
+    def = lm_fracture_def_default();
+    assert_ok(lm_body_set_fracture(world, body, &def));
+    pull_apart(world, body, 20.0);
+    assert_true(count_breaks(world, 60) > 0);
+    free(snapshot);
+    lm_world_destroy(world);
 }
 
 /* A pin holds what it held, whatever that has become. */
@@ -506,6 +612,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lattices_are_cut_too),
+        cmocka_unit_test(unbreakable_lattices_are_cut),
         cmocka_unit_test(a_blade_severs),
         cmocka_unit_test(surfaces_stay_closed),
         cmocka_unit_test(local_surfaces_equal_rebuilds),

@@ -116,6 +116,63 @@ static void frames_between_keys_are_stepped_to(void **context)
     session_close(s);
 }
 
+static session *open_text(const char *text)
+{
+    char path[] = "/tmp/limber-scene-XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text));
+    close(file);
+    session *s = open_session(path);
+    remove(path);
+    return s;
+}
+
+static uint32_t particles_seen_from(session *s, double distance, uint32_t frames)
+{
+    scene_error error;
+    lm_body_info info;
+    for (uint32_t i = 0; i < frames; i++) {
+        assert_int_equal(session_look_from(s, (lm_dvec3){0.0, 0.0, distance}, &error), LM_OK);
+        step(s, 1);
+    }
+    assert_int_equal(lm_body_get_info(s->world, scene_get_body(s->scene, 0).id, &info), LM_OK);
+    return info.particles;
+}
+
+#define SEEN_BOX                                                                                                       \
+    "\"limber\": 1, \"title\": \"a box that is looked at\", \"frames\": 60, \"gravity\": [0, 0, 0], \"bodies\": [{"    \
+    "\"name\": \"a\", \"shape\": {\"name\": \"box\"}, \"octree\": {\"spacing\": 0.0625, \"levels\": 2, "               \
+    "\"detail\": 0}, \"detail\": {\"eye_angle\": 2, \"per_step\": 2000, \"hold\": 0}}]}"
+
+/* Bodies whose detail goes by the eye are finer where the camera is nearer, and time goes back with it. */
+static void the_camera_is_the_eye(void **context)
+{
+    (void)context;
+    session *s = open_text("{" SEEN_BOX);
+    uint32_t far = particles_seen_from(s, 50.0, 20);
+    uint64_t before = s->hash;
+    uint32_t near = particles_seen_from(s, 1.5, 20);
+    uint64_t after = s->hash;
+    assert_true(near > 2 * far);
+    assert_int_equal(s->timeline.change_count, 2); /* only when it moves */
+    seek(s, 20);
+    assert_true(s->hash == before);
+    particles_seen_from(s, 50.0, 20); /* along what is recorded nobody looks anew */
+    assert_true(s->hash == after && s->mismatches == 0);
+    assert_true(particles_seen_from(s, 50.0, 20) < near);
+    session_close(s);
+
+    s = open_text("{\"eye\": [0, 0, 50], " SEEN_BOX); /* the scene's own */
+    assert_int_equal(particles_seen_from(s, 1.5, 20), far);
+    assert_int_equal(s->timeline.change_count, 0);
+    session_close(s);
+
+    s = open_session("modes"); /* nothing goes by it */
+    particles_seen_from(s, 1.5, 2);
+    assert_int_equal(s->timeline.change_count, 0);
+    session_close(s);
+}
+
 /* The scene's own drags begin and end at their times, however often those are passed. */
 static void the_scene_keeps_its_hold(void **context)
 {
@@ -467,6 +524,7 @@ int main(void)
         cmocka_unit_test(any_frame_can_be_returned_to),
         cmocka_unit_test(frames_between_keys_are_stepped_to),
         cmocka_unit_test(the_scene_keeps_its_hold),
+        cmocka_unit_test(the_camera_is_the_eye),
         cmocka_unit_test(a_wrong_frame_is_noticed),
         cmocka_unit_test(another_future_replaces_the_first),
         cmocka_unit_test(changes_made_at_the_end_are_kept),
