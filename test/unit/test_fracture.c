@@ -740,6 +740,35 @@ static void failed_allocations_lose_nothing(void **state)
     free(bytes);
 }
 
+/* The same for the first cut of a lattice that cannot break: it may have got its links, but none is broken. */
+static void failed_first_cuts_cut_nothing(void **state)
+{
+    (void)state;
+    static const lm_dvec3 from[2] = {{0.5, -3.0, -3.0}, {0.5, -3.0, 3.0}}, to[2] = {{0.5, 3.0, -3.0}, {0.5, 3.0, 3.0}};
+    budget b = {.left = UINT64_MAX};
+    lm_world_def def = lm_world_def_default();
+    lm_world *world;
+    def.workers = 1;
+    def.allocator = (lm_allocator){budget_allocate, budget_release, &b};
+    assert_ok(lm_world_create(&def, &world));
+    lm_body_id body = new_body(world, SURFACE_BOX, 0.2f, NULL);
+    lm_cut_info cut;
+    uint64_t failures = 0;
+    for (uint64_t allowed = 0;; allowed++, failures++) {
+        b.left = allowed;
+        lm_result result = lm_body_cut_sweep(world, body, from, to, 2, &cut);
+        if (result == LM_OK) break;
+        assert_int_equal(result, LM_ERROR_MEMORY);
+        assert_int_equal(info_of(world, body).broken_links, 0);
+        assert_int_equal(info_of(world, body).pieces, 1);
+    }
+    assert_true(failures > 20 && cut.parts == 2 && info_of(world, body).pieces == 2);
+    b.left = UINT64_MAX;
+    for (int n = 0; n < 10; n++) assert_ok(lm_world_step(world, 1.0 / 60.0));
+    lm_world_destroy(world);
+    assert_int_equal(b.live, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -756,6 +785,7 @@ int main(void)
         cmocka_unit_test(grains_break_apart),
         cmocka_unit_test(abuse_while_breaking),
         cmocka_unit_test(failed_allocations_lose_nothing),
+        cmocka_unit_test(failed_first_cuts_cut_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

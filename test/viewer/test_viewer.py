@@ -44,6 +44,15 @@ BAR = {
     "pins": [{"body": "bar", "where": {"min": [-2, -1, -1], "max": [-0.85, 1, 1]}}],
 }
 
+# An octree that is finer the nearer it is looked at.
+SEEN = {
+    "limber": 1, "title": "a box that is looked at", "frames": 60, "gravity": [0, 0, 0],
+    "camera": {"at": [0, 0, 12], "look_at": [0, 0, 0], "field_of_view": 35},
+    "bodies": [
+        {"name": "box", "shape": {"name": "box"}, "octree": {"spacing": 0.0625, "levels": 2, "detail": 0},
+         "detail": {"eye_angle": 2, "per_step": 2000, "hold": 0}}],
+}
+
 # What every slider of a material is called, in the order of the panel, and a value to set.
 SLIDERS = [("Stiffness", "hertz", 3.5), ("Damping ratio", "damping_ratio", 0.75), ("Beta", "beta", 0.25),
            ("Yield", "yield", 0.125), ("Creep", "creep", 2.5), ("Plastic limit", "max_plastic", 0.25),
@@ -251,6 +260,18 @@ class Hand(Case):
         self.assertEqual((seen["39"]["bodies"][0]["pieces"], seen["39"]["bodies"][0]["broken_links"]), (1, 0))
         self.assertGreater(seen["39"]["bodies"][0]["centre"][0], 1e-3)  # it gave way a little
         self.assertGreater(seen["39"]["force"][0], 0.1)
+
+    def test_detail_follows_the_camera(self):
+        """Nearer is finer; where the scene says where it is looked at from, the camera does not matter."""
+        script = ["frames 6", "report far", "point 0", "wheel 12", "frames 6", "report near", "quit"]
+        counts = {}
+        for name, more in (("camera", {}), ("own", {"eye": [0, 0, 12]})):
+            with open(self.path("seen.json"), "w") as file:
+                json.dump({**SEEN, **more}, file)
+            seen = self.view(script, scene=self.path("seen.json"))
+            counts[name] = [seen[when]["bodies"][0]["particles"] for when in ("far", "near")]
+        self.assertGreater(counts["camera"][1], 2 * counts["camera"][0])
+        self.assertEqual(counts["own"], [counts["camera"][0]] * 2)
 
     def test_the_camera(self):
         seen = self.view(["key P", "report start", "move 560 40", "press left", "move-by 50 20 2", "release left", "report orbit",
