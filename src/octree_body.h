@@ -34,6 +34,8 @@ typedef struct lmi_octree_levels {
     uint8_t *home;                /* state: [voxel_count] the level that the cell of a voxel goes back to */
     lmi_octree_leaf_detail *leaf; /* [leaf_count] */
     uint32_t waiting;             /* cells that the last step left for the next ones */
+    void *scratch;                /* of a step (octree_level.c), kept from one to the next */
+    uint32_t scratch_size;
 } lmi_octree_levels;
 
 typedef struct lmi_octree_body {

@@ -77,6 +77,7 @@ void lmi_octree_levels_free(lm_world *world, lmi_octree_body *o)
     if (o->levels) {
         lmi_release(&world->memory, o->levels->home, o->tree.voxel_count, sizeof *o->levels->home);
         lmi_release(&world->memory, o->levels->leaf, o->tree.leaf_count, sizeof *o->levels->leaf);
+        lmi_release(&world->memory, o->levels->scratch, o->levels->scratch_size, 1);
         lmi_release(&world->memory, o->levels, 1, sizeof *o->levels);
         o->levels = NULL;
     }
@@ -376,43 +377,48 @@ static void choose(chooser *c)
     c->body->octree->levels->waiting = all - (result == LM_OK ? divides + joins : 0);
 }
 
-static void free_chooser(chooser *c, uint32_t leaves, uint32_t nodes)
+static void *take(char *base, size_t *used, size_t count, size_t size)
 {
-    lmi_memory *memory = &c->world->memory;
-    lmi_release(memory, c->fine, leaves, sizeof *c->fine);
-    lmi_release(memory, c->coarse, leaves, sizeof *c->coarse);
-    lmi_release(memory, c->touched, leaves, sizeof *c->touched);
-    lmi_release(memory, c->is_touched, leaves, sizeof *c->is_touched);
-    lmi_release(memory, c->held, leaves, sizeof *c->held);
-    lmi_release(memory, c->divides, leaves, sizeof *c->divides);
-    lmi_release(memory, c->joins, nodes, sizeof *c->joins);
+    void *piece = base ? base + *used : NULL;
+    *used += (count * size + LMI_ALIGNMENT - 1) / LMI_ALIGNMENT * LMI_ALIGNMENT;
+    return piece;
 }
 
+/* Room for all that is found in a step; how much, when there is none yet. */
+static size_t carve(chooser *c, char *base, uint32_t leaves, uint32_t nodes)
+{
+    size_t used = 0;
+    c->fine = take(base, &used, leaves, sizeof *c->fine);
+    c->coarse = take(base, &used, leaves, sizeof *c->coarse);
+    c->touched = take(base, &used, leaves, sizeof *c->touched);
+    c->is_touched = take(base, &used, leaves, sizeof *c->is_touched);
+    c->held = take(base, &used, leaves, sizeof *c->held);
+    c->divides = take(base, &used, leaves, sizeof *c->divides);
+    c->joins = take(base, &used, nodes, sizeof *c->joins);
+    return used;
+}
+
+/* A step that finds no memory changes no detail; the next one tries again. */
 static void step_body(lm_world *world, lmi_body *body, double seconds)
 {
-    lmi_memory *memory = &world->memory;
     uint32_t leaves = body->octree->tree.leaf_count, nodes = body->octree->tree.node_count;
-    chooser c = {.world = world,
-                 .body = body,
-                 .levels = body->octree->levels,
-                 .fine = lmi_allocate_plain(memory, leaves, sizeof *c.fine),
-                 .coarse = lmi_allocate_plain(memory, leaves, sizeof *c.coarse),
-                 .touched = lmi_allocate_plain(memory, leaves, sizeof *c.touched),
-                 .is_touched = lmi_allocate(memory, leaves, sizeof *c.is_touched),
-                 .held = lmi_octree_held_leaves(world, body),
-                 .divides = lmi_allocate_plain(memory, leaves, sizeof *c.divides),
-                 .joins = lmi_allocate_plain(memory, nodes, sizeof *c.joins)};
-    if (c.fine && c.coarse && c.touched && c.is_touched && c.held && c.divides && c.joins) {
-        find_touched(&c);
-        find_wants(&c, seconds);
-        add_divides(&c);
-        add_joins(&c);
-        c.levels->waiting = 0;
-        if (c.divide_count + c.join_count) {
-            choose(&c);
-        }
+    chooser c = {.world = world, .body = body, .levels = body->octree->levels};
+    size_t size = carve(&c, NULL, leaves, nodes);
+    if (size > UINT32_MAX ||
+        !lmi_reserve(&world->memory, &c.levels->scratch, &c.levels->scratch_size, (uint32_t)size, 1)) {
+        return;
     }
-    free_chooser(&c, leaves, nodes);
+    carve(&c, c.levels->scratch, leaves, nodes);
+    memset(c.is_touched, 0, leaves * sizeof *c.is_touched);
+    lmi_octree_held_leaves(world, body, c.held);
+    find_touched(&c);
+    find_wants(&c, seconds);
+    add_divides(&c);
+    add_joins(&c);
+    c.levels->waiting = 0;
+    if (c.divide_count + c.join_count) {
+        choose(&c);
+    }
 }
 
 void lmi_octree_levels_step(lm_world *world, double seconds)

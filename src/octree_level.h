@@ -30,7 +30,7 @@ uint32_t lmi_octree_find_joins(const lmi_octree *tree, const uint8_t *home, cons
  * more than before. */
 lm_result lmi_octree_relevel(lm_world *world, lmi_body *body, const lmi_octree_wish *wish, uint32_t budget);
 
-/* Which leaves pins hold; null when out of memory. By leaf. */
-bool *lmi_octree_held_leaves(lm_world *world, const lmi_body *body);
+/* Which leaves pins hold, by leaf. */
+void lmi_octree_held_leaves(const lm_world *world, const lmi_body *body, bool *held);
 
 #endif

@@ -7,16 +7,15 @@
 
 #include <string.h>
 
-bool *lmi_octree_held_leaves(lm_world *world, const lmi_body *body)
+void lmi_octree_held_leaves(const lm_world *world, const lmi_body *body, bool *held)
 {
-    bool *held = lmi_allocate(&world->memory, body->particle_count, sizeof *held);
-    for (uint32_t n = body->first_pin; held && n != LMI_NONE; n = LMI_POOL_AT(&world->pins, lmi_pin, n)->next) {
+    memset(held, 0, body->particle_count * sizeof *held);
+    for (uint32_t n = body->first_pin; n != LMI_NONE; n = LMI_POOL_AT(&world->pins, lmi_pin, n)->next) {
         const lmi_pin *pin = LMI_POOL_AT(&world->pins, lmi_pin, n);
         for (uint32_t k = 0; k < pin->count; k++) {
             held[body->order[pin->particles[k]]] = true;
         }
     }
-    return held;
 }
 
 static bool may_join(const lmi_octree *t, uint32_t n, const uint8_t *home, const bool *held)
@@ -203,7 +202,10 @@ lm_result lm_body_refine(lm_world *world, lm_body_id id, lm_dvec3 centre, float 
                .home = lmi_allocate_plain(memory, voxels, sizeof *b.home),
                .wants = lmi_allocate_plain(memory, leaves, sizeof *b.wants),
                .join = lmi_allocate_plain(memory, nodes, sizeof *b.join),
-               .held = lmi_octree_held_leaves(world, body)};
+               .held = lmi_allocate_plain(memory, leaves, sizeof *b.held)};
+    if (b.held) {
+        lmi_octree_held_leaves(world, body, b.held);
+    }
     lm_result result = b.home && b.wants && b.join && b.held ? apply(&b, changed) : LM_ERROR_MEMORY;
     lmi_release(memory, b.home, voxels, sizeof *b.home);
     lmi_release(memory, b.wants, leaves, sizeof *b.wants);

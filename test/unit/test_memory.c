@@ -121,6 +121,25 @@ static void steady_stepping_allocates_nothing(void **context)
     before = a->requests;
     for (int k = 0; k < 20; k++) assert_ok(lm_world_step(b.world, FRAME));
     assert_int_equal(a->requests - before, 0);
+
+    /* An octree that looks in every step whether its cells should be others, once they are what they should be. */
+    boxes box = {.count = 0};
+    boxes_add(&box, (lm_vec3){-0.6f, -0.3f, -0.3f}, (lm_vec3){0.6f, 0.3f, 0.3f});
+    lm_body_def octree = boxes_octree(&box, 0.1f, 2, 0.3f);
+    lm_detail detail = lm_detail_default();
+    lm_body_id body;
+    uint32_t waiting = 1;
+    detail.eye_angle = 0.1f;
+    octree.material.damping_ratio = 1.0f;
+    assert_ok(lm_body_create(b.world, &octree, &body));
+    assert_ok(lm_body_set_detail(b.world, body, &detail));
+    assert_ok(lm_world_set_eye(b.world, &(lm_dvec3){0, 0, 2}));
+    for (int k = 0; k < 30; k++) assert_ok(lm_world_step(b.world, FRAME));
+    assert_ok(lm_body_get_detail(b.world, body, NULL, &waiting));
+    assert_int_equal(waiting, 0);
+    before = a->requests;
+    for (int k = 0; k < 5; k++) assert_ok(lm_world_step(b.world, FRAME));
+    assert_int_equal(a->requests - before, 0);
     busy_free(&b);
     assert_int_equal(a->block_count, 0);
 }
