@@ -702,8 +702,8 @@ static const format_field cut_fields[] = {
     FIELD(scene_cut, finest, FIELD_NUMBER, RANGE(0.0, 1e6), UNIT("m"), STANDARD("0"),
           DOC("cells that the edge stops in are divided down to this side; 0: as far as there are cells")),
 };
-static const format_record cut_record = RECORD("cut", scene_cut, cut_fields, NO_GROUPS,
-                                               "A straight blade: all that it sweeps over is parted. For octrees.");
+static const format_record cut_record =
+    RECORD("cut", scene_cut, cut_fields, NO_GROUPS, "A straight blade: all that it sweeps over is parted.");
 
 static const format_field refine_fields[] = {
     FIELD(scene_refine, centre, FIELD_VECTOR, REQUIRED, UNIT("m"), DOC("of the ball, in the world")),
