@@ -13,12 +13,13 @@
 
 #include <string.h>
 
-/* Few, and mostly in order already. */
-static void sort_words(uint32_t *items, uint32_t count)
+/* The items of a list from one on: few, and mostly in order already. */
+static void sort_from(lmi_octree_lists *lists, uint32_t first)
 {
-    for (uint32_t n = 1; n < count; n++) {
+    uint32_t *items = lists->items; /* may be null while there are none */
+    for (uint32_t n = first + 1; n < lists->item_count; n++) {
         uint32_t item = items[n], at = n;
-        for (; at > 0 && items[at - 1] > item; at--) {
+        for (; at > first && items[at - 1] > item; at--) {
             items[at] = items[at - 1];
         }
         items[at] = item;
@@ -73,7 +74,7 @@ static bool add_faces(finder *f, uint32_t leaf)
             }
         }
     }
-    sort_words(faces->items + first, faces->item_count - first);
+    sort_from(faces, first);
     return ok;
 }
 
@@ -122,7 +123,7 @@ static bool add_around(finder *f, uint32_t leaf)
         begin = end;
         end = count;
     }
-    sort_words(around->items + first, around->item_count - first);
+    sort_from(around, first);
     return ok;
 }
 
@@ -246,7 +247,7 @@ static bool take_over(const lmi_octree_lists *from, uint32_t then, const lmi_oct
         }
         *ok = lmi_octree_lists_add(to, memory, t->nodes[node].leaf);
     }
-    sort_words(to->items + first, to->item_count - first);
+    sort_from(to, first);
     return true;
 }
 
