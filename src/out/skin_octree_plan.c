@@ -233,7 +233,8 @@ static bool add_face(lmi_shell_plan *p, lmi_shell_face face)
 static bool keep_face(lmi_shell_plan *p, const lmi_shell_face *was)
 {
     const lmi_octree_shell *shell = p->shell;
-    const uint32_t(*corners)[3] = (const uint32_t(*)[3])shell->now.corners + was->first;
+    /* A face without triangles may be all that there is. */
+    const uint32_t(*corners)[3] = was->count ? (const uint32_t(*)[3])shell->now.corners + was->first : NULL;
     lmi_shell_face face = *was;
     face.before = was->first;
     face.first = shell->next.corner_count;
