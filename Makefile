@@ -23,7 +23,7 @@ demo: build ## simulate and draw the default scene: a video and a sheet of pictu
 pictures: build ## draw the pictures of README.md and docs/ again (docs/pictures)
 	tools/pictures build/limber docs/pictures
 
-test: trees ## everything that must hold: unit, oracle, invariants, sanitizers, short fuzzing (about 25 minutes on two cores)
+test: trees ## everything that must hold: unit, oracle, invariants, sanitizers, short fuzzing (about 17 minutes on two cores)
 	$(CTEST) -LE 'long|soak'
 
 test-long: trees ## all of `make test`, and: long runs and fuzzing, every scene everywhere, slow tests sanitized and with clang
