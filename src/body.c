@@ -276,6 +276,21 @@ void lmi_body_free(lm_world *world, lmi_body *body)
     memset(body, 0, sizeof *body);
 }
 
+void lmi_body_forget_arrays(lmi_body *body)
+{
+    body->rest = NULL;
+    body->mass = NULL;
+    body->order = body->place = body->region_offsets = body->members = body->tets = NULL;
+    body->regions = NULL;
+    body->rotation = body->plastic = body->stiffness = body->home = body->x = body->v = NULL;
+    body->octree = NULL;
+    body->bulk = NULL;
+    body->cubes = NULL;
+    body->grain = NULL;
+    memset(&body->skin, 0, sizeof body->skin);
+    memset(&body->touch, 0, sizeof body->touch);
+}
+
 typedef struct degree {
     uint32_t regions;
     uint32_t particle;

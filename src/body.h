@@ -9,6 +9,9 @@
 /* Allocates every array of a body whose counts are set. On failure the caller frees the body. */
 bool lmi_body_allocate(lm_world *world, lmi_body *body);
 
+/* Forgets, in a copy of a body that a cut or a change of detail makes a new one of, all that the new one has for itself. */
+void lmi_body_forget_arrays(lmi_body *body);
+
 /* What is wrong with a definition besides its shape, or null. */
 const char *lmi_body_def_fault(const lm_body_def *def);
 /* What of a definition is taken as it is. */

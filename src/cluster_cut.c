@@ -269,20 +269,6 @@ static bool is_whole(const lmi_grain_index *index, const uint32_t *tet)
 
 /* --- the new body --- */
 
-static void forget_arrays(lmi_body *body)
-{
-    body->rest = NULL;
-    body->mass = NULL;
-    body->order = body->place = body->region_offsets = body->members = body->tets = NULL;
-    body->regions = NULL;
-    body->rotation = body->plastic = body->stiffness = body->home = body->x = body->v = NULL;
-    body->bulk = NULL;
-    body->cubes = NULL;
-    body->grain = NULL;
-    memset(&body->skin, 0, sizeof body->skin);
-    memset(&body->touch, 0, sizeof body->touch);
-}
-
 static void count_new(cutter *c, uint32_t *regions, uint32_t *tets)
 {
     *regions = *tets = 0;
@@ -357,7 +343,7 @@ static bool make_body(cutter *c)
     lmi_body *made = &c->made;
     uint32_t batch = c->body->batch;
     *made = *c->body;
-    forget_arrays(made);
+    lmi_body_forget_arrays(made);
     count_new(c, &made->region_count, &made->tet_count);
     c->next->region_count = made->region_count;
     c->next->origin = lmi_allocate(&world->memory, made->region_count, sizeof *c->next->origin);

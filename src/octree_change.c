@@ -52,22 +52,6 @@ static lm_dvec3 carried(const lmi_octree_map *map, lm_dvec3 rest)
 
 /* --- the new body --- */
 
-/* All that a body has and the new one makes for itself. */
-static void forget_arrays(lmi_body *body)
-{
-    body->rest = NULL;
-    body->mass = NULL;
-    body->order = body->place = body->region_offsets = body->members = body->tets = NULL;
-    body->regions = NULL;
-    body->rotation = body->plastic = body->stiffness = body->home = body->x = body->v = NULL;
-    body->octree = NULL;
-    body->bulk = NULL;
-    body->cubes = NULL;
-    body->place_count = 0;
-    memset(&body->skin, 0, sizeof body->skin);
-    memset(&body->touch, 0, sizeof body->touch);
-}
-
 static void copy_region(lmi_octree_change *c, uint32_t leaf)
 {
     const lmi_body *old = c->body;
@@ -127,7 +111,8 @@ static bool make_body(lmi_octree_change *c, lmi_octree *next)
     lm_world *world = c->world;
     lmi_body *made = &c->made;
     *made = *c->body;
-    forget_arrays(made);
+    lmi_body_forget_arrays(made);
+    made->place_count = 0;
     bool ok = lmi_octree_body_allocate(world, made, next);
     made->first_pin = c->body->first_pin;
     made->first_drag = c->body->first_drag;
