@@ -347,9 +347,12 @@ void lmi_lattice_body_get_plastic(const lmi_body *body, float *matrices)
 }
 
 /* Which blocks have flowed, after their state was read. */
-static void find_flowed(lmi_body *body)
+void lmi_lattice_body_find_flowed(lmi_body *body)
 {
     const lmi_lattice_plastic *plastic = &body->lattice->plastic;
+    for (size_t n = 0; plastic->state && n < plastic_blocks(body); n++) {
+        plastic->flowed[n] = 0;
+    }
     for (size_t n = 0; plastic->state && n < plastic_blocks(body) * 6 * LMI_BLOCK; n++) {
         bool rest = plastic->state[n] == (n % (6 * LMI_BLOCK) < 3 * LMI_BLOCK ? 1.0f : 0.0f);
         plastic->flowed[n / (6 * LMI_BLOCK)] |= !rest;
@@ -358,7 +361,7 @@ static void find_flowed(lmi_body *body)
 
 bool lmi_lattice_body_revive(lm_world *world, lmi_body *body, const bool *held)
 {
-    find_flowed(body);
+    lmi_lattice_body_find_flowed(body);
     return lmi_lattice_body_derive_masses(world, body) && lmi_lattice_body_weigh(world, body, held);
 }
 

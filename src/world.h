@@ -425,6 +425,7 @@ bool lmi_lattice_body_equip(lm_world *world, lmi_body *body, const lm_material *
 float *lmi_lattice_body_plastic(const lmi_body *body, uint32_t place);
 void lmi_lattice_body_get_plastic(const lmi_body *body, float *matrices);
 void lmi_lattice_body_reset_plastic(lmi_body *body);
+void lmi_lattice_body_find_flowed(lmi_body *body); /* which blocks have flowed, after their state was read */
 
 /* Weights again for the pins that there are; false when out of memory. */
 bool lmi_body_update_pinned(lm_world *world, lmi_body *body);

@@ -19,11 +19,7 @@ static const char *body_reason(const lm_world *world, const lmi_body *body)
         return "clusters that were cut";
     }
     if (body->lattice) {
-        return body->material.damping_kind == LM_DAMPING_REGIONAL ? "regional damping"
-               : body->lattice->plastic.state                     ? "plastic lattices"
-               : body->lattice->shape.part_count > 1              ? "lattices of several parts"
-               : lmi_lattice_is_plated(&body->lattice->shape)     ? "lattices that are summed by plates"
-                                                                  : NULL;
+        return lmi_lattice_is_plated(&body->lattice->shape) ? "lattices that are summed by plates" : NULL;
     }
     return lmi_gpu_cluster_reason(body);
 }

@@ -280,7 +280,7 @@ bool lmi_gpu_clusters_lay_out(lm_world *world, lmi_gpu *gpu)
         c->room = lmi_allocate(&world->memory, room, sizeof *c->room);
         c->room_size = c->room ? room : 0;
     }
-    bool ok = c->room && upload(&l) && lmi_gpu_octrees_lay_out(world, gpu, c) && lmi_gpu_examples_lay_out(world, gpu);
+    bool ok = c->room && upload(&l) && lmi_gpu_octrees_lay_out(world, gpu, c);
     lmi_release(&world->memory, l.words, l.capacity, sizeof *l.words);
     c->lanes = l.total.block * LMI_BLOCK;
     c->region_count = l.total.region;

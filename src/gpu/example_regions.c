@@ -2,7 +2,7 @@
 
 #include "examples.h"
 #include "gpu/clusters.h"
-#include "gpu/layout.h"
+#include "gpu/kinds.h"
 
 #include <stdio.h>
 
@@ -10,16 +10,20 @@ typedef struct lmi_gpu_examples {
     cl_program program;
     cl_kernel measure, solve, match;
     lmi_gpu_buffer places, channels, kept, groups, words, members, numbers, weights;
-    uint32_t blocks, group_count;
-    size_t floats, weight_count; /* of channels, and of groups' weights */
-    float *room;                 /* for both, on their way back */
+    uint32_t blocks;                      /* of clusters */
+    uint32_t group_count, cluster_groups; /* those of clusters come first */
+    size_t floats, weight_count;          /* of channels, and of groups' weights */
+    float *room;                          /* for both, on their way back */
     size_t room_size;
 } lmi_gpu_examples;
 
 const char *lmi_gpu_examples_reason(const lm_world *world, const lmi_body *body)
 {
-    if (body->lattice || body->octree) {
-        return "examples of lattices and octrees";
+    if (body->lattice) {
+        return NULL;
+    }
+    if (body->octree) {
+        return "examples of octrees";
     }
     const lmi_pack *pack = &world->batches[body->batch].pack;
     for (uint32_t r = 0; r < body->region_count; r++) {
@@ -33,6 +37,7 @@ const char *lmi_gpu_examples_reason(const lm_world *world, const lmi_body *body)
 typedef struct example_lists {
     lm_world *world;
     array places, channels, groups, words, members, numbers, weights;
+    uint32_t cluster_groups;
 } example_lists;
 
 /* The blocks of a pack that have examples, and all its channels. */
@@ -93,7 +98,18 @@ static bool add_group(example_lists *l, const lmi_examples *e, uint32_t g, uint3
     return true;
 }
 
-static bool add_all(example_lists *l, const lmi_gpu *gpu)
+/* All groups of a body whose channels begin at a float. */
+static bool add_groups(example_lists *l, const lmi_body *body, uint32_t first_float)
+{
+    const lmi_examples *e = body->examples;
+    bool ok = true;
+    for (uint32_t g = 0; ok && e && e->scope != LM_EXAMPLES_REGIONS && g < e->group_count; g++) {
+        ok = add_group(l, e, g, first_float);
+    }
+    return ok;
+}
+
+static bool add_clusters(example_lists *l)
 {
     lm_world *world = l->world;
     uint32_t block = 0, row = 0;
@@ -103,27 +119,49 @@ static bool add_all(example_lists *l, const lmi_gpu *gpu)
         uint32_t first_float = l->channels.count;
         ok = add_pack(l, &batch->pack, block, row);
         for (uint32_t k = 0; ok && k < batch->body_count; k++) {
-            const lmi_examples *e = lmi_body_at(world, batch->bodies[k])->examples;
-            for (uint32_t g = 0; ok && e && e->scope != LM_EXAMPLES_REGIONS && g < e->group_count; g++) {
-                ok = add_group(l, e, g, first_float);
-            }
+            const lmi_body *body = lmi_body_at(world, batch->bodies[k]);
+            ok = body->lattice || add_groups(l, body, first_float);
         }
         block += batch->pack.lane_blocks;
         row += batch->pack.rows;
     }
-    (void)gpu;
+    return ok;
+}
+
+/* Channels that a lattice has for itself. */
+static size_t lattice_floats(const lmi_body *body)
+{
+    return (size_t)body->lattice->shape.block_count * lmi_example_channels(body->examples->count) * LMI_BLOCK;
+}
+
+static bool add_lattices(example_lists *l, lmi_gpu *gpu)
+{
+    bool ok = true;
+    for (uint32_t n = 0; ok && gpu->kinds && n < gpu->kinds->count; n++) {
+        lmi_gpu_matter *m = &gpu->kinds->matter[n];
+        const lmi_body *body = lmi_body_at(l->world, gpu->slots[m->body]);
+        if (!body->examples) {
+            continue;
+        }
+        m->examples = l->channels.count;
+        m->count = body->examples->count;
+        m->own_mix = body->examples->scope == LM_EXAMPLES_REGIONS;
+        size_t floats = lattice_floats(body);
+        float *channels = append(l->world, &l->channels, (uint32_t)floats, sizeof *channels);
+        ok = channels && add_groups(l, body, m->examples);
+        if (ok) {
+            memcpy((float *)l->channels.items + m->examples, body->examples->home, floats * sizeof *channels);
+        }
+    }
     return ok;
 }
 
 static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_examples *e)
 {
-    static const char *const texts[] = {"prelude.cl", "records.h",          "vec.h",
-                                        "vec.c",      "plastic.h",          "plastic.c",
-                                        "vmat.h",     "volume.h",           "polar_lanes.h",
-                                        "nearest.cl", "contact.cl",         "record.cl",
-                                        "cluster.cl", "example_channels.h", "project_lanes.cl",
-                                        "project.h",  "example_lanes.h",    "project_double.cl",
-                                        "project.h",  "examples.cl",        NULL};
+    static const char *const texts[] = {"prelude.cl",    "records.h",           "vec.h",       "vec.c",
+                                        "plastic.h",     "plastic.c",           "vmat.h",      "volume.h",
+                                        "polar_lanes.h", "nearest.cl",          "contact.cl",  "record.cl",
+                                        "cluster.cl",    LMI_GPU_EXAMPLE_TEXTS, "examples.cl", NULL};
     char options[2048];
     int length = lmi_gpu_cluster_options(gpu, options, sizeof options);
     snprintf(options + length, sizeof options - (size_t)length, " -DLM_MAX_EXAMPLES=%d", LM_MAX_EXAMPLES);
@@ -141,6 +179,7 @@ static bool upload(example_lists *l, lmi_gpu *gpu, lmi_gpu_examples *e)
 {
     const size_t u = sizeof(uint32_t);
     e->blocks = l->places.count / 8;
+    e->cluster_groups = l->cluster_groups;
     e->group_count = l->groups.count / 4;
     e->floats = l->channels.count;
     e->weight_count = l->weights.count;
@@ -156,9 +195,9 @@ static bool upload(example_lists *l, lmi_gpu *gpu, lmi_gpu_examples *e)
            put_array(gpu, &e->weights, &l->weights, u);
 }
 
-static bool has_examples(const lm_world *world)
+static bool has_examples(const lm_world *world, const lmi_gpu *gpu)
 {
-    bool any = false;
+    bool any = gpu->kinds && gpu->kinds->mixed;
     for (uint32_t n = 0; n < world->batch_count; n++) {
         any = any || world->batches[n].pack.example_channels > 0;
     }
@@ -170,8 +209,9 @@ bool lmi_gpu_examples_lay_out(lm_world *world, lmi_gpu *gpu)
     lmi_gpu_examples *e = gpu->examples;
     if (e) {
         e->blocks = 0;
+        e->floats = 0;
     }
-    if (!has_examples(world)) {
+    if (!has_examples(world, gpu)) {
         return true;
     }
     if (!e) {
@@ -181,14 +221,30 @@ bool lmi_gpu_examples_lay_out(lm_world *world, lmi_gpu *gpu)
         }
     }
     example_lists l = {.world = world};
-    bool ok = add_all(&l, gpu) && upload(&l, gpu, e);
+    bool ok = add_clusters(&l);
+    l.cluster_groups = l.groups.count / 4;
+    ok = ok && add_lattices(&l, gpu) && upload(&l, gpu, e);
     e->blocks = ok ? e->blocks : 0;
+    e->floats = ok ? e->floats : 0;
     array *const all[] = {&l.places, &l.channels, &l.groups, &l.words, &l.members, &l.weights};
     for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
         drop(world, all[n], sizeof(uint32_t));
     }
     drop(world, &l.numbers, sizeof(double));
     return ok;
+}
+
+const lmi_gpu_buffer *lmi_gpu_examples_channels(const lmi_gpu *gpu) { return &gpu->examples->channels; }
+
+bool lmi_gpu_examples_solve(lmi_gpu *gpu, bool lattices)
+{
+    lmi_gpu_examples *e = gpu->examples;
+    const cl_uint first = lattices ? e->cluster_groups : 0;
+    const lmi_gpu_argument solve[] = {
+        LMI_GPU_VALUE(first),       LMI_GPU_BUFFER(e->groups),   LMI_GPU_BUFFER(e->words),  LMI_GPU_BUFFER(e->members),
+        LMI_GPU_BUFFER(e->numbers), LMI_GPU_BUFFER(e->channels), LMI_GPU_BUFFER(e->weights)};
+    const size_t groups[2] = {(lattices ? e->group_count : e->cluster_groups) - first, 1}, group[2] = {64, 1};
+    return groups[0] == 0 || lmi_gpu_run(gpu, e->solve, solve, sizeof solve / sizeof *solve, groups, group);
 }
 
 bool lmi_gpu_examples_match(lmi_gpu *gpu, const lmi_gpu_clusters *c)
@@ -203,25 +259,22 @@ bool lmi_gpu_examples_match(lmi_gpu *gpu, const lmi_gpu_clusters *c)
         LMI_GPU_BUFFER(c->member),  LMI_GPU_BUFFER(c->rest),      LMI_GPU_BUFFER(c->constants),
         LMI_GPU_BUFFER(c->extents), LMI_GPU_BUFFER(c->rotations), LMI_GPU_BUFFER(c->plastics),
         LMI_GPU_BUFFER(gpu->x),     LMI_GPU_BUFFER(e->channels)};
-    const lmi_gpu_argument solve[] = {LMI_GPU_BUFFER(e->groups),   LMI_GPU_BUFFER(e->words),
-                                      LMI_GPU_BUFFER(e->members),  LMI_GPU_BUFFER(e->numbers),
-                                      LMI_GPU_BUFFER(e->channels), LMI_GPU_BUFFER(e->weights)};
     const lmi_gpu_argument match[] = {
         LMI_GPU_VALUE(blocks),       LMI_GPU_BUFFER(e->places),    LMI_GPU_BUFFER(c->reference),
         LMI_GPU_BUFFER(c->member),   LMI_GPU_BUFFER(c->rest),      LMI_GPU_BUFFER(c->constants),
         LMI_GPU_BUFFER(c->extents),  LMI_GPU_BUFFER(c->stiffness), LMI_GPU_BUFFER(c->rotations),
         LMI_GPU_BUFFER(c->plastics), LMI_GPU_BUFFER(c->rates),     LMI_GPU_BUFFER(gpu->x),
         LMI_GPU_BUFFER(e->channels), LMI_GPU_BUFFER(c->goals)};
-    const size_t groups[2] = {(blocks * LMI_BLOCK + 63) / 64, 1}, group[2] = {64, 1}, solved[2] = {e->group_count, 1};
+    const size_t groups[2] = {(blocks * LMI_BLOCK + 63) / 64, 1}, group[2] = {64, 1};
     return lmi_gpu_run(gpu, e->measure, measure, sizeof measure / sizeof *measure, groups, group) &&
-           (e->group_count == 0 || lmi_gpu_run(gpu, e->solve, solve, sizeof solve / sizeof *solve, solved, group)) &&
+           lmi_gpu_examples_solve(gpu, false) &&
            lmi_gpu_run(gpu, e->match, match, sizeof match / sizeof *match, groups, group);
 }
 
 bool lmi_gpu_examples_keep(lmi_gpu *gpu)
 {
     lmi_gpu_examples *e = gpu->examples;
-    return !e || e->blocks == 0 ||
+    return !e || e->floats == 0 ||
            (lmi_gpu_reserve(gpu, &e->kept, e->floats * sizeof(float)) &&
             lmi_gpu_copy(gpu, &e->channels, &e->kept, e->floats * sizeof(float)));
 }
@@ -229,21 +282,31 @@ bool lmi_gpu_examples_keep(lmi_gpu *gpu)
 bool lmi_gpu_examples_restore(lmi_gpu *gpu)
 {
     lmi_gpu_examples *e = gpu->examples;
-    return !e || e->blocks == 0 || lmi_gpu_copy(gpu, &e->kept, &e->channels, e->floats * sizeof(float));
+    return !e || e->floats == 0 || lmi_gpu_copy(gpu, &e->kept, &e->channels, e->floats * sizeof(float));
 }
 
 bool lmi_gpu_examples_read(lmi_gpu *gpu)
 {
     lmi_gpu_examples *e = gpu->examples;
-    return !e || e->blocks == 0 ||
+    return !e || e->floats == 0 ||
            (lmi_gpu_read(gpu, &e->channels, 0, e->room, e->floats * sizeof(float)) &&
             lmi_gpu_read(gpu, &e->weights, 0, e->room + e->floats, e->weight_count * sizeof(float)));
+}
+
+/* The weights of a body's groups; returns where the next body's are. */
+static const float *put_weights(lmi_examples *e, const float *weights)
+{
+    size_t count = e && e->scope != LM_EXAMPLES_REGIONS ? (size_t)e->group_count * e->count : 0;
+    if (count) {
+        memcpy(e->weights, weights, count * sizeof(float));
+    }
+    return weights + count;
 }
 
 void lmi_gpu_examples_put(lm_world *world, lmi_gpu *gpu)
 {
     lmi_gpu_examples *e = gpu->examples;
-    if (!e || e->blocks == 0) {
+    if (!e || e->floats == 0) {
         return;
     }
     const float *channels = e->room, *weights = e->room + e->floats;
@@ -255,12 +318,16 @@ void lmi_gpu_examples_put(lm_world *world, lmi_gpu *gpu)
             channels += floats;
         }
         for (uint32_t k = 0; k < batch->body_count; k++) {
-            lmi_examples *of = lmi_body_at(world, batch->bodies[k])->examples;
-            if (of && of->scope != LM_EXAMPLES_REGIONS) {
-                size_t count = (size_t)of->group_count * of->count;
-                memcpy(of->weights, weights, count * sizeof(float));
-                weights += count;
-            }
+            const lmi_body *body = lmi_body_at(world, batch->bodies[k]);
+            weights = body->lattice ? weights : put_weights(body->examples, weights);
+        }
+    }
+    for (uint32_t n = 0; gpu->kinds && n < gpu->kinds->count; n++) {
+        const lmi_body *body = lmi_body_at(world, gpu->slots[gpu->kinds->matter[n].body]);
+        if (body->examples) {
+            memcpy(body->examples->home, channels, lattice_floats(body) * sizeof(float));
+            channels += lattice_floats(body);
+            weights = put_weights(body->examples, weights);
         }
     }
 }

@@ -1,5 +1,6 @@
 /*
- * Regions of clusters with examples on a device (gpu/kernels/examples.cl).
+ * Regions with examples on a device: those of clusters (gpu/kernels/examples.cl), and for those of lattices (gpu/kinds.h) their
+ * channels and the mixes of their groups.
  */
 #ifndef LMI_GPU_EXAMPLE_REGIONS_H
 #define LMI_GPU_EXAMPLE_REGIONS_H
@@ -8,13 +9,22 @@
 
 struct lmi_gpu_clusters;
 
+/* Texts for a program with examples, after those that define vmat3. */
+#define LMI_GPU_EXAMPLE_TEXTS                                                                                          \
+    "example_channels.h", "project_lanes.cl", "project_lanes.h", "project.h", "example_lanes.h", "project_double.cl",  \
+        "project_double.h", "project.h", "example_solve.cl"
+
 /* Why the device cannot step a body with examples, or null. */
 const char *lmi_gpu_examples_reason(const lm_world *world, const lmi_body *body);
 
-/* After the packs. False after a failure. */
+/* After the packs, and after lattices with examples have their lmi_gpu_matter, which is completed. False after a failure. */
 bool lmi_gpu_examples_lay_out(lm_world *world, lmi_gpu *gpu);
 
-/* Gather, mix, fit and scatter of their regions. */
+/* The channels of all regions with examples; and the mixes of the groups of clusters or of lattices, when those are measured. */
+const lmi_gpu_buffer *lmi_gpu_examples_channels(const lmi_gpu *gpu);
+bool lmi_gpu_examples_solve(lmi_gpu *gpu, bool lattices);
+
+/* Gather, mix, fit and scatter of the regions of clusters. */
 bool lmi_gpu_examples_match(lmi_gpu *gpu, const struct lmi_gpu_clusters *clusters);
 
 /* What a substep may have to be taken back to; and channels and weights from the device, and from there to where they belong. */

@@ -9,6 +9,7 @@
 #include "gpu/clusters.h"
 #include "gpu/example_regions.h"
 #include "gpu/gpu.h"
+#include "gpu/kinds.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -46,11 +47,11 @@ static void fetch_body(const lmi_gpu_body *from, lmi_body *body)
     body->motion.spin = vector_of(from->spin);
     body->motion.mass = from->mass;
     memcpy(body->motion.inertia, from->inertia, sizeof body->motion.inertia);
-    if (body->lattice) {
+    for (int i = 0; body->lattice && i < 9; i++) {
+        body->lattice->frame.m[i / 3][i % 3] = from->frame[i];
+    }
+    if (body->lattice && body->lattice->shape.part_count == 1) { /* several have records of their own: kinds.c */
         lmi_lattice_part *part = &body->lattice->part[0];
-        for (int i = 0; i < 9; i++) {
-            body->lattice->frame.m[i / 3][i % 3] = from->frame[i];
-        }
         part->motion = body->motion;
         part->drift_centre = vector_of(from->drift_centre);
         part->drift_velocity = vector_of(from->drift_velocity);
@@ -127,7 +128,8 @@ bool lmi_gpu_bring(lm_world *world, const lmi_gpu_buffer *records)
 {
     lmi_gpu *gpu = world->gpu;
     lm_dvec3 known = impulse_of(world, gpu);
-    if (!lmi_gpu_clusters_read(world, gpu) || !lmi_gpu_examples_read(gpu) || !read_particles(world, gpu) ||
+    if (!lmi_gpu_clusters_read(world, gpu) || !lmi_gpu_examples_read(gpu) ||
+        !lmi_gpu_kinds_read(gpu, records == &gpu->before) || !read_particles(world, gpu) ||
         !lmi_gpu_read(gpu, records, 0, gpu->records, gpu->body_count * sizeof *gpu->records)) {
         lmi_gpu_lose(world, lmi_cl_text(gpu->status));
         return false;
@@ -136,6 +138,7 @@ bool lmi_gpu_bring(lm_world *world, const lmi_gpu_buffer *records)
     put_records(world, gpu, known);
     lmi_gpu_clusters_put(world, gpu);
     lmi_gpu_examples_put(world, gpu);
+    lmi_gpu_kinds_put(world, gpu);
     gpu->since = 0;
     return true;
 }

@@ -21,6 +21,7 @@
 #include "gpu/clusters.h"
 #include "gpu/example_regions.h"
 #include "gpu/forces.h"
+#include "gpu/kinds.h"
 #include "gpu/meet.h"
 #include "gpu/octrees.h"
 #include "gpu/small.h"
@@ -63,7 +64,7 @@ bool lmi_gpu_measure(lmi_gpu *gpu)
     const lmi_gpu_argument conclude[] = {LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(gpu->partials), LMI_GPU_VALUE(h),
                                          LMI_GPU_VALUE(measured)};
     return lmi_gpu_run(gpu, gpu->measure, arguments, 5, groups, group) &&
-           lmi_gpu_run(gpu, gpu->conclude, conclude, 4, bodies, group);
+           lmi_gpu_run(gpu, gpu->conclude, conclude, 4, bodies, group) && lmi_gpu_kinds_conclude(gpu, h, true);
 }
 
 /* Whether there is anything to step: all bodies may be asleep. */
@@ -159,7 +160,7 @@ static bool prepare(lmi_gpu *gpu, const lmi_step *step, const float change[3])
     return lmi_gpu_forces_apply(gpu, step) &&
            lmi_gpu_write(gpu, &gpu->surfaces, 0, surfaces, surface_count * sizeof *surfaces) &&
            lmi_gpu_run(gpu, gpu->prepare, arguments, sizeof arguments / sizeof *arguments, groups, group) &&
-           lmi_gpu_mark(gpu, &gpu->prepared);
+           lmi_gpu_kinds_prepare(gpu, h, change) && lmi_gpu_mark(gpu, &gpu->prepared);
 }
 
 /* A body that has answered a collider as a whole will do so again: the host does the contacts of the next steps. */
@@ -191,15 +192,26 @@ static bool scatter_lists(lmi_gpu *gpu, const lmi_gpu_variant *v)
            lmi_gpu_run(gpu, v->scatter_lists, arguments, sizeof arguments / sizeof *arguments, groups, group);
 }
 
+/* Those of rigid and of linear lattices take turns in the particles, and are not as large: each has a place of its own. */
+static const lmi_gpu_buffer *regions_of(const lmi_gpu *gpu, const lmi_gpu_variant *v)
+{
+    return v->kind.linear ? &gpu->linear_regions : &gpu->regions;
+}
+
 static bool fit(lmi_gpu *gpu, const lmi_gpu_variant *v)
 {
-    const lmi_gpu_argument arguments[] = {
-        LMI_GPU_BUFFER(v->tiles),          LMI_GPU_BUFFER(gpu->bodies),    LMI_GPU_BUFFER(gpu->map),
-        LMI_GPU_BUFFER(gpu->constants_of), LMI_GPU_BUFFER(gpu->constants), LMI_GPU_BUFFER(gpu->x),
-        LMI_GPU_BUFFER(gpu->regions),      LMI_GPU_BUFFER(gpu->irregular), LMI_GPU_BUFFER(gpu->irregular_moments),
-        LMI_GPU_BUFFER(gpu->kept)};
+    const lmi_gpu_argument arguments[] = {LMI_GPU_BUFFER(v->tiles),
+                                          LMI_GPU_BUFFER(gpu->bodies),
+                                          LMI_GPU_BUFFER(gpu->map),
+                                          LMI_GPU_BUFFER(gpu->constants_of),
+                                          LMI_GPU_BUFFER(gpu->constants),
+                                          LMI_GPU_BUFFER(gpu->x),
+                                          LMI_GPU_BUFFER(*regions_of(gpu, v)),
+                                          LMI_GPU_BUFFER(gpu->irregular),
+                                          LMI_GPU_BUFFER(gpu->irregular_moments),
+                                          LMI_GPU_BUFFER(gpu->kept)};
     const size_t groups[2] = {v->tile_count, 1}, group[2] = {v->kind.tile_x, v->kind.tile_y};
-    return v->tile_count == 0 ||
+    return v->tile_count == 0 || v->kind.kinds ||
            lmi_gpu_run(gpu, v->fit, arguments, sizeof arguments / sizeof *arguments, groups, group);
 }
 
@@ -212,14 +224,14 @@ static bool move(lmi_gpu *gpu, const lmi_gpu_variant *v, float h)
                                           LMI_GPU_BUFFER(gpu->constants),
                                           LMI_GPU_BUFFER(gpu->x),
                                           LMI_GPU_BUFFER(gpu->v),
-                                          LMI_GPU_BUFFER(gpu->regions),
+                                          LMI_GPU_BUFFER(*regions_of(gpu, v)),
                                           LMI_GPU_BUFFER(gpu->corrected),
                                           LMI_GPU_BUFFER(gpu->corrections),
                                           LMI_GPU_BUFFER(gpu->surfaces),
                                           LMI_GPU_BUFFER(gpu->partials),
                                           LMI_GPU_VALUE(h)};
     const size_t groups[2] = {v->tile_count, 1}, group[2] = {v->kind.tile_x, v->kind.tile_y};
-    return v->tile_count == 0 ||
+    return v->tile_count == 0 || (v->kind.kinds && lmi_gpu_kinds_move(gpu, v, h)) ||
            lmi_gpu_run(gpu, v->move, arguments, sizeof arguments / sizeof *arguments, groups, group);
 }
 
@@ -232,26 +244,28 @@ static bool conclude(lmi_gpu *gpu, double h)
     const size_t groups[2] = {gpu->lattice_count, 1}, group[2] = {lmi_gpu_has_few(gpu) ? 256 : 64, 1};
     const size_t parts[2] = {gpu->part_count, 1}, wide[2] = {256, 1};
     return (gpu->part_count == 0 || lmi_gpu_run(gpu, gpu->reduce, reduce, 2, parts, wide)) &&
-           lmi_gpu_run(gpu, gpu->conclude, arguments, sizeof arguments / sizeof *arguments, groups, group);
+           lmi_gpu_run(gpu, gpu->conclude, arguments, sizeof arguments / sizeof *arguments, groups, group) &&
+           lmi_gpu_kinds_conclude(gpu, h, false);
 }
 
 /* Regions of lattices: nothing of the state changes, so it need not be known yet whether the substep is the device's. Small
- * lattices are moved as well, by a kernel that sees for itself. */
+ * lattices are moved as well, by a kernel that sees for itself. Those of kinds.c wait until it is known, and the lists with
+ * them. */
 static bool fit_lattices(lmi_gpu *gpu, float h)
 {
     bool ok = gpu->lattice_count == 0 || gather_lists(gpu, &gpu->variant[0]);
     for (uint32_t n = 0; ok && gpu->lattice_count && n < gpu->variant_count; n++) {
         ok = fit(gpu, &gpu->variant[n]) && lmi_gpu_step_small(gpu, &gpu->variant[n], h);
     }
-    return ok && (gpu->lattice_count == 0 || scatter_lists(gpu, &gpu->variant[0]));
+    return ok && (gpu->lattice_count == 0 || lmi_gpu_has_kinds(gpu) || scatter_lists(gpu, &gpu->variant[0]));
 }
 
 static bool move_lattices(lmi_gpu *gpu, const lmi_step *step)
 {
-    bool ok = true;
     if (gpu->lattice_count == 0) {
         return true;
     }
+    bool ok = !lmi_gpu_has_kinds(gpu) || (lmi_gpu_kinds_fit(gpu, step->h) && scatter_lists(gpu, &gpu->variant[0]));
     for (uint32_t n = 0; ok && n < gpu->variant_count; n++) {
         ok = move(gpu, &gpu->variant[n], (float)step->h);
     }
@@ -288,7 +302,7 @@ static bool share(const lmi_step *step, bool *done)
         to->lower[0] = body->lower.x, to->lower[1] = body->lower.y, to->lower[2] = body->lower.z;
         to->upper[0] = body->upper.x, to->upper[1] = body->upper.y, to->upper[2] = body->upper.z;
     }
-    return lmi_gpu_upload_state(world, gpu) &&
+    return lmi_gpu_upload_state(world, gpu) && lmi_gpu_kinds_bound(world, gpu) &&
            lmi_gpu_write(gpu, &gpu->bodies, 0, gpu->records, gpu->body_count * sizeof *gpu->records) &&
            lmi_gpu_measure(gpu);
 }
@@ -382,6 +396,7 @@ static void free_buffers(lmi_gpu *gpu)
                                    &gpu->constants_of,
                                    &gpu->constants,
                                    &gpu->regions,
+                                   &gpu->linear_regions,
                                    &gpu->corners,
                                    &gpu->irregular,
                                    &gpu->irregular_moments,
@@ -446,6 +461,7 @@ void lmi_gpu_close(lm_world *world)
         gpu->cl.clFinish(gpu->queue);
     }
     lmi_gpu_meet_free(world, gpu);
+    lmi_gpu_kinds_free(world, gpu);
     lmi_gpu_examples_free(world, gpu);
     lmi_gpu_octrees_free(world, gpu);
     lmi_gpu_clusters_free(world, gpu);

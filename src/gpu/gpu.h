@@ -7,6 +7,7 @@
  *   buffer.c    memory of the device
  *   ability.c   what it can step
  *   small.c     lattices that one work-group steps by itself
+ *   kinds.c     lattices that flow, are damped region by region, have examples or are in several parts (kinds_layout.c)
  *   layout.c    a world as the kernels want it: built when something has changed, and uploaded (layout_lists.c: irregular
  *               regions of lattices; clusters.c: clusters, and their substep)
  *   octrees.c   octrees, up to what pulls their particles
@@ -49,6 +50,7 @@ typedef struct lmi_gpu_variant {
         uint32_t width, tile_x, tile_y, channels;
         uint32_t cells; /* for bodies of which one work-group steps each: corners of a box; 0: for tiles */
         uint32_t linear, surfaces, even; /* linear fits; colliders; all regions have the same share of the stiffness */
+        uint32_t kinds;                  /* kernels/kind_tiles.cl: fit gathers moments */
     } kind;
     cl_program program;
     cl_kernel fit, move, gather_lists, scatter_lists, small;
@@ -101,9 +103,11 @@ struct lmi_gpu {
     struct lmi_gpu_forces *forces;
     struct lmi_gpu_meet *meet;
     struct lmi_gpu_examples *examples;
+    struct lmi_gpu_kinds *kinds;
 
     lmi_gpu_buffer x, v, bodies, before, stop, surfaces, chunks, parts, partials;
-    lmi_gpu_buffer map, constants_of, constants, regions, corners;
+    lmi_gpu_buffer map, constants_of, constants, corners;
+    lmi_gpu_buffer regions, linear_regions; /* between fit and move: 6 and 12 floats a particle */
     lmi_gpu_buffer irregular, irregular_moments, kept, corrected, corrections;
     lmi_gpu_lists gather, scatter;
 
@@ -194,6 +198,7 @@ bool lmi_gpu_run(lmi_gpu *gpu, cl_kernel kernel, const lmi_gpu_argument *argumen
 /* program.c: builds a program from texts that are compiled in; null after a failure, with the compiler's words in the log. */
 cl_program lmi_gpu_build(const lm_world *world, lmi_gpu *gpu, const char *const *texts, const char *options);
 int lmi_gpu_common_options(const lmi_gpu *gpu, char *to, size_t size); /* names that all kernels share */
+int lmi_gpu_lattice_options(char *to, size_t size);                    /* and those of lattices */
 bool lmi_gpu_build_bodies(const lm_world *world, lmi_gpu *gpu);
 lmi_gpu_variant *lmi_gpu_find_variant(const lm_world *world, lmi_gpu *gpu, const struct lmi_gpu_kind *kind);
 cl_kernel lmi_gpu_kernel(lmi_gpu *gpu, cl_program program, const char *name);
@@ -212,6 +217,9 @@ void lmi_gpu_lose(lm_world *world, const char *why);
 #define LMI_GPU_STAGED (1u << 22)
 #define LMI_GPU_FEW_BATCHES 16u
 bool lmi_gpu_is_staged(const lm_world *world, const lmi_gpu *gpu);
+
+/* Channels of the constants of a region, at most: those for linear fits, and behind them those of the best affine map. */
+#define LMI_GPU_MOST_CONSTANTS (LMI_LATTICE_ALL_CONSTANTS + LMI_LATTICE_AFFINE_CONSTANTS)
 
 /* ability.c and layout.c */
 const char *lmi_gpu_reason(const lm_world *world);    /* why the device cannot step this world, or null */

@@ -9,6 +9,8 @@
 #include "gpu/layout.h"
 
 #include "gpu/clusters.h"
+#include "gpu/example_regions.h"
+#include "gpu/kinds.h"
 #include "gpu/small.h"
 
 /* Planes that a work-group goes through: fewer in a body that fills less than half of its box, where much is empty, and in
@@ -82,14 +84,20 @@ static bool add_constants(layout *l, const lmi_body *body, uint32_t first_block)
 {
     const lmi_lattice *shape = &body->lattice->shape;
     uint32_t *of = (uint32_t *)l->constants_of.items + first_block;
-    uint32_t shared = shape->channels < l->channels ? shape->channels : l->channels;
+    /* Those of the best affine map have a place behind all others. */
+    uint32_t base = shape->affine ? shape->affine : shape->channels, shared = base < l->channels ? base : l->channels;
+    bool affine = shape->affine && l->channels == LMI_GPU_MOST_CONSTANTS;
     array index = {NULL, 0, 0};
-    float block[LMI_LATTICE_ALL_CONSTANTS * LMI_BLOCK] = {0.0f};
+    float block[LMI_GPU_MOST_CONSTANTS * LMI_BLOCK] = {0.0f};
     uint32_t *known = append(l->world, &index, shape->constants_count, sizeof(uint32_t));
     bool ok = known != NULL;
     for (uint32_t n = 0; ok && n < shape->constants_count; n++) {
         const float *from = shape->constants + (size_t)n * shape->channels * LMI_BLOCK;
         memcpy(block, from, (size_t)shared * LMI_BLOCK * sizeof(float));
+        if (affine) {
+            memcpy(block + LMI_LATTICE_ALL_CONSTANTS * LMI_BLOCK, from + (size_t)shape->affine * LMI_BLOCK,
+                   LMI_LATTICE_AFFINE_CONSTANTS * LMI_BLOCK * sizeof(float));
+        }
         known[n] = find_constants(l, block);
         ok = known[n] != LMI_GPU_NONE;
     }
@@ -179,32 +187,16 @@ static bool is_even(const lmi_lattice *shape)
     return even;
 }
 
-static bool add_tiles(layout *l, const lmi_body *body, uint32_t index, lmi_gpu_body *record)
+/* Tiles of the columns from `low` to `high`. */
+static bool add_box(layout *l, lmi_gpu_variant *v, const lmi_gpu_body *record, lmi_gpu_tile tile, uint32_t planes,
+                    const uint32_t low[3], const uint32_t high[3])
 {
-    const lmi_lattice *shape = &body->lattice->shape;
     const uint32_t *map = (const uint32_t *)l->map.items + record->map;
-    bool sparse =
-        2 * (uint64_t)shape->particle_count < (uint64_t)record->size[0] * LMI_BLOCK * record->size[1] * record->size[2];
-    struct lmi_gpu_kind kind = {.width = shape->width,
-                                .channels = l->channels,
-                                .linear = body->material.mode == LM_MODE_LINEAR,
-                                .surfaces = l->world->colliders.alive && !l->gpu->shares,
-                                .even = is_even(shape)};
-    if (lmi_gpu_is_small(l->gpu, shape)) {
-        return lmi_gpu_add_small(l, shape, index, &kind);
-    }
-    choose_tile(l->gpu, shape->width, record, sparse, &kind.tile_x, &kind.tile_y);
-    lmi_gpu_variant *v = lmi_gpu_find_variant(l->world, l->gpu, &kind);
-    if (!v) {
-        return false;
-    }
-    uint32_t planes = l->gpu->limits.planes ? l->gpu->limits.planes : choose_planes(l->gpu, record, &kind, sparse);
-    record->first_partial = l->partials;
-    for (uint32_t z = 0; z < record->size[2]; z += planes) {
-        for (uint32_t y = 0; y < record->size[1]; y += kind.tile_y) {
-            for (uint32_t x = 0; x < record->size[0] * LMI_BLOCK; x += kind.tile_x) {
-                lmi_gpu_tile tile = {.body = index, .x = (int32_t)x, .y = (int32_t)y, .z = (int32_t)z};
-                tile.planes = planes_from(record, map, &tile, kind.tile_x, kind.tile_y, planes);
+    for (uint32_t z = low[2]; z < high[2]; z += planes) {
+        for (uint32_t y = low[1]; y < high[1]; y += v->kind.tile_y) {
+            for (uint32_t x = low[0]; x < high[0]; x += v->kind.tile_x) {
+                tile.x = (int32_t)x, tile.y = (int32_t)y, tile.z = (int32_t)z;
+                tile.planes = planes_from(record, map, &tile, v->kind.tile_x, v->kind.tile_y, planes);
                 tile.partial = l->partials;
                 if (tile.planes && !add_tile(l, v, tile)) {
                     return false;
@@ -213,8 +205,54 @@ static bool add_tiles(layout *l, const lmi_body *body, uint32_t index, lmi_gpu_b
             }
         }
     }
-    record->partials = l->partials - record->first_partial;
     return true;
+}
+
+/* Of a lattice in several parts: each has its own. */
+static bool add_part_tiles(layout *l, lmi_gpu_variant *v, const lmi_gpu_body *record, uint32_t index, uint32_t planes)
+{
+    lmi_gpu_kinds *kinds = l->gpu->kinds;
+    const uint32_t first = kinds->matter[record->kind].first_part;
+    bool ok = true;
+    for (uint32_t n = first; ok && n < first + record->parts; n++) {
+        uint32_t low[3], high[3];
+        lmi_gpu_part_box(l, n, low, high);
+        kinds->part[n].first_partial = l->partials;
+        ok = add_box(l, v, record, (lmi_gpu_tile){.body = index, .part = n}, planes, low, high);
+        kinds->part[n].partials = l->partials - kinds->part[n].first_partial;
+    }
+    return ok;
+}
+
+static bool add_tiles(layout *l, const lmi_body *body, uint32_t index, lmi_gpu_body *record)
+{
+    const lmi_lattice *shape = &body->lattice->shape;
+    bool sparse =
+        2 * (uint64_t)shape->particle_count < (uint64_t)record->size[0] * LMI_BLOCK * record->size[1] * record->size[2];
+    bool kinds = lmi_gpu_is_kind(body);
+    struct lmi_gpu_kind kind = {.width = shape->width,
+                                .channels = l->channels,
+                                .linear = kinds || body->material.mode == LM_MODE_LINEAR,
+                                .surfaces = l->world->colliders.alive && !l->gpu->shares,
+                                .even = !kinds && is_even(shape),
+                                .kinds = kinds};
+    if (lmi_gpu_is_small(l->gpu, body)) {
+        return lmi_gpu_add_small(l, shape, index, &kind);
+    }
+    choose_tile(l->gpu, shape->width, record, sparse, &kind.tile_x, &kind.tile_y);
+    lmi_gpu_variant *v = lmi_gpu_find_variant(l->world, l->gpu, &kind);
+    if (!v) {
+        return false;
+    }
+    const uint32_t planes =
+        l->gpu->limits.planes ? l->gpu->limits.planes : choose_planes(l->gpu, record, &kind, sparse);
+    const uint32_t low[3] = {0, 0, 0}, high[3] = {record->size[0] * LMI_BLOCK, record->size[1], record->size[2]};
+    const lmi_gpu_tile tile = {.body = index, .part = LMI_GPU_NONE};
+    record->first_partial = l->partials;
+    bool ok = record->parts > 1 ? add_part_tiles(l, v, record, index, planes)
+                                : add_box(l, v, record, tile, planes, low, high);
+    record->partials = l->partials - record->first_partial;
+    return ok;
 }
 
 /* Where a body has many tiles their sums are added in parts first, side by side. */
@@ -289,7 +327,8 @@ static void describe_body(const lmi_body *body, uint32_t first, lmi_gpu_body *to
     to->group = body->group;
     to->collider_mask = body->collider_mask;
     to->pinned = body->first_pin != LMI_NONE;
-    to->regional = body->octree && body->material.damping_kind == LM_DAMPING_REGIONAL;
+    to->regional = (body->octree || body->lattice) && body->material.damping_kind == LM_DAMPING_REGIONAL;
+    to->kind = LMI_GPU_NONE;
     to->first = first;
     to->particles = body->padded_count;
 }
@@ -297,9 +336,9 @@ static void describe_body(const lmi_body *body, uint32_t first, lmi_gpu_body *to
 static void describe_lattice(const lmi_body *body, lmi_gpu_body *to)
 {
     const lmi_lattice_body *lattice = body->lattice;
-    const lmi_lattice_part *part = &lattice->part[0];
+    const lmi_lattice_part none = {.reference = 0}, *part = lattice->shape.part_count > 1 ? &none : &lattice->part[0];
     to->spacing = lattice->shape.spacing;
-    to->rest_inertia = part->inertia;
+    to->rest_inertia = part->inertia; /* several parts have records of their own: kinds_layout.c */
     for (int i = 0; i < 9; i++) {
         to->frame[i] = lattice->frame.m[i / 3][i % 3];
     }
@@ -329,7 +368,8 @@ static bool add_body(layout *l, uint32_t slot)
     if (body->lattice) {
         describe_lattice(body, record);
         ok = add_map(l, &body->lattice->shape, record) && add_constants(l, body, first / LMI_BLOCK) &&
-             lmi_gpu_add_irregular(l, body, index, first / LMI_BLOCK) && add_tiles(l, body, index, record);
+             lmi_gpu_add_irregular(l, body, index, first / LMI_BLOCK) &&
+             (!lmi_gpu_is_kind(body) || lmi_gpu_add_kind(l, body, index)) && add_tiles(l, body, index, record);
     }
     return ok;
 }
@@ -376,9 +416,14 @@ static bool reserve_bodies(layout *l)
     LMI_POOL_EACH(&world->bodies, n)
     {
         const lmi_body *body = lmi_body_at(world, n);
-        channels = body->lattice && body->material.mode == LM_MODE_LINEAR ? LMI_LATTICE_ALL_CONSTANTS : channels;
+        bool linear = body->lattice && body->material.mode == LM_MODE_LINEAR;
+        uint32_t wanted = lmi_gpu_is_kind(body) ? LMI_GPU_MOST_CONSTANTS
+                          : linear              ? LMI_LATTICE_ALL_CONSTANTS
+                                                : LMI_LATTICE_CONSTANTS;
+        channels = wanted > channels ? wanted : channels;
     }
     l->channels = channels;
+    ok = ok && lmi_gpu_kinds_begin(l);
     for (uint32_t n = 0; n < gpu->variant_count; n++) {
         gpu->variant[n].tile_count = gpu->variant[n].small_count = 0;
     }
@@ -403,7 +448,9 @@ static bool add_bodies(layout *l)
         }
         l->gpu->lattice_count = pass == 0 ? l->gpu->body_count : l->gpu->lattice_count;
     }
-    return ok && add_parts(l) && add_chunks(l);
+    ok = ok && add_parts(l) && add_chunks(l);
+    l->partials = l->part_partials > l->partials ? l->part_partials : l->partials;
+    return ok;
 }
 
 static bool upload_tiles(lmi_gpu *gpu)
@@ -452,10 +499,12 @@ static bool upload(layout *l)
 {
     lmi_gpu *gpu = l->gpu;
     const size_t u = sizeof(uint32_t), f = sizeof(float);
-    size_t records = gpu->body_count * sizeof *gpu->records, region = 0;
+    size_t records = gpu->body_count * sizeof *gpu->records, places = gpu->particles * f;
+    bool rigid = false, linear = false;
     for (uint32_t n = 0; n < gpu->variant_count; n++) {
-        size_t floats = gpu->variant[n].tile_count == 0 ? 0 : gpu->variant[n].kind.linear ? 12 : 6;
-        region = floats > region ? floats : region;
+        const lmi_gpu_variant *v = &gpu->variant[n];
+        rigid = rigid || (v->tile_count && !v->kind.linear);
+        linear = linear || (v->tile_count && v->kind.linear && !v->kind.kinds);
     }
     const uint32_t none = 0;
     gpu->chunk_count = l->chunks.count;
@@ -464,7 +513,8 @@ static bool upload(layout *l)
            lmi_gpu_reserve(gpu, &gpu->before, records) && put_array(gpu, &gpu->map, &l->map, u) &&
            put_array(gpu, &gpu->constants_of, &l->constants_of, u) &&
            put_array(gpu, &gpu->constants, &l->constants, f) &&
-           lmi_gpu_reserve(gpu, &gpu->regions, (size_t)gpu->particles * region * f) && lmi_gpu_upload_lists(l) &&
+           lmi_gpu_reserve(gpu, &gpu->regions, rigid ? 6 * places : 0) &&
+           lmi_gpu_reserve(gpu, &gpu->linear_regions, linear ? 12 * places : 0) && lmi_gpu_upload_lists(l) &&
            upload_tiles(gpu) && put_array(gpu, &gpu->corners, &l->corners, u) &&
            put_array(gpu, &gpu->chunks, &l->chunks, sizeof(lmi_gpu_chunk)) &&
            put_array(gpu, &gpu->parts, &l->parts, sizeof(lmi_gpu_chunk)) &&
@@ -476,7 +526,8 @@ static bool upload(layout *l)
 bool lmi_gpu_lay_out(lm_world *world, lmi_gpu *gpu)
 {
     layout l = {.world = world, .gpu = gpu};
-    bool ok = reserve_bodies(&l) && add_bodies(&l) && upload(&l) && lmi_gpu_clusters_lay_out(world, gpu);
+    bool ok = reserve_bodies(&l) && add_bodies(&l) && upload(&l) && lmi_gpu_clusters_lay_out(world, gpu) &&
+              lmi_gpu_examples_lay_out(world, gpu) && lmi_gpu_kinds_upload(&l);
     array *const arrays[] = {&l.map,           &l.constants,      &l.slots,          &l.constants_of,
                              &l.irregular,     &l.corrected,      &l.gather.groups,  &l.gather.who,
                              &l.gather.corner, &l.gather.member,  &l.gather.offset,  &l.scatter.groups,
@@ -485,6 +536,7 @@ bool lmi_gpu_lay_out(lm_world *world, lmi_gpu *gpu)
     for (size_t n = 0; n < sizeof arrays / sizeof *arrays; n++) {
         drop(world, arrays[n], sizeof(uint32_t)); /* floats are as large */
     }
+    lmi_gpu_kinds_drop(&l);
     drop(world, &l.chunks, sizeof(lmi_gpu_chunk));
     drop(world, &l.parts, sizeof(lmi_gpu_chunk));
     drop(world, &l.known_corners, 2 * sizeof(uint32_t));

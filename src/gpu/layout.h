@@ -52,6 +52,10 @@ typedef struct layout {
     lists gather, scatter;
     array chunks, parts;
     array corners, known_corners; /* small.c */
+    /* kinds_layout.c: of each block its body and its corner, of each place its part; lasting deformation; boxes of parts, their
+     * particles and chunks of these. */
+    array owners, block_corners, part_of, plastics, boxes, part_members, part_chunks;
+    uint32_t part_partials;
     uint32_t irregulars, corrections, partials, constants_count;
 } layout;
 

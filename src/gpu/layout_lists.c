@@ -61,12 +61,13 @@ static const known_lists *add_rows(lm_world *world, const lmi_lattice *shape, co
     return known;
 }
 
-static bool add_lists(layout *l, const lmi_lattice *shape, const lmi_lattice_lists *from, uint32_t index, lists *to)
+static bool add_lists(layout *l, const lmi_body *body, const lmi_lattice_lists *from, uint32_t index, lists *to)
 {
+    const lmi_lattice *shape = &body->lattice->shape;
     uint64_t hash = hash_bytes(from->member, (size_t)from->row_count * LMI_BLOCK * sizeof *from->member);
     const known_lists *known = find_lists(to, from, hash);
     known = known ? known : add_rows(l->world, shape, from, hash, to);
-    array *groups = lmi_gpu_is_small(l->gpu, shape) ? &to->small : &to->groups;
+    array *groups = lmi_gpu_is_small(l->gpu, body) ? &to->small : &to->groups;
     uint32_t *group = append(l->world, groups, 4 * from->group_count, sizeof *group);
     if (!known || !group) {
         return false;
@@ -96,8 +97,8 @@ bool lmi_gpu_add_irregular(layout *l, const lmi_body *body, uint32_t index, uint
                 (uint32_t *)l->corrected.items + 2 * (size_t)first_block, of);
     l->irregulars += shape->irregular_count + 1; /* the last is zero, for what fills up rows */
     l->corrections += shape->scatter.owner_count;
-    return add_lists(l, shape, &shape->gather, index, &l->gather) &&
-           add_lists(l, shape, &shape->scatter, index, &l->scatter);
+    return add_lists(l, body, &shape->gather, index, &l->gather) &&
+           add_lists(l, body, &shape->scatter, index, &l->scatter);
 }
 
 static bool put_lists(lmi_gpu *gpu, lmi_gpu_lists *to, const lists *from)

@@ -5,6 +5,7 @@
 
 #include "gpu/clusters.h"
 #include "gpu/example_regions.h"
+#include "gpu/kinds.h"
 
 #define WIDE 256
 
@@ -23,7 +24,7 @@ bool lmi_gpu_meet_keep(lmi_gpu *gpu)
     const lmi_gpu_meet *m = gpu->meet;
     const size_t size = (size_t)gpu->particles * 4 * sizeof(float);
     return lmi_gpu_copy(gpu, &gpu->x, &m->kept_x, size) && lmi_gpu_copy(gpu, &gpu->v, &m->kept_v, size) &&
-           lmi_gpu_clusters_keep(gpu) && lmi_gpu_examples_keep(gpu);
+           lmi_gpu_clusters_keep(gpu) && lmi_gpu_examples_keep(gpu) && lmi_gpu_kinds_keep(gpu);
 }
 
 bool lmi_gpu_meet_restore(lmi_gpu *gpu)
@@ -31,7 +32,7 @@ bool lmi_gpu_meet_restore(lmi_gpu *gpu)
     const lmi_gpu_meet *m = gpu->meet;
     const size_t size = (size_t)gpu->particles * 4 * sizeof(float);
     return lmi_gpu_copy(gpu, &m->kept_x, &gpu->x, size) && lmi_gpu_copy(gpu, &m->kept_v, &gpu->v, size) &&
-           lmi_gpu_clusters_restore(gpu) && lmi_gpu_examples_restore(gpu);
+           lmi_gpu_clusters_restore(gpu) && lmi_gpu_examples_restore(gpu) && lmi_gpu_kinds_restore(gpu);
 }
 
 /* Bodies into buckets of the cells that their middles are in. */

@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MOST_TEXTS 16
-
 /* A text without its includes: what they would bring comes before it. */
 static size_t copy_without_includes(const char *text, char *to)
 {
@@ -135,10 +133,12 @@ bool lmi_gpu_build_bodies(const lm_world *world, lmi_gpu *gpu)
     X(LMI_LATTICE_HOLD)                                                                                                \
     X(LMI_LATTICE_WHITEN)                                                                                              \
     X(LMI_LATTICE_COLOUR)                                                                                              \
-    X(LMI_LATTICE_INVERSE_EDGE)
+    X(LMI_LATTICE_INVERSE_EDGE)                                                                                        \
+    X(LMI_LATTICE_INVERSE_REST)                                                                                        \
+    X(LMI_LATTICE_ACTIVE)
 
 /* The channels of a region's constants, as options. */
-static int lattice_options(char *to, size_t size)
+int lmi_gpu_lattice_options(char *to, size_t size)
 {
 #define OPTION(name) " -D" #name "=%d"
 #define VALUE(name) , name
@@ -149,26 +149,36 @@ static int lattice_options(char *to, size_t size)
 
 static bool build_variant(const lm_world *world, lmi_gpu *gpu, lmi_gpu_variant *v)
 {
-    static const char *const texts[] = {
-        "prelude.cl",          "records.h",          "vmat.h",     "volume.h",    "polar_lanes.h",
-        "lattice_constants.h", "lattice_rotation.h", "nearest.cl", "rotation.cl", "contact.cl",
-        "lattice.cl",          "lists.cl",           "small.cl",   NULL};
+    const char *const texts[] = {"prelude.cl",
+                                 "records.h",
+                                 "vmat.h",
+                                 "volume.h",
+                                 "polar_lanes.h",
+                                 "lattice_constants.h",
+                                 "lattice_rotation.h",
+                                 "nearest.cl",
+                                 "rotation.cl",
+                                 "contact.cl",
+                                 "lattice.cl",
+                                 "lists.cl",
+                                 v->kind.kinds ? "kind_tiles.cl" : "small.cl",
+                                 NULL};
     char options[2048];
     /* Contraction, and a division that may be off by two units in the last place: a twelfth of the fit's time. */
     int length = common_options(gpu, "", options, sizeof options);
-    length +=
-        snprintf(options + length, sizeof options - (size_t)length,
-                 " -DCONTRACT -DW=%u -DTILE_X=%u -DTILE_Y=%u -DCELLS=%u -DLMI_LATTICE_CHANNELS=%u%s%s%s", v->kind.width,
-                 v->kind.tile_x, v->kind.tile_y, v->kind.cells, v->kind.channels, v->kind.linear ? " -DLINEAR" : "",
-                 v->kind.surfaces ? " -DSURFACES" : "", v->kind.even ? " -DEVEN" : "");
-    lattice_options(options + length, sizeof options - (size_t)length);
+    length += snprintf(options + length, sizeof options - (size_t)length,
+                       " -DCONTRACT -DW=%u -DTILE_X=%u -DTILE_Y=%u -DCELLS=%u -DLMI_LATTICE_CHANNELS=%u%s%s%s%s",
+                       v->kind.width, v->kind.tile_x, v->kind.tile_y, v->kind.cells, v->kind.channels,
+                       v->kind.linear ? " -DLINEAR" : "", v->kind.surfaces ? " -DSURFACES" : "",
+                       v->kind.even ? " -DEVEN" : "", v->kind.kinds ? " -DKINDS" : "");
+    lmi_gpu_lattice_options(options + length, sizeof options - (size_t)length);
     v->program = lmi_gpu_build(world, gpu, texts, options);
     if (!v->program) {
         return false;
     }
     v->small = v->kind.cells ? lmi_gpu_kernel(gpu, v->program, "lattice_small") : NULL;
-    v->fit = v->kind.cells ? NULL : lmi_gpu_kernel(gpu, v->program, "lattice_fit");
-    v->move = v->kind.cells ? NULL : lmi_gpu_kernel(gpu, v->program, "lattice_move");
+    v->fit = v->kind.cells ? NULL : lmi_gpu_kernel(gpu, v->program, v->kind.kinds ? "kind_moments" : "lattice_fit");
+    v->move = v->kind.cells ? NULL : lmi_gpu_kernel(gpu, v->program, v->kind.kinds ? "kind_move" : "lattice_move");
     v->gather_lists = lmi_gpu_kernel(gpu, v->program, "lattice_gather_lists");
     v->scatter_lists = lmi_gpu_kernel(gpu, v->program, "lattice_scatter_lists");
     return (v->small || (v->fit && v->move)) && v->gather_lists && v->scatter_lists;

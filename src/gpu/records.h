@@ -74,6 +74,9 @@ typedef struct lmi_gpu_body {
     uint32_t surfaces; /* bits: what it may touch in this substep */
     uint32_t contacts;
     uint32_t stop;
+    uint32_t
+        kind; /* of a lattice that kernels/kinds.cl is for: its lmi_gpu_matter, else LMI_GPU_NONE; of a part: the body */
+    uint32_t parts; /* of a lattice: how many, where they have records of their own; of a part: its number */
 } lmi_gpu_body;
 
 /* Columns of a lattice that one work-group goes through, plane by plane. */
@@ -82,8 +85,22 @@ typedef struct lmi_gpu_tile {
     int32_t x, y, z; /* of its first corner; x counts lanes of blocks */
     uint32_t planes;
     uint32_t partial;
-    uint32_t pad[2];
+    uint32_t part; /* whose particles it moves, of a lattice in several parts; else LMI_GPU_NONE */
+    uint32_t pad;
 } lmi_gpu_tile;
+
+/* A lattice that flows, is damped region by region, has examples or is in several parts (kernels/kinds.cl). */
+typedef struct lmi_gpu_matter {
+    double flow;              /* lmi_plastic_rates */
+    float yield, most, bound; /* and lmi_yield_bound */
+    uint32_t body;            /* record */
+    uint32_t room;            /* its first block among those of all such lattices */
+    uint32_t plastic;         /* the first float of its lasting deformation, or LMI_GPU_NONE */
+    uint32_t examples;        /* the first float of its channels, or LMI_GPU_NONE */
+    uint32_t count, own_mix;  /* of examples */
+    uint32_t linear;
+    uint32_t first_part; /* its record, where it is in several */
+} lmi_gpu_matter;
 
 /* A lattice that fits into the local memory of one work-group. */
 typedef struct lmi_gpu_small {

@@ -3,6 +3,8 @@
  */
 #include "gpu/small.h"
 
+#include "gpu/kinds.h"
+
 /* Corners of the box that local memory has room for: 21 floats each, of 48 KiB less what else is there. */
 #define MOST_CORNERS 512
 
@@ -12,10 +14,11 @@
 /* More particles than work-items of a group are better off in tiles. */
 #define MOST_PARTICLES 256
 
-bool lmi_gpu_is_small(const lmi_gpu *gpu, const lmi_lattice *shape)
+bool lmi_gpu_is_small(const lmi_gpu *gpu, const lmi_body *body)
 {
+    const lmi_lattice *shape = &body->lattice->shape;
     const uint32_t *n = shape->size;
-    return !gpu->limits.tile_x && !gpu->limits.tile_y && !gpu->limits.planes &&
+    return !lmi_gpu_is_kind(body) && !gpu->limits.tile_x && !gpu->limits.tile_y && !gpu->limits.planes &&
            shape->particle_count <= MOST_PARTICLES && n[0] <= MOST_CORNERS && n[1] <= MOST_CORNERS &&
            n[2] <= MOST_CORNERS && (uint64_t)n[0] * n[1] * n[2] <= MOST_CORNERS;
 }

@@ -6,7 +6,7 @@
 
 #include "gpu/layout.h"
 
-bool lmi_gpu_is_small(const lmi_gpu *gpu, const lmi_lattice *shape);
+bool lmi_gpu_is_small(const lmi_gpu *gpu, const lmi_body *body);
 
 /* Lays one out, after its lists; `kind` is completed. */
 bool lmi_gpu_add_small(layout *l, const lmi_lattice *shape, uint32_t index, struct lmi_gpu_kind *kind);

@@ -9,20 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-typedef double number;
-typedef bool mask;
-#define number_set1(a) ((double)(a))
-#define number_lt(a, b) ((a) < (b))
-#define number_select(m, yes, no) ((m) ? (yes) : (no))
-#define number_max(a, b) ((a) > (b) ? (a) : (b))
-#define number_abs(a) fabs(a)
-#define mask_and(a, b) ((a) && (b))
-#define mask_or(a, b) ((a) || (b))
-#define mask_not(a) (!(a))
-#define mask_any(a) (a)
-#define PROJECT_TOLERANCE 1e-12
-#define PROJECT_LEAST_PIVOT 1e-15
-#define PROJECT_INLINE static inline
+#include "step/project_double.h" /* before the next */
+
 #include "step/project.h"
 
 void lmi_project(uint32_t count, const double *gram, const double *b, double *w)

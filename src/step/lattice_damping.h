@@ -20,8 +20,7 @@
 #define LMI_LATTICE_DAMPING_H
 
 #include "step/lattice_irregular.h"
-#include "step/lattice_plastic.h"
-#include "step/spin.h"
+#include "step/lattice_strain.h"
 
 /* The buffers of the sums of velocities, behind those of positions; only what gather uses. */
 static inline lattice_work lattice_velocity_work(const lmi_lattice *l, float *scratch)
@@ -114,48 +113,11 @@ static void lattice_gather_velocity_lists(const lmi_lattice_step *step, uint32_t
     }
 }
 
-/* Turns the transform of a fit into rate times itself and k times the region's field. `m` are the moments of positions, `mv`
- * those of velocities. */
+/* Turns the transform of a fit into what the scatter of this substep wants: lattice_add_field. */
 LMI_INLINE void lattice_add_damping(const lmi_lattice_step *step, const vf m[12], const vf mv[12],
                                     const float *constants, vf t[12])
 {
-    const float *affine = constants + step->lattice->affine * LMI_BLOCK;
-    vf centre[3], field[12], w[3], l[3], g[6];
-    vmat3 a = lattice_symmetric(constants + LMI_LATTICE_REST * LMI_BLOCK), v;
-    for (int j = 0; j < 3; j++) {
-        centre[j] = vf_load(constants + (LMI_LATTICE_CENTRE + j) * LMI_BLOCK);
-        for (int i = 0; i < 3; i++) {
-            a.m[3 * i + j] = (m[9 - 3 * j + i] - m[i] * centre[j]) + a.m[3 * i + j];
-            v.m[3 * i + j] = mv[9 - 3 * j + i] - mv[i] * centre[j];
-        }
-    }
-    vmat3 map = vmat_multiply(a, lattice_symmetric(affine + LMI_LATTICE_INVERSE_REST * LMI_BLOCK));
-    for (int i = 0; i < 3; i++) {
-        int p = (i + 1) % 3, q = (i + 2) % 3;
-        const vf *ap = map.m + 3 * p, *aq = map.m + 3 * q, *vp = v.m + 3 * p, *vq = v.m + 3 * q;
-        l[i] = ((ap[0] * vq[0] - aq[0] * vp[0]) + (ap[1] * vq[1] - aq[1] * vp[1])) + (ap[2] * vq[2] - aq[2] * vp[2]);
-        g[i] = (a.m[3 * i] * map.m[3 * i] + a.m[3 * i + 1] * map.m[3 * i + 1]) + a.m[3 * i + 2] * map.m[3 * i + 2];
-        g[3 + i] = (a.m[3 * i] * ap[0] + a.m[3 * i + 1] * ap[1]) + a.m[3 * i + 2] * ap[2];
-    }
-    lmi_spin(g, l, w);
-    vf k = vf_set1(step->loss) * vf_load(affine + LMI_LATTICE_ACTIVE * LMI_BLOCK), rate = vf_set1(step->goal_rate);
-    vf mean = k * vf_load(constants + LMI_LATTICE_INVERSE_MASS * LMI_BLOCK);
-    for (int i = 0; i < 3; i++) {
-        w[i] = w[i] * k;
-    }
-    for (int j = 0; j < 3; j++) { /* w x column j */
-        for (int i = 0; i < 3; i++) {
-            int p = (i + 1) % 3, q = (i + 2) % 3;
-            field[3 + 3 * j + i] = w[p] * map.m[3 * q + j] - w[q] * map.m[3 * p + j];
-        }
-    }
-    for (int i = 0; i < 3; i++) {
-        vf shift = (field[3 + i] * centre[0] + field[6 + i] * centre[1]) + field[9 + i] * centre[2];
-        t[i] = rate * t[i] + (mean * mv[i] - shift);
-    }
-    for (int i = 3; i < 12; i++) {
-        t[i] = rate * t[i] + field[i];
-    }
+    lattice_add_field(m, mv, constants, constants + step->lattice->affine * LMI_BLOCK, step->loss, step->goal_rate, t);
 }
 
 /* The whole change of velocity, in metres a second, from a particle's sums of such transforms and its m~ u. */

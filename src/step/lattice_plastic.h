@@ -12,8 +12,8 @@
 #ifndef LMI_LATTICE_PLASTIC_H
 #define LMI_LATTICE_PLASTIC_H
 
-#include "step/lattice_constants.h"
 #include "step/lattice_step.h"
+#include "step/lattice_strain.h"
 
 /* For rounding, and for what the frame lacks to a rotation. */
 #define LATTICE_WATCH_MARGIN 1.02f
@@ -42,14 +42,9 @@ static __attribute__((noinline)) vmat3 lattice_flow(const lmi_lattice_plastic *p
                                                     uint32_t block, size_t lane)
 {
     float *state = plastic->state + (size_t)block * 6 * LMI_BLOCK, *at = state + lane;
-    vmat3 p = lattice_symmetric(at), inverse = vmat_cofactors(p); /* its determinant is 1 and it is symmetric */
-    vmat3 map = vmat_multiply(a, lattice_symmetric(affine + LMI_LATTICE_INVERSE_REST * LMI_BLOCK));
-    vmat3 square = vmat_multiply(inverse, vmat_multiply(vmat_multiply_transposed(map, map), inverse)), excess = square;
-    for (int j = 0; j < 3; j++) {
-        excess.m[4 * j] = excess.m[4 * j] - vf_set1(1.0f);
-    }
+    vmat3 p = lattice_symmetric(at), map = lattice_map(a, affine), square = lattice_elastic_square(map, p);
     vm is = vf_lt(vf_set1(0.0f), vf_load(affine + LMI_LATTICE_ACTIVE * LMI_BLOCK));
-    uint32_t bits = vm_bits(vm_and(is, vf_lt(vf_set1(plastic->bound), vmat_dot(excess, excess))));
+    uint32_t bits = vm_bits(vm_and(is, vf_lt(vf_set1(plastic->bound), lattice_excess(square))));
     if (bits == 0) {
         return p;
     }

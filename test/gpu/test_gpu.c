@@ -4,58 +4,12 @@
  * the CPU. Where a machine has no OpenCL device at all (`make test` installs PoCL, which makes one of the CPU) only the
  * last part is tested.
  */
-#include "gpu/gpu.h"
-#include "test/support/support.h"
+#include "test/gpu/device.h"
 
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-/* The share of a body's size by which host and device may differ after one step. */
-#define AGREEMENT 1e-5
-
-typedef struct lines {
-    uint32_t count;
-    char last[256], all[4096];
-} lines;
-
-static void take_line(lm_result result, const char *line, void *user)
-{
-    (void)result;
-    lines *to = user;
-    to->count++;
-    snprintf(to->last, sizeof to->last, "%s", line);
-    size_t used = strlen(to->all);
-    snprintf(to->all + used, sizeof to->all - used, "%s\n", line);
-}
-
-static lm_world *world_on(const char *device, uint32_t substeps, lines *log)
-{
-    lm_world_def def = lm_world_def_default();
-    def.device = device;
-    def.substeps = substeps;
-    def.workers = 1;
-    def.log = (lm_log){take_line, log};
-    lm_world *world;
-    assert_ok(lm_world_create(&def, &world));
-    return world;
-}
-
-static bool has_device(void)
-{
-    lm_device_info devices[16];
-    uint32_t count = lm_device_list(devices, 16);
-    for (uint32_t n = 0; n < count && n < 16; n++)
-        if (devices[n].usable) return true;
-    return false;
-}
 
 #define NEEDS_DEVICE()                                                                                                 \
-    if (!has_device()) {                                                                                               \
-        print_message("no OpenCL device here: install pocl-opencl-icd (tools/setup test does)\n");                     \
-        skip();                                                                                                        \
-    }
+    if (!has_device()) skip()
 
 /* ---- what is stepped ---- */
 
@@ -96,7 +50,7 @@ static bool is_cell(shape_kind shape, uint32_t i, uint32_t j, uint32_t k, random
     }
 }
 
-static lm_body_id add_lattice(lm_world *world, const test_case *c, double x, uint64_t seed)
+static lm_body_id add_shape(lm_world *world, const test_case *c, double x, uint64_t seed)
 {
     random_state random = {seed};
     size_t count = (size_t)c->cells[0] * c->cells[1] * c->cells[2];
@@ -148,64 +102,9 @@ static void add_walls(lm_world *world)
 /* Two bodies of a case. */
 static void fill(lm_world *world, const test_case *c, lm_body_id ids[2])
 {
-    ids[0] = add_lattice(world, c, 0.0, 1);
-    ids[1] = add_lattice(world, c, 40.0, 2);
+    ids[0] = add_shape(world, c, 0.0, 1);
+    ids[1] = add_shape(world, c, 40.0, 2);
     if (c->walls) add_walls(world);
-}
-
-/* Moves every particle a little, so that regions have something to do. */
-static void shake(lm_world *world, lm_body_id id, double by, uint64_t seed)
-{
-    random_state random = {seed};
-    lm_body_info info;
-    assert_ok(lm_body_get_info(world, id, &info));
-    lm_vec3 *x = malloc(info.particles * sizeof *x), *v = malloc(info.particles * sizeof *v);
-    lm_dvec3 base = info.centre;
-    assert_ok(lm_body_get_positions(world, id, base, x));
-    assert_ok(lm_body_get_velocities(world, id, v));
-    for (uint32_t n = 0; n < info.particles; n++) {
-        ref_vec d = random_in_cube(&random, by);
-        x[n].x += (float)d.x, x[n].y += (float)d.y, x[n].z += (float)d.z;
-    }
-    assert_ok(lm_body_set_state(world, id, base, x, v));
-    free(x);
-    free(v);
-}
-
-/* The largest distance between the particles of two bodies that should be in the same place, as a share of their size. */
-static double difference(lm_world *a, lm_world *b, lm_body_id id)
-{
-    lm_body_info info, other;
-    assert_ok(lm_body_get_info(a, id, &info));
-    assert_ok(lm_body_get_info(b, id, &other));
-    lm_vec3 *x = malloc(info.particles * sizeof *x), *y = malloc(info.particles * sizeof *y);
-    lm_vec3 *v = malloc(info.particles * sizeof *v), *w = malloc(info.particles * sizeof *w);
-    assert_ok(lm_body_get_positions(a, id, info.centre, x));
-    assert_ok(lm_body_get_positions(b, id, info.centre, y));
-    assert_ok(lm_body_get_velocities(a, id, v));
-    assert_ok(lm_body_get_velocities(b, id, w));
-    double worst = 0.0, size = 0.0;
-    for (uint32_t n = 0; n < info.particles; n++) {
-        double dx = x[n].x - y[n].x, dy = x[n].y - y[n].y, dz = x[n].z - y[n].z;
-        double ux = v[n].x - w[n].x, uy = v[n].y - w[n].y, uz = v[n].z - w[n].z;
-        worst = fmax(worst, sqrt(dx * dx + dy * dy + dz * dz));
-        worst = fmax(worst, FRAME * sqrt(ux * ux + uy * uy + uz * uz));
-        size = fmax(size, sqrt((double)x[n].x * x[n].x + (double)x[n].y * x[n].y + (double)x[n].z * x[n].z));
-    }
-    free(x);
-    free(y);
-    free(v);
-    free(w);
-    return worst / size;
-}
-
-static void copy_world(lm_world *to, lm_world *from)
-{
-    size_t size = lm_world_save_size(from);
-    void *bytes = malloc(size);
-    assert_ok(lm_world_save(from, bytes, size));
-    assert_ok(lm_world_load(to, bytes, size));
-    free(bytes);
 }
 
 /* ---- agreement ---- */
@@ -385,7 +284,7 @@ static void keeps_momentum(void **state)
     lines log = {0};
     lm_world *world = world_on("gpu", 1, &log);
     assert_ok(lm_world_set_gravity(world, (lm_vec3){0.0f, 0.0f, 0.0f}));
-    lm_body_id id = add_lattice(world, &cases[3], 0.0, 1);
+    lm_body_id id = add_shape(world, &cases[3], 0.0, 1);
     lm_body_info before, after;
     shake(world, id, 0.03, 3);
     assert_ok(lm_body_get_info(world, id, &before));

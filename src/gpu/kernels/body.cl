@@ -80,7 +80,8 @@ static bool is_sound(lm_dvec3 a) { return a.x - a.x == 0.0 && a.y - a.y == 0.0 &
 /* What the move gave to a lattice's motion and should not have: find_drift in step/lattice_motion.c. */
 static void find_drift(RECORD lmi_gpu_body *b, __local const double *sums, double h)
 {
-    double rate = fmin(b->alpha / h, 1e30), inertia[6];
+    /* With regional damping the sums are of changes of velocity. */
+    double rate = b->spacing > 0.0 && b->damping_regional > 0.0f ? 1.0 : fmin(b->alpha / h, 1e30), inertia[6];
     lm_dvec3 net = dvec_scale(dvec(sums[0], sums[1], sums[2]), rate);
     lm_dvec3 turn = dvec_scale(dvec(sums[3], sums[4], sums[5]), rate); /* about the origin; wanted about the centre */
     turn = dvec_sub(turn, dvec_cross(dvec_of(b->centre), net));
@@ -281,7 +282,8 @@ static uint find_trouble(RECORD const lmi_gpu_body *b, double h)
     }
     spread = sqrt(spread);
     uint stop = 0;
-    stop |= spread > 3.0 * b->rest_size || b->alpha / h * spread > 0.25 * LM_MAX_SPEED ? LMI_GPU_OVERSTRETCHED : 0;
+    bool whole = b->parts <= 1; /* how far apart parts are does not matter: kernels/parts.cl looks at each */
+    stop |= whole && (spread > 3.0 * b->rest_size || b->alpha / h * spread > 0.25 * LM_MAX_SPEED) ? LMI_GPU_OVERSTRETCHED : 0;
     stop |= b->rest_inertia > 0.0 && !(lmi_symmetric_determinant(inertia) >= LMI_COLLAPSED * b->rest_inertia) ? LMI_GPU_COLLAPSED : 0;
     stop |= is_sound(dvec_at(b->sums + 1)) && is_sound(dvec_at(b->sums + 4)) ? 0 : LMI_GPU_UNSOUND;
     return stop;
@@ -353,9 +355,10 @@ static void prepare_record(RECORD lmi_gpu_body *b, __global const float4 *x, __g
     b->damping_turn++;
     b->damping_now = b->damping_turn >= b->damping_every ? b->damping : 0.0f;
     b->damping_turn = b->damping_turn >= b->damping_every ? 0 : b->damping_turn;
-    if (b->regional) { /* lmi_octree_damps: in the place of damping towards the motion as a whole */
-        b->damping_regional = b->alpha > 1e-6f ? b->damping_now : 0.0f;
-        b->damping_now = b->alpha > 1e-6f ? 0.0f : b->damping_now;
+    if (b->regional) { /* in the place of damping towards the motion as a whole; of octrees lmi_octree_damps */
+        bool damps = b->spacing > 0.0 || b->alpha > 1e-6f;
+        b->damping_regional = damps ? b->damping_now : 0.0f;
+        b->damping_now = damps ? 0.0f : b->damping_now;
     }
     find_motion(b, change);
     b->stop = find_trouble(b, h);
@@ -395,31 +398,25 @@ prepare(__global lmi_gpu_body *bodies, __global lmi_gpu_body *before, uint count
     }
 }
 
-/* The sums of chunks of particles, about record.at and .from: after an upload, and where pins have moved particles. */
-__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-measure(__global const lmi_gpu_body *bodies, __global const lmi_gpu_chunk *chunks, __global const float4 *x,
-        __global const float4 *v, __global float *partials)
+/* Adds a matched particle to the sums about record.at and .from. */
+static inline void add_motion(__global const lmi_gpu_body *b, float4 p, float4 q, float s[16])
 {
-    __local float slots[16][GROUP];
-    lmi_gpu_chunk c = chunks[get_group_id(0)];
-    __global const lmi_gpu_body *b = bodies + c.body;
+    float m = p.w > 0.0f ? q.w : 0.0f;
+    float rx = p.x - b->at[0], ry = p.y - b->at[1], rz = p.z - b->at[2];
+    float ux = m * (q.x - b->from[0]), uy = m * (q.y - b->from[1]), uz = m * (q.z - b->from[2]);
+    s[0] += m;
+    s[1] += m * rx, s[2] += m * ry, s[3] += m * rz;
+    s[4] += ux, s[5] += uy, s[6] += uz;
+    s[7] += ry * uz - rz * uy, s[8] += rz * ux - rx * uz, s[9] += rx * uy - ry * ux;
+    s[10] += m * rx * rx, s[11] += m * ry * ry, s[12] += m * rz * rz;
+    s[13] += m * rx * ry, s[14] += m * ry * rz, s[15] += m * rz * rx;
+}
+
+/* The sums of a group to where partial sums are. */
+static inline __attribute__((always_inline)) void put_motion(const float s[16], __local float slots[16][GROUP],
+                                                             __global float *partial)
+{
     uint id = get_local_id(0);
-    float s[16];
-    for (int i = 0; i < 16; i++) {
-        s[i] = 0.0f;
-    }
-    for (uint n = id; n < c.count; n += GROUP) {
-        float4 p = x[c.first + n], q = v[c.first + n];
-        float m = p.w > 0.0f ? q.w : 0.0f;
-        float rx = p.x - b->at[0], ry = p.y - b->at[1], rz = p.z - b->at[2];
-        float ux = m * (q.x - b->from[0]), uy = m * (q.y - b->from[1]), uz = m * (q.z - b->from[2]);
-        s[0] += m;
-        s[1] += m * rx, s[2] += m * ry, s[3] += m * rz;
-        s[4] += ux, s[5] += uy, s[6] += uz;
-        s[7] += ry * uz - rz * uy, s[8] += rz * ux - rx * uz, s[9] += rx * uy - ry * ux;
-        s[10] += m * rx * rx, s[11] += m * ry * ry, s[12] += m * rz * rz;
-        s[13] += m * rx * ry, s[14] += m * ry * rz, s[15] += m * rz * rx;
-    }
     for (int i = 0; i < 16; i++) {
         slots[i][id] = s[i];
     }
@@ -431,6 +428,23 @@ measure(__global const lmi_gpu_body *bodies, __global const lmi_gpu_chunk *chunk
                 sum += slots[id - LMI_GPU_MASS][n];
             }
         }
-        partials[c.partial * LMI_GPU_CHANNELS + id] = sum;
+        partial[id] = sum;
     }
+}
+
+/* The sums of chunks of particles: after an upload, and where pins have moved particles. */
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+measure(__global const lmi_gpu_body *bodies, __global const lmi_gpu_chunk *chunks, __global const float4 *x,
+        __global const float4 *v, __global float *partials)
+{
+    __local float slots[16][GROUP];
+    lmi_gpu_chunk c = chunks[get_group_id(0)];
+    float s[16];
+    for (int i = 0; i < 16; i++) {
+        s[i] = 0.0f;
+    }
+    for (uint n = get_local_id(0); n < c.count; n += GROUP) {
+        add_motion(bodies + c.body, x[c.first + n], v[c.first + n], s);
+    }
+    put_motion(s, slots, partials + c.partial * LMI_GPU_CHANNELS);
 }

@@ -2,36 +2,15 @@
  * Regions of clusters with examples (examples.h): what `match` of cluster.cl does for the others, in three launches.
  *
  *   example_measure  one work-item a region: its deformation, and what that is against the examples; or its own mix
- *   example_solve    one work-group a group of regions: their sums, and the mix that is nearest to them
+ *   example_solve    one work-group a group of regions: their sums, and the mix that is nearest to them (example_solve.cl)
  *   example_match    one work-item a region: gather, flow, mix, fit, scatter
  *
  * The stretch, the products and the mix are step/example_lanes.h, and the projection is step/project.h: those texts.
  */
 
-#undef number
-#undef mask
-#undef project_weights
-
-#define GROUP 64
-#define MOST_CHANNELS 128 /* LM_MAX_EXAMPLES: 13 + 8 n + n (n + 1) / 2 = 113 */
-
 /* Of a block of lanes with examples. */
 #define COUNT_OF(place) ((place).z & 255u)
 #define HAS_OWN_MIX(place) ((place).z & 256u)
-
-static void load_channels(__global const float *from, uint count, float *to)
-{
-    for (uint k = 0; k < count; k++) {
-        to[k] = from[k * LMI_BLOCK];
-    }
-}
-
-static void store_channels(const float *from, uint first, uint count, __global float *to)
-{
-    for (uint k = first; k < first + count; k++) {
-        to[k * LMI_BLOCK] = from[k];
-    }
-}
 
 /* B of a lane, its rest extents, and one over them as its examples have them. */
 static vmat3 affine_of(const float m[LMI_MOMENTS], uint all, __global const float *constants, __global const float *extents,
@@ -96,51 +75,6 @@ __kernel void example_measure_regions(uint blocks, __global const uint4 *places,
     vsym e = example_stretch(square_of(affine, inverse, IS_PLASTIC(block), plastics, all));
     example_measure(at, (int)count, HAS_OWN_MIX(place) != 0, e);
     store_channels(at, LMI_EXAMPLE_WEIGHT, 2 * count, own); /* weights, and products */
-}
-
-/* groups: first member, end of its members, first of its numbers (Gram matrix, then the scale), first of its weights. words:
- * how many examples, and whether weights are forced. */
-__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-example_solve_groups(__global const uint4 *groups, __global const uint2 *words, __global const uint *members,
-                     __global const double *numbers, __global float *channels, __global float *weights)
-{
-    __local double slots[LM_MAX_EXAMPLES][GROUP];
-    __local float found[LM_MAX_EXAMPLES];
-    uint4 g = groups[get_group_id(0)];
-    uint id = get_local_id(0), count = words[get_group_id(0)].x;
-    double sums[LM_MAX_EXAMPLES];
-    for (uint k = 0; k < count; k++) {
-        sums[k] = 0.0;
-        for (uint n = g.x + id; n < g.y; n += GROUP) {
-            sums[k] += channels[members[n] + lmi_example_dots(count) * LMI_BLOCK + k * LMI_BLOCK];
-        }
-        slots[k][id] = sums[k];
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (id == 0) {
-        double gram[LM_MAX_EXAMPLES * (LM_MAX_EXAMPLES + 1) / 2], w[LM_MAX_EXAMPLES];
-        uint triangle = count * (count + 1) / 2;
-        for (uint k = 0; k < triangle; k++) {
-            gram[k] = numbers[g.z + k];
-        }
-        for (uint k = 0; k < count; k++) {
-            for (uint n = 1; n < GROUP; n++) {
-                sums[k] += slots[k][n];
-            }
-            sums[k] *= numbers[g.z + triangle];
-        }
-        project_weights_double((int)count, gram, sums, 0, w);
-        for (uint k = 0; k < count; k++) {
-            found[k] = words[get_group_id(0)].y ? weights[g.w + k] : (float)w[k];
-            weights[g.w + k] = found[k];
-        }
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint n = g.x + id; n < g.y; n += GROUP) {
-        for (uint k = 0; k < count; k++) {
-            channels[members[n] + (LMI_EXAMPLE_WEIGHT + k) * LMI_BLOCK] = found[k];
-        }
-    }
 }
 
 __kernel void example_match_regions(uint blocks, __global const uint4 *places, __global const uint *reference,

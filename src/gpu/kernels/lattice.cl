@@ -106,13 +106,9 @@ static inline bool finish_moments(float m[12], uint at, uint lane, float beta, u
     return !left_out;
 }
 
-/* The region around a particle, from the sums of its planes: moments, transform, and what the second kernel reads of it. */
-static inline void finish_region(float ring[TAPS][9], uint at, uint lane, float beta, uint code,
-                                 __global const float *constants, __global float *regions,
-                                 __global const uint *irregular, __global const float *corrections,
-                                 __global float *kept)
+/* The moments of a region from the sums of its planes. */
+static inline void sum_ring(float ring[TAPS][9], float m[12])
 {
-    float m[12], out[12];
 #pragma unroll
     for (int c = 0; c < 3; c++) {
         float all = 0.0f, along_z = 0.0f, along_y = 0.0f, along_x = 0.0f;
@@ -125,6 +121,16 @@ static inline void finish_region(float ring[TAPS][9], uint at, uint lane, float 
         }
         m[c] = all, m[3 + c] = along_z, m[6 + c] = along_y, m[9 + c] = along_x;
     }
+}
+
+/* The region around a particle, from the sums of its planes: moments, transform, and what the second kernel reads of it. */
+static inline void finish_region(float ring[TAPS][9], uint at, uint lane, float beta, uint code,
+                                 __global const float *constants, __global float *regions,
+                                 __global const uint *irregular, __global const float *corrections,
+                                 __global float *kept)
+{
+    float m[12], out[12];
+    sum_ring(ring, m);
     vmat3 r;
     bool taken = finish_moments(m, at, lane, beta, code, constants, irregular, corrections, kept, out, &r);
 #ifndef LINEAR
@@ -173,7 +179,7 @@ static inline void share_frame(__global const lmi_gpu_body *b, int id, __local f
     }
 }
 
-#if CELLS == 0 /* else whole bodies are stepped at once: small.cl */
+#if CELLS == 0 && !defined(KINDS) /* else whole bodies are stepped at once: small.cl; or kind_tiles.cl has its own */
 
 __kernel __attribute__((reqd_work_group_size(TILE_X, TILE_Y, 1))) void
 lattice_fit(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu_body *restrict bodies,
@@ -266,6 +272,9 @@ typedef struct mover {
     float loss, push[3], whirl[3]; /* v <- v + (push + whirl x position - loss v): forces, drift and damping */
     float carry[3], shift[3];
     float h, rate;
+#ifdef KINDS
+    float hold, damped; /* the rate by which a particle is held where it is, and the share of its velocity that it loses */
+#endif
 } mover;
 
 /* It is kept in local memory, as in share_frame, six vectors. */
@@ -364,10 +373,21 @@ static inline void move_particle(const mover *m, const float base[3], const floa
     float x[3] = {at->x - m->shift[0], at->y - m->shift[1], at->z - m->shift[2]}, v[3] = {speed->x, speed->y, speed->z};
     float d[3], p[3], u[3];
     hold = hold * at->w;
+#ifdef KINDS
+    hold = hold * m->hold;
+#endif
+#pragma unroll
+    for (int i = 0; i < 3; i++) {
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
+        v[i] = v[i] + ((m->push[i] + (m->whirl[j] * x[k] - m->whirl[k] * x[j])) - m->loss * v[i]);
+    }
 #pragma unroll
     for (int i = 0; i < 3; i++) {
         float goal = (m->forward[3 * i] * sum[0] + m->forward[3 * i + 1] * sum[1]) + m->forward[3 * i + 2] * sum[2];
         d[i] = share * goal - hold * (x[i] - (base[i] + z * m->forward[3 * i + 2]));
+#ifdef KINDS
+        d[i] = d[i] - m->damped * (v[i] - m->carry[i]);
+#endif
         p[i] = speed->w * d[i];
         to->s[LMI_GPU_PULL + i] += p[i];
     }
@@ -375,7 +395,7 @@ static inline void move_particle(const mover *m, const float base[3], const floa
     for (int i = 0; i < 3; i++) {
         const int j = (i + 1) % 3, k = (i + 2) % 3;
         to->s[LMI_GPU_PULL + 3 + i] += x[j] * p[k] - x[k] * p[j];
-        v[i] = (v[i] + ((m->push[i] + (m->whirl[j] * x[k] - m->whirl[k] * x[j])) - m->loss * v[i])) + m->rate * d[i];
+        v[i] = v[i] + m->rate * d[i];
     }
 #pragma unroll
     for (int i = 0; i < 3; i++) {
@@ -523,6 +543,8 @@ static inline void scatter_y(__local const float *second, int tx, int ty, float 
     }
 }
 
+#ifndef KINDS
+
 __kernel __attribute__((reqd_work_group_size(TILE_X, TILE_Y, 1))) void
 lattice_move(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu_body *restrict bodies,
              __global const uint *restrict map, __global const uint *restrict constants_of,
@@ -615,5 +637,7 @@ lattice_move(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu
     }
     add_up(&mine, room, (uint)id, partials + t.partial * LMI_GPU_CHANNELS);
 }
+
+#endif
 
 #endif

@@ -1,17 +1,4 @@
-/* step/project.h and step/example_lanes.h over a lane of one float; a region's channels are side by side in private memory. */
+/* Before step/project_lanes.h, step/project.h and step/example_lanes.h over a lane of one float: a region's channels are side by
+ * side in private memory. */
 #undef LMI_BLOCK
 #define LMI_BLOCK 1
-#define number vf
-#define mask vm
-#define number_set1(a) vf_set1(a)
-#define number_lt(a, b) vf_lt(a, b)
-#define number_select(m, yes, no) vf_select(m, yes, no)
-#define number_max(a, b) vf_max(a, b)
-#define number_abs(a) vf_abs(a)
-#define mask_and(a, b) vm_and(a, b)
-#define mask_or(a, b) vm_or(a, b)
-#define mask_not(a) vm_not(a)
-#define mask_any(a) vm_any(a)
-#define PROJECT_TOLERANCE 2e-6f
-#define PROJECT_LEAST_PIVOT 1e-7f
-#define PROJECT_INLINE static inline __attribute__((always_inline))

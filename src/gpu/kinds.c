@@ -1,0 +1,349 @@
+/*
+ * Substeps of lattices that flow, are damped region by region, have examples or are in several parts.
+ *
+ *   prepare    of each part, after that of its body
+ *   local      positions, and velocities, in the frame of the body
+ *   moments    of all regions, by tiles; once more of velocities for regional damping
+ *   measure    regions with examples; then the mixes of groups of them are solved
+ *   fit        transforms
+ *   move       by tiles
+ *   conclude   of each part
+ *
+ * Lasting deformation and weights of examples are state. So all that comes after `prepare` waits until it is known that the substep
+ * is the device's.
+ */
+#include "gpu/kinds.h"
+
+#include "gpu/example_regions.h"
+
+#include <stdio.h>
+
+bool lmi_gpu_has_kinds(const lmi_gpu *gpu) { return gpu->kinds && gpu->kinds->count > 0; }
+
+#define RUN(kernel, arguments, groups, group)                                                                          \
+    lmi_gpu_run(gpu, kernel, arguments, sizeof(arguments) / sizeof *(arguments), groups, group)
+
+static const size_t group[2] = {64, 1};
+
+static bool build_regions(const lm_world *world, lmi_gpu *gpu)
+{
+    static const char *const texts[] = {"prelude.cl",
+                                        "records.h",
+                                        "vec.h",
+                                        "vec.c",
+                                        "plastic.h",
+                                        "plastic.c",
+                                        "vmat.h",
+                                        "volume.h",
+                                        "polar_lanes.h",
+                                        "lattice_constants.h",
+                                        "lattice_rotation.h",
+                                        "spin.h",
+                                        "lattice_strain.h",
+                                        "nearest.cl",
+                                        "rotation.cl",
+                                        "lists.cl",
+                                        LMI_GPU_EXAMPLE_TEXTS,
+                                        "kinds.cl",
+                                        NULL};
+    lmi_gpu_kinds *k = gpu->kinds;
+    if (k->program) {
+        return true;
+    }
+    char options[2048];
+    int length = lmi_gpu_common_options(gpu, options, sizeof options);
+    length += lmi_gpu_lattice_options(options + length, sizeof options - (size_t)length);
+    snprintf(options + length, sizeof options - (size_t)length,
+             " -DLMI_LATTICE_CHANNELS=%d -DLMI_LATTICE_AFFINE=%d -DLM_MAX_EXAMPLES=%d", LMI_GPU_MOST_CONSTANTS,
+             LMI_LATTICE_ALL_CONSTANTS, LM_MAX_EXAMPLES);
+    k->program = lmi_gpu_build(world, gpu, texts, options);
+    if (!k->program) {
+        return false;
+    }
+    k->local = lmi_gpu_kernel(gpu, k->program, "kind_local");
+    k->velocity_lists = lmi_gpu_kernel(gpu, k->program, "kind_velocity_lists");
+    k->measure = lmi_gpu_kernel(gpu, k->program, "kind_measure");
+    k->fit = lmi_gpu_kernel(gpu, k->program, "kind_fit");
+    return k->local && k->velocity_lists && k->measure && k->fit;
+}
+
+static bool build_parts(const lm_world *world, lmi_gpu *gpu)
+{
+    static const char *const texts[] = {"prelude.cl", "records.h", "vec.h",    "vec.c",
+                                        "record.cl",  "body.cl",   "parts.cl", NULL};
+    lmi_gpu_kinds *k = gpu->kinds;
+    if (k->part_count == 0 || k->parts_program) {
+        return true;
+    }
+    char options[1024];
+    lmi_gpu_common_options(gpu, options, sizeof options);
+    k->parts_program = lmi_gpu_build(world, gpu, texts, options);
+    if (!k->parts_program) {
+        return false;
+    }
+    k->prepare_parts = lmi_gpu_kernel(gpu, k->parts_program, "prepare_parts");
+    k->measure_parts = lmi_gpu_kernel(gpu, k->parts_program, "measure_parts");
+    k->conclude_parts = lmi_gpu_kernel(gpu, k->parts_program, "conclude_parts");
+    return k->prepare_parts && k->measure_parts && k->conclude_parts;
+}
+
+bool lmi_gpu_kinds_build(const lm_world *world, lmi_gpu *gpu)
+{
+    return build_regions(world, gpu) && build_parts(world, gpu);
+}
+
+/* --- a substep --- */
+
+bool lmi_gpu_kinds_prepare(lmi_gpu *gpu, double h, const float change[3])
+{
+    const lmi_gpu_kinds *k = gpu->kinds;
+    if (!lmi_gpu_has_kinds(gpu) || k->part_count == 0) {
+        return true;
+    }
+    const cl_uint count = k->part_count;
+    const lmi_gpu_argument arguments[] = {
+        LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(k->parts), LMI_GPU_BUFFER(k->parts_before),
+        LMI_GPU_VALUE(count),        LMI_GPU_VALUE(h),         LMI_GPU_VALUE(change[0]),
+        LMI_GPU_VALUE(change[1]),    LMI_GPU_VALUE(change[2]), LMI_GPU_BUFFER(gpu->stop)};
+    const size_t groups[2] = {(count + 7) / 8, 1}; /* HERD in body.cl */
+    return RUN(k->prepare_parts, arguments, groups, group);
+}
+
+static bool find_local(lmi_gpu *gpu, const lmi_gpu_kinds *k)
+{
+    const cl_uint places = k->blocks * LMI_BLOCK;
+    const lmi_gpu_argument arguments[] = {
+        LMI_GPU_VALUE(places),    LMI_GPU_BUFFER(k->owners),  LMI_GPU_BUFFER(k->matters),   LMI_GPU_BUFFER(gpu->bodies),
+        LMI_GPU_BUFFER(k->parts), LMI_GPU_BUFFER(k->part_of), LMI_GPU_BUFFER(k->corners),   LMI_GPU_BUFFER(gpu->x),
+        LMI_GPU_BUFFER(gpu->v),   LMI_GPU_BUFFER(k->values),  LMI_GPU_BUFFER(k->velocities)};
+    const size_t groups[2] = {(places + 63) / 64, 1};
+    return RUN(k->local, arguments, groups, group);
+}
+
+static bool gather_velocity_lists(lmi_gpu *gpu, const lmi_gpu_kinds *k)
+{
+    const lmi_gpu_lists *l = &gpu->gather;
+    const cl_uint lanes = l->lanes;
+    const lmi_gpu_argument arguments[] = {
+        LMI_GPU_VALUE(lanes),       LMI_GPU_BUFFER(l->groups),     LMI_GPU_BUFFER(l->who),
+        LMI_GPU_BUFFER(l->member),  LMI_GPU_BUFFER(l->offset),     LMI_GPU_BUFFER(gpu->bodies),
+        LMI_GPU_BUFFER(k->matters), LMI_GPU_BUFFER(k->velocities), LMI_GPU_BUFFER(k->velocity_corrections)};
+    const size_t groups[2] = {(lanes + 63) / 64, 1};
+    return lanes == 0 || RUN(k->velocity_lists, arguments, groups, group);
+}
+
+/* Of positions, or of velocities. */
+static bool gather_moments(lmi_gpu *gpu, const lmi_gpu_kinds *k, cl_uint velocities)
+{
+    bool ok = true;
+    for (uint32_t n = 0; ok && n < gpu->variant_count; n++) {
+        const lmi_gpu_variant *v = &gpu->variant[n];
+        const lmi_gpu_argument arguments[] = {
+            LMI_GPU_BUFFER(v->tiles),
+            LMI_GPU_BUFFER(gpu->bodies),
+            LMI_GPU_BUFFER(k->matters),
+            LMI_GPU_BUFFER(k->part_of),
+            LMI_GPU_BUFFER(gpu->map),
+            LMI_GPU_BUFFER(gpu->constants_of),
+            LMI_GPU_BUFFER(gpu->irregular),
+            LMI_GPU_BUFFER(*(velocities ? &k->velocity_corrections : &gpu->irregular_moments)),
+            LMI_GPU_BUFFER(*(velocities ? &k->velocities : &k->values)),
+            LMI_GPU_VALUE(velocities),
+            LMI_GPU_BUFFER(*(velocities ? &k->velocity_moments : &k->moments))};
+        const size_t groups[2] = {v->tile_count, 1}, tile[2] = {v->kind.tile_x, v->kind.tile_y};
+        ok = !v->kind.kinds || v->tile_count == 0 || RUN(v->fit, arguments, groups, tile);
+    }
+    return ok;
+}
+
+/* The regions of lattices with examples, and the mixes of their groups. */
+static bool find_mixes(lmi_gpu *gpu, const lmi_gpu_kinds *k)
+{
+    const cl_uint places = k->blocks * LMI_BLOCK;
+    const lmi_gpu_buffer *channels = lmi_gpu_examples_channels(gpu);
+    const lmi_gpu_argument arguments[] = {
+        LMI_GPU_VALUE(places),       LMI_GPU_BUFFER(k->owners),         LMI_GPU_BUFFER(k->matters),
+        LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(gpu->constants_of), LMI_GPU_BUFFER(gpu->constants),
+        LMI_GPU_BUFFER(k->moments),  LMI_GPU_BUFFER(k->plastics),       LMI_GPU_BUFFER(*channels)};
+    const size_t groups[2] = {(places + 63) / 64, 1};
+    return RUN(k->measure, arguments, groups, group) && lmi_gpu_examples_solve(gpu, true);
+}
+
+static bool fit_regions(lmi_gpu *gpu, const lmi_gpu_kinds *k, double h)
+{
+    const cl_uint places = k->blocks * LMI_BLOCK;
+    const lmi_gpu_buffer *channels = k->mixed ? lmi_gpu_examples_channels(gpu) : &k->plastics; /* it reads none */
+    const lmi_gpu_argument arguments[] = {LMI_GPU_VALUE(places),          LMI_GPU_VALUE(h),
+                                          LMI_GPU_BUFFER(k->owners),      LMI_GPU_BUFFER(k->matters),
+                                          LMI_GPU_BUFFER(gpu->bodies),    LMI_GPU_BUFFER(gpu->constants_of),
+                                          LMI_GPU_BUFFER(gpu->constants), LMI_GPU_BUFFER(gpu->irregular),
+                                          LMI_GPU_BUFFER(k->moments),     LMI_GPU_BUFFER(k->velocity_moments),
+                                          LMI_GPU_BUFFER(k->plastics),    LMI_GPU_BUFFER(*channels),
+                                          LMI_GPU_BUFFER(k->transforms),  LMI_GPU_BUFFER(gpu->kept)};
+    const size_t groups[2] = {(places + 63) / 64, 1};
+    return RUN(k->fit, arguments, groups, group);
+}
+
+bool lmi_gpu_kinds_fit(lmi_gpu *gpu, double h)
+{
+    const lmi_gpu_kinds *k = gpu->kinds;
+    if (!lmi_gpu_has_kinds(gpu)) {
+        return true;
+    }
+    return find_local(gpu, k) && gather_moments(gpu, k, 0) &&
+           (!k->damped || (gather_velocity_lists(gpu, k) && gather_moments(gpu, k, 1))) &&
+           (!k->mixed || find_mixes(gpu, k)) && fit_regions(gpu, k, h);
+}
+
+bool lmi_gpu_kinds_move(lmi_gpu *gpu, const lmi_gpu_variant *v, float h)
+{
+    const lmi_gpu_kinds *k = gpu->kinds;
+    const lmi_gpu_argument arguments[] = {LMI_GPU_BUFFER(v->tiles),
+                                          LMI_GPU_BUFFER(gpu->bodies),
+                                          LMI_GPU_BUFFER(k->matters),
+                                          LMI_GPU_BUFFER(k->parts),
+                                          LMI_GPU_BUFFER(k->part_of),
+                                          LMI_GPU_BUFFER(gpu->map),
+                                          LMI_GPU_BUFFER(gpu->constants_of),
+                                          LMI_GPU_BUFFER(gpu->constants),
+                                          LMI_GPU_BUFFER(gpu->x),
+                                          LMI_GPU_BUFFER(gpu->v),
+                                          LMI_GPU_BUFFER(k->transforms),
+                                          LMI_GPU_BUFFER(gpu->corrected),
+                                          LMI_GPU_BUFFER(gpu->corrections),
+                                          LMI_GPU_BUFFER(gpu->surfaces),
+                                          LMI_GPU_BUFFER(gpu->partials),
+                                          LMI_GPU_VALUE(h)};
+    const size_t groups[2] = {v->tile_count, 1}, tile[2] = {v->kind.tile_x, v->kind.tile_y};
+    return v->tile_count == 0 || RUN(v->move, arguments, groups, tile);
+}
+
+bool lmi_gpu_kinds_conclude(lmi_gpu *gpu, double h, bool after_upload)
+{
+    const lmi_gpu_kinds *k = gpu->kinds;
+    if (!lmi_gpu_has_kinds(gpu) || k->part_count == 0) {
+        return true;
+    }
+    const cl_uint measured = after_upload;
+    const lmi_gpu_argument measure[] = {LMI_GPU_BUFFER(k->parts),        LMI_GPU_BUFFER(k->part_chunks),
+                                        LMI_GPU_BUFFER(k->part_members), LMI_GPU_BUFFER(gpu->x),
+                                        LMI_GPU_BUFFER(gpu->v),          LMI_GPU_BUFFER(gpu->partials)};
+    const lmi_gpu_argument conclude[] = {LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(k->parts),
+                                         LMI_GPU_BUFFER(gpu->partials), LMI_GPU_VALUE(h), LMI_GPU_VALUE(measured)};
+    const size_t chunks[2] = {k->chunk_count, 1}, parts[2] = {k->part_count, 1};
+    return (!measured || RUN(k->measure_parts, measure, chunks, group)) &&
+           RUN(k->conclude_parts, conclude, parts, group);
+}
+
+/* --- the way back --- */
+
+bool lmi_gpu_kinds_keep(lmi_gpu *gpu)
+{
+    lmi_gpu_kinds *k = gpu->kinds;
+    size_t size = lmi_gpu_has_kinds(gpu) ? k->plastic_floats * sizeof(float) : 0;
+    return size == 0 ||
+           (lmi_gpu_reserve(gpu, &k->kept_plastics, size) && lmi_gpu_copy(gpu, &k->plastics, &k->kept_plastics, size));
+}
+
+bool lmi_gpu_kinds_restore(lmi_gpu *gpu)
+{
+    lmi_gpu_kinds *k = gpu->kinds;
+    size_t size = lmi_gpu_has_kinds(gpu) ? k->plastic_floats * sizeof(float) : 0;
+    return size == 0 || lmi_gpu_copy(gpu, &k->kept_plastics, &k->plastics, size);
+}
+
+bool lmi_gpu_kinds_read(lmi_gpu *gpu, bool before)
+{
+    lmi_gpu_kinds *k = gpu->kinds;
+    return !lmi_gpu_has_kinds(gpu) ||
+           (lmi_gpu_read(gpu, &k->plastics, 0, k->room, k->plastic_floats * sizeof(float)) &&
+            lmi_gpu_read(gpu, before ? &k->parts_before : &k->parts, 0, k->part, k->part_count * sizeof *k->part));
+}
+
+static lm_vec3 vector_of(const float from[3]) { return (lm_vec3){from[0], from[1], from[2]}; }
+
+static void fetch_part(const lmi_gpu_body *from, lmi_lattice_part *part)
+{
+    part->motion.centre = vector_of(from->centre);
+    part->motion.velocity = vector_of(from->velocity);
+    part->motion.spin = vector_of(from->spin);
+    part->motion.mass = from->mass;
+    memcpy(part->motion.inertia, from->inertia, sizeof part->motion.inertia);
+    part->drift_centre = vector_of(from->drift_centre);
+    part->drift_velocity = vector_of(from->drift_velocity);
+    part->drift_spin = vector_of(from->drift_spin);
+    part->owed_momentum = dvec(from->owed_momentum[0], from->owed_momentum[1], from->owed_momentum[2]);
+    part->owed_angular = dvec(from->owed_angular[0], from->owed_angular[1], from->owed_angular[2]);
+    part->lower = vector_of(from->lower);
+    part->upper = vector_of(from->upper);
+}
+
+void lmi_gpu_kinds_put(lm_world *world, lmi_gpu *gpu)
+{
+    const lmi_gpu_kinds *k = gpu->kinds;
+    uint32_t part = 0;
+    for (uint32_t n = 0; k && n < k->count; n++) {
+        const lmi_gpu_matter *m = &k->matter[n];
+        lmi_body *body = lmi_body_at(world, gpu->slots[m->body]);
+        lmi_lattice_body *lattice = body->lattice;
+        if (m->plastic != LMI_GPU_NONE) {
+            size_t floats = (size_t)lattice->shape.block_count * 6 * LMI_BLOCK;
+            memcpy(lattice->plastic.state, k->room + m->plastic, floats * sizeof(float));
+            lmi_lattice_body_find_flowed(body);
+        }
+        for (uint32_t p = 0; lattice->shape.part_count > 1 && p < lattice->shape.part_count; p++) {
+            fetch_part(&k->part[part++], &lattice->part[p]);
+        }
+    }
+}
+
+bool lmi_gpu_kinds_bound(const lm_world *world, lmi_gpu *gpu)
+{
+    lmi_gpu_kinds *k = gpu->kinds;
+    uint32_t part = 0;
+    for (uint32_t n = 0; k && n < k->count; n++) {
+        const lmi_lattice_body *lattice = lmi_body_at(world, gpu->slots[k->matter[n].body])->lattice;
+        for (uint32_t p = 0; lattice->shape.part_count > 1 && p < lattice->shape.part_count; p++) {
+            const lm_vec3 lower = lattice->part[p].lower, upper = lattice->part[p].upper;
+            lmi_gpu_body *to = &k->part[part++];
+            to->lower[0] = lower.x, to->lower[1] = lower.y, to->lower[2] = lower.z;
+            to->upper[0] = upper.x, to->upper[1] = upper.y, to->upper[2] = upper.z;
+        }
+    }
+    return part == 0 || lmi_gpu_write(gpu, &k->parts, 0, k->part, part * sizeof *k->part);
+}
+
+void lmi_gpu_kinds_free(lm_world *world, lmi_gpu *gpu)
+{
+    lmi_gpu_kinds *k = gpu->kinds;
+    if (!k) {
+        return;
+    }
+    lmi_gpu_buffer *const all[] = {&k->matters,     &k->owners,           &k->corners,
+                                   &k->values,      &k->moments,          &k->transforms,
+                                   &k->velocities,  &k->velocity_moments, &k->velocity_corrections,
+                                   &k->plastics,    &k->kept_plastics,    &k->part_of,
+                                   &k->parts,       &k->parts_before,     &k->part_chunks,
+                                   &k->part_members};
+    for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
+        lmi_gpu_free(gpu, all[n]);
+    }
+    cl_kernel const kernels[] = {k->local,         k->velocity_lists, k->measure,       k->fit,
+                                 k->prepare_parts, k->measure_parts,  k->conclude_parts};
+    for (size_t n = 0; n < sizeof kernels / sizeof *kernels; n++) {
+        if (kernels[n]) {
+            gpu->cl.clReleaseKernel(kernels[n]);
+        }
+    }
+    cl_program const programs[] = {k->program, k->parts_program};
+    for (int n = 0; n < 2; n++) {
+        if (programs[n]) {
+            gpu->cl.clReleaseProgram(programs[n]);
+        }
+    }
+    lmi_release(&world->memory, k->matter, k->matter_capacity, sizeof *k->matter);
+    lmi_release(&world->memory, k->part, k->part_capacity, sizeof *k->part);
+    lmi_release(&world->memory, k->room, k->room_size, sizeof *k->room);
+    lmi_release(&world->memory, k, 1, sizeof *k);
+    gpu->kinds = NULL;
+}
