@@ -137,8 +137,8 @@ static size_t lattice_floats(const lmi_body *body)
 static bool add_lattices(example_lists *l, lmi_gpu *gpu)
 {
     bool ok = true;
-    for (uint32_t n = 0; ok && gpu->kinds && n < gpu->kinds->count; n++) {
-        lmi_gpu_matter *m = &gpu->kinds->matter[n];
+    for (uint32_t n = 0; ok && gpu->matters && n < gpu->matters->count; n++) {
+        lmi_gpu_matter *m = &gpu->matters->matter[n];
         const lmi_body *body = lmi_body_at(l->world, gpu->slots[m->body]);
         if (!body->examples) {
             continue;
@@ -197,7 +197,7 @@ static bool upload(example_lists *l, lmi_gpu *gpu, lmi_gpu_examples *e)
 
 static bool has_examples(const lm_world *world, const lmi_gpu *gpu)
 {
-    bool any = gpu->kinds && gpu->kinds->mixed;
+    bool any = gpu->matters && gpu->matters->mixed;
     for (uint32_t n = 0; n < world->batch_count; n++) {
         any = any || world->batches[n].pack.example_channels > 0;
     }
@@ -322,8 +322,8 @@ void lmi_gpu_examples_put(lm_world *world, lmi_gpu *gpu)
             weights = body->lattice ? weights : put_weights(body->examples, weights);
         }
     }
-    for (uint32_t n = 0; gpu->kinds && n < gpu->kinds->count; n++) {
-        const lmi_body *body = lmi_body_at(world, gpu->slots[gpu->kinds->matter[n].body]);
+    for (uint32_t n = 0; gpu->matters && n < gpu->matters->count; n++) {
+        const lmi_body *body = lmi_body_at(world, gpu->slots[gpu->matters->matter[n].body]);
         if (body->examples) {
             memcpy(body->examples->home, channels, lattice_floats(body) * sizeof(float));
             channels += lattice_floats(body);

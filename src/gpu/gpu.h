@@ -103,7 +103,7 @@ struct lmi_gpu {
     struct lmi_gpu_forces *forces;
     struct lmi_gpu_meet *meet;
     struct lmi_gpu_examples *examples;
-    struct lmi_gpu_kinds *kinds;
+    struct lmi_gpu_matters *matters;
 
     lmi_gpu_buffer x, v, bodies, before, stop, surfaces, chunks, parts, partials;
     lmi_gpu_buffer map, constants_of, constants, corners;

@@ -18,7 +18,7 @@
 
 #include <stdio.h>
 
-bool lmi_gpu_has_kinds(const lmi_gpu *gpu) { return gpu->kinds && gpu->kinds->count > 0; }
+bool lmi_gpu_has_kinds(const lmi_gpu *gpu) { return gpu->matters && gpu->matters->count > 0; }
 
 #define RUN(kernel, arguments, groups, group)                                                                          \
     lmi_gpu_run(gpu, kernel, arguments, sizeof(arguments) / sizeof *(arguments), groups, group)
@@ -46,7 +46,7 @@ static bool build_regions(const lm_world *world, lmi_gpu *gpu)
                                         LMI_GPU_EXAMPLE_TEXTS,
                                         "kinds.cl",
                                         NULL};
-    lmi_gpu_kinds *k = gpu->kinds;
+    lmi_gpu_matters *k = gpu->matters;
     if (k->program) {
         return true;
     }
@@ -71,7 +71,7 @@ static bool build_parts(const lm_world *world, lmi_gpu *gpu)
 {
     static const char *const texts[] = {"prelude.cl", "records.h", "vec.h",    "vec.c",
                                         "record.cl",  "body.cl",   "parts.cl", NULL};
-    lmi_gpu_kinds *k = gpu->kinds;
+    lmi_gpu_matters *k = gpu->matters;
     if (k->part_count == 0 || k->parts_program) {
         return true;
     }
@@ -96,7 +96,7 @@ bool lmi_gpu_kinds_build(const lm_world *world, lmi_gpu *gpu)
 
 bool lmi_gpu_kinds_prepare(lmi_gpu *gpu, double h, const float change[3])
 {
-    const lmi_gpu_kinds *k = gpu->kinds;
+    const lmi_gpu_matters *k = gpu->matters;
     if (!lmi_gpu_has_kinds(gpu) || k->part_count == 0) {
         return true;
     }
@@ -109,7 +109,7 @@ bool lmi_gpu_kinds_prepare(lmi_gpu *gpu, double h, const float change[3])
     return RUN(k->prepare_parts, arguments, groups, group);
 }
 
-static bool find_local(lmi_gpu *gpu, const lmi_gpu_kinds *k)
+static bool find_local(lmi_gpu *gpu, const lmi_gpu_matters *k)
 {
     const cl_uint places = k->blocks * LMI_BLOCK;
     const lmi_gpu_argument arguments[] = {
@@ -120,7 +120,7 @@ static bool find_local(lmi_gpu *gpu, const lmi_gpu_kinds *k)
     return RUN(k->local, arguments, groups, group);
 }
 
-static bool gather_velocity_lists(lmi_gpu *gpu, const lmi_gpu_kinds *k)
+static bool gather_velocity_lists(lmi_gpu *gpu, const lmi_gpu_matters *k)
 {
     const lmi_gpu_lists *l = &gpu->gather;
     const cl_uint lanes = l->lanes;
@@ -133,7 +133,7 @@ static bool gather_velocity_lists(lmi_gpu *gpu, const lmi_gpu_kinds *k)
 }
 
 /* Of positions, or of velocities. */
-static bool gather_moments(lmi_gpu *gpu, const lmi_gpu_kinds *k, cl_uint velocities)
+static bool gather_moments(lmi_gpu *gpu, const lmi_gpu_matters *k, cl_uint velocities)
 {
     bool ok = true;
     for (uint32_t n = 0; ok && n < gpu->variant_count; n++) {
@@ -157,7 +157,7 @@ static bool gather_moments(lmi_gpu *gpu, const lmi_gpu_kinds *k, cl_uint velocit
 }
 
 /* The regions of lattices with examples, and the mixes of their groups. */
-static bool find_mixes(lmi_gpu *gpu, const lmi_gpu_kinds *k)
+static bool find_mixes(lmi_gpu *gpu, const lmi_gpu_matters *k)
 {
     const cl_uint places = k->blocks * LMI_BLOCK;
     const lmi_gpu_buffer *channels = lmi_gpu_examples_channels(gpu);
@@ -169,7 +169,7 @@ static bool find_mixes(lmi_gpu *gpu, const lmi_gpu_kinds *k)
     return RUN(k->measure, arguments, groups, group) && lmi_gpu_examples_solve(gpu, true);
 }
 
-static bool fit_regions(lmi_gpu *gpu, const lmi_gpu_kinds *k, double h)
+static bool fit_regions(lmi_gpu *gpu, const lmi_gpu_matters *k, double h)
 {
     const cl_uint places = k->blocks * LMI_BLOCK;
     const lmi_gpu_buffer *channels = k->mixed ? lmi_gpu_examples_channels(gpu) : &k->plastics; /* it reads none */
@@ -186,7 +186,7 @@ static bool fit_regions(lmi_gpu *gpu, const lmi_gpu_kinds *k, double h)
 
 bool lmi_gpu_kinds_fit(lmi_gpu *gpu, double h)
 {
-    const lmi_gpu_kinds *k = gpu->kinds;
+    const lmi_gpu_matters *k = gpu->matters;
     if (!lmi_gpu_has_kinds(gpu)) {
         return true;
     }
@@ -197,7 +197,7 @@ bool lmi_gpu_kinds_fit(lmi_gpu *gpu, double h)
 
 bool lmi_gpu_kinds_move(lmi_gpu *gpu, const lmi_gpu_variant *v, float h)
 {
-    const lmi_gpu_kinds *k = gpu->kinds;
+    const lmi_gpu_matters *k = gpu->matters;
     const lmi_gpu_argument arguments[] = {LMI_GPU_BUFFER(v->tiles),
                                           LMI_GPU_BUFFER(gpu->bodies),
                                           LMI_GPU_BUFFER(k->matters),
@@ -220,7 +220,7 @@ bool lmi_gpu_kinds_move(lmi_gpu *gpu, const lmi_gpu_variant *v, float h)
 
 bool lmi_gpu_kinds_conclude(lmi_gpu *gpu, double h, bool after_upload)
 {
-    const lmi_gpu_kinds *k = gpu->kinds;
+    const lmi_gpu_matters *k = gpu->matters;
     if (!lmi_gpu_has_kinds(gpu) || k->part_count == 0) {
         return true;
     }
@@ -239,7 +239,7 @@ bool lmi_gpu_kinds_conclude(lmi_gpu *gpu, double h, bool after_upload)
 
 bool lmi_gpu_kinds_keep(lmi_gpu *gpu)
 {
-    lmi_gpu_kinds *k = gpu->kinds;
+    lmi_gpu_matters *k = gpu->matters;
     size_t size = lmi_gpu_has_kinds(gpu) ? k->plastic_floats * sizeof(float) : 0;
     return size == 0 ||
            (lmi_gpu_reserve(gpu, &k->kept_plastics, size) && lmi_gpu_copy(gpu, &k->plastics, &k->kept_plastics, size));
@@ -247,14 +247,14 @@ bool lmi_gpu_kinds_keep(lmi_gpu *gpu)
 
 bool lmi_gpu_kinds_restore(lmi_gpu *gpu)
 {
-    lmi_gpu_kinds *k = gpu->kinds;
+    lmi_gpu_matters *k = gpu->matters;
     size_t size = lmi_gpu_has_kinds(gpu) ? k->plastic_floats * sizeof(float) : 0;
     return size == 0 || lmi_gpu_copy(gpu, &k->kept_plastics, &k->plastics, size);
 }
 
 bool lmi_gpu_kinds_read(lmi_gpu *gpu, bool before)
 {
-    lmi_gpu_kinds *k = gpu->kinds;
+    lmi_gpu_matters *k = gpu->matters;
     return !lmi_gpu_has_kinds(gpu) ||
            (lmi_gpu_read(gpu, &k->plastics, 0, k->room, k->plastic_floats * sizeof(float)) &&
             lmi_gpu_read(gpu, before ? &k->parts_before : &k->parts, 0, k->part, k->part_count * sizeof *k->part));
@@ -280,7 +280,7 @@ static void fetch_part(const lmi_gpu_body *from, lmi_lattice_part *part)
 
 void lmi_gpu_kinds_put(lm_world *world, lmi_gpu *gpu)
 {
-    const lmi_gpu_kinds *k = gpu->kinds;
+    const lmi_gpu_matters *k = gpu->matters;
     uint32_t part = 0;
     for (uint32_t n = 0; k && n < k->count; n++) {
         const lmi_gpu_matter *m = &k->matter[n];
@@ -299,7 +299,7 @@ void lmi_gpu_kinds_put(lm_world *world, lmi_gpu *gpu)
 
 bool lmi_gpu_kinds_bound(const lm_world *world, lmi_gpu *gpu)
 {
-    lmi_gpu_kinds *k = gpu->kinds;
+    lmi_gpu_matters *k = gpu->matters;
     uint32_t part = 0;
     for (uint32_t n = 0; k && n < k->count; n++) {
         const lmi_lattice_body *lattice = lmi_body_at(world, gpu->slots[k->matter[n].body])->lattice;
@@ -315,7 +315,7 @@ bool lmi_gpu_kinds_bound(const lm_world *world, lmi_gpu *gpu)
 
 void lmi_gpu_kinds_free(lm_world *world, lmi_gpu *gpu)
 {
-    lmi_gpu_kinds *k = gpu->kinds;
+    lmi_gpu_matters *k = gpu->matters;
     if (!k) {
         return;
     }
@@ -345,5 +345,5 @@ void lmi_gpu_kinds_free(lm_world *world, lmi_gpu *gpu)
     lmi_release(&world->memory, k->part, k->part_capacity, sizeof *k->part);
     lmi_release(&world->memory, k->room, k->room_size, sizeof *k->room);
     lmi_release(&world->memory, k, 1, sizeof *k);
-    gpu->kinds = NULL;
+    gpu->matters = NULL;
 }

@@ -7,7 +7,7 @@
 
 #include "gpu/layout.h"
 
-typedef struct lmi_gpu_kinds {
+typedef struct lmi_gpu_matters {
     cl_program program, parts_program;
     cl_kernel local, velocity_lists, measure, fit;
     cl_kernel prepare_parts, measure_parts, conclude_parts; /* null until there are any */
@@ -22,7 +22,7 @@ typedef struct lmi_gpu_kinds {
     uint32_t count, blocks, part_count, chunk_count;
     uint32_t matter_capacity, part_capacity;
     bool damped, mixed; /* any of them: regional damping, examples */
-} lmi_gpu_kinds;
+} lmi_gpu_matters;
 
 /* Whether a body is one of them. */
 bool lmi_gpu_is_kind(const lmi_body *body);

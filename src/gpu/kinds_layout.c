@@ -28,16 +28,16 @@ bool lmi_gpu_kinds_begin(layout *l)
         count += is;
         parts += is && body->lattice->shape.part_count > 1 ? body->lattice->shape.part_count : 0;
     }
-    if (count == 0 && !l->gpu->kinds) {
+    if (count == 0 && !l->gpu->matters) {
         return true;
     }
-    if (!l->gpu->kinds) {
-        l->gpu->kinds = lmi_allocate(&world->memory, 1, sizeof *l->gpu->kinds);
-        if (!l->gpu->kinds) {
+    if (!l->gpu->matters) {
+        l->gpu->matters = lmi_allocate(&world->memory, 1, sizeof *l->gpu->matters);
+        if (!l->gpu->matters) {
             return false;
         }
     }
-    lmi_gpu_kinds *k = l->gpu->kinds;
+    lmi_gpu_matters *k = l->gpu->matters;
     void *matter = k->matter, *part = k->part;
     bool ok = lmi_reserve(&world->memory, &matter, &k->matter_capacity, count, sizeof *k->matter) &&
               lmi_reserve(&world->memory, &part, &k->part_capacity, parts, sizeof *k->part);
@@ -107,7 +107,7 @@ void lmi_gpu_part_box(const layout *l, uint32_t part, uint32_t low[3], uint32_t 
 static bool list_parts(layout *l, const lmi_body *body, uint32_t first_part, uint32_t first_particle)
 {
     const lmi_lattice *shape = &body->lattice->shape;
-    lmi_gpu_kinds *k = l->gpu->kinds;
+    lmi_gpu_matters *k = l->gpu->matters;
     uint32_t at = l->part_members.count, count = body->particle_count;
     array ends = {NULL, 0, 0};
     uint32_t *members = append(l->world, &l->part_members, count, sizeof *members);
@@ -145,7 +145,7 @@ static bool list_parts(layout *l, const lmi_body *body, uint32_t first_part, uin
 static bool add_parts(layout *l, const lmi_body *body, uint32_t index, uint32_t *part_of)
 {
     const lmi_lattice *shape = &body->lattice->shape;
-    lmi_gpu_kinds *k = l->gpu->kinds;
+    lmi_gpu_matters *k = l->gpu->matters;
     const uint32_t first = k->part_count;
     uint32_t *boxes = append(l->world, &l->boxes, 6 * shape->part_count, sizeof *boxes);
     if (!boxes) {
@@ -164,15 +164,15 @@ static bool add_parts(layout *l, const lmi_body *body, uint32_t index, uint32_t 
 static bool add_places(layout *l, const lmi_body *body, uint32_t index, lmi_gpu_matter *m)
 {
     const lmi_lattice *shape = &body->lattice->shape;
-    const uint32_t blocks = shape->block_count, number = l->gpu->kinds->count;
+    const uint32_t blocks = shape->block_count, number = l->gpu->matters->count;
     uint32_t *owners = append(l->world, &l->owners, blocks, sizeof *owners);
     int32_t *corners = append(l->world, &l->block_corners, 4 * blocks, sizeof *corners);
     uint32_t *part_of = append(l->world, &l->part_of, blocks * LMI_BLOCK, sizeof *part_of);
     if (!owners || !corners || !part_of) {
         return false;
     }
-    m->room = l->gpu->kinds->blocks;
-    l->gpu->kinds->blocks += blocks;
+    m->room = l->gpu->matters->blocks;
+    l->gpu->matters->blocks += blocks;
     memset(part_of, 0xff, (size_t)blocks * LMI_BLOCK * sizeof *part_of);
     for (uint32_t n = 0; n < blocks; n++) {
         owners[n] = number;
@@ -186,7 +186,7 @@ static bool add_places(layout *l, const lmi_body *body, uint32_t index, lmi_gpu_
 bool lmi_gpu_add_kind(layout *l, const lmi_body *body, uint32_t index)
 {
     const lmi_lattice_body *lattice = body->lattice;
-    lmi_gpu_kinds *k = l->gpu->kinds;
+    lmi_gpu_matters *k = l->gpu->matters;
     lmi_gpu_matter *m = &k->matter[k->count];
     *m = (lmi_gpu_matter){.flow = body->flow,
                           .yield = body->material.yield,
@@ -218,7 +218,7 @@ bool lmi_gpu_add_kind(layout *l, const lmi_body *body, uint32_t index)
 bool lmi_gpu_kinds_upload(layout *l)
 {
     lmi_gpu *gpu = l->gpu;
-    lmi_gpu_kinds *k = gpu->kinds;
+    lmi_gpu_matters *k = gpu->matters;
     if (!k || k->count == 0) {
         return true;
     }

@@ -211,7 +211,7 @@ static bool add_box(layout *l, lmi_gpu_variant *v, const lmi_gpu_body *record, l
 /* Of a lattice in several parts: each has its own. */
 static bool add_part_tiles(layout *l, lmi_gpu_variant *v, const lmi_gpu_body *record, uint32_t index, uint32_t planes)
 {
-    lmi_gpu_kinds *kinds = l->gpu->kinds;
+    lmi_gpu_matters *kinds = l->gpu->matters;
     const uint32_t first = kinds->matter[record->kind].first_part;
     bool ok = true;
     for (uint32_t n = first; ok && n < first + record->parts; n++) {

@@ -509,7 +509,11 @@ static inline void unpack_region(const float from[REGION_FLOATS], float rho, flo
 static inline void scatter_x(__local const float *first, __local float *second, int id)
 {
 #pragma unroll
-    for (int n = id; n < 3 * TILE_X * HIGH; n += GROUP_SIZE) {
+    for (int pass = 0; pass < (3 * TILE_X * HIGH + GROUP_SIZE - 1) / GROUP_SIZE; pass++) { /* as many for all: it is unrolled */
+        const int n = id + pass * GROUP_SIZE;
+        if (n >= 3 * TILE_X * HIGH) {
+            break;
+        }
         const int c = n / (TILE_X * HIGH), i = n % (TILE_X * HIGH);
         __local const float *q = first + c * WIDE * HIGH + i / TILE_X * WIDE + i % TILE_X + W;
         __local const float *tilt = q + 3 * WIDE * HIGH, *t_y = q + 6 * WIDE * HIGH, *t_z = q + 9 * WIDE * HIGH;
