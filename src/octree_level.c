@@ -431,6 +431,7 @@ void lmi_octree_levels_step(lm_world *world, double seconds)
         }
         lmi_skin_fade(world, &body->skin, seconds);
         if (body->octree->levels && !body->asleep) {
+            lmi_gpu_fetch(world); /* where it is now decides */
             step_body(world, body, seconds);
         }
     }

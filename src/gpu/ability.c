@@ -2,23 +2,15 @@
  * What the device can step, and what it leaves to the host: for good, or in every substep.
  */
 #include "gpu/clusters.h"
-#include "gpu/example_regions.h"
 #include "gpu/gpu.h"
 #include "gpu/octrees.h"
 
-static const char *body_reason(const lm_world *world, const lmi_body *body)
+static const char *body_reason(const lmi_body *body)
 {
-    const char *examples = body->examples ? lmi_gpu_examples_reason(world, body) : NULL;
-    if (examples) {
-        return examples;
-    }
     if (body->octree) {
         return lmi_gpu_octree_reason(body);
     }
-    if (body->grain) {
-        return "clusters that were cut";
-    }
-    if (body->lattice) {
+    if (body->lattice) { /* those of a world with a device have none: lmi_lattice_body_allocate */
         return lmi_lattice_is_plated(&body->lattice->shape) ? "lattices that are summed by plates" : NULL;
     }
     return lmi_gpu_cluster_reason(body);
@@ -32,7 +24,7 @@ const char *lmi_gpu_reason(const lm_world *world)
     LMI_POOL_EACH(&world->bodies, n)
     {
         const lmi_body *body = lmi_body_at(world, n);
-        const char *reason = body->batch == LMI_NONE ? NULL : body_reason(world, body); /* it sleeps */
+        const char *reason = body->batch == LMI_NONE ? NULL : body_reason(body); /* it sleeps */
         if (reason) {
             return reason;
         }

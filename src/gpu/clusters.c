@@ -6,6 +6,7 @@
 
 #include "gpu/example_regions.h"
 #include "gpu/octrees.h"
+#include "gpu/sever.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -47,7 +48,8 @@ static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_clusters *c)
 
 /* Where the arrays of a batch begin among those of all. */
 typedef struct place {
-    uint32_t particle, block, row, list, region, part;
+    uint32_t particle, block, row, list, region, mixed, part;
+    bool summed; /* there are regions with examples whose moments go through memory */
 } place;
 
 typedef struct layout {
@@ -67,7 +69,13 @@ static void next_place(place *at, const lmi_pack *pack)
     at->list += pack->list_rows;
     at->part += pack->shares;
     for (uint32_t n = 0; n < pack->shares; n++) {
-        at->region += n == 0 || pack->share[n].region != pack->share[n - 1].region;
+        bool first = n == 0 || pack->share[n].region != pack->share[n - 1].region;
+        bool mixed = pack->block[pack->share[n].region / LMI_BLOCK].examples > 0;
+        at->region += first && !mixed;
+        at->mixed += first && mixed;
+    }
+    for (uint32_t n = 0; n < pack->lane_blocks; n++) {
+        at->summed = at->summed || (pack->block[n].examples && pack->block[n].rows == 0);
     }
 }
 
@@ -156,7 +164,7 @@ static size_t fill_blocks(const layout *l, const lmi_batch *batch, const place *
         const lmi_lane_block *b = &batch->pack.block[n];
         to[4 * n] = at->row + b->first_row;
         to[4 * n + 1] = b->examples ? 0 : b->rows; /* example_regions.c */
-        to[4 * n + 2] = (uint32_t)b->mode | (b->fitted ? 4u : 0) | (b->plastic ? 8u : 0);
+        to[4 * n + 2] = (uint32_t)b->mode | (b->fitted ? 4u : 0) | (b->plastic ? 8u : 0) | (b->examples ? 16u : 0);
         to[4 * n + 3] = 0;
     }
     return 4 * (size_t)batch->pack.lane_blocks;
@@ -196,14 +204,16 @@ static size_t fill_parts(const layout *l, const lmi_batch *batch, const place *a
     return batch->pack.shares;
 }
 
-/* Divided regions: lane, first part, end of its parts. */
-static size_t fill_regions(const layout *l, const lmi_batch *batch, const place *at, uint32_t *to)
+/* Divided regions with examples or without: lane, first part, end of its parts. */
+static size_t list_divided(const lmi_batch *batch, const place *at, bool examples, uint32_t *to)
 {
     const lmi_pack *pack = &batch->pack;
     size_t count = 0;
-    (void)l;
     for (uint32_t n = 0; n < pack->shares; n++) {
         bool first = n == 0 || pack->share[n].region != pack->share[n - 1].region;
+        if ((pack->block[pack->share[n].region / LMI_BLOCK].examples > 0) != examples) {
+            continue;
+        }
         count += first ? 4 : 0;
         if (to) {
             uint32_t *region = to + count - 4;
@@ -214,6 +224,18 @@ static size_t fill_regions(const layout *l, const lmi_batch *batch, const place 
         }
     }
     return count;
+}
+
+static size_t fill_regions(const layout *l, const lmi_batch *batch, const place *at, uint32_t *to)
+{
+    (void)l;
+    return list_divided(batch, at, false, to);
+}
+
+static size_t fill_mixed_regions(const layout *l, const lmi_batch *batch, const place *at, uint32_t *to)
+{
+    (void)l;
+    return list_divided(batch, at, true, to);
 }
 
 /* Flow, yield and most of the body that a lane belongs to. */
@@ -242,10 +264,12 @@ static bool upload(layout *l)
            put(l, &c->member, fill_member) && put(l, &c->rest, fill_rest) && put(l, &c->constants, fill_constants) &&
            put(l, &c->extents, fill_extents) && put(l, &c->stiffness, fill_stiffness) &&
            put(l, &c->rotations, fill_rotations) && put(l, &c->plastics, fill_plastics) &&
-           put(l, &c->rates, fill_rates) && put(l, &c->regions, fill_regions) && put(l, &c->parts, fill_parts) &&
+           put(l, &c->rates, fill_rates) && put(l, &c->regions, fill_regions) &&
+           put(l, &c->mixed_regions, fill_mixed_regions) && put(l, &c->parts, fill_parts) &&
            put(l, &c->list_first, fill_list_first) && put(l, &c->list, fill_list) &&
            put(l, &c->list_count, fill_list_count) && put(l, &c->list_share, fill_list_share) &&
-           lmi_gpu_reserve(gpu, &c->moments, l->total.part ? lanes * LMI_MOMENTS * sizeof(float) : 0) &&
+           lmi_gpu_reserve(gpu, &c->moments,
+                           l->total.part || l->total.summed ? lanes * LMI_MOMENTS * sizeof(float) : 0) &&
            lmi_gpu_reserve(gpu, &c->goals, (size_t)l->total.row * LMI_BLOCK * 4 * sizeof(float)) &&
            lmi_gpu_reserve(gpu, &c->pulls, (size_t)gpu->particles * 4 * sizeof(float));
 }
@@ -280,10 +304,11 @@ bool lmi_gpu_clusters_lay_out(lm_world *world, lmi_gpu *gpu)
         c->room = lmi_allocate(&world->memory, room, sizeof *c->room);
         c->room_size = c->room ? room : 0;
     }
-    bool ok = c->room && upload(&l) && lmi_gpu_octrees_lay_out(world, gpu, c);
+    bool ok = c->room && upload(&l) && lmi_gpu_octrees_lay_out(world, gpu, c) && lmi_gpu_sever_lay_out(world, gpu);
     lmi_release(&world->memory, l.words, l.capacity, sizeof *l.words);
     c->lanes = l.total.block * LMI_BLOCK;
     c->region_count = l.total.region;
+    c->mixed_count = l.total.mixed;
     return ok;
 }
 
@@ -327,7 +352,8 @@ bool lmi_gpu_clusters_substep(lmi_gpu *gpu, const lmi_step *step, const float ch
         LMI_GPU_BUFFER(gpu->v),   LMI_GPU_BUFFER(c->pulls),      LMI_GPU_VALUE(h),
         LMI_GPU_VALUE(change[0]), LMI_GPU_VALUE(change[1]),      LMI_GPU_VALUE(change[2])};
     const size_t groups[2] = {gpu->body_count - gpu->lattice_count, 1}, group[2] = {64, 1};
-    return lmi_gpu_octrees_match(gpu, c, h) && lmi_gpu_examples_match(gpu, c) &&
+    return lmi_gpu_octrees_begin(gpu, c) && lmi_gpu_examples_match(gpu, c) && lmi_gpu_octrees_match(gpu, c, h) &&
+           lmi_gpu_sever_damp(gpu) &&
            lmi_gpu_run(gpu, c->move, arguments, sizeof arguments / sizeof *arguments, groups, group) &&
            gpu->cl.clFlush(gpu->queue) == CL_SUCCESS;
 }
@@ -387,11 +413,11 @@ void lmi_gpu_clusters_free(lm_world *world, lmi_gpu *gpu)
     if (!c) {
         return;
     }
-    lmi_gpu_buffer *const all[] = {&c->blocks,       &c->reference,  &c->member,     &c->rest,     &c->constants,
-                                   &c->extents,      &c->stiffness,  &c->rotations,  &c->plastics, &c->rates,
-                                   &c->moments,      &c->goals,      &c->regions,    &c->parts,    &c->list_first,
-                                   &c->list,         &c->list_count, &c->list_share, &c->pulls,    &c->kept_rotations,
-                                   &c->kept_plastics};
+    lmi_gpu_buffer *const all[] = {
+        &c->blocks,    &c->reference,      &c->member,        &c->rest,         &c->constants,  &c->extents,
+        &c->stiffness, &c->rotations,      &c->plastics,      &c->rates,        &c->moments,    &c->goals,
+        &c->regions,   &c->parts,          &c->list_first,    &c->list,         &c->list_count, &c->list_share,
+        &c->pulls,     &c->kept_rotations, &c->kept_plastics, &c->mixed_regions};
     for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
         lmi_gpu_free(gpu, all[n]);
     }

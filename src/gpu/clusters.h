@@ -12,8 +12,9 @@ typedef struct lmi_gpu_clusters {
     lmi_gpu_buffer blocks, reference, member, rest, constants, extents, stiffness, rotations, plastics, rates, moments,
         goals;
     lmi_gpu_buffer kept_rotations, kept_plastics; /* where a substep may be taken back */
+    lmi_gpu_buffer mixed_regions;                 /* as `regions`: divided ones with examples */
     lmi_gpu_buffer regions, parts, list_first, list, list_count, list_share, pulls;
-    uint32_t lanes, region_count;
+    uint32_t lanes, region_count, mixed_count;
     bool plastic;
     float *room; /* for the way back: [floats] */
     size_t room_size;

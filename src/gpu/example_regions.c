@@ -8,7 +8,7 @@
 
 typedef struct lmi_gpu_examples {
     cl_program program;
-    cl_kernel measure, solve, match;
+    cl_kernel gather_parts, measure, solve, match, spread_parts;
     lmi_gpu_buffer places, channels, kept, groups, words, members, numbers, weights;
     uint32_t blocks;                      /* of clusters */
     uint32_t group_count, cluster_groups; /* those of clusters come first */
@@ -16,23 +16,6 @@ typedef struct lmi_gpu_examples {
     float *room;                          /* for both, on their way back */
     size_t room_size;
 } lmi_gpu_examples;
-
-const char *lmi_gpu_examples_reason(const lm_world *world, const lmi_body *body)
-{
-    if (body->lattice) {
-        return NULL;
-    }
-    if (body->octree) {
-        return "examples of octrees";
-    }
-    const lmi_pack *pack = &world->batches[body->batch].pack;
-    for (uint32_t r = 0; r < body->region_count; r++) {
-        if (pack->block[pack->region_lane[body->first_region + r] / LMI_BLOCK].rows == 0) {
-            return "examples of very large clusters"; /* their parts are gathered one by one */
-        }
-    }
-    return NULL;
-}
 
 typedef struct example_lists {
     lm_world *world;
@@ -169,10 +152,12 @@ static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_examples *e)
     if (!e->program) {
         return false;
     }
+    e->gather_parts = lmi_gpu_kernel(gpu, e->program, "example_gather_parts");
+    e->spread_parts = lmi_gpu_kernel(gpu, e->program, "example_spread_parts");
     e->measure = lmi_gpu_kernel(gpu, e->program, "example_measure_regions");
     e->solve = lmi_gpu_kernel(gpu, e->program, "example_solve_groups");
     e->match = lmi_gpu_kernel(gpu, e->program, "example_match_regions");
-    return e->measure && e->solve && e->match;
+    return e->gather_parts && e->spread_parts && e->measure && e->solve && e->match;
 }
 
 static bool upload(example_lists *l, lmi_gpu *gpu, lmi_gpu_examples *e)
@@ -253,22 +238,31 @@ bool lmi_gpu_examples_match(lmi_gpu *gpu, const lmi_gpu_clusters *c)
     if (!e || e->blocks == 0) {
         return true;
     }
-    const cl_uint blocks = e->blocks;
+    const cl_uint blocks = e->blocks, divided = c->mixed_count;
+    const lmi_gpu_argument gather[] = {LMI_GPU_VALUE(divided), LMI_GPU_BUFFER(c->mixed_regions),
+                                       LMI_GPU_BUFFER(c->parts), LMI_GPU_BUFFER(c->moments)};
+    const lmi_gpu_argument spread[] = {LMI_GPU_VALUE(divided),     LMI_GPU_BUFFER(c->mixed_regions),
+                                       LMI_GPU_BUFFER(c->parts),   LMI_GPU_BUFFER(c->blocks),
+                                       LMI_GPU_BUFFER(c->rest),    LMI_GPU_BUFFER(c->stiffness),
+                                       LMI_GPU_BUFFER(c->moments), LMI_GPU_BUFFER(c->goals)};
     const lmi_gpu_argument measure[] = {
         LMI_GPU_VALUE(blocks),      LMI_GPU_BUFFER(e->places),    LMI_GPU_BUFFER(c->reference),
         LMI_GPU_BUFFER(c->member),  LMI_GPU_BUFFER(c->rest),      LMI_GPU_BUFFER(c->constants),
         LMI_GPU_BUFFER(c->extents), LMI_GPU_BUFFER(c->rotations), LMI_GPU_BUFFER(c->plastics),
-        LMI_GPU_BUFFER(gpu->x),     LMI_GPU_BUFFER(e->channels)};
+        LMI_GPU_BUFFER(gpu->x),     LMI_GPU_BUFFER(c->moments),   LMI_GPU_BUFFER(e->channels)};
     const lmi_gpu_argument match[] = {
         LMI_GPU_VALUE(blocks),       LMI_GPU_BUFFER(e->places),    LMI_GPU_BUFFER(c->reference),
         LMI_GPU_BUFFER(c->member),   LMI_GPU_BUFFER(c->rest),      LMI_GPU_BUFFER(c->constants),
         LMI_GPU_BUFFER(c->extents),  LMI_GPU_BUFFER(c->stiffness), LMI_GPU_BUFFER(c->rotations),
         LMI_GPU_BUFFER(c->plastics), LMI_GPU_BUFFER(c->rates),     LMI_GPU_BUFFER(gpu->x),
-        LMI_GPU_BUFFER(e->channels), LMI_GPU_BUFFER(c->goals)};
+        LMI_GPU_BUFFER(e->channels), LMI_GPU_BUFFER(c->moments),   LMI_GPU_BUFFER(c->goals)};
     const size_t groups[2] = {(blocks * LMI_BLOCK + 63) / 64, 1}, group[2] = {64, 1};
-    return lmi_gpu_run(gpu, e->measure, measure, sizeof measure / sizeof *measure, groups, group) &&
+    const size_t few[2] = {(divided + 63) / 64, 1};
+    return (divided == 0 || lmi_gpu_run(gpu, e->gather_parts, gather, sizeof gather / sizeof *gather, few, group)) &&
+           lmi_gpu_run(gpu, e->measure, measure, sizeof measure / sizeof *measure, groups, group) &&
            lmi_gpu_examples_solve(gpu, false) &&
-           lmi_gpu_run(gpu, e->match, match, sizeof match / sizeof *match, groups, group);
+           lmi_gpu_run(gpu, e->match, match, sizeof match / sizeof *match, groups, group) &&
+           (divided == 0 || lmi_gpu_run(gpu, e->spread_parts, spread, sizeof spread / sizeof *spread, few, group));
 }
 
 bool lmi_gpu_examples_keep(lmi_gpu *gpu)
@@ -343,8 +337,8 @@ void lmi_gpu_examples_free(lm_world *world, lmi_gpu *gpu)
     for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
         lmi_gpu_free(gpu, all[n]);
     }
-    cl_kernel const kernels[] = {e->measure, e->solve, e->match};
-    for (int n = 0; n < 3; n++) {
+    cl_kernel const kernels[] = {e->gather_parts, e->measure, e->solve, e->match, e->spread_parts};
+    for (int n = 0; n < 5; n++) {
         if (kernels[n]) {
             gpu->cl.clReleaseKernel(kernels[n]);
         }

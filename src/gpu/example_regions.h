@@ -14,9 +14,6 @@ struct lmi_gpu_clusters;
     "example_channels.h", "project_lanes.cl", "project_lanes.h", "project.h", "example_lanes.h", "project_double.cl",  \
         "project_double.h", "project.h", "example_solve.cl"
 
-/* Why the device cannot step a body with examples, or null. */
-const char *lmi_gpu_examples_reason(const lm_world *world, const lmi_body *body);
-
 /* After the packs, and after lattices with examples have their lmi_gpu_matter, which is completed. False after a failure. */
 bool lmi_gpu_examples_lay_out(lm_world *world, lmi_gpu *gpu);
 

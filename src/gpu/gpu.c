@@ -24,6 +24,7 @@
 #include "gpu/kinds.h"
 #include "gpu/meet.h"
 #include "gpu/octrees.h"
+#include "gpu/sever.h"
 #include "gpu/small.h"
 
 #include <string.h>
@@ -463,6 +464,7 @@ void lmi_gpu_close(lm_world *world)
     lmi_gpu_meet_free(world, gpu);
     lmi_gpu_kinds_free(world, gpu);
     lmi_gpu_examples_free(world, gpu);
+    lmi_gpu_sever_free(world, gpu);
     lmi_gpu_octrees_free(world, gpu);
     lmi_gpu_clusters_free(world, gpu);
     lmi_gpu_forces_free(world, gpu);

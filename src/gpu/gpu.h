@@ -11,6 +11,7 @@
  *   layout.c    a world as the kernels want it: built when something has changed, and uploaded (layout_lists.c: irregular
  *               regions of lattices; clusters.c: clusters, and their substep)
  *   octrees.c   octrees, up to what pulls their particles
+ *   sever.c     octrees and clusters that a blade has divided: each part is damped by itself
  *   example_regions.c  regions of clusters that have examples
  *   meet.c      bodies that keep each other out by depth cube maps
  *   forces.c    wind, point fields and forces of a single step
@@ -104,6 +105,7 @@ struct lmi_gpu {
     struct lmi_gpu_meet *meet;
     struct lmi_gpu_examples *examples;
     struct lmi_gpu_matters *matters;
+    struct lmi_gpu_severed *severed;
 
     lmi_gpu_buffer x, v, bodies, before, stop, surfaces, chunks, parts, partials;
     lmi_gpu_buffer map, constants_of, constants, corners;

@@ -11,6 +11,7 @@
 #include "gpu/clusters.h"
 #include "gpu/example_regions.h"
 #include "gpu/kinds.h"
+#include "gpu/sever.h"
 #include "gpu/small.h"
 
 /* Planes that a work-group goes through: fewer in a body that fills less than half of its box, where much is empty, and in
@@ -329,6 +330,7 @@ static void describe_body(const lmi_body *body, uint32_t first, lmi_gpu_body *to
     to->pinned = body->first_pin != LMI_NONE;
     to->regional = (body->octree || body->lattice) && body->material.damping_kind == LM_DAMPING_REGIONAL;
     to->kind = LMI_GPU_NONE;
+    to->parts = lmi_gpu_parts_of(body);
     to->first = first;
     to->particles = body->padded_count;
 }

@@ -8,21 +8,18 @@
 #define MOST_HEIGHTS 32
 
 typedef struct lmi_gpu_octrees {
-    cl_kernel up, match, down, pull;
+    cl_kernel up, moments, match, down, pull;
     lmi_gpu_buffer order, first_row, sums, leaf, leaf_offset, node, node_offset, reference, inverse_weight;
     lmi_gpu_buffer spread, region, region_offset, places, parent, parent_offset, frames, shares, regions;
     lmi_gpu_buffer sum_rows, transforms, spread_rows, affine;
     uint32_t heights, virtual_blocks, region_blocks;
     uint32_t height[MOST_HEIGHTS + 1]; /* first of the blocks of each in `order` */
-    bool regional;                     /* damping, of any of them */
+    bool regional, mixed;              /* damping, and examples, of any of them */
 } lmi_gpu_octrees;
 
 const char *lmi_gpu_octree_reason(const lmi_body *body)
 {
-    return body->octree->part_count > 1                 ? "octrees of several parts"
-           : body->octree->levels                       ? "octrees whose detail changes"
-           : body->octree->lanes.heights > MOST_HEIGHTS ? "octrees of very many levels"
-                                                        : NULL;
+    return body->octree->lanes.heights > MOST_HEIGHTS ? "octrees of very many levels" : NULL;
 }
 
 /* The lists of all octrees while they are put together, in the order of the buffers. */
@@ -144,6 +141,7 @@ static bool add_bodies(gathered *l, bool regions)
         l->spread_row += o->spread_rows;
         l->o->heights = o->heights > l->o->heights ? o->heights : l->o->heights;
         l->o->regional = l->o->regional || body->material.damping_kind == LM_DAMPING_REGIONAL;
+        l->o->mixed = l->o->mixed || body->examples;
     }
     return ok;
 }
@@ -224,10 +222,11 @@ static bool clear_rows(gathered *l)
 static bool build(lmi_gpu *gpu, const lmi_gpu_clusters *c, lmi_gpu_octrees *o)
 {
     o->up = lmi_gpu_kernel(gpu, c->program, "octree_up");
+    o->moments = lmi_gpu_kernel(gpu, c->program, "octree_moments");
     o->match = lmi_gpu_kernel(gpu, c->program, "octree_match");
     o->down = lmi_gpu_kernel(gpu, c->program, "octree_down");
     o->pull = lmi_gpu_kernel(gpu, c->program, "octree_pull");
-    return o->up && o->match && o->down && o->pull;
+    return o->up && o->moments && o->match && o->down && o->pull;
 }
 
 static bool has_octrees(const lm_world *world, const lmi_gpu *gpu)
@@ -256,7 +255,7 @@ bool lmi_gpu_octrees_lay_out(lm_world *world, lmi_gpu *gpu, const lmi_gpu_cluste
     }
     gathered l = {.world = world, .gpu = gpu, .o = o};
     o->heights = 0;
-    o->regional = false;
+    o->regional = o->mixed = false;
     bool ok = add_bodies(&l, false) && add_bodies(&l, true) && add_order(&l) && upload(&l) && clear_rows(&l);
     o->virtual_blocks = l.virtual_block;
     o->region_blocks = ok ? l.region_block : 0;
@@ -306,7 +305,7 @@ static bool match_regions(lmi_gpu *gpu, lmi_gpu_octrees *o, const lmi_gpu_cluste
         LMI_GPU_BUFFER(o->frames),      LMI_GPU_BUFFER(*x),           LMI_GPU_BUFFER(o->sum_rows),
         LMI_GPU_BUFFER(c->blocks),      LMI_GPU_BUFFER(c->constants), LMI_GPU_BUFFER(c->extents),
         LMI_GPU_BUFFER(c->rotations),   LMI_GPU_BUFFER(c->plastics),  LMI_GPU_BUFFER(c->rates),
-        LMI_GPU_BUFFER(o->affine),      LMI_GPU_BUFFER(o->transforms)};
+        LMI_GPU_BUFFER(c->moments),     LMI_GPU_BUFFER(o->affine),    LMI_GPU_BUFFER(o->transforms)};
     const size_t groups[2] = {(count * LMI_BLOCK + 63) / 64, 1}, group[2] = {64, 1};
     return lmi_gpu_run(gpu, o->match, arguments, sizeof arguments / sizeof *arguments, groups, group);
 }
@@ -360,13 +359,31 @@ static bool pull_particles(lmi_gpu *gpu, lmi_gpu_octrees *o, const lmi_gpu_clust
     return lmi_gpu_run(gpu, o->pull, arguments, sizeof arguments / sizeof *arguments, groups, group);
 }
 
+bool lmi_gpu_octrees_begin(lmi_gpu *gpu, const lmi_gpu_clusters *c)
+{
+    lmi_gpu_octrees *o = gpu->octrees;
+    if (!o || o->region_blocks == 0) {
+        return true;
+    }
+    const cl_uint first = o->virtual_blocks, count = o->region_blocks;
+    const lmi_gpu_argument arguments[] = {
+        LMI_GPU_VALUE(first),      LMI_GPU_VALUE(count),           LMI_GPU_BUFFER(o->regions),
+        LMI_GPU_BUFFER(o->sums),   LMI_GPU_BUFFER(o->leaf),        LMI_GPU_BUFFER(o->leaf_offset),
+        LMI_GPU_BUFFER(o->node),   LMI_GPU_BUFFER(o->node_offset), LMI_GPU_BUFFER(o->frames),
+        LMI_GPU_BUFFER(gpu->x),    LMI_GPU_BUFFER(o->sum_rows),    LMI_GPU_BUFFER(c->blocks),
+        LMI_GPU_BUFFER(c->moments)};
+    const size_t groups[2] = {(count * LMI_BLOCK + 63) / 64, 1}, group[2] = {64, 1};
+    return go_up(gpu, o, &gpu->x) &&
+           (!o->mixed || lmi_gpu_run(gpu, o->moments, arguments, sizeof arguments / sizeof *arguments, groups, group));
+}
+
 bool lmi_gpu_octrees_match(lmi_gpu *gpu, const lmi_gpu_clusters *c, double h)
 {
     lmi_gpu_octrees *o = gpu->octrees;
     bool ok = true;
     for (cl_uint way = 0; ok && o && o->region_blocks && way < (o->regional ? 2u : 1u); way++) {
         const lmi_gpu_buffer *x = way ? &gpu->v : &gpu->x;
-        ok = go_up(gpu, o, x) && match_regions(gpu, o, c, x, way) && go_down(gpu, o, x) &&
+        ok = (way == 0 || go_up(gpu, o, x)) && match_regions(gpu, o, c, x, way) && go_down(gpu, o, x) &&
              pull_particles(gpu, o, c, x, way, h);
     }
     return ok;
@@ -386,8 +403,8 @@ void lmi_gpu_octrees_free(lm_world *world, lmi_gpu *gpu)
     for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
         lmi_gpu_free(gpu, all[n]);
     }
-    cl_kernel const kernels[] = {o->up, o->match, o->down, o->pull};
-    for (int n = 0; n < 4; n++) {
+    cl_kernel const kernels[] = {o->up, o->moments, o->match, o->down, o->pull};
+    for (int n = 0; n < 5; n++) {
         if (kernels[n]) {
             gpu->cl.clReleaseKernel(kernels[n]);
         }

@@ -15,7 +15,8 @@ const char *lmi_gpu_octree_reason(const lmi_body *body);
 /* After the packs, whose program has the kernels. False after a failure. */
 bool lmi_gpu_octrees_lay_out(lm_world *world, lmi_gpu *gpu, const struct lmi_gpu_clusters *clusters);
 
-/* What pulls the particles of all octrees, for `move`. */
+/* The moments of regions with examples, before these are matched; then what pulls the particles of all octrees, for `move`. */
+bool lmi_gpu_octrees_begin(lmi_gpu *gpu, const struct lmi_gpu_clusters *clusters);
 bool lmi_gpu_octrees_match(lmi_gpu *gpu, const struct lmi_gpu_clusters *clusters, double h);
 void lmi_gpu_octrees_free(lm_world *world, lmi_gpu *gpu);
 

@@ -101,6 +101,39 @@ static inline void shake(lm_world *world, lm_body_id id, double by, uint64_t see
     free(x);
 }
 
+/* Poses that are stretched, squashed and sheared, each another way; for the body, for two groups of its regions, or for each
+ * region. Forced: two poses, with weights that are given. */
+static inline void give_examples(lm_world *world, lm_body_id id, uint32_t count, lm_example_scope scope, bool forced)
+{
+    lm_body_info info;
+    assert_ok(lm_body_get_info(world, id, &info));
+    lm_vec3 *poses = malloc(count * info.particles * sizeof *poses), *x = malloc(info.particles * sizeof *x);
+    uint32_t *groups = malloc(info.regions * sizeof *groups);
+    assert_ok(lm_body_get_positions(world, id, info.centre, x));
+    for (uint32_t k = 0; k < count; k++) {
+        for (uint32_t n = 0; n < info.particles; n++) {
+            float a = 0.1f * (float)(k + 1);
+            poses[k * info.particles + n] =
+                (lm_vec3){x[n].x * (k % 2 ? 1.0f + a : 1.0f - a) + (k > 2 ? a * x[n].y : 0.0f),
+                          x[n].y * (k % 3 ? 1.0f : 1.0f + 2.0f * a), x[n].z + a * x[n].x};
+        }
+    }
+    for (uint32_t r = 0; r < info.regions; r++) groups[r] = r % 3 == 2 ? LM_NO_GROUP : r % 3;
+    lm_examples_def def = lm_examples_def_default();
+    def.poses = poses;
+    def.count = count;
+    def.particles = info.particles;
+    def.scope = scope;
+    def.groups = scope == LM_EXAMPLES_GROUPS ? groups : NULL;
+    def.group_count = scope == LM_EXAMPLES_GROUPS ? 2 : 0;
+    assert_ok(lm_body_set_examples(world, id, &def));
+    const float weights[4] = {0.3f, 0.2f, 0.0f, 0.7f};
+    if (forced) assert_ok(lm_body_set_example_weights(world, id, weights));
+    free(poses);
+    free(x);
+    free(groups);
+}
+
 /* A solid lattice of so many cells. */
 static inline lm_body_id add_lattice(lm_world *world, uint32_t cells, double x, double y)
 {

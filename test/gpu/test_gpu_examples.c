@@ -20,43 +20,12 @@ static const example_case cases[] = {
     {"groups, linear", SAMPLE_ROD, LM_MODE_LINEAR, LM_EXAMPLES_GROUPS, 0.0f, 3, false},
     {"regions, flat", SAMPLE_STRIP, LM_MODE_RIGID, LM_EXAMPLES_REGIONS, 0.0f, 3, false},
     {"a body, plastic", SAMPLE_TETS, LM_MODE_RIGID, LM_EXAMPLES_BODY, 0.03f, 2, false},
+    {"divided regions", SAMPLE_LARGE, LM_MODE_RIGID, LM_EXAMPLES_BODY, 0.0f, 2, false},
+    {"divided regions, quadratic, plastic, each its own", SAMPLE_LARGE, LM_MODE_QUADRATIC, LM_EXAMPLES_REGIONS, 0.03f,
+     3, false},
     {"forced", SAMPLE_GRID, LM_MODE_RIGID, LM_EXAMPLES_GROUPS, 0.0f, 2, true},
 };
 #define CASES (sizeof cases / sizeof *cases)
-
-/* Poses that are stretched, squashed and sheared, each another way. */
-static void give_examples(lm_world *world, lm_body_id id, const example_case *c)
-{
-    lm_body_info info;
-    assert_ok(lm_body_get_info(world, id, &info));
-    lm_vec3 *poses = malloc(c->poses * info.particles * sizeof *poses), *x = malloc(info.particles * sizeof *x);
-    uint32_t *groups = malloc(info.regions * sizeof *groups);
-    assert_ok(lm_body_get_positions(world, id, info.centre, x));
-    for (uint32_t k = 0; k < c->poses; k++) {
-        for (uint32_t n = 0; n < info.particles; n++) {
-            float a = 0.1f * (float)(k + 1);
-            poses[k * info.particles + n] =
-                (lm_vec3){x[n].x * (k % 2 ? 1.0f + a : 1.0f - a) + (k > 2 ? a * x[n].y : 0.0f),
-                          x[n].y * (k % 3 ? 1.0f : 1.0f + 2.0f * a), x[n].z + a * x[n].x};
-        }
-    }
-    for (uint32_t r = 0; r < info.regions; r++) groups[r] = r % 3 == 2 ? LM_NO_GROUP : r % 3;
-    lm_examples_def def = lm_examples_def_default();
-    def.poses = poses;
-    def.count = c->poses;
-    def.particles = info.particles;
-    def.scope = c->scope;
-    def.groups = c->scope == LM_EXAMPLES_GROUPS ? groups : NULL;
-    def.group_count = c->scope == LM_EXAMPLES_GROUPS ? 2 : 0;
-    assert_ok(lm_body_set_examples(world, id, &def));
-    if (c->forced) {
-        const float weights[4] = {0.3f, 0.2f, 0.0f, 0.7f};
-        assert_ok(lm_body_set_example_weights(world, id, weights));
-    }
-    free(poses);
-    free(x);
-    free(groups);
-}
 
 static lm_body_id add_body(lm_world *world, const example_case *c, double x)
 {
@@ -70,7 +39,7 @@ static lm_body_id add_body(lm_world *world, const example_case *c, double x)
     s.def.spin = (lm_vec3){0.5f, 1.0f, 2.0f};
     lm_body_id id = make_body(world, &s.def);
     sample_free(&s);
-    give_examples(world, id, c);
+    give_examples(world, id, c->poses, c->scope, c->forced);
     shake(world, id, 0.04, (uint64_t)x);
     return id;
 }
@@ -92,36 +61,37 @@ static double weights_differ(lm_world *a, lm_world *b, lm_body_id id, double *mo
     return worst;
 }
 
-/* All cases in one world, and one body that has none. */
+/* All cases in one world, and two bodies that have none, one of them with divided regions too. */
 static void examples_agree(void **state)
 {
     (void)state;
     if (!has_device()) skip();
     lines log = {0}, quiet = {0};
     lm_world *host = world_on(NULL, 1, &quiet), *device = world_on("gpu", 1, &log);
-    lm_body_id ids[CASES + 1];
+    lm_body_id ids[CASES + 2];
     for (size_t n = 0; n < CASES; n++) ids[n] = add_body(host, &cases[n], 20.0 * (double)n);
     ids[CASES] = add_clusters(host, SAMPLE_GRID, 200.0, 0.0);
-    double worst[CASES + 1] = {0.0}, weights = 0.0, most = 0.0;
+    ids[CASES + 1] = add_clusters(host, SAMPLE_LARGE, 220.0, 0.0);
+    double worst[CASES + 2] = {0.0}, weights = 0.0, most = 0.0;
     for (int snapshot = 0; snapshot < 5; snapshot++) {
         copy_world(device, host);
         for (int step = 1; step <= 3; step++) {
             assert_ok(lm_world_step(device, FRAME));
             assert_true(lmi_gpu_goes_on(device, FRAME));
             assert_ok(lm_world_step(host, FRAME));
-            for (size_t n = 0; n <= CASES; n++) worst[n] = fmax(worst[n], difference(host, device, ids[n]) / step);
+            for (size_t n = 0; n < CASES + 2; n++) worst[n] = fmax(worst[n], difference(host, device, ids[n]) / step);
             for (size_t n = 0; n < CASES; n++) weights = fmax(weights, weights_differ(host, device, ids[n], &most));
         }
         for (int n = 0; n < 5; n++) assert_ok(lm_world_step(host, FRAME));
     }
-    for (size_t n = 0; n <= CASES; n++)
+    for (size_t n = 0; n < CASES + 2; n++)
         if (worst[n] > AGREEMENT || getenv("LIMBER_TEST_VERBOSE"))
             print_message("%s: %g\n", n < CASES ? cases[n].name : "none", worst[n]);
     if (getenv("LIMBER_TEST_VERBOSE")) print_message("weights: %g of %g\n%s", weights, most, log.all);
     assert_int_equal(log.count, 0);
     assert_at_most(weights, 1e-3);
     assert_true(most > 0.1); /* examples do count */
-    for (size_t n = 0; n <= CASES; n++) assert_at_most(worst[n], AGREEMENT);
+    for (size_t n = 0; n < CASES + 2; n++) assert_at_most(worst[n], AGREEMENT);
     lm_world_destroy(host);
     lm_world_destroy(device);
 }

@@ -94,36 +94,6 @@ static bool is_cell(shape_kind shape, uint32_t i, uint32_t j, random_state *rand
     }
 }
 
-/* Poses that are stretched, squashed and sheared, each another way. */
-static void give_examples(lm_world *world, lm_body_id id, const kind_case *c)
-{
-    lm_body_info info;
-    assert_ok(lm_body_get_info(world, id, &info));
-    lm_vec3 *poses = malloc(c->poses * info.particles * sizeof *poses), *x = malloc(info.particles * sizeof *x);
-    uint32_t *groups = malloc(info.regions * sizeof *groups);
-    assert_ok(lm_body_get_positions(world, id, info.centre, x));
-    for (uint32_t k = 0; k < c->poses; k++) {
-        for (uint32_t n = 0; n < info.particles; n++) {
-            float a = 0.1f * (float)(k + 1);
-            poses[k * info.particles + n] = (lm_vec3){x[n].x * (k % 2 ? 1.0f + a : 1.0f - a) + a * x[n].y,
-                                                      x[n].y * (k % 3 ? 1.0f : 1.0f + 2.0f * a), x[n].z + a * x[n].x};
-        }
-    }
-    for (uint32_t r = 0; r < info.regions; r++) groups[r] = r % 3 == 2 ? LM_NO_GROUP : r % 3;
-    lm_examples_def def = lm_examples_def_default();
-    def.poses = poses;
-    def.count = c->poses;
-    def.particles = info.particles;
-    def.scope = c->scope;
-    def.groups = c->scope == LM_EXAMPLES_GROUPS ? groups : NULL;
-    def.group_count = c->scope == LM_EXAMPLES_GROUPS ? 2 : 0;
-    assert_ok(lm_body_set_examples(world, id, &def));
-    if (c->forced) assert_ok(lm_body_set_example_weights(world, id, (float[2]){0.3f, 0.5f}));
-    free(poses);
-    free(x);
-    free(groups);
-}
-
 static lm_body_id add_body(lm_world *world, const kind_case *c, double x)
 {
     random_state random = {3};
@@ -150,7 +120,7 @@ static lm_body_id add_body(lm_world *world, const kind_case *c, double x)
     lm_body_id id;
     assert_ok(lm_body_create(world, &def, &id));
     free(cells);
-    if (c->poses) give_examples(world, id, c);
+    if (c->poses) give_examples(world, id, c->poses, c->scope, c->forced);
     shake(world, id, 0.025, (uint64_t)x + 1);
     return id;
 }
@@ -197,6 +167,7 @@ static void kinds_agree(void **state)
         copy_world(device, host);
         for (int step = 1; step <= 3; step++) {
             assert_ok(lm_world_step(device, FRAME));
+            if (log.count) print_message("%s", log.all);
             assert_true(lmi_gpu_goes_on(device, FRAME));
             assert_ok(lm_world_step(host, FRAME));
             for (size_t n = 0; n < CASES; n++) {

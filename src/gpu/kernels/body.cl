@@ -282,7 +282,7 @@ static uint find_trouble(RECORD const lmi_gpu_body *b, double h)
     }
     spread = sqrt(spread);
     uint stop = 0;
-    bool whole = b->parts <= 1; /* how far apart parts are does not matter: kernels/parts.cl looks at each */
+    bool whole = b->parts <= 1 || !(b->spacing > 0.0); /* how far apart parts are does not matter: kernels/parts.cl looks at each */
     stop |= whole && (spread > 3.0 * b->rest_size || b->alpha / h * spread > 0.25 * LM_MAX_SPEED) ? LMI_GPU_OVERSTRETCHED : 0;
     stop |= b->rest_inertia > 0.0 && !(lmi_symmetric_determinant(inertia) >= LMI_COLLAPSED * b->rest_inertia) ? LMI_GPU_COLLAPSED : 0;
     stop |= is_sound(dvec_at(b->sums + 1)) && is_sound(dvec_at(b->sums + 4)) ? 0 : LMI_GPU_UNSOUND;
@@ -359,6 +359,10 @@ static void prepare_record(RECORD lmi_gpu_body *b, __global const float4 *x, __g
         bool damps = b->spacing > 0.0 || b->alpha > 1e-6f;
         b->damping_regional = damps ? b->damping_now : 0.0f;
         b->damping_now = damps ? 0.0f : b->damping_now;
+    }
+    if (b->parts > 1 && !(b->spacing > 0.0) && !b->regional) { /* not towards the motion as a whole, but each towards its own */
+        b->loss = b->damping_now;
+        b->damping_now = 0.0f;
     }
     find_motion(b, change);
     b->stop = find_trouble(b, h);

@@ -13,6 +13,7 @@
 #define MODE_OF(block) ((block).z & 3u)
 #define IS_FITTED(block) ((block).z & 4u)
 #define IS_PLASTIC(block) ((block).z & 8u)
+#define HAS_EXAMPLES(block) ((block).z & 16u)
 
 static inline void quadratics(const float q[3], float out[6])
 {
@@ -217,6 +218,21 @@ static void scatter_lane(uint4 block, uint lane, const float t[LMI_MOMENTS], flo
     }
 }
 
+/* Moments and transforms of a lane on their way through memory. */
+static void load_lane(__global const float *moments, uint all, float m[LMI_MOMENTS])
+{
+    for (int c = 0; c < LMI_MOMENTS; c++) {
+        m[c] = moments[(all / LMI_BLOCK * LMI_MOMENTS + c) * LMI_BLOCK + all % LMI_BLOCK];
+    }
+}
+
+static void store_lane(const float m[LMI_MOMENTS], uint all, __global float *moments)
+{
+    for (int c = 0; c < LMI_MOMENTS; c++) {
+        moments[(all / LMI_BLOCK * LMI_MOMENTS + c) * LMI_BLOCK + all % LMI_BLOCK] = m[c];
+    }
+}
+
 /* Whole regions: all at once. Parts of divided ones: their moments. */
 __kernel void match(uint lanes, __global const uint4 *restrict blocks, __global const uint *restrict reference,
                     __global const uint *restrict member, __global const float *restrict rest, __global const float *restrict constants,
@@ -239,13 +255,24 @@ __kernel void match(uint lanes, __global const uint4 *restrict blocks, __global 
         fit_lane(block, all, m, from, constants, extents, rotations, plastics, rates, t);
         scatter_lane(block, all % LMI_BLOCK, t, stiffness[all], rest, goals);
     } else {
+        store_lane(m, all, moments);
+    }
+}
+
+/* The moments of a divided region: region.x is its lane, its parts are those from region.y to region.z. */
+static void add_parts(uint4 region, __global const uint *parts, __global const float *moments, float m[LMI_MOMENTS])
+{
+    load_lane(moments, parts[region.y], m);
+    for (uint k = region.y + 1; k < region.z; k++) {
+        float more[LMI_MOMENTS];
+        load_lane(moments, parts[k], more);
         for (int c = 0; c < LMI_MOMENTS; c++) {
-            moments[(all / LMI_BLOCK * LMI_MOMENTS + c) * LMI_BLOCK + all % LMI_BLOCK] = m[c];
+            m[c] = m[c] + more[c];
         }
     }
 }
 
-/* Divided regions, one work-item each: region.x is its lane, its parts are those from region.y to region.z. */
+/* Divided regions, one work-item each. */
 __kernel void match_parts(uint count, __global const uint4 *restrict regions, __global const uint *restrict parts,
                           __global const uint4 *restrict blocks, __global const uint *restrict reference, __global const float *restrict rest,
                           __global const float *restrict constants, __global const float *restrict extents,
@@ -259,13 +286,7 @@ __kernel void match_parts(uint count, __global const uint4 *restrict regions, __
     }
     uint4 region = regions[n];
     float m[LMI_MOMENTS], t[LMI_MOMENTS];
-    for (int c = 0; c < LMI_MOMENTS; c++) {
-        m[c] = 0.0f;
-        for (uint k = region.y; k < region.z; k++) {
-            float value = moments[(parts[k] / LMI_BLOCK * LMI_MOMENTS + c) * LMI_BLOCK + parts[k] % LMI_BLOCK];
-            m[c] = k == region.y ? value : m[c] + value;
-        }
-    }
+    add_parts(region, parts, moments, m);
     fit_lane(blocks[region.x / LMI_BLOCK], region.x, m, x[reference[region.x]], constants, extents, rotations, plastics,
              rates, t);
     for (uint k = region.y; k < region.z; k++) {

@@ -5,6 +5,9 @@
  *   example_solve    one work-group a group of regions: their sums, and the mix that is nearest to them (example_solve.cl)
  *   example_match    one work-item a region: gather, flow, mix, fit, scatter
  *
+ * Regions of many members, which are divided, and those of octrees are summed elsewhere: their moments are in memory, and their
+ * transforms take the place of these.
+ *
  * The stretch, the products and the mix are step/example_lanes.h, and the projection is step/project.h: those texts.
  */
 
@@ -54,12 +57,54 @@ static vsym square_of(vmat3 affine, const float inverse[3], bool plastic, __glob
     return square;
 }
 
+/* The moments of a lane: of its members, or where it has none, because its parts or an octree have summed them, those that
+ * are there already. */
+static void moments_of(uint4 block, uint all, float4 from, bool quadratic, __global const uint *member,
+                       __global const float *rest, __global const float4 *x, __global const float *moments,
+                       float m[LMI_MOMENTS])
+{
+    if (block.y == 0) {
+        load_lane(moments, all, m);
+    } else {
+        gather_lane(block, all % LMI_BLOCK, from, quadratic, member, rest, x, m);
+    }
+}
+
+/* Divided regions (add_parts in cluster.cl): their moments from those of their parts, before they are measured; and the goals of
+ * the members of their parts, after they are matched. */
+__kernel void example_gather_parts(uint count, __global const uint4 *regions, __global const uint *parts,
+                                   __global float *moments)
+{
+    uint n = get_global_id(0);
+    if (n < count) {
+        float m[LMI_MOMENTS];
+        add_parts(regions[n], parts, moments, m);
+        store_lane(m, regions[n].x, moments);
+    }
+}
+
+__kernel void example_spread_parts(uint count, __global const uint4 *regions, __global const uint *parts,
+                                   __global const uint4 *blocks, __global const float *rest,
+                                   __global const float *stiffness, __global const float *moments, __global float4 *goals)
+{
+    uint n = get_global_id(0);
+    if (n >= count) {
+        return;
+    }
+    uint4 region = regions[n];
+    float t[LMI_MOMENTS];
+    load_lane(moments, region.x, t);
+    for (uint k = region.y; k < region.z; k++) {
+        scatter_lane(blocks[parts[k] / LMI_BLOCK], parts[k] % LMI_BLOCK, t, stiffness[parts[k]], rest, goals);
+    }
+}
+
 /* places: two for each block of lanes. Its block in the packs, its first channel, examples; and its rows as in `match`. */
 __kernel void example_measure_regions(uint blocks, __global const uint4 *places, __global const uint *reference,
                                       __global const uint *member, __global const float *rest,
                                       __global const float *constants, __global const float *extents,
                                       __global const float *rotations, __global const float *plastics,
-                                      __global const float4 *x, __global float *channels)
+                                      __global const float4 *x, __global const float *moments, __global float *channels)
 {
     uint n = get_global_id(0);
     if (n >= blocks * LMI_BLOCK) {
@@ -70,7 +115,7 @@ __kernel void example_measure_regions(uint blocks, __global const uint4 *places,
     __global float *own = channels + place.y * LMI_BLOCK + lane;
     float m[LMI_MOMENTS], at[MOST_CHANNELS], d[3], inverse[3];
     load_channels(own, lmi_example_channels(count), at);
-    gather_lane(block, lane, x[reference[all]], false, member, rest, x, m);
+    moments_of(block, all, x[reference[all]], false, member, rest, x, moments, m);
     vmat3 affine = affine_of(m, all, constants, extents, rotations, at, d, inverse);
     vsym e = example_stretch(square_of(affine, inverse, IS_PLASTIC(block), plastics, all));
     example_measure(at, (int)count, HAS_OWN_MIX(place) != 0, e);
@@ -82,7 +127,7 @@ __kernel void example_match_regions(uint blocks, __global const uint4 *places, _
                                     __global const float *constants, __global const float *extents,
                                     __global const float *stiffness, __global float *rotations, __global float *plastics,
                                     __global const float4 *rates, __global const float4 *x, __global float *channels,
-                                    __global float4 *goals)
+                                    __global float *moments, __global float4 *goals)
 {
     uint n = get_global_id(0);
     if (n >= blocks * LMI_BLOCK) {
@@ -94,7 +139,7 @@ __kernel void example_match_regions(uint blocks, __global const uint4 *places, _
     float4 from = x[reference[all]];
     float m[LMI_MOMENTS], t[LMI_MOMENTS], at[MOST_CHANNELS], d[3], inverse[3];
     load_channels(own, lmi_example_channels(count), at);
-    gather_lane(block, lane, from, MODE_OF(block) == LM_MODE_QUADRATIC, member, rest, x, m);
+    moments_of(block, all, from, MODE_OF(block) == LM_MODE_QUADRATIC, member, rest, x, moments, m);
     vmat3 affine = affine_of(m, all, constants, extents, rotations, at, d, inverse), flowed, previous;
     constants += place.x * LMI_CONSTANTS * LMI_BLOCK + lane;
     if (IS_PLASTIC(block)) {
@@ -135,5 +180,9 @@ __kernel void example_match_regions(uint blocks, __global const uint4 *places, _
             t[i] = centre[i];
         }
     }
-    scatter_lane(block, lane, t, stiffness[all], rest, goals);
+    if (block.y == 0) {
+        store_lane(t, all, moments);
+    } else {
+        scatter_lane(block, lane, t, stiffness[all], rest, goals);
+    }
 }

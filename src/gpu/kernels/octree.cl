@@ -2,7 +2,8 @@
  * Octrees: the hierarchical sums of step/sum_octree.c, one work-item for each lane of its lists (step/octree_lanes.h).
  *
  *   octree_up     virtual nodes of one height from particles and lower nodes          launched from below
- *   octree_match  regions: their few items summed, and the fit of clusters (cluster.cl)
+ *   octree_match  regions: their few items summed, and the fit of clusters (cluster.cl); those with examples are summed before
+ *                 (octree_moments), and fitted by examples.cl
  *   octree_down   virtual nodes of one height from regions and the node above         launched from above
  *   octree_pull   particles: what pulls them, which `move` takes as it is
  *
@@ -97,24 +98,13 @@ static void octree_field(const float q[12], float4 from, float inverse, const fl
     }
 }
 
-/* regions: particle of a block's first region; its block in the pack; first row of its transforms. */
-__kernel void octree_match(uint first_block, uint count, uint velocities, __global const uint4 *regions,
-                           __global const uint4 *lists, __global const uint *leaf, __global const float *leaf_offset,
-                           __global const uint *node, __global const float *node_offset, __global const float *frames,
-                           __global const float4 *x, __global const float *rows, __global const uint4 *blocks,
-                           __global const float *constants, __global const float *extents, __global float *rotations,
-                           __global float *plastics, __global const float4 *rates, __global float *affine,
-                           __global float *transforms)
+/* The moments of a region as the fit of clusters wants them, from its own frame f; positions are taken from `from`. */
+static void octree_gather(uint4 lists, uint lane, float4 from, __global const uint *leaf, __global const float *leaf_offset,
+                          __global const uint *node, __global const float *node_offset, __global const float *frame,
+                          __global const float4 *x, __global const float *rows, float f[9], float q[LMI_MOMENTS])
 {
-    uint n = get_global_id(0);
-    if (n >= count * LMI_BLOCK) {
-        return;
-    }
-    uint block = n / LMI_BLOCK, lane = n % LMI_BLOCK, all = regions[block].y * LMI_BLOCK + lane;
-    float4 from = x[regions[block].x + lane];
-    __global const float *frame = frames + block * 9 * LMI_BLOCK + lane;
-    float m[12], q[LMI_MOMENTS], t[LMI_MOMENTS], f[9];
-    octree_sums(lists[first_block + block], lane, from, leaf, leaf_offset, node, node_offset, x, rows, m);
+    float m[12];
+    octree_sums(lists, lane, from, leaf, leaf_offset, node, node_offset, x, rows, m);
     for (int i = 0; i < 9; i++) {
         f[i] = frame[i * LMI_BLOCK];
     }
@@ -124,6 +114,47 @@ __kernel void octree_match(uint first_block, uint count, uint velocities, __glob
             q[LMI_MOMENT_LINEAR + 3 * i + j] = (m[3 + 3 * i] * f[j] + m[4 + 3 * i] * f[3 + j]) + m[5 + 3 * i] * f[6 + j];
         }
     }
+}
+
+/* Of regions with examples: their moments, which examples.cl turns into transforms in the same place. */
+__kernel void octree_moments(uint first_block, uint count, __global const uint4 *regions, __global const uint4 *lists,
+                             __global const uint *leaf, __global const float *leaf_offset, __global const uint *node,
+                             __global const float *node_offset, __global const float *frames, __global const float4 *x,
+                             __global const float *rows, __global const uint4 *blocks, __global float *moments)
+{
+    uint n = get_global_id(0);
+    if (n >= count * LMI_BLOCK || !HAS_EXAMPLES(blocks[regions[n / LMI_BLOCK].y])) {
+        return;
+    }
+    uint block = n / LMI_BLOCK, lane = n % LMI_BLOCK;
+    float f[9], q[LMI_MOMENTS];
+    for (int c = 0; c < LMI_MOMENTS; c++) {
+        q[c] = 0.0f;
+    }
+    octree_gather(lists[first_block + block], lane, x[regions[block].x + lane], leaf, leaf_offset, node, node_offset,
+                  frames + block * 9 * LMI_BLOCK + lane, x, rows, f, q);
+    store_lane(q, regions[block].y * LMI_BLOCK + lane, moments);
+}
+
+/* regions: particle of a block's first region; its block in the pack; first row of its transforms. moments: the transforms of
+ * regions with examples. */
+__kernel void octree_match(uint first_block, uint count, uint velocities, __global const uint4 *regions,
+                           __global const uint4 *lists, __global const uint *leaf, __global const float *leaf_offset,
+                           __global const uint *node, __global const float *node_offset, __global const float *frames,
+                           __global const float4 *x, __global const float *rows, __global const uint4 *blocks,
+                           __global const float *constants, __global const float *extents, __global float *rotations,
+                           __global float *plastics, __global const float4 *rates, __global const float *moments,
+                           __global float *affine, __global float *transforms)
+{
+    uint n = get_global_id(0);
+    if (n >= count * LMI_BLOCK) {
+        return;
+    }
+    uint block = n / LMI_BLOCK, lane = n % LMI_BLOCK, all = regions[block].y * LMI_BLOCK + lane;
+    float4 from = x[regions[block].x + lane];
+    float q[LMI_MOMENTS], t[LMI_MOMENTS], f[9];
+    octree_gather(lists[first_block + block], lane, from, leaf, leaf_offset, node, node_offset,
+                  frames + block * 9 * LMI_BLOCK + lane, x, rows, f, q);
     __global float *own = affine + n * 9;
     float inverse = constants[(all / LMI_BLOCK * LMI_CONSTANTS + LMI_CONSTANT_INVERSE_MASS) * LMI_BLOCK + lane];
     if (velocities) {
@@ -136,7 +167,11 @@ __kernel void octree_match(uint first_block, uint count, uint velocities, __glob
             t[i < 3 ? i : LMI_TRANSFORM_LINEAR + i - 3] = field[i];
         }
     } else {
-        fit_lane(blocks[all / LMI_BLOCK], all, q, from, constants, extents, rotations, plastics, rates, t);
+        if (HAS_EXAMPLES(blocks[all / LMI_BLOCK])) {
+            load_lane(moments, all, t);
+        } else {
+            fit_lane(blocks[all / LMI_BLOCK], all, q, from, constants, extents, rotations, plastics, rates, t);
+        }
         for (int i = 0; i < 9; i++) {
             own[i] = q[LMI_MOMENT_LINEAR + i] * inverse;
         }
