@@ -114,7 +114,7 @@ static bool add_clusters(example_lists *l)
 /* Channels that a lattice has for itself. */
 static size_t lattice_floats(const lmi_body *body)
 {
-    return (size_t)body->lattice->shape.block_count * lmi_example_channels(body->examples->count) * LMI_BLOCK;
+    return ((size_t)body->lattice->shape.block_count + 1) * lmi_example_channels(body->examples->count) * LMI_BLOCK;
 }
 
 static bool add_lattices(example_lists *l, lmi_gpu *gpu)

@@ -287,7 +287,7 @@ void lmi_gpu_kinds_put(lm_world *world, lmi_gpu *gpu)
         lmi_body *body = lmi_body_at(world, gpu->slots[m->body]);
         lmi_lattice_body *lattice = body->lattice;
         if (m->plastic != LMI_GPU_NONE) {
-            size_t floats = (size_t)lattice->shape.block_count * 6 * LMI_BLOCK;
+            size_t floats = ((size_t)lattice->shape.block_count + 1) * 6 * LMI_BLOCK;
             memcpy(lattice->plastic.state, k->room + m->plastic, floats * sizeof(float));
             lmi_lattice_body_find_flowed(body);
         }

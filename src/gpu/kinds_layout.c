@@ -160,11 +160,12 @@ static bool add_parts(layout *l, const lmi_body *body, uint32_t index, uint32_t 
     return list_parts(l, body, first, l->gpu->records[index].first);
 }
 
-/* Its places: whose they are, where they are, and of which part. */
+/* Its places: whose they are, where they are, and of which part. The block without particles is one of them: what fills up lists
+ * points there. */
 static bool add_places(layout *l, const lmi_body *body, uint32_t index, lmi_gpu_matter *m)
 {
     const lmi_lattice *shape = &body->lattice->shape;
-    const uint32_t blocks = shape->block_count, number = l->gpu->matters->count;
+    const uint32_t blocks = shape->block_count + 1, number = l->gpu->matters->count;
     uint32_t *owners = append(l->world, &l->owners, blocks, sizeof *owners);
     int32_t *corners = append(l->world, &l->block_corners, 4 * blocks, sizeof *corners);
     uint32_t *part_of = append(l->world, &l->part_of, blocks * LMI_BLOCK, sizeof *part_of);
@@ -201,7 +202,7 @@ bool lmi_gpu_add_kind(layout *l, const lmi_body *body, uint32_t index)
         return false;
     }
     if (lattice->plastic.state) {
-        uint32_t count = lattice->shape.block_count * 6 * LMI_BLOCK;
+        uint32_t count = (lattice->shape.block_count + 1) * 6 * LMI_BLOCK;
         m->plastic = l->plastics.count;
         float *state = append(l->world, &l->plastics, count, sizeof *state);
         if (!state) {

@@ -190,7 +190,7 @@ static void parts_agree(void **state)
     lm_world_destroy(device);
 }
 
-/* An eye comes nearer, and cells are divided while the device steps. */
+/* An eye comes nearer: cells are joined, then divided again, while the device steps. */
 static void detail_agrees(void **state)
 {
     (void)state;
@@ -199,24 +199,25 @@ static void detail_agrees(void **state)
     lm_world *worlds[2] = {world_on(NULL, 1, &quiet), world_on("gpu", 1, &log)};
     lm_detail detail = lm_detail_default();
     detail.eye_angle = 0.1f;
+    detail.hold = 0.02f;
     lm_body_id id = add_octree(worlds[0], &cases[0], 0.05f, 3, 0.3f, 0.0);
     assert_ok(lm_body_set_detail(worlds[0], id, &detail));
     copy_world(worlds[1], worlds[0]);
     uint32_t few = UINT32_MAX, many = 0;
     double worst = 0.0;
     for (int n = 0; n < 12; n++) {
-        lm_body_info info[2];
+        uint32_t count[2];
         const lm_dvec3 eye = {0.0, 0.5, 6.0 - 0.5 * n};
         for (int w = 0; w < 2; w++) {
             assert_ok(lm_world_set_eye(worlds[w], &eye));
             assert_ok(lm_world_step(worlds[w], FRAME));
-            assert_ok(lm_body_get_info(worlds[w], id, &info[w]));
+            count[w] = lmi_body_at(worlds[w], id.slot - 1)->particle_count; /* and nobody asks for the state */
         }
         assert_true(lmi_gpu_goes_on(worlds[1], FRAME));
-        assert_int_equal(info[0].particles, info[1].particles);
-        few = info[0].particles < few ? info[0].particles : few;
-        many = info[0].particles > many ? info[0].particles : many;
-        worst = fmax(worst, difference(worlds[0], worlds[1], id) / (n + 1));
+        assert_int_equal(count[0], count[1]);
+        few = count[0] < few ? count[0] : few;
+        many = count[0] > many ? count[0] : many;
+        if (n % 4 == 3) worst = fmax(worst, difference(worlds[0], worlds[1], id) / (n + 1));
     }
     if (worst > AGREEMENT || log.count || getenv("LIMBER_TEST_VERBOSE"))
         print_message("detail, %u to %u: %g\n%s", few, many, worst, log.all);
