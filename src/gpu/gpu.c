@@ -21,6 +21,7 @@
 #include "gpu/clusters.h"
 #include "gpu/example_regions.h"
 #include "gpu/forces.h"
+#include "gpu/held.h"
 #include "gpu/meet.h"
 #include "gpu/octrees.h"
 #include "gpu/small.h"
@@ -103,9 +104,10 @@ bool lmi_gpu_take(lm_world *world, double h)
     gpu->shares = shares;
     gpu->meets = !gpu->shares && lmi_gpu_meets(world);
     gpu->walled = !gpu->shares && lmi_gpu_has_walls(world);
+    gpu->grips = !gpu->shares && lmi_gpu_has_held(world);
     gpu->status = CL_SUCCESS;
     if ((!same && (!lmi_gpu_lay_out(world, gpu) || !lmi_gpu_meet_lay_out(world, gpu) ||
-                   !lmi_gpu_walls_lay_out(world, gpu) || !lmi_gpu_measure(gpu))) ||
+                   !lmi_gpu_walls_lay_out(world, gpu) || !lmi_gpu_held_lay_out(world, gpu) || !lmi_gpu_measure(gpu))) ||
         !lmi_gpu_forces_ready(world, gpu)) {
         lmi_gpu_lose(world, gpu->status == CL_SUCCESS ? "out of memory" : lmi_cl_text(gpu->status));
         return false;
@@ -284,7 +286,10 @@ static bool begin_substep(lmi_gpu *gpu, const lmi_step *step, const float change
 /* What acts after the particles have moved, in the order of step/contact.c; then the bodies are measured anew. */
 static bool settle(lmi_gpu *gpu, const lmi_step *step)
 {
-    return !gpu->walled || (lmi_gpu_walls_begin(gpu, step->h) && lmi_gpu_walls_meet(gpu, step) && lmi_gpu_measure(gpu));
+    const bool walled = gpu->walled, held = gpu->grips;
+    return (!walled || lmi_gpu_walls_begin(gpu, step->h)) && (!held || lmi_gpu_held_pull(gpu, step)) &&
+           (!walled || lmi_gpu_walls_meet(gpu, step)) && (!held || lmi_gpu_held_hold(gpu, step->h)) &&
+           ((!walled && !held) || lmi_gpu_measure(gpu));
 }
 
 /* Contacts on the host: state over, and back. False: it is the host's for good; if `done`, after this substep. */
@@ -464,6 +469,7 @@ void lmi_gpu_close(lm_world *world)
     if (gpu->queue) {
         gpu->cl.clFinish(gpu->queue);
     }
+    lmi_gpu_held_free(world, gpu);
     lmi_gpu_walls_free(world, gpu);
     lmi_gpu_meet_free(world, gpu);
     lmi_gpu_examples_free(world, gpu);
