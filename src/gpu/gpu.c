@@ -23,6 +23,8 @@
 #include "gpu/forces.h"
 #include "gpu/meet.h"
 #include "gpu/octrees.h"
+#include "gpu/share.h"
+#include "gpu/skins.h"
 #include "gpu/small.h"
 
 #include <string.h>
@@ -102,6 +104,8 @@ bool lmi_gpu_take(lm_world *world, double h)
     gpu->shares = shares;
     gpu->meets = !gpu->shares && lmi_gpu_meets(world);
     gpu->status = CL_SUCCESS;
+    gpu->serial++;
+    gpu->layouts += !same;
     if ((!same && (!lmi_gpu_lay_out(world, gpu) || !lmi_gpu_meet_lay_out(world, gpu) || !lmi_gpu_measure(gpu))) ||
         !lmi_gpu_forces_ready(world, gpu)) {
         lmi_gpu_lose(world, gpu->status == CL_SUCCESS ? "out of memory" : lmi_cl_text(gpu->status));
@@ -330,6 +334,7 @@ bool lmi_gpu_substep(const lmi_step *step)
     if (gpu->lost) {
         return false;
     }
+    gpu->serial++;
     for (uint32_t f = 0; f < step->flow_count; f++) {
         bool uniform = step->flows[f].kind == LM_FIELD_UNIFORM;
         acceleration = uniform ? dvec_add(acceleration, dvec_from(step->flows[f].vector)) : acceleration;
@@ -445,6 +450,9 @@ void lmi_gpu_close(lm_world *world)
     if (gpu->queue) {
         gpu->cl.clFinish(gpu->queue);
     }
+    lmi_gpu_share_free(world, gpu);
+    lmi_gpu_skins_free(world, gpu);
+    lmi_gpu_looks_free(world, gpu);
     lmi_gpu_meet_free(world, gpu);
     lmi_gpu_examples_free(world, gpu);
     lmi_gpu_octrees_free(world, gpu);
