@@ -241,10 +241,13 @@ lm_result lm_body_get_goals(const lm_world *world, lm_body_id id, lm_dvec3 base,
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_get_goals: an octree keeps no goals");
     }
     const lmi_batch *batch = body->batch == LMI_NONE ? NULL : &world->batches[body->batch];
+    lm_dvec3 from = dvec_sub(body->origin, base);
+    if (batch && !batch->dirty && !batch->pack.stepped && lmi_gpu_goals(world, body, from, goals)) {
+        return LM_OK;
+    }
     if (!batch || batch->dirty || !batch->pack.stepped) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_get_goals: there was no step since the body changed");
     }
-    lm_dvec3 from = dvec_sub(body->origin, base);
     LMI_PARTICLES_EACH(body, n)
     {
         const float *x = body->x + (size_t)n * 4;
