@@ -234,7 +234,7 @@ static bool add_tiles(layout *l, const lmi_body *body, uint32_t index, lmi_gpu_b
     struct lmi_gpu_kind kind = {.width = shape->width,
                                 .channels = l->channels,
                                 .linear = kinds || body->material.mode == LM_MODE_LINEAR,
-                                .surfaces = l->world->colliders.alive && !l->gpu->shares,
+                                .surfaces = l->world->colliders.alive && !l->gpu->shares && !l->gpu->walled,
                                 .even = !kinds && is_even(shape),
                                 .kinds = kinds};
     if (lmi_gpu_is_small(l->gpu, body)) {
