@@ -2,6 +2,7 @@
  * Forces for the next step, impulses at once, and fields.
  */
 #include "base/guard.h"
+#include "gpu/edit.h"
 #include "step/motion.h"
 
 #include <string.h>
@@ -57,7 +58,7 @@ static void push(lm_world *world, lmi_body *body, uint32_t n, lm_dvec3 change)
 
 lm_result lm_body_add_particle_impulse(lm_world *world, lm_body_id id, uint32_t particle, lm_vec3 impulse)
 {
-    lmi_gpu_edit(world);
+    lmi_gpu_edit_state(world);
     lmi_body *body = lmi_body_find(world, id, "lm_body_add_particle_impulse");
     if (!body) {
         return LM_ERROR_ID;
@@ -78,7 +79,7 @@ lm_result lm_body_add_particle_impulse(lm_world *world, lm_body_id id, uint32_t 
 
 lm_result lm_body_add_impulse(lm_world *world, lm_body_id id, lm_vec3 impulse, lm_dvec3 point)
 {
-    lmi_gpu_edit(world);
+    lmi_gpu_edit_state(world);
     lmi_body *body = lmi_body_find(world, id, "lm_body_add_impulse");
     if (!body) {
         return LM_ERROR_ID;
@@ -153,7 +154,7 @@ static const char *field_fault(const lm_field_def *def)
 
 lm_result lm_field_create(lm_world *world, const lm_field_def *def, lm_field_id *field)
 {
-    lmi_gpu_edit(world);
+    lmi_gpu_edit_state(world);
     lm_field_id none = {0, 0};
     *field = none;
     const char *fault = field_fault(def);
@@ -174,7 +175,7 @@ lm_result lm_field_create(lm_world *world, const lm_field_def *def, lm_field_id 
 
 lm_result lm_field_set(lm_world *world, lm_field_id field, const lm_field_def *def)
 {
-    lmi_gpu_edit(world);
+    lmi_gpu_edit_state(world);
     lmi_id id = {field.slot, field.generation};
     uint32_t index;
     if (!lmi_pool_find(&world->fields, id, &index)) {
@@ -191,7 +192,7 @@ lm_result lm_field_set(lm_world *world, lm_field_id field, const lm_field_def *d
 
 lm_result lm_field_destroy(lm_world *world, lm_field_id field)
 {
-    lmi_gpu_edit(world);
+    lmi_gpu_edit_state(world);
     lmi_id id = {field.slot, field.generation};
     uint32_t index;
     if (!lmi_pool_find(&world->fields, id, &index)) {

@@ -5,6 +5,7 @@
 #include "body.h"
 #include "examples.h"
 #include "fracture.h"
+#include "gpu/edit.h"
 #include "gpu/look.h"
 #include "grain.h"
 #include "octree_body.h"
@@ -286,7 +287,7 @@ static const char *state_fault(const lmi_body *body, const lm_vec3 *positions, c
 lm_result lm_body_set_state(lm_world *world, lm_body_id id, lm_dvec3 base, const lm_vec3 *positions,
                             const lm_vec3 *velocities)
 {
-    lmi_gpu_edit(world);
+    lmi_gpu_edit_state(world);
     lmi_body *body = lmi_body_find(world, id, "lm_body_set_state");
     if (!body) {
         return LM_ERROR_ID;

@@ -313,6 +313,19 @@ bool lmi_gpu_clusters_lay_out(lm_world *world, lmi_gpu *gpu)
     return ok;
 }
 
+bool lmi_gpu_clusters_refresh(lm_world *world, lmi_gpu *gpu)
+{
+    lmi_gpu_clusters *c = gpu->clusters;
+    if (!c || c->lanes == 0) {
+        return true;
+    }
+    layout l = {.world = world, .gpu = gpu, .c = c};
+    c->matched = false;
+    bool ok = put(&l, &c->rotations, fill_rotations) && put(&l, &c->plastics, fill_plastics);
+    lmi_release(&world->memory, l.words, l.capacity, sizeof *l.words);
+    return ok;
+}
+
 bool lmi_gpu_clusters_match(lmi_gpu *gpu)
 {
     const lmi_gpu_clusters *c = gpu->clusters;

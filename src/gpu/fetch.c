@@ -7,6 +7,7 @@
  */
 #include "base/guard.h"
 #include "gpu/clusters.h"
+#include "gpu/edit.h"
 #include "gpu/example_regions.h"
 #include "gpu/gpu.h"
 #include "gpu/held.h"
@@ -27,7 +28,7 @@ void lmi_gpu_lose(lm_world *world, const char *why)
         lmi_fail(world, LM_ERROR_UNSUPPORTED, "device %.80s: %s%s; the CPU steps this world", gpu->name, why, since);
     }
     gpu->lost = true;
-    gpu->holds = false;
+    gpu->holds = gpu->fits = false;
     gpu->since = 0;
     gpu->given = lm_dvec3_zero();
     atomic_store(&gpu->newer, false);
@@ -176,10 +177,18 @@ void lmi_gpu_fetch(const lm_world *constant)
     lmi_mutex_unlock(&gpu->fetching);
 }
 
-void lmi_gpu_edit(lm_world *world)
+void lmi_gpu_edit_state(lm_world *world)
 {
     if (world->gpu) {
         lmi_gpu_fetch(world);
         world->gpu->holds = false;
+    }
+}
+
+void lmi_gpu_edit(lm_world *world)
+{
+    if (world->gpu) {
+        lmi_gpu_edit_state(world);
+        world->gpu->fits = false;
     }
 }

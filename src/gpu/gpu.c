@@ -91,6 +91,20 @@ static bool can_step(lm_world *world, lmi_gpu *gpu)
     return reason == NULL;
 }
 
+/* Whether the world is laid out as it is, for substeps of h seconds and this division of work; its state may be another. */
+static bool fits_still(const lm_world *world, const lmi_gpu *gpu, double h, bool shares)
+{
+    return gpu->fits && gpu->h == h && world->break_count == 0 && shares == gpu->shares &&
+           gpu->meets == (!shares && lmi_gpu_meets(world)) && gpu->walled == (!shares && lmi_gpu_has_walls(world)) &&
+           gpu->grips == (!shares && lmi_gpu_has_held(world));
+}
+
+/* All but who holds what, which has state of its own. */
+static bool lay_out(lm_world *world, lmi_gpu *gpu)
+{
+    return lmi_gpu_lay_out(world, gpu) && lmi_gpu_meet_lay_out(world, gpu) && lmi_gpu_walls_lay_out(world, gpu);
+}
+
 bool lmi_gpu_take(lm_world *world, double h)
 {
     lmi_gpu *gpu = world->gpu;
@@ -98,9 +112,9 @@ bool lmi_gpu_take(lm_world *world, double h)
         return false;
     }
     bool always = lmi_gpu_contacts_on_host(world), shares = always || gpu->wary > 0;
-    bool same = gpu->holds && gpu->h == h && world->break_count == 0 && shares == gpu->shares;
+    bool fits = fits_still(world, gpu, h, shares), same = gpu->holds && fits;
     gpu->wary -= gpu->wary > 0;
-    gpu->holds = false;
+    gpu->holds = gpu->fits = false;
     if (!same && (!is_anyone_awake(world) || !can_step(world, gpu))) {
         return false;
     }
@@ -111,10 +125,9 @@ bool lmi_gpu_take(lm_world *world, double h)
     gpu->grips = !gpu->shares && lmi_gpu_has_held(world);
     gpu->status = CL_SUCCESS;
     gpu->serial++;
-    gpu->layouts += !same;
-    if ((!same && (!lmi_gpu_lay_out(world, gpu) || !lmi_gpu_meet_lay_out(world, gpu) ||
-                   !lmi_gpu_walls_lay_out(world, gpu) || !lmi_gpu_held_lay_out(world, gpu) || !lmi_gpu_measure(gpu))) ||
-        !lmi_gpu_forces_ready(world, gpu)) {
+    gpu->layouts += !fits;
+    if (!(fits || lay_out(world, gpu)) || !(same || !fits || lmi_gpu_refresh(world, gpu)) ||
+        !(same || (lmi_gpu_held_lay_out(world, gpu) && lmi_gpu_measure(gpu))) || !lmi_gpu_forces_ready(world, gpu)) {
         lmi_gpu_lose(world, gpu->status == CL_SUCCESS ? "out of memory" : lmi_cl_text(gpu->status));
         return false;
     }
@@ -124,7 +137,7 @@ bool lmi_gpu_take(lm_world *world, double h)
                  lmi_gpu_host_part(world));
     }
     gpu->told = always;
-    gpu->holds = true;
+    gpu->holds = gpu->fits = true;
     return true;
 }
 

@@ -137,6 +137,7 @@ struct lmi_gpu {
     size_t staging_size;
 
     bool holds;     /* the world is laid out and uploaded as it is */
+    bool fits;      /* it is laid out as it is, but that its state may be another */
     bool shares;    /* the host does contacts: state goes over and back in every substep */
     bool meets;     /* bodies keep each other out by cube maps, on the device */
     bool walled;    /* colliders have kernels of their own (walls.h) */
@@ -251,6 +252,7 @@ bool lmi_gpu_contacts_on_host(const lm_world *world); /* whether the host has a 
 bool lmi_gpu_meets(const lm_world *world);            /* whether bodies can meet each other on the device */
 const char *lmi_gpu_host_part(const lm_world *world); /* and which */
 bool lmi_gpu_lay_out(lm_world *world, lmi_gpu *gpu);
+bool lmi_gpu_refresh(lm_world *world, lmi_gpu *gpu);      /* all state, of a world that is laid out as it is */
 bool lmi_gpu_upload_state(lm_world *world, lmi_gpu *gpu); /* positions and velocities */
 
 #endif

@@ -36,6 +36,9 @@ bool lmi_gpu_kinds_upload(layout *l);
 bool lmi_gpu_kinds_build(const lm_world *world, lmi_gpu *gpu); /* kernels that are wanted */
 void lmi_gpu_kinds_drop(layout *l);
 
+/* Lasting deformation and the motion of parts anew, of bodies that are laid out. */
+bool lmi_gpu_kinds_refresh(lm_world *world, lmi_gpu *gpu);
+
 /* A substep: after `prepare`; transforms of all their regions, when it is known that the substep is the device's; the launch that moves
  * those of one width and tile; after `conclude`. And the sums of parts, where something else has changed particles. */
 bool lmi_gpu_kinds_prepare(lmi_gpu *gpu, double h, const float change[3]);

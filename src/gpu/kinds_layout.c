@@ -257,3 +257,34 @@ void lmi_gpu_kinds_drop(layout *l)
     }
     drop(l->world, &l->part_chunks, sizeof(lmi_gpu_chunk));
 }
+
+/* A part's record with the state that it has now; where it is laid out stays. */
+static void refresh_part(const lmi_body *body, uint32_t n, lmi_gpu_body *record)
+{
+    const lmi_gpu_body was = *record;
+    describe_part(body, n, was.kind, record);
+    record->first_partial = was.first_partial;
+    record->partials = was.partials;
+    record->first_measure = was.first_measure;
+    record->measures = was.measures;
+}
+
+bool lmi_gpu_kinds_refresh(lm_world *world, lmi_gpu *gpu)
+{
+    lmi_gpu_matters *k = gpu->matters;
+    bool ok = true;
+    for (uint32_t n = 0; ok && k && n < k->count; n++) {
+        const lmi_gpu_matter *m = &k->matter[n];
+        const lmi_body *body = lmi_body_at(world, gpu->slots[m->body]);
+        const lmi_lattice_body *lattice = body->lattice;
+        if (m->plastic != LMI_GPU_NONE) {
+            size_t floats = ((size_t)lattice->shape.block_count + 1) * 6 * LMI_BLOCK;
+            ok = lmi_gpu_write(gpu, &k->plastics, m->plastic * sizeof(float), lattice->plastic.state,
+                               floats * sizeof(float));
+        }
+        for (uint32_t p = 0; lattice->shape.part_count > 1 && p < lattice->shape.part_count; p++) {
+            refresh_part(body, p, &k->part[m->first_part + p]);
+        }
+    }
+    return ok && (!k || lmi_gpu_write(gpu, &k->parts, 0, k->part, k->part_count * sizeof *k->part));
+}

@@ -525,6 +525,40 @@ static bool upload(layout *l)
            lmi_gpu_put(gpu, &gpu->stop, &none, u);
 }
 
+/* A body's record with the state that it has now; where it is laid out stays. */
+static void refresh_record(lmi_body *body, lmi_gpu_body *record)
+{
+    const lmi_gpu_body was = *record;
+    lmi_body_follow(body);
+    describe_body(body, was.first, record);
+    if (body->lattice) {
+        describe_lattice(body, record);
+    }
+    record->map = was.map;
+    record->phase = was.phase;
+    memcpy(record->size, was.size, sizeof was.size);
+    record->irregular = was.irregular;
+    record->corrected = was.corrected;
+    record->first_partial = was.first_partial;
+    record->partials = was.partials;
+    record->first_measure = was.first_measure;
+    record->measures = was.measures;
+    record->kind = was.kind;
+    record->parts = was.parts;
+}
+
+bool lmi_gpu_refresh(lm_world *world, lmi_gpu *gpu)
+{
+    const uint32_t none = 0;
+    for (uint32_t n = 0; n < gpu->body_count; n++) {
+        refresh_record(lmi_body_at(world, gpu->slots[n]), &gpu->records[n]);
+    }
+    return lmi_gpu_upload_state(world, gpu) &&
+           lmi_gpu_write(gpu, &gpu->bodies, 0, gpu->records, gpu->body_count * sizeof *gpu->records) &&
+           lmi_gpu_put(gpu, &gpu->stop, &none, sizeof none) && lmi_gpu_clusters_refresh(world, gpu) &&
+           lmi_gpu_examples_lay_out(world, gpu) && lmi_gpu_kinds_refresh(world, gpu);
+}
+
 bool lmi_gpu_lay_out(lm_world *world, lmi_gpu *gpu)
 {
     layout l = {.world = world, .gpu = gpu};

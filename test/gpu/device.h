@@ -174,4 +174,22 @@ static inline lm_body_id add_clusters(lm_world *world, sample_kind kind, double 
     return id;
 }
 
+/* Memory of the host that may run out. */
+typedef struct meter {
+    long left; /* allocations that succeed */
+} meter;
+
+static inline void *take_memory(size_t size, size_t alignment, void *user)
+{
+    meter *m = user;
+    return m->left-- > 0 ? aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment) : NULL;
+}
+
+static inline void give_memory(void *memory, size_t size, void *user)
+{
+    (void)size;
+    (void)user;
+    free(memory);
+}
+
 #endif

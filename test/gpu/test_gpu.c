@@ -403,23 +403,6 @@ static void out_of_device_memory(void **state)
 
 /* ---- memory of the host ---- */
 
-typedef struct meter {
-    long left; /* allocations that succeed */
-} meter;
-
-static void *take_memory(size_t size, size_t alignment, void *user)
-{
-    meter *m = user;
-    return m->left-- > 0 ? aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment) : NULL;
-}
-
-static void give_memory(void *memory, size_t size, void *user)
-{
-    (void)size;
-    (void)user;
-    free(memory);
-}
-
 /* Whichever allocation of the first step fails: the step fails and changes nothing, or the CPU takes over. */
 static void failing_allocations(void **state)
 {

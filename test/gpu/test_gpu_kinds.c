@@ -3,6 +3,9 @@
  * the CPU after a step from many states, two runs are the same to the last bit, and their state comes back.
  */
 #include "test/gpu/device.h"
+#include "test/support/boxes.h"
+
+#include <limits.h>
 
 typedef enum shape_kind { SHAPE_SOLID, SHAPE_FINGERS, SHAPE_HOLES, SHAPE_PIECES } shape_kind;
 
@@ -25,8 +28,8 @@ typedef struct kind_case {
 
 /* The first two are of no kind of their own: they are beside the others in one world. */
 static const kind_case cases[] = {
-    {"rigid", SHAPE_SOLID, {20, 9, 6}, 1, LM_MODE_RIGID, WHOLE, 0.0f, NO_EXAMPLES},
     {"linear", SHAPE_SOLID, {18, 7, 6}, 1, LM_MODE_LINEAR, WHOLE, 0.0f, NO_EXAMPLES},
+    {"rigid", SHAPE_SOLID, {20, 9, 6}, 1, LM_MODE_RIGID, WHOLE, 0.0f, NO_EXAMPLES},
     {"plastic", SHAPE_SOLID, {9, 7, 6}, 1, LM_MODE_RIGID, WHOLE, 0.02f, NO_EXAMPLES},
     {"plastic fingers, linear", SHAPE_FINGERS, {17, 8, 4}, 2, LM_MODE_LINEAR, WHOLE, 0.02f, NO_EXAMPLES},
     {"damped region by region", SHAPE_SOLID, {9, 7, 6}, 2, LM_MODE_RIGID, REGIONAL, 0.0f, NO_EXAMPLES},
@@ -250,12 +253,139 @@ static void pieces_fly_apart(void **state)
     lm_world_destroy(device);
 }
 
+/* ---- nothing but state goes over ---- */
+
+/* A body was put elsewhere, or got a push, or a wind begins: nothing is laid out anew, and the device goes on from there. */
+static void state_alone_goes_over(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    lines log = {0}, quiet = {0};
+    lm_world *worlds[2] = {world_on(NULL, 1, &quiet), world_on("gpu", 1, &log)};
+    lm_body_id ids[CASES + 2];
+    fill(worlds[0], ids);
+    boxes b = {0};
+    boxes_add(&b, (lm_vec3){0.0f, 0.0f, 0.0f}, (lm_vec3){0.7f, 0.45f, 0.35f});
+    lm_body_def octree = boxes_octree(&b, 0.1f, 2, 0.15f);
+    octree.material.yield = 0.02f;
+    octree.pose.position.x = -30.0;
+    ids[CASES] = add_clusters(worlds[0], SAMPLE_LARGE, -50.0, 0.4);
+    assert_ok(lm_body_create(worlds[0], &octree, &ids[CASES + 1]));
+    copy_world(worlds[1], worlds[0]);
+    double worst = 0.0;
+    uint64_t layouts = 0;
+    for (int n = 0; n < 5; n++) {
+        for (int w = 0; w < 2; w++) {
+            lm_field_id field;
+            lm_field_def wind = lm_field_def_default();
+            wind.kind = LM_FIELD_WIND;
+            wind.vector = (lm_vec3){1.0f, 0.0f, 2.0f};
+            wind.strength = 0.5f;
+            for (size_t k = 0; n == 1 && k < CASES + 2; k++) shake(worlds[w], ids[k], 0.02, k);
+            lm_body_info info;
+            assert_ok(lm_body_get_info(worlds[w], ids[7], &info));
+            if (n == 2) assert_ok(lm_body_add_impulse(worlds[w], ids[7], (lm_vec3){0.5f, 1.0f, 0.0f}, info.centre));
+            if (n == 3) assert_ok(lm_field_create(worlds[w], &wind, &field));
+            assert_ok(lm_world_step(worlds[w], FRAME));
+        }
+        assert_true(lmi_gpu_goes_on(worlds[1], FRAME));
+        layouts = n == 0 ? worlds[1]->gpu->layouts : layouts;
+        for (size_t k = 0; k < CASES + 2; k++) worst = fmax(worst, difference(worlds[0], worlds[1], ids[k]) / (n + 1));
+    }
+    if (worst > AGREEMENT || log.count || getenv("LIMBER_TEST_VERBOSE")) print_message("state: %g\n%s", worst, log.all);
+    assert_int_equal(log.count, 0);
+    assert_at_most(worst, AGREEMENT);
+    assert_true(layouts > 0 && worlds[1]->gpu->layouts == layouts);
+    lm_world_destroy(worlds[0]);
+    lm_world_destroy(worlds[1]);
+}
+
+/* ---- failures ---- */
+
+/* One that flows, one in pieces, one with examples. */
+static const size_t few[] = {3, 8, 10};
+#define FEW (sizeof few / sizeof *few)
+
+static void fill_few(lm_world *world, lm_body_id ids[FEW])
+{
+    for (size_t n = 0; n < FEW; n++) ids[n] = add_body(world, &cases[few[n]], 40.0 * (double)n);
+}
+
+/* Whichever operation is the first to fail: one line, and the CPU goes on from a state that both have seen. */
+static void lost_devices(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    uint32_t lost = 0;
+    for (uint32_t operations = 20; operations < 200; operations += 23) {
+        lines log = {0}, quiet = {0};
+        lm_world *world = world_on(NULL, 1, &log), *host = world_on(NULL, 1, &quiet);
+        const lmi_gpu_limits limits = {.operations = operations};
+        lmi_gpu_open(world, "gpu", &limits);
+        lm_body_id ids[FEW];
+        fill_few(world, ids);
+        fill_few(host, ids);
+        for (int n = 0; n < 4; n++) {
+            assert_ok(lm_world_step(world, FRAME));
+            lm_world_hash(world);
+        }
+        lost += world->gpu->lost;
+        assert_int_equal(log.count, world->gpu->lost ? 1 : 0);
+        double nearest = 1.0;
+        for (int n = 0; n < 4; n++) {
+            double worst = 0.0;
+            assert_ok(lm_world_step(host, FRAME));
+            for (size_t k = 0; k < FEW; k++) worst = fmax(worst, difference(host, world, ids[k]));
+            nearest = fmin(nearest, worst);
+        }
+        assert_at_most(nearest, 4.0 * AGREEMENT);
+        lm_world_destroy(world);
+        lm_world_destroy(host);
+    }
+    assert_true(lost > 4);
+}
+
+/* Whichever allocation of the first step fails: the step fails and changes nothing, or the CPU takes over. */
+static void failing_allocations(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    uint32_t failed = 0, stepped = 0;
+    for (long fail = 0; stepped < 2 && fail < 600; fail += 13) {
+        lines log = {0};
+        meter memory = {LONG_MAX};
+        lm_world_def def = lm_world_def_default();
+        def.device = "gpu";
+        def.workers = 1;
+        def.allocator = (lm_allocator){take_memory, give_memory, &memory};
+        def.log = (lm_log){take_line, &log};
+        lm_world *world;
+        lm_body_id ids[FEW];
+        assert_ok(lm_world_create(&def, &world));
+        fill_few(world, ids);
+        uint64_t before = lm_world_hash(world);
+        memory.left = fail;
+        lm_result result = lm_world_step(world, FRAME);
+        memory.left = LONG_MAX;
+        failed += result != LM_OK || log.count > 0;
+        stepped += result == LM_OK && lmi_gpu_goes_on(world, FRAME);
+        if (result != LM_OK) assert_true(lm_world_hash(world) == before);
+        assert_ok(lm_world_step(world, FRAME));
+        lm_totals totals;
+        lm_world_get_totals(world, &totals);
+        assert_true(totals.finite);
+        lm_world_destroy(world);
+    }
+    assert_true(failed > 5);
+    assert_int_equal(stepped, 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kinds_agree),
-        cmocka_unit_test(runs_are_the_same),
-        cmocka_unit_test(pieces_fly_apart),
+        cmocka_unit_test(kinds_agree),      cmocka_unit_test(runs_are_the_same),
+        cmocka_unit_test(pieces_fly_apart), cmocka_unit_test(state_alone_goes_over),
+        cmocka_unit_test(lost_devices),     cmocka_unit_test(failing_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

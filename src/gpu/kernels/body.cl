@@ -350,7 +350,7 @@ static void find_change(RECORD lmi_gpu_body *b, const float change[3])
     lm_dvec3 drift = dvec_sub(dvec_of(b->drift_velocity), dvec_cross(drift_spin, dvec_of(b->drift_centre)));
     lm_dvec3 whole = dvec_sub(dvec_of(b->velocity), dvec_cross(spin, dvec_of(b->centre)));
     lm_dvec3 given = dvec_sub(dvec(change[0], change[1], change[2]), drift);
-    b->loss = b->damping_now;
+    b->loss = b->damping_now; /* of all particles */
     put(b->push, dvec_add(dvec_scale(given, keep), dvec_scale(whole, k)));
     put(b->whirl, dvec_sub(dvec_scale(spin, k), dvec_scale(drift_spin, keep)));
 }
