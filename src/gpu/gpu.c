@@ -169,10 +169,10 @@ static bool gather_lists(lmi_gpu *gpu, const lmi_gpu_variant *v)
 {
     const lmi_gpu_lists *l = &gpu->gather;
     const cl_uint lanes = l->lanes;
-    const lmi_gpu_argument arguments[] = {
-        LMI_GPU_VALUE(lanes),        LMI_GPU_BUFFER(l->groups), LMI_GPU_BUFFER(l->who),
-        LMI_GPU_BUFFER(l->corner),   LMI_GPU_BUFFER(l->member), LMI_GPU_BUFFER(l->offset),
-        LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(gpu->x),    LMI_GPU_BUFFER(gpu->irregular_moments)};
+    const lmi_gpu_argument arguments[] = {LMI_GPU_VALUE(lanes),       LMI_GPU_BUFFER(l->groups),
+                                          LMI_GPU_BUFFER(l->who),     LMI_GPU_BUFFER(l->corner),
+                                          LMI_GPU_BUFFER(l->entries), LMI_GPU_BUFFER(gpu->bodies),
+                                          LMI_GPU_BUFFER(gpu->x),     LMI_GPU_BUFFER(gpu->irregular_moments)};
     const size_t groups[2] = {(lanes + 63) / 64, 1}, group[2] = {64, 1};
     return lanes == 0 ||
            lmi_gpu_run(gpu, v->gather_lists, arguments, sizeof arguments / sizeof *arguments, groups, group);
@@ -182,10 +182,13 @@ static bool scatter_lists(lmi_gpu *gpu, const lmi_gpu_variant *v)
 {
     const lmi_gpu_lists *l = &gpu->scatter;
     const cl_uint lanes = l->lanes;
-    const lmi_gpu_argument arguments[] = {LMI_GPU_VALUE(lanes),      LMI_GPU_BUFFER(l->groups),
-                                          LMI_GPU_BUFFER(l->who),    LMI_GPU_BUFFER(l->member),
-                                          LMI_GPU_BUFFER(l->offset), LMI_GPU_BUFFER(gpu->bodies),
-                                          LMI_GPU_BUFFER(gpu->kept), LMI_GPU_BUFFER(gpu->corrections)};
+    const lmi_gpu_argument arguments[] = {LMI_GPU_VALUE(lanes),
+                                          LMI_GPU_BUFFER(l->groups),
+                                          LMI_GPU_BUFFER(l->who),
+                                          LMI_GPU_BUFFER(l->entries),
+                                          LMI_GPU_BUFFER(gpu->bodies),
+                                          LMI_GPU_BUFFER(gpu->kept),
+                                          LMI_GPU_BUFFER(gpu->corrections)};
     const size_t groups[2] = {(lanes + 63) / 64, 1}, group[2] = {64, 1};
     return lanes == 0 ||
            lmi_gpu_run(gpu, v->scatter_lists, arguments, sizeof arguments / sizeof *arguments, groups, group);
@@ -194,9 +197,9 @@ static bool scatter_lists(lmi_gpu *gpu, const lmi_gpu_variant *v)
 static bool fit(lmi_gpu *gpu, const lmi_gpu_variant *v)
 {
     const lmi_gpu_argument arguments[] = {
-        LMI_GPU_BUFFER(v->tiles),          LMI_GPU_BUFFER(gpu->bodies),    LMI_GPU_BUFFER(gpu->map),
-        LMI_GPU_BUFFER(gpu->constants_of), LMI_GPU_BUFFER(gpu->constants), LMI_GPU_BUFFER(gpu->x),
-        LMI_GPU_BUFFER(gpu->regions),      LMI_GPU_BUFFER(gpu->irregular), LMI_GPU_BUFFER(gpu->irregular_moments),
+        LMI_GPU_BUFFER(v->tiles),     LMI_GPU_BUFFER(gpu->bodies),    LMI_GPU_BUFFER(gpu->map),
+        LMI_GPU_BUFFER(gpu->kinds),   LMI_GPU_BUFFER(gpu->constants), LMI_GPU_BUFFER(gpu->x),
+        LMI_GPU_BUFFER(gpu->regions), LMI_GPU_BUFFER(gpu->irregular), LMI_GPU_BUFFER(gpu->irregular_moments),
         LMI_GPU_BUFFER(gpu->kept)};
     const size_t groups[2] = {v->tile_count, 1}, group[2] = {v->kind.tile_x, v->kind.tile_y};
     return v->tile_count == 0 ||
@@ -205,19 +208,13 @@ static bool fit(lmi_gpu *gpu, const lmi_gpu_variant *v)
 
 static bool move(lmi_gpu *gpu, const lmi_gpu_variant *v, float h)
 {
-    const lmi_gpu_argument arguments[] = {LMI_GPU_BUFFER(v->tiles),
-                                          LMI_GPU_BUFFER(gpu->bodies),
-                                          LMI_GPU_BUFFER(gpu->map),
-                                          LMI_GPU_BUFFER(gpu->constants_of),
-                                          LMI_GPU_BUFFER(gpu->constants),
-                                          LMI_GPU_BUFFER(gpu->x),
-                                          LMI_GPU_BUFFER(gpu->v),
-                                          LMI_GPU_BUFFER(gpu->regions),
-                                          LMI_GPU_BUFFER(gpu->corrected),
-                                          LMI_GPU_BUFFER(gpu->corrections),
-                                          LMI_GPU_BUFFER(gpu->surfaces),
-                                          LMI_GPU_BUFFER(gpu->partials),
-                                          LMI_GPU_VALUE(h)};
+    const lmi_gpu_argument arguments[] = {LMI_GPU_BUFFER(v->tiles),         LMI_GPU_BUFFER(gpu->bodies),
+                                          LMI_GPU_BUFFER(gpu->map),         LMI_GPU_BUFFER(gpu->constants_of),
+                                          LMI_GPU_BUFFER(gpu->kinds),       LMI_GPU_BUFFER(gpu->constants),
+                                          LMI_GPU_BUFFER(gpu->x),           LMI_GPU_BUFFER(gpu->v),
+                                          LMI_GPU_BUFFER(gpu->regions),     LMI_GPU_BUFFER(gpu->corrected),
+                                          LMI_GPU_BUFFER(gpu->corrections), LMI_GPU_BUFFER(gpu->surfaces),
+                                          LMI_GPU_BUFFER(gpu->partials),    LMI_GPU_VALUE(h)};
     const size_t groups[2] = {v->tile_count, 1}, group[2] = {v->kind.tile_x, v->kind.tile_y};
     return v->tile_count == 0 ||
            lmi_gpu_run(gpu, v->move, arguments, sizeof arguments / sizeof *arguments, groups, group);
@@ -235,9 +232,19 @@ static bool conclude(lmi_gpu *gpu, double h)
            lmi_gpu_run(gpu, gpu->conclude, arguments, sizeof arguments / sizeof *arguments, groups, group);
 }
 
+/* Whether there are lattices that more than one work-group has moved. */
+static bool has_tiles(const lmi_gpu *gpu)
+{
+    bool any = false;
+    for (uint32_t n = 0; n < gpu->variant_count; n++) {
+        any = any || gpu->variant[n].tile_count > 0;
+    }
+    return any;
+}
+
 /* Regions of lattices: nothing of the state changes, so it need not be known yet whether the substep is the device's. Small
  * lattices are moved as well, by a kernel that sees for itself. */
-static bool fit_lattices(lmi_gpu *gpu, float h)
+static bool fit_lattices(lmi_gpu *gpu, double h)
 {
     bool ok = gpu->lattice_count == 0 || gather_lists(gpu, &gpu->variant[0]);
     for (uint32_t n = 0; ok && gpu->lattice_count && n < gpu->variant_count; n++) {
@@ -255,15 +262,15 @@ static bool move_lattices(lmi_gpu *gpu, const lmi_step *step)
     for (uint32_t n = 0; ok && n < gpu->variant_count; n++) {
         ok = move(gpu, &gpu->variant[n], (float)step->h);
     }
-    return ok && conclude(gpu, step->h) && gpu->cl.clFlush(gpu->queue) == CL_SUCCESS;
+    return ok && (!has_tiles(gpu) || conclude(gpu, step->h)) && gpu->cl.clFlush(gpu->queue) == CL_SUCCESS;
 }
 
 /* All that the device can do before it is known whether the substep is its own. *stop is not 0 where the host must step this
  * one: the word that `prepare` left, read beside the queue, so that what was launched since goes on meanwhile. */
 static bool begin_substep(lmi_gpu *gpu, const lmi_step *step, const float change[3], cl_uint *stop)
 {
-    bool ok = prepare(gpu, step, change) && (!gpu->meets || lmi_gpu_meet_keep(gpu)) &&
-              fit_lattices(gpu, (float)step->h) && lmi_gpu_clusters_match(gpu);
+    bool ok = prepare(gpu, step, change) && (!gpu->meets || lmi_gpu_meet_keep(gpu)) && fit_lattices(gpu, step->h) &&
+              lmi_gpu_clusters_match(gpu);
     bool known = gpu->prepared && lmi_gpu_read_after(gpu, &gpu->prepared, &gpu->stop, stop, sizeof *stop);
     return ok && known;
 }
@@ -380,6 +387,7 @@ static void free_buffers(lmi_gpu *gpu)
                                    &gpu->partials,
                                    &gpu->map,
                                    &gpu->constants_of,
+                                   &gpu->kinds,
                                    &gpu->constants,
                                    &gpu->regions,
                                    &gpu->corners,
@@ -392,14 +400,12 @@ static void free_buffers(lmi_gpu *gpu)
                                    &gpu->gather.small,
                                    &gpu->gather.who,
                                    &gpu->gather.corner,
-                                   &gpu->gather.member,
-                                   &gpu->gather.offset,
+                                   &gpu->gather.entries,
                                    &gpu->scatter.groups,
                                    &gpu->scatter.small,
                                    &gpu->scatter.who,
                                    &gpu->scatter.corner,
-                                   &gpu->scatter.member,
-                                   &gpu->scatter.offset};
+                                   &gpu->scatter.entries};
     for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
         lmi_gpu_free(gpu, all[n]);
     }

@@ -7,8 +7,8 @@
  *   buffer.c    memory of the device
  *   ability.c   what it can step
  *   small.c     lattices that one work-group steps by itself
- *   layout.c    a world as the kernels want it: built when something has changed, and uploaded (layout_lists.c: irregular
- *               regions of lattices; clusters.c: clusters, and their substep)
+ *   layout.c    a world as the kernels want it: built when something has changed, and uploaded (layout_constants.c and
+ *               layout_lists.c: regions of lattices; clusters.c: clusters, and their substep)
  *   octrees.c   octrees, up to what pulls their particles
  *   example_regions.c  regions of clusters that have examples
  *   meet.c      bodies that keep each other out by depth cube maps
@@ -64,7 +64,7 @@ typedef struct lmi_gpu_variant {
 
 /* Lists of one kind, of all lattices. */
 typedef struct lmi_gpu_lists {
-    lmi_gpu_buffer groups, small, who, corner, member, offset;
+    lmi_gpu_buffer groups, small, who, corner, entries;
     uint32_t lanes;
 } lmi_gpu_lists;
 
@@ -103,7 +103,7 @@ struct lmi_gpu {
     struct lmi_gpu_examples *examples;
 
     lmi_gpu_buffer x, v, bodies, before, stop, surfaces, chunks, parts, partials;
-    lmi_gpu_buffer map, constants_of, constants, regions, corners;
+    lmi_gpu_buffer map, constants_of, kinds, constants, regions, corners;
     lmi_gpu_buffer irregular, irregular_moments, kept, corrected, corrections;
     lmi_gpu_lists gather, scatter;
 

@@ -26,80 +26,6 @@
 /* Particles that a work-group measures after an upload. */
 #define CHUNK_PARTICLES 4096
 
-/* --- constants --- */
-
-/* A table of what is there already, twice as large as it need be. */
-static bool grow_slots(layout *l, uint32_t wanted)
-{
-    if (l->slots.count >= 2 * wanted) {
-        return true;
-    }
-    uint32_t size = l->slots.count ? l->slots.count : 1024;
-    while (size < 4 * wanted) {
-        size *= 2;
-    }
-    drop(l->world, &l->slots, sizeof(uint32_t));
-    uint32_t *slots = append(l->world, &l->slots, size, sizeof(uint32_t));
-    if (!slots) {
-        return false;
-    }
-    memset(slots, 0xff, size * sizeof *slots);
-    const size_t floats = (size_t)l->channels * LMI_BLOCK;
-    for (uint32_t n = 0; n < l->constants_count; n++) {
-        const float *at = (const float *)l->constants.items + n * floats;
-        uint32_t place = (uint32_t)hash_bytes(at, floats * sizeof(float)) & (size - 1);
-        while (slots[place] != LMI_GPU_NONE) {
-            place = (place + 1) & (size - 1);
-        }
-        slots[place] = n;
-    }
-    return true;
-}
-
-/* The index of one block's constants among all, put there where they are new; LMI_GPU_NONE when out of memory. */
-static uint32_t find_constants(layout *l, const float *block)
-{
-    const size_t floats = (size_t)l->channels * LMI_BLOCK, size = floats * sizeof(float);
-    if (!grow_slots(l, l->constants_count + 1)) {
-        return LMI_GPU_NONE;
-    }
-    uint32_t *slots = l->slots.items, mask = l->slots.count - 1, place = (uint32_t)hash_bytes(block, size) & mask;
-    for (; slots[place] != LMI_GPU_NONE; place = (place + 1) & mask) {
-        if (memcmp((const float *)l->constants.items + slots[place] * floats, block, size) == 0) {
-            return slots[place];
-        }
-    }
-    float *to = append(l->world, &l->constants, (uint32_t)floats, sizeof(float));
-    if (!to) {
-        return LMI_GPU_NONE;
-    }
-    memcpy(to, block, size);
-    slots[place] = l->constants_count;
-    return l->constants_count++;
-}
-
-static bool add_constants(layout *l, const lmi_body *body, uint32_t first_block)
-{
-    const lmi_lattice *shape = &body->lattice->shape;
-    uint32_t *of = (uint32_t *)l->constants_of.items + first_block;
-    uint32_t shared = shape->channels < l->channels ? shape->channels : l->channels;
-    array index = {NULL, 0, 0};
-    float block[LMI_LATTICE_ALL_CONSTANTS * LMI_BLOCK] = {0.0f};
-    uint32_t *known = append(l->world, &index, shape->constants_count, sizeof(uint32_t));
-    bool ok = known != NULL;
-    for (uint32_t n = 0; ok && n < shape->constants_count; n++) {
-        const float *from = shape->constants + (size_t)n * shape->channels * LMI_BLOCK;
-        memcpy(block, from, (size_t)shared * LMI_BLOCK * sizeof(float));
-        known[n] = find_constants(l, block);
-        ok = known[n] != LMI_GPU_NONE;
-    }
-    for (uint32_t n = 0; ok && n <= shape->block_count; n++) {
-        of[n] = known[shape->constants_of[n]];
-    }
-    drop(l->world, &index, sizeof(uint32_t));
-    return ok;
-}
-
 /* --- tiles --- */
 
 /* Corners along x and y that a work-group takes: what local memory has room for, and what the body fills. */
@@ -155,8 +81,8 @@ static uint32_t planes_from(const lmi_gpu_body *record, const uint32_t *map, lmi
         bool any = false;
         for (uint32_t y = (uint32_t)tile->y; y < (uint32_t)tile->y + high && y < record->size[1]; y++) {
             for (uint32_t x = (uint32_t)tile->x / LMI_BLOCK; x * LMI_BLOCK < (uint32_t)tile->x + wide; x++) {
-                any = any ||
-                      (x < record->size[0] && map[(z * record->size[1] + y) * record->size[0] + x] != LMI_GPU_NONE);
+                any = any || (x < record->size[0] &&
+                              map[2 * ((z * record->size[1] + y) * record->size[0] + x)] != LMI_GPU_NONE);
             }
         }
         first = any && first == LMI_GPU_NONE ? z : first;
@@ -182,7 +108,7 @@ static bool is_even(const lmi_lattice *shape)
 static bool add_tiles(layout *l, const lmi_body *body, uint32_t index, lmi_gpu_body *record)
 {
     const lmi_lattice *shape = &body->lattice->shape;
-    const uint32_t *map = (const uint32_t *)l->map.items + record->map;
+    const uint32_t *map = (const uint32_t *)l->map.items + 2 * (size_t)record->map;
     bool sparse =
         2 * (uint64_t)shape->particle_count < (uint64_t)record->size[0] * LMI_BLOCK * record->size[1] * record->size[2];
     struct lmi_gpu_kind kind = {.width = shape->width,
@@ -242,23 +168,29 @@ static bool add_parts(layout *l)
 
 /* --- bodies --- */
 
-static bool add_map(layout *l, const lmi_lattice *shape, lmi_gpu_body *record)
+/* Two words for each block of the box: the block that is there, and where its constants are (`of`). */
+static bool add_map(layout *l, const lmi_lattice *shape, const uint32_t *of, lmi_gpu_body *record)
 {
     record->phase = (int32_t)shape->phase;
     record->size[0] = (shape->size[0] + shape->phase + LMI_BLOCK - 1) / LMI_BLOCK;
     record->size[1] = shape->size[1];
     record->size[2] = shape->size[2];
-    record->map = l->map.count;
-    uint32_t count = record->size[0] * record->size[1] * record->size[2];
+    record->map = l->map.count / 2;
+    uint32_t count = 2 * record->size[0] * record->size[1] * record->size[2];
     uint32_t *map = append(l->world, &l->map, count, sizeof(uint32_t));
     if (!map) {
         return false;
     }
-    memset(map, 0xff, count * sizeof *map);
+    for (uint32_t n = 0; n < count; n += 2) {
+        map[n] = LMI_GPU_NONE;
+        map[n + 1] = 0; /* constants that are there, and are not used */
+    }
     for (uint32_t n = 0; n < shape->block_count; n++) {
         const int32_t *at = shape->at[n];
         uint32_t x = (uint32_t)(at[0] + record->phase) / LMI_BLOCK;
-        map[((uint32_t)at[2] * record->size[1] + (uint32_t)at[1]) * record->size[0] + x] = n;
+        uint32_t *entry = map + 2 * (((uint32_t)at[2] * record->size[1] + (uint32_t)at[1]) * record->size[0] + x);
+        entry[0] = n;
+        entry[1] = of[n];
     }
     return true;
 }
@@ -328,8 +260,11 @@ static bool add_body(layout *l, uint32_t slot)
     bool ok = true;
     if (body->lattice) {
         describe_lattice(body, record);
-        ok = add_map(l, &body->lattice->shape, record) && add_constants(l, body, first / LMI_BLOCK) &&
-             lmi_gpu_add_irregular(l, body, index, first / LMI_BLOCK) && add_tiles(l, body, index, record);
+        const lmi_lattice *shape = &body->lattice->shape;
+        const uint32_t *of = (const uint32_t *)l->constants_of.items + first / LMI_BLOCK;
+        ok = lmi_gpu_add_constants(l, shape, first / LMI_BLOCK) &&
+             lmi_gpu_add_irregular(l, body, index, first / LMI_BLOCK) && add_map(l, shape, of, record) &&
+             add_tiles(l, body, index, record);
     }
     return ok;
 }
@@ -462,8 +397,8 @@ static bool upload(layout *l)
     gpu->part_count = l->parts.count;
     return lmi_gpu_upload_state(l->world, gpu) && lmi_gpu_put(gpu, &gpu->bodies, gpu->records, records) &&
            lmi_gpu_reserve(gpu, &gpu->before, records) && put_array(gpu, &gpu->map, &l->map, u) &&
-           put_array(gpu, &gpu->constants_of, &l->constants_of, u) &&
-           put_array(gpu, &gpu->constants, &l->constants, f) &&
+           put_array(gpu, &gpu->constants_of, &l->constants_of, u) && put_array(gpu, &gpu->kinds, &l->kinds.items, u) &&
+           put_array(gpu, &gpu->constants, &l->constants.items, f) &&
            lmi_gpu_reserve(gpu, &gpu->regions, (size_t)gpu->particles * region * f) && lmi_gpu_upload_lists(l) &&
            upload_tiles(gpu) && put_array(gpu, &gpu->corners, &l->corners, u) &&
            put_array(gpu, &gpu->chunks, &l->chunks, sizeof(lmi_gpu_chunk)) &&
@@ -477,11 +412,11 @@ bool lmi_gpu_lay_out(lm_world *world, lmi_gpu *gpu)
 {
     layout l = {.world = world, .gpu = gpu};
     bool ok = reserve_bodies(&l) && add_bodies(&l) && upload(&l) && lmi_gpu_clusters_lay_out(world, gpu);
-    array *const arrays[] = {&l.map,           &l.constants,      &l.slots,          &l.constants_of,
-                             &l.irregular,     &l.corrected,      &l.gather.groups,  &l.gather.who,
-                             &l.gather.corner, &l.gather.member,  &l.gather.offset,  &l.scatter.groups,
-                             &l.scatter.who,   &l.scatter.corner, &l.scatter.member, &l.scatter.offset,
-                             &l.gather.small,  &l.scatter.small,  &l.corners};
+    array *const arrays[] = {&l.map,           &l.constants_of,    &l.constants.items, &l.constants.slots,
+                             &l.kinds.items,   &l.kinds.slots,     &l.irregular,       &l.corrected,
+                             &l.gather.groups, &l.gather.who,      &l.gather.corner,   &l.gather.entries,
+                             &l.gather.small,  &l.scatter.groups,  &l.scatter.who,     &l.scatter.corner,
+                             &l.scatter.small, &l.scatter.entries, &l.corners};
     for (size_t n = 0; n < sizeof arrays / sizeof *arrays; n++) {
         drop(world, arrays[n], sizeof(uint32_t)); /* floats are as large */
     }

@@ -35,8 +35,9 @@ static inline void drop(lm_world *world, array *a, size_t size)
 typedef struct lists {
     array groups; /* four words each: body, first row, end of rows, where its owners are in `who` */
     array small;  /* the same of bodies that one work-group steps by itself */
-    array who, corner, member, offset;
-    array known; /* rows and groups that are there */
+    array who, corner;
+    array entries; /* two words each: the member, and four bytes, its offset and sign */
+    array known;   /* rows and groups that are there */
 } lists;
 
 typedef struct known_lists {
@@ -44,15 +45,22 @@ typedef struct known_lists {
     uint32_t row, row_count, group, group_count;
 } known_lists;
 
+/* Things of so many words each, all different. */
+typedef struct word_set {
+    array items, slots; /* `slots`: a table of where they are */
+    uint32_t count, words;
+} word_set;
+
 typedef struct layout {
     lm_world *world;
     lmi_gpu *gpu;
     uint32_t channels; /* of constants */
-    array map, constants, slots, constants_of, irregular, corrected;
+    array map, constants_of, irregular, corrected;
+    word_set constants, kinds; /* layout_constants.c */
     lists gather, scatter;
     array chunks, parts;
     array corners, known_corners; /* small.c */
-    uint32_t irregulars, corrections, partials, constants_count;
+    uint32_t irregulars, corrections, partials;
 } layout;
 
 static inline uint64_t hash_bytes(const void *from, size_t size)
@@ -72,6 +80,9 @@ static inline bool put_array(lmi_gpu *gpu, lmi_gpu_buffer *to, const array *from
 {
     return lmi_gpu_put(gpu, to, from->items, from->count * size);
 }
+
+/* layout_constants.c: the constants of a lattice's regions; its blocks get the indices of theirs. */
+bool lmi_gpu_add_constants(layout *l, const lmi_lattice *shape, uint32_t first_block);
 
 /* layout_lists.c: the lists of a body's irregular regions, and all lists to the device. */
 bool lmi_gpu_add_irregular(layout *l, const lmi_body *body, uint32_t index, uint32_t first_block);

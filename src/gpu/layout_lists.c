@@ -16,42 +16,62 @@ static void mark_owners(const lmi_lattice_lists *from, const uint8_t *whole, uin
     }
 }
 
-/* Lists that another body has already, or null. */
-static const known_lists *find_lists(const lists *to, const lmi_lattice_lists *from, uint64_t hash)
+/* The rows of a list, two words an entry. */
+static void pack_rows(const lmi_lattice_lists *from, uint32_t *to)
 {
+    for (size_t n = 0; n < (size_t)from->row_count * LMI_BLOCK; n++) {
+        const float *offset = from->offset + n / LMI_BLOCK * 4 * LMI_BLOCK + n % LMI_BLOCK;
+        int8_t bytes[4];
+        for (int i = 0; i < 4; i++) {
+            bytes[i] = (int8_t)offset[i * LMI_BLOCK];
+        }
+        to[2 * n] = from->member[n];
+        memcpy(to + 2 * n + 1, bytes, sizeof bytes);
+    }
+}
+
+/* Lists that another body has already and that are those from `row` on, or null. */
+static const known_lists *find_lists(const lists *to, const lmi_lattice_lists *from, uint32_t row, uint64_t hash)
+{
+    const size_t rows = (size_t)from->row_count * 2 * LMI_BLOCK * sizeof(uint32_t);
+    const size_t lanes = (size_t)from->group_count * LMI_BLOCK * sizeof(uint32_t);
+    const uint32_t *entries = to->entries.items;
     for (uint32_t n = 0; n < to->known.count; n++) {
         const known_lists *k = (const known_lists *)to->known.items + n;
-        const uint32_t *member = (const uint32_t *)to->member.items + (size_t)k->row * LMI_BLOCK;
         const uint32_t *who = (const uint32_t *)to->who.items + (size_t)k->group * LMI_BLOCK;
-        const float *offset = (const float *)to->offset.items + (size_t)k->row * 4 * LMI_BLOCK;
-        size_t rows = (size_t)from->row_count * LMI_BLOCK, lanes = (size_t)from->group_count * LMI_BLOCK;
         if (k->hash == hash && k->row_count == from->row_count && k->group_count == from->group_count &&
-            memcmp(member, from->member, rows * sizeof *member) == 0 &&
-            memcmp(offset, from->offset, 4 * rows * sizeof *offset) == 0 &&
-            memcmp(who, from->who, lanes * sizeof *who) == 0) {
+            memcmp(entries + 2 * (size_t)k->row * LMI_BLOCK, entries + 2 * (size_t)row * LMI_BLOCK, rows) == 0 &&
+            memcmp(who, from->who, lanes) == 0) {
             return k;
         }
     }
     return NULL;
 }
 
-static const known_lists *add_rows(lm_world *world, const lmi_lattice *shape, const lmi_lattice_lists *from,
-                                   uint64_t hash, lists *to)
+/* Rows and owners of lists, unless they are there already; null when out of memory. */
+static const known_lists *add_rows(lm_world *world, const lmi_lattice *shape, const lmi_lattice_lists *from, lists *to)
 {
-    size_t rows = (size_t)from->row_count * LMI_BLOCK, lanes = (size_t)from->group_count * LMI_BLOCK;
-    known_lists now = {hash, to->member.count / LMI_BLOCK, from->row_count, to->who.count / LMI_BLOCK,
-                       from->group_count};
+    const uint32_t words = 2 * from->row_count * LMI_BLOCK, lanes = from->group_count * LMI_BLOCK;
+    const uint32_t row = to->entries.count / (2 * LMI_BLOCK);
+    uint32_t *entries = append(world, &to->entries, words, sizeof *entries);
+    if (!entries) {
+        return NULL;
+    }
+    pack_rows(from, entries);
+    const uint64_t hash = hash_bytes(entries, words * sizeof *entries);
+    const known_lists *same = find_lists(to, from, row, hash);
+    if (same) {
+        to->entries.count -= words;
+        return same;
+    }
+    const known_lists now = {hash, row, from->row_count, to->who.count / LMI_BLOCK, from->group_count};
     known_lists *known = append(world, &to->known, 1, sizeof now);
-    uint32_t *who = append(world, &to->who, (uint32_t)lanes, sizeof *who);
-    uint32_t *member = append(world, &to->member, (uint32_t)rows, sizeof *member);
-    float *offset = append(world, &to->offset, (uint32_t)(4 * rows), sizeof *offset);
-    int32_t *corner = append(world, &to->corner, (uint32_t)(3 * lanes), sizeof *corner);
-    if (!known || !who || !member || !offset || !corner) {
+    uint32_t *who = append(world, &to->who, lanes, sizeof *who);
+    int32_t *corner = append(world, &to->corner, 3 * lanes, sizeof *corner);
+    if (!known || !who || !corner) {
         return NULL;
     }
     memcpy(who, from->who, lanes * sizeof *who);
-    memcpy(member, from->member, rows * sizeof *member);
-    memcpy(offset, from->offset, 4 * rows * sizeof *offset);
     for (size_t n = 0; n < lanes; n++) {
         if (who[n] != LMI_LATTICE_NONE) {
             lmi_lattice_corner(shape, from->owner[who[n]], corner + 3 * n);
@@ -63,9 +83,7 @@ static const known_lists *add_rows(lm_world *world, const lmi_lattice *shape, co
 
 static bool add_lists(layout *l, const lmi_lattice *shape, const lmi_lattice_lists *from, uint32_t index, lists *to)
 {
-    uint64_t hash = hash_bytes(from->member, (size_t)from->row_count * LMI_BLOCK * sizeof *from->member);
-    const known_lists *known = find_lists(to, from, hash);
-    known = known ? known : add_rows(l->world, shape, from, hash, to);
+    const known_lists *known = add_rows(l->world, shape, from, to);
     array *groups = lmi_gpu_is_small(l->gpu, shape) ? &to->small : &to->groups;
     uint32_t *group = append(l->world, groups, 4 * from->group_count, sizeof *group);
     if (!known || !group) {
@@ -106,7 +124,7 @@ static bool put_lists(lmi_gpu *gpu, lmi_gpu_lists *to, const lists *from)
     to->lanes = from->groups.count / 4 * LMI_BLOCK;
     return put_array(gpu, &to->groups, &from->groups, u) && put_array(gpu, &to->small, &from->small, u) &&
            put_array(gpu, &to->who, &from->who, u) && put_array(gpu, &to->corner, &from->corner, u) &&
-           put_array(gpu, &to->member, &from->member, u) && put_array(gpu, &to->offset, &from->offset, sizeof(float));
+           put_array(gpu, &to->entries, &from->entries, u);
 }
 
 bool lmi_gpu_upload_lists(layout *l)

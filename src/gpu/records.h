@@ -20,6 +20,9 @@ typedef int int32_t;
 #define LMI_GPU_CORRECTED 0x40000000u
 #define LMI_GPU_INDEX 0x3fffffffu
 
+/* Floats of a row with so many constants of a region: whole vectors of four. */
+#define LMI_GPU_ROW(channels) (((channels) + 3) / 4 * 4)
+
 /* Channels of what work-groups measure, 32 floats for each. */
 enum {
     LMI_GPU_PULL = 0,      /* momentum and angular momentum of the pull   6 */
@@ -64,9 +67,9 @@ typedef struct lmi_gpu_body {
     uint32_t map;                  /* of a lattice: first entry of its map of blocks */
     uint32_t size[3];              /* blocks along x, corners along y and z */
     int32_t phase;
-    uint32_t first_partial, partials;    /* of the tiles */
-    uint32_t first_measure, measures;    /* of the chunks that are measured after an upload */
-    uint32_t sample[LMI_GPU_SAMPLES];    /* particles */
+    uint32_t first_partial, partials; /* of the tiles; none of a small lattice, which is concluded by its own kernel */
+    uint32_t first_measure, measures; /* of the chunks that are measured after an upload */
+    uint32_t sample[LMI_GPU_SAMPLES]; /* particles */
     int32_t corner[3 * LMI_GPU_SAMPLES]; /* and their corners */
     uint32_t pinned;
     uint32_t regional; /* an octree that is damped region by region */
@@ -94,7 +97,7 @@ typedef struct lmi_gpu_small {
     uint32_t gather, gathers; /* groups of lists of its irregular regions */
     uint32_t scatter, scatters;
     uint32_t size[3]; /* corners */
-    uint32_t partial;
+    uint32_t filler;
 } lmi_gpu_small;
 
 /* Particles of one body that one work-group measures. */

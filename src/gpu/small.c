@@ -92,20 +92,18 @@ bool lmi_gpu_add_small(layout *l, const lmi_lattice *shape, uint32_t index, stru
                         .gathers = shape->gather.group_count,
                         .scatter = l->scatter.small.count / 4 - shape->scatter.group_count,
                         .scatters = shape->scatter.group_count,
-                        .size = {shape->size[0], shape->size[1], shape->size[2]},
-                        .partial = l->partials};
-    l->gpu->records[index].first_partial = l->partials++;
-    l->gpu->records[index].partials = 1;
+                        .size = {shape->size[0], shape->size[1], shape->size[2]}};
     return true;
 }
 
-bool lmi_gpu_step_small(lmi_gpu *gpu, const lmi_gpu_variant *v, float h)
+bool lmi_gpu_step_small(lmi_gpu *gpu, const lmi_gpu_variant *v, double h)
 {
     const lmi_gpu_lists *gather = &gpu->gather, *scatter = &gpu->scatter;
     const lmi_gpu_argument arguments[] = {LMI_GPU_BUFFER(v->smalls),
                                           LMI_GPU_BUFFER(gpu->corners),
                                           LMI_GPU_BUFFER(gpu->bodies),
                                           LMI_GPU_BUFFER(gpu->constants_of),
+                                          LMI_GPU_BUFFER(gpu->kinds),
                                           LMI_GPU_BUFFER(gpu->constants),
                                           LMI_GPU_BUFFER(gpu->x),
                                           LMI_GPU_BUFFER(gpu->v),
@@ -117,13 +115,11 @@ bool lmi_gpu_step_small(lmi_gpu *gpu, const lmi_gpu_variant *v, float h)
                                           LMI_GPU_BUFFER(gather->small),
                                           LMI_GPU_BUFFER(gather->who),
                                           LMI_GPU_BUFFER(gather->corner),
-                                          LMI_GPU_BUFFER(gather->offset),
+                                          LMI_GPU_BUFFER(gather->entries),
                                           LMI_GPU_BUFFER(scatter->small),
                                           LMI_GPU_BUFFER(scatter->who),
-                                          LMI_GPU_BUFFER(scatter->member),
-                                          LMI_GPU_BUFFER(scatter->offset),
+                                          LMI_GPU_BUFFER(scatter->entries),
                                           LMI_GPU_BUFFER(gpu->surfaces),
-                                          LMI_GPU_BUFFER(gpu->partials),
                                           LMI_GPU_BUFFER(gpu->stop),
                                           LMI_GPU_VALUE(h)};
     const size_t groups[2] = {v->small_count, 1}, group[2] = {v->kind.tile_x, 1};
