@@ -7,8 +7,8 @@
  *   buffer.c    memory of the device
  *   ability.c   what it can step
  *   small.c     lattices that one work-group steps by itself
- *   layout.c    a world as the kernels want it: built when something has changed, and uploaded (layout_constants.c and
- *               layout_lists.c: regions of lattices; clusters.c: clusters, and their substep)
+ *   layout.c    a world as the kernels want it: built when something has changed, and uploaded (layout_tiles.c, _constants.c
+ *               and _lists.c: lattices; clusters.c: clusters, and their substep)
  *   octrees.c   octrees, up to what pulls their particles
  *   example_regions.c  regions of clusters that have examples
  *   meet.c      bodies that keep each other out by depth cube maps
@@ -35,6 +35,7 @@ typedef struct lmi_gpu_limits {
     size_t memory;                   /* bytes that may be taken of the device */
     const char *options;             /* more options for the compiler */
     uint32_t tile_x, tile_y, planes; /* of tiles; 0: as the body wants it */
+    uint32_t move_planes;            /* of tiles that are moved; 0: as above */
     uint32_t operations; /* launches, reads and writes that succeed before the device is lost; 0: all of them */
 } lmi_gpu_limits;
 
@@ -42,6 +43,12 @@ typedef struct lmi_gpu_buffer {
     cl_mem memory;
     size_t size;
 } lmi_gpu_buffer;
+
+typedef struct lmi_gpu_tiles {
+    lmi_gpu_buffer buffer;
+    uint32_t count, capacity;
+    lmi_gpu_tile *items; /* while they are laid out */
+} lmi_gpu_tiles;
 
 /* The kernels of lattices for one width, tile and material, and what they are to do. */
 typedef struct lmi_gpu_variant {
@@ -51,11 +58,9 @@ typedef struct lmi_gpu_variant {
         uint32_t linear, surfaces, even; /* linear fits; colliders; all regions have the same share of the stiffness */
     } kind;
     cl_program program;
-    cl_kernel fit, move, gather_lists, scatter_lists, small;
-    lmi_gpu_buffer tiles, smalls;
-    uint32_t tile_count;
-    uint32_t tile_capacity; /* while they are laid out */
-    lmi_gpu_tile *tile;
+    cl_kernel fit, move, small;
+    lmi_gpu_tiles to_fit, to_move; /* the same corners, in columns of different lengths */
+    lmi_gpu_buffer smalls;
     uint32_t small_count, small_capacity;
     lmi_gpu_small *small_body;
 } lmi_gpu_variant;
@@ -64,8 +69,7 @@ typedef struct lmi_gpu_variant {
 
 /* Lists of one kind, of all lattices. */
 typedef struct lmi_gpu_lists {
-    lmi_gpu_buffer groups, small, who, corner, entries;
-    uint32_t lanes;
+    lmi_gpu_buffer lists, entries;
 } lmi_gpu_lists;
 
 /* How long a kernel took, where they are timed. */

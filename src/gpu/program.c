@@ -151,15 +151,24 @@ static int lattice_options(char *to, size_t size)
 
 static bool build_variant(const lm_world *world, lmi_gpu *gpu, lmi_gpu_variant *v)
 {
-    static const char *const tiles[] = {
-        "prelude.cl",          "records.h",          "vmat.h",     "volume.h",    "polar_lanes.h",
-        "lattice_constants.h", "lattice_rotation.h", "nearest.cl", "rotation.cl", "contact.cl",
-        "lattice.cl",          "lists.cl",           NULL};
+    static const char *const tiles[] = {"prelude.cl",
+                                        "records.h",
+                                        "vmat.h",
+                                        "volume.h",
+                                        "polar_lanes.h",
+                                        "lattice_constants.h",
+                                        "lattice_rotation.h",
+                                        "nearest.cl",
+                                        "rotation.cl",
+                                        "contact.cl",
+                                        "lists.cl",
+                                        "lattice.cl",
+                                        NULL};
     static const char *const small[] = {
         "prelude.cl",         "records.h",     "vec.h",       "vec.c",       "vmat.h",
         "volume.h",           "polar_lanes.h", "record.cl",   "conclude.cl", "lattice_constants.h",
-        "lattice_rotation.h", "nearest.cl",    "rotation.cl", "contact.cl",  "lattice.cl",
-        "lists.cl",           "small.cl",      NULL};
+        "lattice_rotation.h", "nearest.cl",    "rotation.cl", "contact.cl",  "lists.cl",
+        "lattice.cl",         "small.cl",      NULL};
     char options[2048];
     /* Contraction, and a division that may be off by two units in the last place: a twelfth of the fit's time. */
     int length = common_options(gpu, "", options, sizeof options);
@@ -176,9 +185,7 @@ static bool build_variant(const lm_world *world, lmi_gpu *gpu, lmi_gpu_variant *
     v->small = v->kind.cells ? lmi_gpu_kernel(gpu, v->program, "lattice_small") : NULL;
     v->fit = v->kind.cells ? NULL : lmi_gpu_kernel(gpu, v->program, "lattice_fit");
     v->move = v->kind.cells ? NULL : lmi_gpu_kernel(gpu, v->program, "lattice_move");
-    v->gather_lists = lmi_gpu_kernel(gpu, v->program, "lattice_gather_lists");
-    v->scatter_lists = lmi_gpu_kernel(gpu, v->program, "lattice_scatter_lists");
-    return (v->small || (v->fit && v->move)) && v->gather_lists && v->scatter_lists;
+    return v->small || (v->fit && v->move);
 }
 
 lmi_gpu_variant *lmi_gpu_find_variant(const lm_world *world, lmi_gpu *gpu, const struct lmi_gpu_kind *kind)

@@ -85,18 +85,26 @@ typedef struct lmi_gpu_tile {
     int32_t x, y, z; /* of its first corner; x counts lanes of blocks */
     uint32_t planes;
     uint32_t partial;
-    uint32_t pad[2];
+    uint32_t list, lists; /* of irregular regions in it, or of particles whose sums are put right */
 } lmi_gpu_tile;
+
+/* What the fast sums of an irregular region, or of a particle, have too much or too little. */
+typedef struct lmi_gpu_list {
+    uint32_t owner; /* its number among those of the body */
+    uint32_t first,
+        count;         /* entries, two words each: a member, and four bytes, where it is from the owner and its sign */
+    int32_t corner[3]; /* of the owner */
+} lmi_gpu_list;
 
 /* A lattice that fits into the local memory of one work-group. */
 typedef struct lmi_gpu_small {
     uint32_t body;
     uint32_t first, count,
-        particles;            /* of its table of corners, two words each: x | y << 8 | z << 16, and the place of the
+        particles;              /* of its table of corners, two words each: x | y << 8 | z << 16, and the place of the
                                          particle there or LMI_GPU_NONE; those with a particle come first */
-    uint32_t gather, gathers; /* groups of lists of its irregular regions */
-    uint32_t scatter, scatters;
-    uint32_t size[3]; /* corners */
+    uint32_t gather, gathers;   /* lists of its irregular regions, */
+    uint32_t scatter, scatters; /* and of particles whose sums are put right */
+    uint32_t size[3];           /* corners */
     uint32_t filler;
 } lmi_gpu_small;
 

@@ -210,7 +210,8 @@ lattice_fit(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu_
             __global const uint2 *restrict map, __global const uint *restrict kinds,
             __global const float *restrict constants, __global const float4 *restrict x,
             __global float *restrict regions, __global const uint2 *restrict irregular,
-            __global const float4 *restrict corrections, __global float4 *restrict kept)
+            __global const lmi_gpu_list *restrict lists, __global const uint2 *restrict entries,
+            __global float4 *corrections, __global float4 *restrict kept)
 {
     __local float f[2][3 * WIDE * HIGH];
     __local float4 fixed[4];
@@ -230,6 +231,9 @@ lattice_fit(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu_
     uint2 here = own_entry(b, map, own, begin - W, t.z), coming = own_entry(b, map, own, begin - W + 1, t.z);
     uint kind = kind_at(kinds, here.y, own_lane);
     share_frame(b, id, fixed);
+    for (uint n = (uint)id; n < t.lists; n += GROUP_SIZE) {
+        gather_list(lists[t.list + n], entries, b, x, corrections);
+    }
 #pragma unroll
     for (int k = 0; k < LOADS; k++) {
         int i = id + k * GROUP_SIZE, hx = t.x + i % WIDE - W, hy = t.y + i / WIDE - W;
@@ -244,7 +248,12 @@ lattice_fit(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu_
     for (int k = 0; k < TAPS * 9; k++) {
         ring[k / 9][k % 9] = 0.0f;
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+#ifdef UNROLL_FIT
+#pragma unroll UNROLL_FIT
+#else
+#pragma unroll 1
+#endif
     for (int z = begin; z < last + W; z++) {
         __local float *plane = f[z & 1];
         const float4 mx = fixed[0], my = fixed[1], mz = fixed[2], middle = fixed[3];
@@ -275,11 +284,20 @@ lattice_fit(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu_
                 ring[k][c] = ring[k + 1][c];
             }
         }
+#ifdef EARLY
+        float room[16];
+        lattice_at mine = constants_at(constants, kind, room);
+        sum_plane(plane, centre, ring[2 * W]);
+        if (here.x != LMI_GPU_NONE) {
+            finish_region(ring, at, own_lane, beta, marks, mine, regions, corrections, kept);
+        }
+#else
         sum_plane(plane, centre, ring[2 * W]);
         if (here.x != LMI_GPU_NONE) {
             float room[16];
             finish_region(ring, at, own_lane, beta, marks, constants_at(constants, kind, room), regions, corrections, kept);
         }
+#endif
         here = coming, coming = later, kind = coming_kind;
     }
 }
@@ -520,7 +538,11 @@ static inline void unpack_region(const float from[REGION_FLOATS], float rho, flo
  * group have nearly the same to do although there are more places than work-items. */
 static inline void scatter_x(__local const float *first, __local float *second, int id)
 {
+#ifdef UNROLL_X
+#pragma unroll UNROLL_X
+#else
 #pragma unroll
+#endif
     for (int n = id; n < 3 * TILE_X * HIGH; n += GROUP_SIZE) {
         const int c = n / (TILE_X * HIGH), i = n % (TILE_X * HIGH);
         __local const float *q = first + c * WIDE * HIGH + i / TILE_X * WIDE + i % TILE_X + W;
@@ -560,7 +582,8 @@ lattice_move(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu
              __global const uint2 *restrict map, __global const uint *restrict constants_of,
              __global const uint *restrict kinds, __global const float *restrict constants, __global float4 *restrict x,
              __global float4 *restrict v, __global const float *restrict regions, __global const uint2 *restrict corrected,
-             __global const float4 *restrict corrections, __global const lmi_gpu_surface *restrict surfaces,
+             __global const lmi_gpu_list *restrict lists, __global const uint2 *restrict entries,
+             __global const float4 *restrict kept, __global float4 *corrections, __global const lmi_gpu_surface *restrict surfaces,
              __global float *restrict partials, float h)
 {
     __local float room[LOCAL_FLOATS > HALF_CHANNELS * GROUP_SIZE ? LOCAL_FLOATS : HALF_CHANNELS * GROUP_SIZE];
@@ -582,6 +605,10 @@ lattice_move(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu
     uint at = some_block(first_block, here.x), kind = kind_at(kinds, here.y, own_lane);
     float4 place = x[at * LMI_BLOCK + own_lane], speed = v[at * LMI_BLOCK + own_lane];
     share_mover(b, id, h, fixed);
+    for (uint n = (uint)id; n < t.lists; n += GROUP_SIZE) {
+        scatter_list(lists[t.list + n], entries, b, kept, corrections);
+    }
+    barrier(CLK_GLOBAL_MEM_FENCE);
 #pragma unroll
     for (int k = 0; k < LOADS; k++) {
         int i = id + k * GROUP_SIZE, hx = t.x + i % WIDE - W, hy = t.y + i / WIDE - W;
@@ -600,6 +627,11 @@ lattice_move(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu
     for (int i = 0; i < LMI_GPU_CHANNELS; i++) {
         mine.s[i] = i < LMI_GPU_LOWER ? 0.0f : i < LMI_GPU_UPPER ? 3e38f : -3e38f;
     }
+#ifdef UNROLL_MOVE
+#pragma unroll UNROLL_MOVE
+#else
+#pragma unroll 1
+#endif
     for (int z = begin; z < last + W; z++) {
 #pragma unroll
         for (int k = 0; k < LOADS; k++) {
@@ -647,7 +679,7 @@ lattice_move(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu
         here = coming, coming = later, at = next_at, kind = coming_kind;
         place = next_place, speed = next_speed;
     }
-    __local float *totals = (__local float *)fixed;
+    __local float *totals = (__local float *)fixed; /* which nobody reads any more */
     add_up(&mine, room, (uint)id, totals);
     barrier(CLK_LOCAL_MEM_FENCE);
     if (id < LMI_GPU_CHANNELS) {

@@ -129,25 +129,20 @@ static inline void small_load(__local const float4 fixed[4], float4 q, const int
 }
 
 /* gather_list, from m~ u as it is in local memory: a member is where its offset from the owner says. */
-static inline void small_gather_list(uint4 group, uint lane, __global const uint *restrict who,
-                                     __global const int *restrict corner, __global const uint2 *restrict entries,
-                                     __global const lmi_gpu_body *restrict b, __local const float *from, const small_box *n,
-                                     __global float4 *moments)
+static inline void small_gather_list(lmi_gpu_list list, __global const uint2 *restrict entries, __global const lmi_gpu_body *b,
+                                     __local const float *from, const small_box *n, __global float4 *moments)
 {
-    uint place = group.w * LMI_BLOCK + lane, owner = who[place];
-    if (owner == LMI_GPU_NONE) {
-        return;
-    }
-    const int own = (corner[place * 3 + 2] * n->ny + corner[place * 3 + 1]) * n->nx + corner[place * 3];
+    const int own = (list.corner[2] * n->ny + list.corner[1]) * n->nx + list.corner[0];
+    const uint end = list.first + list.count;
     float sums[12];
     for (int i = 0; i < 12; i++) {
         sums[i] = 0.0f;
     }
-    for (uint row = group.y; row < group.z; row += AT_ONCE) {
+    for (uint at = list.first; at < end; at += AT_ONCE) {
         float4 o[AT_ONCE];
 #pragma unroll
         for (uint k = 0; k < AT_ONCE; k++) {
-            o[k] = offset_of(entries[min(row + k, group.z - 1) * LMI_BLOCK + lane], row + k < group.z);
+            o[k] = offset_of(entries[min(at + k, end - 1)], at + k < end);
         }
 #pragma unroll
         for (uint k = 0; k < AT_ONCE; k++) {
@@ -162,7 +157,7 @@ static inline void small_gather_list(uint4 group, uint lane, __global const uint
         }
     }
     for (int k = 0; k < 3; k++) {
-        moments[(b->irregular + owner) * (LMI_BLOCK / 4) + k] =
+        moments[(b->irregular + list.owner) * (LMI_BLOCK / 4) + k] =
             (float4)(sums[4 * k], sums[4 * k + 1], sums[4 * k + 2], sums[4 * k + 3]);
     }
 }
@@ -204,10 +199,9 @@ lattice_small(__global const lmi_gpu_small *restrict smalls, __global const uint
               __global const uint *restrict kinds, __global const float *restrict constants, __global float4 *x,
               __global float4 *restrict v, __global const uint2 *restrict irregular, __global float4 *moments,
               __global float4 *kept, __global const uint2 *restrict corrected, __global float4 *corrections,
-              __global const uint4 *restrict gathers, __global const uint *restrict gather_who,
-              __global const int *restrict gather_corner, __global const uint2 *restrict gather_entries,
-              __global const uint4 *restrict scatters, __global const uint *restrict scatter_who,
-              __global const uint2 *restrict scatter_entries, __global const lmi_gpu_surface *restrict surfaces,
+              __global const lmi_gpu_list *restrict gathers, __global const uint2 *restrict gather_entries,
+              __global const lmi_gpu_list *restrict scatters, __global const uint2 *restrict scatter_entries,
+              __global const lmi_gpu_surface *restrict surfaces,
               __global const uint *restrict stop, double seconds)
 {
     __local double space[ROOM_FLOATS / 2];
@@ -232,9 +226,8 @@ lattice_small(__global const lmi_gpu_small *restrict smalls, __global const uint
         small_load(frame, q, k, d, nine);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint i = id; i < s.gathers * LMI_BLOCK; i += GROUP_SIZE) {
-        small_gather_list(gathers[s.gather + i / LMI_BLOCK], i % LMI_BLOCK, gather_who, gather_corner, gather_entries, b, nine, &n,
-                          moments);
+    for (uint i = id; i < s.gathers; i += GROUP_SIZE) {
+        small_gather_list(gathers[s.gather + i], gather_entries, b, nine, &n, moments);
     }
     EACH_CORNER(i) {
         int d = small_place(corners[s.first + i].x, &n, k);
@@ -266,9 +259,8 @@ lattice_small(__global const lmi_gpu_small *restrict smalls, __global const uint
         }
     }
     barrier(BOTH);
-    for (uint i = id; i < s.scatters * LMI_BLOCK; i += GROUP_SIZE) {
-        scatter_list(scatters[s.scatter + i / LMI_BLOCK], i % LMI_BLOCK, scatter_who, scatter_entries, bodies, kept,
-                     corrections);
+    for (uint i = id; i < s.scatters; i += GROUP_SIZE) {
+        scatter_list(scatters[s.scatter + i], scatter_entries, b, kept, corrections);
     }
     EACH_CORNER(i) {
         int d = small_place(corners[s.first + i].x, &n, k);
