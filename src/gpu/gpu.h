@@ -56,6 +56,7 @@ typedef struct lmi_gpu_variant {
         uint32_t width, tile_x, tile_y, channels;
         uint32_t cells; /* for bodies of which one work-group steps each: corners of a box; 0: for tiles */
         uint32_t linear, surfaces, even; /* linear fits; colliders; all regions have the same share of the stiffness */
+        uint32_t lists;                  /* some regions are irregular */
     } kind;
     cl_program program;
     cl_kernel fit, move, small;
@@ -174,6 +175,7 @@ bool lmi_gpu_write(lmi_gpu *gpu, const lmi_gpu_buffer *to, size_t offset, const 
 bool lmi_gpu_read(lmi_gpu *gpu, const lmi_gpu_buffer *from, size_t offset, void *to, size_t size);
 bool lmi_gpu_copy(lmi_gpu *gpu, const lmi_gpu_buffer *from, const lmi_gpu_buffer *to, size_t size);
 bool lmi_gpu_put(lmi_gpu *gpu, lmi_gpu_buffer *buffer, const void *from, size_t size); /* reserve and write */
+bool lmi_gpu_clear(lmi_gpu *gpu, const lmi_gpu_buffer *buffer, size_t size);           /* to zeros */
 
 /* An event for when all that was queued so far is done, and a read after it that waits for nothing else. */
 bool lmi_gpu_mark(lmi_gpu *gpu, cl_event *event);

@@ -109,11 +109,9 @@ static bool add_body(layout *l, uint32_t slot)
         describe_lattice(body, record);
         const lmi_lattice *shape = &body->lattice->shape;
         const uint32_t *of = (const uint32_t *)l->constants_of.items + first / LMI_BLOCK;
-        ok = lmi_gpu_add_constants(l, shape, first / LMI_BLOCK);
-        if (ok) {
-            lmi_gpu_mark_irregular(l, body, index, first / LMI_BLOCK);
-        }
-        ok = ok && add_map(l, shape, of, record) && lmi_gpu_add_tiles(l, body, index, record);
+        ok = lmi_gpu_add_constants(l, shape, first / LMI_BLOCK) &&
+             lmi_gpu_mark_irregular(l, body, index, first / LMI_BLOCK) && add_map(l, shape, of, record) &&
+             lmi_gpu_add_tiles(l, body, index, record);
     }
     return ok;
 }
@@ -231,14 +229,16 @@ static bool upload(layout *l)
         region = floats > region ? floats : region;
     }
     const uint32_t none = 0;
+    /* Nobody fits the empty lanes of a block that are in no tile, but their neighbours read them. */
+    const size_t regions = (size_t)gpu->particles * region * f;
     gpu->chunk_count = l->chunks.count;
     gpu->part_count = l->parts.count;
     return lmi_gpu_upload_state(l->world, gpu) && lmi_gpu_put(gpu, &gpu->bodies, gpu->records, records) &&
            lmi_gpu_reserve(gpu, &gpu->before, records) && put_array(gpu, &gpu->map, &l->map, u) &&
            put_array(gpu, &gpu->constants_of, &l->constants_of, u) && put_array(gpu, &gpu->kinds, &l->kinds.items, u) &&
-           put_array(gpu, &gpu->constants, &l->constants.items, f) &&
-           lmi_gpu_reserve(gpu, &gpu->regions, (size_t)gpu->particles * region * f) && lmi_gpu_upload_lists(l) &&
-           lmi_gpu_upload_tiles(gpu) && put_array(gpu, &gpu->corners, &l->corners, u) &&
+           put_array(gpu, &gpu->constants, &l->constants.items, f) && lmi_gpu_reserve(gpu, &gpu->regions, regions) &&
+           lmi_gpu_clear(gpu, &gpu->regions, regions) && lmi_gpu_upload_lists(l) && lmi_gpu_upload_tiles(gpu) &&
+           put_array(gpu, &gpu->corners, &l->corners, u) &&
            put_array(gpu, &gpu->chunks, &l->chunks, sizeof(lmi_gpu_chunk)) &&
            put_array(gpu, &gpu->parts, &l->parts, sizeof(lmi_gpu_chunk)) &&
            lmi_gpu_reserve(gpu, &gpu->partials, (size_t)l->partials * LMI_GPU_CHANNELS * f) &&

@@ -88,10 +88,12 @@ static inline bool put_array(lmi_gpu *gpu, lmi_gpu_buffer *to, const array *from
 
 /* layout_constants.c: the constants of a lattice's regions; its blocks get the indices of theirs. */
 bool lmi_gpu_add_constants(layout *l, const lmi_lattice *shape, uint32_t first_block);
+/* Says of which of a block's lanes the region is irregular, and the particle's sums are put right. */
+bool lmi_gpu_flag_lanes(layout *l, uint32_t block, uint32_t irregular, uint32_t corrected);
 
 /* layout_lists.c: marks which regions of a body are irregular; adds lists, ordered by tiles, with where those of each tile
  * begin and the last ends in `first` [tiles + 1]; and all lists to the device. */
-void lmi_gpu_mark_irregular(layout *l, const lmi_body *body, uint32_t index, uint32_t first_block);
+bool lmi_gpu_mark_irregular(layout *l, const lmi_body *body, uint32_t index, uint32_t first_block);
 bool lmi_gpu_add_lists(layout *l, const lmi_lattice *shape, const lmi_lattice_lists *from, const lmi_gpu_grid *grid,
                        lists *to, uint32_t *first);
 bool lmi_gpu_upload_lists(layout *l);

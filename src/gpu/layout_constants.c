@@ -3,7 +3,7 @@
  *
  * The host has them by blocks, channel after channel, because its lanes are the regions of a block. Near a surface hardly two
  * blocks are alike, but regions are: a work-item has one region, so each distinct row of constants is there once, side by
- * side, and each distinct block is 16 indices of rows (`kinds`). Bodies share both.
+ * side, and each distinct block is 16 indices of rows with flags in front (`kinds`). Bodies share both.
  */
 #include "gpu/layout.h"
 
@@ -92,4 +92,19 @@ bool lmi_gpu_add_constants(layout *l, const lmi_lattice *shape, uint32_t first_b
     }
     drop(l->world, &index, sizeof(uint32_t));
     return ok;
+}
+
+bool lmi_gpu_flag_lanes(layout *l, uint32_t block, uint32_t irregular, uint32_t corrected)
+{
+    uint32_t *of = (uint32_t *)l->constants_of.items + block, kinds[LMI_BLOCK];
+    if (!irregular && !corrected) {
+        return true;
+    }
+    memcpy(kinds, (const uint32_t *)l->kinds.items.items + (size_t)*of * LMI_BLOCK, sizeof kinds);
+    for (int lane = 0; lane < LMI_BLOCK; lane++) {
+        kinds[lane] |= irregular >> lane & 1u ? LMI_GPU_IRREGULAR : 0;
+        kinds[lane] |= corrected >> lane & 1u ? LMI_GPU_CORRECTED : 0;
+    }
+    *of = find_words(l->world, &l->kinds, kinds);
+    return *of != LMI_GPU_NONE;
 }

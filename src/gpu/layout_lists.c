@@ -5,34 +5,36 @@
 #include "gpu/layout.h"
 
 /* Marks the blocks of owners: the first of each, which lanes, and which of those have a list of everything. */
-static void mark_owners(const lmi_lattice_lists *from, const uint8_t *whole, uint32_t base, uint32_t flag,
-                        uint32_t *marks, uint32_t *constants_of)
+static void mark_owners(const lmi_lattice_lists *from, const uint8_t *whole, uint32_t base, uint32_t *marks)
 {
     for (uint32_t n = 0; n < from->owner_count; n++) {
         uint32_t block = from->owner[n] / LMI_BLOCK, lane = from->owner[n] % LMI_BLOCK;
         uint32_t *mark = marks + 2 * (size_t)block;
         mark[0] = mark[1] & 0xffffu ? mark[0] : base + n;
         mark[1] |= 1u << lane | (whole[n] ? 1u << (16 + lane) : 0);
-        constants_of[block] |= flag;
     }
 }
 
-void lmi_gpu_mark_irregular(layout *l, const lmi_body *body, uint32_t index, uint32_t first_block)
+bool lmi_gpu_mark_irregular(layout *l, const lmi_body *body, uint32_t index, uint32_t first_block)
 {
     const lmi_lattice *shape = &body->lattice->shape;
     lmi_gpu_body *record = &l->gpu->records[index];
     record->irregular = l->irregulars;
     record->corrected = l->corrections;
     if (shape->irregular_count == 0 && shape->scatter.owner_count == 0) {
-        return;
+        return true;
     }
-    uint32_t *of = (uint32_t *)l->constants_of.items + first_block;
-    mark_owners(&shape->gather, shape->direct, l->irregulars, LMI_GPU_IRREGULAR,
-                (uint32_t *)l->irregular.items + 2 * (size_t)first_block, of);
-    mark_owners(&shape->scatter, shape->listed, l->corrections, LMI_GPU_CORRECTED,
-                (uint32_t *)l->corrected.items + 2 * (size_t)first_block, of);
+    uint32_t *irregular = (uint32_t *)l->irregular.items + 2 * (size_t)first_block;
+    uint32_t *corrected = (uint32_t *)l->corrected.items + 2 * (size_t)first_block;
+    mark_owners(&shape->gather, shape->direct, l->irregulars, irregular);
+    mark_owners(&shape->scatter, shape->listed, l->corrections, corrected);
     l->irregulars += shape->irregular_count;
     l->corrections += shape->scatter.owner_count;
+    bool ok = true;
+    for (uint32_t n = 0; ok && n < shape->block_count; n++) {
+        ok = lmi_gpu_flag_lanes(l, first_block + n, irregular[2 * n + 1] & 0xffffu, corrected[2 * n + 1] & 0xffffu);
+    }
+    return ok;
 }
 
 /* --- lists --- */

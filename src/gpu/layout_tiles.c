@@ -11,8 +11,7 @@
 #include <stdlib.h>
 
 /* Planes of a tile in a body that fills less than half of its box; in others see choose_planes. */
-#define SPARSE_FIT_PLANES 16
-#define SPARSE_MOVE_PLANES 24
+#define SPARSE_PLANES 16
 #define LEAST_PLANES 8
 
 /* Work-items of tiles that one multiprocessor has at work at once: registers allow for that many. */
@@ -36,7 +35,7 @@ typedef struct tiled {
 static void choose_tile(const lmi_gpu *gpu, uint32_t width, const lmi_gpu_body *record, bool sparse, uint32_t *x,
                         uint32_t *y)
 {
-    *x = width <= 5 && record->size[0] > 1 && !sparse ? 32 : 16;
+    *x = sparse ? (width == 1 ? 8 : 16) : width <= 5 && record->size[0] > 1 ? 32 : 16;
     *y = width <= 3 ? 8 : 4;
     *y = record->size[1] < *y ? (record->size[1] + 1) / 2 * 2 : *y;
     *x = gpu->limits.tile_x ? gpu->limits.tile_x : *x;
@@ -173,7 +172,8 @@ bool lmi_gpu_add_tiles(layout *l, const lmi_body *body, uint32_t index, lmi_gpu_
                                 .channels = l->channels,
                                 .linear = body->material.mode == LM_MODE_LINEAR,
                                 .surfaces = l->world->colliders.alive && !l->gpu->shares,
-                                .even = is_even(shape)};
+                                .even = is_even(shape),
+                                .lists = shape->irregular_count || shape->scatter.owner_count};
     if (lmi_gpu_is_small(l->gpu, shape)) {
         return lmi_gpu_add_small(l, shape, index, &kind);
     }
@@ -183,9 +183,9 @@ bool lmi_gpu_add_tiles(layout *l, const lmi_body *body, uint32_t index, lmi_gpu_
         return false;
     }
     const uint32_t full = t.sparse ? 0 : choose_planes(l->gpu, record, &kind);
-    uint32_t fit = limits->planes ? limits->planes : t.sparse ? SPARSE_FIT_PLANES : full, unused = 0;
+    uint32_t fit = limits->planes ? limits->planes : t.sparse ? SPARSE_PLANES : full, unused = 0;
     uint32_t move = limits->move_planes ? limits->move_planes : limits->planes;
-    move = move ? move : t.sparse ? SPARSE_MOVE_PLANES : full;
+    move = move ? move : t.sparse ? SPARSE_PLANES : full;
     record->first_partial = l->partials;
     bool ok = add_columns(&t, &kind, fit, &shape->gather, &l->gather, &unused, &v->to_fit) &&
               add_columns(&t, &kind, move, &shape->scatter, &l->scatter, &l->partials, &v->to_move);

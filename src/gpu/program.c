@@ -173,10 +173,10 @@ static bool build_variant(const lm_world *world, lmi_gpu *gpu, lmi_gpu_variant *
     /* Contraction, and a division that may be off by two units in the last place: a twelfth of the fit's time. */
     int length = common_options(gpu, "", options, sizeof options);
     length += snprintf(options + length, sizeof options - (size_t)length,
-                       " -DCONTRACT -DW=%u -DTILE_X=%u -DTILE_Y=%u -DCELLS=%u -DLATTICE_ROW=%u%s%s%s", v->kind.width,
+                       " -DCONTRACT -DW=%u -DTILE_X=%u -DTILE_Y=%u -DCELLS=%u -DLATTICE_ROW=%u%s%s%s%s", v->kind.width,
                        v->kind.tile_x, v->kind.tile_y, v->kind.cells, LMI_GPU_ROW(v->kind.channels),
                        v->kind.linear ? " -DLINEAR" : "", v->kind.surfaces ? " -DSURFACES" : "",
-                       v->kind.even ? " -DEVEN" : "");
+                       v->kind.even ? " -DEVEN" : "", v->kind.lists ? " -DLISTS" : "");
     lattice_options(options + length, sizeof options - (size_t)length);
     v->program = lmi_gpu_build(world, gpu, v->kind.cells ? small : tiles, options);
     if (!v->program) {

@@ -15,7 +15,7 @@ typedef int int32_t;
 #define LMI_GPU_NONE 0xffffffffu
 #define LMI_GPU_SAMPLES 8
 
-/* Flags in front of the index of a block's constants: it has irregular regions; particles whose sums are put right. */
+/* Flags in front of the index of a region's constants: it is irregular; its particle's sums are put right. */
 #define LMI_GPU_IRREGULAR 0x80000000u
 #define LMI_GPU_CORRECTED 0x40000000u
 #define LMI_GPU_INDEX 0x3fffffffu

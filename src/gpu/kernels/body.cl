@@ -188,8 +188,8 @@ static void follow_frame(RECORD lmi_gpu_body *b, __global const float4 *x)
     for (int i = 0; i < 9; i++) {
         frame.m[i / 3][i % 3] = b->frame[i];
     }
-#pragma unroll
-    for (int k = 0; k < LMI_GPU_SAMPLES; k++) { /* loads of all samples are under way together */
+#pragma unroll 1
+    for (int k = 0; k < LMI_GPU_SAMPLES; k++) {
         sample_at(b, x, &frame, k, &at, &rest);
         mean = dvec_add(mean, dvec_scale(at, 1.0 / LMI_GPU_SAMPLES));
         rest_mean = dvec_add(rest_mean, dvec_scale(rest, 1.0 / LMI_GPU_SAMPLES));

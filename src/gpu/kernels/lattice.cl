@@ -52,19 +52,27 @@ static inline uint2 own_entry(__global const lmi_gpu_body *b, __global const uin
     return z >= from ? entry_at(b, map, column, z) : (uint2)(LMI_GPU_NONE, 0u);
 }
 
-/* Which constants a lane of a block has. */
-static inline uint kind_at(__global const uint *kinds, uint code, uint lane)
+/* Which constants a lane of a block has, and whether it is irregular or put right. */
+static inline uint kind_at(__global const uint *kinds, uint code, uint lane) { return kinds[code * LMI_BLOCK + lane]; }
+
+/* The marks of a block: the first of its irregular regions, or of its particles whose sums are put right, and which lanes have
+ * one. None where the region has none, and in programs for bodies without any. */
+static inline uint2 marks_at(__global const uint2 *marks, uint kind, uint flag, uint block)
 {
-    return kinds[(code & LMI_GPU_INDEX) * LMI_BLOCK + lane];
+#ifdef LISTS
+    return kind & flag ? marks[block] : (uint2)(0u, 0u);
+#else
+    return (uint2)(0u, 0u);
+#endif
 }
 
 /* A region's constants: loaded, or where a linear fit finds them. */
 static inline lattice_at constants_at(__global const float *constants, uint kind, float room[16])
 {
 #ifdef LINEAR
-    return constants + kind * LATTICE_ROW;
+    return constants + (kind & LMI_GPU_INDEX) * LATTICE_ROW;
 #else
-    __global const float4 *from = (__global const float4 *)(constants + kind * LATTICE_ROW);
+    __global const float4 *from = (__global const float4 *)(constants + (kind & LMI_GPU_INDEX) * LATTICE_ROW);
 #pragma unroll
     for (int k = 0; k < 4; k++) {
         const float4 four = from[k];
@@ -85,8 +93,7 @@ static inline float4 position_at(__global const float4 *x, uint block, uint lane
 
 /* --- fit --- */
 
-/* Puts the moments of an irregular region right; returns its index among them, or none. `marks` are those of its block: the
- * first of its irregular regions, and which lanes have one. */
+/* Puts the moments of an irregular region right; returns its index among them, or none. */
 static inline uint correct_moments(uint2 marks, __global const float4 *corrections, uint lane, float m[12])
 {
     if (!(marks.y >> lane & 1u)) {
@@ -211,7 +218,7 @@ lattice_fit(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu_
             __global const float *restrict constants, __global const float4 *restrict x,
             __global float *restrict regions, __global const uint2 *restrict irregular,
             __global const lmi_gpu_list *restrict lists, __global const uint2 *restrict entries,
-            __global float4 *corrections, __global float4 *restrict kept)
+            __global float4 *restrict corrections, __global float4 *restrict kept)
 {
     __local float f[2][3 * WIDE * HIGH];
     __local float4 fixed[4];
@@ -228,12 +235,15 @@ lattice_fit(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu_
     float4 next[LOADS]; /* of the plane to come: loads are under way while this one is summed */
     /* The region that is finished with plane z is in plane z - W: its block is looked up two planes before, and the index of
      * its constants one. */
-    uint2 here = own_entry(b, map, own, begin - W, t.z), coming = own_entry(b, map, own, begin - W + 1, t.z);
-    uint kind = kind_at(kinds, here.y, own_lane);
+    uint2 coming = own_entry(b, map, own, begin - W, t.z);
+    uint block = coming.x, kind = kind_at(kinds, coming.y, own_lane);
+    coming = own_entry(b, map, own, begin - W + 1, t.z);
     share_frame(b, id, fixed);
+#ifdef LISTS
     for (uint n = (uint)id; n < t.lists; n += GROUP_SIZE) {
         gather_list(lists[t.list + n], entries, b, x, corrections);
     }
+#endif
 #pragma unroll
     for (int k = 0; k < LOADS; k++) {
         int i = id + k * GROUP_SIZE, hx = t.x + i % WIDE - W, hy = t.y + i / WIDE - W;
@@ -249,11 +259,6 @@ lattice_fit(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu_
         ring[k / 9][k % 9] = 0.0f;
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-#ifdef UNROLL_FIT
-#pragma unroll UNROLL_FIT
-#else
-#pragma unroll 1
-#endif
     for (int z = begin; z < last + W; z++) {
         __local float *plane = f[z & 1];
         const float4 mx = fixed[0], my = fixed[1], mz = fixed[2], middle = fixed[3];
@@ -270,8 +275,7 @@ lattice_fit(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu_
         barrier(CLK_LOCAL_MEM_FENCE);
         const uint coming_kind = kind_at(kinds, coming.y, own_lane);
         const uint2 later = own_entry(b, map, own, z + 2 - W, t.z);
-        const uint at = first_block + here.x;
-        const uint2 marks = here.y & LMI_GPU_IRREGULAR ? irregular[at] : (uint2)(0u, 0u);
+        const uint at = first_block + block;
 #pragma unroll
         for (int k = 0; k < LOADS; k++) {
             next[k] = position_at(x, ahead[k], lane[k]);
@@ -284,21 +288,13 @@ lattice_fit(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu_
                 ring[k][c] = ring[k + 1][c];
             }
         }
-#ifdef EARLY
-        float room[16];
-        lattice_at mine = constants_at(constants, kind, room);
         sum_plane(plane, centre, ring[2 * W]);
-        if (here.x != LMI_GPU_NONE) {
-            finish_region(ring, at, own_lane, beta, marks, mine, regions, corrections, kept);
-        }
-#else
-        sum_plane(plane, centre, ring[2 * W]);
-        if (here.x != LMI_GPU_NONE) {
+        if (block != LMI_GPU_NONE) {
             float room[16];
+            const uint2 marks = marks_at(irregular, kind, LMI_GPU_IRREGULAR, at);
             finish_region(ring, at, own_lane, beta, marks, constants_at(constants, kind, room), regions, corrections, kept);
         }
-#endif
-        here = coming, coming = later, kind = coming_kind;
+        block = coming.x, coming = later, kind = coming_kind;
     }
 }
 
@@ -356,7 +352,7 @@ static inline mover mover_of(__local const float4 fixed[MOVER_VECTORS])
 /* The share of each of its regions in a particle's pull, and what holds it: LMI_LATTICE_SHARE and _HOLD. */
 static inline float2 pull_at(__global const float *constants, uint kind)
 {
-    return *(__global const float2 *)(constants + kind * LATTICE_ROW + LMI_LATTICE_SHARE);
+    return *(__global const float2 *)(constants + (kind & LMI_GPU_INDEX) * LATTICE_ROW + LMI_LATTICE_SHARE);
 }
 
 /* Sums of a particle where it is now, from the body's origin. */
@@ -375,7 +371,7 @@ static inline void measure_after(const float x[3], const float u[3], float mass,
     }
 }
 
-/* Puts the sum of a particle's goals right where regions are irregular. `marks` as in correct_moments. */
+/* Puts the sum of a particle's goals right where regions are irregular. */
 static inline void correct_goals(uint2 marks, uint lane, __global const float4 *corrections, float sum[3])
 {
     if (marks.y >> lane & 1u) {
@@ -517,7 +513,8 @@ static inline float rho_at(__global const uint *constants_of, __global const uin
     if (block == LMI_GPU_NONE) {
         return 0.0f;
     }
-    return constants[kind_at(kinds, constants_of[first_block + block], lane) * LATTICE_ROW + LMI_LATTICE_RHO];
+    uint kind = kind_at(kinds, constants_of[first_block + block], lane);
+    return constants[(kind & LMI_GPU_INDEX) * LATTICE_ROW + LMI_LATTICE_RHO];
 #endif
 }
 
@@ -538,11 +535,7 @@ static inline void unpack_region(const float from[REGION_FLOATS], float rho, flo
  * group have nearly the same to do although there are more places than work-items. */
 static inline void scatter_x(__local const float *first, __local float *second, int id)
 {
-#ifdef UNROLL_X
-#pragma unroll UNROLL_X
-#else
 #pragma unroll
-#endif
     for (int n = id; n < 3 * TILE_X * HIGH; n += GROUP_SIZE) {
         const int c = n / (TILE_X * HIGH), i = n % (TILE_X * HIGH);
         __local const float *q = first + c * WIDE * HIGH + i / TILE_X * WIDE + i % TILE_X + W;
@@ -583,7 +576,7 @@ lattice_move(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu
              __global const uint *restrict kinds, __global const float *restrict constants, __global float4 *restrict x,
              __global float4 *restrict v, __global const float *restrict regions, __global const uint2 *restrict corrected,
              __global const lmi_gpu_list *restrict lists, __global const uint2 *restrict entries,
-             __global const float4 *restrict kept, __global float4 *corrections, __global const lmi_gpu_surface *restrict surfaces,
+             __global const float4 *restrict kept, __global float4 *restrict corrections, __global const lmi_gpu_surface *restrict surfaces,
              __global float *restrict partials, float h)
 {
     __local float room[LOCAL_FLOATS > HALF_CHANNELS * GROUP_SIZE ? LOCAL_FLOATS : HALF_CHANNELS * GROUP_SIZE];
@@ -601,14 +594,17 @@ lattice_move(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu
     const float kx = (float)(t.x + tx - b->phase) - b->middle[0], ky = (float)(t.y + ty) - b->middle[1];
     measured mine;
     /* As in lattice_fit; the particle itself is loaded a plane before it is moved. */
-    uint2 here = own_entry(b, map, own, begin - W, t.z), coming = own_entry(b, map, own, begin - W + 1, t.z);
-    uint at = some_block(first_block, here.x), kind = kind_at(kinds, here.y, own_lane);
+    uint2 coming = own_entry(b, map, own, begin - W, t.z);
+    uint block = coming.x, at = some_block(first_block, block), kind = kind_at(kinds, coming.y, own_lane);
+    coming = own_entry(b, map, own, begin - W + 1, t.z);
     float4 place = x[at * LMI_BLOCK + own_lane], speed = v[at * LMI_BLOCK + own_lane];
     share_mover(b, id, h, fixed);
+#ifdef LISTS
     for (uint n = (uint)id; n < t.lists; n += GROUP_SIZE) {
         scatter_list(lists[t.list + n], entries, b, kept, corrections);
     }
     barrier(CLK_GLOBAL_MEM_FENCE);
+#endif
 #pragma unroll
     for (int k = 0; k < LOADS; k++) {
         int i = id + k * GROUP_SIZE, hx = t.x + i % WIDE - W, hy = t.y + i / WIDE - W;
@@ -627,11 +623,6 @@ lattice_move(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu
     for (int i = 0; i < LMI_GPU_CHANNELS; i++) {
         mine.s[i] = i < LMI_GPU_LOWER ? 0.0f : i < LMI_GPU_UPPER ? 3e38f : -3e38f;
     }
-#ifdef UNROLL_MOVE
-#pragma unroll UNROLL_MOVE
-#else
-#pragma unroll 1
-#endif
     for (int z = begin; z < last + W; z++) {
 #pragma unroll
         for (int k = 0; k < LOADS; k++) {
@@ -654,7 +645,7 @@ lattice_move(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu
         const uint next_at = some_block(first_block, coming.x), coming_kind = kind_at(kinds, coming.y, own_lane);
         const float4 next_place = x[next_at * LMI_BLOCK + own_lane], next_speed = v[next_at * LMI_BLOCK + own_lane];
         const uint2 later = own_entry(b, map, own, z + 2 - W, t.z);
-        const uint2 marks = here.y & LMI_GPU_CORRECTED ? corrected[at] : (uint2)(0u, 0u);
+        const uint2 marks = marks_at(corrected, kind, LMI_GPU_CORRECTED, at);
         const float2 of = pull_at(constants, kind);
         scatter_x(first, second, id);
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -666,7 +657,7 @@ lattice_move(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu
             }
         }
         scatter_y(second, tx, ty, ring[2 * W]);
-        if (here.x != LMI_GPU_NONE && speed.w > 0.0f) {
+        if (block != LMI_GPU_NONE && speed.w > 0.0f) {
             float sum[3];
             const mover by = mover_of(fixed);
             const float k[3] = {kx, ky, (float)(z - W) - by.middle};
@@ -676,7 +667,7 @@ lattice_move(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu
             x[at * LMI_BLOCK + own_lane] = place;
             v[at * LMI_BLOCK + own_lane] = speed;
         }
-        here = coming, coming = later, at = next_at, kind = coming_kind;
+        block = coming.x, coming = later, at = next_at, kind = coming_kind;
         place = next_place, speed = next_speed;
     }
     __local float *totals = (__local float *)fixed; /* which nobody reads any more */

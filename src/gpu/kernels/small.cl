@@ -248,10 +248,10 @@ lattice_small(__global const lmi_gpu_small *restrict smalls, __global const uint
             uint at = first_block + corner.y / LMI_BLOCK;
             vmat3 r;
             small_gather_z(nine, d, k[2], &n, m);
-            const uint code = constants_of[at], lane = corner.y % LMI_BLOCK;
+            const uint lane = corner.y % LMI_BLOCK, kind = kind_at(kinds, constants_of[at], lane);
             float own[16];
-            taken = finish_moments(m, lane, b->beta, code & LMI_GPU_IRREGULAR ? irregular[at] : (uint2)(0u, 0u),
-                                   constants_at(constants, kind_at(kinds, code, lane), own), moments, kept, out, &r);
+            taken = finish_moments(m, lane, b->beta, marks_at(irregular, kind, LMI_GPU_IRREGULAR, at),
+                                   constants_at(constants, kind, own), moments, kept, out, &r);
         }
 #pragma unroll
         for (int c = 0; c < 12; c++) {
@@ -282,7 +282,7 @@ lattice_small(__global const lmi_gpu_small *restrict smalls, __global const uint
         uint2 corner = corners[s.first + i];
         uint particle = b->first + corner.y, at = particle / LMI_BLOCK, lane = particle % LMI_BLOCK;
         int d = small_place(corner.x, &n, k);
-        const uint code = constants_of[at];
+        const uint kind = kind_at(kinds, constants_of[at], lane);
         float4 place = x[particle], speed = v[particle];
         const float from[3] = {(float)k[0] - b->middle[0], (float)k[1] - b->middle[1], (float)k[2] - b->middle[2]};
         float sum[3];
@@ -291,9 +291,9 @@ lattice_small(__global const lmi_gpu_small *restrict smalls, __global const uint
             __local const float *q = twelve + c * CELLS + d;
             sum[c] = small_goal(q, q + 3 * CELLS, n.nx * n.ny, k[2], n.nz);
         }
-        correct_goals(code & LMI_GPU_CORRECTED ? corrected[at] : (uint2)(0u, 0u), lane, corrections, sum);
+        correct_goals(marks_at(corrected, kind, LMI_GPU_CORRECTED, at), lane, corrections, sum);
         if (speed.w > 0.0f) {
-            move_particle(&by, from, sum, pull_at(constants, kind_at(kinds, code, lane)), b, surfaces, &place, &speed, &mine);
+            move_particle(&by, from, sum, pull_at(constants, kind), b, surfaces, &place, &speed, &mine);
             x[particle] = place;
             v[particle] = speed;
         }
