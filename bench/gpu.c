@@ -62,7 +62,6 @@ static bench_row row_of(const crowd *c, const char *variant, const char *stage, 
                        .threads = threads,
                        .isa = isa,
                        .mode = c->mode,
-                       .method = c->method,
                        .clusters = c->clusters,
                        .width = c->width};
 }
@@ -268,7 +267,8 @@ static int run_examples(const bench_options *options, double bandwidth, bench_re
     tets_block block = {.point_count = 0};
     int status = tets_block_make(&block, 5, 5, 9) ? 0 : bench_fail("out of memory");
     for (int n = 0; status == 0 && n < 3; n++) {
-        crowd c = crowd_of_tets("tetrahedra", &block, options->quick ? 4 : 1000, n > 0, n > 1);
+        static const char *const names[] = {"tetrahedra", "examples of bodies", "examples of regions"};
+        crowd c = crowd_of_tets(names[n], &block, options->quick ? 4 : 1000, n > 0, n > 1);
         bench_progress(c.name);
         status = run_device(options, &c, bandwidth, options->quick ? 5 : 50, report);
         bench_report_write(report);

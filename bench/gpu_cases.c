@@ -45,7 +45,6 @@ crowd crowd_of_tets(const char *name, const tets_block *block, uint32_t bodies, 
     c.def.material.hertz = 4.0f;
     c.def.material.damping_ratio = 0.0f;
     c.def.contact_points = LM_CONTACT_PARTICLES;
-    c.method = !examples ? "no examples" : regions ? "a mix for each region" : "a mix for each body";
     c.examples = lm_examples_def_default();
     if (examples) {
         c.examples.poses = block->poses;

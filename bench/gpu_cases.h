@@ -17,7 +17,7 @@ typedef struct crowd {
     const char *name;
     lm_body_def def; /* whose arrays belong to what it was made from */
     uint32_t bodies, width, clusters;
-    const char *mode, *method;
+    const char *mode;
     double bytes; /* a particle */
 
     lm_examples_def examples; /* no poses: none */

@@ -169,35 +169,25 @@ static void find_owed(RECORD lmi_gpu_body *b)
     put_double(b->owed_angular, dvec_sub(dvec_at(b->owed_angular), apply_inertia(inertia, spin)));
 }
 
-/* A sample particle of a body, and where the frame has it at rest. */
-static void sample_at(RECORD const lmi_gpu_body *b, __global const float4 *x, const dmat3 *frame, int k, lm_dvec3 *at,
-                      lm_dvec3 *rest)
-{
-    const float4 p = x[b->first + b->sample[k]];
-    RECORD const int *corner = b->corner + 3 * k;
-    *at = dvec(p.x, p.y, p.z);
-    *rest = dmat_apply(frame, dvec(b->spacing * corner[0], b->spacing * corner[1], b->spacing * corner[2]));
-}
-
 /* The frame turns after the body, when it is off by more than a little: follow_frame in step/lattice_prepare.c. */
 static void follow_frame(RECORD lmi_gpu_body *b, __global const float4 *x)
 {
     dmat3 frame;
-    lm_dvec3 mean = lm_dvec3_zero(), rest_mean = mean, turn = mean, at, rest;
+    lm_dvec3 mean = lm_dvec3_zero(), rest_mean = mean, turn = mean, rest[LMI_GPU_SAMPLES], at[LMI_GPU_SAMPLES];
     double s = b->spacing, along = 1e-30;
     for (int i = 0; i < 9; i++) {
         frame.m[i / 3][i % 3] = b->frame[i];
     }
-#pragma unroll 1
     for (int k = 0; k < LMI_GPU_SAMPLES; k++) {
-        sample_at(b, x, &frame, k, &at, &rest);
-        mean = dvec_add(mean, dvec_scale(at, 1.0 / LMI_GPU_SAMPLES));
-        rest_mean = dvec_add(rest_mean, dvec_scale(rest, 1.0 / LMI_GPU_SAMPLES));
+        float4 p = x[b->first + b->sample[k]];
+        RECORD const int *corner = b->corner + 3 * k;
+        at[k] = dvec(p.x, p.y, p.z);
+        rest[k] = dmat_apply(&frame, dvec(s * corner[0], s * corner[1], s * corner[2]));
+        mean = dvec_add(mean, dvec_scale(at[k], 1.0 / LMI_GPU_SAMPLES));
+        rest_mean = dvec_add(rest_mean, dvec_scale(rest[k], 1.0 / LMI_GPU_SAMPLES));
     }
-#pragma unroll 1
     for (int k = 0; k < LMI_GPU_SAMPLES; k++) {
-        sample_at(b, x, &frame, k, &at, &rest);
-        lm_dvec3 r = dvec_sub(rest, rest_mean), p = dvec_sub(at, mean);
+        lm_dvec3 r = dvec_sub(rest[k], rest_mean), p = dvec_sub(at[k], mean);
         turn = dvec_add(turn, dvec_cross(r, p));
         along += fabs(dvec_dot(r, p));
     }
@@ -290,10 +280,9 @@ static void find_change(RECORD lmi_gpu_body *b, const float change[3])
     put(b->whirl, dvec_sub(dvec_scale(spin, k), dvec_scale(drift_spin, keep)));
 }
 
-/* Motion and colliders of one body in this substep, and whether the host has to step instead. Another work-item turns its frame
- * meanwhile (follow_frame): neither reads what the other writes. */
-static void prepare_record(RECORD lmi_gpu_body *b, __global const lmi_gpu_surface *surfaces, uint surface_count, double h,
-                           const float change[3])
+/* Motion, frame and colliders of one body in this substep, and whether the host has to step instead. */
+static void prepare_record(RECORD lmi_gpu_body *b, __global const float4 *x, __global const lmi_gpu_surface *surfaces,
+                           uint surface_count, double h, const float change[3])
 {
     follow(b);
     b->damping_turn++;
@@ -310,12 +299,12 @@ static void prepare_record(RECORD lmi_gpu_body *b, __global const lmi_gpu_surfac
     if (b->spacing > 0.0) {
         find_owed(b);
         find_change(b, change);
+        follow_frame(b, x);
     }
 }
 
-/* Before a substep: two work-items a body, one of either half of a group that brings the records of `herd` bodies: few where
- * there are few, so that more work-items bring each. `stop` is set where the host has to step instead; it then goes on from
- * `before`. */
+/* Before a substep: one work-item a body, in a group that brings the records of `herd` bodies: of one where there are few, so that
+ * more work-items bring it. `stop` is set where the host has to step instead; it then goes on from `before`. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 prepare(__global lmi_gpu_body *bodies, __global lmi_gpu_body *before, uint count, uint herd, __global const float4 *x,
         __global const lmi_gpu_surface *surfaces, uint surface_count, double h, float change_x, float change_y,
@@ -323,22 +312,16 @@ prepare(__global lmi_gpu_body *bodies, __global lmi_gpu_body *before, uint count
 {
     __local lmi_gpu_body records[HERD];
     const uint first = get_group_id(0) * herd, id = get_local_id(0), size = GROUP / herd, n = first + id / size;
-    const uint own = id % (GROUP / 2);
     if (n < count) {
         take_record(records + id / size, bodies + n, id % size, size);
         give_record(before + n, records + id / size, id % size, size); /* its own words: no barrier is needed */
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (own < herd && first + own < count) {
-        RECORD lmi_gpu_body *b = records + own;
-        if (id == own) {
-            const float change[3] = {change_x, change_y, change_z};
-            prepare_record(b, surfaces, surface_count, h, change);
-            if (b->stop) {
-                atomic_or((volatile __global uint *)stop, b->stop); /* in any order: all of them */
-            }
-        } else if (b->spacing > 0.0) {
-            follow_frame(b, x);
+    if (id < herd && first + id < count) {
+        const float change[3] = {change_x, change_y, change_z};
+        prepare_record(records + id, x, surfaces, surface_count, h, change);
+        if (records[id].stop) {
+            atomic_or((volatile __global uint *)stop, records[id].stop); /* in any order: all of them */
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
