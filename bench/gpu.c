@@ -368,6 +368,7 @@ int bench_gpu(const bench_options *options, bench_report *report)
     if (status == 0 && wanted(&used, "octrees")) status = run_octrees(&used, bandwidth, report);
     if (status == 0 && wanted(&used, "examples")) status = run_examples(&used, bandwidth, report);
     if (status == 0 && wanted(&used, "contacts")) status = bench_gpu_meet(&used, report);
+    if (status == 0 && wanted(&used, "skins")) status = bench_gpu_skins(&used, report);
     if (status == 0 && wanted(&used, "crossover")) status = run_crossover(&used, report);
     bench_progress(NULL);
     return status;

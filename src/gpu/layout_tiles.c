@@ -171,7 +171,7 @@ bool lmi_gpu_add_tiles(layout *l, const lmi_body *body, uint32_t index, lmi_gpu_
     struct lmi_gpu_kind kind = {.width = shape->width,
                                 .channels = l->channels,
                                 .linear = body->material.mode == LM_MODE_LINEAR,
-                                .surfaces = l->world->colliders.alive && !l->gpu->shares,
+                                .surfaces = l->world->colliders.alive && !l->gpu->shares && !l->gpu->walled,
                                 .even = is_even(shape),
                                 .lists = shape->irregular_count || shape->scatter.owner_count};
     if (lmi_gpu_is_small(l->gpu, shape)) {
