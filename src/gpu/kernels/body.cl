@@ -10,8 +10,9 @@
 #define GROUP 64
 #define REDUCE_GROUP 256
 
-/* Bodies that one work-group prepares, at most. */
+/* Bodies that one work-group prepares where there are many, and work-items that bring the record of one. */
 #define HERD 8
+#define HERD_ITEMS (GROUP / HERD)
 
 static inline double join_two(uint channel, double a, double b)
 {
@@ -313,21 +314,38 @@ static void prepare_record(RECORD lmi_gpu_body *b, __global const float4 *x, __g
     }
 }
 
+/* The records of `herd` bodies, 1 or HERD, to local memory and back: a work-item keeps to its own words. */
+static inline void take_herd(RECORD lmi_gpu_body *to, __global const lmi_gpu_body *from, uint count, uint herd, uint id)
+{
+    if (herd == 1) {
+        take_record(to, from, id, GROUP);
+    } else if (id / HERD_ITEMS < count) {
+        take_record(to + id / HERD_ITEMS, from + id / HERD_ITEMS, id % HERD_ITEMS, HERD_ITEMS);
+    }
+}
+
+static inline void give_herd(__global lmi_gpu_body *to, RECORD const lmi_gpu_body *from, uint count, uint herd, uint id)
+{
+    if (herd == 1) {
+        give_record(to, from, id, GROUP);
+    } else if (id / HERD_ITEMS < count) {
+        give_record(to + id / HERD_ITEMS, from + id / HERD_ITEMS, id % HERD_ITEMS, HERD_ITEMS);
+    }
+}
+
 /* Before a substep: one work-item a body, in a group that brings the records of `herd` bodies: of one where there are few, so that
  * more work-items bring it. `stop` is set where the host has to step instead; it then goes on from `before`. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-prepare(__global lmi_gpu_body *bodies, __global lmi_gpu_body *before, uint count, uint herd, __global const float4 *x,
+prepare(__global lmi_gpu_body *bodies, __global lmi_gpu_body *before, uint all, uint herd, __global const float4 *x,
         __global const lmi_gpu_surface *surfaces, uint surface_count, uint walled, double h, float change_x, float change_y,
         float change_z, __global uint *stop)
 {
     __local lmi_gpu_body records[HERD];
-    const uint first = get_group_id(0) * herd, id = get_local_id(0), size = GROUP / herd, n = first + id / size;
-    if (n < count) {
-        take_record(records + id / size, bodies + n, id % size, size);
-        give_record(before + n, records + id / size, id % size, size); /* its own words: no barrier is needed */
-    }
+    const uint first = get_group_id(0) * herd, id = get_local_id(0), count = min(herd, all - first);
+    take_herd(records, bodies + first, count, herd, id);
+    give_herd(before + first, records, count, herd, id); /* its own words: no barrier is needed */
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (id < herd && first + id < count) {
+    if (id < count) {
         const float change[3] = {change_x, change_y, change_z};
         prepare_record(records + id, x, surfaces, surface_count, walled != 0, h, change);
         if (records[id].stop) {
@@ -335,9 +353,7 @@ prepare(__global lmi_gpu_body *bodies, __global lmi_gpu_body *before, uint count
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (n < count) {
-        give_record(bodies + n, records + id / size, id % size, size);
-    }
+    give_herd(bodies + first, records, count, herd, id);
 }
 
 /* The sums of chunks of particles, about record.at and .from: after an upload, and where pins have moved particles. */
