@@ -5,6 +5,7 @@
 #include "gpu/example_regions.h"
 #include "gpu/gpu.h"
 #include "gpu/octrees.h"
+#include "step/cleft.h"
 
 static const char *body_reason(const lm_world *world, const lmi_body *body)
 {
@@ -51,8 +52,36 @@ static bool can_meet(const lmi_body *body)
            !(body->alpha > 0.88f && body->damping > 0.3f);
 }
 
+/* Whether a body's contacts are solved: with others, or of its touch points with colliders. */
+bool lmi_gpu_needs_solver(const lm_world *world, const lmi_body *body)
+{
+    return body->bulk || (body->touch.count && world->colliders.alive);
+}
+
+static bool can_solve(const lmi_body *body)
+{
+    return !body->self_contact && !body->fracture && !body->grain && !lmi_is_cut_octree(body) && body->touch.count &&
+           body->first_pin == LMI_NONE && !(body->alpha > 0.88f && body->damping > 0.3f);
+}
+
+bool lmi_gpu_solves(const lm_world *world)
+{
+    bool any = false, all = world->contact_method == LM_CONTACT_METHOD_SOLVED && world->rule_count == 0 &&
+                            world->colliders.alive == 0;
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        const lmi_body *body = lmi_body_at(world, n);
+        any = any || lmi_gpu_needs_solver(world, body);
+        all = all && (!lmi_gpu_needs_solver(world, body) || can_solve(body));
+    }
+    return any && all;
+}
+
 bool lmi_gpu_meets(const lm_world *world)
 {
+    if (lmi_gpu_solves(world)) {
+        return true;
+    }
     bool any = false, all = world->contact_method == LM_CONTACT_METHOD_CUBE_MAP && world->colliders.alive == 0;
     LMI_POOL_EACH(&world->bodies, n)
     {

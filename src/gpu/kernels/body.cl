@@ -359,7 +359,7 @@ static void prepare_record(RECORD lmi_gpu_body *b, __global const float4 *x, __g
     }
     find_motion(b, change);
     b->stop = find_trouble(b, h);
-    b->surfaces = find_surfaces(b, surfaces, surface_count, h);
+    b->surfaces = b->pointed ? 0 : find_surfaces(b, surfaces, surface_count, h);
     b->stop |= b->surfaces && answers_as_a_whole(b, h) ? LMI_GPU_RIGID : 0;
     if (b->spacing > 0.0) {
         find_owed(b);
