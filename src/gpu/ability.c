@@ -66,8 +66,7 @@ static bool can_solve(const lmi_body *body)
 
 bool lmi_gpu_solves(const lm_world *world)
 {
-    bool any = false, all = world->contact_method == LM_CONTACT_METHOD_SOLVED && world->rule_count == 0 &&
-                            world->colliders.alive == 0;
+    bool any = false, all = world->contact_method == LM_CONTACT_METHOD_SOLVED && world->rule_count == 0;
     LMI_POOL_EACH(&world->bodies, n)
     {
         const lmi_body *body = lmi_body_at(world, n);
@@ -92,11 +91,11 @@ bool lmi_gpu_meets(const lm_world *world)
     return any && all;
 }
 
-static bool body_contacts_on_host(const lm_world *world, const lmi_body *body, bool meets)
+static bool body_contacts_on_host(const lm_world *world, const lmi_body *body, bool meets, bool solves)
 {
     return (body->bulk && !meets) || body->self_contact || body->fracture || body->first_pin != LMI_NONE ||
-           ((body->touch.count || body->octree) &&
-            world->colliders.alive); /* leaves of an octree are as large as they are */
+           (world->colliders.alive &&
+            (body->touch.count ? !solves : body->octree != NULL)); /* leaves of an octree are as large as they are */
 }
 
 static bool has_contacts_on_host(const lm_world *world)
@@ -107,8 +106,11 @@ static bool has_contacts_on_host(const lm_world *world)
     {
         host = host || lmi_solid_is(&LMI_POOL_AT(&world->colliders, lmi_collider, n)->solid);
     }
-    bool meets = lmi_gpu_meets(world);
-    LMI_POOL_EACH(&world->bodies, n) { host = host || body_contacts_on_host(world, lmi_body_at(world, n), meets); }
+    bool meets = lmi_gpu_meets(world), solves = lmi_gpu_solves(world);
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        host = host || body_contacts_on_host(world, lmi_body_at(world, n), meets, solves);
+    }
     return host;
 }
 

@@ -58,7 +58,7 @@ static bool arrange(lmi_gpu *gpu, const lmi_step *step)
     return RUN(s->line, line, one, wide) && RUN(s->curve, curve, bodies, group) && RUN(s->order, order, bodies, group);
 }
 
-static bool count_contacts(lmi_gpu *gpu, const lmi_step *step)
+static bool find_contacts(lmi_gpu *gpu, const lmi_step *step)
 {
     const lmi_gpu_meet *m = gpu->meet;
     const lmi_gpu_solver *s = gpu->solver;
@@ -78,14 +78,22 @@ static bool count_contacts(lmi_gpu *gpu, const lmi_step *step)
                                      LMI_GPU_BUFFER(s->met),
                                      LMI_GPU_BUFFER(s->turned),
                                      LMI_GPU_BUFFER(s->walls)};
+    const size_t of_points[2] = GROUPS_OF(points);
+    return RUN(s->find, find, of_points, group);
+}
+
+/* The contacts of each body, from the bits of its points. */
+static bool count_by_body(lmi_gpu *gpu)
+{
+    const lmi_gpu_meet *m = gpu->meet;
+    const lmi_gpu_solver *s = gpu->solver;
     const lmi_gpu_argument pairs[] = {LMI_GPU_BUFFER(m->meeters), LMI_GPU_BUFFER(s->solids), LMI_GPU_BUFFER(s->met),
                                       LMI_GPU_BUFFER(s->turned), LMI_GPU_BUFFER(s->bucket_counts)};
     const lmi_gpu_argument count[] = {
         LMI_GPU_BUFFER(m->meeters), LMI_GPU_BUFFER(s->solids), LMI_GPU_BUFFER(m->partner_lists), LMI_GPU_BUFFER(s->met),
         LMI_GPU_BUFFER(s->turned),  LMI_GPU_BUFFER(s->walls),  LMI_GPU_BUFFER(s->first)};
-    const size_t of_points[2] = GROUPS_OF(points), bodies[2] = {m->meeter_count, 1};
-    return RUN(s->find, find, of_points, group) && RUN(s->pairs, pairs, bodies, group) &&
-           RUN(s->count, count, bodies, group);
+    const size_t bodies[2] = {m->meeter_count, 1};
+    return RUN(s->pairs, pairs, bodies, group) && RUN(s->count, count, bodies, group);
 }
 
 /* Where the contacts of each body begin, or those in its lists. */
@@ -103,7 +111,8 @@ bool lmi_gpu_solve_find(lmi_gpu *gpu, const lmi_step *step, cl_uint *stop)
     lmi_gpu_solver *s = gpu->solver;
     cl_uint found[2] = {0, 0};
     bool ok = lmi_gpu_meet_partners(gpu, step->h) && arrange(gpu, step) && lmi_gpu_meet_place(gpu) &&
-              count_contacts(gpu, step) && find_offsets(gpu, 0) && lmi_gpu_read(gpu, &s->found, 0, found, sizeof found);
+              find_contacts(gpu, step) && count_by_body(gpu) && find_offsets(gpu, 0) &&
+              lmi_gpu_read(gpu, &s->found, 0, found, sizeof found);
     s->contact_count = found[0];
     *stop = found[1];
     return ok;
@@ -200,16 +209,25 @@ static bool give(lmi_gpu *gpu, const lmi_gpu_buffer *to)
     return (maps == 0 || RUN(s->gather, gather, of_maps, group)) && RUN(s->apply, apply, all, group);
 }
 
-/* What points were given last time, and then velocities. */
+/* What points were given last time. */
+static bool warm_up(lmi_gpu *gpu)
+{
+    const lmi_gpu_meet *m = gpu->meet;
+    const lmi_gpu_solver *s = gpu->solver;
+    const cl_uint points = m->point_count;
+    const lmi_gpu_argument warm[] = {LMI_GPU_VALUE(points),    LMI_GPU_BUFFER(s->first),  LMI_GPU_BUFFER(s->met),
+                                     LMI_GPU_BUFFER(s->walls), LMI_GPU_BUFFER(s->warmth), LMI_GPU_BUFFER(s->contacts)};
+    const size_t of_points[2] = GROUPS_OF(points);
+    return RUN(s->warm, warm, of_points, group) && give(gpu, &gpu->v);
+}
+
 static bool solve_velocities(lmi_gpu *gpu)
 {
     const lmi_gpu_meet *m = gpu->meet;
     const lmi_gpu_solver *s = gpu->solver;
-    const cl_uint points = m->point_count, count = s->contact_count;
-    const lmi_gpu_argument warm[] = {LMI_GPU_VALUE(points),    LMI_GPU_BUFFER(s->first),  LMI_GPU_BUFFER(s->met),
-                                     LMI_GPU_BUFFER(s->walls), LMI_GPU_BUFFER(s->warmth), LMI_GPU_BUFFER(s->contacts)};
-    const size_t of_points[2] = GROUPS_OF(points), contacts[2] = GROUPS_OF(count);
-    bool ok = RUN(s->warm, warm, of_points, group) && give(gpu, &gpu->v);
+    const cl_uint count = s->contact_count;
+    const size_t contacts[2] = GROUPS_OF(count);
+    bool ok = true;
     for (uint32_t n = 0; ok && n < LMI_SOFT_PASSES; n++) {
         const float beta = lmi_soft_further(n, LMI_SOFT_PASSES);
         const lmi_gpu_argument pass[] = {LMI_GPU_VALUE(count), HOLD_ARGUMENTS, LMI_GPU_BUFFER(gpu->v),
@@ -251,17 +269,80 @@ static bool untwist(lmi_gpu *gpu, float h)
     return RUN(s->twist, twist, contacts, group) && RUN(s->untwist, back, bodies, group);
 }
 
-bool lmi_gpu_solve(lmi_gpu *gpu, const lmi_step *step)
+static bool keep(lmi_gpu *gpu)
 {
-    const lmi_gpu_meet *m = gpu->meet;
     const lmi_gpu_solver *s = gpu->solver;
-    const cl_uint points = m->point_count;
-    const float h = (float)step->h;
+    const cl_uint points = gpu->meet->point_count;
     const lmi_gpu_argument keep[] = {LMI_GPU_VALUE(points),    LMI_GPU_BUFFER(s->first),    LMI_GPU_BUFFER(s->met),
                                      LMI_GPU_BUFFER(s->walls), LMI_GPU_BUFFER(s->contacts), LMI_GPU_BUFFER(s->warmth)};
     const size_t of_points[2] = GROUPS_OF(points);
-    bool any = s->contact_count > 0;
-    bool ok = !any || (make_room(gpu) && fill(gpu, step) && weigh(gpu) && solve_velocities(gpu) &&
+    return RUN(s->keep, keep, of_points, group);
+}
+
+/* What colliders gave. */
+static bool add_impulses(lmi_gpu *gpu, cl_uint counted)
+{
+    const lmi_gpu_meet *m = gpu->meet;
+    const lmi_gpu_solver *s = gpu->solver;
+    const lmi_gpu_argument impulse[] = {LMI_GPU_BUFFER(m->meeters), LMI_GPU_BUFFER(s->solids),
+                                        LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(s->contacts),
+                                        LMI_GPU_VALUE(counted)};
+    const size_t bodies[2] = {m->meeter_count, 1};
+    return RUN(s->impulse, impulse, bodies, group);
+}
+
+/* What other bodies have pushed into colliders: counted, and known here. */
+static bool find_again(lmi_gpu *gpu, float h)
+{
+    const lmi_gpu_meet *m = gpu->meet;
+    lmi_gpu_solver *s = gpu->solver;
+    const cl_uint points = m->point_count;
+    const lmi_gpu_argument again[] = {
+        LMI_GPU_VALUE(points),         LMI_GPU_BUFFER(m->owner), LMI_GPU_BUFFER(m->meeters), LMI_GPU_BUFFER(s->solids),
+        LMI_GPU_BUFFER(gpu->bodies),   HOLD_ARGUMENTS,           LMI_GPU_BUFFER(m->now),     LMI_GPU_BUFFER(gpu->v),
+        LMI_GPU_BUFFER(gpu->surfaces), LMI_GPU_VALUE(h),         LMI_GPU_BUFFER(s->met),     LMI_GPU_BUFFER(s->turned),
+        LMI_GPU_BUFFER(s->walls)};
+    const size_t of_points[2] = GROUPS_OF(points);
+    cl_uint found[2] = {0, 0};
+    bool ok = lmi_gpu_meet_place(gpu) && RUN(s->again, again, of_points, group) && count_by_body(gpu) &&
+              find_offsets(gpu, 0) && lmi_gpu_read(gpu, &s->found, 0, found, sizeof found);
+    s->contact_count = found[0];
+    return ok;
+}
+
+static bool meet_inner(lmi_gpu *gpu, float h)
+{
+    const lmi_gpu_meet *m = gpu->meet;
+    const lmi_gpu_solver *s = gpu->solver;
+    const lmi_gpu_argument inner[] = {LMI_GPU_BUFFER(m->meeters),    LMI_GPU_BUFFER(s->solids),
+                                      LMI_GPU_BUFFER(gpu->bodies),   LMI_GPU_BUFFER(s->inner_of),
+                                      LMI_GPU_BUFFER(gpu->surfaces), LMI_GPU_VALUE(h),
+                                      LMI_GPU_BUFFER(gpu->x),        LMI_GPU_BUFFER(gpu->v)};
+    const size_t bodies[2] = {m->meeter_count, 1};
+    return RUN(s->inner, inner, bodies, group);
+}
+
+/* Colliders have the last word: lmi_kernels.last_walls. Only bodies that have met others can have been pushed. */
+static bool end_at_walls(lmi_gpu *gpu, const lmi_step *step, bool any)
+{
+    const float h = (float)step->h;
+    bool ok = add_impulses(gpu, 1);
+    if (ok && any && gpu->meet->map_count) {
+        ok = find_again(gpu, h);
+        if (ok && gpu->solver->contact_count) {
+            ok = make_room(gpu) && fill(gpu, step) && weigh(gpu) && solve_velocities(gpu) && solve_positions(gpu, h) &&
+                 add_impulses(gpu, 0);
+        }
+    }
+    return ok && meet_inner(gpu, h);
+}
+
+bool lmi_gpu_solve(lmi_gpu *gpu, const lmi_step *step)
+{
+    const float h = (float)step->h;
+    bool any = gpu->solver->contact_count > 0;
+    bool ok = !any || (make_room(gpu) && fill(gpu, step) && weigh(gpu) && warm_up(gpu) && solve_velocities(gpu) &&
                        solve_positions(gpu, h) && untwist(gpu, h));
-    return ok && RUN(s->keep, keep, of_points, group) && (!any || lmi_gpu_measure(gpu));
+    return ok && keep(gpu) && (step->surface_count == 0 || end_at_walls(gpu, step, any)) &&
+           ((!any && step->surface_count == 0) || lmi_gpu_measure(gpu));
 }

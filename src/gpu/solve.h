@@ -7,16 +7,24 @@
 
 #include "gpu/gpu.h"
 
+/* The kernels, by their names without "solve_". */
+#define LMI_GPU_SOLVE_KERNELS(X)                                                                                       \
+    X(line)                                                                                                            \
+    X(curve) X(order) X(find) X(pairs) X(count) X(offsets) X(fill) X(buckets) X(list) X(sort) X(load) X(weigh) X(warm) \
+        X(velocity) X(back) X(shift) X(gather) X(apply) X(twist) X(untwist) X(keep) X(impulse) X(again) X(inner)
+
 typedef struct lmi_gpu_solver {
     cl_program program;
-    cl_kernel line, curve, order, find, pairs, count, offsets, fill, buckets, list, sort; /* solve_find.cl */
-    cl_kernel load, weigh, warm, velocity, back, shift, gather, apply, twist, untwist, keep;
+#define LMI_GPU_SOLVE_KERNEL(name) cl_kernel name;
+    LMI_GPU_SOLVE_KERNELS(LMI_GPU_SOLVE_KERNEL)
+#undef LMI_GPU_SOLVE_KERNEL
 
     lmi_gpu_buffer solids, moulds, distances, rests, facing; /* bodies as solids */
     lmi_gpu_buffer corners, around, cell_of, cells;          /* cells of lattices */
     lmi_gpu_buffer bucket_owner, map_bucket, bucket_counts, bucket_first,
         listed; /* contacts with each carrier and cell */
     lmi_gpu_buffer axis, met, turned, walls, first, found, contacts, loads, warmth; /* of this substep, and state */
+    lmi_gpu_buffer inner_of; /* bits of the particles of each block: no touch point rides on them */
     uint32_t bucket_count, contact_count, contact_room;
     float *room; /* [points][4] what points were given, on its way */
     size_t room_size;

@@ -18,7 +18,7 @@ typedef struct solve_layout {
     lm_world *world;
     lmi_gpu *gpu;
     array solids, moulds, known, distances, rests, facing, warmth;
-    array corners, around, cell_of, cells, bucket_owner, map_bucket;
+    array corners, around, cell_of, cells, bucket_owner, map_bucket, inner;
 } solve_layout;
 
 static bool put_words(solve_layout *l, array *to, const void *from, uint32_t count)
@@ -76,6 +76,15 @@ static bool add_points(solve_layout *l, const lmi_body *body)
         memcpy(warm + QUAD * n + 1, touch->warm[n].braked, 3 * sizeof *warm);
     }
     return facing && warm;
+}
+
+/* Particles that no touch point rides on. */
+static void mark_inner(solve_layout *l, const lmi_body *body, uint32_t first_particle)
+{
+    uint32_t *inner = (uint32_t *)l->inner.items + first_particle / LMI_BLOCK;
+    for (uint32_t n = 0; n < body->touch.inner_blocks; n++) {
+        inner[n] = body->touch.inner[n];
+    }
 }
 
 /* The cells of a lattice: one for each place, with its corners; and for each place the buckets of the cells that it is a corner
@@ -144,6 +153,7 @@ static bool add_body(solve_layout *l, uint32_t record, const lmi_body *body)
     for (uint32_t n = 0; of_maps && n < maps; n++) {
         of_maps[n] = bucket + n;
     }
+    mark_inner(l, body, l->gpu->records[record].first);
     return of_maps && add_points(l, body) && add_buckets(l, maps + places) &&
            (!lattice || add_cells(l, body, l->gpu->records[record].first, bucket + maps));
 }
@@ -151,8 +161,10 @@ static bool add_body(solve_layout *l, uint32_t record, const lmi_body *body)
 static bool gather(solve_layout *l)
 {
     uint32_t *cell_of = append(l->world, &l->cell_of, l->gpu->particles, sizeof *cell_of);
-    bool ok = cell_of != NULL;
+    uint32_t *inner = append(l->world, &l->inner, l->gpu->particles / LMI_BLOCK, sizeof *inner);
+    bool ok = cell_of && inner;
     if (ok) {
+        memset(inner, 0, l->gpu->particles / LMI_BLOCK * sizeof *inner);
         memset(cell_of, 0xff, l->gpu->particles * sizeof *cell_of);
     }
     for (uint32_t n = 0; ok && n < l->gpu->body_count; n++) {
@@ -181,7 +193,8 @@ static bool upload(solve_layout *l, lmi_gpu_solver *s)
                   {&s->cell_of, &l->cell_of, u},
                   {&s->cells, &l->cells, u},
                   {&s->bucket_owner, &l->bucket_owner, u},
-                  {&s->map_bucket, &l->map_bucket, u}};
+                  {&s->map_bucket, &l->map_bucket, u},
+                  {&s->inner_of, &l->inner, u}};
     bool ok = true;
     for (size_t n = 0; ok && n < sizeof copies / sizeof *copies; n++) {
         ok = put_array(gpu, copies[n].to, copies[n].from, copies[n].size);
@@ -197,20 +210,15 @@ static bool upload(solve_layout *l, lmi_gpu_solver *s)
 
 static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_solver *s)
 {
-    static const char *const texts[] = {"prelude.cl",    "records.h", "vec.h",   "vec.c",      "quad.cl",
-                                        "depth.h",       "soft.h",    "curve.h", "contact.cl", "solve_holds.cl",
-                                        "solve_find.cl", "solve.cl",  NULL};
+    static const char *const texts[] = {"prelude.cl",    "records.h", "vec.h",          "vec.c",      "quad.cl",
+                                        "depth.h",       "soft.h",    "curve.h",        "contact.cl", "solve_holds.cl",
+                                        "solve_find.cl", "solve.cl",  "solve_walls.cl", NULL};
+#define KERNEL(name) {&s->name, "solve_" #name},
     const struct {
         cl_kernel *to;
         const char *name;
-    } kernels[] = {{&s->line, "solve_line"},       {&s->curve, "solve_curve"}, {&s->order, "solve_order"},
-                   {&s->find, "solve_find"},       {&s->pairs, "solve_pairs"}, {&s->count, "solve_count"},
-                   {&s->offsets, "solve_offsets"}, {&s->fill, "solve_fill"},   {&s->buckets, "solve_buckets"},
-                   {&s->list, "solve_list"},       {&s->sort, "solve_sort"},   {&s->load, "solve_load"},
-                   {&s->weigh, "solve_weigh"},     {&s->warm, "solve_warm"},   {&s->velocity, "solve_velocity"},
-                   {&s->back, "solve_back"},       {&s->shift, "solve_shift"}, {&s->gather, "solve_gather"},
-                   {&s->apply, "solve_apply"},     {&s->twist, "solve_twist"}, {&s->untwist, "solve_untwist"},
-                   {&s->keep, "solve_keep"}};
+    } kernels[] = {LMI_GPU_SOLVE_KERNELS(KERNEL)};
+#undef KERNEL
     char options[1024];
     lmi_gpu_common_options(gpu, options, sizeof options);
     s->program = lmi_gpu_build(world, gpu, texts, options);
@@ -242,8 +250,8 @@ bool lmi_gpu_solve_lay_out(lm_world *world, lmi_gpu *gpu)
         s->room_size = s->room ? room : 0;
     }
     bool ok = (room == 0 || s->room) && gather(&l) && upload(&l, s);
-    array *const words[] = {&l.distances, &l.rests,   &l.facing, &l.warmth,       &l.corners,
-                            &l.around,    &l.cell_of, &l.cells,  &l.bucket_owner, &l.map_bucket};
+    array *const words[] = {&l.distances, &l.rests, &l.facing,       &l.warmth,     &l.corners, &l.around,
+                            &l.cell_of,   &l.cells, &l.bucket_owner, &l.map_bucket, &l.inner};
     for (size_t n = 0; n < sizeof words / sizeof *words; n++) {
         drop(world, words[n], sizeof(uint32_t));
     }
@@ -277,18 +285,17 @@ void lmi_gpu_solve_free(lm_world *world, lmi_gpu *gpu)
     if (!s) {
         return;
     }
-    lmi_gpu_buffer *const all[] = {&s->solids,     &s->moulds,        &s->distances,   &s->rests,    &s->facing,
-                                   &s->corners,    &s->around,        &s->cell_of,     &s->cells,    &s->bucket_owner,
-                                   &s->map_bucket, &s->listed,        &s->axis,        &s->met,      &s->turned,
-                                   &s->walls,      &s->first,         &s->found,       &s->contacts, &s->loads,
-                                   &s->warmth,     &s->bucket_counts, &s->bucket_first};
+    lmi_gpu_buffer *const all[] = {&s->solids,     &s->moulds,        &s->distances,    &s->rests,    &s->facing,
+                                   &s->corners,    &s->around,        &s->cell_of,      &s->cells,    &s->bucket_owner,
+                                   &s->map_bucket, &s->listed,        &s->axis,         &s->met,      &s->turned,
+                                   &s->walls,      &s->first,         &s->found,        &s->contacts, &s->loads,
+                                   &s->warmth,     &s->bucket_counts, &s->bucket_first, &s->inner_of};
     for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
         lmi_gpu_free(gpu, all[n]);
     }
-    cl_kernel const kernels[] = {s->line,    s->curve,    s->order,   s->find,   s->pairs, s->count,
-                                 s->offsets, s->fill,     s->list,    s->sort,   s->load,  s->weigh,
-                                 s->warm,    s->back,     s->shift,   s->gather, s->apply, s->twist,
-                                 s->keep,    s->velocity, s->buckets, s->untwist};
+#define KERNEL(name) s->name,
+    cl_kernel const kernels[] = {LMI_GPU_SOLVE_KERNELS(KERNEL)};
+#undef KERNEL
     for (size_t n = 0; n < sizeof kernels / sizeof *kernels; n++) {
         if (kernels[n]) {
             gpu->cl.clReleaseKernel(kernels[n]);

@@ -11,30 +11,37 @@
 
 typedef enum kind { CLUSTERS, LATTICES, OCTREES, MIXED } kind;
 
-static void set_def(lm_body_def *def, lm_dvec3 at, lm_vec3 velocity)
+/* How a body begins. */
+typedef struct start {
+    lm_dvec3 at;
+    lm_vec3 velocity;
+    uint32_t mask; /* 0: it does not see others */
+} start;
+
+static void set_def(lm_body_def *def, start from)
 {
     def->material.hertz = 4.0f;
     def->material.damping_ratio = 0.1f;
     def->material.restitution = 0.3f;
-    def->mask = 1;
+    def->mask = from.mask;
     def->group = 1;
-    def->pose.position = at;
-    def->velocity = velocity;
+    def->pose.position = from.at;
+    def->velocity = from.velocity;
     def->spin = (lm_vec3){0.3f, 0.1f, -0.2f};
 }
 
-static lm_body_id add_sample(lm_world *world, sample_kind which, lm_dvec3 at, lm_vec3 velocity, uint64_t seed)
+static lm_body_id add_sample(lm_world *world, sample_kind which, start from, uint64_t seed)
 {
     random_state random = {seed};
     sample s = sample_make(which, &random);
-    set_def(&s.def, at, velocity);
+    set_def(&s.def, from);
     lm_body_id id = make_body(world, &s.def);
     sample_free(&s);
     return id;
 }
 
 /* A lattice, about as large as the samples. */
-static lm_body_id add_soft_lattice(lm_world *world, lm_dvec3 at, lm_vec3 velocity)
+static lm_body_id add_soft_lattice(lm_world *world, start from)
 {
     uint8_t filled[4 * 4 * 4];
     memset(filled, 1, sizeof filled);
@@ -45,26 +52,26 @@ static lm_body_id add_soft_lattice(lm_world *world, lm_dvec3 at, lm_vec3 velocit
     def.lattice.spacing = 0.2f;
     def.lattice.width = 1;
     def.mass = 2.0f;
-    set_def(&def, at, velocity);
+    set_def(&def, from);
     lm_body_id id;
     assert_ok(lm_body_create(world, &def, &id));
     return id;
 }
 
-static lm_body_id add_octree(lm_world *world, lm_dvec3 at, lm_vec3 velocity)
+static lm_body_id add_octree(lm_world *world, start from)
 {
     boxes b = {0};
     boxes_add(&b, (lm_vec3){-0.4f, -0.4f, -0.4f}, (lm_vec3){0.4f, 0.4f, 0.4f});
     lm_body_def def = boxes_octree(&b, 0.1f, 2, 0.2f);
     def.mass = 2.0f;
-    set_def(&def, at, velocity);
+    set_def(&def, from);
     lm_body_id id;
     assert_ok(lm_body_create(world, &def, &id));
     return id;
 }
 
 /* A heap of bodies that overlap a little and come together. */
-static void fill(lm_world *world, kind of, double apart, lm_body_id ids[BODIES])
+static void fill(lm_world *world, kind of, double apart, uint32_t mask, lm_body_id ids[BODIES])
 {
     static const sample_kind kinds[] = {SAMPLE_BLOB, SAMPLE_GRID, SAMPLE_BOX, SAMPLE_TETS, SAMPLE_ROD};
     random_state random = {9};
@@ -76,10 +83,11 @@ static void fill(lm_world *world, kind of, double apart, lm_body_id ids[BODIES])
         lm_vec3 velocity = {(float)(v.x - 0.6 * (at.x - middle)), (float)(v.y - 0.6 * (at.y - middle)),
                             (float)(v.z - 0.6 * (at.z - middle))};
         at = (lm_dvec3){at.x + off.x, at.y + off.y, at.z + off.z};
+        start from = {at, velocity, mask};
         kind here = of == MIXED ? (kind)(n % 3) : of;
-        ids[n] = here == LATTICES  ? add_soft_lattice(world, at, velocity)
-                 : here == OCTREES ? add_octree(world, at, velocity)
-                                   : add_sample(world, kinds[n % 5], at, velocity, n);
+        ids[n] = here == LATTICES  ? add_soft_lattice(world, from)
+                 : here == OCTREES ? add_octree(world, from)
+                                   : add_sample(world, kinds[n % 5], from, n);
     }
 }
 
@@ -119,7 +127,7 @@ static void heaps_agree(void **state)
         lines log = {0}, quiet = {0};
         lm_world *host = world_on(NULL, 2, &quiet), *device = world_on("gpu", 2, &log);
         lm_body_id ids[BODIES];
-        fill(host, of, apart[of], ids);
+        fill(host, of, apart[of], 1, ids);
         double worst = 0.0, pushed = compare(host, device, ids, 4, &worst);
         if (worst > AGREEMENT || log.count || getenv("LIMBER_TEST_VERBOSE"))
             print_message("kind %d: worst %g, of pushes of %g\n%s", of, worst, pushed, log.all);
@@ -149,7 +157,7 @@ static void contacts_keep_momentum(void **state)
         lines log = {0};
         lm_world *world = world_on("gpu", 2, &log);
         lm_body_id ids[BODIES];
-        fill(world, MIXED, 0.72, ids);
+        fill(world, MIXED, 0.72, 1, ids);
         lm_dvec3 before = momentum_of(world);
         for (int n = 0; n < 20; n++) assert_ok(lm_world_step(world, FRAME));
         lm_dvec3 after = momentum_of(world);
@@ -171,7 +179,7 @@ static void contacts_are_remembered(void **state)
     lines log = {0}, quiet = {0};
     lm_world *host = world_on(NULL, 2, &quiet), *device = world_on("gpu", 2, &log);
     lm_body_id ids[BODIES];
-    fill(device, MIXED, 0.72, ids);
+    fill(device, MIXED, 0.72, 1, ids);
     double worst = 0.0, warmest = 0.0;
     for (int n = 0; n < 12; n++) {
         assert_ok(lm_world_step(device, FRAME));
@@ -200,8 +208,8 @@ static void nested_bodies(void **state)
     lines log = {0}, quiet = {0};
     lm_world *host = world_on(NULL, 2, &quiet), *device = world_on("gpu", 2, &log);
     assert_ok(lm_world_set_gravity(host, (lm_vec3){0.0f, 0.0f, 0.0f}));
-    lm_body_id large = add_octree(host, (lm_dvec3){0.0, 0.0, 0.0}, (lm_vec3){0.0f, 0.0f, 0.0f});
-    lm_body_id small = add_sample(host, SAMPLE_CELL, (lm_dvec3){0.05, 0.02, 0.01}, (lm_vec3){0.0f, 0.0f, 0.0f}, 3);
+    lm_body_id large = add_octree(host, (start){{0.0, 0.0, 0.0}, {0.0f, 0.0f, 0.0f}, 1});
+    lm_body_id small = add_sample(host, SAMPLE_CELL, (start){{0.05, 0.02, 0.01}, {0.0f, 0.0f, 0.0f}, 1}, 3);
     copy_world(device, host);
     for (int n = 0; n < 10; n++) {
         assert_ok(lm_world_step(host, FRAME));
@@ -217,6 +225,68 @@ static void nested_bodies(void **state)
     lm_world_destroy(device);
 }
 
+static void add_collider(lm_world *world, lm_shape shape, lm_dvec3 at)
+{
+    lm_collider_def def = lm_collider_def_default();
+    def.shape = shape;
+    def.radius = 0.4f;
+    def.half_extents = (lm_vec3){0.5f, 0.3f, 0.4f};
+    def.pose.position = at;
+    def.friction = 0.8f;
+    lm_collider_id id;
+    assert_ok(lm_collider_create(world, &def, &id));
+}
+
+/* A heap in a corner of planes, on a sphere, a capsule and a box; `apart`: bodies do not see each other, and touch colliders
+ * with points on their surfaces all the same. */
+static void heap_on_colliders(kind of, bool apart)
+{
+    lines log = {0}, quiet = {0};
+    lm_world *host = world_on(NULL, 2, &quiet), *device = world_on("gpu", 2, &log);
+    lm_body_id ids[BODIES];
+    fill(host, of, 0.72, apart ? 0 : 1, ids);
+    assert_ok(lm_world_set_gravity(host, (lm_vec3){0.0f, -9.81f, 0.0f}));
+    add_collider(host, LM_SHAPE_PLANE, (lm_dvec3){0.0, -0.5, 0.0});
+    add_collider(host, LM_SHAPE_SPHERE, (lm_dvec3){0.2, -0.45, 0.1});
+    add_collider(host, LM_SHAPE_CAPSULE, (lm_dvec3){1.3, -0.3, 1.2});
+    add_collider(host, LM_SHAPE_BOX, (lm_dvec3){0.7, -0.4, 1.3});
+    double worst = 0.0;
+    uint32_t touching = 0;
+    for (int snapshot = 0; snapshot < 6; snapshot++) {
+        copy_world(device, host);
+        for (int step = 1; step <= 2; step++) {
+            assert_ok(lm_world_step(device, FRAME));
+            assert_true(lmi_gpu_goes_on(device, FRAME / 2));
+            assert_ok(lm_world_step(host, FRAME));
+            for (int n = 0; n < BODIES; n++) worst = fmax(worst, difference(host, device, ids[n]) / step);
+            lm_stats a, b;
+            lm_world_get_stats(host, &a);
+            lm_world_get_stats(device, &b);
+            touching += a.contacts;
+            assert_true(abs((int)a.contacts - (int)b.contacts) <= 2);
+            assert_near(b.outside_impulse.y, a.outside_impulse.y, 1e-3);
+            if (getenv("LIMBER_TEST_VERBOSE"))
+                print_message("%d.%d: %g, %u contacts of %u\n", snapshot, step, worst, b.contacts, a.contacts);
+        }
+        for (int n = 0; n < 4; n++) assert_ok(lm_world_step(host, FRAME));
+    }
+    if (worst > AGREEMENT || log.count || getenv("LIMBER_TEST_VERBOSE"))
+        print_message("kind %d: worst %g, %u contacts\n%s", of, worst, touching, log.all);
+    assert_int_equal(log.count, 0);
+    assert_true(touching > 100);
+    assert_at_most(worst, AGREEMENT);
+    lm_world_destroy(host);
+    lm_world_destroy(device);
+}
+
+static void colliders_agree(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    heap_on_colliders(MIXED, false);
+    heap_on_colliders(OCTREES, true);
+}
+
 /* What crosses a good part of its size in a substep answers as a whole: the CPU steps it, from a state that nothing was done
  * to. */
 static void fast_bodies(void **state)
@@ -225,8 +295,8 @@ static void fast_bodies(void **state)
     if (!has_device()) skip();
     lines log = {0}, quiet = {0};
     lm_world *host = world_on(NULL, 1, &quiet), *device = world_on("gpu", 1, &log);
-    add_sample(host, SAMPLE_GRID, (lm_dvec3){0.0, 0.0, 0.0}, (lm_vec3){0.0f, 0.0f, 0.0f}, 1);
-    add_sample(host, SAMPLE_GRID, (lm_dvec3){5.0, 0.0, 0.0}, (lm_vec3){-30.0f, 0.0f, 0.0f}, 1);
+    add_sample(host, SAMPLE_GRID, (start){{0.0, 0.0, 0.0}, {0.0f, 0.0f, 0.0f}, 1}, 1);
+    add_sample(host, SAMPLE_GRID, (start){{5.0, 0.0, 0.0}, {-30.0f, 0.0f, 0.0f}, 1}, 1);
     bool left = false;
     for (int n = 0; n < 12; n++) {
         copy_world(device, host);
@@ -246,8 +316,11 @@ static void fast_bodies(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(heaps_agree), cmocka_unit_test(contacts_keep_momentum),
-                                       cmocka_unit_test(contacts_are_remembered), cmocka_unit_test(nested_bodies),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(heaps_agree),
+                                       cmocka_unit_test(contacts_keep_momentum),
+                                       cmocka_unit_test(contacts_are_remembered),
+                                       cmocka_unit_test(nested_bodies),
+                                       cmocka_unit_test(colliders_agree),
                                        cmocka_unit_test(fast_bodies)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

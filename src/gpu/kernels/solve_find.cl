@@ -313,7 +313,7 @@ static at_wall find_at_wall(__global const lmi_gpu_surface *surface, __global co
 
 /* The colliders that a point is in: those that are only near have nothing to say to soft bodies. */
 static uint walls_of(uint may, __global const lmi_gpu_surface *surfaces, __global const lmi_gpu_body *b, float4 now,
-                     float4 speed, float h, float least)
+                     float4 speed, float h, double least)
 {
     uint bits = 0;
     for (uint left = may; left; left &= left - 1) {
@@ -354,7 +354,7 @@ __kernel void solve_find(uint count, __global const uint *owner, __global const 
         for (uint k = point_first[n]; k < point_first[n + 1]; k++) {
             speed += point_weight[k] * v[point_rider[k]];
         }
-        walls[n] = walls_of(solids[a].surfaces, surfaces, bodies + meeters[a].record, now[n], speed, h, 0.0f);
+        walls[n] = walls_of(solids[a].surfaces, surfaces, bodies + meeters[a].record, now[n], speed, h, 0.0);
     }
 }
 
