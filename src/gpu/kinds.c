@@ -42,7 +42,6 @@ static bool build_regions(const lm_world *world, lmi_gpu *gpu)
                                         "lattice_strain.h",
                                         "nearest.cl",
                                         "rotation.cl",
-                                        "lists.cl",
                                         LMI_GPU_EXAMPLE_TEXTS,
                                         "kinds.cl",
                                         NULL};
@@ -54,23 +53,23 @@ static bool build_regions(const lm_world *world, lmi_gpu *gpu)
     int length = lmi_gpu_common_options(gpu, options, sizeof options);
     length += lmi_gpu_lattice_options(options + length, sizeof options - (size_t)length);
     snprintf(options + length, sizeof options - (size_t)length,
-             " -DLMI_LATTICE_CHANNELS=%d -DLMI_LATTICE_AFFINE=%d -DLM_MAX_EXAMPLES=%d", LMI_GPU_MOST_CONSTANTS,
-             LMI_LATTICE_ALL_CONSTANTS, LM_MAX_EXAMPLES);
+             " -DLINEAR -DLMI_LATTICE_AFFINE=%d -DLM_MAX_EXAMPLES=%d", LMI_LATTICE_ALL_CONSTANTS, LM_MAX_EXAMPLES);
     k->program = lmi_gpu_build(world, gpu, texts, options);
     if (!k->program) {
         return false;
     }
     k->local = lmi_gpu_kernel(gpu, k->program, "kind_local");
-    k->velocity_lists = lmi_gpu_kernel(gpu, k->program, "kind_velocity_lists");
+    k->gather_lists = lmi_gpu_kernel(gpu, k->program, "kind_gather_lists");
+    k->scatter_lists = lmi_gpu_kernel(gpu, k->program, "kind_scatter_lists");
     k->measure = lmi_gpu_kernel(gpu, k->program, "kind_measure");
     k->fit = lmi_gpu_kernel(gpu, k->program, "kind_fit");
-    return k->local && k->velocity_lists && k->measure && k->fit;
+    return k->local && k->gather_lists && k->measure && k->fit && k->scatter_lists;
 }
 
 static bool build_parts(const lm_world *world, lmi_gpu *gpu)
 {
-    static const char *const texts[] = {"prelude.cl", "records.h", "vec.h",    "vec.c",
-                                        "record.cl",  "body.cl",   "parts.cl", NULL};
+    static const char *const texts[] = {"prelude.cl",  "records.h", "vec.h",    "vec.c", "record.cl",
+                                        "conclude.cl", "body.cl",   "parts.cl", NULL};
     lmi_gpu_matters *k = gpu->matters;
     if (k->part_count == 0 || k->parts_program) {
         return true;
@@ -85,6 +84,37 @@ static bool build_parts(const lm_world *world, lmi_gpu *gpu)
     k->measure_parts = lmi_gpu_kernel(gpu, k->parts_program, "measure_parts");
     k->conclude_parts = lmi_gpu_kernel(gpu, k->parts_program, "conclude_parts");
     return k->prepare_parts && k->measure_parts && k->conclude_parts;
+}
+
+static bool build_tiles(const lm_world *world, lmi_gpu *gpu, lmi_gpu_kind_tiles *v)
+{
+    static const char *const texts[] = {
+        "prelude.cl",         "records.h",  "vmat.h",      "volume.h",   "polar_lanes.h", "lattice_constants.h",
+        "lattice_rotation.h", "nearest.cl", "rotation.cl", "contact.cl", "lists.cl",      "lattice.cl",
+        "kind_tiles.cl",      NULL};
+    char options[2048];
+    int length = lmi_gpu_common_options(gpu, options, sizeof options);
+    length += snprintf(options + length, sizeof options - (size_t)length,
+                       " -DCONTRACT -DKINDS -DLINEAR -DW=%u -DTILE_X=16 -DTILE_Y=%u -DCELLS=0 -DLATTICE_ROW=%d%s",
+                       v->width, v->tile_y, LMI_GPU_MATTER_ROW, v->surfaces ? " -DSURFACES" : "");
+    lmi_gpu_lattice_options(options + length, sizeof options - (size_t)length);
+    v->program = lmi_gpu_build(world, gpu, texts, options);
+    v->moments = v->program ? lmi_gpu_kernel(gpu, v->program, "kind_moments") : NULL;
+    v->move = v->program ? lmi_gpu_kernel(gpu, v->program, "kind_move") : NULL;
+    return v->moments && v->move;
+}
+
+lmi_gpu_kind_tiles *lmi_gpu_kind_tiles_find(const lm_world *world, lmi_gpu *gpu, uint32_t width, bool surfaces)
+{
+    lmi_gpu_matters *k = gpu->matters;
+    for (uint32_t n = 0; n < k->tiled; n++) {
+        if (k->tiles[n].width == width && k->tiles[n].surfaces == surfaces) {
+            return &k->tiles[n];
+        }
+    }
+    lmi_gpu_kind_tiles *v = &k->tiles[k->tiled++]; /* there are no more widths */
+    *v = (lmi_gpu_kind_tiles){.width = width, .surfaces = surfaces, .tile_y = width <= 3 ? 8 : 4};
+    return build_tiles(world, gpu, v) ? v : NULL;
 }
 
 bool lmi_gpu_kinds_build(const lm_world *world, lmi_gpu *gpu)
@@ -120,38 +150,55 @@ static bool find_local(lmi_gpu *gpu, const lmi_gpu_matters *k)
     return RUN(k->local, arguments, groups, group);
 }
 
-static bool gather_velocity_lists(lmi_gpu *gpu, const lmi_gpu_matters *k)
+static bool gather_lists(lmi_gpu *gpu, const lmi_gpu_matters *k, cl_uint velocities)
 {
-    const lmi_gpu_lists *l = &gpu->gather;
+    const lmi_gpu_kind_lists *l = &k->gather;
     const cl_uint lanes = l->lanes;
     const lmi_gpu_argument arguments[] = {
-        LMI_GPU_VALUE(lanes),       LMI_GPU_BUFFER(l->groups),     LMI_GPU_BUFFER(l->who),
-        LMI_GPU_BUFFER(l->member),  LMI_GPU_BUFFER(l->offset),     LMI_GPU_BUFFER(gpu->bodies),
-        LMI_GPU_BUFFER(k->matters), LMI_GPU_BUFFER(k->velocities), LMI_GPU_BUFFER(k->velocity_corrections)};
+        LMI_GPU_VALUE(lanes),
+        LMI_GPU_VALUE(velocities),
+        LMI_GPU_BUFFER(l->groups),
+        LMI_GPU_BUFFER(l->who),
+        LMI_GPU_BUFFER(l->member),
+        LMI_GPU_BUFFER(l->offset),
+        LMI_GPU_BUFFER(gpu->bodies),
+        LMI_GPU_BUFFER(k->matters),
+        LMI_GPU_BUFFER(*(velocities ? &k->velocities : &k->values)),
+        LMI_GPU_BUFFER(*(velocities ? &k->velocity_corrections : &k->irregular_moments))};
     const size_t groups[2] = {(lanes + 63) / 64, 1};
-    return lanes == 0 || RUN(k->velocity_lists, arguments, groups, group);
+    return lanes == 0 || RUN(k->gather_lists, arguments, groups, group);
+}
+
+static bool scatter_lists(lmi_gpu *gpu, const lmi_gpu_matters *k)
+{
+    const lmi_gpu_kind_lists *l = &k->scatter;
+    const cl_uint lanes = l->lanes;
+    const lmi_gpu_argument arguments[] = {
+        LMI_GPU_VALUE(lanes),      LMI_GPU_BUFFER(l->groups),  LMI_GPU_BUFFER(l->who),  LMI_GPU_BUFFER(l->member),
+        LMI_GPU_BUFFER(l->offset), LMI_GPU_BUFFER(k->matters), LMI_GPU_BUFFER(k->kept), LMI_GPU_BUFFER(k->corrections)};
+    const size_t groups[2] = {(lanes + 63) / 64, 1};
+    return lanes == 0 || RUN(k->scatter_lists, arguments, groups, group);
 }
 
 /* Of positions, or of velocities. */
 static bool gather_moments(lmi_gpu *gpu, const lmi_gpu_matters *k, cl_uint velocities)
 {
-    bool ok = true;
-    for (uint32_t n = 0; ok && n < gpu->variant_count; n++) {
-        const lmi_gpu_variant *v = &gpu->variant[n];
+    bool ok = gather_lists(gpu, k, velocities);
+    for (uint32_t n = 0; ok && n < k->tiled; n++) {
+        const lmi_gpu_kind_tiles *v = &k->tiles[n];
         const lmi_gpu_argument arguments[] = {
-            LMI_GPU_BUFFER(v->tiles),
+            LMI_GPU_BUFFER(v->buffer),
             LMI_GPU_BUFFER(gpu->bodies),
             LMI_GPU_BUFFER(k->matters),
             LMI_GPU_BUFFER(k->part_of),
             LMI_GPU_BUFFER(gpu->map),
-            LMI_GPU_BUFFER(gpu->constants_of),
-            LMI_GPU_BUFFER(gpu->irregular),
-            LMI_GPU_BUFFER(*(velocities ? &k->velocity_corrections : &gpu->irregular_moments)),
+            LMI_GPU_BUFFER(k->irregular),
+            LMI_GPU_BUFFER(*(velocities ? &k->velocity_corrections : &k->irregular_moments)),
             LMI_GPU_BUFFER(*(velocities ? &k->velocities : &k->values)),
             LMI_GPU_VALUE(velocities),
             LMI_GPU_BUFFER(*(velocities ? &k->velocity_moments : &k->moments))};
-        const size_t groups[2] = {v->tile_count, 1}, tile[2] = {v->kind.tile_x, v->kind.tile_y};
-        ok = !v->kind.kinds || v->tile_count == 0 || RUN(v->fit, arguments, groups, tile);
+        const size_t groups[2] = {v->count, 1}, tile[2] = {16, v->tile_y};
+        ok = v->count == 0 || RUN(v->moments, arguments, groups, tile);
     }
     return ok;
 }
@@ -161,10 +208,10 @@ static bool find_mixes(lmi_gpu *gpu, const lmi_gpu_matters *k)
 {
     const cl_uint places = k->blocks * LMI_BLOCK;
     const lmi_gpu_buffer *channels = lmi_gpu_examples_channels(gpu);
-    const lmi_gpu_argument arguments[] = {
-        LMI_GPU_VALUE(places),       LMI_GPU_BUFFER(k->owners),         LMI_GPU_BUFFER(k->matters),
-        LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(gpu->constants_of), LMI_GPU_BUFFER(gpu->constants),
-        LMI_GPU_BUFFER(k->moments),  LMI_GPU_BUFFER(k->plastics),       LMI_GPU_BUFFER(*channels)};
+    const lmi_gpu_argument arguments[] = {LMI_GPU_VALUE(places),        LMI_GPU_BUFFER(k->owners),
+                                          LMI_GPU_BUFFER(k->matters),   LMI_GPU_BUFFER(k->rows),
+                                          LMI_GPU_BUFFER(k->constants), LMI_GPU_BUFFER(k->moments),
+                                          LMI_GPU_BUFFER(k->plastics),  LMI_GPU_BUFFER(*channels)};
     const size_t groups[2] = {(places + 63) / 64, 1};
     return RUN(k->measure, arguments, groups, group) && lmi_gpu_examples_solve(gpu, true);
 }
@@ -173,13 +220,13 @@ static bool fit_regions(lmi_gpu *gpu, const lmi_gpu_matters *k, double h)
 {
     const cl_uint places = k->blocks * LMI_BLOCK;
     const lmi_gpu_buffer *channels = k->mixed ? lmi_gpu_examples_channels(gpu) : &k->plastics; /* it reads none */
-    const lmi_gpu_argument arguments[] = {LMI_GPU_VALUE(places),          LMI_GPU_VALUE(h),
-                                          LMI_GPU_BUFFER(k->owners),      LMI_GPU_BUFFER(k->matters),
-                                          LMI_GPU_BUFFER(gpu->bodies),    LMI_GPU_BUFFER(gpu->constants_of),
-                                          LMI_GPU_BUFFER(gpu->constants), LMI_GPU_BUFFER(gpu->irregular),
-                                          LMI_GPU_BUFFER(k->moments),     LMI_GPU_BUFFER(k->velocity_moments),
-                                          LMI_GPU_BUFFER(k->plastics),    LMI_GPU_BUFFER(*channels),
-                                          LMI_GPU_BUFFER(k->transforms),  LMI_GPU_BUFFER(gpu->kept)};
+    const lmi_gpu_argument arguments[] = {LMI_GPU_VALUE(places),         LMI_GPU_VALUE(h),
+                                          LMI_GPU_BUFFER(k->owners),     LMI_GPU_BUFFER(k->matters),
+                                          LMI_GPU_BUFFER(gpu->bodies),   LMI_GPU_BUFFER(k->rows),
+                                          LMI_GPU_BUFFER(k->constants),  LMI_GPU_BUFFER(k->irregular),
+                                          LMI_GPU_BUFFER(k->moments),    LMI_GPU_BUFFER(k->velocity_moments),
+                                          LMI_GPU_BUFFER(k->plastics),   LMI_GPU_BUFFER(*channels),
+                                          LMI_GPU_BUFFER(k->transforms), LMI_GPU_BUFFER(k->kept)};
     const size_t groups[2] = {(places + 63) / 64, 1};
     return RUN(k->fit, arguments, groups, group);
 }
@@ -190,32 +237,32 @@ bool lmi_gpu_kinds_fit(lmi_gpu *gpu, double h)
     if (!lmi_gpu_has_kinds(gpu)) {
         return true;
     }
-    return find_local(gpu, k) && gather_moments(gpu, k, 0) &&
-           (!k->damped || (gather_velocity_lists(gpu, k) && gather_moments(gpu, k, 1))) &&
-           (!k->mixed || find_mixes(gpu, k)) && fit_regions(gpu, k, h);
+    return find_local(gpu, k) && gather_moments(gpu, k, 0) && (!k->damped || gather_moments(gpu, k, 1)) &&
+           (!k->mixed || find_mixes(gpu, k)) && fit_regions(gpu, k, h) && scatter_lists(gpu, k);
 }
 
-bool lmi_gpu_kinds_move(lmi_gpu *gpu, const lmi_gpu_variant *v, float h)
+static bool move_tiles(lmi_gpu *gpu, const lmi_gpu_matters *k, const lmi_gpu_kind_tiles *v, float h)
+{
+    const lmi_gpu_argument arguments[] = {LMI_GPU_BUFFER(v->buffer),      LMI_GPU_BUFFER(gpu->bodies),
+                                          LMI_GPU_BUFFER(k->matters),     LMI_GPU_BUFFER(k->parts),
+                                          LMI_GPU_BUFFER(k->part_of),     LMI_GPU_BUFFER(gpu->map),
+                                          LMI_GPU_BUFFER(k->rows),        LMI_GPU_BUFFER(k->constants),
+                                          LMI_GPU_BUFFER(gpu->x),         LMI_GPU_BUFFER(gpu->v),
+                                          LMI_GPU_BUFFER(k->transforms),  LMI_GPU_BUFFER(k->corrected),
+                                          LMI_GPU_BUFFER(k->corrections), LMI_GPU_BUFFER(gpu->surfaces),
+                                          LMI_GPU_BUFFER(gpu->partials),  LMI_GPU_VALUE(h)};
+    const size_t groups[2] = {v->count, 1}, tile[2] = {16, v->tile_y};
+    return v->count == 0 || RUN(v->move, arguments, groups, tile);
+}
+
+bool lmi_gpu_kinds_move(lmi_gpu *gpu, float h)
 {
     const lmi_gpu_matters *k = gpu->matters;
-    const lmi_gpu_argument arguments[] = {LMI_GPU_BUFFER(v->tiles),
-                                          LMI_GPU_BUFFER(gpu->bodies),
-                                          LMI_GPU_BUFFER(k->matters),
-                                          LMI_GPU_BUFFER(k->parts),
-                                          LMI_GPU_BUFFER(k->part_of),
-                                          LMI_GPU_BUFFER(gpu->map),
-                                          LMI_GPU_BUFFER(gpu->constants_of),
-                                          LMI_GPU_BUFFER(gpu->constants),
-                                          LMI_GPU_BUFFER(gpu->x),
-                                          LMI_GPU_BUFFER(gpu->v),
-                                          LMI_GPU_BUFFER(k->transforms),
-                                          LMI_GPU_BUFFER(gpu->corrected),
-                                          LMI_GPU_BUFFER(gpu->corrections),
-                                          LMI_GPU_BUFFER(gpu->surfaces),
-                                          LMI_GPU_BUFFER(gpu->partials),
-                                          LMI_GPU_VALUE(h)};
-    const size_t groups[2] = {v->tile_count, 1}, tile[2] = {v->kind.tile_x, v->kind.tile_y};
-    return v->tile_count == 0 || RUN(v->move, arguments, groups, tile);
+    bool ok = true;
+    for (uint32_t n = 0; ok && n < k->tiled; n++) {
+        ok = move_tiles(gpu, k, &k->tiles[n], h);
+    }
+    return ok;
 }
 
 bool lmi_gpu_kinds_conclude(lmi_gpu *gpu, double h, bool after_upload)
@@ -319,20 +366,57 @@ void lmi_gpu_kinds_free(lm_world *world, lmi_gpu *gpu)
     if (!k) {
         return;
     }
-    lmi_gpu_buffer *const all[] = {&k->matters,     &k->owners,           &k->corners,
-                                   &k->values,      &k->moments,          &k->transforms,
-                                   &k->velocities,  &k->velocity_moments, &k->velocity_corrections,
-                                   &k->plastics,    &k->kept_plastics,    &k->part_of,
-                                   &k->parts,       &k->parts_before,     &k->part_chunks,
+    lmi_gpu_buffer *const all[] = {&k->matters,
+                                   &k->owners,
+                                   &k->corners,
+                                   &k->values,
+                                   &k->moments,
+                                   &k->transforms,
+                                   &k->velocities,
+                                   &k->velocity_moments,
+                                   &k->velocity_corrections,
+                                   &k->rows,
+                                   &k->constants,
+                                   &k->irregular,
+                                   &k->irregular_moments,
+                                   &k->kept,
+                                   &k->corrected,
+                                   &k->corrections,
+                                   &k->gather.groups,
+                                   &k->gather.who,
+                                   &k->gather.member,
+                                   &k->gather.offset,
+                                   &k->scatter.groups,
+                                   &k->scatter.who,
+                                   &k->scatter.member,
+                                   &k->scatter.offset,
+                                   &k->plastics,
+                                   &k->kept_plastics,
+                                   &k->part_of,
+                                   &k->parts,
+                                   &k->parts_before,
+                                   &k->part_chunks,
                                    &k->part_members};
     for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
         lmi_gpu_free(gpu, all[n]);
     }
-    cl_kernel const kernels[] = {k->local,         k->velocity_lists, k->measure,       k->fit,
-                                 k->prepare_parts, k->measure_parts,  k->conclude_parts};
+    cl_kernel const kernels[] = {k->local, k->gather_lists,  k->scatter_lists, k->measure,
+                                 k->fit,   k->prepare_parts, k->measure_parts, k->conclude_parts};
     for (size_t n = 0; n < sizeof kernels / sizeof *kernels; n++) {
         if (kernels[n]) {
             gpu->cl.clReleaseKernel(kernels[n]);
+        }
+    }
+    for (uint32_t n = 0; n < k->tiled; n++) {
+        cl_kernel const own[] = {k->tiles[n].moments, k->tiles[n].move};
+        lmi_gpu_free(gpu, &k->tiles[n].buffer);
+        for (int i = 0; i < 2; i++) {
+            if (own[i]) {
+                gpu->cl.clReleaseKernel(own[i]);
+            }
+        }
+        if (k->tiles[n].program) {
+            gpu->cl.clReleaseProgram(k->tiles[n].program);
         }
     }
     cl_program const programs[] = {k->program, k->parts_program};

@@ -7,11 +7,33 @@
 
 #include "gpu/layout.h"
 
+/* The kernels of one width, and their tiles. */
+typedef struct lmi_gpu_kind_tiles {
+    uint32_t width, surfaces, tile_y;
+    cl_program program;
+    cl_kernel moments, move;
+    lmi_gpu_buffer buffer;
+    lmi_gpu_tile *items; /* while they are laid out */
+    uint32_t count, capacity;
+} lmi_gpu_kind_tiles;
+
+#define LMI_GPU_KIND_TILES 16 /* widths, with and without colliders */
+
+/* Lists of irregular regions, side by side as the lattice has them. */
+typedef struct lmi_gpu_kind_lists {
+    lmi_gpu_buffer groups, who, member, offset;
+    uint32_t lanes;
+} lmi_gpu_kind_lists;
+
 typedef struct lmi_gpu_matters {
     cl_program program, parts_program;
-    cl_kernel local, velocity_lists, measure, fit;
+    cl_kernel local, gather_lists, measure, fit, scatter_lists;
     cl_kernel prepare_parts, measure_parts, conclude_parts; /* null until there are any */
-    lmi_gpu_buffer matters, owners, corners, values, moments, transforms;
+    lmi_gpu_kind_tiles tiles[LMI_GPU_KIND_TILES];
+    uint32_t tiled;
+    lmi_gpu_kind_lists gather, scatter;
+    lmi_gpu_buffer matters, owners, corners, rows, constants, values, moments, transforms;
+    lmi_gpu_buffer irregular, irregular_moments, kept, corrected, corrections;
     lmi_gpu_buffer velocities, velocity_moments, velocity_corrections; /* of regional damping */
     lmi_gpu_buffer plastics, kept_plastics;
     lmi_gpu_buffer part_of, parts, parts_before, part_chunks, part_members;
@@ -27,23 +49,24 @@ typedef struct lmi_gpu_matters {
 /* Whether a body is one of them. */
 bool lmi_gpu_is_kind(const lmi_body *body);
 
-/* While a world is laid out: makes room, adds a body whose record is there, says what the corners of a part's box are (x counts
- * lanes of blocks), and brings it all to the device. */
+/* While a world is laid out: makes room, adds a body whose record and map are there, says how many partial sums there may be,
+ * and brings it all to the device. */
 bool lmi_gpu_kinds_begin(layout *l);
 bool lmi_gpu_add_kind(layout *l, const lmi_body *body, uint32_t index);
-void lmi_gpu_part_box(const layout *l, uint32_t part, uint32_t low[3], uint32_t high[3]);
+uint32_t lmi_gpu_kinds_partials(const layout *l);
 bool lmi_gpu_kinds_upload(layout *l);
 bool lmi_gpu_kinds_build(const lm_world *world, lmi_gpu *gpu); /* kernels that are wanted */
+lmi_gpu_kind_tiles *lmi_gpu_kind_tiles_find(const lm_world *world, lmi_gpu *gpu, uint32_t width, bool surfaces);
 void lmi_gpu_kinds_drop(layout *l);
 
 /* Lasting deformation and the motion of parts anew, of bodies that are laid out. */
 bool lmi_gpu_kinds_refresh(lm_world *world, lmi_gpu *gpu);
 
-/* A substep: after `prepare`; transforms of all their regions, when it is known that the substep is the device's; the launch that moves
- * those of one width and tile; after `conclude`. And the sums of parts, where something else has changed particles. */
+/* A substep: after `prepare`; transforms of all their regions, when it is known that the substep is the device's; then all are moved; after
+ * `conclude`. And the sums of parts, where something else has changed particles. */
 bool lmi_gpu_kinds_prepare(lmi_gpu *gpu, double h, const float change[3]);
 bool lmi_gpu_kinds_fit(lmi_gpu *gpu, double h);
-bool lmi_gpu_kinds_move(lmi_gpu *gpu, const lmi_gpu_variant *v, float h);
+bool lmi_gpu_kinds_move(lmi_gpu *gpu, float h);
 bool lmi_gpu_kinds_conclude(lmi_gpu *gpu, double h, bool measured);
 
 /* Whether there are any now. */

@@ -45,6 +45,9 @@ bool lmi_gpu_kinds_begin(layout *l)
     k->part = part;
     k->count = k->part_count = k->blocks = k->chunk_count = 0;
     k->damped = k->mixed = false;
+    for (uint32_t n = 0; n < k->tiled; n++) {
+        k->tiles[n].count = 0;
+    }
     return ok;
 }
 
@@ -95,9 +98,9 @@ static void bound_parts(const lmi_body *body, uint32_t *boxes)
     }
 }
 
-void lmi_gpu_part_box(const layout *l, uint32_t part, uint32_t low[3], uint32_t high[3])
+static void part_box(const layout *l, uint32_t part, uint32_t low[3], uint32_t high[3])
 {
-    const uint32_t *box = (const uint32_t *)l->boxes.items + 6 * (size_t)part;
+    const uint32_t *box = (const uint32_t *)l->of_kinds.boxes.items + 6 * (size_t)part;
     memcpy(low, box, 3 * sizeof *low);
     memcpy(high, box + 3, 3 * sizeof *high);
     low[0] = low[0] / LMI_BLOCK * LMI_BLOCK; /* a tile loads whole blocks */
@@ -108,21 +111,21 @@ static bool list_parts(layout *l, const lmi_body *body, uint32_t first_part, uin
 {
     const lmi_lattice *shape = &body->lattice->shape;
     lmi_gpu_matters *k = l->gpu->matters;
-    uint32_t at = l->part_members.count, count = body->particle_count;
+    uint32_t at = l->of_kinds.part_members.count, count = body->particle_count;
     array ends = {NULL, 0, 0};
-    uint32_t *members = append(l->world, &l->part_members, count, sizeof *members);
+    uint32_t *members = append(l->world, &l->of_kinds.part_members, count, sizeof *members);
     uint32_t *end = append(l->world, &ends, shape->part_count, sizeof *end);
     bool ok = members && end;
     if (ok) {
         memset(end, 0, shape->part_count * sizeof *end);
         LMI_PARTICLES_EACH(body, n) { end[shape->part[n]]++; }
     }
-    for (uint32_t n = 0, used = 0, partial = l->part_partials; ok && n < shape->part_count; n++) {
+    for (uint32_t n = 0, used = 0, partial = l->of_kinds.part_partials; ok && n < shape->part_count; n++) {
         lmi_gpu_body *part = &k->part[first_part + n];
         uint32_t size = end[n];
         part->first_measure = partial;
         for (uint32_t from = 0; ok && from < size; from += CHUNK_PARTICLES, partial++) {
-            lmi_gpu_chunk *chunk = append(l->world, &l->part_chunks, 1, sizeof *chunk);
+            lmi_gpu_chunk *chunk = append(l->world, &l->of_kinds.part_chunks, 1, sizeof *chunk);
             ok = chunk != NULL;
             if (ok) {
                 uint32_t left = size - from;
@@ -131,7 +134,7 @@ static bool list_parts(layout *l, const lmi_body *body, uint32_t first_part, uin
             }
         }
         part->measures = partial - part->first_measure;
-        l->part_partials = partial;
+        l->of_kinds.part_partials = partial;
         end[n] = used; /* where the next of its particles goes */
         used += size;
     }
@@ -147,7 +150,7 @@ static bool add_parts(layout *l, const lmi_body *body, uint32_t index, uint32_t 
     const lmi_lattice *shape = &body->lattice->shape;
     lmi_gpu_matters *k = l->gpu->matters;
     const uint32_t first = k->part_count;
-    uint32_t *boxes = append(l->world, &l->boxes, 6 * shape->part_count, sizeof *boxes);
+    uint32_t *boxes = append(l->world, &l->of_kinds.boxes, 6 * shape->part_count, sizeof *boxes);
     if (!boxes) {
         return false;
     }
@@ -166,9 +169,9 @@ static bool add_places(layout *l, const lmi_body *body, uint32_t index, lmi_gpu_
 {
     const lmi_lattice *shape = &body->lattice->shape;
     const uint32_t blocks = shape->block_count + 1, number = l->gpu->matters->count;
-    uint32_t *owners = append(l->world, &l->owners, blocks, sizeof *owners);
-    int32_t *corners = append(l->world, &l->block_corners, 4 * blocks, sizeof *corners);
-    uint32_t *part_of = append(l->world, &l->part_of, blocks * LMI_BLOCK, sizeof *part_of);
+    uint32_t *owners = append(l->world, &l->of_kinds.owners, blocks, sizeof *owners);
+    int32_t *corners = append(l->world, &l->of_kinds.block_corners, 4 * blocks, sizeof *corners);
+    uint32_t *part_of = append(l->world, &l->of_kinds.part_of, blocks * LMI_BLOCK, sizeof *part_of);
     if (!owners || !corners || !part_of) {
         return false;
     }
@@ -182,6 +185,137 @@ static bool add_places(layout *l, const lmi_body *body, uint32_t index, lmi_gpu_
     }
     l->gpu->records[index].parts = shape->part_count;
     return shape->part_count == 1 || add_parts(l, body, index, part_of);
+}
+
+/* Rows of constants, those of a block's lanes one after the other; blocks that have the same share them, as in the lattice. */
+static bool add_rows(layout *l, const lmi_lattice *shape)
+{
+    kind_lists *to = &l->of_kinds;
+    const uint32_t first = to->constants.count / LMI_GPU_MATTER_ROW, lanes = shape->constants_count * LMI_BLOCK;
+    const uint32_t base = shape->affine ? shape->affine : shape->channels;
+    float *constants = append(l->world, &to->constants, lanes * LMI_GPU_MATTER_ROW, sizeof *constants);
+    uint32_t *rows = append(l->world, &to->rows, shape->block_count + 1, sizeof *rows);
+    if (!constants || !rows) {
+        return false;
+    }
+    memset(constants, 0, (size_t)lanes * LMI_GPU_MATTER_ROW * sizeof *constants);
+    for (uint32_t n = 0; n < lanes; n++) {
+        const float *from =
+            shape->constants + (size_t)(n / LMI_BLOCK) * shape->channels * LMI_BLOCK + (size_t)(n % LMI_BLOCK);
+        float *row = constants + (size_t)n * LMI_GPU_MATTER_ROW;
+        for (uint32_t c = 0; c < base; c++) {
+            row[c] = from[(size_t)c * LMI_BLOCK];
+        }
+        for (uint32_t c = 0; shape->affine && c < LMI_LATTICE_AFFINE_CONSTANTS; c++) {
+            row[LMI_LATTICE_ALL_CONSTANTS + c] = from[(size_t)(shape->affine + c) * LMI_BLOCK];
+        }
+    }
+    for (uint32_t n = 0; n <= shape->block_count; n++) {
+        rows[n] = first + shape->constants_of[n] * LMI_BLOCK;
+    }
+    return true;
+}
+
+/* Lists as the lattice has them, and marks of their owners' blocks: the first of each, which lanes, and which of those have a
+ * list of everything. */
+static bool add_lists(layout *l, const lmi_lattice_lists *from, const uint8_t *whole, uint32_t base, uint32_t blocks,
+                      struct side_by_side *to, array *all_marks)
+{
+    const uint32_t row = to->member.count / LMI_BLOCK, who = to->who.count / LMI_BLOCK, number = l->gpu->matters->count;
+    uint32_t *group = append(l->world, &to->groups, 4 * from->group_count, sizeof *group);
+    uint32_t *owner = append(l->world, &to->who, from->group_count * LMI_BLOCK, sizeof *owner);
+    uint32_t *member = append(l->world, &to->member, from->row_count * LMI_BLOCK, sizeof *member);
+    float *offset = append(l->world, &to->offset, from->row_count * 4 * LMI_BLOCK, sizeof *offset);
+    uint32_t *marks = append(l->world, all_marks, 2 * blocks, sizeof *marks);
+    if (!group || !owner || !member || !offset || !marks) {
+        return false;
+    }
+    memset(marks, 0, 2 * (size_t)blocks * sizeof *marks);
+    if (from->group_count) {
+        memcpy(owner, from->who, (size_t)from->group_count * LMI_BLOCK * sizeof *owner);
+        memcpy(member, from->member, (size_t)from->row_count * LMI_BLOCK * sizeof *member);
+        memcpy(offset, from->offset, (size_t)from->row_count * 4 * LMI_BLOCK * sizeof *offset);
+    }
+    for (uint32_t n = 0; n < from->group_count; n++) {
+        group[4 * n] = number;
+        group[4 * n + 1] = row + from->group_row[n];
+        group[4 * n + 2] = row + from->group_row[n + 1];
+        group[4 * n + 3] = who + n;
+    }
+    for (uint32_t n = 0; n < from->owner_count; n++) {
+        uint32_t lane = from->owner[n] % LMI_BLOCK, *mark = marks + 2 * (size_t)(from->owner[n] / LMI_BLOCK);
+        mark[0] = mark[1] & 0xffffu ? mark[0] : base + n;
+        mark[1] |= 1u << lane | (whole[n] ? 1u << (16 + lane) : 0);
+    }
+    return true;
+}
+
+static bool add_irregular(layout *l, const lmi_lattice *shape, lmi_gpu_matter *m)
+{
+    kind_lists *to = &l->of_kinds;
+    m->irregular = to->irregulars;
+    m->corrected = to->corrections;
+    to->irregulars += shape->irregular_count + 1; /* the last is zero, for what fills up rows */
+    to->corrections += shape->scatter.owner_count;
+    const uint32_t blocks = shape->block_count + 1;
+    return add_lists(l, &shape->gather, shape->direct, m->irregular, blocks, &to->gather, &to->irregular) &&
+           add_lists(l, &shape->scatter, shape->listed, m->corrected, blocks, &to->scatter, &to->corrected);
+}
+
+/* Corners of a tile along x and y, and its planes. */
+#define TILE_X 16u
+#define PLANES 16u
+
+/* Tiles of the columns from `low` to `high`. */
+static bool add_box(layout *l, lmi_gpu_kind_tiles *v, lmi_gpu_tile tile, const uint32_t low[3], const uint32_t high[3])
+{
+    for (uint32_t z = low[2]; z < high[2]; z += PLANES) {
+        for (uint32_t y = low[1]; y < high[1]; y += v->tile_y) {
+            for (uint32_t x = low[0]; x < high[0]; x += TILE_X) {
+                void *items = v->items;
+                if (v->count == v->capacity &&
+                    !lmi_reserve(&l->world->memory, &items, &v->capacity, 2 * v->capacity + 64, sizeof *v->items)) {
+                    return false;
+                }
+                v->items = items;
+                tile.x = (int32_t)x, tile.y = (int32_t)y, tile.z = (int32_t)z;
+                tile.planes = high[2] - z < PLANES ? high[2] - z : PLANES;
+                tile.partial = l->partials++;
+                v->items[v->count++] = tile;
+            }
+        }
+    }
+    return true;
+}
+
+static bool add_tiles(layout *l, const lmi_body *body, uint32_t index)
+{
+    const lmi_lattice *shape = &body->lattice->shape;
+    lmi_gpu_matters *k = l->gpu->matters;
+    lmi_gpu_body *record = &l->gpu->records[index];
+    bool surfaces = l->world->colliders.alive && !l->gpu->shares && !l->gpu->walled;
+    lmi_gpu_kind_tiles *v = lmi_gpu_kind_tiles_find(l->world, l->gpu, shape->width, surfaces);
+    bool ok = v != NULL;
+    const uint32_t none[3] = {0, 0, 0}, all[3] = {record->size[0] * LMI_BLOCK, record->size[1], record->size[2]};
+    record->first_partial = l->partials;
+    if (ok && shape->part_count == 1) {
+        ok = add_box(l, v, (lmi_gpu_tile){.body = index, .list = LMI_GPU_NONE}, none, all);
+    }
+    for (uint32_t n = 0; ok && shape->part_count > 1 && n < shape->part_count; n++) {
+        const uint32_t number = k->matter[record->kind].first_part + n;
+        uint32_t low[3], high[3];
+        part_box(l, number, low, high);
+        k->part[number].first_partial = l->partials;
+        ok = add_box(l, v, (lmi_gpu_tile){.body = index, .list = number}, low, high);
+        k->part[number].partials = l->partials - k->part[number].first_partial;
+    }
+    record->partials = l->partials - record->first_partial;
+    return ok;
+}
+
+uint32_t lmi_gpu_kinds_partials(const layout *l)
+{
+    return l->of_kinds.part_partials > l->partials ? l->of_kinds.part_partials : l->partials;
 }
 
 bool lmi_gpu_add_kind(layout *l, const lmi_body *body, uint32_t index)
@@ -198,13 +332,13 @@ bool lmi_gpu_add_kind(layout *l, const lmi_body *body, uint32_t index)
                           .plastic = LMI_GPU_NONE,
                           .examples = LMI_GPU_NONE,
                           .linear = body->material.mode == LM_MODE_LINEAR};
-    if (!add_places(l, body, index, m)) {
+    if (!add_places(l, body, index, m) || !add_rows(l, &lattice->shape) || !add_irregular(l, &lattice->shape, m)) {
         return false;
     }
     if (lattice->plastic.state) {
         uint32_t count = (lattice->shape.block_count + 1) * 6 * LMI_BLOCK;
-        m->plastic = l->plastics.count;
-        float *state = append(l->world, &l->plastics, count, sizeof *state);
+        m->plastic = l->of_kinds.plastics.count;
+        float *state = append(l->world, &l->of_kinds.plastics, count, sizeof *state);
         if (!state) {
             return false;
         }
@@ -213,7 +347,7 @@ bool lmi_gpu_add_kind(layout *l, const lmi_body *body, uint32_t index)
     k->damped = k->damped || body->material.damping_kind == LM_DAMPING_REGIONAL;
     k->mixed = k->mixed || body->examples;
     l->gpu->records[index].kind = k->count++;
-    return true;
+    return add_tiles(l, body, index);
 }
 
 bool lmi_gpu_kinds_upload(layout *l)
@@ -226,36 +360,77 @@ bool lmi_gpu_kinds_upload(layout *l)
     if (!lmi_gpu_kinds_build(l->world, gpu)) {
         return false;
     }
-    const size_t u = sizeof(uint32_t), f = sizeof(float), places = (size_t)k->blocks * LMI_BLOCK;
+    const size_t f = sizeof(float), places = (size_t)k->blocks * LMI_BLOCK;
     const size_t parts = k->part_count * sizeof *k->part;
-    k->chunk_count = l->part_chunks.count;
-    k->plastic_floats = l->plastics.count;
+    k->chunk_count = l->of_kinds.part_chunks.count;
+    k->plastic_floats = l->of_kinds.plastics.count;
     if (k->room_size < k->plastic_floats) {
         lmi_release(&l->world->memory, k->room, k->room_size, sizeof *k->room);
         k->room = lmi_allocate(&l->world->memory, k->plastic_floats, sizeof *k->room);
         k->room_size = k->room ? k->plastic_floats : 0;
     }
-    return (k->room || k->plastic_floats == 0) &&
-           lmi_gpu_put(gpu, &k->matters, k->matter, k->count * sizeof *k->matter) &&
-           put_array(gpu, &k->owners, &l->owners, u) && put_array(gpu, &k->corners, &l->block_corners, u) &&
-           put_array(gpu, &k->plastics, &l->plastics, f) && put_array(gpu, &k->part_of, &l->part_of, u) &&
+    kind_lists *from = &l->of_kinds;
+    bool ok = k->room || k->plastic_floats == 0;
+    for (uint32_t n = 0; ok && n < k->tiled; n++) {
+        ok = lmi_gpu_put(gpu, &k->tiles[n].buffer, k->tiles[n].items, k->tiles[n].count * sizeof *k->tiles[n].items);
+    }
+    const struct {
+        lmi_gpu_buffer *to;
+        const array *from;
+    } words[] = {{&k->owners, &from->owners},
+                 {&k->corners, &from->block_corners},
+                 {&k->rows, &from->rows},
+                 {&k->constants, &from->constants},
+                 {&k->irregular, &from->irregular},
+                 {&k->corrected, &from->corrected},
+                 {&k->plastics, &from->plastics},
+                 {&k->part_of, &from->part_of},
+                 {&k->part_members, &from->part_members},
+                 {&k->gather.groups, &from->gather.groups},
+                 {&k->gather.who, &from->gather.who},
+                 {&k->gather.member, &from->gather.member},
+                 {&k->gather.offset, &from->gather.offset},
+                 {&k->scatter.groups, &from->scatter.groups},
+                 {&k->scatter.who, &from->scatter.who},
+                 {&k->scatter.member, &from->scatter.member},
+                 {&k->scatter.offset, &from->scatter.offset}};
+    for (size_t n = 0; ok && n < sizeof words / sizeof *words; n++) {
+        ok = put_array(gpu, words[n].to, words[n].from, sizeof(uint32_t)); /* floats are as large */
+    }
+    k->gather.lanes = from->gather.groups.count / 4 * LMI_BLOCK;
+    k->scatter.lanes = from->scatter.groups.count / 4 * LMI_BLOCK;
+    const size_t irregular = (size_t)from->irregulars * LMI_BLOCK * f;
+    return ok && lmi_gpu_put(gpu, &k->matters, k->matter, k->count * sizeof *k->matter) &&
            lmi_gpu_put(gpu, &k->parts, k->part, parts) && lmi_gpu_reserve(gpu, &k->parts_before, parts) &&
-           put_array(gpu, &k->part_chunks, &l->part_chunks, sizeof(lmi_gpu_chunk)) &&
-           put_array(gpu, &k->part_members, &l->part_members, u) && lmi_gpu_reserve(gpu, &k->values, places * 4 * f) &&
-           lmi_gpu_reserve(gpu, &k->moments, places * 12 * f) &&
+           put_array(gpu, &k->part_chunks, &from->part_chunks, sizeof(lmi_gpu_chunk)) &&
+           lmi_gpu_reserve(gpu, &k->values, places * 4 * f) && lmi_gpu_reserve(gpu, &k->moments, places * 12 * f) &&
            lmi_gpu_reserve(gpu, &k->transforms, places * 12 * f) &&
            lmi_gpu_reserve(gpu, &k->velocities, k->damped ? places * 4 * f : 0) &&
            lmi_gpu_reserve(gpu, &k->velocity_moments, k->damped ? places * 12 * f : 0) &&
-           lmi_gpu_reserve(gpu, &k->velocity_corrections, k->damped ? (size_t)l->irregulars * LMI_BLOCK * f : 0);
+           lmi_gpu_reserve(gpu, &k->irregular_moments, irregular) && lmi_gpu_reserve(gpu, &k->kept, irregular) &&
+           lmi_gpu_clear(gpu, &k->kept, irregular) &&
+           lmi_gpu_reserve(gpu, &k->velocity_corrections, k->damped ? irregular : 0) &&
+           lmi_gpu_reserve(gpu, &k->corrections, (size_t)from->corrections * 4 * f);
 }
 
 void lmi_gpu_kinds_drop(layout *l)
 {
-    array *const arrays[] = {&l->owners, &l->block_corners, &l->part_of, &l->plastics, &l->boxes, &l->part_members};
+    kind_lists *k = &l->of_kinds;
+    array *const arrays[] = {&k->owners,         &k->block_corners, &k->rows,           &k->constants,
+                             &k->irregular,      &k->corrected,     &k->part_of,        &k->plastics,
+                             &k->boxes,          &k->part_members,  &k->gather.groups,  &k->gather.who,
+                             &k->gather.member,  &k->gather.offset, &k->scatter.groups, &k->scatter.who,
+                             &k->scatter.member, &k->scatter.offset};
     for (size_t n = 0; n < sizeof arrays / sizeof *arrays; n++) {
         drop(l->world, arrays[n], sizeof(uint32_t)); /* floats are as large */
     }
-    drop(l->world, &l->part_chunks, sizeof(lmi_gpu_chunk));
+    drop(l->world, &k->part_chunks, sizeof(lmi_gpu_chunk));
+    lmi_gpu_matters *to = l->gpu->matters;
+    for (uint32_t n = 0; to && n < to->tiled; n++) {
+        lmi_release(&l->world->memory, to->tiles[n].items, to->tiles[n].capacity, sizeof *to->tiles[n].items);
+        to->tiles[n].items = NULL;
+        to->tiles[n].capacity = 0;
+    }
 }
 
 /* A part's record with the state that it has now; where it is laid out stays. */

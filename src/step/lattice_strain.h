@@ -12,7 +12,7 @@
 /* The best affine map A = Apq Q^-1. */
 LMI_INLINE vmat3 lattice_map(vmat3 a, lattice_at affine)
 {
-    return vmat_multiply(a, lattice_symmetric(affine + LMI_LATTICE_INVERSE_REST * LMI_BLOCK));
+    return vmat_multiply(a, lattice_symmetric(affine + LMI_LATTICE_INVERSE_REST * LATTICE_STRIDE));
 }
 
 /* S² of the elastic deformation A P^-1. P has the determinant 1 and is symmetric: its cofactors are its inverse. */
@@ -37,9 +37,9 @@ LMI_INLINE void lattice_add_field(const vf m[12], const vf mv[12], lattice_at co
                                   float rate, vf t[12])
 {
     vf centre[3], field[12], w[3], l[3], g[6];
-    vmat3 a = lattice_symmetric(constants + LMI_LATTICE_REST * LMI_BLOCK), v;
+    vmat3 a = lattice_symmetric(constants + LMI_LATTICE_REST * LATTICE_STRIDE), v;
     for (int j = 0; j < 3; j++) {
-        centre[j] = lattice_constant(constants + (LMI_LATTICE_CENTRE + j) * LMI_BLOCK);
+        centre[j] = lattice_constant(constants + (LMI_LATTICE_CENTRE + j) * LATTICE_STRIDE);
         for (int i = 0; i < 3; i++) {
             a.m[3 * i + j] = (m[9 - 3 * j + i] - m[i] * centre[j]) + a.m[3 * i + j];
             v.m[3 * i + j] = mv[9 - 3 * j + i] - mv[i] * centre[j];
@@ -54,8 +54,8 @@ LMI_INLINE void lattice_add_field(const vf m[12], const vf mv[12], lattice_at co
         g[3 + i] = (a.m[3 * i] * ap[0] + a.m[3 * i + 1] * ap[1]) + a.m[3 * i + 2] * ap[2];
     }
     lmi_spin(g, l, w);
-    vf k = vf_set1(loss) * lattice_constant(affine + LMI_LATTICE_ACTIVE * LMI_BLOCK), by = vf_set1(rate);
-    vf mean = k * lattice_constant(constants + LMI_LATTICE_INVERSE_MASS * LMI_BLOCK);
+    vf k = vf_set1(loss) * lattice_constant(affine + LMI_LATTICE_ACTIVE * LATTICE_STRIDE), by = vf_set1(rate);
+    vf mean = k * lattice_constant(constants + LMI_LATTICE_INVERSE_MASS * LATTICE_STRIDE);
     for (int i = 0; i < 3; i++) {
         w[i] = w[i] * k;
     }

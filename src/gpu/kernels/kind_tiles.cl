@@ -6,7 +6,8 @@
  *
  * Between the two, kinds.cl does what is done region by region: it needs the moments of positions and of velocities, and where
  * there are examples the moments of all regions before the first of them can be matched. So moments and transforms go to
- * memory, twelve floats each. Tiles and sums are those of lattice.cl; nothing is looked up ahead.
+ * memory, twelve floats each. Sums are those of lattice.cl; nothing is looked up ahead. Constants and lists are such a lattice's
+ * own (kinds.cl).
  *
  * A body in several parts has tiles for each part by itself: they sum over whatever is there, as regions do, and move what
  * belongs to their part, so that what they measure is the part's own.
@@ -15,16 +16,16 @@
 /* Whether a place belongs to the part that a tile is for. */
 static inline bool is_own(lmi_gpu_tile t, __global const uint *part_of, uint place)
 {
-    return t.part == LMI_GPU_NONE || part_of[place] == t.part;
+    return t.list == LMI_GPU_NONE || part_of[place] == t.list;
 }
 
 /* values: of each place, and its weight. `velocities`: of bodies that are damped region by region in this substep; else all. */
 __kernel __attribute__((reqd_work_group_size(TILE_X, TILE_Y, 1))) void
 kind_moments(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu_body *restrict bodies,
              __global const lmi_gpu_matter *restrict matters, __global const uint *restrict part_of,
-             __global const uint *restrict map, __global const uint *restrict constants_of,
-             __global const uint *restrict irregular, __global const float *restrict corrections,
-             __global const float4 *restrict values, uint velocities, __global float *restrict moments)
+             __global const uint2 *restrict map, __global const uint2 *restrict irregular,
+             __global const float4 *restrict corrections, __global const float4 *restrict values, uint velocities,
+             __global float *restrict moments)
 {
     __local float f[2][3 * WIDE * HIGH];
     const lmi_gpu_tile t = tiles[get_group_id(0)];
@@ -35,7 +36,7 @@ kind_moments(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu
     const int tx = get_local_id(0), ty = get_local_id(1), id = ty * TILE_X + tx;
     const int last = t.z + (int)t.planes, begin = max(t.z - W, 0);
     const int own = column_of(b, t.x + tx, t.y + ty), centre = (ty + W) * WIDE + tx + W;
-    const uint room = matters[b->kind].room, own_lane = (uint)(t.x + tx) % LMI_BLOCK, first_block = b->first / LMI_BLOCK;
+    const uint room = matters[b->kind].room, own_lane = (uint)(t.x + tx) % LMI_BLOCK;
     float ring[TAPS][9];
 #pragma unroll
     for (int k = 0; k < TAPS * 9; k++) {
@@ -60,13 +61,11 @@ kind_moments(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu
             }
         }
         sum_plane(plane, centre, ring[2 * W]);
-        const uint block = own_block(b, map, own, z - W, t.z);
+        const uint block = own_entry(b, map, own, z - W, t.z).x;
         if (block != LMI_GPU_NONE && is_own(t, part_of, (room + block) * LMI_BLOCK + own_lane)) {
             float m[12];
             sum_ring(ring, m);
-            if (constants_of[first_block + block] & LMI_GPU_IRREGULAR) {
-                correct_moments(irregular, corrections, first_block + block, own_lane, m);
-            }
+            correct_moments(irregular[room + block], corrections, own_lane, m);
             for (int c = 0; c < 12; c++) {
                 moments[((room + block) * 12 + c) * LMI_BLOCK + own_lane] = m[c];
             }
@@ -85,6 +84,7 @@ static inline void share_kind_mover(__global const lmi_gpu_body *b, __global con
         rest[4 + id] = b->velocity[id];
         rest[8 + id] = b->shift[id];
         rest[3 + 4 * id] = id == 0 ? part->loss : id == 1 ? h : vf_min(b->alpha / h, 1e30f);
+        fixed[6 + id] = (float4)(b->inverse[3 * id], b->inverse[3 * id + 1], b->inverse[3 * id + 2], b->middle[2]);
     }
 }
 
@@ -103,10 +103,10 @@ static inline mover kind_mover_of(__global const lmi_gpu_body *b, __local const 
 __kernel __attribute__((reqd_work_group_size(TILE_X, TILE_Y, 1))) void
 kind_move(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu_body *restrict bodies,
           __global const lmi_gpu_matter *restrict matters, __global const lmi_gpu_body *restrict parts,
-          __global const uint *restrict part_of, __global const uint *restrict map,
-          __global const uint *restrict constants_of, __global const float *restrict constants,
-          __global float4 *restrict x, __global float4 *restrict v, __global const float *restrict transforms,
-          __global const uint *restrict corrected, __global const float *restrict corrections,
+          __global const uint *restrict part_of, __global const uint2 *restrict map, __global const uint *restrict rows,
+          __global const float *restrict constants, __global float4 *restrict x, __global float4 *restrict v,
+          __global const float *restrict transforms, __global const uint2 *restrict corrected,
+          __global const float4 *restrict corrections,
           __global const lmi_gpu_surface *restrict surfaces, __global float *restrict partials, float h)
 {
     __local float room[LOCAL_FLOATS > HALF_CHANNELS * GROUP_SIZE ? LOCAL_FLOATS : HALF_CHANNELS * GROUP_SIZE];
@@ -118,10 +118,10 @@ kind_move(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu_bo
     const int last = t.z + (int)t.planes, begin = max(t.z - W, 0);
     const int own = column_of(b, t.x + tx, t.y + ty);
     const uint place = matters[b->kind].room, own_lane = (uint)(t.x + tx) % LMI_BLOCK, first_block = b->first / LMI_BLOCK;
-    float ring[TAPS][6], base[3];
+    const float kx = (float)(t.x + tx - b->phase) - b->middle[0], ky = (float)(t.y + ty) - b->middle[1];
+    float ring[TAPS][6];
     measured mine;
-    base_of(b, t.x + tx, t.y + ty, base);
-    share_kind_mover(b, t.part == LMI_GPU_NONE ? b : parts + t.part, id, h, fixed);
+    share_kind_mover(b, t.list == LMI_GPU_NONE ? b : parts + t.list, id, h, fixed);
 #pragma unroll
     for (int k = 0; k < TAPS * 6; k++) {
         ring[k / 6][k % 6] = 0.0f;
@@ -151,19 +151,23 @@ kind_move(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu_bo
             }
         }
         scatter_y(second, tx, ty, ring[2 * W]);
-        const uint block = own_block(b, map, own, z - W, t.z), at = first_block + block, n = at * LMI_BLOCK + own_lane;
+        const uint block = own_entry(b, map, own, z - W, t.z).x, n = (first_block + block) * LMI_BLOCK + own_lane;
         if (block != LMI_GPU_NONE && v[n].w > 0.0f && is_own(t, part_of, (place + block) * LMI_BLOCK + own_lane)) {
-            const uint code = constants_of[at];
-            lattice_at its = constants + (code & LMI_GPU_INDEX) * (LMI_LATTICE_CHANNELS * LMI_BLOCK) + own_lane;
             const mover by = kind_mover_of(b, fixed);
             float4 position = x[n], speed = v[n];
+            const float k[3] = {kx, ky, (float)(z - W) - by.middle};
             float sum[3];
-            sum_goals(ring, at, own_lane, code, corrected, corrections, sum);
-            move_particle(&by, base, sum, its[LMI_LATTICE_SHARE * LMI_BLOCK], its[LMI_LATTICE_HOLD * LMI_BLOCK], (float)(z - W),
-                          b, surfaces, &position, &speed, &mine);
+            sum_goals(ring, sum);
+            correct_goals(corrected[place + block], own_lane, corrections, sum);
+            move_particle(&by, k, sum, pull_at(constants, rows[place + block] + own_lane), b, surfaces, &position, &speed, &mine);
             x[n] = position;
             v[n] = speed;
         }
     }
-    add_up(&mine, room, (uint)id, partials + t.partial * LMI_GPU_CHANNELS);
+    __local float *totals = (__local float *)fixed; /* which nobody reads any more */
+    add_up(&mine, room, (uint)id, totals);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (id < LMI_GPU_CHANNELS) {
+        partials[t.partial * LMI_GPU_CHANNELS + id] = totals[id];
+    }
 }
