@@ -4,7 +4,8 @@
  * What the skins ride on (particles, region transforms) goes to the graphics card once a frame, for all bodies together.
  * A vertex shader there carries every vertex, and a second one finds the normals from the triangles around it, or from the
  * cell around it in a lattice: once a frame, however often the surface is then drawn. The other way is to ask the library
- * for every vertex (lm_body_get_skin); both give the same surface.
+ * for every vertex (lm_body_get_skin); both give the same surface. A world on a device that shares skins with this context has a
+ * third one (share.c).
  */
 #include "draw/internal.h"
 
@@ -129,6 +130,10 @@ bool draw_bodies_deform(draw_bodies *b, const draw_frame *frame, const draw_prog
     bool ok = draw_reserve(&b->particle, &b->particle_capacity, b->particles, sizeof *b->particle) &&
               draw_reserve(&b->anchor, &b->anchor_capacity, b->count, sizeof *b->anchor) &&
               read_particles(b, frame, error) && draw_bodies_sort_out(b);
+    if (ok && draw_bodies_share(b, frame)) {
+        b->on_host = false;
+        return true;
+    }
     ok = ok && (b->on_host ? deform_on_host(b, frame, error) : deform_on_card(b, frame, programs, error));
     return ok || draw_give_up(error);
 }
