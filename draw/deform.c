@@ -34,6 +34,13 @@ static bool read_particles(draw_bodies *b, const draw_frame *frame, draw_error *
     return true;
 }
 
+static bool reserve_and_read(draw_bodies *b, const draw_frame *frame, draw_error *error)
+{
+    return draw_reserve(&b->particle, &b->particle_capacity, b->particles, sizeof *b->particle) &&
+           draw_reserve(&b->anchor, &b->anchor_capacity, b->count, sizeof *b->anchor) &&
+           read_particles(b, frame, error);
+}
+
 static bool read_regions(draw_bodies *b, const draw_frame *frame, draw_error *error)
 {
     for (size_t n = 0; n < b->count; n++) {
@@ -127,13 +134,15 @@ static bool fits_textures(const draw_bodies *b)
 bool draw_bodies_deform(draw_bodies *b, const draw_frame *frame, const draw_programs *programs, draw_error *error)
 {
     b->on_host = frame->settings->cpu_skin || !fits_textures(b);
-    bool ok = draw_reserve(&b->particle, &b->particle_capacity, b->particles, sizeof *b->particle) &&
-              draw_reserve(&b->anchor, &b->anchor_capacity, b->count, sizeof *b->anchor) &&
-              read_particles(b, frame, error) && draw_bodies_sort_out(b);
-    if (ok && draw_bodies_share(b, frame)) {
+    if (draw_bodies_share(b, frame)) { /* particles stay on the device, unless they are looked at */
+        bool seen = frame->views & ~(uint32_t)(DRAW_SURFACE | DRAW_WIREFRAME);
+        for (size_t n = 0; n < b->count; n++) {
+            seen = seen || b->list[n].triangles == 0; /* nothing else of it can be drawn */
+        }
         b->on_host = false;
-        return true;
+        return (!seen || reserve_and_read(b, frame, error)) && draw_bodies_sort_out(b, seen);
     }
+    bool ok = reserve_and_read(b, frame, error) && draw_bodies_sort_out(b, true);
     ok = ok && (b->on_host ? deform_on_host(b, frame, error) : deform_on_card(b, frame, programs, error));
     return ok || draw_give_up(error);
 }

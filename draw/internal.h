@@ -321,7 +321,8 @@ void draw_bodies_unshare(draw_bodies *bodies, const lm_world *world);
 /* sides.c: draws surfaces with the program in use; insides are faces that are hidden unless a surface is folded through
  * itself. */
 bool draw_surface_is_closed(const vec4 *vertices, const uint32_t *corners, uint32_t triangles);
-bool draw_bodies_sort_out(draw_bodies *bodies);
+bool draw_bodies_sort_out(draw_bodies *bodies,
+                          bool known); /* false: nothing is known of particles, all have two sides */
 void draw_bodies_outsides(const draw_bodies *bodies);
 void draw_bodies_insides(const draw_bodies *bodies);
 

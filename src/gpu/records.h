@@ -183,8 +183,13 @@ enum {
     LMI_GPU_TOTAL_SCALE = 3,
     LMI_GPU_TOTAL_ENERGY = 4,
     LMI_GPU_TOTAL_SPEED = 5,
-    LMI_GPU_TOTAL_UNSOUND = 6, /* particles that are nowhere */
-    LMI_GPU_TOTALS = 7,
+    LMI_GPU_TOTAL_UNSOUND = 6,  /* particles that are nowhere */
+    LMI_GPU_TOTAL_FIRST = 7,    /* m x, from the body's origin, as are: */
+    LMI_GPU_TOTAL_ANGULAR = 10, /* x cross m v */
+    LMI_GPU_TOTAL_SECOND = 13,  /* m x x: xx yy zz xy yz zx */
+    LMI_GPU_TOTAL_LOWER = 19,   /* bounds */
+    LMI_GPU_TOTAL_UPPER = 22,
+    LMI_GPU_TOTALS = 25,
 };
 
 #define LMI_GPU_MAX_SURFACES 32

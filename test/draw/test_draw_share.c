@@ -6,6 +6,7 @@
 #include "gpu/gpu.h"
 #include "test/draw/stage.h"
 #include "test/gpu/fake_opencl.h"
+#include "world.h"
 
 #include <dlfcn.h>
 #include <string.h>
@@ -61,8 +62,14 @@ static bool has_device(void)
 static void check_pictures(draw *d, lm_world *world, draw_settings settings)
 {
     settings.shares = world;
+    uint64_t read = world->gpu->read_bytes;
+    bool newer = world->gpu->newer;
     image shared = make_picture(d, world, &settings, WIDTH, HEIGHT);
     assert_ptr_equal(d->bodies.shares, world);
+    bool bare = false;
+    for (size_t n = 0; n < d->bodies.count; n++) bare = bare || d->bodies.list[n].triangles == 0;
+    /* Sums for where bodies are, and no particles: 304 bytes a body. */
+    if (!bare) assert_true(newer && world->gpu->newer && world->gpu->read_bytes - read <= 3 * 304);
     settings.cpu_skin = true;
     image other = make_picture(d, world, &settings, WIDTH, HEIGHT);
     assert_null(d->bodies.shares);
@@ -92,6 +99,12 @@ static void surfaces_are_shared(void **context)
             lm_body_id ids[3];
             assert_int_equal(lm_world_get_bodies(world, ids, 3), 3);
             assert_ok(lm_body_destroy(world, ids[0])); /* the others have other places in the buffers */
+        }
+        if (n == 0) {
+            lm_body_id ids[3];
+            assert_int_equal(lm_world_get_bodies(world, ids, 3), 3);
+            assert_ok(lm_body_destroy(world, ids[2])); /* the one without a skin */
+            add_block(world, LM_SKIN_REGIONS, (lm_dvec3){0.8, 1.2, 0.0});
         }
     }
     image after = make_picture(d, world, &settings, WIDTH, HEIGHT);
