@@ -107,6 +107,13 @@ static void surfaces_are_shared(void **context)
             add_block(world, LM_SKIN_REGIONS, (lm_dvec3){0.8, 1.2, 0.0});
         }
     }
+    settings.shares = world;
+    image shared = make_picture(d, world, &settings, WIDTH, HEIGHT);
+    image_free(&shared);
+    for (int n = 0; n < 3; n++) add_block(world, LM_SKIN_PARTICLES, (lm_dvec3){-0.6, 1.0 + 0.7 * n, 0.0});
+    assert_ok(lm_world_step(world, FRAME)); /* more than the buffers had room for */
+    check_pictures(d, world, settings);
+    settings.shares = NULL;
     image after = make_picture(d, world, &settings, WIDTH, HEIGHT);
     assert_true(mean_difference(&before, &after) > 0.5); /* they have moved */
     fake_counts c = counts();
