@@ -14,6 +14,7 @@
 #include "base/vec.h"
 #include "collide/solid.h"
 #include "limber/limber.h"
+#include "rule.h"
 #include "sample/bulk.h"
 #include "sample/lattice.h"
 #include "sample/region.h"
@@ -251,12 +252,6 @@ typedef struct lmi_batch {
     bool herded; /* its herds are those of its bodies as they were packed */
     uint64_t stage_nanoseconds[LM_STAGE_COUNT];
 } lmi_batch;
-
-/* Friction and restitution between two sets of groups; LM_CONTACT_COMBINED: as the materials say. */
-typedef struct lmi_contact_rule {
-    uint32_t a, b;
-    float friction, restitution;
-} lmi_contact_rule;
 
 /* A slab of a large lattice. */
 typedef struct lmi_slab_task {

@@ -47,8 +47,8 @@ const char *lmi_gpu_reason(const lm_world *world)
 /* Stiff and damped bodies answer a push as a whole: rigidity in step/push.c. */
 static bool can_meet(const lmi_body *body)
 {
-    return !body->lattice && !body->self_contact && !body->fracture && body->first_pin == LMI_NONE && body->cubes &&
-           !(body->alpha > 0.88f && body->damping > 0.3f);
+    return !body->lattice && !body->self_contact && !body->fracture && body->first_pin == LMI_NONE &&
+           body->skeleton == LMI_NONE && body->cubes && !(body->alpha > 0.88f && body->damping > 0.3f);
 }
 
 bool lmi_gpu_meets(const lm_world *world)
@@ -65,19 +65,13 @@ bool lmi_gpu_meets(const lm_world *world)
 
 static bool body_contacts_on_host(const lm_world *world, const lmi_body *body, bool meets)
 {
-    return (body->bulk && !meets) || body->self_contact || body->fracture || body->first_pin != LMI_NONE ||
-           ((body->touch.count || body->octree) &&
-            world->colliders.alive); /* leaves of an octree are as large as they are */
+    return (body->bulk && !meets) || body->self_contact || body->fracture ||
+           (body->touch.count && world->colliders.alive);
 }
 
 static bool has_contacts_on_host(const lm_world *world)
 {
-    bool host = world->contact_events || world->skeletons.alive || world->drags.alive ||
-                (world->colliders.alive && world->rule_count) || world->colliders.alive > LMI_GPU_MAX_SURFACES;
-    LMI_POOL_EACH(&world->colliders, n)
-    {
-        host = host || lmi_solid_is(&LMI_POOL_AT(&world->colliders, lmi_collider, n)->solid);
-    }
+    bool host = world->contact_events;
     bool meets = lmi_gpu_meets(world);
     LMI_POOL_EACH(&world->bodies, n) { host = host || body_contacts_on_host(world, lmi_body_at(world, n), meets); }
     return host;

@@ -12,6 +12,8 @@
  *   octrees.c   octrees, up to what pulls their particles
  *   example_regions.c  regions of clusters that have examples
  *   meet.c      bodies that keep each other out by depth cube maps
+ *   walls.c     colliders that the kernels which move particles do not see: meshes, height maps, very many
+ *   held.c      pins, drags and bones
  *   forces.c    wind, point fields and forces of a single step
  *   gpu.c       substeps
  *   fetch.c     the way back, and the end of a device that is lost
@@ -105,6 +107,8 @@ struct lmi_gpu {
     struct lmi_gpu_octrees *octrees; /* null until there are any, as are: */
     struct lmi_gpu_forces *forces;
     struct lmi_gpu_meet *meet;
+    struct lmi_gpu_walls *walls;
+    struct lmi_gpu_held *held;
     struct lmi_gpu_examples *examples;
     struct lmi_gpu_skinning *skins;
     struct lmi_gpu_looks *looks;
@@ -129,6 +133,8 @@ struct lmi_gpu {
     bool holds;     /* the world is laid out and uploaded as it is */
     bool shares;    /* the host does contacts: state goes over and back in every substep */
     bool meets;     /* bodies keep each other out by cube maps, on the device */
+    bool walled;    /* colliders have kernels of their own (walls.h) */
+    bool grips;     /* there are pins, drags or bones (held.h) */
     double h;       /* for this substep */
     lm_dvec3 given; /* momentum from gravity since the last fetch */
     double total_mass;

@@ -102,11 +102,12 @@ typedef struct lmi_gpu_chunk {
     uint32_t body, first, count, partial;
 } lmi_gpu_chunk;
 
-/* A collider where it is in this substep: lmi_surface, but for meshes and height maps. */
+/* A collider where it is in this substep: lmi_surface. */
 typedef struct lmi_gpu_surface {
     double position[3], rotation[9], velocity[3], spin[3], pivot[3], lower[3], upper[3];
     float radius, half_length, half_extents[3], friction, restitution, thickness;
-    uint32_t shape, group, mask, filler;
+    uint32_t shape, group, mask;
+    uint32_t solid; /* place of its mesh or height map (gpu/wall_records.h), or LMI_GPU_NONE */
 } lmi_gpu_surface;
 
 /* A wind or point field in this substep: lmi_flow. */
