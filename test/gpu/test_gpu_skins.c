@@ -7,6 +7,8 @@
 #include "gpu/look.h"
 #include "gpu/skins.h"
 
+#include <pthread.h>
+
 static lm_world *device_world(lm_body_id ids[BODIES], lines *log)
 {
     lm_world *world = world_on("gpu", 2, log);
@@ -259,6 +261,55 @@ static void many_looks_bring_all(void **state)
     lm_world_destroy(world);
 }
 
+/* Several threads that ask at once get what one of them gets. */
+typedef struct asker {
+    const lm_world *world;
+    const lm_body_id *ids;
+    int first;
+    skin_taken made[BARE];
+    lm_body_info info[BARE];
+    lm_result result;
+} asker;
+
+static void *ask_all(void *from)
+{
+    asker *a = from;
+    for (int k = 0; k < BARE; k++) {
+        int n = (a->first + k) % BARE;
+        skin_taken *to = &a->made[n];
+        lm_result result = lm_body_get_skin(a->world, a->ids[n], lm_dvec3_zero(), to->positions, to->normals);
+        result = result ? result : lm_body_get_info(a->world, a->ids[n], &a->info[n]);
+        a->result = result ? result : a->result;
+    }
+    return NULL;
+}
+
+static void threads_ask(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    lines log = {0};
+    lm_body_id ids[BODIES];
+    lm_world *world = device_world(ids, &log);
+    static asker askers[4];
+    pthread_t threads[4];
+    for (int round = 0; round < 3; round++) {
+        assert_ok(lm_world_step(world, FRAME));
+        for (int n = 0; n < 4; n++) {
+            askers[n] = (asker){.world = world, .ids = ids, .first = 2 * n};
+            assert_int_equal(pthread_create(&threads[n], NULL, ask_all, &askers[n]), 0);
+        }
+        for (int n = 0; n < 4; n++) assert_int_equal(pthread_join(threads[n], NULL), 0);
+        for (int n = 0; n < 4; n++) {
+            assert_ok(askers[n].result);
+            assert_memory_equal(askers[n].made, askers[0].made, sizeof askers[0].made);
+            assert_memory_equal(askers[n].info, askers[0].info, sizeof askers[0].info);
+        }
+    }
+    assert_int_equal(log.count, 0);
+    lm_world_destroy(world);
+}
+
 /* ---- failures ---- */
 
 /* Whichever operation is the first to fail while skins are asked for: one line, and a surface that belongs to a state. */
@@ -347,6 +398,7 @@ int main(void)
         cmocka_unit_test(only_skins_come_back),
         cmocka_unit_test(looks),
         cmocka_unit_test(many_looks_bring_all),
+        cmocka_unit_test(threads_ask),
         cmocka_unit_test(lost_devices),
         cmocka_unit_test(no_memory_for_skins),
     };
