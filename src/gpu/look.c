@@ -261,13 +261,15 @@ lmi_seen *lmi_gpu_look_all(const lm_world *constant)
     }
     const size_t count = world->bodies.slots;
     lmi_seen *seen = lmi_allocate(&world->memory, count, sizeof *seen);
-    const double *from = seen ? read_bodies(world, gpu) : NULL;
-    for (uint32_t n = 0; from && n < gpu->body_count; n++, from += LMI_GPU_LOOK_NUMBERS) {
-        const double *o = from + LMI_GPU_LOOK_ORIGIN, *l = from + LMI_GPU_LOOK_LOWER, *u = from + LMI_GPU_LOOK_UPPER;
-        seen[gpu->slots[n]] = (lmi_seen){dvec(o[0], o[1], o[2]), vec_from(dvec(l[0], l[1], l[2])),
-                                         vec_from(dvec(u[0], u[1], u[2])), true};
+    bool ok = seen != NULL;
+    for (uint32_t n = 0; ok && n < gpu->body_count; n++) {
+        lmi_look_sums sums;
+        ok = find_sums(world, gpu, lmi_body_at(world, gpu->slots[n]), &sums);
+        if (ok) {
+            seen[gpu->slots[n]] = (lmi_seen){sums.origin, sums.lower, sums.upper, true};
+        }
     }
-    if (seen && !from) {
+    if (seen && !ok) {
         lmi_release(&world->memory, seen, count, sizeof *seen);
         seen = NULL;
     }

@@ -174,11 +174,9 @@ typedef struct lmi_gpu_skin_node {
 /* What is told of a body, and of a chunk of particles, without the particles (kernels/look.cl): doubles. */
 enum {
     LMI_GPU_LOOK_ORIGIN = 0,
-    LMI_GPU_LOOK_LOWER = 3,
-    LMI_GPU_LOOK_UPPER = 6,
-    LMI_GPU_LOOK_IMPULSE = 9,
-    LMI_GPU_LOOK_CONTACTS = 12,
-    LMI_GPU_LOOK_NUMBERS = 13,
+    LMI_GPU_LOOK_IMPULSE = 3,
+    LMI_GPU_LOOK_CONTACTS = 6,
+    LMI_GPU_LOOK_NUMBERS = 7,
 
     LMI_GPU_TOTAL_MOMENTUM = 0,
     LMI_GPU_TOTAL_SCALE = 3,

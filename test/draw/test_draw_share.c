@@ -68,8 +68,8 @@ static void check_pictures(draw *d, lm_world *world, draw_settings settings)
     assert_ptr_equal(d->bodies.shares, world);
     bool bare = false;
     for (size_t n = 0; n < d->bodies.count; n++) bare = bare || d->bodies.list[n].triangles == 0;
-    /* Sums for where bodies are, and no particles: 304 bytes a body. */
-    if (!bare) assert_true(newer && world->gpu->newer && world->gpu->read_bytes - read <= d->bodies.count * 304);
+    /* Sums for where bodies are, and no particles: 256 bytes a body. */
+    if (!bare) assert_true(newer && world->gpu->newer && world->gpu->read_bytes - read <= d->bodies.count * 256);
     settings.cpu_skin = true;
     image other = make_picture(d, world, &settings, WIDTH, HEIGHT);
     assert_null(d->bodies.shares);

@@ -1,7 +1,7 @@
 /*
  * What is asked of a world without its particles.
  *
- *   look_bodies   of each body: origin, bounds, what it was given by colliders, contacts
+ *   look_bodies   of each body: origin, what it was given by colliders, contacts
  *   look_totals   of each chunk of particles: momentum, its scale, energy, the highest speed, whether all is finite; first and second
  *                 moments, angular momentum and bounds
  *
@@ -20,8 +20,6 @@ __kernel void look_bodies(uint count, __global const lmi_gpu_body *bodies, __glo
     to += n * LMI_GPU_LOOK_NUMBERS;
     for (int i = 0; i < 3; i++) {
         to[LMI_GPU_LOOK_ORIGIN + i] = b->origin[i];
-        to[LMI_GPU_LOOK_LOWER + i] = b->lower[i];
-        to[LMI_GPU_LOOK_UPPER + i] = b->upper[i];
         to[LMI_GPU_LOOK_IMPULSE + i] = b->impulse[i];
     }
     to[LMI_GPU_LOOK_CONTACTS] = b->contacts;
