@@ -15,10 +15,13 @@ typedef int int32_t;
 #define LMI_GPU_NONE 0xffffffffu
 #define LMI_GPU_SAMPLES 8
 
-/* Flags in front of the index of a block's constants: it has irregular regions; particles whose sums are put right. */
+/* Flags in front of the index of a region's constants: it is irregular; its particle's sums are put right. */
 #define LMI_GPU_IRREGULAR 0x80000000u
 #define LMI_GPU_CORRECTED 0x40000000u
 #define LMI_GPU_INDEX 0x3fffffffu
+
+/* Floats of a row with so many constants of a region: whole vectors of four. */
+#define LMI_GPU_ROW(channels) (((channels) + 3) / 4 * 4)
 
 /* Channels of what work-groups measure, 32 floats for each. */
 enum {
@@ -36,7 +39,14 @@ enum {
 };
 
 /* Why a substep is left to the host. */
-enum { LMI_GPU_OVERSTRETCHED = 1, LMI_GPU_COLLAPSED = 2, LMI_GPU_RIGID = 4, LMI_GPU_UNSOUND = 8, LMI_GPU_FAST = 16 };
+enum {
+    LMI_GPU_OVERSTRETCHED = 1,
+    LMI_GPU_COLLAPSED = 2,
+    LMI_GPU_RIGID = 4,
+    LMI_GPU_UNSOUND = 8,
+    LMI_GPU_FAST = 16,
+    LMI_GPU_CROWDED = 32,
+};
 
 /* A body: state, what it is made of, and what the substep's kernels read. Lengths and masses as in lmi_body. */
 typedef struct lmi_gpu_body {
@@ -64,12 +74,13 @@ typedef struct lmi_gpu_body {
     uint32_t map;                  /* of a lattice: first entry of its map of blocks */
     uint32_t size[3];              /* blocks along x, corners along y and z */
     int32_t phase;
-    uint32_t first_partial, partials;    /* of the tiles */
-    uint32_t first_measure, measures;    /* of the chunks that are measured after an upload */
-    uint32_t sample[LMI_GPU_SAMPLES];    /* particles */
+    uint32_t first_partial, partials; /* of the tiles; none of a small lattice, which is concluded by its own kernel */
+    uint32_t first_measure, measures; /* of the chunks that are measured after an upload */
+    uint32_t sample[LMI_GPU_SAMPLES]; /* particles */
     int32_t corner[3 * LMI_GPU_SAMPLES]; /* and their corners */
     uint32_t pinned;
     uint32_t regional; /* an octree that is damped region by region */
+    uint32_t pointed;  /* colliders meet its touch points, when all bodies have moved (kernels/solve.cl) */
     uint32_t group, collider_mask;
     uint32_t surfaces; /* bits: what it may touch in this substep */
     uint32_t contacts;
@@ -82,19 +93,27 @@ typedef struct lmi_gpu_tile {
     int32_t x, y, z; /* of its first corner; x counts lanes of blocks */
     uint32_t planes;
     uint32_t partial;
-    uint32_t pad[2];
+    uint32_t list, lists; /* of irregular regions in it, or of particles whose sums are put right */
 } lmi_gpu_tile;
+
+/* What the fast sums of an irregular region, or of a particle, have too much or too little. */
+typedef struct lmi_gpu_list {
+    uint32_t owner; /* its number among those of the body */
+    uint32_t first,
+        count;         /* entries, two words each: a member, and four bytes, where it is from the owner and its sign */
+    int32_t corner[3]; /* of the owner */
+} lmi_gpu_list;
 
 /* A lattice that fits into the local memory of one work-group. */
 typedef struct lmi_gpu_small {
     uint32_t body;
     uint32_t first, count,
-        particles;            /* of its table of corners, two words each: x | y << 8 | z << 16, and the place of the
+        particles;              /* of its table of corners, two words each: x | y << 8 | z << 16, and the place of the
                                          particle there or LMI_GPU_NONE; those with a particle come first */
-    uint32_t gather, gathers; /* groups of lists of its irregular regions */
-    uint32_t scatter, scatters;
-    uint32_t size[3]; /* corners */
-    uint32_t partial;
+    uint32_t gather, gathers;   /* lists of its irregular regions, */
+    uint32_t scatter, scatters; /* and of particles whose sums are put right */
+    uint32_t size[3];           /* corners */
+    uint32_t filler;
 } lmi_gpu_small;
 
 /* Particles of one body that one work-group measures. */
@@ -137,6 +156,52 @@ typedef struct lmi_gpu_meeter {
     int32_t cell[3];
     uint32_t pad;
 } lmi_gpu_meeter;
+
+/* The rest shape that a body is felt as: lmi_mould. */
+typedef struct lmi_gpu_mould {
+    double cell, reach;
+    float first[3];
+    uint32_t n[3];
+    uint32_t first_distance, first_rest; /* among the distances, and among the places of carriers, of all moulds */
+} lmi_gpu_mould;
+
+/* A body whose contacts are solved (kernels/solve.cl), besides what it is as a meeter. */
+typedef struct lmi_gpu_solid {
+    double first[3], spacing; /* of a lattice's corners in the rest shape; spacing is 0 for other bodies */
+    double along;             /* where it begins on the axis along which bodies are sorted */
+    uint32_t slot, mould;
+    uint32_t turn;                  /* of a lattice's axes */
+    uint32_t curve;                 /* place on the curve */
+    uint32_t surfaces;              /* bits: colliders that it may touch */
+    uint32_t first_bucket, buckets; /* of contacts with its maps, then of those with the cells of a lattice */
+    uint32_t first_cell;            /* of a lattice: one for each place, the lowest corner of a cell or not */
+    uint32_t met[2], turned[2];     /* bits: partners that its points are in */
+    uint32_t touched;               /* it is in a contact with another body */
+    uint32_t contacts, first_contact;
+    uint32_t listed, first_listed; /* contacts of others' points with it */
+    uint32_t pad;
+} lmi_gpu_solid;
+
+#ifdef __OPENCL_VERSION__
+typedef float4 lmi_gpu_quad;
+#else
+typedef struct lmi_gpu_quad {
+    float s[4];
+} lmi_gpu_quad;
+#endif
+
+/* A soft contact: lmi_contact. */
+typedef struct lmi_gpu_contact {
+    lmi_gpu_quad normal, braked, ahead, more, surface, steady;
+    lmi_gpu_quad place; /* where the point is in b: from the carrier in its rest axes, or in the cell of a lattice */
+    float ratio, friction, bounce, deep, pressed, shifted, level, depth, approach;
+    uint32_t point; /* of a, among all touch points */
+    uint32_t a, b;  /* meeters; b is LMI_GPU_NONE for a wall */
+    uint32_t map;   /* of b, among all */
+    uint32_t cell;  /* of a lattice, among all cells; else LMI_GPU_NONE */
+    uint32_t slot;  /* in its bucket, before they are sorted */
+    uint32_t live;  /* else it is only near */
+} lmi_gpu_contact;
 
 #define LMI_GPU_PARTNERS 64 /* bodies that one is tested against in a substep, at most */
 
