@@ -11,7 +11,9 @@
 /* `step` work-items bring it, which the compiler should know: then loads are under way together. */
 static inline void take_record(RECORD lmi_gpu_body *to, __global const lmi_gpu_body *from, uint id, uint step)
 {
+#ifdef cl_nv_pragma_unroll /* PoCL makes wrong code of it */
 #pragma unroll 8
+#endif
     for (uint n = id; n < RECORD_WORDS; n += step) {
         ((RECORD uint *)to)[n] = ((__global const uint *)from)[n];
     }
@@ -19,7 +21,9 @@ static inline void take_record(RECORD lmi_gpu_body *to, __global const lmi_gpu_b
 
 static inline void give_record(__global lmi_gpu_body *to, RECORD const lmi_gpu_body *from, uint id, uint step)
 {
+#ifdef cl_nv_pragma_unroll /* PoCL makes wrong code of it */
 #pragma unroll 8
+#endif
     for (uint n = id; n < RECORD_WORDS; n += step) {
         ((__global uint *)to)[n] = ((RECORD const uint *)from)[n];
     }
