@@ -47,8 +47,8 @@ const char *lmi_gpu_reason(const lm_world *world)
 /* Stiff and damped bodies answer a push as a whole: rigidity in step/push.c. */
 static bool can_meet(const lmi_body *body)
 {
-    return !body->lattice && !body->self_contact && !body->fracture && body->first_pin == LMI_NONE &&
-           body->skeleton == LMI_NONE && body->cubes && !(body->alpha > 0.88f && body->damping > 0.3f);
+    return !body->lattice && !body->self_contact && !body->fracture && body->cubes &&
+           !(body->alpha > 0.88f && body->damping > 0.3f);
 }
 
 bool lmi_gpu_meets(const lm_world *world)
@@ -77,7 +77,15 @@ static bool has_contacts_on_host(const lm_world *world)
     return host;
 }
 
-bool lmi_gpu_contacts_on_host(const lm_world *world) { return world->sleep.enabled || has_contacts_on_host(world); }
+/* Bodies that touch each other sleep together: who does is known where contacts are found. */
+static bool sleeps_on_host(const lm_world *world)
+{
+    bool meets = false;
+    LMI_POOL_EACH(&world->bodies, n) { meets = meets || lmi_body_meets(lmi_body_at(world, n)); }
+    return world->sleep.enabled && meets;
+}
+
+bool lmi_gpu_contacts_on_host(const lm_world *world) { return sleeps_on_host(world) || has_contacts_on_host(world); }
 
 const char *lmi_gpu_host_part(const lm_world *world)
 {

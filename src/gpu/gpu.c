@@ -24,6 +24,7 @@
 #include "gpu/held.h"
 #include "gpu/meet.h"
 #include "gpu/octrees.h"
+#include "gpu/rest.h"
 #include "gpu/small.h"
 #include "gpu/walls.h"
 
@@ -51,7 +52,14 @@ static bool has_moved(const lm_world *world)
 bool lmi_gpu_goes_on(const lm_world *world, double h)
 {
     const lmi_gpu *gpu = world->gpu;
-    return gpu && gpu->holds && !gpu->shares && gpu->h == h && world->force_count == 0 && !has_moved(world);
+    return gpu && gpu->holds && !gpu->shares && gpu->h == h && world->force_count == 0 && !has_moved(world) &&
+           !lmi_gpu_rest_is_over(world);
+}
+
+bool lmi_gpu_stepped_alone(const lm_world *world)
+{
+    const lmi_gpu *gpu = world->gpu;
+    return gpu && gpu->holds && !gpu->shares;
 }
 
 bool lmi_gpu_measure(lmi_gpu *gpu)
@@ -283,13 +291,18 @@ static bool begin_substep(lmi_gpu *gpu, const lmi_step *step, const float change
     return ok && known;
 }
 
-/* What acts after the particles have moved, in the order of step/contact.c; then the bodies are measured anew. */
+/* What acts after the particles have moved, in the order of step/contact.c: drags and bones that pull, colliders. */
 static bool settle(lmi_gpu *gpu, const lmi_step *step)
 {
-    const bool walled = gpu->walled, held = gpu->grips;
-    return (!walled || lmi_gpu_walls_begin(gpu, step->h)) && (!held || lmi_gpu_held_pull(gpu, step)) &&
-           (!walled || lmi_gpu_walls_meet(gpu, step)) && (!held || lmi_gpu_held_hold(gpu, step->h)) &&
-           ((!walled && !held) || lmi_gpu_measure(gpu));
+    return (!gpu->walled || lmi_gpu_walls_begin(gpu, step->h)) && (!gpu->grips || lmi_gpu_held_pull(gpu, step)) &&
+           (!gpu->walled || lmi_gpu_walls_meet(gpu, step));
+}
+
+/* When all contacts are over: what is held. Then the bodies are measured anew, where anything has happened to them since they
+ * moved. */
+static bool hold(lmi_gpu *gpu, double h)
+{
+    return (!gpu->grips || lmi_gpu_held_hold(gpu, h)) && ((!gpu->walled && !gpu->grips) || lmi_gpu_measure(gpu));
 }
 
 /* Contacts on the host: state over, and back. False: it is the host's for good; if `done`, after this substep. */
@@ -375,7 +388,7 @@ bool lmi_gpu_substep(const lmi_step *step)
             return false;
         }
     }
-    ok = ok && lmi_gpu_forces_count(gpu) && (!gpu->meets || lmi_gpu_meet_push(gpu, step->h));
+    ok = ok && lmi_gpu_forces_count(gpu) && (!gpu->meets || lmi_gpu_meet_push(gpu, step->h)) && hold(gpu, step->h);
     if (ok) {
         atomic_store(&gpu->newer, true);
         gpu->given = dvec_add(gpu->given, dvec_scale(dvec_from(by), gpu->total_mass));
@@ -469,6 +482,7 @@ void lmi_gpu_close(lm_world *world)
     if (gpu->queue) {
         gpu->cl.clFinish(gpu->queue);
     }
+    lmi_gpu_rest_free(world, gpu);
     lmi_gpu_held_free(world, gpu);
     lmi_gpu_walls_free(world, gpu);
     lmi_gpu_meet_free(world, gpu);

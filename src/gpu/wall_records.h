@@ -14,7 +14,7 @@ typedef ulong uint64_t;
 #define LMI_GPU_LEVELS 15 /* of a height map */
 
 /* A mesh or a height map: the numbers of lmi_mesh and lmi_heights, and where their arrays begin among those of all. */
-typedef struct lmi_gpu_solid {
+typedef struct lmi_gpu_solid_wall {
     double skin;
     double spacing;                     /* of a map */
     double cell;                        /* of a mesh */
@@ -29,14 +29,14 @@ typedef struct lmi_gpu_solid {
     uint32_t size[3];                   /* cells of a mesh */
     uint32_t solid;                     /* a mesh that has an inside */
     uint32_t pad;
-} lmi_gpu_solid;
+} lmi_gpu_solid_wall;
 
 /* A body, as walls see it. */
 typedef struct lmi_gpu_walled {
     double reach;                 /* metres from its bounds that its particles may touch something, at rest */
     uint32_t first_piece, pieces; /* of its particles */
     uint32_t solids;              /* that it may touch in this substep */
-    uint32_t pad;
+    uint32_t apart;               /* colliders meet its touch points, and not its particles: none here */
 } lmi_gpu_walled;
 
 #define LMI_GPU_WALL_SUMS 4 /* floats of a piece: the impulse that it was given, and contacts; or how fast it is */

@@ -51,7 +51,7 @@ typedef struct wall_layout {
     array solids, heights, spans, faces, nodes, cells;
 } wall_layout;
 
-static void describe_heights(const lmi_heights *map, lmi_gpu_solid *to)
+static void describe_heights(const lmi_heights *map, lmi_gpu_solid_wall *to)
 {
     to->skin = map->skin;
     to->spacing = map->spacing;
@@ -65,7 +65,7 @@ static void describe_heights(const lmi_heights *map, lmi_gpu_solid *to)
     }
 }
 
-static void describe_mesh(const lmi_mesh *mesh, lmi_gpu_solid *to)
+static void describe_mesh(const lmi_mesh *mesh, lmi_gpu_solid_wall *to)
 {
     const double lower[3] = {mesh->lower.x, mesh->lower.y, mesh->lower.z};
     const double upper[3] = {mesh->upper.x, mesh->upper.y, mesh->upper.z};
@@ -90,9 +90,24 @@ static bool add(lm_world *world, array *to, const void *from, size_t count, size
     return at != NULL;
 }
 
+/* What a solid is made of, as a number: arrays that are there already are not sent again. */
+static uint64_t hash_solid(const lmi_solid *solid)
+{
+    lmi_gpu_solid_wall record = {0};
+    if (solid->heights) {
+        const lmi_heights *map = solid->heights;
+        describe_heights(map, &record);
+        return hash_bytes(&record, sizeof record) ^
+               hash_bytes(map->heights, (size_t)map->n[0] * map->n[1] * sizeof(float));
+    }
+    const lmi_mesh *mesh = solid->mesh;
+    describe_mesh(mesh, &record);
+    return hash_bytes(&record, sizeof record) ^ hash_bytes(mesh->faces, mesh->face_count * sizeof *mesh->faces);
+}
+
 static bool add_solid(lm_world *world, wall_layout *l, const lmi_solid *solid)
 {
-    lmi_gpu_solid *to = append(world, &l->solids, 1, sizeof *to);
+    lmi_gpu_solid_wall *to = append(world, &l->solids, 1, sizeof *to);
     if (!to) {
         return false;
     }
@@ -121,6 +136,7 @@ static bool add_body(lm_world *world, const lmi_gpu *gpu, wall_layout *l, uint32
     bool octree = body->octree && !body->touch.count;
     to->reach = body->contact_radius + body->touch.beyond + 0.01 * body->rest_size; /* reach_of in step/contact.c */
     to->reach += octree ? body->octree->lanes.widest_margin : 0.0;
+    to->apart = body->touch.count > 0;
     to->first_piece = l->pieces.count;
     for (uint32_t at = 0; at < record->particles; at += PIECE) {
         lmi_gpu_chunk *piece = append(world, &l->pieces, 1, sizeof *piece);
@@ -150,15 +166,44 @@ static bool fill(lm_world *world, const lmi_gpu *gpu, wall_layout *l)
     for (uint32_t n = 0; ok && n < gpu->body_count; n++) {
         ok = add_body(world, gpu, l, n);
     }
+    w->piece_count = l->pieces.count;
+    w->words = (world->colliders.alive + 31) / 32;
+    return ok;
+}
+
+/* Meshes and height maps, in the order of the colliders. */
+static bool put_solids(lm_world *world, lmi_gpu *gpu, wall_layout *l)
+{
+    lmi_gpu_walls *w = gpu->walls;
+    uint64_t hash = 0;
+    uint32_t count = 0;
+    LMI_POOL_EACH(&world->colliders, n)
+    {
+        const lmi_collider *c = LMI_POOL_AT(&world->colliders, lmi_collider, n);
+        if (lmi_solid_is(&c->solid)) {
+            hash = (hash ^ hash_solid(&c->solid)) * 0x9e3779b97f4a7c15u;
+            count++;
+        }
+    }
+    if (w->has_arrays && count == w->solid_count && hash == w->solid_hash) {
+        return true;
+    }
+    bool ok = true;
+    w->has_arrays = false;
     LMI_POOL_EACH(&world->colliders, n)
     {
         const lmi_collider *c = LMI_POOL_AT(&world->colliders, lmi_collider, n);
         ok = ok && (!lmi_solid_is(&c->solid) || add_solid(world, l, &c->solid));
     }
-    w->piece_count = l->pieces.count;
-    w->solid_count = l->solids.count;
-    w->words = (world->colliders.alive + 31) / 32;
-    return ok;
+    w->solid_count = count;
+    w->solid_hash = hash;
+    w->has_arrays = ok && put_array(gpu, &w->solids, &l->solids, sizeof(lmi_gpu_solid_wall)) &&
+                    put_array(gpu, &w->heights, &l->heights, sizeof(float)) &&
+                    put_array(gpu, &w->spans, &l->spans, sizeof(lmi_heights_span)) &&
+                    put_array(gpu, &w->faces, &l->faces, 9 * sizeof(float)) &&
+                    put_array(gpu, &w->nodes, &l->nodes, sizeof(lmi_mesh_node)) &&
+                    put_array(gpu, &w->cells, &l->cells, sizeof(int8_t));
+    return w->has_arrays;
 }
 
 static bool upload(const lm_world *world, lmi_gpu *gpu, const wall_layout *l)
@@ -168,12 +213,6 @@ static bool upload(const lm_world *world, lmi_gpu *gpu, const wall_layout *l)
     return put_array(gpu, &w->pieces, &l->pieces, sizeof(lmi_gpu_chunk)) &&
            put_array(gpu, &w->walled, &l->walled, sizeof(lmi_gpu_walled)) &&
            put_array(gpu, &w->margins, &l->margins, sizeof(float)) &&
-           put_array(gpu, &w->solids, &l->solids, sizeof(lmi_gpu_solid)) &&
-           put_array(gpu, &w->heights, &l->heights, sizeof(float)) &&
-           put_array(gpu, &w->spans, &l->spans, sizeof(lmi_heights_span)) &&
-           put_array(gpu, &w->faces, &l->faces, 9 * sizeof(float)) &&
-           put_array(gpu, &w->nodes, &l->nodes, sizeof(lmi_mesh_node)) &&
-           put_array(gpu, &w->cells, &l->cells, sizeof(int8_t)) &&
            lmi_gpu_put(gpu, &w->rules, world->rules, world->rule_count * sizeof *world->rules) &&
            lmi_gpu_reserve(gpu, &w->start_of, starts) &&
            lmi_gpu_reserve(gpu, &w->sums, (size_t)w->piece_count * LMI_GPU_WALL_SUMS * sizeof(float)) &&
@@ -197,11 +236,11 @@ bool lmi_gpu_walls_lay_out(lm_world *world, lmi_gpu *gpu)
     void *surfaces = w->surface;
     bool ok = lmi_reserve(&world->memory, &surfaces, &w->surface_capacity, world->colliders.alive, sizeof *w->surface);
     w->surface = surfaces;
-    ok = ok && fill(world, gpu, &l) && upload(world, gpu, &l);
+    ok = ok && fill(world, gpu, &l) && put_solids(world, gpu, &l) && upload(world, gpu, &l);
     drop(world, &l.pieces, sizeof(lmi_gpu_chunk));
     drop(world, &l.walled, sizeof(lmi_gpu_walled));
     drop(world, &l.margins, sizeof(float));
-    drop(world, &l.solids, sizeof(lmi_gpu_solid));
+    drop(world, &l.solids, sizeof(lmi_gpu_solid_wall));
     drop(world, &l.heights, sizeof(float));
     drop(world, &l.spans, sizeof(lmi_heights_span));
     drop(world, &l.faces, 9 * sizeof(float));

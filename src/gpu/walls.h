@@ -17,6 +17,8 @@ typedef struct lmi_gpu_walls {
     uint32_t surface_capacity;
     uint32_t piece_count, words, solid_count;
     bool has_margins;
+    bool has_arrays;     /* those of the solids are there: */
+    uint64_t solid_hash; /* of all that they are made of */
 } lmi_gpu_walls;
 
 /* Whether the colliders of a world need it. */

@@ -26,6 +26,7 @@
 #include "base/os.h"
 #include "fracture.h"
 #include "gpu/gpu.h"
+#include "gpu/rest.h"
 #include "octree_body.h"
 #include "skeleton.h"
 #include "step/lattice_motion.h"
@@ -641,7 +642,12 @@ lm_result lm_world_step(lm_world *world, double seconds)
         }
         on_device = run_substeps(world, seconds, on_device);
         end_forces(world);
-        if (on_device && lmi_gpu_goes_on(world, h)) {
+        bool alone = on_device && lmi_gpu_stepped_alone(world);
+        if (alone && lmi_gpu_rest_begins(world, seconds)) {
+            lmi_gpu_edit(world);
+            lmi_sleep_end(world, seconds);
+            finish(world, start);
+        } else if (alone) {
             world->steps++;
             world->step_seconds = 1e-9 * (double)(lmi_os_nanoseconds() - start);
         } else {
