@@ -71,23 +71,23 @@ static bool body_contacts_on_host(const lm_world *world, const lmi_body *body, b
 
 static bool has_contacts_on_host(const lm_world *world)
 {
-    bool host = world->contact_events;
+    bool host = false;
     bool meets = lmi_gpu_meets(world);
     LMI_POOL_EACH(&world->bodies, n) { host = host || body_contacts_on_host(world, lmi_body_at(world, n), meets); }
     return host;
 }
 
-/* Bodies that touch each other sleep together: who does is known where contacts are found. */
-static bool sleeps_on_host(const lm_world *world)
+/* Bodies that touch each other sleep together, and are told of: who does is known where contacts are found. */
+static bool touches_on_host(const lm_world *world)
 {
     bool meets = false;
     LMI_POOL_EACH(&world->bodies, n) { meets = meets || lmi_body_meets(lmi_body_at(world, n)); }
-    return world->sleep.enabled && meets;
+    return (world->sleep.enabled || world->contact_events) && meets;
 }
 
-bool lmi_gpu_contacts_on_host(const lm_world *world) { return sleeps_on_host(world) || has_contacts_on_host(world); }
+bool lmi_gpu_contacts_on_host(const lm_world *world) { return touches_on_host(world) || has_contacts_on_host(world); }
 
 const char *lmi_gpu_host_part(const lm_world *world)
 {
-    return has_contacts_on_host(world) ? "contacts, pins and bones" : "who sleeps and who wakes";
+    return has_contacts_on_host(world) ? "contacts, pins and bones" : "contact events and sleep";
 }

@@ -350,7 +350,7 @@ static void leave(lm_world *world, lmi_gpu *gpu, uint32_t stop)
 {
     gpu->holds = false;
     gpu->wary = stop & LMI_GPU_RIGID ? WARY_STEPS : gpu->wary;
-    if (lmi_gpu_forces_undo(gpu)) {
+    if (lmi_gpu_events_take(world) && lmi_gpu_forces_undo(gpu)) { /* events: of the substeps before */
         lmi_gpu_bring(world, &gpu->before);
         atomic_store(&gpu->newer, false);
     } else {

@@ -158,6 +158,9 @@ bool lmi_gpu_goes_on(const lm_world *world, double h);
 /* After a step: whether it was the device's from its beginning to its end, and the host's state is behind. */
 bool lmi_gpu_stepped_alone(const lm_world *world);
 
+/* At the end of such a step, where contact events are wanted: who touched what. False: the device is lost. */
+bool lmi_gpu_events_tell(lm_world *world);
+
 /* After the host has prepared a step: uploads. False: the host has to step, now. */
 bool lmi_gpu_take(lm_world *world, double h);
 
