@@ -25,6 +25,8 @@
 #include "gpu/meet.h"
 #include "gpu/octrees.h"
 #include "gpu/rest.h"
+#include "gpu/share.h"
+#include "gpu/skins.h"
 #include "gpu/small.h"
 #include "gpu/walls.h"
 
@@ -114,6 +116,8 @@ bool lmi_gpu_take(lm_world *world, double h)
     gpu->walled = !gpu->shares && lmi_gpu_has_walls(world);
     gpu->grips = !gpu->shares && lmi_gpu_has_held(world);
     gpu->status = CL_SUCCESS;
+    gpu->serial++;
+    gpu->layouts += !same;
     if ((!same && (!lmi_gpu_lay_out(world, gpu) || !lmi_gpu_meet_lay_out(world, gpu) ||
                    !lmi_gpu_walls_lay_out(world, gpu) || !lmi_gpu_held_lay_out(world, gpu) || !lmi_gpu_measure(gpu))) ||
         !lmi_gpu_forces_ready(world, gpu)) {
@@ -367,6 +371,7 @@ bool lmi_gpu_substep(const lmi_step *step)
     if (gpu->lost) {
         return false;
     }
+    gpu->serial++;
     for (uint32_t f = 0; f < step->flow_count; f++) {
         bool uniform = step->flows[f].kind == LM_FIELD_UNIFORM;
         acceleration = uniform ? dvec_add(acceleration, dvec_from(step->flows[f].vector)) : acceleration;
@@ -485,6 +490,9 @@ void lmi_gpu_close(lm_world *world)
     lmi_gpu_rest_free(world, gpu);
     lmi_gpu_held_free(world, gpu);
     lmi_gpu_walls_free(world, gpu);
+    lmi_gpu_share_free(world, gpu);
+    lmi_gpu_skins_free(world, gpu);
+    lmi_gpu_looks_free(world, gpu);
     lmi_gpu_meet_free(world, gpu);
     lmi_gpu_examples_free(world, gpu);
     lmi_gpu_octrees_free(world, gpu);

@@ -140,6 +140,54 @@ typedef struct lmi_gpu_meeter {
 
 #define LMI_GPU_PARTNERS 64 /* bodies that one is tested against in a substep, at most */
 
+/* A body's skin (kernels/skin.cl). What it has in common with others of its shape is there once: first of its riders, numbers, ...
+ * in the tables of all shapes. */
+typedef struct lmi_gpu_skin {
+    uint32_t body;             /* record */
+    uint32_t particle;         /* first of the body's */
+    uint32_t vertex, vertices; /* first among all, and how many */
+    uint32_t riders,
+        numbers; /* of cells and tetrahedra: 8 or 4 riders and 6 numbers for each vertex; of lists: weights */
+    uint32_t offsets, rest;           /* of lists: where each vertex's riders begin, and vertices at rest */
+    uint32_t ring_offsets, triangles; /* of lists: where each vertex's triangles begin, and the corners of all */
+    uint32_t region;                  /* of skins on regions: first */
+    float per_spacing;                /* of cells: 1 / spacing */
+} lmi_gpu_skin;
+
+/* A region that a skin rides on. */
+typedef struct lmi_gpu_carried {
+    uint32_t particle;       /* first of the body's */
+    uint32_t members, count; /* of clusters: first in the table, and how many; of octrees: summation nodes */
+    uint32_t rest;           /* of clusters: first rest position of its body; of octrees: that of the leaf */
+    uint32_t place;          /* of octrees: the leaf's particle */
+    uint32_t rotation;       /* where the first of its nine floats is, the others a block apart */
+    uint32_t quadratic;
+    uint32_t octree;
+} lmi_gpu_carried;
+
+/* A node of an octree, for skins. */
+typedef struct lmi_gpu_skin_node {
+    uint32_t child, children; /* first, and how many */
+    uint32_t place, rest;     /* particle of a leaf, or LMI_GPU_NONE, and its rest position */
+} lmi_gpu_skin_node;
+
+/* What is told of a body, and of a chunk of particles, without the particles (kernels/look.cl): doubles. */
+enum {
+    LMI_GPU_LOOK_ORIGIN = 0,
+    LMI_GPU_LOOK_LOWER = 3,
+    LMI_GPU_LOOK_UPPER = 6,
+    LMI_GPU_LOOK_IMPULSE = 9,
+    LMI_GPU_LOOK_CONTACTS = 12,
+    LMI_GPU_LOOK_NUMBERS = 13,
+
+    LMI_GPU_TOTAL_MOMENTUM = 0,
+    LMI_GPU_TOTAL_SCALE = 3,
+    LMI_GPU_TOTAL_ENERGY = 4,
+    LMI_GPU_TOTAL_SPEED = 5,
+    LMI_GPU_TOTAL_UNSOUND = 6, /* particles that are nowhere */
+    LMI_GPU_TOTALS = 7,
+};
+
 #define LMI_GPU_MAX_SURFACES 32
 
 #endif
