@@ -89,5 +89,5 @@ bool lmi_gpu_contacts_on_host(const lm_world *world) { return touches_on_host(wo
 
 const char *lmi_gpu_host_part(const lm_world *world)
 {
-    return has_contacts_on_host(world) ? "contacts, pins and bones" : "contact events and sleep";
+    return has_contacts_on_host(world) ? "contacts" : "contact events and sleep";
 }
