@@ -4,7 +4,9 @@
 #include "gpu/clusters.h"
 #include "gpu/example_regions.h"
 #include "gpu/gpu.h"
+#include "gpu/held.h"
 #include "gpu/octrees.h"
+#include "step/cleft.h"
 
 static const char *body_reason(const lm_world *world, const lmi_body *body)
 {
@@ -51,8 +53,46 @@ static bool can_meet(const lmi_body *body)
            !(body->alpha > 0.88f && body->damping > 0.3f);
 }
 
+/* Whether a body's contacts are solved: with others, or of its touch points with colliders. */
+bool lmi_gpu_needs_solver(const lm_world *world, const lmi_body *body)
+{
+    return body->bulk || (body->touch.count && world->colliders.alive);
+}
+
+static bool can_solve(const lmi_body *body)
+{
+    return !body->self_contact && !body->fracture && !body->grain && !lmi_is_cut_octree(body) && body->touch.count &&
+           body->first_pin == LMI_NONE && !(body->alpha > 0.88f && body->damping > 0.3f);
+}
+
+/* The solver knows planes, spheres, capsules and boxes, without rules, and nobody who is held. */
+static bool has_simple_colliders(const lm_world *world)
+{
+    bool simple = world->rule_count == 0 && !lmi_gpu_has_held(world) && world->colliders.alive <= LMI_GPU_MAX_SURFACES;
+    LMI_POOL_EACH(&world->colliders, n)
+    {
+        simple = simple && !lmi_solid_is(&LMI_POOL_AT(&world->colliders, lmi_collider, n)->solid);
+    }
+    return simple;
+}
+
+bool lmi_gpu_solves(const lm_world *world)
+{
+    bool any = false, all = world->contact_method == LM_CONTACT_METHOD_SOLVED && has_simple_colliders(world);
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        const lmi_body *body = lmi_body_at(world, n);
+        any = any || lmi_gpu_needs_solver(world, body);
+        all = all && (lmi_gpu_needs_solver(world, body) ? can_solve(body) : !body->octree || !world->colliders.alive);
+    }
+    return any && all;
+}
+
 bool lmi_gpu_meets(const lm_world *world)
 {
+    if (lmi_gpu_solves(world)) {
+        return true;
+    }
     bool any = false, all = world->contact_method == LM_CONTACT_METHOD_CUBE_MAP && world->colliders.alive == 0;
     LMI_POOL_EACH(&world->bodies, n)
     {
@@ -63,26 +103,34 @@ bool lmi_gpu_meets(const lm_world *world)
     return any && all;
 }
 
-static bool body_contacts_on_host(const lm_world *world, const lmi_body *body, bool meets)
+static bool body_contacts_on_host(const lm_world *world, const lmi_body *body, bool meets, bool solves)
 {
     return (body->bulk && !meets) || body->self_contact || body->fracture ||
-           (body->touch.count && world->colliders.alive);
+           (body->touch.count && world->colliders.alive && !solves);
 }
 
 static bool has_contacts_on_host(const lm_world *world)
 {
     bool host = false;
-    bool meets = lmi_gpu_meets(world);
-    LMI_POOL_EACH(&world->bodies, n) { host = host || body_contacts_on_host(world, lmi_body_at(world, n), meets); }
+    bool meets = lmi_gpu_meets(world), solves = lmi_gpu_solves(world);
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        host = host || body_contacts_on_host(world, lmi_body_at(world, n), meets, solves);
+    }
     return host;
 }
 
 /* Bodies that touch each other sleep together, and are told of: who does is known where contacts are found. */
 static bool touches_on_host(const lm_world *world)
 {
-    bool meets = false;
-    LMI_POOL_EACH(&world->bodies, n) { meets = meets || lmi_body_meets(lmi_body_at(world, n)); }
-    return (world->sleep.enabled || world->contact_events) && meets;
+    bool meets = false, solved = false;
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        const lmi_body *body = lmi_body_at(world, n);
+        meets = meets || lmi_body_meets(body);
+        solved = solved || lmi_gpu_needs_solver(world, body);
+    }
+    return (world->sleep.enabled && meets) || (world->contact_events && (meets || solved));
 }
 
 bool lmi_gpu_contacts_on_host(const lm_world *world) { return touches_on_host(world) || has_contacts_on_host(world); }

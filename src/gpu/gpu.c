@@ -28,6 +28,7 @@
 #include "gpu/share.h"
 #include "gpu/skins.h"
 #include "gpu/small.h"
+#include "gpu/solve.h"
 #include "gpu/walls.h"
 
 #include <string.h>
@@ -113,13 +114,15 @@ bool lmi_gpu_take(lm_world *world, double h)
     gpu->h = h;
     gpu->shares = shares;
     gpu->meets = !gpu->shares && lmi_gpu_meets(world);
-    gpu->walled = !gpu->shares && lmi_gpu_has_walls(world);
+    gpu->solves = gpu->meets && lmi_gpu_solves(world);
+    gpu->walled = !gpu->shares && !gpu->solves && lmi_gpu_has_walls(world);
     gpu->grips = !gpu->shares && lmi_gpu_has_held(world);
     gpu->status = CL_SUCCESS;
     gpu->serial++;
     gpu->layouts += !same;
-    if ((!same && (!lmi_gpu_lay_out(world, gpu) || !lmi_gpu_meet_lay_out(world, gpu) ||
-                   !lmi_gpu_walls_lay_out(world, gpu) || !lmi_gpu_held_lay_out(world, gpu) || !lmi_gpu_measure(gpu))) ||
+    if ((!same &&
+         (!lmi_gpu_lay_out(world, gpu) || !lmi_gpu_meet_lay_out(world, gpu) || !lmi_gpu_solve_lay_out(world, gpu) ||
+          !lmi_gpu_walls_lay_out(world, gpu) || !lmi_gpu_held_lay_out(world, gpu) || !lmi_gpu_measure(gpu))) ||
         !lmi_gpu_forces_ready(world, gpu)) {
         lmi_gpu_lose(world, gpu->status == CL_SUCCESS ? "out of memory" : lmi_cl_text(gpu->status));
         return false;
@@ -337,9 +340,10 @@ static bool share(const lmi_step *step, bool *done)
 /* What a device does not know how to step, once for each kind of trouble. */
 static void tell_stop(lm_world *world, lmi_gpu *gpu, uint32_t stop)
 {
-    static const char *const why[] = {"bodies stretched to many times their size", "collapsed bodies",
-                                      "stiff or fast bodies that meet colliders", "positions that are no numbers",
-                                      "fast bodies that meet each other"};
+    static const char *const why[] = {
+        "bodies stretched to many times their size", "collapsed bodies",
+        "stiff or fast bodies that meet colliders",  "positions that are no numbers",
+        "fast bodies that meet each other",          "bodies with more than 64 others around them"};
     for (uint32_t n = 0; n < sizeof why / sizeof *why; n++) {
         if (stop >> n & ~(gpu->told_stops >> n) & 1) {
             lmi_fail(world, LM_ERROR_UNSUPPORTED, "device %.80s: %s: the CPU does the steps in which there are any",
@@ -361,6 +365,12 @@ static void leave(lm_world *world, lmi_gpu *gpu, uint32_t stop)
         lmi_gpu_lose(world, lmi_cl_text(gpu->status));
     }
     tell_stop(world, gpu, stop);
+}
+
+/* Who meets whom, after all have moved. *stop is not 0 where the host must do it. */
+static bool find_meetings(lmi_gpu *gpu, const lmi_step *step, cl_uint *stop)
+{
+    return gpu->solves ? lmi_gpu_solve_find(gpu, step, stop) : lmi_gpu_meet_find(gpu, step->h, stop);
 }
 
 bool lmi_gpu_substep(const lmi_step *step)
@@ -385,7 +395,7 @@ bool lmi_gpu_substep(const lmi_step *step)
         return false;
     }
     ok = ok && move_lattices(gpu, step) && lmi_gpu_clusters_substep(gpu, step, change) && settle(gpu, step) &&
-         (!gpu->meets || lmi_gpu_meet_find(gpu, step->h, &stop));
+         (!gpu->meets || find_meetings(gpu, step, &stop));
     if (ok && stop) {
         ok = lmi_gpu_meet_restore(gpu);
         if (ok) {
@@ -393,7 +403,9 @@ bool lmi_gpu_substep(const lmi_step *step)
             return false;
         }
     }
-    ok = ok && lmi_gpu_forces_count(gpu) && (!gpu->meets || lmi_gpu_meet_push(gpu, step->h)) && hold(gpu, step->h);
+    ok = ok && lmi_gpu_forces_count(gpu) &&
+         (!gpu->meets || (gpu->solves ? lmi_gpu_solve(gpu, step) : lmi_gpu_meet_push(gpu, step->h))) &&
+         hold(gpu, step->h);
     if (ok) {
         atomic_store(&gpu->newer, true);
         gpu->given = dvec_add(gpu->given, dvec_scale(dvec_from(by), gpu->total_mass));
@@ -493,6 +505,7 @@ void lmi_gpu_close(lm_world *world)
     lmi_gpu_share_free(world, gpu);
     lmi_gpu_skins_free(world, gpu);
     lmi_gpu_looks_free(world, gpu);
+    lmi_gpu_solve_free(world, gpu);
     lmi_gpu_meet_free(world, gpu);
     lmi_gpu_examples_free(world, gpu);
     lmi_gpu_octrees_free(world, gpu);

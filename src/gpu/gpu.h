@@ -15,6 +15,7 @@
  *   walls.c     colliders that the kernels which move particles do not see: meshes, height maps, very many
  *   held.c      pins, drags and bones
  *   rest.c      who has come to rest
+ *   solve.c     contacts that are solved: bodies with each other, touch points with colliders
  *   forces.c    wind, point fields and forces of a single step
  *   gpu.c       substeps
  *   fetch.c     the way back, and the end of a device that is lost
@@ -111,6 +112,7 @@ struct lmi_gpu {
     struct lmi_gpu_walls *walls;
     struct lmi_gpu_held *held;
     struct lmi_gpu_resting *resting;
+    struct lmi_gpu_solver *solver;
     struct lmi_gpu_examples *examples;
     struct lmi_gpu_skinning *skins;
     struct lmi_gpu_looks *looks;
@@ -134,9 +136,10 @@ struct lmi_gpu {
 
     bool holds;     /* the world is laid out and uploaded as it is */
     bool shares;    /* the host does contacts: state goes over and back in every substep */
-    bool meets;     /* bodies keep each other out by cube maps, on the device */
     bool walled;    /* colliders have kernels of their own (walls.h) */
     bool grips;     /* there are pins, drags or bones (held.h) */
+    bool meets;     /* bodies keep each other out on the device: by cube maps, or */
+    bool solves;    /* by contacts that are solved */
     double h;       /* for this substep */
     lm_dvec3 given; /* momentum from gravity since the last fetch */
     double total_mass;
@@ -247,6 +250,8 @@ bool lmi_gpu_is_staged(const lm_world *world, const lmi_gpu *gpu);
 const char *lmi_gpu_reason(const lm_world *world);    /* why the device cannot step this world, or null */
 bool lmi_gpu_contacts_on_host(const lm_world *world); /* whether the host has a part in each substep */
 bool lmi_gpu_meets(const lm_world *world);            /* whether bodies can meet each other on the device */
+bool lmi_gpu_solves(const lm_world *world);           /* by contacts that are solved */
+bool lmi_gpu_needs_solver(const lm_world *world, const lmi_body *body);
 const char *lmi_gpu_host_part(const lm_world *world); /* and which */
 bool lmi_gpu_lay_out(lm_world *world, lmi_gpu *gpu);
 bool lmi_gpu_upload_state(lm_world *world, lmi_gpu *gpu); /* positions and velocities */

@@ -324,6 +324,7 @@ static bool add_body(layout *l, uint32_t slot)
     gpu->slots[index] = slot;
     lmi_body_follow(body);
     describe_body(body, first, record);
+    record->pointed = gpu->solves && body->touch.count;
     gpu->total_mass += body->total_mass;
     bool ok = true;
     if (body->lattice) {

@@ -53,10 +53,10 @@ static bool fill_grid(lmi_gpu *gpu, const lmi_gpu_meet *m, double h)
            RUN(m->scan, scan, one, wide) && RUN(m->fill, fill, bodies, group);
 }
 
-bool lmi_gpu_meet_find(lmi_gpu *gpu, double h, cl_uint *stop)
+bool lmi_gpu_meet_partners(lmi_gpu *gpu, double h)
 {
     const lmi_gpu_meet *m = gpu->meet;
-    const cl_uint count = m->meeter_count, table = m->table;
+    const cl_uint count = m->meeter_count, table = m->table, solved = gpu->solves;
     const lmi_gpu_argument partners[] = {LMI_GPU_BUFFER(m->meeters),
                                          LMI_GPU_VALUE(count),
                                          LMI_GPU_BUFFER(gpu->bodies),
@@ -65,15 +65,21 @@ bool lmi_gpu_meet_find(lmi_gpu *gpu, double h, cl_uint *stop)
                                          LMI_GPU_BUFFER(m->members),
                                          LMI_GPU_VALUE(table),
                                          LMI_GPU_BUFFER(m->partner_lists),
+                                         LMI_GPU_VALUE(solved),
                                          LMI_GPU_BUFFER(gpu->stop)};
     const size_t bodies[2] = GROUPS_OF(count);
-    *stop = 0;
-    return fill_grid(gpu, m, h) && RUN(m->partners, partners, bodies, group) &&
-           lmi_gpu_read(gpu, &gpu->stop, 0, stop, sizeof *stop);
+    return fill_grid(gpu, m, h) && RUN(m->partners, partners, bodies, group);
 }
 
-static bool place(lmi_gpu *gpu, const lmi_gpu_meet *m)
+bool lmi_gpu_meet_find(lmi_gpu *gpu, double h, cl_uint *stop)
 {
+    *stop = 0;
+    return lmi_gpu_meet_partners(gpu, h) && lmi_gpu_read(gpu, &gpu->stop, 0, stop, sizeof *stop);
+}
+
+bool lmi_gpu_meet_place(lmi_gpu *gpu)
+{
+    const lmi_gpu_meet *m = gpu->meet;
     const cl_uint points = m->point_count, maps = m->map_count;
     const lmi_gpu_argument of_points[] = {LMI_GPU_VALUE(points),          LMI_GPU_BUFFER(m->point_first),
                                           LMI_GPU_BUFFER(m->point_rider), LMI_GPU_BUFFER(m->point_weight),
@@ -82,7 +88,7 @@ static bool place(lmi_gpu *gpu, const lmi_gpu_meet *m)
                                         LMI_GPU_BUFFER(m->map_rider), LMI_GPU_BUFFER(m->map_hold),
                                         LMI_GPU_BUFFER(gpu->x),       LMI_GPU_BUFFER(m->map_now)};
     const size_t point_groups[2] = GROUPS_OF(points), map_groups[2] = GROUPS_OF(maps);
-    return RUN(m->place, of_points, point_groups, group) && RUN(m->carry, of_maps, map_groups, group);
+    return RUN(m->place, of_points, point_groups, group) && (maps == 0 || RUN(m->carry, of_maps, map_groups, group));
 }
 
 bool lmi_gpu_meet_push(lmi_gpu *gpu, double seconds)
@@ -106,6 +112,6 @@ bool lmi_gpu_meet_push(lmi_gpu *gpu, double seconds)
                                       LMI_GPU_BUFFER(m->map_given),     LMI_GPU_BUFFER(gpu->v)};
     const size_t point_groups[2] = GROUPS_OF(points), bodies[2] = {m->meeter_count, 1};
     const size_t particle_groups[2] = GROUPS_OF(particles);
-    return place(gpu, m) && RUN(m->points, of_points, point_groups, group) && RUN(m->maps, of_maps, bodies, group) &&
-           RUN(m->apply, apply, particle_groups, group) && lmi_gpu_measure(gpu);
+    return lmi_gpu_meet_place(gpu) && RUN(m->points, of_points, point_groups, group) &&
+           RUN(m->maps, of_maps, bodies, group) && RUN(m->apply, apply, particle_groups, group) && lmi_gpu_measure(gpu);
 }

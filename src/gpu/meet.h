@@ -1,5 +1,6 @@
 /*
- * Bodies that keep each other out by depth cube maps, on a device (kernels/meet.cl).
+ * Bodies that keep each other out by depth cube maps, on a device (kernels/meet.cl); and what they share with those whose
+ * contacts are solved (solve.h): who may touch whom, touch points, carriers and the particles that hold them.
  */
 #ifndef LMI_GPU_MEET_H
 #define LMI_GPU_MEET_H
@@ -19,6 +20,8 @@ typedef struct lmi_gpu_meet {
 
 /* meet_layout.c: everything that does not change in a step, where bodies meet on the device. False after a failure. */
 bool lmi_gpu_meet_lay_out(lm_world *world, lmi_gpu *gpu);
+bool lmi_gpu_is_meeter(const lm_world *world, const lmi_gpu *gpu,
+                       const lmi_body *body); /* else it has no part in this */
 void lmi_gpu_meet_free(lm_world *world, lmi_gpu *gpu);
 
 /* meet.c. The state before a substep, which the host may have to do after all. */
@@ -27,6 +30,11 @@ bool lmi_gpu_meet_restore(lmi_gpu *gpu);
 
 /* After the particles have moved: who may touch whom. *stop is not 0 where the host must do it. */
 bool lmi_gpu_meet_find(lmi_gpu *gpu, double h, cl_uint *stop);
+
+/* The first parts of that and of what follows, for contacts that are solved: launches that find who may touch whom, and where touch
+ * points and carriers are. */
+bool lmi_gpu_meet_partners(lmi_gpu *gpu, double h);
+bool lmi_gpu_meet_place(lmi_gpu *gpu);
 
 /* The force, and the bodies measured with it. */
 bool lmi_gpu_meet_push(lmi_gpu *gpu, double h);

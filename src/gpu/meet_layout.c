@@ -58,12 +58,18 @@ static bool add_points(meet_layout *l, const lmi_touch *touch, uint32_t particle
     return ok;
 }
 
+/* Where contacts are solved every carrier is a map, else those that have a cube of distances. */
+static uint32_t maps_of(const meet_layout *l, const lmi_body *body)
+{
+    return !l->gpu->solves ? body->cubes->count : body->bulk ? body->bulk->mould->carrier_count : 0;
+}
+
 static bool add_maps(meet_layout *l, const lmi_body *body, uint32_t particle)
 {
-    const lmi_mould *mould = body->bulk->mould;
+    const lmi_mould *mould = body->bulk ? body->bulk->mould : NULL;
     bool ok = true;
-    for (uint32_t n = 0; ok && n < body->cubes->count; n++) {
-        uint32_t c = body->cubes->carrier[n];
+    for (uint32_t n = 0; ok && n < maps_of(l, body); n++) {
+        uint32_t c = l->gpu->solves ? n : body->cubes->carrier[n];
         ok = add_word(l, &l->map_first, l->map_rider.count);
         for (uint32_t k = 0; ok && k < mould->used[c]; k++) {
             size_t at = (size_t)c * mould->carrier_riders + k;
@@ -102,21 +108,22 @@ static bool add_body(meet_layout *l, uint32_t record, const lmi_body *body)
 {
     uint32_t index = l->meeters.count, particle = l->gpu->records[record].first, first_depth = 0;
     lmi_gpu_meeter *m = append(l->world, &l->meeters, 1, sizeof *m);
-    if (!m || !find_depths(l, body, &first_depth)) {
+    if (!m || (!l->gpu->solves && !find_depths(l, body, &first_depth))) {
         return false;
     }
-    *m = (lmi_gpu_meeter){.penalty = lmi_penalty_of(body, l->gpu->h),
+    bool felt = body->bulk && body->bulk->mould->triangle_count;
+    *m = (lmi_gpu_meeter){.penalty = l->gpu->solves ? 0.0 : lmi_penalty_of(body, l->gpu->h),
                           .mean_mass = body->mean_mass,
                           .radius = body->contact_radius,
-                          .skin = body->bulk->mould->triangle_count ? body->contact_radius : 0.0f,
+                          .skin = felt ? body->contact_radius : 0.0f,
                           .reach = (float)(body->contact_radius + body->touch.beyond + 0.01 * body->rest_size),
                           .record = record,
                           .group = body->group,
-                          .mask = body->mask,
+                          .mask = body->bulk ? body->mask : 0,
                           .first_point = l->owner.count,
                           .points = body->touch.count,
                           .first_map = l->map_first.count,
-                          .maps = body->cubes->count,
+                          .maps = maps_of(l, body),
                           .first_depth = first_depth};
     return add_points(l, &body->touch, particle, index) && add_maps(l, body, particle);
 }
@@ -210,12 +217,17 @@ static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_meet *m)
     return ok;
 }
 
+bool lmi_gpu_is_meeter(const lm_world *world, const lmi_gpu *gpu, const lmi_body *body)
+{
+    return gpu->solves ? lmi_gpu_needs_solver(world, body) : lmi_body_meets(body);
+}
+
 static bool gather(meet_layout *l)
 {
     bool ok = true;
     for (uint32_t n = 0; ok && n < l->gpu->body_count; n++) {
         const lmi_body *body = lmi_body_at(l->world, l->gpu->slots[n]);
-        ok = !lmi_body_meets(body) || add_body(l, n, body);
+        ok = !lmi_gpu_is_meeter(l->world, l->gpu, body) || add_body(l, n, body);
     }
     return ok && add_word(l, &l->point_first, l->point_rider.count) && add_word(l, &l->map_first, l->map_rider.count) &&
            turn(l, &l->point_first, &l->point_rider, &l->point_weight, 1, &l->first_of_points, &l->point_of,

@@ -36,7 +36,14 @@ enum {
 };
 
 /* Why a substep is left to the host. */
-enum { LMI_GPU_OVERSTRETCHED = 1, LMI_GPU_COLLAPSED = 2, LMI_GPU_RIGID = 4, LMI_GPU_UNSOUND = 8, LMI_GPU_FAST = 16 };
+enum {
+    LMI_GPU_OVERSTRETCHED = 1,
+    LMI_GPU_COLLAPSED = 2,
+    LMI_GPU_RIGID = 4,
+    LMI_GPU_UNSOUND = 8,
+    LMI_GPU_FAST = 16,
+    LMI_GPU_CROWDED = 32,
+};
 
 /* A body: state, what it is made of, and what the substep's kernels read. Lengths and masses as in lmi_body. */
 typedef struct lmi_gpu_body {
@@ -70,6 +77,7 @@ typedef struct lmi_gpu_body {
     int32_t corner[3 * LMI_GPU_SAMPLES]; /* and their corners */
     uint32_t pinned;
     uint32_t regional; /* an octree that is damped region by region */
+    uint32_t pointed;  /* colliders meet its touch points, when all bodies have moved (kernels/solve.cl) */
     uint32_t group, collider_mask;
     uint32_t surfaces; /* bits: what it may touch in this substep */
     uint32_t contacts;
@@ -137,6 +145,52 @@ typedef struct lmi_gpu_meeter {
     int32_t cell[3];
     uint32_t pad;
 } lmi_gpu_meeter;
+
+/* The rest shape that a body is felt as: lmi_mould. */
+typedef struct lmi_gpu_mould {
+    double cell, reach;
+    float first[3];
+    uint32_t n[3];
+    uint32_t first_distance, first_rest; /* among the distances, and among the places of carriers, of all moulds */
+} lmi_gpu_mould;
+
+/* A body whose contacts are solved (kernels/solve.cl), besides what it is as a meeter. */
+typedef struct lmi_gpu_solid {
+    double first[3], spacing; /* of a lattice's corners in the rest shape; spacing is 0 for other bodies */
+    double along;             /* where it begins on the axis along which bodies are sorted */
+    uint32_t slot, mould;
+    uint32_t turn;                  /* of a lattice's axes */
+    uint32_t curve;                 /* place on the curve */
+    uint32_t surfaces;              /* bits: colliders that it may touch */
+    uint32_t first_bucket, buckets; /* of contacts with its maps, then of those with the cells of a lattice */
+    uint32_t first_cell;            /* of a lattice: one for each place, the lowest corner of a cell or not */
+    uint32_t met[2], turned[2];     /* bits: partners that its points are in */
+    uint32_t touched;               /* it is in a contact with another body */
+    uint32_t contacts, first_contact;
+    uint32_t listed, first_listed; /* contacts of others' points with it */
+    uint32_t pad;
+} lmi_gpu_solid;
+
+#ifdef __OPENCL_VERSION__
+typedef float4 lmi_gpu_quad;
+#else
+typedef struct lmi_gpu_quad {
+    float s[4];
+} lmi_gpu_quad;
+#endif
+
+/* A soft contact: lmi_contact. */
+typedef struct lmi_gpu_contact {
+    lmi_gpu_quad normal, braked, ahead, more, surface, steady;
+    lmi_gpu_quad place; /* where the point is in b: from the carrier in its rest axes, or in the cell of a lattice */
+    float ratio, friction, bounce, deep, pressed, shifted, level, depth, approach;
+    uint32_t point; /* of a, among all touch points */
+    uint32_t a, b;  /* meeters; b is LMI_GPU_NONE for a wall */
+    uint32_t map;   /* of b, among all */
+    uint32_t cell;  /* of a lattice, among all cells; else LMI_GPU_NONE */
+    uint32_t slot;  /* in its bucket, before they are sorted */
+    uint32_t live;  /* else it is only near */
+} lmi_gpu_contact;
 
 #define LMI_GPU_PARTNERS 64 /* bodies that one is tested against in a substep, at most */
 

@@ -21,7 +21,7 @@ bool lmi_gpu_has_walls(const lm_world *world)
     }
     LMI_POOL_EACH(&world->bodies, n)
     {
-        any = any || lmi_body_at(world, n)->octree;
+        any = any || (lmi_body_at(world, n)->octree && !lmi_body_at(world, n)->touch.count);
     } /* leaves are as large as they are */
     return any && world->colliders.alive;
 }
@@ -53,7 +53,7 @@ typedef struct wall_layout {
     array solids, heights, spans, faces, nodes, cells;
 } wall_layout;
 
-static void describe_heights(const lmi_heights *map, lmi_gpu_solid_wall *to)
+static void describe_heights(const lmi_heights *map, lmi_gpu_ground *to)
 {
     to->skin = map->skin;
     to->spacing = map->spacing;
@@ -67,7 +67,7 @@ static void describe_heights(const lmi_heights *map, lmi_gpu_solid_wall *to)
     }
 }
 
-static void describe_mesh(const lmi_mesh *mesh, lmi_gpu_solid_wall *to)
+static void describe_mesh(const lmi_mesh *mesh, lmi_gpu_ground *to)
 {
     const double lower[3] = {mesh->lower.x, mesh->lower.y, mesh->lower.z};
     const double upper[3] = {mesh->upper.x, mesh->upper.y, mesh->upper.z};
@@ -95,7 +95,7 @@ static bool add(lm_world *world, array *to, const void *from, size_t count, size
 /* What a solid is made of, as a number: arrays that are there already are not sent again. */
 static uint64_t hash_solid(const lmi_solid *solid)
 {
-    lmi_gpu_solid_wall record = {0};
+    lmi_gpu_ground record = {0};
     if (solid->heights) {
         const lmi_heights *map = solid->heights;
         describe_heights(map, &record);
@@ -109,7 +109,7 @@ static uint64_t hash_solid(const lmi_solid *solid)
 
 static bool add_solid(lm_world *world, wall_layout *l, const lmi_solid *solid)
 {
-    lmi_gpu_solid_wall *to = append(world, &l->solids, 1, sizeof *to);
+    lmi_gpu_ground *to = append(world, &l->solids, 1, sizeof *to);
     if (!to) {
         return false;
     }
@@ -200,7 +200,7 @@ static bool put_solids(lm_world *world, lmi_gpu *gpu, wall_layout *l)
     }
     w->solid_count = count;
     w->solid_hash = hash;
-    w->has_arrays = ok && put_array(gpu, &w->solids, &l->solids, sizeof(lmi_gpu_solid_wall)) &&
+    w->has_arrays = ok && put_array(gpu, &w->solids, &l->solids, sizeof(lmi_gpu_ground)) &&
                     put_array(gpu, &w->heights, &l->heights, sizeof(float)) &&
                     put_array(gpu, &w->spans, &l->spans, sizeof(lmi_heights_span)) &&
                     put_array(gpu, &w->faces, &l->faces, 9 * sizeof(float)) &&
@@ -244,7 +244,7 @@ bool lmi_gpu_walls_lay_out(lm_world *world, lmi_gpu *gpu)
     drop(world, &l.pieces, sizeof(lmi_gpu_chunk));
     drop(world, &l.walled, sizeof(lmi_gpu_walled));
     drop(world, &l.margins, sizeof(float));
-    drop(world, &l.solids, sizeof(lmi_gpu_solid_wall));
+    drop(world, &l.solids, sizeof(lmi_gpu_ground));
     drop(world, &l.heights, sizeof(float));
     drop(world, &l.spans, sizeof(lmi_heights_span));
     drop(world, &l.faces, 9 * sizeof(float));

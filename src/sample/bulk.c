@@ -1,5 +1,6 @@
 #include "sample/bulk.h"
 #include "base/quad.h"
+#include "sample/depth.h"
 #include "sample/embed_lattice.h"
 #include "sample/stretch.h"
 #include "world.h"
@@ -143,25 +144,11 @@ void lmi_bulk_update(lmi_bulk *s, const lmi_body *body)
 bool lmi_bulk_conclude(const lmi_bulk *s, lm_dvec3 point, double distance, lm_dvec3 slope, const dmat3 *inverse,
                        double margin, lmi_inside *inside)
 {
-    lm_dvec3 n = dmat_apply_transposed(inverse, slope);
-    /* The slope is 1 but at edges and corners, and in the middle. Where it says little about the way out, little is done: what
-     * lies along the edge of a box must not be wedged off it. */
-    double steep = dvec_length(n), sure = fmin(fmax((dvec_length(slope) - 0.5) / 0.4, 0.0), 1.0);
-    if (-distance < s->mould->cell && sure == 0.0) {
-        return false;
-    }
-    if (!(steep > 0.05)) { /* in the very middle: away from the carrier */
-        n = dvec_sub(point, s->at[inside->carrier]);
-        double length = dvec_length(n);
-        n = length > 0.0 ? dvec_scale(n, 1.0 / length) : dvec(0.0, 1.0, 0.0);
-        inside->normal = n;
-        inside->depth = -distance;
-        return inside->depth + margin > 0.0;
-    }
-    inside->normal = dvec_scale(n, 1.0 / steep);
-    inside->depth = -distance / steep;
-    inside->depth *= inside->depth > 0.0 && -distance < s->mould->cell ? sure : 1.0;
-    return inside->depth + margin > 0.0;
+    lm_dvec3 n = dmat_apply_transposed(inverse, slope), off = dvec_sub(point, s->at[inside->carrier]);
+    lmi_way_out out = lmi_find_way_out(distance, slope, n, off, s->mould->cell, margin);
+    inside->normal = out.normal;
+    inside->depth = out.depth;
+    return out.found;
 }
 
 /* The cell that holds a point now, from where the blend says it was in the rest shape, and once more from there. */

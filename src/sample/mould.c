@@ -1,4 +1,5 @@
 #include "sample/mould.h"
+#include "sample/depth.h"
 #include "grain.h"
 #include "out/hash.h"
 #include "sample/distance.h"
@@ -95,7 +96,6 @@ double lmi_mould_distance(const lmi_mould *s, lm_dvec3 rest)
     return sum + beyond;
 }
 
-/* The slope is that of the cell, as it is: over more than that the edges of a box would push sideways what lies on it. */
 float lmi_mould_slope(const lmi_mould *s, lm_vec3 rest, lm_vec3 *slope)
 {
     const float first[3] = {(float)s->first.x, (float)s->first.y, (float)s->first.z}, by = (float)(1.0 / s->cell);
@@ -112,17 +112,8 @@ float lmi_mould_slope(const lmi_mould *s, lm_vec3 rest, lm_vec3 *slope)
         t[a] = inside - (float)cell;
     }
     const float *d = s->distance + i[2] * plane + i[1] * row + i[0], *e = d + plane;
-    float u = 1.0f - t[0], v = 1.0f - t[1], w = 1.0f - t[2];
-    /* Along x on the four edges, then along y, then along z. */
-    float x0 = u * d[0] + t[0] * d[1], x1 = u * d[row] + t[0] * d[row + 1];
-    float x2 = u * e[0] + t[0] * e[1], x3 = u * e[row] + t[0] * e[row + 1];
-    float y0 = v * x0 + t[1] * x1, y1 = v * x2 + t[1] * x3;
-    float dx0 = v * (d[1] - d[0]) + t[1] * (d[row + 1] - d[row]),
-          dx1 = v * (e[1] - e[0]) + t[1] * (e[row + 1] - e[row]);
-    slope->x = by * (w * dx0 + t[2] * dx1);
-    slope->y = by * (w * (x1 - x0) + t[2] * (x3 - x2));
-    slope->z = by * (y1 - y0);
-    return (w * y0 + t[2] * y1) + beyond * (float)s->cell;
+    const float nodes[8] = {d[0], d[1], d[row], d[row + 1], e[0], e[1], e[row], e[row + 1]};
+    return lmi_distance_between(nodes, t, by, slope) + beyond * (float)s->cell;
 }
 
 /* --- carriers --- */

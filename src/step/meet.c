@@ -1,12 +1,10 @@
 #include "step/meet.h"
 #include "sample/cube.h"
+#include "sample/depth.h"
 #include "step/cleft.h"
 #include "step/penalty.h"
 
 #include <string.h>
-
-/* Cosine between the directions of two surfaces that touch, at most. */
-#define FACING (-0.2)
 
 /* Points of a way, at most, where a body is fast. */
 #define MOST_STOPS 16
@@ -33,7 +31,7 @@ typedef struct search {
 static bool faces(const lmi_body *a, uint32_t n, const lmi_inside *inside, const lmi_body *b)
 {
     return inside->depth > 2.0 * b->bulk->mould->cell ||
-           dvec_dot(lmi_bulk_facing(a->bulk, &a->touch, n), inside->normal) < FACING;
+           dvec_dot(lmi_bulk_facing(a->bulk, &a->touch, n), inside->normal) < LMI_FACING;
 }
 
 /* Adds the contact of a point of a that is in b at `point` (relative to b's origin), unless its surface looks away. */

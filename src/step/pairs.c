@@ -1,4 +1,5 @@
 #include "step/pairs.h"
+#include "step/curve.h"
 #include "step/rubble.h"
 
 /* Bodies of its size or larger that one body is tested against in a substep, at most: ten thousand in one place must not take
@@ -68,21 +69,6 @@ static bool overlap(const lmi_entry *a, const lmi_entry *b)
            b->lower.y <= a->upper.y && a->lower.z <= b->upper.z && b->lower.z <= a->upper.z;
 }
 
-/* The bits of a number below 1024, two apart from each other. */
-static uint32_t spread(uint32_t n)
-{
-    n = (n | n << 16) & 0x030000ffu;
-    n = (n | n << 8) & 0x0300f00fu;
-    n = (n | n << 4) & 0x030c30c3u;
-    return (n | n << 2) & 0x09249249u;
-}
-
-static uint32_t step_of(double at, double low, double high)
-{
-    double share = high > low ? (at - low) / (high - low) : 0.0;
-    return share > 0.0 ? (share < 1.0 ? (uint32_t)(1023.0 * share) : 1023u) : 0u;
-}
-
 /* Where each entry is on the curve through the box of all. Along all axes in the same measure, so that its cells are cubes. */
 static void find_curve(lmi_pairs *p)
 {
@@ -94,10 +80,7 @@ static void find_curve(lmi_pairs *p)
     }
     double side = fmax(high.x - low.x, fmax(high.y - low.y, high.z - low.z));
     for (uint32_t n = 0; n < p->count; n++) {
-        lm_dvec3 at = p->entries[n].lower;
-        p->entries[n].curve = spread(step_of(at.x, low.x, low.x + side)) |
-                              spread(step_of(at.y, low.y, low.y + side)) << 1 |
-                              spread(step_of(at.z, low.z, low.z + side)) << 2;
+        p->entries[n].curve = lmi_curve_place(p->entries[n].lower, low, side);
     }
 }
 

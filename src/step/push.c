@@ -1,12 +1,9 @@
 #include "step/push.h"
 #include "octree_body.h"
+#include "step/soft.h"
 
 /* No contact turns a body further in one substep, radians: beyond this a turn is no rotation any more. */
 #define MOST_TURN 1.0f
-
-/* What turns a body back, in units of the speed at which it met others: more than this would feed on itself where many bodies
- * are deep in each other. */
-#define MOST_UNTWIST 0.1
 
 /* The share of a push that acts on the body as a whole: none for what deforms freely, all for a body that a substep brings
  * back to its shape (alpha) and whose deformation velocity does not last (damping). And all for a body that crosses a good
@@ -152,7 +149,7 @@ void lmi_push_untwist(lmi_push *push)
     double c[3] = {first[0] / mass, first[1] / mass, first[2] / mass}, inertia[6];
     inertia_of(mass, c, second, inertia);
     lm_dvec3 spin = dmat_solve_spin(inertia, dvec_scale(push->twist, -1.0 / body->mean_mass));
-    double turned = 0.5 * body->rest_size * dvec_length(spin), most = MOST_UNTWIST * push->fastest;
+    double turned = 0.5 * body->rest_size * dvec_length(spin), most = LMI_MOST_UNTWIST * push->fastest;
     spin = dvec_scale(spin, turned > most ? most / turned : 1.0);
     quad centre = quad_from(dvec(c[0], c[1], c[2])), turn = quad_from(spin);
     for (uint32_t k = 0; k < push->count; k++) {

@@ -1,22 +1,9 @@
 #include "step/solve.h"
+#include "step/soft.h"
 #include "step/touching.h"
-
-/* Times through soft contacts: for velocities, and for positions. */
-#define SOFT_PASSES 4
-#define SOFT_SHIFTS 2
 
 /* Sweeps end when the largest change in one is below this, m/s. */
 #define STILL_SPEED 1e-4f
-
-/* What rests may stay this deep, as a share of the body's size: putting it out would only move it about. */
-#define LEFT 3e-4f
-
-/* Soft bodies are put out of each other by this share of their depth in a second (for short substeps), all at once would wind
- * them up. */
-#define EASE 24.0f
-
-/* Bodies that were in each other when they met part at this speed, m/s: at once would be a leap. */
-#define PART_SPEED 2.0f
 
 /* --- what a contact sees and gives --- */
 
@@ -93,8 +80,22 @@ static void give_shift(const lmi_contact *c, quad shift)
 
 /* --- velocities --- */
 
+static inline lmi_soft soft_of(const lmi_contact *c)
+{
+    lmi_soft soft = {c->braked, c->ahead, c->more, c->pressed};
+    return soft;
+}
+
+static inline void put_soft(lmi_contact *c, lmi_soft soft)
+{
+    c->braked = soft.braked;
+    c->ahead = soft.ahead;
+    c->more = soft.more;
+    c->pressed = soft.pressed;
+}
+
 /* Gives a contact what its point was given last time. Only one contact of a point gets it. A soft contact gets no more of it
- * than loses energy: J with |J + u/K'| <= |u/K'|. */
+ * than loses energy. */
 static void warm_up(lmi_contact *c)
 {
     quad impulse = quad_of(c->last->braked[0], c->last->braked[1], c->last->braked[2]);
@@ -103,16 +104,8 @@ static void warm_up(lmi_contact *c)
         return;
     }
     c->last->pressed = 0.0f;
-    if (!c->whole) {
-        quad stop = (-1.0f / c->deep) * c->steady, off = impulse - stop;
-        float distance = quad_length(off), radius = quad_length(stop);
-        impulse = distance > radius ? stop + (radius / distance) * off : impulse;
-    }
-    c->pressed = fmaxf(quad_dot(impulse, c->normal), 0.0f);
-    quad braked = impulse - quad_dot(impulse, c->normal) * c->normal;
-    float size = quad_length(braked), most = c->friction * c->pressed;
-    c->braked = size > most ? (most / size) * braked : braked;
-    c->ahead = c->pressed * c->normal + c->braked;
+    impulse = c->whole ? impulse : lmi_soft_lose(impulse, c->steady, c->deep);
+    put_soft(c, lmi_soft_start(impulse, c->normal, c->friction));
     give_impulse(c, c->ahead);
 }
 
@@ -140,14 +133,6 @@ static inline quad lacks_friction(lmi_contact *c, quad u)
     return total - before;
 }
 
-/* How much further than they should soft contacts go in a pass, so that the next one has less to do (Nesterov); the last pass
- * ends where they should be. */
-static float further(uint32_t pass, uint32_t passes)
-{
-    static const float beta[] = {0.0f, 0.28f, 0.43f, 0.53f};
-    return pass + 1 < passes ? beta[pass < 3 ? pass : 3] : 0.0f;
-}
-
 static void give_more(lmi_contact *contacts, uint32_t count, void (*give)(const lmi_contact *, quad))
 {
     for (uint32_t n = 0; n < count; n++) {
@@ -165,15 +150,7 @@ static void pass_velocities(lmi_contact *contacts, uint32_t count, float beta)
         if (c->whole || c->watched) {
             continue;
         }
-        quad u = velocity_now(c), before = c->pressed * c->normal + c->braked;
-        float along = quad_dot(c->ahead, c->normal), lacks = c->bounce - quad_dot(u, c->normal);
-        c->pressed = fmaxf(along + lacks / c->deep, 0.0f);
-        quad total = (c->ahead - along * c->normal) - (1.0f / c->deep) * (u - quad_dot(u, c->normal) * c->normal);
-        float size = quad_length(total), most = c->friction * c->pressed;
-        c->braked = size > most ? (most / size) * total : total;
-        quad now = c->pressed * c->normal + c->braked, ahead = now + beta * (now - before);
-        c->more = ahead - c->ahead;
-        c->ahead = ahead;
+        put_soft(c, lmi_soft_pass(soft_of(c), velocity_now(c), c->normal, c->bounce, c->deep, c->friction, beta));
     }
     give_more(contacts, count, give_impulse);
 }
@@ -207,8 +184,7 @@ static void take_back(lmi_contact *contacts, uint32_t count, float h)
 {
     for (uint32_t n = 0; n < count; n++) {
         lmi_contact *c = &contacts[n];
-        float came = h * c->approach;
-        float share = came > 0.0f ? fminf(fmaxf(c->depth, 0.0f) / came, 1.0f) : 0.0f;
+        float share = lmi_soft_share(c->depth, c->approach, h);
         if (c->pressed > 0.0f) {
             c->shifted = share * h * c->pressed;
             c->level += share * h * c->bounce; /* so far has it come since it bounced */
@@ -221,10 +197,10 @@ static void take_back(lmi_contact *contacts, uint32_t count, float h)
 /* Leaves soft bodies most of the depth that is still there. */
 static void ease(lmi_contact *contacts, uint32_t count, float h)
 {
-    float share = fminf(EASE * h, 0.5f);
+    float share = fminf(LMI_EASE * h, 0.5f);
     for (uint32_t n = 0; n < count; n++) {
         lmi_contact *c = &contacts[n];
-        float left = LEFT * (float)c->a->body->rest_size;
+        float left = LMI_LEFT * (float)c->a->body->rest_size;
         c->level -= left;
         if (c->b && !c->whole && !c->watched) {
             c->level -= (1.0f - share) * fmaxf(depth_now(c), 0.0f);
@@ -357,21 +333,21 @@ static void solve(lmi_contact_list *list)
         soft += !contacts[n].whole && !contacts[n].watched;
         whole += contacts[n].whole && !contacts[n].watched;
     }
-    uint32_t passes = soft ? SOFT_PASSES : 0, sweeps = whole ? list->sweeps : 0;
+    uint32_t passes = soft ? LMI_SOFT_PASSES : 0, sweeps = whole ? list->sweeps : 0;
     float most = 1.0f;
     for (uint32_t n = 0; n < passes || (n < sweeps && most > STILL_SPEED); n++) {
         if (n < passes) {
-            pass_velocities(contacts, count, further(n, passes));
+            pass_velocities(contacts, count, lmi_soft_further(n, passes));
         }
         most = n < sweeps ? sweep_velocities(contacts, count, n & 1, 1.0f / h) : 0.0f;
     }
     take_back(contacts, count, h);
     ease(contacts, count, h);
     most = h;
-    passes = soft ? SOFT_SHIFTS : 0;
+    passes = soft ? LMI_SOFT_SHIFTS : 0;
     for (uint32_t n = 0; n < passes || (n < 2 * sweeps && most > STILL_SPEED * h); n++) {
         if (n < passes) {
-            pass_positions(contacts, count, further(n, passes));
+            pass_positions(contacts, count, lmi_soft_further(n, passes));
         }
         most = n < 2 * sweeps ? sweep_positions(contacts, count, n & 1) : 0.0f;
     }
@@ -464,7 +440,7 @@ static void begin(lmi_contact *c, float restitution, float h)
     c->bounce = c->approach > (float)LMI_BOUNCE_SPEED ? restitution * c->approach : 0.0f;
     c->watched = c->depth < 0.0f && (!c->whole || c->approach > (float)LMI_BOUNCE_SPEED);
     if (c->b || !c->whole) {
-        c->depth = fminf(c->depth, h * (PART_SPEED + 1.5f * fmaxf(c->approach, 0.0f)));
+        c->depth = fminf(c->depth, h * (LMI_PART_SPEED + 1.5f * fmaxf(c->approach, 0.0f)));
     }
     quad apart = at_a - at_b;
     if (c->a->moved && c->whole) {

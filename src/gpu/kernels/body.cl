@@ -368,7 +368,7 @@ static void prepare_record(RECORD lmi_gpu_body *b, __global const float4 *x, __g
     find_motion(b, change);
     b->stop = find_trouble(b, h);
     const bool whole = answers_as_a_whole(b, h);
-    b->surfaces = whole || !walled ? find_surfaces(b, surfaces, surface_count, h) : 0;
+    b->surfaces = !b->pointed && (whole || !walled) ? find_surfaces(b, surfaces, surface_count, h) : 0;
     b->stop |= b->surfaces && whole ? LMI_GPU_RIGID : 0;
     b->surfaces = walled ? 0 : b->surfaces; /* they have kernels of their own */
     if (b->spacing > 0.0) {

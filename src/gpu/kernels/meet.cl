@@ -157,9 +157,10 @@ static uint add_partner(__global uint *list, uint count, uint who)
     return min(count + 1, (uint)LMI_GPU_PARTNERS);
 }
 
-/* Bodies that answer as a whole, or come further in a substep than they are thick: search_of in step/meet.c. */
+/* Bodies that answer as a whole, or come further in a substep than they are thick: search_of in step/meet.c, and for contacts that
+ * are solved rigidity in step/push.c. */
 static bool is_host_pair(__global const lmi_gpu_meeter *a, __global const lmi_gpu_meeter *b,
-                         __global const lmi_gpu_body *bodies, double h)
+                         __global const lmi_gpu_body *bodies, double h, bool solved)
 {
     __global const lmi_gpu_body *one = bodies + a->record, *other = bodies + b->record;
     double square = 0.0;
@@ -168,12 +169,12 @@ static bool is_host_pair(__global const lmi_gpu_meeter *a, __global const lmi_gp
         square += u * u;
     }
     return a->way > 0.08 * one->rest_size || b->way > 0.08 * other->rest_size ||
-           h * sqrt(square) > 0.15 * fmin(one->rest_size, other->rest_size);
+           h * sqrt(square) > (solved ? 0.08 : 0.15) * fmin(one->rest_size, other->rest_size);
 }
 
 __kernel void meet_partners(__global lmi_gpu_meeter *meeters, uint count, __global const lmi_gpu_body *bodies, double h,
                             __global const int *first, __global const uint *members, uint table, __global uint *partners,
-                            __global uint *stop)
+                            uint solved, __global uint *stop)
 {
     uint n = get_global_id(0);
     if (n >= count) {
@@ -189,8 +190,11 @@ __kernel void meet_partners(__global lmi_gpu_meeter *meeters, uint count, __glob
             uint who = members[k];
             __global const lmi_gpu_meeter *other = meeters + who;
             if (who != n && other->cell[0] == x && other->cell[1] == y && other->cell[2] == z && boxes_overlap(m, other)) {
+                if (solved && found == LMI_GPU_PARTNERS) {
+                    *stop = LMI_GPU_CROWDED;
+                }
                 found = add_partner(list, found, who);
-                if (is_host_pair(m, other, bodies, h)) {
+                if (is_host_pair(m, other, bodies, h, solved)) {
                     *stop = LMI_GPU_FAST; /* whoever writes it last */
                 }
             }

@@ -1,0 +1,348 @@
+/*
+ * The launches of contacts that are solved.
+ *
+ * Contacts are found and counted on the device, which costs nothing that a substep of the host's would miss; then the host waits
+ * for the word that says whether the substep is the device's, and learns how many there are on the same way.
+ */
+#include "gpu/solve.h"
+
+#include "gpu/meet.h"
+#include "step/soft.h"
+
+#define WIDE 256
+
+#define GROUPS_OF(count)                                                                                               \
+    {                                                                                                                  \
+        ((count) + 63) / 64, 1                                                                                         \
+    }
+#define RUN(kernel, arguments, groups, group)                                                                          \
+    lmi_gpu_run(gpu, kernel, arguments, sizeof(arguments) / sizeof *(arguments), groups, group)
+
+/* The macros of the same names in the kernels' texts. */
+#define SOLID_ARGUMENTS                                                                                                \
+    LMI_GPU_BUFFER(m->meeters), LMI_GPU_BUFFER(s->solids), LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(s->moulds),     \
+        LMI_GPU_BUFFER(m->map_now), LMI_GPU_BUFFER(s->distances), LMI_GPU_BUFFER(s->rests), LMI_GPU_BUFFER(s->facing), \
+        LMI_GPU_BUFFER(m->now), LMI_GPU_VALUE(fall)
+#define HOLD_ARGUMENTS                                                                                                 \
+    LMI_GPU_BUFFER(m->point_first), LMI_GPU_BUFFER(m->point_rider), LMI_GPU_BUFFER(m->point_weight),                   \
+        LMI_GPU_BUFFER(m->map_first), LMI_GPU_BUFFER(m->map_rider), LMI_GPU_BUFFER(m->map_hold),                       \
+        LMI_GPU_BUFFER(s->corners)
+#define LIST_ARGUMENTS                                                                                                 \
+    LMI_GPU_BUFFER(s->first), LMI_GPU_BUFFER(s->met), LMI_GPU_BUFFER(s->walls), LMI_GPU_BUFFER(s->bucket_counts),      \
+        LMI_GPU_BUFFER(s->bucket_first), LMI_GPU_BUFFER(s->listed)
+#define PARTICLE_ARGUMENTS                                                                                             \
+    LMI_GPU_BUFFER(m->first_of_points), LMI_GPU_BUFFER(m->point_of), LMI_GPU_BUFFER(m->weight_of),                     \
+        LMI_GPU_BUFFER(m->first_of_maps), LMI_GPU_BUFFER(m->map_of), LMI_GPU_BUFFER(m->hold_of),                       \
+        LMI_GPU_BUFFER(s->cell_of), LMI_GPU_BUFFER(s->around)
+
+static const size_t group[2] = {64, 1}, wide[2] = {WIDE, 1}, one[2] = {1, 1};
+
+/* How far what falls from rest comes in a substep, twice over: lmi_contact_slop. */
+static double fall_of(const lmi_step *step) { return 2.0 * step->h * step->h * dvec_length(step->gravity); }
+
+/* Partners in the order of the host's pairs, and the colliders that each body may touch. */
+static bool arrange(lmi_gpu *gpu, const lmi_step *step)
+{
+    const lmi_gpu_meet *m = gpu->meet;
+    const lmi_gpu_solver *s = gpu->solver;
+    const cl_uint count = m->meeter_count, surfaces = step->surface_count;
+    const double h = step->h;
+    const lmi_gpu_argument line[] = {LMI_GPU_BUFFER(m->meeters), LMI_GPU_VALUE(count), LMI_GPU_BUFFER(s->axis)};
+    const lmi_gpu_argument curve[] = {
+        LMI_GPU_BUFFER(m->meeters),  LMI_GPU_VALUE(count),    LMI_GPU_BUFFER(s->solids),
+        LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(s->axis), LMI_GPU_BUFFER(gpu->surfaces),
+        LMI_GPU_VALUE(surfaces),     LMI_GPU_VALUE(h),        LMI_GPU_BUFFER(gpu->stop)};
+    const lmi_gpu_argument order[] = {LMI_GPU_BUFFER(m->meeters), LMI_GPU_VALUE(count), LMI_GPU_BUFFER(s->solids),
+                                      LMI_GPU_BUFFER(m->partner_lists)};
+    const size_t bodies[2] = GROUPS_OF(count);
+    return RUN(s->line, line, one, wide) && RUN(s->curve, curve, bodies, group) && RUN(s->order, order, bodies, group);
+}
+
+static bool find_contacts(lmi_gpu *gpu, const lmi_step *step)
+{
+    const lmi_gpu_meet *m = gpu->meet;
+    const lmi_gpu_solver *s = gpu->solver;
+    const cl_uint points = m->point_count;
+    const float h = (float)step->h;
+    const double fall = fall_of(step);
+    const lmi_gpu_argument find[] = {LMI_GPU_VALUE(points),
+                                     LMI_GPU_BUFFER(m->owner),
+                                     LMI_GPU_BUFFER(m->partner_lists),
+                                     SOLID_ARGUMENTS,
+                                     LMI_GPU_BUFFER(m->point_first),
+                                     LMI_GPU_BUFFER(m->point_rider),
+                                     LMI_GPU_BUFFER(m->point_weight),
+                                     LMI_GPU_BUFFER(gpu->v),
+                                     LMI_GPU_BUFFER(gpu->surfaces),
+                                     LMI_GPU_VALUE(h),
+                                     LMI_GPU_BUFFER(s->met),
+                                     LMI_GPU_BUFFER(s->turned),
+                                     LMI_GPU_BUFFER(s->walls)};
+    const size_t of_points[2] = GROUPS_OF(points);
+    return RUN(s->find, find, of_points, group);
+}
+
+/* The contacts of each body, from the bits of its points. */
+static bool count_by_body(lmi_gpu *gpu)
+{
+    const lmi_gpu_meet *m = gpu->meet;
+    const lmi_gpu_solver *s = gpu->solver;
+    const lmi_gpu_argument pairs[] = {LMI_GPU_BUFFER(m->meeters), LMI_GPU_BUFFER(s->solids), LMI_GPU_BUFFER(s->met),
+                                      LMI_GPU_BUFFER(s->turned), LMI_GPU_BUFFER(s->bucket_counts)};
+    const lmi_gpu_argument count[] = {
+        LMI_GPU_BUFFER(m->meeters), LMI_GPU_BUFFER(s->solids), LMI_GPU_BUFFER(m->partner_lists), LMI_GPU_BUFFER(s->met),
+        LMI_GPU_BUFFER(s->turned),  LMI_GPU_BUFFER(s->walls),  LMI_GPU_BUFFER(s->first)};
+    const size_t bodies[2] = {m->meeter_count, 1};
+    return RUN(s->pairs, pairs, bodies, group) && RUN(s->count, count, bodies, group);
+}
+
+/* Where the contacts of each body begin, or those in its lists. */
+static bool find_offsets(lmi_gpu *gpu, cl_uint lists)
+{
+    const lmi_gpu_solver *s = gpu->solver;
+    const cl_uint count = gpu->meet->meeter_count;
+    const lmi_gpu_argument offsets[] = {LMI_GPU_BUFFER(s->solids), LMI_GPU_VALUE(count), LMI_GPU_VALUE(lists),
+                                        LMI_GPU_BUFFER(s->found), LMI_GPU_BUFFER(gpu->stop)};
+    return RUN(s->offsets, offsets, one, wide);
+}
+
+bool lmi_gpu_solve_find(lmi_gpu *gpu, const lmi_step *step, cl_uint *stop)
+{
+    lmi_gpu_solver *s = gpu->solver;
+    cl_uint found[2] = {0, 0};
+    bool ok = lmi_gpu_meet_partners(gpu, step->h) && arrange(gpu, step) && lmi_gpu_meet_place(gpu) &&
+              find_contacts(gpu, step) && count_by_body(gpu) && find_offsets(gpu, 0) &&
+              lmi_gpu_read(gpu, &s->found, 0, found, sizeof found);
+    s->contact_count = found[0];
+    *stop = found[1];
+    return ok;
+}
+
+/* Room for contacts: twice as much as before when there is not enough. */
+static bool make_room(lmi_gpu *gpu)
+{
+    lmi_gpu_solver *s = gpu->solver;
+    if (s->contact_count <= s->contact_room) {
+        return true;
+    }
+    uint32_t room = s->contact_room ? s->contact_room : 1024;
+    while (room < s->contact_count) {
+        room *= 2;
+    }
+    bool ok = lmi_gpu_reserve(gpu, &s->contacts, room * sizeof(lmi_gpu_contact)) &&
+              lmi_gpu_reserve(gpu, &s->listed, room * sizeof(uint32_t));
+    s->contact_room = ok ? room : 0;
+    return ok;
+}
+
+static bool fill(lmi_gpu *gpu, const lmi_step *step)
+{
+    const lmi_gpu_meet *m = gpu->meet;
+    const lmi_gpu_solver *s = gpu->solver;
+    const cl_uint points = m->point_count, count = s->contact_count, bucket_count = s->bucket_count;
+    const float h = (float)step->h;
+    const double fall = fall_of(step);
+    const lmi_gpu_argument fill[] = {LMI_GPU_VALUE(points),
+                                     LMI_GPU_BUFFER(m->owner),
+                                     LMI_GPU_BUFFER(m->partner_lists),
+                                     SOLID_ARGUMENTS,
+                                     HOLD_ARGUMENTS,
+                                     LMI_GPU_BUFFER(gpu->map),
+                                     LMI_GPU_BUFFER(s->cells),
+                                     LMI_GPU_BUFFER(gpu->x),
+                                     LMI_GPU_BUFFER(gpu->v),
+                                     LMI_GPU_BUFFER(gpu->surfaces),
+                                     LMI_GPU_VALUE(h),
+                                     LMI_GPU_BUFFER(s->met),
+                                     LMI_GPU_BUFFER(s->turned),
+                                     LMI_GPU_BUFFER(s->walls),
+                                     LMI_GPU_BUFFER(s->first),
+                                     LMI_GPU_BUFFER(s->contacts),
+                                     LMI_GPU_BUFFER(s->bucket_counts),
+                                     LMI_GPU_BUFFER(s->solids)};
+    const lmi_gpu_argument buckets[] = {LMI_GPU_BUFFER(s->solids), LMI_GPU_BUFFER(s->bucket_counts),
+                                        LMI_GPU_BUFFER(s->bucket_first)};
+    const lmi_gpu_argument list[] = {LMI_GPU_BUFFER(s->contacts),     LMI_GPU_VALUE(count),
+                                     LMI_GPU_BUFFER(m->meeters),      LMI_GPU_BUFFER(s->solids),
+                                     LMI_GPU_BUFFER(s->bucket_first), LMI_GPU_BUFFER(s->listed)};
+    const lmi_gpu_argument sort[] = {LMI_GPU_VALUE(bucket_count),     LMI_GPU_BUFFER(s->bucket_owner),
+                                     LMI_GPU_BUFFER(s->solids),       LMI_GPU_BUFFER(s->bucket_counts),
+                                     LMI_GPU_BUFFER(s->bucket_first), LMI_GPU_BUFFER(s->listed)};
+    const size_t of_points[2] = GROUPS_OF(points), bodies[2] = {m->meeter_count, 1}, contacts[2] = GROUPS_OF(count);
+    const size_t all[2] = GROUPS_OF(bucket_count);
+    return RUN(s->fill, fill, of_points, group) && RUN(s->buckets, buckets, bodies, group) && find_offsets(gpu, 1) &&
+           RUN(s->list, list, contacts, group) && (bucket_count == 0 || RUN(s->sort, sort, all, group));
+}
+
+/* How mobile contacts are. */
+static bool weigh(lmi_gpu *gpu)
+{
+    const lmi_gpu_meet *m = gpu->meet;
+    const lmi_gpu_solver *s = gpu->solver;
+    const cl_uint particles = gpu->particles, count = s->contact_count;
+    const lmi_gpu_argument load[] = {LMI_GPU_VALUE(particles),      PARTICLE_ARGUMENTS,
+                                     LMI_GPU_BUFFER(s->map_bucket), LIST_ARGUMENTS,
+                                     LMI_GPU_BUFFER(s->contacts),   LMI_GPU_BUFFER(s->loads)};
+    const lmi_gpu_argument weigh[] = {LMI_GPU_VALUE(count), HOLD_ARGUMENTS, LMI_GPU_BUFFER(gpu->v),
+                                      LMI_GPU_BUFFER(s->loads), LMI_GPU_BUFFER(s->contacts)};
+    const size_t all[2] = GROUPS_OF(particles), contacts[2] = GROUPS_OF(count);
+    return RUN(s->load, load, all, group) && RUN(s->weigh, weigh, contacts, group);
+}
+
+/* What contacts give next, to velocities or to positions. */
+static bool give(lmi_gpu *gpu, const lmi_gpu_buffer *to)
+{
+    const lmi_gpu_meet *m = gpu->meet;
+    const lmi_gpu_solver *s = gpu->solver;
+    const cl_uint particles = gpu->particles, maps = m->map_count;
+    const lmi_gpu_argument gather[] = {LMI_GPU_VALUE(maps),
+                                       LMI_GPU_BUFFER(s->map_bucket),
+                                       LMI_GPU_BUFFER(s->bucket_counts),
+                                       LMI_GPU_BUFFER(s->bucket_first),
+                                       LMI_GPU_BUFFER(s->listed),
+                                       LMI_GPU_BUFFER(s->contacts),
+                                       LMI_GPU_BUFFER(m->map_given)};
+    const lmi_gpu_argument apply[] = {LMI_GPU_VALUE(particles),    PARTICLE_ARGUMENTS,           LIST_ARGUMENTS,
+                                      LMI_GPU_BUFFER(s->contacts), LMI_GPU_BUFFER(m->map_given), LMI_GPU_BUFFER(gpu->v),
+                                      LMI_GPU_BUFFER(*to)};
+    const size_t all[2] = GROUPS_OF(particles), of_maps[2] = GROUPS_OF(maps);
+    return (maps == 0 || RUN(s->gather, gather, of_maps, group)) && RUN(s->apply, apply, all, group);
+}
+
+/* What points were given last time. */
+static bool warm_up(lmi_gpu *gpu)
+{
+    const lmi_gpu_meet *m = gpu->meet;
+    const lmi_gpu_solver *s = gpu->solver;
+    const cl_uint points = m->point_count;
+    const lmi_gpu_argument warm[] = {LMI_GPU_VALUE(points),    LMI_GPU_BUFFER(s->first),  LMI_GPU_BUFFER(s->met),
+                                     LMI_GPU_BUFFER(s->walls), LMI_GPU_BUFFER(s->warmth), LMI_GPU_BUFFER(s->contacts)};
+    const size_t of_points[2] = GROUPS_OF(points);
+    return RUN(s->warm, warm, of_points, group) && give(gpu, &gpu->v);
+}
+
+static bool solve_velocities(lmi_gpu *gpu)
+{
+    const lmi_gpu_meet *m = gpu->meet;
+    const lmi_gpu_solver *s = gpu->solver;
+    const cl_uint count = s->contact_count;
+    const size_t contacts[2] = GROUPS_OF(count);
+    bool ok = true;
+    for (uint32_t n = 0; ok && n < LMI_SOFT_PASSES; n++) {
+        const float beta = lmi_soft_further(n, LMI_SOFT_PASSES);
+        const lmi_gpu_argument pass[] = {LMI_GPU_VALUE(count), HOLD_ARGUMENTS, LMI_GPU_BUFFER(gpu->v),
+                                         LMI_GPU_VALUE(beta), LMI_GPU_BUFFER(s->contacts)};
+        ok = RUN(s->velocity, pass, contacts, group) && give(gpu, &gpu->v);
+    }
+    return ok;
+}
+
+static bool solve_positions(lmi_gpu *gpu, float h)
+{
+    const lmi_gpu_meet *m = gpu->meet;
+    const lmi_gpu_solver *s = gpu->solver;
+    const cl_uint count = s->contact_count;
+    const lmi_gpu_argument back[] = {LMI_GPU_VALUE(count), LMI_GPU_VALUE(h), LMI_GPU_BUFFER(m->meeters),
+                                     LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(s->contacts)};
+    const size_t contacts[2] = GROUPS_OF(count);
+    bool ok = RUN(s->back, back, contacts, group) && give(gpu, &gpu->x);
+    for (uint32_t n = 0; ok && n < LMI_SOFT_SHIFTS; n++) {
+        const float beta = lmi_soft_further(n, LMI_SOFT_SHIFTS), ease = n == 0 ? fminf(LMI_EASE * h, 0.5f) : 0.0f;
+        const lmi_gpu_argument pass[] = {LMI_GPU_VALUE(count), HOLD_ARGUMENTS,      LMI_GPU_BUFFER(gpu->x),
+                                         LMI_GPU_VALUE(beta),  LMI_GPU_VALUE(ease), LMI_GPU_BUFFER(s->contacts)};
+        ok = RUN(s->shift, pass, contacts, group) && give(gpu, &gpu->x);
+    }
+    return ok;
+}
+
+static bool untwist(lmi_gpu *gpu, float h)
+{
+    const lmi_gpu_meet *m = gpu->meet;
+    const lmi_gpu_solver *s = gpu->solver;
+    const cl_uint count = s->contact_count;
+    const lmi_gpu_argument twist[] = {LMI_GPU_VALUE(count), HOLD_ARGUMENTS, LMI_GPU_BUFFER(gpu->v), LMI_GPU_VALUE(h),
+                                      LMI_GPU_BUFFER(s->contacts)};
+    const lmi_gpu_argument back[] = {
+        LMI_GPU_BUFFER(m->meeters),  LMI_GPU_BUFFER(s->solids), LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(s->listed),
+        LMI_GPU_BUFFER(s->contacts), LMI_GPU_BUFFER(gpu->x),    LMI_GPU_BUFFER(gpu->v)};
+    const size_t contacts[2] = GROUPS_OF(count), bodies[2] = {m->meeter_count, 1};
+    return RUN(s->twist, twist, contacts, group) && RUN(s->untwist, back, bodies, group);
+}
+
+static bool keep(lmi_gpu *gpu)
+{
+    const lmi_gpu_solver *s = gpu->solver;
+    const cl_uint points = gpu->meet->point_count;
+    const lmi_gpu_argument keep[] = {LMI_GPU_VALUE(points),    LMI_GPU_BUFFER(s->first),    LMI_GPU_BUFFER(s->met),
+                                     LMI_GPU_BUFFER(s->walls), LMI_GPU_BUFFER(s->contacts), LMI_GPU_BUFFER(s->warmth)};
+    const size_t of_points[2] = GROUPS_OF(points);
+    return RUN(s->keep, keep, of_points, group);
+}
+
+/* What colliders gave. */
+static bool add_impulses(lmi_gpu *gpu, cl_uint counted)
+{
+    const lmi_gpu_meet *m = gpu->meet;
+    const lmi_gpu_solver *s = gpu->solver;
+    const lmi_gpu_argument impulse[] = {LMI_GPU_BUFFER(m->meeters), LMI_GPU_BUFFER(s->solids),
+                                        LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(s->contacts),
+                                        LMI_GPU_VALUE(counted)};
+    const size_t bodies[2] = {m->meeter_count, 1};
+    return RUN(s->impulse, impulse, bodies, group);
+}
+
+/* What other bodies have pushed into colliders: counted, and known here. */
+static bool find_again(lmi_gpu *gpu, float h)
+{
+    const lmi_gpu_meet *m = gpu->meet;
+    lmi_gpu_solver *s = gpu->solver;
+    const cl_uint points = m->point_count;
+    const lmi_gpu_argument again[] = {
+        LMI_GPU_VALUE(points),         LMI_GPU_BUFFER(m->owner), LMI_GPU_BUFFER(m->meeters), LMI_GPU_BUFFER(s->solids),
+        LMI_GPU_BUFFER(gpu->bodies),   HOLD_ARGUMENTS,           LMI_GPU_BUFFER(m->now),     LMI_GPU_BUFFER(gpu->v),
+        LMI_GPU_BUFFER(gpu->surfaces), LMI_GPU_VALUE(h),         LMI_GPU_BUFFER(s->met),     LMI_GPU_BUFFER(s->turned),
+        LMI_GPU_BUFFER(s->walls)};
+    const size_t of_points[2] = GROUPS_OF(points);
+    cl_uint found[2] = {0, 0};
+    bool ok = lmi_gpu_meet_place(gpu) && RUN(s->again, again, of_points, group) && count_by_body(gpu) &&
+              find_offsets(gpu, 0) && lmi_gpu_read(gpu, &s->found, 0, found, sizeof found);
+    s->contact_count = found[0];
+    return ok;
+}
+
+static bool meet_inner(lmi_gpu *gpu, float h)
+{
+    const lmi_gpu_meet *m = gpu->meet;
+    const lmi_gpu_solver *s = gpu->solver;
+    const lmi_gpu_argument inner[] = {LMI_GPU_BUFFER(m->meeters),    LMI_GPU_BUFFER(s->solids),
+                                      LMI_GPU_BUFFER(gpu->bodies),   LMI_GPU_BUFFER(s->inner_of),
+                                      LMI_GPU_BUFFER(gpu->surfaces), LMI_GPU_VALUE(h),
+                                      LMI_GPU_BUFFER(gpu->x),        LMI_GPU_BUFFER(gpu->v)};
+    const size_t bodies[2] = {m->meeter_count, 1};
+    return RUN(s->inner, inner, bodies, group);
+}
+
+/* Colliders have the last word: lmi_kernels.last_walls. Only bodies that have met others can have been pushed. */
+static bool end_at_walls(lmi_gpu *gpu, const lmi_step *step, bool any)
+{
+    const float h = (float)step->h;
+    bool ok = add_impulses(gpu, 1);
+    if (ok && any && gpu->meet->map_count) {
+        ok = find_again(gpu, h);
+        if (ok && gpu->solver->contact_count) {
+            ok = make_room(gpu) && fill(gpu, step) && weigh(gpu) && solve_velocities(gpu) && solve_positions(gpu, h) &&
+                 add_impulses(gpu, 0);
+        }
+    }
+    return ok && meet_inner(gpu, h);
+}
+
+bool lmi_gpu_solve(lmi_gpu *gpu, const lmi_step *step)
+{
+    const float h = (float)step->h;
+    bool any = gpu->solver->contact_count > 0;
+    bool ok = !any || (make_room(gpu) && fill(gpu, step) && weigh(gpu) && warm_up(gpu) && solve_velocities(gpu) &&
+                       solve_positions(gpu, h) && untwist(gpu, h));
+    return ok && keep(gpu) && (step->surface_count == 0 || end_at_walls(gpu, step, any)) &&
+           ((!any && step->surface_count == 0) || lmi_gpu_measure(gpu));
+}

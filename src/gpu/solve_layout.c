@@ -1,0 +1,310 @@
+/*
+ * What the kernels of solve_find.cl and solve.cl read and no step changes: bodies as solids, with the distances of their moulds, and
+ * buckets for the contacts of others with each of their carriers and cells. Bodies of one mould share its distances.
+ *
+ * Bodies stand in the order of meet_layout.c, and so do their points and carriers.
+ */
+#include "gpu/layout.h"
+#include "gpu/meet.h"
+#include "gpu/solve.h"
+#include "sample/bulk.h"
+#include "step/soft.h"
+
+#include <stdio.h>
+
+#define QUAD 4 /* floats */
+
+typedef struct solve_layout {
+    lm_world *world;
+    lmi_gpu *gpu;
+    array solids, moulds, known, distances, rests, facing, warmth;
+    array corners, around, cell_of, cells, bucket_owner, map_bucket, inner;
+} solve_layout;
+
+static bool put_words(solve_layout *l, array *to, const void *from, uint32_t count)
+{
+    void *at = append(l->world, to, count, sizeof(uint32_t));
+    if (at && count) {
+        memcpy(at, from, count * sizeof(uint32_t));
+    }
+    return at != NULL;
+}
+
+/* The record of a body's mould, which is added where no body of the same mould has come before. */
+static bool find_mould(solve_layout *l, const lmi_mould *mould, uint32_t *index)
+{
+    const lmi_mould *const *known = l->known.items;
+    for (*index = l->known.count; (*index)-- > 0;) {
+        if (known[*index] == mould) {
+            return true;
+        }
+    }
+    *index = l->known.count;
+    const lmi_mould **added = append(l->world, &l->known, 1, sizeof(const lmi_mould *));
+    lmi_gpu_mould *to = append(l->world, &l->moulds, 1, sizeof *to);
+    if (!added || !to) {
+        return false;
+    }
+    *added = mould;
+    *to = (lmi_gpu_mould){.cell = mould->cell,
+                          .reach = mould->reach,
+                          .first = {(float)mould->first.x, (float)mould->first.y, (float)mould->first.z},
+                          .n = {mould->n[0], mould->n[1], mould->n[2]},
+                          .first_distance = l->distances.count,
+                          .first_rest = l->rests.count / QUAD};
+    float *rests = append(l->world, &l->rests, QUAD * mould->carrier_count, sizeof *rests);
+    for (uint32_t n = 0; rests && n < mould->carrier_count; n++) {
+        const lm_vec3 *at = &mould->rest[n];
+        rests[QUAD * n] = at->x, rests[QUAD * n + 1] = at->y, rests[QUAD * n + 2] = at->z;
+    }
+    return rests && put_words(l, &l->distances, mould->distance, mould->n[0] * mould->n[1] * mould->n[2]);
+}
+
+/* Which way points face, with the carrier that says so, and what they remember. */
+static bool add_points(solve_layout *l, const lmi_body *body)
+{
+    const lmi_touch *touch = &body->touch;
+    float *facing = append(l->world, &l->facing, QUAD * touch->count, sizeof *facing);
+    float *warm = append(l->world, &l->warmth, QUAD * touch->count, sizeof *warm);
+    for (uint32_t n = 0; facing && warm && n < touch->count; n++) {
+        if (body->bulk) {
+            const lm_vec3 *to = &touch->facing[n];
+            facing[QUAD * n] = to->x, facing[QUAD * n + 1] = to->y, facing[QUAD * n + 2] = to->z;
+            memcpy(&facing[QUAD * n + 3], &touch->carrier[n], sizeof(float));
+        }
+        warm[QUAD * n] = touch->warm[n].pressed;
+        memcpy(warm + QUAD * n + 1, touch->warm[n].braked, 3 * sizeof *warm);
+    }
+    return facing && warm;
+}
+
+/* Particles that no touch point rides on. */
+static void mark_inner(solve_layout *l, const lmi_body *body, uint32_t first_particle)
+{
+    uint32_t *inner = (uint32_t *)l->inner.items + first_particle / LMI_BLOCK;
+    for (uint32_t n = 0; n < body->touch.inner_blocks; n++) {
+        inner[n] = body->touch.inner[n];
+    }
+}
+
+/* The cells of a lattice: one for each place, with its corners; and for each place the buckets of the cells that it is a corner
+ * of. */
+static bool add_cells(solve_layout *l, const lmi_body *body, uint32_t first_particle, uint32_t first_bucket)
+{
+    const lmi_lattice *shape = &body->lattice->shape;
+    uint32_t count = shape->block_count * LMI_BLOCK, first = l->cells.count * LMI_BLOCK;
+    uint32_t *corners = append(l->world, &l->corners, 8 * count, sizeof *corners);
+    uint32_t *around = append(l->world, &l->around, 8 * count, sizeof *around);
+    uint32_t *cells = append(l->world, &l->cells, shape->block_count, sizeof *cells);
+    uint32_t *cell_of = (uint32_t *)l->cell_of.items + first_particle;
+    if (!corners || !around || !cells) {
+        return false;
+    }
+    memset(around, 0xff, 8 * (size_t)count * sizeof *around);
+    for (uint32_t n = 0; n < count; n++) {
+        int32_t at[3];
+        cells[n / LMI_BLOCK] = shape->cell[n / LMI_BLOCK];
+        cell_of[n] = first + n;
+        if (!(shape->cell[n / LMI_BLOCK] >> n % LMI_BLOCK & 1)) {
+            continue;
+        }
+        lmi_lattice_corner(shape, n, at);
+        for (uint32_t k = 0; k < 8; k++) {
+            uint32_t place = lmi_lattice_find(shape, at[0] + (int32_t)(k & 1), at[1] + (int32_t)(k >> 1 & 1),
+                                              at[2] + (int32_t)(k >> 2));
+            corners[8 * n + k] = first_particle + place;
+            around[8 * place + k] = first_bucket + n;
+        }
+    }
+    return true;
+}
+
+static bool add_buckets(solve_layout *l, uint32_t count)
+{
+    uint32_t owner = l->solids.count - 1;
+    uint32_t *owners = append(l->world, &l->bucket_owner, count, sizeof *owners);
+    for (uint32_t n = 0; owners && n < count; n++) {
+        owners[n] = owner;
+    }
+    return owners != NULL;
+}
+
+static bool add_body(solve_layout *l, uint32_t record, const lmi_body *body)
+{
+    lmi_gpu_solid *s = append(l->world, &l->solids, 1, sizeof *s);
+    uint32_t maps = body->bulk ? body->bulk->mould->carrier_count : 0, mould = 0, bucket = l->bucket_owner.count;
+    bool lattice = body->bulk && body->lattice;
+    uint32_t places = lattice ? body->lattice->shape.block_count * LMI_BLOCK : 0;
+    if (!s || (body->bulk && !find_mould(l, body->bulk->mould, &mould))) {
+        return false;
+    }
+    *s = (lmi_gpu_solid){.slot = l->gpu->slots[record],
+                         .mould = mould,
+                         .first_bucket = bucket,
+                         .buckets = maps + places,
+                         .first_cell = l->cells.count * LMI_BLOCK};
+    if (lattice) {
+        const lmi_lattice *shape = &body->lattice->shape;
+        s->first[0] = shape->first.x, s->first[1] = shape->first.y, s->first[2] = shape->first.z;
+        s->spacing = shape->spacing;
+        s->turn = shape->turn;
+    }
+    uint32_t *of_maps = append(l->world, &l->map_bucket, maps, sizeof *of_maps);
+    for (uint32_t n = 0; of_maps && n < maps; n++) {
+        of_maps[n] = bucket + n;
+    }
+    mark_inner(l, body, l->gpu->records[record].first);
+    return of_maps && add_points(l, body) && add_buckets(l, maps + places) &&
+           (!lattice || add_cells(l, body, l->gpu->records[record].first, bucket + maps));
+}
+
+static bool gather(solve_layout *l)
+{
+    uint32_t *cell_of = append(l->world, &l->cell_of, l->gpu->particles, sizeof *cell_of);
+    uint32_t *inner = append(l->world, &l->inner, l->gpu->particles / LMI_BLOCK, sizeof *inner);
+    bool ok = cell_of && inner;
+    if (ok) {
+        memset(inner, 0, l->gpu->particles / LMI_BLOCK * sizeof *inner);
+        memset(cell_of, 0xff, l->gpu->particles * sizeof *cell_of);
+    }
+    for (uint32_t n = 0; ok && n < l->gpu->body_count; n++) {
+        const lmi_body *body = lmi_body_at(l->world, l->gpu->slots[n]);
+        ok = !lmi_gpu_is_meeter(l->world, l->gpu, body) || add_body(l, n, body);
+    }
+    return ok;
+}
+
+static bool upload(solve_layout *l, lmi_gpu_solver *s)
+{
+    lmi_gpu *gpu = l->gpu;
+    const size_t u = sizeof(uint32_t), points = gpu->meet->point_count;
+    const struct {
+        lmi_gpu_buffer *to;
+        const array *from;
+        size_t size;
+    } copies[] = {{&s->solids, &l->solids, sizeof(lmi_gpu_solid)},
+                  {&s->moulds, &l->moulds, sizeof(lmi_gpu_mould)},
+                  {&s->distances, &l->distances, u},
+                  {&s->rests, &l->rests, u},
+                  {&s->facing, &l->facing, u},
+                  {&s->warmth, &l->warmth, u},
+                  {&s->corners, &l->corners, u},
+                  {&s->around, &l->around, u},
+                  {&s->cell_of, &l->cell_of, u},
+                  {&s->cells, &l->cells, u},
+                  {&s->bucket_owner, &l->bucket_owner, u},
+                  {&s->map_bucket, &l->map_bucket, u},
+                  {&s->inner_of, &l->inner, u}};
+    bool ok = true;
+    for (size_t n = 0; ok && n < sizeof copies / sizeof *copies; n++) {
+        ok = put_array(gpu, copies[n].to, copies[n].from, copies[n].size);
+    }
+    s->bucket_count = l->bucket_owner.count;
+    return ok && lmi_gpu_reserve(gpu, &s->bucket_counts, s->bucket_count * u) &&
+           lmi_gpu_reserve(gpu, &s->bucket_first, s->bucket_count * u) &&
+           lmi_gpu_reserve(gpu, &s->axis, 5 * sizeof(double)) && lmi_gpu_reserve(gpu, &s->met, points * 2 * u) &&
+           lmi_gpu_reserve(gpu, &s->turned, points * 2 * u) && lmi_gpu_reserve(gpu, &s->walls, points * u) &&
+           lmi_gpu_reserve(gpu, &s->first, points * u) && lmi_gpu_reserve(gpu, &s->found, 2 * u) &&
+           lmi_gpu_reserve(gpu, &s->loads, gpu->particles * u);
+}
+
+static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_solver *s)
+{
+    static const char *const texts[] = {"prelude.cl",    "records.h", "vec.h",          "vec.c",      "quad.cl",
+                                        "depth.h",       "soft.h",    "curve.h",        "contact.cl", "solve_holds.cl",
+                                        "solve_find.cl", "solve.cl",  "solve_walls.cl", NULL};
+#define KERNEL(name) {&s->name, "solve_" #name},
+    const struct {
+        cl_kernel *to;
+        const char *name;
+    } kernels[] = {LMI_GPU_SOLVE_KERNELS(KERNEL)};
+#undef KERNEL
+    char options[1024];
+    lmi_gpu_common_options(gpu, options, sizeof options);
+    s->program = lmi_gpu_build(world, gpu, texts, options);
+    bool ok = s->program != NULL;
+    for (size_t n = 0; ok && n < sizeof kernels / sizeof *kernels; n++) {
+        *kernels[n].to = lmi_gpu_kernel(gpu, s->program, kernels[n].name);
+        ok = *kernels[n].to != NULL;
+    }
+    return ok;
+}
+
+bool lmi_gpu_solve_lay_out(lm_world *world, lmi_gpu *gpu)
+{
+    if (!gpu->solves) {
+        return true;
+    }
+    if (!gpu->solver) {
+        gpu->solver = lmi_allocate(&world->memory, 1, sizeof *gpu->solver);
+        if (!gpu->solver || !build(world, gpu, gpu->solver)) {
+            return false;
+        }
+    }
+    lmi_gpu_solver *s = gpu->solver;
+    solve_layout l = {.world = world, .gpu = gpu};
+    size_t room = (size_t)gpu->meet->point_count * QUAD;
+    if (s->room_size < room) {
+        lmi_release(&world->memory, s->room, s->room_size, sizeof *s->room);
+        s->room = lmi_allocate(&world->memory, room, sizeof *s->room);
+        s->room_size = s->room ? room : 0;
+    }
+    bool ok = (room == 0 || s->room) && gather(&l) && upload(&l, s);
+    array *const words[] = {&l.distances, &l.rests, &l.facing,       &l.warmth,     &l.corners, &l.around,
+                            &l.cell_of,   &l.cells, &l.bucket_owner, &l.map_bucket, &l.inner};
+    for (size_t n = 0; n < sizeof words / sizeof *words; n++) {
+        drop(world, words[n], sizeof(uint32_t));
+    }
+    drop(world, &l.solids, sizeof(lmi_gpu_solid));
+    drop(world, &l.moulds, sizeof(lmi_gpu_mould));
+    drop(world, &l.known, sizeof(const lmi_mould *));
+    return ok;
+}
+
+bool lmi_gpu_solve_read(lmi_gpu *gpu)
+{
+    return !gpu->solves || lmi_gpu_read(gpu, &gpu->solver->warmth, 0, gpu->solver->room,
+                                        (size_t)gpu->meet->point_count * QUAD * sizeof(float));
+}
+
+void lmi_gpu_solve_put(lm_world *world, lmi_gpu *gpu)
+{
+    const float *from = gpu->solves ? gpu->solver->room : NULL;
+    for (uint32_t n = 0; from && n < gpu->body_count; n++) {
+        lmi_body *body = lmi_body_at(world, gpu->slots[n]);
+        for (uint32_t k = 0; k < body->touch.count && lmi_gpu_is_meeter(world, gpu, body); k++, from += QUAD) {
+            lmi_warm warm = {.pressed = from[0], .braked = {from[1], from[2], from[3]}};
+            body->touch.warm[k] = warm;
+        }
+    }
+}
+
+void lmi_gpu_solve_free(lm_world *world, lmi_gpu *gpu)
+{
+    lmi_gpu_solver *s = gpu->solver;
+    if (!s) {
+        return;
+    }
+    lmi_gpu_buffer *const all[] = {&s->solids,     &s->moulds,        &s->distances,    &s->rests,    &s->facing,
+                                   &s->corners,    &s->around,        &s->cell_of,      &s->cells,    &s->bucket_owner,
+                                   &s->map_bucket, &s->listed,        &s->axis,         &s->met,      &s->turned,
+                                   &s->walls,      &s->first,         &s->found,        &s->contacts, &s->loads,
+                                   &s->warmth,     &s->bucket_counts, &s->bucket_first, &s->inner_of};
+    for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
+        lmi_gpu_free(gpu, all[n]);
+    }
+#define KERNEL(name) s->name,
+    cl_kernel const kernels[] = {LMI_GPU_SOLVE_KERNELS(KERNEL)};
+#undef KERNEL
+    for (size_t n = 0; n < sizeof kernels / sizeof *kernels; n++) {
+        if (kernels[n]) {
+            gpu->cl.clReleaseKernel(kernels[n]);
+        }
+    }
+    if (s->program) {
+        gpu->cl.clReleaseProgram(s->program);
+    }
+    lmi_release(&world->memory, s->room, s->room_size, sizeof *s->room);
+    lmi_release(&world->memory, s, 1, sizeof *s);
+    gpu->solver = NULL;
+}

@@ -1,0 +1,87 @@
+/*
+ * What a soft contact is given (solve.h), as plain arithmetic: the host and devices compile this text.
+ */
+#ifndef LMI_SOFT_H
+#define LMI_SOFT_H
+
+#include "base/quad.h"
+
+/* Times through soft contacts: for velocities, and for positions. */
+#define LMI_SOFT_PASSES 4
+#define LMI_SOFT_SHIFTS 2
+
+/* What rests may stay this deep, as a share of the body's size: putting it out would only move it about. */
+#define LMI_LEFT 3e-4f
+
+/* Soft bodies are put out of each other by this share of their depth in a second (for short substeps), all at once would wind
+ * them up. */
+#define LMI_EASE 24.0f
+
+/* Bodies that were in each other when they met part at this speed, m/s: at once would be a leap. */
+#define LMI_PART_SPEED 2.0f
+
+/* What turns a body back, in units of the speed at which it met others: more than this would feed on itself where many bodies
+ * are deep in each other. */
+#define LMI_MOST_UNTWIST 0.1
+
+/* What a contact has been given so far, as in lmi_contact. */
+typedef struct lmi_soft {
+    quad braked, ahead, more;
+    float pressed;
+} lmi_soft;
+
+/* As much of an impulse as friction allows. */
+static inline quad lmi_soft_brake(quad wanted, float most)
+{
+    float size = quad_length(wanted);
+    return size > most ? (most / size) * wanted : wanted;
+}
+
+/* No more of the impulse that a point was given last time than loses energy at the velocity u: J with |J + u/K'| <= |u/K'|. */
+static inline quad lmi_soft_lose(quad impulse, quad u, float deep)
+{
+    quad stop = (-1.0f / deep) * u, off = impulse - stop;
+    float distance = quad_length(off), radius = quad_length(stop);
+    return distance > radius ? stop + (radius / distance) * off : impulse;
+}
+
+/* A contact that begins with an impulse. */
+static inline lmi_soft lmi_soft_start(quad impulse, quad normal, float friction)
+{
+    lmi_soft c;
+    c.pressed = fmaxf(quad_dot(impulse, normal), 0.0f);
+    c.braked = lmi_soft_brake(impulse - quad_dot(impulse, normal) * normal, friction * c.pressed);
+    c.more = c.ahead = c.pressed * normal + c.braked;
+    return c;
+}
+
+/* A contact whose sides move at the relative velocity u: what it should have been given, and a little further. */
+static inline lmi_soft lmi_soft_pass(lmi_soft c, quad u, quad normal, float bounce, float deep, float friction,
+                                     float beta)
+{
+    quad before = c.pressed * normal + c.braked;
+    float along = quad_dot(c.ahead, normal), lacks = bounce - quad_dot(u, normal);
+    c.pressed = fmaxf(along + lacks / deep, 0.0f);
+    quad total = (c.ahead - along * normal) - (1.0f / deep) * (u - quad_dot(u, normal) * normal);
+    c.braked = lmi_soft_brake(total, friction * c.pressed);
+    quad now = c.pressed * normal + c.braked, ahead = now + beta * (now - before);
+    c.more = ahead - c.ahead;
+    c.ahead = ahead;
+    return c;
+}
+
+/* How much further than they should soft contacts go in a pass, so that the next one has less to do (Nesterov); the last pass
+ * ends where they should be. */
+static inline float lmi_soft_further(uint32_t pass, uint32_t passes)
+{
+    return pass + 1 >= passes ? 0.0f : pass == 0 ? 0.0f : pass == 1 ? 0.28f : pass == 2 ? 0.43f : 0.53f;
+}
+
+/* The share of the way it came that a contact takes back: what lies below the surface. */
+static inline float lmi_soft_share(float depth, float approach, float h)
+{
+    float came = h * approach;
+    return came > 0.0f ? fminf(fmaxf(depth, 0.0f) / came, 1.0f) : 0.0f;
+}
+
+#endif
