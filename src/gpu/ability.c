@@ -61,14 +61,16 @@ bool lmi_gpu_needs_solver(const lm_world *world, const lmi_body *body)
 
 static bool can_solve(const lmi_body *body)
 {
+    bool stiff =
+        body->first_pin == LMI_NONE && body->alpha > 0.88f && body->damping > 0.3f; /* pinned: never as a whole */
     return !body->self_contact && !body->fracture && !body->grain && !lmi_is_cut_octree(body) && body->touch.count &&
-           body->first_pin == LMI_NONE && !(body->alpha > 0.88f && body->damping > 0.3f);
+           !stiff;
 }
 
-/* The solver knows planes, spheres, capsules and boxes, without rules, and nobody who is held. */
+/* The solver knows planes, spheres, capsules and boxes, without rules. */
 static bool has_simple_colliders(const lm_world *world)
 {
-    bool simple = world->rule_count == 0 && !lmi_gpu_has_held(world) && world->colliders.alive <= LMI_GPU_MAX_SURFACES;
+    bool simple = world->rule_count == 0 && world->colliders.alive <= LMI_GPU_MAX_SURFACES;
     LMI_POOL_EACH(&world->colliders, n)
     {
         simple = simple && !lmi_solid_is(&LMI_POOL_AT(&world->colliders, lmi_collider, n)->solid);
@@ -83,7 +85,7 @@ bool lmi_gpu_solves(const lm_world *world)
     {
         const lmi_body *body = lmi_body_at(world, n);
         any = any || lmi_gpu_needs_solver(world, body);
-        all = all && (lmi_gpu_needs_solver(world, body) ? can_solve(body) : !body->octree || !world->colliders.alive);
+        all = all && (!lmi_gpu_needs_solver(world, body) || can_solve(body));
     }
     return any && all;
 }

@@ -115,7 +115,7 @@ bool lmi_gpu_take(lm_world *world, double h)
     gpu->shares = shares;
     gpu->meets = !gpu->shares && lmi_gpu_meets(world);
     gpu->solves = gpu->meets && lmi_gpu_solves(world);
-    gpu->walled = !gpu->shares && !gpu->solves && lmi_gpu_has_walls(world);
+    gpu->walled = !gpu->shares && lmi_gpu_has_walls(world);
     gpu->grips = !gpu->shares && lmi_gpu_has_held(world);
     gpu->status = CL_SUCCESS;
     gpu->serial++;
