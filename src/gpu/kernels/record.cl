@@ -8,6 +8,8 @@
 
 #define RECORD_WORDS (sizeof(lmi_gpu_body) / sizeof(uint))
 
+/* `step` work-items bring it, which the compiler should know: then it has several loads under way. (Asked to unroll the loop PoCL
+ * 3.1 makes something else of it.) */
 static inline void take_record(RECORD lmi_gpu_body *to, __global const lmi_gpu_body *from, uint id, uint step)
 {
     for (uint n = id; n < RECORD_WORDS; n += step) {
