@@ -114,7 +114,7 @@ __kernel void solve_curve(__global const lmi_gpu_meeter *meeters, uint count, __
     solids[n].touched = 0;
     /* What crosses a good part of its size answers as a whole (rigidity in step/push.c): the host knows how. Bodies that meet
      * no others are taken to be slower, as there. */
-    if (may && (m->mask ? 1.0 : 0.6) * m->way > 0.08 * b->rest_size) {
+    if (may && !b->pinned && (m->mask ? 1.0 : 0.6) * m->way > 0.08 * b->rest_size) {
         *stop = LMI_GPU_RIGID; /* whoever writes it last */
     }
 }
