@@ -18,7 +18,7 @@ typedef struct solve_layout {
     lm_world *world;
     lmi_gpu *gpu;
     array solids, moulds, known, distances, rests, facing, warmth;
-    array corners, around, cell_of, cells, bucket_owner, map_bucket, inner;
+    array corners, around, cell_of, cells, bucket_owner, map_bucket, inner, leaders;
 } solve_layout;
 
 static bool put_words(solve_layout *l, array *to, const void *from, uint32_t count)
@@ -66,7 +66,9 @@ static bool add_points(solve_layout *l, const lmi_body *body)
     const lmi_touch *touch = &body->touch;
     float *facing = append(l->world, &l->facing, QUAD * touch->count, sizeof *facing);
     float *warm = append(l->world, &l->warmth, QUAD * touch->count, sizeof *warm);
-    for (uint32_t n = 0; facing && warm && n < touch->count; n++) {
+    uint32_t first = l->leaders.count, *leaders = append(l->world, &l->leaders, touch->count, sizeof *leaders);
+    for (uint32_t n = 0; facing && warm && leaders && n < touch->count; n++) {
+        leaders[n] = first + touch->leader[n];
         if (body->bulk) {
             const lm_vec3 *to = &touch->facing[n];
             facing[QUAD * n] = to->x, facing[QUAD * n + 1] = to->y, facing[QUAD * n + 2] = to->z;
@@ -75,7 +77,7 @@ static bool add_points(solve_layout *l, const lmi_body *body)
         warm[QUAD * n] = touch->warm[n].pressed;
         memcpy(warm + QUAD * n + 1, touch->warm[n].braked, 3 * sizeof *warm);
     }
-    return facing && warm;
+    return facing && warm && leaders;
 }
 
 /* Particles that no touch point rides on. */
@@ -194,7 +196,8 @@ static bool upload(solve_layout *l, lmi_gpu_solver *s)
                   {&s->cells, &l->cells, u},
                   {&s->bucket_owner, &l->bucket_owner, u},
                   {&s->map_bucket, &l->map_bucket, u},
-                  {&s->inner_of, &l->inner, u}};
+                  {&s->inner_of, &l->inner, u},
+                  {&s->leaders, &l->leaders, u}};
     bool ok = true;
     for (size_t n = 0; ok && n < sizeof copies / sizeof *copies; n++) {
         ok = put_array(gpu, copies[n].to, copies[n].from, copies[n].size);
@@ -204,16 +207,19 @@ static bool upload(solve_layout *l, lmi_gpu_solver *s)
            lmi_gpu_reserve(gpu, &s->bucket_first, s->bucket_count * u) &&
            lmi_gpu_reserve(gpu, &s->axis, 5 * sizeof(double)) && lmi_gpu_reserve(gpu, &s->met, points * 2 * u) &&
            lmi_gpu_reserve(gpu, &s->turned, points * 2 * u) && lmi_gpu_reserve(gpu, &s->walls, points * u) &&
-           lmi_gpu_reserve(gpu, &s->first, points * u) && lmi_gpu_reserve(gpu, &s->found, 2 * u) &&
-           lmi_gpu_reserve(gpu, &s->loads, gpu->particles * u);
+           lmi_gpu_reserve(gpu, &s->first, points * u) && lmi_gpu_reserve(gpu, &s->found, 3 * u) &&
+           lmi_gpu_reserve(gpu, &s->loads, gpu->particles * u) && lmi_gpu_reserve(gpu, &s->sweeps, 2 * sizeof(float)) &&
+           lmi_gpu_reserve(gpu, &s->pushes, gpu->meet->meeter_count * sizeof(lmi_gpu_push)) &&
+           lmi_gpu_reserve(gpu, &s->heads, gpu->meet->meeter_count * u);
 }
 
 static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_solver *s)
 {
-    static const char *const texts[] = {"prelude.cl",    "records.h", "vec.h",          "vec.c",      "quad.cl",
-                                        "depth.h",       "soft.h",    "curve.h",        "contact.cl", "solve_holds.cl",
-                                        "solve_find.cl", "solve.cl",  "solve_walls.cl", NULL};
-#define KERNEL(name) {&s->name, "solve_" #name},
+    static const char *const texts[] = {
+        "prelude.cl",    "records.h", "vec.h",          "vec.c",          "quad.cl",
+        "depth.h",       "soft.h",    "curve.h",        "contact.cl",     "solve_holds.cl",
+        "solve_find.cl", "solve.cl",  "solve_whole.cl", "solve_walls.cl", NULL};
+#define KERNEL(name) {&s->name##_kernel, "solve_" #name},
     const struct {
         cl_kernel *to;
         const char *name;
@@ -251,7 +257,7 @@ bool lmi_gpu_solve_lay_out(lm_world *world, lmi_gpu *gpu)
     }
     bool ok = (room == 0 || s->room) && gather(&l) && upload(&l, s);
     array *const words[] = {&l.distances, &l.rests, &l.facing,       &l.warmth,     &l.corners, &l.around,
-                            &l.cell_of,   &l.cells, &l.bucket_owner, &l.map_bucket, &l.inner};
+                            &l.cell_of,   &l.cells, &l.bucket_owner, &l.map_bucket, &l.inner,   &l.leaders};
     for (size_t n = 0; n < sizeof words / sizeof *words; n++) {
         drop(world, words[n], sizeof(uint32_t));
     }
@@ -285,15 +291,16 @@ void lmi_gpu_solve_free(lm_world *world, lmi_gpu *gpu)
     if (!s) {
         return;
     }
-    lmi_gpu_buffer *const all[] = {&s->solids,     &s->moulds,        &s->distances,    &s->rests,    &s->facing,
-                                   &s->corners,    &s->around,        &s->cell_of,      &s->cells,    &s->bucket_owner,
-                                   &s->map_bucket, &s->listed,        &s->axis,         &s->met,      &s->turned,
-                                   &s->walls,      &s->first,         &s->found,        &s->contacts, &s->loads,
-                                   &s->warmth,     &s->bucket_counts, &s->bucket_first, &s->inner_of};
+    lmi_gpu_buffer *const all[] = {
+        &s->solids,        &s->moulds,       &s->distances,    &s->rests,      &s->facing,   &s->corners, &s->around,
+        &s->cell_of,       &s->cells,        &s->bucket_owner, &s->map_bucket, &s->listed,   &s->axis,    &s->met,
+        &s->turned,        &s->walls,        &s->first,        &s->found,      &s->contacts, &s->loads,   &s->warmth,
+        &s->bucket_counts, &s->bucket_first, &s->inner_of,     &s->leaders,    &s->pushes,   &s->chains,  &s->unsorted,
+        &s->order,         &s->levels,       &s->heads,        &s->sweeps};
     for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
         lmi_gpu_free(gpu, all[n]);
     }
-#define KERNEL(name) s->name,
+#define KERNEL(name) s->name##_kernel,
     cl_kernel const kernels[] = {LMI_GPU_SOLVE_KERNELS(KERNEL)};
 #undef KERNEL
     for (size_t n = 0; n < sizeof kernels / sizeof *kernels; n++) {

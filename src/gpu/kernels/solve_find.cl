@@ -9,7 +9,8 @@
  *   solve_pairs    one work-group a body: which partners any of its points are in
  *   solve_count    one work-group a body: contacts of its points
  *   solve_offsets  one work-group: where the contacts of each body begin
- *   solve_fill     once a touch point: its contacts, walls first; and a count of those in each bucket
+ *   solve_claim    once a touch point: its contacts, walls first
+ *   solve_fill     once a contact: all about it; and a count of those in each bucket
  *   solve_buckets  one work-group a body: where the buckets of contacts with its carriers and cells begin
  *   solve_list     once a contact, solve_sort once a bucket: the contacts of each, in their order
  *
@@ -96,7 +97,7 @@ static bool may_touch(__global const lmi_gpu_surface *s, __global const lmi_gpu_
 
 __kernel void solve_curve(__global const lmi_gpu_meeter *meeters, uint count, __global lmi_gpu_solid *solids,
                           __global const lmi_gpu_body *bodies, __global const double *line,
-                          __global const lmi_gpu_surface *surfaces, uint surface_count, double h, __global uint *stop)
+                          __global const lmi_gpu_surface *surfaces, uint surface_count, double h)
 {
     uint n = get_global_id(0), axis = (uint)line[0], may = 0;
     if (n >= count) {
@@ -112,11 +113,6 @@ __kernel void solve_curve(__global const lmi_gpu_meeter *meeters, uint count, __
     solids[n].curve = lmi_curve_place(at, low, line[4]);
     solids[n].surfaces = may;
     solids[n].touched = 0;
-    /* What crosses a good part of its size answers as a whole (rigidity in step/push.c): the host knows how. Bodies that meet
-     * no others are taken to be slower, as there. */
-    if (may && (m->mask ? 1.0 : 0.6) * m->way > 0.08 * b->rest_size) {
-        *stop = LMI_GPU_RIGID; /* whoever writes it last */
-    }
 }
 
 /* Whether the pair of p and a comes before that of p and b: by the place on the curve of the body that comes first, then by the
@@ -311,7 +307,7 @@ static at_wall find_at_wall(__global const lmi_gpu_surface *surface, __global co
     return w;
 }
 
-/* The colliders that a point is in: those that are only near have nothing to say to soft bodies. */
+/* The colliders that a point is in, or near where its body answers as a whole: to soft bodies they have nothing to say yet. */
 static uint walls_of(uint may, __global const lmi_gpu_surface *surfaces, __global const lmi_gpu_body *b, float4 now,
                      float4 speed, float h, double least)
 {
@@ -327,8 +323,8 @@ static uint walls_of(uint may, __global const lmi_gpu_surface *surfaces, __globa
 __kernel void solve_find(uint count, __global const uint *owner, __global const uint *partners, SOLID_ARGUMENTS,
                          __global const uint *point_first, __global const uint *point_rider,
                          __global const float *point_weight, __global const float4 *v,
-                         __global const lmi_gpu_surface *surfaces, float h, __global ulong *met, __global ulong *turned,
-                         __global uint *walls)
+                         __global const lmi_gpu_surface *surfaces, float h, __global const lmi_gpu_push *pushes,
+                         __global ulong *met, __global ulong *turned, __global uint *walls)
 {
     const solid_view s = SOLID_VIEW;
     uint n = get_global_id(0);
@@ -354,7 +350,9 @@ __kernel void solve_find(uint count, __global const uint *owner, __global const 
         for (uint k = point_first[n]; k < point_first[n + 1]; k++) {
             speed += point_weight[k] * v[point_rider[k]];
         }
-        walls[n] = walls_of(solids[a].surfaces, surfaces, bodies + meeters[a].record, now[n], speed, h, 0.0);
+        __global const lmi_gpu_body *body = bodies + meeters[a].record;
+        double least = pushes[a].rigid > 0.0f ? -slop_of(body, fall) : 0.0;
+        walls[n] = walls_of(solids[a].surfaces, surfaces, body, now[n], speed, h, least);
     }
 }
 
@@ -436,20 +434,28 @@ static uint scan_group(__local uint *slots, uint own, uint *before)
 /* met: bits of partners that each point has a contact with, from now on. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 solve_count(__global const lmi_gpu_meeter *meeters, __global lmi_gpu_solid *solids, __global const uint *partners,
-            __global ulong *met, __global const ulong *turned, __global const uint *walls, __global uint *first)
+            __global const lmi_gpu_push *pushes, __global ulong *met, __global const ulong *turned,
+            __global const uint *walls, __global uint *first)
 {
     __local uint slots[GROUP];
     const uint a = get_group_id(0), id = get_local_id(0);
     __global const lmi_gpu_meeter *m = meeters + a;
-    uint sum = 0;
+    const bool rigid = pushes[a].rigid > 0.0f;
+    uint sum = 0, wholes = 0;
     for (uint n = 0; n < m->points; n += GROUP) {
-        uint own = 0, before, at = m->first_point + n + id;
+        uint own = 0, whole = 0, before, at = m->first_point + n + id;
         if (n + id < m->points) {
             ulong with = met[at] | (turned[at] ? turned[at] & nested_of(meeters, solids, partners, a, turned[at]) : 0);
             met[at] = with;
             own = popcount(with) + popcount(walls[at]);
+            whole = rigid ? own : 0;
+            for (uint k = 0; !rigid && k < m->partners; k++) {
+                whole += (with >> k & 1) && pushes[partners[a * LMI_GPU_PARTNERS + k]].rigid > 0.0f;
+            }
         }
-        uint all = scan_group(slots, own, &before);
+        uint all = scan_group(slots, whole, &before);
+        wholes += all;
+        all = scan_group(slots, own, &before);
         if (n + id < m->points) {
             first[at] = sum + before;
         }
@@ -457,28 +463,34 @@ solve_count(__global const lmi_gpu_meeter *meeters, __global lmi_gpu_solid *soli
     }
     if (id == 0) {
         solids[a].contacts = sum;
+        solids[a].wholes = wholes;
     }
 }
 
-/* Where the contacts (or those in the lists) of each body begin. found: how many there are in all, and the word for the host. */
+/* Where the contacts (or those in the lists) of each body begin. found: how many there are in all, the word for the host, and
+ * how many of them are with sides that answer as a whole. */
 __kernel __attribute__((reqd_work_group_size(WIDE, 1, 1))) void
 solve_offsets(__global lmi_gpu_solid *solids, uint count, uint lists, __global uint *found, __global const uint *stop)
 {
-    __local uint sums[WIDE];
+    __local uint sums[WIDE], wholes[WIDE];
     uint id = get_local_id(0), each = (count + WIDE - 1) / WIDE, begin = min(id * each, count), end = min(begin + each, count);
-    uint sum = 0;
+    uint sum = 0, whole = 0;
     for (uint n = begin; n < end; n++) {
         sum += lists ? solids[n].listed : solids[n].contacts;
+        whole += solids[n].wholes;
     }
     sums[id] = sum;
+    wholes[id] = whole;
     barrier(CLK_LOCAL_MEM_FENCE);
-    uint at = 0;
+    uint at = 0, whole_before = 0;
     for (uint n = 0; n < id; n++) {
         at += sums[n];
+        whole_before += wholes[n];
     }
     if (id == WIDE - 1 && !lists) {
         found[0] = at + sum;
-        found[1] = *stop;
+        found[1] = *stop | (whole_before + whole > LMI_GPU_MOST_WHOLE ? LMI_GPU_FAST : 0);
+        found[2] = whole_before + whole;
     }
     for (uint n = begin; n < end; n++) {
         __global lmi_gpu_solid *s = solids + n;
@@ -552,47 +564,108 @@ static void grip(const solid_view *s, const holds *o, __global const uint *map, 
     }
 }
 
-/* Approach and what follows from it: begin in step/solve.c. */
-static void begin_contact(const holds *o, __global const float4 *x, __global const float4 *v, float restitution,
-                          float h, lmi_gpu_contact *c)
+/* sum w² / m of both sides, less what answers as a whole. */
+static float plain_of(const holds *o, const lmi_gpu_contact *c, __global const float4 *v, float share_a, float share_b)
 {
-    quad none = (float4)(0.0f, 0.0f, 0.0f, 0.0f), apart = contact_sum(o, c, x, none);
-    c->braked = c->ahead = c->more = none;
-    c->pressed = c->shifted = c->deep = 0.0f;
+    float a = 0.0f, b = 0.0f;
+    for (uint k = o->point_first[c->point]; k < o->point_first[c->point + 1]; k++) {
+        float w = o->point_weight[k];
+        a += w != 0.0f ? w * (share_a * w / v[o->point_rider[k]].w) : 0.0f;
+    }
+    for (uint k = 0; c->b != LMI_GPU_NONE && c->cell != LMI_GPU_NONE && k < 8; k++) {
+        float w = weight_of_corner(k, c->place);
+        b += w != 0.0f ? w * (share_b * w / v[o->corners[8 * c->cell + k]].w) : 0.0f;
+    }
+    if (c->b != LMI_GPU_NONE && c->cell == LMI_GPU_NONE) {
+        for (uint k = o->map_first[c->map]; k < o->map_first[c->map + 1]; k++) {
+            float w = weight_of_map(o->map_hold[k], c->place);
+            b += w != 0.0f ? w * (share_b * w / v[o->map_rider[k]].w) : 0.0f;
+        }
+    }
+    return a + c->ratio * b;
+}
+
+/* Approach and what follows from it: begin in step/solve.c. `last`: walls have the last word, and all bodies answer locally. */
+static void begin_contact(const holds *o, __global const lmi_gpu_push *pushes, __global const float4 *x,
+                          __global const float4 *v, float restitution, float h, uint last, lmi_gpu_contact *c)
+{
+    const bool other = c->b != LMI_GPU_NONE;
+    const float rigid_a = last ? 0.0f : pushes[c->a].rigid, rigid_b = other && !last ? pushes[c->b].rigid : 0.0f;
+    const bool whole = rigid_a > 0.0f || rigid_b > 0.0f;
+    quad none = quad_of(0.0f, 0.0f, 0.0f), at_a = sum_point(o, c->point, x), at_b = other ? sum_other(o, c, x) : none;
+    c->braked = c->ahead = c->more = c->arm_a = c->arm_b = none;
+    c->pressed = c->shifted = c->deep = c->plain = 0.0f;
     c->steady = contact_sum(o, c, v, c->surface);
     c->approach = -quad_dot(c->steady, c->normal);
     c->bounce = c->approach > LMI_BOUNCE_SPEED ? restitution * c->approach : 0.0f;
-    c->depth = fmin(c->depth, h * (LMI_PART_SPEED + 1.5f * fmax(c->approach, 0.0f)));
-    c->level = c->depth + quad_dot(apart, c->normal);
+    c->found = c->depth;
+    c->live = c->depth >= 0.0f ? LMI_GPU_SOFT : LMI_GPU_NEAR; /* what is only near has nothing to say to soft bodies */
+    if (whole) {
+        c->live = c->depth < 0.0f && c->approach > LMI_BOUNCE_SPEED ? LMI_GPU_WATCHED : LMI_GPU_WHOLE;
+        c->arm_a = rigid_a > 0.0f ? quad_of(at_a.x, at_a.y, at_a.z) - pushes[c->a].centre : none;
+        c->arm_b = rigid_b > 0.0f ? quad_of(at_b.x, at_b.y, at_b.z) - pushes[c->b].centre : none;
+        c->plain = plain_of(o, c, v, 1.0f - rigid_a, 1.0f - rigid_b);
+        c->deep = mobility_of(c, pushes, c->normal);
+        c->live = c->deep > 0.0f ? c->live : LMI_GPU_NEAR; /* nothing can move it */
+    }
+    if (other || !whole) {
+        c->depth = fmin(c->depth, h * (LMI_PART_SPEED + 1.5f * fmax(c->approach, 0.0f)));
+    }
+    c->level = c->depth + quad_dot(at_a - at_b, c->normal);
 }
 
-static lmi_gpu_contact wall_contact(__global const lmi_gpu_surface *surface, __global const lmi_gpu_body *b, float4 now,
-                                    const holds *o, __global const float4 *x, __global const float4 *v, float h,
-                                    uint point, uint a)
+/* Who touches what: the points and partners of contacts, one after the other. A contact's slot tells for now whether the two bodies
+ * are nested. */
+__kernel void solve_claim(uint count, __global const uint *owner, __global const uint *leader,
+                          __global const uint *partners, __global lmi_gpu_solid *solids, __global const ulong *met,
+                          __global const ulong *turned, __global const uint *walls, __global uint *first,
+                          __global lmi_gpu_contact *contacts)
 {
-    lmi_gpu_contact c;
-    at_wall w = find_at_wall(surface, b, now, sum_point(o, point, v), h);
-    c.normal = quad_of(w.normal[0], w.normal[1], w.normal[2]);
-    c.surface = quad_of(w.velocity[0], w.velocity[1], w.velocity[2]);
-    c.place = quad_of(0.0f, 0.0f, 0.0f);
-    c.depth = w.depth;
-    c.friction = w.friction;
-    c.ratio = 0.0f;
-    c.point = point;
-    c.a = a;
-    c.b = c.map = c.cell = LMI_GPU_NONE;
-    c.slot = 0;
-    c.live = 1;
-    begin_contact(o, x, v, w.bounce, h, &c);
-    return c;
+    uint n = get_global_id(0);
+    if (n >= count) {
+        return;
+    }
+    uint a = owner[n], at = solids[a].first_contact + first[n];
+    first[n] = at;
+    for (uint left = walls[n]; left; left &= left - 1) {
+        contacts[at].point = n;
+        contacts[at].leader = leader[n];
+        contacts[at].a = a;
+        contacts[at].b = LMI_GPU_NONE;
+        contacts[at++].map = 31 - clz(left & -left);
+    }
+    ulong with = met[n];
+    for (uint k = 0; with; k++, with >>= 1) {
+        if (with & 1) {
+            uint b = partners[a * LMI_GPU_PARTNERS + k];
+            contacts[at].point = n;
+            contacts[at].leader = leader[n];
+            contacts[at].a = a;
+            contacts[at].b = b;
+            contacts[at++].slot = turned[n] >> k & 1;
+            solids[a].touched = solids[b].touched = 1; /* whoever writes it */
+        }
+    }
 }
 
-__kernel void solve_fill(uint count, __global const uint *owner, __global const uint *partners, SOLID_ARGUMENTS,
-                         HOLD_ARGUMENTS, __global const uint *map, __global const uint *cells, __global const float4 *x,
-                         __global const float4 *v, __global const lmi_gpu_surface *surfaces, float h,
-                         __global const ulong *met, __global const ulong *turned, __global const uint *walls,
-                         __global uint *first, __global lmi_gpu_contact *contacts, volatile __global uint *buckets,
-                         __global lmi_gpu_solid *marked)
+static float meet_wall(__global const lmi_gpu_surface *surface, __global const lmi_gpu_body *body, float4 now,
+                       float4 speed, float h, lmi_gpu_contact *c)
+{
+    at_wall w = find_at_wall(surface, body, now, speed, h);
+    c->normal = quad_of(w.normal[0], w.normal[1], w.normal[2]);
+    c->surface = quad_of(w.velocity[0], w.velocity[1], w.velocity[2]);
+    c->place = quad_of(0.0f, 0.0f, 0.0f);
+    c->depth = w.depth;
+    c->friction = w.friction;
+    c->ratio = 0.0f;
+    c->cell = LMI_GPU_NONE;
+    return w.bounce;
+}
+
+__kernel void solve_fill(uint count, SOLID_ARGUMENTS, HOLD_ARGUMENTS, __global const uint *map,
+                         __global const uint *cells, __global const float4 *x, __global const float4 *v,
+                         __global const lmi_gpu_surface *surfaces, __global const lmi_gpu_push *pushes, float h, uint last,
+                         __global lmi_gpu_contact *contacts, volatile __global uint *buckets)
 {
     const solid_view s = SOLID_VIEW;
     const holds o = HOLDS;
@@ -600,41 +673,29 @@ __kernel void solve_fill(uint count, __global const uint *owner, __global const 
     if (n >= count) {
         return;
     }
-    uint a = owner[n], at = solids[a].first_contact + first[n];
+    lmi_gpu_contact c = contacts[n];
+    const uint a = c.a, b = c.b;
     __global const lmi_gpu_body *body = bodies + meeters[a].record;
-    first[n] = at;
-    for (uint left = walls[n]; left; left &= left - 1) {
-        uint k = 31 - clz(left & -left);
-        contacts[at++] = wall_contact(surfaces + k, body, now[n], &o, x, v, h, n, a);
+    float restitution;
+    if (b == LMI_GPU_NONE) {
+        restitution = meet_wall(surfaces + c.map, body, now[c.point], sum_point(&o, c.point, v), h, &c);
+        begin_contact(&o, pushes, x, v, restitution, h, last, &c);
+        c.slot = 0;
+        contacts[n] = c;
+        return;
     }
-    ulong with = met[n];
-    for (uint k = 0; with; k++, with >>= 1) {
-        if (!(with & 1)) {
-            continue;
-        }
-        uint b = partners[a * LMI_GPU_PARTNERS + k];
-        __global const lmi_gpu_body *other = bodies + meeters[b].record;
-        in_solid in = find_in_solid(&s, a, b, now[n]);
-        bool nested = turned[n] >> k & 1;
-        lm_dvec3 normal = nested || in.depth > 2.0 * moulds[solids[b].mould].cell
-                              ? away_from(body, other, solids[a].slot > solids[b].slot)
-                              : in.normal;
-        lmi_gpu_contact c;
-        c.normal = quad_from(normal);
-        c.surface = quad_of(0.0f, 0.0f, 0.0f);
-        c.depth = (float)(in.depth + in.margin);
-        c.friction = sqrt(body->friction * other->friction);
-        c.ratio = (float)(meeters[a].mean_mass / meeters[b].mean_mass);
-        c.point = n;
-        c.a = a;
-        c.b = b;
-        c.live = c.depth >= 0.0f; /* what is only near has nothing to say to soft bodies */
-        grip(&s, &o, map, cells, b, &in, x, &c);
-        begin_contact(&o, x, v, fmax(body->restitution, other->restitution), h, &c);
-        c.slot = c.live ? atomic_inc(buckets + bucket_of_contact(meeters, solids, &c)) : 0;
-        contacts[at++] = c;
-        marked[a].touched = marked[b].touched = 1; /* whoever writes it */
-    }
+    __global const lmi_gpu_body *other = bodies + meeters[b].record;
+    in_solid in = find_in_solid(&s, a, b, now[c.point]);
+    bool far = c.slot || in.depth > 2.0 * moulds[solids[b].mould].cell; /* the nearest way out may be the far side */
+    c.normal = quad_from(far ? away_from(body, other, solids[a].slot > solids[b].slot) : in.normal);
+    c.surface = quad_of(0.0f, 0.0f, 0.0f);
+    c.depth = (float)(in.depth + in.margin);
+    c.friction = sqrt(body->friction * other->friction);
+    c.ratio = (float)(meeters[a].mean_mass / meeters[b].mean_mass);
+    grip(&s, &o, map, cells, b, &in, x, &c);
+    begin_contact(&o, pushes, x, v, fmax(body->restitution, other->restitution), h, last, &c);
+    c.slot = c.live ? atomic_inc(buckets + bucket_of_contact(meeters, solids, &c)) : 0;
+    contacts[n] = c;
 }
 
 /* buckets: from counts to where they end in the list of their body; bucket_first: where they begin. */

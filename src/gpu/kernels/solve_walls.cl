@@ -67,15 +67,16 @@ __kernel void solve_again(uint count, __global const uint *owner, __global const
 /* inner: bits of the particles of each block. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 solve_inner(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_solid *solids, __global lmi_gpu_body *bodies,
-            __global const uint *inner, __global const lmi_gpu_surface *surfaces, float h, __global float4 *x,
-            __global float4 *v)
+            __global const lmi_gpu_push *pushes, __global const uint *inner, __global const lmi_gpu_surface *surfaces,
+            float h, __global float4 *x, __global float4 *v)
 {
     __local double slots[GROUP];
     __global lmi_gpu_body *b = bodies + meeters[get_group_id(0)].record;
     const uint may = solids[get_group_id(0)].surfaces;
     const double origin[3] = {b->origin[0], b->origin[1], b->origin[2]};
     double sum[3] = {0.0, 0.0, 0.0}, touched = 0.0;
-    if (!may) {
+    /* A body that has answered as a whole, in full, has no particles on the wrong side; one that others push may have. */
+    if (!may || (meeters[get_group_id(0)].maps == 0 && pushes[get_group_id(0)].rigid == 1.0f)) {
         return; /* all of the group */
     }
     for (uint n = b->first + get_local_id(0); n < b->first + b->particles; n += GROUP) {
