@@ -33,6 +33,7 @@ typedef struct lmi_gpu_solver {
     lmi_gpu_buffer pushes, unsorted, chains, heads, order, levels, sweeps;
     uint32_t bucket_count, contact_count, contact_room;
     uint32_t whole_count; /* contacts where a side answers as a whole, at most */
+    uint32_t most_whole;  /* the same, of the last substep */
     float *room;          /* [points][4] what points were given, on its way */
     size_t room_size;
 } lmi_gpu_solver;
