@@ -188,6 +188,7 @@ typedef struct lmi_gpu_contact {
     lmi_gpu_quad normal, braked, ahead, more, surface, steady;
     lmi_gpu_quad place; /* where the point is in b: from the carrier in its rest axes, or in the cell of a lattice */
     lmi_gpu_quad arm_a, arm_b;
+    lmi_gpu_quad off; /* from b's point to a's, where they were not in one place */
     float ratio, friction, bounce, deep, pressed, shifted, level, depth, approach, found, plain;
     uint32_t point; /* of a, among all touch points */
     uint32_t leader;

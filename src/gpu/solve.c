@@ -23,7 +23,7 @@
 #define SOLID_ARGUMENTS                                                                                                \
     LMI_GPU_BUFFER(m->meeters), LMI_GPU_BUFFER(s->solids), LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(s->moulds),     \
         LMI_GPU_BUFFER(m->map_now), LMI_GPU_BUFFER(s->distances), LMI_GPU_BUFFER(s->rests), LMI_GPU_BUFFER(s->facing), \
-        LMI_GPU_BUFFER(m->now), LMI_GPU_VALUE(fall)
+        LMI_GPU_BUFFER(m->now), LMI_GPU_VALUE(fall), LMI_GPU_VALUE(seconds)
 #define HOLD_ARGUMENTS                                                                                                 \
     LMI_GPU_BUFFER(m->point_first), LMI_GPU_BUFFER(m->point_rider), LMI_GPU_BUFFER(m->point_weight),                   \
         LMI_GPU_BUFFER(m->map_first), LMI_GPU_BUFFER(m->map_rider), LMI_GPU_BUFFER(m->map_hold),                       \
@@ -54,10 +54,21 @@ static bool arrange(lmi_gpu *gpu, const lmi_step *step)
                                       LMI_GPU_BUFFER(s->axis),    LMI_GPU_BUFFER(gpu->surfaces),
                                       LMI_GPU_VALUE(surfaces),    LMI_GPU_VALUE(h)};
     const lmi_gpu_argument order[] = {LMI_GPU_BUFFER(m->meeters), LMI_GPU_VALUE(count), LMI_GPU_BUFFER(s->solids),
-                                      LMI_GPU_BUFFER(m->partner_lists)};
+                                      LMI_GPU_BUFFER(m->partner_lists), LMI_GPU_BUFFER(s->stops)};
     const size_t bodies[2] = GROUPS_OF(count);
     return RUN(s->line_kernel, line, one, wide) && RUN(s->curve_kernel, curve, bodies, group) &&
            RUN(s->order_kernel, order, bodies, group);
+}
+
+/* Which partners the points of each body are in; no contact is in a bucket yet. */
+static bool mark_pairs(lmi_gpu *gpu)
+{
+    const lmi_gpu_meet *m = gpu->meet;
+    const lmi_gpu_solver *s = gpu->solver;
+    const lmi_gpu_argument pairs[] = {LMI_GPU_BUFFER(m->meeters), LMI_GPU_BUFFER(s->solids), LMI_GPU_BUFFER(s->met),
+                                      LMI_GPU_BUFFER(s->turned), LMI_GPU_BUFFER(s->bucket_counts)};
+    const size_t bodies[2] = {m->meeter_count, 1};
+    return RUN(s->pairs_kernel, pairs, bodies, group);
 }
 
 static bool find_contacts(lmi_gpu *gpu, const lmi_step *step)
@@ -66,10 +77,11 @@ static bool find_contacts(lmi_gpu *gpu, const lmi_step *step)
     const lmi_gpu_solver *s = gpu->solver;
     const cl_uint points = m->point_count;
     const float h = (float)step->h;
-    const double fall = fall_of(step);
+    const double fall = fall_of(step), seconds = step->h;
     const lmi_gpu_argument find[] = {LMI_GPU_VALUE(points),
                                      LMI_GPU_BUFFER(m->owner),
                                      LMI_GPU_BUFFER(m->partner_lists),
+                                     LMI_GPU_BUFFER(s->stops),
                                      SOLID_ARGUMENTS,
                                      LMI_GPU_BUFFER(m->point_first),
                                      LMI_GPU_BUFFER(m->point_rider),
@@ -81,8 +93,12 @@ static bool find_contacts(lmi_gpu *gpu, const lmi_step *step)
                                      LMI_GPU_BUFFER(s->met),
                                      LMI_GPU_BUFFER(s->turned),
                                      LMI_GPU_BUFFER(s->walls)};
+    const lmi_gpu_argument stops[] = {
+        LMI_GPU_VALUE(points), LMI_GPU_BUFFER(m->owner), LMI_GPU_BUFFER(m->partner_lists), LMI_GPU_BUFFER(s->stops),
+        SOLID_ARGUMENTS,       LMI_GPU_BUFFER(s->met),   LMI_GPU_BUFFER(s->turned)};
     const size_t of_points[2] = GROUPS_OF(points);
-    return RUN(s->find_kernel, find, of_points, group);
+    return RUN(s->find_kernel, find, of_points, group) && mark_pairs(gpu) &&
+           RUN(s->stops_kernel, stops, of_points, group);
 }
 
 /* The contacts of each body, from the bits of its points. */
@@ -90,14 +106,12 @@ static bool count_by_body(lmi_gpu *gpu)
 {
     const lmi_gpu_meet *m = gpu->meet;
     const lmi_gpu_solver *s = gpu->solver;
-    const lmi_gpu_argument pairs[] = {LMI_GPU_BUFFER(m->meeters), LMI_GPU_BUFFER(s->solids), LMI_GPU_BUFFER(s->met),
-                                      LMI_GPU_BUFFER(s->turned), LMI_GPU_BUFFER(s->bucket_counts)};
     const lmi_gpu_argument count[] = {LMI_GPU_BUFFER(m->meeters),       LMI_GPU_BUFFER(s->solids),
                                       LMI_GPU_BUFFER(m->partner_lists), LMI_GPU_BUFFER(s->pushes),
                                       LMI_GPU_BUFFER(s->met),           LMI_GPU_BUFFER(s->turned),
                                       LMI_GPU_BUFFER(s->walls),         LMI_GPU_BUFFER(s->first)};
     const size_t bodies[2] = {m->meeter_count, 1};
-    return RUN(s->pairs_kernel, pairs, bodies, group) && RUN(s->count_kernel, count, bodies, group);
+    return RUN(s->count_kernel, count, bodies, group);
 }
 
 /* Where the contacts of each body begin, or those in its lists. */
@@ -147,13 +161,15 @@ static bool fill(lmi_gpu *gpu, const lmi_step *step, cl_uint last)
     const lmi_gpu_solver *s = gpu->solver;
     const cl_uint points = m->point_count, count = s->contact_count, bucket_count = s->bucket_count;
     const float h = (float)step->h;
-    const double fall = fall_of(step);
+    const double fall = fall_of(step), seconds = step->h;
     const lmi_gpu_argument claim[] = {LMI_GPU_VALUE(points),      LMI_GPU_BUFFER(m->owner),
                                       LMI_GPU_BUFFER(s->leaders), LMI_GPU_BUFFER(m->partner_lists),
                                       LMI_GPU_BUFFER(s->solids),  LMI_GPU_BUFFER(s->met),
                                       LMI_GPU_BUFFER(s->turned),  LMI_GPU_BUFFER(s->walls),
                                       LMI_GPU_BUFFER(s->first),   LMI_GPU_BUFFER(s->contacts)};
     const lmi_gpu_argument fill[] = {LMI_GPU_VALUE(count),
+                                     LMI_GPU_BUFFER(m->partner_lists),
+                                     LMI_GPU_BUFFER(s->stops),
                                      SOLID_ARGUMENTS,
                                      HOLD_ARGUMENTS,
                                      LMI_GPU_BUFFER(gpu->map),
@@ -317,8 +333,8 @@ static bool find_again(lmi_gpu *gpu, float h)
         LMI_GPU_BUFFER(s->walls)};
     const size_t of_points[2] = GROUPS_OF(points);
     cl_uint found[3] = {0, 0, 0};
-    bool ok = lmi_gpu_meet_place(gpu) && RUN(s->again_kernel, again, of_points, group) && count_by_body(gpu) &&
-              find_offsets(gpu, 0) && lmi_gpu_read(gpu, &s->found, 0, found, sizeof found);
+    bool ok = lmi_gpu_meet_place(gpu) && RUN(s->again_kernel, again, of_points, group) && mark_pairs(gpu) &&
+              count_by_body(gpu) && find_offsets(gpu, 0) && lmi_gpu_read(gpu, &s->found, 0, found, sizeof found);
     s->contact_count = found[0];
     s->whole_count = 0; /* all of them answer locally now */
     return ok;

@@ -10,7 +10,7 @@
 /* The kernels, by their names without "solve_". */
 /* clang-format off */
 #define LMI_GPU_SOLVE_KERNELS(X)                                                                                       \
-    X(line) X(curve) X(order) X(find) X(pairs) X(count) X(offsets) X(claim) X(fill) X(buckets) X(list) X(sort)         \
+    X(line) X(curve) X(order) X(find) X(pairs) X(stops) X(count) X(offsets) X(claim) X(fill) X(buckets) X(list) X(sort)         \
     X(load) X(weigh) X(warm) X(velocity) X(back) X(shift) X(gather) X(apply) X(twist) X(untwist) X(keep)               \
     X(push) X(chain) X(merge) X(levels) X(sweep) X(end)                                                                \
     X(impulse) X(again) X(inner)
@@ -28,7 +28,7 @@ typedef struct lmi_gpu_solver {
     /* Contacts with each carrier and cell. */
     lmi_gpu_buffer bucket_owner, map_bucket, bucket_counts, bucket_first, listed;
     /* Of this substep; and state. */
-    lmi_gpu_buffer axis, met, turned, walls, first, found, contacts, loads, warmth;
+    lmi_gpu_buffer axis, stops, met, turned, walls, first, found, contacts, loads, warmth;
     /* Bodies that answer as a whole: solve_whole.c. */
     lmi_gpu_buffer pushes, unsorted, chains, heads, order, levels, sweeps;
     uint32_t bucket_count, contact_count, contact_room;

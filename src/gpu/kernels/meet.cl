@@ -170,13 +170,12 @@ static double way_between(__global const lmi_gpu_meeter *a, __global const lmi_g
     return h * sqrt(square);
 }
 
-/* Bodies that come further in a substep than they are thick (search_of in step/meet.c), or, where contacts are not solved, answer
- * as a whole. */
+/* Bodies that come further in a substep than they are thick (search_of in step/meet.c), or answer as a whole. */
 static bool is_host_pair(__global const lmi_gpu_meeter *a, __global const lmi_gpu_meeter *b,
-                         __global const lmi_gpu_body *bodies, double way, bool solved)
+                         __global const lmi_gpu_body *bodies, double way)
 {
     double one = bodies[a->record].rest_size, other = bodies[b->record].rest_size;
-    return (!solved && (a->way > 0.08 * one || b->way > 0.08 * other)) || way > 0.15 * fmin(one, other);
+    return a->way > 0.08 * one || b->way > 0.08 * other || way > 0.15 * fmin(one, other);
 }
 
 __kernel void meet_partners(__global lmi_gpu_meeter *meeters, uint count, __global const lmi_gpu_body *bodies, double h,
@@ -204,7 +203,7 @@ __kernel void meet_partners(__global lmi_gpu_meeter *meeters, uint count, __glob
                 found = add_partner(list, found, who);
                 double way = way_between(m, other, bodies, h);
                 furthest = fmax(furthest, way);
-                if (is_host_pair(m, other, bodies, way, solved)) {
+                if (!solved && is_host_pair(m, other, bodies, way)) {
                     *stop = LMI_GPU_FAST; /* whoever writes it last */
                 }
             }

@@ -283,7 +283,8 @@ __kernel void solve_twist(uint count, HOLD_ARGUMENTS, __global const lmi_gpu_pus
         u = shifted_velocity(pushes + c.a, sum_point(&o, c.point, v), c.arm_a) -
             shifted_velocity(pushes + c.b, sum_other(&o, &c, v), c.arm_b);
     }
-    contacts[n].more = quad_cross(c.shifted * c.normal + h * c.braked, u);
+    contacts[n].more =
+        quad_cross(c.shifted * c.normal + h * c.braked, u) + quad_cross(c.off, c.pressed * c.normal + c.braked);
     contacts[n].ahead = quad_of(done ? quad_length(u) : -1.0f, 0.0f, 0.0f);
 }
 

@@ -7,6 +7,7 @@
  *   solve_order    once a body: its partners in the order in which the host would look at the pairs
  *   solve_find     once a touch point: which partners and colliders it is in
  *   solve_pairs    one work-group a body: which partners any of its points are in
+ *   solve_stops    once a touch point: fast bodies meet where they touch first on their way
  *   solve_count    one work-group a body: contacts of its points
  *   solve_offsets  one work-group: where the contacts of each body begin
  *   solve_claim    once a touch point: its contacts, walls first
@@ -127,14 +128,18 @@ static bool is_pair_before(__global const lmi_gpu_solid *solids, uint p, uint a,
     return curve_a < curve_b || (curve_a == curve_b && comes_before(solids + first_a, solids + first_b));
 }
 
+/* stops: of each partner, none found yet. */
 __kernel void solve_order(__global const lmi_gpu_meeter *meeters, uint count, __global const lmi_gpu_solid *solids,
-                          __global uint *partners)
+                          __global uint *partners, __global uint *stops)
 {
     uint n = get_global_id(0);
     if (n >= count) {
         return;
     }
     __global uint *list = partners + n * LMI_GPU_PARTNERS;
+    for (uint k = 0; k < meeters[n].partners; k++) {
+        stops[n * LMI_GPU_PARTNERS + k] = LMI_GPU_NONE;
+    }
     for (uint k = 1; k < meeters[n].partners; k++) {
         uint moving = list[k], at = k;
         for (; at > 0 && is_pair_before(solids, n, moving, list[at - 1]); at--) {
@@ -156,16 +161,45 @@ typedef struct solid_view {
     __global const float4 *rests, *facing; /* facing.w: bits of the index of the point's own carrier */
     __global const float4 *now;
     double fall; /* 2 h² g: lmi_contact_slop */
+    double h;
 } solid_view;
 
 #define SOLID_ARGUMENTS                                                                                               \
     __global const lmi_gpu_meeter *meeters, __global const lmi_gpu_solid *solids, __global const lmi_gpu_body *bodies, \
         __global const lmi_gpu_mould *moulds, __global const float *maps, __global const float *distances,            \
-        __global const float4 *rests, __global const float4 *facing, __global const float4 *now, double fall
+        __global const float4 *rests, __global const float4 *facing, __global const float4 *now, double fall, double seconds
 #define SOLID_VIEW                                                                                                    \
     {                                                                                                                 \
-        meeters, solids, bodies, moulds, maps, distances, rests, facing, now, fall                                    \
+        meeters, solids, bodies, moulds, maps, distances, rests, facing, now, fall, seconds                           \
     }
+
+/* The way of a against b in this substep where that is far; it is then looked at in so many stops. search_of in step/meet.c. */
+#define MOST_STOPS 16
+
+typedef struct pair_way {
+    double way[3];
+    uint stops;
+} pair_way;
+
+static pair_way way_of(const solid_view *s, uint a, uint b)
+{
+    __global const lmi_gpu_body *one = s->bodies + s->meeters[a].record, *other = s->bodies + s->meeters[b].record;
+    pair_way w;
+    double square = 0.0, thick = 0.15 * fmin(one->rest_size, other->rest_size);
+    for (int i = 0; i < 3; i++) {
+        w.way[i] = s->h * ((double)one->velocity[i] - other->velocity[i]);
+        square += w.way[i] * w.way[i];
+    }
+    double far = sqrt(square);
+    w.stops = far > thick ? (uint)fmin(ceil(far / fmax(thick, 1e-9)), (double)MOST_STOPS) : 1;
+    for (int i = 0; i < 3; i++) {
+        w.way[i] = far > thick ? w.way[i] : 0.0;
+    }
+    return w;
+}
+
+/* The share of the way that is left at a stop, counted from 1. */
+static double left_at(const pair_way *w, uint stop) { return 1.0 - (double)stop / w->stops; }
 
 /* A point in a solid. */
 typedef struct in_solid {
@@ -196,8 +230,8 @@ static float distance_at(__global const lmi_gpu_mould *m, __global const float *
 
 static double slop_of(__global const lmi_gpu_body *b, double fall) { return fmin(fall, 0.01 * b->rest_size); }
 
-/* A point of a in b. */
-static in_solid find_in_solid(const solid_view *s, uint a, uint b, float4 now)
+/* A point of a in b, with a share of its way left to go. */
+static in_solid find_in_solid(const solid_view *s, uint a, uint b, float4 now, const pair_way *w, double left)
 {
     __global const lmi_gpu_meeter *one = s->meeters + a, *other = s->meeters + b;
     __global const lmi_gpu_body *body = s->bodies + one->record, *to = s->bodies + other->record;
@@ -206,7 +240,7 @@ static in_solid find_in_solid(const solid_view *s, uint a, uint b, float4 now)
     in_solid in;
     in.found = other->maps > 0;
     for (int i = 0; i < 3; i++) {
-        in.at[i] = here[i] + (float)(body->origin[i] - to->origin[i]);
+        in.at[i] = here[i] + (float)(body->origin[i] - to->origin[i] - left * w->way[i]);
         in.found = in.found && in.at[i] >= (float)(other->lower[i] - to->origin[i]) &&
                    in.at[i] <= (float)(other->upper[i] - to->origin[i]);
     }
@@ -320,7 +354,8 @@ static uint walls_of(uint may, __global const lmi_gpu_surface *surfaces, __globa
 }
 
 /* met, turned: bits of partners; those whose surfaces face the point, and those that look away. */
-__kernel void solve_find(uint count, __global const uint *owner, __global const uint *partners, SOLID_ARGUMENTS,
+__kernel void solve_find(uint count, __global const uint *owner, __global const uint *partners,
+                         volatile __global uint *stops, SOLID_ARGUMENTS,
                          __global const uint *point_first, __global const uint *point_rider,
                          __global const float *point_weight, __global const float4 *v,
                          __global const lmi_gpu_surface *surfaces, float h, __global const lmi_gpu_push *pushes,
@@ -335,12 +370,17 @@ __kernel void solve_find(uint count, __global const uint *owner, __global const 
     ulong faces = 0, away = 0;
     for (uint k = 0; k < meeters[a].partners; k++) {
         uint b = partners[a * LMI_GPU_PARTNERS + k];
-        in_solid in = find_in_solid(&s, a, b, now[n]);
-        if (in.found) {
-            bool facing_it = is_facing(&s, n, a, b, &in);
+        pair_way w = way_of(&s, a, b);
+        for (uint stop = 1; stop <= w.stops && !(faces >> k & 1); stop++) {
+            in_solid in = find_in_solid(&s, a, b, now[n], &w, left_at(&w, stop));
+            bool facing_it = in.found && is_facing(&s, n, a, b, &in);
             faces |= facing_it ? 1ul << k : 0;
-            away |= facing_it ? 0 : 1ul << k;
+            away |= in.found && !facing_it ? 1ul << k : 0;
+            if (facing_it && w.stops > 1) {
+                atomic_min(stops + a * LMI_GPU_PARTNERS + k, stop); /* the first of all, in any order */
+            }
         }
+        away &= ~faces;
     }
     met[n] = faces;
     turned[n] = away;
@@ -411,6 +451,46 @@ static ulong nested_of(__global const lmi_gpu_meeter *meeters, __global const lm
         }
     }
     return nested;
+}
+
+/* Where a pair meets first on its way: the stop, or the last where it does not. */
+static uint stop_of(const solid_view *s, __global const uint *partners, __global const uint *stops, uint a, uint k,
+                    const pair_way *w)
+{
+    uint b = partners[a * LMI_GPU_PARTNERS + k], back = 0, first = stops[a * LMI_GPU_PARTNERS + k];
+    if (w->stops == 1) {
+        return 1;
+    }
+    while (back < s->meeters[b].partners && partners[b * LMI_GPU_PARTNERS + back] != a) {
+        back++;
+    }
+    first = back < s->meeters[b].partners ? min(first, stops[b * LMI_GPU_PARTNERS + back]) : first;
+    return first == LMI_GPU_NONE ? w->stops : first;
+}
+
+/* Of fast pairs only those points count that are in the other body where the pair meets first. */
+__kernel void solve_stops(uint count, __global const uint *owner, __global const uint *partners,
+                          __global const uint *stops, SOLID_ARGUMENTS, __global ulong *met, __global ulong *turned)
+{
+    const solid_view s = SOLID_VIEW;
+    uint n = get_global_id(0);
+    if (n >= count || !(met[n] | turned[n])) {
+        return;
+    }
+    ulong faces = met[n], away = turned[n];
+    for (uint k = 0; k < meeters[owner[n]].partners; k++) {
+        uint a = owner[n], b = partners[a * LMI_GPU_PARTNERS + k];
+        pair_way w = way_of(&s, a, b);
+        if (!((faces | away) >> k & 1) || w.stops == 1) {
+            continue;
+        }
+        in_solid in = find_in_solid(&s, a, b, now[n], &w, left_at(&w, stop_of(&s, partners, stops, a, k, &w)));
+        bool facing_it = in.found && is_facing(&s, n, a, b, &in);
+        faces = facing_it ? faces : faces & ~(1ul << k);
+        away = in.found && !facing_it ? away | 1ul << k : away & ~(1ul << k);
+    }
+    met[n] = faces;
+    turned[n] = away;
 }
 
 /* Numbers of a body to where they begin; returns their sum. All work-items of the group call it with theirs. */
@@ -614,8 +694,8 @@ static void begin_contact(const holds *o, __global const lmi_gpu_push *pushes, _
     c->level = c->depth + quad_dot(at_a - at_b, c->normal);
 }
 
-/* Who touches what: the points and partners of contacts, one after the other. A contact's slot tells for now whether the two bodies
- * are nested. */
+/* Who touches what: the points and partners of contacts, one after the other. A contact's map tells for now which partner of a
+ * b is, and its slot whether the two bodies are nested. */
 __kernel void solve_claim(uint count, __global const uint *owner, __global const uint *leader,
                           __global const uint *partners, __global lmi_gpu_solid *solids, __global const ulong *met,
                           __global const ulong *turned, __global const uint *walls, __global uint *first,
@@ -642,6 +722,7 @@ __kernel void solve_claim(uint count, __global const uint *owner, __global const
             contacts[at].leader = leader[n];
             contacts[at].a = a;
             contacts[at].b = b;
+            contacts[at].map = k;
             contacts[at++].slot = turned[n] >> k & 1;
             solids[a].touched = solids[b].touched = 1; /* whoever writes it */
         }
@@ -662,7 +743,7 @@ static float meet_wall(__global const lmi_gpu_surface *surface, __global const l
     return w.bounce;
 }
 
-__kernel void solve_fill(uint count, SOLID_ARGUMENTS, HOLD_ARGUMENTS, __global const uint *map,
+__kernel void solve_fill(uint count, __global const uint *partners, __global const uint *stops, SOLID_ARGUMENTS, HOLD_ARGUMENTS, __global const uint *map,
                          __global const uint *cells, __global const float4 *x, __global const float4 *v,
                          __global const lmi_gpu_surface *surfaces, __global const lmi_gpu_push *pushes, float h, uint last,
                          __global lmi_gpu_contact *contacts, volatile __global uint *buckets)
@@ -677,6 +758,7 @@ __kernel void solve_fill(uint count, SOLID_ARGUMENTS, HOLD_ARGUMENTS, __global c
     const uint a = c.a, b = c.b;
     __global const lmi_gpu_body *body = bodies + meeters[a].record;
     float restitution;
+    c.off = quad_of(0.0f, 0.0f, 0.0f);
     if (b == LMI_GPU_NONE) {
         restitution = meet_wall(surfaces + c.map, body, now[c.point], sum_point(&o, c.point, v), h, &c);
         begin_contact(&o, pushes, x, v, restitution, h, last, &c);
@@ -685,11 +767,16 @@ __kernel void solve_fill(uint count, SOLID_ARGUMENTS, HOLD_ARGUMENTS, __global c
         return;
     }
     __global const lmi_gpu_body *other = bodies + meeters[b].record;
-    in_solid in = find_in_solid(&s, a, b, now[c.point]);
+    pair_way w = way_of(&s, a, b);
+    double left = left_at(&w, stop_of(&s, partners, stops, a, c.map, &w));
+    in_solid in = find_in_solid(&s, a, b, now[c.point], &w, left);
     bool far = c.slot || in.depth > 2.0 * moulds[solids[b].mould].cell; /* the nearest way out may be the far side */
-    c.normal = quad_from(far ? away_from(body, other, solids[a].slot > solids[b].slot) : in.normal);
+    lm_dvec3 normal = far ? away_from(body, other, solids[a].slot > solids[b].slot) : in.normal;
+    lm_dvec3 rest_of_way = dvec(left * w.way[0], left * w.way[1], left * w.way[2]);
+    c.normal = quad_from(normal);
+    c.off = quad_from(rest_of_way);
     c.surface = quad_of(0.0f, 0.0f, 0.0f);
-    c.depth = (float)(in.depth + in.margin);
+    c.depth = (float)(in.depth + in.margin - dvec_dot(rest_of_way, normal));
     c.friction = sqrt(body->friction * other->friction);
     c.ratio = (float)(meeters[a].mean_mass / meeters[b].mean_mass);
     grip(&s, &o, map, cells, b, &in, x, &c);
