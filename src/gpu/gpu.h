@@ -36,6 +36,7 @@ typedef struct lmi_gpu_limits {
     size_t memory;                   /* bytes that may be taken of the device */
     const char *options;             /* more options for the compiler */
     uint32_t tile_x, tile_y, planes; /* of tiles; 0: as the body wants it */
+    uint32_t levels;                 /* of contacts one after the other that are the device's in any case */
     uint32_t operations; /* launches, reads and writes that succeed before the device is lost; 0: all of them */
 } lmi_gpu_limits;
 

@@ -206,8 +206,13 @@ typedef struct lmi_gpu_push {
     float rigid, inverse_mass, pad[2];
 } lmi_gpu_push;
 
-/* Contacts that are gone through one after the other, at most: beyond that the host is faster. */
-#define LMI_GPU_MOST_WHOLE 16384u
+/* Bodies that whole contacts connect; one record for each body, and most of it with the first of them. */
+typedef struct lmi_gpu_group {
+    uint32_t label; /* the first body */
+    uint32_t members, first_member, filled;
+    uint32_t contacts, first_contact; /* in the order that they are gone through; as many as there may be */
+    uint32_t first_level, levels;
+} lmi_gpu_group;
 
 #define LMI_GPU_PARTNERS 64 /* bodies that one is tested against in a substep, at most */
 

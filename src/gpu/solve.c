@@ -124,19 +124,6 @@ static bool find_offsets(lmi_gpu *gpu, cl_uint lists)
     return RUN(s->offsets_kernel, offsets, one, wide);
 }
 
-bool lmi_gpu_solve_find(lmi_gpu *gpu, const lmi_step *step, cl_uint *stop)
-{
-    lmi_gpu_solver *s = gpu->solver;
-    cl_uint found[3] = {0, 0, 0};
-    bool ok = lmi_gpu_meet_partners(gpu, step->h) && arrange(gpu, step) && lmi_gpu_push_begin(gpu) &&
-              lmi_gpu_meet_place(gpu) && find_contacts(gpu, step) && count_by_body(gpu) && find_offsets(gpu, 0) &&
-              lmi_gpu_read(gpu, &s->found, 0, found, sizeof found);
-    s->contact_count = found[0];
-    s->whole_count = s->most_whole = found[2];
-    *stop = found[1];
-    return ok;
-}
-
 /* Room for contacts: twice as much as before when there is not enough. */
 static bool make_room(lmi_gpu *gpu)
 {
@@ -195,6 +182,20 @@ static bool fill(lmi_gpu *gpu, const lmi_step *step, cl_uint last)
     return RUN(s->claim_kernel, claim, of_points, group) && RUN(s->fill_kernel, fill, contacts, group) &&
            RUN(s->buckets_kernel, buckets, bodies, group) && find_offsets(gpu, 1) &&
            RUN(s->list_kernel, list, contacts, group) && (bucket_count == 0 || RUN(s->sort_kernel, sort, all, group));
+}
+
+bool lmi_gpu_solve_find(lmi_gpu *gpu, const lmi_step *step, cl_uint *stop)
+{
+    lmi_gpu_solver *s = gpu->solver;
+    cl_uint found[4] = {0, 0, 0, 0};
+    bool ok = lmi_gpu_meet_partners(gpu, step->h) && arrange(gpu, step) && lmi_gpu_push_begin(gpu) &&
+              lmi_gpu_meet_place(gpu) && find_contacts(gpu, step) && count_by_body(gpu) && find_offsets(gpu, 0) &&
+              lmi_gpu_read(gpu, &s->found, 0, found, sizeof found);
+    s->contact_count = found[0];
+    s->whole_count = s->most_whole = found[2];
+    *stop = found[1];
+    return ok && (*stop || s->contact_count == 0 ||
+                  (make_room(gpu) && fill(gpu, step, 0) && lmi_gpu_whole_arrange(gpu, stop)));
 }
 
 /* How mobile contacts are. */
@@ -332,7 +333,7 @@ static bool find_again(lmi_gpu *gpu, float h)
         LMI_GPU_BUFFER(gpu->surfaces), LMI_GPU_VALUE(h),         LMI_GPU_BUFFER(s->met),     LMI_GPU_BUFFER(s->turned),
         LMI_GPU_BUFFER(s->walls)};
     const size_t of_points[2] = GROUPS_OF(points);
-    cl_uint found[3] = {0, 0, 0};
+    cl_uint found[4] = {0, 0, 0, 0};
     bool ok = lmi_gpu_meet_place(gpu) && RUN(s->again_kernel, again, of_points, group) && mark_pairs(gpu) &&
               count_by_body(gpu) && find_offsets(gpu, 0) && lmi_gpu_read(gpu, &s->found, 0, found, sizeof found);
     s->contact_count = found[0];
@@ -371,8 +372,8 @@ bool lmi_gpu_solve(lmi_gpu *gpu, const lmi_step *step)
 {
     const float h = (float)step->h;
     bool any = gpu->solver->contact_count > 0;
-    bool ok = !any || (make_room(gpu) && fill(gpu, step, 0) && lmi_gpu_whole_arrange(gpu) && weigh(gpu) &&
-                       warm_up(gpu) && solve_velocities(gpu, h) && solve_positions(gpu, h) && untwist(gpu, h));
+    bool ok =
+        !any || (weigh(gpu) && warm_up(gpu) && solve_velocities(gpu, h) && solve_positions(gpu, h) && untwist(gpu, h));
     return ok && keep(gpu) && (step->surface_count == 0 || end_at_walls(gpu, step, any)) &&
            ((!any && step->surface_count == 0) || lmi_gpu_measure(gpu));
 }

@@ -12,7 +12,7 @@
 #define LMI_GPU_SOLVE_KERNELS(X)                                                                                       \
     X(line) X(curve) X(order) X(find) X(pairs) X(stops) X(count) X(offsets) X(claim) X(fill) X(buckets) X(list) X(sort)         \
     X(load) X(weigh) X(warm) X(velocity) X(back) X(shift) X(gather) X(apply) X(twist) X(untwist) X(keep)               \
-    X(push) X(chain) X(merge) X(levels) X(sweep) X(end)                                                                \
+    X(push) X(chain) X(merge) X(groups) X(levels) X(sweep) X(end)                                                                \
     X(impulse) X(again) X(inner)
 /* clang-format on */
 
@@ -30,10 +30,11 @@ typedef struct lmi_gpu_solver {
     /* Of this substep; and state. */
     lmi_gpu_buffer axis, stops, met, turned, walls, first, found, contacts, loads, warmth;
     /* Bodies that answer as a whole: solve_whole.c. */
-    lmi_gpu_buffer pushes, unsorted, chains, heads, order, levels, sweeps;
+    lmi_gpu_buffer pushes, unsorted, chains, groups, roots, members, heads, order, levels, sweeps;
     uint32_t bucket_count, contact_count, contact_room;
     uint32_t whole_count; /* contacts where a side answers as a whole, at most */
     uint32_t most_whole;  /* the same, of the last substep */
+    uint32_t most_levels; /* one after the other, of them */
     float *room;          /* [points][4] what points were given, on its way */
     size_t room_size;
 } lmi_gpu_solver;
@@ -59,7 +60,7 @@ typedef enum lmi_gpu_sweep { /* as in solve_whole.cl */
                              LMI_GPU_SWEEP_KEEP
 } lmi_gpu_sweep;
 bool lmi_gpu_push_begin(lmi_gpu *gpu);
-bool lmi_gpu_whole_arrange(lmi_gpu *gpu);
+bool lmi_gpu_whole_arrange(lmi_gpu *gpu, cl_uint *stop);
 bool lmi_gpu_whole_sweep(lmi_gpu *gpu, lmi_gpu_sweep mode, uint32_t first, uint32_t end, float h);
 bool lmi_gpu_push_end(lmi_gpu *gpu);
 

@@ -209,10 +209,13 @@ static bool upload(solve_layout *l, lmi_gpu_solver *s)
            lmi_gpu_reserve(gpu, &s->stops, (size_t)gpu->meet->meeter_count * LMI_GPU_PARTNERS * u) &&
            lmi_gpu_reserve(gpu, &s->met, points * 2 * u) && lmi_gpu_reserve(gpu, &s->turned, points * 2 * u) &&
            lmi_gpu_reserve(gpu, &s->walls, points * u) && lmi_gpu_reserve(gpu, &s->first, points * u) &&
-           lmi_gpu_reserve(gpu, &s->found, 3 * u) && lmi_gpu_reserve(gpu, &s->loads, gpu->particles * u) &&
-           lmi_gpu_reserve(gpu, &s->sweeps, 2 * sizeof(float)) &&
+           lmi_gpu_reserve(gpu, &s->found, 4 * u) && lmi_gpu_reserve(gpu, &s->loads, gpu->particles * u) &&
+           lmi_gpu_reserve(gpu, &s->sweeps, 4 * u) &&
            lmi_gpu_reserve(gpu, &s->pushes, gpu->meet->meeter_count * sizeof(lmi_gpu_push)) &&
-           lmi_gpu_reserve(gpu, &s->heads, gpu->meet->meeter_count * u);
+           lmi_gpu_reserve(gpu, &s->heads, gpu->meet->meeter_count * u) &&
+           lmi_gpu_reserve(gpu, &s->groups, gpu->meet->meeter_count * sizeof(lmi_gpu_group)) &&
+           lmi_gpu_reserve(gpu, &s->roots, (gpu->meet->meeter_count + 1) * u) &&
+           lmi_gpu_reserve(gpu, &s->members, gpu->meet->meeter_count * u);
 }
 
 static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_solver *s)
@@ -294,11 +297,12 @@ void lmi_gpu_solve_free(lm_world *world, lmi_gpu *gpu)
         return;
     }
     lmi_gpu_buffer *const all[] = {
-        &s->solids,   &s->stops,         &s->moulds,       &s->distances,    &s->rests,      &s->facing,   &s->corners,
-        &s->around,   &s->cell_of,       &s->cells,        &s->bucket_owner, &s->map_bucket, &s->listed,   &s->axis,
-        &s->met,      &s->turned,        &s->walls,        &s->first,        &s->found,      &s->contacts, &s->loads,
-        &s->warmth,   &s->bucket_counts, &s->bucket_first, &s->inner_of,     &s->leaders,    &s->pushes,   &s->chains,
-        &s->unsorted, &s->order,         &s->levels,       &s->heads,        &s->sweeps};
+        &s->solids,    &s->groups,        &s->roots,        &s->members,  &s->stops,    &s->moulds,
+        &s->distances, &s->rests,         &s->facing,       &s->corners,  &s->around,   &s->cell_of,
+        &s->cells,     &s->bucket_owner,  &s->map_bucket,   &s->listed,   &s->axis,     &s->met,
+        &s->turned,    &s->walls,         &s->first,        &s->found,    &s->contacts, &s->loads,
+        &s->warmth,    &s->bucket_counts, &s->bucket_first, &s->inner_of, &s->leaders,  &s->pushes,
+        &s->chains,    &s->unsorted,      &s->order,        &s->levels,   &s->heads,    &s->sweeps};
     for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
         lmi_gpu_free(gpu, all[n]);
     }

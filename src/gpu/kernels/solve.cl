@@ -72,9 +72,9 @@ static inline float bear(float weight, uint particle, __global const float4 *v, 
     return weight != 0.0f ? fabs(weight / v[particle].w) * load[particle] : 0.0f;
 }
 
-/* state[1]: there are soft contacts. */
+/* state[3]: there are soft contacts. */
 __kernel void solve_weigh(uint count, HOLD_ARGUMENTS, __global const float4 *v, __global const float *load,
-                          __global lmi_gpu_contact *contacts, __global float *state)
+                          __global lmi_gpu_contact *contacts, __global int *state)
 {
     const holds o = HOLDS;
     uint n = get_global_id(0);
@@ -97,7 +97,7 @@ __kernel void solve_weigh(uint count, HOLD_ARGUMENTS, __global const float4 *v, 
     }
     contacts[n].deep = a + c.ratio * b;
     contacts[n].live = a + c.ratio * b > 0.0f ? LMI_GPU_SOFT : LMI_GPU_NEAR; /* else nothing can move it */
-    state[1] = 1.0f;                                                         /* whoever writes it */
+    state[3] = 1;                                                            /* whoever writes it */
 }
 
 /* --- velocities --- */

@@ -547,8 +547,8 @@ solve_count(__global const lmi_gpu_meeter *meeters, __global lmi_gpu_solid *soli
     }
 }
 
-/* Where the contacts (or those in the lists) of each body begin. found: how many there are in all, the word for the host, and
- * how many of them are with sides that answer as a whole. */
+/* Where the contacts (or those in the lists) of each body begin. found: how many there are in all, the word for the host, how
+ * many of them are with sides that answer as a whole, and how many levels these are in (solve_levels). */
 __kernel __attribute__((reqd_work_group_size(WIDE, 1, 1))) void
 solve_offsets(__global lmi_gpu_solid *solids, uint count, uint lists, __global uint *found, __global const uint *stop)
 {
@@ -569,8 +569,9 @@ solve_offsets(__global lmi_gpu_solid *solids, uint count, uint lists, __global u
     }
     if (id == WIDE - 1 && !lists) {
         found[0] = at + sum;
-        found[1] = *stop | (whole_before + whole > LMI_GPU_MOST_WHOLE ? LMI_GPU_FAST : 0);
+        found[1] = *stop;
         found[2] = whole_before + whole;
+        found[3] = 0;
     }
     for (uint n = begin; n < end; n++) {
         __global lmi_gpu_solid *s = solids + n;

@@ -4,14 +4,15 @@
  *   solve_push     one work-group a body: how it answers, and where its centre and inertia are then
  *   solve_chain    one work-group a body: its whole contacts in the host's order
  *   solve_merge    once a body: contacts of neighbours on one cell of a lattice that say the same
- *   solve_levels   one work-group: all whole contacts in levels. Contacts of a level share no body, and whatever comes before a
- *                  contact on either of its bodies is on a level before
- *   solve_sweep    one work-group: goes through the levels, there and back, as often as it takes
+ *   solve_groups   one work-group: bodies that such contacts connect
+ *   solve_levels   one work-group for each of these groups: its contacts in levels. Contacts of a level share no body, and whatever
+ *                  comes before a contact on either of its bodies is on a level before
+ *   solve_sweep    one work-group for each group: goes through its levels, there or back
  *   solve_end      one work-group a body: what it was given as a whole, to its particles
  *
  * Gauss and Seidel's method sees what the contacts before have changed, so its order counts, but only between contacts that share a
- * body. One work-group goes through all of them: that takes as many steps as the longest chain has contacts, however many
- * bodies there are. It pays where many bodies have few contacts each; the host is better at a few that all hang together.
+ * body. A sweep takes as many steps as the longest chain has contacts, however many bodies there are. It pays where many
+ * bodies have few contacts each; the host is better at a few that all hang together.
  */
 
 #define STILL_SPEED 1e-4f
@@ -183,34 +184,138 @@ static uint next_of(__global lmi_gpu_solid *s, __global const uint *chain, __glo
     return at < s->chained ? chain[first + at] : LMI_GPU_NONE;
 }
 
-/* order: contacts by level; level: where levels begin, with a count before them. heads: the next contact of each body. */
+/* Partners of a body that whole contacts may connect it with. */
+static bool is_connected(__global const lmi_gpu_solid *s, __global const lmi_gpu_push *pushes, uint n, uint k, uint partner)
+{
+    return ((bits_of(s->met) | bits_of(s->turned)) >> k & 1) && (pushes[n].rigid > 0.0f || pushes[partner].rigid > 0.0f);
+}
+
+/* Labels to the lowest number among those that are connected. */
+static void find_labels(__global const lmi_gpu_meeter *meeters, uint count, __global const lmi_gpu_solid *solids,
+                        __global const uint *partners, __global const lmi_gpu_push *pushes,
+                        __global lmi_gpu_group *groups, __local volatile uint *changed)
+{
+    const uint id = get_local_id(0);
+    uint again;
+    do {
+        if (id == 0) {
+            *changed = 0;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+        for (uint n = id; n < count; n += WIDE) {
+            for (uint k = 0; k < meeters[n].partners; k++) {
+                uint with = partners[n * LMI_GPU_PARTNERS + k];
+                if (is_connected(solids + n, pushes, n, k, with)) {
+                    uint a = groups[n].label, b = groups[with].label, low = min(a, b);
+                    if (a != b) { /* in any order: all end with the lowest */
+                        atomic_min((volatile __global uint *)&groups[n].label, low);
+                        atomic_min((volatile __global uint *)&groups[with].label, low);
+                        *changed = 1;
+                    }
+                }
+            }
+        }
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+        again = *changed;
+        barrier(CLK_LOCAL_MEM_FENCE);
+    } while (again);
+}
+
+/* roots: how many groups there are, then the first body of each. members: of the groups, one after the other. */
 __kernel __attribute__((reqd_work_group_size(WIDE, 1, 1))) void
-solve_levels(uint count, __global lmi_gpu_solid *solids, __global const uint *chain,
-             __global const lmi_gpu_contact *contacts, __global uint *heads, __global uint *order, __global uint *level)
+solve_groups(__global const lmi_gpu_meeter *meeters, uint count, __global const lmi_gpu_solid *solids,
+             __global const uint *partners, __global const lmi_gpu_push *pushes, __global lmi_gpu_group *groups,
+             __global uint *roots, __global uint *members)
+{
+    __local uint sums[3][WIDE];
+    __local volatile uint changed;
+    const uint id = get_local_id(0), each = (count + WIDE - 1) / WIDE;
+    const uint begin = min(id * each, count), end = min(begin + each, count);
+    for (uint n = id; n < count; n += WIDE) {
+        groups[n].label = n;
+        groups[n].members = groups[n].contacts = groups[n].filled = groups[n].levels = 0;
+    }
+    find_labels(meeters, count, solids, partners, pushes, groups, &changed);
+    for (uint n = id; n < count; n += WIDE) {
+        if (solids[n].chained) {
+            atomic_inc((volatile __global uint *)&groups[groups[n].label].members);
+            atomic_add((volatile __global uint *)&groups[groups[n].label].contacts, solids[n].wholes);
+        }
+    }
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    uint own[3] = {0, 0, 0}, before[3] = {0, 0, 0};
+    for (uint n = begin; n < end; n++) {
+        own[0] += groups[n].members > 0;
+        own[1] += groups[n].members;
+        own[2] += groups[n].contacts;
+    }
+    for (int i = 0; i < 3; i++) {
+        sums[i][id] = own[i];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint n = 0; n < id; n++) {
+        for (int i = 0; i < 3; i++) {
+            before[i] += sums[i][n];
+        }
+    }
+    for (uint n = begin; n < end; n++) {
+        __global lmi_gpu_group *g = groups + n;
+        if (g->members > 0) {
+            g->first_member = before[1];
+            g->first_contact = before[2];
+            g->first_level = before[2] + before[0]; /* one more than it has contacts, at most */
+            roots[1 + before[0]++] = n;
+        }
+        before[1] += g->members;
+        before[2] += g->contacts;
+    }
+    if (id == WIDE - 1) {
+        roots[0] = before[0];
+    }
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    for (uint n = id; n < count; n += WIDE) {
+        if (solids[n].chained) {
+            __global lmi_gpu_group *g = groups + groups[n].label;
+            members[g->first_member + atomic_inc((volatile __global uint *)&g->filled)] = n; /* in any order */
+        }
+    }
+}
+
+/* order: contacts by level; level: where levels begin, and the last ends. heads: the next contact of each body. found[3]: the most
+ * levels that a group has. */
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+solve_levels(__global const uint *roots, __global lmi_gpu_group *groups, __global const uint *members,
+             __global lmi_gpu_solid *solids, __global const uint *chain, __global const lmi_gpu_contact *contacts,
+             __global uint *heads, __global uint *order, __global uint *level, __global uint *found)
 {
     __local volatile uint filled;
     const uint id = get_local_id(0);
+    if (get_group_id(0) >= roots[0]) {
+        return; /* all of the group */
+    }
+    __global lmi_gpu_group *g = groups + roots[1 + get_group_id(0)];
+    __global const uint *who = members + g->first_member;
     uint levels = 0, before = 0, all = 0;
     if (id == 0) {
         filled = 0;
     }
-    for (uint n = id; n < count; n += WIDE) {
-        heads[n] = next_of(solids + n, chain, contacts);
+    for (uint n = id; n < g->members; n += GROUP) {
+        heads[who[n]] = next_of(solids + who[n], chain, contacts);
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     do {
         before = all;
-        for (uint n = id; n < count; n += WIDE) {
-            uint c = heads[n];
-            if (c != LMI_GPU_NONE && contacts[c].a == n && (contacts[c].b == LMI_GPU_NONE || heads[contacts[c].b] == c)) {
-                order[atomic_inc(&filled)] = c; /* in any order: they share nothing */
+        for (uint n = id; n < g->members; n += GROUP) {
+            uint c = heads[who[n]], b = c == LMI_GPU_NONE ? LMI_GPU_NONE : contacts[c].b;
+            if (c != LMI_GPU_NONE && contacts[c].a == who[n] && (b == LMI_GPU_NONE || heads[b] == c)) {
+                order[g->first_contact + atomic_inc(&filled)] = c; /* in any order: they share nothing */
             }
         }
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
         all = filled;
         barrier(CLK_LOCAL_MEM_FENCE);
-        for (uint n = before + id; n < all; n += WIDE) {
-            __global const lmi_gpu_contact *c = contacts + order[n];
+        for (uint n = before + id; n < all; n += GROUP) {
+            __global const lmi_gpu_contact *c = contacts + order[g->first_contact + n];
             solids[c->a].cursor++;
             heads[c->a] = next_of(solids + c->a, chain, contacts);
             if (c->b != LMI_GPU_NONE) {
@@ -219,14 +324,15 @@ solve_levels(uint count, __global lmi_gpu_solid *solids, __global const uint *ch
             }
         }
         if (id == 0 && all > before) {
-            level[1 + levels] = before;
+            level[g->first_level + levels] = g->first_contact + before;
         }
         levels += all > before;
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     } while (all > before);
     if (id == 0) {
-        level[0] = levels;
-        level[1 + levels] = all;
+        g->levels = levels;
+        level[g->first_level + levels] = g->first_contact + all;
+        atomic_max((volatile __global uint *)found + 3, levels);
     }
 }
 
@@ -390,56 +496,66 @@ static void whole_keep(const lmi_gpu_contact *c, __global float4 *kept)
     }
 }
 
-/* state: the largest change of the last sweep, as it is compared; and whether there are soft contacts. Sweeps `first` to `end`, those
- * up to `passes` in any case where there are soft contacts. */
-__kernel __attribute__((reqd_work_group_size(WIDE, 1, 1))) void
-solve_sweep(uint mode, uint first, uint end, uint passes, float h, HOLD_ARGUMENTS, __global const uint *order,
-            __global const uint *level, __global lmi_gpu_push *pushes, __global lmi_gpu_contact *contacts,
-            __global float4 *x, __global float4 *v, __global float4 *warm, __global float *state)
+static float go_through(uint mode, const holds *o, float h, __global lmi_gpu_contact *at, __global lmi_gpu_push *pushes,
+                        __global float4 *x, __global float4 *v, __global float4 *warm)
 {
-    __local float slots[WIDE];
+    lmi_gpu_contact c = *at;
+    float most = 0.0f;
+    if (mode == SWEEP_WARM) {
+        whole_warm(o, &c, pushes, v, warm);
+    } else if (mode == SWEEP_VELOCITIES) {
+        most = whole_velocities(o, &c, pushes, v, 1.0f / h);
+    } else if (mode == SWEEP_BACK) {
+        whole_back(o, &c, pushes, v, x, h);
+    } else if (mode == SWEEP_POSITIONS) {
+        most = whole_positions(o, &c, pushes, v, x);
+    } else {
+        whole_keep(&c, warm);
+    }
+    at->braked = c.braked;
+    at->pressed = c.pressed;
+    at->shifted = c.shifted;
+    return most;
+}
+
+/* Sweep number n: those up to `passes` are done in any case, where there are soft contacts, and others as long as the one before
+ * has changed anything. state: bits of the largest change of sweep n at n % 3; [3]: there are soft contacts. */
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+solve_sweep(uint mode, uint n, uint passes, float h, HOLD_ARGUMENTS, __global const uint *roots,
+            __global const lmi_gpu_group *groups, __global const uint *order, __global const uint *level,
+            __global lmi_gpu_push *pushes, __global lmi_gpu_contact *contacts, __global float4 *x, __global float4 *v,
+            __global float4 *warm, volatile __global int *state)
+{
+    __local float slots[GROUP];
     const holds o = HOLDS;
-    const uint id = get_local_id(0), levels = level[0];
+    const uint id = get_local_id(0);
     const float still = mode == SWEEP_POSITIONS ? STILL_SPEED * h : STILL_SPEED;
-    const bool repeats = mode == SWEEP_VELOCITIES || mode == SWEEP_POSITIONS;
-    passes = state[1] > 0.0f ? passes : 0;
-    float most = first == 0 ? 1.0f : state[0];
-    for (uint n = first; n < end && (n < passes || most > still); n++) {
-        float own = 0.0f;
-        for (uint l = 0; l < levels; l++) {
-            uint here = repeats && (n & 1) ? levels - 1 - l : l;
-            for (uint k = level[1 + here] + id; k < level[2 + here]; k += WIDE) {
-                lmi_gpu_contact c = contacts[order[k]];
-                if (mode == SWEEP_WARM) {
-                    whole_warm(&o, &c, pushes, v, warm);
-                } else if (mode == SWEEP_VELOCITIES) {
-                    own = fmax(own, whole_velocities(&o, &c, pushes, v, 1.0f / h));
-                } else if (mode == SWEEP_BACK) {
-                    whole_back(&o, &c, pushes, v, x, h);
-                } else if (mode == SWEEP_POSITIONS) {
-                    own = fmax(own, whole_positions(&o, &c, pushes, v, x));
-                } else {
-                    whole_keep(&c, warm);
-                }
-                contacts[order[k]].braked = c.braked;
-                contacts[order[k]].pressed = c.pressed;
-                contacts[order[k]].shifted = c.shifted;
-            }
-            barrier(CLK_GLOBAL_MEM_FENCE);
+    if (get_group_id(0) == 0 && id == 0) {
+        state[(n + 1) % 3] = 0;
+    }
+    if (get_group_id(0) >= roots[0] ||
+        !(n == 0 || (n < passes && state[3]) || as_float(state[(n + 2) % 3]) > still)) {
+        return; /* all of the group */
+    }
+    __global const lmi_gpu_group *g = groups + roots[1 + get_group_id(0)];
+    float own = 0.0f;
+    for (uint l = 0; l < g->levels; l++) {
+        uint here = g->first_level + (n & 1 ? g->levels - 1 - l : l);
+        for (uint k = level[here] + id; k < level[here + 1]; k += GROUP) {
+            own = fmax(own, go_through(mode, &o, h, contacts + order[k], pushes, x, v, warm));
         }
-        slots[id] = own;
-        barrier(CLK_LOCAL_MEM_FENCE);
-        for (uint half_of = WIDE / 2; half_of > 0; half_of /= 2) {
-            if (id < half_of) {
-                slots[id] = fmax(slots[id], slots[id + half_of]);
-            }
-            barrier(CLK_LOCAL_MEM_FENCE);
+        barrier(CLK_GLOBAL_MEM_FENCE);
+    }
+    slots[id] = own;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint half_of = GROUP / 2; half_of > 0; half_of /= 2) {
+        if (id < half_of) {
+            slots[id] = fmax(slots[id], slots[id + half_of]);
         }
-        most = slots[0];
         barrier(CLK_LOCAL_MEM_FENCE);
     }
     if (id == 0) {
-        state[0] = most;
+        atomic_max(state + n % 3, as_int(slots[0])); /* floats above 0 are in the order of their bits */
     }
 }
 
