@@ -329,6 +329,7 @@ int bench_gpu(const bench_options *options, bench_report *report)
         status = run_model(&used, bandwidth, LATTICE_PENGUIN, "penguins", 150, used.quick ? 50 : 10000, 2, report);
     if (status == 0 && wanted(&used, "clusters")) status = run_clusters(&used, bandwidth, report);
     if (status == 0 && wanted(&used, "contacts")) status = bench_gpu_meet(&used, report);
+    if (status == 0 && wanted(&used, "skins")) status = bench_gpu_skins(&used, report);
     if (status == 0 && wanted(&used, "crossover")) status = run_crossover(&used, report);
     bench_progress(NULL);
     return status;

@@ -49,6 +49,11 @@ lm_body_def lm_body_def_default(void)
 lmi_body *lmi_body_find(const lm_world *world, lm_body_id id, const char *caller)
 {
     lmi_gpu_fetch(world);
+    return lmi_body_known(world, id, caller);
+}
+
+lmi_body *lmi_body_known(const lm_world *world, lm_body_id id, const char *caller)
+{
     lmi_id plain = {id.slot, id.generation};
     uint32_t index;
     if (!lmi_pool_find(&world->bodies, plain, &index)) {

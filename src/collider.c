@@ -79,6 +79,7 @@ lm_result lm_mover_destroy(lm_world *world, lm_mover_id mover)
     if (!m) {
         return LM_ERROR_ID;
     }
+    lmi_gpu_edit(world); /* targets of pins are written in another frame */
     LMI_POOL_EACH(&world->colliders, n)
     {
         lmi_collider *c = LMI_POOL_AT(&world->colliders, lmi_collider, n);

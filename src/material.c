@@ -11,6 +11,7 @@
  *
  * so the motion is the same whatever h is, as long as alpha stays at 1 or below.
  */
+#include "body.h"
 #include "base/dmath.h"
 #include "base/guard.h"
 #include "octree_body.h"
@@ -187,7 +188,7 @@ lm_result lm_body_set_material(lm_world *world, lm_body_id id, const lm_material
 
 lm_result lm_body_get_material(const lm_world *world, lm_body_id id, lm_material *material)
 {
-    const lmi_body *body = lmi_body_find(world, id, "lm_body_get_material");
+    const lmi_body *body = lmi_body_known(world, id, "lm_body_get_material");
     if (!body) {
         return LM_ERROR_ID;
     }
@@ -282,7 +283,7 @@ lm_result lm_body_set_particle_stiffness(lm_world *world, lm_body_id id, const f
 
 lm_result lm_body_get_region_stiffness(const lm_world *world, lm_body_id id, float *shares)
 {
-    const lmi_body *body = lmi_body_find(world, id, "lm_body_get_region_stiffness");
+    const lmi_body *body = lmi_body_known(world, id, "lm_body_get_region_stiffness");
     if (!body) {
         return LM_ERROR_ID;
     }

@@ -351,6 +351,7 @@ lm_result lm_drag_get_force(const lm_world *world, lm_drag_id id, lm_vec3 *force
     if (!drag) {
         return LM_ERROR_ID;
     }
+    lmi_gpu_fetch(world);
     *force = drag->force;
     return LM_OK;
 }

@@ -5,22 +5,10 @@
 
 #include <string.h>
 
-static bool fits(const lmi_contact_rule *rule, uint32_t a, uint32_t b)
-{
-    return ((rule->a & a) && (rule->b & b)) || ((rule->a & b) && (rule->b & a));
-}
-
 void lmi_contact_rule_apply(const lm_world *world, uint32_t group_a, uint32_t group_b, double *friction,
                             double *restitution)
 {
-    for (uint32_t n = world->rule_count; n > 0; n--) {
-        const lmi_contact_rule *rule = &world->rules[n - 1];
-        if (fits(rule, group_a, group_b)) {
-            *friction = rule->friction >= 0.0f ? rule->friction : *friction;
-            *restitution = rule->restitution >= 0.0f ? rule->restitution : *restitution;
-            return;
-        }
-    }
+    lmi_contact_rules_apply(world->rules, world->rule_count, group_a, group_b, friction, restitution);
 }
 
 const char *lmi_contact_rule_fault(const lmi_contact_rule *rule)

@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "base/vec.h"
+#include "step/held.h"
 
 struct lmi_body;
 struct lmi_step;
@@ -92,6 +93,8 @@ void lmi_bones_arrive(lm_world *world);
 /* In a substep: pulls what is attached softly, as drags do; and puts what is held where it belongs. */
 void lmi_bones_pull(const struct lmi_step *step, struct lmi_body *body);
 void lmi_bones_hold(const struct lmi_step *step, struct lmi_body *body);
+
+lmi_carrier lmi_bone_carries(const lmi_bone *bone);
 
 /* Where the bones carry an attached particle (the n-th of the skeleton), in the world. */
 lm_dvec3 lmi_bones_target(const lmi_skeleton *skeleton, uint32_t n);

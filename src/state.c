@@ -2,8 +2,10 @@
  * Reading and writing the state of a body.
  */
 #include "base/guard.h"
+#include "body.h"
 #include "examples.h"
 #include "fracture.h"
+#include "gpu/look.h"
 #include "grain.h"
 #include "octree_body.h"
 #include "out/lattice_regions.h"
@@ -46,10 +48,13 @@ static void measure(const lmi_body *body, lm_body_info *info)
 
 lm_result lm_body_get_info(const lm_world *world, lm_body_id id, lm_body_info *info)
 {
-    const lmi_body *body = lmi_body_find(world, id, "lm_body_get_info");
+    const lmi_body *body = lmi_body_known(world, id, "lm_body_get_info");
     if (!body) {
         return LM_ERROR_ID;
     }
+    lmi_look look;
+    bool looked = lmi_gpu_look_body(world, body, true, &look);
+    body = looked ? &look.body : body;
     memset(info, 0, sizeof *info);
     info->particles = body->particle_count;
     info->regions = lmi_body_regions(body);
@@ -83,20 +88,29 @@ lm_result lm_body_get_info(const lm_world *world, lm_body_id id, lm_body_info *i
     info->asleep = body->asleep;
     info->user_data = body->user_data;
     info->shape_hash = body->shape_hash;
+    if (looked) {
+        lmi_gpu_look_end(world, &look);
+    }
     return LM_OK;
 }
 
 lm_result lm_body_get_positions(const lm_world *world, lm_body_id id, lm_dvec3 base, lm_vec3 *positions)
 {
-    const lmi_body *body = lmi_body_find(world, id, "lm_body_get_positions");
+    const lmi_body *body = lmi_body_known(world, id, "lm_body_get_positions");
     if (!body) {
         return LM_ERROR_ID;
     }
+    lmi_look look;
+    bool looked = lmi_gpu_look_body(world, body, false, &look);
+    body = looked ? &look.body : body;
     lm_dvec3 from = dvec_sub(body->origin, base);
     LMI_PARTICLES_EACH(body, n)
     {
         const float *x = body->x + (size_t)n * 4;
         positions[body->order[n]] = vec_from(dvec_add(from, dvec(x[0], x[1], x[2])));
+    }
+    if (looked) {
+        lmi_gpu_look_end(world, &look);
     }
     return LM_OK;
 }
@@ -126,22 +140,28 @@ lm_result lm_body_get_contact_points(const lm_world *world, lm_body_id id, lm_dv
 
 lm_result lm_body_get_velocities(const lm_world *world, lm_body_id id, lm_vec3 *velocities)
 {
-    const lmi_body *body = lmi_body_find(world, id, "lm_body_get_velocities");
+    const lmi_body *body = lmi_body_known(world, id, "lm_body_get_velocities");
     if (!body) {
         return LM_ERROR_ID;
     }
+    lmi_look look;
+    bool looked = lmi_gpu_look_body(world, body, true, &look);
+    body = looked ? &look.body : body;
     LMI_PARTICLES_EACH(body, n)
     {
         const float *v = body->v + (size_t)n * 4;
         lm_vec3 velocity = {v[0], v[1], v[2]};
         velocities[body->order[n]] = velocity;
     }
+    if (looked) {
+        lmi_gpu_look_end(world, &look);
+    }
     return LM_OK;
 }
 
 lm_result lm_body_get_masses(const lm_world *world, lm_body_id id, float *masses)
 {
-    const lmi_body *body = lmi_body_find(world, id, "lm_body_get_masses");
+    const lmi_body *body = lmi_body_known(world, id, "lm_body_get_masses");
     if (!body) {
         return LM_ERROR_ID;
     }
@@ -151,7 +171,7 @@ lm_result lm_body_get_masses(const lm_world *world, lm_body_id id, float *masses
 
 lm_result lm_body_get_rest_positions(const lm_world *world, lm_body_id id, lm_vec3 *points)
 {
-    const lmi_body *body = lmi_body_find(world, id, "lm_body_get_rest_positions");
+    const lmi_body *body = lmi_body_known(world, id, "lm_body_get_rest_positions");
     if (!body) {
         return LM_ERROR_ID;
     }
@@ -161,7 +181,7 @@ lm_result lm_body_get_rest_positions(const lm_world *world, lm_body_id id, lm_ve
 
 lm_result lm_body_get_regions(const lm_world *world, lm_body_id id, uint32_t *offsets, uint32_t *members)
 {
-    const lmi_body *body = lmi_body_find(world, id, "lm_body_get_regions");
+    const lmi_body *body = lmi_body_known(world, id, "lm_body_get_regions");
     if (!body) {
         return LM_ERROR_ID;
     }
@@ -221,10 +241,13 @@ lm_result lm_body_get_goals(const lm_world *world, lm_body_id id, lm_dvec3 base,
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_get_goals: an octree keeps no goals");
     }
     const lmi_batch *batch = body->batch == LMI_NONE ? NULL : &world->batches[body->batch];
+    lm_dvec3 from = dvec_sub(body->origin, base);
+    if (batch && !batch->dirty && !batch->pack.stepped && lmi_gpu_goals(world, body, from, goals)) {
+        return LM_OK;
+    }
     if (!batch || batch->dirty || !batch->pack.stepped) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_get_goals: there was no step since the body changed");
     }
-    lm_dvec3 from = dvec_sub(body->origin, base);
     LMI_PARTICLES_EACH(body, n)
     {
         const float *x = body->x + (size_t)n * 4;

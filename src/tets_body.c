@@ -115,7 +115,7 @@ lm_result lmi_tets_body_create(lm_world *world, const lm_body_def *def, uint32_t
 
 lm_result lm_body_get_tets(const lm_world *world, lm_body_id id, uint32_t *tets)
 {
-    const lmi_body *body = lmi_body_find(world, id, "lm_body_get_tets");
+    const lmi_body *body = lmi_body_known(world, id, "lm_body_get_tets");
     if (!body) {
         return LM_ERROR_ID;
     }

@@ -3,6 +3,7 @@
  */
 #include "world.h"
 #include "gpu/gpu.h"
+#include "gpu/look.h"
 #include "skeleton.h"
 #include "step/mutual.h"
 #include "step/touching.h"
@@ -151,7 +152,8 @@ lm_result lm_world_create(const lm_world_def *def, lm_world **out)
         return fail_early(&def->log, LM_ERROR_MEMORY, "lm_world_create: no memory or no threads");
     }
     if (def->device && strcmp(def->device, "cpu") != 0) {
-        lmi_gpu_open(world, def->device, NULL);
+        const lmi_gpu_limits limits = {.gl = def->gl};
+        lmi_gpu_open(world, def->device, &limits);
     }
     *out = world;
     return LM_OK;
@@ -282,8 +284,11 @@ uint32_t lm_world_get_colliders(const lm_world *world, lm_collider_id *ids, uint
 
 void lm_world_get_stats(const lm_world *world, lm_stats *stats)
 {
-    lmi_gpu_fetch(world);
     memset(stats, 0, sizeof *stats);
+    if (!lmi_gpu_look_stats(world, &stats->contacts, &stats->outside_impulse)) {
+        stats->contacts = world->contacts;
+        stats->outside_impulse = world->outside_impulse;
+    }
     LMI_POOL_EACH(&world->bodies, n)
     {
         const lmi_body *body = lmi_body_at(world, n);
@@ -296,10 +301,8 @@ void lm_world_get_stats(const lm_world *world, lm_stats *stats)
     stats->steps = world->steps;
     stats->step_seconds = world->step_seconds;
     memcpy(stats->stage_seconds, world->stage_seconds, sizeof stats->stage_seconds);
-    stats->contacts = world->contacts;
     stats->contacts_left_out = world->touchings ? world->touchings->left_out : 0;
     stats->stiffness_limited = world->stiffness_limited;
-    stats->outside_impulse = world->outside_impulse;
     stats->memory = world->memory.used;
 }
 
@@ -322,8 +325,14 @@ static void add_body(lm_totals *totals, const lmi_body *body)
 
 void lm_world_get_totals(const lm_world *world, lm_totals *totals)
 {
-    lmi_gpu_fetch(world);
     memset(totals, 0, sizeof *totals);
     totals->finite = true;
-    LMI_POOL_EACH(&world->bodies, n) { add_body(totals, lmi_body_at(world, n)); }
+    bool looked = lmi_gpu_look_totals(world, totals);
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        const lmi_body *body = lmi_body_at(world, n);
+        if (!looked || body->batch == LMI_NONE) { /* asleep: here */
+            add_body(totals, body);
+        }
+    }
 }

@@ -14,6 +14,7 @@
 #include "base/vec.h"
 #include "collide/solid.h"
 #include "limber/limber.h"
+#include "rule.h"
 #include "sample/bulk.h"
 #include "sample/lattice.h"
 #include "sample/region.h"
@@ -252,12 +253,6 @@ typedef struct lmi_batch {
     uint64_t stage_nanoseconds[LM_STAGE_COUNT];
 } lmi_batch;
 
-/* Friction and restitution between two sets of groups; LM_CONTACT_COMBINED: as the materials say. */
-typedef struct lmi_contact_rule {
-    uint32_t a, b;
-    float friction, restitution;
-} lmi_contact_rule;
-
 /* A slab of a large lattice. */
 typedef struct lmi_slab_task {
     uint32_t batch, slab;
@@ -334,9 +329,11 @@ static inline lmi_body *lmi_body_at(const lm_world *world, uint32_t slot)
     return LMI_POOL_AT(&world->bodies, lmi_body, slot);
 }
 
-/* gpu/gpu.c, for worlds that a device steps: the host's state is up to date; and the host is about to change something. */
+/* gpu/, for worlds that a device steps: the host's state is up to date; the host is about to change something; and what
+ * lm_body_get_goals wants of clusters after a substep that was the device's (false: it was not), `from` added. */
 void lmi_gpu_fetch(const lm_world *world);
 void lmi_gpu_edit(lm_world *world);
+bool lmi_gpu_goals(const lm_world *world, const lmi_body *body, lm_dvec3 from, lm_vec3 *goals);
 
 /* The body of an id, or null after reporting LM_ERROR_ID. */
 lmi_body *lmi_body_find(const lm_world *world, lm_body_id id, const char *caller);

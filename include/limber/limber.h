@@ -202,6 +202,14 @@ LM_API bool lm_isa_supported(lm_isa isa);
 #define LM_MAX_SPEED 1e6f      /* metres a second, along each axis */
 #define LM_MAX_POSITION 1e12   /* of a body, mover or collider in the world, metres */
 
+/* The OpenGL context of a program that draws, for a device that shares skins with it (lm_body_share_skin). */
+typedef enum lm_gl_kind { LM_GL_EGL, LM_GL_GLX, LM_GL_WGL, LM_GL_KIND_COUNT } lm_gl_kind;
+typedef struct lm_gl {
+    lm_gl_kind kind;
+    void *context; /* the context, as its kind has it: EGLContext, GLXContext or HGLRC */
+    void *display; /* EGLDisplay, Display * or HDC */
+} lm_gl;
+
 typedef struct lm_world_def {
     lm_vec3 gravity;   /* metres a second squared, up to 1e6 along each axis; default (0, -9.81, 0) */
     uint32_t substeps; /* of each lm_world_step; 1 to LM_MAX_SUBSTEPS, default 1 */
@@ -211,6 +219,9 @@ typedef struct lm_world_def {
     const char
         *device; /* what steps the world: null (default) or "cpu"; "gpu": the best OpenCL device there is; its number
                            in lm_device_list, or a part of its name. Read by lm_world_create only. See below. */
+    const lm_gl
+        *gl; /* null (default), or the OpenGL context that the device is to share skins with; current in the calling
+                        thread. Read by lm_world_create only. Where the driver cannot share, one line in the log says so. */
     lm_allocator allocator;
     lm_tasks tasks;
     lm_log log;
@@ -221,7 +232,9 @@ typedef struct lm_world_def {
  * depends on it. State stays on the device, and comes back when a function asks for it. Where there is no such device, it
  * fails, or the world has something that it cannot step yet, the CPU does, and one line in the log says so; the state goes
  * over. A device that fails in the middle of things takes with it what it has stepped since a function last asked for the
- * state; the line says how much that was. A device gives the same results in every run, but not those of the CPU to the last bit: they
+ * state; the line says how much that was. What comes back is what is asked for: lm_body_get_skin brings vertices that the
+ * device has made, lm_world_pick and the getters of a single body that body, lm_world_get_totals sums. (From the ninth call for a
+ * single body between two steps on, everything comes at once.) A device gives the same results in every run, but not those of the CPU to the last bit: they
  * agree to 1e-5 of a body's size after a step. */
 typedef struct lm_device_info {
     char name[128], platform[128];
@@ -1465,6 +1478,47 @@ typedef struct lm_region_transform {
  * LM_SKIN_REGIONS rides on. Where the body has no such skin they are fitted in the call. */
 LM_API lm_result lm_body_get_region_transforms(const lm_world *world, lm_body_id body, lm_dvec3 base,
                                                lm_region_transform *transforms);
+
+/*
+ * Skins in buffers of OpenGL.
+ *
+ * A device that steps a world can write skins straight into vertex buffers that the same device draws from: nothing goes to the
+ * CPU and back. The world is told of the OpenGL context when it is made (lm_world_def.gl); each body of where its vertices go, once;
+ * and every frame all of them are brought up to date in one call. This needs a driver with cl_khr_gl_sharing. Where it is missing
+ * both calls return LM_ERROR_UNSUPPORTED, and the way that always works is lm_body_get_skin and glBufferSubData:
+ *
+ *     bool shared = lm_body_share_skin(world, body, &positions, &normals) == LM_OK;
+ *     ...
+ *     if (!shared || lm_world_share_skins(world, eye) != LM_OK) {
+ *         lm_body_get_skin(world, body, eye, x, n);
+ *         glBufferSubData(...);
+ *     }
+ */
+
+/* A place in a buffer of OpenGL: where the first vertex is, and how far it is from one to the next, in bytes. Both are multiples of
+ * 4; three floats are written for each vertex. */
+typedef struct lm_skin_buffer {
+    uint32_t name;   /* of the buffer, as glGenBuffers gave it; it has its storage */
+    uint32_t stride; /* at least 12 */
+    uint64_t offset;
+} lm_skin_buffer;
+
+/* Whether the world has a device that shares skins with OpenGL. */
+LM_API bool lm_world_can_share(const lm_world *world);
+
+/* From now on lm_world_share_skins writes the body's vertices and normals there; either may be null, both null ends it. The context
+ * must be current. Call it again when skin_vertices (lm_body_info) or the buffer's storage has changed, and end it before the buffer
+ * is deleted. LM_ERROR_UNSUPPORTED (the world cannot share, or the driver refuses the buffer), LM_ERROR_ARGUMENT (no skin, or a
+ * buffer that is too small) or LM_ERROR_MEMORY; then the body is not shared. */
+LM_API lm_result lm_body_share_skin(lm_world *world, lm_body_id body, const lm_skin_buffer *positions,
+                                    const lm_skin_buffer *normals);
+
+/* Writes the skins of all bodies that are shared, relative to `base`, as lm_body_get_skin would give them. What OpenGL has queued
+ * that uses the buffers must be done (glFinish); when the call returns, they can be drawn from. What the device cannot make (a
+ * skin that fades after its cells have changed, or a state that is the CPU's just now) is written to the buffers from here. A
+ * body whose skin has another number of vertices than when it was shared is left as it was. LM_ERROR_UNSUPPORTED when the
+ * device is lost or cannot share: copy then. */
+LM_API lm_result lm_world_share_skins(lm_world *world, lm_dvec3 base);
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Ray pick

@@ -23,12 +23,12 @@ typedef struct lmi_heights_span {
 
 typedef struct lmi_heights {
     uint32_t n[2];
-    double spacing; /* metres */
-    float *heights; /* x first */
+    double spacing;         /* metres */
+    LMI_FAR float *heights; /* x first */
     uint32_t level_count;
     uint32_t side[LMI_HEIGHTS_LEVELS][2]; /* nodes along x and z on each level */
     size_t start[LMI_HEIGHTS_LEVELS + 1]; /* where a level begins */
-    lmi_heights_span *spans;
+    LMI_FAR lmi_heights_span *spans;
     double skin; /* metres that points are kept off the surface, so that rounding does not change their side */
 } lmi_heights;
 
@@ -38,12 +38,14 @@ typedef struct lmi_heights_hit {
     double distance; /* nearest: metres; crossing: share of the way */
 } lmi_heights_hit;
 
+#ifndef __OPENCL_VERSION__
 /* What is wrong with a map, or null. */
 const char *lmi_heights_fault(const float *heights, const uint32_t n[2], double spacing);
 
 /* Copies the heights, which must be sound. Null when out of memory. */
 lmi_heights *lmi_heights_make(lmi_memory *memory, const float *heights, const uint32_t n[2], double spacing);
 void lmi_heights_free(lmi_memory *memory, lmi_heights *map);
+#endif
 
 /* Position of a sample. */
 static inline lm_dvec3 lmi_heights_sample(const lmi_heights *map, uint32_t i, uint32_t k)

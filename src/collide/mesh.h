@@ -33,15 +33,15 @@ typedef struct lmi_mesh {
     uint32_t *triangles;
     uint32_t triangle_count;
 
-    float (*faces)[9]; /* corners of the faces that have an area, in the order of the tree */
+    LMI_FAR float (*faces)[9]; /* corners of the faces that have an area, in the order of the tree */
     uint32_t face_count;
-    lmi_mesh_node *nodes;
+    LMI_FAR lmi_mesh_node *nodes;
     uint32_t node_count;
 
     lm_dvec3 lower, upper; /* of the faces */
     double skin; /* metres that points are kept off the surface, so that rounding does not change their side */
 
-    int8_t *cells; /* 0: near the surface; else how many cells from there, at most; negative inside */
+    LMI_FAR int8_t *cells; /* 0: near the surface; else how many cells from there, at most; negative inside */
     uint32_t size[3];
     lm_dvec3 first; /* lowest corner of the first cell */
     double cell;    /* side, metres */
@@ -54,6 +54,7 @@ typedef struct lmi_mesh_hit {
     uint32_t face;
 } lmi_mesh_hit;
 
+#ifndef __OPENCL_VERSION__
 /* What is wrong with the arrays, or null. */
 const char *lmi_mesh_fault(const lm_vec3 *vertices, uint32_t vertex_count, const uint32_t *triangles,
                            uint32_t triangle_count);
@@ -62,10 +63,11 @@ const char *lmi_mesh_fault(const lm_vec3 *vertices, uint32_t vertex_count, const
 lmi_mesh *lmi_mesh_make(lmi_memory *memory, const lm_vec3 *vertices, uint32_t vertex_count, const uint32_t *triangles,
                         uint32_t triangle_count, bool solid);
 void lmi_mesh_free(lmi_memory *memory, lmi_mesh *mesh);
+#endif
 
 static inline lmi_triangle lmi_mesh_face(const lmi_mesh *mesh, uint32_t face)
 {
-    const float *f = mesh->faces[face];
+    LMI_FAR const float *f = mesh->faces[face];
     return (lmi_triangle){{{f[0], f[1], f[2]}, {f[3], f[4], f[5]}, {f[6], f[7], f[8]}}};
 }
 

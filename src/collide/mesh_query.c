@@ -15,35 +15,9 @@ typedef struct search {
     lmi_mesh_hit *hit;
 } search;
 
-/* A bound of what the faces of a node can be; what a face is. */
-typedef double bound_function(const search *s, const lmi_mesh_node *node);
-typedef void look_function(search *s, const lmi_mesh *m, uint32_t face);
-
-static inline __attribute__((always_inline)) void walk(search *s, const lmi_mesh *m, bound_function *bound,
-                                                       look_function *look)
-{
-    uint32_t stack[STACK], count = 0;
-    stack[count++] = 0;
-    while (count) {
-        uint32_t index = stack[--count];
-        const lmi_mesh_node *node = &m->nodes[index];
-        if (bound(s, node) >= s->best) {
-            continue;
-        }
-        for (uint32_t f = node->first; f < node->first + node->count; f++) {
-            look(s, m, f);
-        }
-        if (node->count == 0) {
-            bool left = bound(s, node + 1) <= bound(s, &m->nodes[node->first]);
-            stack[count++] = left ? node->first : index + 1;
-            stack[count++] = left ? index + 1 : node->first;
-        }
-    }
-}
-
 /* --- the nearest point --- */
 
-static double square_to_node(const search *s, const lmi_mesh_node *node)
+static double square_to_node(const search *s, LMI_FAR const lmi_mesh_node *node)
 {
     double square = 0.0;
     for (int a = 0; a < 3; a++) {
@@ -65,20 +39,10 @@ static void look_nearest(search *s, const lmi_mesh *m, uint32_t face)
     }
 }
 
-bool lmi_mesh_nearest(const lmi_mesh *m, lm_dvec3 p, double most, lmi_mesh_hit *hit)
-{
-    search s = {.from = {p.x, p.y, p.z}, .a = p, .best = most < 1e150 ? most * most : INFINITY, .hit = hit};
-    walk(&s, m, square_to_node, look_nearest);
-    if (s.found) {
-        hit->distance = sqrt(s.best);
-    }
-    return s.found;
-}
-
 /* --- the first face on a way --- */
 
 /* The share of the way at which it enters a box, or 2 when it misses it. */
-static double entry(const search *s, const lmi_mesh_node *node)
+static double entry(const search *s, LMI_FAR const lmi_mesh_node *node)
 {
     const double *a = s->from, *way = s->way;
     double near = 0.0, far = 1.0;
@@ -112,6 +76,54 @@ static void look_crossed(search *s, const lmi_mesh *m, uint32_t face)
     }
 }
 
+/* --- both --- */
+
+/* A bound of what the faces of a node can be; what a face is. (A device calls no functions by their address.) */
+static inline double bound(const search *s, LMI_FAR const lmi_mesh_node *node, bool crossing)
+{
+    return crossing ? entry(s, node) : square_to_node(s, node);
+}
+
+static inline void look(search *s, const lmi_mesh *m, uint32_t face, bool crossing)
+{
+    if (crossing) {
+        look_crossed(s, m, face);
+    } else {
+        look_nearest(s, m, face);
+    }
+}
+
+static inline __attribute__((always_inline)) void walk(search *s, const lmi_mesh *m, bool crossing)
+{
+    uint32_t stack[STACK], count = 0;
+    stack[count++] = 0;
+    while (count) {
+        uint32_t index = stack[--count];
+        LMI_FAR const lmi_mesh_node *node = &m->nodes[index];
+        if (bound(s, node, crossing) >= s->best) {
+            continue;
+        }
+        for (uint32_t f = node->first; f < node->first + node->count; f++) {
+            look(s, m, f, crossing);
+        }
+        if (node->count == 0) {
+            bool left = bound(s, node + 1, crossing) <= bound(s, &m->nodes[node->first], crossing);
+            stack[count++] = left ? node->first : index + 1;
+            stack[count++] = left ? index + 1 : node->first;
+        }
+    }
+}
+
+bool lmi_mesh_nearest(const lmi_mesh *m, lm_dvec3 p, double most, lmi_mesh_hit *hit)
+{
+    search s = {.from = {p.x, p.y, p.z}, .a = p, .best = most < 1e150 ? most * most : INFINITY, .hit = hit};
+    walk(&s, m, false);
+    if (s.found) {
+        hit->distance = sqrt(s.best);
+    }
+    return s.found;
+}
+
 bool lmi_mesh_crossed(const lmi_mesh *m, lm_dvec3 a, lm_dvec3 b, bool front, lmi_mesh_hit *hit)
 {
     search s = {.from = {a.x, a.y, a.z},
@@ -121,7 +133,7 @@ bool lmi_mesh_crossed(const lmi_mesh *m, lm_dvec3 a, lm_dvec3 b, bool front, lmi
                 .front = front,
                 .best = 1.0 + 1e-12,
                 .hit = hit};
-    walk(&s, m, entry, look_crossed);
+    walk(&s, m, true);
     return s.found;
 }
 
@@ -140,7 +152,7 @@ static bool edge_crosses(const double p[2], const double q[2], double u, double 
 }
 
 /* How often a line from p along an axis passes through the face: 1 from inside to outside, -1 the other way, or 0. */
-static int pass(const float *f, const double p[3], int axis)
+static int pass(LMI_FAR const float *f, const double p[3], int axis)
 {
     int u = (axis + 1) % 3, v = (axis + 2) % 3, crossings = 0;
     double corner[3][2];
@@ -171,7 +183,7 @@ static int winding(const lmi_mesh *m, const double p[3], int axis)
     stack[count++] = 0;
     while (count) {
         uint32_t index = stack[--count];
-        const lmi_mesh_node *node = &m->nodes[index];
+        LMI_FAR const lmi_mesh_node *node = &m->nodes[index];
         if (node->lower[u] > p[u] || node->upper[u] < p[u] || node->lower[v] > p[v] || node->upper[v] < p[v] ||
             node->upper[axis] < p[axis]) {
             continue;
@@ -246,7 +258,7 @@ bool lmi_mesh_touches_box(const lmi_mesh *m, lm_dvec3 centre, const dmat3 *axes,
     stack[count++] = 0;
     while (count) {
         uint32_t index = stack[--count];
-        const lmi_mesh_node *node = &m->nodes[index];
+        LMI_FAR const lmi_mesh_node *node = &m->nodes[index];
         bool misses = false;
         for (int i = 0; i < 3; i++) {
             misses = misses || node->lower[i] > middle[i] + reach[i] || node->upper[i] < middle[i] - reach[i];

@@ -15,10 +15,12 @@ typedef struct lmi_solid {
 
 static inline bool lmi_solid_is(const lmi_solid *solid) { return solid->mesh || solid->heights; }
 
+#ifndef __OPENCL_VERSION__
 void lmi_solid_free(lmi_memory *memory, lmi_solid *solid);
 
 /* The bounds of the surface in its own frame; a height map reaches down without end. */
 void lmi_solid_bounds(const lmi_solid *solid, lm_dvec3 *lower, lm_dvec3 *upper);
+#endif
 
 /* A point came by `way` to p in a substep, both in the solid's own frame, and is to be kept `margin` metres away. Returns how
  * far it must go along the unit vector *normal, or a number of at most 0 where it touches nothing.

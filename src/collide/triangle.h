@@ -1,10 +1,17 @@
 /*
  * Single triangles: the nearest point, where a segment passes through, whether a box is touched. Double precision.
+ *
+ * Queries of meshes and height maps are compiled for devices too, from the same texts (gpu/kernels/solid.cl).
  */
 #ifndef LMI_TRIANGLE_H
 #define LMI_TRIANGLE_H
 
 #include "base/vec.h"
+
+/* The memory in which the arrays of meshes and height maps lie: a device has a name for it. */
+#ifndef LMI_FAR
+#define LMI_FAR
+#endif
 
 typedef struct lmi_triangle {
     lm_dvec3 corner[3]; /* counter-clockwise from outside */

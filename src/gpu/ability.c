@@ -48,8 +48,8 @@ const char *lmi_gpu_reason(const lm_world *world)
 /* Stiff and damped bodies answer a push as a whole: rigidity in step/push.c. */
 static bool can_meet(const lmi_body *body)
 {
-    return !body->lattice && !body->self_contact && !body->fracture && body->first_pin == LMI_NONE && body->cubes &&
-           !(body->alpha > 0.88f && body->damping > 0.3f);
+    return !body->lattice && !body->self_contact && !body->fracture && body->first_pin == LMI_NONE &&
+           body->skeleton == LMI_NONE && body->cubes && !(body->alpha > 0.88f && body->damping > 0.3f);
 }
 
 /* Whether a body's contacts are solved: with others, or of its touch points with colliders. */
@@ -61,12 +61,23 @@ bool lmi_gpu_needs_solver(const lm_world *world, const lmi_body *body)
 static bool can_solve(const lmi_body *body)
 {
     return !body->self_contact && !body->fracture && !body->grain && !lmi_is_cut_octree(body) && body->touch.count &&
-           body->first_pin == LMI_NONE && !(body->alpha > 0.88f && body->damping > 0.3f);
+           (body->first_pin != LMI_NONE || !(body->alpha > 0.88f && body->damping > 0.3f));
+}
+
+/* Meshes and height maps, more colliders than a word has bits, and rules, are for particles only yet. */
+static bool can_solve_colliders(const lm_world *world)
+{
+    bool simple = world->rule_count == 0 && world->colliders.alive <= LMI_GPU_MAX_SURFACES;
+    LMI_POOL_EACH(&world->colliders, n)
+    {
+        simple = simple && !lmi_solid_is(&LMI_POOL_AT(&world->colliders, lmi_collider, n)->solid);
+    }
+    return simple;
 }
 
 bool lmi_gpu_solves(const lm_world *world)
 {
-    bool any = false, all = world->contact_method == LM_CONTACT_METHOD_SOLVED && world->rule_count == 0;
+    bool any = false, all = world->contact_method == LM_CONTACT_METHOD_SOLVED && can_solve_colliders(world);
     LMI_POOL_EACH(&world->bodies, n)
     {
         const lmi_body *body = lmi_body_at(world, n);
@@ -93,19 +104,13 @@ bool lmi_gpu_meets(const lm_world *world)
 
 static bool body_contacts_on_host(const lm_world *world, const lmi_body *body, bool meets, bool solves)
 {
-    return (body->bulk && !meets) || body->self_contact || body->fracture || body->first_pin != LMI_NONE ||
-           (world->colliders.alive &&
-            (body->touch.count ? !solves : body->octree != NULL)); /* leaves of an octree are as large as they are */
+    return (body->bulk && !meets) || body->self_contact || body->fracture ||
+           (body->touch.count && world->colliders.alive && !solves);
 }
 
 static bool has_contacts_on_host(const lm_world *world)
 {
-    bool host = world->contact_events || world->skeletons.alive || world->drags.alive ||
-                (world->colliders.alive && world->rule_count) || world->colliders.alive > LMI_GPU_MAX_SURFACES;
-    LMI_POOL_EACH(&world->colliders, n)
-    {
-        host = host || lmi_solid_is(&LMI_POOL_AT(&world->colliders, lmi_collider, n)->solid);
-    }
+    bool host = world->contact_events;
     bool meets = lmi_gpu_meets(world), solves = lmi_gpu_solves(world);
     LMI_POOL_EACH(&world->bodies, n)
     {

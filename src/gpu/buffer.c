@@ -55,6 +55,7 @@ bool lmi_gpu_write(lmi_gpu *gpu, const lmi_gpu_buffer *to, size_t offset, const 
 
 bool lmi_gpu_read(lmi_gpu *gpu, const lmi_gpu_buffer *from, size_t offset, void *to, size_t size)
 {
+    gpu->read_bytes += size;
     return size == 0 || (!is_lost(gpu) && note(gpu, gpu->cl.clEnqueueReadBuffer(gpu->queue, from->memory, 1, offset,
                                                                                 size, to, 0, NULL, NULL)));
 }
@@ -72,6 +73,7 @@ bool lmi_gpu_mark(lmi_gpu *gpu, cl_event *event)
 
 bool lmi_gpu_read_after(lmi_gpu *gpu, cl_event *event, const lmi_gpu_buffer *from, void *to, size_t size)
 {
+    gpu->read_bytes += size;
     bool ok = !is_lost(gpu) && note(gpu, gpu->cl.clFlush(gpu->queue)) &&
               note(gpu, gpu->cl.clEnqueueReadBuffer(gpu->side, from->memory, 1, 0, size, to, 1, event, NULL));
     gpu->cl.clReleaseEvent(*event);

@@ -255,6 +255,7 @@ bool lmi_gpu_clusters_lay_out(lm_world *world, lmi_gpu *gpu)
     lmi_gpu_clusters *c = gpu->clusters;
     if (c) {
         c->lanes = 0;
+        c->matched = false;
     }
     if (gpu->lattice_count == gpu->body_count) {
         return true;
@@ -314,7 +315,7 @@ bool lmi_gpu_clusters_match(lmi_gpu *gpu)
 
 bool lmi_gpu_clusters_substep(lmi_gpu *gpu, const lmi_step *step, const float change[3])
 {
-    const lmi_gpu_clusters *c = gpu->clusters;
+    lmi_gpu_clusters *c = gpu->clusters;
     if (!c || c->lanes == 0) {
         return true;
     }
@@ -327,9 +328,10 @@ bool lmi_gpu_clusters_substep(lmi_gpu *gpu, const lmi_step *step, const float ch
         LMI_GPU_BUFFER(gpu->v),   LMI_GPU_BUFFER(c->pulls),      LMI_GPU_VALUE(h),
         LMI_GPU_VALUE(change[0]), LMI_GPU_VALUE(change[1]),      LMI_GPU_VALUE(change[2])};
     const size_t groups[2] = {gpu->body_count - gpu->lattice_count, 1}, group[2] = {64, 1};
-    return lmi_gpu_octrees_match(gpu, c, h) && lmi_gpu_examples_match(gpu, c) &&
-           lmi_gpu_run(gpu, c->move, arguments, sizeof arguments / sizeof *arguments, groups, group) &&
-           gpu->cl.clFlush(gpu->queue) == CL_SUCCESS;
+    c->matched = lmi_gpu_octrees_match(gpu, c, h) && lmi_gpu_examples_match(gpu, c) &&
+                 lmi_gpu_run(gpu, c->move, arguments, sizeof arguments / sizeof *arguments, groups, group) &&
+                 gpu->cl.clFlush(gpu->queue) == CL_SUCCESS;
+    return c->matched;
 }
 
 bool lmi_gpu_clusters_keep(lmi_gpu *gpu)
@@ -381,6 +383,54 @@ void lmi_gpu_clusters_put(lm_world *world, lmi_gpu *gpu)
     }
 }
 
+/* The goals of all memberships of a batch, in the room for them; null without them. */
+static const float *read_goals(lm_world *world, lmi_gpu *gpu, uint32_t batch)
+{
+    lmi_gpu_clusters *c = gpu->clusters;
+    size_t row = 0, size = (size_t)world->batches[batch].pack.rows * LMI_BLOCK * 4;
+    for (uint32_t n = 0; n < batch; n++) {
+        row += world->batches[n].pack.rows;
+    }
+    if (c->goal_room_size < size) {
+        lmi_release(&world->memory, c->goal_room, c->goal_room_size, sizeof *c->goal_room);
+        c->goal_room = lmi_allocate(&world->memory, size, sizeof *c->goal_room);
+        c->goal_room_size = c->goal_room ? size : 0;
+    }
+    bool ok = c->goal_room && lmi_gpu_read(gpu, &c->goals, row * LMI_BLOCK * 4 * sizeof(float), c->goal_room,
+                                           size * sizeof *c->goal_room);
+    return ok ? c->goal_room : NULL;
+}
+
+/* A particle's goal: the mean of those that its regions have for it, or where it is without any. */
+static lm_dvec3 goal_of(const lmi_pack *pack, const float *goals, uint32_t particle, lm_dvec3 from)
+{
+    uint32_t first = pack->list_first[particle / LMI_BLOCK], count = (uint32_t)pack->list_count[particle];
+    const float *x = pack->x + (size_t)particle * 4;
+    lm_dvec3 goal = x[3] > 0.0f ? lm_dvec3_zero() : dvec_add(from, dvec(x[0], x[1], x[2]));
+    for (uint32_t row = first; row < first + count; row++) {
+        const float *g = goals + (size_t)pack->list[row * LMI_BLOCK + particle % LMI_BLOCK] * 4;
+        goal = dvec_add(goal, dvec_scale(dvec_add(from, dvec(g[0], g[1], g[2])), pack->list_share[particle]));
+    }
+    return goal;
+}
+
+bool lmi_gpu_goals(const lm_world *constant, const lmi_body *body, lm_dvec3 from, lm_vec3 *goals)
+{
+    lm_world *world = (lm_world *)(uintptr_t)constant; /* its state is the same, only here */
+    lmi_gpu *gpu = world->gpu;
+    if (!gpu || !gpu->holds || gpu->lost || !gpu->clusters || !gpu->clusters->matched) {
+        return false;
+    }
+    lmi_mutex_lock(&gpu->fetching);
+    const lmi_pack *pack = &world->batches[body->batch].pack;
+    const float *of = read_goals(world, gpu, body->batch);
+    if (of) {
+        LMI_PARTICLES_EACH(body, n) { goals[body->order[n]] = vec_from(goal_of(pack, of, body->first + n, from)); }
+    }
+    lmi_mutex_unlock(&gpu->fetching);
+    return of != NULL;
+}
+
 void lmi_gpu_clusters_free(lm_world *world, lmi_gpu *gpu)
 {
     lmi_gpu_clusters *c = gpu->clusters;
@@ -405,6 +455,7 @@ void lmi_gpu_clusters_free(lm_world *world, lmi_gpu *gpu)
         gpu->cl.clReleaseProgram(c->program);
     }
     lmi_release(&world->memory, c->room, c->room_size, sizeof *c->room);
+    lmi_release(&world->memory, c->goal_room, c->goal_room_size, sizeof *c->goal_room);
     lmi_release(&world->memory, c, 1, sizeof *c);
     gpu->clusters = NULL;
 }

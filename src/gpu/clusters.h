@@ -17,6 +17,9 @@ typedef struct lmi_gpu_clusters {
     bool plastic;
     float *room; /* for the way back: [floats] */
     size_t room_size;
+    float *goal_room; /* the same for goals, which are seldom asked for */
+    size_t goal_room_size;
+    bool matched; /* the goals are those of a substep */
 } lmi_gpu_clusters;
 
 /* Why the device cannot step a body of clusters, or null. */

@@ -2,6 +2,7 @@
  * Which devices there are, and opening one.
  */
 #include "gpu/gpu.h"
+#include "gpu/share.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,7 +78,7 @@ uint32_t lm_device_list(lm_device_info *devices, uint32_t capacity)
 {
     lmi_cl cl;
     found_device found[MOST_DEVICES];
-    uint32_t count = lmi_cl_load(&cl) ? find_all(&cl, found) : 0;
+    uint32_t count = lmi_cl_load(&cl, NULL) ? find_all(&cl, found) : 0;
     for (uint32_t n = 0; n < count && n < capacity; n++) {
         describe(&cl, &found[n], &devices[n]);
     }
@@ -110,10 +111,33 @@ static const found_device *choose(const lmi_cl *cl, const found_device *found, u
     return best;
 }
 
-static bool open_queue(lmi_gpu *gpu)
+/* A context that shares with OpenGL where one is given; where that cannot be, one that does not, and a line that says so. */
+static void open_context(lm_world *world, lmi_gpu *gpu, cl_platform_id platform, cl_int *status)
+{
+    intptr_t properties[LMI_GPU_SHARE_PROPERTIES];
+    const lm_gl *gl = gpu->limits.gl;
+    const char *why = NULL;
+    if (gl && lmi_gpu_share_properties(gpu, platform, gl, properties, &why)) {
+        gpu->context = gpu->cl.clCreateContext(properties, 1, &gpu->device, NULL, NULL, status);
+        if (*status == CL_SUCCESS && lmi_gpu_share_open(world, gpu)) {
+            return;
+        }
+        why = *status == CL_SUCCESS ? "out of memory" : "it does not draw this context";
+        if (*status == CL_SUCCESS) {
+            gpu->cl.clReleaseContext(gpu->context);
+        }
+    }
+    if (gl) {
+        lmi_fail(world, LM_ERROR_UNSUPPORTED, "lm_world_create: device %.80s: skins are not shared with OpenGL: %s",
+                 gpu->name, why);
+    }
+    gpu->context = gpu->cl.clCreateContext(NULL, 1, &gpu->device, NULL, NULL, status);
+}
+
+static bool open_queue(lm_world *world, lmi_gpu *gpu, cl_platform_id platform)
 {
     cl_int status = CL_SUCCESS;
-    gpu->context = gpu->cl.clCreateContext(NULL, 1, &gpu->device, NULL, NULL, &status);
+    open_context(world, gpu, platform, &status);
     if (status == CL_SUCCESS) {
         gpu->queue = gpu->cl.clCreateCommandQueue(gpu->context, gpu->device, 0, &status);
     }
@@ -146,7 +170,7 @@ void lmi_gpu_open(lm_world *world, const char *device, const lmi_gpu_limits *lim
     const char *why = "this machine has no OpenCL (libOpenCL.so.1)";
     found_device found[MOST_DEVICES];
     const found_device *chosen = NULL;
-    if (lmi_cl_load(&gpu->cl)) {
+    if (lmi_cl_load(&gpu->cl, gpu->limits.library)) {
         chosen = choose(&gpu->cl, found, find_all(&gpu->cl, found), device, &why);
     }
     if (!chosen) {
@@ -163,7 +187,7 @@ void lmi_gpu_open(lm_world *world, const char *device, const lmi_gpu_limits *lim
                  CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;
     gpu->rounding = exact ? "-cl-fp32-correctly-rounded-divide-sqrt" : "";
     snprintf(gpu->options, sizeof gpu->options, "-cl-std=CL1.2 %s", gpu->limits.options ? gpu->limits.options : "");
-    if (!open_queue(gpu)) {
+    if (!open_queue(world, gpu, chosen->platform)) {
         give_up(world, device, lmi_cl_text(gpu->status));
     } else if (!lmi_gpu_build_bodies(world, gpu)) {
         give_up(world, device, "its kernels could not be built");

@@ -21,10 +21,14 @@
 #include "gpu/clusters.h"
 #include "gpu/example_regions.h"
 #include "gpu/forces.h"
+#include "gpu/held.h"
 #include "gpu/meet.h"
 #include "gpu/octrees.h"
+#include "gpu/share.h"
+#include "gpu/skins.h"
 #include "gpu/small.h"
 #include "gpu/solve.h"
+#include "gpu/walls.h"
 
 #include <string.h>
 
@@ -103,9 +107,14 @@ bool lmi_gpu_take(lm_world *world, double h)
     gpu->shares = shares;
     gpu->meets = !gpu->shares && lmi_gpu_meets(world);
     gpu->solves = gpu->meets && lmi_gpu_solves(world);
+    gpu->walled = !gpu->shares && lmi_gpu_has_walls(world);
+    gpu->grips = !gpu->shares && lmi_gpu_has_held(world);
     gpu->status = CL_SUCCESS;
-    if ((!same && (!lmi_gpu_lay_out(world, gpu) || !lmi_gpu_meet_lay_out(world, gpu) ||
-                   !lmi_gpu_solve_lay_out(world, gpu) || !lmi_gpu_measure(gpu))) ||
+    gpu->serial++;
+    gpu->layouts += !same;
+    if ((!same &&
+         (!lmi_gpu_lay_out(world, gpu) || !lmi_gpu_meet_lay_out(world, gpu) || !lmi_gpu_solve_lay_out(world, gpu) ||
+          !lmi_gpu_walls_lay_out(world, gpu) || !lmi_gpu_held_lay_out(world, gpu) || !lmi_gpu_measure(gpu))) ||
         !lmi_gpu_forces_ready(world, gpu)) {
         lmi_gpu_lose(world, gpu->status == CL_SUCCESS ? "out of memory" : lmi_cl_text(gpu->status));
         return false;
@@ -120,7 +129,7 @@ bool lmi_gpu_take(lm_world *world, double h)
     return true;
 }
 
-static void describe_surface(const lmi_surface *s, lmi_gpu_surface *to)
+void lmi_gpu_describe_surface(const lmi_surface *s, lmi_gpu_surface *to)
 {
     const lm_dvec3 *from[6] = {&s->position, &s->velocity, &s->spin, &s->pivot, &s->bound_lower, &s->bound_upper};
     double *at[6] = {to->position, to->velocity, to->spin, to->pivot, to->lower, to->upper};
@@ -141,26 +150,36 @@ static void describe_surface(const lmi_surface *s, lmi_gpu_surface *to)
     to->shape = (uint32_t)s->shape;
     to->group = s->group;
     to->mask = s->mask;
-    to->filler = 0;
+    to->solid = LMI_GPU_NONE;
+}
+
+/* Where the colliders are. */
+static bool place_surfaces(lmi_gpu *gpu, const lmi_step *step, uint32_t count)
+{
+    lmi_gpu_surface surfaces[LMI_GPU_MAX_SURFACES];
+    if (gpu->walled) {
+        return lmi_gpu_walls_place(gpu, step);
+    }
+    for (uint32_t n = 0; n < count; n++) {
+        lmi_gpu_describe_surface(&step->surfaces[n], &surfaces[n]);
+    }
+    return lmi_gpu_write(gpu, &gpu->surfaces, 0, surfaces, count * sizeof *surfaces);
 }
 
 /* Each body's part of the substep, and the word for the host, which is 0 until then: the world is laid out anew after a substep
  * that was the host's. */
 static bool prepare(lmi_gpu *gpu, const lmi_step *step, const float change[3])
 {
-    lmi_gpu_surface surfaces[LMI_GPU_MAX_SURFACES];
-    cl_uint count = gpu->body_count, surface_count = gpu->shares ? 0 : step->surface_count;
+    const cl_uint count = gpu->body_count, surface_count = gpu->shares ? 0 : step->surface_count, walled = gpu->walled;
     const double h = step->h;
-    for (uint32_t n = 0; n < surface_count; n++) {
-        describe_surface(&step->surfaces[n], &surfaces[n]);
-    }
-    const lmi_gpu_argument arguments[] = {
-        LMI_GPU_BUFFER(gpu->bodies),   LMI_GPU_BUFFER(gpu->before),  LMI_GPU_VALUE(count),     LMI_GPU_BUFFER(gpu->x),
-        LMI_GPU_BUFFER(gpu->surfaces), LMI_GPU_VALUE(surface_count), LMI_GPU_VALUE(h),         LMI_GPU_VALUE(change[0]),
-        LMI_GPU_VALUE(change[1]),      LMI_GPU_VALUE(change[2]),     LMI_GPU_BUFFER(gpu->stop)};
+    const lmi_gpu_argument arguments[] = {LMI_GPU_BUFFER(gpu->bodies),   LMI_GPU_BUFFER(gpu->before),
+                                          LMI_GPU_VALUE(count),          LMI_GPU_BUFFER(gpu->x),
+                                          LMI_GPU_BUFFER(gpu->surfaces), LMI_GPU_VALUE(surface_count),
+                                          LMI_GPU_VALUE(walled),         LMI_GPU_VALUE(h),
+                                          LMI_GPU_VALUE(change[0]),      LMI_GPU_VALUE(change[1]),
+                                          LMI_GPU_VALUE(change[2]),      LMI_GPU_BUFFER(gpu->stop)};
     const size_t groups[2] = {(gpu->body_count + 7) / 8, 1}, group[2] = {64, 1}; /* HERD in body.cl */
-    return lmi_gpu_forces_apply(gpu, step) &&
-           lmi_gpu_write(gpu, &gpu->surfaces, 0, surfaces, surface_count * sizeof *surfaces) &&
+    return lmi_gpu_forces_apply(gpu, step) && place_surfaces(gpu, step, surface_count) &&
            lmi_gpu_run(gpu, gpu->prepare, arguments, sizeof arguments / sizeof *arguments, groups, group) &&
            lmi_gpu_mark(gpu, &gpu->prepared);
 }
@@ -274,6 +293,15 @@ static bool begin_substep(lmi_gpu *gpu, const lmi_step *step, const float change
     return ok && known;
 }
 
+/* What acts after the particles have moved, in the order of step/contact.c; then the bodies are measured anew. */
+static bool settle(lmi_gpu *gpu, const lmi_step *step)
+{
+    const bool walled = gpu->walled, held = gpu->grips;
+    return (!walled || lmi_gpu_walls_begin(gpu, step->h)) && (!held || lmi_gpu_held_pull(gpu, step)) &&
+           (!walled || lmi_gpu_walls_meet(gpu, step)) && (!held || gpu->solves || lmi_gpu_held_hold(gpu, step->h)) &&
+           ((!walled && !held) || lmi_gpu_measure(gpu));
+}
+
 /* Contacts on the host: state over, and back. False: it is the host's for good; if `done`, after this substep. */
 static bool share(const lmi_step *step, bool *done)
 {
@@ -337,6 +365,12 @@ static bool find_meetings(lmi_gpu *gpu, const lmi_step *step, cl_uint *stop)
     return gpu->solves ? lmi_gpu_solve_find(gpu, step, stop) : lmi_gpu_meet_find(gpu, step->h, stop);
 }
 
+/* Contacts, and then what is held has the last word. */
+static bool solve(lmi_gpu *gpu, const lmi_step *step)
+{
+    return lmi_gpu_solve(gpu, step) && (!gpu->grips || (lmi_gpu_held_hold(gpu, step->h) && lmi_gpu_measure(gpu)));
+}
+
 bool lmi_gpu_substep(const lmi_step *step)
 {
     lm_world *world = step->world;
@@ -345,6 +379,7 @@ bool lmi_gpu_substep(const lmi_step *step)
     if (gpu->lost) {
         return false;
     }
+    gpu->serial++;
     for (uint32_t f = 0; f < step->flow_count; f++) {
         bool uniform = step->flows[f].kind == LM_FIELD_UNIFORM;
         acceleration = uniform ? dvec_add(acceleration, dvec_from(step->flows[f].vector)) : acceleration;
@@ -357,7 +392,7 @@ bool lmi_gpu_substep(const lmi_step *step)
         leave(world, gpu, stop);
         return false;
     }
-    ok = ok && move_lattices(gpu, step) && lmi_gpu_clusters_substep(gpu, step, change) &&
+    ok = ok && move_lattices(gpu, step) && lmi_gpu_clusters_substep(gpu, step, change) && settle(gpu, step) &&
          (!gpu->meets || find_meetings(gpu, step, &stop));
     if (ok && stop) {
         ok = lmi_gpu_meet_restore(gpu);
@@ -367,7 +402,7 @@ bool lmi_gpu_substep(const lmi_step *step)
         }
     }
     ok = ok && lmi_gpu_forces_count(gpu) &&
-         (!gpu->meets || (gpu->solves ? lmi_gpu_solve(gpu, step) : lmi_gpu_meet_push(gpu, step->h)));
+         (!gpu->meets || (gpu->solves ? solve(gpu, step) : lmi_gpu_meet_push(gpu, step->h)));
     if (ok) {
         atomic_store(&gpu->newer, true);
         gpu->given = dvec_add(gpu->given, dvec_scale(dvec_from(by), gpu->total_mass));
@@ -461,6 +496,11 @@ void lmi_gpu_close(lm_world *world)
     if (gpu->queue) {
         gpu->cl.clFinish(gpu->queue);
     }
+    lmi_gpu_held_free(world, gpu);
+    lmi_gpu_walls_free(world, gpu);
+    lmi_gpu_share_free(world, gpu);
+    lmi_gpu_skins_free(world, gpu);
+    lmi_gpu_looks_free(world, gpu);
     lmi_gpu_solve_free(world, gpu);
     lmi_gpu_meet_free(world, gpu);
     lmi_gpu_examples_free(world, gpu);

@@ -13,9 +13,14 @@
  *   example_regions.c  regions of clusters that have examples
  *   meet.c      bodies that keep each other out by depth cube maps
  *   solve.c     contacts that are solved: bodies with each other, touch points with colliders
+ *   walls.c     colliders that the kernels which move particles do not see: meshes, height maps, very many
+ *   held.c      pins, drags and bones
  *   forces.c    wind, point fields and forces of a single step
  *   gpu.c       substeps
  *   fetch.c     the way back, and the end of a device that is lost
+ *   look.c      what is known without the way back: single bodies, sums
+ *   skins.c     skins, and what goes back of them
+ *   share.c     skins into buffers of OpenGL
  *
  * State lives in one place at a time. After an upload the device has it, and steps; the host's copy is behind until somebody
  * asks (lmi_gpu_fetch in world.h), and the device's is void when somebody changes something (lmi_gpu_edit). What the device cannot step
@@ -31,12 +36,14 @@
 
 #include <stdatomic.h>
 
-/* What tests and benchmarks set; zeros for nothing. */
+/* How a device is opened: what the world's definition says besides its name, and what tests and benchmarks set; zeros for nothing. */
 typedef struct lmi_gpu_limits {
     size_t memory;                   /* bytes that may be taken of the device */
     const char *options;             /* more options for the compiler */
     uint32_t tile_x, tile_y, planes; /* of tiles; 0: as the body wants it */
     uint32_t levels;                 /* of contacts one after the other that are the device's in any case */
+    const lm_gl *gl;                 /* that skins are shared with; read when it is opened */
+    const char *library;             /* instead of the machine's OpenCL */
     uint32_t operations; /* launches, reads and writes that succeed before the device is lost; 0: all of them */
 } lmi_gpu_limits;
 
@@ -103,7 +110,12 @@ struct lmi_gpu {
     struct lmi_gpu_forces *forces;
     struct lmi_gpu_meet *meet;
     struct lmi_gpu_solver *solver;
+    struct lmi_gpu_walls *walls;
+    struct lmi_gpu_held *held;
     struct lmi_gpu_examples *examples;
+    struct lmi_gpu_skinning *skins;
+    struct lmi_gpu_looks *looks;
+    struct lmi_gpu_shares *shared;
 
     lmi_gpu_buffer x, v, bodies, before, stop, surfaces, chunks, parts, partials;
     lmi_gpu_buffer map, constants_of, constants, regions, corners;
@@ -125,6 +137,8 @@ struct lmi_gpu {
     bool shares;    /* the host does contacts: state goes over and back in every substep */
     bool meets;     /* bodies keep each other out on the device: by cube maps, or */
     bool solves;    /* by contacts that are solved */
+    bool walled;    /* colliders have kernels of their own (walls.h) */
+    bool grips;     /* there are pins, drags or bones (held.h) */
     double h;       /* for this substep */
     lm_dvec3 given; /* momentum from gravity since the last fetch */
     double total_mass;
@@ -140,6 +154,11 @@ struct lmi_gpu {
     uint32_t operations;
     uint64_t since; /* substeps since the host's state was the device's */
     bool lost;      /* it failed: the host has taken over for good */
+
+    uint64_t serial, layouts; /* of the state that the device has, and of how it is laid out: never 0 then */
+    uint64_t looked_at;       /* serial of the state that `look_count` bodies of were read one by one */
+    uint32_t look_count;
+    uint64_t read_bytes; /* from the device, in all */
 };
 typedef struct lmi_gpu lmi_gpu;
 
@@ -211,6 +230,9 @@ static inline bool lmi_gpu_has_few(const lmi_gpu *gpu) { return gpu->lattice_cou
 bool lmi_gpu_bring(lm_world *world, const lmi_gpu_buffer *records);
 void lmi_gpu_skins(lm_world *world, bool all);
 void lmi_gpu_lose(lm_world *world, const char *why);
+
+/* look.c and skins.c: the end. */
+void lmi_gpu_looks_free(lm_world *world, lmi_gpu *gpu);
 
 /* Particles come back through a copy of their own: up to so many, or where they are in many batches. */
 #define LMI_GPU_STAGED (1u << 22)

@@ -188,7 +188,7 @@ static bool add_tiles(layout *l, const lmi_body *body, uint32_t index, lmi_gpu_b
     struct lmi_gpu_kind kind = {.width = shape->width,
                                 .channels = l->channels,
                                 .linear = body->material.mode == LM_MODE_LINEAR,
-                                .surfaces = l->world->colliders.alive && !l->gpu->shares,
+                                .surfaces = l->world->colliders.alive && !l->gpu->shares && !l->gpu->walled,
                                 .even = is_even(shape)};
     if (lmi_gpu_is_small(l->gpu, shape)) {
         return lmi_gpu_add_small(l, shape, index, &kind);

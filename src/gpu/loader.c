@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-bool lmi_cl_load(lmi_cl *cl)
+bool lmi_cl_load(lmi_cl *cl, const char *name)
 {
-    void *library = lmi_os_library("libOpenCL.so.1");
+    void *library = lmi_os_library(name ? name : "libOpenCL.so.1");
     if (!library) {
         return false;
     }
@@ -21,8 +21,11 @@ bool lmi_cl_load(lmi_cl *cl)
         complete = complete && found;                                                                                  \
     }
     LMI_CL_FUNCTIONS(FIND)
+    bool usable = complete;
+    LMI_CL_SHARING(FIND)
 #undef FIND
-    return complete;
+    cl->shares = complete;
+    return usable;
 }
 
 const char *lmi_cl_text(cl_int status)

@@ -47,6 +47,13 @@ enum {
     CL_PROGRAM_BUILD_LOG = 0x1183,
     CL_PROFILING_COMMAND_START = 0x1282,
     CL_PROFILING_COMMAND_END = 0x1283,
+    CL_DEVICE_EXTENSIONS = 0x1030,
+    CL_CONTEXT_PLATFORM = 0x1084,
+    CL_MEM_SIZE = 0x1102,
+    CL_GL_CONTEXT_KHR = 0x2008, /* of cl_khr_gl_sharing, as are: */
+    CL_EGL_DISPLAY_KHR = 0x2009,
+    CL_GLX_DISPLAY_KHR = 0x200A,
+    CL_WGL_HDC_KHR = 0x200B,
 };
 
 #define CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT ((cl_bitfield)1 << 7)
@@ -93,15 +100,29 @@ enum {
     X(cl_int, clFlush, (cl_command_queue))                                                                             \
     X(cl_int, clFinish, (cl_command_queue))
 
+/* Those that only sharing with OpenGL needs; there are libraries without. */
+#define LMI_CL_SHARING(X)                                                                                              \
+    X(cl_int, clGetMemObjectInfo, (cl_mem, cl_uint, size_t, void *, size_t *))                                         \
+    X(cl_int, clEnqueueWriteBufferRect,                                                                                \
+      (cl_command_queue, cl_mem, cl_uint, const size_t *, const size_t *, const size_t *, size_t, size_t, size_t,      \
+       size_t, const void *, cl_uint, const cl_event *, cl_event *))                                                   \
+    X(cl_mem, clCreateFromGLBuffer, (cl_context, cl_bitfield, cl_uint, cl_int *))                                      \
+    X(cl_int, clEnqueueAcquireGLObjects,                                                                               \
+      (cl_command_queue, cl_uint, const cl_mem *, cl_uint, const cl_event *, cl_event *))                              \
+    X(cl_int, clEnqueueReleaseGLObjects,                                                                               \
+      (cl_command_queue, cl_uint, const cl_mem *, cl_uint, const cl_event *, cl_event *))
+
 typedef struct lmi_cl {
 #define LMI_CL_MEMBER(result, name, parameters) result(*name) parameters;
     LMI_CL_FUNCTIONS(LMI_CL_MEMBER)
+    LMI_CL_SHARING(LMI_CL_MEMBER)
+    bool shares; /* all of the last ones are there */
 #undef LMI_CL_MEMBER
 } lmi_cl;
 
-/* Fills the table from the machine's OpenCL library. False: there is none, or it lacks a function. The library stays
- * loaded: drivers do not like to be unloaded. */
-bool lmi_cl_load(lmi_cl *cl);
+/* Fills the table from the machine's OpenCL library, or (tests) another one. False: there is none, or it lacks a function. The library
+ * stays loaded: drivers do not like to be unloaded. */
+bool lmi_cl_load(lmi_cl *cl, const char *library);
 
 /* A few words for a result of OpenCL. */
 const char *lmi_cl_text(cl_int status);

@@ -110,11 +110,12 @@ typedef struct lmi_gpu_chunk {
     uint32_t body, first, count, partial;
 } lmi_gpu_chunk;
 
-/* A collider where it is in this substep: lmi_surface, but for meshes and height maps. */
+/* A collider where it is in this substep: lmi_surface. */
 typedef struct lmi_gpu_surface {
     double position[3], rotation[9], velocity[3], spin[3], pivot[3], lower[3], upper[3];
     float radius, half_length, half_extents[3], friction, restitution, thickness;
-    uint32_t shape, group, mask, filler;
+    uint32_t shape, group, mask;
+    uint32_t solid; /* place of its mesh or height map (gpu/wall_records.h), or LMI_GPU_NONE */
 } lmi_gpu_surface;
 
 /* A wind or point field in this substep: lmi_flow. */
@@ -155,7 +156,7 @@ typedef struct lmi_gpu_mould {
 } lmi_gpu_mould;
 
 /* A body whose contacts are solved (kernels/solve.cl), besides what it is as a meeter. */
-typedef struct lmi_gpu_solid {
+typedef struct lmi_gpu_bulk {
     double first[3], spacing; /* of a lattice's corners in the rest shape; spacing is 0 for other bodies */
     double along;             /* where it begins on the axis along which bodies are sorted */
     uint32_t slot, mould;
@@ -170,7 +171,7 @@ typedef struct lmi_gpu_solid {
     uint32_t listed, first_listed; /* contacts of others' points with it */
     uint32_t wholes;               /* of its contacts: those where a side answers as a whole */
     uint32_t chained, cursor;      /* such contacts that it has a part in, and how many of them are done */
-} lmi_gpu_solid;
+} lmi_gpu_bulk;
 
 #ifdef __OPENCL_VERSION__
 typedef float4 lmi_gpu_quad;
@@ -215,6 +216,54 @@ typedef struct lmi_gpu_group {
 } lmi_gpu_group;
 
 #define LMI_GPU_PARTNERS 64 /* bodies that one is tested against in a substep, at most */
+
+/* A body's skin (kernels/skin.cl). What it has in common with others of its shape is there once: first of its riders, numbers, ...
+ * in the tables of all shapes. */
+typedef struct lmi_gpu_skin {
+    uint32_t body;             /* record */
+    uint32_t particle;         /* first of the body's */
+    uint32_t vertex, vertices; /* first among all, and how many */
+    uint32_t riders,
+        numbers; /* of cells and tetrahedra: 8 or 4 riders and 6 numbers for each vertex; of lists: weights */
+    uint32_t offsets, rest;           /* of lists: where each vertex's riders begin, and vertices at rest */
+    uint32_t ring_offsets, triangles; /* of lists: where each vertex's triangles begin, and the corners of all */
+    uint32_t region;                  /* of skins on regions: first */
+    float per_spacing;                /* of cells: 1 / spacing */
+} lmi_gpu_skin;
+
+/* A region that a skin rides on. */
+typedef struct lmi_gpu_carried {
+    uint32_t particle;       /* first of the body's */
+    uint32_t members, count; /* of clusters: first in the table, and how many; of octrees: summation nodes */
+    uint32_t rest;           /* of clusters: first rest position of its body; of octrees: that of the leaf */
+    uint32_t place;          /* of octrees: the leaf's particle */
+    uint32_t rotation;       /* where the first of its nine floats is, the others a block apart */
+    uint32_t quadratic;
+    uint32_t octree;
+} lmi_gpu_carried;
+
+/* A node of an octree, for skins. */
+typedef struct lmi_gpu_skin_node {
+    uint32_t child, children; /* first, and how many */
+    uint32_t place, rest;     /* particle of a leaf, or LMI_GPU_NONE, and its rest position */
+} lmi_gpu_skin_node;
+
+/* What is told of a body, and of a chunk of particles, without the particles (kernels/look.cl): doubles. */
+enum {
+    LMI_GPU_LOOK_ORIGIN = 0,
+    LMI_GPU_LOOK_LOWER = 3,
+    LMI_GPU_LOOK_UPPER = 6,
+    LMI_GPU_LOOK_IMPULSE = 9,
+    LMI_GPU_LOOK_CONTACTS = 12,
+    LMI_GPU_LOOK_NUMBERS = 13,
+
+    LMI_GPU_TOTAL_MOMENTUM = 0,
+    LMI_GPU_TOTAL_SCALE = 3,
+    LMI_GPU_TOTAL_ENERGY = 4,
+    LMI_GPU_TOTAL_SPEED = 5,
+    LMI_GPU_TOTAL_UNSOUND = 6, /* particles that are nowhere */
+    LMI_GPU_TOTALS = 7,
+};
 
 #define LMI_GPU_MAX_SURFACES 32
 

@@ -133,18 +133,18 @@ static bool add_buckets(solve_layout *l, uint32_t count)
 
 static bool add_body(solve_layout *l, uint32_t record, const lmi_body *body)
 {
-    lmi_gpu_solid *s = append(l->world, &l->solids, 1, sizeof *s);
+    lmi_gpu_bulk *s = append(l->world, &l->solids, 1, sizeof *s);
     uint32_t maps = body->bulk ? body->bulk->mould->carrier_count : 0, mould = 0, bucket = l->bucket_owner.count;
     bool lattice = body->bulk && body->lattice;
     uint32_t places = lattice ? body->lattice->shape.block_count * LMI_BLOCK : 0;
     if (!s || (body->bulk && !find_mould(l, body->bulk->mould, &mould))) {
         return false;
     }
-    *s = (lmi_gpu_solid){.slot = l->gpu->slots[record],
-                         .mould = mould,
-                         .first_bucket = bucket,
-                         .buckets = maps + places,
-                         .first_cell = l->cells.count * LMI_BLOCK};
+    *s = (lmi_gpu_bulk){.slot = l->gpu->slots[record],
+                        .mould = mould,
+                        .first_bucket = bucket,
+                        .buckets = maps + places,
+                        .first_cell = l->cells.count * LMI_BLOCK};
     if (lattice) {
         const lmi_lattice *shape = &body->lattice->shape;
         s->first[0] = shape->first.x, s->first[1] = shape->first.y, s->first[2] = shape->first.z;
@@ -184,7 +184,7 @@ static bool upload(solve_layout *l, lmi_gpu_solver *s)
         lmi_gpu_buffer *to;
         const array *from;
         size_t size;
-    } copies[] = {{&s->solids, &l->solids, sizeof(lmi_gpu_solid)},
+    } copies[] = {{&s->solids, &l->solids, sizeof(lmi_gpu_bulk)},
                   {&s->moulds, &l->moulds, sizeof(lmi_gpu_mould)},
                   {&s->distances, &l->distances, u},
                   {&s->rests, &l->rests, u},
@@ -266,7 +266,7 @@ bool lmi_gpu_solve_lay_out(lm_world *world, lmi_gpu *gpu)
     for (size_t n = 0; n < sizeof words / sizeof *words; n++) {
         drop(world, words[n], sizeof(uint32_t));
     }
-    drop(world, &l.solids, sizeof(lmi_gpu_solid));
+    drop(world, &l.solids, sizeof(lmi_gpu_bulk));
     drop(world, &l.moulds, sizeof(lmi_gpu_mould));
     drop(world, &l.known, sizeof(const lmi_mould *));
     return ok;

@@ -247,7 +247,6 @@ static bool ray_collider(const placed *c, lm_dvec3 origin, lm_dvec3 direction, p
 
 bool lm_world_cast_ray(const lm_world *world, lm_dvec3 origin, lm_vec3 direction, float max_distance, lm_ray_hit *hit)
 {
-    lmi_gpu_fetch(world);
     double length = dvec_length(dvec_from(direction));
     if (!(length > 0.0) || !isfinite(length) || !dvec_is_finite(origin) || !(max_distance >= 0.0f)) {
         return false;

@@ -4,6 +4,7 @@
  * The library keeps a region's transform over the region's own scaled frame (sample/region.h); outside it is told over rest
  * positions, so that a vertex needs nothing but its rest position, its riders and their weights.
  */
+#include "body.h"
 #include "out/lattice_regions.h"
 #include "out/skin.h"
 
@@ -12,7 +13,7 @@
 /* The body when it has a skin; else null, reported, and why in *result. */
 static const lmi_body *find_skinned(const lm_world *world, lm_body_id id, const char *caller, lm_result *result)
 {
-    const lmi_body *body = lmi_body_find(world, id, caller);
+    const lmi_body *body = lmi_body_known(world, id, caller);
     *result = body ? LM_OK : LM_ERROR_ID;
     if (body && body->skin.vertex_count == 0) {
         *result = lmi_fail(world, LM_ERROR_ARGUMENT, "%s: the body has no skin", caller);

@@ -7,9 +7,12 @@
  */
 #include "out/skin.h"
 #include "base/guard.h"
+#include "body.h"
 #include "fracture.h"
+#include "gpu/look.h"
 #include "grain.h"
 #include "octree_body.h"
+#include "out/face_normals.h"
 #include "out/hash.h"
 #include "out/skin_octree.h"
 #include "out/skin_octree_cut.h"
@@ -323,7 +326,7 @@ void lmi_skin_fade(lm_world *world, lmi_skin *skin, double seconds)
 /* The normal of a triangle with the length of twice its area, added to its corners'. */
 static void add_normal(const uint32_t *corner, const lm_dvec3 at[3], lm_vec3 *normals)
 {
-    lm_vec3 area = vec_from(dvec_cross(dvec_sub(at[1], at[0]), dvec_sub(at[2], at[0])));
+    lm_vec3 area = lmi_face_area(at[0], at[1], at[2]);
     for (int i = 0; i < 3; i++) {
         normals[corner[i]].x += area.x;
         normals[corner[i]].y += area.y;
@@ -334,9 +337,7 @@ static void add_normal(const uint32_t *corner, const lm_dvec3 at[3], lm_vec3 *no
 static void to_unit_length(lm_vec3 *normals, uint32_t count)
 {
     for (uint32_t n = 0; n < count; n++) {
-        lm_dvec3 normal = dvec_from(normals[n]);
-        double length = dvec_length(normal);
-        normals[n] = vec_from(dvec_scale(normal, length > 0.0 ? 1.0 / length : 0.0));
+        normals[n] = lmi_face_unit(normals[n]);
     }
 }
 
@@ -434,15 +435,9 @@ static void carry_on_tets(const lm_world *world, const lmi_body *body, lm_vec3 *
     lmi_float_mode_leave(&host);
 }
 
-lm_result lm_body_get_skin(const lm_world *world, lm_body_id id, lm_dvec3 base, lm_vec3 *positions, lm_vec3 *normals)
+/* The skin from the particles that are here, relative to the body's origin. */
+static void carry(const lm_world *world, const lmi_body *body, lm_vec3 *positions, lm_vec3 *normals)
 {
-    const lmi_body *body = lmi_body_find(world, id, "lm_body_get_skin");
-    if (!body) {
-        return LM_ERROR_ID;
-    }
-    if (body->skin.vertex_count == 0) {
-        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_get_skin: the body has no skin");
-    }
     if (body->lattice) {
         carry_on_cells(world, body, positions, normals);
     } else if (body->skin.on_tets) {
@@ -450,16 +445,32 @@ lm_result lm_body_get_skin(const lm_world *world, lm_body_id id, lm_dvec3 base, 
     } else {
         carry_on_particles(body, positions, normals);
     }
-    lm_dvec3 from = dvec_sub(body->origin, base);
+}
+
+lm_result lm_body_get_skin(const lm_world *world, lm_body_id id, lm_dvec3 base, lm_vec3 *positions, lm_vec3 *normals)
+{
+    const lmi_body *body = lmi_body_known(world, id, "lm_body_get_skin");
+    if (!body) {
+        return LM_ERROR_ID;
+    }
+    if (body->skin.vertex_count == 0) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_get_skin: the body has no skin");
+    }
+    lm_dvec3 origin;
+    if (!lmi_gpu_get_skin(world, body, positions, normals, &origin)) {
+        lmi_gpu_fetch(world);
+        carry(world, body, positions, normals);
+        origin = body->origin;
+    }
+    lm_dvec3 from = dvec_sub(origin, base);
     for (uint32_t n = 0; positions && n < body->skin.vertex_count; n++) {
         positions[n] = vec_from(dvec_add(from, dvec_from(positions[n])));
     }
     return LM_OK;
 }
-
 lm_result lm_body_get_skin_triangles(const lm_world *world, lm_body_id id, uint32_t *triangles)
 {
-    const lmi_body *body = lmi_body_find(world, id, "lm_body_get_skin_triangles");
+    const lmi_body *body = lmi_body_known(world, id, "lm_body_get_skin_triangles");
     if (!body) {
         return LM_ERROR_ID;
     }

@@ -1,6 +1,7 @@
 /*
  * Skins of bodies that can break: what follows when a body gets one, and what its vertices come from.
  */
+#include "body.h"
 #include "out/hash.h"
 #include "out/skin_open.h"
 
@@ -34,7 +35,7 @@ bool lmi_fracture_skin(lm_world *world, lmi_body *body)
 
 lm_result lm_body_get_skin_sources(const lm_world *world, lm_body_id id, uint32_t *sources)
 {
-    const lmi_body *body = lmi_body_find(world, id, "lm_body_get_skin_sources");
+    const lmi_body *body = lmi_body_known(world, id, "lm_body_get_skin_sources");
     if (!body) {
         return LM_ERROR_ID;
     }

@@ -41,43 +41,11 @@ static void read_block(const lmi_skin_cells *cells, uint32_t first, block_in *in
     }
 }
 
-/* One coordinate: where the vertex is, and its change over a cell along x, y and z. */
-static inline vf interpolate(const vf c[8], const vf place[3], vf change[3])
-{
-    vf along_x[4], at[4], along_y[2], face[2], slope[2];
-    for (int k = 0; k < 4; k++) { /* the four edges along x */
-        along_x[k] = c[2 * k + 1] - c[2 * k];
-        at[k] = c[2 * k] + place[0] * along_x[k];
-    }
-    for (int k = 0; k < 2; k++) { /* the faces below and above */
-        along_y[k] = at[2 * k + 1] - at[2 * k];
-        face[k] = at[2 * k] + place[1] * along_y[k];
-        slope[k] = along_x[2 * k] + place[1] * (along_x[2 * k + 1] - along_x[2 * k]);
-    }
-    change[0] = slope[0] + place[2] * (slope[1] - slope[0]);
-    change[1] = along_y[0] + place[2] * (along_y[1] - along_y[0]);
-    change[2] = face[1] - face[0];
-    return face[0] + place[2] * change[2];
-}
-
-/* n = cof(F) N, to length 1; zero where the cell is flat or there is no normal at rest. */
-static inline void turn_normal(vf F[3][3], const vf rest[3], vf out[3])
-{
-    for (int i = 0; i < 3; i++) {
-        int j = (i + 1) % 3, k = (i + 2) % 3;
-        vf x = F[j][1] * F[k][2] - F[k][1] * F[j][2];
-        vf y = F[j][2] * F[k][0] - F[k][2] * F[j][0];
-        vf z = F[j][0] * F[k][1] - F[k][0] * F[j][1];
-        out[i] = x * rest[0] + y * rest[1] + z * rest[2];
-    }
-    to_unit_length(out);
-}
-
 static void carry_block(const lmi_skin_cells *cells, const block_in *in, block_out *out)
 {
     const vf per_spacing = vf_set1(cells->per_spacing), zero = vf_set1(0.0f);
     for (uint32_t lane = 0; lane < LMI_BLOCK; lane += LMI_LANES) {
-        vf corner[8][4], place[3], rest[3], position[3], F[3][3], normal[3];
+        vf corner[8][4], place[3], rest[3], position[3], normal[3];
         for (int k = 0; k < 8; k++) {
             vf_gather4(cells->x, in->corner[k] + lane, corner[k]);
         }
@@ -85,17 +53,7 @@ static void carry_block(const lmi_skin_cells *cells, const block_in *in, block_o
             place[a] = vf_load(in->place[a] + lane);
             rest[a] = vf_load(in->normal[a] + lane);
         }
-        for (int i = 0; i < 3; i++) {
-            vf c[8], change[3];
-            for (int k = 0; k < 8; k++) {
-                c[k] = corner[k][i];
-            }
-            position[i] = interpolate(c, place, change);
-            for (int a = 0; a < 3; a++) {
-                F[i][a] = change[a] * per_spacing;
-            }
-        }
-        turn_normal(F, rest, normal);
+        carry_in_cell(corner, place, rest, per_spacing, position, normal);
         vf_store4(out->position[lane], position[0], position[1], position[2], zero);
         vf_store4(out->normal[lane], normal[0], normal[1], normal[2], zero);
     }

@@ -9,6 +9,7 @@
  * of the next.
  */
 #include "out/skin_octree.h"
+#include "out/octree_carrier.h"
 #include "sample/embed_octree.h"
 
 #include <string.h>
@@ -187,22 +188,10 @@ uint32_t lmi_octree_nearest(lmi_octree_around *a, lmi_memory *memory, uint32_t l
     return count;
 }
 
-/* Sums over leaves: w, w x (3), w x0 (3), w x x0^T (9). In double precision these may be taken from the origin. */
-enum { WEIGHT, FIRST = 1, REST = 4, SECOND = 7 };
-
 static void add_leaf(const lmi_body *body, uint32_t leaf, double sums[LMI_OCTREE_SUMS])
 {
     uint32_t place = body->place[leaf];
-    const float *x = body->x + (size_t)place * 4;
-    const double rest[3] = {body->rest[place].x, body->rest[place].y, body->rest[place].z};
-    sums[WEIGHT] += x[3];
-    for (int i = 0; i < 3; i++) {
-        sums[FIRST + i] += (double)x[3] * x[i];
-        sums[REST + i] += x[3] * rest[i];
-        for (int k = 0; k < 3; k++) {
-            sums[SECOND + 3 * i + k] += (double)x[3] * x[i] * rest[k];
-        }
-    }
+    lmi_octree_carrier_add(body->x + (size_t)place * 4, body->rest[place], sums);
 }
 
 static void add_node(const lmi_body *body, uint32_t n, double sums[LMI_OCTREE_SUMS])
@@ -223,24 +212,7 @@ static void make_carrier(const lm_world *world, const lmi_body *body, uint32_t l
     const lmi_region *region = &body->regions[leaf];
     uint32_t place = body->place[leaf], stride;
     const float *rotation = lmi_body_rotation(world, body, leaf, &stride), *x = body->x + (size_t)place * 4;
-    double apq[9];
-    memset(c, 0, sizeof *c);
-    for (int i = 0; i < 9; i++) {
-        apq[i] = sums[SECOND + i] - sums[FIRST + i / 3] * sums[REST + i % 3] / sums[WEIGHT];
-    }
-    for (int i = 0; i < 3; i++) {
-        for (int k = 0; k < 3 && region->extent[k] > 0.0; k++) {
-            c->linear[3 * i + k] = (apq[3 * i] * region->axes.m[0][k] + apq[3 * i + 1] * region->axes.m[1][k] +
-                                    apq[3 * i + 2] * region->axes.m[2][k]) /
-                                   (region->extent[k] * sums[WEIGHT]);
-        }
-    }
-    lmi_carrier_complete(c, region, rotation, stride);
-    lm_dvec3 q = lmi_blend_local(region, body->rest[place]); /* the leaf's own place is where its particle is */
-    lm_dvec3 at = lmi_carrier_apply(c, q);
-    c->constant[0] = x[0] - at.x;
-    c->constant[1] = x[1] - at.y;
-    c->constant[2] = x[2] - at.z;
+    lmi_octree_carrier_make(region, sums, x, body->rest[place], rotation, stride, c);
 }
 
 void lmi_octree_carrier(const lm_world *world, const lmi_body *body, uint32_t leaf, lmi_carrier *carrier)

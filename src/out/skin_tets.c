@@ -42,28 +42,15 @@ static void carry_block(const lmi_skin_tets *tets, const block_in *in, block_out
 {
     const vf zero = vf_set1(0.0f);
     for (uint32_t lane = 0; lane < LMI_BLOCK; lane += LMI_LANES) {
-        vf corner[4][4], weight[3], k[3], edge[3][3], position[3], normal[3];
+        vf corner[4][4], weight[3], k[3], position[3], normal[3];
         for (int i = 0; i < 4; i++) {
             vf_gather4(tets->x, in->corner[i] + lane, corner[i]);
         }
         for (int i = 0; i < 3; i++) {
             weight[i] = vf_load(in->weight[i] + lane);
             k[i] = vf_load(in->k[i] + lane);
-            for (int c = 0; c < 3; c++) {
-                edge[i][c] = corner[i + 1][c] - corner[0][c];
-            }
         }
-        for (int c = 0; c < 3; c++) {
-            int d = (c + 1) % 3, e = (c + 2) % 3;
-            vf cross[3];
-            position[c] = corner[0][c] + ((weight[0] * edge[0][c] + weight[1] * edge[1][c]) + weight[2] * edge[2][c]);
-            for (int i = 0; i < 3; i++) {
-                const vf *a = edge[(i + 1) % 3], *b = edge[(i + 2) % 3];
-                cross[i] = a[d] * b[e] - a[e] * b[d];
-            }
-            normal[c] = (k[0] * cross[0] + k[1] * cross[1]) + k[2] * cross[2];
-        }
-        to_unit_length(normal);
+        carry_in_tet(corner, weight, k, position, normal);
         vf_store4(out->position[lane], position[0], position[1], position[2], zero);
         vf_store4(out->normal[lane], normal[0], normal[1], normal[2], zero);
     }

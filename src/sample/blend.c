@@ -2,13 +2,6 @@
 
 #include <string.h>
 
-lm_dvec3 lmi_blend_local(const lmi_region *region, lm_vec3 point)
-{
-    lm_dvec3 r = dmat_apply_transposed(&region->axes, dvec_sub(dvec_from(point), region->centre));
-    const double *d = region->extent;
-    return dvec(d[0] > 0.0 ? r.x / d[0] : r.x, d[1] > 0.0 ? r.y / d[1] : r.y, d[2] > 0.0 ? r.z / d[2] : r.z);
-}
-
 /* How far a point is from the middle of a region, in units of its extents; where it has none, of its largest one. */
 static double remoteness(const lmi_region *region, lm_vec3 point, double scale)
 {
@@ -63,65 +56,6 @@ uint32_t lmi_blend_point(const lmi_region *regions, uint32_t region_count, lm_ve
     return kept;
 }
 
-/* Columns of `linear` for directions without extent: unit vectors across those that have some. */
-static void complete_axes(const lmi_region *region, const float *rotation, uint32_t stride, double linear[9])
-{
-    lm_dvec3 axis[3];
-    for (uint32_t k = 0; k < 3; k++) {
-        axis[k] = region->extent[k] > 0.0
-                      ? dvec(linear[k], linear[3 + k], linear[6 + k])
-                      : dvec(rotation[k * stride], rotation[(3 + k) * stride], rotation[(6 + k) * stride]);
-    }
-    if (region->extent[2] > 0.0) {
-        return;
-    }
-    if (region->extent[1] > 0.0) { /* a sheet: across both */
-        axis[2] = dvec_cross(axis[0], axis[1]);
-    } else if (region->extent[0] > 0.0) { /* a string: the rotation's own, made square to it */
-        double along = dvec_dot(axis[1], axis[0]) / fmax(dvec_dot(axis[0], axis[0]), 1e-30);
-        axis[1] = dvec_sub(axis[1], dvec_scale(axis[0], along));
-        axis[2] = dvec_cross(axis[0], axis[1]);
-    }
-    for (int k = 1; k < 3; k++) {
-        double length = dvec_length(axis[k]);
-        if (region->extent[k] == 0.0 && length > 0.0) {
-            axis[k] = dvec_scale(axis[k], 1.0 / length);
-        }
-    }
-    for (int k = 0; k < 3; k++) {
-        linear[k] = axis[k].x, linear[3 + k] = axis[k].y, linear[6 + k] = axis[k].z;
-    }
-}
-
-/* C, and what its functions take out of the constant and linear parts; the same as the fit's, in double precision. */
-static void add_quadratic(lmi_carrier *c, const lmi_region *region, double sums[18])
-{
-    double constant[3] = {0}, linear[9] = {0};
-    for (int i = 0; i < 3; i++) {
-        double pure[6];
-        for (int j = 0; j < 6; j++) {
-            const float *of = region->linear[j];
-            pure[j] = sums[6 * i + j] -
-                      (c->linear[3 * i] * of[0] + c->linear[3 * i + 1] * of[1] + c->linear[3 * i + 2] * of[2]);
-        }
-        for (int j = 0; j < 6; j++) {
-            double value = 0.0;
-            for (int k = 0; k < 6; k++) {
-                value += region->inverse_gram[j][k] * pure[k];
-            }
-            c->quadratic[6 * i + j] = value;
-            constant[i] -= value * region->mean[j];
-            for (int k = 0; k < 3; k++) {
-                linear[3 * i + k] -= value * region->linear[j][k];
-            }
-        }
-    }
-    for (int i = 0; i < 9; i++) {
-        c->linear[i] += linear[i];
-        c->constant[i / 3] += i % 3 == 0 ? constant[i / 3] : 0.0;
-    }
-}
-
 void lmi_carrier_make(lmi_carrier *c, const lmi_region *region, const lm_vec3 *rest, const float *x,
                       const uint32_t *members, uint32_t member_count, const float *rotation, uint32_t stride,
                       bool quadratic)
@@ -129,50 +63,17 @@ void lmi_carrier_make(lmi_carrier *c, const lmi_region *region, const lm_vec3 *r
     double mass = 0.0, sums[18] = {0};
     memset(c, 0, sizeof *c);
     for (uint32_t n = 0; n < member_count; n++) {
-        const float *at = x + (size_t)members[n] * 4;
-        mass += at[3];
-        for (int i = 0; i < 3; i++) {
-            c->constant[i] += (double)at[3] * at[i];
-        }
+        lmi_carrier_add_centre(c, &mass, x + (size_t)members[n] * 4);
     }
     for (int i = 0; i < 3; i++) {
         c->constant[i] /= mass;
     }
     for (uint32_t n = 0; n < member_count; n++) {
-        const float *at = x + (size_t)members[n] * 4;
-        lm_dvec3 q = lmi_region_local(region, rest[members[n]]);
-        double f[6], local[3] = {q.x, q.y, q.z}, w = at[3] / mass;
-        lmi_quadratics(q, f);
-        for (int i = 0; i < 3; i++) {
-            double p = w * (at[i] - c->constant[i]);
-            for (int j = 0; j < 3; j++) {
-                c->linear[3 * i + j] += p * local[j];
-            }
-            for (int j = 0; quadratic && j < 6; j++) {
-                sums[6 * i + j] += p * f[j];
-            }
-        }
+        lm_dvec3 q = lmi_carrier_member(region, rest[members[n]]);
+        lmi_carrier_add_moments(c, mass, x + (size_t)members[n] * 4, q, quadratic, sums);
     }
     if (quadratic) {
-        add_quadratic(c, region, sums);
+        lmi_carrier_add_quadratic(c, region, sums);
     }
-    complete_axes(region, rotation, stride, c->linear);
-}
-
-void lmi_carrier_complete(lmi_carrier *c, const lmi_region *region, const float *rotation, uint32_t stride)
-{
-    complete_axes(region, rotation, stride, c->linear);
-}
-
-lm_dvec3 lmi_carrier_apply(const lmi_carrier *c, lm_dvec3 q)
-{
-    double f[6], out[3];
-    lmi_quadratics(q, f);
-    for (int i = 0; i < 3; i++) {
-        out[i] = c->constant[i] + c->linear[3 * i] * q.x + c->linear[3 * i + 1] * q.y + c->linear[3 * i + 2] * q.z;
-        for (int j = 0; j < 6; j++) {
-            out[i] += c->quadratic[6 * i + j] * f[j];
-        }
-    }
-    return dvec(out[0], out[1], out[2]);
+    lmi_carrier_complete(c, region, rotation, stride);
 }

@@ -1,4 +1,5 @@
 #include "sample/region.h"
+#include "sample/carrier.h"
 
 #include <string.h>
 
@@ -44,10 +45,7 @@ static void find_covariance(const lmi_region *region, const lm_vec3 *rest, const
 
 lm_dvec3 lmi_region_local(const lmi_region *region, lm_vec3 rest)
 {
-    lm_dvec3 q = dmat_apply_transposed(&region->axes, dvec_sub(dvec_from(rest), region->centre));
-    return dvec(region->extent[0] > 0.0 ? q.x / region->extent[0] : 0.0,
-                region->extent[1] > 0.0 ? q.y / region->extent[1] : 0.0,
-                region->extent[2] > 0.0 ? q.z / region->extent[2] : 0.0);
+    return lmi_carrier_member(region, rest);
 }
 
 /* The inverse of a Gram matrix over the eigenvectors that matter. */

@@ -70,17 +70,20 @@ void lmi_bones_arrive(lm_world *world)
     }
 }
 
+lmi_carrier lmi_bone_carries(const lmi_bone *bone)
+{
+    return (lmi_carrier){bone->rotation, bone->now.position, bone->velocity, bone->spin};
+}
+
 /* Where an attached particle belongs, and how fast that moves. */
 static void find_target(const lmi_skeleton *s, uint32_t n, lm_dvec3 *target, lm_dvec3 *velocity)
 {
     *target = *velocity = lm_dvec3_zero();
     for (uint32_t k = s->offsets[n]; k < s->offsets[n + 1]; k++) {
-        const lmi_bone *bone = &s->bones[s->links[k].bone];
-        double share = s->links[k].share;
-        lm_dvec3 arm = dmat_apply(&bone->rotation, s->links[k].local);
-        lm_dvec3 moves = dvec_add(bone->velocity, dvec_cross(bone->spin, arm));
-        *target = dvec_add(*target, dvec_scale(dvec_add(bone->now.position, arm), share));
-        *velocity = dvec_add(*velocity, dvec_scale(moves, share));
+        lmi_carrier bone = lmi_bone_carries(&s->bones[s->links[k].bone]);
+        lm_dvec3 moves, at = lmi_carry(&bone, s->links[k].local, &moves);
+        *target = dvec_add(*target, dvec_scale(at, s->links[k].share));
+        *velocity = dvec_add(*velocity, dvec_scale(moves, s->links[k].share));
     }
 }
 
@@ -99,21 +102,11 @@ static const lmi_skeleton *skeleton_of(const lmi_step *step, const lmi_body *bod
 static void pull(const lmi_step *step, lmi_body *body, const lmi_skeleton *s, uint32_t n)
 {
     float *x = body->x + (size_t)s->particles[n] * 4, *v = body->v + (size_t)s->particles[n] * 4;
-    double h = step->h, weight = s->weights[n], base = 6.283185307179586 * s->hertz;
-    double omega = base * sqrt(weight / (1.0 - weight));
-    double spring = h * omega * omega, brake = 2.0 * h * s->damping_ratio * omega;
-    lm_dvec3 target, moves, speed = dvec(v[0], v[1], v[2]);
+    lm_dvec3 target, moves;
     find_target(s, n, &target, &moves);
-    lm_dvec3 from = dvec(x[0] - h * v[0], x[1] - h * v[1], x[2] - h * v[2]);
-    lm_dvec3 way = dvec_sub(dvec_limit(dvec_sub(target, body->origin), LM_MAX_COORDINATE), from);
-    lm_dvec3 wish = dvec_add(dvec_add(speed, dvec_scale(way, spring)), dvec_scale(moves, brake));
-    lm_dvec3 change = dvec_sub(dvec_scale(wish, 1.0 / (1.0 + h * spring + brake)), speed);
-    lm_dvec3 done = lmi_change_velocity(v, change);
+    lm_dvec3 done = lmi_pull_particle(x, v, body->origin, target, moves, s->weights[n], 6.283185307179586 * s->hertz,
+                                      s->damping_ratio, step->h);
     body->outside_impulse = dvec_add(body->outside_impulse, dvec_scale(done, v[3] * body->mean_mass));
-    float step_by[3] = {(float)(h * done.x), (float)(h * done.y), (float)(h * done.z)};
-    for (int i = 0; i < 3; i++) {
-        x[i] = fmaxf(fminf(x[i] + step_by[i], LM_MAX_COORDINATE), -LM_MAX_COORDINATE);
-    }
 }
 
 void lmi_bones_pull(const lmi_step *step, lmi_body *body)
@@ -131,12 +124,8 @@ static void hold(lmi_body *body, const lmi_skeleton *s, uint32_t n)
     float *x = body->x + (size_t)s->particles[n] * 4, *v = body->v + (size_t)s->particles[n] * 4;
     lm_dvec3 target, moves;
     find_target(s, n, &target, &moves);
-    lm_vec3 at = vec_from(dvec_limit(dvec_sub(target, body->origin), LM_MAX_COORDINATE));
-    lm_vec3 to = vec_from(dvec_limit(moves, LM_MAX_SPEED));
-    lm_dvec3 change = dvec((double)to.x - v[0], (double)to.y - v[1], (double)to.z - v[2]);
+    lm_dvec3 change = lmi_hold_particle(x, v, body->origin, target, moves);
     body->outside_impulse = dvec_add(body->outside_impulse, dvec_scale(change, v[3] * body->mean_mass));
-    x[0] = at.x, x[1] = at.y, x[2] = at.z;
-    v[0] = to.x, v[1] = to.y, v[2] = to.z;
 }
 
 void lmi_bones_hold(const lmi_step *step, lmi_body *body)

@@ -2,18 +2,6 @@
 
 #include <float.h>
 
-lm_dvec3 lmi_change_velocity(float *v, lm_dvec3 change)
-{
-    double add[3] = {change.x, change.y, change.z}, done[3];
-    for (int i = 0; i < 3; i++) {
-        double wish = v[i] + add[i];
-        float now = (float)(wish > LM_MAX_SPEED ? LM_MAX_SPEED : wish < -LM_MAX_SPEED ? -LM_MAX_SPEED : wish);
-        done[i] = (double)now - v[i];
-        v[i] = now;
-    }
-    return dvec(done[0], done[1], done[2]);
-}
-
 lm_vec3 lmi_uniform_change(const lmi_step *step, lmi_body *body)
 {
     lm_dvec3 acceleration = step->gravity;
@@ -53,36 +41,25 @@ void lmi_particle_forces(const lmi_step *step, lmi_body *body)
  * h v already: the spring is measured where they came from, and they move on by h times the change. */
 static void apply_drag(const lmi_step *step, lmi_body *body, lmi_drag *drag)
 {
-    lm_dvec3 x = dvec(0.0, 0.0, 0.0), v = x;
-    double mobility = 0.0; /* speed of the mean for an impulse of 1, relative mass */
+    lmi_dragged sums = {0};
     for (uint32_t n = 0; n < drag->count; n++) {
-        const float *px = body->x + (size_t)drag->particles[n] * 4, *pv = body->v + (size_t)drag->particles[n] * 4;
-        double share = drag->weights[n] * pv[3];
-        lm_dvec3 from = dvec(px[0] - step->h * pv[0], px[1] - step->h * pv[1], px[2] - step->h * pv[2]);
-        x = dvec_add(x, dvec_scale(from, share));
-        v = dvec_add(v, dvec_scale(dvec(pv[0], pv[1], pv[2]), share));
-        mobility += share * drag->weights[n];
+        const float *x = body->x + (size_t)drag->particles[n] * 4, *v = body->v + (size_t)drag->particles[n] * 4;
+        lmi_drag_weigh(&sums, x, v, v[3], drag->weights[n], step->h);
     }
-    double h = step->h, omega = 6.283185307179586 * drag->hertz, whole = body->total_mass / body->mean_mass;
-    double stiffness = whole * omega * omega, damping = 2.0 * drag->damping_ratio * omega * whole;
-    lm_dvec3 stretch = dvec_sub(dvec_limit(dvec_sub(drag->target, body->origin), LM_MAX_COORDINATE), x);
-    lm_dvec3 wish = dvec_sub(dvec_scale(stretch, h * stiffness), dvec_scale(v, h * (damping + h * stiffness)));
-    lm_dvec3 impulse = dvec_scale(wish, 1.0 / (1.0 + mobility * h * (damping + h * stiffness)));
-    double size = dvec_length(impulse) * body->mean_mass, most = (double)drag->max_force * h;
-    if (size > most) {
-        impulse = dvec_scale(impulse, most / size);
-    }
-    lm_dvec3 given = dvec(0.0, 0.0, 0.0);
+    lmi_drag_spring spring = {.target = dvec_sub(drag->target, body->origin),
+                              .hertz = drag->hertz,
+                              .damping_ratio = drag->damping_ratio,
+                              .max_force = drag->max_force,
+                              .whole = body->total_mass / body->mean_mass,
+                              .mean_mass = body->mean_mass};
+    lm_dvec3 impulse = lmi_drag_impulse(&spring, &sums, step->h), given = lm_dvec3_zero();
     for (uint32_t n = 0; n < drag->count; n++) {
-        float *px = body->x + (size_t)drag->particles[n] * 4, *pv = body->v + (size_t)drag->particles[n] * 4;
-        lm_dvec3 done = lmi_change_velocity(pv, dvec_scale(impulse, drag->weights[n]));
-        given = dvec_add(given, dvec_scale(done, pv[3] * body->mean_mass));
-        float way[3] = {(float)(h * done.x), (float)(h * done.y), (float)(h * done.z)};
-        for (int i = 0; i < 3; i++) {
-            px[i] = fmaxf(fminf(px[i] + way[i], LM_MAX_COORDINATE), -LM_MAX_COORDINATE);
-        }
+        float *x = body->x + (size_t)drag->particles[n] * 4, *v = body->v + (size_t)drag->particles[n] * 4;
+        lm_dvec3 done = lmi_change_velocity(v, dvec_scale(impulse, drag->weights[n]));
+        given = dvec_add(given, dvec_scale(done, v[3] * body->mean_mass));
+        lmi_move_on(x, done, step->h);
     }
-    drag->force = vec_from(dvec_limit(dvec_scale(given, 1.0 / h), FLT_MAX));
+    drag->force = vec_from(dvec_limit(dvec_scale(given, 1.0 / step->h), FLT_MAX));
     body->outside_impulse = dvec_add(body->outside_impulse, given);
 }
 
@@ -95,26 +72,27 @@ void lmi_drags_apply(const lmi_step *step, lmi_body *body)
     }
 }
 
+lmi_carrier lmi_mover_carries(const lmi_mover *mover)
+{
+    return (lmi_carrier){mover->rotation, mover->pose.position, dvec_from(mover->velocity), dvec_from(mover->spin)};
+}
+
 void lmi_pins_apply(const lmi_step *step, lmi_body *body)
 {
     for (uint32_t n = body->first_pin; n != LMI_NONE;) {
         const lmi_pin *pin = LMI_POOL_AT(&step->world->pins, lmi_pin, n);
-        const lmi_mover *mover =
-            pin->mover == LMI_NONE ? NULL : LMI_POOL_AT(&step->world->movers, lmi_mover, pin->mover);
+        lmi_carrier carrier = {0};
+        if (pin->mover != LMI_NONE) {
+            carrier = lmi_mover_carries(LMI_POOL_AT(&step->world->movers, lmi_mover, pin->mover));
+        }
         for (uint32_t k = 0; k < pin->count; k++) {
             float *x = body->x + (size_t)pin->particles[k] * 4, *v = body->v + (size_t)pin->particles[k] * 4;
-            lm_dvec3 target = pin->targets[k], velocity = dvec(0.0, 0.0, 0.0);
-            if (mover) {
-                lm_dvec3 arm = dmat_apply(&mover->rotation, target);
-                target = dvec_add(mover->pose.position, arm);
-                velocity = dvec_add(dvec_from(mover->velocity), dvec_cross(dvec_from(mover->spin), arm));
+            lm_dvec3 target = pin->targets[k], velocity = lm_dvec3_zero();
+            if (pin->mover != LMI_NONE) {
+                target = lmi_carry(&carrier, target, &velocity);
             }
-            lm_vec3 at = vec_from(dvec_limit(dvec_sub(target, body->origin), LM_MAX_COORDINATE));
-            lm_vec3 to = vec_from(dvec_limit(velocity, LM_MAX_SPEED));
-            lm_dvec3 change = dvec((double)to.x - v[0], (double)to.y - v[1], (double)to.z - v[2]);
+            lm_dvec3 change = lmi_hold_particle(x, v, body->origin, target, velocity);
             body->outside_impulse = dvec_add(body->outside_impulse, dvec_scale(change, v[3] * body->mean_mass));
-            x[0] = at.x, x[1] = at.y, x[2] = at.z;
-            v[0] = to.x, v[1] = to.y, v[2] = to.z;
         }
         n = pin->next;
     }

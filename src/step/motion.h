@@ -4,10 +4,8 @@
 #ifndef LMI_MOTION_H
 #define LMI_MOTION_H
 
+#include "step/held.h"
 #include "world.h"
-
-/* v += change, within LM_MAX_SPEED; returns what was really added. */
-lm_dvec3 lmi_change_velocity(float *v, lm_dvec3 change);
 
 /* The velocity change that gravity, uniform fields and forces on the whole body make in this substep. Counts the impulse. */
 lm_vec3 lmi_uniform_change(const lmi_step *step, lmi_body *body);
@@ -18,8 +16,9 @@ void lmi_particle_forces(const lmi_step *step, lmi_body *body);
 /* The body's drags, after the particles have moved: changes velocities, and positions as far as those changes carry. */
 void lmi_drags_apply(const lmi_step *step, lmi_body *body);
 
-/* The body's pins, at the end of this substep. */
+/* The body's pins, at the end of this substep; and a mover as what carries them. */
 void lmi_pins_apply(const lmi_step *step, lmi_body *body);
+lmi_carrier lmi_mover_carries(const lmi_mover *mover);
 
 /* A motion from the sums over matched particles, positions taken from `at` and velocities from `from`: mass, m r, m u,
  * r x m u, m r r (xx yy zz xy yz zx). */

@@ -601,14 +601,15 @@ static bool run_substeps(lm_world *world, double seconds, bool on_device)
     return on_device;
 }
 
-/* What the host has to do after its own substeps. */
-static void conclude_step(lm_world *world, double seconds, uint64_t start)
+/* What the host has to do after substeps in which it had a part. Regions that a device has matched have their transforms
+ * there. */
+static void conclude_step(lm_world *world, double seconds, bool on_device, uint64_t start)
 {
     lmi_touchings_end(world);
     lmi_sleep_end(world, seconds);
     finish(world, start);
     for (uint32_t n = 0; n < world->batch_count; n++) {
-        world->batches[n].pack.stepped = true;
+        world->batches[n].pack.stepped = !on_device;
     }
 }
 
@@ -644,7 +645,7 @@ lm_result lm_world_step(lm_world *world, double seconds)
             world->steps++;
             world->step_seconds = 1e-9 * (double)(lmi_os_nanoseconds() - start);
         } else {
-            conclude_step(world, seconds, start);
+            conclude_step(world, seconds, on_device, start);
         }
     }
     lmi_float_mode_leave(&host);

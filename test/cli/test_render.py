@@ -183,10 +183,13 @@ class Pictures(Rendering):
             frames = str(round(60 * MOMENTS.get(scene, 0.5)))
             sheet = self.picture(scene, "--sheet", "2x1", "--frames", frames, size=("--size", "%dx%d" % (2 * 164 + 4, 94 + 4)))
             start, end = (part(sheet, left, 4, 160, 76) for left in (4, 168))  # without the time, in the corner below
-            empty = self.picture(scene, "--at", "0", "--view", "none")
-            self.assertEqual(empty[:2], (160, 90))
-            self.assertGreater(difference(start, part(empty, 0, 0, 160, 76)), 0.01, scene)
             self.assertGreater(difference(start, end), 0.02, scene)
+            with open(os.path.join(SOURCE, "scenes", scene + ".json")) as file:
+                others_move = re.search(r'"(movers|bones)"', file.read())
+            if others_move:  # else nothing but bodies can have moved
+                empty = self.picture(scene, "--at", "0", "--view", "none")
+                self.assertEqual(empty[:2], (160, 90))
+                self.assertGreater(difference(start, part(empty, 0, 0, 160, 76)), 0.01, scene)
 
     def test_the_same_twice_and_on_either_way_of_skinning(self):
         first = self.picture("sticks", "--at", "1")

@@ -23,6 +23,7 @@ static inline void take_line(lm_result result, const char *line, void *user)
 {
     (void)result;
     lines *to = user;
+    if (getenv("LIMBER_TEST_VERBOSE")) print_message("log: %s\n", line);
     to->count++;
     snprintf(to->last, sizeof to->last, "%s", line);
     size_t used = strlen(to->all);

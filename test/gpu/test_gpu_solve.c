@@ -343,6 +343,7 @@ static void fast_bodies(void **state)
     if (!has_device()) skip();
     lines log = {0}, quiet = {0};
     lm_world *host = world_on(NULL, 1, &quiet), *device = world_on("gpu", 1, &log);
+    device->gpu->limits.levels = 1000000;
     lm_body_id still = add_sample(host, SAMPLE_GRID, (start){{0.0, 0.0, 0.0}, {0.0f, 0.0f, 0.0f}, 1}, 1);
     lm_body_id fast = add_sample(host, SAMPLE_GRID, (start){{5.1, 0.2, 0.1}, {-70.0f, 0.0f, 0.0f}, 1}, 1);
     lm_body_info info;

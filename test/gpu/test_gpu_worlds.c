@@ -260,6 +260,50 @@ static void lost_devices(void **state)
     assert_true(lost > 12);
 }
 
+/* Goals of clusters, which stay on the device until somebody asks, with and without a part of the substep for the host. */
+static void goals_agree(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    for (int shared = 0; shared < 2; shared++) {
+        lines log = {0}, quiet = {0};
+        lm_world *host = world_on(NULL, 2, &quiet), *device = world_on("gpu", 2, &log);
+        lm_body_id ids[BODIES];
+        fill(host, ids);
+        lm_body_id more = add_clusters(host, SAMPLE_GRID, -20.0, 0.4); /* in the same batch: not the first rows of it */
+        lm_pin_id pin;
+        lm_pin_def held = lm_pin_def_default();
+        held.body = ids[1];
+        held.particles = &(const uint32_t){0};
+        held.particle_count = 1;
+        if (shared) assert_ok(lm_pin_create(host, &held, &pin));
+        copy_world(device, host);
+        lm_body_info info;
+        assert_ok(lm_body_get_info(host, more, &info));
+        lm_vec3 *goals = malloc(2 * info.particles * sizeof *goals), *others = goals + info.particles;
+        assert_int_equal(lm_body_get_goals(device, more, info.centre, others), LM_ERROR_ARGUMENT);
+        for (int n = 0; n < 5; n++) {
+            shake(host, more, 0.05, 3 + (uint64_t)n);
+            copy_world(device, host);
+            assert_ok(lm_world_step(host, FRAME));
+            assert_ok(lm_world_step(device, FRAME));
+            assert_true(device->gpu->holds);
+            assert_ok(lm_body_get_info(host, more, &info));
+            assert_ok(lm_body_get_goals(host, more, info.centre, goals));
+            assert_ok(lm_body_get_goals(device, more, info.centre, others));
+            double size = info.upper.x - info.lower.x;
+            for (uint32_t k = 0; k < info.particles; k++) {
+                assert_at_most(fabsf(goals[k].x - others[k].x), AGREEMENT * size);
+                assert_at_most(fabsf(goals[k].y - others[k].y), AGREEMENT * size);
+                assert_at_most(fabsf(goals[k].z - others[k].z), AGREEMENT * size);
+            }
+        }
+        free(goals);
+        lm_world_destroy(host);
+        lm_world_destroy(device);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -269,6 +313,7 @@ int main(void)
         cmocka_unit_test(bodies_sleep),
         cmocka_unit_test(stiff_bodies),
         cmocka_unit_test(lost_devices),
+        cmocka_unit_test(goals_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,11 @@
 #include <immintrin.h>
 #endif
 
+#ifdef LIMBER_SANITIZED
+#define FRAMES 24
+#else
 #define FRAMES 60
+#endif
 
 typedef struct run {
     uint64_t hashes[FRAMES];

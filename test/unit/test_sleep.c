@@ -495,7 +495,8 @@ static void bad_settings_are_refused(void **context)
     lm_world_destroy(world);
 }
 
-int main(void)
+/* With the argument "threads" only what runs with several workers. */
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(resting_bodies_sleep),           cmocka_unit_test(islands_sleep_together),
@@ -503,5 +504,6 @@ int main(void)
         cmocka_unit_test(only_what_is_near_wakes),        cmocka_unit_test(the_same_everywhere),
         cmocka_unit_test(without_memory_nothing_is_lost), cmocka_unit_test(bad_settings_are_refused),
     };
+    if (argc > 1 && strcmp(argv[1], "threads") == 0) cmocka_set_test_filter("the_same_everywhere");
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -287,6 +287,13 @@ static uint find_trouble(RECORD const lmi_gpu_body *b, double h)
     return stop;
 }
 
+/* How far the farthest corner of a body's bounds is from a point, at most. */
+static double distance_to(RECORD const lmi_gpu_body *b, lm_dvec3 p)
+{
+    lm_dvec3 lower = dvec_add(dvec_at(b->origin), dvec_of(b->lower));
+    return dvec_length(dvec_sub(lower, p)) + dvec_length(dvec_sub(dvec_of(b->upper), dvec_of(b->lower)));
+}
+
 /* Colliders that the body may touch: may_touch in step/contact.c. */
 static uint find_surfaces(RECORD const lmi_gpu_body *b, __global const lmi_gpu_surface *surfaces, uint count, double h)
 {
@@ -296,8 +303,9 @@ static uint find_surfaces(RECORD const lmi_gpu_body *b, __global const lmi_gpu_s
         if (!(b->group & s->mask) || !(b->collider_mask & s->group)) {
             continue;
         }
-        lm_dvec3 relative = dvec_sub(dvec_of(b->velocity), dvec_in(s->velocity)), away = dvec_of(b->upper);
+        lm_dvec3 relative = dvec_sub(dvec_of(b->velocity), dvec_in(s->velocity));
         double speed = dvec_length(relative) + dvec_length(dvec_of(b->spin)) * b->rest_size;
+        speed += dvec_length(dvec_in(s->spin)) * distance_to(b, dvec_in(s->pivot));
         /* Bounds are those before the move, which goes no further than this and as much again for what deforms. */
         double margin = b->contact_radius + 0.05 * b->rest_size + 2.0 * h * (speed + b->alpha / h * b->rest_size);
         double low[3], high[3];
@@ -318,7 +326,7 @@ static uint find_surfaces(RECORD const lmi_gpu_body *b, __global const lmi_gpu_s
                 near = near && low[i] - margin <= s->upper[i] && high[i] + margin >= s->lower[i];
             }
         }
-        may |= near ? 1u << n : 0;
+        may |= near ? 1u << n % 32 : 0; /* where there are more, walls.cl finds them; here it counts whether there are any */
     }
     return may;
 }
@@ -347,7 +355,7 @@ static void find_change(RECORD lmi_gpu_body *b, const float change[3])
 
 /* Motion, frame and colliders of one body in this substep, and whether the host has to step instead. */
 static void prepare_record(RECORD lmi_gpu_body *b, __global const float4 *x, __global const lmi_gpu_surface *surfaces,
-                           uint surface_count, double h, const float change[3])
+                           uint surface_count, bool walled, double h, const float change[3])
 {
     follow(b);
     b->damping_turn++;
@@ -359,8 +367,10 @@ static void prepare_record(RECORD lmi_gpu_body *b, __global const float4 *x, __g
     }
     find_motion(b, change);
     b->stop = find_trouble(b, h);
-    b->surfaces = b->pointed ? 0 : find_surfaces(b, surfaces, surface_count, h);
-    b->stop |= b->surfaces && answers_as_a_whole(b, h) ? LMI_GPU_RIGID : 0;
+    const bool whole = answers_as_a_whole(b, h);
+    b->surfaces = !b->pointed && (whole || !walled) ? find_surfaces(b, surfaces, surface_count, h) : 0;
+    b->stop |= b->surfaces && whole ? LMI_GPU_RIGID : 0;
+    b->surfaces = walled ? 0 : b->surfaces; /* they have kernels of their own */
     if (b->spacing > 0.0) {
         find_owed(b);
         find_change(b, change);
@@ -372,7 +382,7 @@ static void prepare_record(RECORD lmi_gpu_body *b, __global const float4 *x, __g
  * to step instead; it then goes on from `before`. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 prepare(__global lmi_gpu_body *bodies, __global lmi_gpu_body *before, uint count, __global const float4 *x,
-        __global const lmi_gpu_surface *surfaces, uint surface_count, double h, float change_x, float change_y,
+        __global const lmi_gpu_surface *surfaces, uint surface_count, uint walled, double h, float change_x, float change_y,
         float change_z, __global uint *stop)
 {
     __local lmi_gpu_body records[HERD];
@@ -384,7 +394,7 @@ prepare(__global lmi_gpu_body *bodies, __global lmi_gpu_body *before, uint count
     barrier(CLK_LOCAL_MEM_FENCE);
     if (id < HERD && first + id < count) {
         const float change[3] = {change_x, change_y, change_z};
-        prepare_record(records + id, x, surfaces, surface_count, h, change);
+        prepare_record(records + id, x, surfaces, surface_count, walled != 0, h, change);
         if (records[id].stop) {
             atomic_or((volatile __global uint *)stop, records[id].stop); /* in any order: all of them */
         }

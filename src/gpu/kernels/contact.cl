@@ -138,13 +138,20 @@ static void surface_sweep(const surface_here *s, const float x[3], const float v
     }
 }
 
-/* Puts one particle back on the surface, and corrects its velocity; true where it touched. */
-static bool surface_meet(const surface_here *s, float x[3], float v[3])
+/* How deep a particle is, and the way out. */
+static float surface_depth(const surface_here *s, const float x[3], const float v[3], float n[3])
 {
-    float n[3], surface[3], u[3], depth = s->margin - surface_distance(s, x, n);
+    float depth = s->margin - surface_distance(s, x, n);
     if (s->shape != LM_SHAPE_PLANE) {
         surface_sweep(s, x, v, &depth, n);
     }
+    return depth;
+}
+
+/* Puts one particle that is so deep along n back on the surface, and corrects its velocity; true where it touched. */
+static bool surface_respond(const surface_here *s, float depth, const float n[3], float x[3], float v[3])
+{
+    float surface[3], u[3];
     if (!(0.0f < depth)) {
         return false;
     }
@@ -166,6 +173,12 @@ static bool surface_meet(const surface_here *s, float x[3], float v[3])
         x[i] = vf_clamp(x[i] - s->h * lost, -LM_MAX_COORDINATE, LM_MAX_COORDINATE);
     }
     return true;
+}
+
+static bool surface_meet(const surface_here *s, float x[3], float v[3])
+{
+    float n[3], depth = surface_depth(s, x, v, n);
+    return surface_respond(s, depth, n, x, v);
 }
 
 /* All colliders that a body may touch, in their order. Returns how many it met. */

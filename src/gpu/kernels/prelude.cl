@@ -17,8 +17,10 @@
 #define LMI_LANES 1
 #define LMI_INLINE static inline
 
-/* A type in OpenCL C, a variable in the shared texts. */
+/* Words of OpenCL C that are variables in the shared texts; kernels write __local and __constant. */
 #define half lmi_half
+#define local lmi_local
+#define constant lmi_constant
 
 typedef float vf;
 typedef int vm;

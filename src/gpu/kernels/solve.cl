@@ -341,13 +341,13 @@ static void inertia_of(double mass, const double c[3], const double *second, dou
 
 /* lmi_push_untwist. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-solve_untwist(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_solid *solids,
+solve_untwist(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_bulk *solids,
               __global const lmi_gpu_body *bodies, __global const lmi_gpu_push *pushes, __global const uint *list,
               __global const lmi_gpu_contact *contacts, __global const float4 *x, __global float4 *v)
 {
     __local double slots[GROUP];
     const uint id = get_local_id(0), who = get_group_id(0);
-    __global const lmi_gpu_solid *s = solids + who;
+    __global const lmi_gpu_bulk *s = solids + who;
     __global const lmi_gpu_body *b = bodies + meeters[who].record;
     double twist[4] = {0.0, 0.0, 0.0, -1.0}, sum[10], inertia[6];
     for (uint n = id; n < s->contacts; n += GROUP) {

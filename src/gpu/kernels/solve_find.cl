@@ -23,7 +23,7 @@
 #define WIDE 256
 
 /* Two bodies' places in the order of step/pairs.c. */
-static bool comes_before(__global const lmi_gpu_solid *a, __global const lmi_gpu_solid *b)
+static bool comes_before(__global const lmi_gpu_bulk *a, __global const lmi_gpu_bulk *b)
 {
     return a->along < b->along || (a->along == b->along && a->slot < b->slot);
 }
@@ -96,7 +96,7 @@ static bool may_touch(__global const lmi_gpu_surface *s, __global const lmi_gpu_
     return s->shape == LM_SHAPE_PLANE ? depth < margin + 1e-4 : near;
 }
 
-__kernel void solve_curve(__global const lmi_gpu_meeter *meeters, uint count, __global lmi_gpu_solid *solids,
+__kernel void solve_curve(__global const lmi_gpu_meeter *meeters, uint count, __global lmi_gpu_bulk *solids,
                           __global const lmi_gpu_body *bodies, __global const double *line,
                           __global const lmi_gpu_surface *surfaces, uint surface_count, double h)
 {
@@ -118,7 +118,7 @@ __kernel void solve_curve(__global const lmi_gpu_meeter *meeters, uint count, __
 
 /* Whether the pair of p and a comes before that of p and b: by the place on the curve of the body that comes first, then by the
  * order of the other. */
-static bool is_pair_before(__global const lmi_gpu_solid *solids, uint p, uint a, uint b)
+static bool is_pair_before(__global const lmi_gpu_bulk *solids, uint p, uint a, uint b)
 {
     uint first_a = comes_before(solids + p, solids + a) ? p : a, first_b = comes_before(solids + p, solids + b) ? p : b;
     if (first_a == first_b) {
@@ -129,7 +129,7 @@ static bool is_pair_before(__global const lmi_gpu_solid *solids, uint p, uint a,
 }
 
 /* stops: of each partner, none found yet. */
-__kernel void solve_order(__global const lmi_gpu_meeter *meeters, uint count, __global const lmi_gpu_solid *solids,
+__kernel void solve_order(__global const lmi_gpu_meeter *meeters, uint count, __global const lmi_gpu_bulk *solids,
                           __global uint *partners, __global uint *stops)
 {
     uint n = get_global_id(0);
@@ -154,7 +154,7 @@ __kernel void solve_order(__global const lmi_gpu_meeter *meeters, uint count, __
 /* What the finding of points reads of bodies. */
 typedef struct solid_view {
     __global const lmi_gpu_meeter *meeters;
-    __global const lmi_gpu_solid *solids;
+    __global const lmi_gpu_bulk *solids;
     __global const lmi_gpu_body *bodies;
     __global const lmi_gpu_mould *moulds;
     __global const float *maps, *distances;
@@ -165,7 +165,7 @@ typedef struct solid_view {
 } solid_view;
 
 #define SOLID_ARGUMENTS                                                                                               \
-    __global const lmi_gpu_meeter *meeters, __global const lmi_gpu_solid *solids, __global const lmi_gpu_body *bodies, \
+    __global const lmi_gpu_meeter *meeters, __global const lmi_gpu_bulk *solids, __global const lmi_gpu_body *bodies, \
         __global const lmi_gpu_mould *moulds, __global const float *maps, __global const float *distances,            \
         __global const float4 *rests, __global const float4 *facing, __global const float4 *now, double fall, double seconds
 #define SOLID_VIEW                                                                                                    \
@@ -331,10 +331,7 @@ static at_wall find_at_wall(__global const lmi_gpu_surface *surface, __global co
     const float x[3] = {now.x, now.y, now.z}, v[3] = {speed.x, speed.y, speed.z};
     surface_here s = surface_at(surface, b, origin, h);
     at_wall w;
-    w.depth = s.margin - surface_distance(&s, x, w.normal);
-    if (s.shape != LM_SHAPE_PLANE) {
-        surface_sweep(&s, x, v, &w.depth, w.normal);
-    }
+    w.depth = surface_depth(&s, x, v, w.normal);
     surface_velocity(&s, x, w.velocity);
     w.friction = s.friction;
     w.bounce = s.bounce;
@@ -401,12 +398,12 @@ __kernel void solve_find(uint count, __global const uint *owner, __global const 
 static inline ulong bits_of(__global const uint *words) { return (ulong)words[1] << 32 | words[0]; }
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-solve_pairs(__global const lmi_gpu_meeter *meeters, __global lmi_gpu_solid *solids, __global const ulong *met,
+solve_pairs(__global const lmi_gpu_meeter *meeters, __global lmi_gpu_bulk *solids, __global const ulong *met,
             __global const ulong *turned, __global uint *buckets)
 {
     __local ulong slots[2][GROUP];
     __global const lmi_gpu_meeter *m = meeters + get_group_id(0);
-    __global lmi_gpu_solid *s = solids + get_group_id(0);
+    __global lmi_gpu_bulk *s = solids + get_group_id(0);
     const uint id = get_local_id(0);
     ulong own[2] = {0, 0};
     for (uint n = id; n < m->points; n += GROUP) {
@@ -431,7 +428,7 @@ solve_pairs(__global const lmi_gpu_meeter *meeters, __global lmi_gpu_solid *soli
 }
 
 /* Which partners a body is nested with: points of one are in the other, and all of them look away from it. */
-static ulong nested_of(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_solid *solids,
+static ulong nested_of(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_bulk *solids,
                        __global const uint *partners, uint a, ulong wanted)
 {
     ulong nested = 0;
@@ -513,7 +510,7 @@ static uint scan_group(__local uint *slots, uint own, uint *before)
 
 /* met: bits of partners that each point has a contact with, from now on. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-solve_count(__global const lmi_gpu_meeter *meeters, __global lmi_gpu_solid *solids, __global const uint *partners,
+solve_count(__global const lmi_gpu_meeter *meeters, __global lmi_gpu_bulk *solids, __global const uint *partners,
             __global const lmi_gpu_push *pushes, __global ulong *met, __global const ulong *turned,
             __global const uint *walls, __global uint *first)
 {
@@ -550,7 +547,7 @@ solve_count(__global const lmi_gpu_meeter *meeters, __global lmi_gpu_solid *soli
 /* Where the contacts (or those in the lists) of each body begin. found: how many there are in all, the word for the host, how
  * many of them are with sides that answer as a whole, and how many levels these are in (solve_levels). */
 __kernel __attribute__((reqd_work_group_size(WIDE, 1, 1))) void
-solve_offsets(__global lmi_gpu_solid *solids, uint count, uint lists, __global uint *found, __global const uint *stop)
+solve_offsets(__global lmi_gpu_bulk *solids, uint count, uint lists, __global uint *found, __global const uint *stop)
 {
     __local uint sums[WIDE], wholes[WIDE];
     uint id = get_local_id(0), each = (count + WIDE - 1) / WIDE, begin = min(id * each, count), end = min(begin + each, count);
@@ -574,7 +571,7 @@ solve_offsets(__global lmi_gpu_solid *solids, uint count, uint lists, __global u
         found[3] = 0;
     }
     for (uint n = begin; n < end; n++) {
-        __global lmi_gpu_solid *s = solids + n;
+        __global lmi_gpu_bulk *s = solids + n;
         uint here = lists ? s->listed : s->contacts;
         if (lists) {
             s->first_listed = at;
@@ -602,7 +599,7 @@ static void grip(const solid_view *s, const holds *o, __global const uint *map, 
                  const in_solid *in, __global const float4 *x, lmi_gpu_contact *c)
 {
     __global const lmi_gpu_meeter *other = s->meeters + b;
-    __global const lmi_gpu_solid *solid = s->solids + b;
+    __global const lmi_gpu_bulk *solid = s->solids + b;
     __global const lmi_gpu_body *body = s->bodies + other->record;
     __global const float *m = s->maps + (other->first_map + in->map) * MAP_FLOATS;
     c->map = other->first_map + in->map;
@@ -698,7 +695,7 @@ static void begin_contact(const holds *o, __global const lmi_gpu_push *pushes, _
 /* Who touches what: the points and partners of contacts, one after the other. A contact's map tells for now which partner of a
  * b is, and its slot whether the two bodies are nested. */
 __kernel void solve_claim(uint count, __global const uint *owner, __global const uint *leader,
-                          __global const uint *partners, __global lmi_gpu_solid *solids, __global const ulong *met,
+                          __global const uint *partners, __global lmi_gpu_bulk *solids, __global const ulong *met,
                           __global const ulong *turned, __global const uint *walls, __global uint *first,
                           __global lmi_gpu_contact *contacts)
 {
@@ -788,10 +785,10 @@ __kernel void solve_fill(uint count, __global const uint *partners, __global con
 
 /* buckets: from counts to where they end in the list of their body; bucket_first: where they begin. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-solve_buckets(__global lmi_gpu_solid *solids, __global const uint *buckets, __global uint *bucket_first)
+solve_buckets(__global lmi_gpu_bulk *solids, __global const uint *buckets, __global uint *bucket_first)
 {
     __local uint slots[GROUP];
-    __global lmi_gpu_solid *s = solids + get_group_id(0);
+    __global lmi_gpu_bulk *s = solids + get_group_id(0);
     const uint id = get_local_id(0);
     uint sum = 0;
     for (uint n = 0; n < s->buckets; n += GROUP) {
@@ -808,7 +805,7 @@ solve_buckets(__global lmi_gpu_solid *solids, __global const uint *buckets, __gl
 }
 
 __kernel void solve_list(__global const lmi_gpu_contact *contacts, uint count,
-                         __global const lmi_gpu_meeter *meeters, __global const lmi_gpu_solid *solids,
+                         __global const lmi_gpu_meeter *meeters, __global const lmi_gpu_bulk *solids,
                          __global const uint *bucket_first, __global uint *list)
 {
     uint n = get_global_id(0);
@@ -821,7 +818,7 @@ __kernel void solve_list(__global const lmi_gpu_contact *contacts, uint count,
 }
 
 /* bucket_owner: the body of each; bucket_first: where it begins in the list of all, from now on. */
-__kernel void solve_sort(uint count, __global const uint *bucket_owner, __global const lmi_gpu_solid *solids,
+__kernel void solve_sort(uint count, __global const uint *bucket_owner, __global const lmi_gpu_bulk *solids,
                          __global const uint *buckets, __global uint *bucket_first, __global uint *list)
 {
     uint n = get_global_id(0);

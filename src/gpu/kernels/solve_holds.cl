@@ -77,11 +77,11 @@ static quad contact_sum(const holds *o, const lmi_gpu_contact *c, __global const
 }
 
 /* Contacts with a body are put into buckets: one for each of its maps, one for each place of a lattice. */
-static uint bucket_of_contact(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_solid *solids,
+static uint bucket_of_contact(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_bulk *solids,
                               const lmi_gpu_contact *c)
 {
     __global const lmi_gpu_meeter *m = meeters + c->b;
-    __global const lmi_gpu_solid *s = solids + c->b;
+    __global const lmi_gpu_bulk *s = solids + c->b;
     return s->first_bucket + (c->cell == LMI_GPU_NONE ? c->map - m->first_map : m->maps + (c->cell - s->first_cell));
 }
 

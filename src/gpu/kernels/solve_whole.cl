@@ -88,7 +88,7 @@ solve_push(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_body *
 static bool is_whole(__global const lmi_gpu_contact *c) { return c->live >= LMI_GPU_WHOLE; }
 
 /* Whether contact c comes before contact d in the host's list; both are of body p. */
-static bool is_contact_before(__global const lmi_gpu_solid *solids, __global const lmi_gpu_contact *contacts, uint p,
+static bool is_contact_before(__global const lmi_gpu_bulk *solids, __global const lmi_gpu_contact *contacts, uint p,
                               uint c, uint d)
 {
     __global const lmi_gpu_contact *one = contacts + c, *other = contacts + d;
@@ -108,12 +108,12 @@ static bool is_contact_before(__global const lmi_gpu_solid *solids, __global con
 
 /* chain: of each body, from the place on where its contacts and those in its lists begin together. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-solve_chain(__global lmi_gpu_solid *solids, __global const uint *list, __global const lmi_gpu_contact *contacts,
+solve_chain(__global lmi_gpu_bulk *solids, __global const uint *list, __global const lmi_gpu_contact *contacts,
             __global uint *unsorted, __global uint *chain)
 {
     __local uint slots[GROUP];
     const uint id = get_local_id(0), who = get_group_id(0);
-    __global lmi_gpu_solid *s = solids + who;
+    __global lmi_gpu_bulk *s = solids + who;
     const uint first = s->first_contact + s->first_listed, all = s->contacts + s->listed;
     uint count = 0;
     for (uint n = 0; n < all; n += GROUP) {
@@ -143,7 +143,7 @@ solve_chain(__global lmi_gpu_solid *solids, __global const uint *list, __global 
 }
 
 /* lmi_contact_add: neighbours that ride on one cell, with the same partner, count once, and the deepest of them. */
-__kernel void solve_merge(uint count, __global const lmi_gpu_solid *solids, __global const lmi_gpu_meeter *meeters,
+__kernel void solve_merge(uint count, __global const lmi_gpu_bulk *solids, __global const lmi_gpu_meeter *meeters,
                           __global const lmi_gpu_body *bodies, __global const uint *chain,
                           __global lmi_gpu_contact *contacts)
 {
@@ -174,7 +174,7 @@ __kernel void solve_merge(uint count, __global const lmi_gpu_solid *solids, __gl
 }
 
 /* The next contact of a body that is not done; LMI_GPU_NONE: there is none. */
-static uint next_of(__global lmi_gpu_solid *s, __global const uint *chain, __global const lmi_gpu_contact *contacts)
+static uint next_of(__global lmi_gpu_bulk *s, __global const uint *chain, __global const lmi_gpu_contact *contacts)
 {
     uint first = s->first_contact + s->first_listed, at = s->cursor;
     while (at < s->chained && contacts[chain[first + at]].live != LMI_GPU_WHOLE) {
@@ -185,13 +185,13 @@ static uint next_of(__global lmi_gpu_solid *s, __global const uint *chain, __glo
 }
 
 /* Partners of a body that whole contacts may connect it with. */
-static bool is_connected(__global const lmi_gpu_solid *s, __global const lmi_gpu_push *pushes, uint n, uint k, uint partner)
+static bool is_connected(__global const lmi_gpu_bulk *s, __global const lmi_gpu_push *pushes, uint n, uint k, uint partner)
 {
     return ((bits_of(s->met) | bits_of(s->turned)) >> k & 1) && (pushes[n].rigid > 0.0f || pushes[partner].rigid > 0.0f);
 }
 
 /* Labels to the lowest number among those that are connected. */
-static void find_labels(__global const lmi_gpu_meeter *meeters, uint count, __global const lmi_gpu_solid *solids,
+static void find_labels(__global const lmi_gpu_meeter *meeters, uint count, __global const lmi_gpu_bulk *solids,
                         __global const uint *partners, __global const lmi_gpu_push *pushes,
                         __global lmi_gpu_group *groups, __local volatile uint *changed)
 {
@@ -223,7 +223,7 @@ static void find_labels(__global const lmi_gpu_meeter *meeters, uint count, __gl
 
 /* roots: how many groups there are, then the first body of each. members: of the groups, one after the other. */
 __kernel __attribute__((reqd_work_group_size(WIDE, 1, 1))) void
-solve_groups(__global const lmi_gpu_meeter *meeters, uint count, __global const lmi_gpu_solid *solids,
+solve_groups(__global const lmi_gpu_meeter *meeters, uint count, __global const lmi_gpu_bulk *solids,
              __global const uint *partners, __global const lmi_gpu_push *pushes, __global lmi_gpu_group *groups,
              __global uint *roots, __global uint *members)
 {
@@ -285,7 +285,7 @@ solve_groups(__global const lmi_gpu_meeter *meeters, uint count, __global const 
  * levels that a group has. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 solve_levels(__global const uint *roots, __global lmi_gpu_group *groups, __global const uint *members,
-             __global lmi_gpu_solid *solids, __global const uint *chain, __global const lmi_gpu_contact *contacts,
+             __global lmi_gpu_bulk *solids, __global const uint *chain, __global const lmi_gpu_contact *contacts,
              __global uint *heads, __global uint *order, __global uint *level, __global uint *found)
 {
     __local volatile uint filled;

@@ -1,0 +1,44 @@
+/*
+ * What host and device both read of colliders that have a kernel of their own (kernels/walls.cl): one text for C and for
+ * OpenCL C, as records.h.
+ */
+#ifndef LMI_GPU_WALL_RECORDS_H
+#define LMI_GPU_WALL_RECORDS_H
+
+#ifdef __OPENCL_VERSION__
+typedef ulong uint64_t;
+#else
+#include <stdint.h>
+#endif
+
+#define LMI_GPU_LEVELS 15 /* of a height map */
+
+/* A mesh or a height map: the numbers of lmi_mesh and lmi_heights, and where their arrays begin among those of all. */
+typedef struct lmi_gpu_solid {
+    double skin;
+    double spacing;                     /* of a map */
+    double cell;                        /* of a mesh */
+    double lower[3], upper[3];          /* of a mesh */
+    double corner[3];                   /* of a mesh: the lowest of its first cell */
+    uint64_t heights, spans;            /* of a map */
+    uint64_t faces, nodes, cells;       /* of a mesh */
+    uint32_t n[2];                      /* samples of a map */
+    uint32_t levels;                    /* of a map; 0: it is a mesh */
+    uint32_t side[LMI_GPU_LEVELS][2];   /* nodes along x and z on each level */
+    uint32_t start[LMI_GPU_LEVELS + 1]; /* where a level begins */
+    uint32_t size[3];                   /* cells of a mesh */
+    uint32_t solid;                     /* a mesh that has an inside */
+    uint32_t pad;
+} lmi_gpu_solid;
+
+/* A body, as walls see it. */
+typedef struct lmi_gpu_walled {
+    double reach;                 /* metres from its bounds that its particles may touch something, at rest */
+    uint32_t first_piece, pieces; /* of its particles */
+    uint32_t solids;              /* that it may touch in this substep */
+    uint32_t pad;
+} lmi_gpu_walled;
+
+#define LMI_GPU_WALL_SUMS 4 /* floats of a piece: the impulse that it was given, and contacts; or how fast it is */
+
+#endif

@@ -1,0 +1,299 @@
+#include "gpu/walls.h"
+
+#include "gpu/layout.h"
+#include "octree_body.h"
+
+#define PIECE 64 /* GROUP in kernels/walls.cl */
+
+static const size_t group[2] = {PIECE, 1};
+
+#define RUN(kernel, arguments, groups)                                                                                 \
+    lmi_gpu_run(gpu, kernel, arguments, sizeof(arguments) / sizeof *(arguments), groups, group)
+
+bool lmi_gpu_has_walls(const lm_world *world)
+{
+    bool any = world->rule_count || world->drags.alive || world->skeletons.alive ||
+               world->colliders.alive > LMI_GPU_MAX_SURFACES;
+    LMI_POOL_EACH(&world->colliders, n)
+    {
+        any = any || lmi_solid_is(&LMI_POOL_AT(&world->colliders, lmi_collider, n)->solid);
+    }
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        const lmi_body *body = lmi_body_at(world, n);
+        any = any || (body->octree && !body->touch.count); /* leaves are as large as they are */
+    }
+    return any && world->colliders.alive;
+}
+
+static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_walls *w)
+{
+    static const char *const texts[] = {
+        "prelude.cl",      "records.h",     "wall_records.h", "vec.h",        "solid.cl",  "rule.h",
+        "triangle.h",      "triangle.c",    "mesh.h",         "mesh_query.c", "heights.h", "solid.h",
+        "heights_query.c", "solid_depth.c", "contact.cl",     "solid_at.cl",  "walls.cl",  NULL};
+    char options[1024];
+    lmi_gpu_common_options(gpu, options, sizeof options);
+    w->program = lmi_gpu_build(world, gpu, texts, options);
+    if (!w->program) {
+        return false;
+    }
+    w->starts = lmi_gpu_kernel(gpu, w->program, "wall_starts");
+    w->near = lmi_gpu_kernel(gpu, w->program, "wall_near");
+    w->meet = lmi_gpu_kernel(gpu, w->program, "wall_meet");
+    w->tally = lmi_gpu_kernel(gpu, w->program, "wall_tally");
+    return w->starts && w->near && w->meet && w->tally;
+}
+
+/* --- what no step changes --- */
+
+typedef struct wall_layout {
+    array pieces, walled, margins;
+    array solids, heights, spans, faces, nodes, cells;
+} wall_layout;
+
+static void describe_heights(const lmi_heights *map, lmi_gpu_solid *to)
+{
+    to->skin = map->skin;
+    to->spacing = map->spacing;
+    to->levels = map->level_count;
+    to->n[0] = map->n[0];
+    to->n[1] = map->n[1];
+    for (uint32_t level = 0; level < map->level_count; level++) {
+        to->side[level][0] = map->side[level][0];
+        to->side[level][1] = map->side[level][1];
+        to->start[level] = (uint32_t)map->start[level];
+    }
+}
+
+static void describe_mesh(const lmi_mesh *mesh, lmi_gpu_solid *to)
+{
+    const double lower[3] = {mesh->lower.x, mesh->lower.y, mesh->lower.z};
+    const double upper[3] = {mesh->upper.x, mesh->upper.y, mesh->upper.z};
+    const double corner[3] = {mesh->first.x, mesh->first.y, mesh->first.z};
+    to->skin = mesh->skin;
+    to->cell = mesh->cell;
+    to->solid = mesh->solid;
+    memcpy(to->lower, lower, sizeof lower);
+    memcpy(to->upper, upper, sizeof upper);
+    memcpy(to->corner, corner, sizeof corner);
+    memcpy(to->size, mesh->size, sizeof to->size);
+}
+
+/* Adds `count` things to an array; *first is where. */
+static bool add(lm_world *world, array *to, const void *from, size_t count, size_t size, uint64_t *first)
+{
+    *first = to->count;
+    void *at = count + to->count < UINT32_MAX - 1 ? append(world, to, (uint32_t)count, size) : NULL;
+    if (at) {
+        memcpy(at, from, count * size);
+    }
+    return at != NULL;
+}
+
+static bool add_solid(lm_world *world, wall_layout *l, const lmi_solid *solid)
+{
+    lmi_gpu_solid *to = append(world, &l->solids, 1, sizeof *to);
+    if (!to) {
+        return false;
+    }
+    if (solid->heights) {
+        const lmi_heights *map = solid->heights;
+        describe_heights(map, to);
+        return add(world, &l->heights, map->heights, (size_t)map->n[0] * map->n[1], sizeof(float), &to->heights) &&
+               add(world, &l->spans, map->spans, map->start[map->level_count], sizeof *map->spans, &to->spans);
+    }
+    const lmi_mesh *mesh = solid->mesh;
+    size_t cells = (size_t)mesh->size[0] * mesh->size[1] * mesh->size[2];
+    describe_mesh(mesh, to);
+    return add(world, &l->faces, mesh->faces, mesh->face_count, sizeof *mesh->faces, &to->faces) &&
+           add(world, &l->nodes, mesh->nodes, mesh->node_count, sizeof *mesh->nodes, &to->nodes) &&
+           add(world, &l->cells, mesh->cells, cells, sizeof *mesh->cells, &to->cells);
+}
+
+static bool add_body(lm_world *world, const lmi_gpu *gpu, wall_layout *l, uint32_t index)
+{
+    const lmi_body *body = lmi_body_at(world, gpu->slots[index]);
+    const lmi_gpu_body *record = &gpu->records[index];
+    lmi_gpu_walled *to = append(world, &l->walled, 1, sizeof *to);
+    if (!to) {
+        return false;
+    }
+    bool octree = body->octree && !body->touch.count;
+    to->reach = body->contact_radius + body->touch.beyond + 0.01 * body->rest_size; /* reach_of in step/contact.c */
+    to->reach += octree ? body->octree->lanes.widest_margin : 0.0;
+    to->first_piece = l->pieces.count;
+    for (uint32_t at = 0; at < record->particles; at += PIECE) {
+        lmi_gpu_chunk *piece = append(world, &l->pieces, 1, sizeof *piece);
+        if (!piece) {
+            return false;
+        }
+        uint32_t left = record->particles - at;
+        *piece = (lmi_gpu_chunk){index, record->first + at, left < PIECE ? left : PIECE, l->pieces.count - 1};
+    }
+    to->pieces = l->pieces.count - to->first_piece;
+    if (octree) {
+        memcpy((float *)l->margins.items + record->first, body->octree->lanes.margin,
+               body->padded_count * sizeof(float));
+    }
+    return true;
+}
+
+static bool fill(lm_world *world, const lmi_gpu *gpu, wall_layout *l)
+{
+    lmi_gpu_walls *w = gpu->walls;
+    bool ok = true;
+    w->has_margins = false;
+    for (uint32_t n = 0; n < gpu->body_count; n++) {
+        w->has_margins = w->has_margins || lmi_body_at(world, gpu->slots[n])->octree;
+    }
+    ok = append(world, &l->margins, w->has_margins ? gpu->particles : 1, sizeof(float)) != NULL;
+    for (uint32_t n = 0; ok && n < gpu->body_count; n++) {
+        ok = add_body(world, gpu, l, n);
+    }
+    LMI_POOL_EACH(&world->colliders, n)
+    {
+        const lmi_collider *c = LMI_POOL_AT(&world->colliders, lmi_collider, n);
+        ok = ok && (!lmi_solid_is(&c->solid) || add_solid(world, l, &c->solid));
+    }
+    w->piece_count = l->pieces.count;
+    w->solid_count = l->solids.count;
+    w->words = (world->colliders.alive + 31) / 32;
+    return ok;
+}
+
+static bool upload(const lm_world *world, lmi_gpu *gpu, const wall_layout *l)
+{
+    lmi_gpu_walls *w = gpu->walls;
+    size_t starts = w->solid_count ? (size_t)gpu->particles * 4 * sizeof(float) : 0;
+    return put_array(gpu, &w->pieces, &l->pieces, sizeof(lmi_gpu_chunk)) &&
+           put_array(gpu, &w->walled, &l->walled, sizeof(lmi_gpu_walled)) &&
+           put_array(gpu, &w->margins, &l->margins, sizeof(float)) &&
+           put_array(gpu, &w->solids, &l->solids, sizeof(lmi_gpu_solid)) &&
+           put_array(gpu, &w->heights, &l->heights, sizeof(float)) &&
+           put_array(gpu, &w->spans, &l->spans, sizeof(lmi_heights_span)) &&
+           put_array(gpu, &w->faces, &l->faces, 9 * sizeof(float)) &&
+           put_array(gpu, &w->nodes, &l->nodes, sizeof(lmi_mesh_node)) &&
+           put_array(gpu, &w->cells, &l->cells, sizeof(int8_t)) &&
+           lmi_gpu_put(gpu, &w->rules, world->rules, world->rule_count * sizeof *world->rules) &&
+           lmi_gpu_reserve(gpu, &w->start_of, starts) &&
+           lmi_gpu_reserve(gpu, &w->sums, (size_t)w->piece_count * LMI_GPU_WALL_SUMS * sizeof(float)) &&
+           lmi_gpu_reserve(gpu, &w->near_bits, (size_t)gpu->body_count * w->words * sizeof(uint32_t)) &&
+           lmi_gpu_reserve(gpu, &gpu->surfaces, world->colliders.alive * sizeof(lmi_gpu_surface));
+}
+
+bool lmi_gpu_walls_lay_out(lm_world *world, lmi_gpu *gpu)
+{
+    if (!gpu->walled) {
+        return true;
+    }
+    if (!gpu->walls) {
+        gpu->walls = lmi_allocate(&world->memory, 1, sizeof *gpu->walls);
+        if (!gpu->walls || !build(world, gpu, gpu->walls)) {
+            return false;
+        }
+    }
+    lmi_gpu_walls *w = gpu->walls;
+    wall_layout l = {0};
+    void *surfaces = w->surface;
+    bool ok = lmi_reserve(&world->memory, &surfaces, &w->surface_capacity, world->colliders.alive, sizeof *w->surface);
+    w->surface = surfaces;
+    ok = ok && fill(world, gpu, &l) && upload(world, gpu, &l);
+    drop(world, &l.pieces, sizeof(lmi_gpu_chunk));
+    drop(world, &l.walled, sizeof(lmi_gpu_walled));
+    drop(world, &l.margins, sizeof(float));
+    drop(world, &l.solids, sizeof(lmi_gpu_solid));
+    drop(world, &l.heights, sizeof(float));
+    drop(world, &l.spans, sizeof(lmi_heights_span));
+    drop(world, &l.faces, 9 * sizeof(float));
+    drop(world, &l.nodes, sizeof(lmi_mesh_node));
+    drop(world, &l.cells, sizeof(int8_t));
+    return ok;
+}
+
+/* --- a substep --- */
+
+bool lmi_gpu_walls_place(lmi_gpu *gpu, const lmi_step *step)
+{
+    lmi_gpu_walls *w = gpu->walls;
+    uint32_t solid = 0;
+    for (uint32_t n = 0; n < step->surface_count; n++) { /* in the order of the pool, as they were laid out */
+        const lmi_surface *s = &step->surfaces[n];
+        lmi_gpu_describe_surface(s, &w->surface[n]);
+        w->surface[n].solid = lmi_solid_is(&s->solid) ? solid++ : LMI_GPU_NONE;
+    }
+    return lmi_gpu_write(gpu, &gpu->surfaces, 0, w->surface, step->surface_count * sizeof *w->surface);
+}
+
+bool lmi_gpu_walls_begin(lmi_gpu *gpu, double h)
+{
+    const lmi_gpu_walls *w = gpu->walls;
+    const float seconds = (float)h;
+    const lmi_gpu_argument starts[] = {LMI_GPU_BUFFER(w->pieces),   LMI_GPU_BUFFER(gpu->x),  LMI_GPU_BUFFER(gpu->v),
+                                       LMI_GPU_BUFFER(w->start_of), LMI_GPU_BUFFER(w->sums), LMI_GPU_VALUE(seconds)};
+    const size_t pieces[2] = {w->piece_count, 1};
+    return w->solid_count == 0 || RUN(w->starts, starts, pieces);
+}
+
+/* All colliders, or (again) the solids once more; then what each body was given. */
+static bool meet(lmi_gpu *gpu, double h, cl_uint again, cl_uint rule_count)
+{
+    const lmi_gpu_walls *w = gpu->walls;
+    const cl_uint words = w->words, has_margins = w->has_margins, has_solids = w->solid_count > 0;
+    const lmi_gpu_argument all[] = {LMI_GPU_BUFFER(w->pieces),   LMI_GPU_BUFFER(gpu->bodies),
+                                    LMI_GPU_BUFFER(w->walled),   LMI_GPU_BUFFER(gpu->surfaces),
+                                    LMI_GPU_VALUE(words),        LMI_GPU_BUFFER(w->near_bits),
+                                    LMI_GPU_BUFFER(w->rules),    LMI_GPU_VALUE(rule_count),
+                                    LMI_GPU_BUFFER(w->solids),   LMI_GPU_BUFFER(w->heights),
+                                    LMI_GPU_BUFFER(w->spans),    LMI_GPU_BUFFER(w->faces),
+                                    LMI_GPU_BUFFER(w->nodes),    LMI_GPU_BUFFER(w->cells),
+                                    LMI_GPU_BUFFER(w->margins),  LMI_GPU_VALUE(has_margins),
+                                    LMI_GPU_BUFFER(w->start_of), LMI_GPU_VALUE(has_solids),
+                                    LMI_GPU_BUFFER(gpu->x),      LMI_GPU_BUFFER(gpu->v),
+                                    LMI_GPU_BUFFER(w->sums),     LMI_GPU_VALUE(h),
+                                    LMI_GPU_VALUE(again)};
+    const lmi_gpu_argument tally[] = {LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(w->walled), LMI_GPU_BUFFER(w->sums),
+                                      LMI_GPU_VALUE(again)};
+    const size_t pieces[2] = {w->piece_count, 1}, bodies[2] = {gpu->body_count, 1};
+    return RUN(w->meet, all, pieces) && RUN(w->tally, tally, bodies);
+}
+
+bool lmi_gpu_walls_meet(lmi_gpu *gpu, const lmi_step *step)
+{
+    const lmi_gpu_walls *w = gpu->walls;
+    const double h = step->h;
+    const cl_uint count = step->surface_count, words = w->words, has_solids = w->solid_count > 0;
+    const cl_uint rules = step->world->rule_count;
+    const lmi_gpu_argument near[] = {
+        LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(w->walled),    LMI_GPU_BUFFER(gpu->surfaces),
+        LMI_GPU_VALUE(count),        LMI_GPU_VALUE(words),         LMI_GPU_VALUE(has_solids),
+        LMI_GPU_BUFFER(w->sums),     LMI_GPU_BUFFER(w->near_bits), LMI_GPU_VALUE(h)};
+    const size_t bodies[2] = {gpu->body_count, 1};
+    return RUN(w->near, near, bodies) && meet(gpu, h, 0, rules) && (w->solid_count < 2 || meet(gpu, h, 1, rules));
+}
+
+void lmi_gpu_walls_free(lm_world *world, lmi_gpu *gpu)
+{
+    lmi_gpu_walls *w = gpu->walls;
+    if (!w) {
+        return;
+    }
+    lmi_gpu_buffer *const all[] = {&w->pieces,   &w->walled, &w->near_bits, &w->sums,    &w->margins,
+                                   &w->start_of, &w->rules,  &w->solids,    &w->heights, &w->spans,
+                                   &w->faces,    &w->nodes,  &w->cells};
+    for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
+        lmi_gpu_free(gpu, all[n]);
+    }
+    cl_kernel const kernels[] = {w->starts, w->near, w->meet, w->tally};
+    for (size_t n = 0; n < sizeof kernels / sizeof *kernels; n++) {
+        if (kernels[n]) {
+            gpu->cl.clReleaseKernel(kernels[n]);
+        }
+    }
+    if (w->program) {
+        gpu->cl.clReleaseProgram(w->program);
+    }
+    lmi_release(&world->memory, w->surface, w->surface_capacity, sizeof *w->surface);
+    lmi_release(&world->memory, w, 1, sizeof *w);
+    gpu->walls = NULL;
+}
