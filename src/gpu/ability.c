@@ -58,10 +58,14 @@ bool lmi_gpu_needs_solver(const lm_world *world, const lmi_body *body)
     return body->bulk || (body->touch.count && world->colliders.alive);
 }
 
+/* Stiff bodies that lie on each other are the host's: their contacts are gone through one after the other. So are lattices that are
+ * held: what rounding does to them in many short substeps is less where the host has a part. */
 static bool can_solve(const lmi_body *body)
 {
+    bool held = body->first_pin != LMI_NONE || body->skeleton != LMI_NONE;
+    bool stiff = body->alpha > 0.88f && body->damping > 0.3f;
     return !body->self_contact && !body->fracture && !body->grain && !lmi_is_cut_octree(body) && body->touch.count &&
-           (body->first_pin != LMI_NONE || !(body->alpha > 0.88f && body->damping > 0.3f));
+           (held ? !body->lattice : !stiff);
 }
 
 /* Meshes and height maps, more colliders than a word has bits, and rules, are for particles only yet. */
