@@ -5,6 +5,7 @@
  *
  * Contestants take turns of a few steps each. The bodies ring without damping, so that there is always something to project.
  */
+#include "block.h"
 #include "runner.h"
 
 #include <math.h>
@@ -12,64 +13,13 @@
 #include <stdlib.h>
 
 #define FRAME (1.0 / 60.0)
-#define EXAMPLES 3
-#define SPACING 0.1
 
 enum { METHODS = 3, ROW_FIT = 0, ROW_STEP, ROWS };
 
 static const char *const method_names[METHODS] = {"none", "global", "regions"};
 static const char *const row_names[ROWS] = {"fit", "step"};
 
-/* A block of points along a grid, its cells divided into six tetrahedra each. */
-typedef struct block {
-    uint32_t n[3];
-    lm_vec3 *points, *poses;
-    uint32_t *elements;
-    uint32_t point_count, element_count;
-} block;
-
-static void block_free(block *b)
-{
-    free(b->points);
-    free(b->poses);
-    free(b->elements);
-}
-
-/* Twisted, bent, and curved into an S. */
-static lm_vec3 example(uint32_t kind, lm_vec3 p, double length)
-{
-    double turn = p.z / length, s = sin(turn), c = cos(turn), wave = 2.0 * turn;
-    if (kind == 0) return (lm_vec3){(float)(c * p.x - s * p.y), (float)(s * p.x + c * p.y), p.z};
-    if (kind == 1) return (lm_vec3){(float)(length - (length - p.x) * c), p.y, (float)((length - p.x) * s)};
-    return (lm_vec3){(float)(p.x + 0.15 * length * sin(wave)), p.y, p.z};
-}
-
-static bool block_make(block *b, uint32_t x, uint32_t y, uint32_t z)
-{
-    static const uint32_t paths[6][2] = {{1, 3}, {3, 2}, {2, 6}, {6, 4}, {4, 5}, {5, 1}};
-    *b = (block){.n = {x, y, z}, .point_count = x * y * z, .element_count = 6 * (x - 1) * (y - 1) * (z - 1)};
-    b->points = malloc(b->point_count * sizeof *b->points);
-    b->poses = malloc((size_t)EXAMPLES * b->point_count * sizeof *b->poses);
-    b->elements = malloc((size_t)b->element_count * 4 * sizeof *b->elements);
-    if (!b->points || !b->poses || !b->elements) return false;
-    uint32_t element = 0;
-    for (uint32_t n = 0; n < b->point_count; n++) {
-        uint32_t at[3] = {n % x, n / x % y, n / x / y};
-        b->points[n] = (lm_vec3){(float)(SPACING * (at[0] - 0.5 * (x - 1))), (float)(SPACING * (at[1] - 0.5 * (y - 1))),
-                                 (float)(SPACING * (at[2] - 0.5 * (z - 1)))};
-        for (uint32_t k = 0; k < EXAMPLES; k++)
-            b->poses[k * b->point_count + n] = example(k, b->points[n], SPACING * z);
-        if (at[0] + 1 == x || at[1] + 1 == y || at[2] + 1 == z) continue;
-        for (int t = 0; t < 6; t++) {
-            const uint32_t corner[4] = {0, paths[t][0], paths[t][1], 7};
-            for (int k = 0; k < 4; k++)
-                b->elements[element++] = n + (corner[k] & 1) + x * (corner[k] >> 1 & 1) + x * y * (corner[k] >> 2);
-        }
-    }
-    return true;
-}
-
-static lm_world *make_world(const block *b, int method, lm_isa isa)
+static lm_world *make_world(const tets_block *b, int method, lm_isa isa)
 {
     lm_world_def world_def = lm_world_def_default();
     lm_world *world = NULL;
@@ -87,7 +37,7 @@ static lm_world *make_world(const block *b, int method, lm_isa isa)
     def.material.damping_ratio = 0.0f;
     lm_examples_def examples = lm_examples_def_default();
     examples.poses = b->poses;
-    examples.count = EXAMPLES;
+    examples.count = BLOCK_EXAMPLES;
     examples.particles = b->point_count;
     examples.scope = method == 2 ? LM_EXAMPLES_REGIONS : LM_EXAMPLES_BODY;
     lm_body_id body;
@@ -101,7 +51,7 @@ static lm_world *make_world(const block *b, int method, lm_isa isa)
     return world;
 }
 
-static bool measure(lm_world *const *worlds, const block *b, const bench_options *options,
+static bool measure(lm_world *const *worlds, const tets_block *b, const bench_options *options,
                     bench_samples samples[METHODS][ROWS])
 {
     uint32_t rounds = options->quick ? 2 : 60, steps = options->quick ? 1 : 20000 / b->point_count + 1;
@@ -124,10 +74,10 @@ static bool measure(lm_world *const *worlds, const block *b, const bench_options
 
 static bool bench_block(const bench_options *options, bench_report *report, const uint32_t n[3], lm_isa isa)
 {
-    block b;
+    tets_block b;
     lm_world *worlds[METHODS] = {NULL};
     bench_samples samples[METHODS][ROWS] = {{{0}}};
-    bool ok = block_make(&b, n[0], n[1], n[2]);
+    bool ok = tets_block_make(&b, n[0], n[1], n[2]);
     for (int m = 0; m < METHODS && ok; m++) ok = (worlds[m] = make_world(&b, m, isa)) != NULL;
     ok = ok && measure(worlds, &b, options, samples);
     for (int m = 0; m < METHODS; m++) {
@@ -147,7 +97,7 @@ static bool bench_block(const bench_options *options, bench_report *report, cons
         for (int row = 0; row < ROWS; row++) bench_samples_free(&samples[m][row]);
     }
     bench_report_write(report);
-    block_free(&b);
+    tets_block_free(&b);
     return ok;
 }
 

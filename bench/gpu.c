@@ -9,7 +9,7 @@
  */
 #include "gpu/gpu.h"
 #include "base/os.h"
-#include "lattice_cells.h"
+#include "gpu_cases.h"
 #include "runner.h"
 
 #include <stdio.h>
@@ -17,17 +17,6 @@
 #include <string.h>
 
 #define FRAME (1.0 / 60.0)
-
-/* Bytes of state and regions that a particle's step moves through memory: positions twice and velocities once there, both
- * back, and six floats of its region there and back. */
-#define BYTES_PER_PARTICLE 128.0
-
-typedef struct crowd {
-    const char *name;
-    lm_body_def def;
-    uint32_t bodies, width, clusters;
-    const char *mode;
-} crowd;
 
 /* Why a device does not step. */
 static void tell_line(lm_result result, const char *line, void *user)
@@ -37,6 +26,14 @@ static void tell_line(lm_result result, const char *line, void *user)
     fprintf(stderr, "limber: bench: %s\n", line);
 }
 
+static void open_device(lm_world *world, const bench_options *options)
+{
+    const lmi_gpu_limits limits = {
+        .tile_x = options->tile_x, .tile_y = options->tile_y, .planes = options->planes, .options = options->options};
+    lmi_gpu_open(world, options->device, &limits);
+}
+
+/* On the device, or else on the CPU. */
 static lm_world *make_world(const bench_options *options, const char *device)
 {
     lm_world_def def = lm_world_def_default();
@@ -45,27 +42,8 @@ static lm_world *make_world(const bench_options *options, const char *device)
     def.log.write = tell_line;
     lm_world *world = NULL;
     if (lm_world_create(&def, &world) != LM_OK) return NULL;
-    const lmi_gpu_limits limits = {
-        .tile_x = options->tile_x, .tile_y = options->tile_y, .planes = options->planes, .options = options->options};
-    if (device) lmi_gpu_open(world, device, &limits);
+    if (device) open_device(world, options);
     return world;
-}
-
-/* Bodies side by side, each turning a little. */
-static bool fill(lm_world *world, const crowd *c, uint32_t *particles)
-{
-    *particles = 0;
-    for (uint32_t n = 0; n < c->bodies; n++) {
-        lm_body_def def = c->def;
-        lm_body_id id;
-        lm_body_info info;
-        def.pose.position = (lm_dvec3){3.0 * (n % 100), 3.0 * (n / 100 % 100), 3.0 * (n / 10000)};
-        def.spin = (lm_vec3){0.1f, 0.2f, 0.1f};
-        if (lm_body_create(world, &def, &id) != LM_OK) return false;
-        if (n == 0 && lm_body_get_info(world, id, &info) != LM_OK) return false;
-        *particles += info.particles;
-    }
-    return true;
 }
 
 static bool take_steps(lm_world *world, uint32_t count, uint32_t particles, bench_samples *samples)
@@ -123,7 +101,7 @@ static int run_device(const bench_options *options, const crowd *c, double bandw
     lm_world *world = make_world(options, options->device);
     uint32_t particles = 0;
     bench_samples samples = {NULL, 0, 0, false};
-    bool ok = world && fill(world, c, &particles) && take_steps(world, 5, particles, NULL);
+    bool ok = world && crowd_fill(world, c, &particles) && take_steps(world, 5, particles, NULL);
     if (ok && !lmi_gpu_goes_on(world, FRAME)) {
         lm_world_destroy(world);
         fprintf(stderr, "limber: bench: gpu: %s: left out, the device cannot hold or step it\n", c->name);
@@ -133,28 +111,12 @@ static int run_device(const bench_options *options, const crowd *c, double bandw
     if (ok) {
         bench_row row = row_of(c, "device", "step", particles, 0, "opencl");
         if (bandwidth > 0.0) {
-            row.rate = 100.0 * BYTES_PER_PARTICLE / (bandwidth * bench_samples_median(&samples));
+            row.rate = 100.0 * c->bytes / (bandwidth * bench_samples_median(&samples));
             row.rate_unit = "% of copy bandwidth";
         }
         bench_report_add(report, row, &samples);
         if (bandwidth > 0.0) ok = time_kernels(world, c, particles, steps / 2 + 1, report);
     }
-    bench_samples_free(&samples);
-    lm_world_destroy(world);
-    return ok ? 0 : bench_fail("gpu: a world could not be made or stepped");
-}
-
-static int run_host(const bench_options *options, const crowd *c, uint32_t steps, bench_report *report)
-{
-    lm_world *world = make_world(options, NULL);
-    uint32_t particles = 0;
-    bench_samples samples = {NULL, 0, 0, false};
-    bool ok = world && fill(world, c, &particles) && take_steps(world, 3, particles, NULL) &&
-              take_steps(world, steps, particles, &samples);
-    if (ok)
-        bench_report_add(report,
-                         row_of(c, "limber", "step", particles, options->threads, lm_isa_name(lm_world_get_isa(world))),
-                         &samples);
     bench_samples_free(&samples);
     lm_world_destroy(world);
     return ok ? 0 : bench_fail("gpu: a world could not be made or stepped");
@@ -199,18 +161,6 @@ static double copy_bandwidth(const bench_options *options, bench_report *report)
 
 /* ---- cases ---- */
 
-static crowd lattice_crowd(const char *name, const lattice_cells *cells, uint32_t bodies, uint32_t width)
-{
-    crowd c = {.name = name, .bodies = bodies, .width = width, .mode = "rigid", .def = lm_body_def_default()};
-    c.def.lattice.cells = cells->cells;
-    memcpy(c.def.lattice.counts, cells->counts, sizeof cells->counts);
-    c.def.lattice.spacing = cells->spacing;
-    c.def.lattice.width = width;
-    c.def.material.mode = LM_MODE_RIGID;
-    c.def.contact_points = LM_CONTACT_PARTICLES;
-    return c;
-}
-
 static bool box_cells(uint32_t corners, lattice_cells *cells)
 {
     *cells = (lattice_cells){.spacing = 0.01f, .counts = {corners - 1, corners - 1, corners - 1}};
@@ -227,7 +177,7 @@ static int run_boxes(const bench_options *options, double bandwidth, bench_repor
     int status = 0;
     if (!box_cells(corners, &cells)) return bench_fail("out of memory");
     for (uint32_t width = 1; status == 0 && width <= 2; width++) {
-        crowd c = lattice_crowd("box", &cells, 1, width);
+        crowd c = crowd_of_lattices("box", &cells, 1, width);
         bench_progress("box");
         status = run_device(options, &c, bandwidth, options->quick ? 5 : 50, report);
         bench_report_write(report);
@@ -242,71 +192,166 @@ static int run_model(const bench_options *options, double bandwidth, lattice_sha
     lattice_cells cells;
     bench_progress(name);
     if (!lattice_cells_make_of(shape, particles, &cells)) return bench_fail("out of memory");
-    crowd c = lattice_crowd(name, &cells, bodies, width);
+    crowd c = crowd_of_lattices(name, &cells, bodies, width);
     int status = run_device(options, &c, bandwidth, options->quick ? 5 : 50, report);
     bench_report_write(report);
     lattice_cells_free(&cells);
     return status;
 }
 
-/* 100 points in 8 overlapping clusters. */
-static crowd cluster_crowd(uint32_t bodies, lm_vec3 points[100])
-{
-    crowd c = {.name = "clusters", .bodies = bodies, .clusters = 8, .mode = "quadratic", .def = lm_body_def_default()};
-    for (uint32_t n = 0; n < 100; n++)
-        points[n] = (lm_vec3){0.1f * (float)(n % 5), 0.1f * (float)(n / 5 % 5), 0.1f * (float)(n / 25)};
-    c.def.points = points;
-    c.def.point_count = 100;
-    c.def.clusters.counts[0] = c.def.clusters.counts[1] = c.def.clusters.counts[2] = 2;
-    c.def.material.mode = LM_MODE_QUADRATIC;
-    c.def.contact_points = LM_CONTACT_PARTICLES;
-    return c;
-}
-
 static int run_clusters(const bench_options *options, double bandwidth, bench_report *report)
 {
     lm_vec3 points[100];
-    crowd c = cluster_crowd(options->quick ? 50 : 10000, points);
+    crowd c = crowd_of_clusters("clusters", options->quick ? 50 : 10000, points);
     bench_progress("clusters");
     int status = run_device(options, &c, bandwidth, options->quick ? 5 : 50, report);
     bench_report_write(report);
     return status;
 }
 
-/* Device and CPU in turn. */
+/* The same bodies on the CPU, then on the device: some take long to make. */
 static int run_both(const bench_options *options, const crowd *c, bench_report *report)
 {
-    int status = run_device(options, c, 0.0, options->quick ? 3 : 30, report);
-    status = status ? status : run_host(options, c, options->quick ? 3 : 10, report);
-    bench_report_write(report);
+    lm_world *world = make_world(options, NULL);
+    uint32_t particles = 0, steps = options->quick ? 3 : 30;
+    bench_samples host = {NULL, 0, 0, false}, device = {NULL, 0, 0, false};
+    bench_progress(c->name);
+    bool ok = world && crowd_fill(world, c, &particles) && take_steps(world, 3, particles, NULL) &&
+              take_steps(world, options->quick ? 3 : 10, particles, &host);
+    if (ok) open_device(world, options);
+    ok = ok && take_steps(world, 5, particles, NULL) && take_steps(world, steps, particles, &device);
+    if (ok) {
+        const char *isa = lm_isa_name(lm_world_get_isa(world));
+        bench_report_add(report, row_of(c, "limber", "step", particles, options->threads, isa), &host);
+        if (lmi_gpu_goes_on(world, FRAME))
+            bench_report_add(report, row_of(c, "device", "step", particles, 0, "opencl"), &device);
+        else
+            fprintf(stderr, "limber: bench: gpu: %s: the device cannot hold or step it\n", c->name);
+        bench_report_write(report);
+    }
+    bench_samples_free(&host);
+    bench_samples_free(&device);
+    lm_world_destroy(world);
+    return ok ? 0 : bench_fail("gpu: a world could not be made or stepped");
+}
+
+static bool make_hand(shape_mesh *hand)
+{
+    shape_def def = shape_def_default();
+    def.name = "hand";
+    def.size = shape_natural_size("hand");
+    def.detail = 24;
+    return shape_make_mesh(&def, hand) == LM_OK;
+}
+
+/* Hands of growing detail, as in the bench "octree"; larger ones, and many, take minutes to make. */
+static const struct hand_size {
+    uint32_t particles;
+    float spacing;
+} hand_sizes[] = {{661, 0.0122f}, {3000, 0.008f}, {10000, 0.0053f}, {30000, 0.0037f}};
+
+static int run_octrees(const bench_options *options, double bandwidth, bench_report *report)
+{
+    shape_mesh hand = {.vertex_count = 0};
+    int status = 0;
+    if (!make_hand(&hand)) return bench_fail("out of memory");
+    const struct hand_size *large = &hand_sizes[options->quick ? 0 : 3], *small = &hand_sizes[0];
+    const crowd cases[] = {
+        crowd_of_octrees("octree", &hand, large->particles, large->spacing, 1),
+        crowd_of_octrees("octrees", &hand, small->particles, small->spacing, options->quick ? 4 : 50)};
+    for (size_t n = 0; status == 0 && n < sizeof cases / sizeof *cases; n++) {
+        bench_progress(cases[n].name);
+        status = run_device(options, &cases[n], bandwidth, options->quick ? 5 : 50, report);
+        bench_report_write(report);
+    }
+    shape_mesh_free(&hand);
     return status;
 }
 
-static int run_crossover(const bench_options *options, bench_report *report)
+/* Bodies of tetrahedra as large as the smallest of the bench "examples", with and without examples. */
+static int run_examples(const bench_options *options, double bandwidth, bench_report *report)
 {
-    static const uint32_t sizes[] = {8, 16, 32, 64, 128}, crowds[] = {10, 100, 1000, 10000};
+    tets_block block = {.point_count = 0};
+    int status = tets_block_make(&block, 5, 5, 9) ? 0 : bench_fail("out of memory");
+    for (int n = 0; status == 0 && n < 3; n++) {
+        static const char *const names[] = {"tetrahedra", "examples of bodies", "examples of regions"};
+        crowd c = crowd_of_tets(names[n], &block, options->quick ? 4 : 1000, n > 0, n > 1);
+        bench_progress(c.name);
+        status = run_device(options, &c, bandwidth, options->quick ? 5 : 50, report);
+        bench_report_write(report);
+    }
+    tets_block_free(&block);
+    return status;
+}
+
+static const uint32_t crowd_sizes[] = {10, 100, 1000, 10000};
+
+static int cross_lattices(const bench_options *options, bench_report *report)
+{
+    static const uint32_t sizes[] = {8, 16, 32, 64, 128};
     int status = 0;
     for (size_t n = 0; status == 0 && n < (options->quick ? 2 : 5); n++) {
         lattice_cells cells;
         if (!box_cells(sizes[n], &cells)) return bench_fail("out of memory");
-        crowd c = lattice_crowd("crossover box", &cells, 1, 1);
+        crowd c = crowd_of_lattices("crossover box", &cells, 1, 1);
         status = run_both(options, &c, report);
         lattice_cells_free(&cells);
     }
     for (size_t n = 0; status == 0 && n < (options->quick ? 1 : 4); n++) {
         lattice_cells cells;
         if (!lattice_cells_make_of(LATTICE_PENGUIN, 150, &cells)) return bench_fail("out of memory");
-        crowd c = lattice_crowd("crossover penguins", &cells, crowds[n], 2);
+        crowd c = crowd_of_lattices("crossover penguins", &cells, crowd_sizes[n], 2);
         status = run_both(options, &c, report);
         lattice_cells_free(&cells);
     }
+    return status;
+}
+
+/* Clusters, and tetrahedra without examples and with. */
+static int cross_clusters(const bench_options *options, bench_report *report)
+{
+    int status = 0;
     for (size_t n = 0; status == 0 && n < (options->quick ? 1 : 4); n++) {
         lm_vec3 points[100];
-        crowd c = cluster_crowd(crowds[n], points);
-        c.name = "crossover clusters";
+        crowd c = crowd_of_clusters("crossover clusters", crowd_sizes[n], points);
         status = run_both(options, &c, report);
     }
+    tets_block block = {.point_count = 0};
+    status = status ? status : tets_block_make(&block, 5, 5, 9) ? 0 : bench_fail("out of memory");
+    for (int kind = 0; status == 0 && kind < 2; kind++)
+        for (size_t n = 0; status == 0 && n < (options->quick ? 1 : 3); n++) {
+            crowd c = crowd_of_tets(kind ? "crossover examples" : "crossover tetrahedra", &block, crowd_sizes[n],
+                                    kind == 1, false);
+            status = run_both(options, &c, report);
+        }
+    tets_block_free(&block);
     return status;
+}
+
+/* One octree of growing size, then more and more small ones. */
+static int cross_octrees(const bench_options *options, bench_report *report)
+{
+    static const uint32_t crowds[] = {10, 50};
+    shape_mesh hand = {.vertex_count = 0};
+    int status = make_hand(&hand) ? 0 : bench_fail("out of memory");
+    for (size_t n = 0; status == 0 && n < (options->quick ? 1 : 4); n++) {
+        crowd c = crowd_of_octrees("crossover octree", &hand, hand_sizes[n].particles, hand_sizes[n].spacing, 1);
+        status = run_both(options, &c, report);
+    }
+    for (size_t n = 0; status == 0 && n < (options->quick ? 1 : 2); n++) {
+        crowd c =
+            crowd_of_octrees("crossover octrees", &hand, hand_sizes[0].particles, hand_sizes[0].spacing, crowds[n]);
+        status = run_both(options, &c, report);
+    }
+    shape_mesh_free(&hand);
+    return status;
+}
+
+static int run_crossover(const bench_options *options, bench_report *report)
+{
+    int status = cross_lattices(options, report);
+    status = status ? status : cross_clusters(options, report);
+    return status ? status : cross_octrees(options, report);
 }
 
 static bool wanted(const bench_options *options, const char *name)
@@ -328,6 +373,8 @@ int bench_gpu(const bench_options *options, bench_report *report)
     if (status == 0 && wanted(&used, "penguins"))
         status = run_model(&used, bandwidth, LATTICE_PENGUIN, "penguins", 150, used.quick ? 50 : 10000, 2, report);
     if (status == 0 && wanted(&used, "clusters")) status = run_clusters(&used, bandwidth, report);
+    if (status == 0 && wanted(&used, "octrees")) status = run_octrees(&used, bandwidth, report);
+    if (status == 0 && wanted(&used, "examples")) status = run_examples(&used, bandwidth, report);
     if (status == 0 && wanted(&used, "contacts")) status = bench_gpu_meet(&used, report);
     if (status == 0 && wanted(&used, "skins")) status = bench_gpu_skins(&used, report);
     if (status == 0 && wanted(&used, "crossover")) status = run_crossover(&used, report);

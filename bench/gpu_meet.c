@@ -145,18 +145,10 @@ int bench_gpu_meet(const bench_options *options, bench_report *report)
 {
     uint32_t bodies = options->quick ? 64 : 4000;
     bool all = bodies == 4000;
-    const pack_case maps = {all ? "cube-map contacts of 4,000 bodies" : "cube-map contacts",
-                            bodies,
-                            true,
-                            LM_CONTACT_METHOD_CUBE_MAP,
-                            0.0,
-                            0.0f};
-    const pack_case apart = {all ? "4,000 bodies without contacts" : "without contacts",
-                             bodies,
-                             false,
-                             LM_CONTACT_METHOD_CUBE_MAP,
-                             0.0,
-                             0.0f};
+    const pack_case maps = {all ? "cube-map contacts of 4,000 bodies" : "cube-map contacts", bodies, true,
+                            LM_CONTACT_METHOD_CUBE_MAP};
+    const pack_case apart = {all ? "4,000 bodies without contacts" : "without contacts", bodies, false,
+                             LM_CONTACT_METHOD_CUBE_MAP};
     const pack_case solved = {all ? "solved contacts of 4,000 bodies" : "solved contacts", bodies, true,
                               LM_CONTACT_METHOD_SOLVED};
     int status = run_case(options, &maps, options->device, "device", true, report);

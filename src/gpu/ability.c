@@ -4,6 +4,7 @@
 #include "gpu/clusters.h"
 #include "gpu/example_regions.h"
 #include "gpu/gpu.h"
+#include "gpu/held.h"
 #include "gpu/octrees.h"
 #include "step/cleft.h"
 
@@ -68,8 +69,8 @@ static bool can_solve(const lmi_body *body)
            (held ? !body->lattice : !stiff);
 }
 
-/* Meshes and height maps, more colliders than a word has bits, and rules, are for particles only yet. */
-static bool can_solve_colliders(const lm_world *world)
+/* The solver knows planes, spheres, capsules and boxes, without rules. */
+static bool has_simple_colliders(const lm_world *world)
 {
     bool simple = world->rule_count == 0 && world->colliders.alive <= LMI_GPU_MAX_SURFACES;
     LMI_POOL_EACH(&world->colliders, n)
@@ -81,12 +82,12 @@ static bool can_solve_colliders(const lm_world *world)
 
 bool lmi_gpu_solves(const lm_world *world)
 {
-    bool any = false, all = world->contact_method == LM_CONTACT_METHOD_SOLVED && can_solve_colliders(world);
+    bool any = false, all = world->contact_method == LM_CONTACT_METHOD_SOLVED && has_simple_colliders(world);
     LMI_POOL_EACH(&world->bodies, n)
     {
         const lmi_body *body = lmi_body_at(world, n);
         any = any || lmi_gpu_needs_solver(world, body);
-        all = all && (!lmi_gpu_needs_solver(world, body) || can_solve(body));
+        all = all && (lmi_gpu_needs_solver(world, body) ? can_solve(body) : !body->octree || !world->colliders.alive);
     }
     return any && all;
 }

@@ -66,6 +66,13 @@ bool lmi_gpu_copy(lmi_gpu *gpu, const lmi_gpu_buffer *from, const lmi_gpu_buffer
                                                                                 0, size, 0, NULL, NULL)));
 }
 
+bool lmi_gpu_clear(lmi_gpu *gpu, const lmi_gpu_buffer *buffer, size_t size)
+{
+    const cl_uint zero = 0;
+    return size == 0 || (!is_lost(gpu) && note(gpu, gpu->cl.clEnqueueFillBuffer(gpu->queue, buffer->memory, &zero,
+                                                                                sizeof zero, 0, size, 0, NULL, NULL)));
+}
+
 bool lmi_gpu_mark(lmi_gpu *gpu, cl_event *event)
 {
     return note(gpu, gpu->cl.clEnqueueMarkerWithWaitList(gpu->queue, 0, NULL, event));

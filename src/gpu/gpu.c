@@ -2,11 +2,9 @@
  * Substeps on the device.
  *
  *   prepare    each body's motion, its frame, which colliders it may touch; whether the host must step it instead
- *   lists      irregular regions: what the fast sums have too much or too little
- *   fit        gather and fit           \
- *   lists      the same on the way back  > lattices, all of them in each launch
- *   move       scatter, integrate, contact and measure
- *   conclude   each body's sums, bounds and drift
+ *   fit        gather and fit                           \
+ *   move       scatter, integrate, contact and measure  > lattices, all of one kind in each launch
+ *   conclude   each body's sums, bounds and drift       /
  *
  * The host waits once in a substep, for a word that says whether the device can step all bodies: not the overstretched and
  * collapsed ones, nor those that answer a collider as a whole. Then it takes the state back and steps it all by itself. The
@@ -166,19 +164,24 @@ static bool place_surfaces(lmi_gpu *gpu, const lmi_step *step, uint32_t count)
     return lmi_gpu_write(gpu, &gpu->surfaces, 0, surfaces, count * sizeof *surfaces);
 }
 
+/* Bodies that a work-group prepares (HERD in body.cl); and so few bodies that each gets one by itself. */
+#define MOST_HERD 8
+#define FEW_BODIES 1024
+
 /* Each body's part of the substep, and the word for the host, which is 0 until then: the world is laid out anew after a substep
  * that was the host's. */
 static bool prepare(lmi_gpu *gpu, const lmi_step *step, const float change[3])
 {
     const cl_uint count = gpu->body_count, surface_count = gpu->shares ? 0 : step->surface_count, walled = gpu->walled;
+    const cl_uint herd = count <= FEW_BODIES ? 1 : MOST_HERD;
     const double h = step->h;
-    const lmi_gpu_argument arguments[] = {LMI_GPU_BUFFER(gpu->bodies),   LMI_GPU_BUFFER(gpu->before),
-                                          LMI_GPU_VALUE(count),          LMI_GPU_BUFFER(gpu->x),
-                                          LMI_GPU_BUFFER(gpu->surfaces), LMI_GPU_VALUE(surface_count),
-                                          LMI_GPU_VALUE(walled),         LMI_GPU_VALUE(h),
-                                          LMI_GPU_VALUE(change[0]),      LMI_GPU_VALUE(change[1]),
-                                          LMI_GPU_VALUE(change[2]),      LMI_GPU_BUFFER(gpu->stop)};
-    const size_t groups[2] = {(gpu->body_count + 7) / 8, 1}, group[2] = {64, 1}; /* HERD in body.cl */
+    const lmi_gpu_argument arguments[] = {
+        LMI_GPU_BUFFER(gpu->bodies),  LMI_GPU_BUFFER(gpu->before), LMI_GPU_VALUE(count),
+        LMI_GPU_VALUE(herd),          LMI_GPU_BUFFER(gpu->x),      LMI_GPU_BUFFER(gpu->surfaces),
+        LMI_GPU_VALUE(surface_count), LMI_GPU_VALUE(walled),       LMI_GPU_VALUE(h),
+        LMI_GPU_VALUE(change[0]),     LMI_GPU_VALUE(change[1]),    LMI_GPU_VALUE(change[2]),
+        LMI_GPU_BUFFER(gpu->stop)};
+    const size_t groups[2] = {(count + herd - 1) / herd, 1}, group[2] = {64, 1};
     return lmi_gpu_forces_apply(gpu, step) && place_surfaces(gpu, step, surface_count) &&
            lmi_gpu_run(gpu, gpu->prepare, arguments, sizeof arguments / sizeof *arguments, groups, group) &&
            lmi_gpu_mark(gpu, &gpu->prepared);
@@ -190,61 +193,46 @@ static bool prepare(lmi_gpu *gpu, const lmi_step *step, const float change[3])
 /* What hangs together, or crowds, so much that the host does it faster will do so for a while. */
 #define CAUTIOUS_STEPS 30
 
-static bool gather_lists(lmi_gpu *gpu, const lmi_gpu_variant *v)
-{
-    const lmi_gpu_lists *l = &gpu->gather;
-    const cl_uint lanes = l->lanes;
-    const lmi_gpu_argument arguments[] = {
-        LMI_GPU_VALUE(lanes),        LMI_GPU_BUFFER(l->groups), LMI_GPU_BUFFER(l->who),
-        LMI_GPU_BUFFER(l->corner),   LMI_GPU_BUFFER(l->member), LMI_GPU_BUFFER(l->offset),
-        LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(gpu->x),    LMI_GPU_BUFFER(gpu->irregular_moments)};
-    const size_t groups[2] = {(lanes + 63) / 64, 1}, group[2] = {64, 1};
-    return lanes == 0 ||
-           lmi_gpu_run(gpu, v->gather_lists, arguments, sizeof arguments / sizeof *arguments, groups, group);
-}
-
-static bool scatter_lists(lmi_gpu *gpu, const lmi_gpu_variant *v)
-{
-    const lmi_gpu_lists *l = &gpu->scatter;
-    const cl_uint lanes = l->lanes;
-    const lmi_gpu_argument arguments[] = {LMI_GPU_VALUE(lanes),      LMI_GPU_BUFFER(l->groups),
-                                          LMI_GPU_BUFFER(l->who),    LMI_GPU_BUFFER(l->member),
-                                          LMI_GPU_BUFFER(l->offset), LMI_GPU_BUFFER(gpu->bodies),
-                                          LMI_GPU_BUFFER(gpu->kept), LMI_GPU_BUFFER(gpu->corrections)};
-    const size_t groups[2] = {(lanes + 63) / 64, 1}, group[2] = {64, 1};
-    return lanes == 0 ||
-           lmi_gpu_run(gpu, v->scatter_lists, arguments, sizeof arguments / sizeof *arguments, groups, group);
-}
-
 static bool fit(lmi_gpu *gpu, const lmi_gpu_variant *v)
 {
-    const lmi_gpu_argument arguments[] = {
-        LMI_GPU_BUFFER(v->tiles),          LMI_GPU_BUFFER(gpu->bodies),    LMI_GPU_BUFFER(gpu->map),
-        LMI_GPU_BUFFER(gpu->constants_of), LMI_GPU_BUFFER(gpu->constants), LMI_GPU_BUFFER(gpu->x),
-        LMI_GPU_BUFFER(gpu->regions),      LMI_GPU_BUFFER(gpu->irregular), LMI_GPU_BUFFER(gpu->irregular_moments),
-        LMI_GPU_BUFFER(gpu->kept)};
-    const size_t groups[2] = {v->tile_count, 1}, group[2] = {v->kind.tile_x, v->kind.tile_y};
-    return v->tile_count == 0 ||
+    const lmi_gpu_argument arguments[] = {LMI_GPU_BUFFER(v->to_fit.buffer),
+                                          LMI_GPU_BUFFER(gpu->bodies),
+                                          LMI_GPU_BUFFER(gpu->map),
+                                          LMI_GPU_BUFFER(gpu->kinds),
+                                          LMI_GPU_BUFFER(gpu->constants),
+                                          LMI_GPU_BUFFER(gpu->x),
+                                          LMI_GPU_BUFFER(gpu->regions),
+                                          LMI_GPU_BUFFER(gpu->irregular),
+                                          LMI_GPU_BUFFER(gpu->gather.lists),
+                                          LMI_GPU_BUFFER(gpu->gather.entries),
+                                          LMI_GPU_BUFFER(gpu->irregular_moments),
+                                          LMI_GPU_BUFFER(gpu->kept)};
+    const size_t groups[2] = {v->to_fit.count, 1}, group[2] = {v->kind.tile_x, v->kind.tile_y};
+    return v->to_fit.count == 0 ||
            lmi_gpu_run(gpu, v->fit, arguments, sizeof arguments / sizeof *arguments, groups, group);
 }
 
 static bool move(lmi_gpu *gpu, const lmi_gpu_variant *v, float h)
 {
-    const lmi_gpu_argument arguments[] = {LMI_GPU_BUFFER(v->tiles),
+    const lmi_gpu_argument arguments[] = {LMI_GPU_BUFFER(v->to_move.buffer),
                                           LMI_GPU_BUFFER(gpu->bodies),
                                           LMI_GPU_BUFFER(gpu->map),
                                           LMI_GPU_BUFFER(gpu->constants_of),
+                                          LMI_GPU_BUFFER(gpu->kinds),
                                           LMI_GPU_BUFFER(gpu->constants),
                                           LMI_GPU_BUFFER(gpu->x),
                                           LMI_GPU_BUFFER(gpu->v),
                                           LMI_GPU_BUFFER(gpu->regions),
                                           LMI_GPU_BUFFER(gpu->corrected),
+                                          LMI_GPU_BUFFER(gpu->scatter.lists),
+                                          LMI_GPU_BUFFER(gpu->scatter.entries),
+                                          LMI_GPU_BUFFER(gpu->kept),
                                           LMI_GPU_BUFFER(gpu->corrections),
                                           LMI_GPU_BUFFER(gpu->surfaces),
                                           LMI_GPU_BUFFER(gpu->partials),
                                           LMI_GPU_VALUE(h)};
-    const size_t groups[2] = {v->tile_count, 1}, group[2] = {v->kind.tile_x, v->kind.tile_y};
-    return v->tile_count == 0 ||
+    const size_t groups[2] = {v->to_move.count, 1}, group[2] = {v->kind.tile_x, v->kind.tile_y};
+    return v->to_move.count == 0 ||
            lmi_gpu_run(gpu, v->move, arguments, sizeof arguments / sizeof *arguments, groups, group);
 }
 
@@ -260,15 +248,25 @@ static bool conclude(lmi_gpu *gpu, double h)
            lmi_gpu_run(gpu, gpu->conclude, arguments, sizeof arguments / sizeof *arguments, groups, group);
 }
 
+/* Whether there are lattices that more than one work-group has moved. */
+static bool has_tiles(const lmi_gpu *gpu)
+{
+    bool any = false;
+    for (uint32_t n = 0; n < gpu->variant_count; n++) {
+        any = any || gpu->variant[n].to_move.count > 0;
+    }
+    return any;
+}
+
 /* Regions of lattices: nothing of the state changes, so it need not be known yet whether the substep is the device's. Small
  * lattices are moved as well, by a kernel that sees for itself. */
-static bool fit_lattices(lmi_gpu *gpu, float h)
+static bool fit_lattices(lmi_gpu *gpu, double h)
 {
-    bool ok = gpu->lattice_count == 0 || gather_lists(gpu, &gpu->variant[0]);
+    bool ok = true;
     for (uint32_t n = 0; ok && gpu->lattice_count && n < gpu->variant_count; n++) {
         ok = fit(gpu, &gpu->variant[n]) && lmi_gpu_step_small(gpu, &gpu->variant[n], h);
     }
-    return ok && (gpu->lattice_count == 0 || scatter_lists(gpu, &gpu->variant[0]));
+    return ok;
 }
 
 static bool move_lattices(lmi_gpu *gpu, const lmi_step *step)
@@ -280,15 +278,15 @@ static bool move_lattices(lmi_gpu *gpu, const lmi_step *step)
     for (uint32_t n = 0; ok && n < gpu->variant_count; n++) {
         ok = move(gpu, &gpu->variant[n], (float)step->h);
     }
-    return ok && conclude(gpu, step->h) && gpu->cl.clFlush(gpu->queue) == CL_SUCCESS;
+    return ok && (!has_tiles(gpu) || conclude(gpu, step->h)) && gpu->cl.clFlush(gpu->queue) == CL_SUCCESS;
 }
 
 /* All that the device can do before it is known whether the substep is its own. *stop is not 0 where the host must step this
  * one: the word that `prepare` left, read beside the queue, so that what was launched since goes on meanwhile. */
 static bool begin_substep(lmi_gpu *gpu, const lmi_step *step, const float change[3], cl_uint *stop)
 {
-    bool ok = prepare(gpu, step, change) && (!gpu->meets || lmi_gpu_meet_keep(gpu)) &&
-              fit_lattices(gpu, (float)step->h) && lmi_gpu_clusters_match(gpu);
+    bool ok = prepare(gpu, step, change) && (!gpu->meets || lmi_gpu_meet_keep(gpu)) && fit_lattices(gpu, step->h) &&
+              lmi_gpu_clusters_match(gpu);
     bool known = gpu->prepared && lmi_gpu_read_after(gpu, &gpu->prepared, &gpu->stop, stop, sizeof *stop);
     return ok && known;
 }
@@ -431,6 +429,7 @@ static void free_buffers(lmi_gpu *gpu)
                                    &gpu->partials,
                                    &gpu->map,
                                    &gpu->constants_of,
+                                   &gpu->kinds,
                                    &gpu->constants,
                                    &gpu->regions,
                                    &gpu->corners,
@@ -439,18 +438,10 @@ static void free_buffers(lmi_gpu *gpu)
                                    &gpu->kept,
                                    &gpu->corrected,
                                    &gpu->corrections,
-                                   &gpu->gather.groups,
-                                   &gpu->gather.small,
-                                   &gpu->gather.who,
-                                   &gpu->gather.corner,
-                                   &gpu->gather.member,
-                                   &gpu->gather.offset,
-                                   &gpu->scatter.groups,
-                                   &gpu->scatter.small,
-                                   &gpu->scatter.who,
-                                   &gpu->scatter.corner,
-                                   &gpu->scatter.member,
-                                   &gpu->scatter.offset};
+                                   &gpu->gather.lists,
+                                   &gpu->gather.entries,
+                                   &gpu->scatter.lists,
+                                   &gpu->scatter.entries};
     for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
         lmi_gpu_free(gpu, all[n]);
     }
@@ -469,10 +460,9 @@ static void free_programs(lmi_gpu *gpu)
         lmi_gpu_variant *v = &gpu->variant[n];
         free_kernel(gpu, v->fit);
         free_kernel(gpu, v->move);
-        free_kernel(gpu, v->gather_lists);
-        free_kernel(gpu, v->scatter_lists);
         free_kernel(gpu, v->small);
-        lmi_gpu_free(gpu, &v->tiles);
+        lmi_gpu_free(gpu, &v->to_fit.buffer);
+        lmi_gpu_free(gpu, &v->to_move.buffer);
         lmi_gpu_free(gpu, &v->smalls);
         if (v->program) {
             gpu->cl.clReleaseProgram(v->program);

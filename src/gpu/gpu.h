@@ -7,14 +7,14 @@
  *   buffer.c    memory of the device
  *   ability.c   what it can step
  *   small.c     lattices that one work-group steps by itself
- *   layout.c    a world as the kernels want it: built when something has changed, and uploaded (layout_lists.c: irregular
- *               regions of lattices; clusters.c: clusters, and their substep)
+ *   layout.c    a world as the kernels want it: built when something has changed, and uploaded (layout_tiles.c, _constants.c
+ *               and _lists.c: lattices; clusters.c: clusters, and their substep)
  *   octrees.c   octrees, up to what pulls their particles
  *   example_regions.c  regions of clusters that have examples
  *   meet.c      bodies that keep each other out by depth cube maps
- *   solve.c     contacts that are solved: bodies with each other, touch points with colliders
  *   walls.c     colliders that the kernels which move particles do not see: meshes, height maps, very many
  *   held.c      pins, drags and bones
+ *   solve.c     contacts that are solved: bodies with each other, touch points with colliders
  *   forces.c    wind, point fields and forces of a single step
  *   gpu.c       substeps
  *   fetch.c     the way back, and the end of a device that is lost
@@ -42,6 +42,7 @@ typedef struct lmi_gpu_limits {
     const char *options;             /* more options for the compiler */
     uint32_t tile_x, tile_y, planes; /* of tiles; 0: as the body wants it */
     uint32_t levels;                 /* of contacts one after the other that are the device's in any case */
+    uint32_t move_planes;            /* of tiles that are moved; 0: as above */
     const lm_gl *gl;                 /* that skins are shared with; read when it is opened */
     const char *library;             /* instead of the machine's OpenCL */
     uint32_t operations; /* launches, reads and writes that succeed before the device is lost; 0: all of them */
@@ -52,19 +53,24 @@ typedef struct lmi_gpu_buffer {
     size_t size;
 } lmi_gpu_buffer;
 
+typedef struct lmi_gpu_tiles {
+    lmi_gpu_buffer buffer;
+    uint32_t count, capacity;
+    lmi_gpu_tile *items; /* while they are laid out */
+} lmi_gpu_tiles;
+
 /* The kernels of lattices for one width, tile and material, and what they are to do. */
 typedef struct lmi_gpu_variant {
     struct lmi_gpu_kind {
         uint32_t width, tile_x, tile_y, channels;
         uint32_t cells; /* for bodies of which one work-group steps each: corners of a box; 0: for tiles */
         uint32_t linear, surfaces, even; /* linear fits; colliders; all regions have the same share of the stiffness */
+        uint32_t lists;                  /* some regions are irregular */
     } kind;
     cl_program program;
-    cl_kernel fit, move, gather_lists, scatter_lists, small;
-    lmi_gpu_buffer tiles, smalls;
-    uint32_t tile_count;
-    uint32_t tile_capacity; /* while they are laid out */
-    lmi_gpu_tile *tile;
+    cl_kernel fit, move, small;
+    lmi_gpu_tiles to_fit, to_move; /* the same corners, in columns of different lengths */
+    lmi_gpu_buffer smalls;
     uint32_t small_count, small_capacity;
     lmi_gpu_small *small_body;
 } lmi_gpu_variant;
@@ -73,8 +79,7 @@ typedef struct lmi_gpu_variant {
 
 /* Lists of one kind, of all lattices. */
 typedef struct lmi_gpu_lists {
-    lmi_gpu_buffer groups, small, who, corner, member, offset;
-    uint32_t lanes;
+    lmi_gpu_buffer lists, entries;
 } lmi_gpu_lists;
 
 /* How long a kernel took, where they are timed. */
@@ -109,16 +114,16 @@ struct lmi_gpu {
     struct lmi_gpu_octrees *octrees; /* null until there are any, as are: */
     struct lmi_gpu_forces *forces;
     struct lmi_gpu_meet *meet;
-    struct lmi_gpu_solver *solver;
     struct lmi_gpu_walls *walls;
     struct lmi_gpu_held *held;
+    struct lmi_gpu_solver *solver;
     struct lmi_gpu_examples *examples;
     struct lmi_gpu_skinning *skins;
     struct lmi_gpu_looks *looks;
     struct lmi_gpu_shares *shared;
 
     lmi_gpu_buffer x, v, bodies, before, stop, surfaces, chunks, parts, partials;
-    lmi_gpu_buffer map, constants_of, constants, regions, corners;
+    lmi_gpu_buffer map, constants_of, kinds, constants, regions, corners;
     lmi_gpu_buffer irregular, irregular_moments, kept, corrected, corrections;
     lmi_gpu_lists gather, scatter;
 
@@ -135,10 +140,10 @@ struct lmi_gpu {
 
     bool holds;     /* the world is laid out and uploaded as it is */
     bool shares;    /* the host does contacts: state goes over and back in every substep */
-    bool meets;     /* bodies keep each other out on the device: by cube maps, or */
-    bool solves;    /* by contacts that are solved */
     bool walled;    /* colliders have kernels of their own (walls.h) */
     bool grips;     /* there are pins, drags or bones (held.h) */
+    bool meets;     /* bodies keep each other out on the device: by cube maps, or */
+    bool solves;    /* by contacts that are solved */
     double h;       /* for this substep */
     lm_dvec3 given; /* momentum from gravity since the last fetch */
     double total_mass;
@@ -193,6 +198,7 @@ bool lmi_gpu_write(lmi_gpu *gpu, const lmi_gpu_buffer *to, size_t offset, const 
 bool lmi_gpu_read(lmi_gpu *gpu, const lmi_gpu_buffer *from, size_t offset, void *to, size_t size);
 bool lmi_gpu_copy(lmi_gpu *gpu, const lmi_gpu_buffer *from, const lmi_gpu_buffer *to, size_t size);
 bool lmi_gpu_put(lmi_gpu *gpu, lmi_gpu_buffer *buffer, const void *from, size_t size); /* reserve and write */
+bool lmi_gpu_clear(lmi_gpu *gpu, const lmi_gpu_buffer *buffer, size_t size);           /* to zeros */
 
 /* An event for when all that was queued so far is done, and a read after it that waits for nothing else. */
 bool lmi_gpu_mark(lmi_gpu *gpu, cl_event *event);

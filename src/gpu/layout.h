@@ -33,26 +33,39 @@ static inline void drop(lm_world *world, array *a, size_t size)
 
 /* Lists of one kind, of all lattices. Bodies of one shape have the same rows and owners, which are there once. */
 typedef struct lists {
-    array groups; /* four words each: body, first row, end of rows, where its owners are in `who` */
-    array small;  /* the same of bodies that one work-group steps by itself */
-    array who, corner, member, offset;
-    array known; /* rows and groups that are there */
+    array items;   /* lmi_gpu_list, those of a tile one after the other */
+    array entries; /* words, two for each */
+    array known;   /* which are there */
 } lists;
 
 typedef struct known_lists {
     uint64_t hash;
-    uint32_t row, row_count, group, group_count;
+    uint32_t first, count;             /* lists */
+    uint32_t first_entry, entry_count; /* of two words */
 } known_lists;
+
+/* Tiles over the box of a lattice: corners that one has along each axis, and how many there are. */
+typedef struct lmi_gpu_grid {
+    uint32_t size[3], count[3];
+    uint32_t phase; /* what is added to a corner's x */
+} lmi_gpu_grid;
+
+/* Things of so many words each, all different. */
+typedef struct word_set {
+    array items, slots; /* `slots`: a table of where they are */
+    uint32_t count, words;
+} word_set;
 
 typedef struct layout {
     lm_world *world;
     lmi_gpu *gpu;
     uint32_t channels; /* of constants */
-    array map, constants, slots, constants_of, irregular, corrected;
+    array map, constants_of, irregular, corrected;
+    word_set constants, kinds; /* layout_constants.c */
     lists gather, scatter;
     array chunks, parts;
     array corners, known_corners; /* small.c */
-    uint32_t irregulars, corrections, partials, constants_count;
+    uint32_t irregulars, corrections, partials;
 } layout;
 
 static inline uint64_t hash_bytes(const void *from, size_t size)
@@ -73,8 +86,23 @@ static inline bool put_array(lmi_gpu *gpu, lmi_gpu_buffer *to, const array *from
     return lmi_gpu_put(gpu, to, from->items, from->count * size);
 }
 
-/* layout_lists.c: the lists of a body's irregular regions, and all lists to the device. */
-bool lmi_gpu_add_irregular(layout *l, const lmi_body *body, uint32_t index, uint32_t first_block);
+/* layout_constants.c: the constants of a lattice's regions; its blocks get the indices of theirs. */
+bool lmi_gpu_add_constants(layout *l, const lmi_lattice *shape, uint32_t first_block);
+/* Says of which of a block's lanes the region is irregular, and the particle's sums are put right. */
+bool lmi_gpu_flag_lanes(layout *l, uint32_t block, uint32_t irregular, uint32_t corrected);
+
+/* layout_lists.c: marks which regions of a body are irregular; adds lists, ordered by tiles, with where those of each tile
+ * begin and the last ends in `first` [tiles + 1]; and all lists to the device. */
+bool lmi_gpu_mark_irregular(layout *l, const lmi_body *body, uint32_t index, uint32_t first_block);
+bool lmi_gpu_add_lists(layout *l, const lmi_lattice *shape, const lmi_lattice_lists *from, const lmi_gpu_grid *grid,
+                       lists *to, uint32_t *first);
 bool lmi_gpu_upload_lists(layout *l);
+
+/* layout_tiles.c: the tiles of a lattice, or what stands for them where it is small; what adds up the sums of many tiles; all
+ * tiles to the device, and their memory here. */
+bool lmi_gpu_add_tiles(layout *l, const lmi_body *body, uint32_t index, lmi_gpu_body *record);
+bool lmi_gpu_add_parts(layout *l);
+bool lmi_gpu_upload_tiles(lmi_gpu *gpu);
+void lmi_gpu_drop_tiles(lm_world *world, lmi_gpu *gpu);
 
 #endif

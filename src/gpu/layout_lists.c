@@ -1,86 +1,21 @@
 /*
- * The lists of irregular regions (sample/lattice.h) for the device. Bodies of one shape share them.
+ * The lists of irregular regions (sample/lattice.h) for the device: one for each owner, ordered by the tiles that the owners are
+ * in, because the work-group of a tile goes through its own. Bodies of one shape share them.
  */
-#include "gpu/small.h"
+#include "gpu/layout.h"
 
 /* Marks the blocks of owners: the first of each, which lanes, and which of those have a list of everything. */
-static void mark_owners(const lmi_lattice_lists *from, const uint8_t *whole, uint32_t base, uint32_t flag,
-                        uint32_t *marks, uint32_t *constants_of)
+static void mark_owners(const lmi_lattice_lists *from, const uint8_t *whole, uint32_t base, uint32_t *marks)
 {
     for (uint32_t n = 0; n < from->owner_count; n++) {
         uint32_t block = from->owner[n] / LMI_BLOCK, lane = from->owner[n] % LMI_BLOCK;
         uint32_t *mark = marks + 2 * (size_t)block;
         mark[0] = mark[1] & 0xffffu ? mark[0] : base + n;
         mark[1] |= 1u << lane | (whole[n] ? 1u << (16 + lane) : 0);
-        constants_of[block] |= flag;
     }
 }
 
-/* Lists that another body has already, or null. */
-static const known_lists *find_lists(const lists *to, const lmi_lattice_lists *from, uint64_t hash)
-{
-    for (uint32_t n = 0; n < to->known.count; n++) {
-        const known_lists *k = (const known_lists *)to->known.items + n;
-        const uint32_t *member = (const uint32_t *)to->member.items + (size_t)k->row * LMI_BLOCK;
-        const uint32_t *who = (const uint32_t *)to->who.items + (size_t)k->group * LMI_BLOCK;
-        const float *offset = (const float *)to->offset.items + (size_t)k->row * 4 * LMI_BLOCK;
-        size_t rows = (size_t)from->row_count * LMI_BLOCK, lanes = (size_t)from->group_count * LMI_BLOCK;
-        if (k->hash == hash && k->row_count == from->row_count && k->group_count == from->group_count &&
-            memcmp(member, from->member, rows * sizeof *member) == 0 &&
-            memcmp(offset, from->offset, 4 * rows * sizeof *offset) == 0 &&
-            memcmp(who, from->who, lanes * sizeof *who) == 0) {
-            return k;
-        }
-    }
-    return NULL;
-}
-
-static const known_lists *add_rows(lm_world *world, const lmi_lattice *shape, const lmi_lattice_lists *from,
-                                   uint64_t hash, lists *to)
-{
-    size_t rows = (size_t)from->row_count * LMI_BLOCK, lanes = (size_t)from->group_count * LMI_BLOCK;
-    known_lists now = {hash, to->member.count / LMI_BLOCK, from->row_count, to->who.count / LMI_BLOCK,
-                       from->group_count};
-    known_lists *known = append(world, &to->known, 1, sizeof now);
-    uint32_t *who = append(world, &to->who, (uint32_t)lanes, sizeof *who);
-    uint32_t *member = append(world, &to->member, (uint32_t)rows, sizeof *member);
-    float *offset = append(world, &to->offset, (uint32_t)(4 * rows), sizeof *offset);
-    int32_t *corner = append(world, &to->corner, (uint32_t)(3 * lanes), sizeof *corner);
-    if (!known || !who || !member || !offset || !corner) {
-        return NULL;
-    }
-    memcpy(who, from->who, lanes * sizeof *who);
-    memcpy(member, from->member, rows * sizeof *member);
-    memcpy(offset, from->offset, 4 * rows * sizeof *offset);
-    for (size_t n = 0; n < lanes; n++) {
-        if (who[n] != LMI_LATTICE_NONE) {
-            lmi_lattice_corner(shape, from->owner[who[n]], corner + 3 * n);
-        }
-    }
-    *known = now;
-    return known;
-}
-
-static bool add_lists(layout *l, const lmi_lattice *shape, const lmi_lattice_lists *from, uint32_t index, lists *to)
-{
-    uint64_t hash = hash_bytes(from->member, (size_t)from->row_count * LMI_BLOCK * sizeof *from->member);
-    const known_lists *known = find_lists(to, from, hash);
-    known = known ? known : add_rows(l->world, shape, from, hash, to);
-    array *groups = lmi_gpu_is_small(l->gpu, shape) ? &to->small : &to->groups;
-    uint32_t *group = append(l->world, groups, 4 * from->group_count, sizeof *group);
-    if (!known || !group) {
-        return false;
-    }
-    for (uint32_t n = 0; n < from->group_count; n++) {
-        group[4 * n] = index;
-        group[4 * n + 1] = known->row + from->group_row[n];
-        group[4 * n + 2] = known->row + from->group_row[n + 1];
-        group[4 * n + 3] = known->group + n;
-    }
-    return true;
-}
-
-bool lmi_gpu_add_irregular(layout *l, const lmi_body *body, uint32_t index, uint32_t first_block)
+bool lmi_gpu_mark_irregular(layout *l, const lmi_body *body, uint32_t index, uint32_t first_block)
 {
     const lmi_lattice *shape = &body->lattice->shape;
     lmi_gpu_body *record = &l->gpu->records[index];
@@ -89,24 +24,164 @@ bool lmi_gpu_add_irregular(layout *l, const lmi_body *body, uint32_t index, uint
     if (shape->irregular_count == 0 && shape->scatter.owner_count == 0) {
         return true;
     }
-    uint32_t *of = (uint32_t *)l->constants_of.items + first_block;
-    mark_owners(&shape->gather, shape->direct, l->irregulars, LMI_GPU_IRREGULAR,
-                (uint32_t *)l->irregular.items + 2 * (size_t)first_block, of);
-    mark_owners(&shape->scatter, shape->listed, l->corrections, LMI_GPU_CORRECTED,
-                (uint32_t *)l->corrected.items + 2 * (size_t)first_block, of);
-    l->irregulars += shape->irregular_count + 1; /* the last is zero, for what fills up rows */
+    uint32_t *irregular = (uint32_t *)l->irregular.items + 2 * (size_t)first_block;
+    uint32_t *corrected = (uint32_t *)l->corrected.items + 2 * (size_t)first_block;
+    mark_owners(&shape->gather, shape->direct, l->irregulars, irregular);
+    mark_owners(&shape->scatter, shape->listed, l->corrections, corrected);
+    l->irregulars += shape->irregular_count;
     l->corrections += shape->scatter.owner_count;
-    return add_lists(l, shape, &shape->gather, index, &l->gather) &&
-           add_lists(l, shape, &shape->scatter, index, &l->scatter);
+    bool ok = true;
+    for (uint32_t n = 0; ok && n < shape->block_count; n++) {
+        ok = lmi_gpu_flag_lanes(l, first_block + n, irregular[2 * n + 1] & 0xffffu, corrected[2 * n + 1] & 0xffffu);
+    }
+    return ok;
+}
+
+/* --- lists --- */
+
+static uint32_t tile_of(const lmi_gpu_grid *grid, const int32_t corner[3])
+{
+    uint32_t x = ((uint32_t)corner[0] + grid->phase) / grid->size[0];
+    return ((uint32_t)corner[2] / grid->size[2] * grid->count[1] + (uint32_t)corner[1] / grid->size[1]) *
+               grid->count[0] +
+           x;
+}
+
+/* The owners of each tile, one after the other: `first` as lmi_gpu_add_lists, from 0 on, and who they are. */
+static void sort_owners(const lmi_lattice *shape, const lmi_lattice_lists *from, const lmi_gpu_grid *grid,
+                        uint32_t *first, uint32_t *sorted)
+{
+    const uint32_t tiles = grid->count[0] * grid->count[1] * grid->count[2];
+    int32_t corner[3];
+    memset(first, 0, (tiles + 1) * sizeof *first);
+    for (uint32_t n = 0; n < from->owner_count; n++) {
+        lmi_lattice_corner(shape, from->owner[n], corner);
+        first[tile_of(grid, corner) + 1]++;
+    }
+    for (uint32_t n = 0; n < tiles; n++) {
+        first[n + 1] += first[n];
+    }
+    for (uint32_t n = from->owner_count; n-- > 0;) { /* from behind, so that each tile's stay in their order */
+        lmi_lattice_corner(shape, from->owner[n], corner);
+        sorted[--first[tile_of(grid, corner) + 1]] = n;
+    }
+    memmove(first, first + 1, tiles * sizeof *first);
+    first[tiles] = from->owner_count;
+}
+
+/* Where the host has the list of each owner: its first row, and the end of its rows; what fills these up counts for nothing. */
+static void find_rows(const lmi_lattice_lists *from, uint32_t (*row)[3])
+{
+    for (uint32_t n = 0; n < from->group_count * LMI_BLOCK; n++) {
+        if (from->who[n] != LMI_LATTICE_NONE) {
+            uint32_t *to = row[from->who[n]];
+            to[0] = from->group_row[n / LMI_BLOCK];
+            to[1] = from->group_row[n / LMI_BLOCK + 1];
+            to[2] = n % LMI_BLOCK;
+        }
+    }
+}
+
+/* The entries of one list, two words each; returns how many there are. */
+static uint32_t pack_entries(const lmi_lattice_lists *from, const uint32_t row[3], uint32_t *to)
+{
+    uint32_t count = 0;
+    for (uint32_t n = row[0]; n < row[1]; n++) {
+        const float *offset = from->offset + (size_t)n * 4 * LMI_BLOCK + row[2];
+        int8_t bytes[4];
+        for (int i = 0; i < 4; i++) {
+            bytes[i] = (int8_t)offset[i * LMI_BLOCK];
+        }
+        if (bytes[3] != 0) {
+            to[2 * (size_t)count] = from->member[(size_t)n * LMI_BLOCK + row[2]];
+            memcpy(to + 2 * (size_t)count + 1, bytes, sizeof bytes);
+            count++;
+        }
+    }
+    return count;
+}
+
+/* Lists that another body has already, which are those of `now`; or null. Where their entries begin may differ. */
+static const known_lists *find_lists(const lists *to, const known_lists *now)
+{
+    const uint32_t *entries = to->entries.items;
+    const lmi_gpu_list *mine = (const lmi_gpu_list *)to->items.items + now->first;
+    for (uint32_t n = 0; n < to->known.count; n++) {
+        const known_lists *k = (const known_lists *)to->known.items + n;
+        const lmi_gpu_list *its = (const lmi_gpu_list *)to->items.items + k->first;
+        bool same = k->hash == now->hash && k->count == now->count && k->entry_count == now->entry_count &&
+                    memcmp(entries + 2 * (size_t)k->first_entry, entries + 2 * (size_t)now->first_entry,
+                           2 * (size_t)now->entry_count * sizeof *entries) == 0;
+        for (uint32_t i = 0; same && i < now->count; i++) {
+            same = its[i].owner == mine[i].owner && its[i].count == mine[i].count &&
+                   memcmp(its[i].corner, mine[i].corner, sizeof mine[i].corner) == 0;
+        }
+        if (same) {
+            return k;
+        }
+    }
+    return NULL;
+}
+
+/* The lists of `sorted` owners behind those that are there; false when out of memory. */
+static bool append_lists(layout *l, const lmi_lattice *shape, const lmi_lattice_lists *from, const uint32_t *sorted,
+                         uint32_t (*row)[3], lists *to, known_lists *now)
+{
+    *now = (known_lists){.first = to->items.count, .count = from->owner_count, .first_entry = to->entries.count / 2};
+    lmi_gpu_list *items = append(l->world, &to->items, from->owner_count, sizeof *items);
+    uint32_t *entries = append(l->world, &to->entries, 2 * from->row_count * LMI_BLOCK, sizeof *entries);
+    if (!items || !entries) {
+        return false;
+    }
+    for (uint32_t n = 0; n < from->owner_count; n++) {
+        lmi_gpu_list *list = &items[n];
+        *list = (lmi_gpu_list){.owner = sorted[n], .first = now->first_entry + now->entry_count};
+        list->count = pack_entries(from, row[sorted[n]], entries + 2 * (size_t)now->entry_count);
+        lmi_lattice_corner(shape, from->owner[sorted[n]], list->corner);
+        now->entry_count += list->count;
+    }
+    to->entries.count = 2 * (now->first_entry + now->entry_count);
+    now->hash = hash_bytes(entries, 2 * (size_t)now->entry_count * sizeof *entries);
+    return true;
+}
+
+bool lmi_gpu_add_lists(layout *l, const lmi_lattice *shape, const lmi_lattice_lists *from, const lmi_gpu_grid *grid,
+                       lists *to, uint32_t *first)
+{
+    array order = {NULL, 0, 0}, where = {NULL, 0, 0};
+    uint32_t *sorted = append(l->world, &order, from->owner_count, sizeof *sorted);
+    uint32_t(*row)[3] = append(l->world, &where, from->owner_count, sizeof *row);
+    known_lists now = {0};
+    bool ok = sorted && row;
+    if (ok) {
+        sort_owners(shape, from, grid, first, sorted);
+        find_rows(from, row);
+        ok = append_lists(l, shape, from, sorted, row, to, &now);
+    }
+    const known_lists *same = ok && now.count ? find_lists(to, &now) : NULL;
+    if (same) {
+        to->items.count = now.first;
+        to->entries.count = 2 * now.first_entry;
+        now = *same;
+    } else if (ok && now.count) {
+        known_lists *known = append(l->world, &to->known, 1, sizeof now);
+        ok = known != NULL;
+        if (known) {
+            *known = now;
+        }
+    }
+    for (uint32_t n = 0; ok && n <= grid->count[0] * grid->count[1] * grid->count[2]; n++) {
+        first[n] += now.first;
+    }
+    drop(l->world, &order, sizeof *sorted);
+    drop(l->world, &where, sizeof *row);
+    return ok;
 }
 
 static bool put_lists(lmi_gpu *gpu, lmi_gpu_lists *to, const lists *from)
 {
-    const size_t u = sizeof(uint32_t);
-    to->lanes = from->groups.count / 4 * LMI_BLOCK;
-    return put_array(gpu, &to->groups, &from->groups, u) && put_array(gpu, &to->small, &from->small, u) &&
-           put_array(gpu, &to->who, &from->who, u) && put_array(gpu, &to->corner, &from->corner, u) &&
-           put_array(gpu, &to->member, &from->member, u) && put_array(gpu, &to->offset, &from->offset, sizeof(float));
+    return put_array(gpu, &to->lists, &from->items, sizeof(lmi_gpu_list)) &&
+           put_array(gpu, &to->entries, &from->entries, sizeof(uint32_t));
 }
 
 bool lmi_gpu_upload_lists(layout *l)
@@ -114,21 +189,11 @@ bool lmi_gpu_upload_lists(layout *l)
     lmi_gpu *gpu = l->gpu;
     const size_t u = sizeof(uint32_t), f = sizeof(float);
     array none = {NULL, 0, 0};
-    static const float zeros[LMI_BLOCK];
-    bool ok = put_lists(gpu, &gpu->gather, &l->gather) && put_lists(gpu, &gpu->scatter, &l->scatter);
     bool some = l->irregulars || l->corrections;
-    ok = ok && put_array(gpu, &gpu->irregular, some ? &l->irregular : &none, u) &&
-         put_array(gpu, &gpu->corrected, some ? &l->corrected : &none, u) &&
-         lmi_gpu_reserve(gpu, &gpu->irregular_moments, l->irregulars * LMI_BLOCK * f) &&
-         lmi_gpu_reserve(gpu, &gpu->kept, l->irregulars * LMI_BLOCK * f) &&
-         lmi_gpu_reserve(gpu, &gpu->corrections, l->corrections * 4 * f);
-    /* What fills up rows points at a transform that stays zero: the last of each body. */
-    for (uint32_t n = 0; ok && n < gpu->lattice_count; n++) {
-        const lmi_lattice *shape = &lmi_body_at(l->world, gpu->slots[n])->lattice->shape;
-        if (shape->irregular_count || shape->scatter.owner_count) {
-            size_t at = (size_t)gpu->records[n].irregular + shape->irregular_count;
-            ok = lmi_gpu_write(gpu, &gpu->kept, at * LMI_BLOCK * f, zeros, sizeof zeros);
-        }
-    }
-    return ok;
+    return put_lists(gpu, &gpu->gather, &l->gather) && put_lists(gpu, &gpu->scatter, &l->scatter) &&
+           put_array(gpu, &gpu->irregular, some ? &l->irregular : &none, u) &&
+           put_array(gpu, &gpu->corrected, some ? &l->corrected : &none, u) &&
+           lmi_gpu_reserve(gpu, &gpu->irregular_moments, (size_t)l->irregulars * LMI_BLOCK * f) &&
+           lmi_gpu_reserve(gpu, &gpu->kept, (size_t)l->irregulars * LMI_BLOCK * f) &&
+           lmi_gpu_reserve(gpu, &gpu->corrections, (size_t)l->corrections * 4 * f);
 }

@@ -20,7 +20,8 @@ typedef struct lmi_gpu_meet {
 
 /* meet_layout.c: everything that does not change in a step, where bodies meet on the device. False after a failure. */
 bool lmi_gpu_meet_lay_out(lm_world *world, lmi_gpu *gpu);
-bool lmi_gpu_is_meeter(const lm_world *world, const lmi_gpu *gpu, const lmi_body *body); /* else it has no part in this */
+bool lmi_gpu_is_meeter(const lm_world *world, const lmi_gpu *gpu,
+                       const lmi_body *body); /* else it has no part in this */
 void lmi_gpu_meet_free(lm_world *world, lmi_gpu *gpu);
 
 /* meet.c. The state before a substep, which the host may have to do after all. */

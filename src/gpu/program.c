@@ -11,7 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MOST_TEXTS 16
+/* The kernels load these two together. */
+_Static_assert(LMI_LATTICE_SHARE % 2 == 0 && LMI_LATTICE_HOLD == LMI_LATTICE_SHARE + 1, "a pair of floats");
 
 /* A text without its includes: what they would bring comes before it. */
 static size_t copy_without_includes(const char *text, char *to)
@@ -109,7 +110,8 @@ int lmi_gpu_common_options(const lmi_gpu *gpu, char *to, size_t size)
 
 bool lmi_gpu_build_bodies(const lm_world *world, lmi_gpu *gpu)
 {
-    static const char *const texts[] = {"prelude.cl", "records.h", "vec.h", "vec.c", "record.cl", "body.cl", NULL};
+    static const char *const texts[] = {"prelude.cl", "records.h",   "vec.h",   "vec.c",
+                                        "record.cl",  "conclude.cl", "body.cl", NULL};
     char options[1024];
     lmi_gpu_common_options(gpu, options, sizeof options);
     gpu->program = lmi_gpu_build(world, gpu, texts, options);
@@ -149,29 +151,41 @@ static int lattice_options(char *to, size_t size)
 
 static bool build_variant(const lm_world *world, lmi_gpu *gpu, lmi_gpu_variant *v)
 {
-    static const char *const texts[] = {
-        "prelude.cl",          "records.h",          "vmat.h",     "volume.h",    "polar_lanes.h",
-        "lattice_constants.h", "lattice_rotation.h", "nearest.cl", "rotation.cl", "contact.cl",
-        "lattice.cl",          "lists.cl",           "small.cl",   NULL};
+    static const char *const tiles[] = {"prelude.cl",
+                                        "records.h",
+                                        "vmat.h",
+                                        "volume.h",
+                                        "polar_lanes.h",
+                                        "lattice_constants.h",
+                                        "lattice_rotation.h",
+                                        "nearest.cl",
+                                        "rotation.cl",
+                                        "contact.cl",
+                                        "lists.cl",
+                                        "lattice.cl",
+                                        NULL};
+    static const char *const small[] = {
+        "prelude.cl",         "records.h",     "vec.h",       "vec.c",       "vmat.h",
+        "volume.h",           "polar_lanes.h", "record.cl",   "conclude.cl", "lattice_constants.h",
+        "lattice_rotation.h", "nearest.cl",    "rotation.cl", "contact.cl",  "lists.cl",
+        "lattice.cl",         "small.cl",      NULL};
     char options[2048];
     /* Contraction, and a division that may be off by two units in the last place: a twelfth of the fit's time. */
     int length = common_options(gpu, "", options, sizeof options);
-    length +=
-        snprintf(options + length, sizeof options - (size_t)length,
-                 " -DCONTRACT -DW=%u -DTILE_X=%u -DTILE_Y=%u -DCELLS=%u -DLMI_LATTICE_CHANNELS=%u%s%s%s", v->kind.width,
-                 v->kind.tile_x, v->kind.tile_y, v->kind.cells, v->kind.channels, v->kind.linear ? " -DLINEAR" : "",
-                 v->kind.surfaces ? " -DSURFACES" : "", v->kind.even ? " -DEVEN" : "");
+    length += snprintf(options + length, sizeof options - (size_t)length,
+                       " -DCONTRACT -DW=%u -DTILE_X=%u -DTILE_Y=%u -DCELLS=%u -DLATTICE_ROW=%u%s%s%s%s", v->kind.width,
+                       v->kind.tile_x, v->kind.tile_y, v->kind.cells, LMI_GPU_ROW(v->kind.channels),
+                       v->kind.linear ? " -DLINEAR" : "", v->kind.surfaces ? " -DSURFACES" : "",
+                       v->kind.even ? " -DEVEN" : "", v->kind.lists ? " -DLISTS" : "");
     lattice_options(options + length, sizeof options - (size_t)length);
-    v->program = lmi_gpu_build(world, gpu, texts, options);
+    v->program = lmi_gpu_build(world, gpu, v->kind.cells ? small : tiles, options);
     if (!v->program) {
         return false;
     }
     v->small = v->kind.cells ? lmi_gpu_kernel(gpu, v->program, "lattice_small") : NULL;
     v->fit = v->kind.cells ? NULL : lmi_gpu_kernel(gpu, v->program, "lattice_fit");
     v->move = v->kind.cells ? NULL : lmi_gpu_kernel(gpu, v->program, "lattice_move");
-    v->gather_lists = lmi_gpu_kernel(gpu, v->program, "lattice_gather_lists");
-    v->scatter_lists = lmi_gpu_kernel(gpu, v->program, "lattice_scatter_lists");
-    return (v->small || (v->fit && v->move)) && v->gather_lists && v->scatter_lists;
+    return v->small || (v->fit && v->move);
 }
 
 lmi_gpu_variant *lmi_gpu_find_variant(const lm_world *world, lmi_gpu *gpu, const struct lmi_gpu_kind *kind)

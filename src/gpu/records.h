@@ -15,10 +15,13 @@ typedef int int32_t;
 #define LMI_GPU_NONE 0xffffffffu
 #define LMI_GPU_SAMPLES 8
 
-/* Flags in front of the index of a block's constants: it has irregular regions; particles whose sums are put right. */
+/* Flags in front of the index of a region's constants: it is irregular; its particle's sums are put right. */
 #define LMI_GPU_IRREGULAR 0x80000000u
 #define LMI_GPU_CORRECTED 0x40000000u
 #define LMI_GPU_INDEX 0x3fffffffu
+
+/* Floats of a row with so many constants of a region: whole vectors of four. */
+#define LMI_GPU_ROW(channels) (((channels) + 3) / 4 * 4)
 
 /* Channels of what work-groups measure, 32 floats for each. */
 enum {
@@ -71,9 +74,9 @@ typedef struct lmi_gpu_body {
     uint32_t map;                  /* of a lattice: first entry of its map of blocks */
     uint32_t size[3];              /* blocks along x, corners along y and z */
     int32_t phase;
-    uint32_t first_partial, partials;    /* of the tiles */
-    uint32_t first_measure, measures;    /* of the chunks that are measured after an upload */
-    uint32_t sample[LMI_GPU_SAMPLES];    /* particles */
+    uint32_t first_partial, partials; /* of the tiles; none of a small lattice, which is concluded by its own kernel */
+    uint32_t first_measure, measures; /* of the chunks that are measured after an upload */
+    uint32_t sample[LMI_GPU_SAMPLES]; /* particles */
     int32_t corner[3 * LMI_GPU_SAMPLES]; /* and their corners */
     uint32_t pinned;
     uint32_t regional; /* an octree that is damped region by region */
@@ -90,19 +93,27 @@ typedef struct lmi_gpu_tile {
     int32_t x, y, z; /* of its first corner; x counts lanes of blocks */
     uint32_t planes;
     uint32_t partial;
-    uint32_t pad[2];
+    uint32_t list, lists; /* of irregular regions in it, or of particles whose sums are put right */
 } lmi_gpu_tile;
+
+/* What the fast sums of an irregular region, or of a particle, have too much or too little. */
+typedef struct lmi_gpu_list {
+    uint32_t owner; /* its number among those of the body */
+    uint32_t first,
+        count;         /* entries, two words each: a member, and four bytes, where it is from the owner and its sign */
+    int32_t corner[3]; /* of the owner */
+} lmi_gpu_list;
 
 /* A lattice that fits into the local memory of one work-group. */
 typedef struct lmi_gpu_small {
     uint32_t body;
     uint32_t first, count,
-        particles;            /* of its table of corners, two words each: x | y << 8 | z << 16, and the place of the
+        particles;              /* of its table of corners, two words each: x | y << 8 | z << 16, and the place of the
                                          particle there or LMI_GPU_NONE; those with a particle come first */
-    uint32_t gather, gathers; /* groups of lists of its irregular regions */
-    uint32_t scatter, scatters;
-    uint32_t size[3]; /* corners */
-    uint32_t partial;
+    uint32_t gather, gathers;   /* lists of its irregular regions, */
+    uint32_t scatter, scatters; /* and of particles whose sums are put right */
+    uint32_t size[3];           /* corners */
+    uint32_t filler;
 } lmi_gpu_small;
 
 /* Particles of one body that one work-group measures. */

@@ -77,55 +77,43 @@ bool lmi_gpu_add_small(layout *l, const lmi_lattice *shape, uint32_t index, stru
     if (!v || first == LMI_GPU_NONE) {
         return false;
     }
+    const lmi_gpu_grid whole = {{shape->size[0], shape->size[1], shape->size[2]}, {1, 1, 1}, 0};
+    uint32_t gather[2], scatter[2];
+    if (!lmi_gpu_add_lists(l, shape, &shape->gather, &whole, &l->gather, gather) ||
+        !lmi_gpu_add_lists(l, shape, &shape->scatter, &whole, &l->scatter, scatter)) {
+        return false;
+    }
     void *smalls = v->small_body;
     if (v->small_count == v->small_capacity && !lmi_reserve(&l->world->memory, &smalls, &v->small_capacity,
                                                             2 * v->small_capacity + 64, sizeof *v->small_body)) {
         return false;
     }
     v->small_body = smalls;
-    v->small_body[v->small_count++] =
-        (lmi_gpu_small){.body = index,
-                        .first = first,
-                        .count = corners,
-                        .particles = shape->particle_count,
-                        .gather = l->gather.small.count / 4 - shape->gather.group_count,
-                        .gathers = shape->gather.group_count,
-                        .scatter = l->scatter.small.count / 4 - shape->scatter.group_count,
-                        .scatters = shape->scatter.group_count,
-                        .size = {shape->size[0], shape->size[1], shape->size[2]},
-                        .partial = l->partials};
-    l->gpu->records[index].first_partial = l->partials++;
-    l->gpu->records[index].partials = 1;
+    v->small_body[v->small_count++] = (lmi_gpu_small){.body = index,
+                                                      .first = first,
+                                                      .count = corners,
+                                                      .particles = shape->particle_count,
+                                                      .gather = gather[0],
+                                                      .gathers = gather[1] - gather[0],
+                                                      .scatter = scatter[0],
+                                                      .scatters = scatter[1] - scatter[0],
+                                                      .size = {shape->size[0], shape->size[1], shape->size[2]}};
     return true;
 }
 
-bool lmi_gpu_step_small(lmi_gpu *gpu, const lmi_gpu_variant *v, float h)
+bool lmi_gpu_step_small(lmi_gpu *gpu, const lmi_gpu_variant *v, double h)
 {
     const lmi_gpu_lists *gather = &gpu->gather, *scatter = &gpu->scatter;
-    const lmi_gpu_argument arguments[] = {LMI_GPU_BUFFER(v->smalls),
-                                          LMI_GPU_BUFFER(gpu->corners),
-                                          LMI_GPU_BUFFER(gpu->bodies),
-                                          LMI_GPU_BUFFER(gpu->constants_of),
-                                          LMI_GPU_BUFFER(gpu->constants),
-                                          LMI_GPU_BUFFER(gpu->x),
-                                          LMI_GPU_BUFFER(gpu->v),
-                                          LMI_GPU_BUFFER(gpu->irregular),
-                                          LMI_GPU_BUFFER(gpu->irregular_moments),
-                                          LMI_GPU_BUFFER(gpu->kept),
-                                          LMI_GPU_BUFFER(gpu->corrected),
-                                          LMI_GPU_BUFFER(gpu->corrections),
-                                          LMI_GPU_BUFFER(gather->small),
-                                          LMI_GPU_BUFFER(gather->who),
-                                          LMI_GPU_BUFFER(gather->corner),
-                                          LMI_GPU_BUFFER(gather->offset),
-                                          LMI_GPU_BUFFER(scatter->small),
-                                          LMI_GPU_BUFFER(scatter->who),
-                                          LMI_GPU_BUFFER(scatter->member),
-                                          LMI_GPU_BUFFER(scatter->offset),
-                                          LMI_GPU_BUFFER(gpu->surfaces),
-                                          LMI_GPU_BUFFER(gpu->partials),
-                                          LMI_GPU_BUFFER(gpu->stop),
-                                          LMI_GPU_VALUE(h)};
+    const lmi_gpu_argument arguments[] = {LMI_GPU_BUFFER(v->smalls),        LMI_GPU_BUFFER(gpu->corners),
+                                          LMI_GPU_BUFFER(gpu->bodies),      LMI_GPU_BUFFER(gpu->constants_of),
+                                          LMI_GPU_BUFFER(gpu->kinds),       LMI_GPU_BUFFER(gpu->constants),
+                                          LMI_GPU_BUFFER(gpu->x),           LMI_GPU_BUFFER(gpu->v),
+                                          LMI_GPU_BUFFER(gpu->irregular),   LMI_GPU_BUFFER(gpu->irregular_moments),
+                                          LMI_GPU_BUFFER(gpu->kept),        LMI_GPU_BUFFER(gpu->corrected),
+                                          LMI_GPU_BUFFER(gpu->corrections), LMI_GPU_BUFFER(gather->lists),
+                                          LMI_GPU_BUFFER(gather->entries),  LMI_GPU_BUFFER(scatter->lists),
+                                          LMI_GPU_BUFFER(scatter->entries), LMI_GPU_BUFFER(gpu->surfaces),
+                                          LMI_GPU_BUFFER(gpu->stop),        LMI_GPU_VALUE(h)};
     const size_t groups[2] = {v->small_count, 1}, group[2] = {v->kind.tile_x, 1};
     return v->small_count == 0 ||
            lmi_gpu_run(gpu, v->small, arguments, sizeof arguments / sizeof *arguments, groups, group);

@@ -12,6 +12,6 @@ bool lmi_gpu_is_small(const lmi_gpu *gpu, const lmi_lattice *shape);
 bool lmi_gpu_add_small(layout *l, const lmi_lattice *shape, uint32_t index, struct lmi_gpu_kind *kind);
 
 /* A whole substep of all that have the kernels `v`, unless it is found to be the host's. */
-bool lmi_gpu_step_small(lmi_gpu *gpu, const lmi_gpu_variant *v, float h);
+bool lmi_gpu_step_small(lmi_gpu *gpu, const lmi_gpu_variant *v, double h);
 
 #endif

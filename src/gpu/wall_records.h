@@ -14,7 +14,7 @@ typedef ulong uint64_t;
 #define LMI_GPU_LEVELS 15 /* of a height map */
 
 /* A mesh or a height map: the numbers of lmi_mesh and lmi_heights, and where their arrays begin among those of all. */
-typedef struct lmi_gpu_solid {
+typedef struct lmi_gpu_ground {
     double skin;
     double spacing;                     /* of a map */
     double cell;                        /* of a mesh */
@@ -29,7 +29,7 @@ typedef struct lmi_gpu_solid {
     uint32_t size[3];                   /* cells of a mesh */
     uint32_t solid;                     /* a mesh that has an inside */
     uint32_t pad;
-} lmi_gpu_solid;
+} lmi_gpu_ground;
 
 /* A body, as walls see it. */
 typedef struct lmi_gpu_walled {

@@ -52,7 +52,7 @@ typedef struct wall_layout {
     array solids, heights, spans, faces, nodes, cells;
 } wall_layout;
 
-static void describe_heights(const lmi_heights *map, lmi_gpu_solid *to)
+static void describe_heights(const lmi_heights *map, lmi_gpu_ground *to)
 {
     to->skin = map->skin;
     to->spacing = map->spacing;
@@ -66,7 +66,7 @@ static void describe_heights(const lmi_heights *map, lmi_gpu_solid *to)
     }
 }
 
-static void describe_mesh(const lmi_mesh *mesh, lmi_gpu_solid *to)
+static void describe_mesh(const lmi_mesh *mesh, lmi_gpu_ground *to)
 {
     const double lower[3] = {mesh->lower.x, mesh->lower.y, mesh->lower.z};
     const double upper[3] = {mesh->upper.x, mesh->upper.y, mesh->upper.z};
@@ -93,7 +93,7 @@ static bool add(lm_world *world, array *to, const void *from, size_t count, size
 
 static bool add_solid(lm_world *world, wall_layout *l, const lmi_solid *solid)
 {
-    lmi_gpu_solid *to = append(world, &l->solids, 1, sizeof *to);
+    lmi_gpu_ground *to = append(world, &l->solids, 1, sizeof *to);
     if (!to) {
         return false;
     }
@@ -169,7 +169,7 @@ static bool upload(const lm_world *world, lmi_gpu *gpu, const wall_layout *l)
     return put_array(gpu, &w->pieces, &l->pieces, sizeof(lmi_gpu_chunk)) &&
            put_array(gpu, &w->walled, &l->walled, sizeof(lmi_gpu_walled)) &&
            put_array(gpu, &w->margins, &l->margins, sizeof(float)) &&
-           put_array(gpu, &w->solids, &l->solids, sizeof(lmi_gpu_solid)) &&
+           put_array(gpu, &w->solids, &l->solids, sizeof(lmi_gpu_ground)) &&
            put_array(gpu, &w->heights, &l->heights, sizeof(float)) &&
            put_array(gpu, &w->spans, &l->spans, sizeof(lmi_heights_span)) &&
            put_array(gpu, &w->faces, &l->faces, 9 * sizeof(float)) &&
@@ -202,7 +202,7 @@ bool lmi_gpu_walls_lay_out(lm_world *world, lmi_gpu *gpu)
     drop(world, &l.pieces, sizeof(lmi_gpu_chunk));
     drop(world, &l.walled, sizeof(lmi_gpu_walled));
     drop(world, &l.margins, sizeof(float));
-    drop(world, &l.solids, sizeof(lmi_gpu_solid));
+    drop(world, &l.solids, sizeof(lmi_gpu_ground));
     drop(world, &l.heights, sizeof(float));
     drop(world, &l.spans, sizeof(lmi_heights_span));
     drop(world, &l.faces, 9 * sizeof(float));

@@ -48,9 +48,9 @@ LMI_INLINE vmat3 lattice_grow(vmat3 y, vf spread, vf *det)
 LMI_INLINE vmat3 lattice_rotation(vmat3 a, lattice_at constants, vf *by, vm *sound, vm *settled)
 {
     const vf one = vf_set1(1.0f), two = vf_set1(2.0f), near = vf_set1(LATTICE_SETTLED);
-    vf scale = lattice_constant(constants + LMI_LATTICE_SCALE * LMI_BLOCK), cube = scale * scale * scale, first, det;
-    vf square = lattice_constant(constants + LMI_LATTICE_INVERSE_SQUARE * LMI_BLOCK);
-    vmat3 y = lattice_grow(a, lattice_constant(constants + LMI_LATTICE_SPREAD * LMI_BLOCK), &first);
+    vf scale = lattice_constant(constants + LMI_LATTICE_SCALE * LATTICE_STRIDE), cube = scale * scale * scale, first, det;
+    vf square = lattice_constant(constants + LMI_LATTICE_INVERSE_SQUARE * LATTICE_STRIDE);
+    vmat3 y = lattice_grow(a, lattice_constant(constants + LMI_LATTICE_SPREAD * LATTICE_STRIDE), &first);
     *sound = vf_lt(vf_set1(LATTICE_LEAST_VOLUME), first * (vf_set1(8.0f) * cube));
     y = lattice_grow(y, square, &det);
     y = lattice_grow(y, vf_set1(4.0f) * square, &det);
@@ -71,28 +71,28 @@ LMI_INLINE vmat3 lattice_rotation(vmat3 a, lattice_at constants, vf *by, vm *sou
  * which the rest shape is round, where step/volume.h works. `shaped` is R, or R P of a region that has flowed. */
 static __attribute__((noinline)) vmat3 lattice_linear(vmat3 a, vmat3 r, vmat3 shaped, lattice_at constants, float beta)
 {
-    vf per = lattice_constant(constants + LMI_LATTICE_INVERSE_MASS * LMI_BLOCK);
+    vf per = lattice_constant(constants + LMI_LATTICE_INVERSE_MASS * LATTICE_STRIDE);
     vm any = vf_lt(vf_set1(0.0f), per);
-    vmat3 whiten = lattice_symmetric(constants + LMI_LATTICE_WHITEN * LMI_BLOCK);
-    vmat3 colour = lattice_symmetric(constants + LMI_LATTICE_COLOUR * LMI_BLOCK);
+    vmat3 whiten = lattice_symmetric(constants + LMI_LATTICE_WHITEN * LATTICE_STRIDE);
+    vmat3 colour = lattice_symmetric(constants + LMI_LATTICE_COLOUR * LATTICE_STRIDE);
     for (int i = 0; i < 9; i++) {
         a.m[i] = a.m[i] * per;
     }
     vmat3 rigid = vmat_multiply(shaped, whiten), round = vmat_select(any, vmat_multiply(a, colour), rigid);
-    vf edge = lattice_constant(constants + LMI_LATTICE_INVERSE_EDGE * LMI_BLOCK);
+    vf edge = lattice_constant(constants + LMI_LATTICE_INVERSE_EDGE * LATTICE_STRIDE);
     return vmat_multiply(lmi_linear_goal(round, r, rigid, edge, vf_set1(beta)), colour);
 }
 
 /* Row i, column j of Apq - Q from moments (sum, then columns along z, y, x) and the region's centre. */
 LMI_INLINE vf lattice_moved(const vf m[12], lattice_at constants, int i, int j)
 {
-    return m[9 - 3 * j + i] - m[i] * lattice_constant(constants + (LMI_LATTICE_CENTRE + j) * LMI_BLOCK);
+    return m[9 - 3 * j + i] - m[i] * lattice_constant(constants + (LMI_LATTICE_CENTRE + j) * LATTICE_STRIDE);
 }
 
 /* Apq. */
 LMI_INLINE vmat3 lattice_moment_matrix(const vf m[12], lattice_at constants)
 {
-    vmat3 a = lattice_symmetric(constants + LMI_LATTICE_REST * LMI_BLOCK);
+    vmat3 a = lattice_symmetric(constants + LMI_LATTICE_REST * LATTICE_STRIDE);
     for (int n = 0; n < 9; n++) {
         a.m[n] = lattice_moved(m, constants, n / 3, n % 3) + a.m[n];
     }
@@ -102,11 +102,11 @@ LMI_INLINE vmat3 lattice_moment_matrix(const vf m[12], lattice_at constants)
 /* q and the columns of T along x, y, z from the goal's `by` t and the sum of the moments. */
 LMI_INLINE void lattice_transform(vmat3 t, vf by, const vf m[3], lattice_at constants, vf out[12])
 {
-    vf rho = lattice_constant(constants + LMI_LATTICE_RHO * LMI_BLOCK), centre[3];
-    vf share = rho * lattice_constant(constants + LMI_LATTICE_INVERSE_MASS * LMI_BLOCK);
+    vf rho = lattice_constant(constants + LMI_LATTICE_RHO * LATTICE_STRIDE), centre[3];
+    vf share = rho * lattice_constant(constants + LMI_LATTICE_INVERSE_MASS * LATTICE_STRIDE);
     by = by * rho;
     for (int j = 0; j < 3; j++) {
-        centre[j] = lattice_constant(constants + (LMI_LATTICE_CENTRE + j) * LMI_BLOCK);
+        centre[j] = lattice_constant(constants + (LMI_LATTICE_CENTRE + j) * LATTICE_STRIDE);
     }
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {

@@ -272,6 +272,10 @@ FORWARD(cl_int, clEnqueueWriteBuffer,
         (cl_command_queue q, cl_mem m, cl_uint b, size_t o, size_t s, const void *f, cl_uint n, const cl_event *w,
          cl_event *e),
         (q, m, b, o, s, f, n, w, e))
+FORWARD(cl_int, clEnqueueFillBuffer,
+        (cl_command_queue q, cl_mem m, const void *p, size_t l, size_t o, size_t s, cl_uint n, const cl_event *w,
+         cl_event *e),
+        (q, m, p, l, o, s, n, w, e))
 FORWARD(cl_int, clEnqueueCopyBuffer,
         (cl_command_queue q, cl_mem f, cl_mem t, size_t a, size_t b, size_t s, cl_uint n, const cl_event *w,
          cl_event *e),

@@ -10,8 +10,9 @@
 #define GROUP 64
 #define REDUCE_GROUP 256
 
-/* Bodies that one work-group prepares. */
+/* Bodies that one work-group prepares where there are many, and work-items that bring the record of one. */
 #define HERD 8
+#define HERD_ITEMS (GROUP / HERD)
 
 static inline double join_two(uint channel, double a, double b)
 {
@@ -50,63 +51,13 @@ static inline __attribute__((always_inline)) void total(__global const float *pa
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-static lm_dvec3 dvec_of(RECORD const float *a) { return dvec(a[0], a[1], a[2]); }
-static lm_dvec3 dvec_at(RECORD const double *a) { return dvec(a[0], a[1], a[2]); }
 static lm_dvec3 dvec_in(__global const double *a) { return dvec(a[0], a[1], a[2]); }
-
-static void put(RECORD float *to, lm_dvec3 a)
-{
-    to[0] = (float)a.x;
-    to[1] = (float)a.y;
-    to[2] = (float)a.z;
-}
-
-static void put_double(RECORD double *to, lm_dvec3 a)
-{
-    to[0] = a.x;
-    to[1] = a.y;
-    to[2] = a.z;
-}
 
 static lm_dvec3 apply_inertia(const double inertia[6], lm_dvec3 w)
 {
     return dvec(inertia[0] * w.x + inertia[3] * w.y + inertia[5] * w.z,
                 inertia[3] * w.x + inertia[1] * w.y + inertia[4] * w.z,
                 inertia[5] * w.x + inertia[4] * w.y + inertia[2] * w.z);
-}
-
-static bool is_sound(lm_dvec3 a) { return a.x - a.x == 0.0 && a.y - a.y == 0.0 && a.z - a.z == 0.0; }
-
-/* What the move gave to a lattice's motion and should not have: find_drift in step/lattice_motion.c. */
-static void find_drift(RECORD lmi_gpu_body *b, __local const double *sums, double h)
-{
-    double rate = fmin(b->alpha / h, 1e30), inertia[6];
-    lm_dvec3 net = dvec_scale(dvec(sums[0], sums[1], sums[2]), rate);
-    lm_dvec3 turn = dvec_scale(dvec(sums[3], sums[4], sums[5]), rate); /* about the origin; wanted about the centre */
-    turn = dvec_sub(turn, dvec_cross(dvec_of(b->centre), net));
-    for (int i = 0; i < 6; i++) {
-        inertia[i] = b->inertia[i];
-    }
-    lm_dvec3 velocity = lm_dvec3_zero(), spin = velocity;
-    if (b->pinned) {
-        put_double(b->impulse, dvec_add(dvec_at(b->impulse), net));
-        net = turn = lm_dvec3_zero();
-    } else {
-        net = dvec_add(net, dvec_at(b->owed_momentum));
-        turn = dvec_add(turn, dvec_at(b->owed_angular));
-        if (!is_sound(net) || !is_sound(turn)) {
-            net = turn = lm_dvec3_zero();
-        }
-        velocity = dvec_scale(net, b->mass > 0.0 ? 1.0 / b->mass : 0.0);
-        spin = dmat_solve_spin(inertia, turn);
-        velocity = dvec_limit(velocity, LM_MAX_SPEED);
-        spin = dvec_limit(spin, LM_MAX_SPEED);
-    }
-    put(b->drift_centre, dvec_of(b->centre));
-    put(b->drift_velocity, velocity);
-    put(b->drift_spin, spin);
-    put_double(b->owed_momentum, net);
-    put_double(b->owed_angular, turn);
 }
 
 /* Many partial sums to fewer: one work-group for each part of them, which goes to its own place. */
@@ -119,21 +70,6 @@ __kernel __attribute__((reqd_work_group_size(REDUCE_GROUP, 1, 1))) void reduce(_
     if (get_local_id(0) < LMI_GPU_CHANNELS) {
         partials[part.partial * LMI_GPU_CHANNELS + get_local_id(0)] = (float)sums[get_local_id(0)];
     }
-}
-
-/* What the move made of a lattice: drift, bounds, and where its sums are taken from. */
-static void conclude_record(RECORD lmi_gpu_body *b, __local const double *sums, double h)
-{
-    find_drift(b, sums, h);
-for (int i = 0; i < 3; i++) {
-        b->lower[i] = (float)sums[LMI_GPU_LOWER + i];
-        b->upper[i] = (float)sums[LMI_GPU_UPPER + i];
-        b->origin[i] += b->velocity[i] * h; /* it has gone along */
-        b->at[i] = 0.0f;
-        b->from[i] = b->velocity[i];
-        b->impulse[i] += sums[LMI_GPU_IMPULSE + i];
-    }
-    b->contacts = (uint)sums[LMI_GPU_TOUCHED];
 }
 
 /* After the particles of lattices have moved, or (measured) after an upload: sums and bounds into the records. */
@@ -378,21 +314,38 @@ static void prepare_record(RECORD lmi_gpu_body *b, __global const float4 *x, __g
     }
 }
 
-/* Before a substep: one work-item a body, HERD of them in a group that brings their records. `stop` is set where the host has
- * to step instead; it then goes on from `before`. */
+/* The records of `herd` bodies, 1 or HERD, to local memory and back: a work-item keeps to its own words. */
+static inline void take_herd(RECORD lmi_gpu_body *to, __global const lmi_gpu_body *from, uint count, uint herd, uint id)
+{
+    if (herd == 1) {
+        take_record(to, from, id, GROUP);
+    } else if (id / HERD_ITEMS < count) {
+        take_record(to + id / HERD_ITEMS, from + id / HERD_ITEMS, id % HERD_ITEMS, HERD_ITEMS);
+    }
+}
+
+static inline void give_herd(__global lmi_gpu_body *to, RECORD const lmi_gpu_body *from, uint count, uint herd, uint id)
+{
+    if (herd == 1) {
+        give_record(to, from, id, GROUP);
+    } else if (id / HERD_ITEMS < count) {
+        give_record(to + id / HERD_ITEMS, from + id / HERD_ITEMS, id % HERD_ITEMS, HERD_ITEMS);
+    }
+}
+
+/* Before a substep: one work-item a body, in a group that brings the records of `herd` bodies: of one where there are few, so that
+ * more work-items bring it. `stop` is set where the host has to step instead; it then goes on from `before`. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-prepare(__global lmi_gpu_body *bodies, __global lmi_gpu_body *before, uint count, __global const float4 *x,
+prepare(__global lmi_gpu_body *bodies, __global lmi_gpu_body *before, uint all, uint herd, __global const float4 *x,
         __global const lmi_gpu_surface *surfaces, uint surface_count, uint walled, double h, float change_x, float change_y,
         float change_z, __global uint *stop)
 {
     __local lmi_gpu_body records[HERD];
-    const uint first = get_group_id(0) * HERD, id = get_local_id(0), size = GROUP / HERD, n = first + id / size;
-    if (n < count) {
-        take_record(records + id / size, bodies + n, id % size, size);
-        give_record(before + n, records + id / size, id % size, size); /* its own words: no barrier is needed */
-    }
+    const uint first = get_group_id(0) * herd, id = get_local_id(0), count = min(herd, all - first);
+    take_herd(records, bodies + first, count, herd, id);
+    give_herd(before + first, records, count, herd, id); /* its own words: no barrier is needed */
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (id < HERD && first + id < count) {
+    if (id < count) {
         const float change[3] = {change_x, change_y, change_z};
         prepare_record(records + id, x, surfaces, surface_count, walled != 0, h, change);
         if (records[id].stop) {
@@ -400,9 +353,7 @@ prepare(__global lmi_gpu_body *bodies, __global lmi_gpu_body *before, uint count
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (n < count) {
-        give_record(bodies + n, records + id / size, id % size, size);
-    }
+    give_herd(bodies + first, records, count, herd, id);
 }
 
 /* The sums of chunks of particles, about record.at and .from: after an upload, and where pins have moved particles. */

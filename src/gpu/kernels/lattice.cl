@@ -32,18 +32,54 @@ static inline int column_of(__global const lmi_gpu_body *b, int x, int y)
     return inside ? y * (int)b->size[0] + x / LMI_BLOCK : -1;
 }
 
-static inline uint block_at(__global const lmi_gpu_body *b, __global const uint *map, int column, int z)
+/* What the map has there: the block, and where its constants are (constants_of). */
+static inline uint2 entry_at(__global const lmi_gpu_body *b, __global const uint2 *map, int column, int z)
 {
     if (column < 0 || z < 0 || z >= (int)b->size[2]) {
-        return LMI_GPU_NONE;
+        return (uint2)(LMI_GPU_NONE, 0u);
     }
     return map[b->map + (uint)z * b->size[0] * b->size[1] + (uint)column];
 }
 
-/* The same for a work-item's own column, from the first plane of its tile on. */
-static inline uint own_block(__global const lmi_gpu_body *b, __global const uint *map, int column, int z, int from)
+static inline uint block_at(__global const lmi_gpu_body *b, __global const uint2 *map, int column, int z)
 {
-    return z >= from ? block_at(b, map, column, z) : LMI_GPU_NONE;
+    return entry_at(b, map, column, z).x;
+}
+
+/* The same for a work-item's own column, from the first plane of its tile on. */
+static inline uint2 own_entry(__global const lmi_gpu_body *b, __global const uint2 *map, int column, int z, int from)
+{
+    return z >= from ? entry_at(b, map, column, z) : (uint2)(LMI_GPU_NONE, 0u);
+}
+
+/* Which constants a lane of a block has, and whether it is irregular or put right. */
+static inline uint kind_at(__global const uint *kinds, uint code, uint lane) { return kinds[code * LMI_BLOCK + lane]; }
+
+/* The marks of a block: the first of its irregular regions, or of its particles whose sums are put right, and which lanes have
+ * one. None where the region has none, and in programs for bodies without any. */
+static inline uint2 marks_at(__global const uint2 *marks, uint kind, uint flag, uint block)
+{
+#ifdef LISTS
+    return kind & flag ? marks[block] : (uint2)(0u, 0u);
+#else
+    return (uint2)(0u, 0u);
+#endif
+}
+
+/* A region's constants: loaded, or where a linear fit finds them. */
+static inline lattice_at constants_at(__global const float *constants, uint kind, float room[16])
+{
+#ifdef LINEAR
+    return constants + (kind & LMI_GPU_INDEX) * LATTICE_ROW;
+#else
+    __global const float4 *from = (__global const float4 *)(constants + (kind & LMI_GPU_INDEX) * LATTICE_ROW);
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+        const float4 four = from[k];
+        room[4 * k] = four.x, room[4 * k + 1] = four.y, room[4 * k + 2] = four.z, room[4 * k + 3] = four.w;
+    }
+    return room;
+#endif
 }
 
 /* A block where there is one, else the body's first: what is read there is not used. */
@@ -58,18 +94,21 @@ static inline float4 position_at(__global const float4 *x, uint block, uint lane
 /* --- fit --- */
 
 /* Puts the moments of an irregular region right; returns its index among them, or none. */
-static inline uint correct_moments(__global const uint *irregular, __global const float *corrections, uint block,
-                                   uint lane, float m[12])
+static inline uint correct_moments(uint2 marks, __global const float4 *corrections, uint lane, float m[12])
 {
-    uint lanes = irregular[2 * block + 1] & 0xffffu;
-    if (!(lanes >> lane & 1u)) {
+    if (!(marks.y >> lane & 1u)) {
         return LMI_GPU_NONE;
     }
-    uint owner = irregular[2 * block] + popcount(lanes & ((1u << lane) - 1u));
-    bool direct = irregular[2 * block + 1] >> (16 + lane) & 1u;
-    for (int i = 0; i < 12; i++) {
-        float by = corrections[owner * LMI_BLOCK + i];
-        m[i] = direct ? by : m[i] + by;
+    const uint owner = marks.x + popcount(marks.y & ((1u << lane) - 1u));
+    const bool direct = marks.y >> (16 + lane) & 1u;
+#pragma unroll
+    for (int k = 0; k < 3; k++) {
+        const float4 four = corrections[owner * (LMI_BLOCK / 4) + k];
+        const float by[4] = {four.x, four.y, four.z, four.w};
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            m[4 * k + i] = direct ? by[i] : m[4 * k + i] + by[i];
+        }
     }
     return direct ? owner | LMI_GPU_IRREGULAR : owner;
 }
@@ -88,29 +127,27 @@ static inline void fit_region(const float m[12], lattice_at constants, float bet
 
 /* The transform of a region from its moments, after they are put right where it is irregular. Returns whether the sums take
  * it; `rotation` as in fit_region. */
-static inline bool finish_moments(float m[12], uint at, uint lane, float beta, uint code,
-                                  __global const float *constants, __global const uint *irregular,
-                                  __global const float *corrections, __global float *kept, float out[12],
+static inline bool finish_moments(float m[12], uint lane, float beta, uint2 marks, lattice_at mine,
+                                  __global const float4 *corrections, __global float4 *kept, float out[12],
                                   vmat3 *rotation)
 {
-    lattice_at mine = constants + (code & LMI_GPU_INDEX) * (LMI_LATTICE_CHANNELS * LMI_BLOCK) + lane;
-    uint owner = code & LMI_GPU_IRREGULAR ? correct_moments(irregular, corrections, at, lane, m) : LMI_GPU_NONE;
+    const uint owner = correct_moments(marks, corrections, lane, m);
     fit_region(m, mine, beta, out, rotation);
-    bool left_out = !(lattice_constant(mine + LMI_LATTICE_RHO * LMI_BLOCK) > 0.0f);
+    bool left_out = !(lattice_constant(mine + LMI_LATTICE_RHO) > 0.0f);
     if (owner != LMI_GPU_NONE) {
         left_out = left_out || (owner & LMI_GPU_IRREGULAR);
-        for (int i = 0; i < 12; i++) {
-            kept[(owner & LMI_GPU_INDEX) * LMI_BLOCK + i] = out[i];
+#pragma unroll
+        for (int k = 0; k < 3; k++) {
+            kept[(owner & LMI_GPU_INDEX) * (LMI_BLOCK / 4) + k] =
+                (float4)(out[4 * k], out[4 * k + 1], out[4 * k + 2], out[4 * k + 3]);
         }
     }
     return !left_out;
 }
 
 /* The region around a particle, from the sums of its planes: moments, transform, and what the second kernel reads of it. */
-static inline void finish_region(float ring[TAPS][9], uint at, uint lane, float beta, uint code,
-                                 __global const float *constants, __global float *regions,
-                                 __global const uint *irregular, __global const float *corrections,
-                                 __global float *kept)
+static inline void finish_region(float ring[TAPS][9], uint at, uint lane, float beta, uint2 marks, lattice_at mine,
+                                 __global float *regions, __global const float4 *corrections, __global float4 *kept)
 {
     float m[12], out[12];
 #pragma unroll
@@ -126,7 +163,7 @@ static inline void finish_region(float ring[TAPS][9], uint at, uint lane, float 
         m[c] = all, m[3 + c] = along_z, m[6 + c] = along_y, m[9 + c] = along_x;
     }
     vmat3 r;
-    bool taken = finish_moments(m, at, lane, beta, code, constants, irregular, corrections, kept, out, &r);
+    bool taken = finish_moments(m, lane, beta, marks, mine, corrections, kept, out, &r);
 #ifndef LINEAR
     pack_rotation(r, out + 3);
 #endif
@@ -177,10 +214,11 @@ static inline void share_frame(__global const lmi_gpu_body *b, int id, __local f
 
 __kernel __attribute__((reqd_work_group_size(TILE_X, TILE_Y, 1))) void
 lattice_fit(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu_body *restrict bodies,
-            __global const uint *restrict map, __global const uint *restrict constants_of,
+            __global const uint2 *restrict map, __global const uint *restrict kinds,
             __global const float *restrict constants, __global const float4 *restrict x,
-            __global float *restrict regions, __global const uint *restrict irregular,
-            __global const float *restrict corrections, __global float *restrict kept)
+            __global float *restrict regions, __global const uint2 *restrict irregular,
+            __global const lmi_gpu_list *restrict lists, __global const uint2 *restrict entries,
+            __global float4 *restrict corrections, __global float4 *restrict kept)
 {
     __local float f[2][3 * WIDE * HIGH];
     __local float4 fixed[4];
@@ -195,11 +233,17 @@ lattice_fit(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu_
     int column[LOADS];
     uint lane[LOADS], ahead[LOADS];
     float4 next[LOADS]; /* of the plane to come: loads are under way while this one is summed */
-    /* The region that is finished with plane z is in plane z - W: its block, and the index of its constants, are looked up
-     * one and two planes before. */
-    uint block = own_block(b, map, own, begin - W, t.z), coming = own_block(b, map, own, begin - W + 1, t.z);
-    uint code = constants_of[some_block(first_block, block)];
+    /* The region that is finished with plane z is in plane z - W: its block is looked up two planes before, and the index of
+     * its constants one. */
+    uint2 coming = own_entry(b, map, own, begin - W, t.z);
+    uint block = coming.x, kind = kind_at(kinds, coming.y, own_lane);
+    coming = own_entry(b, map, own, begin - W + 1, t.z);
     share_frame(b, id, fixed);
+#ifdef LISTS
+    for (uint n = (uint)id; n < t.lists; n += GROUP_SIZE) {
+        gather_list(lists[t.list + n], entries, b, x, corrections);
+    }
+#endif
 #pragma unroll
     for (int k = 0; k < LOADS; k++) {
         int i = id + k * GROUP_SIZE, hx = t.x + i % WIDE - W, hy = t.y + i / WIDE - W;
@@ -214,7 +258,7 @@ lattice_fit(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu_
     for (int k = 0; k < TAPS * 9; k++) {
         ring[k / 9][k % 9] = 0.0f;
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     for (int z = begin; z < last + W; z++) {
         __local float *plane = f[z & 1];
         const float4 mx = fixed[0], my = fixed[1], mz = fixed[2], middle = fixed[3];
@@ -229,8 +273,9 @@ lattice_fit(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu_
             }
         }
         barrier(CLK_LOCAL_MEM_FENCE);
-        const uint coming_code = constants_of[some_block(first_block, coming)];
-        const uint later = own_block(b, map, own, z + 2 - W, t.z);
+        const uint coming_kind = kind_at(kinds, coming.y, own_lane);
+        const uint2 later = own_entry(b, map, own, z + 2 - W, t.z);
+        const uint at = first_block + block;
 #pragma unroll
         for (int k = 0; k < LOADS; k++) {
             next[k] = position_at(x, ahead[k], lane[k]);
@@ -245,9 +290,11 @@ lattice_fit(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu_
         }
         sum_plane(plane, centre, ring[2 * W]);
         if (block != LMI_GPU_NONE) {
-            finish_region(ring, first_block + block, own_lane, beta, code, constants, regions, irregular, corrections, kept);
+            float room[16];
+            const uint2 marks = marks_at(irregular, kind, LMI_GPU_IRREGULAR, at);
+            finish_region(ring, at, own_lane, beta, marks, constants_at(constants, kind, room), regions, corrections, kept);
         }
-        block = coming, coming = later, code = coming_code;
+        block = coming.x, coming = later, kind = coming_kind;
     }
 }
 
@@ -263,13 +310,15 @@ typedef struct measured {
 /* What moves the particles of a body, the same for all of them. */
 typedef struct mover {
     float forward[9];              /* F s */
+    float inverse[9];              /* F^T / s */
+    float middle;                  /* of the lattice, along z */
     float loss, push[3], whirl[3]; /* v <- v + (push + whirl x position - loss v): forces, drift and damping */
     float carry[3], shift[3];
     float h, rate;
 } mover;
 
-/* It is kept in local memory, as in share_frame, six vectors. */
-#define MOVER_VECTORS 6
+/* It is kept in local memory, as in share_frame, nine vectors. */
+#define MOVER_VECTORS 9
 
 static inline void share_mover(__global const lmi_gpu_body *b, int id, float h, __local float4 fixed[MOVER_VECTORS])
 {
@@ -280,6 +329,7 @@ static inline void share_mover(__global const lmi_gpu_body *b, int id, float h, 
         rest[4 + id] = b->velocity[id];
         rest[8 + id] = b->shift[id];
         rest[3 + 4 * id] = id == 0 ? b->loss : id == 1 ? h : vf_min(b->alpha / h, 1e30f);
+        fixed[6 + id] = (float4)(b->inverse[3 * id], b->inverse[3 * id + 1], b->inverse[3 * id + 2], b->middle[2]);
     }
 }
 
@@ -289,8 +339,9 @@ static inline mover mover_of(__local const float4 fixed[MOVER_VECTORS])
     const float4 whirl = fixed[3], carry = fixed[4], shift = fixed[5];
 #pragma unroll
     for (int i = 0; i < 3; i++) {
-        const float4 row = fixed[i];
+        const float4 row = fixed[i], back = fixed[6 + i];
         m.forward[3 * i] = row.x, m.forward[3 * i + 1] = row.y, m.forward[3 * i + 2] = row.z, m.push[i] = row.w;
+        m.inverse[3 * i] = back.x, m.inverse[3 * i + 1] = back.y, m.inverse[3 * i + 2] = back.z, m.middle = back.w;
     }
     m.whirl[0] = whirl.x, m.whirl[1] = whirl.y, m.whirl[2] = whirl.z, m.loss = whirl.w;
     m.carry[0] = carry.x, m.carry[1] = carry.y, m.carry[2] = carry.z, m.h = carry.w;
@@ -298,14 +349,10 @@ static inline mover mover_of(__local const float4 fixed[MOVER_VECTORS])
     return m;
 }
 
-/* Where the rest shape has a column at z = 0. */
-static inline void base_of(__global const lmi_gpu_body *b, int x, int y, float base[3])
+/* The share of each of its regions in a particle's pull, and what holds it: LMI_LATTICE_SHARE and _HOLD. */
+static inline float2 pull_at(__global const float *constants, uint kind)
 {
-    const float k[3] = {(float)(x - b->phase) - b->middle[0], (float)y - b->middle[1], -b->middle[2]};
-    for (int i = 0; i < 3; i++) {
-        __global const float *f = b->forward + 3 * i;
-        base[i] = (f[0] * k[0] + f[1] * k[1]) + f[2] * k[2];
-    }
+    return *(__global const float2 *)(constants + (kind & LMI_GPU_INDEX) * LATTICE_ROW + LMI_LATTICE_SHARE);
 }
 
 /* Sums of a particle where it is now, from the body's origin. */
@@ -325,24 +372,19 @@ static inline void measure_after(const float x[3], const float u[3], float mass,
 }
 
 /* Puts the sum of a particle's goals right where regions are irregular. */
-static inline void correct_goals(uint at, uint lane, uint code, __global const uint *corrected,
-                                 __global const float *corrections, float sum[3])
+static inline void correct_goals(uint2 marks, uint lane, __global const float4 *corrections, float sum[3])
 {
-    uint lanes = code & LMI_GPU_CORRECTED ? corrected[2 * at + 1] : 0;
-    if (lanes >> lane & 1u) {
-        uint owner = corrected[2 * at] + popcount(lanes & ((1u << lane) - 1u));
-        bool listed = lanes >> (16 + lane) & 1u;
-        for (int c = 0; c < 3; c++) {
-            float by = corrections[owner * 4 + c];
-            sum[c] = listed ? by : sum[c] + by;
-        }
+    if (marks.y >> lane & 1u) {
+        const float4 by = corrections[marks.x + popcount(marks.y & ((1u << lane) - 1u))];
+        const bool listed = marks.y >> (16 + lane) & 1u;
+        sum[0] = listed ? by.x : sum[0] + by.x;
+        sum[1] = listed ? by.y : sum[1] + by.y;
+        sum[2] = listed ? by.z : sum[2] + by.z;
     }
 }
 
-/* The mean of a particle's goals less its position, in the frame of the body: share times the sum of its planes, put right
- * where regions are irregular. */
-static inline void sum_goals(float ring[TAPS][6], uint at, uint lane, uint code, __global const uint *corrected,
-                             __global const float *corrections, float sum[3])
+/* The sum of what its regions want of a particle, from those of its planes. */
+static inline void sum_goals(float ring[TAPS][6], float sum[3])
 {
 #pragma unroll
     for (int c = 0; c < 3; c++) {
@@ -352,22 +394,27 @@ static inline void sum_goals(float ring[TAPS][6], uint at, uint lane, uint code,
             sum[c] += (ring[W - k][c] + ring[W + k][c]) - (float)k * (ring[W + k][3 + c] - ring[W - k][3 + c]);
         }
     }
-    correct_goals(at, lane, code, corrected, corrections, sum);
 }
 
 /* Forces, damping, pull and motion of a particle: accelerate_block in step/predict.c and move in step/lattice_sweep.c. The
- * pull is alpha times F s (share sum - hold m~ u); F s u is the position less that of the rest shape. */
-static inline void move_particle(const mover *m, const float base[3], const float sum[3], float share, float hold, float z,
+ * pull is alpha times F s (share sum - hold m~ u), with `of` share and hold. u comes from the position in the way of the fit:
+ * F s u would be the position less that of the rest shape, but F s and F^T / s are each rounded, and the two ways then differ
+ * by a rounding that all particles have in common, which moves a body that is held. */
+static inline void move_particle(const mover *m, const float k[3], const float sum[3], float2 of,
                                  __global const lmi_gpu_body *b, __global const lmi_gpu_surface *surfaces, float4 *at,
                                  float4 *speed, measured *to)
 {
     float x[3] = {at->x - m->shift[0], at->y - m->shift[1], at->z - m->shift[2]}, v[3] = {speed->x, speed->y, speed->z};
     float d[3], p[3], u[3];
-    hold = hold * at->w;
+    const float hold = of.y * at->w;
 #pragma unroll
     for (int i = 0; i < 3; i++) {
-        float goal = (m->forward[3 * i] * sum[0] + m->forward[3 * i + 1] * sum[1]) + m->forward[3 * i + 2] * sum[2];
-        d[i] = share * goal - hold * (x[i] - (base[i] + z * m->forward[3 * i + 2]));
+        float along = (m->inverse[3 * i] * x[0] + m->inverse[3 * i + 1] * x[1]) + m->inverse[3 * i + 2] * x[2];
+        u[i] = of.x * sum[i] - hold * (along - k[i]);
+    }
+#pragma unroll
+    for (int i = 0; i < 3; i++) {
+        d[i] = (m->forward[3 * i] * u[0] + m->forward[3 * i + 1] * u[1]) + m->forward[3 * i + 2] * u[2];
         p[i] = speed->w * d[i];
         to->s[LMI_GPU_PULL + i] += p[i];
     }
@@ -413,7 +460,7 @@ static inline float join(uint channel, float a, float b)
     return channel < LMI_GPU_LOWER ? a + b : channel < LMI_GPU_UPPER ? vf_min(a, b) : vf_max(a, b);
 }
 
-static inline __attribute__((always_inline)) void add_up(const measured *mine, __local float *slots, uint id, __global float *to)
+static inline __attribute__((always_inline)) void add_up(const measured *mine, __local float *slots, uint id, __local float *to)
 {
     for (uint part = 0; part < 2; part++) {
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -457,8 +504,8 @@ static inline void region_at(__global const float *regions, uint block, uint fir
 }
 
 /* Its share of the stiffness. Where all have the same, nothing is looked up: one that is left out is stored as nothing. */
-static inline float rho_at(__global const uint *constants_of, __global const float *constants, uint block,
-                           uint first_block, uint lane)
+static inline float rho_at(__global const uint *constants_of, __global const uint *kinds, __global const float *constants,
+                           uint block, uint first_block, uint lane)
 {
 #if defined(LINEAR) || defined(EVEN)
     return 1.0f;
@@ -466,8 +513,8 @@ static inline float rho_at(__global const uint *constants_of, __global const flo
     if (block == LMI_GPU_NONE) {
         return 0.0f;
     }
-    uint index = constants_of[first_block + block] & LMI_GPU_INDEX;
-    return constants[(index * LMI_LATTICE_CHANNELS + LMI_LATTICE_RHO) * LMI_BLOCK + lane];
+    uint kind = kind_at(kinds, constants_of[first_block + block], lane);
+    return constants[(kind & LMI_GPU_INDEX) * LATTICE_ROW + LMI_LATTICE_RHO];
 #endif
 }
 
@@ -525,10 +572,11 @@ static inline void scatter_y(__local const float *second, int tx, int ty, float 
 
 __kernel __attribute__((reqd_work_group_size(TILE_X, TILE_Y, 1))) void
 lattice_move(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu_body *restrict bodies,
-             __global const uint *restrict map, __global const uint *restrict constants_of,
-             __global const float *restrict constants, __global float4 *restrict x, __global float4 *restrict v,
-             __global const float *restrict regions, __global const uint *restrict corrected,
-             __global const float *restrict corrections, __global const lmi_gpu_surface *restrict surfaces,
+             __global const uint2 *restrict map, __global const uint *restrict constants_of,
+             __global const uint *restrict kinds, __global const float *restrict constants, __global float4 *restrict x,
+             __global float4 *restrict v, __global const float *restrict regions, __global const uint2 *restrict corrected,
+             __global const lmi_gpu_list *restrict lists, __global const uint2 *restrict entries,
+             __global const float4 *restrict kept, __global float4 *restrict corrections, __global const lmi_gpu_surface *restrict surfaces,
              __global float *restrict partials, float h)
 {
     __local float room[LOCAL_FLOATS > HALF_CHANNELS * GROUP_SIZE ? LOCAL_FLOATS : HALF_CHANNELS * GROUP_SIZE];
@@ -542,14 +590,21 @@ lattice_move(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu
     const uint own_lane = (uint)(t.x + tx) % LMI_BLOCK, first_block = b->first / LMI_BLOCK;
     int column[LOADS];
     uint lane[LOADS], ahead[LOADS];
-    float next[LOADS][REGION_FLOATS], rho[LOADS], ring[TAPS][6], base[3];
+    float next[LOADS][REGION_FLOATS], rho[LOADS], ring[TAPS][6];
+    const float kx = (float)(t.x + tx - b->phase) - b->middle[0], ky = (float)(t.y + ty) - b->middle[1];
     measured mine;
     /* As in lattice_fit; the particle itself is loaded a plane before it is moved. */
-    uint block = own_block(b, map, own, begin - W, t.z), coming = own_block(b, map, own, begin - W + 1, t.z);
-    uint at = some_block(first_block, block), code = constants_of[at];
+    uint2 coming = own_entry(b, map, own, begin - W, t.z);
+    uint block = coming.x, at = some_block(first_block, block), kind = kind_at(kinds, coming.y, own_lane);
+    coming = own_entry(b, map, own, begin - W + 1, t.z);
     float4 place = x[at * LMI_BLOCK + own_lane], speed = v[at * LMI_BLOCK + own_lane];
-    base_of(b, t.x + tx, t.y + ty, base);
     share_mover(b, id, h, fixed);
+#ifdef LISTS
+    for (uint n = (uint)id; n < t.lists; n += GROUP_SIZE) {
+        scatter_list(lists[t.list + n], entries, b, kept, corrections);
+    }
+    barrier(CLK_GLOBAL_MEM_FENCE);
+#endif
 #pragma unroll
     for (int k = 0; k < LOADS; k++) {
         int i = id + k * GROUP_SIZE, hx = t.x + i % WIDE - W, hy = t.y + i / WIDE - W;
@@ -557,7 +612,7 @@ lattice_move(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu
         lane[k] = (uint)hx % LMI_BLOCK;
         ahead[k] = block_at(b, map, column[k], begin);
         region_at(regions, ahead[k], first_block, lane[k], next[k]);
-        rho[k] = rho_at(constants_of, constants, ahead[k], first_block, lane[k]);
+        rho[k] = rho_at(constants_of, kinds, constants, ahead[k], first_block, lane[k]);
         ahead[k] = block_at(b, map, column[k], begin + 1);
     }
 #pragma unroll
@@ -584,12 +639,14 @@ lattice_move(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu
 #pragma unroll
         for (int k = 0; k < LOADS; k++) {
             region_at(regions, ahead[k], first_block, lane[k], next[k]);
-            rho[k] = rho_at(constants_of, constants, ahead[k], first_block, lane[k]);
+            rho[k] = rho_at(constants_of, kinds, constants, ahead[k], first_block, lane[k]);
             ahead[k] = block_at(b, map, column[k], z + 2);
         }
-        const uint next_at = some_block(first_block, coming), coming_code = constants_of[next_at];
+        const uint next_at = some_block(first_block, coming.x), coming_kind = kind_at(kinds, coming.y, own_lane);
         const float4 next_place = x[next_at * LMI_BLOCK + own_lane], next_speed = v[next_at * LMI_BLOCK + own_lane];
-        const uint later = own_block(b, map, own, z + 2 - W, t.z);
+        const uint2 later = own_entry(b, map, own, z + 2 - W, t.z);
+        const uint2 marks = marks_at(corrected, kind, LMI_GPU_CORRECTED, at);
+        const float2 of = pull_at(constants, kind);
         scatter_x(first, second, id);
         barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
@@ -601,19 +658,24 @@ lattice_move(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu
         }
         scatter_y(second, tx, ty, ring[2 * W]);
         if (block != LMI_GPU_NONE && speed.w > 0.0f) {
-            lattice_at its = constants + (code & LMI_GPU_INDEX) * (LMI_LATTICE_CHANNELS * LMI_BLOCK) + own_lane;
             float sum[3];
             const mover by = mover_of(fixed);
-            sum_goals(ring, at, own_lane, code, corrected, corrections, sum);
-            move_particle(&by, base, sum, its[LMI_LATTICE_SHARE * LMI_BLOCK], its[LMI_LATTICE_HOLD * LMI_BLOCK], (float)(z - W),
-                          b, surfaces, &place, &speed, &mine);
+            const float k[3] = {kx, ky, (float)(z - W) - by.middle};
+            sum_goals(ring, sum);
+            correct_goals(marks, own_lane, corrections, sum);
+            move_particle(&by, k, sum, of, b, surfaces, &place, &speed, &mine);
             x[at * LMI_BLOCK + own_lane] = place;
             v[at * LMI_BLOCK + own_lane] = speed;
         }
-        block = coming, coming = later, at = next_at, code = coming_code;
+        block = coming.x, coming = later, at = next_at, kind = coming_kind;
         place = next_place, speed = next_speed;
     }
-    add_up(&mine, room, (uint)id, partials + t.partial * LMI_GPU_CHANNELS);
+    __local float *totals = (__local float *)fixed; /* which nobody reads any more */
+    add_up(&mine, room, (uint)id, totals);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (id < LMI_GPU_CHANNELS) {
+        partials[t.partial * LMI_GPU_CHANNELS + id] = totals[id];
+    }
 }
 
 #endif

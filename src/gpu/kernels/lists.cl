@@ -1,5 +1,6 @@
 /*
- * Irregular regions of lattices, from lists: what the fast sums have too much or too little (sample/lattice.h).
+ * Irregular regions of lattices, from lists: what the fast sums have too much or too little (sample/lattice.h). The work-group
+ * of a tile goes through the lists of the regions, or particles, in it before it begins with the first plane.
  */
 
 /* What is left of a position when the rest shape is taken away, u = F^T x / s - K, for the lists. */
@@ -12,81 +13,71 @@ static inline void local_of(__global const lmi_gpu_body *b, float4 p, float kx, 
     u[2] = ((m[6] * px + m[7] * py) + m[8] * pz) - kz;
 }
 
-/* Rows of a list whose loads are under way together: each row by itself would be two ways to memory, one after the other. */
+/* Entries of a list whose loads are under way together: each by itself would be two ways to memory, one after the other. */
 #define AT_ONCE 4
 
-/* Where the member of a row is from the list's owner, and the sign with which it counts; not at all past the end. */
-static inline float4 offset_at(__global const float *offset, uint row, uint lane, bool counts)
+/* An entry: a member, and four bytes: where it is from the list's owner, and the sign with which it counts; not at all past the
+ * end. */
+static inline float4 offset_of(uint2 entry, bool counts)
 {
-    __global const float *o = offset + row * 4 * LMI_BLOCK + lane;
-    return (float4)(o[0], o[LMI_BLOCK], o[2 * LMI_BLOCK], counts ? o[3 * LMI_BLOCK] : 0.0f);
+    float4 o = convert_float4(as_char4(entry.y));
+    o.w = counts ? o.w : 0.0f;
+    return o;
 }
 
-/* One lane of a group of lists (body, first row, end of the rows, where the owners are): the moments of its region, or what
- * those of the fast sums lack. */
-static inline void gather_list(uint4 group, uint lane, __global const uint *restrict who, __global const int *restrict corner,
-                               __global const uint *restrict member, __global const float *restrict offset,
-                               __global const lmi_gpu_body *restrict bodies, __global const float4 *x,
-                               __global float *corrections)
+/* The moments of a region, or what those of the fast sums lack. */
+static inline void gather_list(lmi_gpu_list list, __global const uint2 *restrict entries, __global const lmi_gpu_body *b,
+                               __global const float4 *restrict x, __global float4 *corrections)
 {
-    uint place = group.w * LMI_BLOCK + lane, owner = who[place];
-    if (owner == LMI_GPU_NONE) {
-        return;
-    }
-    __global const lmi_gpu_body *b = bodies + group.x;
+    const uint end = list.first + list.count;
     float middle[3], sums[12];
     for (int i = 0; i < 3; i++) {
-        middle[i] = (float)corner[place * 3 + i] - b->middle[i];
+        middle[i] = (float)list.corner[i] - b->middle[i];
     }
     for (int i = 0; i < 12; i++) {
         sums[i] = 0.0f;
     }
-    for (uint row = group.y; row < group.z; row += AT_ONCE) {
-        float4 at[AT_ONCE], o[AT_ONCE];
+    for (uint at = list.first; at < end; at += AT_ONCE) {
+        float4 p[AT_ONCE], o[AT_ONCE];
 #pragma unroll
         for (uint n = 0; n < AT_ONCE; n++) {
-            uint from = min(row + n, group.z - 1);
-            at[n] = x[b->first + member[from * LMI_BLOCK + lane]];
-            o[n] = offset_at(offset, from, lane, row + n < group.z);
+            const uint2 entry = entries[min(at + n, end - 1)];
+            p[n] = x[b->first + entry.x];
+            o[n] = offset_of(entry, at + n < end);
         }
 #pragma unroll
         for (uint n = 0; n < AT_ONCE; n++) {
-            float u[3], weight = at[n].w * o[n].w;
-            local_of(b, at[n], middle[0] + o[n].x, middle[1] + o[n].y, middle[2] + o[n].z, u);
+            float u[3], weight = p[n].w * o[n].w;
+            local_of(b, p[n], middle[0] + o[n].x, middle[1] + o[n].y, middle[2] + o[n].z, u);
             for (int i = 0; i < 3; i++) {
-                float p = u[i] * weight;
-                sums[i] += p;
-                sums[3 + i] += p * o[n].z;
-                sums[6 + i] += p * o[n].y;
-                sums[9 + i] += p * o[n].x;
+                float m = u[i] * weight;
+                sums[i] += m;
+                sums[3 + i] += m * o[n].z;
+                sums[6 + i] += m * o[n].y;
+                sums[9 + i] += m * o[n].x;
             }
         }
     }
-    for (int i = 0; i < 12; i++) {
-        corrections[(b->irregular + owner) * LMI_BLOCK + i] = sums[i];
+    for (int k = 0; k < 3; k++) {
+        corrections[(b->irregular + list.owner) * (LMI_BLOCK / 4) + k] =
+            (float4)(sums[4 * k], sums[4 * k + 1], sums[4 * k + 2], sums[4 * k + 3]);
     }
 }
 
 /* The same on the way back: the sum over the regions of a particle. */
-static inline void scatter_list(uint4 group, uint lane, __global const uint *restrict who, __global const uint *restrict member,
-                                __global const float *restrict offset, __global const lmi_gpu_body *restrict bodies,
-                                __global const float *kept, __global float *corrections)
+static inline void scatter_list(lmi_gpu_list list, __global const uint2 *restrict entries, __global const lmi_gpu_body *b,
+                                __global const float4 *kept, __global float4 *corrections)
 {
-    uint owner = who[group.w * LMI_BLOCK + lane];
-    if (owner == LMI_GPU_NONE) {
-        return;
-    }
-    __global const lmi_gpu_body *b = bodies + group.x;
+    const uint end = list.first + list.count;
     float sums[3] = {0.0f, 0.0f, 0.0f};
-    for (uint row = group.y; row < group.z; row += AT_ONCE) {
+    for (uint at = list.first; at < end; at += AT_ONCE) {
         float4 t[AT_ONCE][3], o[AT_ONCE];
 #pragma unroll
         for (uint n = 0; n < AT_ONCE; n++) {
-            uint from = min(row + n, group.z - 1);
-            __global const float4 *its =
-                (__global const float4 *)(kept + (b->irregular + member[from * LMI_BLOCK + lane]) * LMI_BLOCK);
+            const uint2 entry = entries[min(at + n, end - 1)];
+            __global const float4 *its = kept + (b->irregular + entry.x) * (LMI_BLOCK / 4);
             t[n][0] = its[0], t[n][1] = its[1], t[n][2] = its[2]; /* q, then the columns of T */
-            o[n] = offset_at(offset, from, lane, row + n < group.z);
+            o[n] = offset_of(entry, at + n < end);
         }
 #pragma unroll
         for (uint n = 0; n < AT_ONCE; n++) {
@@ -96,30 +87,5 @@ static inline void scatter_list(uint4 group, uint lane, __global const uint *res
             sums[2] += k.w * (t[n][0].z + ((t[n][1].y * k.x + t[n][2].x * k.y) + t[n][2].w * k.z));
         }
     }
-    for (int i = 0; i < 3; i++) {
-        corrections[(b->corrected + owner) * 4 + i] = sums[i];
-    }
-}
-
-/* All groups of lists, one work-item for each lane. */
-__kernel void lattice_gather_lists(uint lanes, __global const uint4 *restrict groups, __global const uint *restrict who,
-                                   __global const int *restrict corner, __global const uint *restrict member,
-                                   __global const float *restrict offset, __global const lmi_gpu_body *restrict bodies,
-                                   __global const float4 *restrict x, __global float *restrict corrections)
-{
-    uint n = get_global_id(0);
-    if (n < lanes) {
-        gather_list(groups[n / LMI_BLOCK], n % LMI_BLOCK, who, corner, member, offset, bodies, x, corrections);
-    }
-}
-
-__kernel void lattice_scatter_lists(uint lanes, __global const uint4 *restrict groups, __global const uint *restrict who,
-                                    __global const uint *restrict member, __global const float *restrict offset,
-                                    __global const lmi_gpu_body *restrict bodies, __global const float *restrict kept,
-                                    __global float *restrict corrections)
-{
-    uint n = get_global_id(0);
-    if (n < lanes) {
-        scatter_list(groups[n / LMI_BLOCK], n % LMI_BLOCK, who, member, offset, bodies, kept, corrections);
-    }
+    corrections[b->corrected + list.owner] = (float4)(sums[0], sums[1], sums[2], 0.0f);
 }

@@ -42,8 +42,14 @@ static inline vf vf_clamp(vf a, vf low, vf high) { return vf_min(vf_max(a, low),
 static inline vf vf_load(const float *p) { return *p; }
 static inline void vf_store(float *p, vf a) { *p = a; }
 
-/* Constants of regions are in global memory, one at a time (step/lattice_constants.h). */
+/* Those of one region lie side by side (step/lattice_constants.h). There are few enough of them for a rigid fit to load them
+ * all at once. */
+#ifdef LINEAR
 typedef __global const float *lattice_at;
+#else
+typedef const float *lattice_at;
+#endif
+#define LATTICE_STRIDE 1
 #define LATTICE_HERD
 
 typedef struct lm_vec3 {

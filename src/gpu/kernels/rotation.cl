@@ -5,7 +5,7 @@
 /* Of a lattice's region: lattice_any_rotation, with the factor taken in. */
 static inline vmat3 region_rotation(vmat3 a, lattice_at constants)
 {
-    vf by, det, scale = lattice_constant(constants + LMI_LATTICE_SCALE * LMI_BLOCK);
+    vf by, det, scale = lattice_constant(constants + LMI_LATTICE_SCALE * LATTICE_STRIDE);
     vm sound, settled;
     vmat3 x = lattice_rotation(a, constants, &by, &sound, &settled);
     for (int i = 0; i < 9; i++) {

@@ -129,25 +129,20 @@ static inline void small_load(__local const float4 fixed[4], float4 q, const int
 }
 
 /* gather_list, from m~ u as it is in local memory: a member is where its offset from the owner says. */
-static inline void small_gather_list(uint4 group, uint lane, __global const uint *restrict who,
-                                     __global const int *restrict corner, __global const float *restrict offset,
-                                     __global const lmi_gpu_body *restrict b, __local const float *from, const small_box *n,
-                                     __global float *moments)
+static inline void small_gather_list(lmi_gpu_list list, __global const uint2 *restrict entries, __global const lmi_gpu_body *b,
+                                     __local const float *from, const small_box *n, __global float4 *moments)
 {
-    uint place = group.w * LMI_BLOCK + lane, owner = who[place];
-    if (owner == LMI_GPU_NONE) {
-        return;
-    }
-    const int own = (corner[place * 3 + 2] * n->ny + corner[place * 3 + 1]) * n->nx + corner[place * 3];
+    const int own = (list.corner[2] * n->ny + list.corner[1]) * n->nx + list.corner[0];
+    const uint end = list.first + list.count;
     float sums[12];
     for (int i = 0; i < 12; i++) {
         sums[i] = 0.0f;
     }
-    for (uint row = group.y; row < group.z; row += AT_ONCE) {
+    for (uint at = list.first; at < end; at += AT_ONCE) {
         float4 o[AT_ONCE];
 #pragma unroll
         for (uint k = 0; k < AT_ONCE; k++) {
-            o[k] = offset_at(offset, min(row + k, group.z - 1), lane, row + k < group.z);
+            o[k] = offset_of(entries[min(at + k, end - 1)], at + k < end);
         }
 #pragma unroll
         for (uint k = 0; k < AT_ONCE; k++) {
@@ -161,9 +156,38 @@ static inline void small_gather_list(uint4 group, uint lane, __global const uint
             }
         }
     }
-    for (int i = 0; i < 12; i++) {
-        moments[(b->irregular + owner) * LMI_BLOCK + i] = sums[i];
+    for (int k = 0; k < 3; k++) {
+        moments[(b->irregular + list.owner) * (LMI_BLOCK / 4) + k] =
+            (float4)(sums[4 * k], sums[4 * k + 1], sums[4 * k + 2], sums[4 * k + 3]);
     }
+}
+
+/* Local memory: two rooms for passes; then, in their place, what work-items have measured, sums of it and the body's record. */
+#define MEASURED_FLOATS (HALF_CHANNELS * GROUP_SIZE)
+#define CONCLUDED_FLOATS (MEASURED_FLOATS + 3 * LMI_GPU_CHANNELS + RECORD_WORDS)
+#define ROOM_FLOATS (21 * CELLS > CONCLUDED_FLOATS ? 21 * CELLS : CONCLUDED_FLOATS)
+
+/* The end of the substep for a body that no other work-group has moved. */
+static inline void conclude_small(const measured *mine, __local double *space, uint id, __global lmi_gpu_body *body, double h)
+{
+    __local double *sums = space + MEASURED_FLOATS / 2;
+    __local float *totals = (__local float *)(sums + LMI_GPU_CHANNELS);
+    RECORD lmi_gpu_body *record = (RECORD lmi_gpu_body *)(totals + LMI_GPU_CHANNELS);
+    add_up(mine, (__local float *)space, id, totals);
+    take_record(record, body, id, GROUP_SIZE);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (id < LMI_GPU_CHANNELS) {
+        sums[id] = totals[id];
+    }
+    if (id < 16) {
+        record->sums[id] = totals[LMI_GPU_MASS + id];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (id == 0) {
+        conclude_record(record, sums, h);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    give_record(body, record, id, GROUP_SIZE);
 }
 
 #define EACH_CORNER(n) for (uint n = id; n < s.count; n += GROUP_SIZE)
@@ -171,20 +195,19 @@ static inline void small_gather_list(uint4 group, uint lane, __global const uint
 
 __kernel __attribute__((reqd_work_group_size(TILE_X, TILE_Y, 1))) void
 lattice_small(__global const lmi_gpu_small *restrict smalls, __global const uint2 *restrict corners,
-              __global const lmi_gpu_body *restrict bodies, __global const uint *restrict constants_of,
-              __global const float *restrict constants, __global float4 *x, __global float4 *restrict v,
-              __global const uint *restrict irregular, __global float *moments, __global float *kept,
-              __global const uint *restrict corrected, __global float *corrections,
-              __global const uint4 *restrict gathers, __global const uint *restrict gather_who,
-              __global const int *restrict gather_corner, __global const float *restrict gather_offset,
-              __global const uint4 *restrict scatters,
-              __global const uint *restrict scatter_who, __global const uint *restrict scatter_member,
-              __global const float *restrict scatter_offset, __global const lmi_gpu_surface *restrict surfaces,
-              __global float *restrict partials, __global const uint *restrict stop, float h)
+              __global lmi_gpu_body *bodies, __global const uint *restrict constants_of,
+              __global const uint *restrict kinds, __global const float *restrict constants, __global float4 *x,
+              __global float4 *restrict v, __global const uint2 *restrict irregular, __global float4 *moments,
+              __global float4 *kept, __global const uint2 *restrict corrected, __global float4 *corrections,
+              __global const lmi_gpu_list *restrict gathers, __global const uint2 *restrict gather_entries,
+              __global const lmi_gpu_list *restrict scatters, __global const uint2 *restrict scatter_entries,
+              __global const lmi_gpu_surface *restrict surfaces,
+              __global const uint *restrict stop, double seconds)
 {
-    __local float room[21 * CELLS > HALF_CHANNELS * GROUP_SIZE ? 21 * CELLS : HALF_CHANNELS * GROUP_SIZE];
+    __local double space[ROOM_FLOATS / 2];
     __local float4 frame[4], fixed[MOVER_VECTORS];
-    __local float *nine = room, *twelve = room + 9 * CELLS;
+    __local float *room = (__local float *)space, *nine = room, *twelve = room + 9 * CELLS;
+    const float h = (float)seconds;
     const lmi_gpu_small s = smalls[get_group_id(0)];
     __global const lmi_gpu_body *b = bodies + s.body;
     const uint id = get_local_id(0), first_block = b->first / LMI_BLOCK;
@@ -203,9 +226,8 @@ lattice_small(__global const lmi_gpu_small *restrict smalls, __global const uint
         small_load(frame, q, k, d, nine);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint i = id; i < s.gathers * LMI_BLOCK; i += GROUP_SIZE) {
-        small_gather_list(gathers[s.gather + i / LMI_BLOCK], i % LMI_BLOCK, gather_who, gather_corner, gather_offset, b, nine, &n,
-                          moments);
+    for (uint i = id; i < s.gathers; i += GROUP_SIZE) {
+        small_gather_list(gathers[s.gather + i], gather_entries, b, nine, &n, moments);
     }
     EACH_CORNER(i) {
         int d = small_place(corners[s.first + i].x, &n, k);
@@ -226,8 +248,10 @@ lattice_small(__global const lmi_gpu_small *restrict smalls, __global const uint
             uint at = first_block + corner.y / LMI_BLOCK;
             vmat3 r;
             small_gather_z(nine, d, k[2], &n, m);
-            taken = finish_moments(m, at, corner.y % LMI_BLOCK, b->beta, constants_of[at], constants, irregular, moments,
-                                   kept, out, &r);
+            const uint lane = corner.y % LMI_BLOCK, kind = kind_at(kinds, constants_of[at], lane);
+            float own[16];
+            taken = finish_moments(m, lane, b->beta, marks_at(irregular, kind, LMI_GPU_IRREGULAR, at),
+                                   constants_at(constants, kind, own), moments, kept, out, &r);
         }
 #pragma unroll
         for (int c = 0; c < 12; c++) {
@@ -235,9 +259,8 @@ lattice_small(__global const lmi_gpu_small *restrict smalls, __global const uint
         }
     }
     barrier(BOTH);
-    for (uint i = id; i < s.scatters * LMI_BLOCK; i += GROUP_SIZE) {
-        scatter_list(scatters[s.scatter + i / LMI_BLOCK], i % LMI_BLOCK, scatter_who, scatter_member, scatter_offset, bodies,
-                     kept, corrections);
+    for (uint i = id; i < s.scatters; i += GROUP_SIZE) {
+        scatter_list(scatters[s.scatter + i], scatter_entries, b, kept, corrections);
     }
     EACH_CORNER(i) {
         int d = small_place(corners[s.first + i].x, &n, k);
@@ -259,25 +282,23 @@ lattice_small(__global const lmi_gpu_small *restrict smalls, __global const uint
         uint2 corner = corners[s.first + i];
         uint particle = b->first + corner.y, at = particle / LMI_BLOCK, lane = particle % LMI_BLOCK;
         int d = small_place(corner.x, &n, k);
-        uint code = constants_of[at];
-        lattice_at its = constants + (code & LMI_GPU_INDEX) * (LMI_LATTICE_CHANNELS * LMI_BLOCK) + lane;
+        const uint kind = kind_at(kinds, constants_of[at], lane);
         float4 place = x[particle], speed = v[particle];
-        float sum[3], base[3];
+        const float from[3] = {(float)k[0] - b->middle[0], (float)k[1] - b->middle[1], (float)k[2] - b->middle[2]};
+        float sum[3];
 #pragma unroll
         for (int c = 0; c < 3; c++) {
             __local const float *q = twelve + c * CELLS + d;
             sum[c] = small_goal(q, q + 3 * CELLS, n.nx * n.ny, k[2], n.nz);
         }
-        correct_goals(at, lane, code, corrected, corrections, sum);
-        base_of(b, k[0] + b->phase, k[1], base);
+        correct_goals(marks_at(corrected, kind, LMI_GPU_CORRECTED, at), lane, corrections, sum);
         if (speed.w > 0.0f) {
-            move_particle(&by, base, sum, its[LMI_LATTICE_SHARE * LMI_BLOCK], its[LMI_LATTICE_HOLD * LMI_BLOCK], (float)k[2],
-                          b, surfaces, &place, &speed, &mine);
+            move_particle(&by, from, sum, pull_at(constants, kind), b, surfaces, &place, &speed, &mine);
             x[particle] = place;
             v[particle] = speed;
         }
     }
-    add_up(&mine, room, id, partials + s.partial * LMI_GPU_CHANNELS);
+    conclude_small(&mine, space, id, bodies + s.body, seconds);
 }
 
 #endif

@@ -13,7 +13,7 @@ typedef struct solid_arrays {
 
 static lm_dvec3 dvec_there(__global const double *a) { return dvec(a[0], a[1], a[2]); }
 
-static lmi_mesh mesh_at(__global const lmi_gpu_solid *s, const solid_arrays *all)
+static lmi_mesh mesh_at(__global const lmi_gpu_ground *s, const solid_arrays *all)
 {
     lmi_mesh m;
     m.solid = s->solid != 0;
@@ -31,7 +31,7 @@ static lmi_mesh mesh_at(__global const lmi_gpu_solid *s, const solid_arrays *all
     return m;
 }
 
-static lmi_heights map_at(__global const lmi_gpu_solid *s, const solid_arrays *all)
+static lmi_heights map_at(__global const lmi_gpu_ground *s, const solid_arrays *all)
 {
     lmi_heights m;
     m.n[0] = s->n[0];
@@ -51,7 +51,7 @@ static lmi_heights map_at(__global const lmi_gpu_solid *s, const solid_arrays *a
 
 /* How deep a point at x (in a body's coordinates) is that was at `from` when the substep began, and is kept `margin` metres off;
  * n leads out. At most 0: it touches nothing. */
-static float solid_depth(__global const lmi_gpu_surface *s, __global const lmi_gpu_solid *solids, const solid_arrays *all,
+static float solid_depth(__global const lmi_gpu_surface *s, __global const lmi_gpu_ground *solids, const solid_arrays *all,
                          const double origin[3], const float x[3], const float from[3], float margin, double h, float n[3])
 {
     lm_dvec3 here = dvec(x[0], x[1], x[2]), there = dvec(from[0], from[1], from[2]), out = lm_dvec3_zero();
@@ -64,7 +64,7 @@ static float solid_depth(__global const lmi_gpu_surface *s, __global const lmi_g
     }
     p = dmat_apply_transposed(&rotation, dvec_sub(p, dvec_there(s->position)));
     way = dmat_apply_transposed(&rotation, way);
-    __global const lmi_gpu_solid *record = solids + s->solid;
+    __global const lmi_gpu_ground *record = solids + s->solid;
     lmi_solid solid = {0, 0};
     lmi_mesh mesh;
     lmi_heights map;

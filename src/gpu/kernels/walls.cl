@@ -117,7 +117,7 @@ wall_near(__global const lmi_gpu_body *restrict bodies, __global lmi_gpu_walled 
 
 /* One particle against one collider; true where it touched. `more`: of its own margin. */
 static bool wall_touch(__global const lmi_gpu_surface *surface, __global const lmi_gpu_body *b,
-                       __global const lmi_contact_rule *rules, uint rule_count, __global const lmi_gpu_solid *solids,
+                       __global const lmi_contact_rule *rules, uint rule_count, __global const lmi_gpu_ground *solids,
                        const solid_arrays *arrays, const double origin[3], const float from[3], float more, double h, float x[3],
                        float v[3])
 {
@@ -145,7 +145,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 wall_meet(__global const lmi_gpu_chunk *restrict pieces, __global const lmi_gpu_body *restrict bodies,
           __global const lmi_gpu_walled *restrict walled, __global const lmi_gpu_surface *restrict surfaces, uint words,
           __global const uint *restrict near, __global const lmi_contact_rule *restrict rules, uint rule_count,
-          __global const lmi_gpu_solid *restrict solids, __global float *heights, __global lmi_heights_span *spans,
+          __global const lmi_gpu_ground *restrict solids, __global float *heights, __global lmi_heights_span *spans,
           __global float *faces, __global lmi_mesh_node *nodes, __global int8_t *cells, __global const float *restrict margins,
           uint has_margins, __global const float4 *restrict starts, uint has_solids, __global float4 *restrict x,
           __global float4 *restrict v, __global float *restrict sums, double h, uint again)
