@@ -329,6 +329,7 @@ bool lmi_octree_body_allocate(lm_world *world, lmi_body *body, lmi_octree *tree)
         lmi_octree_free(tree, &world->memory);
         return false;
     }
+    world->has_octrees = true;
     body->octree->tree = *tree;
     memset(tree, 0, sizeof *tree);
     body->particle_count = body->region_count = body->octree->tree.leaf_count;

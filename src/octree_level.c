@@ -423,6 +423,9 @@ static void step_body(lm_world *world, lmi_body *body, double seconds)
 
 void lmi_octree_levels_step(lm_world *world, double seconds)
 {
+    if (!world->has_octrees) { /* with thousands of bodies on a device looking at each is a good part of a step */
+        return;
+    }
     LMI_POOL_EACH(&world->bodies, n)
     {
         lmi_body *body = lmi_body_at(world, n);

@@ -318,6 +318,7 @@ struct lm_world {
     uint32_t contacts;
     uint32_t stiffness_limited;
     lm_dvec3 outside_impulse;
+    bool has_octrees; /* or has had: else a step need not look for them among all bodies */
 };
 
 /* Reports a failure to the log and returns it. */

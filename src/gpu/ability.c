@@ -49,8 +49,8 @@ const char *lmi_gpu_reason(const lm_world *world)
 /* Stiff and damped bodies answer a push as a whole: rigidity in step/push.c. */
 static bool can_meet(const lmi_body *body)
 {
-    return !body->lattice && !body->self_contact && !body->fracture && body->first_pin == LMI_NONE &&
-           body->skeleton == LMI_NONE && body->cubes && !(body->alpha > 0.88f && body->damping > 0.3f);
+    return !body->lattice && !body->self_contact && !body->fracture && body->cubes &&
+           !(body->alpha > 0.88f && body->damping > 0.3f);
 }
 
 /* Whether a body's contacts are solved: with others, or of its touch points with colliders. */
@@ -59,14 +59,13 @@ bool lmi_gpu_needs_solver(const lm_world *world, const lmi_body *body)
     return body->bulk || (body->touch.count && world->colliders.alive);
 }
 
-/* Stiff bodies that lie on each other are the host's: their contacts are gone through one after the other. So are lattices that are
- * held: what rounding does to them in many short substeps is less where the host has a part. */
+/* Stiff bodies that lie on each other are the host's: their contacts are gone through one after the other. */
 static bool can_solve(const lmi_body *body)
 {
-    bool held = body->first_pin != LMI_NONE || body->skeleton != LMI_NONE;
-    bool stiff = body->alpha > 0.88f && body->damping > 0.3f;
+    bool stiff =
+        body->first_pin == LMI_NONE && body->alpha > 0.88f && body->damping > 0.3f; /* pinned: never as a whole */
     return !body->self_contact && !body->fracture && !body->grain && !lmi_is_cut_octree(body) && body->touch.count &&
-           (held ? !body->lattice : !stiff);
+           !stiff;
 }
 
 /* The solver knows planes, spheres, capsules and boxes, without rules. */
@@ -87,7 +86,7 @@ bool lmi_gpu_solves(const lm_world *world)
     {
         const lmi_body *body = lmi_body_at(world, n);
         any = any || lmi_gpu_needs_solver(world, body);
-        all = all && (lmi_gpu_needs_solver(world, body) ? can_solve(body) : !body->octree || !world->colliders.alive);
+        all = all && (!lmi_gpu_needs_solver(world, body) || can_solve(body));
     }
     return any && all;
 }
@@ -115,7 +114,7 @@ static bool body_contacts_on_host(const lm_world *world, const lmi_body *body, b
 
 static bool has_contacts_on_host(const lm_world *world)
 {
-    bool host = world->contact_events;
+    bool host = false;
     bool meets = lmi_gpu_meets(world), solves = lmi_gpu_solves(world);
     LMI_POOL_EACH(&world->bodies, n)
     {
@@ -124,9 +123,22 @@ static bool has_contacts_on_host(const lm_world *world)
     return host;
 }
 
-bool lmi_gpu_contacts_on_host(const lm_world *world) { return world->sleep.enabled || has_contacts_on_host(world); }
+/* Bodies that touch each other sleep together, and are told of: who does is known where contacts are found. */
+static bool touches_on_host(const lm_world *world)
+{
+    bool meets = false, solved = false;
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        const lmi_body *body = lmi_body_at(world, n);
+        meets = meets || lmi_body_meets(body);
+        solved = solved || lmi_gpu_needs_solver(world, body);
+    }
+    return (world->sleep.enabled && meets) || (world->contact_events && (meets || solved));
+}
+
+bool lmi_gpu_contacts_on_host(const lm_world *world) { return touches_on_host(world) || has_contacts_on_host(world); }
 
 const char *lmi_gpu_host_part(const lm_world *world)
 {
-    return has_contacts_on_host(world) ? "contacts, pins and bones" : "who sleeps and who wakes";
+    return has_contacts_on_host(world) ? "contacts" : "contact events and sleep";
 }

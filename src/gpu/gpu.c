@@ -22,6 +22,7 @@
 #include "gpu/held.h"
 #include "gpu/meet.h"
 #include "gpu/octrees.h"
+#include "gpu/rest.h"
 #include "gpu/share.h"
 #include "gpu/skins.h"
 #include "gpu/small.h"
@@ -52,7 +53,14 @@ static bool has_moved(const lm_world *world)
 bool lmi_gpu_goes_on(const lm_world *world, double h)
 {
     const lmi_gpu *gpu = world->gpu;
-    return gpu && gpu->holds && !gpu->shares && gpu->h == h && world->force_count == 0 && !has_moved(world);
+    return gpu && gpu->holds && !gpu->shares && gpu->h == h && world->force_count == 0 && !has_moved(world) &&
+           !lmi_gpu_rest_is_over(world);
+}
+
+bool lmi_gpu_stepped_alone(const lm_world *world)
+{
+    const lmi_gpu *gpu = world->gpu;
+    return gpu && gpu->holds && !gpu->shares;
 }
 
 bool lmi_gpu_measure(lmi_gpu *gpu)
@@ -291,13 +299,18 @@ static bool begin_substep(lmi_gpu *gpu, const lmi_step *step, const float change
     return ok && known;
 }
 
-/* What acts after the particles have moved, in the order of step/contact.c; then the bodies are measured anew. */
+/* What acts after the particles have moved, in the order of step/contact.c: drags and bones that pull, colliders. */
 static bool settle(lmi_gpu *gpu, const lmi_step *step)
 {
-    const bool walled = gpu->walled, held = gpu->grips;
-    return (!walled || lmi_gpu_walls_begin(gpu, step->h)) && (!held || lmi_gpu_held_pull(gpu, step)) &&
-           (!walled || lmi_gpu_walls_meet(gpu, step)) && (!held || gpu->solves || lmi_gpu_held_hold(gpu, step->h)) &&
-           ((!walled && !held) || lmi_gpu_measure(gpu));
+    return (!gpu->walled || lmi_gpu_walls_begin(gpu, step->h)) && (!gpu->grips || lmi_gpu_held_pull(gpu, step)) &&
+           (!gpu->walled || lmi_gpu_walls_meet(gpu, step));
+}
+
+/* When all contacts are over: what is held. Then the bodies are measured anew, where anything has happened to them since they
+ * moved. */
+static bool hold(lmi_gpu *gpu, double h)
+{
+    return (!gpu->grips || lmi_gpu_held_hold(gpu, h)) && ((!gpu->walled && !gpu->grips) || lmi_gpu_measure(gpu));
 }
 
 /* Contacts on the host: state over, and back. False: it is the host's for good; if `done`, after this substep. */
@@ -348,7 +361,7 @@ static void leave(lm_world *world, lmi_gpu *gpu, uint32_t stop)
     gpu->wary = stop & LMI_GPU_RIGID                                       ? WARY_STEPS
                 : gpu->solves && (stop & (LMI_GPU_FAST | LMI_GPU_CROWDED)) ? CAUTIOUS_STEPS
                                                                            : gpu->wary;
-    if (lmi_gpu_forces_undo(gpu)) {
+    if (lmi_gpu_events_take(world) && lmi_gpu_forces_undo(gpu)) { /* events: of the substeps before */
         lmi_gpu_bring(world, &gpu->before);
         atomic_store(&gpu->newer, false);
     } else {
@@ -361,12 +374,6 @@ static void leave(lm_world *world, lmi_gpu *gpu, uint32_t stop)
 static bool find_meetings(lmi_gpu *gpu, const lmi_step *step, cl_uint *stop)
 {
     return gpu->solves ? lmi_gpu_solve_find(gpu, step, stop) : lmi_gpu_meet_find(gpu, step->h, stop);
-}
-
-/* Contacts, and then what is held has the last word. */
-static bool solve(lmi_gpu *gpu, const lmi_step *step)
-{
-    return lmi_gpu_solve(gpu, step) && (!gpu->grips || (lmi_gpu_held_hold(gpu, step->h) && lmi_gpu_measure(gpu)));
 }
 
 bool lmi_gpu_substep(const lmi_step *step)
@@ -400,7 +407,8 @@ bool lmi_gpu_substep(const lmi_step *step)
         }
     }
     ok = ok && lmi_gpu_forces_count(gpu) &&
-         (!gpu->meets || (gpu->solves ? solve(gpu, step) : lmi_gpu_meet_push(gpu, step->h)));
+         (!gpu->meets || (gpu->solves ? lmi_gpu_solve(gpu, step) : lmi_gpu_meet_push(gpu, step->h))) &&
+         hold(gpu, step->h);
     if (ok) {
         atomic_store(&gpu->newer, true);
         gpu->given = dvec_add(gpu->given, dvec_scale(dvec_from(by), gpu->total_mass));
@@ -486,6 +494,7 @@ void lmi_gpu_close(lm_world *world)
     if (gpu->queue) {
         gpu->cl.clFinish(gpu->queue);
     }
+    lmi_gpu_rest_free(world, gpu);
     lmi_gpu_held_free(world, gpu);
     lmi_gpu_walls_free(world, gpu);
     lmi_gpu_share_free(world, gpu);

@@ -920,6 +920,7 @@ static void adopt(lm_world *to, const lm_world *from)
     to->step_seconds = 0.0;
     memset(to->stage_seconds, 0, sizeof to->stage_seconds);
     to->bodies = from->bodies;
+    to->has_octrees = from->has_octrees;
     to->moulds = from->moulds;
     to->movers = from->movers;
     to->colliders = from->colliders;

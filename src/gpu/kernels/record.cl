@@ -8,10 +8,10 @@
 
 #define RECORD_WORDS (sizeof(lmi_gpu_body) / sizeof(uint))
 
-/* `step` work-items bring it, which the compiler should know: then loads are under way together. */
+/* `step` work-items bring it, which the compiler should know: then it has several loads under way. (Asked to unroll the loop PoCL
+ * 3.1 makes something else of it.) */
 static inline void take_record(RECORD lmi_gpu_body *to, __global const lmi_gpu_body *from, uint id, uint step)
 {
-#pragma unroll 8
     for (uint n = id; n < RECORD_WORDS; n += step) {
         ((RECORD uint *)to)[n] = ((__global const uint *)from)[n];
     }
@@ -19,7 +19,6 @@ static inline void take_record(RECORD lmi_gpu_body *to, __global const lmi_gpu_b
 
 static inline void give_record(__global lmi_gpu_body *to, RECORD const lmi_gpu_body *from, uint id, uint step)
 {
-#pragma unroll 8
     for (uint n = id; n < RECORD_WORDS; n += step) {
         ((__global uint *)to)[n] = ((RECORD const uint *)from)[n];
     }
