@@ -59,6 +59,7 @@ bool lmi_gpu_needs_solver(const lm_world *world, const lmi_body *body)
     return body->bulk || (body->touch.count && world->colliders.alive);
 }
 
+/* Stiff bodies that lie on each other are the host's: their contacts are gone through one after the other. */
 static bool can_solve(const lmi_body *body)
 {
     bool stiff =

@@ -198,6 +198,9 @@ static bool prepare(lmi_gpu *gpu, const lmi_step *step, const float change[3])
 /* A body that has answered a collider as a whole will do so again: the host does the contacts of the next steps. */
 #define WARY_STEPS 120
 
+/* What hangs together, or crowds, so much that the host does it faster will do so for a while. */
+#define CAUTIOUS_STEPS 30
+
 static bool fit(lmi_gpu *gpu, const lmi_gpu_variant *v)
 {
     const lmi_gpu_argument arguments[] = {LMI_GPU_BUFFER(v->to_fit.buffer),
@@ -355,7 +358,9 @@ static void tell_stop(lm_world *world, lmi_gpu *gpu, uint32_t stop)
 static void leave(lm_world *world, lmi_gpu *gpu, uint32_t stop)
 {
     gpu->holds = false;
-    gpu->wary = stop & LMI_GPU_RIGID ? WARY_STEPS : gpu->wary;
+    gpu->wary = stop & LMI_GPU_RIGID                                       ? WARY_STEPS
+                : gpu->solves && (stop & (LMI_GPU_FAST | LMI_GPU_CROWDED)) ? CAUTIOUS_STEPS
+                                                                           : gpu->wary;
     if (lmi_gpu_events_take(world) && lmi_gpu_forces_undo(gpu)) { /* events: of the substeps before */
         lmi_gpu_bring(world, &gpu->before);
         atomic_store(&gpu->newer, false);

@@ -42,6 +42,7 @@ typedef struct lmi_gpu_limits {
     size_t memory;                   /* bytes that may be taken of the device */
     const char *options;             /* more options for the compiler */
     uint32_t tile_x, tile_y, planes; /* of tiles; 0: as the body wants it */
+    uint32_t levels;                 /* of contacts one after the other that are the device's in any case */
     uint32_t move_planes;            /* of tiles that are moved; 0: as above */
     const lm_gl *gl;                 /* that skins are shared with; read when it is opened */
     const char *library;             /* instead of the machine's OpenCL */

@@ -53,7 +53,7 @@ static double way_seen(__global const lmi_gpu_surface *s, __global const lmi_gpu
 /* may_touch in step/contact.c. `fastest`: of its particles. */
 static bool may_touch(__global const lmi_gpu_surface *s, __global const lmi_gpu_body *b, double reach, double fastest, double h)
 {
-    if (!(b->group & s->mask) || !(b->collider_mask & s->group)) {
+    if (b->pointed || !(b->group & s->mask) || !(b->collider_mask & s->group)) {
         return false;
     }
     if (s->solid != LMI_GPU_NONE) {
