@@ -239,18 +239,21 @@ typedef struct lmi_gpu_skin_node {
 /* What is told of a body, and of a chunk of particles, without the particles (kernels/look.cl): doubles. */
 enum {
     LMI_GPU_LOOK_ORIGIN = 0,
-    LMI_GPU_LOOK_LOWER = 3,
-    LMI_GPU_LOOK_UPPER = 6,
-    LMI_GPU_LOOK_IMPULSE = 9,
-    LMI_GPU_LOOK_CONTACTS = 12,
-    LMI_GPU_LOOK_NUMBERS = 13,
+    LMI_GPU_LOOK_IMPULSE = 3,
+    LMI_GPU_LOOK_CONTACTS = 6,
+    LMI_GPU_LOOK_NUMBERS = 7,
 
     LMI_GPU_TOTAL_MOMENTUM = 0,
     LMI_GPU_TOTAL_SCALE = 3,
     LMI_GPU_TOTAL_ENERGY = 4,
     LMI_GPU_TOTAL_SPEED = 5,
-    LMI_GPU_TOTAL_UNSOUND = 6, /* particles that are nowhere */
-    LMI_GPU_TOTALS = 7,
+    LMI_GPU_TOTAL_UNSOUND = 6,  /* particles that are nowhere */
+    LMI_GPU_TOTAL_FIRST = 7,    /* m x, from the body's origin, as are: */
+    LMI_GPU_TOTAL_ANGULAR = 10, /* x cross m v */
+    LMI_GPU_TOTAL_SECOND = 13,  /* m x x: xx yy zz xy yz zx */
+    LMI_GPU_TOTAL_LOWER = 19,   /* bounds */
+    LMI_GPU_TOTAL_UPPER = 22,
+    LMI_GPU_TOTALS = 25,
 };
 
 #define LMI_GPU_MAX_SURFACES 32

@@ -12,8 +12,9 @@
     X(line)                                                                                                            \
     X(curve)                                                                                                           \
     X(order)                                                                                                           \
-    X(find) X(pairs) X(count) X(offsets) X(fill) X(buckets) X(list) X(sort) X(load) X(weigh) X(warm) X(velocity)       \
-        X(back) X(shift) X(gather) X(apply) X(twist) X(untwist) X(keep) X(impulse) X(again) X(inner)
+    X(find)                                                                                                            \
+    X(pairs) X(count) X(offsets) X(fill) X(buckets) X(list) X(sort) X(load) X(weigh) X(warm) X(velocity) X(back)       \
+        X(shift) X(gather) X(apply) X(twist) X(untwist) X(keep) X(impulse) X(again) X(inner)
 
 typedef struct lmi_gpu_solver {
     cl_program program;
