@@ -529,7 +529,7 @@ static void grip(const solid_view *s, const holds *o, __global const uint *map, 
         if (across >= 0 && cell[1] >= 0 && cell[2] >= 0 && (uint)across < body->size[0] * LMI_BLOCK &&
             (uint)cell[1] < body->size[1] && (uint)cell[2] < body->size[2]) {
             uint at = ((uint)cell[2] * body->size[1] + (uint)cell[1]) * body->size[0] + (uint)across / LMI_BLOCK;
-            uint block = map[body->map + at];
+            uint block = map[2 * (body->map + at)]; /* two words an entry */
             uint lane = (uint)across % LMI_BLOCK;
             if (block != LMI_GPU_NONE && (cells[solid->first_cell / LMI_BLOCK + block] >> lane & 1)) {
                 c->cell = solid->first_cell + block * LMI_BLOCK + lane;
