@@ -8,7 +8,6 @@
 #include "block.h"
 #include "runner.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -47,6 +47,7 @@ static int run(const cli_command *command, int argc, char **argv)
         cli_choose_isa(o.isa, &v.isa);
         v.scene = o.scene;
         v.threads = o.threads;
+        v.device = o.device;
         v.sets = o.sets.items;
         v.set_count = o.sets.count;
         code = viewer_run(&v, error) ? CLI_OK : cli_fail(CLI_FAILED, "%s", error);

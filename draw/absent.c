@@ -41,6 +41,12 @@ bool draw_resize(draw *d, uint32_t width, uint32_t height, draw_error *error)
 
 void draw_close(draw *d) { (void)d; }
 
+bool draw_current_gl(lm_gl *gl)
+{
+    (void)gl;
+    return false;
+}
+
 void draw_forget(draw *d) { (void)d; }
 
 bool draw_set_colours(draw *d, lm_body_id body, const uint8_t *rgb, uint32_t count, draw_error *error)

@@ -321,6 +321,7 @@ static bool write_particle_rest(draw_bodies *b)
 
 static bool make_buffers(draw_bodies *b, const lm_world *world, draw_error *error)
 {
+    draw_bodies_unshare(b, world); /* the places are others now */
     b->particles = b->regions = b->vertices = b->triangles = b->riders = b->edges = 0;
     b->is_coloured = false;
     for (uint32_t n = 0; n < b->count; n++) {
@@ -383,6 +384,7 @@ void draw_bodies_free(draw_bodies *b)
                               b->region,
                               b->anchor,
                               b->position,
+                              b->shared,
                               b->scratch,
                               b->normals,
                               b->transforms,

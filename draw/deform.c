@@ -4,7 +4,8 @@
  * What the skins ride on (particles, region transforms) goes to the graphics card once a frame, for all bodies together.
  * A vertex shader there carries every vertex, and a second one finds the normals from the triangles around it, or from the
  * cell around it in a lattice: once a frame, however often the surface is then drawn. The other way is to ask the library
- * for every vertex (lm_body_get_skin); both give the same surface.
+ * for every vertex (lm_body_get_skin); both give the same surface. A world on a device that shares skins with this context has a
+ * third one (share.c).
  */
 #include "draw/internal.h"
 
@@ -31,6 +32,13 @@ static bool read_particles(draw_bodies *b, const draw_frame *frame, draw_error *
         glm_vec4(anchor, 1.0f, b->anchor[n]);
     }
     return true;
+}
+
+static bool reserve_and_read(draw_bodies *b, const draw_frame *frame, draw_error *error)
+{
+    return draw_reserve(&b->particle, &b->particle_capacity, b->particles, sizeof *b->particle) &&
+           draw_reserve(&b->anchor, &b->anchor_capacity, b->count, sizeof *b->anchor) &&
+           read_particles(b, frame, error);
 }
 
 static bool read_regions(draw_bodies *b, const draw_frame *frame, draw_error *error)
@@ -126,9 +134,15 @@ static bool fits_textures(const draw_bodies *b)
 bool draw_bodies_deform(draw_bodies *b, const draw_frame *frame, const draw_programs *programs, draw_error *error)
 {
     b->on_host = frame->settings->cpu_skin || !fits_textures(b);
-    bool ok = draw_reserve(&b->particle, &b->particle_capacity, b->particles, sizeof *b->particle) &&
-              draw_reserve(&b->anchor, &b->anchor_capacity, b->count, sizeof *b->anchor) &&
-              read_particles(b, frame, error) && draw_bodies_sort_out(b);
+    if (draw_bodies_share(b, frame)) { /* particles stay on the device, unless they are looked at */
+        bool seen = frame->views & ~(uint32_t)(DRAW_SURFACE | DRAW_WIREFRAME);
+        for (size_t n = 0; n < b->count; n++) {
+            seen = seen || b->list[n].triangles == 0; /* nothing else of it can be drawn */
+        }
+        b->on_host = false;
+        return (!seen || reserve_and_read(b, frame, error)) && draw_bodies_sort_out(b, seen);
+    }
+    bool ok = reserve_and_read(b, frame, error) && draw_bodies_sort_out(b, true);
     ok = ok && (b->on_host ? deform_on_host(b, frame, error) : deform_on_card(b, frame, programs, error));
     return ok || draw_give_up(error);
 }

@@ -48,7 +48,13 @@ typedef struct draw_settings {
     /* The value at the upper end of the colours by speed (m/s) or strain; default 0: a round number that is no less than
      * the largest so far, and than what is next to rest (0.1 m/s, or a strain of 0.02). */
     float map_top;
+    /* Null (default), or the world that is drawn, where it was made with draw_current_gl: if its device can, it writes surfaces
+     * straight into the renderer's buffers. Such a world is destroyed, or drawn without, before the renderer is closed. */
+    lm_world *shares;
 } draw_settings;
+
+/* The OpenGL context that is current on this thread, for lm_world_def.gl. False: there is none, or none that is known. */
+bool draw_current_gl(lm_gl *gl);
 
 typedef struct draw draw;
 

@@ -281,7 +281,10 @@ typedef struct draw_bodies {
     draw_stream colour_stream;
 
     /* Every frame. */
-    bool on_host;                     /* deformed by lm_body_get_skin */
+    bool on_host;       /* deformed by lm_body_get_skin */
+    lm_world *shares;   /* the world that writes into the buffers by itself, or null (share.c) */
+    lm_body_id *shared; /* its bodies that do */
+    size_t shared_count, shared_capacity;
     draw_list one_sided, two_sided;   /* surfaces whose front faces alone are seen, and others */
     vec4 *particle, *region, *anchor; /* what goes up; particles and regions are relative to their body's anchor */
     vec4 *position;                   /* of vertices, in eye space; on_host alone */
@@ -311,10 +314,15 @@ bool draw_body_region_colours(draw_bodies *bodies, const lm_world *world, const 
 /* deform.c: this frame's particles, and the vertices and normals that follow from them. */
 bool draw_bodies_deform(draw_bodies *bodies, const draw_frame *frame, const draw_programs *programs, draw_error *error);
 
+/* share.c: the same by the device that steps the world; false: it does not. And no longer. */
+bool draw_bodies_share(draw_bodies *bodies, const draw_frame *frame);
+void draw_bodies_unshare(draw_bodies *bodies, const lm_world *world);
+
 /* sides.c: draws surfaces with the program in use; insides are faces that are hidden unless a surface is folded through
  * itself. */
 bool draw_surface_is_closed(const vec4 *vertices, const uint32_t *corners, uint32_t triangles);
-bool draw_bodies_sort_out(draw_bodies *bodies);
+bool draw_bodies_sort_out(draw_bodies *bodies,
+                          bool known); /* false: nothing is known of particles, all have two sides */
 void draw_bodies_outsides(const draw_bodies *bodies);
 void draw_bodies_insides(const draw_bodies *bodies);
 

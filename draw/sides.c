@@ -62,7 +62,7 @@ static void add_draw(const draw_bodies *b, draw_list *list, const draw_body *bod
     list->offsets[list->length++] = (const void *)(3 * (size_t)body->first_triangle * sizeof *b->corners);
 }
 
-bool draw_bodies_sort_out(draw_bodies *b)
+bool draw_bodies_sort_out(draw_bodies *b, bool known)
 {
     draw_list *lists[] = {&b->one_sided, &b->two_sided};
     for (int n = 0; n < 2; n++) {
@@ -74,7 +74,7 @@ bool draw_bodies_sort_out(draw_bodies *b)
     }
     for (size_t n = 0; n < b->count; n++) {
         const draw_body *body = &b->list[n];
-        bool one = body->is_closed && is_right_side_out(b, body);
+        bool one = known && body->is_closed && is_right_side_out(b, body);
         if (body->triangles) {
             add_draw(b, one ? &b->one_sided : &b->two_sided, body);
         }

@@ -15,8 +15,8 @@
 
 #include <string.h>
 
-/* Sums over the particles, from the body's origin. */
-static void measure(const lmi_body *body, lm_body_info *info)
+/* Sums over the particles that are here, from the body's origin. */
+static void sum_particles(const lmi_body *body, lmi_look_sums *sums)
 {
     lm_dvec3 first = lm_dvec3_zero(), momentum = lm_dvec3_zero(), angular = lm_dvec3_zero();
     double second[6] = {0}, energy = 0.0, fastest = 0.0;
@@ -33,18 +33,30 @@ static void measure(const lmi_body *body, lm_body_info *info)
         energy += 0.5 * m * square;
         fastest = square > fastest ? square : fastest;
     }
+    lmi_body bounds = *body;
+    lmi_body_update_bounds(&bounds);
+    *sums = (lmi_look_sums){body->origin, first,         momentum,     angular,      {0},
+                            energy,       sqrt(fastest), bounds.lower, bounds.upper, body->contacts};
+    memcpy(sums->second, second, sizeof second);
+}
+
+static void measure(const lmi_body *body, const lmi_look_sums *s, lm_body_info *info)
+{
     double m = body->total_mass;
-    lm_dvec3 c = dvec_scale(first, 1.0 / m);
-    angular = dvec_sub(angular, dvec_cross(c, momentum));
+    const double *second = s->second;
+    lm_dvec3 c = dvec_scale(s->first, 1.0 / m), angular = dvec_sub(s->angular, dvec_cross(c, s->momentum));
     double xx = second[0] - m * c.x * c.x, yy = second[1] - m * c.y * c.y, zz = second[2] - m * c.z * c.z;
     double inertia[6] = {
         yy + zz, zz + xx, xx + yy, m * c.x * c.y - second[3], m * c.y * c.z - second[4], m * c.z * c.x - second[5]};
-    info->centre = dvec_add(body->origin, c);
-    info->velocity = vec_from(dvec_scale(momentum, 1.0 / m));
+    info->centre = dvec_add(s->origin, c);
+    info->velocity = vec_from(dvec_scale(s->momentum, 1.0 / m));
     info->angular_momentum = vec_from(angular);
     info->spin = vec_from(dmat_solve_spin(inertia, angular));
-    info->kinetic_energy = (float)energy;
-    info->max_speed = (float)sqrt(fastest);
+    info->kinetic_energy = (float)s->energy;
+    info->max_speed = (float)s->speed;
+    info->lower = dvec_add(s->origin, dvec_from(s->lower));
+    info->upper = dvec_add(s->origin, dvec_from(s->upper));
+    info->contacts = s->contacts;
 }
 
 lm_result lm_body_get_info(const lm_world *world, lm_body_id id, lm_body_info *info)
@@ -53,9 +65,10 @@ lm_result lm_body_get_info(const lm_world *world, lm_body_id id, lm_body_info *i
     if (!body) {
         return LM_ERROR_ID;
     }
-    lmi_look look;
-    bool looked = lmi_gpu_look_body(world, body, true, &look);
-    body = looked ? &look.body : body;
+    lmi_look_sums sums;
+    if (!lmi_gpu_look_sums(world, body, &sums)) {
+        sum_particles(body, &sums);
+    }
     memset(info, 0, sizeof *info);
     info->particles = body->particle_count;
     info->regions = lmi_body_regions(body);
@@ -74,24 +87,16 @@ lm_result lm_body_get_info(const lm_world *world, lm_body_id id, lm_body_info *i
     info->example_groups = body->examples ? body->examples->group_count : 0;
     info->examples_forced = body->examples && body->examples->forced;
     info->mass = (float)body->total_mass;
-    measure(body, info);
-    lmi_body bounds = *body;
-    lmi_body_update_bounds(&bounds);
-    info->lower = dvec_add(body->origin, dvec_from(bounds.lower));
-    info->upper = dvec_add(body->origin, dvec_from(bounds.upper));
+    measure(body, &sums, info);
     info->stiffness_limited = body->stiffness_limited;
     info->reached_hertz = body->reached_hertz;
     info->spacing = body->lattice ? (float)body->lattice->shape.spacing : 0.0f;
     info->width = body->lattice ? body->lattice->shape.width : 0;
     info->contact_radius = body->contact_radius;
     info->contact_points = body->touch.count ? body->touch.count : body->particle_count;
-    info->contacts = body->contacts;
     info->asleep = body->asleep;
     info->user_data = body->user_data;
     info->shape_hash = body->shape_hash;
-    if (looked) {
-        lmi_gpu_look_end(world, &look);
-    }
     return LM_OK;
 }
 

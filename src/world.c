@@ -28,7 +28,7 @@ const char *lm_result_text(lm_result result)
         [LM_ERROR_CAPACITY] = "the buffer is too small",
         [LM_ERROR_FORMAT] = "the snapshot is truncated or damaged",
         [LM_ERROR_VERSION] = "the snapshot was written by an incompatible version",
-        [LM_ERROR_UNSUPPORTED] = "this machine lacks the instruction set",
+        [LM_ERROR_UNSUPPORTED] = "this machine lacks the instruction set or the driver",
     };
     return (unsigned)result < LM_RESULT_COUNT ? texts[result] : "unknown result";
 }

@@ -393,6 +393,7 @@ static bool record_frame(app *a)
     orbit_camera camera = a->camera;
     camera_set_aspect(&camera, (double)frame->width / (double)frame->height);
     a->drawing.camera = camera_for_drawing(&camera);
+    a->drawing.shares = a->session->world;
     if (!draw_resize(a->draw, frame->width, frame->height, &wrong) ||
         !draw_world(a->draw, a->session->world, &a->drawing, frame, &wrong)) {
         app_say(a, true, "%s", wrong.text);

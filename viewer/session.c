@@ -96,6 +96,8 @@ session *session_open(const char *name, const session_options *options, scene_er
     lm_world_def def = lm_world_def_default();
     def.workers = options->threads;
     def.isa = options->isa;
+    def.device = options->device;
+    def.gl = options->gl;
     s->scene = scene_open(name, options->sets, options->set_count, error);
     bool good = s->scene != NULL;
     if (good) {

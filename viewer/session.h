@@ -13,6 +13,8 @@ typedef struct session_options {
     lm_isa isa;              /* LM_ISA_BEST: the widest there is */
     const char *const *sets; /* "PATH=VALUE" */
     uint32_t set_count;
+    const char *device; /* as in lm_world_def; null: the CPU */
+    const lm_gl *gl;    /* likewise */
 } session_options;
 
 typedef struct session session;

@@ -30,6 +30,7 @@ typedef struct viewer {
     uint32_t still;  /* frames in which nothing happened */
     double last;     /* when the last frame began, seconds */
     char title[128]; /* of the window: the scene's name */
+    lm_gl gl;        /* the context of the window, for a device that shares with it */
     char *error;
 } viewer;
 
@@ -84,6 +85,7 @@ static bool draw_picture(viewer *v)
     draw_error error;
     uint32_t width = pixels(a, a->picture.width), height = pixels(a, a->picture.height);
     a->drawing.camera = app_camera(a);
+    a->drawing.shares = a->session->world;
     if (!draw_resize(a->draw, width, height, &error) ||
         !draw_world(a->draw, a->session->world, &a->drawing, NULL, &error)) {
         snprintf(v->error, VIEWER_ERROR_SIZE, "%s", error.text);
@@ -202,7 +204,9 @@ static bool open_all(viewer *v)
         return false;
     }
     scene_error error;
-    session_options options = {o->threads, o->isa, o->sets, o->set_count};
+    session_options options = {.threads = o->threads, .isa = o->isa, .sets = o->sets, .set_count = o->set_count};
+    options.device = o->device;
+    options.gl = o->device && draw_current_gl(&v->gl) ? &v->gl : NULL;
     v->has_ui = ui_open(v->window.scale);
     if (!v->has_ui || !app_open(&v->app, o->scene, &options, &error)) {
         snprintf(v->error, VIEWER_ERROR_SIZE, "%s", v->has_ui ? error.text : "the interface cannot be drawn");

@@ -10,6 +10,7 @@ typedef struct viewer_options {
     const char *scene; /* a scene or a mesh, as `limber run` takes it */
     uint32_t threads;  /* 0: one for each core */
     lm_isa isa;
+    const char *device;      /* as in lm_world_def; null: the CPU */
     const char *const *sets; /* "PATH=VALUE" */
     uint32_t set_count;
     uint32_t width, height; /* of the window, points; 0: as it was the last time */

@@ -85,7 +85,7 @@ typedef enum lm_result {
     LM_ERROR_CAPACITY,    /* the caller's buffer is too small */
     LM_ERROR_FORMAT,      /* a snapshot is truncated or damaged */
     LM_ERROR_VERSION,     /* a snapshot was written by an incompatible version */
-    LM_ERROR_UNSUPPORTED, /* this machine lacks the instruction set asked for */
+    LM_ERROR_UNSUPPORTED, /* this machine lacks the instruction set or the driver that was asked for */
     LM_RESULT_COUNT
 } lm_result;
 
@@ -233,8 +233,8 @@ typedef struct lm_world_def {
  * fails, or the world has something that it cannot step yet, the CPU does, and one line in the log says so; the state goes
  * over. A device that fails in the middle of things takes with it what it has stepped since a function last asked for the
  * state; the line says how much that was. What comes back is what is asked for: lm_body_get_skin brings vertices that the
- * device has made, lm_world_pick and the getters of a single body that body, lm_world_get_totals sums. (From the ninth call for a
- * single body between two steps on, everything comes at once.) A device gives the same results in every run, but not those of the CPU to the last bit: they
+ * device has made, lm_world_pick what is near the ray, lm_body_get_info and lm_world_get_totals sums, lm_body_get_positions and
+ * _velocities that body. (From the ninth call for particles between two steps on, everything comes at once.) A device gives the same results in every run, but not those of the CPU to the last bit: they
  * agree to 1e-5 of a body's size after a step. */
 typedef struct lm_device_info {
     char name[128], platform[128];

@@ -37,8 +37,8 @@ const char *lmi_gpu_reason(const lm_world *world)
 /* Stiff and damped bodies answer a push as a whole: rigidity in step/push.c. */
 static bool can_meet(const lmi_body *body)
 {
-    return !body->lattice && !body->self_contact && !body->fracture && body->first_pin == LMI_NONE &&
-           body->skeleton == LMI_NONE && body->cubes && !(body->alpha > 0.88f && body->damping > 0.3f);
+    return !body->lattice && !body->self_contact && !body->fracture && body->cubes &&
+           !(body->alpha > 0.88f && body->damping > 0.3f);
 }
 
 /* Whether a body's contacts are solved: with others, or of its touch points with colliders. */
@@ -47,16 +47,19 @@ bool lmi_gpu_needs_solver(const lm_world *world, const lmi_body *body)
     return body->bulk || (body->touch.count && world->colliders.alive);
 }
 
+/* Stiff bodies that lie on each other are the host's: their contacts are gone through one after the other. */
 static bool can_solve(const lmi_body *body)
 {
+    bool stiff =
+        body->first_pin == LMI_NONE && body->alpha > 0.88f && body->damping > 0.3f; /* pinned: never as a whole */
     return !body->self_contact && !body->fracture && !body->grain && !lmi_is_cut_octree(body) && body->touch.count &&
-           body->first_pin == LMI_NONE && !(body->alpha > 0.88f && body->damping > 0.3f);
+           !stiff;
 }
 
-/* The solver knows planes, spheres, capsules and boxes, without rules, and nobody who is held. */
+/* The solver knows planes, spheres, capsules and boxes, without rules. */
 static bool has_simple_colliders(const lm_world *world)
 {
-    bool simple = world->rule_count == 0 && !lmi_gpu_has_held(world) && world->colliders.alive <= LMI_GPU_MAX_SURFACES;
+    bool simple = world->rule_count == 0 && world->colliders.alive <= LMI_GPU_MAX_SURFACES;
     LMI_POOL_EACH(&world->colliders, n)
     {
         simple = simple && !lmi_solid_is(&LMI_POOL_AT(&world->colliders, lmi_collider, n)->solid);
@@ -71,7 +74,7 @@ bool lmi_gpu_solves(const lm_world *world)
     {
         const lmi_body *body = lmi_body_at(world, n);
         any = any || lmi_gpu_needs_solver(world, body);
-        all = all && (lmi_gpu_needs_solver(world, body) ? can_solve(body) : !body->octree || !world->colliders.alive);
+        all = all && (!lmi_gpu_needs_solver(world, body) || can_solve(body));
     }
     return any && all;
 }
@@ -99,7 +102,7 @@ static bool body_contacts_on_host(const lm_world *world, const lmi_body *body, b
 
 static bool has_contacts_on_host(const lm_world *world)
 {
-    bool host = world->contact_events;
+    bool host = false;
     bool meets = lmi_gpu_meets(world), solves = lmi_gpu_solves(world);
     LMI_POOL_EACH(&world->bodies, n)
     {
@@ -108,9 +111,22 @@ static bool has_contacts_on_host(const lm_world *world)
     return host;
 }
 
-bool lmi_gpu_contacts_on_host(const lm_world *world) { return world->sleep.enabled || has_contacts_on_host(world); }
+/* Bodies that touch each other sleep together, and are told of: who does is known where contacts are found. */
+static bool touches_on_host(const lm_world *world)
+{
+    bool meets = false, solved = false;
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        const lmi_body *body = lmi_body_at(world, n);
+        meets = meets || lmi_body_meets(body);
+        solved = solved || lmi_gpu_needs_solver(world, body);
+    }
+    return (world->sleep.enabled && meets) || (world->contact_events && (meets || solved));
+}
+
+bool lmi_gpu_contacts_on_host(const lm_world *world) { return touches_on_host(world) || has_contacts_on_host(world); }
 
 const char *lmi_gpu_host_part(const lm_world *world)
 {
-    return has_contacts_on_host(world) ? "contacts, pins and bones" : "who sleeps and who wakes";
+    return has_contacts_on_host(world) ? "contacts" : "contact events and sleep";
 }

@@ -23,6 +23,7 @@
 #include "gpu/kinds.h"
 #include "gpu/meet.h"
 #include "gpu/octrees.h"
+#include "gpu/rest.h"
 #include "gpu/sever.h"
 #include "gpu/share.h"
 #include "gpu/skins.h"
@@ -54,7 +55,14 @@ static bool has_moved(const lm_world *world)
 bool lmi_gpu_goes_on(const lm_world *world, double h)
 {
     const lmi_gpu *gpu = world->gpu;
-    return gpu && gpu->holds && !gpu->shares && gpu->h == h && world->force_count == 0 && !has_moved(world);
+    return gpu && gpu->holds && !gpu->shares && gpu->h == h && world->force_count == 0 && !has_moved(world) &&
+           !lmi_gpu_rest_is_over(world);
+}
+
+bool lmi_gpu_stepped_alone(const lm_world *world)
+{
+    const lmi_gpu *gpu = world->gpu;
+    return gpu && gpu->holds && !gpu->shares;
 }
 
 bool lmi_gpu_measure(lmi_gpu *gpu)
@@ -95,7 +103,7 @@ static bool fits_still(const lm_world *world, const lmi_gpu *gpu, double h, bool
 {
     bool meets = !shares && lmi_gpu_meets(world), solves = meets && lmi_gpu_solves(world);
     return gpu->fits && gpu->h == h && world->break_count == 0 && shares == gpu->shares && gpu->meets == meets &&
-           gpu->solves == solves && gpu->walled == (!shares && !solves && lmi_gpu_has_walls(world)) &&
+           gpu->solves == solves && gpu->walled == (!shares && lmi_gpu_has_walls(world)) &&
            gpu->grips == (!shares && lmi_gpu_has_held(world));
 }
 
@@ -128,7 +136,7 @@ bool lmi_gpu_take(lm_world *world, double h)
     gpu->shares = shares;
     gpu->meets = !gpu->shares && lmi_gpu_meets(world);
     gpu->solves = gpu->meets && lmi_gpu_solves(world);
-    gpu->walled = !gpu->shares && !gpu->solves && lmi_gpu_has_walls(world);
+    gpu->walled = !gpu->shares && lmi_gpu_has_walls(world);
     gpu->grips = !gpu->shares && lmi_gpu_has_held(world);
     gpu->status = CL_SUCCESS;
     gpu->serial++;
@@ -210,6 +218,9 @@ static bool prepare(lmi_gpu *gpu, const lmi_step *step, const float change[3])
 
 /* A body that has answered a collider as a whole will do so again: the host does the contacts of the next steps. */
 #define WARY_STEPS 120
+
+/* What hangs together, or crowds, so much that the host does it faster will do so for a while. */
+#define CAUTIOUS_STEPS 30
 
 /* Those of rigid and of linear lattices take turns in the particles, and are not as large: each has a place of its own. */
 static const lmi_gpu_buffer *regions_of(const lmi_gpu *gpu, const lmi_gpu_variant *v)
@@ -316,13 +327,18 @@ static bool begin_substep(lmi_gpu *gpu, const lmi_step *step, const float change
     return ok && known;
 }
 
-/* What acts after the particles have moved, in the order of step/contact.c; then the bodies are measured anew. */
+/* What acts after the particles have moved, in the order of step/contact.c: drags and bones that pull, colliders. */
 static bool settle(lmi_gpu *gpu, const lmi_step *step)
 {
-    const bool walled = gpu->walled, held = gpu->grips;
-    return (!walled || lmi_gpu_walls_begin(gpu, step->h)) && (!held || lmi_gpu_held_pull(gpu, step)) &&
-           (!walled || lmi_gpu_walls_meet(gpu, step)) && (!held || lmi_gpu_held_hold(gpu, step->h)) &&
-           ((!walled && !held) || lmi_gpu_measure(gpu));
+    return (!gpu->walled || lmi_gpu_walls_begin(gpu, step->h)) && (!gpu->grips || lmi_gpu_held_pull(gpu, step)) &&
+           (!gpu->walled || lmi_gpu_walls_meet(gpu, step));
+}
+
+/* When all contacts are over: what is held. Then the bodies are measured anew, where anything has happened to them since they
+ * moved. */
+static bool hold(lmi_gpu *gpu, double h)
+{
+    return (!gpu->grips || lmi_gpu_held_hold(gpu, h)) && ((!gpu->walled && !gpu->grips) || lmi_gpu_measure(gpu));
 }
 
 /* Contacts on the host: state over, and back. False: it is the host's for good; if `done`, after this substep. */
@@ -370,8 +386,10 @@ static void tell_stop(lm_world *world, lmi_gpu *gpu, uint32_t stop)
 static void leave(lm_world *world, lmi_gpu *gpu, uint32_t stop)
 {
     gpu->holds = false;
-    gpu->wary = stop & LMI_GPU_RIGID ? WARY_STEPS : gpu->wary;
-    if (lmi_gpu_forces_undo(gpu)) {
+    gpu->wary = stop & LMI_GPU_RIGID                                       ? WARY_STEPS
+                : gpu->solves && (stop & (LMI_GPU_FAST | LMI_GPU_CROWDED)) ? CAUTIOUS_STEPS
+                                                                           : gpu->wary;
+    if (lmi_gpu_events_take(world) && lmi_gpu_forces_undo(gpu)) { /* events: of the substeps before */
         lmi_gpu_bring(world, &gpu->before);
         atomic_store(&gpu->newer, false);
     } else {
@@ -417,7 +435,8 @@ bool lmi_gpu_substep(const lmi_step *step)
         }
     }
     ok = ok && lmi_gpu_forces_count(gpu) &&
-         (!gpu->meets || (gpu->solves ? lmi_gpu_solve(gpu, step) : lmi_gpu_meet_push(gpu, step->h)));
+         (!gpu->meets || (gpu->solves ? lmi_gpu_solve(gpu, step) : lmi_gpu_meet_push(gpu, step->h))) &&
+         hold(gpu, step->h);
     if (ok) {
         atomic_store(&gpu->newer, true);
         gpu->given = dvec_add(gpu->given, dvec_scale(dvec_from(by), gpu->total_mass));
@@ -504,6 +523,7 @@ void lmi_gpu_close(lm_world *world)
     if (gpu->queue) {
         gpu->cl.clFinish(gpu->queue);
     }
+    lmi_gpu_rest_free(world, gpu);
     lmi_gpu_held_free(world, gpu);
     lmi_gpu_walls_free(world, gpu);
     lmi_gpu_share_free(world, gpu);

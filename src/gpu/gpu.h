@@ -16,6 +16,7 @@
  *   meet.c      bodies that keep each other out by depth cube maps
  *   walls.c     colliders that the kernels which move particles do not see: meshes, height maps, very many
  *   held.c      pins, drags and bones
+ *   rest.c      who has come to rest
  *   solve.c     contacts that are solved: bodies with each other, touch points with colliders
  *   forces.c    wind, point fields and forces of a single step
  *   gpu.c       substeps
@@ -43,6 +44,7 @@ typedef struct lmi_gpu_limits {
     size_t memory;                   /* bytes that may be taken of the device */
     const char *options;             /* more options for the compiler */
     uint32_t tile_x, tile_y, planes; /* of tiles; 0: as the body wants it */
+    uint32_t levels;                 /* of contacts one after the other that are the device's in any case */
     uint32_t move_planes;            /* of tiles that are moved; 0: as above */
     const lm_gl *gl;                 /* that skins are shared with; read when it is opened */
     const char *library;             /* instead of the machine's OpenCL */
@@ -117,6 +119,7 @@ struct lmi_gpu {
     struct lmi_gpu_meet *meet;
     struct lmi_gpu_walls *walls;
     struct lmi_gpu_held *held;
+    struct lmi_gpu_resting *resting;
     struct lmi_gpu_solver *solver;
     struct lmi_gpu_examples *examples;
     struct lmi_gpu_matters *matters;
@@ -178,6 +181,12 @@ void lmi_gpu_close(lm_world *world);
 /* Whether a step of substeps of h seconds can go on where the last ended: nobody has changed anything since, and the host has
  * no part in it. */
 bool lmi_gpu_goes_on(const lm_world *world, double h);
+
+/* After a step: whether it was the device's from its beginning to its end, and the host's state is behind. */
+bool lmi_gpu_stepped_alone(const lm_world *world);
+
+/* At the end of such a step, where contact events are wanted: who touched what. False: the device is lost. */
+bool lmi_gpu_events_tell(lm_world *world);
 
 /* After the host has prepared a step: uploads. False: the host has to step, now. */
 bool lmi_gpu_take(lm_world *world, double h);

@@ -13,10 +13,16 @@
 struct lmi_gpu_looks {
     cl_program program;
     cl_kernel bodies, totals;
-    lmi_gpu_buffer numbers;
-    double *room;
-    uint32_t room_size;
-    bool off; /* it has failed once: everything is fetched from then on */
+    struct lmi_gpu_numbers {
+        lmi_gpu_buffer there;
+        double *here;
+        uint32_t room;
+        uint64_t serial; /* of the state that they are of */
+    } of_bodies, of_chunks;
+    uint32_t *index; /* [slots] record, or LMI_GPU_NONE */
+    uint32_t slots, slot_room;
+    uint64_t indexed; /* serial of the layout */
+    bool off;         /* it has failed once: everything is fetched from then on */
 };
 
 static bool build(lm_world *world, lmi_gpu *gpu, struct lmi_gpu_looks *l)
@@ -72,14 +78,24 @@ static bool end_look(const lm_world *world, lmi_gpu *gpu, bool ok)
     return ok;
 }
 
-static uint32_t index_of(const lmi_gpu *gpu, const lmi_body *body)
+static uint32_t index_of(lm_world *world, lmi_gpu *gpu, const lmi_body *body)
 {
-    for (uint32_t n = 0; n < gpu->body_count; n++) {
-        if (gpu->slots[n] == body->slot) {
-            return n;
+    struct lmi_gpu_looks *l = looks_of(world, gpu);
+    if (l && l->indexed != gpu->layouts) {
+        void *index = l->index;
+        uint32_t slots = world->bodies.slots;
+        if (!lmi_reserve(&world->memory, &index, &l->slot_room, slots, sizeof *l->index)) {
+            return LMI_GPU_NONE;
+        }
+        l->index = index;
+        l->slots = slots;
+        l->indexed = gpu->layouts;
+        memset(l->index, 0xff, slots * sizeof *l->index);
+        for (uint32_t n = 0; n < gpu->body_count; n++) {
+            l->index[gpu->slots[n]] = n;
         }
     }
-    return LMI_GPU_NONE;
+    return l && body->slot < l->slots ? l->index[body->slot] : LMI_GPU_NONE;
 }
 
 void *lmi_gpu_scratch_take(const lm_world *world, size_t count, size_t size)
@@ -109,7 +125,7 @@ static void put_record(const lmi_gpu_body *from, lmi_body *body)
 
 static bool look(lm_world *world, lmi_gpu *gpu, const lmi_body *body, bool velocities, lmi_look *l)
 {
-    uint32_t index = index_of(gpu, body);
+    uint32_t index = index_of(world, gpu, body);
     if (gpu->looked_at != gpu->serial) {
         gpu->looked_at = gpu->serial;
         gpu->look_count = 0;
@@ -149,30 +165,91 @@ void lmi_gpu_look_end(const lm_world *world, lmi_look *l)
 
 /* --- all bodies --- */
 
-/* Room for so many numbers, here and there. */
-static bool reserve_numbers(lm_world *world, lmi_gpu *gpu, struct lmi_gpu_looks *l, uint32_t count)
+/* So many numbers of each of `count`, by a kernel that takes `arguments` and last where they go; null after a failure. */
+static const double *find_numbers(lm_world *world, lmi_gpu *gpu, struct lmi_gpu_numbers *to, uint32_t numbers,
+                                  cl_kernel kernel, lmi_gpu_argument *arguments, uint32_t argument_count,
+                                  size_t group_count)
 {
-    void *room = l->room;
-    bool ok = lmi_reserve(&world->memory, &room, &l->room_size, count, sizeof *l->room);
-    l->room = room;
-    return ok && lmi_gpu_reserve(gpu, &l->numbers, count * sizeof *l->room);
+    void *here = to->here;
+    if (to->serial == gpu->serial) {
+        return to->here;
+    }
+    bool ok = lmi_reserve(&world->memory, &here, &to->room, numbers, sizeof *to->here);
+    to->here = here;
+    to->serial = 0;
+    ok = ok && lmi_gpu_reserve(gpu, &to->there, numbers * sizeof *to->here);
+    arguments[argument_count - 1] = (lmi_gpu_argument)LMI_GPU_BUFFER(to->there);
+    const size_t groups[2] = {group_count, 1}, group[2] = {64, 1};
+    ok = ok && lmi_gpu_run(gpu, kernel, arguments, argument_count, groups, group) &&
+         lmi_gpu_read(gpu, &to->there, 0, to->here, numbers * sizeof *to->here);
+    to->serial = ok ? gpu->serial : 0;
+    return ok ? to->here : NULL;
 }
 
-/* LMI_GPU_LOOK_NUMBERS of each body, in the order of the records; null after a failure. */
+/* LMI_GPU_LOOK_NUMBERS of each body, in the order of the records. */
 static const double *read_bodies(lm_world *world, lmi_gpu *gpu)
 {
     struct lmi_gpu_looks *l = looks_of(world, gpu);
     const cl_uint count = gpu->body_count;
-    uint32_t numbers = count * LMI_GPU_LOOK_NUMBERS;
-    if (!l || !reserve_numbers(world, gpu, l, numbers)) {
-        return NULL;
+    lmi_gpu_argument arguments[3] = {LMI_GPU_VALUE(count), LMI_GPU_BUFFER(gpu->bodies)};
+    return l ? find_numbers(world, gpu, &l->of_bodies, count * LMI_GPU_LOOK_NUMBERS, l->bodies, arguments, 3,
+                            (count + 63) / 64)
+             : NULL;
+}
+
+/* LMI_GPU_TOTALS of each chunk of particles, which are in the order of the records. */
+static const double *read_chunks(lm_world *world, lmi_gpu *gpu)
+{
+    struct lmi_gpu_looks *l = looks_of(world, gpu);
+    lmi_gpu_argument arguments[5] = {LMI_GPU_BUFFER(gpu->chunks), LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(gpu->x),
+                                     LMI_GPU_BUFFER(gpu->v)};
+    return l ? find_numbers(world, gpu, &l->of_chunks, gpu->chunk_count * LMI_GPU_TOTALS, l->totals, arguments, 5,
+                            gpu->chunk_count)
+             : NULL;
+}
+
+static lm_dvec3 vector_at(const double *from) { return dvec(from[0], from[1], from[2]); }
+
+static void add_chunk(const double *from, lmi_look_sums *to)
+{
+    const lm_dvec3 low = vector_at(from + LMI_GPU_TOTAL_LOWER), high = vector_at(from + LMI_GPU_TOTAL_UPPER);
+    to->first = dvec_add(to->first, vector_at(from + LMI_GPU_TOTAL_FIRST));
+    to->momentum = dvec_add(to->momentum, vector_at(from + LMI_GPU_TOTAL_MOMENTUM));
+    to->angular = dvec_add(to->angular, vector_at(from + LMI_GPU_TOTAL_ANGULAR));
+    for (int i = 0; i < 6; i++) {
+        to->second[i] += from[LMI_GPU_TOTAL_SECOND + i];
     }
-    const lmi_gpu_argument arguments[] = {LMI_GPU_VALUE(count), LMI_GPU_BUFFER(gpu->bodies),
-                                          LMI_GPU_BUFFER(l->numbers)};
-    const size_t groups[2] = {(count + 63) / 64, 1}, group[2] = {64, 1};
-    bool ok = lmi_gpu_run(gpu, l->bodies, arguments, 3, groups, group) &&
-              lmi_gpu_read(gpu, &l->numbers, 0, l->room, numbers * sizeof *l->room);
-    return ok ? l->room : NULL;
+    to->energy += from[LMI_GPU_TOTAL_ENERGY];
+    to->speed = fmax(to->speed, from[LMI_GPU_TOTAL_SPEED]);
+    to->lower = vec_from(dvec(fmin(to->lower.x, low.x), fmin(to->lower.y, low.y), fmin(to->lower.z, low.z)));
+    to->upper = vec_from(dvec(fmax(to->upper.x, high.x), fmax(to->upper.y, high.y), fmax(to->upper.z, high.z)));
+}
+
+static bool find_sums(lm_world *world, lmi_gpu *gpu, const lmi_body *body, lmi_look_sums *to)
+{
+    uint32_t index = index_of(world, gpu, body);
+    const double *bodies = index == LMI_GPU_NONE ? NULL : read_bodies(world, gpu);
+    const double *chunks = bodies ? read_chunks(world, gpu) : NULL;
+    if (!chunks) {
+        return false;
+    }
+    const lmi_gpu_body *record = &gpu->records[index];
+    const double *own = bodies + (size_t)index * LMI_GPU_LOOK_NUMBERS;
+    memset(to, 0, sizeof *to);
+    to->origin = vector_at(own + LMI_GPU_LOOK_ORIGIN);
+    to->contacts = (uint32_t)own[LMI_GPU_LOOK_CONTACTS];
+    to->lower = (lm_vec3){INFINITY, INFINITY, INFINITY};
+    to->upper = (lm_vec3){-INFINITY, -INFINITY, -INFINITY};
+    for (uint32_t n = 0; n < record->measures; n++) {
+        add_chunk(chunks + (size_t)(record->first_measure + n) * LMI_GPU_TOTALS, to);
+    }
+    return true;
+}
+
+bool lmi_gpu_look_sums(const lm_world *world, const lmi_body *body, lmi_look_sums *sums)
+{
+    lmi_gpu *gpu = begin_look(world);
+    return gpu && end_look(world, gpu, find_sums((lm_world *)world, gpu, body, sums)); /* memory alone changes */
 }
 
 lmi_seen *lmi_gpu_look_all(const lm_world *constant)
@@ -184,13 +261,15 @@ lmi_seen *lmi_gpu_look_all(const lm_world *constant)
     }
     const size_t count = world->bodies.slots;
     lmi_seen *seen = lmi_allocate(&world->memory, count, sizeof *seen);
-    const double *from = seen ? read_bodies(world, gpu) : NULL;
-    for (uint32_t n = 0; from && n < gpu->body_count; n++, from += LMI_GPU_LOOK_NUMBERS) {
-        const double *o = from + LMI_GPU_LOOK_ORIGIN, *l = from + LMI_GPU_LOOK_LOWER, *u = from + LMI_GPU_LOOK_UPPER;
-        seen[gpu->slots[n]] = (lmi_seen){dvec(o[0], o[1], o[2]), vec_from(dvec(l[0], l[1], l[2])),
-                                         vec_from(dvec(u[0], u[1], u[2])), true};
+    bool ok = seen != NULL;
+    for (uint32_t n = 0; ok && n < gpu->body_count; n++) {
+        lmi_look_sums sums;
+        ok = find_sums(world, gpu, lmi_body_at(world, gpu->slots[n]), &sums);
+        if (ok) {
+            seen[gpu->slots[n]] = (lmi_seen){sums.origin, sums.lower, sums.upper, true};
+        }
     }
-    if (seen && !from) {
+    if (seen && !ok) {
         lmi_release(&world->memory, seen, count, sizeof *seen);
         seen = NULL;
     }
@@ -219,28 +298,16 @@ bool lmi_gpu_look_stats(const lm_world *world, uint32_t *contacts, lm_dvec3 *out
 
 static bool add_totals(lm_world *world, lmi_gpu *gpu, lm_totals *totals)
 {
-    struct lmi_gpu_looks *l = looks_of(world, gpu);
-    uint32_t numbers = gpu->chunk_count * LMI_GPU_TOTALS;
-    if (!l || !reserve_numbers(world, gpu, l, numbers)) {
-        return false;
-    }
-    const lmi_gpu_argument arguments[] = {LMI_GPU_BUFFER(gpu->chunks), LMI_GPU_BUFFER(gpu->bodies),
-                                          LMI_GPU_BUFFER(gpu->x), LMI_GPU_BUFFER(gpu->v), LMI_GPU_BUFFER(l->numbers)};
-    const size_t groups[2] = {gpu->chunk_count, 1}, group[2] = {64, 1};
-    if (!lmi_gpu_run(gpu, l->totals, arguments, 5, groups, group) ||
-        !lmi_gpu_read(gpu, &l->numbers, 0, l->room, numbers * sizeof *l->room)) {
-        return false;
-    }
-    for (uint32_t n = 0; n < gpu->chunk_count; n++) {
-        const double *s = l->room + (size_t)n * LMI_GPU_TOTALS, *p = s + LMI_GPU_TOTAL_MOMENTUM;
-        totals->momentum = dvec_add(totals->momentum, dvec(p[0], p[1], p[2]));
+    const double *s = read_chunks(world, gpu);
+    for (uint32_t n = 0; s && n < gpu->chunk_count; n++, s += LMI_GPU_TOTALS) {
+        totals->momentum = dvec_add(totals->momentum, vector_at(s + LMI_GPU_TOTAL_MOMENTUM));
         totals->momentum_scale += s[LMI_GPU_TOTAL_SCALE];
         totals->kinetic_energy += s[LMI_GPU_TOTAL_ENERGY];
         float speed = (float)s[LMI_GPU_TOTAL_SPEED];
         totals->max_speed = speed > totals->max_speed ? speed : totals->max_speed;
         totals->finite = totals->finite && s[LMI_GPU_TOTAL_UNSOUND] == 0.0;
     }
-    return true;
+    return s != NULL;
 }
 
 bool lmi_gpu_look_totals(const lm_world *world, lm_totals *totals)
@@ -255,7 +322,8 @@ void lmi_gpu_looks_free(lm_world *world, lmi_gpu *gpu)
     if (!l) {
         return;
     }
-    lmi_gpu_free(gpu, &l->numbers);
+    lmi_gpu_free(gpu, &l->of_bodies.there);
+    lmi_gpu_free(gpu, &l->of_chunks.there);
     if (l->bodies) {
         gpu->cl.clReleaseKernel(l->bodies);
     }
@@ -265,7 +333,9 @@ void lmi_gpu_looks_free(lm_world *world, lmi_gpu *gpu)
     if (l->program) {
         gpu->cl.clReleaseProgram(l->program);
     }
-    lmi_release(&world->memory, l->room, l->room_size, sizeof *l->room);
+    lmi_release(&world->memory, l->of_bodies.here, l->of_bodies.room, sizeof(double));
+    lmi_release(&world->memory, l->of_chunks.here, l->of_chunks.room, sizeof(double));
+    lmi_release(&world->memory, l->index, l->slot_room, sizeof *l->index);
     lmi_release(&world->memory, l, 1, sizeof *l);
     gpu->looks = NULL;
 }

@@ -25,6 +25,17 @@ typedef struct lmi_look {
 bool lmi_gpu_look_body(const lm_world *world, const lmi_body *body, bool velocities, lmi_look *look);
 void lmi_gpu_look_end(const lm_world *world, lmi_look *look);
 
+/* Sums over the particles of one body, from its origin; found for all bodies at once, and kept until the next substep. */
+typedef struct lmi_look_sums {
+    lm_dvec3 origin, first, momentum, angular; /* m x, m v, x cross m v */
+    double second[6];                          /* m x x: xx yy zz xy yz zx */
+    double energy, speed;                      /* the highest */
+    lm_vec3 lower, upper;
+    uint32_t contacts;
+} lmi_look_sums;
+
+bool lmi_gpu_look_sums(const lm_world *world, const lmi_body *body, lmi_look_sums *sums);
+
 /* Where bodies are, by slot: origin, and bounds relative to it. Of those that the device steps; the others have `known` false. */
 typedef struct lmi_seen {
     lm_dvec3 origin;

@@ -170,6 +170,7 @@ typedef struct lmi_gpu_meeter {
     double lower[3], upper[3]; /* the box that others may touch, in this substep */
     double penalty, mean_mass; /* N/m, kg */
     double way;                /* metres in this substep */
+    double met_way;            /* the same, or that against a partner where it is further */
     float radius, skin;        /* what it adds to the distance as the one that comes, and as the one that is met */
     float reach, filler;
     uint32_t record; /* body */
@@ -189,7 +190,7 @@ typedef struct lmi_gpu_mould {
 } lmi_gpu_mould;
 
 /* A body whose contacts are solved (kernels/solve.cl), besides what it is as a meeter. */
-typedef struct lmi_gpu_solid {
+typedef struct lmi_gpu_bulk {
     double first[3], spacing; /* of a lattice's corners in the rest shape; spacing is 0 for other bodies */
     double along;             /* where it begins on the axis along which bodies are sorted */
     uint32_t slot, mould;
@@ -202,8 +203,9 @@ typedef struct lmi_gpu_solid {
     uint32_t touched;               /* it is in a contact with another body */
     uint32_t contacts, first_contact;
     uint32_t listed, first_listed; /* contacts of others' points with it */
-    uint32_t pad;
-} lmi_gpu_solid;
+    uint32_t wholes;               /* of its contacts: those where a side answers as a whole */
+    uint32_t chained, cursor;      /* such contacts that it has a part in, and how many of them are done */
+} lmi_gpu_bulk;
 
 #ifdef __OPENCL_VERSION__
 typedef float4 lmi_gpu_quad;
@@ -213,18 +215,39 @@ typedef struct lmi_gpu_quad {
 } lmi_gpu_quad;
 #endif
 
-/* A soft contact: lmi_contact. */
+/* What becomes of a contact: nothing, it is only near; soft; a side answers as a whole; and that, but not yet. */
+enum { LMI_GPU_NEAR, LMI_GPU_SOFT, LMI_GPU_WHOLE, LMI_GPU_WATCHED };
+
+/* lmi_contact. */
 typedef struct lmi_gpu_contact {
     lmi_gpu_quad normal, braked, ahead, more, surface, steady;
     lmi_gpu_quad place; /* where the point is in b: from the carrier in its rest axes, or in the cell of a lattice */
-    float ratio, friction, bounce, deep, pressed, shifted, level, depth, approach;
+    lmi_gpu_quad arm_a, arm_b;
+    lmi_gpu_quad off; /* from b's point to a's, where they were not in one place */
+    float ratio, friction, bounce, deep, pressed, shifted, level, depth, approach, found, plain;
     uint32_t point; /* of a, among all touch points */
-    uint32_t a, b;  /* meeters; b is LMI_GPU_NONE for a wall */
-    uint32_t map;   /* of b, among all */
-    uint32_t cell;  /* of a lattice, among all cells; else LMI_GPU_NONE */
-    uint32_t slot;  /* in its bucket, before they are sorted */
-    uint32_t live;  /* else it is only near */
+    uint32_t leader;
+    uint32_t a, b; /* meeters; b is LMI_GPU_NONE for a wall */
+    uint32_t map;  /* of b, among all; of a wall: the collider */
+    uint32_t cell; /* of a lattice, among all cells; else LMI_GPU_NONE */
+    uint32_t slot; /* in its bucket, before they are sorted */
+    uint32_t live; /* as above */
+    uint32_t pad;
 } lmi_gpu_contact;
+
+/* A body while its contacts are solved: lmi_push. */
+typedef struct lmi_gpu_push {
+    lmi_gpu_quad centre, turning[3], move, turn, velocity, spin, mean, drift, twist;
+    float rigid, inverse_mass, pad[2];
+} lmi_gpu_push;
+
+/* Bodies that whole contacts connect; one record for each body, and most of it with the first of them. */
+typedef struct lmi_gpu_group {
+    uint32_t label; /* the first body */
+    uint32_t members, first_member, filled;
+    uint32_t contacts, first_contact; /* in the order that they are gone through; as many as there may be */
+    uint32_t first_level, levels;
+} lmi_gpu_group;
 
 #define LMI_GPU_PARTNERS 64 /* bodies that one is tested against in a substep, at most */
 
@@ -262,18 +285,21 @@ typedef struct lmi_gpu_skin_node {
 /* What is told of a body, and of a chunk of particles, without the particles (kernels/look.cl): doubles. */
 enum {
     LMI_GPU_LOOK_ORIGIN = 0,
-    LMI_GPU_LOOK_LOWER = 3,
-    LMI_GPU_LOOK_UPPER = 6,
-    LMI_GPU_LOOK_IMPULSE = 9,
-    LMI_GPU_LOOK_CONTACTS = 12,
-    LMI_GPU_LOOK_NUMBERS = 13,
+    LMI_GPU_LOOK_IMPULSE = 3,
+    LMI_GPU_LOOK_CONTACTS = 6,
+    LMI_GPU_LOOK_NUMBERS = 7,
 
     LMI_GPU_TOTAL_MOMENTUM = 0,
     LMI_GPU_TOTAL_SCALE = 3,
     LMI_GPU_TOTAL_ENERGY = 4,
     LMI_GPU_TOTAL_SPEED = 5,
-    LMI_GPU_TOTAL_UNSOUND = 6, /* particles that are nowhere */
-    LMI_GPU_TOTALS = 7,
+    LMI_GPU_TOTAL_UNSOUND = 6,  /* particles that are nowhere */
+    LMI_GPU_TOTAL_FIRST = 7,    /* m x, from the body's origin, as are: */
+    LMI_GPU_TOTAL_ANGULAR = 10, /* x cross m v */
+    LMI_GPU_TOTAL_SECOND = 13,  /* m x x: xx yy zz xy yz zx */
+    LMI_GPU_TOTAL_LOWER = 19,   /* bounds */
+    LMI_GPU_TOTAL_UPPER = 22,
+    LMI_GPU_TOTALS = 25,
 };
 
 #define LMI_GPU_MAX_SURFACES 32

@@ -8,6 +8,7 @@
 
 #include "gpu/meet.h"
 #include "step/soft.h"
+#include "step/solve.h"
 
 #define WIDE 256
 
@@ -22,7 +23,7 @@
 #define SOLID_ARGUMENTS                                                                                                \
     LMI_GPU_BUFFER(m->meeters), LMI_GPU_BUFFER(s->solids), LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(s->moulds),     \
         LMI_GPU_BUFFER(m->map_now), LMI_GPU_BUFFER(s->distances), LMI_GPU_BUFFER(s->rests), LMI_GPU_BUFFER(s->facing), \
-        LMI_GPU_BUFFER(m->now), LMI_GPU_VALUE(fall)
+        LMI_GPU_BUFFER(m->now), LMI_GPU_VALUE(fall), LMI_GPU_VALUE(seconds)
 #define HOLD_ARGUMENTS                                                                                                 \
     LMI_GPU_BUFFER(m->point_first), LMI_GPU_BUFFER(m->point_rider), LMI_GPU_BUFFER(m->point_weight),                   \
         LMI_GPU_BUFFER(m->map_first), LMI_GPU_BUFFER(m->map_rider), LMI_GPU_BUFFER(m->map_hold),                       \
@@ -48,14 +49,26 @@ static bool arrange(lmi_gpu *gpu, const lmi_step *step)
     const cl_uint count = m->meeter_count, surfaces = step->surface_count;
     const double h = step->h;
     const lmi_gpu_argument line[] = {LMI_GPU_BUFFER(m->meeters), LMI_GPU_VALUE(count), LMI_GPU_BUFFER(s->axis)};
-    const lmi_gpu_argument curve[] = {
-        LMI_GPU_BUFFER(m->meeters),  LMI_GPU_VALUE(count),    LMI_GPU_BUFFER(s->solids),
-        LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(s->axis), LMI_GPU_BUFFER(gpu->surfaces),
-        LMI_GPU_VALUE(surfaces),     LMI_GPU_VALUE(h),        LMI_GPU_BUFFER(gpu->stop)};
+    const lmi_gpu_argument curve[] = {LMI_GPU_BUFFER(m->meeters), LMI_GPU_VALUE(count),
+                                      LMI_GPU_BUFFER(s->solids),  LMI_GPU_BUFFER(gpu->bodies),
+                                      LMI_GPU_BUFFER(s->axis),    LMI_GPU_BUFFER(gpu->surfaces),
+                                      LMI_GPU_VALUE(surfaces),    LMI_GPU_VALUE(h)};
     const lmi_gpu_argument order[] = {LMI_GPU_BUFFER(m->meeters), LMI_GPU_VALUE(count), LMI_GPU_BUFFER(s->solids),
-                                      LMI_GPU_BUFFER(m->partner_lists)};
+                                      LMI_GPU_BUFFER(m->partner_lists), LMI_GPU_BUFFER(s->stops)};
     const size_t bodies[2] = GROUPS_OF(count);
-    return RUN(s->line, line, one, wide) && RUN(s->curve, curve, bodies, group) && RUN(s->order, order, bodies, group);
+    return RUN(s->line_kernel, line, one, wide) && RUN(s->curve_kernel, curve, bodies, group) &&
+           RUN(s->order_kernel, order, bodies, group);
+}
+
+/* Which partners the points of each body are in; no contact is in a bucket yet. */
+static bool mark_pairs(lmi_gpu *gpu)
+{
+    const lmi_gpu_meet *m = gpu->meet;
+    const lmi_gpu_solver *s = gpu->solver;
+    const lmi_gpu_argument pairs[] = {LMI_GPU_BUFFER(m->meeters), LMI_GPU_BUFFER(s->solids), LMI_GPU_BUFFER(s->met),
+                                      LMI_GPU_BUFFER(s->turned), LMI_GPU_BUFFER(s->bucket_counts)};
+    const size_t bodies[2] = {m->meeter_count, 1};
+    return RUN(s->pairs_kernel, pairs, bodies, group);
 }
 
 static bool find_contacts(lmi_gpu *gpu, const lmi_step *step)
@@ -64,10 +77,11 @@ static bool find_contacts(lmi_gpu *gpu, const lmi_step *step)
     const lmi_gpu_solver *s = gpu->solver;
     const cl_uint points = m->point_count;
     const float h = (float)step->h;
-    const double fall = fall_of(step);
+    const double fall = fall_of(step), seconds = step->h;
     const lmi_gpu_argument find[] = {LMI_GPU_VALUE(points),
                                      LMI_GPU_BUFFER(m->owner),
                                      LMI_GPU_BUFFER(m->partner_lists),
+                                     LMI_GPU_BUFFER(s->stops),
                                      SOLID_ARGUMENTS,
                                      LMI_GPU_BUFFER(m->point_first),
                                      LMI_GPU_BUFFER(m->point_rider),
@@ -75,11 +89,16 @@ static bool find_contacts(lmi_gpu *gpu, const lmi_step *step)
                                      LMI_GPU_BUFFER(gpu->v),
                                      LMI_GPU_BUFFER(gpu->surfaces),
                                      LMI_GPU_VALUE(h),
+                                     LMI_GPU_BUFFER(s->pushes),
                                      LMI_GPU_BUFFER(s->met),
                                      LMI_GPU_BUFFER(s->turned),
                                      LMI_GPU_BUFFER(s->walls)};
+    const lmi_gpu_argument stops[] = {
+        LMI_GPU_VALUE(points), LMI_GPU_BUFFER(m->owner), LMI_GPU_BUFFER(m->partner_lists), LMI_GPU_BUFFER(s->stops),
+        SOLID_ARGUMENTS,       LMI_GPU_BUFFER(s->met),   LMI_GPU_BUFFER(s->turned)};
     const size_t of_points[2] = GROUPS_OF(points);
-    return RUN(s->find, find, of_points, group);
+    return RUN(s->find_kernel, find, of_points, group) && mark_pairs(gpu) &&
+           RUN(s->stops_kernel, stops, of_points, group);
 }
 
 /* The contacts of each body, from the bits of its points. */
@@ -87,13 +106,12 @@ static bool count_by_body(lmi_gpu *gpu)
 {
     const lmi_gpu_meet *m = gpu->meet;
     const lmi_gpu_solver *s = gpu->solver;
-    const lmi_gpu_argument pairs[] = {LMI_GPU_BUFFER(m->meeters), LMI_GPU_BUFFER(s->solids), LMI_GPU_BUFFER(s->met),
-                                      LMI_GPU_BUFFER(s->turned), LMI_GPU_BUFFER(s->bucket_counts)};
-    const lmi_gpu_argument count[] = {
-        LMI_GPU_BUFFER(m->meeters), LMI_GPU_BUFFER(s->solids), LMI_GPU_BUFFER(m->partner_lists), LMI_GPU_BUFFER(s->met),
-        LMI_GPU_BUFFER(s->turned),  LMI_GPU_BUFFER(s->walls),  LMI_GPU_BUFFER(s->first)};
+    const lmi_gpu_argument count[] = {LMI_GPU_BUFFER(m->meeters),       LMI_GPU_BUFFER(s->solids),
+                                      LMI_GPU_BUFFER(m->partner_lists), LMI_GPU_BUFFER(s->pushes),
+                                      LMI_GPU_BUFFER(s->met),           LMI_GPU_BUFFER(s->turned),
+                                      LMI_GPU_BUFFER(s->walls),         LMI_GPU_BUFFER(s->first)};
     const size_t bodies[2] = {m->meeter_count, 1};
-    return RUN(s->pairs, pairs, bodies, group) && RUN(s->count, count, bodies, group);
+    return RUN(s->count_kernel, count, bodies, group);
 }
 
 /* Where the contacts of each body begin, or those in its lists. */
@@ -103,19 +121,7 @@ static bool find_offsets(lmi_gpu *gpu, cl_uint lists)
     const cl_uint count = gpu->meet->meeter_count;
     const lmi_gpu_argument offsets[] = {LMI_GPU_BUFFER(s->solids), LMI_GPU_VALUE(count), LMI_GPU_VALUE(lists),
                                         LMI_GPU_BUFFER(s->found), LMI_GPU_BUFFER(gpu->stop)};
-    return RUN(s->offsets, offsets, one, wide);
-}
-
-bool lmi_gpu_solve_find(lmi_gpu *gpu, const lmi_step *step, cl_uint *stop)
-{
-    lmi_gpu_solver *s = gpu->solver;
-    cl_uint found[2] = {0, 0};
-    bool ok = lmi_gpu_meet_partners(gpu, step->h) && arrange(gpu, step) && lmi_gpu_meet_place(gpu) &&
-              find_contacts(gpu, step) && count_by_body(gpu) && find_offsets(gpu, 0) &&
-              lmi_gpu_read(gpu, &s->found, 0, found, sizeof found);
-    s->contact_count = found[0];
-    *stop = found[1];
-    return ok;
+    return RUN(s->offsets_kernel, offsets, one, wide);
 }
 
 /* Room for contacts: twice as much as before when there is not enough. */
@@ -135,16 +141,22 @@ static bool make_room(lmi_gpu *gpu)
     return ok;
 }
 
-static bool fill(lmi_gpu *gpu, const lmi_step *step)
+/* `last`: walls have the last word, and all bodies answer locally. */
+static bool fill(lmi_gpu *gpu, const lmi_step *step, cl_uint last)
 {
     const lmi_gpu_meet *m = gpu->meet;
     const lmi_gpu_solver *s = gpu->solver;
     const cl_uint points = m->point_count, count = s->contact_count, bucket_count = s->bucket_count;
     const float h = (float)step->h;
-    const double fall = fall_of(step);
-    const lmi_gpu_argument fill[] = {LMI_GPU_VALUE(points),
-                                     LMI_GPU_BUFFER(m->owner),
+    const double fall = fall_of(step), seconds = step->h;
+    const lmi_gpu_argument claim[] = {LMI_GPU_VALUE(points),      LMI_GPU_BUFFER(m->owner),
+                                      LMI_GPU_BUFFER(s->leaders), LMI_GPU_BUFFER(m->partner_lists),
+                                      LMI_GPU_BUFFER(s->solids),  LMI_GPU_BUFFER(s->met),
+                                      LMI_GPU_BUFFER(s->turned),  LMI_GPU_BUFFER(s->walls),
+                                      LMI_GPU_BUFFER(s->first),   LMI_GPU_BUFFER(s->contacts)};
+    const lmi_gpu_argument fill[] = {LMI_GPU_VALUE(count),
                                      LMI_GPU_BUFFER(m->partner_lists),
+                                     LMI_GPU_BUFFER(s->stops),
                                      SOLID_ARGUMENTS,
                                      HOLD_ARGUMENTS,
                                      LMI_GPU_BUFFER(gpu->map),
@@ -152,14 +164,11 @@ static bool fill(lmi_gpu *gpu, const lmi_step *step)
                                      LMI_GPU_BUFFER(gpu->x),
                                      LMI_GPU_BUFFER(gpu->v),
                                      LMI_GPU_BUFFER(gpu->surfaces),
+                                     LMI_GPU_BUFFER(s->pushes),
                                      LMI_GPU_VALUE(h),
-                                     LMI_GPU_BUFFER(s->met),
-                                     LMI_GPU_BUFFER(s->turned),
-                                     LMI_GPU_BUFFER(s->walls),
-                                     LMI_GPU_BUFFER(s->first),
+                                     LMI_GPU_VALUE(last),
                                      LMI_GPU_BUFFER(s->contacts),
-                                     LMI_GPU_BUFFER(s->bucket_counts),
-                                     LMI_GPU_BUFFER(s->solids)};
+                                     LMI_GPU_BUFFER(s->bucket_counts)};
     const lmi_gpu_argument buckets[] = {LMI_GPU_BUFFER(s->solids), LMI_GPU_BUFFER(s->bucket_counts),
                                         LMI_GPU_BUFFER(s->bucket_first)};
     const lmi_gpu_argument list[] = {LMI_GPU_BUFFER(s->contacts),     LMI_GPU_VALUE(count),
@@ -170,8 +179,23 @@ static bool fill(lmi_gpu *gpu, const lmi_step *step)
                                      LMI_GPU_BUFFER(s->bucket_first), LMI_GPU_BUFFER(s->listed)};
     const size_t of_points[2] = GROUPS_OF(points), bodies[2] = {m->meeter_count, 1}, contacts[2] = GROUPS_OF(count);
     const size_t all[2] = GROUPS_OF(bucket_count);
-    return RUN(s->fill, fill, of_points, group) && RUN(s->buckets, buckets, bodies, group) && find_offsets(gpu, 1) &&
-           RUN(s->list, list, contacts, group) && (bucket_count == 0 || RUN(s->sort, sort, all, group));
+    return RUN(s->claim_kernel, claim, of_points, group) && RUN(s->fill_kernel, fill, contacts, group) &&
+           RUN(s->buckets_kernel, buckets, bodies, group) && find_offsets(gpu, 1) &&
+           RUN(s->list_kernel, list, contacts, group) && (bucket_count == 0 || RUN(s->sort_kernel, sort, all, group));
+}
+
+bool lmi_gpu_solve_find(lmi_gpu *gpu, const lmi_step *step, cl_uint *stop)
+{
+    lmi_gpu_solver *s = gpu->solver;
+    cl_uint found[4] = {0, 0, 0, 0};
+    bool ok = lmi_gpu_meet_partners(gpu, step->h) && arrange(gpu, step) && lmi_gpu_push_begin(gpu) &&
+              lmi_gpu_meet_place(gpu) && find_contacts(gpu, step) && count_by_body(gpu) && find_offsets(gpu, 0) &&
+              lmi_gpu_read(gpu, &s->found, 0, found, sizeof found);
+    s->contact_count = found[0];
+    s->whole_count = s->most_whole = found[2];
+    *stop = found[1];
+    return ok && (*stop || s->contact_count == 0 ||
+                  (make_room(gpu) && fill(gpu, step, 0) && lmi_gpu_whole_arrange(gpu, stop)));
 }
 
 /* How mobile contacts are. */
@@ -183,10 +207,11 @@ static bool weigh(lmi_gpu *gpu)
     const lmi_gpu_argument load[] = {LMI_GPU_VALUE(particles),      PARTICLE_ARGUMENTS,
                                      LMI_GPU_BUFFER(s->map_bucket), LIST_ARGUMENTS,
                                      LMI_GPU_BUFFER(s->contacts),   LMI_GPU_BUFFER(s->loads)};
-    const lmi_gpu_argument weigh[] = {LMI_GPU_VALUE(count), HOLD_ARGUMENTS, LMI_GPU_BUFFER(gpu->v),
-                                      LMI_GPU_BUFFER(s->loads), LMI_GPU_BUFFER(s->contacts)};
+    const lmi_gpu_argument weigh[] = {LMI_GPU_VALUE(count),        HOLD_ARGUMENTS,
+                                      LMI_GPU_BUFFER(gpu->v),      LMI_GPU_BUFFER(s->loads),
+                                      LMI_GPU_BUFFER(s->contacts), LMI_GPU_BUFFER(s->sweeps)};
     const size_t all[2] = GROUPS_OF(particles), contacts[2] = GROUPS_OF(count);
-    return RUN(s->load, load, all, group) && RUN(s->weigh, weigh, contacts, group);
+    return RUN(s->load_kernel, load, all, group) && RUN(s->weigh_kernel, weigh, contacts, group);
 }
 
 /* What contacts give next, to velocities or to positions. */
@@ -206,7 +231,7 @@ static bool give(lmi_gpu *gpu, const lmi_gpu_buffer *to)
                                       LMI_GPU_BUFFER(s->contacts), LMI_GPU_BUFFER(m->map_given), LMI_GPU_BUFFER(gpu->v),
                                       LMI_GPU_BUFFER(*to)};
     const size_t all[2] = GROUPS_OF(particles), of_maps[2] = GROUPS_OF(maps);
-    return (maps == 0 || RUN(s->gather, gather, of_maps, group)) && RUN(s->apply, apply, all, group);
+    return (maps == 0 || RUN(s->gather_kernel, gather, of_maps, group)) && RUN(s->apply_kernel, apply, all, group);
 }
 
 /* What points were given last time. */
@@ -218,10 +243,11 @@ static bool warm_up(lmi_gpu *gpu)
     const lmi_gpu_argument warm[] = {LMI_GPU_VALUE(points),    LMI_GPU_BUFFER(s->first),  LMI_GPU_BUFFER(s->met),
                                      LMI_GPU_BUFFER(s->walls), LMI_GPU_BUFFER(s->warmth), LMI_GPU_BUFFER(s->contacts)};
     const size_t of_points[2] = GROUPS_OF(points);
-    return RUN(s->warm, warm, of_points, group) && give(gpu, &gpu->v);
+    return RUN(s->warm_kernel, warm, of_points, group) && give(gpu, &gpu->v) &&
+           lmi_gpu_whole_sweep(gpu, LMI_GPU_SWEEP_WARM, 0, 1, 0.0f);
 }
 
-static bool solve_velocities(lmi_gpu *gpu)
+static bool solve_velocities(lmi_gpu *gpu, float h)
 {
     const lmi_gpu_meet *m = gpu->meet;
     const lmi_gpu_solver *s = gpu->solver;
@@ -232,9 +258,10 @@ static bool solve_velocities(lmi_gpu *gpu)
         const float beta = lmi_soft_further(n, LMI_SOFT_PASSES);
         const lmi_gpu_argument pass[] = {LMI_GPU_VALUE(count), HOLD_ARGUMENTS, LMI_GPU_BUFFER(gpu->v),
                                          LMI_GPU_VALUE(beta), LMI_GPU_BUFFER(s->contacts)};
-        ok = RUN(s->velocity, pass, contacts, group) && give(gpu, &gpu->v);
+        ok = RUN(s->velocity_kernel, pass, contacts, group) && give(gpu, &gpu->v) &&
+             lmi_gpu_whole_sweep(gpu, LMI_GPU_SWEEP_VELOCITIES, n, n + 1, h);
     }
-    return ok;
+    return ok && lmi_gpu_whole_sweep(gpu, LMI_GPU_SWEEP_VELOCITIES, LMI_SOFT_PASSES, LMI_SWEEPS, h);
 }
 
 static bool solve_positions(lmi_gpu *gpu, float h)
@@ -245,14 +272,16 @@ static bool solve_positions(lmi_gpu *gpu, float h)
     const lmi_gpu_argument back[] = {LMI_GPU_VALUE(count), LMI_GPU_VALUE(h), LMI_GPU_BUFFER(m->meeters),
                                      LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(s->contacts)};
     const size_t contacts[2] = GROUPS_OF(count);
-    bool ok = RUN(s->back, back, contacts, group) && give(gpu, &gpu->x);
+    bool ok = RUN(s->back_kernel, back, contacts, group) && give(gpu, &gpu->x) &&
+              lmi_gpu_whole_sweep(gpu, LMI_GPU_SWEEP_BACK, 0, 1, h);
     for (uint32_t n = 0; ok && n < LMI_SOFT_SHIFTS; n++) {
         const float beta = lmi_soft_further(n, LMI_SOFT_SHIFTS), ease = n == 0 ? fminf(LMI_EASE * h, 0.5f) : 0.0f;
         const lmi_gpu_argument pass[] = {LMI_GPU_VALUE(count), HOLD_ARGUMENTS,      LMI_GPU_BUFFER(gpu->x),
                                          LMI_GPU_VALUE(beta),  LMI_GPU_VALUE(ease), LMI_GPU_BUFFER(s->contacts)};
-        ok = RUN(s->shift, pass, contacts, group) && give(gpu, &gpu->x);
+        ok = RUN(s->shift_kernel, pass, contacts, group) && give(gpu, &gpu->x) &&
+             lmi_gpu_whole_sweep(gpu, LMI_GPU_SWEEP_POSITIONS, n, n + 1, h);
     }
-    return ok;
+    return ok && lmi_gpu_whole_sweep(gpu, LMI_GPU_SWEEP_POSITIONS, LMI_SOFT_SHIFTS, 2 * LMI_SWEEPS, h);
 }
 
 static bool untwist(lmi_gpu *gpu, float h)
@@ -260,13 +289,14 @@ static bool untwist(lmi_gpu *gpu, float h)
     const lmi_gpu_meet *m = gpu->meet;
     const lmi_gpu_solver *s = gpu->solver;
     const cl_uint count = s->contact_count;
-    const lmi_gpu_argument twist[] = {LMI_GPU_VALUE(count), HOLD_ARGUMENTS, LMI_GPU_BUFFER(gpu->v), LMI_GPU_VALUE(h),
-                                      LMI_GPU_BUFFER(s->contacts)};
-    const lmi_gpu_argument back[] = {
-        LMI_GPU_BUFFER(m->meeters),  LMI_GPU_BUFFER(s->solids), LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(s->listed),
-        LMI_GPU_BUFFER(s->contacts), LMI_GPU_BUFFER(gpu->x),    LMI_GPU_BUFFER(gpu->v)};
+    const lmi_gpu_argument twist[] = {LMI_GPU_VALUE(count),   HOLD_ARGUMENTS,   LMI_GPU_BUFFER(s->pushes),
+                                      LMI_GPU_BUFFER(gpu->v), LMI_GPU_VALUE(h), LMI_GPU_BUFFER(s->contacts)};
+    const lmi_gpu_argument back[] = {LMI_GPU_BUFFER(m->meeters), LMI_GPU_BUFFER(s->solids), LMI_GPU_BUFFER(gpu->bodies),
+                                     LMI_GPU_BUFFER(s->pushes),  LMI_GPU_BUFFER(s->listed), LMI_GPU_BUFFER(s->contacts),
+                                     LMI_GPU_BUFFER(gpu->x),     LMI_GPU_BUFFER(gpu->v)};
     const size_t contacts[2] = GROUPS_OF(count), bodies[2] = {m->meeter_count, 1};
-    return RUN(s->twist, twist, contacts, group) && RUN(s->untwist, back, bodies, group);
+    return RUN(s->twist_kernel, twist, contacts, group) && lmi_gpu_push_end(gpu) &&
+           RUN(s->untwist_kernel, back, bodies, group);
 }
 
 static bool keep(lmi_gpu *gpu)
@@ -276,7 +306,7 @@ static bool keep(lmi_gpu *gpu)
     const lmi_gpu_argument keep[] = {LMI_GPU_VALUE(points),    LMI_GPU_BUFFER(s->first),    LMI_GPU_BUFFER(s->met),
                                      LMI_GPU_BUFFER(s->walls), LMI_GPU_BUFFER(s->contacts), LMI_GPU_BUFFER(s->warmth)};
     const size_t of_points[2] = GROUPS_OF(points);
-    return RUN(s->keep, keep, of_points, group);
+    return RUN(s->keep_kernel, keep, of_points, group) && lmi_gpu_whole_sweep(gpu, LMI_GPU_SWEEP_KEEP, 0, 1, 0.0f);
 }
 
 /* What colliders gave. */
@@ -288,7 +318,7 @@ static bool add_impulses(lmi_gpu *gpu, cl_uint counted)
                                         LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(s->contacts),
                                         LMI_GPU_VALUE(counted)};
     const size_t bodies[2] = {m->meeter_count, 1};
-    return RUN(s->impulse, impulse, bodies, group);
+    return RUN(s->impulse_kernel, impulse, bodies, group);
 }
 
 /* What other bodies have pushed into colliders: counted, and known here. */
@@ -303,10 +333,11 @@ static bool find_again(lmi_gpu *gpu, float h)
         LMI_GPU_BUFFER(gpu->surfaces), LMI_GPU_VALUE(h),         LMI_GPU_BUFFER(s->met),     LMI_GPU_BUFFER(s->turned),
         LMI_GPU_BUFFER(s->walls)};
     const size_t of_points[2] = GROUPS_OF(points);
-    cl_uint found[2] = {0, 0};
-    bool ok = lmi_gpu_meet_place(gpu) && RUN(s->again, again, of_points, group) && count_by_body(gpu) &&
-              find_offsets(gpu, 0) && lmi_gpu_read(gpu, &s->found, 0, found, sizeof found);
+    cl_uint found[4] = {0, 0, 0, 0};
+    bool ok = lmi_gpu_meet_place(gpu) && RUN(s->again_kernel, again, of_points, group) && mark_pairs(gpu) &&
+              count_by_body(gpu) && find_offsets(gpu, 0) && lmi_gpu_read(gpu, &s->found, 0, found, sizeof found);
     s->contact_count = found[0];
+    s->whole_count = 0; /* all of them answer locally now */
     return ok;
 }
 
@@ -314,12 +345,12 @@ static bool meet_inner(lmi_gpu *gpu, float h)
 {
     const lmi_gpu_meet *m = gpu->meet;
     const lmi_gpu_solver *s = gpu->solver;
-    const lmi_gpu_argument inner[] = {LMI_GPU_BUFFER(m->meeters),    LMI_GPU_BUFFER(s->solids),
-                                      LMI_GPU_BUFFER(gpu->bodies),   LMI_GPU_BUFFER(s->inner_of),
-                                      LMI_GPU_BUFFER(gpu->surfaces), LMI_GPU_VALUE(h),
-                                      LMI_GPU_BUFFER(gpu->x),        LMI_GPU_BUFFER(gpu->v)};
+    const lmi_gpu_argument inner[] = {
+        LMI_GPU_BUFFER(m->meeters), LMI_GPU_BUFFER(s->solids),   LMI_GPU_BUFFER(gpu->bodies),
+        LMI_GPU_BUFFER(s->pushes),  LMI_GPU_BUFFER(s->inner_of), LMI_GPU_BUFFER(gpu->surfaces),
+        LMI_GPU_VALUE(h),           LMI_GPU_BUFFER(gpu->x),      LMI_GPU_BUFFER(gpu->v)};
     const size_t bodies[2] = {m->meeter_count, 1};
-    return RUN(s->inner, inner, bodies, group);
+    return RUN(s->inner_kernel, inner, bodies, group);
 }
 
 /* Colliders have the last word: lmi_kernels.last_walls. Only bodies that have met others can have been pushed. */
@@ -330,8 +361,8 @@ static bool end_at_walls(lmi_gpu *gpu, const lmi_step *step, bool any)
     if (ok && any && gpu->meet->map_count) {
         ok = find_again(gpu, h);
         if (ok && gpu->solver->contact_count) {
-            ok = make_room(gpu) && fill(gpu, step) && weigh(gpu) && solve_velocities(gpu) && solve_positions(gpu, h) &&
-                 add_impulses(gpu, 0);
+            ok = make_room(gpu) && fill(gpu, step, 1) && weigh(gpu) && solve_velocities(gpu, h) &&
+                 solve_positions(gpu, h) && add_impulses(gpu, 0);
         }
     }
     return ok && meet_inner(gpu, h);
@@ -341,8 +372,8 @@ bool lmi_gpu_solve(lmi_gpu *gpu, const lmi_step *step)
 {
     const float h = (float)step->h;
     bool any = gpu->solver->contact_count > 0;
-    bool ok = !any || (make_room(gpu) && fill(gpu, step) && weigh(gpu) && warm_up(gpu) && solve_velocities(gpu) &&
-                       solve_positions(gpu, h) && untwist(gpu, h));
+    bool ok =
+        !any || (weigh(gpu) && warm_up(gpu) && solve_velocities(gpu, h) && solve_positions(gpu, h) && untwist(gpu, h));
     return ok && keep(gpu) && (step->surface_count == 0 || end_at_walls(gpu, step, any)) &&
            ((!any && step->surface_count == 0) || lmi_gpu_measure(gpu));
 }

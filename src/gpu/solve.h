@@ -8,27 +8,34 @@
 #include "gpu/gpu.h"
 
 /* The kernels, by their names without "solve_". */
+/* clang-format off */
 #define LMI_GPU_SOLVE_KERNELS(X)                                                                                       \
-    X(line)                                                                                                            \
-    X(curve)                                                                                                           \
-    X(order)                                                                                                           \
-    X(find) X(pairs) X(count) X(offsets) X(fill) X(buckets) X(list) X(sort) X(load) X(weigh) X(warm) X(velocity)       \
-        X(back) X(shift) X(gather) X(apply) X(twist) X(untwist) X(keep) X(impulse) X(again) X(inner)
+    X(line) X(curve) X(order) X(find) X(pairs) X(stops) X(count) X(offsets) X(claim) X(fill) X(buckets) X(list) X(sort)         \
+    X(load) X(weigh) X(warm) X(velocity) X(back) X(shift) X(gather) X(apply) X(twist) X(untwist) X(keep)               \
+    X(push) X(chain) X(merge) X(groups) X(levels) X(sweep) X(end)                                                                \
+    X(impulse) X(again) X(inner)
+/* clang-format on */
 
 typedef struct lmi_gpu_solver {
     cl_program program;
-#define LMI_GPU_SOLVE_KERNEL(name) cl_kernel name;
+#define LMI_GPU_SOLVE_KERNEL(name) cl_kernel name##_kernel;
     LMI_GPU_SOLVE_KERNELS(LMI_GPU_SOLVE_KERNEL)
 #undef LMI_GPU_SOLVE_KERNEL
 
-    lmi_gpu_buffer solids, moulds, distances, rests, facing; /* bodies as solids */
-    lmi_gpu_buffer corners, around, cell_of, cells;          /* cells of lattices */
-    lmi_gpu_buffer bucket_owner, map_bucket, bucket_counts, bucket_first,
-        listed; /* contacts with each carrier and cell */
-    lmi_gpu_buffer axis, met, turned, walls, first, found, contacts, loads, warmth; /* of this substep, and state */
+    /* Bodies as solids; cells of lattices; what points are. */
+    lmi_gpu_buffer solids, moulds, distances, rests, facing, corners, around, cell_of, cells, leaders;
     lmi_gpu_buffer inner_of; /* bits of the particles of each block: no touch point rides on them */
+    /* Contacts with each carrier and cell. */
+    lmi_gpu_buffer bucket_owner, map_bucket, bucket_counts, bucket_first, listed;
+    /* Of this substep; and state. */
+    lmi_gpu_buffer axis, stops, met, turned, walls, first, found, contacts, loads, warmth;
+    /* Bodies that answer as a whole: solve_whole.c. */
+    lmi_gpu_buffer pushes, unsorted, chains, groups, roots, members, heads, order, levels, sweeps;
     uint32_t bucket_count, contact_count, contact_room;
-    float *room; /* [points][4] what points were given, on its way */
+    uint32_t whole_count; /* contacts where a side answers as a whole, at most */
+    uint32_t most_whole;  /* the same, of the last substep */
+    uint32_t most_levels; /* one after the other, of them */
+    float *room;          /* [points][4] what points were given, on its way */
     size_t room_size;
 } lmi_gpu_solver;
 
@@ -42,6 +49,20 @@ void lmi_gpu_solve_put(lm_world *world, lmi_gpu *gpu);
 
 /* solve.c. After the particles have moved: contacts, as far as they can be counted. *stop is not 0 where the host must do it. */
 bool lmi_gpu_solve_find(lmi_gpu *gpu, const lmi_step *step, cl_uint *stop);
+
+/* solve_whole.c: how bodies answer, before contacts are looked for. Contacts of those that answer as a whole: arranged, and gone
+ * through. All of them do nothing where there are none. */
+typedef enum lmi_gpu_sweep { /* as in solve_whole.cl */
+                             LMI_GPU_SWEEP_WARM,
+                             LMI_GPU_SWEEP_VELOCITIES,
+                             LMI_GPU_SWEEP_BACK,
+                             LMI_GPU_SWEEP_POSITIONS,
+                             LMI_GPU_SWEEP_KEEP
+} lmi_gpu_sweep;
+bool lmi_gpu_push_begin(lmi_gpu *gpu);
+bool lmi_gpu_whole_arrange(lmi_gpu *gpu, cl_uint *stop);
+bool lmi_gpu_whole_sweep(lmi_gpu *gpu, lmi_gpu_sweep mode, uint32_t first, uint32_t end, float h);
+bool lmi_gpu_push_end(lmi_gpu *gpu);
 
 /* Solves them, and measures the bodies. */
 bool lmi_gpu_solve(lmi_gpu *gpu, const lmi_step *step);

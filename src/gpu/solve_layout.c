@@ -18,7 +18,7 @@ typedef struct solve_layout {
     lm_world *world;
     lmi_gpu *gpu;
     array solids, moulds, known, distances, rests, facing, warmth;
-    array corners, around, cell_of, cells, bucket_owner, map_bucket, inner;
+    array corners, around, cell_of, cells, bucket_owner, map_bucket, inner, leaders;
 } solve_layout;
 
 static bool put_words(solve_layout *l, array *to, const void *from, uint32_t count)
@@ -66,7 +66,9 @@ static bool add_points(solve_layout *l, const lmi_body *body)
     const lmi_touch *touch = &body->touch;
     float *facing = append(l->world, &l->facing, QUAD * touch->count, sizeof *facing);
     float *warm = append(l->world, &l->warmth, QUAD * touch->count, sizeof *warm);
-    for (uint32_t n = 0; facing && warm && n < touch->count; n++) {
+    uint32_t first = l->leaders.count, *leaders = append(l->world, &l->leaders, touch->count, sizeof *leaders);
+    for (uint32_t n = 0; facing && warm && leaders && n < touch->count; n++) {
+        leaders[n] = first + touch->leader[n];
         if (body->bulk) {
             const lm_vec3 *to = &touch->facing[n];
             facing[QUAD * n] = to->x, facing[QUAD * n + 1] = to->y, facing[QUAD * n + 2] = to->z;
@@ -75,7 +77,7 @@ static bool add_points(solve_layout *l, const lmi_body *body)
         warm[QUAD * n] = touch->warm[n].pressed;
         memcpy(warm + QUAD * n + 1, touch->warm[n].braked, 3 * sizeof *warm);
     }
-    return facing && warm;
+    return facing && warm && leaders;
 }
 
 /* Particles that no touch point rides on. */
@@ -131,18 +133,18 @@ static bool add_buckets(solve_layout *l, uint32_t count)
 
 static bool add_body(solve_layout *l, uint32_t record, const lmi_body *body)
 {
-    lmi_gpu_solid *s = append(l->world, &l->solids, 1, sizeof *s);
+    lmi_gpu_bulk *s = append(l->world, &l->solids, 1, sizeof *s);
     uint32_t maps = body->bulk ? body->bulk->mould->carrier_count : 0, mould = 0, bucket = l->bucket_owner.count;
     bool lattice = body->bulk && body->lattice;
     uint32_t places = lattice ? body->lattice->shape.block_count * LMI_BLOCK : 0;
     if (!s || (body->bulk && !find_mould(l, body->bulk->mould, &mould))) {
         return false;
     }
-    *s = (lmi_gpu_solid){.slot = l->gpu->slots[record],
-                         .mould = mould,
-                         .first_bucket = bucket,
-                         .buckets = maps + places,
-                         .first_cell = l->cells.count * LMI_BLOCK};
+    *s = (lmi_gpu_bulk){.slot = l->gpu->slots[record],
+                        .mould = mould,
+                        .first_bucket = bucket,
+                        .buckets = maps + places,
+                        .first_cell = l->cells.count * LMI_BLOCK};
     if (lattice) {
         const lmi_lattice *shape = &body->lattice->shape;
         s->first[0] = shape->first.x, s->first[1] = shape->first.y, s->first[2] = shape->first.z;
@@ -182,7 +184,7 @@ static bool upload(solve_layout *l, lmi_gpu_solver *s)
         lmi_gpu_buffer *to;
         const array *from;
         size_t size;
-    } copies[] = {{&s->solids, &l->solids, sizeof(lmi_gpu_solid)},
+    } copies[] = {{&s->solids, &l->solids, sizeof(lmi_gpu_bulk)},
                   {&s->moulds, &l->moulds, sizeof(lmi_gpu_mould)},
                   {&s->distances, &l->distances, u},
                   {&s->rests, &l->rests, u},
@@ -194,7 +196,8 @@ static bool upload(solve_layout *l, lmi_gpu_solver *s)
                   {&s->cells, &l->cells, u},
                   {&s->bucket_owner, &l->bucket_owner, u},
                   {&s->map_bucket, &l->map_bucket, u},
-                  {&s->inner_of, &l->inner, u}};
+                  {&s->inner_of, &l->inner, u},
+                  {&s->leaders, &l->leaders, u}};
     bool ok = true;
     for (size_t n = 0; ok && n < sizeof copies / sizeof *copies; n++) {
         ok = put_array(gpu, copies[n].to, copies[n].from, copies[n].size);
@@ -202,18 +205,26 @@ static bool upload(solve_layout *l, lmi_gpu_solver *s)
     s->bucket_count = l->bucket_owner.count;
     return ok && lmi_gpu_reserve(gpu, &s->bucket_counts, s->bucket_count * u) &&
            lmi_gpu_reserve(gpu, &s->bucket_first, s->bucket_count * u) &&
-           lmi_gpu_reserve(gpu, &s->axis, 5 * sizeof(double)) && lmi_gpu_reserve(gpu, &s->met, points * 2 * u) &&
-           lmi_gpu_reserve(gpu, &s->turned, points * 2 * u) && lmi_gpu_reserve(gpu, &s->walls, points * u) &&
-           lmi_gpu_reserve(gpu, &s->first, points * u) && lmi_gpu_reserve(gpu, &s->found, 2 * u) &&
-           lmi_gpu_reserve(gpu, &s->loads, gpu->particles * u);
+           lmi_gpu_reserve(gpu, &s->axis, 5 * sizeof(double)) &&
+           lmi_gpu_reserve(gpu, &s->stops, (size_t)gpu->meet->meeter_count * LMI_GPU_PARTNERS * u) &&
+           lmi_gpu_reserve(gpu, &s->met, points * 2 * u) && lmi_gpu_reserve(gpu, &s->turned, points * 2 * u) &&
+           lmi_gpu_reserve(gpu, &s->walls, points * u) && lmi_gpu_reserve(gpu, &s->first, points * u) &&
+           lmi_gpu_reserve(gpu, &s->found, 4 * u) && lmi_gpu_reserve(gpu, &s->loads, gpu->particles * u) &&
+           lmi_gpu_reserve(gpu, &s->sweeps, 4 * u) &&
+           lmi_gpu_reserve(gpu, &s->pushes, gpu->meet->meeter_count * sizeof(lmi_gpu_push)) &&
+           lmi_gpu_reserve(gpu, &s->heads, gpu->meet->meeter_count * u) &&
+           lmi_gpu_reserve(gpu, &s->groups, gpu->meet->meeter_count * sizeof(lmi_gpu_group)) &&
+           lmi_gpu_reserve(gpu, &s->roots, (gpu->meet->meeter_count + 1) * u) &&
+           lmi_gpu_reserve(gpu, &s->members, gpu->meet->meeter_count * u);
 }
 
 static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_solver *s)
 {
-    static const char *const texts[] = {"prelude.cl",    "records.h", "vec.h",          "vec.c",      "quad.cl",
-                                        "depth.h",       "soft.h",    "curve.h",        "contact.cl", "solve_holds.cl",
-                                        "solve_find.cl", "solve.cl",  "solve_walls.cl", NULL};
-#define KERNEL(name) {&s->name, "solve_" #name},
+    static const char *const texts[] = {"prelude.cl", "records.h",      "vec.h",          "vec.c",
+                                        "quad.cl",    "depth.h",        "soft.h",         "curve.h",
+                                        "contact.cl", "solve_holds.cl", "solve_find.cl",  "solve_contacts.cl",
+                                        "solve.cl",   "solve_whole.cl", "solve_walls.cl", NULL};
+#define KERNEL(name) {&s->name##_kernel, "solve_" #name},
     const struct {
         cl_kernel *to;
         const char *name;
@@ -251,11 +262,11 @@ bool lmi_gpu_solve_lay_out(lm_world *world, lmi_gpu *gpu)
     }
     bool ok = (room == 0 || s->room) && gather(&l) && upload(&l, s);
     array *const words[] = {&l.distances, &l.rests, &l.facing,       &l.warmth,     &l.corners, &l.around,
-                            &l.cell_of,   &l.cells, &l.bucket_owner, &l.map_bucket, &l.inner};
+                            &l.cell_of,   &l.cells, &l.bucket_owner, &l.map_bucket, &l.inner,   &l.leaders};
     for (size_t n = 0; n < sizeof words / sizeof *words; n++) {
         drop(world, words[n], sizeof(uint32_t));
     }
-    drop(world, &l.solids, sizeof(lmi_gpu_solid));
+    drop(world, &l.solids, sizeof(lmi_gpu_bulk));
     drop(world, &l.moulds, sizeof(lmi_gpu_mould));
     drop(world, &l.known, sizeof(const lmi_mould *));
     return ok;
@@ -285,15 +296,17 @@ void lmi_gpu_solve_free(lm_world *world, lmi_gpu *gpu)
     if (!s) {
         return;
     }
-    lmi_gpu_buffer *const all[] = {&s->solids,     &s->moulds,        &s->distances,    &s->rests,    &s->facing,
-                                   &s->corners,    &s->around,        &s->cell_of,      &s->cells,    &s->bucket_owner,
-                                   &s->map_bucket, &s->listed,        &s->axis,         &s->met,      &s->turned,
-                                   &s->walls,      &s->first,         &s->found,        &s->contacts, &s->loads,
-                                   &s->warmth,     &s->bucket_counts, &s->bucket_first, &s->inner_of};
+    lmi_gpu_buffer *const all[] = {
+        &s->solids,    &s->groups,        &s->roots,        &s->members,  &s->stops,    &s->moulds,
+        &s->distances, &s->rests,         &s->facing,       &s->corners,  &s->around,   &s->cell_of,
+        &s->cells,     &s->bucket_owner,  &s->map_bucket,   &s->listed,   &s->axis,     &s->met,
+        &s->turned,    &s->walls,         &s->first,        &s->found,    &s->contacts, &s->loads,
+        &s->warmth,    &s->bucket_counts, &s->bucket_first, &s->inner_of, &s->leaders,  &s->pushes,
+        &s->chains,    &s->unsorted,      &s->order,        &s->levels,   &s->heads,    &s->sweeps};
     for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
         lmi_gpu_free(gpu, all[n]);
     }
-#define KERNEL(name) s->name,
+#define KERNEL(name) s->name##_kernel,
     cl_kernel const kernels[] = {LMI_GPU_SOLVE_KERNELS(KERNEL)};
 #undef KERNEL
     for (size_t n = 0; n < sizeof kernels / sizeof *kernels; n++) {

@@ -31,13 +31,33 @@ typedef struct lmi_gpu_ground {
     uint32_t pad;
 } lmi_gpu_ground;
 
+#define LMI_GPU_PIECE 64 /* particles of a body that one work-group takes */
+
 /* A body, as walls see it. */
 typedef struct lmi_gpu_walled {
     double reach;                 /* metres from its bounds that its particles may touch something, at rest */
     uint32_t first_piece, pieces; /* of its particles */
     uint32_t solids;              /* that it may touch in this substep */
-    uint32_t pad;
+    uint32_t apart;               /* colliders meet its touch points, and not its particles: none here */
 } lmi_gpu_walled;
+
+/* What a piece of a body's particles has had of a collider in a step: the sums of lmi_touching. */
+enum {
+    LMI_GPU_TOUCH_WEIGHT = 0,
+    LMI_GPU_TOUCH_POINT = 1,   /* 3 */
+    LMI_GPU_TOUCH_NORMAL = 4,  /* 3 */
+    LMI_GPU_TOUCH_IMPULSE = 7, /* 3 */
+    LMI_GPU_TOUCH_PRESSED = 10,
+    LMI_GPU_TOUCH_APPROACH = 11, /* the highest */
+    LMI_GPU_TOUCH_CHANNELS = 12,
+};
+
+typedef struct lmi_gpu_touch {
+    double sums[LMI_GPU_TOUCH_CHANNELS];
+    uint32_t collider, pad; /* in the order of their slots */
+} lmi_gpu_touch;
+
+#define LMI_GPU_TOUCHES 8 /* colliders of a piece that are told of, at most: as many as of a body */
 
 #define LMI_GPU_WALL_SUMS 4 /* floats of a piece: the impulse that it was given, and contacts; or how fast it is */
 

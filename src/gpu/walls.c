@@ -2,17 +2,18 @@
 
 #include "gpu/layout.h"
 #include "octree_body.h"
+#include "step/touching.h"
 
-#define PIECE 64 /* GROUP in kernels/walls.cl */
+#include <stdio.h>
 
-static const size_t group[2] = {PIECE, 1};
+static const size_t group[2] = {LMI_GPU_PIECE, 1};
 
 #define RUN(kernel, arguments, groups)                                                                                 \
     lmi_gpu_run(gpu, kernel, arguments, sizeof(arguments) / sizeof *(arguments), groups, group)
 
 bool lmi_gpu_has_walls(const lm_world *world)
 {
-    bool any = world->rule_count || world->drags.alive || world->skeletons.alive ||
+    bool any = world->rule_count || world->contact_events || world->drags.alive || world->skeletons.alive ||
                world->colliders.alive > LMI_GPU_MAX_SURFACES;
     LMI_POOL_EACH(&world->colliders, n)
     {
@@ -20,7 +21,7 @@ bool lmi_gpu_has_walls(const lm_world *world)
     }
     LMI_POOL_EACH(&world->bodies, n)
     {
-        any = any || lmi_body_at(world, n)->octree;
+        any = any || (lmi_body_at(world, n)->octree && !lmi_body_at(world, n)->touch.count);
     } /* leaves are as large as they are */
     return any && world->colliders.alive;
 }
@@ -32,7 +33,8 @@ static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_walls *w)
         "triangle.h",      "triangle.c",    "mesh.h",         "mesh_query.c", "heights.h", "solid.h",
         "heights_query.c", "solid_depth.c", "contact.cl",     "solid_at.cl",  "walls.cl",  NULL};
     char options[1024];
-    lmi_gpu_common_options(gpu, options, sizeof options);
+    int length = lmi_gpu_common_options(gpu, options, sizeof options);
+    snprintf(options + length, sizeof options - (size_t)length, " -DLMI_UNPRESSED=%g", LMI_UNPRESSED);
     w->program = lmi_gpu_build(world, gpu, texts, options);
     if (!w->program) {
         return false;
@@ -90,6 +92,21 @@ static bool add(lm_world *world, array *to, const void *from, size_t count, size
     return at != NULL;
 }
 
+/* What a solid is made of, as a number: arrays that are there already are not sent again. */
+static uint64_t hash_solid(const lmi_solid *solid)
+{
+    lmi_gpu_ground record = {0};
+    if (solid->heights) {
+        const lmi_heights *map = solid->heights;
+        describe_heights(map, &record);
+        return hash_bytes(&record, sizeof record) ^
+               hash_bytes(map->heights, (size_t)map->n[0] * map->n[1] * sizeof(float));
+    }
+    const lmi_mesh *mesh = solid->mesh;
+    describe_mesh(mesh, &record);
+    return hash_bytes(&record, sizeof record) ^ hash_bytes(mesh->faces, mesh->face_count * sizeof *mesh->faces);
+}
+
 static bool add_solid(lm_world *world, wall_layout *l, const lmi_solid *solid)
 {
     lmi_gpu_ground *to = append(world, &l->solids, 1, sizeof *to);
@@ -121,14 +138,16 @@ static bool add_body(lm_world *world, const lmi_gpu *gpu, wall_layout *l, uint32
     bool octree = body->octree && !body->touch.count;
     to->reach = body->contact_radius + body->touch.beyond + 0.01 * body->rest_size; /* reach_of in step/contact.c */
     to->reach += octree ? body->octree->lanes.widest_margin : 0.0;
+    to->apart = body->touch.count > 0;
     to->first_piece = l->pieces.count;
-    for (uint32_t at = 0; at < record->particles; at += PIECE) {
+    for (uint32_t at = 0; at < record->particles; at += LMI_GPU_PIECE) {
         lmi_gpu_chunk *piece = append(world, &l->pieces, 1, sizeof *piece);
         if (!piece) {
             return false;
         }
         uint32_t left = record->particles - at;
-        *piece = (lmi_gpu_chunk){index, record->first + at, left < PIECE ? left : PIECE, l->pieces.count - 1};
+        *piece = (lmi_gpu_chunk){index, record->first + at, left < LMI_GPU_PIECE ? left : LMI_GPU_PIECE,
+                                 l->pieces.count - 1};
     }
     to->pieces = l->pieces.count - to->first_piece;
     if (octree) {
@@ -150,15 +169,44 @@ static bool fill(lm_world *world, const lmi_gpu *gpu, wall_layout *l)
     for (uint32_t n = 0; ok && n < gpu->body_count; n++) {
         ok = add_body(world, gpu, l, n);
     }
+    w->piece_count = l->pieces.count;
+    w->words = (world->colliders.alive + 31) / 32;
+    return ok;
+}
+
+/* Meshes and height maps, in the order of the colliders. */
+static bool put_solids(lm_world *world, lmi_gpu *gpu, wall_layout *l)
+{
+    lmi_gpu_walls *w = gpu->walls;
+    uint64_t hash = 0;
+    uint32_t count = 0;
+    LMI_POOL_EACH(&world->colliders, n)
+    {
+        const lmi_collider *c = LMI_POOL_AT(&world->colliders, lmi_collider, n);
+        if (lmi_solid_is(&c->solid)) {
+            hash = (hash ^ hash_solid(&c->solid)) * 0x9e3779b97f4a7c15u;
+            count++;
+        }
+    }
+    if (w->has_arrays && count == w->solid_count && hash == w->solid_hash) {
+        return true;
+    }
+    bool ok = true;
+    w->has_arrays = false;
     LMI_POOL_EACH(&world->colliders, n)
     {
         const lmi_collider *c = LMI_POOL_AT(&world->colliders, lmi_collider, n);
         ok = ok && (!lmi_solid_is(&c->solid) || add_solid(world, l, &c->solid));
     }
-    w->piece_count = l->pieces.count;
-    w->solid_count = l->solids.count;
-    w->words = (world->colliders.alive + 31) / 32;
-    return ok;
+    w->solid_count = count;
+    w->solid_hash = hash;
+    w->has_arrays = ok && put_array(gpu, &w->solids, &l->solids, sizeof(lmi_gpu_ground)) &&
+                    put_array(gpu, &w->heights, &l->heights, sizeof(float)) &&
+                    put_array(gpu, &w->spans, &l->spans, sizeof(lmi_heights_span)) &&
+                    put_array(gpu, &w->faces, &l->faces, 9 * sizeof(float)) &&
+                    put_array(gpu, &w->nodes, &l->nodes, sizeof(lmi_mesh_node)) &&
+                    put_array(gpu, &w->cells, &l->cells, sizeof(int8_t));
+    return w->has_arrays;
 }
 
 static bool upload(const lm_world *world, lmi_gpu *gpu, const wall_layout *l)
@@ -168,12 +216,6 @@ static bool upload(const lm_world *world, lmi_gpu *gpu, const wall_layout *l)
     return put_array(gpu, &w->pieces, &l->pieces, sizeof(lmi_gpu_chunk)) &&
            put_array(gpu, &w->walled, &l->walled, sizeof(lmi_gpu_walled)) &&
            put_array(gpu, &w->margins, &l->margins, sizeof(float)) &&
-           put_array(gpu, &w->solids, &l->solids, sizeof(lmi_gpu_ground)) &&
-           put_array(gpu, &w->heights, &l->heights, sizeof(float)) &&
-           put_array(gpu, &w->spans, &l->spans, sizeof(lmi_heights_span)) &&
-           put_array(gpu, &w->faces, &l->faces, 9 * sizeof(float)) &&
-           put_array(gpu, &w->nodes, &l->nodes, sizeof(lmi_mesh_node)) &&
-           put_array(gpu, &w->cells, &l->cells, sizeof(int8_t)) &&
            lmi_gpu_put(gpu, &w->rules, world->rules, world->rule_count * sizeof *world->rules) &&
            lmi_gpu_reserve(gpu, &w->start_of, starts) &&
            lmi_gpu_reserve(gpu, &w->sums, (size_t)w->piece_count * LMI_GPU_WALL_SUMS * sizeof(float)) &&
@@ -197,7 +239,8 @@ bool lmi_gpu_walls_lay_out(lm_world *world, lmi_gpu *gpu)
     void *surfaces = w->surface;
     bool ok = lmi_reserve(&world->memory, &surfaces, &w->surface_capacity, world->colliders.alive, sizeof *w->surface);
     w->surface = surfaces;
-    ok = ok && fill(world, gpu, &l) && upload(world, gpu, &l);
+    ok = ok && fill(world, gpu, &l) && put_solids(world, gpu, &l) && upload(world, gpu, &l) &&
+         lmi_gpu_events_reserve(world, gpu);
     drop(world, &l.pieces, sizeof(lmi_gpu_chunk));
     drop(world, &l.walled, sizeof(lmi_gpu_walled));
     drop(world, &l.margins, sizeof(float));
@@ -239,6 +282,7 @@ static bool meet(lmi_gpu *gpu, double h, cl_uint again, cl_uint rule_count)
 {
     const lmi_gpu_walls *w = gpu->walls;
     const cl_uint words = w->words, has_margins = w->has_margins, has_solids = w->solid_count > 0;
+    const cl_uint told = !w->tells ? 0 : w->fresh && !again ? 2 : 1;
     const lmi_gpu_argument all[] = {LMI_GPU_BUFFER(w->pieces),   LMI_GPU_BUFFER(gpu->bodies),
                                     LMI_GPU_BUFFER(w->walled),   LMI_GPU_BUFFER(gpu->surfaces),
                                     LMI_GPU_VALUE(words),        LMI_GPU_BUFFER(w->near_bits),
@@ -250,7 +294,8 @@ static bool meet(lmi_gpu *gpu, double h, cl_uint again, cl_uint rule_count)
                                     LMI_GPU_BUFFER(w->start_of), LMI_GPU_VALUE(has_solids),
                                     LMI_GPU_BUFFER(gpu->x),      LMI_GPU_BUFFER(gpu->v),
                                     LMI_GPU_BUFFER(w->sums),     LMI_GPU_VALUE(h),
-                                    LMI_GPU_VALUE(again)};
+                                    LMI_GPU_VALUE(again),        LMI_GPU_VALUE(told),
+                                    LMI_GPU_BUFFER(w->touches),  LMI_GPU_BUFFER(w->touch_counts)};
     const lmi_gpu_argument tally[] = {LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(w->walled), LMI_GPU_BUFFER(w->sums),
                                       LMI_GPU_VALUE(again)};
     const size_t pieces[2] = {w->piece_count, 1}, bodies[2] = {gpu->body_count, 1};
@@ -268,7 +313,9 @@ bool lmi_gpu_walls_meet(lmi_gpu *gpu, const lmi_step *step)
         LMI_GPU_VALUE(count),        LMI_GPU_VALUE(words),         LMI_GPU_VALUE(has_solids),
         LMI_GPU_BUFFER(w->sums),     LMI_GPU_BUFFER(w->near_bits), LMI_GPU_VALUE(h)};
     const size_t bodies[2] = {gpu->body_count, 1};
-    return RUN(w->near, near, bodies) && meet(gpu, h, 0, rules) && (w->solid_count < 2 || meet(gpu, h, 1, rules));
+    bool ok = RUN(w->near, near, bodies) && meet(gpu, h, 0, rules) && (w->solid_count < 2 || meet(gpu, h, 1, rules));
+    gpu->walls->fresh = false;
+    return ok;
 }
 
 void lmi_gpu_walls_free(lm_world *world, lmi_gpu *gpu)
@@ -279,7 +326,7 @@ void lmi_gpu_walls_free(lm_world *world, lmi_gpu *gpu)
     }
     lmi_gpu_buffer *const all[] = {&w->pieces,   &w->walled, &w->near_bits, &w->sums,    &w->margins,
                                    &w->start_of, &w->rules,  &w->solids,    &w->heights, &w->spans,
-                                   &w->faces,    &w->nodes,  &w->cells};
+                                   &w->faces,    &w->nodes,  &w->cells,     &w->touches, &w->touch_counts};
     for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
         lmi_gpu_free(gpu, all[n]);
     }
@@ -293,6 +340,8 @@ void lmi_gpu_walls_free(lm_world *world, lmi_gpu *gpu)
         gpu->cl.clReleaseProgram(w->program);
     }
     lmi_release(&world->memory, w->surface, w->surface_capacity, sizeof *w->surface);
+    lmi_release(&world->memory, w->touch, w->touch_capacity, sizeof *w->touch);
+    lmi_release(&world->memory, w->touch_count, w->count_capacity, sizeof *w->touch_count);
     lmi_release(&world->memory, w, 1, sizeof *w);
     gpu->walls = NULL;
 }

@@ -17,6 +17,14 @@ typedef struct lmi_gpu_walls {
     uint32_t surface_capacity;
     uint32_t piece_count, words, solid_count;
     bool has_margins;
+    lmi_gpu_buffer touches, touch_counts; /* the account of a step, where somebody asks who touches what */
+    lmi_gpu_touch *touch;
+    uint32_t *touch_count;
+    uint32_t touch_capacity, count_capacity;
+    bool tells;          /* it is kept */
+    bool fresh;          /* and begins with the next substep */
+    bool has_arrays;     /* those of the solids are there: */
+    uint64_t solid_hash; /* of all that they are made of */
 } lmi_gpu_walls;
 
 /* Whether the colliders of a world need it. */
@@ -36,5 +44,10 @@ bool lmi_gpu_walls_place(lmi_gpu *gpu, const lmi_step *step);
  * to be measured afterwards. */
 bool lmi_gpu_walls_begin(lmi_gpu *gpu, double h);
 bool lmi_gpu_walls_meet(lmi_gpu *gpu, const lmi_step *step);
+
+/* wall_events.c. Room for the account of a step; and what it holds to the bodies (lmi_touching), whereupon it begins anew: at the
+ * end of a step, or where the host goes on with it. False after a failure. */
+bool lmi_gpu_events_reserve(lm_world *world, lmi_gpu *gpu);
+bool lmi_gpu_events_take(lm_world *world);
 
 #endif

@@ -26,6 +26,7 @@
 #include "base/os.h"
 #include "fracture.h"
 #include "gpu/gpu.h"
+#include "gpu/rest.h"
 #include "octree_body.h"
 #include "skeleton.h"
 #include "step/lattice_motion.h"
@@ -636,12 +637,20 @@ lm_result lm_world_step(lm_world *world, double seconds)
             begin(world, h);
             on_device = lmi_gpu_take(world, h);
         }
-        if (!goes_on) { /* a device that goes on keeps no list of what touches */
+        if (!goes_on || world->contact_events) { /* else a device that goes on keeps no list of what touches */
             lmi_touchings_begin(world);
         }
         on_device = run_substeps(world, seconds, on_device);
         end_forces(world);
-        if (on_device && lmi_gpu_goes_on(world, h)) {
+        bool alone = on_device && lmi_gpu_stepped_alone(world);
+        if (alone && world->contact_events) {
+            alone = lmi_gpu_events_tell(world);
+        }
+        if (alone && lmi_gpu_rest_begins(world, seconds)) {
+            lmi_gpu_edit(world);
+            lmi_sleep_end(world, seconds);
+            finish(world, start);
+        } else if (alone) {
             world->steps++;
             world->step_seconds = 1e-9 * (double)(lmi_os_nanoseconds() - start);
         } else {

@@ -3,9 +3,6 @@
 
 #include <string.h>
 
-/* What a place counts that was not pressed, in N s: enough for a mean where none was. */
-#define UNPRESSED 1e-12
-
 /* --- memory --- */
 
 static bool reserve_list(lm_world *world, lmi_touching_list *list, uint32_t count)
@@ -131,7 +128,7 @@ static lmi_touching blank(const lm_world *world, lmi_touching_kind kind, uint32_
 /* Adds one place. */
 static void add(lmi_touching *t, const lmi_place *place)
 {
-    double weight = place->pressed + UNPRESSED;
+    double weight = place->pressed + LMI_UNPRESSED;
     t->weight += weight;
     t->point = dvec_add(t->point, dvec_scale(place->point, weight));
     t->normal = dvec_add(t->normal, dvec_scale(place->normal, weight));
@@ -141,7 +138,8 @@ static void add(lmi_touching *t, const lmi_place *place)
     t->pressing = t->pressing || place->pressing;
 }
 
-void lmi_touched_wall(const lm_world *world, lmi_body *body, uint32_t collider, const lmi_place *place)
+/* The record of a body and a collider, or null when there is no more room. */
+static lmi_touching *find_wall(const lm_world *world, lmi_body *body, uint32_t collider)
 {
     uint32_t n = 0;
     while (n < body->touched_count && body->touched[n].b != collider) {
@@ -149,12 +147,34 @@ void lmi_touched_wall(const lm_world *world, lmi_body *body, uint32_t collider, 
     }
     if (n == LM_MAX_TOUCHED_COLLIDERS) {
         body->touched_left_out++;
-        return;
+        return NULL;
     }
     if (n == body->touched_count) {
         body->touched[body->touched_count++] = blank(world, LMI_TOUCHES_COLLIDER, body->slot, collider);
     }
-    add(&body->touched[n], place);
+    return &body->touched[n];
+}
+
+void lmi_touched_wall(const lm_world *world, lmi_body *body, uint32_t collider, const lmi_place *place)
+{
+    lmi_touching *t = find_wall(world, body, collider);
+    if (t) {
+        add(t, place);
+    }
+}
+
+void lmi_touched_walls(const lm_world *world, lmi_body *body, uint32_t collider, const lmi_touching *sums)
+{
+    lmi_touching *t = find_wall(world, body, collider);
+    if (t) {
+        t->weight += sums->weight;
+        t->point = dvec_add(t->point, sums->point);
+        t->normal = dvec_add(t->normal, sums->normal);
+        t->impulse = dvec_add(t->impulse, sums->impulse);
+        t->pressed += sums->pressed;
+        t->approach = fmax(t->approach, sums->approach);
+        t->pressing = true;
+    }
 }
 
 /* The record of two bodies, or null when there is no more room. */

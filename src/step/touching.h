@@ -71,6 +71,9 @@ int lmi_touching_compare(const lmi_touching *x, const lmi_touching *y);
 void lmi_touchings_begin(lm_world *world);
 void lmi_touchings_end(lm_world *world);
 
+/* What a place counts that was not pressed, in N s: enough for a mean where none was. */
+#define LMI_UNPRESSED 1e-12
+
 /* One place of a contact: world coordinates, impulses in N s on the body. */
 typedef struct lmi_place {
     lm_dvec3 point, normal; /* towards the body */
@@ -82,6 +85,9 @@ typedef struct lmi_place {
 
 /* A body met a collider, in the task that steps the body. Only where body->touched is not null. */
 void lmi_touched_wall(const lm_world *world, lmi_body *body, uint32_t collider, const lmi_place *place);
+
+/* The same for many places at once: weight, point, normal, impulse, pressed and approach as their sums. */
+void lmi_touched_walls(const lm_world *world, lmi_body *body, uint32_t collider, const lmi_touching *sums);
 
 /* Two bodies met, or one met itself; one call after the other. The first is the one that place is about. */
 void lmi_touched_body(lm_world *world, lmi_body *body, lmi_body *other, const lmi_place *place);

@@ -61,7 +61,7 @@ static inline void copy_world(lm_world *to, lm_world *from)
     free(bytes);
 }
 
-/* The largest distance between particles that should be in the same place, or what a frame at the difference of their
+/* The largest distance between particles that should be in the same place, or what a substep at the difference of their
  * velocities makes of it, as a share of their body's size. */
 static inline double difference(lm_world *a, lm_world *b, lm_body_id id)
 {
@@ -73,12 +73,12 @@ static inline double difference(lm_world *a, lm_world *b, lm_body_id id)
     assert_ok(lm_body_get_positions(b, id, info.centre, y));
     assert_ok(lm_body_get_velocities(a, id, v));
     assert_ok(lm_body_get_velocities(b, id, w));
-    double worst = 0.0, size = 0.0;
+    double worst = 0.0, size = 0.0, h = FRAME / lm_world_get_substeps(a);
     for (uint32_t n = 0; n < info.particles; n++) {
         double dx = x[n].x - y[n].x, dy = x[n].y - y[n].y, dz = x[n].z - y[n].z;
         double ux = v[n].x - w[n].x, uy = v[n].y - w[n].y, uz = v[n].z - w[n].z;
         worst = fmax(worst, sqrt(dx * dx + dy * dy + dz * dz));
-        worst = fmax(worst, FRAME * sqrt(ux * ux + uy * uy + uz * uz));
+        worst = fmax(worst, h * sqrt(ux * ux + uy * uy + uz * uz));
         size = fmax(size, sqrt((double)x[n].x * x[n].x + (double)x[n].y * x[n].y + (double)x[n].z * x[n].z));
     }
     free(x);

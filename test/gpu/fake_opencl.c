@@ -46,6 +46,8 @@ static cl_context shared_context;
 static cl_command_queue last_queue;
 static fake_counts counts;
 static bool refuses;
+static fake_size_function *real_size;
+static fake_put_function *real_put;
 
 static void load(void)
 {
@@ -96,6 +98,12 @@ EXPORT bool fake_gl_read(uint32_t name, void *to, size_t size)
 EXPORT fake_counts fake_gl_counts(void) { return counts; }
 EXPORT void fake_gl_refuse(bool refuse) { refuses = refuse; }
 
+EXPORT void fake_gl_hooks(fake_size_function *size, fake_put_function *put)
+{
+    real_size = size;
+    real_put = put;
+}
+
 /* ---- the extension ---- */
 
 EXPORT cl_int clGetDeviceInfo(cl_device_id device, cl_uint what, size_t size, void *to, size_t *needed)
@@ -132,6 +140,7 @@ EXPORT cl_context clCreateContext(const intptr_t *properties, cl_uint count, con
 EXPORT cl_mem clCreateFromGLBuffer(cl_context context, cl_bitfield flags, cl_uint name, cl_int *status)
 {
     if (context != shared_context) counts.wrong++;
+    if (real_size) fake_gl_buffer(name, real_size(name));
     for (int n = 0; n < MOST && !refuses; n++) {
         if (buffers[n].size && buffers[n].name == name) {
             if (buffers[n].memory) counts.wrong++; /* one is enough */
@@ -221,8 +230,17 @@ EXPORT cl_int clEnqueueWriteBufferRect(cl_command_queue queue, cl_mem memory, cl
 
 EXPORT cl_int clFinish(cl_command_queue queue)
 {
-    for (int n = 0; n < MOST; n++) buffers[n].pending = false;
-    return real.clFinish(queue);
+    cl_int status = real.clFinish(queue);
+    for (int n = 0; n < MOST; n++) {
+        if (buffers[n].pending && buffers[n].memory && real_put) {
+            void *data = malloc(buffers[n].size);
+            real.clEnqueueReadBuffer(queue, buffers[n].memory, 1, 0, buffers[n].size, data, 0, NULL, NULL);
+            real_put(buffers[n].name, data, buffers[n].size);
+            free(data);
+        }
+        buffers[n].pending = false;
+    }
+    return status;
 }
 
 EXPORT cl_int clReleaseMemObject(cl_mem memory)

@@ -23,9 +23,15 @@ typedef bool fake_gl_read_function(uint32_t name, void *to, size_t size); /* glG
 typedef void fake_gl_refuse_function(bool refuse);                        /* from now on the driver fails */
 typedef fake_counts fake_gl_counts_function(void);
 
+/* Where there is a real OpenGL: how large its buffers are, and what writes to them when what was released is finished. */
+typedef size_t fake_size_function(uint32_t name);
+typedef void fake_put_function(uint32_t name, const void *data, size_t size);
+typedef void fake_gl_hooks_function(fake_size_function *size, fake_put_function *put);
+
 fake_gl_buffer_function fake_gl_buffer;
 fake_gl_read_function fake_gl_read;
 fake_gl_refuse_function fake_gl_refuse;
 fake_gl_counts_function fake_gl_counts;
+fake_gl_hooks_function fake_gl_hooks;
 
 #endif

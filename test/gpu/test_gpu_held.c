@@ -11,17 +11,19 @@
 typedef struct held_case {
     const char *name;
     bool pins, drags, bones, walls;
+    bool surface; /* the octree touches with points on its surface, and there is a plane alone */
     uint32_t substeps;
 } held_case;
 
 static const held_case cases[] = {
-    {"pins", true, false, false, false, 1},
-    {"pins among walls", true, false, false, true, 2},
-    {"drags", false, true, false, false, 2},
-    {"drags among walls", false, true, false, true, 1},
-    {"bones", false, false, true, false, 1},
-    {"bones among walls", false, false, true, true, 2},
-    {"everything among walls", true, true, true, true, 1},
+    {"pins", true, false, false, false, false, 1},
+    {"pins among walls", true, false, false, true, false, 2},
+    {"drags", false, true, false, false, false, 2},
+    {"drags among walls", false, true, false, true, false, 1},
+    {"bones", false, false, true, false, false, 1},
+    {"bones among walls", false, false, true, true, false, 2},
+    {"everything among walls", true, true, true, true, false, 1},
+    {"everything, and a surface on a plane", true, true, true, true, true, 1},
 };
 
 /* What is moved in every step. */
@@ -32,13 +34,13 @@ typedef struct held_world {
     lm_skeleton_id skeleton;
 } held_world;
 
-static lm_body_id add_octree(lm_world *world, double x)
+static lm_body_id add_octree(lm_world *world, double x, bool surface)
 {
     boxes b = {0};
     boxes_add(&b, (lm_vec3){0.0f, 0.0f, 0.0f}, (lm_vec3){0.7f, 0.45f, 0.35f});
     lm_body_def def = boxes_octree(&b, 0.1f, 2, 0.15f);
     def.material.hertz = 4.0f;
-    def.contact_points = LM_CONTACT_PARTICLES;
+    def.contact_points = surface ? LM_CONTACT_AUTO : LM_CONTACT_PARTICLES;
     def.pose.position = (lm_dvec3){x, 0.5, 0.0};
     lm_body_id id;
     assert_ok(lm_body_create(world, &def, &id));
@@ -90,13 +92,14 @@ static lm_skeleton_id add_bones(lm_world *world, lm_body_id body)
     return id;
 }
 
-static void add_walls(lm_world *world)
+static void add_walls(lm_world *world, bool plane_alone)
 {
     static const float heights[9] = {0.0f, 0.3f, 0.1f, 0.2f, 0.35f, 0.25f, 0.1f, 0.3f, 0.2f};
     lm_collider_def def = lm_collider_def_default();
     lm_collider_id id;
     def.pose.position.y = 0.3;
     assert_ok(lm_collider_create(world, &def, &id));
+    if (plane_alone) return;
     def.shape = LM_SHAPE_HEIGHTS;
     def.pose.position = (lm_dvec3){0.3, 0.2, 0.2};
     def.heights = (lm_heights){heights, {3, 3}, 0.7f};
@@ -108,7 +111,7 @@ static held_world fill(lm_world *world, const held_case *c)
     held_world w = {0};
     w.body[0] = add_lattice(world, 5, 0.0, 0.4);
     w.body[1] = add_clusters(world, SAMPLE_GRID, 20.0, 0.4);
-    w.body[2] = add_octree(world, 10.0);
+    w.body[2] = add_octree(world, 10.0, c->surface);
     w.body[3] = add_lattice(world, 9, 30.0, 0.4);
     if (c->pins) {
         lm_mover_def def = lm_mover_def_default();
@@ -130,7 +133,7 @@ static held_world fill(lm_world *world, const held_case *c)
         w.drag[2] = add_drag(world, w.body[1], 2, 0.0f, (lm_dvec3){20.5, 1.0, 0.0});
     }
     if (c->bones) w.skeleton = add_bones(world, w.body[0]);
-    if (c->walls) add_walls(world);
+    if (c->walls) add_walls(world, c->surface);
     for (int n = 0; n < BODIES; n++) shake(world, w.body[n], 0.005, (uint64_t)n + 3);
     return w;
 }

@@ -51,6 +51,24 @@ static lm_dvec3 momentum_of(lm_world *world)
     return totals.momentum;
 }
 
+/* One is pinned by some of its particles, and one is dragged: forces come between the two. */
+static void hold_some(lm_world *world, const lm_body_id ids[BODIES])
+{
+    lm_pin_def pin = lm_pin_def_default();
+    lm_drag_def drag = lm_drag_def_default();
+    lm_pin_id pin_id;
+    lm_drag_id drag_id;
+    pin.body = ids[21];
+    pin.particles = (const uint32_t[]){0, 3, 5};
+    pin.particle_count = 3;
+    assert_ok(lm_pin_create(world, &pin, &pin_id));
+    drag.body = ids[22];
+    drag.radius = 0.3f;
+    drag.target = (lm_dvec3){1.0, 1.0, 0.6};
+    drag.max_force = 2.0f;
+    assert_ok(lm_drag_create(world, &drag, &drag_id));
+}
+
 static void bodies_meet(void **state)
 {
     (void)state;
@@ -59,6 +77,7 @@ static void bodies_meet(void **state)
     lm_world *host = world_on(NULL, 2, &quiet), *device = world_on("gpu", 2, &log);
     lm_body_id ids[BODIES];
     fill(host, 0.7, true, ids);
+    hold_some(host, ids);
     double worst = 0.0, pushed = 0.0;
     for (int snapshot = 0; snapshot < 5; snapshot++) {
         copy_world(device, host);

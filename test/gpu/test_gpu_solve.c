@@ -71,7 +71,7 @@ static lm_body_id add_octree(lm_world *world, start from)
 }
 
 /* A heap of bodies that overlap a little and come together. */
-static void fill(lm_world *world, kind of, double apart, uint32_t mask, lm_body_id ids[BODIES])
+static void fill_moving(lm_world *world, kind of, double apart, uint32_t mask, float down, lm_body_id ids[BODIES])
 {
     static const sample_kind kinds[] = {SAMPLE_BLOB, SAMPLE_GRID, SAMPLE_BOX, SAMPLE_TETS, SAMPLE_ROD};
     random_state random = {9};
@@ -80,7 +80,7 @@ static void fill(lm_world *world, kind of, double apart, uint32_t mask, lm_body_
         lm_dvec3 at = {apart * (n % SIDE), apart * (n / SIDE % SIDE), apart * (n / SIDE / SIDE)};
         ref_vec off = random_in_cube(&random, 0.1 * apart), v = random_in_cube(&random, 0.4);
         double middle = 0.5 * apart * (SIDE - 1);
-        lm_vec3 velocity = {(float)(v.x - 0.6 * (at.x - middle)), (float)(v.y - 0.6 * (at.y - middle)),
+        lm_vec3 velocity = {(float)(v.x - 0.6 * (at.x - middle)), (float)(v.y - 0.6 * (at.y - middle)) - down,
                             (float)(v.z - 0.6 * (at.z - middle))};
         at = (lm_dvec3){at.x + off.x, at.y + off.y, at.z + off.z};
         start from = {at, velocity, mask};
@@ -89,6 +89,11 @@ static void fill(lm_world *world, kind of, double apart, uint32_t mask, lm_body_
                  : here == OCTREES ? add_octree(world, from)
                                    : add_sample(world, kinds[n % 5], from, n);
     }
+}
+
+static void fill(lm_world *world, kind of, double apart, uint32_t mask, lm_body_id ids[BODIES])
+{
+    fill_moving(world, of, apart, mask, 0.0f, ids);
 }
 
 /* From several states on the way one step of the device agrees with one of the host. Returns the largest push. */
@@ -287,29 +292,96 @@ static void colliders_agree(void **state)
     heap_on_colliders(OCTREES, true);
 }
 
-/* What crosses a good part of its size in a substep answers as a whole: the CPU steps it, from a state that nothing was done
- * to. */
+/* A heap that falls so fast that its bodies answer as a whole, onto colliders. */
+static void fast_heap(kind of, float down, uint32_t mask)
+{
+    lines log = {0}, quiet = {0};
+    lm_world *host = world_on(NULL, 1, &quiet), *device = world_on("gpu", 1, &log);
+    device->gpu->limits.levels = 1000000; /* however long that takes */
+    lm_body_id ids[BODIES];
+    fill_moving(host, of, 0.76, mask, down, ids);
+    assert_ok(lm_world_set_gravity(host, (lm_vec3){0.0f, -9.81f, 0.0f}));
+    add_collider(host, LM_SHAPE_PLANE, (lm_dvec3){0.0, -0.6, 0.0});
+    add_collider(host, LM_SHAPE_SPHERE, (lm_dvec3){0.2, -0.6, 0.1});
+    add_collider(host, LM_SHAPE_BOX, (lm_dvec3){0.7, -0.6, 1.3});
+    double worst = 0.0;
+    uint32_t whole = 0, mine = 0;
+    for (int n = 0; n < 8; n++) {
+        copy_world(device, host);
+        assert_ok(lm_world_step(device, FRAME));
+        assert_ok(lm_world_step(host, FRAME));
+        if (!lmi_gpu_goes_on(device, FRAME)) continue; /* stretched too far */
+        double off = 0.0;
+        for (int k = 0; k < BODIES; k++) off = fmax(off, difference(host, device, ids[k]));
+        worst = fmax(worst, off);
+        mine++;
+        whole += device->gpu->solver->most_whole;
+        if (getenv("LIMBER_TEST_VERBOSE")) print_message("%d: %g, %u whole\n", n, off, device->gpu->solver->most_whole);
+    }
+    if (worst > AGREEMENT || getenv("LIMBER_TEST_VERBOSE"))
+        print_message("kind %d: worst %g, %u contacts, %u steps\n%s", of, worst, whole, mine, log.all);
+    assert_true(mine > 4 && whole > 60);
+    assert_at_most(worst, AGREEMENT);
+    lm_world_destroy(host);
+    lm_world_destroy(device);
+}
+
+static void fast_heaps_agree(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    fast_heap(CLUSTERS, 4.0f, 1);
+    fast_heap(LATTICES, 6.0f, 1);
+    fast_heap(OCTREES, 6.0f, 0);
+    fast_heap(MIXED, 8.0f, 1);
+}
+
+/* A body that flies through another in a substep meets it on its way. */
 static void fast_bodies(void **state)
 {
     (void)state;
     if (!has_device()) skip();
     lines log = {0}, quiet = {0};
     lm_world *host = world_on(NULL, 1, &quiet), *device = world_on("gpu", 1, &log);
-    add_sample(host, SAMPLE_GRID, (start){{0.0, 0.0, 0.0}, {0.0f, 0.0f, 0.0f}, 1}, 1);
-    add_sample(host, SAMPLE_GRID, (start){{5.0, 0.0, 0.0}, {-30.0f, 0.0f, 0.0f}, 1}, 1);
-    bool left = false;
-    for (int n = 0; n < 12; n++) {
+    device->gpu->limits.levels = 1000000;
+    lm_body_id still = add_sample(host, SAMPLE_GRID, (start){{0.0, 0.0, 0.0}, {0.0f, 0.0f, 0.0f}, 1}, 1);
+    lm_body_id fast = add_sample(host, SAMPLE_GRID, (start){{5.1, 0.2, 0.1}, {-70.0f, 0.0f, 0.0f}, 1}, 1);
+    lm_body_info info;
+    for (int n = 0; n < 6; n++) {
         copy_world(device, host);
         assert_ok(lm_world_step(device, FRAME));
         assert_ok(lm_world_step(host, FRAME));
-        if (!lmi_gpu_goes_on(device, FRAME)) {
-            assert_true(lm_world_hash(host) == lm_world_hash(device));
-            left = true;
-        }
+        assert_true(lmi_gpu_goes_on(device, FRAME));
+        if (getenv("LIMBER_TEST_VERBOSE"))
+            print_message("%d: %g, %u whole\n", n,
+                          fmax(difference(host, device, still), difference(host, device, fast)),
+                          device->gpu->solver->most_whole);
+        assert_at_most(difference(host, device, still), AGREEMENT);
+        assert_at_most(difference(host, device, fast), AGREEMENT);
     }
-    assert_true(left);
+    assert_ok(lm_body_get_info(device, still, &info));
+    assert_true(info.velocity.x < -5.0f);
+    assert_int_equal(log.count, 0);
+    lm_world_destroy(host);
+    lm_world_destroy(device);
+}
+
+/* More bodies around one than are looked at: the CPU steps them, from a state that nothing was done to. */
+static void crowded_bodies(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    lines log = {0}, quiet = {0};
+    lm_world *host = world_on(NULL, 1, &quiet), *device = world_on("gpu", 1, &log);
+    for (int n = 0; n < 70; n++)
+        add_sample(host, SAMPLE_CELL, (start){{0.0005 * n, 0.001 * (n % 7), 0.0}, {0.0f, 0.0f, 0.0f}, 1}, 1);
+    copy_world(device, host);
+    assert_ok(lm_world_step(device, FRAME));
+    assert_ok(lm_world_step(host, FRAME));
+    assert_false(lmi_gpu_goes_on(device, FRAME));
+    assert_true(lm_world_hash(host) == lm_world_hash(device));
     assert_int_equal(log.count, 1);
-    assert_non_null(strstr(log.last, "fast bodies that meet each other"));
+    assert_non_null(strstr(log.last, "more than 64 others around them"));
     lm_world_destroy(host);
     lm_world_destroy(device);
 }
@@ -353,7 +425,9 @@ int main(void)
                                        cmocka_unit_test(contacts_are_remembered),
                                        cmocka_unit_test(nested_bodies),
                                        cmocka_unit_test(colliders_agree),
+                                       cmocka_unit_test(fast_heaps_agree),
                                        cmocka_unit_test(fast_bodies),
+                                       cmocka_unit_test(crowded_bodies),
                                        cmocka_unit_test(lost_devices)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

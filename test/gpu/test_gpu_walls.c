@@ -203,6 +203,49 @@ static void walls_agree(void **state)
     for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) check_case(&cases[n]);
 }
 
+/* ---- events ---- */
+
+/* Who touches what, how hard and where, in steps of two substeps: begun, going on and ended as on the CPU. */
+static void events_agree(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    static const size_t chosen[] = {1, 3, 4};
+    uint32_t phases[LM_CONTACT_ENDED + 1] = {0};
+    for (size_t k = 0; k < 3; k++) {
+        lines log = {0}, quiet = {0};
+        lm_world *host = world_on(NULL, 2, &quiet), *device = world_on("gpu", 2, &log);
+        lm_body_id ids[BODIES];
+        fill(host, &cases[chosen[k]], ids);
+        assert_ok(lm_world_set_contact_events(host, true));
+        for (int frame = 0; frame < 40; frame++) {
+            if (frame % 8 == 0) copy_world(device, host);
+            assert_ok(lm_world_step(host, FRAME));
+            assert_ok(lm_world_step(device, FRAME));
+            assert_true(lmi_gpu_goes_on(device, FRAME / 2)); /* it was the device, and nobody else */
+            lm_contact_event here[64], there[64];
+            uint32_t count = lm_world_get_contact_events(host, here, 64);
+            assert_int_equal(lm_world_get_contact_events(device, there, 64), count);
+            for (uint32_t n = 0; n < count; n++) {
+                phases[here[n].phase]++;
+                assert_int_equal(there[n].phase, here[n].phase);
+                assert_int_equal(there[n].body.slot, here[n].body.slot);
+                assert_int_equal(there[n].collider.slot, here[n].collider.slot);
+                assert_near(there[n].point.x, here[n].point.x, 1e-3);
+                assert_near(there[n].point.y, here[n].point.y, 1e-3);
+                assert_near(there[n].normal.y, here[n].normal.y, 1e-2);
+                assert_near(there[n].pressed, here[n].pressed, 1e-3 + 1e-2 * here[n].pressed);
+                assert_near(there[n].impulse.x, here[n].impulse.x, 1e-3 + 1e-2 * here[n].pressed);
+                assert_near(there[n].approach, here[n].approach, 1e-2);
+            }
+        }
+        assert_int_equal(log.count, 0);
+        lm_world_destroy(host);
+        lm_world_destroy(device);
+    }
+    assert_true(phases[LM_CONTACT_BEGAN] > 6 && phases[LM_CONTACT_PERSISTS] > 20 && phases[LM_CONTACT_ENDED] > 2);
+}
+
 /* ---- long runs ---- */
 
 static uint64_t run(const wall_case *c, double *lowest)
@@ -266,6 +309,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(walls_agree),
+        cmocka_unit_test(events_agree),
         cmocka_unit_test(runs_are_the_same),
         cmocka_unit_test(loses_nothing),
     };

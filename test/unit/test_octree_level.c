@@ -491,6 +491,29 @@ static void snapshots_go_on(void **context)
     lm_world_destroy(other);
 }
 
+/* A world that has never had an octree refines one that it has loaded. */
+static void loaded_bodies_refine(void **context)
+{
+    (void)context;
+    lm_world *world = make_world(0.0), *other = make_world(0.0);
+    lm_body_id body = add(world, &bar, still, still);
+    lm_detail detail = lm_detail_default();
+    detail.eye_angle = 0.1f, detail.per_step = 16, detail.hold = 0.05f, detail.budget = 150;
+    assert_ok(lm_body_set_detail(world, body, &detail));
+    size_t size = lm_world_save_size(world);
+    void *bytes = malloc(size);
+    assert_ok(lm_world_save(world, bytes, size));
+    assert_ok(lm_world_load(other, bytes, size));
+    uint32_t coarse = info_of(other, body).particles;
+    lm_dvec3 near = {1.0, 0.0, 0.5};
+    assert_ok(lm_world_set_eye(other, &near));
+    for (int n = 0; n < 5; n++) assert_ok(lm_world_step(other, 1.0 / 60.0));
+    assert_true(info_of(other, body).particles > coarse);
+    free(bytes);
+    lm_world_destroy(world);
+    lm_world_destroy(other);
+}
+
 /* Cuts, changes of detail and pulls at once: nothing is lost, and nothing flies apart. */
 static void abuse(void **context)
 {
@@ -529,11 +552,17 @@ int main(int count, char **words)
 {
     change_count = count > 1 ? (uint32_t)strtoul(words[1], NULL, 10) : change_count;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(brushes_divide_and_join), cmocka_unit_test(nothing_is_joined_across_a_cut),
-        cmocka_unit_test(what_must_stay_stays),    cmocka_unit_test(changes_equal_rebuilds),
-        cmocka_unit_test(touch_refines_and_goes),  cmocka_unit_test(the_eye_and_the_budget),
-        cmocka_unit_test(skins_do_not_jump),       cmocka_unit_test(the_same_everywhere),
-        cmocka_unit_test(snapshots_go_on),         cmocka_unit_test(abuse),
+        cmocka_unit_test(brushes_divide_and_join),
+        cmocka_unit_test(nothing_is_joined_across_a_cut),
+        cmocka_unit_test(what_must_stay_stays),
+        cmocka_unit_test(changes_equal_rebuilds),
+        cmocka_unit_test(touch_refines_and_goes),
+        cmocka_unit_test(the_eye_and_the_budget),
+        cmocka_unit_test(skins_do_not_jump),
+        cmocka_unit_test(the_same_everywhere),
+        cmocka_unit_test(snapshots_go_on),
+        cmocka_unit_test(loaded_bodies_refine),
+        cmocka_unit_test(abuse),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -157,10 +157,9 @@ static uint add_partner(__global uint *list, uint count, uint who)
     return min(count + 1, (uint)LMI_GPU_PARTNERS);
 }
 
-/* Bodies that answer as a whole, or come further in a substep than they are thick: search_of in step/meet.c, and for contacts that
- * are solved rigidity in step/push.c. */
-static bool is_host_pair(__global const lmi_gpu_meeter *a, __global const lmi_gpu_meeter *b,
-                         __global const lmi_gpu_body *bodies, double h, bool solved)
+/* How far two bodies come in a substep, seen from each other. */
+static double way_between(__global const lmi_gpu_meeter *a, __global const lmi_gpu_meeter *b,
+                          __global const lmi_gpu_body *bodies, double h)
 {
     __global const lmi_gpu_body *one = bodies + a->record, *other = bodies + b->record;
     double square = 0.0;
@@ -168,8 +167,15 @@ static bool is_host_pair(__global const lmi_gpu_meeter *a, __global const lmi_gp
         double u = (double)one->velocity[i] - other->velocity[i];
         square += u * u;
     }
-    return a->way > 0.08 * one->rest_size || b->way > 0.08 * other->rest_size ||
-           h * sqrt(square) > (solved ? 0.08 : 0.15) * fmin(one->rest_size, other->rest_size);
+    return h * sqrt(square);
+}
+
+/* Bodies that come further in a substep than they are thick (search_of in step/meet.c), or answer as a whole. */
+static bool is_host_pair(__global const lmi_gpu_meeter *a, __global const lmi_gpu_meeter *b,
+                         __global const lmi_gpu_body *bodies, double way)
+{
+    double one = bodies[a->record].rest_size, other = bodies[b->record].rest_size;
+    return a->way > 0.08 * one || b->way > 0.08 * other || way > 0.15 * fmin(one, other);
 }
 
 __kernel void meet_partners(__global lmi_gpu_meeter *meeters, uint count, __global const lmi_gpu_body *bodies, double h,
@@ -183,6 +189,7 @@ __kernel void meet_partners(__global lmi_gpu_meeter *meeters, uint count, __glob
     __global lmi_gpu_meeter *m = meeters + n;
     __global uint *list = partners + n * LMI_GPU_PARTNERS;
     uint found = 0;
+    double furthest = m->way;
     for (int c = 0; c < 27; c++) {
         int x = m->cell[0] + c % 3 - 1, y = m->cell[1] + c / 3 % 3 - 1, z = m->cell[2] + c / 9 - 1;
         uint bucket = bucket_of(x, y, z, table);
@@ -194,13 +201,16 @@ __kernel void meet_partners(__global lmi_gpu_meeter *meeters, uint count, __glob
                     *stop = LMI_GPU_CROWDED;
                 }
                 found = add_partner(list, found, who);
-                if (is_host_pair(m, other, bodies, h, solved)) {
+                double way = way_between(m, other, bodies, h);
+                furthest = fmax(furthest, way);
+                if (!solved && is_host_pair(m, other, bodies, way)) {
                     *stop = LMI_GPU_FAST; /* whoever writes it last */
                 }
             }
         }
     }
     m->partners = found;
+    m->met_way = furthest;
 }
 
 /* Where touch points are, from their body's origin. */

@@ -45,20 +45,22 @@ __kernel void solve_load(uint count, PARTICLE_ARGUMENTS, __global const uint *ma
     for (uint k = first_of_points[n]; k < first_of_points[n + 1]; k++) {
         uint point = point_of[k], end = first[point] + count_of(met, walls, point), live = 0;
         for (uint c = first[point]; c < end; c++) {
-            live += contacts[c].live;
+            live += contacts[c].live == LMI_GPU_SOFT;
         }
         sum += fabs(weight_of[k]) * (float)live;
     }
     for (uint k = first_of_maps[n]; k < first_of_maps[n + 1]; k++) {
         uint bucket = map_bucket[map_of[k]];
         for (uint at = bucket_first[bucket]; at < bucket_first[bucket] + buckets[bucket]; at++) {
-            sum += fabs(weight_of_map(hold_of[k], contacts[list[at]].place));
+            __global const lmi_gpu_contact *c = contacts + list[at];
+            sum += c->live == LMI_GPU_SOFT ? fabs(weight_of_map(hold_of[k], c->place)) : 0.0f;
         }
     }
     for (uint k = 0; cell_of[n] != LMI_GPU_NONE && k < 8; k++) {
         uint bucket = around[8 * cell_of[n] + k];
         for (uint at = 0; bucket != LMI_GPU_NONE && at < buckets[bucket]; at++) {
-            sum += fabs(weight_of_corner(k, contacts[list[bucket_first[bucket] + at]].place));
+            __global const lmi_gpu_contact *c = contacts + list[bucket_first[bucket] + at];
+            sum += c->live == LMI_GPU_SOFT ? fabs(weight_of_corner(k, c->place)) : 0.0f;
         }
     }
     load[n] = sum;
@@ -70,12 +72,13 @@ static inline float bear(float weight, uint particle, __global const float4 *v, 
     return weight != 0.0f ? fabs(weight / v[particle].w) * load[particle] : 0.0f;
 }
 
+/* state[3]: there are soft contacts. */
 __kernel void solve_weigh(uint count, HOLD_ARGUMENTS, __global const float4 *v, __global const float *load,
-                          __global lmi_gpu_contact *contacts)
+                          __global lmi_gpu_contact *contacts, __global int *state)
 {
     const holds o = HOLDS;
     uint n = get_global_id(0);
-    if (n >= count) {
+    if (n >= count || contacts[n].live != LMI_GPU_SOFT) {
         return;
     }
     lmi_gpu_contact c = contacts[n];
@@ -93,7 +96,8 @@ __kernel void solve_weigh(uint count, HOLD_ARGUMENTS, __global const float4 *v, 
         }
     }
     contacts[n].deep = a + c.ratio * b;
-    contacts[n].live = c.live && a + c.ratio * b > 0.0f; /* else nothing can move it */
+    contacts[n].live = a + c.ratio * b > 0.0f ? LMI_GPU_SOFT : LMI_GPU_NEAR; /* else nothing can move it */
+    state[3] = 1;                                                            /* whoever writes it */
 }
 
 /* --- velocities --- */
@@ -108,23 +112,24 @@ static void put_soft(__global lmi_gpu_contact *c, lmi_soft soft)
 
 /* warm: pressed and braked of each point. */
 __kernel void solve_warm(uint count, __global const uint *first, __global const ulong *met, __global const uint *walls,
-                         __global const float4 *warm, __global lmi_gpu_contact *contacts)
+                         __global float4 *warm, __global lmi_gpu_contact *contacts)
 {
     uint n = get_global_id(0);
     if (n >= count || !(warm[n].x > 0.0f)) {
         return;
     }
     uint at = first[n], end = at + count_of(met, walls, n);
-    while (at < end && !contacts[at].live) {
+    while (at < end && (contacts[at].live == LMI_GPU_NEAR || contacts[at].live == LMI_GPU_WATCHED)) {
         at++;
     }
-    if (at == end) {
+    if (at == end || contacts[at].live == LMI_GPU_WHOLE) { /* solve_sweep */
         return;
     }
     __global lmi_gpu_contact *c = contacts + at;
     quad impulse = quad_of(warm[n].y, warm[n].z, warm[n].w), normal = c->normal;
     impulse += (warm[n].x - quad_dot(impulse, normal)) * normal;
     put_soft(c, lmi_soft_start(lmi_soft_lose(impulse, c->steady, c->deep), normal, c->friction));
+    warm[n].x = 0.0f; /* it is taken */
 }
 
 __kernel void solve_velocity(uint count, HOLD_ARGUMENTS, __global const float4 *v, float beta,
@@ -132,7 +137,7 @@ __kernel void solve_velocity(uint count, HOLD_ARGUMENTS, __global const float4 *
 {
     const holds o = HOLDS;
     uint n = get_global_id(0);
-    if (n >= count || !contacts[n].live) {
+    if (n >= count || contacts[n].live != LMI_GPU_SOFT) {
         return;
     }
     lmi_gpu_contact c = contacts[n];
@@ -143,7 +148,7 @@ __kernel void solve_velocity(uint count, HOLD_ARGUMENTS, __global const float4 *
 
 /* --- positions --- */
 
-/* `left`: how deep what rests may stay, as a share of the body's size, is in the level from now on. */
+/* How deep what rests may stay is in the level from now on. Whole contacts are given theirs in their order. */
 __kernel void solve_back(uint count, float h, __global const lmi_gpu_meeter *meeters,
                          __global const lmi_gpu_body *bodies, __global lmi_gpu_contact *contacts)
 {
@@ -154,9 +159,11 @@ __kernel void solve_back(uint count, float h, __global const lmi_gpu_meeter *mee
     __global lmi_gpu_contact *c = contacts + n;
     float share = lmi_soft_share(c->depth, c->approach, h);
     quad more = quad_of(0.0f, 0.0f, 0.0f);
-    if (c->live && c->pressed > 0.0f) {
+    if (c->pressed > 0.0f) {
+        c->level += share * h * c->bounce; /* so far has it come since it bounced */
+    }
+    if (c->live == LMI_GPU_SOFT && c->pressed > 0.0f) {
         c->shifted = share * h * c->pressed;
-        c->level += share * h * c->bounce;
         more = c->shifted * c->normal + h * c->braked;
     }
     c->level -= LMI_LEFT * (float)bodies[meeters[c->a].record].rest_size;
@@ -170,7 +177,7 @@ __kernel void solve_shift(uint count, HOLD_ARGUMENTS, __global const float4 *x, 
 {
     const holds o = HOLDS;
     uint n = get_global_id(0);
-    if (n >= count || !contacts[n].live) {
+    if (n >= count || contacts[n].live != LMI_GPU_SOFT) {
         return;
     }
     lmi_gpu_contact c = contacts[n];
@@ -201,7 +208,7 @@ __kernel void solve_gather(uint count, __global const uint *map_bucket, __global
     quad sum = quad_of(0.0f, 0.0f, 0.0f), by_x = sum, by_y = sum, by_z = sum;
     for (uint k = from; k < from + buckets[bucket]; k++) {
         __global const lmi_gpu_contact *c = contacts + list[k];
-        quad back = c->live ? -c->ratio * c->more : quad_of(0.0f, 0.0f, 0.0f), place = c->place;
+        quad back = c->live == LMI_GPU_SOFT ? -c->ratio * c->more : quad_of(0.0f, 0.0f, 0.0f), place = c->place;
         sum += back;
         by_x += place.x * back;
         by_y += place.y * back;
@@ -226,7 +233,7 @@ __kernel void solve_apply(uint count, PARTICLE_ARGUMENTS, LIST_ARGUMENTS, __glob
     for (uint k = first_of_points[n]; k < first_of_points[n + 1]; k++) {
         uint point = point_of[k], end = first[point] + count_of(met, walls, point);
         for (uint c = first[point]; c < end; c++) {
-            sum += contacts[c].live ? weight_of[k] * contacts[c].more : quad_of(0.0f, 0.0f, 0.0f);
+            sum += contacts[c].live == LMI_GPU_SOFT ? weight_of[k] * contacts[c].more : quad_of(0.0f, 0.0f, 0.0f);
         }
     }
     for (uint k = first_of_maps[n]; k < first_of_maps[n + 1]; k++) {
@@ -240,7 +247,7 @@ __kernel void solve_apply(uint count, PARTICLE_ARGUMENTS, LIST_ARGUMENTS, __glob
         uint bucket = around[8 * cell_of[n] + k];
         for (uint at = 0; bucket != LMI_GPU_NONE && at < buckets[bucket]; at++) {
             __global const lmi_gpu_contact *c = contacts + list[bucket_first[bucket] + at];
-            sum -= c->live ? (c->ratio * weight_of_corner(k, c->place)) * c->more : quad_of(0.0f, 0.0f, 0.0f);
+            sum -= c->live == LMI_GPU_SOFT ? (c->ratio * weight_of_corner(k, c->place)) * c->more : quad_of(0.0f, 0.0f, 0.0f);
         }
     }
     float by = 1.0f / v[n].w;
@@ -250,9 +257,19 @@ __kernel void solve_apply(uint count, PARTICLE_ARGUMENTS, LIST_ARGUMENTS, __glob
 
 /* --- spin --- */
 
+/* A side's velocity as its angular momentum sees it when the side is shifted: that of the point where it answers locally, that of
+ * the centre where it answers as a whole. */
+static quad shifted_velocity(__global const lmi_gpu_push *p, quad u, quad arm)
+{
+    if (p->rigid > 0.0f) {
+        u = (1.0f - p->rigid) * (u + p->velocity + quad_cross(p->spin, arm)) + p->rigid * p->mean;
+    }
+    return quad_of(u.x, u.y, u.z);
+}
+
 /* more: what the contact has changed of the angular momentum, in units of a's mean mass; ahead.x: how fast its sides moved. */
-__kernel void solve_twist(uint count, HOLD_ARGUMENTS, __global const float4 *v, float h,
-                          __global lmi_gpu_contact *contacts)
+__kernel void solve_twist(uint count, HOLD_ARGUMENTS, __global const lmi_gpu_push *pushes, __global const float4 *v,
+                          float h, __global lmi_gpu_contact *contacts)
 {
     const holds o = HOLDS;
     uint n = get_global_id(0);
@@ -260,9 +277,14 @@ __kernel void solve_twist(uint count, HOLD_ARGUMENTS, __global const float4 *v, 
         return;
     }
     lmi_gpu_contact c = contacts[n];
-    bool done = c.live && c.b != LMI_GPU_NONE && c.pressed + c.shifted > 0.0f;
-    quad u = done ? contact_sum(&o, &c, v, c.surface) : quad_of(0.0f, 0.0f, 0.0f);
-    contacts[n].more = quad_cross(c.shifted * c.normal + h * c.braked, u);
+    bool done = (c.live == LMI_GPU_SOFT || c.live == LMI_GPU_WHOLE) && c.b != LMI_GPU_NONE && c.pressed + c.shifted > 0.0f;
+    quad u = quad_of(0.0f, 0.0f, 0.0f);
+    if (done) {
+        u = shifted_velocity(pushes + c.a, sum_point(&o, c.point, v), c.arm_a) -
+            shifted_velocity(pushes + c.b, sum_other(&o, &c, v), c.arm_b);
+    }
+    contacts[n].more =
+        quad_cross(c.shifted * c.normal + h * c.braked, u) + quad_cross(c.off, c.pressed * c.normal + c.braked);
     contacts[n].ahead = quad_of(done ? quad_length(u) : -1.0f, 0.0f, 0.0f);
 }
 
@@ -304,15 +326,28 @@ static double join_group(__local double *slots, double own, bool most)
     return all;
 }
 
+/* About the centre of mass c, from the second moments (xx yy zz xy yz zx). */
+static void inertia_of(double mass, const double c[3], const double *second, double inertia[6])
+{
+    double square[3];
+    for (int i = 0; i < 3; i++) {
+        square[i] = second[i] - mass * c[i] * c[i];
+        inertia[3 + i] = mass * c[i] * c[(i + 1) % 3] - second[3 + i];
+    }
+    for (int i = 0; i < 3; i++) {
+        inertia[i] = square[(i + 1) % 3] + square[(i + 2) % 3];
+    }
+}
+
 /* lmi_push_untwist. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-solve_untwist(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_solid *solids,
-              __global const lmi_gpu_body *bodies, __global const uint *list, __global const lmi_gpu_contact *contacts,
-              __global const float4 *x, __global float4 *v)
+solve_untwist(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_bulk *solids,
+              __global const lmi_gpu_body *bodies, __global const lmi_gpu_push *pushes, __global const uint *list,
+              __global const lmi_gpu_contact *contacts, __global const float4 *x, __global float4 *v)
 {
     __local double slots[GROUP];
     const uint id = get_local_id(0), who = get_group_id(0);
-    __global const lmi_gpu_solid *s = solids + who;
+    __global const lmi_gpu_bulk *s = solids + who;
     __global const lmi_gpu_body *b = bodies + meeters[who].record;
     double twist[4] = {0.0, 0.0, 0.0, -1.0}, sum[10], inertia[6];
     for (uint n = id; n < s->contacts; n += GROUP) {
@@ -343,14 +378,10 @@ solve_untwist(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_sol
         sum[i] = join_group(slots, sum[i], false);
     }
     const double mass = sum[0], c[3] = {sum[1] / mass, sum[2] / mass, sum[3] / mass};
-    double square[3];
-    for (int i = 0; i < 3; i++) {
-        square[i] = sum[4 + i] - mass * c[i] * c[i];
-        inertia[3 + i] = mass * c[i] * c[(i + 1) % 3] - sum[7 + i];
-    }
-    for (int i = 0; i < 3; i++) {
-        inertia[i] = square[(i + 1) % 3] + square[(i + 2) % 3];
-    }
+    inertia_of(mass, c, sum + 4, inertia);
+    twist[0] += meeters[who].mean_mass * pushes[who].twist.x;
+    twist[1] += meeters[who].mean_mass * pushes[who].twist.y;
+    twist[2] += meeters[who].mean_mass * pushes[who].twist.z;
     lm_dvec3 spin = dmat_solve_spin(inertia, dvec_scale(dvec(twist[0], twist[1], twist[2]), -1.0 / meeters[who].mean_mass));
     double turned = 0.5 * b->rest_size * dvec_length(spin), most = LMI_MOST_UNTWIST * twist[3];
     quad turn = quad_from(dvec_scale(spin, turned > most ? most / turned : 1.0)), centre = quad_from(dvec(c[0], c[1], c[2]));
@@ -375,7 +406,7 @@ __kernel void solve_keep(uint count, __global const uint *first, __global const 
     }
     float4 kept = (float4)(0.0f, 0.0f, 0.0f, 0.0f);
     for (uint c = first[n]; c < first[n] + count_of(met, walls, n); c++) {
-        if (contacts[c].pressed >= kept.x) {
+        if (contacts[c].live == LMI_GPU_SOFT && contacts[c].pressed >= kept.x) {
             quad braked = contacts[c].braked;
             kept = (float4)(contacts[c].pressed, braked.x, braked.y, braked.z);
         }

@@ -6,22 +6,15 @@
  *   solve_curve    once a body: where it is on both; which colliders it may touch
  *   solve_order    once a body: its partners in the order in which the host would look at the pairs
  *   solve_find     once a touch point: which partners and colliders it is in
- *   solve_pairs    one work-group a body: which partners any of its points are in
- *   solve_count    one work-group a body: contacts of its points
- *   solve_offsets  one work-group: where the contacts of each body begin
- *   solve_fill     once a touch point: its contacts, walls first; and a count of those in each bucket
- *   solve_buckets  one work-group a body: where the buckets of contacts with its carriers and cells begin
- *   solve_list     once a contact, solve_sort once a bucket: the contacts of each, in their order
  *
- * The order of partners matters: the first contact of a point begins with what the point was given last time. Buckets are
- * counted atomically, and sorted after that.
+ * The order of partners matters: the first contact of a point begins with what the point was given last time.
  */
 
 #define GROUP 64
 #define WIDE 256
 
 /* Two bodies' places in the order of step/pairs.c. */
-static bool comes_before(__global const lmi_gpu_solid *a, __global const lmi_gpu_solid *b)
+static bool comes_before(__global const lmi_gpu_bulk *a, __global const lmi_gpu_bulk *b)
 {
     return a->along < b->along || (a->along == b->along && a->slot < b->slot);
 }
@@ -94,9 +87,9 @@ static bool may_touch(__global const lmi_gpu_surface *s, __global const lmi_gpu_
     return s->shape == LM_SHAPE_PLANE ? depth < margin + 1e-4 : near;
 }
 
-__kernel void solve_curve(__global const lmi_gpu_meeter *meeters, uint count, __global lmi_gpu_solid *solids,
+__kernel void solve_curve(__global const lmi_gpu_meeter *meeters, uint count, __global lmi_gpu_bulk *solids,
                           __global const lmi_gpu_body *bodies, __global const double *line,
-                          __global const lmi_gpu_surface *surfaces, uint surface_count, double h, __global uint *stop)
+                          __global const lmi_gpu_surface *surfaces, uint surface_count, double h)
 {
     uint n = get_global_id(0), axis = (uint)line[0], may = 0;
     if (n >= count) {
@@ -112,16 +105,11 @@ __kernel void solve_curve(__global const lmi_gpu_meeter *meeters, uint count, __
     solids[n].curve = lmi_curve_place(at, low, line[4]);
     solids[n].surfaces = may;
     solids[n].touched = 0;
-    /* What crosses a good part of its size answers as a whole (rigidity in step/push.c): the host knows how. Bodies that meet
-     * no others are taken to be slower, as there. */
-    if (may && (m->mask ? 1.0 : 0.6) * m->way > 0.08 * b->rest_size) {
-        *stop = LMI_GPU_RIGID; /* whoever writes it last */
-    }
 }
 
 /* Whether the pair of p and a comes before that of p and b: by the place on the curve of the body that comes first, then by the
  * order of the other. */
-static bool is_pair_before(__global const lmi_gpu_solid *solids, uint p, uint a, uint b)
+static bool is_pair_before(__global const lmi_gpu_bulk *solids, uint p, uint a, uint b)
 {
     uint first_a = comes_before(solids + p, solids + a) ? p : a, first_b = comes_before(solids + p, solids + b) ? p : b;
     if (first_a == first_b) {
@@ -131,14 +119,18 @@ static bool is_pair_before(__global const lmi_gpu_solid *solids, uint p, uint a,
     return curve_a < curve_b || (curve_a == curve_b && comes_before(solids + first_a, solids + first_b));
 }
 
-__kernel void solve_order(__global const lmi_gpu_meeter *meeters, uint count, __global const lmi_gpu_solid *solids,
-                          __global uint *partners)
+/* stops: of each partner, none found yet. */
+__kernel void solve_order(__global const lmi_gpu_meeter *meeters, uint count, __global const lmi_gpu_bulk *solids,
+                          __global uint *partners, __global uint *stops)
 {
     uint n = get_global_id(0);
     if (n >= count) {
         return;
     }
     __global uint *list = partners + n * LMI_GPU_PARTNERS;
+    for (uint k = 0; k < meeters[n].partners; k++) {
+        stops[n * LMI_GPU_PARTNERS + k] = LMI_GPU_NONE;
+    }
     for (uint k = 1; k < meeters[n].partners; k++) {
         uint moving = list[k], at = k;
         for (; at > 0 && is_pair_before(solids, n, moving, list[at - 1]); at--) {
@@ -153,23 +145,52 @@ __kernel void solve_order(__global const lmi_gpu_meeter *meeters, uint count, __
 /* What the finding of points reads of bodies. */
 typedef struct solid_view {
     __global const lmi_gpu_meeter *meeters;
-    __global const lmi_gpu_solid *solids;
+    __global const lmi_gpu_bulk *solids;
     __global const lmi_gpu_body *bodies;
     __global const lmi_gpu_mould *moulds;
     __global const float *maps, *distances;
     __global const float4 *rests, *facing; /* facing.w: bits of the index of the point's own carrier */
     __global const float4 *now;
     double fall; /* 2 h² g: lmi_contact_slop */
+    double h;
 } solid_view;
 
 #define SOLID_ARGUMENTS                                                                                               \
-    __global const lmi_gpu_meeter *meeters, __global const lmi_gpu_solid *solids, __global const lmi_gpu_body *bodies, \
+    __global const lmi_gpu_meeter *meeters, __global const lmi_gpu_bulk *solids, __global const lmi_gpu_body *bodies, \
         __global const lmi_gpu_mould *moulds, __global const float *maps, __global const float *distances,            \
-        __global const float4 *rests, __global const float4 *facing, __global const float4 *now, double fall
+        __global const float4 *rests, __global const float4 *facing, __global const float4 *now, double fall, double seconds
 #define SOLID_VIEW                                                                                                    \
     {                                                                                                                 \
-        meeters, solids, bodies, moulds, maps, distances, rests, facing, now, fall                                    \
+        meeters, solids, bodies, moulds, maps, distances, rests, facing, now, fall, seconds                           \
     }
+
+/* The way of a against b in this substep where that is far; it is then looked at in so many stops. search_of in step/meet.c. */
+#define MOST_STOPS 16
+
+typedef struct pair_way {
+    double way[3];
+    uint stops;
+} pair_way;
+
+static pair_way way_of(const solid_view *s, uint a, uint b)
+{
+    __global const lmi_gpu_body *one = s->bodies + s->meeters[a].record, *other = s->bodies + s->meeters[b].record;
+    pair_way w;
+    double square = 0.0, thick = 0.15 * fmin(one->rest_size, other->rest_size);
+    for (int i = 0; i < 3; i++) {
+        w.way[i] = s->h * ((double)one->velocity[i] - other->velocity[i]);
+        square += w.way[i] * w.way[i];
+    }
+    double far = sqrt(square);
+    w.stops = far > thick ? (uint)fmin(ceil(far / fmax(thick, 1e-9)), (double)MOST_STOPS) : 1;
+    for (int i = 0; i < 3; i++) {
+        w.way[i] = far > thick ? w.way[i] : 0.0;
+    }
+    return w;
+}
+
+/* The share of the way that is left at a stop, counted from 1. */
+static double left_at(const pair_way *w, uint stop) { return 1.0 - (double)stop / w->stops; }
 
 /* A point in a solid. */
 typedef struct in_solid {
@@ -200,8 +221,8 @@ static float distance_at(__global const lmi_gpu_mould *m, __global const float *
 
 static double slop_of(__global const lmi_gpu_body *b, double fall) { return fmin(fall, 0.01 * b->rest_size); }
 
-/* A point of a in b. */
-static in_solid find_in_solid(const solid_view *s, uint a, uint b, float4 now)
+/* A point of a in b, with a share of its way left to go. */
+static in_solid find_in_solid(const solid_view *s, uint a, uint b, float4 now, const pair_way *w, double left)
 {
     __global const lmi_gpu_meeter *one = s->meeters + a, *other = s->meeters + b;
     __global const lmi_gpu_body *body = s->bodies + one->record, *to = s->bodies + other->record;
@@ -210,7 +231,7 @@ static in_solid find_in_solid(const solid_view *s, uint a, uint b, float4 now)
     in_solid in;
     in.found = other->maps > 0;
     for (int i = 0; i < 3; i++) {
-        in.at[i] = here[i] + (float)(body->origin[i] - to->origin[i]);
+        in.at[i] = here[i] + (float)(body->origin[i] - to->origin[i] - left * w->way[i]);
         in.found = in.found && in.at[i] >= (float)(other->lower[i] - to->origin[i]) &&
                    in.at[i] <= (float)(other->upper[i] - to->origin[i]);
     }
@@ -301,17 +322,14 @@ static at_wall find_at_wall(__global const lmi_gpu_surface *surface, __global co
     const float x[3] = {now.x, now.y, now.z}, v[3] = {speed.x, speed.y, speed.z};
     surface_here s = surface_at(surface, b, origin, h);
     at_wall w;
-    w.depth = s.margin - surface_distance(&s, x, w.normal);
-    if (s.shape != LM_SHAPE_PLANE) {
-        surface_sweep(&s, x, v, &w.depth, w.normal);
-    }
+    w.depth = surface_depth(&s, x, v, w.normal);
     surface_velocity(&s, x, w.velocity);
     w.friction = s.friction;
     w.bounce = s.bounce;
     return w;
 }
 
-/* The colliders that a point is in: those that are only near have nothing to say to soft bodies. */
+/* The colliders that a point is in, or near where its body answers as a whole: to soft bodies they have nothing to say yet. */
 static uint walls_of(uint may, __global const lmi_gpu_surface *surfaces, __global const lmi_gpu_body *b, float4 now,
                      float4 speed, float h, double least)
 {
@@ -324,11 +342,12 @@ static uint walls_of(uint may, __global const lmi_gpu_surface *surfaces, __globa
 }
 
 /* met, turned: bits of partners; those whose surfaces face the point, and those that look away. */
-__kernel void solve_find(uint count, __global const uint *owner, __global const uint *partners, SOLID_ARGUMENTS,
+__kernel void solve_find(uint count, __global const uint *owner, __global const uint *partners,
+                         volatile __global uint *stops, SOLID_ARGUMENTS,
                          __global const uint *point_first, __global const uint *point_rider,
                          __global const float *point_weight, __global const float4 *v,
-                         __global const lmi_gpu_surface *surfaces, float h, __global ulong *met, __global ulong *turned,
-                         __global uint *walls)
+                         __global const lmi_gpu_surface *surfaces, float h, __global const lmi_gpu_push *pushes,
+                         __global ulong *met, __global ulong *turned, __global uint *walls)
 {
     const solid_view s = SOLID_VIEW;
     uint n = get_global_id(0);
@@ -339,12 +358,17 @@ __kernel void solve_find(uint count, __global const uint *owner, __global const 
     ulong faces = 0, away = 0;
     for (uint k = 0; k < meeters[a].partners; k++) {
         uint b = partners[a * LMI_GPU_PARTNERS + k];
-        in_solid in = find_in_solid(&s, a, b, now[n]);
-        if (in.found) {
-            bool facing_it = is_facing(&s, n, a, b, &in);
+        pair_way w = way_of(&s, a, b);
+        for (uint stop = 1; stop <= w.stops && !(faces >> k & 1); stop++) {
+            in_solid in = find_in_solid(&s, a, b, now[n], &w, left_at(&w, stop));
+            bool facing_it = in.found && is_facing(&s, n, a, b, &in);
             faces |= facing_it ? 1ul << k : 0;
-            away |= facing_it ? 0 : 1ul << k;
+            away |= in.found && !facing_it ? 1ul << k : 0;
+            if (facing_it && w.stops > 1) {
+                atomic_min(stops + a * LMI_GPU_PARTNERS + k, stop); /* the first of all, in any order */
+            }
         }
+        away &= ~faces;
     }
     met[n] = faces;
     turned[n] = away;
@@ -354,338 +378,8 @@ __kernel void solve_find(uint count, __global const uint *owner, __global const 
         for (uint k = point_first[n]; k < point_first[n + 1]; k++) {
             speed += point_weight[k] * v[point_rider[k]];
         }
-        walls[n] = walls_of(solids[a].surfaces, surfaces, bodies + meeters[a].record, now[n], speed, h, 0.0);
-    }
-}
-
-/* --- counting --- */
-
-static inline ulong bits_of(__global const uint *words) { return (ulong)words[1] << 32 | words[0]; }
-
-__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-solve_pairs(__global const lmi_gpu_meeter *meeters, __global lmi_gpu_solid *solids, __global const ulong *met,
-            __global const ulong *turned, __global uint *buckets)
-{
-    __local ulong slots[2][GROUP];
-    __global const lmi_gpu_meeter *m = meeters + get_group_id(0);
-    __global lmi_gpu_solid *s = solids + get_group_id(0);
-    const uint id = get_local_id(0);
-    ulong own[2] = {0, 0};
-    for (uint n = id; n < m->points; n += GROUP) {
-        own[0] |= met[m->first_point + n];
-        own[1] |= turned[m->first_point + n];
-    }
-    slots[0][id] = own[0];
-    slots[1][id] = own[1];
-    for (uint n = id; n < s->buckets; n += GROUP) {
-        buckets[s->first_bucket + n] = 0;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (id < 2) {
-        ulong all = 0;
-        for (uint n = 0; n < GROUP; n++) {
-            all |= slots[id][n];
-        }
-        __global uint *to = id ? s->turned : s->met;
-        to[0] = (uint)all;
-        to[1] = (uint)(all >> 32);
-    }
-}
-
-/* Which partners a body is nested with: points of one are in the other, and all of them look away from it. */
-static ulong nested_of(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_solid *solids,
-                       __global const uint *partners, uint a, ulong wanted)
-{
-    ulong nested = 0;
-    wanted &= ~bits_of(solids[a].met);
-    for (uint k = 0; wanted >> k; k++) {
-        if (!(wanted >> k & 1)) {
-            continue;
-        }
-        uint b = partners[a * LMI_GPU_PARTNERS + k], back = 0;
-        while (back < meeters[b].partners && partners[b * LMI_GPU_PARTNERS + back] != a) {
-            back++;
-        }
-        bool met = back < meeters[b].partners && (bits_of(solids[b].met) >> back & 1);
-        nested |= met ? 0 : 1ul << k;
-        if (k == 63) {
-            break;
-        }
-    }
-    return nested;
-}
-
-/* Numbers of a body to where they begin; returns their sum. All work-items of the group call it with theirs. */
-static uint scan_group(__local uint *slots, uint own, uint *before)
-{
-    const uint id = get_local_id(0);
-    slots[id] = own;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint by = 1; by < GROUP; by *= 2) {
-        uint other = id >= by ? slots[id - by] : 0;
-        barrier(CLK_LOCAL_MEM_FENCE);
-        slots[id] += other;
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
-    uint all = slots[GROUP - 1];
-    *before = slots[id] - own;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    return all;
-}
-
-/* met: bits of partners that each point has a contact with, from now on. */
-__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-solve_count(__global const lmi_gpu_meeter *meeters, __global lmi_gpu_solid *solids, __global const uint *partners,
-            __global ulong *met, __global const ulong *turned, __global const uint *walls, __global uint *first)
-{
-    __local uint slots[GROUP];
-    const uint a = get_group_id(0), id = get_local_id(0);
-    __global const lmi_gpu_meeter *m = meeters + a;
-    uint sum = 0;
-    for (uint n = 0; n < m->points; n += GROUP) {
-        uint own = 0, before, at = m->first_point + n + id;
-        if (n + id < m->points) {
-            ulong with = met[at] | (turned[at] ? turned[at] & nested_of(meeters, solids, partners, a, turned[at]) : 0);
-            met[at] = with;
-            own = popcount(with) + popcount(walls[at]);
-        }
-        uint all = scan_group(slots, own, &before);
-        if (n + id < m->points) {
-            first[at] = sum + before;
-        }
-        sum += all;
-    }
-    if (id == 0) {
-        solids[a].contacts = sum;
-    }
-}
-
-/* Where the contacts (or those in the lists) of each body begin. found: how many there are in all, and the word for the host. */
-__kernel __attribute__((reqd_work_group_size(WIDE, 1, 1))) void
-solve_offsets(__global lmi_gpu_solid *solids, uint count, uint lists, __global uint *found, __global const uint *stop)
-{
-    __local uint sums[WIDE];
-    uint id = get_local_id(0), each = (count + WIDE - 1) / WIDE, begin = min(id * each, count), end = min(begin + each, count);
-    uint sum = 0;
-    for (uint n = begin; n < end; n++) {
-        sum += lists ? solids[n].listed : solids[n].contacts;
-    }
-    sums[id] = sum;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    uint at = 0;
-    for (uint n = 0; n < id; n++) {
-        at += sums[n];
-    }
-    if (id == WIDE - 1 && !lists) {
-        found[0] = at + sum;
-        found[1] = *stop;
-    }
-    for (uint n = begin; n < end; n++) {
-        __global lmi_gpu_solid *s = solids + n;
-        uint here = lists ? s->listed : s->contacts;
-        if (lists) {
-            s->first_listed = at;
-        } else {
-            s->first_contact = at;
-        }
-        at += here;
-    }
-}
-
-/* --- contacts --- */
-
-/* From the middle of b to that of a: where the nearest way out may be the far side. */
-static lm_dvec3 away_from(__global const lmi_gpu_body *a, __global const lmi_gpu_body *b, bool up)
-{
-    lm_dvec3 d = dvec((a->origin[0] + a->centre[0]) - (b->origin[0] + b->centre[0]),
-                      (a->origin[1] + a->centre[1]) - (b->origin[1] + b->centre[1]),
-                      (a->origin[2] + a->centre[2]) - (b->origin[2] + b->centre[2]));
-    double size = dvec_length(d);
-    return size > 1e-6 * a->rest_size ? dvec_scale(d, 1.0 / size) : dvec(0.0, up ? 1.0 : -1.0, 0.0);
-}
-
-/* What a contact is held by in b: lmi_bulk_grip. */
-static void grip(const solid_view *s, const holds *o, __global const uint *map, __global const uint *cells, uint b,
-                 const in_solid *in, __global const float4 *x, lmi_gpu_contact *c)
-{
-    __global const lmi_gpu_meeter *other = s->meeters + b;
-    __global const lmi_gpu_solid *solid = s->solids + b;
-    __global const lmi_gpu_body *body = s->bodies + other->record;
-    __global const float *m = s->maps + (other->first_map + in->map) * MAP_FLOATS;
-    c->map = other->first_map + in->map;
-    c->cell = LMI_GPU_NONE;
-    double rest[3] = {in->rest.x, in->rest.y, in->rest.z};
-    for (int pass = 0; solid->spacing > 0.0 && pass < 3; pass++) { /* grip_cell */
-        float t[3];
-        int cell[3];
-        for (uint i = 0; i < 3; i++) {
-            uint axis = (i + solid->turn) % 3;
-            double at = fmin(fmax(((double)(float)rest[axis] - solid->first[axis]) / solid->spacing, -1e6), 1e6);
-            cell[i] = (int)floor(at);
-            t[i] = (float)(at - cell[i]);
-        }
-        c->cell = LMI_GPU_NONE;
-        int across = cell[0] + body->phase;
-        if (across >= 0 && cell[1] >= 0 && cell[2] >= 0 && (uint)across < body->size[0] * LMI_BLOCK &&
-            (uint)cell[1] < body->size[1] && (uint)cell[2] < body->size[2]) {
-            uint at = ((uint)cell[2] * body->size[1] + (uint)cell[1]) * body->size[0] + (uint)across / LMI_BLOCK;
-            uint block = map[body->map + at];
-            uint lane = (uint)across % LMI_BLOCK;
-            if (block != LMI_GPU_NONE && (cells[solid->first_cell / LMI_BLOCK + block] >> lane & 1)) {
-                c->cell = solid->first_cell + block * LMI_BLOCK + lane;
-            }
-        }
-        if (c->cell == LMI_GPU_NONE) {
-            break;
-        }
-        c->place = (float4)(t[0], t[1], t[2], 0.0f);
-        quad at = sum_cell(o, c->cell, c->place, x);
-        double off[3] = {in->at[0] - (double)at.x, in->at[1] - (double)at.y, in->at[2] - (double)at.z};
-        for (int i = 0; i < 3; i++) {
-            rest[i] += m[3 + 3 * i] * off[0] + m[4 + 3 * i] * off[1] + m[5 + 3 * i] * off[2];
-        }
-    }
-    if (c->cell == LMI_GPU_NONE) {
-        float d[3] = {in->at[0] - m[0], in->at[1] - m[1], in->at[2] - m[2]};
-        c->place = (float4)((m[3] * d[0] + m[4] * d[1]) + m[5] * d[2], (m[6] * d[0] + m[7] * d[1]) + m[8] * d[2],
-                            (m[9] * d[0] + m[10] * d[1]) + m[11] * d[2], 0.0f);
-    }
-}
-
-/* Approach and what follows from it: begin in step/solve.c. */
-static void begin_contact(const holds *o, __global const float4 *x, __global const float4 *v, float restitution,
-                          float h, lmi_gpu_contact *c)
-{
-    quad none = (float4)(0.0f, 0.0f, 0.0f, 0.0f), apart = contact_sum(o, c, x, none);
-    c->braked = c->ahead = c->more = none;
-    c->pressed = c->shifted = c->deep = 0.0f;
-    c->steady = contact_sum(o, c, v, c->surface);
-    c->approach = -quad_dot(c->steady, c->normal);
-    c->bounce = c->approach > LMI_BOUNCE_SPEED ? restitution * c->approach : 0.0f;
-    c->depth = fmin(c->depth, h * (LMI_PART_SPEED + 1.5f * fmax(c->approach, 0.0f)));
-    c->level = c->depth + quad_dot(apart, c->normal);
-}
-
-static lmi_gpu_contact wall_contact(__global const lmi_gpu_surface *surface, __global const lmi_gpu_body *b, float4 now,
-                                    const holds *o, __global const float4 *x, __global const float4 *v, float h,
-                                    uint point, uint a)
-{
-    lmi_gpu_contact c;
-    at_wall w = find_at_wall(surface, b, now, sum_point(o, point, v), h);
-    c.normal = quad_of(w.normal[0], w.normal[1], w.normal[2]);
-    c.surface = quad_of(w.velocity[0], w.velocity[1], w.velocity[2]);
-    c.place = quad_of(0.0f, 0.0f, 0.0f);
-    c.depth = w.depth;
-    c.friction = w.friction;
-    c.ratio = 0.0f;
-    c.point = point;
-    c.a = a;
-    c.b = c.map = c.cell = LMI_GPU_NONE;
-    c.slot = 0;
-    c.live = 1;
-    begin_contact(o, x, v, w.bounce, h, &c);
-    return c;
-}
-
-__kernel void solve_fill(uint count, __global const uint *owner, __global const uint *partners, SOLID_ARGUMENTS,
-                         HOLD_ARGUMENTS, __global const uint *map, __global const uint *cells, __global const float4 *x,
-                         __global const float4 *v, __global const lmi_gpu_surface *surfaces, float h,
-                         __global const ulong *met, __global const ulong *turned, __global const uint *walls,
-                         __global uint *first, __global lmi_gpu_contact *contacts, volatile __global uint *buckets,
-                         __global lmi_gpu_solid *marked)
-{
-    const solid_view s = SOLID_VIEW;
-    const holds o = HOLDS;
-    uint n = get_global_id(0);
-    if (n >= count) {
-        return;
-    }
-    uint a = owner[n], at = solids[a].first_contact + first[n];
-    __global const lmi_gpu_body *body = bodies + meeters[a].record;
-    first[n] = at;
-    for (uint left = walls[n]; left; left &= left - 1) {
-        uint k = 31 - clz(left & -left);
-        contacts[at++] = wall_contact(surfaces + k, body, now[n], &o, x, v, h, n, a);
-    }
-    ulong with = met[n];
-    for (uint k = 0; with; k++, with >>= 1) {
-        if (!(with & 1)) {
-            continue;
-        }
-        uint b = partners[a * LMI_GPU_PARTNERS + k];
-        __global const lmi_gpu_body *other = bodies + meeters[b].record;
-        in_solid in = find_in_solid(&s, a, b, now[n]);
-        bool nested = turned[n] >> k & 1;
-        lm_dvec3 normal = nested || in.depth > 2.0 * moulds[solids[b].mould].cell
-                              ? away_from(body, other, solids[a].slot > solids[b].slot)
-                              : in.normal;
-        lmi_gpu_contact c;
-        c.normal = quad_from(normal);
-        c.surface = quad_of(0.0f, 0.0f, 0.0f);
-        c.depth = (float)(in.depth + in.margin);
-        c.friction = sqrt(body->friction * other->friction);
-        c.ratio = (float)(meeters[a].mean_mass / meeters[b].mean_mass);
-        c.point = n;
-        c.a = a;
-        c.b = b;
-        c.live = c.depth >= 0.0f; /* what is only near has nothing to say to soft bodies */
-        grip(&s, &o, map, cells, b, &in, x, &c);
-        begin_contact(&o, x, v, fmax(body->restitution, other->restitution), h, &c);
-        c.slot = c.live ? atomic_inc(buckets + bucket_of_contact(meeters, solids, &c)) : 0;
-        contacts[at++] = c;
-        marked[a].touched = marked[b].touched = 1; /* whoever writes it */
-    }
-}
-
-/* buckets: from counts to where they end in the list of their body; bucket_first: where they begin. */
-__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-solve_buckets(__global lmi_gpu_solid *solids, __global const uint *buckets, __global uint *bucket_first)
-{
-    __local uint slots[GROUP];
-    __global lmi_gpu_solid *s = solids + get_group_id(0);
-    const uint id = get_local_id(0);
-    uint sum = 0;
-    for (uint n = 0; n < s->buckets; n += GROUP) {
-        uint before, at = s->first_bucket + n + id;
-        uint all = scan_group(slots, n + id < s->buckets ? buckets[at] : 0, &before);
-        if (n + id < s->buckets) {
-            bucket_first[at] = sum + before;
-        }
-        sum += all;
-    }
-    if (id == 0) {
-        s->listed = sum;
-    }
-}
-
-__kernel void solve_list(__global const lmi_gpu_contact *contacts, uint count,
-                         __global const lmi_gpu_meeter *meeters, __global const lmi_gpu_solid *solids,
-                         __global const uint *bucket_first, __global uint *list)
-{
-    uint n = get_global_id(0);
-    if (n >= count || contacts[n].b == LMI_GPU_NONE || !contacts[n].live) {
-        return;
-    }
-    lmi_gpu_contact c = contacts[n];
-    uint bucket = bucket_of_contact(meeters, solids, &c);
-    list[solids[c.b].first_listed + bucket_first[bucket] + c.slot] = n;
-}
-
-/* bucket_owner: the body of each; bucket_first: where it begins in the list of all, from now on. */
-__kernel void solve_sort(uint count, __global const uint *bucket_owner, __global const lmi_gpu_solid *solids,
-                         __global const uint *buckets, __global uint *bucket_first, __global uint *list)
-{
-    uint n = get_global_id(0);
-    if (n >= count) {
-        return;
-    }
-    uint first = bucket_first[n] + solids[bucket_owner[n]].first_listed;
-    bucket_first[n] = first;
-    for (uint k = 1; k < buckets[n]; k++) {
-        uint moving = list[first + k], at = k;
-        for (; at > 0 && list[first + at - 1] > moving; at--) {
-            list[first + at] = list[first + at - 1];
-        }
-        list[first + at] = moving;
+        __global const lmi_gpu_body *body = bodies + meeters[a].record;
+        double least = pushes[a].rigid > 0.0f ? -slop_of(body, fall) : 0.0;
+        walls[n] = walls_of(solids[a].surfaces, surfaces, body, now[n], speed, h, least);
     }
 }

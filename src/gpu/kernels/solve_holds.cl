@@ -77,10 +77,32 @@ static quad contact_sum(const holds *o, const lmi_gpu_contact *c, __global const
 }
 
 /* Contacts with a body are put into buckets: one for each of its maps, one for each place of a lattice. */
-static uint bucket_of_contact(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_solid *solids,
+static uint bucket_of_contact(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_bulk *solids,
                               const lmi_gpu_contact *c)
 {
     __global const lmi_gpu_meeter *m = meeters + c->b;
-    __global const lmi_gpu_solid *s = solids + c->b;
+    __global const lmi_gpu_bulk *s = solids + c->b;
     return s->first_bucket + (c->cell == LMI_GPU_NONE ? c->map - m->first_map : m->maps + (c->cell - s->first_cell));
+}
+
+/* --- bodies that answer as a whole: step/push.h --- */
+
+static quad turning_of(__global const lmi_gpu_push *p, quad torque)
+{
+    return (p->turning[0] * torque.x + p->turning[1] * torque.y) + p->turning[2] * torque.z;
+}
+
+static quad push_velocity(__global const lmi_gpu_push *p, quad arm) { return p->velocity + quad_cross(p->spin, arm); }
+static quad push_move(__global const lmi_gpu_push *p, quad arm) { return p->move + quad_cross(p->turn, arm); }
+
+static float push_mobility(__global const lmi_gpu_push *p, quad arm, quad n)
+{
+    quad lever = quad_cross(arm, n);
+    return p->rigid > 0.0f ? p->rigid * (p->inverse_mass + quad_dot(lever, turning_of(p, lever))) : 0.0f;
+}
+
+static float mobility_of(const lmi_gpu_contact *c, __global const lmi_gpu_push *pushes, quad n)
+{
+    float sum = c->plain + push_mobility(pushes + c->a, c->arm_a, n);
+    return c->b == LMI_GPU_NONE ? sum : sum + c->ratio * push_mobility(pushes + c->b, c->arm_b, n);
 }

@@ -20,11 +20,11 @@ static void add_impulse(__local double *slots, const double own[3], __global lmi
 
 /* counted: contacts count, and are not counted again when walls have the last word. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-solve_impulse(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_solid *solids, __global lmi_gpu_body *bodies,
+solve_impulse(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_bulk *solids, __global lmi_gpu_body *bodies,
               __global const lmi_gpu_contact *contacts, uint counted)
 {
     __local double slots[GROUP];
-    __global const lmi_gpu_solid *s = solids + get_group_id(0);
+    __global const lmi_gpu_bulk *s = solids + get_group_id(0);
     __global lmi_gpu_body *b = bodies + meeters[get_group_id(0)].record;
     const uint id = get_local_id(0);
     double sum[3] = {0.0, 0.0, 0.0}, touched = 0.0;
@@ -46,7 +46,7 @@ solve_impulse(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_sol
 }
 
 __kernel void solve_again(uint count, __global const uint *owner, __global const lmi_gpu_meeter *meeters,
-                          __global const lmi_gpu_solid *solids, __global const lmi_gpu_body *bodies, HOLD_ARGUMENTS,
+                          __global const lmi_gpu_bulk *solids, __global const lmi_gpu_body *bodies, HOLD_ARGUMENTS,
                           __global const float4 *now, __global const float4 *v,
                           __global const lmi_gpu_surface *surfaces, float h, __global ulong *met,
                           __global ulong *turned, __global uint *walls)
@@ -56,7 +56,7 @@ __kernel void solve_again(uint count, __global const uint *owner, __global const
     if (n >= count) {
         return;
     }
-    __global const lmi_gpu_solid *s = solids + owner[n];
+    __global const lmi_gpu_bulk *s = solids + owner[n];
     __global const lmi_gpu_body *b = bodies + meeters[owner[n]].record;
     met[n] = turned[n] = 0;
     walls[n] = s->touched && s->surfaces ? walls_of(s->surfaces, surfaces, b, now[n], sum_point(&o, n, v), h,
@@ -66,16 +66,17 @@ __kernel void solve_again(uint count, __global const uint *owner, __global const
 
 /* inner: bits of the particles of each block. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-solve_inner(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_solid *solids, __global lmi_gpu_body *bodies,
-            __global const uint *inner, __global const lmi_gpu_surface *surfaces, float h, __global float4 *x,
-            __global float4 *v)
+solve_inner(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_bulk *solids, __global lmi_gpu_body *bodies,
+            __global const lmi_gpu_push *pushes, __global const uint *inner, __global const lmi_gpu_surface *surfaces,
+            float h, __global float4 *x, __global float4 *v)
 {
     __local double slots[GROUP];
     __global lmi_gpu_body *b = bodies + meeters[get_group_id(0)].record;
     const uint may = solids[get_group_id(0)].surfaces;
     const double origin[3] = {b->origin[0], b->origin[1], b->origin[2]};
     double sum[3] = {0.0, 0.0, 0.0}, touched = 0.0;
-    if (!may) {
+    /* A body that has answered as a whole, in full, has no particles on the wrong side; one that others push may have. */
+    if (!may || (meeters[get_group_id(0)].maps == 0 && pushes[get_group_id(0)].rigid == 1.0f)) {
         return; /* all of the group */
     }
     for (uint n = b->first + get_local_id(0); n < b->first + b->particles; n += GROUP) {

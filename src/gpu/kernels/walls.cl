@@ -10,7 +10,7 @@
  *   wall_meet and wall_tally once more, where a body may touch several solids
  */
 
-#define GROUP 64 /* particles of a piece */
+#define GROUP LMI_GPU_PIECE
 
 /* Where a piece of a body's particles was, and the square of its highest speed. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
@@ -53,7 +53,7 @@ static double way_seen(__global const lmi_gpu_surface *s, __global const lmi_gpu
 /* may_touch in step/contact.c. `fastest`: of its particles. */
 static bool may_touch(__global const lmi_gpu_surface *s, __global const lmi_gpu_body *b, double reach, double fastest, double h)
 {
-    if (!(b->group & s->mask) || !(b->collider_mask & s->group)) {
+    if (b->pointed || !(b->group & s->mask) || !(b->collider_mask & s->group)) {
         return false;
     }
     if (s->solid != LMI_GPU_NONE) {
@@ -96,7 +96,7 @@ wall_near(__global const lmi_gpu_body *restrict bodies, __global lmi_gpu_walled 
     uint solids = 0;
     for (uint word = id; word < words; word += GROUP) {
         uint bits = 0;
-        for (uint n = 32 * word; n < min(32 * word + 32, surface_count); n++) {
+        for (uint n = 32 * word; !w->apart && n < min(32 * word + 32, surface_count); n++) {
             if (may_touch(surfaces + n, b, w->reach, sqrt(square), h)) {
                 bits |= 1u << n % 32;
                 solids += surfaces[n].solid != LMI_GPU_NONE;
@@ -115,11 +115,12 @@ wall_near(__global const lmi_gpu_body *restrict bodies, __global lmi_gpu_walled 
     }
 }
 
-/* One particle against one collider; true where it touched. `more`: of its own margin. */
+/* One particle against one collider; true where it touched. `more`: of its own margin. n leads out, and u is how the surface moves
+ * there. */
 static bool wall_touch(__global const lmi_gpu_surface *surface, __global const lmi_gpu_body *b,
                        __global const lmi_contact_rule *rules, uint rule_count, __global const lmi_gpu_ground *solids,
                        const solid_arrays *arrays, const double origin[3], const float from[3], float more, double h, float x[3],
-                       float v[3])
+                       float v[3], float n[3], float u[3])
 {
     surface_here s = surface_at(surface, b, origin, (float)h);
     double friction = s.friction, restitution = s.bounce;
@@ -127,20 +128,85 @@ static bool wall_touch(__global const lmi_gpu_surface *surface, __global const l
     s.friction = (float)friction;
     s.bounce = (float)restitution;
     s.margin = s.margin + more;
-    float n[3], depth;
+    float depth;
     if (surface->solid != LMI_GPU_NONE) {
         depth = solid_depth(surface, solids, arrays, origin, x, from, s.margin, h, n);
     } else {
         depth = surface_depth(&s, x, v, n);
     }
-    return surface_respond(&s, depth, n, x, v);
+    bool touched = surface_respond(&s, depth, n, x, v);
+    surface_velocity(&s, x, u);
+    return touched;
+}
+
+/* What a particle that touched a collider adds to the account: put_down and `add` in step/contact.c and touching.c. */
+static void touch_of(__global const lmi_gpu_body *b, double mass, const float x[3], const float before[3], const float v[3],
+                     const float n[3], const float u[3], double to[LMI_GPU_TOUCH_CHANNELS])
+{
+    lm_dvec3 out = dvec(n[0], n[1], n[2]), came = dvec(before[0], before[1], before[2]);
+    lm_dvec3 given = dvec_scale(dvec_sub(dvec(v[0], v[1], v[2]), came), mass);
+    double pressed = fmax(dvec_dot(given, out), 0.0), weight = pressed + LMI_UNPRESSED;
+    to[LMI_GPU_TOUCH_WEIGHT] = weight;
+    to[LMI_GPU_TOUCH_PRESSED] = pressed;
+    to[LMI_GPU_TOUCH_APPROACH] = fmax(dvec_dot(dvec_sub(dvec(u[0], u[1], u[2]), came), out), 0.0);
+    for (int i = 0; i < 3; i++) {
+        to[LMI_GPU_TOUCH_POINT + i] = weight * (b->origin[i] + x[i]);
+        to[LMI_GPU_TOUCH_NORMAL + i] = weight * n[i];
+    }
+    to[LMI_GPU_TOUCH_IMPULSE] = given.x, to[LMI_GPU_TOUCH_IMPULSE + 1] = given.y, to[LMI_GPU_TOUCH_IMPULSE + 2] = given.z;
+}
+
+/* Adds what all particles of a piece had of one collider to the piece's list; all work-items come here together. */
+static void note_touch(__global lmi_gpu_touch *list, __global uint *count, uint collider, bool touched,
+                       const double mine[LMI_GPU_TOUCH_CHANNELS], __local double *slots, __local uint *place)
+{
+    const uint id = get_local_id(0);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (id == 0) {
+        *place = LMI_GPU_NONE;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (touched) {
+        *place = 0; /* all of them write the same */
+    }
+    for (int c = 0; c < LMI_GPU_TOUCH_CHANNELS; c++) {
+        slots[c * GROUP + id] = touched ? mine[c] : 0.0;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (*place == LMI_GPU_NONE) {
+        return;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (id == 0) {
+        uint n = 0;
+        while (n < min(count[0], (uint)LMI_GPU_TOUCHES) && list[n].collider != collider) {
+            n++;
+        }
+        *place = n;
+        if (n < LMI_GPU_TOUCHES && n == count[0]) {
+            list[n].collider = collider;
+            for (int c = 0; c < LMI_GPU_TOUCH_CHANNELS; c++) {
+                list[n].sums[c] = 0.0;
+            }
+        }
+        count[0] += n == count[0] || n == LMI_GPU_TOUCHES; /* what is beyond the list is counted */
+    }
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    if (id < LMI_GPU_TOUCH_CHANNELS && *place < LMI_GPU_TOUCHES) {
+        double sum = list[*place].sums[id];
+        for (uint n = 0; n < GROUP; n++) {
+            sum = id == LMI_GPU_TOUCH_APPROACH ? fmax(sum, slots[id * GROUP + n]) : sum + slots[id * GROUP + n];
+        }
+        list[*place].sums[id] = sum;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 }
 
 /* SOLID_PASSES in step/contact.c, less the first. */
 #define MORE_PASSES 2
 
 /* `again`: once more through the solids, where a body may touch several and has touched anything: what one of them puts back may
- * be on the wrong side of another. */
+ * be on the wrong side of another. `told`: who touches what is put down; 2 where the account of a step begins. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 wall_meet(__global const lmi_gpu_chunk *restrict pieces, __global const lmi_gpu_body *restrict bodies,
           __global const lmi_gpu_walled *restrict walled, __global const lmi_gpu_surface *restrict surfaces, uint words,
@@ -148,9 +214,12 @@ wall_meet(__global const lmi_gpu_chunk *restrict pieces, __global const lmi_gpu_
           __global const lmi_gpu_ground *restrict solids, __global float *heights, __global lmi_heights_span *spans,
           __global float *faces, __global lmi_mesh_node *nodes, __global int8_t *cells, __global const float *restrict margins,
           uint has_margins, __global const float4 *restrict starts, uint has_solids, __global float4 *restrict x,
-          __global float4 *restrict v, __global float *restrict sums, double h, uint again)
+          __global float4 *restrict v, __global float *restrict sums, double h, uint again, uint told,
+          __global lmi_gpu_touch *touches, __global uint *touch_counts)
 {
     __local float slots[LMI_GPU_WALL_SUMS][GROUP];
+    __local double touch_slots[LMI_GPU_TOUCH_CHANNELS * GROUP];
+    __local uint touch_place;
     const lmi_gpu_chunk piece = pieces[get_group_id(0)];
     const uint id = get_local_id(0), particle = piece.first + id;
     __global const lmi_gpu_body *b = bodies + piece.body;
@@ -162,31 +231,47 @@ wall_meet(__global const lmi_gpu_chunk *restrict pieces, __global const lmi_gpu_
         at = x[particle];
         speed = v[particle];
     }
-    if (speed.w > 0.0f) {
-        const double origin[3] = {b->origin[0], b->origin[1], b->origin[2]};
-        float px[3] = {at.x, at.y, at.z}, pv[3] = {speed.x, speed.y, speed.z}, from[3] = {at.x, at.y, at.z};
-        const float more = has_margins ? margins[particle] : 0.0f;
-        if (has_solids) {
-            float4 start = starts[particle];
-            from[0] = start.x, from[1] = start.y, from[2] = start.z;
-        }
-        for (uint pass = 0; pass < (again ? MORE_PASSES : 1u); pass++) {
-            for (uint word = 0; word < words; word++) {
-                for (uint left = near[piece.body * words + word]; left; left &= left - 1) {
-                    __global const lmi_gpu_surface *surface = surfaces + 32 * word + (31 - clz(left & -left));
-                    if (!again || surface->solid != LMI_GPU_NONE) {
-                        s[3] += (float)wall_touch(surface, b, rules, rule_count, solids, &arrays, origin, from, more, h, px, pv);
+    const bool real = speed.w > 0.0f;
+    const double origin[3] = {b->origin[0], b->origin[1], b->origin[2]};
+    float px[3] = {at.x, at.y, at.z}, pv[3] = {speed.x, speed.y, speed.z}, from[3] = {at.x, at.y, at.z}, n[3], u[3];
+    const float more = real && has_margins ? margins[particle] : 0.0f;
+    if (real && has_solids) {
+        float4 start = starts[particle];
+        from[0] = start.x, from[1] = start.y, from[2] = start.z;
+    }
+    if (told == 2 && id == 0) {
+        touch_counts[piece.partial] = 0;
+    }
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    /* All work-items go through the same colliders, those without a particle as well. */
+    for (uint pass = 0; !idle && pass < (again ? MORE_PASSES : 1u); pass++) {
+        for (uint word = 0; word < words; word++) {
+            for (uint left = near[piece.body * words + word]; left; left &= left - 1) {
+                const uint collider = 32 * word + (31 - clz(left & -left));
+                __global const lmi_gpu_surface *surface = surfaces + collider;
+                if (again && surface->solid == LMI_GPU_NONE) {
+                    continue;
+                }
+                const float before[3] = {pv[0], pv[1], pv[2]};
+                bool touched = real && wall_touch(surface, b, rules, rule_count, solids, &arrays, origin, from, more, h, px, pv, n, u);
+                s[3] += (float)touched;
+                if (told) {
+                    double mine[LMI_GPU_TOUCH_CHANNELS];
+                    if (touched) {
+                        touch_of(b, speed.w * (double)b->mean_mass, px, before, pv, n, u, mine);
                     }
+                    note_touch(touches + piece.partial * LMI_GPU_TOUCHES, touch_counts + piece.partial, collider, touched, mine,
+                               touch_slots, &touch_place);
                 }
             }
         }
-        if (s[3] > 0.0f) {
-            s[0] = speed.w * (pv[0] - speed.x);
-            s[1] = speed.w * (pv[1] - speed.y);
-            s[2] = speed.w * (pv[2] - speed.z);
-            x[particle] = (float4)(px[0], px[1], px[2], at.w);
-            v[particle] = (float4)(pv[0], pv[1], pv[2], speed.w);
-        }
+    }
+    if (s[3] > 0.0f) {
+        s[0] = speed.w * (pv[0] - speed.x);
+        s[1] = speed.w * (pv[1] - speed.y);
+        s[2] = speed.w * (pv[2] - speed.z);
+        x[particle] = (float4)(px[0], px[1], px[2], at.w);
+        v[particle] = (float4)(pv[0], pv[1], pv[2], speed.w);
     }
     for (int i = 0; i < LMI_GPU_WALL_SUMS; i++) {
         slots[i][id] = s[i];
