@@ -11,7 +11,7 @@ int bench_clusters(const bench_options *options, bench_report *report);
 int bench_examples(const bench_options *options, bench_report *report);
 int bench_fracture(const bench_options *options, bench_report *report);
 int bench_contacts(const bench_options *options, bench_report *report);
-int bench_gpu_meet(const bench_options *options, bench_report *report); /* a part of the next one */
+int bench_gpu_meet(const bench_options *options, bench_report *report);  /* a part of the next one */
 int bench_gpu_skins(const bench_options *options, bench_report *report); /* likewise */
 int bench_gpu(const bench_options *options, bench_report *report);
 int bench_lattice(const bench_options *options, bench_report *report);

@@ -11,9 +11,9 @@
  *
  * so the motion is the same whatever h is, as long as alpha stays at 1 or below.
  */
-#include "body.h"
 #include "base/dmath.h"
 #include "base/guard.h"
+#include "body.h"
 #include "octree_body.h"
 #include "out/lattice_regions.h"
 #include "world.h"

@@ -1,7 +1,7 @@
 #include "sample/mould.h"
-#include "sample/depth.h"
 #include "grain.h"
 #include "out/hash.h"
+#include "sample/depth.h"
 #include "sample/distance.h"
 #include "sample/embed_lattice.h"
 #include "sample/mould_octree.h"

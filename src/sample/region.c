@@ -43,10 +43,7 @@ static void find_covariance(const lmi_region *region, const lm_vec3 *rest, const
     }
 }
 
-lm_dvec3 lmi_region_local(const lmi_region *region, lm_vec3 rest)
-{
-    return lmi_carrier_member(region, rest);
-}
+lm_dvec3 lmi_region_local(const lmi_region *region, lm_vec3 rest) { return lmi_carrier_member(region, rest); }
 
 /* The inverse of a Gram matrix over the eigenvectors that matter. */
 static void invert_significant(double gram[LMI_QUADRATICS * LMI_QUADRATICS],

@@ -48,7 +48,8 @@ LMI_INLINE vmat3 lattice_grow(vmat3 y, vf spread, vf *det)
 LMI_INLINE vmat3 lattice_rotation(vmat3 a, lattice_at constants, vf *by, vm *sound, vm *settled)
 {
     const vf one = vf_set1(1.0f), two = vf_set1(2.0f), near = vf_set1(LATTICE_SETTLED);
-    vf scale = lattice_constant(constants + LMI_LATTICE_SCALE * LATTICE_STRIDE), cube = scale * scale * scale, first, det;
+    vf scale = lattice_constant(constants + LMI_LATTICE_SCALE * LATTICE_STRIDE), cube = scale * scale * scale, first,
+       det;
     vf square = lattice_constant(constants + LMI_LATTICE_INVERSE_SQUARE * LATTICE_STRIDE);
     vmat3 y = lattice_grow(a, lattice_constant(constants + LMI_LATTICE_SPREAD * LATTICE_STRIDE), &first);
     *sound = vf_lt(vf_set1(LATTICE_LEAST_VOLUME), first * (vf_set1(8.0f) * cube));
