@@ -2,7 +2,6 @@
  * Forces for the next step, impulses at once, and fields.
  */
 #include "base/guard.h"
-#include "gpu/edit.h"
 #include "step/motion.h"
 
 #include <string.h>

@@ -5,7 +5,6 @@
 #include "body.h"
 #include "examples.h"
 #include "fracture.h"
-#include "gpu/edit.h"
 #include "gpu/look.h"
 #include "grain.h"
 #include "octree_body.h"

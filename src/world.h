@@ -330,10 +330,13 @@ static inline lmi_body *lmi_body_at(const lm_world *world, uint32_t slot)
     return LMI_POOL_AT(&world->bodies, lmi_body, slot);
 }
 
-/* gpu/, for worlds that a device steps: the host's state is up to date; the host is about to change something; and what
- * lm_body_get_goals wants of clusters after a substep that was the device's (false: it was not), `from` added. */
+/* gpu/, for worlds that a device steps: the host's state is up to date; the host is about to change something; or nothing but
+ * state (positions and velocities) or fields, so that nothing is laid out anew; and what lm_body_get_goals wants of clusters
+ * after a substep that was the device's (false: it was not), `from` added. */
 void lmi_gpu_fetch(const lm_world *world);
 void lmi_gpu_edit(lm_world *world);
+void lmi_gpu_edit_state(lm_world *world);
+size_t lmi_gpu_memory(const lm_world *world); /* bytes in use, which getters may be changing */
 bool lmi_gpu_goals(const lm_world *world, const lmi_body *body, lm_dvec3 from, lm_vec3 *goals);
 
 /* The body of an id, or null after reporting LM_ERROR_ID. */

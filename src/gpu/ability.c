@@ -94,6 +94,17 @@ bool lmi_gpu_meets(const lm_world *world)
     return any && all;
 }
 
+bool lmi_gpu_has_meeters(const lm_world *world)
+{
+    bool any = false;
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        const lmi_body *body = lmi_body_at(world, n);
+        any = any || (body->batch != LMI_NONE && (lmi_body_meets(body) || lmi_gpu_needs_solver(world, body)));
+    }
+    return any;
+}
+
 static bool body_contacts_on_host(const lm_world *world, const lmi_body *body, bool meets, bool solves)
 {
     return (body->bulk && !meets) || body->self_contact || body->fracture ||

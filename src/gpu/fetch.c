@@ -7,7 +7,6 @@
  */
 #include "base/guard.h"
 #include "gpu/clusters.h"
-#include "gpu/edit.h"
 #include "gpu/example_regions.h"
 #include "gpu/gpu.h"
 #include "gpu/held.h"

@@ -101,7 +101,7 @@ static bool can_step(lm_world *world, lmi_gpu *gpu)
 /* Whether the world is laid out as it is, for substeps of h seconds and this division of work; its state may be another. */
 static bool fits_still(const lm_world *world, const lmi_gpu *gpu, double h, bool shares)
 {
-    bool meets = !shares && lmi_gpu_meets(world), solves = meets && lmi_gpu_solves(world);
+    bool meets = !shares && lmi_gpu_meets(world) && lmi_gpu_has_meeters(world), solves = meets && lmi_gpu_solves(world);
     return gpu->fits && gpu->h == h && world->break_count == 0 && shares == gpu->shares && gpu->meets == meets &&
            gpu->solves == solves && gpu->walled == (!shares && lmi_gpu_has_walls(world)) &&
            gpu->grips == (!shares && lmi_gpu_has_held(world));
@@ -134,7 +134,7 @@ bool lmi_gpu_take(lm_world *world, double h)
     }
     gpu->h = h;
     gpu->shares = shares;
-    gpu->meets = !gpu->shares && lmi_gpu_meets(world);
+    gpu->meets = !gpu->shares && lmi_gpu_meets(world) && lmi_gpu_has_meeters(world);
     gpu->solves = gpu->meets && lmi_gpu_solves(world);
     gpu->walled = !gpu->shares && lmi_gpu_has_walls(world);
     gpu->grips = !gpu->shares && lmi_gpu_has_held(world);

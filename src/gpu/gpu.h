@@ -13,16 +13,18 @@
  *   octrees.c   octrees, up to what pulls their particles
  *   sever.c     octrees and clusters that a blade has divided: each part is damped by itself
  *   example_regions.c  regions of clusters that have examples
- *   meet.c      bodies that keep each other out by depth cube maps
- *   walls.c     colliders that the kernels which move particles do not see: meshes, height maps, very many
+ *   meet.c      bodies that keep each other out by depth cube maps, and who is near whom (meet_layout.c)
+ *   walls.c     colliders that the kernels which move particles do not see: meshes, height maps, very many (wall_events.c:
+ *               who touches them)
  *   held.c      pins, drags and bones
  *   rest.c      who has come to rest
- *   solve.c     contacts that are solved: bodies with each other, touch points with colliders
+ *   solve.c     contacts that are solved: bodies with each other, touch points with colliders (solve_layout.c; solve_whole.c:
+ *               those that are gone through one after the other)
  *   forces.c    wind, point fields and forces of a single step
  *   gpu.c       substeps
  *   fetch.c     the way back, and the end of a device that is lost
  *   look.c      what is known without the way back: single bodies, sums
- *   skins.c     skins, and what goes back of them
+ *   skins.c     skins, and what goes back of them (skin_layout.c, skin_regions.c)
  *   share.c     skins into buffers of OpenGL
  *
  * State lives in one place at a time. After an upload the device has it, and steps; the host's copy is behind until somebody
@@ -78,7 +80,7 @@ typedef struct lmi_gpu_variant {
     lmi_gpu_small *small_body;
 } lmi_gpu_variant;
 
-#define LMI_GPU_VARIANTS 32
+#define LMI_GPU_VARIANTS 512
 
 /* Lists of one kind, of all lattices. */
 typedef struct lmi_gpu_lists {
@@ -263,6 +265,7 @@ bool lmi_gpu_is_staged(const lm_world *world, const lmi_gpu *gpu);
 const char *lmi_gpu_reason(const lm_world *world);    /* why the device cannot step this world, or null */
 bool lmi_gpu_contacts_on_host(const lm_world *world); /* whether the host has a part in each substep */
 bool lmi_gpu_meets(const lm_world *world);            /* whether bodies can meet each other on the device */
+bool lmi_gpu_has_meeters(const lm_world *world);      /* and any of them are awake */
 bool lmi_gpu_solves(const lm_world *world);           /* by contacts that are solved */
 bool lmi_gpu_needs_solver(const lm_world *world, const lmi_body *body);
 const char *lmi_gpu_host_part(const lm_world *world); /* and which */

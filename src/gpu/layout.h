@@ -84,9 +84,9 @@ static inline uint64_t hash_bytes(const void *from, size_t size)
 {
     const unsigned char *bytes = from;
     uint64_t hash = 0xcbf29ce484222325u;
-    for (size_t n = 0; n + 8 <= size; n += 8) {
-        uint64_t word;
-        memcpy(&word, bytes + n, 8);
+    for (size_t n = 0; n < size; n += 8) {
+        uint64_t word = 0;
+        memcpy(&word, bytes + n, size - n < 8 ? size - n : 8);
         hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
         hash ^= hash >> 29;
     }

@@ -113,6 +113,17 @@ void lmi_gpu_scratch_give(const lm_world *world, void *scratch, size_t count, si
     lmi_mutex_unlock(&world->gpu->fetching);
 }
 
+size_t lmi_gpu_memory(const lm_world *world)
+{
+    if (!world->gpu) {
+        return world->memory.used;
+    }
+    lmi_mutex_lock(&world->gpu->fetching);
+    size_t used = world->memory.used;
+    lmi_mutex_unlock(&world->gpu->fetching);
+    return used;
+}
+
 /* --- one body --- */
 
 static void put_record(const lmi_gpu_body *from, lmi_body *body)
@@ -154,7 +165,7 @@ static bool look(lm_world *world, lmi_gpu *gpu, const lmi_body *body, bool veloc
 
 bool lmi_gpu_look_body(const lm_world *world, const lmi_body *body, bool velocities, lmi_look *l)
 {
-    lmi_gpu *gpu = begin_look(world);
+    lmi_gpu *gpu = body->batch == LMI_NONE ? NULL : begin_look(world); /* who sleeps is on the host alone */
     return gpu && end_look(world, gpu, look((lm_world *)world, gpu, body, velocities, l)); /* memory alone changes */
 }
 
@@ -248,7 +259,7 @@ static bool find_sums(lm_world *world, lmi_gpu *gpu, const lmi_body *body, lmi_l
 
 bool lmi_gpu_look_sums(const lm_world *world, const lmi_body *body, lmi_look_sums *sums)
 {
-    lmi_gpu *gpu = begin_look(world);
+    lmi_gpu *gpu = body->batch == LMI_NONE ? NULL : begin_look(world);
     return gpu && end_look(world, gpu, find_sums((lm_world *)world, gpu, body, sums)); /* memory alone changes */
 }
 

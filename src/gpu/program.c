@@ -36,8 +36,12 @@ static void tell_log(const lm_world *world, lmi_gpu *gpu, cl_program program)
 {
     char words[2048] = "";
     gpu->cl.clGetProgramBuildInfo(program, gpu->device, CL_PROGRAM_BUILD_LOG, sizeof words - 1, words, NULL);
-    for (char *line = strtok(words, "\n"); line; line = strtok(NULL, "\n")) {
-        lmi_fail(world, LM_ERROR_UNSUPPORTED, "kernels: %.240s", line);
+    for (const char *line = words; *line;) {
+        int length = (int)strcspn(line, "\n");
+        if (length > 0) {
+            lmi_fail(world, LM_ERROR_UNSUPPORTED, "kernels: %.*s", length < 240 ? length : 240, line);
+        }
+        line += length + (line[length] == '\n');
     }
 }
 
@@ -198,6 +202,7 @@ lmi_gpu_variant *lmi_gpu_find_variant(const lm_world *world, lmi_gpu *gpu, const
         }
     }
     if (gpu->variant_count == LMI_GPU_VARIANTS) {
+        lmi_fail(world, LM_ERROR_LIMIT, "device %.80s: more than %d kinds of lattices", gpu->name, LMI_GPU_VARIANTS);
         return NULL;
     }
     lmi_gpu_variant *v = &gpu->variant[gpu->variant_count++];

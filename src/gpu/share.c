@@ -113,37 +113,51 @@ bool lm_world_can_share(const lm_world *world) { return shares_of(world) != NULL
 
 /* --- who shares --- */
 
-/* The place of a buffer, taken from OpenGL where it is not yet; LMI_GPU_NONE: the driver refuses it, or (*memory) there is none. */
+/* A buffer as it is now; false: the driver refuses it. */
+static bool open_buffer(lmi_gpu *gpu, uint32_t name, shared_buffer *b)
+{
+    cl_int status = CL_SUCCESS;
+    b->name = name;
+    b->memory = gpu->cl.clCreateFromGLBuffer(gpu->context, CL_MEM_READ_WRITE, name, &status);
+    if (status != CL_SUCCESS || !b->memory) {
+        return false;
+    }
+    if (gpu->cl.clGetMemObjectInfo(b->memory, CL_MEM_SIZE, sizeof b->size, &b->size, NULL) != CL_SUCCESS) {
+        gpu->cl.clReleaseMemObject(b->memory);
+        return false;
+    }
+    return true;
+}
+
+/* The place of a buffer, taken from OpenGL; anew where others use it too, because its storage may be another since.
+ * LMI_GPU_NONE: the driver refuses it, or (*memory) there is none. */
 static uint32_t take_buffer(lm_world *world, lmi_gpu *gpu, uint32_t name, bool *memory)
 {
     lmi_gpu_shares *s = gpu->shared;
-    uint32_t free_place = s->buffer_count;
+    uint32_t place = s->buffer_count;
     for (uint32_t n = 0; n < s->buffer_count; n++) {
-        if (s->buffers[n].users && s->buffers[n].name == name) {
-            s->buffers[n].users++;
-            return n;
-        }
-        free_place = s->buffers[n].users == 0 ? n : free_place;
+        place = s->buffers[n].users == 0 && place == s->buffer_count ? n : place;
+    }
+    for (uint32_t n = 0; n < s->buffer_count; n++) {
+        place = s->buffers[n].users && s->buffers[n].name == name ? n : place;
     }
     void *buffers = s->buffers;
-    if (!lmi_reserve(&world->memory, &buffers, &s->buffer_capacity, free_place + 1, sizeof *s->buffers)) {
+    if (!lmi_reserve(&world->memory, &buffers, &s->buffer_capacity, place + 1, sizeof *s->buffers)) {
         *memory = false;
         return LMI_GPU_NONE;
     }
     s->buffers = buffers;
-    cl_int status = CL_SUCCESS;
-    shared_buffer b = {.name = name, .users = 1};
-    b.memory = gpu->cl.clCreateFromGLBuffer(gpu->context, CL_MEM_READ_WRITE, name, &status);
-    if (status != CL_SUCCESS || !b.memory) {
+    shared_buffer now = {.users = 1};
+    if (!open_buffer(gpu, name, &now)) {
         return LMI_GPU_NONE;
     }
-    if (gpu->cl.clGetMemObjectInfo(b.memory, CL_MEM_SIZE, sizeof b.size, &b.size, NULL) != CL_SUCCESS) {
-        gpu->cl.clReleaseMemObject(b.memory);
-        return LMI_GPU_NONE;
+    if (place < s->buffer_count && s->buffers[place].users) {
+        now.users += s->buffers[place].users;
+        gpu->cl.clReleaseMemObject(s->buffers[place].memory);
     }
-    s->buffers[free_place] = b;
-    s->buffer_count = free_place == s->buffer_count ? free_place + 1 : s->buffer_count;
-    return free_place;
+    s->buffers[place] = now;
+    s->buffer_count = place == s->buffer_count ? place + 1 : s->buffer_count;
+    return place;
 }
 
 static void give_buffer(lmi_gpu *gpu, uint32_t buffer)
@@ -169,6 +183,13 @@ static void forget(lmi_gpu *gpu, lm_body_id body)
     }
 }
 
+/* Whether so many vertices have room where they go. */
+static bool has_room(const lmi_gpu_shares *s, const target *to, uint32_t vertices)
+{
+    uint64_t end = 4 * ((uint64_t)to->first + (uint64_t)(vertices - 1) * to->stride) + 12;
+    return end <= s->buffers[to->buffer].size;
+}
+
 static lm_result add_target(lm_world *world, lmi_gpu *gpu, const lm_skin_buffer *from, uint32_t vertices, target *to)
 {
     *to = (target){.buffer = LMI_GPU_NONE};
@@ -186,13 +207,14 @@ static lm_result add_target(lm_world *world, lmi_gpu *gpu, const lm_skin_buffer 
                                  from->name)
                       : lmi_fail(world, LM_ERROR_MEMORY, "lm_body_share_skin: out of memory");
     }
-    uint64_t needed = (uint64_t)(vertices - 1) * from->stride + 12, size = gpu->shared->buffers[buffer].size;
-    if (from->offset > size || needed > size - from->offset || size / 4 > UINT32_MAX) {
+    *to = (target){buffer, (uint32_t)(from->offset / 4), from->stride / 4};
+    if (from->offset / 4 > UINT32_MAX || gpu->shared->buffers[buffer].size / 4 > UINT32_MAX ||
+        !has_room(gpu->shared, to, vertices)) {
         give_buffer(gpu, buffer);
+        *to = (target){.buffer = LMI_GPU_NONE};
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_share_skin: buffer %u has no room for %u vertices",
                         from->name, vertices);
     }
-    *to = (target){buffer, (uint32_t)(from->offset / 4), from->stride / 4};
     return LM_OK;
 }
 
@@ -252,7 +274,8 @@ static bool put_buffer(lm_world *world, lmi_gpu *gpu, lmi_gpu_skinning *skins, u
         const share *sh = &s->shares[n / 2];
         const target *to = &sh->to[n % 2];
         uint32_t skin = skin_of(skins, sh);
-        if (to->buffer != buffer || skin == LMI_GPU_NONE || skins->records[skin].vertices != sh->vertices) {
+        if (to->buffer != buffer || skin == LMI_GPU_NONE || skins->records[skin].vertices != sh->vertices ||
+            !has_room(s, to, sh->vertices)) { /* storage that others have made smaller */
             continue;
         }
         uint32_t groups = (sh->vertices + LMI_GPU_SKIN_GROUP - 1) / LMI_GPU_SKIN_GROUP, index = puts.count / 4;
@@ -290,7 +313,7 @@ static bool write_share(lm_world *world, lmi_gpu *gpu, const share *sh, lm_dvec3
     for (int n = 0; ok && n < 2; n++) {
         const target *to = &sh->to[n];
         const size_t at[3] = {(size_t)to->first * 4, 0, 0}, from[3] = {0, 0, 0}, region[3] = {12, count, 1};
-        ok = to->buffer == LMI_GPU_NONE ||
+        ok = to->buffer == LMI_GPU_NONE || !has_room(gpu->shared, to, sh->vertices) ||
              gpu->cl.clEnqueueWriteBufferRect(gpu->queue, gpu->shared->buffers[to->buffer].memory, 1, at, from, region,
                                               (size_t)to->stride * 4, 0, sizeof *made, 0, made + (n ? count : 0), 0,
                                               NULL, NULL) == CL_SUCCESS;
@@ -349,7 +372,11 @@ lm_result lm_world_share_skins(lm_world *world, lm_dvec3 base)
         return LM_ERROR_UNSUPPORTED;
     }
     forget_gone(world, gpu);
+    bool was_off = gpu->skins && gpu->skins->off;
     lmi_gpu_skinning *skins = gpu->holds ? lmi_gpu_skins_ready(world, gpu, true) : NULL;
+    if (!was_off && gpu->skins && gpu->skins->off) {
+        lmi_gpu_skins_tell(world, gpu, gpu->skins->off);
+    }
     bool ok = hand_over(gpu, true);
     ok = ok && put_all(world, gpu, skins, base);
     ok = hand_over(gpu, false) && ok;

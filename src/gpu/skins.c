@@ -157,7 +157,7 @@ lmi_gpu_skinning *lmi_gpu_skins_ready(lm_world *world, lmi_gpu *gpu, bool normal
 static uint32_t end_of_window(const lmi_gpu_skinning *s, lmi_gpu_skin_window *w, uint32_t skin, uint64_t serial)
 {
     bool in_a_row = w->serial == serial && skin == w->end;
-    w->ahead = in_a_row ? 2 * w->ahead : 1;
+    w->ahead = in_a_row ? (w->ahead < s->count ? 2 * w->ahead : w->ahead) : 1;
     uint32_t end = skin + 1;
     while (end < s->count && end - skin < w->ahead &&
            (size_t)(s->records[end].vertex + s->records[end].vertices - s->records[skin].vertex) * 3 <= WINDOW_FLOATS) {
@@ -226,13 +226,21 @@ static bool get_skin(lm_world *world, lmi_gpu *gpu, uint32_t slot, lm_vec3 *posi
     return ok;
 }
 
+void lmi_gpu_skins_tell(lm_world *world, const lmi_gpu *gpu, const char *why)
+{
+    lmi_gpu_fetch(world); /* says so itself where the device is lost */
+    if (!gpu->lost) {
+        lmi_fail(world, LM_ERROR_UNSUPPORTED, "device %.80s: skins: %s; the CPU makes them", gpu->name, why);
+    }
+}
+
 bool lmi_gpu_get_skin(const lm_world *constant, const lmi_body *body, lm_vec3 *positions, lm_vec3 *normals,
                       lm_dvec3 *origin)
 {
     lm_world *world = (lm_world *)constant; /* its state stays where it is */
     lmi_gpu *gpu = world->gpu;
     double from[3] = {0.0, 0.0, 0.0};
-    if (!gpu || !atomic_load(&gpu->newer) || !lmi_gpu_skin_is_made(body)) {
+    if (!gpu || body->batch == LMI_NONE || !atomic_load(&gpu->newer) || !lmi_gpu_skin_is_made(body)) {
         return false;
     }
     lmi_mutex_lock(&gpu->fetching);
@@ -241,10 +249,7 @@ bool lmi_gpu_get_skin(const lm_world *constant, const lmi_body *body, lm_vec3 *p
     const char *why = gpu->skins && !was_off ? gpu->skins->off : NULL;
     lmi_mutex_unlock(&gpu->fetching);
     if (why) {
-        lmi_gpu_fetch(world); /* says so itself where the device is lost */
-        if (!gpu->lost) {
-            lmi_fail(world, LM_ERROR_UNSUPPORTED, "device %.80s: skins: %s; the CPU makes them", gpu->name, why);
-        }
+        lmi_gpu_skins_tell(world, gpu, why);
     }
     *origin = dvec(from[0], from[1], from[2]);
     return ok;

@@ -7,7 +7,7 @@
  *   share.c         the way into buffers of OpenGL
  *
  * Nothing is laid out or made before somebody asks. Vertices are made once for each state of the world, whoever asks for them how
- * often; all calls here are made with gpu->fetching locked.
+ * often; getters call all of this with gpu->fetching locked.
  */
 #ifndef LMI_GPU_SKINS_H
 #define LMI_GPU_SKINS_H
@@ -80,8 +80,10 @@ struct lmi_gpu_skin_regions;
 bool lmi_gpu_skin_regions_lay_out(lm_world *world, lmi_gpu *gpu, lmi_gpu_skinning *s);
 bool lmi_gpu_skin_regions_make(lmi_gpu *gpu, lmi_gpu_skinning *s);
 
-/* skins.c: vertices, and normals where they are wanted, for the state that the device has; null after a failure. */
+/* skins.c: vertices, and normals where they are wanted, for the state that the device has; null after a failure, which is to be
+ * told where it is the first. */
 lmi_gpu_skinning *lmi_gpu_skins_ready(lm_world *world, lmi_gpu *gpu, bool normals);
+void lmi_gpu_skins_tell(lm_world *world, const lmi_gpu *gpu, const char *why);
 void lmi_gpu_skins_free(lm_world *world, lmi_gpu *gpu);
 
 #endif

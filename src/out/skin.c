@@ -458,7 +458,9 @@ lm_result lm_body_get_skin(const lm_world *world, lm_body_id id, lm_dvec3 base, 
     }
     lm_dvec3 origin;
     if (!lmi_gpu_get_skin(world, body, positions, normals, &origin)) {
-        lmi_gpu_fetch(world);
+        if (body->batch != LMI_NONE) { /* who sleeps is nowhere else */
+            lmi_gpu_fetch(world);
+        }
         carry(world, body, positions, normals);
         origin = body->origin;
     }

@@ -32,6 +32,61 @@ static lm_body_id add_stairs(lm_world *world, uint32_t width, bool gaps)
     return id;
 }
 
+/* A frame one cell thick, the rest of whose box is empty: its tiles are smaller than the list of what they measure. */
+static lm_body_id add_frame(lm_world *world)
+{
+    const uint32_t counts[3] = {40, 1, 40};
+    uint8_t cells[40 * 40];
+    for (uint32_t n = 0; n < sizeof cells; n++) {
+        uint32_t x = n % 40, z = n / 40;
+        cells[n] = x < 4 || x >= 36 || z < 4 || z >= 36;
+    }
+    lm_body_def def = lm_body_def_default();
+    def.lattice.cells = cells;
+    memcpy(def.lattice.counts, counts, sizeof counts);
+    def.lattice.spacing = 0.1f;
+    def.lattice.width = 1;
+    def.material.hertz = 4.0f;
+    def.contact_points = LM_CONTACT_PARTICLES;
+    def.pose.position = (lm_dvec3){0.0, 0.4, 0.0};
+    def.velocity = (lm_vec3){0.3f, -1.5f, 0.2f};
+    def.spin = (lm_vec3){0.3f, 1.0f, -0.2f};
+    lm_body_id id;
+    assert_ok(lm_body_create(world, &def, &id));
+    return id;
+}
+
+/* It falls, turns and meets a floor: bounds and inertia are among what its tiles measure. */
+static void thin_frame(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    lines log = {0}, quiet = {0};
+    lm_world *host = world_on(NULL, 1, &quiet), *device = world_on("gpu", 1, &log);
+    lm_collider_def floor = lm_collider_def_default();
+    lm_collider_id floor_id;
+    assert_ok(lm_collider_create(host, &floor, &floor_id));
+    lm_body_id id = add_frame(host);
+    for (int n = 0; n < 20; n++) {
+        copy_world(device, host);
+        for (int k = 0; k < 2; k++) {
+            assert_ok(lm_world_step(host, FRAME));
+            assert_ok(lm_world_step(device, FRAME));
+        }
+        assert_true(device->gpu->holds);
+        lm_body_info here, there;
+        assert_ok(lm_body_get_info(host, id, &here));
+        assert_ok(lm_body_get_info(device, id, &there));
+        assert_at_most(difference(host, device, id), 2 * AGREEMENT);
+        lmi_gpu_fetch(device);
+        const lmi_body *body = lmi_body_at(device, 0);
+        assert_true(body->upper.x - body->lower.x > 3.0f); /* as the kernel measured them */
+    }
+    assert_int_equal(log.count, 0);
+    lm_world_destroy(host);
+    lm_world_destroy(device);
+}
+
 /* A long bar that is held at one end: nothing takes out what all its particles get in common, and it bends easily. */
 static lm_body_id add_held_bar(lm_world *world)
 {
@@ -161,6 +216,6 @@ static void held_body(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(any_tiles), cmocka_unit_test(used_memory),
-                                       cmocka_unit_test(held_body)};
+                                       cmocka_unit_test(thin_frame), cmocka_unit_test(held_body)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

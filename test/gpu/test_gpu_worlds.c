@@ -190,6 +190,13 @@ static void bodies_sleep(void **state)
     assert_false(info[1].asleep);
     assert_true(info[1].velocity.y > 0.5f);
     assert_true(world->gpu->holds); /* it was the device, with one of two bodies */
+    assert_ok(lm_world_step(world, FRAME));
+    uint64_t before = world->gpu->read_bytes;
+    lm_vec3 *x = malloc(info[0].particles * sizeof *x);
+    assert_ok(lm_body_get_info(world, ids[0], &info[0]));
+    assert_ok(lm_body_get_positions(world, ids[0], info[0].centre, x));
+    free(x);
+    assert_int_equal(world->gpu->read_bytes, before); /* who sleeps is known here */
     int woken = -1;
     come_near(world);
     for (int n = 0; n < 90 && woken < 0; n++) {

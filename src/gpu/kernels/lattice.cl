@@ -700,8 +700,8 @@ lattice_move(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu
     __local float *totals = (__local float *)fixed; /* which nobody reads any more */
     add_up(&mine, room, (uint)id, totals);
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (id < LMI_GPU_CHANNELS) {
-        partials[t.partial * LMI_GPU_CHANNELS + id] = totals[id];
+    for (uint c = (uint)id; c < LMI_GPU_CHANNELS; c += GROUP_SIZE) { /* thin bodies have small work-groups */
+        partials[t.partial * LMI_GPU_CHANNELS + c] = totals[c];
     }
 }
 

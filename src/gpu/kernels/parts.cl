@@ -90,7 +90,7 @@ __kernel void conclude_parts(__global lmi_gpu_body *bodies, __global lmi_gpu_bod
             record.at[i] = 0.0f;
             record.from[i] = body->velocity[i];
         }
-        if (record.parts == 0) { /* the first of its body, which has no drift of its own */
+        if (record.parts) { /* the first of its body, which has no drift of its own */
             for (int i = 0; i < 3; i++) {
                 body->drift_velocity[i] = body->drift_spin[i] = 0.0f;
                 body->owed_momentum[i] = body->owed_angular[i] = 0.0;
