@@ -231,11 +231,11 @@ typedef struct lm_world_def {
 /* Devices that can step a world instead of the CPU, through OpenCL. The library is looked for when it is needed; nothing
  * depends on it. State stays on the device, and comes back when a function asks for it. Where there is no such device, it
  * fails, or the world has something that it cannot step yet, the CPU does, and one line in the log says so; the state goes
- * over. A device that fails in the middle of things takes with it what it has stepped since a function last asked for the
- * state; the line says how much that was. What comes back is what is asked for: lm_body_get_skin brings vertices that the
+ * over. A device that fails in the middle of things takes with it what it has stepped since a function last asked for all
+ * of the state (a hash, a snapshot); the line says how much that was. What comes back is what is asked for: lm_body_get_skin brings vertices that the
  * device has made, lm_world_pick what is near the ray, lm_body_get_info and lm_world_get_totals sums, lm_body_get_positions and
- * _velocities that body. (From the ninth call for particles between two steps on, everything comes at once.) A device gives the same results in every run, but not those of the CPU to the last bit: they
- * agree to 1e-5 of a body's size after a step. */
+ * _velocities that body. (From the ninth call for particles between two steps on, everything comes at once.) A device gives the
+ * same results in every run, but not those of the CPU to the last bit: they agree to 1e-5 of a body's size after a step. */
 typedef struct lm_device_info {
     char name[128], platform[128];
     uint64_t memory; /* bytes */

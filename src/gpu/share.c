@@ -91,7 +91,7 @@ void lmi_gpu_share_free(lm_world *world, lmi_gpu *gpu)
         return;
     }
     for (uint32_t n = 0; n < s->buffer_count; n++) {
-        if (s->buffers[n].users) {
+        if (s->buffers[n].users && s->buffers[n].memory) {
             gpu->cl.clReleaseMemObject(s->buffers[n].memory);
         }
     }
@@ -129,17 +129,28 @@ static bool open_buffer(lmi_gpu *gpu, uint32_t name, shared_buffer *b)
     return true;
 }
 
-/* The place of a buffer, taken from OpenGL; anew where others use it too, because its storage may be another since.
- * LMI_GPU_NONE: the driver refuses it, or (*memory) there is none. */
+/* The place of a buffer that is in use, or LMI_GPU_NONE. */
+static uint32_t find_buffer(const lmi_gpu_shares *s, uint32_t name)
+{
+    for (uint32_t n = 0; n < s->buffer_count; n++) {
+        if (s->buffers[n].users && s->buffers[n].name == name) {
+            return n;
+        }
+    }
+    return LMI_GPU_NONE;
+}
+
+/* The place of a buffer, taken from OpenGL where it is not yet; LMI_GPU_NONE: the driver refuses it, or (*memory) there is none. */
 static uint32_t take_buffer(lm_world *world, lmi_gpu *gpu, uint32_t name, bool *memory)
 {
     lmi_gpu_shares *s = gpu->shared;
-    uint32_t place = s->buffer_count;
-    for (uint32_t n = 0; n < s->buffer_count; n++) {
-        place = s->buffers[n].users == 0 && place == s->buffer_count ? n : place;
+    uint32_t place = find_buffer(s, name);
+    if (place != LMI_GPU_NONE) {
+        s->buffers[place].users++;
+        return place;
     }
-    for (uint32_t n = 0; n < s->buffer_count; n++) {
-        place = s->buffers[n].users && s->buffers[n].name == name ? n : place;
+    for (place = 0; place < s->buffer_count && s->buffers[place].users;) {
+        place++;
     }
     void *buffers = s->buffers;
     if (!lmi_reserve(&world->memory, &buffers, &s->buffer_capacity, place + 1, sizeof *s->buffers)) {
@@ -151,32 +162,49 @@ static uint32_t take_buffer(lm_world *world, lmi_gpu *gpu, uint32_t name, bool *
     if (!open_buffer(gpu, name, &now)) {
         return LMI_GPU_NONE;
     }
-    if (place < s->buffer_count && s->buffers[place].users) {
-        now.users += s->buffers[place].users;
-        gpu->cl.clReleaseMemObject(s->buffers[place].memory);
-    }
     s->buffers[place] = now;
     s->buffer_count = place == s->buffer_count ? place + 1 : s->buffer_count;
     return place;
 }
 
+/* A body that goes to the same buffer once more may have found that its storage is another: others go there too, to the new one.
+ * Where the driver refuses it nothing has room there any more. */
+static void renew_buffer(lmi_gpu *gpu, uint32_t name)
+{
+    uint32_t place = find_buffer(gpu->shared, name);
+    if (place != LMI_GPU_NONE) {
+        shared_buffer *b = &gpu->shared->buffers[place];
+        if (b->memory) {
+            gpu->cl.clReleaseMemObject(b->memory);
+        }
+        if (!open_buffer(gpu, name, b)) {
+            b->memory = NULL;
+            b->size = 0;
+        }
+    }
+}
+
 static void give_buffer(lmi_gpu *gpu, uint32_t buffer)
 {
-    if (buffer != LMI_GPU_NONE && --gpu->shared->buffers[buffer].users == 0) {
+    if (buffer != LMI_GPU_NONE && --gpu->shared->buffers[buffer].users == 0 && gpu->shared->buffers[buffer].memory) {
         gpu->cl.clReleaseMemObject(gpu->shared->buffers[buffer].memory);
     }
 }
 
 static bool is_same(lm_body_id a, lm_body_id b) { return a.slot == b.slot && a.generation == b.generation; }
 
-/* Ends what a body shares, if anything. */
-static void forget(lmi_gpu *gpu, lm_body_id body)
+/* Ends what a body shares, if anything; the names of the buffers, or 0. */
+static void forget(lmi_gpu *gpu, lm_body_id body, uint32_t names[2])
 {
     lmi_gpu_shares *s = gpu->shared;
+    names[0] = names[1] = 0;
     for (uint32_t n = 0; n < s->count; n++) {
         if (is_same(s->shares[n].body, body)) {
-            give_buffer(gpu, s->shares[n].to[0].buffer);
-            give_buffer(gpu, s->shares[n].to[1].buffer);
+            for (int k = 0; k < 2; k++) {
+                uint32_t buffer = s->shares[n].to[k].buffer;
+                names[k] = buffer == LMI_GPU_NONE ? 0 : s->buffers[buffer].name;
+                give_buffer(gpu, buffer);
+            }
             s->shares[n] = s->shares[--s->count];
             return;
         }
@@ -229,9 +257,17 @@ lm_result lm_body_share_skin(lm_world *world, lm_body_id id, const lm_skin_buffe
     if (!s) {
         return LM_ERROR_UNSUPPORTED; /* lm_world_create has said why */
     }
-    forget(world->gpu, id);
+    uint32_t before[2];
+    forget(world->gpu, id, before);
     if (!positions && !normals) {
         return LM_OK;
+    }
+    for (int n = 0; n < 2; n++) {
+        bool again = before[n] && (n == 0 || before[1] != before[0]) &&
+                     ((positions && positions->name == before[n]) || (normals && normals->name == before[n]));
+        if (again) {
+            renew_buffer(world->gpu, before[n]);
+        }
     }
     if (body->skin.vertex_count == 0) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_share_skin: the body has no skin");
@@ -327,7 +363,7 @@ static bool put_all(lm_world *world, lmi_gpu *gpu, lmi_gpu_skinning *skins, lm_d
     lmi_gpu_shares *s = gpu->shared;
     bool ok = true;
     for (uint32_t n = 0; ok && skins && n < s->buffer_count; n++) {
-        ok = s->buffers[n].users == 0 || put_buffer(world, gpu, skins, n, base);
+        ok = s->buffers[n].users == 0 || !s->buffers[n].memory || put_buffer(world, gpu, skins, n, base);
     }
     for (uint32_t n = 0; ok && n < s->count; n++) {
         const share *sh = &s->shares[n];
@@ -343,7 +379,8 @@ static void forget_gone(lm_world *world, lmi_gpu *gpu)
 {
     for (uint32_t n = gpu->shared->count; n-- > 0;) {
         if (!lm_body_is_valid(world, gpu->shared->shares[n].body)) {
-            forget(gpu, gpu->shared->shares[n].body);
+            uint32_t names[2];
+            forget(gpu, gpu->shared->shares[n].body, names);
         }
     }
 }
@@ -354,7 +391,7 @@ static bool hand_over(lmi_gpu *gpu, bool acquire)
     bool ok = true;
     for (uint32_t n = 0; n < gpu->shared->buffer_count; n++) {
         const shared_buffer *b = &gpu->shared->buffers[n];
-        if (b->users && (ok || !acquire)) { /* whatever has failed, OpenGL gets them back */
+        if (b->users && b->memory && (ok || !acquire)) { /* whatever has failed, OpenGL gets them back */
             ok =
                 (acquire ? gpu->cl.clEnqueueAcquireGLObjects(gpu->queue, 1, &b->memory, 0, NULL, NULL)
                          : gpu->cl.clEnqueueReleaseGLObjects(gpu->queue, 1, &b->memory, 0, NULL, NULL)) == CL_SUCCESS &&

@@ -116,6 +116,20 @@ static void skins_are_shared(void **state)
     assert_int_equal(c.acquired, 3 * (1 + 3 * 2));
     assert_int_equal(c.released, c.acquired);
     assert_int_equal(c.wrong, 0);
+    /* A buffer that has other storage, as one of four bodies says: all of them go there. */
+    fake.buffer(INTERLEAVED, 4 * EACH + 100);
+    const lm_skin_buffer first = {INTERLEAVED, 24, 0}, second = {INTERLEAVED, 24, 12};
+    assert_ok(lm_body_share_skin(world, ids[0], &first, &second));
+    assert_int_equal(fake.counts().created, 4);
+    assert_int_equal(fake.counts().freed, 1);
+    check_shared(world, ids, BARE);
+    fake.buffer(INTERLEAVED, EACH); /* too small for the others: what has no room is left out */
+    assert_ok(lm_body_share_skin(world, ids[0], &first, &second));
+    assert_ok(lm_world_share_skins(world, lm_dvec3_zero()));
+    fake.buffer(INTERLEAVED, 4 * EACH);
+    assert_ok(lm_body_share_skin(world, ids[0], &first, &second));
+    check_shared(world, ids, BARE);
+    assert_int_equal(fake.counts().wrong, 0);
     /* A body whose skin is another one keeps what it had; one that is gone lets go of its place. */
     assert_ok(lm_body_destroy(world, ids[TETS]));
     assert_ok(lm_world_step(world, FRAME));
@@ -123,7 +137,7 @@ static void skins_are_shared(void **state)
     assert_ok(lm_body_share_skin(world, ids[CELLS], NULL, NULL));
     for (uint32_t n = 0; n < BARE; n++)
         if (n != TETS && n != CELLS) assert_ok(lm_body_share_skin(world, ids[n], NULL, NULL));
-    assert_int_equal(fake.counts().freed, 3);
+    assert_int_equal(fake.counts().freed, 3 + 3);
     assert_ok(lm_world_share_skins(world, lm_dvec3_zero()));
     assert_int_equal(log.count, 0);
     assert_int_equal(fake.counts().wrong, 0);
