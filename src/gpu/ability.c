@@ -59,7 +59,7 @@ static bool can_solve(const lmi_body *body)
 /* The solver knows planes, spheres, capsules and boxes, without rules. */
 static bool has_simple_colliders(const lm_world *world)
 {
-    bool simple = world->rule_count == 0 && world->colliders.alive <= LMI_GPU_MAX_SURFACES;
+    bool simple = world->rule_count == 0 && world->colliders.alive <= LMI_GPU_SOLVED_SURFACES;
     LMI_POOL_EACH(&world->colliders, n)
     {
         simple = simple && !lmi_solid_is(&LMI_POOL_AT(&world->colliders, lmi_collider, n)->solid);

@@ -8,6 +8,7 @@
 #ifdef __OPENCL_VERSION__
 typedef uint uint32_t;
 typedef int int32_t;
+typedef ulong uint64_t;
 #else
 #include <stdint.h>
 #endif
@@ -193,10 +194,10 @@ typedef struct lmi_gpu_mould {
 typedef struct lmi_gpu_bulk {
     double first[3], spacing; /* of a lattice's corners in the rest shape; spacing is 0 for other bodies */
     double along;             /* where it begins on the axis along which bodies are sorted */
+    uint64_t surfaces;        /* bits: colliders that it may touch */
     uint32_t slot, mould;
     uint32_t turn;                  /* of a lattice's axes */
     uint32_t curve;                 /* place on the curve */
-    uint32_t surfaces;              /* bits: colliders that it may touch */
     uint32_t first_bucket, buckets; /* of contacts with its maps, then of those with the cells of a lattice */
     uint32_t first_cell;            /* of a lattice: one for each place, the lowest corner of a cell or not */
     uint32_t met[2], turned[2];     /* bits: partners that its points are in */
@@ -303,5 +304,6 @@ enum {
 };
 
 #define LMI_GPU_MAX_SURFACES 32
+#define LMI_GPU_SOLVED_SURFACES 64 /* and those that touch points may meet */
 
 #endif

@@ -208,7 +208,7 @@ static bool upload(solve_layout *l, lmi_gpu_solver *s)
            lmi_gpu_reserve(gpu, &s->axis, 5 * sizeof(double)) &&
            lmi_gpu_reserve(gpu, &s->stops, (size_t)gpu->meet->meeter_count * LMI_GPU_PARTNERS * u) &&
            lmi_gpu_reserve(gpu, &s->met, points * 2 * u) && lmi_gpu_reserve(gpu, &s->turned, points * 2 * u) &&
-           lmi_gpu_reserve(gpu, &s->walls, points * u) && lmi_gpu_reserve(gpu, &s->first, points * u) &&
+           lmi_gpu_reserve(gpu, &s->walls, points * 2 * u) && lmi_gpu_reserve(gpu, &s->first, points * u) &&
            lmi_gpu_reserve(gpu, &s->found, 4 * u) && lmi_gpu_reserve(gpu, &s->loads, gpu->particles * u) &&
            lmi_gpu_reserve(gpu, &s->sweeps, 4 * u) &&
            lmi_gpu_reserve(gpu, &s->pushes, gpu->meet->meeter_count * sizeof(lmi_gpu_push)) &&

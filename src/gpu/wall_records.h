@@ -5,9 +5,7 @@
 #ifndef LMI_GPU_WALL_RECORDS_H
 #define LMI_GPU_WALL_RECORDS_H
 
-#ifdef __OPENCL_VERSION__
-typedef ulong uint64_t;
-#else
+#ifndef __OPENCL_VERSION__
 #include <stdint.h>
 #endif
 

@@ -244,13 +244,15 @@ static void add_collider(lm_world *world, lm_shape shape, lm_dvec3 at)
 
 /* A heap in a corner of planes, on a sphere, a capsule and a box; `apart`: bodies do not see each other, and touch colliders
  * with points on their surfaces all the same. */
-static void heap_on_colliders(kind of, bool apart)
+static void heap_on_colliders(kind of, bool apart, int others)
 {
     lines log = {0}, quiet = {0};
     lm_world *host = world_on(NULL, 2, &quiet), *device = world_on("gpu", 2, &log);
     lm_body_id ids[BODIES];
     fill(host, of, 0.72, apart ? 0 : 1, ids);
     assert_ok(lm_world_set_gravity(host, (lm_vec3){0.0f, -5.0f, 0.0f}));
+    for (int n = 0; n < others; n++)
+        add_collider(host, LM_SHAPE_SPHERE, (lm_dvec3){50.0 + n, -10.0, 0.0}); /* far away */
     add_collider(host, LM_SHAPE_PLANE, (lm_dvec3){0.0, -0.5, 0.0});
     add_collider(host, LM_SHAPE_SPHERE, (lm_dvec3){0.2, -0.45, 0.1});
     add_collider(host, LM_SHAPE_CAPSULE, (lm_dvec3){1.3, -0.3, 1.2});
@@ -288,8 +290,8 @@ static void colliders_agree(void **state)
 {
     (void)state;
     if (!has_device()) skip();
-    heap_on_colliders(MIXED, false);
-    heap_on_colliders(OCTREES, true);
+    heap_on_colliders(MIXED, false, 40); /* more than bits of a word, fewer than 64 */
+    heap_on_colliders(OCTREES, true, 0);
 }
 
 /* A heap that falls so fast that its bodies answer as a whole, onto colliders. */

@@ -20,12 +20,12 @@
 
 /* first, next: contacts of each point; buckets, bucket_first, list: of each bucket. */
 #define LIST_ARGUMENTS                                                                                                \
-    __global const uint *first, __global const ulong *met, __global const uint *walls, __global const uint *buckets,   \
+    __global const uint *first, __global const ulong *met, __global const ulong *walls, __global const uint *buckets,   \
         __global const uint *bucket_first, __global const uint *list
 
-static inline uint count_of(__global const ulong *met, __global const uint *walls, uint point)
+static inline uint count_of(__global const ulong *met, __global const ulong *walls, uint point)
 {
-    return popcount(met[point]) + popcount(walls[point]);
+    return (uint)popcount(met[point]) + (uint)popcount(walls[point]);
 }
 
 /* What each particle holds. */
@@ -111,7 +111,7 @@ static void put_soft(__global lmi_gpu_contact *c, lmi_soft soft)
 }
 
 /* warm: pressed and braked of each point. */
-__kernel void solve_warm(uint count, __global const uint *first, __global const ulong *met, __global const uint *walls,
+__kernel void solve_warm(uint count, __global const uint *first, __global const ulong *met, __global const ulong *walls,
                          __global float4 *warm, __global lmi_gpu_contact *contacts)
 {
     uint n = get_global_id(0);
@@ -397,7 +397,7 @@ solve_untwist(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_bul
 }
 
 /* What each point was given by the contact that pressed most, for the next substep. */
-__kernel void solve_keep(uint count, __global const uint *first, __global const ulong *met, __global const uint *walls,
+__kernel void solve_keep(uint count, __global const uint *first, __global const ulong *met, __global const ulong *walls,
                          __global const lmi_gpu_contact *contacts, __global float4 *warm)
 {
     uint n = get_global_id(0);

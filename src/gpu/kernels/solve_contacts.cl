@@ -132,7 +132,7 @@ static uint scan_group(__local uint *slots, uint own, uint *before)
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 solve_count(__global const lmi_gpu_meeter *meeters, __global lmi_gpu_bulk *solids, __global const uint *partners,
             __global const lmi_gpu_push *pushes, __global ulong *met, __global const ulong *turned,
-            __global const uint *walls, __global uint *first)
+            __global const ulong *walls, __global uint *first)
 {
     __local uint slots[GROUP];
     const uint a = get_group_id(0), id = get_local_id(0);
@@ -144,7 +144,7 @@ solve_count(__global const lmi_gpu_meeter *meeters, __global lmi_gpu_bulk *solid
         if (n + id < m->points) {
             ulong with = met[at] | (turned[at] ? turned[at] & nested_of(meeters, solids, partners, a, turned[at]) : 0);
             met[at] = with;
-            own = popcount(with) + popcount(walls[at]);
+            own = (uint)popcount(with) + (uint)popcount(walls[at]);
             whole = rigid ? own : 0;
             for (uint k = 0; !rigid && k < m->partners; k++) {
                 whole += (with >> k & 1) && pushes[partners[a * LMI_GPU_PARTNERS + k]].rigid > 0.0f;
@@ -316,7 +316,7 @@ static void begin_contact(const holds *o, __global const lmi_gpu_push *pushes, _
  * b is, and its slot whether the two bodies are nested. */
 __kernel void solve_claim(uint count, __global const uint *owner, __global const uint *leader,
                           __global const uint *partners, __global lmi_gpu_bulk *solids, __global const ulong *met,
-                          __global const ulong *turned, __global const uint *walls, __global uint *first,
+                          __global const ulong *turned, __global const ulong *walls, __global uint *first,
                           __global lmi_gpu_contact *contacts)
 {
     uint n = get_global_id(0);
@@ -325,12 +325,12 @@ __kernel void solve_claim(uint count, __global const uint *owner, __global const
     }
     uint a = owner[n], at = solids[a].first_contact + first[n];
     first[n] = at;
-    for (uint left = walls[n]; left; left &= left - 1) {
+    for (ulong left = walls[n]; left; left &= left - 1) {
         contacts[at].point = n;
         contacts[at].leader = leader[n];
         contacts[at].a = a;
         contacts[at].b = LMI_GPU_NONE;
-        contacts[at++].map = 31 - clz(left & -left);
+        contacts[at++].map = 63 - (uint)clz(left & -left);
     }
     ulong with = met[n];
     for (uint k = 0; with; k++, with >>= 1) {

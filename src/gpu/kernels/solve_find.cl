@@ -91,7 +91,8 @@ __kernel void solve_curve(__global const lmi_gpu_meeter *meeters, uint count, __
                           __global const lmi_gpu_body *bodies, __global const double *line,
                           __global const lmi_gpu_surface *surfaces, uint surface_count, double h)
 {
-    uint n = get_global_id(0), axis = (uint)line[0], may = 0;
+    uint n = get_global_id(0), axis = (uint)line[0];
+    ulong may = 0;
     if (n >= count) {
         return;
     }
@@ -99,7 +100,7 @@ __kernel void solve_curve(__global const lmi_gpu_meeter *meeters, uint count, __
     __global const lmi_gpu_body *b = bodies + m->record;
     lm_dvec3 at = dvec(m->lower[0], m->lower[1], m->lower[2]), low = dvec(line[1], line[2], line[3]);
     for (uint k = 0; k < surface_count; k++) {
-        may |= may_touch(surfaces + k, m, b, h) ? 1u << k : 0;
+        may |= may_touch(surfaces + k, m, b, h) ? 1ul << k : 0;
     }
     solids[n].along = m->lower[axis];
     solids[n].curve = lmi_curve_place(at, low, line[4]);
@@ -330,13 +331,13 @@ static at_wall find_at_wall(__global const lmi_gpu_surface *surface, __global co
 }
 
 /* The colliders that a point is in, or near where its body answers as a whole: to soft bodies they have nothing to say yet. */
-static uint walls_of(uint may, __global const lmi_gpu_surface *surfaces, __global const lmi_gpu_body *b, float4 now,
+static ulong walls_of(ulong may, __global const lmi_gpu_surface *surfaces, __global const lmi_gpu_body *b, float4 now,
                      float4 speed, float h, double least)
 {
-    uint bits = 0;
-    for (uint left = may; left; left &= left - 1) {
-        uint k = 31 - clz(left & -left);
-        bits |= find_at_wall(surfaces + k, b, now, speed, h).depth >= least ? 1u << k : 0;
+    ulong bits = 0;
+    for (ulong left = may; left; left &= left - 1) {
+        uint k = 63 - (uint)clz(left & -left);
+        bits |= find_at_wall(surfaces + k, b, now, speed, h).depth >= least ? 1ul << k : 0;
     }
     return bits;
 }
@@ -347,7 +348,7 @@ __kernel void solve_find(uint count, __global const uint *owner, __global const 
                          __global const uint *point_first, __global const uint *point_rider,
                          __global const float *point_weight, __global const float4 *v,
                          __global const lmi_gpu_surface *surfaces, float h, __global const lmi_gpu_push *pushes,
-                         __global ulong *met, __global ulong *turned, __global uint *walls)
+                         __global ulong *met, __global ulong *turned, __global ulong *walls)
 {
     const solid_view s = SOLID_VIEW;
     uint n = get_global_id(0);

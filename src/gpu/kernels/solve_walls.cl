@@ -49,7 +49,7 @@ __kernel void solve_again(uint count, __global const uint *owner, __global const
                           __global const lmi_gpu_bulk *solids, __global const lmi_gpu_body *bodies, HOLD_ARGUMENTS,
                           __global const float4 *now, __global const float4 *v,
                           __global const lmi_gpu_surface *surfaces, float h, __global ulong *met,
-                          __global ulong *turned, __global uint *walls)
+                          __global ulong *turned, __global ulong *walls)
 {
     const holds o = HOLDS;
     uint n = get_global_id(0);
@@ -72,7 +72,7 @@ solve_inner(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_bulk 
 {
     __local double slots[GROUP];
     __global lmi_gpu_body *b = bodies + meeters[get_group_id(0)].record;
-    const uint may = solids[get_group_id(0)].surfaces;
+    const ulong may = solids[get_group_id(0)].surfaces;
     const double origin[3] = {b->origin[0], b->origin[1], b->origin[2]};
     double sum[3] = {0.0, 0.0, 0.0}, touched = 0.0;
     /* A body that has answered as a whole, in full, has no particles on the wrong side; one that others push may have. */
@@ -86,8 +86,8 @@ solve_inner(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_bulk 
         }
         float at[3] = {px.x, px.y, px.z}, u[3] = {pv.x, pv.y, pv.z};
         uint met = 0;
-        for (uint left = may; left; left &= left - 1) {
-            surface_here s = surface_at(surfaces + (31 - clz(left & -left)), b, origin, h);
+        for (ulong left = may; left; left &= left - 1) {
+            surface_here s = surface_at(surfaces + (63 - (uint)clz(left & -left)), b, origin, h);
             met += surface_meet(&s, at, u);
         }
         if (met) {
