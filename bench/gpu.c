@@ -359,9 +359,20 @@ static bool wanted(const bench_options *options, const char *name)
     return !options->only || strcmp(options->only, name) == 0;
 }
 
+static bool is_case(const char *name)
+{
+    static const char *const all[] = {"box",      "statue",   "penguins", "clusters", "octrees",
+                                      "examples", "contacts", "skins",    "crossover"};
+    bool found = false;
+    for (size_t n = 0; n < sizeof all / sizeof *all; n++) found = found || strcmp(all[n], name) == 0;
+    return found;
+}
+
 int bench_gpu(const bench_options *options, bench_report *report)
 {
     bench_options used = *options;
+    if (used.only && !is_case(used.only))
+        return bench_fail("gpu: there is no such case (limber bench --help lists them after --only)");
     used.device = used.device ? used.device : "gpu";
     double bandwidth = copy_bandwidth(&used, report);
     if (!(bandwidth > 0.0))

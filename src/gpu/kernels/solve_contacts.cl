@@ -312,7 +312,7 @@ static void begin_contact(const holds *o, __global const lmi_gpu_push *pushes, _
     c->level = c->depth + quad_dot(at_a - at_b, c->normal);
 }
 
-/* Who touches what: the points and partners of contacts, one after the other. A contact's map tells for now which partner of a
+/* Who touches what: the points and partners of contacts, one after the other. A contact's map tells, until solve_fill, which partner of a
  * b is, and its slot whether the two bodies are nested. */
 __kernel void solve_claim(uint count, __global const uint *owner, __global const uint *leader,
                           __global const uint *partners, __global lmi_gpu_bulk *solids, __global const ulong *met,
