@@ -5,7 +5,6 @@
 #include "gpu/gpu.h"
 #include "gpu/held.h"
 #include "gpu/octrees.h"
-#include "step/cleft.h"
 
 static const char *body_reason(const lmi_body *body)
 {

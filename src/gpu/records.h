@@ -227,7 +227,7 @@ typedef struct lmi_gpu_bulk {
     uint32_t chained, cursor;      /* such contacts that it has a part in, and how many of them are done */
     uint32_t itself;               /* it may touch itself */
     uint32_t own_partner;          /* and is so deformed that it can: its place among its partners; else LMI_GPU_NONE */
-    uint32_t cut; /* place of its lmi_gpu_cut, or LMI_GPU_NONE */
+    uint32_t cut;                  /* place of its lmi_gpu_cut, or LMI_GPU_NONE */
 } lmi_gpu_bulk;
 
 #ifdef __OPENCL_VERSION__

@@ -87,8 +87,8 @@ static bool find_contacts(lmi_gpu *gpu, const lmi_step *step)
                                      LMI_GPU_BUFFER(s->turned),
                                      LMI_GPU_BUFFER(s->walls)};
     const lmi_gpu_argument stops[] = {
-        LMI_GPU_VALUE(points), LMI_GPU_BUFFER(m->owner), LMI_GPU_BUFFER(m->partner_lists), LMI_GPU_BUFFER(s->stops),
-        LMI_GPU_SOLID_ARGUMENTS,       LMI_GPU_BUFFER(s->met),   LMI_GPU_BUFFER(s->turned)};
+        LMI_GPU_VALUE(points),   LMI_GPU_BUFFER(m->owner), LMI_GPU_BUFFER(m->partner_lists), LMI_GPU_BUFFER(s->stops),
+        LMI_GPU_SOLID_ARGUMENTS, LMI_GPU_BUFFER(s->met),   LMI_GPU_BUFFER(s->turned)};
     const size_t of_points[2] = GROUPS_OF(points);
     return RUN(s->find_kernel, find, of_points, group) && lmi_gpu_self_find(gpu, step) && mark_pairs(gpu) &&
            RUN(s->stops_kernel, stops, of_points, group);

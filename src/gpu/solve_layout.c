@@ -62,8 +62,7 @@ static bool find_mould(solve_layout *l, const lmi_mould *mould, uint32_t *index)
         memcpy(levers + QUAD * n, mould->lever + 3 * n, 3 * sizeof *levers);
         rests[QUAD * n] = at->x, rests[QUAD * n + 1] = at->y, rests[QUAD * n + 2] = at->z;
     }
-    return rests && levers &&
-           put_words(l, &l->distances, mould->distance, mould->n[0] * mould->n[1] * mould->n[2]);
+    return rests && levers && put_words(l, &l->distances, mould->distance, mould->n[0] * mould->n[1] * mould->n[2]);
 }
 
 /* Which way points face, with the carrier that says so, and what they remember. */
@@ -230,11 +229,17 @@ static bool upload(solve_layout *l, lmi_gpu_solver *s)
 
 static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_solver *s)
 {
-    static const char *const texts[] = {
-        "prelude.cl",    "records.h",     "vec.h",           "vec.c",          "quad.cl",       "depth.h",
-        "stretch.h",     "soft.h",        "curve.h",         "disc.h",         "contact.cl",    "solve_cut.cl",
-        "octree_voxels.h", "octree_sight.c", "solve_holds.cl", "solve_find.cl",  "solve_self.cl", "solve_contacts.cl",
-        "solve.cl",      "solve_whole.cl", "solve_walls.cl", NULL};
+    static const char *const texts[] = {"prelude.cl",      "records.h",
+                                        "vec.h",           "vec.c",
+                                        "quad.cl",         "depth.h",
+                                        "stretch.h",       "soft.h",
+                                        "curve.h",         "disc.h",
+                                        "contact.cl",      "solve_cut.cl",
+                                        "octree_voxels.h", "octree_sight.c",
+                                        "solve_holds.cl",  "solve_find.cl",
+                                        "solve_self.cl",   "solve_contacts.cl",
+                                        "solve.cl",        "solve_whole.cl",
+                                        "solve_walls.cl",  NULL};
 #define KERNEL(name) {&s->name##_kernel, "solve_" #name},
     const struct {
         cl_kernel *to;
@@ -272,8 +277,8 @@ bool lmi_gpu_solve_lay_out(lm_world *world, lmi_gpu *gpu)
         s->room_size = s->room ? room : 0;
     }
     bool ok = (room == 0 || s->room) && gather(&l) && upload(&l, s) && lmi_gpu_self_lay_out(world, gpu);
-    array *const words[] = {&l.distances, &l.rests, &l.facing,       &l.warmth,     &l.corners, &l.around,
-                            &l.cell_of,   &l.cells, &l.bucket_owner, &l.map_bucket, &l.inner,   &l.leaders, &l.levers};
+    array *const words[] = {&l.distances, &l.rests,        &l.facing,     &l.warmth, &l.corners, &l.around, &l.cell_of,
+                            &l.cells,     &l.bucket_owner, &l.map_bucket, &l.inner,  &l.leaders, &l.levers};
     for (size_t n = 0; n < sizeof words / sizeof *words; n++) {
         drop(world, words[n], sizeof(uint32_t));
     }
@@ -308,12 +313,12 @@ void lmi_gpu_solve_free(lm_world *world, lmi_gpu *gpu)
         return;
     }
     lmi_gpu_buffer *const all[] = {
-        &s->solids,    &s->groups,        &s->roots,        &s->members,  &s->stops,    &s->moulds,
-        &s->distances, &s->rests,         &s->facing,       &s->corners,  &s->around,   &s->cell_of,
-        &s->cells,     &s->bucket_owner,  &s->map_bucket,   &s->listed,   &s->axis,     &s->met,
-        &s->turned,    &s->walls,         &s->first,        &s->found,    &s->contacts, &s->loads,
-        &s->warmth,    &s->bucket_counts, &s->bucket_first, &s->inner_of, &s->leaders,  &s->pushes,
-        &s->chains,    &s->unsorted,      &s->order,        &s->levels,   &s->heads,    &s->sweeps, &s->levers};
+        &s->solids,     &s->groups,   &s->roots,   &s->members,  &s->stops,         &s->moulds,       &s->distances,
+        &s->rests,      &s->facing,   &s->corners, &s->around,   &s->cell_of,       &s->cells,        &s->bucket_owner,
+        &s->map_bucket, &s->listed,   &s->axis,    &s->met,      &s->turned,        &s->walls,        &s->first,
+        &s->found,      &s->contacts, &s->loads,   &s->warmth,   &s->bucket_counts, &s->bucket_first, &s->inner_of,
+        &s->leaders,    &s->pushes,   &s->chains,  &s->unsorted, &s->order,         &s->levels,       &s->heads,
+        &s->sweeps,     &s->levers};
     for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
         lmi_gpu_free(gpu, all[n]);
     }

@@ -160,18 +160,18 @@ bool lmi_gpu_self_find(lmi_gpu *gpu, const lmi_step *step)
     const lmi_gpu_solver *s = gpu->solver;
     const cl_uint points = m->point_count, discs = s->self.disc_count;
     const double fall = lmi_gpu_fall(step), seconds = step->h;
-    const lmi_gpu_argument slack[] = {LMI_GPU_BUFFER(m->meeters),       LMI_GPU_BUFFER(s->solids),
-                                      LMI_GPU_BUFFER(s->moulds),        LMI_GPU_BUFFER(m->map_now),
-                                      LMI_GPU_BUFFER(s->rests),         LMI_GPU_BUFFER(s->levers),
-                                      LMI_GPU_BUFFER(s->self.cuts),     LMI_GPU_BUFFER(m->partner_lists),
-                                      LMI_GPU_BUFFER(s->self.heads),    LMI_GPU_BUFFER(gpu->stop)};
+    const lmi_gpu_argument slack[] = {LMI_GPU_BUFFER(m->meeters),    LMI_GPU_BUFFER(s->solids),
+                                      LMI_GPU_BUFFER(s->moulds),     LMI_GPU_BUFFER(m->map_now),
+                                      LMI_GPU_BUFFER(s->rests),      LMI_GPU_BUFFER(s->levers),
+                                      LMI_GPU_BUFFER(s->self.cuts),  LMI_GPU_BUFFER(m->partner_lists),
+                                      LMI_GPU_BUFFER(s->self.heads), LMI_GPU_BUFFER(gpu->stop)};
     const lmi_gpu_argument place[] = {LMI_GPU_VALUE(discs), LMI_GPU_SOLID_ARGUMENTS, LMI_GPU_BUFFER(s->self.discs),
                                       LMI_GPU_BUFFER(s->self.heads)};
-    const lmi_gpu_argument itself[] = {LMI_GPU_VALUE(points),   LMI_GPU_BUFFER(m->owner),
-                                       LMI_GPU_SOLID_ARGUMENTS, LMI_GPU_SELF_ARGUMENTS,
-                                       LMI_GPU_BUFFER(s->self.disc_met), LMI_GPU_BUFFER(s->met)};
+    const lmi_gpu_argument itself[] = {
+        LMI_GPU_VALUE(points),  LMI_GPU_BUFFER(m->owner),         LMI_GPU_SOLID_ARGUMENTS,
+        LMI_GPU_SELF_ARGUMENTS, LMI_GPU_BUFFER(s->self.disc_met), LMI_GPU_BUFFER(s->met)};
     const size_t bodies[2] = {m->meeter_count, 1}, of_points[2] = GROUPS_OF(points), of_discs[2] = GROUPS_OF(discs);
-    return s->self.count == 0 ||
-           (RUN(s->slack_kernel, slack, bodies, group) && (discs == 0 || RUN(s->discs_kernel, place, of_discs, group)) &&
-            RUN(s->itself_kernel, itself, of_points, group));
+    return s->self.count == 0 || (RUN(s->slack_kernel, slack, bodies, group) &&
+                                  (discs == 0 || RUN(s->discs_kernel, place, of_discs, group)) &&
+                                  RUN(s->itself_kernel, itself, of_points, group));
 }
