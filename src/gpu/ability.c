@@ -43,15 +43,17 @@ static bool can_meet(const lmi_body *body)
 /* Whether a body's contacts are solved: with others, or of its touch points with colliders. */
 bool lmi_gpu_needs_solver(const lm_world *world, const lmi_body *body)
 {
-    return body->bulk || (body->touch.count && world->colliders.alive);
+    return lmi_body_meets(body) || (body->touch.count && world->colliders.alive);
 }
+
+bool lmi_gpu_is_in_pieces(const lmi_body *body) { return body->fracture && body->lattice->shape.part_count > 1; }
 
 /* Stiff bodies that lie on each other are the host's: their contacts are gone through one after the other. */
 static bool can_solve(const lmi_body *body)
 {
     bool stiff =
         body->first_pin == LMI_NONE && body->alpha > 0.88f && body->damping > 0.3f; /* pinned: never as a whole */
-    return !body->fracture && body->touch.count && !stiff;
+    return body->touch.count && !stiff;
 }
 
 /* The solver knows planes, spheres, capsules and boxes, without rules. */
@@ -105,8 +107,7 @@ bool lmi_gpu_has_meeters(const lm_world *world)
 
 static bool body_contacts_on_host(const lm_world *world, const lmi_body *body, bool meets, bool solves)
 {
-    return (lmi_body_meets(body) && !meets) || body->fracture ||
-           (body->touch.count && world->colliders.alive && !solves);
+    return (lmi_body_meets(body) && !meets) || (body->touch.count && world->colliders.alive && !solves);
 }
 
 static bool has_contacts_on_host(const lm_world *world)

@@ -270,6 +270,7 @@ bool lmi_gpu_meets(const lm_world *world);            /* whether bodies can meet
 bool lmi_gpu_has_meeters(const lm_world *world);      /* and any of them are awake */
 bool lmi_gpu_solves(const lm_world *world);           /* by contacts that are solved */
 bool lmi_gpu_needs_solver(const lm_world *world, const lmi_body *body);
+bool lmi_gpu_is_in_pieces(const lmi_body *body); /* it has broken */
 const char *lmi_gpu_host_part(const lm_world *world); /* and which */
 bool lmi_gpu_lay_out(lm_world *world, lmi_gpu *gpu);
 bool lmi_gpu_refresh(lm_world *world, lmi_gpu *gpu);      /* all state, of a world that is laid out as it is */
