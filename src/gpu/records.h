@@ -50,6 +50,7 @@ enum {
     LMI_GPU_UNSOUND = 8,
     LMI_GPU_FAST = 16,
     LMI_GPU_CROWDED = 32,
+    LMI_GPU_WAKING = 64,
 };
 
 /* A body: state, what it is made of, and what the substep's kernels read. Lengths and masses as in lmi_body. */

@@ -6,6 +6,7 @@
  */
 #include "gpu/solve.h"
 
+#include "gpu/account.h"
 #include "gpu/meet.h"
 #include "step/soft.h"
 #include "step/solve.h"
@@ -68,7 +69,7 @@ static bool find_contacts(lmi_gpu *gpu, const lmi_step *step)
 {
     const lmi_gpu_meet *m = gpu->meet;
     const lmi_gpu_solver *s = gpu->solver;
-    const cl_uint points = m->point_count;
+    const cl_uint points = m->point_count, told = gpu->accounts->events;
     const float h = (float)step->h;
     const double fall = lmi_gpu_fall(step), seconds = step->h;
     const lmi_gpu_argument find[] = {LMI_GPU_VALUE(points),
@@ -85,7 +86,8 @@ static bool find_contacts(lmi_gpu *gpu, const lmi_step *step)
                                      LMI_GPU_BUFFER(s->pushes),
                                      LMI_GPU_BUFFER(s->met),
                                      LMI_GPU_BUFFER(s->turned),
-                                     LMI_GPU_BUFFER(s->walls)};
+                                     LMI_GPU_BUFFER(s->walls),
+                                     LMI_GPU_VALUE(told)};
     const lmi_gpu_argument stops[] = {
         LMI_GPU_VALUE(points),   LMI_GPU_BUFFER(m->owner), LMI_GPU_BUFFER(m->partner_lists), LMI_GPU_BUFFER(s->stops),
         LMI_GPU_SOLID_ARGUMENTS, LMI_GPU_BUFFER(s->met),   LMI_GPU_BUFFER(s->turned)};
@@ -357,18 +359,18 @@ static bool end_at_walls(lmi_gpu *gpu, const lmi_step *step, bool any)
         ok = find_again(gpu, h);
         if (ok && gpu->solver->contact_count) {
             ok = make_room(gpu) && fill(gpu, step, 1) && weigh(gpu) && solve_velocities(gpu, h) &&
-                 solve_positions(gpu, h) && add_impulses(gpu, 0);
+                 solve_positions(gpu, h) && lmi_gpu_account_solved(gpu) && add_impulses(gpu, 0);
         }
     }
-    return ok && meet_inner(gpu, h);
+    return ok && lmi_gpu_account_inner(gpu, h) && meet_inner(gpu, h);
 }
 
 bool lmi_gpu_solve(lmi_gpu *gpu, const lmi_step *step)
 {
     const float h = (float)step->h;
     bool any = gpu->solver->contact_count > 0;
-    bool ok =
-        !any || (weigh(gpu) && warm_up(gpu) && solve_velocities(gpu, h) && solve_positions(gpu, h) && untwist(gpu, h));
+    bool ok = !any || (weigh(gpu) && warm_up(gpu) && solve_velocities(gpu, h) && solve_positions(gpu, h) &&
+                       lmi_gpu_account_solved(gpu) && untwist(gpu, h));
     return ok && keep(gpu) && (step->surface_count == 0 || end_at_walls(gpu, step, any)) &&
            ((!any && step->surface_count == 0) || lmi_gpu_measure(gpu));
 }

@@ -229,17 +229,32 @@ static bool upload(solve_layout *l, lmi_gpu_solver *s)
 
 static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_solver *s)
 {
-    static const char *const texts[] = {"prelude.cl",      "records.h",
-                                        "vec.h",           "vec.c",
-                                        "quad.cl",         "depth.h",
-                                        "stretch.h",       "soft.h",
-                                        "curve.h",         "disc.h",
-                                        "contact.cl",      "solve_cut.cl",
-                                        "octree_voxels.h", "octree_sight.c",
-                                        "solve_holds.cl",  "solve_find.cl",
-                                        "solve_self.cl",   "solve_contacts.cl",
-                                        "solve.cl",        "solve_whole.cl",
-                                        "solve_walls.cl",  NULL};
+    static const char *const texts[] = {"prelude.cl",
+                                        "records.h",
+                                        "wall_records.h",
+                                        "account_records.h",
+                                        "vec.h",
+                                        "vec.c",
+                                        "quad.cl",
+                                        "depth.h",
+                                        "stretch.h",
+                                        "soft.h",
+                                        "curve.h",
+                                        "disc.h",
+                                        "contact.cl",
+                                        "solve_cut.cl",
+                                        "octree_voxels.h",
+                                        "octree_sight.c",
+                                        "solve_holds.cl",
+                                        "solve_find.cl",
+                                        "solve_self.cl",
+                                        "solve_contacts.cl",
+                                        "solve.cl",
+                                        "solve_whole.cl",
+                                        "solve_walls.cl",
+                                        "account.cl",
+                                        "account_solve.cl",
+                                        NULL};
 #define KERNEL(name) {&s->name##_kernel, "solve_" #name},
     const struct {
         cl_kernel *to;
