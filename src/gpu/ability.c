@@ -47,13 +47,9 @@ bool lmi_gpu_needs_solver(const lm_world *world, const lmi_body *body)
     return body->bulk || (body->touch.count && world->colliders.alive);
 }
 
-/* Stiff bodies that lie on each other are the host's: their contacts are gone through one after the other. */
 static bool can_solve(const lmi_body *body)
 {
-    bool stiff =
-        body->first_pin == LMI_NONE && body->alpha > 0.88f && body->damping > 0.3f; /* pinned: never as a whole */
-    return !body->self_contact && !body->fracture && !body->grain && !lmi_is_cut_octree(body) && body->touch.count &&
-           !stiff;
+    return !body->self_contact && !body->fracture && !body->grain && !lmi_is_cut_octree(body) && body->touch.count;
 }
 
 /* The solver knows planes, spheres, capsules and boxes, without rules. */

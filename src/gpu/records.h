@@ -248,6 +248,7 @@ typedef struct lmi_gpu_group {
     uint32_t members, first_member, filled;
     uint32_t contacts, first_contact; /* in the order that they are gone through; as many as there may be */
     uint32_t first_level, levels;
+    uint32_t alone; /* the host would have its contacts in a list of their own: others do not say when sweeps end */
 } lmi_gpu_group;
 
 #define LMI_GPU_PARTNERS 64 /* bodies that one is tested against in a substep, at most */
