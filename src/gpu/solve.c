@@ -191,6 +191,7 @@ bool lmi_gpu_solve_find(lmi_gpu *gpu, const lmi_step *step, cl_uint *stop)
               lmi_gpu_read(gpu, &s->found, 0, found, sizeof found);
     s->contact_count = found[0];
     s->whole_count = s->most_whole = found[2];
+    s->last_whole = 0;
     *stop = found[1];
     return ok && (*stop || s->contact_count == 0 ||
                   (make_room(gpu) && fill(gpu, step) && lmi_gpu_whole_arrange(gpu, false, stop)));

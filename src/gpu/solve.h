@@ -35,6 +35,7 @@ typedef struct lmi_gpu_solver {
     uint32_t whole_count; /* contacts where a side answers as a whole, at most */
     uint32_t most_whole;  /* the same, of the last substep */
     uint32_t most_levels; /* one after the other, of them */
+    uint32_t last_whole;  /* such contacts when walls had the last word */
     bool alone;           /* the contacts of each body are solved by themselves */
     float *room;          /* [points][4] what points were given, on its way */
     size_t room_size;

@@ -72,8 +72,9 @@ bool lmi_gpu_whole_arrange(lmi_gpu *gpu, bool last, cl_uint *stop)
          lmi_gpu_reserve(gpu, &s->order, room * u) &&
          lmi_gpu_reserve(gpu, &s->levels, (room + gpu->meet->meeter_count + 1) * u) && arrange(gpu) &&
          lmi_gpu_read(gpu, &s->found, 0, found, sizeof found);
-    s->most_levels = found[3];
-    *stop |= found[3] > levels_allowed(gpu) ? LMI_GPU_FAST : 0;
+    s->most_levels = last ? s->most_levels : found[3];
+    s->last_whole = last ? s->whole_count : 0;
+    *stop |= found[3] > levels_allowed(gpu) ? LMI_GPU_CHAINED : 0;
     return ok;
 }
 
@@ -101,6 +102,7 @@ static bool sweep(lmi_gpu *gpu, lmi_gpu_sweep mode, cl_uint n, float h)
                                       LMI_GPU_BUFFER(s->corners),
                                       LMI_GPU_BUFFER(s->roots),
                                       LMI_GPU_BUFFER(s->groups),
+                                      LMI_GPU_BUFFER(s->members),
                                       LMI_GPU_BUFFER(s->order),
                                       LMI_GPU_BUFFER(s->levels),
                                       LMI_GPU_BUFFER(s->pushes),

@@ -185,8 +185,10 @@ __kernel void solve_back(uint count, float h, __global const lmi_gpu_meeter *mee
         more = c->shifted * c->normal + h * c->braked;
     }
     c->level -= LMI_LEFT * (float)bodies[meeters[c->a].record].rest_size;
-    c->ahead = quad_of(c->shifted, 0.0f, 0.0f);
-    c->more = more;
+    if (c->live == LMI_GPU_SOFT) {
+        c->ahead = quad_of(c->shifted, 0.0f, 0.0f);
+        c->more = more;
+    }
 }
 
 /* ease: the share of the depth that soft bodies are put out of each other by, in the first pass; 0 in others. */

@@ -291,7 +291,8 @@ static void begin_contact(const holds *o, __global const lmi_gpu_push *pushes, _
     const float rigid_a = pushes[c->a].rigid, rigid_b = other ? pushes[c->b].rigid : 0.0f;
     const bool whole = rigid_a > 0.0f || rigid_b > 0.0f;
     quad none = quad_of(0.0f, 0.0f, 0.0f), at_a = sum_point(o, c->point, x), at_b = other ? sum_other(o, c, x) : none;
-    c->braked = c->ahead = c->more = c->arm_a = c->arm_b = none;
+    c->braked = c->more = c->arm_a = c->arm_b = none;
+    c->ahead = whole ? quad_of(at_a.x - at_b.x, at_a.y - at_b.y, at_a.z - at_b.z) : none;
     c->pressed = c->shifted = c->deep = c->plain = 0.0f;
     c->steady = contact_sum(o, c, v, c->surface);
     c->approach = -quad_dot(c->steady, c->normal);
@@ -303,7 +304,8 @@ static void begin_contact(const holds *o, __global const lmi_gpu_push *pushes, _
         c->arm_a = rigid_a > 0.0f ? quad_of(at_a.x, at_a.y, at_a.z) - pushes[c->a].centre : none;
         c->arm_b = rigid_b > 0.0f ? quad_of(at_b.x, at_b.y, at_b.z) - pushes[c->b].centre : none;
         c->plain = plain_of(o, c, v, 1.0f - rigid_a, 1.0f - rigid_b);
-        c->deep = mobility_of(c, pushes, c->normal);
+        side one = side_of(pushes + c->a, false), two = side_of(pushes + (other ? c->b : c->a), false);
+        c->deep = mobility_of(c, &one, &two, c->normal);
         c->live = c->deep > 0.0f ? c->live : LMI_GPU_NEAR; /* nothing can move it */
     }
     if (other || !whole) {

@@ -229,7 +229,7 @@ solve_groups(__global const lmi_gpu_meeter *meeters, uint count, __global const 
     for (uint n = id; n < count; n += WIDE) {
         groups[n].label = n;
         groups[n].alone = last || meeters[n].maps == 0;
-        groups[n].members = groups[n].contacts = groups[n].filled = groups[n].levels = 0;
+        groups[n].members = groups[n].contacts = groups[n].filled = groups[n].levels = groups[n].loose = 0;
     }
     find_labels(meeters, count, solids, partners, pushes, groups, &changed);
     for (uint n = id; n < count; n += WIDE) {
@@ -272,7 +272,11 @@ solve_groups(__global const lmi_gpu_meeter *meeters, uint count, __global const 
     for (uint n = id; n < count; n += WIDE) {
         if (solids[n].chained) {
             __global lmi_gpu_group *g = groups + groups[n].label;
-            members[g->first_member + atomic_inc((volatile __global uint *)&g->filled)] = n; /* in any order */
+            groups[n].seat = atomic_inc((volatile __global uint *)&g->filled); /* in any order */
+            members[g->first_member + groups[n].seat] = n;
+            if (pushes[n].rigid != 1.0f) {
+                g->loose = 1; /* whoever writes it */
+            }
         }
     }
 }
@@ -281,7 +285,7 @@ solve_groups(__global const lmi_gpu_meeter *meeters, uint count, __global const 
  * levels that a group has. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 solve_levels(__global const uint *roots, __global lmi_gpu_group *groups, __global const uint *members,
-             __global lmi_gpu_bulk *solids, __global const uint *chain, __global const lmi_gpu_contact *contacts,
+             __global lmi_gpu_bulk *solids, __global const uint *chain, __global lmi_gpu_contact *contacts,
              __global uint *heads, __global uint *order, __global uint *level, __global uint *found)
 {
     __local volatile uint filled;
@@ -305,6 +309,7 @@ solve_levels(__global const uint *roots, __global lmi_gpu_group *groups, __globa
             uint c = heads[who[n]], b = c == LMI_GPU_NONE ? LMI_GPU_NONE : contacts[c].b;
             if (c != LMI_GPU_NONE && contacts[c].a == who[n] && (b == LMI_GPU_NONE || heads[b] == c)) {
                 order[g->first_contact + atomic_inc(&filled)] = c; /* in any order: they share nothing */
+                contacts[c].seats = groups[who[n]].seat | (b == LMI_GPU_NONE ? 0 : groups[b].seat << 16);
             }
         }
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
@@ -314,7 +319,7 @@ solve_levels(__global const uint *roots, __global lmi_gpu_group *groups, __globa
             __global const lmi_gpu_contact *c = contacts + order[g->first_contact + n];
             solids[c->a].cursor++;
             heads[c->a] = next_of(solids + c->a, chain, contacts);
-            if (c->b != LMI_GPU_NONE) {
+            if (c->b != LMI_GPU_NONE && c->b != c->a) {
                 solids[c->b].cursor++;
                 heads[c->b] = next_of(solids + c->b, chain, contacts);
             }
