@@ -5,7 +5,6 @@
 #include "gpu/gpu.h"
 #include "gpu/held.h"
 #include "gpu/octrees.h"
-#include "step/cleft.h"
 
 static const char *body_reason(const lmi_body *body)
 {
@@ -47,10 +46,7 @@ bool lmi_gpu_needs_solver(const lm_world *world, const lmi_body *body)
     return body->bulk || (body->touch.count && world->colliders.alive);
 }
 
-static bool can_solve(const lmi_body *body)
-{
-    return !body->self_contact && !body->fracture && !body->grain && !lmi_is_cut_octree(body) && body->touch.count;
-}
+static bool can_solve(const lmi_body *body) { return !body->fracture && body->touch.count; }
 
 /* The solver knows planes, spheres, capsules and boxes, without rules. */
 static bool has_simple_colliders(const lm_world *world)
@@ -103,7 +99,7 @@ bool lmi_gpu_has_meeters(const lm_world *world)
 
 static bool body_contacts_on_host(const lm_world *world, const lmi_body *body, bool meets, bool solves)
 {
-    return (body->bulk && !meets) || body->self_contact || body->fracture ||
+    return (lmi_body_meets(body) && !meets) || body->fracture ||
            (body->touch.count && world->colliders.alive && !solves);
 }
 
