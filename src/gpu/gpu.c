@@ -375,7 +375,7 @@ static void tell_stop(lm_world *world, lmi_gpu *gpu, uint32_t stop)
         "bodies stretched to many times their size", "collapsed bodies",
         "stiff or fast bodies that meet colliders",  "positions that are no numbers",
         "fast bodies that meet each other",          "bodies with more than 64 others around them",
-        "bodies that come near sleeping ones"};
+        "bodies that come near sleeping ones",       "long chains of stiff or fast bodies"};
     for (uint32_t n = 0; n < sizeof why / sizeof *why; n++) {
         if (stop >> n & ~(gpu->told_stops >> n) & 1) {
             lmi_fail(world, LM_ERROR_UNSUPPORTED, "device %.80s: %s: the CPU does the steps in which there are any",
@@ -389,10 +389,10 @@ static void tell_stop(lm_world *world, lmi_gpu *gpu, uint32_t stop)
 static void leave(lm_world *world, lmi_gpu *gpu, uint32_t stop)
 {
     gpu->holds = false;
-    gpu->wary = stop & LMI_GPU_RIGID                                       ? WARY_STEPS
-                : stop & LMI_GPU_WAKING                                    ? CAUTIOUS_STEPS
-                : gpu->solves && (stop & (LMI_GPU_FAST | LMI_GPU_CROWDED)) ? CAUTIOUS_STEPS
-                                                                           : gpu->wary;
+    gpu->wary = stop & LMI_GPU_RIGID                                          ? WARY_STEPS
+                : stop & LMI_GPU_WAKING                                       ? CAUTIOUS_STEPS
+                : gpu->solves && (stop & (LMI_GPU_CHAINED | LMI_GPU_CROWDED)) ? CAUTIOUS_STEPS
+                                                                              : gpu->wary;
     if (lmi_gpu_events_take(world) && lmi_gpu_accounts_take(world) &&
         lmi_gpu_forces_undo(gpu)) { /* events: of the substeps before */
         lmi_gpu_bring(world, &gpu->before);
