@@ -19,6 +19,7 @@
  *               who touches them)
  *   held.c      pins, drags and bones
  *   rest.c      who has come to rest
+ *   account.c   who touches whom, where bodies meet
  *   solve.c     contacts that are solved: bodies with each other, touch points with colliders (solve_layout.c; solve_whole.c:
  *               those that are gone through one after the other)
  *   forces.c    wind, point fields and forces of a single step
@@ -124,6 +125,7 @@ struct lmi_gpu {
     struct lmi_gpu_held *held;
     struct lmi_gpu_resting *resting;
     struct lmi_gpu_solver *solver;
+    struct lmi_gpu_accounts *accounts;
     struct lmi_gpu_examples *examples;
     struct lmi_gpu_matters *matters;
     struct lmi_gpu_severed *severed;
@@ -189,7 +191,9 @@ bool lmi_gpu_goes_on(const lm_world *world, double h);
 /* After a step: whether it was the device's from its beginning to its end, and the host's state is behind. */
 bool lmi_gpu_stepped_alone(const lm_world *world);
 
-/* At the end of such a step, where contact events are wanted: who touched what. False: the device is lost. */
+/* Whether the device keeps an account of who touches what: somebody wants to know. At the end of such a step it is taken; false: the
+ * device is lost. */
+bool lmi_gpu_tells(const lm_world *world);
 bool lmi_gpu_events_tell(lm_world *world);
 
 /* After the host has prepared a step: uploads. False: the host has to step, now. */
@@ -271,7 +275,6 @@ bool lmi_gpu_has_meeters(const lm_world *world);      /* and any of them are awa
 bool lmi_gpu_solves(const lm_world *world);           /* by contacts that are solved */
 bool lmi_gpu_needs_solver(const lm_world *world, const lmi_body *body);
 bool lmi_gpu_is_in_pieces(const lmi_body *body); /* it has broken */
-const char *lmi_gpu_host_part(const lm_world *world); /* and which */
 bool lmi_gpu_lay_out(lm_world *world, lmi_gpu *gpu);
 bool lmi_gpu_refresh(lm_world *world, lmi_gpu *gpu);      /* all state, of a world that is laid out as it is */
 bool lmi_gpu_upload_state(lm_world *world, lmi_gpu *gpu); /* positions and velocities */

@@ -239,7 +239,7 @@ static bool upload(solve_layout *l, lmi_gpu_solver *s)
            lmi_gpu_reserve(gpu, &s->met, points * 2 * u) && lmi_gpu_reserve(gpu, &s->turned, points * 2 * u) &&
            lmi_gpu_reserve(gpu, &s->walls, points * 2 * u) && lmi_gpu_reserve(gpu, &s->first, points * u) &&
            lmi_gpu_reserve(gpu, &s->found, 4 * u) && lmi_gpu_reserve(gpu, &s->loads, gpu->particles * u) &&
-           lmi_gpu_reserve(gpu, &s->sweeps, 4 * u) &&
+           lmi_gpu_reserve(gpu, &s->sweeps, 4 * u) && lmi_gpu_reserve(gpu, &s->chains, u) &&
            lmi_gpu_reserve(gpu, &s->pushes, gpu->meet->meeter_count * sizeof(lmi_gpu_push)) &&
            lmi_gpu_reserve(gpu, &s->heads, gpu->meet->meeter_count * u) &&
            lmi_gpu_reserve(gpu, &s->groups, gpu->meet->meeter_count * sizeof(lmi_gpu_group)) &&
@@ -249,11 +249,35 @@ static bool upload(solve_layout *l, lmi_gpu_solver *s)
 
 static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_solver *s)
 {
-    static const char *const texts[] = {
-        "prelude.cl",        "records.h",       "vec.h",          "vec.c",          "quad.cl",         "depth.h",
-        "stretch.h",         "soft.h",          "curve.h",        "disc.h",         "ball.h",          "contact.cl",
-        "solve_cut.cl",      "octree_voxels.h", "octree_sight.c", "solve_holds.cl", "solve_find.cl",   "solve_self.cl",
-        "solve_contacts.cl", "solve.cl",        "solve_whole.cl", "solve_walls.cl", "solve_rubble.cl", NULL};
+    static const char *const texts[] = {"prelude.cl",
+                                        "records.h",
+                                        "wall_records.h",
+                                        "account_records.h",
+                                        "vec.h",
+                                        "vec.c",
+                                        "quad.cl",
+                                        "depth.h",
+                                        "stretch.h",
+                                        "soft.h",
+                                        "curve.h",
+                                        "disc.h",
+                                        "ball.h",
+                                        "contact.cl",
+                                        "solve_cut.cl",
+                                        "octree_voxels.h",
+                                        "octree_sight.c",
+                                        "solve_holds.cl",
+                                        "solve_find.cl",
+                                        "solve_self.cl",
+                                        "solve_contacts.cl",
+                                        "solve.cl",
+                                        "solve_whole.cl",
+                                        "solve_sweep.cl",
+                                        "solve_walls.cl",
+                                        "solve_rubble.cl",
+                                        "account.cl",
+                                        "account_solve.cl",
+                                        NULL};
 #define KERNEL(name) {&s->name##_kernel, "solve_" #name},
     const struct {
         cl_kernel *to;

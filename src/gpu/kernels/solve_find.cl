@@ -122,7 +122,7 @@ __kernel void solve_curve(__global const lmi_gpu_meeter *meeters, uint count, __
     solids[n].along = m->lower[axis];
     solids[n].curve = lmi_curve_place(at, low, line[4]);
     solids[n].surfaces = may;
-    solids[n].touched = 0;
+    solids[n].touched = solids[n].chained = 0;
 }
 
 /* Whether the pair of p and a comes before that of p and b: by the place on the curve of the body that comes first, then by the
@@ -399,13 +399,14 @@ static ulong walls_of(ulong may, __global const lmi_gpu_surface *surfaces, __glo
     return bits;
 }
 
-/* met, turned: bits of partners; those whose surfaces face the point, and those that look away. */
+/* met, turned: bits of partners; those whose surfaces face the point, and those that look away. told: what is only near a collider
+ * counts for contact events, and does nothing. */
 __kernel void solve_find(uint count, __global const uint *owner, __global const uint *partners,
                          volatile __global uint *stops, SOLID_ARGUMENTS,
                          __global const uint *point_first, __global const uint *point_rider,
                          __global const float *point_weight, __global const float4 *v,
                          __global const lmi_gpu_surface *surfaces, float h, __global const lmi_gpu_push *pushes,
-                         __global ulong *met, __global ulong *turned, __global ulong *walls)
+                         __global ulong *met, __global ulong *turned, __global ulong *walls, uint told)
 {
     const solid_view s = SOLID_VIEW;
     uint n = get_global_id(0);
@@ -437,7 +438,7 @@ __kernel void solve_find(uint count, __global const uint *owner, __global const 
             speed += point_weight[k] * v[point_rider[k]];
         }
         __global const lmi_gpu_body *body = bodies + meeters[a].record;
-        double least = pushes[a].rigid > 0.0f ? -slop_of(body, fall) : 0.0;
+        double least = told || pushes[a].rigid > 0.0f ? -slop_of(body, fall) : 0.0;
         walls[n] = walls_of(solids[a].surfaces, surfaces, body, now[n], speed, h, least);
     }
 }

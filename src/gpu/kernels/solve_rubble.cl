@@ -219,8 +219,8 @@ __kernel void solve_rub(uint count, __global const uint *owner, SOLID_ARGUMENTS,
         c.point = c.leader = n;
         c.a = a;
         c.b = b;
-        c.map = 0;
-        c.grain = 1;
+        c.map = LMI_GPU_BALL;
+        c.seats = 0;
         c.cell = solids[b].first_cell + (point_rider[point_first[k]] - other->first);
         c.place = c.surface = quad_of(0.0f, 0.0f, 0.0f);
         c.normal = quad_from(m.normal);
@@ -228,7 +228,7 @@ __kernel void solve_rub(uint count, __global const uint *owner, SOLID_ARGUMENTS,
         c.depth = (float)m.depth;
         c.friction = sqrt(body->friction * other->friction);
         c.ratio = (float)(meeters[a].mean_mass / meeters[b].mean_mass);
-        begin_contact(&o, pushes, x, v, fmax(body->restitution, other->restitution), h, 0, &c);
+        begin_contact(&o, pushes, x, v, fmax(body->restitution, other->restitution), h, &c);
         c.slot = c.live ? atomic_inc(buckets + bucket_of_contact(meeters, solids, &c)) : 0;
         contacts[at] = c;
         touched[a].touched = touched[b].touched = 1; /* whoever writes it */
