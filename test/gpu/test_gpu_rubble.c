@@ -99,11 +99,13 @@ static void fill(lm_world *world, bool broken, bool floor, float down, lm_body_i
     }
 }
 
-/* How far both are apart after a step from each of several states. */
+/* How far both are apart after a step from each of several states. What they tell of it is the same too. */
 static double compare(lm_world *host, lm_world *device, const lm_body_id *ids, int states, uint32_t *contacts)
 {
-    double worst = 0.0;
+    double worst = 0.0, told = 0.0;
+    uint32_t pairs = 0, walls = 0;
     *contacts = 0;
+    assert_ok(lm_world_set_contact_events(host, true));
     for (int n = 0; n < states; n++) {
         copy_world(device, host);
         assert_ok(lm_world_step(device, FRAME));
@@ -114,6 +116,7 @@ static double compare(lm_world *host, lm_world *device, const lm_body_id *ids, i
         if (getenv("LIMBER_TEST_VERBOSE"))
             print_message("%d: %g, %u contacts\n", n, off, device->gpu->solver->contact_count);
         lm_stats a, b;
+        told = fmax(told, compare_events(host, device, &pairs, &walls));
         lm_world_get_stats(host, &a);
         lm_world_get_stats(device, &b);
         assert_true(abs((int)a.contacts - (int)b.contacts) <= 2); /* with the floor */
@@ -121,6 +124,8 @@ static double compare(lm_world *host, lm_world *device, const lm_body_id *ids, i
         worst = fmax(worst, off);
         assert_ok(lm_world_step(host, FRAME));
     }
+    assert_true(pairs > 10);
+    assert_at_most(told, 2e-3);
     return worst;
 }
 
