@@ -5,7 +5,6 @@
 #include "gpu/gpu.h"
 #include "gpu/held.h"
 #include "gpu/octrees.h"
-#include "step/cleft.h"
 
 static const char *body_reason(const lmi_body *body)
 {
@@ -52,8 +51,7 @@ static bool can_solve(const lmi_body *body)
 {
     bool stiff =
         body->first_pin == LMI_NONE && body->alpha > 0.88f && body->damping > 0.3f; /* pinned: never as a whole */
-    return !body->self_contact && !body->fracture && !body->grain && !lmi_is_cut_octree(body) && body->touch.count &&
-           !stiff;
+    return !body->fracture && body->touch.count && !stiff;
 }
 
 /* The solver knows planes, spheres, capsules and boxes, without rules. */
@@ -107,7 +105,7 @@ bool lmi_gpu_has_meeters(const lm_world *world)
 
 static bool body_contacts_on_host(const lm_world *world, const lmi_body *body, bool meets, bool solves)
 {
-    return (body->bulk && !meets) || body->self_contact || body->fracture ||
+    return (lmi_body_meets(body) && !meets) || body->fracture ||
            (body->touch.count && world->colliders.alive && !solves);
 }
 

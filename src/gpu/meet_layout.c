@@ -4,6 +4,7 @@
  */
 #include "gpu/layout.h"
 #include "gpu/meet.h"
+#include "octree_body.h"
 #include "sample/bulk.h"
 #include "sample/cube.h"
 #include "step/penalty.h"
@@ -124,7 +125,8 @@ static bool add_body(meet_layout *l, uint32_t record, const lmi_body *body)
                           .points = body->touch.count,
                           .first_map = l->map_first.count,
                           .maps = maps_of(l, body),
-                          .first_depth = first_depth};
+                          .first_depth = first_depth,
+                          .loose = body->octree && body->octree->clefts}; /* lmi_push_begin */
     return add_points(l, &body->touch, particle, index) && add_maps(l, body, particle);
 }
 
