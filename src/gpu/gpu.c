@@ -381,7 +381,7 @@ static void tell_stop(lm_world *world, lmi_gpu *gpu, uint32_t stop)
         "bodies stretched to many times their size", "collapsed bodies",
         "stiff or fast bodies that meet colliders",  "positions that are no numbers",
         "fast bodies that meet each other",          "bodies with more than 64 others around them",
-        "bodies that come near sleeping ones",       "long chains of stiff or fast bodies"};
+        "long chains of stiff or fast bodies",       "bodies that come near sleeping ones"};
     for (uint32_t n = 0; n < sizeof why / sizeof *why; n++) {
         if (stop >> n & ~(gpu->told_stops >> n) & 1) {
             lmi_fail(world, LM_ERROR_UNSUPPORTED, "device %.80s: %s: the CPU does the steps in which there are any",
