@@ -50,8 +50,8 @@ enum {
     LMI_GPU_UNSOUND = 8,
     LMI_GPU_FAST = 16,
     LMI_GPU_CROWDED = 32,
-    LMI_GPU_WAKING = 64,
-    LMI_GPU_CHAINED = 128,
+    LMI_GPU_CHAINED = 64,
+    LMI_GPU_WAKING = 128,
 };
 
 /* A body: state, what it is made of, and what the substep's kernels read. Lengths and masses as in lmi_body. */

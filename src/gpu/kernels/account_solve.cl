@@ -75,7 +75,7 @@ account_inner(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_bul
     __local double sums[GROUP];
     const uint id = get_local_id(0), who = get_group_id(0);
     __global const lmi_gpu_body *b = bodies + meeters[who].record;
-    const ulong may = meeters[who].maps == 0 && pushes[who].rigid == 1.0f ? 0 : solids[who].surfaces;
+    const ulong may = pushes[who].rigid == 1.0f ? 0 : solids[who].surfaces;
     for (uint which = 0; which < LMI_GPU_SOLVED_SURFACES; which++) {
         if (!(may >> which & 1)) {
             continue; /* all of the group */
