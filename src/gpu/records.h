@@ -85,6 +85,7 @@ typedef struct lmi_gpu_body {
     uint32_t sample[LMI_GPU_SAMPLES]; /* particles */
     int32_t corner[3 * LMI_GPU_SAMPLES]; /* and their corners */
     uint32_t pinned;
+    uint32_t pieces;   /* it has broken: it does not answer as a whole */
     uint32_t regional; /* it is damped region by region */
     uint32_t pointed;  /* colliders meet its touch points, when all bodies have moved (kernels/solve.cl) */
     uint32_t group, collider_mask;
