@@ -38,6 +38,7 @@ typedef struct lmi_gpu_rubble {
 
 typedef struct lmi_gpu_solver {
     cl_program program;
+    bool torn; /* it knows of bodies that were cut or touch themselves */
 #define LMI_GPU_SOLVE_KERNEL(name) cl_kernel name##_kernel;
     LMI_GPU_SOLVE_KERNELS(LMI_GPU_SOLVE_KERNEL)
 #undef LMI_GPU_SOLVE_KERNEL

@@ -285,7 +285,8 @@ static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_solver *s)
     } kernels[] = {LMI_GPU_SOLVE_KERNELS(KERNEL)};
 #undef KERNEL
     char options[1024];
-    lmi_gpu_common_options(gpu, options, sizeof options);
+    int length = lmi_gpu_common_options(gpu, options, sizeof options);
+    snprintf(options + length, sizeof options - (size_t)length, "%s", s->torn ? " -DTORN" : "");
     s->program = lmi_gpu_build(world, gpu, texts, options);
     bool ok = s->program != NULL;
     for (size_t n = 0; ok && n < sizeof kernels / sizeof *kernels; n++) {
@@ -295,16 +296,50 @@ static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_solver *s)
     return ok;
 }
 
+static void free_program(lmi_gpu *gpu, lmi_gpu_solver *s)
+{
+#define KERNEL(name) &s->name##_kernel,
+    cl_kernel *const kernels[] = {LMI_GPU_SOLVE_KERNELS(KERNEL)};
+#undef KERNEL
+    for (size_t n = 0; n < sizeof kernels / sizeof *kernels; n++) {
+        if (*kernels[n]) {
+            gpu->cl.clReleaseKernel(*kernels[n]);
+            *kernels[n] = NULL;
+        }
+    }
+    if (s->program) {
+        gpu->cl.clReleaseProgram(s->program);
+        s->program = NULL;
+    }
+}
+
+/* The program, or another one when the first body is cut or is to touch itself. */
+static bool find_program(lm_world *world, lmi_gpu *gpu)
+{
+    bool torn = gpu->solver && gpu->solver->torn;
+    for (uint32_t n = 0; n < gpu->body_count; n++) {
+        const lmi_body *body = lmi_body_at(world, gpu->slots[n]);
+        torn = torn || lmi_gpu_touches_itself(body) || lmi_gpu_is_cut(body);
+    }
+    if (!gpu->solver) {
+        gpu->solver = lmi_allocate(&world->memory, 1, sizeof *gpu->solver);
+    } else if (torn != gpu->solver->torn) {
+        free_program(gpu, gpu->solver);
+    }
+    if (!gpu->solver) {
+        return false;
+    }
+    gpu->solver->torn = torn;
+    return gpu->solver->program || build(world, gpu, gpu->solver);
+}
+
 bool lmi_gpu_solve_lay_out(lm_world *world, lmi_gpu *gpu)
 {
     if (!gpu->solves) {
         return true;
     }
-    if (!gpu->solver) {
-        gpu->solver = lmi_allocate(&world->memory, 1, sizeof *gpu->solver);
-        if (!gpu->solver || !build(world, gpu, gpu->solver)) {
-            return false;
-        }
+    if (!find_program(world, gpu)) {
+        return false;
     }
     lmi_gpu_solver *s = gpu->solver;
     solve_layout l = {.world = world, .gpu = gpu};
@@ -363,17 +398,7 @@ void lmi_gpu_solve_free(lm_world *world, lmi_gpu *gpu)
     }
     lmi_gpu_self_free(gpu);
     lmi_gpu_rubble_free(gpu);
-#define KERNEL(name) s->name##_kernel,
-    cl_kernel const kernels[] = {LMI_GPU_SOLVE_KERNELS(KERNEL)};
-#undef KERNEL
-    for (size_t n = 0; n < sizeof kernels / sizeof *kernels; n++) {
-        if (kernels[n]) {
-            gpu->cl.clReleaseKernel(kernels[n]);
-        }
-    }
-    if (s->program) {
-        gpu->cl.clReleaseProgram(s->program);
-    }
+    free_program(gpu, s);
     lmi_release(&world->memory, s->room, s->room_size, sizeof *s->room);
     lmi_release(&world->memory, s, 1, sizeof *s);
     gpu->solver = NULL;

@@ -373,7 +373,9 @@ __kernel void solve_fill(uint count, __global const uint *partners, __global con
                          __global lmi_gpu_contact *contacts, volatile __global uint *buckets)
 {
     const solid_view s = SOLID_VIEW;
+#ifdef TORN
     const self_view self = SELF_VIEW;
+#endif
     const holds o = HOLDS;
     uint n = get_global_id(0);
     if (n >= count || contacts[n].map == LMI_GPU_BALL) {
@@ -394,8 +396,12 @@ __kernel void solve_fill(uint count, __global const uint *partners, __global con
     __global const lmi_gpu_body *other = bodies + meeters[b].record;
     pair_way w = way_of(&s, a, b);
     double left = left_at(&w, stop_of(&s, partners, stops, a, c.map, &w));
+#ifdef TORN
     in_solid in = a == b ? find_in_itself(&s, &self, a, c.point, disc_met[c.point])
                          : find_in_solid(&s, a, b, now[c.point], &w, left);
+#else
+    in_solid in = find_in_solid(&s, a, b, now[c.point], &w, left);
+#endif
     bool far = a != b && !(meeters[a].marks & LMI_GPU_PIECES) && /* the nearest way out may be the far side */
                (c.slot || in.depth > 2.0 * moulds[solids[b].mould].cell);
     lm_dvec3 normal = far ? away_from(body, other, solids[a].slot > solids[b].slot) : in.normal;

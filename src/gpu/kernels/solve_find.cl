@@ -318,7 +318,8 @@ static void conclude_in(const solid_view *s, uint b, const blended *sum, float m
     in->rest.x = sum->rest[0], in->rest.y = sum->rest[1], in->rest.z = sum->rest[2];
 }
 
-/* solve_self.cl: of an octree that is cut, where the point was found in it as it was. */
+/* solve_self.cl: of an octree that is cut, where the point was found in it as it was. TORN: there are bodies that were cut, or touch
+ * themselves; other worlds have programs without that, which need fewer registers. */
 static void find_in_cut(const solid_view *s, uint b, double margin, in_solid *in);
 
 /* A point of a in b, with a share of its way left to go. */
@@ -340,9 +341,11 @@ static in_solid find_in_solid(const solid_view *s, uint a, uint b, float4 now, c
         double margin = in.margin + fmin(slop_of(body, s->fall), slop_of(to, s->fall));
         blended sum = blend_maps(s, b, in.at, now, 0.0f);
         conclude_in(s, b, &sum, (float)margin, &in);
+#ifdef TORN
         if (in.found && s->solids[b].cut != LMI_GPU_NONE) {
             find_in_cut(s, b, margin, &in);
         }
+#endif
     }
     return in;
 }
