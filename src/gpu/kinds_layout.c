@@ -315,7 +315,8 @@ static bool add_tiles(layout *l, const lmi_body *body, uint32_t index)
 
 uint32_t lmi_gpu_kinds_partials(const layout *l)
 {
-    return l->of_kinds.part_partials > l->partials ? l->of_kinds.part_partials : l->partials;
+    const uint32_t most = l->chunks.count > l->partials ? l->chunks.count : l->partials;
+    return l->of_kinds.part_partials > most ? l->of_kinds.part_partials : most;
 }
 
 bool lmi_gpu_add_kind(layout *l, const lmi_body *body, uint32_t index)
@@ -372,7 +373,7 @@ bool lmi_gpu_kinds_upload(layout *l)
     kind_lists *from = &l->of_kinds;
     bool ok = k->room || k->plastic_floats == 0;
     for (uint32_t n = 0; ok && n < k->tiled; n++) {
-        ok = lmi_gpu_put(gpu, &k->tiles[n].buffer, k->tiles[n].items, k->tiles[n].count * sizeof *k->tiles[n].items);
+        ok = lmi_gpu_renew(gpu, &k->tiles[n].buffer, k->tiles[n].items, k->tiles[n].count * sizeof *k->tiles[n].items);
     }
     const struct {
         lmi_gpu_buffer *to;
@@ -383,7 +384,6 @@ bool lmi_gpu_kinds_upload(layout *l)
                  {&k->constants, &from->constants},
                  {&k->irregular, &from->irregular},
                  {&k->corrected, &from->corrected},
-                 {&k->plastics, &from->plastics},
                  {&k->part_of, &from->part_of},
                  {&k->part_members, &from->part_members},
                  {&k->gather.groups, &from->gather.groups},
@@ -400,7 +400,8 @@ bool lmi_gpu_kinds_upload(layout *l)
     k->gather.lanes = from->gather.groups.count / 4 * LMI_BLOCK;
     k->scatter.lanes = from->scatter.groups.count / 4 * LMI_BLOCK;
     const size_t irregular = (size_t)from->irregulars * LMI_BLOCK * f;
-    return ok && lmi_gpu_put(gpu, &k->matters, k->matter, k->count * sizeof *k->matter) &&
+    return ok && lmi_gpu_put(gpu, &k->plastics, from->plastics.items, k->plastic_floats * f) &&
+           lmi_gpu_renew(gpu, &k->matters, k->matter, k->count * sizeof *k->matter) &&
            lmi_gpu_put(gpu, &k->parts, k->part, parts) && lmi_gpu_reserve(gpu, &k->parts_before, parts) &&
            put_array(gpu, &k->part_chunks, &from->part_chunks, sizeof(lmi_gpu_chunk)) &&
            lmi_gpu_reserve(gpu, &k->values, places * 4 * f) && lmi_gpu_reserve(gpu, &k->moments, places * 12 * f) &&
@@ -425,6 +426,7 @@ void lmi_gpu_kinds_drop(layout *l)
         drop(l->world, arrays[n], sizeof(uint32_t)); /* floats are as large */
     }
     drop(l->world, &k->part_chunks, sizeof(lmi_gpu_chunk));
+    k->irregulars = k->corrections = k->part_partials = 0;
     lmi_gpu_matters *to = l->gpu->matters;
     for (uint32_t n = 0; to && n < to->tiled; n++) {
         lmi_release(&l->world->memory, to->tiles[n].items, to->tiles[n].capacity, sizeof *to->tiles[n].items);

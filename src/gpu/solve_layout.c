@@ -189,7 +189,6 @@ static bool upload(solve_layout *l, lmi_gpu_solver *s)
                   {&s->distances, &l->distances, u},
                   {&s->rests, &l->rests, u},
                   {&s->facing, &l->facing, u},
-                  {&s->warmth, &l->warmth, u},
                   {&s->corners, &l->corners, u},
                   {&s->around, &l->around, u},
                   {&s->cell_of, &l->cell_of, u},
@@ -203,7 +202,8 @@ static bool upload(solve_layout *l, lmi_gpu_solver *s)
         ok = put_array(gpu, copies[n].to, copies[n].from, copies[n].size);
     }
     s->bucket_count = l->bucket_owner.count;
-    return ok && lmi_gpu_reserve(gpu, &s->bucket_counts, s->bucket_count * u) &&
+    return ok && lmi_gpu_put(gpu, &s->warmth, l->warmth.items, l->warmth.count * sizeof(float)) &&
+           lmi_gpu_reserve(gpu, &s->bucket_counts, s->bucket_count * u) &&
            lmi_gpu_reserve(gpu, &s->bucket_first, s->bucket_count * u) &&
            lmi_gpu_reserve(gpu, &s->axis, 5 * sizeof(double)) &&
            lmi_gpu_reserve(gpu, &s->stops, (size_t)gpu->meet->meeter_count * LMI_GPU_PARTNERS * u) &&
