@@ -65,7 +65,7 @@ static lm_body_id make_octree(lm_world *world, uint32_t n)
     boxes b = {0};
     boxes_add(&b, (lm_vec3){0.0f, 0.0f, 0.0f}, (lm_vec3){0.7f, 0.45f, 0.35f});
     lm_body_def def = boxes_octree(&b, 0.1f, 2, 0.15f);
-    def.octree.detail = 0.5f;
+    def.octree.detail = 6.0f;
     place(&def, n);
     lm_body_id id;
     assert_ok(lm_body_create(world, &def, &id));
