@@ -199,6 +199,53 @@ static int run_model(const bench_options *options, double bandwidth, lattice_sha
     return status;
 }
 
+/* Lattices that take the long way: lasting deformation, damping region by region. */
+static int run_kinds(const bench_options *options, double bandwidth, bench_report *report)
+{
+    static const char *const names[] = {"box", "plastic box", "regionally damped box"};
+    lattice_cells cells;
+    int status = 0;
+    if (!box_cells(options->quick ? 16 : 128, &cells)) return bench_fail("out of memory");
+    for (int n = 0; status == 0 && n < 3; n++) {
+        crowd c = crowd_of_lattices(names[n], &cells, 1, 1);
+        if (n == 1) c.def.material.yield = 0.05f;
+        if (n == 2) c.def.material.damping_kind = LM_DAMPING_REGIONAL;
+        bench_progress(c.name);
+        status = run_device(options, &c, bandwidth, options->quick ? 5 : 50, report);
+        bench_report_write(report);
+    }
+    lattice_cells_free(&cells);
+    return status;
+}
+
+/* Penguins that lie on the ground with their particles, or hang from pins. */
+static int run_ground(const bench_options *options, double bandwidth, bench_report *report)
+{
+    static const struct {
+        const char *name;
+        crowd_ground ground;
+        bool pinned;
+    } cases[] = {{"on a plane", CROWD_PLANE, false},
+                 {"on a height map", CROWD_HEIGHTS, false},
+                 {"on a mesh", CROWD_MESH, false},
+                 {"pinned", CROWD_NO_GROUND, true}};
+    lattice_cells cells;
+    int status = 0;
+    if (!lattice_cells_make_of(LATTICE_PENGUIN, 150, &cells)) return bench_fail("out of memory");
+    for (size_t n = 0; status == 0 && n < sizeof cases / sizeof *cases; n++) {
+        crowd c = crowd_of_lattices(cases[n].name, &cells, options->quick ? 50 : 10000, 2);
+        c.ground = cases[n].ground;
+        c.drop = 0.5f * cells.spacing * (float)cells.counts[1];
+        c.pinned = cases[n].pinned;
+        c.def.material.hertz = 4.0f;
+        bench_progress(c.name);
+        status = run_device(options, &c, bandwidth, options->quick ? 5 : 50, report);
+        bench_report_write(report);
+    }
+    lattice_cells_free(&cells);
+    return status;
+}
+
 static int run_clusters(const bench_options *options, double bandwidth, bench_report *report)
 {
     lm_vec3 points[100];
@@ -361,8 +408,8 @@ static bool wanted(const bench_options *options, const char *name)
 
 static bool is_case(const char *name)
 {
-    static const char *const all[] = {"box",      "statue",   "penguins", "clusters", "octrees",
-                                      "examples", "contacts", "skins",    "crossover"};
+    static const char *const all[] = {"box",   "statue", "penguins", "clusters", "octrees",  "examples",
+                                      "kinds", "ground", "contacts", "skins",    "crossover"};
     bool found = false;
     for (size_t n = 0; n < sizeof all / sizeof *all; n++) found = found || strcmp(all[n], name) == 0;
     return found;
@@ -386,6 +433,8 @@ int bench_gpu(const bench_options *options, bench_report *report)
     if (status == 0 && wanted(&used, "clusters")) status = run_clusters(&used, bandwidth, report);
     if (status == 0 && wanted(&used, "octrees")) status = run_octrees(&used, bandwidth, report);
     if (status == 0 && wanted(&used, "examples")) status = run_examples(&used, bandwidth, report);
+    if (status == 0 && wanted(&used, "kinds")) status = run_kinds(&used, bandwidth, report);
+    if (status == 0 && wanted(&used, "ground")) status = run_ground(&used, bandwidth, report);
     if (status == 0 && wanted(&used, "contacts")) status = bench_gpu_meet(&used, report);
     if (status == 0 && wanted(&used, "skins")) status = bench_gpu_skins(&used, report);
     if (status == 0 && wanted(&used, "crossover")) status = run_crossover(&used, report);

@@ -13,6 +13,9 @@
 #define CROWD_BYTES 64.0
 #define CROWD_LATTICE_BYTES 128.0
 
+/* What bodies lie on. */
+typedef enum crowd_ground { CROWD_NO_GROUND, CROWD_PLANE, CROWD_HEIGHTS, CROWD_MESH } crowd_ground;
+
 typedef struct crowd {
     const char *name;
     lm_body_def def; /* whose arrays belong to what it was made from */
@@ -22,6 +25,9 @@ typedef struct crowd {
 
     lm_examples_def examples; /* no poses: none */
     const lm_vec3 *start;     /* positions, or null: as the body is made */
+    crowd_ground ground;      /* with some the bodies lie on it side by side, and not above each other */
+    float drop;               /* metres that the middle of a body is above it */
+    bool pinned;              /* by its first particle */
 } crowd;
 
 crowd crowd_of_lattices(const char *name, const lattice_cells *cells, uint32_t bodies, uint32_t width);

@@ -16,7 +16,8 @@ static int run(const cli_command *command, int argc, char **argv)
         {"--size", "N", CLI_COUNT, &options.size, 8, 400,
          "of the bench gpu: corners along a side of its boxes; default 256"},
         {"--only", "CASE", CLI_TEXT, &options.only, 0, 0,
-         "of the bench gpu: box, statue, penguins, clusters, octrees, examples, contacts, skins or crossover"},
+         "of the bench gpu: box, statue, penguins, clusters, octrees, examples, kinds, ground, contacts, skins or "
+         "crossover"},
         {"--isa", "NAME", CLI_TEXT, &isa, 0, 0, "only this instruction set: scalar, sse2, avx2, avx512"},
     };
     int code = cli_parse(command, argc, argv, table, sizeof table / sizeof table[0], &name, 1);

@@ -5,6 +5,7 @@
 #include "gpu/clusters.h"
 
 #include "gpu/example_regions.h"
+#include "gpu/large.h"
 #include "gpu/octrees.h"
 #include "gpu/sever.h"
 
@@ -31,9 +32,10 @@ int lmi_gpu_cluster_options(const lmi_gpu *gpu, char *to, size_t size)
 
 static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_clusters *c)
 {
-    static const char *const texts[] = {
-        "prelude.cl",    "records.h",  "vec.h",      "vec.c",     "plastic.h",  "plastic.c", "vmat.h",    "volume.h",
-        "polar_lanes.h", "nearest.cl", "contact.cl", "record.cl", "cluster.cl", "spin.h",    "octree.cl", NULL};
+    static const char *const texts[] = {"prelude.cl", "records.h", "vec.h",      "vec.c",         "plastic.h",
+                                        "plastic.c",  "vmat.h",    "volume.h",   "polar_lanes.h", "nearest.cl",
+                                        "contact.cl", "record.cl", "cluster.cl", "large.cl",      "spin.h",
+                                        "octree.cl",  NULL};
     char options[2048];
     lmi_gpu_cluster_options(gpu, options, sizeof options);
     c->program = lmi_gpu_build(world, gpu, texts, options);
@@ -384,7 +386,8 @@ bool lmi_gpu_clusters_lay_out(lm_world *world, lmi_gpu *gpu)
         c->room = lmi_allocate(&world->memory, room, sizeof *c->room);
         c->room_size = c->room ? room : 0;
     }
-    bool ok = c->room && upload(&l) && lmi_gpu_octrees_lay_out(world, gpu, c) && lmi_gpu_sever_lay_out(world, gpu);
+    bool ok = c->room && upload(&l) && lmi_gpu_octrees_lay_out(world, gpu, c) && lmi_gpu_sever_lay_out(world, gpu) &&
+              lmi_gpu_large_lay_out(world, gpu, c);
     lmi_release(&world->memory, l.words, l.capacity, sizeof *l.words);
     c->lanes = blocks * LMI_BLOCK;
     c->region_count = l.total.region;
@@ -448,7 +451,7 @@ bool lmi_gpu_clusters_substep(lmi_gpu *gpu, const lmi_step *step, const float ch
     c->matched = lmi_gpu_octrees_begin(gpu, c) && lmi_gpu_examples_match(gpu, c) && lmi_gpu_octrees_match(gpu, c, h) &&
                  lmi_gpu_sever_damp(gpu) &&
                  lmi_gpu_run(gpu, c->move, arguments, sizeof arguments / sizeof *arguments, groups, group) &&
-                 gpu->cl.clFlush(gpu->queue) == CL_SUCCESS;
+                 lmi_gpu_large_move(gpu, c, h, change) && gpu->cl.clFlush(gpu->queue) == CL_SUCCESS;
     return c->matched;
 }
 

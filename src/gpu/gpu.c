@@ -21,6 +21,7 @@
 #include "gpu/forces.h"
 #include "gpu/held.h"
 #include "gpu/kinds.h"
+#include "gpu/large.h"
 #include "gpu/meet.h"
 #include "gpu/octrees.h"
 #include "gpu/rest.h"
@@ -564,6 +565,7 @@ void lmi_gpu_close(lm_world *world)
     lmi_gpu_meet_free(world, gpu);
     lmi_gpu_kinds_free(world, gpu);
     lmi_gpu_examples_free(world, gpu);
+    lmi_gpu_large_free(world, gpu);
     lmi_gpu_sever_free(world, gpu);
     lmi_gpu_octrees_free(world, gpu);
     lmi_gpu_clusters_free(world, gpu);

@@ -12,6 +12,7 @@
  *   layout.c    a world as the kernels want it: built where something has changed, and uploaded (layout_tiles.c, _constants.c
  *               and _lists.c: lattices; clusters.c: clusters, and their substep)
  *   octrees.c   octrees, up to what pulls their particles
+ *   large.c     octrees and clusters that are too large for one work-group
  *   sever.c     octrees and clusters that a blade has divided: each part is damped by itself
  *   example_regions.c  regions of clusters that have examples
  *   meet.c      bodies that keep each other out by depth cube maps, and who is near whom (meet_layout.c)
@@ -153,6 +154,7 @@ struct lmi_gpu {
     struct lmi_gpu_examples *examples;
     struct lmi_gpu_matters *matters;
     struct lmi_gpu_severed *severed;
+    struct lmi_gpu_larges *larges;
     struct lmi_gpu_skinning *skins;
     struct lmi_gpu_looks *looks;
     struct lmi_gpu_shares *shared;

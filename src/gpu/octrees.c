@@ -7,12 +7,15 @@
 /* Heights of virtual nodes: more than the levels of any tree. */
 #define MOST_HEIGHTS 32
 
+/* Rows of a list of regions that one work-item goes through. Wide regions are many, and a list of 300 would be waited for. */
+#define PIECE_ROWS 16
+
 typedef struct lmi_gpu_octrees {
-    cl_kernel up, moments, match, down, pull;
+    cl_kernel up, moments, match, pieces_kernel, down, pull;
     lmi_gpu_buffer order, first_row, sums, leaf, leaf_offset, node, node_offset, reference, inverse_weight;
     lmi_gpu_buffer spread, region, region_offset, places, parent, parent_offset, frames, shares, regions;
-    lmi_gpu_buffer sum_rows, transforms, spread_rows, affine;
-    uint32_t heights, virtual_blocks, region_blocks;
+    lmi_gpu_buffer sum_rows, transforms, spread_rows, affine, pieces, piece_rows;
+    uint32_t heights, virtual_blocks, region_blocks, piece_count;
     uint32_t height[MOST_HEIGHTS + 1]; /* first of the blocks of each in `order` */
     bool regional, mixed;              /* damping, and examples, of any of them */
 } lmi_gpu_octrees;
@@ -28,7 +31,7 @@ typedef struct gathered {
     lmi_gpu *gpu;
     lmi_gpu_octrees *o;
     array order, first_row, sums, leaf, leaf_offset, node, node_offset, reference, inverse_weight;
-    array spread, region, region_offset, places, parent, parent_offset, frames, shares, regions;
+    array spread, pieces, region, region_offset, places, parent, parent_offset, frames, shares, regions;
     /* Where the present body's begin: its particles, virtual blocks, region blocks, and rows of nodes. */
     uint32_t particle, virtual_block, region_block, row;
     uint32_t leaf_row, node_row, spread_row;
@@ -55,21 +58,42 @@ static bool copy_indices(gathered *l, array *to, const uint32_t *from, size_t co
 
 #define RECORDS (LMI_OCTREE_ROW / 4)
 
+/* Lists of regions, four words a block: first row and rows; or, where there are many, first piece and pieces. */
+static bool add_spread(gathered *l, const lmi_octree_spread *d, uint32_t count)
+{
+    const uint32_t first_block = l->spread.count / 4;
+    uint32_t *spread = append(l->world, &l->spread, 4 * count, sizeof *spread);
+    for (uint32_t n = 0; spread && n < count; n++) {
+        const uint32_t first = l->spread_row + d[n].first_row, rows = d[n].rows;
+        const uint32_t pieces = rows > PIECE_ROWS ? (rows + PIECE_ROWS - 1) / PIECE_ROWS : 0;
+        spread[4 * n] = first, spread[4 * n + 1] = pieces ? 0 : rows;
+        spread[4 * n + 2] = l->pieces.count / 4, spread[4 * n + 3] = pieces;
+        uint32_t *piece = append(l->world, &l->pieces, 4 * pieces, sizeof *piece);
+        if (!piece) {
+            return false;
+        }
+        for (uint32_t k = 0; k < pieces; k++) {
+            const uint32_t at = k * PIECE_ROWS, left = rows - at;
+            piece[4 * k] = first_block + n, piece[4 * k + 1] = first + at;
+            piece[4 * k + 2] = left < PIECE_ROWS ? left : PIECE_ROWS, piece[4 * k + 3] = 0;
+        }
+    }
+    return spread != NULL;
+}
+
 /* Virtual blocks `first` to `last` - 1 of a body's targets, or its region blocks, which come after them. */
 static bool add_targets(gathered *l, const lmi_octree_lanes *o, uint32_t first, uint32_t last)
 {
     uint32_t count = last - first;
     uint32_t *sums = append(l->world, &l->sums, 4 * count, sizeof *sums);
-    uint32_t *spread = append(l->world, &l->spread, 2 * count, sizeof *spread);
-    for (uint32_t n = 0; sums && spread && n < count; n++) {
+    for (uint32_t n = 0; sums && n < count; n++) {
         const lmi_octree_sums *s = &o->sums[first + n];
-        const lmi_octree_spread *d = &o->spread[first + n];
         sums[4 * n] = l->leaf_row + s->first_leaf_row, sums[4 * n + 1] = s->leaf_rows;
         sums[4 * n + 2] = l->node_row + s->first_node_row, sums[4 * n + 3] = s->node_rows;
-        spread[2 * n] = l->spread_row + d->first_row, spread[2 * n + 1] = d->rows;
     }
     const size_t block = LMI_BLOCK;
-    return sums && spread && copy_indices(l, &l->parent, o->parent + first * block, count * block, RECORDS, l->row) &&
+    return sums && add_spread(l, o->spread + first, count) &&
+           copy_indices(l, &l->parent, o->parent + first * block, count * block, RECORDS, l->row) &&
            copy(l, &l->parent_offset, o->parent_offset + first * 3 * block, count * 3 * block);
 }
 
@@ -182,6 +206,7 @@ static bool upload(gathered *l)
                {&o->reference, &l->reference},
                {&o->inverse_weight, &l->inverse_weight},
                {&o->spread, &l->spread},
+               {&o->pieces, &l->pieces},
                {&o->region, &l->region},
                {&o->region_offset, &l->region_offset},
                {&o->places, &l->places},
@@ -195,8 +220,10 @@ static bool upload(gathered *l)
         ok = put_array(gpu, all[n].to, all[n].from, sizeof(uint32_t)); /* floats are as large */
     }
     const size_t row = LMI_OCTREE_ROW * sizeof(float), lanes = (size_t)l->region_block * LMI_BLOCK;
-    return ok && lmi_gpu_reserve(gpu, &o->sum_rows, l->row * row) &&
-           lmi_gpu_reserve(gpu, &o->transforms, lanes * row) && lmi_gpu_reserve(gpu, &o->spread_rows, l->row * row) &&
+    o->piece_count = l->pieces.count / 4;
+    return ok && lmi_gpu_reserve(gpu, &o->piece_rows, (size_t)o->piece_count * LMI_BLOCK * row) &&
+           lmi_gpu_reserve(gpu, &o->sum_rows, l->row * row) && lmi_gpu_reserve(gpu, &o->transforms, lanes * row) &&
+           lmi_gpu_reserve(gpu, &o->spread_rows, l->row * row) &&
            lmi_gpu_reserve(gpu, &o->affine, lanes * 9 * sizeof(float));
 }
 
@@ -212,9 +239,10 @@ static bool build(lmi_gpu *gpu, const lmi_gpu_clusters *c, lmi_gpu_octrees *o)
     o->up = lmi_gpu_kernel(gpu, c->program, "octree_up");
     o->moments = lmi_gpu_kernel(gpu, c->program, "octree_moments");
     o->match = lmi_gpu_kernel(gpu, c->program, "octree_match");
+    o->pieces_kernel = lmi_gpu_kernel(gpu, c->program, "octree_pieces");
     o->down = lmi_gpu_kernel(gpu, c->program, "octree_down");
     o->pull = lmi_gpu_kernel(gpu, c->program, "octree_pull");
-    return o->up && o->moments && o->match && o->down && o->pull;
+    return o->up && o->moments && o->match && o->pieces_kernel && o->down && o->pull;
 }
 
 static bool has_octrees(const lm_world *world, const lmi_gpu *gpu)
@@ -247,9 +275,10 @@ bool lmi_gpu_octrees_lay_out(lm_world *world, lmi_gpu *gpu, const lmi_gpu_cluste
     bool ok = add_bodies(&l, false) && add_bodies(&l, true) && add_order(&l) && upload(&l) && clear_rows(&l);
     o->virtual_blocks = l.virtual_block;
     o->region_blocks = ok ? l.region_block : 0;
-    array *const all[] = {&l.order,  &l.first_row, &l.sums,      &l.leaf,           &l.leaf_offset,   &l.node,
-                          &l.spread, &l.region,    &l.reference, &l.inverse_weight, &l.region_offset, &l.node_offset,
-                          &l.places, &l.parent,    &l.frames,    &l.parent_offset,  &l.shares,        &l.regions};
+    array *const all[] = {&l.order,         &l.first_row,   &l.sums,    &l.leaf,      &l.leaf_offset,
+                          &l.node,          &l.spread,      &l.region,  &l.reference, &l.inverse_weight,
+                          &l.region_offset, &l.node_offset, &l.places,  &l.parent,    &l.frames,
+                          &l.parent_offset, &l.shares,      &l.regions, &l.pieces};
     for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
         drop(world, all[n], sizeof(uint32_t));
     }
@@ -298,9 +327,28 @@ static bool match_regions(lmi_gpu *gpu, lmi_gpu_octrees *o, const lmi_gpu_cluste
     return lmi_gpu_run(gpu, o->match, arguments, sizeof arguments / sizeof *arguments, groups, group);
 }
 
+/* What comes from regions does not wait for the nodes above: long lists of all heights at once. */
+static bool add_pieces(lmi_gpu *gpu, lmi_gpu_octrees *o, const lmi_gpu_buffer *x)
+{
+    const cl_uint count = o->piece_count, virtual_blocks = o->virtual_blocks;
+    const lmi_gpu_argument arguments[] = {LMI_GPU_VALUE(count),
+                                          LMI_GPU_VALUE(virtual_blocks),
+                                          LMI_GPU_BUFFER(o->pieces),
+                                          LMI_GPU_BUFFER(o->reference),
+                                          LMI_GPU_BUFFER(o->places),
+                                          LMI_GPU_BUFFER(o->region),
+                                          LMI_GPU_BUFFER(o->region_offset),
+                                          LMI_GPU_BUFFER(o->transforms),
+                                          LMI_GPU_BUFFER(*x),
+                                          LMI_GPU_BUFFER(o->piece_rows)};
+    const size_t groups[2] = {(count * LMI_BLOCK + 63) / 64, 1}, group[2] = {64, 1};
+    return count == 0 ||
+           lmi_gpu_run(gpu, o->pieces_kernel, arguments, sizeof arguments / sizeof *arguments, groups, group);
+}
+
 static bool go_down(lmi_gpu *gpu, lmi_gpu_octrees *o, const lmi_gpu_buffer *x)
 {
-    bool ok = true;
+    bool ok = add_pieces(gpu, o, x);
     for (uint32_t n = o->heights; ok && n-- > 0;) {
         const cl_uint first = o->height[n], count = o->height[n + 1] - first;
         const lmi_gpu_argument arguments[] = {LMI_GPU_VALUE(first),
@@ -311,6 +359,7 @@ static bool go_down(lmi_gpu *gpu, lmi_gpu_octrees *o, const lmi_gpu_buffer *x)
                                               LMI_GPU_BUFFER(o->region),
                                               LMI_GPU_BUFFER(o->region_offset),
                                               LMI_GPU_BUFFER(o->transforms),
+                                              LMI_GPU_BUFFER(o->piece_rows),
                                               LMI_GPU_BUFFER(o->parent),
                                               LMI_GPU_BUFFER(o->parent_offset),
                                               LMI_GPU_BUFFER(o->reference),
@@ -334,6 +383,7 @@ static bool pull_particles(lmi_gpu *gpu, lmi_gpu_octrees *o, const lmi_gpu_clust
                                           LMI_GPU_BUFFER(o->region),
                                           LMI_GPU_BUFFER(o->region_offset),
                                           LMI_GPU_BUFFER(o->transforms),
+                                          LMI_GPU_BUFFER(o->piece_rows),
                                           LMI_GPU_BUFFER(o->parent),
                                           LMI_GPU_BUFFER(o->parent_offset),
                                           LMI_GPU_BUFFER(o->places),
@@ -387,12 +437,12 @@ void lmi_gpu_octrees_free(lm_world *world, lmi_gpu *gpu)
         &o->order,       &o->first_row,  &o->sums,           &o->leaf,   &o->leaf_offset, &o->node,
         &o->node_offset, &o->reference,  &o->inverse_weight, &o->spread, &o->region,      &o->region_offset,
         &o->places,      &o->parent,     &o->parent_offset,  &o->frames, &o->shares,      &o->regions,
-        &o->sum_rows,    &o->transforms, &o->spread_rows,    &o->affine};
+        &o->sum_rows,    &o->transforms, &o->spread_rows,    &o->affine, &o->pieces,      &o->piece_rows};
     for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
         lmi_gpu_free(gpu, all[n]);
     }
-    cl_kernel const kernels[] = {o->up, o->moments, o->match, o->down, o->pull};
-    for (int n = 0; n < 5; n++) {
+    cl_kernel const kernels[] = {o->up, o->moments, o->match, o->pieces_kernel, o->down, o->pull};
+    for (int n = 0; n < 6; n++) {
         if (kernels[n]) {
             gpu->cl.clReleaseKernel(kernels[n]);
         }

@@ -16,6 +16,9 @@ typedef ulong uint64_t;
 #define LMI_GPU_NONE 0xffffffffu
 #define LMI_GPU_SAMPLES 8
 
+/* Bodies of clusters and octrees with more particles are moved by many work-groups. */
+#define LMI_GPU_LARGE 2048u
+
 /* Flags in front of the index of a region's constants: it is irregular; its particle's sums are put right. */
 #define LMI_GPU_IRREGULAR 0x80000000u
 #define LMI_GPU_CORRECTED 0x40000000u

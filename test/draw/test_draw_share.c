@@ -79,19 +79,9 @@ static void check_pictures(draw *d, lm_world *world, draw_settings settings)
     image_free(&other);
 }
 
-static void surfaces_are_shared(void **context)
+/* Pictures of a world that moves, loses bodies and gets others, until there are more than the buffers had room for. */
+static void check_stage(draw *d, lm_world *world, draw_settings settings)
 {
-    (void)context;
-    if (!has_device()) skip();
-    assert_true(load_fake());
-    draw *d = open_renderer(WIDTH, HEIGHT);
-    lm_world *world = make_stage(lm_dvec3_zero());
-    draw_settings settings = look_at_stage(lm_dvec3_zero());
-    image before = make_picture(d, world, &settings, WIDTH, HEIGHT);
-    const lm_gl gl = {LM_GL_EGL, FAKE_GL_CONTEXT, FAKE_EGL_DISPLAY};
-    const lmi_gpu_limits limits = {.gl = &gl, .library = FAKE_OPENCL};
-    lmi_gpu_open(world, "gpu", &limits);
-    assert_true(lm_world_can_share(world));
     for (int n = 0; n < 3; n++) {
         for (int k = 0; k < 4; k++) assert_ok(lm_world_step(world, FRAME));
         check_pictures(d, world, settings);
@@ -113,7 +103,22 @@ static void surfaces_are_shared(void **context)
     for (int n = 0; n < 3; n++) add_block(world, LM_SKIN_PARTICLES, (lm_dvec3){-0.6, 1.0 + 0.7 * n, 0.0});
     assert_ok(lm_world_step(world, FRAME)); /* more than the buffers had room for */
     check_pictures(d, world, settings);
-    settings.shares = NULL;
+}
+
+static void surfaces_are_shared(void **context)
+{
+    (void)context;
+    if (!has_device()) skip();
+    assert_true(load_fake());
+    draw *d = open_renderer(WIDTH, HEIGHT);
+    lm_world *world = make_stage(lm_dvec3_zero());
+    draw_settings settings = look_at_stage(lm_dvec3_zero());
+    image before = make_picture(d, world, &settings, WIDTH, HEIGHT);
+    const lm_gl gl = {LM_GL_EGL, FAKE_GL_CONTEXT, FAKE_EGL_DISPLAY};
+    const lmi_gpu_limits limits = {.gl = &gl, .library = FAKE_OPENCL};
+    lmi_gpu_open(world, "gpu", &limits);
+    assert_true(lm_world_can_share(world));
+    check_stage(d, world, settings);
     image after = make_picture(d, world, &settings, WIDTH, HEIGHT);
     assert_true(mean_difference(&before, &after) > 0.5); /* they have moved */
     fake_counts c = counts();
@@ -125,6 +130,27 @@ static void surfaces_are_shared(void **context)
     image_free(&after);
     lm_world_destroy(world);
     draw_close(d);
+}
+
+/* The same where the machine's own drivers share; PoCL's does not. */
+static void drivers_share(void **context)
+{
+    (void)context;
+    if (!has_device()) skip();
+    draw *d = open_renderer(WIDTH, HEIGHT);
+    lm_world *world = make_stage(lm_dvec3_zero());
+    draw_error error;
+    lm_gl gl;
+    assert_true(draw_context_enter(&d->context, &error));
+    assert_true(draw_current_gl(&gl));
+    const lmi_gpu_limits limits = {.gl = &gl};
+    lmi_gpu_open(world, "gpu", &limits);
+    draw_context_leave(&d->context);
+    bool shares = lm_world_can_share(world);
+    if (shares) check_stage(d, world, look_at_stage(lm_dvec3_zero()));
+    lm_world_destroy(world);
+    draw_close(d);
+    if (!shares) skip();
 }
 
 /* The context of the renderer can be told to a world. */
@@ -144,6 +170,7 @@ static void contexts_are_found(void **context)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(surfaces_are_shared), cmocka_unit_test(contexts_are_found)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(surfaces_are_shared), cmocka_unit_test(drivers_share),
+                                       cmocka_unit_test(contexts_are_found)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -94,6 +94,85 @@ static void octrees_agree(void **state)
     }
 }
 
+/* Two steps, from where the host is. */
+static double step_both(lm_world *host, lm_world *device, const lm_body_id *ids, int count)
+{
+    double worst = 0.0;
+    for (int step = 1; step <= 2; step++) {
+        assert_ok(lm_world_step(host, FRAME));
+        assert_ok(lm_world_step(device, FRAME));
+        assert_true(lmi_gpu_goes_on(device, FRAME));
+        for (int n = 0; n < count; n++) worst = fmax(worst, difference(host, device, ids[n]) / step);
+    }
+    return worst;
+}
+
+/* A grid of points that many clusters share, low enough to meet the floor. */
+static lm_body_id add_grid(lm_world *world, double x)
+{
+    enum { SIDE = 14 };
+    static lm_vec3 points[SIDE * SIDE * SIDE];
+    for (int n = 0; n < SIDE * SIDE * SIDE; n++) {
+        points[n] =
+            (lm_vec3){0.05f * (float)(n % SIDE), 0.05f * (float)(n / SIDE % SIDE), 0.05f * (float)(n / (SIDE * SIDE))};
+    }
+    lm_body_def def = lm_body_def_default();
+    def.points = points;
+    def.point_count = SIDE * SIDE * SIDE;
+    def.clusters.counts[0] = def.clusters.counts[1] = def.clusters.counts[2] = 4;
+    def.contact_points = LM_CONTACT_PARTICLES;
+    def.material.hertz = 4.0f;
+    def.material.damping_ratio = 0.1f;
+    def.pose.position = (lm_dvec3){x, 0.02, 0.0};
+    def.velocity = (lm_vec3){0.2f, -1.0f, 0.1f};
+    lm_body_id id;
+    assert_ok(lm_body_create(world, &def, &id));
+    shake(world, id, 0.01, 3);
+    return id;
+}
+
+/* Bodies that many work-groups move, one of them pinned, beside one that a single work-group does. */
+static void large_ones_agree(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    lines log = {0}, quiet = {0};
+    lm_world *host = world_on(NULL, 1, &quiet), *device = world_on("gpu", 1, &log);
+    lm_body_id ids[4] = {add_octree(host, &cases[0], 0.016f, 2, 0.11f, 0.0), add_grid(host, 20.0),
+                         add_clusters(host, SAMPLE_GRID, 40.0, 0.4),
+                         add_octree(host, &cases[3], 0.016f, 2, 0.11f, 60.0)};
+    for (int n = 0; n < 4; n++) {
+        assert_true((lmi_body_at(host, ids[n].slot - 1)->padded_count > LMI_GPU_LARGE) == (n != 2));
+    }
+    const uint32_t corners[2] = {0, 7};
+    lm_pin_def pin = lm_pin_def_default();
+    pin.body = ids[3];
+    pin.particles = corners;
+    pin.particle_count = 2;
+    lm_pin_id pinned;
+    assert_ok(lm_pin_create(host, &pin, &pinned));
+    lm_collider_def floor = lm_collider_def_default();
+    lm_collider_id floor_id;
+    assert_ok(lm_collider_create(host, &floor, &floor_id));
+    double worst = 0.0;
+    for (int snapshot = 0; snapshot < 3; snapshot++) {
+        copy_world(device, host);
+        worst = fmax(worst, step_both(host, device, ids, 4));
+        lm_body_info info[2];
+        for (int n = 0; n < 4; n++) {
+            assert_ok(lm_body_get_info(host, ids[n], &info[0]));
+            assert_ok(lm_body_get_info(device, ids[n], &info[1]));
+            assert_int_equal(info[0].contacts, info[1].contacts);
+            assert_true(n != 1 || info[0].contacts > 0);
+        }
+    }
+    if (worst > AGREEMENT || log.count || getenv("LIMBER_TEST_VERBOSE")) print_message("large: %g\n%s", worst, log.all);
+    assert_int_equal(log.count, 0);
+    assert_at_most(worst, AGREEMENT);
+    lm_world_destroy(host);
+    lm_world_destroy(device);
+}
+
 /* Wider regions: the device has other lists in the next step. */
 static void octrees_change(void **state)
 {
@@ -119,19 +198,6 @@ static void octrees_change(void **state)
     for (int n = 0; n < BODIES; n++) assert_at_most(difference(host, device, ids[n]), 2.0 * AGREEMENT);
     lm_world_destroy(host);
     lm_world_destroy(device);
-}
-
-/* Two steps, from where the host is. */
-static double step_both(lm_world *host, lm_world *device, const lm_body_id *ids, int count)
-{
-    double worst = 0.0;
-    for (int step = 1; step <= 2; step++) {
-        assert_ok(lm_world_step(host, FRAME));
-        assert_ok(lm_world_step(device, FRAME));
-        assert_true(lmi_gpu_goes_on(device, FRAME));
-        for (int n = 0; n < count; n++) worst = fmax(worst, difference(host, device, ids[n]) / step);
-    }
-    return worst;
 }
 
 /* A square in the plane x = `x` through all that is there. */
@@ -231,10 +297,8 @@ static void detail_agrees(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(octrees_agree),
-        cmocka_unit_test(octrees_change),
-        cmocka_unit_test(parts_agree),
-        cmocka_unit_test(detail_agrees),
+        cmocka_unit_test(octrees_agree), cmocka_unit_test(large_ones_agree), cmocka_unit_test(octrees_change),
+        cmocka_unit_test(parts_agree),   cmocka_unit_test(detail_agrees),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

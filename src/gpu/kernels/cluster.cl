@@ -438,7 +438,47 @@ static void conclude_body(RECORD lmi_gpu_body *b, __local const double *sums)
     b->contacts = (uint)sums[LMI_GPU_TOUCHED];
 }
 
-/* One work-group a body. */
+/* Nothing yet: sums, least and most. */
+static void clear_sums(float s[LMI_GPU_CHANNELS])
+{
+    for (int i = 0; i < LMI_GPU_CHANNELS; i++) {
+        s[i] = i < LMI_GPU_LOWER ? 0.0f : i < LMI_GPU_UPPER ? 3e38f : -3e38f;
+    }
+}
+
+/* Every GROUP-th particle from `first`: what pulls it, and momentum and angular momentum of that. */
+static void pull_points(RECORD const lmi_gpu_body *b, uint first, uint end, __global const uint *list_first,
+                        __global const uint *list, __global const float *list_count, __global const float *list_share,
+                        __global const float4 *goals, __global const float4 *x, __global const float4 *v,
+                        __global float4 *pulls, float s[LMI_GPU_CHANNELS])
+{
+    for (uint n = first; n < end; n += GROUP) {
+        float4 at = x[n], d = list_count[n] < 0.0f ? pulls[n] : pull_at(n, at, list_first, list, list_count, list_share, goals);
+        float m = v[n].w, p[3] = {m * d.x, m * d.y, m * d.z};
+        float r[3] = {(at.x - b->shift[0]) - b->centre[0], (at.y - b->shift[1]) - b->centre[1],
+                      (at.z - b->shift[2]) - b->centre[2]};
+        pulls[n] = d;
+        for (int i = 0; i < 3; i++) {
+            int j = (i + 1) % 3, k = (i + 2) % 3;
+            s[i] += p[i];
+            s[3 + i] += r[j] * p[k] - r[k] * p[j];
+        }
+    }
+}
+
+static void move_points(RECORD const lmi_gpu_body *b, __global const lmi_gpu_body *body, uint first, uint end,
+                        __global const lmi_gpu_surface *surfaces, const float change[3], double h,
+                        __global const float4 *pulls, __global float4 *x, __global float4 *v, float s[LMI_GPU_CHANNELS])
+{
+    const float rate = (float)fmin(b->alpha / h, 1e30);
+    for (uint n = first; n < end; n += GROUP) {
+        if (v[n].w > 0.0f) {
+            move_point(b, body, surfaces, change, (float)h, rate, pulls[n], x + n, v + n, s);
+        }
+    }
+}
+
+/* One work-group a body; large ones are divided (large.cl). */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 move(uint first_body, __global lmi_gpu_body *restrict bodies, __global const uint *restrict list_first, __global const uint *restrict list,
      __global const float *restrict list_count, __global const float *restrict list_share, __global const float4 *restrict goals,
@@ -453,33 +493,20 @@ move(uint first_body, __global lmi_gpu_body *restrict bodies, __global const uin
     const uint id = get_local_id(0);
     take_record(b, body, id, GROUP);
     barrier(CLK_LOCAL_MEM_FENCE);
-    const float change[3] = {change_x, change_y, change_z}, rate = (float)fmin(b->alpha / h, 1e30);
+    if (b->particles > LMI_GPU_LARGE) {
+        return; /* all of the group */
+    }
+    const float change[3] = {change_x, change_y, change_z};
+    const uint first = b->first + id, end = b->first + b->particles;
     float s[LMI_GPU_CHANNELS];
-    for (int i = 0; i < LMI_GPU_CHANNELS; i++) {
-        s[i] = i < LMI_GPU_LOWER ? 0.0f : i < LMI_GPU_UPPER ? 3e38f : -3e38f;
-    }
-    for (uint n = b->first + id; n < b->first + b->particles; n += GROUP) {
-        float4 at = x[n], d = list_count[n] < 0.0f ? pulls[n] : pull_at(n, at, list_first, list, list_count, list_share, goals);
-        float m = v[n].w, p[3] = {m * d.x, m * d.y, m * d.z};
-        float r[3] = {(at.x - b->shift[0]) - b->centre[0], (at.y - b->shift[1]) - b->centre[1],
-                      (at.z - b->shift[2]) - b->centre[2]};
-        pulls[n] = d;
-        for (int i = 0; i < 3; i++) {
-            int j = (i + 1) % 3, k = (i + 2) % 3;
-            s[i] += p[i];
-            s[3 + i] += r[j] * p[k] - r[k] * p[j];
-        }
-    }
+    clear_sums(s);
+    pull_points(b, first, end, list_first, list, list_count, list_share, goals, x, v, pulls, s);
     add_group(slots, slices, sums, s, 8); /* momentum and angular momentum, and two that are zero yet */
     if (id == 0) {
         find_extra(b, sums, h);
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    for (uint n = b->first + id; n < b->first + b->particles; n += GROUP) {
-        if (v[n].w > 0.0f) {
-            move_point(b, body, surfaces, change, (float)h, rate, pulls[n], x + n, v + n, s);
-        }
-    }
+    move_points(b, body, first, end, surfaces, change, h, pulls, x, v, s);
     add_group(slots, slices, sums, s, LMI_GPU_CHANNELS);
     if (id == 0) {
         conclude_body(b, sums);

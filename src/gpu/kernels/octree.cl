@@ -4,6 +4,7 @@
  *   octree_up     virtual nodes of one height from particles and lower nodes          launched from below
  *   octree_match  regions: their few items summed, and the fit of clusters (cluster.cl); those with examples are summed before
  *                 (octree_moments), and fitted by examples.cl
+ *   octree_pieces long lists of regions, which virtual nodes and particles have, some rows of one for each work-item
  *   octree_down   virtual nodes of one height from regions and the node above         launched from above
  *   octree_pull   particles: what pulls them, which `move` takes as it is
  *
@@ -186,15 +187,14 @@ __kernel void octree_match(uint first_block, uint count, uint velocities, __glob
     }
 }
 
-/* What comes to a target at `at`: pull (3), weight, transform (9). */
-static void octree_spread(uint2 lists, uint lane, const float at[3], __global const uint *region,
-                          __global const float *region_offset, __global const float *transforms,
-                          __global const float *parent_offset, __global const float *above, float d[13])
+/* What comes to a target at `at` from some rows of regions: pull (3), weight, transform (9). */
+static void octree_regions(uint first, uint count, uint lane, const float at[3], __global const uint *region,
+                           __global const float *region_offset, __global const float *transforms, float d[13])
 {
     for (int i = 0; i < 13; i++) {
         d[i] = 0.0f;
     }
-    for (uint row = lists.x; row < lists.x + lists.y; row++) {
+    for (uint row = first; row < first + count; row++) {
         __global const float *offset = region_offset + row * 4 * LMI_BLOCK + lane;
         __global const float *r = transforms + region[row * LMI_BLOCK + lane] * ROW;
         float weight = offset[3 * LMI_BLOCK];
@@ -207,6 +207,40 @@ static void octree_spread(uint2 lists, uint lane, const float at[3], __global co
         d[3] = d[3] + weight;
         for (int i = 0; i < 9; i++) {
             d[4 + i] = d[4 + i] + weight * r[3 + i];
+        }
+    }
+}
+
+/* pieces: block of the target, first row, rows. */
+__kernel void octree_pieces(uint count, uint virtual_blocks, __global const uint4 *pieces, __global const uint *reference,
+                            __global const uint *places, __global const uint *region, __global const float *region_offset,
+                            __global const float *transforms, __global const float4 *x, __global float *rows)
+{
+    uint n = get_global_id(0);
+    if (n >= count * LMI_BLOCK) {
+        return;
+    }
+    uint4 piece = pieces[n / LMI_BLOCK];
+    uint lane = n % LMI_BLOCK, target = piece.x * LMI_BLOCK + lane;
+    float4 here = x[piece.x < virtual_blocks ? reference[target] : places[target - virtual_blocks * LMI_BLOCK]];
+    const float at[3] = {here.x, here.y, here.z};
+    float d[13];
+    octree_regions(piece.y, piece.z, lane, at, region, region_offset, transforms, d);
+    for (int i = 0; i < 13; i++) {
+        rows[n * ROW + i] = d[i];
+    }
+}
+
+/* All that comes to a target at `at`. lists: first row of regions and rows, or first piece and pieces. */
+static void octree_spread(uint4 lists, uint lane, const float at[3], __global const uint *region,
+                          __global const float *region_offset, __global const float *transforms,
+                          __global const float *pieces, __global const float *parent_offset, __global const float *above,
+                          float d[13])
+{
+    octree_regions(lists.x, lists.y, lane, at, region, region_offset, transforms, d);
+    for (uint n = lists.z; n < lists.z + lists.w; n++) {
+        for (int i = 0; i < 13; i++) {
+            d[i] = d[i] + pieces[(n * LMI_BLOCK + lane) * ROW + i];
         }
     }
     const float place[3] = {parent_offset[0], parent_offset[LMI_BLOCK], parent_offset[2 * LMI_BLOCK]};
@@ -222,8 +256,8 @@ static void octree_spread(uint2 lists, uint lane, const float at[3], __global co
 }
 
 __kernel void octree_down(uint first, uint count, __global const uint *order, __global const uint *first_row,
-                          __global const uint2 *lists, __global const uint *region, __global const float *region_offset,
-                          __global const float *transforms, __global const uint *parent,
+                          __global const uint4 *lists, __global const uint *region, __global const float *region_offset,
+                          __global const float *transforms, __global const float *pieces, __global const uint *parent,
                           __global const float *parent_offset, __global const uint *reference, __global const float4 *x,
                           __global float *rows)
 {
@@ -235,8 +269,8 @@ __kernel void octree_down(uint first, uint count, __global const uint *order, __
     float4 here = x[reference[target]];
     const float at[3] = {here.x, here.y, here.z};
     float d[13];
-    octree_spread(lists[block], lane, at, region, region_offset, transforms, parent_offset + block * 3 * LMI_BLOCK + lane,
-                  rows + parent[target] * ROW, d);
+    octree_spread(lists[block], lane, at, region, region_offset, transforms, pieces,
+                  parent_offset + block * 3 * LMI_BLOCK + lane, rows + parent[target] * ROW, d);
     __global float *row = rows + (first_row[block] + lane) * ROW;
     for (int i = 0; i < 13; i++) {
         row[i] = d[i];
@@ -247,9 +281,9 @@ __kernel void octree_down(uint first, uint count, __global const uint *order, __
 }
 
 /* `bodies`: of each block, whose damping it is that velocities are taken out with. */
-__kernel void octree_pull(uint first_block, uint count, uint velocities, double h, __global const uint2 *lists,
+__kernel void octree_pull(uint first_block, uint count, uint velocities, double h, __global const uint4 *lists,
                           __global const uint *region, __global const float *region_offset,
-                          __global const float *transforms, __global const uint *parent,
+                          __global const float *transforms, __global const float *pieces, __global const uint *parent,
                           __global const float *parent_offset, __global const uint *places, __global const float *shares,
                           __global const float4 *x, __global const float *rows, __global const uint4 *regions,
                           __global const lmi_gpu_body *bodies, __global float4 *pulls)
@@ -262,8 +296,8 @@ __kernel void octree_pull(uint first_block, uint count, uint velocities, double 
     float4 here = x[places[n]];
     const float at[3] = {here.x, here.y, here.z};
     float d[13], share = shares[n];
-    octree_spread(lists[block], lane, at, region, region_offset, transforms, parent_offset + block * 3 * LMI_BLOCK + lane,
-                  rows + parent[block * LMI_BLOCK + lane] * ROW, d);
+    octree_spread(lists[block], lane, at, region, region_offset, transforms, pieces,
+                  parent_offset + block * 3 * LMI_BLOCK + lane, rows + parent[block * LMI_BLOCK + lane] * ROW, d);
     float4 pull = (float4)(d[0] * share, d[1] * share, d[2] * share, 0.0f);
     if (velocities) { /* a pull that changes them by as much: load_octree in step/integrate.c */
         __global const lmi_gpu_body *b = bodies + regions[n / LMI_BLOCK].z;
