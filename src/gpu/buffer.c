@@ -177,7 +177,7 @@ bool lmi_gpu_renew(lmi_gpu *gpu, lmi_gpu_buffer *buffer, const void *from, size_
     if (!lmi_gpu_grow(gpu, buffer, size) || !reserve_hashes(gpu, buffer, count)) {
         return false;
     }
-    uint32_t known = buffer->hash_count, first = LMI_GPU_NONE, last = 0;
+    uint32_t known = gpu->limits.whole ? 0 : buffer->hash_count, first = LMI_GPU_NONE, last = 0;
     bool ok = true;
     buffer->hash_count = 0; /* nothing is known of a buffer that could not be written */
     for (uint32_t n = 0; ok && n <= count; n++) {

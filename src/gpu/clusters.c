@@ -158,10 +158,10 @@ static size_t copy(const void *from, size_t count, uint32_t *to)
 }
 
 #define FILL_COPY(name, array, count)                                                                                  \
-    static size_t name(const layout *l, const lmi_batch *batch, const uint32_t *first, uint32_t *to)                         \
+    static size_t name(const layout *l, const lmi_batch *batch, const uint32_t *first, uint32_t *to)                   \
     {                                                                                                                  \
         (void)l;                                                                                                       \
-        (void)first;                                                                                                      \
+        (void)first;                                                                                                   \
         const lmi_pack *pack = &batch->pack;                                                                           \
         return copy(pack->array, (size_t)(count), to);                                                                 \
     }
@@ -516,7 +516,8 @@ void lmi_gpu_clusters_put(lm_world *world, lmi_gpu *gpu)
 static const float *read_goals(lm_world *world, lmi_gpu *gpu, uint32_t batch)
 {
     lmi_gpu_clusters *c = gpu->clusters;
-    const size_t row = gpu->batch[batch].first[LMI_GPU_ROWS], size = (size_t)world->batches[batch].pack.rows * LMI_BLOCK * 4;
+    const size_t row = gpu->batch[batch].first[LMI_GPU_ROWS],
+                 size = (size_t)world->batches[batch].pack.rows * LMI_BLOCK * 4;
     if (c->goal_room_size < size) {
         lmi_release(&world->memory, c->goal_room, c->goal_room_size, sizeof *c->goal_room);
         c->goal_room = lmi_allocate(&world->memory, size, sizeof *c->goal_room);

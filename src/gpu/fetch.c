@@ -183,8 +183,8 @@ bool lmi_gpu_bring(lm_world *world, const lmi_gpu_buffer *records, uint32_t batc
     }
     lm_dvec3 known = impulse_of(world, gpu);
     if (!lmi_gpu_clusters_read(world, gpu) || !lmi_gpu_examples_read(gpu) || !read_held(gpu) ||
-        !lmi_gpu_solve_read(gpu) || !lmi_gpu_kinds_read(gpu, records == &gpu->before) || !read_particles(world, gpu) ||
-        !read_records(gpu, records)) {
+        !lmi_gpu_solve_read(gpu) || !lmi_gpu_kinds_read(world, gpu, records == &gpu->before) ||
+        !read_particles(world, gpu) || !read_records(gpu, records)) {
         lmi_gpu_lose(world, lmi_cl_text(gpu->status));
         return false;
     }
@@ -243,11 +243,8 @@ void lmi_gpu_fetch(const lm_world *constant)
     }
 }
 
-/* What examples, lattices of other kinds and contacts that are solved have as state is brought back and uploaded as a whole. */
-static bool is_apart(const lmi_gpu *gpu)
-{
-    return !gpu->solves && !lmi_gpu_has_kinds(gpu) && !lmi_gpu_has_examples(gpu);
-}
+/* What bodies with examples have as state is brought back and uploaded as a whole. */
+static bool is_apart(const lmi_gpu *gpu) { return !lmi_gpu_has_examples(gpu); }
 
 void lmi_gpu_fetch_batch(lm_world *world, uint32_t batch)
 {

@@ -80,10 +80,10 @@ typedef enum lmi_gpu_count {
 typedef struct lmi_gpu_batch {
     uint32_t first[LMI_GPU_COUNTS], room[LMI_GPU_COUNTS];
     uint32_t left, left_room; /* lane blocks where it was before it went elsewhere, in this layout */
-    uint64_t brought; /* serial of the state of it that the host has */
-    bool laid;        /* the device has it as it is, but that its state may be another */
-    bool valid;       /* and its state too */
-    bool coming;      /* it is being brought back */
+    uint64_t brought;         /* serial of the state of it that the host has */
+    bool laid;                /* the device has it as it is, but that its state may be another */
+    bool valid;               /* and its state too */
+    bool coming;              /* it is being brought back */
 } lmi_gpu_batch;
 
 typedef struct lmi_gpu_tiles {
@@ -311,7 +311,8 @@ static inline bool lmi_gpu_has_few(const lmi_gpu *gpu) { return gpu->lattice_cou
 /* fetch.c: a batch back, or all of them, with the records from this buffer; false: the device is lost, and nothing has changed here.
  * Skins that ride on regions, after the particles of these batches have come back or have moved: of all bodies, or of those that the
  * contacts between bodies have not brought up to date. The device is lost, and why: one line, however often it is said. */
-bool lmi_gpu_bring(lm_world *world, const lmi_gpu_buffer *records, uint32_t batch); /* LMI_GPU_NONE: all that are behind */
+bool lmi_gpu_bring(lm_world *world, const lmi_gpu_buffer *records,
+                   uint32_t batch); /* LMI_GPU_NONE: all that are behind */
 void lmi_gpu_skins(lm_world *world, bool all);
 void lmi_gpu_lose(lm_world *world, const char *why);
 
@@ -333,7 +334,8 @@ bool lmi_gpu_needs_solver(const lm_world *world, const lmi_body *body);
 const char *lmi_gpu_host_part(const lm_world *world); /* and which */
 bool lmi_gpu_lay_out(lm_world *world, lmi_gpu *gpu);
 bool lmi_gpu_refresh(lm_world *world, lmi_gpu *gpu); /* state that is not valid, of a world that is laid out as it is */
-bool lmi_gpu_upload_state(lm_world *world, lmi_gpu *gpu, bool all); /* positions and velocities; else what is not valid */
+bool lmi_gpu_upload_state(lm_world *world, lmi_gpu *gpu,
+                          bool all);                      /* positions and velocities; else what is not valid */
 bool lmi_gpu_measure_void(lm_world *world, lmi_gpu *gpu); /* the sums of bodies whose state has gone over */
 void lmi_gpu_plan_free(lm_world *world, lmi_gpu *gpu);
 
@@ -352,10 +354,7 @@ bool lmi_gpu_place_bodies(lm_world *world, lmi_gpu *gpu);
 void lmi_gpu_places_taken(lmi_gpu *gpu);
 
 /* Whether a body is on the device as it is, with its state; and the first of its particles there. */
-static inline bool lmi_gpu_is_kept(const lmi_gpu *gpu, const lmi_body *body)
-{
-    return gpu->batch[body->batch].valid;
-}
+static inline bool lmi_gpu_is_kept(const lmi_gpu *gpu, const lmi_body *body) { return gpu->batch[body->batch].valid; }
 static inline uint32_t lmi_gpu_first_of(const lmi_gpu *gpu, const lmi_body *body)
 {
     return gpu->batch[body->batch].first[LMI_GPU_PARTICLES] + body->first;

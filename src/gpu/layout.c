@@ -193,8 +193,9 @@ static uint32_t channels_of(const lm_world *world)
 /* What only grows while single batches are laid out anew. */
 static void sizes_of(const layout *l, uint32_t sizes[8])
 {
-    const uint32_t now[8] = {l->map.count,          l->constants.count,      l->kinds.count, l->gather.entries.count,
-                             l->scatter.entries.count, l->corners.count, l->partials,    l->chunks.count};
+    const uint32_t now[8] = {
+        l->map.count,     l->constants.count, l->kinds.count, l->gather.entries.count, l->scatter.entries.count,
+        l->corners.count, l->partials,        l->chunks.count};
     memcpy(sizes, now, sizeof now);
 }
 
@@ -274,7 +275,8 @@ static bool clear_blocks(layout *l)
     uint32_t *irregular = extend(l, &l->irregular, 2 * blocks), *corrected = extend(l, &l->corrected, 2 * blocks);
     for (uint32_t n = 0; of && irregular && corrected && n < gpu->batch_count; n++) {
         const lmi_gpu_batch *batch = &gpu->batch[n];
-        const size_t first = batch->first[LMI_GPU_PARTICLES] / LMI_BLOCK, count = batch->room[LMI_GPU_PARTICLES] / LMI_BLOCK;
+        const size_t first = batch->first[LMI_GPU_PARTICLES] / LMI_BLOCK,
+                     count = batch->room[LMI_GPU_PARTICLES] / LMI_BLOCK;
         if (!batch->valid && !gpu->whole) {
             memset(of + first, 0, count * sizeof *of);
             memset(irregular + 2 * first, 0, 2 * count * sizeof *irregular);
@@ -304,10 +306,23 @@ static bool begin_bodies(layout *l)
     return clear_blocks(l) && lmi_gpu_kinds_begin(l);
 }
 
-static bool add_bodies(layout *l)
+/* Lattices of other kinds that are kept come first, in the order that they had: who changes once is likely to do so again, and then
+ * has nobody behind it that would have to move. */
+static bool add_kept_kinds(layout *l)
 {
     lmi_gpu *gpu = l->gpu;
     bool ok = true;
+    for (uint32_t n = 0; ok && !gpu->whole && gpu->matters && n < gpu->matters->was_count; n++) {
+        const uint32_t index = gpu->renumber[gpu->matters->was[n].body];
+        ok = index == LMI_GPU_NONE || lmi_gpu_add_kind(l, lmi_body_at(l->world, gpu->slots[index]), index);
+    }
+    return ok;
+}
+
+static bool add_bodies(layout *l)
+{
+    lmi_gpu *gpu = l->gpu;
+    bool ok = add_kept_kinds(l);
     gpu->total_mass = 0.0;
     for (uint32_t n = 0; ok && n < gpu->body_count; n++) {
         const lmi_body *body = lmi_body_at(l->world, gpu->slots[n]);
@@ -405,12 +420,11 @@ static bool upload(layout *l)
     gpu->chunk_count = l->chunks.count;
     gpu->part_count = l->parts.count;
     return upload_records(gpu) && lmi_gpu_reserve(gpu, &gpu->before, records) &&
-           put_array(gpu, &gpu->map, &l->map, u) &&
-           put_array(gpu, &gpu->constants_of, &l->constants_of, u) && put_array(gpu, &gpu->kinds, &l->kinds.items, u) &&
-           put_array(gpu, &gpu->constants, &l->constants.items, f) && lmi_gpu_reserve(gpu, &gpu->regions, regions) &&
-           lmi_gpu_clear(gpu, &gpu->regions, regions) && lmi_gpu_reserve(gpu, &gpu->linear_regions, linear) &&
-           lmi_gpu_clear(gpu, &gpu->linear_regions, linear) && lmi_gpu_upload_lists(l) && lmi_gpu_upload_tiles(gpu) &&
-           put_array(gpu, &gpu->corners, &l->corners, u) &&
+           put_array(gpu, &gpu->map, &l->map, u) && put_array(gpu, &gpu->constants_of, &l->constants_of, u) &&
+           put_array(gpu, &gpu->kinds, &l->kinds.items, u) && put_array(gpu, &gpu->constants, &l->constants.items, f) &&
+           lmi_gpu_reserve(gpu, &gpu->regions, regions) && lmi_gpu_clear(gpu, &gpu->regions, regions) &&
+           lmi_gpu_reserve(gpu, &gpu->linear_regions, linear) && lmi_gpu_clear(gpu, &gpu->linear_regions, linear) &&
+           lmi_gpu_upload_lists(l) && lmi_gpu_upload_tiles(gpu) && put_array(gpu, &gpu->corners, &l->corners, u) &&
            put_array(gpu, &gpu->chunks, &l->chunks, sizeof(lmi_gpu_chunk)) &&
            put_array(gpu, &gpu->parts, &l->parts, sizeof(lmi_gpu_chunk)) &&
            lmi_gpu_reserve(gpu, &gpu->partials, (size_t)partials * LMI_GPU_CHANNELS * f) &&

@@ -61,6 +61,8 @@ typedef struct word_set {
 typedef struct kind_lists {
     array owners, block_corners, rows, constants, irregular, corrected, part_of, plastics;
     array boxes, part_members, part_chunks;
+    array numbers, plastic_from,
+        part_from; /* of bodies that are kept: what they were, where their state was; else LMI_GPU_NONE */
     struct side_by_side {
         array groups, who, member, offset;
     } gather, scatter;

@@ -198,7 +198,8 @@ bool lmi_gpu_add_parts(layout *l)
 {
     for (uint32_t n = 0; n < l->gpu->lattice_count; n++) {
         lmi_gpu_body *record = &l->gpu->records[n];
-        if (lmi_gpu_is_kept(l->gpu, lmi_body_at(l->world, l->gpu->slots[n])) || record->partials <= (lmi_gpu_has_few(l->gpu) ? FEW_PARTIALS : PART_PARTIALS)) {
+        if (lmi_gpu_is_kept(l->gpu, lmi_body_at(l->world, l->gpu->slots[n])) ||
+            record->partials <= (lmi_gpu_has_few(l->gpu) ? FEW_PARTIALS : PART_PARTIALS)) {
             continue;
         }
         uint32_t from = record->first_partial, end = from + record->partials;

@@ -172,7 +172,8 @@ static bool look(lm_world *world, lmi_gpu *gpu, const lmi_body *body, bool veloc
 
 bool lmi_gpu_look_body(const lm_world *world, const lmi_body *body, bool velocities, lmi_look *l)
 {
-    lmi_gpu *gpu = body->batch == LMI_NONE ? NULL : begin_look(world, body->batch); /* who sleeps is on the host alone */
+    lmi_gpu *gpu =
+        body->batch == LMI_NONE ? NULL : begin_look(world, body->batch); /* who sleeps is on the host alone */
     return gpu && end_look(world, gpu, look((lm_world *)world, gpu, body, velocities, l)); /* memory alone changes */
 }
 

@@ -71,8 +71,7 @@ static uint32_t with_slack(uint32_t count, uint32_t share) { return (count + cou
 bool lmi_gpu_place_batches(lm_world *world, lmi_gpu *gpu)
 {
     void *batches = gpu->batch;
-    bool ok =
-        lmi_reserve(&world->memory, &batches, &gpu->batch_capacity, world->batch_count, sizeof *gpu->batch);
+    bool ok = lmi_reserve(&world->memory, &batches, &gpu->batch_capacity, world->batch_count, sizeof *gpu->batch);
     gpu->batch = batches;
     if (!ok) {
         return false;

@@ -37,6 +37,8 @@ typedef struct lmi_gpu_solver {
     uint32_t most_levels; /* one after the other, of them */
     float *room;          /* [points][4] what points were given, on its way */
     size_t room_size;
+    uint32_t *points_of; /* [slots][2] first point of a body and how many it has, as they were laid out */
+    uint32_t slots, slot_capacity;
 } lmi_gpu_solver;
 
 /* solve_layout.c: everything that does not change in a step, where contacts are solved on the device. False after a failure. */

@@ -165,10 +165,7 @@ static bool bring_home(lm_world *world, lmi_body *body)
 bool lmi_sleep_watches(const lm_world *world)
 {
     bool watches = false;
-    LMI_POOL_EACH(&world->movers, n)
-    {
-        watches = watches || moves(LMI_POOL_AT(&world->movers, lmi_mover, n), 1.0);
-    }
+    LMI_POOL_EACH(&world->movers, n) { watches = watches || moves(LMI_POOL_AT(&world->movers, lmi_mover, n), 1.0); }
     return watches && world->sleep.enabled;
 }
 

@@ -455,7 +455,8 @@ static bool prepare(lm_world *world, double seconds)
     for (uint32_t n = 0; n < world->batch_count; n++) {
         lmi_batch *batch = &world->batches[n];
         if (batch->dirty) {
-            lmi_gpu_edit_batch(world, n); /* particles stand elsewhere: bodies have come, gone, fallen asleep or woken */
+            lmi_gpu_edit_batch(world,
+                               n); /* particles stand elsewhere: bodies have come, gone, fallen asleep or woken */
         }
         if ((batch->dirty && !lmi_batch_pack(world, batch)) || !lmi_batch_herd(world, batch)) {
             return false;

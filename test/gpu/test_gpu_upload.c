@@ -13,7 +13,8 @@
 #define BODIES (CLUSTERS + LATTICES + TILED + OCTREES)
 
 typedef struct changes {
-    lm_world *world[4]; /* the device; the device with everything laid out anew at each change; the CPU; a device without changes */
+    lm_world *world
+        [4]; /* the device; the device with everything laid out anew at each change; the CPU; a device without changes */
     lines log[4];
     bool touched[64]; /* batches */
     uint32_t changed;
@@ -54,6 +55,9 @@ static lm_body_id make_lattice(lm_world *world, uint32_t n, uint32_t cells)
     def.lattice.spacing = 0.1f;
     def.mass = 3.0f;
     place(&def, n);
+    def.material.yield = cells == 4 && n % 4 == 1 ? 0.02f : 0.0f;
+    def.material.creep = 5.0f;
+    def.material.damping_kind = cells == 4 && n % 4 == 2 ? LM_DAMPING_REGIONAL : LM_DAMPING_GLOBAL;
     lm_body_id id;
     assert_ok(lm_body_create(world, &def, &id));
     free(filled);
@@ -174,8 +178,13 @@ static void touch(changes *c, lm_body_id id)
 static uint64_t state_of(const lm_world *world, uint32_t batch)
 {
     const lmi_pack *pack = &world->batches[batch].pack;
-    return pack->particle_blocks * LMI_BLOCK * 32u + pack->lane_blocks * LMI_BLOCK * 15u * 4u +
-           world->batches[batch].body_count * sizeof(lmi_gpu_body);
+    uint64_t bytes = pack->particle_blocks * LMI_BLOCK * 32u + pack->lane_blocks * LMI_BLOCK * 15u * 4u +
+                     world->batches[batch].body_count * sizeof(lmi_gpu_body);
+    for (uint32_t n = 0; n < world->batches[batch].body_count; n++) {
+        const lmi_lattice_body *lattice = lmi_body_at(world, world->batches[batch].bodies[n])->lattice;
+        bytes += lattice && lattice->plastic.state ? (lattice->shape.block_count + 1) * LMI_BLOCK * 6u * 4u : 0;
+    }
+    return bytes;
 }
 
 /* The share of a world's particles that a batch has. */
@@ -191,6 +200,11 @@ static double share_of(const lm_world *world, uint32_t batch)
 /* After a change of what is in one batch: that batch came back and went over, and no other. */
 static void assert_one_batch(const changes *c, traffic t, uint64_t state, double share)
 {
+    if (getenv("LIMBER_TEST_VERBOSE"))
+        print_message("read %llu of %llu (state %llu), written %llu of %llu (share %g), patches %llu\n",
+                      (unsigned long long)t.read[0], (unsigned long long)t.read[1], (unsigned long long)state,
+                      (unsigned long long)t.written[0], (unsigned long long)t.written[1], share,
+                      (unsigned long long)t.patches);
     assert_int_equal(t.patches, 1);
     assert_true(t.read[0] > 0 && t.read[0] <= state + state / 8 + LITTLE / 4);
     assert_true(t.read[1] >= 3 * t.read[0]);
@@ -295,12 +309,133 @@ static void comes_and_goes(void **state)
     end(&c);
 }
 
+/* Another material, a pin that holds, and a push: all of it concerns one body. */
+static void single_changes(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    changes c;
+    begin(&c);
+    const uint32_t who[] = {CLUSTERS + 1, 50, CLUSTERS + 2, CLUSTERS + LATTICES + TILED + 3};
+    for (int n = 0; n < 4; n++) {
+        lm_body_id id = c.id[who[n]];
+        uint64_t bytes = state_of(c.world[0], batch_of(c.world[0], id));
+        double share = share_of(c.world[0], batch_of(c.world[0], id));
+        touch(&c, id);
+        traffic before = traffic_of(&c);
+        lm_material material = lm_material_default();
+        material.hertz = 7.0f;
+        material.yield = n == 0 ? 0.01f : 0.0f;
+        for (int k = 0; k < 3; k++) assert_ok(lm_body_set_material(c.world[k], id, &material));
+        assert_one_batch(&c, step_all(&c, before), bytes, share);
+        check(&c, 30 * AGREEMENT);
+        before = traffic_of(&c);
+        for (int k = 0; k < 3; k++)
+            assert_ok(lm_body_add_particle_impulse(c.world[k], id, 3, (lm_vec3){0.001f, 0.002f, 0.0f}));
+        traffic t = step_all(&c, before);
+        assert_true(t.patches == 0 && t.read[0] <= bytes + LITTLE / 4 && t.written[0] <= bytes + LITTLE);
+        check(&c, 30 * AGREEMENT);
+    }
+    end(&c);
+}
+
+/* Whatever happens between two steps. */
+static void happen(lm_world *world, changes *c, random_state *random)
+{
+    uint32_t n = (uint32_t)random_range(random, 0.0, c->count - 0.01), what = (uint32_t)random_range(random, 0.0, 7.99);
+    uint32_t other = (uint32_t)random_range(random, 0.0, 100.0), changed;
+    lm_body_id id = c->id[n];
+    lm_material material = lm_material_default();
+    material.hertz = (float)random_range(random, 2.0, 6.0);
+    lm_body_info info;
+    if (what == 0) lm_world_hash(world);
+    if (!lm_body_is_valid(world, id)) {
+        c->id[n] = other % 3 == 0   ? make_cluster(world, other)
+                   : other % 3 == 1 ? make_lattice(world, other, 4)
+                                    : make_octree(world, other);
+        return;
+    }
+    if (what == 1) assert_ok(lm_body_destroy(world, id));
+    if (what == 2) assert_ok(lm_body_set_material(world, id, &material));
+    if (what == 3) assert_ok(lm_body_add_particle_impulse(world, id, 3, (lm_vec3){0.001f, 0.002f, 0.0f}));
+    if (what == 4) shake(world, id, 0.001, n);
+    if (what >= 5 && !lmi_body_at(world, id.slot - 1)->lattice) {
+        assert_ok(lm_body_get_info(world, id, &info));
+        if (lmi_body_at(world, id.slot - 1)->octree && what == 6)
+            assert_ok(
+                lm_body_refine(world, id, info.centre, 0.2f + 0.01f * (float)other, other % 2 ? 0.4f : 0.1f, &changed));
+        else if (what == 5 && info.particles > 150 &&
+                 !lmi_body_at(world, id.slot - 1)->grain) /* small pieces are torn */
+            cut_in_two(world, id, (lm_dvec3){info.centre.x - 0.03, info.centre.y, info.centre.z});
+    }
+}
+
+/* Several changes at once, and getters between them. */
+static void many_changes(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    changes c;
+    begin(&c);
+    random_state random = {2026};
+    uint32_t ids = c.count;
+    for (int n = 0; n < 40; n++) {
+        lm_body_id before[BODIES];
+        random_state now = random;
+        memcpy(before, c.id, ids * sizeof *before);
+        for (int k = 0; k < 3; k++) { /* the same in each */
+            random = now;
+            memcpy(c.id, before, ids * sizeof *before);
+            for (int m = 0; m < n % 4; m++) happen(c.world[k], &c, &random);
+        }
+        for (int k = 0; k < 3; k++) assert_ok(lm_world_step(c.world[k], FRAME));
+        if (n % 8) continue;
+        for (uint32_t b = 0; b < ids; b++) {
+            if (!lm_body_is_valid(c.world[2], c.id[b])) continue;
+            assert_at_most(difference(c.world[2], c.world[0], c.id[b]), 100 * AGREEMENT);
+            assert_at_most(difference(c.world[1], c.world[0], c.id[b]), 10 * AGREEMENT);
+        }
+    }
+    assert_true(c.world[0]->gpu->patches > 8);
+    end(&c);
+}
+
+/* A device that goes in the middle of changes: one line, and the CPU goes on. */
+static void lost_devices(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    uint32_t lost = 0;
+    for (uint32_t operations = 60; operations < 900; operations += 60) {
+        changes c = {0};
+        lm_world *world = world_on(NULL, 1, &c.log[0]);
+        const lmi_gpu_limits limits = {.operations = operations};
+        lmi_gpu_open(world, "gpu", &limits);
+        for (c.count = 0; c.count < 60; c.count++) {
+            c.id[c.count] = c.count < 40   ? make_cluster(world, c.count)
+                            : c.count < 55 ? make_lattice(world, c.count, 4)
+                                           : make_octree(world, c.count);
+        }
+        random_state random = {operations};
+        for (int n = 0; n < 8; n++) {
+            assert_ok(lm_world_step(world, FRAME));
+            happen(world, &c, &random);
+        }
+        lm_totals totals;
+        lm_world_get_totals(world, &totals);
+        assert_true(totals.finite);
+        lost += world->gpu->lost;
+        assert_int_equal(c.log[0].count, world->gpu->lost ? 1 : 0);
+        lm_world_destroy(world);
+    }
+    assert_true(lost > 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cuts),
-        cmocka_unit_test(details),
-        cmocka_unit_test(comes_and_goes),
+        cmocka_unit_test(cuts),           cmocka_unit_test(details),      cmocka_unit_test(comes_and_goes),
+        cmocka_unit_test(single_changes), cmocka_unit_test(many_changes), cmocka_unit_test(lost_devices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
