@@ -5,7 +5,6 @@
 #include "gpu/gpu.h"
 #include "gpu/held.h"
 #include "gpu/octrees.h"
-#include "step/cleft.h"
 
 static const char *body_reason(const lmi_body *body)
 {
@@ -52,8 +51,7 @@ static bool can_solve(const lmi_body *body)
 {
     bool stiff =
         body->first_pin == LMI_NONE && body->alpha > 0.88f && body->damping > 0.3f; /* pinned: never as a whole */
-    return !body->self_contact && !body->fracture && !body->grain && !lmi_is_cut_octree(body) && body->touch.count &&
-           !stiff;
+    return !body->fracture && body->touch.count && !stiff;
 }
 
 /* The solver knows planes, spheres, capsules and boxes, without rules. */
@@ -107,11 +105,11 @@ bool lmi_gpu_has_meeters(const lm_world *world)
 
 static bool body_contacts_on_host(const lm_world *world, const lmi_body *body, bool meets, bool solves)
 {
-    return (body->bulk && !meets) || body->self_contact || body->fracture ||
+    return (lmi_body_meets(body) && !meets) || body->fracture ||
            (body->touch.count && world->colliders.alive && !solves);
 }
 
-static bool has_contacts_on_host(const lm_world *world)
+bool lmi_gpu_contacts_on_host(const lm_world *world)
 {
     bool host = false;
     bool meets = lmi_gpu_meets(world), solves = lmi_gpu_solves(world);
@@ -120,24 +118,4 @@ static bool has_contacts_on_host(const lm_world *world)
         host = host || body_contacts_on_host(world, lmi_body_at(world, n), meets, solves);
     }
     return host;
-}
-
-/* Bodies that touch each other sleep together, and are told of: who does is known where contacts are found. */
-static bool touches_on_host(const lm_world *world)
-{
-    bool meets = false, solved = false;
-    LMI_POOL_EACH(&world->bodies, n)
-    {
-        const lmi_body *body = lmi_body_at(world, n);
-        meets = meets || lmi_body_meets(body);
-        solved = solved || lmi_gpu_needs_solver(world, body);
-    }
-    return (world->sleep.enabled && meets) || (world->contact_events && (meets || solved));
-}
-
-bool lmi_gpu_contacts_on_host(const lm_world *world) { return touches_on_host(world) || has_contacts_on_host(world); }
-
-const char *lmi_gpu_host_part(const lm_world *world)
-{
-    return has_contacts_on_host(world) ? "contacts" : "contact events and sleep";
 }

@@ -16,6 +16,7 @@
  */
 #include "gpu/gpu.h"
 
+#include "gpu/account.h"
 #include "gpu/clusters.h"
 #include "gpu/example_regions.h"
 #include "gpu/forces.h"
@@ -116,7 +117,8 @@ static bool lay_out(lm_world *world, lmi_gpu *gpu)
 /* Contacts that were solved, and who holds what, have some; and the sums of bodies. */
 static bool settle_in(lm_world *world, lmi_gpu *gpu)
 {
-    return lmi_gpu_solve_lay_out(world, gpu) && lmi_gpu_held_lay_out(world, gpu) && lmi_gpu_measure_void(world, gpu);
+    return lmi_gpu_solve_lay_out(world, gpu) && lmi_gpu_accounts_lay_out(world, gpu) &&
+           lmi_gpu_held_lay_out(world, gpu) && lmi_gpu_measure_void(world, gpu);
 }
 
 /* The host steps, now: it has the state, and the device's is void. */
@@ -175,8 +177,7 @@ bool lmi_gpu_take(lm_world *world, double h)
     }
     if (always && !gpu->told) {
         lmi_fail(world, LM_ERROR_UNSUPPORTED,
-                 "device %.80s: %s of this world are left to the CPU, and state goes over and back", gpu->name,
-                 lmi_gpu_host_part(world));
+                 "device %.80s: contacts of this world are left to the CPU, and state goes over and back", gpu->name);
     }
     gpu->told = always;
     gpu->holds = gpu->fits = true;
@@ -399,7 +400,8 @@ static void tell_stop(lm_world *world, lmi_gpu *gpu, uint32_t stop)
     static const char *const why[] = {
         "bodies stretched to many times their size", "collapsed bodies",
         "stiff or fast bodies that meet colliders",  "positions that are no numbers",
-        "fast bodies that meet each other",          "bodies with more than 64 others around them"};
+        "fast bodies that meet each other",          "bodies with more than 64 others around them",
+        "bodies that come near sleeping ones"};
     for (uint32_t n = 0; n < sizeof why / sizeof *why; n++) {
         if (stop >> n & ~(gpu->told_stops >> n) & 1) {
             lmi_fail(world, LM_ERROR_UNSUPPORTED, "device %.80s: %s: the CPU does the steps in which there are any",
@@ -414,9 +416,11 @@ static void leave(lm_world *world, lmi_gpu *gpu, uint32_t stop)
 {
     gpu->holds = false;
     gpu->wary = stop & LMI_GPU_RIGID                                       ? WARY_STEPS
+                : stop & LMI_GPU_WAKING                                    ? CAUTIOUS_STEPS
                 : gpu->solves && (stop & (LMI_GPU_FAST | LMI_GPU_CROWDED)) ? CAUTIOUS_STEPS
                                                                            : gpu->wary;
-    if (lmi_gpu_events_take(world) && lmi_gpu_forces_undo(gpu)) { /* events: of the substeps before */
+    if (lmi_gpu_events_take(world) && lmi_gpu_accounts_take(world) &&
+        lmi_gpu_forces_undo(gpu)) { /* events: of the substeps before */
         lmi_gpu_bring(world, &gpu->before, LMI_GPU_NONE);
         atomic_store(&gpu->newer, false);
         lmi_gpu_void(gpu, true);
@@ -463,8 +467,7 @@ bool lmi_gpu_substep(const lmi_step *step)
         }
     }
     ok = ok && lmi_gpu_forces_count(gpu) &&
-         (!gpu->meets || (gpu->solves ? lmi_gpu_solve(gpu, step) : lmi_gpu_meet_push(gpu, step->h))) &&
-         hold(gpu, step->h);
+         (!gpu->meets || (gpu->solves ? lmi_gpu_solve(gpu, step) : lmi_gpu_meet_push(gpu, step))) && hold(gpu, step->h);
     if (ok) {
         atomic_store(&gpu->newer, true);
         gpu->given = dvec_add(gpu->given, dvec_scale(dvec_from(by), gpu->total_mass));
@@ -560,6 +563,7 @@ void lmi_gpu_close(lm_world *world)
     lmi_gpu_share_free(world, gpu);
     lmi_gpu_skins_free(world, gpu);
     lmi_gpu_looks_free(world, gpu);
+    lmi_gpu_accounts_free(world, gpu);
     lmi_gpu_solve_free(world, gpu);
     lmi_gpu_meet_free(world, gpu);
     lmi_gpu_kinds_free(world, gpu);

@@ -20,6 +20,7 @@
  *               who touches them)
  *   held.c      pins, drags and bones
  *   rest.c      who has come to rest
+ *   account.c   who touches whom, where bodies meet
  *   solve.c     contacts that are solved: bodies with each other, touch points with colliders (solve_layout.c; solve_whole.c:
  *               those that are gone through one after the other)
  *   forces.c    wind, point fields and forces of a single step
@@ -151,6 +152,7 @@ struct lmi_gpu {
     struct lmi_gpu_held *held;
     struct lmi_gpu_resting *resting;
     struct lmi_gpu_solver *solver;
+    struct lmi_gpu_accounts *accounts;
     struct lmi_gpu_examples *examples;
     struct lmi_gpu_matters *matters;
     struct lmi_gpu_severed *severed;
@@ -224,7 +226,9 @@ bool lmi_gpu_goes_on(const lm_world *world, double h);
 /* After a step: whether it was the device's from its beginning to its end, and the host's state is behind. */
 bool lmi_gpu_stepped_alone(const lm_world *world);
 
-/* At the end of such a step, where contact events are wanted: who touched what. False: the device is lost. */
+/* Whether the device keeps an account of who touches what: somebody wants to know. At the end of such a step it is taken; false: the
+ * device is lost. */
+bool lmi_gpu_tells(const lm_world *world);
 bool lmi_gpu_events_tell(lm_world *world);
 
 /* After the host has prepared a step: uploads. False: the host has to step, now. */
@@ -256,7 +260,8 @@ bool lmi_gpu_clear_at(lmi_gpu *gpu, const lmi_gpu_buffer *buffer, size_t offset,
 /* As lmi_gpu_reserve, but what is there stays: in a buffer with room for more, where it has to be another one. */
 bool lmi_gpu_grow(lmi_gpu *gpu, lmi_gpu_buffer *buffer, size_t size);
 
-/* As lmi_gpu_put, for what no kernel writes: only the pieces that are not there already go over. */
+/* As lmi_gpu_put, for what no kernel writes (or only what the substep itself has no more use for): pieces that were put there
+ * before do not go over again. */
 bool lmi_gpu_renew(lmi_gpu *gpu, lmi_gpu_buffer *buffer, const void *from, size_t size);
 
 /* Moves things of `size` bytes to other places of a buffer, which gets `count` of them: thing n comes from place from[n] of those
@@ -331,7 +336,6 @@ bool lmi_gpu_meets(const lm_world *world);            /* whether bodies can meet
 bool lmi_gpu_has_meeters(const lm_world *world);      /* and any of them are awake */
 bool lmi_gpu_solves(const lm_world *world);           /* by contacts that are solved */
 bool lmi_gpu_needs_solver(const lm_world *world, const lmi_body *body);
-const char *lmi_gpu_host_part(const lm_world *world); /* and which */
 bool lmi_gpu_lay_out(lm_world *world, lmi_gpu *gpu);
 bool lmi_gpu_refresh(lm_world *world, lmi_gpu *gpu); /* state that is not valid, of a world that is laid out as it is */
 bool lmi_gpu_upload_state(lm_world *world, lmi_gpu *gpu,

@@ -58,8 +58,8 @@ static lmi_gpu *begin_look(const lm_world *world, uint32_t batch)
     if (!gpu || !atomic_load(&gpu->newer)) {
         return NULL;
     }
-    if (gpu->mixed && (batch == LMI_GPU_NONE || lmi_gpu_is_behind(gpu, batch))) {
-        lmi_gpu_fetch(world); /* bodies may be others than when they were laid out */
+    if (batch == LMI_GPU_NONE && gpu->mixed) {
+        lmi_gpu_fetch(world); /* the device does not have all */
         return NULL;
     }
     if (batch != LMI_GPU_NONE && !lmi_gpu_is_behind(gpu, batch)) {

@@ -50,6 +50,7 @@ enum {
     LMI_GPU_UNSOUND = 8,
     LMI_GPU_FAST = 16,
     LMI_GPU_CROWDED = 32,
+    LMI_GPU_WAKING = 64,
 };
 
 /* A body: state, what it is made of, and what the substep's kernels read. Lengths and masses as in lmi_body. */
@@ -182,7 +183,7 @@ typedef struct lmi_gpu_meeter {
     uint32_t first_point, points, first_map, maps, first_depth;
     uint32_t partners, bucket;
     int32_t cell[3];
-    uint32_t pad;
+    uint32_t loose; /* it is in pieces, or cut: it does not answer as a whole */
 } lmi_gpu_meeter;
 
 /* The rest shape that a body is felt as: lmi_mould. */
@@ -191,7 +192,26 @@ typedef struct lmi_gpu_mould {
     float first[3];
     uint32_t n[3];
     uint32_t first_distance, first_rest; /* among the distances, and among the places of carriers, of all moulds */
+    float middle[3];                     /* of the carriers */
+    uint32_t carriers;
 } lmi_gpu_mould;
+
+/* An octree that a blade has cut (sample/octree_sight.h), and the discs on both sides of its cuts (step/cleft.h). */
+typedef struct lmi_gpu_cut {
+    double first[3], spacing; /* of voxels, in the rest shape */
+    double cell;              /* of the table of discs, metres */
+    uint32_t n[3], row_words;
+    uint32_t first_word, first_voxel; /* among those of all cut octrees */
+    uint32_t first_bend, bends;
+    uint32_t first_head, heads; /* of the table; a power of two, or 0: its sides do not touch */
+} lmi_gpu_cut;
+
+typedef struct lmi_gpu_disc {
+    float normal[3];       /* out, unit, in this substep */
+    uint32_t next;         /* in its place of the table */
+    uint32_t point, owner; /* touch point, and meeter */
+    uint32_t voxel, part;  /* of its octree */
+} lmi_gpu_disc;
 
 /* A body whose contacts are solved (kernels/solve.cl), besides what it is as a meeter. */
 typedef struct lmi_gpu_bulk {
@@ -209,6 +229,9 @@ typedef struct lmi_gpu_bulk {
     uint32_t listed, first_listed; /* contacts of others' points with it */
     uint32_t wholes;               /* of its contacts: those where a side answers as a whole */
     uint32_t chained, cursor;      /* such contacts that it has a part in, and how many of them are done */
+    uint32_t itself;               /* it may touch itself */
+    uint32_t own_partner;          /* and is so deformed that it can: its place among its partners; else LMI_GPU_NONE */
+    uint32_t cut;                  /* place of its lmi_gpu_cut, or LMI_GPU_NONE */
 } lmi_gpu_bulk;
 
 #ifdef __OPENCL_VERSION__

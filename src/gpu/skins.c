@@ -244,8 +244,8 @@ bool lmi_gpu_get_skin(const lm_world *constant, const lmi_body *body, lm_vec3 *p
         !lmi_gpu_is_behind(gpu, body->batch)) {
         return false;
     }
-    if (gpu->mixed) {
-        lmi_gpu_fetch(world); /* bodies may be others than when they were laid out */
+    if (gpu->mixed && (!gpu->skins || gpu->skins->laid_out != gpu->layouts)) {
+        lmi_gpu_fetch(world); /* bodies may be others than when the world was laid out */
         return false;
     }
     lmi_mutex_lock(&gpu->fetching);

@@ -6,6 +6,7 @@
  */
 #include "gpu/solve.h"
 
+#include "gpu/account.h"
 #include "gpu/meet.h"
 #include "step/soft.h"
 #include "step/solve.h"
@@ -20,10 +21,6 @@
     lmi_gpu_run(gpu, kernel, arguments, sizeof(arguments) / sizeof *(arguments), groups, group)
 
 /* The macros of the same names in the kernels' texts. */
-#define SOLID_ARGUMENTS                                                                                                \
-    LMI_GPU_BUFFER(m->meeters), LMI_GPU_BUFFER(s->solids), LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(s->moulds),     \
-        LMI_GPU_BUFFER(m->map_now), LMI_GPU_BUFFER(s->distances), LMI_GPU_BUFFER(s->rests), LMI_GPU_BUFFER(s->facing), \
-        LMI_GPU_BUFFER(m->now), LMI_GPU_VALUE(fall), LMI_GPU_VALUE(seconds)
 #define HOLD_ARGUMENTS                                                                                                 \
     LMI_GPU_BUFFER(m->point_first), LMI_GPU_BUFFER(m->point_rider), LMI_GPU_BUFFER(m->point_weight),                   \
         LMI_GPU_BUFFER(m->map_first), LMI_GPU_BUFFER(m->map_rider), LMI_GPU_BUFFER(m->map_hold),                       \
@@ -37,9 +34,6 @@
         LMI_GPU_BUFFER(s->cell_of), LMI_GPU_BUFFER(s->around)
 
 static const size_t group[2] = {64, 1}, wide[2] = {WIDE, 1}, one[2] = {1, 1};
-
-/* How far what falls from rest comes in a substep, twice over: lmi_contact_slop. */
-static double fall_of(const lmi_step *step) { return 2.0 * step->h * step->h * dvec_length(step->gravity); }
 
 /* Partners in the order of the host's pairs, and the colliders that each body may touch. */
 static bool arrange(lmi_gpu *gpu, const lmi_step *step)
@@ -75,14 +69,14 @@ static bool find_contacts(lmi_gpu *gpu, const lmi_step *step)
 {
     const lmi_gpu_meet *m = gpu->meet;
     const lmi_gpu_solver *s = gpu->solver;
-    const cl_uint points = m->point_count;
+    const cl_uint points = m->point_count, told = gpu->accounts->events;
     const float h = (float)step->h;
-    const double fall = fall_of(step), seconds = step->h;
+    const double fall = lmi_gpu_fall(step), seconds = step->h;
     const lmi_gpu_argument find[] = {LMI_GPU_VALUE(points),
                                      LMI_GPU_BUFFER(m->owner),
                                      LMI_GPU_BUFFER(m->partner_lists),
                                      LMI_GPU_BUFFER(s->stops),
-                                     SOLID_ARGUMENTS,
+                                     LMI_GPU_SOLID_ARGUMENTS,
                                      LMI_GPU_BUFFER(m->point_first),
                                      LMI_GPU_BUFFER(m->point_rider),
                                      LMI_GPU_BUFFER(m->point_weight),
@@ -92,12 +86,13 @@ static bool find_contacts(lmi_gpu *gpu, const lmi_step *step)
                                      LMI_GPU_BUFFER(s->pushes),
                                      LMI_GPU_BUFFER(s->met),
                                      LMI_GPU_BUFFER(s->turned),
-                                     LMI_GPU_BUFFER(s->walls)};
+                                     LMI_GPU_BUFFER(s->walls),
+                                     LMI_GPU_VALUE(told)};
     const lmi_gpu_argument stops[] = {
-        LMI_GPU_VALUE(points), LMI_GPU_BUFFER(m->owner), LMI_GPU_BUFFER(m->partner_lists), LMI_GPU_BUFFER(s->stops),
-        SOLID_ARGUMENTS,       LMI_GPU_BUFFER(s->met),   LMI_GPU_BUFFER(s->turned)};
+        LMI_GPU_VALUE(points),   LMI_GPU_BUFFER(m->owner), LMI_GPU_BUFFER(m->partner_lists), LMI_GPU_BUFFER(s->stops),
+        LMI_GPU_SOLID_ARGUMENTS, LMI_GPU_BUFFER(s->met),   LMI_GPU_BUFFER(s->turned)};
     const size_t of_points[2] = GROUPS_OF(points);
-    return RUN(s->find_kernel, find, of_points, group) && mark_pairs(gpu) &&
+    return RUN(s->find_kernel, find, of_points, group) && lmi_gpu_self_find(gpu, step) && mark_pairs(gpu) &&
            RUN(s->stops_kernel, stops, of_points, group);
 }
 
@@ -148,7 +143,7 @@ static bool fill(lmi_gpu *gpu, const lmi_step *step, cl_uint last)
     const lmi_gpu_solver *s = gpu->solver;
     const cl_uint points = m->point_count, count = s->contact_count, bucket_count = s->bucket_count;
     const float h = (float)step->h;
-    const double fall = fall_of(step), seconds = step->h;
+    const double fall = lmi_gpu_fall(step), seconds = step->h;
     const lmi_gpu_argument claim[] = {LMI_GPU_VALUE(points),      LMI_GPU_BUFFER(m->owner),
                                       LMI_GPU_BUFFER(s->leaders), LMI_GPU_BUFFER(m->partner_lists),
                                       LMI_GPU_BUFFER(s->solids),  LMI_GPU_BUFFER(s->met),
@@ -157,7 +152,9 @@ static bool fill(lmi_gpu *gpu, const lmi_step *step, cl_uint last)
     const lmi_gpu_argument fill[] = {LMI_GPU_VALUE(count),
                                      LMI_GPU_BUFFER(m->partner_lists),
                                      LMI_GPU_BUFFER(s->stops),
-                                     SOLID_ARGUMENTS,
+                                     LMI_GPU_SOLID_ARGUMENTS,
+                                     LMI_GPU_SELF_ARGUMENTS,
+                                     LMI_GPU_BUFFER(s->self.disc_met),
                                      HOLD_ARGUMENTS,
                                      LMI_GPU_BUFFER(gpu->map),
                                      LMI_GPU_BUFFER(s->cells),
@@ -362,18 +359,18 @@ static bool end_at_walls(lmi_gpu *gpu, const lmi_step *step, bool any)
         ok = find_again(gpu, h);
         if (ok && gpu->solver->contact_count) {
             ok = make_room(gpu) && fill(gpu, step, 1) && weigh(gpu) && solve_velocities(gpu, h) &&
-                 solve_positions(gpu, h) && add_impulses(gpu, 0);
+                 solve_positions(gpu, h) && lmi_gpu_account_solved(gpu) && add_impulses(gpu, 0);
         }
     }
-    return ok && meet_inner(gpu, h);
+    return ok && lmi_gpu_account_inner(gpu, h) && meet_inner(gpu, h);
 }
 
 bool lmi_gpu_solve(lmi_gpu *gpu, const lmi_step *step)
 {
     const float h = (float)step->h;
     bool any = gpu->solver->contact_count > 0;
-    bool ok =
-        !any || (weigh(gpu) && warm_up(gpu) && solve_velocities(gpu, h) && solve_positions(gpu, h) && untwist(gpu, h));
+    bool ok = !any || (weigh(gpu) && warm_up(gpu) && solve_velocities(gpu, h) && solve_positions(gpu, h) &&
+                       lmi_gpu_account_solved(gpu) && untwist(gpu, h));
     return ok && keep(gpu) && (step->surface_count == 0 || end_at_walls(gpu, step, any)) &&
            ((!any && step->surface_count == 0) || lmi_gpu_measure(gpu));
 }

@@ -6,6 +6,7 @@
 #define LMI_GPU_SOLVE_H
 
 #include "gpu/gpu.h"
+#include "step/cleft.h"
 
 /* The kernels, by their names without "solve_". */
 /* clang-format off */
@@ -13,8 +14,17 @@
     X(line) X(curve) X(order) X(find) X(pairs) X(stops) X(count) X(offsets) X(claim) X(fill) X(buckets) X(list) X(sort)         \
     X(load) X(weigh) X(warm) X(velocity) X(back) X(shift) X(gather) X(apply) X(twist) X(untwist) X(keep)               \
     X(push) X(chain) X(merge) X(groups) X(levels) X(sweep) X(end)                                                                \
-    X(impulse) X(again) X(inner)
+    X(impulse) X(again) X(inner) X(slack) X(discs) X(itself)
 /* clang-format on */
+
+/* Bodies that touch themselves, and octrees that were cut: solve_self.c. */
+typedef struct lmi_gpu_self {
+    lmi_gpu_buffer rest;                                    /* of touch points */
+    lmi_gpu_buffer cuts, bits, ranks, places, links, bends; /* of cut octrees */
+    lmi_gpu_buffer discs, disc_of, heads, disc_met;         /* on the sides of cuts */
+    uint32_t count;                                         /* bodies that touch themselves */
+    uint32_t disc_count;
+} lmi_gpu_self;
 
 typedef struct lmi_gpu_solver {
     cl_program program;
@@ -23,7 +33,7 @@ typedef struct lmi_gpu_solver {
 #undef LMI_GPU_SOLVE_KERNEL
 
     /* Bodies as solids; cells of lattices; what points are. */
-    lmi_gpu_buffer solids, moulds, distances, rests, facing, corners, around, cell_of, cells, leaders;
+    lmi_gpu_buffer solids, moulds, distances, rests, levers, facing, corners, around, cell_of, cells, leaders;
     lmi_gpu_buffer inner_of; /* bits of the particles of each block: no touch point rides on them */
     /* Contacts with each carrier and cell. */
     lmi_gpu_buffer bucket_owner, map_bucket, bucket_counts, bucket_first, listed;
@@ -31,6 +41,7 @@ typedef struct lmi_gpu_solver {
     lmi_gpu_buffer axis, stops, met, turned, walls, first, found, contacts, loads, warmth;
     /* Bodies that answer as a whole: solve_whole.c. */
     lmi_gpu_buffer pushes, unsorted, chains, groups, roots, members, heads, order, levels, sweeps;
+    lmi_gpu_self self;
     uint32_t bucket_count, contact_count, contact_room;
     uint32_t whole_count; /* contacts where a side answers as a whole, at most */
     uint32_t most_whole;  /* the same, of the last substep */
@@ -40,6 +51,20 @@ typedef struct lmi_gpu_solver {
     uint32_t *points_of; /* [slots][2] first point of a body and how many it has, as they were laid out */
     uint32_t slots, slot_capacity;
 } lmi_gpu_solver;
+
+/* Arguments of kernels in solve.c and solve_self.c: the macros of the same names in the kernels' texts. */
+#define LMI_GPU_SOLID_ARGUMENTS                                                                                        \
+    LMI_GPU_BUFFER(m->meeters), LMI_GPU_BUFFER(s->solids), LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(s->moulds),     \
+        LMI_GPU_BUFFER(m->map_now), LMI_GPU_BUFFER(s->distances), LMI_GPU_BUFFER(s->rests), LMI_GPU_BUFFER(s->facing), \
+        LMI_GPU_BUFFER(m->now), LMI_GPU_VALUE(fall), LMI_GPU_VALUE(seconds), LMI_GPU_BUFFER(s->self.cuts),             \
+        LMI_GPU_BUFFER(s->self.bits), LMI_GPU_BUFFER(s->self.ranks), LMI_GPU_BUFFER(s->self.places),                   \
+        LMI_GPU_BUFFER(s->self.links), LMI_GPU_BUFFER(s->self.bends)
+#define LMI_GPU_SELF_ARGUMENTS                                                                                         \
+    LMI_GPU_BUFFER(s->self.rest), LMI_GPU_BUFFER(s->self.discs), LMI_GPU_BUFFER(s->self.disc_of),                      \
+        LMI_GPU_BUFFER(s->self.heads)
+
+/* How far what falls from rest comes in a substep, twice over: lmi_contact_slop. */
+static inline double lmi_gpu_fall(const lmi_step *step) { return 2.0 * step->h * step->h * dvec_length(step->gravity); }
 
 /* solve_layout.c: everything that does not change in a step, where contacts are solved on the device. False after a failure. */
 bool lmi_gpu_solve_lay_out(lm_world *world, lmi_gpu *gpu);
@@ -51,6 +76,13 @@ void lmi_gpu_solve_put(lm_world *world, lmi_gpu *gpu);
 
 /* solve.c. After the particles have moved: contacts, as far as they can be counted. *stop is not 0 where the host must do it. */
 bool lmi_gpu_solve_find(lmi_gpu *gpu, const lmi_step *step, cl_uint *stop);
+
+/* solve_self.c: its part of the layout; and the bits of points that touch their own body, after those of other bodies. */
+bool lmi_gpu_self_lay_out(lm_world *world, lmi_gpu *gpu);
+void lmi_gpu_self_free(lmi_gpu *gpu);
+bool lmi_gpu_self_find(lmi_gpu *gpu, const lmi_step *step);
+bool lmi_gpu_touches_itself(const lmi_body *body);
+static inline bool lmi_gpu_is_cut(const lmi_body *body) { return body->bulk && lmi_is_cut_octree(body); }
 
 /* solve_whole.c: how bodies answer, before contacts are looked for. Contacts of those that answer as a whole: arranged, and gone
  * through. All of them do nothing where there are none. */

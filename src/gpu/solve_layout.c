@@ -17,8 +17,9 @@
 typedef struct solve_layout {
     lm_world *world;
     lmi_gpu *gpu;
-    array solids, moulds, known, distances, rests, facing, warmth;
+    array solids, moulds, known, distances, rests, levers, facing, warmth;
     array corners, around, cell_of, cells, bucket_owner, map_bucket, inner, leaders;
+    uint32_t cuts; /* octrees that were cut, so far */
 } solve_layout;
 
 static bool put_words(solve_layout *l, array *to, const void *from, uint32_t count)
@@ -51,13 +52,17 @@ static bool find_mould(solve_layout *l, const lmi_mould *mould, uint32_t *index)
                           .first = {(float)mould->first.x, (float)mould->first.y, (float)mould->first.z},
                           .n = {mould->n[0], mould->n[1], mould->n[2]},
                           .first_distance = l->distances.count,
-                          .first_rest = l->rests.count / QUAD};
+                          .first_rest = l->rests.count / QUAD,
+                          .middle = {mould->rest_middle.x, mould->rest_middle.y, mould->rest_middle.z},
+                          .carriers = mould->carrier_count};
     float *rests = append(l->world, &l->rests, QUAD * mould->carrier_count, sizeof *rests);
-    for (uint32_t n = 0; rests && n < mould->carrier_count; n++) {
+    float *levers = append(l->world, &l->levers, QUAD * mould->carrier_count, sizeof *levers);
+    for (uint32_t n = 0; rests && levers && n < mould->carrier_count; n++) {
         const lm_vec3 *at = &mould->rest[n];
+        memcpy(levers + QUAD * n, mould->lever + 3 * n, 3 * sizeof *levers);
         rests[QUAD * n] = at->x, rests[QUAD * n + 1] = at->y, rests[QUAD * n + 2] = at->z;
     }
-    return rests && put_words(l, &l->distances, mould->distance, mould->n[0] * mould->n[1] * mould->n[2]);
+    return rests && levers && put_words(l, &l->distances, mould->distance, mould->n[0] * mould->n[1] * mould->n[2]);
 }
 
 /* Which way points face, with the carrier that says so, and what they remember. */
@@ -144,7 +149,10 @@ static bool add_body(solve_layout *l, uint32_t record, const lmi_body *body)
                         .mould = mould,
                         .first_bucket = bucket,
                         .buckets = maps + places,
-                        .first_cell = l->cells.count * LMI_BLOCK};
+                        .first_cell = l->cells.count * LMI_BLOCK,
+                        .itself = lmi_gpu_touches_itself(body),
+                        .own_partner = LMI_GPU_NONE,
+                        .cut = lmi_gpu_is_cut(body) ? l->cuts++ : LMI_GPU_NONE};
     if (lattice) {
         const lmi_lattice *shape = &body->lattice->shape;
         s->first[0] = shape->first.x, s->first[1] = shape->first.y, s->first[2] = shape->first.z;
@@ -245,6 +253,7 @@ static bool upload(solve_layout *l, lmi_gpu_solver *s)
                   {&s->moulds, &l->moulds, sizeof(lmi_gpu_mould)},
                   {&s->distances, &l->distances, u},
                   {&s->rests, &l->rests, u},
+                  {&s->levers, &l->levers, u},
                   {&s->facing, &l->facing, u},
                   {&s->corners, &l->corners, u},
                   {&s->around, &l->around, u},
@@ -276,10 +285,32 @@ static bool upload(solve_layout *l, lmi_gpu_solver *s)
 
 static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_solver *s)
 {
-    static const char *const texts[] = {"prelude.cl", "records.h",      "vec.h",          "vec.c",
-                                        "quad.cl",    "depth.h",        "soft.h",         "curve.h",
-                                        "contact.cl", "solve_holds.cl", "solve_find.cl",  "solve_contacts.cl",
-                                        "solve.cl",   "solve_whole.cl", "solve_walls.cl", NULL};
+    static const char *const texts[] = {"prelude.cl",
+                                        "records.h",
+                                        "wall_records.h",
+                                        "account_records.h",
+                                        "vec.h",
+                                        "vec.c",
+                                        "quad.cl",
+                                        "depth.h",
+                                        "stretch.h",
+                                        "soft.h",
+                                        "curve.h",
+                                        "disc.h",
+                                        "contact.cl",
+                                        "solve_cut.cl",
+                                        "octree_voxels.h",
+                                        "octree_sight.c",
+                                        "solve_holds.cl",
+                                        "solve_find.cl",
+                                        "solve_self.cl",
+                                        "solve_contacts.cl",
+                                        "solve.cl",
+                                        "solve_whole.cl",
+                                        "solve_walls.cl",
+                                        "account.cl",
+                                        "account_solve.cl",
+                                        NULL};
 #define KERNEL(name) {&s->name##_kernel, "solve_" #name},
     const struct {
         cl_kernel *to;
@@ -316,9 +347,9 @@ bool lmi_gpu_solve_lay_out(lm_world *world, lmi_gpu *gpu)
         s->room = lmi_allocate(&world->memory, room, sizeof *s->room);
         s->room_size = s->room ? room : 0;
     }
-    bool ok = (room == 0 || s->room) && gather(&l) && upload(&l, s);
-    array *const words[] = {&l.distances, &l.rests, &l.facing,       &l.warmth,     &l.corners, &l.around,
-                            &l.cell_of,   &l.cells, &l.bucket_owner, &l.map_bucket, &l.inner,   &l.leaders};
+    bool ok = (room == 0 || s->room) && gather(&l) && upload(&l, s) && lmi_gpu_self_lay_out(world, gpu);
+    array *const words[] = {&l.distances, &l.rests,        &l.facing,     &l.warmth, &l.corners, &l.around, &l.cell_of,
+                            &l.cells,     &l.bucket_owner, &l.map_bucket, &l.inner,  &l.leaders, &l.levers};
     for (size_t n = 0; n < sizeof words / sizeof *words; n++) {
         drop(world, words[n], sizeof(uint32_t));
     }
@@ -373,15 +404,16 @@ void lmi_gpu_solve_free(lm_world *world, lmi_gpu *gpu)
         return;
     }
     lmi_gpu_buffer *const all[] = {
-        &s->solids,    &s->groups,        &s->roots,        &s->members,  &s->stops,    &s->moulds,
-        &s->distances, &s->rests,         &s->facing,       &s->corners,  &s->around,   &s->cell_of,
-        &s->cells,     &s->bucket_owner,  &s->map_bucket,   &s->listed,   &s->axis,     &s->met,
-        &s->turned,    &s->walls,         &s->first,        &s->found,    &s->contacts, &s->loads,
-        &s->warmth,    &s->bucket_counts, &s->bucket_first, &s->inner_of, &s->leaders,  &s->pushes,
-        &s->chains,    &s->unsorted,      &s->order,        &s->levels,   &s->heads,    &s->sweeps};
+        &s->solids,     &s->groups,   &s->roots,   &s->members,  &s->stops,         &s->moulds,       &s->distances,
+        &s->rests,      &s->facing,   &s->corners, &s->around,   &s->cell_of,       &s->cells,        &s->bucket_owner,
+        &s->map_bucket, &s->listed,   &s->axis,    &s->met,      &s->turned,        &s->walls,        &s->first,
+        &s->found,      &s->contacts, &s->loads,   &s->warmth,   &s->bucket_counts, &s->bucket_first, &s->inner_of,
+        &s->leaders,    &s->pushes,   &s->chains,  &s->unsorted, &s->order,         &s->levels,       &s->heads,
+        &s->sweeps,     &s->levers};
     for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
         lmi_gpu_free(gpu, all[n]);
     }
+    lmi_gpu_self_free(gpu);
 #define KERNEL(name) s->name##_kernel,
     cl_kernel const kernels[] = {LMI_GPU_SOLVE_KERNELS(KERNEL)};
 #undef KERNEL

@@ -2,9 +2,6 @@
 
 #include "gpu/layout.h"
 #include "octree_body.h"
-#include "step/touching.h"
-
-#include <stdio.h>
 
 static const size_t group[2] = {LMI_GPU_PIECE, 1};
 
@@ -33,8 +30,7 @@ static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_walls *w)
         "triangle.h",      "triangle.c",    "mesh.h",         "mesh_query.c", "heights.h", "solid.h",
         "heights_query.c", "solid_depth.c", "contact.cl",     "solid_at.cl",  "walls.cl",  NULL};
     char options[1024];
-    int length = lmi_gpu_common_options(gpu, options, sizeof options);
-    snprintf(options + length, sizeof options - (size_t)length, " -DLMI_UNPRESSED=%g", LMI_UNPRESSED);
+    lmi_gpu_common_options(gpu, options, sizeof options);
     w->program = lmi_gpu_build(world, gpu, texts, options);
     if (!w->program) {
         return false;

@@ -56,20 +56,6 @@ lm_dvec3 lmi_bulk_facing(const lmi_bulk *s, const lmi_touch *touch, uint32_t poi
     return dvec_scale(n, length > 0.0 ? 1.0 / length : 0.0);
 }
 
-/* The largest stretch of a matrix, or a little more: the root of the largest sum in a row of A^T A. */
-static double norm_of(const double a[9])
-{
-    double most = 0.0;
-    for (int i = 0; i < 3; i++) {
-        double sum = 0.0;
-        for (int j = 0; j < 3; j++) {
-            sum += fabs(a[i] * a[j] + a[3 + i] * a[3 + j] + a[6 + i] * a[6 + j]);
-        }
-        most = sum > most ? sum : most;
-    }
-    return sqrt(most);
-}
-
 /* The map of the whole. A carrier takes a point p to X_c + F_c^-1 (p - x_c), the whole to X + F^-1 (p - x): they differ by at
  * most |X_c - X - F^-1 (x_c - x)| + |F_c^-1 - F^-1| reach. */
 static void update_whole(lmi_bulk *s)
@@ -102,7 +88,7 @@ static void update_whole(lmi_bulk *s)
         }
         lm_dvec3 there = dmat_apply(&inverse, dvec_sub(s->at[c], dvec_from(s->middle)));
         lm_dvec3 off = dvec_sub(dvec_sub(dvec_from(s->mould->rest[c]), dvec_from(s->mould->rest_middle)), there);
-        double bound = dvec_length(off) + norm_of(differs) * s->mould->reach;
+        double bound = dvec_length(off) + lmi_largest_stretch(differs) * s->mould->reach;
         slack = bound > slack ? bound : slack;
     }
     s->slack = (float)slack;

@@ -83,6 +83,8 @@ typedef struct lmi_octree {
     uint32_t bend_count;
 } lmi_octree;
 
+#include "sample/octree_voxels.h"
+
 /* Whether a node is divided: asked once for each, parents first. */
 typedef bool lmi_octree_criterion(const lmi_octree *tree, const lmi_octree_node *node, void *user);
 
@@ -160,26 +162,6 @@ static inline uint32_t lmi_octree_limit(const lmi_octree *tree, uint32_t width)
 
 /* The least width of a leaf's region: the way to its neighbours of the same size. */
 static inline uint32_t lmi_octree_least_width(const lmi_octree_node *leaf) { return LMI_OCTREE_UNITS << leaf->level; }
-
-static inline uint32_t lmi_count_bits(uint64_t bits)
-{
-    bits -= bits >> 1 & 0x5555555555555555u;
-    bits = (bits & 0x3333333333333333u) + (bits >> 2 & 0x3333333333333333u);
-    bits = (bits + (bits >> 4)) & 0x0f0f0f0f0f0f0f0fu;
-    return (uint32_t)(bits * 0x0101010101010101u >> 56);
-}
-
-/* The filled voxel at a place, or LMI_OCTREE_NONE; the coordinates may lie outside. */
-static inline uint32_t lmi_octree_voxel(const lmi_octree *tree, int64_t x, int64_t y, int64_t z)
-{
-    const lmi_voxels *v = &tree->voxels;
-    if (x < 0 || y < 0 || z < 0 || x >= v->n[0] || y >= v->n[1] || z >= v->n[2]) {
-        return LMI_OCTREE_NONE;
-    }
-    size_t word = ((size_t)z * v->n[1] + (size_t)y) * v->row_words + (size_t)(x / 64);
-    uint64_t bits = v->bits[word], bit = (uint64_t)1 << (x % 64);
-    return bits & bit ? tree->word_rank[word] + lmi_count_bits(bits & (bit - 1)) : LMI_OCTREE_NONE;
-}
 
 /* The voxel that a link leads to along an axis (0, 1, 2; up or down), or LMI_OCTREE_NONE. */
 static inline uint32_t lmi_octree_linked(const lmi_octree *tree, uint32_t voxel, int axis, bool up)

@@ -54,15 +54,4 @@ bool lmi_octree_add_bends(lmi_octree *tree, lmi_memory *memory, const lmi_octree
 /* How far a corner of voxels is moved, in voxels. */
 lm_dvec3 lmi_octree_bend_at(const lmi_octree *tree, uint32_t x, uint32_t y, uint32_t z);
 
-static inline uint64_t lmi_octree_corner(uint32_t x, uint32_t y, uint32_t z)
-{
-    return (uint64_t)x | (uint64_t)y << 20 | (uint64_t)z << 40;
-}
-
-/* Whether a blade has cut the link from a voxel to the next one along an axis. */
-static inline bool lmi_octree_is_slashed(const lmi_octree *tree, uint32_t voxel, uint32_t axis)
-{
-    return tree->cut[voxel] >> (3 + axis) & 1;
-}
-
 #endif

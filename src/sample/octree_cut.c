@@ -8,24 +8,6 @@
 
 /* --- the corners of faces --- */
 
-lm_dvec3 lmi_octree_bend_at(const lmi_octree *t, uint32_t x, uint32_t y, uint32_t z)
-{
-    uint64_t corner = lmi_octree_corner(x, y, z);
-    uint32_t low = 0, high = t->bend_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (t->bends[middle].corner < corner) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    if (low == t->bend_count || t->bends[low].corner != corner) {
-        return lm_dvec3_zero();
-    }
-    return dvec(t->bends[low].by[0], t->bends[low].by[1], t->bends[low].by[2]);
-}
-
 #define WISHES 16u /* that a face has at most */
 
 /* What one face wants of one of its corners. */

@@ -1,3 +1,6 @@
+/*
+ * The host and devices compile this text.
+ */
 #include "sample/octree_sight.h"
 #include "sample/touch_octree.h"
 
@@ -67,6 +70,47 @@ bool lmi_octree_sees(const lmi_octree *t, lm_dvec3 from, lm_dvec3 to)
     }
 }
 
+/* --- faces of cuts --- */
+
+lm_dvec3 lmi_octree_bend_at(const lmi_octree *t, uint32_t x, uint32_t y, uint32_t z)
+{
+    uint64_t corner = lmi_octree_corner(x, y, z);
+    uint32_t low = 0, high = t->bend_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (t->bends[middle].corner < corner) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    if (low == t->bend_count || t->bends[low].corner != corner) {
+        return lm_dvec3_zero();
+    }
+    return dvec(t->bends[low].by[0], t->bends[low].by[1], t->bends[low].by[2]);
+}
+
+lmi_octree_face lmi_octree_face_at(const lmi_octree *t, uint32_t voxel, uint32_t axis)
+{
+    LMI_FAR const uint16_t *at = t->at[voxel];
+    const uint32_t u = (axis + 1) % 3, v = (axis + 2) % 3;
+    lm_dvec3 corner[4], middle = lm_dvec3_zero();
+    for (uint32_t n = 0; n < 4; n++) {
+        uint32_t c[3] = {at[0], at[1], at[2]};
+        c[axis]++;
+        c[u] += n & 1;
+        c[v] += n >> 1;
+        corner[n] = dvec_add(dvec(c[0], c[1], c[2]), lmi_octree_bend_at(t, c[0], c[1], c[2]));
+        middle = dvec_add(middle, dvec_scale(corner[n], 0.25));
+    }
+    lm_dvec3 normal = dvec_cross(dvec_sub(corner[3], corner[0]), dvec_sub(corner[2], corner[1]));
+    const double along[3] = {normal.x, normal.y, normal.z}, length = dvec_length(normal);
+    if (!(along[axis] > 1e-3 * length)) { /* bent over: as it was */
+        return (lmi_octree_face){middle, dvec(axis == 0, axis == 1, axis == 2)};
+    }
+    return (lmi_octree_face){middle, dvec_scale(normal, 1.0 / length)};
+}
+
 /* Takes a face into account if it is nearer than the best so far. */
 static void consider(const lmi_octree *t, uint32_t voxel, uint32_t axis, lm_dvec3 at, lm_dvec3 side, double *best,
                      double *depth, lm_dvec3 *normal)
@@ -80,7 +124,7 @@ static void consider(const lmi_octree *t, uint32_t voxel, uint32_t axis, lm_dvec
         return;
     }
     /* The side that the place sees: below the face, or above it. */
-    const uint16_t *v = t->at[voxel];
+    LMI_FAR const uint16_t *v = t->at[voxel];
     lm_dvec3 below = dvec(v[0] + 0.5, v[1] + 0.5, v[2] + 0.5), above = below;
     *(axis == 0 ? &above.x : axis == 1 ? &above.y : &above.z) += 1.0;
     bool lower = lmi_octree_sees(t, side, below), upper = lmi_octree_sees(t, side, above);

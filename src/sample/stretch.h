@@ -39,4 +39,18 @@ static inline dmat3 lmi_invert_stretch(const dmat3 *f)
     return out;
 }
 
+/* The largest stretch of a matrix, or a little more: the root of the largest sum in a row of A^T A. */
+static inline double lmi_largest_stretch(const double a[9])
+{
+    double most = 0.0;
+    for (int i = 0; i < 3; i++) {
+        double sum = 0.0;
+        for (int j = 0; j < 3; j++) {
+            sum += fabs(a[i] * a[j] + a[3 + i] * a[3 + j] + a[6 + i] * a[6 + j]);
+        }
+        most = sum > most ? sum : most;
+    }
+    return sqrt(most);
+}
+
 #endif

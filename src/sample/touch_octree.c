@@ -14,27 +14,6 @@
 
 /* --- faces of cuts --- */
 
-lmi_octree_face lmi_octree_face_at(const lmi_octree *t, uint32_t voxel, uint32_t axis)
-{
-    const uint16_t *at = t->at[voxel];
-    const uint32_t u = (axis + 1) % 3, v = (axis + 2) % 3;
-    lm_dvec3 corner[4], middle = lm_dvec3_zero();
-    for (uint32_t n = 0; n < 4; n++) {
-        uint32_t c[3] = {at[0], at[1], at[2]};
-        c[axis]++;
-        c[u] += n & 1;
-        c[v] += n >> 1;
-        corner[n] = dvec_add(dvec(c[0], c[1], c[2]), lmi_octree_bend_at(t, c[0], c[1], c[2]));
-        middle = dvec_add(middle, dvec_scale(corner[n], 0.25));
-    }
-    lm_dvec3 normal = dvec_cross(dvec_sub(corner[3], corner[0]), dvec_sub(corner[2], corner[1]));
-    const double along[3] = {normal.x, normal.y, normal.z}, length = dvec_length(normal);
-    if (!(along[axis] > 1e-3 * length)) { /* bent over: as it was */
-        return (lmi_octree_face){middle, dvec(axis == 0, axis == 1, axis == 2)};
-    }
-    return (lmi_octree_face){middle, dvec_scale(normal, 1.0 / length)};
-}
-
 bool lmi_octree_is_cut_point(const lmi_octree *t, lm_vec3 point, uint32_t voxel, lmi_slash *link, bool *upper)
 {
     const lmi_voxels *v = &t->voxels;

@@ -1,15 +1,9 @@
 #include "step/cleft.h"
 #include "sample/octree_sight.h"
 #include "sample/touch_octree.h"
+#include "step/disc.h"
 
 #include <string.h>
-
-/* Normals of discs that touch: cosine between them, at most. */
-#define OPPOSITE (-0.3)
-
-/* How far a point may be beside a disc's middle, and below it, in voxels. */
-#define BESIDE 0.8
-#define BELOW 1.5
 
 /* --- discs --- */
 
@@ -46,7 +40,7 @@ bool lmi_clefts_make(lm_world *world, const lmi_body *body, lmi_clefts **clefts)
         return false;
     }
     c->points = touch->count;
-    c->cell = BELOW * body->octree->tree.voxels.spacing;
+    c->cell = LMI_DISC_BELOW * body->octree->tree.voxels.spacing;
     c->of = lmi_allocate(memory, c->points, sizeof *c->of);
     for (uint32_t n = 0; c->of && n < touch->count; n++) {
         c->of[n] = is_disc(body, n) ? ++c->count : 0;
@@ -118,26 +112,25 @@ static void look_in(const lmi_body *body, uint32_t disc, uint32_t bucket, double
     const double voxel = body->octree->tree.voxels.spacing;
     const lm_dvec3 at = dvec_from(lmi_touch_now(&body->touch, c->point[disc])), out = c->normal[disc];
     for (uint32_t n = c->head[bucket]; n != LMI_NONE; n = c->next[n]) {
-        if (dvec_dot(c->normal[n], out) > OPPOSITE) {
+        if (dvec_dot(c->normal[n], out) > LMI_DISC_OPPOSITE) {
             continue;
         }
         lm_dvec3 d = dvec_sub(dvec_from(lmi_touch_now(&body->touch, c->point[n])), at);
-        lm_dvec3 m = dvec_sub(c->normal[n], out);
-        m = dvec_scale(m, 1.0 / dvec_length(m)); /* at least the root of 2.6 */
-        double depth = dvec_dot(d, m), beside = dvec_length(dvec_sub(d, dvec_scale(m, depth)));
-        if (depth <= -margin || depth > BELOW * voxel || beside >= *nearest ||
+        const lmi_disc_meeting m = lmi_discs_meet(d, out, c->normal[n]);
+        if (m.depth <= -margin || m.depth > LMI_DISC_BELOW * voxel || m.beside >= *nearest ||
             is_slice(body, c->point[disc], c->point[n])) {
             continue;
         }
-        *nearest = beside;
-        *inside = (lmi_inside){dvec_from(body->touch.rest[c->point[n]]), depth, m, body->touch.carrier[c->point[n]]};
+        *nearest = m.beside;
+        *inside =
+            (lmi_inside){dvec_from(body->touch.rest[c->point[n]]), m.depth, m.normal, body->touch.carrier[c->point[n]]};
     }
 }
 
 bool lmi_cleft_meet(const lmi_body *body, uint32_t point, double margin, lmi_inside *inside)
 {
     const lmi_clefts *c = body->octree->clefts;
-    const double most = BESIDE * body->octree->tree.voxels.spacing;
+    const double most = LMI_DISC_BESIDE * body->octree->tree.voxels.spacing;
     double nearest = most;
     int64_t at[3];
     if (!c->of[point]) {

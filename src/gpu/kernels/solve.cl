@@ -277,7 +277,8 @@ __kernel void solve_twist(uint count, HOLD_ARGUMENTS, __global const lmi_gpu_pus
         return;
     }
     lmi_gpu_contact c = contacts[n];
-    bool done = (c.live == LMI_GPU_SOFT || c.live == LMI_GPU_WHOLE) && c.b != LMI_GPU_NONE && c.pressed + c.shifted > 0.0f;
+    bool done = (c.live == LMI_GPU_SOFT || c.live == LMI_GPU_WHOLE) && c.b != LMI_GPU_NONE && c.b != c.a &&
+                c.pressed + c.shifted > 0.0f;
     quad u = quad_of(0.0f, 0.0f, 0.0f);
     if (done) {
         u = shifted_velocity(pushes + c.a, sum_point(&o, c.point, v), c.arm_a) -
@@ -307,23 +308,6 @@ static void add_twist(__global const lmi_gpu_meeter *meeters, __global const lmi
     sum[1] += by * c->more.y;
     sum[2] += by * c->more.z;
     sum[3] = fmax(sum[3], (double)c->ahead.x);
-}
-
-/* Numbers of all work-items to their sum; the largest where `most`. */
-static double join_group(__local double *slots, double own, bool most)
-{
-    const uint id = get_local_id(0);
-    slots[id] = own;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint half_of = GROUP / 2; half_of > 0; half_of /= 2) {
-        if (id < half_of) {
-            slots[id] = most ? fmax(slots[id], slots[id + half_of]) : slots[id] + slots[id + half_of];
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
-    double all = slots[0];
-    barrier(CLK_LOCAL_MEM_FENCE);
-    return all;
 }
 
 /* About the centre of mass c, from the second moments (xx yy zz xy yz zx). */

@@ -361,12 +361,13 @@ static float meet_wall(__global const lmi_gpu_surface *surface, __global const l
     return w.bounce;
 }
 
-__kernel void solve_fill(uint count, __global const uint *partners, __global const uint *stops, SOLID_ARGUMENTS, HOLD_ARGUMENTS, __global const uint *map,
-                         __global const uint *cells, __global const float4 *x, __global const float4 *v,
+__kernel void solve_fill(uint count, __global const uint *partners, __global const uint *stops, SOLID_ARGUMENTS, SELF_ARGUMENTS,
+                         __global const uint *disc_met, HOLD_ARGUMENTS, __global const uint *map, __global const uint *cells, __global const float4 *x, __global const float4 *v,
                          __global const lmi_gpu_surface *surfaces, __global const lmi_gpu_push *pushes, float h, uint last,
                          __global lmi_gpu_contact *contacts, volatile __global uint *buckets)
 {
     const solid_view s = SOLID_VIEW;
+    const self_view self = SELF_VIEW;
     const holds o = HOLDS;
     uint n = get_global_id(0);
     if (n >= count) {
@@ -387,8 +388,9 @@ __kernel void solve_fill(uint count, __global const uint *partners, __global con
     __global const lmi_gpu_body *other = bodies + meeters[b].record;
     pair_way w = way_of(&s, a, b);
     double left = left_at(&w, stop_of(&s, partners, stops, a, c.map, &w));
-    in_solid in = find_in_solid(&s, a, b, now[c.point], &w, left);
-    bool far = c.slot || in.depth > 2.0 * moulds[solids[b].mould].cell; /* the nearest way out may be the far side */
+    in_solid in = a == b ? find_in_itself(&s, &self, a, c.point, disc_met[c.point])
+                         : find_in_solid(&s, a, b, now[c.point], &w, left);
+    bool far = a != b && (c.slot || in.depth > 2.0 * moulds[solids[b].mould].cell); /* the nearest way out may be the far side */
     lm_dvec3 normal = far ? away_from(body, other, solids[a].slot > solids[b].slot) : in.normal;
     lm_dvec3 rest_of_way = dvec(left * w.way[0], left * w.way[1], left * w.way[2]);
     c.normal = quad_from(normal);

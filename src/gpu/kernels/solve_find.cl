@@ -13,6 +13,23 @@
 #define GROUP 64
 #define WIDE 256
 
+/* Numbers of all work-items to their sum; the largest where `most`. */
+static double join_group(__local double *slots, double own, bool most)
+{
+    const uint id = get_local_id(0);
+    slots[id] = own;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint half_of = GROUP / 2; half_of > 0; half_of /= 2) {
+        if (id < half_of) {
+            slots[id] = most ? fmax(slots[id], slots[id + half_of]) : slots[id] + slots[id + half_of];
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    double all = slots[0];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return all;
+}
+
 /* Two bodies' places in the order of step/pairs.c. */
 static bool comes_before(__global const lmi_gpu_bulk *a, __global const lmi_gpu_bulk *b)
 {
@@ -154,15 +171,17 @@ typedef struct solid_view {
     __global const float4 *now;
     double fall; /* 2 h² g: lmi_contact_slop */
     double h;
+    cut_view cut;
 } solid_view;
 
 #define SOLID_ARGUMENTS                                                                                               \
     __global const lmi_gpu_meeter *meeters, __global const lmi_gpu_bulk *solids, __global const lmi_gpu_body *bodies, \
         __global const lmi_gpu_mould *moulds, __global const float *maps, __global const float *distances,            \
-        __global const float4 *rests, __global const float4 *facing, __global const float4 *now, double fall, double seconds
+        __global const float4 *rests, __global const float4 *facing, __global const float4 *now, double fall, double seconds,   \
+        CUT_ARGUMENTS
 #define SOLID_VIEW                                                                                                    \
     {                                                                                                                 \
-        meeters, solids, bodies, moulds, maps, distances, rests, facing, now, fall, seconds                           \
+        meeters, solids, bodies, moulds, maps, distances, rests, facing, now, fall, seconds, CUT_VIEW                 \
     }
 
 /* The way of a against b in this substep where that is far; it is then looked at in so many stops. search_of in step/meet.c. */
@@ -222,91 +241,129 @@ static float distance_at(__global const lmi_gpu_mould *m, __global const float *
 
 static double slop_of(__global const lmi_gpu_body *b, double fall) { return fmin(fall, 0.01 * b->rest_size); }
 
+/* The maps of the carriers around a point, blended: blend in step/inside.c. */
+typedef struct blended {
+    float total, rest[3], inverse[9];
+    uint map; /* the nearest */
+} blended;
+
+/* `but`: where the point is at rest, in the same body; carriers nearer than `apart` to that are passed over. Else apart is 0. */
+static blended blend_maps(const solid_view *s, uint b, const float at[3], float4 but, float apart)
+{
+    __global const lmi_gpu_meeter *other = s->meeters + b;
+    __global const lmi_gpu_mould *mould = s->moulds + s->solids[b].mould;
+    const float scale = (float)(1.0 / (mould->reach * mould->reach));
+    float best = 3e38f;
+    blended sum;
+    sum.total = 0.0f;
+    sum.map = 0;
+    for (int i = 0; i < 9; i++) {
+        sum.rest[i / 3] = sum.inverse[i] = 0.0f;
+    }
+    for (uint c = 0; c < other->maps; c++) {
+        __global const float *m = s->maps + (other->first_map + c) * MAP_FLOATS;
+        float d[3] = {at[0] - m[0], at[1] - m[1], at[2] - m[2]};
+        float square = (d[0] * d[0] + d[1] * d[1]) + d[2] * d[2], t = 1.0f - square * scale, w = (t * t) * (t * t);
+        float4 from = s->rests[mould->first_rest + c], off = but - from;
+        if (apart > 0.0f && (off.x * off.x + off.y * off.y) + off.z * off.z < apart * apart) {
+            continue;
+        }
+        sum.map = square < best ? c : sum.map;
+        best = vf_min(best, square);
+        if (t > 0.0f) {
+            const float place[3] = {from.x, from.y, from.z};
+            sum.total += w;
+            for (int i = 0; i < 3; i++) {
+                sum.rest[i] += w * (place[i] + ((m[3 + 3 * i] * d[0] + m[4 + 3 * i] * d[1]) + m[5 + 3 * i] * d[2]));
+            }
+            for (int i = 0; i < 9; i++) {
+                sum.inverse[i] += w * m[3 + i];
+            }
+        }
+    }
+    for (int i = 0; i < 9 && sum.total > 1e-12f; i++) {
+        sum.rest[i / 3] /= i % 3 ? 1.0f : sum.total;
+        sum.inverse[i] /= sum.total;
+    }
+    return sum;
+}
+
+/* From the blend at a point, which is at in->at, to its depth: conclude in step/inside.c. */
+static void conclude_in(const solid_view *s, uint b, const blended *sum, float margin, in_solid *in)
+{
+    __global const lmi_gpu_mould *mould = s->moulds + s->solids[b].mould;
+    lm_vec3 slope;
+    in->found = sum->total > 1e-12f;
+    in->map = sum->map;
+    if (!in->found) {
+        return;
+    }
+    float distance = distance_at(mould, s->distances, sum->rest, &slope);
+    in->found = distance < 2.0f * margin + (float)mould->cell;
+    if (!in->found) {
+        return;
+    }
+    __global const float *nearest = s->maps + (s->meeters[b].first_map + sum->map) * MAP_FLOATS;
+    dmat3 back;
+    for (int i = 0; i < 9; i++) {
+        back.m[i / 3][i % 3] = sum->inverse[i];
+    }
+    lm_dvec3 steep = dvec(slope.x, slope.y, slope.z);
+    lm_dvec3 off = dvec(in->at[0] - nearest[0], in->at[1] - nearest[1], in->at[2] - nearest[2]);
+    lmi_way_out out =
+        lmi_find_way_out(distance, steep, dmat_apply_transposed(&back, steep), off, mould->cell, margin);
+    in->found = out.found;
+    in->normal = out.normal;
+    in->depth = out.depth;
+    in->rest.x = sum->rest[0], in->rest.y = sum->rest[1], in->rest.z = sum->rest[2];
+}
+
+/* solve_self.cl: of an octree that is cut, where the point was found in it as it was. */
+static void find_in_cut(const solid_view *s, uint b, double margin, in_solid *in);
+
 /* A point of a in b, with a share of its way left to go. */
 static in_solid find_in_solid(const solid_view *s, uint a, uint b, float4 now, const pair_way *w, double left)
 {
     __global const lmi_gpu_meeter *one = s->meeters + a, *other = s->meeters + b;
     __global const lmi_gpu_body *body = s->bodies + one->record, *to = s->bodies + other->record;
-    __global const lmi_gpu_mould *mould = s->moulds + s->solids[b].mould;
     const float here[3] = {now.x, now.y, now.z};
     in_solid in;
     in.found = other->maps > 0;
+    in.map = 0;
+    in.margin = one->radius + other->skin;
     for (int i = 0; i < 3; i++) {
         in.at[i] = here[i] + (float)(body->origin[i] - to->origin[i] - left * w->way[i]);
         in.found = in.found && in.at[i] >= (float)(other->lower[i] - to->origin[i]) &&
                    in.at[i] <= (float)(other->upper[i] - to->origin[i]);
     }
-    if (!in.found) {
-        return in;
-    }
-    in.found = false;
-    in.map = 0;
-    in.margin = one->radius + other->skin;
-    float margin = (float)(in.margin + fmin(slop_of(body, s->fall), slop_of(to, s->fall)));
-    float total = 0.0f, rest[3] = {0.0f, 0.0f, 0.0f}, inverse[9], best = 3e38f;
-    const float scale = (float)(1.0 / (mould->reach * mould->reach));
-    for (int i = 0; i < 9; i++) {
-        inverse[i] = 0.0f;
-    }
-    for (uint c = 0; c < other->maps; c++) { /* blend in step/inside.c */
-        __global const float *m = s->maps + (other->first_map + c) * MAP_FLOATS;
-        float d[3] = {in.at[0] - m[0], in.at[1] - m[1], in.at[2] - m[2]};
-        float square = (d[0] * d[0] + d[1] * d[1]) + d[2] * d[2], t = 1.0f - square * scale, w = (t * t) * (t * t);
-        in.map = square < best ? c : in.map;
-        best = vf_min(best, square);
-        if (t > 0.0f) {
-            float4 at = s->rests[mould->first_rest + c];
-            const float from[3] = {at.x, at.y, at.z};
-            total += w;
-            for (int i = 0; i < 3; i++) {
-                rest[i] += w * (from[i] + ((m[3 + 3 * i] * d[0] + m[4 + 3 * i] * d[1]) + m[5 + 3 * i] * d[2]));
-            }
-            for (int i = 0; i < 9; i++) {
-                inverse[i] += w * m[3 + i];
-            }
+    if (in.found) {
+        double margin = in.margin + fmin(slop_of(body, s->fall), slop_of(to, s->fall));
+        blended sum = blend_maps(s, b, in.at, now, 0.0f);
+        conclude_in(s, b, &sum, (float)margin, &in);
+        if (in.found && s->solids[b].cut != LMI_GPU_NONE) {
+            find_in_cut(s, b, margin, &in);
         }
     }
-    if (!(total > 1e-12f)) {
-        return in;
-    }
-    lm_vec3 slope;
-    for (int i = 0; i < 3; i++) {
-        rest[i] /= total;
-    }
-    float distance = distance_at(mould, s->distances, rest, &slope);
-    if (!(distance < 2.0f * margin + (float)mould->cell)) {
-        return in;
-    }
-    __global const float *nearest = s->maps + (other->first_map + in.map) * MAP_FLOATS;
-    dmat3 back;
-    for (int i = 0; i < 9; i++) {
-        back.m[i / 3][i % 3] = inverse[i] / total;
-    }
-    lm_dvec3 steep = dvec(slope.x, slope.y, slope.z);
-    lm_dvec3 off = dvec(in.at[0] - nearest[0], in.at[1] - nearest[1], in.at[2] - nearest[2]);
-    lmi_way_out out =
-        lmi_find_way_out(distance, steep, dmat_apply_transposed(&back, steep), off, mould->cell, margin);
-    in.found = out.found;
-    in.normal = out.normal;
-    in.depth = out.depth;
-    in.rest.x = rest[0], in.rest.y = rest[1], in.rest.z = rest[2];
     return in;
+}
+
+/* Which way a touch point of a faces, unit: lmi_bulk_facing. */
+static lm_dvec3 facing_of(const solid_view *s, uint point, uint a)
+{
+    float4 f = s->facing[point];
+    __global const float *m = s->maps + (s->meeters[a].first_map + as_uint(f.w)) * MAP_FLOATS + 3;
+    lm_dvec3 n = dvec((double)m[0] * f.x + (double)m[3] * f.y + (double)m[6] * f.z,
+                      (double)m[1] * f.x + (double)m[4] * f.y + (double)m[7] * f.z,
+                      (double)m[2] * f.x + (double)m[5] * f.y + (double)m[8] * f.z);
+    double length = dvec_length(n);
+    return dvec_scale(n, length > 0.0 ? 1.0 / length : 0.0);
 }
 
 /* Whether surfaces look at each other where they touch: faces in step/meet.c. */
 static bool is_facing(const solid_view *s, uint point, uint a, uint b, const in_solid *in)
 {
-    float4 f = s->facing[point];
-    __global const float *m = s->maps + (s->meeters[a].first_map + as_uint(f.w)) * MAP_FLOATS + 3;
-    double n[3], square = 0.0, along = 0.0;
-    const double normal[3] = {in->normal.x, in->normal.y, in->normal.z};
-    for (int i = 0; i < 3; i++) {
-        n[i] = (double)m[i] * f.x + (double)m[3 + i] * f.y + (double)m[6 + i] * f.z;
-        square += n[i] * n[i];
-        along += n[i] * normal[i];
-    }
     return in->depth > 2.0 * s->moulds[s->solids[b].mould].cell ||
-           (square > 0.0 ? along / sqrt(square) : 0.0) < LMI_FACING;
+           dvec_dot(facing_of(s, point, a), in->normal) < LMI_FACING;
 }
 
 /* --- walls --- */
@@ -342,13 +399,14 @@ static ulong walls_of(ulong may, __global const lmi_gpu_surface *surfaces, __glo
     return bits;
 }
 
-/* met, turned: bits of partners; those whose surfaces face the point, and those that look away. */
+/* met, turned: bits of partners; those whose surfaces face the point, and those that look away. told: what is only near a collider
+ * counts for contact events, and does nothing. */
 __kernel void solve_find(uint count, __global const uint *owner, __global const uint *partners,
                          volatile __global uint *stops, SOLID_ARGUMENTS,
                          __global const uint *point_first, __global const uint *point_rider,
                          __global const float *point_weight, __global const float4 *v,
                          __global const lmi_gpu_surface *surfaces, float h, __global const lmi_gpu_push *pushes,
-                         __global ulong *met, __global ulong *turned, __global ulong *walls)
+                         __global ulong *met, __global ulong *turned, __global ulong *walls, uint told)
 {
     const solid_view s = SOLID_VIEW;
     uint n = get_global_id(0);
@@ -380,7 +438,7 @@ __kernel void solve_find(uint count, __global const uint *owner, __global const 
             speed += point_weight[k] * v[point_rider[k]];
         }
         __global const lmi_gpu_body *body = bodies + meeters[a].record;
-        double least = pushes[a].rigid > 0.0f ? -slop_of(body, fall) : 0.0;
+        double least = told || pushes[a].rigid > 0.0f ? -slop_of(body, fall) : 0.0;
         walls[n] = walls_of(solids[a].surfaces, surfaces, body, now[n], speed, h, least);
     }
 }

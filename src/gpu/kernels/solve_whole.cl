@@ -38,7 +38,7 @@ solve_push(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_body *
     __global const lmi_gpu_meeter *m = meeters + get_group_id(0);
     __global const lmi_gpu_body *b = bodies + m->record;
     __global lmi_gpu_push *p = pushes + get_group_id(0);
-    const float rigid = rigid_of(b, m->maps ? m->met_way : 0.6 * m->way);
+    const float rigid = m->loose ? 0.0f : rigid_of(b, m->maps ? m->met_way : 0.6 * m->way);
     const uint id = get_local_id(0);
     const quad zero = quad_of(0.0f, 0.0f, 0.0f);
     if (id == 0) {
@@ -97,6 +97,9 @@ static bool is_contact_before(__global const lmi_gpu_bulk *solids, __global cons
         return wall != walled ? wall : one->map != other->map ? one->map < other->map : one->point < other->point;
     }
     uint with = one->a == p ? one->b : one->a, with_other = other->a == p ? other->b : other->a;
+    if (with != with_other && (with == p || with_other == p)) {
+        return with_other == p; /* what touches itself comes last */
+    }
     if (with != with_other) {
         return is_pair_before(solids, p, with, with_other);
     }
@@ -121,7 +124,8 @@ solve_chain(__global lmi_gpu_bulk *solids, __global const uint *list, __global c
         if (at < all) {
             c = at < s->contacts ? s->first_contact + at : list[s->first_listed + at - s->contacts];
         }
-        bool wanted = at < all && is_whole(contacts + c);
+        bool again = at >= s->contacts && at < all && contacts[c].a == who; /* it touches itself: once will do */
+        bool wanted = at < all && !again && is_whole(contacts + c);
         uint sum = scan_group(slots, wanted, &before);
         if (wanted) {
             unsorted[first + count + before] = c;
@@ -140,6 +144,12 @@ solve_chain(__global lmi_gpu_bulk *solids, __global const uint *list, __global c
         s->chained = count;
         s->cursor = 0;
     }
+}
+
+/* Points that touch their own body are looked at so many at a time, and do not know of those before: SELF_BLOCKS in step/mutual.c. */
+static uint own_window(__global const lmi_gpu_meeter *m, __global const lmi_gpu_contact *c)
+{
+    return (c->point - m->first_point) / (32 * LMI_BLOCK);
 }
 
 /* lmi_contact_add: neighbours that ride on one cell, with the same partner, count once, and the deepest of them. */
@@ -161,7 +171,8 @@ __kernel void solve_merge(uint count, __global const lmi_gpu_bulk *solids, __glo
         }
         __global lmi_gpu_contact *before = contacts + last;
         bool same = last != LMI_GPU_NONE && before->leader == c->leader && before->b == c->b &&
-                    (c->b != LMI_GPU_NONE || before->map == c->map);
+                    (c->b != LMI_GPU_NONE || before->map == c->map) &&
+                    (c->b != n || own_window(meeters + n, before) == own_window(meeters + n, c));
         if (same && c->found < 0.02 * size) {
             if (c->found <= (double)before->found + 1e-3 * size) {
                 c->live = 0;
@@ -318,7 +329,7 @@ solve_levels(__global const uint *roots, __global lmi_gpu_group *groups, __globa
             __global const lmi_gpu_contact *c = contacts + order[g->first_contact + n];
             solids[c->a].cursor++;
             heads[c->a] = next_of(solids + c->a, chain, contacts);
-            if (c->b != LMI_GPU_NONE) {
+            if (c->b != LMI_GPU_NONE && c->b != c->a) {
                 solids[c->b].cursor++;
                 heads[c->b] = next_of(solids + c->b, chain, contacts);
             }
