@@ -62,6 +62,8 @@ typedef struct lmi_gpu_solver {
     bool alone;           /* the contacts of each body are solved by themselves */
     float *room;          /* [points][4] what points were given, on its way */
     size_t room_size;
+    uint32_t *points_of; /* [slots][2] first point of a body and how many it has, as they were laid out */
+    uint32_t slots, slot_capacity;
 } lmi_gpu_solver;
 
 /* Arguments of kernels in solve.c and solve_self.c: the macros of the same names in the kernels' texts. */

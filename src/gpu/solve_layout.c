@@ -204,6 +204,63 @@ static bool gather(solve_layout *l)
     return ok;
 }
 
+/* Where the points of bodies are now; and where those of bodies that are kept were, of each point. */
+static void number_points(const solve_layout *l, lmi_gpu_solver *s, const uint32_t *before, uint32_t *from)
+{
+    const lmi_gpu *gpu = l->gpu;
+    uint32_t first = 0;
+    memset(s->points_of, 0, 2 * (size_t)s->slots * sizeof *s->points_of);
+    for (uint32_t n = 0; n < gpu->body_count; n++) {
+        const lmi_body *body = lmi_body_at(l->world, gpu->slots[n]);
+        const uint32_t count = lmi_gpu_is_meeter(l->world, gpu, body) ? body->touch.count : 0;
+        const bool kept = lmi_gpu_is_kept(gpu, body);
+        s->points_of[2 * (size_t)body->slot] = first;
+        s->points_of[2 * (size_t)body->slot + 1] = count;
+        for (uint32_t k = 0; k < count; k++) {
+            from[first + k] = kept ? before[2 * (size_t)body->slot] + k : LMI_GPU_NONE;
+        }
+        first += count;
+    }
+}
+
+/* What points remember: that of bodies which are kept goes where their points are now, on the device; that of others goes over. */
+static bool write_warmth(const solve_layout *l, lmi_gpu_solver *s, const uint32_t *from, uint32_t count)
+{
+    const size_t size = QUAD * sizeof(float);
+    bool ok = lmi_gpu_rearrange(l->gpu, &s->warmth, from, count, size);
+    for (uint32_t n = 0, end; ok && n < count; n = end) {
+        bool kept = from[n] != LMI_GPU_NONE;
+        for (end = n + 1; end < count && (from[end] != LMI_GPU_NONE) == kept;) {
+            end++;
+        }
+        ok = kept || lmi_gpu_write(l->gpu, &s->warmth, n * size, (const float *)l->warmth.items + (size_t)n * QUAD,
+                                   (end - n) * size);
+    }
+    return ok;
+}
+
+static bool put_warmth(solve_layout *l, lmi_gpu_solver *s)
+{
+    lmi_memory *memory = &l->world->memory;
+    const uint32_t slots = l->world->bodies.slots, count = l->warmth.count / QUAD;
+    void *points = s->points_of;
+    bool ok = lmi_reserve(memory, &points, &s->slot_capacity, slots, 2 * sizeof *s->points_of);
+    s->points_of = points;
+    uint32_t *before = lmi_allocate(memory, 2 * (size_t)slots, sizeof *before);
+    uint32_t *from = lmi_allocate(memory, count, sizeof *from);
+    ok = ok && (before || slots == 0) && (from || count == 0);
+    if (ok) {
+        memcpy(before, s->points_of, 2 * (size_t)(s->slots < slots ? s->slots : slots) * sizeof *before);
+        s->slots = slots;
+        number_points(l, s, before, from);
+        ok = l->gpu->whole ? lmi_gpu_put(l->gpu, &s->warmth, l->warmth.items, l->warmth.count * sizeof(float))
+                           : write_warmth(l, s, from, count);
+    }
+    lmi_release(memory, before, 2 * (size_t)slots, sizeof *before);
+    lmi_release(memory, from, count, sizeof *from);
+    return ok;
+}
+
 static bool upload(solve_layout *l, lmi_gpu_solver *s)
 {
     lmi_gpu *gpu = l->gpu;
@@ -218,7 +275,6 @@ static bool upload(solve_layout *l, lmi_gpu_solver *s)
                   {&s->rests, &l->rests, u},
                   {&s->levers, &l->levers, u},
                   {&s->facing, &l->facing, u},
-                  {&s->warmth, &l->warmth, u},
                   {&s->corners, &l->corners, u},
                   {&s->around, &l->around, u},
                   {&s->cell_of, &l->cell_of, u},
@@ -232,7 +288,7 @@ static bool upload(solve_layout *l, lmi_gpu_solver *s)
         ok = put_array(gpu, copies[n].to, copies[n].from, copies[n].size);
     }
     s->bucket_count = l->bucket_owner.count;
-    return ok && lmi_gpu_reserve(gpu, &s->bucket_counts, s->bucket_count * u) &&
+    return ok && put_warmth(l, s) && lmi_gpu_reserve(gpu, &s->bucket_counts, s->bucket_count * u) &&
            lmi_gpu_reserve(gpu, &s->bucket_first, s->bucket_count * u) &&
            lmi_gpu_reserve(gpu, &s->axis, 5 * sizeof(double)) &&
            lmi_gpu_reserve(gpu, &s->stops, (size_t)gpu->meet->meeter_count * LMI_GPU_PARTNERS * u) &&
@@ -362,20 +418,40 @@ bool lmi_gpu_solve_lay_out(lm_world *world, lmi_gpu *gpu)
     return ok;
 }
 
+/* The points of a body that is brought back: the first in *first, and how many. */
+static uint32_t points_coming(const lmi_gpu *gpu, uint32_t n, uint32_t *first)
+{
+    const uint32_t *points = gpu->solver->points_of + 2 * (size_t)gpu->slots[n];
+    *first = points[0];
+    return gpu->batch[gpu->batch_of[n]].coming ? points[1] : 0;
+}
+
 bool lmi_gpu_solve_read(lmi_gpu *gpu)
 {
-    return !gpu->solves || lmi_gpu_read(gpu, &gpu->solver->warmth, 0, gpu->solver->room,
-                                        (size_t)gpu->meet->point_count * QUAD * sizeof(float));
+    const size_t size = QUAD * sizeof(float);
+    uint32_t begin = 0, end = 0, first;
+    bool ok = true;
+    for (uint32_t n = 0; ok && gpu->solves && n < gpu->body_count; n++) { /* points are in the order of the bodies */
+        uint32_t count = points_coming(gpu, n, &first);
+        if (count && first != end) {
+            ok = lmi_gpu_read(gpu, &gpu->solver->warmth, begin * size, gpu->solver->room + (size_t)begin * QUAD,
+                              (end - begin) * size);
+            begin = first;
+        }
+        end = count ? first + count : end;
+    }
+    return ok && (!gpu->solves || lmi_gpu_read(gpu, &gpu->solver->warmth, begin * size,
+                                               gpu->solver->room + (size_t)begin * QUAD, (end - begin) * size));
 }
 
 void lmi_gpu_solve_put(lm_world *world, lmi_gpu *gpu)
 {
-    const float *from = gpu->solves ? gpu->solver->room : NULL;
-    for (uint32_t n = 0; from && n < gpu->body_count; n++) {
-        lmi_body *body = lmi_body_at(world, gpu->slots[n]);
-        for (uint32_t k = 0; k < body->touch.count && lmi_gpu_is_meeter(world, gpu, body); k++, from += QUAD) {
+    for (uint32_t n = 0; gpu->solves && n < gpu->body_count; n++) {
+        uint32_t first, count = points_coming(gpu, n, &first);
+        const float *from = gpu->solver->room + (size_t)first * QUAD;
+        for (uint32_t k = 0; k < count; k++, from += QUAD) {
             lmi_warm warm = {.pressed = from[0], .braked = {from[1], from[2], from[3]}};
-            body->touch.warm[k] = warm;
+            lmi_body_at(world, gpu->slots[n])->touch.warm[k] = warm;
         }
     }
 }
@@ -400,6 +476,7 @@ void lmi_gpu_solve_free(lm_world *world, lmi_gpu *gpu)
     lmi_gpu_rubble_free(gpu);
     free_program(gpu, s);
     lmi_release(&world->memory, s->room, s->room_size, sizeof *s->room);
+    lmi_release(&world->memory, s->points_of, s->slot_capacity, 2 * sizeof *s->points_of);
     lmi_release(&world->memory, s, 1, sizeof *s);
     gpu->solver = NULL;
 }
