@@ -414,7 +414,9 @@ bool lmi_fracture_step(lm_world *world)
     {
         lmi_body *body = lmi_body_at(world, n);
         if (ok && body->fracture && !body->asleep) { /* what sleeps is not strained any further */
-            lmi_gpu_fetch_batch(world, body->batch);
+            if (body->fracture->breaks) {
+                lmi_gpu_fetch_batch(world, body->batch); /* where it is now decides */
+            }
             body->fracture->chosen = 0;
             ok = !body->fracture->breaks || (find_strained(world, body) && choose(world, body, LM_MAX_BREAKS));
             ok = ok && plan(world, body);

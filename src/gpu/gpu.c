@@ -16,6 +16,7 @@
  */
 #include "gpu/gpu.h"
 
+#include "fracture.h"
 #include "gpu/account.h"
 #include "gpu/clusters.h"
 #include "gpu/example_regions.h"
@@ -142,6 +143,20 @@ static bool bring_over(lm_world *world, lmi_gpu *gpu, bool fits)
     return ok;
 }
 
+/* Whether strain may break something that is awake: where particles are decides. */
+static bool has_breakers(const lm_world *world)
+{
+    bool any = false;
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        const lmi_body *body = lmi_body_at(world, n);
+        any = any || (body->batch != LMI_NONE && body->fracture && body->fracture->breaks);
+    }
+    return any;
+}
+
+bool lmi_gpu_may_break(const lm_world *world) { return world->gpu && world->gpu->breaks; }
+
 bool lmi_gpu_take(lm_world *world, double h)
 {
     lmi_gpu *gpu = world->gpu;
@@ -171,6 +186,7 @@ bool lmi_gpu_take(lm_world *world, double h)
     gpu->walled = !gpu->shares && lmi_gpu_has_walls(world);
     gpu->stands = !gpu->shares && lmi_gpu_has_stands(world);
     gpu->grips = !gpu->shares && lmi_gpu_has_held(world);
+    gpu->breaks = same ? gpu->breaks : has_breakers(world);
     gpu->status = CL_SUCCESS;
     gpu->serial++;
     gpu->layouts += !fits;

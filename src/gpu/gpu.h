@@ -190,6 +190,7 @@ struct lmi_gpu {
     bool shares;    /* the host does contacts: state goes over and back in every substep */
     bool walled;    /* colliders have kernels of their own (walls.h) */
     bool stands;    /* and know bodies that answer them as a whole (stand.h) */
+    bool breaks;    /* bodies may break: the host looks at them before each step */
     bool grips;     /* there are pins, drags or bones (held.h) */
     bool meets;     /* bodies keep each other out on the device: by cube maps, or */
     bool solves;    /* by contacts that are solved */
@@ -226,6 +227,7 @@ void lmi_gpu_close(lm_world *world);
 /* Whether a step of substeps of h seconds can go on where the last ended: nobody has changed anything since, and the host has
  * no part in it. */
 bool lmi_gpu_goes_on(const lm_world *world, double h);
+bool lmi_gpu_may_break(const lm_world *world); /* but the host has to see first whether something breaks */
 
 /* After a step: whether it was the device's from its beginning to its end, and the host's state is behind. */
 bool lmi_gpu_stepped_alone(const lm_world *world);

@@ -627,7 +627,7 @@ lm_result lm_world_step(lm_world *world, double seconds)
     lm_result result = LM_OK;
     double h = seconds / world->substeps;
     lmi_octree_levels_step(world, seconds);
-    bool on_device = lmi_gpu_goes_on(world, h), goes_on = on_device;
+    bool on_device = lmi_gpu_goes_on(world, h) && !lmi_gpu_may_break(world), goes_on = on_device;
     if (!on_device) {
         lmi_gpu_fetch_step(world);
     }

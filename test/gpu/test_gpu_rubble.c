@@ -239,9 +239,41 @@ static void lonely_pieces(void **state)
     }
 }
 
+/* A body that is strained too much breaks while it is on the device: in the same step, and as much of it. */
+static void strain_breaks(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    lines log = {0}, quiet = {0};
+    lm_world *host = world_on(NULL, 2, &quiet), *device = world_on("gpu", 2, &log);
+    lm_body_id id = add_brittle(host, (start){{0.0, 0.5, 0.0}, {0.0f, -2.0f, 0.0f}, 1});
+    lm_collider_def def = lm_collider_def_default();
+    def.shape = LM_SHAPE_PLANE;
+    lm_collider_id floor;
+    lm_fracture_def fracture = lm_fracture_def_default();
+    fracture.limit = 0.04f;
+    assert_ok(lm_body_set_fracture(host, id, &fracture));
+    assert_ok(lm_collider_create(host, &def, &floor));
+    copy_world(device, host);
+    lm_body_info a = {.broken_links = 0}, b;
+    for (int n = 0; n < 40 && a.broken_links == 0; n++) {
+        assert_ok(lm_world_step(host, FRAME));
+        assert_ok(lm_world_step(device, FRAME));
+        assert_true(lmi_gpu_goes_on(device, FRAME / 2));
+        assert_ok(lm_body_get_info(host, id, &a));
+        assert_ok(lm_body_get_info(device, id, &b));
+        assert_int_equal(a.broken_links, b.broken_links);
+    }
+    assert_true(a.broken_links > 0);
+    assert_int_equal(log.count, 0);
+    lm_world_destroy(host);
+    lm_world_destroy(device);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(heaps_agree), cmocka_unit_test(pieces_keep_momentum),
-                                       cmocka_unit_test(fast_pieces), cmocka_unit_test(lonely_pieces)};
+                                       cmocka_unit_test(fast_pieces), cmocka_unit_test(lonely_pieces),
+                                       cmocka_unit_test(strain_breaks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
