@@ -59,9 +59,23 @@ static bool has_simple_colliders(const lm_world *world)
     return simple;
 }
 
+/* Whether bodies meet by cube maps in the simple way of kernels/meet.cl, and no others: it knows no colliders. */
+static bool meets_simply(const lm_world *world)
+{
+    bool fast = world->gpu && world->gpu->fast_meets > 0;
+    bool any = false, all = world->contact_method == LM_CONTACT_METHOD_CUBE_MAP && world->colliders.alive == 0 && !fast;
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        const lmi_body *body = lmi_body_at(world, n);
+        any = any || lmi_body_meets(body);
+        all = all && (!lmi_body_meets(body) || can_meet(body));
+    }
+    return any && all;
+}
+
 bool lmi_gpu_solves(const lm_world *world)
 {
-    bool any = false, all = world->contact_method == LM_CONTACT_METHOD_SOLVED && has_simple_colliders(world);
+    bool any = false, all = has_simple_colliders(world) && !meets_simply(world);
     LMI_POOL_EACH(&world->bodies, n)
     {
         const lmi_body *body = lmi_body_at(world, n);
@@ -71,20 +85,7 @@ bool lmi_gpu_solves(const lm_world *world)
     return any && all;
 }
 
-bool lmi_gpu_meets(const lm_world *world)
-{
-    if (lmi_gpu_solves(world)) {
-        return true;
-    }
-    bool any = false, all = world->contact_method == LM_CONTACT_METHOD_CUBE_MAP && world->colliders.alive == 0;
-    LMI_POOL_EACH(&world->bodies, n)
-    {
-        const lmi_body *body = lmi_body_at(world, n);
-        any = any || lmi_body_meets(body);
-        all = all && (!lmi_body_meets(body) || can_meet(body));
-    }
-    return any && all;
-}
+bool lmi_gpu_meets(const lm_world *world) { return meets_simply(world) || lmi_gpu_solves(world); }
 
 bool lmi_gpu_has_meeters(const lm_world *world)
 {

@@ -246,6 +246,7 @@ static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_solver *s)
                                         "octree_voxels.h",
                                         "octree_sight.c",
                                         "solve_holds.cl",
+                                        "cubes.cl",
                                         "solve_find.cl",
                                         "solve_self.cl",
                                         "solve_contacts.cl",
@@ -253,6 +254,7 @@ static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_solver *s)
                                         "solve_whole.cl",
                                         "solve_sweep.cl",
                                         "solve_walls.cl",
+                                        "press.cl",
                                         "account.cl",
                                         "account_solve.cl",
                                         NULL};

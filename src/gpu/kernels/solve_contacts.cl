@@ -392,7 +392,7 @@ __kernel void solve_fill(uint count, __global const uint *partners, __global con
     double left = left_at(&w, stop_of(&s, partners, stops, a, c.map, &w));
     in_solid in = a == b ? find_in_itself(&s, &self, a, c.point, disc_met[c.point])
                          : find_in_solid(&s, a, b, now[c.point], &w, left);
-    bool far = a != b && (c.slot || in.depth > 2.0 * moulds[solids[b].mould].cell); /* the nearest way out may be the far side */
+    bool far = a != b && !cubes[0] && (c.slot || in.depth > 2.0 * moulds[solids[b].mould].cell); /* the nearest way out may be the far side */
     lm_dvec3 normal = far ? away_from(body, other, solids[a].slot > solids[b].slot) : in.normal;
     lm_dvec3 rest_of_way = dvec(left * w.way[0], left * w.way[1], left * w.way[2]);
     c.normal = quad_from(normal);
