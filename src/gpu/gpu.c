@@ -396,13 +396,13 @@ static void tell_stop(lm_world *world, lmi_gpu *gpu, uint32_t stop)
 }
 
 /* For how long the host does contacts, or colliders have kernels that know bodies which answer them as a whole. */
-static void be_wary(const lm_world *world, lmi_gpu *gpu, uint32_t stop)
+static void be_wary(lmi_gpu *gpu, uint32_t stop)
 {
     bool cautious = (stop & LMI_GPU_WAKING) || (gpu->solves && (stop & (LMI_GPU_CHAINED | LMI_GPU_CROWDED)));
     gpu->fast_meets = stop & LMI_GPU_FAST ? CAUTIOUS_STEPS : gpu->fast_meets;
     if (!(stop & LMI_GPU_RIGID)) {
         gpu->wary = cautious ? CAUTIOUS_STEPS : gpu->wary;
-    } else if (gpu->stands || world->contact_events) {
+    } else if (gpu->stands) {
         gpu->wary = WARY_STEPS;
     } else {
         gpu->fast_steps = WARY_STEPS;
@@ -421,7 +421,7 @@ static void note_fast(lmi_gpu *gpu, const lmi_step *step)
 static void leave(lm_world *world, lmi_gpu *gpu, uint32_t stop)
 {
     gpu->holds = false;
-    be_wary(world, gpu, stop);
+    be_wary(gpu, stop);
     if (lmi_gpu_events_take(world) && lmi_gpu_accounts_take(world) &&
         lmi_gpu_forces_undo(gpu)) { /* events: of the substeps before */
         lmi_gpu_bring(world, &gpu->before);
