@@ -104,7 +104,7 @@ static void fill(lm_world *world, const stand_case *c, lm_body_id ids[BODIES])
 }
 
 /* The same events, about as strong. Returns how many were pressed. */
-static uint32_t compare_events(lm_world *host, lm_world *device)
+static uint32_t compare_wall_events(lm_world *host, lm_world *device)
 {
     lm_contact_event here[32], there[32];
     uint32_t count = lm_world_get_contact_events(host, here, 32), pressed = 0;
@@ -138,7 +138,7 @@ static void check_case(const stand_case *c)
             left += !lmi_gpu_goes_on(device, FRAME / c->substeps);
             whole += device->gpu->stands && device->gpu->standing->total > 0;
             assert_ok(lm_world_step(host, FRAME));
-            pressed += compare_events(host, device);
+            pressed += compare_wall_events(host, device);
             double off = 0.0;
             for (int n = 0; n < BODIES; n++) off = fmax(off, difference(host, device, ids[n]) / step);
             if (getenv("LIMBER_TEST_VERBOSE")) print_message("%s %d.%d: %g\n", c->name, snapshot, step, off);
