@@ -49,11 +49,12 @@ bool lmi_gpu_needs_solver(const lm_world *world, const lmi_body *body)
 bool lmi_gpu_is_in_pieces(const lmi_body *body) { return body->fracture && body->lattice->shape.part_count > 1; }
 
 /* Pieces of stiff bodies answer as wholes, each by itself: that is the host's. */
-static bool can_solve(const lmi_body *body)
+static bool can_solve(const lm_world *world, const lmi_body *body)
 {
     bool stiff =
         body->first_pin == LMI_NONE && body->alpha > 0.88f && body->damping > 0.3f; /* pinned: never as a whole */
-    return body->touch.count && !(stiff && lmi_gpu_is_in_pieces(body));
+    return body->touch.count && !(stiff && lmi_gpu_is_in_pieces(body)) &&
+           (world->contact_method == LM_CONTACT_METHOD_SOLVED || !body->fracture); /* press.h does not know those */
 }
 
 /* The solver knows planes, spheres, capsules and boxes, without rules. */
@@ -67,24 +68,11 @@ static bool has_simple_colliders(const lm_world *world)
     return simple;
 }
 
-bool lmi_gpu_solves(const lm_world *world)
+/* Whether bodies meet by cube maps in the simple way of kernels/meet.cl, and no others: it knows no colliders. */
+static bool meets_simply(const lm_world *world)
 {
-    bool any = false, all = world->contact_method == LM_CONTACT_METHOD_SOLVED && has_simple_colliders(world);
-    LMI_POOL_EACH(&world->bodies, n)
-    {
-        const lmi_body *body = lmi_body_at(world, n);
-        any = any || lmi_gpu_needs_solver(world, body);
-        all = all && (!lmi_gpu_needs_solver(world, body) || can_solve(body));
-    }
-    return any && all;
-}
-
-bool lmi_gpu_meets(const lm_world *world)
-{
-    if (lmi_gpu_solves(world)) {
-        return true;
-    }
-    bool any = false, all = world->contact_method == LM_CONTACT_METHOD_CUBE_MAP && world->colliders.alive == 0;
+    bool fast = world->gpu && world->gpu->fast_meets > 0;
+    bool any = false, all = world->contact_method == LM_CONTACT_METHOD_CUBE_MAP && world->colliders.alive == 0 && !fast;
     LMI_POOL_EACH(&world->bodies, n)
     {
         const lmi_body *body = lmi_body_at(world, n);
@@ -93,6 +81,20 @@ bool lmi_gpu_meets(const lm_world *world)
     }
     return any && all;
 }
+
+bool lmi_gpu_solves(const lm_world *world)
+{
+    bool any = false, all = has_simple_colliders(world) && !meets_simply(world);
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        const lmi_body *body = lmi_body_at(world, n);
+        any = any || lmi_gpu_needs_solver(world, body);
+        all = all && (!lmi_gpu_needs_solver(world, body) || can_solve(world, body));
+    }
+    return any && all;
+}
+
+bool lmi_gpu_meets(const lm_world *world) { return meets_simply(world) || lmi_gpu_solves(world); }
 
 bool lmi_gpu_has_meeters(const lm_world *world)
 {

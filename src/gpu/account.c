@@ -183,6 +183,12 @@ bool lmi_gpu_account_solved(lmi_gpu *gpu)
     return !a->tells || (open_account(gpu, a) && account_solved(gpu, 0) && (!a->events || account_solved(gpu, 1)));
 }
 
+bool lmi_gpu_account_pressed(lmi_gpu *gpu)
+{
+    lmi_gpu_accounts *a = gpu->accounts;
+    return !a->tells || (open_account(gpu, a) && account_solved(gpu, 0));
+}
+
 bool lmi_gpu_account_inner(lmi_gpu *gpu, float h)
 {
     lmi_gpu_accounts *a = gpu->accounts;

@@ -35,6 +35,7 @@ bool lmi_gpu_find_waking(lmi_gpu *gpu);
 /* What contacts came to, once they are solved; what inner particles will have of colliders; and what cube maps will push. Nothing where
  * nobody asks. */
 bool lmi_gpu_account_solved(lmi_gpu *gpu);
+bool lmi_gpu_account_pressed(lmi_gpu *gpu); /* of bodies alone: press.h */
 bool lmi_gpu_account_inner(lmi_gpu *gpu, float h);
 bool lmi_gpu_account_cubes(lmi_gpu *gpu, const lmi_step *step);
 

@@ -26,6 +26,7 @@
 #include "gpu/large.h"
 #include "gpu/meet.h"
 #include "gpu/octrees.h"
+#include "gpu/press.h"
 #include "gpu/rest.h"
 #include "gpu/sever.h"
 #include "gpu/share.h"
@@ -59,8 +60,9 @@ static bool has_moved(const lm_world *world)
 bool lmi_gpu_goes_on(const lm_world *world, double h)
 {
     const lmi_gpu *gpu = world->gpu;
-    return gpu && gpu->holds && !gpu->shares && gpu->stands == lmi_gpu_has_stands(world) && gpu->h == h &&
-           world->force_count == 0 && !has_moved(world) && !lmi_gpu_rest_is_over(world);
+    return gpu && gpu->holds && !gpu->shares && gpu->stands == lmi_gpu_has_stands(world) &&
+           gpu->met_fast == (gpu->fast_meets > 0) && gpu->h == h && world->force_count == 0 && !has_moved(world) &&
+           !lmi_gpu_rest_is_over(world);
 }
 
 bool lmi_gpu_stepped_alone(const lm_world *world)
@@ -120,8 +122,8 @@ static bool lay_out(lm_world *world, lmi_gpu *gpu)
 /* Contacts that were solved, and who holds what, have some; and the sums of bodies. */
 static bool settle_in(lm_world *world, lmi_gpu *gpu)
 {
-    return lmi_gpu_solve_lay_out(world, gpu) && lmi_gpu_accounts_lay_out(world, gpu) &&
-           lmi_gpu_held_lay_out(world, gpu) && lmi_gpu_measure_void(world, gpu);
+    return lmi_gpu_solve_lay_out(world, gpu) && lmi_gpu_press_lay_out(world, gpu) &&
+           lmi_gpu_accounts_lay_out(world, gpu) && lmi_gpu_held_lay_out(world, gpu) && lmi_gpu_measure_void(world, gpu);
 }
 
 /* The host steps, now: it has the state, and the device's is void. */
@@ -183,6 +185,8 @@ bool lmi_gpu_take(lm_world *world, double h)
     gpu->shares = shares;
     gpu->meets = !gpu->shares && lmi_gpu_meets(world) && lmi_gpu_has_meeters(world);
     gpu->solves = gpu->meets && lmi_gpu_solves(world);
+    gpu->presses = gpu->solves && world->contact_method != LM_CONTACT_METHOD_SOLVED;
+    gpu->met_fast = gpu->fast_meets > 0;
     gpu->walled = !gpu->shares && lmi_gpu_has_walls(world);
     gpu->stands = !gpu->shares && lmi_gpu_has_stands(world);
     gpu->grips = !gpu->shares && lmi_gpu_has_held(world);
@@ -435,12 +439,13 @@ static void tell_stop(lm_world *world, lmi_gpu *gpu, uint32_t stop)
 }
 
 /* For how long the host does contacts, or colliders have kernels that know bodies which answer them as a whole. */
-static void be_wary(const lm_world *world, lmi_gpu *gpu, uint32_t stop)
+static void be_wary(lmi_gpu *gpu, uint32_t stop)
 {
     bool cautious = (stop & LMI_GPU_WAKING) || (gpu->solves && (stop & (LMI_GPU_CHAINED | LMI_GPU_CROWDED)));
+    gpu->fast_meets = stop & LMI_GPU_FAST ? CAUTIOUS_STEPS : gpu->fast_meets;
     if (!(stop & LMI_GPU_RIGID)) {
         gpu->wary = cautious ? CAUTIOUS_STEPS : gpu->wary;
-    } else if (gpu->stands || world->contact_events) {
+    } else if (gpu->stands) {
         gpu->wary = WARY_STEPS;
     } else {
         gpu->fast_steps = WARY_STEPS;
@@ -452,13 +457,14 @@ static void note_fast(lmi_gpu *gpu, const lmi_step *step)
 {
     bool now = gpu->stands && gpu->fast_steps > 0 && gpu->standing->total > 0;
     gpu->fast_steps = now ? WARY_STEPS : gpu->fast_steps - (step->last && gpu->fast_steps > 0);
+    gpu->fast_meets -= step->last && gpu->fast_meets > 0;
 }
 
 /* The host does this substep: the state as it was before. */
 static void leave(lm_world *world, lmi_gpu *gpu, uint32_t stop)
 {
     gpu->holds = false;
-    be_wary(world, gpu, stop);
+    be_wary(gpu, stop);
     if (lmi_gpu_events_take(world) && lmi_gpu_accounts_take(world) &&
         lmi_gpu_forces_undo(gpu)) { /* events: of the substeps before */
         lmi_gpu_bring(world, &gpu->before, LMI_GPU_NONE);
@@ -606,6 +612,7 @@ void lmi_gpu_close(lm_world *world)
     lmi_gpu_skins_free(world, gpu);
     lmi_gpu_looks_free(world, gpu);
     lmi_gpu_accounts_free(world, gpu);
+    lmi_gpu_press_free(world, gpu);
     lmi_gpu_solve_free(world, gpu);
     lmi_gpu_meet_free(world, gpu);
     lmi_gpu_kinds_free(world, gpu);

@@ -24,6 +24,7 @@
  *   account.c   who touches whom, where bodies meet
  *   solve.c     contacts that are solved: bodies with each other, touch points with colliders (solve_layout.c; solve_whole.c:
  *               those that are gone through one after the other)
+ *   press.c     bodies that are pushed out of each other by a force, among all that solve.c knows
  *   forces.c    wind, point fields and forces of a single step
  *   gpu.c       substeps
  *   fetch.c     the way back, and the end of a device that is lost
@@ -155,6 +156,7 @@ struct lmi_gpu {
     struct lmi_gpu_solver *solver;
     struct lmi_gpu_accounts *accounts;
     struct lmi_gpu_stands *standing;
+    struct lmi_gpu_presses *pressing;
     struct lmi_gpu_examples *examples;
     struct lmi_gpu_matters *matters;
     struct lmi_gpu_severed *severed;
@@ -194,6 +196,8 @@ struct lmi_gpu {
     bool grips;     /* there are pins, drags or bones (held.h) */
     bool meets;     /* bodies keep each other out on the device: by cube maps, or */
     bool solves;    /* by contacts that are solved */
+    bool presses;   /* or found as if they were, and pushed by a force (press.h) */
+    bool met_fast;  /* that, because some were fast */
     double h;       /* for this substep */
     lm_dvec3 given; /* momentum from gravity since the last fetch */
     double total_mass;
@@ -206,6 +210,7 @@ struct lmi_gpu {
     uint32_t timer_count;
     uint32_t told_stops; /* bits, as LMI_GPU_RIGID: why substeps were the host's, as far as it was said */
     uint32_t wary;       /* steps for which the host does the contacts */
+    uint32_t fast_meets; /* steps for which bodies that meet by cube maps may be fast, because some were */
     uint32_t fast_steps; /* steps for which bodies may answer colliders as a whole, because one did */
     uint32_t operations;
     uint64_t since; /* substeps since the host's state was the device's */

@@ -12,6 +12,8 @@
 
 #include <stdio.h>
 
+_Static_assert(LMI_GPU_CUBES == LMI_CUBE_MOST, "as many cube maps as a body has");
+
 #define MAP_FLOATS 12
 #define MAP_DEPTHS (6 * LMI_CUBE_SIDE * LMI_CUBE_SIDE)
 
@@ -19,7 +21,7 @@ typedef struct meet_layout {
     lm_world *world;
     lmi_gpu *gpu;
     array meeters, owner, point_first, point_rider, point_weight;
-    array map_first, map_rider, map_hold, depths, moulds;
+    array map_first, map_rider, map_hold, depths, moulds, cubes;
     array first_of_points, point_of, weight_of, first_of_maps, map_of, hold_of;
     uint32_t depth_count;
 } meet_layout;
@@ -106,6 +108,17 @@ static bool find_depths(meet_layout *l, const lmi_body *body, uint32_t *first)
     return true;
 }
 
+/* Which carriers of a body have a cube map, where there may be others without. */
+static bool add_cubes(meet_layout *l, const lmi_body *body)
+{
+    uint32_t *to = append(l->world, &l->cubes, LMI_GPU_CUBES + 1, sizeof *to);
+    for (uint32_t n = 0; to && n <= LMI_GPU_CUBES; n++) {
+        bool used = body->cubes && n <= body->cubes->count;
+        to[n] = !used ? 0 : n == 0 ? body->cubes->count : body->cubes->carrier[n - 1];
+    }
+    return to != NULL;
+}
+
 static uint32_t marks_of(const lmi_body *body)
 {
     return (body->octree && body->octree->clefts ? LMI_GPU_CLEFT : 0u) | (lmi_is_rubble(body) ? LMI_GPU_RUBBLE : 0u) |
@@ -116,11 +129,12 @@ static bool add_body(meet_layout *l, uint32_t record, const lmi_body *body)
 {
     uint32_t index = l->meeters.count, particle = l->gpu->records[record].first, first_depth = 0;
     lmi_gpu_meeter *m = append(l->world, &l->meeters, 1, sizeof *m);
-    if (!m || (!l->gpu->solves && !find_depths(l, body, &first_depth))) {
+    bool cubes = l->world->contact_method == LM_CONTACT_METHOD_CUBE_MAP && body->cubes;
+    if (!m || (cubes && !find_depths(l, body, &first_depth)) || (l->gpu->solves && !add_cubes(l, body))) {
         return false;
     }
     bool felt = body->bulk && body->bulk->mould->triangle_count;
-    *m = (lmi_gpu_meeter){.penalty = l->gpu->solves ? 0.0 : lmi_penalty_of(body, l->gpu->h),
+    *m = (lmi_gpu_meeter){.penalty = lmi_penalty_of(body, l->gpu->h),
                           .mean_mass = body->mean_mass,
                           .radius = body->contact_radius,
                           .skin = felt ? body->contact_radius : 0.0f,
@@ -185,6 +199,7 @@ static bool upload(meet_layout *l, lmi_gpu_meet *m)
                  {&m->map_rider, &l->map_rider},
                  {&m->map_hold, &l->map_hold},
                  {&m->depths, &l->depths},
+                 {&m->cubes, &l->cubes},
                  {&m->first_of_points, &l->first_of_points},
                  {&m->point_of, &l->point_of},
                  {&m->weight_of, &l->weight_of},
@@ -209,9 +224,9 @@ static bool upload(meet_layout *l, lmi_gpu_meet *m)
 
 static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_meet *m)
 {
-    static const char *const texts[] = {
-        "prelude.cl", "records.h", "wall_records.h", "account_records.h", "vec.h", "vec.c",
-        "stretch.h",  "meet.cl",   "account.cl",     "account_meet.cl",   NULL};
+    static const char *const texts[] = {"prelude.cl", "records.h",  "wall_records.h",  "account_records.h",
+                                        "vec.h",      "vec.c",      "stretch.h",       "cubes.cl",
+                                        "meet.cl",    "account.cl", "account_meet.cl", NULL};
     static const char *const names[] = {"meet_boxes",  "meet_grid",     "meet_cells", "meet_scan",
                                         "meet_fill",   "meet_partners", "meet_place", "meet_carry",
                                         "meet_points", "meet_maps",     "meet_apply"};
@@ -219,7 +234,7 @@ static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_meet *m)
                                   &m->place, &m->carry, &m->points, &m->maps, &m->apply};
     char options[1024];
     int length = lmi_gpu_common_options(gpu, options, sizeof options);
-    snprintf(options + length, sizeof options - (size_t)length, " -DACCOUNT_ENDS -DLMI_CUBE_SIDE=%d", LMI_CUBE_SIDE);
+    snprintf(options + length, sizeof options - (size_t)length, " -DACCOUNT_ENDS");
     m->program = lmi_gpu_build(world, gpu, texts, options);
     bool ok = m->program != NULL;
     for (size_t n = 0; ok && n < sizeof names / sizeof *names; n++) {
@@ -236,7 +251,7 @@ bool lmi_gpu_is_meeter(const lm_world *world, const lmi_gpu *gpu, const lmi_body
 
 static bool gather(meet_layout *l)
 {
-    bool ok = true;
+    bool ok = add_word(l, &l->cubes, l->world->contact_method == LM_CONTACT_METHOD_CUBE_MAP);
     for (uint32_t n = 0; ok && n < l->gpu->body_count; n++) {
         const lmi_body *body = lmi_body_at(l->world, l->gpu->slots[n]);
         ok = !lmi_gpu_is_meeter(l->world, l->gpu, body) || add_body(l, n, body);
@@ -269,9 +284,9 @@ bool lmi_gpu_meet_lay_out(lm_world *world, lmi_gpu *gpu)
         m->table *= 2;
     }
     ok = ok && upload(&l, m);
-    array *const all[] = {&l.owner,     &l.point_first,   &l.point_rider, &l.point_weight,    &l.map_first,
-                          &l.map_rider, &l.map_hold,      &l.depths,      &l.first_of_points, &l.point_of,
-                          &l.weight_of, &l.first_of_maps, &l.map_of,      &l.hold_of};
+    array *const all[] = {&l.owner,     &l.point_first, &l.point_rider,   &l.point_weight, &l.map_first,
+                          &l.map_rider, &l.map_hold,    &l.depths,        &l.cubes,        &l.first_of_points,
+                          &l.point_of,  &l.weight_of,   &l.first_of_maps, &l.map_of,       &l.hold_of};
     for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
         drop(world, all[n], sizeof(uint32_t));
     }
@@ -287,11 +302,11 @@ void lmi_gpu_meet_free(lm_world *world, lmi_gpu *gpu)
         return;
     }
     lmi_gpu_buffer *const all[] = {
-        &m->meeters,         &m->cell_grid,   &m->buckets,     &m->first_of_bucket, &m->members,   &m->partner_lists,
-        &m->owner,           &m->point_first, &m->point_rider, &m->point_weight,    &m->now,       &m->pushes,
-        &m->map_first,       &m->map_rider,   &m->map_hold,    &m->map_now,         &m->map_given, &m->depths,
-        &m->first_of_points, &m->point_of,    &m->weight_of,   &m->first_of_maps,   &m->map_of,    &m->hold_of,
-        &m->kept_x,          &m->kept_v};
+        &m->meeters,   &m->cell_grid,       &m->buckets,     &m->first_of_bucket, &m->members,       &m->partner_lists,
+        &m->owner,     &m->point_first,     &m->point_rider, &m->point_weight,    &m->now,           &m->pushes,
+        &m->map_first, &m->map_rider,       &m->map_hold,    &m->map_now,         &m->map_given,     &m->depths,
+        &m->cubes,     &m->first_of_points, &m->point_of,    &m->weight_of,       &m->first_of_maps, &m->map_of,
+        &m->hold_of,   &m->kept_x,          &m->kept_v};
     for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
         lmi_gpu_free(gpu, all[n]);
     }

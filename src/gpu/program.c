@@ -5,6 +5,7 @@
 #include "base/block.h"
 #include "cmake/embedded.h"
 #include "gpu/gpu.h"
+#include "sample/cube.h"
 #include "step/lattice_motion.h"
 #include "step/solve.h"
 #include "step/touching.h"
@@ -101,11 +102,12 @@ cl_kernel lmi_gpu_kernel(lmi_gpu *gpu, cl_program program, const char *name)
 /* Names that kernels share with the host, as options. */
 static int common_options(const lmi_gpu *gpu, const char *rounding, char *to, size_t size)
 {
-    return snprintf(to, size,
-                    "%s %s -DLM_SHAPE_PLANE=%d -DLM_SHAPE_SPHERE=%d -DLM_SHAPE_CAPSULE=%d -DLM_SHAPE_BOX=%d "
-                    "-DLMI_BOUNCE_SPEED=%gf -DLMI_FRAME_TOLERANCE=%g -DLMI_COLLAPSED=%g -DLMI_UNPRESSED=%g",
-                    gpu->options, rounding, LM_SHAPE_PLANE, LM_SHAPE_SPHERE, LM_SHAPE_CAPSULE, LM_SHAPE_BOX,
-                    LMI_BOUNCE_SPEED, LMI_LATTICE_FRAME_TOLERANCE, LMI_LATTICE_COLLAPSED, LMI_UNPRESSED);
+    return snprintf(
+        to, size,
+        "%s %s -DLM_SHAPE_PLANE=%d -DLM_SHAPE_SPHERE=%d -DLM_SHAPE_CAPSULE=%d -DLM_SHAPE_BOX=%d "
+        "-DLMI_BOUNCE_SPEED=%gf -DLMI_FRAME_TOLERANCE=%g -DLMI_COLLAPSED=%g -DLMI_UNPRESSED=%g -DLMI_CUBE_SIDE=%d",
+        gpu->options, rounding, LM_SHAPE_PLANE, LM_SHAPE_SPHERE, LM_SHAPE_CAPSULE, LM_SHAPE_BOX, LMI_BOUNCE_SPEED,
+        LMI_LATTICE_FRAME_TOLERANCE, LMI_LATTICE_COLLAPSED, LMI_UNPRESSED, LMI_CUBE_SIDE);
 }
 
 int lmi_gpu_common_options(const lmi_gpu *gpu, char *to, size_t size)

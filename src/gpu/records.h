@@ -304,6 +304,7 @@ typedef struct lmi_gpu_group {
     uint32_t alone; /* the host would have its contacts in a list of their own: others do not say when sweeps end */
 } lmi_gpu_group;
 
+#define LMI_GPU_CUBES 32    /* cube maps of a body, at most */
 #define LMI_GPU_PARTNERS 64 /* bodies that one is tested against in a substep, at most */
 
 /* A body's skin (kernels/skin.cl). What it has in common with others of its shape is there once: first of its riders, numbers, ...

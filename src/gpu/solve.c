@@ -8,6 +8,7 @@
 
 #include "gpu/account.h"
 #include "gpu/meet.h"
+#include "gpu/press.h"
 #include "step/soft.h"
 #include "step/solve.h"
 
@@ -192,7 +193,8 @@ bool lmi_gpu_solve_find(lmi_gpu *gpu, const lmi_step *step, cl_uint *stop)
     s->last_whole = 0;
     *stop = found[1];
     return ok && (*stop || s->contact_count == 0 ||
-                  (make_room(gpu) && fill(gpu, step) && lmi_gpu_whole_arrange(gpu, false, stop)));
+                  (make_room(gpu) && fill(gpu, step) && lmi_gpu_press_find(gpu, (float)step->h) &&
+                   lmi_gpu_whole_arrange(gpu, false, stop)));
 }
 
 /* How mobile contacts are. */
@@ -229,6 +231,12 @@ static bool give(lmi_gpu *gpu, const lmi_gpu_buffer *to)
                                       LMI_GPU_BUFFER(*to)};
     const size_t all[2] = GROUPS_OF(particles), of_maps[2] = GROUPS_OF(maps);
     return (maps == 0 || RUN(s->gather_kernel, gather, of_maps, group)) && RUN(s->apply_kernel, apply, all, group);
+}
+
+/* Bodies that are pushed out of each other by a force: contacts with colliders are solved then. */
+static bool press(lmi_gpu *gpu)
+{
+    return !gpu->presses || (lmi_gpu_press_begin(gpu) && give(gpu, &gpu->v) && lmi_gpu_press_end(gpu));
 }
 
 /* What points were given last time. */
@@ -374,8 +382,8 @@ bool lmi_gpu_solve(lmi_gpu *gpu, const lmi_step *step)
 {
     const float h = (float)step->h;
     bool any = gpu->solver->contact_count > 0;
-    bool ok = !any || (weigh(gpu) && warm_up(gpu) && solve_velocities(gpu, h) && solve_positions(gpu, h) &&
-                       lmi_gpu_account_solved(gpu) && untwist(gpu, h));
+    bool ok = !any || (press(gpu) && weigh(gpu) && warm_up(gpu) && solve_velocities(gpu, h) &&
+                       solve_positions(gpu, h) && lmi_gpu_account_solved(gpu) && untwist(gpu, h));
     return ok && keep(gpu) && (step->surface_count == 0 || end_at_walls(gpu, step, any)) &&
            ((!any && step->surface_count == 0) || lmi_gpu_measure(gpu));
 }

@@ -70,9 +70,10 @@ typedef struct lmi_gpu_solver {
 #define LMI_GPU_SOLID_ARGUMENTS                                                                                        \
     LMI_GPU_BUFFER(m->meeters), LMI_GPU_BUFFER(s->solids), LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(s->moulds),     \
         LMI_GPU_BUFFER(m->map_now), LMI_GPU_BUFFER(s->distances), LMI_GPU_BUFFER(s->rests), LMI_GPU_BUFFER(s->facing), \
-        LMI_GPU_BUFFER(m->now), LMI_GPU_VALUE(fall), LMI_GPU_VALUE(seconds), LMI_GPU_BUFFER(s->self.cuts),             \
-        LMI_GPU_BUFFER(s->self.bits), LMI_GPU_BUFFER(s->self.ranks), LMI_GPU_BUFFER(s->self.places),                   \
-        LMI_GPU_BUFFER(s->self.links), LMI_GPU_BUFFER(s->self.bends)
+        LMI_GPU_BUFFER(m->now), LMI_GPU_VALUE(fall), LMI_GPU_VALUE(seconds), LMI_GPU_BUFFER(m->cubes),                 \
+        LMI_GPU_BUFFER(m->depths), LMI_GPU_BUFFER(s->self.cuts), LMI_GPU_BUFFER(s->self.bits),                         \
+        LMI_GPU_BUFFER(s->self.ranks), LMI_GPU_BUFFER(s->self.places), LMI_GPU_BUFFER(s->self.links),                  \
+        LMI_GPU_BUFFER(s->self.bends)
 #define LMI_GPU_SELF_ARGUMENTS                                                                                         \
     LMI_GPU_BUFFER(s->self.rest), LMI_GPU_BUFFER(s->self.discs), LMI_GPU_BUFFER(s->self.disc_of),                      \
         LMI_GPU_BUFFER(s->self.heads)

@@ -38,7 +38,7 @@ bool lmi_gpu_has_stands(const lm_world *world)
         const lmi_body *body = lmi_body_at(world, n);
         stiff = stiff || (body->touch.count == 0 && is_stiff(body));
     }
-    return stiff && world->colliders.alive && !world->contact_events; /* those would want to know of it */
+    return stiff && world->colliders.alive;
 }
 
 static bool find_kernels(lmi_gpu *gpu, lmi_gpu_stands *s)
@@ -46,9 +46,9 @@ static bool find_kernels(lmi_gpu *gpu, lmi_gpu_stands *s)
     const struct {
         cl_kernel *to;
         const char *name;
-    } kernels[] = {{&s->push, "stand_push"},  {&s->count, "stand_count"}, {&s->offsets, "stand_offsets"},
-                   {&s->fill, "stand_fill"},  {&s->solve, "stand_solve"}, {&s->end, "stand_end"},
-                   {&s->tally, "stand_tally"}};
+    } kernels[] = {{&s->push, "stand_push"},   {&s->count, "stand_count"}, {&s->offsets, "stand_offsets"},
+                   {&s->fill, "stand_fill"},   {&s->solve, "stand_solve"}, {&s->end, "stand_end"},
+                   {&s->tally, "stand_tally"}, {&s->tell, "stand_tell"}};
     bool ok = true;
     for (size_t n = 0; ok && n < sizeof kernels / sizeof *kernels; n++) {
         *kernels[n].to = lmi_gpu_kernel(gpu, gpu->walls->program, kernels[n].name);
@@ -99,7 +99,7 @@ void lmi_gpu_stand_free(lm_world *world, lmi_gpu *gpu)
     for (size_t n = 0; n < sizeof buffers / sizeof *buffers; n++) {
         lmi_gpu_free(gpu, buffers[n]);
     }
-    cl_kernel const kernels[] = {s->push, s->count, s->offsets, s->fill, s->solve, s->end, s->tally};
+    cl_kernel const kernels[] = {s->push, s->count, s->offsets, s->fill, s->solve, s->end, s->tally, s->tell};
     for (size_t n = 0; n < sizeof kernels / sizeof *kernels; n++) {
         if (kernels[n]) {
             gpu->cl.clReleaseKernel(kernels[n]);
@@ -194,5 +194,10 @@ bool lmi_gpu_stand_tally(lmi_gpu *gpu)
     const cl_uint count = gpu->body_count;
     const lmi_gpu_argument tally[] = {LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(s->standing), LMI_GPU_VALUE(count)};
     const size_t few[2] = {(count + LMI_GPU_PIECE - 1) / LMI_GPU_PIECE, 1};
-    return s->total == 0 || RUN(s->tally, tally, few, group);
+    const lmi_gpu_walls *w = gpu->walls;
+    const lmi_gpu_argument tell[] = {LMI_GPU_BUFFER(gpu->bodies),    LMI_GPU_BUFFER(s->standing),
+                                     LMI_GPU_VALUE(count),           LMI_GPU_BUFFER(w->walled),
+                                     LMI_GPU_BUFFER(s->contacts),    LMI_GPU_BUFFER(w->touches),
+                                     LMI_GPU_BUFFER(w->touch_counts)};
+    return s->total == 0 || (RUN(s->tally, tally, few, group) && (!w->tells || RUN(s->tell, tell, few, group)));
 }

@@ -8,7 +8,7 @@
 #include "gpu/walls.h"
 
 typedef struct lmi_gpu_stands {
-    cl_kernel push, count, offsets, fill, solve, end, tally; /* of the program of walls.h */
+    cl_kernel push, count, offsets, fill, solve, end, tally, tell; /* of the program of walls.h */
     lmi_gpu_buffer standing, pushes, contacts, found, kept_x, kept_v;
     uint32_t room;  /* for contacts */
     uint32_t total; /* of this substep */

@@ -36,7 +36,7 @@ static void put_piece(const lm_world *world, lmi_body *body, const lmi_gpu_touch
                                    .impulse = vector_at(from + LMI_GPU_TOUCH_IMPULSE),
                                    .pressed = from[LMI_GPU_TOUCH_PRESSED],
                                    .approach = from[LMI_GPU_TOUCH_APPROACH],
-                                   .pressing = true};
+                                   .pressing = list[n].pressing};
         lmi_touched_walls(world, body, world->surfaces[list[n].collider].slot, &sums);
     }
     body->touched_left_out += count > LMI_GPU_TOUCHES ? count - LMI_GPU_TOUCHES : 0;

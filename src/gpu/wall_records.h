@@ -52,7 +52,8 @@ enum {
 
 typedef struct lmi_gpu_touch {
     double sums[LMI_GPU_TOUCH_CHANNELS];
-    uint32_t collider, pad; /* in the order of their slots */
+    uint32_t collider; /* in the order of their slots */
+    uint32_t pressing; /* something was done; else it is only near */
 } lmi_gpu_touch;
 
 #define LMI_GPU_TOUCHES 8 /* colliders of a piece that are told of, at most: as many as of a body */
@@ -68,9 +69,11 @@ typedef struct lmi_gpu_standing {
 /* A contact of a particle of such a body: lmi_contact. */
 typedef struct lmi_gpu_stand {
     lmi_gpu_quad normal, surface, steady, braked, arm;
+    lmi_gpu_quad at; /* where the particle is in the end */
     float depth, friction, restitution, bounce, deep, plain, approach, level, pressed, shifted;
-    uint32_t particle;
+    uint32_t particle, collider;
     uint32_t live; /* 0: nothing can move it, or it is not yet its turn */
+    uint32_t pad[3];
 } lmi_gpu_stand;
 
 #define LMI_GPU_WALL_SUMS 4 /* floats of a piece: the impulse that it was given, and contacts; or how fast it is */

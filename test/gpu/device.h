@@ -205,7 +205,10 @@ static inline double compare_events(lm_world *host, lm_world *device, uint32_t *
         *pairs += a->other.slot != 0 && a->pressed > 0.0f;
         *walls += a->collider.slot != 0 && a->pressed > 0.0f;
         worst = fmax(worst, fmax(apart_of(a->impulse, b->impulse), fabs((double)a->pressed - b->pressed)));
-        worst = fmax(worst, fmax(apart_of(a->normal, b->normal), fabs((double)a->approach - b->approach)));
+        worst = fmax(worst, apart_of(a->normal, b->normal));
+        /* Where bodies are pushed by a force the CPU sees how fast points come while it pushes others. */
+        if (a->collider.slot || lm_world_get_contact_method(host) == LM_CONTACT_METHOD_SOLVED)
+            worst = fmax(worst, fabs((double)a->approach - b->approach));
         worst = fmax(worst, fmax(fabs(a->point.x - b->point.x),
                                  fmax(fabs(a->point.y - b->point.y), fabs(a->point.z - b->point.z))));
     }

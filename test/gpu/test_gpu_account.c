@@ -79,7 +79,7 @@ static void fill(lm_world *world, kind of, double apart, lm_body_id ids[BODIES])
 }
 
 /* From several states on the way two steps of the device tell of the same as those of the host. */
-static void events_agree_for(kind of, lm_contact_method method, double tolerance)
+static void events_agree_for(kind of, lm_contact_method method, bool stiff, double tolerance)
 {
     lines log = {0}, quiet = {0};
     lm_world *host = world_on(NULL, 2, &quiet), *device = world_on("gpu", 2, &log);
@@ -90,7 +90,14 @@ static void events_agree_for(kind of, lm_contact_method method, double tolerance
     assert_ok(lm_world_set_contact_events(host, true));
     assert_ok(lm_world_set_contact_method(host, method));
     fill(host, of, method == LM_CONTACT_METHOD_SOLVED ? 0.79 : 0.4, ids);
-    if (method == LM_CONTACT_METHOD_SOLVED)
+    for (int n = 0; stiff && n < BODIES; n++) {
+        lm_material material = lm_material_default();
+        material.stiffness = LM_STIFFNESS_ALPHA;
+        material.alpha = n % 2 ? 0.93f : 1.0f;
+        material.damping = n % 2 ? 60.0f : 240.0f;
+        assert_ok(lm_body_set_material(host, ids[n], &material));
+    }
+    if (method == LM_CONTACT_METHOD_SOLVED || of == MIXED)
         lay_floor(host);
     else
         assert_ok(lm_world_set_gravity(host, (lm_vec3){0.0f, -0.3f, 0.0f})); /* else they would be fast soon */
@@ -118,15 +125,17 @@ static void events_of_cube_maps_agree(void **state)
 {
     (void)state;
     if (!has_device()) skip();
-    events_agree_for(CLUSTERS, LM_CONTACT_METHOD_CUBE_MAP,
-                     2e-2); /* the CPU sees how fast points come while it pushes others */
+    events_agree_for(CLUSTERS, LM_CONTACT_METHOD_CUBE_MAP, false, 1e-3);
+    events_agree_for(MIXED, LM_CONTACT_METHOD_CUBE_MAP, false, 1e-3); /* among colliders, and with lattices */
+    events_agree_for(MIXED, LM_CONTACT_METHOD_PENALTY, false, 1e-3);
 }
 
 static void events_of_solved_contacts_agree(void **state)
 {
     (void)state;
     if (!has_device()) skip();
-    for (kind of = CLUSTERS; of <= MIXED; of++) events_agree_for(of, LM_CONTACT_METHOD_SOLVED, 2e-4);
+    for (kind of = CLUSTERS; of <= MIXED; of++) events_agree_for(of, LM_CONTACT_METHOD_SOLVED, false, 2e-4);
+    events_agree_for(MIXED, LM_CONTACT_METHOD_SOLVED, true, 2e-3); /* one contact after the other */
 }
 
 /* Who sleeps, as bits. */

@@ -3,6 +3,7 @@
  * same in every run, find every partner that brute force finds, and leave what is too fast to the CPU.
  */
 #include "gpu/meet.h"
+#include "gpu/solve.h"
 #include "test/gpu/device.h"
 
 #define SIDE 4
@@ -104,6 +105,121 @@ static void bodies_meet(void **state)
     lm_world_destroy(device);
 }
 
+/* ---- among all else that a world may have ---- */
+
+typedef struct force_case {
+    const char *name;
+    lm_contact_method method;
+    bool walls, stiff, selves;
+    float speed; /* m/s, towards the middle */
+} force_case;
+
+static const force_case force_cases[] = {
+    {"cube maps of lattices", LM_CONTACT_METHOD_CUBE_MAP, false, false, false, 0.3f},
+    {"cube maps among colliders", LM_CONTACT_METHOD_CUBE_MAP, true, false, false, 0.3f},
+    {"cube maps of stiff bodies among colliders", LM_CONTACT_METHOD_CUBE_MAP, true, true, false, 0.3f},
+    {"cube maps of fast bodies", LM_CONTACT_METHOD_CUBE_MAP, false, false, false, 9.0f},
+    {"cube maps of bodies that touch themselves", LM_CONTACT_METHOD_CUBE_MAP, true, false, true, 0.3f},
+    {"the penalty force", LM_CONTACT_METHOD_PENALTY, true, false, false, 0.3f},
+};
+
+#define HEAP 8
+
+static lm_body_id add_soft(lm_world *world, uint32_t n, lm_dvec3 at, const force_case *c)
+{
+    uint8_t filled[4 * 4 * 4];
+    random_state random = {n};
+    sample s = sample_make(n % 4 == 1 ? SAMPLE_TETS : SAMPLE_BOX, &random);
+    lm_body_def def = s.def;
+    if (n % 2 == 0) {
+        memset(filled, 1, sizeof filled);
+        def = lm_body_def_default();
+        def.lattice.cells = filled;
+        def.lattice.counts[0] = def.lattice.counts[1] = def.lattice.counts[2] = 4;
+        def.lattice.spacing = 0.2f;
+        def.lattice.width = 1;
+        def.mass = 2.0f;
+        at = (lm_dvec3){at.x - 0.4, at.y - 0.4, at.z - 0.4};
+    }
+    def.material = lm_material_default();
+    def.material.hertz = 4.0f;
+    def.material.damping_ratio = 0.1f;
+    if (c->stiff && n % 3 != 2) {
+        def.material.stiffness = LM_STIFFNESS_ALPHA;
+        def.material.alpha = n % 3 ? 0.93f : 1.0f;
+        def.material.damping = n % 3 ? 60.0f : 240.0f;
+    }
+    def.mask = def.group = 1;
+    def.self_contact = c->selves && n == 3;
+    def.penalty = 20.0f;
+    def.pose.position = at;
+    def.velocity =
+        (lm_vec3){(float)(n % 2 ? -1.0 : 1.0) * c->speed, 0.1f * (float)(n % 3) - (c->walls ? 0.5f : 0.0f), 0.1f};
+    def.spin = (lm_vec3){0.3f, 0.1f, -0.2f};
+    lm_body_id id = make_body(world, &def);
+    sample_free(&s);
+    return id;
+}
+
+static void fill_heap(lm_world *world, const force_case *c, lm_body_id ids[HEAP])
+{
+    assert_ok(lm_world_set_contact_method(world, c->method));
+    assert_ok(lm_world_set_gravity(world, (lm_vec3){0.0f, c->walls ? -4.0f : 0.0f, 0.0f}));
+    double apart = c->speed > 1.0f ? 1.3 : 0.45;
+    for (uint32_t n = 0; n < HEAP; n++)
+        ids[n] = add_soft(world, n, (lm_dvec3){apart * (n % 2), 0.55 * (n / 2 % 2), 0.5 * (n / 4)}, c);
+    for (uint32_t n = 0; c->walls && n < 2; n++) {
+        lm_collider_def def = lm_collider_def_default();
+        lm_collider_id id;
+        def.shape = n ? LM_SHAPE_SPHERE : LM_SHAPE_PLANE;
+        def.radius = 0.4f;
+        def.pose.position = (lm_dvec3){n * 0.3, -0.45, n * 0.4};
+        assert_ok(lm_collider_create(world, &def, &id));
+    }
+}
+
+static void check_force(const force_case *c)
+{
+    lines log = {0}, quiet = {0};
+    lm_world *host = world_on(NULL, 2, &quiet), *device = world_on("gpu", 2, &log);
+    lm_body_id ids[HEAP];
+    fill_heap(host, c, ids);
+    device->gpu->limits.levels = 10000;
+    double worst = 0.0;
+    uint32_t contacts = 0, left = 0, whole = 0;
+    for (int snapshot = 0; snapshot < 5; snapshot++) {
+        copy_world(device, host);
+        for (int step = 1; step <= 2; step++) {
+            assert_ok(lm_world_step(device, FRAME));
+            left += !lmi_gpu_goes_on(device, FRAME / 2);
+            assert_ok(lm_world_step(host, FRAME));
+            double off = 0.0;
+            for (int n = 0; n < HEAP; n++) off = fmax(off, difference(host, device, ids[n]) / step);
+            if (getenv("LIMBER_TEST_VERBOSE")) print_message("%s %d.%d: %g\n", c->name, snapshot, step, off);
+            worst = fmax(worst, off);
+            contacts += device->gpu->presses ? device->gpu->solver->contact_count : 0;
+            whole += device->gpu->presses ? device->gpu->solver->most_whole : 0;
+        }
+        for (int n = 0; n < 4; n++) assert_ok(lm_world_step(host, FRAME));
+    }
+    if (worst > AGREEMENT || left || getenv("LIMBER_TEST_VERBOSE"))
+        print_message("%s: %g, %u contacts, %u whole, %u left\n%s", c->name, worst, contacts, whole, left, log.all);
+    assert_int_equal(left, 0);
+    assert_int_equal(log.count, 0);
+    assert_true(contacts > 3 || c->walls); /* there, those of the last word of walls */
+    assert_true(whole > 0 || !(c->stiff || c->speed > 1.0f));
+    assert_at_most(worst, AGREEMENT);
+    lm_world_destroy(host);
+    lm_world_destroy(device);
+}
+
+static void forces_among_all_else(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    for (size_t n = 0; n < sizeof force_cases / sizeof *force_cases; n++) check_force(&force_cases[n]);
+}
+
 static void meetings_keep_momentum(void **state)
 {
     (void)state;
@@ -173,30 +289,39 @@ static void grid_finds_partners(void **state)
     lm_world_destroy(world);
 }
 
-/* A body that flies into another further than it is thick in a substep is looked for along its way: by the CPU. */
+/* A body that flies into another further than it is thick in a substep is looked for along its way: by the CPU when it is found out, and
+ * by the device from then on. */
 static void fast_bodies(void **state)
 {
     (void)state;
     if (!has_device()) skip();
     lines log = {0}, quiet = {0};
     lm_world *host = world_on(NULL, 1, &quiet), *device = world_on("gpu", 1, &log);
+    lm_body_id ids[2];
     for (int k = 0; k < 2; k++) {
         lm_world *world = k ? host : device;
         assert_ok(lm_world_set_contact_method(world, LM_CONTACT_METHOD_CUBE_MAP));
-        add_body(world, SAMPLE_BOX, (lm_dvec3){0.0, 0.0, 0.0}, (lm_vec3){0.0f, 0.0f, 0.0f}, 1);
-        add_body(world, SAMPLE_BOX, (lm_dvec3){8.0, 0.0, 0.0}, (lm_vec3){-100.0f, 0.0f, 0.0f}, 1);
+        ids[0] = add_body(world, SAMPLE_BOX, (lm_dvec3){0.0, 0.0, 0.0}, (lm_vec3){0.0f, 0.0f, 0.0f}, 1);
+        ids[1] = add_body(world, SAMPLE_BOX, (lm_dvec3){8.0, 0.0, 0.0}, (lm_vec3){-100.0f, 0.0f, 0.0f}, 1);
     }
-    bool left = false;
+    uint32_t left = 0, mine = 0;
+    double worst = 0.0;
     for (int n = 0; n < 12; n++) {
         copy_world(device, host);
         assert_ok(lm_world_step(device, FRAME));
         assert_ok(lm_world_step(host, FRAME));
         if (!lmi_gpu_goes_on(device, FRAME)) { /* then nothing may be left of what the device had begun */
             assert_true(lm_world_hash(host) == lm_world_hash(device));
-            left = true;
+            left++;
+        } else {
+            mine += device->gpu->presses && device->gpu->solver->contact_count > 0;
+            for (int k = 0; k < 2; k++) worst = fmax(worst, difference(host, device, ids[k]));
         }
     }
-    assert_true(left);
+    if (getenv("LIMBER_TEST_VERBOSE")) print_message("%u left, %u with contacts, %g\n", left, mine, worst);
+    assert_int_equal(left, 1);
+    assert_true(mine > 0);
+    assert_at_most(worst, AGREEMENT);
     assert_int_equal(log.count, 1);
     assert_non_null(strstr(log.last, "fast bodies that meet each other"));
     lm_world_destroy(host);
@@ -206,6 +331,7 @@ static void fast_bodies(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(bodies_meet), cmocka_unit_test(meetings_keep_momentum),
-                                       cmocka_unit_test(grid_finds_partners), cmocka_unit_test(fast_bodies)};
+                                       cmocka_unit_test(forces_among_all_else), cmocka_unit_test(grid_finds_partners),
+                                       cmocka_unit_test(fast_bodies)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,13 +14,14 @@ typedef struct stand_case {
     float alpha, damping; /* 0: soft */
     float down;           /* m/s */
     uint32_t substeps;
+    bool events; /* somebody wants to know who touches what */
 } stand_case;
 
 static const stand_case cases[] = {
-    {"stiff", 1.0f, 60.0f, 1.0f, 1},
-    {"half as stiff", 0.92f, 30.0f, 1.0f, 1},
-    {"fast", 0.0f, 0.0f, 12.0f, 1},
-    {"stiff and fast, two substeps", 1.0f, 120.0f, 20.0f, 2},
+    {"stiff", 1.0f, 60.0f, 1.0f, 1, true},
+    {"half as stiff", 0.92f, 30.0f, 1.0f, 1, false},
+    {"fast", 0.0f, 0.0f, 12.0f, 1, false},
+    {"stiff and fast, two substeps", 1.0f, 120.0f, 20.0f, 2, true},
 };
 
 static void add_collider(lm_world *world, lm_collider_def def, double x, double y, uint32_t group)
@@ -102,6 +103,25 @@ static void fill(lm_world *world, const stand_case *c, lm_body_id ids[BODIES])
     }
 }
 
+/* The same events, about as strong. Returns how many were pressed. */
+static uint32_t compare_wall_events(lm_world *host, lm_world *device)
+{
+    lm_contact_event here[32], there[32];
+    uint32_t count = lm_world_get_contact_events(host, here, 32), pressed = 0;
+    assert_int_equal(lm_world_get_contact_events(device, there, 32), count);
+    for (uint32_t n = 0; n < count; n++) {
+        assert_int_equal(here[n].phase, there[n].phase);
+        assert_int_equal(here[n].body.slot, there[n].body.slot);
+        assert_int_equal(here[n].collider.slot, there[n].collider.slot);
+        assert_near(there[n].pressed, here[n].pressed, 1e-3 + 1e-3 * here[n].pressed);
+        assert_near(there[n].impulse.y, here[n].impulse.y, 1e-3 + 1e-3 * here[n].pressed);
+        assert_near(there[n].approach, here[n].approach, 1e-3);
+        assert_near(there[n].point.x, here[n].point.x, 1e-2);
+        pressed += here[n].pressed > 0.0f;
+    }
+    return pressed;
+}
+
 static void check_case(const stand_case *c)
 {
     lines log = {0}, quiet = {0};
@@ -109,7 +129,8 @@ static void check_case(const stand_case *c)
     lm_body_id ids[BODIES];
     fill(host, c, ids);
     double worst = 0.0;
-    uint32_t whole = 0, unlike = 0, left = 0;
+    uint32_t whole = 0, unlike = 0, left = 0, pressed = 0;
+    assert_ok(lm_world_set_contact_events(host, c->events));
     for (int snapshot = 0; snapshot < 8; snapshot++) {
         copy_world(device, host);
         for (int step = 1; step <= 2; step++) { /* the second goes on with what the device has */
@@ -117,6 +138,7 @@ static void check_case(const stand_case *c)
             left += !lmi_gpu_goes_on(device, FRAME / c->substeps);
             whole += device->gpu->stands && device->gpu->standing->total > 0;
             assert_ok(lm_world_step(host, FRAME));
+            pressed += compare_wall_events(host, device);
             double off = 0.0;
             for (int n = 0; n < BODIES; n++) off = fmax(off, difference(host, device, ids[n]) / step);
             if (getenv("LIMBER_TEST_VERBOSE")) print_message("%s %d.%d: %g\n", c->name, snapshot, step, off);
@@ -131,6 +153,7 @@ static void check_case(const stand_case *c)
     if (getenv("LIMBER_TEST_VERBOSE") || worst > AGREEMENT || left)
         print_message("%s: %g, %u steps as a whole, %u states with other contacts, %u left\n%s", c->name, worst, whole,
                       unlike, left, log.all);
+    assert_true(!c->events || pressed > 8);
     assert_at_most(worst, AGREEMENT);
     assert_true(whole > (c->alpha > 0.0f ? 4 : 0));  /* fast ones are no longer so when they have met something */
     assert_true(unlike <= 1);                        /* rounding decides about a particle now and then */

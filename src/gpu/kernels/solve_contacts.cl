@@ -402,7 +402,7 @@ __kernel void solve_fill(uint count, __global const uint *partners, __global con
 #else
     in_solid in = find_in_solid(&s, a, b, now[c.point], &w, left);
 #endif
-    bool far = a != b && !(meeters[a].marks & LMI_GPU_PIECES) && /* the nearest way out may be the far side */
+    bool far = a != b && !cubes[0] && !(meeters[a].marks & LMI_GPU_PIECES) && /* the nearest way out may be the far side */
                (c.slot || in.depth > 2.0 * moulds[solids[b].mould].cell);
     lm_dvec3 normal = far ? away_from(body, other, solids[a].slot > solids[b].slot) : in.normal;
     lm_dvec3 rest_of_way = dvec(left * w.way[0], left * w.way[1], left * w.way[2]);

@@ -171,6 +171,8 @@ typedef struct solid_view {
     __global const float4 *now;
     double fall; /* 2 h² g: lmi_contact_slop */
     double h;
+    __global const uint *cubes; /* whether they say how deep points are; then of each body: how many, and where they sit */
+    __global const float *depths;
     cut_view cut;
 } solid_view;
 
@@ -178,10 +180,10 @@ typedef struct solid_view {
     __global const lmi_gpu_meeter *meeters, __global const lmi_gpu_bulk *solids, __global const lmi_gpu_body *bodies, \
         __global const lmi_gpu_mould *moulds, __global const float *maps, __global const float *distances,            \
         __global const float4 *rests, __global const float4 *facing, __global const float4 *now, double fall, double seconds,   \
-        CUT_ARGUMENTS
+        __global const uint *cubes, __global const float *depths, CUT_ARGUMENTS
 #define SOLID_VIEW                                                                                                    \
     {                                                                                                                 \
-        meeters, solids, bodies, moulds, maps, distances, rests, facing, now, fall, seconds, CUT_VIEW                 \
+        meeters, solids, bodies, moulds, maps, distances, rests, facing, now, fall, seconds, cubes, depths, CUT_VIEW  \
     }
 
 /* The way of a against b in this substep where that is far; it is then looked at in so many stops. search_of in step/meet.c. */
@@ -322,6 +324,45 @@ static void conclude_in(const solid_view *s, uint b, const blended *sum, float m
  * themselves; other worlds have programs without that, which need fewer registers. */
 static void find_in_cut(const solid_view *s, uint b, double margin, in_solid *in);
 
+/* From the nearest cube map of a body to the depth of a point, which is at in->at: lmi_cubes_find. */
+static void find_in_cubes(const solid_view *s, uint b, float margin, in_solid *in)
+{
+    __global const lmi_gpu_meeter *other = s->meeters + b;
+    __global const uint *own = s->cubes + 1 + b * (LMI_GPU_CUBES + 1);
+    uint nearest = LMI_GPU_NONE;
+    float best = 3e38f;
+    for (uint n = 0; n < own[0]; n++) {
+        __global const float *m = s->maps + (other->first_map + own[1 + n]) * MAP_FLOATS;
+        float d[3] = {in->at[0] - m[0], in->at[1] - m[1], in->at[2] - m[2]}, square = (d[0] * d[0] + d[1] * d[1]) + d[2] * d[2];
+        nearest = square < best ? n : nearest;
+        best = vf_min(best, square);
+    }
+    in->found = nearest != LMI_GPU_NONE;
+    if (!in->found) {
+        return;
+    }
+    in->map = own[1 + nearest];
+    __global const float *m = s->maps + (other->first_map + in->map) * MAP_FLOATS;
+    __global const float *depth = s->depths + (other->first_depth + nearest) * 6 * FACE;
+    float out[3] = {in->at[0] - m[0], in->at[1] - m[1], in->at[2] - m[2]}, d[3];
+    for (int i = 0; i < 3; i++) {
+        d[i] = (m[3 + 3 * i] * out[0] + m[4 + 3 * i] * out[1]) + m[5 + 3 * i] * out[2];
+    }
+    float far = sqrt((d[0] * d[0] + d[1] * d[1]) + d[2] * d[2]), now = sqrt((out[0] * out[0] + out[1] * out[1]) + out[2] * out[2]);
+    if (!(far > 1e-9f && now > 1e-9f)) { /* in the very middle: up */
+        out[0] = out[2] = d[0] = d[2] = 0.0f;
+        out[1] = d[1] = 1.0f;
+        in->depth = cube_depth(depth, d);
+        now = 1.0f;
+    } else {
+        in->depth = (cube_depth(depth, d) - far) * now / far;
+    }
+    const float4 rest = s->rests[s->moulds[s->solids[b].mould].first_rest + in->map];
+    in->rest.x = rest.x + d[0], in->rest.y = rest.y + d[1], in->rest.z = rest.z + d[2];
+    in->normal = dvec(out[0] / now, out[1] / now, out[2] / now);
+    in->found = in->depth + margin > 0.0;
+}
+
 /* A point of a in b, with a share of its way left to go. */
 static in_solid find_in_solid(const solid_view *s, uint a, uint b, float4 now, const pair_way *w, double left)
 {
@@ -339,6 +380,10 @@ static in_solid find_in_solid(const solid_view *s, uint a, uint b, float4 now, c
     }
     if (in.found) {
         double margin = in.margin + fmin(slop_of(body, s->fall), slop_of(to, s->fall));
+        if (s->cubes[0]) {
+            find_in_cubes(s, b, (float)margin, &in);
+            return in;
+        }
         blended sum = blend_maps(s, b, in.at, now, 0.0f);
         conclude_in(s, b, &sum, (float)margin, &in);
 #ifdef TORN
@@ -362,10 +407,10 @@ static lm_dvec3 facing_of(const solid_view *s, uint point, uint a)
     return dvec_scale(n, length > 0.0 ? 1.0 / length : 0.0);
 }
 
-/* Whether surfaces look at each other where they touch: faces in step/meet.c. */
+/* Whether surfaces look at each other where they touch: faces in step/meet.c. Cube maps do not ask, but of a body in itself. */
 static bool is_facing(const solid_view *s, uint point, uint a, uint b, const in_solid *in)
 {
-    return s->meeters[a].maps == 0 || in->depth > 2.0 * s->moulds[s->solids[b].mould].cell ||
+    return s->meeters[a].maps == 0 || (s->cubes[0] && a != b) || in->depth > 2.0 * s->moulds[s->solids[b].mould].cell ||
            dvec_dot(facing_of(s, point, a), in->normal) < LMI_FACING;
 }
 

@@ -10,6 +10,7 @@
  *                   contact changes of them the next one sees
  *   stand_end       one work-group a body: what it was given as a whole, to its particles
  *   stand_tally     once a body: its impulse and contacts, when the particles have met the colliders too
+ *   stand_tell      once a body: what it had of each collider, where somebody asks
  */
 
 #define STILL_SPEED 1e-4f
@@ -236,6 +237,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void stand_fill(FIND
             }
             if (found) {
                 c.particle = particle;
+                c.collider = k;
                 contacts[at + before] = c;
             }
             at += all;
@@ -410,6 +412,7 @@ __kernel void stand_solve(__global const lmi_gpu_body *bodies, __global lmi_gpu_
     double given[3] = {0.0, 0.0, 0.0};
     uint touched = 0;
     for (uint n = 0; n < s->count; n++) {
+        contacts[n].at = without_w(x[contacts[n].particle]) + (p.move + quad_cross(p.turn, contacts[n].arm));
         const quad impulse = contacts[n].pressed * contacts[n].normal + contacts[n].braked;
         given[0] += impulse.x, given[1] += impulse.y, given[2] += impulse.z;
         touched += contacts[n].pressed > 0.0f || contacts[n].shifted > 0.0f;
@@ -457,5 +460,58 @@ __kernel void stand_tally(__global lmi_gpu_body *bodies, __global const lmi_gpu_
             bodies[body].impulse[i] += standing[body].impulse[i];
         }
         bodies[body].contacts += standing[body].touched;
+    }
+}
+
+/* The entry of a collider in a list, which is made where there is none; null: there is no room. */
+static __global lmi_gpu_touch *find_touch(__global lmi_gpu_touch *list, __global uint *count, uint collider)
+{
+    uint n = 0;
+    while (n < min(count[0], (uint)LMI_GPU_TOUCHES) && list[n].collider != collider) {
+        n++;
+    }
+    const bool fresh = n == count[0];
+    count[0] += fresh || n == LMI_GPU_TOUCHES; /* what is beyond the list is counted */
+    if (fresh && n < LMI_GPU_TOUCHES) {
+        list[n].collider = collider;
+        list[n].pressing = 0;
+        for (int c = 0; c < LMI_GPU_TOUCH_CHANNELS; c++) {
+            list[n].sums[c] = 0.0;
+        }
+    }
+    return n < LMI_GPU_TOUCHES ? list + n : 0;
+}
+
+/* lmi_touched_solved, to the list of the body's first piece. */
+__kernel void stand_tell(__global const lmi_gpu_body *bodies, __global const lmi_gpu_standing *standing, uint count,
+                         __global const lmi_gpu_walled *walled, __global const lmi_gpu_stand *all,
+                         __global lmi_gpu_touch *touches, __global uint *touch_counts)
+{
+    const uint body = get_global_id(0);
+    if (body >= count) {
+        return;
+    }
+    __global const lmi_gpu_body *b = bodies + body;
+    const uint piece = walled[body].first_piece;
+    const double mass = b->mean_mass;
+    for (uint n = standing[body].first; n < standing[body].first + standing[body].count; n++) {
+        __global const lmi_gpu_stand *c = all + n;
+        __global lmi_gpu_touch *to = c->deep > 0.0f ? find_touch(touches + piece * LMI_GPU_TOUCHES, touch_counts + piece, c->collider) : 0;
+        if (!to) {
+            continue;
+        }
+        const bool pressing = c->pressed > 0.0f || c->shifted > 0.0f;
+        const double pressed = mass * c->pressed, weight = pressed + LMI_UNPRESSED;
+        const quad given = c->pressed * c->normal + c->braked;
+        const double at[9] = {weight * (b->origin[0] + c->at.x), weight * (b->origin[1] + c->at.y), weight * (b->origin[2] + c->at.z),
+                              weight * c->normal.x, weight * c->normal.y, weight * c->normal.z,
+                              mass * given.x, mass * given.y, mass * given.z};
+        to->pressing |= pressing;
+        to->sums[LMI_GPU_TOUCH_WEIGHT] += weight;
+        for (int i = 0; i < 9; i++) {
+            to->sums[LMI_GPU_TOUCH_POINT + i] += at[i];
+        }
+        to->sums[LMI_GPU_TOUCH_PRESSED] += pressed;
+        to->sums[LMI_GPU_TOUCH_APPROACH] = fmax(to->sums[LMI_GPU_TOUCH_APPROACH], pressing ? (double)c->approach : 0.0);
     }
 }

@@ -185,6 +185,7 @@ static void note_touch(__global lmi_gpu_touch *list, __global uint *count, uint 
         *place = n;
         if (n < LMI_GPU_TOUCHES && n == count[0]) {
             list[n].collider = collider;
+            list[n].pressing = 1;
             for (int c = 0; c < LMI_GPU_TOUCH_CHANNELS; c++) {
                 list[n].sums[c] = 0.0;
             }
