@@ -46,13 +46,7 @@ bool lmi_gpu_needs_solver(const lm_world *world, const lmi_body *body)
     return body->bulk || (body->touch.count && world->colliders.alive);
 }
 
-/* Stiff bodies that lie on each other are the host's: their contacts are gone through one after the other. */
-static bool can_solve(const lmi_body *body)
-{
-    bool stiff =
-        body->first_pin == LMI_NONE && body->alpha > 0.88f && body->damping > 0.3f; /* pinned: never as a whole */
-    return !body->fracture && body->touch.count && !stiff;
-}
+static bool can_solve(const lmi_body *body) { return !body->fracture && body->touch.count; }
 
 /* The solver knows planes, spheres, capsules and boxes, without rules. */
 static bool has_simple_colliders(const lm_world *world)

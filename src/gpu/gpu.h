@@ -18,6 +18,7 @@
  *   meet.c      bodies that keep each other out by depth cube maps, and who is near whom (meet_layout.c)
  *   walls.c     colliders that the kernels which move particles do not see: meshes, height maps, very many (wall_events.c:
  *               who touches them)
+ *   stand.c     bodies that answer colliders as a whole with their bare particles
  *   held.c      pins, drags and bones
  *   rest.c      who has come to rest
  *   account.c   who touches whom, where bodies meet
@@ -161,6 +162,7 @@ struct lmi_gpu {
     struct lmi_gpu_resting *resting;
     struct lmi_gpu_solver *solver;
     struct lmi_gpu_accounts *accounts;
+    struct lmi_gpu_stands *standing;
     struct lmi_gpu_examples *examples;
     struct lmi_gpu_matters *matters;
     struct lmi_gpu_severed *severed;
@@ -195,6 +197,7 @@ struct lmi_gpu {
     bool mixed;     /* the host has newer state of some batches, the device of others */
     bool shares;    /* the host does contacts: state goes over and back in every substep */
     bool walled;    /* colliders have kernels of their own (walls.h) */
+    bool stands;    /* and know bodies that answer them as a whole (stand.h) */
     bool grips;     /* there are pins, drags or bones (held.h) */
     bool meets;     /* bodies keep each other out on the device: by cube maps, or */
     bool solves;    /* by contacts that are solved */
@@ -209,7 +212,8 @@ struct lmi_gpu {
     lmi_gpu_timer timer[LMI_GPU_TIMERS];
     uint32_t timer_count;
     uint32_t told_stops; /* bits, as LMI_GPU_RIGID: why substeps were the host's, as far as it was said */
-    uint32_t wary;       /* steps for which the host does the contacts: a body answers colliders as a whole */
+    uint32_t wary;       /* steps for which the host does the contacts */
+    uint32_t fast_steps; /* steps for which bodies may answer colliders as a whole, because one did */
     uint32_t operations;
     uint64_t since; /* substeps since the host's state was the device's */
     bool lost;      /* it failed: the host has taken over for good */

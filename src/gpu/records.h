@@ -50,7 +50,8 @@ enum {
     LMI_GPU_UNSOUND = 8,
     LMI_GPU_FAST = 16,
     LMI_GPU_CROWDED = 32,
-    LMI_GPU_WAKING = 64,
+    LMI_GPU_CHAINED = 64,
+    LMI_GPU_WAKING = 128,
 };
 
 /* A body: state, what it is made of, and what the substep's kernels read. Lengths and masses as in lmi_body. */
@@ -247,19 +248,20 @@ enum { LMI_GPU_NEAR, LMI_GPU_SOFT, LMI_GPU_WHOLE, LMI_GPU_WATCHED };
 
 /* lmi_contact. */
 typedef struct lmi_gpu_contact {
-    lmi_gpu_quad normal, braked, ahead, more, surface, steady;
+    lmi_gpu_quad normal, braked, more, surface, steady;
+    lmi_gpu_quad ahead; /* of a whole contact: from b's point to a's, where contacts were found */
     lmi_gpu_quad place; /* where the point is in b: from the carrier in its rest axes, or in the cell of a lattice */
     lmi_gpu_quad arm_a, arm_b;
     lmi_gpu_quad off; /* from b's point to a's, where they were not in one place */
     float ratio, friction, bounce, deep, pressed, shifted, level, depth, approach, found, plain;
     uint32_t point; /* of a, among all touch points */
     uint32_t leader;
-    uint32_t a, b; /* meeters; b is LMI_GPU_NONE for a wall */
-    uint32_t map;  /* of b, among all; of a wall: the collider */
-    uint32_t cell; /* of a lattice, among all cells; else LMI_GPU_NONE */
-    uint32_t slot; /* in its bucket, before they are sorted */
-    uint32_t live; /* as above */
-    uint32_t pad;
+    uint32_t a, b;  /* meeters; b is LMI_GPU_NONE for a wall */
+    uint32_t map;   /* of b, among all; of a wall: the collider */
+    uint32_t cell;  /* of a lattice, among all cells; else LMI_GPU_NONE */
+    uint32_t slot;  /* in its bucket, before they are sorted */
+    uint32_t live;  /* as above */
+    uint32_t seats; /* of a whole contact: numbers of a and b in their group, b's in the upper half */
 } lmi_gpu_contact;
 
 /* A body while its contacts are solved: lmi_push. */
@@ -271,9 +273,12 @@ typedef struct lmi_gpu_push {
 /* Bodies that whole contacts connect; one record for each body, and most of it with the first of them. */
 typedef struct lmi_gpu_group {
     uint32_t label; /* the first body */
+    uint32_t seat;  /* the body's own number in its group */
     uint32_t members, first_member, filled;
     uint32_t contacts, first_contact; /* in the order that they are gone through; as many as there may be */
     uint32_t first_level, levels;
+    uint32_t loose; /* one of its bodies does not answer as a whole, or not in full */
+    uint32_t alone; /* the host would have its contacts in a list of their own: others do not say when sweeps end */
 } lmi_gpu_group;
 
 #define LMI_GPU_PARTNERS 64 /* bodies that one is tested against in a substep, at most */

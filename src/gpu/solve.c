@@ -136,8 +136,7 @@ static bool make_room(lmi_gpu *gpu)
     return ok;
 }
 
-/* `last`: walls have the last word, and all bodies answer locally. */
-static bool fill(lmi_gpu *gpu, const lmi_step *step, cl_uint last)
+static bool fill(lmi_gpu *gpu, const lmi_step *step)
 {
     const lmi_gpu_meet *m = gpu->meet;
     const lmi_gpu_solver *s = gpu->solver;
@@ -163,7 +162,6 @@ static bool fill(lmi_gpu *gpu, const lmi_step *step, cl_uint last)
                                      LMI_GPU_BUFFER(gpu->surfaces),
                                      LMI_GPU_BUFFER(s->pushes),
                                      LMI_GPU_VALUE(h),
-                                     LMI_GPU_VALUE(last),
                                      LMI_GPU_BUFFER(s->contacts),
                                      LMI_GPU_BUFFER(s->bucket_counts)};
     const lmi_gpu_argument buckets[] = {LMI_GPU_BUFFER(s->solids), LMI_GPU_BUFFER(s->bucket_counts),
@@ -185,14 +183,15 @@ bool lmi_gpu_solve_find(lmi_gpu *gpu, const lmi_step *step, cl_uint *stop)
 {
     lmi_gpu_solver *s = gpu->solver;
     cl_uint found[4] = {0, 0, 0, 0};
-    bool ok = lmi_gpu_meet_partners(gpu, step->h) && arrange(gpu, step) && lmi_gpu_push_begin(gpu) &&
+    bool ok = lmi_gpu_meet_partners(gpu, step->h) && arrange(gpu, step) && lmi_gpu_push_begin(gpu, false) &&
               lmi_gpu_meet_place(gpu) && find_contacts(gpu, step) && count_by_body(gpu) && find_offsets(gpu, 0) &&
               lmi_gpu_read(gpu, &s->found, 0, found, sizeof found);
     s->contact_count = found[0];
     s->whole_count = s->most_whole = found[2];
+    s->last_whole = 0;
     *stop = found[1];
     return ok && (*stop || s->contact_count == 0 ||
-                  (make_room(gpu) && fill(gpu, step, 0) && lmi_gpu_whole_arrange(gpu, stop)));
+                  (make_room(gpu) && fill(gpu, step) && lmi_gpu_whole_arrange(gpu, false, stop)));
 }
 
 /* How mobile contacts are. */
@@ -237,8 +236,9 @@ static bool warm_up(lmi_gpu *gpu)
     const lmi_gpu_meet *m = gpu->meet;
     const lmi_gpu_solver *s = gpu->solver;
     const cl_uint points = m->point_count;
-    const lmi_gpu_argument warm[] = {LMI_GPU_VALUE(points),    LMI_GPU_BUFFER(s->first),  LMI_GPU_BUFFER(s->met),
-                                     LMI_GPU_BUFFER(s->walls), LMI_GPU_BUFFER(s->warmth), LMI_GPU_BUFFER(s->contacts)};
+    const lmi_gpu_argument warm[] = {LMI_GPU_VALUE(points),     LMI_GPU_BUFFER(m->owner),  LMI_GPU_BUFFER(s->solids),
+                                     LMI_GPU_BUFFER(s->chains), LMI_GPU_BUFFER(s->first),  LMI_GPU_BUFFER(s->met),
+                                     LMI_GPU_BUFFER(s->walls),  LMI_GPU_BUFFER(s->warmth), LMI_GPU_BUFFER(s->contacts)};
     const size_t of_points[2] = GROUPS_OF(points);
     return RUN(s->warm_kernel, warm, of_points, group) && give(gpu, &gpu->v) &&
            lmi_gpu_whole_sweep(gpu, LMI_GPU_SWEEP_WARM, 0, 1, 0.0f);
@@ -318,7 +318,7 @@ static bool add_impulses(lmi_gpu *gpu, cl_uint counted)
     return RUN(s->impulse_kernel, impulse, bodies, group);
 }
 
-/* What other bodies have pushed into colliders: counted, and known here. */
+/* What other bodies have pushed into colliders: counted, and known here. Each body by itself: no contact connects two. */
 static bool find_again(lmi_gpu *gpu, float h)
 {
     const lmi_gpu_meet *m = gpu->meet;
@@ -334,7 +334,7 @@ static bool find_again(lmi_gpu *gpu, float h)
     bool ok = lmi_gpu_meet_place(gpu) && RUN(s->again_kernel, again, of_points, group) && mark_pairs(gpu) &&
               count_by_body(gpu) && find_offsets(gpu, 0) && lmi_gpu_read(gpu, &s->found, 0, found, sizeof found);
     s->contact_count = found[0];
-    s->whole_count = 0; /* all of them answer locally now */
+    s->whole_count = found[2];
     return ok;
 }
 
@@ -354,12 +354,14 @@ static bool meet_inner(lmi_gpu *gpu, float h)
 static bool end_at_walls(lmi_gpu *gpu, const lmi_step *step, bool any)
 {
     const float h = (float)step->h;
-    bool ok = add_impulses(gpu, 1);
-    if (ok && any && gpu->meet->map_count) {
+    cl_uint unused = 0;
+    bool meet = gpu->meet->map_count > 0, ok = add_impulses(gpu, 1) && (!meet || lmi_gpu_push_begin(gpu, true));
+    if (ok && any && meet) {
         ok = find_again(gpu, h);
         if (ok && gpu->solver->contact_count) {
-            ok = make_room(gpu) && fill(gpu, step, 1) && weigh(gpu) && solve_velocities(gpu, h) &&
-                 solve_positions(gpu, h) && lmi_gpu_account_solved(gpu) && add_impulses(gpu, 0);
+            ok = make_room(gpu) && fill(gpu, step) && lmi_gpu_whole_arrange(gpu, true, &unused) && weigh(gpu) &&
+                 solve_velocities(gpu, h) && solve_positions(gpu, h) && lmi_gpu_account_solved(gpu) &&
+                 lmi_gpu_push_end(gpu) && add_impulses(gpu, 0);
         }
     }
     return ok && lmi_gpu_account_inner(gpu, h) && meet_inner(gpu, h);

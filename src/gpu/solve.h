@@ -46,6 +46,8 @@ typedef struct lmi_gpu_solver {
     uint32_t whole_count; /* contacts where a side answers as a whole, at most */
     uint32_t most_whole;  /* the same, of the last substep */
     uint32_t most_levels; /* one after the other, of them */
+    uint32_t last_whole;  /* such contacts when walls had the last word */
+    bool alone;           /* the contacts of each body are solved by themselves */
     float *room;          /* [points][4] what points were given, on its way */
     size_t room_size;
     uint32_t *points_of; /* [slots][2] first point of a body and how many it has, as they were laid out */
@@ -85,7 +87,7 @@ bool lmi_gpu_touches_itself(const lmi_body *body);
 static inline bool lmi_gpu_is_cut(const lmi_body *body) { return body->bulk && lmi_is_cut_octree(body); }
 
 /* solve_whole.c: how bodies answer, before contacts are looked for. Contacts of those that answer as a whole: arranged, and gone
- * through. All of them do nothing where there are none. */
+ * through. All of them do nothing where there are none. last: walls have the last word. */
 typedef enum lmi_gpu_sweep { /* as in solve_whole.cl */
                              LMI_GPU_SWEEP_WARM,
                              LMI_GPU_SWEEP_VELOCITIES,
@@ -93,8 +95,8 @@ typedef enum lmi_gpu_sweep { /* as in solve_whole.cl */
                              LMI_GPU_SWEEP_POSITIONS,
                              LMI_GPU_SWEEP_KEEP
 } lmi_gpu_sweep;
-bool lmi_gpu_push_begin(lmi_gpu *gpu);
-bool lmi_gpu_whole_arrange(lmi_gpu *gpu, cl_uint *stop);
+bool lmi_gpu_push_begin(lmi_gpu *gpu, bool last);
+bool lmi_gpu_whole_arrange(lmi_gpu *gpu, bool last, cl_uint *stop);
 bool lmi_gpu_whole_sweep(lmi_gpu *gpu, lmi_gpu_sweep mode, uint32_t first, uint32_t end, float h);
 bool lmi_gpu_push_end(lmi_gpu *gpu);
 

@@ -275,7 +275,7 @@ static bool upload(solve_layout *l, lmi_gpu_solver *s)
            lmi_gpu_reserve(gpu, &s->met, points * 2 * u) && lmi_gpu_reserve(gpu, &s->turned, points * 2 * u) &&
            lmi_gpu_reserve(gpu, &s->walls, points * 2 * u) && lmi_gpu_reserve(gpu, &s->first, points * u) &&
            lmi_gpu_reserve(gpu, &s->found, 4 * u) && lmi_gpu_reserve(gpu, &s->loads, gpu->particles * u) &&
-           lmi_gpu_reserve(gpu, &s->sweeps, 4 * u) &&
+           lmi_gpu_reserve(gpu, &s->sweeps, 4 * u) && lmi_gpu_reserve(gpu, &s->chains, u) &&
            lmi_gpu_reserve(gpu, &s->pushes, gpu->meet->meeter_count * sizeof(lmi_gpu_push)) &&
            lmi_gpu_reserve(gpu, &s->heads, gpu->meet->meeter_count * u) &&
            lmi_gpu_reserve(gpu, &s->groups, gpu->meet->meeter_count * sizeof(lmi_gpu_group)) &&
@@ -307,6 +307,7 @@ static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_solver *s)
                                         "solve_contacts.cl",
                                         "solve.cl",
                                         "solve_whole.cl",
+                                        "solve_sweep.cl",
                                         "solve_walls.cl",
                                         "account.cl",
                                         "account_solve.cl",

@@ -1,22 +1,25 @@
 /*
- * The launches of bodies that answer as a whole, for some share (kernels/solve_whole.cl).
+ * The launches of bodies that answer as a whole, for some share (kernels/solve_whole.cl, solve_sweep.cl).
  */
 #include "gpu/solve.h"
 
 #include "gpu/meet.h"
 #include "step/soft.h"
+#include "step/solve.h"
 
 #define RUN(kernel, arguments, groups, group)                                                                          \
     lmi_gpu_run(gpu, kernel, arguments, sizeof(arguments) / sizeof *(arguments), groups, group)
 
 static const size_t group[2] = {64, 1}, wide[2] = {256, 1}, one[2] = {1, 1};
 
-bool lmi_gpu_push_begin(lmi_gpu *gpu)
+bool lmi_gpu_push_begin(lmi_gpu *gpu, bool last)
 {
+    const cl_uint at_last = last;
     const lmi_gpu_meet *m = gpu->meet;
     const lmi_gpu_solver *s = gpu->solver;
-    const lmi_gpu_argument push[] = {LMI_GPU_BUFFER(m->meeters), LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(gpu->x),
-                                     LMI_GPU_BUFFER(gpu->v), LMI_GPU_BUFFER(s->pushes)};
+    const lmi_gpu_argument push[] = {LMI_GPU_BUFFER(m->meeters), LMI_GPU_BUFFER(gpu->bodies),
+                                     LMI_GPU_BUFFER(gpu->x),     LMI_GPU_BUFFER(gpu->v),
+                                     LMI_GPU_VALUE(at_last),     LMI_GPU_BUFFER(s->pushes)};
     const size_t bodies[2] = {m->meeter_count, 1};
     return RUN(s->push_kernel, push, bodies, group);
 }
@@ -26,16 +29,16 @@ static bool arrange(lmi_gpu *gpu)
 {
     const lmi_gpu_meet *m = gpu->meet;
     const lmi_gpu_solver *s = gpu->solver;
-    const cl_uint count = m->meeter_count;
+    const cl_uint count = m->meeter_count, alone = s->alone;
     const lmi_gpu_argument chain[] = {LMI_GPU_BUFFER(s->solids), LMI_GPU_BUFFER(s->listed), LMI_GPU_BUFFER(s->contacts),
                                       LMI_GPU_BUFFER(s->unsorted), LMI_GPU_BUFFER(s->chains)};
     const lmi_gpu_argument merge[] = {LMI_GPU_VALUE(count),       LMI_GPU_BUFFER(s->solids),
                                       LMI_GPU_BUFFER(m->meeters), LMI_GPU_BUFFER(gpu->bodies),
                                       LMI_GPU_BUFFER(s->chains),  LMI_GPU_BUFFER(s->contacts)};
-    const lmi_gpu_argument groups[] = {LMI_GPU_BUFFER(m->meeters), LMI_GPU_VALUE(count),
-                                       LMI_GPU_BUFFER(s->solids),  LMI_GPU_BUFFER(m->partner_lists),
-                                       LMI_GPU_BUFFER(s->pushes),  LMI_GPU_BUFFER(s->groups),
-                                       LMI_GPU_BUFFER(s->roots),   LMI_GPU_BUFFER(s->members)};
+    const lmi_gpu_argument groups[] = {
+        LMI_GPU_BUFFER(m->meeters),       LMI_GPU_VALUE(count),      LMI_GPU_BUFFER(s->solids),
+        LMI_GPU_BUFFER(m->partner_lists), LMI_GPU_BUFFER(s->pushes), LMI_GPU_VALUE(alone),
+        LMI_GPU_BUFFER(s->groups),        LMI_GPU_BUFFER(s->roots),  LMI_GPU_BUFFER(s->members)};
     const lmi_gpu_argument levels[] = {
         LMI_GPU_BUFFER(s->roots),  LMI_GPU_BUFFER(s->groups),   LMI_GPU_BUFFER(s->members), LMI_GPU_BUFFER(s->solids),
         LMI_GPU_BUFFER(s->chains), LMI_GPU_BUFFER(s->contacts), LMI_GPU_BUFFER(s->heads),   LMI_GPU_BUFFER(s->order),
@@ -46,20 +49,22 @@ static bool arrange(lmi_gpu *gpu)
 }
 
 /* How many levels are worth it. The host goes through contacts one after the other as well, but does not wait for memory: a level
- * takes an H200 4 microseconds a sweep, about as long as 50 contacts take the host. To share the work instead costs it as much as a
- * level for 1,500 particles. */
+ * takes an H200 1.9 microseconds a sweep, as long as 28 contacts take the host. To share the work instead costs it as much as a
+ * level for 1,500 particles. Levels grow more slowly than contacts, so that this leaves heaps of few bodies to the host, and not
+ * those of thousands. */
 static uint32_t levels_allowed(const lmi_gpu *gpu)
 {
-    uint32_t levels = 4 + gpu->solver->whole_count / 50 + gpu->particles / 1500;
+    uint32_t levels = 4 + gpu->solver->whole_count / 28 + gpu->particles / 1500;
     return levels > gpu->limits.levels ? levels : gpu->limits.levels;
 }
 
-bool lmi_gpu_whole_arrange(lmi_gpu *gpu, cl_uint *stop)
+bool lmi_gpu_whole_arrange(lmi_gpu *gpu, bool last, cl_uint *stop)
 {
     lmi_gpu_solver *s = gpu->solver;
     const size_t u = sizeof(uint32_t), room = s->contact_room;
     const cl_int none[4] = {0, 0, 0, 0};
     cl_uint found[4] = {0, 0, 0, 0};
+    s->alone = last;
     bool ok = lmi_gpu_write(gpu, &s->sweeps, 0, none, sizeof none);
     if (!ok || s->whole_count == 0) {
         return ok;
@@ -68,8 +73,9 @@ bool lmi_gpu_whole_arrange(lmi_gpu *gpu, cl_uint *stop)
          lmi_gpu_reserve(gpu, &s->order, room * u) &&
          lmi_gpu_reserve(gpu, &s->levels, (room + gpu->meet->meeter_count + 1) * u) && arrange(gpu) &&
          lmi_gpu_read(gpu, &s->found, 0, found, sizeof found);
-    s->most_levels = found[3];
-    *stop |= found[3] > levels_allowed(gpu) ? LMI_GPU_FAST : 0;
+    s->most_levels = last ? s->most_levels : found[3];
+    s->last_whole = last ? s->whole_count : 0;
+    *stop |= found[3] > levels_allowed(gpu) ? LMI_GPU_CHAINED : 0;
     return ok;
 }
 
@@ -77,13 +83,16 @@ static bool sweep(lmi_gpu *gpu, lmi_gpu_sweep mode, cl_uint n, float h)
 {
     const lmi_gpu_meet *m = gpu->meet;
     const lmi_gpu_solver *s = gpu->solver;
-    const cl_uint how = mode;
+    const cl_uint how = mode, most = mode == LMI_GPU_SWEEP_VELOCITIES  ? LMI_SWEEPS
+                                     : mode == LMI_GPU_SWEEP_POSITIONS ? 2 * LMI_SWEEPS
+                                                                       : 1;
     const cl_uint passes = mode == LMI_GPU_SWEEP_VELOCITIES  ? LMI_SOFT_PASSES
                            : mode == LMI_GPU_SWEEP_POSITIONS ? LMI_SOFT_SHIFTS
                                                              : 0;
     const lmi_gpu_argument sweep[] = {LMI_GPU_VALUE(how),
                                       LMI_GPU_VALUE(n),
                                       LMI_GPU_VALUE(passes),
+                                      LMI_GPU_VALUE(most),
                                       LMI_GPU_VALUE(h),
                                       LMI_GPU_BUFFER(m->point_first),
                                       LMI_GPU_BUFFER(m->point_rider),
@@ -94,6 +103,7 @@ static bool sweep(lmi_gpu *gpu, lmi_gpu_sweep mode, cl_uint n, float h)
                                       LMI_GPU_BUFFER(s->corners),
                                       LMI_GPU_BUFFER(s->roots),
                                       LMI_GPU_BUFFER(s->groups),
+                                      LMI_GPU_BUFFER(s->members),
                                       LMI_GPU_BUFFER(s->order),
                                       LMI_GPU_BUFFER(s->levels),
                                       LMI_GPU_BUFFER(s->pushes),
@@ -112,7 +122,8 @@ static bool sweep(lmi_gpu *gpu, lmi_gpu_sweep mode, cl_uint n, float h)
 bool lmi_gpu_whole_sweep(lmi_gpu *gpu, lmi_gpu_sweep mode, uint32_t first, uint32_t end, float h)
 {
     const lmi_gpu_solver *s = gpu->solver;
-    bool ok = true, moving = s->whole_count > 0;
+    bool ok = true, moving = s->whole_count > 0 && (first == 0 || !s->alone);
+    end = s->alone ? 1 : end; /* which does all of them */
     for (uint32_t n = first; ok && moving && n < end; n++) {
         ok = sweep(gpu, mode, n, h);
         if (ok && n + 1 < end && (n - first) % SWEEPS_BETWEEN == SWEEPS_BETWEEN - 1) {

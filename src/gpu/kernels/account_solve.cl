@@ -33,7 +33,7 @@ account_solved(uint walls, __global const lmi_gpu_meeter *meeters, __global cons
             continue;
         }
         quad at = sum_point(&o, c->point, x);
-        at += c->live >= LMI_GPU_WHOLE ? push_move(pushes + who, c->arm_a) : quad_of(0.0f, 0.0f, 0.0f);
+        at += c->live >= LMI_GPU_WHOLE ? pushes[who].move + quad_cross(pushes[who].turn, c->arm_a) : quad_of(0.0f, 0.0f, 0.0f);
         account_add(&own, dvec(b->origin[0] + at.x, b->origin[1] + at.y, b->origin[2] + at.z), quad_to(c->normal),
                     dvec_scale(quad_to(c->pressed * c->normal + c->braked), mass), mass * c->pressed, c->approach,
                     c->pressed > 0.0f || c->shifted > 0.0f);
@@ -74,7 +74,7 @@ account_inner(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_bul
     __local double sums[GROUP];
     const uint id = get_local_id(0), who = get_group_id(0);
     __global const lmi_gpu_body *b = bodies + meeters[who].record;
-    const ulong may = meeters[who].maps == 0 && pushes[who].rigid == 1.0f ? 0 : solids[who].surfaces;
+    const ulong may = pushes[who].rigid == 1.0f ? 0 : solids[who].surfaces;
     for (uint which = 0; which < LMI_GPU_SOLVED_SURFACES; which++) {
         if (!(may >> which & 1)) {
             continue; /* all of the group */

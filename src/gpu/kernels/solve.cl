@@ -110,19 +110,37 @@ static void put_soft(__global lmi_gpu_contact *c, lmi_soft soft)
     c->pressed = soft.pressed;
 }
 
-/* warm: pressed and braked of each point. */
-__kernel void solve_warm(uint count, __global const uint *first, __global const ulong *met, __global const ulong *walls,
-                         __global float4 *warm, __global lmi_gpu_contact *contacts)
+static bool is_contact_before(__global const lmi_gpu_bulk *solids, __global const lmi_gpu_contact *contacts, uint p,
+                              uint c, uint d);
+
+/* Whether a whole contact of body p that begins with what `point` was given comes before contact `at`. */
+static bool is_taken_before(__global const lmi_gpu_bulk *solids, __global const uint *chain,
+                            __global const lmi_gpu_contact *contacts, uint p, uint point, uint at)
+{
+    const uint from = solids[p].first_contact + solids[p].first_listed;
+    for (uint k = from; k < from + solids[p].chained; k++) { /* the first of them is in the chain before others */
+        __global const lmi_gpu_contact *c = contacts + chain[k];
+        if (c->a == p && c->leader == point && c->live == LMI_GPU_WHOLE) {
+            return is_contact_before(solids, contacts, p, chain[k], at);
+        }
+    }
+    return false;
+}
+
+/* warm: pressed and braked of each point. chain: whole contacts of each body; they take theirs in solve_sweep. */
+__kernel void solve_warm(uint count, __global const uint *owner, __global const lmi_gpu_bulk *solids,
+                         __global const uint *chain, __global const uint *first, __global const ulong *met,
+                         __global const ulong *walls, __global float4 *warm, __global lmi_gpu_contact *contacts)
 {
     uint n = get_global_id(0);
     if (n >= count || !(warm[n].x > 0.0f)) {
         return;
     }
     uint at = first[n], end = at + count_of(met, walls, n);
-    while (at < end && (contacts[at].live == LMI_GPU_NEAR || contacts[at].live == LMI_GPU_WATCHED)) {
+    while (at < end && contacts[at].live != LMI_GPU_SOFT) {
         at++;
     }
-    if (at == end || contacts[at].live == LMI_GPU_WHOLE) { /* solve_sweep */
+    if (at == end || is_taken_before(solids, chain, contacts, owner[n], n, at)) {
         return;
     }
     __global lmi_gpu_contact *c = contacts + at;
@@ -167,8 +185,10 @@ __kernel void solve_back(uint count, float h, __global const lmi_gpu_meeter *mee
         more = c->shifted * c->normal + h * c->braked;
     }
     c->level -= LMI_LEFT * (float)bodies[meeters[c->a].record].rest_size;
-    c->ahead = quad_of(c->shifted, 0.0f, 0.0f);
-    c->more = more;
+    if (c->live == LMI_GPU_SOFT) {
+        c->ahead = quad_of(c->shifted, 0.0f, 0.0f);
+        c->more = more;
+    }
 }
 
 /* ease: the share of the depth that soft bodies are put out of each other by, in the first pass; 0 in others. */

@@ -283,15 +283,16 @@ static float plain_of(const holds *o, const lmi_gpu_contact *c, __global const f
     return a + c->ratio * b;
 }
 
-/* Approach and what follows from it: begin in step/solve.c. `last`: walls have the last word, and all bodies answer locally. */
+/* Approach and what follows from it: begin in step/solve.c. */
 static void begin_contact(const holds *o, __global const lmi_gpu_push *pushes, __global const float4 *x,
-                          __global const float4 *v, float restitution, float h, uint last, lmi_gpu_contact *c)
+                          __global const float4 *v, float restitution, float h, lmi_gpu_contact *c)
 {
     const bool other = c->b != LMI_GPU_NONE;
-    const float rigid_a = last ? 0.0f : pushes[c->a].rigid, rigid_b = other && !last ? pushes[c->b].rigid : 0.0f;
+    const float rigid_a = pushes[c->a].rigid, rigid_b = other ? pushes[c->b].rigid : 0.0f;
     const bool whole = rigid_a > 0.0f || rigid_b > 0.0f;
     quad none = quad_of(0.0f, 0.0f, 0.0f), at_a = sum_point(o, c->point, x), at_b = other ? sum_other(o, c, x) : none;
-    c->braked = c->ahead = c->more = c->arm_a = c->arm_b = none;
+    c->braked = c->more = c->arm_a = c->arm_b = none;
+    c->ahead = whole ? quad_of(at_a.x - at_b.x, at_a.y - at_b.y, at_a.z - at_b.z) : none;
     c->pressed = c->shifted = c->deep = c->plain = 0.0f;
     c->steady = contact_sum(o, c, v, c->surface);
     c->approach = -quad_dot(c->steady, c->normal);
@@ -303,7 +304,8 @@ static void begin_contact(const holds *o, __global const lmi_gpu_push *pushes, _
         c->arm_a = rigid_a > 0.0f ? quad_of(at_a.x, at_a.y, at_a.z) - pushes[c->a].centre : none;
         c->arm_b = rigid_b > 0.0f ? quad_of(at_b.x, at_b.y, at_b.z) - pushes[c->b].centre : none;
         c->plain = plain_of(o, c, v, 1.0f - rigid_a, 1.0f - rigid_b);
-        c->deep = mobility_of(c, pushes, c->normal);
+        side one = side_of(pushes + c->a, false), two = side_of(pushes + (other ? c->b : c->a), false);
+        c->deep = mobility_of(c, &one, &two, c->normal);
         c->live = c->deep > 0.0f ? c->live : LMI_GPU_NEAR; /* nothing can move it */
     }
     if (other || !whole) {
@@ -363,7 +365,7 @@ static float meet_wall(__global const lmi_gpu_surface *surface, __global const l
 
 __kernel void solve_fill(uint count, __global const uint *partners, __global const uint *stops, SOLID_ARGUMENTS, SELF_ARGUMENTS,
                          __global const uint *disc_met, HOLD_ARGUMENTS, __global const uint *map, __global const uint *cells, __global const float4 *x, __global const float4 *v,
-                         __global const lmi_gpu_surface *surfaces, __global const lmi_gpu_push *pushes, float h, uint last,
+                         __global const lmi_gpu_surface *surfaces, __global const lmi_gpu_push *pushes, float h,
                          __global lmi_gpu_contact *contacts, volatile __global uint *buckets)
 {
     const solid_view s = SOLID_VIEW;
@@ -380,7 +382,7 @@ __kernel void solve_fill(uint count, __global const uint *partners, __global con
     c.off = quad_of(0.0f, 0.0f, 0.0f);
     if (b == LMI_GPU_NONE) {
         restitution = meet_wall(surfaces + c.map, body, now[c.point], sum_point(&o, c.point, v), h, &c);
-        begin_contact(&o, pushes, x, v, restitution, h, last, &c);
+        begin_contact(&o, pushes, x, v, restitution, h, &c);
         c.slot = 0;
         contacts[n] = c;
         return;
@@ -400,7 +402,7 @@ __kernel void solve_fill(uint count, __global const uint *partners, __global con
     c.friction = sqrt(body->friction * other->friction);
     c.ratio = (float)(meeters[a].mean_mass / meeters[b].mean_mass);
     grip(&s, &o, map, cells, b, &in, x, &c);
-    begin_contact(&o, pushes, x, v, fmax(body->restitution, other->restitution), h, last, &c);
+    begin_contact(&o, pushes, x, v, fmax(body->restitution, other->restitution), h, &c);
     c.slot = c.live ? atomic_inc(buckets + bucket_of_contact(meeters, solids, &c)) : 0;
     contacts[n] = c;
 }

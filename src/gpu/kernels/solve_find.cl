@@ -122,7 +122,7 @@ __kernel void solve_curve(__global const lmi_gpu_meeter *meeters, uint count, __
     solids[n].along = m->lower[axis];
     solids[n].curve = lmi_curve_place(at, low, line[4]);
     solids[n].surfaces = may;
-    solids[n].touched = 0;
+    solids[n].touched = solids[n].chained = 0;
 }
 
 /* Whether the pair of p and a comes before that of p and b: by the place on the curve of the body that comes first, then by the

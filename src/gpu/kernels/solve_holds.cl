@@ -87,22 +87,42 @@ static uint bucket_of_contact(__global const lmi_gpu_meeter *meeters, __global c
 
 /* --- bodies that answer as a whole: step/push.h --- */
 
-static quad turning_of(__global const lmi_gpu_push *p, quad torque)
+/* A body as a contact sees it, while velocities are solved or while positions are. */
+typedef struct side {
+    quad linear, angular; /* what it was given as a whole: velocity and spin, or way and turn */
+    quad other;           /* its mean velocity; or the drift of its centre */
+    quad turning[3];      /* inverse of the inertia */
+    float rigid, inverse_mass;
+} side;
+
+static side side_of(__global const lmi_gpu_push *p, bool positions)
 {
-    return (p->turning[0] * torque.x + p->turning[1] * torque.y) + p->turning[2] * torque.z;
+    side s;
+    s.linear = positions ? p->move : p->velocity;
+    s.angular = positions ? p->turn : p->spin;
+    s.other = positions ? p->drift : p->mean;
+    s.turning[0] = p->turning[0], s.turning[1] = p->turning[1], s.turning[2] = p->turning[2];
+    s.rigid = p->rigid;
+    s.inverse_mass = p->inverse_mass;
+    return s;
 }
 
-static quad push_velocity(__global const lmi_gpu_push *p, quad arm) { return p->velocity + quad_cross(p->spin, arm); }
-static quad push_move(__global const lmi_gpu_push *p, quad arm) { return p->move + quad_cross(p->turn, arm); }
+static quad turning_of(const side *s, quad torque)
+{
+    return (s->turning[0] * torque.x + s->turning[1] * torque.y) + s->turning[2] * torque.z;
+}
 
-static float push_mobility(__global const lmi_gpu_push *p, quad arm, quad n)
+static quad side_motion(const side *s, quad arm) { return s->linear + quad_cross(s->angular, arm); }
+
+static float side_mobility(const side *s, quad arm, quad n)
 {
     quad lever = quad_cross(arm, n);
-    return p->rigid > 0.0f ? p->rigid * (p->inverse_mass + quad_dot(lever, turning_of(p, lever))) : 0.0f;
+    return s->rigid > 0.0f ? s->rigid * (s->inverse_mass + quad_dot(lever, turning_of(s, lever))) : 0.0f;
 }
 
-static float mobility_of(const lmi_gpu_contact *c, __global const lmi_gpu_push *pushes, quad n)
+/* b: nothing is read of it where the contact is with a wall. */
+static float mobility_of(const lmi_gpu_contact *c, const side *a, const side *b, quad n)
 {
-    float sum = c->plain + push_mobility(pushes + c->a, c->arm_a, n);
-    return c->b == LMI_GPU_NONE ? sum : sum + c->ratio * push_mobility(pushes + c->b, c->arm_b, n);
+    float sum = c->plain + side_mobility(a, c->arm_a, n);
+    return c->b == LMI_GPU_NONE ? sum : sum + c->ratio * side_mobility(b, c->arm_b, n);
 }

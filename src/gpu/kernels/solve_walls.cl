@@ -75,8 +75,8 @@ solve_inner(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_bulk 
     const ulong may = solids[get_group_id(0)].surfaces;
     const double origin[3] = {b->origin[0], b->origin[1], b->origin[2]};
     double sum[3] = {0.0, 0.0, 0.0}, touched = 0.0;
-    /* A body that has answered as a whole, in full, has no particles on the wrong side; one that others push may have. */
-    if (!may || (meeters[get_group_id(0)].maps == 0 && pushes[get_group_id(0)].rigid == 1.0f)) {
+    /* A body that has answered as a whole, in full, has no particles on the wrong side. */
+    if (!may || pushes[get_group_id(0)].rigid == 1.0f) {
         return; /* all of the group */
     }
     for (uint n = b->first + get_local_id(0); n < b->first + b->particles; n += GROUP) {
