@@ -259,6 +259,30 @@ static void cuts(void **state)
     end(&c);
 }
 
+/* Many bodies of a batch at once: it outgrows its places, and what it has left there does nothing any more. */
+static void batches_grow(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    changes c;
+    begin(&c);
+    const uint32_t batch = batch_of(c.world[0], c.id[24]),
+                   first = c.world[0]->gpu->batch[batch].first[LMI_GPU_LANE_BLOCKS];
+    for (int round = 0; round < 2; round++) {
+        touch(&c, c.id[24]);
+        for (uint32_t n = 0; n < CLUSTERS; n++) {
+            if (n % 4 > 1 || batch_of(c.world[0], c.id[n]) != batch) continue;
+            lm_dvec3 m = centre_of(c.world[2], c.id[n]);
+            for (int k = 0; k < 3; k++) cut_in_two(c.world[k], c.id[n], (lm_dvec3){m.x + 0.2 * round, m.y, m.z});
+        }
+        traffic t = step_all(&c, traffic_of(&c));
+        assert_int_equal(t.patches, 1);
+        check(&c, 30 * AGREEMENT);
+    }
+    assert_true(c.world[0]->gpu->batch[batch].first[LMI_GPU_LANE_BLOCKS] != first);
+    end(&c);
+}
+
 static void details(void **state)
 {
     (void)state;
@@ -572,9 +596,10 @@ static void lost_devices(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cuts),           cmocka_unit_test(details),          cmocka_unit_test(comes_and_goes),
-        cmocka_unit_test(single_changes), cmocka_unit_test(sleeps_and_wakes), cmocka_unit_test(breaks),
-        cmocka_unit_test(contacts_stay),  cmocka_unit_test(many_changes),     cmocka_unit_test(lost_devices),
+        cmocka_unit_test(cuts),           cmocka_unit_test(batches_grow),   cmocka_unit_test(details),
+        cmocka_unit_test(comes_and_goes), cmocka_unit_test(single_changes), cmocka_unit_test(sleeps_and_wakes),
+        cmocka_unit_test(breaks),         cmocka_unit_test(contacts_stay),  cmocka_unit_test(many_changes),
+        cmocka_unit_test(lost_devices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
