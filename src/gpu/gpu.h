@@ -348,6 +348,7 @@ bool lmi_gpu_meets(const lm_world *world);            /* whether bodies can meet
 bool lmi_gpu_has_meeters(const lm_world *world);      /* and any of them are awake */
 bool lmi_gpu_solves(const lm_world *world);           /* by contacts that are solved */
 bool lmi_gpu_needs_solver(const lm_world *world, const lmi_body *body);
+bool lmi_gpu_is_in_pieces(const lmi_body *body); /* it has broken */
 bool lmi_gpu_lay_out(lm_world *world, lmi_gpu *gpu);
 bool lmi_gpu_refresh(lm_world *world, lmi_gpu *gpu); /* state that is not valid, of a world that is laid out as it is */
 bool lmi_gpu_upload_state(lm_world *world, lmi_gpu *gpu,

@@ -8,6 +8,7 @@
 #include "gpu/meet.h"
 #include "gpu/solve.h"
 #include "sample/bulk.h"
+#include "step/rubble.h"
 #include "step/soft.h"
 
 #include <stdio.h>
@@ -126,6 +127,24 @@ static bool add_cells(solve_layout *l, const lmi_body *body, uint32_t first_part
     return true;
 }
 
+/* Each particle of a body that can break is the only corner of a cell, at a place of 0 in it. */
+static bool add_balls(solve_layout *l, uint32_t count, uint32_t first_particle, uint32_t first_bucket)
+{
+    uint32_t first = l->cells.count * LMI_BLOCK;
+    uint32_t *corners = append(l->world, &l->corners, 8 * count, sizeof *corners);
+    uint32_t *around = append(l->world, &l->around, 8 * count, sizeof *around);
+    uint32_t *cells = append(l->world, &l->cells, count / LMI_BLOCK, sizeof *cells);
+    uint32_t *cell_of = (uint32_t *)l->cell_of.items + first_particle;
+    for (uint32_t n = 0; corners && around && cells && n < count; n++) {
+        cell_of[n] = first + n;
+        for (uint32_t k = 0; k < 8; k++) {
+            corners[8 * n + k] = first_particle + n;
+            around[8 * n + k] = k ? LMI_GPU_NONE : first_bucket + n;
+        }
+    }
+    return corners && around && cells;
+}
+
 static bool add_buckets(solve_layout *l, uint32_t count)
 {
     uint32_t owner = l->solids.count - 1;
@@ -140,8 +159,8 @@ static bool add_body(solve_layout *l, uint32_t record, const lmi_body *body)
 {
     lmi_gpu_bulk *s = append(l->world, &l->solids, 1, sizeof *s);
     uint32_t maps = body->bulk ? body->bulk->mould->carrier_count : 0, mould = 0, bucket = l->bucket_owner.count;
-    bool lattice = body->bulk && body->lattice;
-    uint32_t places = lattice ? body->lattice->shape.block_count * LMI_BLOCK : 0;
+    bool lattice = body->bulk && body->lattice, rubble = lmi_is_rubble(body);
+    uint32_t places = lattice || rubble ? body->lattice->shape.block_count * LMI_BLOCK : 0;
     if (!s || (body->bulk && !find_mould(l, body->bulk->mould, &mould))) {
         return false;
     }
@@ -165,7 +184,8 @@ static bool add_body(solve_layout *l, uint32_t record, const lmi_body *body)
     }
     mark_inner(l, body, l->gpu->records[record].first);
     return of_maps && add_points(l, body) && add_buckets(l, maps + places) &&
-           (!lattice || add_cells(l, body, l->gpu->records[record].first, bucket + maps));
+           (!lattice || add_cells(l, body, l->gpu->records[record].first, bucket + maps)) &&
+           (!rubble || add_balls(l, places, l->gpu->records[record].first, bucket));
 }
 
 static bool gather(solve_layout *l)
@@ -297,6 +317,7 @@ static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_solver *s)
                                         "soft.h",
                                         "curve.h",
                                         "disc.h",
+                                        "ball.h",
                                         "contact.cl",
                                         "solve_cut.cl",
                                         "octree_voxels.h",
@@ -309,6 +330,7 @@ static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_solver *s)
                                         "solve_whole.cl",
                                         "solve_sweep.cl",
                                         "solve_walls.cl",
+                                        "solve_rubble.cl",
                                         "account.cl",
                                         "account_solve.cl",
                                         NULL};
@@ -348,7 +370,8 @@ bool lmi_gpu_solve_lay_out(lm_world *world, lmi_gpu *gpu)
         s->room = lmi_allocate(&world->memory, room, sizeof *s->room);
         s->room_size = s->room ? room : 0;
     }
-    bool ok = (room == 0 || s->room) && gather(&l) && upload(&l, s) && lmi_gpu_self_lay_out(world, gpu);
+    bool ok = (room == 0 || s->room) && gather(&l) && upload(&l, s) && lmi_gpu_self_lay_out(world, gpu) &&
+              lmi_gpu_rubble_lay_out(world, gpu);
     array *const words[] = {&l.distances, &l.rests,        &l.facing,     &l.warmth, &l.corners, &l.around, &l.cell_of,
                             &l.cells,     &l.bucket_owner, &l.map_bucket, &l.inner,  &l.leaders, &l.levers};
     for (size_t n = 0; n < sizeof words / sizeof *words; n++) {
@@ -415,6 +438,7 @@ void lmi_gpu_solve_free(lm_world *world, lmi_gpu *gpu)
         lmi_gpu_free(gpu, all[n]);
     }
     lmi_gpu_self_free(gpu);
+    lmi_gpu_rubble_free(gpu);
 #define KERNEL(name) s->name##_kernel,
     cl_kernel const kernels[] = {LMI_GPU_SOLVE_KERNELS(KERNEL)};
 #undef KERNEL

@@ -286,7 +286,7 @@ static bool answers_as_a_whole(RECORD const lmi_gpu_body *b, double h)
 {
     double way = 0.6 * h * dvec_length(dvec_of(b->velocity));
     double stiff = fmin((b->alpha - 0.88) / 0.1, (b->damping - 0.3) / 0.1), fast = (way / b->rest_size - 0.08) / 0.1;
-    return !b->pinned && fmax(stiff, fast) > 0.0;
+    return !b->pinned && !b->pieces && fmax(stiff, fast) > 0.0;
 }
 
 /* Forces, the drift that is taken out, and damping towards the motion as a whole, as one map of a particle's velocity:

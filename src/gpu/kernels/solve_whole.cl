@@ -32,7 +32,8 @@ solve_push(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_body *
     __global const lmi_gpu_meeter *m = meeters + get_group_id(0);
     __global const lmi_gpu_body *b = bodies + m->record;
     __global lmi_gpu_push *p = pushes + get_group_id(0);
-    const float rigid = m->loose ? 0.0f : rigid_of(b, m->maps ? (last ? 0.0 : m->met_way) : 0.6 * m->way);
+    const bool loose = m->marks & (LMI_GPU_CLEFT | LMI_GPU_PIECES), meets = m->maps || (m->marks & LMI_GPU_RUBBLE);
+    const float rigid = loose ? 0.0f : rigid_of(b, meets ? (last ? 0.0 : m->met_way) : 0.6 * m->way);
     const uint id = get_local_id(0);
     const quad zero = quad_of(0.0f, 0.0f, 0.0f);
     if (id == 0) {
