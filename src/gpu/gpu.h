@@ -81,7 +81,7 @@ typedef enum lmi_gpu_count {
     LMI_GPU_LEAF_ROWS,
     LMI_GPU_NODE_ROWS,
     LMI_GPU_SPREAD_ROWS,
-    LMI_GPU_PIECES,
+    LMI_GPU_LIST_PIECES,
     LMI_GPU_COUNTS
 } lmi_gpu_count;
 

@@ -159,7 +159,7 @@ static void count_octree(const lmi_octree_lanes *o, uint32_t counts[LMI_GPU_COUN
     counts[LMI_GPU_NODE_ROWS] += o->node_rows;
     counts[LMI_GPU_SPREAD_ROWS] += o->spread_rows;
     for (uint32_t n = 0; n < o->virtual_blocks + o->region_blocks; n++) {
-        counts[LMI_GPU_PIECES] += pieces_of(&o->spread[n]);
+        counts[LMI_GPU_LIST_PIECES] += pieces_of(&o->spread[n]);
     }
 }
 
@@ -184,7 +184,7 @@ static bool add_batch(gathered *l, uint32_t batch, const uint32_t *index)
     const lmi_batch *from = &l->world->batches[batch];
     const lmi_gpu_batch *to = &l->gpu->batch[batch];
     bool ok = true;
-    l->piece = to->first[LMI_GPU_PIECES];
+    l->piece = to->first[LMI_GPU_LIST_PIECES];
     for (int regions = 0; regions < 2; regions++) {
         memcpy(l->at, to->first, sizeof l->at);
         for (uint32_t n = 0; ok && n < from->body_count; n++) {
@@ -228,7 +228,7 @@ static void list_parts(gathered *l, part parts[PARTS])
                              {&o->node_offset, &l->node_offset, LMI_GPU_NODE_ROWS, 4 * b, false},
                              {&o->region, &l->region, LMI_GPU_SPREAD_ROWS, b, false},
                              {&o->region_offset, &l->region_offset, LMI_GPU_SPREAD_ROWS, 4 * b, false},
-                             {&o->pieces, &l->pieces, LMI_GPU_PIECES, 4, false},
+                             {&o->pieces, &l->pieces, LMI_GPU_LIST_PIECES, 4, false},
                              {&o->regions, &l->regions, LMI_GPU_REGION_BLOCKS, 4, false},
                              {&o->places, &l->places, LMI_GPU_REGION_BLOCKS, b, false},
                              {&o->frames, &l->frames, LMI_GPU_REGION_BLOCKS, 9 * b, false},
@@ -292,8 +292,8 @@ static bool put_batch(gathered *l, const part *parts, uint32_t n, const uint32_t
     return ok && pad(l, &none, batch->left_room[LMI_GPU_REGION_BLOCKS]) &&
            lmi_gpu_write(l->gpu, &l->o->regions, 4 * u * batch->left[LMI_GPU_REGION_BLOCKS], l->regions.items,
                          l->regions.count * u) &&
-           lmi_gpu_clear_at(l->gpu, &l->o->pieces, 4 * u * batch->left[LMI_GPU_PIECES],
-                            4 * u * batch->left_room[LMI_GPU_PIECES]);
+           lmi_gpu_clear_at(l->gpu, &l->o->pieces, 4 * u * batch->left[LMI_GPU_LIST_PIECES],
+                            4 * u * batch->left_room[LMI_GPU_LIST_PIECES]);
 }
 
 /* Virtual blocks of all bodies by height, which the launches go through. */
@@ -336,7 +336,7 @@ static bool reserve(gathered *l, const part *parts)
         ok = gpu->whole ? lmi_gpu_reserve(gpu, parts[k].to, size) : lmi_gpu_grow(gpu, parts[k].to, size);
     }
     const size_t row = LMI_OCTREE_ROW * sizeof(float), lanes = (size_t)gpu->end[LMI_GPU_REGION_BLOCKS] * LMI_BLOCK;
-    o->piece_count = gpu->end[LMI_GPU_PIECES];
+    o->piece_count = gpu->end[LMI_GPU_LIST_PIECES];
     return ok && lmi_gpu_reserve(gpu, &o->piece_rows, (size_t)o->piece_count * LMI_BLOCK * row) &&
            lmi_gpu_reserve(gpu, &o->sum_rows, gpu->end[LMI_GPU_NODES] * row) &&
            lmi_gpu_reserve(gpu, &o->transforms, lanes * row) &&
