@@ -412,7 +412,7 @@ static void sleeps_and_wakes(void **state)
     lm_world_destroy(world);
 }
 
-/* A lattice that breaks twice: the CPU does contacts then, and state goes over and back, but nothing else of the others. */
+/* A lattice that breaks twice: nothing of the others is laid out anew. */
 static void breaks(void **state)
 {
     (void)state;
@@ -427,12 +427,13 @@ static void breaks(void **state)
     }
     for (int n = 0; n < 2; n++) {
         uint32_t broken = 0;
+        const uint64_t patches = c.world[0]->gpu->patches;
         for (int k = 0; k < 3; k++) {
             assert_ok(lm_body_break(c.world[k], id, (lm_vec3){n ? 0.35f : 0.05f, 0.2f, 0.2f}, 0.25f, &broken));
             assert_ok(lm_world_step(c.world[k], FRAME));
         }
         assert_true(broken > 0);
-        assert_int_equal(c.world[0]->gpu->patches, n + 1);
+        assert_int_equal(c.world[0]->gpu->patches, patches + 1);
         assert_int_equal(c.world[1]->gpu->patches, 0);
         for (uint32_t b = 0; b < c.count; b++) {
             assert_at_most(difference(c.world[2], c.world[0], c.id[b]), 20 * AGREEMENT);
