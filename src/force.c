@@ -11,7 +11,7 @@
 
 static lm_result add_force(lm_world *world, lm_body_id id, uint32_t particle, lm_vec3 force, const char *caller)
 {
-    lmi_body *body = lmi_body_find(world, id, caller);
+    lmi_body *body = lmi_body_known(world, id, caller); /* a device has the state, and may keep it */
     if (!body) {
         return LM_ERROR_ID;
     }

@@ -133,7 +133,8 @@ static bool clear_left(const layout *l)
     bool ok = true;
     for (uint32_t n = 0; ok && !gpu->whole && n < gpu->batch_count; n++) {
         const lmi_gpu_batch *batch = &gpu->batch[n];
-        ok = lmi_gpu_clear_at(gpu, &l->c->blocks, batch->left * size, batch->left_room * size);
+        ok = lmi_gpu_clear_at(gpu, &l->c->blocks, batch->left[LMI_GPU_LANE_BLOCKS] * size,
+                              batch->left_room[LMI_GPU_LANE_BLOCKS] * size);
     }
     return ok;
 }

@@ -76,17 +76,25 @@ typedef enum lmi_gpu_count {
     LMI_GPU_ROWS,
     LMI_GPU_LIST_ROWS,
     LMI_GPU_SHARES,
+    LMI_GPU_NODE_BLOCKS, /* of octrees: blocks of virtual nodes and of regions, rows of nodes, of lists, and pieces of these */
+    LMI_GPU_REGION_BLOCKS,
+    LMI_GPU_NODES,
+    LMI_GPU_LEAF_ROWS,
+    LMI_GPU_NODE_ROWS,
+    LMI_GPU_SPREAD_ROWS,
+    LMI_GPU_LIST_PIECES,
     LMI_GPU_COUNTS
 } lmi_gpu_count;
 
 /* A batch as it was laid out. A batch that grows a little stays where it is, so that nothing else has to move. */
 typedef struct lmi_gpu_batch {
     uint32_t first[LMI_GPU_COUNTS], room[LMI_GPU_COUNTS];
-    uint32_t left, left_room; /* lane blocks where it was before it went elsewhere, in this layout */
-    uint64_t brought;         /* serial of the state of it that the host has */
-    bool laid;                /* the device has it as it is, but that its state may be another */
-    bool valid;               /* and its state too */
-    bool coming;              /* it is being brought back */
+    uint32_t left[LMI_GPU_COUNTS],
+        left_room[LMI_GPU_COUNTS]; /* where it was before it went elsewhere, in this layout */
+    uint64_t brought;              /* serial of the state of it that the host has */
+    bool laid;                     /* the device has it as it is, but that its state may be another */
+    bool valid;                    /* and its state too */
+    bool coming;                   /* it is being brought back */
 } lmi_gpu_batch;
 
 typedef struct lmi_gpu_tiles {

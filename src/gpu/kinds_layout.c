@@ -459,6 +459,35 @@ static bool rename_kept(layout *l, lmi_gpu_matters *k)
     return ok;
 }
 
+/* What no kernel writes. */
+static bool put_words(lmi_gpu *gpu, lmi_gpu_matters *k, const kind_lists *from)
+{
+    bool ok = true;
+    const struct {
+        lmi_gpu_buffer *to;
+        const array *from;
+    } words[] = {{&k->owners, &from->owners},
+                 {&k->corners, &from->block_corners},
+                 {&k->rows, &from->rows},
+                 {&k->constants, &from->constants},
+                 {&k->irregular, &from->irregular},
+                 {&k->corrected, &from->corrected},
+                 {&k->part_of, &from->part_of},
+                 {&k->part_members, &from->part_members},
+                 {&k->gather.groups, &from->gather.groups},
+                 {&k->gather.who, &from->gather.who},
+                 {&k->gather.member, &from->gather.member},
+                 {&k->gather.offset, &from->gather.offset},
+                 {&k->scatter.groups, &from->scatter.groups},
+                 {&k->scatter.who, &from->scatter.who},
+                 {&k->scatter.member, &from->scatter.member},
+                 {&k->scatter.offset, &from->scatter.offset}};
+    for (size_t n = 0; ok && n < sizeof words / sizeof *words; n++) {
+        ok = put_array(gpu, words[n].to, words[n].from, sizeof(uint32_t)); /* floats are as large */
+    }
+    return ok;
+}
+
 bool lmi_gpu_kinds_upload(layout *l)
 {
     lmi_gpu *gpu = l->gpu;
@@ -483,28 +512,7 @@ bool lmi_gpu_kinds_upload(layout *l)
     for (uint32_t n = 0; ok && n < k->tiled; n++) {
         ok = lmi_gpu_renew(gpu, &k->tiles[n].buffer, k->tiles[n].items, k->tiles[n].count * sizeof *k->tiles[n].items);
     }
-    const struct {
-        lmi_gpu_buffer *to;
-        const array *from;
-    } words[] = {{&k->owners, &from->owners},
-                 {&k->corners, &from->block_corners},
-                 {&k->rows, &from->rows},
-                 {&k->constants, &from->constants},
-                 {&k->irregular, &from->irregular},
-                 {&k->corrected, &from->corrected},
-                 {&k->part_of, &from->part_of},
-                 {&k->part_members, &from->part_members},
-                 {&k->gather.groups, &from->gather.groups},
-                 {&k->gather.who, &from->gather.who},
-                 {&k->gather.member, &from->gather.member},
-                 {&k->gather.offset, &from->gather.offset},
-                 {&k->scatter.groups, &from->scatter.groups},
-                 {&k->scatter.who, &from->scatter.who},
-                 {&k->scatter.member, &from->scatter.member},
-                 {&k->scatter.offset, &from->scatter.offset}};
-    for (size_t n = 0; ok && n < sizeof words / sizeof *words; n++) {
-        ok = put_array(gpu, words[n].to, words[n].from, sizeof(uint32_t)); /* floats are as large */
-    }
+    ok = ok && put_words(gpu, k, from);
     k->gather.lanes = from->gather.groups.count / 4 * LMI_BLOCK;
     k->scatter.lanes = from->scatter.groups.count / 4 * LMI_BLOCK;
     const size_t irregular = (size_t)from->irregulars * LMI_BLOCK * f;

@@ -51,23 +51,20 @@ static struct lmi_gpu_looks *looks_of(lm_world *world, lmi_gpu *gpu)
     return l;
 }
 
-/* Locked, and the device's state is the newer one: of a batch, or of all. */
+/* Locked, and the device's state is the newer one: of a batch, or of all (LMI_GPU_NONE). */
 static lmi_gpu *begin_look(const lm_world *world, uint32_t batch)
 {
     lmi_gpu *gpu = world->gpu;
     if (!gpu || !atomic_load(&gpu->newer)) {
         return NULL;
     }
-    if (batch == LMI_GPU_NONE && gpu->mixed) {
-        lmi_gpu_fetch(world); /* the device does not have all */
-        return NULL;
-    }
-    if (batch != LMI_GPU_NONE && !lmi_gpu_is_behind(gpu, batch)) {
-        return NULL;
-    }
     lmi_mutex_lock(&gpu->fetching);
-    if (!atomic_load(&gpu->newer)) {
+    bool all = batch == LMI_GPU_NONE, newer = atomic_load(&gpu->newer), split = newer && all && gpu->mixed;
+    if (!newer || split || (!all && !lmi_gpu_is_behind(gpu, batch))) {
         lmi_mutex_unlock(&gpu->fetching);
+        if (split) { /* some of it is here, and some there */
+            lmi_gpu_fetch(world);
+        }
         return NULL;
     }
     gpu->status = CL_SUCCESS;

@@ -7,6 +7,7 @@
  * which happens when half of it is.
  */
 #include "gpu/layout.h"
+#include "gpu/octrees.h"
 
 /* A share of what a batch has that is left free behind it, where there are others. */
 #define SLACK 16u
@@ -38,31 +39,47 @@ bool lmi_gpu_all_laid(const lm_world *world, const lmi_gpu *gpu)
 }
 
 /* How much of each a batch wants. */
-static void count_batch(const lmi_pack *pack, uint32_t counts[LMI_GPU_COUNTS])
+static void count_batch(const lm_world *world, uint32_t batch, uint32_t counts[LMI_GPU_COUNTS])
 {
+    const lmi_pack *pack = &world->batches[batch].pack;
+    memset(counts, 0, LMI_GPU_COUNTS * sizeof *counts);
     counts[LMI_GPU_PARTICLES] = pack->particle_blocks * LMI_BLOCK;
     counts[LMI_GPU_LANE_BLOCKS] = pack->lane_blocks;
     counts[LMI_GPU_ROWS] = pack->rows;
     counts[LMI_GPU_LIST_ROWS] = pack->list_rows;
     counts[LMI_GPU_SHARES] = pack->shares;
+    if (world->has_octrees) {
+        lmi_gpu_count_octrees(world, batch, counts);
+    }
 }
+
+/* A batch that goes elsewhere because it has outgrown its room is likely to go on growing. */
+#define GROWING 2u
 
 bool lmi_gpu_can_patch(const lm_world *world, const lmi_gpu *gpu)
 {
-    uint64_t live[LMI_GPU_COUNTS] = {0};
+    uint64_t live[LMI_GPU_COUNTS] = {0}, most[LMI_GPU_COUNTS];
     bool some = false, few = true;
+    for (int k = 0; k < LMI_GPU_COUNTS; k++) {
+        most[k] = gpu->end[k];
+    }
     for (uint32_t n = 0; n < world->batch_count; n++) {
+        bool valid = n < gpu->batch_count && gpu->batch[n].valid;
         uint32_t counts[LMI_GPU_COUNTS];
-        count_batch(&world->batches[n].pack, counts);
-        some = some || (n < gpu->batch_count && gpu->batch[n].valid && world->batches[n].body_count > 0);
+        if (!valid) {
+            count_batch(world, n, counts);
+        }
+        some = some || (valid && world->batches[n].body_count > 0);
         for (int k = 0; k < LMI_GPU_COUNTS; k++) {
-            live[k] += counts[k];
+            live[k] += valid ? gpu->batch[n].room[k] : counts[k];
+            most[k] += valid || counts[k] == 0 ? 0 : counts[k] + counts[k] / GROWING + 16;
         }
     }
     for (int k = 0; k < LMI_GPU_COUNTS; k++) {
-        few = few && gpu->end[k] <= 2 * live[k] + LOST;
+        few = few && most[k] <= 2 * live[k] + LOST;
     }
-    return some && few && !gpu->limits.whole && gpu->plan && lmi_gpu_plan_lasts(world, gpu);
+    return some && few && !gpu->limits.whole && gpu->plan && lmi_gpu_octrees_last(gpu, most[LMI_GPU_NODE_BLOCKS]) &&
+           lmi_gpu_plan_lasts(world, gpu);
 }
 
 /* Places are whole blocks of particles. */
@@ -87,14 +104,17 @@ bool lmi_gpu_place_batches(lm_world *world, lmi_gpu *gpu)
     for (uint32_t n = 0; n < gpu->batch_count; n++) {
         lmi_gpu_batch *batch = &gpu->batch[n];
         uint32_t counts[LMI_GPU_COUNTS];
-        count_batch(&world->batches[n].pack, counts);
-        batch->left_room = 0;
+        memset(batch->left_room, 0, sizeof batch->left_room);
+        if (!batch->valid) {
+            count_batch(world, n, counts);
+        }
         for (int k = 0; !batch->valid && k < LMI_GPU_COUNTS; k++) {
             if (counts[k] > batch->room[k] || gpu->whole) {
-                batch->left = k == LMI_GPU_LANE_BLOCKS ? batch->first[k] : batch->left;
-                batch->left_room = k == LMI_GPU_LANE_BLOCKS ? batch->room[k] : batch->left_room;
+                batch->left[k] = batch->first[k];
+                batch->left_room[k] = batch->room[k];
                 batch->first[k] = gpu->end[k];
-                batch->room[k] = gpu->batch_count == 1 ? counts[k] : with_slack(counts[k], gpu->whole ? SLACK : 2);
+                batch->room[k] =
+                    gpu->batch_count == 1 ? counts[k] : with_slack(counts[k], gpu->whole ? SLACK : GROWING);
                 gpu->end[k] += batch->room[k];
             }
         }

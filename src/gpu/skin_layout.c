@@ -1,6 +1,7 @@
 /*
  * Tables for skins on a device. What follows from a shape (riders, weights, normals at rest, triangles around vertices) is there
- * once for all bodies with the same shape_hash, and stays when the world is laid out anew but has no other shapes.
+ * once for all bodies with the same shape_hash, and stays when the world is laid out anew: other shapes come behind. When more than half
+ * of the shapes that are there belong to nobody any more, those that do are put together again.
  */
 #include "gpu/skins.h"
 
@@ -8,12 +9,17 @@
 
 bool lmi_gpu_skin_is_made(const lmi_body *body) { return body->skin.vertex_count > 0 && !body->skin.fading; }
 
-/* The tables while they are put together. */
+/* What comes to the tables, and how many words each of them has already. */
+enum { RIDERS, NUMBERS, OFFSETS, REST, RING_OFFSETS, RINGS, TRIANGLES, MEMBERS, PARTICLE_REST };
+
 typedef struct tables {
     lm_world *world;
     lmi_gpu_skinning *s;
-    array riders, numbers, offsets, rest, ring_offsets, rings, triangles, members, particle_rest;
+    array added[LMI_GPU_SKIN_TABLES];
 } tables;
+
+/* Where in a table the next word goes. */
+static uint32_t end_of(const tables *t, int table) { return t->s->words[table] + t->added[table].count; }
 
 /* --- shapes --- */
 
@@ -35,7 +41,7 @@ static bool copy(tables *t, array *to, const void *from, size_t count)
  * side, in the order of out/skin_lattice.c. */
 static bool add_cells(tables *t, const lmi_skin *skin)
 {
-    float *to = append(t->world, &t->numbers, 6 * skin->vertex_count, sizeof *to);
+    float *to = append(t->world, &t->added[NUMBERS], 6 * skin->vertex_count, sizeof *to);
     for (uint32_t n = 0; to && n < skin->vertex_count; n++, to += 6) {
         const float *w = skin->weights + (size_t)n * 8;
         to[0] = (w[1] + w[3]) + (w[5] + w[7]);
@@ -43,25 +49,25 @@ static bool add_cells(tables *t, const lmi_skin *skin)
         to[2] = (w[4] + w[5]) + (w[6] + w[7]);
         memcpy(to + 3, &skin->rest_normals[n], 3 * sizeof *to);
     }
-    return to && copy(t, &t->riders, skin->riders, (size_t)skin->vertex_count * 8);
+    return to && copy(t, &t->added[RIDERS], skin->riders, (size_t)skin->vertex_count * 8);
 }
 
 static bool add_tets(tables *t, const lmi_skin *skin)
 {
-    float *to = append(t->world, &t->numbers, 6 * skin->vertex_count, sizeof *to);
+    float *to = append(t->world, &t->added[NUMBERS], 6 * skin->vertex_count, sizeof *to);
     for (uint32_t n = 0; to && n < skin->vertex_count; n++, to += 6) {
         memcpy(to, skin->weights + (size_t)n * 4 + 1, 3 * sizeof *to);
         memcpy(to + 3, &skin->rest_normals[n], 3 * sizeof *to);
     }
-    return to && copy(t, &t->riders, skin->riders, (size_t)skin->vertex_count * 4);
+    return to && copy(t, &t->added[RIDERS], skin->riders, (size_t)skin->vertex_count * 4);
 }
 
 /* The triangles around each vertex, in their order. */
 static bool add_rings(tables *t, const lmi_skin *skin)
 {
-    uint32_t corners = 3 * skin->triangle_count, first = t->rings.count;
-    uint32_t *offsets = append(t->world, &t->ring_offsets, skin->vertex_count + 1, sizeof *offsets);
-    uint32_t *rings = append(t->world, &t->rings, corners, sizeof *rings);
+    uint32_t corners = 3 * skin->triangle_count, first = end_of(t, RINGS);
+    uint32_t *offsets = append(t->world, &t->added[RING_OFFSETS], skin->vertex_count + 1, sizeof *offsets);
+    uint32_t *rings = append(t->world, &t->added[RINGS], corners, sizeof *rings);
     if (!offsets || !rings) {
         return false;
     }
@@ -79,19 +85,19 @@ static bool add_rings(tables *t, const lmi_skin *skin)
         offsets[n] = first + offsets[n - 1];
     }
     offsets[0] = first;
-    return copy(t, &t->triangles, skin->triangles, corners);
+    return copy(t, &t->added[TRIANGLES], skin->triangles, corners);
 }
 
 static bool add_lists(tables *t, const lmi_body *body)
 {
     const lmi_skin *skin = &body->skin;
     bool on_clusters = skin->carrier_count && !body->octree; /* those of octrees are not shared: skin_regions.c */
-    return copy(t, &t->offsets, skin->offsets, (size_t)skin->vertex_count + 1) &&
-           copy(t, &t->riders, skin->riders, skin->weight_count) &&
-           copy(t, &t->numbers, skin->weights, skin->weight_count) &&
-           (!skin->carrier_count || copy(t, &t->rest, skin->vertices, (size_t)skin->vertex_count * 3)) &&
-           (!on_clusters || (copy(t, &t->members, body->members, body->membership_count) &&
-                             copy(t, &t->particle_rest, body->rest, (size_t)body->place_count * 3))) &&
+    return copy(t, &t->added[OFFSETS], skin->offsets, (size_t)skin->vertex_count + 1) &&
+           copy(t, &t->added[RIDERS], skin->riders, skin->weight_count) &&
+           copy(t, &t->added[NUMBERS], skin->weights, skin->weight_count) &&
+           (!skin->carrier_count || copy(t, &t->added[REST], skin->vertices, (size_t)skin->vertex_count * 3)) &&
+           (!on_clusters || (copy(t, &t->added[MEMBERS], body->members, body->membership_count) &&
+                             copy(t, &t->added[PARTICLE_REST], body->rest, (size_t)body->place_count * 3))) &&
            add_rings(t, skin);
 }
 
@@ -107,23 +113,24 @@ static bool add_shape(tables *t, const lmi_body *body)
     s->shapes[s->shape_count++] = (lmi_gpu_skin_shape){.hash = body->shape_hash,
                                                        .kind = kind,
                                                        .first = {.vertices = body->skin.vertex_count,
-                                                                 .riders = t->riders.count,
-                                                                 .numbers = t->numbers.count,
-                                                                 .offsets = t->offsets.count,
-                                                                 .rest = t->rest.count / 3,
-                                                                 .ring_offsets = t->ring_offsets.count,
-                                                                 .triangles = t->triangles.count},
-                                                       .members = t->members.count,
-                                                       .particle_rest = t->particle_rest.count / 3};
+                                                                 .riders = end_of(t, RIDERS),
+                                                                 .numbers = end_of(t, NUMBERS),
+                                                                 .offsets = end_of(t, OFFSETS),
+                                                                 .rest = end_of(t, REST) / 3,
+                                                                 .ring_offsets = end_of(t, RING_OFFSETS),
+                                                                 .triangles = end_of(t, TRIANGLES)},
+                                                       .members = end_of(t, MEMBERS),
+                                                       .particle_rest = end_of(t, PARTICLE_REST) / 3,
+                                                       .used = true};
     return kind == LMI_GPU_CELLS  ? add_cells(t, &body->skin)
            : kind == LMI_GPU_TETS ? add_tets(t, &body->skin)
                                   : add_lists(t, body);
 }
 
-static const lmi_gpu_skin_shape *find_shape(const lmi_gpu_skinning *s, const lmi_body *body)
+static lmi_gpu_skin_shape *find_shape(const lmi_gpu_skinning *s, const lmi_body *body)
 {
     for (uint32_t n = s->shape_count; n-- > 0;) {
-        const lmi_gpu_skin_shape *shape = &s->shapes[n];
+        lmi_gpu_skin_shape *shape = &s->shapes[n];
         if (shape->hash == body->shape_hash && shape->first.vertices == body->skin.vertex_count &&
             shape->kind == kind_of(body)) {
             return shape;
@@ -134,37 +141,63 @@ static const lmi_gpu_skin_shape *find_shape(const lmi_gpu_skinning *s, const lmi
 
 static bool put_tables(lmi_gpu *gpu, lmi_gpu_skinning *s, const tables *t)
 {
+    lmi_gpu_buffer *const to[LMI_GPU_SKIN_TABLES] = {&s->riders,    &s->numbers,      &s->offsets,
+                                                     &s->rest,      &s->ring_offsets, &s->rings,
+                                                     &s->triangles, &s->members,      &s->particle_rest};
     const size_t u = sizeof(uint32_t); /* floats are as large */
-    return put_array(gpu, &s->riders, &t->riders, u) && put_array(gpu, &s->numbers, &t->numbers, u) &&
-           put_array(gpu, &s->offsets, &t->offsets, u) && put_array(gpu, &s->rest, &t->rest, u) &&
-           put_array(gpu, &s->ring_offsets, &t->ring_offsets, u) && put_array(gpu, &s->rings, &t->rings, u) &&
-           put_array(gpu, &s->triangles, &t->triangles, u) && put_array(gpu, &s->members, &t->members, u) &&
-           put_array(gpu, &s->particle_rest, &t->particle_rest, u);
+    bool ok = true;
+    for (int n = 0; ok && n < LMI_GPU_SKIN_TABLES; n++) {
+        ok = lmi_gpu_grow(gpu, to[n], end_of(t, n) * u) &&
+             lmi_gpu_write(gpu, to[n], s->words[n] * u, t->added[n].items, t->added[n].count * u);
+    }
+    for (int n = 0; ok && n < LMI_GPU_SKIN_TABLES; n++) {
+        s->words[n] = end_of(t, n);
+    }
+    return ok;
 }
 
-/* All shapes that bodies have now, and no others. */
+/* Which shapes bodies have. Returns whether all of them are there; shapes are forgotten where most belong to nobody. */
+static bool knows_all(const lm_world *world, const lmi_gpu *gpu, lmi_gpu_skinning *s)
+{
+    bool known = true;
+    uint32_t used = 0;
+    for (uint32_t n = 0; n < s->shape_count; n++) {
+        s->shapes[n].used = false;
+    }
+    for (uint32_t n = 0; n < gpu->body_count; n++) {
+        const lmi_body *body = lmi_body_at(world, gpu->slots[n]);
+        lmi_gpu_skin_shape *shape = lmi_gpu_skin_is_made(body) ? find_shape(s, body) : NULL;
+        known = known && (shape || !lmi_gpu_skin_is_made(body));
+        used += shape && !shape->used;
+        if (shape) {
+            shape->used = true;
+        }
+    }
+    if (!known && s->shape_count > 2 * used + 4) {
+        s->shape_count = 0;
+        memset(s->words, 0, sizeof s->words);
+    }
+    return known;
+}
+
 static bool lay_out_shapes(lm_world *world, lmi_gpu *gpu, lmi_gpu_skinning *s)
 {
-    bool known = true, ok = true;
-    for (uint32_t n = 0; known && n < gpu->body_count; n++) {
-        const lmi_body *body = lmi_body_at(world, gpu->slots[n]);
-        known = !lmi_gpu_skin_is_made(body) || find_shape(s, body);
-    }
-    if (known) {
+    bool ok = true;
+    if (knows_all(world, gpu, s)) {
         return true;
     }
     tables t = {.world = world, .s = s};
-    s->shape_count = 0;
     for (uint32_t n = 0; ok && n < gpu->body_count; n++) {
         const lmi_body *body = lmi_body_at(world, gpu->slots[n]);
         ok = !lmi_gpu_skin_is_made(body) || find_shape(s, body) || add_shape(&t, body);
     }
     ok = ok && put_tables(gpu, s, &t);
-    s->shape_count = ok ? s->shape_count : 0;
-    array *const all[] = {&t.riders, &t.numbers,   &t.offsets, &t.rest,         &t.ring_offsets,
-                          &t.rings,  &t.triangles, &t.members, &t.particle_rest};
-    for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
-        drop(world, all[n], sizeof(uint32_t));
+    if (!ok) {
+        s->shape_count = 0;
+        memset(s->words, 0, sizeof s->words);
+    }
+    for (int n = 0; n < LMI_GPU_SKIN_TABLES; n++) {
+        drop(world, &t.added[n], sizeof(uint32_t));
     }
     return ok;
 }

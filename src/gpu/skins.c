@@ -240,15 +240,16 @@ bool lmi_gpu_get_skin(const lm_world *constant, const lmi_body *body, lm_vec3 *p
     lm_world *world = (lm_world *)constant; /* its state stays where it is */
     lmi_gpu *gpu = world->gpu;
     double from[3] = {0.0, 0.0, 0.0};
-    if (!gpu || body->batch == LMI_NONE || !atomic_load(&gpu->newer) || !lmi_gpu_skin_is_made(body) ||
-        !lmi_gpu_is_behind(gpu, body->batch)) {
-        return false;
-    }
-    if (gpu->mixed && (!gpu->skins || gpu->skins->laid_out != gpu->layouts)) {
-        lmi_gpu_fetch(world); /* bodies may be others than when the world was laid out */
+    if (!gpu || body->batch == LMI_NONE || !atomic_load(&gpu->newer) || !lmi_gpu_skin_is_made(body)) {
         return false;
     }
     lmi_mutex_lock(&gpu->fetching);
+    /* Where the host has changed bodies since the world was laid out, tables can be used that were made before. */
+    bool known = !gpu->mixed || (gpu->skins && gpu->skins->laid_out == gpu->layouts);
+    if (!known || !lmi_gpu_is_behind(gpu, body->batch)) {
+        lmi_mutex_unlock(&gpu->fetching);
+        return false;
+    }
     bool was_off = gpu->skins && gpu->skins->off;
     bool ok = atomic_load(&gpu->newer) && get_skin(world, gpu, body->slot, positions, normals, from);
     const char *why = gpu->skins && !was_off ? gpu->skins->off : NULL;

@@ -37,7 +37,10 @@ typedef struct lmi_gpu_skin_shape {
     lmi_gpu_skin_kind kind;
     lmi_gpu_skin first;
     uint32_t members, particle_rest; /* of skins on the regions of clusters */
+    bool used;                       /* by any body, when shapes were last laid out */
 } lmi_gpu_skin_shape;
+
+#define LMI_GPU_SKIN_TABLES 9
 
 typedef struct lmi_gpu_skinning {
     cl_program program;
@@ -46,6 +49,7 @@ typedef struct lmi_gpu_skinning {
 
     lmi_gpu_skin_shape *shapes;
     uint32_t shape_count, shape_capacity;
+    uint32_t words[LMI_GPU_SKIN_TABLES]; /* in each table, in the order of: */
     lmi_gpu_buffer riders, numbers, offsets, rest, ring_offsets, rings, triangles, members, particle_rest;
 
     lmi_gpu_skin *records; /* in the order of the bodies' slots */

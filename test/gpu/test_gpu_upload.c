@@ -259,6 +259,30 @@ static void cuts(void **state)
     end(&c);
 }
 
+/* Many bodies of a batch at once: it outgrows its places, and what it has left there does nothing any more. */
+static void batches_grow(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    changes c;
+    begin(&c);
+    const uint32_t batch = batch_of(c.world[0], c.id[24]),
+                   first = c.world[0]->gpu->batch[batch].first[LMI_GPU_LANE_BLOCKS];
+    for (int round = 0; round < 2; round++) {
+        touch(&c, c.id[24]);
+        for (uint32_t n = 0; n < CLUSTERS; n++) {
+            if (n % 4 > 1 || batch_of(c.world[0], c.id[n]) != batch) continue;
+            lm_dvec3 m = centre_of(c.world[2], c.id[n]);
+            for (int k = 0; k < 3; k++) cut_in_two(c.world[k], c.id[n], (lm_dvec3){m.x + 0.2 * round, m.y, m.z});
+        }
+        traffic t = step_all(&c, traffic_of(&c));
+        assert_int_equal(t.patches, 1);
+        check(&c, 30 * AGREEMENT);
+    }
+    assert_true(c.world[0]->gpu->batch[batch].first[LMI_GPU_LANE_BLOCKS] != first);
+    end(&c);
+}
+
 static void details(void **state)
 {
     (void)state;
@@ -337,6 +361,145 @@ static void single_changes(void **state)
         check(&c, 30 * AGREEMENT);
     }
     end(&c);
+}
+
+/* Bodies that all move but one: it falls asleep, and is woken. */
+static void sleeps_and_wakes(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    lines log = {0};
+    lm_world *world = world_on("gpu", 1, &log);
+    const lm_vec3 none = {0.0f, 0.0f, 0.0f};
+    lm_world_set_gravity(world, none);
+    lm_sleep sleep = lm_sleep_default();
+    sleep.enabled = true;
+    sleep.seconds = 0.1f;
+    assert_ok(lm_world_set_sleep(world, &sleep));
+    lm_body_id id = {0, 0};
+    for (uint32_t n = 0; n < 100; n++) {
+        random_state random = {7};
+        sample s = sample_make(SAMPLE_GRID, &random);
+        place(&s.def, n);
+        if (n == 45) s.def.velocity = s.def.spin = none;
+        lm_body_id made = make_body(world, &s.def);
+        id = n == 45 ? made : id;
+        sample_free(&s);
+    }
+    const lmi_gpu *gpu = world->gpu;
+    assert_ok(lm_world_step(world, FRAME));
+    uint64_t bytes = state_of(world, batch_of(world, id)), read = 0, written = gpu->written_bytes;
+    int steps = 0;
+    while (lm_body_is_awake(world, id) && steps < 30) {
+        read = gpu->read_bytes;
+        written = gpu->written_bytes;
+        assert_ok(lm_world_step(world, FRAME));
+        steps++;
+    }
+    assert_true(steps > 4 && steps < 10);
+    assert_ok(lm_world_step(world, FRAME));
+    assert_true(world->batch_count >= 5 && gpu->patches == 1 && atomic_load(&world->gpu->newer));
+    assert_true(gpu->read_bytes - read < bytes + bytes / 8 + LITTLE / 4);
+    assert_true(gpu->written_bytes - written < 6 * bytes);
+    read = gpu->read_bytes;
+    written = gpu->written_bytes;
+    assert_ok(lm_body_wake(world, id));
+    assert_ok(lm_world_step(world, FRAME));
+    assert_true(gpu->patches == 2 && lm_body_is_awake(world, id));
+    assert_true(gpu->read_bytes - read < bytes + bytes / 8 + LITTLE / 4);
+    assert_true(gpu->written_bytes - written < 6 * bytes);
+    assert_int_equal(log.count, 0);
+    lm_world_destroy(world);
+}
+
+/* A lattice that breaks twice: nothing of the others is laid out anew. */
+static void breaks(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    changes c;
+    begin(&c);
+    lm_body_id id = c.id[CLUSTERS + 12];
+    lm_fracture_def def = lm_fracture_def_default();
+    for (int k = 0; k < 3; k++) {
+        assert_ok(lm_body_set_fracture(c.world[k], id, &def));
+        assert_ok(lm_world_step(c.world[k], FRAME));
+    }
+    for (int n = 0; n < 2; n++) {
+        uint32_t broken = 0;
+        const uint64_t patches = c.world[0]->gpu->patches;
+        for (int k = 0; k < 3; k++) {
+            assert_ok(lm_body_break(c.world[k], id, (lm_vec3){n ? 0.35f : 0.05f, 0.2f, 0.2f}, 0.25f, &broken));
+            assert_ok(lm_world_step(c.world[k], FRAME));
+        }
+        assert_true(broken > 0);
+        assert_int_equal(c.world[0]->gpu->patches, patches + 1);
+        assert_int_equal(c.world[1]->gpu->patches, 0);
+        for (uint32_t b = 0; b < c.count; b++) {
+            assert_at_most(difference(c.world[2], c.world[0], c.id[b]), 20 * AGREEMENT);
+            assert_at_most(difference(c.world[1], c.world[0], c.id[b]), AGREEMENT);
+            if (n == 0 && batch_of(c.world[0], c.id[b]) == batch_of(c.world[0], id))
+                assert_true(bits_of(c.world[0], c.id[b]) == bits_of(c.world[1], c.id[b]));
+        }
+    }
+    for (int k = 0; k < 4; k++) lm_world_destroy(c.world[k]);
+}
+
+/* Bodies that lie on a floor, and what their touch points remember of it. */
+static void contacts_stay(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    lines log[2] = {{0}, {0}};
+    lm_world *world[2];
+    lm_body_id id[70];
+    for (int k = 0; k < 2; k++) {
+        world[k] = world_on(NULL, 1, &log[k]);
+        const lmi_gpu_limits limits = {.whole = k == 1};
+        lmi_gpu_open(world[k], "gpu", &limits);
+        lm_collider_def floor = lm_collider_def_default();
+        lm_collider_id collider;
+        floor.shape = LM_SHAPE_PLANE;
+        assert_ok(lm_collider_create(world[k], &floor, &collider));
+        for (uint32_t n = 0; n < 70; n++) {
+            random_state random = {7};
+            sample s = sample_make(SAMPLE_GRID, &random);
+            place(&s.def, n);
+            s.def.pose.position = (lm_dvec3){20.0 * n, 0.5 * s.size, 0.0};
+            s.def.velocity = s.def.spin = (lm_vec3){0.0f, 0.0f, 0.0f};
+            s.def.contact_points = LM_CONTACT_SURFACE;
+            s.def.mask = 1;
+            id[n] = make_body(world[k], &s.def);
+            sample_free(&s);
+        }
+        for (int n = 0; n < 10; n++) assert_ok(lm_world_step(world[k], FRAME));
+        assert_true(world[k]->gpu->solves);
+    }
+    uint64_t read = world[0]->gpu->read_bytes, bytes = state_of(world[0], batch_of(world[0], id[30]));
+    uint32_t points = lmi_body_at(world[0], 30)->touch.count * world[0]->batches[batch_of(world[0], id[30])].body_count;
+    lm_material material = lm_material_default();
+    material.hertz = 6.0f;
+    for (int k = 0; k < 2; k++) {
+        assert_ok(lm_body_set_material(world[k], id[30], &material));
+        assert_ok(lm_body_destroy(world[k], id[31]));
+        assert_ok(lm_world_step(world[k], FRAME));
+        assert_int_equal(log[k].count, 0);
+    }
+    assert_int_equal(world[0]->gpu->patches, 1);
+    assert_true(world[0]->gpu->read_bytes - read < bytes + bytes / 8 + 16 * points + LITTLE);
+    uint32_t pressed = 0;
+    for (int k = 0; k < 2; k++) lm_world_hash(world[k]); /* all comes back */
+    for (uint32_t n = 0; n < 70; n++) {
+        if (n == 31) continue;
+        assert_at_most(difference(world[1], world[0], id[n]), AGREEMENT);
+        const lmi_touch *touch[2] = {&lmi_body_at(world[0], n)->touch, &lmi_body_at(world[1], n)->touch};
+        for (uint32_t p = 0; p < touch[0]->count; p++) {
+            pressed += touch[0]->warm[p].pressed > 0.0f;
+            assert_near(touch[0]->warm[p].pressed, touch[1]->warm[p].pressed, 1e-3);
+        }
+    }
+    assert_true(pressed > 200);
+    for (int k = 0; k < 2; k++) lm_world_destroy(world[k]);
 }
 
 /* Whatever happens between two steps. */
@@ -434,8 +597,10 @@ static void lost_devices(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cuts),           cmocka_unit_test(details),      cmocka_unit_test(comes_and_goes),
-        cmocka_unit_test(single_changes), cmocka_unit_test(many_changes), cmocka_unit_test(lost_devices),
+        cmocka_unit_test(cuts),           cmocka_unit_test(batches_grow),   cmocka_unit_test(details),
+        cmocka_unit_test(comes_and_goes), cmocka_unit_test(single_changes), cmocka_unit_test(sleeps_and_wakes),
+        cmocka_unit_test(breaks),         cmocka_unit_test(contacts_stay),  cmocka_unit_test(many_changes),
+        cmocka_unit_test(lost_devices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

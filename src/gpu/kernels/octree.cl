@@ -117,6 +117,9 @@ static void octree_gather(uint4 lists, uint lane, float4 from, __global const ui
     }
 }
 
+/* A place behind the regions of a batch, without any. */
+#define IS_EMPTY(region) ((region).z == LMI_GPU_NONE)
+
 /* Of regions with examples: their moments, which examples.cl turns into transforms in the same place. */
 __kernel void octree_moments(uint first_block, uint count, __global const uint4 *regions, __global const uint4 *lists,
                              __global const uint *leaf, __global const float *leaf_offset, __global const uint *node,
@@ -124,7 +127,8 @@ __kernel void octree_moments(uint first_block, uint count, __global const uint4 
                              __global const float *rows, __global const uint4 *blocks, __global float *moments)
 {
     uint n = get_global_id(0);
-    if (n >= count * LMI_BLOCK || !HAS_EXAMPLES(blocks[regions[n / LMI_BLOCK].y])) {
+    if (n >= count * LMI_BLOCK || IS_EMPTY(regions[n / LMI_BLOCK]) ||
+        !HAS_EXAMPLES(blocks[regions[n / LMI_BLOCK].y])) {
         return;
     }
     uint block = n / LMI_BLOCK, lane = n % LMI_BLOCK;
@@ -148,7 +152,7 @@ __kernel void octree_match(uint first_block, uint count, uint velocities, __glob
                            __global float *affine, __global float *transforms)
 {
     uint n = get_global_id(0);
-    if (n >= count * LMI_BLOCK) {
+    if (n >= count * LMI_BLOCK || IS_EMPTY(regions[n / LMI_BLOCK])) {
         return;
     }
     uint block = n / LMI_BLOCK, lane = n % LMI_BLOCK, all = regions[block].y * LMI_BLOCK + lane;
@@ -289,7 +293,7 @@ __kernel void octree_pull(uint first_block, uint count, uint velocities, double 
                           __global const lmi_gpu_body *bodies, __global float4 *pulls)
 {
     uint n = get_global_id(0);
-    if (n >= count * LMI_BLOCK) {
+    if (n >= count * LMI_BLOCK || IS_EMPTY(regions[n / LMI_BLOCK])) {
         return;
     }
     uint block = first_block + n / LMI_BLOCK, lane = n % LMI_BLOCK;
