@@ -335,7 +335,7 @@ static float4 pull_at(uint particle, float4 x, __global const uint *list_first, 
                       __global const float *list_count, __global const float *list_share, __global const float4 *goals)
 {
     uint first = list_first[particle / LMI_BLOCK];
-    uint count = min(list_first[particle / LMI_BLOCK + 1] - first, (uint)list_count[particle]);
+    uint count = (uint)list_count[particle]; /* as many rows as the block has, or fewer */
     float d[3] = {0.0f, 0.0f, 0.0f}, share = list_share[particle];
     for (uint row = first; row < first + count; row++) {
         float4 goal = goals[list[row * LMI_BLOCK + particle % LMI_BLOCK]];
