@@ -48,20 +48,27 @@ bool lmi_gpu_needs_solver(const lm_world *world, const lmi_body *body)
 
 static bool can_solve(const lmi_body *body) { return !body->fracture && body->touch.count; }
 
-/* The solver knows planes, spheres, capsules and boxes, without rules. */
-static bool has_simple_colliders(const lm_world *world)
+/* Bodies that meet colliders with points on their surface, and no other bodies, go through meshes and height maps several times where
+ * there is more than one: that is the host's. */
+static bool can_solve_walls(const lm_world *world)
 {
-    bool simple = world->rule_count == 0 && world->colliders.alive <= LMI_GPU_SOLVED_SURFACES;
+    uint32_t grounds = 0;
+    bool all = true;
     LMI_POOL_EACH(&world->colliders, n)
     {
-        simple = simple && !lmi_solid_is(&LMI_POOL_AT(&world->colliders, lmi_collider, n)->solid);
+        grounds += lmi_solid_is(&LMI_POOL_AT(&world->colliders, lmi_collider, n)->solid);
     }
-    return simple;
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        const lmi_body *body = lmi_body_at(world, n);
+        all = all && (!body->touch.count || lmi_body_meets(body));
+    }
+    return grounds < 2 || all;
 }
 
 bool lmi_gpu_solves(const lm_world *world)
 {
-    bool any = false, all = world->contact_method == LM_CONTACT_METHOD_SOLVED && has_simple_colliders(world);
+    bool any = false, all = world->contact_method == LM_CONTACT_METHOD_SOLVED && can_solve_walls(world);
     LMI_POOL_EACH(&world->bodies, n)
     {
         const lmi_body *body = lmi_body_at(world, n);

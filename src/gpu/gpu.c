@@ -331,8 +331,8 @@ static bool begin_substep(lmi_gpu *gpu, const lmi_step *step, const float change
 /* What acts after the particles have moved, in the order of step/contact.c: drags and bones that pull, colliders. */
 static bool settle(lmi_gpu *gpu, const lmi_step *step)
 {
-    return (!gpu->walled || lmi_gpu_walls_begin(gpu, step->h)) && (!gpu->grips || lmi_gpu_held_pull(gpu, step)) &&
-           (!gpu->walled || lmi_gpu_walls_meet(gpu, step));
+    return (!gpu->walled || lmi_gpu_walls_begin(gpu, step->h)) && lmi_gpu_solve_begin(gpu, step->h) &&
+           (!gpu->grips || lmi_gpu_held_pull(gpu, step)) && (!gpu->walled || lmi_gpu_walls_meet(gpu, step));
 }
 
 /* When all contacts are over: what is held. Then the bodies are measured anew, where anything has happened to them since they

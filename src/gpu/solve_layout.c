@@ -17,7 +17,7 @@
 typedef struct solve_layout {
     lm_world *world;
     lmi_gpu *gpu;
-    array solids, moulds, known, distances, rests, levers, facing, warmth;
+    array solids, moulds, known, distances, rests, levers, facing, warmth, behind;
     array corners, around, cell_of, cells, bucket_owner, map_bucket, inner, leaders;
     uint32_t cuts; /* octrees that were cut, so far */
 } solve_layout;
@@ -71,8 +71,9 @@ static bool add_points(solve_layout *l, const lmi_body *body)
     const lmi_touch *touch = &body->touch;
     float *facing = append(l->world, &l->facing, QUAD * touch->count, sizeof *facing);
     float *warm = append(l->world, &l->warmth, QUAD * touch->count, sizeof *warm);
+    float *behind = append(l->world, &l->behind, QUAD * touch->count, sizeof *behind);
     uint32_t first = l->leaders.count, *leaders = append(l->world, &l->leaders, touch->count, sizeof *leaders);
-    for (uint32_t n = 0; facing && warm && leaders && n < touch->count; n++) {
+    for (uint32_t n = 0; facing && warm && behind && leaders && n < touch->count; n++) {
         leaders[n] = first + touch->leader[n];
         if (body->bulk) {
             const lm_vec3 *to = &touch->facing[n];
@@ -81,8 +82,10 @@ static bool add_points(solve_layout *l, const lmi_body *body)
         }
         warm[QUAD * n] = touch->warm[n].pressed;
         memcpy(warm + QUAD * n + 1, touch->warm[n].braked, 3 * sizeof *warm);
+        memcpy(behind + QUAD * n, touch->warm[n].behind, 3 * sizeof *behind);
+        behind[QUAD * n + 3] = 0.0f;
     }
-    return facing && warm && leaders;
+    return facing && warm && behind && leaders;
 }
 
 /* Particles that no touch point rides on. */
@@ -199,6 +202,7 @@ static bool upload(solve_layout *l, lmi_gpu_solver *s)
                   {&s->levers, &l->levers, u},
                   {&s->facing, &l->facing, u},
                   {&s->warmth, &l->warmth, u},
+                  {&s->behind, &l->behind, u},
                   {&s->corners, &l->corners, u},
                   {&s->around, &l->around, u},
                   {&s->cell_of, &l->cell_of, u},
@@ -212,7 +216,12 @@ static bool upload(solve_layout *l, lmi_gpu_solver *s)
         ok = put_array(gpu, copies[n].to, copies[n].from, copies[n].size);
     }
     s->bucket_count = l->bucket_owner.count;
-    return ok && lmi_gpu_reserve(gpu, &s->bucket_counts, s->bucket_count * u) &&
+    const size_t near = (size_t)gpu->meet->meeter_count * LMI_GPU_SOLVED_SURFACES * u;
+    const lm_world *world = l->world;
+    return ok && lmi_gpu_put(gpu, &s->rules, world->rules, world->rule_count * sizeof *world->rules) &&
+           lmi_gpu_reserve(gpu, &s->near, world->colliders.alive ? near : 0) &&
+           lmi_gpu_reserve(gpu, &s->starts, s->grounds ? points * QUAD * u : 0) &&
+           lmi_gpu_reserve(gpu, &s->bucket_counts, s->bucket_count * u) &&
            lmi_gpu_reserve(gpu, &s->bucket_first, s->bucket_count * u) &&
            lmi_gpu_reserve(gpu, &s->axis, 5 * sizeof(double)) &&
            lmi_gpu_reserve(gpu, &s->stops, (size_t)gpu->meet->meeter_count * LMI_GPU_PARTNERS * u) &&
@@ -227,31 +236,72 @@ static bool upload(solve_layout *l, lmi_gpu_solver *s)
            lmi_gpu_reserve(gpu, &s->members, gpu->meet->meeter_count * u);
 }
 
-static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_solver *s)
+/* The texts of kernels; those for meshes and height maps only where there are any, because they take long to compile. */
+static const char *const plain_texts[] = {"prelude.cl",
+                                          "records.h",
+                                          "vec.h",
+                                          "vec.c",
+                                          "solid.cl",
+                                          "rule.h",
+                                          "quad.cl",
+                                          "depth.h",
+                                          "stretch.h",
+                                          "soft.h",
+                                          "curve.h",
+                                          "disc.h",
+                                          "contact.cl",
+                                          "solve_cut.cl",
+                                          "octree_voxels.h",
+                                          "octree_sight.c",
+                                          "solve_holds.cl",
+                                          "solve_wall_at.cl",
+                                          "solve_find.cl",
+                                          "solve_self.cl",
+                                          "solve_contacts.cl",
+                                          "solve.cl",
+                                          "solve_whole.cl",
+                                          "solve_sweep.cl",
+                                          "solve_walls.cl",
+                                          NULL};
+static const char *const ground_texts[] = {"prelude.cl",
+                                           "records.h",
+                                           "wall_records.h",
+                                           "vec.h",
+                                           "vec.c",
+                                           "solid.cl",
+                                           "rule.h",
+                                           "triangle.h",
+                                           "triangle.c",
+                                           "mesh.h",
+                                           "mesh_query.c",
+                                           "heights.h",
+                                           "solid.h",
+                                           "heights_query.c",
+                                           "solid_depth.c",
+                                           "quad.cl",
+                                           "depth.h",
+                                           "stretch.h",
+                                           "soft.h",
+                                           "curve.h",
+                                           "disc.h",
+                                           "contact.cl",
+                                           "solid_at.cl",
+                                           "solve_cut.cl",
+                                           "octree_voxels.h",
+                                           "octree_sight.c",
+                                           "solve_holds.cl",
+                                           "solve_wall_at.cl",
+                                           "solve_find.cl",
+                                           "solve_self.cl",
+                                           "solve_contacts.cl",
+                                           "solve.cl",
+                                           "solve_whole.cl",
+                                           "solve_sweep.cl",
+                                           "solve_walls.cl",
+                                           NULL};
+
+static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_solver *s, bool grounds)
 {
-    static const char *const texts[] = {"prelude.cl",
-                                        "records.h",
-                                        "vec.h",
-                                        "vec.c",
-                                        "quad.cl",
-                                        "depth.h",
-                                        "stretch.h",
-                                        "soft.h",
-                                        "curve.h",
-                                        "disc.h",
-                                        "contact.cl",
-                                        "solve_cut.cl",
-                                        "octree_voxels.h",
-                                        "octree_sight.c",
-                                        "solve_holds.cl",
-                                        "solve_find.cl",
-                                        "solve_self.cl",
-                                        "solve_contacts.cl",
-                                        "solve.cl",
-                                        "solve_whole.cl",
-                                        "solve_sweep.cl",
-                                        "solve_walls.cl",
-                                        NULL};
 #define KERNEL(name) {&s->name##_kernel, "solve_" #name},
     const struct {
         cl_kernel *to;
@@ -259,8 +309,10 @@ static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_solver *s)
     } kernels[] = {LMI_GPU_SOLVE_KERNELS(KERNEL)};
 #undef KERNEL
     char options[1024];
-    lmi_gpu_common_options(gpu, options, sizeof options);
-    s->program = lmi_gpu_build(world, gpu, texts, options);
+    int length = lmi_gpu_common_options(gpu, options, sizeof options);
+    snprintf(options + length, sizeof options - (size_t)length, "%s", grounds ? " -DSOLVE_SOLIDS" : "");
+    s->grounds = grounds;
+    s->program = lmi_gpu_build(world, gpu, grounds ? ground_texts : plain_texts, options);
     bool ok = s->program != NULL;
     for (size_t n = 0; ok && n < sizeof kernels / sizeof *kernels; n++) {
         *kernels[n].to = lmi_gpu_kernel(gpu, s->program, kernels[n].name);
@@ -269,28 +321,58 @@ static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_solver *s)
     return ok;
 }
 
+static void drop_program(lmi_gpu *gpu, lmi_gpu_solver *s)
+{
+#define KERNEL(name) &s->name##_kernel,
+    cl_kernel *const kernels[] = {LMI_GPU_SOLVE_KERNELS(KERNEL)};
+#undef KERNEL
+    for (size_t n = 0; n < sizeof kernels / sizeof *kernels; n++) {
+        if (*kernels[n]) {
+            gpu->cl.clReleaseKernel(*kernels[n]);
+        }
+        *kernels[n] = NULL;
+    }
+    if (s->program) {
+        gpu->cl.clReleaseProgram(s->program);
+    }
+    s->program = NULL;
+}
+
+/* Whether there are meshes or height maps. */
+static bool has_grounds(const lm_world *world)
+{
+    bool any = false;
+    LMI_POOL_EACH(&world->colliders, n)
+    {
+        any = any || lmi_solid_is(&LMI_POOL_AT(&world->colliders, lmi_collider, n)->solid);
+    }
+    return any;
+}
+
 bool lmi_gpu_solve_lay_out(lm_world *world, lmi_gpu *gpu)
 {
     if (!gpu->solves) {
         return true;
     }
-    if (!gpu->solver) {
-        gpu->solver = lmi_allocate(&world->memory, 1, sizeof *gpu->solver);
-        if (!gpu->solver || !build(world, gpu, gpu->solver)) {
-            return false;
-        }
-    }
+    gpu->solver = gpu->solver ? gpu->solver : lmi_allocate(&world->memory, 1, sizeof *gpu->solver);
     lmi_gpu_solver *s = gpu->solver;
+    bool grounds = has_grounds(world);
+    if (s && s->program && s->grounds != grounds) {
+        drop_program(gpu, s);
+    }
+    if (!s || (!s->program && !build(world, gpu, s, grounds))) {
+        return false;
+    }
     solve_layout l = {.world = world, .gpu = gpu};
-    size_t room = (size_t)gpu->meet->point_count * QUAD;
+    size_t room = (size_t)gpu->meet->point_count * QUAD * 2;
     if (s->room_size < room) {
         lmi_release(&world->memory, s->room, s->room_size, sizeof *s->room);
         s->room = lmi_allocate(&world->memory, room, sizeof *s->room);
         s->room_size = s->room ? room : 0;
     }
     bool ok = (room == 0 || s->room) && gather(&l) && upload(&l, s) && lmi_gpu_self_lay_out(world, gpu);
-    array *const words[] = {&l.distances, &l.rests,        &l.facing,     &l.warmth, &l.corners, &l.around, &l.cell_of,
-                            &l.cells,     &l.bucket_owner, &l.map_bucket, &l.inner,  &l.leaders, &l.levers};
+    array *const words[] = {&l.behind,  &l.distances, &l.rests,        &l.facing,     &l.warmth, &l.corners, &l.around,
+                            &l.cell_of, &l.cells,     &l.bucket_owner, &l.map_bucket, &l.inner,  &l.leaders, &l.levers};
     for (size_t n = 0; n < sizeof words / sizeof *words; n++) {
         drop(world, words[n], sizeof(uint32_t));
     }
@@ -302,17 +384,23 @@ bool lmi_gpu_solve_lay_out(lm_world *world, lmi_gpu *gpu)
 
 bool lmi_gpu_solve_read(lmi_gpu *gpu)
 {
-    return !gpu->solves || lmi_gpu_read(gpu, &gpu->solver->warmth, 0, gpu->solver->room,
-                                        (size_t)gpu->meet->point_count * QUAD * sizeof(float));
+    const lmi_gpu_solver *s = gpu->solver;
+    size_t count = gpu->solves ? (size_t)gpu->meet->point_count * QUAD : 0;
+    return !gpu->solves || (lmi_gpu_read(gpu, &s->warmth, 0, s->room, count * sizeof(float)) &&
+                            (!s->grounds || lmi_gpu_read(gpu, &s->behind, 0, s->room + count, count * sizeof(float))));
 }
 
 void lmi_gpu_solve_put(lm_world *world, lmi_gpu *gpu)
 {
     const float *from = gpu->solves ? gpu->solver->room : NULL;
+    const size_t behind = gpu->solves ? (size_t)gpu->meet->point_count * QUAD : 0; /* from what they were given */
     for (uint32_t n = 0; from && n < gpu->body_count; n++) {
         lmi_body *body = lmi_body_at(world, gpu->slots[n]);
         for (uint32_t k = 0; k < body->touch.count && lmi_gpu_is_meeter(world, gpu, body); k++, from += QUAD) {
             lmi_warm warm = {.pressed = from[0], .braked = {from[1], from[2], from[3]}};
+            if (gpu->solver->grounds) {
+                memcpy(warm.behind, from + behind, sizeof warm.behind);
+            }
             body->touch.warm[k] = warm;
         }
     }
@@ -330,22 +418,12 @@ void lmi_gpu_solve_free(lm_world *world, lmi_gpu *gpu)
         &s->map_bucket, &s->listed,   &s->axis,    &s->met,      &s->turned,        &s->walls,        &s->first,
         &s->found,      &s->contacts, &s->loads,   &s->warmth,   &s->bucket_counts, &s->bucket_first, &s->inner_of,
         &s->leaders,    &s->pushes,   &s->chains,  &s->unsorted, &s->order,         &s->levels,       &s->heads,
-        &s->sweeps,     &s->levers};
+        &s->sweeps,     &s->levers,   &s->near,    &s->rules,    &s->starts,        &s->behind};
     for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
         lmi_gpu_free(gpu, all[n]);
     }
     lmi_gpu_self_free(gpu);
-#define KERNEL(name) s->name##_kernel,
-    cl_kernel const kernels[] = {LMI_GPU_SOLVE_KERNELS(KERNEL)};
-#undef KERNEL
-    for (size_t n = 0; n < sizeof kernels / sizeof *kernels; n++) {
-        if (kernels[n]) {
-            gpu->cl.clReleaseKernel(kernels[n]);
-        }
-    }
-    if (s->program) {
-        gpu->cl.clReleaseProgram(s->program);
-    }
+    drop_program(gpu, s);
     lmi_release(&world->memory, s->room, s->room_size, sizeof *s->room);
     lmi_release(&world->memory, s, 1, sizeof *s);
     gpu->solver = NULL;
