@@ -110,7 +110,7 @@ static bool body_contacts_on_host(const lm_world *world, const lmi_body *body, b
            (body->touch.count && world->colliders.alive && !solves);
 }
 
-static bool has_contacts_on_host(const lm_world *world)
+bool lmi_gpu_contacts_on_host(const lm_world *world)
 {
     bool host = false;
     bool meets = lmi_gpu_meets(world), solves = lmi_gpu_solves(world);
@@ -119,24 +119,4 @@ static bool has_contacts_on_host(const lm_world *world)
         host = host || body_contacts_on_host(world, lmi_body_at(world, n), meets, solves);
     }
     return host;
-}
-
-/* Bodies that touch each other sleep together, and are told of: who does is known where contacts are found. */
-static bool touches_on_host(const lm_world *world)
-{
-    bool meets = false, solved = false;
-    LMI_POOL_EACH(&world->bodies, n)
-    {
-        const lmi_body *body = lmi_body_at(world, n);
-        meets = meets || lmi_body_meets(body);
-        solved = solved || lmi_gpu_needs_solver(world, body);
-    }
-    return (world->sleep.enabled && meets) || (world->contact_events && (meets || solved));
-}
-
-bool lmi_gpu_contacts_on_host(const lm_world *world) { return touches_on_host(world) || has_contacts_on_host(world); }
-
-const char *lmi_gpu_host_part(const lm_world *world)
-{
-    return has_contacts_on_host(world) ? "contacts" : "contact events and sleep";
 }

@@ -16,6 +16,7 @@
  */
 #include "gpu/gpu.h"
 
+#include "gpu/account.h"
 #include "gpu/clusters.h"
 #include "gpu/example_regions.h"
 #include "gpu/forces.h"
@@ -30,6 +31,7 @@
 #include "gpu/skins.h"
 #include "gpu/small.h"
 #include "gpu/solve.h"
+#include "gpu/stand.h"
 #include "gpu/walls.h"
 
 #include <string.h>
@@ -56,8 +58,8 @@ static bool has_moved(const lm_world *world)
 bool lmi_gpu_goes_on(const lm_world *world, double h)
 {
     const lmi_gpu *gpu = world->gpu;
-    return gpu && gpu->holds && !gpu->shares && gpu->h == h && world->force_count == 0 && !has_moved(world) &&
-           !lmi_gpu_rest_is_over(world);
+    return gpu && gpu->holds && !gpu->shares && gpu->stands == lmi_gpu_has_stands(world) && gpu->h == h &&
+           world->force_count == 0 && !has_moved(world) && !lmi_gpu_rest_is_over(world);
 }
 
 bool lmi_gpu_stepped_alone(const lm_world *world)
@@ -105,7 +107,7 @@ static bool fits_still(const lm_world *world, const lmi_gpu *gpu, double h, bool
     bool meets = !shares && lmi_gpu_meets(world) && lmi_gpu_has_meeters(world), solves = meets && lmi_gpu_solves(world);
     return gpu->fits && gpu->h == h && world->break_count == 0 && shares == gpu->shares && gpu->meets == meets &&
            gpu->solves == solves && gpu->walled == (!shares && lmi_gpu_has_walls(world)) &&
-           gpu->grips == (!shares && lmi_gpu_has_held(world));
+           gpu->stands == (!shares && lmi_gpu_has_stands(world)) && gpu->grips == (!shares && lmi_gpu_has_held(world));
 }
 
 /* What has no state of its own. */
@@ -117,7 +119,8 @@ static bool lay_out(lm_world *world, lmi_gpu *gpu)
 /* Contacts that were solved, and who holds what, have some; and the sums of all bodies. */
 static bool settle_in(lm_world *world, lmi_gpu *gpu)
 {
-    return lmi_gpu_solve_lay_out(world, gpu) && lmi_gpu_held_lay_out(world, gpu) && lmi_gpu_measure(gpu);
+    return lmi_gpu_solve_lay_out(world, gpu) && lmi_gpu_accounts_lay_out(world, gpu) &&
+           lmi_gpu_held_lay_out(world, gpu) && lmi_gpu_measure(gpu);
 }
 
 bool lmi_gpu_take(lm_world *world, double h)
@@ -138,6 +141,7 @@ bool lmi_gpu_take(lm_world *world, double h)
     gpu->meets = !gpu->shares && lmi_gpu_meets(world) && lmi_gpu_has_meeters(world);
     gpu->solves = gpu->meets && lmi_gpu_solves(world);
     gpu->walled = !gpu->shares && lmi_gpu_has_walls(world);
+    gpu->stands = !gpu->shares && lmi_gpu_has_stands(world);
     gpu->grips = !gpu->shares && lmi_gpu_has_held(world);
     gpu->status = CL_SUCCESS;
     gpu->serial++;
@@ -149,8 +153,7 @@ bool lmi_gpu_take(lm_world *world, double h)
     }
     if (always && !gpu->told) {
         lmi_fail(world, LM_ERROR_UNSUPPORTED,
-                 "device %.80s: %s of this world are left to the CPU, and state goes over and back", gpu->name,
-                 lmi_gpu_host_part(world));
+                 "device %.80s: contacts of this world are left to the CPU, and state goes over and back", gpu->name);
     }
     gpu->told = always;
     gpu->holds = gpu->fits = true;
@@ -202,7 +205,8 @@ static bool place_surfaces(lmi_gpu *gpu, const lmi_step *step, uint32_t count)
  * that was the host's. */
 static bool prepare(lmi_gpu *gpu, const lmi_step *step, const float change[3])
 {
-    const cl_uint count = gpu->body_count, surface_count = gpu->shares ? 0 : step->surface_count, walled = gpu->walled;
+    const cl_uint count = gpu->body_count, surface_count = gpu->shares ? 0 : step->surface_count;
+    const cl_uint walled = gpu->stands ? 2 : gpu->walled;
     const cl_uint herd = count <= FEW_BODIES ? 1 : MOST_HERD;
     const double h = step->h;
     const lmi_gpu_argument arguments[] = {
@@ -217,7 +221,7 @@ static bool prepare(lmi_gpu *gpu, const lmi_step *step, const float change[3])
            lmi_gpu_kinds_prepare(gpu, h, change) && lmi_gpu_mark(gpu, &gpu->prepared);
 }
 
-/* A body that has answered a collider as a whole will do so again: the host does the contacts of the next steps. */
+/* A body that has answered a collider as a whole will do so again. */
 #define WARY_STEPS 120
 
 /* What hangs together, or crowds, so much that the host does it faster will do so for a while. */
@@ -318,21 +322,24 @@ static bool move_lattices(lmi_gpu *gpu, const lmi_step *step)
     return ok && (!has_tiles(gpu) || conclude(gpu, step->h)) && gpu->cl.clFlush(gpu->queue) == CL_SUCCESS;
 }
 
+/* The state, where the device may find out later that the substep is the host's. */
+static bool keep(lmi_gpu *gpu) { return gpu->meets ? lmi_gpu_meet_keep(gpu) : !gpu->stands || lmi_gpu_stand_keep(gpu); }
+
 /* All that the device can do before it is known whether the substep is its own. *stop is not 0 where the host must step this
  * one: the word that `prepare` left, read beside the queue, so that what was launched since goes on meanwhile. */
 static bool begin_substep(lmi_gpu *gpu, const lmi_step *step, const float change[3], cl_uint *stop)
 {
-    bool ok = prepare(gpu, step, change) && (!gpu->meets || lmi_gpu_meet_keep(gpu)) && fit_lattices(gpu, step->h) &&
-              lmi_gpu_clusters_match(gpu);
+    bool ok = prepare(gpu, step, change) && keep(gpu) && fit_lattices(gpu, step->h) && lmi_gpu_clusters_match(gpu);
     bool known = gpu->prepared && lmi_gpu_read_after(gpu, &gpu->prepared, &gpu->stop, stop, sizeof *stop);
     return ok && known;
 }
 
-/* What acts after the particles have moved, in the order of step/contact.c: drags and bones that pull, colliders. */
-static bool settle(lmi_gpu *gpu, const lmi_step *step)
+/* What acts after the particles have moved, in the order of step/contact.c: drags and bones that pull, colliders.
+ * *stop is not 0 where the host must do it. */
+static bool settle(lmi_gpu *gpu, const lmi_step *step, cl_uint *stop)
 {
     return (!gpu->walled || lmi_gpu_walls_begin(gpu, step->h)) && lmi_gpu_solve_begin(gpu, step->h) &&
-           (!gpu->grips || lmi_gpu_held_pull(gpu, step)) && (!gpu->walled || lmi_gpu_walls_meet(gpu, step));
+           (!gpu->grips || lmi_gpu_held_pull(gpu, step)) && (!gpu->walled || lmi_gpu_walls_meet(gpu, step, stop));
 }
 
 /* When all contacts are over: what is held. Then the bodies are measured anew, where anything has happened to them since they
@@ -374,7 +381,7 @@ static void tell_stop(lm_world *world, lmi_gpu *gpu, uint32_t stop)
         "bodies stretched to many times their size", "collapsed bodies",
         "stiff or fast bodies that meet colliders",  "positions that are no numbers",
         "fast bodies that meet each other",          "bodies with more than 64 others around them",
-        "long chains of stiff or fast bodies"};
+        "long chains of stiff or fast bodies",       "bodies that come near sleeping ones"};
     for (uint32_t n = 0; n < sizeof why / sizeof *why; n++) {
         if (stop >> n & ~(gpu->told_stops >> n) & 1) {
             lmi_fail(world, LM_ERROR_UNSUPPORTED, "device %.80s: %s: the CPU does the steps in which there are any",
@@ -384,14 +391,33 @@ static void tell_stop(lm_world *world, lmi_gpu *gpu, uint32_t stop)
     gpu->told_stops |= stop;
 }
 
+/* For how long the host does contacts, or colliders have kernels that know bodies which answer them as a whole. */
+static void be_wary(const lm_world *world, lmi_gpu *gpu, uint32_t stop)
+{
+    bool cautious = (stop & LMI_GPU_WAKING) || (gpu->solves && (stop & (LMI_GPU_CHAINED | LMI_GPU_CROWDED)));
+    if (!(stop & LMI_GPU_RIGID)) {
+        gpu->wary = cautious ? CAUTIOUS_STEPS : gpu->wary;
+    } else if (gpu->stands || world->contact_events) {
+        gpu->wary = WARY_STEPS;
+    } else {
+        gpu->fast_steps = WARY_STEPS;
+    }
+}
+
+/* A body that has answered a collider as a whole may do so again for a while. */
+static void note_fast(lmi_gpu *gpu, const lmi_step *step)
+{
+    bool now = gpu->stands && gpu->fast_steps > 0 && gpu->standing->total > 0;
+    gpu->fast_steps = now ? WARY_STEPS : gpu->fast_steps - (step->last && gpu->fast_steps > 0);
+}
+
 /* The host does this substep: the state as it was before. */
 static void leave(lm_world *world, lmi_gpu *gpu, uint32_t stop)
 {
     gpu->holds = false;
-    gpu->wary = stop & LMI_GPU_RIGID                                          ? WARY_STEPS
-                : gpu->solves && (stop & (LMI_GPU_CHAINED | LMI_GPU_CROWDED)) ? CAUTIOUS_STEPS
-                                                                              : gpu->wary;
-    if (lmi_gpu_events_take(world) && lmi_gpu_forces_undo(gpu)) { /* events: of the substeps before */
+    be_wary(world, gpu, stop);
+    if (lmi_gpu_events_take(world) && lmi_gpu_accounts_take(world) &&
+        lmi_gpu_forces_undo(gpu)) { /* events: of the substeps before */
         lmi_gpu_bring(world, &gpu->before);
         atomic_store(&gpu->newer, false);
     } else {
@@ -427,18 +453,17 @@ bool lmi_gpu_substep(const lmi_step *step)
         leave(world, gpu, stop);
         return false;
     }
-    ok = ok && move_lattices(gpu, step) && lmi_gpu_clusters_substep(gpu, step, change) && settle(gpu, step) &&
-         (!gpu->meets || find_meetings(gpu, step, &stop));
+    ok = ok && move_lattices(gpu, step) && lmi_gpu_clusters_substep(gpu, step, change) && settle(gpu, step, &stop) &&
+         (stop || !gpu->meets || find_meetings(gpu, step, &stop));
     if (ok && stop) {
-        ok = lmi_gpu_meet_restore(gpu);
+        ok = gpu->meets ? lmi_gpu_meet_restore(gpu) : lmi_gpu_stand_restore(gpu);
         if (ok) {
             leave(world, gpu, stop);
             return false;
         }
     }
     ok = ok && lmi_gpu_forces_count(gpu) &&
-         (!gpu->meets || (gpu->solves ? lmi_gpu_solve(gpu, step) : lmi_gpu_meet_push(gpu, step->h))) &&
-         hold(gpu, step->h);
+         (!gpu->meets || (gpu->solves ? lmi_gpu_solve(gpu, step) : lmi_gpu_meet_push(gpu, step))) && hold(gpu, step->h);
     if (ok) {
         atomic_store(&gpu->newer, true);
         gpu->given = dvec_add(gpu->given, dvec_scale(dvec_from(by), gpu->total_mass));
@@ -449,6 +474,7 @@ bool lmi_gpu_substep(const lmi_step *step)
         return done;
     }
     gpu->since += !gpu->shares;
+    note_fast(gpu, step);
     return true;
 }
 
@@ -527,10 +553,12 @@ void lmi_gpu_close(lm_world *world)
     }
     lmi_gpu_rest_free(world, gpu);
     lmi_gpu_held_free(world, gpu);
+    lmi_gpu_stand_free(world, gpu);
     lmi_gpu_walls_free(world, gpu);
     lmi_gpu_share_free(world, gpu);
     lmi_gpu_skins_free(world, gpu);
     lmi_gpu_looks_free(world, gpu);
+    lmi_gpu_accounts_free(world, gpu);
     lmi_gpu_solve_free(world, gpu);
     lmi_gpu_meet_free(world, gpu);
     lmi_gpu_kinds_free(world, gpu);

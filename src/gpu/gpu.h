@@ -17,8 +17,10 @@
  *   meet.c      bodies that keep each other out by depth cube maps, and who is near whom (meet_layout.c)
  *   walls.c     colliders that the kernels which move particles do not see: meshes, height maps, very many (wall_events.c:
  *               who touches them)
+ *   stand.c     bodies that answer colliders as a whole with their bare particles
  *   held.c      pins, drags and bones
  *   rest.c      who has come to rest
+ *   account.c   who touches whom, where bodies meet
  *   solve.c     contacts that are solved: bodies with each other, touch points with colliders (solve_layout.c; solve_whole.c:
  *               those that are gone through one after the other)
  *   forces.c    wind, point fields and forces of a single step
@@ -124,6 +126,8 @@ struct lmi_gpu {
     struct lmi_gpu_held *held;
     struct lmi_gpu_resting *resting;
     struct lmi_gpu_solver *solver;
+    struct lmi_gpu_accounts *accounts;
+    struct lmi_gpu_stands *standing;
     struct lmi_gpu_examples *examples;
     struct lmi_gpu_matters *matters;
     struct lmi_gpu_severed *severed;
@@ -152,6 +156,7 @@ struct lmi_gpu {
     bool fits;      /* it is laid out as it is, but that its state may be another */
     bool shares;    /* the host does contacts: state goes over and back in every substep */
     bool walled;    /* colliders have kernels of their own (walls.h) */
+    bool stands;    /* and know bodies that answer them as a whole (stand.h) */
     bool grips;     /* there are pins, drags or bones (held.h) */
     bool meets;     /* bodies keep each other out on the device: by cube maps, or */
     bool solves;    /* by contacts that are solved */
@@ -166,7 +171,8 @@ struct lmi_gpu {
     lmi_gpu_timer timer[LMI_GPU_TIMERS];
     uint32_t timer_count;
     uint32_t told_stops; /* bits, as LMI_GPU_RIGID: why substeps were the host's, as far as it was said */
-    uint32_t wary;       /* steps for which the host does the contacts: a body answers colliders as a whole */
+    uint32_t wary;       /* steps for which the host does the contacts */
+    uint32_t fast_steps; /* steps for which bodies may answer colliders as a whole, because one did */
     uint32_t operations;
     uint64_t since; /* substeps since the host's state was the device's */
     bool lost;      /* it failed: the host has taken over for good */
@@ -189,7 +195,9 @@ bool lmi_gpu_goes_on(const lm_world *world, double h);
 /* After a step: whether it was the device's from its beginning to its end, and the host's state is behind. */
 bool lmi_gpu_stepped_alone(const lm_world *world);
 
-/* At the end of such a step, where contact events are wanted: who touched what. False: the device is lost. */
+/* Whether the device keeps an account of who touches what: somebody wants to know. At the end of such a step it is taken; false: the
+ * device is lost. */
+bool lmi_gpu_tells(const lm_world *world);
 bool lmi_gpu_events_tell(lm_world *world);
 
 /* After the host has prepared a step: uploads. False: the host has to step, now. */
@@ -270,7 +278,6 @@ bool lmi_gpu_meets(const lm_world *world);            /* whether bodies can meet
 bool lmi_gpu_has_meeters(const lm_world *world);      /* and any of them are awake */
 bool lmi_gpu_solves(const lm_world *world);           /* by contacts that are solved */
 bool lmi_gpu_needs_solver(const lm_world *world, const lmi_body *body);
-const char *lmi_gpu_host_part(const lm_world *world); /* and which */
 bool lmi_gpu_lay_out(lm_world *world, lmi_gpu *gpu);
 bool lmi_gpu_refresh(lm_world *world, lmi_gpu *gpu);      /* all state, of a world that is laid out as it is */
 bool lmi_gpu_upload_state(lm_world *world, lmi_gpu *gpu); /* positions and velocities */

@@ -3,6 +3,7 @@
  */
 #include "gpu/meet.h"
 
+#include "gpu/account.h"
 #include "gpu/clusters.h"
 #include "gpu/example_regions.h"
 #include "gpu/kinds.h"
@@ -69,7 +70,7 @@ bool lmi_gpu_meet_partners(lmi_gpu *gpu, double h)
                                          LMI_GPU_VALUE(solved),
                                          LMI_GPU_BUFFER(gpu->stop)};
     const size_t bodies[2] = GROUPS_OF(count);
-    return fill_grid(gpu, m, h) && RUN(m->partners, partners, bodies, group);
+    return fill_grid(gpu, m, h) && RUN(m->partners, partners, bodies, group) && lmi_gpu_find_waking(gpu);
 }
 
 bool lmi_gpu_meet_find(lmi_gpu *gpu, double h, cl_uint *stop)
@@ -92,11 +93,11 @@ bool lmi_gpu_meet_place(lmi_gpu *gpu)
     return RUN(m->place, of_points, point_groups, group) && (maps == 0 || RUN(m->carry, of_maps, map_groups, group));
 }
 
-bool lmi_gpu_meet_push(lmi_gpu *gpu, double seconds)
+bool lmi_gpu_meet_push(lmi_gpu *gpu, const lmi_step *step)
 {
     const lmi_gpu_meet *m = gpu->meet;
     const cl_uint points = m->point_count, particles = gpu->particles;
-    const float h = (float)seconds;
+    const float h = (float)step->h;
     const lmi_gpu_argument of_points[] = {
         LMI_GPU_VALUE(points),       LMI_GPU_BUFFER(m->owner),         LMI_GPU_BUFFER(m->meeters),
         LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(m->partner_lists), LMI_GPU_VALUE(h),
@@ -113,6 +114,7 @@ bool lmi_gpu_meet_push(lmi_gpu *gpu, double seconds)
                                       LMI_GPU_BUFFER(m->map_given),     LMI_GPU_BUFFER(gpu->v)};
     const size_t point_groups[2] = GROUPS_OF(points), bodies[2] = {m->meeter_count, 1};
     const size_t particle_groups[2] = GROUPS_OF(particles);
-    return lmi_gpu_meet_place(gpu) && RUN(m->points, of_points, point_groups, group) &&
-           RUN(m->maps, of_maps, bodies, group) && RUN(m->apply, apply, particle_groups, group) && lmi_gpu_measure(gpu);
+    return lmi_gpu_meet_place(gpu) && lmi_gpu_account_cubes(gpu, step) &&
+           RUN(m->points, of_points, point_groups, group) && RUN(m->maps, of_maps, bodies, group) &&
+           RUN(m->apply, apply, particle_groups, group) && lmi_gpu_measure(gpu);
 }

@@ -37,6 +37,6 @@ bool lmi_gpu_meet_partners(lmi_gpu *gpu, double h);
 bool lmi_gpu_meet_place(lmi_gpu *gpu);
 
 /* The force, and the bodies measured with it. */
-bool lmi_gpu_meet_push(lmi_gpu *gpu, double h);
+bool lmi_gpu_meet_push(lmi_gpu *gpu, const lmi_step *step);
 
 #endif

@@ -201,7 +201,9 @@ static bool upload(meet_layout *l, lmi_gpu_meet *m)
 
 static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_meet *m)
 {
-    static const char *const texts[] = {"prelude.cl", "records.h", "vec.h", "vec.c", "stretch.h", "meet.cl", NULL};
+    static const char *const texts[] = {
+        "prelude.cl", "records.h", "wall_records.h", "account_records.h", "vec.h", "vec.c",
+        "stretch.h",  "meet.cl",   "account.cl",     "account_meet.cl",   NULL};
     static const char *const names[] = {"meet_boxes",  "meet_grid",     "meet_cells", "meet_scan",
                                         "meet_fill",   "meet_partners", "meet_place", "meet_carry",
                                         "meet_points", "meet_maps",     "meet_apply"};
@@ -209,7 +211,7 @@ static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_meet *m)
                                   &m->place, &m->carry, &m->points, &m->maps, &m->apply};
     char options[1024];
     int length = lmi_gpu_common_options(gpu, options, sizeof options);
-    snprintf(options + length, sizeof options - (size_t)length, " -DLMI_CUBE_SIDE=%d", LMI_CUBE_SIDE);
+    snprintf(options + length, sizeof options - (size_t)length, " -DACCOUNT_ENDS -DLMI_CUBE_SIDE=%d", LMI_CUBE_SIDE);
     m->program = lmi_gpu_build(world, gpu, texts, options);
     bool ok = m->program != NULL;
     for (size_t n = 0; ok && n < sizeof names / sizeof *names; n++) {

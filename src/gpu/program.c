@@ -7,6 +7,7 @@
 #include "gpu/gpu.h"
 #include "step/lattice_motion.h"
 #include "step/solve.h"
+#include "step/touching.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -102,9 +103,9 @@ static int common_options(const lmi_gpu *gpu, const char *rounding, char *to, si
 {
     return snprintf(to, size,
                     "%s %s -DLM_SHAPE_PLANE=%d -DLM_SHAPE_SPHERE=%d -DLM_SHAPE_CAPSULE=%d -DLM_SHAPE_BOX=%d "
-                    "-DLMI_BOUNCE_SPEED=%gf -DLMI_FRAME_TOLERANCE=%g -DLMI_COLLAPSED=%g",
+                    "-DLMI_BOUNCE_SPEED=%gf -DLMI_FRAME_TOLERANCE=%g -DLMI_COLLAPSED=%g -DLMI_UNPRESSED=%g",
                     gpu->options, rounding, LM_SHAPE_PLANE, LM_SHAPE_SPHERE, LM_SHAPE_CAPSULE, LM_SHAPE_BOX,
-                    LMI_BOUNCE_SPEED, LMI_LATTICE_FRAME_TOLERANCE, LMI_LATTICE_COLLAPSED);
+                    LMI_BOUNCE_SPEED, LMI_LATTICE_FRAME_TOLERANCE, LMI_LATTICE_COLLAPSED, LMI_UNPRESSED);
 }
 
 int lmi_gpu_common_options(const lmi_gpu *gpu, char *to, size_t size)

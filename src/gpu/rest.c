@@ -72,7 +72,7 @@ static bool measure(lmi_gpu *gpu)
            lmi_gpu_read(gpu, &r->fastest, 0, r->speed, count * sizeof(float));
 }
 
-/* As watch_batch in step/sleep.c, for a body that nobody touches. */
+/* As watch_batch in step/sleep.c. */
 static float still_after(const lm_world *world, const lmi_body *body, float square, float seconds)
 {
     bool slow = body->first_drag == LMI_NONE && square <= world->sleep.speed * world->sleep.speed;
@@ -89,17 +89,11 @@ bool lmi_gpu_rest_begins(lm_world *world, double seconds)
         lmi_gpu_lose(world, gpu->status == CL_SUCCESS ? "out of memory" : lmi_cl_text(gpu->status));
         return false;
     }
-    bool begins = false;
     for (uint32_t n = 0; n < gpu->body_count; n++) {
-        const lmi_body *body = lmi_body_at(world, gpu->slots[n]);
-        float still = still_after(world, body, gpu->resting->speed[n], (float)seconds);
-        begins = begins || (body->may_sleep && body->first_drag == LMI_NONE && still >= world->sleep.seconds);
-    }
-    for (uint32_t n = 0; !begins && n < gpu->body_count; n++) { /* else lmi_sleep_end counts */
         lmi_body *body = lmi_body_at(world, gpu->slots[n]);
         body->still = still_after(world, body, gpu->resting->speed[n], (float)seconds);
     }
-    return begins;
+    return lmi_sleep_is_due(world);
 }
 
 void lmi_gpu_rest_free(lm_world *world, lmi_gpu *gpu)

@@ -6,6 +6,7 @@
  */
 #include "gpu/solve.h"
 
+#include "gpu/account.h"
 #include "gpu/meet.h"
 #include "step/soft.h"
 #include "step/solve.h"
@@ -66,14 +67,14 @@ static bool find_contacts(lmi_gpu *gpu, const lmi_step *step)
     const lmi_gpu_meet *m = gpu->meet;
     const lmi_gpu_solver *s = gpu->solver;
     const lmi_gpu_walls *w = lmi_gpu_walls_there(gpu);
-    const cl_uint points = m->point_count, rules = step->world->rule_count;
+    const cl_uint points = m->point_count, rules = step->world->rule_count, told = gpu->accounts->events;
     const double fall = lmi_gpu_fall(step), seconds = step->h;
     const lmi_gpu_argument find[] = {
         LMI_GPU_VALUE(points),          LMI_GPU_BUFFER(m->owner),        LMI_GPU_BUFFER(m->partner_lists),
         LMI_GPU_BUFFER(s->stops),       LMI_GPU_SOLID_ARGUMENTS,         LMI_GPU_BUFFER(m->point_first),
         LMI_GPU_BUFFER(m->point_rider), LMI_GPU_BUFFER(m->point_weight), LMI_GPU_BUFFER(gpu->v),
         LMI_GPU_WALL_ARGUMENTS,         LMI_GPU_BUFFER(s->pushes),       LMI_GPU_BUFFER(s->met),
-        LMI_GPU_BUFFER(s->turned),      LMI_GPU_BUFFER(s->walls)};
+        LMI_GPU_BUFFER(s->turned),      LMI_GPU_BUFFER(s->walls),        LMI_GPU_VALUE(told)};
     const lmi_gpu_argument stops[] = {
         LMI_GPU_VALUE(points),   LMI_GPU_BUFFER(m->owner), LMI_GPU_BUFFER(m->partner_lists), LMI_GPU_BUFFER(s->stops),
         LMI_GPU_SOLID_ARGUMENTS, LMI_GPU_BUFFER(s->met),   LMI_GPU_BUFFER(s->turned)};
@@ -342,18 +343,19 @@ static bool end_at_walls(lmi_gpu *gpu, const lmi_step *step, bool any)
         ok = find_again(gpu, step);
         if (ok && gpu->solver->contact_count) {
             ok = make_room(gpu) && fill(gpu, step) && lmi_gpu_whole_arrange(gpu, true, &unused) && weigh(gpu) &&
-                 solve_velocities(gpu, h) && solve_positions(gpu, h) && lmi_gpu_push_end(gpu) && add_impulses(gpu, 0);
+                 solve_velocities(gpu, h) && solve_positions(gpu, h) && lmi_gpu_account_solved(gpu) &&
+                 lmi_gpu_push_end(gpu) && add_impulses(gpu, 0);
         }
     }
-    return ok && meet_inner(gpu, step) && lmi_gpu_solve_behind(gpu, step);
+    return ok && lmi_gpu_account_inner(gpu, step) && meet_inner(gpu, step) && lmi_gpu_solve_behind(gpu, step);
 }
 
 bool lmi_gpu_solve(lmi_gpu *gpu, const lmi_step *step)
 {
     const float h = (float)step->h;
     bool any = gpu->solver->contact_count > 0;
-    bool ok =
-        !any || (weigh(gpu) && warm_up(gpu) && solve_velocities(gpu, h) && solve_positions(gpu, h) && untwist(gpu, h));
+    bool ok = !any || (weigh(gpu) && warm_up(gpu) && solve_velocities(gpu, h) && solve_positions(gpu, h) &&
+                       lmi_gpu_account_solved(gpu) && untwist(gpu, h));
     return ok && keep(gpu) && (step->surface_count == 0 || end_at_walls(gpu, step, any)) &&
            ((!any && step->surface_count == 0) || lmi_gpu_measure(gpu));
 }

@@ -4,6 +4,7 @@
  *
  * Bodies stand in the order of meet_layout.c, and so do their points and carriers.
  */
+#include "gpu/account.h"
 #include "gpu/layout.h"
 #include "gpu/meet.h"
 #include "gpu/solve.h"
@@ -239,6 +240,8 @@ static bool upload(solve_layout *l, lmi_gpu_solver *s)
 /* The texts of kernels; those for meshes and height maps only where there are any, because they take long to compile. */
 static const char *const plain_texts[] = {"prelude.cl",
                                           "records.h",
+                                          "wall_records.h",
+                                          "account_records.h",
                                           "vec.h",
                                           "vec.c",
                                           "solid.cl",
@@ -262,10 +265,13 @@ static const char *const plain_texts[] = {"prelude.cl",
                                           "solve_whole.cl",
                                           "solve_sweep.cl",
                                           "solve_walls.cl",
+                                          "account.cl",
+                                          "account_solve.cl",
                                           NULL};
 static const char *const ground_texts[] = {"prelude.cl",
                                            "records.h",
                                            "wall_records.h",
+                                           "account_records.h",
                                            "vec.h",
                                            "vec.c",
                                            "solid.cl",
@@ -298,6 +304,8 @@ static const char *const ground_texts[] = {"prelude.cl",
                                            "solve_whole.cl",
                                            "solve_sweep.cl",
                                            "solve_walls.cl",
+                                           "account.cl",
+                                           "account_solve.cl",
                                            NULL};
 
 static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_solver *s, bool grounds)
@@ -323,6 +331,7 @@ static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_solver *s, bool g
 
 static void drop_program(lmi_gpu *gpu, lmi_gpu_solver *s)
 {
+    lmi_gpu_accounts_forget(gpu);
 #define KERNEL(name) &s->name##_kernel,
     cl_kernel *const kernels[] = {LMI_GPU_SOLVE_KERNELS(KERNEL)};
 #undef KERNEL

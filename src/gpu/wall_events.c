@@ -2,6 +2,7 @@
  * Who touches which collider, where somebody asks: each piece of a body's particles keeps a list of its own on the device, over
  * all substeps of a step, and the lists come back at its end.
  */
+#include "gpu/account.h"
 #include "gpu/walls.h"
 
 #include "step/touching.h"
@@ -34,7 +35,8 @@ static void put_piece(const lm_world *world, lmi_body *body, const lmi_gpu_touch
                                    .normal = vector_at(from + LMI_GPU_TOUCH_NORMAL),
                                    .impulse = vector_at(from + LMI_GPU_TOUCH_IMPULSE),
                                    .pressed = from[LMI_GPU_TOUCH_PRESSED],
-                                   .approach = from[LMI_GPU_TOUCH_APPROACH]};
+                                   .approach = from[LMI_GPU_TOUCH_APPROACH],
+                                   .pressing = true};
         lmi_touched_walls(world, body, world->surfaces[list[n].collider].slot, &sums);
     }
     body->touched_left_out += count > LMI_GPU_TOUCHES ? count - LMI_GPU_TOUCHES : 0;
@@ -69,9 +71,15 @@ bool lmi_gpu_events_take(lm_world *world)
     return true;
 }
 
+bool lmi_gpu_tells(const lm_world *world)
+{
+    const lmi_gpu *gpu = world->gpu;
+    return world->contact_events || (gpu && gpu->meets && gpu->accounts->tells);
+}
+
 bool lmi_gpu_events_tell(lm_world *world)
 {
-    if (!lmi_gpu_events_take(world)) {
+    if (!lmi_gpu_events_take(world) || !lmi_gpu_accounts_take(world)) {
         lmi_gpu_lose(world, lmi_cl_text(world->gpu->status));
         return false;
     }

@@ -57,6 +57,22 @@ typedef struct lmi_gpu_touch {
 
 #define LMI_GPU_TOUCHES 8 /* colliders of a piece that are told of, at most: as many as of a body */
 
+/* A body that may answer colliders as a whole, with its bare particles (kernels/stand.cl). */
+typedef struct lmi_gpu_standing {
+    double impulse[3]; /* that they gave it in this substep, in units of the mean mass */
+    uint32_t limit;    /* contacts that are solved together; 0: it never answers as a whole */
+    uint32_t first, count;
+    uint32_t touched; /* of them, those that were pressed */
+} lmi_gpu_standing;
+
+/* A contact of a particle of such a body: lmi_contact. */
+typedef struct lmi_gpu_stand {
+    lmi_gpu_quad normal, surface, steady, braked, arm;
+    float depth, friction, restitution, bounce, deep, plain, approach, level, pressed, shifted;
+    uint32_t particle;
+    uint32_t live; /* 0: nothing can move it, or it is not yet its turn */
+} lmi_gpu_stand;
+
 #define LMI_GPU_WALL_SUMS 4 /* floats of a piece: the impulse that it was given, and contacts; or how fast it is */
 
 #endif

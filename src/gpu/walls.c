@@ -1,10 +1,8 @@
 #include "gpu/walls.h"
 
 #include "gpu/layout.h"
+#include "gpu/stand.h"
 #include "octree_body.h"
-#include "step/touching.h"
-
-#include <stdio.h>
 
 static const size_t group[2] = {LMI_GPU_PIECE, 1};
 
@@ -23,18 +21,18 @@ bool lmi_gpu_has_walls(const lm_world *world)
     {
         any = any || (lmi_body_at(world, n)->octree && !lmi_body_at(world, n)->touch.count);
     } /* leaves are as large as they are */
-    return any && world->colliders.alive;
+    return (any && world->colliders.alive) || lmi_gpu_has_stands(world);
 }
 
 static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_walls *w)
 {
     static const char *const texts[] = {
-        "prelude.cl",      "records.h",     "wall_records.h", "vec.h",        "solid.cl",  "rule.h",
-        "triangle.h",      "triangle.c",    "mesh.h",         "mesh_query.c", "heights.h", "solid.h",
-        "heights_query.c", "solid_depth.c", "contact.cl",     "solid_at.cl",  "walls.cl",  NULL};
+        "prelude.cl", "records.h",       "wall_records.h", "vec.h",      "vec.c",        "solid.cl",
+        "rule.h",     "triangle.h",      "triangle.c",     "mesh.h",     "mesh_query.c", "heights.h",
+        "solid.h",    "heights_query.c", "solid_depth.c",  "contact.cl", "solid_at.cl",  "walls.cl",
+        "quad.cl",    "soft.h",          "stand.cl",       NULL};
     char options[1024];
-    int length = lmi_gpu_common_options(gpu, options, sizeof options);
-    snprintf(options + length, sizeof options - (size_t)length, " -DLMI_UNPRESSED=%g", LMI_UNPRESSED);
+    lmi_gpu_common_options(gpu, options, sizeof options);
     w->program = lmi_gpu_build(world, gpu, texts, options);
     if (!w->program) {
         return false;
@@ -240,7 +238,7 @@ bool lmi_gpu_walls_lay_out(lm_world *world, lmi_gpu *gpu)
     bool ok = lmi_reserve(&world->memory, &surfaces, &w->surface_capacity, world->colliders.alive, sizeof *w->surface);
     w->surface = surfaces;
     ok = ok && fill(world, gpu, &l) && put_solids(world, gpu, &l) && upload(world, gpu, &l) &&
-         lmi_gpu_events_reserve(world, gpu);
+         lmi_gpu_events_reserve(world, gpu) && lmi_gpu_stand_lay_out(world, gpu);
     drop(world, &l.pieces, sizeof(lmi_gpu_chunk));
     drop(world, &l.walled, sizeof(lmi_gpu_walled));
     drop(world, &l.margins, sizeof(float));
@@ -302,7 +300,7 @@ static bool meet(lmi_gpu *gpu, double h, cl_uint again, cl_uint rule_count)
     return RUN(w->meet, all, pieces) && RUN(w->tally, tally, bodies);
 }
 
-bool lmi_gpu_walls_meet(lmi_gpu *gpu, const lmi_step *step)
+bool lmi_gpu_walls_meet(lmi_gpu *gpu, const lmi_step *step, cl_uint *stop)
 {
     const lmi_gpu_walls *w = gpu->walls;
     const double h = step->h;
@@ -313,7 +311,12 @@ bool lmi_gpu_walls_meet(lmi_gpu *gpu, const lmi_step *step)
         LMI_GPU_VALUE(count),        LMI_GPU_VALUE(words),         LMI_GPU_VALUE(has_solids),
         LMI_GPU_BUFFER(w->sums),     LMI_GPU_BUFFER(w->near_bits), LMI_GPU_VALUE(h)};
     const size_t bodies[2] = {gpu->body_count, 1};
-    bool ok = RUN(w->near, near, bodies) && meet(gpu, h, 0, rules) && (w->solid_count < 2 || meet(gpu, h, 1, rules));
+    bool ok = RUN(w->near, near, bodies) && (!gpu->stands || lmi_gpu_stand_meet(gpu, step, stop));
+    if (!ok || *stop) {
+        return ok;
+    }
+    ok = meet(gpu, h, 0, rules) && (w->solid_count < 2 || meet(gpu, h, 1, rules)) &&
+         (!gpu->stands || lmi_gpu_stand_tally(gpu));
     gpu->walls->fresh = false;
     return ok;
 }

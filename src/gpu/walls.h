@@ -41,9 +41,9 @@ void lmi_gpu_describe_surface(const lmi_surface *s, lmi_gpu_surface *to);
 bool lmi_gpu_walls_place(lmi_gpu *gpu, const lmi_step *step);
 
 /* After the particles have moved, and before anything else moves them: where they came from. Then contacts; the bodies have
- * to be measured afterwards. */
+ * to be measured afterwards. *stop is not 0 where the host must do it (stand.h). */
 bool lmi_gpu_walls_begin(lmi_gpu *gpu, double h);
-bool lmi_gpu_walls_meet(lmi_gpu *gpu, const lmi_step *step);
+bool lmi_gpu_walls_meet(lmi_gpu *gpu, const lmi_step *step, cl_uint *stop);
 
 /* wall_events.c. Room for the account of a step; and what it holds to the bodies (lmi_touching), whereupon it begins anew: at the
  * end of a step, or where the host goes on with it. False after a failure. */

@@ -244,6 +244,11 @@ static void join_islands(lm_world *world)
     }
 }
 
+static bool rests(const lm_world *world, const lmi_body *body)
+{
+    return body->may_sleep && body->first_drag == LMI_NONE && body->still >= world->sleep.seconds;
+}
+
 /* Exactly still; the momentum that it loses goes where that of friction goes. */
 static void fall_asleep(lmi_body *body)
 {
@@ -265,6 +270,56 @@ static void fall_asleep(lmi_body *body)
     body->asleep = true;
 }
 
+/* One that may not sleep, or not yet, keeps the whole island awake: its first body is told. */
+static void judge_islands(lm_world *world)
+{
+    join_islands(world);
+    LMI_POOL_EACH(&world->bodies, n) { lmi_body_at(world, n)->roused = false; }
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        const lmi_body *body = lmi_body_at(world, n);
+        if (!body->asleep && !rests(world, body)) {
+            lmi_body_at(world, body->island)->roused = true;
+        }
+    }
+}
+
+/* After they have been judged. */
+static bool falls_asleep(const lm_world *world, const lmi_body *body)
+{
+    return !body->asleep && !lmi_body_at(world, body->island)->roused;
+}
+
+bool lmi_sleep_is_due(lm_world *world)
+{
+    bool any = false, due = false;
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        const lmi_body *body = lmi_body_at(world, n);
+        any = any || (!body->asleep && rests(world, body));
+    }
+    if (!any) {
+        return false;
+    }
+    judge_islands(world);
+    LMI_POOL_EACH(&world->bodies, n) { due = due || falls_asleep(world, lmi_body_at(world, n)); }
+    LMI_POOL_EACH(&world->bodies, n) { lmi_body_at(world, n)->roused = false; }
+    return due;
+}
+
+void lmi_sleep_fall(lm_world *world)
+{
+    judge_islands(world);
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        lmi_body *body = lmi_body_at(world, n);
+        if (falls_asleep(world, body)) {
+            fall_asleep(body);
+        }
+    }
+    LMI_POOL_EACH(&world->bodies, n) { lmi_body_at(world, n)->roused = false; }
+}
+
 void lmi_sleep_end(lm_world *world, double seconds)
 {
     if (!world->sleep.enabled) {
@@ -280,25 +335,7 @@ void lmi_sleep_end(lm_world *world, double seconds)
             lmi_body_rouse(world, body);
         }
     }
-    join_islands(world);
-    /* One that may not sleep, or not yet, keeps the whole island awake: its first body is told. */
-    LMI_POOL_EACH(&world->bodies, n) { lmi_body_at(world, n)->roused = false; }
-    LMI_POOL_EACH(&world->bodies, n)
-    {
-        const lmi_body *body = lmi_body_at(world, n);
-        bool rests = body->may_sleep && body->first_drag == LMI_NONE && body->still >= world->sleep.seconds;
-        if (!body->asleep && !rests) {
-            lmi_body_at(world, body->island)->roused = true;
-        }
-    }
-    LMI_POOL_EACH(&world->bodies, n)
-    {
-        lmi_body *body = lmi_body_at(world, n);
-        if (!body->asleep && !lmi_body_at(world, body->island)->roused) {
-            fall_asleep(body);
-        }
-    }
-    LMI_POOL_EACH(&world->bodies, n) { lmi_body_at(world, n)->roused = false; }
+    lmi_sleep_fall(world);
 }
 
 /* --- what a host says --- */

@@ -17,4 +17,9 @@ bool lmi_sleep_prepare(lm_world *world, double seconds);
 /* At its end, when it is known who touches whom: wakes those that were pressed on, and lets those that rest fall asleep. */
 void lmi_sleep_end(lm_world *world, double seconds);
 
+/* The same in parts, for a device that knows how fast bodies are: whether anybody falls asleep, once it is known how long each has been
+ * still, and then that they do. */
+bool lmi_sleep_is_due(lm_world *world);
+void lmi_sleep_fall(lm_world *world);
+
 #endif

@@ -637,18 +637,18 @@ lm_result lm_world_step(lm_world *world, double seconds)
             begin(world, h);
             on_device = lmi_gpu_take(world, h);
         }
-        if (!goes_on || world->contact_events) { /* else a device that goes on keeps no list of what touches */
+        if (!goes_on || lmi_gpu_tells(world)) { /* else a device that goes on keeps no list of what touches */
             lmi_touchings_begin(world);
         }
         on_device = run_substeps(world, seconds, on_device);
         end_forces(world);
         bool alone = on_device && lmi_gpu_stepped_alone(world);
-        if (alone && world->contact_events) {
+        if (alone && lmi_gpu_tells(world)) {
             alone = lmi_gpu_events_tell(world);
         }
         if (alone && lmi_gpu_rest_begins(world, seconds)) {
             lmi_gpu_edit(world);
-            lmi_sleep_end(world, seconds);
+            lmi_sleep_fall(world);
             finish(world, start);
         } else if (alone) {
             world->steps++;

@@ -163,17 +163,23 @@ void lmi_touched_wall(const lm_world *world, lmi_body *body, uint32_t collider, 
     }
 }
 
+/* Adds many places; sign: -1 where they are seen from the other side. */
+static void add_sums(lmi_touching *t, const lmi_touching *sums, double sign)
+{
+    t->weight += sums->weight;
+    t->point = dvec_add(t->point, sums->point);
+    t->normal = dvec_add(t->normal, dvec_scale(sums->normal, sign));
+    t->impulse = dvec_add(t->impulse, dvec_scale(sums->impulse, sign));
+    t->pressed += sums->pressed;
+    t->approach = fmax(t->approach, sums->approach);
+    t->pressing = t->pressing || sums->pressing;
+}
+
 void lmi_touched_walls(const lm_world *world, lmi_body *body, uint32_t collider, const lmi_touching *sums)
 {
     lmi_touching *t = find_wall(world, body, collider);
     if (t) {
-        t->weight += sums->weight;
-        t->point = dvec_add(t->point, sums->point);
-        t->normal = dvec_add(t->normal, sums->normal);
-        t->impulse = dvec_add(t->impulse, sums->impulse);
-        t->pressed += sums->pressed;
-        t->approach = fmax(t->approach, sums->approach);
-        t->pressing = true;
+        add_sums(t, sums, 1.0);
     }
 }
 
@@ -214,6 +220,16 @@ void lmi_touched_body(lm_world *world, lmi_body *body, lmi_body *other, const lm
     seen.normal = dvec_scale(seen.normal, sign);
     seen.impulse = dvec_scale(seen.impulse, sign);
     add(pair, &seen);
+}
+
+void lmi_touched_bodies(lm_world *world, lmi_body *body, lmi_body *other, const lmi_touching *sums)
+{
+    uint32_t a = body->slot, b = other->slot;
+    bool turned = a > b;
+    lmi_touching *pair = find_pair(world, turned ? b : a, turned ? a : b);
+    if (pair) {
+        add_sums(pair, sums, a == b ? 0.0 : turned ? -1.0 : 1.0);
+    }
 }
 
 void lmi_touched_solved(lm_world *world, const lmi_contact *contacts, uint32_t count)

@@ -86,11 +86,15 @@ typedef struct lmi_place {
 /* A body met a collider, in the task that steps the body. Only where body->touched is not null. */
 void lmi_touched_wall(const lm_world *world, lmi_body *body, uint32_t collider, const lmi_place *place);
 
-/* The same for many places at once: weight, point, normal, impulse, pressed and approach as their sums. */
+/* The same for many places at once: weight, point, normal, impulse, pressed and approach as their sums, and whether any of them
+ * was pressed. */
 void lmi_touched_walls(const lm_world *world, lmi_body *body, uint32_t collider, const lmi_touching *sums);
 
 /* Two bodies met, or one met itself; one call after the other. The first is the one that place is about. */
 void lmi_touched_body(lm_world *world, lmi_body *body, lmi_body *other, const lmi_place *place);
+
+/* The same for many places at once. */
+void lmi_touched_bodies(lm_world *world, lmi_body *body, lmi_body *other, const lmi_touching *sums);
 
 /* Whoever of them slept wakes with the next step. */
 static inline void lmi_touched_wake(lmi_body *body, lmi_body *other)

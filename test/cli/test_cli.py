@@ -17,6 +17,7 @@ import unittest
 
 LIMBER = sys.argv[1]
 SOURCE = sys.argv[2]
+LONG = "LIMBER_TEST_LONG" in os.environ  # in `make test-long`
 
 SUMMARY_KEYS = ["scene", "frames", "bodies", "particles", "regions", "regions_per_particle", "threads", "isa",
                 "ms_per_step", "stages", "max_speed", "finite", "momentum_error", "hash"]
@@ -77,21 +78,23 @@ class Scenes(Tool):
                  ("sticks", "bodies[1].clusters.counts=[5,1,1]", "bodies[2].clusters.counts=[2,1,1]"),
                  ("plastic-cube", "bodies[0].material.yield=0", "frames=240"),
                  ("plastic-cube", "bodies[1].material.yield=0.01", "frames=240"),
-                 ("squeeze-duck", "bodies[0].material.hertz=0", "frames=330"),
-                 ("mode-gallery", "bodies[26].material.mode=linear", "frames=110"),
-                 ("mode-gallery", "bodies[0].material.mode=rigid", "frames=110"),
-                 ("head-and-balls", "bodies[0].surface.detail=8", "frames=286"),
-                 ("teaser", "bodies[1].clusters.kmeans=12", "frames=220"),
-                 ("few-regions", "bodies[2].lattice.width=1", "frames=180"),
-                 ("widths", "bodies[0].lattice.width=2", "bodies[1].lattice.width=1"),
-                 ("widths", "bodies[2].lattice.width=8", "bodies[3].lattice.width=4"),
-                 ("statue-shell", "bodies[0].material.damping_ratio=0.02", "frames=96")]
-        for scene, first, second in swaps:
+                 ("widths", "bodies[0].lattice.width=2", "bodies[1].lattice.width=1")]
+        dear = [("squeeze-duck", "bodies[0].material.hertz=0", "frames=330"),
+                ("mode-gallery", "bodies[26].material.mode=linear", "frames=110"),
+                ("mode-gallery", "bodies[0].material.mode=rigid", "frames=110"),
+                ("head-and-balls", "bodies[0].surface.detail=8", "frames=286"),
+                ("teaser", "bodies[1].clusters.kmeans=12", "frames=220"),
+                ("few-regions", "bodies[2].lattice.width=1", "frames=180"),
+                ("widths", "bodies[2].lattice.width=8", "bodies[3].lattice.width=4"),
+                ("statue-shell", "bodies[0].material.damping_ratio=0.02", "frames=96")]
+        for scene, first, second in swaps + (dear if LONG else []):
             error = self.refuse(1, "run", scene, "--check", "--set", first, "--set", second)
             self.assertRegex(error, r"^%s: \d+ of \d+ expectations failed, first expect\[" % scene)
 
     def test_saving_and_loading_changes_nothing(self):
-        for scene, frames, cuts in [("modes", 150, [0, 1, 17, 149]), ("crowd", 40, [17]), ("penguins", 80, [17])]:
+        runs = [("modes", 150, [0, 1, 17, 149]), ("pile", 40, [17]), ("liver-cut", 40, [17])]
+        dear = [("crowd", 40, [17]), ("penguins", 80, [17])]
+        for scene, frames, cuts in runs + (dear if LONG else []):
             whole = self.summary(scene, "--frames", str(frames))["hash"]
             for cut in cuts:
                 self.assertEqual(self.summary(scene, "--frames", str(frames), "--resave", str(cut))["hash"], whole)

@@ -28,7 +28,7 @@
 
 #define AT_REST 1e-3 /* sizes a step */
 
-static uint32_t case_count = 200, first_case = 0;
+static uint32_t case_count = 100, first_case = 0;
 
 typedef enum form_kind {
     FORM_SOLID,

@@ -268,7 +268,8 @@ static uint find_surfaces(RECORD const lmi_gpu_body *b, __global const lmi_gpu_s
     return may;
 }
 
-/* Bodies that answer a collider as a whole (rigidity in step/push.c) are left to the host. */
+/* Bodies that answer a collider as a whole (rigidity in step/push.c) are those of kernels/stand.cl, where they are expected, or left
+ * to the host. */
 static bool answers_as_a_whole(RECORD const lmi_gpu_body *b, double h)
 {
     double way = 0.6 * h * dvec_length(dvec_of(b->velocity));
@@ -292,7 +293,7 @@ static void find_change(RECORD lmi_gpu_body *b, const float change[3])
 
 /* Motion, frame and colliders of one body in this substep, and whether the host has to step instead. */
 static void prepare_record(RECORD lmi_gpu_body *b, __global const float4 *x, __global const lmi_gpu_surface *surfaces,
-                           uint surface_count, bool walled, double h, const float change[3])
+                           uint surface_count, uint walled, double h, const float change[3])
 {
     follow(b);
     b->damping_turn++;
@@ -311,7 +312,7 @@ static void prepare_record(RECORD lmi_gpu_body *b, __global const float4 *x, __g
     b->stop = find_trouble(b, h);
     const bool whole = answers_as_a_whole(b, h);
     b->surfaces = !b->pointed && (whole || !walled) ? find_surfaces(b, surfaces, surface_count, h) : 0;
-    b->stop |= b->surfaces && whole ? LMI_GPU_RIGID : 0;
+    b->stop |= b->surfaces && whole && walled != 2 ? LMI_GPU_RIGID : 0; /* 2: kernels/stand.cl */
     b->surfaces = walled ? 0 : b->surfaces; /* they have kernels of their own */
     if (b->spacing > 0.0) {
         find_owed(b);
@@ -353,7 +354,7 @@ prepare(__global lmi_gpu_body *bodies, __global lmi_gpu_body *before, uint all, 
     barrier(CLK_LOCAL_MEM_FENCE);
     if (id < count) {
         const float change[3] = {change_x, change_y, change_z};
-        prepare_record(records + id, x, surfaces, surface_count, walled != 0, h, change);
+        prepare_record(records + id, x, surfaces, surface_count, walled, h, change);
         if (records[id].stop) {
             atomic_or((volatile __global uint *)stop, records[id].stop); /* in any order: all of them */
         }

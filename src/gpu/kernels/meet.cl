@@ -319,10 +319,10 @@ static in_map find_in(__global const lmi_gpu_meeter *b, const float p[3], __glob
     return in;
 }
 
-/* Whether point n of a is in b, and then by how much it is pressed, N s. */
-static float meet_pair(__global const lmi_gpu_meeter *a, __global const lmi_gpu_meeter *b,
-                       __global const lmi_gpu_body *bodies, float4 now, float h, __global const float *maps,
-                       __global const float *depths, in_map *in)
+/* How deep a point of a is in b, or (below 0) how far from it; far below 0 where it is nowhere near. */
+static float depth_between(__global const lmi_gpu_meeter *a, __global const lmi_gpu_meeter *b,
+                           __global const lmi_gpu_body *bodies, float4 now, __global const float *maps,
+                           __global const float *depths, in_map *in)
 {
     __global const lmi_gpu_body *one = bodies + a->record, *other = bodies + b->record;
     const float at[3] = {now.x, now.y, now.z};
@@ -333,10 +333,18 @@ static float meet_pair(__global const lmi_gpu_meeter *a, __global const lmi_gpu_
         near = near && p[i] >= (float)(b->lower[i] - other->origin[i]) && p[i] <= (float)(b->upper[i] - other->origin[i]);
     }
     if (!near || b->maps == 0) {
-        return 0.0f;
+        return -3e38f;
     }
     *in = find_in(b, p, maps, depths);
-    float depth = in->depth + (a->radius + b->skin);
+    return in->depth + (a->radius + b->skin);
+}
+
+/* By how much a point of a is pressed, N s, where it is in b. */
+static float meet_pair(__global const lmi_gpu_meeter *a, __global const lmi_gpu_meeter *b,
+                       __global const lmi_gpu_body *bodies, float4 now, float h, __global const float *maps,
+                       __global const float *depths, in_map *in)
+{
+    float depth = depth_between(a, b, bodies, now, maps, depths, in);
     return depth > 0.0f ? (float)fmax(a->penalty, b->penalty) * depth * h : 0.0f;
 }
 

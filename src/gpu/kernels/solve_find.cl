@@ -349,13 +349,14 @@ static bool is_facing(const solid_view *s, uint point, uint a, uint b, const in_
            dvec_dot(facing_of(s, point, a), in->normal) < LMI_FACING;
 }
 
-/* met, turned: bits of partners; those whose surfaces face the point, and those that look away. */
+/* met, turned: bits of partners; those whose surfaces face the point, and those that look away. told: what is only near a collider
+ * counts for contact events, and does nothing. */
 __kernel void solve_find(uint count, __global const uint *owner, __global const uint *partners,
                          volatile __global uint *stops, SOLID_ARGUMENTS,
                          __global const uint *point_first, __global const uint *point_rider,
                          __global const float *point_weight, __global const float4 *v,
                          WALL_ARGUMENTS, __global const lmi_gpu_push *pushes, __global ulong *met,
-                         __global ulong *turned, __global ulong *walls)
+                         __global ulong *turned, __global ulong *walls, uint told)
 {
     const solid_view s = SOLID_VIEW;
     const wall_view view = WALL_VIEW;
@@ -389,7 +390,7 @@ __kernel void solve_find(uint count, __global const uint *owner, __global const 
         }
         __global const lmi_gpu_body *body = bodies + meeters[a].record;
         /* To soft bodies what is only near has nothing to say yet. */
-        double slop = slop_of(body, fall), least = pushes[a].rigid > 0.0f ? -slop : 0.0;
+        double slop = slop_of(body, fall), least = told || pushes[a].rigid > 0.0f ? -slop : 0.0;
         walls[n] = walls_of(&view, solids[a].surfaces, a, body, n, now[n], speed, (float)slop, least);
     }
 }
