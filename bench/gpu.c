@@ -127,7 +127,7 @@ static double copy_bandwidth(const bench_options *options, bench_report *report)
 {
     lm_world *world = make_world(options, options->device);
     lmi_gpu *gpu = world ? world->gpu : NULL;
-    lmi_gpu_buffer from = {NULL, 0}, to = {NULL, 0};
+    lmi_gpu_buffer from = {.memory = NULL}, to = {.memory = NULL};
     double best = 0.0;
     size_t size = options->quick ? (size_t)16 << 20 : (size_t)512 << 20;
     bench_samples samples = {NULL, 0, 0, false};

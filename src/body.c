@@ -545,7 +545,6 @@ static lm_result create(lm_world *world, const lm_body_def *def, uint32_t *slot)
 
 lm_result lm_body_create(lm_world *world, const lm_body_def *def, lm_body_id *id)
 {
-    lmi_gpu_edit(world);
     assert(world && def && id);
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
@@ -557,6 +556,7 @@ lm_result lm_body_create(lm_world *world, const lm_body_def *def, lm_body_id *id
         lmi_id plain = lmi_pool_id(&world->bodies, slot);
         id->slot = plain.slot;
         id->generation = plain.generation;
+        lmi_gpu_edit_body(world, lmi_body_at(world, slot)); /* those that it has joined */
     }
     lmi_float_mode_leave(&host);
     return result;
@@ -564,11 +564,11 @@ lm_result lm_body_create(lm_world *world, const lm_body_def *def, lm_body_id *id
 
 lm_result lm_body_destroy(lm_world *world, lm_body_id id)
 {
-    lmi_gpu_edit(world);
-    lmi_body *body = lmi_body_find(world, id, "lm_body_destroy");
+    lmi_body *body = lmi_body_known(world, id, "lm_body_destroy");
     if (!body) {
         return LM_ERROR_ID;
     }
+    lmi_gpu_edit_body(world, body);
     uint32_t slot = id.slot - 1;
     for (uint32_t n = 0; n < world->force_count; n++) {
         if (world->forces[n].body == slot) {

@@ -2,6 +2,7 @@
  * Forces for the next step, impulses at once, and fields.
  */
 #include "base/guard.h"
+#include "body.h"
 #include "step/motion.h"
 
 #include <string.h>
@@ -57,11 +58,11 @@ static void push(lm_world *world, lmi_body *body, uint32_t n, lm_dvec3 change)
 
 lm_result lm_body_add_particle_impulse(lm_world *world, lm_body_id id, uint32_t particle, lm_vec3 impulse)
 {
-    lmi_gpu_edit_state(world);
-    lmi_body *body = lmi_body_find(world, id, "lm_body_add_particle_impulse");
+    lmi_body *body = lmi_body_known(world, id, "lm_body_add_particle_impulse");
     if (!body) {
         return LM_ERROR_ID;
     }
+    lmi_gpu_edit_body_state(world, body);
     if (!vec_is_finite(impulse) || particle >= body->particle_count) {
         return lmi_fail(world, LM_ERROR_ARGUMENT,
                         "lm_body_add_particle_impulse: particle %u of %u, or the impulse is not finite", particle,
@@ -78,11 +79,11 @@ lm_result lm_body_add_particle_impulse(lm_world *world, lm_body_id id, uint32_t 
 
 lm_result lm_body_add_impulse(lm_world *world, lm_body_id id, lm_vec3 impulse, lm_dvec3 point)
 {
-    lmi_gpu_edit_state(world);
-    lmi_body *body = lmi_body_find(world, id, "lm_body_add_impulse");
+    lmi_body *body = lmi_body_known(world, id, "lm_body_add_impulse");
     if (!body) {
         return LM_ERROR_ID;
     }
+    lmi_gpu_edit_body_state(world, body);
     if (!vec_is_finite(impulse) || !dvec_is_finite(point)) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_add_impulse: the impulse or the point is not finite");
     }

@@ -364,11 +364,11 @@ lm_result lmi_fracture_set(lm_world *world, lmi_body *body, const lm_fracture_de
 
 lm_result lm_body_set_fracture(lm_world *world, lm_body_id id, const lm_fracture_def *def)
 {
-    lmi_gpu_edit(world);
-    lmi_body *body = lmi_body_find(world, id, "lm_body_set_fracture");
+    lmi_body *body = lmi_body_known(world, id, "lm_body_set_fracture");
     if (!body) {
         return LM_ERROR_ID;
     }
+    lmi_gpu_edit_body(world, body);
     const char *fault = fracture_fault(body, def);
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_set_fracture: %s", fault);

@@ -7,6 +7,7 @@
  * Only axis-aligned links are tested: diagonals strain less, and follow from what is left of a cell (sample/lattice_break.h).
  */
 #include "base/guard.h"
+#include "body.h"
 #include "fracture.h"
 #include "out/lattice_regions.h"
 #include "out/skin_open.h"
@@ -413,6 +414,7 @@ bool lmi_fracture_step(lm_world *world)
     {
         lmi_body *body = lmi_body_at(world, n);
         if (ok && body->fracture && !body->asleep) { /* what sleeps is not strained any further */
+            lmi_gpu_fetch_batch(world, body->batch);
             body->fracture->chosen = 0;
             ok = !body->fracture->breaks || (find_strained(world, body) && choose(world, body, LM_MAX_BREAKS));
             ok = ok && plan(world, body);
@@ -430,6 +432,7 @@ bool lmi_fracture_step(lm_world *world)
         lmi_body *body = lmi_body_at(world, n);
         if (body->fracture && body->fracture->plan) {
             if (ok) {
+                lmi_gpu_edit_body(world, body);
                 carry_out(world, n, body);
             } else {
                 drop_plan(world, body);
@@ -480,11 +483,11 @@ static bool find_in_ball(lm_world *world, lmi_body *body, lm_vec3 centre, float 
 
 lm_result lm_body_break(lm_world *world, lm_body_id id, lm_vec3 centre, float radius, uint32_t *broken)
 {
-    lmi_gpu_edit(world);
-    lmi_body *body = lmi_body_find(world, id, "lm_body_break");
+    lmi_body *body = lmi_body_known(world, id, "lm_body_break");
     if (!body) {
         return LM_ERROR_ID;
     }
+    lmi_gpu_edit_body(world, body);
     if (!body->fracture || !(radius >= 0.0f) || !isfinite(centre.x + centre.y + centre.z)) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_break: %s",
                         body->fracture ? "centre or radius is not finite" : "the body cannot break");

@@ -156,11 +156,11 @@ void lmi_material_tune(lmi_body *body, double h)
 
 lm_result lm_body_set_material(lm_world *world, lm_body_id id, const lm_material *material)
 {
-    lmi_gpu_edit(world);
-    lmi_body *body = lmi_body_find(world, id, "lm_body_set_material");
+    lmi_body *body = lmi_body_known(world, id, "lm_body_set_material");
     if (!body) {
         return LM_ERROR_ID;
     }
+    lmi_gpu_edit_body(world, body);
     const char *fault = lmi_material_fault(material);
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_set_material: %s", fault);
@@ -235,18 +235,20 @@ static lm_result set_stiffness(lm_world *world, lmi_body *body, const float *sha
 
 lm_result lm_body_set_region_stiffness(lm_world *world, lm_body_id id, const float *shares)
 {
-    lmi_gpu_edit(world);
-    lmi_body *body = lmi_body_find(world, id, "lm_body_set_region_stiffness");
+    lmi_body *body = lmi_body_known(world, id, "lm_body_set_region_stiffness");
+    if (body) {
+        lmi_gpu_edit_body(world, body);
+    }
     return body ? set_stiffness(world, body, shares, "lm_body_set_region_stiffness") : LM_ERROR_ID;
 }
 
 lm_result lm_body_set_particle_stiffness(lm_world *world, lm_body_id id, const float *values)
 {
-    lmi_gpu_edit(world);
-    lmi_body *body = lmi_body_find(world, id, "lm_body_set_particle_stiffness");
+    lmi_body *body = lmi_body_known(world, id, "lm_body_set_particle_stiffness");
     if (!body) {
         return LM_ERROR_ID;
     }
+    lmi_gpu_edit_body(world, body);
     for (uint32_t n = 0; n < body->particle_count; n++) {
         if (!within(values[n], 0.0f, 1.0f)) {
             return lmi_fail(world, LM_ERROR_ARGUMENT,
@@ -320,11 +322,11 @@ lm_result lm_body_get_plastic(const lm_world *world, lm_body_id id, float *matri
 
 lm_result lm_body_reset_plastic(lm_world *world, lm_body_id id)
 {
-    lmi_gpu_edit(world);
-    lmi_body *body = lmi_body_find(world, id, "lm_body_reset_plastic");
+    lmi_body *body = lmi_body_known(world, id, "lm_body_reset_plastic");
     if (!body) {
         return LM_ERROR_ID;
     }
+    lmi_gpu_edit_body(world, body);
     for (uint32_t r = 0; r < body->region_count; r++) {
         uint32_t stride;
         float *at = lmi_body_plastic(world, body, r, &stride);

@@ -635,11 +635,11 @@ static bool widen(lm_world *world, lmi_body *body, uint32_t *before)
 
 lm_result lm_body_set_widths(lm_world *world, lm_body_id id, const float *metres)
 {
-    lmi_gpu_edit(world);
-    lmi_body *body = lmi_body_find(world, id, "lm_body_set_widths");
+    lmi_body *body = lmi_body_known(world, id, "lm_body_set_widths");
     if (!body) {
         return LM_ERROR_ID;
     }
+    lmi_gpu_edit_body(world, body);
     if (!body->octree) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_set_widths: the body is not an octree");
     }

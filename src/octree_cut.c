@@ -135,7 +135,7 @@ static lm_result cut_clusters(lm_world *world, lmi_body *body, const lm_blade *b
 lm_result lm_body_cut(lm_world *world, lm_body_id id, const lm_blade *blade, lm_cut_info *info)
 {
     lm_cut_info none;
-    lmi_body *body = lmi_body_find(world, id, "lm_body_cut");
+    lmi_body *body = lmi_body_known(world, id, "lm_body_cut");
     info = info ? info : &none;
     memset(info, 0, sizeof *info);
     if (!body) {
@@ -147,7 +147,7 @@ lm_result lm_body_cut(lm_world *world, lm_body_id id, const lm_blade *blade, lm_
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_cut: %s", fault);
     }
-    lmi_gpu_edit(world);
+    lmi_gpu_edit_body(world, body);
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     lm_result result = body->octree    ? cut_octree(world, body, blade, info)

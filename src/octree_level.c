@@ -105,11 +105,11 @@ bool lmi_octree_levels_make(lm_world *world, lmi_octree_body *o)
 
 lm_result lm_body_set_detail(lm_world *world, lm_body_id id, const lm_detail *detail)
 {
-    lmi_gpu_edit(world);
-    lmi_body *body = lmi_body_find(world, id, "lm_body_set_detail");
+    lmi_body *body = lmi_body_known(world, id, "lm_body_set_detail");
     if (!body) {
         return LM_ERROR_ID;
     }
+    lmi_gpu_edit_body(world, body);
     const char *fault = body_fault(body);
     fault = fault || !detail ? fault : lmi_octree_detail_fault(detail);
     if (fault) {
@@ -434,7 +434,7 @@ void lmi_octree_levels_step(lm_world *world, double seconds)
         }
         lmi_skin_fade(world, &body->skin, seconds);
         if (body->octree->levels && !body->asleep) {
-            lmi_gpu_fetch(world); /* where it is now decides */
+            lmi_gpu_fetch_batch(world, body->batch); /* where it is now decides */
             step_body(world, body, seconds);
         }
     }

@@ -177,14 +177,14 @@ static const char *refine_fault(const lmi_body *body, lm_dvec3 centre, float rad
 
 lm_result lm_body_refine(lm_world *world, lm_body_id id, lm_dvec3 centre, float radius, float size, uint32_t *changed)
 {
-    lmi_gpu_edit(world);
     uint32_t none;
     changed = changed ? changed : &none;
     *changed = 0;
-    lmi_body *body = lmi_body_find(world, id, "lm_body_refine");
+    lmi_body *body = lmi_body_known(world, id, "lm_body_refine");
     if (!body) {
         return LM_ERROR_ID;
     }
+    lmi_gpu_edit_body(world, body);
     const char *fault = refine_fault(body, centre, radius, size);
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_refine: %s", fault);

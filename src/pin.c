@@ -2,6 +2,7 @@
  * Pins and drags: what holds particles, and what pulls them. How they act in a step is in step/motion.c.
  */
 #include "base/guard.h"
+#include "body.h"
 #include "world.h"
 
 #include <float.h>
@@ -106,17 +107,17 @@ static lm_result make_pin(lm_world *world, const lm_pin_def *def, lmi_body *body
 
 lm_result lm_pin_create(lm_world *world, const lm_pin_def *def, lm_pin_id *out)
 {
-    lmi_gpu_edit(world);
     lm_pin_id none = {0, 0};
     *out = none;
     if (def->cookie != PIN_COOKIE) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_pin_create: the definition did not come from lm_pin_def_default");
     }
-    lmi_body *body = lmi_body_find(world, def->body, "lm_pin_create");
+    lmi_body *body = lmi_body_known(world, def->body, "lm_pin_create");
     uint32_t mover = LMI_NONE, index;
     if (!body) {
         return LM_ERROR_ID;
     }
+    lmi_gpu_edit_body(world, body);
     lmi_id mover_id = {def->mover.slot, def->mover.generation};
     if (def->mover.slot && !lmi_pool_find(&world->movers, mover_id, &mover)) {
         return lmi_fail(world, LM_ERROR_ID, "lm_pin_create: there is no such mover");
@@ -151,13 +152,13 @@ static uint32_t *pin_link(const lm_world *world, lmi_body *body, uint32_t index)
 
 lm_result lm_pin_destroy(lm_world *world, lm_pin_id out)
 {
-    lmi_gpu_edit(world);
     lmi_id id = {out.slot, out.generation};
     uint32_t index;
     if (!lmi_pool_find(&world->pins, id, &index)) {
         return lmi_fail(world, LM_ERROR_ID, "lm_pin_destroy: there is no such pin");
     }
     lmi_pin *pin = LMI_POOL_AT(&world->pins, lmi_pin, index);
+    lmi_gpu_edit_body(world, lmi_body_at(world, pin->body));
     lmi_body *body = lmi_body_at(world, pin->body);
     bool *held = lmi_allocate(&world->memory, body->place_count, sizeof *held);
     if (!held) {

@@ -291,11 +291,11 @@ static const char *state_fault(const lmi_body *body, const lm_vec3 *positions, c
 lm_result lm_body_set_state(lm_world *world, lm_body_id id, lm_dvec3 base, const lm_vec3 *positions,
                             const lm_vec3 *velocities)
 {
-    lmi_gpu_edit_state(world);
-    lmi_body *body = lmi_body_find(world, id, "lm_body_set_state");
+    lmi_body *body = lmi_body_known(world, id, "lm_body_set_state");
     if (!body) {
         return LM_ERROR_ID;
     }
+    lmi_gpu_edit_body_state(world, body);
     const char *fault = state_fault(body, positions, velocities);
     fault = dvec_is_finite(base) ? fault : "base is not finite";
     if (fault) {

@@ -336,6 +336,14 @@ static inline lmi_body *lmi_body_at(const lm_world *world, uint32_t slot)
 void lmi_gpu_fetch(const lm_world *world);
 void lmi_gpu_edit(lm_world *world);
 void lmi_gpu_edit_state(lm_world *world);
+
+/* The same for a body alone, or a batch: what is in other batches stays where it is. Between such a change and the next step the
+ * host's state of the other bodies is behind until somebody asks for it. And what a step wants to know on the host before it begins. */
+void lmi_gpu_fetch_batch(lm_world *world, uint32_t batch);
+void lmi_gpu_edit_batch(lm_world *world, uint32_t batch);
+void lmi_gpu_edit_body(lm_world *world, const lmi_body *body);
+void lmi_gpu_edit_body_state(lm_world *world, const lmi_body *body);
+void lmi_gpu_fetch_step(lm_world *world);
 size_t lmi_gpu_memory(const lm_world *world); /* bytes in use, which getters may be changing */
 bool lmi_gpu_goals(const lm_world *world, const lmi_body *body, lm_dvec3 from, lm_vec3 *goals);
 

@@ -43,10 +43,18 @@ static bool can_meet(const lmi_body *body)
 /* Whether a body's contacts are solved: with others, or of its touch points with colliders. */
 bool lmi_gpu_needs_solver(const lm_world *world, const lmi_body *body)
 {
-    return body->bulk || (body->touch.count && world->colliders.alive);
+    return lmi_body_meets(body) || (body->touch.count && world->colliders.alive);
 }
 
-static bool can_solve(const lmi_body *body) { return !body->fracture && body->touch.count; }
+bool lmi_gpu_is_in_pieces(const lmi_body *body) { return body->fracture && body->lattice->shape.part_count > 1; }
+
+/* Pieces of stiff bodies answer as wholes, each by itself: that is the host's. */
+static bool can_solve(const lmi_body *body)
+{
+    bool stiff =
+        body->first_pin == LMI_NONE && body->alpha > 0.88f && body->damping > 0.3f; /* pinned: never as a whole */
+    return body->touch.count && !(stiff && lmi_gpu_is_in_pieces(body));
+}
 
 /* Bodies that meet colliders with points on their surface, and no other bodies, go through meshes and height maps several times where
  * there is more than one: that is the host's. */
@@ -106,8 +114,7 @@ bool lmi_gpu_has_meeters(const lm_world *world)
 
 static bool body_contacts_on_host(const lm_world *world, const lmi_body *body, bool meets, bool solves)
 {
-    return (lmi_body_meets(body) && !meets) || body->fracture ||
-           (body->touch.count && world->colliders.alive && !solves);
+    return (lmi_body_meets(body) && !meets) || (body->touch.count && world->colliders.alive && !solves);
 }
 
 bool lmi_gpu_contacts_on_host(const lm_world *world)

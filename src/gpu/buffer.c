@@ -23,7 +23,8 @@ void lmi_gpu_free(lmi_gpu *gpu, lmi_gpu_buffer *buffer)
         gpu->cl.clReleaseMemObject(buffer->memory);
         gpu->used -= buffer->size;
     }
-    *buffer = (lmi_gpu_buffer){NULL, 0};
+    lmi_release(gpu->memory, buffer->hashes, buffer->hash_room, sizeof *buffer->hashes);
+    *buffer = (lmi_gpu_buffer){.memory = NULL};
 }
 
 bool lmi_gpu_reserve(lmi_gpu *gpu, lmi_gpu_buffer *buffer, size_t size)
@@ -49,6 +50,7 @@ bool lmi_gpu_reserve(lmi_gpu *gpu, lmi_gpu_buffer *buffer, size_t size)
 
 bool lmi_gpu_write(lmi_gpu *gpu, const lmi_gpu_buffer *to, size_t offset, const void *from, size_t size)
 {
+    gpu->written_bytes += size;
     return size == 0 || (!is_lost(gpu) && note(gpu, gpu->cl.clEnqueueWriteBuffer(gpu->queue, to->memory, 1, offset,
                                                                                  size, from, 0, NULL, NULL)));
 }
@@ -66,11 +68,17 @@ bool lmi_gpu_copy(lmi_gpu *gpu, const lmi_gpu_buffer *from, const lmi_gpu_buffer
                                                                                 0, size, 0, NULL, NULL)));
 }
 
-bool lmi_gpu_clear(lmi_gpu *gpu, const lmi_gpu_buffer *buffer, size_t size)
+bool lmi_gpu_clear_at(lmi_gpu *gpu, const lmi_gpu_buffer *buffer, size_t offset, size_t size)
 {
     const cl_uint zero = 0;
-    return size == 0 || (!is_lost(gpu) && note(gpu, gpu->cl.clEnqueueFillBuffer(gpu->queue, buffer->memory, &zero,
-                                                                                sizeof zero, 0, size, 0, NULL, NULL)));
+    return size == 0 ||
+           (!is_lost(gpu) && note(gpu, gpu->cl.clEnqueueFillBuffer(gpu->queue, buffer->memory, &zero, sizeof zero,
+                                                                   offset, size, 0, NULL, NULL)));
+}
+
+bool lmi_gpu_clear(lmi_gpu *gpu, const lmi_gpu_buffer *buffer, size_t size)
+{
+    return lmi_gpu_clear_at(gpu, buffer, 0, size);
 }
 
 bool lmi_gpu_mark(lmi_gpu *gpu, cl_event *event)
@@ -90,8 +98,108 @@ bool lmi_gpu_read_after(lmi_gpu *gpu, cl_event *event, const lmi_gpu_buffer *fro
 
 bool lmi_gpu_put(lmi_gpu *gpu, lmi_gpu_buffer *buffer, const void *from, size_t size)
 {
+    buffer->hash_count = 0;
     return lmi_gpu_reserve(gpu, buffer, size) && lmi_gpu_write(gpu, buffer, 0, from, size);
 }
+
+/* --- what is there already --- */
+
+static bool copy_part(lmi_gpu *gpu, const lmi_gpu_buffer *from, size_t at, const lmi_gpu_buffer *to, size_t offset,
+                      size_t size)
+{
+    return size == 0 || (!is_lost(gpu) && note(gpu, gpu->cl.clEnqueueCopyBuffer(gpu->queue, from->memory, to->memory,
+                                                                                at, offset, size, 0, NULL, NULL)));
+}
+
+/* Takes the place of a buffer whose content it has. */
+static void replace(lmi_gpu *gpu, lmi_gpu_buffer *buffer, lmi_gpu_buffer by)
+{
+    by.hashes = buffer->hashes;
+    by.hash_count = buffer->hash_count;
+    by.hash_room = buffer->hash_room;
+    buffer->hashes = NULL;
+    buffer->hash_room = 0;
+    lmi_gpu_free(gpu, buffer);
+    *buffer = by;
+}
+
+bool lmi_gpu_grow(lmi_gpu *gpu, lmi_gpu_buffer *buffer, size_t size)
+{
+    if (!buffer->memory || buffer->size >= size) {
+        return lmi_gpu_reserve(gpu, buffer, size);
+    }
+    lmi_gpu_buffer larger = {.memory = NULL};
+    if (!lmi_gpu_reserve(gpu, &larger, (size + size / 4 + 15) / 16 * 16)) {
+        return false;
+    }
+    bool ok = copy_part(gpu, buffer, 0, &larger, 0, buffer->size);
+    replace(gpu, buffer, larger);
+    return ok;
+}
+
+bool lmi_gpu_rearrange(lmi_gpu *gpu, lmi_gpu_buffer *buffer, const uint32_t *from, uint32_t count, size_t size)
+{
+    lmi_gpu_buffer other = {.memory = NULL};
+    bool ok = lmi_gpu_reserve(gpu, &other, count * size);
+    for (uint32_t n = 0, end; ok && n < count; n = end) { /* those that stay side by side go together */
+        end = n + 1;
+        while (from[n] != LMI_GPU_NONE && end < count && from[end] == from[n] + (end - n)) {
+            end++;
+        }
+        ok = from[n] == LMI_GPU_NONE || copy_part(gpu, buffer, from[n] * size, &other, n * size, (end - n) * size);
+    }
+    if (ok) {
+        lmi_gpu_free(gpu, buffer);
+        *buffer = other;
+    } else {
+        lmi_gpu_free(gpu, &other);
+    }
+    return ok;
+}
+
+/* Bytes that are compared as one, and how many of them that are the same go over with their neighbours: each way costs as much
+ * as some kilobytes do. */
+#define PIECE ((size_t)1024)
+#define GAP 4u
+
+static bool reserve_hashes(lmi_gpu *gpu, lmi_gpu_buffer *buffer, uint32_t count)
+{
+    void *hashes = buffer->hashes;
+    bool ok = lmi_reserve(gpu->memory, &hashes, &buffer->hash_room, count, sizeof *buffer->hashes);
+    buffer->hashes = hashes;
+    return ok;
+}
+
+bool lmi_gpu_renew(lmi_gpu *gpu, lmi_gpu_buffer *buffer, const void *from, size_t size)
+{
+    const uint32_t count = (uint32_t)((size + PIECE - 1) / PIECE);
+    const char *bytes = from;
+    if (!lmi_gpu_grow(gpu, buffer, size) || !reserve_hashes(gpu, buffer, count)) {
+        return false;
+    }
+    uint32_t known = gpu->limits.whole ? 0 : buffer->hash_count, first = LMI_GPU_NONE, last = 0;
+    bool ok = true;
+    buffer->hash_count = 0; /* nothing is known of a buffer that could not be written */
+    for (uint32_t n = 0; ok && n <= count; n++) {
+        size_t at = n * PIECE, length = n == count ? 0 : size - at < PIECE ? size - at : PIECE;
+        uint64_t hash = length ? lmi_gpu_hash(bytes + at, length) : 0;
+        bool differs = length && (n >= known || buffer->hashes[n] != hash);
+        if (first != LMI_GPU_NONE && (n == count || (differs && n - last > GAP))) {
+            size_t end = (last + 1) * PIECE < size ? (last + 1) * PIECE : size;
+            ok = lmi_gpu_write(gpu, buffer, first * PIECE, bytes + first * PIECE, end - first * PIECE);
+            first = LMI_GPU_NONE;
+        }
+        if (differs) {
+            first = first == LMI_GPU_NONE ? n : first;
+            last = n;
+            buffer->hashes[n] = hash;
+        }
+    }
+    buffer->hash_count = ok ? count : 0;
+    return ok;
+}
+
+/* --- launches --- */
 
 /* Waits for a launch, and adds the time that the device took for it. */
 static void count_time(lmi_gpu *gpu, cl_kernel kernel, cl_event launch)

@@ -48,81 +48,120 @@ static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_clusters *c)
     return c->match && c->match_parts && c->move;
 }
 
-/* Where the arrays of a batch begin among those of all. */
-typedef struct place {
-    uint32_t particle, block, row, list, region, mixed, part;
+/* What batches have in all besides their places. */
+typedef struct total {
+    uint32_t region, mixed;
     bool summed; /* there are regions with examples whose moments go through memory */
-} place;
+} total;
 
 typedef struct layout {
     lm_world *world;
     lmi_gpu *gpu;
     lmi_gpu_clusters *c;
-    place total;
+    total total;
     uint32_t *words; /* room for the largest array, of any kind */
     size_t capacity;
 } layout;
 
-static void next_place(place *at, const lmi_pack *pack)
+static void add_batch(total *to, const lmi_pack *pack)
 {
-    at->particle += pack->particle_blocks * LMI_BLOCK;
-    at->block += pack->lane_blocks;
-    at->row += pack->rows;
-    at->list += pack->list_rows;
-    at->part += pack->shares;
     for (uint32_t n = 0; n < pack->shares; n++) {
         bool first = n == 0 || pack->share[n].region != pack->share[n - 1].region;
         bool mixed = pack->block[pack->share[n].region / LMI_BLOCK].examples > 0;
-        at->region += first && !mixed;
-        at->mixed += first && mixed;
+        to->region += first && !mixed;
+        to->mixed += first && mixed;
     }
     for (uint32_t n = 0; n < pack->lane_blocks; n++) {
-        at->summed = at->summed || (pack->block[n].examples && pack->block[n].rows == 0);
+        to->summed = to->summed || (pack->block[n].examples && pack->block[n].rows == 0);
     }
 }
 
-/* One array of all batches: `fill` writes what batch n has at its place. */
-typedef size_t fill_function(const layout *l, const lmi_batch *batch, const place *at, uint32_t *to);
-
-static bool put(layout *l, lmi_gpu_buffer *to, fill_function *fill)
+static bool reserve_words(layout *l, size_t count)
 {
-    place at = {0};
-    size_t count = 0;
-    for (uint32_t n = 0; n < l->world->batch_count; n++) {
-        count += fill(l, &l->world->batches[n], &at, NULL);
-        next_place(&at, &l->world->batches[n].pack);
-    }
     if (count + 1 > l->capacity) {
         lmi_release(&l->world->memory, l->words, l->capacity, sizeof *l->words);
-        l->capacity = 0;
         l->words = lmi_allocate(&l->world->memory, count + 1, sizeof *l->words);
-        if (!l->words) {
-            return false;
+        l->capacity = l->words ? count + 1 : 0;
+    }
+    return l->words != NULL;
+}
+
+/* One array of all batches: `fill` writes what a batch has, whose places are `first`. There are `words` words for each `per` of
+ * those places. */
+typedef size_t fill_function(const layout *l, const lmi_batch *batch, const uint32_t *first, uint32_t *to);
+
+typedef struct packed {
+    lmi_gpu_buffer *to;
+    fill_function *fill;
+    lmi_gpu_count count;
+    uint32_t words, per;
+} packed;
+
+static bool is_void(const lmi_gpu_batch *batch) { return !batch->valid; }
+
+/* What batches have that are not on the device as they are; those that stand side by side go over together. What is between them is
+ * zeros. */
+static bool put(layout *l, const packed *a)
+{
+    lmi_gpu *gpu = l->gpu;
+    const size_t w = sizeof *l->words, all = (size_t)gpu->end[a->count] / a->per * a->words;
+    bool ok = gpu->whole ? lmi_gpu_reserve(gpu, a->to, all * w) : lmi_gpu_grow(gpu, a->to, all * w);
+    for (uint32_t n = 0, end; ok && all && lmi_gpu_next_run(gpu, is_void, a->count, &n, &end); n = end) {
+        const size_t first = (size_t)gpu->batch[n].first[a->count] / a->per * a->words;
+        const lmi_gpu_batch *last = &gpu->batch[end - 1];
+        size_t count = ((size_t)last->first[a->count] + last->room[a->count]) / a->per * a->words - first;
+        ok = reserve_words(l, count);
+        if (ok) {
+            memset(l->words, 0, count * w);
         }
-        l->capacity = count + 1;
+        for (uint32_t k = n; ok && k < end; k++) {
+            const lmi_gpu_batch *batch = &gpu->batch[k];
+            size_t at = (size_t)batch->first[a->count] / a->per * a->words - first;
+            at += a->fill(l, &l->world->batches[k], batch->first, l->words + at);
+            count = k + 1 == end && a->to != &l->c->blocks ? at : count; /* empty blocks must be seen to be empty */
+        }
+        ok = ok && lmi_gpu_write(gpu, a->to, first * w, l->words, count * w);
     }
-    at = (place){0};
+    return ok;
+}
+
+/* Lanes that batches have left do nothing any more. */
+static bool clear_left(const layout *l)
+{
+    lmi_gpu *gpu = l->gpu;
+    const size_t size = 4 * sizeof *l->words;
+    bool ok = true;
+    for (uint32_t n = 0; ok && !gpu->whole && n < gpu->batch_count; n++) {
+        const lmi_gpu_batch *batch = &gpu->batch[n];
+        ok = lmi_gpu_clear_at(gpu, &l->c->blocks, batch->left * size, batch->left_room * size);
+    }
+    return ok;
+}
+
+/* Lists of all batches without anything between them. */
+static bool put_all(layout *l, lmi_gpu_buffer *to, uint32_t count, fill_function *fill)
+{
     size_t used = 0;
-    for (uint32_t n = 0; n < l->world->batch_count; n++) {
-        used += fill(l, &l->world->batches[n], &at, l->words + used);
-        next_place(&at, &l->world->batches[n].pack);
+    bool ok = reserve_words(l, 4 * (size_t)count);
+    for (uint32_t n = 0; ok && n < l->world->batch_count; n++) {
+        used += fill(l, &l->world->batches[n], l->gpu->batch[n].first, l->words + used);
     }
-    return lmi_gpu_put(l->gpu, to, l->words, count * sizeof *l->words);
+    return ok && lmi_gpu_renew(l->gpu, to, l->words, used * sizeof *l->words);
 }
 
 static size_t copy(const void *from, size_t count, uint32_t *to)
 {
-    if (to) {
+    if (count) {
         memcpy(to, from, count * sizeof *to);
     }
     return count;
 }
 
 #define FILL_COPY(name, array, count)                                                                                  \
-    static size_t name(const layout *l, const lmi_batch *batch, const place *at, uint32_t *to)                         \
+    static size_t name(const layout *l, const lmi_batch *batch, const uint32_t *first, uint32_t *to)                   \
     {                                                                                                                  \
         (void)l;                                                                                                       \
-        (void)at;                                                                                                      \
+        (void)first;                                                                                                   \
         const lmi_pack *pack = &batch->pack;                                                                           \
         return copy(pack->array, (size_t)(count), to);                                                                 \
     }
@@ -136,11 +175,11 @@ FILL_COPY(fill_plastics, plastic, pack->lane_blocks * 6 * LMI_BLOCK)
 FILL_COPY(fill_list_share, list_share, pack->particle_blocks *LMI_BLOCK)
 
 /* Of how many regions each particle is; below 0 where what pulls it is found elsewhere (octrees.c). */
-static size_t fill_list_count(const layout *l, const lmi_batch *batch, const place *at, uint32_t *to)
+static size_t fill_list_count(const layout *l, const lmi_batch *batch, const uint32_t *first, uint32_t *to)
 {
     size_t count = copy(batch->pack.list_count, (size_t)batch->pack.particle_blocks * LMI_BLOCK, to);
-    (void)at;
-    for (uint32_t n = 0; to && n < batch->body_count; n++) {
+    (void)first;
+    for (uint32_t n = 0; n < batch->body_count; n++) {
         const lmi_body *body = lmi_body_at(l->world, batch->bodies[n]);
         for (uint32_t k = 0; body->octree && k < body->padded_count; k++) {
             const float found = -1.0f;
@@ -153,18 +192,18 @@ static size_t fill_list_count(const layout *l, const lmi_batch *batch, const pla
 /* A copy with something added to each. */
 static size_t copy_moved(const uint32_t *from, size_t count, uint32_t by, uint32_t *to)
 {
-    for (size_t n = 0; to && n < count; n++) {
+    for (size_t n = 0; n < count; n++) {
         to[n] = from[n] + by;
     }
     return count;
 }
 
-static size_t fill_blocks(const layout *l, const lmi_batch *batch, const place *at, uint32_t *to)
+static size_t fill_blocks(const layout *l, const lmi_batch *batch, const uint32_t *first, uint32_t *to)
 {
     (void)l;
-    for (uint32_t n = 0; to && n < batch->pack.lane_blocks; n++) {
+    for (uint32_t n = 0; n < batch->pack.lane_blocks; n++) {
         const lmi_lane_block *b = &batch->pack.block[n];
-        to[4 * n] = at->row + b->first_row;
+        to[4 * n] = first[LMI_GPU_ROWS] + b->first_row;
         to[4 * n + 1] = b->examples ? 0 : b->rows; /* example_regions.c */
         to[4 * n + 2] = (uint32_t)b->mode | (b->fitted ? 4u : 0) | (b->plastic ? 8u : 0) | (b->examples ? 16u : 0);
         to[4 * n + 3] = 0;
@@ -172,44 +211,45 @@ static size_t fill_blocks(const layout *l, const lmi_batch *batch, const place *
     return 4 * (size_t)batch->pack.lane_blocks;
 }
 
-static size_t fill_reference(const layout *l, const lmi_batch *batch, const place *at, uint32_t *to)
+static size_t fill_reference(const layout *l, const lmi_batch *batch, const uint32_t *first, uint32_t *to)
 {
     (void)l;
-    return copy_moved(batch->pack.reference, (size_t)batch->pack.lane_blocks * LMI_BLOCK, at->particle, to);
+    return copy_moved(batch->pack.reference, (size_t)batch->pack.lane_blocks * LMI_BLOCK, first[LMI_GPU_PARTICLES], to);
 }
 
-static size_t fill_member(const layout *l, const lmi_batch *batch, const place *at, uint32_t *to)
+static size_t fill_member(const layout *l, const lmi_batch *batch, const uint32_t *first, uint32_t *to)
 {
     (void)l;
-    return copy_moved(batch->pack.member, (size_t)batch->pack.rows * LMI_BLOCK, at->particle, to);
+    return copy_moved(batch->pack.member, (size_t)batch->pack.rows * LMI_BLOCK, first[LMI_GPU_PARTICLES], to);
 }
 
-static size_t fill_list(const layout *l, const lmi_batch *batch, const place *at, uint32_t *to)
+static size_t fill_list(const layout *l, const lmi_batch *batch, const uint32_t *first, uint32_t *to)
 {
     (void)l;
-    return copy_moved(batch->pack.list, (size_t)batch->pack.list_rows * LMI_BLOCK, at->row * LMI_BLOCK, to);
+    return copy_moved(batch->pack.list, (size_t)batch->pack.list_rows * LMI_BLOCK, first[LMI_GPU_ROWS] * LMI_BLOCK, to);
 }
 
-/* Of each block of particles; the last batch adds where the lists end. */
-static size_t fill_list_first(const layout *l, const lmi_batch *batch, const place *at, uint32_t *to)
-{
-    bool last = batch == &l->world->batches[l->world->batch_count - 1];
-    return copy_moved(batch->pack.list_first, batch->pack.particle_blocks + (last ? 1u : 0u), at->list, to);
-}
-
-static size_t fill_parts(const layout *l, const lmi_batch *batch, const place *at, uint32_t *to)
+/* Of each block of particles. */
+static size_t fill_list_first(const layout *l, const lmi_batch *batch, const uint32_t *first, uint32_t *to)
 {
     (void)l;
-    for (uint32_t n = 0; to && n < batch->pack.shares; n++) {
-        to[n] = at->block * LMI_BLOCK + batch->pack.share[n].part;
+    return copy_moved(batch->pack.list_first, batch->pack.particle_blocks, first[LMI_GPU_LIST_ROWS], to);
+}
+
+static size_t fill_parts(const layout *l, const lmi_batch *batch, const uint32_t *first, uint32_t *to)
+{
+    (void)l;
+    for (uint32_t n = 0; n < batch->pack.shares; n++) {
+        to[n] = first[LMI_GPU_LANE_BLOCKS] * LMI_BLOCK + batch->pack.share[n].part;
     }
     return batch->pack.shares;
 }
 
 /* Divided regions with examples or without: lane, first part, end of its parts. */
-static size_t list_divided(const lmi_batch *batch, const place *at, bool examples, uint32_t *to)
+static size_t list_divided(const lmi_batch *batch, const uint32_t *first_of, bool examples, uint32_t *to)
 {
     const lmi_pack *pack = &batch->pack;
+    const uint32_t part = first_of[LMI_GPU_SHARES];
     size_t count = 0;
     for (uint32_t n = 0; n < pack->shares; n++) {
         bool first = n == 0 || pack->share[n].region != pack->share[n - 1].region;
@@ -217,35 +257,33 @@ static size_t list_divided(const lmi_batch *batch, const place *at, bool example
             continue;
         }
         count += first ? 4 : 0;
-        if (to) {
-            uint32_t *region = to + count - 4;
-            region[0] = at->block * LMI_BLOCK + pack->share[n].region;
-            region[1] = first ? at->part + n : region[1];
-            region[2] = at->part + n + 1;
-            region[3] = 0;
-        }
+        uint32_t *region = to + count - 4;
+        region[0] = first_of[LMI_GPU_LANE_BLOCKS] * LMI_BLOCK + pack->share[n].region;
+        region[1] = first ? part + n : region[1];
+        region[2] = part + n + 1;
+        region[3] = 0;
     }
     return count;
 }
 
-static size_t fill_regions(const layout *l, const lmi_batch *batch, const place *at, uint32_t *to)
+static size_t fill_regions(const layout *l, const lmi_batch *batch, const uint32_t *first, uint32_t *to)
 {
     (void)l;
-    return list_divided(batch, at, false, to);
+    return list_divided(batch, first, false, to);
 }
 
-static size_t fill_mixed_regions(const layout *l, const lmi_batch *batch, const place *at, uint32_t *to)
+static size_t fill_mixed_regions(const layout *l, const lmi_batch *batch, const uint32_t *first, uint32_t *to)
 {
     (void)l;
-    return list_divided(batch, at, true, to);
+    return list_divided(batch, first, true, to);
 }
 
 /* Flow, yield and most of the body that a lane belongs to. */
-static size_t fill_rates(const layout *l, const lmi_batch *batch, const place *at, uint32_t *to)
+static size_t fill_rates(const layout *l, const lmi_batch *batch, const uint32_t *first, uint32_t *to)
 {
     size_t lanes = (size_t)batch->pack.lane_blocks * LMI_BLOCK;
-    (void)at;
-    for (size_t n = 0; to && n < lanes; n++) {
+    (void)first;
+    for (size_t n = 0; n < lanes; n++) {
         uint32_t slot = batch->pack.lane_body[n];
         float rates[4] = {0.0f};
         if (slot != LMI_NONE) {
@@ -257,23 +295,67 @@ static size_t fill_rates(const layout *l, const lmi_batch *batch, const place *a
     return l->c->plastic ? 4 * lanes : 0;
 }
 
+/* Rotations and lasting deformation. */
+static bool upload_state(layout *l)
+{
+    lmi_gpu_clusters *c = l->c;
+    const packed state[] = {{&c->rotations, fill_rotations, LMI_GPU_LANE_BLOCKS, 9 * LMI_BLOCK, 1},
+                            {&c->plastics, fill_plastics, LMI_GPU_LANE_BLOCKS, 6 * LMI_BLOCK, 1}};
+    return put(l, &state[0]) && put(l, &state[1]);
+}
+
 static bool upload(layout *l)
 {
     lmi_gpu_clusters *c = l->c;
     lmi_gpu *gpu = l->gpu;
-    size_t lanes = (size_t)l->total.block * LMI_BLOCK;
-    return put(l, &c->blocks, fill_blocks) && put(l, &c->reference, fill_reference) &&
-           put(l, &c->member, fill_member) && put(l, &c->rest, fill_rest) && put(l, &c->constants, fill_constants) &&
-           put(l, &c->extents, fill_extents) && put(l, &c->stiffness, fill_stiffness) &&
-           put(l, &c->rotations, fill_rotations) && put(l, &c->plastics, fill_plastics) &&
-           put(l, &c->rates, fill_rates) && put(l, &c->regions, fill_regions) &&
-           put(l, &c->mixed_regions, fill_mixed_regions) && put(l, &c->parts, fill_parts) &&
-           put(l, &c->list_first, fill_list_first) && put(l, &c->list, fill_list) &&
-           put(l, &c->list_count, fill_list_count) && put(l, &c->list_share, fill_list_share) &&
-           lmi_gpu_reserve(gpu, &c->moments,
-                           l->total.part || l->total.summed ? lanes * LMI_MOMENTS * sizeof(float) : 0) &&
-           lmi_gpu_reserve(gpu, &c->goals, (size_t)l->total.row * LMI_BLOCK * 4 * sizeof(float)) &&
-           lmi_gpu_reserve(gpu, &c->pulls, (size_t)gpu->particles * 4 * sizeof(float));
+    const packed all[] = {{&c->blocks, fill_blocks, LMI_GPU_LANE_BLOCKS, 4, 1},
+                          {&c->reference, fill_reference, LMI_GPU_LANE_BLOCKS, LMI_BLOCK, 1},
+                          {&c->member, fill_member, LMI_GPU_ROWS, LMI_BLOCK, 1},
+                          {&c->rest, fill_rest, LMI_GPU_ROWS, 3 * LMI_BLOCK, 1},
+                          {&c->constants, fill_constants, LMI_GPU_LANE_BLOCKS, LMI_CONSTANTS * LMI_BLOCK, 1},
+                          {&c->extents, fill_extents, LMI_GPU_LANE_BLOCKS, 3 * LMI_BLOCK, 1},
+                          {&c->stiffness, fill_stiffness, LMI_GPU_LANE_BLOCKS, LMI_BLOCK, 1},
+                          {&c->rates, fill_rates, LMI_GPU_LANE_BLOCKS, c->plastic ? 4 * LMI_BLOCK : 0, 1},
+                          {&c->parts, fill_parts, LMI_GPU_SHARES, 1, 1},
+                          {&c->list, fill_list, LMI_GPU_LIST_ROWS, LMI_BLOCK, 1},
+                          {&c->list_count, fill_list_count, LMI_GPU_PARTICLES, 1, 1},
+                          {&c->list_share, fill_list_share, LMI_GPU_PARTICLES, 1, 1},
+                          {&c->list_first, fill_list_first, LMI_GPU_PARTICLES, 1, LMI_BLOCK}};
+    const size_t lanes = (size_t)gpu->end[LMI_GPU_LANE_BLOCKS] * LMI_BLOCK, f = sizeof(float);
+    bool ok = clear_left(l) && upload_state(l) && put_all(l, &c->regions, l->total.region, fill_regions) &&
+              put_all(l, &c->mixed_regions, l->total.mixed, fill_mixed_regions);
+    for (size_t n = 0; ok && n < sizeof all / sizeof *all; n++) {
+        ok = put(l, &all[n]);
+    }
+    bool summed = gpu->end[LMI_GPU_SHARES] || l->total.summed;
+    return ok && lmi_gpu_reserve(gpu, &c->moments, summed ? lanes * LMI_MOMENTS * f : 0) &&
+           lmi_gpu_reserve(gpu, &c->goals, (size_t)gpu->end[LMI_GPU_ROWS] * LMI_BLOCK * 4 * f) &&
+           lmi_gpu_reserve(gpu, &c->pulls, (size_t)gpu->particles * 4 * f);
+}
+
+/* Where single batches are laid out anew the others are as they were, and so is what all of them have. */
+static bool is_plastic(const lm_world *world)
+{
+    bool plastic = false;
+    for (uint32_t n = 0; n < world->batch_count; n++) {
+        const lmi_pack *pack = &world->batches[n].pack;
+        for (uint32_t b = 0; b < pack->lane_blocks; b++) {
+            plastic = plastic || pack->block[b].plastic;
+        }
+    }
+    return plastic;
+}
+
+bool lmi_gpu_clusters_last(const lm_world *world, const lmi_gpu *gpu)
+{
+    const lmi_gpu_clusters *c = gpu->clusters;
+    bool lattices = gpu->lattice_count == gpu->body_count, only = true;
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        const lmi_body *body = lmi_body_at(world, n);
+        only = only && (body->batch == LMI_NONE || body->lattice);
+    }
+    return lattices == only && (only || c->plastic == is_plastic(world));
 }
 
 bool lmi_gpu_clusters_lay_out(lm_world *world, lmi_gpu *gpu)
@@ -293,15 +375,12 @@ bool lmi_gpu_clusters_lay_out(lm_world *world, lmi_gpu *gpu)
         }
     }
     layout l = {.world = world, .gpu = gpu, .c = c};
-    c->plastic = false;
+    c->plastic = is_plastic(world);
     for (uint32_t n = 0; n < world->batch_count; n++) {
-        const lmi_pack *pack = &world->batches[n].pack;
-        next_place(&l.total, pack);
-        for (uint32_t b = 0; b < pack->lane_blocks; b++) {
-            c->plastic = c->plastic || pack->block[b].plastic;
-        }
+        add_batch(&l.total, &world->batches[n].pack);
     }
-    size_t room = (size_t)l.total.block * (c->plastic ? 15 : 9) * LMI_BLOCK;
+    const uint32_t blocks = gpu->end[LMI_GPU_LANE_BLOCKS];
+    size_t room = (size_t)blocks * (c->plastic ? 15 : 9) * LMI_BLOCK;
     if (c->room_size < room) {
         lmi_release(&world->memory, c->room, c->room_size, sizeof *c->room);
         c->room = lmi_allocate(&world->memory, room, sizeof *c->room);
@@ -310,7 +389,7 @@ bool lmi_gpu_clusters_lay_out(lm_world *world, lmi_gpu *gpu)
     bool ok = c->room && upload(&l) && lmi_gpu_octrees_lay_out(world, gpu, c) && lmi_gpu_sever_lay_out(world, gpu) &&
               lmi_gpu_large_lay_out(world, gpu, c);
     lmi_release(&world->memory, l.words, l.capacity, sizeof *l.words);
-    c->lanes = l.total.block * LMI_BLOCK;
+    c->lanes = blocks * LMI_BLOCK;
     c->region_count = l.total.region;
     c->mixed_count = l.total.mixed;
     return ok;
@@ -324,7 +403,7 @@ bool lmi_gpu_clusters_refresh(lm_world *world, lmi_gpu *gpu)
     }
     layout l = {.world = world, .gpu = gpu, .c = c};
     c->matched = false;
-    bool ok = put(&l, &c->rotations, fill_rotations) && put(&l, &c->plastics, fill_plastics);
+    bool ok = upload_state(&l);
     lmi_release(&world->memory, l.words, l.capacity, sizeof *l.words);
     return ok;
 }
@@ -396,31 +475,39 @@ bool lmi_gpu_clusters_restore(lmi_gpu *gpu)
             lmi_gpu_copy(gpu, &c->kept_plastics, &c->plastics, c->plastic ? c->lanes * 6 * sizeof(float) : 0));
 }
 
+static bool comes(const lmi_gpu_batch *batch) { return batch->coming; }
+
 bool lmi_gpu_clusters_read(lm_world *world, lmi_gpu *gpu)
 {
     lmi_gpu_clusters *c = gpu->clusters;
+    const size_t f = sizeof(float);
+    bool ok = true;
     (void)world;
-    return !c || c->lanes == 0 ||
-           (lmi_gpu_read(gpu, &c->rotations, 0, c->room, c->lanes * 9 * sizeof(float)) &&
-            (!c->plastic ||
-             lmi_gpu_read(gpu, &c->plastics, 0, c->room + (size_t)c->lanes * 9, c->lanes * 6 * sizeof(float))));
+    for (uint32_t n = 0, end; ok && c && c->lanes && lmi_gpu_next_run(gpu, comes, LMI_GPU_LANE_BLOCKS, &n, &end);
+         n = end) {
+        const lmi_gpu_batch *last = &gpu->batch[end - 1];
+        const size_t first = (size_t)gpu->batch[n].first[LMI_GPU_LANE_BLOCKS] * LMI_BLOCK;
+        const size_t lanes =
+            ((size_t)last->first[LMI_GPU_LANE_BLOCKS] + last->room[LMI_GPU_LANE_BLOCKS]) * LMI_BLOCK - first;
+        float *plastic = c->room + (size_t)c->lanes * 9;
+        ok = lmi_gpu_read(gpu, &c->rotations, first * 9 * f, c->room + first * 9, lanes * 9 * f) &&
+             (!c->plastic || lmi_gpu_read(gpu, &c->plastics, first * 6 * f, plastic + first * 6, lanes * 6 * f));
+    }
+    return ok;
 }
 
 void lmi_gpu_clusters_put(lm_world *world, lmi_gpu *gpu)
 {
     const lmi_gpu_clusters *c = gpu->clusters;
-    if (!c || c->lanes == 0) {
-        return;
-    }
-    const float *rotation = c->room, *plastic = c->room + (size_t)c->lanes * 9;
-    for (uint32_t n = 0; n < world->batch_count; n++) {
+    for (uint32_t n = 0; c && c->lanes && n < gpu->batch_count; n++) {
         lmi_pack *pack = &world->batches[n].pack;
-        size_t lanes = (size_t)pack->lane_blocks * LMI_BLOCK;
-        memcpy(pack->rotation, rotation, lanes * 9 * sizeof(float));
-        rotation += lanes * 9;
-        if (c->plastic) {
-            memcpy(pack->plastic, plastic, lanes * 6 * sizeof(float));
-            plastic += lanes * 6;
+        const size_t first = (size_t)gpu->batch[n].first[LMI_GPU_LANE_BLOCKS] * LMI_BLOCK;
+        const size_t lanes = gpu->batch[n].coming ? (size_t)pack->lane_blocks * LMI_BLOCK : 0;
+        if (lanes) {
+            memcpy(pack->rotation, c->room + first * 9, lanes * 9 * sizeof(float));
+        }
+        if (lanes && c->plastic) {
+            memcpy(pack->plastic, c->room + (size_t)c->lanes * 9 + first * 6, lanes * 6 * sizeof(float));
         }
     }
 }
@@ -429,10 +516,8 @@ void lmi_gpu_clusters_put(lm_world *world, lmi_gpu *gpu)
 static const float *read_goals(lm_world *world, lmi_gpu *gpu, uint32_t batch)
 {
     lmi_gpu_clusters *c = gpu->clusters;
-    size_t row = 0, size = (size_t)world->batches[batch].pack.rows * LMI_BLOCK * 4;
-    for (uint32_t n = 0; n < batch; n++) {
-        row += world->batches[n].pack.rows;
-    }
+    const size_t row = gpu->batch[batch].first[LMI_GPU_ROWS],
+                 size = (size_t)world->batches[batch].pack.rows * LMI_BLOCK * 4;
     if (c->goal_room_size < size) {
         lmi_release(&world->memory, c->goal_room, c->goal_room_size, sizeof *c->goal_room);
         c->goal_room = lmi_allocate(&world->memory, size, sizeof *c->goal_room);

@@ -166,6 +166,7 @@ void lmi_gpu_open(lm_world *world, const char *device, const lmi_gpu_limits *lim
                  device);
         return;
     }
+    gpu->memory = &world->memory;
     gpu->limits = limits ? *limits : (lmi_gpu_limits){0};
     const char *why = "this machine has no OpenCL (libOpenCL.so.1)";
     found_device found[MOST_DEVICES];

@@ -95,18 +95,16 @@ static bool add_groups(example_lists *l, const lmi_body *body, uint32_t first_fl
 static bool add_clusters(example_lists *l)
 {
     lm_world *world = l->world;
-    uint32_t block = 0, row = 0;
     bool ok = true;
     for (uint32_t n = 0; ok && n < world->batch_count; n++) {
         const lmi_batch *batch = &world->batches[n];
+        const uint32_t *first = world->gpu->batch[n].first;
         uint32_t first_float = l->channels.count;
-        ok = add_pack(l, &batch->pack, block, row);
+        ok = add_pack(l, &batch->pack, first[LMI_GPU_LANE_BLOCKS], first[LMI_GPU_ROWS]);
         for (uint32_t k = 0; ok && k < batch->body_count; k++) {
             const lmi_body *body = lmi_body_at(world, batch->bodies[k]);
             ok = body->lattice || add_groups(l, body, first_float);
         }
-        block += batch->pack.lane_blocks;
-        row += batch->pack.rows;
     }
     return ok;
 }
@@ -174,10 +172,11 @@ static bool upload(example_lists *l, lmi_gpu *gpu, lmi_gpu_examples *e)
         e->room = lmi_allocate(&l->world->memory, room, sizeof *e->room);
         e->room_size = e->room ? room : 0;
     }
-    return e->room && put_array(gpu, &e->places, &l->places, u) && put_array(gpu, &e->channels, &l->channels, u) &&
+    return e->room && put_array(gpu, &e->places, &l->places, u) &&
+           lmi_gpu_put(gpu, &e->channels, l->channels.items, e->floats * sizeof(float)) &&
            put_array(gpu, &e->groups, &l->groups, u) && put_array(gpu, &e->words, &l->words, u) &&
            put_array(gpu, &e->members, &l->members, u) && put_array(gpu, &e->numbers, &l->numbers, sizeof(double)) &&
-           put_array(gpu, &e->weights, &l->weights, u);
+           lmi_gpu_put(gpu, &e->weights, l->weights.items, e->weight_count * sizeof(float));
 }
 
 static bool has_examples(const lm_world *world, const lmi_gpu *gpu)
@@ -218,6 +217,8 @@ bool lmi_gpu_examples_lay_out(lm_world *world, lmi_gpu *gpu)
     drop(world, &l.numbers, sizeof(double));
     return ok;
 }
+
+bool lmi_gpu_has_examples(const lmi_gpu *gpu) { return gpu->examples && gpu->examples->floats > 0; }
 
 const lmi_gpu_buffer *lmi_gpu_examples_channels(const lmi_gpu *gpu) { return &gpu->examples->channels; }
 

@@ -17,6 +17,9 @@ struct lmi_gpu_clusters;
 /* After the packs, and after lattices with examples have their lmi_gpu_matter, which is completed. False after a failure. */
 bool lmi_gpu_examples_lay_out(lm_world *world, lmi_gpu *gpu);
 
+/* Whether there are any now. */
+bool lmi_gpu_has_examples(const lmi_gpu *gpu);
+
 /* The channels of all regions with examples; and the mixes of the groups of clusters or of lattices, when those are measured. */
 const lmi_gpu_buffer *lmi_gpu_examples_channels(const lmi_gpu *gpu);
 bool lmi_gpu_examples_solve(lmi_gpu *gpu, bool lattices);

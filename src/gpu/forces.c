@@ -98,7 +98,7 @@ static uint32_t describe_body(const lmi_step *step, lmi_gpu *gpu, uint32_t index
             continue;
         }
         lm_dvec3 change = dvec_limit(dvec_scale(given, 1.0 / body->mass[force->particle]), 2.0 * LM_MAX_SPEED);
-        f->jabbed[jabs++] = (lmi_gpu_jab){.particle = gpu->batch_first[body->batch] + body->first + force->particle,
+        f->jabbed[jabs++] = (lmi_gpu_jab){.particle = lmi_gpu_first_of(gpu, body) + force->particle,
                                           .change = {(float)change.x, (float)change.y, (float)change.z}};
     }
     lm_vec3 push = vec_from(dvec_limit(whole, 2.0 * LM_MAX_SPEED));

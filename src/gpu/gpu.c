@@ -101,12 +101,12 @@ static bool can_step(lm_world *world, lmi_gpu *gpu)
     return reason == NULL;
 }
 
-/* Whether the world is laid out as it is, for substeps of h seconds and this division of work; its state may be another. */
-static bool fits_still(const lm_world *world, const lmi_gpu *gpu, double h, bool shares)
+/* Whether bodies are stepped as they were when they were laid out: in substeps of h seconds, with this division of work. */
+static bool divides_alike(const lm_world *world, const lmi_gpu *gpu, double h, bool shares)
 {
     bool meets = !shares && lmi_gpu_meets(world) && lmi_gpu_has_meeters(world), solves = meets && lmi_gpu_solves(world);
-    return gpu->fits && gpu->h == h && world->break_count == 0 && shares == gpu->shares && gpu->meets == meets &&
-           gpu->solves == solves && gpu->walled == (!shares && lmi_gpu_has_walls(world)) &&
+    return gpu->h == h && shares == gpu->shares && gpu->meets == meets && gpu->solves == solves &&
+           gpu->walled == (!shares && lmi_gpu_has_walls(world)) &&
            gpu->stands == (!shares && lmi_gpu_has_stands(world)) && gpu->grips == (!shares && lmi_gpu_has_held(world));
 }
 
@@ -116,11 +116,30 @@ static bool lay_out(lm_world *world, lmi_gpu *gpu)
     return lmi_gpu_lay_out(world, gpu) && lmi_gpu_meet_lay_out(world, gpu) && lmi_gpu_walls_lay_out(world, gpu);
 }
 
-/* Contacts that were solved, and who holds what, have some; and the sums of all bodies. */
+/* Contacts that were solved, and who holds what, have some; and the sums of bodies. */
 static bool settle_in(lm_world *world, lmi_gpu *gpu)
 {
     return lmi_gpu_solve_lay_out(world, gpu) && lmi_gpu_accounts_lay_out(world, gpu) &&
-           lmi_gpu_held_lay_out(world, gpu) && lmi_gpu_measure(gpu);
+           lmi_gpu_held_lay_out(world, gpu) && lmi_gpu_measure_void(world, gpu);
+}
+
+/* The host steps, now: it has the state, and the device's is void. */
+static bool leave_step(lm_world *world, lmi_gpu *gpu)
+{
+    lmi_gpu_fetch(world);
+    lmi_gpu_void(gpu, true);
+    return false;
+}
+
+/* All that is not on the device as it is: everything (gpu->whole), single batches, or nothing but their state. */
+static bool bring_over(lm_world *world, lmi_gpu *gpu, bool fits)
+{
+    bool ok = (fits ? lmi_gpu_refresh(world, gpu) : lay_out(world, gpu)) && settle_in(world, gpu);
+    gpu->patches += !fits && !gpu->whole;
+    if (ok) {
+        lmi_gpu_places_taken(gpu);
+    }
+    return ok;
 }
 
 bool lmi_gpu_take(lm_world *world, double h)
@@ -130,11 +149,20 @@ bool lmi_gpu_take(lm_world *world, double h)
         return false;
     }
     bool always = lmi_gpu_contacts_on_host(world), shares = always || gpu->wary > 0;
-    bool fits = fits_still(world, gpu, h, shares), same = gpu->holds && fits;
+    bool alike = gpu->fits && divides_alike(world, gpu, h, shares), fits = alike && lmi_gpu_all_laid(world, gpu);
+    bool same = gpu->holds && fits;
     gpu->wary -= gpu->wary > 0;
     gpu->holds = gpu->fits = false;
     if (!same && (!is_anyone_awake(world) || !can_step(world, gpu))) {
-        return false;
+        return leave_step(world, gpu);
+    }
+    gpu->whole = !fits && !(alike && lmi_gpu_can_patch(world, gpu));
+    if (gpu->whole) {
+        lmi_gpu_fetch(world); /* all of it goes over */
+        lmi_gpu_void(gpu, false);
+        if (gpu->lost) {
+            return false;
+        }
     }
     gpu->h = h;
     gpu->shares = shares;
@@ -146,8 +174,7 @@ bool lmi_gpu_take(lm_world *world, double h)
     gpu->status = CL_SUCCESS;
     gpu->serial++;
     gpu->layouts += !fits;
-    if (!(fits || lay_out(world, gpu)) || !(same || !fits || lmi_gpu_refresh(world, gpu)) ||
-        !(same || settle_in(world, gpu)) || !lmi_gpu_forces_ready(world, gpu)) {
+    if (!(same || bring_over(world, gpu, fits)) || !lmi_gpu_forces_ready(world, gpu)) {
         lmi_gpu_lose(world, gpu->status == CL_SUCCESS ? "out of memory" : lmi_cl_text(gpu->status));
         return false;
     }
@@ -354,7 +381,7 @@ static bool share(const lmi_step *step, bool *done)
 {
     lm_world *world = step->world;
     lmi_gpu *gpu = world->gpu;
-    if (!lmi_gpu_bring(world, &gpu->bodies)) {
+    if (!lmi_gpu_bring(world, &gpu->bodies, LMI_GPU_NONE)) {
         return false;
     }
     atomic_store(&gpu->newer, false);
@@ -369,7 +396,7 @@ static bool share(const lmi_step *step, bool *done)
         to->lower[0] = body->lower.x, to->lower[1] = body->lower.y, to->lower[2] = body->lower.z;
         to->upper[0] = body->upper.x, to->upper[1] = body->upper.y, to->upper[2] = body->upper.z;
     }
-    return lmi_gpu_upload_state(world, gpu) && lmi_gpu_kinds_bound(world, gpu) &&
+    return lmi_gpu_upload_state(world, gpu, true) && lmi_gpu_kinds_bound(world, gpu) &&
            lmi_gpu_write(gpu, &gpu->bodies, 0, gpu->records, gpu->body_count * sizeof *gpu->records) &&
            lmi_gpu_measure(gpu);
 }
@@ -418,8 +445,9 @@ static void leave(lm_world *world, lmi_gpu *gpu, uint32_t stop)
     be_wary(world, gpu, stop);
     if (lmi_gpu_events_take(world) && lmi_gpu_accounts_take(world) &&
         lmi_gpu_forces_undo(gpu)) { /* events: of the substeps before */
-        lmi_gpu_bring(world, &gpu->before);
+        lmi_gpu_bring(world, &gpu->before, LMI_GPU_NONE);
         atomic_store(&gpu->newer, false);
+        lmi_gpu_void(gpu, true);
     } else {
         lmi_gpu_lose(world, lmi_cl_text(gpu->status));
     }
@@ -491,6 +519,8 @@ static void free_buffers(lmi_gpu *gpu)
                                    &gpu->chunks,
                                    &gpu->parts,
                                    &gpu->partials,
+                                   &gpu->fresh,
+                                   &gpu->fresh_chunks,
                                    &gpu->map,
                                    &gpu->constants_of,
                                    &gpu->kinds,
@@ -535,6 +565,7 @@ static void free_programs(lmi_gpu *gpu)
     }
     free_kernel(gpu, gpu->prepare);
     free_kernel(gpu, gpu->conclude);
+    free_kernel(gpu, gpu->settle);
     free_kernel(gpu, gpu->measure);
     free_kernel(gpu, gpu->reduce);
     if (gpu->program) {
@@ -570,6 +601,7 @@ void lmi_gpu_close(lm_world *world)
     lmi_gpu_forces_free(world, gpu);
     free_buffers(gpu);
     free_programs(gpu);
+    lmi_gpu_plan_free(world, gpu);
     if (gpu->queue) {
         gpu->cl.clReleaseCommandQueue(gpu->queue);
     }
@@ -582,7 +614,9 @@ void lmi_gpu_close(lm_world *world)
     lmi_mutex_free(&gpu->fetching);
     lmi_release(&world->memory, gpu->records, gpu->body_capacity, sizeof *gpu->records);
     lmi_release(&world->memory, gpu->slots, gpu->slot_capacity, sizeof *gpu->slots);
-    lmi_release(&world->memory, gpu->batch_first, gpu->batch_capacity, sizeof *gpu->batch_first);
+    lmi_release(&world->memory, gpu->batch_of, gpu->batch_of_capacity, sizeof *gpu->batch_of);
+    lmi_release(&world->memory, gpu->renumber, gpu->renumber_capacity, sizeof *gpu->renumber);
+    lmi_release(&world->memory, gpu->batch, gpu->batch_capacity, sizeof *gpu->batch);
     lmi_release(&world->memory, gpu->staging, gpu->staging_size, sizeof *gpu->staging);
     lmi_release(&world->memory, gpu, 1, sizeof *gpu);
     world->gpu = NULL;

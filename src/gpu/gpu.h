@@ -8,7 +8,8 @@
  *   ability.c   what it can step
  *   small.c     lattices that one work-group steps by itself
  *   kinds.c     lattices that flow, are damped region by region, have examples or are in several parts (kinds_layout.c)
- *   layout.c    a world as the kernels want it: built when something has changed, and uploaded (layout_tiles.c, _constants.c
+ *   places.c    where batches and bodies stand on the device, and which of them are there as they are
+ *   layout.c    a world as the kernels want it: built where something has changed, and uploaded (layout_tiles.c, _constants.c
  *               and _lists.c: lattices; clusters.c: clusters, and their substep)
  *   octrees.c   octrees, up to what pulls their particles
  *   large.c     octrees and clusters that are too large for one work-group
@@ -31,8 +32,10 @@
  *   share.c     skins into buffers of OpenGL
  *
  * State lives in one place at a time. After an upload the device has it, and steps; the host's copy is behind until somebody
- * asks (lmi_gpu_fetch in world.h), and the device's is void when somebody changes something (lmi_gpu_edit). What the device cannot step
- * the host does, in this substep or for good, with the same state; a line in the log says so.
+ * asks (lmi_gpu_fetch in world.h), and the device's is void when somebody changes something (lmi_gpu_edit). That holds batch by
+ * batch: where one body is changed (lmi_gpu_edit_body), its batch comes back and goes over again, and the others stay on the
+ * device where they are. What the device cannot step the host does, in this substep or for good, with the same state; a line in
+ * the log says so.
  */
 #ifndef LMI_GPU_H
 #define LMI_GPU_H
@@ -43,6 +46,7 @@
 #include "world.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 /* How a device is opened: what the world's definition says besides its name, and what tests and benchmarks set; zeros for nothing. */
 typedef struct lmi_gpu_limits {
@@ -54,12 +58,35 @@ typedef struct lmi_gpu_limits {
     const lm_gl *gl;                 /* that skins are shared with; read when it is opened */
     const char *library;             /* instead of the machine's OpenCL */
     uint32_t operations; /* launches, reads and writes that succeed before the device is lost; 0: all of them */
+    bool whole;          /* whatever changes, everything is laid out anew */
 } lmi_gpu_limits;
 
 typedef struct lmi_gpu_buffer {
     cl_mem memory;
     size_t size;
+    uint64_t *hashes; /* of what lmi_gpu_renew put there, piece by piece */
+    uint32_t hash_count, hash_room;
 } lmi_gpu_buffer;
+
+/* What batches have a place for, each counted by itself. */
+typedef enum lmi_gpu_count {
+    LMI_GPU_PARTICLES,
+    LMI_GPU_LANE_BLOCKS,
+    LMI_GPU_ROWS,
+    LMI_GPU_LIST_ROWS,
+    LMI_GPU_SHARES,
+    LMI_GPU_COUNTS
+} lmi_gpu_count;
+
+/* A batch as it was laid out. A batch that grows a little stays where it is, so that nothing else has to move. */
+typedef struct lmi_gpu_batch {
+    uint32_t first[LMI_GPU_COUNTS], room[LMI_GPU_COUNTS];
+    uint32_t left, left_room; /* lane blocks where it was before it went elsewhere, in this layout */
+    uint64_t brought;         /* serial of the state of it that the host has */
+    bool laid;                /* the device has it as it is, but that its state may be another */
+    bool valid;               /* and its state too */
+    bool coming;              /* it is being brought back */
+} lmi_gpu_batch;
 
 typedef struct lmi_gpu_tiles {
     lmi_gpu_buffer buffer;
@@ -115,7 +142,7 @@ struct lmi_gpu {
     cl_int status;        /* the first failure; CL_SUCCESS while all is well */
 
     cl_program program;
-    cl_kernel prepare, conclude, measure, reduce;
+    cl_kernel prepare, conclude, settle, measure, reduce;
     lmi_gpu_variant variant[LMI_GPU_VARIANTS];
     uint32_t variant_count;
     struct lmi_gpu_clusters *clusters;
@@ -136,24 +163,30 @@ struct lmi_gpu {
     struct lmi_gpu_looks *looks;
     struct lmi_gpu_shares *shared;
 
-    lmi_gpu_buffer x, v, bodies, before, stop, surfaces, chunks, parts, partials;
+    lmi_gpu_buffer x, v, bodies, before, stop, surfaces, chunks, parts, partials, fresh, fresh_chunks;
     lmi_gpu_buffer map, constants_of, kinds, constants, regions, linear_regions, corners;
     lmi_gpu_buffer irregular, irregular_moments, kept, corrected, corrections;
     lmi_gpu_lists gather, scatter;
 
     lmi_gpu_body *records; /* as they were last uploaded or fetched */
     uint32_t *slots;       /* of the bodies, in the order of the records */
-    uint32_t body_count, body_capacity, slot_capacity;
+    uint32_t *batch_of;    /* the same: batches that they were in when they were laid out */
+    uint32_t *renumber;    /* [old records] while some are laid out anew: where each is now, or LMI_GPU_NONE */
+    uint32_t body_count, body_capacity, slot_capacity, batch_of_capacity, renumber_capacity;
     uint32_t lattice_count; /* of them, which come first */
     uint32_t chunk_count, part_count;
-    uint32_t *batch_first; /* first particle of each batch */
-    uint32_t batch_capacity;
-    uint32_t particles;
+    lmi_gpu_batch *batch;
+    uint32_t batch_count, batch_capacity;
+    uint32_t end[LMI_GPU_COUNTS]; /* of all places */
+    struct lmi_gpu_plan *plan;    /* what lattices were laid out as (layout.h); null where nothing of it can be kept */
+    uint32_t particles;           /* places of all batches */
     float *staging; /* [2][particles][4]: positions and velocities on their way back; none where there are very many */
     size_t staging_size;
 
     bool holds;     /* the world is laid out and uploaded as it is */
-    bool fits;      /* it is laid out as it is, but that its state may be another */
+    bool fits;      /* it is laid out as it is, but for single batches */
+    bool whole;     /* while it is laid out: all of it, not single batches */
+    bool mixed;     /* the host has newer state of some batches, the device of others */
     bool shares;    /* the host does contacts: state goes over and back in every substep */
     bool walled;    /* colliders have kernels of their own (walls.h) */
     bool stands;    /* and know bodies that answer them as a whole (stand.h) */
@@ -180,7 +213,9 @@ struct lmi_gpu {
     uint64_t serial, layouts; /* of the state that the device has, and of how it is laid out: never 0 then */
     uint64_t looked_at;       /* serial of the state that `look_count` bodies of were read one by one */
     uint32_t look_count;
-    uint64_t read_bytes; /* from the device, in all */
+    uint64_t read_bytes, written_bytes; /* from the device and to it, in all */
+    uint64_t patches;                   /* layouts of single batches */
+    lmi_memory *memory;
 };
 typedef struct lmi_gpu lmi_gpu;
 
@@ -224,10 +259,36 @@ bool lmi_gpu_read(lmi_gpu *gpu, const lmi_gpu_buffer *from, size_t offset, void 
 bool lmi_gpu_copy(lmi_gpu *gpu, const lmi_gpu_buffer *from, const lmi_gpu_buffer *to, size_t size);
 bool lmi_gpu_put(lmi_gpu *gpu, lmi_gpu_buffer *buffer, const void *from, size_t size); /* reserve and write */
 bool lmi_gpu_clear(lmi_gpu *gpu, const lmi_gpu_buffer *buffer, size_t size);           /* to zeros */
+bool lmi_gpu_clear_at(lmi_gpu *gpu, const lmi_gpu_buffer *buffer, size_t offset, size_t size);
+
+/* As lmi_gpu_reserve, but what is there stays: in a buffer with room for more, where it has to be another one. */
+bool lmi_gpu_grow(lmi_gpu *gpu, lmi_gpu_buffer *buffer, size_t size);
+
+/* As lmi_gpu_put, for what no kernel writes (or only what the substep itself has no more use for): pieces that were put there
+ * before do not go over again. */
+bool lmi_gpu_renew(lmi_gpu *gpu, lmi_gpu_buffer *buffer, const void *from, size_t size);
+
+/* Moves things of `size` bytes to other places of a buffer, which gets `count` of them: thing n comes from place from[n] of those
+ * that are there, or from nowhere (LMI_GPU_NONE). */
+bool lmi_gpu_rearrange(lmi_gpu *gpu, lmi_gpu_buffer *buffer, const uint32_t *from, uint32_t count, size_t size);
 
 /* An event for when all that was queued so far is done, and a read after it that waits for nothing else. */
 bool lmi_gpu_mark(lmi_gpu *gpu, cl_event *event);
 bool lmi_gpu_read_after(lmi_gpu *gpu, cl_event *event, const lmi_gpu_buffer *from, void *to, size_t size);
+
+/* A number for some bytes. */
+static inline uint64_t lmi_gpu_hash(const void *from, size_t size)
+{
+    const unsigned char *bytes = from;
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (size_t n = 0; n < size; n += 8) {
+        uint64_t word = 0;
+        memcpy(&word, bytes + n, size - n < 8 ? size - n : 8);
+        hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 29;
+    }
+    return hash;
+}
 
 /* One argument of a kernel. */
 typedef struct lmi_gpu_argument {
@@ -256,10 +317,11 @@ cl_kernel lmi_gpu_kernel(lmi_gpu *gpu, cl_program program, const char *name);
 /* Whether there are so few lattices that each gets a large work-group to conclude a substep. */
 static inline bool lmi_gpu_has_few(const lmi_gpu *gpu) { return gpu->lattice_count <= 64; }
 
-/* fetch.c: everything back, with the records from this buffer; false: the device is lost, and nothing has changed here. Skins
- * that ride on regions, after the particles have come back or have moved: of all bodies, or of those that the contacts between
- * bodies have not brought up to date. The device is lost, and why: one line, however often it is said. */
-bool lmi_gpu_bring(lm_world *world, const lmi_gpu_buffer *records);
+/* fetch.c: a batch back, or all of them, with the records from this buffer; false: the device is lost, and nothing has changed here.
+ * Skins that ride on regions, after the particles of these batches have come back or have moved: of all bodies, or of those that the
+ * contacts between bodies have not brought up to date. The device is lost, and why: one line, however often it is said. */
+bool lmi_gpu_bring(lm_world *world, const lmi_gpu_buffer *records,
+                   uint32_t batch); /* LMI_GPU_NONE: all that are behind */
 void lmi_gpu_skins(lm_world *world, bool all);
 void lmi_gpu_lose(lm_world *world, const char *why);
 
@@ -278,8 +340,38 @@ bool lmi_gpu_meets(const lm_world *world);            /* whether bodies can meet
 bool lmi_gpu_has_meeters(const lm_world *world);      /* and any of them are awake */
 bool lmi_gpu_solves(const lm_world *world);           /* by contacts that are solved */
 bool lmi_gpu_needs_solver(const lm_world *world, const lmi_body *body);
+bool lmi_gpu_is_in_pieces(const lmi_body *body); /* it has broken */
 bool lmi_gpu_lay_out(lm_world *world, lmi_gpu *gpu);
-bool lmi_gpu_refresh(lm_world *world, lmi_gpu *gpu);      /* all state, of a world that is laid out as it is */
-bool lmi_gpu_upload_state(lm_world *world, lmi_gpu *gpu); /* positions and velocities */
+bool lmi_gpu_refresh(lm_world *world, lmi_gpu *gpu); /* state that is not valid, of a world that is laid out as it is */
+bool lmi_gpu_upload_state(lm_world *world, lmi_gpu *gpu,
+                          bool all);                      /* positions and velocities; else what is not valid */
+bool lmi_gpu_measure_void(lm_world *world, lmi_gpu *gpu); /* the sums of bodies whose state has gone over */
+void lmi_gpu_plan_free(lm_world *world, lmi_gpu *gpu);
+
+/* places.c: whether the device's state of a batch is newer than the host's; the device's is void, of all batches, which are still
+ * laid out as they are if `laid`; whether all are; whether some may stay while others are laid out anew. */
+bool lmi_gpu_is_behind(const lmi_gpu *gpu, uint32_t batch);
+void lmi_gpu_void(lmi_gpu *gpu, bool laid);
+bool lmi_gpu_all_laid(const lm_world *world, const lmi_gpu *gpu);
+bool lmi_gpu_can_patch(const lm_world *world, const lmi_gpu *gpu);
+
+/* Gives batches their places, and bodies their records: all of them anew (gpu->whole), or those that are not laid out. And when all
+ * is uploaded. */
+bool lmi_gpu_plan_lasts(const lm_world *world, const lmi_gpu *gpu); /* layout.c: the same of what lattices have */
+bool lmi_gpu_place_batches(lm_world *world, lmi_gpu *gpu);
+bool lmi_gpu_place_bodies(lm_world *world, lmi_gpu *gpu);
+void lmi_gpu_places_taken(lmi_gpu *gpu);
+
+/* Whether a body is on the device as it is, with its state; and the first of its particles there. */
+static inline bool lmi_gpu_is_kept(const lmi_gpu *gpu, const lmi_body *body) { return gpu->batch[body->batch].valid; }
+static inline uint32_t lmi_gpu_first_of(const lmi_gpu *gpu, const lmi_body *body)
+{
+    return gpu->batch[body->batch].first[LMI_GPU_PARTICLES] + body->first;
+}
+
+/* Batches one after the other that `wanted` is true of, and whose places are so too: from *begin on, which is moved behind them;
+ * false when there are no more. */
+typedef bool lmi_gpu_wanted(const lmi_gpu_batch *batch);
+bool lmi_gpu_next_run(const lmi_gpu *gpu, lmi_gpu_wanted *wanted, lmi_gpu_count count, uint32_t *begin, uint32_t *end);
 
 #endif

@@ -299,12 +299,47 @@ bool lmi_gpu_kinds_restore(lmi_gpu *gpu)
     return size == 0 || lmi_gpu_copy(gpu, &k->kept_plastics, &k->plastics, size);
 }
 
-bool lmi_gpu_kinds_read(lmi_gpu *gpu, bool before)
+/* A lattice of another kind if it is brought back, and floats of lasting deformation and parts that it has; else null. */
+static lmi_body *coming(const lm_world *world, const lmi_gpu *gpu, uint32_t n, size_t *floats, uint32_t *parts)
+{
+    const lmi_gpu_matter *m = &gpu->matters->matter[n];
+    if (!gpu->batch[gpu->batch_of[m->body]].coming) {
+        return NULL;
+    }
+    lmi_body *body = lmi_body_at(world, gpu->slots[m->body]);
+    const lmi_lattice *shape = &body->lattice->shape;
+    *floats = m->plastic == LMI_GPU_NONE ? 0 : ((size_t)shape->block_count + 1) * 6 * LMI_BLOCK;
+    *parts = shape->part_count > 1 ? shape->part_count : 0;
+    return body;
+}
+
+/* Lasting deformation from a float on, and parts from one on. */
+static bool read_some(lmi_gpu *gpu, bool before, size_t first, size_t floats, size_t first_part, size_t parts)
 {
     lmi_gpu_matters *k = gpu->matters;
-    return !lmi_gpu_has_kinds(gpu) ||
-           (lmi_gpu_read(gpu, &k->plastics, 0, k->room, k->plastic_floats * sizeof(float)) &&
-            lmi_gpu_read(gpu, before ? &k->parts_before : &k->parts, 0, k->part, k->part_count * sizeof *k->part));
+    const size_t f = sizeof(float), size = sizeof *k->part;
+    return (floats == 0 || lmi_gpu_read(gpu, &k->plastics, first * f, k->room + first, floats * f)) &&
+           lmi_gpu_read(gpu, before ? &k->parts_before : &k->parts, first_part * size, k->part + first_part,
+                        parts * size);
+}
+
+bool lmi_gpu_kinds_read(const lm_world *world, lmi_gpu *gpu, bool before)
+{
+    lmi_gpu_matters *k = gpu->matters;
+    bool ok = true, all = true;
+    for (uint32_t n = 0; lmi_gpu_has_kinds(gpu) && n < k->count; n++) {
+        all = all && gpu->batch[gpu->batch_of[k->matter[n].body]].coming;
+    }
+    if (!lmi_gpu_has_kinds(gpu) || all) {
+        return !lmi_gpu_has_kinds(gpu) || read_some(gpu, before, 0, k->plastic_floats, 0, k->part_count);
+    }
+    for (uint32_t n = 0; ok && n < k->count; n++) {
+        size_t floats;
+        uint32_t parts;
+        ok = !coming(world, gpu, n, &floats, &parts) ||
+             read_some(gpu, before, k->matter[n].plastic, floats, k->matter[n].first_part, parts);
+    }
+    return ok;
 }
 
 static lm_vec3 vector_of(const float from[3]) { return (lm_vec3){from[0], from[1], from[2]}; }
@@ -328,18 +363,20 @@ static void fetch_part(const lmi_gpu_body *from, lmi_lattice_part *part)
 void lmi_gpu_kinds_put(lm_world *world, lmi_gpu *gpu)
 {
     const lmi_gpu_matters *k = gpu->matters;
-    uint32_t part = 0;
     for (uint32_t n = 0; k && n < k->count; n++) {
         const lmi_gpu_matter *m = &k->matter[n];
-        lmi_body *body = lmi_body_at(world, gpu->slots[m->body]);
-        lmi_lattice_body *lattice = body->lattice;
-        if (m->plastic != LMI_GPU_NONE) {
-            size_t floats = ((size_t)lattice->shape.block_count + 1) * 6 * LMI_BLOCK;
-            memcpy(lattice->plastic.state, k->room + m->plastic, floats * sizeof(float));
+        size_t floats;
+        uint32_t parts;
+        lmi_body *body = coming(world, gpu, n, &floats, &parts);
+        if (!body) {
+            continue;
+        }
+        if (floats) {
+            memcpy(body->lattice->plastic.state, k->room + m->plastic, floats * sizeof(float));
             lmi_lattice_body_find_flowed(body);
         }
-        for (uint32_t p = 0; lattice->shape.part_count > 1 && p < lattice->shape.part_count; p++) {
-            fetch_part(&k->part[part++], &lattice->part[p]);
+        for (uint32_t p = 0; p < parts; p++) {
+            fetch_part(&k->part[m->first_part + p], &body->lattice->part[p]);
         }
     }
 }

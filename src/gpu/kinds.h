@@ -39,7 +39,10 @@ typedef struct lmi_gpu_matters {
     lmi_gpu_buffer part_of, parts, parts_before, part_chunks, part_members;
     lmi_gpu_matter *matter; /* as they were last uploaded */
     lmi_gpu_body *part;     /* as they were last uploaded or fetched, those of a body one after the other */
-    float *room;            /* lasting deformation on its way back */
+    lmi_gpu_matter *was;    /* both as they were, while some bodies are laid out anew and others kept */
+    lmi_gpu_body *was_part;
+    uint32_t was_count, was_parts;
+    float *room; /* lasting deformation on its way back */
     size_t plastic_floats, room_size;
     uint32_t count, blocks, part_count, chunk_count;
     uint32_t matter_capacity, part_capacity;
@@ -76,7 +79,7 @@ bool lmi_gpu_has_kinds(const lmi_gpu *gpu);
  * into the bodies; and the bounds of parts after the host's contacts. */
 bool lmi_gpu_kinds_keep(lmi_gpu *gpu);
 bool lmi_gpu_kinds_restore(lmi_gpu *gpu);
-bool lmi_gpu_kinds_read(lmi_gpu *gpu, bool before);
+bool lmi_gpu_kinds_read(const lm_world *world, lmi_gpu *gpu, bool before);
 void lmi_gpu_kinds_put(lm_world *world, lmi_gpu *gpu);
 bool lmi_gpu_kinds_bound(const lm_world *world, lmi_gpu *gpu);
 void lmi_gpu_kinds_free(lm_world *world, lmi_gpu *gpu);

@@ -7,14 +7,58 @@
 #include "examples.h"
 #include "step/plastic.h"
 
+#include <stddef.h>
+
 /* Particles of a part that a work-group measures after an upload. */
 #define CHUNK_PARTICLES 4096
+
+/* Floats of the lasting deformation of a block. */
+#define PLASTIC_BLOCK (6 * LMI_BLOCK)
 
 bool lmi_gpu_is_kind(const lmi_body *body)
 {
     const lmi_lattice_body *lattice = body->lattice;
     return lattice && (lattice->plastic.state || lattice->shape.part_count > 1 || body->examples ||
                        body->material.damping_kind == LM_DAMPING_REGIONAL);
+}
+
+/* What there is, to keep some of it. */
+static bool remember(const layout *l, lmi_gpu_matters *k)
+{
+    k->was_count = l->gpu->whole ? 0 : k->count;
+    k->was_parts = l->gpu->whole ? 0 : k->part_count;
+    k->was = lmi_allocate_plain(&l->world->memory, k->was_count + 1, sizeof *k->was);
+    k->was_part = lmi_allocate_plain(&l->world->memory, k->was_parts + 1, sizeof *k->was_part);
+    if (k->was && k->was_count) {
+        memcpy(k->was, k->matter, k->was_count * sizeof *k->was);
+    }
+    if (k->was_part && k->was_parts) {
+        memcpy(k->was_part, k->part, k->was_parts * sizeof *k->was_part);
+    }
+    return k->was && k->was_part;
+}
+
+static void forget(const layout *l, lmi_gpu_matters *k)
+{
+    lmi_release(&l->world->memory, k->was, k->was_count + 1, sizeof *k->was);
+    lmi_release(&l->world->memory, k->was_part, k->was_parts + 1, sizeof *k->was_part);
+    k->was = NULL;
+    k->was_part = NULL;
+}
+
+/* The matter of a body that is kept, as it was; else null. */
+static const lmi_gpu_matter *was_of(const layout *l, const lmi_body *body, uint32_t index)
+{
+    return lmi_gpu_is_kept(l->gpu, body) ? &l->gpu->matters->was[l->gpu->records[index].kind] : NULL;
+}
+
+static bool add_word(const layout *l, array *to, uint32_t word)
+{
+    uint32_t *at = append(l->world, to, 1, sizeof *at);
+    if (at) {
+        *at = word;
+    }
+    return at != NULL;
 }
 
 bool lmi_gpu_kinds_begin(layout *l)
@@ -38,6 +82,9 @@ bool lmi_gpu_kinds_begin(layout *l)
         }
     }
     lmi_gpu_matters *k = l->gpu->matters;
+    if (!remember(l, k)) {
+        return false;
+    }
     void *matter = k->matter, *part = k->part;
     bool ok = lmi_reserve(&world->memory, &matter, &k->matter_capacity, count, sizeof *k->matter) &&
               lmi_reserve(&world->memory, &part, &k->part_capacity, parts, sizeof *k->part);
@@ -156,8 +203,18 @@ static bool add_parts(layout *l, const lmi_body *body, uint32_t index, uint32_t 
     }
     memset(boxes, 0, 6 * (size_t)shape->part_count * sizeof *boxes);
     bound_parts(body, boxes);
+    const lmi_gpu_matter *was = was_of(l, body, index);
     for (uint32_t n = 0; n < shape->part_count; n++) {
-        describe_part(body, n, index, &k->part[k->part_count++]);
+        lmi_gpu_body *part = &k->part[k->part_count++];
+        if (was) {
+            *part = k->was_part[was->first_part + n];
+            part->kind = index;
+        } else {
+            describe_part(body, n, index, part);
+        }
+        if (!add_word(l, &l->of_kinds.part_from, was ? was->first_part + n : LMI_GPU_NONE)) {
+            return false;
+        }
     }
     LMI_PARTICLES_EACH(body, n) { part_of[n] = first + shape->part[n]; }
     return list_parts(l, body, first, l->gpu->records[index].first);
@@ -266,8 +323,9 @@ static bool add_irregular(layout *l, const lmi_lattice *shape, lmi_gpu_matter *m
 #define TILE_X 16u
 #define PLANES 16u
 
-/* Tiles of the columns from `low` to `high`. */
-static bool add_box(layout *l, lmi_gpu_kind_tiles *v, lmi_gpu_tile tile, const uint32_t low[3], const uint32_t high[3])
+/* Tiles of the columns from `low` to `high`, whose sums have places from *partial on. */
+static bool add_box(layout *l, lmi_gpu_kind_tiles *v, lmi_gpu_tile tile, const uint32_t low[3], const uint32_t high[3],
+                    uint32_t *partial)
 {
     for (uint32_t z = low[2]; z < high[2]; z += PLANES) {
         for (uint32_t y = low[1]; y < high[1]; y += v->tile_y) {
@@ -280,7 +338,7 @@ static bool add_box(layout *l, lmi_gpu_kind_tiles *v, lmi_gpu_tile tile, const u
                 v->items = items;
                 tile.x = (int32_t)x, tile.y = (int32_t)y, tile.z = (int32_t)z;
                 tile.planes = high[2] - z < PLANES ? high[2] - z : PLANES;
-                tile.partial = l->partials++;
+                tile.partial = (*partial)++;
                 v->items[v->count++] = tile;
             }
         }
@@ -297,25 +355,43 @@ static bool add_tiles(layout *l, const lmi_body *body, uint32_t index)
     lmi_gpu_kind_tiles *v = lmi_gpu_kind_tiles_find(l->world, l->gpu, shape->width, surfaces);
     bool ok = v != NULL;
     const uint32_t none[3] = {0, 0, 0}, all[3] = {record->size[0] * LMI_BLOCK, record->size[1], record->size[2]};
-    record->first_partial = l->partials;
+    uint32_t kept = record->first_partial, *partial = lmi_gpu_is_kept(l->gpu, body) ? &kept : &l->partials;
+    record->first_partial = *partial;
     if (ok && shape->part_count == 1) {
-        ok = add_box(l, v, (lmi_gpu_tile){.body = index, .list = LMI_GPU_NONE}, none, all);
+        ok = add_box(l, v, (lmi_gpu_tile){.body = index, .list = LMI_GPU_NONE}, none, all, partial);
     }
     for (uint32_t n = 0; ok && shape->part_count > 1 && n < shape->part_count; n++) {
         const uint32_t number = k->matter[record->kind].first_part + n;
         uint32_t low[3], high[3];
         part_box(l, number, low, high);
-        k->part[number].first_partial = l->partials;
-        ok = add_box(l, v, (lmi_gpu_tile){.body = index, .list = number}, low, high);
-        k->part[number].partials = l->partials - k->part[number].first_partial;
+        k->part[number].first_partial = *partial;
+        ok = add_box(l, v, (lmi_gpu_tile){.body = index, .list = number}, low, high, partial);
+        k->part[number].partials = *partial - k->part[number].first_partial;
     }
-    record->partials = l->partials - record->first_partial;
+    record->partials = *partial - record->first_partial;
     return ok;
 }
 
 uint32_t lmi_gpu_kinds_partials(const layout *l)
 {
-    return l->of_kinds.part_partials > l->partials ? l->of_kinds.part_partials : l->partials;
+    const uint32_t most = l->chunks.count > l->partials ? l->chunks.count : l->partials;
+    return l->of_kinds.part_partials > most ? l->of_kinds.part_partials : most;
+}
+
+/* Lasting deformation: state, which is on the device already where the body is kept. */
+static bool add_plastic(layout *l, const lmi_lattice_body *lattice, const lmi_gpu_matter *was, lmi_gpu_matter *m)
+{
+    const uint32_t blocks = lattice->shape.block_count + 1, count = blocks * PLASTIC_BLOCK;
+    m->plastic = l->of_kinds.plastics.count;
+    float *state = append(l->world, &l->of_kinds.plastics, count, sizeof *state);
+    bool ok = state != NULL;
+    if (ok && !was) {
+        memcpy(state, lattice->plastic.state, count * sizeof *state);
+    }
+    for (uint32_t n = 0; ok && n < blocks; n++) {
+        ok = add_word(l, &l->of_kinds.plastic_from, was ? was->plastic / PLASTIC_BLOCK + n : LMI_GPU_NONE);
+    }
+    return ok;
 }
 
 bool lmi_gpu_add_kind(layout *l, const lmi_body *body, uint32_t index)
@@ -335,19 +411,52 @@ bool lmi_gpu_add_kind(layout *l, const lmi_body *body, uint32_t index)
     if (!add_places(l, body, index, m) || !add_rows(l, &lattice->shape) || !add_irregular(l, &lattice->shape, m)) {
         return false;
     }
-    if (lattice->plastic.state) {
-        uint32_t count = (lattice->shape.block_count + 1) * 6 * LMI_BLOCK;
-        m->plastic = l->of_kinds.plastics.count;
-        float *state = append(l->world, &l->of_kinds.plastics, count, sizeof *state);
-        if (!state) {
-            return false;
-        }
-        memcpy(state, lattice->plastic.state, count * sizeof *state);
+    const lmi_gpu_matter *was = was_of(l, body, index);
+    if (!add_word(l, &l->of_kinds.numbers, was ? l->gpu->records[index].kind : LMI_GPU_NONE) ||
+        (lattice->plastic.state && !add_plastic(l, lattice, was, m))) {
+        return false;
     }
     k->damped = k->damped || body->material.damping_kind == LM_DAMPING_REGIONAL;
     k->mixed = k->mixed || body->examples;
     l->gpu->records[index].kind = k->count++;
     return add_tiles(l, body, index);
+}
+
+/* Things of `size` bytes: those that are kept go to their places on the device, and the others over. */
+static bool put_state(lmi_gpu *gpu, lmi_gpu_buffer *to, const void *things, const array *from, size_t size)
+{
+    const uint32_t *was = from->items, count = from->count;
+    bool ok = gpu->whole ? lmi_gpu_reserve(gpu, to, count * size) : lmi_gpu_rearrange(gpu, to, was, count, size);
+    for (uint32_t n = 0, end; ok && n < count; n = end) {
+        bool kept = was[n] != LMI_GPU_NONE;
+        for (end = n + 1; end < count && (was[end] != LMI_GPU_NONE) == kept;) {
+            end++;
+        }
+        ok = kept || lmi_gpu_write(gpu, to, n * size, (const char *)things + n * size, (end - n) * size);
+    }
+    return ok;
+}
+
+/* What says where parts and bodies are that are kept, in records that hold their state as well: where it has become another. */
+static bool rename_kept(layout *l, lmi_gpu_matters *k)
+{
+    lmi_gpu *gpu = l->gpu;
+    const size_t size = sizeof(lmi_gpu_body), first = offsetof(lmi_gpu_body, first);
+    const size_t places = offsetof(lmi_gpu_body, sample) - first, kind = offsetof(lmi_gpu_body, kind);
+    const uint32_t *numbers = l->of_kinds.numbers.items, *from = l->of_kinds.part_from.items;
+    bool ok = true;
+    for (uint32_t n = 0; ok && n < k->count; n++) {
+        ok = numbers[n] == LMI_GPU_NONE || numbers[n] == n ||
+             lmi_gpu_write(gpu, &gpu->bodies, k->matter[n].body * size + kind, &n, sizeof n);
+    }
+    for (uint32_t n = 0; ok && n < k->part_count; n++) {
+        const lmi_gpu_body *part = &k->part[n], *was = from[n] == LMI_GPU_NONE ? NULL : &k->was_part[from[n]];
+        ok = !was || ((memcmp(&was->first, &part->first, places) == 0 ||
+                       lmi_gpu_write(gpu, &k->parts, n * size + first, &part->first, places)) &&
+                      (was->kind == part->kind ||
+                       lmi_gpu_write(gpu, &k->parts, n * size + kind, &part->kind, sizeof part->kind)));
+    }
+    return ok;
 }
 
 bool lmi_gpu_kinds_upload(layout *l)
@@ -372,7 +481,7 @@ bool lmi_gpu_kinds_upload(layout *l)
     kind_lists *from = &l->of_kinds;
     bool ok = k->room || k->plastic_floats == 0;
     for (uint32_t n = 0; ok && n < k->tiled; n++) {
-        ok = lmi_gpu_put(gpu, &k->tiles[n].buffer, k->tiles[n].items, k->tiles[n].count * sizeof *k->tiles[n].items);
+        ok = lmi_gpu_renew(gpu, &k->tiles[n].buffer, k->tiles[n].items, k->tiles[n].count * sizeof *k->tiles[n].items);
     }
     const struct {
         lmi_gpu_buffer *to;
@@ -383,7 +492,6 @@ bool lmi_gpu_kinds_upload(layout *l)
                  {&k->constants, &from->constants},
                  {&k->irregular, &from->irregular},
                  {&k->corrected, &from->corrected},
-                 {&k->plastics, &from->plastics},
                  {&k->part_of, &from->part_of},
                  {&k->part_members, &from->part_members},
                  {&k->gather.groups, &from->gather.groups},
@@ -400,8 +508,10 @@ bool lmi_gpu_kinds_upload(layout *l)
     k->gather.lanes = from->gather.groups.count / 4 * LMI_BLOCK;
     k->scatter.lanes = from->scatter.groups.count / 4 * LMI_BLOCK;
     const size_t irregular = (size_t)from->irregulars * LMI_BLOCK * f;
-    return ok && lmi_gpu_put(gpu, &k->matters, k->matter, k->count * sizeof *k->matter) &&
-           lmi_gpu_put(gpu, &k->parts, k->part, parts) && lmi_gpu_reserve(gpu, &k->parts_before, parts) &&
+    return ok && put_state(gpu, &k->plastics, from->plastics.items, &from->plastic_from, PLASTIC_BLOCK * f) &&
+           lmi_gpu_renew(gpu, &k->matters, k->matter, k->count * sizeof *k->matter) &&
+           put_state(gpu, &k->parts, k->part, &from->part_from, sizeof *k->part) && rename_kept(l, k) &&
+           lmi_gpu_reserve(gpu, &k->parts_before, parts) &&
            put_array(gpu, &k->part_chunks, &from->part_chunks, sizeof(lmi_gpu_chunk)) &&
            lmi_gpu_reserve(gpu, &k->values, places * 4 * f) && lmi_gpu_reserve(gpu, &k->moments, places * 12 * f) &&
            lmi_gpu_reserve(gpu, &k->transforms, places * 12 * f) &&
@@ -416,16 +526,21 @@ bool lmi_gpu_kinds_upload(layout *l)
 void lmi_gpu_kinds_drop(layout *l)
 {
     kind_lists *k = &l->of_kinds;
-    array *const arrays[] = {&k->owners,         &k->block_corners, &k->rows,           &k->constants,
-                             &k->irregular,      &k->corrected,     &k->part_of,        &k->plastics,
-                             &k->boxes,          &k->part_members,  &k->gather.groups,  &k->gather.who,
-                             &k->gather.member,  &k->gather.offset, &k->scatter.groups, &k->scatter.who,
-                             &k->scatter.member, &k->scatter.offset};
+    array *const arrays[] = {&k->owners,         &k->block_corners,  &k->rows,           &k->constants,
+                             &k->irregular,      &k->corrected,      &k->part_of,        &k->plastics,
+                             &k->boxes,          &k->part_members,   &k->gather.groups,  &k->gather.who,
+                             &k->gather.member,  &k->gather.offset,  &k->scatter.groups, &k->scatter.who,
+                             &k->scatter.member, &k->scatter.offset, &k->numbers,        &k->plastic_from,
+                             &k->part_from};
     for (size_t n = 0; n < sizeof arrays / sizeof *arrays; n++) {
         drop(l->world, arrays[n], sizeof(uint32_t)); /* floats are as large */
     }
     drop(l->world, &k->part_chunks, sizeof(lmi_gpu_chunk));
+    k->irregulars = k->corrections = k->part_partials = 0;
     lmi_gpu_matters *to = l->gpu->matters;
+    if (to) {
+        forget(l, to);
+    }
     for (uint32_t n = 0; to && n < to->tiled; n++) {
         lmi_release(&l->world->memory, to->tiles[n].items, to->tiles[n].capacity, sizeof *to->tiles[n].items);
         to->tiles[n].items = NULL;
@@ -452,14 +567,20 @@ bool lmi_gpu_kinds_refresh(lm_world *world, lmi_gpu *gpu)
         const lmi_gpu_matter *m = &k->matter[n];
         const lmi_body *body = lmi_body_at(world, gpu->slots[m->body]);
         const lmi_lattice_body *lattice = body->lattice;
+        const uint32_t parts = lattice->shape.part_count > 1 ? lattice->shape.part_count : 0;
+        if (lmi_gpu_is_kept(gpu, body)) {
+            continue;
+        }
         if (m->plastic != LMI_GPU_NONE) {
-            size_t floats = ((size_t)lattice->shape.block_count + 1) * 6 * LMI_BLOCK;
+            size_t floats = ((size_t)lattice->shape.block_count + 1) * PLASTIC_BLOCK;
             ok = lmi_gpu_write(gpu, &k->plastics, m->plastic * sizeof(float), lattice->plastic.state,
                                floats * sizeof(float));
         }
-        for (uint32_t p = 0; lattice->shape.part_count > 1 && p < lattice->shape.part_count; p++) {
+        for (uint32_t p = 0; p < parts; p++) {
             refresh_part(body, p, &k->part[m->first_part + p]);
         }
+        ok = ok && lmi_gpu_write(gpu, &k->parts, m->first_part * sizeof *k->part, k->part + m->first_part,
+                                 parts * sizeof *k->part);
     }
-    return ok && (!k || lmi_gpu_write(gpu, &k->parts, 0, k->part, k->part_count * sizeof *k->part));
+    return ok;
 }

@@ -1,10 +1,11 @@
 /*
  * A world as the kernels want it.
  *
- * Particles are where the batches have them (step/pack.h), one batch after the other: four floats for position and weight,
+ * Particles are where the batches have them (step/pack.h), each batch at its place (places.c): four floats for position and weight,
  * four for velocity and mass. Everything else is made from the bodies: records and maps of the blocks of lattices here, tiles,
- * constants of regions and lists of irregular ones beside (layout_tiles.c, layout_constants.c, layout_lists.c). It is made anew
- * whenever something has changed, and takes no part in a step.
+ * constants of regions and lists of irregular ones beside (layout_tiles.c, layout_constants.c, layout_lists.c). It takes no part
+ * in a step. Where single batches have changed, what there is of their bodies is made anew, behind what the others have; those are
+ * neither looked at nor uploaded.
  */
 #include "gpu/layout.h"
 
@@ -71,6 +72,7 @@ static void describe_body(const lmi_body *body, uint32_t first, lmi_gpu_body *to
     to->group = body->group;
     to->collider_mask = body->collider_mask;
     to->pinned = body->first_pin != LMI_NONE;
+    to->pieces = lmi_gpu_is_in_pieces(body);
     to->regional = (body->octree || body->lattice) && body->material.damping_kind == LM_DAMPING_REGIONAL;
     to->kind = LMI_GPU_NONE;
     to->parts = lmi_gpu_parts_of(body);
@@ -99,17 +101,15 @@ static void describe_lattice(const lmi_body *body, lmi_gpu_body *to)
     }
 }
 
-static bool add_body(layout *l, uint32_t slot)
+static bool add_body(layout *l, uint32_t index)
 {
     lmi_gpu *gpu = l->gpu;
-    lmi_body *body = lmi_body_at(l->world, slot);
-    uint32_t index = gpu->body_count++, first = gpu->batch_first[body->batch] + body->first;
+    lmi_body *body = lmi_body_at(l->world, gpu->slots[index]);
+    uint32_t first = lmi_gpu_first_of(gpu, body);
     lmi_gpu_body *record = &gpu->records[index];
-    gpu->slots[index] = slot;
     lmi_body_follow(body);
     describe_body(body, first, record);
     record->pointed = gpu->solves && body->touch.count;
-    gpu->total_mass += body->total_mass;
     bool ok = true;
     if (body->lattice) {
         describe_lattice(body, record);
@@ -124,108 +124,280 @@ static bool add_body(layout *l, uint32_t slot)
     return ok;
 }
 
-/* Chunks to measure: their sums have places of their own, the same ones as tiles. */
+/* Chunks of bodies that are not kept are empty from now on: others may take their places. */
+static void keep_chunks(layout *l)
+{
+    lmi_gpu_chunk *chunk = l->chunks.items;
+    for (uint32_t n = 0; n < l->chunks.count; n++) {
+        uint32_t body = chunk[n].count ? l->gpu->renumber[chunk[n].body] : LMI_GPU_NONE;
+        chunk[n].body = body;
+        if (body == LMI_GPU_NONE) {
+            chunk[n] = (lmi_gpu_chunk){.partial = n};
+        }
+    }
+}
+
+/* The first of so many empty chunks, behind the others where there are none among them. */
+static lmi_gpu_chunk *find_chunks(layout *l, uint32_t count)
+{
+    lmi_gpu_chunk *chunk = l->chunks.items;
+    uint32_t first = 0, n = 0;
+    while (!l->gpu->whole && n < l->chunks.count && n - first < count) {
+        first = chunk[n].count ? n + 1 : first;
+        n++;
+    }
+    first = n - first == count && count ? first : l->chunks.count;
+    if (first == l->chunks.count && !append(l->world, &l->chunks, count, sizeof *chunk)) {
+        return NULL;
+    }
+    return (lmi_gpu_chunk *)l->chunks.items + first;
+}
+
+/* Chunks to measure: the sums of each have a place, the same ones as tiles. */
 static bool add_chunks(layout *l)
 {
-    uint32_t partial = 0;
     for (uint32_t n = 0; n < l->gpu->body_count; n++) {
         lmi_gpu_body *record = &l->gpu->records[n];
-        record->first_measure = partial;
-        for (uint32_t at = 0; at < record->particles; at += CHUNK_PARTICLES, partial++) {
-            lmi_gpu_chunk *chunk = append(l->world, &l->chunks, 1, sizeof *chunk);
-            if (!chunk) {
-                return false;
-            }
-            uint32_t left = record->particles - at;
-            *chunk = (lmi_gpu_chunk){n, record->first + at, left < CHUNK_PARTICLES ? left : CHUNK_PARTICLES, partial};
+        const uint32_t count = (record->particles + CHUNK_PARTICLES - 1) / CHUNK_PARTICLES;
+        if (lmi_gpu_is_kept(l->gpu, lmi_body_at(l->world, l->gpu->slots[n]))) {
+            continue;
         }
-        record->measures = partial - record->first_measure;
+        lmi_gpu_chunk *chunk = find_chunks(l, count);
+        if (!chunk) {
+            return false;
+        }
+        record->first_measure = (uint32_t)(chunk - (lmi_gpu_chunk *)l->chunks.items);
+        record->measures = count;
+        for (uint32_t k = 0; k < count; k++) {
+            uint32_t at = k * CHUNK_PARTICLES, left = record->particles - at;
+            chunk[k] = (lmi_gpu_chunk){n, record->first + at, left < CHUNK_PARTICLES ? left : CHUNK_PARTICLES,
+                                       record->first_measure + k};
+        }
     }
-    l->partials = partial > l->partials ? partial : l->partials;
     return true;
 }
 
-static bool reserve_bodies(layout *l)
+/* --- what is kept --- */
+
+static uint32_t channels_of(const lm_world *world)
 {
-    lm_world *world = l->world;
-    lmi_gpu *gpu = l->gpu;
-    void *records = gpu->records, *slots = gpu->slots, *batches = gpu->batch_first;
-    bool ok = lmi_reserve(&world->memory, &records, &gpu->body_capacity, world->bodies.alive, sizeof *gpu->records) &&
-              lmi_reserve(&world->memory, &slots, &gpu->slot_capacity, world->bodies.alive, sizeof *gpu->slots) &&
-              lmi_reserve(&world->memory, &batches, &gpu->batch_capacity, world->batch_count, sizeof *gpu->batch_first);
-    gpu->records = records;
-    gpu->slots = slots;
-    gpu->batch_first = batches;
-    gpu->particles = gpu->body_count = 0;
-    gpu->total_mass = 0.0;
     uint32_t channels = LMI_LATTICE_CONSTANTS;
-    for (uint32_t n = 0; ok && n < world->batch_count; n++) {
-        gpu->batch_first[n] = gpu->particles;
-        gpu->particles += world->batches[n].pack.particle_blocks * LMI_BLOCK;
-    }
     LMI_POOL_EACH(&world->bodies, n)
     {
         const lmi_body *body = lmi_body_at(world, n);
         bool linear = body->lattice && !lmi_gpu_is_kind(body) && body->material.mode == LM_MODE_LINEAR;
         channels = linear ? LMI_LATTICE_ALL_CONSTANTS : channels;
     }
-    l->channels = channels;
-    for (uint32_t n = 0; n < gpu->variant_count; n++) {
-        gpu->variant[n].to_fit.count = gpu->variant[n].to_move.count = gpu->variant[n].small_count = 0;
-    }
-    uint32_t blocks = gpu->particles / LMI_BLOCK;
-    uint32_t *of = append(world, &l->constants_of, blocks, sizeof(uint32_t));
-    uint32_t *irregular = append(world, &l->irregular, 2 * blocks, sizeof(uint32_t));
-    uint32_t *corrected = append(world, &l->corrected, 2 * blocks, sizeof(uint32_t));
-    return ok && of && irregular && corrected && lmi_gpu_kinds_begin(l);
+    return channels;
 }
 
-/* Lattices first, so that their kernels see them side by side. */
-static bool add_bodies(layout *l)
+/* What only grows while single batches are laid out anew. */
+static void sizes_of(const layout *l, uint32_t sizes[8])
 {
-    bool ok = true;
-    for (int pass = 0; ok && pass < 2; pass++) {
-        LMI_POOL_EACH(&l->world->bodies, n)
-        {
-            const lmi_body *body = lmi_body_at(l->world, n);
-            if (body->batch != LMI_NONE && !body->lattice == (pass == 1)) { /* asleep: in none */
-                ok = ok && add_body(l, n);
-            }
-        }
-        l->gpu->lattice_count = pass == 0 ? l->gpu->body_count : l->gpu->lattice_count;
+    const uint32_t now[8] = {
+        l->map.count,     l->constants.count, l->kinds.count, l->gather.entries.count, l->scatter.entries.count,
+        l->corners.count, l->partials,        l->chunks.count};
+    memcpy(sizes, now, sizeof now);
+}
+
+/* Sizes up to which growing is no reason to begin anew. */
+#define SMALL 16384u
+
+bool lmi_gpu_plan_lasts(const lm_world *world, const lmi_gpu *gpu)
+{
+    uint32_t now[8];
+    sizes_of(gpu->plan, now);
+    bool lasts = gpu->plan->channels == channels_of(world) && lmi_gpu_clusters_last(world, gpu);
+    for (int n = 0; n < 8; n++) {
+        lasts = lasts && now[n] <= 2 * gpu->plan->sizes[n] + SMALL;
     }
-    ok = ok && lmi_gpu_add_parts(l) && add_chunks(l);
-    l->partials = ok ? lmi_gpu_kinds_partials(l) : l->partials;
+    return lasts;
+}
+
+static void drop_plan(lm_world *world, layout *l)
+{
+    array *const arrays[] = {
+        &l->map,       &l->constants_of, &l->constants.items, &l->constants.slots, &l->kinds.items, &l->kinds.slots,
+        &l->irregular, &l->corrected,    &l->gather.entries,  &l->scatter.entries, &l->corners};
+    for (size_t n = 0; n < sizeof arrays / sizeof *arrays; n++) {
+        drop(world, arrays[n], sizeof(uint32_t)); /* floats are as large */
+    }
+    drop(world, &l->chunks, sizeof(lmi_gpu_chunk));
+    drop(world, &l->parts, sizeof(lmi_gpu_chunk));
+    drop(world, &l->known_corners, 2 * sizeof(uint32_t));
+    drop(world, &l->gather.items, sizeof(lmi_gpu_list));
+    drop(world, &l->scatter.items, sizeof(lmi_gpu_list));
+    drop(world, &l->gather.known, sizeof(known_lists));
+    drop(world, &l->scatter.known, sizeof(known_lists));
+    *l = (layout){.world = l->world, .gpu = l->gpu};
+}
+
+void lmi_gpu_plan_free(lm_world *world, lmi_gpu *gpu)
+{
+    if (gpu->plan) {
+        drop_plan(world, gpu->plan);
+        lmi_release(&world->memory, gpu->plan, 1, sizeof *gpu->plan);
+        gpu->plan = NULL;
+    }
+    lmi_gpu_drop_tiles(world, gpu);
+}
+
+/* The plan to go on with, or one without anything in it. */
+static layout *plan_of(lm_world *world, lmi_gpu *gpu)
+{
+    if (!gpu->plan) {
+        gpu->plan = lmi_allocate(&world->memory, 1, sizeof *gpu->plan);
+    }
+    if (gpu->plan) {
+        gpu->plan->world = world;
+        gpu->plan->gpu = gpu;
+        if (gpu->whole) {
+            drop_plan(world, gpu->plan);
+        }
+    }
+    return gpu->plan;
+}
+
+/* So many words in all, of which those that are added are zeros. */
+static uint32_t *extend(layout *l, array *a, uint32_t count)
+{
+    uint32_t had = a->count, *added = append(l->world, a, count > had ? count - had : 0, sizeof(uint32_t));
+    if (added && count > had) {
+        memset(added, 0, (count - had) * sizeof *added);
+    }
+    return added ? a->items : NULL;
+}
+
+/* What there is of each block, of batches that are laid out anew: nothing yet. */
+static bool clear_blocks(layout *l)
+{
+    const lmi_gpu *gpu = l->gpu;
+    uint32_t blocks = gpu->particles / LMI_BLOCK, *of = extend(l, &l->constants_of, blocks);
+    uint32_t *irregular = extend(l, &l->irregular, 2 * blocks), *corrected = extend(l, &l->corrected, 2 * blocks);
+    for (uint32_t n = 0; of && irregular && corrected && n < gpu->batch_count; n++) {
+        const lmi_gpu_batch *batch = &gpu->batch[n];
+        const size_t first = batch->first[LMI_GPU_PARTICLES] / LMI_BLOCK,
+                     count = batch->room[LMI_GPU_PARTICLES] / LMI_BLOCK;
+        if (!batch->valid && !gpu->whole) {
+            memset(of + first, 0, count * sizeof *of);
+            memset(irregular + 2 * first, 0, 2 * count * sizeof *irregular);
+            memset(corrected + 2 * first, 0, 2 * count * sizeof *corrected);
+        }
+    }
+    return of && irregular && corrected;
+}
+
+static bool begin_bodies(layout *l)
+{
+    lm_world *world = l->world;
+    lmi_gpu *gpu = l->gpu;
+    if (gpu->whole) {
+        l->channels = channels_of(world);
+        for (uint32_t n = 0; n < gpu->variant_count; n++) {
+            gpu->variant[n].to_fit.count = gpu->variant[n].to_move.count = gpu->variant[n].small_count = 0;
+        }
+    }
+    if (!lmi_gpu_place_batches(world, gpu) || !lmi_gpu_place_bodies(world, gpu)) {
+        return false;
+    }
+    if (!gpu->whole) {
+        lmi_gpu_keep_tiles(l);
+        keep_chunks(l);
+    }
+    return clear_blocks(l) && lmi_gpu_kinds_begin(l);
+}
+
+/* Lattices of other kinds that are kept come first, in the order that they had: who changes once is likely to do so again, and then
+ * has nobody behind it that would have to move. */
+static bool add_kept_kinds(layout *l)
+{
+    lmi_gpu *gpu = l->gpu;
+    bool ok = true;
+    for (uint32_t n = 0; ok && !gpu->whole && gpu->matters && n < gpu->matters->was_count; n++) {
+        const uint32_t index = gpu->renumber[gpu->matters->was[n].body];
+        ok = index == LMI_GPU_NONE || lmi_gpu_add_kind(l, lmi_body_at(l->world, gpu->slots[index]), index);
+    }
     return ok;
 }
 
-bool lmi_gpu_upload_state(lm_world *world, lmi_gpu *gpu)
+static bool add_bodies(layout *l)
 {
-    size_t size = (size_t)gpu->particles * 4 * sizeof(float);
-    bool ok = lmi_gpu_reserve(gpu, &gpu->x, size) && lmi_gpu_reserve(gpu, &gpu->v, size);
-    bool few = world->batch_count <= LMI_GPU_FEW_BATCHES;
-    if (lmi_gpu_is_staged(world, gpu) && gpu->staging_size < (size_t)gpu->particles * 8) {
-        lmi_release(&world->memory, gpu->staging, gpu->staging_size, sizeof(float));
-        gpu->staging_size = 0;
-        gpu->staging = lmi_allocate(&world->memory, (size_t)gpu->particles * 8, sizeof(float));
-        if (!gpu->staging) {
-            return false;
-        }
-        gpu->staging_size = (size_t)gpu->particles * 8;
+    lmi_gpu *gpu = l->gpu;
+    bool ok = add_kept_kinds(l);
+    gpu->total_mass = 0.0;
+    for (uint32_t n = 0; ok && n < gpu->body_count; n++) {
+        const lmi_body *body = lmi_body_at(l->world, gpu->slots[n]);
+        gpu->total_mass += body->total_mass;
+        ok = lmi_gpu_is_kept(gpu, body) || add_body(l, n);
     }
-    for (int which = 0; ok && which < 2; which++) {
-        lmi_gpu_buffer *to = which ? &gpu->v : &gpu->x;
-        for (uint32_t n = 0; ok && n < world->batch_count; n++) {
-            const lmi_pack *pack = &world->batches[n].pack;
-            const float *from = which ? pack->v : pack->x;
-            size_t at = (size_t)gpu->batch_first[n] * 4, count = (size_t)pack->particle_blocks * LMI_BLOCK * 4;
+    return ok && lmi_gpu_add_parts(l) && add_chunks(l);
+}
+
+/* --- to the device --- */
+
+static bool is_void(const lmi_gpu_batch *batch) { return !batch->valid; }
+
+static bool is_any(const lmi_gpu_batch *batch)
+{
+    (void)batch;
+    return true;
+}
+
+static bool reserve_staging(lm_world *world, lmi_gpu *gpu)
+{
+    if (!lmi_gpu_is_staged(world, gpu) || gpu->staging_size >= (size_t)gpu->particles * 8) {
+        return true;
+    }
+    lmi_release(&world->memory, gpu->staging, gpu->staging_size, sizeof(float));
+    gpu->staging_size = 0;
+    gpu->staging = lmi_allocate(&world->memory, (size_t)gpu->particles * 8, sizeof(float));
+    gpu->staging_size = gpu->staging ? (size_t)gpu->particles * 8 : 0;
+    return gpu->staging != NULL;
+}
+
+/* Positions or velocities of some batches: one by one, or those that stand side by side together. */
+static bool write_batches(lm_world *world, lmi_gpu *gpu, bool velocities, lmi_gpu_wanted *wanted)
+{
+    const bool few = world->batch_count <= LMI_GPU_FEW_BATCHES;
+    const lmi_gpu_buffer *to = velocities ? &gpu->v : &gpu->x;
+    bool ok = true;
+    for (uint32_t n = 0, end; ok && lmi_gpu_next_run(gpu, wanted, LMI_GPU_PARTICLES, &n, &end); n = end) {
+        size_t first = (size_t)gpu->batch[n].first[LMI_GPU_PARTICLES] * 4, at = first, count = 0;
+        for (uint32_t k = n; ok && k < end; k++) {
+            const lmi_pack *pack = &world->batches[k].pack;
+            const float *from = velocities ? pack->v : pack->x;
+            at = (size_t)gpu->batch[k].first[LMI_GPU_PARTICLES] * 4;
+            count = (size_t)pack->particle_blocks * LMI_BLOCK * 4;
             if (few) {
                 ok = lmi_gpu_write(gpu, to, at * sizeof(float), from, count * sizeof(float));
             } else {
                 memcpy(gpu->staging + at, from, count * sizeof(float));
             }
         }
-        ok = ok && (few || lmi_gpu_write(gpu, to, 0, gpu->staging, size));
+        ok = ok && (few || lmi_gpu_write(gpu, to, first * sizeof(float), gpu->staging + first,
+                                         (at + count - first) * sizeof(float)));
+    }
+    return ok;
+}
+
+bool lmi_gpu_upload_state(lm_world *world, lmi_gpu *gpu, bool all)
+{
+    lmi_gpu_wanted *wanted = all ? is_any : is_void;
+    return reserve_staging(world, gpu) && write_batches(world, gpu, false, wanted) &&
+           write_batches(world, gpu, true, wanted);
+}
+
+/* The records of bodies in batches that are not valid. */
+static bool upload_records(lmi_gpu *gpu)
+{
+    bool ok = true;
+    for (uint32_t n = 0, end; ok && n < gpu->body_count; n = end) {
+        bool valid = gpu->batch[gpu->batch_of[n]].valid;
+        for (end = n + 1; end < gpu->body_count && gpu->batch[gpu->batch_of[end]].valid == valid;) {
+            end++;
+        }
+        const size_t size = sizeof *gpu->records;
+        ok = valid || lmi_gpu_write(gpu, &gpu->bodies, n * size, gpu->records + n, (end - n) * size);
     }
     return ok;
 }
@@ -245,18 +417,18 @@ static bool upload(layout *l)
     /* Nobody fits the empty lanes of a block that are in no tile, but their neighbours read them. */
     const size_t regions = rigid ? (size_t)gpu->particles * 6 * f : 0;
     const size_t linear = stretched ? (size_t)gpu->particles * 12 * f : 0;
+    const uint32_t partials = lmi_gpu_kinds_partials(l);
     gpu->chunk_count = l->chunks.count;
     gpu->part_count = l->parts.count;
-    return lmi_gpu_upload_state(l->world, gpu) && lmi_gpu_put(gpu, &gpu->bodies, gpu->records, records) &&
-           lmi_gpu_reserve(gpu, &gpu->before, records) && put_array(gpu, &gpu->map, &l->map, u) &&
-           put_array(gpu, &gpu->constants_of, &l->constants_of, u) && put_array(gpu, &gpu->kinds, &l->kinds.items, u) &&
-           put_array(gpu, &gpu->constants, &l->constants.items, f) && lmi_gpu_reserve(gpu, &gpu->regions, regions) &&
-           lmi_gpu_clear(gpu, &gpu->regions, regions) && lmi_gpu_reserve(gpu, &gpu->linear_regions, linear) &&
-           lmi_gpu_clear(gpu, &gpu->linear_regions, linear) && lmi_gpu_upload_lists(l) && lmi_gpu_upload_tiles(gpu) &&
-           put_array(gpu, &gpu->corners, &l->corners, u) &&
+    return upload_records(gpu) && lmi_gpu_reserve(gpu, &gpu->before, records) &&
+           put_array(gpu, &gpu->map, &l->map, u) && put_array(gpu, &gpu->constants_of, &l->constants_of, u) &&
+           put_array(gpu, &gpu->kinds, &l->kinds.items, u) && put_array(gpu, &gpu->constants, &l->constants.items, f) &&
+           lmi_gpu_reserve(gpu, &gpu->regions, regions) && lmi_gpu_clear(gpu, &gpu->regions, regions) &&
+           lmi_gpu_reserve(gpu, &gpu->linear_regions, linear) && lmi_gpu_clear(gpu, &gpu->linear_regions, linear) &&
+           lmi_gpu_upload_lists(l) && lmi_gpu_upload_tiles(gpu) && put_array(gpu, &gpu->corners, &l->corners, u) &&
            put_array(gpu, &gpu->chunks, &l->chunks, sizeof(lmi_gpu_chunk)) &&
            put_array(gpu, &gpu->parts, &l->parts, sizeof(lmi_gpu_chunk)) &&
-           lmi_gpu_reserve(gpu, &gpu->partials, (size_t)l->partials * LMI_GPU_CHANNELS * f) &&
+           lmi_gpu_reserve(gpu, &gpu->partials, (size_t)partials * LMI_GPU_CHANNELS * f) &&
            lmi_gpu_reserve(gpu, &gpu->surfaces, LMI_GPU_MAX_SURFACES * sizeof(lmi_gpu_surface)) &&
            lmi_gpu_put(gpu, &gpu->stop, &none, u);
 }
@@ -288,33 +460,86 @@ bool lmi_gpu_refresh(lm_world *world, lmi_gpu *gpu)
 {
     const uint32_t none = 0;
     for (uint32_t n = 0; n < gpu->body_count; n++) {
-        refresh_record(lmi_body_at(world, gpu->slots[n]), &gpu->records[n]);
+        lmi_body *body = lmi_body_at(world, gpu->slots[n]);
+        if (!lmi_gpu_is_kept(gpu, body)) {
+            refresh_record(body, &gpu->records[n]);
+        }
     }
-    return lmi_gpu_upload_state(world, gpu) &&
-           lmi_gpu_write(gpu, &gpu->bodies, 0, gpu->records, gpu->body_count * sizeof *gpu->records) &&
+    return lmi_gpu_upload_state(world, gpu, false) && upload_records(gpu) &&
            lmi_gpu_put(gpu, &gpu->stop, &none, sizeof none) && lmi_gpu_clusters_refresh(world, gpu) &&
            lmi_gpu_examples_lay_out(world, gpu) && lmi_gpu_kinds_refresh(world, gpu);
 }
 
+/* Chunks and records of bodies in batches that are not valid. */
+static bool list_void(lm_world *world, const lmi_gpu *gpu, array *bodies, array *chunks)
+{
+    bool ok = true;
+    for (uint32_t n = 0; ok && n < gpu->body_count; n++) {
+        const lmi_gpu_body *record = &gpu->records[n];
+        if (gpu->batch[gpu->batch_of[n]].valid) {
+            continue;
+        }
+        uint32_t *body = append(world, bodies, 1, sizeof *body);
+        lmi_gpu_chunk *chunk = append(world, chunks, record->measures, sizeof *chunk);
+        ok = body && chunk;
+        for (uint32_t k = 0; ok && k < record->measures; k++) {
+            uint32_t at = k * CHUNK_PARTICLES, left = record->particles - at;
+            chunk[k] = (lmi_gpu_chunk){n, record->first + at, left < CHUNK_PARTICLES ? left : CHUNK_PARTICLES,
+                                       record->first_measure + k};
+        }
+        if (ok) {
+            *body = n;
+        }
+    }
+    return ok;
+}
+
+bool lmi_gpu_measure_void(lm_world *world, lmi_gpu *gpu)
+{
+    array bodies = {NULL, 0, 0}, chunks = bodies;
+    bool ok = list_void(world, gpu, &bodies, &chunks);
+    if (ok && bodies.count == gpu->body_count) {
+        ok = lmi_gpu_measure(gpu);
+    } else if (ok && bodies.count) {
+        ok = put_array(gpu, &gpu->fresh, &bodies, sizeof(uint32_t)) &&
+             put_array(gpu, &gpu->fresh_chunks, &chunks, sizeof(lmi_gpu_chunk));
+        const lmi_gpu_argument measure[] = {LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(gpu->fresh_chunks),
+                                            LMI_GPU_BUFFER(gpu->x), LMI_GPU_BUFFER(gpu->v),
+                                            LMI_GPU_BUFFER(gpu->partials)};
+        const lmi_gpu_argument settle[] = {LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(gpu->partials),
+                                           LMI_GPU_BUFFER(gpu->fresh)};
+        const size_t groups[2] = {chunks.count, 1}, few[2] = {bodies.count, 1}, group[2] = {64, 1};
+        ok = ok && lmi_gpu_run(gpu, gpu->measure, measure, 5, groups, group) &&
+             lmi_gpu_run(gpu, gpu->settle, settle, 3, few, group) && lmi_gpu_kinds_conclude(gpu, gpu->h, true);
+    }
+    drop(world, &bodies, sizeof(uint32_t));
+    drop(world, &chunks, sizeof(lmi_gpu_chunk));
+    return ok;
+}
+
+/* Room for state: what is there of batches that are kept stays. */
+static bool reserve_state(lmi_gpu *gpu)
+{
+    const size_t size = (size_t)gpu->particles * 4 * sizeof(float), records = gpu->body_count * sizeof *gpu->records;
+    return gpu->whole ? lmi_gpu_reserve(gpu, &gpu->x, size) && lmi_gpu_reserve(gpu, &gpu->v, size) &&
+                            lmi_gpu_reserve(gpu, &gpu->bodies, records)
+                      : lmi_gpu_grow(gpu, &gpu->x, size) && lmi_gpu_grow(gpu, &gpu->v, size);
+}
+
 bool lmi_gpu_lay_out(lm_world *world, lmi_gpu *gpu)
 {
-    layout l = {.world = world, .gpu = gpu};
-    bool ok = reserve_bodies(&l) && add_bodies(&l) && upload(&l) && lmi_gpu_clusters_lay_out(world, gpu) &&
-              lmi_gpu_examples_lay_out(world, gpu) && lmi_gpu_kinds_upload(&l);
-    lmi_gpu_kinds_drop(&l);
-    array *const arrays[] = {
-        &l.map,       &l.constants_of, &l.constants.items, &l.constants.slots, &l.kinds.items, &l.kinds.slots,
-        &l.irregular, &l.corrected,    &l.gather.entries,  &l.scatter.entries, &l.corners};
-    for (size_t n = 0; n < sizeof arrays / sizeof *arrays; n++) {
-        drop(world, arrays[n], sizeof(uint32_t)); /* floats are as large */
+    layout *l = plan_of(world, gpu);
+    bool ok = l && begin_bodies(l) && add_bodies(l) && reserve_state(gpu) && lmi_gpu_upload_state(world, gpu, false) &&
+              upload(l) && lmi_gpu_clusters_lay_out(world, gpu) && lmi_gpu_examples_lay_out(world, gpu) &&
+              lmi_gpu_kinds_upload(l);
+    if (l) {
+        lmi_gpu_kinds_drop(l);
     }
-    drop(world, &l.chunks, sizeof(lmi_gpu_chunk));
-    drop(world, &l.parts, sizeof(lmi_gpu_chunk));
-    drop(world, &l.known_corners, 2 * sizeof(uint32_t));
-    drop(world, &l.gather.items, sizeof(lmi_gpu_list));
-    drop(world, &l.scatter.items, sizeof(lmi_gpu_list));
-    drop(world, &l.gather.known, sizeof(known_lists));
-    drop(world, &l.scatter.known, sizeof(known_lists));
-    lmi_gpu_drop_tiles(world, gpu);
+    if (ok && gpu->whole) {
+        sizes_of(l, l->sizes);
+    }
+    if (!ok || gpu->batch_count == 1) { /* nothing to keep */
+        lmi_gpu_plan_free(world, gpu);
+    }
     return ok;
 }

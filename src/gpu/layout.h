@@ -61,13 +61,17 @@ typedef struct word_set {
 typedef struct kind_lists {
     array owners, block_corners, rows, constants, irregular, corrected, part_of, plastics;
     array boxes, part_members, part_chunks;
+    array numbers, plastic_from,
+        part_from; /* of bodies that are kept: what they were, where their state was; else LMI_GPU_NONE */
     struct side_by_side {
         array groups, who, member, offset;
     } gather, scatter;
     uint32_t irregulars, corrections, part_partials;
 } kind_lists;
 
-typedef struct layout {
+/* Lattices as they are laid out. It is kept where single batches may change, and then holds what is there of the others: constants,
+ * lists and tables that no body has any more stay until everything is laid out anew. */
+typedef struct lmi_gpu_plan {
     lm_world *world;
     lmi_gpu *gpu;
     uint32_t channels; /* of constants */
@@ -77,25 +81,14 @@ typedef struct layout {
     array chunks, parts;
     array corners, known_corners; /* small.c */
     uint32_t irregulars, corrections, partials;
+    uint32_t sizes[8]; /* of what grows, when everything was laid out last */
     kind_lists of_kinds;
 } layout;
 
-static inline uint64_t hash_bytes(const void *from, size_t size)
-{
-    const unsigned char *bytes = from;
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (size_t n = 0; n < size; n += 8) {
-        uint64_t word = 0;
-        memcpy(&word, bytes + n, size - n < 8 ? size - n : 8);
-        hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-        hash ^= hash >> 29;
-    }
-    return hash;
-}
-
+/* Of what no kernel writes: only what is not there already goes over. */
 static inline bool put_array(lmi_gpu *gpu, lmi_gpu_buffer *to, const array *from, size_t size)
 {
-    return lmi_gpu_put(gpu, to, from->items, from->count * size);
+    return lmi_gpu_renew(gpu, to, from->items, from->count * size);
 }
 
 /* layout_constants.c: the constants of a lattice's regions; its blocks get the indices of theirs. */
@@ -114,6 +107,7 @@ bool lmi_gpu_upload_lists(layout *l);
  * tiles to the device, and their memory here. */
 bool lmi_gpu_add_tiles(layout *l, const lmi_body *body, uint32_t index, lmi_gpu_body *record);
 bool lmi_gpu_add_parts(layout *l);
+void lmi_gpu_keep_tiles(layout *l); /* those of bodies that are kept, and no others */
 bool lmi_gpu_upload_tiles(lmi_gpu *gpu);
 void lmi_gpu_drop_tiles(lm_world *world, lmi_gpu *gpu);
 

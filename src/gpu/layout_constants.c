@@ -25,7 +25,7 @@ static bool grow_slots(lm_world *world, word_set *set)
     memset(slots, 0xff, size * sizeof *slots);
     const size_t bytes = set->words * sizeof(uint32_t);
     for (uint32_t n = 0; n < set->count; n++) {
-        uint32_t place = (uint32_t)hash_bytes((const char *)set->items.items + n * bytes, bytes) & (size - 1);
+        uint32_t place = (uint32_t)lmi_gpu_hash((const char *)set->items.items + n * bytes, bytes) & (size - 1);
         while (slots[place] != LMI_GPU_NONE) {
             place = (place + 1) & (size - 1);
         }
@@ -41,7 +41,8 @@ static uint32_t find_words(lm_world *world, word_set *set, const void *words)
     if (!grow_slots(world, set)) {
         return LMI_GPU_NONE;
     }
-    uint32_t *slots = set->slots.items, mask = set->slots.count - 1, place = (uint32_t)hash_bytes(words, bytes) & mask;
+    uint32_t *slots = set->slots.items, mask = set->slots.count - 1,
+             place = (uint32_t)lmi_gpu_hash(words, bytes) & mask;
     for (; slots[place] != LMI_GPU_NONE; place = (place + 1) & mask) {
         if (memcmp((const char *)set->items.items + slots[place] * bytes, words, bytes) == 0) {
             return slots[place];

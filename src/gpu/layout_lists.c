@@ -141,7 +141,7 @@ static bool append_lists(layout *l, const lmi_lattice *shape, const lmi_lattice_
         now->entry_count += list->count;
     }
     to->entries.count = 2 * (now->first_entry + now->entry_count);
-    now->hash = hash_bytes(entries, 2 * (size_t)now->entry_count * sizeof *entries);
+    now->hash = lmi_gpu_hash(entries, 2 * (size_t)now->entry_count * sizeof *entries);
     return true;
 }
 

@@ -198,7 +198,8 @@ bool lmi_gpu_add_parts(layout *l)
 {
     for (uint32_t n = 0; n < l->gpu->lattice_count; n++) {
         lmi_gpu_body *record = &l->gpu->records[n];
-        if (record->partials <= (lmi_gpu_has_few(l->gpu) ? FEW_PARTIALS : PART_PARTIALS)) {
+        if (lmi_gpu_is_kept(l->gpu, lmi_body_at(l->world, l->gpu->slots[n])) ||
+            record->partials <= (lmi_gpu_has_few(l->gpu) ? FEW_PARTIALS : PART_PARTIALS)) {
             continue;
         }
         uint32_t from = record->first_partial, end = from + record->partials;
@@ -216,6 +217,40 @@ bool lmi_gpu_add_parts(layout *l)
     return true;
 }
 
+/* --- what is kept --- */
+
+/* Of things whose first word says which record they belong to: those of bodies that are kept, by the numbers that these have now. The
+ * last ones go where others were, so that most stay where they are. Returns how many there are. */
+static uint32_t keep(const lmi_gpu *gpu, void *items, uint32_t count, size_t size)
+{
+    char *bytes = items;
+    for (uint32_t n = 0; n < count;) {
+        uint32_t body;
+        memcpy(&body, bytes + n * size, sizeof body);
+        body = gpu->renumber[body];
+        if (body == LMI_GPU_NONE) {
+            count--;
+            memmove(bytes + n * size, bytes + count * size, size);
+        } else {
+            memcpy(bytes + n * size, &body, sizeof body);
+            n++;
+        }
+    }
+    return count;
+}
+
+void lmi_gpu_keep_tiles(layout *l)
+{
+    lmi_gpu *gpu = l->gpu;
+    for (uint32_t n = 0; n < gpu->variant_count; n++) {
+        lmi_gpu_variant *v = &gpu->variant[n];
+        v->to_fit.count = keep(gpu, v->to_fit.items, v->to_fit.count, sizeof *v->to_fit.items);
+        v->to_move.count = keep(gpu, v->to_move.items, v->to_move.count, sizeof *v->to_move.items);
+        v->small_count = keep(gpu, v->small_body, v->small_count, sizeof *v->small_body);
+    }
+    l->parts.count = keep(gpu, l->parts.items, l->parts.count, sizeof(lmi_gpu_chunk));
+}
+
 /* --- to the device --- */
 
 /* The longest first, so that short ones fill up the end of a launch; else as they are. */
@@ -230,10 +265,10 @@ static int compare_tiles(const void *a, const void *b)
 
 static bool put_tiles(lmi_gpu *gpu, lmi_gpu_tiles *tiles)
 {
-    if (tiles->count > 1) {
+    if (tiles->count > 1 && gpu->whole) { /* a few more do not change their order */
         qsort(tiles->items, tiles->count, sizeof *tiles->items, compare_tiles);
     }
-    return lmi_gpu_put(gpu, &tiles->buffer, tiles->items, tiles->count * sizeof *tiles->items);
+    return lmi_gpu_renew(gpu, &tiles->buffer, tiles->items, tiles->count * sizeof *tiles->items);
 }
 
 bool lmi_gpu_upload_tiles(lmi_gpu *gpu)
@@ -242,7 +277,7 @@ bool lmi_gpu_upload_tiles(lmi_gpu *gpu)
     for (uint32_t n = 0; ok && n < gpu->variant_count; n++) {
         lmi_gpu_variant *v = &gpu->variant[n];
         ok = put_tiles(gpu, &v->to_fit) && put_tiles(gpu, &v->to_move) &&
-             lmi_gpu_put(gpu, &v->smalls, v->small_body, v->small_count * sizeof *v->small_body);
+             lmi_gpu_renew(gpu, &v->smalls, v->small_body, v->small_count * sizeof *v->small_body);
     }
     return ok;
 }

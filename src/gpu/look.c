@@ -51,11 +51,18 @@ static struct lmi_gpu_looks *looks_of(lm_world *world, lmi_gpu *gpu)
     return l;
 }
 
-/* Locked, and the device's state is the newer one. */
-static lmi_gpu *begin_look(const lm_world *world)
+/* Locked, and the device's state is the newer one: of a batch, or of all. */
+static lmi_gpu *begin_look(const lm_world *world, uint32_t batch)
 {
     lmi_gpu *gpu = world->gpu;
     if (!gpu || !atomic_load(&gpu->newer)) {
+        return NULL;
+    }
+    if (batch == LMI_GPU_NONE && gpu->mixed) {
+        lmi_gpu_fetch(world); /* the device does not have all */
+        return NULL;
+    }
+    if (batch != LMI_GPU_NONE && !lmi_gpu_is_behind(gpu, batch)) {
         return NULL;
     }
     lmi_mutex_lock(&gpu->fetching);
@@ -165,7 +172,8 @@ static bool look(lm_world *world, lmi_gpu *gpu, const lmi_body *body, bool veloc
 
 bool lmi_gpu_look_body(const lm_world *world, const lmi_body *body, bool velocities, lmi_look *l)
 {
-    lmi_gpu *gpu = body->batch == LMI_NONE ? NULL : begin_look(world); /* who sleeps is on the host alone */
+    lmi_gpu *gpu =
+        body->batch == LMI_NONE ? NULL : begin_look(world, body->batch); /* who sleeps is on the host alone */
     return gpu && end_look(world, gpu, look((lm_world *)world, gpu, body, velocities, l)); /* memory alone changes */
 }
 
@@ -259,14 +267,14 @@ static bool find_sums(lm_world *world, lmi_gpu *gpu, const lmi_body *body, lmi_l
 
 bool lmi_gpu_look_sums(const lm_world *world, const lmi_body *body, lmi_look_sums *sums)
 {
-    lmi_gpu *gpu = body->batch == LMI_NONE ? NULL : begin_look(world);
+    lmi_gpu *gpu = body->batch == LMI_NONE ? NULL : begin_look(world, body->batch);
     return gpu && end_look(world, gpu, find_sums((lm_world *)world, gpu, body, sums)); /* memory alone changes */
 }
 
 lmi_seen *lmi_gpu_look_all(const lm_world *constant)
 {
     lm_world *world = (lm_world *)constant; /* memory alone changes */
-    lmi_gpu *gpu = begin_look(world);
+    lmi_gpu *gpu = begin_look(world, LMI_GPU_NONE);
     if (!gpu) {
         return NULL;
     }
@@ -290,7 +298,7 @@ lmi_seen *lmi_gpu_look_all(const lm_world *constant)
 
 bool lmi_gpu_look_stats(const lm_world *world, uint32_t *contacts, lm_dvec3 *outside_impulse)
 {
-    lmi_gpu *gpu = begin_look(world);
+    lmi_gpu *gpu = begin_look(world, LMI_GPU_NONE);
     if (!gpu) {
         return false;
     }
@@ -323,7 +331,7 @@ static bool add_totals(lm_world *world, lmi_gpu *gpu, lm_totals *totals)
 
 bool lmi_gpu_look_totals(const lm_world *world, lm_totals *totals)
 {
-    lmi_gpu *gpu = begin_look(world);
+    lmi_gpu *gpu = begin_look(world, LMI_GPU_NONE);
     return gpu && end_look(world, gpu, add_totals((lm_world *)world, gpu, totals));
 }
 

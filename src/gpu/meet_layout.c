@@ -8,6 +8,7 @@
 #include "sample/bulk.h"
 #include "sample/cube.h"
 #include "step/penalty.h"
+#include "step/rubble.h"
 
 #include <stdio.h>
 
@@ -105,6 +106,12 @@ static bool find_depths(meet_layout *l, const lmi_body *body, uint32_t *first)
     return true;
 }
 
+static uint32_t marks_of(const lmi_body *body)
+{
+    return (body->octree && body->octree->clefts ? LMI_GPU_CLEFT : 0u) | (lmi_is_rubble(body) ? LMI_GPU_RUBBLE : 0u) |
+           (lmi_gpu_is_in_pieces(body) ? LMI_GPU_PIECES : 0u);
+}
+
 static bool add_body(meet_layout *l, uint32_t record, const lmi_body *body)
 {
     uint32_t index = l->meeters.count, particle = l->gpu->records[record].first, first_depth = 0;
@@ -117,16 +124,17 @@ static bool add_body(meet_layout *l, uint32_t record, const lmi_body *body)
                           .mean_mass = body->mean_mass,
                           .radius = body->contact_radius,
                           .skin = felt ? body->contact_radius : 0.0f,
-                          .reach = (float)(body->contact_radius + body->touch.beyond + 0.01 * body->rest_size),
+                          .reach = (float)(body->contact_radius + body->touch.beyond + 0.01 * body->rest_size +
+                                           (lmi_is_rubble(body) ? lmi_rubble_reach(body) : 0.0)),
                           .record = record,
                           .group = body->group,
-                          .mask = body->bulk ? body->mask : 0,
+                          .mask = lmi_body_meets(body) ? body->mask : 0,
                           .first_point = l->owner.count,
                           .points = body->touch.count,
                           .first_map = l->map_first.count,
                           .maps = maps_of(l, body),
                           .first_depth = first_depth,
-                          .loose = body->octree && body->octree->clefts}; /* lmi_push_begin */
+                          .marks = marks_of(body)};
     return add_points(l, &body->touch, particle, index) && add_maps(l, body, particle);
 }
 

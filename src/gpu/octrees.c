@@ -151,11 +151,8 @@ static bool add_bodies(gathered *l, bool regions)
             continue;
         }
         const lmi_octree_lanes *o = &body->octree->lanes;
-        uint32_t pack_block = 0;
-        for (uint32_t k = 0; k < body->batch; k++) {
-            pack_block += world->batches[k].pack.lane_blocks;
-        }
-        l->particle = gpu->batch_first[body->batch] + body->first;
+        const uint32_t pack_block = gpu->batch[body->batch].first[LMI_GPU_LANE_BLOCKS];
+        l->particle = lmi_gpu_first_of(gpu, body);
         ok = regions ? add_regions(l, o, body, pack_block, n) : add_nodes(l, o) && add_lists(l, o);
         l->virtual_block += o->virtual_blocks;
         l->region_block += o->region_blocks;
@@ -233,17 +230,8 @@ static bool upload(gathered *l)
 /* The rows that stand for no node are zeros, and no launch writes them. */
 static bool clear_rows(gathered *l)
 {
-    const size_t words = (size_t)l->row * LMI_OCTREE_ROW;
-    array zeros = {NULL, 0, 0};
-    void *zero = append(l->world, &zeros, (uint32_t)words, sizeof(float));
-    bool ok = zero != NULL;
-    if (ok) {
-        memset(zero, 0, words * sizeof(float));
-        ok = lmi_gpu_write(l->gpu, &l->o->sum_rows, 0, zero, words * sizeof(float)) &&
-             lmi_gpu_write(l->gpu, &l->o->spread_rows, 0, zero, words * sizeof(float));
-    }
-    drop(l->world, &zeros, sizeof(float));
-    return ok;
+    const size_t size = (size_t)l->row * LMI_OCTREE_ROW * sizeof(float);
+    return lmi_gpu_clear(l->gpu, &l->o->sum_rows, size) && lmi_gpu_clear(l->gpu, &l->o->spread_rows, size);
 }
 
 static bool build(lmi_gpu *gpu, const lmi_gpu_clusters *c, lmi_gpu_octrees *o)

@@ -125,9 +125,10 @@ bool lmi_gpu_build_bodies(const lm_world *world, lmi_gpu *gpu)
     }
     gpu->prepare = lmi_gpu_kernel(gpu, gpu->program, "prepare");
     gpu->conclude = lmi_gpu_kernel(gpu, gpu->program, "conclude");
+    gpu->settle = lmi_gpu_kernel(gpu, gpu->program, "settle");
     gpu->measure = lmi_gpu_kernel(gpu, gpu->program, "measure");
     gpu->reduce = lmi_gpu_kernel(gpu, gpu->program, "reduce");
-    return gpu->prepare && gpu->conclude && gpu->measure && gpu->reduce;
+    return gpu->prepare && gpu->conclude && gpu->settle && gpu->measure && gpu->reduce;
 }
 
 #define LATTICE_CHANNELS(X)                                                                                            \

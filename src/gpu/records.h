@@ -85,6 +85,7 @@ typedef struct lmi_gpu_body {
     uint32_t sample[LMI_GPU_SAMPLES]; /* particles */
     int32_t corner[3 * LMI_GPU_SAMPLES]; /* and their corners */
     uint32_t pinned;
+    uint32_t pieces;   /* it has broken: it does not answer as a whole */
     uint32_t regional; /* it is damped region by region */
     uint32_t pointed;  /* colliders meet its touch points, when all bodies have moved (kernels/solve.cl) */
     uint32_t group, collider_mask;
@@ -184,8 +185,11 @@ typedef struct lmi_gpu_meeter {
     uint32_t first_point, points, first_map, maps, first_depth;
     uint32_t partners, bucket;
     int32_t cell[3];
-    uint32_t loose; /* it is in pieces, or cut: it does not answer as a whole */
+    uint32_t marks; /* bits as below */
 } lmi_gpu_meeter;
+
+/* Its sides push each other, and it does not answer as a whole; it can break; it is in pieces. */
+enum { LMI_GPU_CLEFT = 1, LMI_GPU_RUBBLE = 2, LMI_GPU_PIECES = 4 };
 
 /* The rest shape that a body is felt as: lmi_mould. */
 typedef struct lmi_gpu_mould {
@@ -213,6 +217,22 @@ typedef struct lmi_gpu_disc {
     uint32_t point, owner; /* touch point, and meeter */
     uint32_t voxel, part;  /* of its octree */
 } lmi_gpu_disc;
+
+/* A touch point where there are bodies that can break: a ball of one (step/rubble.h), or the point of another body. */
+typedef struct lmi_gpu_grain {
+    float out[3]; /* away from the particles it is linked to, or from the surface, in this substep */
+    float radius;
+    float plate;       /* metres along the surface for which it stands; 0: a point of a body that cannot break */
+    int32_t cell[3];   /* of the table */
+    uint32_t next;     /* in its place of the table, and one more; 0: none */
+    uint32_t piece;    /* among those of all bodies */
+    uint32_t links[6]; /* particles, or LMI_GPU_NONE */
+} lmi_gpu_grain;
+
+/* A piece of a body that has broken. */
+typedef struct lmi_gpu_piece {
+    uint32_t body, first, count; /* meeter; touch points in their list */
+} lmi_gpu_piece;
 
 /* A body whose contacts are solved (kernels/solve.cl), besides what it is as a meeter. */
 typedef struct lmi_gpu_bulk {
@@ -247,6 +267,9 @@ typedef struct lmi_gpu_quad {
 /* What becomes of a contact: nothing, it is only near; soft; a side answers as a whole; and that, but not yet. */
 enum { LMI_GPU_NEAR, LMI_GPU_SOFT, LMI_GPU_WHOLE, LMI_GPU_WATCHED };
 
+/* Instead of a map: b is a single particle, of a body that can break. */
+#define LMI_GPU_BALL 0xfffffffeu
+
 /* lmi_contact. */
 typedef struct lmi_gpu_contact {
     lmi_gpu_quad normal, braked, more, surface, steady;
@@ -258,7 +281,7 @@ typedef struct lmi_gpu_contact {
     uint32_t point; /* of a, among all touch points */
     uint32_t leader;
     uint32_t a, b;  /* meeters; b is LMI_GPU_NONE for a wall */
-    uint32_t map;   /* of b, among all; of a wall: the collider */
+    uint32_t map;   /* of b, among all; of a wall: the collider; or LMI_GPU_BALL */
     uint32_t cell;  /* of a lattice, among all cells; else LMI_GPU_NONE */
     uint32_t slot;  /* in its bucket, before they are sorted */
     uint32_t live;  /* as above */

@@ -248,7 +248,7 @@ bool lmi_gpu_skins_lay_out(lm_world *world, lmi_gpu *gpu, lmi_gpu_skinning *s)
     }
     add_records(world, gpu, s);
     ok = lmi_gpu_skin_regions_lay_out(world, gpu, s) &&
-         lmi_gpu_put(gpu, &s->skins, s->records, s->count * sizeof *s->records);
+         lmi_gpu_renew(gpu, &s->skins, s->records, s->count * sizeof *s->records);
     for (int kind = 0; ok && kind < LMI_GPU_SKIN_KINDS; kind++) {
         ok = put_chunks(world, gpu, s, (lmi_gpu_skin_kind)kind);
     }

@@ -30,10 +30,7 @@ static const lmi_gpu_skin_shape *shape_of(const lmi_gpu_skinning *s, const lmi_b
 /* Where the rotation of a region begins in the device's array: packs of all batches one after the other (clusters.c). */
 static uint32_t rotation_of(const gathered *g, const lmi_body *body, uint32_t region)
 {
-    uint32_t block = 0;
-    for (uint32_t n = 0; n < body->batch; n++) {
-        block += g->world->batches[n].pack.lane_blocks;
-    }
+    const uint32_t block = g->gpu->batch[body->batch].first[LMI_GPU_LANE_BLOCKS];
     uint32_t lane = g->world->batches[body->batch].pack.region_lane[body->first_region + region];
     return (block + lane / LMI_BLOCK) * 9 * LMI_BLOCK + lane % LMI_BLOCK;
 }

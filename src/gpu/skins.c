@@ -240,7 +240,12 @@ bool lmi_gpu_get_skin(const lm_world *constant, const lmi_body *body, lm_vec3 *p
     lm_world *world = (lm_world *)constant; /* its state stays where it is */
     lmi_gpu *gpu = world->gpu;
     double from[3] = {0.0, 0.0, 0.0};
-    if (!gpu || body->batch == LMI_NONE || !atomic_load(&gpu->newer) || !lmi_gpu_skin_is_made(body)) {
+    if (!gpu || body->batch == LMI_NONE || !atomic_load(&gpu->newer) || !lmi_gpu_skin_is_made(body) ||
+        !lmi_gpu_is_behind(gpu, body->batch)) {
+        return false;
+    }
+    if (gpu->mixed && (!gpu->skins || gpu->skins->laid_out != gpu->layouts)) {
+        lmi_gpu_fetch(world); /* bodies may be others than when the world was laid out */
         return false;
     }
     lmi_mutex_lock(&gpu->fetching);

@@ -21,9 +21,7 @@
     lmi_gpu_run(gpu, kernel, arguments, sizeof(arguments) / sizeof *(arguments), groups, group)
 
 /* The macros of the same names in the kernels' texts. */
-#define LIST_ARGUMENTS                                                                                                 \
-    LMI_GPU_BUFFER(s->first), LMI_GPU_BUFFER(s->met), LMI_GPU_BUFFER(s->walls), LMI_GPU_BUFFER(s->bucket_counts),      \
-        LMI_GPU_BUFFER(s->bucket_first), LMI_GPU_BUFFER(s->listed)
+#define LIST_ARGUMENTS LMI_GPU_LIST_ARGUMENTS
 #define PARTICLE_ARGUMENTS                                                                                             \
     LMI_GPU_BUFFER(m->first_of_points), LMI_GPU_BUFFER(m->point_of), LMI_GPU_BUFFER(m->weight_of),                     \
         LMI_GPU_BUFFER(m->first_of_maps), LMI_GPU_BUFFER(m->map_of), LMI_GPU_BUFFER(m->hold_of),                       \
@@ -80,7 +78,7 @@ static bool find_contacts(lmi_gpu *gpu, const lmi_step *step)
         LMI_GPU_SOLID_ARGUMENTS, LMI_GPU_BUFFER(s->met),   LMI_GPU_BUFFER(s->turned)};
     const size_t of_points[2] = GROUPS_OF(points);
     return RUN(s->find_kernel, find, of_points, group) && lmi_gpu_self_find(gpu, step) && mark_pairs(gpu) &&
-           RUN(s->stops_kernel, stops, of_points, group);
+           RUN(s->stops_kernel, stops, of_points, group) && lmi_gpu_rubble_find(gpu, step);
 }
 
 /* The contacts of each body, from the bits of its points. */
@@ -88,10 +86,10 @@ static bool count_by_body(lmi_gpu *gpu)
 {
     const lmi_gpu_meet *m = gpu->meet;
     const lmi_gpu_solver *s = gpu->solver;
-    const lmi_gpu_argument count[] = {LMI_GPU_BUFFER(m->meeters),       LMI_GPU_BUFFER(s->solids),
-                                      LMI_GPU_BUFFER(m->partner_lists), LMI_GPU_BUFFER(s->pushes),
-                                      LMI_GPU_BUFFER(s->met),           LMI_GPU_BUFFER(s->turned),
-                                      LMI_GPU_BUFFER(s->walls),         LMI_GPU_BUFFER(s->first)};
+    const lmi_gpu_argument count[] = {
+        LMI_GPU_BUFFER(m->meeters), LMI_GPU_BUFFER(s->solids),        LMI_GPU_BUFFER(m->partner_lists),
+        LMI_GPU_BUFFER(s->pushes),  LMI_GPU_BUFFER(s->met),           LMI_GPU_BUFFER(s->turned),
+        LMI_GPU_BUFFER(s->walls),   LMI_GPU_BUFFER(s->rubble.rubbed), LMI_GPU_BUFFER(s->first)};
     const size_t bodies[2] = {m->meeter_count, 1};
     return RUN(s->count_kernel, count, bodies, group);
 }
@@ -135,8 +133,8 @@ static bool fill(lmi_gpu *gpu, const lmi_step *step)
                                       LMI_GPU_BUFFER(s->leaders), LMI_GPU_BUFFER(m->partner_lists),
                                       LMI_GPU_BUFFER(s->solids),  LMI_GPU_BUFFER(s->near),
                                       LMI_GPU_BUFFER(s->met),     LMI_GPU_BUFFER(s->turned),
-                                      LMI_GPU_BUFFER(s->walls),   LMI_GPU_BUFFER(s->first),
-                                      LMI_GPU_BUFFER(s->contacts)};
+                                      LMI_GPU_BUFFER(s->walls),   LMI_GPU_BUFFER(s->rubble.rubbed),
+                                      LMI_GPU_BUFFER(s->first),   LMI_GPU_BUFFER(s->contacts)};
     const lmi_gpu_argument fill[] = {
         LMI_GPU_VALUE(count),      LMI_GPU_BUFFER(m->partner_lists), LMI_GPU_BUFFER(s->stops),
         LMI_GPU_SOLID_ARGUMENTS,   LMI_GPU_SELF_ARGUMENTS,           LMI_GPU_BUFFER(s->self.disc_met),
@@ -154,7 +152,7 @@ static bool fill(lmi_gpu *gpu, const lmi_step *step)
     const size_t of_points[2] = GROUPS_OF(points), bodies[2] = {m->meeter_count, 1}, contacts[2] = GROUPS_OF(count);
     const size_t all[2] = GROUPS_OF(bucket_count);
     return RUN(s->claim_kernel, claim, of_points, group) && RUN(s->fill_kernel, fill, contacts, group) &&
-           RUN(s->buckets_kernel, buckets, bodies, group) && find_offsets(gpu, 1) &&
+           lmi_gpu_rubble_fill(gpu, step) && RUN(s->buckets_kernel, buckets, bodies, group) && find_offsets(gpu, 1) &&
            RUN(s->list_kernel, list, contacts, group) && (bucket_count == 0 || RUN(s->sort_kernel, sort, all, group));
 }
 
@@ -271,7 +269,7 @@ static bool untwist(lmi_gpu *gpu, float h)
                                      LMI_GPU_BUFFER(gpu->x),     LMI_GPU_BUFFER(gpu->v)};
     const size_t contacts[2] = GROUPS_OF(count), bodies[2] = {m->meeter_count, 1};
     return RUN(s->twist_kernel, twist, contacts, group) && lmi_gpu_push_end(gpu) &&
-           RUN(s->untwist_kernel, back, bodies, group);
+           RUN(s->untwist_kernel, back, bodies, group) && lmi_gpu_rubble_untwist(gpu);
 }
 
 static bool keep(lmi_gpu *gpu)
@@ -312,7 +310,8 @@ static bool find_again(lmi_gpu *gpu, const lmi_step *step)
     const size_t of_points[2] = GROUPS_OF(points);
     cl_uint found[4] = {0, 0, 0, 0};
     bool ok = lmi_gpu_meet_place(gpu) && RUN(s->again_kernel, again, of_points, group) && mark_pairs(gpu) &&
-              count_by_body(gpu) && find_offsets(gpu, 0) && lmi_gpu_read(gpu, &s->found, 0, found, sizeof found);
+              lmi_gpu_rubble_forget(gpu) && count_by_body(gpu) && find_offsets(gpu, 0) &&
+              lmi_gpu_read(gpu, &s->found, 0, found, sizeof found);
     s->contact_count = found[0];
     s->whole_count = found[2];
     return ok;
@@ -338,7 +337,8 @@ static bool end_at_walls(lmi_gpu *gpu, const lmi_step *step, bool any)
 {
     const float h = (float)step->h;
     cl_uint unused = 0;
-    bool meet = gpu->meet->map_count > 0, ok = add_impulses(gpu, 1) && (!meet || lmi_gpu_push_begin(gpu, true));
+    bool meet = gpu->meet->map_count > 0 || gpu->solver->rubble.grain_count > 0;
+    bool ok = add_impulses(gpu, 1) && (!meet || lmi_gpu_push_begin(gpu, true));
     if (ok && any && meet) {
         ok = find_again(gpu, step);
         if (ok && gpu->solver->contact_count) {

@@ -15,7 +15,8 @@
     X(line) X(curve) X(order) X(find) X(pairs) X(stops) X(count) X(offsets) X(claim) X(fill) X(buckets) X(list) X(sort)         \
     X(load) X(weigh) X(warm) X(velocity) X(back) X(shift) X(gather) X(apply) X(twist) X(untwist) X(keep)               \
     X(push) X(chain) X(merge) X(groups) X(levels) X(sweep) X(end)                                                                \
-    X(impulse) X(again) X(inner) X(slack) X(discs) X(itself) X(starts) X(behind)
+    X(impulse) X(again) X(inner) X(slack) X(discs) X(itself) X(starts) X(behind) \
+    X(rubble) X(grains) X(rubbed) X(rub) X(untwist_pieces)
 /* clang-format on */
 
 /* Bodies that touch themselves, and octrees that were cut: solve_self.c. */
@@ -26,6 +27,15 @@ typedef struct lmi_gpu_self {
     uint32_t count;                                         /* bodies that touch themselves */
     uint32_t disc_count;
 } lmi_gpu_self;
+
+/* Bodies that can break: solve_rubble.c. */
+typedef struct lmi_gpu_rubble {
+    lmi_gpu_buffer grains, heads, frame; /* balls and touch points, in a table by cells of space */
+    lmi_gpu_buffer rubbed;               /* of each touch point: how many balls it touches */
+    lmi_gpu_buffer pieces, points, particles;
+    uint32_t grain_count; /* 0: nothing can break */
+    uint32_t table, piece_count;
+} lmi_gpu_rubble;
 
 typedef struct lmi_gpu_solver {
     cl_program program;
@@ -45,6 +55,7 @@ typedef struct lmi_gpu_solver {
     /* Bodies that answer as a whole: solve_whole.c. */
     lmi_gpu_buffer pushes, unsorted, chains, groups, roots, members, heads, order, levels, sweeps;
     lmi_gpu_self self;
+    lmi_gpu_rubble rubble;
     uint32_t bucket_count, contact_count, contact_room;
     uint32_t whole_count; /* contacts where a side answers as a whole, at most */
     uint32_t most_whole;  /* the same, of the last substep */
@@ -54,6 +65,8 @@ typedef struct lmi_gpu_solver {
     bool grounds;         /* its program knows meshes and height maps */
     float *room; /* [points][4] what points were given, on its way; then [points][4] what they left behind them */
     size_t room_size;
+    uint32_t *points_of; /* [slots][2] first point of a body and how many it has, as they were laid out */
+    uint32_t slots, slot_capacity;
 } lmi_gpu_solver;
 
 /* Arguments of kernels in solve.c and solve_self.c: the macros of the same names in the kernels' texts. */
@@ -75,6 +88,9 @@ typedef struct lmi_gpu_solver {
     LMI_GPU_BUFFER(gpu->surfaces), LMI_GPU_BUFFER(s->near), LMI_GPU_BUFFER(s->rules), LMI_GPU_VALUE(rules),            \
         LMI_GPU_BUFFER(w->solids), LMI_GPU_BUFFER(w->heights), LMI_GPU_BUFFER(w->spans), LMI_GPU_BUFFER(w->faces),     \
         LMI_GPU_BUFFER(w->nodes), LMI_GPU_BUFFER(w->cells), LMI_GPU_BUFFER(s->starts), LMI_GPU_VALUE(seconds)
+#define LMI_GPU_LIST_ARGUMENTS                                                                                         \
+    LMI_GPU_BUFFER(s->first), LMI_GPU_BUFFER(s->met), LMI_GPU_BUFFER(s->walls), LMI_GPU_BUFFER(s->rubble.rubbed),      \
+        LMI_GPU_BUFFER(s->bucket_counts), LMI_GPU_BUFFER(s->bucket_first), LMI_GPU_BUFFER(s->listed)
 
 /* How far what falls from rest comes in a substep, twice over: lmi_contact_slop. */
 static inline double lmi_gpu_fall(const lmi_step *step) { return 2.0 * step->h * step->h * dvec_length(step->gravity); }
@@ -96,6 +112,15 @@ void lmi_gpu_self_free(lmi_gpu *gpu);
 bool lmi_gpu_self_find(lmi_gpu *gpu, const lmi_step *step);
 bool lmi_gpu_touches_itself(const lmi_body *body);
 static inline bool lmi_gpu_is_cut(const lmi_body *body) { return body->bulk && lmi_is_cut_octree(body); }
+
+/* solve_rubble.c: its part of the layout; the balls that each touch point is in, their contacts, and none of them when walls have the last
+ * word; and the spin of pieces. */
+bool lmi_gpu_rubble_lay_out(lm_world *world, lmi_gpu *gpu);
+void lmi_gpu_rubble_free(lmi_gpu *gpu);
+bool lmi_gpu_rubble_find(lmi_gpu *gpu, const lmi_step *step);
+bool lmi_gpu_rubble_fill(lmi_gpu *gpu, const lmi_step *step);
+bool lmi_gpu_rubble_forget(lmi_gpu *gpu);
+bool lmi_gpu_rubble_untwist(lmi_gpu *gpu);
 
 /* solve_whole.c: how bodies answer, before contacts are looked for. Contacts of those that answer as a whole: arranged, and gone
  * through. All of them do nothing where there are none. last: walls have the last word. */

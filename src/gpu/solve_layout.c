@@ -9,6 +9,7 @@
 #include "gpu/meet.h"
 #include "gpu/solve.h"
 #include "sample/bulk.h"
+#include "step/rubble.h"
 #include "step/soft.h"
 
 #include <stdio.h>
@@ -130,6 +131,24 @@ static bool add_cells(solve_layout *l, const lmi_body *body, uint32_t first_part
     return true;
 }
 
+/* Each particle of a body that can break is the only corner of a cell, at a place of 0 in it. */
+static bool add_balls(solve_layout *l, uint32_t count, uint32_t first_particle, uint32_t first_bucket)
+{
+    uint32_t first = l->cells.count * LMI_BLOCK;
+    uint32_t *corners = append(l->world, &l->corners, 8 * count, sizeof *corners);
+    uint32_t *around = append(l->world, &l->around, 8 * count, sizeof *around);
+    uint32_t *cells = append(l->world, &l->cells, count / LMI_BLOCK, sizeof *cells);
+    uint32_t *cell_of = (uint32_t *)l->cell_of.items + first_particle;
+    for (uint32_t n = 0; corners && around && cells && n < count; n++) {
+        cell_of[n] = first + n;
+        for (uint32_t k = 0; k < 8; k++) {
+            corners[8 * n + k] = first_particle + n;
+            around[8 * n + k] = k ? LMI_GPU_NONE : first_bucket + n;
+        }
+    }
+    return corners && around && cells;
+}
+
 static bool add_buckets(solve_layout *l, uint32_t count)
 {
     uint32_t owner = l->solids.count - 1;
@@ -144,8 +163,8 @@ static bool add_body(solve_layout *l, uint32_t record, const lmi_body *body)
 {
     lmi_gpu_bulk *s = append(l->world, &l->solids, 1, sizeof *s);
     uint32_t maps = body->bulk ? body->bulk->mould->carrier_count : 0, mould = 0, bucket = l->bucket_owner.count;
-    bool lattice = body->bulk && body->lattice;
-    uint32_t places = lattice ? body->lattice->shape.block_count * LMI_BLOCK : 0;
+    bool lattice = body->bulk && body->lattice, rubble = lmi_is_rubble(body);
+    uint32_t places = lattice || rubble ? body->lattice->shape.block_count * LMI_BLOCK : 0;
     if (!s || (body->bulk && !find_mould(l, body->bulk->mould, &mould))) {
         return false;
     }
@@ -169,7 +188,8 @@ static bool add_body(solve_layout *l, uint32_t record, const lmi_body *body)
     }
     mark_inner(l, body, l->gpu->records[record].first);
     return of_maps && add_points(l, body) && add_buckets(l, maps + places) &&
-           (!lattice || add_cells(l, body, l->gpu->records[record].first, bucket + maps));
+           (!lattice || add_cells(l, body, l->gpu->records[record].first, bucket + maps)) &&
+           (!rubble || add_balls(l, places, l->gpu->records[record].first, bucket));
 }
 
 static bool gather(solve_layout *l)
@@ -188,6 +208,66 @@ static bool gather(solve_layout *l)
     return ok;
 }
 
+/* Where the points of bodies are now; and where those of bodies that are kept were, of each point. */
+static void number_points(const solve_layout *l, lmi_gpu_solver *s, const uint32_t *before, uint32_t *from)
+{
+    const lmi_gpu *gpu = l->gpu;
+    uint32_t first = 0;
+    memset(s->points_of, 0, 2 * (size_t)s->slots * sizeof *s->points_of);
+    for (uint32_t n = 0; n < gpu->body_count; n++) {
+        const lmi_body *body = lmi_body_at(l->world, gpu->slots[n]);
+        const uint32_t count = lmi_gpu_is_meeter(l->world, gpu, body) ? body->touch.count : 0;
+        const bool kept = lmi_gpu_is_kept(gpu, body);
+        s->points_of[2 * (size_t)body->slot] = first;
+        s->points_of[2 * (size_t)body->slot + 1] = count;
+        for (uint32_t k = 0; k < count; k++) {
+            from[first + k] = kept ? before[2 * (size_t)body->slot] + k : LMI_GPU_NONE;
+        }
+        first += count;
+    }
+}
+
+/* What points remember: that of bodies which are kept goes where their points are now, on the device; that of others goes over. */
+static bool write_points(const solve_layout *l, lmi_gpu_buffer *to, const array *items, const uint32_t *from,
+                         uint32_t count)
+{
+    const size_t size = QUAD * sizeof(float);
+    bool ok = lmi_gpu_rearrange(l->gpu, to, from, count, size);
+    for (uint32_t n = 0, end; ok && n < count; n = end) {
+        bool kept = from[n] != LMI_GPU_NONE;
+        for (end = n + 1; end < count && (from[end] != LMI_GPU_NONE) == kept;) {
+            end++;
+        }
+        ok = kept ||
+             lmi_gpu_write(l->gpu, to, n * size, (const float *)items->items + (size_t)n * QUAD, (end - n) * size);
+    }
+    return ok;
+}
+
+static bool put_warmth(solve_layout *l, lmi_gpu_solver *s)
+{
+    lmi_memory *memory = &l->world->memory;
+    const uint32_t slots = l->world->bodies.slots, count = l->warmth.count / QUAD;
+    void *points = s->points_of;
+    bool ok = lmi_reserve(memory, &points, &s->slot_capacity, slots, 2 * sizeof *s->points_of);
+    s->points_of = points;
+    uint32_t *before = lmi_allocate(memory, 2 * (size_t)slots, sizeof *before);
+    uint32_t *from = lmi_allocate(memory, count, sizeof *from);
+    ok = ok && (before || slots == 0) && (from || count == 0);
+    if (ok) {
+        memcpy(before, s->points_of, 2 * (size_t)(s->slots < slots ? s->slots : slots) * sizeof *before);
+        s->slots = slots;
+        number_points(l, s, before, from);
+        ok = l->gpu->whole ? put_array(l->gpu, &s->warmth, &l->warmth, sizeof(float)) &&
+                                 put_array(l->gpu, &s->behind, &l->behind, sizeof(float))
+                           : write_points(l, &s->warmth, &l->warmth, from, count) &&
+                                 write_points(l, &s->behind, &l->behind, from, count);
+    }
+    lmi_release(memory, before, 2 * (size_t)slots, sizeof *before);
+    lmi_release(memory, from, count, sizeof *from);
+    return ok;
+}
+
 static bool upload(solve_layout *l, lmi_gpu_solver *s)
 {
     lmi_gpu *gpu = l->gpu;
@@ -202,8 +282,6 @@ static bool upload(solve_layout *l, lmi_gpu_solver *s)
                   {&s->rests, &l->rests, u},
                   {&s->levers, &l->levers, u},
                   {&s->facing, &l->facing, u},
-                  {&s->warmth, &l->warmth, u},
-                  {&s->behind, &l->behind, u},
                   {&s->corners, &l->corners, u},
                   {&s->around, &l->around, u},
                   {&s->cell_of, &l->cell_of, u},
@@ -219,7 +297,8 @@ static bool upload(solve_layout *l, lmi_gpu_solver *s)
     s->bucket_count = l->bucket_owner.count;
     const size_t near = (size_t)gpu->meet->meeter_count * LMI_GPU_SOLVED_SURFACES * u;
     const lm_world *world = l->world;
-    return ok && lmi_gpu_put(gpu, &s->rules, world->rules, world->rule_count * sizeof *world->rules) &&
+    return ok && put_warmth(l, s) &&
+           lmi_gpu_put(gpu, &s->rules, world->rules, world->rule_count * sizeof *world->rules) &&
            lmi_gpu_reserve(gpu, &s->near, world->colliders.alive ? near : 0) &&
            lmi_gpu_reserve(gpu, &s->starts, s->grounds ? points * QUAD * u : 0) &&
            lmi_gpu_reserve(gpu, &s->bucket_counts, s->bucket_count * u) &&
@@ -252,6 +331,7 @@ static const char *const plain_texts[] = {"prelude.cl",
                                           "soft.h",
                                           "curve.h",
                                           "disc.h",
+                                          "ball.h",
                                           "contact.cl",
                                           "solve_cut.cl",
                                           "octree_voxels.h",
@@ -265,6 +345,7 @@ static const char *const plain_texts[] = {"prelude.cl",
                                           "solve_whole.cl",
                                           "solve_sweep.cl",
                                           "solve_walls.cl",
+                                          "solve_rubble.cl",
                                           "account.cl",
                                           "account_solve.cl",
                                           NULL};
@@ -290,6 +371,7 @@ static const char *const ground_texts[] = {"prelude.cl",
                                            "soft.h",
                                            "curve.h",
                                            "disc.h",
+                                           "ball.h",
                                            "contact.cl",
                                            "solid_at.cl",
                                            "solve_cut.cl",
@@ -304,6 +386,7 @@ static const char *const ground_texts[] = {"prelude.cl",
                                            "solve_whole.cl",
                                            "solve_sweep.cl",
                                            "solve_walls.cl",
+                                           "solve_rubble.cl",
                                            "account.cl",
                                            "account_solve.cl",
                                            NULL};
@@ -379,7 +462,8 @@ bool lmi_gpu_solve_lay_out(lm_world *world, lmi_gpu *gpu)
         s->room = lmi_allocate(&world->memory, room, sizeof *s->room);
         s->room_size = s->room ? room : 0;
     }
-    bool ok = (room == 0 || s->room) && gather(&l) && upload(&l, s) && lmi_gpu_self_lay_out(world, gpu);
+    bool ok = (room == 0 || s->room) && gather(&l) && upload(&l, s) && lmi_gpu_self_lay_out(world, gpu) &&
+              lmi_gpu_rubble_lay_out(world, gpu);
     array *const words[] = {&l.behind,  &l.distances, &l.rests,        &l.facing,     &l.warmth, &l.corners, &l.around,
                             &l.cell_of, &l.cells,     &l.bucket_owner, &l.map_bucket, &l.inner,  &l.leaders, &l.levers};
     for (size_t n = 0; n < sizeof words / sizeof *words; n++) {
@@ -391,26 +475,50 @@ bool lmi_gpu_solve_lay_out(lm_world *world, lmi_gpu *gpu)
     return ok;
 }
 
+/* The points of a body that is brought back: the first in *first, and how many. */
+static uint32_t points_coming(const lmi_gpu *gpu, uint32_t n, uint32_t *first)
+{
+    const uint32_t *points = gpu->solver->points_of + 2 * (size_t)gpu->slots[n];
+    *first = points[0];
+    return gpu->batch[gpu->batch_of[n]].coming ? points[1] : 0;
+}
+
+/* What points that come back remember, to the room from place `at` on. */
+static bool read_points(lmi_gpu *gpu, const lmi_gpu_buffer *of, uint32_t at)
+{
+    const size_t size = QUAD * sizeof(float);
+    float *to = gpu->solver->room + (size_t)at * QUAD;
+    uint32_t begin = 0, end = 0, first;
+    bool ok = true;
+    for (uint32_t n = 0; ok && n < gpu->body_count; n++) { /* points are in the order of the bodies */
+        uint32_t count = points_coming(gpu, n, &first);
+        if (count && first != end) {
+            ok = lmi_gpu_read(gpu, of, begin * size, to + (size_t)begin * QUAD, (end - begin) * size);
+            begin = first;
+        }
+        end = count ? first + count : end;
+    }
+    return ok && lmi_gpu_read(gpu, of, begin * size, to + (size_t)begin * QUAD, (end - begin) * size);
+}
+
 bool lmi_gpu_solve_read(lmi_gpu *gpu)
 {
-    const lmi_gpu_solver *s = gpu->solver;
-    size_t count = gpu->solves ? (size_t)gpu->meet->point_count * QUAD : 0;
-    return !gpu->solves || (lmi_gpu_read(gpu, &s->warmth, 0, s->room, count * sizeof(float)) &&
-                            (!s->grounds || lmi_gpu_read(gpu, &s->behind, 0, s->room + count, count * sizeof(float))));
+    return !gpu->solves || (read_points(gpu, &gpu->solver->warmth, 0) &&
+                            (!gpu->solver->grounds || read_points(gpu, &gpu->solver->behind, gpu->meet->point_count)));
 }
 
 void lmi_gpu_solve_put(lm_world *world, lmi_gpu *gpu)
 {
-    const float *from = gpu->solves ? gpu->solver->room : NULL;
     const size_t behind = gpu->solves ? (size_t)gpu->meet->point_count * QUAD : 0; /* from what they were given */
-    for (uint32_t n = 0; from && n < gpu->body_count; n++) {
-        lmi_body *body = lmi_body_at(world, gpu->slots[n]);
-        for (uint32_t k = 0; k < body->touch.count && lmi_gpu_is_meeter(world, gpu, body); k++, from += QUAD) {
+    for (uint32_t n = 0; gpu->solves && n < gpu->body_count; n++) {
+        uint32_t first, count = points_coming(gpu, n, &first);
+        const float *from = gpu->solver->room + (size_t)first * QUAD;
+        for (uint32_t k = 0; k < count; k++, from += QUAD) {
             lmi_warm warm = {.pressed = from[0], .braked = {from[1], from[2], from[3]}};
             if (gpu->solver->grounds) {
                 memcpy(warm.behind, from + behind, sizeof warm.behind);
             }
-            body->touch.warm[k] = warm;
+            lmi_body_at(world, gpu->slots[n])->touch.warm[k] = warm;
         }
     }
 }
@@ -432,8 +540,10 @@ void lmi_gpu_solve_free(lm_world *world, lmi_gpu *gpu)
         lmi_gpu_free(gpu, all[n]);
     }
     lmi_gpu_self_free(gpu);
+    lmi_gpu_rubble_free(gpu);
     drop_program(gpu, s);
     lmi_release(&world->memory, s->room, s->room_size, sizeof *s->room);
+    lmi_release(&world->memory, s->points_of, s->slot_capacity, 2 * sizeof *s->points_of);
     lmi_release(&world->memory, s, 1, sizeof *s);
     gpu->solver = NULL;
 }

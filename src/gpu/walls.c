@@ -97,12 +97,12 @@ static uint64_t hash_solid(const lmi_solid *solid)
     if (solid->heights) {
         const lmi_heights *map = solid->heights;
         describe_heights(map, &record);
-        return hash_bytes(&record, sizeof record) ^
-               hash_bytes(map->heights, (size_t)map->n[0] * map->n[1] * sizeof(float));
+        return lmi_gpu_hash(&record, sizeof record) ^
+               lmi_gpu_hash(map->heights, (size_t)map->n[0] * map->n[1] * sizeof(float));
     }
     const lmi_mesh *mesh = solid->mesh;
     describe_mesh(mesh, &record);
-    return hash_bytes(&record, sizeof record) ^ hash_bytes(mesh->faces, mesh->face_count * sizeof *mesh->faces);
+    return lmi_gpu_hash(&record, sizeof record) ^ lmi_gpu_hash(mesh->faces, mesh->face_count * sizeof *mesh->faces);
 }
 
 static bool add_solid(lm_world *world, wall_layout *l, const lmi_solid *solid)
@@ -214,7 +214,7 @@ static bool upload(const lm_world *world, lmi_gpu *gpu, const wall_layout *l)
     return put_array(gpu, &w->pieces, &l->pieces, sizeof(lmi_gpu_chunk)) &&
            put_array(gpu, &w->walled, &l->walled, sizeof(lmi_gpu_walled)) &&
            put_array(gpu, &w->margins, &l->margins, sizeof(float)) &&
-           lmi_gpu_put(gpu, &w->rules, world->rules, world->rule_count * sizeof *world->rules) &&
+           lmi_gpu_renew(gpu, &w->rules, world->rules, world->rule_count * sizeof *world->rules) &&
            lmi_gpu_reserve(gpu, &w->start_of, starts) &&
            lmi_gpu_reserve(gpu, &w->sums, (size_t)w->piece_count * LMI_GPU_WALL_SUMS * sizeof(float)) &&
            lmi_gpu_reserve(gpu, &w->near_bits, (size_t)gpu->body_count * w->words * sizeof(uint32_t)) &&

@@ -233,11 +233,11 @@ void lmi_skin_update(const lm_world *world, lmi_body *body)
 
 lm_result lm_body_set_skin(lm_world *world, lm_body_id id, const lm_skin_def *def)
 {
-    lmi_gpu_edit(world);
-    lmi_body *body = lmi_body_find(world, id, "lm_body_set_skin");
+    lmi_body *body = lmi_body_known(world, id, "lm_body_set_skin");
     if (!body) {
         return LM_ERROR_ID;
     }
+    lmi_gpu_edit_body(world, body);
     const char *fault = skin_fault(def);
     if (!fault && body->lattice && def->kind == LM_SKIN_REGIONS) {
         fault = "the skin of a lattice rides on particles";

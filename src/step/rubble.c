@@ -1,19 +1,9 @@
 #include "step/rubble.h"
 #include "base/quad.h"
+#include "step/ball.h"
 #include "step/penalty.h"
 
 #include <string.h>
-
-/* Radius of the balls, in spacings: of particles that had neighbours on all sides, and of those at the border. Two borders
- * must not slip through each other: a particle in the middle of a face is 0.71 spacings from the nearest. */
-#define DEEP 0.5f
-#define BORDER 0.4f
-
-/* What is in the middle of a face is so far from the nearest particle. */
-#define PLATE 0.75f
-
-/* Grains look at each other where the difference of their directions is longer than this. */
-#define CLEAR 0.7
 
 /* A particle of a body that can break, or a touch point of one that cannot. */
 typedef struct grain {
@@ -73,7 +63,7 @@ void lmi_rubble_free(lmi_memory *memory, lmi_rubble *r)
     }
 }
 
-double lmi_rubble_reach(const lmi_body *body) { return DEEP * body->lattice->shape.spacing; }
+double lmi_rubble_reach(const lmi_body *body) { return LMI_BALL_DEEP * body->lattice->shape.spacing; }
 
 static uint32_t bucket_of(const lmi_rubble *r, const int32_t cell[3])
 {
@@ -160,6 +150,17 @@ static uint32_t linked(const lmi_lattice *l, const surroundings *s, uint32_t pla
     return l->bond[axis][from / LMI_BLOCK] >> (from % LMI_BLOCK) & 1 ? to : LMI_NONE;
 }
 
+void lmi_rubble_links(const lmi_lattice *l, uint32_t block, uint32_t links[LMI_BLOCK][6])
+{
+    surroundings around;
+    look_around(l, block, &around);
+    for (uint32_t lane = 0; lane < LMI_BLOCK; lane++) {
+        for (int n = 0; n < 6; n++) {
+            links[lane][n] = linked(l, &around, block * LMI_BLOCK + lane, n / 2, n % 2);
+        }
+    }
+}
+
 static void find_out(const lmi_body *body, const surroundings *s, uint32_t place, float out[3])
 {
     quad sum = {0}, x = quad_load(body->x + (size_t)place * 4);
@@ -193,8 +194,8 @@ static void add_particle(const collection *c, const lmi_body *body, uint32_t ent
 {
     const lmi_lattice *l = &body->lattice->shape;
     bool deep = body->fracture->deep[place / LMI_BLOCK] >> (place % LMI_BLOCK) & 1;
-    grain g = {.radius = (float)l->spacing * (deep ? DEEP : BORDER),
-               .plate = (float)l->spacing * PLATE,
+    grain g = {.radius = (float)l->spacing * (deep ? LMI_BALL_DEEP : LMI_BALL_BORDER),
+               .plate = (float)l->spacing * LMI_BALL_PLATE,
                .entry = entry,
                .place = place,
                .part = l->part ? l->part[place] : 0};
@@ -283,18 +284,6 @@ static between between_of(const lmi_step *step, const lmi_body *a, const lmi_bod
     return w;
 }
 
-/* Which way one grain is pushed off another, unit: as their pieces look at each other there, or along the line between them
- * where that says nothing. The line alone would push apart sideways what has come too far. */
-static lm_dvec3 way_off(const grain *g, const grain *h, lm_dvec3 d)
-{
-    lm_dvec3 n = dvec((double)h->out[0] - g->out[0], (double)h->out[1] - g->out[1], (double)h->out[2] - g->out[2]);
-    double length = dvec_length(n), apart = dvec_length(d);
-    if (length > CLEAR) {
-        return dvec_scale(n, 1.0 / length);
-    }
-    return apart > 1e-9 ? dvec_scale(d, 1.0 / apart) : dvec(0.0, 1.0, 0.0);
-}
-
 /* One side of a contact: the particles that hold it, and where it is now from the origin of its body. */
 typedef struct side {
     lmi_push *push;
@@ -329,14 +318,9 @@ static void touch(const lmi_step *step, const grain *g, const grain *h, lmi_push
 {
     side a = side_of(g, pushes), b = side_of(h, pushes);
     lm_dvec3 d = dvec_add(dvec_sub(a.push->body->origin, b.push->body->origin), dvec_sub(a.at, b.at));
-    lm_dvec3 normal = way_off(g, h, d);
-    double reach = (double)g->radius + h->radius, depth = reach - dvec_dot(d, normal);
-    double along = reach - depth, far = dvec_dot(d, d), near = reach + w->slop;
-    if (g->point) { /* between particles too: the ball stands for the piece of the surface around it */
-        far -= along * along;
-        near = h->plate;
-    }
-    if (!(depth > -w->slop) || along < -reach || far > near * near) {
+    lm_dvec3 looks = dvec((double)h->out[0] - g->out[0], (double)h->out[1] - g->out[1], (double)h->out[2] - g->out[2]);
+    lmi_ball_meeting m = lmi_balls_meet(d, looks, (double)g->radius + h->radius, w->slop, g->point ? h->plate : 0.0);
+    if (!m.found) {
         return;
     }
     lmi_contact_def c = {.a = a.push,
@@ -348,8 +332,8 @@ static void touch(const lmi_step *step, const grain *g, const grain *h, lmi_push
                          .rider_b = b.rider,
                          .weight_b = b.weight,
                          .count_b = 1,
-                         .normal = normal,
-                         .depth = depth,
+                         .normal = m.normal,
+                         .depth = m.depth,
                          .friction = w->friction,
                          .restitution = w->bounce,
                          .off = d,

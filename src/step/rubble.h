@@ -25,6 +25,10 @@ void lmi_rubble_free(lmi_memory *memory, lmi_rubble *rubble);
 /* How far from a body's particles its balls reach, metres. */
 double lmi_rubble_reach(const lmi_body *body);
 
+/* The particles that those of a block of a lattice are linked to along x, y and z, the one before and the one after; LMI_NONE where there is
+ * no link. */
+void lmi_rubble_links(const lmi_lattice *lattice, uint32_t block, uint32_t links[LMI_BLOCK][6]);
+
 /* Adds the contacts of all pieces with each other. */
 void lmi_rubble_meet(const lmi_step *step, lmi_rubble *rubble, const lmi_pairs *pairs, lmi_push *pushes,
                      lmi_contact_list *list);

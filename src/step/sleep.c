@@ -1,4 +1,5 @@
 #include "step/sleep.h"
+#include "body.h"
 #include "step/touching.h"
 
 #include <string.h>
@@ -161,6 +162,13 @@ static bool bring_home(lm_world *world, lmi_body *body)
     return true;
 }
 
+bool lmi_sleep_watches(const lm_world *world)
+{
+    bool watches = false;
+    LMI_POOL_EACH(&world->movers, n) { watches = watches || moves(LMI_POOL_AT(&world->movers, lmi_mover, n), 1.0); }
+    return watches && world->sleep.enabled;
+}
+
 bool lmi_sleep_prepare(lm_world *world, double seconds)
 {
     if (world->sleep.enabled) {
@@ -170,6 +178,7 @@ bool lmi_sleep_prepare(lm_world *world, double seconds)
     {
         lmi_body *body = lmi_body_at(world, n);
         if (body->asleep && body->batch != LMI_NONE) {
+            lmi_gpu_edit_body(world, body); /* who stays behind is packed anew */
             if (!bring_home(world, body)) {
                 return false;
             }
@@ -314,6 +323,7 @@ void lmi_sleep_fall(lm_world *world)
     {
         lmi_body *body = lmi_body_at(world, n);
         if (falls_asleep(world, body)) {
+            lmi_gpu_edit_body(world, body); /* it leaves its batch before the next step */
             fall_asleep(body);
         }
     }
@@ -396,8 +406,7 @@ bool lm_body_is_awake(const lm_world *world, lm_body_id id)
 
 lm_result lm_body_wake(lm_world *world, lm_body_id id)
 {
-    lmi_gpu_edit(world);
-    lmi_body *body = lmi_body_find(world, id, "lm_body_wake");
+    lmi_body *body = lmi_body_known(world, id, "lm_body_wake");
     if (!body) {
         return LM_ERROR_ID;
     }

@@ -14,6 +14,9 @@
  * mover comes near, and brings bodies into batches or out of them. False when out of memory; it may be called again. */
 bool lmi_sleep_prepare(lm_world *world, double seconds);
 
+/* Whether that wants to know where awake bodies are. */
+bool lmi_sleep_watches(const lm_world *world);
+
 /* At its end, when it is known who touches whom: wakes those that were pressed on, and lets those that rest fall asleep. */
 void lmi_sleep_end(lm_world *world, double seconds);
 

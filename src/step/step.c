@@ -455,7 +455,8 @@ static bool prepare(lm_world *world, double seconds)
     for (uint32_t n = 0; n < world->batch_count; n++) {
         lmi_batch *batch = &world->batches[n];
         if (batch->dirty) {
-            lmi_gpu_edit(world); /* particles stand elsewhere: bodies have come, gone, fallen asleep or woken */
+            lmi_gpu_edit_batch(world,
+                               n); /* particles stand elsewhere: bodies have come, gone, fallen asleep or woken */
         }
         if ((batch->dirty && !lmi_batch_pack(world, batch)) || !lmi_batch_herd(world, batch)) {
             return false;
@@ -628,7 +629,7 @@ lm_result lm_world_step(lm_world *world, double seconds)
     lmi_octree_levels_step(world, seconds);
     bool on_device = lmi_gpu_goes_on(world, h), goes_on = on_device;
     if (!on_device) {
-        lmi_gpu_fetch(world);
+        lmi_gpu_fetch_step(world);
     }
     if (!on_device && !prepare(world, seconds)) {
         result = lmi_fail(world, LM_ERROR_MEMORY, "lm_world_step: out of memory; nothing has changed");
@@ -647,7 +648,6 @@ lm_result lm_world_step(lm_world *world, double seconds)
             alone = lmi_gpu_events_tell(world);
         }
         if (alone && lmi_gpu_rest_begins(world, seconds)) {
-            lmi_gpu_edit(world);
             lmi_sleep_fall(world);
             finish(world, start);
         } else if (alone) {

@@ -8,7 +8,6 @@
 #include "test/support/boxes.h"
 
 #define BODIES 12
-#define MOST_EVENTS 128
 
 typedef enum kind { CLUSTERS, LATTICES, OCTREES, MIXED } kind;
 
@@ -92,40 +91,6 @@ static void fill(lm_world *world, kind of, double apart, lm_body_id ids[BODIES])
         ids[n] = add_block(world, of == MIXED ? (kind)(n % 3) : of, at,
                            (lm_vec3){(float)v.x, (float)(v.y - 0.5), (float)v.z});
     }
-}
-
-static double apart_of(lm_vec3 a, lm_vec3 b)
-{
-    double x = a.x - b.x, y = a.y - b.y, z = a.z - b.z;
-    return sqrt(x * x + y * y + z * z);
-}
-
-/* How far two lists of events are apart, in N s, m and so on; they must be about the same. */
-static double compare_events(lm_world *host, lm_world *device, uint32_t *pairs, uint32_t *walls)
-{
-    lm_contact_event here[MOST_EVENTS], there[MOST_EVENTS];
-    uint32_t count = lm_world_get_contact_events(host, here, MOST_EVENTS);
-    uint32_t there_count = lm_world_get_contact_events(device, there, MOST_EVENTS);
-    assert_int_equal(there_count, count);
-    assert_true(count <= MOST_EVENTS);
-    double worst = 0.0;
-    for (uint32_t n = 0; n < count; n++) {
-        const lm_contact_event *a = &here[n], *b = &there[n];
-        if (a->phase != b->phase)
-            print_message("%d/%d: body %u with %u or %u, pressed %g, %g\n", a->phase, b->phase, a->body.slot,
-                          a->other.slot, a->collider.slot, (double)a->pressed, (double)b->pressed);
-        assert_int_equal(a->phase, b->phase);
-        assert_int_equal(a->body.slot, b->body.slot);
-        assert_int_equal(a->other.slot, b->other.slot);
-        assert_int_equal(a->collider.slot, b->collider.slot);
-        *pairs += a->other.slot != 0 && a->pressed > 0.0f;
-        *walls += a->collider.slot != 0 && a->pressed > 0.0f;
-        worst = fmax(worst, fmax(apart_of(a->impulse, b->impulse), fabs((double)a->pressed - b->pressed)));
-        worst = fmax(worst, fmax(apart_of(a->normal, b->normal), fabs((double)a->approach - b->approach)));
-        worst = fmax(worst, fmax(fabs(a->point.x - b->point.x),
-                                 fmax(fabs(a->point.y - b->point.y), fabs(a->point.z - b->point.z))));
-    }
-    return worst;
 }
 
 /* From several states on the way two steps of the device tell of the same as those of the host. */

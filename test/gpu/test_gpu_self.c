@@ -93,12 +93,17 @@ static void bend(lm_world *world, lm_body_id id, float along)
     free(x);
 }
 
-/* How far the two worlds are apart after a step of each from the same state, over several states; `contacts` of the device. */
+static uint32_t pairs; /* events of bodies that press each other, or themselves */
+
+/* How far the two worlds are apart after a step of each from the same state, over several states; `contacts` of the device. What they tell
+ * of it is the same too. */
 static double compare(lm_world *host, lm_world *device, const lm_body_id *ids, int count, int states,
                       uint32_t *contacts)
 {
-    double worst = 0.0, h = FRAME / lm_world_get_substeps(host);
+    double worst = 0.0, h = FRAME / lm_world_get_substeps(host), told = 0.0;
+    uint32_t walls = 0;
     *contacts = 0;
+    assert_ok(lm_world_set_contact_events(host, true));
     for (int n = 0; n < states; n++) {
         copy_world(device, host);
         assert_ok(lm_world_step(device, FRAME));
@@ -108,9 +113,11 @@ static double compare(lm_world *host, lm_world *device, const lm_body_id *ids, i
         for (int k = 0; k < count; k++) off = fmax(off, difference(host, device, ids[k]));
         if (getenv("LIMBER_TEST_VERBOSE"))
             print_message("%d: %g, %u contacts\n", n, off, device->gpu->solver->contact_count);
+        told = fmax(told, compare_events(host, device, &pairs, &walls));
         *contacts += device->gpu->solver->contact_count;
         worst = fmax(worst, off);
     }
+    assert_at_most(told, 2e-3);
     return worst;
 }
 
@@ -118,6 +125,7 @@ static void rings_agree(void **state)
 {
     (void)state;
     if (!has_device()) skip();
+    pairs = 0;
     for (kind of = CLUSTERS; of < KINDS; of++) {
         for (int fast = 0; fast < 2; fast++) { /* so fast that it answers as a whole */
             lines log = {0}, quiet = {0};
@@ -138,6 +146,7 @@ static void rings_agree(void **state)
             lm_world_destroy(device);
         }
     }
+    assert_true(pairs > 8);
 }
 
 /* --- cuts --- */

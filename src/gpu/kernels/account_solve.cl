@@ -13,7 +13,8 @@ static bool is_told(__global const lmi_gpu_contact *c)
 }
 
 /* After the contacts are solved, and before bodies are given what they were given as a whole. walls: colliders, a work-item each;
- * else other bodies, in the order of the partners. */
+ * else other bodies, in the order of the partners, and then the body
+ * itself. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 account_solved(uint walls, __global const lmi_gpu_meeter *meeters, __global const lmi_gpu_bulk *solids,
                __global const lmi_gpu_body *bodies, __global const uint *partners, __global const uint *near_surfaces,
@@ -22,9 +23,9 @@ account_solved(uint walls, __global const lmi_gpu_meeter *meeters, __global cons
     __local uint slots[GROUP];
     const holds o = HOLDS;
     const uint id = get_local_id(0), who = get_group_id(0), count = solids[who].contacts;
-    const bool wanted = id < (walls ? (uint)popcount(solids[who].surfaces) : meeters[who].partners);
+    const bool wanted = walls ? id < (uint)popcount(solids[who].surfaces) : id <= meeters[who].partners;
     const uint wall = walls && wanted ? near_surfaces[who * LMI_GPU_SOLVED_SURFACES + id] : 0;
-    const uint with = walls ? LMI_GPU_NONE : wanted ? partners[who * LMI_GPU_PARTNERS + id] : who;
+    const uint with = walls ? LMI_GPU_NONE : id < meeters[who].partners ? partners[who * LMI_GPU_PARTNERS + id] : who;
     const double mass = meeters[who].mean_mass;
     __global const lmi_gpu_body *b = bodies + meeters[who].record;
     account own = account_none();

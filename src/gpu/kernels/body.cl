@@ -95,6 +95,18 @@ conclude(__global lmi_gpu_body *bodies, __global const float *partials, double h
     }
 }
 
+/* The same after an upload of some bodies, in `list`: the others stay as they are. */
+__kernel void settle(__global lmi_gpu_body *bodies, __global const float *partials, __global const uint *list)
+{
+    __local double slots[REDUCE_GROUP], sums[LMI_GPU_CHANNELS];
+    __global lmi_gpu_body *body = bodies + list[get_group_id(0)];
+    const uint id = get_local_id(0), size = get_local_size(0);
+    total(partials, body->first_measure, body->measures, size / LMI_GPU_CHANNELS, slots, sums);
+    if (id < 16) {
+        body->sums[id] = sums[LMI_GPU_MASS + id];
+    }
+}
+
 /* The origin follows a body that has come far from it: lmi_body_follow. */
 static void follow(RECORD lmi_gpu_body *b)
 {
@@ -274,7 +286,7 @@ static bool answers_as_a_whole(RECORD const lmi_gpu_body *b, double h)
 {
     double way = 0.6 * h * dvec_length(dvec_of(b->velocity));
     double stiff = fmin((b->alpha - 0.88) / 0.1, (b->damping - 0.3) / 0.1), fast = (way / b->rest_size - 0.08) / 0.1;
-    return !b->pinned && fmax(stiff, fast) > 0.0;
+    return !b->pinned && !b->pieces && fmax(stiff, fast) > 0.0;
 }
 
 /* Forces, the drift that is taken out, and damping towards the motion as a whole, as one map of a particle's velocity:

@@ -18,11 +18,12 @@
 
 /* --- how mobile contacts are --- */
 
-/* first, next: contacts of each point; buckets, bucket_first, list: of each bucket. */
+/* first, met, walls, rubbed: contacts of each point; buckets, bucket_first, list: of each bucket. */
 #define LIST_ARGUMENTS                                                                                                \
-    __global const uint *first, __global const ulong *met, __global const ulong *walls, __global const uint *buckets,   \
-        __global const uint *bucket_first, __global const uint *list
+    __global const uint *first, __global const ulong *met, __global const ulong *walls, __global const uint *rubbed,    \
+        __global const uint *buckets, __global const uint *bucket_first, __global const uint *list
 
+/* Contacts of a point that are remembered: those with balls of bodies that break come after them, and are not. */
 static inline uint count_of(__global const ulong *met, __global const ulong *walls, uint point)
 {
     return (uint)popcount(met[point]) + (uint)popcount(walls[point]);
@@ -43,7 +44,7 @@ __kernel void solve_load(uint count, PARTICLE_ARGUMENTS, __global const uint *ma
     }
     float sum = 0.0f;
     for (uint k = first_of_points[n]; k < first_of_points[n + 1]; k++) {
-        uint point = point_of[k], end = first[point] + count_of(met, walls, point), live = 0;
+        uint point = point_of[k], end = first[point] + count_of(met, walls, point) + rubbed[point], live = 0;
         for (uint c = first[point]; c < end; c++) {
             live += contacts[c].live == LMI_GPU_SOFT;
         }
@@ -251,7 +252,7 @@ __kernel void solve_apply(uint count, PARTICLE_ARGUMENTS, LIST_ARGUMENTS, __glob
     }
     quad sum = quad_of(0.0f, 0.0f, 0.0f);
     for (uint k = first_of_points[n]; k < first_of_points[n + 1]; k++) {
-        uint point = point_of[k], end = first[point] + count_of(met, walls, point);
+        uint point = point_of[k], end = first[point] + count_of(met, walls, point) + rubbed[point];
         for (uint c = first[point]; c < end; c++) {
             sum += contacts[c].live == LMI_GPU_SOFT ? weight_of[k] * contacts[c].more : quad_of(0.0f, 0.0f, 0.0f);
         }
@@ -297,7 +298,7 @@ __kernel void solve_twist(uint count, HOLD_ARGUMENTS, __global const lmi_gpu_pus
         return;
     }
     lmi_gpu_contact c = contacts[n];
-    bool done = (c.live == LMI_GPU_SOFT || c.live == LMI_GPU_WHOLE) && c.b != LMI_GPU_NONE && c.b != c.a &&
+    bool done = (c.live == LMI_GPU_SOFT || c.live == LMI_GPU_WHOLE) && c.b != LMI_GPU_NONE && (c.b != c.a || c.map == LMI_GPU_BALL) &&
                 c.pressed + c.shifted > 0.0f;
     quad u = quad_of(0.0f, 0.0f, 0.0f);
     if (done) {
@@ -317,13 +318,13 @@ static double inertia_size(__global const lmi_gpu_meeter *m, __global const lmi_
 
 /* A body's share of what a contact did, and the speed of the fastest that did anything (below 0: none did). */
 static void add_twist(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_body *bodies,
-                      __global const lmi_gpu_contact *c, uint body, double sum[4])
+                      __global const lmi_gpu_contact *c, bool is_a, double sum[4])
 {
     if (!(c->ahead.x >= 0.0f)) {
         return;
     }
     double a = inertia_size(meeters + c->a, bodies), b = inertia_size(meeters + c->b, bodies);
-    double share = a + b > 0.0 ? a / (a + b) : 0.5, by = meeters[c->a].mean_mass * (body == c->a ? share : 1.0 - share);
+    double share = a + b > 0.0 ? a / (a + b) : 0.5, by = meeters[c->a].mean_mass * (is_a ? share : 1.0 - share);
     sum[0] += by * c->more.x;
     sum[1] += by * c->more.y;
     sum[2] += by * c->more.z;
@@ -343,33 +344,18 @@ static void inertia_of(double mass, const double c[3], const double *second, dou
     }
 }
 
-/* lmi_push_untwist. */
-__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-solve_untwist(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_bulk *solids,
-              __global const lmi_gpu_body *bodies, __global const lmi_gpu_push *pushes, __global const uint *list,
-              __global const lmi_gpu_contact *contacts, __global const float4 *x, __global float4 *v)
+/* lmi_push_untwist: takes twist[0 to 2] from the spin of some particles, `members` or (null) all of the body b; twist[3]: the speed of the
+ * fastest that twisted them. All work-items of the group call it. */
+static void turn_back(__local double *slots, __global const lmi_gpu_body *b, __global const uint *members, uint count,
+                      double mean_mass, const double twist[4], __global const float4 *x, __global float4 *v)
 {
-    __local double slots[GROUP];
-    const uint id = get_local_id(0), who = get_group_id(0);
-    __global const lmi_gpu_bulk *s = solids + who;
-    __global const lmi_gpu_body *b = bodies + meeters[who].record;
-    double twist[4] = {0.0, 0.0, 0.0, -1.0}, sum[10], inertia[6];
-    for (uint n = id; n < s->contacts; n += GROUP) {
-        add_twist(meeters, bodies, contacts + s->first_contact + n, who, twist);
-    }
-    for (uint n = id; n < s->listed; n += GROUP) {
-        add_twist(meeters, bodies, contacts + list[s->first_listed + n], who, twist);
-    }
-    for (int i = 0; i < 4; i++) {
-        twist[i] = join_group(slots, twist[i], i == 3);
-    }
-    if (!(twist[3] >= 0.0)) {
-        return; /* all of the group */
-    }
+    const uint id = get_local_id(0);
+    double sum[10], inertia[6];
     for (int i = 0; i < 10; i++) {
         sum[i] = 0.0;
     }
-    for (uint n = b->first + id; n < b->first + b->particles; n += GROUP) {
+    for (uint k = id; k < count; k += GROUP) {
+        const uint n = members ? members[k] : b->first + k;
         const double m = v[n].w, at[3] = {x[n].x, x[n].y, x[n].z};
         sum[0] += m;
         for (int i = 0; i < 3; i++) {
@@ -383,13 +369,11 @@ solve_untwist(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_bul
     }
     const double mass = sum[0], c[3] = {sum[1] / mass, sum[2] / mass, sum[3] / mass};
     inertia_of(mass, c, sum + 4, inertia);
-    twist[0] += meeters[who].mean_mass * pushes[who].twist.x;
-    twist[1] += meeters[who].mean_mass * pushes[who].twist.y;
-    twist[2] += meeters[who].mean_mass * pushes[who].twist.z;
-    lm_dvec3 spin = dmat_solve_spin(inertia, dvec_scale(dvec(twist[0], twist[1], twist[2]), -1.0 / meeters[who].mean_mass));
+    lm_dvec3 spin = dmat_solve_spin(inertia, dvec_scale(dvec(twist[0], twist[1], twist[2]), -1.0 / mean_mass));
     double turned = 0.5 * b->rest_size * dvec_length(spin), most = LMI_MOST_UNTWIST * twist[3];
     quad turn = quad_from(dvec_scale(spin, turned > most ? most / turned : 1.0)), centre = quad_from(dvec(c[0], c[1], c[2]));
-    for (uint n = b->first + id; n < b->first + b->particles; n += GROUP) {
+    for (uint k = id; k < count; k += GROUP) {
+        const uint n = members ? members[k] : b->first + k;
         float4 now = v[n];
         quad dv = quad_cross(turn, x[n] - centre);
         if (now.w > 0.0f) {
@@ -398,6 +382,37 @@ solve_untwist(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_bul
                             vf_clamp(now.z + dv.z, -LM_MAX_SPEED, LM_MAX_SPEED), now.w);
         }
     }
+}
+
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+solve_untwist(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_bulk *solids,
+              __global const lmi_gpu_body *bodies, __global const lmi_gpu_push *pushes, __global const uint *list,
+              __global const lmi_gpu_contact *contacts, __global const float4 *x, __global float4 *v)
+{
+    __local double slots[GROUP];
+    const uint id = get_local_id(0), who = get_group_id(0);
+    __global const lmi_gpu_bulk *s = solids + who;
+    __global const lmi_gpu_body *b = bodies + meeters[who].record;
+    double twist[4] = {0.0, 0.0, 0.0, -1.0};
+    if (meeters[who].marks & LMI_GPU_PIECES) {
+        return; /* all of the group: solve_untwist_pieces */
+    }
+    for (uint n = id; n < s->contacts; n += GROUP) {
+        add_twist(meeters, bodies, contacts + s->first_contact + n, true, twist);
+    }
+    for (uint n = id; n < s->listed; n += GROUP) {
+        add_twist(meeters, bodies, contacts + list[s->first_listed + n], false, twist);
+    }
+    for (int i = 0; i < 4; i++) {
+        twist[i] = join_group(slots, twist[i], i == 3);
+    }
+    if (!(twist[3] >= 0.0)) {
+        return; /* all of the group */
+    }
+    twist[0] += meeters[who].mean_mass * pushes[who].twist.x;
+    twist[1] += meeters[who].mean_mass * pushes[who].twist.y;
+    twist[2] += meeters[who].mean_mass * pushes[who].twist.z;
+    turn_back(slots, b, 0, b->particles, meeters[who].mean_mass, twist, x, v);
 }
 
 /* What each point was given by the contact that pressed most, for the next substep. */

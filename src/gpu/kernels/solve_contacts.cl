@@ -132,7 +132,7 @@ static uint scan_group(__local uint *slots, uint own, uint *before)
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 solve_count(__global const lmi_gpu_meeter *meeters, __global lmi_gpu_bulk *solids, __global const uint *partners,
             __global const lmi_gpu_push *pushes, __global ulong *met, __global const ulong *turned,
-            __global const ulong *walls, __global uint *first)
+            __global const ulong *walls, __global const uint *rubbed, __global uint *first)
 {
     __local uint slots[GROUP];
     const uint a = get_group_id(0), id = get_local_id(0);
@@ -146,6 +146,7 @@ solve_count(__global const lmi_gpu_meeter *meeters, __global lmi_gpu_bulk *solid
             met[at] = with;
             own = (uint)popcount(with) + (uint)popcount(walls[at]);
             whole = rigid ? own : 0;
+            own += rubbed[at]; /* both sides of these answer locally */
             for (uint k = 0; !rigid && k < m->partners; k++) {
                 whole += (with >> k & 1) && pushes[partners[a * LMI_GPU_PARTNERS + k]].rigid > 0.0f;
             }
@@ -318,7 +319,8 @@ static void begin_contact(const holds *o, __global const lmi_gpu_push *pushes, _
  * b is, and its slot whether the two bodies are nested. */
 __kernel void solve_claim(uint count, __global const uint *owner, __global const uint *leader,
                           __global const uint *partners, __global lmi_gpu_bulk *solids, __global const uint *near,
-                          __global const ulong *met, __global const ulong *turned, __global const ulong *walls, __global uint *first,
+                          __global const ulong *met, __global const ulong *turned, __global const ulong *walls,
+                          __global const uint *rubbed, __global uint *first,
                           __global lmi_gpu_contact *contacts)
 {
     uint n = get_global_id(0);
@@ -347,6 +349,9 @@ __kernel void solve_claim(uint count, __global const uint *owner, __global const
             solids[a].touched = solids[b].touched = 1; /* whoever writes it */
         }
     }
+    for (uint k = 0; k < rubbed[n]; k++) {
+        contacts[at++].map = LMI_GPU_BALL; /* solve_rub */
+    }
 }
 
 static float meet_wall(const wall_view *view, __global const lmi_gpu_body *body, float4 now, float4 speed, float slop,
@@ -374,7 +379,7 @@ __kernel void solve_fill(uint count, __global const uint *partners, __global con
     const holds o = HOLDS;
     const float h = (float)seconds;
     uint n = get_global_id(0);
-    if (n >= count) {
+    if (n >= count || contacts[n].map == LMI_GPU_BALL) {
         return;
     }
     lmi_gpu_contact c = contacts[n];
@@ -394,7 +399,8 @@ __kernel void solve_fill(uint count, __global const uint *partners, __global con
     double left = left_at(&w, stop_of(&s, partners, stops, a, c.map, &w));
     in_solid in = a == b ? find_in_itself(&s, &self, a, c.point, disc_met[c.point])
                          : find_in_solid(&s, a, b, now[c.point], &w, left);
-    bool far = a != b && (c.slot || in.depth > 2.0 * moulds[solids[b].mould].cell); /* the nearest way out may be the far side */
+    bool far = a != b && !(meeters[a].marks & LMI_GPU_PIECES) && /* the nearest way out may be the far side */
+               (c.slot || in.depth > 2.0 * moulds[solids[b].mould].cell);
     lm_dvec3 normal = far ? away_from(body, other, solids[a].slot > solids[b].slot) : in.normal;
     lm_dvec3 rest_of_way = dvec(left * w.way[0], left * w.way[1], left * w.way[2]);
     c.normal = quad_from(normal);

@@ -345,7 +345,7 @@ static lm_dvec3 facing_of(const solid_view *s, uint point, uint a)
 /* Whether surfaces look at each other where they touch: faces in step/meet.c. */
 static bool is_facing(const solid_view *s, uint point, uint a, uint b, const in_solid *in)
 {
-    return in->depth > 2.0 * s->moulds[s->solids[b].mould].cell ||
+    return s->meeters[a].maps == 0 || in->depth > 2.0 * s->moulds[s->solids[b].mould].cell ||
            dvec_dot(facing_of(s, point, a), in->normal) < LMI_FACING;
 }
 

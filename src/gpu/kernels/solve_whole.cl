@@ -32,7 +32,8 @@ solve_push(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_body *
     __global const lmi_gpu_meeter *m = meeters + get_group_id(0);
     __global const lmi_gpu_body *b = bodies + m->record;
     __global lmi_gpu_push *p = pushes + get_group_id(0);
-    const float rigid = m->loose ? 0.0f : rigid_of(b, m->maps ? (last ? 0.0 : m->met_way) : 0.6 * m->way);
+    const bool loose = m->marks & (LMI_GPU_CLEFT | LMI_GPU_PIECES), meets = m->maps || (m->marks & LMI_GPU_RUBBLE);
+    const float rigid = loose ? 0.0f : rigid_of(b, meets ? (last ? 0.0 : m->met_way) : 0.6 * m->way);
     const uint id = get_local_id(0);
     const quad zero = quad_of(0.0f, 0.0f, 0.0f);
     if (id == 0) {
@@ -239,7 +240,7 @@ solve_groups(__global const lmi_gpu_meeter *meeters, uint count, __global const 
     const uint begin = min(id * each, count), end = min(begin + each, count);
     for (uint n = id; n < count; n += WIDE) {
         groups[n].label = n;
-        groups[n].alone = last || meeters[n].maps == 0;
+        groups[n].alone = last || !(meeters[n].maps || (meeters[n].marks & LMI_GPU_RUBBLE));
         groups[n].members = groups[n].contacts = groups[n].filled = groups[n].levels = groups[n].loose = 0;
     }
     find_labels(meeters, count, solids, partners, pushes, groups, &changed);

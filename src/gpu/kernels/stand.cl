@@ -24,7 +24,7 @@ static float rigid_of(__global const lmi_gpu_body *b, double h)
     double way = 0.6 * h * dvec_length(record_dvec(b->velocity));
     double stiff = fmin(((double)b->alpha - 0.88) / 0.1, ((double)b->damping - 0.3) / 0.1);
     double fast = (way / b->rest_size - 0.08) / 0.1;
-    return b->pinned || !(b->rest_size > 0.0) ? 0.0f : (float)fmin(fmax(fmax(stiff, fast), 0.0), 1.0);
+    return b->pinned || b->pieces || !(b->rest_size > 0.0) ? 0.0f : (float)fmin(fmax(fmax(stiff, fast), 0.0), 1.0);
 }
 
 static bool is_near_any(__global const uint *near, uint words)
