@@ -93,7 +93,7 @@ static inline void look(search *s, const lmi_mesh *m, uint32_t face, bool crossi
     }
 }
 
-static inline __attribute__((always_inline)) void walk(search *s, const lmi_mesh *m, bool crossing)
+static inline __attribute__((always_inline)) void search_tree(search *s, const lmi_mesh *m, bool crossing)
 {
     uint32_t stack[STACK], count = 0;
     stack[count++] = 0;
@@ -117,7 +117,7 @@ static inline __attribute__((always_inline)) void walk(search *s, const lmi_mesh
 bool lmi_mesh_nearest(const lmi_mesh *m, lm_dvec3 p, double most, lmi_mesh_hit *hit)
 {
     search s = {.from = {p.x, p.y, p.z}, .a = p, .best = most < 1e150 ? most * most : INFINITY, .hit = hit};
-    walk(&s, m, false);
+    search_tree(&s, m, false);
     if (s.found) {
         hit->distance = sqrt(s.best);
     }
@@ -133,7 +133,7 @@ bool lmi_mesh_crossed(const lmi_mesh *m, lm_dvec3 a, lm_dvec3 b, bool front, lmi
                 .front = front,
                 .best = 1.0 + 1e-12,
                 .hit = hit};
-    walk(&s, m, true);
+    search_tree(&s, m, true);
     return s.found;
 }
 

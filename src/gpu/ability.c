@@ -57,15 +57,22 @@ static bool can_solve(const lm_world *world, const lmi_body *body)
            (world->contact_method == LM_CONTACT_METHOD_SOLVED || !body->fracture); /* press.h does not know those */
 }
 
-/* The solver knows planes, spheres, capsules and boxes, without rules. */
-static bool has_simple_colliders(const lm_world *world)
+/* Bodies that meet colliders with points on their surface, and no other bodies, go through meshes and height maps several times where
+ * there is more than one: that is the host's. */
+static bool can_solve_walls(const lm_world *world)
 {
-    bool simple = world->rule_count == 0 && world->colliders.alive <= LMI_GPU_SOLVED_SURFACES;
+    uint32_t grounds = 0;
+    bool all = true;
     LMI_POOL_EACH(&world->colliders, n)
     {
-        simple = simple && !lmi_solid_is(&LMI_POOL_AT(&world->colliders, lmi_collider, n)->solid);
+        grounds += lmi_solid_is(&LMI_POOL_AT(&world->colliders, lmi_collider, n)->solid);
     }
-    return simple;
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        const lmi_body *body = lmi_body_at(world, n);
+        all = all && (!body->touch.count || lmi_body_meets(body));
+    }
+    return grounds < 2 || all;
 }
 
 /* Whether bodies meet by cube maps in the simple way of kernels/meet.cl, and no others: it knows no colliders. */
@@ -84,7 +91,7 @@ static bool meets_simply(const lm_world *world)
 
 bool lmi_gpu_solves(const lm_world *world)
 {
-    bool any = false, all = has_simple_colliders(world) && !meets_simply(world);
+    bool any = false, all = can_solve_walls(world) && !meets_simply(world);
     LMI_POOL_EACH(&world->bodies, n)
     {
         const lmi_body *body = lmi_body_at(world, n);

@@ -111,6 +111,18 @@ bool lmi_gpu_accounts_lay_out(lm_world *world, lmi_gpu *gpu)
     return find_slots(world, gpu, a) && put_sleepers(world, gpu, a) && reserve(gpu, a);
 }
 
+void lmi_gpu_accounts_forget(lmi_gpu *gpu)
+{
+    lmi_gpu_accounts *a = gpu->accounts;
+    cl_kernel *const kernels[] = {a ? &a->solved : NULL, a ? &a->inner : NULL};
+    for (size_t n = 0; a && n < sizeof kernels / sizeof *kernels; n++) {
+        if (*kernels[n]) {
+            gpu->cl.clReleaseKernel(*kernels[n]);
+        }
+        *kernels[n] = NULL;
+    }
+}
+
 void lmi_gpu_accounts_free(lm_world *world, lmi_gpu *gpu)
 {
     lmi_gpu_accounts *a = gpu->accounts;
@@ -167,6 +179,7 @@ static bool account_solved(lmi_gpu *gpu, cl_uint walls)
                                        LMI_GPU_BUFFER(s->solids),
                                        LMI_GPU_BUFFER(gpu->bodies),
                                        LMI_GPU_BUFFER(m->partner_lists),
+                                       LMI_GPU_BUFFER(s->near),
                                        LMI_GPU_BUFFER(s->pushes),
                                        HOLD_ARGUMENTS,
                                        LMI_GPU_BUFFER(s->corners),
@@ -189,17 +202,18 @@ bool lmi_gpu_account_pressed(lmi_gpu *gpu)
     return !a->tells || (open_account(gpu, a) && account_solved(gpu, 0));
 }
 
-bool lmi_gpu_account_inner(lmi_gpu *gpu, float h)
+bool lmi_gpu_account_inner(lmi_gpu *gpu, const lmi_step *step)
 {
     lmi_gpu_accounts *a = gpu->accounts;
     const lmi_gpu_meet *m = gpu->meet;
     const lmi_gpu_solver *s = gpu->solver;
-    const cl_uint events = a->events;
+    const lmi_gpu_walls *w = lmi_gpu_walls_there(gpu);
+    const cl_uint events = a->events, rules = step->world->rule_count;
+    const double seconds = step->h;
     const lmi_gpu_argument inner[] = {
-        LMI_GPU_BUFFER(m->meeters), LMI_GPU_BUFFER(s->solids),   LMI_GPU_BUFFER(gpu->bodies),
-        LMI_GPU_BUFFER(s->pushes),  LMI_GPU_BUFFER(s->inner_of), LMI_GPU_BUFFER(gpu->surfaces),
-        LMI_GPU_VALUE(h),           LMI_GPU_BUFFER(gpu->x),      LMI_GPU_BUFFER(gpu->v),
-        ACCOUNT_ARGUMENTS};
+        LMI_GPU_BUFFER(m->meeters),  LMI_GPU_BUFFER(s->solids), LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(s->pushes),
+        LMI_GPU_BUFFER(s->inner_of), LMI_GPU_WALL_ARGUMENTS,    LMI_GPU_BUFFER(w->start_of), LMI_GPU_BUFFER(gpu->x),
+        LMI_GPU_BUFFER(gpu->v),      ACCOUNT_ARGUMENTS};
     const size_t bodies[2] = {m->meeter_count, 1};
     return !a->events || (open_account(gpu, a) && RUN(a->inner, inner, bodies, group));
 }

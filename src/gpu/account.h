@@ -29,6 +29,9 @@ typedef struct lmi_gpu_accounts {
 bool lmi_gpu_accounts_lay_out(lm_world *world, lmi_gpu *gpu);
 void lmi_gpu_accounts_free(lm_world *world, lmi_gpu *gpu);
 
+/* Before the program of solve.h is made anew. */
+void lmi_gpu_accounts_forget(lmi_gpu *gpu);
+
 /* After it is known what boxes bodies are in: a word for the host where one comes near one that sleeps. */
 bool lmi_gpu_find_waking(lmi_gpu *gpu);
 
@@ -36,7 +39,7 @@ bool lmi_gpu_find_waking(lmi_gpu *gpu);
  * nobody asks. */
 bool lmi_gpu_account_solved(lmi_gpu *gpu);
 bool lmi_gpu_account_pressed(lmi_gpu *gpu); /* of bodies alone: press.h */
-bool lmi_gpu_account_inner(lmi_gpu *gpu, float h);
+bool lmi_gpu_account_inner(lmi_gpu *gpu, const lmi_step *step);
 bool lmi_gpu_account_cubes(lmi_gpu *gpu, const lmi_step *step);
 
 /* What the account holds to the bodies (lmi_touching), whereupon it begins anew: at the end of a step, or where the host goes on with

@@ -385,8 +385,8 @@ static bool begin_substep(lmi_gpu *gpu, const lmi_step *step, const float change
  * *stop is not 0 where the host must do it. */
 static bool settle(lmi_gpu *gpu, const lmi_step *step, cl_uint *stop)
 {
-    return (!gpu->walled || lmi_gpu_walls_begin(gpu, step->h)) && (!gpu->grips || lmi_gpu_held_pull(gpu, step)) &&
-           (!gpu->walled || lmi_gpu_walls_meet(gpu, step, stop));
+    return (!gpu->walled || lmi_gpu_walls_begin(gpu, step->h)) && lmi_gpu_solve_begin(gpu, step->h) &&
+           (!gpu->grips || lmi_gpu_held_pull(gpu, step)) && (!gpu->walled || lmi_gpu_walls_meet(gpu, step, stop));
 }
 
 /* When all contacts are over: what is held. Then the bodies are measured anew, where anything has happened to them since they

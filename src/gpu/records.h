@@ -238,7 +238,7 @@ typedef struct lmi_gpu_piece {
 typedef struct lmi_gpu_bulk {
     double first[3], spacing; /* of a lattice's corners in the rest shape; spacing is 0 for other bodies */
     double along;             /* where it begins on the axis along which bodies are sorted */
-    uint64_t surfaces;        /* bits: colliders that it may touch */
+    uint64_t surfaces;        /* bits: colliders that it may touch, of those in its list of them */
     uint32_t slot, mould;
     uint32_t turn;                  /* of a lattice's axes */
     uint32_t curve;                 /* place on the curve */
@@ -253,6 +253,7 @@ typedef struct lmi_gpu_bulk {
     uint32_t itself;               /* it may touch itself */
     uint32_t own_partner;          /* and is so deformed that it can: its place among its partners; else LMI_GPU_NONE */
     uint32_t cut;                  /* place of its lmi_gpu_cut, or LMI_GPU_NONE */
+    float fastest;                 /* of its particles, m/s; where there are meshes or height maps */
 } lmi_gpu_bulk;
 
 #ifdef __OPENCL_VERSION__
@@ -359,6 +360,6 @@ enum {
 };
 
 #define LMI_GPU_MAX_SURFACES 32
-#define LMI_GPU_SOLVED_SURFACES 64 /* and those that touch points may meet */
+#define LMI_GPU_SOLVED_SURFACES 64 /* and those that a body may meet with touch points in a substep */
 
 #endif

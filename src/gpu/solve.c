@@ -22,7 +22,6 @@
     lmi_gpu_run(gpu, kernel, arguments, sizeof(arguments) / sizeof *(arguments), groups, group)
 
 /* The macros of the same names in the kernels' texts. */
-#define HOLD_ARGUMENTS LMI_GPU_HOLD_ARGUMENTS
 #define LIST_ARGUMENTS LMI_GPU_LIST_ARGUMENTS
 #define PARTICLE_ARGUMENTS                                                                                             \
     LMI_GPU_BUFFER(m->first_of_points), LMI_GPU_BUFFER(m->point_of), LMI_GPU_BUFFER(m->weight_of),                     \
@@ -42,7 +41,8 @@ static bool arrange(lmi_gpu *gpu, const lmi_step *step)
     const lmi_gpu_argument curve[] = {LMI_GPU_BUFFER(m->meeters), LMI_GPU_VALUE(count),
                                       LMI_GPU_BUFFER(s->solids),  LMI_GPU_BUFFER(gpu->bodies),
                                       LMI_GPU_BUFFER(s->axis),    LMI_GPU_BUFFER(gpu->surfaces),
-                                      LMI_GPU_VALUE(surfaces),    LMI_GPU_VALUE(h)};
+                                      LMI_GPU_VALUE(surfaces),    LMI_GPU_VALUE(h),
+                                      LMI_GPU_BUFFER(s->near),    LMI_GPU_BUFFER(gpu->stop)};
     const lmi_gpu_argument order[] = {LMI_GPU_BUFFER(m->meeters), LMI_GPU_VALUE(count), LMI_GPU_BUFFER(s->solids),
                                       LMI_GPU_BUFFER(m->partner_lists), LMI_GPU_BUFFER(s->stops)};
     const size_t bodies[2] = GROUPS_OF(count);
@@ -65,25 +65,15 @@ static bool find_contacts(lmi_gpu *gpu, const lmi_step *step)
 {
     const lmi_gpu_meet *m = gpu->meet;
     const lmi_gpu_solver *s = gpu->solver;
-    const cl_uint points = m->point_count, told = gpu->accounts->events;
-    const float h = (float)step->h;
+    const lmi_gpu_walls *w = lmi_gpu_walls_there(gpu);
+    const cl_uint points = m->point_count, rules = step->world->rule_count, told = gpu->accounts->events;
     const double fall = lmi_gpu_fall(step), seconds = step->h;
-    const lmi_gpu_argument find[] = {LMI_GPU_VALUE(points),
-                                     LMI_GPU_BUFFER(m->owner),
-                                     LMI_GPU_BUFFER(m->partner_lists),
-                                     LMI_GPU_BUFFER(s->stops),
-                                     LMI_GPU_SOLID_ARGUMENTS,
-                                     LMI_GPU_BUFFER(m->point_first),
-                                     LMI_GPU_BUFFER(m->point_rider),
-                                     LMI_GPU_BUFFER(m->point_weight),
-                                     LMI_GPU_BUFFER(gpu->v),
-                                     LMI_GPU_BUFFER(gpu->surfaces),
-                                     LMI_GPU_VALUE(h),
-                                     LMI_GPU_BUFFER(s->pushes),
-                                     LMI_GPU_BUFFER(s->met),
-                                     LMI_GPU_BUFFER(s->turned),
-                                     LMI_GPU_BUFFER(s->walls),
-                                     LMI_GPU_VALUE(told)};
+    const lmi_gpu_argument find[] = {
+        LMI_GPU_VALUE(points),          LMI_GPU_BUFFER(m->owner),        LMI_GPU_BUFFER(m->partner_lists),
+        LMI_GPU_BUFFER(s->stops),       LMI_GPU_SOLID_ARGUMENTS,         LMI_GPU_BUFFER(m->point_first),
+        LMI_GPU_BUFFER(m->point_rider), LMI_GPU_BUFFER(m->point_weight), LMI_GPU_BUFFER(gpu->v),
+        LMI_GPU_WALL_ARGUMENTS,         LMI_GPU_BUFFER(s->pushes),       LMI_GPU_BUFFER(s->met),
+        LMI_GPU_BUFFER(s->turned),      LMI_GPU_BUFFER(s->walls),        LMI_GPU_VALUE(told)};
     const lmi_gpu_argument stops[] = {
         LMI_GPU_VALUE(points),   LMI_GPU_BUFFER(m->owner), LMI_GPU_BUFFER(m->partner_lists), LMI_GPU_BUFFER(s->stops),
         LMI_GPU_SOLID_ARGUMENTS, LMI_GPU_BUFFER(s->met),   LMI_GPU_BUFFER(s->turned)};
@@ -136,36 +126,22 @@ static bool fill(lmi_gpu *gpu, const lmi_step *step)
 {
     const lmi_gpu_meet *m = gpu->meet;
     const lmi_gpu_solver *s = gpu->solver;
+    const lmi_gpu_walls *w = lmi_gpu_walls_there(gpu);
     const cl_uint points = m->point_count, count = s->contact_count, bucket_count = s->bucket_count;
-    const float h = (float)step->h;
+    const cl_uint rules = step->world->rule_count;
     const double fall = lmi_gpu_fall(step), seconds = step->h;
-    const lmi_gpu_argument claim[] = {LMI_GPU_VALUE(points),
-                                      LMI_GPU_BUFFER(m->owner),
-                                      LMI_GPU_BUFFER(s->leaders),
-                                      LMI_GPU_BUFFER(m->partner_lists),
-                                      LMI_GPU_BUFFER(s->solids),
-                                      LMI_GPU_BUFFER(s->met),
-                                      LMI_GPU_BUFFER(s->turned),
-                                      LMI_GPU_BUFFER(s->walls),
-                                      LMI_GPU_BUFFER(s->rubble.rubbed),
-                                      LMI_GPU_BUFFER(s->first),
-                                      LMI_GPU_BUFFER(s->contacts)};
-    const lmi_gpu_argument fill[] = {LMI_GPU_VALUE(count),
-                                     LMI_GPU_BUFFER(m->partner_lists),
-                                     LMI_GPU_BUFFER(s->stops),
-                                     LMI_GPU_SOLID_ARGUMENTS,
-                                     LMI_GPU_SELF_ARGUMENTS,
-                                     LMI_GPU_BUFFER(s->self.disc_met),
-                                     HOLD_ARGUMENTS,
-                                     LMI_GPU_BUFFER(gpu->map),
-                                     LMI_GPU_BUFFER(s->cells),
-                                     LMI_GPU_BUFFER(gpu->x),
-                                     LMI_GPU_BUFFER(gpu->v),
-                                     LMI_GPU_BUFFER(gpu->surfaces),
-                                     LMI_GPU_BUFFER(s->pushes),
-                                     LMI_GPU_VALUE(h),
-                                     LMI_GPU_BUFFER(s->contacts),
-                                     LMI_GPU_BUFFER(s->bucket_counts)};
+    const lmi_gpu_argument claim[] = {LMI_GPU_VALUE(points),      LMI_GPU_BUFFER(m->owner),
+                                      LMI_GPU_BUFFER(s->leaders), LMI_GPU_BUFFER(m->partner_lists),
+                                      LMI_GPU_BUFFER(s->solids),  LMI_GPU_BUFFER(s->near),
+                                      LMI_GPU_BUFFER(s->met),     LMI_GPU_BUFFER(s->turned),
+                                      LMI_GPU_BUFFER(s->walls),   LMI_GPU_BUFFER(s->rubble.rubbed),
+                                      LMI_GPU_BUFFER(s->first),   LMI_GPU_BUFFER(s->contacts)};
+    const lmi_gpu_argument fill[] = {
+        LMI_GPU_VALUE(count),      LMI_GPU_BUFFER(m->partner_lists), LMI_GPU_BUFFER(s->stops),
+        LMI_GPU_SOLID_ARGUMENTS,   LMI_GPU_SELF_ARGUMENTS,           LMI_GPU_BUFFER(s->self.disc_met),
+        LMI_GPU_HOLD_ARGUMENTS,    LMI_GPU_BUFFER(gpu->map),         LMI_GPU_BUFFER(s->cells),
+        LMI_GPU_BUFFER(gpu->x),    LMI_GPU_BUFFER(gpu->v),           LMI_GPU_WALL_ARGUMENTS,
+        LMI_GPU_BUFFER(s->pushes), LMI_GPU_BUFFER(s->contacts),      LMI_GPU_BUFFER(s->bucket_counts)};
     const lmi_gpu_argument buckets[] = {LMI_GPU_BUFFER(s->solids), LMI_GPU_BUFFER(s->bucket_counts),
                                         LMI_GPU_BUFFER(s->bucket_first)};
     const lmi_gpu_argument list[] = {LMI_GPU_BUFFER(s->contacts),     LMI_GPU_VALUE(count),
@@ -206,9 +182,8 @@ static bool weigh(lmi_gpu *gpu)
     const lmi_gpu_argument load[] = {LMI_GPU_VALUE(particles),      PARTICLE_ARGUMENTS,
                                      LMI_GPU_BUFFER(s->map_bucket), LIST_ARGUMENTS,
                                      LMI_GPU_BUFFER(s->contacts),   LMI_GPU_BUFFER(s->loads)};
-    const lmi_gpu_argument weigh[] = {LMI_GPU_VALUE(count),        HOLD_ARGUMENTS,
-                                      LMI_GPU_BUFFER(gpu->v),      LMI_GPU_BUFFER(s->loads),
-                                      LMI_GPU_BUFFER(s->contacts), LMI_GPU_BUFFER(s->sweeps)};
+    const lmi_gpu_argument weigh[] = {LMI_GPU_VALUE(count),     LMI_GPU_HOLD_ARGUMENTS,      LMI_GPU_BUFFER(gpu->v),
+                                      LMI_GPU_BUFFER(s->loads), LMI_GPU_BUFFER(s->contacts), LMI_GPU_BUFFER(s->sweeps)};
     const size_t all[2] = GROUPS_OF(particles), contacts[2] = GROUPS_OF(count);
     return RUN(s->load_kernel, load, all, group) && RUN(s->weigh_kernel, weigh, contacts, group);
 }
@@ -262,7 +237,7 @@ static bool solve_velocities(lmi_gpu *gpu, float h)
     bool ok = true;
     for (uint32_t n = 0; ok && n < LMI_SOFT_PASSES; n++) {
         const float beta = lmi_soft_further(n, LMI_SOFT_PASSES);
-        const lmi_gpu_argument pass[] = {LMI_GPU_VALUE(count), HOLD_ARGUMENTS, LMI_GPU_BUFFER(gpu->v),
+        const lmi_gpu_argument pass[] = {LMI_GPU_VALUE(count), LMI_GPU_HOLD_ARGUMENTS, LMI_GPU_BUFFER(gpu->v),
                                          LMI_GPU_VALUE(beta), LMI_GPU_BUFFER(s->contacts)};
         ok = RUN(s->velocity_kernel, pass, contacts, group) && give(gpu, &gpu->v) &&
              lmi_gpu_whole_sweep(gpu, LMI_GPU_SWEEP_VELOCITIES, n, n + 1, h);
@@ -282,8 +257,8 @@ static bool solve_positions(lmi_gpu *gpu, float h)
               lmi_gpu_whole_sweep(gpu, LMI_GPU_SWEEP_BACK, 0, 1, h);
     for (uint32_t n = 0; ok && n < LMI_SOFT_SHIFTS; n++) {
         const float beta = lmi_soft_further(n, LMI_SOFT_SHIFTS), ease = n == 0 ? fminf(LMI_EASE * h, 0.5f) : 0.0f;
-        const lmi_gpu_argument pass[] = {LMI_GPU_VALUE(count), HOLD_ARGUMENTS,      LMI_GPU_BUFFER(gpu->x),
-                                         LMI_GPU_VALUE(beta),  LMI_GPU_VALUE(ease), LMI_GPU_BUFFER(s->contacts)};
+        const lmi_gpu_argument pass[] = {LMI_GPU_VALUE(count), LMI_GPU_HOLD_ARGUMENTS, LMI_GPU_BUFFER(gpu->x),
+                                         LMI_GPU_VALUE(beta),  LMI_GPU_VALUE(ease),    LMI_GPU_BUFFER(s->contacts)};
         ok = RUN(s->shift_kernel, pass, contacts, group) && give(gpu, &gpu->x) &&
              lmi_gpu_whole_sweep(gpu, LMI_GPU_SWEEP_POSITIONS, n, n + 1, h);
     }
@@ -295,8 +270,8 @@ static bool untwist(lmi_gpu *gpu, float h)
     const lmi_gpu_meet *m = gpu->meet;
     const lmi_gpu_solver *s = gpu->solver;
     const cl_uint count = s->contact_count;
-    const lmi_gpu_argument twist[] = {LMI_GPU_VALUE(count),   HOLD_ARGUMENTS,   LMI_GPU_BUFFER(s->pushes),
-                                      LMI_GPU_BUFFER(gpu->v), LMI_GPU_VALUE(h), LMI_GPU_BUFFER(s->contacts)};
+    const lmi_gpu_argument twist[] = {LMI_GPU_VALUE(count),   LMI_GPU_HOLD_ARGUMENTS, LMI_GPU_BUFFER(s->pushes),
+                                      LMI_GPU_BUFFER(gpu->v), LMI_GPU_VALUE(h),       LMI_GPU_BUFFER(s->contacts)};
     const lmi_gpu_argument back[] = {LMI_GPU_BUFFER(m->meeters), LMI_GPU_BUFFER(s->solids), LMI_GPU_BUFFER(gpu->bodies),
                                      LMI_GPU_BUFFER(s->pushes),  LMI_GPU_BUFFER(s->listed), LMI_GPU_BUFFER(s->contacts),
                                      LMI_GPU_BUFFER(gpu->x),     LMI_GPU_BUFFER(gpu->v)};
@@ -328,15 +303,17 @@ static bool add_impulses(lmi_gpu *gpu, cl_uint counted)
 }
 
 /* What other bodies have pushed into colliders: counted, and known here. Each body by itself: no contact connects two. */
-static bool find_again(lmi_gpu *gpu, float h)
+static bool find_again(lmi_gpu *gpu, const lmi_step *step)
 {
     const lmi_gpu_meet *m = gpu->meet;
+    const lmi_gpu_walls *w = lmi_gpu_walls_there(gpu);
     lmi_gpu_solver *s = gpu->solver;
-    const cl_uint points = m->point_count;
+    const cl_uint points = m->point_count, rules = step->world->rule_count;
+    const double fall = lmi_gpu_fall(step), seconds = step->h;
     const lmi_gpu_argument again[] = {
-        LMI_GPU_VALUE(points),         LMI_GPU_BUFFER(m->owner), LMI_GPU_BUFFER(m->meeters), LMI_GPU_BUFFER(s->solids),
-        LMI_GPU_BUFFER(gpu->bodies),   HOLD_ARGUMENTS,           LMI_GPU_BUFFER(m->now),     LMI_GPU_BUFFER(gpu->v),
-        LMI_GPU_BUFFER(gpu->surfaces), LMI_GPU_VALUE(h),         LMI_GPU_BUFFER(s->met),     LMI_GPU_BUFFER(s->turned),
+        LMI_GPU_VALUE(points),       LMI_GPU_BUFFER(m->owner), LMI_GPU_BUFFER(m->meeters), LMI_GPU_BUFFER(s->solids),
+        LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_HOLD_ARGUMENTS,   LMI_GPU_BUFFER(m->now),     LMI_GPU_BUFFER(gpu->v),
+        LMI_GPU_WALL_ARGUMENTS,      LMI_GPU_VALUE(fall),      LMI_GPU_BUFFER(s->met),     LMI_GPU_BUFFER(s->turned),
         LMI_GPU_BUFFER(s->walls)};
     const size_t of_points[2] = GROUPS_OF(points);
     cl_uint found[4] = {0, 0, 0, 0};
@@ -348,14 +325,17 @@ static bool find_again(lmi_gpu *gpu, float h)
     return ok;
 }
 
-static bool meet_inner(lmi_gpu *gpu, float h)
+static bool meet_inner(lmi_gpu *gpu, const lmi_step *step)
 {
     const lmi_gpu_meet *m = gpu->meet;
     const lmi_gpu_solver *s = gpu->solver;
+    const lmi_gpu_walls *w = lmi_gpu_walls_there(gpu);
+    const cl_uint rules = step->world->rule_count;
+    const double seconds = step->h;
     const lmi_gpu_argument inner[] = {
-        LMI_GPU_BUFFER(m->meeters), LMI_GPU_BUFFER(s->solids),   LMI_GPU_BUFFER(gpu->bodies),
-        LMI_GPU_BUFFER(s->pushes),  LMI_GPU_BUFFER(s->inner_of), LMI_GPU_BUFFER(gpu->surfaces),
-        LMI_GPU_VALUE(h),           LMI_GPU_BUFFER(gpu->x),      LMI_GPU_BUFFER(gpu->v)};
+        LMI_GPU_BUFFER(m->meeters),  LMI_GPU_BUFFER(s->solids),   LMI_GPU_BUFFER(gpu->bodies),
+        LMI_GPU_BUFFER(s->pushes),   LMI_GPU_BUFFER(s->inner_of), LMI_GPU_WALL_ARGUMENTS,
+        LMI_GPU_BUFFER(w->start_of), LMI_GPU_BUFFER(gpu->x),      LMI_GPU_BUFFER(gpu->v)};
     const size_t bodies[2] = {m->meeter_count, 1};
     return RUN(s->inner_kernel, inner, bodies, group);
 }
@@ -368,14 +348,14 @@ static bool end_at_walls(lmi_gpu *gpu, const lmi_step *step, bool any)
     bool meet = gpu->meet->map_count > 0 || gpu->solver->rubble.grain_count > 0;
     bool ok = add_impulses(gpu, 1) && (!meet || lmi_gpu_push_begin(gpu, true));
     if (ok && any && meet) {
-        ok = find_again(gpu, h);
+        ok = find_again(gpu, step);
         if (ok && gpu->solver->contact_count) {
             ok = make_room(gpu) && fill(gpu, step) && lmi_gpu_whole_arrange(gpu, true, &unused) && weigh(gpu) &&
                  solve_velocities(gpu, h) && solve_positions(gpu, h) && lmi_gpu_account_solved(gpu) &&
                  lmi_gpu_push_end(gpu) && add_impulses(gpu, 0);
         }
     }
-    return ok && lmi_gpu_account_inner(gpu, h) && meet_inner(gpu, h);
+    return ok && lmi_gpu_account_inner(gpu, step) && meet_inner(gpu, step) && lmi_gpu_solve_behind(gpu, step);
 }
 
 bool lmi_gpu_solve(lmi_gpu *gpu, const lmi_step *step)

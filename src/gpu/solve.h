@@ -6,6 +6,7 @@
 #define LMI_GPU_SOLVE_H
 
 #include "gpu/gpu.h"
+#include "gpu/walls.h"
 #include "step/cleft.h"
 
 /* The kernels, by their names without "solve_". */
@@ -14,7 +15,7 @@
     X(line) X(curve) X(order) X(find) X(pairs) X(stops) X(count) X(offsets) X(claim) X(fill) X(buckets) X(list) X(sort)         \
     X(load) X(weigh) X(warm) X(velocity) X(back) X(shift) X(gather) X(apply) X(twist) X(untwist) X(keep)               \
     X(push) X(chain) X(merge) X(groups) X(levels) X(sweep) X(end)                                                                \
-    X(impulse) X(again) X(inner) X(slack) X(discs) X(itself) \
+    X(impulse) X(again) X(inner) X(slack) X(discs) X(itself) X(starts) X(behind) \
     X(rubble) X(grains) X(rubbed) X(rub) X(untwist_pieces)
 /* clang-format on */
 
@@ -50,6 +51,8 @@ typedef struct lmi_gpu_solver {
     lmi_gpu_buffer bucket_owner, map_bucket, bucket_counts, bucket_first, listed;
     /* Of this substep; and state. */
     lmi_gpu_buffer axis, stops, met, turned, walls, first, found, contacts, loads, warmth;
+    lmi_gpu_buffer near, rules;    /* colliders that each body may touch; contact rules */
+    lmi_gpu_buffer starts, behind; /* of points, where there are meshes or height maps: solve_ground.c */
     /* Bodies that answer as a whole: solve_whole.c. */
     lmi_gpu_buffer pushes, unsorted, chains, groups, roots, members, heads, order, levels, sweeps;
     lmi_gpu_self self;
@@ -60,7 +63,8 @@ typedef struct lmi_gpu_solver {
     uint32_t most_levels; /* one after the other, of them */
     uint32_t last_whole;  /* such contacts when walls had the last word */
     bool alone;           /* the contacts of each body are solved by themselves */
-    float *room;          /* [points][4] what points were given, on its way */
+    bool grounds;         /* its program knows meshes and height maps */
+    float *room; /* [points][4] what points were given, on its way; then [points][4] what they left behind them */
     size_t room_size;
     uint32_t *points_of; /* [slots][2] first point of a body and how many it has, as they were laid out */
     uint32_t slots, slot_capacity;
@@ -82,6 +86,10 @@ typedef struct lmi_gpu_solver {
     LMI_GPU_BUFFER(m->point_first), LMI_GPU_BUFFER(m->point_rider), LMI_GPU_BUFFER(m->point_weight),                   \
         LMI_GPU_BUFFER(m->map_first), LMI_GPU_BUFFER(m->map_rider), LMI_GPU_BUFFER(m->map_hold),                       \
         LMI_GPU_BUFFER(s->corners)
+#define LMI_GPU_WALL_ARGUMENTS                                                                                         \
+    LMI_GPU_BUFFER(gpu->surfaces), LMI_GPU_BUFFER(s->near), LMI_GPU_BUFFER(s->rules), LMI_GPU_VALUE(rules),            \
+        LMI_GPU_BUFFER(w->solids), LMI_GPU_BUFFER(w->heights), LMI_GPU_BUFFER(w->spans), LMI_GPU_BUFFER(w->faces),     \
+        LMI_GPU_BUFFER(w->nodes), LMI_GPU_BUFFER(w->cells), LMI_GPU_BUFFER(s->starts), LMI_GPU_VALUE(seconds)
 #define LMI_GPU_LIST_ARGUMENTS                                                                                         \
     LMI_GPU_BUFFER(s->first), LMI_GPU_BUFFER(s->met), LMI_GPU_BUFFER(s->walls), LMI_GPU_BUFFER(s->rubble.rubbed),      \
         LMI_GPU_BUFFER(s->bucket_counts), LMI_GPU_BUFFER(s->bucket_first), LMI_GPU_BUFFER(s->listed)
@@ -91,6 +99,10 @@ static inline double lmi_gpu_fall(const lmi_step *step) { return 2.0 * step->h *
 
 /* solve_layout.c: everything that does not change in a step, where contacts are solved on the device. False after a failure. */
 bool lmi_gpu_solve_lay_out(lm_world *world, lmi_gpu *gpu);
+
+/* The program, or another one where there is more that it has to know of: solve_program.c. False after a failure. */
+bool lmi_gpu_solve_find_program(lm_world *world, lmi_gpu *gpu);
+void lmi_gpu_solve_free_program(lmi_gpu *gpu);
 void lmi_gpu_solve_free(lm_world *world, lmi_gpu *gpu);
 
 /* What points remember, on its way back: read, and then put into the bodies. */
@@ -129,6 +141,14 @@ bool lmi_gpu_push_begin(lmi_gpu *gpu, bool last);
 bool lmi_gpu_whole_arrange(lmi_gpu *gpu, bool last, cl_uint *stop);
 bool lmi_gpu_whole_sweep(lmi_gpu *gpu, lmi_gpu_sweep mode, uint32_t first, uint32_t end, float h);
 bool lmi_gpu_push_end(lmi_gpu *gpu);
+
+/* solve_ground.c. Touch points on meshes and height maps: where points were, after the particles have moved and before anything else
+ * moves them; and where these want the points that are still beyond them. Nothing where there are none. */
+bool lmi_gpu_solve_begin(lmi_gpu *gpu, double h);
+bool lmi_gpu_solve_behind(lmi_gpu *gpu, const lmi_step *step);
+
+/* The walls of a world, or nothing where they need no kernels of their own. */
+const lmi_gpu_walls *lmi_gpu_walls_there(const lmi_gpu *gpu);
 
 /* Solves them, and measures the bodies. */
 bool lmi_gpu_solve(lmi_gpu *gpu, const lmi_step *step);

@@ -4,6 +4,7 @@
  *
  * Bodies stand in the order of meet_layout.c, and so do their points and carriers.
  */
+#include "gpu/account.h"
 #include "gpu/layout.h"
 #include "gpu/meet.h"
 #include "gpu/solve.h"
@@ -11,14 +12,12 @@
 #include "step/rubble.h"
 #include "step/soft.h"
 
-#include <stdio.h>
-
 #define QUAD 4 /* floats */
 
 typedef struct solve_layout {
     lm_world *world;
     lmi_gpu *gpu;
-    array solids, moulds, known, distances, rests, levers, facing, warmth;
+    array solids, moulds, known, distances, rests, levers, facing, warmth, behind;
     array corners, around, cell_of, cells, bucket_owner, map_bucket, inner, leaders;
     uint32_t cuts; /* octrees that were cut, so far */
 } solve_layout;
@@ -72,8 +71,9 @@ static bool add_points(solve_layout *l, const lmi_body *body)
     const lmi_touch *touch = &body->touch;
     float *facing = append(l->world, &l->facing, QUAD * touch->count, sizeof *facing);
     float *warm = append(l->world, &l->warmth, QUAD * touch->count, sizeof *warm);
+    float *behind = append(l->world, &l->behind, QUAD * touch->count, sizeof *behind);
     uint32_t first = l->leaders.count, *leaders = append(l->world, &l->leaders, touch->count, sizeof *leaders);
-    for (uint32_t n = 0; facing && warm && leaders && n < touch->count; n++) {
+    for (uint32_t n = 0; facing && warm && behind && leaders && n < touch->count; n++) {
         leaders[n] = first + touch->leader[n];
         if (body->bulk) {
             const lm_vec3 *to = &touch->facing[n];
@@ -82,8 +82,10 @@ static bool add_points(solve_layout *l, const lmi_body *body)
         }
         warm[QUAD * n] = touch->warm[n].pressed;
         memcpy(warm + QUAD * n + 1, touch->warm[n].braked, 3 * sizeof *warm);
+        memcpy(behind + QUAD * n, touch->warm[n].behind, 3 * sizeof *behind);
+        behind[QUAD * n + 3] = 0.0f;
     }
-    return facing && warm && leaders;
+    return facing && warm && behind && leaders;
 }
 
 /* Particles that no touch point rides on. */
@@ -224,17 +226,18 @@ static void number_points(const solve_layout *l, lmi_gpu_solver *s, const uint32
 }
 
 /* What points remember: that of bodies which are kept goes where their points are now, on the device; that of others goes over. */
-static bool write_warmth(const solve_layout *l, lmi_gpu_solver *s, const uint32_t *from, uint32_t count)
+static bool write_points(const solve_layout *l, lmi_gpu_buffer *to, const array *items, const uint32_t *from,
+                         uint32_t count)
 {
     const size_t size = QUAD * sizeof(float);
-    bool ok = lmi_gpu_rearrange(l->gpu, &s->warmth, from, count, size);
+    bool ok = lmi_gpu_rearrange(l->gpu, to, from, count, size);
     for (uint32_t n = 0, end; ok && n < count; n = end) {
         bool kept = from[n] != LMI_GPU_NONE;
         for (end = n + 1; end < count && (from[end] != LMI_GPU_NONE) == kept;) {
             end++;
         }
-        ok = kept || lmi_gpu_write(l->gpu, &s->warmth, n * size, (const float *)l->warmth.items + (size_t)n * QUAD,
-                                   (end - n) * size);
+        ok = kept ||
+             lmi_gpu_write(l->gpu, to, n * size, (const float *)items->items + (size_t)n * QUAD, (end - n) * size);
     }
     return ok;
 }
@@ -253,8 +256,11 @@ static bool put_warmth(solve_layout *l, lmi_gpu_solver *s)
         memcpy(before, s->points_of, 2 * (size_t)(s->slots < slots ? s->slots : slots) * sizeof *before);
         s->slots = slots;
         number_points(l, s, before, from);
-        ok = l->gpu->whole ? lmi_gpu_put(l->gpu, &s->warmth, l->warmth.items, l->warmth.count * sizeof(float))
-                           : write_warmth(l, s, from, count);
+        const size_t size = l->warmth.count * sizeof(float);
+        ok = l->gpu->whole ? lmi_gpu_put(l->gpu, &s->warmth, l->warmth.items, size) &&
+                                 lmi_gpu_put(l->gpu, &s->behind, l->behind.items, size)
+                           : write_points(l, &s->warmth, &l->warmth, from, count) &&
+                                 write_points(l, &s->behind, &l->behind, from, count);
     }
     lmi_release(memory, before, 2 * (size_t)slots, sizeof *before);
     lmi_release(memory, from, count, sizeof *from);
@@ -288,7 +294,13 @@ static bool upload(solve_layout *l, lmi_gpu_solver *s)
         ok = put_array(gpu, copies[n].to, copies[n].from, copies[n].size);
     }
     s->bucket_count = l->bucket_owner.count;
-    return ok && put_warmth(l, s) && lmi_gpu_reserve(gpu, &s->bucket_counts, s->bucket_count * u) &&
+    const size_t near = (size_t)gpu->meet->meeter_count * LMI_GPU_SOLVED_SURFACES * u;
+    const lm_world *world = l->world;
+    return ok && put_warmth(l, s) &&
+           lmi_gpu_put(gpu, &s->rules, world->rules, world->rule_count * sizeof *world->rules) &&
+           lmi_gpu_reserve(gpu, &s->near, world->colliders.alive ? near : 0) &&
+           lmi_gpu_reserve(gpu, &s->starts, s->grounds ? points * QUAD * u : 0) &&
+           lmi_gpu_reserve(gpu, &s->bucket_counts, s->bucket_count * u) &&
            lmi_gpu_reserve(gpu, &s->bucket_first, s->bucket_count * u) &&
            lmi_gpu_reserve(gpu, &s->axis, 5 * sizeof(double)) &&
            lmi_gpu_reserve(gpu, &s->stops, (size_t)gpu->meet->meeter_count * LMI_GPU_PARTNERS * u) &&
@@ -303,105 +315,17 @@ static bool upload(solve_layout *l, lmi_gpu_solver *s)
            lmi_gpu_reserve(gpu, &s->members, gpu->meet->meeter_count * u);
 }
 
-static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_solver *s)
-{
-    static const char *const texts[] = {"prelude.cl",
-                                        "records.h",
-                                        "wall_records.h",
-                                        "account_records.h",
-                                        "vec.h",
-                                        "vec.c",
-                                        "quad.cl",
-                                        "depth.h",
-                                        "stretch.h",
-                                        "soft.h",
-                                        "curve.h",
-                                        "disc.h",
-                                        "ball.h",
-                                        "contact.cl",
-                                        "solve_cut.cl",
-                                        "octree_voxels.h",
-                                        "octree_sight.c",
-                                        "solve_holds.cl",
-                                        "cubes.cl",
-                                        "solve_find.cl",
-                                        "solve_self.cl",
-                                        "solve_contacts.cl",
-                                        "solve.cl",
-                                        "solve_whole.cl",
-                                        "solve_sweep.cl",
-                                        "solve_walls.cl",
-                                        "press.cl",
-                                        "solve_rubble.cl",
-                                        "account.cl",
-                                        "account_solve.cl",
-                                        NULL};
-#define KERNEL(name) {&s->name##_kernel, "solve_" #name},
-    const struct {
-        cl_kernel *to;
-        const char *name;
-    } kernels[] = {LMI_GPU_SOLVE_KERNELS(KERNEL)};
-#undef KERNEL
-    char options[1024];
-    int length = lmi_gpu_common_options(gpu, options, sizeof options);
-    snprintf(options + length, sizeof options - (size_t)length, "%s", s->torn ? " -DTORN" : "");
-    s->program = lmi_gpu_build(world, gpu, texts, options);
-    bool ok = s->program != NULL;
-    for (size_t n = 0; ok && n < sizeof kernels / sizeof *kernels; n++) {
-        *kernels[n].to = lmi_gpu_kernel(gpu, s->program, kernels[n].name);
-        ok = *kernels[n].to != NULL;
-    }
-    return ok;
-}
-
-static void free_program(lmi_gpu *gpu, lmi_gpu_solver *s)
-{
-#define KERNEL(name) &s->name##_kernel,
-    cl_kernel *const kernels[] = {LMI_GPU_SOLVE_KERNELS(KERNEL)};
-#undef KERNEL
-    for (size_t n = 0; n < sizeof kernels / sizeof *kernels; n++) {
-        if (*kernels[n]) {
-            gpu->cl.clReleaseKernel(*kernels[n]);
-            *kernels[n] = NULL;
-        }
-    }
-    if (s->program) {
-        gpu->cl.clReleaseProgram(s->program);
-        s->program = NULL;
-    }
-}
-
-/* The program, or another one when the first body is cut or is to touch itself. */
-static bool find_program(lm_world *world, lmi_gpu *gpu)
-{
-    bool torn = gpu->solver && gpu->solver->torn;
-    for (uint32_t n = 0; n < gpu->body_count; n++) {
-        const lmi_body *body = lmi_body_at(world, gpu->slots[n]);
-        torn = torn || lmi_gpu_touches_itself(body) || lmi_gpu_is_cut(body);
-    }
-    if (!gpu->solver) {
-        gpu->solver = lmi_allocate(&world->memory, 1, sizeof *gpu->solver);
-    } else if (torn != gpu->solver->torn) {
-        free_program(gpu, gpu->solver);
-    }
-    if (!gpu->solver) {
-        return false;
-    }
-    gpu->solver->torn = torn;
-    return gpu->solver->program || build(world, gpu, gpu->solver);
-}
-
 bool lmi_gpu_solve_lay_out(lm_world *world, lmi_gpu *gpu)
 {
     if (!gpu->solves) {
         return true;
     }
-    if (!find_program(world, gpu)) {
+    if (!lmi_gpu_solve_find_program(world, gpu)) {
         return false;
     }
     lmi_gpu_solver *s = gpu->solver;
     solve_layout l = {.world = world, .gpu = gpu};
-    size_t room = (size_t)gpu->meet->point_count * QUAD;
+    size_t room = (size_t)gpu->meet->point_count * QUAD * 2;
     if (s->room_size < room) {
         lmi_release(&world->memory, s->room, s->room_size, sizeof *s->room);
         s->room = lmi_allocate(&world->memory, room, sizeof *s->room);
@@ -409,8 +333,8 @@ bool lmi_gpu_solve_lay_out(lm_world *world, lmi_gpu *gpu)
     }
     bool ok = (room == 0 || s->room) && gather(&l) && upload(&l, s) && lmi_gpu_self_lay_out(world, gpu) &&
               lmi_gpu_rubble_lay_out(world, gpu);
-    array *const words[] = {&l.distances, &l.rests,        &l.facing,     &l.warmth, &l.corners, &l.around, &l.cell_of,
-                            &l.cells,     &l.bucket_owner, &l.map_bucket, &l.inner,  &l.leaders, &l.levers};
+    array *const words[] = {&l.behind,  &l.distances, &l.rests,        &l.facing,     &l.warmth, &l.corners, &l.around,
+                            &l.cell_of, &l.cells,     &l.bucket_owner, &l.map_bucket, &l.inner,  &l.leaders, &l.levers};
     for (size_t n = 0; n < sizeof words / sizeof *words; n++) {
         drop(world, words[n], sizeof(uint32_t));
     }
@@ -428,31 +352,41 @@ static uint32_t points_coming(const lmi_gpu *gpu, uint32_t n, uint32_t *first)
     return gpu->batch[gpu->batch_of[n]].coming ? points[1] : 0;
 }
 
-bool lmi_gpu_solve_read(lmi_gpu *gpu)
+/* What points that come back remember, to the room from place `at` on. */
+static bool read_points(lmi_gpu *gpu, const lmi_gpu_buffer *of, uint32_t at)
 {
     const size_t size = QUAD * sizeof(float);
+    float *to = gpu->solver->room + (size_t)at * QUAD;
     uint32_t begin = 0, end = 0, first;
     bool ok = true;
-    for (uint32_t n = 0; ok && gpu->solves && n < gpu->body_count; n++) { /* points are in the order of the bodies */
+    for (uint32_t n = 0; ok && n < gpu->body_count; n++) { /* points are in the order of the bodies */
         uint32_t count = points_coming(gpu, n, &first);
         if (count && first != end) {
-            ok = lmi_gpu_read(gpu, &gpu->solver->warmth, begin * size, gpu->solver->room + (size_t)begin * QUAD,
-                              (end - begin) * size);
+            ok = lmi_gpu_read(gpu, of, begin * size, to + (size_t)begin * QUAD, (end - begin) * size);
             begin = first;
         }
         end = count ? first + count : end;
     }
-    return ok && (!gpu->solves || lmi_gpu_read(gpu, &gpu->solver->warmth, begin * size,
-                                               gpu->solver->room + (size_t)begin * QUAD, (end - begin) * size));
+    return ok && lmi_gpu_read(gpu, of, begin * size, to + (size_t)begin * QUAD, (end - begin) * size);
+}
+
+bool lmi_gpu_solve_read(lmi_gpu *gpu)
+{
+    return !gpu->solves || (read_points(gpu, &gpu->solver->warmth, 0) &&
+                            (!gpu->solver->grounds || read_points(gpu, &gpu->solver->behind, gpu->meet->point_count)));
 }
 
 void lmi_gpu_solve_put(lm_world *world, lmi_gpu *gpu)
 {
+    const size_t behind = gpu->solves ? (size_t)gpu->meet->point_count * QUAD : 0; /* from what they were given */
     for (uint32_t n = 0; gpu->solves && n < gpu->body_count; n++) {
         uint32_t first, count = points_coming(gpu, n, &first);
         const float *from = gpu->solver->room + (size_t)first * QUAD;
         for (uint32_t k = 0; k < count; k++, from += QUAD) {
             lmi_warm warm = {.pressed = from[0], .braked = {from[1], from[2], from[3]}};
+            if (gpu->solver->grounds) {
+                memcpy(warm.behind, from + behind, sizeof warm.behind);
+            }
             lmi_body_at(world, gpu->slots[n])->touch.warm[k] = warm;
         }
     }
@@ -470,13 +404,13 @@ void lmi_gpu_solve_free(lm_world *world, lmi_gpu *gpu)
         &s->map_bucket, &s->listed,   &s->axis,    &s->met,      &s->turned,        &s->walls,        &s->first,
         &s->found,      &s->contacts, &s->loads,   &s->warmth,   &s->bucket_counts, &s->bucket_first, &s->inner_of,
         &s->leaders,    &s->pushes,   &s->chains,  &s->unsorted, &s->order,         &s->levels,       &s->heads,
-        &s->sweeps,     &s->levers};
+        &s->sweeps,     &s->levers,   &s->near,    &s->rules,    &s->starts,        &s->behind};
     for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
         lmi_gpu_free(gpu, all[n]);
     }
     lmi_gpu_self_free(gpu);
     lmi_gpu_rubble_free(gpu);
-    free_program(gpu, s);
+    lmi_gpu_solve_free_program(gpu);
     lmi_release(&world->memory, s->room, s->room_size, sizeof *s->room);
     lmi_release(&world->memory, s->points_of, s->slot_capacity, 2 * sizeof *s->points_of);
     lmi_release(&world->memory, s, 1, sizeof *s);

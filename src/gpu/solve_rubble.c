@@ -197,16 +197,29 @@ bool lmi_gpu_rubble_fill(lmi_gpu *gpu, const lmi_step *step)
     const lmi_gpu_meet *m = gpu->meet;
     const lmi_gpu_solver *s = gpu->solver;
     const lmi_gpu_rubble *r = &s->rubble;
-    const cl_uint points = m->point_count, table = r->table;
+    const cl_uint points = m->point_count, table = r->table, rules = step->world->rule_count;
     const double fall = lmi_gpu_fall(step), seconds = step->h;
     const float h = (float)step->h;
-    const lmi_gpu_argument rub[] = {
-        LMI_GPU_VALUE(points),     LMI_GPU_BUFFER(m->owner),    LMI_GPU_SOLID_ARGUMENTS,
-        LMI_GPU_HOLD_ARGUMENTS,    LMI_GPU_BUFFER(r->grains),   LMI_GPU_BUFFER(r->heads),
-        LMI_GPU_VALUE(table),      LMI_GPU_BUFFER(s->first),    LMI_GPU_BUFFER(s->met),
-        LMI_GPU_BUFFER(s->walls),  LMI_GPU_BUFFER(r->rubbed),   LMI_GPU_BUFFER(gpu->x),
-        LMI_GPU_BUFFER(gpu->v),    LMI_GPU_BUFFER(s->pushes),   LMI_GPU_VALUE(h),
-        LMI_GPU_BUFFER(s->solids), LMI_GPU_BUFFER(s->contacts), LMI_GPU_BUFFER(s->bucket_counts)};
+    const lmi_gpu_argument rub[] = {LMI_GPU_VALUE(points),
+                                    LMI_GPU_BUFFER(m->owner),
+                                    LMI_GPU_SOLID_ARGUMENTS,
+                                    LMI_GPU_HOLD_ARGUMENTS,
+                                    LMI_GPU_BUFFER(r->grains),
+                                    LMI_GPU_BUFFER(r->heads),
+                                    LMI_GPU_VALUE(table),
+                                    LMI_GPU_BUFFER(s->first),
+                                    LMI_GPU_BUFFER(s->met),
+                                    LMI_GPU_BUFFER(s->walls),
+                                    LMI_GPU_BUFFER(r->rubbed),
+                                    LMI_GPU_BUFFER(gpu->x),
+                                    LMI_GPU_BUFFER(gpu->v),
+                                    LMI_GPU_BUFFER(s->pushes),
+                                    LMI_GPU_BUFFER(s->rules),
+                                    LMI_GPU_VALUE(rules),
+                                    LMI_GPU_VALUE(h),
+                                    LMI_GPU_BUFFER(s->solids),
+                                    LMI_GPU_BUFFER(s->contacts),
+                                    LMI_GPU_BUFFER(s->bucket_counts)};
     const size_t of_points[2] = GROUPS_OF(points);
     return r->grain_count == 0 || RUN(s->rub_kernel, rub, of_points, group);
 }

@@ -318,9 +318,10 @@ static void begin_contact(const holds *o, __global const lmi_gpu_push *pushes, _
 /* Who touches what: the points and partners of contacts, one after the other. A contact's map tells, until solve_fill, which partner of a
  * b is, and its slot whether the two bodies are nested. */
 __kernel void solve_claim(uint count, __global const uint *owner, __global const uint *leader,
-                          __global const uint *partners, __global lmi_gpu_bulk *solids, __global const ulong *met,
-                          __global const ulong *turned, __global const ulong *walls, __global const uint *rubbed,
-                          __global uint *first, __global lmi_gpu_contact *contacts)
+                          __global const uint *partners, __global lmi_gpu_bulk *solids, __global const uint *near,
+                          __global const ulong *met, __global const ulong *turned, __global const ulong *walls,
+                          __global const uint *rubbed, __global uint *first,
+                          __global lmi_gpu_contact *contacts)
 {
     uint n = get_global_id(0);
     if (n >= count) {
@@ -333,7 +334,7 @@ __kernel void solve_claim(uint count, __global const uint *owner, __global const
         contacts[at].leader = leader[n];
         contacts[at].a = a;
         contacts[at].b = LMI_GPU_NONE;
-        contacts[at++].map = 63 - (uint)clz(left & -left);
+        contacts[at++].map = near[a * LMI_GPU_SOLVED_SURFACES + (63 - (uint)clz(left & -left))];
     }
     ulong with = met[n];
     for (uint k = 0; with; k++, with >>= 1) {
@@ -353,10 +354,10 @@ __kernel void solve_claim(uint count, __global const uint *owner, __global const
     }
 }
 
-static float meet_wall(__global const lmi_gpu_surface *surface, __global const lmi_gpu_body *body, float4 now,
-                       float4 speed, float h, lmi_gpu_contact *c)
+static float meet_wall(const wall_view *view, __global const lmi_gpu_body *body, float4 now, float4 speed, float slop,
+                       lmi_gpu_contact *c)
 {
-    at_wall w = find_at_wall(surface, body, now, speed, h);
+    at_wall w = find_at_wall(view, c->map, body, c->point, now, speed, slop);
     c->normal = quad_of(w.normal[0], w.normal[1], w.normal[2]);
     c->surface = quad_of(w.velocity[0], w.velocity[1], w.velocity[2]);
     c->place = quad_of(0.0f, 0.0f, 0.0f);
@@ -369,14 +370,16 @@ static float meet_wall(__global const lmi_gpu_surface *surface, __global const l
 
 __kernel void solve_fill(uint count, __global const uint *partners, __global const uint *stops, SOLID_ARGUMENTS, SELF_ARGUMENTS,
                          __global const uint *disc_met, HOLD_ARGUMENTS, __global const uint *map, __global const uint *cells, __global const float4 *x, __global const float4 *v,
-                         __global const lmi_gpu_surface *surfaces, __global const lmi_gpu_push *pushes, float h,
+                         WALL_ARGUMENTS, __global const lmi_gpu_push *pushes,
                          __global lmi_gpu_contact *contacts, volatile __global uint *buckets)
 {
     const solid_view s = SOLID_VIEW;
 #ifdef TORN
     const self_view self = SELF_VIEW;
 #endif
+    const wall_view view = WALL_VIEW;
     const holds o = HOLDS;
+    const float h = (float)seconds;
     uint n = get_global_id(0);
     if (n >= count || contacts[n].map == LMI_GPU_BALL) {
         return;
@@ -387,7 +390,7 @@ __kernel void solve_fill(uint count, __global const uint *partners, __global con
     float restitution;
     c.off = quad_of(0.0f, 0.0f, 0.0f);
     if (b == LMI_GPU_NONE) {
-        restitution = meet_wall(surfaces + c.map, body, now[c.point], sum_point(&o, c.point, v), h, &c);
+        restitution = meet_wall(&view, body, now[c.point], sum_point(&o, c.point, v), (float)slop_of(body, fall), &c);
         begin_contact(&o, pushes, x, v, restitution, h, &c);
         c.slot = 0;
         contacts[n] = c;
@@ -410,10 +413,12 @@ __kernel void solve_fill(uint count, __global const uint *partners, __global con
     c.off = quad_from(rest_of_way);
     c.surface = quad_of(0.0f, 0.0f, 0.0f);
     c.depth = (float)(in.depth + in.margin - dvec_dot(rest_of_way, normal));
-    c.friction = sqrt(body->friction * other->friction);
+    double friction = sqrt(body->friction * other->friction), bounce = fmax(body->restitution, other->restitution);
+    lmi_contact_rules_apply(rules, rule_count, body->group, other->group, &friction, &bounce);
+    c.friction = (float)friction;
     c.ratio = (float)(meeters[a].mean_mass / meeters[b].mean_mass);
     grip(&s, &o, map, cells, b, &in, x, &c);
-    begin_contact(&o, pushes, x, v, fmax(body->restitution, other->restitution), h, &c);
+    begin_contact(&o, pushes, x, v, (float)bounce, h, &c);
     c.slot = c.live ? atomic_inc(buckets + bucket_of_contact(meeters, solids, &c)) : 0;
     contacts[n] = c;
 }

@@ -80,36 +80,12 @@ solve_line(__global const lmi_gpu_meeter *meeters, uint count, __global double *
     }
 }
 
-/* Whether a body may touch a collider: may_touch in step/contact.c. */
-static bool may_touch(__global const lmi_gpu_surface *s, __global const lmi_gpu_meeter *m,
-                      __global const lmi_gpu_body *b, double h)
-{
-    if (!(b->group & s->mask) || !(b->collider_mask & s->group)) {
-        return false;
-    }
-    double square = 0.0, turn = 0.0, margin = m->reach, depth = 0.0;
-    bool near = true;
-    for (int i = 0; i < 3; i++) {
-        double u = (double)b->velocity[i] - s->velocity[i];
-        square += u * u;
-        turn += (double)b->spin[i] * b->spin[i];
-    }
-    double way = h * (sqrt(square) + sqrt(turn) * b->rest_size);
-    margin += s->shape != LM_SHAPE_PLANE && way > s->thickness ? way : 0.0;
-    for (int i = 0; i < 3; i++) {
-        double low = b->origin[i] + b->lower[i], high = b->origin[i] + b->upper[i], n = s->rotation[3 * i + 1];
-        depth += ((n > 0.0 ? low : high) - s->position[i]) * n;
-        near = near && low - margin <= s->upper[i] && high + margin >= s->lower[i];
-    }
-    return s->shape == LM_SHAPE_PLANE ? depth < margin + 1e-4 : near;
-}
-
 __kernel void solve_curve(__global const lmi_gpu_meeter *meeters, uint count, __global lmi_gpu_bulk *solids,
                           __global const lmi_gpu_body *bodies, __global const double *line,
-                          __global const lmi_gpu_surface *surfaces, uint surface_count, double h)
+                          __global const lmi_gpu_surface *surfaces, uint surface_count, double h, __global uint *near,
+                          __global uint *stop)
 {
-    uint n = get_global_id(0), axis = (uint)line[0];
-    ulong may = 0;
+    uint n = get_global_id(0), axis = (uint)line[0], found = 0;
     if (n >= count) {
         return;
     }
@@ -117,11 +93,18 @@ __kernel void solve_curve(__global const lmi_gpu_meeter *meeters, uint count, __
     __global const lmi_gpu_body *b = bodies + m->record;
     lm_dvec3 at = dvec(m->lower[0], m->lower[1], m->lower[2]), low = dvec(line[1], line[2], line[3]);
     for (uint k = 0; k < surface_count; k++) {
-        may |= may_touch(surfaces + k, m, b, h) ? 1ul << k : 0;
+        if (!may_touch(surfaces + k, m, b, solids[n].fastest, h)) {
+            continue;
+        }
+        if (found == LMI_GPU_SOLVED_SURFACES) {
+            *stop = LMI_GPU_CROWDED; /* whoever writes it */
+            break;
+        }
+        near[n * LMI_GPU_SOLVED_SURFACES + found++] = k;
     }
     solids[n].along = m->lower[axis];
     solids[n].curve = lmi_curve_place(at, low, line[4]);
-    solids[n].surfaces = may;
+    solids[n].surfaces = found == 64 ? ~0ul : (1ul << found) - 1;
     solids[n].touched = solids[n].chained = 0;
 }
 
@@ -414,49 +397,17 @@ static bool is_facing(const solid_view *s, uint point, uint a, uint b, const in_
            dvec_dot(facing_of(s, point, a), in->normal) < LMI_FACING;
 }
 
-/* --- walls --- */
-
-/* A touch point against a collider. */
-typedef struct at_wall {
-    float normal[3], velocity[3], depth, friction, bounce;
-} at_wall;
-
-static at_wall find_at_wall(__global const lmi_gpu_surface *surface, __global const lmi_gpu_body *b, float4 now,
-                            float4 speed, float h)
-{
-    const double origin[3] = {b->origin[0], b->origin[1], b->origin[2]};
-    const float x[3] = {now.x, now.y, now.z}, v[3] = {speed.x, speed.y, speed.z};
-    surface_here s = surface_at(surface, b, origin, h);
-    at_wall w;
-    w.depth = surface_depth(&s, x, v, w.normal);
-    surface_velocity(&s, x, w.velocity);
-    w.friction = s.friction;
-    w.bounce = s.bounce;
-    return w;
-}
-
-/* The colliders that a point is in, or near where its body answers as a whole: to soft bodies they have nothing to say yet. */
-static ulong walls_of(ulong may, __global const lmi_gpu_surface *surfaces, __global const lmi_gpu_body *b, float4 now,
-                     float4 speed, float h, double least)
-{
-    ulong bits = 0;
-    for (ulong left = may; left; left &= left - 1) {
-        uint k = 63 - (uint)clz(left & -left);
-        bits |= find_at_wall(surfaces + k, b, now, speed, h).depth >= least ? 1ul << k : 0;
-    }
-    return bits;
-}
-
 /* met, turned: bits of partners; those whose surfaces face the point, and those that look away. told: what is only near a collider
  * counts for contact events, and does nothing. */
 __kernel void solve_find(uint count, __global const uint *owner, __global const uint *partners,
                          volatile __global uint *stops, SOLID_ARGUMENTS,
                          __global const uint *point_first, __global const uint *point_rider,
                          __global const float *point_weight, __global const float4 *v,
-                         __global const lmi_gpu_surface *surfaces, float h, __global const lmi_gpu_push *pushes,
-                         __global ulong *met, __global ulong *turned, __global ulong *walls, uint told)
+                         WALL_ARGUMENTS, __global const lmi_gpu_push *pushes, __global ulong *met,
+                         __global ulong *turned, __global ulong *walls, uint told)
 {
     const solid_view s = SOLID_VIEW;
+    const wall_view view = WALL_VIEW;
     uint n = get_global_id(0);
     if (n >= count) {
         return;
@@ -486,7 +437,8 @@ __kernel void solve_find(uint count, __global const uint *owner, __global const 
             speed += point_weight[k] * v[point_rider[k]];
         }
         __global const lmi_gpu_body *body = bodies + meeters[a].record;
-        double least = told || pushes[a].rigid > 0.0f ? -slop_of(body, fall) : 0.0;
-        walls[n] = walls_of(solids[a].surfaces, surfaces, body, now[n], speed, h, least);
+        /* To soft bodies what is only near has nothing to say yet. */
+        double slop = slop_of(body, fall), least = told || pushes[a].rigid > 0.0f ? -slop : 0.0;
+        walls[n] = walls_of(&view, solids[a].surfaces, a, body, n, now[n], speed, (float)slop, least);
     }
 }

@@ -198,7 +198,8 @@ __kernel void solve_rub(uint count, __global const uint *owner, SOLID_ARGUMENTS,
                         __global const lmi_gpu_grain *grains, __global const uint *heads, uint table,
                         __global const uint *first, __global const ulong *met, __global const ulong *walls,
                         __global const uint *rubbed, __global const float4 *x, __global const float4 *v,
-                        __global const lmi_gpu_push *pushes, float h, __global lmi_gpu_bulk *touched,
+                        __global const lmi_gpu_push *pushes, __global const lmi_contact_rule *rules, uint rule_count, float h,
+                        __global lmi_gpu_bulk *touched,
                         __global lmi_gpu_contact *contacts, volatile __global uint *buckets)
 {
     const solid_view s = SOLID_VIEW;
@@ -226,9 +227,11 @@ __kernel void solve_rub(uint count, __global const uint *owner, SOLID_ARGUMENTS,
         c.normal = quad_from(m.normal);
         c.off = quad_from(d);
         c.depth = (float)m.depth;
-        c.friction = sqrt(body->friction * other->friction);
+        double friction = sqrt(body->friction * other->friction), bounce = fmax(body->restitution, other->restitution);
+        lmi_contact_rules_apply(rules, rule_count, body->group, other->group, &friction, &bounce);
+        c.friction = (float)friction;
         c.ratio = (float)(meeters[a].mean_mass / meeters[b].mean_mass);
-        begin_contact(&o, pushes, x, v, fmax(body->restitution, other->restitution), h, &c);
+        begin_contact(&o, pushes, x, v, (float)bounce, h, &c);
         c.slot = c.live ? atomic_inc(buckets + bucket_of_contact(meeters, solids, &c)) : 0;
         contacts[at] = c;
         touched[a].touched = touched[b].touched = 1; /* whoever writes it */

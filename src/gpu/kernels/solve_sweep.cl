@@ -290,12 +290,12 @@ static void stand_up(const sweep_view *s, __global const lmi_gpu_group *g, __glo
 static float go_through(const sweep_view *s, turn *t)
 {
     lmi_gpu_contact *c = &t->c;
-    side *a = &t->a, *b = c->b == c->a ? a : &t->b; /* of a body that touches itself both are the same */
+    side *a = &t->a, *b = &t->b;
     if (s->mode == SWEEP_KEEP) {
         whole_keep(c, s->warm);
         return 0.0f;
     }
-    const bool other = c->b != LMI_GPU_NONE && c->b != c->a;
+    const bool other = c->b != LMI_GPU_NONE;
     load_side(s, c->a, c->seats & 0xffff, a);
     if (other) {
         load_side(s, c->b, c->seats >> 16, b);

@@ -240,7 +240,7 @@ solve_groups(__global const lmi_gpu_meeter *meeters, uint count, __global const 
     const uint begin = min(id * each, count), end = min(begin + each, count);
     for (uint n = id; n < count; n += WIDE) {
         groups[n].label = n;
-        groups[n].alone = last || meeters[n].maps == 0;
+        groups[n].alone = last || !(meeters[n].maps || (meeters[n].marks & LMI_GPU_RUBBLE));
         groups[n].members = groups[n].contacts = groups[n].filled = groups[n].levels = groups[n].loose = 0;
     }
     find_labels(meeters, count, solids, partners, pushes, groups, &changed);

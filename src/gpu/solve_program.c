@@ -1,0 +1,127 @@
+/*
+ * The program of contacts that are solved. Cuts and self contact, and meshes and height maps, take long to compile: their texts are in
+ * it from the first time on when a world has them.
+ */
+#include "gpu/account.h"
+#include "gpu/solve.h"
+
+#include <stdio.h>
+
+typedef struct solve_text {
+    const char *name;
+    bool grounds; /* for meshes and height maps */
+} solve_text;
+
+static const solve_text texts[] = {{"prelude.cl", false},
+                                   {"records.h", false},
+                                   {"wall_records.h", false},
+                                   {"account_records.h", false},
+                                   {"vec.h", false},
+                                   {"vec.c", false},
+                                   {"solid.cl", false},
+                                   {"rule.h", false},
+                                   {"triangle.h", true},
+                                   {"triangle.c", true},
+                                   {"mesh.h", true},
+                                   {"mesh_query.c", true},
+                                   {"heights.h", true},
+                                   {"solid.h", true},
+                                   {"heights_query.c", true},
+                                   {"solid_depth.c", true},
+                                   {"quad.cl", false},
+                                   {"depth.h", false},
+                                   {"stretch.h", false},
+                                   {"soft.h", false},
+                                   {"curve.h", false},
+                                   {"disc.h", false},
+                                   {"ball.h", false},
+                                   {"contact.cl", false},
+                                   {"solid_at.cl", true},
+                                   {"solve_cut.cl", false},
+                                   {"octree_voxels.h", false},
+                                   {"octree_sight.c", false},
+                                   {"solve_holds.cl", false},
+                                   {"cubes.cl", false},
+                                   {"solve_wall_at.cl", false},
+                                   {"solve_find.cl", false},
+                                   {"solve_self.cl", false},
+                                   {"solve_contacts.cl", false},
+                                   {"solve.cl", false},
+                                   {"solve_whole.cl", false},
+                                   {"solve_sweep.cl", false},
+                                   {"solve_walls.cl", false},
+                                   {"press.cl", false},
+                                   {"solve_rubble.cl", false},
+                                   {"account.cl", false},
+                                   {"account_solve.cl", false}};
+
+static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_solver *s)
+{
+    const char *names[sizeof texts / sizeof *texts + 1] = {NULL};
+    size_t count = 0;
+    for (size_t n = 0; n < sizeof texts / sizeof *texts; n++) {
+        if (s->grounds || !texts[n].grounds) {
+            names[count++] = texts[n].name;
+        }
+    }
+#define KERNEL(name) {&s->name##_kernel, "solve_" #name},
+    const struct {
+        cl_kernel *to;
+        const char *name;
+    } kernels[] = {LMI_GPU_SOLVE_KERNELS(KERNEL)};
+#undef KERNEL
+    char options[1024];
+    int length = lmi_gpu_common_options(gpu, options, sizeof options);
+    snprintf(options + length, sizeof options - (size_t)length, "%s%s", s->torn ? " -DTORN" : "",
+             s->grounds ? " -DSOLVE_SOLIDS" : "");
+    s->program = lmi_gpu_build(world, gpu, names, options);
+    bool ok = s->program != NULL;
+    for (size_t n = 0; ok && n < sizeof kernels / sizeof *kernels; n++) {
+        *kernels[n].to = lmi_gpu_kernel(gpu, s->program, kernels[n].name);
+        ok = *kernels[n].to != NULL;
+    }
+    return ok;
+}
+
+void lmi_gpu_solve_free_program(lmi_gpu *gpu)
+{
+    lmi_gpu_solver *s = gpu->solver;
+    lmi_gpu_accounts_forget(gpu);
+#define KERNEL(name) &s->name##_kernel,
+    cl_kernel *const kernels[] = {LMI_GPU_SOLVE_KERNELS(KERNEL)};
+#undef KERNEL
+    for (size_t n = 0; n < sizeof kernels / sizeof *kernels; n++) {
+        if (*kernels[n]) {
+            gpu->cl.clReleaseKernel(*kernels[n]);
+            *kernels[n] = NULL;
+        }
+    }
+    if (s->program) {
+        gpu->cl.clReleaseProgram(s->program);
+        s->program = NULL;
+    }
+}
+
+bool lmi_gpu_solve_find_program(lm_world *world, lmi_gpu *gpu)
+{
+    bool torn = gpu->solver && gpu->solver->torn, grounds = gpu->solver && gpu->solver->grounds;
+    for (uint32_t n = 0; n < gpu->body_count; n++) {
+        const lmi_body *body = lmi_body_at(world, gpu->slots[n]);
+        torn = torn || lmi_gpu_touches_itself(body) || lmi_gpu_is_cut(body);
+    }
+    LMI_POOL_EACH(&world->colliders, n)
+    {
+        grounds = grounds || lmi_solid_is(&LMI_POOL_AT(&world->colliders, lmi_collider, n)->solid);
+    }
+    if (!gpu->solver) {
+        gpu->solver = lmi_allocate(&world->memory, 1, sizeof *gpu->solver);
+    } else if (torn != gpu->solver->torn || grounds != gpu->solver->grounds) {
+        lmi_gpu_solve_free_program(gpu);
+    }
+    if (!gpu->solver) {
+        return false;
+    }
+    gpu->solver->torn = torn;
+    gpu->solver->grounds = grounds;
+    return gpu->solver->program || build(world, gpu, gpu->solver);
+}
