@@ -130,7 +130,10 @@ bool lmi_gpu_grow(lmi_gpu *gpu, lmi_gpu_buffer *buffer, size_t size)
     }
     lmi_gpu_buffer larger = {.memory = NULL};
     if (!lmi_gpu_reserve(gpu, &larger, (size + size / 4 + 15) / 16 * 16)) {
-        return false;
+        gpu->status = CL_SUCCESS;
+        if (!lmi_gpu_reserve(gpu, &larger, size)) { /* not so much, then */
+            return false;
+        }
     }
     bool ok = copy_part(gpu, buffer, 0, &larger, 0, buffer->size);
     replace(gpu, buffer, larger);

@@ -119,7 +119,8 @@ static void put_records(lm_world *world, lmi_gpu *gpu, lm_dvec3 known)
 
 bool lmi_gpu_is_staged(const lm_world *world, const lmi_gpu *gpu)
 {
-    return world->batch_count > LMI_GPU_FEW_BATCHES || gpu->particles <= LMI_GPU_STAGED;
+    (void)world;
+    return gpu->batch_count > LMI_GPU_FEW_BATCHES || gpu->particles <= LMI_GPU_STAGED; /* as they were laid out */
 }
 
 static bool comes(const lmi_gpu_batch *batch) { return batch->coming; }
@@ -262,6 +263,18 @@ void lmi_gpu_fetch_step(lm_world *world)
     }
 }
 
+static void fetch_held(lm_world *world)
+{
+    lmi_gpu *gpu = world->gpu;
+    lmi_mutex_lock(&gpu->fetching);
+    if (lmi_gpu_held_read(gpu)) {
+        lmi_gpu_held_put(world, gpu);
+    } else {
+        lmi_gpu_lose(world, lmi_cl_text(gpu->status));
+    }
+    lmi_mutex_unlock(&gpu->fetching);
+}
+
 /* The host is about to change a batch: its state alone, or also what it is. */
 static void edit_batch(lm_world *world, uint32_t batch, bool laid)
 {
@@ -269,7 +282,11 @@ static void edit_batch(lm_world *world, uint32_t batch, bool laid)
     if (!gpu) {
         return;
     }
+    const bool behind = lmi_gpu_is_behind(gpu, batch);
     lmi_gpu_fetch_batch(world, batch);
+    if (!behind && !gpu->mixed && atomic_load(&gpu->newer)) {
+        fetch_held(world); /* which comes with the first batch, and here none comes */
+    }
     gpu->holds = false;
     if (batch < gpu->batch_count) {
         gpu->batch[batch].valid = false;

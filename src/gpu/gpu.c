@@ -441,7 +441,8 @@ static void tell_stop(lm_world *world, lmi_gpu *gpu, uint32_t stop)
 /* For how long the host does contacts, or colliders have kernels that know bodies which answer them as a whole. */
 static void be_wary(lmi_gpu *gpu, uint32_t stop)
 {
-    bool cautious = (stop & LMI_GPU_WAKING) || (gpu->solves && (stop & (LMI_GPU_CHAINED | LMI_GPU_CROWDED)));
+    bool cautious =
+        (stop & LMI_GPU_WAKING) || (gpu->solves && (stop & (LMI_GPU_CHAINED | LMI_GPU_CROWDED | LMI_GPU_FAST)));
     gpu->fast_meets = stop & LMI_GPU_FAST ? CAUTIOUS_STEPS : gpu->fast_meets;
     if (!(stop & LMI_GPU_RIGID)) {
         gpu->wary = cautious ? CAUTIOUS_STEPS : gpu->wary;

@@ -295,7 +295,7 @@ bool lmi_gpu_read_after(lmi_gpu *gpu, cl_event *event, const lmi_gpu_buffer *fro
 static inline uint64_t lmi_gpu_hash(const void *from, size_t size)
 {
     const unsigned char *bytes = from;
-    uint64_t hash = 0xcbf29ce484222325u;
+    uint64_t hash = 0xcbf29ce484222325u ^ size; /* zeros at the end count */
     for (size_t n = 0; n < size; n += 8) {
         uint64_t word = 0;
         memcpy(&word, bytes + n, size - n < 8 ? size - n : 8);

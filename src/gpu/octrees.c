@@ -173,9 +173,16 @@ void lmi_gpu_count_octrees(const lm_world *world, uint32_t batch, uint32_t count
     }
 }
 
-bool lmi_gpu_octrees_last(const lmi_gpu *gpu, uint64_t node_blocks)
+bool lmi_gpu_octrees_last(const lm_world *world, const lmi_gpu *gpu, uint64_t node_blocks)
 {
-    return node_blocks <= (gpu->octrees ? gpu->octrees->virtual_blocks : 0);
+    const lmi_gpu_octrees *o = gpu->octrees;
+    bool any = false;
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        const lmi_body *body = lmi_body_at(world, n);
+        any = any || (body->octree && body->batch != LMI_NONE);
+    }
+    return node_blocks <= (o ? o->virtual_blocks : 0) && any == (o && o->region_blocks > 0);
 }
 
 /* The octrees of a batch, from its places on: virtual nodes, then regions. `index`: [slots] of records. */

@@ -78,8 +78,8 @@ bool lmi_gpu_can_patch(const lm_world *world, const lmi_gpu *gpu)
     for (int k = 0; k < LMI_GPU_COUNTS; k++) {
         few = few && most[k] <= 2 * live[k] + LOST;
     }
-    return some && few && !gpu->limits.whole && gpu->plan && lmi_gpu_octrees_last(gpu, most[LMI_GPU_NODE_BLOCKS]) &&
-           lmi_gpu_plan_lasts(world, gpu);
+    return some && few && !gpu->limits.whole && gpu->plan &&
+           lmi_gpu_octrees_last(world, gpu, most[LMI_GPU_NODE_BLOCKS]) && lmi_gpu_plan_lasts(world, gpu);
 }
 
 /* Places are whole blocks of particles. */

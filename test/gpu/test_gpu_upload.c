@@ -18,7 +18,7 @@ typedef struct changes {
     lines log[4];
     bool touched[64]; /* batches */
     uint32_t changed;
-    lm_body_id id[BODIES + 8];
+    lm_body_id id[BODIES + 48];
     uint32_t count;
 } changes;
 
@@ -333,6 +333,41 @@ static void comes_and_goes(void **state)
     end(&c);
 }
 
+/* Where everything was laid out anew: sums are others, and so are bits. */
+static void check_all(changes *c, double allowed)
+{
+    for (uint32_t n = 0; n < c->count; n++) {
+        if (lm_body_is_valid(c->world[2], c->id[n]))
+            assert_at_most(difference(c->world[2], c->world[0], c->id[n]), allowed);
+    }
+    step_all(c, traffic_of(c));
+}
+
+/* No octree is left, others take their places, and octrees come back elsewhere. */
+static void octrees_come_back(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    changes c;
+    begin(&c);
+    for (uint32_t n = CLUSTERS + LATTICES + TILED; n < CLUSTERS + LATTICES + TILED + OCTREES; n++) {
+        for (int k = 0; k < 3; k++) assert_ok(lm_body_destroy(c.world[k], c.id[n]));
+    }
+    step_all(&c, traffic_of(&c));
+    check_all(&c, 30 * AGREEMENT);
+    for (uint32_t n = 0; n < 42; n++) { /* more than their batch has room for */
+        for (int k = 0; k < 3; k++) {
+            c.id[c.count] = n < 40 ? make_cluster(c.world[k], n) : make_octree(c.world[k], n);
+        }
+        c.count++;
+        if (n % 10 == 0 || n > 38) {
+            step_all(&c, traffic_of(&c));
+            check_all(&c, 30 * AGREEMENT);
+        }
+    }
+    end(&c);
+}
+
 /* Another material, a pin that holds, and a push: all of it concerns one body. */
 static void single_changes(void **state)
 {
@@ -597,9 +632,16 @@ static void lost_devices(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cuts),           cmocka_unit_test(batches_grow),   cmocka_unit_test(details),
-        cmocka_unit_test(comes_and_goes), cmocka_unit_test(single_changes), cmocka_unit_test(sleeps_and_wakes),
-        cmocka_unit_test(breaks),         cmocka_unit_test(contacts_stay),  cmocka_unit_test(many_changes),
+        cmocka_unit_test(cuts),
+        cmocka_unit_test(batches_grow),
+        cmocka_unit_test(details),
+        cmocka_unit_test(comes_and_goes),
+        cmocka_unit_test(octrees_come_back),
+        cmocka_unit_test(single_changes),
+        cmocka_unit_test(sleeps_and_wakes),
+        cmocka_unit_test(breaks),
+        cmocka_unit_test(contacts_stay),
+        cmocka_unit_test(many_changes),
         cmocka_unit_test(lost_devices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -197,13 +197,13 @@ __kernel void meet_partners(__global lmi_gpu_meeter *meeters, uint count, __glob
             __global const lmi_gpu_meeter *other = meeters + who;
             if (who != n && other->cell[0] == x && other->cell[1] == y && other->cell[2] == z && boxes_overlap(m, other)) {
                 if (solved && found == LMI_GPU_PARTNERS) {
-                    *stop = LMI_GPU_CROWDED;
+                    atomic_or(stop, LMI_GPU_CROWDED);
                 }
                 found = add_partner(list, found, who);
                 double way = way_between(m, other, bodies, h);
                 furthest = fmax(furthest, way);
                 if (!solved && is_host_pair(m, other, bodies, way)) {
-                    *stop = LMI_GPU_FAST; /* whoever writes it last */
+                    atomic_or(stop, LMI_GPU_FAST);
                 }
             }
         }

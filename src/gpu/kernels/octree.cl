@@ -225,6 +225,9 @@ __kernel void octree_pieces(uint count, uint virtual_blocks, __global const uint
         return;
     }
     uint4 piece = pieces[n / LMI_BLOCK];
+    if (piece.z == 0) {
+        return; /* of a place that nobody has */
+    }
     uint lane = n % LMI_BLOCK, target = piece.x * LMI_BLOCK + lane;
     float4 here = x[piece.x < virtual_blocks ? reference[target] : places[target - virtual_blocks * LMI_BLOCK]];
     const float at[3] = {here.x, here.y, here.z};

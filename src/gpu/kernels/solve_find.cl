@@ -97,7 +97,7 @@ __kernel void solve_curve(__global const lmi_gpu_meeter *meeters, uint count, __
             continue;
         }
         if (found == LMI_GPU_SOLVED_SURFACES) {
-            *stop = LMI_GPU_CROWDED; /* whoever writes it */
+            atomic_or(stop, LMI_GPU_CROWDED);
             break;
         }
         near[n * LMI_GPU_SOLVED_SURFACES + found++] = k;

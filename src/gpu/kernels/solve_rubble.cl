@@ -184,11 +184,11 @@ __kernel void solve_rubbed(uint count, __global const uint *owner, SOLID_ARGUMEN
     rubbed[n] = balls;
     bool pieces = (meeters[a].marks & LMI_GPU_PIECES) && (met[n] || walls[n] || balls);
     if ((pieces || balls) && is_whole_body(&s, pushes, a)) {
-        *stop = LMI_GPU_FAST; /* whoever writes it */
+        atomic_or(stop, LMI_GPU_FAST);
     }
     for (uint left; k != LMI_GPU_NONE; k = next_ball(&s, &r, n, k + 1, &left)) {
         if (is_whole_body(&s, pushes, owner[k])) {
-            *stop = LMI_GPU_FAST;
+            atomic_or(stop, LMI_GPU_FAST);
         }
     }
 }

@@ -192,7 +192,7 @@ solve_slack(__global const lmi_gpu_meeter *meeters, __global lmi_gpu_bulk *solid
     double slack = places ? 0.0 : find_slack(m, mould, maps, rests, levers, slots);
     bool may = places || !(2.0 * slack + 2.0 * m->radius < 0.5 * mould->reach); /* lmi_may_meet_itself */
     if (id == 0 && may && m->partners == LMI_GPU_PARTNERS) {
-        *stop = LMI_GPU_CROWDED;
+        atomic_or(stop, LMI_GPU_CROWDED);
     }
     may = may && m->partners < LMI_GPU_PARTNERS;
     if (id == 0) {

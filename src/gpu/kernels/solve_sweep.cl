@@ -391,7 +391,8 @@ solve_sweep(uint mode, uint n, uint passes, uint most, float h, HOLD_ARGUMENTS, 
     if (g->alone ? n > 0 : n > 0 && !(n < passes && state[3]) && !(as_float(state[(n + 2) % 3]) > still)) {
         return; /* all of the group */
     }
-    const bool near = g->members <= SEATS && !g->loose && mode != SWEEP_KEEP;
+    /* What points remember is in the device's memory, and one level must see what the one before has taken of it. */
+    const bool near = g->members <= SEATS && !g->loose && mode != SWEEP_KEEP && mode != SWEEP_WARM;
     const holds o = HOLDS;
     const sweep_view s = {mode, h, &o, order, level, pushes, contacts, x, v, warm, near ? seats : 0};
     if (near) {
