@@ -165,6 +165,7 @@ bool lmi_gpu_take(lm_world *world, double h)
     if (!gpu || gpu->lost) {
         return false;
     }
+    gpu->stiff = lmi_gpu_has_stiff(world);
     bool always = lmi_gpu_contacts_on_host(world), shares = always || gpu->wary > 0;
     bool alike = gpu->fits && divides_alike(world, gpu, h, shares), fits = alike && lmi_gpu_all_laid(world, gpu);
     bool same = gpu->holds && fits;

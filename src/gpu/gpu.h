@@ -200,6 +200,7 @@ struct lmi_gpu {
     bool shares;    /* the host does contacts: state goes over and back in every substep */
     bool walled;    /* colliders have kernels of their own (walls.h) */
     bool stands;    /* and know bodies that answer them as a whole (stand.h) */
+    bool stiff;     /* there are stiff bodies with bare particles */
     bool breaks;    /* bodies may break: the host looks at them before each step */
     bool grips;     /* there are pins, drags or bones (held.h) */
     bool meets;     /* bodies keep each other out on the device: by cube maps, or */

@@ -30,15 +30,21 @@ static bool is_stiff(const lmi_body *body)
     return body->first_pin == LMI_NONE && body->alpha > 0.88f && body->damping > 0.3f; /* rigidity in step/push.c */
 }
 
-bool lmi_gpu_has_stands(const lm_world *world)
+bool lmi_gpu_has_stiff(const lm_world *world)
 {
-    bool stiff = world->gpu && world->gpu->fast_steps > 0;
+    bool stiff = false;
     LMI_POOL_EACH(&world->bodies, n)
     {
         const lmi_body *body = lmi_body_at(world, n);
         stiff = stiff || (body->touch.count == 0 && is_stiff(body));
     }
-    return stiff && world->colliders.alive;
+    return stiff;
+}
+
+bool lmi_gpu_has_stands(const lm_world *world)
+{
+    const lmi_gpu *gpu = world->gpu;
+    return gpu && (gpu->stiff || gpu->fast_steps > 0) && world->colliders.alive;
 }
 
 static bool find_kernels(lmi_gpu *gpu, lmi_gpu_stands *s)

@@ -17,6 +17,9 @@ typedef struct lmi_gpu_stands {
 /* Whether the bodies of a world are looked at in this way now. */
 bool lmi_gpu_has_stands(const lm_world *world);
 
+/* Looks at all bodies, which a step that goes on has no time for: gpu->stiff is what it found when the world was taken. */
+bool lmi_gpu_has_stiff(const lm_world *world);
+
 /* After the bodies as walls see them. False after a failure. */
 bool lmi_gpu_stand_lay_out(lm_world *world, lmi_gpu *gpu);
 void lmi_gpu_stand_free(lm_world *world, lmi_gpu *gpu);

@@ -164,5 +164,5 @@ kind_move(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu_bo
             v[n] = speed;
         }
     }
-    put_totals(&mine, room, (uint)id, (__local float *)fixed, partials + t.partial * LMI_GPU_CHANNELS);
+    put_totals(&mine, room, (uint)id, (__local float *)fixed, partials, t.partial);
 }

@@ -510,12 +510,12 @@ static inline __attribute__((always_inline)) void add_up(const measured *mine, _
 /* What a tile has measured, to its place among the sums; `totals`: local memory that nobody reads any more. Thin bodies have
  * work-groups smaller than the list. */
 static inline __attribute__((always_inline)) void put_totals(const measured *mine, __local float *room, uint id, __local float *totals,
-                                                             __global float *to)
+                                                             __global float *partials, uint partial)
 {
     add_up(mine, room, id, totals);
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint c = id; c < LMI_GPU_CHANNELS; c += GROUP_SIZE) {
-        to[c] = totals[c];
+        partials[partial * LMI_GPU_CHANNELS + c] = totals[c]; /* found here: no register is kept for it */
     }
 }
 
@@ -709,7 +709,7 @@ lattice_move(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu
         block = coming.x, coming = later, at = next_at, kind = coming_kind;
         place = next_place, speed = next_speed;
     }
-    put_totals(&mine, room, (uint)id, (__local float *)fixed, partials + t.partial * LMI_GPU_CHANNELS);
+    put_totals(&mine, room, (uint)id, (__local float *)fixed, partials, t.partial);
 }
 
 #endif
