@@ -85,7 +85,6 @@ typedef struct lmi_gpu_body {
     uint32_t sample[LMI_GPU_SAMPLES]; /* particles */
     int32_t corner[3 * LMI_GPU_SAMPLES]; /* and their corners */
     uint32_t pinned;
-    uint32_t pieces;   /* it has broken: it does not answer as a whole */
     uint32_t regional; /* it is damped region by region */
     uint32_t pointed;  /* colliders meet its touch points, when all bodies have moved (kernels/solve.cl) */
     uint32_t group, collider_mask;
@@ -96,6 +95,7 @@ typedef struct lmi_gpu_body {
         kind; /* of a lattice that kernels/kinds.cl is for: its lmi_gpu_matter, else LMI_GPU_NONE; of a part: the body */
     uint32_t
         parts; /* of a lattice: how many, where they have records of their own; of a part: 1 where it is the first */
+    uint32_t pieces; /* it has broken: it does not answer as a whole */
 } lmi_gpu_body;
 
 /* Columns of a lattice that one work-group goes through, plane by plane. */

@@ -164,5 +164,10 @@ kind_move(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu_bo
             v[n] = speed;
         }
     }
-    put_totals(&mine, room, (uint)id, (__local float *)fixed, partials, t.partial);
+    __local float *totals = (__local float *)fixed; /* which nobody reads any more */
+    add_up(&mine, room, (uint)id, totals);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint c = (uint)id; c < LMI_GPU_CHANNELS; c += GROUP_SIZE) { /* thin bodies have small work-groups */
+        partials[t.partial * LMI_GPU_CHANNELS + c] = totals[c];
+    }
 }

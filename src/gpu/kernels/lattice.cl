@@ -507,18 +507,6 @@ static inline __attribute__((always_inline)) void add_up(const measured *mine, _
     }
 }
 
-/* What a tile has measured, to its place among the sums; `totals`: local memory that nobody reads any more. Thin bodies have
- * work-groups smaller than the list. */
-static inline __attribute__((always_inline)) void put_totals(const measured *mine, __local float *room, uint id, __local float *totals,
-                                                             __global float *partials, uint partial)
-{
-    add_up(mine, room, id, totals);
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint c = id; c < LMI_GPU_CHANNELS; c += GROUP_SIZE) {
-        partials[partial * LMI_GPU_CHANNELS + c] = totals[c]; /* found here: no register is kept for it */
-    }
-}
-
 #if CELLS == 0
 
 #define FIRST_FLOATS (12 * WIDE * HIGH)
@@ -709,7 +697,12 @@ lattice_move(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu
         block = coming.x, coming = later, at = next_at, kind = coming_kind;
         place = next_place, speed = next_speed;
     }
-    put_totals(&mine, room, (uint)id, (__local float *)fixed, partials, t.partial);
+    __local float *totals = (__local float *)fixed; /* which nobody reads any more */
+    add_up(&mine, room, (uint)id, totals);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint c = (uint)id; c < LMI_GPU_CHANNELS; c += GROUP_SIZE) { /* thin bodies have small work-groups */
+        partials[t.partial * LMI_GPU_CHANNELS + c] = totals[c];
+    }
 }
 
 #endif
