@@ -333,6 +333,16 @@ static void comes_and_goes(void **state)
     end(&c);
 }
 
+/* What a buffer has more than before goes over, also where it is zeros. */
+static void zeros_count(void **state)
+{
+    (void)state;
+    const uint32_t words[4] = {7, 3, 5, 0};
+    assert_true(lmi_gpu_hash(words, 12) != lmi_gpu_hash(words, 16));
+    assert_true(lmi_gpu_hash(words, 1) != lmi_gpu_hash(words, 2));
+    assert_true(lmi_gpu_hash(words, 16) == lmi_gpu_hash(words, 16));
+}
+
 /* Where everything was laid out anew: sums are others, and so are bits. */
 static void check_all(changes *c, double allowed)
 {
@@ -632,17 +642,10 @@ static void lost_devices(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cuts),
-        cmocka_unit_test(batches_grow),
-        cmocka_unit_test(details),
-        cmocka_unit_test(comes_and_goes),
-        cmocka_unit_test(octrees_come_back),
-        cmocka_unit_test(single_changes),
-        cmocka_unit_test(sleeps_and_wakes),
-        cmocka_unit_test(breaks),
-        cmocka_unit_test(contacts_stay),
-        cmocka_unit_test(many_changes),
-        cmocka_unit_test(lost_devices),
+        cmocka_unit_test(cuts),           cmocka_unit_test(batches_grow),      cmocka_unit_test(details),
+        cmocka_unit_test(comes_and_goes), cmocka_unit_test(octrees_come_back), cmocka_unit_test(zeros_count),
+        cmocka_unit_test(single_changes), cmocka_unit_test(sleeps_and_wakes),  cmocka_unit_test(breaks),
+        cmocka_unit_test(contacts_stay),  cmocka_unit_test(many_changes),      cmocka_unit_test(lost_devices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
