@@ -22,8 +22,9 @@
  *   held.c      pins, drags and bones
  *   rest.c      who has come to rest
  *   account.c   who touches whom, where bodies meet
- *   solve.c     contacts that are solved: bodies with each other, touch points with colliders (solve_layout.c; solve_whole.c:
- *               those that are gone through one after the other)
+ *   solve.c     contacts that are solved: bodies with each other, touch points with colliders (solve_layout.c, solve_program.c;
+ *               solve_whole.c: those that are gone through one after the other; solve_self.c: bodies that touch themselves or were
+ *               cut; solve_rubble.c: that can break; solve_ground.c: on meshes and height maps)
  *   press.c     bodies that are pushed out of each other by a force, among all that solve.c knows
  *   forces.c    wind, point fields and forces of a single step
  *   gpu.c       substeps
