@@ -319,8 +319,8 @@ static bool read_some(lmi_gpu *gpu, bool before, size_t first, size_t floats, si
     lmi_gpu_matters *k = gpu->matters;
     const size_t f = sizeof(float), size = sizeof *k->part;
     return (floats == 0 || lmi_gpu_read(gpu, &k->plastics, first * f, k->room + first, floats * f)) &&
-           lmi_gpu_read(gpu, before ? &k->parts_before : &k->parts, first_part * size, k->part + first_part,
-                        parts * size);
+           (parts == 0 || lmi_gpu_read(gpu, before ? &k->parts_before : &k->parts, first_part * size,
+                                       k->part + first_part, parts * size));
 }
 
 bool lmi_gpu_kinds_read(const lm_world *world, lmi_gpu *gpu, bool before)

@@ -587,8 +587,8 @@ bool lmi_gpu_kinds_refresh(lm_world *world, lmi_gpu *gpu)
         for (uint32_t p = 0; p < parts; p++) {
             refresh_part(body, p, &k->part[m->first_part + p]);
         }
-        ok = ok && lmi_gpu_write(gpu, &k->parts, m->first_part * sizeof *k->part, k->part + m->first_part,
-                                 parts * sizeof *k->part);
+        ok = ok && (parts == 0 || lmi_gpu_write(gpu, &k->parts, m->first_part * sizeof *k->part,
+                                                k->part + m->first_part, parts * sizeof *k->part));
     }
     return ok;
 }
