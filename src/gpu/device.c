@@ -183,6 +183,7 @@ void lmi_gpu_open(lm_world *world, const char *device, const lmi_gpu_limits *lim
     describe(&gpu->cl, chosen, &info);
     snprintf(gpu->name, sizeof gpu->name, "%s", info.name);
     gpu->units = info.units ? info.units : 1;
+    gpu->total = (size_t)ask(&gpu->cl, gpu->device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(cl_ulong));
     gpu->largest = (size_t)ask(&gpu->cl, gpu->device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(cl_ulong));
     bool exact = ask(&gpu->cl, gpu->device, CL_DEVICE_SINGLE_FP_CONFIG, sizeof(cl_bitfield)) &
                  CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;

@@ -134,6 +134,13 @@ static bool leave_step(lm_world *world, lmi_gpu *gpu)
     return false;
 }
 
+/* Whether there may not be enough memory for a buffer that grows: it takes the place of the old one, with a quarter more, while that is
+ * still there. */
+static bool is_scarce(const lmi_gpu *gpu)
+{
+    return gpu->used > (gpu->limits.memory ? gpu->limits.memory : gpu->total) / 3;
+}
+
 /* All that is not on the device as it is: everything (gpu->whole), single batches, or nothing but their state. */
 static bool bring_over(lm_world *world, lmi_gpu *gpu, bool fits)
 {
@@ -181,6 +188,8 @@ bool lmi_gpu_take(lm_world *world, double h)
         if (gpu->lost) {
             return false;
         }
+    } else if (!fits && is_scarce(gpu)) {
+        lmi_gpu_fetch(world); /* what stays on the device would be lost with it */
     }
     gpu->h = h;
     gpu->shares = shares;

@@ -149,6 +149,7 @@ struct lmi_gpu {
     const char *rounding; /* the option for division and square root that round correctly, or empty */
     lmi_gpu_limits limits;
     size_t used, largest; /* bytes of the device, and the most that one buffer may have */
+    size_t total;         /* that it has */
     cl_int status;        /* the first failure; CL_SUCCESS while all is well */
 
     cl_program program;

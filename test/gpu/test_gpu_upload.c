@@ -608,6 +608,26 @@ static void many_changes(void **state)
     end(&c);
 }
 
+/* More bodies than there is memory for: the CPU goes on, with all that the device has done. */
+static void memory_runs_out(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    changes c;
+    begin(&c);
+    for (int n = 0; n < 4; n++) step_all(&c, traffic_of(&c));
+    lmi_gpu *gpu = c.world[0]->gpu;
+    gpu->limits.memory = gpu->used + 4096;
+    for (uint32_t n = 0; n < 40; n++, c.count++) {
+        for (int k = 0; k < 3; k++) c.id[c.count] = make_lattice(c.world[k], n, 8);
+    }
+    for (int k = 0; k < 3; k++) assert_ok(lm_world_step(c.world[k], FRAME));
+    assert_int_equal(c.log[0].count, 1);
+    assert_non_null(strstr(c.log[0].last, "out of device memory; the CPU steps this world")); /* and nothing is lost */
+    for (uint32_t n = 0; n < c.count; n++) assert_at_most(difference(c.world[2], c.world[0], c.id[n]), 30 * AGREEMENT);
+    for (int k = 0; k < 4; k++) lm_world_destroy(c.world[k]);
+}
+
 /* A device that goes in the middle of changes: one line, and the CPU goes on. */
 static void lost_devices(void **state)
 {
@@ -642,10 +662,19 @@ static void lost_devices(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cuts),           cmocka_unit_test(batches_grow),      cmocka_unit_test(details),
-        cmocka_unit_test(comes_and_goes), cmocka_unit_test(octrees_come_back), cmocka_unit_test(zeros_count),
-        cmocka_unit_test(single_changes), cmocka_unit_test(sleeps_and_wakes),  cmocka_unit_test(breaks),
-        cmocka_unit_test(contacts_stay),  cmocka_unit_test(many_changes),      cmocka_unit_test(lost_devices),
+        cmocka_unit_test(cuts),
+        cmocka_unit_test(batches_grow),
+        cmocka_unit_test(details),
+        cmocka_unit_test(comes_and_goes),
+        cmocka_unit_test(octrees_come_back),
+        cmocka_unit_test(zeros_count),
+        cmocka_unit_test(memory_runs_out),
+        cmocka_unit_test(single_changes),
+        cmocka_unit_test(sleeps_and_wakes),
+        cmocka_unit_test(breaks),
+        cmocka_unit_test(contacts_stay),
+        cmocka_unit_test(many_changes),
+        cmocka_unit_test(lost_devices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
