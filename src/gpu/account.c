@@ -4,6 +4,7 @@
 #include "gpu/meet.h"
 #include "gpu/solve.h"
 #include "gpu/wall_records.h"
+#include "gpu/walls.h"
 #include "step/pairs.h"
 #include "step/touching.h"
 
@@ -242,19 +243,10 @@ bool lmi_gpu_account_cubes(lmi_gpu *gpu, const lmi_step *step)
 
 /* --- at the end of a step --- */
 
-static lm_dvec3 vector_at(const double *from) { return dvec(from[0], from[1], from[2]); }
-
 static void put_entry(lm_world *world, const lmi_gpu_accounts *a, const lmi_gpu_told *entry, const double *from)
 {
     const double none[LMI_GPU_TOUCH_CHANNELS] = {[LMI_GPU_TOUCH_WEIGHT] = LMI_UNPRESSED};
-    from = from ? from : none;
-    const lmi_touching sums = {.weight = from[LMI_GPU_TOUCH_WEIGHT],
-                               .point = vector_at(from + LMI_GPU_TOUCH_POINT),
-                               .normal = vector_at(from + LMI_GPU_TOUCH_NORMAL),
-                               .impulse = vector_at(from + LMI_GPU_TOUCH_IMPULSE),
-                               .pressed = from[LMI_GPU_TOUCH_PRESSED],
-                               .approach = from[LMI_GPU_TOUCH_APPROACH],
-                               .pressing = entry->pressing};
+    const lmi_touching sums = lmi_gpu_touching_of(from ? from : none, entry->pressing);
     lmi_body *body = lmi_body_at(world, a->slots[entry->who]);
     if (entry->with & LMI_GPU_TOLD_WALL) {
         lmi_touched_walls(world, body, world->surfaces[entry->with & ~LMI_GPU_TOLD_WALL].slot, &sums);

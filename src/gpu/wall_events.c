@@ -26,17 +26,21 @@ bool lmi_gpu_events_reserve(lm_world *world, lmi_gpu *gpu)
 
 static lm_dvec3 vector_at(const double *from) { return dvec(from[0], from[1], from[2]); }
 
+lmi_touching lmi_gpu_touching_of(const double *from, bool pressing)
+{
+    return (lmi_touching){.weight = from[LMI_GPU_TOUCH_WEIGHT],
+                          .point = vector_at(from + LMI_GPU_TOUCH_POINT),
+                          .normal = vector_at(from + LMI_GPU_TOUCH_NORMAL),
+                          .impulse = vector_at(from + LMI_GPU_TOUCH_IMPULSE),
+                          .pressed = from[LMI_GPU_TOUCH_PRESSED],
+                          .approach = from[LMI_GPU_TOUCH_APPROACH],
+                          .pressing = pressing};
+}
+
 static void put_piece(const lm_world *world, lmi_body *body, const lmi_gpu_touch *list, uint32_t count)
 {
     for (uint32_t n = 0; n < count && n < LMI_GPU_TOUCHES; n++) {
-        const double *from = list[n].sums;
-        const lmi_touching sums = {.weight = from[LMI_GPU_TOUCH_WEIGHT],
-                                   .point = vector_at(from + LMI_GPU_TOUCH_POINT),
-                                   .normal = vector_at(from + LMI_GPU_TOUCH_NORMAL),
-                                   .impulse = vector_at(from + LMI_GPU_TOUCH_IMPULSE),
-                                   .pressed = from[LMI_GPU_TOUCH_PRESSED],
-                                   .approach = from[LMI_GPU_TOUCH_APPROACH],
-                                   .pressing = list[n].pressing};
+        const lmi_touching sums = lmi_gpu_touching_of(list[n].sums, list[n].pressing);
         lmi_touched_walls(world, body, world->surfaces[list[n].collider].slot, &sums);
     }
     body->touched_left_out += count > LMI_GPU_TOUCHES ? count - LMI_GPU_TOUCHES : 0;

@@ -27,10 +27,10 @@ bool lmi_gpu_has_walls(const lm_world *world)
 static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_walls *w)
 {
     static const char *const texts[] = {
-        "prelude.cl", "records.h",       "wall_records.h", "vec.h",      "vec.c",        "solid.cl",
-        "rule.h",     "triangle.h",      "triangle.c",     "mesh.h",     "mesh_query.c", "heights.h",
-        "solid.h",    "heights_query.c", "solid_depth.c",  "contact.cl", "solid_at.cl",  "walls.cl",
-        "quad.cl",    "soft.h",          "stand.cl",       NULL};
+        "prelude.cl",    "records.h",  "wall_records.h", "vec.h",        "vec.c",     "solid.cl", "rule.h",
+        "triangle.h",    "triangle.c", "mesh.h",         "mesh_query.c", "heights.h", "solid.h",  "heights_query.c",
+        "solid_depth.c", "contact.cl", "solid_at.cl",    "walls.cl",     "quad.cl",   "soft.h",   "push.cl",
+        "stand.cl",      NULL};
     char options[1024];
     lmi_gpu_common_options(gpu, options, sizeof options);
     w->program = lmi_gpu_build(world, gpu, texts, options);

@@ -7,6 +7,7 @@
 
 #include "gpu/gpu.h"
 #include "gpu/wall_records.h"
+#include "step/touching.h"
 
 typedef struct lmi_gpu_walls {
     cl_program program;
@@ -44,6 +45,9 @@ bool lmi_gpu_walls_place(lmi_gpu *gpu, const lmi_step *step);
  * to be measured afterwards. *stop is not 0 where the host must do it (stand.h). */
 bool lmi_gpu_walls_begin(lmi_gpu *gpu, double h);
 bool lmi_gpu_walls_meet(lmi_gpu *gpu, const lmi_step *step, cl_uint *stop);
+
+/* What a device has summed of a contact (LMI_GPU_TOUCH_* in wall_records.h), as the host keeps it. */
+lmi_touching lmi_gpu_touching_of(const double *from, bool pressing);
 
 /* wall_events.c. Room for the account of a step; and what it holds to the bodies (lmi_touching), whereupon it begins anew: at the
  * end of a step, or where the host goes on with it. False after a failure. */

@@ -331,19 +331,6 @@ static void add_twist(__global const lmi_gpu_meeter *meeters, __global const lmi
     sum[3] = fmax(sum[3], (double)c->ahead.x);
 }
 
-/* About the centre of mass c, from the second moments (xx yy zz xy yz zx). */
-static void inertia_of(double mass, const double c[3], const double *second, double inertia[6])
-{
-    double square[3];
-    for (int i = 0; i < 3; i++) {
-        square[i] = second[i] - mass * c[i] * c[i];
-        inertia[3 + i] = mass * c[i] * c[(i + 1) % 3] - second[3 + i];
-    }
-    for (int i = 0; i < 3; i++) {
-        inertia[i] = square[(i + 1) % 3] + square[(i + 2) % 3];
-    }
-}
-
 /* lmi_push_untwist: takes twist[0 to 2] from the spin of some particles, `members` or (null) all of the body b; twist[3]: the speed of the
  * fastest that twisted them. All work-items of the group call it. */
 static void turn_back(__local double *slots, __global const lmi_gpu_body *b, __global const uint *members, uint count,

@@ -15,14 +15,6 @@
 
 /* --- how bodies answer --- */
 
-/* rigidity in step/push.c. */
-static float rigid_of(__global const lmi_gpu_body *b, double way)
-{
-    double stiff = fmin(((double)b->alpha - 0.88) / 0.1, ((double)b->damping - 0.3) / 0.1);
-    double fast = (way / b->rest_size - 0.08) / 0.1;
-    return b->pinned || !(b->rest_size > 0.0) ? 0.0f : (float)fmin(fmax(fmax(stiff, fast), 0.0), 1.0);
-}
-
 /* last: before walls have the last word, where it does not matter how fast bodies came. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 solve_push(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_body *bodies, __global const float4 *x,
@@ -44,37 +36,13 @@ solve_push(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_body *
     if (!(rigid > 0.0f)) {
         return; /* all of the group */
     }
-    double sum[14]; /* mass, first, second, momentum; and particles that no region holds */
-    for (int i = 0; i < 14; i++) {
-        sum[i] = 0.0;
-    }
-    for (uint n = b->first + id; n < b->first + b->particles; n += GROUP) {
-        const double mass = v[n].w, u[3] = {v[n].x, v[n].y, v[n].z};
-        const double r[3] = {(double)x[n].x - b->centre[0], (double)x[n].y - b->centre[1], (double)x[n].z - b->centre[2]};
-        sum[0] += mass;
-        sum[13] += mass > 0.0 && !(x[n].w > 0.0f);
-        for (int i = 0; i < 3; i++) {
-            sum[1 + i] += mass * r[i];
-            sum[4 + i] += mass * r[i] * r[i];
-            sum[7 + i] += mass * r[i] * r[(i + 1) % 3];
-            sum[10 + i] += mass * u[i];
-        }
-    }
-    for (int i = 0; i < 14; i++) {
+    double sum[PUSH_SUMS];
+    sum_push(b, id, GROUP, x, v, sum);
+    for (int i = 0; i < PUSH_SUMS; i++) {
         sum[i] = join_group(slots, sum[i], false);
     }
-    if (id != 0) {
-        return;
-    }
-    const double mass = sum[0], c[3] = {sum[1] / mass, sum[2] / mass, sum[3] / mass};
-    double inertia[6];
-    inertia_of(mass, c, sum + 4, inertia);
-    p->rigid = sum[13] > 0.0 ? 0.0f : rigid;
-    p->centre = quad_from(dvec(b->centre[0] + c[0], b->centre[1] + c[1], b->centre[2] + c[2]));
-    p->inverse_mass = (float)(1.0 / mass);
-    p->mean = quad_from(dvec(sum[10] / mass, sum[11] / mass, sum[12] / mass));
-    for (int j = 0; j < 3; j++) {
-        p->turning[j] = quad_from(dmat_solve_spin(inertia, dvec(j == 0, j == 1, j == 2)));
+    if (id == 0) {
+        put_push(p, b, rigid, sum);
     }
 }
 

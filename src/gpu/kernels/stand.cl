@@ -19,15 +19,6 @@
 
 /* --- how bodies answer --- */
 
-/* rigidity in step/push.c. */
-static float rigid_of(__global const lmi_gpu_body *b, double h)
-{
-    double way = 0.6 * h * dvec_length(record_dvec(b->velocity));
-    double stiff = fmin(((double)b->alpha - 0.88) / 0.1, ((double)b->damping - 0.3) / 0.1);
-    double fast = (way / b->rest_size - 0.08) / 0.1;
-    return b->pinned || b->pieces || !(b->rest_size > 0.0) ? 0.0f : (float)fmin(fmax(fmax(stiff, fast), 0.0), 1.0);
-}
-
 static bool is_near_any(__global const uint *near, uint words)
 {
     uint any = 0;
@@ -54,24 +45,6 @@ static double add_up(__local double *slots, double own)
     return all;
 }
 
-/* sum: mass, first and second moments, momentum, from the centre of the body's motion; and particles that no region holds. */
-static void put_push(__global lmi_gpu_push *p, __global const lmi_gpu_body *b, float rigid, const double sum[14])
-{
-    const double mass = sum[0], c[3] = {sum[1] / mass, sum[2] / mass, sum[3] / mass};
-    double square[3], inertia[6];
-    for (int i = 0; i < 3; i++) {
-        square[i] = sum[4 + i] - mass * c[i] * c[i];
-        inertia[3 + i] = mass * c[i] * c[(i + 1) % 3] - sum[7 + i];
-    }
-    inertia[0] = square[1] + square[2], inertia[1] = square[2] + square[0], inertia[2] = square[0] + square[1];
-    p->rigid = sum[13] > 0.0 ? 0.0f : rigid;
-    p->centre = quad_from(dvec(b->centre[0] + c[0], b->centre[1] + c[1], b->centre[2] + c[2]));
-    p->inverse_mass = (float)(1.0 / mass);
-    for (int j = 0; j < 3; j++) {
-        p->turning[j] = quad_from(dmat_solve_spin(inertia, dvec(j == 0, j == 1, j == 2)));
-    }
-}
-
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 stand_push(__global const lmi_gpu_body *bodies, __global lmi_gpu_standing *standing, __global const uint *near, uint words,
            double h, __global const float4 *x, __global const float4 *v, __global lmi_gpu_push *pushes)
@@ -81,7 +54,8 @@ stand_push(__global const lmi_gpu_body *bodies, __global lmi_gpu_standing *stand
     __global const lmi_gpu_body *b = bodies + body;
     __global lmi_gpu_push *p = pushes + body;
     __global lmi_gpu_standing *s = standing + body;
-    const float rigid = s->limit && is_near_any(near + body * words, words) ? rigid_of(b, h) : 0.0f;
+    const double way = 0.6 * h * dvec_length(record_dvec(b->velocity)); /* not all of it: a wall does not come to meet it */
+    const float rigid = s->limit && !b->pieces && is_near_any(near + body * words, words) ? rigid_of(b, way) : 0.0f;
     if (id == 0) {
         p->move = p->turn = p->velocity = p->spin = p->drift = quad_of(0.0f, 0.0f, 0.0f);
         p->rigid = 0.0f;
@@ -91,23 +65,9 @@ stand_push(__global const lmi_gpu_body *bodies, __global lmi_gpu_standing *stand
     if (!(rigid > 0.0f)) {
         return; /* all of the group */
     }
-    double sum[14];
-    for (int i = 0; i < 14; i++) {
-        sum[i] = 0.0;
-    }
-    for (uint n = b->first + id; n < b->first + b->particles; n += GROUP) {
-        const double mass = v[n].w, u[3] = {v[n].x, v[n].y, v[n].z};
-        const double r[3] = {(double)x[n].x - b->centre[0], (double)x[n].y - b->centre[1], (double)x[n].z - b->centre[2]};
-        sum[0] += mass;
-        sum[13] += mass > 0.0 && !(x[n].w > 0.0f);
-        for (int i = 0; i < 3; i++) {
-            sum[1 + i] += mass * r[i];
-            sum[4 + i] += mass * r[i] * r[i];
-            sum[7 + i] += mass * r[i] * r[(i + 1) % 3];
-            sum[10 + i] += mass * u[i];
-        }
-    }
-    for (int i = 0; i < 14; i++) {
+    double sum[PUSH_SUMS];
+    sum_push(b, id, GROUP, x, v, sum);
+    for (int i = 0; i < PUSH_SUMS; i++) {
         sum[i] = add_up(slots, sum[i]);
     }
     if (id == 0) {
