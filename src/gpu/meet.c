@@ -86,9 +86,10 @@ bool lmi_gpu_meet_place(lmi_gpu *gpu)
     const lmi_gpu_argument of_points[] = {LMI_GPU_VALUE(points),          LMI_GPU_BUFFER(m->point_first),
                                           LMI_GPU_BUFFER(m->point_rider), LMI_GPU_BUFFER(m->point_weight),
                                           LMI_GPU_BUFFER(gpu->x),         LMI_GPU_BUFFER(m->now)};
-    const lmi_gpu_argument of_maps[] = {LMI_GPU_VALUE(maps),          LMI_GPU_BUFFER(m->map_first),
-                                        LMI_GPU_BUFFER(m->map_rider), LMI_GPU_BUFFER(m->map_hold),
-                                        LMI_GPU_BUFFER(gpu->x),       LMI_GPU_BUFFER(m->map_now)};
+    const lmi_gpu_argument of_maps[] = {LMI_GPU_VALUE(maps),           LMI_GPU_BUFFER(m->map_first),
+                                        LMI_GPU_BUFFER(m->map_rider),  LMI_GPU_BUFFER(m->map_hold),
+                                        LMI_GPU_BUFFER(m->map_across), LMI_GPU_BUFFER(gpu->x),
+                                        LMI_GPU_BUFFER(m->map_now)};
     const size_t point_groups[2] = GROUPS_OF(points), map_groups[2] = GROUPS_OF(maps);
     return RUN(m->place, of_points, point_groups, group) && (maps == 0 || RUN(m->carry, of_maps, map_groups, group));
 }

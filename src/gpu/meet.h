@@ -11,9 +11,9 @@ typedef struct lmi_gpu_meet {
     cl_program program;
     cl_kernel boxes, grid, cells, scan, fill, partners, place, carry, points, maps, apply;
     lmi_gpu_buffer meeters, cell_grid, buckets, first_of_bucket, members, partner_lists;
-    lmi_gpu_buffer owner, point_first, point_rider, point_weight, now, pushes;           /* touch points */
-    lmi_gpu_buffer map_first, map_rider, map_hold, map_now, map_given, depths, cubes;    /* cube maps */
-    lmi_gpu_buffer first_of_points, point_of, weight_of, first_of_maps, map_of, hold_of; /* of each particle */
+    lmi_gpu_buffer owner, point_first, point_rider, point_weight, now, pushes;                    /* touch points */
+    lmi_gpu_buffer map_first, map_rider, map_hold, map_across, map_now, map_given, depths, cubes; /* cube maps */
+    lmi_gpu_buffer first_of_points, point_of, weight_of, first_of_maps, map_of, hold_of;          /* of each particle */
     lmi_gpu_buffer kept_x, kept_v;
     uint32_t meeter_count, point_count, map_count, table;
 } lmi_gpu_meet;

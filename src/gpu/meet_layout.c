@@ -21,7 +21,7 @@ typedef struct meet_layout {
     lm_world *world;
     lmi_gpu *gpu;
     array meeters, owner, point_first, point_rider, point_weight;
-    array map_first, map_rider, map_hold, depths, moulds, cubes;
+    array map_first, map_rider, map_hold, map_across, depths, moulds, cubes;
     array first_of_points, point_of, weight_of, first_of_maps, map_of, hold_of;
     uint32_t depth_count;
 } meet_layout;
@@ -74,7 +74,10 @@ static bool add_maps(meet_layout *l, const lmi_body *body, uint32_t particle)
     bool ok = true;
     for (uint32_t n = 0; ok && n < maps_of(l, body); n++) {
         uint32_t c = l->gpu->solves ? n : body->cubes->carrier[n];
-        ok = add_word(l, &l->map_first, l->map_rider.count);
+        const lm_vec3 *across = &mould->across[c];
+        ok = add_word(l, &l->map_first, l->map_rider.count) && add_float(l, &l->map_across, across->x) &&
+             add_float(l, &l->map_across, across->y) && add_float(l, &l->map_across, across->z) &&
+             add_float(l, &l->map_across, 0.0f);
         for (uint32_t k = 0; ok && k < mould->used[c]; k++) {
             size_t at = (size_t)c * mould->carrier_riders + k;
             ok = add_word(l, &l->map_rider, particle + mould->rider[at]) &&
@@ -198,6 +201,7 @@ static bool upload(meet_layout *l, lmi_gpu_meet *m)
                  {&m->map_first, &l->map_first},
                  {&m->map_rider, &l->map_rider},
                  {&m->map_hold, &l->map_hold},
+                 {&m->map_across, &l->map_across},
                  {&m->depths, &l->depths},
                  {&m->cubes, &l->cubes},
                  {&m->first_of_points, &l->first_of_points},
@@ -284,9 +288,10 @@ bool lmi_gpu_meet_lay_out(lm_world *world, lmi_gpu *gpu)
         m->table *= 2;
     }
     ok = ok && upload(&l, m);
-    array *const all[] = {&l.owner,     &l.point_first, &l.point_rider,   &l.point_weight, &l.map_first,
-                          &l.map_rider, &l.map_hold,    &l.depths,        &l.cubes,        &l.first_of_points,
-                          &l.point_of,  &l.weight_of,   &l.first_of_maps, &l.map_of,       &l.hold_of};
+    array *const all[] = {&l.owner,     &l.point_first,   &l.point_rider,     &l.point_weight,
+                          &l.map_first, &l.map_rider,     &l.map_hold,        &l.map_across,
+                          &l.depths,    &l.cubes,         &l.first_of_points, &l.point_of,
+                          &l.weight_of, &l.first_of_maps, &l.map_of,          &l.hold_of};
     for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
         drop(world, all[n], sizeof(uint32_t));
     }
@@ -302,11 +307,11 @@ void lmi_gpu_meet_free(lm_world *world, lmi_gpu *gpu)
         return;
     }
     lmi_gpu_buffer *const all[] = {
-        &m->meeters,   &m->cell_grid,       &m->buckets,     &m->first_of_bucket, &m->members,       &m->partner_lists,
-        &m->owner,     &m->point_first,     &m->point_rider, &m->point_weight,    &m->now,           &m->pushes,
-        &m->map_first, &m->map_rider,       &m->map_hold,    &m->map_now,         &m->map_given,     &m->depths,
-        &m->cubes,     &m->first_of_points, &m->point_of,    &m->weight_of,       &m->first_of_maps, &m->map_of,
-        &m->hold_of,   &m->kept_x,          &m->kept_v};
+        &m->meeters,   &m->cell_grid,   &m->buckets,         &m->first_of_bucket, &m->members,   &m->partner_lists,
+        &m->owner,     &m->point_first, &m->point_rider,     &m->point_weight,    &m->now,       &m->pushes,
+        &m->map_first, &m->map_rider,   &m->map_hold,        &m->map_across,      &m->map_now,   &m->map_given,
+        &m->depths,    &m->cubes,       &m->first_of_points, &m->point_of,        &m->weight_of, &m->first_of_maps,
+        &m->map_of,    &m->hold_of,     &m->kept_x,          &m->kept_v};
     for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
         lmi_gpu_free(gpu, all[n]);
     }

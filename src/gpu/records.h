@@ -193,7 +193,7 @@ enum { LMI_GPU_CLEFT = 1, LMI_GPU_RUBBLE = 2, LMI_GPU_PIECES = 4 };
 
 /* The rest shape that a body is felt as: lmi_mould. */
 typedef struct lmi_gpu_mould {
-    double cell, reach;
+    double cell, reach, far, apart;
     float first[3];
     uint32_t n[3];
     uint32_t first_distance, first_rest; /* among the distances, and among the places of carriers, of all moulds */

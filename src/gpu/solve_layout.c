@@ -49,6 +49,8 @@ static bool find_mould(solve_layout *l, const lmi_mould *mould, uint32_t *index)
     *added = mould;
     *to = (lmi_gpu_mould){.cell = mould->cell,
                           .reach = mould->reach,
+                          .far = mould->far,
+                          .apart = mould->apart,
                           .first = {(float)mould->first.x, (float)mould->first.y, (float)mould->first.z},
                           .n = {mould->n[0], mould->n[1], mould->n[2]},
                           .first_distance = l->distances.count,

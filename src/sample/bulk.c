@@ -88,7 +88,7 @@ static void update_whole(lmi_bulk *s)
         }
         lm_dvec3 there = dmat_apply(&inverse, dvec_sub(s->at[c], dvec_from(s->middle)));
         lm_dvec3 off = dvec_sub(dvec_sub(dvec_from(s->mould->rest[c]), dvec_from(s->mould->rest_middle)), there);
-        double bound = dvec_length(off) + lmi_largest_stretch(differs) * s->mould->reach;
+        double bound = dvec_length(off) + lmi_largest_stretch(differs) * s->mould->far;
         slack = bound > slack ? bound : slack;
     }
     s->slack = (float)slack;
@@ -112,6 +112,7 @@ void lmi_bulk_update(lmi_bulk *s, const lmi_body *body)
                           {column[0][1], column[1][1], column[2][1]},
                           {column[0][2], column[1][2], column[2][2]}}};
         s->at[c] = quad_to(at);
+        stretch = lmi_complete_stretch(stretch, dvec_from(s->mould->across[c]));
         s->inverse[c] = lmi_invert_stretch(&stretch);
         lm_dvec3 shift = dvec_sub(dvec_from(s->mould->rest[c]), dmat_apply(&s->inverse[c], s->at[c]));
         float *map = s->map + (size_t)c * 16;

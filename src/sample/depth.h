@@ -6,6 +6,9 @@
 
 #include "base/vec.h"
 
+/* The square of how much further than the nearest carrier a point is carried by others, where none is within their reach. */
+#define LMI_REACH_ON 2.25f
+
 /* Cosine between the directions of two surfaces that touch, at most. */
 #define LMI_FACING (-0.2)
 

@@ -8,6 +8,11 @@
  *
  * Carriers. Places spread through the body, each with the particles around it and the weights that make an affine map of
  * them: x = sum w_k x_k is where the carrier is, F = sum x_k g_k^T how space is stretched there.
+ *
+ * The carriers of a cloud with particles all over its surface, as the vertices of a mesh are, are made of those alone. A push moves
+ * them, and only slowly what lies below: in a dent they lie deeper than particles that were below them at rest, and a map of both
+ * would say that there is no dent. Such particles are a sheet, which says nothing about the direction across it: there the map is
+ * completed by the normal of the sheet (sample/stretch.h). Without that the map of a sheet that is bent flat has no inverse.
  */
 #ifndef LMI_MOULD_H
 #define LMI_MOULD_H
@@ -42,7 +47,10 @@ typedef struct lmi_mould {
     float *weight;                          /* [carriers][riders] */
     float *gradient;                        /* [carriers][riders][3] */
     lm_vec3 *rest;                          /* [carriers] */
-    double reach;                           /* metres from a carrier up to which it counts */
+    lm_vec3 *across; /* [carriers] unit normal of the sheet that its particles are at rest; 0 where they are none */
+    double reach;    /* metres from a carrier up to which it counts */
+    double far;      /* the same for points that have none so near: in the middle of a hollow body */
+    double apart;    /* metres: points that are nearer to each other at rest do not touch as parts of one body */
 
     uint32_t *of_leaf; /* [leaf_count] the carrier that each leaf of an octree is in; null for other bodies */
     uint32_t leaf_count;
@@ -69,14 +77,17 @@ bool lmi_mould_touch(struct lm_world *world, const struct lmi_body *body, const 
 /* Which way the touch points of the same body face. */
 void lmi_mould_face(const lmi_mould *mould, lmi_touch *touch);
 
-/* Fits a carrier to particles, which stand sorted by distance from its place; returns the rank of the fit. */
+/* Fits a carrier to particles, which stand sorted by distance from its place; returns the rank of the fit. Particles whose extent in
+ * one direction is less than `flat` times their largest are a sheet. */
+#define LMI_FLAT 0.02 /* where particles fill space */
+
 typedef struct lmi_mould_near {
     double square; /* distance */
     uint32_t particle;
 } lmi_mould_near;
 
 int lmi_mould_fit(const struct lmi_body *body, lmi_mould *mould, uint32_t carrier, const lmi_mould_near *near,
-                  uint32_t count);
+                  uint32_t count, double flat);
 
 /* After all carriers are there: what the affine map of the whole is made with. */
 void lmi_mould_find_levers(lmi_mould *mould);

@@ -75,7 +75,8 @@ bool lmi_mould_reach_octree(lmi_memory *memory, const lmi_octree *t, lmi_mould *
         }
         farthest = fmax(farthest, least < INFINITY ? least : 0.0);
     }
-    s->reach = 1.5 * fmax(fmax(LMI_MOULD_APART(s), voxel * (double)(1u << level)), sqrt(farthest));
+    s->reach = 1.5 * fmax(LMI_MOULD_APART(s), voxel * (double)(1u << level));
+    s->far = s->apart = fmax(s->reach, 1.5 * sqrt(farthest));
     lmi_release(memory, sum, cells, sizeof *sum);
     return sum != NULL;
 }
@@ -148,7 +149,7 @@ static int fit(const lmi_body *body, lmi_mould *s, uint32_t carrier, const gathe
     for (uint32_t k = 0; k < count; k++) {
         near[k] = sorted[k].near;
     }
-    return lmi_mould_fit(body, s, carrier, near, count);
+    return lmi_mould_fit(body, s, carrier, near, count, LMI_FLAT);
 }
 
 /* The leaves of a node, evenly chosen where there are many; and its neighbours where there are few, or all in a plane. */
@@ -203,6 +204,7 @@ static bool take_over(const lmi_body *body, const lmi_octree_past *past, uint32_
     memcpy(s->weight + to, was->weight + from, s->carrier_riders * sizeof *s->weight);
     memcpy(s->gradient + 3 * to, was->gradient + 3 * from, (size_t)3 * s->carrier_riders * sizeof *s->gradient);
     s->rest[carrier] = was->rest[former];
+    s->across[carrier] = was->across[former];
     s->used[carrier] = was->used[former];
     return true;
 }
@@ -253,8 +255,13 @@ lmi_bulk *lmi_bulk_follow_octree(lm_world *world, const lmi_body *body, const lm
     lmi_mould *mould = lmi_allocate(&world->memory, 1, sizeof *mould);
     bool ok = bulk && mould;
     if (mould) {
-        *mould =
-            (lmi_mould){.users = 1, .cell = was->cell, .first = was->first, .radius = was->radius, .reach = was->reach};
+        *mould = (lmi_mould){.users = 1,
+                             .cell = was->cell,
+                             .first = was->first,
+                             .radius = was->radius,
+                             .reach = was->reach,
+                             .far = was->far,
+                             .apart = was->apart};
         memcpy(mould->n, was->n, sizeof was->n);
     }
     ok = ok && lmi_mould_carry_octree(world, body, past, mould);

@@ -39,6 +39,28 @@ static inline dmat3 lmi_invert_stretch(const dmat3 *f)
     return out;
 }
 
+/* F of particles that are a sheet at rest, whose unit normal there is `across` (0: they are none). What F says of that direction is
+ * little but noise; it becomes the normal of the sheet as it is now, and the sheet as thick as it was. */
+static inline dmat3 lmi_complete_stretch(dmat3 f, lm_dvec3 across)
+{
+    const double from[3] = {across.x, across.y, across.z};
+    lm_dvec3 along = dmat_apply(&f, across);
+    const double lost[3] = {along.x, along.y, along.z};
+    for (int i = 0; i < 9; i++) {
+        f.m[i / 3][i % 3] -= lost[i / 3] * from[i % 3];
+    }
+    lm_dvec3 a = dvec(f.m[0][0], f.m[1][0], f.m[2][0]), b = dvec(f.m[0][1], f.m[1][1], f.m[2][1]);
+    lm_dvec3 c = dvec(f.m[0][2], f.m[1][2], f.m[2][2]);
+    lm_dvec3 bc = dvec_cross(b, c), ca = dvec_cross(c, a), ab = dvec_cross(a, b);
+    lm_dvec3 n = dvec_add(dvec_add(dvec_scale(bc, across.x), dvec_scale(ca, across.y)), dvec_scale(ab, across.z));
+    double length = dvec_length(n);
+    const double to[3] = {n.x, n.y, n.z};
+    for (int i = 0; i < 9 && length > 1e-30; i++) {
+        f.m[i / 3][i % 3] += to[i / 3] / length * from[i % 3];
+    }
+    return f;
+}
+
 /* The largest stretch of a matrix, or a little more: the root of the largest sum in a row of A^T A. */
 static inline double lmi_largest_stretch(const double a[9])
 {

@@ -160,7 +160,7 @@ static bool blend(const lmi_body *body, lm_dvec3 point, double margin, lm_dvec3 
 {
     const lmi_bulk *s = body->bulk;
     const lmi_octree *t = &body->octree->tree;
-    double total = 0.0, best = INFINITY, reach = s->mould->reach;
+    double total = 0.0, best = INFINITY, reach = s->mould->far;
     *rest = lm_dvec3_zero();
     memset(inverse, 0, sizeof *inverse);
     for (uint32_t c = 0; c < s->mould->carrier_count; c++) {

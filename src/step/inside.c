@@ -9,11 +9,14 @@
  * find_inside takes a block of points into the rest shape of a solid (sample/bulk.h). Carriers near the block are found
  * first; for each of them, in their order, all points of the block blend its map into theirs:
  *
- *   w = (1 - |x - x_c|²/reach²)^4,    X = sum w (s_c + F_c^-1 x) / sum w
+ *   w = (1 - |x - x_c|²/r²)^4,    X = sum w (s_c + F_c^-1 x) / sum w,    r = 1.5 |x - nearest x_c| within reach to far
  *
- * (for points of the body itself, w = 0 for carriers that are near the point in the rest shape). There the distance and its slope are interpolated, and the slope is taken back into the world by the blend of the F^-T.
+ * (for points of the body itself, w = 0 for carriers that are near the point in the rest shape). There the distance and its slope
+ * are interpolated, and the slope is taken back into the world by the blend of the F^-T. r is short where there are carriers:
+ * a dent is as sharp as they are dense; and long in the middle of a hollow body, where there are none.
  * A lane holds a point, so that every instruction set gives the same bits.
  */
+#include "sample/depth.h"
 #include "step/kernel_names.h"
 #include "world.h"
 
@@ -64,7 +67,7 @@ static uint32_t carriers_near(const lmi_bulk *s, const float *points, uint32_t w
         }
     }
     uint32_t count = 0, lanes = lmi_bulk_lanes(s->mould);
-    const vf zero = vf_set1(0.0f), most = vf_set1((float)(s->mould->reach * s->mould->reach));
+    const vf zero = vf_set1(0.0f), most = vf_set1((float)(s->mould->far * s->mould->far));
     for (uint32_t n = 0; n < lanes; n += LMI_LANES) {
         vf square = zero;
         for (uint32_t i = 0; i < 3; i++) {
@@ -134,33 +137,58 @@ typedef struct exclusion {
     float distance;
 } exclusion;
 
+/* Which points a carrier counts for. */
+static inline vm is_far_at_rest(const lmi_bulk *s, uint32_t carrier, const exclusion *but, int piece)
+{
+    const lm_vec3 *at = &s->mould->rest[carrier];
+    vf off[3] = {vf_load(but->rest + piece * LMI_LANES) - vf_set1(at->x),
+                 vf_load(but->rest + LMI_BLOCK + piece * LMI_LANES) - vf_set1(at->y),
+                 vf_load(but->rest + 2 * LMI_BLOCK + piece * LMI_LANES) - vf_set1(at->z)};
+    return vm_not(vf_lt((off[0] * off[0] + off[1] * off[1]) + off[2] * off[2], vf_set1(but->distance * but->distance)));
+}
+
+static inline vf square_to(const float *map, const vf x[3], vf d[3])
+{
+    for (int i = 0; i < 3; i++) {
+        d[i] = x[i] - vf_set1(map[i]);
+    }
+    return (d[0] * d[0] + d[1] * d[1]) + d[2] * d[2];
+}
+
+/* 1 / reach² for each point: further than usual where no carrier is near. `which`: the nearest. */
+static inline vf reach_of(const lmi_bulk *s, const vf x[3], const uint32_t *near, uint32_t count, int piece,
+                          const exclusion *but, vf *which)
+{
+    const float reach = (float)(s->mould->reach * s->mould->reach), far = (float)(s->mould->far * s->mould->far);
+    vf least = vf_set1(INFINITY), d[3];
+    *which = vf_set1(0.0f);
+    for (uint32_t n = 0; n < count; n++) {
+        vf square = square_to(s->map + (size_t)near[n] * 16, x, d);
+        vm nearer = vf_lt(square, least);
+        nearer = but ? vm_and(nearer, is_far_at_rest(s, near[n], but, piece)) : nearer;
+        least = vf_select(nearer, square, least);
+        *which = vf_select(nearer, vf_set1((float)near[n]), *which);
+    }
+    return vf_set1(1.0f) / vf_min(vf_max(vf_set1(LMI_REACH_ON) * least, vf_set1(reach)), vf_set1(far));
+}
+
 static void blend(const lmi_bulk *s, const float *points, const uint32_t *near, uint32_t count, int piece,
                   const exclusion *but, blended *b)
 {
-    const vf zero = vf_set1(0.0f), one = vf_set1(1.0f),
-             scale = vf_set1((float)(1.0 / (s->mould->reach * s->mould->reach)));
-    vf x[3], total = zero, shift[3] = {zero, zero, zero}, inverse[9], best = vf_set1(INFINITY), which = zero;
+    const vf zero = vf_set1(0.0f), one = vf_set1(1.0f);
+    vf x[3], d[3], total = zero, shift[3] = {zero, zero, zero}, inverse[9], which;
     for (int i = 0; i < 3; i++) {
         x[i] = vf_load(points + i * LMI_BLOCK + piece * LMI_LANES);
     }
     for (int i = 0; i < 9; i++) {
         inverse[i] = zero;
     }
+    vf scale = reach_of(s, x, near, count, piece, but, &which);
     for (uint32_t n = 0; n < count; n++) {
         const float *m = s->map + (size_t)near[n] * 16;
-        vf d[3] = {x[0] - vf_set1(m[0]), x[1] - vf_set1(m[1]), x[2] - vf_set1(m[2])};
-        vf square = (d[0] * d[0] + d[1] * d[1]) + d[2] * d[2];
-        vf t = vf_max(one - square * scale, zero), w = (t * t) * (t * t);
-        vm nearer = vf_lt(square, best);
+        vf t = vf_max(one - square_to(m, x, d) * scale, zero), w = (t * t) * (t * t);
         if (but) {
-            const lm_vec3 *at = &s->mould->rest[near[n]];
-            vf off[3] = {vf_load(but->rest + piece * LMI_LANES) - vf_set1(at->x),
-                         vf_load(but->rest + LMI_BLOCK + piece * LMI_LANES) - vf_set1(at->y),
-                         vf_load(but->rest + 2 * LMI_BLOCK + piece * LMI_LANES) - vf_set1(at->z)};
-            vm far = vm_not(
-                vf_lt((off[0] * off[0] + off[1] * off[1]) + off[2] * off[2], vf_set1(but->distance * but->distance)));
-            w = vf_select(far, w, zero);
-            nearer = vm_and(nearer, far);
+            w = vf_select(is_far_at_rest(s, near[n], but, piece), w, zero);
         }
         total = total + w;
         for (int i = 0; i < 3; i++) {
@@ -169,8 +197,6 @@ static void blend(const lmi_bulk *s, const float *points, const uint32_t *near, 
         for (int i = 0; i < 9; i++) {
             inverse[i] = inverse[i] + w * vf_set1(m[6 + i]);
         }
-        best = vf_select(nearer, square, best);
-        which = vf_select(nearer, vf_set1((float)near[n]), which);
     }
     vf by = one / vf_max(total, vf_set1(1e-30f));
     vf_store(b->total + piece * LMI_LANES, total);

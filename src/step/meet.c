@@ -49,6 +49,10 @@ static void add_found(search *s, uint32_t n, lm_dvec3 point, lmi_inside inside, 
     float weights[LMI_CARRIER_MOST];
     uint32_t riders[LMI_CARRIER_MOST];
     uint32_t count = lmi_bulk_grip(b->bulk, b, &inside, point, riders, weights);
+    lm_dvec3 held = lm_dvec3_zero(); /* where they hold it: a sheet of particles holds nothing above or below it */
+    for (uint32_t k = 0; k < count; k++) {
+        held = dvec_add(held, dvec_scale(quad_to(quad_load(b->x + (size_t)riders[k] * 4)), weights[k]));
+    }
     const lmi_touch *touch = &s->a->body->touch;
     uint32_t row = touch->first_row[n / LMI_BLOCK];
     size_t at = (size_t)row * LMI_BLOCK + n % LMI_BLOCK;
@@ -62,7 +66,7 @@ static void add_found(search *s, uint32_t n, lm_dvec3 point, lmi_inside inside, 
                          .weight_b = weights,
                          .count_b = count,
                          .normal = inside.normal,
-                         .off = dvec_scale(s->way, s->left),
+                         .off = dvec_add(dvec_scale(s->way, s->left), dvec_sub(point, held)),
                          .depth = inside.depth + s->margin - s->left * dvec_dot(s->way, inside.normal),
                          .friction = s->friction,
                          .restitution = s->bounce,
@@ -283,7 +287,7 @@ bool lmi_may_meet_itself(const lmi_push *push)
 {
     const lmi_bulk *bulk = push->body->bulk;
     return (push->body->octree && push->body->octree->clefts) ||
-           !(2.0 * bulk->slack + 2.0 * push->body->contact_radius < 0.5 * bulk->mould->reach);
+           !(2.0 * bulk->slack + 2.0 * push->body->contact_radius < 0.5 * bulk->mould->apart);
 }
 
 bool lmi_meet_itself(const lmi_step *step, const lmi_entry *entry, lmi_push *push, uint32_t first, uint32_t end,
@@ -292,7 +296,7 @@ bool lmi_meet_itself(const lmi_step *step, const lmi_entry *entry, lmi_push *pus
     search s = search_of(step, push, push, entry, list), cleft = s;
     const lmi_body *body = push->body;
     const lmi_touch *touch = &body->touch;
-    float apart = (float)body->bulk->mould->reach;
+    float apart = (float)body->bulk->mould->apart;
     cleft.margin = 0.0; /* both sides of a cut are where the blade went */
     for (uint32_t block = first; block < end; block++) {
         uint32_t wanted = (1u << lanes_of(touch, block)) - 1u;

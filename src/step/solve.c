@@ -197,7 +197,7 @@ static void take_back(lmi_contact *contacts, uint32_t count, float h)
 /* Leaves soft bodies most of the depth that is still there. */
 static void ease(lmi_contact *contacts, uint32_t count, float h)
 {
-    float share = fminf(LMI_EASE * h, 0.5f);
+    float share = lmi_soft_ease(h);
     for (uint32_t n = 0; n < count; n++) {
         lmi_contact *c = &contacts[n];
         float left = LMI_LEFT * (float)c->a->body->rest_size;

@@ -230,9 +230,9 @@ __kernel void meet_place(uint count, __global const uint *first, __global const 
     now[n] = (float4)(at[0], at[1], at[2], 0.0f);
 }
 
-/* Where cube maps are, and F^-1 there: lmi_bulk_update. hold: weight and gradient of a particle. */
+/* Where cube maps are, and F^-1 there: lmi_bulk_update. hold: weight and gradient of a particle. across: of sheets. */
 __kernel void meet_carry(uint count, __global const uint *first, __global const uint *rider, __global const float4 *hold,
-                         __global const float4 *x, __global float *maps)
+                         __global const float4 *across, __global const float4 *x, __global float *maps)
 {
     uint n = get_global_id(0);
     if (n >= count) {
@@ -253,6 +253,7 @@ __kernel void meet_carry(uint count, __global const uint *first, __global const 
     for (int i = 0; i < 9; i++) {
         stretch.m[i / 3][i % 3] = column[i];
     }
+    stretch = lmi_complete_stretch(stretch, dvec(across[n].x, across[n].y, across[n].z));
     inverse = lmi_invert_stretch(&stretch);
     for (int i = 0; i < MAP_FLOATS; i++) {
         maps[n * MAP_FLOATS + i] = i < 3 ? at[i] : (float)inverse.m[(i - 3) / 3][(i - 3) % 3];

@@ -418,6 +418,8 @@ __kernel void solve_fill(uint count, __global const uint *partners, __global con
     c.friction = (float)friction;
     c.ratio = (float)(meeters[a].mean_mass / meeters[b].mean_mass);
     grip(&s, &o, map, cells, b, &in, x, &c);
+    quad held = sum_other(&o, &c, x);
+    c.off += quad_of(in.at[0] - held.x, in.at[1] - held.y, in.at[2] - held.z);
     begin_contact(&o, pushes, x, v, (float)bounce, h, &c);
     c.slot = c.live ? atomic_inc(buckets + bucket_of_contact(meeters, solids, &c)) : 0;
     contacts[n] = c;

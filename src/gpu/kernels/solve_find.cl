@@ -232,13 +232,28 @@ typedef struct blended {
     uint map; /* the nearest */
 } blended;
 
+static float square_to(__global const float *m, const float at[3], float d[3])
+{
+    for (int i = 0; i < 3; i++) {
+        d[i] = at[i] - m[i];
+    }
+    return (d[0] * d[0] + d[1] * d[1]) + d[2] * d[2];
+}
+
+/* Whether a carrier counts for a point that is at `but` at rest, in the same body. */
+static bool is_far_at_rest(float4 but, float4 from, float apart)
+{
+    float4 off = but - from;
+    return !((off.x * off.x + off.y * off.y) + off.z * off.z < apart * apart);
+}
+
 /* `but`: where the point is at rest, in the same body; carriers nearer than `apart` to that are passed over. Else apart is 0. */
 static blended blend_maps(const solid_view *s, uint b, const float at[3], float4 but, float apart)
 {
     __global const lmi_gpu_meeter *other = s->meeters + b;
     __global const lmi_gpu_mould *mould = s->moulds + s->solids[b].mould;
-    const float scale = (float)(1.0 / (mould->reach * mould->reach));
-    float best = 3e38f;
+    const float reach = (float)(mould->reach * mould->reach), far = (float)(mould->far * mould->far);
+    float least = 3e38f, d[3];
     blended sum;
     sum.total = 0.0f;
     sum.map = 0;
@@ -246,16 +261,18 @@ static blended blend_maps(const solid_view *s, uint b, const float at[3], float4
         sum.rest[i / 3] = sum.inverse[i] = 0.0f;
     }
     for (uint c = 0; c < other->maps; c++) {
-        __global const float *m = s->maps + (other->first_map + c) * MAP_FLOATS;
-        float d[3] = {at[0] - m[0], at[1] - m[1], at[2] - m[2]};
-        float square = (d[0] * d[0] + d[1] * d[1]) + d[2] * d[2], t = 1.0f - square * scale, w = (t * t) * (t * t);
-        float4 from = s->rests[mould->first_rest + c], off = but - from;
-        if (apart > 0.0f && (off.x * off.x + off.y * off.y) + off.z * off.z < apart * apart) {
-            continue;
+        float square = square_to(s->maps + (other->first_map + c) * MAP_FLOATS, at, d);
+        if (square < least && (apart == 0.0f || is_far_at_rest(but, s->rests[mould->first_rest + c], apart))) {
+            least = square;
+            sum.map = c;
         }
-        sum.map = square < best ? c : sum.map;
-        best = vf_min(best, square);
-        if (t > 0.0f) {
+    }
+    const float scale = 1.0f / vf_min(vf_max(LMI_REACH_ON * least, reach), far);
+    for (uint c = 0; c < other->maps; c++) {
+        __global const float *m = s->maps + (other->first_map + c) * MAP_FLOATS;
+        float t = 1.0f - square_to(m, at, d) * scale, w = (t * t) * (t * t);
+        float4 from = s->rests[mould->first_rest + c];
+        if (t > 0.0f && (apart == 0.0f || is_far_at_rest(but, from, apart))) {
             const float place[3] = {from.x, from.y, from.z};
             sum.total += w;
             for (int i = 0; i < 3; i++) {

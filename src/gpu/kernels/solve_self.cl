@@ -34,7 +34,7 @@ static bool blend_seeing(const solid_view *s, const lmi_octree *t, uint b, doubl
 {
     __global const lmi_gpu_meeter *other = s->meeters + b;
     __global const lmi_gpu_mould *mould = s->moulds + s->solids[b].mould;
-    const double reach = mould->reach;
+    const double reach = mould->far;
     double total = 0.0, best = 1e300;
     *rest = lm_dvec3_zero();
     for (int i = 0; i < 9; i++) {
@@ -167,7 +167,7 @@ static double find_slack(__global const lmi_gpu_meeter *m, __global const lmi_gp
         }
         lm_dvec3 there = dmat_apply(&whole, dvec(at[0] - mean[0], at[1] - mean[1], at[2] - mean[2]));
         lm_dvec3 from = dvec((double)rest.x - mould->middle[0], (double)rest.y - mould->middle[1], (double)rest.z - mould->middle[2]);
-        slack = fmax(slack, dvec_length(dvec_sub(from, there)) + lmi_largest_stretch(differs) * mould->reach);
+        slack = fmax(slack, dvec_length(dvec_sub(from, there)) + lmi_largest_stretch(differs) * mould->far);
     }
     return join_group(slots, slack, true);
 }
@@ -190,7 +190,7 @@ solve_slack(__global const lmi_gpu_meeter *meeters, __global lmi_gpu_bulk *solid
         heads[cuts[s->cut].first_head + k] = LMI_GPU_NONE;
     }
     double slack = places ? 0.0 : find_slack(m, mould, maps, rests, levers, slots);
-    bool may = places || !(2.0 * slack + 2.0 * m->radius < 0.5 * mould->reach); /* lmi_may_meet_itself */
+    bool may = places || !(2.0 * slack + 2.0 * m->radius < 0.5 * mould->apart); /* lmi_may_meet_itself */
     if (id == 0 && may && m->partners == LMI_GPU_PARTNERS) {
         atomic_or(stop, LMI_GPU_CROWDED);
     }
@@ -303,7 +303,7 @@ static in_solid find_in_itself(const solid_view *s, const self_view *self, uint 
         in.map = as_uint(s->facing[self->discs[disc].point].w);
         return in;
     }
-    const float apart = (float)s->moulds[s->solids[a].mould].reach;
+    const float apart = (float)s->moulds[s->solids[a].mould].apart;
     in.margin = s->meeters[a].radius + s->meeters[a].skin;
     blended sum = blend_maps(s, a, in.at, rest, apart);
     conclude_in(s, a, &sum, (float)in.margin, &in);
