@@ -74,10 +74,10 @@ static bool add_maps(meet_layout *l, const lmi_body *body, uint32_t particle)
     bool ok = true;
     for (uint32_t n = 0; ok && n < maps_of(l, body); n++) {
         uint32_t c = l->gpu->solves ? n : body->cubes->carrier[n];
-        const lm_vec3 *across = &mould->across[c];
-        ok = add_word(l, &l->map_first, l->map_rider.count) && add_float(l, &l->map_across, across->x) &&
-             add_float(l, &l->map_across, across->y) && add_float(l, &l->map_across, across->z) &&
-             add_float(l, &l->map_across, 0.0f);
+        const float *across = mould->across + 4 * (size_t)c;
+        ok = add_word(l, &l->map_first, l->map_rider.count) && add_float(l, &l->map_across, across[0]) &&
+             add_float(l, &l->map_across, across[1]) && add_float(l, &l->map_across, across[2]) &&
+             add_float(l, &l->map_across, across[3]);
         for (uint32_t k = 0; ok && k < mould->used[c]; k++) {
             size_t at = (size_t)c * mould->carrier_riders + k;
             ok = add_word(l, &l->map_rider, particle + mould->rider[at]) &&

@@ -136,12 +136,14 @@ static bool fill(lmi_gpu *gpu, const lmi_step *step)
                                       LMI_GPU_BUFFER(s->met),     LMI_GPU_BUFFER(s->turned),
                                       LMI_GPU_BUFFER(s->walls),   LMI_GPU_BUFFER(s->rubble.rubbed),
                                       LMI_GPU_BUFFER(s->first),   LMI_GPU_BUFFER(s->contacts)};
-    const lmi_gpu_argument fill[] = {
-        LMI_GPU_VALUE(count),      LMI_GPU_BUFFER(m->partner_lists), LMI_GPU_BUFFER(s->stops),
-        LMI_GPU_SOLID_ARGUMENTS,   LMI_GPU_SELF_ARGUMENTS,           LMI_GPU_BUFFER(s->self.disc_met),
-        LMI_GPU_HOLD_ARGUMENTS,    LMI_GPU_BUFFER(gpu->map),         LMI_GPU_BUFFER(s->cells),
-        LMI_GPU_BUFFER(gpu->x),    LMI_GPU_BUFFER(gpu->v),           LMI_GPU_WALL_ARGUMENTS,
-        LMI_GPU_BUFFER(s->pushes), LMI_GPU_BUFFER(s->contacts),      LMI_GPU_BUFFER(s->bucket_counts)};
+    const lmi_gpu_argument fill[] = {LMI_GPU_VALUE(count),        LMI_GPU_BUFFER(m->partner_lists),
+                                     LMI_GPU_BUFFER(s->stops),    LMI_GPU_SOLID_ARGUMENTS,
+                                     LMI_GPU_SELF_ARGUMENTS,      LMI_GPU_BUFFER(s->self.disc_met),
+                                     LMI_GPU_HOLD_ARGUMENTS,      LMI_GPU_BUFFER(m->map_across),
+                                     LMI_GPU_BUFFER(gpu->map),    LMI_GPU_BUFFER(s->cells),
+                                     LMI_GPU_BUFFER(gpu->x),      LMI_GPU_BUFFER(gpu->v),
+                                     LMI_GPU_WALL_ARGUMENTS,      LMI_GPU_BUFFER(s->pushes),
+                                     LMI_GPU_BUFFER(s->contacts), LMI_GPU_BUFFER(s->bucket_counts)};
     const lmi_gpu_argument buckets[] = {LMI_GPU_BUFFER(s->solids), LMI_GPU_BUFFER(s->bucket_counts),
                                         LMI_GPU_BUFFER(s->bucket_first)};
     const lmi_gpu_argument list[] = {LMI_GPU_BUFFER(s->contacts),     LMI_GPU_VALUE(count),

@@ -112,7 +112,7 @@ void lmi_bulk_update(lmi_bulk *s, const lmi_body *body)
                           {column[0][1], column[1][1], column[2][1]},
                           {column[0][2], column[1][2], column[2][2]}}};
         s->at[c] = quad_to(at);
-        stretch = lmi_complete_stretch(stretch, dvec_from(s->mould->across[c]));
+        stretch = lmi_complete_stretch(stretch, lmi_mould_across(s->mould, c));
         s->inverse[c] = lmi_invert_stretch(&stretch);
         lm_dvec3 shift = dvec_sub(dvec_from(s->mould->rest[c]), dmat_apply(&s->inverse[c], s->at[c]));
         float *map = s->map + (size_t)c * 16;
@@ -165,6 +165,7 @@ uint32_t lmi_bulk_grip(const lmi_bulk *s, const lmi_body *body, const lmi_inside
         return 8;
     }
     lm_dvec3 d = dmat_apply(&s->inverse[c], dvec_sub(point, s->at[c]));
+    d = lmi_hold_within(d, lmi_mould_across(s->mould, c), s->mould->across[4 * (size_t)c + 3]);
     for (uint32_t n = 0; n < s->mould->used[c]; n++) {
         size_t k = (size_t)c * s->mould->carrier_riders + n;
         const float *g = s->mould->gradient + 3 * k;

@@ -201,9 +201,10 @@ static uint32_t nearest_particles(const lmi_body *body, lm_vec3 position, uint32
     return count;
 }
 
-/* Inverse of a symmetric matrix over its significant directions, in which it is more than `flat` squared times its largest; returns
- * how many there are. `across`: the third direction where there are two, else 0. */
-static int invert_moments(const double moments[6], double flat, double inverse[9], lm_dvec3 *across)
+/* Inverse of a symmetric matrix over its significant directions, in which it is more than LMI_FLAT squared times its largest; returns
+ * how many there are. `across`: the direction in which it is less than `sheet` squared times its largest, and the root of what it is
+ * there; 0 where there is none, or more than one. */
+static int invert_moments(const double moments[6], double sheet, double inverse[9], float across[4])
 {
     double a[9] = {moments[0], moments[3], moments[5], moments[3], moments[1],
                    moments[4], moments[5], moments[4], moments[2]};
@@ -211,22 +212,27 @@ static int invert_moments(const double moments[6], double flat, double inverse[9
     int rank = 0;
     lmi_symmetric_eigen(3, a, values, v);
     memset(inverse, 0, 9 * sizeof *inverse);
-    for (int k = 0; k < 3 && values[k] > flat * flat * values[0]; k++) {
+    for (int k = 0; k < 3 && values[k] > LMI_FLAT * LMI_FLAT * values[0]; k++) {
         rank++;
         for (int i = 0; i < 9; i++) {
             inverse[i] += v[i / 3 * 3 + k] * v[i % 3 * 3 + k] / values[k];
         }
     }
-    *across = rank == 2 ? dvec(v[2], v[5], v[8]) : lm_dvec3_zero();
+    const double least = sheet * sheet * values[0];
+    const bool flat = values[1] > least && values[2] <= least;
+    for (int k = 0; k < 3; k++) {
+        across[k] = flat ? (float)v[3 * k + 2] : 0.0f;
+    }
+    across[3] = flat && values[2] > 0.0 ? (float)sqrt(values[2]) : 0.0f;
     return rank;
 }
 
 int lmi_mould_fit(const lmi_body *body, lmi_mould *s, uint32_t carrier, const lmi_mould_near *near, uint32_t count,
-                  double flat)
+                  double sheet)
 {
     double reach = 1.1 * sqrt(near[count - 1].square) + 1e-30, total = 0.0, moments[6] = {0}, inverse[9];
     double share[LMI_CARRIER_MOST];
-    lm_dvec3 mean = lm_dvec3_zero(), across;
+    lm_dvec3 mean = lm_dvec3_zero();
     for (uint32_t n = 0; n < count; n++) {
         double t = 1.0 - near[n].square / (reach * reach);
         share[n] = t * t + 0.05;
@@ -240,7 +246,7 @@ int lmi_mould_fit(const lmi_body *body, lmi_mould *s, uint32_t carrier, const lm
         moments[0] += w * d.x * d.x, moments[1] += w * d.y * d.y, moments[2] += w * d.z * d.z;
         moments[3] += w * d.x * d.y, moments[4] += w * d.y * d.z, moments[5] += w * d.z * d.x;
     }
-    int rank = invert_moments(moments, flat, inverse, &across);
+    int rank = invert_moments(moments, sheet, inverse, s->across + (size_t)carrier * 4);
     for (uint32_t n = 0; n < s->carrier_riders; n++) {
         size_t at = (size_t)carrier * s->carrier_riders + n;
         uint32_t particle = near[n < count ? n : 0].particle;
@@ -254,7 +260,6 @@ int lmi_mould_fit(const lmi_body *body, lmi_mould *s, uint32_t carrier, const lm
         }
     }
     s->rest[carrier] = vec_from(mean);
-    s->across[carrier] = vec_from(across);
     s->used[carrier] = count;
     return rank;
 }
@@ -272,8 +277,9 @@ static void carry_cloud(const lmi_body *body, lmi_mould *s, uint32_t carrier, lm
 
 void lmi_mould_find_levers(lmi_mould *s)
 {
-    lm_dvec3 mean = lm_dvec3_zero(), across;
+    lm_dvec3 mean = lm_dvec3_zero();
     double moments[6] = {0}, inverse[9];
+    float across[4];
     for (uint32_t c = 0; c < s->carrier_count; c++) {
         mean = dvec_add(mean, dvec_scale(dvec_from(s->rest[c]), 1.0 / s->carrier_count));
     }
@@ -282,7 +288,7 @@ void lmi_mould_find_levers(lmi_mould *s)
         moments[0] += d.x * d.x, moments[1] += d.y * d.y, moments[2] += d.z * d.z;
         moments[3] += d.x * d.y, moments[4] += d.y * d.z, moments[5] += d.z * d.x;
     }
-    invert_moments(moments, LMI_FLAT, inverse, &across);
+    invert_moments(moments, 0.0, inverse, across);
     for (uint32_t c = 0; c < s->carrier_count; c++) {
         lm_dvec3 d = dvec_sub(dvec_from(s->rest[c]), mean);
         for (int i = 0; i < 3; i++) {
@@ -301,7 +307,7 @@ bool lmi_mould_allocate_carriers(lmi_memory *memory, lmi_mould *s)
     s->weight = lmi_allocate(memory, riders, sizeof *s->weight);
     s->gradient = lmi_allocate(memory, riders * 3, sizeof *s->gradient);
     s->rest = lmi_allocate(memory, s->carrier_count, sizeof *s->rest);
-    s->across = lmi_allocate(memory, s->carrier_count, sizeof *s->across);
+    s->across = lmi_allocate(memory, s->carrier_count, 4 * sizeof *s->across);
     s->lever = lmi_allocate(memory, (size_t)s->carrier_count * 3, sizeof *s->lever);
     return s->used && s->rider && s->weight && s->gradient && s->rest && s->across && s->lever;
 }
@@ -661,7 +667,7 @@ static void free_mould(lm_world *world, lmi_mould *s)
     lmi_release(memory, s->weight, riders, sizeof *s->weight);
     lmi_release(memory, s->gradient, riders * 3, sizeof *s->gradient);
     lmi_release(memory, s->rest, s->carrier_count, sizeof *s->rest);
-    lmi_release(memory, s->across, s->carrier_count, sizeof *s->across);
+    lmi_release(memory, s->across, s->carrier_count, 4 * sizeof *s->across);
     lmi_release(memory, s->lever, (size_t)s->carrier_count * 3, sizeof *s->lever);
     lmi_release(memory, s->of_leaf, s->leaf_count, sizeof *s->of_leaf);
     lmi_release(memory, s, 1, sizeof *s);

@@ -47,10 +47,11 @@ typedef struct lmi_mould {
     float *weight;                          /* [carriers][riders] */
     float *gradient;                        /* [carriers][riders][3] */
     lm_vec3 *rest;                          /* [carriers] */
-    lm_vec3 *across; /* [carriers] unit normal of the sheet that its particles are at rest; 0 where they are none */
-    double reach;    /* metres from a carrier up to which it counts */
-    double far;      /* the same for points that have none so near: in the middle of a hollow body */
-    double apart;    /* metres: points that are nearer to each other at rest do not touch as parts of one body */
+    float *
+        across; /* [carriers][4] of the sheet that its particles are at rest: unit normal, thickness; 0 where they are none */
+    double reach; /* metres from a carrier up to which it counts */
+    double far;   /* the same for points that have none so near: in the middle of a hollow body */
+    double apart; /* metres: points that are nearer to each other at rest do not touch as parts of one body */
 
     uint32_t *of_leaf; /* [leaf_count] the carrier that each leaf of an octree is in; null for other bodies */
     uint32_t leaf_count;
@@ -78,7 +79,7 @@ bool lmi_mould_touch(struct lm_world *world, const struct lmi_body *body, const 
 void lmi_mould_face(const lmi_mould *mould, lmi_touch *touch);
 
 /* Fits a carrier to particles, which stand sorted by distance from its place; returns the rank of the fit. Particles whose extent in
- * one direction is less than `flat` times their largest are a sheet. */
+ * one direction is less than `sheet` times their largest are a sheet. */
 #define LMI_FLAT 0.02 /* where particles fill space */
 
 typedef struct lmi_mould_near {
@@ -87,7 +88,7 @@ typedef struct lmi_mould_near {
 } lmi_mould_near;
 
 int lmi_mould_fit(const struct lmi_body *body, lmi_mould *mould, uint32_t carrier, const lmi_mould_near *near,
-                  uint32_t count, double flat);
+                  uint32_t count, double sheet);
 
 /* After all carriers are there: what the affine map of the whole is made with. */
 void lmi_mould_find_levers(lmi_mould *mould);
@@ -96,6 +97,12 @@ void lmi_mould_find_levers(lmi_mould *mould);
 bool lmi_mould_allocate_carriers(lmi_memory *memory, lmi_mould *mould);
 
 #define LMI_MOULD_APART(mould) ((mould)->cell * 16.0 / 6.0) /* how far carriers are from each other, at least, metres */
+
+static inline lm_dvec3 lmi_mould_across(const lmi_mould *mould, uint32_t carrier)
+{
+    const float *across = mould->across + (size_t)carrier * 4;
+    return dvec(across[0], across[1], across[2]);
+}
 
 /* Distance at a position of the rest shape. */
 double lmi_mould_distance(const lmi_mould *mould, lm_dvec3 rest);

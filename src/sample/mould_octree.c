@@ -204,7 +204,7 @@ static bool take_over(const lmi_body *body, const lmi_octree_past *past, uint32_
     memcpy(s->weight + to, was->weight + from, s->carrier_riders * sizeof *s->weight);
     memcpy(s->gradient + 3 * to, was->gradient + 3 * from, (size_t)3 * s->carrier_riders * sizeof *s->gradient);
     s->rest[carrier] = was->rest[former];
-    s->across[carrier] = was->across[former];
+    memcpy(s->across + (size_t)carrier * 4, was->across + (size_t)former * 4, 4 * sizeof *s->across);
     s->used[carrier] = was->used[former];
     return true;
 }

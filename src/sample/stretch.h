@@ -6,6 +6,9 @@
 
 #include "base/vec.h"
 
+/* Of lmi_hold_within, in units of the thickness. */
+#define LMI_HELD_ABOVE 1.0
+
 /* F^-1, bounded where F has lost a direction or never showed one. */
 static inline dmat3 lmi_invert_stretch(const dmat3 *f)
 {
@@ -59,6 +62,15 @@ static inline dmat3 lmi_complete_stretch(dmat3 f, lm_dvec3 across)
         f.m[i / 3][i % 3] += to[i / 3] / length * from[i % 3];
     }
     return f;
+}
+
+/* A place in the frame of a sheet, from its middle, as its particles can hold it: not much further above or below them than they are
+ * from each other, where weights would magnify what they do. across: as in lmi_mould. */
+static inline lm_dvec3 lmi_hold_within(lm_dvec3 place, lm_dvec3 across, double thick)
+{
+    double above = dvec_dot(place, across), most = LMI_HELD_ABOVE * thick;
+    double within = above > most ? most : above < -most ? -most : above;
+    return dvec_add(place, dvec_scale(across, within - above));
 }
 
 /* The largest stretch of a matrix, or a little more: the root of the largest sum in a row of A^T A. */

@@ -13,8 +13,9 @@
 /* What rests may stay this deep, as a share of the body's size: putting it out would only move it about. */
 #define LMI_LEFT 3e-4f
 
-/* Soft bodies are put out of each other by this share of their depth in a second: all of it in substeps of 1/120 s or longer. */
-#define LMI_EASE 120.0f
+/* Soft bodies are put out of each other by this share of their depth in a second (for short substeps): all at once would wind
+ * them up. */
+#define LMI_EASE 24.0f
 
 /* Bodies that were in each other when they met part at this speed, m/s: at once would be a leap. */
 #define LMI_PART_SPEED 2.0f
@@ -23,7 +24,7 @@
  * are deep in each other. */
 #define LMI_MOST_UNTWIST 0.1
 
-static inline float lmi_soft_ease(float h) { return LMI_EASE * h < 1.0f ? LMI_EASE * h : 1.0f; }
+static inline float lmi_soft_ease(float h) { return LMI_EASE * h < 0.5f ? LMI_EASE * h : 0.5f; }
 
 /* What a contact has been given so far, as in lmi_contact. */
 typedef struct lmi_soft {

@@ -216,7 +216,7 @@ static lm_dvec3 away_from(__global const lmi_gpu_body *a, __global const lmi_gpu
 }
 
 /* What a contact is held by in b: lmi_bulk_grip. */
-static void grip(const solid_view *s, const holds *o, __global const uint *map, __global const uint *cells, uint b,
+static void grip(const solid_view *s, const holds *o, __global const float4 *map_across, __global const uint *map, __global const uint *cells, uint b,
                  const in_solid *in, __global const float4 *x, lmi_gpu_contact *c)
 {
     __global const lmi_gpu_meeter *other = s->meeters + b;
@@ -257,9 +257,11 @@ static void grip(const solid_view *s, const holds *o, __global const uint *map, 
         }
     }
     if (c->cell == LMI_GPU_NONE) {
-        float d[3] = {in->at[0] - m[0], in->at[1] - m[1], in->at[2] - m[2]};
-        c->place = (float4)((m[3] * d[0] + m[4] * d[1]) + m[5] * d[2], (m[6] * d[0] + m[7] * d[1]) + m[8] * d[2],
-                            (m[9] * d[0] + m[10] * d[1]) + m[11] * d[2], 0.0f);
+        const float d[3] = {in->at[0] - m[0], in->at[1] - m[1], in->at[2] - m[2]};
+        const float4 across = map_across[c->map];
+        lm_dvec3 place = dvec((m[3] * d[0] + m[4] * d[1]) + m[5] * d[2], (m[6] * d[0] + m[7] * d[1]) + m[8] * d[2],
+                              (m[9] * d[0] + m[10] * d[1]) + m[11] * d[2]);
+        c->place = quad_from(lmi_hold_within(place, dvec(across.x, across.y, across.z), across.w));
     }
 }
 
@@ -369,7 +371,7 @@ static float meet_wall(const wall_view *view, __global const lmi_gpu_body *body,
 }
 
 __kernel void solve_fill(uint count, __global const uint *partners, __global const uint *stops, SOLID_ARGUMENTS, SELF_ARGUMENTS,
-                         __global const uint *disc_met, HOLD_ARGUMENTS, __global const uint *map, __global const uint *cells, __global const float4 *x, __global const float4 *v,
+                         __global const uint *disc_met, HOLD_ARGUMENTS, __global const float4 *map_across, __global const uint *map, __global const uint *cells, __global const float4 *x, __global const float4 *v,
                          WALL_ARGUMENTS, __global const lmi_gpu_push *pushes,
                          __global lmi_gpu_contact *contacts, volatile __global uint *buckets)
 {
@@ -417,7 +419,7 @@ __kernel void solve_fill(uint count, __global const uint *partners, __global con
     lmi_contact_rules_apply(rules, rule_count, body->group, other->group, &friction, &bounce);
     c.friction = (float)friction;
     c.ratio = (float)(meeters[a].mean_mass / meeters[b].mean_mass);
-    grip(&s, &o, map, cells, b, &in, x, &c);
+    grip(&s, &o, map_across, map, cells, b, &in, x, &c);
     quad held = sum_other(&o, &c, x);
     c.off += quad_of(in.at[0] - held.x, in.at[1] - held.y, in.at[2] - held.z);
     begin_contact(&o, pushes, x, v, (float)bounce, h, &c);
