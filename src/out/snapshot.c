@@ -103,38 +103,6 @@ static void visit_skin(archive *a, lm_world *world, lmi_body *body)
     }
 }
 
-/* Members: in range, at most once in a region, and no region empty. */
-static void check_regions(archive *a, lm_world *world, const lmi_body *body)
-{
-    if (!ok(a)) {
-        return;
-    }
-    uint32_t *seen = lmi_allocate(&world->memory, body->particle_count, sizeof *seen);
-    if (!seen) {
-        a->out_of_memory = true;
-        return;
-    }
-    const uint32_t *offsets = body->region_offsets;
-    bool sound = offsets[0] == 0 && offsets[body->region_count] == body->membership_count;
-    for (uint32_t r = 0; sound && r < body->region_count; r++) {
-        sound = offsets[r + 1] > offsets[r] && offsets[r + 1] <= body->membership_count;
-        for (uint32_t n = offsets[r]; sound && n < offsets[r + 1]; n++) {
-            sound = seen[body->members[n]] != r + 1;
-            seen[body->members[n]] = r + 1;
-        }
-    }
-    /* Particles stand in the order of how many regions they are in; packing relies on it. */
-    memset(seen, 0, body->particle_count * sizeof *seen);
-    for (uint32_t n = 0; sound && n < body->membership_count; n++) {
-        seen[body->members[n]]++;
-    }
-    for (uint32_t n = 1; sound && n < body->particle_count; n++) {
-        sound = seen[n] <= seen[n - 1];
-    }
-    refuse_if(a, !sound);
-    lmi_release(&world->memory, seen, body->particle_count, sizeof *seen);
-}
-
 static void visit_topology(archive *a, lmi_body *body)
 {
     for (uint32_t n = 0; n < body->particle_count && ok(a); n++) {
@@ -249,7 +217,7 @@ static void visit_examples(archive *a, lm_world *world, lmi_body *body)
 
 static void visit_state(archive *a, lm_world *world, lmi_body *body)
 {
-    visit_dvec3(a, &body->origin);
+    visit_position(a, &body->origin);
     visit_vec3(a, &body->lower);
     visit_vec3(a, &body->upper);
     refuse_if(a, !is_near(body->lower) || !is_near(body->upper));
@@ -495,7 +463,7 @@ static void visit_rest_of_body(archive *a, lm_world *world, lmi_body *body)
         visit_stiffness(a, world, body);
     }
     if (a->mode == LOAD && !body->lattice && !body->octree) {
-        check_regions(a, world, body);
+        lmi_check_regions(a, world, body);
     }
     visit_examples(a, world, body);
     visit_state(a, world, body);
@@ -562,7 +530,7 @@ static void visit_collider(archive *a, lm_world *world, lmi_collider *c)
     visit_float(a, &c->radius);
     visit_float(a, &c->half_length);
     visit_vec3(a, &c->half_extents);
-    visit_dvec3(a, &c->position);
+    visit_position(a, &c->position);
     visit_dmat3(a, &c->rotation);
     visit_index(a, &c->mover, world->movers.slots, true);
     visit_float(a, &c->friction);
@@ -605,7 +573,7 @@ static void visit_pin(archive *a, lm_world *world, lmi_pin *pin)
     }
     for (uint32_t n = 0; n < pin->count && ok(a); n++) {
         visit_place(a, lmi_body_at(world, pin->body), &pin->particles[n]);
-        visit_dvec3(a, &pin->targets[n]);
+        visit_position(a, &pin->targets[n]);
     }
 }
 
@@ -630,7 +598,7 @@ static void visit_drag(archive *a, lm_world *world, lmi_drag *drag)
     }
     visit_u32(a, &drag->particle);
     visit_float(a, &drag->radius);
-    visit_dvec3(a, &drag->target);
+    visit_position(a, &drag->target);
     visit_float(a, &drag->hertz);
     visit_float(a, &drag->damping_ratio);
     visit_float(a, &drag->max_force);
@@ -645,7 +613,7 @@ static void visit_field(archive *a, lm_world *world, lm_field_def *field)
     (void)world;
     VISIT_ENUM(a, field->kind, LM_FIELD_KIND_COUNT);
     visit_vec3(a, &field->vector);
-    visit_dvec3(a, &field->position);
+    visit_position(a, &field->position);
     visit_float(a, &field->strength);
     visit_float(a, &field->radius);
     visit_u32(a, &field->cookie);
@@ -804,51 +772,14 @@ lm_result lm_world_save(const lm_world *world, void *buffer, size_t capacity)
 
 /* --- loading --- */
 
-/* Follows a body's list of pins, drags or forces: each must be its own, and none may come twice. */
-static bool list_is_sound(const lm_world *world, uint32_t body, uint32_t first, uint32_t limit,
-                          uint32_t (*owner_and_next)(const lm_world *, uint32_t index, uint32_t *next))
-{
-    uint32_t steps = 0;
-    for (uint32_t n = first; n != LMI_NONE;) {
-        uint32_t next;
-        if (n >= limit || steps++ >= limit || owner_and_next(world, n, &next) != body) {
-            return false;
-        }
-        n = next;
-    }
-    return true;
-}
-
-static uint32_t pin_owner(const lm_world *world, uint32_t index, uint32_t *next)
-{
-    const lmi_pin *pin = LMI_POOL_AT(&world->pins, lmi_pin, index);
-    *next = pin->next;
-    return lmi_pool_used(&world->pins, index) ? pin->body : LMI_NONE;
-}
-
-static uint32_t drag_owner(const lm_world *world, uint32_t index, uint32_t *next)
-{
-    const lmi_drag *drag = LMI_POOL_AT(&world->drags, lmi_drag, index);
-    *next = drag->next;
-    return lmi_pool_used(&world->drags, index) ? drag->body : LMI_NONE;
-}
-
-static uint32_t force_owner(const lm_world *world, uint32_t index, uint32_t *next)
-{
-    *next = world->forces[index].next;
-    return world->forces[index].body;
-}
-
 /* Weights, regions and batches of a loaded body. */
 static void revive_body(archive *a, lm_world *world, uint32_t slot)
 {
     lmi_body *body = lmi_body_at(world, slot);
     body->slot = slot;
     body->batch = LMI_NONE;
-    a->damaged = !list_is_sound(world, slot, body->first_pin, world->pins.slots, pin_owner) ||
-                 !list_is_sound(world, slot, body->first_drag, world->drags.slots, drag_owner) ||
-                 !list_is_sound(world, slot, body->first_force, world->force_count, force_owner);
-    if (a->damaged) {
+    lmi_check_body(a, world, slot);
+    if (!ok(a)) {
         return;
     }
     a->out_of_memory = !lmi_body_revive(world, body) || !lmi_fracture_skin(world, body) ||
@@ -938,6 +869,20 @@ static void adopt(lm_world *to, const lm_world *from)
     to->memberships = from->memberships;
 }
 
+/* What a world says that was not loaded. What cannot be made of a snapshot though there is memory is damaged, too. */
+static lm_result refuse(const lm_world *world, const archive *a, bool no_memory)
+{
+    if (a->out_of_memory && no_memory) {
+        return lmi_fail(world, LM_ERROR_MEMORY, "lm_world_load: out of memory");
+    }
+    if (a->at == a->size) {
+        return lmi_fail(world, LM_ERROR_FORMAT,
+                        "lm_world_load: the snapshot is damaged: its parts do not fit together");
+    }
+    return lmi_fail(world, LM_ERROR_FORMAT, "lm_world_load: the snapshot is damaged before byte %zu of %zu", a->at,
+                    a->size);
+}
+
 lm_result lm_world_load(lm_world *world, const void *buffer, size_t size)
 {
     lmi_gpu_edit(world);
@@ -965,11 +910,11 @@ lm_result lm_world_load(lm_world *world, const void *buffer, size_t size)
         aside.memory = old.memory;
         adopt(world, &aside);
     } else {
+        bool no_memory = aside.memory.failures != world->memory.failures;
         lmi_world_clear(&aside);
         lmi_touchings_free(&aside);
         world->memory = aside.memory;
-        result = a.out_of_memory ? lmi_fail(world, LM_ERROR_MEMORY, "lm_world_load: out of memory")
-                                 : lmi_fail(world, LM_ERROR_FORMAT, "lm_world_load: the snapshot is damaged");
+        result = refuse(world, &a, no_memory);
     }
     lmi_float_mode_leave(&host);
     return result;
