@@ -212,11 +212,26 @@ void lmi_check_regions(archive *a, lm_world *world, const lmi_body *body);
 /* Links between voxels that a blade has cut lead from one voxel to another. */
 void lmi_check_slashes(archive *a, const lmi_octree *tree);
 
-/* The lists of pins, drags and forces of the body in a slot. */
-void lmi_check_body(archive *a, const lm_world *world, uint32_t slot);
+/* Every pin, drag and force is in the list of its body, once. */
+void lmi_check_lists(archive *a, const lm_world *world);
 
 /* snapshot_skeleton.c: an element of the pool of skeletons, after all bodies. */
 void lmi_visit_skeleton(archive *a, lm_world *world, void *element);
+
+/* What the vertices of a skin may ride on: particles by place, of which `order` (or null) says which there are, and regions; and how
+ * many of them each. */
+typedef struct lmi_riders {
+    uint32_t particles, regions;
+    const uint32_t *order;
+    uint32_t least, most;
+} lmi_riders;
+
+/* snapshot_skin.c: the skin of a body as it was given, unless its grain keeps that. */
+void lmi_visit_skin(archive *a, lm_world *world, lmi_body *body);
+
+/* A skin in two parts; reading allocates its arrays. */
+void lmi_visit_skin_counts(archive *a, lmi_skin *skin);
+void lmi_visit_skin_arrays(archive *a, lm_world *world, lmi_skin *skin, const lmi_riders *riders);
 
 /* snapshot_solid.c: the arrays of a height map or a mesh, after the collider's own fields. */
 void lmi_visit_solid(archive *a, lm_world *world, lmi_collider *collider);

@@ -14,7 +14,6 @@
 #include "octree_body.h"
 #include "out/archive.h"
 #include "out/hash.h"
-#include "out/skin_octree_cut.h"
 #include "sample/tets.h"
 #include "skeleton.h"
 #include "step/touching.h"
@@ -42,65 +41,6 @@ static void visit_material(archive *a, lm_material *m)
     visit_float(a, &m->friction);
     visit_float(a, &m->restitution);
     refuse_if(a, lmi_material_fault(m) != NULL);
-}
-
-/* A particle, or a region of a skin that rides on regions. */
-static void visit_rider(archive *a, const lmi_body *body, uint32_t *rider)
-{
-    visit_u32(a, rider);
-    bool sound = *rider < LMI_SKIN_REGION ? *rider < body->place_count && body->order[*rider] != LMI_NONE
-                                          : *rider - LMI_SKIN_REGION < body->skin.carrier_count;
-    refuse_if(a, !sound);
-}
-
-static void visit_skin(archive *a, lm_world *world, lmi_body *body)
-{
-    bool cut = body->fracture && body->fracture->whole.vertex_count;
-    lmi_skin *skin = cut ? &body->fracture->whole : &body->skin; /* as it was given */
-    if (lmi_octree_skin_is_cut(body->octree)) {
-        skin = &body->octree->shell->whole;
-    }
-    lmi_skin none = {0};
-    if (body->grain) { /* it follows from what the grain keeps */
-        skin = &none;
-    }
-    VISIT_ENUM(a, skin->kind, LM_SKIN_KIND_COUNT);
-    visit_count(a, &skin->vertex_count, 16);
-    visit_count(a, &skin->triangle_count, 12);
-    visit_count(a, &skin->weight_count, 8);
-    if (skin->vertex_count == 0 || !ok(a)) {
-        refuse_if(a, skin->triangle_count || skin->weight_count);
-        return;
-    }
-    refuse_if(a, body->lattice && skin->kind == LM_SKIN_REGIONS);
-    refuse_if(a, body->octree && skin->kind != LM_SKIN_REGIONS);
-    if (a->mode == LOAD) {
-        skin->carrier_count = skin->kind == LM_SKIN_REGIONS ? body->region_count : 0;
-        skin->on_cells = body->lattice != NULL;
-        skin->on_tets = body->tet_count > 0 && skin->kind == LM_SKIN_PARTICLES;
-    }
-    if (a->mode == LOAD && !lmi_skin_allocate(world, skin)) {
-        a->out_of_memory = true;
-        return;
-    }
-    for (uint32_t n = 0; n < skin->vertex_count; n++) {
-        visit_vec3(a, &skin->vertices[n]);
-        refuse_if(a, !is_near(skin->vertices[n]));
-        visit_index(a, &skin->offsets[n + 1], skin->weight_count + 1, false);
-        refuse_if(a, skin->offsets[n + 1] < skin->offsets[n]);
-        refuse_if(a, skin->on_cells && skin->offsets[n + 1] != 8 * (n + 1));
-        refuse_if(a, skin->on_tets && skin->offsets[n + 1] != 4 * (n + 1));
-    }
-    for (size_t n = 0; n < (size_t)skin->triangle_count * 3; n++) {
-        visit_index(a, &skin->triangles[n], skin->vertex_count, false);
-    }
-    for (uint32_t n = 0; n < skin->weight_count; n++) {
-        visit_rider(a, body, &skin->riders[n]);
-        visit_float(a, &skin->weights[n]);
-    }
-    if (a->mode == LOAD && ok(a)) {
-        lmi_skin_find_rest_normals(skin, body->rest);
-    }
 }
 
 static void visit_topology(archive *a, lmi_body *body)
@@ -183,7 +123,7 @@ static void visit_examples(archive *a, lm_world *world, lmi_body *body)
     lmi_examples e = {.particle_count = body->particle_count, .region_count = lmi_body_regions(body)};
     e = body->examples ? *body->examples : e;
     visit_u32(a, &e.count);
-    refuse_if(a, e.count > LM_MAX_EXAMPLES);
+    refuse_if(a, e.count > LM_MAX_EXAMPLES || (e.count && body->fracture));
     if (e.count == 0 || !ok(a)) {
         return;
     }
@@ -470,7 +410,7 @@ static void visit_rest_of_body(archive *a, lm_world *world, lmi_body *body)
     visit_u32(a, &body->first_pin);
     visit_u32(a, &body->first_drag);
     visit_u32(a, &body->first_force);
-    visit_skin(a, world, body);
+    lmi_visit_skin(a, world, body);
     visit_touch(a, world, body);
     visit_bulk(a, world, body);
     visit_sleep(a, body);
@@ -778,10 +718,6 @@ static void revive_body(archive *a, lm_world *world, uint32_t slot)
     lmi_body *body = lmi_body_at(world, slot);
     body->slot = slot;
     body->batch = LMI_NONE;
-    lmi_check_body(a, world, slot);
-    if (!ok(a)) {
-        return;
-    }
     a->out_of_memory = !lmi_body_revive(world, body) || !lmi_fracture_skin(world, body) ||
                        (!body->asleep && lmi_body_join_batch(world, slot) != LM_OK);
     if (!a->out_of_memory) {
@@ -897,8 +833,12 @@ lm_result lm_world_load(lm_world *world, const void *buffer, size_t size)
     lm_world aside = empty_copy(world);
     visit_world(&a, &aside);
     a.damaged = a.damaged || (ok(&a) && a.at != size);
-    for (uint32_t n = 0; n < aside.bodies.slots && ok(&a); n++) {
-        if (lmi_pool_used(&aside.bodies, n)) {
+    if (ok(&a)) {
+        lmi_check_lists(&a, &aside);
+    }
+    LMI_POOL_EACH(&aside.bodies, n)
+    {
+        if (ok(&a)) {
             revive_body(&a, &aside, n);
         }
     }

@@ -67,20 +67,8 @@ void lmi_check_slashes(archive *a, const lmi_octree *t)
 
 /* --- lists --- */
 
-/* Follows a body's list of pins, drags or forces: each must be its own, and none may come twice. */
-static bool list_is_sound(const lm_world *world, uint32_t body, uint32_t first, uint32_t limit,
-                          uint32_t (*owner_and_next)(const lm_world *, uint32_t index, uint32_t *next))
-{
-    uint32_t steps = 0;
-    for (uint32_t n = first; n != LMI_NONE;) {
-        uint32_t next;
-        if (n >= limit || steps++ >= limit || owner_and_next(world, n, &next) != body) {
-            return false;
-        }
-        n = next;
-    }
-    return true;
-}
+/* Whose it is, or LMI_NONE, and what comes after it. */
+typedef uint32_t owner_and_next(const lm_world *world, uint32_t index, uint32_t *next);
 
 static uint32_t pin_owner(const lm_world *world, uint32_t index, uint32_t *next)
 {
@@ -102,10 +90,45 @@ static uint32_t force_owner(const lm_world *world, uint32_t index, uint32_t *nex
     return world->forces[index].body;
 }
 
-void lmi_check_body(archive *a, const lm_world *world, uint32_t slot)
+/* Follows the list of a body: each must be its own, and none may come twice. Returns how many there are, or LMI_NONE. */
+static uint32_t follow_list(const lm_world *world, uint32_t body, uint32_t first, uint32_t limit, owner_and_next *owner)
 {
-    const lmi_body *body = lmi_body_at(world, slot);
-    refuse_if(a, !list_is_sound(world, slot, body->first_pin, world->pins.slots, pin_owner) ||
-                     !list_is_sound(world, slot, body->first_drag, world->drags.slots, drag_owner) ||
-                     !list_is_sound(world, slot, body->first_force, world->force_count, force_owner));
+    uint32_t count = 0;
+    for (uint32_t n = first; n != LMI_NONE; count++) {
+        uint32_t next;
+        if (n >= limit || count >= limit || owner(world, n, &next) != body) {
+            return LMI_NONE;
+        }
+        n = next;
+    }
+    return count;
+}
+
+/* Whether lists that begin in all bodies have all of `limit` things that are somebody's. */
+static bool lists_are_sound(const lm_world *world, size_t first, uint32_t limit, owner_and_next *owner)
+{
+    uint64_t listed = 0, owned = 0;
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        const char *body = (const char *)lmi_body_at(world, n);
+        uint32_t begin, count;
+        memcpy(&begin, body + first, sizeof begin);
+        count = follow_list(world, n, begin, limit, owner);
+        if (count == LMI_NONE) {
+            return false;
+        }
+        listed += count;
+    }
+    for (uint32_t n = 0; n < limit; n++) {
+        uint32_t next;
+        owned += owner(world, n, &next) != LMI_NONE;
+    }
+    return listed == owned;
+}
+
+void lmi_check_lists(archive *a, const lm_world *world)
+{
+    refuse_if(a, !lists_are_sound(world, offsetof(lmi_body, first_pin), world->pins.slots, pin_owner) ||
+                     !lists_are_sound(world, offsetof(lmi_body, first_drag), world->drags.slots, drag_owner) ||
+                     !lists_are_sound(world, offsetof(lmi_body, first_force), world->force_count, force_owner));
 }

@@ -327,8 +327,8 @@ static void make_severed_octree(lm_world *world)
     step(world, 2);
 }
 
-/* Detail by touch and by the eye, after a cut and a brush. */
-static void make_detail(lm_world *world)
+/* Detail by touch and by the eye, after a brush and perhaps a cut, on its way. */
+static void add_detail(lm_world *world, bool is_cut)
 {
     lm_body_def def = octree_def(2);
     lm_body_id body = make(world, &def);
@@ -338,13 +338,19 @@ static void make_detail(lm_world *world)
     detail.touch_radius = 0.3f;
     detail.eye_angle = 0.3f;
     detail.per_step = 4;
+    detail.hold = 0.0f;
     check(lm_body_set_detail(world, body, &detail));
     check(lm_world_set_eye(world, &(lm_dvec3){0.5, 1.5, 1.5}));
     check(lm_body_refine(world, body, (lm_dvec3){1, 1, 1}, 0.3f, 0.25f, NULL));
-    cut(world, body, 0.4, 0.6);
+    if (is_cut) cut(world, body, 0.4, 0.6);
     add_floor(world);
     step(world, 4);
+    check(lm_world_set_eye(world, &(lm_dvec3){0.5, 9.0, 1.5}));
 }
+
+static void make_detail(lm_world *world) { add_detail(world, false); }
+
+static void make_cut_detail(lm_world *world) { add_detail(world, true); }
 
 /* Fewer voxels than a cut would make (grain_voxels.c), so that the snapshot is small. */
 static void coarse_grain(lm_world *world, lm_body_id id)
@@ -555,6 +561,7 @@ static const struct {
     {"cut-octree", make_cut_octree},
     {"severed-octree", make_severed_octree},
     {"detail", make_detail},
+    {"cut-detail", make_cut_detail},
     {"cut-clusters", make_cut_clusters},
     {"cut-tets", make_cut_tets},
     {"broken", make_broken},
