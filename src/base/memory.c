@@ -39,11 +39,12 @@ static size_t rounded_bytes(size_t count, size_t size)
 void *lmi_allocate_plain(lmi_memory *memory, size_t count, size_t size)
 {
     size_t bytes = rounded_bytes(count, size);
-    void *pointer = bytes ? memory->hooks.allocate(bytes, LMI_ALIGNMENT, memory->hooks.user) : NULL;
+    if (bytes == 0) {
+        return NULL;
+    }
+    void *pointer = memory->hooks.allocate(bytes, LMI_ALIGNMENT, memory->hooks.user);
     if (pointer) {
         memory->used += bytes;
-    } else {
-        memory->failures++;
     }
     return pointer;
 }

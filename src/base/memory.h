@@ -11,7 +11,6 @@
 typedef struct lmi_memory {
     lm_allocator hooks;
     size_t used;
-    uint64_t failures; /* allocations that failed so far */
 } lmi_memory;
 
 void lmi_memory_init(lmi_memory *memory, const lm_allocator *hooks);

@@ -196,6 +196,12 @@ static inline void visit_count(archive *a, uint32_t *count, size_t least)
     }
 }
 
+/* Refuses what takes at least `bytes` that are still to be read, before any memory is asked for. */
+static inline void refuse_beyond(archive *a, uint64_t bytes)
+{
+    refuse_if(a, a->mode == LOAD && (a->damaged || bytes > a->size - a->at));
+}
+
 /* A number that must be below `limit`, or LMI_NONE where that is allowed. */
 static inline void visit_index(archive *a, uint32_t *index, uint32_t limit, bool none)
 {

@@ -215,6 +215,7 @@ static void visit_cells(archive *a, lm_world *world, lmi_body *body)
             v.cell_count += (uint64_t)__builtin_popcountll(bits);
         }
     }
+    refuse_beyond(a, 28 * v.cell_count); /* mass and state of each particle, of which there are more than cells */
     if (a->mode == LOAD && ok(a)) {
         lm_result result = lmi_lattice_body_allocate(world, body, &v, width);
         a->out_of_memory = result == LM_ERROR_MEMORY;
@@ -805,7 +806,27 @@ static void adopt(lm_world *to, const lm_world *from)
     to->memberships = from->memberships;
 }
 
-/* What a world says that was not loaded. What cannot be made of a snapshot though there is memory is damaged, too. */
+/* The host's allocator while a snapshot is loaded, and whether it has failed: what cannot be made though there is memory was damaged. */
+typedef struct watched {
+    lm_allocator host;
+    bool failed;
+} watched;
+
+static void *watched_allocate(size_t size, size_t alignment, void *user)
+{
+    watched *w = user;
+    void *memory = w->host.allocate(size, alignment, w->host.user);
+    w->failed = w->failed || !memory;
+    return memory;
+}
+
+static void watched_release(void *memory, size_t size, void *user)
+{
+    const watched *w = user;
+    w->host.release(memory, size, w->host.user);
+}
+
+/* What is said of a snapshot that was not loaded. */
 static lm_result refuse(const lm_world *world, const archive *a, bool no_memory)
 {
     if (a->out_of_memory && no_memory) {
@@ -831,6 +852,8 @@ lm_result lm_world_load(lm_world *world, const void *buffer, size_t size)
     lmi_float_mode_enter(&host);
     archive a = {.mode = LOAD, .bytes = (unsigned char *)(uintptr_t)buffer, .size = size, .at = LMI_SNAPSHOT_HEADER};
     lm_world aside = empty_copy(world);
+    watched memory = {.host = world->memory.hooks};
+    aside.memory.hooks = (lm_allocator){watched_allocate, watched_release, &memory};
     visit_world(&a, &aside);
     a.damaged = a.damaged || (ok(&a) && a.at != size);
     if (ok(&a)) {
@@ -842,6 +865,7 @@ lm_result lm_world_load(lm_world *world, const void *buffer, size_t size)
             revive_body(&a, &aside, n);
         }
     }
+    aside.memory.hooks = memory.host;
     if (ok(&a)) {
         lm_world old = *world;
         old.memory = aside.memory;
@@ -850,11 +874,10 @@ lm_result lm_world_load(lm_world *world, const void *buffer, size_t size)
         aside.memory = old.memory;
         adopt(world, &aside);
     } else {
-        bool no_memory = aside.memory.failures != world->memory.failures;
         lmi_world_clear(&aside);
         lmi_touchings_free(&aside);
         world->memory = aside.memory;
-        result = refuse(world, &a, no_memory);
+        result = refuse(world, &a, memory.failed);
     }
     lmi_float_mode_leave(&host);
     return result;

@@ -94,6 +94,7 @@ static void visit_whole(archive *a, lm_world *world, lmi_octree *t)
     visit_double(a, &slack);
     refuse_if(a, levels > LMI_OCTREE_MAX_LEVELS || !(slack >= 0.0 && slack <= 4.0));
     visit_voxels(a, world, &voxels);
+    refuse_beyond(a, voxels.cell_count / 10 * 8); /* the links of ten voxels are a word */
     if (a->mode == LOAD && ok(a)) {
         lm_result result = lmi_octree_begin(t, &world->memory, &voxels, levels);
         a->out_of_memory = result == LM_ERROR_MEMORY;
