@@ -25,8 +25,10 @@
  * particles. Under a sanitizer everything takes some twenty times as long. */
 #ifdef LIMBER_SANITIZED
 #define MOST_SECONDS 4.0
+#define MOST_SUBSTEPS 8u
 #else
 #define MOST_SECONDS 0.5
+#define MOST_SUBSTEPS LM_MAX_SUBSTEPS
 #endif
 
 static uint32_t variants = 40, first_variant;
@@ -150,7 +152,7 @@ static void cut_everything(lm_world *world)
 static void check_accepted(lm_world *world, bool cuts)
 {
     double from = seconds();
-    if (lm_world_get_substeps(world) > 8) assert_ok(lm_world_set_substeps(world, 8)); /* time goes with them */
+    if (lm_world_get_substeps(world) > MOST_SUBSTEPS) assert_ok(lm_world_set_substeps(world, MOST_SUBSTEPS));
     for (int step = 0; step < 2; step++) {
         assert_ok(lm_world_step(world, FRAME));
         assert_at_most(timed(&from), MOST_SECONDS);
