@@ -31,7 +31,7 @@
 #define MOST_SUBSTEPS LM_MAX_SUBSTEPS
 #endif
 
-static uint32_t variants = 40, first_variant;
+static uint32_t variants = 20, first_variant;
 static const char *only;
 
 /* What a sanitizer ends in the middle of. */
