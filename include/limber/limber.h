@@ -1643,7 +1643,13 @@ LM_API lm_result lm_world_save(const lm_world *world, void *buffer, size_t capac
 /* Puts what was saved in the place of the world's contents, gravity, substeps and time included. Ids from the time of
  * saving are valid again; ids given out since then are not, but new objects may come to have the same ones, so forget
  * them. Host hooks, workers and instruction set stay the world's own. LM_ERROR_FORMAT, LM_ERROR_VERSION or
- * LM_ERROR_MEMORY; on failure nothing changes. */
+ * LM_ERROR_MEMORY; on failure nothing changes.
+ *
+ * The bytes may come from anywhere. Whatever they are, and though their checksum fits, nothing beyond `buffer` is read, and what is
+ * loaded is a sound world: indices lead to something, numbers are finite and in their ranges. Anything else is LM_ERROR_FORMAT, with
+ * the place in the log. A step of it takes what a step of such a world takes: its time goes with the particles and with the substeps,
+ * which a file may ask for up to LM_MAX_SUBSTEPS. A program that opens files of strangers and has no time to spare looks at
+ * lm_world_get_substeps and lm_world_get_stats first. */
 LM_API lm_result lm_world_load(lm_world *world, const void *buffer, size_t size);
 
 #ifdef __cplusplus

@@ -3,6 +3,11 @@
  *
  * A visit_... function is handed a field. While measuring it counts the field's bytes, while saving it writes them, while
  * loading it reads them and checks what can be checked of the value alone. Numbers are little-endian.
+ *
+ * Nothing that was read is trusted, whatever the checksum says: that finds damage, not intent. An index is checked against what it
+ * points into (visit_index), a count against what is left to read (visit_count), a number against the range that the interface
+ * allows (refuse_if), each where it is read; what only several values together show is in snapshot_check.c. Then things are made
+ * of it as the interface makes them, which must cope with every value that it allows.
  */
 #ifndef LMI_ARCHIVE_H
 #define LMI_ARCHIVE_H
@@ -147,9 +152,17 @@ static inline bool is_near(lm_vec3 v)
     return fabsf(v.x) <= LM_MAX_COORDINATE && fabsf(v.y) <= LM_MAX_COORDINATE && fabsf(v.z) <= LM_MAX_COORDINATE;
 }
 
+/* A place in the world. What was put within LM_MAX_POSITION may have moved beyond it. */
+static inline void visit_position(archive *a, lm_dvec3 *p)
+{
+    const double most = 1e3 * LM_MAX_POSITION;
+    visit_dvec3(a, p);
+    refuse_if(a, !(fabs(p->x) <= most && fabs(p->y) <= most && fabs(p->z) <= most));
+}
+
 static inline void visit_pose(archive *a, lm_pose *pose)
 {
-    visit_dvec3(a, &pose->position);
+    visit_position(a, &pose->position);
     visit_float(a, &pose->rotation.x);
     visit_float(a, &pose->rotation.y);
     visit_float(a, &pose->rotation.z);
@@ -183,6 +196,12 @@ static inline void visit_count(archive *a, uint32_t *count, size_t least)
     }
 }
 
+/* Refuses what takes at least `bytes` that are still to be read, before any memory is asked for. */
+static inline void refuse_beyond(archive *a, uint64_t bytes)
+{
+    refuse_if(a, a->mode == LOAD && (a->damaged || bytes > a->size - a->at));
+}
+
 /* A number that must be below `limit`, or LMI_NONE where that is allowed. */
 static inline void visit_index(archive *a, uint32_t *index, uint32_t limit, bool none)
 {
@@ -192,8 +211,33 @@ static inline void visit_index(archive *a, uint32_t *index, uint32_t limit, bool
 
 static inline bool ok(const archive *a) { return !a->damaged && !a->out_of_memory; }
 
+/* snapshot_check.c: what a reader of single values cannot see, before anything is made of it. Members of regions: at most once in each,
+ * and particles in the order that packing relies on. */
+void lmi_check_regions(archive *a, lm_world *world, const lmi_body *body);
+
+/* Links between voxels that a blade has cut lead from one voxel to another. */
+void lmi_check_slashes(archive *a, const lmi_octree *tree);
+
+/* Every pin, drag and force is in the list of its body, once. */
+void lmi_check_lists(archive *a, const lm_world *world);
+
 /* snapshot_skeleton.c: an element of the pool of skeletons, after all bodies. */
 void lmi_visit_skeleton(archive *a, lm_world *world, void *element);
+
+/* What the vertices of a skin may ride on: particles by place, of which `order` (or null) says which there are, and regions; and how
+ * many of them each. */
+typedef struct lmi_riders {
+    uint32_t particles, regions;
+    const uint32_t *order;
+    uint32_t least, most;
+} lmi_riders;
+
+/* snapshot_skin.c: the skin of a body as it was given, unless its grain keeps that. */
+void lmi_visit_skin(archive *a, lm_world *world, lmi_body *body);
+
+/* A skin in two parts; reading allocates its arrays. */
+void lmi_visit_skin_counts(archive *a, lmi_skin *skin);
+void lmi_visit_skin_arrays(archive *a, lm_world *world, lmi_skin *skin, const lmi_riders *riders);
 
 /* snapshot_solid.c: the arrays of a height map or a mesh, after the collider's own fields. */
 void lmi_visit_solid(archive *a, lm_world *world, lmi_collider *collider);

@@ -85,6 +85,17 @@ static bool reserve_skin(lm_world *world, lmi_skin *skin, uint32_t vertices, uin
 
 /* --- vertices --- */
 
+/* Whether all that a vertex rode on is still there. It is, where nothing has changed around its leaf, unless the skin came from a
+ * snapshot that was made by hand. */
+static bool rides_on(const writer *w, uint32_t was)
+{
+    bool all = true;
+    for (uint32_t n = w->was->offsets[was]; all && n < w->was->offsets[was + 1]; n++) {
+        all = w->plan.change->now[w->was->riders[n] - LMI_SKIN_REGION] != NONE;
+    }
+    return all;
+}
+
 /* What the vertex of a voxel rides on; `was`: the vertex that it was, if it is where it was, or NONE. */
 static void write_ride(writer *w, uint32_t index, uint32_t voxel, uint32_t was)
 {
@@ -98,7 +109,7 @@ static void write_ride(writer *w, uint32_t index, uint32_t voxel, uint32_t was)
     }
     uint32_t *riders = to->riders + to->weight_count, count = 0;
     float *weights = to->weights + to->weight_count;
-    if (was != NONE && change->then && change->then[leaf] != NONE) {
+    if (was != NONE && change->then && change->then[leaf] != NONE && rides_on(w, was)) {
         const uint32_t first = w->was->offsets[was];
         count = w->was->offsets[was + 1] - first;
         for (uint32_t n = 0; n < count; n++) {

@@ -14,7 +14,6 @@
 #include "octree_body.h"
 #include "out/archive.h"
 #include "out/hash.h"
-#include "out/skin_octree_cut.h"
 #include "sample/tets.h"
 #include "skeleton.h"
 #include "step/touching.h"
@@ -42,97 +41,6 @@ static void visit_material(archive *a, lm_material *m)
     visit_float(a, &m->friction);
     visit_float(a, &m->restitution);
     refuse_if(a, lmi_material_fault(m) != NULL);
-}
-
-/* A particle, or a region of a skin that rides on regions. */
-static void visit_rider(archive *a, const lmi_body *body, uint32_t *rider)
-{
-    visit_u32(a, rider);
-    bool sound = *rider < LMI_SKIN_REGION ? *rider < body->place_count && body->order[*rider] != LMI_NONE
-                                          : *rider - LMI_SKIN_REGION < body->skin.carrier_count;
-    refuse_if(a, !sound);
-}
-
-static void visit_skin(archive *a, lm_world *world, lmi_body *body)
-{
-    bool cut = body->fracture && body->fracture->whole.vertex_count;
-    lmi_skin *skin = cut ? &body->fracture->whole : &body->skin; /* as it was given */
-    if (lmi_octree_skin_is_cut(body->octree)) {
-        skin = &body->octree->shell->whole;
-    }
-    lmi_skin none = {0};
-    if (body->grain) { /* it follows from what the grain keeps */
-        skin = &none;
-    }
-    VISIT_ENUM(a, skin->kind, LM_SKIN_KIND_COUNT);
-    visit_count(a, &skin->vertex_count, 16);
-    visit_count(a, &skin->triangle_count, 12);
-    visit_count(a, &skin->weight_count, 8);
-    if (skin->vertex_count == 0 || !ok(a)) {
-        refuse_if(a, skin->triangle_count || skin->weight_count);
-        return;
-    }
-    refuse_if(a, body->lattice && skin->kind == LM_SKIN_REGIONS);
-    refuse_if(a, body->octree && skin->kind != LM_SKIN_REGIONS);
-    if (a->mode == LOAD) {
-        skin->carrier_count = skin->kind == LM_SKIN_REGIONS ? body->region_count : 0;
-        skin->on_cells = body->lattice != NULL;
-        skin->on_tets = body->tet_count > 0 && skin->kind == LM_SKIN_PARTICLES;
-    }
-    if (a->mode == LOAD && !lmi_skin_allocate(world, skin)) {
-        a->out_of_memory = true;
-        return;
-    }
-    for (uint32_t n = 0; n < skin->vertex_count; n++) {
-        visit_vec3(a, &skin->vertices[n]);
-        refuse_if(a, !is_near(skin->vertices[n]));
-        visit_index(a, &skin->offsets[n + 1], skin->weight_count + 1, false);
-        refuse_if(a, skin->offsets[n + 1] < skin->offsets[n]);
-        refuse_if(a, skin->on_cells && skin->offsets[n + 1] != 8 * (n + 1));
-        refuse_if(a, skin->on_tets && skin->offsets[n + 1] != 4 * (n + 1));
-    }
-    for (size_t n = 0; n < (size_t)skin->triangle_count * 3; n++) {
-        visit_index(a, &skin->triangles[n], skin->vertex_count, false);
-    }
-    for (uint32_t n = 0; n < skin->weight_count; n++) {
-        visit_rider(a, body, &skin->riders[n]);
-        visit_float(a, &skin->weights[n]);
-    }
-    if (a->mode == LOAD && ok(a)) {
-        lmi_skin_find_rest_normals(skin, body->rest);
-    }
-}
-
-/* Members: in range, at most once in a region, and no region empty. */
-static void check_regions(archive *a, lm_world *world, const lmi_body *body)
-{
-    if (!ok(a)) {
-        return;
-    }
-    uint32_t *seen = lmi_allocate(&world->memory, body->particle_count, sizeof *seen);
-    if (!seen) {
-        a->out_of_memory = true;
-        return;
-    }
-    const uint32_t *offsets = body->region_offsets;
-    bool sound = offsets[0] == 0 && offsets[body->region_count] == body->membership_count;
-    for (uint32_t r = 0; sound && r < body->region_count; r++) {
-        sound = offsets[r + 1] > offsets[r] && offsets[r + 1] <= body->membership_count;
-        for (uint32_t n = offsets[r]; sound && n < offsets[r + 1]; n++) {
-            sound = seen[body->members[n]] != r + 1;
-            seen[body->members[n]] = r + 1;
-        }
-    }
-    /* Particles stand in the order of how many regions they are in; packing relies on it. */
-    memset(seen, 0, body->particle_count * sizeof *seen);
-    for (uint32_t n = 0; sound && n < body->membership_count; n++) {
-        seen[body->members[n]]++;
-    }
-    for (uint32_t n = 1; sound && n < body->particle_count; n++) {
-        sound = seen[n] <= seen[n - 1];
-    }
-    refuse_if(a, !sound);
-    lmi_release(&world->memory, seen, body->particle_count, sizeof *seen);
 }
 
 static void visit_topology(archive *a, lmi_body *body)
@@ -215,7 +123,7 @@ static void visit_examples(archive *a, lm_world *world, lmi_body *body)
     lmi_examples e = {.particle_count = body->particle_count, .region_count = lmi_body_regions(body)};
     e = body->examples ? *body->examples : e;
     visit_u32(a, &e.count);
-    refuse_if(a, e.count > LM_MAX_EXAMPLES);
+    refuse_if(a, e.count > LM_MAX_EXAMPLES || (e.count && body->fracture));
     if (e.count == 0 || !ok(a)) {
         return;
     }
@@ -249,7 +157,7 @@ static void visit_examples(archive *a, lm_world *world, lmi_body *body)
 
 static void visit_state(archive *a, lm_world *world, lmi_body *body)
 {
-    visit_dvec3(a, &body->origin);
+    visit_position(a, &body->origin);
     visit_vec3(a, &body->lower);
     visit_vec3(a, &body->upper);
     refuse_if(a, !is_near(body->lower) || !is_near(body->upper));
@@ -307,6 +215,7 @@ static void visit_cells(archive *a, lm_world *world, lmi_body *body)
             v.cell_count += (uint64_t)__builtin_popcountll(bits);
         }
     }
+    refuse_beyond(a, 28 * v.cell_count); /* mass and state of each particle, of which there are more than cells */
     if (a->mode == LOAD && ok(a)) {
         lm_result result = lmi_lattice_body_allocate(world, body, &v, width);
         a->out_of_memory = result == LM_ERROR_MEMORY;
@@ -495,14 +404,14 @@ static void visit_rest_of_body(archive *a, lm_world *world, lmi_body *body)
         visit_stiffness(a, world, body);
     }
     if (a->mode == LOAD && !body->lattice && !body->octree) {
-        check_regions(a, world, body);
+        lmi_check_regions(a, world, body);
     }
     visit_examples(a, world, body);
     visit_state(a, world, body);
     visit_u32(a, &body->first_pin);
     visit_u32(a, &body->first_drag);
     visit_u32(a, &body->first_force);
-    visit_skin(a, world, body);
+    lmi_visit_skin(a, world, body);
     visit_touch(a, world, body);
     visit_bulk(a, world, body);
     visit_sleep(a, body);
@@ -562,7 +471,7 @@ static void visit_collider(archive *a, lm_world *world, lmi_collider *c)
     visit_float(a, &c->radius);
     visit_float(a, &c->half_length);
     visit_vec3(a, &c->half_extents);
-    visit_dvec3(a, &c->position);
+    visit_position(a, &c->position);
     visit_dmat3(a, &c->rotation);
     visit_index(a, &c->mover, world->movers.slots, true);
     visit_float(a, &c->friction);
@@ -605,7 +514,7 @@ static void visit_pin(archive *a, lm_world *world, lmi_pin *pin)
     }
     for (uint32_t n = 0; n < pin->count && ok(a); n++) {
         visit_place(a, lmi_body_at(world, pin->body), &pin->particles[n]);
-        visit_dvec3(a, &pin->targets[n]);
+        visit_position(a, &pin->targets[n]);
     }
 }
 
@@ -630,7 +539,7 @@ static void visit_drag(archive *a, lm_world *world, lmi_drag *drag)
     }
     visit_u32(a, &drag->particle);
     visit_float(a, &drag->radius);
-    visit_dvec3(a, &drag->target);
+    visit_position(a, &drag->target);
     visit_float(a, &drag->hertz);
     visit_float(a, &drag->damping_ratio);
     visit_float(a, &drag->max_force);
@@ -645,7 +554,7 @@ static void visit_field(archive *a, lm_world *world, lm_field_def *field)
     (void)world;
     VISIT_ENUM(a, field->kind, LM_FIELD_KIND_COUNT);
     visit_vec3(a, &field->vector);
-    visit_dvec3(a, &field->position);
+    visit_position(a, &field->position);
     visit_float(a, &field->strength);
     visit_float(a, &field->radius);
     visit_u32(a, &field->cookie);
@@ -804,53 +713,12 @@ lm_result lm_world_save(const lm_world *world, void *buffer, size_t capacity)
 
 /* --- loading --- */
 
-/* Follows a body's list of pins, drags or forces: each must be its own, and none may come twice. */
-static bool list_is_sound(const lm_world *world, uint32_t body, uint32_t first, uint32_t limit,
-                          uint32_t (*owner_and_next)(const lm_world *, uint32_t index, uint32_t *next))
-{
-    uint32_t steps = 0;
-    for (uint32_t n = first; n != LMI_NONE;) {
-        uint32_t next;
-        if (n >= limit || steps++ >= limit || owner_and_next(world, n, &next) != body) {
-            return false;
-        }
-        n = next;
-    }
-    return true;
-}
-
-static uint32_t pin_owner(const lm_world *world, uint32_t index, uint32_t *next)
-{
-    const lmi_pin *pin = LMI_POOL_AT(&world->pins, lmi_pin, index);
-    *next = pin->next;
-    return lmi_pool_used(&world->pins, index) ? pin->body : LMI_NONE;
-}
-
-static uint32_t drag_owner(const lm_world *world, uint32_t index, uint32_t *next)
-{
-    const lmi_drag *drag = LMI_POOL_AT(&world->drags, lmi_drag, index);
-    *next = drag->next;
-    return lmi_pool_used(&world->drags, index) ? drag->body : LMI_NONE;
-}
-
-static uint32_t force_owner(const lm_world *world, uint32_t index, uint32_t *next)
-{
-    *next = world->forces[index].next;
-    return world->forces[index].body;
-}
-
 /* Weights, regions and batches of a loaded body. */
 static void revive_body(archive *a, lm_world *world, uint32_t slot)
 {
     lmi_body *body = lmi_body_at(world, slot);
     body->slot = slot;
     body->batch = LMI_NONE;
-    a->damaged = !list_is_sound(world, slot, body->first_pin, world->pins.slots, pin_owner) ||
-                 !list_is_sound(world, slot, body->first_drag, world->drags.slots, drag_owner) ||
-                 !list_is_sound(world, slot, body->first_force, world->force_count, force_owner);
-    if (a->damaged) {
-        return;
-    }
     a->out_of_memory = !lmi_body_revive(world, body) || !lmi_fracture_skin(world, body) ||
                        (!body->asleep && lmi_body_join_batch(world, slot) != LM_OK);
     if (!a->out_of_memory) {
@@ -938,6 +806,40 @@ static void adopt(lm_world *to, const lm_world *from)
     to->memberships = from->memberships;
 }
 
+/* The host's allocator while a snapshot is loaded, and whether it has failed: what cannot be made though there is memory was damaged. */
+typedef struct watched {
+    lm_allocator host;
+    bool failed;
+} watched;
+
+static void *watched_allocate(size_t size, size_t alignment, void *user)
+{
+    watched *w = user;
+    void *memory = w->host.allocate(size, alignment, w->host.user);
+    w->failed = w->failed || !memory;
+    return memory;
+}
+
+static void watched_release(void *memory, size_t size, void *user)
+{
+    const watched *w = user;
+    w->host.release(memory, size, w->host.user);
+}
+
+/* What is said of a snapshot that was not loaded. */
+static lm_result refuse(const lm_world *world, const archive *a, bool no_memory)
+{
+    if (a->out_of_memory && no_memory) {
+        return lmi_fail(world, LM_ERROR_MEMORY, "lm_world_load: out of memory");
+    }
+    if (a->at == a->size) {
+        return lmi_fail(world, LM_ERROR_FORMAT,
+                        "lm_world_load: the snapshot is damaged: its parts do not fit together");
+    }
+    return lmi_fail(world, LM_ERROR_FORMAT, "lm_world_load: the snapshot is damaged before byte %zu of %zu", a->at,
+                    a->size);
+}
+
 lm_result lm_world_load(lm_world *world, const void *buffer, size_t size)
 {
     lmi_gpu_edit(world);
@@ -950,13 +852,20 @@ lm_result lm_world_load(lm_world *world, const void *buffer, size_t size)
     lmi_float_mode_enter(&host);
     archive a = {.mode = LOAD, .bytes = (unsigned char *)(uintptr_t)buffer, .size = size, .at = LMI_SNAPSHOT_HEADER};
     lm_world aside = empty_copy(world);
+    watched memory = {.host = world->memory.hooks};
+    aside.memory.hooks = (lm_allocator){watched_allocate, watched_release, &memory};
     visit_world(&a, &aside);
     a.damaged = a.damaged || (ok(&a) && a.at != size);
-    for (uint32_t n = 0; n < aside.bodies.slots && ok(&a); n++) {
-        if (lmi_pool_used(&aside.bodies, n)) {
+    if (ok(&a)) {
+        lmi_check_lists(&a, &aside);
+    }
+    LMI_POOL_EACH(&aside.bodies, n)
+    {
+        if (ok(&a)) {
             revive_body(&a, &aside, n);
         }
     }
+    aside.memory.hooks = memory.host;
     if (ok(&a)) {
         lm_world old = *world;
         old.memory = aside.memory;
@@ -968,8 +877,7 @@ lm_result lm_world_load(lm_world *world, const void *buffer, size_t size)
         lmi_world_clear(&aside);
         lmi_touchings_free(&aside);
         world->memory = aside.memory;
-        result = a.out_of_memory ? lmi_fail(world, LM_ERROR_MEMORY, "lm_world_load: out of memory")
-                                 : lmi_fail(world, LM_ERROR_FORMAT, "lm_world_load: the snapshot is damaged");
+        result = refuse(world, &a, memory.failed);
     }
     lmi_float_mode_leave(&host);
     return result;

@@ -5,6 +5,7 @@
 #include "grain.h"
 #include "out/archive.h"
 #include "out/skin_octree_cut.h"
+#include "sample/embed.h"
 
 static void visit_bonds(archive *a, lm_world *world, lmi_grain *g)
 {
@@ -39,34 +40,9 @@ static void visit_origins(archive *a, lm_world *world, lmi_grain *g)
 static void visit_whole_skin(archive *a, lm_world *world, lmi_grain *g)
 {
     lmi_skin *skin = &g->whole;
-    VISIT_ENUM(a, skin->kind, LM_SKIN_KIND_COUNT);
-    visit_count(a, &skin->vertex_count, 16);
-    visit_count(a, &skin->triangle_count, 12);
-    visit_count(a, &skin->weight_count, 8);
-    if (skin->vertex_count == 0 || !ok(a)) {
-        refuse_if(a, skin->triangle_count || skin->weight_count);
-        return;
-    }
-    if (a->mode == LOAD && !lmi_skin_allocate(world, skin)) {
-        a->out_of_memory = true;
-        return;
-    }
-    for (uint32_t n = 0; n < skin->vertex_count; n++) {
-        visit_vec3(a, &skin->vertices[n]);
-        refuse_if(a, !is_near(skin->vertices[n]));
-        visit_index(a, &skin->offsets[n + 1], skin->weight_count + 1, false);
-        refuse_if(a, skin->offsets[n + 1] < skin->offsets[n]);
-    }
-    for (size_t n = 0; n < (size_t)skin->triangle_count * 3; n++) {
-        visit_index(a, &skin->triangles[n], skin->vertex_count, false);
-    }
-    for (uint32_t n = 0; n < skin->weight_count; n++) {
-        uint32_t *rider = &skin->riders[n];
-        visit_u32(a, rider);
-        refuse_if(a,
-                  *rider < LMI_SKIN_REGION ? *rider >= g->particle_count : *rider - LMI_SKIN_REGION >= g->origin_count);
-        visit_float(a, &skin->weights[n]);
-    }
+    lmi_visit_skin_counts(a, skin);
+    const lmi_riders riders = {g->particle_count, g->origin_count, NULL, 0, LMI_EMBED_MOST};
+    lmi_visit_skin_arrays(a, world, skin, &riders);
 }
 
 /* The voxels, which particle sees which, and the shell of the skin. */

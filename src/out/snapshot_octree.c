@@ -49,6 +49,7 @@ static void visit_cuts(archive *a, lmi_octree *t)
             t->cut[n + k] = word >> (6 * k) & 63;
         }
     }
+    lmi_check_slashes(a, t);
 }
 
 /* Nodes are asked for in the order in which they were written. */
@@ -93,9 +94,11 @@ static void visit_whole(archive *a, lm_world *world, lmi_octree *t)
     visit_double(a, &slack);
     refuse_if(a, levels > LMI_OCTREE_MAX_LEVELS || !(slack >= 0.0 && slack <= 4.0));
     visit_voxels(a, world, &voxels);
+    refuse_beyond(a, voxels.cell_count / 10 * 8); /* the links of ten voxels are a word */
     if (a->mode == LOAD && ok(a)) {
         lm_result result = lmi_octree_begin(t, &world->memory, &voxels, levels);
         a->out_of_memory = result == LM_ERROR_MEMORY;
+        refuse_if(a, result != LM_OK && result != LM_ERROR_MEMORY);
         t->slack = slack;
     } else if (a->mode == LOAD) {
         lmi_voxels_free(&world->memory, &voxels);

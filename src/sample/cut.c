@@ -214,17 +214,18 @@ static bool divide_edge(maker *m, uint32_t a, uint32_t b, double plane, uint32_t
     return add_vertex(m, &v);
 }
 
-/* The lowest plane across the axis with a corner strictly below and one strictly above; false: none. */
+/* The lowest plane across the axis with a corner strictly below and one strictly above; false: none. Planes beyond the boxes part
+ * nothing: without this limit a triangle that reaches far beyond them would become millions. */
 static bool find_plane(const maker *m, const uint32_t corner[3], double *plane)
 {
-    double low = INFINITY, high = -INFINITY;
+    double low = INFINITY, high = -INFINITY, most = m->l->size[m->axis] + 0.5;
     for (int i = 0; i < 3; i++) {
         double at = m->cut->vertices[corner[i]].at[m->axis];
         low = fmin(low, at);
         high = fmax(high, at);
     }
-    *plane = floor(low + 0.5) + 0.5; /* above low: one that is on a plane is not below it */
-    return *plane < high;
+    *plane = fmax(floor(low + 0.5) + 0.5, -1.5); /* above low: one that is on a plane is not below it */
+    return *plane < high && *plane <= most;
 }
 
 /* Divides a triangle at a plane; the pieces take its place and the end of the list. */

@@ -6,6 +6,7 @@
 #include "base/vec.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MOST_STEPS 12u /* of the sub-lattice: 2^12 to a cell */
@@ -336,23 +337,25 @@ static double distance_to(const double point[3], const int64_t cell[3])
     return sum;
 }
 
-/* Looks through the cells of the cube of half side `ring` around `middle` that are not in the next smaller one. */
+/* Looks through the cells of the cube of half side `ring` around `middle` that are not in the next smaller one, as far as the box
+ * has them: boxes may be thousands of times as long as thick. */
 static void look_in_ring(const lmi_voxels *v, const double point[3], const int64_t middle[3], int64_t ring,
                          double *nearest_yet, uint32_t cell[3])
 {
-    for (int64_t z = -ring; z <= ring; z++) {
-        for (int64_t y = -ring; y <= ring; y++) {
-            bool side = z == ring || z == -ring || y == ring || y == -ring;
-            for (int64_t x = -ring; x <= ring; x += side || ring == 0 ? 1 : 2 * ring) {
-                int64_t c[3] = {middle[0] + x, middle[1] + y, middle[2] + z};
-                if (lmi_voxels_cell(v, c[0], c[1], c[2])) {
-                    double distance = distance_to(point, c);
-                    if (distance < *nearest_yet) {
-                        *nearest_yet = distance;
-                        for (int i = 0; i < 3; i++) {
-                            cell[i] = (uint32_t)c[i];
-                        }
-                    }
+    int64_t low[3], high[3];
+    for (int i = 0; i < 3; i++) {
+        low[i] = middle[i] - ring > 0 ? middle[i] - ring : 0;
+        high[i] = middle[i] + ring < v->n[i] ? middle[i] + ring : (int64_t)v->n[i] - 1;
+    }
+    for (int64_t z = low[2]; z <= high[2]; z++) {
+        for (int64_t y = low[1]; y <= high[1]; y++) {
+            bool side = llabs(z - middle[2]) == ring || llabs(y - middle[1]) == ring;
+            int64_t from = side ? low[0] : middle[0] - ring, by = side || ring == 0 ? 1 : 2 * ring;
+            for (int64_t x = from; x <= middle[0] + ring && x <= high[0]; x += by) {
+                double distance = lmi_voxels_cell(v, x, y, z) ? distance_to(point, (int64_t[3]){x, y, z}) : INFINITY;
+                if (distance < *nearest_yet) {
+                    *nearest_yet = distance;
+                    cell[0] = (uint32_t)x, cell[1] = (uint32_t)y, cell[2] = (uint32_t)z;
                 }
             }
         }

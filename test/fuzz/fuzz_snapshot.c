@@ -28,14 +28,13 @@ static void look_at_bodies(const lm_world *world)
     free(ids);
 }
 
-static void save_and_load(lm_world *world)
+static void save(lm_world *world, bool load_again)
 {
     size_t size = lm_world_save_size(world);
     void *bytes = malloc(size);
     uint64_t hash = lm_world_hash(world);
     if (lm_world_save(world, bytes, size) != LM_OK) abort();
-    if (lm_world_load(world, bytes, size) != LM_OK) abort();
-    if (lm_world_hash(world) != hash) abort();
+    if (load_again && (lm_world_load(world, bytes, size) != LM_OK || lm_world_hash(world) != hash)) abort();
     free(bytes);
 }
 
@@ -58,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         lm_world_get_totals(world, &totals);
         if (!totals.finite) abort();
         look_at_bodies(world);
-        save_and_load(world);
+        save(world, lm_world_hash(world) % 8 == 0); /* loading takes most of the time */
     } else if (lm_world_get_bodies(world, NULL, 0) != 0) {
         abort(); /* refused, and yet something came in */
     }
