@@ -492,15 +492,17 @@ static inline void points_at(const lmi_body *body, uint32_t row, uint32_t rows, 
     }
 }
 
-/* One piece of points against a collider, as plain numbers. */
+/* A block of points against a collider, as plain numbers. A whole block whatever the width of lanes: to add a contact may
+ * solve those before it, which moves what is found after that. */
 typedef struct found {
-    _Alignas(64) float x[3][LMI_LANES], normal[3][LMI_LANES], surface[3][LMI_LANES], depth[LMI_LANES];
+    _Alignas(64) float normal[3][LMI_BLOCK], surface[3][LMI_BLOCK], depth[LMI_BLOCK];
     uint32_t touching; /* bits */
 } found;
 
-/* `start`: where they were, as in remember_starts; solids are met on the way from there. */
+/* A piece of a block, from `lane` on. `start`: where its points were, as in remember_starts; solids are met on the way from
+ * there. */
 static void find(const lanes_surface *s, const vf x[3], const vf v[4], const float *start, float margin, double slop,
-                 found *f)
+                 uint32_t lane, found *f)
 {
     vf normal[3], surface[3], depth;
     if (s->solid) {
@@ -512,14 +514,34 @@ static void find(const lanes_surface *s, const vf x[3], const vf v[4], const flo
         }
     }
     vm touching = vf_lt(vf_set1((float)-slop), depth);
-    f->touching = vm_bits(touching);
+    f->touching |= vm_bits(touching) << lane;
     velocity_there(s, x, surface);
     for (int i = 0; i < 3; i++) {
-        vf_store(f->x[i], x[i]);
-        vf_store(f->normal[i], normal[i]);
-        vf_store(f->surface[i], surface[i]);
+        vf_store(f->normal[i] + lane, normal[i]);
+        vf_store(f->surface[i] + lane, surface[i]);
     }
-    vf_store(f->depth, depth);
+    vf_store(f->depth + lane, depth);
+}
+
+/* All of a block: touch points, or particles where a body has none. */
+static void find_block(const lanes_surface *s, const lmi_body *body, uint32_t block, const float *starts, double slop,
+                       found *f)
+{
+    const lmi_touch *touch = &body->touch;
+    f->touching = 0;
+    for (uint32_t lane = 0; lane < LMI_BLOCK; lane += LMI_LANES) {
+        vf x[4], v[4];
+        if (touch->count) {
+            uint32_t row = touch->first_row[block];
+            points_at(body, row, touch->first_row[block + 1] - row, lane, x, v);
+            v[3] = vf_set1(1.0f);
+        } else {
+            vf_load4(body->x + ((size_t)block * LMI_BLOCK + lane) * 4, x);
+            vf_load4(body->v + ((size_t)block * LMI_BLOCK + lane) * 4, v);
+        }
+        const float *start = starts + (size_t)block * 3 * LMI_BLOCK + lane;
+        find(s, x, v, start, body->contact_radius, slop, lane, f);
+    }
 }
 
 /* Where the points of a body were at the beginning of the substep, as remember_starts does for particles; those that a wall
@@ -557,25 +579,17 @@ static void find_all(const lmi_step *step, const lmi_surface *shape, lmi_push *p
     wall_rule(step->world, shape, body, &friction, &bounce);
     uint32_t blocks = touch->count ? touch->blocks : body->padded_count / LMI_BLOCK;
     starts = touch->count ? touch->start : starts;
-    for (uint32_t n = 0; n < blocks * LMI_BLOCK; n += LMI_LANES) {
-        uint32_t row = touch->count ? touch->first_row[n / LMI_BLOCK] : 0, lane = n % LMI_BLOCK;
-        uint32_t rows = touch->count ? touch->first_row[n / LMI_BLOCK + 1] - row : 1;
-        vf x[4], v[4];
+    for (uint32_t block = 0; block < blocks; block++) {
+        uint32_t row = touch->count ? touch->first_row[block] : 0, n = block * LMI_BLOCK;
+        uint32_t rows = touch->count ? touch->first_row[block + 1] - row : 1;
         found f;
-        if (touch->count) {
-            points_at(body, row, rows, lane, x, v);
-            v[3] = vf_set1(1.0f);
-        } else {
-            vf_load4(body->x + (size_t)n * 4, x);
-            vf_load4(body->v + (size_t)n * 4, v);
-        }
-        find(&s, x, v, starts + (size_t)(n / LMI_BLOCK) * 3 * LMI_BLOCK + lane, body->contact_radius, slop, &f);
-        for (uint32_t k = 0; f.touching && k < LMI_LANES; k++) {
+        find_block(&s, body, block, starts, slop, &f);
+        for (uint32_t k = 0; f.touching >> k; k++) {
             bool real = touch->count ? n + k < touch->count : body->v[(size_t)(n + k) * 4 + 3] > 0.0f;
             if (!(f.touching >> k & 1) || !real || f.depth[k] < least) {
                 continue;
             }
-            size_t at = (size_t)row * LMI_BLOCK + lane + k;
+            size_t at = (size_t)row * LMI_BLOCK + k;
             static const float all = 1.0f;
             uint32_t single = n + k;
             lmi_contact_def c = {.a = lmi_push_at(push, touch->count ? touch->rider[at] : single),
@@ -658,23 +672,18 @@ static uint32_t collide_all(const lmi_step *step, lmi_body *body, lmi_scratch *s
 static void note_behind(const lmi_step *step, lmi_body *body)
 {
     const lmi_touch *touch = &body->touch;
-    for (uint32_t n = 0; n < step->surface_count && touch->count; n++) {
-        const lmi_surface *shape = &step->surfaces[n];
+    for (uint32_t s = 0; s < step->surface_count && touch->count; s++) {
+        const lmi_surface *shape = &step->surfaces[s];
         if (!lmi_solid_is(&shape->solid) || !may_touch(shape, body, step->h)) {
             continue;
         }
-        lanes_surface s = prepare(step->world, shape, body, step->h);
-        for (uint32_t at = 0; at < touch->blocks * LMI_BLOCK; at += LMI_LANES) {
-            uint32_t row = touch->first_row[at / LMI_BLOCK], lane = at % LMI_BLOCK;
-            vf x[4], v[4];
+        lanes_surface lanes = prepare(step->world, shape, body, step->h);
+        for (uint32_t block = 0; block < touch->blocks; block++) {
             found f;
-            points_at(body, row, touch->first_row[at / LMI_BLOCK + 1] - row, lane, x, v);
-            v[3] = vf_set1(1.0f);
-            find(&s, x, v, touch->start + (size_t)(at / LMI_BLOCK) * 3 * LMI_BLOCK + lane, body->contact_radius, 0.0,
-                 &f);
-            for (uint32_t k = 0; f.touching && k < LMI_LANES; k++) {
-                for (int i = 0; i < 3 && (f.touching >> k & 1) && at + k < touch->count; i++) {
-                    touch->warm[touch->count + at + k].behind[i] = f.depth[k] * f.normal[i][k];
+            find_block(&lanes, body, block, touch->start, 0.0, &f);
+            for (uint32_t k = 0, n = block * LMI_BLOCK; f.touching >> k && n + k < touch->count; k++) {
+                for (int i = 0; i < 3 && (f.touching >> k & 1); i++) {
+                    touch->warm[touch->count + n + k].behind[i] = f.depth[k] * f.normal[i][k];
                 }
             }
         }
