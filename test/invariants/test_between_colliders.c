@@ -6,6 +6,7 @@
  *     test_between_colliders          some of it, few frames
  *     test_between_colliders 200      all of it and 200 random scenes, 120 frames, every instruction set with 1, 2 and 5 workers
  */
+#include "shapes/shapes.h"
 #include "test/support/things.h"
 
 #include <stdio.h>
@@ -174,6 +175,35 @@ static scene make_arrangement(arrangement how, sampling kind, lm_isa isa, uint32
     return s;
 }
 
+/* A soft pad with more points on its surface than contacts are solved together, flattened by a plane. */
+static scene make_fine_pad(lm_isa isa, uint32_t workers)
+{
+    scene s = {.world = make_world_with(-9.81, isa, workers)};
+    add_colliders(&s, PAD);
+    shape_def how = shape_def_default();
+    shape_mesh mesh;
+    how.name = "box";
+    how.size = (lm_vec3){1.0f, 0.1f, 1.0f};
+    how.detail = 6;
+    assert_ok(shape_make_mesh(&how, &mesh));
+    lm_body_def def = lm_body_def_default();
+    def.lattice.vertices = mesh.vertices;
+    def.lattice.vertex_count = mesh.vertex_count;
+    def.lattice.triangles = mesh.triangles;
+    def.lattice.triangle_count = mesh.triangle_count;
+    def.lattice.spacing = 0.05f;
+    def.lattice.width = 2;
+    def.material = soft_material(0.5, 0.0);
+    def.material.hertz = 2.0f;
+    def.pose.position.y = 0.06;
+    make_body(s.world, &def);
+    shape_mesh_free(&mesh);
+    return s;
+}
+
+/* Scenes beside the arrangements. */
+enum { RANDOM = ARRANGEMENTS, FINE_PAD };
+
 static lm_vec3 random_vector(random_state *random, double half) { return to_float(random_in_cube(random, half)); }
 
 static scene make_random(uint64_t seed, lm_isa isa, uint32_t workers)
@@ -237,6 +267,7 @@ static void record(scene *s, uint64_t hashes[MOST_FRAMES], uint32_t *contacts)
 static scene make_scene(int how, sampling kind, uint64_t seed, lm_isa isa, uint32_t workers)
 {
     return how < ARRANGEMENTS ? make_arrangement((arrangement)how, kind, isa, workers)
+           : how == FINE_PAD  ? make_fine_pad(isa, workers)
                               : make_random(seed, isa, workers);
 }
 
@@ -259,7 +290,9 @@ static uint32_t differences(int how, sampling kind, uint64_t seed, uint32_t *con
         while (frame < frames && hashes[frame] == expected[frame]) frame++;
         if (frame == frames) continue;
         print_error("%s, %s, seed %u: %s with %u workers differs from frame %u on\n",
-                    how < ARRANGEMENTS ? arrangement_names[how] : "random",
+                    how < ARRANGEMENTS ? arrangement_names[how]
+                    : how == FINE_PAD  ? "fine pad"
+                                       : "random",
                     how < ARRANGEMENTS ? sampling_names[kind] : "any", (unsigned)seed, lm_isa_name(isa), workers[n % 3],
                     frame);
         differ++;
@@ -280,13 +313,21 @@ static void arrangements_are_the_same_everywhere(void **context)
     assert_int_equal(differ, 0);
 }
 
+static void more_contacts_than_are_solved_together(void **context)
+{
+    (void)context;
+    uint32_t contacts;
+    assert_int_equal(differences(FINE_PAD, LATTICE, 0, &contacts), 0);
+    assert_true(contacts > 0);
+}
+
 static void random_scenes_are_the_same_everywhere(void **context)
 {
     (void)context;
     uint32_t differ = 0, touching = 0;
     for (uint32_t seed = 0; seed < random_scenes; seed++) {
         uint32_t contacts;
-        differ += differences(ARRANGEMENTS, CLUSTERS, seed, &contacts);
+        differ += differences(RANDOM, CLUSTERS, seed, &contacts);
         touching += contacts > 0;
     }
     assert_int_equal(differ, 0);
@@ -302,6 +343,7 @@ int main(int argc, char **argv)
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arrangements_are_the_same_everywhere),
+        cmocka_unit_test(more_contacts_than_are_solved_together),
         cmocka_unit_test(random_scenes_are_the_same_everywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
