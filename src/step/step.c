@@ -307,8 +307,8 @@ static void bound_solid(lmi_surface *s)
         double from = 0.0, to = 0.0;
         for (int k = 0; k < 3; k++) {
             double axis = s->rotation.m[i][k]; /* 0 times the endless depth of a map must stay 0 */
-            from += axis == 0.0 ? 0.0 : fmin(axis * low[k], axis * high[k]);
-            to += axis == 0.0 ? 0.0 : fmax(axis * low[k], axis * high[k]);
+            from += axis == 0.0 ? 0.0 : lmi_min(axis * low[k], axis * high[k]);
+            to += axis == 0.0 ? 0.0 : lmi_max(axis * low[k], axis * high[k]);
         }
         double *bounds[3][2] = {{&s->bound_lower.x, &s->bound_upper.x},
                                 {&s->bound_lower.y, &s->bound_upper.y},
