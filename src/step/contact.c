@@ -20,6 +20,7 @@
  */
 #include "octree_body.h"
 #include "skeleton.h"
+#include "step/halt.h"
 #include "step/kernel_names.h"
 #include "step/motion.h"
 #include "step/solve.h"
@@ -627,6 +628,7 @@ static void collide_left(const lmi_step *step, lmi_body *body, const float *star
 /* A body against all colliders, or against the solids only. Returns how many solids it may touch. */
 static uint32_t collide_all(const lmi_step *step, lmi_body *body, lmi_scratch *scratch, bool solids_only)
 {
+    const lmi_step own = lmi_halt_step(step, body);
     lmi_push push;
     bool begun = false;
     uint32_t met = 0;
@@ -640,7 +642,7 @@ static uint32_t collide_all(const lmi_step *step, lmi_body *body, lmi_scratch *s
     for (uint32_t s = 0; s < step->surface_count; s++) {
         const lmi_surface *surface = &step->surfaces[s];
         bool solid = lmi_solid_is(&surface->solid);
-        if ((solids_only && !solid) || !may_touch(surface, body, step->h)) {
+        if ((solids_only && !solid) || !may_touch(surface, body, own.h)) {
             continue;
         }
         met += solid;
@@ -651,9 +653,9 @@ static uint32_t collide_all(const lmi_step *step, lmi_body *body, lmi_scratch *s
             begun = true;
         }
         if (body->touch.count || push.rigid > 0.0f) {
-            find_all(step, surface, &push, scratch->pull, -INFINITY, &list);
+            find_all(&own, surface, &push, scratch->pull, -INFINITY, &list);
         } else {
-            collide(step->world, surface, body, step->h, scratch->pull, NULL);
+            collide(step->world, surface, body, own.h, scratch->pull, NULL);
         }
     }
     if (begun) {
@@ -662,7 +664,7 @@ static uint32_t collide_all(const lmi_step *step, lmi_body *body, lmi_scratch *s
     }
     if (begun && (body->touch.count ? push.rigid < 1.0f : push.rigid > 0.0f)) {
         /* What answered as a whole may still have particles on the wrong side: now each for itself. */
-        collide_left(step, body, scratch->pull);
+        collide_left(&own, body, scratch->pull);
     }
     return met;
 }
@@ -671,13 +673,14 @@ static uint32_t collide_all(const lmi_step *step, lmi_body *body, lmi_scratch *s
  * count as being on the other side of a sheet. */
 static void note_behind(const lmi_step *step, lmi_body *body)
 {
+    const double h = lmi_halt_step(step, body).h;
     const lmi_touch *touch = &body->touch;
     for (uint32_t s = 0; s < step->surface_count && touch->count; s++) {
         const lmi_surface *shape = &step->surfaces[s];
-        if (!lmi_solid_is(&shape->solid) || !may_touch(shape, body, step->h)) {
+        if (!lmi_solid_is(&shape->solid) || !may_touch(shape, body, h)) {
             continue;
         }
-        lanes_surface lanes = prepare(step->world, shape, body, step->h);
+        lanes_surface lanes = prepare(step->world, shape, body, h);
         for (uint32_t block = 0; block < touch->blocks; block++) {
             found f;
             find_block(&lanes, body, block, touch->start, 0.0, &f);
@@ -706,9 +709,10 @@ static void collide_body(const lmi_step *step, lmi_body *body, lmi_scratch *scra
 
 void LMI_KERNEL(find_walls)(const lmi_step *step, lmi_push *push, lmi_contact_list *list)
 {
+    const lmi_step own = lmi_halt_step(step, push->body);
     for (uint32_t s = 0; s < step->surface_count; s++) {
-        if (may_touch(&step->surfaces[s], push->body, step->h)) {
-            find_all(step, &step->surfaces[s], push, NULL, -INFINITY, list);
+        if (may_touch(&step->surfaces[s], push->body, own.h)) {
+            find_all(&own, &step->surfaces[s], push, NULL, -INFINITY, list);
         }
     }
 }
@@ -716,6 +720,7 @@ void LMI_KERNEL(find_walls)(const lmi_step *step, lmi_push *push, lmi_contact_li
 /* What other bodies have pushed into a wall comes out again: walls have the last word. */
 void LMI_KERNEL(last_walls)(const lmi_step *step, lmi_body *body, bool pushed, lmi_scratch *scratch)
 {
+    const lmi_step own = lmi_halt_step(step, body);
     uint32_t contacts = body->contacts;
     double least = 0.002 * body->rest_size;
     lmi_push push;
@@ -730,8 +735,8 @@ void LMI_KERNEL(last_walls)(const lmi_step *step, lmi_body *body, bool pushed, l
     lmi_push_begin(&push, body, 0.0);
     push.load = scratch->load;
     for (uint32_t s = 0; s < step->surface_count && pushed; s++) {
-        if (may_touch(&step->surfaces[s], body, step->h)) {
-            find_all(step, &step->surfaces[s], &push, NULL, least, &list);
+        if (may_touch(&step->surfaces[s], body, own.h)) {
+            find_all(&own, &step->surfaces[s], &push, NULL, least, &list);
         }
     }
     if (list.count) {
@@ -739,7 +744,7 @@ void LMI_KERNEL(last_walls)(const lmi_step *step, lmi_body *body, bool pushed, l
         lmi_push_end(&push);
     }
     if (push.rigid < 1.0f) {
-        collide_left(step, body, NULL);
+        collide_left(&own, body, NULL);
     }
     note_behind(step, body);
     body->contacts = contacts;
@@ -747,20 +752,16 @@ void LMI_KERNEL(last_walls)(const lmi_step *step, lmi_body *body, bool pushed, l
 
 void LMI_KERNEL(contact)(const lmi_step *step, lmi_batch *batch, lmi_scratch *scratch)
 {
-    bool solids = false;
-    for (uint32_t s = 0; s < step->surface_count; s++) {
-        solids = solids || lmi_solid_is(&step->surfaces[s].solid);
-    }
     for (uint32_t n = 0; n < batch->body_count; n++) {
         lmi_body *body = lmi_body_at(step->world, batch->bodies[n]);
         body->contacts = 0;
-        if (solids) {
+        body->halted = false;
+        if (step->solids) {
+            float *starts = body->touch.count ? body->touch.inner_start : scratch->pull;
             body->fastest = fastest(body);
-            if (body->touch.count) {
+            if (!lmi_halt(step, body, starts)) {
                 remember_points(&body->touch, body, step->h);
-                remember_starts(body, step->h, body->touch.inner_start);
-            } else {
-                remember_starts(body, step->h, scratch->pull);
+                remember_starts(body, step->h, starts);
             }
         }
         lmi_drags_apply(step, body);

@@ -423,6 +423,15 @@ static bool reserve_scratch(lm_world *world)
             places = body->touch.count && body->place_count > places ? body->place_count : places;
         }
     }
+    for (uint32_t n = 0; solids && n < world->batch_count; n++) {
+        lmi_batch *batch = &world->batches[n];
+        void *kept = batch->kept;
+        if (!lmi_reserve(&world->memory, &kept, &batch->kept_capacity, batch->pack.particle_blocks * LMI_BLOCK,
+                         4 * sizeof *batch->kept)) {
+            return false;
+        }
+        batch->kept = kept;
+    }
     for (uint32_t n = 0; n < world->scratch_count; n++) {
         lmi_scratch *s = &world->scratch[n];
         void *goals = s->goals, *pull = s->pull, *sweep = s->lattice, *touching = s->contacts, *held = s->holds,
@@ -555,6 +564,9 @@ static void run_substep(lm_world *world, double h, uint32_t substep, bool *on_de
     lmi_step step = {.world = world, .h = h, .gravity = dvec_from(world->gravity), .last = last};
     step.surface_count = place_surfaces(world);
     step.surfaces = world->surfaces;
+    for (uint32_t n = 0; n < step.surface_count; n++) {
+        step.solids = step.solids || lmi_solid_is(&step.surfaces[n].solid);
+    }
     step.flow_count = place_flows(world, h);
     step.flows = world->flows;
     if (*on_device) {
