@@ -184,6 +184,7 @@ void lmi_world_clear(lm_world *world)
         lmi_pack_free(&world->batches[n].pack, &world->memory);
         lmi_batch_disperse(world, &world->batches[n]);
         lmi_release(&world->memory, world->batches[n].herds, world->batches[n].herd_capacity, sizeof(lmi_herd));
+        lmi_release(&world->memory, world->batches[n].kept, world->batches[n].kept_capacity, 4 * sizeof(float));
         lmi_release(&world->memory, world->batches[n].bodies, world->batches[n].body_capacity, sizeof(uint32_t));
     }
     lmi_release(&world->memory, world->batches, world->batch_capacity, sizeof *world->batches);

@@ -133,6 +133,13 @@ typedef struct lmi_body {
     double rest_size; /* the diagonal of the rest shape's bounding box, metres */
     float contact_radius;
     float fastest; /* speed of its fastest particle in this substep, m/s; where there are solids to meet */
+
+    /* Within a substep (step/halt.h). */
+    bool kept;    /* the batch has where its particles were when it began, from `kept_origin` */
+    bool halted;  /* a solid has cut short its way */
+    double moved; /* then: the share of the substep in which it went what is left of it */
+    lm_dvec3 kept_origin;
+
     lm_contact_points contact_points; /* what touches, as the definition wished */
     lmi_touch touch;
     uint32_t group, mask;   /* bits: what it is, and what it touches */
@@ -250,6 +257,8 @@ typedef struct lmi_batch {
     lmi_herd *herds;
     uint32_t herd_count, herd_capacity;
     bool herded; /* its herds are those of its bodies as they were packed */
+    float *kept; /* [particle][4] where they were when the substep began (step/halt.h); where there are solids */
+    uint32_t kept_capacity;
     uint64_t stage_nanoseconds[LM_STAGE_COUNT];
 } lmi_batch;
 

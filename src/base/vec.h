@@ -9,6 +9,13 @@
 
 #include <math.h>
 
+/* The second one where they are equal or unordered, as the vector instructions have it (lanes.h). The C library's are calls,
+ * and leave open which zero they return. */
+static inline double lmi_min(double a, double b) { return a < b ? a : b; }
+static inline double lmi_max(double a, double b) { return a > b ? a : b; }
+static inline float lmi_minf(float a, float b) { return a < b ? a : b; }
+static inline float lmi_maxf(float a, float b) { return a > b ? a : b; }
+
 typedef struct dmat3 {
     double m[3][3]; /* row, column */
 } dmat3;
@@ -40,8 +47,8 @@ static inline lm_vec3 vec_from(lm_dvec3 a)
 /* Each component within -most to most; what is not a number becomes most. */
 static inline lm_dvec3 dvec_limit(lm_dvec3 a, double most)
 {
-    return dvec(a.x < most ? fmax(a.x, -most) : most, a.y < most ? fmax(a.y, -most) : most,
-                a.z < most ? fmax(a.z, -most) : most);
+    return dvec(a.x < most ? lmi_max(a.x, -most) : most, a.y < most ? lmi_max(a.y, -most) : most,
+                a.z < most ? lmi_max(a.z, -most) : most);
 }
 
 static inline lm_dvec3 dmat_apply(const dmat3 *a, lm_dvec3 v)

@@ -48,7 +48,7 @@ static void set_levels(lmi_heights *m)
 
 static lmi_heights_span join(lmi_heights_span a, lmi_heights_span b)
 {
-    return (lmi_heights_span){fminf(a.low, b.low), fmaxf(a.high, b.high)};
+    return (lmi_heights_span){lmi_minf(a.low, b.low), lmi_maxf(a.high, b.high)};
 }
 
 static void fill_levels(lmi_heights *m)
@@ -56,8 +56,8 @@ static void fill_levels(lmi_heights *m)
     for (uint32_t k = 0; k < m->side[0][1]; k++) {
         for (uint32_t i = 0; i < m->side[0][0]; i++) {
             const float *h = m->heights + (size_t)k * m->n[0] + i;
-            lmi_heights_span near = {fminf(h[0], h[1]), fmaxf(h[0], h[1])};
-            lmi_heights_span far = {fminf(h[m->n[0]], h[m->n[0] + 1]), fmaxf(h[m->n[0]], h[m->n[0] + 1])};
+            lmi_heights_span near = {lmi_minf(h[0], h[1]), lmi_maxf(h[0], h[1])};
+            lmi_heights_span far = {lmi_minf(h[m->n[0]], h[m->n[0] + 1]), lmi_maxf(h[m->n[0]], h[m->n[0] + 1])};
             m->spans[(size_t)k * m->side[0][0] + i] = join(near, far);
         }
     }
@@ -86,7 +86,7 @@ lmi_heights *lmi_heights_make(lmi_memory *memory, const float *heights, const ui
     m->n[0] = n[0];
     m->n[1] = n[1];
     m->spacing = spacing;
-    m->skin = fmin(SKIN * spacing, MOST_SKIN);
+    m->skin = lmi_min(SKIN * spacing, MOST_SKIN);
     set_levels(m);
     m->heights = lmi_allocate(memory, (size_t)n[0] * n[1], sizeof *m->heights);
     m->spans = lmi_allocate(memory, m->start[m->level_count], sizeof *m->spans);

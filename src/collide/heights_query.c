@@ -22,7 +22,7 @@ bool lmi_heights_at(const lmi_heights *m, double x, double z, double *height)
     if (!(u >= 0.0 && v >= 0.0 && u <= m->n[0] - 1.0 && v <= m->n[1] - 1.0)) {
         return false;
     }
-    uint32_t i = (uint32_t)fmin(u, m->n[0] - 2.0), k = (uint32_t)fmin(v, m->n[1] - 2.0);
+    uint32_t i = (uint32_t)lmi_min(u, m->n[0] - 2.0), k = (uint32_t)lmi_min(v, m->n[1] - 2.0);
     LMI_FAR const float *h = m->heights + (size_t)k * m->n[0] + i;
     double du = u - i, dv = v - k, a = h[0], c = h[m->n[0] + 1];
     /* From (i, k) along one side of the cell, then along the other. */
@@ -51,7 +51,7 @@ static box node_box(const lmi_heights *m, uint32_t level, uint32_t i, uint32_t k
 {
     lmi_heights_span span = m->spans[m->start[level] + (size_t)k * m->side[level][0] + i];
     double x = -0.5 * (m->n[0] - 1.0), z = -0.5 * (m->n[1] - 1.0), size = (double)(1u << level);
-    double right = fmin((i + 1.0) * size, m->n[0] - 1.0), far = fmin((k + 1.0) * size, m->n[1] - 1.0);
+    double right = lmi_min((i + 1.0) * size, m->n[0] - 1.0), far = lmi_min((k + 1.0) * size, m->n[1] - 1.0);
     return (box){dvec((x + i * size) * m->spacing, span.low, (z + k * size) * m->spacing),
                  dvec((x + right) * m->spacing, span.high, (z + far) * m->spacing)};
 }
@@ -60,8 +60,8 @@ static box node_box(const lmi_heights *m, uint32_t level, uint32_t i, uint32_t k
 static void cell_span(const lmi_heights *m, int axis, double low, double high, uint32_t span[2])
 {
     double middle = 0.5 * (m->n[axis] - 1.0), most = m->n[axis] - 2.0;
-    span[0] = (uint32_t)fmin(fmax(low / m->spacing + middle - 1e-6, 0.0), most);
-    span[1] = (uint32_t)fmin(fmax(high / m->spacing + middle + 1e-6, 0.0), most);
+    span[0] = (uint32_t)lmi_min(lmi_max(low / m->spacing + middle - 1e-6, 0.0), most);
+    span[1] = (uint32_t)lmi_min(lmi_max(high / m->spacing + middle + 1e-6, 0.0), most);
 }
 
 static lm_dvec3 unit_normal(const lmi_triangle *t)
@@ -74,9 +74,9 @@ static lm_dvec3 unit_normal(const lmi_triangle *t)
 
 static bool nearest_skips(const visit *w, const box *b)
 {
-    double x = fmax(fmax(b->lower.x - w->a.x, w->a.x - b->upper.x), 0.0);
-    double y = fmax(fmax(b->lower.y - w->a.y, w->a.y - b->upper.y), 0.0);
-    double z = fmax(fmax(b->lower.z - w->a.z, w->a.z - b->upper.z), 0.0);
+    double x = lmi_max(lmi_max(b->lower.x - w->a.x, w->a.x - b->upper.x), 0.0);
+    double y = lmi_max(lmi_max(b->lower.y - w->a.y, w->a.y - b->upper.y), 0.0);
+    double z = lmi_max(lmi_max(b->lower.z - w->a.z, w->a.z - b->upper.z), 0.0);
     return x * x + y * y + z * z >= w->best;
 }
 
@@ -107,8 +107,8 @@ static bool crossing_skips(const visit *w, const box *b)
             }
             continue;
         }
-        near = fmax(near, fmin(from / way[i], to / way[i]));
-        far = fmin(far, fmax(from / way[i], to / way[i]));
+        near = lmi_max(near, lmi_min(from / way[i], to / way[i]));
+        far = lmi_min(far, lmi_max(from / way[i], to / way[i]));
     }
     return near > far;
 }
@@ -230,7 +230,7 @@ bool lmi_heights_nearest(const lmi_heights *m, lm_dvec3 p, double most, lmi_heig
 bool lmi_heights_crossed(const lmi_heights *m, lm_dvec3 a, lm_dvec3 b, lmi_heights_hit *hit)
 {
     visit w = {.a = a, .b = b, .best = 1.0 + 1e-12, .hit = hit};
-    box around = {dvec(fmin(a.x, b.x), 0.0, fmin(a.z, b.z)), dvec(fmax(a.x, b.x), 0.0, fmax(a.z, b.z))};
+    box around = {dvec(lmi_min(a.x, b.x), 0.0, lmi_min(a.z, b.z)), dvec(lmi_max(a.x, b.x), 0.0, lmi_max(a.z, b.z))};
     walk_levels(m, &around, &w, QUEST_CROSSING);
     return w.found;
 }

@@ -67,11 +67,11 @@ static uint64_t morton_key(const lmi_mesh *m, const lmi_triangle *t)
 {
     lm_dvec3 middle = dvec_scale(dvec_add(t->corner[0], dvec_add(t->corner[1], t->corner[2])), 1.0 / 3.0);
     double at[3] = {middle.x - m->lower.x, middle.y - m->lower.y, middle.z - m->lower.z};
-    double extent = fmax(m->upper.x - m->lower.x, fmax(m->upper.y - m->lower.y, m->upper.z - m->lower.z));
+    double extent = lmi_max(m->upper.x - m->lower.x, lmi_max(m->upper.y - m->lower.y, m->upper.z - m->lower.z));
     uint64_t key = 0;
     for (int a = 0; a < 3; a++) {
         double share = at[a] / extent * ((1u << MORTON_BITS) - 1);
-        key |= spread_bits((uint64_t)fmax(share, 0.0)) << a;
+        key |= spread_bits((uint64_t)lmi_max(share, 0.0)) << a;
     }
     return key;
 }
@@ -105,8 +105,8 @@ static void bound_leaf(const lmi_mesh *m, lmi_mesh_node *node)
         node->upper[a] = -INFINITY;
         for (uint32_t k = 0; k < 3 * node->count; k++) {
             float at = m->faces[node->first + k / 3][3 * (k % 3) + (uint32_t)a];
-            node->lower[a] = fminf(node->lower[a], at);
-            node->upper[a] = fmaxf(node->upper[a], at);
+            node->lower[a] = lmi_minf(node->lower[a], at);
+            node->upper[a] = lmi_maxf(node->upper[a], at);
         }
     }
 }
@@ -126,8 +126,8 @@ static uint32_t build_node(lmi_mesh *m, uint32_t first, uint32_t count)
     node->first = right;
     node->count = 0;
     for (int a = 0; a < 3; a++) {
-        node->lower[a] = fminf(m->nodes[left].lower[a], m->nodes[right].lower[a]);
-        node->upper[a] = fmaxf(m->nodes[left].upper[a], m->nodes[right].upper[a]);
+        node->lower[a] = lmi_minf(m->nodes[left].lower[a], m->nodes[right].lower[a]);
+        node->upper[a] = lmi_maxf(m->nodes[left].upper[a], m->nodes[right].upper[a]);
     }
     return index;
 }
@@ -173,8 +173,8 @@ static size_t cell_count(const lmi_mesh *m) { return (size_t)m->size[0] * m->siz
 static void choose_cells(lmi_mesh *m)
 {
     double extent[3] = {m->upper.x - m->lower.x, m->upper.y - m->lower.y, m->upper.z - m->lower.z};
-    double longest = fmax(extent[0], fmax(extent[1], extent[2]));
-    double most = fmin(fmax(8.0 * m->face_count, 4096.0), LMI_MESH_MAX_CELLS), wanted;
+    double longest = lmi_max(extent[0], lmi_max(extent[1], extent[2]));
+    double most = lmi_min(lmi_max(8.0 * m->face_count, 4096.0), LMI_MESH_MAX_CELLS), wanted;
     m->cell = longest / LONGEST_SIDE;
     for (;;) {
         wanted = 1.0;
@@ -206,8 +206,8 @@ static lm_dvec3 cell_middle(const lmi_mesh *m, size_t cell)
 static void cell_span(const lmi_mesh *m, int axis, double first, double low, double high, uint32_t *from, uint32_t *to)
 {
     double most = m->size[axis] - 1.0;
-    *from = (uint32_t)fmin(fmax((low - first) / m->cell - 1e-6, 0.0), most);
-    *to = (uint32_t)fmin(fmax((high - first) / m->cell + 1e-6, 0.0), most);
+    *from = (uint32_t)lmi_min(lmi_max((low - first) / m->cell - 1e-6, 0.0), most);
+    *to = (uint32_t)lmi_min(lmi_max((high - first) / m->cell + 1e-6, 0.0), most);
 }
 
 #define FAR 127 /* cells from the surface: more is not counted */
@@ -222,8 +222,8 @@ static void mark_near(lmi_mesh *m)
         uint32_t from[3], to[3];
         const double first[3] = {m->first.x, m->first.y, m->first.z};
         for (int a = 0; a < 3; a++) {
-            cell_span(m, a, first[a], fminf(f[a], fminf(f[3 + a], f[6 + a])), fmaxf(f[a], fmaxf(f[3 + a], f[6 + a])),
-                      &from[a], &to[a]);
+            cell_span(m, a, first[a], lmi_minf(f[a], lmi_minf(f[3 + a], f[6 + a])),
+                      lmi_maxf(f[a], lmi_maxf(f[3 + a], f[6 + a])), &from[a], &to[a]);
         }
         lmi_triangle t = lmi_mesh_face(m, n);
         for (uint32_t z = from[2]; z <= to[2]; z++) {
@@ -340,11 +340,11 @@ static void measure_faces(lmi_mesh *m)
         m->face_count++;
         for (int k = 0; k < 3; k++) {
             lm_dvec3 c = t.corner[k];
-            m->lower = dvec(fmin(m->lower.x, c.x), fmin(m->lower.y, c.y), fmin(m->lower.z, c.z));
-            m->upper = dvec(fmax(m->upper.x, c.x), fmax(m->upper.y, c.y), fmax(m->upper.z, c.z));
+            m->lower = dvec(lmi_min(m->lower.x, c.x), lmi_min(m->lower.y, c.y), lmi_min(m->lower.z, c.z));
+            m->upper = dvec(lmi_max(m->upper.x, c.x), lmi_max(m->upper.y, c.y), lmi_max(m->upper.z, c.z));
         }
     }
-    m->skin = fmin(1e-5 * dvec_length(dvec_sub(m->upper, m->lower)), MOST_SKIN);
+    m->skin = lmi_min(1e-5 * dvec_length(dvec_sub(m->upper, m->lower)), MOST_SKIN);
 }
 
 lmi_mesh *lmi_mesh_make(lmi_memory *memory, const lm_vec3 *vertices, uint32_t vertex_count, const uint32_t *triangles,

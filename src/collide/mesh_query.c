@@ -21,7 +21,7 @@ static double square_to_node(const search *s, LMI_FAR const lmi_mesh_node *node)
 {
     double square = 0.0;
     for (int a = 0; a < 3; a++) {
-        double d = fmax(fmax(node->lower[a] - s->from[a], s->from[a] - node->upper[a]), 0.0);
+        double d = lmi_max(lmi_max(node->lower[a] - s->from[a], s->from[a] - node->upper[a]), 0.0);
         square += d * d;
     }
     return square;
@@ -57,8 +57,8 @@ static double entry(const search *s, LMI_FAR const lmi_mesh_node *node)
         }
         low /= way[i];
         high /= way[i];
-        near = fmax(near, fmin(low, high));
-        far = fmin(far, fmax(low, high));
+        near = lmi_max(near, lmi_min(low, high));
+        far = lmi_min(far, lmi_max(low, high));
     }
     return near <= far ? near : 2.0;
 }
@@ -227,9 +227,9 @@ double lmi_mesh_clear(const lmi_mesh *m, lm_dvec3 p, bool *inside)
     size_t cell;
     *inside = false;
     if (!find_cell(m, p, &cell)) {
-        double x = fmax(fmax(m->lower.x - p.x, p.x - m->upper.x), 0.0);
-        double y = fmax(fmax(m->lower.y - p.y, p.y - m->upper.y), 0.0);
-        double z = fmax(fmax(m->lower.z - p.z, p.z - m->upper.z), 0.0);
+        double x = lmi_max(lmi_max(m->lower.x - p.x, p.x - m->upper.x), 0.0);
+        double y = lmi_max(lmi_max(m->lower.y - p.y, p.y - m->upper.y), 0.0);
+        double z = lmi_max(lmi_max(m->lower.z - p.z, p.z - m->upper.z), 0.0);
         return sqrt(x * x + y * y + z * z);
     }
     int8_t state = m->cells[cell];

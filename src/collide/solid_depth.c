@@ -100,7 +100,7 @@ static double along(lm_dvec3 displacement, lm_dvec3 *normal)
 static double sweep(const lmi_solid *solid, lm_dvec3 p, lm_dvec3 way, double keep, double share, lm_dvec3 *normal)
 {
     bool front = !solid->mesh || solid->mesh->solid;
-    lm_dvec3 from = dvec_sub(p, way), start = dvec_add(from, dvec_scale(way, fmax(share - BACK, 0.0)));
+    lm_dvec3 from = dvec_sub(p, way), start = dvec_add(from, dvec_scale(way, lmi_max(share - BACK, 0.0)));
     lm_dvec3 met = dvec_add(from, dvec_scale(way, share)), at = p, n = *normal;
     for (int k = 0; k < TRIES; k++) {
         at = dvec_add(at, dvec_scale(n, keep + dvec_dot(dvec_sub(met, at), n)));
@@ -117,10 +117,10 @@ double lmi_solid_depth(const lmi_solid *solid, lm_dvec3 p, lm_dvec3 way, double 
     double keep = margin + skin_of(solid), length = dvec_length(way), distance, share;
     lm_dvec3 from = dvec_sub(p, way), point;
     bool deep;
-    if (solid->mesh && lmi_mesh_clear(solid->mesh, p, &deep) > fmax(keep, length) && !deep) {
+    if (solid->mesh && lmi_mesh_clear(solid->mesh, p, &deep) > lmi_max(keep, length) && !deep) {
         return 0.0;
     }
-    if (solid->heights && fmin(p.y, from.y) > lmi_heights_bounds(solid->heights).high + keep) {
+    if (solid->heights && lmi_min(p.y, from.y) > lmi_heights_bounds(solid->heights).high + keep) {
         return 0.0;
     }
     if (length > 0.0) {

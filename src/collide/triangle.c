@@ -12,7 +12,7 @@ bool lmi_triangle_is_sound(const lmi_triangle *t)
     double longest = 0.0;
     for (int i = 0; i < 3; i++) {
         lm_dvec3 edge = dvec_sub(t->corner[(i + 1) % 3], t->corner[i]);
-        longest = fmax(longest, dvec_dot(edge, edge));
+        longest = lmi_max(longest, dvec_dot(edge, edge));
     }
     return dvec_length(lmi_triangle_normal(t)) > SLIVER * longest;
 }
@@ -76,7 +76,7 @@ static bool apart(const lmi_triangle *t, lm_dvec3 half, lm_dvec3 axis)
 {
     double reach = half.x * fabs(axis.x) + half.y * fabs(axis.y) + half.z * fabs(axis.z);
     double p = dvec_dot(t->corner[0], axis), q = dvec_dot(t->corner[1], axis), r = dvec_dot(t->corner[2], axis);
-    return fmin(p, fmin(q, r)) > reach || fmax(p, fmax(q, r)) < -reach;
+    return lmi_min(p, lmi_min(q, r)) > reach || lmi_max(p, lmi_max(q, r)) < -reach;
 }
 
 bool lmi_triangle_touches_box(const lmi_triangle *t, lm_dvec3 half)

@@ -104,7 +104,7 @@ static inline void lmi_carrier_complete(lmi_carrier *c, const lmi_region *region
     if (region->extent[1] > 0.0) { /* a sheet: across both */
         axis[2] = dvec_cross(axis[0], axis[1]);
     } else if (region->extent[0] > 0.0) { /* a string: the rotation's own, made square to it */
-        double along = dvec_dot(axis[1], axis[0]) / fmax(dvec_dot(axis[0], axis[0]), 1e-30);
+        double along = dvec_dot(axis[1], axis[0]) / lmi_max(dvec_dot(axis[0], axis[0]), 1e-30);
         axis[1] = dvec_sub(axis[1], dvec_scale(axis[0], along));
         axis[2] = dvec_cross(axis[0], axis[1]);
     }

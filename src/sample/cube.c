@@ -31,7 +31,7 @@ static double march(const lmi_mould *mould, lm_dvec3 from, lm_dvec3 direction)
 {
     double at = 0.0, before = lmi_mould_distance(mould, from), last = 0.0;
     for (int n = 0; n < MOST_STEPS && before < 0.0; n++) {
-        double next = last + fmax(-before, LEAST_STEP * mould->cell);
+        double next = last + lmi_max(-before, LEAST_STEP * mould->cell);
         double now = lmi_mould_distance(mould, dvec_add(from, dvec_scale(direction, next)));
         at = now < 0.0 ? next : last + (next - last) * before / (before - now);
         last = next;
@@ -54,14 +54,14 @@ double lmi_cube_depth(const lmi_cubes *cubes, uint32_t n, lm_dvec3 d)
 {
     double size[3] = {fabs(d.x), fabs(d.y), fabs(d.z)};
     uint32_t axis = size[0] >= size[1] && size[0] >= size[2] ? 0 : size[1] >= size[2] ? 1 : 2;
-    double along[3] = {d.x, d.y, d.z}, major = fmax(size[axis], 1e-300);
+    double along[3] = {d.x, d.y, d.z}, major = lmi_max(size[axis], 1e-300);
     uint32_t face = 2 * axis + (along[axis] < 0.0);
     double at[2] = {along[(axis + 1) % 3] / major, along[(axis + 2) % 3] / major};
     uint32_t i[2];
     double t[2];
     for (int k = 0; k < 2; k++) { /* between the middles of the texels */
-        double x = fmin(fmax((0.5 * at[k] + 0.5) * LMI_CUBE_SIDE - 0.5, 0.0), LMI_CUBE_SIDE - 1.0);
-        i[k] = (uint32_t)fmin(floor(x), LMI_CUBE_SIDE - 2.0);
+        double x = lmi_min(lmi_max((0.5 * at[k] + 0.5) * LMI_CUBE_SIDE - 0.5, 0.0), LMI_CUBE_SIDE - 1.0);
+        i[k] = (uint32_t)lmi_min(floor(x), LMI_CUBE_SIDE - 2.0);
         t[k] = x - i[k];
     }
     const float *m = cubes->depth + n * MAP + face * FACE + i[1] * LMI_CUBE_SIDE + i[0];
@@ -92,7 +92,7 @@ bool lmi_cubes_make(lm_world *world, const lmi_mould *mould, lmi_cubes *cubes)
     }
     double longest = 0.0;
     for (int a = 0; a < 3; a++) {
-        longest = fmax(longest, mould->cell * ((double)mould->n[a] - 5.0)); /* less the empty border */
+        longest = lmi_max(longest, mould->cell * ((double)mould->n[a] - 5.0)); /* less the empty border */
     }
     /* The deepest carrier that no map sees gets one, until all are seen. */
     while (cubes->count < LMI_CUBE_MOST) {

@@ -42,7 +42,7 @@ static inline lmi_way_out lmi_find_way_out(double distance, lm_dvec3 slope, lm_d
 {
     /* The slope is 1 but at edges and corners, and in the middle. Where it says little about the way out, little is done: what
      * lies along the edge of a box must not be wedged off it. */
-    double steep = dvec_length(n), sure = fmin(fmax((dvec_length(slope) - 0.5) / 0.4, 0.0), 1.0);
+    double steep = dvec_length(n), sure = lmi_min(lmi_max((dvec_length(slope) - 0.5) / 0.4, 0.0), 1.0);
     lmi_way_out out = {n, -distance, false};
     if (-distance < cell && sure == 0.0) {
         return out;

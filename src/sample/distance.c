@@ -57,8 +57,8 @@ static void range_of(const lmi_nodes *g, double low, double high, int axis, uint
 {
     double first = axis == 0 ? g->first.x : axis == 1 ? g->first.y : g->first.z;
     double a = floor((low - first) / g->cell), b = ceil((high - first) / g->cell), most = (double)g->n[axis] - 1.0;
-    *from = (uint32_t)fmin(fmax(a, 0.0), most);
-    *to = (uint32_t)fmin(fmax(b, 0.0), most);
+    *from = (uint32_t)lmi_min(lmi_max(a, 0.0), most);
+    *to = (uint32_t)lmi_min(lmi_max(b, 0.0), most);
 }
 
 /* Whether the edge from p along an axis, one cell long, crosses the triangle; borders count. */
@@ -98,7 +98,7 @@ static void add_triangle(maker *m, const lm_dvec3 corner[3])
         c[k][0] = corner[k].x, c[k][1] = corner[k].y, c[k][2] = corner[k].z;
     }
     for (int a = 0; a < 3; a++) {
-        double low = fmin(c[0][a], fmin(c[1][a], c[2][a])), high = fmax(c[0][a], fmax(c[1][a], c[2][a]));
+        double low = lmi_min(c[0][a], lmi_min(c[1][a], c[2][a])), high = lmi_max(c[0][a], lmi_max(c[1][a], c[2][a]));
         range_of(g, low - band, high + band, a, &from[a], &to[a]);
     }
     for (uint32_t z = from[2]; z <= to[2]; z++) {
@@ -207,7 +207,7 @@ static void measure(maker *m, const lmi_touch_mesh *mesh, size_t nodes)
         hollow = hollow && m->outside[n];
     }
     for (size_t n = 0; n < nodes; n++) {
-        double distance = fmin(m->best[n], 1e30);
+        double distance = lmi_min(m->best[n], 1e30);
         m->grid->distance[n] = (float)(hollow ? distance - 0.5 * m->grid->cell : m->outside[n] ? distance : -distance);
     }
 }

@@ -14,7 +14,7 @@ static inline dmat3 lmi_invert_stretch(const dmat3 *f)
 {
     lm_dvec3 a = dvec(f->m[0][0], f->m[1][0], f->m[2][0]), b = dvec(f->m[0][1], f->m[1][1], f->m[2][1]);
     lm_dvec3 c = dvec(f->m[0][2], f->m[1][2], f->m[2][2]);
-    double la = dvec_length(a), lb = dvec_length(b), lc = dvec_length(c), longest = fmax(la, fmax(lb, lc));
+    double la = dvec_length(a), lb = dvec_length(b), lc = dvec_length(c), longest = lmi_max(la, lmi_max(lb, lc));
     longest = longest > 1e-12 ? longest : 1.0;
     /* Directions that the particles do not show, or that they have lost, stand across the others. */
     double least = 0.05 * longest;

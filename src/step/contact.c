@@ -20,6 +20,7 @@
  */
 #include "octree_body.h"
 #include "skeleton.h"
+#include "step/halt.h"
 #include "step/kernel_names.h"
 #include "step/motion.h"
 #include "step/solve.h"
@@ -492,15 +493,17 @@ static inline void points_at(const lmi_body *body, uint32_t row, uint32_t rows, 
     }
 }
 
-/* One piece of points against a collider, as plain numbers. */
+/* A block of points against a collider, as plain numbers. A whole block whatever the width of lanes: to add a contact may
+ * solve those before it, which moves what is found after that. */
 typedef struct found {
-    _Alignas(64) float x[3][LMI_LANES], normal[3][LMI_LANES], surface[3][LMI_LANES], depth[LMI_LANES];
+    _Alignas(64) float normal[3][LMI_BLOCK], surface[3][LMI_BLOCK], depth[LMI_BLOCK];
     uint32_t touching; /* bits */
 } found;
 
-/* `start`: where they were, as in remember_starts; solids are met on the way from there. */
+/* A piece of a block, from `lane` on. `start`: where its points were, as in remember_starts; solids are met on the way from
+ * there. */
 static void find(const lanes_surface *s, const vf x[3], const vf v[4], const float *start, float margin, double slop,
-                 found *f)
+                 uint32_t lane, found *f)
 {
     vf normal[3], surface[3], depth;
     if (s->solid) {
@@ -512,14 +515,34 @@ static void find(const lanes_surface *s, const vf x[3], const vf v[4], const flo
         }
     }
     vm touching = vf_lt(vf_set1((float)-slop), depth);
-    f->touching = vm_bits(touching);
+    f->touching |= vm_bits(touching) << lane;
     velocity_there(s, x, surface);
     for (int i = 0; i < 3; i++) {
-        vf_store(f->x[i], x[i]);
-        vf_store(f->normal[i], normal[i]);
-        vf_store(f->surface[i], surface[i]);
+        vf_store(f->normal[i] + lane, normal[i]);
+        vf_store(f->surface[i] + lane, surface[i]);
     }
-    vf_store(f->depth, depth);
+    vf_store(f->depth + lane, depth);
+}
+
+/* All of a block: touch points, or particles where a body has none. */
+static void find_block(const lanes_surface *s, const lmi_body *body, uint32_t block, const float *starts, double slop,
+                       found *f)
+{
+    const lmi_touch *touch = &body->touch;
+    f->touching = 0;
+    for (uint32_t lane = 0; lane < LMI_BLOCK; lane += LMI_LANES) {
+        vf x[4], v[4];
+        if (touch->count) {
+            uint32_t row = touch->first_row[block];
+            points_at(body, row, touch->first_row[block + 1] - row, lane, x, v);
+            v[3] = vf_set1(1.0f);
+        } else {
+            vf_load4(body->x + ((size_t)block * LMI_BLOCK + lane) * 4, x);
+            vf_load4(body->v + ((size_t)block * LMI_BLOCK + lane) * 4, v);
+        }
+        const float *start = starts + (size_t)block * 3 * LMI_BLOCK + lane;
+        find(s, x, v, start, body->contact_radius, slop, lane, f);
+    }
 }
 
 /* Where the points of a body were at the beginning of the substep, as remember_starts does for particles; those that a wall
@@ -557,25 +580,17 @@ static void find_all(const lmi_step *step, const lmi_surface *shape, lmi_push *p
     wall_rule(step->world, shape, body, &friction, &bounce);
     uint32_t blocks = touch->count ? touch->blocks : body->padded_count / LMI_BLOCK;
     starts = touch->count ? touch->start : starts;
-    for (uint32_t n = 0; n < blocks * LMI_BLOCK; n += LMI_LANES) {
-        uint32_t row = touch->count ? touch->first_row[n / LMI_BLOCK] : 0, lane = n % LMI_BLOCK;
-        uint32_t rows = touch->count ? touch->first_row[n / LMI_BLOCK + 1] - row : 1;
-        vf x[4], v[4];
+    for (uint32_t block = 0; block < blocks; block++) {
+        uint32_t row = touch->count ? touch->first_row[block] : 0, n = block * LMI_BLOCK;
+        uint32_t rows = touch->count ? touch->first_row[block + 1] - row : 1;
         found f;
-        if (touch->count) {
-            points_at(body, row, rows, lane, x, v);
-            v[3] = vf_set1(1.0f);
-        } else {
-            vf_load4(body->x + (size_t)n * 4, x);
-            vf_load4(body->v + (size_t)n * 4, v);
-        }
-        find(&s, x, v, starts + (size_t)(n / LMI_BLOCK) * 3 * LMI_BLOCK + lane, body->contact_radius, slop, &f);
-        for (uint32_t k = 0; f.touching && k < LMI_LANES; k++) {
+        find_block(&s, body, block, starts, slop, &f);
+        for (uint32_t k = 0; f.touching >> k; k++) {
             bool real = touch->count ? n + k < touch->count : body->v[(size_t)(n + k) * 4 + 3] > 0.0f;
             if (!(f.touching >> k & 1) || !real || f.depth[k] < least) {
                 continue;
             }
-            size_t at = (size_t)row * LMI_BLOCK + lane + k;
+            size_t at = (size_t)row * LMI_BLOCK + k;
             static const float all = 1.0f;
             uint32_t single = n + k;
             lmi_contact_def c = {.a = lmi_push_at(push, touch->count ? touch->rider[at] : single),
@@ -613,6 +628,7 @@ static void collide_left(const lmi_step *step, lmi_body *body, const float *star
 /* A body against all colliders, or against the solids only. Returns how many solids it may touch. */
 static uint32_t collide_all(const lmi_step *step, lmi_body *body, lmi_scratch *scratch, bool solids_only)
 {
+    const lmi_step own = lmi_halt_step(step, body);
     lmi_push push;
     bool begun = false;
     uint32_t met = 0;
@@ -626,7 +642,7 @@ static uint32_t collide_all(const lmi_step *step, lmi_body *body, lmi_scratch *s
     for (uint32_t s = 0; s < step->surface_count; s++) {
         const lmi_surface *surface = &step->surfaces[s];
         bool solid = lmi_solid_is(&surface->solid);
-        if ((solids_only && !solid) || !may_touch(surface, body, step->h)) {
+        if ((solids_only && !solid) || !may_touch(surface, body, own.h)) {
             continue;
         }
         met += solid;
@@ -637,9 +653,9 @@ static uint32_t collide_all(const lmi_step *step, lmi_body *body, lmi_scratch *s
             begun = true;
         }
         if (body->touch.count || push.rigid > 0.0f) {
-            find_all(step, surface, &push, scratch->pull, -INFINITY, &list);
+            find_all(&own, surface, &push, scratch->pull, -INFINITY, &list);
         } else {
-            collide(step->world, surface, body, step->h, scratch->pull, NULL);
+            collide(step->world, surface, body, own.h, scratch->pull, NULL);
         }
     }
     if (begun) {
@@ -648,7 +664,7 @@ static uint32_t collide_all(const lmi_step *step, lmi_body *body, lmi_scratch *s
     }
     if (begun && (body->touch.count ? push.rigid < 1.0f : push.rigid > 0.0f)) {
         /* What answered as a whole may still have particles on the wrong side: now each for itself. */
-        collide_left(step, body, scratch->pull);
+        collide_left(&own, body, scratch->pull);
     }
     return met;
 }
@@ -657,24 +673,20 @@ static uint32_t collide_all(const lmi_step *step, lmi_body *body, lmi_scratch *s
  * count as being on the other side of a sheet. */
 static void note_behind(const lmi_step *step, lmi_body *body)
 {
+    const double h = lmi_halt_step(step, body).h;
     const lmi_touch *touch = &body->touch;
-    for (uint32_t n = 0; n < step->surface_count && touch->count; n++) {
-        const lmi_surface *shape = &step->surfaces[n];
-        if (!lmi_solid_is(&shape->solid) || !may_touch(shape, body, step->h)) {
+    for (uint32_t s = 0; s < step->surface_count && touch->count; s++) {
+        const lmi_surface *shape = &step->surfaces[s];
+        if (!lmi_solid_is(&shape->solid) || !may_touch(shape, body, h)) {
             continue;
         }
-        lanes_surface s = prepare(step->world, shape, body, step->h);
-        for (uint32_t at = 0; at < touch->blocks * LMI_BLOCK; at += LMI_LANES) {
-            uint32_t row = touch->first_row[at / LMI_BLOCK], lane = at % LMI_BLOCK;
-            vf x[4], v[4];
+        lanes_surface lanes = prepare(step->world, shape, body, h);
+        for (uint32_t block = 0; block < touch->blocks; block++) {
             found f;
-            points_at(body, row, touch->first_row[at / LMI_BLOCK + 1] - row, lane, x, v);
-            v[3] = vf_set1(1.0f);
-            find(&s, x, v, touch->start + (size_t)(at / LMI_BLOCK) * 3 * LMI_BLOCK + lane, body->contact_radius, 0.0,
-                 &f);
-            for (uint32_t k = 0; f.touching && k < LMI_LANES; k++) {
-                for (int i = 0; i < 3 && (f.touching >> k & 1) && at + k < touch->count; i++) {
-                    touch->warm[touch->count + at + k].behind[i] = f.depth[k] * f.normal[i][k];
+            find_block(&lanes, body, block, touch->start, 0.0, &f);
+            for (uint32_t k = 0, n = block * LMI_BLOCK; f.touching >> k && n + k < touch->count; k++) {
+                for (int i = 0; i < 3 && (f.touching >> k & 1); i++) {
+                    touch->warm[touch->count + n + k].behind[i] = f.depth[k] * f.normal[i][k];
                 }
             }
         }
@@ -697,9 +709,10 @@ static void collide_body(const lmi_step *step, lmi_body *body, lmi_scratch *scra
 
 void LMI_KERNEL(find_walls)(const lmi_step *step, lmi_push *push, lmi_contact_list *list)
 {
+    const lmi_step own = lmi_halt_step(step, push->body);
     for (uint32_t s = 0; s < step->surface_count; s++) {
-        if (may_touch(&step->surfaces[s], push->body, step->h)) {
-            find_all(step, &step->surfaces[s], push, NULL, -INFINITY, list);
+        if (may_touch(&step->surfaces[s], push->body, own.h)) {
+            find_all(&own, &step->surfaces[s], push, NULL, -INFINITY, list);
         }
     }
 }
@@ -707,6 +720,7 @@ void LMI_KERNEL(find_walls)(const lmi_step *step, lmi_push *push, lmi_contact_li
 /* What other bodies have pushed into a wall comes out again: walls have the last word. */
 void LMI_KERNEL(last_walls)(const lmi_step *step, lmi_body *body, bool pushed, lmi_scratch *scratch)
 {
+    const lmi_step own = lmi_halt_step(step, body);
     uint32_t contacts = body->contacts;
     double least = 0.002 * body->rest_size;
     lmi_push push;
@@ -721,8 +735,8 @@ void LMI_KERNEL(last_walls)(const lmi_step *step, lmi_body *body, bool pushed, l
     lmi_push_begin(&push, body, 0.0);
     push.load = scratch->load;
     for (uint32_t s = 0; s < step->surface_count && pushed; s++) {
-        if (may_touch(&step->surfaces[s], body, step->h)) {
-            find_all(step, &step->surfaces[s], &push, NULL, least, &list);
+        if (may_touch(&step->surfaces[s], body, own.h)) {
+            find_all(&own, &step->surfaces[s], &push, NULL, least, &list);
         }
     }
     if (list.count) {
@@ -730,7 +744,7 @@ void LMI_KERNEL(last_walls)(const lmi_step *step, lmi_body *body, bool pushed, l
         lmi_push_end(&push);
     }
     if (push.rigid < 1.0f) {
-        collide_left(step, body, NULL);
+        collide_left(&own, body, NULL);
     }
     note_behind(step, body);
     body->contacts = contacts;
@@ -738,20 +752,16 @@ void LMI_KERNEL(last_walls)(const lmi_step *step, lmi_body *body, bool pushed, l
 
 void LMI_KERNEL(contact)(const lmi_step *step, lmi_batch *batch, lmi_scratch *scratch)
 {
-    bool solids = false;
-    for (uint32_t s = 0; s < step->surface_count; s++) {
-        solids = solids || lmi_solid_is(&step->surfaces[s].solid);
-    }
     for (uint32_t n = 0; n < batch->body_count; n++) {
         lmi_body *body = lmi_body_at(step->world, batch->bodies[n]);
         body->contacts = 0;
-        if (solids) {
+        body->halted = false;
+        if (step->solids) {
+            float *starts = body->touch.count ? body->touch.inner_start : scratch->pull;
             body->fastest = fastest(body);
-            if (body->touch.count) {
+            if (!lmi_halt(step, body, starts)) {
                 remember_points(&body->touch, body, step->h);
-                remember_starts(body, step->h, body->touch.inner_start);
-            } else {
-                remember_starts(body, step->h, scratch->pull);
+                remember_starts(body, step->h, starts);
             }
         }
         lmi_drags_apply(step, body);

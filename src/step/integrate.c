@@ -126,7 +126,7 @@ static inline lm_vec3 fold(vf bound[3][LMI_PIECES], bool upper)
 static void move(const lmi_step *step, lmi_body *body, const drift *in_pull, float share, const lmi_scratch *scratch)
 {
     const vf h = vf_set1((float)step->h), zero = vf_set1(0.0f);
-    const vf rate = vf_set1((float)fmin(body->alpha / step->h, 1e30)), k = vf_set1(body->damping_now);
+    const vf rate = vf_set1((float)lmi_min(body->alpha / step->h, 1e30)), k = vf_set1(body->damping_now);
     const vf fast = vf_set1(LM_MAX_SPEED), far = vf_set1(LM_MAX_COORDINATE), huge = vf_set1(3e38f);
     lanes_motion motion = spread_motion(body->motion.centre, body->motion.velocity, body->motion.spin);
     lanes_motion in_pull_at = spread_motion(body->motion.centre, in_pull->velocity, in_pull->spin);

@@ -70,6 +70,7 @@ typedef struct lmi_step {
     lm_dvec3 gravity;
     const lmi_surface *surfaces;
     uint32_t surface_count;
+    bool solids; /* among them are meshes or height maps */
     const lmi_flow *flows;
     uint32_t flow_count;
     bool last; /* substep of the frame */

@@ -110,10 +110,10 @@ static void total_parts(lmi_lattice_body *lattice)
         for (int i = 0; i < 6; i++) {
             part->sums[i] += from->pull[i];
         }
-        part->lower =
-            (lm_vec3){fminf(part->lower.x, low[0]), fminf(part->lower.y, low[1]), fminf(part->lower.z, low[2])};
-        part->upper =
-            (lm_vec3){fmaxf(part->upper.x, high[0]), fmaxf(part->upper.y, high[1]), fmaxf(part->upper.z, high[2])};
+        part->lower = (lm_vec3){lmi_minf(part->lower.x, low[0]), lmi_minf(part->lower.y, low[1]),
+                                lmi_minf(part->lower.z, low[2])};
+        part->upper = (lm_vec3){lmi_maxf(part->upper.x, high[0]), lmi_maxf(part->upper.y, high[1]),
+                                lmi_maxf(part->upper.z, high[2])};
     }
 }
 
@@ -151,8 +151,10 @@ void lmi_lattice_conclude(lmi_body *body)
     for (uint32_t n = 0; n < lattice->shape.part_count; n++) {
         lmi_lattice_part *part = &lattice->part[n];
         find_drift(body, part);
-        lower = (lm_vec3){fminf(lower.x, part->lower.x), fminf(lower.y, part->lower.y), fminf(lower.z, part->lower.z)};
-        upper = (lm_vec3){fmaxf(upper.x, part->upper.x), fmaxf(upper.y, part->upper.y), fmaxf(upper.z, part->upper.z)};
+        lower = (lm_vec3){lmi_minf(lower.x, part->lower.x), lmi_minf(lower.y, part->lower.y),
+                          lmi_minf(lower.z, part->lower.z)};
+        upper = (lm_vec3){lmi_maxf(upper.x, part->upper.x), lmi_maxf(upper.y, part->upper.y),
+                          lmi_maxf(upper.z, part->upper.z)};
     }
     body->lower = lower;
     body->upper = upper;
@@ -172,8 +174,10 @@ void lmi_lattice_bound_parts(lmi_body *body)
     {
         lmi_lattice_part *part = &lattice->part[lattice->shape.part ? lattice->shape.part[n] : 0];
         const float *x = body->x + (size_t)n * 4;
-        part->lower = (lm_vec3){fminf(part->lower.x, x[0]), fminf(part->lower.y, x[1]), fminf(part->lower.z, x[2])};
-        part->upper = (lm_vec3){fmaxf(part->upper.x, x[0]), fmaxf(part->upper.y, x[1]), fmaxf(part->upper.z, x[2])};
+        part->lower =
+            (lm_vec3){lmi_minf(part->lower.x, x[0]), lmi_minf(part->lower.y, x[1]), lmi_minf(part->lower.z, x[2])};
+        part->upper =
+            (lm_vec3){lmi_maxf(part->upper.x, x[0]), lmi_maxf(part->upper.y, x[1]), lmi_maxf(part->upper.z, x[2])};
     }
 }
 

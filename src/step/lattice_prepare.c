@@ -64,7 +64,7 @@ void lmi_lattice_prepare(const lmi_step *step, lmi_body *body)
     }
     memcpy(to->middle, lattice->middle, sizeof to->middle);
     to->h = (float)step->h;
-    to->rate = (float)fmin(body->alpha / step->h, 1e30);
+    to->rate = (float)lmi_min(body->alpha / step->h, 1e30);
     to->velocity = body->motion.velocity;
     to->part = lattice->motion;
     for (uint32_t n = 0; n < lattice->shape.part_count; n++) {

@@ -46,7 +46,7 @@ bool lmi_is_overstretched(const lmi_step *step, const lmi_body *body)
         spread = 0.0;
         for (uint32_t n = 0; n < body->lattice->shape.part_count; n++) {
             const lmi_lattice_part *part = &body->lattice->part[n];
-            spread = fmax(spread, dvec_length(dvec_sub(dvec_from(part->upper), dvec_from(part->lower))));
+            spread = lmi_max(spread, dvec_length(dvec_sub(dvec_from(part->upper), dvec_from(part->lower))));
         }
     }
     return spread > OVERSTRETCHED * body->rest_size ||
@@ -130,11 +130,11 @@ float lmi_overstretch_keeps(const lmi_step *step, const lmi_body *body, const fl
         lm_dvec3 whole = dvec_add(dvec_from(body->motion.velocity), dvec_cross(dvec_from(body->motion.spin), r));
         lm_dvec3 extra = dvec_add(dvec_from(velocity), dvec_cross(dvec_from(spin), r));
         lm_dvec3 wish = dvec_sub(dvec(d[0], d[LMI_BLOCK], d[2 * LMI_BLOCK]), extra);
-        farthest = fmax(farthest, dvec_length(wish));
+        farthest = lmi_max(farthest, dvec_length(wish));
         lm_dvec3 u = dvec_add(dvec_scale(dvec_sub(velocity_of(body, n), whole), keep), dvec_scale(wish, rate));
-        fastest = fmax(fastest, dvec_length(u));
+        fastest = lmi_max(fastest, dvec_length(u));
     }
     double limit = SPEED_SHARE * LM_MAX_SPEED, share = 1.0;
     if (farthest > TORN * body->rest_size) share = lmi_exp(-LOSS * step->h);
-    return (float)fmin(share, fastest * share > limit ? limit / fastest : 1.0);
+    return (float)lmi_min(share, fastest * share > limit ? limit / fastest : 1.0);
 }

@@ -27,7 +27,7 @@ static void push_side(const side *s, quad at, quad impulse)
         float *v = s->push->body->v + (size_t)place * 4;
         quad now = quad_load(v) + lmi_push_lever(s->push, place, s->weight[(size_t)n * s->stride]) * impulse;
         for (int i = 0; i < 3; i++) {
-            v[i] = fmaxf(fminf(now[i], LM_MAX_SPEED), -LM_MAX_SPEED);
+            v[i] = lmi_maxf(lmi_minf(now[i], LM_MAX_SPEED), -LM_MAX_SPEED);
         }
     }
     if (s->push->rigid > 0.0f) {
@@ -43,7 +43,7 @@ void lmi_penalty_push(lm_world *world, const lmi_contact_def *c, double stiffnes
     lmi_body *body = c->a->body, *other = c->b->body;
     quad at_a = sum_of(&a, body->x), at_b = sum_of(&b, other->x), normal = quad_from(c->normal);
     quad u = sum_of(&a, body->v) - sum_of(&b, other->v);
-    double impulse = stiffness * fmax(c->depth, 0.0) * h; /* N s */
+    double impulse = stiffness * lmi_max(c->depth, 0.0) * h; /* N s */
     push_side(&a, at_a, (float)(impulse / body->mean_mass) * normal);
     push_side(&b, at_b, (float)(-impulse / other->mean_mass) * normal);
     lmi_place place = {.point = dvec_add(body->origin, quad_to(at_a)),

@@ -10,6 +10,7 @@
  * Deterministic because a body is summed in LMI_BLOCK partial sums whatever the width, in single precision in lanes and
  * then in double precision over the lanes in their order.
  */
+#include "step/halt.h"
 #include "step/kernel_names.h"
 #include "step/lattice_motion.h"
 #include "world.h"
@@ -256,6 +257,7 @@ void LMI_KERNEL(predict)(const lmi_step *step, lmi_batch *batch, lmi_scratch *sc
     for (uint32_t n = 0; n < batch->body_count; n++) {
         lmi_body *body = lmi_body_at(step->world, batch->bodies[n]);
         lmi_body_follow(body);
+        lmi_halt_keep(step, body);
         lmi_damping_turn(body);
         for (uint32_t f = 0; f < step->flow_count; f++) {
             if (step->flows[f].kind != LM_FIELD_UNIFORM) {

@@ -12,7 +12,7 @@
 static double rigidity(const lmi_body *body, double way)
 {
     double stiff = fmin((body->alpha - 0.88) / 0.1, (body->damping - 0.3) / 0.1);
-    double fast = (way / body->rest_size - 0.08) / 0.1;
+    double fast = body->halted ? 1.0 : (way / body->rest_size - 0.08) / 0.1;
     return body->first_pin != LMI_NONE ? 0.0 : fmin(fmax(fmax(stiff, fast), 0.0), 1.0);
 }
 

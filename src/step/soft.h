@@ -51,7 +51,7 @@ static inline quad lmi_soft_lose(quad impulse, quad u, float deep)
 static inline lmi_soft lmi_soft_start(quad impulse, quad normal, float friction)
 {
     lmi_soft c;
-    c.pressed = fmaxf(quad_dot(impulse, normal), 0.0f);
+    c.pressed = lmi_maxf(quad_dot(impulse, normal), 0.0f);
     c.braked = lmi_soft_brake(impulse - quad_dot(impulse, normal) * normal, friction * c.pressed);
     c.more = c.ahead = c.pressed * normal + c.braked;
     return c;
@@ -63,7 +63,7 @@ static inline lmi_soft lmi_soft_pass(lmi_soft c, quad u, quad normal, float boun
 {
     quad before = c.pressed * normal + c.braked;
     float along = quad_dot(c.ahead, normal), lacks = bounce - quad_dot(u, normal);
-    c.pressed = fmaxf(along + lacks / deep, 0.0f);
+    c.pressed = lmi_maxf(along + lacks / deep, 0.0f);
     quad total = (c.ahead - along * normal) - (1.0f / deep) * (u - quad_dot(u, normal) * normal);
     c.braked = lmi_soft_brake(total, friction * c.pressed);
     quad now = c.pressed * normal + c.braked, ahead = now + beta * (now - before);
@@ -83,7 +83,7 @@ static inline float lmi_soft_further(uint32_t pass, uint32_t passes)
 static inline float lmi_soft_share(float depth, float approach, float h)
 {
     float came = h * approach;
-    return came > 0.0f ? fminf(fmaxf(depth, 0.0f) / came, 1.0f) : 0.0f;
+    return came > 0.0f ? lmi_minf(lmi_maxf(depth, 0.0f) / came, 1.0f) : 0.0f;
 }
 
 #endif

@@ -178,6 +178,12 @@ static float sweep_velocities(lmi_contact *contacts, uint32_t count, bool back, 
 
 /* --- positions --- */
 
+/* The time in which a contact has slid along, seconds. */
+static float slid_for(const lmi_contact *c, float h)
+{
+    return c->b || !c->a->body->halted ? h : (float)(c->a->body->moved * h);
+}
+
 /* Takes back the way that the velocities lost were good for: all of it along the surface, and as much as is below it. What
  * bounces has gone back a part of its way by now. */
 static void take_back(lmi_contact *contacts, uint32_t count, float h)
@@ -188,7 +194,7 @@ static void take_back(lmi_contact *contacts, uint32_t count, float h)
         if (c->pressed > 0.0f) {
             c->shifted = share * h * c->pressed;
             c->level += share * h * c->bounce; /* so far has it come since it bounced */
-            give_shift(c, c->shifted * c->normal + h * c->braked);
+            give_shift(c, c->shifted * c->normal + slid_for(c, h) * c->braked);
         }
         c->ahead = quad_of(c->shifted, 0.0f, 0.0f);
     }
@@ -427,7 +433,9 @@ static void begin(lmi_contact *c, float restitution, float h)
 {
     quad at_a = lmi_hold_sum(c->hold, c->count_a, c->a->x), at_b = {0};
     c->plain = plain_mobility(c->hold, c->count_a);
-    c->arm_a = without_w(at_a - c->a->centre);
+    if (c->b || !c->a->body->halted) { /* what flew into a wall is not turned by it (step/halt.h) */
+        c->arm_a = without_w(at_a - c->a->centre);
+    }
     if (c->b) {
         at_b = lmi_hold_sum(c->hold + c->count_a, c->count_b, c->b->x);
         c->plain += c->ratio * plain_mobility(c->hold + c->count_a, c->count_b);

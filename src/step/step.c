@@ -307,8 +307,8 @@ static void bound_solid(lmi_surface *s)
         double from = 0.0, to = 0.0;
         for (int k = 0; k < 3; k++) {
             double axis = s->rotation.m[i][k]; /* 0 times the endless depth of a map must stay 0 */
-            from += axis == 0.0 ? 0.0 : fmin(axis * low[k], axis * high[k]);
-            to += axis == 0.0 ? 0.0 : fmax(axis * low[k], axis * high[k]);
+            from += axis == 0.0 ? 0.0 : lmi_min(axis * low[k], axis * high[k]);
+            to += axis == 0.0 ? 0.0 : lmi_max(axis * low[k], axis * high[k]);
         }
         double *bounds[3][2] = {{&s->bound_lower.x, &s->bound_upper.x},
                                 {&s->bound_lower.y, &s->bound_upper.y},
@@ -422,6 +422,15 @@ static bool reserve_scratch(lm_world *world)
             holds = lmi_contacts_holds(body) > holds ? lmi_contacts_holds(body) : holds;
             places = body->touch.count && body->place_count > places ? body->place_count : places;
         }
+    }
+    for (uint32_t n = 0; solids && n < world->batch_count; n++) {
+        lmi_batch *batch = &world->batches[n];
+        void *kept = batch->kept;
+        if (!lmi_reserve(&world->memory, &kept, &batch->kept_capacity, batch->pack.particle_blocks * LMI_BLOCK,
+                         4 * sizeof *batch->kept)) {
+            return false;
+        }
+        batch->kept = kept;
     }
     for (uint32_t n = 0; n < world->scratch_count; n++) {
         lmi_scratch *s = &world->scratch[n];
@@ -555,6 +564,9 @@ static void run_substep(lm_world *world, double h, uint32_t substep, bool *on_de
     lmi_step step = {.world = world, .h = h, .gravity = dvec_from(world->gravity), .last = last};
     step.surface_count = place_surfaces(world);
     step.surfaces = world->surfaces;
+    for (uint32_t n = 0; n < step.surface_count; n++) {
+        step.solids = step.solids || lmi_solid_is(&step.surfaces[n].solid);
+    }
     step.flow_count = place_flows(world, h);
     step.flows = world->flows;
     if (*on_device) {
