@@ -1364,8 +1364,8 @@ typedef struct lm_detail {
 /* Everything off. */
 LM_API lm_detail lm_detail_default(void);
 
-/* Sets what an octree decides its cells by; null: they stay as they are. A step that finds no memory for a change leaves it for the
- * next one. LM_ERROR_ARGUMENT (not an octree, an octree with examples or on a skeleton, a value out of range) or LM_ERROR_MEMORY. */
+/* Sets what an octree decides its cells by; null: they stay as they are. A step that finds no memory for a change fails as any other
+ * step does: nothing has changed, and called again it does what it would have done. LM_ERROR_ARGUMENT (not an octree, an octree with examples or on a skeleton, a value out of range) or LM_ERROR_MEMORY. */
 LM_API lm_result lm_body_set_detail(lm_world *world, lm_body_id body, const lm_detail *detail);
 
 /* What was set (all 0, cookie too: nothing), and how many cells the last step wanted to change and left for the next ones; either may be
