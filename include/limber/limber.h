@@ -499,7 +499,8 @@ typedef struct lm_tets {
  *
  * Regions. Distances are measured along the body, from cell to cell: a finger is far from the next one even where they touch.
  * A region has everything within its width, and nothing beyond (1 + slack) times that; what is between may belong to it or
- * not, whichever takes fewer sums. A width less than the cell's own side counts as that.
+ * not, whichever takes fewer sums. A width less than the cell's own side counts as that. Regions may reach 16,384 cells each, in the
+ * mean, besides those that have all of the body; wider ones are refused (LM_ERROR_LIMIT): the time to find them grows with that.
  *
  * Cost. A step takes time in proportion to lm_body_info.summation_nodes, a few for each particle when the width is near the
  * side of a base cell or more.

@@ -428,7 +428,7 @@ static void refuse_next(life *l, manner how, uint64_t n)
 }
 
 /* Of the allocations of a call the first SPARSE are refused one by one, of the others fewer and fewer; with a STRIDE all of them. */
-#define SPARSE 8
+#define SPARSE 4
 static uint64_t sparse = SPARSE;
 
 /* Makes one call until it succeeds. `n`: of FRESH, which of its allocations is refused. Returns how often it failed. */
@@ -623,7 +623,7 @@ static void any_may_fail_in_a_world_that_saw_no_failure(void **context)
 
 int main(int argc, char **argv)
 {
-    stride = argc > 1 ? strtoull(argv[1], NULL, 10) : 997;
+    stride = argc > 1 ? strtoull(argv[1], NULL, 10) : 2003;
     stride = stride ? stride : 1;
     sparse = argc > 1 ? UINT64_MAX : SPARSE;
     const struct CMUnitTest tests[] = {
