@@ -770,7 +770,7 @@ bool lmi_body_revive(lm_world *world, lmi_body *body)
     return ok;
 }
 
-void lmi_body_update_bounds(lmi_body *body)
+void lmi_body_find_bounds(const lmi_body *body, lm_vec3 *low, lm_vec3 *high)
 {
     float lower[3] = {3e38f, 3e38f, 3e38f}, upper[3] = {-3e38f, -3e38f, -3e38f};
     LMI_PARTICLES_EACH(body, n)
@@ -781,9 +781,13 @@ void lmi_body_update_bounds(lmi_body *body)
             upper[i] = x > upper[i] ? x : upper[i];
         }
     }
-    lm_vec3 low = {lower[0], lower[1], lower[2]}, high = {upper[0], upper[1], upper[2]};
-    body->lower = low;
-    body->upper = high;
+    *low = (lm_vec3){lower[0], lower[1], lower[2]};
+    *high = (lm_vec3){upper[0], upper[1], upper[2]};
+}
+
+void lmi_body_update_bounds(lmi_body *body)
+{
+    lmi_body_find_bounds(body, &body->lower, &body->upper);
     if (body->lattice) {
         lmi_lattice_bound_parts(body);
     }

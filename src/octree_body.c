@@ -11,6 +11,7 @@
 #include "sample/lattice_mass.h"
 #include "step/cleft.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -235,10 +236,16 @@ static lm_result make_tree(lm_world *world, const lm_octree *def, lmi_octree *t,
     }
     t->slack = (double)def->slack;
     result = def->shell || lmi_octree_cut_gaps(t, memory, &faces) ? divide(world, t, def) : LM_ERROR_MEMORY;
+    t->bounded = true;
     if (result == LM_OK &&
         !(lmi_octree_find_neighbours(t, memory) && find_widths(world, t, def) && lmi_octree_find_regions(t, memory))) {
-        result = LM_ERROR_MEMORY;
+        result = t->too_wide ? LM_ERROR_LIMIT : LM_ERROR_MEMORY;
     }
+    if (result == LM_ERROR_LIMIT) {
+        snprintf(fault, LMI_VOXEL_FAULT_SIZE,
+                 "the regions of %u cells reach too far: take a smaller width or fewer cells", t->leaf_count);
+    }
+    t->bounded = false; /* what changes later, or is loaded, stays near what was allowed here */
     if (result != LM_OK) {
         lmi_octree_free(t, memory);
     }
@@ -654,13 +661,17 @@ lm_result lm_body_set_widths(lm_world *world, lm_body_id id, const float *metres
         for (uint32_t leaf = 0; leaf < t->leaf_count; leaf++) {
             t->width[leaf] = width_of(t, leaf, (double)metres[leaf]);
         }
+        t->bounded = true;
         ok = widen(world, body, before);
+        t->bounded = false;
     }
     lmi_release(&world->memory, before, t->leaf_count, sizeof *before);
     if (ok) {
         body->shape_hash = lmi_hash_shape(body);
+        return LM_OK;
     }
-    return ok ? LM_OK : lmi_fail(world, LM_ERROR_MEMORY, "lm_body_set_widths: out of memory");
+    return t->too_wide ? lmi_fail(world, LM_ERROR_LIMIT, "lm_body_set_widths: the regions reach too far")
+                       : lmi_fail(world, LM_ERROR_MEMORY, "lm_body_set_widths: out of memory");
 }
 
 bool lmi_octree_body_face(lm_world *world, lmi_body *body)

@@ -36,6 +36,10 @@ typedef struct lmi_octree_levels {
     uint32_t waiting;             /* cells that the last step left for the next ones */
     void *scratch;                /* of a step (octree_level.c), kept from one to the next */
     uint32_t scratch_size;
+    /* While a step may still fail: what `quiet` and `waiting` were before it; null: they are as they were. In the scratch. */
+    float *was_quiet; /* [leaves before it] */
+    uint32_t was_waiting;
+    bool changed; /* in this step */
 } lmi_octree_levels;
 
 typedef struct lmi_octree_body {
@@ -108,8 +112,13 @@ double lmi_octree_body_region_mass(const lmi_body *body, uint32_t region);
 /* step/octree_parts.c: damps each part towards its own motion as a whole, where there are several. */
 void lmi_octree_damp_parts(lmi_body *body);
 
-/* octree_level.c: at the beginning of a step, cells are divided and joined as the bodies' details want it. */
-void lmi_octree_levels_step(lm_world *world, double seconds);
+/* octree_level.c: at the beginning of a step, cells are divided and joined as the bodies' details want it; `*changes` is what was
+ * done. False when out of memory. Then, or when something else that the step needs has failed, everything is taken back; when
+ * nothing can fail any more it is kept, and the skins of bodies that did not change fade. */
+struct lmi_octree_change;
+bool lmi_octree_levels_step(lm_world *world, double seconds, struct lmi_octree_change **changes);
+void lmi_octree_levels_undo(lm_world *world, struct lmi_octree_change *changes);
+void lmi_octree_levels_keep(lm_world *world, struct lmi_octree_change *changes, double seconds);
 void lmi_octree_levels_free(lm_world *world, lmi_octree_body *octree);
 
 /* For a body that has none yet; false when out of memory. */

@@ -259,7 +259,26 @@ static bool remake_holds(lmi_octree_change *c)
     return ok;
 }
 
-/* Exchanges the lists of pins and drags with those that were made: the old ones are freed with the lmi_octree_change. */
+/* The places that forces will act on: of what their particles have become, the first. */
+static bool remake_forces(lmi_octree_change *c)
+{
+    const lm_world *world = c->world;
+    for (uint32_t n = c->body->first_force; n != LMI_NONE; n = world->forces[n].next) {
+        c->force_count++;
+    }
+    c->forces = lmi_allocate(&c->world->memory, c->force_count, sizeof *c->forces);
+    for (uint32_t n = c->body->first_force, k = 0; c->forces && n != LMI_NONE; n = world->forces[n].next, k++) {
+        uint32_t leaf = 0, was = world->forces[n].particle;
+        was = was == LMI_NONE ? LMI_NONE : c->body->order[was];
+        while (was != LMI_NONE && was - c->from[leaf] >= c->joined[leaf]) {
+            leaf++;
+        }
+        c->forces[k] = was == LMI_NONE ? LMI_NONE : c->made.place[leaf];
+    }
+    return c->forces != NULL;
+}
+
+/* Exchanges the lists of pins and drags, and the places that forces act on, with those that were made. */
 static void exchange_holds(lmi_octree_change *c)
 {
     lm_world *world = c->world;
@@ -275,13 +294,11 @@ static void exchange_holds(lmi_octree_change *c)
         *drag = c->drags[at];
         c->drags[at++] = before;
     }
+    at = 0;
     for (uint32_t n = c->body->first_force; n != LMI_NONE; n = world->forces[n].next) {
-        lmi_force *force = &world->forces[n];
-        uint32_t leaf = 0, was = force->particle == LMI_NONE ? LMI_NONE : c->body->order[force->particle];
-        while (was != LMI_NONE && was - c->from[leaf] >= c->joined[leaf]) {
-            leaf++;
-        }
-        force->particle = was == LMI_NONE ? LMI_NONE : c->made.place[leaf];
+        uint32_t before = world->forces[n].particle;
+        world->forces[n].particle = c->forces[at];
+        c->forces[at++] = before;
     }
 }
 
@@ -308,25 +325,39 @@ static bool weigh(lmi_octree_change *c)
     return ok;
 }
 
-/* Nothing can fail here. */
-static void put_in_place(lmi_octree_change *c)
+/* Nothing can fail here. What is neither the one body's nor the other's stays with the one that is in place: the batch, which a body
+ * that has just woken joins after its change, and the records of what it touches. */
+static void exchange(lmi_octree_change *c)
 {
     lm_world *world = c->world;
-    lmi_body *body = c->body, old = *body;
+    lmi_body *body = c->body, *made = &c->made;
     exchange_holds(c);
-    c->made.octree->shell = old.octree->shell;
-    old.octree->shell = NULL;
-    lmi_octree_put_detail(c, &old);
-    lmi_octree_follow_settle(c, &old);
+    made->octree->shell = body->octree->shell;
+    body->octree->shell = NULL;
+    lmi_octree_exchange_detail(c);
+    lmi_octree_exchange_skin(c);
+    made->batch = body->batch;
+    made->touched = body->touched;
+    made->touched_count = body->touched_count;
+    made->touched_left_out = body->touched_left_out;
     if (body->batch != LMI_NONE) {
         lmi_batch *batch = &world->batches[body->batch];
-        batch->particles = batch->particles - old.padded_count + c->made.padded_count;
+        batch->particles = batch->particles - body->padded_count + made->padded_count;
         batch->dirty = true;
     }
-    world->particles = world->particles - old.padded_count + c->made.padded_count;
-    *body = c->made;
-    memset(&c->made, 0, sizeof c->made);
-    lmi_body_free(world, &old);
+    world->particles = world->particles - body->padded_count + made->padded_count;
+    lmi_body before = *body;
+    *body = *made;
+    *made = before;
+}
+
+void lmi_octree_change_undo(lmi_octree_change *c) { exchange(c); }
+
+void lmi_octree_change_apply(lmi_octree_change *c)
+{
+    lm_world *world = c->world;
+    lmi_body *body = c->body;
+    exchange(c);
     lmi_body_update_bounds(body);
     body->shape_hash = lmi_hash_shape(body);
     lmi_skin_update(world, body);
@@ -343,23 +374,14 @@ lm_result lmi_octree_change_make(lmi_octree_change *c, lmi_octree *next)
         return LM_ERROR_LIMIT;
     }
     uint32_t before = c->body->particle_count;
-    bool ok = make_body(c, next) && remake_holds(c) && weigh(c) && lmi_octree_follow_begin(c) &&
+    bool ok = make_body(c, next) && remake_holds(c) && remake_forces(c) && weigh(c) && lmi_octree_follow_begin(c) &&
               lmi_octree_follow_touch(c) && lmi_octree_follow_detail(c) && lmi_octree_fade_begin(c) &&
               lmi_octree_follow_skin(c);
     uint32_t count = c->made.particle_count;
-    if (ok) {
-        put_in_place(c);
-    } else {
-        lmi_body_free(world, &c->made);
-    }
     lmi_octree_follow_end(c, before, count);
     lmi_release(&world->memory, c->from, count, sizeof *c->from);
     lmi_release(&world->memory, c->joined, count, sizeof *c->joined);
-    lmi_release(&world->memory, c->leaf_detail, count, sizeof *c->leaf_detail);
-    lmi_release(&world->memory, c->fading, c->fading_count, sizeof *c->fading);
-    c->fading = NULL;
     c->from = c->joined = NULL;
-    c->leaf_detail = NULL;
     return ok ? LM_OK : LM_ERROR_MEMORY;
 }
 
@@ -384,6 +406,11 @@ void lmi_octree_change_free(lmi_octree_change *c)
     }
     lmi_release(memory, c->pins, pins, sizeof *c->pins);
     lmi_release(memory, c->drags, drags, sizeof *c->drags);
+    lmi_release(memory, c->forces, c->force_count, sizeof *c->forces);
+    lmi_release(memory, c->leaf_detail, c->made.particle_count, sizeof *c->leaf_detail);
+    lmi_release(memory, c->fading, c->fading_count, sizeof *c->fading);
+    lmi_release(memory, c->faded, c->faded_count, sizeof *c->faded);
     lmi_slashes_free(&c->slashes, memory);
     lmi_release(memory, c->maps, c->map_count, sizeof *c->maps);
+    lmi_body_free(world, &c->made);
 }

@@ -96,6 +96,9 @@ static lm_result cut_octree(lm_world *world, lmi_body *body, const lm_blade *bla
 {
     lmi_octree_change c = {.world = world, .body = body};
     lm_result result = lmi_octree_change_maps(&c) ? cut(&c, blade, info) : LM_ERROR_MEMORY;
+    if (result == LM_OK && info->links > 0) {
+        lmi_octree_change_apply(&c);
+    }
     lmi_octree_change_free(&c);
     info->parts = body->octree->part_count;
     return result;

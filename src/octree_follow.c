@@ -116,17 +116,28 @@ bool lmi_octree_follow_skin(lmi_octree_change *c)
     return ok;
 }
 
-void lmi_octree_follow_settle(lmi_octree_change *c, lmi_body *old)
+/* The skin in place goes to the shell, and the one there takes its place; what fades of either is kept here. */
+static void exchange_cut_skin(lmi_octree_change *c)
+{
+    lmi_skin *from = &c->body->skin, *to = &c->made.skin;
+    lm_vec3 *fading = from->fading;
+    uint32_t count = from->vertex_count;
+    from->fading = NULL;
+    *to = *from;
+    memset(from, 0, sizeof *from);
+    lmi_octree_shell_commit(c->planned, to);
+    to->fading = c->faded;
+    c->faded = fading;
+    c->faded_count = count;
+}
+
+void lmi_octree_exchange_skin(lmi_octree_change *c)
 {
     if (c->planned) {
-        lmi_release(&c->world->memory, old->skin.fading, old->skin.vertex_count, sizeof *old->skin.fading);
-        old->skin.fading = NULL; /* of vertices that may be others now */
-        c->made.skin = old->skin;
-        lmi_octree_shell_commit(c->planned, &c->made.skin);
-        memset(&old->skin, 0, sizeof old->skin);
+        exchange_cut_skin(c);
     }
     if (c->made.bulk) {
-        lmi_bulk_inherit(c->made.bulk, old->bulk);
+        lmi_bulk_inherit(c->made.bulk, c->body->bulk);
     }
 }
 

@@ -6,10 +6,14 @@
  * when all of them could have been that coarse for `hold` seconds. What is most lacking comes first, then what comes first in the
  * tree; whatever exceeds `per_step` or `budget` waits. Everything follows from the state of the world, so that it is the same on every
  * machine and after a snapshot.
+ *
+ * A step that runs out of memory, here or later, fails with the world as it was. So what bodies were is kept until all that the step
+ * needs is there: lmi_octree_levels_undo or _keep.
  */
 #include "octree_level.h"
 #include "body.h"
 #include "out/skin.h"
+#include "step/sleep.h"
 
 #include <string.h>
 
@@ -167,6 +171,8 @@ typedef struct chooser {
     lm_world *world;
     lmi_body *body;
     lmi_octree_levels *levels;
+    lmi_octree_change *change; /* once it has been made */
+    float *was_quiet;          /* [leaf_count] */
     uint8_t *fine,
         *coarse;       /* [leaf_count] levels that a leaf must have at most, and may have at most when it is joined */
     uint32_t *touched; /* [leaf_count] leaves that something touches */
@@ -274,6 +280,7 @@ static void find_wants(chooser *c, double seconds)
         c->fine[leaf] = (uint8_t)fine;
         c->coarse[leaf] = (uint8_t)coarse;
         float *quiet = &c->levels->leaf[leaf].quiet;
+        c->was_quiet[leaf] = *quiet;
         *quiet = coarse > node->level ? fminf(*quiet + (float)seconds, 7200.0f) : 0.0f;
     }
 }
@@ -319,12 +326,41 @@ static void add_joins(chooser *c)
     }
 }
 
+static void free_change(lmi_octree_change *change)
+{
+    lmi_memory *memory = &change->world->memory;
+    lmi_octree_change_free(change);
+    lmi_release(memory, change, 1, sizeof *change);
+}
+
+/* Changes the body in such a way that it can be taken back: it does not share its pack with what it was. */
+static lm_result change_body(chooser *c, const lmi_octree_wish *wish)
+{
+    uint32_t budget = c->levels->detail.budget;
+    lmi_octree_change *change = lmi_allocate(&c->world->memory, 1, sizeof *change);
+    if (!change) {
+        return LM_ERROR_MEMORY;
+    }
+    *change = (lmi_octree_change){.world = c->world, .body = c->body};
+    lm_result result = lmi_body_bring_home(c->world, c->body) ? LM_OK : LM_ERROR_MEMORY;
+    if (result == LM_OK) {
+        lmi_body_is_dirty(c->world, c->body);
+        result = lmi_octree_relevel(change, wish, budget ? budget : LM_MAX_PARTICLES);
+    }
+    if (result == LM_OK) {
+        c->change = change;
+    } else {
+        free_change(change);
+    }
+    return result;
+}
+
 /* Divides the first `divides` of those that want it and joins the first `joins`. */
 static lm_result carry_out(chooser *c, uint32_t divides, uint32_t joins)
 {
     const lmi_octree *t = &c->body->octree->tree;
     lmi_memory *memory = &c->world->memory;
-    uint32_t leaves = t->leaf_count, nodes = t->node_count, budget = c->levels->detail.budget;
+    uint32_t leaves = t->leaf_count, nodes = t->node_count;
     uint8_t *level = lmi_allocate_plain(memory, leaves, sizeof *level);
     bool *join = lmi_allocate(memory, nodes, sizeof *join);
     lm_result result = level && join ? LM_OK : LM_ERROR_MEMORY;
@@ -339,7 +375,7 @@ static lm_result carry_out(chooser *c, uint32_t divides, uint32_t joins)
     }
     if (result == LM_OK) {
         lmi_octree_wish wish = {.level = level, .join = join};
-        result = lmi_octree_relevel(c->world, c->body, &wish, budget ? budget : LM_MAX_PARTICLES);
+        result = change_body(c, &wish);
     }
     lmi_release(memory, level, leaves, sizeof *level);
     lmi_release(memory, join, nodes, sizeof *join);
@@ -357,8 +393,9 @@ static uint32_t divides_in_budget(const chooser *c, uint32_t joins)
     return count < budget ? (uint32_t)((budget - count) / 7) : 0;
 }
 
-/* As much as a step may do. What a cut left of cells may fall into more parts than they have eighths: then fewer are divided. */
-static void choose(chooser *c)
+/* As much as a step may do. What a cut left of cells may fall into more parts than they have eighths: then fewer are divided. False
+ * when out of memory. */
+static bool choose(chooser *c)
 {
     uint32_t most = c->levels->detail.per_step, all = c->divide_count + c->join_count;
     uint32_t joins = c->join_count;
@@ -374,7 +411,8 @@ static void choose(chooser *c)
         divides /= 2;
         result = divides + joins ? carry_out(c, divides, joins) : LM_ERROR_LIMIT;
     }
-    c->body->octree->levels->waiting = all - (result == LM_OK ? divides + joins : 0);
+    c->levels->waiting = all - (result == LM_OK ? divides + joins : 0);
+    return result != LM_ERROR_MEMORY;
 }
 
 static void *take(char *base, size_t *used, size_t count, size_t size)
@@ -388,6 +426,7 @@ static void *take(char *base, size_t *used, size_t count, size_t size)
 static size_t carve(chooser *c, char *base, uint32_t leaves, uint32_t nodes)
 {
     size_t used = 0;
+    c->was_quiet = take(base, &used, leaves, sizeof *c->was_quiet);
     c->fine = take(base, &used, leaves, sizeof *c->fine);
     c->coarse = take(base, &used, leaves, sizeof *c->coarse);
     c->touched = take(base, &used, leaves, sizeof *c->touched);
@@ -398,15 +437,14 @@ static size_t carve(chooser *c, char *base, uint32_t leaves, uint32_t nodes)
     return used;
 }
 
-/* A step that finds no memory changes no detail; the next one tries again. */
-static void step_body(lm_world *world, lmi_body *body, double seconds)
+static bool step_body(lm_world *world, lmi_body *body, double seconds, lmi_octree_change **changes)
 {
     uint32_t leaves = body->octree->tree.leaf_count, nodes = body->octree->tree.node_count;
     chooser c = {.world = world, .body = body, .levels = body->octree->levels};
     size_t size = carve(&c, NULL, leaves, nodes);
     if (size > UINT32_MAX ||
         !lmi_reserve(&world->memory, &c.levels->scratch, &c.levels->scratch_size, (uint32_t)size, 1)) {
-        return;
+        return false;
     }
     carve(&c, c.levels->scratch, leaves, nodes);
     memset(c.is_touched, 0, leaves * sizeof *c.is_touched);
@@ -415,28 +453,81 @@ static void step_body(lm_world *world, lmi_body *body, double seconds)
     find_wants(&c, seconds);
     add_divides(&c);
     add_joins(&c);
+    c.levels->was_quiet = c.was_quiet;
+    c.levels->was_waiting = c.levels->waiting;
     c.levels->waiting = 0;
-    if (c.divide_count + c.join_count) {
-        choose(&c);
+    bool ok = c.divide_count + c.join_count == 0 || choose(&c);
+    if (c.change) {
+        c.levels->changed = true;
+        c.change->next = *changes;
+        *changes = c.change;
+    }
+    return ok;
+}
+
+bool lmi_octree_levels_step(lm_world *world, double seconds, lmi_octree_change **changes)
+{
+    *changes = NULL;
+    if (!world->has_octrees) { /* with thousands of bodies on a device looking at each is a good part of a step */
+        return true;
+    }
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        lmi_body *body = lmi_body_at(world, n);
+        if (body->octree && body->octree->levels && !body->asleep) {
+            lmi_gpu_fetch_batch(world, body->batch); /* where it is now decides */
+            if (!step_body(world, body, seconds, changes)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+void lmi_octree_levels_undo(lm_world *world, lmi_octree_change *changes)
+{
+    while (changes) { /* the last one first */
+        lmi_octree_change *change = changes;
+        changes = change->next;
+        lmi_octree_change_undo(change);
+        free_change(change);
+    }
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        const lmi_octree_body *o = lmi_body_at(world, n)->octree;
+        lmi_octree_levels *levels = o ? o->levels : NULL;
+        for (uint32_t leaf = 0; levels && levels->was_quiet && leaf < o->tree.leaf_count; leaf++) {
+            levels->leaf[leaf].quiet = levels->was_quiet[leaf];
+        }
+        if (levels && levels->was_quiet) {
+            levels->waiting = levels->was_waiting;
+            levels->was_quiet = NULL;
+            levels->changed = false;
+        }
     }
 }
 
-void lmi_octree_levels_step(lm_world *world, double seconds)
+void lmi_octree_levels_keep(lm_world *world, lmi_octree_change *changes, double seconds)
 {
-    if (!world->has_octrees) { /* with thousands of bodies on a device looking at each is a good part of a step */
+    if (!world->has_octrees) {
         return;
     }
     LMI_POOL_EACH(&world->bodies, n)
     {
         lmi_body *body = lmi_body_at(world, n);
-        if (!body->octree) {
-            continue;
+        lmi_octree_levels *levels = body->octree ? body->octree->levels : NULL;
+        if (body->octree && !(levels && levels->changed)) {
+            lmi_skin_fade(world, &body->skin, seconds);
         }
-        lmi_skin_fade(world, &body->skin, seconds);
-        if (body->octree->levels && !body->asleep) {
-            lmi_gpu_fetch_batch(world, body->batch); /* where it is now decides */
-            step_body(world, body, seconds);
+        if (levels) {
+            levels->was_quiet = NULL;
+            levels->changed = false;
         }
+    }
+    while (changes) {
+        lmi_octree_change *change = changes;
+        changes = change->next;
+        free_change(change);
     }
 }
 
@@ -462,14 +553,14 @@ bool lmi_octree_follow_detail(lmi_octree_change *c)
     return c->leaf_detail != NULL;
 }
 
-void lmi_octree_put_detail(lmi_octree_change *c, lmi_body *old)
+void lmi_octree_exchange_detail(lmi_octree_change *c)
 {
-    lmi_octree_levels *levels = old->octree->levels;
+    lmi_octree_levels *levels = c->body->octree->levels;
     if (levels) {
-        lmi_release(&c->world->memory, levels->leaf, old->octree->tree.leaf_count, sizeof *levels->leaf);
+        lmi_octree_leaf_detail *leaf = levels->leaf;
         levels->leaf = c->leaf_detail;
-        c->leaf_detail = NULL;
+        c->leaf_detail = leaf;
         c->made.octree->levels = levels;
-        old->octree->levels = NULL;
+        c->body->octree->levels = NULL;
     }
 }

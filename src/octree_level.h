@@ -26,9 +26,9 @@ static inline double lmi_octree_side(const lmi_octree *t, uint32_t level)
  * pinned. The largest of each; returns how many. */
 uint32_t lmi_octree_find_joins(const lmi_octree *tree, const uint8_t *home, const bool *held, bool *join);
 
-/* Divides and joins; false when out of memory or beyond a limit, then nothing has changed. `budget`: particles at most, unless there are no
- * more than before. */
-lm_result lmi_octree_relevel(lm_world *world, lmi_body *body, const lmi_octree_wish *wish, uint32_t budget);
+/* Divides and joins. LM_ERROR_MEMORY or LM_ERROR_LIMIT; then nothing has changed. `budget`: particles at most, unless there are no
+ * more than before. The caller frees the change, or takes it back. */
+lm_result lmi_octree_relevel(lmi_octree_change *change, const lmi_octree_wish *wish, uint32_t budget);
 
 /* Which leaves pins hold, by leaf. */
 void lmi_octree_held_leaves(const lm_world *world, const lmi_body *body, bool *held);

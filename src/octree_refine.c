@@ -46,23 +46,25 @@ uint32_t lmi_octree_find_joins(const lmi_octree *t, const uint8_t *home, const b
     return count;
 }
 
-lm_result lmi_octree_relevel(lm_world *world, lmi_body *body, const lmi_octree_wish *wish, uint32_t budget)
+lm_result lmi_octree_relevel(lmi_octree_change *c, const lmi_octree_wish *wish, uint32_t budget)
 {
-    lmi_octree_change c = {.world = world, .body = body};
+    lmi_memory *memory = &c->world->memory;
     lmi_octree next;
     uint32_t found;
-    lm_result result = lmi_octree_change_maps(&c) ? LM_OK : LM_ERROR_MEMORY;
+    lm_result result = lmi_octree_change_maps(c) ? LM_OK : LM_ERROR_MEMORY;
     if (result == LM_OK) {
-        result = lmi_octree_revise(&next, &world->memory, &body->octree->tree, wish, &found);
+        result = lmi_octree_revise(&next, memory, &c->body->octree->tree, wish, &found);
     }
-    if (result == LM_OK && next.leaf_count > budget && next.leaf_count > body->particle_count) {
-        lmi_octree_free(&next, &world->memory);
+    if (result == LM_OK && next.leaf_count > budget && next.leaf_count > c->body->particle_count) {
+        lmi_octree_free(&next, memory);
         result = LM_ERROR_LIMIT;
     }
     if (result == LM_OK) {
-        result = lmi_octree_change_make(&c, &next);
+        result = lmi_octree_change_make(c, &next);
     }
-    lmi_octree_change_free(&c);
+    if (result == LM_OK) {
+        lmi_octree_change_apply(c);
+    }
     return result;
 }
 
@@ -152,7 +154,10 @@ static lm_result apply(brush *b, uint32_t *changed)
         return LM_OK;
     }
     lmi_octree_wish wish = {.level = b->wants, .home = b->home, .join = b->join};
-    return *changed ? lmi_octree_relevel(b->world, b->body, &wish, LM_MAX_PARTICLES) : LM_OK;
+    lmi_octree_change c = {.world = b->world, .body = b->body};
+    lm_result result = *changed ? lmi_octree_relevel(&c, &wish, LM_MAX_PARTICLES) : LM_OK;
+    lmi_octree_change_free(&c);
+    return result;
 }
 
 static const char *refine_fault(const lmi_body *body, lm_dvec3 centre, float radius, float size)

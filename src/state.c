@@ -32,10 +32,10 @@ static void sum_particles(const lmi_body *body, lmi_look_sums *sums)
         energy += 0.5 * m * square;
         fastest = square > fastest ? square : fastest;
     }
-    lmi_body bounds = *body;
-    lmi_body_update_bounds(&bounds);
-    *sums = (lmi_look_sums){body->origin, first,         momentum,     angular,      {0},
-                            energy,       sqrt(fastest), bounds.lower, bounds.upper, body->contacts};
+    lm_vec3 lower, upper;
+    lmi_body_find_bounds(body, &lower, &upper);
+    *sums = (lmi_look_sums){body->origin, first,         momentum, angular, {0},
+                            energy,       sqrt(fastest), lower,    upper,   body->contacts};
     memcpy(sums->second, second, sizeof second);
 }
 

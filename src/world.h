@@ -192,6 +192,8 @@ typedef struct lmi_body {
     bool may_sleep, asleep;
     bool roused;     /* in this call: something pressed on it while it slept */
     float still;     /* state: seconds for which it has been slow enough */
+    bool was_asleep; /* before this call, until all that it needs is there */
+    float was_still;
     uint32_t island; /* state: slot of the first of those that fell asleep together */
     uint32_t first_pin, first_drag, first_force;
     uint32_t skeleton; /* slot or LMI_NONE */
@@ -362,6 +364,8 @@ lmi_body *lmi_body_find(const lm_world *world, lm_body_id id, const char *caller
 /* body.c */
 void lmi_body_free(lm_world *world, lmi_body *body);
 void lmi_body_update_bounds(lmi_body *body);
+/* The same without writing anything down: what getters may do. */
+void lmi_body_find_bounds(const lmi_body *body, lm_vec3 *lower, lm_vec3 *upper);
 
 /* What others touch, where group and mask ask for it: from a mesh, or (no triangles) from the particles. In place of what
  * there was; false when out of memory, then nothing has changed. */

@@ -499,7 +499,8 @@ typedef struct lm_tets {
  *
  * Regions. Distances are measured along the body, from cell to cell: a finger is far from the next one even where they touch.
  * A region has everything within its width, and nothing beyond (1 + slack) times that; what is between may belong to it or
- * not, whichever takes fewer sums. A width less than the cell's own side counts as that.
+ * not, whichever takes fewer sums. A width less than the cell's own side counts as that. Regions may reach 16,384 cells each, in the
+ * mean, besides those that have all of the body; wider ones are refused (LM_ERROR_LIMIT): the time to find them grows with that.
  *
  * Cost. A step takes time in proportion to lm_body_info.summation_nodes, a few for each particle when the width is near the
  * side of a base cell or more.
@@ -1366,8 +1367,8 @@ typedef struct lm_detail {
 /* Everything off. */
 LM_API lm_detail lm_detail_default(void);
 
-/* Sets what an octree decides its cells by; null: they stay as they are. A step that finds no memory for a change leaves it for the
- * next one. LM_ERROR_ARGUMENT (not an octree, an octree with examples or on a skeleton, a value out of range) or LM_ERROR_MEMORY. */
+/* Sets what an octree decides its cells by; null: they stay as they are. A step that finds no memory for a change fails as any other
+ * step does: nothing has changed, and called again it does what it would have done. LM_ERROR_ARGUMENT (not an octree, an octree with examples or on a skeleton, a value out of range) or LM_ERROR_MEMORY. */
 LM_API lm_result lm_body_set_detail(lm_world *world, lm_body_id body, const lm_detail *detail);
 
 /* What was set (all 0, cookie too: nothing), and how many cells the last step wanted to change and left for the next ones; either may be

@@ -115,7 +115,7 @@ static void pick_particles(const lmi_body *body, double radius, const ray *r, be
 static void pick_body(const lmi_body *body, const ray *r, best *hit)
 {
     lmi_body bounds = *body;
-    lmi_body_update_bounds(&bounds);
+    lmi_body_find_bounds(body, &bounds.lower, &bounds.upper);
     if (misses_body(&bounds, r, hit->distance)) {
         return;
     }
@@ -151,7 +151,7 @@ static bool pick_seen(const lm_world *world, const lmi_body *body, const lmi_see
     if (!lmi_gpu_look_body(world, body, false, &look)) {
         return false;
     }
-    lmi_body_update_bounds(&look.body);
+    lmi_body_find_bounds(&look.body, &look.body.lower, &look.body.upper);
     pick_particles(&look.body, sphere_radius(&look.body), r, hit);
     lmi_gpu_look_end(world, &look);
     return true;

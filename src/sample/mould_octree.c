@@ -8,6 +8,7 @@
 #define MOST_CARRIERS 512u
 #define MOST_LEAVES 256u /* of a carrier that are looked at */
 #define ENOUGH 12u       /* leaves of its own, for a carrier that asks no neighbours */
+#define REACH_CELLS 16u
 
 /* Nodes of this level are carriers, and larger ones that are not divided. */
 static uint32_t level_of(const lmi_octree *t, const lmi_mould *s)
@@ -42,43 +43,74 @@ static uint32_t count_carriers(const lmi_octree *t, uint32_t level, uint32_t *le
     }
 }
 
-/* The middles of what is filled of the cells, whatever is cut: in a hollow body there are places far from all of them. */
-bool lmi_mould_reach_octree(lmi_memory *memory, const lmi_octree *t, lmi_mould *s)
+/* The cells that the reach is found from: those of carriers, or larger ones where the tree has none as large or the surface that touches
+ * is much smaller than the body; at most REACH_CELLS along each axis. */
+static uint32_t reach_level(const lmi_octree *t, uint32_t level, uint32_t first[3], uint32_t n[3])
 {
-    uint32_t level = level_of(t, s), n[3];
-    for (int a = 0; a < 3; a++) {
-        n[a] = (t->base[a] << t->levels) >> level;
+    for (;; level++) {
+        uint32_t most = 0;
+        for (int a = 0; a < 3; a++) {
+            first[a] = t->pad[a] >> level;
+            n[a] = ((t->pad[a] + t->voxels.n[a] - 1) >> level) - first[a] + 1;
+            most = n[a] > most ? n[a] : most;
+        }
+        if (most <= REACH_CELLS) {
+            return level;
+        }
     }
-    size_t cells = (size_t)n[0] * n[1] * n[2];
-    double(*sum)[4] = lmi_allocate(memory, cells, sizeof *sum);
-    for (uint32_t k = 0; sum && k < t->voxel_count; k++) {
+}
+
+/* The middles of what is filled of these cells, whatever is cut, one after the other in `middle`. Returns how many. */
+static size_t find_middles(const lmi_octree *t, uint32_t level, const uint32_t first[3], const uint32_t n[3],
+                           double (*sum)[4], lm_dvec3 *middle)
+{
+    size_t count = 0;
+    for (uint32_t k = 0; k < t->voxel_count; k++) {
         size_t at[3];
         for (int a = 0; a < 3; a++) {
-            at[a] = (t->at[k][a] + t->pad[a]) >> level;
+            at[a] = ((t->at[k][a] + t->pad[a]) >> level) - first[a];
         }
         double *to = sum[(at[2] * n[1] + at[1]) * n[0] + at[0]];
         to[0] += t->at[k][0] + 0.5, to[1] += t->at[k][1] + 0.5, to[2] += t->at[k][2] + 0.5, to[3] += 1.0;
     }
-    double farthest = 0.0, voxel = t->voxels.spacing;
-    for (size_t k = 0; sum && k < (size_t)s->n[0] * s->n[1] * s->n[2]; k++) {
+    for (size_t c = 0; c < (size_t)n[0] * n[1] * n[2]; c++) {
+        if (sum[c][3] > 0.0) {
+            double by = t->voxels.spacing / sum[c][3];
+            middle[count++] = dvec(t->voxels.first.x + by * sum[c][0], t->voxels.first.y + by * sum[c][1],
+                                   t->voxels.first.z + by * sum[c][2]);
+        }
+    }
+    return count;
+}
+
+/* In a hollow body there are places far from all middles. */
+bool lmi_mould_reach_octree(lmi_memory *memory, const lmi_octree *t, lmi_mould *s)
+{
+    uint32_t carriers = level_of(t, s), first[3], n[3], level = reach_level(t, carriers, first, n);
+    size_t cells = (size_t)n[0] * n[1] * n[2];
+    double(*sum)[4] = lmi_allocate(memory, cells, sizeof *sum), farthest = 0.0;
+    lm_dvec3 *middle = lmi_allocate(memory, cells, sizeof *middle);
+    bool ok = sum && middle;
+    size_t count = ok ? find_middles(t, level, first, n, sum, middle) : 0;
+    for (size_t k = 0; ok && k < (size_t)s->n[0] * s->n[1] * s->n[2]; k++) {
+        if (s->distance[k] > 0.0f) {
+            continue;
+        }
         double least = INFINITY;
         lm_dvec3 p =
             dvec(s->first.x + (double)(k % s->n[0]) * s->cell, s->first.y + (double)(k / s->n[0] % s->n[1]) * s->cell,
                  s->first.z + (double)(k / s->n[0] / s->n[1]) * s->cell);
-        for (size_t c = 0; s->distance[k] <= 0.0f && c < cells; c++) {
-            if (sum[c][3] > 0.0) {
-                double by = voxel / sum[c][3];
-                lm_dvec3 d = dvec(t->voxels.first.x + by * sum[c][0] - p.x, t->voxels.first.y + by * sum[c][1] - p.y,
-                                  t->voxels.first.z + by * sum[c][2] - p.z);
-                least = fmin(least, dvec_dot(d, d));
-            }
+        for (size_t c = 0; least > farthest && c < count; c++) { /* nearer than the farthest is near enough */
+            lm_dvec3 d = dvec_sub(middle[c], p);
+            least = fmin(least, dvec_dot(d, d));
         }
         farthest = fmax(farthest, least < INFINITY ? least : 0.0);
     }
-    s->reach = 1.5 * fmax(LMI_MOULD_APART(s), voxel * (double)(1u << level));
+    s->reach = 1.5 * fmax(LMI_MOULD_APART(s), t->voxels.spacing * (double)(1u << carriers));
     s->far = s->apart = fmax(s->reach, 1.5 * sqrt(farthest));
     lmi_release(memory, sum, cells, sizeof *sum);
-    return sum != NULL;
+    lmi_release(memory, middle, cells, sizeof *middle);
+    return ok;
 }
 
 /* --- what carries them --- */

@@ -23,6 +23,7 @@
 #define LMI_OCTREE_MAX_LEVELS 8u
 #define LMI_OCTREE_MAX_VOXELS (1u << 26)
 #define LMI_OCTREE_NONE UINT32_MAX
+#define LMI_OCTREE_MOST_REACHED 16384u
 
 /* Lengths along the graph are whole numbers of half voxels: the middles of cells of different sizes are that far apart. */
 #define LMI_OCTREE_UNITS 2u
@@ -77,6 +78,8 @@ typedef struct lmi_octree {
     uint32_t *width;             /* [leaf_count] of regions, in units of half a voxel */
     double slack;                /* regions contain what is nearer than width, and nothing beyond (1 + slack) width */
     lmi_octree_lists regions;    /* of nodes */
+    bool bounded;  /* regions that reach more than LMI_OCTREE_MOST_REACHED leaves each, in the mean, are refused */
+    bool too_wide; /* why the regions were not found: there are too many nodes in them, or that */
 
     /* Where corners of voxels on the faces of cuts are moved to, so that these lie on the blade; by corner. */
     lmi_octree_bend *bends;

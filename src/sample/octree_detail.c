@@ -10,10 +10,12 @@
 
 #include <string.h>
 
+#define MOST_LAYERS 120u
+
 typedef struct peeler {
     const lmi_octree *tree;
     uint8_t *layer;         /* [voxel_count] 1 at the surface */
-    uint8_t *seen;          /* [voxel_count] in this flood */
+    uint8_t *left;          /* [voxel_count] one more than the steps that a flood had left here, of the one with most */
     uint32_t *front, *next; /* [voxel_count] */
     uint32_t front_count, next_count;
 } peeler;
@@ -62,16 +64,17 @@ static void peel(peeler *p, uint32_t most)
     }
 }
 
-/* Marks what is within `layer` - 1 steps of the voxels of a layer, where nothing larger did. */
-static void mark(peeler *p, uint32_t layer, uint8_t *thickness)
+/* Marks what is within `layer` - 1 steps of the voxels of a layer, where nothing larger did. Where a larger one had as many steps left it
+ * has marked all that this one would: a flood stops there, so that all of them together take time in proportion to the voxels, and
+ * not to the voxels times the layers. */
+static void mark(peeler *p, uint32_t layer, const uint32_t *voxels, uint32_t count, uint8_t *thickness)
 {
     const lmi_octree *t = p->tree;
-    memset(p->seen, 0, t->voxel_count);
     p->front_count = p->next_count = 0;
-    for (uint32_t voxel = 0; voxel < t->voxel_count; voxel++) {
-        if (p->layer[voxel] == layer) {
-            p->seen[voxel] = 1;
-            p->front[p->front_count++] = voxel;
+    for (uint32_t n = 0; n < count; n++) {
+        if (p->left[voxels[n]] < layer) {
+            p->left[voxels[n]] = (uint8_t)layer;
+            p->front[p->front_count++] = voxels[n];
         }
     }
     for (uint32_t step = 0; p->front_count; step++, swap_fronts(p)) {
@@ -80,8 +83,8 @@ static void mark(peeler *p, uint32_t layer, uint8_t *thickness)
             thickness[voxel] = thickness[voxel] ? thickness[voxel] : (uint8_t)(2 * layer);
             for (int way = 0; way < 27 && step + 1 < layer; way++) {
                 uint32_t other = around(t, voxel, way);
-                if (other != LMI_OCTREE_NONE && !p->seen[other]) {
-                    p->seen[other] = 1;
+                if (other != LMI_OCTREE_NONE && p->left[other] < layer - step - 1) {
+                    p->left[other] = (uint8_t)(layer - step - 1);
                     p->next[p->next_count++] = other;
                 }
             }
@@ -89,24 +92,44 @@ static void mark(peeler *p, uint32_t layer, uint8_t *thickness)
     }
 }
 
+/* The voxels by their layers; first[layer] to first[layer + 1] are those of one. */
+static void sort_by_layer(const peeler *p, uint32_t layers, uint32_t *first, uint32_t *voxels)
+{
+    memset(first, 0, (MOST_LAYERS + 2) * sizeof *first);
+    for (uint32_t voxel = 0; voxel < p->tree->voxel_count; voxel++) {
+        first[p->layer[voxel] + 1]++;
+    }
+    for (uint32_t layer = 0; layer <= layers; layer++) {
+        first[layer + 1] += first[layer];
+    }
+    uint32_t at[MOST_LAYERS + 2];
+    memcpy(at, first, sizeof at);
+    for (uint32_t voxel = 0; voxel < p->tree->voxel_count; voxel++) {
+        voxels[at[p->layer[voxel]]++] = voxel;
+    }
+}
+
 uint8_t *lmi_octree_thickness(const lmi_octree *t, lmi_memory *memory, uint32_t most)
 {
-    uint32_t layers = most / 2 + 1 < 120 ? most / 2 + 1 : 120;
+    uint32_t layers = most / 2 + 1 < MOST_LAYERS ? most / 2 + 1 : MOST_LAYERS, first[MOST_LAYERS + 2];
+    uint32_t *voxels = lmi_allocate(memory, t->voxel_count, sizeof *voxels);
     peeler p = {.tree = t,
                 .layer = lmi_allocate(memory, t->voxel_count, sizeof *p.layer),
-                .seen = lmi_allocate(memory, t->voxel_count, sizeof *p.seen),
+                .left = lmi_allocate(memory, t->voxel_count, sizeof *p.left),
                 .front = lmi_allocate(memory, t->voxel_count, sizeof *p.front),
                 .next = lmi_allocate(memory, t->voxel_count, sizeof *p.next)};
     uint8_t *thickness = lmi_allocate(memory, t->voxel_count, sizeof *thickness);
-    bool ok = p.layer && p.seen && p.front && p.next && thickness;
+    bool ok = p.layer && p.left && p.front && p.next && voxels && thickness;
     if (ok) {
         peel(&p, layers);
+        sort_by_layer(&p, layers, first, voxels);
     }
     for (uint32_t layer = layers; ok && layer > 0; layer--) {
-        mark(&p, layer, thickness);
+        mark(&p, layer, voxels + first[layer], first[layer + 1] - first[layer], thickness);
     }
     lmi_release(memory, p.layer, t->voxel_count, sizeof *p.layer);
-    lmi_release(memory, p.seen, t->voxel_count, sizeof *p.seen);
+    lmi_release(memory, p.left, t->voxel_count, sizeof *p.left);
+    lmi_release(memory, voxels, t->voxel_count, sizeof *voxels);
     lmi_release(memory, p.front, t->voxel_count, sizeof *p.front);
     lmi_release(memory, p.next, t->voxel_count, sizeof *p.next);
     if (!ok) {

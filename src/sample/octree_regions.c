@@ -13,6 +13,9 @@
  * Regions of leaves that are near each other are found together, one in each of sixteen lanes: one search from all of them finds
  * what any of them reaches, in about the order in which each does; then distances are improved along neighbours, forward and
  * backward in that order, until none changes. These are the distances of sixteen searches, for a little more than the cost of one.
+ *
+ * A region that is wider than the way from its leaf to a landmark of its part, and from there to all of the part, has all of it: its
+ * nodes are the base cells of the part, and nothing is searched for. Else a body of n leaves in wide regions would take n^2 steps.
  */
 #include "sample/octree.h"
 
@@ -20,6 +23,7 @@
 
 #define TOGETHER 16    /* regions that are found at once */
 #define FARTHEST 30000 /* units: farther than any distance that fits the lanes */
+#define LANDMARKS 64   /* in a part, at most */
 
 typedef struct lanes_word {
     int16_t lane[TOGETHER];
@@ -42,6 +46,12 @@ typedef struct finder {
     uint32_t *touched;    /* [node_count] nodes with something reached */
     uint32_t *base;       /* [node_count] the base nodes among them */
     uint32_t touched_count, base_count;
+
+    uint32_t *to_all;     /* [leaf_count] no leaf of its part is farther from a leaf than this */
+    uint32_t *part;       /* [leaf_count] */
+    uint32_t *roots;      /* [base cells] those of the first part, then those of the second, ... each ascending */
+    uint32_t *first_root; /* [parts + 1] in `roots` */
+    uint32_t root_count, part_count;
 } finder;
 
 static bool make_finder(finder *f, const lmi_octree *t, lmi_memory *memory)
@@ -52,8 +62,15 @@ static bool make_finder(finder *f, const lmi_octree *t, lmi_memory *memory)
     f->of = lmi_allocate(memory, t->node_count, sizeof *f->of);
     f->touched = lmi_allocate_plain(memory, t->node_count, sizeof *f->touched);
     f->base = lmi_allocate_plain(memory, t->node_count, sizeof *f->base);
-    if (!f->distance || !f->stale || !f->of || !f->touched || !f->base ||
-        !lmi_octree_search_make(&f->search, memory, t)) {
+    f->to_all = lmi_allocate_plain(memory, t->leaf_count, sizeof *f->to_all);
+    f->part = lmi_allocate_plain(memory, t->leaf_count, sizeof *f->part);
+    while (f->root_count < t->node_count && t->nodes[f->root_count].parent == LMI_OCTREE_NONE) {
+        f->root_count++; /* base cells come first */
+    }
+    f->roots = lmi_allocate_plain(memory, f->root_count, sizeof *f->roots);
+    f->first_root = lmi_allocate(memory, (size_t)f->root_count + 1, sizeof *f->first_root);
+    if (!f->distance || !f->stale || !f->of || !f->touched || !f->base || !f->to_all || !f->part || !f->roots ||
+        !f->first_root || !lmi_octree_search_make(&f->search, memory, t)) {
         return false;
     }
     for (uint32_t leaf = 0; leaf < t->leaf_count; leaf++) {
@@ -61,6 +78,7 @@ static bool make_finder(finder *f, const lmi_octree *t, lmi_memory *memory)
             f->distance[leaf].lane[k] = FARTHEST;
         }
     }
+    memset(f->to_all, 0xff, t->leaf_count * sizeof *f->to_all); /* not known */
     return true;
 }
 
@@ -71,7 +89,86 @@ static void free_finder(finder *f)
     lmi_release(f->memory, f->of, f->tree->node_count, sizeof *f->of);
     lmi_release(f->memory, f->touched, f->tree->node_count, sizeof *f->touched);
     lmi_release(f->memory, f->base, f->tree->node_count, sizeof *f->base);
+    lmi_release(f->memory, f->to_all, f->tree->leaf_count, sizeof *f->to_all);
+    lmi_release(f->memory, f->part, f->tree->leaf_count, sizeof *f->part);
+    lmi_release(f->memory, f->roots, f->root_count, sizeof *f->roots);
+    lmi_release(f->memory, f->first_root, (size_t)f->root_count + 1, sizeof *f->first_root);
     lmi_octree_search_free(&f->search, f->memory);
+}
+
+/* --- regions that have all of their part --- */
+
+static bool has_all(const finder *f, uint32_t leaf) { return f->to_all[leaf] <= f->tree->width[leaf]; }
+
+/* Goes from a landmark to all of its part. Returns the leaf of the part that lacks most to have all of it, or LMI_OCTREE_NONE. */
+static uint32_t look_from(finder *f, uint32_t landmark)
+{
+    const lmi_octree *t = f->tree;
+    const lmi_octree_search *s = &f->search;
+    lmi_octree_search_run(&f->search, t, landmark, UINT32_MAX - 1);
+    uint32_t farthest = s->distance[s->reached[s->reached_count - 1]], next = LMI_OCTREE_NONE; /* nearest first */
+    for (uint32_t n = 0; n < s->reached_count; n++) {
+        uint32_t leaf = s->reached[n], here = s->distance[leaf] + farthest;
+        f->part[leaf] = f->part_count;
+        f->to_all[leaf] = here < f->to_all[leaf] ? here : f->to_all[leaf];
+        if (!has_all(f, leaf) && (next == LMI_OCTREE_NONE || f->to_all[leaf] > f->to_all[next])) {
+            next = leaf;
+        }
+    }
+    return next;
+}
+
+/* The parts that neighbours join, and how far it is to all of them at most. A base cell holds together, so it is in one part. */
+static void find_parts(finder *f)
+{
+    const lmi_octree *t = f->tree;
+    memset(f->part, 0xff, t->leaf_count * sizeof *f->part);
+    for (uint32_t leaf = 0; leaf < t->leaf_count; leaf++) {
+        if (f->part[leaf] != LMI_OCTREE_NONE) {
+            continue;
+        }
+        uint32_t next = leaf;
+        for (uint32_t n = 0; n < LANDMARKS && next != LMI_OCTREE_NONE; n++) {
+            next = look_from(f, next);
+        }
+        f->part_count++;
+    }
+    for (uint32_t root = 0; root < f->root_count; root++) {
+        f->first_root[f->part[t->nodes[root].first_leaf] + 1]++;
+    }
+    for (uint32_t part = 0; part < f->part_count; part++) {
+        f->first_root[part + 1] += f->first_root[part];
+    }
+    for (uint32_t root = f->root_count; root-- > 0;) { /* from behind: what is before is the end of the part before */
+        f->roots[--f->first_root[f->part[t->nodes[root].first_leaf] + 1]] = root;
+    }
+    for (uint32_t part = 0; part < f->part_count; part++) {
+        f->first_root[part] = f->first_root[part + 1];
+    }
+    f->first_root[f->part_count] = f->root_count;
+}
+
+/* Whether some of these regions may have all of their part: no part that is as long as the body is within less than half of it. (In a
+ * smaller part, that a cut left, searches are short.) */
+static bool may_have_all(const lmi_octree *t, const uint32_t *leaves, uint32_t count)
+{
+    uint32_t widest = 0, longest = 0;
+    for (uint32_t n = 0; n < count; n++) {
+        widest = t->width[leaves[n]] > widest ? t->width[leaves[n]] : widest;
+    }
+    for (int a = 0; a < 3; a++) {
+        longest = t->voxels.n[a] > longest ? t->voxels.n[a] : longest;
+    }
+    return (double)widest >= 0.5 * LMI_OCTREE_UNITS * longest;
+}
+
+static bool add_all(const finder *f, uint32_t leaf, lmi_octree_lists *to)
+{
+    bool ok = true;
+    for (uint32_t n = f->first_root[f->part[leaf]]; ok && n < f->first_root[f->part[leaf] + 1]; n++) {
+        ok = lmi_octree_lists_add(to, f->memory, f->roots[n]);
+    }
+    return ok;
 }
 
 /* --- distances in lanes --- */
@@ -256,14 +353,31 @@ static bool find_all(lmi_octree *t, lmi_memory *memory, const uint32_t *leaves, 
 {
     finder f;
     bool ok = make_finder(&f, t, memory) && lmi_octree_lists_make(to, memory, count);
+    t->too_wide = false;
+    if (ok && may_have_all(t, leaves, count)) {
+        find_parts(&f);
+    }
+    uint64_t reached = 0, most = (uint64_t)LMI_OCTREE_MOST_REACHED * t->leaf_count;
     for (uint32_t done = 0, group; ok && done < count; done += group) {
+        if (to->item_count > LM_MAX_MEMBERSHIPS || (t->bounded && reached > most)) {
+            t->too_wide = true;
+            ok = false;
+            break;
+        }
+        if (has_all(&f, leaves[done])) {
+            group = 1;
+            ok = add_all(&f, leaves[done], to);
+            to->offsets[done + 1] = to->item_count;
+            continue;
+        }
         bool alone = lmi_octree_limit(t, t->width[leaves[done]]) >= FARTHEST;
         for (group = 1; !alone && group < TOGETHER && done + group < count; group++) {
-            if (lmi_octree_limit(t, t->width[leaves[done + group]]) >= FARTHEST) {
+            if (lmi_octree_limit(t, t->width[leaves[done + group]]) >= FARTHEST || has_all(&f, leaves[done + group])) {
                 break;
             }
         }
         ok = find_group(&f, leaves + done, group, alone, done, to);
+        reached += (uint64_t)f.search.reached_count * group;
     }
     free_finder(&f);
     return ok;

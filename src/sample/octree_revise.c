@@ -338,8 +338,9 @@ lm_result lmi_octree_revise(lmi_octree *t, lmi_memory *memory, const lmi_octree 
              lmi_octree_add_bends(t, memory, before, wish->slashes);
     }
     free_reviser(&r);
+    bool too_wide = !ok && shared && t->too_wide;
     if (!ok && shared) {
         lmi_octree_free(t, memory);
     }
-    return ok ? LM_OK : LM_ERROR_MEMORY;
+    return ok ? LM_OK : too_wide ? LM_ERROR_LIMIT : LM_ERROR_MEMORY;
 }

@@ -12,6 +12,8 @@
 /* A triangle is divided into at most this many rows of points. */
 #define MOST_ROWS 256
 
+#define MOST_BUCKETS (1u << 24) /* of the bits that hashes have */
+
 /* Particles of a cloud that a point rides on, at least: a push on a point outside them all must not tear at a few. */
 #define SURROUNDINGS 32
 
@@ -61,6 +63,32 @@ static bool is_free(const spread *s, lm_vec3 p)
     return true;
 }
 
+static void put_in_bucket(spread *s, uint32_t n)
+{
+    int64_t at[3];
+    cube_of(s, s->points[n], at);
+    uint32_t bucket = bucket_of(s, at[0], at[1], at[2]);
+    s->next[n] = s->heads[bucket];
+    s->heads[bucket] = n;
+}
+
+/* Empty buckets, in place of those that there are, and the points in them. A mesh of few large faces may have a million points. */
+static bool make_buckets(spread *s, uint32_t buckets)
+{
+    uint32_t *heads = lmi_allocate_plain(s->memory, buckets, sizeof *heads);
+    if (!heads) {
+        return false;
+    }
+    lmi_release(s->memory, s->heads, s->buckets, sizeof *s->heads);
+    memset(heads, 0xff, buckets * sizeof *heads); /* LMI_NONE */
+    s->heads = heads;
+    s->buckets = buckets;
+    for (uint32_t n = 0; n < s->count; n++) {
+        put_in_bucket(s, n);
+    }
+    return true;
+}
+
 static void offer(spread *s, lm_vec3 p)
 {
     if (s->failed || !is_free(s, p)) {
@@ -71,16 +99,12 @@ static void offer(spread *s, lm_vec3 p)
               lmi_reserve(s->memory, &next, &s->next_capacity, s->count + 1, sizeof *s->next);
     s->points = points;
     s->next = next;
-    if (!ok) {
+    if (!ok || (s->count == s->buckets && s->buckets < MOST_BUCKETS && !make_buckets(s, 2 * s->buckets))) {
         s->failed = true;
         return;
     }
-    int64_t at[3];
-    cube_of(s, p, at);
-    uint32_t bucket = bucket_of(s, at[0], at[1], at[2]);
     s->points[s->count] = p;
-    s->next[s->count] = s->heads[bucket];
-    s->heads[bucket] = s->count++;
+    put_in_bucket(s, s->count++);
 }
 
 typedef struct corner {
@@ -167,16 +191,8 @@ static void offer_inside(spread *s, const lmi_touch_mesh *mesh, uint32_t triangl
 bool lmi_touch_spread(lmi_memory *memory, const lmi_touch_mesh *mesh, double spacing, lm_vec3 **points, uint32_t *count,
                       uint32_t *capacity)
 {
-    spread s = {.memory = memory, .apart = 0.7 * spacing, .buckets = 64};
-    while (s.buckets < mesh->vertex_count && s.buckets < 1u << 20) {
-        s.buckets *= 2;
-    }
-    s.heads = lmi_allocate(memory, s.buckets, sizeof *s.heads);
-    bool ok = s.heads != NULL;
-    for (uint32_t n = 0; ok && n < s.buckets; n++) {
-        s.heads[n] = LMI_NONE;
-    }
-    ok = ok && offer_vertices(&s, mesh);
+    spread s = {.memory = memory, .apart = 0.7 * spacing};
+    bool ok = make_buckets(&s, 64) && offer_vertices(&s, mesh);
     for (uint32_t t = 0; ok && t < mesh->triangle_count; t++) {
         offer_inside(&s, mesh, t, spacing);
     }

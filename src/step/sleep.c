@@ -124,8 +124,7 @@ static void rouse_moved(lm_world *world, double seconds)
 
 /* --- in and out of batches --- */
 
-/* Gives a body its particles back from the pack. */
-static bool bring_home(lm_world *world, lmi_body *body)
+bool lmi_body_bring_home(lm_world *world, lmi_body *body)
 {
     if (body->home) {
         return true; /* it was never packed */
@@ -169,9 +168,25 @@ bool lmi_sleep_watches(const lm_world *world)
     return watches && world->sleep.enabled;
 }
 
+void lmi_sleep_undo(lm_world *world)
+{
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        lmi_body *body = lmi_body_at(world, n);
+        body->asleep = world->sleep.enabled ? body->was_asleep : body->asleep;
+        body->still = world->sleep.enabled ? body->was_still : body->still;
+    }
+}
+
 bool lmi_sleep_prepare(lm_world *world, double seconds)
 {
     if (world->sleep.enabled) {
+        LMI_POOL_EACH(&world->bodies, n)
+        {
+            lmi_body *body = lmi_body_at(world, n);
+            body->was_asleep = body->asleep;
+            body->was_still = body->still;
+        }
         rouse_moved(world, seconds);
     }
     LMI_POOL_EACH(&world->bodies, n)
@@ -179,7 +194,7 @@ bool lmi_sleep_prepare(lm_world *world, double seconds)
         lmi_body *body = lmi_body_at(world, n);
         if (body->asleep && body->batch != LMI_NONE) {
             lmi_gpu_edit_body(world, body); /* who stays behind is packed anew */
-            if (!bring_home(world, body)) {
+            if (!lmi_body_bring_home(world, body)) {
                 return false;
             }
             lmi_body_leave_batch(world, n);

@@ -11,8 +11,15 @@
 #include "world.h"
 
 /* At the beginning of a call of lm_world_step of `seconds`, before batches are laid out: wakes whoever a moving collider or
- * mover comes near, and brings bodies into batches or out of them. False when out of memory; it may be called again. */
+ * mover comes near, and brings bodies into batches or out of them. False when out of memory; it may be called again. When this or
+ * anything after it fails before the step changes something, those that it woke sleep on: the next call brings them out of their
+ * batches. */
 bool lmi_sleep_prepare(lm_world *world, double seconds);
+void lmi_sleep_undo(lm_world *world);
+
+/* Gives a body its particles and the state of its regions back from the pack. What has been packed has then to be packed again, without
+ * it or with it. False when out of memory. */
+bool lmi_body_bring_home(lm_world *world, lmi_body *body);
 
 /* Whether that wants to know where awake bodies are. */
 bool lmi_sleep_watches(const lm_world *world);

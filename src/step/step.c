@@ -455,8 +455,7 @@ static bool reserve_scratch(lm_world *world)
     return true;
 }
 
-/* Takes all memory that the step needs. May be repeated after a failure. */
-static bool prepare(lm_world *world, double seconds)
+static bool reserve_all(lm_world *world, double seconds)
 {
     if (!lmi_sleep_prepare(world, seconds)) {
         return false;
@@ -480,6 +479,16 @@ static bool prepare(lm_world *world, double seconds)
     return ok && reserve_scratch(world) && reserve_slabs(world) && reserve_octrees(world) &&
            lmi_mutual_reserve(world) && lmi_touchings_reserve(world) && lmi_penalty_reserve(world) &&
            lmi_fracture_step(world);
+}
+
+/* Takes all memory that the step needs. May be repeated after a failure. */
+static bool prepare(lm_world *world, double seconds)
+{
+    bool ok = reserve_all(world, seconds);
+    if (!ok) {
+        lmi_sleep_undo(world);
+    }
+    return ok;
 }
 
 static void begin(lm_world *world, double h)
@@ -638,14 +647,18 @@ lm_result lm_world_step(lm_world *world, double seconds)
     lmi_float_mode_enter(&host);
     lm_result result = LM_OK;
     double h = seconds / world->substeps;
-    lmi_octree_levels_step(world, seconds);
-    bool on_device = lmi_gpu_goes_on(world, h) && !lmi_gpu_may_break(world), goes_on = on_device;
-    if (!on_device) {
+    struct lmi_octree_change *changes;
+    bool ok = lmi_octree_levels_step(world, seconds, &changes);
+    bool on_device = ok && lmi_gpu_goes_on(world, h) && !lmi_gpu_may_break(world), goes_on = on_device;
+    if (ok && !on_device) {
         lmi_gpu_fetch_step(world);
+        ok = prepare(world, seconds);
     }
-    if (!on_device && !prepare(world, seconds)) {
+    if (!ok) {
+        lmi_octree_levels_undo(world, changes);
         result = lmi_fail(world, LM_ERROR_MEMORY, "lm_world_step: out of memory; nothing has changed");
     } else {
+        lmi_octree_levels_keep(world, changes, seconds);
         if (!on_device) {
             begin(world, h);
             on_device = lmi_gpu_take(world, h);
