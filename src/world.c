@@ -305,6 +305,7 @@ void lm_world_get_stats(const lm_world *world, lm_stats *stats)
     memcpy(stats->stage_seconds, world->stage_seconds, sizeof stats->stage_seconds);
     stats->contacts_left_out = world->touchings ? world->touchings->left_out : 0;
     stats->stiffness_limited = world->stiffness_limited;
+    stats->mutual = world->contact_stats;
     stats->memory = lmi_gpu_memory(world);
 }
 

@@ -149,8 +149,8 @@ static void take_back(const lmi_solver *s, lmi_soft_block *b, uint32_t lane, v3 
     put(shift, v3_select(presses, way, (v3){zero, zero, zero}), zero);
 }
 
-/* lmi_soft_pass */
-static void velocity_piece(const lmi_solver *s, uint32_t block, uint32_t lane)
+/* lmi_soft_pass. Returns how much it changed, m/s. */
+static vf velocity_piece(const lmi_solver *s, uint32_t block, uint32_t lane)
 {
     lmi_soft_block *b = &s->blocks[block];
     const vf zero = vf_set1(0.0f);
@@ -171,6 +171,7 @@ static void velocity_piece(const lmi_solver *s, uint32_t block, uint32_t lane)
     if (s->pass + 1 == s->passes) {
         take_back(s, b, lane, n, pressed, braked, s->shift + at);
     }
+    return v3_length(v3_sub(now, before)) * deep;
 }
 
 /* Bodies that are shifted while they move past each other change their angular momentum, and so do impulses that act in two
@@ -214,11 +215,15 @@ static void position_piece(const lmi_solver *s, uint32_t block, uint32_t lane)
     }
 }
 
+static inline uint32_t end_of(const lmi_solver *s, uint32_t piece)
+{
+    uint32_t end = (piece + 1) * LMI_PIECE_BLOCKS;
+    return end < s->block_count ? end : s->block_count;
+}
+
 static inline void each_piece(const lmi_solver *s, uint32_t piece, void (*each)(const lmi_solver *, uint32_t, uint32_t))
 {
-    uint32_t first = piece * LMI_PIECE_BLOCKS, end = first + LMI_PIECE_BLOCKS;
-    end = end < s->block_count ? end : s->block_count;
-    for (uint32_t block = first; block < end; block++) {
+    for (uint32_t block = piece * LMI_PIECE_BLOCKS; block < end_of(s, piece); block++) {
         for (uint32_t lane = 0; lane < LMI_BLOCK; lane += LMI_LANES) {
             each(s, block, lane);
         }
@@ -226,5 +231,22 @@ static inline void each_piece(const lmi_solver *s, uint32_t piece, void (*each)(
 }
 
 void LMI_KERNEL(soft_start)(lmi_solver *s, uint32_t piece) { each_piece(s, piece, start_piece); }
-void LMI_KERNEL(soft_velocities)(lmi_solver *s, uint32_t piece) { each_piece(s, piece, velocity_piece); }
+
+void LMI_KERNEL(soft_velocities)(lmi_solver *s, uint32_t piece)
+{
+    vf most = vf_set1(0.0f);
+    for (uint32_t block = piece * LMI_PIECE_BLOCKS; block < end_of(s, piece); block++) {
+        for (uint32_t lane = 0; lane < LMI_BLOCK; lane += LMI_LANES) {
+            most =
+                vf_max(velocity_piece(s, block, lane), most); /* lanes without a contact say NaN: the second counts */
+        }
+    }
+    _Alignas(64) float lanes[LMI_LANES];
+    vf_store(lanes, most);
+    s->change[piece] = 0.0f;
+    for (int k = 0; k < LMI_LANES; k++) {
+        s->change[piece] = lanes[k] > s->change[piece] ? lanes[k] : s->change[piece];
+    }
+}
+
 void LMI_KERNEL(soft_positions)(lmi_solver *s, uint32_t piece) { each_piece(s, piece, position_piece); }

@@ -33,6 +33,7 @@ static uint32_t arrays_of(lmi_solver *s, const lmi_solver_room *r, array list[MO
     ARRAY(blocks, block_capacity, blocks);
     ARRAY(more, more_capacity, 4 * lanes);
     ARRAY(shift, shift_capacity, 4 * lanes);
+    ARRAY(change, change_capacity, blocks / LMI_PIECE_BLOCKS + 1);
     ARRAY(stiff, stiff_capacity, r->contacts);
     ARRAY(index, index_capacity, refs);
     ARRAY(weight, weight_capacity, refs);
@@ -124,7 +125,7 @@ static void run_piece(void *context, uint32_t piece)
 
 void lmi_solver_run(lmi_solver *s, void (*task)(lmi_solver *solver, uint32_t piece), uint32_t pieces)
 {
-    if (s->workers && pieces > 1) {
+    if (s->workers && lmi_workers_count(s->workers) > 1 && pieces > 1) {
         job j = {s, task};
         lmi_workers_run(s->workers, run_piece, &j, pieces);
         return;
@@ -153,6 +154,27 @@ void lmi_solver_begin(lmi_solver *s, lm_world *world, double h, uint32_t sweeps,
     s->sweeps = sweeps;
     s->owner_count = owners;
     s->run_count = s->block_count = s->stiff_count = 0;
+    s->stats = (lm_contact_stats){0};
+}
+
+/* How far the velocities are from what contacts ask for: the largest change in the last pass and in the last sweeps. */
+static void measure(lmi_solver *s)
+{
+    lm_contact_stats *stats = &s->stats;
+    float residual = stats->residual;
+    for (uint32_t n = 0; n < lmi_block_pieces(s); n++) {
+        residual = s->change[n] > residual ? s->change[n] : residual;
+    }
+    for (uint32_t n = 0; n < s->island_count; n++) {
+        residual = s->islands[n].most > residual ? s->islands[n].most : residual;
+        stats->sweeps = s->islands[n].sweeps > stats->sweeps ? s->islands[n].sweeps : stats->sweeps;
+    }
+    stats->residual = residual;
+    stats->passes = s->passes > stats->passes ? s->passes : stats->passes;
+    stats->islands += s->island_count;
+    for (uint32_t n = 0; n < s->run_count; n++) {
+        *(s->runs[n].stiff ? &stats->stiff : &stats->soft) += s->runs[n].count;
+    }
 }
 
 /* All soft contacts at once, and then a sweep through the stiff ones, so that each sees what the other did. */
@@ -170,6 +192,7 @@ static void solve_velocities(lmi_solver *s)
         lmi_islands_velocities(s, s->pass + 1 < s->sweeps ? s->pass + 1 : s->sweeps);
     }
     lmi_islands_velocities(s, s->sweeps);
+    measure(s);
 }
 
 static void solve_positions(lmi_solver *s)

@@ -98,8 +98,9 @@ typedef struct lmi_solver {
     lmi_soft_block *blocks;
     uint32_t block_count, soft_count; /* soft_count: with the gaps */
     float *more,
-        *shift; /* [soft][4] impulses (or shifts) that the particles are given next, and shifts beside impulses;
+        *shift;    /* [soft][4] impulses (or shifts) that the particles are given next, and shifts beside impulses;
                             at the end twists */
+    float *change; /* [pieces] how much the last pass changed velocities, m/s at most */
     lmi_stiff *stiff;
     uint32_t stiff_count;
 
@@ -125,13 +126,14 @@ typedef struct lmi_solver {
     lmi_run *found_runs;
     const lmi_contact_list *lists; /* while they are taken */
     uint32_t list_count, first_block;
-    float beta; /* how much further than they should soft contacts go in this pass (lmi_soft_further) */
+    float beta;             /* how much further than they should soft contacts go in this pass (lmi_soft_further) */
+    lm_contact_stats stats; /* since lmi_solver_begin */
     uint32_t pass, passes, until; /* of soft contacts; sweeps through stiff ones, altogether */
 
     uint32_t run_capacity, sum_capacity, owner_run_capacity, island_run_capacity, owner_capacity, block_capacity;
     uint32_t more_capacity, shift_capacity, stiff_capacity, index_capacity, weight_capacity, x_capacity, v_capacity;
     uint32_t end_capacity, entry_capacity, mark_capacity, touched_capacity, island_capacity, node_capacity;
-    uint32_t island_of_capacity, found_capacity, found_ref_capacity, found_run_capacity;
+    uint32_t island_of_capacity, found_capacity, found_ref_capacity, found_run_capacity, change_capacity;
 } lmi_solver;
 
 /* Room for so many contacts to be solved together, of which `window` are found at a time. */

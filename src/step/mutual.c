@@ -32,6 +32,9 @@
 #define WINDOW_CONTACTS 16384u
 #define WINDOW_PAIRS 512u
 
+/* Meetings of a window that one task looks at. */
+#define TASK_PAIRS 4u
+
 /* Blocks of touch points of a body that are looked for in the body itself in one go. */
 #define SELF_BLOCKS 32u
 
@@ -269,7 +272,9 @@ static void look_task(void *context, uint32_t index)
     lmi_mutual *m = step->world->mutual;
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
-    look(step, &m->window[index], &m->lists[index]);
+    for (uint32_t n = index * TASK_PAIRS; n < (index + 1) * TASK_PAIRS && n < m->meetings; n++) {
+        look(step, &m->window[n], &m->lists[n]);
+    }
     lmi_float_mode_leave(&host);
 }
 
@@ -292,7 +297,8 @@ static void close_window(const lmi_step *step)
         first += m->window[n].room;
     }
     if (world->contact_method == LM_CONTACT_METHOD_SOLVED) {
-        lmi_workers_run(world->workers, look_task, (void *)(uintptr_t)step, m->meetings);
+        lmi_workers_run(world->workers, look_task, (void *)(uintptr_t)step,
+                        (m->meetings + TASK_PAIRS - 1) / TASK_PAIRS);
     } else { /* forces act at once, one after the other */
         for (uint32_t n = 0; n < m->meetings; n++) {
             look(step, &m->window[n], &m->lists[n]);
@@ -434,6 +440,7 @@ void lmi_mutual_contacts(const lmi_step *step)
     lmi_solver_take(&m->solver, &rubble, 1);
     uint64_t found = lmi_os_nanoseconds();
     lmi_solver_solve(&m->solver);
+    world->contact_stats = m->solver.stats;
     lmi_workers_run(world->workers, finish_body, (void *)(uintptr_t)step, count);
     world->find_nanoseconds += found - start;
     world->solve_nanoseconds += lmi_os_nanoseconds() - found;

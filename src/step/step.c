@@ -469,6 +469,7 @@ static bool prepare(lm_world *world, double seconds)
 static void begin(lm_world *world, double h)
 {
     world->stiffness_limited = 0;
+    world->contact_stats = (lm_contact_stats){0};
     world->find_nanoseconds = world->solve_nanoseconds = 0;
     LMI_POOL_EACH(&world->bodies, n)
     {
