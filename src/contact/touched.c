@@ -39,12 +39,12 @@ static void sort_runs(lmi_solver *s)
 
 /* --- references --- */
 
-/* Some references of one side: `count` of them, `stride` apart in steps. */
+/* References of one side: of a stiff contact, or of soft contacts that are beside each other in a block. */
 typedef struct refs {
     size_t first;
     uint32_t contact; /* soft: that of the first; else LMI_NONE */
-    uint32_t count;   /* beside each other */
-    uint32_t rows;    /* LMI_BLOCK apart */
+    uint32_t count;   /* contacts, or references of the one */
+    uint32_t rows;    /* references of each, LMI_BLOCK apart */
     bool b;           /* of side b */
 } refs;
 
@@ -98,13 +98,13 @@ static void count_refs(lmi_solver *s, const lmi_owner *owner, const refs *r)
     lmi_owner *own = &s->owners[owner - s->owners];
     uint32_t *mark = s->mark + owner->first_place, *touched = s->touched + owner->first_place,
              soft = r->contact != LMI_NONE;
-    for (uint32_t row = 0; row < r->rows; row++) {
-        size_t at = r->first + (size_t)row * LMI_BLOCK;
-        for (uint32_t n = 0; n < r->count; n++) {
-            if (s->weight[at + n] == 0.0f) {
+    for (uint32_t n = 0; n < r->count; n++) {
+        for (uint32_t row = 0; row < r->rows; row++) {
+            size_t at = r->first + (size_t)row * LMI_BLOCK + n;
+            if (s->weight[at] == 0.0f) {
                 continue;
             }
-            uint32_t place = s->index[at + n];
+            uint32_t place = s->index[at];
             if (mark[place] == 0) {
                 touched[own->particles++] = place;
                 mark[place] = 1;
@@ -122,22 +122,23 @@ static void count_owner(lmi_solver *s, uint32_t index)
     each_refs(s, owner, count_refs);
 }
 
-/* Enters contacts at their particles. A mark is now the index of the particle. */
+/* Enters contacts at their particles, one contact after the other: which lanes they have does not show in any sum. A mark is now
+ * the index of the particle. */
 static void enter_refs(lmi_solver *s, const lmi_owner *owner, const refs *r)
 {
     const uint32_t *mark = s->mark + owner->first_place;
     const float *ratio =
         r->contact == LMI_NONE ? NULL : s->blocks[r->contact / LMI_BLOCK].ratio + r->contact % LMI_BLOCK;
-    for (uint32_t row = 0; row < r->rows; row++) {
-        size_t at = r->first + (size_t)row * LMI_BLOCK;
-        for (uint32_t n = 0; n < r->count; n++) {
-            float weight = s->weight[at + n];
+    for (uint32_t n = 0; n < r->count; n++) {
+        for (uint32_t row = 0; row < r->rows; row++) {
+            size_t at = r->first + (size_t)row * LMI_BLOCK + n;
+            float weight = s->weight[at];
             if (weight == 0.0f) {
-                s->index[at + n] = owner->first_particle;
+                s->index[at] = 0; /* any that exists */
                 continue;
             }
-            uint32_t particle = mark[s->index[at + n]];
-            s->index[at + n] = particle;
+            uint32_t particle = mark[s->index[at]];
+            s->index[at] = particle;
             if (ratio) {
                 float lever = weight * s->x[(size_t)particle * 4 + 3];
                 s->entries[s->entry_end[particle]++] =
