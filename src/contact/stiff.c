@@ -373,17 +373,25 @@ void lmi_islands_warm(lmi_solver *s) { lmi_solver_run(s, warm_island, s->island_
 void lmi_islands_take_back(lmi_solver *s) { lmi_solver_run(s, take_back_island, s->island_count); }
 void lmi_islands_end(lmi_solver *s) { lmi_solver_run(s, end_island, s->island_count); }
 
-void lmi_islands_velocities(lmi_solver *s, uint32_t until)
+/* Islands that were still early go on as long as the longest: a device sweeps through all of them at once. */
+static void sweep_all(lmi_solver *s, uint32_t until, void (*task)(lmi_solver *, uint32_t))
 {
     s->until = until;
-    lmi_solver_run(s, sweep_velocities, s->island_count);
+    lmi_solver_run(s, task, s->island_count);
+    uint32_t most = 0, least = until, passes = s->passes;
+    for (uint32_t n = 0; n < s->island_count; n++) {
+        most = s->islands[n].sweeps > most ? s->islands[n].sweeps : most;
+        least = s->islands[n].sweeps < least ? s->islands[n].sweeps : least;
+    }
+    if (least < most) {
+        s->passes = s->until = most;
+        lmi_solver_run(s, task, s->island_count);
+        s->passes = passes;
+    }
 }
 
-void lmi_islands_positions(lmi_solver *s, uint32_t until)
-{
-    s->until = until;
-    lmi_solver_run(s, sweep_positions, s->island_count);
-}
+void lmi_islands_velocities(lmi_solver *s, uint32_t until) { sweep_all(s, until, sweep_velocities); }
+void lmi_islands_positions(lmi_solver *s, uint32_t until) { sweep_all(s, until, sweep_positions); }
 
 /* --- who is connected --- */
 
