@@ -154,6 +154,7 @@ void lmi_solver_begin(lmi_solver *s, lm_world *world, double h, uint32_t sweeps,
     s->sweeps = sweeps;
     s->owner_count = owners;
     s->run_count = s->block_count = s->stiff_count = 0;
+    s->prepared = false;
     s->stats = (lm_contact_stats){0};
 }
 
@@ -182,7 +183,6 @@ static void solve_velocities(lmi_solver *s)
 {
     const lmi_kernels *kernels = s->world->kernels;
     s->passes = s->block_count ? LMI_SOFT_PASSES : 0;
-    lmi_solver_run(s, kernels->soft_start, lmi_block_pieces(s));
     lmi_solver_run(s, lmi_give_velocities, s->block_count ? lmi_particle_pieces(s) : 0);
     lmi_islands_warm(s);
     for (s->pass = 0; s->pass < s->passes; s->pass++) {
@@ -208,11 +208,25 @@ static void solve_positions(lmi_solver *s)
     lmi_islands_positions(s, 2 * s->sweeps);
 }
 
-void lmi_solver_solve(lmi_solver *s)
+void lmi_solver_prepare(lmi_solver *s)
 {
     if (s->run_count) {
         lmi_islands_make(s);
         lmi_touched_gather(s);
+        lmi_solver_run(s, s->world->kernels->soft_start, lmi_block_pieces(s));
+    }
+    s->prepared = true;
+}
+
+void lmi_solver_solve(lmi_solver *s)
+{
+    if (s->prepared) {
+        lmi_touched_refresh(s);
+    } else {
+        lmi_solver_prepare(s);
+    }
+    s->prepared = false;
+    if (s->run_count) {
         solve_velocities(s);
         solve_positions(s);
         lmi_islands_end(s);

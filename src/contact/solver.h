@@ -127,6 +127,7 @@ typedef struct lmi_solver {
     const lmi_contact_list *lists; /* while they are taken */
     uint32_t list_count, first_block;
     float beta;             /* how much further than they should soft contacts go in this pass (lmi_soft_further) */
+    bool prepared;          /* lmi_solver_prepare */
     lm_contact_stats stats; /* since lmi_solver_begin */
     uint32_t pass, passes, until; /* of soft contacts; sweeps through stiff ones, altogether */
 
@@ -165,6 +166,10 @@ void lmi_solver_take(lmi_solver *solver, lmi_contact_list *lists, uint32_t count
 /* Takes the list and solves all; false when there was nothing. */
 bool lmi_solver_finish(lmi_contact_list *list);
 
+/* Measures how fast its contacts come. To be called before lmi_solver_solve where velocities change in between; no contacts may be
+ * taken after it. */
+void lmi_solver_prepare(lmi_solver *solver);
+
 /* Solves what it has, and is empty again. Counts contacts and the impulses of walls. */
 void lmi_solver_solve(lmi_solver *solver);
 
@@ -198,6 +203,7 @@ static inline size_t lmi_refs_of(const lmi_solver *s, uint32_t stiff)
 
 /* touched.c */
 void lmi_touched_gather(lmi_solver *solver);
+void lmi_touched_refresh(lmi_solver *solver); /* velocities of the particles, which forces have changed since */
 
 /* give.c: what the contacts have put into `more`, to velocities or positions; and `more` to velocities with `shift` to positions. */
 void lmi_give_velocities(lmi_solver *solver, uint32_t piece);

@@ -63,6 +63,18 @@ static void remember(lmi_warm *next, const solved *c, bool stiff)
 
 /* --- who touches whom --- */
 
+/* Where a touch point of a body is, whose particles are back. */
+static quad point_now(const lmi_body *body, uint32_t point)
+{
+    const lmi_touch *touch = &body->touch;
+    quad at = {0};
+    for (uint32_t row = touch->first_row[point / LMI_BLOCK]; row < touch->first_row[point / LMI_BLOCK + 1]; row++) {
+        size_t k = (size_t)row * LMI_BLOCK + point % LMI_BLOCK;
+        at += touch->weight[k] * quad_load(body->x + (size_t)touch->rider[k] * 4);
+    }
+    return at;
+}
+
 /* Where the point of a contact is, from the origin of a. */
 static quad place_of(const lmi_solver *s, const lmi_run *run, uint32_t c, const solved *is)
 {
@@ -70,6 +82,9 @@ static quad place_of(const lmi_solver *s, const lmi_run *run, uint32_t c, const 
     if (!run->stiff) {
         const lmi_soft_block *b = &s->blocks[c / LMI_BLOCK];
         size_t row = lmi_rows_of(s, c / LMI_BLOCK) + c % LMI_BLOCK;
+        if (is->near && is->point != LMI_NONE) {
+            return point_now(run->a->body, is->point);
+        }
         if (is->near) {
             return quad_of(b->extra[c % LMI_BLOCK], b->extra[LMI_BLOCK + c % LMI_BLOCK],
                            b->extra[2 * LMI_BLOCK + c % LMI_BLOCK]);
@@ -159,6 +174,7 @@ static void twist_run(const lmi_solver *s, const lmi_run *run, bool b)
 static void tell_owner(lmi_solver *s, uint32_t index)
 {
     const lmi_owner *owner = &s->owners[index];
+    put_back(s, owner);
     for (uint32_t n = 0; n < owner->run_count; n++) {
         uint32_t at = s->run_of_owner[owner->first_run + n];
         const lmi_run *run = &s->runs[at];
@@ -175,7 +191,6 @@ static void tell_owner(lmi_solver *s, uint32_t index)
             }
         }
     }
-    put_back(s, owner);
 }
 
 void lmi_solver_tell(lmi_solver *s)

@@ -237,3 +237,17 @@ void lmi_touched_gather(lmi_solver *s)
     }
     lmi_solver_run(s, enter_and_remember, s->owner_count);
 }
+
+static void refresh_owner(lmi_solver *s, uint32_t index)
+{
+    const lmi_owner *owner = &s->owners[index];
+    for (uint32_t n = 0; n < owner->particles && owner->run_count; n++) {
+        const float *from = owner->body->v + (size_t)s->touched[owner->first_place + n] * 4;
+        float *to = s->v + (size_t)(owner->first_particle + n) * 4;
+        for (int i = 0; i < 3; i++) {
+            to[i] = from[i];
+        }
+    }
+}
+
+void lmi_touched_refresh(lmi_solver *s) { lmi_solver_run(s, refresh_owner, s->run_count ? s->owner_count : 0); }

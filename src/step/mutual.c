@@ -430,6 +430,10 @@ void lmi_mutual_contacts(const lmi_step *step)
         m->solver.owners[n] = (lmi_owner){.body = m->pushes[n].body, .first_place = m->pairs.entries[n].first_place};
         arrange_walls(step, n);
     }
+    if (world->contact_method != LM_CONTACT_METHOD_SOLVED) { /* forces between bodies act while they are looked at */
+        close_window(step);
+        lmi_solver_prepare(&m->solver);
+    }
     lmi_pairs_each(step, &m->pairs, arrange_pair, NULL);
     for (uint32_t n = 0; n < count; n++) {
         arrange_self(step, n);
