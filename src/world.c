@@ -2,6 +2,7 @@
  * The world: creation, settings, statistics.
  */
 #include "world.h"
+#include "contact/solver.h"
 #include "gpu/gpu.h"
 #include "gpu/look.h"
 #include "skeleton.h"
@@ -210,9 +211,10 @@ void lm_world_destroy(lm_world *world)
         lmi_release(&world->memory, s->goals, s->goal_rows, LMI_BLOCK * 4 * sizeof(float));
         lmi_release(&world->memory, s->pull, s->pull_blocks, LMI_BLOCK * 3 * sizeof(float));
         lmi_release(&world->memory, s->lattice, s->lattice_blocks, LMI_BLOCK * sizeof(float));
-        lmi_release(&world->memory, s->contacts, s->contact_capacity, sizeof *s->contacts);
-        lmi_release(&world->memory, s->holds, s->hold_capacity, sizeof *s->holds);
-        lmi_release(&world->memory, s->load, s->load_capacity, sizeof *s->load);
+        if (s->solver) {
+            lmi_solver_free(&world->memory, s->solver);
+            lmi_release(&world->memory, s->solver, 1, sizeof *s->solver);
+        }
     }
     lmi_mutual_free(world);
     lmi_touchings_free(world);
@@ -304,6 +306,7 @@ void lm_world_get_stats(const lm_world *world, lm_stats *stats)
     memcpy(stats->stage_seconds, world->stage_seconds, sizeof stats->stage_seconds);
     stats->contacts_left_out = world->touchings ? world->touchings->left_out : 0;
     stats->stiffness_limited = world->stiffness_limited;
+    stats->mutual = world->contact_stats;
     stats->memory = lmi_gpu_memory(world);
 }
 

@@ -325,6 +325,7 @@ struct lm_world {
 
     double step_seconds;
     double stage_seconds[LM_STAGE_COUNT];
+    lm_contact_stats contact_stats;               /* of the last substep */
     uint64_t find_nanoseconds, solve_nanoseconds; /* of contacts between bodies, in this call */
     uint32_t contacts;
     uint32_t stiffness_limited;

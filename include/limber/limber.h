@@ -1598,6 +1598,18 @@ typedef enum lm_stage {
 LM_API const char *lm_stage_name(lm_stage stage);
 
 /* Counts and times. Cheap enough for every frame. */
+/* Contacts of bodies that touch other bodies, and how well they were solved, in the last substep. Zero where a device solves
+ * them. */
+typedef struct lm_contact_stats {
+    uint32_t soft;    /* contacts between bodies (or with colliders) that deform where they touch; those that are only near
+                         count where somebody asks for events */
+    uint32_t stiff;   /* contacts of bodies that answer as a whole */
+    uint32_t passes;  /* over soft contacts, for velocities */
+    uint32_t sweeps;  /* through stiff contacts, for velocities, at most */
+    uint32_t islands; /* of stiff contacts that are connected through bodies */
+    float residual;   /* m/s: the largest change of a contact's velocity in the last pass or sweep */
+} lm_contact_stats;
+
 typedef struct lm_stats {
     uint32_t bodies, particles, regions;
     uint64_t memberships;
@@ -1611,6 +1623,7 @@ typedef struct lm_stats {
     lm_dvec3 outside_impulse; /* N s given by gravity, fields, forces, impulses, drags, pins, bones, colliders and sleep
                                              so far; snapshots keep it */
     size_t memory;            /* bytes held by the world now */
+    lm_contact_stats mutual;  /* contacts between bodies */
 } lm_stats;
 
 /* Counts bodies, and copies what the last step measured. */

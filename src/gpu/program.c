@@ -7,7 +7,7 @@
 #include "gpu/gpu.h"
 #include "sample/cube.h"
 #include "step/lattice_motion.h"
-#include "step/solve.h"
+#include "contact/contact.h"
 #include "step/touching.h"
 
 #include <stdio.h>

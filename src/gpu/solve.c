@@ -10,7 +10,7 @@
 #include "gpu/meet.h"
 #include "gpu/press.h"
 #include "step/soft.h"
-#include "step/solve.h"
+#include "contact/contact.h"
 
 #define WIDE 256
 

@@ -16,14 +16,14 @@
  * so that what lies still stays still. Coulomb's law on velocities does not depend on the length of the substep.
  *
  * Contacts are found in lanes. Free particles answer in lanes too, since they do not see each other; points that share
- * particles, and bodies that answer as a whole, do so one after the other (solve.h).
+ * particles, and bodies that answer as a whole, are solved together (contact/contact.h).
  */
+#include "contact/solver.h"
 #include "octree_body.h"
 #include "skeleton.h"
 #include "step/halt.h"
 #include "step/kernel_names.h"
 #include "step/motion.h"
-#include "step/solve.h"
 #include "step/touching.h"
 
 /* Approach speeds below this do not bounce, m/s. */
@@ -625,6 +625,14 @@ static void collide_left(const lmi_step *step, lmi_body *body, const float *star
     body->contacts = contacts > body->contacts ? contacts : body->contacts;
 }
 
+/* An empty list for the contacts of one body with walls, which are solved by themselves. */
+static lmi_contact_list begin_alone(const lmi_step *step, lmi_body *body, lmi_scratch *scratch, uint32_t sweeps)
+{
+    lmi_solver_begin(scratch->solver, step->world, step->h, sweeps, 1);
+    scratch->solver->owners[0] = (lmi_owner){.body = body};
+    return lmi_solver_list(scratch->solver, 0, lmi_contacts_limit(body));
+}
+
 /* A body against all colliders, or against the solids only. Returns how many solids it may touch. */
 static uint32_t collide_all(const lmi_step *step, lmi_body *body, lmi_scratch *scratch, bool solids_only)
 {
@@ -632,13 +640,10 @@ static uint32_t collide_all(const lmi_step *step, lmi_body *body, lmi_scratch *s
     lmi_push push;
     bool begun = false;
     uint32_t met = 0;
-    lmi_contact_list list = {.world = step->world,
-                             .contacts = scratch->contacts,
-                             .holds = scratch->holds,
-                             .limit = lmi_contacts_limit(body),
-                             .hold_limit = lmi_contacts_holds(body),
-                             .sweeps = body->touch.count ? LMI_SWEEPS : LMI_MORE_SWEEPS,
-                             .h = step->h};
+    if (step->surface_count == 0) {
+        return 0;
+    }
+    lmi_contact_list list = begin_alone(step, body, scratch, body->touch.count ? LMI_SWEEPS : LMI_MORE_SWEEPS);
     for (uint32_t s = 0; s < step->surface_count; s++) {
         const lmi_surface *surface = &step->surfaces[s];
         bool solid = lmi_solid_is(&surface->solid);
@@ -649,7 +654,6 @@ static uint32_t collide_all(const lmi_step *step, lmi_body *body, lmi_scratch *s
         if (!begun) {
             /* Not all of its way: a wall does not come to meet it, as another body does. */
             lmi_push_begin(&push, body, 0.6 * step->h * dvec_length(dvec_from(body->motion.velocity)));
-            push.load = scratch->load;
             begun = true;
         }
         if (body->touch.count || push.rigid > 0.0f) {
@@ -659,7 +663,7 @@ static uint32_t collide_all(const lmi_step *step, lmi_body *body, lmi_scratch *s
         }
     }
     if (begun) {
-        lmi_contacts_flush(&list);
+        lmi_solver_finish(&list);
         lmi_push_end(&push);
     }
     if (begun && (body->touch.count ? push.rigid < 1.0f : push.rigid > 0.0f)) {
@@ -707,6 +711,15 @@ static void collide_body(const lmi_step *step, lmi_body *body, lmi_scratch *scra
     lmi_touch_end(&body->touch);
 }
 
+uint32_t LMI_KERNEL(count_walls)(const lmi_step *step, const lmi_body *body)
+{
+    uint32_t count = 0;
+    for (uint32_t s = 0; s < step->surface_count; s++) {
+        count += may_touch(&step->surfaces[s], body, step->h);
+    }
+    return count;
+}
+
 void LMI_KERNEL(find_walls)(const lmi_step *step, lmi_push *push, lmi_contact_list *list)
 {
     const lmi_step own = lmi_halt_step(step, push->body);
@@ -724,23 +737,15 @@ void LMI_KERNEL(last_walls)(const lmi_step *step, lmi_body *body, bool pushed, l
     uint32_t contacts = body->contacts;
     double least = 0.002 * body->rest_size;
     lmi_push push;
-    lmi_contact_list list = {.world = step->world,
-                             .contacts = scratch->contacts,
-                             .holds = scratch->holds,
-                             .limit = lmi_contacts_limit(body),
-                             .hold_limit = lmi_contacts_holds(body),
-                             .sweeps = LMI_SWEEPS,
-                             .h = step->h,
-                             .forgets = true};
+    lmi_contact_list list = begin_alone(step, body, scratch, LMI_SWEEPS);
+    list.forgets = true;
     lmi_push_begin(&push, body, 0.0);
-    push.load = scratch->load;
     for (uint32_t s = 0; s < step->surface_count && pushed; s++) {
         if (may_touch(&step->surfaces[s], body, own.h)) {
             find_all(&own, &step->surfaces[s], &push, NULL, least, &list);
         }
     }
-    if (list.count) {
-        lmi_contacts_flush(&list);
+    if (lmi_solver_finish(&list)) {
         lmi_push_end(&push);
     }
     if (push.rigid < 1.0f) {

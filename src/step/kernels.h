@@ -17,6 +17,7 @@ struct lm_world;
 struct lmi_batch;
 struct lmi_push;
 struct lmi_contact_list;
+struct lmi_solver;
 struct lmi_body;
 struct lmi_octree_lanes;
 
@@ -54,13 +55,8 @@ typedef struct lmi_scratch {
     uint32_t pull_blocks;
     float *lattice; /* of sweeps, in units of a block */
     uint32_t lattice_blocks;
-    struct lmi_contact *contacts; /* of one body */
-    uint32_t contact_capacity;
-    struct lmi_hold *holds; /* of those contacts */
-    uint32_t hold_capacity;
-    float *load; /* [places] of one body, zero between uses (step/push.h) */
-    uint32_t load_capacity;
-    atomic_uint taken; /* 1 while a task uses it */
+    struct lmi_solver *solver; /* of one body's contacts with walls; null without colliders */
+    atomic_uint taken;         /* 1 while a task uses it */
 } lmi_scratch;
 
 /* One substep, as every stage sees it. */
@@ -104,6 +100,9 @@ typedef struct lmi_kernels {
      * the new ones. */
     void (*polar)(const float *B, const float *d, float *R, uint32_t blocks);
 
+    /* How many colliders a body may touch. */
+    uint32_t (*count_walls)(const lmi_step *step, const struct lmi_body *body);
+
     /* Adds the contacts of a body with all colliders to a list. */
     void (*find_walls)(const lmi_step *step, struct lmi_push *push, struct lmi_contact_list *list);
 
@@ -117,6 +116,11 @@ typedef struct lmi_kernels {
     lmi_near_points_function *near_points;
     lmi_find_inside_function *find_inside;
     lmi_find_itself_function *find_itself;
+
+    /* Passes over a piece of the soft contacts (contact/soft.c): what they begin with, velocities, positions. */
+    void (*soft_start)(struct lmi_solver *solver, uint32_t piece);
+    void (*soft_velocities)(struct lmi_solver *solver, uint32_t piece);
+    void (*soft_positions)(struct lmi_solver *solver, uint32_t piece);
 
     lmi_lattice_kernels lattice;
 

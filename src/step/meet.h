@@ -10,8 +10,8 @@
 #ifndef LMI_MEET_H
 #define LMI_MEET_H
 
+#include "contact/contact.h"
 #include "step/pairs.h"
-#include "step/solve.h"
 
 /* How many contacts two bodies can have at most. */
 uint32_t lmi_most_meetings(const lmi_step *step, const lmi_entry *a, const lmi_entry *b);

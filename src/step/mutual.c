@@ -5,17 +5,20 @@
  *
  *   pairs     of bodies whose boxes overlap (pairs.h)
  *   update    where the touch points and carriers of bodies with candidates are (in parallel)
+ *   walls     where they touch colliders (in parallel; contact.c)
  *   meet      where pairs touch (in parallel; meet.h), and the pieces of bodies that break (rubble.h)
- *   solve     all contacts, those with colliders among them (solve.h)
+ *   solve     all contacts (in parallel; contact/contact.h)
  *   pins      have the last word
  *
  * Deterministic because bodies are sorted by place and slot, contacts stand in the order of their pairs, and neither depends
- * on who found them: pairs are looked at in windows, each with room for all the contacts it can have, and contacts are solved
- * between windows only.
+ * on who found them: meetings are looked at in windows, each with room for all the contacts it can have, and contacts are
+ * solved between windows only.
  */
 #include "step/mutual.h"
 #include "base/guard.h"
 #include "base/os.h"
+#include "base/tasks.h"
+#include "contact/solver.h"
 #include "skeleton.h"
 #include "step/cleft.h"
 #include "step/meet.h"
@@ -24,43 +27,38 @@
 
 #include <string.h>
 
-/* Contacts solved together, at most, and those a window of pairs can have; see lmi_contact_list. */
+/* Contacts solved together, at most, and those a window of meetings can have; see lmi_solver_room. */
 #define MOST_MUTUAL 65536u
 #define WINDOW_CONTACTS 16384u
 #define WINDOW_PAIRS 512u
 
+/* Meetings of a window that one task looks at. */
+#define TASK_PAIRS 4u
+
 /* Blocks of touch points of a body that are looked for in the body itself in one go. */
 #define SELF_BLOCKS 32u
 
-/* Two bodies that may touch, or (a = b) some blocks of a body that may touch the body. */
+/* Two bodies that may touch, or (a = b) some blocks of a body that may touch the body, or (no b) a body that may touch
+ * colliders. */
 typedef struct meeting {
     uint32_t a, b;
-    uint32_t first, end;    /* blocks */
-    uint32_t room;          /* contacts it can have */
-    uint32_t contacts;      /* and those found, where it has a list of its own */
-    uint32_t first_contact; /* of that list */
+    uint32_t first, end; /* blocks */
+    uint32_t room;       /* contacts it can have */
     bool met;
 } meeting;
 
 typedef struct lmi_mutual {
     lmi_pairs pairs;
     lmi_push *pushes; /* in the order of entries */
-    lmi_contact *contacts;
-    lmi_hold *holds;
-    float *loads;          /* of all bodies' places */
+    lmi_solver solver;
     lmi_push *parts;       /* of all bodies in pieces */
     uint32_t *part_places; /* of all bodies' places: those of bodies in pieces, piece by piece */
     uint32_t part_capacity, part_place_capacity;
-    uint32_t entry_capacity, visit_capacity, push_capacity, contact_capacity, hold_capacity, load_capacity;
-    uint32_t limit, hold_limit; /* contacts that are solved together, and the particles that hold them */
+    uint32_t entry_capacity, visit_capacity, push_capacity;
 
     meeting window[WINDOW_PAIRS];
-    uint32_t meetings, room; /* in the window; contacts they can have */
-    uint32_t most_room;
-    uint32_t most_holds;          /* of a contact */
-    lmi_contact *window_contacts; /* where there are several threads */
-    lmi_hold *window_holds;
-    uint32_t window_contact_capacity, window_hold_capacity;
+    lmi_contact_list lists[WINDOW_PAIRS]; /* of what they found */
+    uint32_t meetings, room;              /* in the window; contacts they can have */
 
     lmi_rubble *rubble;
 } lmi_mutual;
@@ -95,45 +93,41 @@ static needs needs_of(const lm_world *world)
     return n;
 }
 
+/* Room for the contacts of all bodies. */
+static lmi_solver_room room_of(const lm_world *world, const needs *n)
+{
+    uint32_t contacts = (uint32_t)(n->points < 256 ? 256 : n->points < MOST_MUTUAL ? n->points : MOST_MUTUAL);
+    lmi_solver_room room = {.rows_a = n->most_rows,
+                            .rows_b = n->most_riders,
+                            .owners = n->bodies,
+                            .nodes = n->bodies + (uint32_t)n->parts,
+                            .places = (uint32_t)n->places,
+                            .events = lmi_touchings_wanted(world)};
+    lmi_solver_room_contacts(&room, contacts, contacts < WINDOW_CONTACTS ? contacts : WINDOW_CONTACTS);
+    return room;
+}
+
 static bool reserve(lm_world *world, lmi_mutual *m, const needs *n)
 {
     lmi_memory *memory = &world->memory;
-    uint32_t limit = (uint32_t)(n->points < 256 ? 256 : n->points < MOST_MUTUAL ? n->points : MOST_MUTUAL);
-    uint32_t room = limit < WINDOW_CONTACTS ? limit : WINDOW_CONTACTS, each = n->most_rows + n->most_riders;
-    bool alone = lmi_workers_count(world->workers) == 1;
-    limit += room;
-    void *entries = m->pairs.entries, *visit = m->pairs.visit, *pushes = m->pushes, *contacts = m->contacts;
+    void *entries = m->pairs.entries, *visit = m->pairs.visit, *pushes = m->pushes;
     void *parts = m->parts, *part_places = m->part_places;
-    void *holds = m->holds, *loads = m->loads, *window = m->window_contacts, *window_holds = m->window_holds;
-    bool ok =
-        n->places <= UINT32_MAX && n->grains <= 4u * (uint64_t)LM_MAX_PARTICLES &&
-        (n->parts == 0 || lmi_rubble_reserve(memory, &m->rubble, (uint32_t)n->grains)) &&
-        lmi_reserve(memory, &parts, &m->part_capacity, (uint32_t)n->parts, sizeof *m->parts) &&
-        lmi_reserve(memory, &part_places, &m->part_place_capacity, n->parts ? (uint32_t)n->places : 0,
-                    sizeof *m->part_places) &&
-        lmi_reserve(memory, &entries, &m->entry_capacity, n->bodies, sizeof *m->pairs.entries) &&
-        lmi_reserve(memory, &visit, &m->visit_capacity, n->bodies, sizeof *m->pairs.visit) &&
-        lmi_reserve(memory, &pushes, &m->push_capacity, n->bodies, sizeof *m->pushes) &&
-        lmi_reserve(memory, &contacts, &m->contact_capacity, limit, sizeof *m->contacts) &&
-        lmi_reserve(memory, &holds, &m->hold_capacity, limit * each, sizeof *m->holds) &&
-        lmi_reserve(memory, &loads, &m->load_capacity, (uint32_t)n->places, sizeof *m->loads) &&
-        (alone || (lmi_reserve(memory, &window, &m->window_contact_capacity, room, sizeof *m->window_contacts) &&
-                   lmi_reserve(memory, &window_holds, &m->window_hold_capacity, room * each, sizeof *m->window_holds)));
+    lmi_solver_room room = room_of(world, n);
+    bool ok = n->places <= UINT32_MAX / 4 && n->grains <= 4u * (uint64_t)LM_MAX_PARTICLES &&
+              (n->parts == 0 || lmi_rubble_reserve(memory, &m->rubble, (uint32_t)n->grains)) &&
+              lmi_reserve(memory, &parts, &m->part_capacity, (uint32_t)n->parts, sizeof *m->parts) &&
+              lmi_reserve(memory, &part_places, &m->part_place_capacity, n->parts ? (uint32_t)n->places : 0,
+                          sizeof *m->part_places) &&
+              lmi_reserve(memory, &entries, &m->entry_capacity, n->bodies, sizeof *m->pairs.entries) &&
+              lmi_reserve(memory, &visit, &m->visit_capacity, n->bodies, sizeof *m->pairs.visit) &&
+              lmi_reserve(memory, &pushes, &m->push_capacity, n->bodies, sizeof *m->pushes) &&
+              lmi_solver_reserve(memory, &m->solver, &room);
     m->parts = parts;
     m->part_places = part_places;
     m->pairs.entries = entries;
     m->pairs.visit = visit;
     m->pushes = pushes;
-    m->contacts = contacts;
-    m->holds = holds;
-    m->loads = loads;
-    m->window_contacts = window;
-    m->window_holds = window_holds;
     m->pairs.count = n->bodies;
-    m->limit = limit;
-    m->hold_limit = limit * each;
-    m->most_room = room;
-    m->most_holds = each;
     return ok;
 }
 
@@ -171,11 +165,7 @@ void lmi_mutual_free(lm_world *world)
         lmi_release(memory, m->pairs.entries, m->entry_capacity, sizeof *m->pairs.entries);
         lmi_release(memory, m->pairs.visit, m->visit_capacity, sizeof *m->pairs.visit);
         lmi_release(memory, m->pushes, m->push_capacity, sizeof *m->pushes);
-        lmi_release(memory, m->contacts, m->contact_capacity, sizeof *m->contacts);
-        lmi_release(memory, m->holds, m->hold_capacity, sizeof *m->holds);
-        lmi_release(memory, m->loads, m->load_capacity, sizeof *m->loads);
-        lmi_release(memory, m->window_contacts, m->window_contact_capacity, sizeof *m->window_contacts);
-        lmi_release(memory, m->window_holds, m->window_hold_capacity, sizeof *m->window_holds);
+        lmi_solver_free(memory, &m->solver);
         lmi_release(memory, m->parts, m->part_capacity, sizeof *m->parts);
         lmi_release(memory, m->part_places, m->part_place_capacity, sizeof *m->part_places);
         lmi_rubble_free(memory, m->rubble);
@@ -219,7 +209,8 @@ static void begin_parts(lmi_mutual *m, const lmi_entry *entry, lmi_push *push)
     }
     for (uint32_t n = 0; n < l->part_count; n++) {
         lmi_push_begin_part(&parts[n], body, parts[n].places, parts[n].count, entry->way);
-        parts[n].load = push->load;
+        parts[n].owner = push->owner;
+        parts[n].node = m->pairs.count + entry->first_part + n;
     }
     push->parts = parts;
     push->part = l->part;
@@ -237,7 +228,8 @@ static void update_body(void *context, uint32_t index)
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     lmi_push_begin(&m->pushes[index], body, m->pairs.entries[index].way);
-    m->pushes[index].load = m->loads + m->pairs.entries[index].first_place;
+    m->pushes[index].owner = m->pushes[index].node = index;
+    m->pushes[index].walls = body->asleep ? 0 : step->world->kernels->count_walls(step, body);
     if (body->fracture && body->lattice->shape.part_count > 1) {
         begin_parts(m, &m->pairs.entries[index], &m->pushes[index]);
     }
@@ -258,12 +250,13 @@ static void update_body(void *context, uint32_t index)
 
 /* --- meet --- */
 
-/* A meeting into a list. */
+/* What a meeting finds. */
 static void look(const lmi_step *step, meeting *pair, lmi_contact_list *list)
 {
     lmi_mutual *m = step->world->mutual;
-    list->barrier = list->count; /* as in a list of its own */
-    if (pair->a == pair->b) {
+    if (pair->b == LMI_NONE) {
+        step->world->kernels->find_walls(step, &m->pushes[pair->a], list);
+    } else if (pair->a == pair->b) {
         pair->met =
             lmi_meet_itself(step, &m->pairs.entries[pair->a], &m->pushes[pair->a], pair->first, pair->end, list);
     } else {
@@ -273,94 +266,91 @@ static void look(const lmi_step *step, meeting *pair, lmi_contact_list *list)
     }
 }
 
-static void look_aside(void *context, uint32_t index)
+static void look_task(void *context, uint32_t index)
 {
     const lmi_step *step = context;
     lmi_mutual *m = step->world->mutual;
-    meeting *pair = &m->window[index];
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
-    lmi_contact_list own = {.world = step->world,
-                            .contacts = m->window_contacts + pair->first_contact,
-                            .holds = m->window_holds + (size_t)pair->first_contact * m->most_holds,
-                            .limit = pair->room,
-                            .hold_limit = pair->room * m->most_holds,
-                            .h = step->h};
-    look(step, pair, &own);
-    pair->contacts = own.count;
+    for (uint32_t n = index * TASK_PAIRS; n < (index + 1) * TASK_PAIRS && n < m->meetings; n++) {
+        look(step, &m->window[n], &m->lists[n]);
+    }
     lmi_float_mode_leave(&host);
 }
 
-/* Moves the contacts that a meeting has found into the list of all. */
-static void append(lmi_mutual *m, const meeting *pair, lmi_contact_list *list)
+static void note_met(lmi_mutual *m, const meeting *pair)
 {
-    for (uint32_t n = 0; n < pair->contacts; n++) {
-        lmi_contact *c = &list->contacts[list->count++];
-        *c = m->window_contacts[pair->first_contact + n];
-        lmi_hold *holds = list->holds + list->hold_count;
-        uint32_t count = (uint32_t)c->count_a + c->count_b;
-        memcpy(holds, c->hold, count * sizeof *holds);
-        c->hold = holds;
-        list->hold_count += count;
+    if (pair->met) {
+        m->pushes[pair->a].met = m->pushes[pair->b].met = true;
     }
 }
 
-/* Looks at the meetings in the window. There is room in the list for all they can have. */
-static void close_window(const lmi_step *step, lmi_contact_list *list)
+/* Looks at the meetings in the window, and hands what they find to the solver. */
+static void close_window(const lmi_step *step)
 {
     lm_world *world = step->world;
     lmi_mutual *m = world->mutual;
-    bool aside = world->contact_method == LM_CONTACT_METHOD_SOLVED && m->meetings > 1 && m->window_contacts &&
-                 lmi_workers_count(world->workers) > 1;
-    if (list->count + m->room > list->limit || list->hold_count + m->room * m->most_holds > list->hold_limit) {
-        lmi_contacts_flush(list);
+    uint32_t first = 0;
+    lmi_solver_make_room(&m->solver, m->room);
+    for (uint32_t n = 0; n < m->meetings; n++) {
+        m->lists[n] = lmi_solver_list(&m->solver, first, m->window[n].room);
+        first += m->window[n].room;
     }
-    if (aside) {
-        lmi_workers_run(world->workers, look_aside, (void *)(uintptr_t)step, m->meetings);
+    if (world->contact_method == LM_CONTACT_METHOD_SOLVED) {
+        lmi_workers_run(world->workers, look_task, (void *)(uintptr_t)step,
+                        (m->meetings + TASK_PAIRS - 1) / TASK_PAIRS);
+    } else { /* forces act at once, one after the other */
+        for (uint32_t n = 0; n < m->meetings; n++) {
+            look(step, &m->window[n], &m->lists[n]);
+        }
     }
     for (uint32_t n = 0; n < m->meetings; n++) {
-        meeting *pair = &m->window[n];
-        if (aside) {
-            append(m, pair, list);
-        } else {
-            look(step, pair, list);
-        }
-        if (pair->met) {
-            m->pushes[pair->a].met = m->pushes[pair->b].met = true;
-        }
+        note_met(m, &m->window[n]);
     }
+    lmi_solver_take(&m->solver, m->lists, m->meetings);
     m->meetings = m->room = 0;
 }
 
 /* Puts a meeting into the window. One that can have more contacts than a window is looked at on its own. */
-static void arrange(const lmi_step *step, meeting pair, lmi_contact_list *list)
+static void arrange(const lmi_step *step, meeting pair)
 {
     lmi_mutual *m = step->world->mutual;
-    if (m->meetings == WINDOW_PAIRS || m->room + pair.room > m->most_room) {
-        close_window(step, list);
+    uint32_t most = m->solver.room.window;
+    if (m->meetings == WINDOW_PAIRS || m->room + pair.room > most) {
+        close_window(step);
     }
-    if (pair.room > m->most_room) {
-        look(step, &pair, list);
-        if (pair.met) {
-            m->pushes[pair.a].met = m->pushes[pair.b].met = true;
-        }
+    if (pair.room > most) {
+        lmi_contact_list all = lmi_solver_list(&m->solver, 0, most);
+        look(step, &pair, &all);
+        note_met(m, &pair);
+        lmi_solver_take(&m->solver, &all, 1);
         return;
     }
-    pair.first_contact = m->room;
     m->window[m->meetings++] = pair;
     m->room += pair.room;
+}
+
+static void arrange_walls(const lmi_step *step, uint32_t index)
+{
+    const lmi_push *push = &step->world->mutual->pushes[index];
+    const lmi_body *body = push->body;
+    uint32_t points = body->touch.count ? body->touch.count : body->particle_count;
+    if (push->walls) {
+        arrange(step, (meeting){.a = index, .b = LMI_NONE, .room = push->walls * points});
+    }
 }
 
 static void arrange_pair(const lmi_step *step, uint32_t a, uint32_t b, void *user)
 {
     const lmi_mutual *m = step->world->mutual;
+    (void)user;
     meeting pair = {.a = a, .b = b, .room = lmi_most_meetings(step, &m->pairs.entries[a], &m->pairs.entries[b])};
     if (pair.room > 0) {
-        arrange(step, pair, user);
+        arrange(step, pair);
     }
 }
 
-static void arrange_self(const lmi_step *step, uint32_t index, lmi_contact_list *list)
+static void arrange_self(const lmi_step *step, uint32_t index)
 {
     const lmi_push *push = &step->world->mutual->pushes[index];
     const lmi_touch *touch = &push->body->touch;
@@ -370,7 +360,7 @@ static void arrange_self(const lmi_step *step, uint32_t index, lmi_contact_list 
     for (uint32_t block = 0; block < touch->blocks; block += SELF_BLOCKS) {
         uint32_t end = block + SELF_BLOCKS < touch->blocks ? block + SELF_BLOCKS : touch->blocks;
         meeting self = {.a = index, .b = index, .first = block, .end = end, .room = (end - block) * LMI_BLOCK};
-        arrange(step, self, list);
+        arrange(step, self);
     }
 }
 
@@ -434,26 +424,27 @@ void lmi_mutual_contacts(const lmi_step *step)
     lmi_pairs_sort(&m->pairs);
     lmi_pairs_each(step, &m->pairs, measure_pair, &m->pairs);
     lmi_workers_run(world->workers, update_body, (void *)(uintptr_t)step, count);
-    lmi_contact_list list = {.world = world,
-                             .contacts = m->contacts,
-                             .holds = m->holds,
-                             .limit = m->limit,
-                             .hold_limit = m->hold_limit,
-                             .sweeps = LMI_SWEEPS,
-                             .h = step->h};
+    lmi_solver_begin(&m->solver, world, step->h, LMI_SWEEPS, count);
+    m->solver.workers = world->workers;
     for (uint32_t n = 0; n < count; n++) {
-        if (!m->pushes[n].body->asleep) {
-            world->kernels->find_walls(step, &m->pushes[n], &list);
-        }
+        m->solver.owners[n] = (lmi_owner){.body = m->pushes[n].body, .first_place = m->pairs.entries[n].first_place};
+        arrange_walls(step, n);
     }
-    lmi_pairs_each(step, &m->pairs, arrange_pair, &list);
+    if (world->contact_method != LM_CONTACT_METHOD_SOLVED) { /* forces between bodies act while they are looked at */
+        close_window(step);
+        lmi_solver_prepare(&m->solver);
+    }
+    lmi_pairs_each(step, &m->pairs, arrange_pair, NULL);
     for (uint32_t n = 0; n < count; n++) {
-        arrange_self(step, n, &list);
+        arrange_self(step, n);
     }
-    close_window(step, &list);
-    lmi_rubble_meet(step, m->rubble, &m->pairs, m->pushes, &list);
+    close_window(step);
+    lmi_contact_list rubble = lmi_solver_list(&m->solver, 0, m->solver.room.window);
+    lmi_rubble_meet(step, m->rubble, &m->pairs, m->pushes, &rubble);
+    lmi_solver_take(&m->solver, &rubble, 1);
     uint64_t found = lmi_os_nanoseconds();
-    lmi_contacts_flush(&list);
+    lmi_solver_solve(&m->solver);
+    world->contact_stats = m->solver.stats;
     lmi_workers_run(world->workers, finish_body, (void *)(uintptr_t)step, count);
     world->find_nanoseconds += found - start;
     world->solve_nanoseconds += lmi_os_nanoseconds() - found;

@@ -4,7 +4,7 @@
 #ifndef LMI_MUTUAL_H
 #define LMI_MUTUAL_H
 
-#include "step/solve.h"
+#include "contact/contact.h"
 
 /* Memory for the bodies there are; false when there is none, then nothing has changed. */
 bool lmi_mutual_reserve(lm_world *world);

@@ -10,7 +10,7 @@
 #ifndef LMI_PENALTY_H
 #define LMI_PENALTY_H
 
-#include "step/solve.h"
+#include "contact/contact.h"
 
 /* The constant of a body, or (0) one that is stable for its particles at this substep. */
 static inline double lmi_penalty_of(const lmi_body *body, double h)

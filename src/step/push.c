@@ -128,6 +128,24 @@ void lmi_push_end(lmi_push *push)
     push->moved = false;
 }
 
+static double inertia_size(const lmi_body *body)
+{
+    return (body->motion.inertia[0] + body->motion.inertia[1] + body->motion.inertia[2]) * body->mean_mass;
+}
+
+double lmi_push_twist_share(const lmi_push *a, const lmi_push *b)
+{
+    double one = inertia_size(a->body), other = inertia_size(b->body);
+    return one + other > 0.0 ? one / (one + other) : 0.5;
+}
+
+void lmi_push_twist(lmi_push *push, lm_dvec3 twist, double speed)
+{
+    push->twist = dvec_add(push->twist, twist);
+    push->fastest = fmax(push->fastest, speed);
+    push->twisted = true;
+}
+
 void lmi_push_untwist(lmi_push *push)
 {
     lmi_body *body = push->body;

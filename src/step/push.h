@@ -23,13 +23,6 @@
 #include "base/quad.h"
 #include "world.h"
 
-/* One of the particles that hold a point. */
-typedef struct lmi_hold {
-    uint32_t place;
-    float weight;
-    float lever; /* velocity of the particle for an impulse of 1 at the point: (1 - rigid) weight / mass */
-} lmi_hold;
-
 /* A body while its contacts are solved. Masses are relative, as in v[].w. */
 typedef struct lmi_push {
     quad centre;
@@ -40,9 +33,11 @@ typedef struct lmi_push {
     quad drift;          /* of the centre, by pushes on single particles */
     lmi_body *body;
     float *x, *v;   /* of the body */
-    float *load;    /* [place_count] scratch, zero between uses: the weights of all contacts that a particle holds */
+    uint32_t owner; /* the body, among those whose contacts are solved together (contact/solver.h) */
+    uint32_t node;  /* the same for pushes: a body, or a piece of one */
     lm_dvec3 twist; /* N m s that putting bodies out of each other has given this one, to be taken back */
     double fastest; /* speed of a contact that twisted it, m/s */
+    uint32_t walls; /* colliders that it may touch */
     float rigid;    /* share of a push that moves the body as a whole */
     float inverse_mass;
     bool moved;   /* the body as a whole has something to be given */
@@ -70,34 +65,18 @@ void lmi_push_begin(lmi_push *push, lmi_body *body, double way);
 void lmi_push_begin_part(lmi_push *push, lmi_body *body, const uint32_t *places, uint32_t count, double way);
 void lmi_push_end(lmi_push *push);
 
-/* Takes back `twist` from the spin of the body as a whole. */
+/* Contacts have given the body this much spin that it must not keep, N m s, at this speed, m/s. Of two bodies, a has the share
+ * below, by their inertia. */
+void lmi_push_twist(lmi_push *push, lm_dvec3 twist, double speed);
+double lmi_push_twist_share(const lmi_push *a, const lmi_push *b);
+
+/* Takes that back from the spin of the body as a whole. */
 void lmi_push_untwist(lmi_push *push);
 
 /* The lever of a particle that holds a point with this weight. */
 static inline float lmi_push_lever(const lmi_push *push, uint32_t place, float weight)
 {
     return weight != 0.0f ? (1.0f - push->rigid) * weight / push->v[(size_t)place * 4 + 3] : 0.0f;
-}
-
-/* A weighted sum of particles: their positions or velocities in `of`. */
-static inline quad lmi_hold_sum(const lmi_hold *hold, uint32_t count, const float *of)
-{
-    quad even = {0}, odd = {0};
-    uint32_t n = 0;
-    for (; n + 1 < count; n += 2) {
-        even += hold[n].weight * quad_load(of + (size_t)hold[n].place * 4);
-        odd += hold[n + 1].weight * quad_load(of + (size_t)hold[n + 1].place * 4);
-    }
-    return (n < count ? even + hold[n].weight * quad_load(of + (size_t)hold[n].place * 4) : even) + odd;
-}
-
-/* Adds an impulse (or a shift times mass) at a point to velocities (or positions) in `to`. */
-static inline void lmi_hold_add(const lmi_hold *hold, uint32_t count, float *to, quad impulse)
-{
-    for (uint32_t n = 0; n < count; n++) {
-        float *at = to + (size_t)hold[n].place * 4;
-        quad_store(at, quad_load(at) + hold[n].lever * impulse);
-    }
 }
 
 static inline quad lmi_push_turning(const lmi_push *push, quad torque)

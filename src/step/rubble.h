@@ -12,9 +12,9 @@
 #ifndef LMI_RUBBLE_H
 #define LMI_RUBBLE_H
 
+#include "contact/contact.h"
 #include "fracture.h"
 #include "step/pairs.h"
-#include "step/solve.h"
 
 typedef struct lmi_rubble lmi_rubble;
 

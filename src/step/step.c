@@ -24,6 +24,7 @@
 #include "base/dmath.h"
 #include "base/guard.h"
 #include "base/os.h"
+#include "contact/solver.h"
 #include "fracture.h"
 #include "gpu/gpu.h"
 #include "gpu/rest.h"
@@ -391,7 +392,8 @@ static uint32_t place_flows(lm_world *world, double h)
 
 static bool reserve_scratch(lm_world *world)
 {
-    uint32_t rows = 0, blocks = 0, lattice = 0, contacts = 0, holds = 0, places = 0;
+    uint32_t rows = 0, blocks = 0, lattice = 0;
+    lmi_solver_room alone = {.owners = 1, .nodes = 1, .events = lmi_touchings_wanted(world)};
     for (uint32_t n = 0; n < world->batch_count; n++) {
         const lmi_pack *pack = &world->batches[n].pack;
         rows = pack->rows > rows ? pack->rows : rows;
@@ -418,9 +420,7 @@ static bool reserve_scratch(lm_world *world)
             return false;
         }
         if (world->colliders.alive) {
-            contacts = lmi_contacts_limit(body) > contacts ? lmi_contacts_limit(body) : contacts;
-            holds = lmi_contacts_holds(body) > holds ? lmi_contacts_holds(body) : holds;
-            places = body->touch.count && body->place_count > places ? body->place_count : places;
+            lmi_solver_room_grow(&alone, body);
         }
     }
     for (uint32_t n = 0; solids && n < world->batch_count; n++) {
@@ -434,21 +434,14 @@ static bool reserve_scratch(lm_world *world)
     }
     for (uint32_t n = 0; n < world->scratch_count; n++) {
         lmi_scratch *s = &world->scratch[n];
-        void *goals = s->goals, *pull = s->pull, *sweep = s->lattice, *touching = s->contacts, *held = s->holds,
-             *load = s->load;
+        void *goals = s->goals, *pull = s->pull, *sweep = s->lattice;
         bool ok = lmi_reserve(&world->memory, &goals, &s->goal_rows, rows, LMI_BLOCK * 4 * sizeof(float)) &&
                   lmi_reserve(&world->memory, &pull, &s->pull_blocks, blocks, LMI_BLOCK * 3 * sizeof(float)) &&
-                  lmi_reserve(&world->memory, &sweep, &s->lattice_blocks, lattice, LMI_BLOCK * sizeof(float)) &&
-                  lmi_reserve(&world->memory, &touching, &s->contact_capacity, contacts, sizeof *s->contacts) &&
-                  lmi_reserve(&world->memory, &held, &s->hold_capacity, holds, sizeof *s->holds) &&
-                  lmi_reserve(&world->memory, &load, &s->load_capacity, places, sizeof *s->load);
+                  lmi_reserve(&world->memory, &sweep, &s->lattice_blocks, lattice, LMI_BLOCK * sizeof(float));
         s->goals = goals;
         s->pull = pull;
         s->lattice = sweep;
-        s->contacts = touching;
-        s->holds = held;
-        s->load = load;
-        if (!ok) {
+        if (!ok || (world->colliders.alive && !lmi_solver_make(&world->memory, &s->solver, &alone))) {
             return false;
         }
     }
@@ -494,6 +487,7 @@ static bool prepare(lm_world *world, double seconds)
 static void begin(lm_world *world, double h)
 {
     world->stiffness_limited = 0;
+    world->contact_stats = (lm_contact_stats){0};
     world->find_nanoseconds = world->solve_nanoseconds = 0;
     LMI_POOL_EACH(&world->bodies, n)
     {

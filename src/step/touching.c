@@ -1,5 +1,4 @@
 #include "step/touching.h"
-#include "step/solve.h"
 
 #include <string.h>
 
@@ -125,8 +124,7 @@ static lmi_touching blank(const lm_world *world, lmi_touching_kind kind, uint32_
     return t;
 }
 
-/* Adds one place. */
-static void add(lmi_touching *t, const lmi_place *place)
+void lmi_touching_add(lmi_touching *t, const lmi_place *place)
 {
     double weight = place->pressed + LMI_UNPRESSED;
     t->weight += weight;
@@ -159,7 +157,7 @@ void lmi_touched_wall(const lm_world *world, lmi_body *body, uint32_t collider, 
 {
     lmi_touching *t = find_wall(world, body, collider);
     if (t) {
-        add(t, place);
+        lmi_touching_add(t, place);
     }
 }
 
@@ -219,7 +217,7 @@ void lmi_touched_body(lm_world *world, lmi_body *body, lmi_body *other, const lm
     lmi_place seen = *place;
     seen.normal = dvec_scale(seen.normal, sign);
     seen.impulse = dvec_scale(seen.impulse, sign);
-    add(pair, &seen);
+    lmi_touching_add(pair, &seen);
 }
 
 void lmi_touched_bodies(lm_world *world, lmi_body *body, lmi_body *other, const lmi_touching *sums)
@@ -229,31 +227,6 @@ void lmi_touched_bodies(lm_world *world, lmi_body *body, lmi_body *other, const 
     lmi_touching *pair = find_pair(world, turned ? b : a, turned ? a : b);
     if (pair) {
         add_sums(pair, sums, a == b ? 0.0 : turned ? -1.0 : 1.0);
-    }
-}
-
-void lmi_touched_solved(lm_world *world, const lmi_contact *contacts, uint32_t count)
-{
-    for (uint32_t n = 0; n < count && contacts[n].a->body->touched; n++) {
-        const lmi_contact *c = &contacts[n];
-        lmi_body *body = c->a->body;
-        quad at = lmi_hold_sum(c->hold, c->count_a, body->x);
-        at += c->whole && c->a->moved ? lmi_push_move(c->a, c->arm_a) : quad_of(0.0f, 0.0f, 0.0f);
-        lmi_place place = {.point = dvec_add(body->origin, quad_to(at)),
-                           .normal = quad_to(c->normal),
-                           .impulse = dvec_scale(quad_to(c->pressed * c->normal + c->braked), body->mean_mass),
-                           .pressed = body->mean_mass * c->pressed,
-                           .approach = c->approach,
-                           .pressing = c->pressed > 0.0f || c->shifted > 0.0f};
-        if (c->b) {
-            lmi_body *other = c->b->body;
-            lmi_touched_body(world, body, other, &place);
-            if (!c->watched) { /* what was given and taken back again may leave a trace: both are awake now */
-                lmi_touched_wake(body, other);
-            }
-        } else {
-            lmi_touched_wall(world, body, ((const lmi_surface *)c->wall)->slot, &place);
-        }
     }
 }
 

@@ -11,8 +11,6 @@
 
 #include "world.h"
 
-struct lmi_contact;
-
 /* In the order in which events of one body come. */
 typedef enum lmi_touching_kind {
     LMI_TOUCHES_ITSELF,
@@ -83,6 +81,9 @@ typedef struct lmi_place {
     bool pressing;   /* something was done; else it is only near */
 } lmi_place;
 
+/* Adds a place to sums. */
+void lmi_touching_add(lmi_touching *sums, const lmi_place *place);
+
 /* A body met a collider, in the task that steps the body. Only where body->touched is not null. */
 void lmi_touched_wall(const lm_world *world, lmi_body *body, uint32_t collider, const lmi_place *place);
 
@@ -102,8 +103,5 @@ static inline void lmi_touched_wake(lmi_body *body, lmi_body *other)
     body->roused = body->roused || body->asleep;
     other->roused = other->roused || other->asleep;
 }
-
-/* What contacts that were just solved came to; lists with pairs of bodies one after the other. */
-void lmi_touched_solved(lm_world *world, const struct lmi_contact *contacts, uint32_t count);
 
 #endif

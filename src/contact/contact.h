@@ -1,0 +1,131 @@
+/*
+ * Contacts: how points of bodies answer walls, and points of other bodies, all at once.
+ *
+ * Reads the contacts that were found (lmi_contact_add), positions, velocities and masses of the particles that hold them, and
+ * what touch points were given in the last substep. Writes positions and velocities of those particles, the pushes of bodies
+ * that answer as a whole (step/push.h), what touch points were given, who touches whom (step/touching.h), and the impulses of
+ * walls. Uses base/, sample/touch.h and step/push.h; the arithmetic of a soft contact is that of step/soft.h, which devices
+ * compile too.
+ *
+ * A contact asks two things of its two sides, a and b (a wall is a side that nothing moves):
+ *
+ *   velocities   u_n >= bounce: they part at least as fast as restitution says (0 where they rest)
+ *                |J_t| <= friction J_n, and as much of it as it takes to stop them sliding (Coulomb)
+ *   positions    the depth left must not be above 0
+ *
+ * Each contact is given what it lacks, several times over, and what it has been given so far is kept, so that it can be given
+ * back where the neighbours have done more than enough: the total of a contact never pulls, and flat faces do not hop.
+ *
+ * Soft contacts, where both sides answer locally, all see the same velocities and are then all given their impulses at
+ * once (Jacobi). That alone would be too much where many points are held by the same particles, so a point counts as this
+ * mobile:
+ *
+ *     K'_p = sum_i |w_pi| / m_i  sum_q |w_qi|          (q: all contacts, i: particles)
+ *
+ * Each row of K' - K adds up to nothing or more, so no impulse adds energy, whatever the points share; and a face that comes
+ * evenly is stopped in one go. A pass is two loops without conflicts: over contacts (relative velocity in, impulse out) and
+ * over particles (the impulses of the contacts they hold, in the order of a list that is made once a substep). Both are cut
+ * into pieces of fixed size that run side by side.
+ *
+ * Stiff contacts, where a side answers as a whole for some share, are solved one after the other with their own mobility
+ * (projected Gauss-Seidel), and begin with what they were given in the last substep if they were at rest: the load of a stack
+ * is then there from the start, and does not have to find its way from body to body. Contacts that are connected through
+ * bodies are an island; islands do not see each other and run side by side.
+ *
+ * First the velocities; then what they lost is taken back from the way too (the particles have moved by h times the velocity
+ * they had): along the surface all of it, so that nothing creeps, across it as much as lies below the surface. Then what is
+ * still in something else is put out of it, without giving it velocity: overlaps do not become energy.
+ *
+ * The order of contacts is that of the lists in which they were found. Nothing depends on the number of workers.
+ *
+ *   found.c     a contact is added to a list of contacts found
+ *   take.c      lists become blocks of soft contacts in lanes, and compact stiff contacts
+ *   touched.c   the particles that hold them, and which contacts each of them holds
+ *   soft.c      passes over contacts, in lanes; give.c: over particles
+ *   stiff.c     islands and sweeps
+ *   tell.c      what came of it: to bodies, touch points and events
+ *   solver.c    memory, and all of it in order
+ */
+#ifndef LMI_CONTACT_H
+#define LMI_CONTACT_H
+
+#include "sample/bulk.h"
+#include "step/push.h"
+
+/* A contact before it is in a list. Sides are particles and weights, `stride` apart. */
+typedef struct lmi_contact_def {
+    lmi_push *a, *b;
+    const uint32_t *rider_a, *rider_b;
+    const float *weight_a, *weight_b;
+    uint32_t count_a, stride_a, count_b;
+    lm_dvec3 normal, surface; /* normal: from b to a, unit; surface: velocity of the wall */
+    lm_dvec3 off;             /* from the place on b to the place on a: what a fast body still has to go */
+    double depth, friction, restitution;
+    const void *wall; /* null between bodies */
+    uint32_t point;   /* the touch point of a, or LMI_NONE: a particle, which remembers nothing */
+} lmi_contact_def;
+
+#define LMI_MOST_CONTACTS 4096u
+
+/* How far from a body things are that count as touching it, metres: as far as they fall in a substep from rest, and a
+ * little more. Contacts would come and go otherwise while it rocks by less than can be seen. */
+static inline double lmi_contact_slop(const lmi_step *step, const lmi_body *body)
+{
+    return fmin(2.0 * step->h * step->h * dvec_length(step->gravity), 0.01 * body->rest_size);
+}
+
+/* Approach speeds below this do not bounce, m/s. */
+#define LMI_BOUNCE_SPEED 0.5
+
+/* Sweeps through stiff contacts, at most, where points remember what they were given, and where they do not. */
+#define LMI_SWEEPS 40u
+#define LMI_MORE_SWEEPS 120u
+
+/* A particle that holds a point: its place in the body (later among the particles that hold any), and its weight. */
+typedef struct lmi_ref {
+    uint32_t place;
+    float weight;
+} lmi_ref;
+
+/* A contact as it was found. */
+typedef struct lmi_found {
+    float normal[3], extra[3]; /* extra: velocity of the wall, or lmi_contact_def.off; where it is near, the place */
+    float depth, friction, restitution;
+    uint32_t point;     /* that remembers, or LMI_NONE */
+    uint32_t first_ref; /* those of a, then those of b */
+    uint16_t count_a, count_b;
+    bool near; /* soft, and still apart: nothing is done yet, but they are near */
+} lmi_found;
+
+/* Contacts between the same two sides that follow each other. */
+typedef struct lmi_run {
+    lmi_push *a, *b;  /* b is null for a wall */
+    const void *wall; /* null between bodies */
+    uint32_t first;   /* contact: soft or stiff ones are counted apart */
+    uint32_t count;
+    bool stiff;   /* a side answers as a whole */
+    bool forgets; /* what its points are given is not given again in the next substep */
+} lmi_run;
+
+struct lmi_solver;
+
+/* Contacts that were found, in order. Soft contacts stand at the beginning of the records, stiff ones, backwards, at the end. */
+typedef struct lmi_contact_list {
+    struct lmi_solver *solver; /* takes what is in the list when there is no more room; null: there is always room */
+    lmi_found *found;
+    lmi_ref *refs;
+    lmi_run *runs; /* as many as there can be contacts */
+    uint32_t soft, stiff, limit;
+    uint32_t ref_count, ref_limit;
+    uint32_t run_count;
+    bool forgets;                     /* see lmi_run */
+    uint32_t first_soft, first_stiff; /* among those of the solver, once it takes them */
+} lmi_contact_list;
+
+void lmi_contact_add(lmi_contact_list *list, const lmi_contact_def *def);
+
+/* How many contacts of a body with walls are solved together, and how many particles hold one of them at most. */
+uint32_t lmi_contacts_limit(const lmi_body *body);
+uint32_t lmi_contacts_rows(const lmi_body *body);
+
+#endif

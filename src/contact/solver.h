@@ -1,0 +1,226 @@
+/*
+ * The solver: contacts that are solved together, and the particles that hold them. What it computes is in contact.h.
+ *
+ * Who may write what, while pieces run side by side: an owner (a body) its particles, its entries, the references of its side
+ * of each contact, and what its touch points remember; a block its soft contacts; an island its stiff contacts and the
+ * particles and pushes of its bodies.
+ */
+#ifndef LMI_SOLVER_H
+#define LMI_SOLVER_H
+
+#include "base/block.h"
+#include "contact/contact.h"
+#include "step/touching.h"
+
+/* 16 soft contacts side by side. Lanes without a contact have no references, and a mobility without end: they get nothing. */
+typedef struct lmi_soft_block {
+    _Alignas(64) float normal[3 * LMI_BLOCK]; /* from b to a, unit */
+    float ahead[3 * LMI_BLOCK];  /* impulse that the particles have been given: a little further than it should be;
+                                   later how fast a moves, seen from b, when all impulses are given */
+    float braked[3 * LMI_BLOCK]; /* impulse of friction so far; first: what the point was given last time */
+    float pressed[LMI_BLOCK];    /* the same along the normal */
+    float deep[LMI_BLOCK];       /* K' */
+    float bounce[LMI_BLOCK];     /* speed at which they part, m/s; first: restitution */
+    float friction[LMI_BLOCK];   /* Coulomb's coefficient */
+    float level[LMI_BLOCK];      /* where a is along the normal, less where b is, when no depth is left; first: depth */
+    float share[LMI_BLOCK];      /* of the way it came that is taken back; first: the depth that may stay, metres */
+    float shifted[LMI_BLOCK];    /* given so far: position, relative mass times metres of side a */
+    float along[LMI_BLOCK];      /* what the particles have been given of it: a little further */
+    float approach[LMI_BLOCK];   /* how fast they came, m/s */
+    float ratio[LMI_BLOCK];      /* a mass of b counts in units of a's; 0: a wall */
+    float extra[3 * LMI_BLOCK];  /* as in lmi_found */
+    uint32_t point[LMI_BLOCK];   /* the same */
+    uint32_t near;               /* lanes that are only near */
+    uint32_t rows_a, rows_b;     /* of references: those of a, then those of b */
+} lmi_soft_block;
+
+/* A stiff contact. */
+typedef struct lmi_stiff {
+    quad normal, braked;
+    quad arm_a, arm_b; /* from the centres of bodies that answer as a whole */
+    quad still;        /* relative velocity of what no particle changes: walls, sides that answer as a whole in full */
+    quad extra;        /* as in lmi_found */
+    lmi_push *a, *b;
+    float friction, bounce, deep, plain; /* deep: mobility along the normal; plain: local, in every direction */
+    float pressed, shifted, level, depth, approach, ratio;
+    uint32_t point;
+    uint16_t count_a, count_b; /* references that change while it is solved */
+    bool idle;                 /* nothing can move it, or it comes too fast to be slowed down before it bounces */
+    bool watched;              /* the latter */
+} lmi_stiff;
+
+/* A contact that a particle holds, and the particle's velocity for an impulse of 1 there. */
+typedef struct lmi_entry_held {
+    uint32_t contact;
+    float lever;
+} lmi_entry_held;
+
+/* A body that is in contacts. */
+typedef struct lmi_owner {
+    lmi_body *body;
+    uint32_t first_place;                 /* among all bodies' */
+    uint32_t first_run, run_count;        /* of run_of_owner */
+    uint32_t particles, entries;          /* that it holds contacts with, and how often */
+    uint32_t first_particle, first_entry; /* among all */
+} lmi_owner;
+
+/* Stiff contacts that are connected. */
+typedef struct lmi_island {
+    uint32_t first_run, run_count; /* of run_of_island */
+    uint32_t sweeps;               /* done so far */
+    float most;                    /* largest change in the last of them, m/s or metres */
+} lmi_island;
+
+/* How much room there is; it must follow from the bodies alone, so that the same world always does the same. */
+typedef struct lmi_solver_room {
+    uint32_t contacts;       /* with gaps in blocks */
+    uint32_t window;         /* contacts that are found before they are taken */
+    uint32_t rows_a, rows_b; /* particles that hold one side of a contact, at most */
+    uint32_t owners, nodes;  /* bodies, and pushes of bodies and their pieces */
+    uint32_t places;         /* of all bodies */
+    bool events;             /* somebody asks who touches whom */
+} lmi_solver_room;
+
+typedef struct lmi_solver {
+    lm_world *world;
+    lmi_workers *workers; /* null: all in the calling task */
+    float h;              /* substep, seconds */
+    uint32_t sweeps;      /* through stiff contacts, at most */
+    lmi_solver_room room;
+
+    lmi_owner *owners;
+    uint32_t owner_count;
+    lmi_run *runs;
+    lmi_touching *sums; /* of runs; where somebody asks */
+    uint32_t run_count;
+    uint32_t *run_of_owner, *run_of_island;
+
+    lmi_soft_block *blocks;
+    uint32_t block_count, soft_count; /* soft_count: with the gaps */
+    float *more,
+        *shift;    /* [soft][4] impulses (or shifts) that the particles are given next, and shifts beside impulses;
+                            at the end twists */
+    float *change; /* [pieces] how much the last pass changed velocities, m/s at most */
+    lmi_stiff *stiff;
+    uint32_t stiff_count;
+
+    /* References, [row][LMI_BLOCK]: those of a block from row block * rows_each on; those of a stiff contact one after the other,
+     * from the end backwards. */
+    uint32_t *index; /* place of the particle in its body; then among the particles below */
+    float *weight;
+    uint32_t rows_each, ref_limit;
+
+    float *x, *v; /* [particles][4] of those that hold contacts; v.w: all weights on it over its mass, x.w: 1/mass */
+    uint32_t *entry_end;     /* [particles] of their entries; they begin where the last one's end */
+    lmi_entry_held *entries; /* by particle */
+    uint32_t *mark,
+        *touched; /* [places] zero between uses: how often a particle is held, then its index + 1; and those that are */
+    uint32_t particle_count, entry_count;
+
+    lmi_island *islands;
+    uint32_t island_count;
+    uint32_t *node, *island_of; /* [nodes] a forest of pushes that are connected; and the island of a root */
+
+    lmi_found *found; /* room for lists */
+    lmi_ref *found_refs;
+    lmi_run *found_runs;
+    const lmi_contact_list *lists; /* while they are taken */
+    uint32_t list_count, first_block;
+    float beta;             /* how much further than they should soft contacts go in this pass (lmi_soft_further) */
+    bool prepared;          /* lmi_solver_prepare */
+    lm_contact_stats stats; /* since lmi_solver_begin */
+    uint32_t pass, passes, until; /* of soft contacts; sweeps through stiff ones, altogether */
+
+    uint32_t run_capacity, sum_capacity, owner_run_capacity, island_run_capacity, owner_capacity, block_capacity;
+    uint32_t more_capacity, shift_capacity, stiff_capacity, index_capacity, weight_capacity, x_capacity, v_capacity;
+    uint32_t end_capacity, entry_capacity, mark_capacity, touched_capacity, island_capacity, node_capacity;
+    uint32_t island_of_capacity, found_capacity, found_ref_capacity, found_run_capacity, change_capacity;
+} lmi_solver;
+
+/* Room for so many contacts to be solved together, of which `window` are found at a time. */
+void lmi_solver_room_contacts(lmi_solver_room *room, uint32_t contacts, uint32_t window);
+
+/* Room for the contacts of one more body with walls, each body by itself. */
+void lmi_solver_room_grow(lmi_solver_room *room, const lmi_body *body);
+
+/* False when there is no memory: then there is as much as before or more. */
+bool lmi_solver_reserve(lmi_memory *memory, lmi_solver *solver, const lmi_solver_room *room);
+void lmi_solver_free(lmi_memory *memory, lmi_solver *solver);
+
+/* The same for one that is made where there is none. */
+bool lmi_solver_make(lmi_memory *memory, lmi_solver **solver, const lmi_solver_room *room);
+
+/* An empty list in a part of the window. */
+lmi_contact_list lmi_solver_list(lmi_solver *solver, uint32_t first, uint32_t count);
+
+/* An empty solver for a substep. The caller fills in owners, with lmi_push.owner and .node of their pushes. */
+void lmi_solver_begin(lmi_solver *solver, lm_world *world, double h, uint32_t sweeps, uint32_t owners);
+
+/* Solves what it has when there is no room for so many more contacts. */
+void lmi_solver_make_room(lmi_solver *solver, uint32_t contacts);
+
+/* Takes the contacts of lists and empties them. Solves what it has when there is no room for them; the lists together must not
+ * have more contacts than there is room. */
+void lmi_solver_take(lmi_solver *solver, lmi_contact_list *lists, uint32_t count);
+
+/* Takes the list and solves all; false when there was nothing. */
+bool lmi_solver_finish(lmi_contact_list *list);
+
+/* Measures how fast its contacts come. To be called before lmi_solver_solve where velocities change in between; no contacts may be
+ * taken after it. */
+void lmi_solver_prepare(lmi_solver *solver);
+
+/* Solves what it has, and is empty again. Counts contacts and the impulses of walls. */
+void lmi_solver_solve(lmi_solver *solver);
+
+/* --- between its files --- */
+
+/* Runs task(solver, piece) for all pieces. */
+void lmi_solver_run(lmi_solver *solver, void (*task)(lmi_solver *solver, uint32_t piece), uint32_t pieces);
+
+/* What is in pieces of blocks and particles. */
+#define LMI_PIECE_BLOCKS 16u
+#define LMI_PIECE_PARTICLES 512u
+
+static inline uint32_t lmi_block_pieces(const lmi_solver *s)
+{
+    return (s->block_count + LMI_PIECE_BLOCKS - 1) / LMI_PIECE_BLOCKS;
+}
+static inline uint32_t lmi_particle_pieces(const lmi_solver *s)
+{
+    return (s->particle_count + LMI_PIECE_PARTICLES - 1) / LMI_PIECE_PARTICLES;
+}
+
+/* Row 0 of the references of a soft block, and the references of a stiff contact, as offsets into index and weight. */
+static inline size_t lmi_rows_of(const lmi_solver *s, uint32_t block)
+{
+    return (size_t)block * s->rows_each * LMI_BLOCK;
+}
+static inline size_t lmi_refs_of(const lmi_solver *s, uint32_t stiff)
+{
+    return s->ref_limit - (size_t)(stiff + 1) * s->rows_each;
+}
+
+/* touched.c */
+void lmi_touched_gather(lmi_solver *solver);
+void lmi_touched_refresh(lmi_solver *solver); /* velocities of the particles, which forces have changed since */
+
+/* give.c: what the contacts have put into `more`, to velocities or positions; and `more` to velocities with `shift` to positions. */
+void lmi_give_velocities(lmi_solver *solver, uint32_t piece);
+void lmi_give_positions(lmi_solver *solver, uint32_t piece);
+void lmi_give_both(lmi_solver *solver, uint32_t piece);
+
+/* stiff.c */
+void lmi_stiff_begin(const lmi_solver *solver, lmi_stiff *c, const lmi_run *run, const lmi_found *found,
+                     const lmi_ref *refs, size_t at);
+void lmi_islands_make(lmi_solver *solver);
+void lmi_islands_warm(lmi_solver *solver);
+void lmi_islands_velocities(lmi_solver *solver, uint32_t until); /* sweeps altogether, from the beginning */
+void lmi_islands_take_back(lmi_solver *solver);
+void lmi_islands_positions(lmi_solver *solver, uint32_t until);
+void lmi_islands_end(lmi_solver *solver); /* notes twists */
+
+/* tell.c */
+void lmi_solver_tell(lmi_solver *solver);
+
+#endif
