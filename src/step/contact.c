@@ -607,7 +607,7 @@ static void collide_left(const lmi_step *step, lmi_body *body, const float *star
                     touch->count ? touch->inner : NULL);
         }
     }
-    body->contacts = contacts > body->contacts ? contacts : body->contacts;
+    body->contacts = contacts > 0 ? contacts : body->contacts;
 }
 
 /* A body against all colliders, or against the solids only. Returns how many solids it may touch. */

@@ -282,7 +282,7 @@ static bool comes_back(const trial *t, double *worst)
 /* How much more than the twin a squeezed body may be deformed: it may have come to lie on another side, and friction holds the
  * particles on the floor where they were left. */
 #define EXCESS 1.6
-#define EXCESS_FLAT 0.08
+#define EXCESS_FLAT 0.1
 
 /* A body with regions of this stiffness stands: weight deforms it by no more than this. */
 #define STANDS_HERTZ 10.0f
