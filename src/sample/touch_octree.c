@@ -4,7 +4,6 @@
 #include "sample/embed_octree.h"
 #include "world.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define NONE LMI_OCTREE_NONE
@@ -241,49 +240,18 @@ static void find_inner(const lmi_body *body, lmi_touch *touch)
     }
 }
 
-typedef struct filling {
-    uint64_t cell; /* where it is, and its level */
-    uint32_t leaf, voxels;
-} filling;
-
-static int compare_cells(const void *a, const void *b)
-{
-    const filling *x = a, *y = b;
-    if (x->cell != y->cell) {
-        return x->cell < y->cell ? -1 : 1;
-    }
-    return x->leaf < y->leaf ? -1 : x->leaf > y->leaf;
-}
-
 /* How much the particle in each place counts in where a point is. A cell of which little is filled has little mass, and a point
  * that rode on it as on its neighbours would throw it through them when it bears the body's weight. (Cells that are more than a
- * quarter full all count alike: counting them in proportion made contacts of cut bodies come to rest less well.) Parts that a cut
- * has left of a cell count as the whole of it. False when out of memory. */
-static bool find_filled(lmi_memory *memory, const lmi_body *body, float *share)
+ * quarter full all count alike: counting them in proportion made contacts of cut bodies come to rest less well.) It follows from
+ * the leaf alone, so that leaves which a cut does not change keep their weights. */
+static void find_filled(const lmi_body *body, float *share)
 {
     const lmi_octree *t = &body->octree->tree;
-    filling *cells = lmi_allocate(memory, t->leaf_count, sizeof *cells);
-    for (uint32_t leaf = 0; cells && leaf < t->leaf_count; leaf++) {
+    for (uint32_t leaf = 0; leaf < t->leaf_count; leaf++) {
         const lmi_octree_node *node = &t->nodes[t->leaves[leaf]];
-        uint64_t at = ((uint64_t)node->cell[0] << 20 | node->cell[1]) << 20 | node->cell[2];
-        cells[leaf] = (filling){at << 4 | node->level, leaf, node->voxel_count};
+        float filled = (float)node->voxel_count / (float)(1u << 3 * node->level);
+        share[body->place[leaf]] = fmaxf(fminf(filled / ENOUGH_FILLED, 1.0f), LEAST_COUNTED);
     }
-    if (cells) {
-        qsort(cells, t->leaf_count, sizeof *cells, compare_cells);
-    }
-    for (uint32_t first = 0, end; cells && first < t->leaf_count; first = end) {
-        uint32_t voxels = 0;
-        for (end = first; end < t->leaf_count && cells[end].cell == cells[first].cell; end++) {
-            voxels += cells[end].voxels;
-        }
-        float filled = (float)voxels / (float)(1u << 3 * (cells[first].cell & 15));
-        float counts = fmaxf(fminf(filled / ENOUGH_FILLED, 1.0f), LEAST_COUNTED);
-        for (uint32_t n = first; n < end; n++) {
-            share[body->place[cells[n].leaf]] = counts;
-        }
-    }
-    lmi_release(memory, cells, t->leaf_count, sizeof *cells);
-    return cells != NULL;
 }
 
 /* As far as the middle of the largest leaf is from its own corners, and as much again. */
@@ -305,8 +273,9 @@ bool lmi_touch_embed_octree(lm_world *world, const lmi_body *body, const lmi_oct
     float *share = lmi_allocate(memory, body->place_count, sizeof *share);
     e.embedder =
         (lmi_embedder){.rest = body->rest, .share = share, .count = body->particle_count, .size = body->rest_size};
-    bool ok = lmi_touch_allocate(world, body, count, &made) && share && find_filled(memory, body, share);
+    bool ok = lmi_touch_allocate(world, body, count, &made) && share;
     if (ok) {
+        find_filled(body, share);
         memcpy(made.rest, points, count * sizeof *points);
         ok = lmi_octree_around_make(&e.around, memory, &body->octree->tree) && embed_all(&e, &made);
     }
