@@ -156,6 +156,13 @@ static int find_rank(const lmi_embedder *e)
     return count_significant(values);
 }
 
+/* How much a neighbour counts. */
+static double theta(const lmi_embedder *e, const neighbour *nearest, double reach)
+{
+    double t = 1.0 - nearest->square / (reach * reach);
+    return e->share ? t * t * e->share[nearest->particle] : t * t;
+}
+
 /* Moving least squares over the `count` nearest: w = theta P^T (P theta P^T)^+ e0 with rows (1, r/reach) in P. Returns
  * the rank of the moment matrix. */
 static int solve_weights(const lmi_embedder *e, lm_vec3 point, const neighbour *nearest, uint32_t count, float *weights)
@@ -163,10 +170,10 @@ static int solve_weights(const lmi_embedder *e, lm_vec3 point, const neighbour *
     double reach = 1.1 * sqrt(nearest[count - 1].square), moments[16] = {0}, values[4], vectors[16];
     double solution[4] = {0}, row[4], sum = 0.0;
     for (uint32_t n = 0; n < count; n++) {
-        double t = 1.0 - nearest[n].square / (reach * reach);
+        double t = theta(e, &nearest[n], reach);
         make_row(e, nearest[n].particle, dvec_from(point), reach, row);
         for (int i = 0; i < 16; i++) {
-            moments[i] += t * t * row[i / 4] * row[i % 4];
+            moments[i] += t * row[i / 4] * row[i % 4];
         }
     }
     lmi_symmetric_eigen(4, moments, values, vectors);
@@ -178,10 +185,9 @@ static int solve_weights(const lmi_embedder *e, lm_vec3 point, const neighbour *
     for (int pass = 0; pass < 2; pass++) { /* the sum, then the weights that sum to 1 */
         double total = 0.0;
         for (uint32_t n = 0; n < count; n++) {
-            double t = 1.0 - nearest[n].square / (reach * reach);
+            double t = theta(e, &nearest[n], reach);
             make_row(e, nearest[n].particle, dvec_from(point), reach, row);
-            double w =
-                t * t * (row[0] * solution[0] + row[1] * solution[1] + row[2] * solution[2] + row[3] * solution[3]);
+            double w = t * (row[0] * solution[0] + row[1] * solution[1] + row[2] * solution[2] + row[3] * solution[3]);
             total += w;
             weights[n] = pass ? (float)(w / sum) : 0.0f;
         }

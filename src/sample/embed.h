@@ -13,6 +13,7 @@
 /* Finds particles near points: the particles sorted along the longest axis of their box. */
 typedef struct lmi_embedder {
     const lm_vec3 *rest;
+    const float *share; /* how much each particle counts; null: all count alike */
     uint32_t *sorted;
     uint32_t count;
     int axis;

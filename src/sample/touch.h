@@ -41,7 +41,8 @@ typedef struct lmi_touch {
     uint32_t *leader;  /* [count] the first point that rides on the same cell of a lattice; elsewhere itself */
     uint32_t *carrier; /* [count] of the solid, nearest to the point in the rest shape */
     uint32_t *voxel;   /* [count] of an octree: the one that each point belongs to; null in other bodies */
-    uint16_t *inner; /* [blocks of the body's particles] lanes that no point rides on: they touch walls by themselves */
+    uint16_t
+        *inner; /* [blocks of the body's particles] lanes that lie within the surface: they touch walls by themselves */
     uint32_t inner_blocks;
     float *
         inner_start; /* [inner_blocks][3][LMI_BLOCK] where they were when the substep began; null until there are solids */

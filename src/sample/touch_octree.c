@@ -9,6 +9,10 @@
 #define NONE LMI_OCTREE_NONE
 #define MOST_RIDERS 20u
 
+/* A cell of which less than the first share is filled counts for less than others, in proportion, and at least for the second. */
+#define ENOUGH_FILLED 0.25f
+#define LEAST_COUNTED 0.0625f
+
 /* How far inside its voxel a point of a cut is, in voxels. */
 #define INSET 0.05
 
@@ -209,14 +213,44 @@ static bool embed_all(embedding *e, lmi_touch *touch)
 
 /* --- the whole --- */
 
-/* Particles that no point rides on lie within the surface. */
+/* Whether a particle lies within the surface for certain: the voxel that it is in has others on all sides. */
+static bool is_inside(const lmi_octree *t, lm_vec3 rest)
+{
+    uint32_t cell[3];
+    lmi_voxels_locate(&t->voxels, dvec_from(rest), cell);
+    bool inside = true;
+    for (uint32_t k = 0; inside && k < 7; k++) {
+        int64_t at[3] = {cell[0], cell[1], cell[2]};
+        at[k / 2 % 3] += k == 6 ? 0 : k % 2 ? 1 : -1;
+        inside = lmi_octree_voxel(t, at[0], at[1], at[2]) != NONE;
+    }
+    return inside;
+}
+
+/* Particles that lie within the surface. Those that points ride on count too: a point is extrapolated from particles behind it,
+ * so that it can be in front of a wall while they are beyond it and the body is turned inside out there. */
 static void find_inner(const lmi_body *body, lmi_touch *touch)
 {
     LMI_PARTICLES_EACH(body, n) { touch->inner[n / LMI_BLOCK] |= (uint16_t)(1u << (n % LMI_BLOCK)); }
     for (size_t n = 0; n < (size_t)touch->rows * LMI_BLOCK; n++) {
-        if (touch->weight[n] != 0.0f) {
-            touch->inner[touch->rider[n] / LMI_BLOCK] &= (uint16_t) ~(1u << (touch->rider[n] % LMI_BLOCK));
+        uint32_t place = touch->rider[n];
+        if (touch->weight[n] != 0.0f && !is_inside(&body->octree->tree, body->rest[place])) {
+            touch->inner[place / LMI_BLOCK] &= (uint16_t) ~(1u << (place % LMI_BLOCK));
         }
+    }
+}
+
+/* How much the particle in each place counts in where a point is. A cell of which little is filled has little mass, and a point
+ * that rode on it as on its neighbours would throw it through them when it bears the body's weight. (Cells that are more than a
+ * quarter full all count alike: counting them in proportion made contacts of cut bodies come to rest less well.) It follows from
+ * the leaf alone, so that leaves which a cut does not change keep their weights. */
+static void find_filled(const lmi_body *body, float *share)
+{
+    const lmi_octree *t = &body->octree->tree;
+    for (uint32_t leaf = 0; leaf < t->leaf_count; leaf++) {
+        const lmi_octree_node *node = &t->nodes[t->leaves[leaf]];
+        float filled = (float)node->voxel_count / (float)(1u << 3 * node->level);
+        share[body->place[leaf]] = fmaxf(fminf(filled / ENOUGH_FILLED, 1.0f), LEAST_COUNTED);
     }
 }
 
@@ -236,9 +270,12 @@ bool lmi_touch_embed_octree(lm_world *world, const lmi_body *body, const lmi_oct
     lmi_memory *memory = &world->memory;
     lmi_touch made;
     embedding e = {.world = world, .body = body, .past = past};
-    e.embedder = (lmi_embedder){.rest = body->rest, .count = body->particle_count, .size = body->rest_size};
-    bool ok = lmi_touch_allocate(world, body, count, &made);
+    float *share = lmi_allocate(memory, body->place_count, sizeof *share);
+    e.embedder =
+        (lmi_embedder){.rest = body->rest, .share = share, .count = body->particle_count, .size = body->rest_size};
+    bool ok = lmi_touch_allocate(world, body, count, &made) && share;
     if (ok) {
+        find_filled(body, share);
         memcpy(made.rest, points, count * sizeof *points);
         ok = lmi_octree_around_make(&e.around, memory, &body->octree->tree) && embed_all(&e, &made);
     }
@@ -258,6 +295,7 @@ bool lmi_touch_embed_octree(lm_world *world, const lmi_body *body, const lmi_oct
         lmi_touch_free(world, &made);
     }
     lmi_octree_around_free(&e.around, memory);
+    lmi_release(memory, share, body->place_count, sizeof *share);
     lmi_release(memory, e.rider, e.rider_capacity, sizeof *e.rider);
     lmi_release(memory, e.weight, e.weight_capacity, sizeof *e.weight);
     return ok;

@@ -622,7 +622,7 @@ static void collide_left(const lmi_step *step, lmi_body *body, const float *star
                     touch->count ? touch->inner : NULL);
         }
     }
-    body->contacts = contacts > body->contacts ? contacts : body->contacts;
+    body->contacts = contacts > 0 ? contacts : body->contacts;
 }
 
 /* An empty list for the contacts of one body with walls, which are solved by themselves. */

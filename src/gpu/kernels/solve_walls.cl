@@ -139,8 +139,8 @@ solve_inner(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_bulk 
     }
     add_impulse(slots, sum, b);
     touched = join_group(slots, touched, false);
-    if (get_local_id(0) == 0 && meeters[get_group_id(0)].maps == 0) { /* of bodies that meet others points alone count */
-        b->contacts += (uint)touched;
+    if (get_local_id(0) == 0 && meeters[get_group_id(0)].maps == 0 && b->contacts == 0) {
+        b->contacts = (uint)touched; /* where points touch, and of bodies that meet others, points alone count */
     }
 }
 
