@@ -8,7 +8,7 @@
 
 #include "draw/video.h"
 
-#include "draw/partial.h"
+#include "io/partial.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -188,7 +188,7 @@ video *video_open(const char *path, uint32_t width, uint32_t height, uint32_t fr
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     sigemptyset(&ignore.sa_mask);
     sigaction(SIGPIPE, &ignore, &v->broken_pipe); /* an ffmpeg that went away is a failed write, reported as such */
-    if (!partial_open(&v->file, path, error)) {
+    if (!partial_open(&v->file, path, error->text)) {
         release(v);
         return NULL;
     }
@@ -246,7 +246,7 @@ bool video_finish(video *v, image_error *error)
     if (!good) {
         quote(v, error);
     }
-    good = good && has_contents(v, error) && partial_keep(&v->file, error);
+    good = good && has_contents(v, error) && partial_keep(&v->file, error->text);
     release(v);
     return good;
 }

@@ -5,10 +5,10 @@
  * takes angular momentum where the velocities of a region turn about what is not affine in its shape. So a sweep sums the
  * momentum and angular momentum of all changes of velocity that it makes, part by part. They are known when the sweep has
  * ended and particles have moved on; moving along their velocities does not change them. The rigid motion that has them is
- * taken out of the velocities by the next predict, on its way through the particles.
- *
- * That motion is found with the inertia that the part had, and taken out with the one that it has: the difference, and what
- * rounds, is owed and added to the next. So nothing adds up, however long the body runs.
+ * taken out of the velocities by the next predict. It is found with the inertia that the part has then: a thin part that turns
+ * by half a radian in a substep, or is pushed out of a collider, has quite another one than before, and what was found with that
+ * could be many times what is to be taken out. What is still left, by rounding or because the part cannot turn so, is owed and
+ * added to the next. So nothing adds up, however long the body runs.
  *
  * Held (pinned) bodies exchange momentum with what holds them: there it counts as given from outside.
  */
@@ -78,7 +78,7 @@ void lmi_lattice_measured(lmi_body *body)
         lm_dvec3 arm = dvec_sub(dvec_from(m->centre), dvec_from(part->drift_centre));
         lm_dvec3 velocity = dvec_add(dvec_from(part->drift_velocity), dvec_cross(spin, arm));
         part->owed_momentum = dvec_sub(part->owed_momentum, dvec_scale(velocity, m->mass));
-        part->owed_angular = dvec_sub(part->owed_angular, apply_inertia(m->inertia, spin));
+        part->owed_angular = dvec_still_owed(part->owed_angular, apply_inertia(m->inertia, spin));
     }
 }
 
@@ -117,6 +117,20 @@ static void total_parts(lmi_lattice_body *lattice)
     }
 }
 
+/* The rigid motion with this momentum and angular momentum, of a part that has this shape. */
+static void drift_of(lmi_lattice_part *part, const lmi_motion *shape, lm_dvec3 net, lm_dvec3 turn)
+{
+    part->drift_centre = shape->centre;
+    lmi_motion_of(shape, net, turn, &part->drift_velocity, &part->drift_spin);
+    part->drift_velocity = vec_from(dvec_limit(dvec_from(part->drift_velocity), LM_MAX_SPEED));
+    part->drift_spin = vec_from(dvec_limit(dvec_from(part->drift_spin), LM_MAX_SPEED));
+}
+
+void lmi_lattice_settle(lmi_lattice_part *part, const lmi_motion *shape)
+{
+    drift_of(part, shape, part->owed_momentum, part->owed_angular);
+}
+
 /* What is to be taken out of a part's velocities by the next predict. */
 static void find_drift(lmi_body *body, lmi_lattice_part *part)
 {
@@ -134,9 +148,7 @@ static void find_drift(lmi_body *body, lmi_lattice_part *part)
         if (!is_sound(net) || !is_sound(turn)) {
             net = turn = lm_dvec3_zero();
         }
-        lmi_motion_of(&part->motion, net, turn, &part->drift_velocity, &part->drift_spin);
-        part->drift_velocity = vec_from(dvec_limit(dvec_from(part->drift_velocity), LM_MAX_SPEED));
-        part->drift_spin = vec_from(dvec_limit(dvec_from(part->drift_spin), LM_MAX_SPEED));
+        drift_of(part, &part->motion, net, turn);
     }
     part->owed_momentum = net;
     part->owed_angular = turn;
