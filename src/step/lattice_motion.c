@@ -131,6 +131,34 @@ void lmi_lattice_settle(lmi_lattice_part *part, const lmi_motion *shape)
     drift_of(part, shape, part->owed_momentum, part->owed_angular);
 }
 
+void lmi_lattice_settle_all(lmi_body *body)
+{
+    const lm_vec3 none = {0.0f, 0.0f, 0.0f};
+    const double still[3] = {0.0, 0.0, 0.0};
+    lmi_lattice_body *lattice = body->lattice;
+    for (uint32_t n = 0; n < lattice->shape.part_count; n++) {
+        memset(lattice->part[n].sums, 0, sizeof lattice->part[n].sums);
+    }
+    LMI_PARTICLES_EACH(body, n)
+    {
+        double *sums = lattice->part[lmi_lattice_part_of(body, n)].sums, *first = sums + 1, *second = sums + 4;
+        const float *x = body->x + (size_t)n * 4;
+        double mass = body->v[(size_t)n * 4 + 3];
+        sums[0] += mass;
+        for (int i = 0; i < 3; i++) {
+            first[i] += mass * x[i];
+            second[i] += mass * x[i] * x[i];
+            second[3 + i] += mass * x[i] * x[(i + 1) % 3];
+        }
+    }
+    for (uint32_t n = 0; n < lattice->shape.part_count; n++) {
+        lmi_lattice_part *part = &lattice->part[n];
+        lmi_motion shape;
+        lmi_motion_solve(&shape, none, none, part->sums[0], part->sums + 1, still, still, part->sums + 4);
+        lmi_lattice_settle(part, &shape);
+    }
+}
+
 /* What is to be taken out of a part's velocities by the next predict. */
 static void find_drift(lmi_body *body, lmi_lattice_part *part)
 {
