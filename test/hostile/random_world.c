@@ -326,6 +326,18 @@ static lm_mover_id add_mover(random_world *r, random_source *random)
     return mover;
 }
 
+/* Planes leave room above: all contain a point far up, so that what is between several of them has somewhere to go. */
+static void turn_up(lm_pose *pose, lm_vec3 place)
+{
+    lm_quat q = pose->rotation;
+    double up[3] = {2.0 * ((double)q.x * q.y - (double)q.w * q.z), 1.0 - 2.0 * ((double)q.x * q.x + (double)q.z * q.z),
+                    2.0 * ((double)q.y * q.z + (double)q.w * q.x)};
+    double to[3] = {0.0 - (double)place.x, 4.0 - (double)place.y, 0.0 - (double)place.z};
+    if (up[0] * to[0] + up[1] * to[1] + up[2] * to[2] < 0.0) {
+        pose->rotation = (lm_quat){q.w, q.z, -q.y, -q.x}; /* half a turn about the plane's own x: q (1, 0, 0, 0) */
+    }
+}
+
 static lm_result add_collider(random_world *r, random_source *random, uint32_t index)
 {
     static float heights[36];
@@ -339,6 +351,9 @@ static lm_result add_collider(random_world *r, random_source *random, uint32_t i
     def.pose.position = index == 0 ? r->middle : moved(r->middle, place);
     lm_quat turned = random_source_rotation(random);
     def.pose.rotation = index == 0 && random_source_chance(random, 0.7) ? def.pose.rotation : turned;
+    if (def.shape == LM_SHAPE_PLANE) {
+        turn_up(&def.pose, index == 0 ? (lm_vec3){0.0f, 0.0f, 0.0f} : place);
+    }
     def.radius = (float)random_source_range(random, 0.1, 0.8);
     def.half_length = (float)random_source_range(random, 0.0, 1.0);
     lm_vec3 half = random_source_vector(random, 0.8);
