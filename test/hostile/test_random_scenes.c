@@ -3,10 +3,10 @@
  * from outside; no step takes a second; and one hash comes out, whichever instruction set and however many workers stepped, and
  * from a world that was saved and loaded in the middle.
  *
- *     test_random_scenes [FIRST [COUNT [FEATURES [tell]]]]
+ *     test_random_scenes [FIRST [COUNT [FEATURES [once | tell]]]]
  *
- * With FEATURES (bits of random_world_feature; "all") each seed has only these, and is run a single time, without comparing hashes.
- * `tell` writes what is in the worlds and what happens.
+ * Worlds have only FEATURES (bits of random_world_feature, or "all"). `once`: each seed is run a single time, without comparing
+ * hashes; `tell` says besides what is in the worlds and what happens.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -23,7 +23,7 @@
 #define MOMENTUM_LIMIT 1e-4
 #define STEP_LIMIT 1.0 /* seconds */
 
-static uint64_t first_seed = 1, seed_count = 12;
+static uint64_t first_seed = 1, seed_count = 4;
 static uint32_t features = RANDOM_EVERYTHING;
 static bool once;
 static FILE *told;
@@ -234,13 +234,38 @@ static void random_scenes(void **context)
     assert_int_equal(failed, 0);
 }
 
+/* What failed once, with the features that it took. */
+static void found_before(void **context)
+{
+    static const struct {
+        uint64_t seed;
+        uint32_t features;
+    } found[] = {
+        {40, RANDOM_HOLD},      /* the pull of a pinned body that is torn from its goals was counted in full */
+        {45, RANDOM_BREAK},     /* the drift of thin pieces that spin fast grew without end */
+        {42, RANDOM_COLLIDERS}, /* the same where colliders had moved particles in between */
+        {147, RANDOM_BREAK | RANDOM_HOLD}, /* pieces inherited another drift than their parent had */
+        {111, RANDOM_BREAK | RANDOM_COLLIDERS},
+    };
+    (void)context;
+    uint32_t all = features;
+    bool twice = !once;
+    once = true;
+    for (size_t i = 0; i < sizeof found / sizeof found[0]; i++) {
+        features = found[i].features;
+        assert_true(check_seed(found[i].seed));
+    }
+    features = all;
+    once = !twice;
+}
+
 int main(int argc, char **argv)
 {
     first_seed = argc > 1 ? strtoull(argv[1], NULL, 10) : first_seed;
     seed_count = argc > 2 ? strtoull(argv[2], NULL, 10) : seed_count;
-    once = argc > 3;
     features = argc > 3 && strcmp(argv[3], "all") != 0 ? (uint32_t)strtoul(argv[3], NULL, 10) : features;
+    once = argc > 4;
     told = argc > 4 && strcmp(argv[4], "tell") == 0 ? stdout : NULL;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_scenes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(found_before), cmocka_unit_test(random_scenes)};
     return cmocka_run_group_tests_name("random scenes", tests, NULL, NULL);
 }
