@@ -78,7 +78,7 @@ void lmi_lattice_measured(lmi_body *body)
         lm_dvec3 arm = dvec_sub(dvec_from(m->centre), dvec_from(part->drift_centre));
         lm_dvec3 velocity = dvec_add(dvec_from(part->drift_velocity), dvec_cross(spin, arm));
         part->owed_momentum = dvec_sub(part->owed_momentum, dvec_scale(velocity, m->mass));
-        part->owed_angular = dvec_still_owed(part->owed_angular, apply_inertia(m->inertia, spin));
+        part->owed_angular = dvec_sub(part->owed_angular, apply_inertia(m->inertia, spin));
     }
 }
 
