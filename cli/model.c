@@ -7,8 +7,8 @@
 #include "cli/cli.h"
 #include "cli/progress.h"
 #include "cli/renderer.h"
-#include "draw/partial.h"
 #include "draw/sheet.h"
+#include "io/partial.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -198,7 +198,7 @@ int model_write_picture(const shape_def *def, uint32_t width, uint32_t height, c
 {
     double began = progress_seconds();
     image_error error;
-    if (!partial_check(path, &error)) {
+    if (!partial_check(path, error.text)) {
         return cli_fail(CLI_FAILED, "%s", error.text);
     }
     studio s;
@@ -248,7 +248,7 @@ int model_write_sheet(const shape_def *def, uint32_t tile_width, uint32_t tile_h
 {
     double began = progress_seconds();
     image_error error;
-    if (!partial_check(path, &error)) {
+    if (!partial_check(path, error.text)) {
         return cli_fail(CLI_FAILED, "%s", error.text);
     }
     uint32_t columns, rows;

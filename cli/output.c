@@ -3,6 +3,7 @@
 
 #include "cli/run.h"
 #include "io/obj.h"
+#include "io/partial.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -47,36 +48,6 @@ int output_prepare(const char *folder)
     }
     free(path);
     return failure == 0 ? -1 : cli_fail(CLI_FAILED, "--out %s: %s", folder, strerror(failure));
-}
-
-/* Writes beside the place and renames, so that a file is whole or not there. */
-static int write_file(const char *folder, const char *name, const void *bytes, size_t size)
-{
-    char *path = join(folder, name);
-    char *temporary = path != NULL ? join(folder, ".partial") : NULL;
-    if (temporary == NULL) {
-        free(path);
-        return cli_fail(CLI_FAILED, "out of memory");
-    }
-    errno = 0;
-    FILE *file = fopen(temporary, "wb");
-    bool good = file != NULL && fwrite(bytes, 1, size, file) == size;
-    int failure = errno;
-    if (file != NULL && fclose(file) != 0) {
-        failure = good ? errno : failure;
-        good = false;
-    }
-    if (good && rename(temporary, path) != 0) {
-        failure = errno;
-        good = false;
-    }
-    int code = good ? -1 : cli_fail(CLI_FAILED, "%s: cannot be written: %s", path, strerror(failure));
-    if (!good && file != NULL) {
-        remove(temporary);
-    }
-    free(path);
-    free(temporary);
-    return code;
 }
 
 void *output_read_file(const char *path, size_t *size)
@@ -162,12 +133,11 @@ static void free_objects(obj_object *objects, uint32_t count)
     free(objects);
 }
 
-static int write_surfaces(const char *folder, const scene *scene_run, const lm_world *world)
+static int write_surfaces(partial_file *file, const scene *scene_run, const lm_world *world)
 {
     uint32_t count = scene_body_count(scene_run);
     obj_object *objects = calloc(count + 1u, sizeof *objects);
-    char *path = join(folder, "surfaces.obj");
-    lm_result result = objects == NULL || path == NULL ? LM_ERROR_MEMORY : LM_OK;
+    lm_result result = objects == NULL ? LM_ERROR_MEMORY : LM_OK;
     for (uint32_t i = 0; i < count && result == LM_OK; i++) {
         result = fill_object(world, scene_get_body(scene_run, i), scene_get_colours(scene_run, i), &objects[i]);
     }
@@ -175,13 +145,14 @@ static int write_surfaces(const char *folder, const scene *scene_run, const lm_w
     obj_error error;
     if (result != LM_OK) {
         code = cli_fail(CLI_FAILED, "surfaces: %s", lm_result_text(result));
-    } else if (!obj_write(path, objects, count, &error)) {
+    } else if (!obj_check(file->path, objects, count, &error)) {
         code = cli_fail(CLI_FAILED, "%s", error.text);
+    } else {
+        obj_print(file->stream, objects, count);
     }
     if (objects != NULL) {
         free_objects(objects, count);
     }
-    free(path);
     return code;
 }
 
@@ -189,29 +160,69 @@ static int write_surfaces(const char *folder, const scene *scene_run, const lm_w
  * All of it
  */
 
-static int write_snapshot(const char *folder, const lm_world *world)
+static int write_snapshot(partial_file *file, const lm_world *world)
 {
     size_t size = lm_world_save_size(world);
     void *bytes = malloc(size > 0 ? size : 1);
     lm_result result = bytes == NULL ? LM_ERROR_MEMORY : lm_world_save(world, bytes, size);
-    int code = result == LM_OK ? write_file(folder, "state.limber", bytes, size)
-                               : cli_fail(CLI_FAILED, "snapshot: %s", lm_result_text(result));
+    if (result == LM_OK) {
+        partial_write(file, bytes, size);
+    }
     free(bytes);
-    return code;
+    return result == LM_OK ? -1 : cli_fail(CLI_FAILED, "snapshot: %s", lm_result_text(result));
 }
 
-int output_write(const char *folder, const scene *scene_run, const lm_world *world, const run_summary *summary)
+static int write_summary(partial_file *file, const run_summary *summary)
 {
-    int code = write_surfaces(folder, scene_run, world);
-    code = code >= 0 ? code : write_snapshot(folder, world);
-    if (code >= 0) {
-        return code;
-    }
     char *json = summary_json(summary);
     if (json == NULL) {
         return cli_fail(CLI_FAILED, "out of memory");
     }
-    code = write_file(folder, "summary.json", json, strlen(json));
+    partial_write(file, json, strlen(json));
     free(json);
+    return -1;
+}
+
+enum { SURFACES, STATE, SUMMARY, OUTPUTS };
+
+static int open_files(const char *folder, partial_file files[OUTPUTS])
+{
+    static const char *const names[OUTPUTS] = {"surfaces.obj", "state.limber", "summary.json"};
+    for (int i = 0; i < OUTPUTS; i++) {
+        char *path = join(folder, names[i]), error[PARTIAL_ERROR_SIZE] = "out of memory";
+        bool good = path != NULL && partial_open(&files[i], path, error);
+        free(path);
+        if (!good) {
+            return cli_fail(CLI_FAILED, "%s", error);
+        }
+    }
+    return -1;
+}
+
+/* The files belong together: none takes its place before all of them are written. */
+static int keep_files(partial_file files[OUTPUTS])
+{
+    char error[PARTIAL_ERROR_SIZE];
+    bool good = true;
+    for (int i = 0; i < OUTPUTS && good; i++) {
+        good = partial_close(&files[i], error);
+    }
+    for (int i = 0; i < OUTPUTS && good; i++) {
+        good = partial_keep(&files[i], error);
+    }
+    return good ? -1 : cli_fail(CLI_FAILED, "%s", error);
+}
+
+int output_write(const char *folder, const scene *scene_run, const lm_world *world, const run_summary *summary)
+{
+    partial_file files[OUTPUTS] = {{.path = NULL}};
+    int code = open_files(folder, files);
+    code = code >= 0 ? code : write_surfaces(&files[SURFACES], scene_run, world);
+    code = code >= 0 ? code : write_snapshot(&files[STATE], world);
+    code = code >= 0 ? code : write_summary(&files[SUMMARY], summary);
+    code = code >= 0 ? code : keep_files(files);
+    for (int i = 0; i < OUTPUTS; i++) {
+        partial_drop(&files[i]); /* what was kept is no longer there */
+    }
     return code;
 }

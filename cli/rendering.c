@@ -8,9 +8,9 @@
 #include "cli/progress.h"
 #include "cli/renderer.h"
 #include "cli/views.h"
-#include "draw/partial.h"
 #include "draw/sheet.h"
 #include "draw/video.h"
+#include "io/partial.h"
 #include "viewer/stage.h"
 
 #include <math.h>
@@ -89,7 +89,7 @@ static int open_output(rendering *r)
         r->video = video_open(request->out, request->width, request->height, request->rate, &error);
         good = r->video != NULL;
     } else {
-        good = partial_check(request->out, &error);
+        good = partial_check(request->out, error.text);
     }
     return good ? -1 : cli_fail(CLI_FAILED, "%s", error.text);
 }

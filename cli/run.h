@@ -31,8 +31,7 @@ void summary_print(const run_summary *summary);
 /* One JSON object and a newline; null when out of memory. To be freed. */
 char *summary_json(const run_summary *summary);
 
-/* Writes surfaces.obj, state.limber and summary.json into a folder, which is made when it is not there. Returns -1 or the
- * exit code. */
+/* Writes surfaces.obj, state.limber and summary.json into a folder: all of them, or none. Returns -1 or the exit code. */
 int output_write(const char *folder, const scene *scene, const lm_world *world, const run_summary *summary);
 
 /* Checks that the folder can be written before hours are spent. Returns -1 or the exit code. */

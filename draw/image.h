@@ -4,6 +4,8 @@
 #ifndef LIMBER_DRAW_IMAGE_H
 #define LIMBER_DRAW_IMAGE_H
 
+#include "io/partial.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,7 +19,7 @@ typedef struct image_colour {
     uint8_t r, g, b;
 } image_colour;
 
-#define IMAGE_ERROR_SIZE 512
+#define IMAGE_ERROR_SIZE PARTIAL_ERROR_SIZE
 
 typedef struct image_error {
     char text[IMAGE_ERROR_SIZE];

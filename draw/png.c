@@ -1,6 +1,6 @@
 /* PNG files, through stb_image_write. */
 #include "draw/image.h"
-#include "draw/partial.h"
+#include "io/partial.h"
 
 #if LIMBER_HAS_STB
 
@@ -23,7 +23,7 @@ static void take(void *context, void *bytes, int size)
 bool image_write_png(const char *path, const image *picture, image_error *error)
 {
     partial_file file;
-    if (!partial_open(&file, path, error)) {
+    if (!partial_open(&file, path, error->text)) {
         return false;
     }
     png_output output = {.file = &file};
@@ -34,7 +34,7 @@ bool image_write_png(const char *path, const image *picture, image_error *error)
         snprintf(error->text, sizeof error->text, "%.300s: out of memory", path);
         return false;
     }
-    return partial_keep(&file, error);
+    return partial_keep(&file, error->text);
 }
 
 #else

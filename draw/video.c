@@ -8,7 +8,7 @@
 
 #include "draw/video.h"
 
-#include "draw/partial.h"
+#include "io/partial.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -45,6 +45,7 @@ static int spawn(video *v, int input, char *const *arguments)
     sigset_t defaults;
     sigemptyset(&defaults);
     sigaddset(&defaults, SIGPIPE); /* which we ignore */
+    sigaddset(&defaults, SIGXFSZ); /* the same: ffmpeg would go on and say that all is well */
     int result = posix_spawn_file_actions_init(&files);
     if (result != 0) {
         return result;
@@ -188,7 +189,7 @@ video *video_open(const char *path, uint32_t width, uint32_t height, uint32_t fr
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     sigemptyset(&ignore.sa_mask);
     sigaction(SIGPIPE, &ignore, &v->broken_pipe); /* an ffmpeg that went away is a failed write, reported as such */
-    if (!partial_open(&v->file, path, error)) {
+    if (!partial_open(&v->file, path, error->text)) {
         release(v);
         return NULL;
     }
@@ -228,14 +229,46 @@ bool video_add(video *v, const image *frame, image_error *error)
     return left == 0;
 }
 
-/* An ffmpeg that says it succeeded may still have written nothing. */
-static bool has_contents(const video *v, image_error *error)
+/* The size of the box of an MP4 file that begins here, 0 where there is none; whether it is the one that lists the frames. */
+static uint64_t box_at(FILE *file, uint64_t at, bool *lists)
+{
+    uint8_t head[16];
+    if (fseek(file, (long)at, SEEK_SET) != 0 || fread(head, 1, 8, file) != 8) {
+        return 0;
+    }
+    uint64_t size = (uint64_t)head[0] << 24 | (uint64_t)head[1] << 16 | (uint64_t)head[2] << 8 | head[3];
+    *lists = *lists || memcmp(head + 4, "moov", 4) == 0;
+    if (size != 1) {
+        return size >= 8 ? size : 0;
+    }
+    size = 0; /* in 64 bits, after the name */
+    if (fread(head + 8, 1, 8, file) == 8) {
+        for (int i = 8; i < 16; i++) {
+            size = size << 8 | head[i];
+        }
+    }
+    return size >= 16 ? size : 0;
+}
+
+/* An ffmpeg that says it succeeded may still have written nothing, or not all of it (a disk that was full): boxes must follow each
+ * other up to the end of the file, and one of them is the list of frames. */
+static bool is_whole(const video *v, image_error *error)
 {
     struct stat status;
-    if (stat(v->file.temporary, &status) == 0 && status.st_size > 0) {
+    FILE *file = fopen(v->file.temporary, "rb");
+    uint64_t size = file != NULL && stat(v->file.temporary, &status) == 0 ? (uint64_t)status.st_size : 0, at = 0;
+    bool lists = false;
+    for (uint64_t box = size; at < size && box > 0; at += box) {
+        box = box_at(file, at, &lists);
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    if (lists && at == size) {
         return true;
     }
-    snprintf(error->text, sizeof error->text, "%.200s: ffmpeg succeeded but wrote nothing", v->file.path);
+    snprintf(error->text, sizeof error->text, "%.200s: ffmpeg succeeded but %s", v->file.path,
+             size == 0 ? "wrote nothing" : "the file is not whole (the disk may be full)");
     return false;
 }
 
@@ -246,7 +279,7 @@ bool video_finish(video *v, image_error *error)
     if (!good) {
         quote(v, error);
     }
-    good = good && has_contents(v, error) && partial_keep(&v->file, error);
+    good = good && is_whole(v, error) && partial_keep(&v->file, error->text);
     release(v);
     return good;
 }

@@ -6,9 +6,12 @@
 #ifndef LIMBER_IO_OBJ_H
 #define LIMBER_IO_OBJ_H
 
+#include "io/partial.h"
 #include "limber/limber.h"
 
-#define OBJ_ERROR_SIZE 512
+#include <stdio.h>
+
+#define OBJ_ERROR_SIZE PARTIAL_ERROR_SIZE
 
 /* One line: "FILE: what is wrong". */
 typedef struct obj_error {
@@ -25,10 +28,14 @@ typedef struct obj_object {
     uint32_t triangle_count;
 } obj_object;
 
-/* Writes the objects into a file. It is written beside its place (PATH.tmp) and then renamed, so that a file under
- * PATH is always whole. Refuses values that are not finite and indices out of range. False: nothing was changed under
- * PATH, and *error says why. */
+/* Writes the objects into a file, which is whole or not there (partial.h). Refuses values that are not finite and indices out of
+ * range. False: nothing was changed under PATH, and *error says why. */
 bool obj_write(const char *path, const obj_object *objects, uint32_t object_count, obj_error *error);
+
+/* The two halves of it: what is refused (`path` is for the message), and the text of objects that are sound. Whether it could be
+ * written is known by the stream. */
+bool obj_check(const char *path, const obj_object *objects, uint32_t object_count, obj_error *error);
+void obj_print(FILE *file, const obj_object *objects, uint32_t object_count);
 
 /* The shortest decimal number that reads back as the same float, as "-0.125" or "1.5e-07", with a closing zero byte.
  * Returns its length. The value must be finite. */

@@ -4,11 +4,10 @@
 #include "io/obj.h"
 
 #include "io/decimal.h"
+#include "io/partial.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -179,11 +178,15 @@ static bool check_object(const char *path, const obj_object *object, obj_error *
     return true;
 }
 
-/* True when everything reached the file. */
-static bool write_file(const char *path, const obj_object *objects, uint32_t object_count)
+bool obj_check(const char *path, const obj_object *objects, uint32_t object_count, obj_error *error)
 {
-    FILE *file = fopen(path, "wb");
-    if (!file) return false;
+    for (uint32_t i = 0; i < object_count; i++)
+        if (!check_object(path, &objects[i], error)) return false;
+    return true;
+}
+
+void obj_print(FILE *file, const obj_object *objects, uint32_t object_count)
+{
     fputs("# Limber: metres, Y up\n", file);
     uint64_t first = 1, first_normal = 1;
     for (uint32_t i = 0; i < object_count && !ferror(file); i++) {
@@ -192,35 +195,12 @@ static bool write_file(const char *path, const obj_object *objects, uint32_t obj
         first += objects[i].vertex_count;
         if (objects[i].normals) first_normal += objects[i].vertex_count;
     }
-    /* A full disk may show only when the last buffer goes out. */
-    bool failed = fflush(file) != 0 || ferror(file);
-    int reason = errno;
-    failed = fclose(file) != 0 || failed;
-    if (failed && reason) errno = reason;
-    return !failed;
 }
 
 bool obj_write(const char *path, const obj_object *objects, uint32_t object_count, obj_error *error)
 {
-    for (uint32_t i = 0; i < object_count; i++)
-        if (!check_object(path, &objects[i], error)) return false;
-
-    size_t length = strlen(path);
-    char *beside = malloc(length + sizeof ".tmp");
-    if (!beside) {
-        snprintf(error->text, sizeof error->text, "%s: out of memory", path);
-        return false;
-    }
-    memcpy(beside, path, length);
-    memcpy(beside + length, ".tmp", sizeof ".tmp");
-
-    errno = 0;
-    bool written = write_file(beside, objects, object_count) && rename(beside, path) == 0;
-    if (!written) {
-        const char *reason = errno ? strerror(errno) : "the output failed";
-        snprintf(error->text, sizeof error->text, "%s: cannot be written: %s", path, reason);
-        remove(beside);
-    }
-    free(beside);
-    return written;
+    partial_file file;
+    if (!obj_check(path, objects, object_count, error) || !partial_open(&file, path, error->text)) return false;
+    obj_print(file.stream, objects, object_count);
+    return partial_keep(&file, error->text);
 }

@@ -1,5 +1,5 @@
 /* Snapshots of sessions in files: what `limber run --out` writes as state.limber is the same. */
-#include "draw/partial.h"
+#include "io/partial.h"
 #include "viewer/session.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 #define MOST_BYTES 0x7fffffffL /* of a snapshot that is read */
 
-static bool write_world(const lm_world *world, const char *path, image_error *wrong)
+static bool write_world(const lm_world *world, const char *path, char wrong[PARTIAL_ERROR_SIZE])
 {
     size_t size = lm_world_save_size(world);
     void *bytes = malloc(size);
@@ -26,16 +26,16 @@ static bool write_world(const lm_world *world, const char *path, image_error *wr
 bool session_save(session *s, const char *path, scene_error *error)
 {
     timeline_key now;
-    image_error wrong = {"out of memory"};
+    char wrong[PARTIAL_ERROR_SIZE] = "out of memory";
     bool good = session_take_key(s, &now);
     if (good) {
         company_leave(&s->company, s->world);
-        good = write_world(s->world, path, &wrong);
+        good = write_world(s->world, path, wrong);
         session_return_to_key(s, &now, error);
         session_free_key(&now);
     }
     if (!good) {
-        snprintf(error->text, sizeof error->text, "%s", wrong.text);
+        snprintf(error->text, sizeof error->text, "%s", wrong);
     }
     return good;
 }

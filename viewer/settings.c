@@ -2,7 +2,7 @@
 #include "viewer/settings.h"
 
 #include "draw/draw.h"
-#include "draw/partial.h"
+#include "io/partial.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -74,8 +74,8 @@ settings settings_read(const char *path)
 bool settings_write(const settings *s, const char *path)
 {
     partial_file file;
-    image_error error;
-    if (!partial_open(&file, path, &error)) {
+    char error[PARTIAL_ERROR_SIZE];
+    if (!partial_open(&file, path, error)) {
         return false;
     }
     for (size_t i = 0; i < LINE_COUNT; i++) {
@@ -85,5 +85,5 @@ bool settings_write(const settings *s, const char *path)
         int length = snprintf(text, sizeof text, "%s %u\n", lines[i].name, (unsigned)value);
         partial_write(&file, text, (size_t)length);
     }
-    return partial_keep(&file, &error);
+    return partial_keep(&file, error);
 }

@@ -45,11 +45,12 @@ static inline void velocity_at(const lanes_motion *m, const vf x[3], vf out[3])
 
 /* What there is in d besides deformation. */
 typedef struct drift {
-    lm_vec3 velocity, spin;
+    lm_vec3 velocity, spin; /* to be taken out */
+    lm_dvec3 left;          /* sum of m d, for the pull of what holds the body: stays in */
 } drift;
 
 /* d of every particle into scratch->pull; returns the motion as a whole that is in it. */
-static drift pull_to_goals(const lmi_step *step, const lmi_pack *pack, lmi_body *body, lmi_scratch *scratch)
+static drift pull_to_goals(const lmi_pack *pack, const lmi_body *body, lmi_scratch *scratch)
 {
     vf sums[6][LMI_PIECES];
     for (int i = 0; i < 6 * LMI_PIECES; i++) {
@@ -90,7 +91,7 @@ static drift pull_to_goals(const lmi_step *step, const lmi_pack *pack, lmi_body 
             sums[5][piece] = sums[5][piece] + (r[0] * p[1] - r[1] * p[0]);
         }
     }
-    drift found = {{0.0f, 0.0f, 0.0f}, {0.0f, 0.0f, 0.0f}};
+    drift found = {.left = lm_dvec3_zero()};
     double total[6];
     for (int i = 0; i < 6; i++) {
         total[i] = lmi_sum_lanes(sums[i]);
@@ -99,8 +100,7 @@ static drift pull_to_goals(const lmi_step *step, const lmi_pack *pack, lmi_body 
     if (body->first_pin == LMI_NONE) {
         lmi_motion_of(&body->motion, net, dvec(total[3], total[4], total[5]), &found.velocity, &found.spin);
     } else {
-        lm_dvec3 given = dvec_scale(net, body->alpha / step->h * body->mean_mass);
-        body->outside_impulse = dvec_add(body->outside_impulse, given);
+        found.left = net;
     }
     return found;
 }
@@ -161,6 +161,8 @@ static void move(const lmi_step *step, lmi_body *body, const drift *in_pull, flo
     body->lower = fold(lower, false);
     body->upper = fold(upper, true);
     if (body->lattice) lmi_lattice_bound_parts(body);
+    double given = body->alpha / step->h * body->mean_mass * share;
+    body->outside_impulse = dvec_add(body->outside_impulse, dvec_scale(in_pull->left, given));
 }
 
 /* A lattice that its sweep must not move: d into scratch->pull. */
@@ -211,7 +213,7 @@ void LMI_KERNEL(integrate)(const lmi_step *step, lmi_batch *batch, lmi_scratch *
         if (body->octree) lmi_octree_damp_parts(body);
         if (body->grain) lmi_grain_damp_parts(body);
         if (body->octree) load_octree(step, body, overstretched, scratch);
-        drift in_pull = pull_to_goals(step, &batch->pack, body, scratch);
+        drift in_pull = pull_to_goals(&batch->pack, body, scratch);
         float share = 1.0f;
         if (overstretched) share = lmi_overstretch_keeps(step, body, scratch->pull, in_pull.velocity, in_pull.spin);
         move(step, body, &in_pull, share, scratch);

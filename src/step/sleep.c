@@ -1,5 +1,6 @@
 #include "step/sleep.h"
 #include "body.h"
+#include "examples.h"
 #include "step/touching.h"
 
 #include <string.h>
@@ -152,6 +153,10 @@ bool lmi_body_bring_home(lm_world *world, lmi_body *body)
         for (uint32_t i = 0; i < 6; i++) {
             plastic[(size_t)r * 6 + i] = from[i * stride];
         }
+    }
+    if (body->examples && !body->lattice) { /* the lanes go with the pack; the next one begins with these weights */
+        lmi_examples_read(body->examples, body->examples->weights);
+        body->examples->lanes = NULL;
     }
     body->home = home;
     body->x = home;

@@ -111,7 +111,7 @@ static void assert_error(const image_error *error, const char *part)
 static void test_frames_arrive_whole(void **state)
 {
     (void)state;
-    stand_in("cat >\"$last\"");
+    stand_in("{ printf '\\000\\012\\214\\010moov'; cat; } >\"$last\""); /* a box of 8 bytes and three frames */
     video *v = open_video();
     image_error error;
     assert_true(add_frames(v, 3, &error));
@@ -119,6 +119,7 @@ static void test_frames_arrive_whole(void **state)
     assert_int_equal(files_left(), 1);
     FILE *file = fopen(path, "rb");
     assert_non_null(file);
+    assert_int_equal(fseek(file, 8, SEEK_SET), 0);
     uint8_t *read = malloc(3u * WIDTH * HEIGHT);
     assert_non_null(read);
     for (int i = 0; i < 3; i++) {
@@ -134,13 +135,15 @@ static void test_frames_arrive_whole(void **state)
 static void test_arguments_say_what_comes(void **state)
 {
     (void)state;
-    stand_in("cat >/dev/null; for word; do printf '%s ' \"$word\"; done >\"$last\"");
+    stand_in("cat >/dev/null; words=$(for word; do printf '%s ' \"$word\"; done)\n"
+             "printf '\\000\\000\\000\\010moov\\000\\000\\010\\000free%-2040s' \"$words\" >\"$last\"");
     video *v = open_video();
     image_error error;
     assert_true(add_frames(v, 1, &error) && video_finish(v, &error));
     char line[2048] = "";
     FILE *file = fopen(path, "r");
     assert_non_null(file);
+    assert_int_equal(fseek(file, 16, SEEK_SET), 0); /* the heads of two boxes */
     assert_non_null(fgets(line, sizeof line, file));
     fclose(file);
     remove(path);
@@ -171,6 +174,26 @@ static void test_failures_quote_the_last_words(void **state)
     assert_false(video_finish(v, &error));
     assert_error(&error, "ffmpeg was ended by signal 9");
     assert_int_equal(files_left(), 0);
+}
+
+/* As an ffmpeg leaves it whose disk was full: it ends with 0. */
+static void test_a_cut_file_is_no_success(void **state)
+{
+    (void)state;
+    image_error error;
+    static const char *const contents[] = {"\\000\\000\\000\\020moov", /* a box without its end */
+                                           "\\000\\000\\000\\010mdat", /* no list of frames */
+                                           "\\000\\000\\000\\010moov\\000\\000\\000\\000\\000\\000\\000"}; /* a hole */
+    for (int i = 0; i < 3; i++) {
+        char commands[128];
+        snprintf(commands, sizeof commands, "cat >/dev/null; printf '%s' >\"$last\"", contents[i]);
+        stand_in(commands);
+        video *v = open_video();
+        assert_true(add_frames(v, 1, &error));
+        assert_false(video_finish(v, &error));
+        assert_error(&error, "ffmpeg succeeded but the file is not whole");
+        assert_int_equal(files_left(), 0);
+    }
 }
 
 static void test_an_empty_file_is_no_success(void **state)
@@ -258,6 +281,7 @@ int main(void)
         cmocka_unit_test(test_frames_arrive_whole),
         cmocka_unit_test(test_arguments_say_what_comes),
         cmocka_unit_test(test_failures_quote_the_last_words),
+        cmocka_unit_test(test_a_cut_file_is_no_success),
         cmocka_unit_test(test_an_empty_file_is_no_success),
         cmocka_unit_test(test_one_that_stops_reading_is_noticed),
         cmocka_unit_test(test_abandoning_leaves_nothing),

@@ -1,6 +1,8 @@
 /*
  * OBJ files: what is written reads back the same, what is wrong is refused with its place, and meshes are judged right.
  */
+#define _XOPEN_SOURCE 700
+
 #include "io/mesh.h"
 #include "io/mesh_report.h"
 #include "io/obj.h"
@@ -14,6 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -114,7 +118,9 @@ static void test_write_and_read(void **state)
     objects[1].normals = normals;
     obj_error error;
     assert_true(obj_write(path, objects, 3, &error));
-    assert_false(file_exists("test_obj_roundtrip.obj.tmp"));
+    char beside[64];
+    snprintf(beside, sizeof beside, "test_obj_roundtrip.obj.%ld.tmp", (long)getpid());
+    assert_false(file_exists(beside));
 
     char *text = file_text(path);
     assert_non_null(strstr(text, "\no the_second_\n"));
@@ -167,20 +173,39 @@ static void test_write_failures(void **state)
 static void test_write_to_full_disk(void **state)
 {
     (void)state;
-    if (!file_exists("/dev/full")) skip();
     static const char path[] = "test_obj_full.obj";
-    remove("test_obj_full.obj.tmp");
-#if defined(__linux__)
-    char command[128];
-    snprintf(command, sizeof command, "ln -s /dev/full %s.tmp", path);
-    if (system(command) != 0) skip();
+    char beside[64];
+    snprintf(beside, sizeof beside, "%s.%ld.tmp", path, (long)getpid());
+    remove(beside);
+    if (!file_exists("/dev/full") || symlink("/dev/full", beside) != 0) skip();
     obj_object object = cube_object("cube");
     obj_error error;
     assert_false(obj_write(path, &object, 1, &error));
     assert_non_null(strstr(error.text, "No space left on device"));
     assert_false(file_exists(path));
-    assert_false(file_exists("test_obj_full.obj.tmp"));
-#endif
+    assert_false(file_exists(beside));
+}
+
+/* A file that grows beyond what is allowed: the signal does not end the program, and nothing is left of it. */
+static void test_write_beyond_limit(void **state)
+{
+    (void)state;
+    static const char path[] = "test_obj_limit.obj";
+    char beside[64];
+    struct rlimit before, limit;
+    snprintf(beside, sizeof beside, "%s.%ld.tmp", path, (long)getpid());
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    limit = before;
+    limit.rlim_cur = 100; /* the cube takes more */
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    obj_object object = cube_object("cube");
+    obj_error error;
+    bool written = obj_write(path, &object, 1, &error);
+    setrlimit(RLIMIT_FSIZE, &before);
+    assert_false(written);
+    assert_non_null(strstr(error.text, "File too large"));
+    assert_false(file_exists(path));
+    assert_false(file_exists(beside));
 }
 
 static void test_locale(void **state)
@@ -438,6 +463,7 @@ int main(void)
         cmocka_unit_test(test_write_and_read),
         cmocka_unit_test(test_write_failures),
         cmocka_unit_test(test_write_to_full_disk),
+        cmocka_unit_test(test_write_beyond_limit),
         cmocka_unit_test(test_locale),
         cmocka_unit_test(test_face_forms),
         cmocka_unit_test(test_vertex_forms),

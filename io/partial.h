@@ -4,12 +4,14 @@
  * removed first; a file that grows beyond what the system allows (SIGXFSZ) is a failed write. A few may be open at once, as a
  * screenshot while a video is made; all of them by one thread.
  */
-#ifndef LIMBER_DRAW_PARTIAL_H
-#define LIMBER_DRAW_PARTIAL_H
+#ifndef LIMBER_IO_PARTIAL_H
+#define LIMBER_IO_PARTIAL_H
 
-#include "draw/image.h"
-
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
+
+#define PARTIAL_ERROR_SIZE 512 /* of one line: "FILE: cannot be written: why" */
 
 typedef struct partial_file {
     char *path, *temporary;
@@ -20,7 +22,7 @@ typedef struct partial_file {
 
 /* Makes the file under its temporary name. False and *error when it cannot be written there, or when `path` is something that
  * must not be replaced (a folder, a device). */
-bool partial_open(partial_file *file, const char *path, image_error *error);
+bool partial_open(partial_file *file, const char *path, char error[PARTIAL_ERROR_SIZE]);
 
 /* Writes to the stream; a failure is kept and told by partial_keep. */
 void partial_write(partial_file *file, const void *bytes, size_t size);
@@ -28,13 +30,17 @@ void partial_write(partial_file *file, const void *bytes, size_t size);
 /* Another program, by its process number, that is to be killed before the file is removed; 0: none any more. */
 void partial_set_writer(const partial_file *file, int process);
 
-/* Puts the file in its place. False and *error when something could not be written; it is removed then. */
-bool partial_keep(partial_file *file, image_error *error);
+/* All that was written goes out, and the stream is closed: what is left to do then is to rename the file. False and *error when
+ * something could not be written; it is removed then. For files that come in a set: close all, then keep all. */
+bool partial_close(partial_file *file, char error[PARTIAL_ERROR_SIZE]);
 
-/* Removes it. */
+/* Closes the file and puts it in its place. False and *error when something could not be written; it is removed then. */
+bool partial_keep(partial_file *file, char error[PARTIAL_ERROR_SIZE]);
+
+/* Removes it; does nothing when it was kept, removed or never opened. */
 void partial_drop(partial_file *file);
 
 /* Whether a file could be written there now; leaves nothing behind. For knowing before hours are spent. */
-bool partial_check(const char *path, image_error *error);
+bool partial_check(const char *path, char error[PARTIAL_ERROR_SIZE]);
 
 #endif

@@ -1,7 +1,7 @@
 /* Files that are whole or not there. */
 #define _POSIX_C_SOURCE 200809L
 
-#include "draw/partial.h"
+#include "io/partial.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -116,9 +116,9 @@ void partial_set_writer(const partial_file *file, int process)
  * Files
  */
 
-static bool fail(const char *path, const char *why, image_error *error)
+static bool fail(const char *path, const char *why, char error[PARTIAL_ERROR_SIZE])
 {
-    snprintf(error->text, sizeof error->text, "%.300s: cannot be written: %s", path, why);
+    snprintf(error, PARTIAL_ERROR_SIZE, "%.300s: cannot be written: %s", path, why);
     return false;
 }
 
@@ -129,7 +129,7 @@ static void forget(partial_file *file)
     *file = (partial_file){.path = NULL};
 }
 
-bool partial_open(partial_file *file, const char *path, image_error *error)
+bool partial_open(partial_file *file, const char *path, char error[PARTIAL_ERROR_SIZE])
 {
     *file = (partial_file){.path = NULL};
     struct stat status;
@@ -187,28 +187,40 @@ void partial_drop(partial_file *file)
     }
 }
 
-bool partial_keep(partial_file *file, image_error *error)
+static bool fail_and_drop(partial_file *file, int why, char error[PARTIAL_ERROR_SIZE])
 {
-    bool good = file->stream == NULL || !ferror(file->stream);
-    int why = file->failure;
-    errno = 0;
-    if (file->stream != NULL) {
-        good = fclose(file->stream) == 0 && good;
-        file->stream = NULL;
+    fail(file->path, why != 0 ? strerror(why) : "the disk may be full", error);
+    partial_drop(file);
+    return false;
+}
+
+bool partial_close(partial_file *file, char error[PARTIAL_ERROR_SIZE])
+{
+    if (file->stream == NULL) {
+        return true;
     }
-    good = good && rename(file->temporary, file->path) == 0;
-    why = why != 0 ? why : errno;
-    if (!good) {
-        fail(file->path, why != 0 ? strerror(why) : "the disk may be full", error);
-        partial_drop(file);
+    bool good = !ferror(file->stream);
+    errno = 0;
+    good = fclose(file->stream) == 0 && good; /* a full disk may show only when the last buffer goes out */
+    file->stream = NULL;
+    return good ? true : fail_and_drop(file, file->failure != 0 ? file->failure : errno, error);
+}
+
+bool partial_keep(partial_file *file, char error[PARTIAL_ERROR_SIZE])
+{
+    if (!partial_close(file, error)) {
         return false;
+    }
+    errno = 0;
+    if (rename(file->temporary, file->path) != 0) {
+        return fail_and_drop(file, errno, error);
     }
     unguard(file);
     forget(file);
     return true;
 }
 
-bool partial_check(const char *path, image_error *error)
+bool partial_check(const char *path, char error[PARTIAL_ERROR_SIZE])
 {
     partial_file file;
     bool good = partial_open(&file, path, error);
