@@ -71,7 +71,7 @@ typedef struct lmi_contact_def {
  * little more. Contacts would come and go otherwise while it rocks by less than can be seen. */
 static inline double lmi_contact_slop(const lmi_step *step, const lmi_body *body)
 {
-    return fmin(2.0 * step->h * step->h * dvec_length(step->gravity), 0.01 * body->rest_size);
+    return lmi_min(2.0 * step->h * step->h * dvec_length(step->gravity), 0.01 * body->rest_size);
 }
 
 /* Approach speeds below this do not bounce, m/s. */

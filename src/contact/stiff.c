@@ -197,7 +197,7 @@ void lmi_stiff_begin(const lmi_solver *s, lmi_stiff *c, const lmi_run *run, cons
     c->watched = c->depth < 0.0f && c->approach > (float)LMI_BOUNCE_SPEED;
     c->idle = c->watched || !(c->deep > 0.0f);
     if (c->b) {
-        c->depth = fminf(c->depth, s->h * (LMI_PART_SPEED + 1.5f * fmaxf(c->approach, 0.0f)));
+        c->depth = lmi_minf(c->depth, s->h * (LMI_PART_SPEED + 1.5f * lmi_maxf(c->approach, 0.0f)));
     }
     c->level = c->depth + quad_dot(changes, c->normal);
 }

@@ -162,7 +162,7 @@ static void twist_run(const lmi_solver *s, const lmi_run *run, bool b)
     for (uint32_t c = run->first; c < run->first + run->count; c++) {
         quad one = quad_load(s->shift + (size_t)c * 4);
         twist = dvec_add(twist, quad_to(one));
-        fastest = fmax(fastest, one[3]);
+        fastest = lmi_max(fastest, one[3]);
     }
     if (fastest >= 0.0) {
         double share = lmi_push_twist_share(run->a, run->b);

@@ -53,7 +53,7 @@ typedef struct lanes_surface {
 static float half_thickness(const lmi_surface *s)
 {
     if (s->shape == LM_SHAPE_BOX) {
-        return fminf(s->half_extents.x, fminf(s->half_extents.y, s->half_extents.z));
+        return lmi_minf(s->half_extents.x, lmi_minf(s->half_extents.y, s->half_extents.z));
     }
     return s->shape == LM_SHAPE_PLANE || lmi_solid_is(&s->solid) ? INFINITY : s->radius;
 }
@@ -63,7 +63,7 @@ static void wall_rule(const lm_world *world, const lmi_surface *s, const lmi_bod
                       double *restitution)
 {
     *friction = sqrtf(s->friction * body->material.friction);
-    *restitution = fmaxf(s->restitution, body->material.restitution);
+    *restitution = lmi_maxf(s->restitution, body->material.restitution);
     lmi_contact_rule_apply(world, s->group, body->group, friction, restitution);
 }
 
@@ -395,7 +395,7 @@ static void put_down(const lm_world *world, const lanes_surface *s, lmi_body *bo
         lmi_place place = {.point = dvec_add(body->origin, dvec(at[0][k], at[1][k], at[2][k])),
                            .normal = out,
                            .impulse = given,
-                           .pressed = fmax(dvec_dot(given, out), 0.0),
+                           .pressed = lmi_max(dvec_dot(given, out), 0.0),
                            .approach = dvec_dot(dvec_sub(dvec(u[0][k], u[1][k], u[2][k]), came), out),
                            .pressing = true};
         lmi_touched_wall(world, body, s->shape->slot, &place);

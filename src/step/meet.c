@@ -188,7 +188,7 @@ static lm_dvec3 away_from(const lmi_body *body, const lmi_body *other)
 }
 
 /* Bodies that come further than this in a substep, metres, are looked for along their way. */
-static double thickness(const lmi_body *a, const lmi_body *b) { return 0.15 * fmin(a->rest_size, b->rest_size); }
+static double thickness(const lmi_body *a, const lmi_body *b) { return 0.15 * lmi_min(a->rest_size, b->rest_size); }
 
 static search search_of(const lmi_step *step, lmi_push *a, lmi_push *b, const lmi_entry *box, lmi_contact_list *list)
 {
@@ -203,18 +203,18 @@ static search search_of(const lmi_step *step, lmi_push *a, lmi_push *b, const lm
                 .stops = 1,
                 .margin = body->contact_radius + (other->bulk->mould->triangle_count ? other->contact_radius : 0.0f),
                 .friction = sqrtf(body->material.friction * other->material.friction),
-                .bounce = fmaxf(body->material.restitution, other->material.restitution),
-                .slop = fmin(lmi_contact_slop(step, body), lmi_contact_slop(step, other)),
+                .bounce = lmi_maxf(body->material.restitution, other->material.restitution),
+                .slop = lmi_min(lmi_contact_slop(step, body), lmi_contact_slop(step, other)),
                 .list = list};
     lmi_contact_rule_apply(step->world, body->group, other->group, &s.friction, &s.bounce);
     if (step->world->contact_method != LM_CONTACT_METHOD_SOLVED) {
-        s.penalty = fmax(lmi_penalty_of(body, step->h), lmi_penalty_of(other, step->h));
+        s.penalty = lmi_max(lmi_penalty_of(body, step->h), lmi_penalty_of(other, step->h));
         s.cubes = step->world->contact_method == LM_CONTACT_METHOD_CUBE_MAP && a != b ? other->cubes : NULL;
     }
     double thick = thickness(body, other), way = step->h * dvec_length(u);
     if (way > thick) {
         s.way = dvec_scale(u, step->h);
-        s.stops = (uint32_t)fmin(ceil(way / fmax(thick, 1e-9)), MOST_STOPS);
+        s.stops = (uint32_t)lmi_min(ceil(way / lmi_max(thick, 1e-9)), MOST_STOPS);
     }
     return s;
 }

@@ -182,8 +182,8 @@ static void measure_pair(const lmi_step *step, uint32_t a, uint32_t b, void *use
     lmi_entry *one = &pairs->entries[a], *other = &pairs->entries[b];
     double way = step->h * dvec_length(dvec_sub(dvec_from(lmi_body_at(step->world, one->slot)->motion.velocity),
                                                 dvec_from(lmi_body_at(step->world, other->slot)->motion.velocity)));
-    one->way = fmax(one->way, way);
-    other->way = fmax(other->way, way);
+    one->way = lmi_max(one->way, way);
+    other->way = lmi_max(other->way, way);
 }
 
 /* The pushes of a body in pieces, with their particles sorted by piece. */

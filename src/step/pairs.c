@@ -75,10 +75,10 @@ static void find_curve(lmi_pairs *p)
     lm_dvec3 low = p->entries[0].lower, high = low;
     for (uint32_t n = 1; n < p->count; n++) {
         lm_dvec3 at = p->entries[n].lower;
-        low = dvec(fmin(low.x, at.x), fmin(low.y, at.y), fmin(low.z, at.z));
-        high = dvec(fmax(high.x, at.x), fmax(high.y, at.y), fmax(high.z, at.z));
+        low = dvec(lmi_min(low.x, at.x), lmi_min(low.y, at.y), lmi_min(low.z, at.z));
+        high = dvec(lmi_max(high.x, at.x), lmi_max(high.y, at.y), lmi_max(high.z, at.z));
     }
-    double side = fmax(high.x - low.x, fmax(high.y - low.y, high.z - low.z));
+    double side = lmi_max(high.x - low.x, lmi_max(high.y - low.y, high.z - low.z));
     for (uint32_t n = 0; n < p->count; n++) {
         p->entries[n].curve = lmi_curve_place(p->entries[n].lower, low, side);
     }

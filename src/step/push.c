@@ -11,9 +11,9 @@
  * inside out. */
 static double rigidity(const lmi_body *body, double way)
 {
-    double stiff = fmin((body->alpha - 0.88) / 0.1, (body->damping - 0.3) / 0.1);
+    double stiff = lmi_min((body->alpha - 0.88) / 0.1, (body->damping - 0.3) / 0.1);
     double fast = body->halted ? 1.0 : (way / body->rest_size - 0.08) / 0.1;
-    return body->first_pin != LMI_NONE ? 0.0 : fmin(fmax(fmax(stiff, fast), 0.0), 1.0);
+    return body->first_pin != LMI_NONE ? 0.0 : lmi_min(lmi_max(lmi_max(stiff, fast), 0.0), 1.0);
 }
 
 /* Inverse of the inertia, column by column; directions without inertia do not turn. */
@@ -96,7 +96,7 @@ void lmi_push_begin(lmi_push *push, lmi_body *body, double way)
     }
 }
 
-static inline float limit(float value, float most) { return fmaxf(fminf(value, most), -most); }
+static inline float limit(float value, float most) { return lmi_maxf(lmi_minf(value, most), -most); }
 
 void lmi_push_end(lmi_push *push)
 {
@@ -142,7 +142,7 @@ double lmi_push_twist_share(const lmi_push *a, const lmi_push *b)
 void lmi_push_twist(lmi_push *push, lm_dvec3 twist, double speed)
 {
     push->twist = dvec_add(push->twist, twist);
-    push->fastest = fmax(push->fastest, speed);
+    push->fastest = lmi_max(push->fastest, speed);
     push->twisted = true;
 }
 

@@ -88,7 +88,7 @@ typedef struct collection {
 static void cell_of(const double at[3], double by, double side, int32_t cell[3])
 {
     for (int i = 0; i < 3; i++) {
-        cell[i] = (int32_t)fmin(fmax(floor((at[i] + by) / side), -1e9), 1e9);
+        cell[i] = (int32_t)lmi_min(lmi_max(floor((at[i] + by) / side), -1e9), 1e9);
     }
 }
 
@@ -254,7 +254,7 @@ static bool is_wanted(const lmi_step *step, const lmi_pairs *pairs, double *cell
         const lmi_body *body = lmi_body_at(step->world, pairs->entries[n].slot);
         if (lmi_is_rubble(body)) {
             *from = bodies++ ? *from : body->origin;
-            *cell = fmax(*cell, 2.0 * lmi_rubble_reach(body) + lmi_contact_slop(step, body));
+            *cell = lmi_max(*cell, 2.0 * lmi_rubble_reach(body) + lmi_contact_slop(step, body));
             pieces += body->lattice->shape.part_count;
         } else {
             pieces += pairs->entries[n].met;
@@ -273,13 +273,13 @@ typedef struct between {
 static between between_of(const lmi_step *step, const lmi_body *a, const lmi_body *b)
 {
     between w = {.friction = sqrtf(a->material.friction * b->material.friction),
-                 .bounce = fmaxf(a->material.restitution, b->material.restitution),
-                 .slop = fmin(lmi_contact_slop(step, a), lmi_contact_slop(step, b)),
+                 .bounce = lmi_maxf(a->material.restitution, b->material.restitution),
+                 .slop = lmi_min(lmi_contact_slop(step, a), lmi_contact_slop(step, b)),
                  .may =
                      !(a->asleep && b->asleep) && (a == b || ((a->mask & b->group) != 0 && (b->mask & a->group) != 0))};
     lmi_contact_rule_apply(step->world, a->group, b->group, &w.friction, &w.bounce);
     if (step->world->contact_method != LM_CONTACT_METHOD_SOLVED) {
-        w.penalty = fmax(lmi_penalty_of(a, step->h), lmi_penalty_of(b, step->h));
+        w.penalty = lmi_max(lmi_penalty_of(a, step->h), lmi_penalty_of(b, step->h));
     }
     return w;
 }

@@ -59,8 +59,8 @@ static double reach_of(const lmi_surface *s, lm_dvec3 lower, lm_dvec3 upper)
     bool plane = s->shape == LM_SHAPE_PLANE;
     lm_dvec3 low = dvec_sub(plane ? lower : s->bound_lower, s->pivot);
     lm_dvec3 high = dvec_sub(plane ? upper : s->bound_upper, s->pivot);
-    return dvec_length(
-        dvec(fmax(fabs(low.x), fabs(high.x)), fmax(fabs(low.y), fabs(high.y)), fmax(fabs(low.z), fabs(high.z))));
+    return dvec_length(dvec(lmi_max(fabs(low.x), fabs(high.x)), lmi_max(fabs(low.y), fabs(high.y)),
+                            lmi_max(fabs(low.z), fabs(high.z))));
 }
 
 /* Whether a collider is in the box around a body, or comes there within `seconds` (0: as it stands). */
@@ -237,7 +237,7 @@ static void watch_batch(void *context, uint32_t index)
     for (uint32_t n = 0; n < batch->body_count; n++) {
         lmi_body *body = lmi_body_at(w->world, batch->bodies[n]);
         bool slow = body->first_drag == LMI_NONE && fastest(body) <= limit;
-        body->still = slow ? fminf(body->still + w->seconds, 1e6f) : 0.0f;
+        body->still = slow ? lmi_minf(body->still + w->seconds, 1e6f) : 0.0f;
     }
 }
 

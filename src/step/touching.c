@@ -132,7 +132,7 @@ void lmi_touching_add(lmi_touching *t, const lmi_place *place)
     t->normal = dvec_add(t->normal, dvec_scale(place->normal, weight));
     t->impulse = dvec_add(t->impulse, place->impulse);
     t->pressed += place->pressed;
-    t->approach = place->pressing ? fmax(t->approach, place->approach) : t->approach;
+    t->approach = place->pressing ? lmi_max(t->approach, place->approach) : t->approach;
     t->pressing = t->pressing || place->pressing;
 }
 
@@ -169,7 +169,7 @@ static void add_sums(lmi_touching *t, const lmi_touching *sums, double sign)
     t->normal = dvec_add(t->normal, dvec_scale(sums->normal, sign));
     t->impulse = dvec_add(t->impulse, dvec_scale(sums->impulse, sign));
     t->pressed += sums->pressed;
-    t->approach = fmax(t->approach, sums->approach);
+    t->approach = lmi_max(t->approach, sums->approach);
     t->pressing = t->pressing || sums->pressing;
 }
 
@@ -339,7 +339,7 @@ static void conclude(lmi_touching *t)
     double length = dvec_length(t->normal);
     t->normal = length > 1e-6 * t->weight ? dvec_scale(t->normal, 1.0 / length) : lm_dvec3_zero();
     t->weight = 1.0;
-    t->approach = fmax(t->approach, 0.0);
+    t->approach = lmi_max(t->approach, 0.0);
 }
 
 /* Says of each that touches whether it is fresh, drops those that are only near and did not touch before, and leaves in
