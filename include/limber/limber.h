@@ -1601,7 +1601,7 @@ LM_API const char *lm_stage_name(lm_stage stage);
 /* Contacts of bodies that touch other bodies, and how well they were solved, in the last substep. Zero where a device solves
  * them. */
 typedef struct lm_contact_stats {
-    uint32_t soft;    /* contacts between bodies (or with colliders) that deform where they touch; those that are only near
+    uint32_t soft; /* contacts between bodies (or with colliders) that deform where they touch; those that are only near
                          count where somebody asks for events */
     uint32_t stiff;   /* contacts of bodies that answer as a whole */
     uint32_t passes;  /* over soft contacts, for velocities */

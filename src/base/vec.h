@@ -44,15 +44,6 @@ static inline lm_vec3 vec_from(lm_dvec3 a)
     return v;
 }
 
-/* What is left of what was owed when `given` was given, but no longer than half of what was owed: where too much was given again and
- * again, what is left would grow without end. */
-static inline lm_dvec3 dvec_still_owed(lm_dvec3 owed, lm_dvec3 given)
-{
-    lm_dvec3 left = dvec_sub(owed, given);
-    double length = dvec_length(left), most = 0.5 * dvec_length(owed);
-    return length > most ? dvec_scale(left, most / length) : left;
-}
-
 /* Each component within -most to most; what is not a number becomes most. */
 static inline lm_dvec3 dvec_limit(lm_dvec3 a, double most)
 {

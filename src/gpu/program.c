@@ -4,10 +4,10 @@
  */
 #include "base/block.h"
 #include "cmake/embedded.h"
+#include "contact/contact.h"
 #include "gpu/gpu.h"
 #include "sample/cube.h"
 #include "step/lattice_motion.h"
-#include "contact/contact.h"
 #include "step/touching.h"
 
 #include <stdio.h>

@@ -6,11 +6,11 @@
  */
 #include "gpu/solve.h"
 
+#include "contact/contact.h"
 #include "gpu/account.h"
 #include "gpu/meet.h"
 #include "gpu/press.h"
 #include "step/soft.h"
-#include "contact/contact.h"
 
 #define WIDE 256
 

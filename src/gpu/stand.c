@@ -1,11 +1,11 @@
 #include "gpu/stand.h"
 
+#include "contact/contact.h"
 #include "gpu/clusters.h"
 #include "gpu/example_regions.h"
 #include "gpu/kinds.h"
 #include "gpu/layout.h"
 #include "octree_body.h"
-#include "contact/contact.h"
 
 #define RUN(kernel, arguments, groups, group)                                                                          \
     lmi_gpu_run(gpu, kernel, arguments, sizeof(arguments) / sizeof *(arguments), groups, group)

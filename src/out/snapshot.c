@@ -514,7 +514,7 @@ static void visit_pin(archive *a, lm_world *world, lmi_pin *pin)
     }
     for (uint32_t n = 0; n < pin->count && ok(a); n++) {
         visit_place(a, lmi_body_at(world, pin->body), &pin->particles[n]);
-        visit_position(a, &pin->targets[n]);
+        visit_dvec3(a, &pin->targets[n]);
     }
 }
 
@@ -539,7 +539,7 @@ static void visit_drag(archive *a, lm_world *world, lmi_drag *drag)
     }
     visit_u32(a, &drag->particle);
     visit_float(a, &drag->radius);
-    visit_position(a, &drag->target);
+    visit_dvec3(a, &drag->target);
     visit_float(a, &drag->hertz);
     visit_float(a, &drag->damping_ratio);
     visit_float(a, &drag->max_force);
@@ -554,7 +554,7 @@ static void visit_field(archive *a, lm_world *world, lm_field_def *field)
     (void)world;
     VISIT_ENUM(a, field->kind, LM_FIELD_KIND_COUNT);
     visit_vec3(a, &field->vector);
-    visit_position(a, &field->position);
+    visit_dvec3(a, &field->position);
     visit_float(a, &field->strength);
     visit_float(a, &field->radius);
     visit_u32(a, &field->cookie);

@@ -622,7 +622,8 @@ static void collide_left(const lmi_step *step, lmi_body *body, const float *star
                     touch->count ? touch->inner : NULL);
         }
     }
-    body->contacts = contacts > 0 ? contacts : body->contacts;
+    bool known = touch->count && contacts > 0; /* where points touch they alone count */
+    body->contacts = known || contacts > body->contacts ? contacts : body->contacts;
 }
 
 /* An empty list for the contacts of one body with walls, which are solved by themselves. */

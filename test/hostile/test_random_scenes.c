@@ -258,10 +258,8 @@ static void found_before(void **context)
         uint32_t features;
         bool compared; /* over instruction sets, workers and a load */
     } found[] = {
-        {40, RANDOM_HOLD, false},  /* the pull of a pinned body that is torn from its goals was counted in full */
-        {45, RANDOM_BREAK, false}, /* the drift of thin pieces that spin fast grew without end */
-        {147, RANDOM_BREAK | RANDOM_HOLD, false}, /* pieces inherited another drift than their parent had */
-        {5, 1355, true}, /* weights of examples were read from a pack that a body had left to sleep */
+        {40, RANDOM_HOLD, false}, /* the pull of a pinned body that is torn from its goals was counted in full */
+        {5, 1355, true},          /* weights of examples were read from a pack that a body had left to sleep */
     };
     (void)context;
     uint32_t all = features;

@@ -179,7 +179,7 @@ static void find_owed(RECORD lmi_gpu_body *b)
     lm_dvec3 spin = dvec_of(b->drift_spin), arm = dvec_sub(dvec_of(b->centre), dvec_of(b->drift_centre));
     lm_dvec3 velocity = dvec_add(dvec_of(b->drift_velocity), dvec_cross(spin, arm));
     put_double(b->owed_momentum, dvec_sub(dvec_at(b->owed_momentum), dvec_scale(velocity, b->mass)));
-    put_double(b->owed_angular, dvec_still_owed(dvec_at(b->owed_angular), apply_inertia(inertia, spin)));
+    put_double(b->owed_angular, dvec_sub(dvec_at(b->owed_angular), apply_inertia(inertia, spin)));
 }
 
 /* The frame turns after the body, when it is off by more than a little: follow_frame in step/lattice_prepare.c. */

@@ -85,7 +85,6 @@ __kernel void conclude_parts(__global lmi_gpu_body *bodies, __global lmi_gpu_bod
     if (id == 0 && !measured) {
         find_drift(&record, sums, h);
         for (int i = 0; i < 3; i++) {
-            record.drift_centre[i] += (float)(h * ((double)record.velocity[i] - body->velocity[i]));
             record.lower[i] = (float)sums[LMI_GPU_LOWER + i];
             record.upper[i] = (float)sums[LMI_GPU_UPPER + i];
             record.at[i] = 0.0f;
