@@ -154,7 +154,7 @@ static void check_case(const stand_case *c)
         print_message("%s: %g, %u steps as a whole, %u states with other contacts, %u left\n%s", c->name, worst, whole,
                       unlike, left, log.all);
     assert_true(!c->events || pressed > 8);
-    assert_at_most(worst, 2.0 * AGREEMENT); /* the host adds up in another order than the device */
+    assert_at_most(worst, 2.0 * AGREEMENT);          /* the host adds up in another order than the device */
     assert_true(whole > (c->alpha > 0.0f ? 4 : 0));  /* fast ones are no longer so when they have met something */
     assert_true(unlike <= 1);                        /* rounding decides about a particle now and then */
     assert_int_equal(left, c->alpha > 0.0f ? 0 : 1); /* a fast one is found out once */
