@@ -21,6 +21,8 @@ typedef struct lmi_warm {
     float braked[3]; /* impulse of friction */
     float behind
         [3]; /* metres from where the point was left to where the wall wanted it: it must not count as beyond a sheet */
+    uint32_t other, generation; /* the body that it was in or near: slot + 1, or 0 */
+    float out[3];               /* the way out of that one, in its rest shape: it goes back the way that it came */
 } lmi_warm;
 
 /* Points in blocks of LMI_BLOCK lanes; row s of a block holds the s-th particle of each of its points. Points with fewer

@@ -212,14 +212,16 @@ static void blend(const lmi_bulk *s, const float *points, const uint32_t *near, 
 
 /* From the blends at the points of a block to their depths. */
 static void conclude(const lmi_bulk *s, const float *points, uint32_t wanted, float margin, const blended *b,
-                     lmi_insides *out)
+                     const lmi_recalled *recalled, lmi_insides *out)
 {
     for (uint32_t k = 0; k < LMI_BLOCK; k++) {
         if (!(wanted >> k & 1) || !(b->total[k] > 1e-12f)) {
             continue;
         }
         lm_vec3 rest = {b->rest[0][k], b->rest[1][k], b->rest[2][k]}, slope;
-        float distance = lmi_mould_slope(s->mould, rest, &slope);
+        float distance = recalled && (recalled->which >> k & 1)
+                             ? lmi_mould_recall(s->mould, rest, recalled->out[k], &slope)
+                             : lmi_mould_slope(s->mould, rest, &slope);
         if (!(distance < 2.0f * margin + (float)s->mould->cell)) {
             continue;
         }
@@ -230,12 +232,14 @@ static void conclude(const lmi_bulk *s, const float *points, uint32_t wanted, fl
         }
         inside->rest = dvec_from(rest);
         inside->carrier = (uint32_t)b->carrier[k];
+        inside->out = slope;
         lm_dvec3 point = dvec(points[k], points[LMI_BLOCK + k], points[2 * LMI_BLOCK + k]);
         out->found |= (uint32_t)lmi_bulk_conclude(s, point, distance, dvec_from(slope), &inverse, margin, inside) << k;
     }
 }
 
-void LMI_KERNEL(find_inside)(const lmi_bulk *s, const float *points, uint32_t wanted, float margin, lmi_insides *out)
+void LMI_KERNEL(find_inside)(const lmi_bulk *s, const float *points, uint32_t wanted, float margin,
+                             const lmi_recalled *recalled, lmi_insides *out)
 {
     uint32_t near[MOST_NEAR], count = carriers_near(s, points, wanted, near);
     blended b;
@@ -246,7 +250,7 @@ void LMI_KERNEL(find_inside)(const lmi_bulk *s, const float *points, uint32_t wa
     for (int piece = 0; piece < LMI_PIECES; piece++) {
         blend(s, points, near, count, piece, NULL, &b);
     }
-    conclude(s, points, wanted, margin, &b, out);
+    conclude(s, points, wanted, margin, &b, recalled, out);
 }
 
 /* Leaves those carriers that are far enough away at rest from some of the points. */
@@ -297,5 +301,5 @@ void LMI_KERNEL(find_itself)(const lmi_bulk *s, const lmi_touch *touch, uint32_t
     for (int piece = 0; piece < LMI_PIECES; piece++) {
         blend(s, points, near, count, piece, &near_at_rest, &b);
     }
-    conclude(s, points, wanted, margin, &b, out);
+    conclude(s, points, wanted, margin, &b, NULL, out);
 }
