@@ -1,7 +1,7 @@
 /*
  * The solver: contacts that are solved together, and the particles that hold them. What it computes is in contact.h.
  *
- * Who may write what, while pieces run side by side: an owner (a body) its particles, its entries, the references of its side
+ * Who may write what, while pieces run side by side: an owner (a body) its particles, the references of its side
  * of each contact, and what its touch points remember; a block its soft contacts; an island its stiff contacts and the
  * particles and pushes of its bodies.
  */
@@ -49,19 +49,12 @@ typedef struct lmi_stiff {
     bool watched;              /* the latter */
 } lmi_stiff;
 
-/* A contact that a particle holds, and the particle's velocity for an impulse of 1 there. */
-typedef struct lmi_entry_held {
-    uint32_t contact;
-    float lever;
-} lmi_entry_held;
-
 /* A body that is in contacts. */
 typedef struct lmi_owner {
     lmi_body *body;
-    uint32_t first_place;                 /* among all bodies' */
-    uint32_t first_run, run_count;        /* of run_of_owner */
-    uint32_t particles, entries;          /* that it holds contacts with, and how often */
-    uint32_t first_particle, first_entry; /* among all */
+    uint32_t first_place;          /* among all bodies', and of its particles among those that hold contacts */
+    uint32_t first_run, run_count; /* of run_of_owner */
+    uint32_t particles;            /* that it holds contacts with */
 } lmi_owner;
 
 /* Stiff contacts that are connected. */
@@ -108,14 +101,14 @@ typedef struct lmi_solver {
      * from the end backwards. */
     uint32_t *index; /* place of the particle in its body; then among the particles below */
     float *weight;
+    float *lever; /* of soft contacts: the particle's velocity for an impulse of 1 on the contact */
     uint32_t rows_each, ref_limit;
 
-    float *x, *v; /* [particles][4] of those that hold contacts; v.w: all weights on it over its mass, x.w: 1/mass */
-    uint32_t *entry_end;     /* [particles] of their entries; they begin where the last one's end */
-    lmi_entry_held *entries; /* by particle */
+    /* [places][4] of the particles that hold contacts, those of an owner from its first place on; v.w: all weights on it over
+     * its mass, x.w: 1/mass */
+    float *x, *v;
     uint32_t *mark,
-        *touched; /* [places] zero between uses: how often a particle is held, then its index + 1; and those that are */
-    uint32_t particle_count, entry_count;
+        *touched; /* [places] zero between uses: where a particle is in x and v, + 1; and those that are there */
 
     lmi_island *islands;
     uint32_t island_count;
@@ -133,7 +126,7 @@ typedef struct lmi_solver {
 
     uint32_t run_capacity, sum_capacity, owner_run_capacity, island_run_capacity, owner_capacity, block_capacity;
     uint32_t more_capacity, shift_capacity, stiff_capacity, index_capacity, weight_capacity, x_capacity, v_capacity;
-    uint32_t end_capacity, entry_capacity, mark_capacity, touched_capacity, island_capacity, node_capacity;
+    uint32_t lever_capacity, mark_capacity, touched_capacity, island_capacity, node_capacity;
     uint32_t island_of_capacity, found_capacity, found_ref_capacity, found_run_capacity, change_capacity;
 } lmi_solver;
 
@@ -178,17 +171,17 @@ void lmi_solver_solve(lmi_solver *solver);
 /* Runs task(solver, piece) for all pieces. */
 void lmi_solver_run(lmi_solver *solver, void (*task)(lmi_solver *solver, uint32_t piece), uint32_t pieces);
 
-/* What is in pieces of blocks and particles. */
+/* What is in pieces of blocks and owners. */
 #define LMI_PIECE_BLOCKS 16u
-#define LMI_PIECE_PARTICLES 512u
+#define LMI_PIECE_OWNERS 4u
 
 static inline uint32_t lmi_block_pieces(const lmi_solver *s)
 {
     return (s->block_count + LMI_PIECE_BLOCKS - 1) / LMI_PIECE_BLOCKS;
 }
-static inline uint32_t lmi_particle_pieces(const lmi_solver *s)
+static inline uint32_t lmi_owner_pieces(const lmi_solver *s)
 {
-    return (s->particle_count + LMI_PIECE_PARTICLES - 1) / LMI_PIECE_PARTICLES;
+    return (s->owner_count + LMI_PIECE_OWNERS - 1) / LMI_PIECE_OWNERS;
 }
 
 /* Row 0 of the references of a soft block, and the references of a stiff contact, as offsets into index and weight. */
@@ -201,7 +194,18 @@ static inline size_t lmi_refs_of(const lmi_solver *s, uint32_t stiff)
     return s->ref_limit - (size_t)(stiff + 1) * s->rows_each;
 }
 
-/* touched.c */
+/* References of one side: of a stiff contact, or of soft contacts that are beside each other in a block. */
+typedef struct lmi_side_refs {
+    size_t first;
+    uint32_t contact; /* soft: that of the first; else LMI_NONE */
+    uint32_t count;   /* contacts, or references of the one */
+    uint32_t rows;    /* references of each, LMI_BLOCK apart */
+    bool b;           /* of side b */
+} lmi_side_refs;
+
+/* touched.c. The references of an owner's sides, of soft contacts alone or of all, in the order of its runs. */
+typedef void lmi_refs_function(lmi_solver *solver, uint32_t owner, const lmi_side_refs *refs);
+void lmi_touched_each(lmi_solver *solver, uint32_t owner, bool soft, lmi_refs_function *each);
 void lmi_touched_gather(lmi_solver *solver);
 void lmi_touched_refresh(lmi_solver *solver); /* velocities of the particles, which forces have changed since */
 

@@ -40,8 +40,8 @@ static void put_back(const lmi_solver *s, const lmi_owner *owner)
     const uint32_t *touched = s->touched + owner->first_place;
     for (uint32_t n = 0; n < owner->particles; n++) {
         float *x = owner->body->x + (size_t)touched[n] * 4, *v = owner->body->v + (size_t)touched[n] * 4;
-        const float *from = s->x + (size_t)(owner->first_particle + n) * 4;
-        const float *speed = s->v + (size_t)(owner->first_particle + n) * 4;
+        const float *from = s->x + (size_t)(owner->first_place + n) * 4;
+        const float *speed = s->v + (size_t)(owner->first_place + n) * 4;
         for (int i = 0; i < 3; i++) {
             x[i] = from[i];
             v[i] = speed[i];
