@@ -31,6 +31,7 @@ static uint32_t arrays_of(lmi_solver *s, const lmi_solver_room *r, array list[MO
     ARRAY(run_of_owner, owner_run_capacity, 2 * r->contacts);
     ARRAY(run_of_island, island_run_capacity, r->contacts);
     ARRAY(blocks, block_capacity, blocks);
+    ARRAY(rows, rows_capacity, blocks);
     ARRAY(more, more_capacity, 4 * lanes);
     ARRAY(shift, shift_capacity, 4 * lanes);
     ARRAY(change, change_capacity, blocks / LMI_PIECE_BLOCKS + 1);

@@ -31,8 +31,12 @@ typedef struct lmi_soft_block {
     float extra[3 * LMI_BLOCK];  /* as in lmi_found */
     uint32_t point[LMI_BLOCK];   /* the same */
     uint32_t near;               /* lanes that are only near */
-    uint32_t rows_a, rows_b;     /* of references: those of a, then those of b */
 } lmi_soft_block;
+
+/* Rows of references of a block: those of a, then those of b. */
+typedef struct lmi_soft_rows {
+    uint16_t a, b;
+} lmi_soft_rows;
 
 /* A stiff contact. */
 typedef struct lmi_stiff {
@@ -86,9 +90,11 @@ typedef struct lmi_solver {
     lmi_run *runs;
     lmi_touching *sums; /* of runs; where somebody asks */
     uint32_t run_count;
-    uint32_t *run_of_owner, *run_of_island;
+    uint32_t *run_of_owner; /* and which of its sides the owner is (lmi_owned_run) */
+    uint32_t *run_of_island;
 
     lmi_soft_block *blocks;
+    lmi_soft_rows *rows;              /* [blocks] */
     uint32_t block_count, soft_count; /* soft_count: with the gaps */
     float *more,
         *shift;    /* [soft][4] impulses (or shifts) that the particles are given next, and shifts beside impulses;
@@ -124,7 +130,8 @@ typedef struct lmi_solver {
     lm_contact_stats stats; /* since lmi_solver_begin */
     uint32_t pass, passes, until; /* of soft contacts; sweeps through stiff ones, altogether */
 
-    uint32_t run_capacity, sum_capacity, owner_run_capacity, island_run_capacity, owner_capacity, block_capacity;
+    uint32_t run_capacity, rows_capacity, sum_capacity, owner_run_capacity, island_run_capacity, owner_capacity,
+        block_capacity;
     uint32_t more_capacity, shift_capacity, stiff_capacity, index_capacity, weight_capacity, x_capacity, v_capacity;
     uint32_t lever_capacity, mark_capacity, touched_capacity, island_capacity, node_capacity;
     uint32_t island_of_capacity, found_capacity, found_ref_capacity, found_run_capacity, change_capacity;
@@ -192,6 +199,18 @@ static inline size_t lmi_rows_of(const lmi_solver *s, uint32_t block)
 static inline size_t lmi_refs_of(const lmi_solver *s, uint32_t stiff)
 {
     return s->ref_limit - (size_t)(stiff + 1) * s->rows_each;
+}
+
+/* A run of an owner. The run itself would say as much, but only through its pushes, which are not in the cache. */
+typedef struct lmi_owned_run {
+    uint32_t run;
+    bool a, b; /* the owner is this side; both, where a body touches itself */
+} lmi_owned_run;
+
+static inline lmi_owned_run lmi_owned(const lmi_solver *s, uint32_t n)
+{
+    const uint32_t packed = s->run_of_owner[n];
+    return (lmi_owned_run){packed >> 2, packed & 1, packed >> 1 & 1};
 }
 
 /* References of one side: of a stiff contact, or of soft contacts that are beside each other in a block. */

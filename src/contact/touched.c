@@ -29,10 +29,11 @@ static void sort_runs(lmi_solver *s)
     }
     for (uint32_t n = 0; n < s->run_count; n++) {
         lmi_owner *a = &s->owners[s->runs[n].a->owner];
-        s->run_of_owner[a->first_run + a->run_count++] = n;
-        if (has_two(&s->runs[n])) {
+        const bool two = has_two(&s->runs[n]), self = s->runs[n].b && !two;
+        s->run_of_owner[a->first_run + a->run_count++] = n << 2 | (self ? 3u : 1u);
+        if (two) {
             lmi_owner *b = &s->owners[s->runs[n].b->owner];
-            s->run_of_owner[b->first_run + b->run_count++] = n;
+            s->run_of_owner[b->first_run + b->run_count++] = n << 2 | 2u;
         }
     }
 }
@@ -44,14 +45,14 @@ static void each_soft(lmi_solver *s, uint32_t owner, const lmi_run *run, bool a,
     uint32_t end = run->first + run->count, next;
     for (uint32_t c = run->first; c < end; c = next) {
         uint32_t block = c / LMI_BLOCK, lane = c % LMI_BLOCK;
-        const lmi_soft_block *soft = &s->blocks[block];
+        const lmi_soft_rows rows = s->rows[block];
         next = (block + 1) * LMI_BLOCK < end ? (block + 1) * LMI_BLOCK : end;
         size_t first = lmi_rows_of(s, block) + lane;
         if (a) {
-            each(s, owner, &(lmi_side_refs){first, c, next - c, soft->rows_a, false});
+            each(s, owner, &(lmi_side_refs){first, c, next - c, rows.a, false});
         }
         if (b) {
-            each(s, owner, &(lmi_side_refs){first + (size_t)soft->rows_a * LMI_BLOCK, c, next - c, soft->rows_b, true});
+            each(s, owner, &(lmi_side_refs){first + (size_t)rows.a * LMI_BLOCK, c, next - c, rows.b, true});
         }
     }
 }
@@ -74,12 +75,12 @@ void lmi_touched_each(lmi_solver *s, uint32_t owner, bool soft, lmi_refs_functio
 {
     const uint32_t first = s->owners[owner].first_run, end = first + s->owners[owner].run_count;
     for (uint32_t n = first; n < end; n++) {
-        const lmi_run *run = &s->runs[s->run_of_owner[n]];
-        bool a = run->a->owner == owner, b = run->b && run->b->owner == owner;
+        const lmi_owned_run owned = lmi_owned(s, n);
+        const lmi_run *run = &s->runs[owned.run];
         if (!run->stiff) {
-            each_soft(s, owner, run, a, b, each);
+            each_soft(s, owner, run, owned.a, owned.b, each);
         } else if (!soft) {
-            each_stiff(s, owner, run, a, b, each);
+            each_stiff(s, owner, run, owned.a, owned.b, each);
         }
     }
 }
@@ -150,8 +151,9 @@ static void remember(lmi_solver *s, uint32_t index)
     const lmi_owner *owner = &s->owners[index];
     lmi_warm *warm = owner->body->touch.warm;
     for (uint32_t n = 0; n < owner->run_count && !owner->body->asleep; n++) {
-        const lmi_run *run = &s->runs[s->run_of_owner[owner->first_run + n]];
-        if (run->a->owner != index || run->forgets) {
+        const lmi_owned_run owned = lmi_owned(s, owner->first_run + n);
+        const lmi_run *run = &s->runs[owned.run];
+        if (!owned.a || run->forgets) {
             continue;
         }
         for (uint32_t c = run->first; c < run->first + run->count; c++) {

@@ -86,11 +86,12 @@ uint32_t lmi_bulk_grip(const lmi_bulk *s, const lmi_body *body, const lmi_inside
     const dmat3 inverse = lmi_bulk_inverse(s, c);
     lm_dvec3 d = dmat_apply(&inverse, dvec_sub(point, lmi_bulk_at(s, c)));
     d = lmi_hold_within(d, lmi_mould_across(s->mould, c), s->mould->across[4 * (size_t)c + 3]);
-    for (uint32_t n = 0; n < s->mould->used[c]; n++) {
-        size_t k = (size_t)c * s->mould->carrier_riders + n;
-        const float *g = s->mould->gradient + 3 * k;
-        riders[n] = s->mould->rider[k];
-        weights[n] = (float)(s->mould->weight[k] + (g[0] * d.x + g[1] * d.y + g[2] * d.z));
+    const float off[3] = {(float)d.x, (float)d.y, (float)d.z};
+    const size_t first = (size_t)c * s->mould->carrier_riders;
+    const float *weight = s->mould->weight + first, *g = s->mould->gradient + 3 * first;
+    for (uint32_t n = 0; n < s->mould->used[c]; n++, g += 3) {
+        riders[n] = s->mould->rider[first + n];
+        weights[n] = weight[n] + ((g[0] * off[0] + g[1] * off[1]) + g[2] * off[2]);
     }
     return s->mould->used[c];
 }

@@ -24,6 +24,9 @@
 
 #define MOST_NEAR 512
 
+/* Cells by which the map of the whole may be wrong before it is no use to look up distances with it. */
+#define USELESS_SLACK 8.0f
+
 void LMI_KERNEL(place_points)(const struct lmi_body *body)
 {
     const lmi_touch *touch = &body->touch;
@@ -78,9 +81,8 @@ static uint32_t carriers_near(const lmi_bulk *s, const float *points, uint32_t w
             square = square + off * off;
         }
         uint32_t found = vm_bits(vf_lt(square, most));
-        for (uint32_t k = 0; found >> k && count < MOST_NEAR; k++) {
-            near[count] = n + k;
-            count += found >> k & 1;
+        for (; found && count < MOST_NEAR; found &= found - 1) {
+            near[count++] = n + (uint32_t)__builtin_ctz(found);
         }
     }
     return count;
@@ -94,6 +96,7 @@ uint32_t LMI_KERNEL(near_points)(const lmi_bulk *s, const float *now, const lmi_
     const float middle[3] = {s->middle.x, s->middle.y, s->middle.z};
     const float rest_middle[3] = {mould->rest_middle.x, mould->rest_middle.y, mould->rest_middle.z};
     _Alignas(64) float node[3][LMI_BLOCK], beyond[LMI_BLOCK];
+    const bool all = near->all || s->slack > USELESS_SLACK * (float)mould->cell;
     uint32_t found = 0;
     for (int lane = 0; lane < LMI_BLOCK; lane += LMI_LANES) {
         vf p[3], d[3], off = vf_set1(0.0f);
@@ -104,7 +107,7 @@ uint32_t LMI_KERNEL(near_points)(const lmi_bulk *s, const float *now, const lmi_
             vf_store(at + i * LMI_BLOCK + lane, p[i]);
             d[i] = p[i] - vf_set1(middle[i]);
         }
-        for (int i = 0; i < 3; i++) { /* the nearest node will do: it is less than a cell away */
+        for (int i = 0; i < 3 && !all; i++) { /* the nearest node will do: it is less than a cell away */
             vf turned = (vf_set1(a[3 * i]) * d[0] + vf_set1(a[3 * i + 1]) * d[1]) + vf_set1(a[3 * i + 2]) * d[2];
             vf where = ((vf_set1(rest_middle[i]) + turned) - vf_set1(first[i])) * vf_set1(by);
             vf inside = vf_min(vf_max(where, vf_set1(0.0f)), vf_set1((float)(mould->n[i] - 1)));
@@ -114,16 +117,15 @@ uint32_t LMI_KERNEL(near_points)(const lmi_bulk *s, const float *now, const lmi_
         vf_store(beyond + lane, off);
         found |= (~vm_bits(out) & (uint32_t)((1u << LMI_LANES) - 1u)) << lane;
     }
-    if (near->all) {
+    if (all || !found) {
         return found;
     }
     /* A cell for what find_inside looks at beyond the margin, another for the field around the node. */
     float most = s->slack + 2.0f * near->margin + 2.0f * (float)mould->cell;
-    for (uint32_t k = 0; found >> k; k++) {
-        if (found >> k & 1) {
-            size_t i = ((size_t)node[2][k] * mould->n[1] + (size_t)node[1][k]) * mould->n[0] + (size_t)node[0][k];
-            found &= mould->distance[i] + beyond[k] * (float)mould->cell > most ? ~(1u << k) : ~0u;
-        }
+    for (uint32_t left = found; left; left &= left - 1) {
+        const uint32_t k = (uint32_t)__builtin_ctz(left);
+        size_t i = ((size_t)node[2][k] * mould->n[1] + (size_t)node[1][k]) * mould->n[0] + (size_t)node[0][k];
+        found &= mould->distance[i] + beyond[k] * (float)mould->cell > most ? ~(1u << k) : ~0u;
     }
     return found;
 }
