@@ -107,6 +107,13 @@ typedef struct lmi_run {
     bool forgets; /* what its points are given is not given again in the next substep */
 } lmi_run;
 
+/* A touch point in another body, or near it, and the way out: it goes back that way. */
+typedef struct lmi_noticed {
+    lmi_body *body;
+    uint32_t point, other, generation; /* of the other body; other: its slot + 1 */
+    float out[3];                      /* in the rest shape of the other */
+} lmi_noticed;
+
 struct lmi_solver;
 
 /* Contacts that were found, in order. Soft contacts stand at the beginning of the records, stiff ones, backwards, at the end. */
@@ -115,6 +122,8 @@ typedef struct lmi_contact_list {
     lmi_found *found;
     lmi_ref *refs;
     lmi_run *runs; /* as many as there can be contacts */
+    lmi_noticed *noticed;
+    uint32_t noticed_count;
     uint32_t soft, stiff, limit;
     uint32_t ref_count, ref_limit;
     uint32_t run_count;
@@ -123,6 +132,9 @@ typedef struct lmi_contact_list {
 } lmi_contact_list;
 
 void lmi_contact_add(lmi_contact_list *list, const lmi_contact_def *def);
+
+/* A point of a body remembers where it is on its way into another. */
+void lmi_contact_notice(lmi_contact_list *list, const lmi_noticed *noticed);
 
 /* How many contacts of a body with walls are solved together, and how many particles hold one of them at most. */
 uint32_t lmi_contacts_limit(const lmi_body *body);

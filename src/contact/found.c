@@ -68,6 +68,14 @@ static lmi_run *run_of(lmi_contact_list *list, const lmi_contact_def *def, bool 
     return run;
 }
 
+void lmi_contact_notice(lmi_contact_list *list, const lmi_noticed *noticed)
+{
+    if (list->noticed_count == list->limit) {
+        lmi_solver_take(list->solver, list, 1);
+    }
+    list->noticed[list->noticed_count++] = *noticed;
+}
+
 void lmi_contact_add(lmi_contact_list *list, const lmi_contact_def *def)
 {
     bool stiff = def->a->rigid > 0.0f || (def->b && def->b->rigid > 0.0f), near = !stiff && def->depth < 0.0;

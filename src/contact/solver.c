@@ -18,7 +18,7 @@ typedef struct array {
     size_t size;
 } array;
 
-#define MOST_ARRAYS 24
+#define MOST_ARRAYS 25
 
 static uint32_t arrays_of(lmi_solver *s, const lmi_solver_room *r, array list[MOST_ARRAYS])
 {
@@ -49,6 +49,7 @@ static uint32_t arrays_of(lmi_solver *s, const lmi_solver_room *r, array list[MO
     ARRAY(found, found_capacity, r->window);
     ARRAY(found_refs, found_ref_capacity, r->window * (r->rows_a + r->rows_b));
     ARRAY(found_runs, found_run_capacity, r->window);
+    ARRAY(noticed, noticed_capacity, r->window);
 #undef ARRAY
     return count;
 }
@@ -143,6 +144,7 @@ lmi_contact_list lmi_solver_list(lmi_solver *s, uint32_t first, uint32_t count)
                               .found = s->found + first,
                               .refs = s->found_refs + (size_t)first * s->rows_each,
                               .runs = s->found_runs + first,
+                              .noticed = s->noticed + first,
                               .limit = count,
                               .ref_limit = count * s->rows_each};
 }

@@ -123,6 +123,7 @@ typedef struct lmi_solver {
     lmi_found *found; /* room for lists */
     lmi_ref *found_refs;
     lmi_run *found_runs;
+    lmi_noticed *noticed;
     const lmi_contact_list *lists; /* while they are taken */
     uint32_t list_count, first_block;
     float beta;             /* how much further than they should soft contacts go in this pass (lmi_soft_further) */
@@ -135,6 +136,7 @@ typedef struct lmi_solver {
     uint32_t more_capacity, shift_capacity, stiff_capacity, index_capacity, weight_capacity, x_capacity, v_capacity;
     uint32_t lever_capacity, mark_capacity, touched_capacity, island_capacity, node_capacity;
     uint32_t island_of_capacity, found_capacity, found_ref_capacity, found_run_capacity, change_capacity;
+    uint32_t noticed_capacity;
 } lmi_solver;
 
 /* Room for so many contacts to be solved together, of which `window` are found at a time. */

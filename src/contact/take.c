@@ -137,6 +137,22 @@ static void take_runs(lmi_solver *s, const lmi_contact_list *list)
     }
 }
 
+/* A point that is in two bodies goes on remembering the one that it was in before, or else the first. */
+static void take_noticed(const lmi_contact_list *list)
+{
+    for (uint32_t n = 0; n < list->noticed_count; n++) {
+        const lmi_noticed *is = &list->noticed[n];
+        const lmi_touch *touch = &is->body->touch;
+        const lmi_warm *last = &touch->warm[is->point];
+        lmi_warm *next = &touch->warm[touch->count + is->point];
+        if (next->other == 0 || (last->other == is->other && last->generation == is->generation)) {
+            next->other = is->other;
+            next->generation = is->generation;
+            memcpy(next->out, is->out, sizeof next->out);
+        }
+    }
+}
+
 void lmi_solver_make_room(lmi_solver *s, uint32_t contacts)
 {
     if (s->block_count * LMI_BLOCK + s->stiff_count + contacts + LMI_BLOCK > s->room.contacts) {
@@ -163,12 +179,13 @@ void lmi_solver_take(lmi_solver *s, lmi_contact_list *lists, uint32_t count)
         soft += lists[n].soft;
         s->stiff_count += lists[n].stiff;
         take_runs(s, &lists[n]);
+        take_noticed(&lists[n]);
     }
     s->lists = lists;
     s->list_count = count;
     lmi_solver_run(s, take_blocks, (blocks + LMI_PIECE_BLOCKS - 1) / LMI_PIECE_BLOCKS);
     lmi_solver_run(s, take_stiff, most_stiff ? count : 0);
     for (uint32_t n = 0; n < count; n++) {
-        lists[n].soft = lists[n].stiff = lists[n].ref_count = lists[n].run_count = 0;
+        lists[n].soft = lists[n].stiff = lists[n].ref_count = lists[n].run_count = lists[n].noticed_count = 0;
     }
 }

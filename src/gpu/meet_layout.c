@@ -13,6 +13,8 @@
 #include <stdio.h>
 
 _Static_assert(LMI_GPU_CUBES == LMI_CUBE_MOST, "as many cube maps as a body has");
+_Static_assert(LMI_GPU_SOLVED == (int)LM_CONTACT_METHOD_SOLVED && LMI_GPU_CUBE_MAP == (int)LM_CONTACT_METHOD_CUBE_MAP,
+               "as the host numbers them");
 
 #define MAP_FLOATS 12
 #define MAP_DEPTHS (6 * LMI_CUBE_SIDE * LMI_CUBE_SIDE)
@@ -255,7 +257,7 @@ bool lmi_gpu_is_meeter(const lm_world *world, const lmi_gpu *gpu, const lmi_body
 
 static bool gather(meet_layout *l)
 {
-    bool ok = add_word(l, &l->cubes, l->world->contact_method == LM_CONTACT_METHOD_CUBE_MAP);
+    bool ok = add_word(l, &l->cubes, l->world->contact_method);
     for (uint32_t n = 0; ok && n < l->gpu->body_count; n++) {
         const lmi_body *body = lmi_body_at(l->world, l->gpu->slots[n]);
         ok = !lmi_gpu_is_meeter(l->world, l->gpu, body) || add_body(l, n, body);

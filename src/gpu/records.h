@@ -191,9 +191,12 @@ typedef struct lmi_gpu_meeter {
 /* Its sides push each other, and it does not answer as a whole; it can break; it is in pieces. */
 enum { LMI_GPU_CLEFT = 1, LMI_GPU_RUBBLE = 2, LMI_GPU_PIECES = 4 };
 
+/* How bodies keep each other apart: lm_contact_method. */
+enum { LMI_GPU_SOLVED = 0, LMI_GPU_CUBE_MAP = 2 };
+
 /* The rest shape that a body is felt as: lmi_mould. */
 typedef struct lmi_gpu_mould {
-    double cell, reach, far, apart;
+    double cell, deep, reach, far, apart;
     float first[3];
     uint32_t n[3];
     uint32_t first_distance, first_rest; /* among the distances, and among the places of carriers, of all moulds */

@@ -73,7 +73,8 @@ static bool find_contacts(lmi_gpu *gpu, const lmi_step *step)
         LMI_GPU_BUFFER(s->stops),       LMI_GPU_SOLID_ARGUMENTS,         LMI_GPU_BUFFER(m->point_first),
         LMI_GPU_BUFFER(m->point_rider), LMI_GPU_BUFFER(m->point_weight), LMI_GPU_BUFFER(gpu->v),
         LMI_GPU_WALL_ARGUMENTS,         LMI_GPU_BUFFER(s->pushes),       LMI_GPU_BUFFER(s->met),
-        LMI_GPU_BUFFER(s->turned),      LMI_GPU_BUFFER(s->walls),        LMI_GPU_VALUE(told)};
+        LMI_GPU_BUFFER(s->turned),      LMI_GPU_BUFFER(s->walls),        LMI_GPU_VALUE(told),
+        LMI_GPU_BUFFER(s->noticed)};
     const lmi_gpu_argument stops[] = {
         LMI_GPU_VALUE(points),   LMI_GPU_BUFFER(m->owner), LMI_GPU_BUFFER(m->partner_lists), LMI_GPU_BUFFER(s->stops),
         LMI_GPU_SOLID_ARGUMENTS, LMI_GPU_BUFFER(s->met),   LMI_GPU_BUFFER(s->turned)};
@@ -284,7 +285,10 @@ static bool untwist(lmi_gpu *gpu, float h)
 
 static bool keep(lmi_gpu *gpu)
 {
-    const lmi_gpu_solver *s = gpu->solver;
+    lmi_gpu_solver *s = gpu->solver;
+    const lmi_gpu_buffer ways = s->ways;
+    s->ways = s->noticed;
+    s->noticed = ways;
     const cl_uint points = gpu->meet->point_count;
     const lmi_gpu_argument keep[] = {LMI_GPU_VALUE(points),    LMI_GPU_BUFFER(s->first),    LMI_GPU_BUFFER(s->met),
                                      LMI_GPU_BUFFER(s->walls), LMI_GPU_BUFFER(s->contacts), LMI_GPU_BUFFER(s->warmth)};

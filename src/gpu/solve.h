@@ -51,6 +51,7 @@ typedef struct lmi_gpu_solver {
     lmi_gpu_buffer bucket_owner, map_bucket, bucket_counts, bucket_first, listed;
     /* Of this substep; and state. */
     lmi_gpu_buffer axis, stops, met, turned, walls, first, found, contacts, loads, warmth;
+    lmi_gpu_buffer ways, noticed;  /* of points: lmi_warm.out and .other; and what this substep finds */
     lmi_gpu_buffer near, rules;    /* colliders that each body may touch; contact rules */
     lmi_gpu_buffer starts, behind; /* of points, where there are meshes or height maps: solve_ground.c */
     /* Bodies that answer as a whole: solve_whole.c. */
@@ -77,7 +78,7 @@ typedef struct lmi_gpu_solver {
         LMI_GPU_BUFFER(m->now), LMI_GPU_VALUE(fall), LMI_GPU_VALUE(seconds), LMI_GPU_BUFFER(m->cubes),                 \
         LMI_GPU_BUFFER(m->depths), LMI_GPU_BUFFER(s->self.cuts), LMI_GPU_BUFFER(s->self.bits),                         \
         LMI_GPU_BUFFER(s->self.ranks), LMI_GPU_BUFFER(s->self.places), LMI_GPU_BUFFER(s->self.links),                  \
-        LMI_GPU_BUFFER(s->self.bends)
+        LMI_GPU_BUFFER(s->self.bends), LMI_GPU_BUFFER(s->ways)
 #define LMI_GPU_SELF_ARGUMENTS                                                                                         \
     LMI_GPU_BUFFER(s->self.rest), LMI_GPU_BUFFER(s->self.discs), LMI_GPU_BUFFER(s->self.disc_of),                      \
         LMI_GPU_BUFFER(s->self.heads)

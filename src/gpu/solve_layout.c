@@ -17,7 +17,7 @@
 typedef struct solve_layout {
     lm_world *world;
     lmi_gpu *gpu;
-    array solids, moulds, known, distances, rests, levers, facing, warmth, behind;
+    array solids, moulds, known, distances, rests, levers, facing, warmth, behind, ways;
     array corners, around, cell_of, cells, bucket_owner, map_bucket, inner, leaders;
     uint32_t cuts; /* octrees that were cut, so far */
 } solve_layout;
@@ -48,6 +48,7 @@ static bool find_mould(solve_layout *l, const lmi_mould *mould, uint32_t *index)
     }
     *added = mould;
     *to = (lmi_gpu_mould){.cell = mould->cell,
+                          .deep = mould->deep,
                           .reach = mould->reach,
                           .far = mould->far,
                           .apart = mould->apart,
@@ -74,8 +75,9 @@ static bool add_points(solve_layout *l, const lmi_body *body)
     float *facing = append(l->world, &l->facing, QUAD * touch->count, sizeof *facing);
     float *warm = append(l->world, &l->warmth, QUAD * touch->count, sizeof *warm);
     float *behind = append(l->world, &l->behind, QUAD * touch->count, sizeof *behind);
+    float *ways = append(l->world, &l->ways, QUAD * touch->count, sizeof *ways);
     uint32_t first = l->leaders.count, *leaders = append(l->world, &l->leaders, touch->count, sizeof *leaders);
-    for (uint32_t n = 0; facing && warm && behind && leaders && n < touch->count; n++) {
+    for (uint32_t n = 0; facing && warm && behind && ways && leaders && n < touch->count; n++) {
         leaders[n] = first + touch->leader[n];
         if (body->bulk) {
             const lm_vec3 *to = &touch->facing[n];
@@ -86,8 +88,13 @@ static bool add_points(solve_layout *l, const lmi_body *body)
         memcpy(warm + QUAD * n + 1, touch->warm[n].braked, 3 * sizeof *warm);
         memcpy(behind + QUAD * n, touch->warm[n].behind, 3 * sizeof *behind);
         behind[QUAD * n + 3] = 0.0f;
+        const lmi_warm *last = &touch->warm[n];
+        const uint32_t other =
+            last->other && l->world->bodies.generations[last->other - 1] == last->generation ? last->other : 0;
+        memcpy(ways + QUAD * n, last->out, 3 * sizeof *ways);
+        memcpy(ways + QUAD * n + 3, &other, sizeof *ways);
     }
-    return facing && warm && behind && leaders;
+    return facing && warm && behind && ways && leaders;
 }
 
 /* Particles that no touch point rides on. */
@@ -260,9 +267,12 @@ static bool put_warmth(solve_layout *l, lmi_gpu_solver *s)
         number_points(l, s, before, from);
         const size_t size = l->warmth.count * sizeof(float);
         ok = l->gpu->whole ? lmi_gpu_put(l->gpu, &s->warmth, l->warmth.items, size) &&
-                                 lmi_gpu_put(l->gpu, &s->behind, l->behind.items, size)
+                                 lmi_gpu_put(l->gpu, &s->behind, l->behind.items, size) &&
+                                 lmi_gpu_put(l->gpu, &s->ways, l->ways.items, size)
                            : write_points(l, &s->warmth, &l->warmth, from, count) &&
-                                 write_points(l, &s->behind, &l->behind, from, count);
+                                 write_points(l, &s->behind, &l->behind, from, count) &&
+                                 write_points(l, &s->ways, &l->ways, from, count);
+        ok = ok && lmi_gpu_reserve(l->gpu, &s->noticed, size);
     }
     lmi_release(memory, before, 2 * (size_t)slots, sizeof *before);
     lmi_release(memory, from, count, sizeof *from);
@@ -327,7 +337,7 @@ bool lmi_gpu_solve_lay_out(lm_world *world, lmi_gpu *gpu)
     }
     lmi_gpu_solver *s = gpu->solver;
     solve_layout l = {.world = world, .gpu = gpu};
-    size_t room = (size_t)gpu->meet->point_count * QUAD * 2;
+    size_t room = (size_t)gpu->meet->point_count * QUAD * 3;
     if (s->room_size < room) {
         lmi_release(&world->memory, s->room, s->room_size, sizeof *s->room);
         s->room = lmi_allocate(&world->memory, room, sizeof *s->room);
@@ -335,8 +345,9 @@ bool lmi_gpu_solve_lay_out(lm_world *world, lmi_gpu *gpu)
     }
     bool ok = (room == 0 || s->room) && gather(&l) && upload(&l, s) && lmi_gpu_self_lay_out(world, gpu) &&
               lmi_gpu_rubble_lay_out(world, gpu);
-    array *const words[] = {&l.behind,  &l.distances, &l.rests,        &l.facing,     &l.warmth, &l.corners, &l.around,
-                            &l.cell_of, &l.cells,     &l.bucket_owner, &l.map_bucket, &l.inner,  &l.leaders, &l.levers};
+    array *const words[] = {&l.behind,       &l.ways,       &l.distances, &l.rests,   &l.facing,
+                            &l.warmth,       &l.corners,    &l.around,    &l.cell_of, &l.cells,
+                            &l.bucket_owner, &l.map_bucket, &l.inner,     &l.leaders, &l.levers};
     for (size_t n = 0; n < sizeof words / sizeof *words; n++) {
         drop(world, words[n], sizeof(uint32_t));
     }
@@ -375,6 +386,7 @@ static bool read_points(lmi_gpu *gpu, const lmi_gpu_buffer *of, uint32_t at)
 bool lmi_gpu_solve_read(lmi_gpu *gpu)
 {
     return !gpu->solves || (read_points(gpu, &gpu->solver->warmth, 0) &&
+                            read_points(gpu, &gpu->solver->ways, 2 * gpu->meet->point_count) &&
                             (!gpu->solver->grounds || read_points(gpu, &gpu->solver->behind, gpu->meet->point_count)));
 }
 
@@ -388,6 +400,11 @@ void lmi_gpu_solve_put(lm_world *world, lmi_gpu *gpu)
             lmi_warm warm = {.pressed = from[0], .braked = {from[1], from[2], from[3]}};
             if (gpu->solver->grounds) {
                 memcpy(warm.behind, from + behind, sizeof warm.behind);
+            }
+            memcpy(&warm.other, from + 2 * behind + 3, sizeof warm.other);
+            if (warm.other) {
+                warm.generation = world->bodies.generations[warm.other - 1];
+                memcpy(warm.out, from + 2 * behind, sizeof warm.out);
             }
             lmi_body_at(world, gpu->slots[n])->touch.warm[k] = warm;
         }
@@ -406,7 +423,8 @@ void lmi_gpu_solve_free(lm_world *world, lmi_gpu *gpu)
         &s->map_bucket, &s->listed,   &s->axis,    &s->met,      &s->turned,        &s->walls,        &s->first,
         &s->found,      &s->contacts, &s->loads,   &s->warmth,   &s->bucket_counts, &s->bucket_first, &s->inner_of,
         &s->leaders,    &s->pushes,   &s->chains,  &s->unsorted, &s->order,         &s->levels,       &s->heads,
-        &s->sweeps,     &s->levers,   &s->near,    &s->rules,    &s->starts,        &s->behind};
+        &s->sweeps,     &s->levers,   &s->near,    &s->rules,    &s->starts,        &s->behind,       &s->ways,
+        &s->noticed};
     for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
         lmi_gpu_free(gpu, all[n]);
     }

@@ -294,7 +294,7 @@ static void visit_touch(archive *a, lm_world *world, lmi_body *body)
 {
     lmi_touch *touch = &body->touch;
     VISIT_ENUM(a, body->contact_points, LM_CONTACT_COUNT);
-    visit_count(a, &touch->count, 40);
+    visit_count(a, &touch->count, 60);
     if (a->mode == LOAD && ok(a)) {
         touch->rest = lmi_allocate(&world->memory, touch->count, sizeof *touch->rest);
         touch->warm = lmi_allocate(&world->memory, 2 * (size_t)touch->count, sizeof *touch->warm);
@@ -314,6 +314,13 @@ static void visit_touch(archive *a, lm_world *world, lmi_body *body)
             refuse_if(a, !(fabsf(warm->behind[i]) <= LM_MAX_COORDINATE));
         }
         refuse_if(a, !(warm->pressed >= 0.0f && warm->pressed <= FLT_MAX));
+        visit_u32(a, &warm->other);
+        visit_u32(a, &warm->generation);
+        refuse_if(a, warm->other > world->bodies.slots);
+        for (int i = 0; i < 3; i++) {
+            visit_float(a, &warm->out[i]);
+            refuse_if(a, !(fabsf(warm->out[i]) <= 100.0f));
+        }
     }
 }
 

@@ -50,6 +50,7 @@ typedef struct lmi_inside {
     lm_dvec3 rest;    /* where in the rest shape */
     double depth;     /* metres below the surface, as it is now; below 0 outside */
     lm_dvec3 normal;  /* out of it, unit, world axes */
+    lm_vec3 out;      /* the same in the rest shape, about a unit */
     uint32_t carrier; /* the nearest */
 } lmi_inside;
 
@@ -58,6 +59,12 @@ typedef struct lmi_insides {
     lmi_inside inside[LMI_BLOCK];
     uint32_t found;
 } lmi_insides;
+
+/* Which points of a block were in the solid or near it before, and the way out of it then (lmi_warm.out). */
+typedef struct lmi_recalled {
+    uint32_t which;
+    lm_vec3 out[LMI_BLOCK];
+} lmi_recalled;
 
 /* The solid of a body. A mesh without triangles: its particles. False when out of memory. */
 bool lmi_bulk_make(struct lm_world *world, const struct lmi_body *body, const lmi_touch_mesh *mesh, lmi_bulk *solid);

@@ -12,6 +12,10 @@
 /* Cosine between the directions of two surfaces that touch, at most. */
 #define LMI_FACING (-0.2)
 
+/* Cosine between two ways out that count as the same; steps along a way back, at most. */
+#define LMI_SAME_WAY 0.3f
+#define LMI_RECALL_STEPS 32
+
 /* A distance between the eight nodes of a cell, d[x + 2 y + 4 z], at t of its side, and its slope; `by` is the inverse of the side.
  * Along x on the four edges, then along y, then along z. The slope is that of the cell, as it is: over more than that the edges
  * of a box would push sideways what lies on it. */

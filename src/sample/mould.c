@@ -9,7 +9,10 @@
 
 #include <string.h>
 
-#define GRID_CELLS 16.0 /* of the distance, along the longest side */
+#define GRID_CELLS 16.0  /* of the distance, along the longest side */
+#define THIN_CELLS 4.0   /* through what is thin */
+#define MOST_CELLS 256.0 /* along the longest side of a thin body */
+#define MOST_NODES 262144.0
 #define MOST_CARRIERS 512u
 
 /* Particles of a carrier in a cloud: this many, or more where they are as good as in a line; and what counts as a sheet. The
@@ -46,6 +49,39 @@ static double cloud_spacing(lm_dvec3 size, uint32_t count)
     return spacing;
 }
 
+/* About how thick a body is: what a plate with as much volume and surface would be. A surface that encloses nothing has no thickness. */
+static double thickness_of(const lmi_mould *s, lm_dvec3 middle)
+{
+    double volume = 0.0, area = 0.0;
+    for (uint32_t n = 0; n < s->triangle_count; n++) {
+        lm_dvec3 corner[3];
+        for (uint32_t k = 0; k < 3; k++) {
+            corner[k] = dvec_sub(dvec_from(s->vertices[s->triangles[3 * n + k]]), middle);
+        }
+        lm_dvec3 normal = dvec_cross(dvec_sub(corner[1], corner[0]), dvec_sub(corner[2], corner[0]));
+        volume += dvec_dot(corner[0], normal) / 6.0;
+        area += 0.5 * dvec_length(normal);
+    }
+    return area > 0.0 ? 2.0 * fabs(volume) / area : 0.0;
+}
+
+/* Cells of the distance: so many along the longest side, and four through what is thin, as far as memory allows. */
+static double fineness(const double extent[3], double longest, double thick)
+{
+    double cell = longest / GRID_CELLS, least = fmax(thick / THIN_CELLS, longest / MOST_CELLS);
+    while (least < cell) {
+        double nodes = 1.0;
+        for (int a = 0; a < 3; a++) {
+            nodes *= extent[a] / least + 6.0;
+        }
+        if (nodes <= MOST_NODES) {
+            return least;
+        }
+        least *= 1.1;
+    }
+    return cell;
+}
+
 static bool make_distance(lm_world *world, const lmi_body *body, lmi_mould *s)
 {
     lm_dvec3 low, high;
@@ -61,8 +97,16 @@ static bool make_distance(lm_world *world, const lmi_body *body, lmi_mould *s)
     s->radius = radius;
     s->spacing = cloud_spacing(size, body->particle_count);
     longest = longest > 0.0 ? longest : 0.01; /* a surface that is all in one point */
-    s->cell = longest / GRID_CELLS;
-    double margin = 2.0 * s->cell + radius, extent[3] = {size.x, size.y, size.z};
+    double extent[3] = {size.x, size.y, size.z}, shortest = fmin(size.x, fmin(size.y, size.z));
+    double middle = size.x + size.y + size.z - shortest - fmax(size.x, fmax(size.y, size.z));
+    /* A rod of particles has too few of them across for carriers as near to each other as it is thick; a sheet has enough. */
+    double thick = mesh                                       ? thickness_of(s, dvec_scale(dvec_add(low, high), 0.5))
+                   : middle > 2.0 * (shortest + 2.0 * radius) ? shortest + 2.0 * radius
+                                                              : longest;
+    s->cell = fineness(extent, longest, mesh ? thick : THIN_CELLS * radius);
+    s->deep = longest / 8.0;
+    s->coarse = fmin(longest / 6.0, fmax(thick, s->cell));
+    double margin = 2.0 * s->cell + radius;
     s->first = dvec_sub(low, dvec(margin, margin, margin));
     for (int a = 0; a < 3; a++) {
         s->n[a] = (uint32_t)ceil((extent[a] + 2.0 * margin) / s->cell) + 1;
@@ -75,7 +119,12 @@ static bool make_distance(lm_world *world, const lmi_body *body, lmi_mould *s)
     }
     if (mesh) {
         lmi_touch_mesh of = {s->vertices, s->triangles, s->vertex_count, s->triangle_count};
-        return lmi_distance_mesh(&world->memory, &of, &nodes);
+        float pad = (float)fmax(s->cell - 0.5 * thick, 0.0); /* thinner than the cells can tell */
+        bool ok = lmi_distance_mesh(&world->memory, &of, &nodes);
+        for (size_t n = 0; ok && pad > 0.0f && n < (size_t)s->n[0] * s->n[1] * s->n[2]; n++) {
+            s->distance[n] -= pad;
+        }
+        return ok;
     }
     return lmi_distance_balls(&world->memory, body->rest, body->particle_count, radius, &nodes);
 }
@@ -118,6 +167,43 @@ float lmi_mould_slope(const lmi_mould *s, lm_vec3 rest, lm_vec3 *slope)
     const float *d = s->distance + i[2] * plane + i[1] * row + i[0], *e = d + plane;
     const float nodes[8] = {d[0], d[1], d[row], d[row + 1], e[0], e[1], e[row], e[row + 1]};
     return lmi_distance_between(nodes, t, by, slope) + beyond * (float)s->cell;
+}
+
+static lm_vec3 along(lm_vec3 from, lm_vec3 way, float by)
+{
+    return (lm_vec3){from.x + by * way.x, from.y + by * way.y, from.z + by * way.z};
+}
+
+static float dot(lm_vec3 a, lm_vec3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+
+float lmi_mould_recall(const lmi_mould *s, lm_vec3 rest, lm_vec3 out, lm_vec3 *slope)
+{
+    lm_vec3 nearest;
+    float distance = lmi_mould_slope(s, rest, &nearest);
+    *slope = nearest;
+    if (dot(nearest, out) > LMI_SAME_WAY) {
+        return distance;
+    }
+    float at = 0.0f, now = distance, least = 0.1f * (float)s->cell, most = 2.0f * (float)s->deep;
+    bool was_in = now < 0.0f;
+    for (int n = 0; n < LMI_RECALL_STEPS && at < most; n++) {
+        float step = fabsf(now) > least ? fabsf(now) : least, before = now;
+        lm_vec3 there;
+        now = lmi_mould_slope(s, along(rest, out, at + step), &there);
+        if (was_in && now >= 0.0f) {
+            at += step * before / (before - now);
+            float steep = dot(there, out);
+            if (!(steep > LMI_SAME_WAY)) {
+                break;
+            }
+            *slope = there;
+            return -at * steep;
+        }
+        was_in = was_in || now < 0.0f;
+        at += step;
+    }
+    *slope = nearest;
+    return distance;
 }
 
 /* --- carriers --- */
@@ -522,9 +608,9 @@ static bool make_carriers(lm_world *world, const lmi_body *body, lmi_mould *s)
     if (ok) {
         /* Nearer than particles are to each other they would all say the same. A surface of particles bends more sharply than
          * what is inside, and wants more of them. */
-        double coarse = fmax(LMI_MOULD_APART(s), 1e-30);
+        double coarse = fmax(s->coarse, 1e-30);
         coarse = fmax(coarse, body->lattice ? body->lattice->shape.spacing : 1.5 * s->spacing);
-        double apart = covered || by_tets(body) ? 0.6 * fmax(LMI_MOULD_APART(s), s->spacing) : coarse;
+        double apart = covered || by_tets(body) ? 0.6 * fmax(s->coarse, s->spacing) : coarse;
         s->apart = 1.5 * coarse;
         while ((s->carrier_count = choose_places(body, 0.99 * apart, outer, places, MOST_CARRIERS)) > MOST_CARRIERS) {
             apart *= 1.25;
@@ -543,9 +629,10 @@ static bool make_carriers(lm_world *world, const lmi_body *body, lmi_mould *s)
 static void find_far(lmi_mould *s)
 {
     double farthest = 0.0;
-    for (uint32_t z = 0; z < s->n[2]; z++) {
-        for (uint32_t y = 0; y < s->n[1]; y++) {
-            for (uint32_t x = 0; x < s->n[0]; x++) {
+    const uint32_t every = (uint32_t)fmax(0.5 * s->deep / s->cell, 1.0);
+    for (uint32_t z = 0; z < s->n[2]; z += every) {
+        for (uint32_t y = 0; y < s->n[1]; y += every) {
+            for (uint32_t x = 0; x < s->n[0]; x += every) {
                 double least = INFINITY;
                 if (s->distance[((size_t)z * s->n[1] + y) * s->n[0] + x] > 0.0f) {
                     continue;

@@ -38,6 +38,8 @@ typedef struct lmi_mould {
     uint32_t n[3];
     lm_dvec3 first; /* position of node 0 */
     double cell;
+    double deep;    /* metres below the surface from which on its nearest place may not be where a point came in */
+    double coarse;  /* how far carriers are from each other, at least, metres */
     double radius;  /* of the balls; 0 for a mesh */
     double spacing; /* about that of the particles of a cloud */
 
@@ -111,8 +113,6 @@ void lmi_mould_find_levers(lmi_mould *mould);
 /* Room for carriers, as many as mould->carrier_count with mould->carrier_riders each. */
 bool lmi_mould_allocate_carriers(lmi_memory *memory, lmi_mould *mould);
 
-#define LMI_MOULD_APART(mould) ((mould)->cell * 16.0 / 6.0) /* how far carriers are from each other, at least, metres */
-
 static inline lm_dvec3 lmi_mould_across(const lmi_mould *mould, uint32_t carrier)
 {
     const float *across = mould->across + (size_t)carrier * 4;
@@ -124,5 +124,9 @@ double lmi_mould_distance(const lmi_mould *mould, lm_dvec3 rest);
 
 /* The same with its slope there. */
 float lmi_mould_slope(const lmi_mould *mould, lm_vec3 rest, lm_vec3 *slope);
+
+/* Distance and slope for a point that was found on its way in, where the way out was `out`: if the nearest way out now is another,
+ * because the point has come past the middle of something thin or out on its other side, those of the way back. */
+float lmi_mould_recall(const lmi_mould *mould, lm_vec3 rest, lm_vec3 out, lm_vec3 *slope);
 
 #endif

@@ -14,7 +14,7 @@
 static uint32_t level_of(const lmi_octree *t, const lmi_mould *s)
 {
     uint32_t level = 0;
-    while (level < t->levels && t->voxels.spacing * (double)(2u << level) <= 1.001 * LMI_MOULD_APART(s)) {
+    while (level < t->levels && t->voxels.spacing * (double)(2u << level) <= 1.001 * s->coarse) {
         level++;
     }
     return level;
@@ -106,7 +106,7 @@ bool lmi_mould_reach_octree(lmi_memory *memory, const lmi_octree *t, lmi_mould *
         }
         farthest = fmax(farthest, least < INFINITY ? least : 0.0);
     }
-    s->reach = 1.5 * fmax(LMI_MOULD_APART(s), t->voxels.spacing * (double)(1u << carriers));
+    s->reach = 1.5 * fmax(s->coarse, t->voxels.spacing * (double)(1u << carriers));
     s->far = s->apart = fmax(s->reach, 1.5 * sqrt(farthest));
     lmi_release(memory, sum, cells, sizeof *sum);
     lmi_release(memory, middle, cells, sizeof *middle);
@@ -289,6 +289,8 @@ lmi_bulk *lmi_bulk_follow_octree(lm_world *world, const lmi_body *body, const lm
     if (mould) {
         *mould = (lmi_mould){.users = 1,
                              .cell = was->cell,
+                             .deep = was->deep,
+                             .coarse = was->coarse,
                              .first = was->first,
                              .radius = was->radius,
                              .reach = was->reach,

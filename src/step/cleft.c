@@ -122,8 +122,10 @@ static void look_in(const lmi_body *body, uint32_t disc, uint32_t bucket, double
             continue;
         }
         *nearest = m.beside;
-        *inside =
-            (lmi_inside){dvec_from(body->touch.rest[c->point[n]]), m.depth, m.normal, body->touch.carrier[c->point[n]]};
+        *inside = (lmi_inside){.rest = dvec_from(body->touch.rest[c->point[n]]),
+                               .depth = m.depth,
+                               .normal = m.normal,
+                               .carrier = body->touch.carrier[c->point[n]]};
     }
 }
 

@@ -1,7 +1,7 @@
 /*
  * Finding points in solids, sixteen at a time.
  *
- * place_points reads particles and writes where touch points are, and a box around each block of them.
+ * place_points reads particles and writes where touch points are, a box around each block of them, and which bodies they recall.
  *
  * near_points passes over the points of a block that are outside the box of a solid, or further from it than one affine map of
  * the whole solid leaves open.
@@ -47,6 +47,10 @@ void LMI_KERNEL(place_points)(const struct lmi_body *body)
     }
     for (uint32_t block = 0; block < touch->blocks; block++) {
         uint32_t lanes = touch->count - block * LMI_BLOCK < LMI_BLOCK ? touch->count - block * LMI_BLOCK : LMI_BLOCK;
+        touch->others[block] = 0;
+        for (uint32_t k = 0; k < lanes; k++) {
+            touch->others[block] |= lmi_touch_bit(touch->warm[block * LMI_BLOCK + k].other);
+        }
         for (int i = 0; i < 3; i++) {
             const float *x = touch->now + ((size_t)block * 3 + (size_t)i) * LMI_BLOCK;
             float low = x[0], high = x[0];
@@ -274,9 +278,20 @@ static void measure(const lmi_mould *mould, uint32_t wanted, blended *b)
     }
 }
 
+/* The same for points that were in the solid before. */
+static void recall(const lmi_mould *mould, uint32_t wanted, const lmi_recalled *recalled, blended *b)
+{
+    for (uint32_t left = wanted & recalled->which; left; left &= left - 1) {
+        const uint32_t k = (uint32_t)__builtin_ctz(left);
+        lm_vec3 rest = {b->rest[0][k], b->rest[1][k], b->rest[2][k]}, slope;
+        b->distance[k] = lmi_mould_recall(mould, rest, recalled->out[k], &slope);
+        b->slope[0][k] = slope.x, b->slope[1][k] = slope.y, b->slope[2][k] = slope.z;
+    }
+}
+
 /* From the blends at the points of a block to their depths. */
 static void conclude(const lmi_bulk *s, const float *points, uint32_t wanted, float margin, blended *b,
-                     lmi_insides *out)
+                     const lmi_recalled *recalled, lmi_insides *out)
 {
     uint32_t carried = 0, near = 0;
     const vf most = vf_set1(2.0f * margin + (float)s->mould->cell);
@@ -288,6 +303,9 @@ static void conclude(const lmi_bulk *s, const float *points, uint32_t wanted, fl
         return;
     }
     measure(s->mould, carried, b);
+    if (recalled) {
+        recall(s->mould, carried, recalled, b);
+    }
     for (int lane = 0; lane < LMI_BLOCK; lane += LMI_LANES) {
         near |= vm_bits(vf_lt(vf_load(b->distance + lane), most)) << lane;
     }
@@ -303,8 +321,9 @@ static void conclude(const lmi_bulk *s, const float *points, uint32_t wanted, fl
         }
         inside->rest = dvec(b->rest[0][k], b->rest[1][k], b->rest[2][k]);
         inside->carrier = (uint32_t)b->carrier[k];
-        lm_dvec3 point = dvec(points[k], points[LMI_BLOCK + k], points[2 * LMI_BLOCK + k]);
-        lm_dvec3 slope = dvec(b->slope[0][k], b->slope[1][k], b->slope[2][k]);
+        inside->out = (lm_vec3){b->slope[0][k], b->slope[1][k], b->slope[2][k]};
+        lm_dvec3 point = dvec(points[k], points[LMI_BLOCK + k], points[2 * LMI_BLOCK + k]),
+                 slope = dvec_from(inside->out);
         out->found |= (uint32_t)lmi_bulk_conclude(s, point, b->distance[k], slope, &inverse, margin, inside) << k;
     }
 }
@@ -324,7 +343,8 @@ static void blend_but(const lmi_bulk *s, const float *points, const uint32_t *ne
     }
 }
 
-void LMI_KERNEL(find_inside)(const lmi_bulk *s, const float *points, uint32_t wanted, float margin, lmi_insides *out)
+void LMI_KERNEL(find_inside)(const lmi_bulk *s, const float *points, uint32_t wanted, float margin,
+                             const lmi_recalled *recalled, lmi_insides *out)
 {
     uint32_t near[MOST_NEAR], count = carriers_near(s, points, wanted, near);
     blended b;
@@ -333,7 +353,7 @@ void LMI_KERNEL(find_inside)(const lmi_bulk *s, const float *points, uint32_t wa
         return;
     }
     blend(s, points, near, count, &b);
-    conclude(s, points, wanted, margin, &b, out);
+    conclude(s, points, wanted, margin, &b, recalled, out);
 }
 
 /* Leaves those carriers that are far enough away at rest from some of the points. */
@@ -382,5 +402,5 @@ void LMI_KERNEL(find_itself)(const lmi_bulk *s, const lmi_touch *touch, uint32_t
         return;
     }
     blend_but(s, points, near, count, &near_at_rest, &b);
-    conclude(s, points, wanted, margin, &b, out);
+    conclude(s, points, wanted, margin, &b, NULL, out);
 }

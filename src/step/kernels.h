@@ -76,8 +76,9 @@ typedef void lmi_stage_function(const lmi_step *step, struct lmi_batch *batch, l
 
 struct lmi_bulk;
 struct lmi_insides;
+struct lmi_recalled;
 typedef void lmi_find_inside_function(const struct lmi_bulk *solid, const float *points, uint32_t wanted, float margin,
-                                      struct lmi_insides *out);
+                                      const struct lmi_recalled *recalled, struct lmi_insides *out);
 
 /* What near_points looks for: points shifted `by`, in the box of a solid and perhaps at most `margin` outside it. */
 typedef struct lmi_near {

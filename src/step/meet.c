@@ -12,6 +12,7 @@
 typedef struct search {
     const lmi_step *step;
     lmi_push *a, *b;
+    uint32_t generation;  /* of b */
     const lmi_entry *box; /* of b */
     lm_dvec3 between;     /* origin of a less origin of b */
     lm_dvec3 away;        /* from the middle of b to that of a, unit */
@@ -19,6 +20,7 @@ typedef struct search {
     uint32_t stops;       /* on the way */
     double left;          /* share of the way that is left at the present stop */
     double margin, slop, friction, bounce;
+    double watched;         /* how far outside points are noticed, metres */
     uint32_t met, turned;   /* points found: facing the other body, and looking away from it */
     double penalty;         /* N/m; 0: contacts are solved */
     const lmi_cubes *cubes; /* of b, where they say how deep points are; else null */
@@ -30,20 +32,35 @@ typedef struct search {
  * along the face it belongs to; what is deep inside must get out any way it can. */
 static bool faces(const lmi_body *a, uint32_t n, const lmi_inside *inside, const lmi_body *b)
 {
-    return inside->depth > 2.0 * b->bulk->mould->cell ||
+    return inside->depth > b->bulk->mould->deep ||
            dvec_dot(lmi_bulk_facing(a->bulk, &a->touch, n), inside->normal) < LMI_FACING;
+}
+
+static bool is_recalled(const search *s, uint32_t n)
+{
+    const lmi_warm *last = &s->a->body->touch.warm[n];
+    return last->other == s->b->body->slot + 1 && last->generation == s->generation;
 }
 
 /* Adds the contact of a point of a that is in b at `point` (relative to b's origin), unless its surface looks away. */
 static void add_found(search *s, uint32_t n, lm_dvec3 point, lmi_inside inside, bool self)
 {
     lmi_body *b = s->b->body;
+    const bool notices = !self && s->penalty == 0.0, recalled = notices && is_recalled(s, n);
+    if (notices && (recalled || inside.depth < b->bulk->mould->deep)) {
+        lmi_contact_notice(
+            s->list,
+            &(lmi_noticed){s->a->body, n, b->slot + 1, s->generation, {inside.out.x, inside.out.y, inside.out.z}});
+    }
+    if (inside.depth < -(s->margin + s->slop)) {
+        return; /* near, and fast: it may be on the other side of something thin before it is looked at again */
+    }
     if (!s->cubes && !s->nested && s->a->body->bulk && !faces(s->a->body, n, &inside, b)) {
         s->turned++;
         return;
     }
     s->met++;
-    if (!s->cubes && (s->nested || inside.depth > 2.0 * b->bulk->mould->cell) && !self && !s->a->parts) {
+    if (!s->cubes && !recalled && (s->nested || inside.depth > b->bulk->mould->deep) && !self && !s->a->parts) {
         inside.normal = s->away; /* the nearest way out may be the far side */
     }
     float weights[LMI_CARRIER_MOST];
@@ -79,11 +96,12 @@ static void add_found(search *s, uint32_t n, lm_dvec3 point, lmi_inside inside, 
 }
 
 /* Which of 16 points (relative to b's origin) are in b. */
-static void find_inside(const search *s, const float *points, uint32_t wanted, lmi_insides *insides)
+static void find_inside(const search *s, const float *points, uint32_t wanted, const lmi_recalled *recalled,
+                        lmi_insides *insides)
 {
     const lmi_bulk *solid = s->b->body->bulk;
     if (!s->cubes) {
-        s->step->world->kernels->find_inside(solid, points, wanted, (float)(s->margin + s->slop), insides);
+        s->step->world->kernels->find_inside(solid, points, wanted, (float)s->watched, recalled, insides);
         return;
     }
     insides->found = 0;
@@ -99,6 +117,7 @@ typedef struct gathered {
     _Alignas(64) float points[3 * LMI_BLOCK];
     uint32_t point[LMI_BLOCK];
     uint32_t count;
+    lmi_recalled recalled;
 } gathered;
 
 /* Adds the contacts of the points gathered so far. */
@@ -109,7 +128,7 @@ static void conclude(search *s, gathered *g)
         return;
     }
     const bool cut = !s->cubes && lmi_is_cut_octree(s->b->body);
-    find_inside(s, g->points, (1u << g->count) - 1u, &insides);
+    find_inside(s, g->points, (1u << g->count) - 1u, g->recalled.which ? &g->recalled : NULL, &insides);
     for (uint32_t k = 0; insides.found && k < g->count; k++) {
         lm_dvec3 p = dvec(g->points[k], g->points[LMI_BLOCK + k], g->points[2 * LMI_BLOCK + k]);
         if ((insides.found >> k & 1) &&
@@ -117,7 +136,7 @@ static void conclude(search *s, gathered *g)
             add_found(s, g->point[k], p, insides.inside[k], false);
         }
     }
-    g->count = 0;
+    g->count = g->recalled.which = 0;
 }
 
 /* What is in the box of b when it is shifted. */
@@ -144,30 +163,51 @@ static bool is_block_in(const lmi_touch *touch, uint32_t block, const lmi_near *
            box[2] + near->by[2] <= near->high[2] && box[5] + near->by[2] >= near->low[2];
 }
 
+/* The points of a block that were in b or near it in the last substep. */
+static uint32_t recalled_in(const search *s, uint32_t block)
+{
+    const lmi_touch *touch = &s->a->body->touch;
+    uint32_t found = 0;
+    if (!(touch->others[block] & lmi_touch_bit(s->b->body->slot + 1)) || s->penalty > 0.0 || s->a == s->b) {
+        return 0;
+    }
+    for (uint32_t k = 0; k < lanes_of(touch, block); k++) {
+        found |= (uint32_t)is_recalled(s, block * LMI_BLOCK + k) << k;
+    }
+    return found;
+}
+
 /* The points of one body in another, at a stop of its way. */
 static void find_points(search *s)
 {
     const lmi_body *b = s->b->body;
     const lmi_touch *touch = &s->a->body->touch;
     lmi_near near = near_of(dvec_sub(s->between, dvec_scale(s->way, s->left)), s->box, b);
-    near.margin = (float)(s->margin + s->slop);
+    near.margin = (float)s->watched;
     near.all = s->cubes != NULL;
     gathered g;
-    g.count = 0;
+    g.count = g.recalled.which = 0;
     memset(g.points, 0, sizeof g.points);
     for (uint32_t block = 0; block < touch->blocks; block++) {
-        if (!is_block_in(touch, block, &near)) {
+        uint32_t recalled = recalled_in(s, block);
+        if (!recalled && !is_block_in(touch, block, &near)) {
             continue;
         }
         uint32_t wanted = (1u << lanes_of(touch, block)) - 1u;
         _Alignas(64) float at[3 * LMI_BLOCK];
-        wanted &= s->step->world->kernels->near_points(b->bulk, touch->now + (size_t)block * 3 * LMI_BLOCK, &near, at);
+        wanted &= recalled |
+                  s->step->world->kernels->near_points(b->bulk, touch->now + (size_t)block * 3 * LMI_BLOCK, &near, at);
         for (uint32_t k = 0; wanted >> k; k++) {
             if (!(wanted >> k & 1)) {
                 continue;
             }
             for (uint32_t i = 0; i < 3; i++) {
                 g.points[i * LMI_BLOCK + g.count] = at[i * LMI_BLOCK + k];
+            }
+            if (recalled >> k & 1) {
+                const float *out = touch->warm[block * LMI_BLOCK + k].out;
+                g.recalled.which |= 1u << g.count;
+                g.recalled.out[g.count] = (lm_vec3){out[0], out[1], out[2]};
             }
             g.point[g.count++] = block * LMI_BLOCK + k;
             if (g.count == LMI_BLOCK) {
@@ -197,6 +237,7 @@ static search search_of(const lmi_step *step, lmi_push *a, lmi_push *b, const lm
     search s = {.step = step,
                 .a = a,
                 .b = b,
+                .generation = step->world->bodies.generations[other->slot],
                 .box = box,
                 .between = dvec_sub(body->origin, other->origin),
                 .away = away_from(body, other),
@@ -212,6 +253,7 @@ static search search_of(const lmi_step *step, lmi_push *a, lmi_push *b, const lm
         s.cubes = step->world->contact_method == LM_CONTACT_METHOD_CUBE_MAP && a != b ? other->cubes : NULL;
     }
     double thick = thickness(body, other), way = step->h * dvec_length(u);
+    s.watched = s.margin + s.slop + (s.penalty > 0.0 || a == b ? 0.0 : lmi_min(1.5 * way, other->bulk->mould->deep));
     if (way > thick) {
         s.way = dvec_scale(u, step->h);
         s.stops = (uint32_t)lmi_min(ceil(way / lmi_max(thick, 1e-9)), MOST_STOPS);
@@ -220,12 +262,15 @@ static search search_of(const lmi_step *step, lmi_push *a, lmi_push *b, const lm
 }
 
 /* The points of a body in the blocks that are in the box of another. */
-static uint32_t count_near(const lmi_body *a, const lmi_body *b, const lmi_entry *box)
+static uint32_t count_near(const lm_world *world, const lmi_body *a, const lmi_body *b, const lmi_entry *box)
 {
+    const search s = {.a = &(lmi_push){.body = (lmi_body *)(uintptr_t)a},
+                      .b = &(lmi_push){.body = (lmi_body *)(uintptr_t)b},
+                      .generation = world->bodies.generations[b->slot]};
     lmi_near near = near_of(dvec_sub(a->origin, b->origin), box, b);
     uint32_t count = 0;
     for (uint32_t block = 0; block < a->touch.blocks; block++) {
-        count += is_block_in(&a->touch, block, &near) ? lanes_of(&a->touch, block) : 0;
+        count += is_block_in(&a->touch, block, &near) || recalled_in(&s, block) ? lanes_of(&a->touch, block) : 0;
     }
     return count;
 }
@@ -237,7 +282,7 @@ uint32_t lmi_most_meetings(const lmi_step *step, const lmi_entry *a, const lmi_e
     if (step->h * dvec_length(u) > thickness(one, other)) {
         return one->touch.count + other->touch.count;
     }
-    return count_near(one, other, b) + count_near(other, one, a);
+    return count_near(step->world, one, other, b) + count_near(step->world, other, one, a);
 }
 
 /* A body that can break and one that cannot: the particles of the one in the other. */
@@ -249,7 +294,9 @@ static bool meet_rubble(const lmi_step *step, const lmi_entry *const entries[2],
         return false; /* rubble.c */
     }
     search s = search_of(step, pushes[1 - solid], pushes[solid], entries[solid], list);
+    const uint32_t noticed = list->noticed_count;
     for (uint32_t k = 1; k <= s.stops && !s.met; k++) {
+        list->noticed_count = noticed;
         s.left = 1.0 - (double)k / s.stops;
         find_points(&s);
     }
@@ -266,12 +313,15 @@ bool lmi_meet(const lmi_step *step, const lmi_entry *const entries[2], lmi_push 
     }
     search there = search_of(step, pushes[0], pushes[1], entries[1], list);
     search back = search_of(step, pushes[1], pushes[0], entries[0], list);
+    const uint32_t noticed = list->noticed_count;
     for (uint32_t k = 1; k <= there.stops && !there.met && !back.met; k++) {
+        list->noticed_count = noticed;
         there.left = back.left = 1.0 - (double)k / there.stops;
         find_points(&there);
         find_points(&back);
     }
     if (!there.met && !back.met && (there.turned || back.turned)) {
+        list->noticed_count = noticed;
         there.nested = back.nested = true;
         find_points(&there);
         find_points(&back);

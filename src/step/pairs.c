@@ -9,8 +9,7 @@
 lmi_entry lmi_entry_of(const lmi_body *body, uint32_t slot, double h)
 {
     double way = h * dvec_length(dvec_from(body->motion.velocity));
-    double reach =
-        body->contact_radius + body->touch.beyond + 0.01 * body->rest_size + (way > 0.1 * body->rest_size ? way : 0.0);
+    double reach = body->contact_radius + body->touch.beyond + 0.01 * body->rest_size + way;
     reach += lmi_is_rubble(body) ? lmi_rubble_reach(body) : 0.0;
     lm_dvec3 by = dvec(reach, reach, reach);
     lmi_entry e = {.lower = dvec_sub(dvec_add(body->origin, dvec_from(body->lower)), by),

@@ -7,6 +7,7 @@
  */
 #include "scene/scene.h"
 #include "test/gpu/device.h"
+#include "test/gpu/ways.h"
 
 /* Those of `make test`. */
 static const char *const some[] = {"modes",   "plastic-cube",   "squeeze-duck", "widths",        "sticks",
@@ -15,57 +16,6 @@ static const char *const some[] = {"modes",   "plastic-cube",   "squeeze-duck", 
 
 static bool all;
 static char **named; /* scenes that were asked for, up to a null; else null */
-
-/* All bodies of a world; the caller frees them. */
-static lm_body_id *bodies_of(const lm_world *world, uint32_t *count)
-{
-    *count = lm_world_get_bodies(world, NULL, 0);
-    lm_body_id *ids = malloc((*count + 1) * sizeof *ids);
-    lm_world_get_bodies(world, ids, *count);
-    return ids;
-}
-
-static double worst_of(lm_world *a, lm_world *b)
-{
-    uint32_t count;
-    lm_body_id *ids = bodies_of(a, &count);
-    double worst = 0.0;
-    for (uint32_t i = 0; i < count; i++) worst = fmax(worst, difference(a, b, ids[i]));
-    free(ids);
-    return worst;
-}
-
-/* Moves every particle by about a rounding. */
-static void jitter(lm_world *world, uint64_t seed)
-{
-    uint32_t count;
-    lm_body_id *ids = bodies_of(world, &count);
-    for (uint32_t i = 0; i < count; i++) {
-        lm_body_info info;
-        assert_ok(lm_body_get_info(world, ids[i], &info));
-        shake(world, ids[i], 1e-7 * (info.upper.x - info.lower.x), seed);
-    }
-    free(ids);
-}
-
-/* Contacts have decisions in them (this edge or that face; touching or not), and now and then rounding makes one: then the CPU
- * itself goes one way or the other from states that are a rounding apart. The device must have gone one of these ways: how
- * far it is from the nearest. */
-static double nearest_way(lm_world *before, lm_world *device)
-{
-    double nearest = 1.0;
-    for (uint64_t seed = 1; seed <= 20 && nearest > AGREEMENT; seed++) {
-        lm_world *other;
-        lm_world_def def = lm_world_def_default();
-        assert_ok(lm_world_create(&def, &other));
-        copy_world(other, before);
-        jitter(other, seed);
-        assert_ok(lm_world_step(other, FRAME));
-        nearest = fmin(nearest, worst_of(other, device));
-        lm_world_destroy(other);
-    }
-    return nearest;
-}
 
 /* Returns whether the device stepped the scene; `log` gets what it said. */
 static bool check_scene(const char *name, lines *log)

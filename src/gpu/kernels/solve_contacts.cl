@@ -101,7 +101,7 @@ __kernel void solve_stops(uint count, __global const uint *owner, __global const
         if (!((faces | away) >> k & 1) || w.stops == 1) {
             continue;
         }
-        in_solid in = find_in_solid(&s, a, b, now[n], &w, left_at(&w, stop_of(&s, partners, stops, a, k, &w)));
+        in_solid in = find_in_solid(&s, a, b, n, &w, left_at(&w, stop_of(&s, partners, stops, a, k, &w)));
         bool facing_it = in.found && is_facing(&s, n, a, b, &in);
         faces = facing_it ? faces : faces & ~(1ul << k);
         away = in.found && !facing_it ? away | 1ul << k : away & ~(1ul << k);
@@ -403,12 +403,12 @@ __kernel void solve_fill(uint count, __global const uint *partners, __global con
     double left = left_at(&w, stop_of(&s, partners, stops, a, c.map, &w));
 #ifdef TORN
     in_solid in = a == b ? find_in_itself(&s, &self, a, c.point, disc_met[c.point])
-                         : find_in_solid(&s, a, b, now[c.point], &w, left);
+                         : find_in_solid(&s, a, b, c.point, &w, left);
 #else
-    in_solid in = find_in_solid(&s, a, b, now[c.point], &w, left);
+    in_solid in = find_in_solid(&s, a, b, c.point, &w, left);
 #endif
-    bool far = a != b && !cubes[0] && !(meeters[a].marks & LMI_GPU_PIECES) && /* the nearest way out may be the far side */
-               (c.slot || in.depth > 2.0 * moulds[solids[b].mould].cell);
+    bool far = a != b && cubes[0] != LMI_GPU_CUBE_MAP && !(meeters[a].marks & LMI_GPU_PIECES) && /* the nearest way out may be the far side */
+               !in.recalled && (c.slot || in.depth > moulds[solids[b].mould].deep);
     lm_dvec3 normal = far ? away_from(body, other, solids[a].slot > solids[b].slot) : in.normal;
     lm_dvec3 rest_of_way = dvec(left * w.way[0], left * w.way[1], left * w.way[2]);
     c.normal = quad_from(normal);

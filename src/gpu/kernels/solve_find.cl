@@ -154,26 +154,27 @@ typedef struct solid_view {
     __global const float4 *now;
     double fall; /* 2 h² g: lmi_contact_slop */
     double h;
-    __global const uint *cubes; /* whether they say how deep points are; then of each body: how many, and where they sit */
+    __global const uint *cubes; /* how bodies keep apart; then of each body: how many cube maps, and where they sit */
     __global const float *depths;
     cut_view cut;
+    __global const float4 *ways; /* of points: the way out of a body that they were in; w: bits of its slot + 1 */
 } solid_view;
 
 #define SOLID_ARGUMENTS                                                                                               \
     __global const lmi_gpu_meeter *meeters, __global const lmi_gpu_bulk *solids, __global const lmi_gpu_body *bodies, \
         __global const lmi_gpu_mould *moulds, __global const float *maps, __global const float *distances,            \
         __global const float4 *rests, __global const float4 *facing, __global const float4 *now, double fall, double seconds,   \
-        __global const uint *cubes, __global const float *depths, CUT_ARGUMENTS
+        __global const uint *cubes, __global const float *depths, CUT_ARGUMENTS, __global const float4 *ways
 #define SOLID_VIEW                                                                                                    \
     {                                                                                                                 \
-        meeters, solids, bodies, moulds, maps, distances, rests, facing, now, fall, seconds, cubes, depths, CUT_VIEW  \
+        meeters, solids, bodies, moulds, maps, distances, rests, facing, now, fall, seconds, cubes, depths, CUT_VIEW, ways  \
     }
 
 /* The way of a against b in this substep where that is far; it is then looked at in so many stops. search_of in step/meet.c. */
 #define MOST_STOPS 16
 
 typedef struct pair_way {
-    double way[3];
+    double way[3], far; /* far: how far it is, also where it is not */
     uint stops;
 } pair_way;
 
@@ -187,6 +188,7 @@ static pair_way way_of(const solid_view *s, uint a, uint b)
         square += w.way[i] * w.way[i];
     }
     double far = sqrt(square);
+    w.far = far;
     w.stops = far > thick ? (uint)fmin(ceil(far / fmax(thick, 1e-9)), (double)MOST_STOPS) : 1;
     for (int i = 0; i < 3; i++) {
         w.way[i] = far > thick ? w.way[i] : 0.0;
@@ -205,6 +207,8 @@ typedef struct in_solid {
     float at[3]; /* from the solid's origin */
     uint map;    /* the nearest, of the body's own */
     bool found;
+    bool noticed, recalled; /* it is to be remembered; it was */
+    lm_vec3 out;            /* of it, in the rest shape */
 } in_solid;
 
 /* The distance in the rest shape: lmi_mould_slope. */
@@ -222,6 +226,37 @@ static float distance_at(__global const lmi_gpu_mould *m, __global const float *
     __global const float *d = distances + m->first_distance + i[2] * plane + i[1] * row + i[0], *e = d + plane;
     const float nodes[8] = {d[0], d[1], d[row], d[row + 1], e[0], e[1], e[row], e[row + 1]};
     return lmi_distance_between(nodes, t, by, slope) + beyond * (float)m->cell;
+}
+
+/* lmi_mould_recall */
+static float recall(__global const lmi_gpu_mould *m, __global const float *distances, const float rest[3], float4 out,
+                    lm_vec3 *slope)
+{
+    lm_vec3 nearest, there;
+    float distance = distance_at(m, distances, rest, &nearest);
+    *slope = nearest;
+    if (nearest.x * out.x + nearest.y * out.y + nearest.z * out.z > LMI_SAME_WAY) {
+        return distance;
+    }
+    float at = 0.0f, dist = distance, least = 0.1f * (float)m->cell, most = 2.0f * (float)m->deep;
+    bool was_in = dist < 0.0f;
+    for (int n = 0; n < LMI_RECALL_STEPS && at < most; n++) {
+        float by = fabs(dist) > least ? fabs(dist) : least, before = dist, to = at + by;
+        const float place[3] = {rest[0] + to * out.x, rest[1] + to * out.y, rest[2] + to * out.z};
+        dist = distance_at(m, distances, place, &there);
+        if (was_in && dist >= 0.0f) {
+            at += by * before / (before - dist);
+            float steep = there.x * out.x + there.y * out.y + there.z * out.z;
+            if (!(steep > LMI_SAME_WAY)) {
+                break;
+            }
+            *slope = there;
+            return -at * steep;
+        }
+        was_in = was_in || dist < 0.0f;
+        at += by;
+    }
+    return distance;
 }
 
 static double slop_of(__global const lmi_gpu_body *b, double fall) { return fmin(fall, 0.01 * b->rest_size); }
@@ -291,7 +326,7 @@ static blended blend_maps(const solid_view *s, uint b, const float at[3], float4
 }
 
 /* From the blend at a point, which is at in->at, to its depth: conclude in step/inside.c. */
-static void conclude_in(const solid_view *s, uint b, const blended *sum, float margin, in_solid *in)
+static void conclude_in(const solid_view *s, uint b, const blended *sum, float margin, float4 before, in_solid *in)
 {
     __global const lmi_gpu_mould *mould = s->moulds + s->solids[b].mould;
     lm_vec3 slope;
@@ -300,7 +335,9 @@ static void conclude_in(const solid_view *s, uint b, const blended *sum, float m
     if (!in->found) {
         return;
     }
-    float distance = distance_at(mould, s->distances, sum->rest, &slope);
+    float distance = in->recalled ? recall(mould, s->distances, sum->rest, before, &slope)
+                                  : distance_at(mould, s->distances, sum->rest, &slope);
+    in->out = slope;
     in->found = distance < 2.0f * margin + (float)mould->cell;
     if (!in->found) {
         return;
@@ -364,8 +401,9 @@ static void find_in_cubes(const solid_view *s, uint b, float margin, in_solid *i
 }
 
 /* A point of a in b, with a share of its way left to go. */
-static in_solid find_in_solid(const solid_view *s, uint a, uint b, float4 now, const pair_way *w, double left)
+static in_solid find_in_solid(const solid_view *s, uint a, uint b, uint point, const pair_way *w, double left)
 {
+    const float4 now = s->now[point], before = s->ways[point];
     __global const lmi_gpu_meeter *one = s->meeters + a, *other = s->meeters + b;
     __global const lmi_gpu_body *body = s->bodies + one->record, *to = s->bodies + other->record;
     const float here[3] = {now.x, now.y, now.z};
@@ -373,24 +411,29 @@ static in_solid find_in_solid(const solid_view *s, uint a, uint b, float4 now, c
     in.found = other->maps > 0;
     in.map = 0;
     in.margin = one->radius + other->skin;
+    in.noticed = false;
+    in.recalled = s->cubes[0] == LMI_GPU_SOLVED && as_uint(before.w) == s->solids[b].slot + 1;
     for (int i = 0; i < 3; i++) {
         in.at[i] = here[i] + (float)(body->origin[i] - to->origin[i] - left * w->way[i]);
-        in.found = in.found && in.at[i] >= (float)(other->lower[i] - to->origin[i]) &&
-                   in.at[i] <= (float)(other->upper[i] - to->origin[i]);
+        in.found = in.found && (in.recalled || (in.at[i] >= (float)(other->lower[i] - to->origin[i]) &&
+                                                in.at[i] <= (float)(other->upper[i] - to->origin[i])));
     }
     if (in.found) {
         double margin = in.margin + fmin(slop_of(body, s->fall), slop_of(to, s->fall));
-        if (s->cubes[0]) {
+        if (s->cubes[0] == LMI_GPU_CUBE_MAP) {
             find_in_cubes(s, b, (float)margin, &in);
             return in;
         }
+        const double deep = s->moulds[s->solids[b].mould].deep;
         blended sum = blend_maps(s, b, in.at, now, 0.0f);
-        conclude_in(s, b, &sum, (float)margin, &in);
+        conclude_in(s, b, &sum, (float)(margin + (s->cubes[0] == LMI_GPU_SOLVED ? fmin(1.5 * w->far, deep) : 0.0)), before, &in);
 #ifdef TORN
         if (in.found && s->solids[b].cut != LMI_GPU_NONE) {
             find_in_cut(s, b, margin, &in);
         }
 #endif
+        in.noticed = in.found && s->cubes[0] == LMI_GPU_SOLVED && (in.recalled || in.depth < deep);
+        in.found = in.found && !(in.depth < -margin);
     }
     return in;
 }
@@ -410,7 +453,7 @@ static lm_dvec3 facing_of(const solid_view *s, uint point, uint a)
 /* Whether surfaces look at each other where they touch: faces in step/meet.c. Cube maps do not ask, but of a body in itself. */
 static bool is_facing(const solid_view *s, uint point, uint a, uint b, const in_solid *in)
 {
-    return s->meeters[a].maps == 0 || (s->cubes[0] && a != b) || in->depth > 2.0 * s->moulds[s->solids[b].mould].cell ||
+    return s->meeters[a].maps == 0 || (s->cubes[0] == LMI_GPU_CUBE_MAP && a != b) || in->depth > s->moulds[s->solids[b].mould].deep ||
            dvec_dot(facing_of(s, point, a), in->normal) < LMI_FACING;
 }
 
@@ -421,7 +464,7 @@ __kernel void solve_find(uint count, __global const uint *owner, __global const 
                          __global const uint *point_first, __global const uint *point_rider,
                          __global const float *point_weight, __global const float4 *v,
                          WALL_ARGUMENTS, __global const lmi_gpu_push *pushes, __global ulong *met,
-                         __global ulong *turned, __global ulong *walls, uint told)
+                         __global ulong *turned, __global ulong *walls, uint told, __global float4 *noticed)
 {
     const solid_view s = SOLID_VIEW;
     const wall_view view = WALL_VIEW;
@@ -431,11 +474,15 @@ __kernel void solve_find(uint count, __global const uint *owner, __global const 
     }
     uint a = owner[n];
     ulong faces = 0, away = 0;
+    float4 kept = (float4)(0.0f, 0.0f, 0.0f, 0.0f);
     for (uint k = 0; k < meeters[a].partners; k++) {
         uint b = partners[a * LMI_GPU_PARTNERS + k];
         pair_way w = way_of(&s, a, b);
         for (uint stop = 1; stop <= w.stops && !(faces >> k & 1); stop++) {
-            in_solid in = find_in_solid(&s, a, b, now[n], &w, left_at(&w, stop));
+            in_solid in = find_in_solid(&s, a, b, n, &w, left_at(&w, stop));
+            if (in.noticed && (as_uint(kept.w) == 0 || in.recalled)) { /* take_noticed in contact/take.c */
+                kept = (float4)(in.out.x, in.out.y, in.out.z, as_float(solids[b].slot + 1));
+            }
             bool facing_it = in.found && is_facing(&s, n, a, b, &in);
             faces |= facing_it ? 1ul << k : 0;
             away |= in.found && !facing_it ? 1ul << k : 0;
@@ -445,6 +492,7 @@ __kernel void solve_find(uint count, __global const uint *owner, __global const 
         }
         away &= ~faces;
     }
+    noticed[n] = kept;
     met[n] = faces;
     turned[n] = away;
     walls[n] = 0;

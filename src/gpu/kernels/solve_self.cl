@@ -293,6 +293,7 @@ static in_solid find_in_itself(const solid_view *s, const self_view *self, uint 
     in_solid in;
     in.at[0] = at.x, in.at[1] = at.y, in.at[2] = at.z;
     in.found = true;
+    in.noticed = in.recalled = false;
     in.map = 0;
     in.rest.x = in.rest.y = in.rest.z = 0.0f; /* of a disc too: an octree's points are held by carriers */
     if (disc != LMI_GPU_NONE) {
@@ -306,7 +307,7 @@ static in_solid find_in_itself(const solid_view *s, const self_view *self, uint 
     const float apart = (float)s->moulds[s->solids[a].mould].apart;
     in.margin = s->meeters[a].radius + s->meeters[a].skin;
     blended sum = blend_maps(s, a, in.at, rest, apart);
-    conclude_in(s, a, &sum, (float)in.margin, &in);
+    conclude_in(s, a, &sum, (float)in.margin, at, &in);
     double off[3] = {(double)in.rest.x - rest.x, (double)in.rest.y - rest.y, (double)in.rest.z - rest.z};
     in.found = in.found && sqrt(off[0] * off[0] + off[1] * off[1] + off[2] * off[2]) > 0.5 * apart;
     return in;
