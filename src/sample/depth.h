@@ -12,9 +12,16 @@
 /* Cosine between the directions of two surfaces that touch, at most. */
 #define LMI_FACING (-0.2)
 
-/* Cosine between two ways out that count as the same; steps along a way back, at most. */
+/* Cosine between two ways out that count as the same (and, below 0, as opposite); steps along a way back, at most. */
 #define LMI_SAME_WAY 0.3f
 #define LMI_RECALL_STEPS 32
+
+/* Whether the nearest way out has turned over since it was `along` the slope there: to the other side, or about to, in the very
+ * middle. To a face beside the one that a point came in by it may turn: that is how it goes round an edge. */
+static inline bool lmi_turned_over(float along, float steep)
+{
+    return along < (steep < 0.5f ? LMI_SAME_WAY : -LMI_SAME_WAY) * steep;
+}
 
 /* A distance between the eight nodes of a cell, d[x + 2 y + 4 z], at t of its side, and its slope; `by` is the inverse of the side.
  * Along x on the four edges, then along y, then along z. The slope is that of the cell, as it is: over more than that the edges

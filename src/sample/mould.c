@@ -181,7 +181,7 @@ float lmi_mould_recall(const lmi_mould *s, lm_vec3 rest, lm_vec3 out, lm_vec3 *s
     lm_vec3 nearest;
     float distance = lmi_mould_slope(s, rest, &nearest);
     *slope = nearest;
-    if (dot(nearest, out) > LMI_SAME_WAY) {
+    if (!lmi_turned_over(dot(nearest, out), sqrtf(dot(nearest, nearest)))) {
         return distance;
     }
     float at = 0.0f, now = distance, least = 0.1f * (float)s->cell, most = 2.0f * (float)s->deep;

@@ -106,7 +106,7 @@ static double depth_in(const lm_world *world, lm_body_id inner, lm_body_id outer
         at[0] = (float)(p.x + shift.x), at[LMI_BLOCK] = (float)(p.y + shift.y),
         at[2 * LMI_BLOCK] = (float)(p.z + shift.z);
         lmi_insides insides;
-        world->kernels->find_inside(b->bulk, at, 1, 0.0f, &insides);
+        world->kernels->find_inside(b->bulk, at, 1, 0.0f, NULL, &insides);
         deepest = insides.found & 1 ? fmax(deepest, insides.inside[0].depth) : deepest;
     }
     return deepest / spacing;

@@ -235,7 +235,8 @@ static float recall(__global const lmi_gpu_mould *m, __global const float *dista
     lm_vec3 nearest, there;
     float distance = distance_at(m, distances, rest, &nearest);
     *slope = nearest;
-    if (nearest.x * out.x + nearest.y * out.y + nearest.z * out.z > LMI_SAME_WAY) {
+    if (!lmi_turned_over(nearest.x * out.x + nearest.y * out.y + nearest.z * out.z,
+                         sqrt(nearest.x * nearest.x + nearest.y * nearest.y + nearest.z * nearest.z))) {
         return distance;
     }
     float at = 0.0f, dist = distance, least = 0.1f * (float)m->cell, most = 2.0f * (float)m->deep;
