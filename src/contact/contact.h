@@ -24,8 +24,8 @@
  *
  * Each row of K' - K adds up to nothing or more, so no impulse adds energy, whatever the points share; and a face that comes
  * evenly is stopped in one go. A pass is two loops without conflicts: over contacts (relative velocity in, impulse out) and
- * over particles (the impulses of the contacts they hold, in the order of a list that is made once a substep). Both are cut
- * into pieces of fixed size that run side by side.
+ * over bodies (each gives its particles the impulses of their contacts, in the order of the contacts). Both are cut into
+ * pieces of fixed size that run side by side.
  *
  * Stiff contacts, where a side answers as a whole for some share, are solved one after the other with their own mobility
  * (projected Gauss-Seidel), and begin with what they were given in the last substep if they were at rest: the load of a stack
@@ -40,8 +40,8 @@
  *
  *   found.c     a contact is added to a list of contacts found
  *   take.c      lists become blocks of soft contacts in lanes, and compact stiff contacts
- *   touched.c   the particles that hold them, and which contacts each of them holds
- *   soft.c      passes over contacts, in lanes; give.c: over particles
+ *   touched.c   the particles that hold them
+ *   soft.c      passes over contacts, in lanes; give.c: over bodies
  *   stiff.c     islands and sweeps
  *   tell.c      what came of it: to bodies, touch points and events
  *   solver.c    memory, and all of it in order

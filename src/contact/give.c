@@ -1,47 +1,54 @@
 /*
- * Passes over particles: each adds up what the contacts that it holds have put into `more` (and `shift`), in the order of its
- * entries, and moves.
+ * Passes over particles: each owner gives its particles what the contacts that they hold have put into `more` (and `shift`), one
+ * contact after the other in the order of its runs. An owner is done by one task, so that no particle is written by two.
  */
 #include "contact/solver.h"
 
-typedef struct range {
-    uint32_t first, end; /* particles */
-    uint32_t entry;      /* of the first */
-} range;
-
-static range range_of(const lmi_solver *s, uint32_t piece)
+/* Adds up to what the particles have, `to` (and `also`, of `shift`, or null). */
+static inline __attribute__((always_inline)) void give(const lmi_solver *s, const lmi_side_refs *r, float *to,
+                                                       float *also)
 {
-    uint32_t first = piece * LMI_PIECE_PARTICLES, end = first + LMI_PIECE_PARTICLES;
-    return (range){first, end < s->particle_count ? end : s->particle_count, first ? s->entry_end[first - 1] : 0};
-}
-
-static void give(const lmi_solver *s, uint32_t piece, float *to)
-{
-    range r = range_of(s, piece);
-    const lmi_entry_held *e = s->entries + r.entry;
-    for (uint32_t n = r.first; n < r.end; n++) {
-        quad sum = quad_load(to + (size_t)n * 4);
-        for (const lmi_entry_held *end = s->entries + s->entry_end[n]; e < end; e++) {
-            sum += e->lever * quad_load(s->more + (size_t)e->contact * 4);
+    for (uint32_t n = 0; n < r->count; n++) {
+        const size_t contact = (size_t)(r->contact + n) * 4;
+        const quad more = quad_load(s->more + contact), shift = also ? quad_load(s->shift + contact) : more;
+        const uint32_t *index = s->index + r->first + n;
+        const float *lever = s->lever + r->first + n;
+        for (uint32_t row = 0; row < r->rows; row++, index += LMI_BLOCK, lever += LMI_BLOCK) {
+            float *at = to + (size_t)*index * 4;
+            quad_store(at, quad_load(at) + *lever * more);
+            if (also) {
+                at = also + (size_t)*index * 4;
+                quad_store(at, quad_load(at) + *lever * shift);
+            }
         }
-        quad_store(to + (size_t)n * 4, sum);
     }
 }
 
-void lmi_give_velocities(lmi_solver *s, uint32_t piece) { give(s, piece, s->v); }
-void lmi_give_positions(lmi_solver *s, uint32_t piece) { give(s, piece, s->x); }
-
-void lmi_give_both(lmi_solver *s, uint32_t piece)
+static void give_velocities(lmi_solver *s, uint32_t owner, const lmi_side_refs *r)
 {
-    range r = range_of(s, piece);
-    const lmi_entry_held *e = s->entries + r.entry;
-    for (uint32_t n = r.first; n < r.end; n++) {
-        quad v = quad_load(s->v + (size_t)n * 4), x = quad_load(s->x + (size_t)n * 4);
-        for (const lmi_entry_held *end = s->entries + s->entry_end[n]; e < end; e++) {
-            v += e->lever * quad_load(s->more + (size_t)e->contact * 4);
-            x += e->lever * quad_load(s->shift + (size_t)e->contact * 4);
-        }
-        quad_store(s->v + (size_t)n * 4, v);
-        quad_store(s->x + (size_t)n * 4, x);
+    (void)owner;
+    give(s, r, s->v, NULL);
+}
+
+static void give_positions(lmi_solver *s, uint32_t owner, const lmi_side_refs *r)
+{
+    (void)owner;
+    give(s, r, s->x, NULL);
+}
+
+static void give_both(lmi_solver *s, uint32_t owner, const lmi_side_refs *r)
+{
+    (void)owner;
+    give(s, r, s->v, s->x);
+}
+
+static void each_owner(lmi_solver *s, uint32_t piece, lmi_refs_function *each)
+{
+    for (uint32_t n = piece * LMI_PIECE_OWNERS; n < (piece + 1) * LMI_PIECE_OWNERS && n < s->owner_count; n++) {
+        lmi_touched_each(s, n, true, each);
     }
 }
+
+void lmi_give_velocities(lmi_solver *s, uint32_t piece) { each_owner(s, piece, give_velocities); }
+void lmi_give_positions(lmi_solver *s, uint32_t piece) { each_owner(s, piece, give_positions); }
+void lmi_give_both(lmi_solver *s, uint32_t piece) { each_owner(s, piece, give_both); }

@@ -76,8 +76,9 @@ static inline __attribute__((always_inline)) sums see(const lmi_solver *s, uint3
 {
     const lmi_soft_block *b = &s->blocks[block];
     size_t at = lmi_rows_of(s, block) + lane;
-    sums a = sum_rows(s, at, b->rows_a, xs, vs);
-    sums other = sum_rows(s, at + (size_t)b->rows_a * LMI_BLOCK, b->rows_b, xs, vs);
+    const lmi_soft_rows rows = s->rows[block];
+    sums a = sum_rows(s, at, rows.a, xs, vs);
+    sums other = sum_rows(s, at + (size_t)rows.a * LMI_BLOCK, rows.b, xs, vs);
     a.x = v3_sub(a.x, other.x);
     if (vs) {
         vf ratio = vf_load(b->ratio + lane);

@@ -31,6 +31,7 @@ static uint32_t arrays_of(lmi_solver *s, const lmi_solver_room *r, array list[MO
     ARRAY(run_of_owner, owner_run_capacity, 2 * r->contacts);
     ARRAY(run_of_island, island_run_capacity, r->contacts);
     ARRAY(blocks, block_capacity, blocks);
+    ARRAY(rows, rows_capacity, blocks);
     ARRAY(more, more_capacity, 4 * lanes);
     ARRAY(shift, shift_capacity, 4 * lanes);
     ARRAY(change, change_capacity, blocks / LMI_PIECE_BLOCKS + 1);
@@ -39,8 +40,7 @@ static uint32_t arrays_of(lmi_solver *s, const lmi_solver_room *r, array list[MO
     ARRAY(weight, weight_capacity, refs);
     ARRAY(x, x_capacity, 4 * r->places);
     ARRAY(v, v_capacity, 4 * r->places);
-    ARRAY(entry_end, end_capacity, r->places);
-    ARRAY(entries, entry_capacity, refs);
+    ARRAY(lever, lever_capacity, refs);
     ARRAY(mark, mark_capacity, r->places);
     ARRAY(touched, touched_capacity, r->places);
     ARRAY(islands, island_capacity, r->nodes);
@@ -185,12 +185,12 @@ static void solve_velocities(lmi_solver *s)
 {
     const lmi_kernels *kernels = s->world->kernels;
     s->passes = s->block_count ? LMI_SOFT_PASSES : 0;
-    lmi_solver_run(s, lmi_give_velocities, s->block_count ? lmi_particle_pieces(s) : 0);
+    lmi_solver_run(s, lmi_give_velocities, s->block_count ? lmi_owner_pieces(s) : 0);
     lmi_islands_warm(s);
     for (s->pass = 0; s->pass < s->passes; s->pass++) {
         s->beta = lmi_soft_further(s->pass, s->passes);
         lmi_solver_run(s, kernels->soft_velocities, lmi_block_pieces(s));
-        lmi_solver_run(s, s->pass + 1 == s->passes ? lmi_give_both : lmi_give_velocities, lmi_particle_pieces(s));
+        lmi_solver_run(s, s->pass + 1 == s->passes ? lmi_give_both : lmi_give_velocities, lmi_owner_pieces(s));
         lmi_islands_velocities(s, s->pass + 1 < s->sweeps ? s->pass + 1 : s->sweeps);
     }
     lmi_islands_velocities(s, s->sweeps);
@@ -204,7 +204,7 @@ static void solve_positions(lmi_solver *s)
     for (s->pass = 0; s->pass < s->passes; s->pass++) {
         s->beta = lmi_soft_further(s->pass, s->passes);
         lmi_solver_run(s, s->world->kernels->soft_positions, lmi_block_pieces(s));
-        lmi_solver_run(s, lmi_give_positions, lmi_particle_pieces(s));
+        lmi_solver_run(s, lmi_give_positions, lmi_owner_pieces(s));
         lmi_islands_positions(s, s->pass + 1);
     }
     lmi_islands_positions(s, 2 * s->sweeps);

@@ -1,7 +1,7 @@
 /*
  * The solver: contacts that are solved together, and the particles that hold them. What it computes is in contact.h.
  *
- * Who may write what, while pieces run side by side: an owner (a body) its particles, its entries, the references of its side
+ * Who may write what, while pieces run side by side: an owner (a body) its particles, the references of its side
  * of each contact, and what its touch points remember; a block its soft contacts; an island its stiff contacts and the
  * particles and pushes of its bodies.
  */
@@ -31,8 +31,12 @@ typedef struct lmi_soft_block {
     float extra[3 * LMI_BLOCK];  /* as in lmi_found */
     uint32_t point[LMI_BLOCK];   /* the same */
     uint32_t near;               /* lanes that are only near */
-    uint32_t rows_a, rows_b;     /* of references: those of a, then those of b */
 } lmi_soft_block;
+
+/* Rows of references of a block: those of a, then those of b. */
+typedef struct lmi_soft_rows {
+    uint16_t a, b;
+} lmi_soft_rows;
 
 /* A stiff contact. */
 typedef struct lmi_stiff {
@@ -49,19 +53,12 @@ typedef struct lmi_stiff {
     bool watched;              /* the latter */
 } lmi_stiff;
 
-/* A contact that a particle holds, and the particle's velocity for an impulse of 1 there. */
-typedef struct lmi_entry_held {
-    uint32_t contact;
-    float lever;
-} lmi_entry_held;
-
 /* A body that is in contacts. */
 typedef struct lmi_owner {
     lmi_body *body;
-    uint32_t first_place;                 /* among all bodies' */
-    uint32_t first_run, run_count;        /* of run_of_owner */
-    uint32_t particles, entries;          /* that it holds contacts with, and how often */
-    uint32_t first_particle, first_entry; /* among all */
+    uint32_t first_place;          /* among all bodies', and of its particles among those that hold contacts */
+    uint32_t first_run, run_count; /* of run_of_owner */
+    uint32_t particles;            /* that it holds contacts with */
 } lmi_owner;
 
 /* Stiff contacts that are connected. */
@@ -93,9 +90,11 @@ typedef struct lmi_solver {
     lmi_run *runs;
     lmi_touching *sums; /* of runs; where somebody asks */
     uint32_t run_count;
-    uint32_t *run_of_owner, *run_of_island;
+    uint32_t *run_of_owner; /* and which of its sides the owner is (lmi_owned_run) */
+    uint32_t *run_of_island;
 
     lmi_soft_block *blocks;
+    lmi_soft_rows *rows;              /* [blocks] */
     uint32_t block_count, soft_count; /* soft_count: with the gaps */
     float *more,
         *shift;    /* [soft][4] impulses (or shifts) that the particles are given next, and shifts beside impulses;
@@ -108,14 +107,14 @@ typedef struct lmi_solver {
      * from the end backwards. */
     uint32_t *index; /* place of the particle in its body; then among the particles below */
     float *weight;
+    float *lever; /* of soft contacts: the particle's velocity for an impulse of 1 on the contact */
     uint32_t rows_each, ref_limit;
 
-    float *x, *v; /* [particles][4] of those that hold contacts; v.w: all weights on it over its mass, x.w: 1/mass */
-    uint32_t *entry_end;     /* [particles] of their entries; they begin where the last one's end */
-    lmi_entry_held *entries; /* by particle */
+    /* [places][4] of the particles that hold contacts, those of an owner from its first place on; v.w: all weights on it over
+     * its mass, x.w: 1/mass */
+    float *x, *v;
     uint32_t *mark,
-        *touched; /* [places] zero between uses: how often a particle is held, then its index + 1; and those that are */
-    uint32_t particle_count, entry_count;
+        *touched; /* [places] zero between uses: where a particle is in x and v, + 1; and those that are there */
 
     lmi_island *islands;
     uint32_t island_count;
@@ -132,9 +131,10 @@ typedef struct lmi_solver {
     lm_contact_stats stats; /* since lmi_solver_begin */
     uint32_t pass, passes, until; /* of soft contacts; sweeps through stiff ones, altogether */
 
-    uint32_t run_capacity, sum_capacity, owner_run_capacity, island_run_capacity, owner_capacity, block_capacity;
+    uint32_t run_capacity, rows_capacity, sum_capacity, owner_run_capacity, island_run_capacity, owner_capacity,
+        block_capacity;
     uint32_t more_capacity, shift_capacity, stiff_capacity, index_capacity, weight_capacity, x_capacity, v_capacity;
-    uint32_t end_capacity, entry_capacity, mark_capacity, touched_capacity, island_capacity, node_capacity;
+    uint32_t lever_capacity, mark_capacity, touched_capacity, island_capacity, node_capacity;
     uint32_t island_of_capacity, found_capacity, found_ref_capacity, found_run_capacity, change_capacity;
     uint32_t noticed_capacity;
 } lmi_solver;
@@ -180,17 +180,17 @@ void lmi_solver_solve(lmi_solver *solver);
 /* Runs task(solver, piece) for all pieces. */
 void lmi_solver_run(lmi_solver *solver, void (*task)(lmi_solver *solver, uint32_t piece), uint32_t pieces);
 
-/* What is in pieces of blocks and particles. */
+/* What is in pieces of blocks and owners. */
 #define LMI_PIECE_BLOCKS 16u
-#define LMI_PIECE_PARTICLES 512u
+#define LMI_PIECE_OWNERS 4u
 
 static inline uint32_t lmi_block_pieces(const lmi_solver *s)
 {
     return (s->block_count + LMI_PIECE_BLOCKS - 1) / LMI_PIECE_BLOCKS;
 }
-static inline uint32_t lmi_particle_pieces(const lmi_solver *s)
+static inline uint32_t lmi_owner_pieces(const lmi_solver *s)
 {
-    return (s->particle_count + LMI_PIECE_PARTICLES - 1) / LMI_PIECE_PARTICLES;
+    return (s->owner_count + LMI_PIECE_OWNERS - 1) / LMI_PIECE_OWNERS;
 }
 
 /* Row 0 of the references of a soft block, and the references of a stiff contact, as offsets into index and weight. */
@@ -203,7 +203,30 @@ static inline size_t lmi_refs_of(const lmi_solver *s, uint32_t stiff)
     return s->ref_limit - (size_t)(stiff + 1) * s->rows_each;
 }
 
-/* touched.c */
+/* A run of an owner. The run itself would say as much, but only through its pushes, which are not in the cache. */
+typedef struct lmi_owned_run {
+    uint32_t run;
+    bool a, b; /* the owner is this side; both, where a body touches itself */
+} lmi_owned_run;
+
+static inline lmi_owned_run lmi_owned(const lmi_solver *s, uint32_t n)
+{
+    const uint32_t packed = s->run_of_owner[n];
+    return (lmi_owned_run){packed >> 2, packed & 1, packed >> 1 & 1};
+}
+
+/* References of one side: of a stiff contact, or of soft contacts that are beside each other in a block. */
+typedef struct lmi_side_refs {
+    size_t first;
+    uint32_t contact; /* soft: that of the first; else LMI_NONE */
+    uint32_t count;   /* contacts, or references of the one */
+    uint32_t rows;    /* references of each, LMI_BLOCK apart */
+    bool b;           /* of side b */
+} lmi_side_refs;
+
+/* touched.c. The references of an owner's sides, of soft contacts alone or of all, in the order of its runs. */
+typedef void lmi_refs_function(lmi_solver *solver, uint32_t owner, const lmi_side_refs *refs);
+void lmi_touched_each(lmi_solver *solver, uint32_t owner, bool soft, lmi_refs_function *each);
 void lmi_touched_gather(lmi_solver *solver);
 void lmi_touched_refresh(lmi_solver *solver); /* velocities of the particles, which forces have changed since */
 

@@ -81,6 +81,7 @@ static void take_block(lmi_solver *s, uint32_t block, walk *w)
     lmi_soft_block *b = &s->blocks[block];
     const lmi_found *lane[LMI_BLOCK];
     const lmi_contact_list *list[LMI_BLOCK];
+    lmi_soft_rows each = {0, 0};
     memset(b, 0, sizeof *b);
     for (uint32_t n = 0; n < LMI_BLOCK; n++) {
         const lmi_run *run;
@@ -88,15 +89,16 @@ static void take_block(lmi_solver *s, uint32_t block, walk *w)
         b->point[n] = LMI_NONE;
         if (lane[n]) {
             put_lane(b, n, lane[n], run);
-            b->rows_a = lane[n]->count_a > b->rows_a ? lane[n]->count_a : b->rows_a;
-            b->rows_b = lane[n]->count_b > b->rows_b ? lane[n]->count_b : b->rows_b;
+            each.a = lane[n]->count_a > each.a ? lane[n]->count_a : each.a;
+            each.b = lane[n]->count_b > each.b ? lane[n]->count_b : each.b;
         }
     }
-    size_t rows = lmi_rows_of(s, block), rows_b = rows + (size_t)b->rows_a * LMI_BLOCK;
+    s->rows[block] = each;
+    size_t rows = lmi_rows_of(s, block), rows_b = rows + (size_t)each.a * LMI_BLOCK;
     for (uint32_t n = 0; n < LMI_BLOCK; n++) {
         const lmi_ref *refs = lane[n] ? list[n]->refs + lane[n]->first_ref : NULL;
-        put_refs(s, rows, n, refs, refs ? lane[n]->count_a : 0, b->rows_a);
-        put_refs(s, rows_b, n, refs ? refs + lane[n]->count_a : NULL, refs ? lane[n]->count_b : 0, b->rows_b);
+        put_refs(s, rows, n, refs, refs ? lane[n]->count_a : 0, each.a);
+        put_refs(s, rows_b, n, refs ? refs + lane[n]->count_a : NULL, refs ? lane[n]->count_b : 0, each.b);
     }
 }
 

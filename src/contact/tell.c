@@ -40,8 +40,8 @@ static void put_back(const lmi_solver *s, const lmi_owner *owner)
     const uint32_t *touched = s->touched + owner->first_place;
     for (uint32_t n = 0; n < owner->particles; n++) {
         float *x = owner->body->x + (size_t)touched[n] * 4, *v = owner->body->v + (size_t)touched[n] * 4;
-        const float *from = s->x + (size_t)(owner->first_particle + n) * 4;
-        const float *speed = s->v + (size_t)(owner->first_particle + n) * 4;
+        const float *from = s->x + (size_t)(owner->first_place + n) * 4;
+        const float *speed = s->v + (size_t)(owner->first_place + n) * 4;
         for (int i = 0; i < 3; i++) {
             x[i] = from[i];
             v[i] = speed[i];
@@ -89,7 +89,7 @@ static quad place_of(const lmi_solver *s, const lmi_run *run, uint32_t c, const 
             return quad_of(b->extra[c % LMI_BLOCK], b->extra[LMI_BLOCK + c % LMI_BLOCK],
                            b->extra[2 * LMI_BLOCK + c % LMI_BLOCK]);
         }
-        for (uint32_t n = 0; n < b->rows_a; n++, row += LMI_BLOCK) {
+        for (uint32_t n = 0; n < s->rows[c / LMI_BLOCK].a; n++, row += LMI_BLOCK) {
             at += s->weight[row] * quad_load(s->x + (size_t)s->index[row] * 4);
         }
         return at;
@@ -176,17 +176,16 @@ static void tell_owner(lmi_solver *s, uint32_t index)
     const lmi_owner *owner = &s->owners[index];
     put_back(s, owner);
     for (uint32_t n = 0; n < owner->run_count; n++) {
-        uint32_t at = s->run_of_owner[owner->first_run + n];
-        const lmi_run *run = &s->runs[at];
-        bool a = run->a->owner == index, b = run->b && run->b->owner == index;
-        if (a) {
-            tell_run(s, at);
+        const lmi_owned_run owned = lmi_owned(s, owner->first_run + n);
+        const lmi_run *run = &s->runs[owned.run];
+        if (owned.a) {
+            tell_run(s, owned.run);
         }
         if (!run->stiff && run->b && run->a != run->b) {
-            if (a) {
+            if (owned.a) {
                 twist_run(s, run, false);
             }
-            if (b) {
+            if (owned.b) {
                 twist_run(s, run, true);
             }
         }

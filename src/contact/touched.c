@@ -1,8 +1,8 @@
 /*
- * The particles that hold contacts: where they are, and which soft contacts each of them holds.
+ * The particles that hold contacts: where they are, and what holds on to them.
  *
- * Reads runs, references and bodies; writes the particles' positions, velocities and loads, their entries, and the references,
- * which from then on name these particles. Each body is done by one task, in the order of its runs.
+ * Reads runs, references and bodies; writes the particles' positions, velocities and loads, and the references, which from then
+ * on name these particles, with their levers. Each body is done by one task, in the order of its runs.
  */
 #include "contact/solver.h"
 
@@ -29,120 +29,99 @@ static void sort_runs(lmi_solver *s)
     }
     for (uint32_t n = 0; n < s->run_count; n++) {
         lmi_owner *a = &s->owners[s->runs[n].a->owner];
-        s->run_of_owner[a->first_run + a->run_count++] = n;
-        if (has_two(&s->runs[n])) {
+        const bool two = has_two(&s->runs[n]), self = s->runs[n].b && !two;
+        s->run_of_owner[a->first_run + a->run_count++] = n << 2 | (self ? 3u : 1u);
+        if (two) {
             lmi_owner *b = &s->owners[s->runs[n].b->owner];
-            s->run_of_owner[b->first_run + b->run_count++] = n;
+            s->run_of_owner[b->first_run + b->run_count++] = n << 2 | 2u;
         }
     }
 }
 
 /* --- references --- */
 
-/* References of one side: of a stiff contact, or of soft contacts that are beside each other in a block. */
-typedef struct refs {
-    size_t first;
-    uint32_t contact; /* soft: that of the first; else LMI_NONE */
-    uint32_t count;   /* contacts, or references of the one */
-    uint32_t rows;    /* references of each, LMI_BLOCK apart */
-    bool b;           /* of side b */
-} refs;
-
-typedef void refs_function(lmi_solver *s, const lmi_owner *owner, const refs *r);
-
-static void each_soft(lmi_solver *s, const lmi_owner *owner, const lmi_run *run, bool a, bool b, refs_function *each)
+static void each_soft(lmi_solver *s, uint32_t owner, const lmi_run *run, bool a, bool b, lmi_refs_function *each)
 {
     uint32_t end = run->first + run->count, next;
     for (uint32_t c = run->first; c < end; c = next) {
         uint32_t block = c / LMI_BLOCK, lane = c % LMI_BLOCK;
-        const lmi_soft_block *soft = &s->blocks[block];
+        const lmi_soft_rows rows = s->rows[block];
         next = (block + 1) * LMI_BLOCK < end ? (block + 1) * LMI_BLOCK : end;
         size_t first = lmi_rows_of(s, block) + lane;
         if (a) {
-            each(s, owner, &(refs){first, c, next - c, soft->rows_a, false});
+            each(s, owner, &(lmi_side_refs){first, c, next - c, rows.a, false});
         }
         if (b) {
-            each(s, owner, &(refs){first + (size_t)soft->rows_a * LMI_BLOCK, c, next - c, soft->rows_b, true});
+            each(s, owner, &(lmi_side_refs){first + (size_t)rows.a * LMI_BLOCK, c, next - c, rows.b, true});
         }
     }
 }
 
-static void each_stiff(lmi_solver *s, const lmi_owner *owner, const lmi_run *run, bool a, bool b, refs_function *each)
+static void each_stiff(lmi_solver *s, uint32_t owner, const lmi_run *run, bool a, bool b, lmi_refs_function *each)
 {
     for (uint32_t c = run->first; c < run->first + run->count; c++) {
         const lmi_stiff *stiff = &s->stiff[c];
         size_t first = lmi_refs_of(s, c);
         if (a && stiff->count_a) {
-            each(s, owner, &(refs){first, LMI_NONE, stiff->count_a, 1, false});
+            each(s, owner, &(lmi_side_refs){first, LMI_NONE, stiff->count_a, 1, false});
         }
         if (b && stiff->count_b) {
-            each(s, owner, &(refs){first + stiff->count_a, LMI_NONE, stiff->count_b, 1, true});
+            each(s, owner, &(lmi_side_refs){first + stiff->count_a, LMI_NONE, stiff->count_b, 1, true});
         }
     }
 }
 
-/* Calls `each` for the references of an owner's sides. */
-static void each_refs(lmi_solver *s, const lmi_owner *owner, refs_function *each)
+void lmi_touched_each(lmi_solver *s, uint32_t owner, bool soft, lmi_refs_function *each)
 {
-    uint32_t index = (uint32_t)(owner - s->owners);
-    for (uint32_t n = 0; n < owner->run_count; n++) {
-        const lmi_run *run = &s->runs[s->run_of_owner[owner->first_run + n]];
-        bool a = run->a->owner == index, b = run->b && run->b->owner == index;
-        (run->stiff ? each_stiff : each_soft)(s, owner, run, a, b, each);
-    }
-}
-
-/* Counts how often particles are held by soft contacts, and lists those that are held at all. A mark is 1 more than that. */
-static void count_refs(lmi_solver *s, const lmi_owner *owner, const refs *r)
-{
-    lmi_owner *own = &s->owners[owner - s->owners];
-    uint32_t *mark = s->mark + owner->first_place, *touched = s->touched + owner->first_place,
-             soft = r->contact != LMI_NONE;
-    for (uint32_t n = 0; n < r->count; n++) {
-        for (uint32_t row = 0; row < r->rows; row++) {
-            size_t at = r->first + (size_t)row * LMI_BLOCK + n;
-            if (s->weight[at] == 0.0f) {
-                continue;
-            }
-            uint32_t place = s->index[at];
-            if (mark[place] == 0) {
-                touched[own->particles++] = place;
-                mark[place] = 1;
-            }
-            mark[place] += soft;
-            own->entries += soft;
+    const uint32_t first = s->owners[owner].first_run, end = first + s->owners[owner].run_count;
+    for (uint32_t n = first; n < end; n++) {
+        const lmi_owned_run owned = lmi_owned(s, n);
+        const lmi_run *run = &s->runs[owned.run];
+        if (!run->stiff) {
+            each_soft(s, owner, run, owned.a, owned.b, each);
+        } else if (!soft) {
+            each_stiff(s, owner, run, owned.a, owned.b, each);
         }
     }
 }
 
-static void count_owner(lmi_solver *s, uint32_t index)
+/* Takes a particle of a body among those that hold contacts; returns where it is. */
+static uint32_t take_particle(lmi_solver *s, lmi_owner *owner, uint32_t place)
+{
+    const uint32_t particle = owner->first_place + owner->particles;
+    quad x = quad_load(owner->body->x + (size_t)place * 4), v = quad_load(owner->body->v + (size_t)place * 4);
+    x[3] = 1.0f / v[3];
+    v[3] = 0.0f;
+    quad_store(s->x + (size_t)particle * 4, x);
+    quad_store(s->v + (size_t)particle * 4, v);
+    s->touched[particle] = place;
+    s->mark[owner->first_place + place] = particle + 1;
+    owner->particles++;
+    return particle;
+}
+
+/* References name particles by where they are in x and v from now on, and particles know all weights on them. */
+static void enter_refs(lmi_solver *s, uint32_t index, const lmi_side_refs *r)
 {
     lmi_owner *owner = &s->owners[index];
-    owner->particles = owner->entries = 0;
-    each_refs(s, owner, count_refs);
-}
-
-/* Enters contacts at their particles, one contact after the other: which lanes they have does not show in any sum. A mark is now
- * the index of the particle. */
-static void enter_refs(lmi_solver *s, const lmi_owner *owner, const refs *r)
-{
     const uint32_t *mark = s->mark + owner->first_place;
     const float *ratio =
         r->contact == LMI_NONE ? NULL : s->blocks[r->contact / LMI_BLOCK].ratio + r->contact % LMI_BLOCK;
     for (uint32_t n = 0; n < r->count; n++) {
+        const float by = r->b && ratio ? -ratio[n] : 1.0f;
         for (uint32_t row = 0; row < r->rows; row++) {
             size_t at = r->first + (size_t)row * LMI_BLOCK + n;
             float weight = s->weight[at];
             if (weight == 0.0f) {
-                s->index[at] = 0; /* any that exists */
+                s->index[at] = owner->first_place; /* one that no other owner writes */
+                s->lever[at] = 0.0f;
                 continue;
             }
-            uint32_t particle = mark[s->index[at]];
+            const uint32_t place = s->index[at],
+                           particle = mark[place] ? mark[place] - 1 : take_particle(s, owner, place);
             s->index[at] = particle;
             if (ratio) {
-                float lever = weight * s->x[(size_t)particle * 4 + 3];
-                s->entries[s->entry_end[particle]++] =
-                    (lmi_entry_held){r->contact + n, r->b ? -ratio[n] * lever : lever};
+                s->lever[at] = by * (weight * s->x[(size_t)particle * 4 + 3]);
                 s->v[(size_t)particle * 4 + 3] += fabsf(weight);
             }
         }
@@ -151,25 +130,16 @@ static void enter_refs(lmi_solver *s, const lmi_owner *owner, const refs *r)
 
 static void enter_owner(lmi_solver *s, uint32_t index)
 {
-    const lmi_owner *owner = &s->owners[index];
-    const lmi_body *body = owner->body;
-    uint32_t *mark = s->mark + owner->first_place, *touched = s->touched + owner->first_place, end = owner->first_entry;
+    lmi_owner *owner = &s->owners[index];
+    const quad none = {0};
+    owner->particles = 0;
+    quad_store(s->x + (size_t)owner->first_place * 4, none);
+    quad_store(s->v + (size_t)owner->first_place * 4, none);
+    lmi_touched_each(s, index, false, enter_refs);
     for (uint32_t n = 0; n < owner->particles; n++) {
-        uint32_t place = touched[n], particle = owner->first_particle + n;
-        quad x = quad_load(body->x + (size_t)place * 4), v = quad_load(body->v + (size_t)place * 4);
-        x[3] = 1.0f / v[3];
-        v[3] = 0.0f;
-        quad_store(s->x + (size_t)particle * 4, x);
-        quad_store(s->v + (size_t)particle * 4, v);
-        s->entry_end[particle] = end;
-        end += mark[place] - 1;
-        mark[place] = particle;
-    }
-    each_refs(s, owner, enter_refs);
-    for (uint32_t n = 0; n < owner->particles; n++) {
-        size_t at = (size_t)(owner->first_particle + n) * 4 + 3;
+        const size_t particle = owner->first_place + n, at = particle * 4 + 3;
         s->v[at] *= s->x[at]; /* all weights over the mass */
-        mark[touched[n]] = 0;
+        s->mark[owner->first_place + s->touched[particle]] = 0;
     }
 }
 
@@ -181,8 +151,9 @@ static void remember(lmi_solver *s, uint32_t index)
     const lmi_owner *owner = &s->owners[index];
     lmi_warm *warm = owner->body->touch.warm;
     for (uint32_t n = 0; n < owner->run_count && !owner->body->asleep; n++) {
-        const lmi_run *run = &s->runs[s->run_of_owner[owner->first_run + n]];
-        if (run->a->owner != index || run->forgets) {
+        const lmi_owned_run owned = lmi_owned(s, owner->first_run + n);
+        const lmi_run *run = &s->runs[owned.run];
+        if (!owned.a || run->forgets) {
             continue;
         }
         for (uint32_t c = run->first; c < run->first + run->count; c++) {
@@ -209,32 +180,16 @@ static void remember(lmi_solver *s, uint32_t index)
 
 static void enter_and_remember(lmi_solver *s, uint32_t index)
 {
+    s->owners[index].particles = 0;
     if (s->owners[index].run_count) {
         enter_owner(s, index);
         remember(s, index);
     }
 }
 
-static void count_if_touched(lmi_solver *s, uint32_t index)
-{
-    if (s->owners[index].run_count) {
-        count_owner(s, index);
-    } else {
-        s->owners[index].particles = s->owners[index].entries = 0;
-    }
-}
-
 void lmi_touched_gather(lmi_solver *s)
 {
     sort_runs(s);
-    lmi_solver_run(s, count_if_touched, s->owner_count);
-    s->particle_count = s->entry_count = 0;
-    for (uint32_t n = 0; n < s->owner_count; n++) {
-        s->owners[n].first_particle = s->particle_count;
-        s->owners[n].first_entry = s->entry_count;
-        s->particle_count += s->owners[n].particles;
-        s->entry_count += s->owners[n].entries;
-    }
     lmi_solver_run(s, enter_and_remember, s->owner_count);
 }
 
@@ -243,7 +198,7 @@ static void refresh_owner(lmi_solver *s, uint32_t index)
     const lmi_owner *owner = &s->owners[index];
     for (uint32_t n = 0; n < owner->particles && owner->run_count; n++) {
         const float *from = owner->body->v + (size_t)s->touched[owner->first_place + n] * 4;
-        float *to = s->v + (size_t)(owner->first_particle + n) * 4;
+        float *to = s->v + (size_t)(owner->first_place + n) * 4;
         for (int i = 0; i < 3; i++) {
             to[i] = from[i];
         }

@@ -12,11 +12,9 @@
 typedef struct lmi_bulk {
     lmi_mould *mould;
 
-    /* Where the carriers are, since lmi_bulk_update: relative to the body's origin. */
-    float *map;     /* [carriers][16] x_c, then s = X_c - F^-1 x_c, then F^-1 row by row, one unused */
-    lm_dvec3 *at;   /* [carriers] */
-    dmat3 *inverse; /* [carriers] F^-1 */
-    float *place;   /* [3][carriers, up to a multiple of LMI_BLOCK] the same as `at`; those beyond are far away */
+    /* Where the carriers are, since lmi_kernels.carry_bulk: relative to the body's origin. Both up to a multiple of LMI_BLOCK. */
+    float *map;   /* [carriers][16] x_c, then s = X_c - F^-1 x_c, then F^-1 row by row, one unused */
+    float *place; /* [3][carriers] x_c; those beyond the last are far away */
 
     /* The body as a whole: one affine map for all of it, X = rest_middle + whole (x - middle), and how far in the rest shape
      * the blend may be from it. What is further from the surface than that is in no contact. */
@@ -24,6 +22,22 @@ typedef struct lmi_bulk {
     float whole[9]; /* F^-1, row by row */
     float slack;    /* metres */
 } lmi_bulk;
+
+/* Where carriers are that there are none of, metres. */
+#define LMI_BULK_FAR 1e18f
+
+/* Where a carrier is, and F^-1 there. */
+static inline lm_dvec3 lmi_bulk_at(const lmi_bulk *solid, uint32_t carrier)
+{
+    const float *map = solid->map + (size_t)carrier * 16;
+    return dvec(map[0], map[1], map[2]);
+}
+
+static inline dmat3 lmi_bulk_inverse(const lmi_bulk *solid, uint32_t carrier)
+{
+    const float *m = solid->map + (size_t)carrier * 16 + 6;
+    return (dmat3){{{m[0], m[1], m[2]}, {m[3], m[4], m[5]}, {m[6], m[7], m[8]}}};
+}
 
 /* Carriers with those that fill up the last block of lanes. */
 static inline uint32_t lmi_bulk_lanes(const lmi_mould *mould)
@@ -59,16 +73,13 @@ void lmi_bulk_free(struct lm_world *world, lmi_bulk *solid);
 /* The solid of a mould (null: false), which it takes over. False when out of memory; then the mould is given back. */
 bool lmi_bulk_of_mould(struct lm_world *world, lmi_mould *mould, lmi_bulk *solid);
 
-/* Which way a touch point of the same body faces, unit, world axes; after lmi_bulk_update. */
+/* Which way a touch point of the same body faces, unit, world axes; after carry_bulk. */
 lm_dvec3 lmi_bulk_facing(const lmi_bulk *solid, const lmi_touch *touch, uint32_t point);
 
 /* Depth and direction of a point, from the distance and slope where it is in the rest shape (which, with the nearest carrier,
  * is in `inside` already) and the F^-1 there. False when it is further than `margin` outside. */
 bool lmi_bulk_conclude(const lmi_bulk *solid, lm_dvec3 point, double distance, lm_dvec3 slope, const dmat3 *inverse,
                        double margin, lmi_inside *inside);
-
-/* Brings the carriers to where the particles are. */
-void lmi_bulk_update(lmi_bulk *solid, const struct lmi_body *body);
 
 /* Particles and weights whose sum is the point (relative to the body's origin): of the lattice's cell around it, where there
  * is one, to second order; else of the nearest carrier. Returns how many. */

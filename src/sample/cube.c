@@ -119,7 +119,7 @@ bool lmi_cubes_find(const lmi_cubes *cubes, const lmi_bulk *solid, lm_dvec3 poin
     uint32_t nearest = LMI_NONE;
     double square = INFINITY;
     for (uint32_t n = 0; n < cubes->count; n++) {
-        lm_dvec3 d = dvec_sub(point, solid->at[cubes->carrier[n]]);
+        lm_dvec3 d = dvec_sub(point, lmi_bulk_at(solid, cubes->carrier[n]));
         if (dvec_dot(d, d) < square) {
             square = dvec_dot(d, d);
             nearest = n;
@@ -129,7 +129,8 @@ bool lmi_cubes_find(const lmi_cubes *cubes, const lmi_bulk *solid, lm_dvec3 poin
         return false;
     }
     uint32_t c = cubes->carrier[nearest];
-    lm_dvec3 out = dvec_sub(point, solid->at[c]), d = dmat_apply(&solid->inverse[c], out);
+    const dmat3 inverse = lmi_bulk_inverse(solid, c);
+    lm_dvec3 out = dvec_sub(point, lmi_bulk_at(solid, c)), d = dmat_apply(&inverse, out);
     double far = dvec_length(d), now = dvec_length(out);
     if (!(far > 1e-9 && now > 1e-9)) { /* in the very middle: up */
         out = d = dvec(0.0, 1.0, 0.0);

@@ -28,7 +28,7 @@ void lmi_cubes_free(struct lm_world *world, lmi_cubes *cubes);
 /* How far the surface is from map n in a direction of the rest shape, which need not be a unit vector. */
 double lmi_cube_depth(const lmi_cubes *cubes, uint32_t n, lm_dvec3 direction);
 
-/* A point in the solid from the nearest map, after lmi_bulk_update: depth and the way out from its place. */
+/* A point in the solid from the nearest map, after carry_bulk: depth and the way out from its place. */
 bool lmi_cubes_find(const lmi_cubes *cubes, const lmi_bulk *solid, lm_dvec3 point, double margin, lmi_inside *inside);
 
 #endif

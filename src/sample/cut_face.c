@@ -275,7 +275,8 @@ static bool join_hole(const face *f, outline *o, uint32_t loop)
         place(f, o->point[mine + 1 + n], o->at[mine + 1 + n]);
     }
     o->point[mine + count + 2] = o->point[mine];
-    memcpy(o->at[mine + count + 2], o->at[mine], sizeof at);
+    o->at[mine + count + 2][0] = o->at[mine][0];
+    o->at[mine + count + 2][1] = o->at[mine][1];
     o->count += count + 2;
     return true;
 }

@@ -757,6 +757,7 @@ static void free_mould(lm_world *world, lmi_mould *s)
     lmi_release(memory, s->across, s->carrier_count, 4 * sizeof *s->across);
     lmi_release(memory, s->lever, (size_t)s->carrier_count * 3, sizeof *s->lever);
     lmi_release(memory, s->of_leaf, s->leaf_count, sizeof *s->of_leaf);
+    lmi_mould_free_lanes(memory, s);
     lmi_release(memory, s, 1, sizeof *s);
 }
 

@@ -60,7 +60,22 @@ typedef struct lmi_mould {
 
     lm_vec3 rest_middle;
     float *lever; /* [carriers][3] the map of the body as a whole: F = sum x_c lever^T */
+
+    /* All of that in lanes, LMI_BLOCK carriers to a block (sample/mould_lanes.c). */
+    uint32_t *first_row; /* [blocks + 1] rows of riders */
+    uint32_t *row_rider; /* [rows][LMI_BLOCK] */
+    float *row_hold;     /* [rows][4][LMI_BLOCK] weight and gradient */
+    float *lanes;        /* [blocks][LMI_MOULD_LANES][LMI_BLOCK] */
+    uint32_t block_count, row_count;
 } lmi_mould;
+
+/* Of a carrier in lanes: its place at rest, the normal of its sheet, its lever, and its share of the middle of all. Lanes beyond the
+ * last carrier repeat it, with a lever and a share of 0. */
+enum { LMI_MOULD_REST, LMI_MOULD_ACROSS = 3, LMI_MOULD_LEVER = 6, LMI_MOULD_SHARE = 9, LMI_MOULD_LANES };
+
+/* Lays the carriers out in lanes, unless they are. False when out of memory: then they are not. */
+bool lmi_mould_lay_out(lmi_memory *memory, lmi_mould *mould);
+void lmi_mould_free_lanes(lmi_memory *memory, lmi_mould *mould);
 
 /* The mould of a body, made or shared. A mesh without triangles: its particles. Null when out of memory. */
 lmi_mould *lmi_mould_take(struct lm_world *world, const struct lmi_body *body, const lmi_touch_mesh *mesh);

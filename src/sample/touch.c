@@ -218,6 +218,7 @@ void lmi_touch_free(lm_world *world, lmi_touch *touch)
     lmi_release(memory, touch->rest, touch->count, sizeof *touch->rest);
     lmi_release(memory, touch->now, touch->blocks, 3 * LMI_BLOCK * sizeof *touch->now);
     lmi_release(memory, touch->box, touch->blocks, 6 * sizeof *touch->box);
+    lmi_release(memory, touch->others, touch->blocks, sizeof *touch->others);
     lmi_release(memory, touch->start, touch->blocks, 3 * LMI_BLOCK * sizeof *touch->start);
     lmi_release(memory, touch->warm, 2 * (size_t)touch->count, sizeof *touch->warm);
     lmi_release(memory, touch->inner, touch->inner_blocks, sizeof *touch->inner);
@@ -378,6 +379,7 @@ bool lmi_touch_allocate(lm_world *world, const lmi_body *body, uint32_t count, l
     made.first_row = lmi_allocate(memory, (size_t)made.blocks + 1, sizeof *made.first_row);
     made.now = lmi_allocate(memory, made.blocks, 3 * LMI_BLOCK * sizeof *made.now);
     made.box = lmi_allocate(memory, made.blocks, 6 * sizeof *made.box);
+    made.others = lmi_allocate(memory, made.blocks, sizeof *made.others);
     made.start = lmi_allocate(memory, made.blocks, 3 * LMI_BLOCK * sizeof *made.start);
     made.facing = lmi_allocate(memory, count, sizeof *made.facing);
     made.leader = lmi_allocate(memory, count, sizeof *made.leader);
@@ -385,8 +387,8 @@ bool lmi_touch_allocate(lm_world *world, const lmi_body *body, uint32_t count, l
     made.voxel = body->octree ? lmi_allocate(memory, count, sizeof *made.voxel) : NULL;
     made.warm = lmi_allocate(memory, 2 * (size_t)count, sizeof *made.warm);
     *touch = made;
-    return made.inner && made.rest && made.now && made.box && made.start && made.warm && made.facing && made.leader &&
-           made.carrier && made.first_row && (!body->octree || made.voxel);
+    return made.inner && made.rest && made.now && made.box && made.others && made.start && made.warm && made.facing &&
+           made.leader && made.carrier && made.first_row && (!body->octree || made.voxel);
 }
 
 /* `places`: of particles that are the points; null: points are embedded. */

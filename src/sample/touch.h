@@ -38,8 +38,10 @@ typedef struct lmi_touch {
     float *weight;       /* [rows][LMI_BLOCK] */
     float *now;          /* [blocks][3][LMI_BLOCK] where the points are in this substep, from the body's origin */
     float *box;          /* [blocks][6] around those of a block: low x y z, high x y z */
-    float *start;    /* [blocks][3][LMI_BLOCK] where they were when the substep began, where there are solids to meet */
-    lm_vec3 *facing; /* [count] out of the rest shape at the point; made by the solid */
+    uint32_t
+        *others;  /* [blocks] bits (lmi_touch_bit) of the bodies that its points were in or near in the last substep */
+    float *start; /* [blocks][3][LMI_BLOCK] where they were when the substep began, where there are solids to meet */
+    lm_vec3 *facing;   /* [count] out of the rest shape at the point; made by the solid */
     uint32_t *leader;  /* [count] the first point that rides on the same cell of a lattice; elsewhere itself */
     uint32_t *carrier; /* [count] of the solid, nearest to the point in the rest shape */
     uint32_t *voxel;   /* [count] of an octree: the one that each point belongs to; null in other bodies */
@@ -51,6 +53,9 @@ typedef struct lmi_touch {
     lmi_warm *warm; /* [2][count] state: of the last substep; and of this one, while contacts are solved */
     double beyond;  /* metres that a point may be from the nearest of its particles, with some to spare */
 } lmi_touch;
+
+/* Of lmi_warm.other. Two bodies may have the same. */
+static inline uint32_t lmi_touch_bit(uint32_t other) { return other ? 1u << other % 32 : 0; }
 
 static inline lm_vec3 lmi_touch_now(const lmi_touch *touch, uint32_t n)
 {

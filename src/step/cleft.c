@@ -166,12 +166,13 @@ static bool blend(const lmi_body *body, lm_dvec3 point, double margin, lm_dvec3 
     *rest = lm_dvec3_zero();
     memset(inverse, 0, sizeof *inverse);
     for (uint32_t c = 0; c < s->mould->carrier_count; c++) {
-        lm_dvec3 d = dvec_sub(point, s->at[c]);
+        lm_dvec3 d = dvec_sub(point, lmi_bulk_at(s, c));
         double square = dvec_dot(d, d);
         if (!(square < reach * reach)) {
             continue;
         }
-        lm_dvec3 from = dvec_from(s->mould->rest[c]), to = dvec_add(from, dmat_apply(&s->inverse[c], d));
+        const dmat3 back = lmi_bulk_inverse(s, c);
+        lm_dvec3 from = dvec_from(s->mould->rest[c]), to = dvec_add(from, dmat_apply(&back, d));
         lm_dvec3 a = lmi_octree_in_voxels(t, from), b = lmi_octree_in_voxels(t, to), way = dvec_sub(b, a);
         /* What is a hair beyond a face counts as before it. */
         double length = dvec_length(way), pull = margin / t->voxels.spacing + 0.1;
@@ -183,7 +184,7 @@ static bool blend(const lmi_body *body, lm_dvec3 point, double margin, lm_dvec3 
         total += w;
         *rest = dvec_add(*rest, dvec_scale(to, w));
         for (int i = 0; i < 9; i++) {
-            inverse->m[i / 3][i % 3] += w * s->inverse[c].m[i / 3][i % 3];
+            inverse->m[i / 3][i % 3] += w * back.m[i / 3][i % 3];
         }
         if (square < best) {
             best = square;

@@ -1,7 +1,7 @@
 /*
  * Finding points in solids, sixteen at a time.
  *
- * place_points reads particles and writes where touch points are, and a box around each block of them.
+ * place_points reads particles and writes where touch points are, a box around each block of them, and which bodies they recall.
  *
  * near_points passes over the points of a block that are outside the box of a solid, or further from it than one affine map of
  * the whole solid leaves open.
@@ -20,7 +20,12 @@
 #include "step/kernel_names.h"
 #include "world.h"
 
+#include <string.h>
+
 #define MOST_NEAR 512
+
+/* Cells by which the map of the whole may be wrong before it is no use to look up distances with it. */
+#define USELESS_SLACK 8.0f
 
 void LMI_KERNEL(place_points)(const struct lmi_body *body)
 {
@@ -42,6 +47,10 @@ void LMI_KERNEL(place_points)(const struct lmi_body *body)
     }
     for (uint32_t block = 0; block < touch->blocks; block++) {
         uint32_t lanes = touch->count - block * LMI_BLOCK < LMI_BLOCK ? touch->count - block * LMI_BLOCK : LMI_BLOCK;
+        touch->others[block] = 0;
+        for (uint32_t k = 0; k < lanes; k++) {
+            touch->others[block] |= lmi_touch_bit(touch->warm[block * LMI_BLOCK + k].other);
+        }
         for (int i = 0; i < 3; i++) {
             const float *x = touch->now + ((size_t)block * 3 + (size_t)i) * LMI_BLOCK;
             float low = x[0], high = x[0];
@@ -76,9 +85,8 @@ static uint32_t carriers_near(const lmi_bulk *s, const float *points, uint32_t w
             square = square + off * off;
         }
         uint32_t found = vm_bits(vf_lt(square, most));
-        for (uint32_t k = 0; found >> k && count < MOST_NEAR; k++) {
-            near[count] = n + k;
-            count += found >> k & 1;
+        for (; found && count < MOST_NEAR; found &= found - 1) {
+            near[count++] = n + (uint32_t)__builtin_ctz(found);
         }
     }
     return count;
@@ -92,6 +100,7 @@ uint32_t LMI_KERNEL(near_points)(const lmi_bulk *s, const float *now, const lmi_
     const float middle[3] = {s->middle.x, s->middle.y, s->middle.z};
     const float rest_middle[3] = {mould->rest_middle.x, mould->rest_middle.y, mould->rest_middle.z};
     _Alignas(64) float node[3][LMI_BLOCK], beyond[LMI_BLOCK];
+    const bool all = near->all || s->slack > USELESS_SLACK * (float)mould->cell;
     uint32_t found = 0;
     for (int lane = 0; lane < LMI_BLOCK; lane += LMI_LANES) {
         vf p[3], d[3], off = vf_set1(0.0f);
@@ -102,7 +111,7 @@ uint32_t LMI_KERNEL(near_points)(const lmi_bulk *s, const float *now, const lmi_
             vf_store(at + i * LMI_BLOCK + lane, p[i]);
             d[i] = p[i] - vf_set1(middle[i]);
         }
-        for (int i = 0; i < 3; i++) { /* the nearest node will do: it is less than a cell away */
+        for (int i = 0; i < 3 && !all; i++) { /* the nearest node will do: it is less than a cell away */
             vf turned = (vf_set1(a[3 * i]) * d[0] + vf_set1(a[3 * i + 1]) * d[1]) + vf_set1(a[3 * i + 2]) * d[2];
             vf where = ((vf_set1(rest_middle[i]) + turned) - vf_set1(first[i])) * vf_set1(by);
             vf inside = vf_min(vf_max(where, vf_set1(0.0f)), vf_set1((float)(mould->n[i] - 1)));
@@ -112,23 +121,23 @@ uint32_t LMI_KERNEL(near_points)(const lmi_bulk *s, const float *now, const lmi_
         vf_store(beyond + lane, off);
         found |= (~vm_bits(out) & (uint32_t)((1u << LMI_LANES) - 1u)) << lane;
     }
-    if (near->all) {
+    if (all || !found) {
         return found;
     }
     /* A cell for what find_inside looks at beyond the margin, another for the field around the node. */
     float most = s->slack + 2.0f * near->margin + 2.0f * (float)mould->cell;
-    for (uint32_t k = 0; found >> k; k++) {
-        if (found >> k & 1) {
-            size_t i = ((size_t)node[2][k] * mould->n[1] + (size_t)node[1][k]) * mould->n[0] + (size_t)node[0][k];
-            found &= mould->distance[i] + beyond[k] * (float)mould->cell > most ? ~(1u << k) : ~0u;
-        }
+    for (uint32_t left = found; left; left &= left - 1) {
+        const uint32_t k = (uint32_t)__builtin_ctz(left);
+        size_t i = ((size_t)node[2][k] * mould->n[1] + (size_t)node[1][k]) * mould->n[0] + (size_t)node[0][k];
+        found &= mould->distance[i] + beyond[k] * (float)mould->cell > most ? ~(1u << k) : ~0u;
     }
     return found;
 }
 
-/* Sums over the carriers for a piece of the points. */
+/* Sums over the carriers for the points of a block, and the distances there. */
 typedef struct blended {
     _Alignas(64) float total[LMI_BLOCK], rest[3][LMI_BLOCK], inverse[9][LMI_BLOCK], carrier[LMI_BLOCK];
+    float distance[LMI_BLOCK], slope[3][LMI_BLOCK];
 } blended;
 
 /* Passes over carriers nearer than `apart` to where the points are at rest; null: none. */
@@ -147,49 +156,58 @@ static inline vm is_far_at_rest(const lmi_bulk *s, uint32_t carrier, const exclu
     return vm_not(vf_lt((off[0] * off[0] + off[1] * off[1]) + off[2] * off[2], vf_set1(but->distance * but->distance)));
 }
 
-static inline vf square_to(const float *map, const vf x[3], vf d[3])
+static inline vf square_to(const float *map, const vf x[3])
 {
+    vf d[3];
     for (int i = 0; i < 3; i++) {
         d[i] = x[i] - vf_set1(map[i]);
     }
     return (d[0] * d[0] + d[1] * d[1]) + d[2] * d[2];
 }
 
-/* 1 / reach² for each point: further than usual where no carrier is near. `which`: the nearest. */
-static inline vf reach_of(const lmi_bulk *s, const vf x[3], const uint32_t *near, uint32_t count, int piece,
-                          const exclusion *but, vf *which)
+/* 1 / reach² for each point: further than usual where no carrier is near. `which`: the nearest. `squares`: of the distances;
+ * without end for carriers that do not count. */
+static inline __attribute__((always_inline)) vf reach_of(const lmi_bulk *s, const vf x[3], const uint32_t *near,
+                                                         uint32_t count, int piece, const exclusion *but,
+                                                         float *squares, vf *which)
 {
     const float reach = (float)(s->mould->reach * s->mould->reach), far = (float)(s->mould->far * s->mould->far);
-    vf least = vf_set1(INFINITY), d[3];
-    *which = vf_set1(0.0f);
+    vf least = vf_set1(INFINITY), nearest = vf_set1(0.0f);
     for (uint32_t n = 0; n < count; n++) {
-        vf square = square_to(s->map + (size_t)near[n] * 16, x, d);
+        vf square = square_to(s->map + (size_t)near[n] * 16, x);
+        if (but) {
+            square = vf_select(is_far_at_rest(s, near[n], but, piece), square, vf_set1(INFINITY));
+        }
         vm nearer = vf_lt(square, least);
-        nearer = but ? vm_and(nearer, is_far_at_rest(s, near[n], but, piece)) : nearer;
         least = vf_select(nearer, square, least);
-        *which = vf_select(nearer, vf_set1((float)near[n]), *which);
+        nearest = vf_select(nearer, vf_set1((float)near[n]), nearest);
+        vf_store(squares + (size_t)n * LMI_LANES, square);
     }
+    *which = nearest;
     return vf_set1(1.0f) / vf_min(vf_max(vf_set1(LMI_REACH_ON) * least, vf_set1(reach)), vf_set1(far));
 }
 
-static void blend(const lmi_bulk *s, const float *points, const uint32_t *near, uint32_t count, int piece,
-                  const exclusion *but, blended *b)
+static inline __attribute__((always_inline)) void blend_piece(const lmi_bulk *s, const float *points,
+                                                              const uint32_t *near, uint32_t count, int piece,
+                                                              const exclusion *but, blended *b)
 {
+    _Alignas(64) float squares[MOST_NEAR * LMI_LANES];
     const vf zero = vf_set1(0.0f), one = vf_set1(1.0f);
-    vf x[3], d[3], total = zero, shift[3] = {zero, zero, zero}, inverse[9], which;
+    vf x[3], total = zero, shift[3] = {zero, zero, zero}, inverse[9], which;
     for (int i = 0; i < 3; i++) {
         x[i] = vf_load(points + i * LMI_BLOCK + piece * LMI_LANES);
     }
     for (int i = 0; i < 9; i++) {
         inverse[i] = zero;
     }
-    vf scale = reach_of(s, x, near, count, piece, but, &which);
+    vf scale = reach_of(s, x, near, count, piece, but, squares, &which);
     for (uint32_t n = 0; n < count; n++) {
-        const float *m = s->map + (size_t)near[n] * 16;
-        vf t = vf_max(one - square_to(m, x, d) * scale, zero), w = (t * t) * (t * t);
-        if (but) {
-            w = vf_select(is_far_at_rest(s, near[n], but, piece), w, zero);
+        vf t = vf_max(one - vf_load(squares + (size_t)n * LMI_LANES) * scale, zero);
+        if (!vm_any(vf_lt(zero, t))) {
+            continue; /* more than half of those that are near the block count for none of its points */
         }
+        const float *m = s->map + (size_t)near[n] * 16;
+        vf w = (t * t) * (t * t);
         total = total + w;
         for (int i = 0; i < 3; i++) {
             shift[i] = shift[i] + w * vf_set1(m[3 + i]);
@@ -210,19 +228,90 @@ static void blend(const lmi_bulk *s, const float *points, const uint32_t *near, 
     }
 }
 
+/* lmi_mould_slope for the wanted points of a block. */
+static void measure(const lmi_mould *mould, uint32_t wanted, blended *b)
+{
+    const float first[3] = {(float)mould->first.x, (float)mould->first.y, (float)mould->first.z};
+    const float by = (float)(1.0 / mould->cell);
+    const size_t row = mould->n[0], plane = row * mould->n[1];
+    _Alignas(64) float within[3][LMI_BLOCK], t[3][LMI_BLOCK], beyond[LMI_BLOCK], node[8][LMI_BLOCK];
+    memset(node, 0, sizeof node);
+    memset(t, 0, sizeof t);
+    for (int lane = 0; lane < LMI_BLOCK; lane += LMI_LANES) {
+        vf off = vf_set1(0.0f);
+        for (int a = 0; a < 3; a++) { /* outside the grid: the distance at its border and from there on */
+            vf at = (vf_load(b->rest[a] + lane) - vf_set1(first[a])) * vf_set1(by);
+            vf inside = vf_min(vf_max(at, vf_set1(0.0f)), vf_set1((float)(mould->n[a] - 1)));
+            off = vf_max(vf_abs(at - inside), off);
+            vf_store(within[a] + lane, inside);
+        }
+        vf_store(beyond + lane, off);
+    }
+    for (uint32_t k = 0; wanted >> k; k++) {
+        size_t i[3];
+        for (int a = 0; a < 3 && wanted >> k & 1; a++) {
+            int32_t cell = (int32_t)within[a][k], last = (int32_t)mould->n[a] - 2;
+            cell = cell < last ? cell : last;
+            i[a] = (size_t)cell;
+            t[a][k] = within[a][k] - (float)cell;
+        }
+        if (wanted >> k & 1) {
+            const float *d = mould->distance + i[2] * plane + i[1] * row + i[0], *e = d + plane;
+            node[0][k] = d[0], node[1][k] = d[1], node[2][k] = d[row], node[3][k] = d[row + 1];
+            node[4][k] = e[0], node[5][k] = e[1], node[6][k] = e[row], node[7][k] = e[row + 1];
+        }
+    }
+    for (int lane = 0; lane < LMI_BLOCK; lane += LMI_LANES) { /* lmi_distance_between */
+        const vf one = vf_set1(1.0f), tx = vf_load(t[0] + lane), ty = vf_load(t[1] + lane), tz = vf_load(t[2] + lane);
+        const vf u = one - tx, v = one - ty, w = one - tz, scale = vf_set1(by);
+        vf d[8];
+        for (int i = 0; i < 8; i++) {
+            d[i] = vf_load(node[i] + lane);
+        }
+        vf x0 = u * d[0] + tx * d[1], x1 = u * d[2] + tx * d[3], x2 = u * d[4] + tx * d[5], x3 = u * d[6] + tx * d[7];
+        vf y0 = v * x0 + ty * x1, y1 = v * x2 + ty * x3;
+        vf dx0 = v * (d[1] - d[0]) + ty * (d[3] - d[2]), dx1 = v * (d[5] - d[4]) + ty * (d[7] - d[6]);
+        vf_store(b->slope[0] + lane, scale * (w * dx0 + tz * dx1));
+        vf_store(b->slope[1] + lane, scale * (w * (x1 - x0) + tz * (x3 - x2)));
+        vf_store(b->slope[2] + lane, scale * (y1 - y0));
+        vf_store(b->distance + lane, (w * y0 + tz * y1) + vf_load(beyond + lane) * vf_set1((float)mould->cell));
+    }
+}
+
+/* The same for points that were in the solid before. */
+static void recall(const lmi_mould *mould, uint32_t wanted, const lmi_recalled *recalled, blended *b)
+{
+    for (uint32_t left = wanted & recalled->which; left; left &= left - 1) {
+        const uint32_t k = (uint32_t)__builtin_ctz(left);
+        lm_vec3 rest = {b->rest[0][k], b->rest[1][k], b->rest[2][k]}, slope;
+        b->distance[k] = lmi_mould_recall(mould, rest, recalled->out[k], &slope);
+        b->slope[0][k] = slope.x, b->slope[1][k] = slope.y, b->slope[2][k] = slope.z;
+    }
+}
+
 /* From the blends at the points of a block to their depths. */
-static void conclude(const lmi_bulk *s, const float *points, uint32_t wanted, float margin, const blended *b,
+static void conclude(const lmi_bulk *s, const float *points, uint32_t wanted, float margin, blended *b,
                      const lmi_recalled *recalled, lmi_insides *out)
 {
-    for (uint32_t k = 0; k < LMI_BLOCK; k++) {
-        if (!(wanted >> k & 1) || !(b->total[k] > 1e-12f)) {
-            continue;
-        }
-        lm_vec3 rest = {b->rest[0][k], b->rest[1][k], b->rest[2][k]}, slope;
-        float distance = recalled && (recalled->which >> k & 1)
-                             ? lmi_mould_recall(s->mould, rest, recalled->out[k], &slope)
-                             : lmi_mould_slope(s->mould, rest, &slope);
-        if (!(distance < 2.0f * margin + (float)s->mould->cell)) {
+    uint32_t carried = 0, near = 0;
+    const vf most = vf_set1(2.0f * margin + (float)s->mould->cell);
+    for (int lane = 0; lane < LMI_BLOCK; lane += LMI_LANES) {
+        carried |= vm_bits(vf_lt(vf_set1(1e-12f), vf_load(b->total + lane))) << lane;
+    }
+    carried &= wanted;
+    if (!carried) {
+        return;
+    }
+    measure(s->mould, carried, b);
+    if (recalled) {
+        recall(s->mould, carried, recalled, b);
+    }
+    for (int lane = 0; lane < LMI_BLOCK; lane += LMI_LANES) {
+        near |= vm_bits(vf_lt(vf_load(b->distance + lane), most)) << lane;
+    }
+    near &= carried;
+    for (uint32_t k = 0; near >> k; k++) {
+        if (!(near >> k & 1)) {
             continue;
         }
         lmi_inside *inside = &out->inside[k];
@@ -230,11 +319,27 @@ static void conclude(const lmi_bulk *s, const float *points, uint32_t wanted, fl
         for (int i = 0; i < 9; i++) {
             inverse.m[i / 3][i % 3] = b->inverse[i][k];
         }
-        inside->rest = dvec_from(rest);
+        inside->rest = dvec(b->rest[0][k], b->rest[1][k], b->rest[2][k]);
         inside->carrier = (uint32_t)b->carrier[k];
-        inside->out = slope;
-        lm_dvec3 point = dvec(points[k], points[LMI_BLOCK + k], points[2 * LMI_BLOCK + k]);
-        out->found |= (uint32_t)lmi_bulk_conclude(s, point, distance, dvec_from(slope), &inverse, margin, inside) << k;
+        inside->out = (lm_vec3){b->slope[0][k], b->slope[1][k], b->slope[2][k]};
+        lm_dvec3 point = dvec(points[k], points[LMI_BLOCK + k], points[2 * LMI_BLOCK + k]),
+                 slope = dvec_from(inside->out);
+        out->found |= (uint32_t)lmi_bulk_conclude(s, point, b->distance[k], slope, &inverse, margin, inside) << k;
+    }
+}
+
+static void blend(const lmi_bulk *s, const float *points, const uint32_t *near, uint32_t count, blended *b)
+{
+    for (int piece = 0; piece < LMI_PIECES; piece++) {
+        blend_piece(s, points, near, count, piece, NULL, b);
+    }
+}
+
+static void blend_but(const lmi_bulk *s, const float *points, const uint32_t *near, uint32_t count,
+                      const exclusion *but, blended *b)
+{
+    for (int piece = 0; piece < LMI_PIECES; piece++) {
+        blend_piece(s, points, near, count, piece, but, b);
     }
 }
 
@@ -247,9 +352,7 @@ void LMI_KERNEL(find_inside)(const lmi_bulk *s, const float *points, uint32_t wa
     if (count == 0) {
         return;
     }
-    for (int piece = 0; piece < LMI_PIECES; piece++) {
-        blend(s, points, near, count, piece, NULL, &b);
-    }
+    blend(s, points, near, count, &b);
     conclude(s, points, wanted, margin, &b, recalled, out);
 }
 
@@ -298,8 +401,6 @@ void LMI_KERNEL(find_itself)(const lmi_bulk *s, const lmi_touch *touch, uint32_t
     if (count == 0) {
         return;
     }
-    for (int piece = 0; piece < LMI_PIECES; piece++) {
-        blend(s, points, near, count, piece, &near_at_rest, &b);
-    }
+    blend_but(s, points, near, count, &near_at_rest, &b);
     conclude(s, points, wanted, margin, &b, NULL, out);
 }

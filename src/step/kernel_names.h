@@ -25,6 +25,7 @@ void LMI_KERNEL(last_walls)(const lmi_step *step, struct lmi_body *body, bool pu
 void LMI_KERNEL(soft_start)(struct lmi_solver *solver, uint32_t piece);
 void LMI_KERNEL(soft_velocities)(struct lmi_solver *solver, uint32_t piece);
 void LMI_KERNEL(soft_positions)(struct lmi_solver *solver, uint32_t piece);
+void LMI_KERNEL(carry_bulk)(struct lmi_bulk *solid, const struct lmi_body *body);
 void LMI_KERNEL(place_points)(const struct lmi_body *body);
 lmi_near_points_function LMI_KERNEL(near_points);
 lmi_find_inside_function LMI_KERNEL(find_inside);

@@ -28,6 +28,7 @@ const lmi_kernels LMI_KERNEL(kernels) = {
             [LM_STAGE_CONTACT] = LMI_KERNEL(contact),
         },
     .polar = LMI_KERNEL(polar),
+    .carry_bulk = LMI_KERNEL(carry_bulk),
     .place_points = LMI_KERNEL(place_points),
     .near_points = LMI_KERNEL(near_points),
     .find_inside = LMI_KERNEL(find_inside),

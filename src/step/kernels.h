@@ -110,6 +110,9 @@ typedef struct lmi_kernels {
     /* Puts a body in front of colliders again where other bodies have pushed it, and particles deep inside in any case. */
     void (*last_walls)(const lmi_step *step, struct lmi_body *body, bool pushed, lmi_scratch *scratch);
 
+    /* Brings the carriers of a body's solid to where its particles are (step/carry.c). */
+    void (*carry_bulk)(struct lmi_bulk *solid, const struct lmi_body *body);
+
     /* Where the touch points of a body are (lmi_touch.now, .box). Which points of a block, [3][LMI_BLOCK], are near a solid,
      * as bits, and where, relative to its origin. Those in the solid: bits of `wanted` say which
      * are asked for. The same for touch points of the solid's own body, carriers nearer than `apart` at rest passed over. */

@@ -66,9 +66,9 @@ static void add_found(search *s, uint32_t n, lm_dvec3 point, lmi_inside inside, 
     float weights[LMI_CARRIER_MOST];
     uint32_t riders[LMI_CARRIER_MOST];
     uint32_t count = lmi_bulk_grip(b->bulk, b, &inside, point, riders, weights);
-    lm_dvec3 held = lm_dvec3_zero(); /* where they hold it: a sheet of particles holds nothing above or below it */
+    quad held = {0}; /* where they hold it: a sheet of particles holds nothing above or below it */
     for (uint32_t k = 0; k < count; k++) {
-        held = dvec_add(held, dvec_scale(quad_to(quad_load(b->x + (size_t)riders[k] * 4)), weights[k]));
+        held += weights[k] * quad_load(b->x + (size_t)riders[k] * 4);
     }
     const lmi_touch *touch = &s->a->body->touch;
     uint32_t row = touch->first_row[n / LMI_BLOCK];
@@ -83,7 +83,7 @@ static void add_found(search *s, uint32_t n, lm_dvec3 point, lmi_inside inside, 
                          .weight_b = weights,
                          .count_b = count,
                          .normal = inside.normal,
-                         .off = dvec_add(dvec_scale(s->way, s->left), dvec_sub(point, held)),
+                         .off = dvec_add(dvec_scale(s->way, s->left), dvec_sub(point, quad_to(held))),
                          .depth = inside.depth + s->margin - s->left * dvec_dot(s->way, inside.normal),
                          .friction = s->friction,
                          .restitution = s->bounce,
@@ -166,8 +166,12 @@ static bool is_block_in(const lmi_touch *touch, uint32_t block, const lmi_near *
 /* The points of a block that were in b or near it in the last substep. */
 static uint32_t recalled_in(const search *s, uint32_t block)
 {
+    const lmi_touch *touch = &s->a->body->touch;
     uint32_t found = 0;
-    for (uint32_t k = 0; s->penalty == 0.0 && s->a != s->b && k < lanes_of(&s->a->body->touch, block); k++) {
+    if (!(touch->others[block] & lmi_touch_bit(s->b->body->slot + 1)) || s->penalty > 0.0 || s->a == s->b) {
+        return 0;
+    }
+    for (uint32_t k = 0; k < lanes_of(touch, block); k++) {
         found |= (uint32_t)is_recalled(s, block * LMI_BLOCK + k) << k;
     }
     return found;

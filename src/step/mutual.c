@@ -239,7 +239,7 @@ static void update_body(void *context, uint32_t index)
     if (m->pairs.entries[index].met || body->self_contact) {
         step->world->kernels->place_points(body);
         if (body->bulk) {
-            lmi_bulk_update(body->bulk, body);
+            step->world->kernels->carry_bulk(body->bulk, body);
         }
         if (body->octree && body->octree->clefts) {
             lmi_clefts_update(body);

@@ -96,7 +96,7 @@ static void walls_hold(void **context)
 static double depth_in(const lm_world *world, lm_body_id inner, lm_body_id outer)
 {
     const lmi_body *a = lmi_body_at(world, inner.slot - 1), *b = lmi_body_at(world, outer.slot - 1);
-    lmi_bulk_update(b->bulk, b);
+    world->kernels->carry_bulk(b->bulk, b);
     world->kernels->place_points(a);
     lm_dvec3 shift = dvec_sub(a->origin, b->origin);
     double deepest = 0.0, spacing = b->lattice ? b->lattice->shape.spacing : b->bulk->mould->spacing;

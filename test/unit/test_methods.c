@@ -60,14 +60,14 @@ static void a_ring_takes_several_maps(void **context)
     steps(world, 1);
     lmi_body *body = lmi_body_at(world, id.slot - 1);
     assert_true(body->cubes->count > 2);
-    lmi_bulk_update(body->bulk, body);
+    world->kernels->carry_bulk(body->bulk, body);
     lmi_inside inside;
     lm_dvec3 middle = dvec_sub(lm_dvec3_zero(), body->origin);
     assert_false(lmi_cubes_find(body->cubes, body->bulk, middle, 0.0, &inside));
     uint32_t found = 0;
     for (uint32_t c = 0; c < body->bulk->mould->carrier_count; c++) {
         double distance = lmi_mould_distance(body->bulk->mould, dvec_from(body->bulk->mould->rest[c]));
-        if (distance < -0.1) found += lmi_cubes_find(body->cubes, body->bulk, body->bulk->at[c], 0.0, &inside);
+        if (distance < -0.1) found += lmi_cubes_find(body->cubes, body->bulk, lmi_bulk_at(body->bulk, c), 0.0, &inside);
     }
     assert_true(found > 5);
     lm_world_destroy(world);

@@ -114,7 +114,7 @@ static double overlap(const lm_world *world, double *gap)
     double most = 0.0;
     *gap = 0.0;
     world->kernels->place_points(body);
-    lmi_bulk_update(body->bulk, body);
+    world->kernels->carry_bulk(body->bulk, body);
     lmi_clefts_update(body);
     for (uint32_t n = 0; n < c->count; n++) {
         lmi_inside inside;

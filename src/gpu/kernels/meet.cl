@@ -230,7 +230,7 @@ __kernel void meet_place(uint count, __global const uint *first, __global const 
     now[n] = (float4)(at[0], at[1], at[2], 0.0f);
 }
 
-/* Where cube maps are, and F^-1 there: lmi_bulk_update. hold: weight and gradient of a particle. across: of sheets. */
+/* Where cube maps are, and F^-1 there: step/carry.c. hold: weight and gradient of a particle. across: of sheets. */
 __kernel void meet_carry(uint count, __global const uint *first, __global const uint *rider, __global const float4 *hold,
                          __global const float4 *across, __global const float4 *x, __global float *maps)
 {

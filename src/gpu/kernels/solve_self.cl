@@ -1,5 +1,5 @@
 /*
- * Where bodies touch themselves, and where others touch those that were cut: lmi_meet_itself, step/cleft.c and lmi_bulk_update's map of the
+ * Where bodies touch themselves, and where others touch those that were cut: lmi_meet_itself, step/cleft.c and step/carry.c's map of the
  * whole on the device.
  *
  *   solve_slack    one work-group a body: whether it is so deformed that it can touch itself; then it is the last of its own partners
