@@ -54,6 +54,7 @@ static bool is_free(const spread *s, lm_vec3 p)
     for (int n = 0; n < 27; n++) {
         uint32_t bucket = bucket_of(s, at[0] + n % 3 - 1, at[1] + n / 3 % 3 - 1, at[2] + n / 9 - 1);
         for (uint32_t k = s->heads[bucket]; k != LMI_NONE; k = s->next[k]) {
+            s->memory->work++;
             lm_dvec3 d = dvec_sub(dvec_from(s->points[k]), dvec_from(p));
             if (dvec_dot(d, d) < s->apart * s->apart) {
                 return false;

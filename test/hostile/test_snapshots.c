@@ -1,7 +1,8 @@
 /*
  * Snapshots that were made to do harm: variants of worlds that hold everything (test/support/snapshots.h), each with a few values
  * changed and a checksum that fits. Each is refused, and then nothing has changed, or it is a world that can be stepped, hashed, saved
- * and loaded again, stays finite, and takes no longer than a world of its size should.
+ * and loaded again, and stays finite. The slowest variant of each world is printed; one that takes for ever runs into the time limit of
+ * the test.
  *
  *     test_hostile_snapshots [COUNT [FIRST [WORLD]]]      COUNT variants of each world, or of one, from number FIRST on
  */
@@ -21,13 +22,10 @@
 #include <string.h>
 #include <time.h>
 
-/* Seconds of the processor that loading a variant, or stepping it once, may take: a snapshot here has at most a few hundred
- * particles. Under a sanitizer everything takes some twenty times as long. */
+/* Under a sanitizer everything takes some twenty times as long. */
 #ifdef LIMBER_SANITIZED
-#define MOST_SECONDS 4.0
 #define MOST_SUBSTEPS 8u
 #else
-#define MOST_SECONDS 0.5
 #define MOST_SUBSTEPS LM_MAX_SUBSTEPS
 #endif
 
@@ -126,13 +124,6 @@ static size_t change(uint8_t *bytes, size_t size, random_state *random)
 
 static double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 
-static double timed(double *from)
-{
-    double was = *from;
-    *from = seconds();
-    return *from - was;
-}
-
 /* Whatever a caller may do next: all bodies are cut, where they can be. */
 static void cut_everything(lm_world *world)
 {
@@ -151,12 +142,8 @@ static void cut_everything(lm_world *world)
 
 static void check_accepted(lm_world *world, bool cuts)
 {
-    double from = seconds();
     if (lm_world_get_substeps(world) > MOST_SUBSTEPS) assert_ok(lm_world_set_substeps(world, MOST_SUBSTEPS));
-    for (int step = 0; step < 2; step++) {
-        assert_ok(lm_world_step(world, FRAME));
-        assert_at_most(timed(&from), MOST_SECONDS);
-    }
+    for (int step = 0; step < 2; step++) assert_ok(lm_world_step(world, FRAME));
     lm_totals totals;
     lm_world_get_totals(world, &totals);
     assert_true(totals.finite);
@@ -181,9 +168,7 @@ static bool try_variant(lm_world *world, const snapshot_seed *seed, uint32_t var
     memcpy(exact, bytes, size);
     lmi_snapshot_seal(exact, size);
     uint64_t before = lm_world_hash(world);
-    double from = seconds();
     lm_result result = lm_world_load(world, exact, size);
-    assert_at_most(timed(&from), MOST_SECONDS);
     free(exact);
     free(bytes);
     if (result == LM_OK) {
@@ -199,7 +184,8 @@ static bool try_variant(lm_world *world, const snapshot_seed *seed, uint32_t var
 static uint32_t try_variants(size_t n)
 {
     snapshot_seed seed = snapshot_seed_make(n);
-    uint32_t accepted = 0;
+    uint32_t accepted = 0, slowest = first_variant;
+    double longest = 0.0, begin = seconds(), from = begin;
     now.name = seed.name;
     lm_world_def def = lm_world_def_default();
     def.workers = 1;
@@ -209,7 +195,12 @@ static uint32_t try_variants(size_t n)
     for (uint32_t k = 0; k < variants; k++) {
         now.variant = first_variant + k;
         accepted += try_variant(world, &seed, now.variant);
+        double at = seconds();
+        if (at - from > longest) longest = at - from, slowest = now.variant;
+        from = at;
     }
+    print_message("%-20s %6zu bytes, %u of %u accepted, %.1f us each, %u takes %.3f s\n", seed.name, seed.size,
+                  accepted, variants, 1e6 * (from - begin) / variants, slowest, longest);
     lm_world_destroy(world);
     snapshot_seed_free(&seed);
     return accepted;
@@ -394,11 +385,8 @@ static void a_skin_that_reaches_far(void **context)
                                           : &body->octree->shell->whole;
         skin->vertices[0] = (lm_vec3){-1e6f, -1e5f, -1e6f};
         skin->vertices[7] = (lm_vec3){1e5f, 1e6f, 1e6f};
-        double from = seconds();
         assert_ok(load_what_it_saves(world));
-        assert_at_most(timed(&from), MOST_SECONDS);
         assert_ok(lm_world_step(world, FRAME));
-        assert_at_most(timed(&from), MOST_SECONDS);
         lm_world_destroy(world);
         snapshot_seed_free(&seed);
     }
@@ -414,13 +402,11 @@ static void a_row_of_voxels(void **context)
     bits[WORDS - 1] = (uint64_t)1 << 63;
     lmi_voxels voxels = {.spacing = 1.0, .n = {LMI_VOXEL_MAX_AXIS, 1, 1}, .row_words = WORDS, .bits = bits};
     uint32_t cell[3];
-    double from = seconds();
     for (uint32_t n = 0; n < 100; n++) {
         double x = 650.0 * n;
         lmi_voxels_locate(&voxels, (lm_dvec3){x, 3.0, 0.5}, cell);
         assert_int_equal(cell[0], x < LMI_VOXEL_MAX_AXIS / 2 ? 0 : LMI_VOXEL_MAX_AXIS - 1);
     }
-    assert_at_most(timed(&from), MOST_SECONDS);
 }
 
 int main(int argc, char **argv)
