@@ -419,7 +419,7 @@ static bool make_touch(lm_world *world, const lmi_body *body, const lm_vec3 *poi
         lmi_touch_free(world, &made);
     }
     lmi_release(memory, touched, particle_blocks, sizeof *touched);
-    lmi_embedder_free(&embedder, memory);
+    lmi_embedder_free(&embedder);
     return ok;
 }
 
