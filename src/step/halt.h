@@ -11,7 +11,7 @@
  * Contacts then see a way of a few centimetres (lmi_halt_step), and answer as a whole, without turning the body. On which side
  * of the solid points were is known exactly, from positions that were kept before anything moved.
  *
- * Where a device has moved the bodies nothing was kept, and they are not halted.
+ * A device leaves substeps to the CPU in which bodies may be that fast (flies in gpu/kernels/body.cl).
  *
  * Reads and writes positions, origins and bounds; writes where points and particles were. One body is independent of others.
  */

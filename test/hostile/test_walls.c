@@ -4,6 +4,7 @@
  *
  *     test_walls           some trials of each
  *     test_walls 1200      that many trials
+ *     test_walls 12 gpu    on a device, where there is one
  */
 #include "test/support/things.h"
 
@@ -11,6 +12,18 @@
 #include <stdlib.h>
 
 static int trials = 36;
+static const char *device;
+
+static lm_world *open_world(double gravity)
+{
+    lm_world_def def = lm_world_def_default();
+    lm_world *world;
+    def.workers = 1;
+    def.gravity = (lm_vec3){0.0f, (float)gravity, 0.0f};
+    def.device = device;
+    assert_ok(lm_world_create(&def, &world));
+    return world;
+}
 
 /* ---- walls ---- */
 
@@ -105,7 +118,7 @@ static void fast_bodies_stay_in_front(void **context)
     for (int trial = 0; trial < trials; trial++) {
         wall_kind kind = (wall_kind)(trial / SAMPLINGS % WALLS);
         bool small = random_below(&random, 2);
-        lm_world *world = make_world(0.0);
+        lm_world *world = open_world(0.0);
         assert_ok(lm_world_set_substeps(world, trial / 2 % 2 ? 4 : 1));
         lm_collider_def collider_def = wall_def(kind, small ? 20.0f : 1e6f);
         lm_collider_id collider;
@@ -145,7 +158,7 @@ static void nothing_leaves_a_room(void **context)
     random_state random = {23};
     int failed = 0;
     for (int trial = 0; trial < trials; trial++) {
-        lm_world *world = make_world(0.0);
+        lm_world *world = open_world(0.0);
         assert_ok(lm_world_set_substeps(world, trial / 2 % 2 ? 4 : 1));
         lm_collider_def def = wall_def(trial / SAMPLINGS % 2 ? PLATE : SHEET, 3.0f);
         def.restitution = (float)random_range(&random, 0.0, 1.0);
@@ -194,7 +207,7 @@ static void sheets_sweep_bodies_along(void **context)
     for (int trial = 0; trial < trials; trial++) {
         wall_kind kind = (wall_kind)(trial / SAMPLINGS % 2);
         bool rests = random_below(&random, 2), turns = random_below(&random, 3) == 0;
-        lm_world *world = make_world(rests ? -9.81 : 0.0);
+        lm_world *world = open_world(rests ? -9.81 : 0.0);
         assert_ok(lm_world_set_substeps(world, trial / 2 % 2 ? 4 : 1));
         lm_sleep sleep = lm_sleep_default();
         sleep.enabled = true;
@@ -235,7 +248,13 @@ static void sheets_sweep_bodies_along(void **context)
 
 int main(int argc, char **argv)
 {
+    lm_device_info found;
     if (argc > 1) trials = (int)strtol(argv[1], NULL, 10);
+    if (argc > 2) device = argv[2];
+    if (device && lm_device_list(&found, 1) == 0) {
+        print_message("no OpenCL device here: install pocl-opencl-icd (tools/setup test does)\n");
+        return 0;
+    }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fast_bodies_stay_in_front),
         cmocka_unit_test(nothing_leaves_a_room),
