@@ -291,14 +291,14 @@ static uint find_surfaces(RECORD const lmi_gpu_body *b, __global const lmi_gpu_s
     return may;
 }
 
-/* Whether the host has to halt a body at a mesh or height map on its way (flies in step/halt.c), or may have to: half of that way, as
- * single particles may be faster than the body is. */
+/* Whether the host may have to halt a body at a mesh or height map on its way, or to take particles back to before it: haste in
+ * step/halt.c, but for what deforms. */
 static bool flies(RECORD const lmi_gpu_body *b, __global const lmi_gpu_surface *surfaces, uint count, double h)
 {
     bool any = false;
     for (uint n = 0; n < count && !any; n++) {
         __global const lmi_gpu_surface *s = surfaces + n;
-        any = s->solid != LMI_GPU_NONE && h * speed_to(b, s) > 0.5 * fmax((double)LMI_FLIGHT, b->rest_size) && is_near(b, s, h);
+        any = s->solid != LMI_GPU_NONE && h * speed_to(b, s) > LMI_HASTE * fmax((double)LMI_FLIGHT, b->rest_size) && is_near(b, s, h);
     }
     return any;
 }
