@@ -220,6 +220,10 @@ static lm_result make_tree(lm_world *world, const lm_octree *def, lmi_octree *t,
                                      : longest > 0.0     ? longest / FINEST
                                                          : 1.0,
                           .shell = def->shell};
+    if (!(mesh.spacing >= LMI_OCTREE_LEAST_SPACING)) {
+        strcpy(fault, "the octree's finest cells must be at least 1e-9 m");
+        return LM_ERROR_ARGUMENT;
+    }
     lmi_octree_mesh faces = {def->vertices, def->triangles, def->triangle_count};
     lmi_voxels voxels;
     lm_result result = lmi_voxels_make(memory, &mesh, &voxels, fault);

@@ -137,6 +137,7 @@ typedef struct lmi_body {
     /* Within a substep (step/halt.h). */
     bool kept;    /* the batch has where its particles were when it began, from `kept_origin` */
     bool halted;  /* a solid has cut short its way */
+    bool hurries; /* its particles may go far in this substep, seen from a solid */
     double moved; /* then: the share of the substep in which it went what is left of it */
     lm_dvec3 kept_origin;
 

@@ -516,7 +516,7 @@ typedef struct lm_octree {
     uint32_t vertex_count;
     const uint32_t *triangles; /* three indices each */
     uint32_t triangle_count;
-    float spacing;      /* side of the finest cells, metres, up to 1e6; 0 (default): 1/64 of the mesh's longest side */
+    float spacing;      /* side of the finest cells, 1e-9 to 1e6 m; 0 (default): 1/64 of the mesh's longest side */
     uint32_t levels;    /* base cells are 2^levels times as wide, 0 to 8; default 3 */
     float detail;       /* cells across what is thin, 0 (one size, but for vertex_sizes) to 1000; default 2 */
     uint32_t particles; /* wanted: the detail that comes nearest is found; 0 (default): `detail` counts */

@@ -19,6 +19,7 @@ static void default_release(void *memory, size_t size, void *user)
 void lmi_memory_init(lmi_memory *memory, const lm_allocator *hooks)
 {
     memory->used = 0;
+    memory->work = 0;
     memory->hooks = *hooks;
     if (!hooks->allocate) {
         memory->hooks.allocate = default_allocate;

@@ -11,6 +11,7 @@
 typedef struct lmi_memory {
     lm_allocator hooks;
     size_t used;
+    uint64_t work; /* steps of what could take much longer than what comes of it is large, counted for tests of that */
 } lmi_memory;
 
 void lmi_memory_init(lmi_memory *memory, const lm_allocator *hooks);

@@ -35,6 +35,7 @@
 #include "gpu/solve.h"
 #include "gpu/stand.h"
 #include "gpu/walls.h"
+#include "step/halt.h"
 
 #include <string.h>
 
@@ -434,11 +435,15 @@ static bool share(const lmi_step *step, bool *done)
 /* What a device does not know how to step, once for each kind of trouble. */
 static void tell_stop(lm_world *world, lmi_gpu *gpu, uint32_t stop)
 {
-    static const char *const why[] = {
-        "bodies stretched to many times their size", "collapsed bodies",
-        "stiff or fast bodies that meet colliders",  "positions that are no numbers",
-        "fast bodies that meet each other",          "bodies with more than 64 others around them",
-        "long chains of stiff or fast bodies",       "bodies that come near sleeping ones"};
+    static const char *const why[] = {"bodies stretched to many times their size",
+                                      "collapsed bodies",
+                                      "stiff or fast bodies that meet colliders",
+                                      "positions that are no numbers",
+                                      "fast bodies that meet each other",
+                                      "bodies with more than 64 others around them",
+                                      "long chains of stiff or fast bodies",
+                                      "bodies that come near sleeping ones",
+                                      "bodies that come to meshes or height maps from further than their size"};
     for (uint32_t n = 0; n < sizeof why / sizeof *why; n++) {
         if (stop >> n & ~(gpu->told_stops >> n) & 1) {
             lmi_fail(world, LM_ERROR_UNSUPPORTED, "device %.80s: %s: the CPU does the steps in which there are any",
@@ -509,6 +514,10 @@ bool lmi_gpu_substep(const lmi_step *step)
     lm_vec3 by = vec_from(dvec_scale(acceleration, step->h));
     const float change[3] = {by.x, by.y, by.z};
     cl_uint stop = 0;
+    for (uint32_t n = 0; gpu->shares && !atomic_load(&gpu->newer) && n < gpu->body_count;
+         n++) { /* the host has the state: it does the contacts */
+        lmi_halt_keep(step, lmi_body_at(world, gpu->slots[n]));
+    }
     bool ok = begin_substep(gpu, step, change, &stop), done = false;
     if (ok && stop) {
         leave(world, gpu, stop);

@@ -7,6 +7,7 @@
 #include "contact/contact.h"
 #include "gpu/gpu.h"
 #include "sample/cube.h"
+#include "step/halt.h"
 #include "step/lattice_motion.h"
 #include "step/touching.h"
 
@@ -105,9 +106,10 @@ static int common_options(const lmi_gpu *gpu, const char *rounding, char *to, si
     return snprintf(
         to, size,
         "%s %s -DLM_SHAPE_PLANE=%d -DLM_SHAPE_SPHERE=%d -DLM_SHAPE_CAPSULE=%d -DLM_SHAPE_BOX=%d "
-        "-DLMI_BOUNCE_SPEED=%gf -DLMI_FRAME_TOLERANCE=%g -DLMI_COLLAPSED=%g -DLMI_UNPRESSED=%g -DLMI_CUBE_SIDE=%d",
+        "-DLMI_BOUNCE_SPEED=%gf -DLMI_FRAME_TOLERANCE=%g -DLMI_COLLAPSED=%g -DLMI_UNPRESSED=%g -DLMI_CUBE_SIDE=%d "
+        "-DLMI_FLIGHT=%g -DLMI_HASTE=%g",
         gpu->options, rounding, LM_SHAPE_PLANE, LM_SHAPE_SPHERE, LM_SHAPE_CAPSULE, LM_SHAPE_BOX, LMI_BOUNCE_SPEED,
-        LMI_LATTICE_FRAME_TOLERANCE, LMI_LATTICE_COLLAPSED, LMI_UNPRESSED, LMI_CUBE_SIDE);
+        LMI_LATTICE_FRAME_TOLERANCE, LMI_LATTICE_COLLAPSED, LMI_UNPRESSED, LMI_CUBE_SIDE, LMI_FLIGHT, LMI_HASTE);
 }
 
 int lmi_gpu_common_options(const lmi_gpu *gpu, char *to, size_t size)

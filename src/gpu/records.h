@@ -52,6 +52,7 @@ enum {
     LMI_GPU_CROWDED = 32,
     LMI_GPU_CHAINED = 64,
     LMI_GPU_WAKING = 128,
+    LMI_GPU_FLYING = 256,
 };
 
 /* A body: state, what it is made of, and what the substep's kernels read. Lengths and masses as in lmi_body. */

@@ -128,7 +128,7 @@ static bool make_finders(lm_world *world, const lmi_body *body, lm_skin_kind kin
 
 static void free_finders(lm_world *world, finders *f)
 {
-    lmi_embedder_free(&f->cloud, &world->memory);
+    lmi_embedder_free(&f->cloud);
     lmi_tet_finder_free(&f->tets, &world->memory);
     lmi_octree_around_free(&f->octree, &world->memory);
 }

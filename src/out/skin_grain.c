@@ -241,7 +241,7 @@ bool lmi_grain_skin(lm_world *world, const lmi_body *body, lmi_skin *skin)
     lmi_release(memory, offsets, (size_t)opened->vertex_count + 1, sizeof *offsets);
     lmi_release(memory, l.riders, l.capacity, sizeof *l.riders);
     lmi_release(memory, l.weights, l.weight_capacity, sizeof *l.weights);
-    lmi_embedder_free(&l.cloud, memory);
+    lmi_embedder_free(&l.cloud);
     lmi_octree_shell_drop(g->shell, &g->tree, NULL);
     return ok;
 }

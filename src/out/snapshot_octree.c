@@ -163,6 +163,7 @@ void lmi_visit_octree(archive *a, lm_world *world, lmi_body *body)
     } else {
         lmi_octree tree = {0};
         visit_whole(a, world, &tree);
+        refuse_if(a, !(tree.voxels.spacing >= LMI_OCTREE_LEAST_SPACING));
         if (ok(a)) {
             a->out_of_memory = !lmi_octree_body_allocate(world, body, &tree);
         }

@@ -4,25 +4,24 @@
 #ifndef LMI_EMBED_H
 #define LMI_EMBED_H
 
-#include "base/memory.h"
+#include "sample/nearest.h"
 
 /* Particles a point depends on: the fewest that are tried, and the most when fewer lie in a plane or a line. */
 #define LMI_EMBED_LEAST 12
 #define LMI_EMBED_MOST 96
 
-/* Finds particles near points: the particles sorted along the longest axis of their box. */
+/* Finds particles near points. */
 typedef struct lmi_embedder {
     const lm_vec3 *rest;
     const float *share; /* how much each particle counts; null: all count alike */
-    uint32_t *sorted;
+    lmi_nearest near;
     uint32_t count;
-    int axis;
     int rank;    /* 4 when the particles span space, 3 a plane, 2 a line, 1 a point */
     double size; /* of the box */
 } lmi_embedder;
 
 bool lmi_embedder_make(lmi_embedder *embedder, lmi_memory *memory, const lm_vec3 *rest, uint32_t count);
-void lmi_embedder_free(lmi_embedder *embedder, lmi_memory *memory);
+void lmi_embedder_free(lmi_embedder *embedder);
 
 /* Particles and weights (sum 1) of a point; returns how many. A point on a particle gets that particle alone. Any other
  * gets moving least squares weights over its nearest particles: they reproduce affine motions exactly as far as those

@@ -1,12 +1,8 @@
 /*
  * Masses of a lattice's particles: the volume around each, and values from the vertices of the mesh.
- *
- * The nearest vertex is found in a tree without pointers: the middle vertex of a range along its widest axis stands in the
- * middle of the range, what is before it on the left, what is behind it on the right. Distances are squared in double
- * precision and ties go to the first vertex, so the result depends on nothing but the mesh.
  */
 #include "sample/lattice_mass.h"
-#include "base/vec.h"
+#include "sample/nearest.h"
 
 #include <math.h>
 
@@ -74,164 +70,39 @@ void lmi_lattice_volumes(const lmi_lattice *l, float *volumes)
 
 /* --- the nearest vertex --- */
 
-typedef struct tree {
-    const lm_vec3 *vertices;
-    uint32_t *node; /* vertices in the order of the tree */
-    uint8_t *axis;  /* along which the range around a node is divided */
-} tree;
-
-static double coordinate(lm_vec3 v, int axis) { return axis == 0 ? v.x : axis == 1 ? v.y : v.z; }
-
-static bool is_before(const tree *t, int axis, uint32_t a, uint32_t b)
-{
-    double x = coordinate(t->vertices[a], axis), y = coordinate(t->vertices[b], axis);
-    return x < y || (x == y && a < b);
-}
-
-static int widest_axis(const tree *t, uint32_t first, uint32_t last)
-{
-    double widest = -1.0;
-    int axis = 0;
-    for (int a = 0; a < 3; a++) {
-        double low = INFINITY, high = -INFINITY;
-        for (uint32_t n = first; n < last; n++) {
-            double x = coordinate(t->vertices[t->node[n]], a);
-            low = x < low ? x : low;
-            high = x > high ? x : high;
-        }
-        if (high - low > widest) {
-            widest = high - low;
-            axis = a;
-        }
-    }
-    return axis;
-}
-
-/* Puts the vertex that belongs at `middle` there, smaller ones before it: Hoare's selection. The pivot is drawn from a
- * fixed sequence, so that no order of vertices is a bad one. */
-static void select_middle(tree *t, int axis, uint32_t first, uint32_t last, uint32_t middle)
-{
-    uint64_t draw = 0x9e3779b97f4a7c15u;
-    while (last - first > 1) {
-        draw = draw * 6364136223846793005u + 1442695040888963407u;
-        uint32_t at = first + (uint32_t)((draw >> 33) % (last - first)), pivot = t->node[at], less = first;
-        t->node[at] = t->node[last - 1];
-        for (uint32_t n = first; n < last - 1; n++) {
-            uint32_t vertex = t->node[n];
-            if (is_before(t, axis, vertex, pivot)) {
-                t->node[n] = t->node[less];
-                t->node[less++] = vertex;
-            }
-        }
-        t->node[last - 1] = t->node[less];
-        t->node[less] = pivot;
-        if (less == middle) {
-            return;
-        }
-        first = less < middle ? less + 1 : first;
-        last = less < middle ? last : less;
-    }
-}
-
-/* Halves ranges, so the recursion is as deep as the logarithm of the number of vertices. */
-static void build(tree *t, uint32_t first, uint32_t last)
-{
-    if (last - first < 2) {
-        return;
-    }
-    uint32_t middle = first + (last - first) / 2;
-    int axis = widest_axis(t, first, last);
-    select_middle(t, axis, first, last, middle);
-    t->axis[middle] = (uint8_t)axis;
-    build(t, first, middle);
-    build(t, middle + 1, last);
-}
-
-typedef struct found {
-    double square;
-    uint32_t vertex;
-} found;
-
-static void consider(const tree *t, lm_dvec3 point, uint32_t vertex, found *best)
-{
-    lm_dvec3 to = dvec_sub(dvec_from(t->vertices[vertex]), point);
-    double square = dvec_dot(to, to);
-    if (square < best->square || (square == best->square && vertex < best->vertex)) {
-        *best = (found){square, vertex};
-    }
-}
-
-static void find(const tree *t, lm_dvec3 point, uint32_t first, uint32_t last, found *best)
-{
-    while (last > first) {
-        uint32_t middle = first + (last - first) / 2, vertex = t->node[middle];
-        consider(t, point, vertex, best);
-        double along[3] = {point.x, point.y, point.z};
-        int axis = t->axis[middle];
-        double beyond = along[axis] - coordinate(t->vertices[vertex], axis);
-        bool right = beyond > 0.0;
-        find(t, point, right ? middle + 1 : first, right ? last : middle, best);
-        if (beyond * beyond > best->square) {
-            return;
-        }
-        first = right ? first : middle + 1;
-        last = right ? middle : last;
-    }
-}
-
-static bool make_tree(tree *t, lmi_memory *memory, const lm_vec3 *vertices, uint32_t vertex_count)
-{
-    *t = (tree){vertices, lmi_allocate(memory, vertex_count, sizeof *t->node),
-                lmi_allocate(memory, vertex_count, sizeof *t->axis)};
-    bool ok = t->node && t->axis;
-    for (uint32_t n = 0; ok && n < vertex_count; n++) {
-        t->node[n] = n;
-    }
-    if (ok) {
-        build(t, 0, vertex_count);
-    }
-    return ok;
-}
-
-static void free_tree(tree *t, lmi_memory *memory, uint32_t vertex_count)
-{
-    lmi_release(memory, t->node, vertex_count, sizeof *t->node);
-    lmi_release(memory, t->axis, vertex_count, sizeof *t->axis);
-}
-
 /* `last`: what was found before; neighbours have near vertices, so it is a good first guess. */
-static uint32_t find_nearest(const tree *t, uint32_t vertex_count, lm_dvec3 point, uint32_t last)
+static uint32_t find_nearest(const lmi_nearest *t, const lm_vec3 *vertices, lm_dvec3 point, uint32_t last)
 {
-    found best = {INFINITY, UINT32_MAX};
-    consider(t, point, last, &best);
-    find(t, point, 0, vertex_count, &best);
-    return best.vertex;
+    lm_dvec3 way = dvec_sub(dvec_from(vertices[last]), point);
+    lmi_neighbour best = {dvec_dot(way, way), last};
+    lmi_nearest_find(t, point, 1, UINT32_MAX, &best, 1);
+    return best.index;
 }
 
 bool lmi_lattice_multiply_nearest(lmi_memory *memory, const lmi_lattice *l, const lm_vec3 *vertices,
                                   const float *of_vertices, uint32_t vertex_count, float *values)
 {
-    tree t;
-    bool ok = make_tree(&t, memory, vertices, vertex_count);
+    lmi_nearest t;
+    bool ok = lmi_nearest_make_from(&t, memory, vertices, vertex_count);
     for (uint32_t n = 0, last = 0; ok && n < l->block_count * LMI_BLOCK; n++) {
         if (l->occupied[n / LMI_BLOCK] >> (n % LMI_BLOCK) & 1) {
-            last = find_nearest(&t, vertex_count, lmi_lattice_rest(l, n), last);
+            last = find_nearest(&t, vertices, lmi_lattice_rest(l, n), last);
             values[n] *= of_vertices[last];
         }
     }
-    free_tree(&t, memory, vertex_count);
+    lmi_nearest_free(&t);
     return ok;
 }
 
 bool lmi_nearest_values(lmi_memory *memory, const lm_vec3 *vertices, const float *of_vertices, uint32_t vertex_count,
                         const lm_dvec3 *points, uint32_t point_count, float *values)
 {
-    tree t;
-    bool ok = make_tree(&t, memory, vertices, vertex_count);
+    lmi_nearest t;
+    bool ok = lmi_nearest_make_from(&t, memory, vertices, vertex_count);
     for (uint32_t n = 0, last = 0; ok && n < point_count; n++) {
-        last = find_nearest(&t, vertex_count, points[n], last);
+        last = find_nearest(&t, vertices, points[n], last);
         values[n] = of_vertices[last];
     }
-    free_tree(&t, memory, vertex_count);
+    lmi_nearest_free(&t);
     return ok;
 }

@@ -91,6 +91,7 @@ bool lmi_mould_reach_octree(lmi_memory *memory, const lmi_octree *t, lmi_mould *
     double(*sum)[4] = lmi_allocate(memory, cells, sizeof *sum), farthest = 0.0;
     lm_dvec3 *middle = lmi_allocate(memory, cells, sizeof *middle);
     bool ok = sum && middle;
+    memory->work += cells;
     size_t count = ok ? find_middles(t, level, first, n, sum, middle) : 0;
     for (size_t k = 0; ok && k < (size_t)s->n[0] * s->n[1] * s->n[2]; k++) {
         if (s->distance[k] > 0.0f) {

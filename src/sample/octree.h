@@ -23,6 +23,7 @@
 #define LMI_OCTREE_MAX_LEVELS 8u
 #define LMI_OCTREE_MAX_VOXELS (1u << 26)
 #define LMI_OCTREE_NONE UINT32_MAX
+#define LMI_OCTREE_LEAST_SPACING (double)1e-9f /* metres, of a body: squares in it fit single precision */
 #define LMI_OCTREE_MOST_REACHED 16384u
 
 /* Lengths along the graph are whole numbers of half voxels: the middles of cells of different sizes are that far apart. */

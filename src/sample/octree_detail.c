@@ -14,6 +14,7 @@
 
 typedef struct peeler {
     const lmi_octree *tree;
+    lmi_memory *memory;
     uint8_t *layer;         /* [voxel_count] 1 at the surface */
     uint8_t *left;          /* [voxel_count] one more than the steps that a flood had left here, of the one with most */
     uint32_t *front, *next; /* [voxel_count] */
@@ -78,6 +79,7 @@ static void mark(peeler *p, uint32_t layer, const uint32_t *voxels, uint32_t cou
         }
     }
     for (uint32_t step = 0; p->front_count; step++, swap_fronts(p)) {
+        p->memory->work += p->front_count;
         for (uint32_t n = 0; n < p->front_count; n++) {
             uint32_t voxel = p->front[n];
             thickness[voxel] = thickness[voxel] ? thickness[voxel] : (uint8_t)(2 * layer);
@@ -114,6 +116,7 @@ uint8_t *lmi_octree_thickness(const lmi_octree *t, lmi_memory *memory, uint32_t 
     uint32_t layers = most / 2 + 1 < MOST_LAYERS ? most / 2 + 1 : MOST_LAYERS, first[MOST_LAYERS + 2];
     uint32_t *voxels = lmi_allocate(memory, t->voxel_count, sizeof *voxels);
     peeler p = {.tree = t,
+                .memory = memory,
                 .layer = lmi_allocate(memory, t->voxel_count, sizeof *p.layer),
                 .left = lmi_allocate(memory, t->voxel_count, sizeof *p.left),
                 .front = lmi_allocate(memory, t->voxel_count, sizeof *p.front),

@@ -106,6 +106,7 @@ static uint32_t look_from(finder *f, uint32_t landmark)
     const lmi_octree *t = f->tree;
     const lmi_octree_search *s = &f->search;
     lmi_octree_search_run(&f->search, t, landmark, UINT32_MAX - 1);
+    f->memory->work += s->reached_count;
     uint32_t farthest = s->distance[s->reached[s->reached_count - 1]], next = LMI_OCTREE_NONE; /* nearest first */
     for (uint32_t n = 0; n < s->reached_count; n++) {
         uint32_t leaf = s->reached[n], here = s->distance[leaf] + farthest;
@@ -169,6 +170,19 @@ static bool add_all(const finder *f, uint32_t leaf, lmi_octree_lists *to)
         ok = lmi_octree_lists_add(to, f->memory, f->roots[n]);
     }
     return ok;
+}
+
+/* Whether the regions that have all of their part take more nodes than a world may have: known before any is made. */
+static bool all_are_too_many(const finder *f, const uint32_t *leaves, uint32_t count)
+{
+    uint64_t nodes = 0;
+    for (uint32_t n = 0; n < count; n++) {
+        if (has_all(f, leaves[n])) {
+            uint32_t part = f->part[leaves[n]];
+            nodes += f->first_root[part + 1] - f->first_root[part];
+        }
+    }
+    return nodes > LM_MAX_MEMBERSHIPS;
 }
 
 /* --- distances in lanes --- */
@@ -356,6 +370,8 @@ static bool find_all(lmi_octree *t, lmi_memory *memory, const uint32_t *leaves, 
     t->too_wide = false;
     if (ok && may_have_all(t, leaves, count)) {
         find_parts(&f);
+        t->too_wide = all_are_too_many(&f, leaves, count);
+        ok = !t->too_wide;
     }
     uint64_t reached = 0, most = (uint64_t)LMI_OCTREE_MOST_REACHED * t->leaf_count;
     for (uint32_t done = 0, group; ok && done < count; done += group) {
@@ -378,6 +394,7 @@ static bool find_all(lmi_octree *t, lmi_memory *memory, const uint32_t *leaves, 
         }
         ok = find_group(&f, leaves + done, group, alone, done, to);
         reached += (uint64_t)f.search.reached_count * group;
+        memory->work += f.search.reached_count;
     }
     free_finder(&f);
     return ok;

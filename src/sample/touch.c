@@ -54,6 +54,7 @@ static bool is_free(const spread *s, lm_vec3 p)
     for (int n = 0; n < 27; n++) {
         uint32_t bucket = bucket_of(s, at[0] + n % 3 - 1, at[1] + n / 3 % 3 - 1, at[2] + n / 9 - 1);
         for (uint32_t k = s->heads[bucket]; k != LMI_NONE; k = s->next[k]) {
+            s->memory->work++;
             lm_dvec3 d = dvec_sub(dvec_from(s->points[k]), dvec_from(p));
             if (dvec_dot(d, d) < s->apart * s->apart) {
                 return false;
@@ -420,7 +421,7 @@ static bool make_touch(lm_world *world, const lmi_body *body, const lm_vec3 *poi
         lmi_touch_free(world, &made);
     }
     lmi_release(memory, touched, particle_blocks, sizeof *touched);
-    lmi_embedder_free(&embedder, memory);
+    lmi_embedder_free(&embedder);
     return ok;
 }
 

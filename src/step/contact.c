@@ -708,6 +708,7 @@ static void collide_body(const lmi_step *step, lmi_body *body, lmi_scratch *scra
         collide_all(step, body, scratch, true);
         body->contacts = contacts; /* counted once */
     }
+    lmi_halt_guard(step, body);
     note_behind(step, body);
     lmi_touch_end(&body->touch);
 }
@@ -752,6 +753,7 @@ void LMI_KERNEL(last_walls)(const lmi_step *step, lmi_body *body, bool pushed, l
     if (push.rigid < 1.0f) {
         collide_left(&own, body, NULL);
     }
+    lmi_halt_guard(step, body);
     note_behind(step, body);
     body->contacts = contacts;
 }
@@ -761,7 +763,7 @@ void LMI_KERNEL(contact)(const lmi_step *step, lmi_batch *batch, lmi_scratch *sc
     for (uint32_t n = 0; n < batch->body_count; n++) {
         lmi_body *body = lmi_body_at(step->world, batch->bodies[n]);
         body->contacts = 0;
-        body->halted = false;
+        body->halted = body->hurries = false;
         if (step->solids) {
             float *starts = body->touch.count ? body->touch.inner_start : scratch->pull;
             body->fastest = fastest(body);

@@ -35,26 +35,30 @@ typedef struct passage {
     lm_dvec3 now, way;
 } passage;
 
-/* How far a surface moves at a point of the world in a substep. */
-static lm_dvec3 moves_at(const lmi_surface *s, lm_dvec3 p, double h)
+/* The way of a point that is at `now`, seen from a surface: where it was goes along with the surface, in a circle where that turns. */
+static lm_dvec3 way_to(const lmi_surface *s, double h, lm_dvec3 now, lm_dvec3 way)
 {
-    return dvec_scale(dvec_add(s->velocity, dvec_cross(s->spin, dvec_sub(p, s->pivot))), h);
+    lm_dvec3 from = dvec_sub(dvec_sub(now, way), dvec_sub(s->pivot, dvec_scale(s->velocity, h)));
+    if (s->spin.x != 0.0 || s->spin.y != 0.0 || s->spin.z != 0.0) {
+        dmat3 turn = dmat_from_rotation_vector(dvec_scale(s->spin, h));
+        from = dmat_apply(&turn, from);
+    }
+    return dvec_sub(dvec_sub(now, s->pivot), from);
 }
 
-static bool flies(const lmi_step *step, const lmi_body *body)
+/* How far its particles may go in this substep, seen from a solid, in lengths of LMI_FLIGHT or of the body if that is larger. */
+static double haste(const lmi_step *step, const lmi_body *body)
 {
-    double size = dvec_length(dvec_sub(dvec_from(body->upper), dvec_from(body->lower)));
+    double size = dvec_length(dvec_sub(dvec_from(body->upper), dvec_from(body->lower))), most = 0.0;
     for (uint32_t n = 0; n < step->surface_count; n++) {
         const lmi_surface *s = &step->surfaces[n];
         if (lmi_solid_is(&s->solid) && lmi_may_collide(body, s->group, s->mask)) {
             lm_dvec3 far = dvec_sub(dvec_add(body->origin, dvec_from(body->lower)), s->pivot);
             double speed = dvec_length(s->velocity) + dvec_length(s->spin) * (dvec_length(far) + size);
-            if (step->h * ((double)body->fastest + speed) > lmi_max(LMI_FLIGHT, body->rest_size)) {
-                return true;
-            }
+            most = lmi_max(step->h * ((double)body->fastest + speed), most);
         }
     }
-    return false;
+    return most / lmi_max(LMI_FLIGHT, body->rest_size);
 }
 
 static passage particle_passage(const flight *f, uint32_t n)
@@ -87,7 +91,7 @@ static void look(flight *f, passage p)
         if (!lmi_solid_is(&s->solid) || !lmi_may_collide(f->body, s->group, s->mask)) {
             continue;
         }
-        lm_dvec3 way = dmat_apply_transposed(&s->rotation, dvec_sub(p.way, moves_at(s, at, f->step->h))), normal;
+        lm_dvec3 way = dmat_apply_transposed(&s->rotation, way_to(s, f->step->h, at, p.way)), normal;
         lm_dvec3 to = dmat_apply_transposed(&s->rotation, dvec_sub(at, s->position)), from = dvec_sub(to, way);
         double share = 0.0;
         bool front = !s->solid.mesh || s->solid.mesh->solid;
@@ -120,8 +124,8 @@ static void find_wall(flight *f)
 /* Where a particle is when its way, seen from the wall, ends `early` (a share) before it did. */
 static lm_dvec3 place_of(const flight *f, passage p, double early)
 {
-    lm_dvec3 moves = moves_at(f->wall, dvec_add(f->body->origin, p.now), f->step->h);
-    return dvec_sub(p.now, dvec_scale(dvec_sub(p.way, moves), early));
+    lm_dvec3 way = way_to(f->wall, f->step->h, dvec_add(f->body->origin, p.now), p.way);
+    return dvec_sub(p.now, dvec_scale(way, early));
 }
 
 /* How far the origin goes when particles end early: to the middle of them, by whole multiples of a power of two as in
@@ -210,17 +214,23 @@ static void leave(lmi_body *body, float *starts)
     LMI_PARTICLES_EACH(body, n) { write(start_of(starts, n), particle_passage(&still, n).now); }
 }
 
+static flight begin(const lmi_step *step, lmi_body *body)
+{
+    return (flight){.step = step,
+                    .body = body,
+                    .before = step->world->batches[body->batch].kept + (size_t)body->first * 4,
+                    .from = dvec_sub(body->kept_origin, body->origin)};
+}
+
 bool lmi_halt(const lmi_step *step, lmi_body *body, float *starts)
 {
-    bool kept = body->kept;
+    double way = body->kept ? haste(step, body) : 0.0;
     body->kept = body->halted = false;
-    if (!kept || !flies(step, body)) {
+    body->hurries = way > LMI_HASTE;
+    if (!(way > 1.0)) {
         return false;
     }
-    flight f = {.step = step,
-                .body = body,
-                .before = step->world->batches[body->batch].kept + (size_t)body->first * 4,
-                .from = dvec_sub(body->kept_origin, body->origin)};
+    flight f = begin(step, body);
     find_wall(&f);
     if (f.wall && f.share <= 1.0) {
         put_at_wall(&f, starts);
@@ -228,4 +238,65 @@ bool lmi_halt(const lmi_step *step, lmi_body *body, float *starts)
         leave(body, starts);
     }
     return true;
+}
+
+/* The first solid between where a particle was and where it is. `f.share` and .wall as in find_wall; *normal faces where it was, in the
+ * world. */
+static void find_crossing(flight *f, passage p, lm_dvec3 *normal)
+{
+    lm_dvec3 at = dvec_add(f->body->origin, p.now);
+    f->share = 2.0;
+    for (uint32_t n = 0; n < f->step->surface_count; n++) {
+        const lmi_surface *s = &f->step->surfaces[n];
+        if (!lmi_solid_is(&s->solid) || !lmi_may_collide(f->body, s->group, s->mask)) {
+            continue;
+        }
+        lm_dvec3 way = dmat_apply_transposed(&s->rotation, way_to(s, f->step->h, at, p.way)), facing;
+        lm_dvec3 to = dmat_apply_transposed(&s->rotation, dvec_sub(at, s->position)), from = dvec_sub(to, way);
+        bool front = !s->solid.mesh || s->solid.mesh->solid;
+        double share;
+        if (!lmi_solid_inside(&s->solid, from) && lmi_solid_crossed(&s->solid, from, to, front, &share, &facing) &&
+            share < f->share) {
+            f->share = share;
+            f->wall = s;
+            f->length = dvec_length(way);
+            *normal = dmat_apply(&s->rotation, facing);
+        }
+    }
+}
+
+/* Takes a particle back to before a solid, and what is left of its velocity towards it. */
+static void take_back(const flight *f, uint32_t n, passage p, lm_dvec3 normal)
+{
+    float *x = f->body->x + (size_t)n * 4, *v = f->body->v + (size_t)n * 4;
+    double gap = GAP * f->body->rest_size + LEAST_GAP, share = lmi_max(f->share - gap / f->length, 0.0);
+    lm_dvec3 at = place_of(f, p, 1.0 - share), world = dvec_add(f->body->origin, at), was = dvec(v[0], v[1], v[2]);
+    lm_dvec3 wall = dvec_add(f->wall->velocity, dvec_cross(f->wall->spin, dvec_sub(world, f->wall->pivot)));
+    double towards = lmi_min(dvec_dot(dvec_sub(was, wall), normal), 0.0);
+    lm_dvec3 change = dvec_scale(normal, -towards), given = dvec_scale(change, v[3] * f->body->mean_mass);
+    x[0] = (float)at.x, x[1] = (float)at.y, x[2] = (float)at.z;
+    v[0] = (float)(was.x + change.x), v[1] = (float)(was.y + change.y), v[2] = (float)(was.z + change.z);
+    f->body->outside_impulse = dvec_add(f->body->outside_impulse, given);
+}
+
+void lmi_halt_guard(const lmi_step *step, lmi_body *body)
+{
+    if (!body->hurries) {
+        return;
+    }
+    flight f = begin(step, body);
+    bool any = false;
+    LMI_PARTICLES_EACH(body, n)
+    {
+        passage p = particle_passage(&f, n);
+        lm_dvec3 normal = lm_dvec3_zero();
+        find_crossing(&f, p, &normal);
+        if (f.share <= 1.0) {
+            take_back(&f, n, p, normal);
+            any = true;
+        }
+    }
+    if (any) {
+        lmi_body_update_bounds(body);
+    }
 }

@@ -253,13 +253,62 @@ static void loses_nothing(void **state)
     assert_true(lost > 3);
 }
 
-int main(void)
+/* ---- bodies that come fast ---- */
+
+static void throw(lm_world * world, lm_body_id id, float speed)
 {
+    lm_body_info info;
+    assert_ok(lm_body_get_info(world, id, &info));
+    lm_vec3 *state = malloc(2 * info.particles * sizeof *state);
+    assert_ok(lm_body_get_positions(world, id, info.centre, state));
+    for (uint32_t n = 0; n < info.particles; n++) state[info.particles + n] = (lm_vec3){0.0f, -speed, 0.0f};
+    info.centre.y += 100.0;
+    assert_ok(lm_body_set_state(world, id, info.centre, state, state + info.particles));
+    free(state);
+}
+
+/* The CPU halts them at what they come to, whether the device does contacts or not: with points on their surfaces and several grounds it
+ * does not. */
+static void fast_bodies_are_halted(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    for (int points = 0; points < 2; points++) {
+        lines log = {0};
+        lm_world *world = world_on("gpu", 1, &log);
+        lm_body_id ids[3] = {add_lattice(world, 5, -0.25, 0.4), add_clusters(world, SAMPLE_GRID, 8.0, 0.8)};
+        boxes b = {0};
+        boxes_add(&b, (lm_vec3){0.0f, 0.0f, 0.0f}, (lm_vec3){0.5f, 0.5f, 0.5f});
+        lm_body_def def = boxes_octree(&b, 0.1f, 1, 0.0f);
+        def.contact_points = points ? LM_CONTACT_SURFACE : LM_CONTACT_PARTICLES;
+        def.pose.position.x = 16.0;
+        ids[2] = make_body(world, &def);
+        add_ground(world, GROUND_SHEET, 0.0, 3.0f, (lm_mover_id){0, 0});
+        add_ground(world, GROUND_PLATE, 8.0, 3.0f, (lm_mover_id){0, 0});
+        add_ground(world, GROUND_HEIGHTS, 16.0, 3.0f, (lm_mover_id){0, 0});
+        for (int n = 0; n < 3; n++) throw(world, ids[n], points ? 9e5f : n == 0 ? 3e3f : n == 1 ? 3e4f : 3e5f);
+        bool halted[3] = {false};
+        for (int n = 0; n < 60; n++) {
+            if (n % 3 == 0) assert_ok(lm_world_step(world, FRAME));
+            halted[n % 3] = halted[n % 3] || lmi_body_find(world, ids[n % 3], "test")->halted;
+        }
+        for (int n = 0; n < 3; n++) {
+            assert_true(halted[n]);
+            lm_body_info info;
+            assert_ok(lm_body_get_info(world, ids[n], &info));
+            assert_true(info.centre.y > -0.1 && info.lower.y > -0.2);
+        }
+        if (!points) assert_non_null(strstr(log.all, "bodies that come to meshes or height maps"));
+        lm_world_destroy(world);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1) cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(walls_agree),
-        cmocka_unit_test(events_agree),
-        cmocka_unit_test(runs_are_the_same),
-        cmocka_unit_test(loses_nothing),
+        cmocka_unit_test(walls_agree),   cmocka_unit_test(events_agree),           cmocka_unit_test(runs_are_the_same),
+        cmocka_unit_test(loses_nothing), cmocka_unit_test(fast_bodies_are_halted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

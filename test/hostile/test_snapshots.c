@@ -1,9 +1,11 @@
 /*
  * Snapshots that were made to do harm: variants of worlds that hold everything (test/support/snapshots.h), each with a few values
  * changed and a checksum that fits. Each is refused, and then nothing has changed, or it is a world that can be stepped, hashed, saved
- * and loaded again, stays finite, and takes no longer than a world of its size should.
+ * and loaded again, and stays finite. The slowest variant of each world is printed; one that takes for ever runs into the time limit of
+ * the test.
  *
- *     test_hostile_snapshots [COUNT [FIRST [WORLD]]]      COUNT variants of each world, or of one, from number FIRST on
+ *     test_hostile_snapshots [COUNT [FIRST [WORLD]]]      COUNT variants of one world, or of each times its share,
+ *                                                         from number FIRST on
  */
 #include "test/support/snapshots.h"
 #include "test/support/support.h"
@@ -21,20 +23,17 @@
 #include <string.h>
 #include <time.h>
 
-/* Seconds of the processor that loading a variant, or stepping it once, may take: a snapshot here has at most a few hundred
- * particles. Under a sanitizer everything takes some twenty times as long. */
+/* Under a sanitizer everything takes some twenty times as long. */
 #ifdef LIMBER_SANITIZED
-#define MOST_SECONDS 4.0
 #define MOST_SUBSTEPS 8u
 #else
-#define MOST_SECONDS 0.5
 #define MOST_SUBSTEPS LM_MAX_SUBSTEPS
 #endif
 
-static uint32_t variants = 20, first_variant;
+static uint32_t variants = 10, first_variant;
 static const char *only;
 
-/* What a sanitizer ends in the middle of. */
+/* What a sanitizer, or an assertion that fails, ends in the middle of. */
 static struct {
     const char *name;
     uint32_t variant;
@@ -44,8 +43,16 @@ void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak)
 
 static void say_where(void)
 {
+    if (!now.name) return;
     fprintf(stderr, "in variant %u of %s: test_hostile_snapshots 1 %u %s\n", now.variant, now.name, now.variant,
             now.name);
+}
+
+static int leave(void **context)
+{
+    (void)context;
+    say_where();
+    return 0;
 }
 
 /* ---- variants ---- */
@@ -126,13 +133,6 @@ static size_t change(uint8_t *bytes, size_t size, random_state *random)
 
 static double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 
-static double timed(double *from)
-{
-    double was = *from;
-    *from = seconds();
-    return *from - was;
-}
-
 /* Whatever a caller may do next: all bodies are cut, where they can be. */
 static void cut_everything(lm_world *world)
 {
@@ -149,17 +149,11 @@ static void cut_everything(lm_world *world)
     assert_ok(lm_world_step(world, FRAME));
 }
 
-static void check_accepted(lm_world *world, bool cuts)
+/* A world that was accepted goes on, is saved and loaded again, and can be cut. */
+static void live_on(lm_world *world, bool cuts)
 {
-    double from = seconds();
     if (lm_world_get_substeps(world) > MOST_SUBSTEPS) assert_ok(lm_world_set_substeps(world, MOST_SUBSTEPS));
-    for (int step = 0; step < 2; step++) {
-        assert_ok(lm_world_step(world, FRAME));
-        assert_at_most(timed(&from), MOST_SECONDS);
-    }
-    lm_totals totals;
-    lm_world_get_totals(world, &totals);
-    assert_true(totals.finite);
+    for (int step = 0; step < 2; step++) assert_ok(lm_world_step(world, FRAME));
     uint64_t hash = lm_world_hash(world);
     size_t size = lm_world_save_size(world);
     void *bytes = malloc(size);
@@ -168,6 +162,22 @@ static void check_accepted(lm_world *world, bool cuts)
     assert_true(lm_world_hash(world) == hash);
     free(bytes);
     if (cuts) cut_everything(world);
+}
+
+static void check_accepted(lm_world *world, uint32_t variant)
+{
+    if (variant % 4 == 0) live_on(world, variant % 32 == 0); /* it takes long */
+    lm_totals totals;
+    lm_world_get_totals(world, &totals);
+    assert_true(totals.finite);
+}
+
+/* What a variant that is tried alone has changed. */
+static void tell_changes(const snapshot_seed *seed, const uint8_t *bytes, size_t size)
+{
+    print_message("%zu bytes, now %zu\n", seed->size, size);
+    for (size_t n = LMI_SNAPSHOT_HEADER; n < seed->size && n < size; n++)
+        if (seed->bytes[n] != bytes[n]) print_message("byte %zu: %02x, now %02x\n", n, seed->bytes[n], bytes[n]);
 }
 
 static bool try_variant(lm_world *world, const snapshot_seed *seed, uint32_t variant)
@@ -180,14 +190,13 @@ static bool try_variant(lm_world *world, const snapshot_seed *seed, uint32_t var
     uint8_t *exact = malloc(size); /* a block of its own: a sanitizer sees what is read behind it */
     memcpy(exact, bytes, size);
     lmi_snapshot_seal(exact, size);
+    if (variants == 1 && only) tell_changes(seed, bytes, size);
     uint64_t before = lm_world_hash(world);
-    double from = seconds();
     lm_result result = lm_world_load(world, exact, size);
-    assert_at_most(timed(&from), MOST_SECONDS);
     free(exact);
     free(bytes);
     if (result == LM_OK) {
-        check_accepted(world, variant % 8 == 0); /* it takes long */
+        check_accepted(world, variant);
     } else {
         assert_result(result, LM_ERROR_FORMAT); /* there is memory enough */
         assert_true(lm_world_hash(world) == before);
@@ -199,17 +208,24 @@ static bool try_variant(lm_world *world, const snapshot_seed *seed, uint32_t var
 static uint32_t try_variants(size_t n)
 {
     snapshot_seed seed = snapshot_seed_make(n);
-    uint32_t accepted = 0;
+    uint32_t accepted = 0, slowest = first_variant, count = variants * (only ? 1 : snapshot_seed_share(n));
+    double longest = 0.0, begin = seconds(), from = begin;
     now.name = seed.name;
     lm_world_def def = lm_world_def_default();
     def.workers = 1;
     lm_world *world;
     assert_ok(lm_world_create(&def, &world));
     assert_ok(lm_world_load(world, seed.bytes, seed.size));
-    for (uint32_t k = 0; k < variants; k++) {
+    for (uint32_t k = 0; k < count; k++) {
         now.variant = first_variant + k;
         accepted += try_variant(world, &seed, now.variant);
+        double at = seconds();
+        if (at - from > longest) longest = at - from, slowest = now.variant;
+        from = at;
     }
+    print_message("%-20s %6zu bytes, %u of %u accepted, %.1f us each, %u takes %.3f s\n", seed.name, seed.size,
+                  accepted, count, 1e6 * (from - begin) / count, slowest, longest);
+    now.name = NULL;
     lm_world_destroy(world);
     snapshot_seed_free(&seed);
     return accepted;
@@ -223,7 +239,7 @@ static void variants_of_every_world(void **context)
     for (size_t n = 0; n < snapshot_seed_count(); n++) {
         if (!only || strcmp(only, snapshot_seed_name(n)) == 0) {
             accepted += try_variants(n);
-            tried += variants;
+            tried += (uint64_t)variants * snapshot_seed_share(n);
         }
     }
     /* All refused or none would say nothing. */
@@ -379,6 +395,19 @@ static void things_in_no_list(void **context)
     snapshot_seed_free(&seed);
 }
 
+/* Cells so small that squares of lengths in them are nothing in single precision. */
+static void cells_too_small(void **context)
+{
+    (void)context;
+    snapshot_seed seed = snapshot_seed_make(seed_named("octree"));
+    lm_world *world = make_world(0.0);
+    assert_ok(lm_world_load(world, seed.bytes, seed.size));
+    tree_of(world)->voxels.spacing = 1e-44;
+    assert_result(load_what_it_saves(world), LM_ERROR_FORMAT);
+    lm_world_destroy(world);
+    snapshot_seed_free(&seed);
+}
+
 /* A skin that reaches a thousand kilometres beyond the body: divided where the body is, not all the way. */
 static void a_skin_that_reaches_far(void **context)
 {
@@ -394,11 +423,8 @@ static void a_skin_that_reaches_far(void **context)
                                           : &body->octree->shell->whole;
         skin->vertices[0] = (lm_vec3){-1e6f, -1e5f, -1e6f};
         skin->vertices[7] = (lm_vec3){1e5f, 1e6f, 1e6f};
-        double from = seconds();
         assert_ok(load_what_it_saves(world));
-        assert_at_most(timed(&from), MOST_SECONDS);
         assert_ok(lm_world_step(world, FRAME));
-        assert_at_most(timed(&from), MOST_SECONDS);
         lm_world_destroy(world);
         snapshot_seed_free(&seed);
     }
@@ -414,13 +440,11 @@ static void a_row_of_voxels(void **context)
     bits[WORDS - 1] = (uint64_t)1 << 63;
     lmi_voxels voxels = {.spacing = 1.0, .n = {LMI_VOXEL_MAX_AXIS, 1, 1}, .row_words = WORDS, .bits = bits};
     uint32_t cell[3];
-    double from = seconds();
     for (uint32_t n = 0; n < 100; n++) {
         double x = 650.0 * n;
         lmi_voxels_locate(&voxels, (lm_dvec3){x, 3.0, 0.5}, cell);
         assert_int_equal(cell[0], x < LMI_VOXEL_MAX_AXIS / 2 ? 0 : LMI_VOXEL_MAX_AXIS - 1);
     }
-    assert_at_most(timed(&from), MOST_SECONDS);
 }
 
 int main(int argc, char **argv)
@@ -432,9 +456,9 @@ int main(int argc, char **argv)
     }
     if (argc > 3) only = argv[3];
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cuts_that_lead_nowhere),  cmocka_unit_test(riders_that_cannot_be),
-        cmocka_unit_test(riders_far_away),         cmocka_unit_test(things_in_no_list),
-        cmocka_unit_test(a_skin_that_reaches_far), cmocka_unit_test(a_row_of_voxels),
-        cmocka_unit_test(variants_of_every_world)};
+        cmocka_unit_test(cuts_that_lead_nowhere), cmocka_unit_test(riders_that_cannot_be),
+        cmocka_unit_test(riders_far_away),        cmocka_unit_test(things_in_no_list),
+        cmocka_unit_test(cells_too_small),        cmocka_unit_test(a_skin_that_reaches_far),
+        cmocka_unit_test(a_row_of_voxels),        cmocka_unit_test_teardown(variants_of_every_world, leave)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,23 +1,22 @@
 /*
- * Definitions that are sound and unusual, and how long it takes to make bodies of them: no call takes longer than a bound that grows
- * with the number of particles, or it is refused with LM_ERROR_LIMIT. What is measured is the time of the processor, so that a machine
- * that has other work makes no difference.
+ * Definitions that are sound and unusual, and how much work it is to make bodies of them: no more than a bound that grows with the
+ * number of particles, or they are refused with LM_ERROR_LIMIT before much was done. What is asserted is the count of steps that the
+ * library keeps (lmi_memory.work) and the memory that was taken, which are the same on every machine; times are printed. What has no count
+ * is left to the time limit of the test.
  *
  * Each of these once took longer, most of them from ten seconds to minutes.
  */
 #include "test/support/boxes.h"
 #include "test/support/support.h"
 
+#include "world.h"
+
 #include <math.h>
+#include <stdlib.h>
 #include <time.h>
 
-/* Seconds in which a body of so many particles is made and stepped once; of an octree, from so many of the finest cells. */
-#ifdef LIMBER_SANITIZED
-#define SLOWER 20.0
-#else
-#define SLOWER 1.0
-#endif
-#define BOUND(particles, voxels) (SLOWER * (2.0 + 1e-4 * (double)(particles) + 2.5e-6 * (double)(voxels)))
+/* Steps in which a body of so many particles is made; of an octree, from so many of the finest cells. */
+#define MOST_STEPS(particles, voxels) (100000 + 250 * (uint64_t)(particles) + 10 * (uint64_t)(voxels))
 
 #define AROUND 24
 #define UPWARD 12
@@ -73,24 +72,54 @@ static lm_body_def octree_of(const ball *b, float spacing, uint32_t levels)
     return def;
 }
 
-/* Makes a body, steps it, and says how many particles it has; `refine`: with all its cells divided, too. */
-static uint32_t make_in_time(const lm_body_def *def, bool refine, uint32_t voxels, const char *what)
+/* What was allocated at once, at most. */
+typedef struct tally {
+    size_t used, most;
+} tally;
+
+static void *count_and_allocate(size_t size, size_t alignment, void *user)
 {
-    lm_world_def world_def = lm_world_def_default();
+    tally *t = user;
+    t->used += size;
+    t->most = t->used > t->most ? t->used : t->most;
+    return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+}
+
+static void count_and_release(void *memory, size_t size, void *user)
+{
+    tally *t = user;
+    t->used -= size;
+    free(memory);
+}
+
+static lm_world *make_counted_world(tally *t)
+{
+    lm_world_def def = lm_world_def_default();
     lm_world *world;
+    def.workers = 1;
+    def.allocator = (lm_allocator){count_and_allocate, count_and_release, t};
+    assert_ok(lm_world_create(&def, &world));
+    return world;
+}
+
+/* Makes a body, steps it, and says how many particles it has; `refine`: with all its cells divided, too. */
+static uint32_t make_body_of(const lm_body_def *def, bool refine, uint32_t voxels, const char *what)
+{
+    tally t = {0};
+    lm_world *world = make_counted_world(&t);
     lm_body_id body;
     lm_body_info info;
-    world_def.workers = 1;
-    assert_ok(lm_world_create(&world_def, &world));
     double begin = seconds();
     assert_ok(lm_body_create(world, def, &body));
     if (refine) assert_ok(lm_body_refine(world, body, lm_dvec3_zero(), 100.0f, 1e-3f, NULL));
     assert_ok(lm_world_step(world, FRAME));
     double took = seconds() - begin;
     assert_ok(lm_body_get_info(world, body, &info));
-    print_message("%-44s %7u particles, %.3f s\n", what, info.particles, took);
-    double most = BOUND(info.particles, voxels);
-    if (took > most) fail_msg("%s: %.1f s, and %.1f s are allowed", what, took, most);
+    uint64_t work = world->memory.work, most = MOST_STEPS(info.particles, voxels);
+    print_message("%-44s %7u particles, %11llu steps, %.3f s\n", what, info.particles, (unsigned long long)work, took);
+    assert_true(work > 0); /* else nothing is counted */
+    if (work > most)
+        fail_msg("%s: %llu steps, and %llu are allowed", what, (unsigned long long)work, (unsigned long long)most);
     lm_world_destroy(world);
     return info.particles;
 }
@@ -104,7 +133,7 @@ static void few_cells_and_many_levels(void **context)
         lm_body_def def = octree_of(&b, 0.1f, levels);
         def.mask = 1;
         def.self_contact = true;
-        make_in_time(&def, false, 0, "few cells, up to 8 levels");
+        make_body_of(&def, false, 0, "few cells, up to 8 levels");
     }
 }
 
@@ -114,10 +143,10 @@ static void wide_regions_of_many_cells(void **context)
     (void)context;
     ball b = make_ball(0.4);
     lm_body_def def = octree_of(&b, 0.025f, 8);
-    assert_true(make_in_time(&def, true, 0, "all cells divided, regions of the whole body") > 15000);
+    assert_true(make_body_of(&def, true, 0, "all cells divided, regions of the whole body") > 15000);
     def.octree.detail = 1000.0f;
     def.octree.slack = 0.0f;
-    assert_true(make_in_time(&def, false, 0, "the same at once, without slack") > 15000);
+    assert_true(make_body_of(&def, false, 0, "the same at once, without slack") > 15000);
 }
 
 /* How thick it is at each voxel is found layer by layer, 60 of them. */
@@ -126,7 +155,7 @@ static void thick_and_fine(void **context)
     (void)context;
     ball b = make_ball(0.4);
     lm_body_def def = octree_of(&b, 0.0066f, 8);
-    make_in_time(&def, false, 930000, "a thick body of 930,000 voxels");
+    make_body_of(&def, false, 930000, "a thick body of 930,000 voxels");
 }
 
 /* Two triangles that are covered with tens of thousands of points that touch. */
@@ -137,32 +166,30 @@ static void large_faces(void **context)
     boxes_add(&b, (lm_vec3){-0.5f, -0.5f, -0.0005f}, (lm_vec3){0.5f, 0.5f, 0.0005f});
     lm_body_def def = boxes_octree(&b, 0.005f, 8, 0.0f);
     def.mask = 1;
-    make_in_time(&def, false, 0, "a plate, as an octree");
+    make_body_of(&def, false, 0, "a plate, as an octree");
     def = lm_body_def_default();
     def.lattice.vertices = b.vertices, def.lattice.vertex_count = 8;
     def.lattice.triangles = b.triangles, def.lattice.triangle_count = 12;
     def.lattice.spacing = 0.01f;
     def.lattice.width = 8;
-    make_in_time(&def, false, 0, "a plate, as a lattice");
+    make_body_of(&def, false, 0, "a plate, as a lattice");
 }
 
-/* What cannot be done in time is refused in time, and with little memory. */
+/* What would take too much is refused before it is made. */
 static void too_wide_is_refused(void **context)
 {
     (void)context;
     ball b = make_ball(0.4);
-    lm_world_def world_def = lm_world_def_default();
-    lm_world *world;
+    tally t = {0};
+    lm_world *world = make_counted_world(&t);
     lm_body_id body;
-    world_def.workers = 1;
-    assert_ok(lm_world_create(&world_def, &world));
     double begin = seconds();
     lm_body_def def = octree_of(&b, 0.02f, 0); /* 36,440 regions of 36,440 cells, which no larger cells stand for */
     def.octree.width = 1e6f;
     assert_result(lm_body_create(world, &def, &body), LM_ERROR_LIMIT);
-    double took = seconds() - begin;
-    print_message("refused in %.3f s\n", took);
-    assert_at_most(took, BOUND(36440, 0));
+    print_message("refused in %.3f s, with %zu bytes\n", seconds() - begin, t.most);
+    assert_at_most(t.most, 2000 * 36440);
+    assert_at_most(world->memory.work, 4 * 36440);
     lm_world_destroy(world);
 }
 

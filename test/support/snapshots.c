@@ -548,35 +548,38 @@ static void make_sleepers(lm_world *world)
 static const struct {
     const char *name;
     void (*make)(lm_world *world);
+    uint32_t share;
 } worlds[] = {
-    {"nothing", make_nothing},
-    {"cloud", make_cloud},
-    {"plastic", make_plastic},
-    {"surroundings", make_surroundings},
-    {"mesh", make_mesh},
-    {"lattices", make_lattices},
-    {"tets", make_tets},
-    {"skeletons", make_skeletons},
-    {"octree", make_octree},
-    {"cut-octree", make_cut_octree},
-    {"severed-octree", make_severed_octree},
-    {"detail", make_detail},
-    {"cut-detail", make_cut_detail},
-    {"cut-clusters", make_cut_clusters},
-    {"cut-tets", make_cut_tets},
-    {"broken", make_broken},
-    {"cut-lattice", make_cut_lattice},
-    {"examples", make_examples},
-    {"octree-examples", make_octree_examples},
-    {"contacts", make_contacts},
-    {"penalty", make_penalty},
-    {"cube-maps", make_cube_maps},
-    {"sleepers", make_sleepers},
+    {"nothing", make_nothing, 1},
+    {"cloud", make_cloud, 18},
+    {"plastic", make_plastic, 18},
+    {"surroundings", make_surroundings, 18},
+    {"mesh", make_mesh, 18},
+    {"lattices", make_lattices, 18},
+    {"tets", make_tets, 18},
+    {"skeletons", make_skeletons, 18},
+    {"octree", make_octree, 18},
+    {"cut-octree", make_cut_octree, 7},
+    {"severed-octree", make_severed_octree, 7},
+    {"detail", make_detail, 7},
+    {"cut-detail", make_cut_detail, 7},
+    {"cut-clusters", make_cut_clusters, 7},
+    {"cut-tets", make_cut_tets, 7},
+    {"broken", make_broken, 7},
+    {"cut-lattice", make_cut_lattice, 7},
+    {"examples", make_examples, 18},
+    {"octree-examples", make_octree_examples, 18},
+    {"contacts", make_contacts, 1},
+    {"penalty", make_penalty, 7},
+    {"cube-maps", make_cube_maps, 1},
+    {"sleepers", make_sleepers, 1},
 };
 
 size_t snapshot_seed_count(void) { return COUNT_OF(worlds); }
 
 const char *snapshot_seed_name(size_t n) { return worlds[n].name; }
+
+uint32_t snapshot_seed_share(size_t n) { return worlds[n].share; }
 
 snapshot_seed snapshot_seed_make(size_t n)
 {

@@ -18,6 +18,9 @@ typedef struct snapshot_seed {
 size_t snapshot_seed_count(void);
 const char *snapshot_seed_name(size_t n);
 
+/* How many variants of a world to try for each of the slowest one: more of those that load fast. */
+uint32_t snapshot_seed_share(size_t n);
+
 /* Makes world `n` and saves it. Ends the program when that fails: then the test itself is wrong. */
 snapshot_seed snapshot_seed_make(size_t n);
 void snapshot_seed_free(snapshot_seed *seed);

@@ -132,7 +132,7 @@ static void points_depend_on_the_nearest_particles(void **context)
             assert_at_most(farthest, nearest_other + 1e-6 * s.size);
             assert_near(sum, 1.0, 1e-5);
         }
-        lmi_embedder_free(&embedder, &memory);
+        lmi_embedder_free(&embedder);
         sample_free(&s);
     }
     assert_int_equal(memory.used, 0);

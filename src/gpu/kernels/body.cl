@@ -243,41 +243,64 @@ static double distance_to(RECORD const lmi_gpu_body *b, lm_dvec3 p)
     return dvec_length(dvec_sub(lower, p)) + dvec_length(dvec_sub(dvec_of(b->upper), dvec_of(b->lower)));
 }
 
-/* Colliders that the body may touch: may_touch in step/contact.c. */
+/* How fast a body comes to a collider, at most, but for what deforms. */
+static double speed_to(RECORD const lmi_gpu_body *b, __global const lmi_gpu_surface *s)
+{
+    lm_dvec3 relative = dvec_sub(dvec_of(b->velocity), dvec_in(s->velocity));
+    double speed = dvec_length(relative) + dvec_length(dvec_of(b->spin)) * b->rest_size;
+    return speed + dvec_length(dvec_in(s->spin)) * distance_to(b, dvec_in(s->pivot));
+}
+
+/* Whether the body may touch a collider: may_touch in step/contact.c. */
+static bool is_near(RECORD const lmi_gpu_body *b, __global const lmi_gpu_surface *s, double h)
+{
+    if (!(b->group & s->mask) || !(b->collider_mask & s->group)) {
+        return false;
+    }
+    /* Bounds are those before the move, which goes no further than this and as much again for what deforms. */
+    double margin = b->contact_radius + 0.05 * b->rest_size + 2.0 * h * (speed_to(b, s) + b->alpha / h * b->rest_size);
+    double low[3], high[3];
+    for (int i = 0; i < 3; i++) {
+        low[i] = b->origin[i] + b->lower[i];
+        high[i] = b->origin[i] + b->upper[i];
+    }
+    bool near = true;
+    if (s->shape == LM_SHAPE_PLANE) {
+        double depth = 0.0;
+        for (int i = 0; i < 3; i++) {
+            double normal = s->rotation[3 * i + 1];
+            depth += ((normal > 0.0 ? low[i] : high[i]) - s->position[i]) * normal;
+        }
+        near = depth < margin;
+    } else {
+        for (int i = 0; i < 3; i++) {
+            near = near && low[i] - margin <= s->upper[i] && high[i] + margin >= s->lower[i];
+        }
+    }
+    return near;
+}
+
+/* Colliders that the body may touch. */
 static uint find_surfaces(RECORD const lmi_gpu_body *b, __global const lmi_gpu_surface *surfaces, uint count, double h)
 {
     uint may = 0;
     for (uint n = 0; n < count; n++) {
-        __global const lmi_gpu_surface *s = surfaces + n;
-        if (!(b->group & s->mask) || !(b->collider_mask & s->group)) {
-            continue;
-        }
-        lm_dvec3 relative = dvec_sub(dvec_of(b->velocity), dvec_in(s->velocity));
-        double speed = dvec_length(relative) + dvec_length(dvec_of(b->spin)) * b->rest_size;
-        speed += dvec_length(dvec_in(s->spin)) * distance_to(b, dvec_in(s->pivot));
-        /* Bounds are those before the move, which goes no further than this and as much again for what deforms. */
-        double margin = b->contact_radius + 0.05 * b->rest_size + 2.0 * h * (speed + b->alpha / h * b->rest_size);
-        double low[3], high[3];
-        for (int i = 0; i < 3; i++) {
-            low[i] = b->origin[i] + b->lower[i];
-            high[i] = b->origin[i] + b->upper[i];
-        }
-        bool near = true;
-        if (s->shape == LM_SHAPE_PLANE) {
-            double depth = 0.0;
-            for (int i = 0; i < 3; i++) {
-                double normal = s->rotation[3 * i + 1];
-                depth += ((normal > 0.0 ? low[i] : high[i]) - s->position[i]) * normal;
-            }
-            near = depth < margin;
-        } else {
-            for (int i = 0; i < 3; i++) {
-                near = near && low[i] - margin <= s->upper[i] && high[i] + margin >= s->lower[i];
-            }
-        }
-        may |= near ? 1u << n % 32 : 0; /* where there are more, walls.cl finds them; here it counts whether there are any */
+        /* where there are more, walls.cl finds them; here it counts whether there are any */
+        may |= is_near(b, surfaces + n, h) ? 1u << n % 32 : 0;
     }
     return may;
+}
+
+/* Whether the host may have to halt a body at a mesh or height map on its way, or to take particles back to before it: haste in
+ * step/halt.c, but for what deforms. */
+static bool flies(RECORD const lmi_gpu_body *b, __global const lmi_gpu_surface *surfaces, uint count, double h)
+{
+    bool any = false;
+    for (uint n = 0; n < count && !any; n++) {
+        __global const lmi_gpu_surface *s = surfaces + n;
+        any = s->solid != LMI_GPU_NONE && h * speed_to(b, s) > LMI_HASTE * fmax((double)LMI_FLIGHT, b->rest_size) && is_near(b, s, h);
+    }
+    return any;
 }
 
 /* Bodies that answer a collider as a whole (rigidity in step/push.c) are those of kernels/stand.cl, where they are expected, or left
@@ -326,6 +349,7 @@ static void prepare_record(RECORD lmi_gpu_body *b, __global const float4 *x, __g
     b->surfaces = !b->pointed && (whole || !walled) ? find_surfaces(b, surfaces, surface_count, h) : 0;
     b->stop |= b->surfaces && whole && walled != 2 ? LMI_GPU_RIGID : 0; /* 2: kernels/stand.cl */
     b->surfaces = walled ? 0 : b->surfaces; /* they have kernels of their own */
+    b->stop |= walled && flies(b, surfaces, surface_count, h) ? LMI_GPU_FLYING : 0;
     if (b->spacing > 0.0) {
         find_owed(b);
         find_change(b, change);
