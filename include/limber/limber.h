@@ -747,7 +747,8 @@ typedef struct lm_examples_def {
 LM_API lm_examples_def lm_examples_def_default(void);
 
 /* Gives the body examples in place of any it had; null: none. The regions of a lattice are taken one by one: wide ones of a
- * large one take seconds. The next step lays the body out anew, which allocates. */
+ * large one take seconds. The next step lays the body out anew, which allocates. Wakes it. LM_ERROR_ARGUMENT for a body that can break
+ * or an octree whose detail changes (lm_body_set_detail). */
 LM_API lm_result lm_body_set_examples(lm_world *world, lm_body_id body, const lm_examples_def *def);
 
 /* `beta` of the definition, from the next step on. LM_ERROR_ARGUMENT when the body has no examples, as below. */
@@ -1148,7 +1149,8 @@ typedef struct lm_skeleton_def {
 /* A definition with the defaults above; it needs a body and bones. */
 LM_API lm_skeleton_def lm_skeleton_def_default(void);
 
-/* Gives a body a skeleton. LM_ERROR_ARGUMENT when it has one already. No particle need be attached. */
+/* Gives a body a skeleton. LM_ERROR_ARGUMENT when it has one already, or is an octree whose detail changes (lm_body_set_detail). No
+ * particle need be attached. */
 LM_API lm_result lm_skeleton_create(lm_world *world, const lm_skeleton_def *def, lm_skeleton_id *skeleton);
 
 /* Takes a skeleton away; its particles are free. */
