@@ -20,6 +20,9 @@
 /* Particles are on the surface when they are nearer to it than this share of the distance between them. */
 #define ON_SURFACE 0.15
 
+/* Particles that are nearer to each other than this share of how far they are from the rest shape's origin are in one place. */
+#define NO_EXTENT 1e-12
+
 /* --- distance --- */
 
 static void bounds_of(const lm_vec3 *points, uint32_t count, lm_dvec3 *low, lm_dvec3 *high)
@@ -247,6 +250,10 @@ int lmi_mould_fit(const lmi_body *body, lmi_mould *s, uint32_t carrier, const lm
         double w = share[n] / total;
         moments[0] += w * d.x * d.x, moments[1] += w * d.y * d.y, moments[2] += w * d.z * d.z;
         moments[3] += w * d.x * d.y, moments[4] += w * d.y * d.z, moments[5] += w * d.z * d.x;
+    }
+    /* A particle alone has no extent: what rounding leaves of it must not be inverted. */
+    if (moments[0] + moments[1] + moments[2] <= NO_EXTENT * NO_EXTENT * dvec_dot(mean, mean)) {
+        memset(moments, 0, sizeof moments);
     }
     int rank = invert_moments(moments, sheet, inverse, s->across + (size_t)carrier * 4);
     for (uint32_t n = 0; n < s->carrier_riders; n++) {
