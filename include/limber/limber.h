@@ -562,7 +562,7 @@ typedef struct lm_body_def {
     bool self_contact; /* parts of it that are far from each other in the rest shape touch too; default false */
     float
         penalty; /* N/m, 0 to 1e12, for LM_CONTACT_METHOD_PENALTY and _CUBE_MAP; default 0: a quarter of the mean mass of
-                      its particles over the square of the substep, which its own particles bear */
+                      its particles over the square of the substep, which its own particles bear; of two such the smaller */
     uint32_t collider_mask; /* groups of colliders that it touches, as bits; default all of them */
     bool may_sleep;         /* in a world that lets bodies sleep (lm_world_set_sleep); default true */
     lm_pose pose;           /* where the body's frame starts */
@@ -941,7 +941,7 @@ LM_API lm_result lm_world_remove_contact_rule(lm_world *world, uint32_t group_a,
 typedef enum lm_contact_method {
     LM_CONTACT_METHOD_SOLVED =
         0, /* distance fields, and impulses that are solved together: friction, restitution, rest */
-    /* The papers', for comparison: a force of lm_body_def.penalty times the depth, of two bodies the larger constant, on
+    /* The papers', for comparison: a force of lm_body_def.penalty times the depth, of two bodies the larger constant that was given, on
      * both sides. No friction and no restitution; bodies sink into each other, and at large steps or with light particles
      * against a large constant they jump. Momentum is kept. */
     LM_CONTACT_METHOD_PENALTY,

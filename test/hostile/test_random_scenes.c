@@ -255,6 +255,14 @@ static void found_before(void **context)
     } found[] = {
         {40, RANDOM_HOLD, false}, /* the pull of a pinned body that is torn from its goals was counted in full */
         {5, 1355, true},          /* weights of examples were read from a pack that a body had left to sleep */
+        {173, RANDOM_COLLIDERS,
+         false},                   /* the drift of thin pieces was taken out with an inertia that they no longer had */
+        {7, RANDOM_PLASTIC, true}, /* regions that may flow were scaled in an order that the width of vectors chose */
+        {20, RANDOM_CUT | RANDOM_SELF, true}, /* a mould of balls was made again from the particles after a cut */
+        {26, RANDOM_DETAIL, true},            /* the stiffness of regions was lost when cells changed, until a load */
+        {46, 30, false},                      /* the weights of a carrier with one particle were 1e17 */
+        {503, RANDOM_DETAIL | RANDOM_HOLD, false}, /* bones held cells that were no longer there */
+        {437, 22, false}, /* the default penalty of a heavy body threw light particles to the largest speed */
     };
     (void)context;
     uint32_t all = features;
