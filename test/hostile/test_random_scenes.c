@@ -23,7 +23,7 @@
 #define MOMENTUM_LIMIT 1e-4
 #define STEP_LIMIT 1.0 /* seconds; steps that take longer are told */
 
-static uint64_t first_seed = 1, seed_count = 4;
+static uint64_t first_seed = 1, seed_count = 2;
 static uint32_t features = RANDOM_EVERYTHING;
 static bool once;
 static FILE *told;
