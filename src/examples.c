@@ -5,6 +5,7 @@
 #include "examples.h"
 #include "base/guard.h"
 #include "body.h"
+#include "octree_body.h"
 
 #include <string.h>
 
@@ -168,6 +169,7 @@ lm_result lm_body_set_examples(lm_world *world, lm_body_id id, const lm_examples
     }
     const char *fault = def ? def_fault(def, body) : NULL;
     fault = !fault && def && body->fracture ? "a body that can break has no examples" : fault;
+    fault = !fault && def && lmi_octree_has_detail(body) ? "a body whose detail changes has no examples" : fault;
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_set_examples: %s", fault);
     }
@@ -191,7 +193,10 @@ lm_result lm_body_set_examples(lm_world *world, lm_body_id id, const lm_examples
             result = LM_ERROR_MEMORY;
         } else {
             lmi_examples_free(world, before);
-            world->batches[body->batch].dirty = true;
+            if (body->batch != LMI_NONE) { /* else it sleeps, and is laid out when it wakes */
+                world->batches[body->batch].dirty = true;
+            }
+            lmi_body_rouse(world, body);
         }
     }
     lmi_float_mode_leave(&host);

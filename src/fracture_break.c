@@ -284,9 +284,10 @@ static lm_result make_plan(lm_world *world, lmi_body *body)
 /* --- carrying them out --- */
 
 /* Each new part takes over the rigid motion that is to be taken out of its parent, and owes just that. */
-static void inherit(const lmi_body *body, lmi_break_plan *p)
+static void inherit(lmi_body *body, lmi_break_plan *p)
 {
     const lmi_lattice *l = &p->next;
+    lmi_lattice_settle_all(body);
     LMI_PARTICLES_EACH(body, n)
     {
         lmi_lattice_part *to = &p->part[l->part ? l->part[n] : 0];

@@ -121,6 +121,9 @@ void lmi_octree_levels_undo(lm_world *world, struct lmi_octree_change *changes);
 void lmi_octree_levels_keep(lm_world *world, struct lmi_octree_change *changes, double seconds);
 void lmi_octree_levels_free(lm_world *world, lmi_octree_body *octree);
 
+/* Whether its cells may change in a step. */
+static inline bool lmi_octree_has_detail(const lmi_body *body) { return body->octree && body->octree->levels; }
+
 /* For a body that has none yet; false when out of memory. */
 bool lmi_octree_levels_make(lm_world *world, lmi_octree_body *octree);
 const char *lmi_octree_detail_fault(const lm_detail *detail); /* null when it is sound */

@@ -68,10 +68,21 @@ static void copy_region(lmi_octree_change *c, uint32_t leaf)
     for (uint32_t i = 0; i < 6; i++) {
         c->made.plastic[(size_t)leaf * 6 + i] = plastic[i * stride];
     }
-    if (c->made.stiffness) {
-        c->made.stiffness[leaf] = old->stiffness[from];
-    }
     lmi_body_turn_axes(c->world, &c->made, leaf, &old->regions[from].axes);
+}
+
+/* The mean, by mass, over what a leaf was made from: before the lanes are made, which contain it. */
+static void copy_stiffness(lmi_octree_change *c, uint32_t leaf)
+{
+    const lmi_body *old = c->body;
+    uint32_t first = c->from[leaf], count = c->joined[leaf];
+    double sum = 0.0, mass = 0.0;
+    for (uint32_t was = first; was < first + count; was++) {
+        double m = old->mass[old->place[was]];
+        sum += m * old->stiffness[was];
+        mass += m;
+    }
+    c->made.stiffness[leaf] = count > 1 ? (float)(sum / mass) : old->stiffness[first];
 }
 
 static void copy_particle(lmi_octree_change *c, uint32_t leaf)
@@ -132,6 +143,9 @@ static bool make_body(lmi_octree_change *c, lmi_octree *next)
         find_origin(c, leaf);
         (c->joined[leaf] > 1 ? lmi_octree_join_particle : copy_particle)(c, leaf);
         spins = spins || c->joined[leaf] > 1;
+        if (made->stiffness) {
+            copy_stiffness(c, leaf);
+        }
     }
     if (spins) {
         lmi_octree_join_spins(c);

@@ -7,7 +7,7 @@
  *
  *     v_k += w x (x_k - c)        I w = sum m_i (x_i - x) x v_i        c, I: of the leaf and its neighbours
  *
- * Lasting deformation and stiffness are means by mass; the rotation, from which the next fit starts, is the heaviest leaf's.
+ * Lasting deformation is the mean by mass; the rotation, from which the next fit starts, is the heaviest leaf's.
  */
 #include "body.h"
 #include "octree_change.h"
@@ -109,7 +109,7 @@ void lmi_octree_join_region(lmi_octree_change *c, uint32_t leaf)
 {
     const lmi_body *old = c->body;
     uint32_t heaviest = c->from[leaf];
-    double mass = 0.0, plastic[6] = {0}, stiffness = 0.0;
+    double mass = 0.0, plastic[6] = {0};
     for (uint32_t k = 0; k < c->joined[leaf]; k++) {
         uint32_t was = c->from[leaf] + k;
         double m = old->mass[old->place[was]];
@@ -117,15 +117,11 @@ void lmi_octree_join_region(lmi_octree_change *c, uint32_t leaf)
         for (int i = 0; i < 6; i++) {
             plastic[i] += m * c->made.plastic[(size_t)leaf * 6 + (size_t)i];
         }
-        stiffness += m * (old->stiffness ? (double)old->stiffness[was] : 1.0);
         mass += m;
         heaviest = m > old->mass[old->place[heaviest]] ? was : heaviest;
     }
     take_region(c, leaf, heaviest);
     for (int i = 0; i < 6; i++) {
         c->made.plastic[(size_t)leaf * 6 + (size_t)i] = (float)(plastic[i] / mass);
-    }
-    if (c->made.stiffness) {
-        c->made.stiffness[leaf] = (float)(stiffness / mass);
     }
 }

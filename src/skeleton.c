@@ -4,6 +4,7 @@
 #include "skeleton.h"
 #include "base/dmath.h"
 #include "base/guard.h"
+#include "octree_body.h"
 #include "world.h"
 
 #include <string.h>
@@ -168,6 +169,9 @@ static lm_result check(lm_world *world, const lm_skeleton_def *def, const lmi_bo
 {
     if (body->skeleton != LMI_NONE) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_skeleton_create: the body has a skeleton already");
+    }
+    if (lmi_octree_has_detail(body)) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_skeleton_create: the detail of the body changes");
     }
     if (!def->bones || def->bone_count < 1 || def->bone_count > LM_MAX_BONES) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_skeleton_create: %u bones, must be 1 to %d", def->bone_count,

@@ -562,7 +562,7 @@ typedef struct lm_body_def {
     bool self_contact; /* parts of it that are far from each other in the rest shape touch too; default false */
     float
         penalty; /* N/m, 0 to 1e12, for LM_CONTACT_METHOD_PENALTY and _CUBE_MAP; default 0: a quarter of the mean mass of
-                      its particles over the square of the substep, which its own particles bear */
+                      its particles over the square of the substep, which its own particles bear; of two such the smaller */
     uint32_t collider_mask; /* groups of colliders that it touches, as bits; default all of them */
     bool may_sleep;         /* in a world that lets bodies sleep (lm_world_set_sleep); default true */
     lm_pose pose;           /* where the body's frame starts */
@@ -747,7 +747,8 @@ typedef struct lm_examples_def {
 LM_API lm_examples_def lm_examples_def_default(void);
 
 /* Gives the body examples in place of any it had; null: none. The regions of a lattice are taken one by one: wide ones of a
- * large one take seconds. The next step lays the body out anew, which allocates. */
+ * large one take seconds. The next step lays the body out anew, which allocates. Wakes it. LM_ERROR_ARGUMENT for a body that can break
+ * or an octree whose detail changes (lm_body_set_detail). */
 LM_API lm_result lm_body_set_examples(lm_world *world, lm_body_id body, const lm_examples_def *def);
 
 /* `beta` of the definition, from the next step on. LM_ERROR_ARGUMENT when the body has no examples, as below. */
@@ -940,7 +941,7 @@ LM_API lm_result lm_world_remove_contact_rule(lm_world *world, uint32_t group_a,
 typedef enum lm_contact_method {
     LM_CONTACT_METHOD_SOLVED =
         0, /* distance fields, and impulses that are solved together: friction, restitution, rest */
-    /* The papers', for comparison: a force of lm_body_def.penalty times the depth, of two bodies the larger constant, on
+    /* The papers', for comparison: a force of lm_body_def.penalty times the depth, of two bodies the larger constant that was given, on
      * both sides. No friction and no restitution; bodies sink into each other, and at large steps or with light particles
      * against a large constant they jump. Momentum is kept. */
     LM_CONTACT_METHOD_PENALTY,
@@ -1148,7 +1149,8 @@ typedef struct lm_skeleton_def {
 /* A definition with the defaults above; it needs a body and bones. */
 LM_API lm_skeleton_def lm_skeleton_def_default(void);
 
-/* Gives a body a skeleton. LM_ERROR_ARGUMENT when it has one already. No particle need be attached. */
+/* Gives a body a skeleton. LM_ERROR_ARGUMENT when it has one already, or is an octree whose detail changes (lm_body_set_detail). No
+ * particle need be attached. */
 LM_API lm_result lm_skeleton_create(lm_world *world, const lm_skeleton_def *def, lm_skeleton_id *skeleton);
 
 /* Takes a skeleton away; its particles are free. */

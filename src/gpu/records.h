@@ -176,7 +176,7 @@ typedef struct lmi_gpu_jab {
 /* A body that meets others by depth cube maps (kernels/meet.cl). */
 typedef struct lmi_gpu_meeter {
     double lower[3], upper[3]; /* the box that others may touch, in this substep */
-    double penalty, mean_mass; /* N/m, kg */
+    double penalty, mean_mass; /* lmi_penalty_of, kg */
     double way;                /* metres in this substep */
     double met_way;            /* the same, or that against a partner where it is further */
     float radius, skin;        /* what it adds to the distance as the one that comes, and as the one that is met */

@@ -23,6 +23,9 @@
 /* Particles are on the surface when they are nearer to it than this share of the distance between them. */
 #define ON_SURFACE 0.15
 
+/* Particles that are nearer to each other than this share of how far they are from the rest shape's origin are in one place. */
+#define NO_EXTENT 1e-12
+
 /* --- distance --- */
 
 static void bounds_of(const lm_vec3 *points, uint32_t count, lm_dvec3 *low, lm_dvec3 *high)
@@ -86,11 +89,13 @@ static bool make_distance(lm_world *world, const lmi_body *body, lmi_mould *s)
 {
     lm_dvec3 low, high;
     bool mesh = s->triangle_count > 0;
-    bounds_of(mesh ? s->vertices : body->rest, mesh ? s->vertex_count : body->particle_count, &low, &high);
+    const lm_vec3 *points = s->vertex_count > 0 ? s->vertices : body->rest;
+    uint32_t point_count = s->vertex_count > 0 ? s->vertex_count : body->particle_count;
+    bounds_of(points, point_count, &low, &high);
     lm_dvec3 size = dvec_sub(high, low);
     double longest = fmax(size.x, fmax(size.y, size.z)), radius = 0.0;
     if (!mesh) {
-        radius = fmax(body->contact_radius, 0.7 * cloud_spacing(size, body->particle_count));
+        radius = fmax(body->contact_radius, 0.7 * cloud_spacing(size, point_count));
         radius = radius > 0.0 ? radius : 0.01;
         longest += 2.0 * radius;
     }
@@ -126,7 +131,7 @@ static bool make_distance(lm_world *world, const lmi_body *body, lmi_mould *s)
         }
         return ok;
     }
-    return lmi_distance_balls(&world->memory, body->rest, body->particle_count, radius, &nodes);
+    return lmi_distance_balls(&world->memory, points, point_count, radius, &nodes);
 }
 
 double lmi_mould_distance(const lmi_mould *s, lm_dvec3 rest)
@@ -331,6 +336,10 @@ int lmi_mould_fit(const lmi_body *body, lmi_mould *s, uint32_t carrier, const lm
         double w = share[n] / total;
         moments[0] += w * d.x * d.x, moments[1] += w * d.y * d.y, moments[2] += w * d.z * d.z;
         moments[3] += w * d.x * d.y, moments[4] += w * d.y * d.z, moments[5] += w * d.z * d.x;
+    }
+    /* A particle alone has no extent: what rounding leaves of it must not be inverted. */
+    if (moments[0] + moments[1] + moments[2] <= NO_EXTENT * NO_EXTENT * dvec_dot(mean, mean)) {
+        memset(moments, 0, sizeof moments);
     }
     int rank = invert_moments(moments, sheet, inverse, s->across + (size_t)carrier * 4);
     for (uint32_t n = 0; n < s->carrier_riders; n++) {
@@ -698,10 +707,17 @@ lmi_mould *lmi_mould_of_mesh(lm_world *world, uint32_t vertex_count, uint32_t tr
 
 static lmi_mould *make_mould(lm_world *world, const lmi_body *body, const lmi_touch_mesh *mesh)
 {
-    bool has = mesh->triangle_count > 0;
-    lmi_mould *made = lmi_mould_of_mesh(world, has ? mesh->vertex_count : 0, mesh->triangle_count);
-    if (made && has) {
-        memcpy(made->vertices, mesh->vertices, made->vertex_count * sizeof *made->vertices);
+    uint32_t count = mesh->triangle_count > 0 || body->octree ? mesh->vertex_count : 0;
+    const lm_vec3 *vertices = mesh->vertices;
+    if (count == 0 && body->octree) { /* its particles may be others when the mould is made again */
+        count = body->particle_count;
+        vertices = body->rest;
+    }
+    lmi_mould *made = lmi_mould_of_mesh(world, count, mesh->triangle_count);
+    if (made && count > 0) {
+        memcpy(made->vertices, vertices, count * sizeof *made->vertices);
+    }
+    if (made && mesh->triangle_count > 0) {
         memcpy(made->triangles, mesh->triangles, (size_t)made->triangle_count * 3 * sizeof *made->triangles);
     }
     bool ok = made && make_distance(world, body, made) &&

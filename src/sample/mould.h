@@ -29,7 +29,8 @@ typedef struct lmi_mould {
     uint64_t hash;        /* of the particles it was made for */
     uint32_t place_count; /* and how many places they have */
 
-    /* The mesh it was made from: kept, because a snapshot saves this. No triangles: balls around the particles. */
+    /* The mesh it was made from: kept, because a snapshot saves this. No triangles: balls around the particles; those of an octree, which
+     * cuts and details change, are kept as vertices. */
     lm_vec3 *vertices;
     uint32_t *triangles;
     uint32_t vertex_count, triangle_count;

@@ -135,7 +135,8 @@ static __attribute__((noinline)) void lattice_fit(const vf m[12], const float *c
     }
     vf by;
     vmat3 t = lattice_any_rotation(shape, constants, &by);
-    if (material->stretch || flowed) {
+    /* The same way for all regions that may flow: which lanes are watched together depends on how many a vector has. */
+    if (material->stretch || material->plastic || flowed) {
         for (int i = 0; i < 9; i++) {
             t.m[i] = t.m[i] * by;
         }

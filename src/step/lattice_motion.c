@@ -5,10 +5,10 @@
  * takes angular momentum where the velocities of a region turn about what is not affine in its shape. So a sweep sums the
  * momentum and angular momentum of all changes of velocity that it makes, part by part. They are known when the sweep has
  * ended and particles have moved on; moving along their velocities does not change them. The rigid motion that has them is
- * taken out of the velocities by the next predict, on its way through the particles.
- *
- * That motion is found with the inertia that the part had, and taken out with the one that it has: the difference, and what
- * rounds, is owed and added to the next. So nothing adds up, however long the body runs.
+ * taken out of the velocities by the next predict. It is found with the inertia that the part has then: a thin part that turns
+ * by half a radian in a substep, or is pushed out of a collider, has quite another one than before, and what was found with that
+ * could be many times what is to be taken out. What is still left, by rounding or because the part cannot turn so, is owed and
+ * added to the next. So nothing adds up, however long the body runs.
  *
  * Held (pinned) bodies exchange momentum with what holds them: there it counts as given from outside.
  */
@@ -117,6 +117,48 @@ static void total_parts(lmi_lattice_body *lattice)
     }
 }
 
+/* The rigid motion with this momentum and angular momentum, of a part that has this shape. */
+static void drift_of(lmi_lattice_part *part, const lmi_motion *shape, lm_dvec3 net, lm_dvec3 turn)
+{
+    part->drift_centre = shape->centre;
+    lmi_motion_of(shape, net, turn, &part->drift_velocity, &part->drift_spin);
+    part->drift_velocity = vec_from(dvec_limit(dvec_from(part->drift_velocity), LM_MAX_SPEED));
+    part->drift_spin = vec_from(dvec_limit(dvec_from(part->drift_spin), LM_MAX_SPEED));
+}
+
+void lmi_lattice_settle(lmi_lattice_part *part, const lmi_motion *shape)
+{
+    drift_of(part, shape, part->owed_momentum, part->owed_angular);
+}
+
+void lmi_lattice_settle_all(lmi_body *body)
+{
+    const lm_vec3 none = {0.0f, 0.0f, 0.0f};
+    const double still[3] = {0.0, 0.0, 0.0};
+    lmi_lattice_body *lattice = body->lattice;
+    for (uint32_t n = 0; n < lattice->shape.part_count; n++) {
+        memset(lattice->part[n].sums, 0, sizeof lattice->part[n].sums);
+    }
+    LMI_PARTICLES_EACH(body, n)
+    {
+        double *sums = lattice->part[lmi_lattice_part_of(body, n)].sums, *first = sums + 1, *second = sums + 4;
+        const float *x = body->x + (size_t)n * 4;
+        double mass = body->v[(size_t)n * 4 + 3];
+        sums[0] += mass;
+        for (int i = 0; i < 3; i++) {
+            first[i] += mass * x[i];
+            second[i] += mass * x[i] * x[i];
+            second[3 + i] += mass * x[i] * x[(i + 1) % 3];
+        }
+    }
+    for (uint32_t n = 0; n < lattice->shape.part_count; n++) {
+        lmi_lattice_part *part = &lattice->part[n];
+        lmi_motion shape;
+        lmi_motion_solve(&shape, none, none, part->sums[0], part->sums + 1, still, still, part->sums + 4);
+        lmi_lattice_settle(part, &shape);
+    }
+}
+
 /* What is to be taken out of a part's velocities by the next predict. */
 static void find_drift(lmi_body *body, lmi_lattice_part *part)
 {
@@ -134,9 +176,7 @@ static void find_drift(lmi_body *body, lmi_lattice_part *part)
         if (!is_sound(net) || !is_sound(turn)) {
             net = turn = lm_dvec3_zero();
         }
-        lmi_motion_of(&part->motion, net, turn, &part->drift_velocity, &part->drift_spin);
-        part->drift_velocity = vec_from(dvec_limit(dvec_from(part->drift_velocity), LM_MAX_SPEED));
-        part->drift_spin = vec_from(dvec_limit(dvec_from(part->drift_spin), LM_MAX_SPEED));
+        drift_of(part, &part->motion, net, turn);
     }
     part->owed_momentum = net;
     part->owed_angular = turn;

@@ -13,6 +13,12 @@
 /* A part whose inertia (its determinant) is less than this share of the rest shape's has collapsed. */
 #define LMI_LATTICE_COLLAPSED 1e-2
 
+/* Before predict takes the drift out: finds it again for the part as it is now. Of `shape`, mass, centre and inertia count. */
+void lmi_lattice_settle(lmi_lattice_part *part, const lmi_motion *shape);
+
+/* The same for all parts of a body, which it measures. */
+void lmi_lattice_settle_all(lmi_body *body);
+
 /* After predict has taken the drift out and measured the motion of the body (of one part) or of each part (of several):
  * counts what is still owed, and finds the motion of all parts together. */
 void lmi_lattice_measured(lmi_body *body);

@@ -249,7 +249,7 @@ static search search_of(const lmi_step *step, lmi_push *a, lmi_push *b, const lm
                 .list = list};
     lmi_contact_rule_apply(step->world, body->group, other->group, &s.friction, &s.bounce);
     if (step->world->contact_method != LM_CONTACT_METHOD_SOLVED) {
-        s.penalty = lmi_max(lmi_penalty_of(body, step->h), lmi_penalty_of(other, step->h));
+        s.penalty = lmi_penalty_pair(lmi_penalty_of(body, step->h), lmi_penalty_of(other, step->h));
         s.cubes = step->world->contact_method == LM_CONTACT_METHOD_CUBE_MAP && a != b ? other->cubes : NULL;
     }
     double thick = thickness(body, other), way = step->h * dvec_length(u);

@@ -150,6 +150,31 @@ static inline __attribute__((always_inline)) void accelerate_block(lmi_body *bod
     }
 }
 
+/* Adds the mass of a block and where it is to the sums, and nothing of how it moves. */
+static inline __attribute__((always_inline)) void measure_block(const lmi_body *body, uint32_t block,
+                                                                const lanes_from *f, vf sums[CHANNELS][LMI_PIECES])
+{
+    const vf zero = vf_set1(0.0f);
+    for (int piece = 0; piece < LMI_PIECES; piece++) {
+        const int lane = piece * LMI_LANES;
+        size_t at = 4 * ((size_t)block + (size_t)lane);
+        vf x[4], v[4], r[3], mr[3];
+        vf_load4(body->x + at, x);
+        vf_load4(body->v + at, v);
+        vf m = vf_select(vf_lt(zero, x[3]), v[3], zero);
+        sums[MASS][piece] = sums[MASS][piece] + m;
+        for (int i = 0; i < 3; i++) {
+            r[i] = x[i] - vf_load(&f->first[i][lane]);
+            mr[i] = m * r[i];
+            sums[FIRST + i][piece] = sums[FIRST + i][piece] + mr[i];
+        }
+        for (int i = 0; i < 3; i++) {
+            sums[SECOND + i][piece] = sums[SECOND + i][piece] + mr[i] * r[i];
+            sums[SECOND + 3 + i][piece] = sums[SECOND + 3 + i][piece] + mr[i] * r[(i + 1) % 3];
+        }
+    }
+}
+
 static void solve(lmi_motion *motion, lm_vec3 first, lm_vec3 from, const double total[CHANNELS])
 {
     lmi_motion_solve(motion, first, from, total[MASS], total + FIRST, total + MOMENTUM, total + ANGULAR,
@@ -158,9 +183,20 @@ static void solve(lmi_motion *motion, lm_vec3 first, lm_vec3 from, const double 
 
 static lm_vec3 three(const float *at) { return (lm_vec3){at[0], at[1], at[2]}; }
 
+/* What is to be taken out of a lattice's part, for where its particles are now. */
+static void settle(lmi_lattice_part *part, lm_vec3 first, const double total[CHANNELS])
+{
+    const lm_vec3 none = {0.0f, 0.0f, 0.0f};
+    lmi_motion shape;
+    solve(&shape, first, none, total);
+    lmi_lattice_settle(part, &shape);
+}
+
+typedef enum pass { SETTLE, ACCELERATE } pass;
+
 /* A body of one part. */
-static inline __attribute__((always_inline)) void accelerate_and_measure(lmi_body *body, lm_vec3 change,
-                                                                         const bool drifts)
+static inline __attribute__((always_inline)) void go_through_body(lmi_body *body, lm_vec3 change, const pass what,
+                                                                  const bool drifts)
 {
     const lm_vec3 first = three(body->x + 4 * (size_t)body->reference);
     const lm_vec3 from = three(body->v + 4 * (size_t)body->reference);
@@ -171,13 +207,21 @@ static inline __attribute__((always_inline)) void accelerate_and_measure(lmi_bod
     }
     clear_sums(sums);
     for (uint32_t block = 0; block < body->padded_count; block += LMI_BLOCK) {
-        accelerate_block(body, block, change, &f, drifts, sums);
+        if (what == SETTLE) {
+            measure_block(body, block, &f, sums);
+        } else {
+            accelerate_block(body, block, change, &f, drifts, sums);
+        }
     }
     double total[CHANNELS];
     for (int i = 0; i < CHANNELS; i++) {
         total[i] = lmi_sum_lanes(sums[i]);
     }
-    solve(&body->motion, first, from, total);
+    if (what == SETTLE) {
+        settle(&body->lattice->part[0], first, total);
+    } else {
+        solve(&body->motion, first, from, total);
+    }
 }
 
 /* Adds lanes to the sums of the parts that they belong to. `part`: of all of them, or LMI_NONE. */
@@ -204,7 +248,7 @@ static void add_to_parts(lmi_lattice_body *lattice, uint32_t part, uint32_t bloc
 
 /* A lattice of several parts: blocks of the same part one after the other are summed together, blocks that parts share lane
  * by lane. */
-static void accelerate_parts(lmi_body *body, lm_vec3 change)
+static void go_through_parts(lmi_body *body, lm_vec3 change, pass what)
 {
     lmi_lattice_body *lattice = body->lattice;
     const lmi_lattice *l = &lattice->shape;
@@ -228,25 +272,35 @@ static void accelerate_parts(lmi_body *body, lm_vec3 change)
             const lmi_lattice_part *part = &lattice->part[of != LMI_NONE ? of : mine != LMI_NONE ? mine : 0];
             set_from(&f, lane, part, part->first, part->from);
         }
-        accelerate_block(body, block * LMI_BLOCK, change, &f, true, sums);
+        if (what == SETTLE) {
+            measure_block(body, block * LMI_BLOCK, &f, sums);
+        } else {
+            accelerate_block(body, block * LMI_BLOCK, change, &f, true, sums);
+        }
     }
     add_to_parts(lattice, l->part_of_block[l->block_count - 1], l->block_count - 1, sums);
     for (uint32_t n = 0; n < l->part_count; n++) {
         lmi_lattice_part *part = &lattice->part[n];
-        solve(&part->motion, part->first, part->from, part->sums);
+        if (what == SETTLE) {
+            settle(part, part->first, part->sums);
+        } else {
+            solve(&part->motion, part->first, part->from, part->sums);
+        }
     }
 }
 
 static void accelerate(lmi_body *body, lm_vec3 change)
 {
     if (!body->lattice) {
-        accelerate_and_measure(body, change, false);
+        go_through_body(body, change, ACCELERATE, false);
         return;
     }
     if (body->lattice->shape.part_count > 1) {
-        accelerate_parts(body, change);
+        go_through_parts(body, change, SETTLE);
+        go_through_parts(body, change, ACCELERATE);
     } else {
-        accelerate_and_measure(body, change, true);
+        go_through_body(body, change, SETTLE, true);
+        go_through_body(body, change, ACCELERATE, true);
     }
     lmi_lattice_measured(body);
 }

@@ -279,7 +279,7 @@ static between between_of(const lmi_step *step, const lmi_body *a, const lmi_bod
                      !(a->asleep && b->asleep) && (a == b || ((a->mask & b->group) != 0 && (b->mask & a->group) != 0))};
     lmi_contact_rule_apply(step->world, a->group, b->group, &w.friction, &w.bounce);
     if (step->world->contact_method != LM_CONTACT_METHOD_SOLVED) {
-        w.penalty = lmi_max(lmi_penalty_of(a, step->h), lmi_penalty_of(b, step->h));
+        w.penalty = lmi_penalty_pair(lmi_penalty_of(a, step->h), lmi_penalty_of(b, step->h));
     }
     return w;
 }

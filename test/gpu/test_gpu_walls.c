@@ -114,7 +114,8 @@ static void check_case(const wall_case *c)
     lm_body_id ids[BODIES];
     fill(host, c, ids);
     double worst = 0.0;
-    uint32_t met = 0, unlike = 0;
+    uint32_t met = 0;
+    int64_t unlike = 0, all = 0;
     for (int snapshot = 0; snapshot < 8; snapshot++) {
         copy_world(device, host);
         lm_stats before[2], after[2];
@@ -129,17 +130,19 @@ static void check_case(const wall_case *c)
         lm_world_get_stats(host, &after[0]);
         lm_world_get_stats(device, &after[1]);
         met += after[0].contacts > 0;
-        unlike += after[0].contacts != after[1].contacts;
+        all += after[0].contacts;
+        unlike += llabs((int64_t)after[0].contacts - (int64_t)after[1].contacts);
         double given = after[0].outside_impulse.y - before[0].outside_impulse.y;
         assert_near(after[1].outside_impulse.y - before[1].outside_impulse.y, given, 1e-3 + 1e-4 * fabs(given));
         for (int n = 0; n < 6; n++) assert_ok(lm_world_step(host, FRAME));
     }
     if (getenv("LIMBER_TEST_VERBOSE") || worst > AGREEMENT || log.count)
-        print_message("%s: %g, %u of 8 with contacts, %u with other ones\n%s", c->name, worst, met, unlike, log.all);
+        print_message("%s: %g, %u of 8 with contacts, %d of %d others\n%s", c->name, worst, met, (int)unlike, (int)all,
+                      log.all);
     assert_int_equal(log.count, 0);
     assert_at_most(worst, AGREEMENT);
     assert_true(met > 3);
-    assert_true(unlike <= 1); /* rounding decides about a particle now and then */
+    assert_true(unlike <= 1 + all / 1000); /* rounding decides about a particle now and then */
     lm_world_destroy(host);
     lm_world_destroy(device);
 }

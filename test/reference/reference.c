@@ -284,7 +284,7 @@ static void integrate(ref_body *body, double h)
     body->damping_turn = damped ? 0 : body->damping_turn;
     k = damped ? k : 0.0;
     if (body->material.damping_kind == LM_DAMPING_REGIONAL) {
-        ref_damp_regions(body, k, ref_scale(h, motion.velocity));
+        ref_damp_regions(body, k);
         k = 0.0;
     }
     double kept = kept_when_torn(body, matched, goals, h);

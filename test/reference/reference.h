@@ -70,11 +70,9 @@ typedef struct ref_examples {
     double *weights; /* LM_MAX_EXAMPLES + 1 for each group, the rest pose first */
 } ref_examples;
 
-/* What regional damping gave a connected part of the body and should not have: momentum and angular momentum, and the rigid
- * motion (about `centre`, which goes along with the body) that has them. */
+/* What regional damping gave a connected part of the body and should not have. */
 typedef struct ref_debt {
     ref_vec momentum, angular;
-    ref_vec centre, velocity, spin;
 } ref_debt;
 
 typedef struct ref_body {
@@ -140,9 +138,8 @@ double ref_nearest_mix(int count, const double *gram, double *weights);
 /* One substep of h seconds. */
 void ref_body_step(ref_body *body, double h);
 
-/* Takes the share k of what is not rigid motion of the regions out of the velocities (reference_damping.c). `way`: how far
- * the body goes in this substep. */
-void ref_damp_regions(ref_body *body, double k, ref_vec way);
+/* Takes the share k of what is not rigid motion of the regions out of the velocities (reference_damping.c). */
+void ref_damp_regions(ref_body *body, double k);
 
 /* Takes out of the velocities what the damping of the last substep gave. */
 void ref_repay(ref_body *body);

@@ -1,8 +1,7 @@
 /*
  * Regional damping, from its formulas: the velocity and spin of every region about the lever arms of its best affine map, the
  * mean of their fields, and then momentum and angular momentum of each connected part put back: by the rigid motion that has
- * what damping changed them by, taken out at the next substep. The part has another inertia then: what that leaves is added
- * to the next debt.
+ * what damping changed them by, taken out at the next substep, with the inertia that the part has then.
  */
 #include "reference.h"
 
@@ -99,8 +98,8 @@ static part_shape part_shape_of(const ref_body *body, uint32_t which)
     return shape;
 }
 
-/* Adds to a part's debt what damping has changed its momentum by, and finds the rigid motion that has it. */
-static void owe(ref_body *body, uint32_t which, const ref_vec *before, ref_vec way)
+/* Adds to a part's debt what damping has changed its momentum by. */
+static void owe(ref_body *body, uint32_t which, const ref_vec *before)
 {
     ref_debt *debt = &body->debt[which];
     part_shape shape = part_shape_of(body, which);
@@ -110,9 +109,6 @@ static void owe(ref_body *body, uint32_t which, const ref_vec *before, ref_vec w
         debt->momentum = ref_add(debt->momentum, gained);
         debt->angular = ref_add(debt->angular, ref_cross(ref_sub(body->x[i], shape.centre), gained));
     }
-    debt->centre = ref_add(shape.centre, way);
-    debt->velocity = ref_scale(1.0 / shape.mass, debt->momentum);
-    debt->spin = ref_mat_vec(ref_symmetric_function(shape.inertia, 1e-9, inverse), debt->angular);
 }
 
 void ref_repay(ref_body *body)
@@ -120,18 +116,18 @@ void ref_repay(ref_body *body)
     for (uint32_t n = 0; n < body->part_count; n++) {
         ref_debt *debt = &body->debt[n];
         part_shape shape = part_shape_of(body, n);
+        ref_vec velocity = ref_scale(1.0 / shape.mass, debt->momentum);
+        ref_vec spin = ref_mat_vec(ref_symmetric_function(shape.inertia, 1e-9, inverse), debt->angular);
         for (uint32_t i = 0; i < body->count; i++) {
             if (body->part[i] != n) continue;
-            ref_vec turn = ref_cross(debt->spin, ref_sub(body->x[i], debt->centre));
-            body->v[i] = ref_sub(body->v[i], ref_add(debt->velocity, turn));
+            ref_vec turn = ref_cross(spin, ref_sub(body->x[i], shape.centre));
+            body->v[i] = ref_sub(body->v[i], ref_add(velocity, turn));
         }
-        ref_vec mean = ref_add(debt->velocity, ref_cross(debt->spin, ref_sub(shape.centre, debt->centre)));
-        debt->momentum = ref_add_scaled(debt->momentum, -shape.mass, mean);
-        debt->angular = ref_sub(debt->angular, ref_mat_vec(shape.inertia, debt->spin));
+        debt->momentum = debt->angular = ref_v(0, 0, 0);
     }
 }
 
-void ref_damp_regions(ref_body *body, double k, ref_vec way)
+void ref_damp_regions(ref_body *body, double k)
 {
     double *weight = calloc(body->count, sizeof *weight), *degree = calloc(body->count, sizeof *degree);
     ref_vec *field = calloc(body->count, sizeof *field), *before = calloc(body->count, sizeof *before);
@@ -155,7 +151,7 @@ void ref_damp_regions(ref_body *body, double k, ref_vec way)
         body->part_count = find_parts(body, body->part);
         body->debt = calloc(body->part_count, sizeof *body->debt);
     }
-    for (uint32_t n = 0; n < body->part_count; n++) owe(body, n, before, way);
+    for (uint32_t n = 0; n < body->part_count; n++) owe(body, n, before);
     free(weight);
     free(degree);
     free(field);

@@ -390,6 +390,24 @@ static void the_eye_and_the_budget(void **context)
     assert_int_equal(lm_world_set_eye(world, &wild), LM_ERROR_ARGUMENT);
     detail.per_step = 0;
     assert_int_equal(lm_body_set_detail(world, body, &detail), LM_ERROR_ARGUMENT);
+
+    /* What is attached to particles, or made of them, would be left behind when these change. */
+    lm_bone bone = lm_bone_default();
+    lm_skeleton_def bones = lm_skeleton_def_default();
+    bones.body = body;
+    bones.bones = &bone;
+    bones.bone_count = 1;
+    lm_skeleton_id skeleton;
+    assert_int_equal(lm_skeleton_create(world, &bones, &skeleton), LM_ERROR_ARGUMENT);
+    lm_vec3 pose[150];
+    lm_examples_def examples = lm_examples_def_default();
+    examples.poses = pose;
+    examples.count = 1;
+    examples.particles = info_of(world, body).particles;
+    assert_ok(lm_body_get_rest_positions(world, body, pose));
+    assert_int_equal(lm_body_set_examples(world, body, &examples), LM_ERROR_ARGUMENT);
+    assert_ok(lm_body_set_detail(world, body, NULL));
+    assert_ok(lm_skeleton_create(world, &bones, &skeleton));
     lm_world_destroy(world);
 }
 

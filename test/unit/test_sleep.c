@@ -266,6 +266,20 @@ static void wake_off(nap *n)
     lm_sleep sleep = lm_sleep_default();
     assert_ok(lm_world_set_sleep(n->world, &sleep));
 }
+static void wake_examples(nap *n)
+{
+    lm_body_info info;
+    lm_vec3 poses[4096];
+    assert_ok(lm_body_get_info(n->world, n->body, &info));
+    assert_true(info.particles <= 4096);
+    assert_ok(lm_body_get_rest_positions(n->world, n->body, poses));
+    for (uint32_t k = 0; k < info.particles; k++) poses[k].x += 0.3f * poses[k].y;
+    lm_examples_def def = lm_examples_def_default();
+    def.poses = poses;
+    def.count = 1;
+    def.particles = info.particles;
+    assert_ok(lm_body_set_examples(n->world, n->body, &def));
+}
 static void wake_forbid(nap *n) { assert_ok(lm_body_set_may_sleep(n->world, n->body, false)); }
 static void wake_mover(nap *n)
 {
@@ -283,11 +297,11 @@ static void wake_mover_target(nap *n)
 static void edits_wake(void **context)
 {
     (void)context;
-    void (*const edits[])(nap *) = {wake_force,    wake_particle_force, wake_impulse,     wake_particle_impulse,
-                                    wake_gravity,  wake_field,          wake_pin,         wake_drag,
-                                    wake_material, wake_stiffness,      wake_plastic,     wake_state,
-                                    wake_floor,    wake_new_collider,   wake_rule,        wake_off,
-                                    wake_forbid,   wake_mover,          wake_mover_target};
+    void (*const edits[])(nap *) = {wake_force,    wake_particle_force, wake_impulse,      wake_particle_impulse,
+                                    wake_gravity,  wake_field,          wake_pin,          wake_drag,
+                                    wake_material, wake_stiffness,      wake_plastic,      wake_state,
+                                    wake_floor,    wake_new_collider,   wake_rule,         wake_off,
+                                    wake_forbid,   wake_mover,          wake_mover_target, wake_examples};
     for (int kind = CLUSTERS; kind <= LATTICE; kind += 2)
         for (size_t k = 0; k < sizeof edits / sizeof *edits; k++) {
             nap n = {.world = make_sleepy(-9.81, LM_ISA_BEST, 1)};

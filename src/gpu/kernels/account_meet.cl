@@ -58,7 +58,7 @@ account_cubes(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_bod
         if (!(depth + slop > 0.0f)) {
             continue;
         }
-        const double pressed = fmax(a->penalty, b->penalty) * fmax(depth, 0.0f) * h;
+        const double pressed = penalty_pair(a->penalty, b->penalty) * fmax(depth, 0.0f) * h;
         const lm_dvec3 normal = dvec(in.normal[0], in.normal[1], in.normal[2]);
         const lm_dvec3 u = dvec_sub(velocity_of_point(n, point_first, point_rider, point_weight, v),
                                     velocity_in_map(b->first_map + in.map, in.place, map_first, map_rider, map_hold, v));

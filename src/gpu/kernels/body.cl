@@ -134,6 +134,28 @@ static void follow(RECORD lmi_gpu_body *b)
     }
 }
 
+/* Where the centre of a body is, from record.at, and its inertia about it. */
+static lm_dvec3 find_shape(RECORD const lmi_gpu_body *b, double inertia[6])
+{
+    RECORD const double *s = b->sums;
+    const double mass = s[0];
+    lm_dvec3 c = dvec_scale(dvec_at(s + 1), mass > 0.0 ? 1.0 / mass : 0.0);
+    double xx = s[10] - mass * c.x * c.x, yy = s[11] - mass * c.y * c.y, zz = s[12] - mass * c.z * c.z;
+    inertia[0] = yy + zz, inertia[1] = zz + xx, inertia[2] = xx + yy;
+    inertia[3] = mass * c.x * c.y - s[13], inertia[4] = mass * c.y * c.z - s[14], inertia[5] = mass * c.z * c.x - s[15];
+    return c;
+}
+
+/* What is to be taken out of a lattice's part, found with the inertia that it has now: lmi_lattice_settle. */
+static void settle_drift(RECORD lmi_gpu_body *b)
+{
+    double inertia[6];
+    lm_dvec3 c = find_shape(b, inertia), velocity = dvec_scale(dvec_at(b->owed_momentum), b->sums[0] > 0.0 ? 1.0 / b->sums[0] : 0.0);
+    put(b->drift_centre, dvec_add(dvec_of(b->at), c));
+    put(b->drift_velocity, dvec_limit(velocity, LM_MAX_SPEED));
+    put(b->drift_spin, dvec_limit(dmat_solve_spin(inertia, dvec_at(b->owed_angular)), LM_MAX_SPEED));
+}
+
 /* The sums when the drift has been taken out of the velocities, and all have changed alike: momentum and angular momentum. */
 static void change_sums(RECORD const lmi_gpu_body *b, const float change[3], lm_dvec3 *momentum, lm_dvec3 *angular)
 {
@@ -154,10 +176,7 @@ static void find_motion(RECORD lmi_gpu_body *b, const float change[3])
     RECORD const double *s = b->sums;
     double mass = s[0], per = mass > 0.0 ? 1.0 / mass : 0.0, inertia[6];
     change_sums(b, change, &momentum, &angular);
-    lm_dvec3 c = dvec_scale(dvec_at(s + 1), per), l = dvec_sub(angular, dvec_cross(c, momentum));
-    double xx = s[10] - mass * c.x * c.x, yy = s[11] - mass * c.y * c.y, zz = s[12] - mass * c.z * c.z;
-    inertia[0] = yy + zz, inertia[1] = zz + xx, inertia[2] = xx + yy;
-    inertia[3] = mass * c.x * c.y - s[13], inertia[4] = mass * c.y * c.z - s[14], inertia[5] = mass * c.z * c.x - s[15];
+    lm_dvec3 c = find_shape(b, inertia), l = dvec_sub(angular, dvec_cross(c, momentum));
     lm_dvec3 velocity = dvec_scale(momentum, per), spin = dmat_solve_spin(inertia, l);
     b->mass = mass;
     for (int i = 0; i < 6; i++) {
@@ -342,6 +361,9 @@ static void prepare_record(RECORD lmi_gpu_body *b, __global const float4 *x, __g
     if (b->parts > 1 && !(b->spacing > 0.0) && !b->regional) { /* not towards the motion as a whole, but each towards its own */
         b->loss = b->damping_now;
         b->damping_now = 0.0f;
+    }
+    if (b->spacing > 0.0) {
+        settle_drift(b);
     }
     find_motion(b, change);
     b->stop = find_trouble(b, h);

@@ -327,7 +327,7 @@ static float meet_pair(__global const lmi_gpu_meeter *a, __global const lmi_gpu_
                        __global const float *depths, in_map *in)
 {
     float depth = depth_between(a, b, bodies, now, maps, depths, in);
-    return depth > 0.0f ? (float)fmax(a->penalty, b->penalty) * depth * h : 0.0f;
+    return depth > 0.0f ? (float)penalty_pair(a->penalty, b->penalty) * depth * h : 0.0f;
 }
 
 __kernel void meet_points(uint count, __global const uint *owner, __global const lmi_gpu_meeter *meeters,

@@ -19,6 +19,7 @@ static void prepare_part(RECORD lmi_gpu_body *p, __global const lmi_gpu_body *b,
     }
     p->damping_now = b->damping_now;
     p->damping_regional = b->damping_regional;
+    settle_drift(p);
     find_motion(p, change);
     p->stop = find_trouble(p, h);
     find_owed(p);

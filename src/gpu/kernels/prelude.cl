@@ -78,3 +78,6 @@ static inline lm_dvec3 lm_dvec3_zero(void)
     lm_dvec3 zero = {0.0, 0.0, 0.0};
     return zero;
 }
+
+/* The constant of the force between two bodies, from theirs: lmi_penalty_pair in step/penalty.h. */
+static inline double penalty_pair(double a, double b) { return a < 0.0 && b < 0.0 ? -fmax(a, b) : fmax(a, b); }

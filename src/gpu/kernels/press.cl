@@ -19,7 +19,7 @@ __kernel void press_find(uint count, __global const lmi_gpu_meeter *meeters, flo
         return;
     }
     __global lmi_gpu_contact *c = contacts + n;
-    const double stiffness = fmax(meeters[c->a].penalty, meeters[c->b].penalty);
+    const double stiffness = penalty_pair(meeters[c->a].penalty, meeters[c->b].penalty);
     const double impulse = stiffness * fmax((double)c->found, 0.0) * h;
     c->pressed = (float)(impulse / meeters[c->a].mean_mass);
     c->more = c->pressed * c->normal;
