@@ -1,7 +1,7 @@
 # What people do with the repository; CMakeLists.txt says how. `make help` lists the targets.
 
 .DEFAULT_GOAL := build
-.PHONY: build demo pictures test test-long test-arm test-wasm test-windows test-x86-32 test-platforms-short packages amalgamation soak mutate golden format format-check trees clean help
+.PHONY: build demo pictures test test-long test-arm test-wasm test-windows test-x86-32 packages amalgamation soak mutate golden format format-check trees clean help
 
 # The scene that `make demo` shows.
 DEMO := penguins
@@ -41,6 +41,17 @@ test-x86-32: ## the same for 32-bit x86
 
 test-long: trees ## all of `make test`, and: long runs and fuzzing, every scene everywhere, slow tests sanitized and with clang
 	LIMBER_FUZZ_SECONDS=120 $(CTEST) -LE soak
+
+packages: build ## a tar and a Debian package in build/packages, and a zip for Windows
+	cpack --config build/CPackConfig.cmake -G "TGZ;DEB" -B build/packages
+	@tools/setup windows
+	@tools/build windows src/all limber_cli
+	cpack --config build/windows/CPackConfig.cmake -G ZIP -B build/packages
+	@rm -rf build/packages/_CPack_Packages
+	@ls -l build/packages
+
+amalgamation: ## the core library as limber.c and limber.h in build/amalgamation
+	tools/amalgamate build/amalgamation
 
 soak: ## simulated hours (about ten minutes)
 	@tools/setup test
