@@ -1,7 +1,7 @@
 # What people do with the repository; CMakeLists.txt says how. `make help` lists the targets.
 
 .DEFAULT_GOAL := build
-.PHONY: build demo pictures test test-long soak mutate golden format format-check trees clean help
+.PHONY: build demo pictures test test-long test-arm test-wasm test-windows test-x86-32 packages amalgamation soak mutate golden format format-check trees clean help
 
 # The scene that `make demo` shows.
 DEMO := penguins
@@ -26,8 +26,32 @@ pictures: build ## draw the pictures of README.md and docs/ again (docs/pictures
 test: trees ## everything that must hold: unit, oracle, invariants, sanitizers, short fuzzing (about 17 minutes on two cores)
 	$(CTEST) -LE 'long|soak'
 
+# Programs for other machines, run here by an emulator; `short`: the lanes, and golden hashes of ten scenes.
+test-arm: ## all that can be tested of a build for 64-bit ARM, with qemu: the very hashes of x86
+	@tools/test-platform arm
+
+test-wasm: ## the same for web assembly, with node
+	@tools/test-platform wasm
+
+test-windows: ## the same for Windows, with wine
+	@tools/test-platform windows
+
+test-x86-32: ## the same for 32-bit x86
+	@tools/test-platform x86-32
+
 test-long: trees ## all of `make test`, and: long runs and fuzzing, every scene everywhere, slow tests sanitized and with clang
 	LIMBER_FUZZ_SECONDS=120 $(CTEST) -LE soak
+
+packages: build ## a tar and a Debian package in build/packages, and a zip for Windows
+	cpack --config build/CPackConfig.cmake -G "TGZ;DEB" -B build/packages
+	@tools/setup windows
+	@tools/build windows src/all limber_cli
+	cpack --config build/windows/CPackConfig.cmake -G ZIP -B build/packages
+	@rm -rf build/packages/_CPack_Packages
+	@ls -l build/packages
+
+amalgamation: ## the core library as limber.c and limber.h in build/amalgamation
+	tools/amalgamate build/amalgamation
 
 soak: ## simulated hours (about ten minutes)
 	@tools/setup test

@@ -1,16 +1,14 @@
 /*
  * The list of benchmarks.
  */
-#define _POSIX_C_SOURCE 200809L /* isatty */
-
 #include "bench.h"
 
 #include "base/os.h"
+#include "io/system.h"
 #include "runner.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 static const struct {
     const char *name;
@@ -28,8 +26,10 @@ static const struct {
      bench_octree},
     {"skeleton", "soft flesh on moving bones: the scene infant", bench_skeleton},
     {"polar", "one polar decomposition: speed and accuracy, inversions included", bench_polar},
+#if LIMBER_HAS_OPENCL
     {"gpu", "steps on an OpenCL device: large boxes, a statue, crowds, and from which size on it is the faster one",
      bench_gpu},
+#endif
 };
 
 #define BENCH_COUNT (sizeof benches / sizeof benches[0])
@@ -60,7 +60,7 @@ uint32_t bench_isas(const bench_options *options, lm_isa *isas)
 
 void bench_progress(const char *what)
 {
-    if (!isatty(STDERR_FILENO)) return;
+    if (!system_is_terminal(stderr)) return;
     if (what)
         fprintf(stderr, "\r\033[K%s", what);
     else
@@ -103,7 +103,8 @@ int bench_run(const char *name, const bench_options *options)
     for (size_t i = 0; i < BENCH_COUNT; i++) {
         if (!all && strcmp(benches[i].name, name) != 0) continue;
         found = true;
-        if (all && benches[i].run == bench_gpu && lm_device_list(NULL, 0) == 0) continue; /* nothing to measure */
+        if (all && strcmp(benches[i].name, "gpu") == 0 && lm_device_list(NULL, 0) == 0)
+            continue; /* nothing to measure */
         bench_report report = {.options = &used};
         int status = benches[i].run(&used, &report);
         if (!bench_report_finish(&report)) return bench_fail("the results could not be written");

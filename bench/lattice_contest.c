@@ -32,7 +32,7 @@ static const char *const method_names[] = {
 static void *count_allocate(size_t size, size_t alignment, void *user)
 {
     lattice_bytes *bytes = user;
-    void *memory = aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+    void *memory = lmi_os_allocate((size + alignment - 1) / alignment * alignment, alignment);
     if (!memory) return NULL;
     bytes->now += size;
     if (bytes->now > bytes->peak) bytes->peak = bytes->now;
@@ -43,7 +43,7 @@ static void count_release(void *memory, size_t size, void *user)
 {
     lattice_bytes *bytes = user;
     bytes->now -= size;
-    free(memory);
+    lmi_os_release(memory);
 }
 
 static void set_damping(lm_material *material, lattice_damping damping)
@@ -174,11 +174,11 @@ static bool make_sums(lattice_contestant *c, const lattice_cells *box)
     if (!make_world(c, box) || lm_world_step(c->world, FRAME) != LM_OK) return false;
     const lmi_lattice *lattice = &lmi_body_at(c->world, 0)->lattice->shape;
     size_t lanes = ((size_t)lattice->block_count + 1) * LMI_BLOCK;
-    c->input = aligned_alloc(LMI_ALIGNMENT, lanes * 4 * sizeof(float));
-    c->between = aligned_alloc(LMI_ALIGNMENT, lanes * 12 * sizeof(float));
-    c->output = aligned_alloc(LMI_ALIGNMENT, lanes * 3 * sizeof(float));
+    c->input = lmi_os_allocate(lanes * 4 * sizeof(float), LMI_ALIGNMENT);
+    c->between = lmi_os_allocate(lanes * 12 * sizeof(float), LMI_ALIGNMENT);
+    c->output = lmi_os_allocate(lanes * 3 * sizeof(float), LMI_ALIGNMENT);
     size_t scratch = (lmi_lattice_scratch(lattice) * sizeof(float) + LMI_ALIGNMENT) / LMI_ALIGNMENT * LMI_ALIGNMENT;
-    c->scratch = aligned_alloc(LMI_ALIGNMENT, scratch);
+    c->scratch = lmi_os_allocate(scratch, LMI_ALIGNMENT);
     if (!c->input || !c->between || !c->output || !c->scratch) return false;
     memcpy(c->input, lmi_body_at(c->world, 0)->x, (size_t)lattice->block_count * LMI_BLOCK * 4 * sizeof(float));
     memset(c->input + (size_t)lattice->block_count * LMI_BLOCK * 4, 0, LMI_BLOCK * 4 * sizeof(float));
@@ -219,10 +219,10 @@ static void contest_free(lattice_contest *contest)
         lm_world_destroy(c->world);
         plain_lattice_free(c->plain);
         free(c->bytes);
-        free(c->input);
-        free(c->between);
-        free(c->output);
-        free(c->scratch);
+        lmi_os_release(c->input);
+        lmi_os_release(c->between);
+        lmi_os_release(c->output);
+        lmi_os_release(c->scratch);
     }
     contest->count = 0;
 }

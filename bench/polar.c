@@ -184,7 +184,7 @@ static void add_rows(bench_report *report, polar_method *methods, uint32_t count
 
 int bench_polar(const bench_options *options, bench_report *report)
 {
-    matrix_set *set = aligned_alloc(64, (sizeof *set + 63) / 64 * 64);
+    matrix_set *set = lmi_os_allocate((sizeof *set + 63) / 64 * 64, 64);
     if (!set) return bench_fail("out of memory");
     for (int kind = 0; kind < MATRIX_KIND_COUNT; kind++) {
         bench_progress(matrix_kind_name((matrix_kind)kind));
@@ -196,6 +196,6 @@ int bench_polar(const bench_options *options, bench_report *report)
         bench_report_write(report);
         for (uint32_t i = 0; i < count; i++) bench_samples_free(&methods[i].samples);
     }
-    free(set);
+    lmi_os_release(set);
     return 0;
 }

@@ -18,7 +18,7 @@ static int run(const cli_command *command, int argc, char **argv)
         {"--only", "CASE", CLI_TEXT, &options.only, 0, 0,
          "of the bench gpu: box, statue, penguins, clusters, octrees, examples, kinds, ground, contacts, skins or "
          "crossover"},
-        {"--isa", "NAME", CLI_TEXT, &isa, 0, 0, "only this instruction set: scalar, sse2, avx2, avx512"},
+        {"--isa", "NAME", CLI_TEXT, &isa, 0, 0, "only this instruction set: scalar, sse2, avx2, avx512, neon, simd128"},
     };
     int code = cli_parse(command, argc, argv, table, sizeof table / sizeof table[0], &name, 1);
     code = code >= 0 ? code : cli_choose_isa(isa, &options.isa);

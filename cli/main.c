@@ -1,14 +1,10 @@
 /* limber: finds the command and runs it. */
-#define _POSIX_C_SOURCE 200809L
-
 #include "cli/cli.h"
+#include "io/system.h"
 #include "scene/nearest.h"
 
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 static const cli_command *const commands[] = {&cli_list,  &cli_devices, &cli_run,  &cli_render, &cli_view,
                                               &cli_bench, &cli_shape,   &cli_info, &cli_schema};
@@ -61,26 +57,11 @@ static int run_command(int argc, char **argv)
     return fail_unknown_command(argv[1]);
 }
 
-/* A standard stream that was closed would give its number to the next file that is opened, and what is said there would end up
- * in that file. The number is taken by something that cannot be used: reading or writing fails as if it were closed. */
-static bool occupy_closed_streams(void)
-{
-    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++) {
-        if (fcntl(stream, F_GETFD) == -1 && open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY) != stream) {
-            return false;
-        }
-    }
-    return true;
-}
-
 int main(int argc, char **argv)
 {
-    if (!occupy_closed_streams()) {
+    if (!system_begin(&argc, &argv)) {
         return CLI_FAILED;
     }
-    /* A reader that went away and a file that has become too large are errors of writing, reported like any other. */
-    signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN);
     int code = run_command(argc, argv);
     return code == CLI_OK ? cli_finish_output() : code;
 }

@@ -1,16 +1,13 @@
 /* The files of `limber run --out`: surfaces, a snapshot to go on from, the summary. */
-#define _POSIX_C_SOURCE 200809L
-
 #include "cli/run.h"
 #include "io/obj.h"
 #include "io/partial.h"
+#include "io/system.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Files
@@ -36,23 +33,18 @@ int output_prepare(const char *folder)
     int failure = 0;
     for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        failure = mkdir(path, 0777) != 0 && errno != EEXIST ? errno : 0;
+        failure = system_make_folder(path);
+        failure = failure == EEXIST || system_look(path) == SYSTEM_FOLDER ? 0 : failure;
         *slash = '/';
     }
-    struct stat status;
-    if (failure == 0 && stat(path, &status) != 0) {
-        failure = errno;
-    }
-    if (failure == 0 && access(path, W_OK | X_OK) != 0) {
-        failure = errno;
-    }
+    failure = failure != 0 ? failure : system_may_write(path);
     free(path);
     return failure == 0 ? -1 : cli_fail(CLI_FAILED, "--out %s: %s", folder, strerror(failure));
 }
 
 void *output_read_file(const char *path, size_t *size)
 {
-    FILE *file = fopen(path, "rb");
+    FILE *file = system_open(path, "rb");
     if (file == NULL) {
         cli_fail(CLI_FAILED, "%s: cannot be opened: %s", path, strerror(errno));
         return NULL;

@@ -1,26 +1,20 @@
 /* The progress bar. */
-#define _POSIX_C_SOURCE 200809L
-
 #include "cli/progress.h"
 
+#include "base/os.h"
+#include "io/system.h"
+
 #include <stdio.h>
-#include <time.h>
-#include <unistd.h>
 
 #define WIDTH 40
 
 static bool on_screen; /* there is one terminal, and one bar on it */
 
-double progress_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
+double progress_seconds(void) { return 1e-9 * (double)lmi_os_nanoseconds(); }
 
 progress progress_begin(uint32_t total, const char *things)
 {
-    return (progress){.total = total, .things = things, .visible = isatty(STDERR_FILENO) != 0};
+    return (progress){.total = total, .things = things, .visible = system_is_terminal(stderr)};
 }
 
 void progress_show(progress *bar, uint32_t done)

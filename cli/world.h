@@ -17,7 +17,13 @@ typedef struct world_options {
 /* Their lines in a table of options. */
 #define WORLD_OPTIONS(o)                                                                                               \
     {"--threads", "N", CLI_COUNT, &(o).threads, 1, LM_MAX_WORKERS, "default: one for each core"},                      \
-        {"--isa", "NAME", CLI_TEXT, &(o).isa, 0, 0, "scalar, sse2, avx2 or avx512; default: the best there is"},       \
+        {"--isa",                                                                                                      \
+         "NAME",                                                                                                       \
+         CLI_TEXT,                                                                                                     \
+         &(o).isa,                                                                                                     \
+         0,                                                                                                            \
+         0,                                                                                                            \
+         "scalar, sse2, avx2, avx512, neon or simd128; default: the best there is"},                                   \
         {"--device", "NAME", CLI_TEXT, &(o).device, 0, 0, "cpu (default), gpu, or one that `limber devices` lists"},   \
     {                                                                                                                  \
         "--set", "PATH=VALUE", CLI_TEXTS, &(o).sets, 0, 0, "changes the scene: --set bodies[0].material.alpha=0.5"     \

@@ -10,7 +10,26 @@ set(CMAKE_C_VISIBILITY_PRESET hidden)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
 # No fused multiply-add behind our back: results must be the same bits on every instruction set and compiler.
+if(MSVC)
+    target_compile_options(limber_flags INTERFACE /utf-8 /W3 /fp:precise)
+    target_compile_definitions(limber_flags INTERFACE _CRT_SECURE_NO_WARNINGS)
+    if(CMAKE_C_COMPILER_ID MATCHES Clang)
+        target_compile_options(limber_flags INTERFACE /clang:-ffp-contract=off)
+    else()
+        target_compile_options(limber_flags INTERFACE $<$<COMPILE_LANGUAGE:C>:/experimental:c11atomics>)
+    endif()
+    return()
+endif()
+
 target_compile_options(limber_flags INTERFACE -ffp-contract=off)
+if(WIN32)
+    # printf and its relatives as C has them, and checked as such.
+    target_compile_definitions(limber_flags INTERFACE __USE_MINGW_ANSI_STDIO=1)
+endif()
+if(CMAKE_SIZEOF_VOID_P EQUAL 4 AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(i.86|x86)$")
+    # The old floating-point unit keeps more bits than a double has.
+    target_compile_options(limber_flags INTERFACE -msse2 -mfpmath=sse)
+endif()
 
 target_compile_options(limber_flags INTERFACE
     -Wall -Wextra -Wpedantic -Wshadow -Wvla -Wundef -Wwrite-strings

@@ -6,6 +6,7 @@ include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/limber)
 
 install(FILES ${PROJECT_SOURCE_DIR}/include/limber/limber.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/limber)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(TARGETS limber EXPORT limberTargets)
 install(EXPORT limberTargets NAMESPACE limber:: DESTINATION ${package_dir})
 if(LIMBER_BUILD_APPS)
@@ -21,7 +22,11 @@ install(FILES ${PROJECT_BINARY_DIR}/limberConfig.cmake ${PROJECT_BINARY_DIR}/lim
     DESTINATION ${package_dir})
 
 # A static library cannot name what it needs itself: then limber.pc names it.
-set(pc_needs " -lm -pthread")
+if(WIN32 OR WASI)
+    set(pc_needs " -lm")
+else()
+    set(pc_needs " -lm -pthread")
+endif()
 if(BUILD_SHARED_LIBS)
     set(pc_cflags " -DLM_SHARED")
     set(pc_libs "")

@@ -2,6 +2,7 @@
  * Reading a mesh of any format: load the file, find out what it is, read it, and weld it.
  */
 #include "io/mesh_reader.h"
+#include "io/system.h"
 
 #include <errno.h>
 #include <math.h>
@@ -171,7 +172,7 @@ bool mesh_parse(const char *name, const void *bytes, size_t size, const mesh_opt
 
 char *mesh_load(const char *path, size_t *size, const char **reason)
 {
-    FILE *file = fopen(path, "rb");
+    FILE *file = system_open(path, "rb");
     *reason = file ? NULL : strerror(errno);
     char *bytes = NULL;
     size_t capacity = 0;

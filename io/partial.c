@@ -1,48 +1,37 @@
 /* Files that are whole or not there. */
-#define _POSIX_C_SOURCE 200809L
-
 #include "io/partial.h"
 
+#include "io/system.h"
+
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Interruptions
  *
- * The handler can reach nothing but globals, and may call nothing but what POSIX allows in one.
+ * What cleans up can reach nothing but globals, and may call nothing but what io/system.h allows.
  */
-
-static const int interruptions[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-
-#define INTERRUPTION_COUNT (sizeof interruptions / sizeof interruptions[0])
 
 #define MOST_GUARDED 4 /* files that are open at once */
 
 typedef struct guarded_file {
     char *volatile temporary; /* or null */
-    volatile sig_atomic_t writer;
+    volatile int writer;
 } guarded_file;
 
 static guarded_file guarded[MOST_GUARDED];
-static struct sigaction before[INTERRUPTION_COUNT], too_large_before;
 
-static void clean_up(int signal_number)
+static void clean_up(void)
 {
     for (int i = 0; i < MOST_GUARDED; i++) {
         if (guarded[i].writer > 0) {
-            kill((pid_t)guarded[i].writer, SIGKILL);
-            waitpid((pid_t)guarded[i].writer, NULL, 0); /* so that it cannot make the file again */
+            system_end_process((long)guarded[i].writer); /* so that it cannot make the file again */
         }
         if (guarded[i].temporary != NULL) {
-            unlink(guarded[i].temporary);
+            system_remove(guarded[i].temporary);
         }
     }
-    raise(signal_number); /* the default action again, once the handler returns: the caller sees what ended us */
 }
 
 static bool is_guarding(void)
@@ -52,29 +41,6 @@ static bool is_guarding(void)
         any = any || guarded[i].temporary != NULL;
     }
     return any;
-}
-
-static void catch_interruptions(void)
-{
-    for (size_t i = 0; i < INTERRUPTION_COUNT; i++) {
-        struct sigaction action = {.sa_handler = clean_up, .sa_flags = (int)SA_RESETHAND};
-        sigemptyset(&action.sa_mask);
-        sigaction(interruptions[i], NULL, &before[i]);
-        if (before[i].sa_handler != SIG_IGN) { /* as under nohup: who ignores it goes on ignoring it */
-            sigaction(interruptions[i], &action, NULL);
-        }
-    }
-    struct sigaction ignore = {.sa_handler = SIG_IGN};
-    sigemptyset(&ignore.sa_mask);
-    sigaction(SIGXFSZ, &ignore, &too_large_before); /* the write fails then, and is reported as any other */
-}
-
-static void let_interruptions_be(void)
-{
-    for (size_t i = 0; i < INTERRUPTION_COUNT; i++) {
-        sigaction(interruptions[i], &before[i], NULL);
-    }
-    sigaction(SIGXFSZ, &too_large_before, NULL);
 }
 
 /* False when too many files are open. */
@@ -91,7 +57,7 @@ static bool guard(partial_file *file)
     file->guard = free_one;
     guarded[free_one].temporary = file->temporary;
     if (is_first) {
-        catch_interruptions();
+        system_catch(clean_up);
     }
     return true;
 }
@@ -101,7 +67,7 @@ static void unguard(const partial_file *file)
     guarded[file->guard].temporary = NULL;
     guarded[file->guard].writer = 0;
     if (!is_guarding()) {
-        let_interruptions_be();
+        system_release();
     }
 }
 
@@ -132,17 +98,16 @@ static void forget(partial_file *file)
 bool partial_open(partial_file *file, const char *path, char error[PARTIAL_ERROR_SIZE])
 {
     *file = (partial_file){.path = NULL};
-    struct stat status;
     if (path[0] == '\0') {
         return fail("\"\"", strerror(ENOENT), error);
     }
-    if (stat(path, &status) == 0) {
-        if (!S_ISREG(status.st_mode)) {
-            return fail(path, S_ISDIR(status.st_mode) ? strerror(EISDIR) : "it is no regular file", error);
-        }
-        if (access(path, W_OK) != 0) {
-            return fail(path, strerror(errno), error);
-        }
+    system_kind there = system_look(path);
+    if (there == SYSTEM_FOLDER || there == SYSTEM_OTHER) {
+        return fail(path, there == SYSTEM_FOLDER ? strerror(EISDIR) : "it is no regular file", error);
+    }
+    int refused = there == SYSTEM_FILE ? system_may_write(path) : 0;
+    if (refused != 0) {
+        return fail(path, strerror(refused), error);
     }
     size_t room = strlen(path) + 32;
     file->path = malloc(room);
@@ -152,12 +117,12 @@ bool partial_open(partial_file *file, const char *path, char error[PARTIAL_ERROR
         return fail(path, "out of memory", error);
     }
     snprintf(file->path, room, "%s", path);
-    snprintf(file->temporary, room, "%s.%ld.tmp", path, (long)getpid());
+    snprintf(file->temporary, room, "%s.%ld.tmp", path, system_process());
     if (!guard(file)) {
         forget(file);
         return fail(path, "too many files are being written", error);
     }
-    file->stream = fopen(file->temporary, "wb");
+    file->stream = system_open(file->temporary, "wb");
     if (file->stream == NULL) {
         int why = errno;
         unguard(file);
@@ -181,7 +146,7 @@ void partial_drop(partial_file *file)
         if (file->stream != NULL) {
             fclose(file->stream);
         }
-        unlink(file->temporary);
+        system_remove(file->temporary);
         unguard(file);
         forget(file);
     }
@@ -211,9 +176,9 @@ bool partial_keep(partial_file *file, char error[PARTIAL_ERROR_SIZE])
     if (!partial_close(file, error)) {
         return false;
     }
-    errno = 0;
-    if (rename(file->temporary, file->path) != 0) {
-        return fail_and_drop(file, errno, error);
+    int refused = system_rename(file->temporary, file->path);
+    if (refused != 0) {
+        return fail_and_drop(file, refused, error);
     }
     unguard(file);
     forget(file);

@@ -9,7 +9,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#if defined(__GNUC__)
+#if defined(__MINGW32__) && !defined(__clang__) /* or the formats of Microsoft's old library are meant */
+#define TEXT_PRINTF(format_index, first_index) __attribute__((format(gnu_printf, format_index, first_index)))
+#elif defined(__GNUC__)
 #define TEXT_PRINTF(format_index, first_index) __attribute__((format(printf, format_index, first_index)))
 #else
 #define TEXT_PRINTF(format_index, first_index)

@@ -3,6 +3,7 @@
 
 #include "cmake/embedded.h"
 #include "io/mesh.h"
+#include "io/system.h"
 #include "scene/from_mesh.h"
 #include "scene/internal.h"
 #include "scene/nearest.h"
@@ -104,7 +105,7 @@ static void report_unknown(const char *name, scene_error *error)
 /* The whole file, to be freed; null and *error on failure. */
 static char *read_file(const char *path, size_t *length, scene_error *error)
 {
-    FILE *file = fopen(path, "rb");
+    FILE *file = system_open(path, "rb");
     if (file == NULL) {
         if (!looks_like_path(path)) {
             report_unknown(path, error);

@@ -5,6 +5,7 @@
  * that it is the same in every world, whatever else there is, and need not be stored.
  */
 #include "fracture.h"
+#include "base/compiler.h"
 #include "base/guard.h"
 #include "body.h"
 #include "grain.h"
@@ -180,7 +181,7 @@ static bool cells_of(lm_world *world, const lmi_lattice *l, lmi_voxels *v)
         for (uint32_t word = 0; word < v->row_words; word++) {
             uint64_t bits = lmi_lattice_cells(l, word * 64, row % v->n[1], row / v->n[1]);
             v->bits[(size_t)row * v->row_words + word] = bits;
-            v->cell_count += (uint64_t)__builtin_popcountll(bits);
+            v->cell_count += (uint64_t)lmi_bit_count(bits);
         }
     }
     return v->bits != NULL;

@@ -6,6 +6,7 @@
  *
  * Only axis-aligned links are tested: diagonals strain less, and follow from what is left of a cell (sample/lattice_break.h).
  */
+#include "base/compiler.h"
 #include "base/guard.h"
 #include "body.h"
 #include "fracture.h"
@@ -63,7 +64,7 @@ static bool find_strained(lm_world *world, lmi_body *body)
             uint32_t beside =
                 axis == 0 ? block : lmi_lattice_find_block(l, at[0], at[1] + (axis == 1), at[2] + (axis == 2));
             for (uint32_t left = l->bond[axis][block]; left && ok; left &= left - 1) {
-                uint32_t lane = (uint32_t)__builtin_ctz(left), n = block * LMI_BLOCK + lane;
+                uint32_t lane = (uint32_t)lmi_low_bit(left), n = block * LMI_BLOCK + lane;
                 uint32_t end = beside * LMI_BLOCK + lane;
                 if (axis == 0) { /* blocks of a row follow each other, or there is a gap and no link */
                     end = n + 1;

@@ -94,7 +94,7 @@ void lmi_bones_arrive(lm_world *world);
 void lmi_bones_pull(const struct lmi_step *step, struct lmi_body *body);
 void lmi_bones_hold(const struct lmi_step *step, struct lmi_body *body);
 
-lmi_carrier lmi_bone_carries(const lmi_bone *bone);
+lmi_holder lmi_bone_carries(const lmi_bone *bone);
 
 /* Where the bones carry an attached particle (the n-th of the skeleton), in the world. */
 lm_dvec3 lmi_bones_target(const lmi_skeleton *skeleton, uint32_t n);

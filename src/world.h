@@ -8,6 +8,7 @@
 #ifndef LMI_WORLD_H
 #define LMI_WORLD_H
 
+#include "base/compiler.h"
 #include "base/memory.h"
 #include "base/pool.h"
 #include "base/tasks.h"
@@ -335,8 +336,7 @@ struct lm_world {
 };
 
 /* Reports a failure to the log and returns it. */
-lm_result lmi_fail(const lm_world *world, lm_result result, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+lm_result lmi_fail(const lm_world *world, lm_result result, const char *format, ...) LMI_PRINTF(3, 4);
 
 static inline lmi_body *lmi_body_at(const lm_world *world, uint32_t slot)
 {

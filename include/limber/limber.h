@@ -183,10 +183,12 @@ typedef enum lm_isa {
     LM_ISA_SSE2,
     LM_ISA_AVX2,
     LM_ISA_AVX512,
+    LM_ISA_NEON,    /* 64-bit ARM */
+    LM_ISA_SIMD128, /* web assembly */
     LM_ISA_COUNT
 } lm_isa;
 
-/* The name of an instruction set: "best", "scalar", "sse2", "avx2", "avx512"; null for anything else. */
+/* The name of an instruction set: "best", "scalar", "sse2", "avx2", "avx512", "neon", "simd128"; null for anything else. */
 LM_API const char *lm_isa_name(lm_isa isa);
 
 /* Whether this build and this machine can run an instruction set; LM_ISA_BEST always. */

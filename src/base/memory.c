@@ -1,19 +1,19 @@
 #include "base/memory.h"
+#include "base/os.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static void *default_allocate(size_t size, size_t alignment, void *user)
 {
     (void)user;
-    return aligned_alloc(alignment, size);
+    return lmi_os_allocate(size, alignment);
 }
 
 static void default_release(void *memory, size_t size, void *user)
 {
     (void)size;
     (void)user;
-    free(memory);
+    lmi_os_release(memory);
 }
 
 void lmi_memory_init(lmi_memory *memory, const lm_allocator *hooks)
@@ -27,7 +27,7 @@ void lmi_memory_init(lmi_memory *memory, const lm_allocator *hooks)
     }
 }
 
-/* Whole multiples of the alignment, as aligned_alloc wants them. 0 when the product overflows. */
+/* Whole multiples of the alignment, as some systems want them. 0 when the product overflows. */
 static size_t rounded_bytes(size_t count, size_t size)
 {
     if (count > (SIZE_MAX - LMI_ALIGNMENT) / size) {

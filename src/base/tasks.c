@@ -92,6 +92,9 @@ lmi_workers *lmi_workers_create(lmi_memory *memory, uint32_t count, const lm_tas
     if (workers->count > LM_MAX_WORKERS) {
         workers->count = LM_MAX_WORKERS;
     }
+    if (!LMI_HAS_THREADS && !host->run) {
+        workers->count = 1;
+    }
     if (host->run || workers->count == 1) {
         return workers;
     }
@@ -123,7 +126,7 @@ void lmi_workers_destroy(lmi_workers *workers, lmi_memory *memory)
         atomic_store(&workers->stop, true);
         publish(workers);
         for (uint32_t n = 0; n < workers->started; n++) {
-            lmi_thread_join(workers->threads[n]);
+            lmi_thread_join(&workers->threads[n]);
         }
         lmi_condition_free(&workers->wake);
         lmi_mutex_free(&workers->mutex);

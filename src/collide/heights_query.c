@@ -2,6 +2,7 @@
  * Queries of a height map. All of them walk the levels with one function and differ in what they skip and what they do with a
  * triangle.
  */
+#include "base/compiler.h"
 #include "collide/heights.h"
 
 #define STACK 64 /* three more nodes wait for each level descended */
@@ -171,8 +172,7 @@ static inline bool meets(visit *w, const lmi_triangle *t, quest kind)
 
 /* The walk over all nodes that may have something within x and z of `around`: it begins on the lowest level where these are
  * at most two along each axis. */
-static inline __attribute__((always_inline)) void walk_levels(const lmi_heights *m, const box *around, visit *w,
-                                                              quest kind)
+static LMI_ALWAYS_INLINE void walk_levels(const lmi_heights *m, const box *around, visit *w, quest kind)
 {
     struct {
         uint32_t level, i, k;

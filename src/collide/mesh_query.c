@@ -1,6 +1,7 @@
 /*
  * Queries of a mesh. Each walks the tree from the root with a stack of its own; what is nearer is looked at first.
  */
+#include "base/compiler.h"
 #include "collide/mesh.h"
 
 #define STACK 64 /* the tree is at most 23 deep */
@@ -93,7 +94,7 @@ static inline void look(search *s, const lmi_mesh *m, uint32_t face, bool crossi
     }
 }
 
-static inline __attribute__((always_inline)) void search_tree(search *s, const lmi_mesh *m, bool crossing)
+static LMI_ALWAYS_INLINE void search_tree(search *s, const lmi_mesh *m, bool crossing)
 {
     uint32_t stack[STACK], count = 0;
     stack[count++] = 0;

@@ -6,6 +6,7 @@
  * instruction sets give the same bits.
  */
 #include "step/soft.h"
+#include "base/compiler.h"
 #include "contact/solver.h"
 #include "step/kernel_names.h"
 
@@ -50,8 +51,7 @@ typedef struct sums {
 } sums;
 
 /* Rows from `at` on; `both`: positions too and loads. */
-static inline __attribute__((always_inline)) sums sum_rows(const lmi_solver *s, size_t at, uint32_t rows, bool xs,
-                                                           bool vs)
+static LMI_ALWAYS_INLINE sums sum_rows(const lmi_solver *s, size_t at, uint32_t rows, bool xs, bool vs)
 {
     const vf zero = vf_set1(0.0f);
     sums sum = {{zero, zero, zero}, {zero, zero, zero}, zero};
@@ -71,8 +71,7 @@ static inline __attribute__((always_inline)) sums sum_rows(const lmi_solver *s, 
 }
 
 /* a less b; of loads a and ratio times b. A wall has a velocity. */
-static inline __attribute__((always_inline)) sums see(const lmi_solver *s, uint32_t block, uint32_t lane, bool xs,
-                                                      bool vs)
+static LMI_ALWAYS_INLINE sums see(const lmi_solver *s, uint32_t block, uint32_t lane, bool xs, bool vs)
 {
     const lmi_soft_block *b = &s->blocks[block];
     size_t at = lmi_rows_of(s, block) + lane;

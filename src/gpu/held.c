@@ -293,7 +293,7 @@ bool lmi_gpu_held_lay_out(lm_world *world, lmi_gpu *gpu)
 
 /* --- a substep --- */
 
-static lmi_gpu_carrier describe_carrier(const lmi_carrier *from)
+static lmi_gpu_carrier describe_carrier(const lmi_holder *from)
 {
     lmi_gpu_carrier to = {.position = {from->position.x, from->position.y, from->position.z},
                           .velocity = {from->velocity.x, from->velocity.y, from->velocity.z},
@@ -307,11 +307,11 @@ static lmi_gpu_carrier describe_carrier(const lmi_carrier *from)
 /* Where movers and bones are, and what drags pull to: in the order in which they were laid out. */
 static void place(const lm_world *world, const lmi_gpu *gpu, lmi_gpu_held *held)
 {
-    const lmi_carrier still = {.rotation = {{{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}}}};
+    const lmi_holder still = {.rotation = {{{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}}}};
     uint32_t count = 0;
     held->carrier[count++] = describe_carrier(&still);
     for (uint32_t n = 0; n < held->mover_count; n++) {
-        lmi_carrier mover = lmi_mover_carries(LMI_POOL_AT(&world->movers, lmi_mover, held->mover[n]));
+        lmi_holder mover = lmi_mover_carries(LMI_POOL_AT(&world->movers, lmi_mover, held->mover[n]));
         held->carrier[count++] = describe_carrier(&mover);
     }
     for (uint32_t n = 0; n < gpu->body_count; n++) {
@@ -319,7 +319,7 @@ static void place(const lm_world *world, const lmi_gpu *gpu, lmi_gpu_held *held)
         const lmi_skeleton *s =
             body->skeleton == LMI_NONE ? NULL : LMI_POOL_AT(&world->skeletons, lmi_skeleton, body->skeleton);
         for (uint32_t k = 0; s && k < s->bone_count; k++) {
-            lmi_carrier bone = lmi_bone_carries(&s->bones[k]);
+            lmi_holder bone = lmi_bone_carries(&s->bones[k]);
             held->carrier[count++] = describe_carrier(&bone);
         }
     }

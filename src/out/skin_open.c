@@ -9,6 +9,7 @@
  * Inner faces have vertices of their own, with the normals of their faces.
  */
 #include "out/skin_open.h"
+#include "base/compiler.h"
 #include "sample/lattice_break.h"
 
 #include <stdlib.h>
@@ -343,7 +344,7 @@ static uint32_t broken_links(const lmi_lattice *l, lmi_lattice_link *links)
         uint32_t left = lmi_lattice_links(l, n / 3, n % 3) & ~(uint32_t)l->bond[n % 3][n / 3];
         for (; left; left &= left - 1, count++) {
             if (links) {
-                links[count] = (lmi_lattice_link){n / 3 * LMI_BLOCK + (uint32_t)__builtin_ctz(left), n % 3};
+                links[count] = (lmi_lattice_link){n / 3 * LMI_BLOCK + (uint32_t)lmi_low_bit(left), n % 3};
             }
         }
     }

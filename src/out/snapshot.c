@@ -6,6 +6,7 @@
  * whole, and swapped in when it is sound.
  */
 #include "out/snapshot.h"
+#include "base/compiler.h"
 #include "base/guard.h"
 #include "body.h"
 #include "examples.h"
@@ -212,7 +213,7 @@ static void visit_cells(archive *a, lm_world *world, lmi_body *body)
         refuse_if(a, a->mode == LOAD && v.n[0] - first < 64 && bits >> (v.n[0] - first));
         if (a->mode == LOAD) {
             v.bits[n] = bits;
-            v.cell_count += (uint64_t)__builtin_popcountll(bits);
+            v.cell_count += (uint64_t)lmi_bit_count(bits);
         }
     }
     refuse_beyond(a, 28 * v.cell_count); /* mass and state of each particle, of which there are more than cells */

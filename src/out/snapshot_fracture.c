@@ -2,6 +2,7 @@
  * Bodies that can break, in snapshots: how they break, and which links have broken. Regions, chips, grains and the cut skin
  * are made again.
  */
+#include "base/compiler.h"
 #include "fracture.h"
 #include "out/archive.h"
 #include "sample/lattice_chips.h"
@@ -46,7 +47,7 @@ static void write_links(archive *a, const lmi_lattice *l)
     for (uint32_t n = 0; n < 3 * l->block_count; n++) {
         uint32_t left = lmi_lattice_links(l, n / 3, n % 3) & ~(uint32_t)l->bond[n % 3][n / 3];
         for (; left; left &= left - 1) {
-            visit_link(a, l, &(lmi_lattice_link){n / 3 * LMI_BLOCK + (uint32_t)__builtin_ctz(left), n % 3});
+            visit_link(a, l, &(lmi_lattice_link){n / 3 * LMI_BLOCK + (uint32_t)lmi_low_bit(left), n % 3});
         }
     }
 }

@@ -2,6 +2,7 @@
  * Octrees in snapshots: the voxels, the links that are cut, which nodes are divided, widths and masses. Everything else follows
  * from them, and is made again.
  */
+#include "base/compiler.h"
 #include "body.h"
 #include "octree_body.h"
 #include "out/archive.h"
@@ -29,7 +30,7 @@ static void visit_voxels(archive *a, lm_world *world, lmi_voxels *v)
         visit_u64(a, &v->bits[n]);
         refuse_if(a, v->n[0] - first < 64 && v->bits[n] >> (v->n[0] - first));
         if (a->mode == LOAD) {
-            v->cell_count += (uint64_t)__builtin_popcountll(v->bits[n]);
+            v->cell_count += (uint64_t)lmi_bit_count(v->bits[n]);
         }
     }
     refuse_if(a, v->cell_count == 0 || v->cell_count > LMI_OCTREE_MAX_VOXELS);

@@ -1,3 +1,4 @@
+#include "base/compiler.h"
 #include "sample/lattice_break.h"
 #include "sample/lattice_cube.h"
 
@@ -24,7 +25,7 @@ static bool turn_cells(lmi_memory *memory, const lmi_voxels *from, uint32_t turn
             const uint64_t *row = lmi_voxels_row(from, y, z);
             for (uint32_t word = 0; word < from->row_words; word++) {
                 for (uint64_t left = row[word]; left; left &= left - 1) {
-                    uint32_t cell[3] = {word * 64 + (uint32_t)__builtin_ctzll(left), y, z};
+                    uint32_t cell[3] = {word * 64 + (uint32_t)lmi_low_bit(left), y, z};
                     uint32_t x = cell[turn % 3], u = cell[(1 + turn) % 3], v = cell[(2 + turn) % 3];
                     to->bits[((size_t)v * to->n[1] + u) * to->row_words + x / 64] |= (uint64_t)1 << (x % 64);
                 }
@@ -60,7 +61,7 @@ static uint32_t choose_axis(const uint32_t n[3])
 #define EACH_BIT(row, words, x)                                                                                        \
     for (uint32_t word_ = 0; word_ < (words); word_++)                                                                 \
         for (uint64_t left_ = (row)[word_]; left_; left_ &= left_ - 1)                                                 \
-            for (uint32_t x = word_ * 64 + (uint32_t)__builtin_ctzll(left_), once_ = 1; once_; once_ = 0)
+            for (uint32_t x = word_ * 64 + (uint32_t)lmi_low_bit(left_), once_ = 1; once_; once_ = 0)
 
 /* The phase with the fewest blocks, their number, and that of the particles. */
 static uint32_t choose_phase(const lmi_voxels *cells, uint64_t *row, uint64_t *particles, uint64_t *blocks)

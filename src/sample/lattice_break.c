@@ -1,4 +1,5 @@
 #include "sample/lattice_break.h"
+#include "base/compiler.h"
 #include "sample/lattice_cube.h"
 
 #include <stdlib.h>
@@ -152,7 +153,7 @@ void lmi_lattice_change_free(lmi_memory *memory, lmi_lattice_change *change)
 #define EACH_MARKED(l, mask, n)                                                                                        \
     for (uint32_t block_ = 0; block_ < (l)->block_count; block_++)                                                     \
         for (uint32_t left_ = (mask)[block_]; left_; left_ &= left_ - 1)                                               \
-            for (uint32_t n = block_ * LMI_BLOCK + (uint32_t)__builtin_ctz(left_), once_ = 1; once_; once_ = 0)
+            for (uint32_t n = block_ * LMI_BLOCK + (uint32_t)lmi_low_bit(left_), once_ = 1; once_; once_ = 0)
 
 static bool is_marked(const uint16_t *mask, uint32_t particle)
 {
@@ -230,7 +231,7 @@ static void count_again(draft *d)
     memcpy(d->counted, d->found, l->block_count * sizeof *d->counted);
     for (uint32_t n = 0; n < l->block_count; n++) {
         for (uint32_t left = (uint32_t)l->active[n] ^ d->before->active[n]; left; left &= left - 1) {
-            uint32_t particle = n * LMI_BLOCK + (uint32_t)__builtin_ctz(left);
+            uint32_t particle = n * LMI_BLOCK + (uint32_t)lmi_low_bit(left);
             mark_around(l, particle, d->counted);
             mark_around(l, particle, d->weighed);
         }

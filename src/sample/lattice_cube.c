@@ -1,4 +1,5 @@
 #include "sample/lattice_cube.h"
+#include "base/compiler.h"
 #include "out/hash.h"
 
 #include <stdlib.h>
@@ -111,7 +112,7 @@ static uint32_t spread_in_cell(lmi_lattice_cube *c, int32_t x, int32_t y, int32_
 static void step_in_torn(lmi_lattice_cube *c, uint32_t before[][LMI_LATTICE_SIDE], int32_t y, int32_t z)
 {
     for (uint32_t left = c->torn[z][y]; left; left &= left - 1) {
-        int32_t x = __builtin_ctz(left);
+        int32_t x = lmi_low_bit(left);
         uint32_t from = corners_of(&before[z], x, y), to = from ? spread_in_cell(c, x, y, z, from) : 0;
         c->reach[z][y] |= (to & 3) << x;
         c->reach[z][y + 1] |= (to >> 2 & 3) << x;
@@ -179,7 +180,7 @@ void lmi_lattice_find_region(const lmi_lattice *l, const lmi_lattice_map *map, u
     for (int32_t z = 0; z < side; z++) {
         for (int32_t y = 0; y < side; y++) {
             c->corners[z][y] = row_of(c, l->occupied, (uint32_t)side, y, z);
-            c->members += (uint32_t)__builtin_popcount(c->reach[z][y]);
+            c->members += (uint32_t)lmi_bit_count(c->reach[z][y]);
             c->regular = c->regular && c->corners[z][y] == c->reach[z][y];
         }
     }
@@ -194,7 +195,7 @@ uint32_t lmi_lattice_region(const lmi_lattice *l, uint32_t particle, uint32_t *m
     for (int32_t z = 0; z <= 2 * w; z++) {
         for (int32_t y = 0; y <= 2 * w; y++) {
             for (uint32_t left = c.reach[z][y]; left; left &= left - 1) {
-                members[count++] = lmi_lattice_cube_place(&c, __builtin_ctz(left), y, z);
+                members[count++] = lmi_lattice_cube_place(&c, lmi_low_bit(left), y, z);
             }
         }
     }
@@ -206,7 +207,7 @@ uint32_t lmi_lattice_count_others(const lmi_lattice *l, const lmi_lattice_cube *
     uint32_t occupied = 0;
     for (uint32_t z = 0; z <= 2 * l->width; z++) {
         for (uint32_t y = 0; y <= 2 * l->width; y++) {
-            occupied += (uint32_t)__builtin_popcount(c->corners[z][y]);
+            occupied += (uint32_t)lmi_bit_count(c->corners[z][y]);
         }
     }
     return occupied - c->members;
@@ -221,7 +222,7 @@ uint32_t lmi_lattice_count_active(const lmi_lattice *l, const lmi_lattice_map *m
     for (int32_t z = 0; z <= 2 * w; z++) {
         for (int32_t y = 0; y <= 2 * w; y++) {
             uint32_t active = row_of(&c, l->active, 2 * l->width + 1, y, z);
-            count += (uint32_t)__builtin_popcount(c.full ? active : active & c.reach[z][y]);
+            count += (uint32_t)lmi_bit_count(c.full ? active : active & c.reach[z][y]);
         }
     }
     return count;
@@ -251,7 +252,7 @@ lmi_lattice_signature lmi_lattice_sign(const lmi_lattice *l, uint32_t particle, 
             if (!bits) {
                 continue;
             }
-            int32_t lowest = __builtin_ctz(bits);
+            int32_t lowest = lmi_low_bit(bits);
             uint64_t where = (uint64_t)(uint32_t)(corner[2] - w + z) << 32 | (uint32_t)(corner[1] - w + y);
             uint64_t what = (uint64_t)(uint32_t)(corner[0] - w + lowest) << 32 | bits >> lowest;
             for (int i = 0; i < 2; i++) {
@@ -315,7 +316,7 @@ static lm_result add_pairs(lmi_memory *memory, const lmi_lattice *l, uint32_t pa
         for (int32_t y = 0; y <= 2 * w; y++) {
             uint32_t left = direct ? c->reach[z][y] : c->corners[z][y] & ~c->reach[z][y];
             for (; left; left &= left - 1) {
-                int32_t x = __builtin_ctz(left);
+                int32_t x = lmi_low_bit(left);
                 lmi_lattice_pair pair = {particle,
                                          lmi_lattice_cube_place(c, x, y, z),
                                          {(int8_t)(x - w), (int8_t)(y - w), (int8_t)(z - w)},

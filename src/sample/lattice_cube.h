@@ -8,6 +8,7 @@
 #ifndef LMI_LATTICE_CUBE_H
 #define LMI_LATTICE_CUBE_H
 
+#include "base/compiler.h"
 #include "sample/lattice_plates.h"
 
 typedef struct lmi_lattice_cube {
@@ -62,7 +63,7 @@ int lmi_lattice_compare_signatures(const void *a, const void *b); /* for qsort: 
 #define LMI_LATTICE_EACH(l, n)                                                                                         \
     for (uint32_t block_ = 0; block_ < (l)->block_count; block_++)                                                     \
         for (uint32_t left_ = (l)->occupied[block_]; left_; left_ &= left_ - 1)                                        \
-            for (uint32_t n = block_ * LMI_BLOCK + (uint32_t)__builtin_ctz(left_), once_ = 1; once_; once_ = 0)
+            for (uint32_t n = block_ * LMI_BLOCK + (uint32_t)lmi_low_bit(left_), once_ = 1; once_; once_ = 0)
 
 /* One member that a fast sum misses (sign 1) or has too much (sign -1), as the book of a lattice keeps it: `region` is the
  * region's own particle. The pairs of a region follow those of lower particles. */

@@ -11,6 +11,7 @@
  * T = share stretch + (1 - share) rotation, and the particle at k is wanted at mean + T (k - c).
  */
 #include "sample/lattice_match.h"
+#include "base/compiler.h"
 #include "sample/lattice_plates.h"
 
 #include <string.h>
@@ -434,7 +435,7 @@ static void fit_by_plates(const lmi_lattice_match *m)
     const lmi_lattice_stack *stack = l->plates.stack;
     for (uint32_t block = 0; block < l->block_count; block++) {
         for (uint32_t left = l->occupied[block]; left; left &= left - 1, stack++) {
-            int32_t lane = __builtin_ctz(left);
+            int32_t lane = lmi_low_bit(left);
             double sum[12], z[3], x = lmi_lattice_tile_x(l, lane), y = lmi_lattice_tile_y(l, block);
             double *to = m->fitted + (size_t)block * 12 * B + lane;
             sum_stack(m, stack, (uint32_t)l->at[block][2], 0, sum, z);
@@ -457,7 +458,7 @@ static void collect_by_plates(const lmi_lattice_match *m, const double *u, doubl
     memset(to, 0, ((size_t)l->block_count + 1) * 3 * B * sizeof *to);
     for (uint32_t block = 0; block < l->block_count; block++) {
         for (uint32_t left = l->occupied[block]; left; left &= left - 1, stack++) {
-            int32_t lane = __builtin_ctz(left);
+            int32_t lane = lmi_low_bit(left);
             double sum[12], z[3], x = lmi_lattice_tile_x(l, lane), y = lmi_lattice_tile_y(l, block);
             size_t at = (size_t)block * 3 * B + (size_t)lane;
             sum_stack(m, stack, (uint32_t)l->at[block][2], 9, sum, z);

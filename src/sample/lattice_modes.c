@@ -12,6 +12,7 @@
  * symmetric. Motions as a whole are taken out of them by their momentum and spin.
  */
 #include "sample/lattice_modes.h"
+#include "base/compiler.h"
 #include "base/vec.h"
 #include "sample/lattice_mass.h"
 #include "sample/lattice_match.h"
@@ -260,7 +261,7 @@ static uint64_t cell_count(const lmi_lattice *l)
 {
     uint64_t count = 0;
     for (uint32_t n = 0; n < l->block_count; n++) {
-        count += (uint64_t)__builtin_popcount(l->cell[n]);
+        count += (uint64_t)lmi_bit_count(l->cell[n]);
     }
     return count;
 }
@@ -308,7 +309,7 @@ static lm_result coarsen(lmi_memory *memory, const lmi_lattice *l, lmi_lattice *
         size_t row = n / v.row_words;
         v.bits[n] =
             coarse_cells(l, (uint32_t)(n % v.row_words) * 64, (uint32_t)(row % v.n[1]), (uint32_t)(row / v.n[1]));
-        v.cell_count += (uint64_t)__builtin_popcountll(v.bits[n]);
+        v.cell_count += (uint64_t)lmi_bit_count(v.bits[n]);
     }
     lm_result result =
         lmi_lattice_make(memory, &v, l->width > 1 ? l->width / 2 : 1, LMI_LATTICE_QUICKEST, NULL, coarse);

@@ -6,6 +6,7 @@
  *
  * Union by the lowest particle: a part is named for its first particle, and parts are numbered in that order.
  */
+#include "base/compiler.h"
 #include "sample/lattice.h"
 
 #include <string.h>
@@ -36,7 +37,7 @@ static void join_links(const lmi_lattice *l, uint32_t block, uint32_t *parent)
     const int32_t *at = l->at[block];
     for (uint32_t axis = 0; axis < 3; axis++) {
         for (uint32_t left = l->bond[axis][block]; left; left &= left - 1) {
-            uint32_t lane = (uint32_t)__builtin_ctz(left);
+            uint32_t lane = (uint32_t)lmi_low_bit(left);
             uint32_t next =
                 lmi_lattice_find(l, at[0] + (int32_t)lane + (axis == 0), at[1] + (axis == 1), at[2] + (axis == 2));
             join(parent, block * LMI_BLOCK + lane, next);

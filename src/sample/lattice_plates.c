@@ -9,6 +9,7 @@
  * Regions come plane by plane, and reach `width` planes up and down: tables are kept for so many planes only, and used again.
  */
 #include "sample/lattice_plates.h"
+#include "base/compiler.h"
 
 #include "out/hash.h"
 
@@ -113,14 +114,14 @@ static uint32_t bar_of(lmi_plates_draft *d, lmi_plates_plane *p, const row_place
     if (found != LMI_LATTICE_NONE) {
         return found;
     }
-    int low = __builtin_ctzll(bits), high = 63 - __builtin_clzll(bits);
+    int low = lmi_low_bit(bits), high = lmi_high_bit(bits);
     if (low == high) {
         const lmi_lattice *l = d->lattice;
         uint32_t x = (uint32_t)(row->x + low + (int32_t)l->phase), block_x = x / LMI_BLOCK;
         uint32_t block = d->map->block[((size_t)row->z * l->size[1] + (size_t)row->y) * d->map->blocks_x + block_x];
         return add_node(d, p, key, (lmi_plates_node){LMI_LATTICE_NONE, block * LMI_BLOCK + x % LMI_BLOCK, row->tile});
     }
-    int level = 31 - __builtin_clz((uint32_t)(low ^ high));
+    int level = lmi_high_bit((uint32_t)(low ^ high));
     uint64_t upper = bits >> (high >> level << level) << (high >> level << level);
     uint32_t a = bar_of(d, p, row, bits & ~upper), b = a == LMI_LATTICE_NONE ? a : bar_of(d, p, row, upper);
     return b == LMI_LATTICE_NONE ? b : add_node(d, p, key, (lmi_plates_node){a, b, 0});
@@ -132,7 +133,7 @@ static uint32_t join(lmi_plates_draft *d, lmi_plates_plane *p, const uint32_t *b
     if (count == 1) {
         return bar[0];
     }
-    int level = 31 - __builtin_clz((uint32_t)(y[0] ^ y[count - 1]));
+    int level = lmi_high_bit((uint32_t)(y[0] ^ y[count - 1]));
     uint32_t lower = 1;
     while (y[lower] >> level == y[0] >> level) {
         lower++;
@@ -456,7 +457,7 @@ bool lmi_plates_end(lmi_plates_draft *d, lmi_lattice *l)
         for (uint32_t z = 0, n = 0; z < l->plane_count; z++) { /* stacks are in the order of particles */
             t->storey[z].stack = n;
             for (uint32_t block = l->plane_block[z]; block < l->plane_block[z + 1]; block++) {
-                n += (uint32_t)__builtin_popcount(l->occupied[block]);
+                n += (uint32_t)lmi_bit_count(l->occupied[block]);
             }
         }
         make_ring(l, t);
@@ -480,7 +481,7 @@ static void fill_leaves(const lmi_lattice *l, uint32_t z, uint32_t channels, lmi
         const lmi_lattice_leaves *group = &l->plates.leaves[n];
         uint32_t block = l->plane_block[z] + group->place - 1, record = group->first;
         for (uint32_t left = group->lanes; left; left &= left - 1, record++) {
-            int lane = __builtin_ctz(left);
+            int lane = lmi_low_bit(left);
             leaf(context, block * LMI_BLOCK + (uint32_t)lane, group->x + lane, group->y,
                  records + (size_t)record * channels);
         }

@@ -8,6 +8,7 @@
  * Inside a body all regions are alike, so blocks with the same sums share their constants: what a step reads of them stays
  * in the cache.
  */
+#include "base/compiler.h"
 #include "base/dmath.h"
 #include "base/vec.h"
 #include "out/hash.h"
@@ -224,7 +225,7 @@ static bool sum_by_plates(lmi_memory *memory, const lmi_lattice *l, const double
     }
     for (uint32_t block = 0; ok && block < l->block_count; block++) {
         for (uint32_t left = l->occupied[block]; left; left &= left - 1, stack++) {
-            int32_t lane = __builtin_ctz(left);
+            int32_t lane = lmi_low_bit(left);
             sum_stack(l, stack, plates, (uint32_t)l->at[block][2], lmi_lattice_tile_x(l, lane),
                       lmi_lattice_tile_y(l, block), raw + (size_t)block * LMI_LATTICE_RAW * LMI_BLOCK + lane);
         }
@@ -576,7 +577,7 @@ static void finish_some(const lmi_lattice *l, const lmi_lattice_change *change, 
         float *to = constants + n * size;
         memcpy(to, l->constants + l->constants_of[change->blocks[n]] * size, size * sizeof *to);
         for (uint32_t left = change->lanes[n]; left; left &= left - 1) {
-            uint32_t lane = (uint32_t)__builtin_ctz(left);
+            uint32_t lane = (uint32_t)lmi_low_bit(left);
             finish_lane(raw + (size_t)n * LMI_LATTICE_RAW * LMI_BLOCK + lane,
                         l->channels - (l->affine ? LMI_LATTICE_AFFINE_CONSTANTS : 0) == LMI_LATTICE_ALL_CONSTANTS,
                         l->affine, to + lane);

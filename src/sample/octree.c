@@ -1,4 +1,5 @@
 #include "sample/octree.h"
+#include "base/compiler.h"
 
 #include <string.h>
 
@@ -47,7 +48,7 @@ static void number_voxels(lmi_octree *t)
             for (uint32_t w = 0; w < v->row_words; w++, word++) {
                 t->word_rank[word] = voxel;
                 for (uint64_t bits = v->bits[word]; bits; bits &= bits - 1) {
-                    t->at[voxel][0] = (uint16_t)(w * 64 + (uint32_t)__builtin_ctzll(bits));
+                    t->at[voxel][0] = (uint16_t)(w * 64 + (uint32_t)lmi_low_bit(bits));
                     t->at[voxel][1] = (uint16_t)y;
                     t->at[voxel][2] = (uint16_t)z;
                     t->voxel_order[voxel] = voxel;

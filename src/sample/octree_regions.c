@@ -17,6 +17,8 @@
  * A region that is wider than the way from its leaf to a landmark of its part, and from there to all of the part, has all of it: its
  * nodes are the base cells of the part, and nothing is searched for. Else a body of n leaves in wide regions would take n^2 steps.
  */
+#include "base/compiler.h"
+#include "base/cpu.h"
 #include "sample/octree.h"
 
 #include <string.h>
@@ -188,7 +190,7 @@ static bool all_are_too_many(const finder *f, const uint32_t *leaves, uint32_t c
 /* --- distances in lanes --- */
 
 /* Shorter ways to a leaf over its neighbours. */
-static inline __attribute__((always_inline)) bool improve(finder *f, uint32_t leaf)
+static LMI_ALWAYS_INLINE bool improve(finder *f, uint32_t leaf)
 {
     const lmi_octree *t = f->tree;
     lanes_word best = f->distance[leaf];
@@ -212,7 +214,7 @@ static inline __attribute__((always_inline)) bool improve(finder *f, uint32_t le
 }
 
 /* Goes through what was reached, there and back, until nothing comes nearer. */
-static inline __attribute__((always_inline)) void settle(finder *f)
+static LMI_ALWAYS_INLINE void settle(finder *f)
 {
     const lmi_octree_search *s = &f->search;
     bool better = true;
@@ -228,7 +230,7 @@ static inline __attribute__((always_inline)) void settle(finder *f)
 /* Whole numbers: the same on every instruction set. */
 #if defined(__x86_64__) && defined(__GNUC__)
 __attribute__((target("avx2"))) static void settle_wide(finder *f) { settle(f); }
-static bool is_wide(void) { return __builtin_cpu_supports("avx2"); }
+static bool is_wide(void) { return lmi_cpu_has_avx2(); }
 #else
 static void settle_wide(finder *f) { settle(f); }
 static bool is_wide(void) { return false; }

@@ -1,4 +1,5 @@
 #include "sample/tets.h"
+#include "base/compiler.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -171,7 +172,7 @@ static uint32_t number_of(const corners *c, const lmi_voxels *v, uint32_t x, uin
 {
     size_t word = word_of(c, v, x, y, z);
     uint64_t below = ((uint64_t)1 << (x % 64)) - 1;
-    return c->first[word] + (uint32_t)__builtin_popcountll(c->bits[word] & below);
+    return c->first[word] + (uint32_t)lmi_bit_count(c->bits[word] & below);
 }
 
 /* Points in their order, and the numbers of their corners. */
@@ -185,7 +186,7 @@ static void number_corners(const corners *c, const lmi_voxels *v, lm_vec3 *point
             for (uint32_t w = 0; w < c->row_words; w++) {
                 c->first[row + w] = count;
                 for (uint64_t rest = c->bits[row + w]; rest; rest &= rest - 1) {
-                    uint32_t x = w * 64 + (uint32_t)__builtin_ctzll(rest);
+                    uint32_t x = w * 64 + (uint32_t)lmi_low_bit(rest);
                     points[count++] = vec_from(lmi_voxels_position(v, x, y, z));
                 }
             }
@@ -220,7 +221,7 @@ static void divide_cells(const corners *c, const lmi_voxels *v, uint32_t *tets)
             const uint64_t *row = lmi_voxels_row(v, y, z);
             for (uint32_t w = 0; w < v->row_words; w++) {
                 for (uint64_t rest = row[w]; rest; rest &= rest - 1, tets += 4 * TETS_OF_CELL) {
-                    divide_cell(c, v, w * 64 + (uint32_t)__builtin_ctzll(rest), y, z, tets);
+                    divide_cell(c, v, w * 64 + (uint32_t)lmi_low_bit(rest), y, z, tets);
                 }
             }
         }

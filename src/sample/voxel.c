@@ -3,6 +3,7 @@
  * voxel_touch.c, the inside in voxel_fill.c, the search for a spacing in voxel_search.c.
  */
 #include "sample/voxel.h"
+#include "base/compiler.h"
 #include "base/vec.h"
 
 #include <stdio.h>
@@ -217,7 +218,7 @@ static uint64_t count_bits(const uint64_t *words, size_t count)
 {
     uint64_t sum = 0;
     for (size_t k = 0; k < count; k++) {
-        sum += (uint64_t)__builtin_popcountll(words[k]);
+        sum += (uint64_t)lmi_bit_count(words[k]);
     }
     return sum;
 }
@@ -320,7 +321,7 @@ uint32_t lmi_voxels_corner_row(const lmi_voxels *voxels, uint32_t y, uint32_t z,
         }
         row[k] = cells | cells << 1 | carry;
         carry = cells >> 63;
-        count += (uint32_t)__builtin_popcountll(row[k]);
+        count += (uint32_t)lmi_bit_count(row[k]);
     }
     return count;
 }

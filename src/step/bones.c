@@ -70,9 +70,9 @@ void lmi_bones_arrive(lm_world *world)
     }
 }
 
-lmi_carrier lmi_bone_carries(const lmi_bone *bone)
+lmi_holder lmi_bone_carries(const lmi_bone *bone)
 {
-    return (lmi_carrier){bone->rotation, bone->now.position, bone->velocity, bone->spin};
+    return (lmi_holder){bone->rotation, bone->now.position, bone->velocity, bone->spin};
 }
 
 /* Where an attached particle belongs, and how fast that moves. */
@@ -80,7 +80,7 @@ static void find_target(const lmi_skeleton *s, uint32_t n, lm_dvec3 *target, lm_
 {
     *target = *velocity = lm_dvec3_zero();
     for (uint32_t k = s->offsets[n]; k < s->offsets[n + 1]; k++) {
-        lmi_carrier bone = lmi_bone_carries(&s->bones[s->links[k].bone]);
+        lmi_holder bone = lmi_bone_carries(&s->bones[s->links[k].bone]);
         lm_dvec3 moves, at = lmi_carry(&bone, s->links[k].local, &moves);
         *target = dvec_add(*target, dvec_scale(at, s->links[k].share));
         *velocity = dvec_add(*velocity, dvec_scale(moves, s->links[k].share));

@@ -18,6 +18,7 @@
  * Contacts are found in lanes. Free particles answer in lanes too, since they do not see each other; points that share
  * particles, and bodies that answer as a whole, are solved together (contact/contact.h).
  */
+#include "base/compiler.h"
 #include "contact/solver.h"
 #include "octree_body.h"
 #include "skeleton.h"
@@ -453,7 +454,7 @@ static void collide(const lm_world *world, const lmi_surface *shape, lmi_body *b
         if (!vm_any(touching)) {
             continue;
         }
-        touched += (uint32_t)__builtin_popcount(vm_bits(touching));
+        touched += (uint32_t)lmi_bit_count(vm_bits(touching));
         for (int i = 0; i < 3; i++) {
             before[i] = v[i];
         }

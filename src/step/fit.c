@@ -20,6 +20,7 @@
  *
  * Deterministic because lanes do not see each other.
  */
+#include "base/compiler.h"
 #include "base/vmat.h"
 #include "step/example_lanes.h"
 #include "step/kernel_names.h"
@@ -155,7 +156,7 @@ static void flow_lanes(const lm_world *world, const lmi_pack *pack, uint32_t b, 
     }
     vf_store(det, vmat_determinant(affine, vmat_cofactors(affine)));
     for (; bits; bits &= bits - 1) {
-        uint32_t k = (uint32_t)__builtin_ctz(bits);
+        uint32_t k = (uint32_t)lmi_low_bit(bits);
         double s[6] = {six[0][k], six[1][k], six[2][k], six[3][k], six[4][k], six[5][k]};
         const lmi_body *body = lmi_body_at(world, pack->lane_body[b * LMI_BLOCK + lane + k]);
         const lmi_plastic_rates rates = {body->flow, body->material.yield, body->material.max_plastic};

@@ -45,13 +45,13 @@ static inline lm_dvec3 lmi_hold_particle(float *x, float *v, lm_dvec3 origin, lm
 
 /* --- what carries a target: a mover, or a bone --- */
 
-typedef struct lmi_carrier {
+typedef struct lmi_holder {
     dmat3 rotation;
     lm_dvec3 position, velocity, spin;
-} lmi_carrier;
+} lmi_holder;
 
 /* Where a point of its frame is, and how that moves. */
-static inline lm_dvec3 lmi_carry(const lmi_carrier *c, lm_dvec3 place, lm_dvec3 *velocity)
+static inline lm_dvec3 lmi_carry(const lmi_holder *c, lm_dvec3 place, lm_dvec3 *velocity)
 {
     lm_dvec3 arm = dmat_apply(&c->rotation, place);
     *velocity = dvec_add(c->velocity, dvec_cross(c->spin, arm));

@@ -9,11 +9,13 @@
 #define THIS_ISA LM_ISA_AVX2
 #elif defined(LMI_ISA_SSE2)
 #define THIS_ISA LM_ISA_SSE2
+#elif defined(LMI_ISA_NEON)
+#define THIS_ISA LM_ISA_NEON
+#elif defined(LMI_ISA_SIMD128)
+#define THIS_ISA LM_ISA_SIMD128
 #else
 #define THIS_ISA LM_ISA_SCALAR
 #endif
-
-extern const lmi_kernels LMI_KERNEL(kernels);
 
 const lmi_kernels LMI_KERNEL(kernels) = {
     .isa = THIS_ISA,

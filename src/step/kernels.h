@@ -140,6 +140,9 @@ typedef struct lmi_kernels {
     lmi_skin_tets_function *skin_tets;
 } lmi_kernels;
 
+extern const lmi_kernels lmi_kernels_scalar, lmi_kernels_sse2, lmi_kernels_avx2, lmi_kernels_avx512, lmi_kernels_neon,
+    lmi_kernels_simd128;
+
 /* Null when this build or this machine does not have the instruction set. */
 const lmi_kernels *lmi_kernels_get(lm_isa isa);
 

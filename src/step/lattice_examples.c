@@ -16,8 +16,7 @@
 #include "step/lattice_irregular.h"
 #include "world.h"
 
-static const float ramp[LMI_BLOCK]
-    __attribute__((aligned(64))) = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+static const _Alignas(64) float ramp[LMI_BLOCK] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
 /* u of every place, with the weight in fits beside it. */
 static void find_local(const lmi_lattice_step *step, float *local)

@@ -21,6 +21,7 @@
 #ifndef LMI_LATTICE_FIT_H
 #define LMI_LATTICE_FIT_H
 
+#include "base/compiler.h"
 #include "base/vmat.h"
 #include "step/kernel_names.h"
 #include "step/lattice_plastic.h"
@@ -42,7 +43,7 @@ LMI_INLINE bool lattice_is_simple(const lattice_material *material)
 }
 
 /* Rotations of the lanes that Newton's iteration is not for, which are those of `bits`; one block at a time. */
-static __attribute__((noinline)) vmat3 lattice_rotation_otherwise(vmat3 a, vmat3 r, uint32_t bits)
+static LMI_NOINLINE vmat3 lattice_rotation_otherwise(vmat3 a, vmat3 r, uint32_t bits)
 {
     _Alignas(64) float in[9 * LMI_BLOCK], out[9 * LMI_BLOCK], whole[9 * LMI_LANES];
     for (int n = 0; n < 9; n++) {
@@ -51,7 +52,7 @@ static __attribute__((noinline)) vmat3 lattice_rotation_otherwise(vmat3 a, vmat3
         }
         vf_store(whole + n * LMI_LANES, a.m[n]);
         for (uint32_t left = bits; left; left &= left - 1) {
-            int lane = __builtin_ctz(left);
+            int lane = lmi_low_bit(left);
             in[n * LMI_BLOCK + lane] = whole[n * LMI_LANES + lane];
         }
     }
@@ -59,7 +60,7 @@ static __attribute__((noinline)) vmat3 lattice_rotation_otherwise(vmat3 a, vmat3
     for (int n = 0; n < 9; n++) {
         vf_store(whole + n * LMI_LANES, r.m[n]);
         for (uint32_t left = bits; left; left &= left - 1) {
-            int lane = __builtin_ctz(left);
+            int lane = lmi_low_bit(left);
             whole[n * LMI_LANES + lane] = out[n * LMI_BLOCK + lane];
         }
         r.m[n] = vf_load(whole + n * LMI_LANES);
@@ -68,7 +69,7 @@ static __attribute__((noinline)) vmat3 lattice_rotation_otherwise(vmat3 a, vmat3
 }
 
 /* Of lanes that were not settled. What a lane gets does not depend on its neighbours. */
-static __attribute__((noinline)) vmat3 lattice_rotation_further(vmat3 a, vmat3 x, vm settled, vm sound)
+static LMI_NOINLINE vmat3 lattice_rotation_further(vmat3 a, vmat3 x, vm settled, vm sound)
 {
     for (int n = 0; n < LATTICE_FURTHER && vm_any(vm_and(sound, vm_not(settled))); n++) {
         vf det;
@@ -113,9 +114,8 @@ LMI_INLINE vmat3 lattice_any_rotation(vmat3 a, const float *constants, vf *by)
 }
 
 /* Moments to transforms of any material, of lanes of a block from `lane` on, whose constants are at `constants`. */
-static __attribute__((noinline)) void lattice_fit(const vf m[12], const float *constants,
-                                                  const lattice_material *material, uint32_t block, size_t lane,
-                                                  vf out[12])
+static LMI_NOINLINE void lattice_fit(const vf m[12], const float *constants, const lattice_material *material,
+                                     uint32_t block, size_t lane, vf out[12])
 {
     const float *affine = constants + material->affine * LMI_BLOCK;
     vmat3 a = lattice_moment_matrix(m, constants), shape = a, moved, p;

@@ -15,6 +15,7 @@
  * Reads and writes positions and velocities.
  */
 #define LATTICE_HERD
+#include "base/compiler.h"
 #include "step/herd.h"
 #include "step/kernel_names.h"
 #include "step/lattice_fit.h"
@@ -222,8 +223,8 @@ LMI_INLINE void gather_x(const herd_work *k, uint32_t n, const int w, vf m[12])
 }
 
 /* The fit of a region that lattice_fit_quickly is not for. Gathers again, so that nobody has to keep the moments. */
-static __attribute__((noinline)) void fit_slowly(const herd_work *k, uint32_t n, const lattice_material *material,
-                                                 const float *constants, vf t[12])
+static LMI_NOINLINE void fit_slowly(const herd_work *k, uint32_t n, const lattice_material *material,
+                                    const float *constants, vf t[12])
 {
     vf m[12];
     gather_x(k, n, lattice_width(k->step->lattice), m);

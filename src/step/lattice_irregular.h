@@ -4,6 +4,7 @@
 #ifndef LMI_LATTICE_IRREGULAR_H
 #define LMI_LATTICE_IRREGULAR_H
 
+#include "base/compiler.h"
 #include "step/lattice_lanes.h"
 #include "step/lattice_step.h"
 
@@ -163,7 +164,7 @@ static inline void lattice_keep_transforms(const lmi_lattice *l, lattice_owners 
         direct |= (uint32_t)l->direct[o->next] << lane;
     }
     for (; direct; direct &= direct - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(direct), piece = lane / LMI_LANES * LMI_LANES;
+        uint32_t lane = (uint32_t)lmi_low_bit(direct), piece = lane / LMI_LANES * LMI_LANES;
         for (size_t i = 0; i < 12; i++) {
             float *at = transforms + i * stride + piece;
             vf_store(at, vf_select(vm_lane((int)(lane - piece)), vf_set1(0.0f), vf_load(at)));

@@ -29,14 +29,14 @@
 #ifdef LIMBER_COMPACT
 #define LMI_INLINE static inline
 #else
-#define LMI_INLINE static inline __attribute__((always_inline))
+#define LMI_INLINE static LMI_ALWAYS_INLINE
 #endif
 
 /* The width, with what the compiler cannot know of it. */
 LMI_INLINE int lattice_width(const lmi_lattice *l)
 {
     if (l->width < 1 || l->width > LMI_LATTICE_MAX_WIDTH) {
-        __builtin_unreachable();
+        LMI_UNREACHABLE();
     }
     return (int)l->width;
 }

@@ -12,6 +12,7 @@
 #ifndef LMI_LATTICE_PLASTIC_H
 #define LMI_LATTICE_PLASTIC_H
 
+#include "base/compiler.h"
 #include "step/lattice_step.h"
 #include "step/lattice_strain.h"
 
@@ -38,8 +39,8 @@ static bool lattice_has_flowed(const float *state)
 }
 
 /* Lets the lanes flow whose strain is above the yield; returns P. */
-static __attribute__((noinline)) vmat3 lattice_flow(const lmi_lattice_plastic *plastic, vmat3 a, const float *affine,
-                                                    uint32_t block, size_t lane)
+static LMI_NOINLINE vmat3 lattice_flow(const lmi_lattice_plastic *plastic, vmat3 a, const float *affine, uint32_t block,
+                                       size_t lane)
 {
     float *state = plastic->state + (size_t)block * 6 * LMI_BLOCK, *at = state + lane;
     vmat3 p = lattice_symmetric(at), map = lattice_map(a, affine), square = lattice_elastic_square(map, p);
@@ -55,7 +56,7 @@ static __attribute__((noinline)) vmat3 lattice_flow(const lmi_lattice_plastic *p
     }
     vf_store(det, vmat_determinant(map, vmat_cofactors(map)));
     for (; bits; bits &= bits - 1) {
-        uint32_t k = (uint32_t)__builtin_ctz(bits);
+        uint32_t k = (uint32_t)lmi_low_bit(bits);
         double s[6] = {six[0][k], six[1][k], six[2][k], six[3][k], six[4][k], six[5][k]};
         lmi_plastic_flow(&plastic->rates, at + k, s, det[k] < 0.0f);
     }

@@ -17,6 +17,7 @@
 #ifndef LMI_LATTICE_PLATES_STEP_H
 #define LMI_LATTICE_PLATES_STEP_H
 
+#include "base/compiler.h"
 #include "sample/lattice_plates.h"
 #include "step/lattice_lanes.h"
 #include "step/lattice_step.h"
@@ -72,12 +73,11 @@ LMI_INLINE void lattice_store_leaves(const lmi_lattice_leaves *group, const floa
 {
     float *to = records + (size_t)group->first * LMI_BLOCK + at;
     for (uint32_t left = group->lanes; left; left &= left - 1, to += LMI_BLOCK) {
-        memcpy(to, four + 4 * __builtin_ctz(left), 4 * sizeof *to);
+        memcpy(to, four + 4 * lmi_low_bit(left), 4 * sizeof *to);
     }
 }
 
-static const float lattice_ramp[LMI_BLOCK]
-    __attribute__((aligned(64))) = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+static const _Alignas(64) float lattice_ramp[LMI_BLOCK] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
 /* From m~ u of a plane, [place][3][LMI_BLOCK]. */
 static inline void lattice_leaves_of_values(const lmi_lattice *l, uint32_t plane, const float *f, float *records)
@@ -220,8 +220,7 @@ LMI_INLINE void lattice_load_stacks(const float (*record)[LMI_BLOCK], int lane, 
 /* The own places of a block's lanes in their tiles. */
 LMI_INLINE void lattice_in_tile(const lmi_lattice *l, uint32_t block, int lane, vf *x, vf *y)
 {
-    static const float eights[LMI_BLOCK]
-        __attribute__((aligned(64))) = {0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7};
+    static const _Alignas(64) float eights[LMI_BLOCK] = {0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7};
     *x = vf_load((l->plates.tile == 8 ? eights : lattice_ramp) + lane) - vf_set1((float)(l->plates.tile / 2));
     *y = vf_set1((float)lmi_lattice_tile_y(l, block));
 }

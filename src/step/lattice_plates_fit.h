@@ -4,6 +4,7 @@
 #ifndef LMI_LATTICE_PLATES_FIT_H
 #define LMI_LATTICE_PLATES_FIT_H
 
+#include "base/compiler.h"
 #include "step/lattice_damping.h"
 #include "step/lattice_fit.h"
 #include "step/lattice_plates.h"
@@ -90,7 +91,7 @@ LMI_INLINE void lattice_ask_for_next(const lmi_lattice *l, uint32_t block)
 {
     const float *at = l->constants + (size_t)l->constants_of[block + 1] * l->channels * LMI_BLOCK;
     for (int c = 0; c <= LMI_LATTICE_RHO; c++) {
-        __builtin_prefetch(at + c * LMI_BLOCK);
+        LMI_PREFETCH(at + c * LMI_BLOCK);
     }
 }
 

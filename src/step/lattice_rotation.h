@@ -5,6 +5,7 @@
 #ifndef LMI_LATTICE_ROTATION_H
 #define LMI_LATTICE_ROTATION_H
 
+#include "base/compiler.h"
 #include "step/lattice_constants.h"
 #include "step/volume.h"
 
@@ -70,7 +71,7 @@ LMI_INLINE vmat3 lattice_rotation(vmat3 a, lattice_at constants, vf *by, vm *sou
 
 /* The linear goal. With C the rest covariance, A the best affine map and W the root of C, A W is the fit in the metric in
  * which the rest shape is round, where step/volume.h works. `shaped` is R, or R P of a region that has flowed. */
-static __attribute__((noinline)) vmat3 lattice_linear(vmat3 a, vmat3 r, vmat3 shaped, lattice_at constants, float beta)
+static LMI_NOINLINE vmat3 lattice_linear(vmat3 a, vmat3 r, vmat3 shaped, lattice_at constants, float beta)
 {
     vf per = lattice_constant(constants + LMI_LATTICE_INVERSE_MASS * LATTICE_STRIDE);
     vm any = vf_lt(vf_set1(0.0f), per);

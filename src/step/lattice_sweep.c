@@ -17,6 +17,7 @@
  *
  * Reads and writes positions and velocities. Rivers and James 2007, section 3.
  */
+#include "base/compiler.h"
 #include "step/kernel_names.h"
 #include "step/lattice_damping.h"
 #include "step/lattice_fit.h"
@@ -24,8 +25,7 @@
 #include "step/lattice_motion.h"
 #include "step/lattice_plates_fit.h"
 
-static const float ramp[LMI_BLOCK]
-    __attribute__((aligned(64))) = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+static const _Alignas(64) float ramp[LMI_BLOCK] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
 /* K of a piece of a block. */
 LMI_INLINE void corners_of(const lmi_lattice_step *step, uint32_t block, int lane, vf corner[3])
@@ -72,7 +72,7 @@ LMI_INLINE void ask_for_constants(const lmi_lattice *l, uint32_t block, uint32_t
 {
     const float *at = l->constants + ((size_t)l->constants_of[block] * l->channels + channel) * LMI_BLOCK;
     for (uint32_t c = 0; c < count; c++) {
-        __builtin_prefetch(at + c * LMI_BLOCK);
+        LMI_PREFETCH(at + c * LMI_BLOCK);
     }
 }
 
@@ -86,9 +86,9 @@ static void ask_for_run(const lmi_lattice *l, uint32_t plane, const lmi_lattice_
 
 /* The fit of a piece of a block that lattice_fit_quickly is not for, from the sums of its run at float `n`. Gathers again,
  * so that nobody has to keep the moments. */
-static __attribute__((noinline)) void fit_slowly(const lmi_lattice *l, const lattice_material *material,
-                                                 const lattice_work *k, size_t n, lattice_sizes sizes,
-                                                 const lattice_owners *owners, uint32_t block, vf t[12])
+static LMI_NOINLINE void fit_slowly(const lmi_lattice *l, const lattice_material *material, const lattice_work *k,
+                                    size_t n, lattice_sizes sizes, const lattice_owners *owners, uint32_t block,
+                                    vf t[12])
 {
     const size_t lane = n % LMI_BLOCK;
     vf m[12];
@@ -99,7 +99,7 @@ static __attribute__((noinline)) void fit_slowly(const lmi_lattice *l, const lat
 }
 
 /* A place without particles has no regions. Not in line, so that nothing of it is prepared where there are some. */
-static __attribute__((noinline)) void clear_transforms(float *to, size_t stride)
+static LMI_NOINLINE void clear_transforms(float *to, size_t stride)
 {
     for (size_t c = 0; c < 12; c++) {
         lattice_zero_block(to + c * stride);
@@ -297,7 +297,7 @@ static void measured_end(const measured *m, const owners_of_lanes *o)
 }
 
 /* Before a block of a lattice of several parts: those of another part start anew. */
-static __attribute__((noinline)) void measured_change(measured *m, owners_of_lanes *o, uint32_t block)
+static LMI_NOINLINE void measured_change(measured *m, owners_of_lanes *o, uint32_t block)
 {
     uint32_t part = o->step->lattice->part_of_block[block];
     if (part != o->part || part == MIXED) {

@@ -72,16 +72,16 @@ void lmi_drags_apply(const lmi_step *step, lmi_body *body)
     }
 }
 
-lmi_carrier lmi_mover_carries(const lmi_mover *mover)
+lmi_holder lmi_mover_carries(const lmi_mover *mover)
 {
-    return (lmi_carrier){mover->rotation, mover->pose.position, dvec_from(mover->velocity), dvec_from(mover->spin)};
+    return (lmi_holder){mover->rotation, mover->pose.position, dvec_from(mover->velocity), dvec_from(mover->spin)};
 }
 
 void lmi_pins_apply(const lmi_step *step, lmi_body *body)
 {
     for (uint32_t n = body->first_pin; n != LMI_NONE;) {
         const lmi_pin *pin = LMI_POOL_AT(&step->world->pins, lmi_pin, n);
-        lmi_carrier carrier = {0};
+        lmi_holder carrier = {0};
         if (pin->mover != LMI_NONE) {
             carrier = lmi_mover_carries(LMI_POOL_AT(&step->world->movers, lmi_mover, pin->mover));
         }

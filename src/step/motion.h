@@ -18,7 +18,7 @@ void lmi_drags_apply(const lmi_step *step, lmi_body *body);
 
 /* The body's pins, at the end of this substep; and a mover as what carries them. */
 void lmi_pins_apply(const lmi_step *step, lmi_body *body);
-lmi_carrier lmi_mover_carries(const lmi_mover *mover);
+lmi_holder lmi_mover_carries(const lmi_mover *mover);
 
 /* A motion from the sums over matched particles, positions taken from `at` and velocities from `from`: mass, m r, m u,
  * r x m u, m r r (xx yy zz xy yz zx). */

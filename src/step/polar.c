@@ -18,6 +18,7 @@
  *
  * Deterministic because what a lane computes depends on its own matrix alone, whichever block it runs in.
  */
+#include "base/compiler.h"
 #include "base/vmat.h"
 #include "step/kernel_names.h"
 #include "step/polar_lanes.h"
@@ -121,7 +122,7 @@ static void pack_lanes(const float *B, const float *d, const float *R, const uin
     p->count = 0;
     for (uint32_t block = 0; block < blocks; block++) {
         for (uint32_t left = bits[block]; left; left &= left - 1) {
-            p->from[p->count++] = (uint16_t)(block * LMI_BLOCK + (uint32_t)__builtin_ctz(left));
+            p->from[p->count++] = (uint16_t)(block * LMI_BLOCK + (uint32_t)lmi_low_bit(left));
         }
     }
     for (uint32_t n = 0; n < (p->count + LMI_BLOCK - 1) / LMI_BLOCK * LMI_BLOCK; n++) {

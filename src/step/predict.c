@@ -10,6 +10,7 @@
  * Deterministic because a body is summed in LMI_BLOCK partial sums whatever the width, in single precision in lanes and
  * then in double precision over the lanes in their order.
  */
+#include "base/compiler.h"
 #include "step/halt.h"
 #include "step/kernel_names.h"
 #include "step/lattice_motion.h"
@@ -103,9 +104,8 @@ static void clear_sums(vf sums[CHANNELS][LMI_PIECES])
 
 /* Adds the same velocity change to the particles of a block, and adds their motion to the sums. `drifts`: a lattice, whose
  * drift is taken out first. */
-static inline __attribute__((always_inline)) void accelerate_block(lmi_body *body, uint32_t block, lm_vec3 change,
-                                                                   const lanes_from *f, const bool drifts,
-                                                                   vf sums[CHANNELS][LMI_PIECES])
+static LMI_ALWAYS_INLINE void accelerate_block(lmi_body *body, uint32_t block, lm_vec3 change, const lanes_from *f,
+                                               const bool drifts, vf sums[CHANNELS][LMI_PIECES])
 {
     const vf d[3] = {vf_set1(change.x), vf_set1(change.y), vf_set1(change.z)}, zero = vf_set1(0.0f);
     const vf fast = vf_set1(LM_MAX_SPEED), slow = zero - fast;
@@ -151,8 +151,8 @@ static inline __attribute__((always_inline)) void accelerate_block(lmi_body *bod
 }
 
 /* Adds the mass of a block and where it is to the sums, and nothing of how it moves. */
-static inline __attribute__((always_inline)) void measure_block(const lmi_body *body, uint32_t block,
-                                                                const lanes_from *f, vf sums[CHANNELS][LMI_PIECES])
+static LMI_ALWAYS_INLINE void measure_block(const lmi_body *body, uint32_t block, const lanes_from *f,
+                                            vf sums[CHANNELS][LMI_PIECES])
 {
     const vf zero = vf_set1(0.0f);
     for (int piece = 0; piece < LMI_PIECES; piece++) {
@@ -195,8 +195,7 @@ static void settle(lmi_lattice_part *part, lm_vec3 first, const double total[CHA
 typedef enum pass { SETTLE, ACCELERATE } pass;
 
 /* A body of one part. */
-static inline __attribute__((always_inline)) void go_through_body(lmi_body *body, lm_vec3 change, const pass what,
-                                                                  const bool drifts)
+static LMI_ALWAYS_INLINE void go_through_body(lmi_body *body, lm_vec3 change, const pass what, const bool drifts)
 {
     const lm_vec3 first = three(body->x + 4 * (size_t)body->reference);
     const lm_vec3 from = three(body->v + 4 * (size_t)body->reference);

@@ -13,4 +13,4 @@
 #define mask_any(a) vm_any(a)
 #define PROJECT_TOLERANCE 2e-6f
 #define PROJECT_LEAST_PIVOT 1e-7f
-#define PROJECT_INLINE static inline __attribute__((always_inline))
+#define PROJECT_INLINE static LMI_ALWAYS_INLINE

@@ -10,7 +10,7 @@
 #define LMI_LEAST_INERTIA 1e-6f
 
 /* The spin of inertia tr(G) - G with the angular momentum `l`; G: xx yy zz xy yz zx. */
-static inline __attribute__((always_inline)) void lmi_spin(const vf g[6], const vf l[3], vf w[3])
+static LMI_ALWAYS_INLINE void lmi_spin(const vf g[6], const vf l[3], vf w[3])
 {
     vf trace = (g[0] + g[1]) + g[2], scale = vf_set1(1.0f) / vf_max(trace, vf_set1(1e-30f));
     vf more = vf_set1(1.0f + LMI_LEAST_INERTIA);

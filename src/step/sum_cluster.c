@@ -135,7 +135,7 @@ void LMI_KERNEL(gather_clusters)(const lmi_step *step, lmi_batch *batch, lmi_scr
                 continue;
             }
             gather_linear(pack, b, lane, moments, weighted);
-#if LMI_LANES == 16 /* 32 registers hold all 18 sums; 16 registers hold 6 */
+#if LMI_REGISTERS == 32 /* 32 registers hold all 18 sums; 16 registers hold 6 */
             gather_quadratic(pack, b, lane, moments, weighted, 0, 3);
 #else
             gather_quadratic(pack, b, lane, moments, weighted, 0, 1);

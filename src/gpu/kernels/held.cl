@@ -21,9 +21,9 @@ static lm_dvec3 add_up(__local double *slots, lm_dvec3 mine)
     return sum;
 }
 
-static lmi_carrier carrier_at(__global const lmi_gpu_carrier *from)
+static lmi_holder carrier_at(__global const lmi_gpu_carrier *from)
 {
-    lmi_carrier c;
+    lmi_holder c;
     for (int i = 0; i < 9; i++) {
         c.rotation.m[i / 3][i % 3] = from->rotation[i];
     }
@@ -40,7 +40,7 @@ static lm_dvec3 target_of(__global const lmi_gpu_held_particle *p, __global cons
     lm_dvec3 target = lm_dvec3_zero();
     *velocity = target;
     for (uint k = p[0].link; k < p[1].link; k++) {
-        lmi_carrier c = carrier_at(carriers + links[k].carrier);
+        lmi_holder c = carrier_at(carriers + links[k].carrier);
         lm_dvec3 moves, at = lmi_carry(&c, dvec_in(links[k].place), &moves);
         target = dvec_add(target, dvec_scale(at, links[k].share));
         *velocity = dvec_add(*velocity, dvec_scale(moves, links[k].share));

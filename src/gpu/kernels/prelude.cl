@@ -16,6 +16,8 @@
 #define LMI_BLOCK 16
 #define LMI_LANES 1
 #define LMI_INLINE static inline
+#define LMI_ALWAYS_INLINE inline __attribute__((always_inline))
+#define LMI_NOINLINE __attribute__((noinline))
 
 /* Words of OpenCL C that are variables in the shared texts; kernels write __local and __constant. */
 #define half lmi_half

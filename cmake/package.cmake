@@ -1,0 +1,21 @@
+# cpack: what `cmake --install` installs, the tool among it, as an archive, a Debian package, or a zip for Windows.
+#
+#     cpack --config build/CPackConfig.cmake -G TGZ            (or DEB; ZIP where it is built for Windows)
+
+set(CPACK_PACKAGE_NAME limber)
+set(CPACK_PACKAGE_VENDOR Limber)
+set(CPACK_PACKAGE_CONTACT "the authors of Limber <limber@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY ${PROJECT_DESCRIPTION})
+set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+set(CPACK_PACKAGE_FILE_NAME limber-${PROJECT_VERSION}-${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR})
+set(CPACK_STRIP_FILES ON)
+set(CPACK_VERBATIM_VARIABLES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
+if(WIN32)
+    set(CPACK_GENERATOR ZIP)
+else()
+    set(CPACK_GENERATOR TGZ)
+endif()
+include(CPack)

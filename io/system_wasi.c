@@ -1,0 +1,44 @@
+/* Web assembly with WASI: files, and no processes, signals or terminals. */
+#define _POSIX_C_SOURCE 200809L /* fileno */
+
+#include "io/system.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+FILE *system_open(const char *path, const char *mode) { return fopen(path, mode); }
+
+system_kind system_look(const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) != 0) {
+        return SYSTEM_NOTHING;
+    }
+    return S_ISREG(status.st_mode) ? SYSTEM_FILE : S_ISDIR(status.st_mode) ? SYSTEM_FOLDER : SYSTEM_OTHER;
+}
+
+int system_may_write(const char *path) { return access(path, W_OK) != 0 ? errno : 0; }
+int system_make_folder(const char *path) { return mkdir(path, 0777) != 0 ? errno : 0; }
+int system_rename(const char *from, const char *to) { return rename(from, to) != 0 ? errno : 0; }
+void system_remove(const char *path) { unlink(path); }
+long system_process(void) { return 1; }
+
+void system_catch(void (*clean_up)(void)) { (void)clean_up; }
+void system_release(void) {}
+void system_end_process(long process) { (void)process; }
+
+bool system_is_terminal(FILE *stream) { return isatty(fileno(stream)) != 0; }
+int system_mute(void) { return -1; }
+void system_unmute(int before) { (void)before; }
+
+bool system_begin(int *argc, char ***argv)
+{
+    (void)argc, (void)argv;
+    const char *folder = getenv("PWD"); /* programs start in the root there; what runs us may say where it is itself */
+    if (folder != NULL && chdir(folder) != 0) {
+        errno = 0; /* then names are taken from the root */
+    }
+    return true;
+}
