@@ -26,7 +26,8 @@ pictures: build ## draw the pictures of README.md and docs/ again (docs/pictures
 test: trees ## everything that must hold: unit, oracle, invariants, sanitizers, short fuzzing (about 17 minutes on two cores)
 	$(CTEST) -LE 'long|soak'
 
-test-long: trees ## all of `make test`, and: long runs and fuzzing, every scene everywhere, slow tests sanitized and with clang
+test-long: trees ## all of `make test`, and: long runs and fuzzing, every scene everywhere, slow tests sanitized and with clang, exports in other programs
+	@tools/setup readers
 	LIMBER_FUZZ_SECONDS=120 $(CTEST) -LE soak
 
 soak: ## simulated hours (about ten minutes)

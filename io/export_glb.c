@@ -23,7 +23,7 @@ enum { NO_TARGET = 0, VERTEX_TARGET = 34962, INDEX_TARGET = 34963 }; /* of a buf
 enum { VIEWS, ACCESSORS, DATA, STREAMS };
 
 #define NONE UINT32_MAX
-#define TURN_BYTES (4u << 20) /* memory for turning tracks around */
+#define TURN_BYTES (1u << 20) /* memory for turning tracks around */
 #define MOST_MORPH_BYTES (1u << 30)
 
 /* What the JSON says of a body. Numbers are of accessors, or NONE. */
@@ -264,18 +264,20 @@ static bool put_influences(exporter *out, glb_body *made)
     return good;
 }
 
-/* From the rest shape into a joint: its centre becomes the origin. */
+/* From the rest shape into a joint: its centre becomes the origin. Vertices ride on the inner nodes of joints alone. The outer ones and
+ * what they hang on are listed after them for Blender, which finds the pose at rest of what has such a matrix, and takes the first
+ * frame for that of anything else. */
 static bool put_matrices(exporter *out, glb_body *made)
 {
-    uint32_t count = made->rig.joint_count;
-    float *matrices = calloc(16u * (size_t)count + 1u, sizeof *matrices);
+    uint32_t joints = made->rig.joint_count, count = 2 * joints + 1;
+    float *matrices = calloc(16u * (size_t)count, sizeof *matrices);
     if (matrices == NULL) {
         return export_fail_memory(out);
     }
     for (uint32_t j = 0; j < count; j++) {
         float *m = matrices + 16u * (size_t)j;
         m[0] = m[5] = m[10] = m[15] = 1.0f;
-        for (int k = 0; k < 3; k++) m[12 + k] = (float)-made->rig.centres[j][k];
+        for (int k = 0; j < 2 * joints && k < 3; k++) m[12 + k] = (float)-made->rig.centres[j % joints][k];
     }
     array a = {.component = FLOATS, .type = "MAT4", .count = count, .size = 64 * (uint64_t)count};
     made->matrices = put_array(out, &a, matrices);
@@ -730,10 +732,9 @@ static void put_skins(exporter *out, FILE *file)
         const glb_body *body = &s->bodies[b];
         fprintf(file, "%s{\"inverseBindMatrices\":%u,\"skeleton\":%u,\"joints\":[", b > 0 ? "," : "",
                 (unsigned)body->matrices, (unsigned)(node + 1));
-        for (uint32_t j = 0; j < body->rig.joint_count; j++) {
-            fprintf(file, j > 0 ? ",%u" : "%u", (unsigned)(node + 3 + 2 * j));
-        }
-        fputs("]}", file);
+        for (uint32_t j = 0; j < body->rig.joint_count; j++) fprintf(file, "%u,", (unsigned)(node + 3 + 2 * j));
+        for (uint32_t j = 0; j < body->rig.joint_count; j++) fprintf(file, "%u,", (unsigned)(node + 2 + 2 * j));
+        fprintf(file, "%u]}", (unsigned)(node + 1));
         node += node_count(out, body);
     }
     fputs("],", file);

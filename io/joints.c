@@ -5,7 +5,7 @@
  * the distance of the first one that does not carry it, so that they are continuous from vertex to vertex. In each frame the maps
  * start as those of the frame before, moved with the mesh as a whole, and are then corrected one joint after the other (block
  * Gauss-Seidel on the normal equations): each takes as much as it can of what the others leave unexplained. Directions in which the
- * vertices of a joint have no extent keep the rigid motion, by a small share of the identity in the sums.
+ * vertices of a joint have no extent, and joints that carry next to nothing, keep that motion: a weak pull draws all towards it.
  */
 #include "io/joints.h"
 
@@ -15,7 +15,7 @@
 
 #define FIRST_SWEEPS 300 /* of the first frame; the others start from the one before */
 #define SWEEPS 30
-#define STAY 1e-7 /* share of the identity */
+#define STAY 1e-4 /* pull towards the motion as a whole, as a share of what the vertices of a joint pull in the mean */
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Small matrices
@@ -225,18 +225,33 @@ static void place_in_joint(const joint_rig *rig, uint32_t joint, uint32_t vertex
     d[3] = 1.0;
 }
 
-static void sum_joint(joint_rig *rig, uint32_t joint)
+static void sum_joint(const joint_rig *rig, uint32_t joint, double m[16])
 {
-    double m[16] = {0}, d[4];
+    double d[4];
+    memset(m, 0, 16 * sizeof *m);
     for (uint32_t k = rig->offsets[joint]; k < rig->offsets[joint + 1]; k++) {
         double w = (double)rig->weights[rig->members[k]];
         place_in_joint(rig, joint, rig->members[k] / rig->influences, d);
         for (int i = 0; i < 16; i++) m[i] += w * w * d[i / 4] * d[i % 4];
     }
-    double spread = m[0] + m[5] + m[10];
-    for (int i = 0; i < 3; i++) m[5 * i] += STAY * spread + 1e-30;
-    m[15] += STAY * m[15] + 1e-30;
-    invert4(m, rig->inverses[joint]);
+}
+
+static void prepare_joints(joint_rig *rig)
+{
+    double m[16], spread = 0.0, weight = 0.0;
+    for (uint32_t j = 0; j < rig->joint_count; j++) {
+        sum_joint(rig, j, m);
+        spread += (m[0] + m[5] + m[10]) / (3.0 * rig->joint_count);
+        weight += m[15] / rig->joint_count;
+    }
+    rig->stay[0] = STAY * spread + 1e-30;
+    rig->stay[1] = STAY * weight + 1e-30;
+    for (uint32_t j = 0; j < rig->joint_count; j++) {
+        sum_joint(rig, j, m);
+        for (int i = 0; i < 4; i++) m[5 * i] += rig->stay[i / 3];
+        invert4(m, rig->inverses[j]);
+        for (int k = 0; k < 3; k++) rig->axes[j][4 * k] = 1.0;
+    }
 }
 
 bool joints_make(joint_rig *rig, const lm_vec3 *rest, uint32_t vertex_count, const lm_vec3 *seeds, uint32_t seed_count,
@@ -262,10 +277,7 @@ bool joints_make(joint_rig *rig, const lm_vec3 *rest, uint32_t vertex_count, con
     if (!list_members(rig)) {
         return false;
     }
-    for (uint32_t j = 0; j < rig->joint_count; j++) {
-        sum_joint(rig, j);
-        for (int k = 0; k < 3; k++) rig->axes[j][4 * k] = rig->locals[j].linear[4 * k] = 1.0;
-    }
+    prepare_joints(rig);
     return true;
 }
 
@@ -304,32 +316,60 @@ static void best_rotation(const double s[9], double m[9])
     quaternion_matrix(q, m);
 }
 
-/* The motion of all vertices as a rigid body, and on top of it what the joints did in the frame before. */
+/* The best affine map of all vertices, and its rotation. Where they have no extent it is the rotation too. */
+static void find_whole(joint_rig *rig, const lm_vec3 *positions)
+{
+    double *rest = rig->rest_middle, *now = rig->middle, s[9] = {0}, m[16] = {0}, inverse[16];
+    for (int k = 0; k < 3; k++) rest[k] = now[k] = 0.0;
+    for (uint32_t i = 0; i < rig->vertex_count; i++) {
+        const double p[3] = {(double)rig->rest[i].x, (double)rig->rest[i].y, (double)rig->rest[i].z};
+        const double x[3] = {(double)positions[i].x, (double)positions[i].y, (double)positions[i].z};
+        for (int k = 0; k < 3; k++) rest[k] += p[k] / rig->vertex_count, now[k] += x[k] / rig->vertex_count;
+    }
+    for (uint32_t i = 0; i < rig->vertex_count; i++) {
+        const double p[3] = {(double)rig->rest[i].x - rest[0], (double)rig->rest[i].y - rest[1],
+                             (double)rig->rest[i].z - rest[2]};
+        const double x[3] = {(double)positions[i].x, (double)positions[i].y, (double)positions[i].z};
+        for (int k = 0; k < 9; k++) {
+            s[k] += (x[k / 3] - now[k / 3]) * p[k % 3];
+            m[4 * (k / 3) + k % 3] += p[k / 3] * p[k % 3];
+        }
+    }
+    best_rotation(s, rig->turn);
+    double stay = 1e-9 * (m[0] + m[5] + m[10]) + 1e-30;
+    for (int k = 0; k < 9; k++) s[k] += stay * rig->turn[k];
+    for (int k = 0; k < 3; k++) m[5 * k] += stay;
+    m[15] = 1.0;
+    invert4(m, inverse);
+    for (int k = 0; k < 9; k++) {
+        rig->whole[k] = 0.0;
+        for (int l = 0; l < 3; l++) rig->whole[k] += s[3 * (k / 3) + l] * inverse[4 * l + k % 3];
+    }
+}
+
+/* Where the motion as a whole carries the centre of a joint. */
+static void place_whole(const joint_rig *rig, uint32_t joint, double place[3])
+{
+    for (int k = 0; k < 3; k++) {
+        place[k] = rig->middle[k];
+        for (int l = 0; l < 3; l++) {
+            place[k] += rig->whole[3 * k + l] * (rig->centres[joint][l] - rig->rest_middle[l]);
+        }
+    }
+}
+
+/* The motion as a whole, and on top of it what the joints did in the frame before, turned along. */
 static void start(joint_rig *rig, const lm_vec3 *positions)
 {
-    double rest[3] = {0}, now[3] = {0}, s[9] = {0}, r[9], count = fmax(rig->vertex_count, 1);
-    for (uint32_t i = 0; i < rig->vertex_count; i++) {
-        const double p[3] = {(double)rig->rest[i].x, (double)rig->rest[i].y, (double)rig->rest[i].z};
-        const double x[3] = {(double)positions[i].x, (double)positions[i].y, (double)positions[i].z};
-        for (int k = 0; k < 3; k++) rest[k] += p[k] / count, now[k] += x[k] / count;
-    }
-    for (uint32_t i = 0; i < rig->vertex_count; i++) {
-        const double p[3] = {(double)rig->rest[i].x, (double)rig->rest[i].y, (double)rig->rest[i].z};
-        const double x[3] = {(double)positions[i].x, (double)positions[i].y, (double)positions[i].z};
-        for (int k = 0; k < 9; k++) s[k] += (x[k / 3] - now[k / 3]) * (p[k % 3] - rest[k % 3]);
-    }
-    best_rotation(s, r);
-    memcpy(rig->turn, r, sizeof r);
+    find_whole(rig, positions);
     for (uint32_t j = 0; j < rig->joint_count; j++) {
         joint_map *map = &rig->maps[j];
         const joint_map *local = &rig->locals[j];
-        multiply3(r, local->linear, map->linear);
-        for (int k = 0; k < 3; k++) {
-            map->place[k] = now[k];
-            for (int l = 0; l < 3; l++) {
-                map->place[k] += r[3 * k + l] * (local->place[l] + rig->centres[j][l] - rest[l]);
-            }
-            rig->middle[k] = now[k], rig->rest_middle[k] = rest[k];
+        multiply3(rig->turn, local->linear, map->linear);
+        place_whole(rig, j, map->place);
+        for (int k = 0; k < 9; k++) {
+            map->linear[k] += rig->whole[k];
+            map->place[k / 3] += rig->turn[k] * local->place[k % 3];
         }
     }
 }
@@ -341,11 +381,13 @@ static void keep_locals(joint_rig *rig)
     for (int i = 0; i < 9; i++) back[i] = rig->turn[3 * (i % 3) + i / 3];
     for (uint32_t j = 0; j < rig->joint_count; j++) {
         joint_map *local = &rig->locals[j];
-        const joint_map *map = &rig->maps[j];
-        multiply3(back, map->linear, local->linear);
+        double linear[9], place[3];
+        place_whole(rig, j, place);
+        for (int k = 0; k < 9; k++) linear[k] = rig->maps[j].linear[k] - rig->whole[k];
+        multiply3(back, linear, local->linear);
         for (int k = 0; k < 3; k++) {
-            local->place[k] = rig->rest_middle[k] - rig->centres[j][k];
-            for (int l = 0; l < 3; l++) local->place[k] += back[3 * k + l] * (map->place[l] - rig->middle[l]);
+            local->place[k] = 0.0;
+            for (int l = 0; l < 3; l++) local->place[k] += back[3 * k + l] * (rig->maps[j].place[l] - place[l]);
         }
     }
 }
@@ -384,6 +426,15 @@ static void correct(joint_rig *rig, uint32_t joint)
         double w = (double)rig->weights[rig->members[k]];
         place_in_joint(rig, joint, vertex, d);
         for (int i = 0; i < 12; i++) b[i] += w * rig->rests[vertex][i / 4] * d[i % 4];
+    }
+    const joint_map *map = &rig->maps[joint];
+    double whole[3];
+    place_whole(rig, joint, whole);
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < 3; k++) {
+            b[4 * i + k] -= rig->stay[0] * (map->linear[3 * i + k] - rig->whole[3 * i + k]);
+        }
+        b[4 * i + 3] -= rig->stay[1] * (map->place[i] - whole[i]);
     }
     joint_map change;
     const double *inverse = rig->inverses[joint];

@@ -31,7 +31,8 @@ typedef struct joint_rig {
     double (*inverses)[16];      /* of the sums over the vertices of a joint */
     joint_map *maps;
     joint_map *locals; /* of the frame before, beside the motion as a whole: */
-    double turn[9], middle[3], rest_middle[3];
+    double whole[9], turn[9], middle[3], rest_middle[3];
+    double stay[2]; /* how strongly maps are drawn to that motion: their linear parts, and their places */
     bool has_started;
     double (*axes)[9]; /* that a joint was stretched along in the frame before */
     joint_track *tracks;
