@@ -144,7 +144,7 @@ static void add_threes(text_buffer *text, uint32_t count)
 {
     text_add(text, "[", 1);
     for (uint32_t i = 0; i < count; i++) {
-        text_add(text, ", 3" + (i > 0 ? 0 : 2), i > 0 ? 3 : 1);
+        text_add(text, i > 0 ? ", 3" : "3", i > 0 ? 3 : 1);
     }
     text_add(text, "]", 1);
 }

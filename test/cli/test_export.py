@@ -10,9 +10,11 @@ import glob
 import math
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -248,6 +250,21 @@ class Export(unittest.TestCase):
             self.refuse(1, "cannot be written", "export", "twist", "--frames", "2", "--out", "nowhere/" + name)
             self.refuse(1, "cannot be written", "export", "twist", "--frames", "2", "--format", name[2:], "--out", "/dev/full")
             self.refuse(1, "cannot be written", "export", "twist", "--frames", "2", "--format", name[2:], "--out", "folder.glb")
+
+    def test_interrupted(self):
+        """All that was written so far is removed: files with numbers, and what is put aside."""
+        for name in ("stop.obj", "stop.vtu", "stop.usda", "stop.glb"):
+            process = subprocess.Popen([LIMBER, "export", "twist", "--frames", "1000000", "--out", name],
+                                       cwd=self.folder.name, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            waited = 0
+            while not glob.glob(self.path("stop.*")) and waited < 600:
+                time.sleep(0.1)
+                waited += 1
+            time.sleep(0.3)
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.wait(60), -signal.SIGINT)
+            self.assertLess(waited, 600)
+            self.assertEqual(glob.glob(self.path("stop.*")), [])
 
     # ---- memory ----
 

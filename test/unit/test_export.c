@@ -104,6 +104,11 @@ static void everything_is_written(void **state)
         assert_non_null(strstr(bytes + 20, "\"a \\\"b\\\"\""));
         free(bytes);
     }
+    /* Target n is frame n + 1, which poses of bodies can be read from. */
+    mesh_options second = {.weld = -1.0f, .target = "1"};
+    assert_true(mesh_read(path("x.glb"), &second, &mesh, &error));
+    assert_true(mesh.positions[4].y == 2.0f && mesh.positions[0].y == 0.0f);
+    mesh_free(&mesh);
     write_frames("x.usda", 2, EXPORT_JOINTS);
     char *text = slurp("x.usda");
     assert_non_null(strstr(text, "texCoord2f[] primvars:st = [(0, 0), (1, 0), (0, 1), (0.5, 0.25)]"));
