@@ -21,8 +21,8 @@ typedef struct cli_command {
     int (*run)(const struct cli_command *command, int argc, char **argv);
 } cli_command;
 
-extern const cli_command cli_list, cli_devices, cli_run, cli_render, cli_view, cli_bench, cli_shape, cli_info,
-    cli_schema;
+extern const cli_command cli_list, cli_devices, cli_run, cli_render, cli_export, cli_view, cli_bench, cli_shape,
+    cli_info, cli_schema;
 
 /* One line on standard error that begins with "limber: "; returns `code`. */
 int cli_fail(int code, const char *format, ...) TEXT_PRINTF(2, 3);

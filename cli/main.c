@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const cli_command *const commands[] = {&cli_list,  &cli_devices, &cli_run,  &cli_render, &cli_view,
-                                              &cli_bench, &cli_shape,   &cli_info, &cli_schema};
+static const cli_command *const commands[] = {&cli_list, &cli_devices, &cli_run,   &cli_render, &cli_export,
+                                              &cli_view, &cli_bench,   &cli_shape, &cli_info,   &cli_schema};
 
 #define COMMAND_COUNT (sizeof commands / sizeof commands[0])
 

@@ -140,7 +140,7 @@ static int write_surfaces(partial_file *file, const scene *scene_run, const lm_w
     } else if (!obj_check(file->path, objects, count, &error)) {
         code = cli_fail(CLI_FAILED, "%s", error.text);
     } else {
-        obj_print(file->stream, objects, count);
+        obj_print(file->stream, objects, count, 0);
     }
     if (objects != NULL) {
         free_objects(objects, count);

@@ -23,10 +23,17 @@ typedef struct obj_object {
     const lm_vec3 *positions;
     const lm_vec3 *normals; /* one for each position; may be null */
     const uint8_t *colours; /* red, green and blue (sRGB) for each position; may be null */
+    const float *uvs;       /* texture coordinates, two for each position, v upwards; may be null */
     uint32_t vertex_count;
     const uint32_t *triangles; /* three indices into positions each */
     uint32_t triangle_count;
 } obj_object;
+
+/* How the objects are laid out; 0: Y up, an object for each. */
+typedef enum obj_layout {
+    OBJ_Z_UP = 1 << 0,    /* says that Z points up in place of Y */
+    OBJ_ONE_MESH = 1 << 1 /* a group for each in one object, so that programs keep all vertices in order */
+} obj_layout;
 
 /* Writes the objects into a file, which is whole or not there (partial.h). Refuses values that are not finite and indices out of
  * range. False: nothing was changed under PATH, and *error says why. */
@@ -35,7 +42,7 @@ bool obj_write(const char *path, const obj_object *objects, uint32_t object_coun
 /* The two halves of it: what is refused (`path` is for the message), and the text of objects that are sound. Whether it could be
  * written is known by the stream. */
 bool obj_check(const char *path, const obj_object *objects, uint32_t object_count, obj_error *error);
-void obj_print(FILE *file, const obj_object *objects, uint32_t object_count);
+void obj_print(FILE *file, const obj_object *objects, uint32_t object_count, unsigned layout);
 
 /* The shortest decimal number that reads back as the same float, as "-0.125" or "1.5e-07", with a closing zero byte.
  * Returns its length. The value must be finite. */

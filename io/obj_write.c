@@ -102,25 +102,30 @@ size_t obj_format_number(float value, char text[OBJ_NUMBER_SIZE])
  * Lines
  */
 
-/* `colour` may be null. */
-static void write_vector(FILE *file, const char *keyword, lm_vec3 v, const uint8_t *colour)
+static void write_numbers(FILE *file, const char *keyword, const float *values, int count)
 {
     char line[6 * OBJ_NUMBER_SIZE + 16];
-    float value[6] = {v.x, v.y, v.z};
-    for (int i = 0; colour && i < 3; i++) value[3 + i] = (float)colour[i] / 255.0f;
     size_t length = strlen(keyword);
     memcpy(line, keyword, length);
-    for (int i = 0; i < (colour ? 6 : 3); i++) {
+    for (int i = 0; i < count; i++) {
         line[length++] = ' ';
-        length += obj_format_number(value[i], line + length);
+        length += obj_format_number(values[i], line + length);
     }
     line[length++] = '\n';
     fwrite(line, 1, length, file);
 }
 
-static void write_name(FILE *file, const char *name)
+/* `colour` may be null. */
+static void write_vector(FILE *file, const char *keyword, lm_vec3 v, const uint8_t *colour)
 {
-    fputs("o ", file);
+    float value[6] = {v.x, v.y, v.z};
+    for (int i = 0; colour && i < 3; i++) value[3 + i] = (float)colour[i] / 255.0f;
+    write_numbers(file, keyword, value, colour ? 6 : 3);
+}
+
+static void write_name(FILE *file, const char *keyword, const char *name)
+{
+    fputs(keyword, file);
     for (; *name; name++) {
         unsigned char byte = (unsigned char)*name;
         fputc(byte <= ' ' || byte == 127 ? '_' : byte, file);
@@ -130,30 +135,39 @@ static void write_name(FILE *file, const char *name)
 
 static void write_vertices(FILE *file, const obj_object *object)
 {
-    write_name(file, object->name);
     const uint8_t *colours = object->colours;
     for (uint32_t i = 0; i < object->vertex_count; i++)
         write_vector(file, "v", object->positions[i], colours ? colours + 3u * (size_t)i : NULL);
+    for (uint32_t i = 0; object->uvs && i < object->vertex_count; i++)
+        write_numbers(file, "vt", object->uvs + 2u * (size_t)i, 2);
     for (uint32_t i = 0; object->normals && i < object->vertex_count; i++)
         write_vector(file, "vn", object->normals[i], NULL);
 }
 
-/* `first` and `first_normal` are the numbers, counted through the whole file from 1, of the object's first position and
- * normal. */
-static void write_faces(FILE *file, const obj_object *object, uint64_t first, uint64_t first_normal)
+/* Numbers of an object's first position, texture coordinates and normal, counted through the whole file from 1. */
+typedef struct first_numbers {
+    uint64_t position, uv, normal;
+} first_numbers;
+
+static void write_corner(FILE *file, const obj_object *object, first_numbers first, uint32_t index)
+{
+    fprintf(file, " %llu", (unsigned long long)(first.position + index));
+    if (object->uvs) fprintf(file, "/%llu", (unsigned long long)(first.uv + index));
+    if (object->normals) fprintf(file, "%s%llu", object->uvs ? "/" : "//", (unsigned long long)(first.normal + index));
+}
+
+/* Returns the numbers of the object that follows. */
+static first_numbers write_faces(FILE *file, const obj_object *object, first_numbers first)
 {
     for (uint32_t t = 0; t < object->triangle_count; t++) {
         fputc('f', file);
-        for (int c = 0; c < 3; c++) {
-            uint64_t index = object->triangles[3u * (size_t)t + c];
-            if (object->normals)
-                fprintf(file, " %llu//%llu", (unsigned long long)(first + index),
-                        (unsigned long long)(first_normal + index));
-            else
-                fprintf(file, " %llu", (unsigned long long)(first + index));
-        }
+        for (int c = 0; c < 3; c++) write_corner(file, object, first, object->triangles[3u * (size_t)t + (unsigned)c]);
         fputc('\n', file);
     }
+    first.position += object->vertex_count;
+    if (object->uvs) first.uv += object->vertex_count;
+    if (object->normals) first.normal += object->vertex_count;
+    return first;
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -185,15 +199,19 @@ bool obj_check(const char *path, const obj_object *objects, uint32_t object_coun
     return true;
 }
 
-void obj_print(FILE *file, const obj_object *objects, uint32_t object_count)
+void obj_print(FILE *file, const obj_object *objects, uint32_t object_count, unsigned layout)
 {
-    fputs("# Limber: metres, Y up\n", file);
-    uint64_t first = 1, first_normal = 1;
+    bool one_mesh = (layout & OBJ_ONE_MESH) != 0;
+    fprintf(file, "# Limber: metres, %c up\n", layout & OBJ_Z_UP ? 'Z' : 'Y');
+    if (one_mesh) {
+        fputs("o limber\n", file);
+        for (uint32_t i = 0; i < object_count; i++) write_vertices(file, &objects[i]);
+    }
+    first_numbers first = {1, 1, 1};
     for (uint32_t i = 0; i < object_count && !ferror(file); i++) {
-        write_vertices(file, &objects[i]);
-        write_faces(file, &objects[i], first, first_normal);
-        first += objects[i].vertex_count;
-        if (objects[i].normals) first_normal += objects[i].vertex_count;
+        write_name(file, one_mesh ? "g " : "o ", objects[i].name);
+        if (!one_mesh) write_vertices(file, &objects[i]);
+        first = write_faces(file, &objects[i], first);
     }
 }
 
@@ -201,6 +219,6 @@ bool obj_write(const char *path, const obj_object *objects, uint32_t object_coun
 {
     partial_file file;
     if (!obj_check(path, objects, object_count, error) || !partial_open(&file, path, error->text)) return false;
-    obj_print(file.stream, objects, object_count);
+    obj_print(file.stream, objects, object_count, 0);
     return partial_keep(&file, error->text);
 }

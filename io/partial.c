@@ -18,9 +18,29 @@
 typedef struct guarded_file {
     char *volatile temporary; /* or null */
     volatile int writer;
+    volatile int count; /* of a series: files begun; else 0 */
+    size_t number_at;   /* of a series: where the number is in `temporary` */
+    int width;
 } guarded_file;
 
 static guarded_file guarded[MOST_GUARDED];
+
+/* Decimal digits with leading zeros. (snprintf is not allowed in a handler.) */
+static void put_number(char *at, int width, uint32_t number)
+{
+    for (int i = width - 1; i >= 0; i--) {
+        at[i] = (char)('0' + number % 10);
+        number /= 10;
+    }
+}
+
+static void remove_series(char *temporary, size_t number_at, int width, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        put_number(temporary + number_at, width, i);
+        system_remove(temporary);
+    }
+}
 
 static void clean_up(void)
 {
@@ -28,7 +48,9 @@ static void clean_up(void)
         if (guarded[i].writer > 0) {
             system_end_process((long)guarded[i].writer); /* so that it cannot make the file again */
         }
-        if (guarded[i].temporary != NULL) {
+        if (guarded[i].temporary != NULL && guarded[i].width > 0) {
+            remove_series(guarded[i].temporary, guarded[i].number_at, guarded[i].width, (uint32_t)guarded[i].count);
+        } else if (guarded[i].temporary != NULL) {
             system_remove(guarded[i].temporary);
         }
     }
@@ -43,29 +65,31 @@ static bool is_guarding(void)
     return any;
 }
 
-/* False when too many files are open. */
-static bool guard(partial_file *file)
+/* The place of what is guarded now; -1 when too many files are open. */
+static int guard(char *temporary, size_t number_at, int width)
 {
     int free_one = 0;
     while (free_one < MOST_GUARDED && guarded[free_one].temporary != NULL) {
         free_one++;
     }
     if (free_one == MOST_GUARDED) {
-        return false;
+        return -1;
     }
     bool is_first = !is_guarding();
-    file->guard = free_one;
-    guarded[free_one].temporary = file->temporary;
+    guarded[free_one].count = 0;
+    guarded[free_one].number_at = number_at;
+    guarded[free_one].width = width;
+    guarded[free_one].temporary = temporary;
     if (is_first) {
         system_catch(clean_up);
     }
-    return true;
+    return free_one;
 }
 
-static void unguard(const partial_file *file)
+static void unguard(int place)
 {
-    guarded[file->guard].temporary = NULL;
-    guarded[file->guard].writer = 0;
+    guarded[place].temporary = NULL;
+    guarded[place].writer = 0;
     if (!is_guarding()) {
         system_release();
     }
@@ -95,9 +119,9 @@ static void forget(partial_file *file)
     *file = (partial_file){.path = NULL};
 }
 
-bool partial_open(partial_file *file, const char *path, char error[PARTIAL_ERROR_SIZE])
+/* Whether a file of that name may be made or replaced. */
+static bool check_place(const char *path, char error[PARTIAL_ERROR_SIZE])
 {
-    *file = (partial_file){.path = NULL};
     if (path[0] == '\0') {
         return fail("\"\"", strerror(ENOENT), error);
     }
@@ -109,6 +133,15 @@ bool partial_open(partial_file *file, const char *path, char error[PARTIAL_ERROR
     if (refused != 0) {
         return fail(path, strerror(refused), error);
     }
+    return true;
+}
+
+bool partial_open(partial_file *file, const char *path, char error[PARTIAL_ERROR_SIZE])
+{
+    *file = (partial_file){.path = NULL};
+    if (!check_place(path, error)) {
+        return false;
+    }
     size_t room = strlen(path) + 32;
     file->path = malloc(room);
     file->temporary = malloc(room);
@@ -118,14 +151,15 @@ bool partial_open(partial_file *file, const char *path, char error[PARTIAL_ERROR
     }
     snprintf(file->path, room, "%s", path);
     snprintf(file->temporary, room, "%s.%ld.tmp", path, system_process());
-    if (!guard(file)) {
+    file->guard = guard(file->temporary, 0, 0);
+    if (file->guard < 0) {
         forget(file);
         return fail(path, "too many files are being written", error);
     }
     file->stream = system_open(file->temporary, "wb");
     if (file->stream == NULL) {
         int why = errno;
-        unguard(file);
+        unguard(file->guard);
         forget(file);
         return fail(path, strerror(why), error);
     }
@@ -147,7 +181,7 @@ void partial_drop(partial_file *file)
             fclose(file->stream);
         }
         system_remove(file->temporary);
-        unguard(file);
+        unguard(file->guard);
         forget(file);
     }
 }
@@ -180,7 +214,7 @@ bool partial_keep(partial_file *file, char error[PARTIAL_ERROR_SIZE])
     if (refused != 0) {
         return fail_and_drop(file, refused, error);
     }
-    unguard(file);
+    unguard(file->guard);
     forget(file);
     return true;
 }
@@ -191,4 +225,120 @@ bool partial_check(const char *path, char error[PARTIAL_ERROR_SIZE])
     bool good = partial_open(&file, path, error);
     partial_drop(&file);
     return good;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Series
+ */
+
+static void forget_series(partial_series *series)
+{
+    free(series->path);
+    free(series->temporary);
+    *series = (partial_series){.path = NULL};
+}
+
+bool partial_series_open(partial_series *series, const char *path, uint32_t most, char error[PARTIAL_ERROR_SIZE])
+{
+    *series = (partial_series){.width = 4, .most = most};
+    for (uint32_t last = (most > 0 ? most - 1 : 0) / 10000; last > 0; last /= 10) {
+        series->width++;
+    }
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    const char *ending = strrchr(name, '.');
+    if (ending == NULL || ending == name) {
+        return fail(path, "the name needs an ending, as in name.obj", error);
+    }
+    size_t room = strlen(path) + 64;
+    series->number_at = (size_t)(ending - path) + 1;
+    series->path = malloc(room);
+    series->temporary = malloc(room);
+    if (series->path == NULL || series->temporary == NULL) {
+        forget_series(series);
+        return fail(path, "out of memory", error);
+    }
+    int stem = (int)(ending - path);
+    snprintf(series->path, room, "%.*s.%0*d%s", stem, path, series->width, 0, ending);
+    snprintf(series->temporary, room, "%s.%ld.tmp", series->path, system_process());
+    series->guard = guard(series->temporary, series->number_at, series->width);
+    if (series->guard < 0) {
+        forget_series(series);
+        return fail(path, "too many files are being written", error);
+    }
+    return true;
+}
+
+bool partial_series_close(partial_series *series, char error[PARTIAL_ERROR_SIZE])
+{
+    if (series->stream == NULL) {
+        return true;
+    }
+    bool good = !ferror(series->stream);
+    errno = 0;
+    good = fclose(series->stream) == 0 && good;
+    series->stream = NULL;
+    return good ? true : fail(series->path, errno != 0 ? strerror(errno) : "the disk may be full", error);
+}
+
+bool partial_series_next(partial_series *series, char error[PARTIAL_ERROR_SIZE])
+{
+    if (!partial_series_close(series, error)) {
+        return false;
+    }
+    put_number(series->path + series->number_at, series->width, series->count);
+    put_number(series->temporary + series->number_at, series->width, series->count);
+    if (series->count >= series->most) {
+        return fail(series->path, "there are more files than were announced", error);
+    }
+    if (!check_place(series->path, error)) {
+        return false;
+    }
+    guarded[series->guard].count = (int)(series->count + 1); /* a name that is not there yet does no harm */
+    series->stream = system_open(series->temporary, "wb");
+    if (series->stream == NULL) {
+        return fail(series->path, strerror(errno), error);
+    }
+    series->count++;
+    return true;
+}
+
+const char *partial_series_name(partial_series *series, uint32_t index)
+{
+    put_number(series->path + series->number_at, series->width, index);
+    const char *slash = strrchr(series->path, '/');
+    return slash != NULL ? slash + 1 : series->path;
+}
+
+bool partial_series_keep(partial_series *series, char error[PARTIAL_ERROR_SIZE])
+{
+    if (!partial_series_close(series, error)) {
+        partial_series_drop(series);
+        return false;
+    }
+    for (uint32_t i = 0; i < series->count; i++) {
+        put_number(series->path + series->number_at, series->width, i);
+        put_number(series->temporary + series->number_at, series->width, i);
+        int refused = system_rename(series->temporary, series->path);
+        if (refused != 0) {
+            fail(series->path, strerror(refused), error);
+            remove_series(series->path, series->number_at, series->width, i);
+            partial_series_drop(series);
+            return false;
+        }
+    }
+    unguard(series->guard);
+    forget_series(series);
+    return true;
+}
+
+void partial_series_drop(partial_series *series)
+{
+    if (series->temporary != NULL) {
+        if (series->stream != NULL) {
+            fclose(series->stream);
+        }
+        remove_series(series->temporary, series->number_at, series->width, series->count);
+        unguard(series->guard);
+        forget_series(series);
+    }
 }

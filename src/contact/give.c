@@ -5,8 +5,7 @@
 #include "contact/solver.h"
 
 /* Adds up to what the particles have, `to` (and `also`, of `shift`, or null). */
-static inline __attribute__((always_inline)) void give(const lmi_solver *s, const lmi_side_refs *r, float *to,
-                                                       float *also)
+static LMI_ALWAYS_INLINE void give(const lmi_solver *s, const lmi_side_refs *r, float *to, float *also)
 {
     for (uint32_t n = 0; n < r->count; n++) {
         const size_t contact = (size_t)(r->contact + n) * 4;

@@ -6,6 +6,8 @@
  */
 #include "out/lattice_regions.h"
 
+#include "base/dmath.h"
+
 #include <string.h>
 
 #define SIDE (2 * LMI_LATTICE_MAX_WIDTH + 1)
@@ -40,6 +42,63 @@ void lmi_lattice_regions(const lmi_body *body, uint32_t *offsets, uint32_t *memb
 
 /* --- fits --- */
 
+#define LEAST_SPREAD 1e-6 /* of the widest: a region that is thinner than a thousandth of its length is flat */
+
+/* What a flat region (rank 2), a line (1) or a single particle (0) says nothing of, as a rigid body would have it. `e` are the axes of
+ * the rest shape, `to` where they are carried, of which the first `rank` are known. */
+static void complete(const lm_dvec3 e[3], lm_dvec3 to[3], int rank)
+{
+    lm_dvec3 along = rank > 0 ? to[0] : e[0], side = rank > 1 ? dvec_cross(to[0], to[1]) : lm_dvec3_zero();
+    double long_one = dvec_length(along), area = dvec_length(side);
+    if (rank == 2 && area > 1e-9 * (long_one * long_one + dvec_dot(to[1], to[1]))) {
+        double sign = dvec_dot(dvec_cross(e[0], e[1]), e[2]);
+        to[2] = dvec_scale(side, (sign < 0.0 ? -1.0 : 1.0) / area);
+        return;
+    }
+    /* The shortest turn from the first axis to where it is carried. */
+    dmat3 turn = dmat_from_rotation_vector(lm_dvec3_zero());
+    lm_dvec3 axis = dvec_cross(e[0], along);
+    double sine = dvec_length(axis), cosine = dvec_dot(e[0], along);
+    if (long_one > 0.0 && (sine > 0.0 || cosine < 0.0)) {
+        double angle = lmi_acos(fmin(fmax(cosine / long_one, -1.0), 1.0));
+        turn = dmat_from_rotation_vector(dvec_scale(sine > 0.0 ? axis : e[1], angle / (sine > 0.0 ? sine : 1.0)));
+    }
+    for (int k = rank > 0 ? 1 : 0; k < 3; k++) {
+        to[k] = dmat_apply(&turn, e[k]);
+    }
+}
+
+/* a = b q^-1, where q may be of any rank: regions of a lattice that has broken may be flat, or single particles. */
+static void divide(double b[3][3], double q[3][3], double a[3][3])
+{
+    double copy[9], spread[3], v[9];
+    memcpy(copy, q, sizeof copy);
+    lmi_symmetric_eigen(3, copy, spread, v);
+    int rank = 0;
+    while (rank < 3 && spread[rank] > LEAST_SPREAD * spread[0]) {
+        rank++;
+    }
+    if (rank == 3) {
+        lmi_matrix_divide(b, q, a);
+        return;
+    }
+    lm_dvec3 e[3], to[3];
+    for (int k = 0; k < 3; k++) {
+        e[k] = dvec(v[k], v[3 + k], v[6 + k]);
+        dmat3 map;
+        memcpy(map.m, b, sizeof map.m);
+        to[k] = k < rank ? dvec_scale(dmat_apply(&map, e[k]), 1.0 / spread[k]) : lm_dvec3_zero();
+    }
+    complete(e, to, rank);
+    for (int i = 0; i < 9; i++) {
+        a[i / 3][i % 3] = 0.0;
+        for (int k = 0; k < 3; k++) {
+            const double from[3] = {e[k].x, e[k].y, e[k].z}, image[3] = {to[k].x, to[k].y, to[k].z};
+            a[i / 3][i % 3] += image[i / 3] * from[i % 3];
+        }
+    }
+}
+
 /* The best affine map of a region's rest positions to where its particles are. */
 static void fit(const lmi_body *body, uint32_t place, lm_dvec3 from, lm_region_transform *out)
 {
@@ -63,7 +122,7 @@ static void fit(const lmi_body *body, uint32_t place, lm_dvec3 from, lm_region_t
             q[i / 3][i % 3] += x[3] * is[i / 3] * is[i % 3];
         }
     }
-    lmi_matrix_divide(b, q, a); /* the corners of a cell span space */
+    divide(b, q, a);
     memset(out, 0, sizeof *out);
     out->centre = vec_from(rest);
     out->constant = vec_from(dvec_add(from, at));

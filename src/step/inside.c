@@ -167,9 +167,8 @@ static inline vf square_to(const float *map, const vf x[3])
 
 /* 1 / reach² for each point: further than usual where no carrier is near. `which`: the nearest. `squares`: of the distances;
  * without end for carriers that do not count. */
-static inline __attribute__((always_inline)) vf reach_of(const lmi_bulk *s, const vf x[3], const uint32_t *near,
-                                                         uint32_t count, int piece, const exclusion *but,
-                                                         float *squares, vf *which)
+static LMI_ALWAYS_INLINE vf reach_of(const lmi_bulk *s, const vf x[3], const uint32_t *near, uint32_t count, int piece,
+                                     const exclusion *but, float *squares, vf *which)
 {
     const float reach = (float)(s->mould->reach * s->mould->reach), far = (float)(s->mould->far * s->mould->far);
     vf least = vf_set1(INFINITY), nearest = vf_set1(0.0f);
@@ -187,9 +186,8 @@ static inline __attribute__((always_inline)) vf reach_of(const lmi_bulk *s, cons
     return vf_set1(1.0f) / vf_min(vf_max(vf_set1(LMI_REACH_ON) * least, vf_set1(reach)), vf_set1(far));
 }
 
-static inline __attribute__((always_inline)) void blend_piece(const lmi_bulk *s, const float *points,
-                                                              const uint32_t *near, uint32_t count, int piece,
-                                                              const exclusion *but, blended *b)
+static LMI_ALWAYS_INLINE void blend_piece(const lmi_bulk *s, const float *points, const uint32_t *near, uint32_t count,
+                                          int piece, const exclusion *but, blended *b)
 {
     _Alignas(64) float squares[MOST_NEAR * LMI_LANES];
     const vf zero = vf_set1(0.0f), one = vf_set1(1.0f);

@@ -25,12 +25,18 @@ OUTPUTS = {  # name: arguments, files
     "run": (["run", "modes", "--frames", "2", "--out", "."], ["surfaces.obj", "state.limber", "summary.json"]),
     "obj": (["shape", "duck", "--detail", "24", "--out", "x.obj"], ["x.obj"]),
 }
+EXPORTS = {"pc2": ["x.pc2", "x.obj"], "usda": ["x.usda"], "glb": ["x.glb"], "csv": ["x.csv"],
+           "ply": ["x.%04d.ply" % n for n in range(3)],
+           "vtu": ["x.pvd"] + ["x.%s.%04d.vtu" % (part, n) for part in ("particles", "surface") for n in range(3)]}
+for ending, names in EXPORTS.items():
+    OUTPUTS["export " + ending] = (["export", "twist", "--frames", "2", "--out", "x." + ending], names)
 if CAN_DRAW:
     OUTPUTS["picture"] = (["shape", "duck", "--detail", "24", "--picture", "64x64", "--out", "x.png"], ["x.png"])
     OUTPUTS["render"] = (["render", "modes", "--at", "0", "--size", "64x64", "--out", "x.png"], ["x.png"])
     if shutil.which("ffmpeg"):
         OUTPUTS["video"] = (["render", "modes", "--frames", "3", "--size", "64x64", "--out", "x.mp4"], ["x.mp4"])
-DRAWN = ["picture", "render", "video"]  # of these fewer ways, but for `make test-long`
+# Of these fewer ways, but for `make test-long`.
+DRAWN = ["picture", "render", "video"] + [name for name in OUTPUTS if name.startswith("export")]
 LONG = "LIMBER_TEST_LONG" in os.environ
 SAYING = [["list"], ["schema"], ["info", "modes"], ["--help"], ["--version"], ["run", "--help"], ["devices"],
           ["run", "modes", "--frames", "1"], ["run", "modes", "--frames", "1", "--json"], ["bench", "polar", "--quick"]]

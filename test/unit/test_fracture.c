@@ -664,6 +664,39 @@ static void one_cell(void **state)
     lm_world_destroy(world);
 }
 
+/* Transforms of regions that a break has left flat, as lines or as single particles: pieces that were moved as rigid bodies are
+ * turned and not stretched, in whatever they have no extent too. */
+static void regions_of_few_particles(void **state)
+{
+    (void)state;
+    uint32_t few = 0;
+    for (int kind = 0; kind < SURFACE_COUNT; kind++) {
+        lm_world *world = new_world(1, LM_ISA_BEST);
+        lm_fracture_def fracture = lm_fracture_def_default();
+        lm_body_id body = new_body(world, (surface_kind)kind, 0.11f, &fracture);
+        assert_ok(lm_body_break(world, body, (lm_vec3){0.0f, 0.0f, 0.0f}, 10.0f, NULL));
+        scatter_pieces(world, body);
+        lm_body_info info = info_of(world, body);
+        lm_region_transform *t = calloc(info.regions, sizeof *t);
+        uint32_t *offsets = calloc(info.regions + 1u, sizeof *offsets);
+        assert_ok(lm_body_get_region_transforms(world, body, lm_dvec3_zero(), t));
+        assert_ok(lm_body_get_regions(world, body, offsets, NULL));
+        for (uint32_t r = 0; r < info.regions; r++) {
+            few += offsets[r + 1] - offsets[r] <= 4;
+            for (int i = 0; i < 3; i++)
+                for (int j = 0; j < 3; j++) {
+                    double sum = 0.0;
+                    for (int k = 0; k < 3; k++) sum += (double)t[r].linear[3 * k + i] * t[r].linear[3 * k + j];
+                    assert_true(fabs(sum - (i == j)) < 1e-3);
+                }
+        }
+        free(t);
+        free(offsets);
+        lm_world_destroy(world);
+    }
+    assert_true(few > 0);
+}
+
 /* ---- memory ---- */
 
 typedef struct budget {
@@ -782,6 +815,7 @@ int main(void)
         cmocka_unit_test(same_everywhere),
         cmocka_unit_test(a_thousand_pieces),
         cmocka_unit_test(one_cell),
+        cmocka_unit_test(regions_of_few_particles),
         cmocka_unit_test(grains_break_apart),
         cmocka_unit_test(abuse_while_breaking),
         cmocka_unit_test(failed_allocations_lose_nothing),

@@ -1,0 +1,434 @@
+/* Frames out of a world. */
+#include "io/capture.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An array that keeps its memory. */
+typedef struct room {
+    void *bytes;
+    size_t capacity;
+} room;
+
+enum {
+    POSITIONS,
+    NORMALS,
+    COLOURS,
+    UVS,
+    TRIANGLES,
+    REST,
+    CENTRES,
+    SOURCES, /* of the surface */
+    PLACES,
+    VELOCITIES,
+    MASSES,
+    STRAINS,
+    STRETCHES,
+    REGIONS,
+    PIECES,
+    TETS,
+    TRANSFORMS,
+    OFFSETS,
+    MEMBERS,
+    PLACES_AT_REST,
+    ROOMS
+};
+
+typedef struct captured {
+    capture_body body;
+    room rooms[ROOMS];
+    uint64_t known; /* shape_hash of what is taken only when that has changed */
+    uint64_t topology;
+    bool is_known;
+} captured;
+
+struct capture {
+    uint32_t count;
+    captured *bodies;
+    export_body *out;
+};
+
+capture *capture_create(const capture_body *bodies, uint32_t count)
+{
+    capture *c = calloc(1, sizeof *c);
+    if (c == NULL) {
+        return NULL;
+    }
+    c->count = count;
+    c->bodies = calloc(count + 1u, sizeof *c->bodies);
+    c->out = calloc(count + 1u, sizeof *c->out);
+    if (c->bodies == NULL || c->out == NULL) {
+        capture_destroy(c);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        c->bodies[i].body = bodies[i];
+    }
+    return c;
+}
+
+void capture_destroy(capture *c)
+{
+    for (uint32_t i = 0; c != NULL && c->bodies != NULL && i < c->count; i++) {
+        for (int r = 0; r < ROOMS; r++) {
+            free(c->bodies[i].rooms[r].bytes);
+        }
+    }
+    if (c != NULL) {
+        free(c->bodies);
+        free(c->out);
+        free(c);
+    }
+}
+
+/* Room for `count` elements, or null; what was there is lost when it grows. */
+static void *reserve(captured *c, int which, size_t count, size_t size)
+{
+    room *r = &c->rooms[which];
+    size_t bytes = count * size + 1u;
+    if (r->capacity < bytes) {
+        free(r->bytes);
+        r->bytes = malloc(bytes);
+        r->capacity = r->bytes != NULL ? bytes : 0;
+    }
+    return r->bytes;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Surfaces
+ */
+
+/* Cut faces are paler than the surface, and warm, as in pictures that are drawn of them. */
+static void inner_colour(const uint8_t *surface, uint8_t *to)
+{
+    static const int pale[3] = {231, 205, 173};
+    for (int c = 0; c < 3; c++) {
+        to[c] = (uint8_t)((surface[c] + 3 * pale[c] + 2) / 4);
+    }
+}
+
+/* Colours and texture coordinates of vertices, by those that they had when the surface was given. */
+static lm_result spread(captured *c, const lm_world *world, export_body *out)
+{
+    const capture_body *b = &c->body;
+    uint32_t count = out->vertex_count;
+    bool one = b->colour_count == 1;
+    uint32_t *sources = reserve(c, SOURCES, count, sizeof *sources);
+    uint8_t *colours = b->colours != NULL ? reserve(c, COLOURS, count, 3) : NULL;
+    float *uvs = b->uvs != NULL ? reserve(c, UVS, count, 2 * sizeof *uvs) : NULL;
+    if (sources == NULL || (b->colours != NULL && colours == NULL) || (b->uvs != NULL && uvs == NULL)) {
+        return LM_ERROR_MEMORY;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        sources[i] = i;
+    }
+    lm_result result = out->triangle_count > 0 ? lm_body_get_skin_sources(world, b->id, sources) : LM_OK;
+    for (uint32_t i = 0; result == LM_OK && colours != NULL && i < count; i++) {
+        uint32_t source = sources[i];
+        bool inner = source == LM_SKIN_INNER;
+        const uint8_t *rgb = b->colours + (one || inner || source >= b->colour_count ? 0 : 3u * (size_t)source);
+        if (inner) {
+            inner_colour(rgb, colours + 3u * (size_t)i);
+        } else {
+            memcpy(colours + 3u * (size_t)i, rgb, 3);
+        }
+    }
+    for (uint32_t i = 0; result == LM_OK && uvs != NULL && i < count; i++) {
+        bool has = sources[i] < b->uv_count;
+        uvs[2u * (size_t)i] = has ? b->uvs[2u * (size_t)sources[i]] : 0.0f;
+        uvs[2u * (size_t)i + 1] = has ? b->uvs[2u * (size_t)sources[i] + 1] : 0.0f;
+    }
+    out->colours = colours;
+    out->uvs = uvs;
+    return result;
+}
+
+/* FNV-1a, a word at a time. Not shape_hash: level of detail changes that of a body whose surface stays. */
+static uint64_t hash_topology(const export_body *out)
+{
+    const uint64_t prime = 0x100000001b3u;
+    uint64_t hash = (0xcbf29ce484222325u ^ out->vertex_count) * prime;
+    for (size_t i = 0; i < 3u * (size_t)out->triangle_count; i++) {
+        hash = (hash ^ out->triangles[i]) * prime;
+    }
+    return hash;
+}
+
+/* What stays as long as the surface is the same. */
+static lm_result take_topology(captured *c, const lm_world *world, export_body *out)
+{
+    lm_result result = spread(c, world, out);
+    uint32_t *triangles = reserve(c, TRIANGLES, 3u * (size_t)out->triangle_count, sizeof *triangles);
+    if (triangles == NULL) {
+        return LM_ERROR_MEMORY;
+    }
+    out->triangles = triangles;
+    if (result == LM_OK && out->triangle_count > 0) {
+        result = lm_body_get_skin_triangles(world, c->body.id, triangles);
+    }
+    c->topology = hash_topology(out);
+    return result;
+}
+
+static lm_result take_surface(captured *c, const lm_world *world, export_body *out)
+{
+    bool skinned = out->triangle_count > 0;
+    lm_vec3 *positions = reserve(c, POSITIONS, out->vertex_count, sizeof *positions);
+    lm_vec3 *normals = skinned ? reserve(c, NORMALS, out->vertex_count, sizeof *normals) : NULL;
+    if (positions == NULL || (skinned && normals == NULL)) {
+        return LM_ERROR_MEMORY;
+    }
+    out->positions = positions;
+    out->normals = normals;
+    return skinned ? lm_body_get_skin(world, c->body.id, lm_dvec3_zero(), positions, normals)
+                   : lm_body_get_positions(world, c->body.id, lm_dvec3_zero(), positions);
+}
+
+static lm_result take_transforms(captured *c, const lm_world *world, const lm_body_info *info)
+{
+    lm_region_transform *transforms = reserve(c, TRANSFORMS, info->regions, sizeof *transforms);
+    if (transforms == NULL) {
+        return LM_ERROR_MEMORY;
+    }
+    return info->regions > 0 ? lm_body_get_region_transforms(world, c->body.id, lm_dvec3_zero(), transforms) : LM_OK;
+}
+
+static lm_result take_rest(captured *c, const lm_world *world, const lm_body_info *info, export_body *out)
+{
+    lm_vec3 *rest = reserve(c, REST, out->vertex_count, sizeof *rest);
+    lm_vec3 *centres = reserve(c, CENTRES, info->regions, sizeof *centres);
+    if (rest == NULL || centres == NULL) {
+        return LM_ERROR_MEMORY;
+    }
+    lm_result result = take_transforms(c, world, info);
+    const lm_region_transform *transforms = c->rooms[TRANSFORMS].bytes;
+    for (uint32_t i = 0; result == LM_OK && i < info->regions; i++) {
+        centres[i] = transforms[i].centre;
+    }
+    out->rest = rest;
+    out->centres = centres;
+    out->centre_count = info->regions;
+    if (result != LM_OK) {
+        return result;
+    }
+    return out->triangle_count > 0 ? lm_body_get_skin_rest(world, c->body.id, rest)
+                                   : lm_body_get_rest_positions(world, c->body.id, rest);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Particles
+ */
+
+/* For each particle the region that it is nearest to the middle of. Needs the transforms. */
+static lm_result find_regions(captured *c, const lm_world *world, const lm_body_info *info)
+{
+    uint32_t *regions = reserve(c, REGIONS, info->particles, sizeof *regions);
+    uint32_t *offsets = reserve(c, OFFSETS, info->regions + 1u, sizeof *offsets);
+    uint32_t *members = reserve(c, MEMBERS, (size_t)info->memberships, sizeof *members);
+    lm_vec3 *places = reserve(c, PLACES_AT_REST, info->particles, sizeof *places);
+    float *nearest = malloc((info->particles + 1u) * sizeof *nearest);
+    lm_result result = regions != NULL && offsets != NULL && members != NULL && places != NULL && nearest != NULL
+                           ? lm_body_get_rest_positions(world, c->body.id, places)
+                           : LM_ERROR_MEMORY;
+    if (result == LM_OK && info->regions > 0) {
+        result = lm_body_get_regions(world, c->body.id, offsets, members);
+    }
+    for (uint32_t i = 0; result == LM_OK && i < info->particles; i++) {
+        regions[i] = EXPORT_NO_REGION;
+        nearest[i] = INFINITY;
+    }
+    const lm_region_transform *transforms = c->rooms[TRANSFORMS].bytes;
+    for (uint32_t r = 0; result == LM_OK && r < info->regions; r++) {
+        lm_vec3 middle = transforms[r].centre;
+        for (uint32_t k = offsets[r]; k < offsets[r + 1]; k++) {
+            lm_vec3 p = places[members[k]];
+            float x = p.x - middle.x, y = p.y - middle.y, z = p.z - middle.z, squared = x * x + y * y + z * z;
+            if (squared < nearest[members[k]]) {
+                nearest[members[k]] = squared;
+                regions[members[k]] = r;
+            }
+        }
+    }
+    free(nearest);
+    free(c->rooms[MEMBERS].bytes); /* the largest of all, and needed here only */
+    c->rooms[MEMBERS] = (room){.bytes = NULL};
+    return result;
+}
+
+/* The roots of a symmetric matrix's eigenvalues that are smallest and largest, by the cosine formula. */
+static void extreme_stretches(const double m[6], double *least, double *most)
+{
+    double mean = (m[0] + m[1] + m[2]) / 3.0, a = m[0] - mean, b = m[1] - mean, c = m[2] - mean;
+    double off = m[3] * m[3] + m[4] * m[4] + m[5] * m[5], p = sqrt((a * a + b * b + c * c + 2.0 * off) / 6.0);
+    *least = *most = sqrt(fmax(mean, 0.0));
+    if (p > 1e-12 * fabs(mean)) {
+        double half = (a * (b * c - m[4] * m[4]) - m[3] * (m[3] * c - m[4] * m[5]) + m[5] * (m[3] * m[4] - b * m[5])) /
+                      (2.0 * p * p * p);
+        double angle = acos(fmin(fmax(half, -1.0), 1.0)) / 3.0;
+        *most = sqrt(fmax(mean + 2.0 * p * cos(angle), 0.0));
+        *least = sqrt(fmax(mean + 2.0 * p * cos(angle + 2.0943951023931953), 0.0));
+    }
+}
+
+/* Of the map x = A q: (A^T A - 1) / 2, and the stretch farthest from 1, less 1. */
+static float measure_strain(const float a[9], float strain[6])
+{
+    static const int at[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {1, 2}, {2, 0}};
+    double m[6], least, most;
+    for (int n = 0; n < 6; n++) {
+        m[n] = 0.0;
+        for (int row = 0; row < 3; row++) {
+            m[n] += (double)a[3 * row + at[n][0]] * (double)a[3 * row + at[n][1]];
+        }
+        strain[n] = (float)(0.5 * (m[n] - (n < 3 ? 1.0 : 0.0)));
+    }
+    extreme_stretches(m, &least, &most);
+    return (float)(most - 1.0 >= 1.0 - least ? most - 1.0 : least - 1.0);
+}
+
+static lm_result take_strains(captured *c, const lm_body_info *info, export_particles *out)
+{
+    float *strains = reserve(c, STRAINS, 6u * (size_t)info->particles, sizeof *strains);
+    float *stretches = reserve(c, STRETCHES, info->particles, sizeof *stretches);
+    if (strains == NULL || stretches == NULL) {
+        return LM_ERROR_MEMORY;
+    }
+    const uint32_t *regions = c->rooms[REGIONS].bytes;
+    const lm_region_transform *transforms = c->rooms[TRANSFORMS].bytes;
+    for (uint32_t i = 0; i < info->particles; i++) {
+        float *strain = strains + 6u * (size_t)i;
+        memset(strain, 0, 6 * sizeof *strain);
+        stretches[i] = 0.0f;
+        if (regions[i] != EXPORT_NO_REGION) {
+            stretches[i] = measure_strain(transforms[regions[i]].linear, strain);
+        }
+    }
+    out->strains = strains;
+    out->stretches = stretches;
+    out->regions = regions;
+    return LM_OK;
+}
+
+static lm_result take_particles(captured *c, const lm_world *world, const lm_body_info *info, export_particles *out)
+{
+    lm_body_id id = c->body.id;
+    uint32_t count = info->particles;
+    lm_vec3 *places = reserve(c, PLACES, count, sizeof *places);
+    lm_vec3 *velocities = reserve(c, VELOCITIES, count, sizeof *velocities);
+    float *masses = reserve(c, MASSES, count, sizeof *masses);
+    uint32_t *pieces = reserve(c, PIECES, count, sizeof *pieces);
+    uint32_t *tets = reserve(c, TETS, 4u * (size_t)info->tets, sizeof *tets);
+    if (places == NULL || velocities == NULL || masses == NULL || pieces == NULL || tets == NULL) {
+        return LM_ERROR_MEMORY;
+    }
+    *out = (export_particles){.count = count,
+                              .positions = places,
+                              .velocities = velocities,
+                              .masses = masses,
+                              .pieces = pieces,
+                              .tets = info->tets > 0 ? tets : NULL,
+                              .tet_count = info->tets};
+    lm_result result = lm_body_get_positions(world, id, lm_dvec3_zero(), places);
+    result = result ? result : lm_body_get_velocities(world, id, velocities);
+    result = result ? result : lm_body_get_masses(world, id, masses);
+    result = result ? result : lm_body_get_pieces(world, id, pieces);
+    result = result || info->tets == 0 ? result : lm_body_get_tets(world, id, tets);
+    result = result ? result : take_transforms(c, world, info);
+    if (result == LM_OK && (!c->is_known || c->known != info->shape_hash)) {
+        result = find_regions(c, world, info);
+    }
+    return result ? result : take_strains(c, info, out);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Axes
+ */
+
+/* A quarter turn about X: Y becomes Z. */
+static void turn(void *vectors, uint32_t count)
+{
+    lm_vec3 *v = vectors;
+    for (uint32_t i = 0; v != NULL && i < count; i++) {
+        v[i] = (lm_vec3){v[i].x, -v[i].z, v[i].y};
+    }
+}
+
+static void turn_float(lm_vec3 *v) { turn(v, 1); }
+
+static void turn_double(lm_dvec3 *v) { *v = (lm_dvec3){v->x, -v->z, v->y}; }
+
+static void turn_info(lm_body_info *info)
+{
+    turn_double(&info->centre);
+    turn_float(&info->velocity);
+    turn_float(&info->angular_momentum);
+    turn_float(&info->spin);
+    double front = info->upper.z; /* becomes the lower end of Y */
+    turn_double(&info->lower);
+    turn_double(&info->upper);
+    info->upper.y = info->lower.y;
+    info->lower.y = -front;
+}
+
+/* Strains stay along the axes of the body at rest, which has no up. */
+static void turn_body(captured *c, unsigned wants, export_body *out)
+{
+    if (wants & EXPORT_SURFACE) {
+        turn(c->rooms[POSITIONS].bytes, out->vertex_count);
+        turn(out->normals != NULL ? c->rooms[NORMALS].bytes : NULL, out->vertex_count);
+    }
+    if (wants & EXPORT_REST) {
+        turn(c->rooms[REST].bytes, out->vertex_count);
+        turn(c->rooms[CENTRES].bytes, out->centre_count);
+    }
+    if (wants & EXPORT_PARTICLES) {
+        turn(c->rooms[PLACES].bytes, out->particles.count);
+        turn(c->rooms[VELOCITIES].bytes, out->particles.count);
+    }
+    turn_info(&out->info);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Frames
+ */
+
+static lm_result take_body(captured *c, const lm_world *world, unsigned wants, bool z_up, export_body *out)
+{
+    lm_body_info info;
+    lm_result result = lm_body_get_info(world, c->body.id, &info);
+    if (result != LM_OK) {
+        return result;
+    }
+    bool same = c->is_known && c->known == info.shape_hash;
+    out->name = c->body.name;
+    out->vertex_count = info.skin_triangles > 0 ? info.skin_vertices : info.particles;
+    out->triangle_count = info.skin_triangles;
+    out->info = info;
+    if (!same && (wants & EXPORT_SURFACE)) {
+        result = take_topology(c, world, out);
+    }
+    result = result || !(wants & EXPORT_SURFACE) ? result : take_surface(c, world, out);
+    result = result || same || !(wants & EXPORT_REST) ? result : take_rest(c, world, &info, out);
+    /* Particles without a surface are numbered again when they change. */
+    out->shape = info.skin_triangles > 0 && (wants & EXPORT_SURFACE) ? c->topology : info.shape_hash;
+    result = result || !(wants & EXPORT_PARTICLES) ? result : take_particles(c, world, &info, &out->particles);
+    if (result == LM_OK && z_up) {
+        turn_body(c, same ? wants & ~(unsigned)EXPORT_REST : wants, out);
+    }
+    c->known = info.shape_hash;
+    c->is_known = result == LM_OK;
+    return result;
+}
+
+lm_result capture_take(capture *c, const lm_world *world, unsigned wants, bool z_up, export_frame *frame)
+{
+    for (uint32_t i = 0; i < c->count; i++) {
+        lm_result result = take_body(&c->bodies[i], world, wants, z_up, &c->out[i]);
+        if (result != LM_OK) {
+            return result;
+        }
+    }
+    *frame = (export_frame){.time = lm_world_get_time(world), .bodies = c->out, .body_count = c->count};
+    return LM_OK;
+}

@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""What `limber export` writes, read by other people's programs: gltf-validator and three.js in node, Blender in the background, VTK.
+
+    test_export_readers.py LIMBER READERS
+
+READERS is a folder with node_modules (tools/readers makes it). A reader that is not there is a failure: tools/setup readers installs
+them. Positions agree with those of a PLY sequence to 1e-5 of the size at five frames, counts and the sense of triangles too.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import export_files as files  # noqa: E402
+
+LIMBER, READERS = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "readers")
+SCENES = ["twist", "modes"]
+FRAMES, RATE, COUNT = 48, 15, 13
+LOOKED_AT = [0, 3, 6, 9, 12]
+
+
+class Readers(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.frames, cls.loss = {}, {}
+        for scene in SCENES:
+            for name, *more in (("ply",), ("usda",), ("pc2",), ("mdd",), ("vtu",), ("joints.glb",), ("eight.glb", "--influences", "8"),
+                                ("morphs.glb", "--motion", "morphs")):
+                done = subprocess.run([LIMBER, "export", scene, "--frames", str(FRAMES), "--fps", str(RATE), "--out",
+                                       cls.path("%s.%s" % (scene, name)), *more], capture_output=True, text=True)
+                assert done.returncode == 0, done.stderr
+                if "up to" in done.stdout:
+                    cls.loss[scene, name] = float(done.stdout.split("up to ")[1].split()[0]) / 1000
+            cls.frames[scene] = [files.read_ply(cls.path("%s.%04d.ply" % (scene, i))) for i in range(COUNT)]
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    @classmethod
+    def path(cls, name):
+        return os.path.join(cls.folder.name, name)
+
+    def read(self, command):
+        """Runs a reader that ends with a line of JSON: a list of frames, each with points and triangles of all meshes, by name."""
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+        self.assertEqual(done.returncode, 0, done.stderr[-2000:] + done.stdout[-2000:])
+        line = next(line for line in done.stdout.splitlines() if line.startswith("READ "))
+        return json.loads(line[5:])
+
+    def compare(self, scene, frames, name="ply"):
+        """`frames` are those of LOOKED_AT. Meshes come in the order of the file. A GLB with joints is compared with what it says,
+        which is as far from the PLY files as was told (test_export.py)."""
+        self.assertEqual(len(frames), len(LOOKED_AT))
+        jointed = files.Glb(self.path("%s.%s" % (scene, name))) if (scene, name) in self.loss else None
+        for index, meshes in zip(LOOKED_AT, frames):
+            points, faces = [], []
+            for mesh in meshes:
+                faces += [tuple(len(points) + i for i in t) for t in files.triples(mesh["triangles"])]
+                points += files.triples(mesh["points"])
+            wanted, triangles = jointed.frame(index) if jointed else self.frames[scene][index]
+            self.assertLess(files.distance(points, wanted), 1e-5 * files.size(wanted), (scene, name, index))
+            self.assertEqual(sorted(map(turned, faces)), sorted(map(turned, triangles)))
+            self.assertGreater(files.volume(points, faces), 0)
+
+    def node(self, script, *arguments):
+        self.assertTrue(os.path.isdir(os.path.join(READERS, "node_modules", "three")), "tools/setup readers")
+        return self.read(["node", os.path.join(HERE, script), READERS, *arguments])
+
+    # ---- node ----
+
+    def test_validator(self):
+        for scene in SCENES:
+            for name in ("joints.glb", "eight.glb", "morphs.glb"):
+                report = self.node("validate.mjs", self.path("%s.%s" % (scene, name)))
+                self.assertEqual((report["numErrors"], report["numWarnings"]), (0, 0), report["messages"])
+
+    def test_three(self):
+        """three.js plays four influences for each vertex."""
+        for scene in SCENES:
+            for name in ("joints.glb", "morphs.glb"):
+                frames = self.node("three_glb.mjs", self.path("%s.%s" % (scene, name)), *(str(i / RATE) for i in LOOKED_AT))
+                self.compare(scene, frames, name)
+
+    def test_three_usd(self):
+        for scene in SCENES:
+            frames = self.node("three_usda.mjs", self.path(scene + ".usda"), *map(str, LOOKED_AT))
+            self.compare(scene, frames)
+
+    # ---- Blender ----
+
+    def blender(self, *arguments):
+        program = shutil.which("blender")
+        self.assertIsNotNone(program, "tools/setup readers")
+        return self.read([program, "-b", "--factory-startup", "-noaudio", "--python-exit-code", "1", "-P",
+                          os.path.join(HERE, "blender_read.py"), "--", *arguments])
+
+    def test_blender_glb(self):
+        for scene in SCENES:
+            for name in ("joints.glb", "eight.glb", "morphs.glb"):
+                frames = self.blender("glb", self.path("%s.%s" % (scene, name)), str(RATE), *map(str, LOOKED_AT))
+                self.compare(scene, frames, name)
+
+    def test_blender_caches(self):
+        for scene in SCENES:
+            for kind in ("pc2", "mdd"):
+                frames = self.blender(kind, self.path("%s.%s" % (scene, kind)), str(RATE), *map(str, LOOKED_AT))
+                self.compare(scene, frames)
+
+    # ---- VTK ----
+
+    def test_vtk(self):
+        for scene in SCENES:
+            frames = self.read(["/usr/bin/python3", os.path.join(HERE, "vtk_read.py"), self.path(scene + ".pvd"),
+                                *map(str, LOOKED_AT)])
+            self.compare(scene, frames["frames"])
+            for arrays in frames["particles"]:
+                self.assertEqual(arrays, {"velocity": 3, "mass": 1, "strain": 6, "stretch": 1, "region": 1, "piece": 1,
+                                          "body": 1})
+
+
+def turned(triangle):
+    """The same corners in the same sense, the lowest first."""
+    least = min(range(3), key=lambda k: triangle[k])
+    return tuple(triangle[(least + k) % 3] for k in range(3))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
