@@ -908,7 +908,7 @@ LM_API lm_collider_def lm_collider_def_default(void);
  * meet a height map or a mesh on their way through a substep are stopped there, however fast they are: they do not pass
  * through a sheet. They are kept up to 0.1 mm off its surface, so that rounding does not change their side. A body that goes
  * further in a substep than its own size and a metre, seen from the map or mesh, stops as a whole where it meets it: it loses
- * the rest of its way, bounces and slides on from there, and is not turned. (Not where a device steps the world.) */
+ * the rest of its way, bounces and slides on from there, and is not turned. (A device leaves such substeps to the CPU.) */
 LM_API lm_result lm_collider_create(lm_world *world, const lm_collider_def *def, lm_collider_id *collider);
 LM_API lm_result lm_collider_destroy(lm_world *world, lm_collider_id collider);
 

@@ -47,7 +47,8 @@ static void add_found(search *s, uint32_t n, lm_dvec3 point, lmi_inside inside, 
 {
     lmi_body *b = s->b->body;
     const bool notices = !self && s->penalty == 0.0, recalled = notices && is_recalled(s, n);
-    if (notices && (recalled || inside.depth < b->bulk->mould->deep)) {
+    /* What is found inside at first has not come through the surface there: the nearest way out may be the far side. */
+    if (notices && (recalled || inside.depth < s->slop)) {
         lmi_contact_notice(
             s->list,
             &(lmi_noticed){s->a->body, n, b->slot + 1, s->generation, {inside.out.x, inside.out.y, inside.out.z}});

@@ -175,6 +175,27 @@ static void large_faces(void **context)
     make_body_of(&def, false, 0, "a plate, as a lattice");
 }
 
+/* Each point was compared with all centres, and with all points along an axis. */
+static void many_points(void **context)
+{
+    (void)context;
+    enum { COUNT = 40000 };
+    random_state random = {31};
+    lm_vec3 *points = malloc(COUNT * sizeof *points);
+    for (uint32_t n = 0; n < COUNT; n++) points[n] = to_float(random_in_cube(&random, 0.5));
+    lm_body_def def = lm_body_def_default();
+    def.points = points;
+    def.point_count = COUNT;
+    def.mask = 1;
+    make_body_of(&def, false, 0, "a cloud in one cluster");
+    def.mask = 0;
+    def.clusters.kind = LM_CLUSTERS_KMEANS;
+    def.clusters.count = 1000;
+    def.clusters.rings = 1;
+    make_body_of(&def, false, 2 * COUNT * 30, "a cloud in 1,000 groups, 30 rounds"); /* what it finds in each */
+    free(points);
+}
+
 /* What would take too much is refused before it is made. */
 static void too_wide_is_refused(void **context)
 {
@@ -200,6 +221,7 @@ int main(void)
         cmocka_unit_test(wide_regions_of_many_cells),
         cmocka_unit_test(thick_and_fine),
         cmocka_unit_test(large_faces),
+        cmocka_unit_test(many_points),
         cmocka_unit_test(too_wide_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
