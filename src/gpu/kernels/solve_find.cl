@@ -433,7 +433,7 @@ static in_solid find_in_solid(const solid_view *s, uint a, uint b, uint point, c
             find_in_cut(s, b, margin, &in);
         }
 #endif
-        in.noticed = in.found && s->cubes[0] == LMI_GPU_SOLVED && (in.recalled || in.depth < deep);
+        in.noticed = in.found && s->cubes[0] == LMI_GPU_SOLVED && (in.recalled || in.depth < margin - in.margin);
         in.found = in.found && !(in.depth < -margin);
     }
     return in;
