@@ -15,7 +15,6 @@ typedef struct search {
     uint32_t generation;  /* of b */
     const lmi_entry *box; /* of b */
     lm_dvec3 between;     /* origin of a less origin of b */
-    lm_dvec3 away;        /* from the middle of b to that of a, unit */
     lm_dvec3 way;         /* of a against b in this substep, where that is far; else 0 */
     uint32_t stops;       /* on the way */
     double left;          /* share of the way that is left at the present stop */
@@ -42,6 +41,18 @@ static bool is_recalled(const search *s, uint32_t n)
     return last->other == s->b->body->slot + 1 && last->generation == s->generation;
 }
 
+/* From the middle of b to that of a, unit, at the present stop: at the end of its way a fast body may be on the far side. */
+static lm_dvec3 away_from(const search *s)
+{
+    const lmi_body *body = s->a->body, *other = s->b->body;
+    lm_dvec3 d = dvec_sub(dvec_add(body->origin, dvec_from(body->motion.centre)),
+                          dvec_add(other->origin, dvec_from(other->motion.centre)));
+    d = dvec_sub(d, dvec_scale(s->way, s->left));
+    double length = dvec_length(d);
+    /* In one place: one of them up, the other down. */
+    return length > 1e-6 * body->rest_size ? dvec_scale(d, 1.0 / length) : dvec(0.0, body > other ? 1.0 : -1.0, 0.0);
+}
+
 /* Adds the contact of a point of a that is in b at `point` (relative to b's origin), unless its surface looks away. */
 static void add_found(search *s, uint32_t n, lm_dvec3 point, lmi_inside inside, bool self)
 {
@@ -62,7 +73,7 @@ static void add_found(search *s, uint32_t n, lm_dvec3 point, lmi_inside inside, 
     }
     s->met++;
     if (!s->cubes && !recalled && (s->nested || inside.depth > b->bulk->mould->deep) && !self && !s->a->parts) {
-        inside.normal = s->away; /* the nearest way out may be the far side */
+        inside.normal = away_from(s); /* the nearest way out may be the far side */
     }
     float weights[LMI_CARRIER_MOST];
     uint32_t riders[LMI_CARRIER_MOST];
@@ -219,15 +230,6 @@ static void find_points(search *s)
     conclude(s, &g);
 }
 
-static lm_dvec3 away_from(const lmi_body *body, const lmi_body *other)
-{
-    lm_dvec3 d = dvec_sub(dvec_add(body->origin, dvec_from(body->motion.centre)),
-                          dvec_add(other->origin, dvec_from(other->motion.centre)));
-    double length = dvec_length(d);
-    /* In one place: one of them up, the other down. */
-    return length > 1e-6 * body->rest_size ? dvec_scale(d, 1.0 / length) : dvec(0.0, body > other ? 1.0 : -1.0, 0.0);
-}
-
 /* Bodies that come further than this in a substep, metres, are looked for along their way. */
 static double thickness(const lmi_body *a, const lmi_body *b) { return 0.15 * lmi_min(a->rest_size, b->rest_size); }
 
@@ -241,7 +243,6 @@ static search search_of(const lmi_step *step, lmi_push *a, lmi_push *b, const lm
                 .generation = step->world->bodies.generations[other->slot],
                 .box = box,
                 .between = dvec_sub(body->origin, other->origin),
-                .away = away_from(body, other),
                 .stops = 1,
                 .margin = body->contact_radius + (other->bulk->mould->triangle_count ? other->contact_radius : 0.0f),
                 .friction = sqrtf(body->material.friction * other->material.friction),

@@ -205,12 +205,13 @@ solve_offsets(__global lmi_gpu_bulk *solids, uint count, uint lists, __global ui
 
 /* --- contacts --- */
 
-/* From the middle of b to that of a: where the nearest way out may be the far side. */
-static lm_dvec3 away_from(__global const lmi_gpu_body *a, __global const lmi_gpu_body *b, bool up)
+/* From the middle of b to that of a, with some of its way left to go: where the nearest way out may be the far side. */
+static lm_dvec3 away_from(__global const lmi_gpu_body *a, __global const lmi_gpu_body *b, lm_dvec3 left, bool up)
 {
     lm_dvec3 d = dvec((a->origin[0] + a->centre[0]) - (b->origin[0] + b->centre[0]),
                       (a->origin[1] + a->centre[1]) - (b->origin[1] + b->centre[1]),
                       (a->origin[2] + a->centre[2]) - (b->origin[2] + b->centre[2]));
+    d = dvec_sub(d, left);
     double size = dvec_length(d);
     return size > 1e-6 * a->rest_size ? dvec_scale(d, 1.0 / size) : dvec(0.0, up ? 1.0 : -1.0, 0.0);
 }
@@ -409,8 +410,8 @@ __kernel void solve_fill(uint count, __global const uint *partners, __global con
 #endif
     bool far = a != b && cubes[0] != LMI_GPU_CUBE_MAP && !(meeters[a].marks & LMI_GPU_PIECES) && /* the nearest way out may be the far side */
                !in.recalled && (c.slot || in.depth > moulds[solids[b].mould].deep);
-    lm_dvec3 normal = far ? away_from(body, other, solids[a].slot > solids[b].slot) : in.normal;
     lm_dvec3 rest_of_way = dvec(left * w.way[0], left * w.way[1], left * w.way[2]);
+    lm_dvec3 normal = far ? away_from(body, other, rest_of_way, solids[a].slot > solids[b].slot) : in.normal;
     c.normal = quad_from(normal);
     c.off = quad_from(rest_of_way);
     c.surface = quad_of(0.0f, 0.0f, 0.0f);
