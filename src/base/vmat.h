@@ -1,10 +1,43 @@
 /*
- * Small matrices in lanes.
+ * Small vectors and matrices in lanes.
  */
 #ifndef LMI_VMAT_H
 #define LMI_VMAT_H
 
 #include "base/lanes.h"
+
+typedef struct v3 {
+    vf x, y, z;
+} v3;
+
+/* From `lane` on of a block that has all x, then all y, then all z. */
+static inline v3 v3_load(const float *p, uint32_t lane)
+{
+    return (v3){vf_load(p + lane), vf_load(p + LMI_BLOCK + lane), vf_load(p + 2 * LMI_BLOCK + lane)};
+}
+
+static inline void v3_store(float *p, uint32_t lane, v3 a)
+{
+    vf_store(p + lane, a.x);
+    vf_store(p + LMI_BLOCK + lane, a.y);
+    vf_store(p + 2 * LMI_BLOCK + lane, a.z);
+}
+
+static inline v3 v3_add(v3 a, v3 b) { return (v3){a.x + b.x, a.y + b.y, a.z + b.z}; }
+static inline v3 v3_sub(v3 a, v3 b) { return (v3){a.x - b.x, a.y - b.y, a.z - b.z}; }
+static inline v3 v3_scale(vf s, v3 a) { return (v3){s * a.x, s * a.y, s * a.z}; }
+static inline vf v3_dot(v3 a, v3 b) { return (a.x * b.x + a.y * b.y) + a.z * b.z; }
+static inline vf v3_length(v3 a) { return vf_sqrt(v3_dot(a, a)); }
+
+static inline v3 v3_cross(v3 a, v3 b)
+{
+    return (v3){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+
+static inline v3 v3_select(vm m, v3 yes, v3 no)
+{
+    return (v3){vf_select(m, yes.x, no.x), vf_select(m, yes.y, no.y), vf_select(m, yes.z, no.z)};
+}
 
 typedef struct vmat3 {
     vf m[9]; /* row by row */

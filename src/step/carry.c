@@ -10,33 +10,10 @@
  * carrier; sums over all carriers are made for each of 16 lanes and then joined, so every instruction set gives the same bits.
  */
 #include "base/quad.h"
+#include "base/vmat.h"
 #include "sample/stretch.h"
 #include "step/kernel_names.h"
 #include "world.h"
-
-typedef struct v3 {
-    vf x, y, z;
-} v3;
-
-static inline v3 v3_load(const float *p)
-{
-    return (v3){vf_load(p), vf_load(p + LMI_BLOCK), vf_load(p + 2 * LMI_BLOCK)};
-}
-static inline v3 v3_add(v3 a, v3 b) { return (v3){a.x + b.x, a.y + b.y, a.z + b.z}; }
-static inline v3 v3_sub(v3 a, v3 b) { return (v3){a.x - b.x, a.y - b.y, a.z - b.z}; }
-static inline v3 v3_scale(vf s, v3 a) { return (v3){s * a.x, s * a.y, s * a.z}; }
-static inline vf v3_dot(v3 a, v3 b) { return (a.x * b.x + a.y * b.y) + a.z * b.z; }
-static inline vf v3_length(v3 a) { return vf_sqrt(v3_dot(a, a)); }
-
-static inline v3 v3_cross(v3 a, v3 b)
-{
-    return (v3){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
-}
-
-static inline v3 v3_select(vm m, v3 yes, v3 no)
-{
-    return (v3){vf_select(m, yes.x, no.x), vf_select(m, yes.y, no.y), vf_select(m, yes.z, no.z)};
-}
 
 /* F, or its inverse transposed, by columns. */
 typedef struct columns {
@@ -108,8 +85,8 @@ static void carry_piece(lmi_bulk *s, const float *x, uint32_t block, uint32_t la
         f.c = v3_add(f.c, v3_scale(vf_load(hold + 3 * LMI_BLOCK), here));
     }
     const float *lanes = mould->lanes + (size_t)block * LMI_MOULD_LANES * LMI_BLOCK + lane;
-    columns rows = invert(complete(f, v3_load(lanes + LMI_MOULD_ACROSS * LMI_BLOCK)));
-    v3 shift = v3_sub(v3_load(lanes), (v3){v3_dot(rows.a, at), v3_dot(rows.b, at), v3_dot(rows.c, at)});
+    columns rows = invert(complete(f, v3_load(lanes + LMI_MOULD_ACROSS * LMI_BLOCK, 0)));
+    v3 shift = v3_sub(v3_load(lanes, 0), (v3){v3_dot(rows.a, at), v3_dot(rows.b, at), v3_dot(rows.c, at)});
     const uint32_t first = block * LMI_BLOCK + lane, all = mould->block_count * LMI_BLOCK;
     vf_store(s->place + first, at.x);
     vf_store(s->place + all + first, at.y);
@@ -211,7 +188,7 @@ static inline vf slack_of(const lmi_bulk *s, uint32_t block, uint32_t lane)
     }
     v3 off = {vf_load(s->place + first) - vf_set1(s->middle.x), vf_load(s->place + all + first) - vf_set1(s->middle.y),
               vf_load(s->place + 2 * (size_t)all + first) - vf_set1(s->middle.z)};
-    v3 from = v3_load(mould->lanes + (size_t)block * LMI_MOULD_LANES * LMI_BLOCK + lane);
+    v3 from = v3_load(mould->lanes + (size_t)block * LMI_MOULD_LANES * LMI_BLOCK, (uint32_t)lane);
     from =
         v3_sub(from, (v3){vf_set1(mould->rest_middle.x), vf_set1(mould->rest_middle.y), vf_set1(mould->rest_middle.z)});
     v3 there = {(vf_set1(w[0]) * off.x + vf_set1(w[1]) * off.y) + vf_set1(w[2]) * off.z,

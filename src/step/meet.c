@@ -50,7 +50,8 @@ static lm_dvec3 away_from(const search *s)
     d = dvec_sub(d, dvec_scale(s->way, s->left));
     double length = dvec_length(d);
     /* In one place: one of them up, the other down. */
-    return length > 1e-6 * body->rest_size ? dvec_scale(d, 1.0 / length) : dvec(0.0, body > other ? 1.0 : -1.0, 0.0);
+    return length > 1e-6 * body->rest_size ? dvec_scale(d, 1.0 / length)
+                                           : dvec(0.0, body->slot > other->slot ? 1.0 : -1.0, 0.0);
 }
 
 /* Adds the contact of a point of a that is in b at `point` (relative to b's origin), unless its surface looks away. */
