@@ -116,9 +116,13 @@ typedef struct lmi_noticed {
 
 struct lmi_solver;
 
+/* Whether contacts are solved, or pressed by the penalty force (step/penalty.h): then none is merged and none is only near, and all are
+ * looked for twice, first to know what particles have to bear. */
+typedef enum lmi_presses { LMI_SOLVED, LMI_WEIGHED, LMI_PRESSED } lmi_presses;
+
 /* Contacts that were found, in order. Soft contacts stand at the beginning of the records, stiff ones, backwards, at the end. */
 typedef struct lmi_contact_list {
-    struct lmi_solver *solver; /* takes what is in the list when there is no more room; null: there is always room */
+    struct lmi_solver *solver; /* takes what is in the list when there is no more room */
     lmi_found *found;
     lmi_ref *refs;
     lmi_run *runs; /* as many as there can be contacts */
@@ -127,9 +131,15 @@ typedef struct lmi_contact_list {
     uint32_t soft, stiff, limit;
     uint32_t ref_count, ref_limit;
     uint32_t run_count;
-    bool forgets;                     /* see lmi_run */
+    bool forgets; /* see lmi_run */
+    lmi_presses presses;
     uint32_t first_soft, first_stiff; /* among those of the solver, once it takes them */
 } lmi_contact_list;
+
+static inline void lmi_contact_list_clear(lmi_contact_list *list)
+{
+    list->soft = list->stiff = list->ref_count = list->run_count = list->noticed_count = 0;
+}
 
 void lmi_contact_add(lmi_contact_list *list, const lmi_contact_def *def);
 

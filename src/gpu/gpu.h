@@ -206,9 +206,7 @@ struct lmi_gpu {
     bool breaks;    /* bodies may break: the host looks at them before each step */
     bool grips;     /* there are pins, drags or bones (held.h) */
     bool meets;     /* bodies keep each other out on the device: by cube maps, or */
-    bool solves;    /* by contacts that are solved */
     bool presses;   /* or found as if they were, and pushed by a force (press.h) */
-    bool met_fast;  /* that, because some were fast */
     double h;       /* for this substep */
     lm_dvec3 given; /* momentum from gravity since the last fetch */
     double total_mass;
@@ -221,7 +219,6 @@ struct lmi_gpu {
     uint32_t timer_count;
     uint32_t told_stops; /* bits, as LMI_GPU_RIGID: why substeps were the host's, as far as it was said */
     uint32_t wary;       /* steps for which the host does the contacts */
-    uint32_t fast_meets; /* steps for which bodies that meet by cube maps may be fast, because some were */
     uint32_t fast_steps; /* steps for which bodies may answer colliders as a whole, because one did */
     uint32_t operations;
     uint64_t since; /* substeps since the host's state was the device's */
@@ -356,7 +353,6 @@ const char *lmi_gpu_reason(const lm_world *world);    /* why the device cannot s
 bool lmi_gpu_contacts_on_host(const lm_world *world); /* whether the host has a part in each substep */
 bool lmi_gpu_meets(const lm_world *world);            /* whether bodies can meet each other on the device */
 bool lmi_gpu_has_meeters(const lm_world *world);      /* and any of them are awake */
-bool lmi_gpu_solves(const lm_world *world);           /* by contacts that are solved */
 bool lmi_gpu_needs_solver(const lm_world *world, const lmi_body *body);
 bool lmi_gpu_is_in_pieces(const lmi_body *body); /* it has broken */
 bool lmi_gpu_lay_out(lm_world *world, lmi_gpu *gpu);

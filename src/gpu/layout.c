@@ -109,7 +109,7 @@ static bool add_body(layout *l, uint32_t index)
     lmi_gpu_body *record = &gpu->records[index];
     lmi_body_follow(body);
     describe_body(body, first, record);
-    record->pointed = gpu->solves && body->touch.count;
+    record->pointed = gpu->meets && body->touch.count;
     bool ok = true;
     if (body->lattice) {
         describe_lattice(body, record);

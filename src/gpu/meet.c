@@ -1,5 +1,5 @@
 /*
- * The launches of bodies that meet by depth cube maps.
+ * The launches that find who may touch whom.
  */
 #include "gpu/meet.h"
 
@@ -58,7 +58,7 @@ static bool fill_grid(lmi_gpu *gpu, const lmi_gpu_meet *m, double h)
 bool lmi_gpu_meet_partners(lmi_gpu *gpu, double h)
 {
     const lmi_gpu_meet *m = gpu->meet;
-    const cl_uint count = m->meeter_count, table = m->table, solved = gpu->solves;
+    const cl_uint count = m->meeter_count, table = m->table;
     const lmi_gpu_argument partners[] = {LMI_GPU_BUFFER(m->meeters),
                                          LMI_GPU_VALUE(count),
                                          LMI_GPU_BUFFER(gpu->bodies),
@@ -67,16 +67,9 @@ bool lmi_gpu_meet_partners(lmi_gpu *gpu, double h)
                                          LMI_GPU_BUFFER(m->members),
                                          LMI_GPU_VALUE(table),
                                          LMI_GPU_BUFFER(m->partner_lists),
-                                         LMI_GPU_VALUE(solved),
                                          LMI_GPU_BUFFER(gpu->stop)};
     const size_t bodies[2] = GROUPS_OF(count);
     return fill_grid(gpu, m, h) && RUN(m->partners, partners, bodies, group) && lmi_gpu_find_waking(gpu);
-}
-
-bool lmi_gpu_meet_find(lmi_gpu *gpu, double h, cl_uint *stop)
-{
-    *stop = 0;
-    return lmi_gpu_meet_partners(gpu, h) && lmi_gpu_read(gpu, &gpu->stop, 0, stop, sizeof *stop);
 }
 
 bool lmi_gpu_meet_place(lmi_gpu *gpu)
@@ -92,30 +85,4 @@ bool lmi_gpu_meet_place(lmi_gpu *gpu)
                                         LMI_GPU_BUFFER(m->map_now)};
     const size_t point_groups[2] = GROUPS_OF(points), map_groups[2] = GROUPS_OF(maps);
     return RUN(m->place, of_points, point_groups, group) && (maps == 0 || RUN(m->carry, of_maps, map_groups, group));
-}
-
-bool lmi_gpu_meet_push(lmi_gpu *gpu, const lmi_step *step)
-{
-    const lmi_gpu_meet *m = gpu->meet;
-    const cl_uint points = m->point_count, particles = gpu->particles;
-    const float h = (float)step->h;
-    const lmi_gpu_argument of_points[] = {
-        LMI_GPU_VALUE(points),       LMI_GPU_BUFFER(m->owner),         LMI_GPU_BUFFER(m->meeters),
-        LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(m->partner_lists), LMI_GPU_VALUE(h),
-        LMI_GPU_BUFFER(m->now),      LMI_GPU_BUFFER(m->map_now),       LMI_GPU_BUFFER(m->depths),
-        LMI_GPU_BUFFER(m->pushes)};
-    const lmi_gpu_argument of_maps[] = {LMI_GPU_BUFFER(m->meeters),       LMI_GPU_BUFFER(gpu->bodies),
-                                        LMI_GPU_BUFFER(m->partner_lists), LMI_GPU_VALUE(h),
-                                        LMI_GPU_BUFFER(m->now),           LMI_GPU_BUFFER(m->map_now),
-                                        LMI_GPU_BUFFER(m->depths),        LMI_GPU_BUFFER(m->map_given)};
-    const lmi_gpu_argument apply[] = {LMI_GPU_VALUE(particles),         LMI_GPU_BUFFER(m->first_of_points),
-                                      LMI_GPU_BUFFER(m->point_of),      LMI_GPU_BUFFER(m->weight_of),
-                                      LMI_GPU_BUFFER(m->first_of_maps), LMI_GPU_BUFFER(m->map_of),
-                                      LMI_GPU_BUFFER(m->hold_of),       LMI_GPU_BUFFER(m->pushes),
-                                      LMI_GPU_BUFFER(m->map_given),     LMI_GPU_BUFFER(gpu->v)};
-    const size_t point_groups[2] = GROUPS_OF(points), bodies[2] = {m->meeter_count, 1};
-    const size_t particle_groups[2] = GROUPS_OF(particles);
-    return lmi_gpu_meet_place(gpu) && lmi_gpu_account_cubes(gpu, step) &&
-           RUN(m->points, of_points, point_groups, group) && RUN(m->maps, of_maps, bodies, group) &&
-           RUN(m->apply, apply, particle_groups, group) && lmi_gpu_measure(gpu);
 }

@@ -268,8 +268,9 @@ typedef struct lmi_gpu_quad {
 } lmi_gpu_quad;
 #endif
 
-/* What becomes of a contact: nothing, it is only near; soft; a side answers as a whole; and that, but not yet. */
-enum { LMI_GPU_NEAR, LMI_GPU_SOFT, LMI_GPU_WHOLE, LMI_GPU_WATCHED };
+/* What becomes of a contact: nothing, it is only near; soft; soft, once bodies have pressed each other apart; a side answers as a
+ * whole; and that, but not yet. */
+enum { LMI_GPU_NEAR, LMI_GPU_SOFT, LMI_GPU_WAITS, LMI_GPU_WHOLE, LMI_GPU_WATCHED };
 
 /* Instead of a map: b is a single particle, of a body that can break. */
 #define LMI_GPU_BALL 0xfffffffeu

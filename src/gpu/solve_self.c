@@ -106,7 +106,7 @@ static bool gather(self_layout *l)
     uint32_t meeter = 0;
     for (uint32_t n = 0; ok && n < l->gpu->body_count; n++) {
         const lmi_body *body = lmi_body_at(l->world, l->gpu->slots[n]);
-        if (lmi_gpu_is_meeter(l->world, l->gpu, body)) {
+        if (lmi_gpu_needs_solver(l->world, body)) {
             ok = add_body(l, body, meeter++);
         }
     }

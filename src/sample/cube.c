@@ -114,6 +114,23 @@ bool lmi_cubes_make(lm_world *world, const lmi_mould *mould, lmi_cubes *cubes)
     return true;
 }
 
+/* In single precision, as devices do: bodies that are even have many that are as near. */
+static uint32_t nearest_carrier(const lmi_bulk *solid, lm_dvec3 point)
+{
+    uint32_t nearest = 0;
+    float least = INFINITY;
+    const lm_vec3 p = vec_from(point);
+    for (uint32_t c = 0; c < solid->mould->carrier_count; c++) {
+        const float *m = solid->map + (size_t)c * 16;
+        const float x = p.x - m[0], y = p.y - m[1], z = p.z - m[2], square = (x * x + y * y) + z * z;
+        if (square < least) {
+            least = square;
+            nearest = c;
+        }
+    }
+    return nearest;
+}
+
 bool lmi_cubes_find(const lmi_cubes *cubes, const lmi_bulk *solid, lm_dvec3 point, double margin, lmi_inside *inside)
 {
     uint32_t nearest = LMI_NONE;
@@ -139,8 +156,14 @@ bool lmi_cubes_find(const lmi_cubes *cubes, const lmi_bulk *solid, lm_dvec3 poin
     } else {
         inside->depth = (lmi_cube_depth(cubes, nearest, d) - far) * now / far;
     }
-    inside->rest = dvec_add(dvec_from(solid->mould->rest[c]), d);
     inside->normal = dvec_scale(out, 1.0 / now);
-    inside->carrier = c;
-    return inside->depth + margin > 0.0;
+    if (!(inside->depth + margin > 0.0)) {
+        return false;
+    }
+    /* The push is taken by the particles around the point: a map has a few, and all points in its sight would push these. */
+    inside->carrier = nearest_carrier(solid, point);
+    const dmat3 there = lmi_bulk_inverse(solid, inside->carrier);
+    lm_dvec3 off = dvec_sub(point, lmi_bulk_at(solid, inside->carrier));
+    inside->rest = dvec_add(dvec_from(solid->mould->rest[inside->carrier]), dmat_apply(&there, off));
+    return true;
 }

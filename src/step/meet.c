@@ -2,7 +2,6 @@
 #include "sample/cube.h"
 #include "sample/depth.h"
 #include "step/cleft.h"
-#include "step/penalty.h"
 
 #include <string.h>
 
@@ -21,7 +20,7 @@ typedef struct search {
     double margin, slop, friction, bounce;
     double watched;         /* how far outside points are noticed, metres */
     uint32_t met, turned;   /* points found: facing the other body, and looking away from it */
-    double penalty;         /* N/m; 0: contacts are solved */
+    bool presses;           /* by the penalty force; else contacts are solved */
     const lmi_cubes *cubes; /* of b, where they say how deep points are; else null */
     bool nested;            /* one body is in the other: which way points look says nothing */
     lmi_contact_list *list;
@@ -58,7 +57,7 @@ static lm_dvec3 away_from(const search *s)
 static void add_found(search *s, uint32_t n, lm_dvec3 point, lmi_inside inside, bool self)
 {
     lmi_body *b = s->b->body;
-    const bool notices = !self && s->penalty == 0.0, recalled = notices && is_recalled(s, n);
+    const bool notices = !self && !s->presses, recalled = notices && is_recalled(s, n);
     /* What is found inside at first has not come through the surface there: the nearest way out may be the far side. */
     if (notices && (recalled || inside.depth < s->slop)) {
         lmi_contact_notice(
@@ -101,10 +100,6 @@ static void add_found(search *s, uint32_t n, lm_dvec3 point, lmi_inside inside, 
                          .friction = s->friction,
                          .restitution = s->bounce,
                          .point = n};
-    if (s->penalty > 0.0) {
-        lmi_penalty_push(s->step->world, &c, s->penalty, s->step->h);
-        return;
-    }
     lmi_contact_add(s->list, &c);
 }
 
@@ -181,7 +176,7 @@ static uint32_t recalled_in(const search *s, uint32_t block)
 {
     const lmi_touch *touch = &s->a->body->touch;
     uint32_t found = 0;
-    if (!(touch->others[block] & lmi_touch_bit(s->b->body->slot + 1)) || s->penalty > 0.0 || s->a == s->b) {
+    if (!(touch->others[block] & lmi_touch_bit(s->b->body->slot + 1)) || s->presses || s->a == s->b) {
         return 0;
     }
     for (uint32_t k = 0; k < lanes_of(touch, block); k++) {
@@ -251,12 +246,10 @@ static search search_of(const lmi_step *step, lmi_push *a, lmi_push *b, const lm
                 .slop = lmi_min(lmi_contact_slop(step, body), lmi_contact_slop(step, other)),
                 .list = list};
     lmi_contact_rule_apply(step->world, body->group, other->group, &s.friction, &s.bounce);
-    if (step->world->contact_method != LM_CONTACT_METHOD_SOLVED) {
-        s.penalty = lmi_penalty_pair(lmi_penalty_of(body, step->h), lmi_penalty_of(other, step->h));
-        s.cubes = step->world->contact_method == LM_CONTACT_METHOD_CUBE_MAP && a != b ? other->cubes : NULL;
-    }
+    s.presses = step->world->contact_method != LM_CONTACT_METHOD_SOLVED;
+    s.cubes = step->world->contact_method == LM_CONTACT_METHOD_CUBE_MAP && a != b ? other->cubes : NULL;
     double thick = thickness(body, other), way = step->h * dvec_length(u);
-    s.watched = s.margin + s.slop + (s.penalty > 0.0 || a == b ? 0.0 : lmi_min(1.5 * way, other->bulk->mould->deep));
+    s.watched = s.margin + s.slop + (s.presses || a == b ? 0.0 : lmi_min(1.5 * way, other->bulk->mould->deep));
     if (way > thick) {
         s.way = dvec_scale(u, step->h);
         s.stops = (uint32_t)lmi_min(ceil(way / lmi_max(thick, 1e-9)), MOST_STOPS);

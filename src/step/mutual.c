@@ -59,6 +59,7 @@ typedef struct lmi_mutual {
     meeting window[WINDOW_PAIRS];
     lmi_contact_list lists[WINDOW_PAIRS]; /* of what they found */
     uint32_t meetings, room;              /* in the window; contacts they can have */
+    lmi_presses presses;                  /* what becomes of contacts that are found from now on */
 
     lmi_rubble *rubble;
 } lmi_mutual;
@@ -102,7 +103,8 @@ static lmi_solver_room room_of(const lm_world *world, const needs *n)
                             .owners = n->bodies,
                             .nodes = n->bodies + (uint32_t)n->parts,
                             .places = (uint32_t)n->places,
-                            .events = lmi_touchings_wanted(world)};
+                            .events = lmi_touchings_wanted(world),
+                            .presses = world->contact_method != LM_CONTACT_METHOD_SOLVED};
     lmi_solver_room_contacts(&room, contacts, contacts < WINDOW_CONTACTS ? contacts : WINDOW_CONTACTS);
     return room;
 }
@@ -285,6 +287,13 @@ static void note_met(lmi_mutual *m, const meeting *pair)
     }
 }
 
+static lmi_contact_list list_at(lmi_mutual *m, uint32_t first, uint32_t room)
+{
+    lmi_contact_list list = lmi_solver_list(&m->solver, first, room);
+    list.presses = m->presses;
+    return list;
+}
+
 /* Looks at the meetings in the window, and hands what they find to the solver. */
 static void close_window(const lmi_step *step)
 {
@@ -293,17 +302,10 @@ static void close_window(const lmi_step *step)
     uint32_t first = 0;
     lmi_solver_make_room(&m->solver, m->room);
     for (uint32_t n = 0; n < m->meetings; n++) {
-        m->lists[n] = lmi_solver_list(&m->solver, first, m->window[n].room);
+        m->lists[n] = list_at(m, first, m->window[n].room);
         first += m->window[n].room;
     }
-    if (world->contact_method == LM_CONTACT_METHOD_SOLVED) {
-        lmi_workers_run(world->workers, look_task, (void *)(uintptr_t)step,
-                        (m->meetings + TASK_PAIRS - 1) / TASK_PAIRS);
-    } else { /* forces act at once, one after the other */
-        for (uint32_t n = 0; n < m->meetings; n++) {
-            look(step, &m->window[n], &m->lists[n]);
-        }
-    }
+    lmi_workers_run(world->workers, look_task, (void *)(uintptr_t)step, (m->meetings + TASK_PAIRS - 1) / TASK_PAIRS);
     for (uint32_t n = 0; n < m->meetings; n++) {
         note_met(m, &m->window[n]);
     }
@@ -320,7 +322,7 @@ static void arrange(const lmi_step *step, meeting pair)
         close_window(step);
     }
     if (pair.room > most) {
-        lmi_contact_list all = lmi_solver_list(&m->solver, 0, most);
+        lmi_contact_list all = list_at(m, 0, most);
         look(step, &pair, &all);
         note_met(m, &pair);
         lmi_solver_take(&m->solver, &all, 1);
@@ -362,6 +364,20 @@ static void arrange_self(const lmi_step *step, uint32_t index)
         meeting self = {.a = index, .b = index, .first = block, .end = end, .room = (end - block) * LMI_BLOCK};
         arrange(step, self);
     }
+}
+
+/* All that bodies have to do with each other. */
+static void meet_all(const lmi_step *step)
+{
+    lmi_mutual *m = step->world->mutual;
+    lmi_pairs_each(step, &m->pairs, arrange_pair, NULL);
+    for (uint32_t n = 0; n < m->pairs.count; n++) {
+        arrange_self(step, n);
+    }
+    close_window(step);
+    lmi_contact_list rubble = list_at(m, 0, m->solver.room.window);
+    lmi_rubble_meet(step, m->rubble, &m->pairs, m->pushes, &rubble);
+    lmi_solver_take(&m->solver, &rubble, 1);
 }
 
 /* --- all of it --- */
@@ -426,22 +442,19 @@ void lmi_mutual_contacts(const lmi_step *step)
     lmi_workers_run(world->workers, update_body, (void *)(uintptr_t)step, count);
     lmi_solver_begin(&m->solver, world, step->h, LMI_SWEEPS, count);
     m->solver.workers = world->workers;
+    m->presses = LMI_SOLVED;
     for (uint32_t n = 0; n < count; n++) {
         m->solver.owners[n] = (lmi_owner){.body = m->pushes[n].body, .first_place = m->pairs.entries[n].first_place};
         arrange_walls(step, n);
     }
-    if (world->contact_method != LM_CONTACT_METHOD_SOLVED) { /* forces between bodies act while they are looked at */
+    if (world->contact_method != LM_CONTACT_METHOD_SOLVED) { /* forces between bodies act before walls answer */
         close_window(step);
         lmi_solver_prepare(&m->solver);
+        m->presses = LMI_WEIGHED;
+        meet_all(step);
+        m->presses = LMI_PRESSED;
     }
-    lmi_pairs_each(step, &m->pairs, arrange_pair, NULL);
-    for (uint32_t n = 0; n < count; n++) {
-        arrange_self(step, n);
-    }
-    close_window(step);
-    lmi_contact_list rubble = lmi_solver_list(&m->solver, 0, m->solver.room.window);
-    lmi_rubble_meet(step, m->rubble, &m->pairs, m->pushes, &rubble);
-    lmi_solver_take(&m->solver, &rubble, 1);
+    meet_all(step);
     uint64_t found = lmi_os_nanoseconds();
     lmi_solver_solve(&m->solver);
     world->contact_stats = m->solver.stats;

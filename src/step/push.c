@@ -96,8 +96,6 @@ void lmi_push_begin(lmi_push *push, lmi_body *body, double way)
     }
 }
 
-static inline float limit(float value, float most) { return lmi_maxf(lmi_minf(value, most), -most); }
-
 void lmi_push_end(lmi_push *push)
 {
     lmi_body *body = push->body;
@@ -114,8 +112,8 @@ void lmi_push_end(lmi_push *push)
         }
         quad arm = quad_load(x) - push->centre, dx = lmi_push_move(push, arm), dv = lmi_push_velocity(push, arm);
         for (int i = 0; i < 3; i++) {
-            x[i] = limit(x[i] + dx[i], LM_MAX_COORDINATE);
-            v[i] = limit(v[i] + dv[i], LM_MAX_SPEED);
+            x[i] = lmi_limit(x[i] + dx[i], LM_MAX_COORDINATE);
+            v[i] = lmi_limit(v[i] + dv[i], LM_MAX_SPEED);
         }
         lm_dvec3 turned = quad_to(quad_cross(push->turn, arm));
         twist = dvec_add(twist, dvec_scale(dvec_cross(turned, dvec(v[0], v[1], v[2])), v[3]));
@@ -175,7 +173,7 @@ void lmi_push_untwist(lmi_push *push)
         float *v = body->v + (size_t)n * 4;
         quad dv = quad_cross(turn, quad_load(body->x + (size_t)n * 4) - centre);
         for (int i = 0; i < 3 && v[3] > 0.0f; i++) {
-            v[i] = limit(v[i] + dv[i], LM_MAX_SPEED);
+            v[i] = lmi_limit(v[i] + dv[i], LM_MAX_SPEED);
         }
     }
     push->twist = lm_dvec3_zero();

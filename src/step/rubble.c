@@ -1,7 +1,6 @@
 #include "step/rubble.h"
 #include "base/quad.h"
 #include "step/ball.h"
-#include "step/penalty.h"
 
 #include <string.h>
 
@@ -266,7 +265,7 @@ static bool is_wanted(const lmi_step *step, const lmi_pairs *pairs, double *cell
 /* --- meeting --- */
 
 typedef struct between {
-    double friction, bounce, penalty, slop;
+    double friction, bounce, slop;
     bool may;
 } between;
 
@@ -278,9 +277,6 @@ static between between_of(const lmi_step *step, const lmi_body *a, const lmi_bod
                  .may =
                      !(a->asleep && b->asleep) && (a == b || ((a->mask & b->group) != 0 && (b->mask & a->group) != 0))};
     lmi_contact_rule_apply(step->world, a->group, b->group, &w.friction, &w.bounce);
-    if (step->world->contact_method != LM_CONTACT_METHOD_SOLVED) {
-        w.penalty = lmi_penalty_pair(lmi_penalty_of(a, step->h), lmi_penalty_of(b, step->h));
-    }
     return w;
 }
 
@@ -313,8 +309,7 @@ static side side_of(const grain *g, lmi_push *pushes)
 }
 
 /* Of the two only the first may be a point. */
-static void touch(const lmi_step *step, const grain *g, const grain *h, lmi_push *pushes, const between *w,
-                  lmi_contact_list *list)
+static void touch(const grain *g, const grain *h, lmi_push *pushes, const between *w, lmi_contact_list *list)
 {
     side a = side_of(g, pushes), b = side_of(h, pushes);
     lm_dvec3 d = dvec_add(dvec_sub(a.push->body->origin, b.push->body->origin), dvec_sub(a.at, b.at));
@@ -339,11 +334,7 @@ static void touch(const lmi_step *step, const grain *g, const grain *h, lmi_push
                          .off = d,
                          .point = LMI_NONE};
     pushes[g->entry].met = pushes[h->entry].met = true;
-    if (w->penalty > 0.0) {
-        lmi_penalty_push(step->world, &c, w->penalty, step->h);
-    } else {
-        lmi_contact_add(list, &c);
-    }
+    lmi_contact_add(list, &c);
 }
 
 static bool is_in(const grain *g, const int32_t cell[3])
@@ -372,7 +363,7 @@ static void meet_grain(const lmi_step *step, const lmi_rubble *r, uint32_t index
                 w = between_of(step, pushes[g->entry].body, pushes[other].body);
             }
             if (w.may) {
-                touch(step, h->point ? h : g, h->point ? g : h, pushes, &w, list);
+                touch(h->point ? h : g, h->point ? g : h, pushes, &w, list);
             }
         }
     }

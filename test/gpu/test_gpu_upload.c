@@ -518,7 +518,7 @@ static void contacts_stay(void **state)
             sample_free(&s);
         }
         for (int n = 0; n < 10; n++) assert_ok(lm_world_step(world[k], FRAME));
-        assert_true(world[k]->gpu->solves);
+        assert_true(world[k]->gpu->meets);
     }
     uint64_t read = world[0]->gpu->read_bytes, bytes = state_of(world[0], batch_of(world[0], id[30]));
     uint32_t points = lmi_body_at(world[0], 30)->touch.count * world[0]->batches[batch_of(world[0], id[30])].body_count;

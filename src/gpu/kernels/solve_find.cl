@@ -395,10 +395,22 @@ static void find_in_cubes(const solid_view *s, uint b, float margin, in_solid *i
     } else {
         in->depth = (cube_depth(depth, d) - far) * now / far;
     }
-    const float4 rest = s->rests[s->moulds[s->solids[b].mould].first_rest + in->map];
-    in->rest.x = rest.x + d[0], in->rest.y = rest.y + d[1], in->rest.z = rest.z + d[2];
     in->normal = dvec(out[0] / now, out[1] / now, out[2] / now);
     in->found = in->depth + margin > 0.0;
+    if (in->found) { /* the push is taken by the particles around the point */
+        float least = 3e38f, off[3];
+        for (uint c = 0; c < other->maps; c++) {
+            float square = square_to(s->maps + (other->first_map + c) * MAP_FLOATS, in->at, off);
+            in->map = square < least ? c : in->map;
+            least = vf_min(least, square);
+        }
+        m = s->maps + (other->first_map + in->map) * MAP_FLOATS;
+        square_to(m, in->at, off);
+        const float4 rest = s->rests[s->moulds[s->solids[b].mould].first_rest + in->map];
+        in->rest.x = rest.x + ((m[3] * off[0] + m[4] * off[1]) + m[5] * off[2]);
+        in->rest.y = rest.y + ((m[6] * off[0] + m[7] * off[1]) + m[8] * off[2]);
+        in->rest.z = rest.z + ((m[9] * off[0] + m[10] * off[1]) + m[11] * off[2]);
+    }
 }
 
 /* A point of a in b, with a share of its way left to go. */
