@@ -5,7 +5,7 @@
 
 #include "base/os.h"
 #include "runner.h"
-#include "world.h"
+#include "world/world.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -49,8 +49,8 @@
 #ifndef LMI_CONTACT_H
 #define LMI_CONTACT_H
 
-#include "sample/bulk.h"
-#include "step/push.h"
+#include "contact/bulk.h"
+#include "contact/push.h"
 
 /* A contact before it is in a list. Sides are particles and weights, `stride` apart. */
 typedef struct lmi_contact_def {

@@ -5,11 +5,11 @@
  * is that of step/soft.h, in the same order, for each lane. A lane holds a contact, never a part of one sum, so all
  * instruction sets give the same bits.
  */
-#include "step/soft.h"
+#include "contact/soft.h"
 #include "base/compiler.h"
 #include "base/vmat.h"
 #include "contact/solver.h"
-#include "step/kernel_names.h"
+#include "world/kernel_names.h"
 
 static inline void put(float *to, v3 a, vf w) { vf_store4(to, a.x, a.y, a.z, w); }
 

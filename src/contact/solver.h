@@ -10,7 +10,7 @@
 
 #include "base/block.h"
 #include "contact/contact.h"
-#include "step/touching.h"
+#include "contact/touching.h"
 
 /* 16 soft contacts side by side. Lanes without a contact have no references, and a mobility without end: they get nothing. */
 typedef struct lmi_soft_block {

@@ -4,8 +4,8 @@
  * Reads and writes stiff contacts, the pushes of their bodies, and particles where a side does not answer as a whole in full.
  * Contacts that share no body do not see each other: islands run side by side, each in the order of its runs.
  */
+#include "contact/soft.h"
 #include "contact/solver.h"
-#include "step/soft.h"
 
 /* Sweeps end when the largest change in one is below this, m/s. */
 #define STILL_SPEED 1e-4f

@@ -45,7 +45,7 @@
 #include "base/os.h"
 #include "gpu/opencl.h"
 #include "gpu/records.h"
-#include "world.h"
+#include "world/world.h"
 
 #include <stdatomic.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "gpu/rest.h"
 
-#include "step/sleep.h"
+#include "contact/sleep.h"
 
 typedef struct lmi_gpu_resting {
     cl_program program;

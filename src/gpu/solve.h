@@ -5,9 +5,9 @@
 #ifndef LMI_GPU_SOLVE_H
 #define LMI_GPU_SOLVE_H
 
+#include "contact/cleft.h"
 #include "gpu/gpu.h"
 #include "gpu/walls.h"
-#include "step/cleft.h"
 
 /* The kernels, by their names without "solve_". */
 /* clang-format off */

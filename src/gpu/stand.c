@@ -5,7 +5,7 @@
 #include "gpu/example_regions.h"
 #include "gpu/kinds.h"
 #include "gpu/layout.h"
-#include "octree_body.h"
+#include "octree/octree_body.h"
 
 #define RUN(kernel, arguments, groups, group)                                                                          \
     lmi_gpu_run(gpu, kernel, arguments, sizeof(arguments) / sizeof *(arguments), groups, group)

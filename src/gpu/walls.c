@@ -2,7 +2,7 @@
 
 #include "gpu/layout.h"
 #include "gpu/stand.h"
-#include "octree_body.h"
+#include "octree/octree_body.h"
 
 static const size_t group[2] = {LMI_GPU_PIECE, 1};
 

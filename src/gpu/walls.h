@@ -5,9 +5,9 @@
 #ifndef LMI_GPU_WALLS_H
 #define LMI_GPU_WALLS_H
 
+#include "contact/touching.h"
 #include "gpu/gpu.h"
 #include "gpu/wall_records.h"
-#include "step/touching.h"
 
 typedef struct lmi_gpu_walls {
     cl_program program;

@@ -3,7 +3,7 @@
  * its neighbours are and however they come, go and change.
  */
 #include "test/unit/lattice_cells.h"
-#include "world.h"
+#include "world/world.h"
 
 #define MOST 40
 

@@ -1,8 +1,8 @@
 /*
  * What thousands of bodies rest on: pairs of boxes against trying all of them, and moulds that bodies of one shape share.
  */
-#include "sample/mould.h"
-#include "step/pairs.h"
+#include "contact/mould.h"
+#include "contact/pairs.h"
 #include "test/support/things.h"
 
 #include <stdlib.h>
