@@ -7,7 +7,7 @@
  *
  * p is a member's position from its region's first member: short, so that nothing cancels however far the region is
  * from its body's origin. m~ = m / |R(i)| travels in the particle's fourth component. Müller et al. 2005, sections 3.3
- * and 4.2 to 4.4; the rest frame of q is described in sample/region.h.
+ * and 4.2 to 4.4; the rest frame of q is described in match/region.h.
  *
  * Deterministic because a lane adds the members of its own region in their order, and adds exact zeros beyond them.
  */

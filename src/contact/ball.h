@@ -1,5 +1,5 @@
 /*
- * Balls of bodies that break, where they touch (step/rubble.h); the host and devices compile this text.
+ * Balls of bodies that break, where they touch (contact/rubble.h); the host and devices compile this text.
  */
 #ifndef LMI_BALL_H
 #define LMI_BALL_H

@@ -4,11 +4,11 @@
  * A blade leaves two faces where the field of the rest shape knows of none.
  *
  * Other bodies. A point is taken into the rest shape by the carriers near it, but only by those that see where they take it: along a
- * line that crosses no cut (sample/octree_sight.h). In an open gap each side takes the point to beyond its own face, where it does
+ * line that crosses no cut (octree/octree_sight.h). In an open gap each side takes the point to beyond its own face, where it does
  * not see it: so the gap is empty. Inside a side the nearest of the surface and the cut's faces says how deep the point is.
  *
  * The two sides of a cut touch each other where a body touches itself. Each link that is cut has a touch point on either side
- * (sample/touch_octree.h), a small disc that faces out. A point is kept out of the disc of another side that faces it; a table by cells
+ * (contact/touch_octree.h), a small disc that faces out. A point is kept out of the disc of another side that faces it; a table by cells
  * of space finds these. Discs with uncut body between them are two sides of a slice, and do not touch.
  */
 #ifndef LMI_CLEFT_H

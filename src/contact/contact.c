@@ -1,7 +1,7 @@
 /*
  * Contact: drags, then colliders in the order of their slots, then pins, which have the last word.
  *
- * What touches is the particles or, where a body has them, the points on its surface (sample/touch.h). A point deeper
+ * What touches is the particles or, where a body has them, the points on its surface (contact/touch.h). A point deeper
  * inside a collider than the contact radius allows is put back on the surface, and its velocity relative to the surface is
  * corrected there and then:
  *
@@ -371,7 +371,7 @@ static bool may_touch(const lmi_surface *s, const lmi_body *body, double h)
            lower.z - margin <= s->bound_upper.z && upper.z + margin >= s->bound_lower.z;
 }
 
-/* Puts down what happened to particles in lanes, one after the other (step/touching.h). `before`: their velocities. */
+/* Puts down what happened to particles in lanes, one after the other (contact/touching.h). `before`: their velocities. */
 static void put_down(const lm_world *world, const lanes_surface *s, lmi_body *body, uint32_t touching, const vf n[3],
                      const vf x[3], const vf before[3], const vf v[4])
 {

@@ -3,8 +3,8 @@
  *
  * Reads the contacts that were found (lmi_contact_add), positions, velocities and masses of the particles that hold them, and
  * what touch points were given in the last substep. Writes positions and velocities of those particles, the pushes of bodies
- * that answer as a whole (step/push.h), what touch points were given, who touches whom (step/touching.h), and the impulses of
- * walls. Uses base/, sample/touch.h and step/push.h; the arithmetic of a soft contact is that of step/soft.h, which devices
+ * that answer as a whole (contact/push.h), what touch points were given, who touches whom (contact/touching.h), and the impulses of
+ * walls. Uses base/, contact/touch.h and contact/push.h; the arithmetic of a soft contact is that of contact/soft.h, which devices
  * compile too.
  *
  * A contact asks two things of its two sides, a and b (a wall is a side that nothing moves):

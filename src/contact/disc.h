@@ -1,5 +1,5 @@
 /*
- * Discs on the two sides of a cut that touch each other (step/cleft.h); the host and devices compile this text.
+ * Discs on the two sides of a cut that touch each other (contact/cleft.h); the host and devices compile this text.
  */
 #ifndef LMI_DISC_H
 #define LMI_DISC_H

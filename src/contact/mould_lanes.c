@@ -1,5 +1,5 @@
 /*
- * The carriers of a mould in lanes, for kernels that bring sixteen of them at once to where their particles are (step/carry.c).
+ * The carriers of a mould in lanes, for kernels that bring sixteen of them at once to where their particles are (contact/carriers.c).
  */
 #include "base/block.h"
 #include "contact/mould.h"

@@ -8,7 +8,7 @@
  * before, so that particles keep their places, and with them their pins, drags and forces.
  *
  * The inside of a skin is filled with voxels, and the links between them are cut as those of an octree are
- * (sample/octree_blade.h): the skin opens between voxels, on the blade, and closes on both sides. Every voxel belongs to a
+ * (octree/octree_blade.h): the skin opens between voxels, on the blade, and closes on both sides. Every voxel belongs to a
  * particle, the first that links lead to; a vertex rides on what bonds lead to from the particle of its voxel, and so never
  * across a cut. A sliver that a blade cuts off without a particle in it would have nothing to ride on: it stays where it was.
  */
@@ -85,7 +85,7 @@ uint32_t lmi_grain_around(const lmi_body *body, uint32_t particle, lm_vec3 point
 /* A copy of a skin and what it rides on. False when out of memory. */
 bool lmi_grain_keep_skin(lm_world *world, const lmi_skin *from, lmi_skin *to);
 
-/* out/skin_grain.c: the skin with the cuts of the body's grain. False when out of memory. */
+/* skin/skin_grain.c: the skin with the cuts of the body's grain. False when out of memory. */
 bool lmi_grain_skin(lm_world *world, const lmi_body *body, lmi_skin *skin);
 
 /* After a body that was cut got another skin: it is cut too. False when out of memory; then nothing has changed. */
@@ -95,7 +95,7 @@ bool lmi_grain_given_skin(lm_world *world, lmi_body *body);
 lm_result lmi_cluster_cut(lm_world *world, lmi_body *body, const lmi_blade_triangle *blade, uint32_t triangle_count,
                           lm_cut_info *info, const char **fault);
 
-/* step/octree_parts.c: damps each part towards its own motion as a whole, where there are several. */
+/* octree/octree_parts.c: damps each part towards its own motion as a whole, where there are several. */
 void lmi_grain_damp_parts(lmi_body *body);
 
 #endif

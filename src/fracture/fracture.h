@@ -39,13 +39,13 @@ typedef struct lmi_fracture {
     bool breaks;         /* by strain; else only when asked to */
     float *factors;      /* [places], or null: 1 */
     float least_factor;
-    uint32_t *chips;             /* [places] (sample/lattice_chips.h) */
+    uint32_t *chips;             /* [places] (fracture/chips.h) */
     uint32_t *grains;            /* [places], or null: there are none; chips are of one */
     uint32_t broken;             /* links so far */
     uint64_t links_hash;         /* stands for the broken links, in whichever order they broke */
     lmi_skin whole;              /* of a body that has broken: the skin as it was given */
     uint64_t whole_hash;         /* lmi_hash_shape with that skin */
-    struct lmi_opening *opening; /* that skin as it opens (out/skin_open.h); null: the body has no skin */
+    struct lmi_opening *opening; /* that skin as it opens (skin/skin_open.h); null: the body has no skin */
     lmi_break_plan *plan;
     uint16_t *deep; /* [blocks] lanes of particles that had links to all sides when nothing was broken */
     /* Room that grows when links are strained, and stays. */
@@ -76,7 +76,7 @@ static inline size_t lmi_fracture_deep_blocks(const lmi_body *body)
     return (size_t)body->place_count / LMI_BLOCK + 1;
 }
 
-/* Its particles touch others, and its pieces each other (step/rubble.h). */
+/* Its particles touch others, and its pieces each other (contact/rubble.h). */
 static inline bool lmi_is_rubble(const lmi_body *body)
 {
     return body->fracture && (body->mask != 0 || body->self_contact);
@@ -108,7 +108,7 @@ bool lmi_fracture_find_parted(lm_world *world, lmi_body *body, const lmi_blade_p
 lm_result lmi_fracture_ready_for_blade(lm_world *world, lmi_body *body, const lmi_blade_triangle *blade,
                                        uint32_t triangle_count);
 
-/* Skins of bodies that can break (out/skin_cut.c). After the body got another skin: it is made ready to open, and open where
+/* Skins of bodies that can break (skin/skin_cut.c). After the body got another skin: it is made ready to open, and open where
  * links are broken. The body has its chips. False when out of memory; then nothing has changed. */
 bool lmi_fracture_skin(lm_world *world, lmi_body *body);
 

@@ -4,7 +4,7 @@
  * Reads positions; a link is broken when  |x_j - x_i| > (1 + limit) spacing.  Those farthest beyond their limits come first,
  * then by particle and axis, so that nothing depends on the order in which they were found. Rivers and James 2007, section 4.
  *
- * Only axis-aligned links are tested: diagonals strain less, and follow from what is left of a cell (sample/lattice_break.h).
+ * Only axis-aligned links are tested: diagonals strain less, and follow from what is left of a cell (lattice/lattice_break.h).
  */
 #include "base/compiler.h"
 #include "base/guard.h"

@@ -33,7 +33,7 @@ const char *lmi_gpu_reason(const lm_world *world)
     return NULL;
 }
 
-/* Stiff and damped bodies answer a push as a whole: rigidity in step/push.c. */
+/* Stiff and damped bodies answer a push as a whole: rigidity in contact/push.c. */
 static bool can_meet(const lmi_body *body)
 {
     return !body->lattice && !body->self_contact && !body->fracture && body->cubes &&

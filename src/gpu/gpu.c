@@ -392,7 +392,7 @@ static bool begin_substep(lmi_gpu *gpu, const lmi_step *step, const float change
     return ok && known;
 }
 
-/* What acts after the particles have moved, in the order of step/contact.c: drags and bones that pull, colliders.
+/* What acts after the particles have moved, in the order of contact/contact.c: drags and bones that pull, colliders.
  * *stop is not 0 where the host must do it. */
 static bool settle(lmi_gpu *gpu, const lmi_step *step, cl_uint *stop)
 {

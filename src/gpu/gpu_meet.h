@@ -24,7 +24,7 @@ bool lmi_gpu_is_meeter(const lm_world *world, const lmi_gpu *gpu,
                        const lmi_body *body); /* else it has no part in this */
 void lmi_gpu_meet_free(lm_world *world, lmi_gpu *gpu);
 
-/* meet.c. The state before a substep, which the host may have to do after all. */
+/* gpu_meet.c. The state before a substep, which the host may have to do after all. */
 bool lmi_gpu_meet_keep(lmi_gpu *gpu);
 bool lmi_gpu_meet_restore(lmi_gpu *gpu);
 

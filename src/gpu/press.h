@@ -1,5 +1,5 @@
 /*
- * The force between bodies (step/penalty.h) on a device, where it is not as simple as in meet.h: among colliders, for lattices, stiff and
+ * The force between bodies (contact/penalty.h) on a device, where it is not as simple as in gpu_meet.h: among colliders, for lattices, stiff and
  * fast bodies, bodies that touch themselves; and where it comes from the distances of moulds and not from cube maps. Contacts are
  * found by the kernels of solve.h, pushed (kernels/press.cl), and those with colliders are solved.
  */

@@ -5,7 +5,7 @@
  * of another body: sums along all axes are plain loads, constants are one number for all lanes, and irregular regions cost
  * what is in their lists. The plan of a herd says which sums there are to make and from what; it has no empty places.
  *
- * Every lane goes through the same operations in the same order as the body would alone (step/lattice_sweep.c), so that
+ * Every lane goes through the same operations in the same order as the body would alone (lattice/lattice_sweep.c), so that
  * who is in a herd, or whether there is one, changes no bit of the result.
  */
 #ifndef LMI_HERD_H

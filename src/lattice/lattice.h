@@ -194,11 +194,11 @@ typedef struct lmi_lattice {
         *part_of_block; /* [blocks + 1] or LMI_LATTICE_NONE: of several. Null, as the next, where there is one part */
     uint32_t *part;     /* [blocks + 1][LMI_BLOCK], or LMI_LATTICE_NONE: no particle */
 
-    /* Of a lattice whose links may break (sample/lattice_break.h); else null. */
+    /* Of a lattice whose links may break (lattice/lattice_break.h); else null. */
     uint16_t *bond[3];                 /* [blocks + 1] lanes whose link to the next particle along x, y, z holds */
     uint16_t *whole;                   /* [blocks + 1] as `cell`, of cells without a broken link */
     lmi_lattice_map map;               /* kept */
-    struct lmi_lattice_findings *book; /* what is known of regions that are not full cubes (sample/lattice_cube.h) */
+    struct lmi_lattice_findings *book; /* what is known of regions that are not full cubes (lattice/lattice_cube.h) */
 
     uint32_t *slab_part_first; /* [slabs + 1] into slab_part; null where there is one part */
     uint32_t *slab_part;       /* parts with particles in a slab, ascending */
@@ -227,7 +227,7 @@ typedef struct lmi_lattice {
     float *constants;       /* [distinct][channels][LMI_BLOCK] */
     uint32_t constants_count, constants_capacity, channels;
     uint32_t affine; /* channel where LMI_LATTICE_INVERSE_REST is; 0: there are none */
-    bool weighed;    /* the constants are others than when it was last compared with its neighbours (step/herd.c) */
+    bool weighed;    /* the constants are others than when it was last compared with its neighbours (lattice/herd.c) */
 } lmi_lattice;
 
 /* Floats between the channels of a run, which has an empty block at either end. Short runs all have the same. */

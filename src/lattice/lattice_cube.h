@@ -2,7 +2,7 @@
  * The cube around a particle of a lattice, as bits, and the region in it: what can be reached in `width` steps.
  *
  * A step goes to the occupied cells that touch what has been reached, and from them to all their corners. In a cell with
- * broken links (sample/lattice_break.h) it goes as far as unbroken edges of the cell lead: the corners of such a cell are
+ * broken links (lattice/lattice_break.h) it goes as far as unbroken edges of the cell lead: the corners of such a cell are
  * neighbours when a chain of its edges joins them.
  */
 #ifndef LMI_LATTICE_CUBE_H

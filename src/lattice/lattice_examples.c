@@ -2,13 +2,13 @@
  * The examples of a lattice, before its sweep: what its regions are mixed of.
  *
  * Reads positions and the stretches of the examples (examples.h), writes the stretch of each region's mix, which the sweep's
- * fit (step/lattice_fit.h) takes in the place of the rest shape. The weights of a group of regions follow from all of them,
+ * fit (lattice/lattice_fit.h) takes in the place of the rest shape. The weights of a group of regions follow from all of them,
  * so this cannot be part of the sweep: the moments are gathered once more.
  *
- * With u the positions less the rest shape and Q the rest moments (step/lattice_step.h), A = Apq Q^-1; of a region that has
+ * With u the positions less the rest shape and Q the rest moments (lattice/lattice_step.h), A = Apq Q^-1; of a region that has
  * flowed A P^-1. Koyama et al. 2012, section 4.2.
  *
- * Deterministic because regions are measured in lanes of their own and summed in their order (step/examples_solve.c).
+ * Deterministic because regions are measured in lanes of their own and summed in their order (match/examples_solve.c).
  */
 #include "lattice/lattice_constants.h"
 #include "lattice/lattice_irregular.h"

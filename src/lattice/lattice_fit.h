@@ -1,22 +1,22 @@
 /*
  * The fit of a lattice's regions: moments to transforms, in lanes.
  *
- * In the frame of the body and in spacings (step/lattice_step.h), with k the offset of a member from the region's own
+ * In the frame of the body and in spacings (lattice/lattice_step.h), with k the offset of a member from the region's own
  * particle, `centre` the mean of k and Q the rest moments:
  *
  *   Apq = sum m~ u k^T - (sum m~ u) centre^T + Q,    R = polar(Apq)
  *   T = rho (R - 1),    q = rho (sum m~ u / M) - T centre
  *
  * so that q + T k is where the region wants the particle at offset k, less its place in the rest shape: zero at rest.
- * A repetition or an empty lane has rho = 0, and so makes nothing. A region that has flowed (step/lattice_plastic.h) or has
- * examples (step/lattice_examples.c) has another rest shape. Rivers and James 2007, section 3.2.
+ * A repetition or an empty lane has rho = 0, and so makes nothing. A region that has flowed (lattice/lattice_plastic.h) or has
+ * examples (lattice/lattice_examples.c) has another rest shape. Rivers and James 2007, section 3.2.
  *
  * The rotation comes from Newton's iteration X <- (X + cof X / det X) / 2 for the polar decomposition (N. J. Higham 1986),
  * which squares the error and mends its own rounding. Its first step is X <- a X + b cof X / det X instead: the singular
  * values of the rest moments are known, and a and b bring them nearest to 1 at once (exactly, where two of them are equal:
  * inside a body, and at its faces and edges). A region at a surface is so as quick to fit as one inside. All later iterates
  * have singular values of at least 1, so that det X - 1 bounds what is left. Lanes that are turned inside out, nearly
- * singular or strained manyfold go to step/polar.c, which knows what to do with them.
+ * singular or strained manyfold go to match/polar.c, which knows what to do with them.
  */
 #ifndef LMI_LATTICE_FIT_H
 #define LMI_LATTICE_FIT_H

@@ -5,10 +5,10 @@
  *   gather      along z, y, x, then fit, region by region
  *   scatter     along x, y, z, then integrate, particle by particle
  *
- * The plan (step/herd.h) names what every sum is made from, so that there are no empty places and nothing is looked up.
+ * The plan (lattice/herd.h) names what every sum is made from, so that there are no empty places and nothing is looked up.
  * Bodies are small: one pass after the other stays in the second-level cache.
  *
- * Every lane takes the steps that step/lattice_sweep.c takes for a body alone, in the same order; what is left out there are
+ * Every lane takes the steps that lattice/lattice_sweep.c takes for a body alone, in the same order; what is left out there are
  * sums of nothing. Leaving out a zero can change the sign of another zero, and no more: fits add the rest moments, which
  * are zero at most, and velocities end without a negative zero in both.
  *

@@ -1,5 +1,5 @@
 /*
- * Irregular regions: what the fast sums have too much or too little, from lists (sample/lattice.h), in lanes.
+ * Irregular regions: what the fast sums have too much or too little, from lists (lattice/lattice.h), in lanes.
  */
 #ifndef LMI_LATTICE_IRREGULAR_H
 #define LMI_LATTICE_IRREGULAR_H

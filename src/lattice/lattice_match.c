@@ -1,5 +1,5 @@
 /*
- * One match of a lattice, linearised at rest: gather, fit and scatter of step/lattice_lanes.h plane by plane in double
+ * One match of a lattice, linearised at rest: gather, fit and scatter of lattice/lattice_lanes.h plane by plane in double
  * precision. Slow modes of a large lattice are a millionth of what single precision could see.
  *
  * With k the offset of a member from the region's own particle, c its mean and Q the rest moments about it, displacements

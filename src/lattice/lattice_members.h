@@ -1,5 +1,5 @@
 /*
- * The regions of a lattice one by one: lattice_regions.c.
+ * The regions of a lattice one by one: lattice_members.c.
  */
 #ifndef LMI_OUT_LATTICE_REGIONS_H
 #define LMI_OUT_LATTICE_REGIONS_H

@@ -3,7 +3,7 @@
  *
  * A region that has flowed has the rest shape P q in place of q (P symmetric, of determinant 1, along the lattice's axes): its
  * goal is R P q with R = polar(Apq P), and the strain that counts is that of A P^-1 with A = Apq Q^-1 the best affine map
- * and Q the rest moments. Müller et al. 2005, section 4.4; what flows is in step/plastic.c, the same as for clusters.
+ * and Q the rest moments. Müller et al. 2005, section 4.4; what flows is in match/plastic.c, the same as for clusters.
  *
  * Watching costs little: |S - 1| <= |A - F| for every rotation F, so also for that of the body's frame, where A - 1 =
  * (Apq - Q) Q^-1. While |Apq - Q| is below the yield times the smallest rest moment, nothing in the block can flow, and

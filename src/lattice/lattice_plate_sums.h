@@ -1,5 +1,5 @@
 /*
- * Sums over the regions of a lattice with plates (sample/lattice.h): leaves, pairs, plates, stacks.
+ * Sums over the regions of a lattice with plates (lattice/lattice.h): leaves, pairs, plates, stacks.
  *
  * A record has four times four floats, so that one vector of the widest kind holds it and a sum of two is one addition:
  *

@@ -1,5 +1,5 @@
 /*
- * Plates of a lattice (sample/lattice.h): what regions have in common, found once.
+ * Plates of a lattice (lattice/lattice.h): what regions have in common, found once.
  *
  * A row of a region is bits, by place in its tile. It is divided at the highest power of two that is between its ends, and so
  * are its halves, down to single particles; rows of a plane are joined in the same manner. Everything is looked up by what

@@ -1,5 +1,5 @@
 /*
- * Making plates (sample/lattice.h), region by region, and sums over them in double precision.
+ * Making plates (lattice/lattice.h), region by region, and sums over them in double precision.
  */
 #ifndef LMI_LATTICE_PLATES_H
 #define LMI_LATTICE_PLATES_H

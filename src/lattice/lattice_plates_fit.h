@@ -1,5 +1,5 @@
 /*
- * The planes of a sweep over a lattice with plates: what step/lattice_sweep.c does run by run along the axes, block by block.
+ * The planes of a sweep over a lattice with plates: what lattice/lattice_sweep.c does run by run along the axes, block by block.
  */
 #ifndef LMI_LATTICE_PLATES_FIT_H
 #define LMI_LATTICE_PLATES_FIT_H

@@ -7,7 +7,7 @@
  * A region whose cube is all occupied cells is the cube. Regions with the same members are found by a hash of 128 bits over
  * rows; only regions that are not whole cubes can be the same.
  *
- * Which of the two schemes sums them (sample/lattice.h) is decided by what each would take.
+ * Which of the two schemes sums them (lattice/lattice.h) is decided by what each would take.
  */
 #include "lattice/lattice_cube.h"
 
@@ -110,7 +110,7 @@ static lm_result find_by(lmi_memory *memory, const lmi_lattice_map *map, lmi_pla
 
 /* --- which scheme --- */
 
-/* Lattices that may be stepped side by side (step/herd.h) have lists, which that takes from one lane to many. */
+/* Lattices that may be stepped side by side (lattice/herd.h) have lists, which that takes from one lane to many. */
 #define LEAST_PLATED 257u
 
 /* What a step takes, in nanoseconds of the machine and with the vectors of docs/performance.md; only their ratios matter.

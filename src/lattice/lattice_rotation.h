@@ -1,5 +1,5 @@
 /*
- * The arithmetic of a lattice's fit that needs nothing but a region's moments and constants: step/lattice_fit.h says what it
+ * The arithmetic of a lattice's fit that needs nothing but a region's moments and constants: lattice/lattice_fit.h says what it
  * is. The kernels of a device include it as it is (gpu/).
  */
 #ifndef LMI_LATTICE_ROTATION_H
@@ -70,7 +70,7 @@ LMI_INLINE vmat3 lattice_rotation(vmat3 a, lattice_at constants, vf *by, vm *sou
 }
 
 /* The linear goal. With C the rest covariance, A the best affine map and W the root of C, A W is the fit in the metric in
- * which the rest shape is round, where step/volume.h works. `shaped` is R, or R P of a region that has flowed. */
+ * which the rest shape is round, where match/volume.h works. `shaped` is R, or R P of a region that has flowed. */
 static LMI_NOINLINE vmat3 lattice_linear(vmat3 a, vmat3 r, vmat3 shaped, lattice_at constants, float beta)
 {
     vf per = lattice_constant(constants + LMI_LATTICE_INVERSE_MASS * LATTICE_STRIDE);

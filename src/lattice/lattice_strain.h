@@ -1,6 +1,6 @@
 /*
  * How a region of a lattice is strained, and how it moves as a whole, from its moments and constants: what plastic flow
- * (step/lattice_plastic.h), regional damping (step/lattice_damping.h) and examples ask for. The kernels of a device include it as it is
+ * (lattice/lattice_plastic.h), regional damping (lattice/lattice_damping.h) and examples ask for. The kernels of a device include it as it is
  * (gpu/). `affine` is where the constants for the best affine map are.
  */
 #ifndef LMI_LATTICE_STRAIN_H

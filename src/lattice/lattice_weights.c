@@ -100,7 +100,7 @@ void lmi_lattice_body_rest_inertia(lmi_body *body)
 
 /* Whether the masses are the volumes around the particles, but for a factor and rounding. Then their ratios are known
  * exactly, and alike in all bodies of one shape, whatever their size and density: such bodies can be stepped side by side
- * (step/herd.h). `volumes` takes them, in units of the mean. */
+ * (lattice/herd.h). `volumes` takes them, in units of the mean. */
 static bool are_volumes(const lmi_body *body, float *volumes)
 {
     double sum = 0.0;

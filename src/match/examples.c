@@ -1,6 +1,6 @@
 /*
- * Examples of bodies: what callers give, ask and force. What follows from it for the step is found in sample/example_rest.c
- * and used in step/.
+ * Examples of bodies: what callers give, ask and force. What follows from it for the step is found in match/example_rest.c
+ * and used by the fits of match/ and lattice/.
  */
 #include "match/examples.h"
 #include "base/guard.h"

@@ -6,7 +6,7 @@
  * matrices as matrices (off-diagonal ones count twice, so that axes do not matter), a group of regions r of masses M_r has
  *
  *     G_kl = sum M_r <D_k, D_l>          b_k = sum M_r <D_k, E>
- *     minimise  w^T G w / 2 - b^T w      over  w_k >= 0,  sum w_k <= 1                          (step/project.h)
+ *     minimise  w^T G w / 2 - b^T w      over  w_k >= 0,  sum w_k <= 1                          (match/project.h)
  *     stretch of the mix  = 1 + beta sum w_k D_k, and that times the rest shape is what the region is matched with
  *
  * M_r is the mass of the region without the weight that pins add: a pinned end must not outvote the rest of the body.
@@ -60,7 +60,7 @@ typedef struct lmi_examples {
 bool lmi_examples_allocate(struct lm_world *world, const struct lmi_body *body, lmi_examples *examples);
 void lmi_examples_free(struct lm_world *world, lmi_examples *examples);
 
-/* Fills the channels of all regions of a body, whose `lanes` and `at` are known: sample/example_rest.c. `list_count`: how many
+/* Fills the channels of all regions of a body, whose `lanes` and `at` are known: match/example_rest.c. `list_count`: how many
  * regions the particles of clusters are in; null for a lattice. */
 void lmi_examples_measure(const struct lmi_body *body, const float *list_count);
 

@@ -1,7 +1,7 @@
 /*
  * Fit: moments to transforms.
  *
- * Reads the moments of gather and the rest constants (sample/region.h), writes each region's rotation (state) and its
+ * Reads the moments of gather and the rest constants (match/region.h), writes each region's rotation (state) and its
  * transform for scatter. With B = sum m~ p q^T / M (the best affine fit in the region's rest frame) and d the rest
  * extents, all goals are torque-free and conserve momentum:
  *

@@ -30,7 +30,7 @@ typedef struct modes {
     uint32_t size; /* 3 n */
 } modes;
 
-/* What a region makes of displacements: transform of q as in step/fit.c, linearised at rest, in its rest axes. */
+/* What a region makes of displacements: transform of q as in match/fit.c, linearised at rest, in its rest axes. */
 typedef struct response {
     lm_dvec3 mean;
     double linear[9];

@@ -90,7 +90,7 @@ typedef struct lmi_pack {
     float *moments;      /* [lane_blocks][LMI_MOMENTS][LMI_BLOCK] */
     float *affine;       /* [lane_blocks][9][LMI_BLOCK] B, the best affine fit */
     float *shape;        /* [lane_blocks][9][LMI_BLOCK] what the rotation is taken of, where the rest shape changes */
-    float *example;      /* [example_channels][LMI_BLOCK], see src/examples.h */
+    float *example;      /* [example_channels][LMI_BLOCK], see src/match/examples.h */
     float *transforms;   /* [lane_blocks][LMI_MOMENTS][LMI_BLOCK] */
     uint32_t *member;    /* [rows][LMI_BLOCK] particle index */
     float *q;            /* [rows][3][LMI_BLOCK] */

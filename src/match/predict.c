@@ -57,7 +57,7 @@ static void apply_flow(const lmi_flow *flow, lmi_body *body)
     body->outside_impulse = dvec_add(body->outside_impulse, dvec_scale(given, body->mean_mass));
 }
 
-/* What is to be taken out of the velocities of a lattice's part (step/lattice_motion.c), and where its sums are taken from:
+/* What is to be taken out of the velocities of a lattice's part (lattice/lattice_motion.c), and where its sums are taken from:
  * a particle as it was, so that a fast or distant body loses nothing to cancellation. */
 typedef struct lanes_from {
     _Alignas(64) float centre[3][LMI_BLOCK], velocity[3][LMI_BLOCK], spin[3][LMI_BLOCK];

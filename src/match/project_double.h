@@ -1,5 +1,5 @@
-/* What step/project.h is written over, in double precision; hosts and devices read this one text, a device after
- * step/project_lanes.h. */
+/* What match/project.h is written over, in double precision; hosts and devices read this one text, a device after
+ * match/project_lanes.h. */
 #undef number
 #undef mask
 #undef number_set1

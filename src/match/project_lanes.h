@@ -1,4 +1,4 @@
-/* What step/project.h is written over, in lanes; hosts and devices read this one text. Without a guard: step/project_double.h takes
+/* What match/project.h is written over, in lanes; hosts and devices read this one text. Without a guard: match/project_double.h takes
  * the place of its names. */
 #define number vf
 #define mask vm

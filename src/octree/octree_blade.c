@@ -1,5 +1,5 @@
 /*
- * Which links a blade crosses (sample/octree_blade.h).
+ * Which links a blade crosses (octree/octree_blade.h).
  */
 #include "octree/octree_blade.h"
 #include "skin/skin_octree.h"
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Where the middles of voxels are now: where the skin would be there, between leaves too (out/skin_octree.c). With the map of its
+/* Where the middles of voxels are now: where the skin would be there, between leaves too (skin/skin_octree.c). With the map of its
  * own leaf alone each voxel would be a little elsewhere than its neighbours in other leaves, and a straight blade leave waves. */
 #define KNOWN 4096u
 

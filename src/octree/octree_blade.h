@@ -6,7 +6,7 @@
  * nodes of its own (octree.h), so that a cell that is cut through becomes two leaves of the same size. Where a blade ends inside
  * a cell there is nothing to fall apart; such leaves are divided, down to the cells that the caller wants.
  *
- * Links are cut at the faces of voxels, which is where the surface opens (out/skin_octree_cut.c). So that these steps do not
+ * Links are cut at the faces of voxels, which is where the surface opens (skin/skin_octree_cut.c). So that these steps do not
  * show, the corners of the faces are moved onto the blade (lmi_octree_bend): both sides of a cut share them, and whatever
  * one side loses the other one gains.
  *

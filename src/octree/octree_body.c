@@ -2,7 +2,7 @@
  * Octree bodies: made from a mesh, with a particle in the middle of each leaf and a region around each particle.
  *
  * Regions have no lists of members. Everything that the step asks of a region, its rest frame, rotation and lasting
- * deformation, is kept as for clusters, so that one fit serves both; only the sums differ (step/sum_octree.c).
+ * deformation, is kept as for clusters, so that one fit serves both; only the sums differ (octree/sum_octree.c).
  */
 #include "octree/octree_body.h"
 #include "base/hash.h"

@@ -48,8 +48,8 @@ typedef struct lmi_octree_body {
     uint32_t *part; /* [leaves] that neighbours join */
     uint32_t part_count;
     lmi_octree_part *parts;          /* [parts] */
-    lmi_octree_shell *shell;         /* of a skin that was cut (out/skin_octree_cut.h); null: it was not */
-    struct lmi_clefts *clefts;       /* how the faces of cuts touch (step/cleft.h); null: they do not */
+    lmi_octree_shell *shell;         /* of a skin that was cut (skin/skin_octree_cut.h); null: it was not */
+    struct lmi_clefts *clefts;       /* how the faces of cuts touch (contact/cleft.h); null: they do not */
     double (*sums)[LMI_OCTREE_SUMS]; /* [node_count] scratch of skins */
     lmi_octree_levels *levels;       /* null: its cells stay as they are */
 } lmi_octree_body;
@@ -61,14 +61,14 @@ typedef struct lmi_octree_rest {
     double second[6]; /* about the centre, weighted: xx yy zz xy yz zx */
 } lmi_octree_rest;
 
-/* sample/octree_rest.c. The mass of the regions that each leaf is in, by leaf, from the masses of the particles. */
+/* octree/octree_rest.c. The mass of the regions that each leaf is in, by leaf, from the masses of the particles. */
 bool lmi_octree_region_mass(const lmi_octree *tree, lmi_memory *memory, const double *mass, double *sums);
 
 /* `weights`: of the leaves in fits. */
 void lmi_octree_rest_of_nodes(const lmi_octree *tree, const float *weights, lmi_octree_rest *rest);
 void lmi_octree_make_regions(const lmi_octree *tree, const lmi_octree_rest *rest, lmi_region *regions);
 
-/* step/octree_layout.c. A layout of the body as it is, with these constants of its nodes and regions. False when out of memory; then *lanes is empty. */
+/* octree/octree_layout.c. A layout of the body as it is, with these constants of its nodes and regions. False when out of memory; then *lanes is empty. */
 bool lmi_octree_lanes_make(lmi_octree_lanes *lanes, lmi_memory *memory, const lmi_body *body,
                            const lmi_octree_rest *rest, const lmi_region *regions, const double *region_mass);
 void lmi_octree_lanes_free(lmi_octree_lanes *lanes, lmi_memory *memory);
@@ -76,7 +76,7 @@ void lmi_octree_lanes_free(lmi_octree_lanes *lanes, lmi_memory *memory);
 /* The node that stands for the same leaves and is not the only child of another. */
 uint32_t lmi_octree_plain_node(const lmi_octree *tree, uint32_t node);
 
-/* How many phases a way through the tree has (step/sum_octree.c), and all ways of this substep: one more where it is damped
+/* How many phases a way through the tree has (octree/sum_octree.c), and all ways of this substep: one more where it is damped
  * region by region. */
 static inline uint32_t lmi_octree_way_phases(const lmi_octree_lanes *lanes) { return 2 * lanes->heights + 2; }
 
@@ -109,7 +109,7 @@ uint64_t lmi_octree_body_regions(const lmi_body *body, uint32_t *offsets, uint32
 const uint32_t *lmi_octree_body_members(const lmi_body *body, uint32_t region, uint32_t *count);
 double lmi_octree_body_region_mass(const lmi_body *body, uint32_t region);
 
-/* step/octree_parts.c: damps each part towards its own motion as a whole, where there are several. */
+/* octree/octree_parts.c: damps each part towards its own motion as a whole, where there are several. */
 void lmi_octree_damp_parts(lmi_body *body);
 
 /* octree_level.c: at the beginning of a step, cells are divided and joined as the bodies' details want it; `*changes` is what was
@@ -137,7 +137,7 @@ void lmi_octree_body_means(const lmi_body *body, const float *values, float *mea
 /* After there is a solid: what its touch points face, and how the faces of cuts touch. False when out of memory. */
 bool lmi_octree_body_face(lm_world *world, lmi_body *body);
 
-/* sample/touch_octree.c: after there is a solid, which carriers touch points are in, and which way those of cuts face. */
+/* contact/touch_octree.c: after there is a solid, which carriers touch points are in, and which way those of cuts face. */
 void lmi_octree_face_points(const lmi_body *body, lmi_touch *touch);
 
 const char *lmi_octree_body_fault(const lm_material *material); /* why octrees cannot have such a material, or null */

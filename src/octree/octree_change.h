@@ -1,5 +1,5 @@
 /*
- * An octree that becomes another: by cuts (octree_cut.c), or by cells that are divided or joined.
+ * An octree that becomes another: by cuts (cut/body_cut.c), or by cells that are divided or joined.
  *
  * What the body becomes is made aside, with particles, regions, pins and skin of its own, and exchanged with what it was when
  * nothing of it can fail any more. Exchanged once more it is what it was: a step that runs out of memory later takes its changes of
@@ -35,7 +35,7 @@ typedef struct lmi_octree_change {
     uint32_t faded_count;
     uint32_t *then; /* [made leaves] the same leaf before, if all around it is the same too; else LMI_OCTREE_NONE */
     uint32_t *now;  /* [leaves] the same leaf in the new body, or LMI_OCTREE_NONE */
-    lmi_octree_shell *planned; /* the new skin, if there is one (out/skin_octree_cut.h) */
+    lmi_octree_shell *planned; /* the new skin, if there is one (skin/skin_octree_cut.h) */
 } lmi_octree_change;
 
 /* The affine map of each leaf's region, as skins use it. False when out of memory. */
@@ -58,7 +58,7 @@ void lmi_octree_join_particle(lmi_octree_change *change, uint32_t leaf);
 void lmi_octree_join_spins(lmi_octree_change *change);
 void lmi_octree_join_region(lmi_octree_change *change, uint32_t leaf);
 
-/* octree_fade.c: where the skin is shown before the change, and after it the difference, which fades. */
+/* skin/skin_octree_fade.c: where the skin is shown before the change, and after it the difference, which fades. */
 bool lmi_octree_fade_begin(lmi_octree_change *change);
 void lmi_octree_fade_end(lmi_octree_change *change);
 

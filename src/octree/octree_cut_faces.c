@@ -1,5 +1,5 @@
 /*
- * A tree whose links a blade has cut (sample/octree_blade.h): the corners of the cut's faces.
+ * A tree whose links a blade has cut (octree/octree_blade.h): the corners of the cut's faces.
  */
 #include "octree/octree_revise.h"
 

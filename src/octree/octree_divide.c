@@ -1,5 +1,5 @@
 /*
- * Dividing cells (sample/octree_divide.h).
+ * Dividing cells (octree/octree_divide.h).
  *
  * The voxels of a node stand one after the other in voxel_order, ascending until the node is divided; its children then share its
  * place. So nothing has to be sorted, and the order does not depend on how a tree came about.

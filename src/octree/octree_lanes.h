@@ -63,7 +63,7 @@ typedef struct lmi_octree_lanes {
     uint32_t *spread_place; /* [region_blocks][LMI_BLOCK] the particle of each lane, those with long lists first */
     uint32_t *parent;       /* [virtual_blocks + region_blocks][LMI_BLOCK] row of the virtual node above, 0: none */
     float *parent_offset;   /* [virtual_blocks + region_blocks][3][LMI_BLOCK] rest place from its middle */
-    float *frame;           /* [region_blocks][9][LMI_BLOCK] E / d: rest places to q, see sample/region.h */
+    float *frame;           /* [region_blocks][9][LMI_BLOCK] E / d: rest places to q, see match/region.h */
     float *share;           /* [region_blocks][LMI_BLOCK] 1 / mass of the regions that a particle is in, by lane */
     float *margin;          /* [region_blocks][LMI_BLOCK] half the side of a cube of a leaf's volume, metres */
 

@@ -1,5 +1,5 @@
 /*
- * Trees that come from others (sample/octree_revise.h).
+ * Trees that come from others (octree/octree_revise.h).
  */
 #include "octree/octree_revise.h"
 #include "octree/octree_divide.h"

@@ -4,7 +4,7 @@
  *   skeleton.c        made, destroyed
  *   skeleton_reach.c  which particles follow which bones
  *   skeleton_state.c  moved by the host, and read
- *   step/bones.c      how they act in a step
+ *   skeleton/bones.c      how they act in a step
  */
 #ifndef LMI_SKELETON_H
 #define LMI_SKELETON_H
@@ -85,7 +85,7 @@ uint64_t lmi_skeleton_reach(const struct lmi_body *body, const lm_bone *bones, u
 bool lmi_skeleton_attach(lmi_memory *memory, const struct lmi_body *body, lmi_skeleton *skeleton,
                          const lm_attachment *list, uint32_t count);
 
-/* step/bones.c: before the first substep, before each, and after the last. */
+/* skeleton/bones.c: before the first substep, before each, and after the last. */
 void lmi_bones_aim(lm_world *world, double seconds);
 void lmi_bones_advance(lm_world *world, uint32_t substep);
 void lmi_bones_arrive(lm_world *world);

@@ -1,7 +1,7 @@
 /*
  * What the vertices of a skin ride on, for programs that deform the surface themselves.
  *
- * The library keeps a region's transform over the region's own scaled frame (sample/region.h); outside it is told over rest
+ * The library keeps a region's transform over the region's own scaled frame (match/region.h); outside it is told over rest
  * positions, so that a vertex needs nothing but its rest position, its riders and their weights.
  */
 #include "lattice/lattice_members.h"

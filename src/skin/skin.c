@@ -1,8 +1,8 @@
 /*
  * Skins: a surface that moves with the particles.
  *
- * Each vertex is a weighted sum of particles (sample/embed.c) or of what the regions around it make of it
- * (sample/blend.c); which, and how much, is found once. Normals are those of the deformed triangles; those of lattices and
+ * Each vertex is a weighted sum of particles (cluster/embed.c) or of what the regions around it make of it
+ * (skin/blend.c); which, and how much, is found once. Normals are those of the deformed triangles; those of lattices and
  * tetrahedra, whose deformation is known at every point, are the rest normals deformed (skin_lattice.c, skin_tets.c).
  */
 #include "skin/skin.h"

@@ -1,7 +1,7 @@
 /*
  * Skins of clusters and tetrahedra that were cut (grain.h).
  *
- * The surface is divided and opened along the faces of voxels as that of an octree is (out/skin_octree_cut.h), of which the
+ * The surface is divided and opened along the faces of voxels as that of an octree is (skin/skin_octree_cut.h), of which the
  * voxels are the leaves; that also tells on which side of a cut each vertex is, as a voxel. What it rides on depends on the
  * particle that the voxel belongs to:
  *

@@ -1,5 +1,5 @@
 /*
- * Skins of octrees that were cut (out/skin_octree_cut.h): writing what a plan says.
+ * Skins of octrees that were cut (skin/skin_octree_cut.h): writing what a plan says.
  *
  * A vertex rides on the leaves around the first voxel of its group, as far as neighbours lead: never across a cut.
  */

@@ -1,8 +1,8 @@
 /*
- * Making the skin of an octree ready to be cut (out/skin_octree_cut.h). This is done once, at the first cut, and takes time in
+ * Making the skin of an octree ready to be cut (skin/skin_octree_cut.h). This is done once, at the first cut, and takes time in
  * proportion to the skin and to the voxels that it goes through.
  *
- * The surface is divided along the faces of all voxels (sample/cut.h); each triangle as it was given knows its pieces, and the
+ * The surface is divided along the faces of all voxels (skin/surface.h); each triangle as it was given knows its pieces, and the
  * vertices that these have along its three edges.
  */
 #include "base/hash.h"

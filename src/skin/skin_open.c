@@ -1,5 +1,5 @@
 /*
- * A skin that opens (out/skin_open.h): making it, and writing what a plan says.
+ * A skin that opens (skin/skin_open.h): making it, and writing what a plan says.
  *
  * What a vertex rides on: eight corners of a cell, as all vertices of a lattice's skin: of the cell that it is in, if that is
  * whole. In a torn cell these corners move apart; there it rides on the cell of a chip of its group, the nearest one, continued

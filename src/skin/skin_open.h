@@ -1,5 +1,5 @@
 /*
- * A skin that opens as links break (sample/cut.h): cut between particles whose link has broken, each side closed by an inner
+ * A skin that opens as links break (skin/surface.h): cut between particles whose link has broken, each side closed by an inner
  * face.
  *
  * Vertices. Those of the divided surface come first, in their order, each for the group of boxes that its first triangle is in.

@@ -1,5 +1,5 @@
 /*
- * What a break makes of a skin that opens: copies and faces to be (out/skin_open.h).
+ * What a break makes of a skin that opens: copies and faces to be (skin/skin_open.h).
  */
 #include "lattice/lattice_break.h"
 #include "skin/skin_open.h"

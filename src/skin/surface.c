@@ -1,5 +1,5 @@
 /*
- * Dividing a surface along the planes between the boxes of particles (sample/cut.h).
+ * Dividing a surface along the planes between the boxes of particles (skin/surface.h).
  *
  * Axis by axis: a triangle on both sides of a plane is divided there, lowest plane first, until none is. The vertex where an
  * edge meets a plane is found once for each edge, so that the two triangles at an edge get the same one.

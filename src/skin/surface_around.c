@@ -1,5 +1,5 @@
 /*
- * Whose vertex (sample/cut.h).
+ * Whose vertex (skin/surface.h).
  *
  * A vertex on planes between boxes is in the corner, edge or face of two, four or eight boxes. Those that unbroken links join
  * among themselves share it; each such group has a vertex of its own. Where nothing is broken around it there is one.

@@ -1,5 +1,5 @@
 /*
- * The inside of the face between the boxes of two particles (sample/cut.h).
+ * The inside of the face between the boxes of two particles (skin/surface.h).
  *
  * Triangles of the lower box have edges on the face; turned round they are part of the border of what closes that box. Chains
  * of them begin and end at the border of the face, or are loops. Between the end of one chain and the beginning of the next,

@@ -1,5 +1,5 @@
 /*
- * What of a divided surface is where (sample/cut.h): vertices by the places of the lattice, corners of triangles by vertex. With
+ * What of a divided surface is where (skin/surface.h): vertices by the places of the lattice, corners of triangles by vertex. With
  * them a break asks only what is near its links.
  */
 #include "lattice/lattice_break.h"

@@ -1,5 +1,5 @@
 /*
- * Snapshots that were read: what only several values together show to be wrong (out/archive.h). All of it is checked before anything is
+ * Snapshots that were read: what only several values together show to be wrong (snapshot/archive.h). All of it is checked before anything is
  * made of a body.
  */
 #include "snapshot/archive.h"

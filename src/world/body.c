@@ -72,7 +72,7 @@ bool lm_body_is_valid(const lm_world *world, lm_body_id id)
 
 /* --- batches --- */
 
-/* Small lattices come in whole sixteens, so that a herd of them (step/herd.h) fills its lanes. */
+/* Small lattices come in whole sixteens, so that a herd of them (lattice/herd.h) fills its lanes. */
 static bool has_room(const lmi_batch *batch, const lmi_body *body)
 {
     if (body->lattice && body->particle_count <= LMI_HERD_PARTICLES) {

@@ -3,7 +3,7 @@
  *
  *   world    pools of bodies, colliders, movers, pins, drags, fields and skeletons; batches of bodies
  *   body     what a body is (rest shape, regions, material) and where it is
- *   batch    bodies that are stepped together by one task, and their lane layout (step/pack.h)
+ *   batch    bodies that are stepped together by one task, and their lane layout (match/pack.h)
  */
 #ifndef LMI_WORLD_H
 #define LMI_WORLD_H
@@ -135,7 +135,7 @@ typedef struct lmi_body {
     float contact_radius;
     float fastest; /* speed of its fastest particle in this substep, m/s; where there are solids to meet */
 
-    /* Within a substep (step/halt.h). */
+    /* Within a substep (contact/halt.h). */
     bool kept;    /* the batch has where its particles were when it began, from `kept_origin` */
     bool halted;  /* a solid has cut short its way */
     bool hurries; /* its particles may go far in this substep, seen from a solid */
@@ -149,7 +149,7 @@ typedef struct lmi_body {
     bool self_contact;
     lmi_bulk *bulk;          /* null: it touches no other body, or (fracture) with its particles alone */
     float penalty;           /* N/m, as in the definition */
-    struct lmi_cubes *cubes; /* depth cube maps of the bulk (sample/cube.h), once they were asked for */
+    struct lmi_cubes *cubes; /* depth cube maps of the bulk (contact/cube.h), once they were asked for */
     lm_material material;
     uint64_t user_data;
     lmi_skin skin;
@@ -187,10 +187,10 @@ typedef struct lmi_body {
     uint32_t contacts;
     lm_dvec3 outside_impulse; /* N s in this call of lm_world_step */
     struct lmi_touching
-        *touched; /* [LM_MAX_TOUCHED_COLLIDERS] walls in this call; null: nobody asks (step/touching.h) */
+        *touched; /* [LM_MAX_TOUCHED_COLLIDERS] walls in this call; null: nobody asks (contact/touching.h) */
     uint32_t touched_count, touched_left_out;
 
-    /* Sleep (step/sleep.h). While it sleeps it is in no batch, and its velocities are 0. */
+    /* Sleep (contact/sleep.h). While it sleeps it is in no batch, and its velocities are 0. */
     bool may_sleep, asleep;
     bool roused;     /* in this call: something pressed on it while it slept */
     float still;     /* state: seconds for which it has been slow enough */
@@ -261,7 +261,7 @@ typedef struct lmi_batch {
     lmi_herd *herds;
     uint32_t herd_count, herd_capacity;
     bool herded; /* its herds are those of its bodies as they were packed */
-    float *kept; /* [particle][4] where they were when the substep began (step/halt.h); where there are solids */
+    float *kept; /* [particle][4] where they were when the substep began (contact/halt.h); where there are solids */
     uint32_t kept_capacity;
     uint64_t stage_nanoseconds[LM_STAGE_COUNT];
 } lmi_batch;
@@ -314,9 +314,9 @@ struct lm_world {
     uint32_t flow_capacity;
     lmi_scratch *scratch; /* one for each worker */
     uint32_t scratch_count;
-    struct lmi_mould *moulds;        /* rest shapes that bodies share (sample/mould.h) */
-    struct lmi_mutual *mutual;       /* bodies that touch each other (step/mutual.h) */
-    struct lmi_touchings *touchings; /* who touched whom in the last call (step/touching.h); null: never asked */
+    struct lmi_mould *moulds;        /* rest shapes that bodies share (contact/mould.h) */
+    struct lmi_mutual *mutual;       /* bodies that touch each other (contact/mutual.h) */
+    struct lmi_touchings *touchings; /* who touched whom in the last call (contact/touching.h); null: never asked */
     lmi_slab_task *slab_tasks;
     uint32_t slab_count, slab_capacity;
     lmi_octree_task *octree_tasks;
@@ -374,7 +374,7 @@ void lmi_body_find_bounds(const lmi_body *body, lm_vec3 *lower, lm_vec3 *upper);
 bool lmi_body_make_bulk(lm_world *world, lmi_body *body, const lmi_touch_mesh *mesh);
 void lmi_body_free_bulk(lm_world *world, lmi_body *body);
 
-/* Whether its contacts are found together with those of other bodies (step/mutual.h). */
+/* Whether its contacts are found together with those of other bodies (contact/mutual.h). */
 static inline bool lmi_body_meets(const lmi_body *body)
 {
     return body->bulk || (body->fracture && (body->mask != 0 || body->self_contact));
@@ -470,17 +470,17 @@ static inline bool lmi_may_collide(const lmi_body *body, uint32_t group, uint32_
     return (body->group & mask) && (body->collider_mask & group);
 }
 
-/* step/sleep.c: wakes a body and its island; everybody; whoever is near a collider. */
+/* contact/sleep.c: wakes a body and its island; everybody; whoever is near a collider. */
 void lmi_body_rouse(lm_world *world, lmi_body *body);
 void lmi_rouse_all(lm_world *world);
 void lmi_rouse_near(lm_world *world, uint32_t collider);
 const char *lmi_sleep_fault(const lm_sleep *sleep); /* null when it is sound */
 
-/* step/step.c: memory for a task of a step, and back. */
+/* world/step.c: memory for a task of a step, and back. */
 lmi_scratch *lmi_scratch_take(lm_world *world);
 void lmi_scratch_give(lmi_scratch *scratch);
 
-/* step/step.c: a collider where it is now. */
+/* world/step.c: a collider where it is now. */
 lmi_surface lmi_surface_place(const lm_world *world, uint32_t collider);
 
 /* rule.c: what counts between two that touch, from their groups and what their materials say. */
@@ -493,7 +493,7 @@ void lmi_material_tune(lmi_body *body, double h);
 const char *lmi_material_fault(const lm_material *material); /* null when it is sound */
 const char *lmi_clusters_fault(const lm_material *material); /* why clusters cannot have a sound one, or null */
 
-/* pin.c, out/skin.c: what goes with a body. */
+/* pin.c, skin/skin.c: what goes with a body. */
 void lmi_pins_mark(const lm_world *world, const lmi_body *body, bool *held); /* sets held[] of what pins hold */
 void lmi_pins_free(lm_world *world, lmi_body *body);
 void lmi_pin_free(lm_world *world, lmi_pin *pin);

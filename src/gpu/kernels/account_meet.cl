@@ -1,5 +1,5 @@
 /*
- * The account of depth cube maps (account.cl): lmi_penalty_push in step/penalty.c. Points that are only near keep a touch that
+ * The account of depth cube maps (account.cl): lmi_penalty_push in contact/penalty.c. Points that are only near keep a touch that
  * began before.
  */
 

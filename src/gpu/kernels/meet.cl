@@ -1,5 +1,5 @@
 /*
- * Bodies that keep each other out by the force of depth cube maps (sample/cube.h), on the device: Chentanez 2007.
+ * Bodies that keep each other out by the force of depth cube maps (contact/cube.h), on the device: Chentanez 2007.
  *
  *   meet_boxes      once a body: the box that others may touch
  *   meet_grid       one work-group: cells as large as the largest box, so that neighbours are all there is to look at
@@ -12,7 +12,7 @@
  *   meet_maps       once a body: what the points of others give to the maps that they are in
  *   meet_apply      once a particle: both, by the weights of the points and maps that it holds
  *
- * The force on a point is k depth n, and the opposite on the place where it is (step/penalty.h). It does not depend on
+ * The force on a point is k depth n, and the opposite on the place where it is (contact/penalty.h). It does not depend on
  * velocities, so the contacts of a substep are a sum, whatever their order. What a map's particles get is linear in the place,
  * so a map needs the sums of the impulses and of their products with the place, and no list of contacts.
  *
@@ -169,7 +169,7 @@ static double way_between(__global const lmi_gpu_meeter *a, __global const lmi_g
     return h * sqrt(square);
 }
 
-/* Bodies that come further in a substep than they are thick (search_of in step/meet.c), or answer as a whole. */
+/* Bodies that come further in a substep than they are thick (search_of in contact/meet.c), or answer as a whole. */
 static bool is_host_pair(__global const lmi_gpu_meeter *a, __global const lmi_gpu_meeter *b,
                          __global const lmi_gpu_body *bodies, double way)
 {
@@ -230,7 +230,7 @@ __kernel void meet_place(uint count, __global const uint *first, __global const 
     now[n] = (float4)(at[0], at[1], at[2], 0.0f);
 }
 
-/* Where cube maps are, and F^-1 there: step/carry.c. hold: weight and gradient of a particle. across: of sheets. */
+/* Where cube maps are, and F^-1 there: contact/carriers.c. hold: weight and gradient of a particle. across: of sheets. */
 __kernel void meet_carry(uint count, __global const uint *first, __global const uint *rider, __global const float4 *hold,
                          __global const float4 *across, __global const float4 *x, __global float *maps)
 {
