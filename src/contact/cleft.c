@@ -1,7 +1,7 @@
 #include "contact/cleft.h"
 #include "contact/disc.h"
-#include "contact/touch_octree.h"
 #include "octree/octree_sight.h"
+#include "octree/touch_octree.h"
 
 #include <string.h>
 

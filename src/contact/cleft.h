@@ -8,7 +8,7 @@
  * not see it: so the gap is empty. Inside a side the nearest of the surface and the cut's faces says how deep the point is.
  *
  * The two sides of a cut touch each other where a body touches itself. Each link that is cut has a touch point on either side
- * (contact/touch_octree.h), a small disc that faces out. A point is kept out of the disc of another side that faces it; a table by cells
+ * (octree/touch_octree.h), a small disc that faces out. A point is kept out of the disc of another side that faces it; a table by cells
  * of space finds these. Discs with uncut body between them are two sides of a slice, and do not touch.
  */
 #ifndef LMI_CLEFT_H

@@ -1,7 +1,7 @@
 /*
  * Contact: drags, then colliders in the order of their slots, then pins, which have the last word.
  *
- * What touches is the particles or, where a body has them, the points on its surface (contact/touch.h). A point deeper
+ * What touches is the particles or, where a body has them, the points on its surface (touch/touch.h). A point deeper
  * inside a collider than the contact radius allows is put back on the surface, and its velocity relative to the surface is
  * corrected there and then:
  *
@@ -23,10 +23,10 @@
 #include "contact/halt.h"
 #include "contact/solver.h"
 #include "contact/touching.h"
-#include "match/motion.h"
 #include "octree/octree_body.h"
 #include "skeleton/skeleton.h"
 #include "world/kernel_names.h"
+#include "world/motion.h"
 
 /* Approach speeds below this do not bounce, m/s. */
 #define BOUNCE_SPEED ((float)LMI_BOUNCE_SPEED)

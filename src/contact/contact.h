@@ -4,7 +4,7 @@
  * Reads the contacts that were found (lmi_contact_add), positions, velocities and masses of the particles that hold them, and
  * what touch points were given in the last substep. Writes positions and velocities of those particles, the pushes of bodies
  * that answer as a whole (contact/push.h), what touch points were given, who touches whom (contact/touching.h), and the impulses of
- * walls. Uses base/, contact/touch.h and contact/push.h; the arithmetic of a soft contact is that of contact/soft.h, which devices
+ * walls. Uses base/, touch/touch.h and contact/push.h; the arithmetic of a soft contact is that of contact/soft.h, which devices
  * compile too.
  *
  * A contact asks two things of its two sides, a and b (a wall is a side that nothing moves):
@@ -49,8 +49,8 @@
 #ifndef LMI_CONTACT_H
 #define LMI_CONTACT_H
 
-#include "contact/bulk.h"
 #include "contact/push.h"
+#include "touch/bulk.h"
 
 /* A contact before it is in a list. Sides are particles and weights, `stride` apart. */
 typedef struct lmi_contact_def {

@@ -6,7 +6,7 @@
  * near_points passes over the points of a block that are outside the box of a solid, or further from it than one affine map of
  * the whole solid leaves open.
  *
- * find_inside takes a block of points into the rest shape of a solid (contact/bulk.h). Carriers near the block are found
+ * find_inside takes a block of points into the rest shape of a solid (touch/bulk.h). Carriers near the block are found
  * first; for each of them, in their order, all points of the block blend its map into theirs:
  *
  *   w = (1 - |x - x_c|²/r²)^4,    X = sum w (s_c + F_c^-1 x) / sum w,    r = 1.5 |x - nearest x_c| within reach to far
@@ -16,7 +16,7 @@
  * a dent is as sharp as they are dense; and long in the middle of a hollow body, where there are none.
  * A lane holds a point, so that every instruction set gives the same bits.
  */
-#include "contact/depth.h"
+#include "touch/depth.h"
 #include "world/kernel_names.h"
 #include "world/world.h"
 

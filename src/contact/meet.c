@@ -1,8 +1,8 @@
 #include "contact/meet.h"
 #include "contact/cleft.h"
-#include "contact/cube.h"
-#include "contact/depth.h"
 #include "contact/penalty.h"
+#include "touch/cube.h"
+#include "touch/depth.h"
 
 #include <string.h>
 

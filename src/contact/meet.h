@@ -2,7 +2,7 @@
  * The narrow phase: where two bodies touch each other, and where a body touches itself.
  *
  * Each touch point of one body near the other is taken into that body's rest shape, where its mould says how deep it is and
- * which way is out (contact/bulk.h). A point that moves further in a substep than bodies are thick is looked for along its way.
+ * which way is out (touch/bulk.h). A point that moves further in a substep than bodies are thick is looked for along its way.
  *
  * Nothing is written but the list of contacts (with the penalty method: the velocities of both bodies), so that pairs may be
  * gone through side by side.

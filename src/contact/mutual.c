@@ -22,8 +22,8 @@
 #include "contact/meet.h"
 #include "contact/rubble.h"
 #include "contact/solver.h"
-#include "match/motion.h"
 #include "skeleton/skeleton.h"
+#include "world/motion.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include "contact/penalty.h"
-#include "contact/cube.h"
 #include "contact/touching.h"
+#include "touch/cube.h"
 
 /* The particles of a side, `stride` apart. */
 typedef struct side {

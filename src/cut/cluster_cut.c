@@ -5,9 +5,9 @@
  * mass, momentum and spin do not change.
  */
 #include "base/hash.h"
-#include "contact/touch.h"
 #include "cut/grain.h"
 #include "skin/skin.h"
+#include "touch/touch.h"
 #include "world/body.h"
 
 #include <stdlib.h>

@@ -15,7 +15,7 @@
 #ifndef LMI_GRAIN_H
 #define LMI_GRAIN_H
 
-#include "cut/blade.h"
+#include "geometry/blade.h"
 #include "octree/octree_blade.h"
 #include "octree/octree_body.h"
 

@@ -7,7 +7,7 @@
 #ifndef LMI_FRACTURE_H
 #define LMI_FRACTURE_H
 
-#include "cut/blade.h"
+#include "geometry/blade.h"
 #include "lattice/lattice_break.h"
 #include "world/world.h"
 

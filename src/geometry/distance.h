@@ -4,7 +4,7 @@
 #ifndef LMI_DISTANCE_H
 #define LMI_DISTANCE_H
 
-#include "contact/touch.h"
+#include "touch/touch.h"
 
 /* A grid of n[0] x n[1] x n[2] nodes `cell` metres apart, x first. */
 typedef struct lmi_nodes {

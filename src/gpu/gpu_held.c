@@ -1,8 +1,8 @@
 #include "gpu/gpu_held.h"
 
 #include "gpu/layout.h"
-#include "match/motion.h"
 #include "skeleton/skeleton.h"
+#include "world/motion.h"
 
 static const size_t group[2] = {64, 1};
 

@@ -4,13 +4,13 @@
  *
  * Bodies stand in the order of meet_layout.c, and so do their points and carriers.
  */
-#include "contact/bulk.h"
 #include "contact/rubble.h"
 #include "contact/soft.h"
 #include "gpu/account.h"
 #include "gpu/gpu_meet.h"
 #include "gpu/layout.h"
 #include "gpu/solve.h"
+#include "touch/bulk.h"
 
 #define QUAD 4 /* floats */
 

@@ -5,8 +5,8 @@
 #include "lattice/lattice_mass.h"
 #include "lattice/lattice_members.h"
 #include "match/examples.h"
-#include "match/motion.h"
 #include "world/body.h"
+#include "world/motion.h"
 
 #include <string.h>
 

@@ -15,7 +15,7 @@
 #ifndef LMI_OCTREE_BLADE_H
 #define LMI_OCTREE_BLADE_H
 
-#include "cut/blade.h"
+#include "geometry/blade.h"
 #include "octree/octree.h"
 
 /* x = at + linear (X - rest) */

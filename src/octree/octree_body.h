@@ -137,7 +137,7 @@ void lmi_octree_body_means(const lmi_body *body, const float *values, float *mea
 /* After there is a solid: what its touch points face, and how the faces of cuts touch. False when out of memory. */
 bool lmi_octree_body_face(lm_world *world, lmi_body *body);
 
-/* contact/touch_octree.c: after there is a solid, which carriers touch points are in, and which way those of cuts face. */
+/* octree/touch_octree.c: after there is a solid, which carriers touch points are in, and which way those of cuts face. */
 void lmi_octree_face_points(const lmi_body *body, lmi_touch *touch);
 
 const char *lmi_octree_body_fault(const lm_material *material); /* why octrees cannot have such a material, or null */

@@ -3,8 +3,8 @@
  * over where nothing has changed around it, and found again elsewhere.
  */
 #include "contact/cleft.h"
-#include "contact/touch_octree.h"
 #include "octree/octree_change.h"
+#include "octree/touch_octree.h"
 #include "skin/skin_octree.h"
 #include "skin/skin_octree_cut.h"
 #include "world/body.h"

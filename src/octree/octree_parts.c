@@ -7,8 +7,8 @@
  * Momentum and spin of every part are kept. Parts of regional damping need nothing: regions end where parts do.
  */
 #include "cut/grain.h"
-#include "match/motion.h"
 #include "octree/octree_body.h"
+#include "world/motion.h"
 
 #include <string.h>
 

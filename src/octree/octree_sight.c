@@ -2,7 +2,7 @@
  * The host and devices compile this text.
  */
 #include "octree/octree_sight.h"
-#include "contact/touch_octree.h"
+#include "octree/touch_octree.h"
 
 #include <math.h>
 

@@ -16,8 +16,8 @@
  *
  * Each particle is worked out by itself, in double precision: threads and lanes do not matter.
  */
-#include "match/motion.h"
 #include "skeleton/skeleton.h"
+#include "world/motion.h"
 #include "world/world.h"
 
 void lmi_bones_aim(lm_world *world, double seconds)

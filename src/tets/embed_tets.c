@@ -1,5 +1,5 @@
 #include "tets/embed_tets.h"
-#include "collide/triangle.h"
+#include "geometry/triangle.h"
 
 #include <string.h>
 

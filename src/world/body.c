@@ -5,7 +5,6 @@
 #include "base/guard.h"
 #include "base/hash.h"
 #include "cluster/cluster.h"
-#include "contact/cube.h"
 #include "cut/grain.h"
 #include "fracture/fracture.h"
 #include "lattice/lattice_motion.h"
@@ -13,6 +12,7 @@
 #include "octree/octree_body.h"
 #include "skeleton/skeleton.h"
 #include "skin/skin_octree_cut.h"
+#include "touch/cube.h"
 
 #include <assert.h>
 #include <stdlib.h>

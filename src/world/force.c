@@ -2,8 +2,8 @@
  * Forces for the next step, impulses at once, and fields.
  */
 #include "base/guard.h"
-#include "match/motion.h"
 #include "world/body.h"
+#include "world/motion.h"
 
 #include <string.h>
 

@@ -110,7 +110,7 @@ typedef struct lmi_kernels {
     /* Puts a body in front of colliders again where other bodies have pushed it, and particles deep inside in any case. */
     void (*last_walls)(const lmi_step *step, struct lmi_body *body, bool pushed, lmi_scratch *scratch);
 
-    /* Brings the carriers of a body's solid to where its particles are (contact/carriers.c). */
+    /* Brings the carriers of a body's solid to where its particles are (touch/carriers.c). */
     void (*carry_bulk)(struct lmi_bulk *solid, const struct lmi_body *body);
 
     /* Where the touch points of a body are (lmi_touch.now, .box). Which points of a block, [3][LMI_BLOCK], are near a solid,

@@ -1,5 +1,5 @@
 /*
- * Pins and drags: what holds particles, and what pulls them. How they act in a step is in match/motion.c.
+ * Pins and drags: what holds particles, and what pulls them. How they act in a step is in world/motion.c.
  */
 #include "base/guard.h"
 #include "world/body.h"

@@ -14,14 +14,14 @@
 #include "base/tasks.h"
 #include "base/vec.h"
 #include "collide/solid.h"
-#include "contact/bulk.h"
-#include "contact/rule.h"
 #include "lattice/herd.h"
 #include "lattice/lattice.h"
 #include "limber/limber.h"
 #include "match/pack.h"
 #include "match/region.h"
+#include "touch/bulk.h"
 #include "world/kernels.h"
+#include "world/rule.h"
 
 #define LMI_NONE UINT32_MAX
 
@@ -149,7 +149,7 @@ typedef struct lmi_body {
     bool self_contact;
     lmi_bulk *bulk;          /* null: it touches no other body, or (fracture) with its particles alone */
     float penalty;           /* N/m, as in the definition */
-    struct lmi_cubes *cubes; /* depth cube maps of the bulk (contact/cube.h), once they were asked for */
+    struct lmi_cubes *cubes; /* depth cube maps of the bulk (touch/cube.h), once they were asked for */
     lm_material material;
     uint64_t user_data;
     lmi_skin skin;
@@ -314,7 +314,7 @@ struct lm_world {
     uint32_t flow_capacity;
     lmi_scratch *scratch; /* one for each worker */
     uint32_t scratch_count;
-    struct lmi_mould *moulds;        /* rest shapes that bodies share (contact/mould.h) */
+    struct lmi_mould *moulds;        /* rest shapes that bodies share (touch/mould.h) */
     struct lmi_mutual *mutual;       /* bodies that touch each other (contact/mutual.h) */
     struct lmi_touchings *touchings; /* who touched whom in the last call (contact/touching.h); null: never asked */
     lmi_slab_task *slab_tasks;

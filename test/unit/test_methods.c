@@ -1,8 +1,8 @@
 /*
  * The papers' ways of keeping bodies apart: depth cube maps and the penalty force.
  */
-#include "contact/cube.h"
 #include "test/support/things.h"
+#include "touch/cube.h"
 #include "world/world.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
- * Bodies that keep each other out by the force of depth cube maps (contact/cube.h), on the device: Chentanez 2007.
+ * Bodies that keep each other out by the force of depth cube maps (touch/cube.h), on the device: Chentanez 2007.
  *
  *   meet_boxes      once a body: the box that others may touch
  *   meet_grid       one work-group: cells as large as the largest box, so that neighbours are all there is to look at
@@ -230,7 +230,7 @@ __kernel void meet_place(uint count, __global const uint *first, __global const 
     now[n] = (float4)(at[0], at[1], at[2], 0.0f);
 }
 
-/* Where cube maps are, and F^-1 there: contact/carriers.c. hold: weight and gradient of a particle. across: of sheets. */
+/* Where cube maps are, and F^-1 there: touch/carriers.c. hold: weight and gradient of a particle. across: of sheets. */
 __kernel void meet_carry(uint count, __global const uint *first, __global const uint *rider, __global const float4 *hold,
                          __global const float4 *across, __global const float4 *x, __global float *maps)
 {

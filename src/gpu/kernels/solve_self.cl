@@ -1,5 +1,5 @@
 /*
- * Where bodies touch themselves, and where others touch those that were cut: lmi_meet_itself, contact/cleft.c and contact/carriers.c's map of the
+ * Where bodies touch themselves, and where others touch those that were cut: lmi_meet_itself, contact/cleft.c and touch/carriers.c's map of the
  * whole on the device.
  *
  *   solve_slack    one work-group a body: whether it is so deformed that it can touch itself; then it is the last of its own partners
@@ -152,7 +152,7 @@ static dmat3 find_whole(__global const lmi_gpu_meeter *m, __global const lmi_gpu
     return lmi_invert_stretch(&stretch);
 }
 
-/* How far the blend of carriers may be from the map of the whole, in the rest shape: update_whole in contact/bulk.c. */
+/* How far the blend of carriers may be from the map of the whole, in the rest shape: update_whole in touch/bulk.c. */
 static double find_slack(__global const lmi_gpu_meeter *m, __global const lmi_gpu_mould *mould, __global const float *maps,
                          __global const float4 *rests, __global const float4 *levers, __local double *slots)
 {

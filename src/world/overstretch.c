@@ -19,7 +19,7 @@
  * such bodies: others are not touched, and pay one comparison.
  */
 #include "base/dmath.h"
-#include "match/motion.h"
+#include "world/motion.h"
 
 #define OVERSTRETCHED 3.0
 

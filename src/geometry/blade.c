@@ -1,4 +1,4 @@
-#include "cut/blade.h"
+#include "geometry/blade.h"
 
 #include <math.h>
 

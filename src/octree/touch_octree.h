@@ -10,7 +10,7 @@
 #ifndef LMI_TOUCH_OCTREE_H
 #define LMI_TOUCH_OCTREE_H
 
-#include "contact/mould_octree.h"
+#include "octree/mould_octree.h"
 #include "octree/octree_blade.h"
 
 /* The face of a cut in the rest pose. */

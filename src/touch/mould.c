@@ -1,10 +1,10 @@
-#include "contact/mould.h"
+#include "touch/mould.h"
 #include "base/hash.h"
-#include "contact/depth.h"
-#include "contact/mould_octree.h"
 #include "cut/grain.h"
 #include "geometry/distance.h"
 #include "lattice/embed_lattice.h"
+#include "octree/mould_octree.h"
+#include "touch/depth.h"
 #include "world/world.h"
 
 #include <string.h>

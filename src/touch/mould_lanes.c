@@ -1,8 +1,8 @@
 /*
- * The carriers of a mould in lanes, for kernels that bring sixteen of them at once to where their particles are (contact/carriers.c).
+ * The carriers of a mould in lanes, for kernels that bring sixteen of them at once to where their particles are (touch/carriers.c).
  */
 #include "base/block.h"
-#include "contact/mould.h"
+#include "touch/mould.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "contact/touch_octree.h"
+#include "octree/touch_octree.h"
 #include "cluster/embed.h"
 #include "octree/embed_octree.h"
 #include "skin/skin_octree.h"

@@ -1,7 +1,7 @@
 /*
  * Depth cube maps: how far the surface of a solid is from a place inside it, in every direction (Chentanez 2007).
  *
- * A map has six faces of 16 x 16 directions and sits at a carrier of the solid (contact/bulk.h), whose affine map carries it
+ * A map has six faces of 16 x 16 directions and sits at a carrier of the solid (touch/bulk.h), whose affine map carries it
  * along as the body deforms; the slides render it anew in every frame instead. A body has as many as it takes to see all its
  * carriers, each within its longest side: one for a ball, several for a duck. A point nearer to the place than the
  * surface is in its direction is inside, and the way out is straight away from the place. That is right for what is
@@ -10,7 +10,7 @@
 #ifndef LMI_CUBE_H
 #define LMI_CUBE_H
 
-#include "contact/bulk.h"
+#include "touch/bulk.h"
 
 #define LMI_CUBE_SIDE 16
 #define LMI_CUBE_MOST 32 /* maps of a body */

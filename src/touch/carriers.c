@@ -1,17 +1,17 @@
 /*
- * Brings the carriers of a solid (contact/bulk.h) to where its particles are, sixteen at a time.
+ * Brings the carriers of a solid (touch/bulk.h) to where its particles are, sixteen at a time.
  *
  * Reads particles and the mould; writes the maps of its carriers, and the map of the whole. Of each carrier
  *
  *   x_c = sum w_k x_k,    F = sum x_k g_k^T,    X = X_c + F^-1 (x - x_c)
  *
- * with F completed where its particles are a sheet, and its inverse bounded: the arithmetic of contact/stretch.h, in single
+ * with F completed where its particles are a sheet, and its inverse bounded: the arithmetic of touch/stretch.h, in single
  * precision. Positions are relative to the body's origin, so that nothing is lost far from that of the world. A lane holds a
  * carrier; sums over all carriers are made for each of 16 lanes and then joined, so every instruction set gives the same bits.
  */
 #include "base/quad.h"
 #include "base/vmat.h"
-#include "contact/stretch.h"
+#include "touch/stretch.h"
 #include "world/kernel_names.h"
 #include "world/world.h"
 

@@ -1,4 +1,4 @@
-#include "match/motion.h"
+#include "world/motion.h"
 
 #include <float.h>
 

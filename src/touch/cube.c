@@ -1,4 +1,4 @@
-#include "contact/cube.h"
+#include "touch/cube.h"
 #include "world/world.h"
 
 #include <string.h>

@@ -12,13 +12,13 @@
  * The carriers of a cloud with particles all over its surface, as the vertices of a mesh are, are made of those alone. A push moves
  * them, and only slowly what lies below: in a dent they lie deeper than particles that were below them at rest, and a map of both
  * would say that there is no dent. Such particles are a sheet, which says nothing about the direction across it: there the map is
- * completed by the normal of the sheet (contact/stretch.h). Without that the map of a sheet that is bent flat has no inverse.
+ * completed by the normal of the sheet (touch/stretch.h). Without that the map of a sheet that is bent flat has no inverse.
  */
 #ifndef LMI_MOULD_H
 #define LMI_MOULD_H
 
 #include "base/vec.h"
-#include "contact/touch.h"
+#include "touch/touch.h"
 
 #define LMI_CARRIER_MOST 32 /* particles of a carrier */
 
@@ -62,7 +62,7 @@ typedef struct lmi_mould {
     lm_vec3 rest_middle;
     float *lever; /* [carriers][3] the map of the body as a whole: F = sum x_c lever^T */
 
-    /* All of that in lanes, LMI_BLOCK carriers to a block (contact/mould_lanes.c). */
+    /* All of that in lanes, LMI_BLOCK carriers to a block (touch/mould_lanes.c). */
     uint32_t *first_row; /* [blocks + 1] rows of riders */
     uint32_t *row_rider; /* [rows][LMI_BLOCK] */
     float *row_hold;     /* [rows][4][LMI_BLOCK] weight and gradient */

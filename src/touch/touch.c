@@ -1,9 +1,9 @@
-#include "contact/touch.h"
+#include "touch/touch.h"
 #include "cluster/embed.h"
-#include "contact/touch_octree.h"
 #include "cut/grain.h"
 #include "lattice/embed_lattice.h"
 #include "octree/embed_octree.h"
+#include "octree/touch_octree.h"
 #include "world/world.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "contact/mould_octree.h"
+#include "octree/mould_octree.h"
 #include "world/world.h"
 
 #include <stdlib.h>

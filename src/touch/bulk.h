@@ -7,7 +7,7 @@
 #ifndef LMI_BULK_H
 #define LMI_BULK_H
 
-#include "contact/mould.h"
+#include "touch/mould.h"
 
 typedef struct lmi_bulk {
     lmi_mould *mould;

@@ -1,8 +1,8 @@
-#include "contact/bulk.h"
+#include "touch/bulk.h"
 #include "base/quad.h"
-#include "contact/depth.h"
-#include "contact/stretch.h"
 #include "lattice/embed_lattice.h"
+#include "touch/depth.h"
+#include "touch/stretch.h"
 #include "world/world.h"
 
 #include <string.h>

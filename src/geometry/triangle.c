@@ -2,7 +2,7 @@
  * The nearest point goes through the seven parts of a triangle (three corners, three edges, the inside) by the signs of
  * barycentric coordinates, after C. Ericson, Real-Time Collision Detection, section 5.1.5; the box test is section 5.2.9.
  */
-#include "collide/triangle.h"
+#include "geometry/triangle.h"
 
 #define HAIR 1e-9    /* barycentric: how much a triangle grows for crossings */
 #define SLIVER 1e-10 /* of the longest edge: a triangle less high than this has no area */
