@@ -4,6 +4,7 @@
 #include "lattice_contest.h"
 
 #include "base/os.h"
+#include "lattice/lattice_body.h"
 #include "runner.h"
 #include "world/world.h"
 

@@ -1,4 +1,15 @@
 /*
+ * cluster/: bodies of points whose regions are lists of members: making the lists, their sums, and what a point of the
+ * rest pose rides on.
+ *
+ * reads   points, definitions, positions in a batch
+ * writes  lists of members; moments of regions and goals of particles
+ * uses    base geometry; in sources also world lattice
+ *
+ *   cluster.c      overlapping boxes, and lists of the caller        kmeans.c    compact groups
+ *   elements.c     from the elements of a mesh                       sum_cluster.c  gather and scatter
+ *   embed.c        a point as a weighted sum of particles            modes.c     the slowest mode
+ *
  * Cluster makers: from a definition to lists of members.
  */
 #ifndef LMI_CLUSTER_H

@@ -1,4 +1,16 @@
 /*
+ * contact/: contacts: who touches whom, where, and how both answer; events and sleep.
+ *
+ * reads   positions and velocities, touch points and solids of bodies, colliders
+ * writes  positions and velocities, who touches whom, who sleeps
+ * uses    base fracture octree touch world; in sources also lattice match skeleton skin
+ *
+ *   contact.c    colliders                               mutual.c   bodies: all of it in order
+ *   pairs.c      who may touch                           meet.c, inside.c  where          cleft.c  cuts          rubble.c  pieces
+ *   found.c, take.c, touched.c, soft.c, give.c, stiff.c, tell.c, solver.c  the solver, below
+ *   push.c       bodies that answer as a whole           penalty.c  the papers' force
+ *   halt.c       bodies too fast for contacts            touching.h  the account of who touched whom          sleep.c  sleep
+ *
  * Contacts: how points of bodies answer walls, and points of other bodies, all at once.
  *
  * Reads the contacts that were found (lmi_contact_add), positions, velocities and masses of the particles that hold them, and

@@ -23,6 +23,7 @@
 #include "contact/rubble.h"
 #include "contact/solver.h"
 #include "skeleton/skeleton.h"
+#include "skin/skin.h"
 #include "world/motion.h"
 
 #include <string.h>

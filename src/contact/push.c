@@ -1,5 +1,6 @@
 #include "contact/push.h"
 #include "contact/soft.h"
+#include "lattice/lattice_body.h"
 #include "octree/octree_body.h"
 
 /* No contact turns a body further in one substep, radians: beyond this a turn is no rotation any more. */

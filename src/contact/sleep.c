@@ -1,5 +1,6 @@
 #include "contact/sleep.h"
 #include "contact/touching.h"
+#include "lattice/lattice_body.h"
 #include "match/examples.h"
 #include "world/body.h"
 

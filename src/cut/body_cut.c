@@ -3,9 +3,8 @@
  * their own (cluster_cut.c); octrees become others (octree_change.h).
  */
 #include "base/guard.h"
-#include "cut/grain.h"
+#include "cut/cut.h"
 #include "fracture/fracture.h"
-#include "gpu/gpu.h"
 #include "octree/octree_level.h"
 #include "skin/skin_octree_cut.h"
 #include "world/body.h"

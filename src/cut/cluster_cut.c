@@ -5,7 +5,7 @@
  * mass, momentum and spin do not change.
  */
 #include "base/hash.h"
-#include "cut/grain.h"
+#include "cut/cut.h"
 #include "skin/skin.h"
 #include "touch/touch.h"
 #include "world/body.h"

@@ -2,6 +2,7 @@
  * The grain of a body (grain.h): bonds, what hangs together by them, and which particle each voxel belongs to.
  */
 #include "cut/grain.h"
+#include "skin/skin.h"
 #include "skin/skin_octree_cut.h"
 
 #include <stdlib.h>

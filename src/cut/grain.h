@@ -91,10 +91,6 @@ bool lmi_grain_skin(lm_world *world, const lmi_body *body, lmi_skin *skin);
 /* After a body that was cut got another skin: it is cut too. False when out of memory; then nothing has changed. */
 bool lmi_grain_given_skin(lm_world *world, lmi_body *body);
 
-/* cluster_cut.c */
-lm_result lmi_cluster_cut(lm_world *world, lmi_body *body, const lmi_blade_triangle *blade, uint32_t triangle_count,
-                          lm_cut_info *info, const char **fault);
-
 /* octree/octree_parts.c: damps each part towards its own motion as a whole, where there are several. */
 void lmi_grain_damp_parts(lmi_body *body);
 

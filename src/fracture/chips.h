@@ -7,8 +7,8 @@
  * only links from chip to chip break. Particles at the border that are in no such cell belong to a chip beside them. Every chip
  * holds together, and has a whole cell, so that a piece of one chip moves, turns and carries its surface as any other.
  */
-#ifndef LMI_LATTICE_CHIPS_H
-#define LMI_LATTICE_CHIPS_H
+#ifndef LMI_CHIPS_H
+#define LMI_CHIPS_H
 
 #include "lattice/lattice.h"
 

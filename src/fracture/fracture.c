@@ -8,10 +8,9 @@
 #include "base/compiler.h"
 #include "base/guard.h"
 #include "base/hash.h"
-#include "cut/grain.h"
 #include "fracture/chips.h"
 #include "lattice/lattice_members.h"
-#include "octree/octree_body.h"
+#include "skin/skin.h"
 #include "skin/skin_open.h"
 #include "world/body.h"
 
@@ -405,21 +404,4 @@ uint32_t lm_world_get_breaks(const lm_world *world, lm_break *breaks, uint32_t c
         memcpy(breaks, world->breaks, count * sizeof *breaks);
     }
     return world->break_count;
-}
-
-lm_result lm_body_get_pieces(const lm_world *world, lm_body_id id, uint32_t *pieces)
-{
-    const lmi_body *body = lmi_body_find(world, id, "lm_body_get_pieces");
-    if (!body) {
-        return LM_ERROR_ID;
-    }
-    LMI_PARTICLES_EACH(body, n)
-    {
-        uint32_t particle = body->order[n];
-        pieces[particle] = body->lattice  ? lmi_lattice_part_of(body, n)
-                           : body->octree ? body->octree->part[particle]
-                           : body->grain  ? body->grain->part[n]
-                                          : 0;
-    }
-    return LM_OK;
 }

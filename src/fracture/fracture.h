@@ -1,4 +1,12 @@
 /*
+ * fracture/: links of a lattice that break: which are strained too much, and what the body becomes.
+ *
+ * reads   definitions, positions of a body, blades
+ * writes  the body: its lattice, parts, skin; the breaks of the step
+ * uses    geometry lattice world; in sources also base skin contact
+ *
+ *   fracture.c  definitions       fracture_break.c  in a step       fracture_blade.c  along a blade       chips.h  the smallest pieces
+ *
  * Bodies that can break: what a lattice body has besides (include/limber/limber.h, Fracture).
  *
  * Links break at the beginning of a step, with the other things that can fail: everything that a broken body will be is made
@@ -8,6 +16,7 @@
 #define LMI_FRACTURE_H
 
 #include "geometry/blade.h"
+#include "lattice/lattice_body.h"
 #include "lattice/lattice_break.h"
 #include "world/world.h"
 

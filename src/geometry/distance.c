@@ -1,6 +1,5 @@
 #include "geometry/distance.h"
-#include "base/vec.h"
-#include "world/world.h"
+#include "base/pool.h"
 
 #include <string.h>
 

@@ -4,7 +4,9 @@
 #ifndef LMI_DISTANCE_H
 #define LMI_DISTANCE_H
 
-#include "touch/touch.h"
+#include "base/memory.h"
+#include "base/vec.h"
+#include "geometry/geometry.h"
 
 /* A grid of n[0] x n[1] x n[2] nodes `cell` metres apart, x first. */
 typedef struct lmi_nodes {

@@ -187,3 +187,24 @@ uint32_t lmi_nearest_find(const lmi_nearest *near, lm_dvec3 where, uint32_t most
     }
     return f.count;
 }
+
+uint32_t lmi_nearest_after(const lmi_nearest *t, const lm_vec3 *vertices, lm_dvec3 point, uint32_t last)
+{
+    lm_dvec3 way = dvec_sub(dvec_from(vertices[last]), point);
+    lmi_neighbour best = {dvec_dot(way, way), last};
+    lmi_nearest_find(t, point, 1, UINT32_MAX, &best, 1);
+    return best.index;
+}
+
+bool lmi_nearest_values(lmi_memory *memory, const lm_vec3 *vertices, const float *of_vertices, uint32_t vertex_count,
+                        const lm_dvec3 *points, uint32_t point_count, float *values)
+{
+    lmi_nearest t;
+    bool ok = lmi_nearest_make_from(&t, memory, vertices, vertex_count);
+    for (uint32_t n = 0, last = 0; ok && n < point_count; n++) {
+        last = lmi_nearest_after(&t, vertices, points[n], last);
+        values[n] = of_vertices[last];
+    }
+    lmi_nearest_free(&t);
+    return ok;
+}

@@ -42,6 +42,14 @@ bool lmi_nearest_make_from(lmi_nearest *near, lmi_memory *memory, const lm_vec3 
 uint32_t lmi_nearest_find(const lmi_nearest *near, lm_dvec3 place, uint32_t most, uint32_t except, lmi_neighbour *found,
                           uint32_t known);
 
+/* The point nearest to a place. `last`: what was found before; neighbours have near points, so it is a good first guess. `points`: as
+ * they were given. */
+uint32_t lmi_nearest_after(const lmi_nearest *near, const lm_vec3 *points, lm_dvec3 place, uint32_t last);
+
+/* The values of the vertices nearest to some points. False when out of memory. */
+bool lmi_nearest_values(lmi_memory *memory, const lm_vec3 *vertices, const float *of_vertices, uint32_t vertex_count,
+                        const lm_dvec3 *points, uint32_t point_count, float *values);
+
 /* How long a list with a value for each node is. */
 static inline uint32_t lmi_nearest_nodes(const lmi_nearest *near) { return 2u << near->levels; }
 

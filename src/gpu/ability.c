@@ -5,6 +5,7 @@
 #include "gpu/gpu.h"
 #include "gpu/gpu_held.h"
 #include "gpu/octrees.h"
+#include "lattice/lattice_body.h"
 
 static const char *body_reason(const lmi_body *body)
 {

@@ -13,6 +13,7 @@
 #include "gpu/gpu_held.h"
 #include "gpu/kinds.h"
 #include "gpu/solve.h"
+#include "skin/skin.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,10 @@
 /*
+ * gpu/: the same stages on a device (OpenCL, any vendor), and what the host asks of it.
+ *
+ * reads   a world as its host has laid it out
+ * writes  positions, velocities and state of bodies, on the device and back on the host
+ * uses    base contact lattice world; in sources also cut fracture match octree skeleton skin touch
+ *
  * A device that steps a world: OpenCL, any vendor.
  *
  *   loader.c    the OpenCL library of the machine, if there is one

@@ -2,6 +2,7 @@
  * Which lattices of a batch are alike, and the plan by which they are stepped together.
  */
 #include "lattice/herd.h"
+#include "lattice/lattice_body.h"
 #include "world/world.h"
 
 #include <string.h>

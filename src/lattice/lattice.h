@@ -1,4 +1,18 @@
 /*
+ * lattice/: bodies whose particles are the corners of occupied cells, with a region around each: making them, their
+ * fast sums, the sweep that steps them, and how their links break.
+ *
+ * reads   voxels, masses, positions and velocities of a body
+ * writes  a body's lattice; in a step its positions, velocities, rotations and lasting deformation
+ * uses    base geometry match world
+ *
+ *   lattice.c        particles and blocks              lattice_regions.c, lattice_cube.c  what is in reach
+ *   lattice_lists.c  corrections of the fast sums      lattice_plates.c  sums by shared plates
+ *   lattice_rest.c   rest constants                    lattice_break.c, lattice_links.c, lattice_parts.c  links and parts
+ *   lattice_body.c   bodies, lattice_weights.c their weights, lattice_mass.c masses, lattice_members.c regions one by one
+ *   lattice_prepare.c, lattice_sweep.c, lattice_motion.c  a substep in their order; lattice_lanes.h the sums, lattice_fit.h the fit
+ *   herd.c, lattice_herd.c  small lattices side by side            lattice_match.c, lattice_modes.c  the slowest mode
+ *
  * Lattices: the corners of occupied cells as particles, one region around each.
  *
  * Regions. Neighbours share an occupied cell. The region of a particle is every particle within `width` neighbour steps of

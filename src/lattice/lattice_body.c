@@ -5,7 +5,6 @@
 #include "base/hash.h"
 #include "lattice/lattice_members.h"
 #include "lattice/lattice_motion.h"
-#include "octree/octree_body.h"
 #include "world/body.h"
 
 #include <string.h>
@@ -14,18 +13,6 @@
 #define LEAST_SPACING (double)1e-9f
 #define MOST_SPACING 1e6
 #define MOST_SPACINGS 4194304.0
-
-uint32_t lmi_body_regions(const lmi_body *body)
-{
-    return body->lattice ? body->lattice->shape.region_count : body->region_count;
-}
-
-uint64_t lmi_body_memberships(const lmi_body *body)
-{
-    return body->lattice  ? body->lattice->shape.membership_count
-           : body->octree ? lmi_octree_body_regions(body, NULL, NULL)
-                          : body->membership_count;
-}
 
 /* The elastic energy of a strain goes with omega² width (width + 1) spacing²: the variance of a cube of corners, times the
  * pull of its region. An ideal region of half-width W has W² in place of the last two. */

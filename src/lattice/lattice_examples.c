@@ -10,6 +10,7 @@
  *
  * Deterministic because regions are measured in lanes of their own and summed in their order (match/examples_solve.c).
  */
+#include "lattice/lattice_body.h"
 #include "lattice/lattice_constants.h"
 #include "lattice/lattice_irregular.h"
 #include "match/example_lanes.h"

@@ -17,6 +17,7 @@
 #define LATTICE_HERD
 #include "base/compiler.h"
 #include "lattice/herd.h"
+#include "lattice/lattice_body.h"
 #include "lattice/lattice_fit.h"
 #include "world/kernel_names.h"
 #include "world/world.h"

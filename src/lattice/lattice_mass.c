@@ -68,17 +68,6 @@ void lmi_lattice_volumes(const lmi_lattice *l, float *volumes)
     }
 }
 
-/* --- the nearest vertex --- */
-
-/* `last`: what was found before; neighbours have near vertices, so it is a good first guess. */
-static uint32_t find_nearest(const lmi_nearest *t, const lm_vec3 *vertices, lm_dvec3 point, uint32_t last)
-{
-    lm_dvec3 way = dvec_sub(dvec_from(vertices[last]), point);
-    lmi_neighbour best = {dvec_dot(way, way), last};
-    lmi_nearest_find(t, point, 1, UINT32_MAX, &best, 1);
-    return best.index;
-}
-
 bool lmi_lattice_multiply_nearest(lmi_memory *memory, const lmi_lattice *l, const lm_vec3 *vertices,
                                   const float *of_vertices, uint32_t vertex_count, float *values)
 {
@@ -86,22 +75,9 @@ bool lmi_lattice_multiply_nearest(lmi_memory *memory, const lmi_lattice *l, cons
     bool ok = lmi_nearest_make_from(&t, memory, vertices, vertex_count);
     for (uint32_t n = 0, last = 0; ok && n < l->block_count * LMI_BLOCK; n++) {
         if (l->occupied[n / LMI_BLOCK] >> (n % LMI_BLOCK) & 1) {
-            last = find_nearest(&t, vertices, lmi_lattice_rest(l, n), last);
+            last = lmi_nearest_after(&t, vertices, lmi_lattice_rest(l, n), last);
             values[n] *= of_vertices[last];
         }
-    }
-    lmi_nearest_free(&t);
-    return ok;
-}
-
-bool lmi_nearest_values(lmi_memory *memory, const lm_vec3 *vertices, const float *of_vertices, uint32_t vertex_count,
-                        const lm_dvec3 *points, uint32_t point_count, float *values)
-{
-    lmi_nearest t;
-    bool ok = lmi_nearest_make_from(&t, memory, vertices, vertex_count);
-    for (uint32_t n = 0, last = 0; ok && n < point_count; n++) {
-        last = find_nearest(&t, vertices, points[n], last);
-        values[n] = of_vertices[last];
     }
     lmi_nearest_free(&t);
     return ok;

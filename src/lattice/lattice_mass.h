@@ -20,8 +20,4 @@ void lmi_lattice_volumes(const lmi_lattice *lattice, float *volumes);
 bool lmi_lattice_multiply_nearest(lmi_memory *memory, const lmi_lattice *lattice, const lm_vec3 *vertices,
                                   const float *of_vertices, uint32_t vertex_count, float *values);
 
-/* The values of the vertices nearest to some points. False when out of memory. */
-bool lmi_nearest_values(lmi_memory *memory, const lm_vec3 *vertices, const float *of_vertices, uint32_t vertex_count,
-                        const lm_dvec3 *points, uint32_t point_count, float *values);
-
 #endif

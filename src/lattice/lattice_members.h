@@ -1,10 +1,10 @@
 /*
  * The regions of a lattice one by one: lattice_members.c.
  */
-#ifndef LMI_OUT_LATTICE_REGIONS_H
-#define LMI_OUT_LATTICE_REGIONS_H
+#ifndef LMI_LATTICE_MEMBERS_H
+#define LMI_LATTICE_MEMBERS_H
 
-#include "world/world.h"
+#include "lattice/lattice_body.h"
 
 /* As lm_body_get_regions; either array may be null. */
 void lmi_lattice_regions(const lmi_body *body, uint32_t *offsets, uint32_t *members);

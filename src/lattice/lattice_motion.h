@@ -4,6 +4,7 @@
 #ifndef LMI_LATTICE_MOTION_H
 #define LMI_LATTICE_MOTION_H
 
+#include "lattice/lattice_body.h"
 #include "world/motion.h"
 
 /* The frame follows the body when it is off by more than this, radians: it need not be exact, and as long as it stays what

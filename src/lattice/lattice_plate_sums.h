@@ -14,8 +14,8 @@
  * with z from the particle's own plane: what is at the particle itself adds nothing but its q, to the bit. All additions have
  * their order from the tables alone.
  */
-#ifndef LMI_LATTICE_PLATES_STEP_H
-#define LMI_LATTICE_PLATES_STEP_H
+#ifndef LMI_LATTICE_PLATE_SUMS_H
+#define LMI_LATTICE_PLATE_SUMS_H
 
 #include "base/compiler.h"
 #include "lattice/lattice_lanes.h"

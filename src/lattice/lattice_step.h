@@ -81,21 +81,4 @@ static inline size_t lmi_lattice_damping_scratch(const lmi_lattice *l)
     return (planes * 3 + 6) * l->most_places * LMI_BLOCK + (9 + 12) * lmi_lattice_run_stride(l);
 }
 
-typedef struct lmi_lattice_kernels {
-    /* `sums` has one for each part of the slab. The planes of a slab: match and integrate, but for planes nearer than `width` to a cut between slabs, which other slabs still read. */
-    void (*sweep)(const lmi_lattice_step *step, uint32_t slab, float *scratch, lmi_lattice_sums *sums);
-
-    /* Integrates the planes of a slab that its sweep left, after all sweeps. */
-    void (*finish)(const lmi_lattice_step *step, uint32_t slab, float *scratch, lmi_lattice_sums *sums);
-
-    /* Mean goal less position of every particle, [block][3][LMI_BLOCK], in metres; moves nothing. */
-    void (*pull)(const lmi_lattice_step *step, float *scratch, float *pull);
-
-    /* The two sums on their own: the 12 moments (sum u, then the columns of sum u k^T along z, y, x) of each region from
-     * [particle][4] (values and weight); and for each particle the sum over its regions of q - T k from q and the columns
-     * of T along x, y, z. [block][12][LMI_BLOCK] and [block][3][LMI_BLOCK]. */
-    void (*gather)(const lmi_lattice *lattice, const float *values, float *scratch, float *moments);
-    void (*scatter)(const lmi_lattice *lattice, const float *transforms, float *scratch, float *sums);
-} lmi_lattice_kernels;
-
 #endif

@@ -5,6 +5,7 @@
  * Done in double precision when a body is laid out, from the example poses and the weights that particles have in the fits
  * then: a pin changes weights, and with them the best affine maps of poses and of the body alike.
  */
+#include "lattice/lattice_body.h"
 #include "match/examples.h"
 #include "octree/octree_body.h"
 

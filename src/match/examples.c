@@ -4,6 +4,7 @@
  */
 #include "match/examples.h"
 #include "base/guard.h"
+#include "lattice/lattice_body.h"
 #include "octree/octree_body.h"
 #include "world/body.h"
 

@@ -1,4 +1,17 @@
 /*
+ * octree/: bodies of cells of several sizes: making the tree, its regions and sums, how it is cut and how its detail
+ * changes.
+ *
+ * reads   voxels, blades, positions of a body
+ * writes  a body's octree; in a step the moments of regions and the goals of particles
+ * uses    base geometry match world; in sources also cluster cut skin contact
+ *
+ *   octree.c, octree_divide.c, octree_detail.c, octree_links.c  the tree     octree_graph.c, octree_search.c  neighbours and ways
+ *   octree_regions.c  regions as nodes           octree_rest.c  rest constants      octree_layout.c, sum_octree.c  sums in lanes
+ *   octree_body.c     bodies                     octree_parts.c parts of a body
+ *   octree_blade.c, octree_cut_faces.c  cuts     octree_revise.c, octree_change.c, octree_join.c, octree_follow.c  a tree that becomes another
+ *   octree_level.c, octree_refine.c  level of detail        touch_octree.c, mould_octree.c  what it touches with, and what is touched
+ *
  * Octrees: a body divided into cells of several sizes, fine where it is thin and coarse where it is not.
  *
  * The mesh is voxelised at the finest spacing (voxel.h); the voxels are the truth, and everything here is about sets of them.

@@ -7,7 +7,7 @@
 #include "octree/octree_body.h"
 #include "base/hash.h"
 #include "contact/cleft.h"
-#include "lattice/lattice_mass.h"
+#include "geometry/nearest.h"
 #include "skin/skin_octree_cut.h"
 #include "world/body.h"
 

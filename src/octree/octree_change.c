@@ -3,6 +3,7 @@
  */
 #include "octree/octree_change.h"
 #include "base/hash.h"
+#include "skin/skin.h"
 #include "skin/skin_octree.h"
 #include "skin/skin_octree_cut.h"
 #include "world/body.h"

@@ -1,4 +1,12 @@
 /*
+ * query/: queries: what a ray meets, what a ball or a box touches, what the pointer picks.
+ *
+ * reads   bodies, their skins, colliders
+ * writes  nothing but the caller's results
+ * uses    nothing; in sources also gpu skin
+ *
+ *   query.c  rays and overlaps       pick.c  the ray pick
+ *
  * Queries: what a ray meets, what a ball or a box touches, among bodies and colliders. Double precision, in the order of
  * slots; nothing is changed.
  */

@@ -1,4 +1,13 @@
 /*
+ * skeleton/: rigid bones inside flesh: skeletons, what is attached to them, and how they move particles.
+ *
+ * reads   poses of bones from the host program, rest positions of a body
+ * writes  skeletons of a world; positions and velocities of attached particles
+ * uses    base world; in sources also octree
+ *
+ *   skeleton.c  made, destroyed       skeleton_reach.c  which particles follow which bones
+ *   bones.c     in a step             skeleton_state.c  moved by the host, and read
+ *
  * Skeletons inside the library: rigid bones of a body, and what is attached to them.
  *
  *   skeleton.c        made, destroyed

@@ -2,6 +2,7 @@
  * Skins of bodies that can break: what follows when a body gets one, and what its vertices come from.
  */
 #include "base/hash.h"
+#include "skin/skin.h"
 #include "skin/skin_open.h"
 #include "world/body.h"
 

@@ -19,6 +19,4 @@ typedef struct lmi_skin_cells {
     lm_vec3 *normals;   /* of length 1 or 0; may be null */
 } lmi_skin_cells;
 
-typedef void lmi_skin_cells_function(const lmi_skin_cells *cells);
-
 #endif

@@ -11,6 +11,7 @@
 #include "skin/skin_open.h"
 #include "base/compiler.h"
 #include "lattice/lattice_break.h"
+#include "skin/skin.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -17,6 +17,4 @@ typedef struct lmi_skin_tets {
     lm_vec3 *normals;            /* of length 1 or 0; may be null */
 } lmi_skin_tets;
 
-typedef void lmi_skin_tets_function(const lmi_skin_tets *tets);
-
 #endif

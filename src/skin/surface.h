@@ -11,8 +11,8 @@
  * Coordinates are along the lattice's axes, in spacings from corner (0, 0, 0): planes are at whole numbers and a half, exactly.
  * Vertices at the same place, as meshes with hard edges have them, are known as one (`weld`).
  */
-#ifndef LMI_CUT_H
-#define LMI_CUT_H
+#ifndef LMI_SURFACE_H
+#define LMI_SURFACE_H
 
 #include "lattice/lattice.h"
 

@@ -15,6 +15,7 @@
 #include "match/examples.h"
 #include "octree/octree_body.h"
 #include "skeleton/skeleton.h"
+#include "skin/skin.h"
 #include "snapshot/archive.h"
 #include "tets/tets.h"
 #include "world/body.h"

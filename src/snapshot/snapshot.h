@@ -1,4 +1,13 @@
 /*
+ * snapshot/: the state of a world as bytes and back, and its hash.
+ *
+ * reads   everything that the future of a world depends on
+ * writes  bytes; a world that was loaded
+ * uses    octree world; in sources also base cluster contact cut fracture match skeleton skin tets
+ *
+ *   snapshot.c  the format, in one description for saving and loading (archive.h); snapshot_*.c the parts of it
+ *   snapshot_check.c  what only several values together show to be wrong          hash.c  the hash of a world
+ *
  * The frame around a snapshot.
  *
  *     bytes 0..7    "LIMBERSN"

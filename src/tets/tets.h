@@ -1,4 +1,12 @@
 /*
+ * tets/: bodies of tetrahedra: meshes that are given or made, their bodies, and what a point of the rest pose rides on.
+ *
+ * reads   tetrahedra or surfaces of callers
+ * writes  checked tetrahedra; a body of clusters that keeps them
+ * uses    base geometry; in sources also world
+ *
+ *   tets.c  meshes          tets_body.c  bodies          embed_tets.c  a point in its tetrahedron
+ *
  * Tetrahedra: checks of those that are given, and our own from the cells of a lattice.
  *
  * A tetrahedron is the right way round when its second, third and fourth corner are counter-clockwise seen from outside:

@@ -1,6 +1,7 @@
 #include "touch/bulk.h"
 #include "base/quad.h"
 #include "lattice/embed_lattice.h"
+#include "lattice/lattice_body.h"
 #include "touch/depth.h"
 #include "touch/stretch.h"
 #include "world/world.h"

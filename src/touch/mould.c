@@ -3,6 +3,7 @@
 #include "cut/grain.h"
 #include "geometry/distance.h"
 #include "lattice/embed_lattice.h"
+#include "lattice/lattice_body.h"
 #include "octree/mould_octree.h"
 #include "touch/depth.h"
 #include "world/world.h"
@@ -831,7 +832,7 @@ void lmi_mould_face(const lmi_mould *s, lmi_touch *touch)
         double length = dvec_length(out), least = INFINITY;
         touch->facing[n] = vec_from(dvec_scale(out, length > 0.0 ? 1.0 / length : 0.0));
         if (s->of_leaf) {
-            continue; /* octree_faces.c */
+            continue; /* lmi_octree_face_points finds them */
         }
         for (uint32_t c = 0; c < s->carrier_count; c++) {
             lm_dvec3 d = dvec_sub(dvec_from(s->rest[c]), p);

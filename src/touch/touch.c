@@ -2,6 +2,7 @@
 #include "cluster/embed.h"
 #include "cut/grain.h"
 #include "lattice/embed_lattice.h"
+#include "lattice/lattice_body.h"
 #include "octree/embed_octree.h"
 #include "octree/touch_octree.h"
 #include "world/world.h"

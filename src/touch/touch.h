@@ -1,4 +1,15 @@
 /*
+ * touch/: what touches and what is touched: touch points on the surface of a body, and the body as a solid that others
+ * touch.
+ *
+ * reads   a body's rest shape, its particles, and the mesh that it was made from
+ * writes  touch points, moulds and cube maps of a body; where its carriers are in this substep
+ * uses    base geometry; in sources also world cluster lattice octree cut
+ *
+ *   touch.c      touch points                             mould.h  the rest shape as a field of distances, and its carriers
+ *   bulk.h       a mould carried along by a body          carriers.c  brings carriers to where the particles are
+ *   cube.h       depth cube maps
+ *
  * Touch points: where a body touches other things.
  *
  * The particles of a lattice lie outside the surface that is seen, those of a coarse cloud inside it, so contacts on bare
@@ -11,6 +22,7 @@
 
 #include "base/block.h"
 #include "base/memory.h"
+#include "geometry/geometry.h"
 
 struct lmi_body;
 struct lm_world;
@@ -72,13 +84,6 @@ void lmi_touch_begin(lmi_touch *touch);
 
 /* After them: that is what the last one gave. */
 void lmi_touch_end(lmi_touch *touch);
-
-/* A mesh in the rest pose. */
-typedef struct lmi_touch_mesh {
-    const lm_vec3 *vertices;
-    const uint32_t *triangles; /* three indices each */
-    uint32_t vertex_count, triangle_count;
-} lmi_touch_mesh;
 
 /* Points spread over a mesh about `spacing` apart: its sharpest corners first, then other vertices, then points between
  * them where triangles are large. False when out of memory; else *points has room for *capacity and holds *count. */

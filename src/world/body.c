@@ -7,10 +7,13 @@
 #include "cluster/cluster.h"
 #include "cut/grain.h"
 #include "fracture/fracture.h"
+#include "lattice/herd.h"
+#include "lattice/lattice_body.h"
 #include "lattice/lattice_motion.h"
 #include "match/examples.h"
 #include "octree/octree_body.h"
 #include "skeleton/skeleton.h"
+#include "skin/skin.h"
 #include "skin/skin_octree_cut.h"
 #include "touch/cube.h"
 

@@ -16,8 +16,8 @@ lmi_stage_function LMI_KERNEL(scatter_clusters);
 lmi_stage_function LMI_KERNEL(sweep);
 lmi_stage_function LMI_KERNEL(integrate);
 lmi_stage_function LMI_KERNEL(contact);
-lmi_skin_cells_function LMI_KERNEL(skin_lattice);
-lmi_skin_tets_function LMI_KERNEL(skin_tets);
+void LMI_KERNEL(skin_lattice)(const struct lmi_skin_cells *cells);
+void LMI_KERNEL(skin_tets)(const struct lmi_skin_tets *tets);
 lmi_stage_function LMI_KERNEL(sweep_herds);
 uint32_t LMI_KERNEL(count_walls)(const lmi_step *step, const struct lmi_body *body);
 void LMI_KERNEL(find_walls)(const lmi_step *step, struct lmi_push *push, struct lmi_contact_list *list);
@@ -41,12 +41,15 @@ void LMI_KERNEL(octree_phase)(const lmi_step *step, struct lmi_batch *batch, uin
 /* Fits the lanes of blocks `first` to `last` - 1, all of whole regions of one octree. */
 void LMI_KERNEL(fit_blocks)(const struct lm_world *world, const struct lmi_pack *pack, uint32_t first, uint32_t last);
 
-void LMI_KERNEL(lattice_sweep)(const lmi_lattice_step *step, uint32_t slab, float *scratch, lmi_lattice_sums *sums);
-void LMI_KERNEL(lattice_finish)(const lmi_lattice_step *step, uint32_t slab, float *scratch, lmi_lattice_sums *sums);
-void LMI_KERNEL(lattice_pull)(const lmi_lattice_step *step, float *scratch, float *pull);
+void LMI_KERNEL(lattice_sweep)(const struct lmi_lattice_step *step, uint32_t slab, float *scratch,
+                               struct lmi_lattice_sums *sums);
+void LMI_KERNEL(lattice_finish)(const struct lmi_lattice_step *step, uint32_t slab, float *scratch,
+                                struct lmi_lattice_sums *sums);
+void LMI_KERNEL(lattice_pull)(const struct lmi_lattice_step *step, float *scratch, float *pull);
 /* Measures a body's regions against its examples and finds their mix. */
 void LMI_KERNEL(lattice_examples)(struct lmi_body *body, float *scratch);
-void LMI_KERNEL(lattice_gather)(const lmi_lattice *lattice, const float *values, float *scratch, float *moments);
-void LMI_KERNEL(lattice_scatter)(const lmi_lattice *lattice, const float *transforms, float *scratch, float *sums);
+void LMI_KERNEL(lattice_gather)(const struct lmi_lattice *lattice, const float *values, float *scratch, float *moments);
+void LMI_KERNEL(lattice_scatter)(const struct lmi_lattice *lattice, const float *transforms, float *scratch,
+                                 float *sums);
 
 #endif

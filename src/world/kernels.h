@@ -5,11 +5,8 @@
 #define LMI_KERNELS_H
 
 #include "base/vec.h"
-#include "collide/solid.h"
-#include "lattice/lattice_step.h"
+#include "collide/collide.h"
 #include "limber/limber.h"
-#include "skin/skin_lattice.h"
-#include "skin/skin_tets.h"
 
 #include <stdatomic.h>
 
@@ -20,23 +17,11 @@ struct lmi_contact_list;
 struct lmi_solver;
 struct lmi_body;
 struct lmi_octree_lanes;
-
-/* A collider where it is in this substep. */
-typedef struct lmi_surface {
-    lm_shape shape;
-    float radius, half_length;
-    lm_vec3 half_extents;
-    lm_dvec3 position;
-    dmat3 rotation;
-    lm_dvec3 velocity;    /* of `pivot` */
-    lm_dvec3 spin;        /* about `pivot` */
-    lm_dvec3 pivot;       /* the mover's origin */
-    lm_dvec3 bound_lower; /* of the solid; infinite for a plane */
-    lm_dvec3 bound_upper;
-    float friction, restitution;
-    uint32_t slot, group, mask; /* of the collider */
-    lmi_solid solid;            /* of a height map or a mesh */
-} lmi_surface;
+struct lmi_lattice;
+struct lmi_lattice_step;
+struct lmi_lattice_sums;
+struct lmi_skin_cells;
+struct lmi_skin_tets;
 
 /* A field in this substep. */
 typedef struct lmi_flow {
@@ -92,6 +77,24 @@ typedef uint32_t lmi_near_points_function(const struct lmi_bulk *solid, const fl
 typedef void lmi_find_itself_function(const struct lmi_bulk *solid, const struct lmi_touch *touch, uint32_t block,
                                       uint32_t wanted, float margin, float apart, struct lmi_insides *out);
 
+/* The sums of lattices (lattice/lattice_step.h). */
+typedef struct lmi_lattice_kernels {
+    /* `sums` has one for each part of the slab. The planes of a slab: match and integrate, but for planes nearer than `width` to a cut between slabs, which other slabs still read. */
+    void (*sweep)(const struct lmi_lattice_step *step, uint32_t slab, float *scratch, struct lmi_lattice_sums *sums);
+
+    /* Integrates the planes of a slab that its sweep left, after all sweeps. */
+    void (*finish)(const struct lmi_lattice_step *step, uint32_t slab, float *scratch, struct lmi_lattice_sums *sums);
+
+    /* Mean goal less position of every particle, [block][3][LMI_BLOCK], in metres; moves nothing. */
+    void (*pull)(const struct lmi_lattice_step *step, float *scratch, float *pull);
+
+    /* The two sums on their own: the 12 moments (sum u, then the columns of sum u k^T along z, y, x) of each region from
+     * [particle][4] (values and weight); and for each particle the sum over its regions of q - T k from q and the columns
+     * of T along x, y, z. [block][12][LMI_BLOCK] and [block][3][LMI_BLOCK]. */
+    void (*gather)(const struct lmi_lattice *lattice, const float *values, float *scratch, float *moments);
+    void (*scatter)(const struct lmi_lattice *lattice, const float *transforms, float *scratch, float *sums);
+} lmi_lattice_kernels;
+
 typedef struct lmi_kernels {
     lm_isa isa;
     lmi_stage_function *stage[LM_STAGE_COUNT];
@@ -136,8 +139,9 @@ typedef struct lmi_kernels {
      * of a phase must be done before the next begins. */
     void (*octree_phase)(const lmi_step *step, struct lmi_batch *batch, uint32_t phase, uint32_t piece);
 
-    lmi_skin_cells_function *skin_lattice;
-    lmi_skin_tets_function *skin_tets;
+    /* Vertices and normals of skins (skin/skin_lattice.h, skin/skin_tets.h). */
+    void (*skin_lattice)(const struct lmi_skin_cells *cells);
+    void (*skin_tets)(const struct lmi_skin_tets *tets);
 } lmi_kernels;
 
 extern const lmi_kernels lmi_kernels_scalar, lmi_kernels_sse2, lmi_kernels_avx2, lmi_kernels_avx512, lmi_kernels_neon,

@@ -19,6 +19,7 @@
  * such bodies: others are not touched, and pay one comparison.
  */
 #include "base/dmath.h"
+#include "lattice/lattice_body.h"
 #include "world/motion.h"
 
 #define OVERSTRETCHED 3.0

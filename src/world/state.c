@@ -9,10 +9,23 @@
 #include "lattice/lattice_motion.h"
 #include "match/examples.h"
 #include "octree/octree_body.h"
+#include "skin/skin.h"
 #include "world/body.h"
 #include "world/world.h"
 
 #include <string.h>
+
+uint32_t lmi_body_regions(const lmi_body *body)
+{
+    return body->lattice ? body->lattice->shape.region_count : body->region_count;
+}
+
+uint64_t lmi_body_memberships(const lmi_body *body)
+{
+    return body->lattice  ? body->lattice->shape.membership_count
+           : body->octree ? lmi_octree_body_regions(body, NULL, NULL)
+                          : body->membership_count;
+}
 
 /* Sums over the particles that are here, from the body's origin. */
 static void sum_particles(const lmi_body *body, lmi_look_sums *sums)
@@ -181,6 +194,23 @@ lm_result lm_body_get_rest_positions(const lm_world *world, lm_body_id id, lm_ve
         return LM_ERROR_ID;
     }
     LMI_PARTICLES_EACH(body, n) { points[body->order[n]] = body->rest[n]; }
+    return LM_OK;
+}
+
+lm_result lm_body_get_pieces(const lm_world *world, lm_body_id id, uint32_t *pieces)
+{
+    const lmi_body *body = lmi_body_find(world, id, "lm_body_get_pieces");
+    if (!body) {
+        return LM_ERROR_ID;
+    }
+    LMI_PARTICLES_EACH(body, n)
+    {
+        uint32_t particle = body->order[n];
+        pieces[particle] = body->lattice  ? lmi_lattice_part_of(body, n)
+                           : body->octree ? body->octree->part[particle]
+                           : body->grain  ? body->grain->part[n]
+                                          : 0;
+    }
     return LM_OK;
 }
 

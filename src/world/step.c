@@ -32,9 +32,12 @@
 #include "fracture/fracture.h"
 #include "gpu/gpu.h"
 #include "gpu/rest.h"
+#include "lattice/herd.h"
+#include "lattice/lattice_body.h"
 #include "lattice/lattice_motion.h"
 #include "octree/octree_body.h"
 #include "skeleton/skeleton.h"
+#include "skin/skin.h"
 
 #include <stdatomic.h>
 

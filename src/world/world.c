@@ -7,6 +7,8 @@
 #include "contact/touching.h"
 #include "gpu/gpu.h"
 #include "gpu/look.h"
+#include "lattice/herd.h"
+#include "lattice/lattice_body.h"
 #include "skeleton/skeleton.h"
 
 #include <assert.h>

@@ -1,4 +1,16 @@
 /*
+ * world/: the world, its bodies and what acts on them; the step, which leads through all other rooms.
+ *
+ * reads   definitions and calls of the host program; what other rooms have found in a step
+ * writes  everything in a world
+ * uses    base collide match touch; in sources also cluster contact cut fracture gpu lattice octree skeleton skin
+ *
+ *   step.c       one step, as the list of its stages        kernels.h   the stages that run in lanes, for each instruction set
+ *   world.c      creation, settings, statistics             body.c      bodies made, freed, and put into batches
+ *   state.c      reading and writing a body                 material.c  materials in numbers of a substep
+ *   motion.h     a body as a whole (overstretch.c: bodies stretched to several times their size)
+ *   force.c      forces, impulses and fields                pin.c, held.h  pins and drags          rule.c  friction between groups
+ *
  * The inside of a world: what the files of the library share.
  *
  *   world    pools of bodies, colliders, movers, pins, drags, fields and skeletons; batches of bodies
@@ -13,26 +25,14 @@
 #include "base/pool.h"
 #include "base/tasks.h"
 #include "base/vec.h"
-#include "collide/solid.h"
-#include "lattice/herd.h"
-#include "lattice/lattice.h"
+#include "collide/collide.h"
 #include "limber/limber.h"
+#include "match/match.h"
 #include "match/pack.h"
 #include "match/region.h"
 #include "touch/bulk.h"
 #include "world/kernels.h"
 #include "world/rule.h"
-
-#define LMI_NONE UINT32_MAX
-
-/* A body's motion as a whole in this substep, from its matched particles (those in a region). */
-typedef struct lmi_motion {
-    lm_vec3 centre;    /* relative to the body's origin */
-    lm_vec3 velocity;  /* of the centre */
-    lm_vec3 spin;      /* radians a second */
-    double mass;       /* relative, as in v[].w */
-    double inertia[6]; /* xx yy zz xy yz zx about the centre, relative mass */
-} lmi_motion;
 
 typedef struct lmi_force {
     uint32_t next;     /* of the same body, or LMI_NONE */
@@ -40,48 +40,6 @@ typedef struct lmi_force {
     uint32_t particle; /* internal order, or LMI_NONE: the whole body */
     lm_vec3 force;
 } lmi_force;
-
-#define LMI_LATTICE_SAMPLES 8
-
-/* A connected part of a lattice. */
-typedef struct lmi_lattice_part {
-    lmi_motion motion; /* in this substep */
-    lm_vec3 drift_centre, drift_velocity,
-        drift_spin;                       /* state: rigid motion that the last sweep gave it and should not */
-    lm_dvec3 owed_momentum, owed_angular; /* state: what is still to be taken back, relative mass */
-    lm_vec3 lower, upper;                 /* state: bounds, as in lmi_body */
-    double inertia;                       /* determinant of the rest shape's, relative mass */
-    uint32_t reference;                   /* place of a particle that its sums are taken from */
-    lm_vec3 first, from;                  /* position and velocity of that, while predict sums */
-    double sums[16];
-} lmi_lattice_part;
-
-/* What a body has that is a lattice. Its regions are not among the body's own: region_count is 0. */
-typedef struct lmi_lattice_body {
-    lmi_lattice shape;
-    dmat3 frame;        /* state: the rotation of the body as a whole, from the lattice's axes to the world */
-    float middle[3];    /* corner at the centre of mass, in spacings */
-    bool by_volume;     /* masses are the volumes around the particles */
-    float width_metres; /* as in the definition; 0: the width is given in steps */
-    uint32_t samples[LMI_LATTICE_SAMPLES]; /* particles far out, from which the frame is found */
-    lmi_lattice_part *part;                /* [parts] */
-    lmi_lattice_motion *motion;            /* [parts] of this substep, as sweeps read it */
-    lmi_lattice_plastic plastic;           /* arrays: null where nothing has flowed or may */
-    float *velocity_moments;               /* [irregular + 1][LMI_BLOCK], null: no regional damping so far */
-    bool swept;                            /* in this substep: it was moved by sweeps */
-    uint32_t herd;                         /* of its batch, or LMI_NONE */
-    bool herded;                           /* in this substep: it was moved with its herd */
-    lmi_lattice_step step;
-    lmi_lattice_sums *sums; /* [2][parts of each slab] of this substep's sweeps, then of what they left */
-} lmi_lattice_body;
-
-/* Where a sweep of a slab, or what comes after (`left`), puts the sums of its parts. */
-static inline lmi_lattice_sums *lmi_lattice_sums_of(const lmi_lattice_body *lattice, uint32_t slab, bool left)
-{
-    const lmi_lattice *l = &lattice->shape;
-    uint32_t all = lmi_lattice_slab_parts(l, l->slab_count);
-    return lattice->sums + (left ? all : 0) + lmi_lattice_slab_parts(l, slab);
-}
 
 #define LMI_SKIN_REGION 0x80000000u
 
@@ -178,8 +136,8 @@ typedef struct lmi_body {
     float reached_hertz;
 
     lmi_motion motion;
-    uint32_t slot;                  /* its own */
-    lmi_lattice_body *lattice;      /* null: clusters */
+    uint32_t slot;                    /* its own */
+    struct lmi_lattice_body *lattice; /* null: not a lattice (lattice/lattice_body.h) */
     struct lmi_octree_body *octree; /* null: not an octree (octree_body.h); its regions have no members of their own */
     struct lmi_examples *examples;  /* null: none */
     struct lmi_fracture *fracture;  /* null: it cannot break */
@@ -205,27 +163,6 @@ typedef struct lmi_body {
 #define LMI_PARTICLES_EACH(body, n)                                                                                    \
     for (uint32_t n = 0; n < (body)->place_count; n++)                                                                 \
         if ((body)->order[n] != LMI_NONE)
-
-typedef struct lmi_mover {
-    lm_pose pose;
-    dmat3 rotation;
-    lm_vec3 velocity;
-    lm_vec3 spin;
-    bool has_target; /* the next step ends at `target` */
-    lm_pose target;
-} lmi_mover;
-
-typedef struct lmi_collider {
-    lm_shape shape;
-    float radius, half_length;
-    lm_vec3 half_extents;
-    lm_dvec3 position; /* in the mover's frame, or in the world */
-    dmat3 rotation;
-    uint32_t mover; /* slot or LMI_NONE */
-    float friction, restitution;
-    uint32_t group, mask; /* bits: what it is, and which bodies it touches */
-    lmi_solid solid;      /* of a height map or a mesh */
-} lmi_collider;
 
 typedef struct lmi_pin {
     uint32_t next; /* of the same body */
@@ -256,9 +193,9 @@ typedef struct lmi_batch {
     uint32_t particles; /* padded */
     bool dirty;         /* bodies came or went, or changed their regions: pack again before the next step */
     lmi_pack pack;
-    bool slabs;      /* one lattice of several slabs, which are tasks of their own */
-    uint32_t pieces; /* of one large octree, whose sums are divided into tasks; else 0 */
-    lmi_herd *herds;
+    bool slabs;             /* one lattice of several slabs, which are tasks of their own */
+    uint32_t pieces;        /* of one large octree, whose sums are divided into tasks; else 0 */
+    struct lmi_herd *herds; /* lattices that are alike (lattice/herd.h) */
     uint32_t herd_count, herd_capacity;
     bool herded; /* its herds are those of its bodies as they were packed */
     float *kept; /* [particle][4] where they were when the substep began (contact/halt.h); where there are solids */
@@ -394,63 +331,6 @@ float *lmi_body_rotation(const lm_world *world, const lmi_body *body, uint32_t r
 /* Its lasting deformation, 6 floats `*stride` apart: xx yy zz xy yz zx in the rest axes. */
 float *lmi_body_plastic(const lm_world *world, const lmi_body *body, uint32_t region, uint32_t *stride);
 
-/* The connected part of a lattice that a particle belongs to. */
-static inline uint32_t lmi_lattice_part_of(const lmi_body *body, uint32_t place)
-{
-    const lmi_lattice *l = &body->lattice->shape;
-    return l->part ? l->part[place] : 0;
-}
-
-/* Which constants of regions a material wants. */
-static inline lmi_lattice_wants lmi_lattice_wants_of(const lm_material *material, bool plastic)
-{
-    lmi_lattice_wants wants = {material->mode == LM_MODE_LINEAR,
-                               plastic || material->damping_kind == LM_DAMPING_REGIONAL};
-    return wants;
-}
-
-/* lattice_weights.c: masses as the definition has them; what follows from masses (false when out of memory); and from them
- * and pins the weights in fits (the same), `held` by place, or null. */
-lm_result lmi_lattice_body_spread_mass(lm_world *world, lmi_body *body, const lm_body_def *def);
-bool lmi_lattice_body_derive_masses(lm_world *world, lmi_body *body);
-bool lmi_lattice_body_weigh(lm_world *world, lmi_body *body, const bool *held);
-/* The weights alone, for the shape as it is or is to be; `weights` by place. */
-void lmi_lattice_body_weights(const lmi_body *body, const lmi_lattice *shape, const bool *held, double *weights);
-void lmi_lattice_body_rest_inertia(lmi_body *body); /* of its parts */
-
-/* lattice_body.c */
-lm_result lmi_lattice_body_make(lm_world *world, lmi_body *body, const lm_body_def *def);
-/* The arrays of a body on these cells, with particles numbered; what a snapshot holds is still to come. */
-lm_result lmi_lattice_body_allocate(lm_world *world, lmi_body *body, const lmi_voxels *cells, uint32_t width);
-
-/* The first particle of each part, and samples from the largest one; the parts' sums are zero. */
-void lmi_lattice_body_start_parts(lmi_body *body);
-/* Elements of lmi_lattice_body.sums. */
-static inline size_t lmi_lattice_sums_count(const lmi_lattice *l)
-{
-    return 2 * (size_t)lmi_lattice_slab_parts(l, l->slab_count);
-}
-
-/* After masses, positions and pins were read: everything else. False when out of memory. */
-bool lmi_lattice_body_revive(lm_world *world, lmi_body *body, const bool *held);
-void lmi_lattice_body_free(lm_world *world, lmi_body *body);
-double
-lmi_lattice_body_pace(const lmi_body *body); /* frequency of a region as a share of the material's; 1 for clusters */
-const char *lmi_lattice_body_fault(const lm_material *material); /* why lattices cannot have such a material, or null */
-
-/* Room for what a material wants and the body does not have yet. On failure it has what it had. */
-bool lmi_lattice_body_allocate_extras(lm_world *world, lmi_body *body, const lm_material *material);
-
-/* Memory and constants for what another material wants besides the body's own; false when out of memory, then nothing has
- * changed. */
-bool lmi_lattice_body_equip(lm_world *world, lmi_body *body, const lm_material *material);
-
-/* The lasting deformation of the region around a place, 6 floats LMI_BLOCK apart along the lattice's axes; null: none. */
-float *lmi_lattice_body_plastic(const lmi_body *body, uint32_t place);
-void lmi_lattice_body_get_plastic(const lmi_body *body, float *matrices);
-void lmi_lattice_body_reset_plastic(lmi_body *body);
-void lmi_lattice_body_find_flowed(lmi_body *body); /* which blocks have flowed, after their state was read */
-
 /* Weights again for the pins that there are; false when out of memory. */
 bool lmi_body_update_pinned(lm_world *world, lmi_body *body);
 uint32_t lmi_body_regions(const lmi_body *body); /* clusters or lattice */
@@ -493,17 +373,12 @@ void lmi_material_tune(lmi_body *body, double h);
 const char *lmi_material_fault(const lm_material *material); /* null when it is sound */
 const char *lmi_clusters_fault(const lm_material *material); /* why clusters cannot have a sound one, or null */
 
-/* pin.c, skin/skin.c: what goes with a body. */
+/* pin.c: what goes with a body. */
 void lmi_pins_mark(const lm_world *world, const lmi_body *body, bool *held); /* sets held[] of what pins hold */
 void lmi_pins_free(lm_world *world, lmi_body *body);
 void lmi_pin_free(lm_world *world, lmi_pin *pin);
 void lmi_drags_free(lm_world *world, lmi_body *body);
 void lmi_drag_free(lm_world *world, lmi_drag *drag);
-void lmi_skin_free(lm_world *world, lmi_skin *skin);
-bool lmi_skin_allocate(lm_world *world, lmi_skin *skin);
-/* Of a skin on cells or tetrahedra, from its vertices and triangles; `rest`: of the body. */
-void lmi_skin_find_rest_normals(lmi_skin *skin, const lm_vec3 *rest);
-void lmi_skin_update(const lm_world *world, lmi_body *body); /* after the particles have moved */
 
 /* world.c: everything in the world but its host hooks, as a value that can be built aside and swapped in. */
 void lmi_world_clear(lm_world *world);

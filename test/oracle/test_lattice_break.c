@@ -3,6 +3,7 @@
  * these links broken from the start has; regions are those of a plain search; gather and scatter are direct sums over them.
  */
 #include "fracture/chips.h"
+#include "lattice/lattice_body.h"
 #include "lattice/lattice_break.h"
 #include "lattice/lattice_cube.h"
 #include "test/support/support.h"

@@ -3,6 +3,7 @@
  * cell to cell, found here by a plain breadth-first search.
  */
 #include "lattice/lattice.h"
+#include "lattice/lattice_body.h"
 #include "test/support/support.h"
 #include "world/kernels.h"
 

@@ -2,6 +2,7 @@
  * Contacts where they are hardest: bodies thrown at walls and at each other as fast as 100 m/s, made in one another, all in one
  * place. Nothing becomes infinite, nothing ends behind a wall, and what overlaps comes apart.
  */
+#include "lattice/lattice_body.h"
 #include "test/support/things.h"
 #include "world/kernels.h"
 #include "world/world.h"
