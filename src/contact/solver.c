@@ -4,7 +4,7 @@
 #include "contact/solver.h"
 #include "base/guard.h"
 #include "base/tasks.h"
-#include "step/soft.h"
+#include "contact/soft.h"
 
 #include <string.h>
 

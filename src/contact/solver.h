@@ -10,7 +10,7 @@
 
 #include "base/block.h"
 #include "contact/contact.h"
-#include "step/touching.h"
+#include "contact/touching.h"
 
 /* 16 soft contacts side by side. Lanes without a contact have no references, and a mobility without end: they get nothing. */
 typedef struct lmi_soft_block {
@@ -76,7 +76,7 @@ typedef struct lmi_solver_room {
     uint32_t owners, nodes;  /* bodies, and pushes of bodies and their pieces */
     uint32_t places;         /* of all bodies */
     bool events;             /* somebody asks who touches whom */
-    bool presses;            /* bodies keep apart by the penalty force (step/penalty.h) */
+    bool presses;            /* bodies keep apart by the penalty force (contact/penalty.h) */
 } lmi_solver_room;
 
 typedef struct lmi_solver {

@@ -4,9 +4,9 @@
  * Reads lists, positions and velocities of bodies; writes blocks, stiff contacts, runs, and references as places in bodies.
  */
 #include "base/guard.h"
+#include "contact/penalty.h"
+#include "contact/soft.h"
 #include "contact/solver.h"
-#include "step/penalty.h"
-#include "step/soft.h"
 
 #include <string.h>
 

@@ -3,8 +3,9 @@
  */
 #include "gpu/clusters.h"
 #include "gpu/gpu.h"
-#include "gpu/held.h"
+#include "gpu/gpu_held.h"
 #include "gpu/octrees.h"
+#include "lattice/lattice_body.h"
 
 static const char *body_reason(const lmi_body *body)
 {

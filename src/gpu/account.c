@@ -1,12 +1,12 @@
 #include "gpu/account.h"
 
+#include "contact/pairs.h"
+#include "contact/touching.h"
+#include "gpu/gpu_meet.h"
 #include "gpu/layout.h"
-#include "gpu/meet.h"
 #include "gpu/solve.h"
 #include "gpu/wall_records.h"
 #include "gpu/walls.h"
-#include "step/pairs.h"
-#include "step/touching.h"
 
 #define RUN(kernel, arguments, groups, group)                                                                          \
     lmi_gpu_run(gpu, kernel, arguments, sizeof(arguments) / sizeof *(arguments), groups, group)

@@ -12,7 +12,7 @@
 #include "gpu/gpu.h"
 
 typedef struct lmi_gpu_accounts {
-    cl_kernel offsets, gather, sleepers_near; /* of the program of meet.h */
+    cl_kernel offsets, gather, sleepers_near; /* of the program of gpu_meet.h */
     cl_kernel solved, inner;                  /* of that of solve.h */
     lmi_gpu_buffer lists, sums, counts, first, found, told, told_sums, sleepers;
     lmi_gpu_told *entry; /* on their way */
@@ -25,7 +25,7 @@ typedef struct lmi_gpu_accounts {
     bool fresh;  /* it begins with the next substep */
 } lmi_gpu_accounts;
 
-/* Everything that does not change in a step, after meet.h and solve.h have been laid out. False after a failure. */
+/* Everything that does not change in a step, after gpu_meet.h and solve.h have been laid out. False after a failure. */
 bool lmi_gpu_accounts_lay_out(lm_world *world, lmi_gpu *gpu);
 void lmi_gpu_accounts_free(lm_world *world, lmi_gpu *gpu);
 

@@ -16,15 +16,16 @@
  */
 #include "gpu/gpu.h"
 
-#include "fracture.h"
+#include "contact/halt.h"
+#include "fracture/fracture.h"
 #include "gpu/account.h"
 #include "gpu/clusters.h"
 #include "gpu/example_regions.h"
 #include "gpu/forces.h"
-#include "gpu/held.h"
+#include "gpu/gpu_held.h"
+#include "gpu/gpu_meet.h"
 #include "gpu/kinds.h"
 #include "gpu/large.h"
-#include "gpu/meet.h"
 #include "gpu/octrees.h"
 #include "gpu/press.h"
 #include "gpu/rest.h"
@@ -35,7 +36,6 @@
 #include "gpu/solve.h"
 #include "gpu/stand.h"
 #include "gpu/walls.h"
-#include "step/halt.h"
 
 #include <string.h>
 
@@ -389,7 +389,7 @@ static bool begin_substep(lmi_gpu *gpu, const lmi_step *step, const float change
     return ok && known;
 }
 
-/* What acts after the particles have moved, in the order of step/contact.c: drags and bones that pull, colliders.
+/* What acts after the particles have moved, in the order of contact/contact.c: drags and bones that pull, colliders.
  * *stop is not 0 where the host must do it. */
 static bool settle(lmi_gpu *gpu, const lmi_step *step, cl_uint *stop)
 {

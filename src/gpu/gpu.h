@@ -1,4 +1,10 @@
 /*
+ * gpu/: the same stages on a device (OpenCL, any vendor), and what the host asks of it.
+ *
+ * reads   a world as its host has laid it out
+ * writes  positions, velocities and state of bodies, on the device and back on the host
+ * uses    base contact lattice world; in sources also cut fracture match octree skeleton skin touch
+ *
  * A device that steps a world: OpenCL, any vendor.
  *
  *   loader.c    the OpenCL library of the machine, if there is one
@@ -15,11 +21,11 @@
  *   large.c     octrees and clusters that are too large for one work-group
  *   sever.c     octrees and clusters that a blade has divided: each part is damped by itself
  *   example_regions.c  regions of clusters that have examples
- *   meet.c      bodies that keep each other out by depth cube maps, and who is near whom (meet_layout.c)
+ *   gpu_meet.c  bodies that keep each other out by depth cube maps, and who is near whom (meet_layout.c)
  *   walls.c     colliders that the kernels which move particles do not see: meshes, height maps, very many (wall_events.c:
  *               who touches them)
  *   stand.c     bodies that answer colliders as a whole with their bare particles
- *   held.c      pins, drags and bones
+ *   gpu_held.c  pins, drags and bones
  *   rest.c      who has come to rest
  *   account.c   who touches whom, where bodies meet
  *   solve.c     contacts that are solved: bodies with each other, touch points with colliders (solve_layout.c, solve_program.c;
@@ -45,7 +51,7 @@
 #include "base/os.h"
 #include "gpu/opencl.h"
 #include "gpu/records.h"
-#include "world.h"
+#include "world/world.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -204,7 +210,7 @@ struct lmi_gpu {
     bool stands;    /* and know bodies that answer them as a whole (stand.h) */
     bool stiff;     /* there are stiff bodies with bare particles */
     bool breaks;    /* bodies may break: the host looks at them before each step */
-    bool grips;     /* there are pins, drags or bones (held.h) */
+    bool grips;     /* there are pins, drags or bones (gpu_held.h) */
     bool meets;     /* bodies keep each other out on the device: by cube maps, or */
     bool presses;   /* or found as if they were, and pushed by a force (press.h) */
     double h;       /* for this substep */
@@ -259,7 +265,7 @@ bool lmi_gpu_measure(lmi_gpu *gpu);
 /* One substep. False: the host has to, and has the state. */
 bool lmi_gpu_substep(const lmi_step *step);
 
-/* step/step.c: the host's part. Drags, bones, colliders, pins, and bodies that touch each other. */
+/* world/step.c: the host's part. Drags, bones, colliders, pins, and bodies that touch each other. */
 void lmi_step_contacts(const lmi_step *step);
 
 /* Waits until the device has nothing left to do. */

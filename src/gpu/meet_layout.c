@@ -2,13 +2,13 @@
  * What the kernels of meet.cl read and no step changes: touch points and the particles that hold them, cube maps and theirs, and
  * the same lists seen from the particles. Bodies of one mould share the distances of their maps.
  */
+#include "contact/penalty.h"
+#include "contact/rubble.h"
+#include "gpu/gpu_meet.h"
 #include "gpu/layout.h"
-#include "gpu/meet.h"
-#include "octree_body.h"
-#include "sample/bulk.h"
-#include "sample/cube.h"
-#include "step/penalty.h"
-#include "step/rubble.h"
+#include "octree/octree_body.h"
+#include "touch/bulk.h"
+#include "touch/cube.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 #include "gpu/press.h"
 
 #include "gpu/account.h"
-#include "gpu/meet.h"
+#include "gpu/gpu_meet.h"
 #include "gpu/solve.h"
 
 #define RUN(kernel, arguments, groups, group)                                                                          \

@@ -1,5 +1,5 @@
 /*
- * The force between bodies (step/penalty.h) on a device. Contacts are found and weighed by the kernels of solve.h, pushed
+ * The force between bodies (contact/penalty.h) on a device. Contacts are found and weighed by the kernels of solve.h, pushed
  * (kernels/press.cl), and those with colliders are solved.
  */
 #ifndef LMI_GPU_PRESS_H

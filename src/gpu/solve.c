@@ -7,10 +7,10 @@
 #include "gpu/solve.h"
 
 #include "contact/contact.h"
+#include "contact/soft.h"
 #include "gpu/account.h"
-#include "gpu/meet.h"
+#include "gpu/gpu_meet.h"
 #include "gpu/press.h"
-#include "step/soft.h"
 
 #define WIDE 256
 

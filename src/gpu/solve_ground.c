@@ -3,7 +3,7 @@
  */
 #include "gpu/solve.h"
 
-#include "gpu/meet.h"
+#include "gpu/gpu_meet.h"
 
 #define RUN(kernel, arguments, groups)                                                                                 \
     lmi_gpu_run(gpu, kernel, arguments, sizeof(arguments) / sizeof *(arguments), groups, group)

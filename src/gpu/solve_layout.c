@@ -4,13 +4,13 @@
  *
  * Bodies stand in the order of meet_layout.c, and so do their points and carriers.
  */
+#include "contact/rubble.h"
+#include "contact/soft.h"
 #include "gpu/account.h"
+#include "gpu/gpu_meet.h"
 #include "gpu/layout.h"
-#include "gpu/meet.h"
 #include "gpu/solve.h"
-#include "sample/bulk.h"
-#include "step/rubble.h"
-#include "step/soft.h"
+#include "touch/bulk.h"
 
 #define QUAD 4 /* floats */
 

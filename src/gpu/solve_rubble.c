@@ -4,11 +4,11 @@
  *
  * Bodies and points stand in the order of meet_layout.c. Where nothing can break there are no grains, and nothing is launched.
  */
+#include "contact/ball.h"
+#include "contact/rubble.h"
+#include "gpu/gpu_meet.h"
 #include "gpu/layout.h"
-#include "gpu/meet.h"
 #include "gpu/solve.h"
-#include "step/ball.h"
-#include "step/rubble.h"
 
 #define GROUPS_OF(count)                                                                                               \
     {                                                                                                                  \

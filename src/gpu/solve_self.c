@@ -4,10 +4,10 @@
  *
  * Bodies stand in the order of meet_layout.c, and so do their points; cut octrees in the same order among themselves.
  */
+#include "contact/cleft.h"
+#include "gpu/gpu_meet.h"
 #include "gpu/layout.h"
-#include "gpu/meet.h"
 #include "gpu/solve.h"
-#include "step/cleft.h"
 
 #define QUAD 4 /* floats */
 #define GROUPS_OF(count)                                                                                               \

@@ -2,7 +2,7 @@
  * Bodies that keep each other out by depth cube maps on an OpenCL device: they agree with the CPU, keep their momentum, are the
  * same in every run, and find every partner that brute force finds.
  */
-#include "gpu/meet.h"
+#include "gpu/gpu_meet.h"
 #include "gpu/solve.h"
 #include "test/gpu/device.h"
 

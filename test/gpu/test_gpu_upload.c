@@ -3,6 +3,7 @@
  * its batch has the same bits afterwards as in a world where everything is brought back and laid out anew, and what is in others the same
  * as in a world where nothing has happened. All of it agrees with the CPU.
  */
+#include "lattice/lattice_body.h"
 #include "test/gpu/device.h"
 #include "test/support/boxes.h"
 

@@ -10,13 +10,13 @@
 #include "test/support/snapshots.h"
 #include "test/support/support.h"
 
-#include "fracture.h"
-#include "grain.h"
-#include "octree_body.h"
-#include "out/skin_octree_cut.h"
-#include "out/snapshot.h"
-#include "sample/voxel.h"
-#include "world.h"
+#include "cut/grain.h"
+#include "fracture/fracture.h"
+#include "geometry/voxel.h"
+#include "octree/octree_body.h"
+#include "skin/skin_octree_cut.h"
+#include "snapshot/snapshot.h"
+#include "world/world.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /*
  * The papers' ways of keeping bodies apart: depth cube maps and the penalty force.
  */
-#include "sample/cube.h"
 #include "test/support/things.h"
-#include "world.h"
+#include "touch/cube.h"
+#include "world/world.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /*
- * Bodies that are pushed out of each other by a force and not by contacts that are solved (step/penalty.c), among all that solve.cl
+ * Bodies that are pushed out of each other by a force and not by contacts that are solved (contact/penalty.c), among all that solve.cl
  * knows: colliders, lattices, bodies that touch themselves, that answer as a whole, that are fast.
  *
  *   press_find    once a contact: what it is pushed with, of two bodies; those with colliders wait

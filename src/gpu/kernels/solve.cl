@@ -1,5 +1,5 @@
 /*
- * Soft contacts, all at once: step/solve.c.
+ * Soft contacts, all at once: contact/soft.c.
  *
  *   solve_load      once a particle: the weights of all contacts that it holds
  *   solve_weigh     once a contact: how mobile it is, all that share its particles considered
