@@ -152,12 +152,15 @@ bool lmi_mutual_reserve(lm_world *world)
 bool lmi_mutual_reserve_parts(lm_world *world, uint32_t count)
 {
     lmi_mutual *m = world->mutual;
-    void *parts = m ? m->parts : NULL;
-    bool ok = !m || lmi_reserve(&world->memory, &parts, &m->part_capacity, count, sizeof *m->parts);
-    if (m) {
-        m->parts = parts;
+    if (!m) {
+        return true;
     }
-    return ok;
+    void *parts = m->parts;
+    bool ok = lmi_reserve(&world->memory, &parts, &m->part_capacity, count, sizeof *m->parts);
+    m->parts = parts;
+    lmi_solver_room room = m->solver.room;
+    room.nodes = m->pairs.count + count > room.nodes ? m->pairs.count + count : room.nodes;
+    return ok && lmi_solver_reserve(&world->memory, &m->solver, &room);
 }
 
 void lmi_mutual_free(lm_world *world)

@@ -263,6 +263,8 @@ static void found_before(void **context)
         {46, 30, false},                      /* the weights of a carrier with one particle were 1e17 */
         {503, RANDOM_DETAIL | RANDOM_HOLD, false}, /* bones held cells that were no longer there */
         {437, 22, false}, /* the default penalty of a heavy body threw light particles to the largest speed */
+        {25, RANDOM_EVERYTHING, false},  /* pieces had no room in the solver in the step in which they broke off */
+        {614, RANDOM_EVERYTHING, false}, /* points of cube maps threw the few particles of a map to the largest speed */
     };
     (void)context;
     uint32_t all = features;
