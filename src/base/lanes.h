@@ -13,7 +13,7 @@
 #ifndef LMI_LANES_H
 #define LMI_LANES_H
 
-#include "base/block.h"
+#include "base/base.h"
 #include "base/compiler.h"
 
 #include <math.h>

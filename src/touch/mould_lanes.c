@@ -1,7 +1,7 @@
 /*
  * The carriers of a mould in lanes, for kernels that bring sixteen of them at once to where their particles are (touch/carriers.c).
  */
-#include "base/block.h"
+#include "base/base.h"
 #include "touch/mould.h"
 
 #include <string.h>

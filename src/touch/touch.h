@@ -20,7 +20,7 @@
 #ifndef LMI_TOUCH_H
 #define LMI_TOUCH_H
 
-#include "base/block.h"
+#include "base/base.h"
 #include "base/memory.h"
 #include "geometry/geometry.h"
 

@@ -2,10 +2,10 @@
  * Broken links: after random breaks on random lattices, what was rebuilt nearby is, array by array, what a lattice made with
  * these links broken from the start has; regions are those of a plain search; gather and scatter are direct sums over them.
  */
-#include "fracture/chips.h"
+#include "fracture/fracture.h"
 #include "lattice/lattice_body.h"
 #include "lattice/lattice_break.h"
-#include "lattice/lattice_cube.h"
+#include "lattice/lattice_regions.h"
 #include "test/support/support.h"
 #include "world/kernels.h"
 

@@ -3,7 +3,7 @@
  * has it, the same bits everywhere, and what they take. Sums over single regions are in test/oracle/test_lattice_sums.c.
  */
 #include "lattice/lattice_body.h"
-#include "lattice/lattice_match.h"
+#include "lattice/lattice_modes.h"
 #include "lattice/lattice_plates.h"
 #include "test/reference/reference.h"
 #include "test/unit/lattice_cells.h"

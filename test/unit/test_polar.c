@@ -2,7 +2,7 @@
  * The polar kernel of every instruction set against an independent double-precision solver: for every kind of matrix a
  * region can bring about, the rotation must be one, and as good as the best.
  */
-#include "base/block.h"
+#include "base/base.h"
 #include "test/reference/reference.h"
 #include "test/support/support.h"
 #include "world/kernels.h"

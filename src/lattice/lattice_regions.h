@@ -5,8 +5,8 @@
  * broken links (lattice/lattice_break.h) it goes as far as unbroken edges of the cell lead: the corners of such a cell are
  * neighbours when a chain of its edges joins them.
  */
-#ifndef LMI_LATTICE_CUBE_H
-#define LMI_LATTICE_CUBE_H
+#ifndef LMI_LATTICE_REGIONS_H
+#define LMI_LATTICE_REGIONS_H
 
 #include "base/compiler.h"
 #include "lattice/lattice_plates.h"
