@@ -2,8 +2,8 @@
  * Lanes of every instruction set do what plain C does, to the last bit: rounding, numbers too small to be normal, zeros of either
  * sign, infinities, and what is no number. Without this no two machines would give the same hash.
  */
+#include "test/base/lanes_of.h"
 #include "test/support/support.h"
-#include "test/unit/lanes_of.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * Skeletons: bones carry what is attached to them as closed forms say, on every kind of body; what is refused; snapshots in
  * the middle of a motion; the same bits whatever the threads and the instruction set.
  */
-#include "test/unit/lattice_cells.h"
+#include "test/lattice/lattice_cells.h"
 
 #include <math.h>
 

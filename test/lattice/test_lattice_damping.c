@@ -2,8 +2,8 @@
  * Damping of lattices: regional damping against its formulas in double precision, momentum and spin of every part, the rate
  * asked at every substep and number of substeps between, and bodies in motion that must not be braked.
  */
+#include "test/lattice/lattice_cells.h"
 #include "test/support/follow.h"
-#include "test/unit/lattice_cells.h"
 
 #include <math.h>
 

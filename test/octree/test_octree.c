@@ -2,9 +2,9 @@
  * Octree bodies through the public header: what they are made of, what is refused, and that they keep what any body keeps.
  */
 #include "shapes/shapes.h"
-#include "test/invariants/mangle.h"
 #include "test/reference/reference.h"
 #include "test/support/boxes.h"
+#include "test/world/mangle.h"
 
 #include <math.h>
 #include <stdio.h>

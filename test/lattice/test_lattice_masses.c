@@ -1,8 +1,8 @@
 /*
  * Masses of lattices: they follow the volume, the mesh's vertices, or what the caller says.
  */
+#include "test/lattice/lattice_cells.h"
 #include "test/reference/reference.h"
-#include "test/unit/lattice_cells.h"
 
 #include <math.h>
 

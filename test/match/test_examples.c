@@ -3,7 +3,7 @@
  * there.
  */
 #include "match/examples.h"
-#include "test/unit/examples_bar.h"
+#include "test/match/examples_bar.h"
 
 /* ---- the projection by itself ---- */
 

@@ -3,7 +3,7 @@
  * nothing prevents it come back to a rigid copy of their rest shape.
  * How long that may take follows from the body's slowest mode (mangle.h).
  */
-#include "test/invariants/mangle.h"
+#include "test/world/mangle.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,8 +5,8 @@
  *   test_lattice_stiffness          one body of so many particles that its mode is found on coarser lattices first
  *   test_lattice_stiffness long     two
  */
+#include "test/lattice/lattice_cells.h"
 #include "test/reference/reference.h"
-#include "test/unit/lattice_cells.h"
 
 #include <math.h>
 

@@ -2,8 +2,8 @@
  * Plastic lattices: the same as clusters with the same regions, shapes that are kept above the yield and given back below
  * it, volume and maximum, every substep, materials that change while the body lives.
  */
+#include "test/lattice/lattice_cells.h"
 #include "test/reference/reference.h"
-#include "test/unit/lattice_cells.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /*
  * Examples in trouble: mangled bodies, wrong definitions, snapshots, and poses of surfaces that are carried to particles.
  */
-#include "test/unit/examples_bar.h"
+#include "test/match/examples_bar.h"
 
 static ref_vec mangle(int kind, ref_vec p, random_state *random)
 {

@@ -4,7 +4,7 @@
  */
 #include "lattice/herd.h"
 #include "lattice/lattice_body.h"
-#include "test/unit/lattice_cells.h"
+#include "test/lattice/lattice_cells.h"
 #include "world/world.h"
 
 #define MOST 40

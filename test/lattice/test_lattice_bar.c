@@ -5,8 +5,8 @@
  *   test_lattice_bar          three bars, the finest spacing of one
  *   test_lattice_bar long     the finest spacing of all
  */
+#include "test/lattice/lattice_cells.h"
 #include "test/reference/reference.h"
-#include "test/unit/lattice_cells.h"
 
 #include <math.h>
 

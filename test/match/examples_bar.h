@@ -5,8 +5,8 @@
 #ifndef LIMBER_TEST_EXAMPLES_BAR_H
 #define LIMBER_TEST_EXAMPLES_BAR_H
 
+#include "test/lattice/lattice_cells.h"
 #include "test/reference/reference.h"
-#include "test/unit/lattice_cells.h"
 
 #define MOST 400 /* particles of the bodies here */
 

@@ -9,7 +9,7 @@
  * out: clusters with the same regions and the double-precision reference end in the same ones. Those are not held to their
  * rest shape but to what clusters make of the same states.
  */
-#include "test/invariants/mangle.h"
+#include "test/world/mangle.h"
 
 #include <math.h>
 #include <stdlib.h>

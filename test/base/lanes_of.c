@@ -1,5 +1,5 @@
 /* Compiled once for each instruction set. */
-#include "test/unit/lanes_of.h"
+#include "test/base/lanes_of.h"
 
 #include "base/lanes.h"
 

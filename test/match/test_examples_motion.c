@@ -1,7 +1,7 @@
 /*
  * Examples in motion: the body goes where the mix says and comes back, and momentum and spin are as they would be without.
  */
-#include "test/unit/examples_bar.h"
+#include "test/match/examples_bar.h"
 
 /* Pulled out into a twist that is an example and let go. */
 static void a_body_let_go_returns_to_rest(void **context)

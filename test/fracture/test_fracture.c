@@ -2,8 +2,8 @@
  * Bodies that break: what is kept, closed surfaces, limits, events, hands that tear, snapshots, threads and instruction sets,
  * and memory that runs out.
  */
-#include "test/invariants/mangle.h"
 #include "test/support/support.h"
+#include "test/world/mangle.h"
 
 #include <math.h>
 #include <stdlib.h>
