@@ -587,7 +587,7 @@ LM_API lm_result lm_body_destroy(lm_world *world, lm_body_id body);
 /* Whether the id is that of a living body; logs nothing. */
 LM_API bool lm_body_is_valid(const lm_world *world, lm_body_id body);
 
-/* Every parameter may change while running; the next step uses it. Another mode makes that step lay the body out anew,
+/* Every parameter may change while running; the next step uses it. Another mode makes that step lay the body out again,
  * which allocates; on a lattice another mode, a first yield and a first regional damping allocate here. */
 LM_API lm_result lm_body_set_material(lm_world *world, lm_body_id body, const lm_material *material);
 LM_API lm_result lm_body_get_material(const lm_world *world, lm_body_id body, lm_material *material);
@@ -665,7 +665,7 @@ LM_API lm_result lm_body_get_cells(const lm_world *world, lm_body_id body, float
 
 /* The widths of an octree's regions, metres, one for each particle, 0 to 1e6: what is soft and what is stiff, while running.
  * A width is rounded down to half a voxel, and is never less than the side of the particle's cell. Setting them finds all
- * regions anew. */
+ * regions again. */
 LM_API lm_result lm_body_set_widths(lm_world *world, lm_body_id body, const float *metres);
 LM_API lm_result lm_body_get_widths(const lm_world *world, lm_body_id body, float *metres);
 
@@ -749,7 +749,7 @@ typedef struct lm_examples_def {
 LM_API lm_examples_def lm_examples_def_default(void);
 
 /* Gives the body examples in place of any it had; null: none. The regions of a lattice are taken one by one: wide ones of a
- * large one take seconds. The next step lays the body out anew, which allocates. Wakes it. LM_ERROR_ARGUMENT for a body that can break
+ * large one take seconds. The next step lays the body out again, which allocates. Wakes it. LM_ERROR_ARGUMENT for a body that can break
  * or an octree whose detail changes (lm_body_set_detail). */
 LM_API lm_result lm_body_set_examples(lm_world *world, lm_body_id body, const lm_examples_def *def);
 
@@ -991,7 +991,7 @@ typedef struct lm_contact_event {
 #define LM_MAX_TOUCHED_BODIES 8
 
 /* Whether steps keep account of who touches whom; from the next step on. Off by default: it takes up to four kilobytes for
- * each body, and some time for each contact. Switched off it forgets what touched, so that events begin anew. */
+ * each body, and some time for each contact. Switched off it forgets what touched, so that events begin again. */
 LM_API lm_result lm_world_set_contact_events(lm_world *world, bool on);
 LM_API bool lm_world_get_contact_events_on(const lm_world *world);
 
@@ -1035,7 +1035,7 @@ LM_API lm_result lm_body_set_may_sleep(lm_world *world, lm_body_id body, bool ma
 /* Whether a body takes part in steps; false for an id that is not valid. */
 LM_API bool lm_body_is_awake(const lm_world *world, lm_body_id body);
 
-/* Wakes a body and those that sleep with it. Of one that is awake, it starts the time anew. */
+/* Wakes a body and those that sleep with it. Of one that is awake, it restarts the time. */
 LM_API lm_result lm_body_wake(lm_world *world, lm_body_id body);
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -1057,7 +1057,7 @@ typedef struct lm_pin_def {
 /* A pin that holds nothing yet: it needs a body and particles. */
 LM_API lm_pin_def lm_pin_def_default(void);
 
-/* Adds a pin; lets its particles go. The step after either lays the body out anew, which allocates. */
+/* Adds a pin; lets its particles go. The step after either lays the body out again, which allocates. */
 LM_API lm_result lm_pin_create(lm_world *world, const lm_pin_def *def, lm_pin_id *pin);
 LM_API lm_result lm_pin_destroy(lm_world *world, lm_pin_id pin);
 
@@ -1279,7 +1279,7 @@ LM_API uint32_t lm_world_get_breaks(const lm_world *world, lm_break *breaks, uin
  * together or not, and what is severed may rest on what is left. (From its first cut on such a body answers contacts locally,
  * however stiff it is.) To other bodies a gap that has opened is empty, and its faces are solid.
  *
- * Mass, momentum and spin stay what they were. Particles are numbered anew, in the order of their cells; pins, drags and forces
+ * Mass, momentum and spin stay what they were. Particles are renumbered in the order of their cells; pins, drags and forces
  * stay with those that they were given to, and with all that these become.
  *
  * A lattice is cut between chips (Fracture): links between those whose middles the blade parts break, and are told by
@@ -1292,7 +1292,7 @@ LM_API uint32_t lm_world_get_breaks(const lm_world *world, lm_break *breaks, uin
  * Clusters and tetrahedra keep their particles: which side of the blade one is on is the side that it goes with, and mass,
  * momentum and spin stay to the bit. What hangs together in them are bonds: the edges of tetrahedra, or in clusters the nearest
  * particles of the same region. Bonds that the blade crosses are cut, and a region whose particles no longer hang together falls
- * into as many as there are parts: lm_body_info.regions grows, and regions are numbered anew in the order of those that they were
+ * into as many as there are parts: lm_body_info.regions grows, and regions are renumbered in the order of those that they were
  * part of. Tetrahedra with a bond that is cut are no longer among those of lm_body_get_tets. A region that is not cut through
  * keeps holding both sides of a blade that ended in it. The skin opens as that of an octree does, on a grid of voxels of about
  * half the distance between particles, and may be given again; a body that was cut without a skin cannot be given one. What is
@@ -1329,7 +1329,7 @@ typedef struct lm_cut_info {
 LM_API lm_result lm_body_cut(lm_world *world, lm_body_id body, const lm_blade *blade, lm_cut_info *info);
 
 /* Makes the skin of an octree ready to be cut, so that the first cut does not have to. Nothing else changes; snapshots do not hold
- * it, and another skin needs it anew. Lattices are ready once they can break; others become so by their first cut, and this leaves
+ * it, and another skin needs it again. Lattices are ready once they can break; others become so by their first cut, and this leaves
  * them as they are. LM_ERROR_ARGUMENT for other bodies, or
  * LM_ERROR_MEMORY. */
 LM_API lm_result lm_body_prepare_cut(lm_world *world, lm_body_id body);
@@ -1345,7 +1345,7 @@ LM_API lm_result lm_body_cut_sweep(lm_world *world, lm_body_id body, const lm_dv
  * The cells of an octree can change while it moves: cells are divided where detail is wanted, and joined where it is no longer.
  * Mass, momentum and spin stay what they were (but for a spin that what is left cannot have, as of particles on one line about it),
  * and so does the volume; cells are never joined across a cut or a gap. Each particle keeps what it was: new ones are where their cell's region carries them, joined ones in the middle of what they were, with the
- * lasting deformation and stiffness of both. Particles are numbered anew, in the order of their cells; pins, drags and forces stay
+ * lasting deformation and stiffness of both. Particles are renumbered in the order of their cells; pins, drags and forces stay
  * with those that they were given to, and with all that these become; what is pinned is not joined. The skin shows no jump: where a
  * change of cells would move a vertex, the difference fades over a quarter of a second (in what lm_body_get_skin gives; the
  * simulation knows nothing of it).

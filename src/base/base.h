@@ -9,7 +9,7 @@
  *   lanes.h    rows of floats               vmat.h    small vectors and matrices in lanes
  *   vec.h      the same in double precision dmath.h   exp, log, sin, cos     hash.h    64 bits over words
  *   os.h       clock, threads, libraries    cpu.h     instruction sets       guard.h   the floating-point mode
- *   block.h    16 lanes to a block          quad.h    four floats            compiler.h  what compilers spell differently
+ *   quad.h     four floats                  compiler.h  what compilers spell differently
  */
 #ifndef LMI_BASE_H
 #define LMI_BASE_H
@@ -17,5 +17,8 @@
 #include <stdint.h>
 
 #define LMI_NONE UINT32_MAX /* no slot, and no index of anything else */
+
+/* Data for the kernels is laid out in blocks of this many lanes, whatever the width of the instruction set. */
+#define LMI_BLOCK 16
 
 #endif

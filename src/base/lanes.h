@@ -5,7 +5,7 @@
  * LMI_ISA_AVX512, LMI_ISA_NEON and LMI_ISA_SIMD128 defined. Arithmetic is written with the plain operators on `vf`; the files
  * in base/lanes/ add what C has no operator for, one for each instruction set. Every operation there rounds correctly and alike
  * on every instruction set (no fused multiply-add, no reciprocal approximations, no denormals taken for zero), and a lane never
- * sees its neighbours, so all widths give the same bits. test/unit/test_lanes.c compares each with plain C.
+ * sees its neighbours, so all widths give the same bits. test/base/test_lanes.c compares each with plain C.
  *
  * Data is laid out in blocks of LMI_BLOCK lanes whatever the width; a narrower instruction set walks through a block in
  * several pieces.
@@ -13,7 +13,7 @@
 #ifndef LMI_LANES_H
 #define LMI_LANES_H
 
-#include "base/block.h"
+#include "base/base.h"
 #include "base/compiler.h"
 
 #include <math.h>

@@ -6,9 +6,9 @@
  * writes  lists of members; moments of regions and goals of particles
  * uses    base geometry; in sources also world lattice
  *
- *   cluster.c      overlapping boxes, and lists of the caller        kmeans.c    compact groups
- *   elements.c     from the elements of a mesh                       sum_cluster.c  gather and scatter
- *   embed.c        a point as a weighted sum of particles            modes.c     the slowest mode
+ *   cluster.c   overlapping boxes, lists of the caller, elements of a mesh       kmeans.c       compact groups
+ *   embed.c     a point as a weighted sum of particles                           sum_cluster.c  gather and scatter
+ *   modes.c     the slowest mode
  *
  * Cluster makers: from a definition to lists of members.
  */
@@ -41,7 +41,7 @@ typedef struct lmi_membership {
 /* Sorts memberships into lists, one for each cell that occurs, particles ascending; repeated ones count once. */
 lm_result lmi_clusters_collect(lmi_memory *memory, lmi_membership *all, uint64_t count, lmi_cluster_lists *lists);
 
-/* kmeans.c, elements.c: like lmi_clusters_make, for their kinds. */
+/* kmeans.c, cluster.c: like lmi_clusters_make, for their kinds. */
 lm_result lmi_clusters_kmeans(lmi_memory *memory, const lm_clusters *def, const lm_vec3 *points, uint32_t point_count,
                               lmi_cluster_lists *lists, const char **fault);
 lm_result lmi_clusters_elements(lmi_memory *memory, const lm_clusters *def, uint32_t point_count,

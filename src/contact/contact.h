@@ -7,7 +7,7 @@
  *
  *   contact.c    colliders                               mutual.c   bodies: all of it in order
  *   pairs.c      who may touch                           meet.c, inside.c  where          cleft.c  cuts          rubble.c  pieces
- *   found.c, take.c, touched.c, soft.c, give.c, stiff.c, tell.c, solver.c  the solver, below
+ *   found.c, take.c, touched.c, soft.c, stiff.c, tell.c, solver.c  the solver, below
  *   push.c       bodies that answer as a whole           penalty.c  the papers' force
  *   halt.c       bodies too fast for contacts            touching.h  the account of who touched whom          sleep.c  sleep
  *
@@ -52,8 +52,8 @@
  *
  *   found.c     a contact is added to a list of contacts found
  *   take.c      lists become blocks of soft contacts in lanes, and compact stiff contacts
- *   touched.c   the particles that hold them
- *   soft.c      passes over contacts, in lanes; give.c: over bodies
+ *   touched.c   the particles that hold them, and passes over these
+ *   soft.c      passes over contacts, in lanes
  *   stiff.c     islands and sweeps
  *   tell.c      what came of it: to bodies, touch points and events
  *   solver.c    memory, and all of it in order

@@ -8,7 +8,7 @@
 #ifndef LMI_SOLVER_H
 #define LMI_SOLVER_H
 
-#include "base/block.h"
+#include "base/base.h"
 #include "contact/contact.h"
 #include "contact/touching.h"
 
@@ -232,7 +232,7 @@ void lmi_touched_each(lmi_solver *solver, uint32_t owner, bool soft, lmi_refs_fu
 void lmi_touched_gather(lmi_solver *solver);
 void lmi_touched_refresh(lmi_solver *solver); /* velocities of the particles, which forces have changed since */
 
-/* give.c: what the contacts have put into `more`, to velocities or positions; and `more` to velocities with `shift` to positions. */
+/* touched.c: what the contacts have put into `more`, to velocities or positions; and `more` to velocities with `shift` to positions. */
 void lmi_give_velocities(lmi_solver *solver, uint32_t piece);
 void lmi_give_positions(lmi_solver *solver, uint32_t piece);
 void lmi_give_both(lmi_solver *solver, uint32_t piece);

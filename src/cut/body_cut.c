@@ -1,5 +1,5 @@
 /*
- * Cutting bodies with a blade: lm_body_cut. Lattices break along it (fracture_blade.c, fracture_break.c), clusters and tetrahedra have a file of
+ * Cutting bodies with a blade: lm_body_cut. Lattices break along it (chips.c, fracture_break.c), clusters and tetrahedra have a file of
  * their own (cluster_cut.c); octrees become others (octree_change.h).
  */
 #include "base/guard.h"

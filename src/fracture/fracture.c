@@ -8,7 +8,6 @@
 #include "base/compiler.h"
 #include "base/guard.h"
 #include "base/hash.h"
-#include "fracture/chips.h"
 #include "lattice/lattice_members.h"
 #include "skin/skin.h"
 #include "skin/skin_open.h"

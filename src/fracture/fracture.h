@@ -5,7 +5,7 @@
  * writes  the body: its lattice, parts, skin; the breaks of the step
  * uses    geometry lattice world; in sources also base skin contact
  *
- *   fracture.c  definitions       fracture_break.c  in a step       fracture_blade.c  along a blade       chips.h  the smallest pieces
+ *   fracture.c  definitions       fracture_break.c  in a step       chips.c  the smallest pieces, and blades
  *
  * Bodies that can break: what a lattice body has besides (include/limber/limber.h, Fracture).
  *
@@ -16,6 +16,7 @@
 #define LMI_FRACTURE_H
 
 #include "geometry/blade.h"
+#include "lattice/lattice.h"
 #include "lattice/lattice_body.h"
 #include "lattice/lattice_break.h"
 #include "world/world.h"
@@ -48,7 +49,7 @@ typedef struct lmi_fracture {
     bool breaks;         /* by strain; else only when asked to */
     float *factors;      /* [places], or null: 1 */
     float least_factor;
-    uint32_t *chips;             /* [places] (fracture/chips.h) */
+    uint32_t *chips;             /* [places], below */
     uint32_t *grains;            /* [places], or null: there are none; chips are of one */
     uint32_t broken;             /* links so far */
     uint64_t links_hash;         /* stands for the broken links, in whichever order they broke */
@@ -104,7 +105,7 @@ bool lmi_fracture_step(lm_world *world);
 lm_result lmi_fracture_cut(lm_world *world, uint32_t slot, lmi_body *body, const lmi_blade_triangle *blade,
                            uint32_t triangle_count, uint32_t *broken);
 
-/* A blade and the chips of a lattice (fracture_blade.c). The planes of its triangles that have an area: *count of them in an
+/* A blade and the chips of a lattice (chips.c). The planes of its triangles that have an area: *count of them in an
  * array of `triangle_count`; null when out of memory. */
 lmi_blade_plane *lmi_fracture_blade_planes(lmi_memory *memory, const lmi_blade_triangle *blade, uint32_t triangle_count,
                                            uint32_t *count);
@@ -117,8 +118,23 @@ bool lmi_fracture_find_parted(lm_world *world, lmi_body *body, const lmi_blade_p
 lm_result lmi_fracture_ready_for_blade(lm_world *world, lmi_body *body, const lmi_blade_triangle *blade,
                                        uint32_t triangle_count);
 
-/* Skins of bodies that can break (skin/skin_cut.c). After the body got another skin: it is made ready to open, and open where
+/* Skins of bodies that can break (skin/skin_open.c). After the body got another skin: it is made ready to open, and open where
  * links are broken. The body has its chips. False when out of memory; then nothing has changed. */
 bool lmi_fracture_skin(lm_world *world, lmi_body *body);
+
+/* ---- chips ----
+ *
+ * Chips: what a lattice breaks into at most.
+ *
+ * A site has one particle, so two pieces can not both have it. If any link could break, cracks would leave particles without a
+ * single whole cell, which nothing says how to turn, or pieces that hang together by cells that both need. So particles are
+ * divided into chips of two a side, the corners of every second cell along each axis: these cells have no corner in common, and
+ * only links from chip to chip break. Particles at the border that are in no such cell belong to a chip beside them. Every chip
+ * holds together, and has a whole cell, so that a piece of one chip moves, turns and carries its surface as any other.
+ */
+
+/* The chip of each particle ([blocks + 1][LMI_BLOCK]): the lowest corner of its cell, all of whose corners belong to it.
+ * LMI_LATTICE_NONE where there is no particle. */
+void lmi_lattice_find_chips(const lmi_lattice *lattice, uint32_t *chips);
 
 #endif

@@ -97,7 +97,7 @@ uint32_t lmi_voxels_corner_row(const lmi_voxels *voxels, uint32_t y, uint32_t z,
  * outside the cell it was found to touch, and a vertex without faces may lie anywhere. */
 void lmi_voxels_locate(const lmi_voxels *voxels, lm_dvec3 point, uint32_t cell[3]);
 
-/* ---- between voxel.c, voxel_touch.c, voxel_fill.c and voxel_search.c ---- */
+/* ---- between voxel.c and voxel_touch.c ---- */
 
 typedef struct lmi_voxel_mesh {
     const lm_vec3 *vertices; /* as given */

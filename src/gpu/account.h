@@ -1,6 +1,6 @@
 /*
  * Who touches whom, where bodies meet on the device and somebody asks (contact events, sleep): lists of each body, kept there over
- * the substeps of a step (kernels/account.cl), come back at its end. Particles that meet colliders have theirs in wall_events.c.
+ * the substeps of a step (kernels/account.cl), come back at its end. Particles that meet colliders have theirs in walls.c.
  *
  * Bodies that sleep are not on the device. Where one that is awake comes so near to one of them that the two may touch, the
  * substep is the host's, which knows both.

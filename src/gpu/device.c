@@ -1,7 +1,9 @@
 /*
  * Which devices there are, and opening one.
  */
+#include "base/os.h"
 #include "gpu/gpu.h"
+#include "gpu/opencl.h"
 #include "gpu/share.h"
 
 #include <stdio.h>
@@ -193,5 +195,46 @@ void lmi_gpu_open(lm_world *world, const char *device, const lmi_gpu_limits *lim
         give_up(world, device, lmi_cl_text(gpu->status));
     } else if (!lmi_gpu_build_bodies(world, gpu)) {
         give_up(world, device, "its kernels could not be built");
+    }
+}
+
+/* ---- the library ----
+ *
+ * Finds the OpenCL library of the machine, if it has one.
+ */
+
+bool lmi_cl_load(lmi_cl *cl, const char *name)
+{
+    void *library = lmi_os_library(name ? name : "libOpenCL.so.1");
+    if (!library) {
+        return false;
+    }
+    bool complete = true;
+    /* A pointer to a function comes as a pointer to data; both have one size wherever a library can be loaded so. */
+#define FIND(result, name, parameters)                                                                                 \
+    {                                                                                                                  \
+        void *found = lmi_os_symbol(library, #name);                                                                   \
+        memcpy(&cl->name, &found, sizeof found);                                                                       \
+        complete = complete && found;                                                                                  \
+    }
+    LMI_CL_FUNCTIONS(FIND)
+    bool usable = complete;
+    LMI_CL_SHARING(FIND)
+#undef FIND
+    cl->shares = complete;
+    return usable;
+}
+
+const char *lmi_cl_text(cl_int status)
+{
+    switch (status) {
+    case CL_SUCCESS: return "success";
+    case CL_MEM_OBJECT_ALLOCATION_FAILURE:
+    case CL_INVALID_BUFFER_SIZE: return "out of device memory";
+    case CL_DEVICE_NOT_AVAILABLE: return "it was lost";
+    case CL_OUT_OF_RESOURCES: return "out of device resources";
+    case CL_OUT_OF_HOST_MEMORY: return "out of memory";
+    case CL_BUILD_PROGRAM_FAILURE: return "the kernels do not compile";
+    default: return "the device failed";
     }
 }

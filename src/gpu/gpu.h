@@ -5,25 +5,22 @@
  * writes  positions, velocities and state of bodies, on the device and back on the host
  * uses    base contact lattice world; in sources also cut fracture match octree skeleton skin touch
  *
- * A device that steps a world: OpenCL, any vendor.
- *
- *   loader.c    the OpenCL library of the machine, if there is one
- *   device.c    which devices there are, and opening one
+ *   device.c    the OpenCL library of the machine, if there is one; which devices there are, and opening one
  *   program.c   kernels from the texts that are compiled in
  *   buffer.c    memory of the device
  *   ability.c   what it can step
  *   small.c     lattices that one work-group steps by itself
  *   kinds.c     lattices that flow, are damped region by region, have examples or are in several parts (kinds_layout.c)
  *   places.c    where batches and bodies stand on the device, and which of them are there as they are
- *   layout.c    a world as the kernels want it: built where something has changed, and uploaded (layout_tiles.c, _constants.c
- *               and _lists.c: lattices; clusters.c: clusters, and their substep)
+ *   layout.c    a world as the kernels want it: built where something has changed, and uploaded (layout_tiles.c and
+ *               layout_lists.c: lattices; clusters.c: clusters, and their substep)
  *   octrees.c   octrees, up to what pulls their particles
  *   large.c     octrees and clusters that are too large for one work-group
  *   sever.c     octrees and clusters that a blade has divided: each part is damped by itself
  *   example_regions.c  regions of clusters that have examples
  *   gpu_meet.c  bodies that keep each other out by depth cube maps, and who is near whom (meet_layout.c)
- *   walls.c     colliders that the kernels which move particles do not see: meshes, height maps, very many (wall_events.c:
- *               who touches them)
+ *   walls.c     colliders that the kernels which move particles do not see: meshes, height maps, very many; and
+ *               who touches them
  *   stand.c     bodies that answer colliders as a whole with their bare particles
  *   gpu_held.c  pins, drags and bones
  *   rest.c      who has come to rest
@@ -36,7 +33,7 @@
  *   gpu.c       substeps
  *   fetch.c     the way back, and the end of a device that is lost
  *   look.c      what is known without the way back: single bodies, sums
- *   skins.c     skins, and what goes back of them (skin_layout.c, skin_regions.c)
+ *   skins.c     skins, and what goes back of them (skin_layout.c)
  *   share.c     skins into buffers of OpenGL
  *
  * State lives in one place at a time. After an upload the device has it, and steps; the host's copy is behind until somebody

@@ -3,7 +3,7 @@
  *
  * Particles are where the batches have them (match/pack.h), each batch at its place (places.c): four floats for position and weight,
  * four for velocity and mass. Everything else is made from the bodies: records and maps of the blocks of lattices here, tiles,
- * constants of regions and lists of irregular ones beside (layout_tiles.c, layout_constants.c, layout_lists.c). It takes no part
+ * constants of regions and lists of irregular ones beside (layout_tiles.c, layout_lists.c, layout_lists.c). It takes no part
  * in a step. Where single batches have changed, what there is of their bodies is made anew, behind what the others have; those are
  * neither looked at nor uploaded.
  */

@@ -77,7 +77,7 @@ typedef struct lmi_gpu_plan {
     lmi_gpu *gpu;
     uint32_t channels; /* of constants */
     array map, constants_of, irregular, corrected;
-    word_set constants, kinds; /* layout_constants.c */
+    word_set constants, kinds; /* layout_lists.c */
     lists gather, scatter;
     array chunks, parts;
     array corners, known_corners; /* small.c */
@@ -92,7 +92,7 @@ static inline bool put_array(lmi_gpu *gpu, lmi_gpu_buffer *to, const array *from
     return lmi_gpu_renew(gpu, to, from->items, from->count * size);
 }
 
-/* layout_constants.c: the constants of a lattice's regions; its blocks get the indices of theirs. */
+/* layout_lists.c: the constants of a lattice's regions; its blocks get the indices of theirs. */
 bool lmi_gpu_add_constants(layout *l, const lmi_lattice *shape, uint32_t first_block);
 /* Says of which of a block's lanes the region is irregular, and the particle's sums are put right. */
 bool lmi_gpu_flag_lanes(layout *l, uint32_t block, uint32_t irregular, uint32_t corrected);

@@ -1,6 +1,6 @@
 /*
  * The part of OpenCL 1.2 that the device backend uses, declared by ourselves, so that neither headers nor a library are
- * needed to build. The library is looked for at run time (loader.c); names and values are those of the OpenCL 1.2
+ * needed to build. The library is looked for at run time (device.c); names and values are those of the OpenCL 1.2
  * specification, which fixes them for every implementation.
  */
 #ifndef LMI_GPU_OPENCL_H

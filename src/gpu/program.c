@@ -2,7 +2,7 @@
  * Kernels from the texts that are compiled in: those of gpu/kernels, and the arithmetic that they share with the host, which
  * comes from the same files that the host compiles.
  */
-#include "base/block.h"
+#include "base/base.h"
 #include "cmake/embedded.h"
 #include "contact/contact.h"
 #include "contact/halt.h"

@@ -1,8 +1,7 @@
 /*
  * Skins on a device: vertices and normals of all bodies where the particles are (kernels/skin.cl).
  *
- *   skin_layout.c   tables of shapes, which bodies of one shape share, and what each body has of its own
- *   skin_regions.c  regions that skins ride on
+ *   skin_layout.c   tables of shapes, which bodies of one shape share, and what each body has of its own; regions that skins ride on
  *   skins.c         launches, and the way back to whoever asks
  *   share.c         the way into buffers of OpenGL
  *
@@ -79,7 +78,7 @@ bool lmi_gpu_skin_is_made(const lmi_body *body);
 /* skin_layout.c: tables and records for the world as it is laid out now. False after a failure. */
 bool lmi_gpu_skins_lay_out(lm_world *world, lmi_gpu *gpu, lmi_gpu_skinning *s);
 
-/* skin_regions.c: the same for regions; `record` is one of a skin on regions, whose `region` is filled in. */
+/* skin_layout.c: the same for regions; `record` is one of a skin on regions, whose `region` is filled in. */
 struct lmi_gpu_skin_regions;
 bool lmi_gpu_skin_regions_lay_out(lm_world *world, lmi_gpu *gpu, lmi_gpu_skinning *s);
 bool lmi_gpu_skin_regions_make(lmi_gpu *gpu, lmi_gpu_skinning *s);

@@ -1,6 +1,6 @@
 #include "base/compiler.h"
 #include "lattice/lattice_break.h"
-#include "lattice/lattice_cube.h"
+#include "lattice/lattice_regions.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,11 +6,11 @@
  * writes  a body's lattice; in a step its positions, velocities, rotations and lasting deformation
  * uses    base geometry match world
  *
- *   lattice.c        particles and blocks              lattice_regions.c, lattice_cube.c  what is in reach
+ *   lattice.c        particles and blocks              lattice_regions.c  what is in reach
  *   lattice_lists.c  corrections of the fast sums      lattice_plates.c  sums by shared plates
- *   lattice_rest.c   rest constants                    lattice_break.c, lattice_links.c, lattice_parts.c  links and parts
- *   lattice_body.c   bodies, lattice_weights.c their weights, lattice_mass.c masses, lattice_members.c regions one by one
- *   lattice_prepare.c, lattice_sweep.c, lattice_motion.c  a substep in their order; lattice_lanes.h the sums, lattice_fit.h the fit
+ *   lattice_rest.c   rest constants                    lattice_break.c, lattice_parts.c  links and parts
+ *   lattice_body.c   bodies                           lattice_weights.c  masses and weights      lattice_members.c  regions one by one
+ *   lattice_motion.c, lattice_sweep.c  a substep; lattice_lanes.h the sums, lattice_fit.h the fit
  *   herd.c, lattice_herd.c  small lattices side by side            lattice_match.c, lattice_modes.c  the slowest mode
  *
  * Lattices: the corners of occupied cells as particles, one region around each.
@@ -46,7 +46,7 @@
 #ifndef LMI_LATTICE_H
 #define LMI_LATTICE_H
 
-#include "base/block.h"
+#include "base/base.h"
 #include "base/memory.h"
 #include "geometry/voxel.h"
 
@@ -209,10 +209,11 @@ typedef struct lmi_lattice {
     uint32_t *part;     /* [blocks + 1][LMI_BLOCK], or LMI_LATTICE_NONE: no particle */
 
     /* Of a lattice whose links may break (lattice/lattice_break.h); else null. */
-    uint16_t *bond[3];                 /* [blocks + 1] lanes whose link to the next particle along x, y, z holds */
-    uint16_t *whole;                   /* [blocks + 1] as `cell`, of cells without a broken link */
-    lmi_lattice_map map;               /* kept */
-    struct lmi_lattice_findings *book; /* what is known of regions that are not full cubes (lattice/lattice_cube.h) */
+    uint16_t *bond[3];   /* [blocks + 1] lanes whose link to the next particle along x, y, z holds */
+    uint16_t *whole;     /* [blocks + 1] as `cell`, of cells without a broken link */
+    lmi_lattice_map map; /* kept */
+    struct lmi_lattice_findings
+        *book; /* what is known of regions that are not full cubes (lattice/lattice_regions.h) */
 
     uint32_t *slab_part_first; /* [slabs + 1] into slab_part; null where there is one part */
     uint32_t *slab_part;       /* parts with particles in a slab, ascending */

@@ -10,8 +10,8 @@
  *
  * T = share stretch + (1 - share) rotation, and the particle at k is wanted at mean + T (k - c).
  */
-#include "lattice/lattice_match.h"
 #include "base/compiler.h"
+#include "lattice/lattice_modes.h"
 #include "lattice/lattice_plates.h"
 
 #include <string.h>

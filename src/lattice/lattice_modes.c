@@ -14,8 +14,7 @@
 #include "lattice/lattice_modes.h"
 #include "base/compiler.h"
 #include "base/vec.h"
-#include "lattice/lattice_mass.h"
-#include "lattice/lattice_match.h"
+#include "lattice/lattice_body.h"
 
 #include <math.h>
 #include <string.h>

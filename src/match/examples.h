@@ -17,7 +17,7 @@
 #ifndef LMI_EXAMPLES_H
 #define LMI_EXAMPLES_H
 
-#include "base/block.h"
+#include "base/base.h"
 #include "base/memory.h"
 #include "match/example_channels.h"
 

@@ -11,7 +11,7 @@
  *
  * The goals exert no net force and no net torque on a free body, but for rounding, and rounding adds up: a micrometre of
  * common error in the goals, divided by h, is a lasting velocity. So the motion as a whole that is in d is taken out of
- * it before it is used (overstretch.c for bodies of many times their size). Held (pinned) bodies exchange momentum with what holds them: there it counts as given from
+ * it before it is used (motion.c for bodies of many times their size). Held (pinned) bodies exchange momentum with what holds them: there it counts as given from
  * outside.
  *
  * Deterministic for the same reasons as predict; a particle adds its goals in the order of its body's regions.

@@ -15,7 +15,7 @@
 #ifndef LMI_PACK_H
 #define LMI_PACK_H
 
-#include "base/block.h"
+#include "base/base.h"
 #include "base/memory.h"
 #include "limber/limber.h"
 

@@ -13,7 +13,7 @@
  * Done in double precision, region by region: only regions that flow come here.
  */
 #include "match/plastic.h"
-#include "base/block.h"
+#include "base/base.h"
 #include "base/dmath.h"
 #include "base/vec.h"
 

@@ -6,10 +6,10 @@
  * writes  a body's octree; in a step the moments of regions and the goals of particles
  * uses    base geometry match world; in sources also cluster cut skin contact
  *
- *   octree.c, octree_divide.c, octree_detail.c, octree_links.c  the tree     octree_graph.c, octree_search.c  neighbours and ways
- *   octree_regions.c  regions as nodes           octree_rest.c  rest constants      octree_layout.c, sum_octree.c  sums in lanes
+ *   octree.c, octree_divide.c  the tree            octree_graph.c  neighbours and ways
+ *   octree_regions.c  regions as nodes           octree_layout.c  rest constants and lanes      sum_octree.c  sums
  *   octree_body.c     bodies                     octree_parts.c parts of a body
- *   octree_blade.c, octree_cut_faces.c  cuts     octree_revise.c, octree_change.c, octree_join.c, octree_follow.c  a tree that becomes another
+ *   octree_blade.c    cuts                       octree_revise.c, octree_change.c, octree_follow.c  a tree that becomes another
  *   octree_level.c, octree_refine.c  level of detail        touch_octree.c, mould_octree.c  what it touches with, and what is touched
  *
  * Octrees: a body divided into cells of several sizes, fine where it is thin and coarse where it is not.
@@ -22,7 +22,7 @@
  * they do not depend on the order in which a tree came about.
  *
  * Voxels that share a face are linked, except where the surface goes out of the body and in again between them: fingers that
- * touch are not linked (octree_links.c). Leaves are neighbours where their cells touch and links lead from one to the other
+ * touch are not linked (octree.c). Leaves are neighbours where their cells touch and links lead from one to the other
  * (octree_graph.c). The region of a leaf is what is near it along neighbours, as a few nodes of the tree (octree_regions.c).
  *
  * Steinemann, Otaduy and Gross 2008, sections 4.1, 4.2 and 6.
@@ -114,7 +114,7 @@ typedef struct lmi_octree_mesh {
 /* Takes the voxels over (they are freed with the tree, on failure too) and numbers them. LM_ERROR_LIMIT or LM_ERROR_MEMORY. */
 lm_result lmi_octree_begin(lmi_octree *tree, lmi_memory *memory, lmi_voxels *voxels, uint32_t levels);
 
-/* octree_links.c: cuts the links that lead out of the surface and in again. */
+/* octree.c: cuts the links that lead out of the surface and in again. */
 bool lmi_octree_cut_gaps(lmi_octree *tree, lmi_memory *memory, const lmi_octree_mesh *mesh);
 
 /* Divides the base lattice; may be called again with another criterion. */
@@ -125,7 +125,7 @@ void lmi_octree_free(lmi_octree *tree, lmi_memory *memory);
 /* A tree without nodes on the voxels of another, which it shares, with links of its own. False when out of memory. */
 bool lmi_octree_share(lmi_octree *tree, lmi_memory *memory, const lmi_octree *before);
 
-/* octree_detail.c: the thickness of the body around each voxel, in voxels, up to `most`: the side of the largest cube of
+/* octree_divide.c: the thickness of the body around each voxel, in voxels, up to `most`: the side of the largest cube of
  * filled voxels that the voxel is in, rounded up to an even number. Null when out of memory. */
 uint8_t *lmi_octree_thickness(const lmi_octree *tree, lmi_memory *memory, uint32_t most);
 
@@ -141,7 +141,7 @@ bool lmi_octree_update_neighbours(lmi_octree *tree, lmi_memory *memory, const lm
  * cells. */
 uint32_t lmi_octree_length(const lmi_octree *tree, uint32_t leaf, uint32_t other);
 
-/* octree_search.c: shortest paths along neighbours (the bucket-Moore search). */
+/* octree_graph.c: shortest paths along neighbours (the bucket-Moore search). */
 typedef struct lmi_octree_search {
     uint32_t *distance;      /* [leaf_count] from the last start, or LMI_OCTREE_NONE */
     uint32_t *next, *before; /* [leaf_count] in the bucket */

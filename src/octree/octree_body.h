@@ -61,7 +61,7 @@ typedef struct lmi_octree_rest {
     double second[6]; /* about the centre, weighted: xx yy zz xy yz zx */
 } lmi_octree_rest;
 
-/* octree/octree_rest.c. The mass of the regions that each leaf is in, by leaf, from the masses of the particles. */
+/* octree/octree_layout.c. The mass of the regions that each leaf is in, by leaf, from the masses of the particles. */
 bool lmi_octree_region_mass(const lmi_octree *tree, lmi_memory *memory, const double *mass, double *sums);
 
 /* `weights`: of the leaves in fits. */
@@ -141,5 +141,16 @@ bool lmi_octree_body_face(lm_world *world, lmi_body *body);
 void lmi_octree_face_points(const lmi_body *body, lmi_touch *touch);
 
 const char *lmi_octree_body_fault(const lm_material *material); /* why octrees cannot have such a material, or null */
+
+/* ---- around a point ----
+ *
+ * What is around a point of an octree, along its cells and never across a gap.
+ */
+
+/* The leaf of the voxel that a point of the rest pose is in, or of the nearest one. */
+uint32_t lmi_octree_leaf_at(const lmi_octree *tree, lm_vec3 point);
+
+/* The mean side of the cells, metres. */
+double lmi_octree_mean_side(const lmi_body *body);
 
 #endif

@@ -4,7 +4,7 @@
  * What the body becomes is made aside, with particles, regions, pins and skin of its own, and exchanged with what it was when
  * nothing of it can fail any more. Exchanged once more it is what it was: a step that runs out of memory later takes its changes of
  * detail back. A new leaf that was part of one leaf before takes its state: the velocity as it is, the place where the leaf's
- * region carries it, and its share of the mass. One that several were joined into takes their sums and means (octree_join.c). So
+ * region carries it, and its share of the mass. One that several were joined into takes their sums and means (octree_change.c). So
  * mass, momentum and spin of the body are what they were.
  */
 #ifndef LMI_OCTREE_CHANGE_H
@@ -52,13 +52,13 @@ void lmi_octree_change_undo(lmi_octree_change *change);
 /* Frees whichever body is not in place, and all that was needed for it. */
 void lmi_octree_change_free(lmi_octree_change *change);
 
-/* octree_join.c: mass, place and velocity of a leaf that was joined from several; then, when all leaves have theirs, the spin that
+/* octree_change.c: mass, place and velocity of a leaf that was joined from several; then, when all leaves have theirs, the spin that
  * these had about their middle; and what its region takes from theirs. */
 void lmi_octree_join_particle(lmi_octree_change *change, uint32_t leaf);
 void lmi_octree_join_spins(lmi_octree_change *change);
 void lmi_octree_join_region(lmi_octree_change *change, uint32_t leaf);
 
-/* skin/skin_octree_fade.c: where the skin is shown before the change, and after it the difference, which fades. */
+/* skin/skin_octree.c: where the skin is shown before the change, and after it the difference, which fades. */
 bool lmi_octree_fade_begin(lmi_octree_change *change);
 void lmi_octree_fade_end(lmi_octree_change *change);
 

@@ -5,6 +5,7 @@
 #define LMI_OCTREE_DIVIDE_H
 
 #include "octree/octree.h"
+#include "octree/octree_blade.h"
 
 typedef struct lmi_octree_divider {
     lmi_octree *tree;
@@ -30,5 +31,31 @@ bool lmi_octree_divide_node(lmi_octree_divider *divider, uint32_t node);
 
 /* Numbers the leaves when all nodes are there, and makes room for their widths. */
 bool lmi_octree_find_leaves(lmi_octree *tree, lmi_memory *memory);
+
+/* ---- trees that come from others ----
+ *
+ * Trees that come from others: links are cut, leaves divided, nodes joined into leaves.
+ *
+ * Only nodes in which something changes are made again; below the others everything is copied, and so are neighbours and regions
+ * that no change is near. What comes out is the same, array by array, as a tree that is made from nothing with the same links and
+ * the same cells (all of it: numbers of nodes and leaves, neighbours, regions).
+ */
+
+/* What is to become of a tree. */
+typedef struct lmi_octree_wish {
+    const lmi_slashes *slashes; /* links to cut; null: none */
+    uint32_t finest;            /* leaves that a cut ends in are divided down to cells of 2^finest voxels */
+    const uint8_t *level;       /* [leaves] leaves are divided down to this level; null: none are */
+    const uint8_t *home; /* [voxels] and no farther than to the levels that their voxels want; null: all of them */
+    const bool *join;    /* [nodes] nodes that become leaves; null: none do */
+} lmi_octree_wish;
+
+/* Widths are those of the leaves that the new ones were part of, or the mean of those that were joined. `*found`: regions that had
+ * to be found again. LM_ERROR_MEMORY: the new tree is empty. */
+lm_result lmi_octree_revise(lmi_octree *tree, lmi_memory *memory, const lmi_octree *before, const lmi_octree_wish *wish,
+                            uint32_t *found);
+
+/* Whether a node with children can become a leaf: no link between leaves below it is cut by a blade or leads across a gap. */
+bool lmi_octree_can_join(const lmi_octree *tree, uint32_t node);
 
 #endif

@@ -22,7 +22,7 @@
 #ifndef LMI_OCTREE_LANES_H
 #define LMI_OCTREE_LANES_H
 
-#include "base/block.h"
+#include "base/base.h"
 #include "base/memory.h"
 
 #include <stdbool.h>

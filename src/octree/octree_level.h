@@ -5,7 +5,7 @@
 #define LMI_OCTREE_LEVEL_H
 
 #include "octree/octree_change.h"
-#include "octree/octree_revise.h"
+#include "octree/octree_divide.h"
 
 /* The level of the largest cells that are no wider than `side` metres; 0 where even voxels are wider. */
 static inline uint32_t lmi_octree_level_of(const lmi_octree *t, double side)

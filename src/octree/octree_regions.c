@@ -8,7 +8,7 @@
  *
  * The region of a leaf depends on the graph within (1 + slack) w of it alone. Steinemann et al. 2008, sections 4.2 and 6.2.
  * The paper makes regions symmetric as well; with widths that vary that contradicts the intervals, and it is not needed: the
- * weights of octree_rest.c keep momentum for any regions.
+ * weights of octree_layout.c keep momentum for any regions.
  *
  * Regions of leaves that are near each other are found together, one in each of sixteen lanes: one search from all of them finds
  * what any of them reaches, in about the order in which each does; then distances are improved along neighbours, forward and

@@ -1,7 +1,6 @@
 /*
- * Trees that come from others (octree/octree_revise.h).
+ * Trees that come from others (octree/octree_divide.h).
  */
-#include "octree/octree_revise.h"
 #include "octree/octree_divide.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "octree/touch_octree.h"
 #include "cluster/embed.h"
-#include "octree/embed_octree.h"
+#include "octree/octree_body.h"
 #include "skin/skin_octree.h"
 #include "world/world.h"
 

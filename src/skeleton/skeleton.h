@@ -5,15 +5,8 @@
  * writes  skeletons of a world; positions and velocities of attached particles
  * uses    base world; in sources also octree
  *
- *   skeleton.c  made, destroyed       skeleton_reach.c  which particles follow which bones
- *   bones.c     in a step             skeleton_state.c  moved by the host, and read
- *
- * Skeletons inside the library: rigid bones of a body, and what is attached to them.
- *
- *   skeleton.c        made, destroyed
- *   skeleton_reach.c  which particles follow which bones
- *   skeleton_state.c  moved by the host, and read
- *   skeleton/bones.c      how they act in a step
+ *   skeleton.c  made, destroyed, moved by the host, and read
+ *   bones.c     in a step             skeleton_reach.c  which particles follow which bones
  */
 #ifndef LMI_SKELETON_H
 #define LMI_SKELETON_H

@@ -2,8 +2,8 @@
  * Skins: a surface that moves with the particles.
  *
  * Each vertex is a weighted sum of particles (cluster/embed.c) or of what the regions around it make of it
- * (skin/blend.c); which, and how much, is found once. Normals are those of the deformed triangles; those of lattices and
- * tetrahedra, whose deformation is known at every point, are the rest normals deformed (skin_lattice.c, skin_tets.c).
+ * (skin/rider.c); which, and how much, is found once. Normals are those of the deformed triangles; those of lattices and
+ * tetrahedra, whose deformation is known at every point, are the rest normals deformed (skin_kernels.c, skin_kernels.c).
  */
 #include "skin/skin.h"
 #include "base/guard.h"
@@ -14,14 +14,12 @@
 #include "gpu/look.h"
 #include "lattice/embed_lattice.h"
 #include "lattice/lattice_body.h"
-#include "octree/embed_octree.h"
+#include "octree/octree.h"
 #include "octree/octree_body.h"
-#include "skin/blend.h"
 #include "skin/face_normals.h"
-#include "skin/skin_lattice.h"
+#include "skin/skin_kernels.h"
 #include "skin/skin_octree.h"
 #include "skin/skin_octree_cut.h"
-#include "skin/skin_tets.h"
 #include "tets/embed_tets.h"
 #include "world/body.h"
 

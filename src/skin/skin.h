@@ -6,8 +6,8 @@
  * writes  vertices, normals and triangles of skins
  * uses    base fracture lattice match octree world; in sources also cluster cut tets gpu
  *
- *   skin.c, blend.c, rider.c  skins of clusters, and what vertices ride on       carry.c, carry_values.c  from a surface to particles
- *   skin_lattice.c, skin_tets.c, skin_octree.c  the other samplings, in lanes where they can
+ *   skin.c, rider.c  skins of clusters, and what vertices ride on          carry.c  from a surface to particles
+ *   skin_kernels.c   lattices and tetrahedra, in lanes                       skin_octree.c  octrees
  *   surface.h     a surface divided along planes, to be opened                     skin_open.h  lattices that break
  *   skin_octree_cut.h (shell, look, plan)  octrees that are cut                    skin_grain.c  clusters and tetrahedra that are cut
  *
@@ -16,8 +16,26 @@
 #ifndef LMI_SKIN_H
 #define LMI_SKIN_H
 
-#include "skin/blend.h"
+#include "match/carrier.h"
 #include "world/world.h"
+
+/* ---- blending ----
+ *
+ * Blending: a point of the rest pose as a rider on several regions.
+ */
+
+#define LMI_BLEND_MOST 12 /* regions a point rides on: more than meet at the corner of a grid of cells */
+
+/* The regions a rest position rides on and their weights (sum 1); returns how many. The weights change smoothly with the
+ * position, and are zero where a region comes into or goes out of the choice. At least one region. */
+uint32_t lmi_blend_point(const lmi_region *regions, uint32_t region_count, lm_vec3 point,
+                         uint32_t chosen[LMI_BLEND_MOST], float weights[LMI_BLEND_MOST]);
+
+/* From the particles as they are: `x` are records of four floats, the fourth the weight in fits; `rotation` (9 floats
+ * `stride` apart) stands in for directions that the particles do not show. */
+void lmi_carrier_make(lmi_carrier *carrier, const lmi_region *region, const lm_vec3 *rest, const float *x,
+                      const uint32_t *members, uint32_t member_count, const float *rotation, uint32_t stride,
+                      bool quadratic);
 
 #define LMI_SKIN_FADES 0.25f /* seconds, see lmi_skin.fading */
 

@@ -1,6 +1,6 @@
 /*
- * Vertices on the cells of a lattice and on tetrahedra, a vertex in each lane: the arithmetic of skin_lattice.c and
- * skin_tets.c, where the equations are.
+ * Vertices on the cells of a lattice and on tetrahedra, a vertex in each lane: the arithmetic of skin_kernels.c and
+ * skin_kernels.c, where the equations are.
  *
  * Compiled by the host for each instruction set and, as a text of gpu/program.c, by a device. Include after base/lanes.h.
  */

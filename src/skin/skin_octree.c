@@ -9,8 +9,10 @@
  * of the next.
  */
 #include "skin/skin_octree.h"
-#include "octree/embed_octree.h"
+#include "octree/octree_body.h"
 #include "octree/octree_carrier.h"
+#include "octree/octree_change.h"
+#include "skin/skin.h"
 
 #include <string.h>
 
@@ -248,4 +250,40 @@ void lmi_octree_carriers(const lm_world *world, lmi_body *body, lmi_carrier *car
         }
         make_carrier(world, body, leaf, sums, &carriers[leaf]);
     }
+}
+
+/* ---- cells that were divided or joined ----
+ *
+ * Skins of octrees whose cells were divided or joined: a vertex that rides on other leaves now is elsewhere, by a small part of a
+ * cell. The difference is added to where it is shown, and fades (lmi_skin.fading). Nothing but the picture knows of it.
+ */
+
+bool lmi_octree_fade_begin(lmi_octree_change *c)
+{
+    const lmi_body *old = c->body;
+    uint32_t count = old->skin.vertex_count;
+    if (count == 0 || c->slashes.count) {
+        return true; /* a cut is seen at once */
+    }
+    c->fading = lmi_allocate_plain(&c->world->memory, count, sizeof *c->fading);
+    c->fading_count = count;
+    for (uint32_t n = 0; c->fading && n < count; n++) {
+        c->fading[n] = vec_from(lmi_skin_vertex(old, n));
+    }
+    return c->fading != NULL;
+}
+
+void lmi_octree_fade_end(lmi_octree_change *c)
+{
+    lmi_skin *skin = &c->body->skin;
+    if (!c->fading || c->fading_count != skin->vertex_count) {
+        return; /* its vertices are others */
+    }
+    for (uint32_t n = 0; n < skin->vertex_count; n++) {
+        lm_dvec3 was = dvec_from(c->fading[n]);
+        c->fading[n] = vec_from(dvec_sub(was, lmi_skin_vertex(c->body, n)));
+    }
+    skin->fading = c->fading;
+    skin->fading_left = LMI_SKIN_FADES;
+    c->fading = NULL;
 }

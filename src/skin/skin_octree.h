@@ -5,7 +5,7 @@
 #define LMI_SKIN_OCTREE_H
 
 #include "octree/octree_body.h"
-#include "skin/blend.h"
+#include "skin/skin.h"
 
 #define LMI_SKIN_OCTREE_MOST 48 /* leaves that a vertex rides on */
 

@@ -1,11 +1,11 @@
 /*
- * Around vertices of an octree's skin (skin/skin_octree_look.h): whose they are, and where.
+ * Around vertices of an octree's skin (skin/skin_octree_plan.h): whose they are, and where.
  *
  * The corners of faces that a blade has parted are moved onto the blade (octree/octree_blade.h), and what lies between them with
  * them, in proportion to how near they are. Vertices of the surface slide along it. All vertices at a place go the same way, so
  * that what was closed stays closed.
  */
-#include "skin/skin_octree_look.h"
+#include "skin/skin_octree_plan.h"
 
 #include <math.h>
 

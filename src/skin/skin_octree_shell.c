@@ -6,9 +6,9 @@
  * vertices that these have along its three edges.
  */
 #include "base/hash.h"
-#include "octree/embed_octree.h"
+#include "octree/octree_body.h"
 #include "skin/skin.h"
-#include "skin/skin_octree_look.h"
+#include "skin/skin_octree_plan.h"
 
 #include <stdlib.h>
 #include <string.h>

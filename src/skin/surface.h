@@ -46,7 +46,7 @@ typedef struct lmi_cut {
     lmi_cut_triangle *triangles;
     lmi_cut_edge *edges; /* sorted by particle, axis, from, to */
     uint32_t *crossings; /* vertices where the surface crosses a line along x between boxes, sorted by line, then x */
-    /* What is where (surface_index.c): vertices by place, from first_near[place] on, and corners of triangles by vertex, from
+    /* What is where (surface_around.c): vertices by place, from first_near[place] on, and corners of triangles by vertex, from
      * first_corner[vertex] on, in the order of the triangles. */
     uint32_t *first_near, *near;
     uint32_t *first_corner, *corners; /* 3 * triangle + corner */
@@ -103,7 +103,7 @@ uint8_t lmi_cut_group_of(const lmi_cut_around *around, uint32_t particle); /* or
 /* Whether a vertex is in a cell with broken links, or between boxes whose link is broken: there each group has its own. */
 bool lmi_cut_is_torn(const lmi_cut *cut, const lmi_lattice *lattice, uint32_t vertex);
 
-/* What the vertex of a group rides on there: the cell of the nearest chip (fracture/chips.h) of the group, continued
+/* What the vertex of a group rides on there: the cell of the nearest chip (fracture/fracture.h) of the group, continued
  * beyond it. Of LMI_CUT_ALONE that of `owner`. */
 void lmi_cut_ride_chip(const lmi_lattice *lattice, const uint32_t *chips, const lmi_cut_around *around, uint8_t group,
                        uint32_t owner, uint32_t riders[8], float weights[8]);

@@ -239,7 +239,7 @@ void lmi_visit_skin(archive *a, lm_world *world, lmi_body *body);
 void lmi_visit_skin_counts(archive *a, lmi_skin *skin);
 void lmi_visit_skin_arrays(archive *a, lm_world *world, lmi_skin *skin, const lmi_riders *riders);
 
-/* snapshot_solid.c: the arrays of a height map or a mesh, after the collider's own fields. */
+/* snapshot_contacts.c: the arrays of a height map or a mesh, after the collider's own fields. */
 void lmi_visit_solid(archive *a, lm_world *world, lmi_collider *collider);
 
 /* snapshot_octree.c: what an octree is made of, and its masses; reading allocates the body. */
@@ -249,7 +249,7 @@ void lmi_visit_details(archive *a, lm_world *world); /* the eye, and level of de
 /* The same without masses, for voxels alone: links that are cut, what is divided, and bends. */
 void lmi_visit_voxel_tree(archive *a, lm_world *world, lmi_octree *tree);
 
-/* snapshot_grain.c: of all clusters, whether and how they were cut; after all bodies. */
+/* snapshot_fracture.c: of all clusters, whether and how they were cut; after all bodies. */
 void lmi_visit_grains(archive *a, lm_world *world);
 
 /* How things touch: rules, method, sleep, and who touches whom (snapshot_contacts.c). */

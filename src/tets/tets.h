@@ -5,7 +5,7 @@
  * writes  checked tetrahedra; a body of clusters that keeps them
  * uses    base geometry; in sources also world
  *
- *   tets.c  meshes          tets_body.c  bodies          embed_tets.c  a point in its tetrahedron
+ *   tets.c  meshes and bodies          embed_tets.c  a point in its tetrahedron
  *
  * Tetrahedra: checks of those that are given, and our own from the cells of a lattice.
  *

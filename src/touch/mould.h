@@ -62,7 +62,7 @@ typedef struct lmi_mould {
     lm_vec3 rest_middle;
     float *lever; /* [carriers][3] the map of the body as a whole: F = sum x_c lever^T */
 
-    /* All of that in lanes, LMI_BLOCK carriers to a block (touch/mould_lanes.c). */
+    /* All of that in lanes, LMI_BLOCK carriers to a block (mould_carriers.c). */
     uint32_t *first_row; /* [blocks + 1] rows of riders */
     uint32_t *row_rider; /* [rows][LMI_BLOCK] */
     float *row_hold;     /* [rows][4][LMI_BLOCK] weight and gradient */
@@ -107,6 +107,12 @@ typedef struct lmi_mould_near {
 
 int lmi_mould_fit(const struct lmi_body *body, lmi_mould *mould, uint32_t carrier, const lmi_mould_near *near,
                   uint32_t count, double sheet);
+
+/* mould_carriers.c: makes the carriers of a body that is no octree, where distances are known. False when out of memory. */
+bool lmi_mould_make_carriers(struct lm_world *world, const struct lmi_body *body, lmi_mould *mould);
+
+/* Sets `far`, when they are there. */
+void lmi_mould_find_far(lmi_mould *mould);
 
 /* After all carriers are there: what the affine map of the whole is made with. */
 void lmi_mould_find_levers(lmi_mould *mould);

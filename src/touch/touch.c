@@ -3,7 +3,7 @@
 #include "cut/grain.h"
 #include "lattice/embed_lattice.h"
 #include "lattice/lattice_body.h"
-#include "octree/embed_octree.h"
+#include "octree/octree_body.h"
 #include "octree/touch_octree.h"
 #include "world/world.h"
 

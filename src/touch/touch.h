@@ -8,7 +8,7 @@
  *
  *   touch.c      touch points                             mould.h  the rest shape as a field of distances, and its carriers
  *   bulk.h       a mould carried along by a body          carriers.c  brings carriers to where the particles are
- *   cube.h       depth cube maps
+ *   cube.h       depth cube maps                          mould_carriers.c  where carriers are, and on which particles
  *
  * Touch points: where a body touches other things.
  *
@@ -20,7 +20,7 @@
 #ifndef LMI_TOUCH_H
 #define LMI_TOUCH_H
 
-#include "base/block.h"
+#include "base/base.h"
 #include "base/memory.h"
 #include "geometry/geometry.h"
 

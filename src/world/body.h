@@ -33,7 +33,7 @@ bool lmi_body_revive(lm_world *world, lmi_body *body);
 /* Adds a body of points and clusters; its tetrahedra, if any, are sound (tets.vertices is not looked at). */
 lm_result lmi_body_create_cloud(lm_world *world, const lm_body_def *def, uint32_t *slot);
 
-/* tets_body.c: a body of tetrahedra. */
+/* tets.c: a body of tetrahedra. */
 lm_result lmi_tets_body_create(lm_world *world, const lm_body_def *def, uint32_t *slot);
 
 /* The diagonal of the rest shape's bounding box. */

@@ -139,7 +139,7 @@ typedef struct lmi_kernels {
      * of a phase must be done before the next begins. */
     void (*octree_phase)(const lmi_step *step, struct lmi_batch *batch, uint32_t phase, uint32_t piece);
 
-    /* Vertices and normals of skins (skin/skin_lattice.h, skin/skin_tets.h). */
+    /* Vertices and normals of skins (skin/skin_kernels.h, skin/skin_kernels.h). */
     void (*skin_lattice)(const struct lmi_skin_cells *cells);
     void (*skin_tets)(const struct lmi_skin_tets *tets);
 } lmi_kernels;

@@ -34,7 +34,7 @@ void lmi_motion_of(const lmi_motion *motion, lm_dvec3 momentum, lm_dvec3 angular
 /* A body that is stretched to several times its size, or would come back from there faster than LM_MAX_SPEED. */
 bool lmi_is_overstretched(const lmi_step *step, const lmi_body *body);
 
-/* Of such a body before it is pulled: takes out spin that is nothing but rounding (overstretch.c). */
+/* Of such a body before it is pulled: takes out spin that is nothing but rounding (motion.c). */
 void lmi_quiet_rounding(const lmi_step *step, lmi_body *body);
 
 /* The share of its deformation velocity that it keeps, once it is pulled: 1, or less where it would exceed LM_MAX_SPEED or

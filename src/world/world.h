@@ -6,10 +6,10 @@
  * uses    base collide match touch; in sources also cluster contact cut fracture gpu lattice octree skeleton skin
  *
  *   step.c       one step, as the list of its stages        kernels.h   the stages that run in lanes, for each instruction set
- *   world.c      creation, settings, statistics             body.c      bodies made, freed, and put into batches
+ *   world.c      creation, settings, contact rules           body.c      bodies made, freed, and put into batches
  *   state.c      reading and writing a body                 material.c  materials in numbers of a substep
- *   motion.h     a body as a whole (overstretch.c: bodies stretched to several times their size)
- *   force.c      forces, impulses and fields                pin.c, held.h  pins and drags          rule.c  friction between groups
+ *   motion.h     a body as a whole
+ *   force.c      forces, impulses and fields                pin.c, held.h  pins and drags
  *
  * The inside of a world: what the files of the library share.
  *
@@ -56,7 +56,7 @@ typedef struct lmi_skin {
     struct lmi_carrier *carriers; /* where each region carries its frame since the last step; regions skins only */
     uint32_t carrier_count;
     lm_vec3 *
-        rest_normals; /* of a skin on cells or tetrahedra; else null. On tetrahedra times the rest edges: skin_tets.c */
+        rest_normals; /* of a skin on cells or tetrahedra; else null. On tetrahedra times the rest edges: skin_kernels.c */
     bool on_cells;    /* of a lattice: eight riders for each vertex */
     uint32_t *sources; /* of a broken body: the vertex as it was given, or LM_SKIN_INNER; else null */
     bool on_tets;      /* of a body of tetrahedra: four */
@@ -363,7 +363,7 @@ void lmi_scratch_give(lmi_scratch *scratch);
 /* world/step.c: a collider where it is now. */
 lmi_surface lmi_surface_place(const lm_world *world, uint32_t collider);
 
-/* rule.c: what counts between two that touch, from their groups and what their materials say. */
+/* world.c: what counts between two that touch, from their groups and what their materials say. */
 void lmi_contact_rule_apply(const lm_world *world, uint32_t group_a, uint32_t group_b, double *friction,
                             double *restitution);
 const char *lmi_contact_rule_fault(const lmi_contact_rule *rule); /* null when it is sound */

@@ -2,7 +2,7 @@
  * A slow double-precision reference of the whole step of one body.
  *
  * It follows the equations, not the code: no code of src/ is used, the decompositions are Jacobi's, the sums run over
- * plain lists. The library must agree with it to rounding (test/oracle).
+ * plain lists. The library must agree with it to rounding (test/world/test_reference.c).
  *
  * One substep of h seconds:
  *

@@ -1,4 +1,4 @@
-/* Lanes of plain C: one. What it does is what the others are compared with (test/unit/test_lanes.c). */
+/* Lanes of plain C: one. What it does is what the others are compared with (test/base/test_lanes.c). */
 #ifndef LMI_LANES_SCALAR_H
 #define LMI_LANES_SCALAR_H
 

@@ -1,7 +1,7 @@
 /*
  * Once a body: sums of what its work-groups measured, its motion as a whole, and what a substep's kernels read of it.
  *
- * The host does the same in match/predict.c, motion.c, lattice_motion.c and lattice_prepare.c. There the velocities of all
+ * The host does the same in match/predict.c, motion.c and lattice_motion.c. There the velocities of all
  * particles are changed by gravity and less the drift in a pass of their own, which measures them on its way. Here the
  * kernel that moves particles measures them at the end of a substep, what gravity and drift will change in those sums is
  * worked out, and the changes themselves are made when the particles are moved next: no pass is needed for them.
@@ -201,7 +201,7 @@ static void find_owed(RECORD lmi_gpu_body *b)
     put_double(b->owed_angular, dvec_sub(dvec_at(b->owed_angular), apply_inertia(inertia, spin)));
 }
 
-/* The frame turns after the body, when it is off by more than a little: follow_frame in lattice/lattice_prepare.c. */
+/* The frame turns after the body, when it is off by more than a little: follow_frame in lattice/lattice_motion.c. */
 static void follow_frame(RECORD lmi_gpu_body *b, __global const float4 *x)
 {
     dmat3 frame;
