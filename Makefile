@@ -1,7 +1,7 @@
 # What people do with the repository; CMakeLists.txt says how. `make help` lists the targets.
 
 .DEFAULT_GOAL := build
-.PHONY: build demo pictures test test-long test-arm test-wasm test-windows test-x86-32 packages amalgamation soak mutate golden format format-check trees clean help
+.PHONY: build demo pictures python test test-long test-arm test-wasm test-windows test-x86-32 packages amalgamation soak mutate golden format format-check trees clean help
 
 # The scene that `make demo` shows.
 DEMO := penguins
@@ -22,6 +22,11 @@ demo: build ## simulate and draw the default scene: a video and a sheet of pictu
 
 pictures: build ## draw the pictures of README.md and docs/ again (docs/pictures)
 	tools/pictures build/limber docs/pictures
+
+python: ## the Python package as a wheel in build/wheel (docs/python.md)
+	@tools/setup python
+	@tools/build release limber_python limber_cli
+	@tools/wheel
 
 test: trees ## everything that must hold: unit, oracle, invariants, sanitizers, short fuzzing (about 17 minutes on two cores)
 	$(CTEST) -LE 'long|soak'
