@@ -178,7 +178,7 @@ class Body:
 
     @material.setter
     def material(self, material: Material) -> None:
-        self._do(lib.lm_body_set_material, material._to_c())
+        self._do(lib.lm_body_set_material, Material._of(material))
 
     @property
     def centre(self) -> Array:
@@ -777,7 +777,7 @@ def fill_body_def(
 ) -> None:
     """What bodies of all kinds have in common, into an ``lm_body_def``."""
     if material is not None:
-        definition.material = material._to_c()[0]
+        definition.material = Material._of(material)[0]
     definition.mass = number(mass, "mass")
     if masses is not None:
         array = floats(masses, 0, "masses")

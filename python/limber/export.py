@@ -8,7 +8,7 @@ from typing import Any, Mapping
 
 import numpy as np
 
-from ._core import Array, ArgumentError, ClosedError, FormatError, check, count, ffi, lib, number, pointer, record, text
+from ._core import Array, ArgumentError, ClosedError, FormatError, count, error_of, ffi, lib, number, pointer, record, text
 from .body import Body
 from .scene import Scene
 from .world import World
@@ -115,7 +115,9 @@ class Exporter:
         world = self.world
         with world._lock:
             wants = lib.export_wants(self._out)
-            check(lib.capture_take(self._capture, world._pointer(), wants, self._z_up, frame), world._take_line())
+            result = lib.capture_take(self._capture, world._pointer(), wants, self._z_up, frame)
+            if result:
+                raise error_of(result, world._take_line())
             good = lib.export_add(self._out, frame, error)
         if not good:
             self.abandon()

@@ -41,6 +41,12 @@ class Material:
         """A copy with some values changed."""
         return dataclasses.replace(self, **changes)
 
+    @staticmethod
+    def _of(value: Any) -> Any:
+        if not isinstance(value, Material):
+            raise ArgumentError(f"material: is {value!r} (expected a limber.Material)")
+        return value._to_c()
+
     def _to_c(self) -> Any:
         c = ffi.new("lm_material *")
         c.mode = choose(self.mode, MODES, "material.mode")

@@ -15,7 +15,6 @@ from ._core import (
     Id,
     OutOfMemoryError,
     Vector,
-    check,
     choose,
     count,
     error_of,
@@ -165,7 +164,9 @@ class World:
         definition.gravity = vector(gravity, "gravity")
         definition.substeps = count(substeps, "substeps")
         made = ffi.new("lm_world **")
-        check(lib.lm_world_create(definition, made), self._take_line())
+        result = lib.lm_world_create(definition, made)
+        if result:
+            raise error_of(result, self._take_line())
         self._world = made[0]
         del keep
 
