@@ -20,7 +20,8 @@ demo: build ## simulate and draw the default scene: a video and a sheet of pictu
 	@echo
 	@echo "Look at build/demo/$(DEMO).mp4 (video) and build/demo/$(DEMO).png (the same as a sheet of pictures)."
 
-pictures: build ## draw the pictures of README.md and docs/ again (docs/pictures)
+pictures: build python ## draw the pictures of README.md and docs/ again (docs/pictures)
+	@tools/setup pictures
 	tools/pictures build/limber docs/pictures
 
 python: ## the Python package as a wheel in build/wheel (docs/python.md)

@@ -17,7 +17,7 @@ from typing import Any, Mapping, Sequence
 import numpy as np
 
 from ._core import Array, ArgumentError, UnsupportedError, Vector, ffi, lib, number, text, vector
-from .body import Body
+from .body import INNER, Body
 from .scene import Scene, _colours
 from .world import World
 
@@ -122,7 +122,8 @@ class Renderer:
         map_top: float = 0.0,
     ) -> Picture:
         """A picture of a world as it is now. ``camera``: eye, middle of the picture and field of view in degrees; None: the scene's, or one
-        from which everything is seen. ``colours``: for a body, (1, 3) or (vertices, 3) uint8. ``map_top``: upper end of the colours of the
+        from which everything is seen. ``colours``: for a body, (1, 3) or (vertices, 3) uint8, vertices as the
+        skin was given; inner faces of cuts have a paler one. ``map_top``: upper end of the colours of the
         views "speed" and "strain"; 0: what fits."""
         draw, world = self._usable(), what.world if isinstance(what, Scene) else what
         self._lib.draw_forget(draw)
@@ -168,9 +169,9 @@ class Renderer:
 
     def _colour(self, body: Body, rgb: Array) -> None:
         error = self._ffi.new("draw_error *")
-        vertices = body._info().skin_vertices
-        if rgb.size not in (3, 3 * vertices):
-            raise ArgumentError(f"colours: has {rgb.size // 3} (expected 1, or {vertices}, one for each vertex)")
+        given = _given_vertices(body)
+        if rgb.ndim != 2 or rgb.shape[1] != 3 or len(rgb) != 1 and len(rgb) < given:
+            raise ArgumentError(f"colours: has the shape {rgb.shape} (expected (1, 3), or ({given}, 3): one for each vertex)")
         pointer = ffi.from_buffer("uint8_t[]", rgb)
         if not self._lib.draw_set_colours(self._draw, body.id, pointer, rgb.size // 3, error):
             raise ArgumentError(text(error.text))
@@ -179,14 +180,22 @@ class Renderer:
         error = self._ffi.new("draw_error *")
         for name, body in scene.bodies.items():
             rgb = scene.colours(name)
-            # A body that was cut has more vertices than the scene has colours for.
-            if rgb is not None and body.valid and len(rgb) in (1, body._info().skin_vertices):
+            if rgb is not None and body.valid:
                 self._colour(body, rgb)
         for n in range(lib.scene_get_contents(scene._pointer()).colliders):
             made = lib.scene_get_collider(scene._pointer(), n)
             colour = _colours(made.colour)
             if colour is not None:
                 self._lib.draw_set_collider_colour(self._draw, made.id, bytes(colour[0]), error)
+
+
+def _given_vertices(body: Body) -> int:
+    """How many vertices the skin had when it was given; a body that was cut or has broken has more."""
+    if body._info().skin_vertices == 0:
+        return 1
+    sources = body.skin_sources
+    given = sources[sources != INNER]
+    return int(given.max()) + 1 if len(given) else 1
 
 
 def render(what: World | Scene, size: tuple[int, int] = (960, 540), **options: Any) -> Picture:
