@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import threading
 from typing import Any, Sequence
 
@@ -137,11 +138,24 @@ class Break:
     speed: float
 
 
+_forks = 0
+
+
+def _count_fork() -> None:
+    global _forks
+    _forks += 1
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_count_fork)
+
+
 class World:
     """A world of soft bodies. A context manager: ``with World() as world: ...`` frees it at the end.
 
-    Threads may share a world: calls wait for each other. Different worlds are independent, and every call releases Python's lock while
-    the library works, so that worlds on several threads run at once. Worlds can be pickled and copied: what travels is a snapshot.
+    Threads may share a world: calls wait for each other. Different worlds are independent, and every call releases Python's lock while the
+    library works, so that worlds on several threads run at once. Processes may not share one: after a fork it raises ClosedError in the
+    child. Worlds can be pickled and copied: what travels is a snapshot.
 
     ``workers``: threads of a step, 0 for one for each core. ``isa``: instruction set, for comparisons; results do not depend on it.
     ``device``: None or "cpu"; "gpu", or a device of ``limber.devices()``. ``memory_limit``: bytes that the world may have, 0 for any.
@@ -173,6 +187,7 @@ class World:
     def _prepare(self, workers: int, isa: str, device: str | None, memory_limit: int) -> None:
         self._world = None
         self._lock = threading.RLock()
+        self._forks = _forks
         self._owner: Any = None  # what the world must not outlive
         self._host_settings: dict[str, Any] = dict(workers=workers, isa=isa, device=device, memory_limit=memory_limit)
         host = lib.host_create(count(memory_limit, "memory_limit", 2**63))
@@ -200,6 +215,8 @@ class World:
     def _pointer(self) -> Any:
         if self._world is None:
             raise ClosedError("the world was closed")
+        if self._forks != _forks:
+            raise ClosedError("the world belongs to the process before a fork, and so do its threads (pickle it, or make it after)")
         return self._world
 
     def _do(self, function: Any, *arguments: Any) -> None:
@@ -220,7 +237,8 @@ class World:
         """Frees the world and everything in it. Arrays of ``Body.live`` keep their last values. May be called again."""
         with self._lock:
             if self._world is not None:
-                lib.lm_world_destroy(self._world)
+                if self._forks == _forks:  # a fork leaves the threads of a world behind, which would be waited for
+                    lib.lm_world_destroy(self._world)
                 self._world = None
                 self._owner = None
 

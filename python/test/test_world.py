@@ -2,6 +2,7 @@
 
 import copy
 import json
+import os
 import pickle
 import threading
 import time
@@ -323,6 +324,32 @@ class Threads(unittest.TestCase):
             time.sleep(0.0005)
         thread.join()
         self.assertGreater(turns, 20)
+
+    def test_a_fork_leaves_the_world_to_its_parent(self):
+        world = limber.World(workers=2)
+        world.add_lattice(box(), spacing=0.2)
+        world.step()
+        read, write = os.pipe()
+        child = os.fork()
+        if child == 0:
+            told = b"nothing"
+            try:
+                try:
+                    world.step()
+                except limber.ClosedError as error:
+                    world.close()
+                    other = limber.World(workers=2)
+                    other.add_points(CUBE)
+                    other.step()
+                    told = str(error).encode()
+            finally:
+                os.write(write, told)
+                os._exit(0)
+        os.close(write)
+        self.assertIn(b"before a fork", os.read(read, 1000))
+        os.close(read)
+        os.waitpid(child, 0)
+        world.step()
 
     def test_one_world_shared_by_threads(self):
         """Calls wait for each other, closing it too."""
