@@ -3,7 +3,7 @@
  */
 #include "lattice_cells.h"
 
-#include "sample/voxel.h"
+#include "geometry/voxel.h"
 #include "shapes/shapes.h"
 
 #include <stdlib.h>

@@ -4,8 +4,9 @@
 #include "lattice_contest.h"
 
 #include "base/os.h"
+#include "lattice/lattice_body.h"
 #include "runner.h"
-#include "world.h"
+#include "world/world.h"
 
 #include <stdlib.h>
 #include <string.h>

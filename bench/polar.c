@@ -10,7 +10,7 @@
 #include "matrices.h"
 #include "plain_polar.h"
 #include "runner.h"
-#include "step/kernels.h"
+#include "world/kernels.h"
 
 #include <math.h>
 #include <stdlib.h>

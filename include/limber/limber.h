@@ -959,8 +959,8 @@ typedef enum lm_contact_method {
     LM_CONTACT_METHOD_SOLVED =
         0, /* distance fields, and impulses that are solved together: friction, restitution, rest */
     /* The papers', for comparison: a force of lm_body_def.penalty times the depth, of two bodies the larger constant that was given, on
-     * both sides. No friction and no restitution; bodies sink into each other, and at large steps or with light particles
-     * against a large constant they jump. Momentum is kept. */
+     * both sides. No friction and no restitution; bodies sink into each other. A point is given at most what brings it out
+     * within the substep, whatever the constant, so that bodies do not jump. Momentum is kept. */
     LM_CONTACT_METHOD_PENALTY,
     /* The same force, with depth and direction from cube maps of 6 x 16 x 16 distances around places inside the body,
      * straight away from the place: for bodies that are star-shaped around a few. A body touches itself as with the

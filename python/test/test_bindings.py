@@ -19,7 +19,43 @@ RAW_ONLY = {
     "lm_world_can_share",
     "lm_body_share_skin",
     "lm_world_share_skins",
+    # For programs that change what they have made; the classes make it again.
+    "lm_body_get_pose",
+    "lm_body_set_pose",
+    "lm_body_set_velocity",
+    "lm_body_set_filter",
+    "lm_body_get_filter",
+    "lm_body_set_contact_radius",
+    "lm_body_set_penalty",
+    "lm_body_get_penalty",
+    "lm_body_set_mass",
+    "lm_body_set_masses",
+    "lm_body_set_user_data",
+    "lm_body_set_enabled",
+    "lm_body_clone",
+    "lm_body_may_sleep",
+    "lm_socket_make",
+    "lm_socket_read",
+    "lm_field_get",
+    "lm_mover_set_pose",
+    "lm_mover_get_def",
+    "lm_mover_set_user_data",
+    "lm_collider_set_def",
+    "lm_collider_set_pose",
+    "lm_collider_set_friction",
+    "lm_collider_set_filter",
+    "lm_collider_set_enabled",
+    "lm_collider_is_enabled",
+    "lm_collider_set_user_data",
+    "lm_pin_get_info",
+    "lm_pin_get_targets",
+    "lm_pin_set_targets",
+    "lm_drag_get_def",
+    "lm_drag_set_def",
 }
+
+# Members of structures that the classes leave out.
+RAW_MEMBERS = {"lm_body_info": {"enabled"}, "lm_mover_def": {"user_data"}, "lm_collider_def": {"user_data"}}
 
 
 def names_in_header() -> set:
@@ -69,7 +105,7 @@ class Bindings(unittest.TestCase):
         }
         for kind, (struct, apart) in pairs.items():
             with self.subTest(struct):
-                members = {name for name, _ in ffi.typeof(struct).fields} - apart
+                members = {name for name, _ in ffi.typeof(struct).fields} - apart - RAW_MEMBERS.get(struct, set())
                 self.assertEqual({field.name.rstrip("_") for field in dataclasses.fields(kind)}, members)
 
     def test_members_of_definitions_are_arguments(self):
@@ -96,7 +132,7 @@ class Bindings(unittest.TestCase):
         ]
         for struct, function, apart in cases:
             with self.subTest(struct):
-                members = {name for name, _ in ffi.typeof(struct).fields} - apart - {"cookie"}
+                members = {name for name, _ in ffi.typeof(struct).fields} - apart - {"cookie"} - RAW_MEMBERS.get(struct, set())
                 self.assertEqual(sorted(members - set(inspect.signature(function).parameters)), [])
 
     def test_defaults_are_those_of_the_library(self):

@@ -7,6 +7,7 @@
 #ifndef LMI_POOL_H
 #define LMI_POOL_H
 
+#include "base/base.h"
 #include "base/memory.h"
 
 typedef struct lmi_pool {

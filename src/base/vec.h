@@ -16,6 +16,9 @@ static inline double lmi_max(double a, double b) { return a > b ? a : b; }
 static inline float lmi_minf(float a, float b) { return a < b ? a : b; }
 static inline float lmi_maxf(float a, float b) { return a > b ? a : b; }
 
+/* The nearest number from -most to most. */
+static inline float lmi_limit(float a, float most) { return lmi_maxf(lmi_minf(a, most), -most); }
+
 typedef struct dmat3 {
     double m[3][3]; /* row, column */
 } dmat3;

@@ -11,7 +11,7 @@
 #define LMI_HEIGHTS_H
 
 #include "base/memory.h"
-#include "collide/triangle.h"
+#include "geometry/triangle.h"
 
 #define LMI_HEIGHTS_MAX_SIDE 16384u
 #define LMI_HEIGHTS_MAX_SAMPLES (1u << 26)

@@ -15,7 +15,7 @@
 #define LMI_MESH_H
 
 #include "base/memory.h"
-#include "collide/triangle.h"
+#include "geometry/triangle.h"
 
 #define LMI_MESH_MAX_TRIANGLES (1u << 24)
 #define LMI_MESH_MAX_CELLS (1u << 18)

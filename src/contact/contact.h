@@ -1,10 +1,22 @@
 /*
+ * contact/: contacts: who touches whom, where, and how both answer; events and sleep.
+ *
+ * reads   positions and velocities, touch points and solids of bodies, colliders
+ * writes  positions and velocities, who touches whom, who sleeps
+ * uses    base fracture octree touch world; in sources also lattice match skeleton skin
+ *
+ *   contact.c    colliders                               mutual.c   bodies: all of it in order
+ *   pairs.c      who may touch                           meet.c, inside.c  where          cleft.c  cuts          rubble.c  pieces
+ *   found.c, take.c, touched.c, soft.c, give.c, stiff.c, tell.c, solver.c  the solver, below
+ *   push.c       bodies that answer as a whole           penalty.c  the papers' force
+ *   halt.c       bodies too fast for contacts            touching.h  the account of who touched whom          sleep.c  sleep
+ *
  * Contacts: how points of bodies answer walls, and points of other bodies, all at once.
  *
  * Reads the contacts that were found (lmi_contact_add), positions, velocities and masses of the particles that hold them, and
  * what touch points were given in the last substep. Writes positions and velocities of those particles, the pushes of bodies
- * that answer as a whole (step/push.h), what touch points were given, who touches whom (step/touching.h), and the impulses of
- * walls. Uses base/, sample/touch.h and step/push.h; the arithmetic of a soft contact is that of step/soft.h, which devices
+ * that answer as a whole (contact/push.h), what touch points were given, who touches whom (contact/touching.h), and the impulses of
+ * walls. Uses base/, touch/touch.h and contact/push.h; the arithmetic of a soft contact is that of contact/soft.h, which devices
  * compile too.
  *
  * A contact asks two things of its two sides, a and b (a wall is a side that nothing moves):
@@ -49,8 +61,8 @@
 #ifndef LMI_CONTACT_H
 #define LMI_CONTACT_H
 
-#include "sample/bulk.h"
-#include "step/push.h"
+#include "contact/push.h"
+#include "touch/bulk.h"
 
 /* A contact before it is in a list. Sides are particles and weights, `stride` apart. */
 typedef struct lmi_contact_def {
@@ -116,9 +128,13 @@ typedef struct lmi_noticed {
 
 struct lmi_solver;
 
+/* Whether contacts are solved, or pressed by the penalty force (contact/penalty.h): then none is merged and none is only near, and all are
+ * looked for twice, first to know what particles have to bear. */
+typedef enum lmi_presses { LMI_SOLVED, LMI_WEIGHED, LMI_PRESSED } lmi_presses;
+
 /* Contacts that were found, in order. Soft contacts stand at the beginning of the records, stiff ones, backwards, at the end. */
 typedef struct lmi_contact_list {
-    struct lmi_solver *solver; /* takes what is in the list when there is no more room; null: there is always room */
+    struct lmi_solver *solver; /* takes what is in the list when there is no more room */
     lmi_found *found;
     lmi_ref *refs;
     lmi_run *runs; /* as many as there can be contacts */
@@ -127,9 +143,15 @@ typedef struct lmi_contact_list {
     uint32_t soft, stiff, limit;
     uint32_t ref_count, ref_limit;
     uint32_t run_count;
-    bool forgets;                     /* see lmi_run */
+    bool forgets; /* see lmi_run */
+    lmi_presses presses;
     uint32_t first_soft, first_stiff; /* among those of the solver, once it takes them */
 } lmi_contact_list;
+
+static inline void lmi_contact_list_clear(lmi_contact_list *list)
+{
+    list->soft = list->stiff = list->ref_count = list->run_count = list->noticed_count = 0;
+}
 
 void lmi_contact_add(lmi_contact_list *list, const lmi_contact_def *def);
 

@@ -78,7 +78,8 @@ void lmi_contact_notice(lmi_contact_list *list, const lmi_noticed *noticed)
 
 void lmi_contact_add(lmi_contact_list *list, const lmi_contact_def *def)
 {
-    bool stiff = def->a->rigid > 0.0f || (def->b && def->b->rigid > 0.0f), near = !stiff && def->depth < 0.0;
+    bool stiff = !list->presses && (def->a->rigid > 0.0f || (def->b && def->b->rigid > 0.0f));
+    bool near = !list->presses && !stiff && def->depth < 0.0;
     const lmi_body *body = def->a->body;
     if (near && !body->touched) {
         return; /* nobody asks who is near */

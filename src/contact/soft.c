@@ -2,14 +2,14 @@
  * Passes over soft contacts, in lanes: what they see of the particles that hold them, and what they give next.
  *
  * Reads positions and velocities of particles, writes blocks and what they give (`more`, `shift`). The arithmetic of a contact
- * is that of step/soft.h, in the same order, for each lane. A lane holds a contact, never a part of one sum, so all
+ * is that of contact/soft.h, in the same order, for each lane. A lane holds a contact, never a part of one sum, so all
  * instruction sets give the same bits.
  */
-#include "step/soft.h"
+#include "contact/soft.h"
 #include "base/compiler.h"
 #include "base/vmat.h"
 #include "contact/solver.h"
-#include "step/kernel_names.h"
+#include "world/kernel_names.h"
 
 static inline void put(float *to, v3 a, vf w) { vf_store4(to, a.x, a.y, a.z, w); }
 

@@ -4,7 +4,7 @@
 #include "contact/solver.h"
 #include "base/guard.h"
 #include "base/tasks.h"
-#include "step/soft.h"
+#include "contact/soft.h"
 
 #include <string.h>
 
@@ -18,7 +18,7 @@ typedef struct array {
     size_t size;
 } array;
 
-#define MOST_ARRAYS 25
+#define MOST_ARRAYS 26
 
 static uint32_t arrays_of(lmi_solver *s, const lmi_solver_room *r, array list[MOST_ARRAYS])
 {
@@ -50,6 +50,7 @@ static uint32_t arrays_of(lmi_solver *s, const lmi_solver_room *r, array list[MO
     ARRAY(found_refs, found_ref_capacity, r->window * (r->rows_a + r->rows_b));
     ARRAY(found_runs, found_run_capacity, r->window);
     ARRAY(noticed, noticed_capacity, r->window);
+    ARRAY(load, load_capacity, r->presses ? r->places : 0);
 #undef ARRAY
     return count;
 }
@@ -158,6 +159,9 @@ void lmi_solver_begin(lmi_solver *s, lm_world *world, double h, uint32_t sweeps,
     s->run_count = s->block_count = s->stiff_count = 0;
     s->prepared = false;
     s->stats = (lm_contact_stats){0};
+    if (s->room.presses) {
+        memset(s->load, 0, s->room.places * sizeof *s->load);
+    }
 }
 
 /* How far the velocities are from what contacts ask for: the largest change in the last pass and in the last sweeps. */

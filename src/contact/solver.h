@@ -10,7 +10,7 @@
 
 #include "base/block.h"
 #include "contact/contact.h"
-#include "step/touching.h"
+#include "contact/touching.h"
 
 /* 16 soft contacts side by side. Lanes without a contact have no references, and a mobility without end: they get nothing. */
 typedef struct lmi_soft_block {
@@ -76,6 +76,7 @@ typedef struct lmi_solver_room {
     uint32_t owners, nodes;  /* bodies, and pushes of bodies and their pieces */
     uint32_t places;         /* of all bodies */
     bool events;             /* somebody asks who touches whom */
+    bool presses;            /* bodies keep apart by the penalty force (contact/penalty.h) */
 } lmi_solver_room;
 
 typedef struct lmi_solver {
@@ -115,6 +116,7 @@ typedef struct lmi_solver {
     float *x, *v;
     uint32_t *mark,
         *touched; /* [places] zero between uses: where a particle is in x and v, + 1; and those that are there */
+    float *load;  /* [places] the weights of all contacts that press a particle in this substep */
 
     lmi_island *islands;
     uint32_t island_count;
@@ -136,7 +138,7 @@ typedef struct lmi_solver {
     uint32_t more_capacity, shift_capacity, stiff_capacity, index_capacity, weight_capacity, x_capacity, v_capacity;
     uint32_t lever_capacity, mark_capacity, touched_capacity, island_capacity, node_capacity;
     uint32_t island_of_capacity, found_capacity, found_ref_capacity, found_run_capacity, change_capacity;
-    uint32_t noticed_capacity;
+    uint32_t noticed_capacity, load_capacity;
 } lmi_solver;
 
 /* Room for so many contacts to be solved together, of which `window` are found at a time. */
@@ -162,7 +164,7 @@ void lmi_solver_begin(lmi_solver *solver, lm_world *world, double h, uint32_t sw
 void lmi_solver_make_room(lmi_solver *solver, uint32_t contacts);
 
 /* Takes the contacts of lists and empties them. Solves what it has when there is no room for them; the lists together must not
- * have more contacts than there is room. */
+ * have more contacts than there is room. Lists of contacts that are pressed: presses them at once. */
 void lmi_solver_take(lmi_solver *solver, lmi_contact_list *lists, uint32_t count);
 
 /* Takes the list and solves all; false when there was nothing. */

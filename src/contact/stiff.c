@@ -4,8 +4,8 @@
  * Reads and writes stiff contacts, the pushes of their bodies, and particles where a side does not answer as a whole in full.
  * Contacts that share no body do not see each other: islands run side by side, each in the order of its runs.
  */
+#include "contact/soft.h"
 #include "contact/solver.h"
-#include "step/soft.h"
 
 /* Sweeps end when the largest change in one is below this, m/s. */
 #define STILL_SPEED 1e-4f
@@ -165,7 +165,7 @@ void lmi_stiff_begin(const lmi_solver *s, lmi_stiff *c, const lmi_run *run, cons
                      .ratio = run->b ? (float)(run->a->body->mean_mass / run->b->body->mean_mass) : 0.0f,
                      .plain = a.plain,
                      .depth = found->depth,
-                     /* What flew into a wall is not turned by it (step/halt.h). */
+                     /* What flew into a wall is not turned by it (contact/halt.h). */
                      .arm_a = is_halted(run->a, run->b) ? zero_quad() : without_w(a.x - run->a->centre),
                      .point = found->point};
     c->count_a = keep_refs(s, at, run->a, refs, found->count_a);

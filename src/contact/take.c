@@ -4,8 +4,9 @@
  * Reads lists, positions and velocities of bodies; writes blocks, stiff contacts, runs, and references as places in bodies.
  */
 #include "base/guard.h"
+#include "contact/penalty.h"
+#include "contact/soft.h"
 #include "contact/solver.h"
-#include "step/soft.h"
 
 #include <string.h>
 
@@ -163,6 +164,10 @@ void lmi_solver_make_room(lmi_solver *s, uint32_t contacts)
 void lmi_solver_take(lmi_solver *s, lmi_contact_list *lists, uint32_t count)
 {
     uint32_t soft = 0, stiff = 0, most_stiff = 0;
+    if (count && lists[0].presses) {
+        lmi_penalty_take(s, lists, count);
+        return;
+    }
     for (uint32_t n = 0; n < count; n++) {
         soft += lists[n].soft;
         stiff += lists[n].stiff;
@@ -186,6 +191,6 @@ void lmi_solver_take(lmi_solver *s, lmi_contact_list *lists, uint32_t count)
     lmi_solver_run(s, take_blocks, (blocks + LMI_PIECE_BLOCKS - 1) / LMI_PIECE_BLOCKS);
     lmi_solver_run(s, take_stiff, most_stiff ? count : 0);
     for (uint32_t n = 0; n < count; n++) {
-        lists[n].soft = lists[n].stiff = lists[n].ref_count = lists[n].run_count = lists[n].noticed_count = 0;
+        lmi_contact_list_clear(&lists[n]);
     }
 }

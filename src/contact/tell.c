@@ -43,8 +43,8 @@ static void put_back(const lmi_solver *s, const lmi_owner *owner)
         const float *from = s->x + (size_t)(owner->first_place + n) * 4;
         const float *speed = s->v + (size_t)(owner->first_place + n) * 4;
         for (int i = 0; i < 3; i++) {
-            x[i] = from[i];
-            v[i] = speed[i];
+            x[i] = lmi_limit(from[i], LM_MAX_COORDINATE);
+            v[i] = lmi_limit(speed[i], LM_MAX_SPEED);
         }
     }
 }

@@ -3,8 +3,9 @@
  */
 #include "gpu/clusters.h"
 #include "gpu/gpu.h"
-#include "gpu/held.h"
+#include "gpu/gpu_held.h"
 #include "gpu/octrees.h"
+#include "lattice/lattice_body.h"
 
 static const char *body_reason(const lmi_body *body)
 {
@@ -31,13 +32,6 @@ const char *lmi_gpu_reason(const lm_world *world)
         }
     }
     return NULL;
-}
-
-/* Stiff and damped bodies answer a push as a whole: rigidity in step/push.c. */
-static bool can_meet(const lmi_body *body)
-{
-    return !body->lattice && !body->self_contact && !body->fracture && body->cubes &&
-           !(body->alpha > 0.88f && body->damping > 0.3f);
 }
 
 /* Whether a body's contacts are solved: with others, or of its touch points with colliders. */
@@ -75,23 +69,9 @@ static bool can_solve_walls(const lm_world *world)
     return grounds < 2 || all;
 }
 
-/* Whether bodies meet by cube maps in the simple way of kernels/meet.cl, and no others: it knows no colliders. */
-static bool meets_simply(const lm_world *world)
+bool lmi_gpu_meets(const lm_world *world)
 {
-    bool fast = world->gpu && world->gpu->fast_meets > 0;
-    bool any = false, all = world->contact_method == LM_CONTACT_METHOD_CUBE_MAP && world->colliders.alive == 0 && !fast;
-    LMI_POOL_EACH(&world->bodies, n)
-    {
-        const lmi_body *body = lmi_body_at(world, n);
-        any = any || lmi_body_meets(body);
-        all = all && (!lmi_body_meets(body) || can_meet(body));
-    }
-    return any && all;
-}
-
-bool lmi_gpu_solves(const lm_world *world)
-{
-    bool any = false, all = can_solve_walls(world) && !meets_simply(world);
+    bool any = false, all = can_solve_walls(world);
     LMI_POOL_EACH(&world->bodies, n)
     {
         const lmi_body *body = lmi_body_at(world, n);
@@ -101,31 +81,20 @@ bool lmi_gpu_solves(const lm_world *world)
     return any && all;
 }
 
-bool lmi_gpu_meets(const lm_world *world) { return meets_simply(world) || lmi_gpu_solves(world); }
-
 bool lmi_gpu_has_meeters(const lm_world *world)
 {
     bool any = false;
     LMI_POOL_EACH(&world->bodies, n)
     {
         const lmi_body *body = lmi_body_at(world, n);
-        any = any || (body->batch != LMI_NONE && (lmi_body_meets(body) || lmi_gpu_needs_solver(world, body)));
+        any = any || (body->batch != LMI_NONE && lmi_gpu_needs_solver(world, body));
     }
     return any;
 }
 
-static bool body_contacts_on_host(const lm_world *world, const lmi_body *body, bool meets, bool solves)
-{
-    return (lmi_body_meets(body) && !meets) || (body->touch.count && world->colliders.alive && !solves);
-}
-
 bool lmi_gpu_contacts_on_host(const lm_world *world)
 {
-    bool host = false;
-    bool meets = lmi_gpu_meets(world), solves = lmi_gpu_solves(world);
-    LMI_POOL_EACH(&world->bodies, n)
-    {
-        host = host || body_contacts_on_host(world, lmi_body_at(world, n), meets, solves);
-    }
-    return host;
+    bool any = false;
+    LMI_POOL_EACH(&world->bodies, n) { any = any || lmi_gpu_needs_solver(world, lmi_body_at(world, n)); }
+    return any && !lmi_gpu_meets(world);
 }

@@ -1,12 +1,12 @@
 #include "gpu/account.h"
 
+#include "contact/pairs.h"
+#include "contact/touching.h"
+#include "gpu/gpu_meet.h"
 #include "gpu/layout.h"
-#include "gpu/meet.h"
 #include "gpu/solve.h"
 #include "gpu/wall_records.h"
 #include "gpu/walls.h"
-#include "step/pairs.h"
-#include "step/touching.h"
 
 #define RUN(kernel, arguments, groups, group)                                                                          \
     lmi_gpu_run(gpu, kernel, arguments, sizeof(arguments) / sizeof *(arguments), groups, group)
@@ -32,9 +32,8 @@ static bool find_kernels(lmi_gpu *gpu, lmi_gpu_accounts *a)
     } kernels[] = {{&a->offsets, gpu->meet->program, "account_offsets"},
                    {&a->gather, gpu->meet->program, "account_gather"},
                    {&a->sleepers_near, gpu->meet->program, "account_sleepers"},
-                   {&a->cubes, gpu->meet->program, "account_cubes"},
-                   {&a->solved, gpu->solves ? gpu->solver->program : NULL, "account_solved"},
-                   {&a->inner, gpu->solves ? gpu->solver->program : NULL, "account_inner"}};
+                   {&a->solved, gpu->meets ? gpu->solver->program : NULL, "account_solved"},
+                   {&a->inner, gpu->meets ? gpu->solver->program : NULL, "account_inner"}};
     bool ok = true;
     for (size_t n = 0; ok && n < sizeof kernels / sizeof *kernels; n++) {
         if (!*kernels[n].to && kernels[n].program) {
@@ -52,7 +51,7 @@ static bool find_slots(lm_world *world, lmi_gpu *gpu, lmi_gpu_accounts *a)
     uint32_t count = 0;
     a->slots = slots;
     for (uint32_t n = 0; ok && n < gpu->body_count; n++) {
-        if (lmi_gpu_is_meeter(world, gpu, lmi_body_at(world, gpu->slots[n]))) {
+        if (lmi_gpu_needs_solver(world, lmi_body_at(world, gpu->slots[n]))) {
             a->slots[count++] = gpu->slots[n];
         }
     }
@@ -135,7 +134,7 @@ void lmi_gpu_accounts_free(lm_world *world, lmi_gpu *gpu)
     for (size_t n = 0; n < sizeof buffers / sizeof *buffers; n++) {
         lmi_gpu_free(gpu, buffers[n]);
     }
-    cl_kernel const kernels[] = {a->offsets, a->gather, a->sleepers_near, a->cubes, a->solved, a->inner};
+    cl_kernel const kernels[] = {a->offsets, a->gather, a->sleepers_near, a->solved, a->inner};
     for (size_t n = 0; n < sizeof kernels / sizeof *kernels; n++) {
         if (kernels[n]) {
             gpu->cl.clReleaseKernel(kernels[n]);
@@ -217,28 +216,6 @@ bool lmi_gpu_account_inner(lmi_gpu *gpu, const lmi_step *step)
         LMI_GPU_BUFFER(gpu->v),      ACCOUNT_ARGUMENTS};
     const size_t bodies[2] = {m->meeter_count, 1};
     return !a->events || (open_account(gpu, a) && RUN(a->inner, inner, bodies, group));
-}
-
-bool lmi_gpu_account_cubes(lmi_gpu *gpu, const lmi_step *step)
-{
-    lmi_gpu_accounts *a = gpu->accounts;
-    const lmi_gpu_meet *m = gpu->meet;
-    const cl_uint events = a->events;
-    const float h = (float)step->h;
-    const double fall = 2.0 * step->h * step->h * dvec_length(step->gravity); /* lmi_contact_slop */
-    const lmi_gpu_argument cubes[] = {LMI_GPU_BUFFER(m->meeters),
-                                      LMI_GPU_BUFFER(gpu->bodies),
-                                      LMI_GPU_BUFFER(m->partner_lists),
-                                      LMI_GPU_VALUE(h),
-                                      LMI_GPU_VALUE(fall),
-                                      HOLD_ARGUMENTS,
-                                      LMI_GPU_BUFFER(m->now),
-                                      LMI_GPU_BUFFER(m->map_now),
-                                      LMI_GPU_BUFFER(m->depths),
-                                      LMI_GPU_BUFFER(gpu->v),
-                                      ACCOUNT_ARGUMENTS};
-    const size_t bodies[2] = {m->meeter_count, 1};
-    return !a->tells || (open_account(gpu, a) && RUN(a->cubes, cubes, bodies, group));
 }
 
 /* --- at the end of a step --- */

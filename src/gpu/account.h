@@ -12,8 +12,8 @@
 #include "gpu/gpu.h"
 
 typedef struct lmi_gpu_accounts {
-    cl_kernel offsets, gather, sleepers_near, cubes; /* of the program of meet.h */
-    cl_kernel solved, inner;                         /* of that of solve.h */
+    cl_kernel offsets, gather, sleepers_near; /* of the program of gpu_meet.h */
+    cl_kernel solved, inner;                  /* of that of solve.h */
     lmi_gpu_buffer lists, sums, counts, first, found, told, told_sums, sleepers;
     lmi_gpu_told *entry; /* on their way */
     double *entry_sums;
@@ -25,7 +25,7 @@ typedef struct lmi_gpu_accounts {
     bool fresh;  /* it begins with the next substep */
 } lmi_gpu_accounts;
 
-/* Everything that does not change in a step, after meet.h and solve.h have been laid out. False after a failure. */
+/* Everything that does not change in a step, after gpu_meet.h and solve.h have been laid out. False after a failure. */
 bool lmi_gpu_accounts_lay_out(lm_world *world, lmi_gpu *gpu);
 void lmi_gpu_accounts_free(lm_world *world, lmi_gpu *gpu);
 
@@ -35,12 +35,10 @@ void lmi_gpu_accounts_forget(lmi_gpu *gpu);
 /* After it is known what boxes bodies are in: a word for the host where one comes near one that sleeps. */
 bool lmi_gpu_find_waking(lmi_gpu *gpu);
 
-/* What contacts came to, once they are solved; what inner particles will have of colliders; and what cube maps will push. Nothing where
- * nobody asks. */
+/* What contacts came to, once they are solved, and what inner particles will have of colliders. Nothing where nobody asks. */
 bool lmi_gpu_account_solved(lmi_gpu *gpu);
 bool lmi_gpu_account_pressed(lmi_gpu *gpu); /* of bodies alone: press.h */
 bool lmi_gpu_account_inner(lmi_gpu *gpu, const lmi_step *step);
-bool lmi_gpu_account_cubes(lmi_gpu *gpu, const lmi_step *step);
 
 /* What the account holds to the bodies (lmi_touching), whereupon it begins anew: at the end of a step, or where the host goes on with
  * it. False after a failure. */

@@ -1,5 +1,5 @@
 /*
- * Bodies of clusters on a device: their packs (step/pack.h) as they are, and the kernels of gpu/kernels/cluster.cl.
+ * Bodies of clusters on a device: their packs (match/pack.h) as they are, and the kernels of gpu/kernels/cluster.cl.
  */
 #ifndef LMI_GPU_CLUSTERS_H
 #define LMI_GPU_CLUSTERS_H

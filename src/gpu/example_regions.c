@@ -1,8 +1,8 @@
 #include "gpu/example_regions.h"
 
-#include "examples.h"
 #include "gpu/clusters.h"
 #include "gpu/kinds.h"
+#include "match/examples.h"
 
 #include <stdio.h>
 

@@ -6,13 +6,14 @@
  * belong; for them a copy of everything would cost more than it is worth.)
  */
 #include "base/guard.h"
+#include "contact/sleep.h"
 #include "gpu/clusters.h"
 #include "gpu/example_regions.h"
 #include "gpu/gpu.h"
-#include "gpu/held.h"
+#include "gpu/gpu_held.h"
 #include "gpu/kinds.h"
 #include "gpu/solve.h"
-#include "step/sleep.h"
+#include "skin/skin.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -16,15 +16,16 @@
  */
 #include "gpu/gpu.h"
 
-#include "fracture.h"
+#include "contact/halt.h"
+#include "fracture/fracture.h"
 #include "gpu/account.h"
 #include "gpu/clusters.h"
 #include "gpu/example_regions.h"
 #include "gpu/forces.h"
-#include "gpu/held.h"
+#include "gpu/gpu_held.h"
+#include "gpu/gpu_meet.h"
 #include "gpu/kinds.h"
 #include "gpu/large.h"
-#include "gpu/meet.h"
 #include "gpu/octrees.h"
 #include "gpu/press.h"
 #include "gpu/rest.h"
@@ -35,7 +36,6 @@
 #include "gpu/solve.h"
 #include "gpu/stand.h"
 #include "gpu/walls.h"
-#include "step/halt.h"
 
 #include <string.h>
 
@@ -61,9 +61,8 @@ static bool has_moved(const lm_world *world)
 bool lmi_gpu_goes_on(const lm_world *world, double h)
 {
     const lmi_gpu *gpu = world->gpu;
-    return gpu && gpu->holds && !gpu->shares && gpu->stands == lmi_gpu_has_stands(world) &&
-           gpu->met_fast == (gpu->fast_meets > 0) && gpu->h == h && world->force_count == 0 && !has_moved(world) &&
-           !lmi_gpu_rest_is_over(world);
+    return gpu && gpu->holds && !gpu->shares && gpu->stands == lmi_gpu_has_stands(world) && gpu->h == h &&
+           world->force_count == 0 && !has_moved(world) && !lmi_gpu_rest_is_over(world);
 }
 
 bool lmi_gpu_stepped_alone(const lm_world *world)
@@ -108,8 +107,8 @@ static bool can_step(lm_world *world, lmi_gpu *gpu)
 /* Whether bodies are stepped as they were when they were laid out: in substeps of h seconds, with this division of work. */
 static bool divides_alike(const lm_world *world, const lmi_gpu *gpu, double h, bool shares)
 {
-    bool meets = !shares && lmi_gpu_meets(world) && lmi_gpu_has_meeters(world), solves = meets && lmi_gpu_solves(world);
-    return gpu->h == h && shares == gpu->shares && gpu->meets == meets && gpu->solves == solves &&
+    bool meets = !shares && lmi_gpu_meets(world) && lmi_gpu_has_meeters(world);
+    return gpu->h == h && shares == gpu->shares && gpu->meets == meets &&
            gpu->walled == (!shares && lmi_gpu_has_walls(world)) &&
            gpu->stands == (!shares && lmi_gpu_has_stands(world)) && gpu->grips == (!shares && lmi_gpu_has_held(world));
 }
@@ -195,9 +194,7 @@ bool lmi_gpu_take(lm_world *world, double h)
     gpu->h = h;
     gpu->shares = shares;
     gpu->meets = !gpu->shares && lmi_gpu_meets(world) && lmi_gpu_has_meeters(world);
-    gpu->solves = gpu->meets && lmi_gpu_solves(world);
-    gpu->presses = gpu->solves && world->contact_method != LM_CONTACT_METHOD_SOLVED;
-    gpu->met_fast = gpu->fast_meets > 0;
+    gpu->presses = gpu->meets && world->contact_method != LM_CONTACT_METHOD_SOLVED;
     gpu->walled = !gpu->shares && lmi_gpu_has_walls(world);
     gpu->stands = !gpu->shares && lmi_gpu_has_stands(world);
     gpu->grips = !gpu->shares && lmi_gpu_has_held(world);
@@ -392,7 +389,7 @@ static bool begin_substep(lmi_gpu *gpu, const lmi_step *step, const float change
     return ok && known;
 }
 
-/* What acts after the particles have moved, in the order of step/contact.c: drags and bones that pull, colliders.
+/* What acts after the particles have moved, in the order of contact/contact.c: drags and bones that pull, colliders.
  * *stop is not 0 where the host must do it. */
 static bool settle(lmi_gpu *gpu, const lmi_step *step, cl_uint *stop)
 {
@@ -456,9 +453,7 @@ static void tell_stop(lm_world *world, lmi_gpu *gpu, uint32_t stop)
 /* For how long the host does contacts, or colliders have kernels that know bodies which answer them as a whole. */
 static void be_wary(lmi_gpu *gpu, uint32_t stop)
 {
-    bool cautious =
-        (stop & LMI_GPU_WAKING) || (gpu->solves && (stop & (LMI_GPU_CHAINED | LMI_GPU_CROWDED | LMI_GPU_FAST)));
-    gpu->fast_meets = stop & LMI_GPU_FAST ? CAUTIOUS_STEPS : gpu->fast_meets;
+    bool cautious = stop & (LMI_GPU_WAKING | LMI_GPU_CHAINED | LMI_GPU_CROWDED | LMI_GPU_FAST);
     if (!(stop & LMI_GPU_RIGID)) {
         gpu->wary = cautious ? CAUTIOUS_STEPS : gpu->wary;
     } else if (gpu->stands) {
@@ -473,7 +468,6 @@ static void note_fast(lmi_gpu *gpu, const lmi_step *step)
 {
     bool now = gpu->stands && gpu->fast_steps > 0 && gpu->standing->total > 0;
     gpu->fast_steps = now ? WARY_STEPS : gpu->fast_steps - (step->last && gpu->fast_steps > 0);
-    gpu->fast_meets -= step->last && gpu->fast_meets > 0;
 }
 
 /* The host does this substep: the state as it was before. */
@@ -490,12 +484,6 @@ static void leave(lm_world *world, lmi_gpu *gpu, uint32_t stop)
         lmi_gpu_lose(world, lmi_cl_text(gpu->status));
     }
     tell_stop(world, gpu, stop);
-}
-
-/* Who meets whom, after all have moved. *stop is not 0 where the host must do it. */
-static bool find_meetings(lmi_gpu *gpu, const lmi_step *step, cl_uint *stop)
-{
-    return gpu->solves ? lmi_gpu_solve_find(gpu, step, stop) : lmi_gpu_meet_find(gpu, step->h, stop);
 }
 
 bool lmi_gpu_substep(const lmi_step *step)
@@ -524,7 +512,7 @@ bool lmi_gpu_substep(const lmi_step *step)
         return false;
     }
     ok = ok && move_lattices(gpu, step) && lmi_gpu_clusters_substep(gpu, step, change) && settle(gpu, step, &stop) &&
-         (stop || !gpu->meets || find_meetings(gpu, step, &stop));
+         (stop || !gpu->meets || lmi_gpu_solve_find(gpu, step, &stop));
     if (ok && stop) {
         ok = gpu->meets ? lmi_gpu_meet_restore(gpu) : lmi_gpu_stand_restore(gpu);
         if (ok) {
@@ -532,8 +520,7 @@ bool lmi_gpu_substep(const lmi_step *step)
             return false;
         }
     }
-    ok = ok && lmi_gpu_forces_count(gpu) &&
-         (!gpu->meets || (gpu->solves ? lmi_gpu_solve(gpu, step) : lmi_gpu_meet_push(gpu, step))) && hold(gpu, step->h);
+    ok = ok && lmi_gpu_forces_count(gpu) && (!gpu->meets || lmi_gpu_solve(gpu, step)) && hold(gpu, step->h);
     if (ok) {
         atomic_store(&gpu->newer, true);
         gpu->given = dvec_add(gpu->given, dvec_scale(dvec_from(by), gpu->total_mass));

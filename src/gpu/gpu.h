@@ -1,4 +1,10 @@
 /*
+ * gpu/: the same stages on a device (OpenCL, any vendor), and what the host asks of it.
+ *
+ * reads   a world as its host has laid it out
+ * writes  positions, velocities and state of bodies, on the device and back on the host
+ * uses    base contact lattice world; in sources also cut fracture match octree skeleton skin touch
+ *
  * A device that steps a world: OpenCL, any vendor.
  *
  *   loader.c    the OpenCL library of the machine, if there is one
@@ -15,11 +21,11 @@
  *   large.c     octrees and clusters that are too large for one work-group
  *   sever.c     octrees and clusters that a blade has divided: each part is damped by itself
  *   example_regions.c  regions of clusters that have examples
- *   meet.c      bodies that keep each other out by depth cube maps, and who is near whom (meet_layout.c)
+ *   gpu_meet.c  bodies that keep each other out by depth cube maps, and who is near whom (meet_layout.c)
  *   walls.c     colliders that the kernels which move particles do not see: meshes, height maps, very many (wall_events.c:
  *               who touches them)
  *   stand.c     bodies that answer colliders as a whole with their bare particles
- *   held.c      pins, drags and bones
+ *   gpu_held.c  pins, drags and bones
  *   rest.c      who has come to rest
  *   account.c   who touches whom, where bodies meet
  *   solve.c     contacts that are solved: bodies with each other, touch points with colliders (solve_layout.c, solve_program.c;
@@ -45,7 +51,7 @@
 #include "base/os.h"
 #include "gpu/opencl.h"
 #include "gpu/records.h"
-#include "world.h"
+#include "world/world.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -204,11 +210,9 @@ struct lmi_gpu {
     bool stands;    /* and know bodies that answer them as a whole (stand.h) */
     bool stiff;     /* there are stiff bodies with bare particles */
     bool breaks;    /* bodies may break: the host looks at them before each step */
-    bool grips;     /* there are pins, drags or bones (held.h) */
+    bool grips;     /* there are pins, drags or bones (gpu_held.h) */
     bool meets;     /* bodies keep each other out on the device: by cube maps, or */
-    bool solves;    /* by contacts that are solved */
     bool presses;   /* or found as if they were, and pushed by a force (press.h) */
-    bool met_fast;  /* that, because some were fast */
     double h;       /* for this substep */
     lm_dvec3 given; /* momentum from gravity since the last fetch */
     double total_mass;
@@ -221,7 +225,6 @@ struct lmi_gpu {
     uint32_t timer_count;
     uint32_t told_stops; /* bits, as LMI_GPU_RIGID: why substeps were the host's, as far as it was said */
     uint32_t wary;       /* steps for which the host does the contacts */
-    uint32_t fast_meets; /* steps for which bodies that meet by cube maps may be fast, because some were */
     uint32_t fast_steps; /* steps for which bodies may answer colliders as a whole, because one did */
     uint32_t operations;
     uint64_t since; /* substeps since the host's state was the device's */
@@ -262,7 +265,7 @@ bool lmi_gpu_measure(lmi_gpu *gpu);
 /* One substep. False: the host has to, and has the state. */
 bool lmi_gpu_substep(const lmi_step *step);
 
-/* step/step.c: the host's part. Drags, bones, colliders, pins, and bodies that touch each other. */
+/* world/step.c: the host's part. Drags, bones, colliders, pins, and bodies that touch each other. */
 void lmi_step_contacts(const lmi_step *step);
 
 /* Waits until the device has nothing left to do. */
@@ -356,7 +359,6 @@ const char *lmi_gpu_reason(const lm_world *world);    /* why the device cannot s
 bool lmi_gpu_contacts_on_host(const lm_world *world); /* whether the host has a part in each substep */
 bool lmi_gpu_meets(const lm_world *world);            /* whether bodies can meet each other on the device */
 bool lmi_gpu_has_meeters(const lm_world *world);      /* and any of them are awake */
-bool lmi_gpu_solves(const lm_world *world);           /* by contacts that are solved */
 bool lmi_gpu_needs_solver(const lm_world *world, const lmi_body *body);
 bool lmi_gpu_is_in_pieces(const lmi_body *body); /* it has broken */
 bool lmi_gpu_lay_out(lm_world *world, lmi_gpu *gpu);

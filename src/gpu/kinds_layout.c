@@ -4,8 +4,8 @@
  */
 #include "gpu/kinds.h"
 
-#include "examples.h"
-#include "step/plastic.h"
+#include "match/examples.h"
+#include "match/plastic.h"
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /*
  * A world as the kernels want it.
  *
- * Particles are where the batches have them (step/pack.h), each batch at its place (places.c): four floats for position and weight,
+ * Particles are where the batches have them (match/pack.h), each batch at its place (places.c): four floats for position and weight,
  * four for velocity and mass. Everything else is made from the bodies: records and maps of the blocks of lattices here, tiles,
  * constants of regions and lists of irregular ones beside (layout_tiles.c, layout_constants.c, layout_lists.c). It takes no part
  * in a step. Where single batches have changed, what there is of their bodies is made anew, behind what the others have; those are
@@ -109,7 +109,7 @@ static bool add_body(layout *l, uint32_t index)
     lmi_gpu_body *record = &gpu->records[index];
     lmi_body_follow(body);
     describe_body(body, first, record);
-    record->pointed = gpu->solves && body->touch.count;
+    record->pointed = gpu->meets && body->touch.count;
     bool ok = true;
     if (body->lattice) {
         describe_lattice(body, record);

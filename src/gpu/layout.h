@@ -5,6 +5,7 @@
 #define LMI_GPU_LAYOUT_H
 
 #include "gpu/gpu.h"
+#include "lattice/lattice_body.h"
 
 #include <string.h>
 

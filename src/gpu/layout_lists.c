@@ -1,5 +1,5 @@
 /*
- * The lists of irregular regions (sample/lattice.h) for the device: one for each owner, ordered by the tiles that the owners are
+ * The lists of irregular regions (lattice/lattice.h) for the device: one for each owner, ordered by the tiles that the owners are
  * in, because the work-group of a tile goes through its own. Bodies of one shape share them.
  */
 #include "gpu/layout.h"

@@ -5,7 +5,7 @@
 #ifndef LMI_GPU_LOOK_H
 #define LMI_GPU_LOOK_H
 
-#include "world.h"
+#include "world/world.h"
 
 /* Vertices relative to the body's origin, and normals; either may be null. *origin is filled in where there are vertices. */
 bool lmi_gpu_get_skin(const lm_world *world, const lmi_body *body, lm_vec3 *positions, lm_vec3 *normals,

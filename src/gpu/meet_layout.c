@@ -2,13 +2,13 @@
  * What the kernels of meet.cl read and no step changes: touch points and the particles that hold them, cube maps and theirs, and
  * the same lists seen from the particles. Bodies of one mould share the distances of their maps.
  */
+#include "contact/penalty.h"
+#include "contact/rubble.h"
+#include "gpu/gpu_meet.h"
 #include "gpu/layout.h"
-#include "gpu/meet.h"
-#include "octree_body.h"
-#include "sample/bulk.h"
-#include "sample/cube.h"
-#include "step/penalty.h"
-#include "step/rubble.h"
+#include "octree/octree_body.h"
+#include "touch/bulk.h"
+#include "touch/cube.h"
 
 #include <stdio.h>
 
@@ -64,18 +64,14 @@ static bool add_points(meet_layout *l, const lmi_touch *touch, uint32_t particle
     return ok;
 }
 
-/* Where contacts are solved every carrier is a map, else those that have a cube of distances. */
-static uint32_t maps_of(const meet_layout *l, const lmi_body *body)
-{
-    return !l->gpu->solves ? body->cubes->count : body->bulk ? body->bulk->mould->carrier_count : 0;
-}
+/* Every carrier is a map. */
+static uint32_t maps_of(const lmi_body *body) { return body->bulk ? body->bulk->mould->carrier_count : 0; }
 
 static bool add_maps(meet_layout *l, const lmi_body *body, uint32_t particle)
 {
     const lmi_mould *mould = body->bulk ? body->bulk->mould : NULL;
     bool ok = true;
-    for (uint32_t n = 0; ok && n < maps_of(l, body); n++) {
-        uint32_t c = l->gpu->solves ? n : body->cubes->carrier[n];
+    for (uint32_t c = 0; ok && c < maps_of(body); c++) {
         const float *across = mould->across + 4 * (size_t)c;
         ok = add_word(l, &l->map_first, l->map_rider.count) && add_float(l, &l->map_across, across[0]) &&
              add_float(l, &l->map_across, across[1]) && add_float(l, &l->map_across, across[2]) &&
@@ -135,7 +131,7 @@ static bool add_body(meet_layout *l, uint32_t record, const lmi_body *body)
     uint32_t index = l->meeters.count, particle = l->gpu->records[record].first, first_depth = 0;
     lmi_gpu_meeter *m = append(l->world, &l->meeters, 1, sizeof *m);
     bool cubes = l->world->contact_method == LM_CONTACT_METHOD_CUBE_MAP && body->cubes;
-    if (!m || (cubes && !find_depths(l, body, &first_depth)) || (l->gpu->solves && !add_cubes(l, body))) {
+    if (!m || (cubes && !find_depths(l, body, &first_depth)) || !add_cubes(l, body)) {
         return false;
     }
     bool felt = body->bulk && body->bulk->mould->triangle_count;
@@ -151,7 +147,7 @@ static bool add_body(meet_layout *l, uint32_t record, const lmi_body *body)
                           .first_point = l->owner.count,
                           .points = body->touch.count,
                           .first_map = l->map_first.count,
-                          .maps = maps_of(l, body),
+                          .maps = maps_of(body),
                           .first_depth = first_depth,
                           .marks = marks_of(body)};
     return add_points(l, &body->touch, particle, index) && add_maps(l, body, particle);
@@ -222,7 +218,6 @@ static bool upload(meet_layout *l, lmi_gpu_meet *m)
            lmi_gpu_reserve(gpu, &m->members, m->meeter_count * u) &&
            lmi_gpu_reserve(gpu, &m->partner_lists, (size_t)m->meeter_count * LMI_GPU_PARTNERS * u) &&
            lmi_gpu_reserve(gpu, &m->now, m->point_count * 4 * u) &&
-           lmi_gpu_reserve(gpu, &m->pushes, m->point_count * 4 * u) &&
            lmi_gpu_reserve(gpu, &m->map_now, m->map_count * MAP_FLOATS * u) &&
            lmi_gpu_reserve(gpu, &m->map_given, m->map_count * MAP_FLOATS * u) &&
            lmi_gpu_reserve(gpu, &m->kept_x, state) && lmi_gpu_reserve(gpu, &m->kept_v, state);
@@ -230,14 +225,12 @@ static bool upload(meet_layout *l, lmi_gpu_meet *m)
 
 static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_meet *m)
 {
-    static const char *const texts[] = {"prelude.cl", "records.h",  "wall_records.h",  "account_records.h",
-                                        "vec.h",      "vec.c",      "stretch.h",       "cubes.cl",
-                                        "meet.cl",    "account.cl", "account_meet.cl", NULL};
-    static const char *const names[] = {"meet_boxes",  "meet_grid",     "meet_cells", "meet_scan",
-                                        "meet_fill",   "meet_partners", "meet_place", "meet_carry",
-                                        "meet_points", "meet_maps",     "meet_apply"};
-    cl_kernel *const kernels[] = {&m->boxes, &m->grid,  &m->cells,  &m->scan, &m->fill, &m->partners,
-                                  &m->place, &m->carry, &m->points, &m->maps, &m->apply};
+    static const char *const texts[] = {"prelude.cl", "records.h", "wall_records.h", "account_records.h", "vec.h",
+                                        "vec.c",      "stretch.h", "meet.cl",        "account.cl",        NULL};
+    static const char *const names[] = {"meet_boxes", "meet_grid",     "meet_cells", "meet_scan",
+                                        "meet_fill",  "meet_partners", "meet_place", "meet_carry"};
+    cl_kernel *const kernels[] = {&m->boxes, &m->grid,     &m->cells, &m->scan,
+                                  &m->fill,  &m->partners, &m->place, &m->carry};
     char options[1024];
     int length = lmi_gpu_common_options(gpu, options, sizeof options);
     snprintf(options + length, sizeof options - (size_t)length, " -DACCOUNT_ENDS");
@@ -250,17 +243,12 @@ static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_meet *m)
     return ok;
 }
 
-bool lmi_gpu_is_meeter(const lm_world *world, const lmi_gpu *gpu, const lmi_body *body)
-{
-    return gpu->solves ? lmi_gpu_needs_solver(world, body) : lmi_body_meets(body);
-}
-
 static bool gather(meet_layout *l)
 {
     bool ok = add_word(l, &l->cubes, l->world->contact_method);
     for (uint32_t n = 0; ok && n < l->gpu->body_count; n++) {
         const lmi_body *body = lmi_body_at(l->world, l->gpu->slots[n]);
-        ok = !lmi_gpu_is_meeter(l->world, l->gpu, body) || add_body(l, n, body);
+        ok = !lmi_gpu_needs_solver(l->world, body) || add_body(l, n, body);
     }
     return ok && add_word(l, &l->point_first, l->point_rider.count) && add_word(l, &l->map_first, l->map_rider.count) &&
            turn(l, &l->point_first, &l->point_rider, &l->point_weight, 1, &l->first_of_points, &l->point_of,
@@ -309,16 +297,15 @@ void lmi_gpu_meet_free(lm_world *world, lmi_gpu *gpu)
         return;
     }
     lmi_gpu_buffer *const all[] = {
-        &m->meeters,   &m->cell_grid,   &m->buckets,         &m->first_of_bucket, &m->members,   &m->partner_lists,
-        &m->owner,     &m->point_first, &m->point_rider,     &m->point_weight,    &m->now,       &m->pushes,
-        &m->map_first, &m->map_rider,   &m->map_hold,        &m->map_across,      &m->map_now,   &m->map_given,
-        &m->depths,    &m->cubes,       &m->first_of_points, &m->point_of,        &m->weight_of, &m->first_of_maps,
-        &m->map_of,    &m->hold_of,     &m->kept_x,          &m->kept_v};
+        &m->meeters,   &m->cell_grid,       &m->buckets,     &m->first_of_bucket, &m->members,       &m->partner_lists,
+        &m->owner,     &m->point_first,     &m->point_rider, &m->point_weight,    &m->now,           &m->map_first,
+        &m->map_rider, &m->map_hold,        &m->map_across,  &m->map_now,         &m->map_given,     &m->depths,
+        &m->cubes,     &m->first_of_points, &m->point_of,    &m->weight_of,       &m->first_of_maps, &m->map_of,
+        &m->hold_of,   &m->kept_x,          &m->kept_v};
     for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
         lmi_gpu_free(gpu, all[n]);
     }
-    cl_kernel const kernels[] = {m->boxes, m->grid,  m->cells,  m->scan, m->fill, m->partners,
-                                 m->place, m->carry, m->points, m->maps, m->apply};
+    cl_kernel const kernels[] = {m->boxes, m->grid, m->cells, m->scan, m->fill, m->partners, m->place, m->carry};
     for (size_t n = 0; n < sizeof kernels / sizeof *kernels; n++) {
         if (kernels[n]) {
             gpu->cl.clReleaseKernel(kernels[n]);

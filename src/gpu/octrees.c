@@ -2,7 +2,7 @@
 
 #include "gpu/clusters.h"
 #include "gpu/layout.h"
-#include "octree_body.h"
+#include "octree/octree_body.h"
 
 /* Heights of virtual nodes: more than the levels of any tree. */
 #define MOST_HEIGHTS 32

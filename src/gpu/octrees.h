@@ -1,5 +1,5 @@
 /*
- * Octrees on a device: the lists of step/octree_lanes.h of all of them, and the kernels of gpu/kernels/octree.cl. What their
+ * Octrees on a device: the lists of octree/octree_lanes.h of all of them, and the kernels of gpu/kernels/octree.cl. What their
  * regions are, and how particles move, is the same as for clusters.
  */
 #ifndef LMI_GPU_OCTREES_H

@@ -1,7 +1,7 @@
 #include "gpu/press.h"
 
 #include "gpu/account.h"
-#include "gpu/meet.h"
+#include "gpu/gpu_meet.h"
 #include "gpu/solve.h"
 
 #define RUN(kernel, arguments, groups, group)                                                                          \
@@ -13,10 +13,11 @@ static bool find_kernels(lmi_gpu *gpu, lmi_gpu_presses *p)
 {
     cl_program program = gpu->solver->program;
     p->find = lmi_gpu_kernel(gpu, program, "press_find");
+    p->bound = lmi_gpu_kernel(gpu, program, "press_bound");
     p->share = lmi_gpu_kernel(gpu, program, "press_share");
     p->whole = lmi_gpu_kernel(gpu, program, "press_whole");
     p->done = lmi_gpu_kernel(gpu, program, "press_done");
-    return p->find && p->share && p->whole && p->done;
+    return p->find && p->bound && p->share && p->whole && p->done;
 }
 
 bool lmi_gpu_press_lay_out(lm_world *world, lmi_gpu *gpu)
@@ -40,7 +41,7 @@ void lmi_gpu_press_free(lm_world *world, lmi_gpu *gpu)
         return;
     }
     lmi_gpu_free(gpu, &p->before);
-    cl_kernel const kernels[] = {p->find, p->share, p->whole, p->done};
+    cl_kernel const kernels[] = {p->find, p->bound, p->share, p->whole, p->done};
     for (size_t n = 0; n < sizeof kernels / sizeof *kernels; n++) {
         if (kernels[n]) {
             gpu->cl.clReleaseKernel(kernels[n]);
@@ -63,11 +64,15 @@ bool lmi_gpu_press_find(lmi_gpu *gpu, float h)
     return RUN(p->find, find, contacts, group);
 }
 
-bool lmi_gpu_press_begin(lmi_gpu *gpu)
+bool lmi_gpu_press_begin(lmi_gpu *gpu, float h)
 {
+    const lmi_gpu_presses *p = gpu->pressing;
     const size_t state = (size_t)gpu->particles * 4 * sizeof(float);
-    return lmi_gpu_account_pressed(gpu) &&
-           (gpu->solver->whole_count == 0 || lmi_gpu_copy(gpu, &gpu->v, &gpu->pressing->before, state));
+    const cl_uint count = gpu->solver->contact_count;
+    const lmi_gpu_argument bound[] = {LMI_GPU_VALUE(count), LMI_GPU_VALUE(h), LMI_GPU_BUFFER(gpu->solver->contacts)};
+    const size_t contacts[2] = {(count + 63) / 64, 1};
+    return RUN(p->bound, bound, contacts, group) && lmi_gpu_account_pressed(gpu) &&
+           (gpu->solver->whole_count == 0 || lmi_gpu_copy(gpu, &gpu->v, &p->before, state));
 }
 
 bool lmi_gpu_press_end(lmi_gpu *gpu)
@@ -80,7 +85,7 @@ bool lmi_gpu_press_end(lmi_gpu *gpu)
                                       LMI_GPU_BUFFER(s->pushes), LMI_GPU_BUFFER(p->before), LMI_GPU_BUFFER(gpu->v)};
     const lmi_gpu_argument whole[] = {LMI_GPU_BUFFER(s->solids), LMI_GPU_BUFFER(s->listed), LMI_GPU_BUFFER(s->contacts),
                                       LMI_GPU_BUFFER(s->pushes)};
-    const lmi_gpu_argument done[] = {LMI_GPU_VALUE(count), LMI_GPU_BUFFER(s->contacts)};
+    const lmi_gpu_argument done[] = {LMI_GPU_VALUE(count), LMI_GPU_BUFFER(s->contacts), LMI_GPU_BUFFER(s->sweeps)};
     const size_t bodies[2] = {m->meeter_count, 1}, contacts[2] = {(count + 63) / 64, 1};
     return (s->whole_count == 0 || (RUN(p->share, share, bodies, group) && RUN(p->whole, whole, bodies, group))) &&
            RUN(p->done, done, contacts, group);

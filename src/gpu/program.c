@@ -5,11 +5,11 @@
 #include "base/block.h"
 #include "cmake/embedded.h"
 #include "contact/contact.h"
+#include "contact/halt.h"
+#include "contact/touching.h"
 #include "gpu/gpu.h"
-#include "sample/cube.h"
-#include "step/halt.h"
-#include "step/lattice_motion.h"
-#include "step/touching.h"
+#include "lattice/lattice_motion.h"
+#include "touch/cube.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -70,7 +70,7 @@ typedef struct lmi_gpu_body {
     float lower[3], upper[3];
     float loss, push[3], whirl[3];           /* of lattices: what changes velocities besides the pull */
     float shift[3];                          /* of positions in this substep: the origin follows the body */
-    float inverse[9], forward[9], middle[3]; /* step/lattice_step.h */
+    float inverse[9], forward[9], middle[3]; /* lattice/lattice_step.h */
     float alpha, damping, damping_now, beta;
     float damping_regional; /* of octrees, in this substep */
     float contact_radius, mean_mass, friction, restitution;
@@ -205,7 +205,7 @@ typedef struct lmi_gpu_mould {
     uint32_t carriers;
 } lmi_gpu_mould;
 
-/* An octree that a blade has cut (sample/octree_sight.h), and the discs on both sides of its cuts (step/cleft.h). */
+/* An octree that a blade has cut (octree/octree_sight.h), and the discs on both sides of its cuts (contact/cleft.h). */
 typedef struct lmi_gpu_cut {
     double first[3], spacing; /* of voxels, in the rest shape */
     double cell;              /* of the table of discs, metres */
@@ -222,7 +222,7 @@ typedef struct lmi_gpu_disc {
     uint32_t voxel, part;  /* of its octree */
 } lmi_gpu_disc;
 
-/* A touch point where there are bodies that can break: a ball of one (step/rubble.h), or the point of another body. */
+/* A touch point where there are bodies that can break: a ball of one (contact/rubble.h), or the point of another body. */
 typedef struct lmi_gpu_grain {
     float out[3]; /* away from the particles it is linked to, or from the surface, in this substep */
     float radius;
@@ -268,8 +268,9 @@ typedef struct lmi_gpu_quad {
 } lmi_gpu_quad;
 #endif
 
-/* What becomes of a contact: nothing, it is only near; soft; a side answers as a whole; and that, but not yet. */
-enum { LMI_GPU_NEAR, LMI_GPU_SOFT, LMI_GPU_WHOLE, LMI_GPU_WATCHED };
+/* What becomes of a contact: nothing, it is only near; soft; soft, once bodies have pressed each other apart; a side answers as a
+ * whole; and that, but not yet. */
+enum { LMI_GPU_NEAR, LMI_GPU_SOFT, LMI_GPU_WAITS, LMI_GPU_WHOLE, LMI_GPU_WATCHED };
 
 /* Instead of a map: b is a single particle, of a body that can break. */
 #define LMI_GPU_BALL 0xfffffffeu

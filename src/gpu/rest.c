@@ -1,6 +1,6 @@
 #include "gpu/rest.h"
 
-#include "step/sleep.h"
+#include "contact/sleep.h"
 
 typedef struct lmi_gpu_resting {
     cl_program program;
@@ -72,7 +72,7 @@ static bool measure(lmi_gpu *gpu)
            lmi_gpu_read(gpu, &r->fastest, 0, r->speed, count * sizeof(float));
 }
 
-/* As watch_batch in step/sleep.c. */
+/* As watch_batch in contact/sleep.c. */
 static float still_after(const lm_world *world, const lmi_body *body, float square, float seconds)
 {
     bool slow = body->first_drag == LMI_NONE && square <= world->sleep.speed * world->sleep.speed;

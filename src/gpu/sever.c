@@ -1,8 +1,8 @@
 #include "gpu/sever.h"
 
+#include "cut/grain.h"
 #include "gpu/layout.h"
-#include "grain.h"
-#include "octree_body.h"
+#include "octree/octree_body.h"
 
 typedef struct lmi_gpu_severed {
     cl_program program;

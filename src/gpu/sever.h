@@ -1,6 +1,6 @@
 /*
  * Octrees and clusters that a blade has divided, on a device: each part is damped towards its own motion as a whole, as in
- * step/octree_parts.c (gpu/kernels/sever.cl).
+ * octree/octree_parts.c (gpu/kernels/sever.cl).
  */
 #ifndef LMI_GPU_SEVER_H
 #define LMI_GPU_SEVER_H

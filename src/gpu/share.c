@@ -7,9 +7,9 @@
  */
 #include "gpu/share.h"
 
-#include "body.h"
 #include "gpu/layout.h"
 #include "gpu/skins.h"
+#include "world/body.h"
 
 /* A buffer of OpenGL as the device knows it. */
 typedef struct shared_buffer {

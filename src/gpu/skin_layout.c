@@ -38,7 +38,7 @@ static bool copy(tables *t, array *to, const void *from, size_t count)
 }
 
 /* The place in the cell and the rest normal of each vertex. The weights of corners on one side add up to the share of that
- * side, in the order of out/skin_lattice.c. */
+ * side, in the order of skin/skin_lattice.c. */
 static bool add_cells(tables *t, const lmi_skin *skin)
 {
     float *to = append(t->world, &t->added[NUMBERS], 6 * skin->vertex_count, sizeof *to);

@@ -6,8 +6,8 @@
 
 #include "gpu/clusters.h"
 #include "gpu/layout.h"
-#include "octree_body.h"
-#include "sample/carrier.h"
+#include "match/carrier.h"
+#include "octree/octree_body.h"
 
 /* While they are put together. */
 typedef struct gathered {

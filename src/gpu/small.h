@@ -5,6 +5,7 @@
 #define LMI_GPU_SMALL_H
 
 #include "gpu/layout.h"
+#include "lattice/lattice_body.h"
 
 bool lmi_gpu_is_small(const lmi_gpu *gpu, const lmi_lattice *shape);
 

@@ -7,10 +7,10 @@
 #include "gpu/solve.h"
 
 #include "contact/contact.h"
+#include "contact/soft.h"
 #include "gpu/account.h"
-#include "gpu/meet.h"
+#include "gpu/gpu_meet.h"
 #include "gpu/press.h"
-#include "step/soft.h"
 
 #define WIDE 256
 
@@ -197,6 +197,7 @@ static bool give(lmi_gpu *gpu, const lmi_gpu_buffer *to)
     const lmi_gpu_meet *m = gpu->meet;
     const lmi_gpu_solver *s = gpu->solver;
     const cl_uint particles = gpu->particles, maps = m->map_count;
+    const float most = to == &gpu->v ? LM_MAX_SPEED : LM_MAX_COORDINATE;
     const lmi_gpu_argument gather[] = {LMI_GPU_VALUE(maps),
                                        LMI_GPU_BUFFER(s->map_bucket),
                                        LMI_GPU_BUFFER(s->bucket_counts),
@@ -204,17 +205,17 @@ static bool give(lmi_gpu *gpu, const lmi_gpu_buffer *to)
                                        LMI_GPU_BUFFER(s->listed),
                                        LMI_GPU_BUFFER(s->contacts),
                                        LMI_GPU_BUFFER(m->map_given)};
-    const lmi_gpu_argument apply[] = {LMI_GPU_VALUE(particles),    PARTICLE_ARGUMENTS,           LIST_ARGUMENTS,
-                                      LMI_GPU_BUFFER(s->contacts), LMI_GPU_BUFFER(m->map_given), LMI_GPU_BUFFER(gpu->v),
-                                      LMI_GPU_BUFFER(*to)};
+    const lmi_gpu_argument apply[] = {
+        LMI_GPU_VALUE(particles),    LMI_GPU_VALUE(most),          PARTICLE_ARGUMENTS,     LIST_ARGUMENTS,
+        LMI_GPU_BUFFER(s->contacts), LMI_GPU_BUFFER(m->map_given), LMI_GPU_BUFFER(gpu->v), LMI_GPU_BUFFER(*to)};
     const size_t all[2] = GROUPS_OF(particles), of_maps[2] = GROUPS_OF(maps);
     return (maps == 0 || RUN(s->gather_kernel, gather, of_maps, group)) && RUN(s->apply_kernel, apply, all, group);
 }
 
 /* Bodies that are pushed out of each other by a force: contacts with colliders are solved then. */
-static bool press(lmi_gpu *gpu)
+static bool press(lmi_gpu *gpu, float h)
 {
-    return !gpu->presses || (lmi_gpu_press_begin(gpu) && give(gpu, &gpu->v) && lmi_gpu_press_end(gpu));
+    return !gpu->presses || (weigh(gpu) && lmi_gpu_press_begin(gpu, h) && give(gpu, &gpu->v) && lmi_gpu_press_end(gpu));
 }
 
 /* What points were given last time. */
@@ -368,7 +369,7 @@ bool lmi_gpu_solve(lmi_gpu *gpu, const lmi_step *step)
 {
     const float h = (float)step->h;
     bool any = gpu->solver->contact_count > 0;
-    bool ok = !any || (press(gpu) && weigh(gpu) && warm_up(gpu) && solve_velocities(gpu, h) &&
+    bool ok = !any || (press(gpu, h) && weigh(gpu) && warm_up(gpu) && solve_velocities(gpu, h) &&
                        solve_positions(gpu, h) && lmi_gpu_account_solved(gpu) && untwist(gpu, h));
     return ok && keep(gpu) && (step->surface_count == 0 || end_at_walls(gpu, step, any)) &&
            ((!any && step->surface_count == 0) || lmi_gpu_measure(gpu));

@@ -1,13 +1,13 @@
 /*
  * Contacts that are solved, on a device (kernels/solve_find.cl, solve.cl): bodies that answer locally, with each other and with
- * colliders. Who may touch whom, touch points and carriers are those of meet.h.
+ * colliders. Who may touch whom, touch points and carriers are those of gpu_meet.h.
  */
 #ifndef LMI_GPU_SOLVE_H
 #define LMI_GPU_SOLVE_H
 
+#include "contact/cleft.h"
 #include "gpu/gpu.h"
 #include "gpu/walls.h"
-#include "step/cleft.h"
 
 /* The kernels, by their names without "solve_". */
 /* clang-format off */

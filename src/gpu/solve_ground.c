@@ -3,7 +3,7 @@
  */
 #include "gpu/solve.h"
 
-#include "gpu/meet.h"
+#include "gpu/gpu_meet.h"
 
 #define RUN(kernel, arguments, groups)                                                                                 \
     lmi_gpu_run(gpu, kernel, arguments, sizeof(arguments) / sizeof *(arguments), groups, group)
@@ -21,7 +21,7 @@ bool lmi_gpu_solve_begin(lmi_gpu *gpu, double h)
     const lmi_gpu_meet *m = gpu->meet;
     const lmi_gpu_solver *s = gpu->solver;
     const float seconds = (float)h;
-    if (!gpu->solves || !s->grounds) {
+    if (!gpu->meets || !s->grounds) {
         return true;
     }
     const lmi_gpu_argument starts[] = {

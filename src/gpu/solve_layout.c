@@ -4,13 +4,13 @@
  *
  * Bodies stand in the order of meet_layout.c, and so do their points and carriers.
  */
+#include "contact/rubble.h"
+#include "contact/soft.h"
 #include "gpu/account.h"
+#include "gpu/gpu_meet.h"
 #include "gpu/layout.h"
-#include "gpu/meet.h"
 #include "gpu/solve.h"
-#include "sample/bulk.h"
-#include "step/rubble.h"
-#include "step/soft.h"
+#include "touch/bulk.h"
 
 #define QUAD 4 /* floats */
 
@@ -210,7 +210,7 @@ static bool gather(solve_layout *l)
     }
     for (uint32_t n = 0; ok && n < l->gpu->body_count; n++) {
         const lmi_body *body = lmi_body_at(l->world, l->gpu->slots[n]);
-        ok = !lmi_gpu_is_meeter(l->world, l->gpu, body) || add_body(l, n, body);
+        ok = !lmi_gpu_needs_solver(l->world, body) || add_body(l, n, body);
     }
     return ok;
 }
@@ -223,7 +223,7 @@ static void number_points(const solve_layout *l, lmi_gpu_solver *s, const uint32
     memset(s->points_of, 0, 2 * (size_t)s->slots * sizeof *s->points_of);
     for (uint32_t n = 0; n < gpu->body_count; n++) {
         const lmi_body *body = lmi_body_at(l->world, gpu->slots[n]);
-        const uint32_t count = lmi_gpu_is_meeter(l->world, gpu, body) ? body->touch.count : 0;
+        const uint32_t count = lmi_gpu_needs_solver(l->world, body) ? body->touch.count : 0;
         const bool kept = lmi_gpu_is_kept(gpu, body);
         s->points_of[2 * (size_t)body->slot] = first;
         s->points_of[2 * (size_t)body->slot + 1] = count;
@@ -329,7 +329,7 @@ static bool upload(solve_layout *l, lmi_gpu_solver *s)
 
 bool lmi_gpu_solve_lay_out(lm_world *world, lmi_gpu *gpu)
 {
-    if (!gpu->solves) {
+    if (!gpu->meets) {
         return true;
     }
     if (!lmi_gpu_solve_find_program(world, gpu)) {
@@ -385,15 +385,15 @@ static bool read_points(lmi_gpu *gpu, const lmi_gpu_buffer *of, uint32_t at)
 
 bool lmi_gpu_solve_read(lmi_gpu *gpu)
 {
-    return !gpu->solves || (read_points(gpu, &gpu->solver->warmth, 0) &&
-                            read_points(gpu, &gpu->solver->ways, 2 * gpu->meet->point_count) &&
-                            (!gpu->solver->grounds || read_points(gpu, &gpu->solver->behind, gpu->meet->point_count)));
+    return !gpu->meets || (read_points(gpu, &gpu->solver->warmth, 0) &&
+                           read_points(gpu, &gpu->solver->ways, 2 * gpu->meet->point_count) &&
+                           (!gpu->solver->grounds || read_points(gpu, &gpu->solver->behind, gpu->meet->point_count)));
 }
 
 void lmi_gpu_solve_put(lm_world *world, lmi_gpu *gpu)
 {
-    const size_t behind = gpu->solves ? (size_t)gpu->meet->point_count * QUAD : 0; /* from what they were given */
-    for (uint32_t n = 0; gpu->solves && n < gpu->body_count; n++) {
+    const size_t behind = gpu->meets ? (size_t)gpu->meet->point_count * QUAD : 0; /* from what they were given */
+    for (uint32_t n = 0; gpu->meets && n < gpu->body_count; n++) {
         uint32_t first, count = points_coming(gpu, n, &first);
         const float *from = gpu->solver->room + (size_t)first * QUAD;
         for (uint32_t k = 0; k < count; k++, from += QUAD) {

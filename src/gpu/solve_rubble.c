@@ -4,11 +4,11 @@
  *
  * Bodies and points stand in the order of meet_layout.c. Where nothing can break there are no grains, and nothing is launched.
  */
+#include "contact/ball.h"
+#include "contact/rubble.h"
+#include "gpu/gpu_meet.h"
 #include "gpu/layout.h"
-#include "gpu/meet.h"
 #include "gpu/solve.h"
-#include "step/ball.h"
-#include "step/rubble.h"
 
 #define GROUPS_OF(count)                                                                                               \
     {                                                                                                                  \
@@ -110,7 +110,7 @@ static bool gather(rubble_layout *l)
     }
     for (uint32_t n = 0; ok && any && n < l->gpu->body_count; n++) {
         const lmi_body *body = lmi_body_at(l->world, l->gpu->slots[n]);
-        if (lmi_gpu_is_meeter(l->world, l->gpu, body)) {
+        if (lmi_gpu_needs_solver(l->world, body)) {
             ok = add_body(l, body, meeter++, l->gpu->records[n].first);
         }
     }

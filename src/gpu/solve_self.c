@@ -4,10 +4,10 @@
  *
  * Bodies stand in the order of meet_layout.c, and so do their points; cut octrees in the same order among themselves.
  */
+#include "contact/cleft.h"
+#include "gpu/gpu_meet.h"
 #include "gpu/layout.h"
-#include "gpu/meet.h"
 #include "gpu/solve.h"
-#include "step/cleft.h"
 
 #define QUAD 4 /* floats */
 #define GROUPS_OF(count)                                                                                               \
@@ -106,7 +106,7 @@ static bool gather(self_layout *l)
     uint32_t meeter = 0;
     for (uint32_t n = 0; ok && n < l->gpu->body_count; n++) {
         const lmi_body *body = lmi_body_at(l->world, l->gpu->slots[n]);
-        if (lmi_gpu_is_meeter(l->world, l->gpu, body)) {
+        if (lmi_gpu_needs_solver(l->world, body)) {
             ok = add_body(l, body, meeter++);
         }
     }

@@ -4,8 +4,8 @@
 #include "gpu/solve.h"
 
 #include "contact/contact.h"
-#include "gpu/meet.h"
-#include "step/soft.h"
+#include "contact/soft.h"
+#include "gpu/gpu_meet.h"
 
 #define RUN(kernel, arguments, groups, group)                                                                          \
     lmi_gpu_run(gpu, kernel, arguments, sizeof(arguments) / sizeof *(arguments), groups, group)

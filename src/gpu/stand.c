@@ -5,7 +5,7 @@
 #include "gpu/example_regions.h"
 #include "gpu/kinds.h"
 #include "gpu/layout.h"
-#include "octree_body.h"
+#include "octree/octree_body.h"
 
 #define RUN(kernel, arguments, groups, group)                                                                          \
     lmi_gpu_run(gpu, kernel, arguments, sizeof(arguments) / sizeof *(arguments), groups, group)
@@ -27,7 +27,7 @@ static const size_t group[2] = {LMI_GPU_PIECE, 1}, wide[2] = {256, 1}, one[2] = 
 
 static bool is_stiff(const lmi_body *body)
 {
-    return body->first_pin == LMI_NONE && body->alpha > 0.88f && body->damping > 0.3f; /* rigidity in step/push.c */
+    return body->first_pin == LMI_NONE && body->alpha > 0.88f && body->damping > 0.3f; /* rigidity in contact/push.c */
 }
 
 bool lmi_gpu_has_stiff(const lm_world *world)

@@ -5,7 +5,7 @@
 #include "gpu/account.h"
 #include "gpu/walls.h"
 
-#include "step/touching.h"
+#include "contact/touching.h"
 
 _Static_assert(LMI_GPU_TOUCHES == LM_MAX_TOUCHED_COLLIDERS, "a piece is told of as much as a body");
 

@@ -2,7 +2,7 @@
 
 #include "gpu/layout.h"
 #include "gpu/stand.h"
-#include "octree_body.h"
+#include "octree/octree_body.h"
 
 static const size_t group[2] = {LMI_GPU_PIECE, 1};
 
@@ -134,7 +134,7 @@ static bool add_body(lm_world *world, const lmi_gpu *gpu, wall_layout *l, uint32
         return false;
     }
     bool octree = body->octree && !body->touch.count;
-    to->reach = body->contact_radius + body->touch.beyond + 0.01 * body->rest_size; /* reach_of in step/contact.c */
+    to->reach = body->contact_radius + body->touch.beyond + 0.01 * body->rest_size; /* reach_of in contact/contact.c */
     to->reach += octree ? body->octree->lanes.widest_margin : 0.0;
     to->apart = body->touch.count > 0;
     to->first_piece = l->pieces.count;

@@ -1,13 +1,13 @@
 /*
  * Colliders that have a kernel of their own, after the particles have moved (kernels/walls.cl): meshes and height maps, any
- * number of colliders, contact rules, octrees; and all of them where something acts between the move and them (held.h).
+ * number of colliders, contact rules, octrees; and all of them where something acts between the move and them (gpu_held.h).
  */
 #ifndef LMI_GPU_WALLS_H
 #define LMI_GPU_WALLS_H
 
+#include "contact/touching.h"
 #include "gpu/gpu.h"
 #include "gpu/wall_records.h"
-#include "step/touching.h"
 
 typedef struct lmi_gpu_walls {
     cl_program program;

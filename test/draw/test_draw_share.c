@@ -6,7 +6,7 @@
 #include "gpu/gpu.h"
 #include "test/draw/stage.h"
 #include "test/gpu/fake_opencl.h"
-#include "world.h"
+#include "world/world.h"
 
 #include <dlfcn.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "fuzz.h"
 
 #include "limber/limber.h"
-#include "out/snapshot.h"
+#include "snapshot/snapshot.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  *
  * The fuzz target puts a header in front of its input, so the seeds come without one.
  */
-#include "out/snapshot.h"
+#include "snapshot/snapshot.h"
 #include "test/support/snapshots.h"
 
 #include <stdbool.h>

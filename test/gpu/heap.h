@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* How stiff a body is: the share of a push that it answers as a whole (rigidity in step/push.c). */
+/* How stiff a body is: the share of a push that it answers as a whole (rigidity in contact/push.c). */
 typedef enum share { NONE, HALF, ALL, ANY } share;
 
 static inline void set_material(lm_material *m, share of)

@@ -1,8 +1,8 @@
 /*
  * Bodies that keep each other out by depth cube maps on an OpenCL device: they agree with the CPU, keep their momentum, are the
- * same in every run, find every partner that brute force finds, and leave what is too fast to the CPU.
+ * same in every run, and find every partner that brute force finds.
  */
-#include "gpu/meet.h"
+#include "gpu/gpu_meet.h"
 #include "gpu/solve.h"
 #include "test/gpu/device.h"
 
@@ -250,6 +250,12 @@ static double grid_side(lm_world *world)
     return grid[3];
 }
 
+static int by_number(const void *a, const void *b)
+{
+    uint32_t one = *(const uint32_t *)a, other = *(const uint32_t *)b;
+    return (one > other) - (one < other);
+}
+
 /* The grid finds the same pairs as looking at all of them. */
 static void grid_finds_partners(void **state)
 {
@@ -269,6 +275,7 @@ static void grid_finds_partners(void **state)
     assert_true(lmi_gpu_read(world->gpu, &m->partner_lists, 0, partners, BODIES * LMI_GPU_PARTNERS * sizeof *partners));
     for (uint32_t a = 0; a < BODIES; a++) {
         uint32_t at = 0;
+        qsort(partners + a * LMI_GPU_PARTNERS, meeters[a].partners, sizeof *partners, by_number);
         for (uint32_t b = 0; b < BODIES; b++) {
             bool over = a != b;
             for (int i = 0; i < 3; i++)
@@ -289,8 +296,7 @@ static void grid_finds_partners(void **state)
     lm_world_destroy(world);
 }
 
-/* A body that flies into another further than it is thick in a substep is looked for along its way: by the CPU when it is found out, and
- * by the device from then on. */
+/* A body that flies into another further than it is thick in a substep is looked for along its way, by the device too. */
 static void fast_bodies(void **state)
 {
     (void)state;
@@ -304,26 +310,20 @@ static void fast_bodies(void **state)
         ids[0] = add_body(world, SAMPLE_BOX, (lm_dvec3){0.0, 0.0, 0.0}, (lm_vec3){0.0f, 0.0f, 0.0f}, 1);
         ids[1] = add_body(world, SAMPLE_BOX, (lm_dvec3){8.0, 0.0, 0.0}, (lm_vec3){-100.0f, 0.0f, 0.0f}, 1);
     }
-    uint32_t left = 0, mine = 0;
+    uint32_t mine = 0;
     double worst = 0.0;
     for (int n = 0; n < 12; n++) {
         copy_world(device, host);
         assert_ok(lm_world_step(device, FRAME));
         assert_ok(lm_world_step(host, FRAME));
-        if (!lmi_gpu_goes_on(device, FRAME)) { /* then nothing may be left of what the device had begun */
-            assert_true(lm_world_hash(host) == lm_world_hash(device));
-            left++;
-        } else {
-            mine += device->gpu->presses && device->gpu->solver->contact_count > 0;
-            for (int k = 0; k < 2; k++) worst = fmax(worst, difference(host, device, ids[k]));
-        }
+        assert_true(lmi_gpu_goes_on(device, FRAME));
+        mine += device->gpu->solver->contact_count > 0;
+        for (int k = 0; k < 2; k++) worst = fmax(worst, difference(host, device, ids[k]));
     }
-    if (getenv("LIMBER_TEST_VERBOSE")) print_message("%u left, %u with contacts, %g\n", left, mine, worst);
-    assert_int_equal(left, 1);
+    if (getenv("LIMBER_TEST_VERBOSE")) print_message("%u with contacts, %g\n", mine, worst);
     assert_true(mine > 0);
     assert_at_most(worst, AGREEMENT);
-    assert_int_equal(log.count, 1);
-    assert_non_null(strstr(log.last, "fast bodies that meet each other"));
+    assert_int_equal(log.count, 0);
     lm_world_destroy(host);
     lm_world_destroy(device);
 }

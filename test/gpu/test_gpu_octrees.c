@@ -3,7 +3,7 @@
  * trees of different heights in one world, beside clusters and lattices; and after their regions have become others, while their
  * detail changes, and when they and bodies of clusters are cut into parts.
  */
-#include "octree_body.h"
+#include "octree/octree_body.h"
 #include "test/gpu/device.h"
 #include "test/support/boxes.h"
 

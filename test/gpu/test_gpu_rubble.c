@@ -2,7 +2,7 @@
  * Bodies that can break, whole and in pieces, where they touch on an OpenCL device: each other, other bodies and colliders. From several
  * states one step there agrees with one on the CPU, and all of it is the device's, but for pieces that are very fast.
  */
-#include "fracture.h"
+#include "fracture/fracture.h"
 #include "gpu/solve.h"
 #include "test/gpu/device.h"
 #include "test/support/boxes.h"

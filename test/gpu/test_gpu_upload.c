@@ -3,6 +3,7 @@
  * its batch has the same bits afterwards as in a world where everything is brought back and laid out anew, and what is in others the same
  * as in a world where nothing has happened. All of it agrees with the CPU.
  */
+#include "lattice/lattice_body.h"
 #include "test/gpu/device.h"
 #include "test/support/boxes.h"
 
@@ -518,7 +519,7 @@ static void contacts_stay(void **state)
             sample_free(&s);
         }
         for (int n = 0; n < 10; n++) assert_ok(lm_world_step(world[k], FRAME));
-        assert_true(world[k]->gpu->solves);
+        assert_true(world[k]->gpu->meets);
     }
     uint64_t read = world[0]->gpu->read_bytes, bytes = state_of(world[0], batch_of(world[0], id[30]));
     uint32_t points = lmi_body_at(world[0], 30)->touch.count * world[0]->batches[batch_of(world[0], id[30])].body_count;

@@ -10,13 +10,13 @@
 #include "test/support/snapshots.h"
 #include "test/support/support.h"
 
-#include "fracture.h"
-#include "grain.h"
-#include "octree_body.h"
-#include "out/skin_octree_cut.h"
-#include "out/snapshot.h"
-#include "sample/voxel.h"
-#include "world.h"
+#include "cut/grain.h"
+#include "fracture/fracture.h"
+#include "geometry/voxel.h"
+#include "octree/octree_body.h"
+#include "skin/skin_octree_cut.h"
+#include "snapshot/snapshot.h"
+#include "world/world.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -246,14 +246,33 @@ static void variants_of_every_world(void **context)
     if (!only) assert_true(accepted >= tried / 10 && accepted <= tried - tried / 10);
 }
 
-/* ---- what a world may not say ---- */
-
 static size_t seed_named(const char *name)
 {
     size_t n = 0;
     while (strcmp(snapshot_seed_name(n), name) != 0) n++;
     return n;
 }
+
+/* Variants that were accepted and could not go on. A vertex far from its body is held by weights far above one, and was pushed to more
+ * than LM_MAX_SPEED, which no world that is loaded may have. (After a change of the format the byte is another one: see try_variant.) */
+static void variants_that_failed(void **context)
+{
+    (void)context;
+    static const struct {
+        const char *world;
+        uint32_t variant;
+    } all[] = {{"octree", 2046860}, {"octree", 3010112}};
+    for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
+        snapshot_seed seed = snapshot_seed_make(seed_named(all[n].world));
+        lm_world *world = make_world(0.0);
+        assert_ok(lm_world_load(world, seed.bytes, seed.size));
+        assert_true(try_variant(world, &seed, all[n].variant));
+        lm_world_destroy(world);
+        snapshot_seed_free(&seed);
+    }
+}
+
+/* ---- what a world may not say ---- */
 
 static lm_result load_what_it_saves(lm_world *world)
 {
@@ -455,10 +474,14 @@ int main(int argc, char **argv)
         cmocka_set_test_filter("variants*");
     }
     if (argc > 3) only = argv[3];
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cuts_that_lead_nowhere), cmocka_unit_test(riders_that_cannot_be),
-        cmocka_unit_test(riders_far_away),        cmocka_unit_test(things_in_no_list),
-        cmocka_unit_test(cells_too_small),        cmocka_unit_test(a_skin_that_reaches_far),
-        cmocka_unit_test(a_row_of_voxels),        cmocka_unit_test_teardown(variants_of_every_world, leave)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(cuts_that_lead_nowhere),
+                                       cmocka_unit_test(riders_that_cannot_be),
+                                       cmocka_unit_test(riders_far_away),
+                                       cmocka_unit_test(things_in_no_list),
+                                       cmocka_unit_test(cells_too_small),
+                                       cmocka_unit_test(a_skin_that_reaches_far),
+                                       cmocka_unit_test(a_row_of_voxels),
+                                       cmocka_unit_test(variants_that_failed),
+                                       cmocka_unit_test_teardown(variants_of_every_world, leave)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@
 #include "test/support/boxes.h"
 #include "test/support/support.h"
 
-#include "world.h"
+#include "world/world.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,11 +2,12 @@
  * Broken links: after random breaks on random lattices, what was rebuilt nearby is, array by array, what a lattice made with
  * these links broken from the start has; regions are those of a plain search; gather and scatter are direct sums over them.
  */
-#include "sample/lattice_break.h"
-#include "sample/lattice_chips.h"
-#include "sample/lattice_cube.h"
-#include "step/kernels.h"
+#include "fracture/chips.h"
+#include "lattice/lattice_body.h"
+#include "lattice/lattice_break.h"
+#include "lattice/lattice_cube.h"
 #include "test/support/support.h"
+#include "world/kernels.h"
 
 #include <math.h>
 #include <stdlib.h>

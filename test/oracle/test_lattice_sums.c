@@ -2,9 +2,10 @@
  * Gather and scatter of lattices against direct sums over the regions of the paper: everything within `width` steps from
  * cell to cell, found here by a plain breadth-first search.
  */
-#include "sample/lattice.h"
-#include "step/kernels.h"
+#include "lattice/lattice.h"
+#include "lattice/lattice_body.h"
 #include "test/support/support.h"
+#include "world/kernels.h"
 
 #include <math.h>
 #include <stdio.h>

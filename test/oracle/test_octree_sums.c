@@ -5,10 +5,10 @@
  *   test_octree_sums       24 of them
  *   test_octree_sums N     N
  */
-#include "octree_body.h"
-#include "step/kernels.h"
+#include "octree/octree_body.h"
 #include "test/support/boxes.h"
 #include "test/support/support.h"
+#include "world/kernels.h"
 
 #include <math.h>
 #include <stdio.h>

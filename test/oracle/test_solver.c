@@ -4,8 +4,8 @@
  * whatever else stands in the lanes beside a contact.
  */
 #include "base/dmath.h"
+#include "contact/soft.h"
 #include "contact/solver.h"
-#include "step/soft.h"
 #include "test/support/support.h"
 
 #include <stdlib.h>

@@ -2,9 +2,9 @@
 
 #include "limber/limber.h"
 
-#include "grain.h"
-#include "out/skin_octree_cut.h"
-#include "world.h"
+#include "cut/grain.h"
+#include "skin/skin_octree_cut.h"
+#include "world/world.h"
 
 #include <stdio.h>
 #include <stdlib.h>

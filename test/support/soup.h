@@ -5,7 +5,7 @@
 #ifndef LIMBER_TEST_SOUP_H
 #define LIMBER_TEST_SOUP_H
 
-#include "sample/voxel.h"
+#include "geometry/voxel.h"
 #include "test/support/support.h"
 
 typedef struct soup {

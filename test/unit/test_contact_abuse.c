@@ -2,9 +2,10 @@
  * Contacts where they are hardest: bodies thrown at walls and at each other as fast as 100 m/s, made in one another, all in one
  * place. Nothing becomes infinite, nothing ends behind a wall, and what overlaps comes apart.
  */
-#include "step/kernels.h"
+#include "lattice/lattice_body.h"
 #include "test/support/things.h"
-#include "world.h"
+#include "world/kernels.h"
+#include "world/world.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
  * Examples: the mix is the nearest one there is, however the body is turned, whatever the examples are, and whoever else is
  * there.
  */
-#include "examples.h"
+#include "match/examples.h"
 #include "test/unit/examples_bar.h"
 
 /* ---- the projection by itself ---- */

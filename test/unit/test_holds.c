@@ -3,7 +3,7 @@
  * forms.
  */
 #include "test/support/support.h"
-#include "world.h"
+#include "world/world.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
  * Everything that can be asked of a body, asked of lattices: the same answers as from clusters with the same regions, whatever
  * is done to both. And the smallest, longest, heaviest and farthest lattices that there may be.
  */
-#include "out/snapshot.h"
+#include "snapshot/snapshot.h"
 #include "test/support/support.h"
 
 #include <math.h>

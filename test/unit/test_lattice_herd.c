@@ -2,8 +2,10 @@
  * Herds: lattices that are alike are stepped side by side. Each must move, to the bit, as it does alone in a world, whatever
  * its neighbours are and however they come, go and change.
  */
+#include "lattice/herd.h"
+#include "lattice/lattice_body.h"
 #include "test/unit/lattice_cells.h"
-#include "world.h"
+#include "world/world.h"
 
 #define MOST 40
 

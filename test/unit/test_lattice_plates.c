@@ -2,11 +2,12 @@
  * Lattices whose regions are stacks of plates: the same rest constants and linear match as with lists, motion as the reference
  * has it, the same bits everywhere, and what they take. Sums over single regions are in test/oracle/test_lattice_sums.c.
  */
-#include "sample/lattice_match.h"
-#include "sample/lattice_plates.h"
+#include "lattice/lattice_body.h"
+#include "lattice/lattice_match.h"
+#include "lattice/lattice_plates.h"
 #include "test/reference/reference.h"
 #include "test/unit/lattice_cells.h"
-#include "world.h"
+#include "world/world.h"
 
 #include <math.h>
 

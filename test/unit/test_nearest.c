@@ -2,7 +2,7 @@
  * The points nearest to a place: the same as comparing all of them finds, in the same order, with many that are equally near; and few
  * comparisons, even where all points are in one place.
  */
-#include "sample/nearest.h"
+#include "geometry/nearest.h"
 #include "test/support/support.h"
 
 #include <stdlib.h>

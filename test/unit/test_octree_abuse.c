@@ -1,7 +1,7 @@
 /*
  * Octrees that are cut while everything goes wrong: a hundred cuts, mangled states, blades that are none, meshes that are broken.
  */
-#include "octree_body.h"
+#include "octree/octree_body.h"
 #include "shapes/shapes.h"
 #include "test/support/boxes.h"
 #include "test/support/skins.h"

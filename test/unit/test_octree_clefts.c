@@ -1,9 +1,9 @@
 /*
  * Contacts of cut octrees: the two sides of a cut touch each other, and what is open is open to other bodies.
  */
-#include "octree_body.h"
+#include "contact/cleft.h"
+#include "octree/octree_body.h"
 #include "shapes/shapes.h"
-#include "step/cleft.h"
 #include "test/support/support.h"
 
 #include <math.h>

@@ -2,8 +2,8 @@
  * Cuts through octrees and lattices: what is severed, that every surface stays closed and keeps its volume, that only what is near a cut is
  * found again, and that nothing else changes.
  */
-#include "octree_body.h"
-#include "sample/octree_blade.h"
+#include "octree/octree_blade.h"
+#include "octree/octree_body.h"
 #include "shapes/shapes.h"
 #include "test/support/boxes.h"
 #include "test/support/skins.h"

@@ -2,8 +2,8 @@
  * Level of detail of octrees: what brushes, touch and the eye divide and join; that mass, momentum, spin and volume stay, that the
  * skin does not jump, that budgets hold, and that trees that changed are those that would be made from nothing.
  */
-#include "octree_body.h"
-#include "sample/octree_blade.h"
+#include "octree/octree_blade.h"
+#include "octree/octree_body.h"
 #include "shapes/shapes.h"
 #include "test/support/support.h"
 

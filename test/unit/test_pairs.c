@@ -1,9 +1,9 @@
 /*
  * What thousands of bodies rest on: pairs of boxes against trying all of them, and moulds that bodies of one shape share.
  */
-#include "sample/mould.h"
-#include "step/pairs.h"
+#include "contact/pairs.h"
 #include "test/support/things.h"
+#include "touch/mould.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
  * Plasticity: a block pressed beyond its yield keeps the new shape and its volume, below it it returns; how much is kept
  * does not depend on the time step; nothing else (momentum, snapshots, mangled states) suffers from it.
  */
-#include "out/snapshot.h"
+#include "snapshot/snapshot.h"
 #include "test/reference/reference.h"
 #include "test/support/support.h"
 

@@ -3,9 +3,9 @@
  * region can bring about, the rotation must be one, and as good as the best.
  */
 #include "base/block.h"
-#include "step/kernels.h"
 #include "test/reference/reference.h"
 #include "test/support/support.h"
+#include "world/kernels.h"
 
 #include <string.h>
 

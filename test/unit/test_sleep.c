@@ -3,7 +3,7 @@
  * the same everywhere and through snapshots, and without memory nothing is lost.
  */
 #include "test/support/things.h"
-#include "world.h"
+#include "world/world.h"
 
 #include <stdlib.h>
 #include <string.h>

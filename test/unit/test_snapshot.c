@@ -1,7 +1,7 @@
 /*
  * Snapshots: whatever happened to the bytes on their way, the answer is a result and an unchanged world.
  */
-#include "out/snapshot.h"
+#include "snapshot/snapshot.h"
 #include "test/support/support.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
  * Skins and ray picks: vertices that follow, normals that point outward, and the nearest hit against brute force.
  */
-#include "sample/embed.h"
+#include "cluster/embed.h"
 #include "test/support/support.h"
 
 #include <stdlib.h>

@@ -2,10 +2,10 @@
  * Bodies of tetrahedra: their regions, masses and tetrahedra; our own from a surface; surfaces that ride on them; what is
  * refused; snapshots; the same bits on every instruction set.
  */
-#include "sample/embed_tets.h"
-#include "sample/tets.h"
 #include "shapes/shapes.h"
 #include "test/support/support.h"
+#include "tets/embed_tets.h"
+#include "tets/tets.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * Voxels: exactly the cells a mesh touches, against an oracle that solves for common points of face and cell; the rule
  * for faces in the border between cells; broken meshes, limits and memory.
  */
-#include "sample/voxel.h"
+#include "geometry/voxel.h"
 #include "test/support/soup.h"
 #include "test/support/support.h"
 

@@ -1,5 +1,5 @@
 /*
- * Who touches whom: the account of a step, where somebody asks (contact events, sleep). lmi_place and `add` of step/touching.h.
+ * Who touches whom: the account of a step, where somebody asks (contact events, sleep). lmi_place and `add` of contact/touching.h.
  *
  * Each body that meets others has a list of the bodies and colliders that it touches, with the sums of lmi_touching for each, over
  * all substeps of a step. In a substep a work-group takes a body, and a work-item one of those that it may touch: it goes through the

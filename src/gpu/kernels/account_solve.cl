@@ -1,5 +1,5 @@
 /*
- * The account of contacts that are solved (account.cl): lmi_touched_solved in step/touching.c, and put_down in step/contact.c for
+ * The account of contacts that are solved (account.cl): lmi_touched_solved in contact/touching.c, and put_down in contact/contact.c for
  * particles that meet colliders each for itself.
  */
 

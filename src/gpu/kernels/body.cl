@@ -1,7 +1,7 @@
 /*
  * Once a body: sums of what its work-groups measured, its motion as a whole, and what a substep's kernels read of it.
  *
- * The host does the same in step/predict.c, motion.c, lattice_motion.c and lattice_prepare.c. There the velocities of all
+ * The host does the same in match/predict.c, motion.c, lattice_motion.c and lattice_prepare.c. There the velocities of all
  * particles are changed by gravity and less the drift in a pass of their own, which measures them on its way. Here the
  * kernel that moves particles measures them at the end of a substep, what gravity and drift will change in those sums is
  * worked out, and the changes themselves are made when the particles are moved next: no pass is needed for them.
@@ -201,7 +201,7 @@ static void find_owed(RECORD lmi_gpu_body *b)
     put_double(b->owed_angular, dvec_sub(dvec_at(b->owed_angular), apply_inertia(inertia, spin)));
 }
 
-/* The frame turns after the body, when it is off by more than a little: follow_frame in step/lattice_prepare.c. */
+/* The frame turns after the body, when it is off by more than a little: follow_frame in lattice/lattice_prepare.c. */
 static void follow_frame(RECORD lmi_gpu_body *b, __global const float4 *x)
 {
     dmat3 frame;
@@ -270,7 +270,7 @@ static double speed_to(RECORD const lmi_gpu_body *b, __global const lmi_gpu_surf
     return speed + dvec_length(dvec_in(s->spin)) * distance_to(b, dvec_in(s->pivot));
 }
 
-/* Whether the body may touch a collider: may_touch in step/contact.c. */
+/* Whether the body may touch a collider: may_touch in contact/contact.c. */
 static bool is_near(RECORD const lmi_gpu_body *b, __global const lmi_gpu_surface *s, double h)
 {
     if (!(b->group & s->mask) || !(b->collider_mask & s->group)) {
@@ -311,7 +311,7 @@ static uint find_surfaces(RECORD const lmi_gpu_body *b, __global const lmi_gpu_s
 }
 
 /* Whether the host may have to halt a body at a mesh or height map on its way, or to take particles back to before it: haste in
- * step/halt.c, but for what deforms. */
+ * contact/halt.c, but for what deforms. */
 static bool flies(RECORD const lmi_gpu_body *b, __global const lmi_gpu_surface *surfaces, uint count, double h)
 {
     bool any = false;
@@ -322,7 +322,7 @@ static bool flies(RECORD const lmi_gpu_body *b, __global const lmi_gpu_surface *
     return any;
 }
 
-/* Bodies that answer a collider as a whole (rigidity in step/push.c) are those of kernels/stand.cl, where they are expected, or left
+/* Bodies that answer a collider as a whole (rigidity in contact/push.c) are those of kernels/stand.cl, where they are expected, or left
  * to the host. */
 static bool answers_as_a_whole(RECORD const lmi_gpu_body *b, double h)
 {

@@ -1,11 +1,11 @@
 /*
- * Bodies of clusters: one work-item for each lane of the pack (step/pack.h), then one work-group for each body.
+ * Bodies of clusters: one work-item for each lane of the pack (match/pack.h), then one work-group for each body.
  *
  *   match   gather, fit and scatter of a region; of one that is divided, its parts are gathered first (match_parts) and
  *           get their goals last (spread)
- *   move    the pull of every particle, the motion as a whole that is in it, and integration: step/integrate.c
+ *   move    the pull of every particle, the motion as a whole that is in it, and integration: match/integrate.c
  *
- * Sums run in the order of step/sum_cluster.c, and the fit is that of step/fit.c, with the same rotation, the same nearest
+ * Sums run in the order of cluster/sum_cluster.c, and the fit is that of match/fit.c, with the same rotation, the same nearest
  * shape of the rest volume and the same plastic flow from the texts that the host compiles. The loads around them are other
  * ones: a lane of the host reads 16 regions of a block at once.
  */
@@ -52,7 +52,7 @@ static void gather_lane(uint4 block, uint lane, float4 from, bool quadratic, __g
     }
 }
 
-/* S² of the elastic deformation, as elastic_square in step/fit.c. */
+/* S² of the elastic deformation, as elastic_square in match/fit.c. */
 static vmat3 elastic_square(vmat3 b, const float inverse[3], vmat3 p)
 {
     for (int i = 0; i < 9; i++) {
@@ -76,7 +76,7 @@ static vmat3 symmetric_of(const float *six)
     return m;
 }
 
-/* The lasting deformation of a lane, after it has flowed in this substep: flow_lanes in step/fit.c. */
+/* The lasting deformation of a lane, after it has flowed in this substep: flow_lanes in match/fit.c. */
 static vmat3 flow_lane(vmat3 affine, const float inverse[3], float bound, double flow, float yield, float most,
                        __global float *plastic)
 {
@@ -99,7 +99,7 @@ static vmat3 flow_lane(vmat3 affine, const float inverse[3], float bound, double
     return symmetric_of(six);
 }
 
-/* Row i of the quadratic goal: quadratic_row and quadratic_goal in step/fit.c. */
+/* Row i of the quadratic goal: quadratic_row and quadratic_goal in match/fit.c. */
 static void quadratic_goal_row(__global const float *constants, const float m[LMI_MOMENTS], int i, vmat3 b, vmat3 rigid,
                                float inverse_mass, float beta, float mean_p, float centre, float t[LMI_MOMENTS])
 {
@@ -373,7 +373,7 @@ static void find_extra(RECORD lmi_gpu_body *b, __local const double *sums, doubl
     b->drift_spin[0] = (float)spin.x, b->drift_spin[1] = (float)spin.y, b->drift_spin[2] = (float)spin.z;
 }
 
-/* One particle: step/integrate.c, then contact. */
+/* One particle: match/integrate.c, then contact. */
 static void move_point(RECORD const lmi_gpu_body *b, __global const lmi_gpu_body *body,
                        __global const lmi_gpu_surface *surfaces, const float change[3], float h, float rate, float4 d, __global float4 *at, __global float4 *speed, float s[LMI_GPU_CHANNELS])
 {

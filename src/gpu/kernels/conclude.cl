@@ -22,7 +22,7 @@ static void put_double(RECORD double *to, lm_dvec3 a)
 
 static bool is_sound(lm_dvec3 a) { return a.x - a.x == 0.0 && a.y - a.y == 0.0 && a.z - a.z == 0.0; }
 
-/* What the move gave to a lattice's motion and should not have: find_drift in step/lattice_motion.c. */
+/* What the move gave to a lattice's motion and should not have: find_drift in lattice/lattice_motion.c. */
 static void find_drift(RECORD lmi_gpu_body *b, __local const double *sums, double h)
 {
     /* With regional damping the sums are of changes of velocity. */

@@ -1,5 +1,5 @@
 /*
- * Contact of single particles with colliders: src/step/contact.c for free particles, in the same order of operations.
+ * Contact of single particles with colliders: src/contact/contact.c for free particles, in the same order of operations.
  */
 
 typedef struct surface_here { /* in a body's coordinates */

@@ -1,5 +1,5 @@
 /*
- * Depth cube maps (sample/cube.h): six faces of distances to the surface, around a place inside a body.
+ * Depth cube maps (touch/cube.h): six faces of distances to the surface, around a place inside a body.
  */
 
 #define FACE (LMI_CUBE_SIDE * LMI_CUBE_SIDE)

@@ -1,7 +1,7 @@
 /*
  * Examples of regions (examples.h), whatever the regions are made of: their channels on the way to private memory and back, and the
- * mixes of groups of regions. The stretch, the products and the mix are step/example_lanes.h, and the projection is
- * step/project.h: those texts, which come before this one.
+ * mixes of groups of regions. The stretch, the products and the mix are match/example_lanes.h, and the projection is
+ * match/project.h: those texts, which come before this one.
  */
 
 #undef number

@@ -8,7 +8,7 @@
  * Regions of many members, which are divided, and those of octrees are summed elsewhere: their moments are in memory, and their
  * transforms take the place of these.
  *
- * The stretch, the products and the mix are step/example_lanes.h, and the projection is step/project.h: those texts.
+ * The stretch, the products and the mix are match/example_lanes.h, and the projection is match/project.h: those texts.
  */
 
 /* Of a block of lanes with examples. */
@@ -41,7 +41,7 @@ static vmat3 plastic_of(__global const float *plastics, uint all)
     return symmetric_of(six);
 }
 
-/* A^T A, of the elastic deformation where the region has flowed: square_lanes in step/fit.c. */
+/* A^T A, of the elastic deformation where the region has flowed: square_lanes in match/fit.c. */
 static vsym square_of(vmat3 affine, const float inverse[3], bool plastic, __global const float *plastics, uint all)
 {
     if (plastic) {

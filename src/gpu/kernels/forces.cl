@@ -1,5 +1,5 @@
 /*
- * Forces that are not the same for all particles of a world, before the motion of bodies is found: step/predict.c.
+ * Forces that are not the same for all particles of a world, before the motion of bodies is found: match/predict.c.
  *
  *   blow    wind, point fields, and forces on bodies as a whole: one work-group a chunk of particles
  *   jab     forces on single particles

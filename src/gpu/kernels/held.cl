@@ -1,5 +1,5 @@
 /*
- * Drags and bones that pull, before colliders; pins and bones that hold, after them: step/held.h, which is compiled before this
+ * Drags and bones that pull, before colliders; pins and bones that hold, after them: world/held.h, which is compiled before this
  * text, for all particles of a body at once. One work-group a body: what it was given is added up in a fixed order.
  */
 
@@ -33,7 +33,7 @@ static lmi_holder carrier_at(__global const lmi_gpu_carrier *from)
     return c;
 }
 
-/* Where a particle belongs, and how that moves: find_target in step/bones.c. */
+/* Where a particle belongs, and how that moves: find_target in skeleton/bones.c. */
 static lm_dvec3 target_of(__global const lmi_gpu_held_particle *p, __global const lmi_gpu_link *links,
                           __global const lmi_gpu_carrier *carriers, lm_dvec3 *velocity)
 {

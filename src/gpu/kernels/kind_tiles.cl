@@ -93,7 +93,7 @@ static inline mover kind_mover_of(__global const lmi_gpu_body *b, __local const 
     mover m = mover_of(fixed);
     m.damped = b->damping_regional;
     m.hold = 1.0f;
-    if (m.damped > 0.0f) { /* the sums are of changes of velocity already: lattice_damped_change in step/lattice_damping.h */
+    if (m.damped > 0.0f) { /* the sums are of changes of velocity already: lattice_damped_change in lattice/lattice_damping.h */
         m.hold = m.rate;
         m.rate = 1.0f;
     }

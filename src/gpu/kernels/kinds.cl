@@ -1,14 +1,14 @@
 /*
  * Lattices that flow, are damped region by region or have examples: what is done place by place, one work-item each.
  *
- *   kind_local            particles -> u and, for regional damping, velocities in the body's frame     (step/lattice_step.h)
+ *   kind_local            particles -> u and, for regional damping, velocities in the body's frame     (lattice/lattice_step.h)
  *   kind_gather_lists     irregular regions: what the fast sums of positions, or velocities, have too much or too little
  *   kind_measure          moments -> deformation, and what that is against the examples; or a region's own mix
- *   kind_fit              moments -> transforms: lattice_fit in step/lattice_fit.h
+ *   kind_fit              moments -> transforms: lattice_fit in lattice/lattice_fit.h
  *   kind_scatter_lists    the same as kind_gather_lists on the way back
  *
  * The sums between them are in kind_tiles.cl. Strain, field of velocities, flow and mix are the host's own texts
- * (step/lattice_strain.h, step/plastic.c, step/example_lanes.h). A place is a lane of a block; those of all such lattices are one
+ * (lattice/lattice_strain.h, match/plastic.c, match/example_lanes.h). A place is a lane of a block; those of all such lattices are one
  * after the other, each body's from its `room` on.
  */
 
@@ -76,7 +76,7 @@ static float4 kind_offset(__global const float *offset, uint row, uint lane)
     return (float4)(o[0], o[LMI_BLOCK], o[2 * LMI_BLOCK], o[3 * LMI_BLOCK]);
 }
 
-/* groups: of lists that stand side by side (sample/lattice.h): the body's matter, first row, end of its rows, where its owners are
+/* groups: of lists that stand side by side (lattice/lattice.h): the body's matter, first row, end of its rows, where its owners are
  * in `who`. values: as kind_local has left them; `velocities`: of bodies that are damped region by region in this substep. */
 __kernel void kind_gather_lists(uint lanes, uint velocities, __global const uint4 *restrict groups,
                                 __global const uint *restrict who, __global const uint *restrict member,
@@ -193,7 +193,7 @@ __kernel void kind_measure(uint places, __global const uint *restrict owners, __
     float sums[12], at[MOST_CHANNELS];
     load_moments(moments, n, sums);
     vmat3 map = lattice_map(lattice_moment_matrix(sums, mine), affine);
-    if (m.plastic != LMI_GPU_NONE) { /* of the elastic deformation: elastic_square in step/lattice_examples.c */
+    if (m.plastic != LMI_GPU_NONE) { /* of the elastic deformation: elastic_square in lattice/lattice_examples.c */
         map = vmat_multiply(map, vmat_cofactors(lane_symmetric(plastics + plastic_at(m, n))));
     }
     __global float *own = channels + channels_of(m, n);
@@ -202,7 +202,7 @@ __kernel void kind_measure(uint places, __global const uint *restrict owners, __
     store_channels(at, LMI_EXAMPLE_WEIGHT, 2 * m.count, own); /* weights, and products */
 }
 
-/* The lasting deformation, after it has flowed in this substep: lattice_flow in step/lattice_plastic.h. */
+/* The lasting deformation, after it has flowed in this substep: lattice_flow in lattice/lattice_plastic.h. */
 static vmat3 flow_region(lmi_gpu_matter m, vmat3 a, lattice_at affine, __global float *state)
 {
     vmat3 p = lane_symmetric(state), map = lattice_map(a, affine), square = lattice_elastic_square(map, p);

@@ -9,7 +9,7 @@
  *   fit    plane of m~ u -> local memory -> 9 channels in x and y -> 2 W + 1 of those in registers -> 12 moments -> transform
  *   move   plane of transforms -> local memory -> x: 12 to 9 -> local memory -> y: 9 to 6 -> registers -> z: 6 to 3 -> x, v
  *
- * src/step/lattice_lanes.h has the same sums in another order, src/step/lattice_sweep.c the same integration. Barriers are
+ * src/lattice/lattice_lanes.h has the same sums in another order, src/lattice/lattice_sweep.c the same integration. Barriers are
  * passed by all work-items alike, whatever is there; no sum depends on the order in which work-groups run.
  */
 
@@ -405,7 +405,7 @@ static inline void sum_goals(float ring[TAPS][6], float sum[3])
     }
 }
 
-/* Forces, damping, pull and motion of a particle: accelerate_block in step/predict.c and move in step/lattice_sweep.c. The
+/* Forces, damping, pull and motion of a particle: accelerate_block in match/predict.c and move in lattice/lattice_sweep.c. The
  * pull is alpha times F s (share sum - hold m~ u), with `of` share and hold. u comes from the position in the way of the fit:
  * F s u would be the position less that of the rest shape, but F s and F^T / s are each rounded, and the two ways then differ
  * by a rounding that all particles have in common, which moves a body that is held. */

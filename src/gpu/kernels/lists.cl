@@ -1,5 +1,5 @@
 /*
- * Irregular regions of lattices, from lists: what the fast sums have too much or too little (sample/lattice.h). The work-group
+ * Irregular regions of lattices, from lists: what the fast sums have too much or too little (lattice/lattice.h). The work-group
  * of a tile goes through the lists of the regions, or particles, in it before it begins with the first plane.
  */
 

@@ -1,5 +1,5 @@
 /*
- * Bodies that keep each other out by the force of depth cube maps (sample/cube.h), on the device: Chentanez 2007.
+ * Who may touch whom, and where.
  *
  *   meet_boxes      once a body: the box that others may touch
  *   meet_grid       one work-group: cells as large as the largest box, so that neighbours are all there is to look at
@@ -7,22 +7,14 @@
  *   meet_scan       one work-group: where each bucket begins
  *   meet_fill       the bodies of each bucket
  *   meet_partners   once a body: whose boxes overlap its own, in the order of the bodies; and whether the host must do it
- *   meet_place      once a touch point, meet_carry once a cube map: where they are
- *   meet_points     once a touch point: what pushes it out of other bodies
- *   meet_maps       once a body: what the points of others give to the maps that they are in
- *   meet_apply      once a particle: both, by the weights of the points and maps that it holds
+ *   meet_place      once a touch point, meet_carry once a carrier: where they are
  *
- * The force on a point is k depth n, and the opposite on the place where it is (step/penalty.h). It does not depend on
- * velocities, so the contacts of a substep are a sum, whatever their order. What a map's particles get is linear in the place,
- * so a map needs the sums of the impulses and of their products with the place, and no list of contacts.
- *
- * Integers count bodies in buckets atomically; the order in which they come there is lost, but partners are sorted. Sums of
- * numbers have a fixed shape.
+ * Integers count bodies in buckets atomically; the order in which they come there is lost, but partners are sorted.
  */
 
 #define GROUP 64
 #define WIDE 256
-#define MAP_FLOATS 12 /* place (3), F^-1 (9); and of sums: impulse (3), impulse times place (9) */
+#define MAP_FLOATS 12 /* place (3), F^-1 (9) */
 
 static inline uint bucket_of(int x, int y, int z, uint table)
 {
@@ -169,17 +161,9 @@ static double way_between(__global const lmi_gpu_meeter *a, __global const lmi_g
     return h * sqrt(square);
 }
 
-/* Bodies that come further in a substep than they are thick (search_of in step/meet.c), or answer as a whole. */
-static bool is_host_pair(__global const lmi_gpu_meeter *a, __global const lmi_gpu_meeter *b,
-                         __global const lmi_gpu_body *bodies, double way)
-{
-    double one = bodies[a->record].rest_size, other = bodies[b->record].rest_size;
-    return a->way > 0.08 * one || b->way > 0.08 * other || way > 0.15 * fmin(one, other);
-}
-
 __kernel void meet_partners(__global lmi_gpu_meeter *meeters, uint count, __global const lmi_gpu_body *bodies, double h,
                             __global const int *first, __global const uint *members, uint table, __global uint *partners,
-                            uint solved, __global uint *stop)
+                            __global uint *stop)
 {
     uint n = get_global_id(0);
     if (n >= count) {
@@ -196,15 +180,12 @@ __kernel void meet_partners(__global lmi_gpu_meeter *meeters, uint count, __glob
             uint who = members[k];
             __global const lmi_gpu_meeter *other = meeters + who;
             if (who != n && other->cell[0] == x && other->cell[1] == y && other->cell[2] == z && boxes_overlap(m, other)) {
-                if (solved && found == LMI_GPU_PARTNERS) {
+                if (found == LMI_GPU_PARTNERS) {
                     atomic_or(stop, LMI_GPU_CROWDED);
                 }
                 found = add_partner(list, found, who);
                 double way = way_between(m, other, bodies, h);
                 furthest = fmax(furthest, way);
-                if (!solved && is_host_pair(m, other, bodies, way)) {
-                    atomic_or(stop, LMI_GPU_FAST);
-                }
             }
         }
     }
@@ -230,7 +211,7 @@ __kernel void meet_place(uint count, __global const uint *first, __global const 
     now[n] = (float4)(at[0], at[1], at[2], 0.0f);
 }
 
-/* Where cube maps are, and F^-1 there: step/carry.c. hold: weight and gradient of a particle. across: of sheets. */
+/* Where carriers are, and F^-1 there: step/carry.c. hold: weight and gradient of a particle. across: of sheets. */
 __kernel void meet_carry(uint count, __global const uint *first, __global const uint *rider, __global const float4 *hold,
                          __global const float4 *across, __global const float4 *x, __global float *maps)
 {
@@ -258,175 +239,4 @@ __kernel void meet_carry(uint count, __global const uint *first, __global const 
     for (int i = 0; i < MAP_FLOATS; i++) {
         maps[n * MAP_FLOATS + i] = i < 3 ? at[i] : (float)inverse.m[(i - 3) / 3][(i - 3) % 3];
     }
-}
-
-/* A point in a body: the nearest of its maps, where the point is from it in the rest shape, the way out, and how deep it is. */
-typedef struct in_map {
-    float place[3], normal[3], depth;
-    uint map;
-} in_map;
-
-static in_map find_in(__global const lmi_gpu_meeter *b, const float p[3], __global const float *maps,
-                      __global const float *depths)
-{
-    in_map in;
-    float square = 3e38f, out[3];
-    in.map = 0;
-    for (uint n = 0; n < b->maps; n++) {
-        __global const float *m = maps + (b->first_map + n) * MAP_FLOATS;
-        float d[3] = {p[0] - m[0], p[1] - m[1], p[2] - m[2]}, here = (d[0] * d[0] + d[1] * d[1]) + d[2] * d[2];
-        in.map = here < square ? n : in.map;
-        square = here < square ? here : square;
-    }
-    __global const float *m = maps + (b->first_map + in.map) * MAP_FLOATS;
-    __global const float *depth = depths + (b->first_depth + in.map) * 6 * FACE;
-    for (int i = 0; i < 3; i++) {
-        out[i] = p[i] - m[i];
-    }
-    for (int i = 0; i < 3; i++) {
-        in.place[i] = (m[3 + 3 * i] * out[0] + m[4 + 3 * i] * out[1]) + m[5 + 3 * i] * out[2];
-    }
-    float far = sqrt((in.place[0] * in.place[0] + in.place[1] * in.place[1]) + in.place[2] * in.place[2]);
-    float now = sqrt((out[0] * out[0] + out[1] * out[1]) + out[2] * out[2]);
-    if (!(far > 1e-9f && now > 1e-9f)) { /* in the very middle: up */
-        const float up[3] = {0.0f, 1.0f, 0.0f};
-        in.depth = cube_depth(depth, up);
-        in.normal[0] = 0.0f, in.normal[1] = 1.0f, in.normal[2] = 0.0f;
-        return in;
-    }
-    in.depth = (cube_depth(depth, in.place) - far) * now / far;
-    for (int i = 0; i < 3; i++) {
-        in.normal[i] = out[i] / now;
-    }
-    return in;
-}
-
-/* How deep a point of a is in b, or (below 0) how far from it; far below 0 where it is nowhere near. */
-static float depth_between(__global const lmi_gpu_meeter *a, __global const lmi_gpu_meeter *b,
-                           __global const lmi_gpu_body *bodies, float4 now, __global const float *maps,
-                           __global const float *depths, in_map *in)
-{
-    __global const lmi_gpu_body *one = bodies + a->record, *other = bodies + b->record;
-    const float at[3] = {now.x, now.y, now.z};
-    float p[3];
-    bool near = true;
-    for (int i = 0; i < 3; i++) {
-        p[i] = at[i] + (float)(one->origin[i] - other->origin[i]);
-        near = near && p[i] >= (float)(b->lower[i] - other->origin[i]) && p[i] <= (float)(b->upper[i] - other->origin[i]);
-    }
-    if (!near || b->maps == 0) {
-        return -3e38f;
-    }
-    *in = find_in(b, p, maps, depths);
-    return in->depth + (a->radius + b->skin);
-}
-
-/* By how much a point of a is pressed, N s, where it is in b. */
-static float meet_pair(__global const lmi_gpu_meeter *a, __global const lmi_gpu_meeter *b,
-                       __global const lmi_gpu_body *bodies, float4 now, float h, __global const float *maps,
-                       __global const float *depths, in_map *in)
-{
-    float depth = depth_between(a, b, bodies, now, maps, depths, in);
-    return depth > 0.0f ? (float)penalty_pair(a->penalty, b->penalty) * depth * h : 0.0f;
-}
-
-__kernel void meet_points(uint count, __global const uint *owner, __global const lmi_gpu_meeter *meeters,
-                          __global const lmi_gpu_body *bodies, __global const uint *partners, float h,
-                          __global const float4 *now, __global const float *maps, __global const float *depths,
-                          __global float4 *pushes)
-{
-    uint n = get_global_id(0);
-    if (n >= count) {
-        return;
-    }
-    __global const lmi_gpu_meeter *a = meeters + owner[n];
-    float sum[3] = {0.0f, 0.0f, 0.0f};
-    for (uint k = 0; k < a->partners; k++) {
-        in_map in;
-        __global const lmi_gpu_meeter *b = meeters + partners[owner[n] * LMI_GPU_PARTNERS + k];
-        float pressed = meet_pair(a, b, bodies, now[n], h, maps, depths, &in);
-        if (pressed > 0.0f) {
-            for (int i = 0; i < 3; i++) {
-                sum[i] += pressed * in.normal[i];
-            }
-        }
-    }
-    float by = 1.0f / (float)a->mean_mass;
-    pushes[n] = (float4)(by * sum[0], by * sum[1], by * sum[2], 0.0f);
-}
-
-/* One work-group a body: what its maps are given. */
-__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-meet_maps(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_body *bodies, __global const uint *partners,
-          float h, __global const float4 *now, __global const float *maps, __global const float *depths,
-          __global float *given)
-{
-    __local float slots[MAP_FLOATS][GROUP];
-    __global const lmi_gpu_meeter *b = meeters + get_group_id(0);
-    uint id = get_local_id(0);
-    for (uint map = 0; map < b->maps; map++) {
-        float sum[MAP_FLOATS];
-        for (int i = 0; i < MAP_FLOATS; i++) {
-            sum[i] = 0.0f;
-        }
-        for (uint k = 0; k < b->partners; k++) {
-            __global const lmi_gpu_meeter *a = meeters + partners[get_group_id(0) * LMI_GPU_PARTNERS + k];
-            for (uint n = a->first_point + id; n < a->first_point + a->points; n += GROUP) {
-                in_map in;
-                float pressed = meet_pair(a, b, bodies, now[n], h, maps, depths, &in);
-                if (pressed > 0.0f && in.map == map) {
-                    for (int i = 0; i < 3; i++) {
-                        float impulse = -pressed * in.normal[i];
-                        sum[i] += impulse;
-                        for (int j = 0; j < 3; j++) {
-                            sum[3 + 3 * i + j] += impulse * in.place[j];
-                        }
-                    }
-                }
-            }
-        }
-        for (int i = 0; i < MAP_FLOATS; i++) {
-            slots[i][id] = sum[i];
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (id < MAP_FLOATS) {
-            float all = 0.0f;
-            for (uint n = 0; n < GROUP; n++) {
-                all += slots[id][n];
-            }
-            given[(b->first_map + map) * MAP_FLOATS + id] = all / (float)b->mean_mass;
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
-}
-
-/* point_of, weight_of: the touch points that a particle holds; map_of, hold_of: the maps. */
-__kernel void meet_apply(uint count, __global const uint *first_of_points, __global const uint *point_of,
-                         __global const float *weight_of, __global const uint *first_of_maps, __global const uint *map_of,
-                         __global const float4 *hold_of, __global const float4 *pushes, __global const float *given,
-                         __global float4 *v)
-{
-    uint n = get_global_id(0);
-    if (n >= count || !(v[n].w > 0.0f)) {
-        return;
-    }
-    float sum[3] = {0.0f, 0.0f, 0.0f};
-    for (uint k = first_of_points[n]; k < first_of_points[n + 1]; k++) {
-        float4 push = pushes[point_of[k]];
-        sum[0] += weight_of[k] * push.x;
-        sum[1] += weight_of[k] * push.y;
-        sum[2] += weight_of[k] * push.z;
-    }
-    for (uint k = first_of_maps[n]; k < first_of_maps[n + 1]; k++) {
-        __global const float *g = given + map_of[k] * MAP_FLOATS;
-        float4 w = hold_of[k];
-        for (int i = 0; i < 3; i++) {
-            sum[i] += w.x * g[i] + ((w.y * g[3 + 3 * i] + w.z * g[4 + 3 * i]) + w.w * g[5 + 3 * i]);
-        }
-    }
-    float4 now = v[n];
-    float by = 1.0f / now.w;
-    v[n] = (float4)(vf_clamp(now.x + by * sum[0], -LM_MAX_SPEED, LM_MAX_SPEED),
-                    vf_clamp(now.y + by * sum[1], -LM_MAX_SPEED, LM_MAX_SPEED),
-                    vf_clamp(now.z + by * sum[2], -LM_MAX_SPEED, LM_MAX_SPEED), now.w);
 }

@@ -1,5 +1,5 @@
 /*
- * The rotation nearest to one matrix, from the shared arithmetic: what src/step/polar.c does for chunks of blocks.
+ * The rotation nearest to one matrix, from the shared arithmetic: what src/match/polar.c does for chunks of blocks.
  */
 
 /* Of B diag(d); `r` is the previous rotation, which chooses where the nearest is ambiguous. */

@@ -1,5 +1,5 @@
 /*
- * Octrees: the hierarchical sums of step/sum_octree.c, one work-item for each lane of its lists (step/octree_lanes.h).
+ * Octrees: the hierarchical sums of octree/sum_octree.c, one work-item for each lane of its lists (octree/octree_lanes.h).
  *
  *   octree_up     virtual nodes of one height from particles and lower nodes          launched from below
  *   octree_match  regions: their few items summed, and the fit of clusters (cluster.cl); those with examples are summed before
@@ -74,7 +74,7 @@ __kernel void octree_up(uint first, uint count, __global const uint *order, __gl
     }
 }
 
-/* The velocity field of a region, as a transform: find_fields in step/sum_octree.c. */
+/* The velocity field of a region, as a transform: find_fields in octree/sum_octree.c. */
 static void octree_field(const float q[12], float4 from, float inverse, const float *a, float t[12])
 {
     const float *u = q + 3;
@@ -306,7 +306,7 @@ __kernel void octree_pull(uint first_block, uint count, uint velocities, double 
     octree_spread(lists[block], lane, at, region, region_offset, transforms, pieces,
                   parent_offset + block * 3 * LMI_BLOCK + lane, rows + parent[block * LMI_BLOCK + lane] * ROW, d);
     float4 pull = (float4)(d[0] * share, d[1] * share, d[2] * share, 0.0f);
-    if (velocities) { /* a pull that changes them by as much: load_octree in step/integrate.c */
+    if (velocities) { /* a pull that changes them by as much: load_octree in match/integrate.c */
         __global const lmi_gpu_body *b = bodies + regions[n / LMI_BLOCK].z;
         float by = b->regional && b->damping_regional > 0.0f ? (float)(b->damping_regional * h / b->alpha) : 0.0f;
         float4 known = pulls[places[n]];

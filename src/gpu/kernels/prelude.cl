@@ -1,7 +1,7 @@
 /*
  * What the shared arithmetic of src/ stands on when it is compiled for a device: a lane is a work-item, and one wide.
  *
- * The texts of base/vmat.h, step/volume.h, step/polar_lanes.h, step/lattice_constants.h, step/lattice_rotation.h, base/vec.h and base/vec.c follow this
+ * The texts of base/vmat.h, match/volume.h, match/polar_lanes.h, lattice/lattice_constants.h, lattice/lattice_rotation.h, base/vec.h and base/vec.c follow this
  * file, without their includes, then the kernels (gpu/program.c). No option allows other rounding, but for the kernels of
  * lattices, where issuing instructions is a good part of the fit's time: they may fuse a product and a sum, and divide as the
  * device does it fastest.
@@ -44,7 +44,7 @@ static inline vf vf_clamp(vf a, vf low, vf high) { return vf_min(vf_max(a, low),
 static inline vf vf_load(const float *p) { return *p; }
 static inline void vf_store(float *p, vf a) { *p = a; }
 
-/* Those of one region lie side by side (step/lattice_constants.h). There are few enough of them for a rigid fit to load them
+/* Those of one region lie side by side (lattice/lattice_constants.h). There are few enough of them for a rigid fit to load them
  * all at once. */
 #ifdef LINEAR
 typedef __global const float *lattice_at;
@@ -81,5 +81,5 @@ static inline lm_dvec3 lm_dvec3_zero(void)
     return zero;
 }
 
-/* The constant of the force between two bodies, from theirs: lmi_penalty_pair in step/penalty.h. */
+/* The constant of the force between two bodies, from theirs: lmi_penalty_pair in contact/penalty.h. */
 static inline double penalty_pair(double a, double b) { return a < 0.0 && b < 0.0 ? -fmax(a, b) : fmax(a, b); }

@@ -1,11 +1,12 @@
 /*
- * Bodies that are pushed out of each other by a force and not by contacts that are solved (step/penalty.c), among all that solve.cl
+ * Bodies that are pushed out of each other by a force and not by contacts that are solved (contact/penalty.c), among all that solve.cl
  * knows: colliders, lattices, bodies that touch themselves, that answer as a whole, that are fast.
  *
- *   press_find    once a contact of two bodies: what it is pushed with
+ *   press_find    once a contact: what it is pushed with, of two bodies; those with colliders wait
+ *   press_bound   once a contact of two bodies: no more than is stable, when solve_weigh has said how mobile it is
  *   press_share   one work-group a body: takes back, of what its particles were given, the share that acts on the body as a whole
  *   press_whole   one work-group a body: gives that to the body
- *   press_done    once a contact of two bodies: it is over, and contacts with colliders are solved
+ *   press_done    once a contact: of two bodies it is over, and those with colliders are solved
  *
  * Contacts are found and held as those that are solved are (solve_find.cl); the kernels of solve.cl give them to the particles.
  */
@@ -15,16 +16,30 @@ static bool is_pressed(__global const lmi_gpu_contact *c) { return c->b != LMI_G
 __kernel void press_find(uint count, __global const lmi_gpu_meeter *meeters, float h, __global lmi_gpu_contact *contacts)
 {
     uint n = get_global_id(0);
-    if (n >= count || !is_pressed(contacts + n)) {
+    if (n >= count) {
         return;
     }
     __global lmi_gpu_contact *c = contacts + n;
+    if (!is_pressed(c)) {
+        c->live = c->live == LMI_GPU_SOFT ? LMI_GPU_WAITS : c->live;
+        return;
+    }
     const double stiffness = penalty_pair(meeters[c->a].penalty, meeters[c->b].penalty);
     const double impulse = stiffness * fmax((double)c->found, 0.0) * h;
     c->pressed = (float)(impulse / meeters[c->a].mean_mass);
-    c->more = c->pressed * c->normal;
     c->live = c->pressed > 0.0f ? LMI_GPU_SOFT : LMI_GPU_NEAR;
     c->deep = 0.0f; /* those that are only near are told of as well */
+}
+
+/* lmi_penalty_bound */
+__kernel void press_bound(uint count, float h, __global lmi_gpu_contact *contacts)
+{
+    uint n = get_global_id(0);
+    if (n < count && is_pressed(contacts + n)) {
+        __global lmi_gpu_contact *c = contacts + n;
+        c->pressed = c->live == LMI_GPU_SOFT ? fmin(c->pressed, c->found / (h * c->deep)) : 0.0f;
+        c->more = c->pressed * c->normal;
+    }
 }
 
 /* before: velocities, as they were. */
@@ -82,9 +97,16 @@ press_whole(__global const lmi_gpu_bulk *solids, __global const uint *list, __gl
     }
 }
 
-__kernel void press_done(uint count, __global lmi_gpu_contact *contacts)
+/* state: that of solve_weigh, which begins again. */
+__kernel void press_done(uint count, __global lmi_gpu_contact *contacts, __global int *state)
 {
     uint n = get_global_id(0);
+    if (n == 0) {
+        state[3] = 0;
+    }
+    if (n < count && contacts[n].live == LMI_GPU_WAITS) {
+        contacts[n].live = LMI_GPU_SOFT;
+    }
     if (n < count && is_pressed(contacts + n)) {
         contacts[n].live = LMI_GPU_NEAR;
         contacts[n].pressed = 0.0f;

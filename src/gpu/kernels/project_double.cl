@@ -1,4 +1,4 @@
-/* Before step/project_double.h and step/project.h once more, for groups of regions: the same functions under other names. */
+/* Before match/project_double.h and match/project.h once more, for groups of regions: the same functions under other names. */
 #undef LMI_BLOCK
 #define LMI_BLOCK 16
 #define project_factors project_factors_double

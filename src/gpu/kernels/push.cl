@@ -1,9 +1,9 @@
 /*
- * How bodies answer a push as a whole, for some share: step/push.c. solve_whole.cl asks it of bodies that meet each other, stand.cl of those
+ * How bodies answer a push as a whole, for some share: contact/push.c. solve_whole.cl asks it of bodies that meet each other, stand.cl of those
  * that lie on colliders with their bare particles.
  */
 
-/* rigidity in step/push.c. way: metres in a substep. */
+/* rigidity in contact/push.c. way: metres in a substep. */
 static float rigid_of(__global const lmi_gpu_body *b, double way)
 {
     double stiff = fmin(((double)b->alpha - 0.88) / 0.1, ((double)b->damping - 0.3) / 0.1);

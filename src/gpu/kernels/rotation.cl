@@ -1,5 +1,5 @@
 /*
- * The rotation of a lattice's region, as src/step/lattice_fit.h finds it for lanes, and its way through memory.
+ * The rotation of a lattice's region, as src/lattice/lattice_fit.h finds it for lanes, and its way through memory.
  */
 
 /* Of a lattice's region: lattice_any_rotation, with the factor taken in. */

@@ -1,5 +1,5 @@
 /*
- * Octrees and clusters that a blade has divided: each part is damped towards its own motion as a whole (step/octree_parts.c).
+ * Octrees and clusters that a blade has divided: each part is damped towards its own motion as a whole (octree/octree_parts.c).
  *
  *   v_i += k (V_i - v_i)     V_i = velocity + spin x (x_i - centre) of the part
  *

@@ -1,13 +1,13 @@
 /*
  * Skins: vertices and normals of all bodies, side by side, one work-item for each vertex.
  *
- *   skin_cells     on the cells of lattices: position, and the rest normal deformed            (out/skin_carry.h)
- *   skin_tets      on tetrahedra: the same                                                     (out/skin_carry.h)
- *   skin_carriers  where regions of clusters carry their frames, one work-item for each        (sample/carrier.h)
- *   skin_nodes     sums over the nodes of octrees, height by height from below                 (out/octree_carrier.h)
- *   skin_leaves    where leaves of octrees carry what is around them                           (out/octree_carrier.h)
+ *   skin_cells     on the cells of lattices: position, and the rest normal deformed            (skin/skin_carry.h)
+ *   skin_tets      on tetrahedra: the same                                                     (skin/skin_carry.h)
+ *   skin_carriers  where regions of clusters carry their frames, one work-item for each        (match/carrier.h)
+ *   skin_nodes     sums over the nodes of octrees, height by height from below                 (octree/octree_carrier.h)
+ *   skin_leaves    where leaves of octrees carry what is around them                           (octree/octree_carrier.h)
  *   skin_lists     on particles and regions: position, in double precision
- *   skin_normals   of those: from the triangles around a vertex, in the order of the triangles (out/face_normals.h)
+ *   skin_normals   of those: from the triangles around a vertex, in the order of the triangles (skin/face_normals.h)
  *   skin_origins   where the bodies' origins are
  *   skin_put       positions or normals to where they were asked for, relative to a point of the world
  *

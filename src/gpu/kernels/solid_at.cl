@@ -1,5 +1,5 @@
 /*
- * A mesh or a height map out of the records, and the depth of a point in it: depth_in_solid in step/contact.c.
+ * A mesh or a height map out of the records, and the depth of a point in it: depth_in_solid in contact/contact.c.
  */
 
 /* The arrays of all of them. */

@@ -1,5 +1,5 @@
 /*
- * Soft contacts, all at once: step/solve.c.
+ * Soft contacts, all at once: contact/soft.c.
  *
  *   solve_load      once a particle: the weights of all contacts that it holds
  *   solve_weigh     once a contact: how mobile it is, all that share its particles considered
@@ -242,8 +242,8 @@ __kernel void solve_gather(uint count, __global const uint *map_bucket, __global
     to[9] = by_x.z, to[10] = by_y.z, to[11] = by_z.z;
 }
 
-/* `to`: velocities, or positions; masses are with the velocities. */
-__kernel void solve_apply(uint count, PARTICLE_ARGUMENTS, LIST_ARGUMENTS, __global const lmi_gpu_contact *contacts,
+/* `to`: velocities, or positions, up to `most`; masses are with the velocities. */
+__kernel void solve_apply(uint count, float most, PARTICLE_ARGUMENTS, LIST_ARGUMENTS, __global const lmi_gpu_contact *contacts,
                           __global const float *given, __global const float4 *v, __global float4 *to)
 {
     uint n = get_global_id(0);
@@ -273,7 +273,8 @@ __kernel void solve_apply(uint count, PARTICLE_ARGUMENTS, LIST_ARGUMENTS, __glob
     }
     float by = 1.0f / v[n].w;
     float4 now = to[n];
-    to[n] = (float4)(now.x + by * sum.x, now.y + by * sum.y, now.z + by * sum.z, now.w);
+    to[n] = (float4)(vf_clamp(now.x + by * sum.x, -most, most), vf_clamp(now.y + by * sum.y, -most, most),
+                     vf_clamp(now.z + by * sum.z, -most, most), now.w);
 }
 
 /* --- spin --- */

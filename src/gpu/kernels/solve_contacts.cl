@@ -287,7 +287,7 @@ static float plain_of(const holds *o, const lmi_gpu_contact *c, __global const f
     return a + c->ratio * b;
 }
 
-/* Approach and what follows from it: begin in step/solve.c. */
+/* Approach and what follows from it: contact/take.c. */
 static void begin_contact(const holds *o, __global const lmi_gpu_push *pushes, __global const float4 *x,
                           __global const float4 *v, float restitution, float h, lmi_gpu_contact *c)
 {

@@ -1,5 +1,5 @@
 /*
- * An octree that a blade has cut, out of the records of all of them, for the texts of src/sample/octree_voxels.h and octree_sight.c, which
+ * An octree that a blade has cut, out of the records of all of them, for the texts of src/octree/octree_voxels.h and octree_sight.c, which
  * follow.
  */
 #define LMI_FAR __global

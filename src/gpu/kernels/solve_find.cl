@@ -1,5 +1,5 @@
 /*
- * Where bodies whose contacts are solved touch each other and colliders: step/mutual.c, pairs.c, meet.c and inside.c on the
+ * Where bodies whose contacts are solved touch each other and colliders: contact/mutual.c, pairs.c, meet.c and inside.c on the
  * device, after the grid of meet.cl has found who may touch whom.
  *
  *   solve_line     one work-group: the axis along which the host sorts bodies, and the cube of its curve
@@ -30,7 +30,7 @@ static double join_group(__local double *slots, double own, bool most)
     return all;
 }
 
-/* Two bodies' places in the order of step/pairs.c. */
+/* Two bodies' places in the order of contact/pairs.c. */
 static bool comes_before(__global const lmi_gpu_bulk *a, __global const lmi_gpu_bulk *b)
 {
     return a->along < b->along || (a->along == b->along && a->slot < b->slot);
@@ -170,7 +170,7 @@ typedef struct solid_view {
         meeters, solids, bodies, moulds, maps, distances, rests, facing, now, fall, seconds, cubes, depths, CUT_VIEW, ways  \
     }
 
-/* The way of a against b in this substep where that is far; it is then looked at in so many stops. search_of in step/meet.c. */
+/* The way of a against b in this substep where that is far; it is then looked at in so many stops. search_of in contact/meet.c. */
 #define MOST_STOPS 16
 
 typedef struct pair_way {
@@ -262,7 +262,7 @@ static float recall(__global const lmi_gpu_mould *m, __global const float *dista
 
 static double slop_of(__global const lmi_gpu_body *b, double fall) { return fmin(fall, 0.01 * b->rest_size); }
 
-/* The maps of the carriers around a point, blended: blend in step/inside.c. */
+/* The maps of the carriers around a point, blended: blend in contact/inside.c. */
 typedef struct blended {
     float total, rest[3], inverse[9];
     uint map; /* the nearest */
@@ -326,7 +326,7 @@ static blended blend_maps(const solid_view *s, uint b, const float at[3], float4
     return sum;
 }
 
-/* From the blend at a point, which is at in->at, to its depth: conclude in step/inside.c. */
+/* From the blend at a point, which is at in->at, to its depth: conclude in contact/inside.c. */
 static void conclude_in(const solid_view *s, uint b, const blended *sum, float margin, float4 before, in_solid *in)
 {
     __global const lmi_gpu_mould *mould = s->moulds + s->solids[b].mould;
@@ -395,10 +395,22 @@ static void find_in_cubes(const solid_view *s, uint b, float margin, in_solid *i
     } else {
         in->depth = (cube_depth(depth, d) - far) * now / far;
     }
-    const float4 rest = s->rests[s->moulds[s->solids[b].mould].first_rest + in->map];
-    in->rest.x = rest.x + d[0], in->rest.y = rest.y + d[1], in->rest.z = rest.z + d[2];
     in->normal = dvec(out[0] / now, out[1] / now, out[2] / now);
     in->found = in->depth + margin > 0.0;
+    if (in->found) { /* the push is taken by the particles around the point */
+        float least = 3e38f, off[3];
+        for (uint c = 0; c < other->maps; c++) {
+            float square = square_to(s->maps + (other->first_map + c) * MAP_FLOATS, in->at, off);
+            in->map = square < least ? c : in->map;
+            least = vf_min(least, square);
+        }
+        m = s->maps + (other->first_map + in->map) * MAP_FLOATS;
+        square_to(m, in->at, off);
+        const float4 rest = s->rests[s->moulds[s->solids[b].mould].first_rest + in->map];
+        in->rest.x = rest.x + ((m[3] * off[0] + m[4] * off[1]) + m[5] * off[2]);
+        in->rest.y = rest.y + ((m[6] * off[0] + m[7] * off[1]) + m[8] * off[2]);
+        in->rest.z = rest.z + ((m[9] * off[0] + m[10] * off[1]) + m[11] * off[2]);
+    }
 }
 
 /* A point of a in b, with a share of its way left to go. */
@@ -451,7 +463,7 @@ static lm_dvec3 facing_of(const solid_view *s, uint point, uint a)
     return dvec_scale(n, length > 0.0 ? 1.0 / length : 0.0);
 }
 
-/* Whether surfaces look at each other where they touch: faces in step/meet.c. Cube maps do not ask, but of a body in itself. */
+/* Whether surfaces look at each other where they touch: faces in contact/meet.c. Cube maps do not ask, but of a body in itself. */
 static bool is_facing(const solid_view *s, uint point, uint a, uint b, const in_solid *in)
 {
     return s->meeters[a].maps == 0 || (s->cubes[0] == LMI_GPU_CUBE_MAP && a != b) || in->depth > s->moulds[s->solids[b].mould].deep ||

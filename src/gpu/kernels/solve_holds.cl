@@ -85,7 +85,7 @@ static uint bucket_of_contact(__global const lmi_gpu_meeter *meeters, __global c
     return s->first_bucket + (c->cell == LMI_GPU_NONE ? c->map - m->first_map : m->maps + (c->cell - s->first_cell));
 }
 
-/* --- bodies that answer as a whole: step/push.h --- */
+/* --- bodies that answer as a whole: contact/push.h --- */
 
 /* A body as a contact sees it, while velocities are solved or while positions are. */
 typedef struct side {

@@ -1,5 +1,5 @@
 /*
- * Bodies that can break, where they touch each other and where their pieces do: step/rubble.c on the device.
+ * Bodies that can break, where they touch each other and where their pieces do: contact/rubble.c on the device.
  *
  *   solve_rubble           one work-group: where the cells of the table are counted from, and how large they are
  *   solve_grains           once a touch point: which way it looks, and its place in the table
@@ -23,7 +23,7 @@ typedef struct rubble_view {
 /* Whether the balls, or points, of a body are looked at in this substep. */
 static bool is_collected(__global const lmi_gpu_meeter *m) { return m->partners > 0 || (m->marks & LMI_GPU_PIECES); }
 
-/* frame: the origin of the first body that can break, in the order of step/pairs.c, and the side of a cell. */
+/* frame: the origin of the first body that can break, in the order of contact/pairs.c, and the side of a cell. */
 __kernel __attribute__((reqd_work_group_size(WIDE, 1, 1))) void
 solve_rubble(__global const lmi_gpu_meeter *meeters, uint count, __global const lmi_gpu_bulk *solids,
              __global const lmi_gpu_body *bodies, double fall, __global double *frame)
@@ -65,7 +65,7 @@ static uint grain_bucket(const int cell[3], uint table)
     return (hash ^ hash >> 15) & (table - 1);
 }
 
-/* Which way a ball looks: find_out in step/rubble.c. */
+/* Which way a ball looks: find_out in contact/rubble.c. */
 static quad look_out(__global const lmi_gpu_grain *g, quad at, __global const float4 *x)
 {
     quad sum = quad_of(0.0f, 0.0f, 0.0f);

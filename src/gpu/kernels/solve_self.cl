@@ -1,5 +1,5 @@
 /*
- * Where bodies touch themselves, and where others touch those that were cut: lmi_meet_itself, step/cleft.c and step/carry.c's map of the
+ * Where bodies touch themselves, and where others touch those that were cut: lmi_meet_itself, contact/cleft.c and touch/carriers.c's map of the
  * whole on the device.
  *
  *   solve_slack    one work-group a body: whether it is so deformed that it can touch itself; then it is the last of its own partners
@@ -27,7 +27,7 @@ typedef struct self_view {
 
 /* --- other bodies --- */
 
-/* The blend of the carriers that see where they take a point: blend in step/cleft.c. `side`: a place that the nearest of them sees. False
+/* The blend of the carriers that see where they take a point: blend in contact/cleft.c. `side`: a place that the nearest of them sees. False
  * where there are none. */
 static bool blend_seeing(const solid_view *s, const lmi_octree *t, uint b, double margin, in_solid *in, lm_dvec3 *rest,
                          dmat3 *inverse, lm_dvec3 *side)
@@ -152,7 +152,7 @@ static dmat3 find_whole(__global const lmi_gpu_meeter *m, __global const lmi_gpu
     return lmi_invert_stretch(&stretch);
 }
 
-/* How far the blend of carriers may be from the map of the whole, in the rest shape: update_whole in sample/bulk.c. */
+/* How far the blend of carriers may be from the map of the whole, in the rest shape: update_whole in touch/bulk.c. */
 static double find_slack(__global const lmi_gpu_meeter *m, __global const lmi_gpu_mould *mould, __global const float *maps,
                          __global const float4 *rests, __global const float4 *levers, __local double *slots)
 {

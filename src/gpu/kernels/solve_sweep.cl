@@ -1,5 +1,5 @@
 /*
- * Contacts of bodies that answer as a whole, for some share, one after the other: the sweeps of step/solve.c.
+ * Contacts of bodies that answer as a whole, for some share, one after the other: the sweeps of contact/stiff.c.
  *
  *   solve_sweep    one work-group for each group of bodies that contacts connect: goes through its levels, there or back
  *   solve_end      one work-group a body: what it was given as a whole, to its particles

@@ -1,5 +1,5 @@
 /*
- * Touch points against single colliders: may_touch and find_all in step/contact.c. What needs meshes and height maps is compiled only
+ * Touch points against single colliders: may_touch and find_all in contact/contact.c. What needs meshes and height maps is compiled only
  * where a world has any (SOLVE_SOLIDS): their queries are long.
  */
 
@@ -40,7 +40,7 @@ static bool is_solid(__global const lmi_gpu_surface *s)
 #endif
 }
 
-/* How far a body goes in a substep, seen from a collider, at most: way_of in step/contact.c. */
+/* How far a body goes in a substep, seen from a collider, at most: way_of in contact/contact.c. */
 static double way_seen(__global const lmi_gpu_surface *s, __global const lmi_gpu_body *b, double speed, double h)
 {
     double far = 0.0, size = 0.0, velocity = 0.0, spin = 0.0;

@@ -1,5 +1,5 @@
 /*
- * Colliders have the last word: step/contact.c after the contacts of all bodies are solved.
+ * Colliders have the last word: contact/contact.c after the contacts of all bodies are solved.
  *
  *   solve_starts    one work-group a body, before anything else: where its points were when the substep began, and its highest speed
  *   solve_impulse   one work-group a body: what colliders gave it, and how many of its points touch one
@@ -9,7 +9,7 @@
  *   solve_behind    once a touch point: where meshes and height maps want the points that are still beyond them
  */
 
-/* remember_points and fastest in step/contact.c. behind: what solve_behind has left of the substep before. */
+/* remember_points and fastest in contact/contact.c. behind: what solve_behind has left of the substep before. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 solve_starts(__global const lmi_gpu_meeter *meeters, __global lmi_gpu_bulk *solids, __global const lmi_gpu_body *bodies,
              HOLD_ARGUMENTS, __global const float4 *x, __global const float4 *v, float h, __global const float4 *behind,
@@ -144,7 +144,7 @@ solve_inner(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_bulk 
     }
 }
 
-/* note_behind in step/contact.c: there the next substep takes the way of a point to begin. */
+/* note_behind in contact/contact.c: there the next substep takes the way of a point to begin. */
 __kernel void solve_behind(uint count, __global const uint *owner, __global const lmi_gpu_meeter *meeters,
                            __global const lmi_gpu_bulk *solids, __global const lmi_gpu_body *bodies, HOLD_ARGUMENTS,
                            WALL_ARGUMENTS, __global const float4 *x, __global float4 *behind)

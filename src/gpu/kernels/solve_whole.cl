@@ -1,5 +1,5 @@
 /*
- * Bodies that answer as a whole, for some share: step/push.c; and the order of their contacts, for solve_sweep.cl.
+ * Bodies that answer as a whole, for some share: contact/push.c; and the order of their contacts, for solve_sweep.cl.
  *
  *   solve_push     one work-group a body: how it answers, and where its centre and inertia are then
  *   solve_chain    one work-group a body: its whole contacts in the host's order
@@ -109,7 +109,7 @@ solve_chain(__global lmi_gpu_bulk *solids, __global const uint *list, __global c
     }
 }
 
-/* Points that touch their own body are looked at so many at a time, and do not know of those before: SELF_BLOCKS in step/mutual.c. */
+/* Points that touch their own body are looked at so many at a time, and do not know of those before: SELF_BLOCKS in contact/mutual.c. */
 static uint own_window(__global const lmi_gpu_meeter *m, __global const lmi_gpu_contact *c)
 {
     return (c->point - m->first_point) / (32 * LMI_BLOCK);

@@ -1,6 +1,6 @@
 /*
- * Bodies that answer colliders as a whole, for some share, with their bare particles: collide_all in step/contact.c where push.rigid
- * is above 0, with step/push.c and the sweeps of step/solve.c. What is left to do then each particle does for itself (walls.cl).
+ * Bodies that answer colliders as a whole, for some share, with their bare particles: collide_all in contact/contact.c where push.rigid
+ * is above 0, with contact/push.c and the sweeps of contact/stiff.c. What is left to do then each particle does for itself (walls.cl).
  *
  *   stand_push      one work-group a body: how it answers, and where its centre and inertia are then
  *   stand_count     one work-group a body: the particles that touch or nearly touch a collider, one collider after the other
@@ -85,7 +85,7 @@ stand_push(__global const lmi_gpu_body *bodies, __global lmi_gpu_standing *stand
         __global float *faces, __global lmi_mesh_node *nodes, __global int8_t *cells, __global const float4 *starts,    \
         uint has_solids, __global const float4 *x, __global const float4 *v, double h, double fall
 
-/* `find` in step/contact.c: whether a particle touches a collider, or nearly. */
+/* `find` in contact/contact.c: whether a particle touches a collider, or nearly. */
 static bool stand_find(__global const lmi_gpu_surface *surface, __global const lmi_gpu_body *b,
                        __global const lmi_contact_rule *rules, uint rule_count, __global const lmi_gpu_ground *solids,
                        const solid_arrays *arrays, float4 at, float4 speed, float4 start, double h, double fall, lmi_gpu_stand *c)
@@ -263,7 +263,7 @@ static void give_shift(stander *p, __global const lmi_gpu_stand *c, __global con
     p->turn *= angle > MOST_TURN ? MOST_TURN / angle : 1.0f;
 }
 
-/* `begin` in step/solve.c. True where it counts among those that are solved together. */
+/* `begin` in contact/stiff.c. True where it counts among those that are solved together. */
 static bool begin_contact(const stander *p, __global lmi_gpu_stand *c, __global const float4 *x, __global const float4 *v)
 {
     const quad at = without_w(x[c->particle]);
@@ -312,7 +312,7 @@ static float solve_position(stander *p, __global lmi_gpu_stand *c, __global cons
     return fabs(more) * c->deep;
 }
 
-/* take_back and ease in step/solve.c. left: how deep what rests may stay. */
+/* take_back and ease in contact/stiff.c. left: how deep what rests may stay. */
 static void take_back(stander *p, __global lmi_gpu_stand *c, __global const float4 *v, __global float4 *x, float h, float left)
 {
     if (c->pressed > 0.0f) {
@@ -324,7 +324,7 @@ static void take_back(stander *p, __global lmi_gpu_stand *c, __global const floa
     c->level -= left;
 }
 
-/* Contacts that are solved together: `solve` in step/solve.c. */
+/* Contacts that are solved together: `solve` in contact/stiff.c. */
 static void solve_some(stander *p, __global lmi_gpu_stand *contacts, uint count, uint sweeps, float h, float left,
                        __global float4 *x, __global float4 *v)
 {

@@ -1,6 +1,6 @@
 /*
  * Colliders, after the particles have moved: where there are meshes or height maps among them, or rules, or more than a word
- * has bits, or where something acts between the move and them. src/step/contact.c for particles, each for itself, in the same
+ * has bits, or where something acts between the move and them. src/contact/contact.c for particles, each for itself, in the same
  * order of operations.
  *
  *   wall_starts   where particles were when the substep began, and how fast each piece of them is   (solids)
@@ -41,7 +41,7 @@ wall_starts(__global const lmi_gpu_chunk *restrict pieces, __global const float4
 
 static lm_dvec3 record_dvec(__global const float *a) { return dvec(a[0], a[1], a[2]); }
 
-/* How far a body goes in a substep, seen from a collider, at most: way_of in step/contact.c. */
+/* How far a body goes in a substep, seen from a collider, at most: way_of in contact/contact.c. */
 static double way_seen(__global const lmi_gpu_surface *s, __global const lmi_gpu_body *b, double speed, double h)
 {
     lm_dvec3 lower = record_dvec(b->lower), upper = record_dvec(b->upper);
@@ -50,7 +50,7 @@ static double way_seen(__global const lmi_gpu_surface *s, __global const lmi_gpu
     return h * (speed + dvec_length(dvec_there(s->velocity)) + dvec_length(dvec_there(s->spin)) * reach);
 }
 
-/* may_touch in step/contact.c. `fastest`: of its particles. */
+/* may_touch in contact/contact.c. `fastest`: of its particles. */
 static bool may_touch(__global const lmi_gpu_surface *s, __global const lmi_gpu_body *b, double reach, double fastest, double h)
 {
     if (b->pointed || !(b->group & s->mask) || !(b->collider_mask & s->group)) {
@@ -139,7 +139,7 @@ static bool wall_touch(__global const lmi_gpu_surface *surface, __global const l
     return touched;
 }
 
-/* What a particle that touched a collider adds to the account: put_down and `add` in step/contact.c and touching.c. */
+/* What a particle that touched a collider adds to the account: put_down and `add` in contact/contact.c and touching.c. */
 static void touch_of(__global const lmi_gpu_body *b, double mass, const float x[3], const float before[3], const float v[3],
                      const float n[3], const float u[3], double to[LMI_GPU_TOUCH_CHANNELS])
 {
@@ -203,7 +203,7 @@ static void note_touch(__global lmi_gpu_touch *list, __global uint *count, uint 
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 }
 
-/* SOLID_PASSES in step/contact.c, less the first. */
+/* SOLID_PASSES in contact/contact.c, less the first. */
 #define MORE_PASSES 2
 
 /* `again`: once more through the solids, where a body may touch several and has touched anything: what one of them puts back may

@@ -1,0 +1,347 @@
+/*
+ * Movers, and the colliders that stand in the world or ride on them.
+ */
+#include "base/guard.h"
+#include "world/world.h"
+
+#include <string.h>
+
+#define MOVER_COOKIE 0x4c4d4d31u
+#define COLLIDER_COOKIE 0x4c4d4331u
+
+static bool velocity_is_sound(lm_vec3 v)
+{
+    return fabsf(v.x) <= LM_MAX_SPEED && fabsf(v.y) <= LM_MAX_SPEED && fabsf(v.z) <= LM_MAX_SPEED;
+}
+
+static lm_quat unit_quat(lm_quat q)
+{
+    double length = sqrt((double)q.x * q.x + (double)q.y * q.y + (double)q.z * q.z + (double)q.w * q.w);
+    lm_quat unit = {(float)(q.x / length), (float)(q.y / length), (float)(q.z / length), (float)(q.w / length)};
+    return unit;
+}
+
+/* --- movers --- */
+
+lm_mover_def lm_mover_def_default(void)
+{
+    lm_mover_def def;
+    memset(&def, 0, sizeof def);
+    def.pose = lm_pose_identity();
+    def.cookie = MOVER_COOKIE;
+    return def;
+}
+
+static lmi_mover *find_mover(const lm_world *world, lm_mover_id mover, uint32_t *index, const char *caller)
+{
+    lmi_id id = {mover.slot, mover.generation};
+    if (!lmi_pool_find(&world->movers, id, index)) {
+        lmi_fail(world, LM_ERROR_ID, "%s: there is no such mover", caller);
+        return NULL;
+    }
+    return LMI_POOL_AT(&world->movers, lmi_mover, *index);
+}
+
+lm_result lm_mover_create(lm_world *world, const lm_mover_def *def, lm_mover_id *mover)
+{
+    lm_mover_id none = {0, 0};
+    *mover = none;
+    if (def->cookie != MOVER_COOKIE) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT,
+                        "lm_mover_create: the definition did not come from lm_mover_def_default");
+    }
+    if (!lmi_pose_is_sound(def->pose) || !velocity_is_sound(def->velocity) || !velocity_is_sound(def->spin)) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_mover_create: pose, velocity or spin is not finite or too large");
+    }
+    uint32_t index;
+    if (!lmi_pool_add(&world->movers, &world->memory, &index)) {
+        return lmi_fail(world, LM_ERROR_MEMORY, "lm_mover_create: out of memory");
+    }
+    lmi_float_mode host;
+    lmi_float_mode_enter(&host);
+    lmi_mover *m = LMI_POOL_AT(&world->movers, lmi_mover, index);
+    m->pose = def->pose;
+    m->pose.rotation = unit_quat(def->pose.rotation);
+    m->rotation = dmat_from_quat(m->pose.rotation);
+    m->velocity = def->velocity;
+    m->spin = def->spin;
+    lmi_float_mode_leave(&host);
+    lmi_id id = lmi_pool_id(&world->movers, index);
+    mover->slot = id.slot;
+    mover->generation = id.generation;
+    return LM_OK;
+}
+
+lm_result lm_mover_destroy(lm_world *world, lm_mover_id mover)
+{
+    uint32_t index;
+    const lmi_mover *m = find_mover(world, mover, &index, "lm_mover_destroy");
+    if (!m) {
+        return LM_ERROR_ID;
+    }
+    lmi_gpu_edit(world); /* targets of pins are written in another frame */
+    LMI_POOL_EACH(&world->colliders, n)
+    {
+        lmi_collider *c = LMI_POOL_AT(&world->colliders, lmi_collider, n);
+        if (c->mover == index) {
+            c->position = dvec_add(m->pose.position, dmat_apply(&m->rotation, c->position));
+            c->rotation = dmat_multiply(&m->rotation, &c->rotation);
+            c->mover = LMI_NONE;
+        }
+    }
+    LMI_POOL_EACH(&world->pins, n)
+    {
+        lmi_pin *pin = LMI_POOL_AT(&world->pins, lmi_pin, n);
+        for (uint32_t k = 0; pin->mover == index && k < pin->count; k++) {
+            pin->targets[k] = dvec_add(m->pose.position, dmat_apply(&m->rotation, pin->targets[k]));
+        }
+        pin->mover = pin->mover == index ? LMI_NONE : pin->mover;
+    }
+    lmi_pool_remove(&world->movers, index);
+    return LM_OK;
+}
+
+lm_result lm_mover_set_velocity(lm_world *world, lm_mover_id mover, lm_vec3 velocity, lm_vec3 spin)
+{
+    uint32_t index;
+    lmi_mover *m = find_mover(world, mover, &index, "lm_mover_set_velocity");
+    if (!m) {
+        return LM_ERROR_ID;
+    }
+    if (!velocity_is_sound(velocity) || !velocity_is_sound(spin)) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_mover_set_velocity: velocity or spin is not finite or too large");
+    }
+    m->velocity = velocity;
+    m->spin = spin;
+    m->has_target = false;
+    return LM_OK;
+}
+
+lm_result lm_mover_move_to(lm_world *world, lm_mover_id mover, lm_pose pose)
+{
+    uint32_t index;
+    lmi_mover *m = find_mover(world, mover, &index, "lm_mover_move_to");
+    if (!m) {
+        return LM_ERROR_ID;
+    }
+    if (!lmi_pose_is_sound(pose)) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_mover_move_to: the pose is not finite, or its rotation is zero");
+    }
+    m->target.position = pose.position;
+    m->target.rotation = unit_quat(pose.rotation);
+    m->has_target = true;
+    return LM_OK;
+}
+
+lm_result lm_mover_get_pose(const lm_world *world, lm_mover_id mover, lm_pose *pose)
+{
+    uint32_t index;
+    const lmi_mover *m = find_mover(world, mover, &index, "lm_mover_get_pose");
+    if (!m) {
+        return LM_ERROR_ID;
+    }
+    *pose = m->pose;
+    return LM_OK;
+}
+
+/* --- colliders --- */
+
+lm_collider_def lm_collider_def_default(void)
+{
+    lm_collider_def def;
+    memset(&def, 0, sizeof def);
+    def.radius = def.half_length = 0.5f;
+    def.half_extents.x = def.half_extents.y = def.half_extents.z = 0.5f;
+    def.heights.spacing = 1.0f;
+    def.pose = lm_pose_identity();
+    def.friction = 0.5f;
+    def.group = 1;
+    def.mask = UINT32_MAX;
+    def.cookie = COLLIDER_COOKIE;
+    return def;
+}
+
+static bool is_length(float length, bool may_be_zero)
+{
+    return (may_be_zero ? length >= 0.0f : length > 0.0f) && length <= LM_MAX_COORDINATE;
+}
+
+static const char *collider_fault(const lm_collider_def *def)
+{
+    if (def->cookie != COLLIDER_COOKIE) {
+        return "the definition did not come from lm_collider_def_default";
+    }
+    if ((unsigned)def->shape >= LM_SHAPE_COUNT) {
+        return "shape is not one of lm_shape";
+    }
+    bool round = def->shape == LM_SHAPE_SPHERE || def->shape == LM_SHAPE_CAPSULE;
+    if (round && !is_length(def->radius, false)) {
+        return "radius must be above 0";
+    }
+    if (def->shape == LM_SHAPE_CAPSULE && !is_length(def->half_length, true)) {
+        return "half_length must be at least 0";
+    }
+    if (def->shape == LM_SHAPE_BOX &&
+        !(is_length(def->half_extents.x, false) && is_length(def->half_extents.y, false) &&
+          is_length(def->half_extents.z, false))) {
+        return "half_extents must be above 0";
+    }
+    if (def->shape == LM_SHAPE_HEIGHTS &&
+        lmi_heights_fault(def->heights.heights, def->heights.counts, def->heights.spacing)) {
+        return lmi_heights_fault(def->heights.heights, def->heights.counts, def->heights.spacing);
+    }
+    if (def->shape == LM_SHAPE_MESH) {
+        const char *fault =
+            lmi_mesh_fault(def->mesh.vertices, def->mesh.vertex_count, def->mesh.triangles, def->mesh.triangle_count);
+        if (fault) {
+            return fault;
+        }
+    }
+    if (!lmi_pose_is_sound(def->pose)) {
+        return "the pose is not finite, or its rotation is zero";
+    }
+    if (!(def->friction >= 0.0f && def->friction <= 1e6f)) {
+        return "friction must be 0 to 1e6";
+    }
+    return def->restitution >= 0.0f && def->restitution <= 1.0f ? NULL : "restitution must be 0 to 1";
+}
+
+/* The arrays of a height map or a mesh, if the shape has them; false when out of memory. */
+static bool make_solid(lm_world *world, const lm_collider_def *def, lmi_solid *solid)
+{
+    *solid = (lmi_solid){0};
+    if (def->shape == LM_SHAPE_HEIGHTS) {
+        const lm_heights *map = &def->heights;
+        solid->heights = lmi_heights_make(&world->memory, map->heights, map->counts, map->spacing);
+    } else if (def->shape == LM_SHAPE_MESH) {
+        const lm_collider_mesh *mesh = &def->mesh;
+        solid->mesh = lmi_mesh_make(&world->memory, mesh->vertices, mesh->vertex_count, mesh->triangles,
+                                    mesh->triangle_count, mesh->solid);
+    } else {
+        return true;
+    }
+    return lmi_solid_is(solid);
+}
+
+lm_result lm_collider_create(lm_world *world, const lm_collider_def *def, lm_collider_id *collider)
+{
+    lmi_gpu_edit(world);
+    lm_collider_id none = {0, 0};
+    *collider = none;
+    const char *fault = collider_fault(def);
+    if (fault) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_collider_create: %s", fault);
+    }
+    uint32_t mover = LMI_NONE, index;
+    if (def->mover.slot && !find_mover(world, def->mover, &mover, "lm_collider_create")) {
+        return LM_ERROR_ID;
+    }
+    lmi_float_mode host;
+    lmi_float_mode_enter(&host);
+    lmi_solid solid;
+    bool made = make_solid(world, def, &solid) && lmi_pool_add(&world->colliders, &world->memory, &index);
+    if (!made) {
+        lmi_solid_free(&world->memory, &solid);
+        lmi_float_mode_leave(&host);
+        return lmi_fail(world, LM_ERROR_MEMORY, "lm_collider_create: out of memory");
+    }
+    lmi_collider *c = LMI_POOL_AT(&world->colliders, lmi_collider, index);
+    /* What the shape does not use may be anything in the definition. */
+    const lm_collider_def unused = lm_collider_def_default();
+    bool capsule = def->shape == LM_SHAPE_CAPSULE;
+    c->shape = def->shape;
+    c->radius = capsule || def->shape == LM_SHAPE_SPHERE ? def->radius : unused.radius;
+    c->half_length = capsule ? def->half_length : unused.half_length;
+    c->half_extents = def->shape == LM_SHAPE_BOX ? def->half_extents : unused.half_extents;
+    c->position = def->pose.position;
+    c->rotation = dmat_from_quat(def->pose.rotation);
+    c->mover = mover;
+    c->friction = def->friction;
+    c->restitution = def->restitution;
+    c->group = def->group;
+    c->mask = def->mask;
+    c->solid = solid;
+    lmi_rouse_near(world, index);
+    lmi_float_mode_leave(&host);
+    lmi_id id = lmi_pool_id(&world->colliders, index);
+    collider->slot = id.slot;
+    collider->generation = id.generation;
+    return LM_OK;
+}
+
+lm_result lm_collider_destroy(lm_world *world, lm_collider_id collider)
+{
+    lmi_gpu_edit(world);
+    lmi_id id = {collider.slot, collider.generation};
+    uint32_t index;
+    if (!lmi_pool_find(&world->colliders, id, &index)) {
+        return lmi_fail(world, LM_ERROR_ID, "lm_collider_destroy: there is no such collider");
+    }
+    lmi_float_mode host;
+    lmi_float_mode_enter(&host);
+    lmi_rouse_near(world, index);
+    lmi_float_mode_leave(&host);
+    lmi_solid_free(&world->memory, &LMI_POOL_AT(&world->colliders, lmi_collider, index)->solid);
+    lmi_pool_remove(&world->colliders, index);
+    return LM_OK;
+}
+
+lm_result lm_collider_get_pose(const lm_world *world, lm_collider_id collider, lm_pose *pose)
+{
+    lmi_id id = {collider.slot, collider.generation};
+    uint32_t index;
+    if (!lmi_pool_find(&world->colliders, id, &index)) {
+        return lmi_fail(world, LM_ERROR_ID, "lm_collider_get_pose: there is no such collider");
+    }
+    const lmi_collider *c = LMI_POOL_AT(&world->colliders, lmi_collider, index);
+    pose->position = c->position;
+    dmat3 rotation = c->rotation;
+    if (c->mover != LMI_NONE) {
+        const lmi_mover *m = LMI_POOL_AT(&world->movers, lmi_mover, c->mover);
+        pose->position = dvec_add(m->pose.position, dmat_apply(&m->rotation, c->position));
+        rotation = dmat_multiply(&m->rotation, &c->rotation);
+    }
+    pose->rotation = quat_from_dmat(&rotation);
+    return LM_OK;
+}
+
+static void describe_solid(const lmi_solid *solid, lm_collider_def *def)
+{
+    const lmi_heights *map = solid->heights;
+    const lmi_mesh *mesh = solid->mesh;
+    if (map) {
+        def->heights = (lm_heights){map->heights, {map->n[0], map->n[1]}, (float)map->spacing};
+    }
+    if (mesh) {
+        def->mesh =
+            (lm_collider_mesh){mesh->vertices, mesh->vertex_count, mesh->triangles, mesh->triangle_count, mesh->solid};
+    }
+}
+
+lm_result lm_collider_get_def(const lm_world *world, lm_collider_id collider, lm_collider_def *def)
+{
+    lmi_id id = {collider.slot, collider.generation};
+    uint32_t index;
+    if (!lmi_pool_find(&world->colliders, id, &index)) {
+        return lmi_fail(world, LM_ERROR_ID, "lm_collider_get_def: there is no such collider");
+    }
+    const lmi_collider *c = LMI_POOL_AT(&world->colliders, lmi_collider, index);
+    *def = lm_collider_def_default();
+    def->shape = c->shape;
+    def->radius = c->radius;
+    def->half_length = c->half_length;
+    def->half_extents = c->half_extents;
+    def->pose.position = c->position;
+    def->pose.rotation = quat_from_dmat(&c->rotation);
+    if (c->mover != LMI_NONE) {
+        lmi_id mover = lmi_pool_id(&world->movers, c->mover);
+        def->mover.slot = mover.slot;
+        def->mover.generation = mover.generation;
+    }
+    def->friction = c->friction;
+    def->restitution = c->restitution;
+    def->group = c->group;
+    def->mask = c->mask;
+    describe_solid(&c->solid, def);
+    return LM_OK;
+}

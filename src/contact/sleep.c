@@ -1,0 +1,436 @@
+#include "contact/sleep.h"
+#include "contact/touching.h"
+#include "lattice/lattice_body.h"
+#include "match/examples.h"
+#include "world/body.h"
+
+#include <string.h>
+
+/* --- waking --- */
+
+static void wake(lmi_body *body)
+{
+    body->asleep = false;
+    body->still = 0.0f;
+}
+
+void lmi_body_rouse(lm_world *world, lmi_body *body)
+{
+    uint32_t island = body->island;
+    if (body->asleep) {
+        LMI_POOL_EACH(&world->bodies, n)
+        {
+            lmi_body *other = lmi_body_at(world, n);
+            if (other->asleep && other->island == island) {
+                wake(other);
+            }
+        }
+    }
+    wake(body);
+}
+
+void lmi_rouse_all(lm_world *world)
+{
+    LMI_POOL_EACH(&world->bodies, n) { wake(lmi_body_at(world, n)); }
+}
+
+/* --- what comes near --- */
+
+/* How far a point of a collider may get in `seconds`; `reach` is how far the point is from the mover's origin. */
+static double way_of(const lmi_mover *mover, double reach, double seconds)
+{
+    if (!mover->has_target) {
+        double spin = dvec_length(dvec_from(mover->spin));
+        return seconds * (dvec_length(dvec_from(mover->velocity)) + (spin > 0.0 ? spin * reach : 0.0));
+    }
+    /* Of the turn from here to the target, the sine of half the angle: the vector part of target * conjugate(here). */
+    lm_quat q = mover->target.rotation, p = mover->pose.rotation;
+    lm_dvec3 a = dvec(q.x, q.y, q.z), b = dvec(p.x, p.y, p.z);
+    lm_dvec3 turn = dvec_sub(dvec_sub(dvec_scale(a, p.w), dvec_scale(b, q.w)), dvec_cross(a, b));
+    double sine = dvec_length(turn);
+    double far = dvec_length(dvec_sub(mover->target.position, mover->pose.position));
+    return far + (sine > 1e-6 ? 2.0 * sine * reach : 0.0);
+}
+
+static bool moves(const lmi_mover *mover, double seconds) { return way_of(mover, 1.0, seconds) > 0.0; }
+
+/* How far the parts of a collider near a body are from its pivot, at most. */
+static double reach_of(const lmi_surface *s, lm_dvec3 lower, lm_dvec3 upper)
+{
+    bool plane = s->shape == LM_SHAPE_PLANE;
+    lm_dvec3 low = dvec_sub(plane ? lower : s->bound_lower, s->pivot);
+    lm_dvec3 high = dvec_sub(plane ? upper : s->bound_upper, s->pivot);
+    return dvec_length(dvec(lmi_max(fabs(low.x), fabs(high.x)), lmi_max(fabs(low.y), fabs(high.y)),
+                            lmi_max(fabs(low.z), fabs(high.z))));
+}
+
+/* Whether a collider is in the box around a body, or comes there within `seconds` (0: as it stands). */
+static bool is_near(const lmi_body *body, const lmi_surface *s, const lmi_mover *mover, double seconds)
+{
+    lm_dvec3 lower = dvec_add(body->origin, dvec_from(body->lower));
+    lm_dvec3 upper = dvec_add(body->origin, dvec_from(body->upper));
+    double margin = body->contact_radius + body->touch.beyond + 0.02 * body->rest_size + 1e-3;
+    if (mover) {
+        margin += way_of(mover, reach_of(s, lower, upper), seconds);
+    }
+    if (s->shape == LM_SHAPE_PLANE) {
+        lm_dvec3 n = dvec(s->rotation.m[0][1], s->rotation.m[1][1], s->rotation.m[2][1]);
+        lm_dvec3 low =
+            dvec(n.x > 0.0 ? lower.x : upper.x, n.y > 0.0 ? lower.y : upper.y, n.z > 0.0 ? lower.z : upper.z);
+        return dvec_dot(dvec_sub(low, s->position), n) < margin;
+    }
+    return lower.x - margin <= s->bound_upper.x && upper.x + margin >= s->bound_lower.x &&
+           lower.y - margin <= s->bound_upper.y && upper.y + margin >= s->bound_lower.y &&
+           lower.z - margin <= s->bound_upper.z && upper.z + margin >= s->bound_lower.z;
+}
+
+void lmi_rouse_near(lm_world *world, uint32_t collider)
+{
+    lmi_surface s = lmi_surface_place(world, collider);
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        lmi_body *body = lmi_body_at(world, n);
+        if (body->asleep && is_near(body, &s, NULL, 0.0)) {
+            lmi_body_rouse(world, body);
+        }
+    }
+}
+
+/* Whoever is near something that moves is awake, and stays so. */
+static void rouse_moved(lm_world *world, double seconds)
+{
+    LMI_POOL_EACH(&world->colliders, n)
+    {
+        const lmi_collider *c = LMI_POOL_AT(&world->colliders, lmi_collider, n);
+        const lmi_mover *mover = c->mover == LMI_NONE ? NULL : LMI_POOL_AT(&world->movers, lmi_mover, c->mover);
+        if (!mover || !moves(mover, seconds)) {
+            continue;
+        }
+        lmi_surface s = lmi_surface_place(world, n);
+        LMI_POOL_EACH(&world->bodies, k)
+        {
+            lmi_body *body = lmi_body_at(world, k);
+            if (lmi_may_collide(body, s.group, s.mask) && is_near(body, &s, mover, seconds)) {
+                lmi_body_rouse(world, body);
+            }
+        }
+    }
+    LMI_POOL_EACH(&world->pins, n)
+    {
+        const lmi_pin *pin = LMI_POOL_AT(&world->pins, lmi_pin, n);
+        if (pin->mover != LMI_NONE && moves(LMI_POOL_AT(&world->movers, lmi_mover, pin->mover), seconds)) {
+            lmi_body_rouse(world, lmi_body_at(world, pin->body));
+        }
+    }
+}
+
+/* --- in and out of batches --- */
+
+bool lmi_body_bring_home(lm_world *world, lmi_body *body)
+{
+    if (body->home) {
+        return true; /* it was never packed */
+    }
+    lmi_memory *memory = &world->memory;
+    size_t floats = (size_t)body->padded_count * 4, regions = body->region_count;
+    float *home = lmi_allocate(memory, 2 * floats, sizeof *home);
+    float *rotation = lmi_allocate(memory, regions * 9, sizeof *rotation);
+    float *plastic = lmi_allocate(memory, regions * 6, sizeof *plastic);
+    if (!home || !rotation || !plastic) {
+        lmi_release(memory, home, 2 * floats, sizeof *home);
+        lmi_release(memory, rotation, regions * 9, sizeof *rotation);
+        lmi_release(memory, plastic, regions * 6, sizeof *plastic);
+        return false;
+    }
+    memcpy(home, body->x, floats * sizeof *home);
+    memcpy(home + floats, body->v, floats * sizeof *home);
+    for (uint32_t r = 0; r < regions; r++) {
+        uint32_t stride;
+        const float *from = lmi_body_rotation(world, body, r, &stride);
+        for (uint32_t i = 0; i < 9; i++) {
+            rotation[(size_t)r * 9 + i] = from[i * stride];
+        }
+        from = lmi_body_plastic(world, body, r, &stride);
+        for (uint32_t i = 0; i < 6; i++) {
+            plastic[(size_t)r * 6 + i] = from[i * stride];
+        }
+    }
+    if (body->examples && !body->lattice) { /* the lanes go with the pack; the next one begins with these weights */
+        lmi_examples_read(body->examples, body->examples->weights);
+        body->examples->lanes = NULL;
+    }
+    body->home = home;
+    body->x = home;
+    body->v = home + floats;
+    body->rotation = rotation;
+    body->plastic = plastic;
+    return true;
+}
+
+bool lmi_sleep_watches(const lm_world *world)
+{
+    bool watches = false;
+    LMI_POOL_EACH(&world->movers, n) { watches = watches || moves(LMI_POOL_AT(&world->movers, lmi_mover, n), 1.0); }
+    return watches && world->sleep.enabled;
+}
+
+void lmi_sleep_undo(lm_world *world)
+{
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        lmi_body *body = lmi_body_at(world, n);
+        body->asleep = world->sleep.enabled ? body->was_asleep : body->asleep;
+        body->still = world->sleep.enabled ? body->was_still : body->still;
+    }
+}
+
+bool lmi_sleep_prepare(lm_world *world, double seconds)
+{
+    if (world->sleep.enabled) {
+        LMI_POOL_EACH(&world->bodies, n)
+        {
+            lmi_body *body = lmi_body_at(world, n);
+            body->was_asleep = body->asleep;
+            body->was_still = body->still;
+        }
+        rouse_moved(world, seconds);
+    }
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        lmi_body *body = lmi_body_at(world, n);
+        if (body->asleep && body->batch != LMI_NONE) {
+            lmi_gpu_edit_body(world, body); /* who stays behind is packed anew */
+            if (!lmi_body_bring_home(world, body)) {
+                return false;
+            }
+            lmi_body_leave_batch(world, n);
+        } else if (!body->asleep && body->batch == LMI_NONE && lmi_body_join_batch(world, n) != LM_OK) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* --- falling asleep --- */
+
+/* The largest of the squared speeds of a body's particles. */
+static float fastest(const lmi_body *body)
+{
+    float most = 0.0f;
+    for (uint32_t n = 0; n < body->place_count; n++) {
+        const float *v = body->v + (size_t)n * 4;
+        float speed = (v[0] * v[0] + v[1] * v[1]) + v[2] * v[2];
+        most = speed > most ? speed : most;
+    }
+    return most;
+}
+
+typedef struct watch {
+    lm_world *world;
+    float seconds;
+} watch;
+
+static void watch_batch(void *context, uint32_t index)
+{
+    const watch *w = context;
+    const lmi_batch *batch = &w->world->batches[index];
+    float limit = w->world->sleep.speed * w->world->sleep.speed;
+    for (uint32_t n = 0; n < batch->body_count; n++) {
+        lmi_body *body = lmi_body_at(w->world, batch->bodies[n]);
+        bool slow = body->first_drag == LMI_NONE && fastest(body) <= limit;
+        body->still = slow ? lmi_minf(body->still + w->seconds, 1e6f) : 0.0f;
+    }
+}
+
+static uint32_t root_of(const lm_world *world, uint32_t slot)
+{
+    while (lmi_body_at(world, slot)->island != slot) {
+        slot = lmi_body_at(world, slot)->island;
+    }
+    return slot;
+}
+
+/* Joins awake bodies that touch: the lowest slot of an island is its name. */
+static void join_islands(lm_world *world)
+{
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        lmi_body *body = lmi_body_at(world, n);
+        body->island = body->asleep ? body->island : n;
+    }
+    const lmi_touching_list *now = &world->touchings->now;
+    for (uint32_t n = 0; n < now->count; n++) {
+        const lmi_touching *t = &now->records[now->order[n]];
+        if (t->kind != LMI_TOUCHES_BODY || lmi_body_at(world, t->a)->asleep || lmi_body_at(world, t->b)->asleep) {
+            continue;
+        }
+        uint32_t a = root_of(world, t->a), b = root_of(world, t->b);
+        lmi_body_at(world, a > b ? a : b)->island = a > b ? b : a;
+    }
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        lmi_body *body = lmi_body_at(world, n);
+        body->island = body->asleep ? body->island : root_of(world, n);
+    }
+}
+
+static bool rests(const lm_world *world, const lmi_body *body)
+{
+    return body->may_sleep && body->first_drag == LMI_NONE && body->still >= world->sleep.seconds;
+}
+
+/* Exactly still; the momentum that it loses goes where that of friction goes. */
+static void fall_asleep(lmi_body *body)
+{
+    lm_vec3 none = {0.0f, 0.0f, 0.0f};
+    LMI_PARTICLES_EACH(body, n)
+    {
+        float *v = body->v + (size_t)n * 4;
+        lm_dvec3 lost = dvec_scale(dvec(v[0], v[1], v[2]), body->mass[n]);
+        body->outside_impulse = dvec_sub(body->outside_impulse, lost);
+        v[0] = v[1] = v[2] = 0.0f;
+    }
+    body->motion.velocity = body->motion.spin = none;
+    for (uint32_t n = 0; body->lattice && n < body->lattice->shape.part_count; n++) {
+        lmi_lattice_part *part = &body->lattice->part[n];
+        part->motion.velocity = part->motion.spin = none;
+        part->drift_centre = part->drift_velocity = part->drift_spin = none;
+        part->owed_momentum = part->owed_angular = lm_dvec3_zero();
+    }
+    body->asleep = true;
+}
+
+/* One that may not sleep, or not yet, keeps the whole island awake: its first body is told. */
+static void judge_islands(lm_world *world)
+{
+    join_islands(world);
+    LMI_POOL_EACH(&world->bodies, n) { lmi_body_at(world, n)->roused = false; }
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        const lmi_body *body = lmi_body_at(world, n);
+        if (!body->asleep && !rests(world, body)) {
+            lmi_body_at(world, body->island)->roused = true;
+        }
+    }
+}
+
+/* After they have been judged. */
+static bool falls_asleep(const lm_world *world, const lmi_body *body)
+{
+    return !body->asleep && !lmi_body_at(world, body->island)->roused;
+}
+
+bool lmi_sleep_is_due(lm_world *world)
+{
+    bool any = false, due = false;
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        const lmi_body *body = lmi_body_at(world, n);
+        any = any || (!body->asleep && rests(world, body));
+    }
+    if (!any) {
+        return false;
+    }
+    judge_islands(world);
+    LMI_POOL_EACH(&world->bodies, n) { due = due || falls_asleep(world, lmi_body_at(world, n)); }
+    LMI_POOL_EACH(&world->bodies, n) { lmi_body_at(world, n)->roused = false; }
+    return due;
+}
+
+void lmi_sleep_fall(lm_world *world)
+{
+    judge_islands(world);
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        lmi_body *body = lmi_body_at(world, n);
+        if (falls_asleep(world, body)) {
+            lmi_gpu_edit_body(world, body); /* it leaves its batch before the next step */
+            fall_asleep(body);
+        }
+    }
+    LMI_POOL_EACH(&world->bodies, n) { lmi_body_at(world, n)->roused = false; }
+}
+
+void lmi_sleep_end(lm_world *world, double seconds)
+{
+    if (!world->sleep.enabled) {
+        return;
+    }
+    watch w = {world, (float)seconds};
+    lmi_workers_run(world->workers, watch_batch, &w, world->batch_count);
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        lmi_body *body = lmi_body_at(world, n);
+        if (body->roused) {
+            body->roused = false;
+            lmi_body_rouse(world, body);
+        }
+    }
+    lmi_sleep_fall(world);
+}
+
+/* --- what a host says --- */
+
+lm_sleep lm_sleep_default(void)
+{
+    lm_sleep sleep = {.enabled = false, .speed = 0.05f, .seconds = 0.5f};
+    return sleep;
+}
+
+const char *lmi_sleep_fault(const lm_sleep *sleep)
+{
+    if (!(sleep->speed > 0.0f && sleep->speed <= LM_MAX_SPEED)) {
+        return "speed must be above 0 and at most 1e6 m/s";
+    }
+    return sleep->seconds >= 0.0f && sleep->seconds <= 1e6f ? NULL : "seconds must be 0 to 1e6";
+}
+
+lm_result lm_world_set_sleep(lm_world *world, const lm_sleep *sleep)
+{
+    lmi_gpu_edit(world);
+    const char *fault = lmi_sleep_fault(sleep);
+    if (fault) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_world_set_sleep: %s", fault);
+    }
+    if (!sleep->enabled) {
+        lmi_rouse_all(world);
+        if (!world->contact_events) {
+            lmi_touchings_forget(world);
+        }
+    }
+    world->sleep = *sleep;
+    return LM_OK;
+}
+
+lm_sleep lm_world_get_sleep(const lm_world *world) { return world->sleep; }
+
+lm_result lm_body_set_may_sleep(lm_world *world, lm_body_id id, bool may_sleep)
+{
+    lmi_gpu_edit(world);
+    lmi_body *body = lmi_body_find(world, id, "lm_body_set_may_sleep");
+    if (!body) {
+        return LM_ERROR_ID;
+    }
+    body->may_sleep = may_sleep;
+    if (!may_sleep) {
+        lmi_body_rouse(world, body);
+    }
+    return LM_OK;
+}
+
+bool lm_body_is_awake(const lm_world *world, lm_body_id id)
+{
+    lmi_id plain = {id.slot, id.generation};
+    uint32_t slot;
+    return lmi_pool_find(&world->bodies, plain, &slot) && !lmi_body_at(world, slot)->asleep;
+}
+
+lm_result lm_body_wake(lm_world *world, lm_body_id id)
+{
+    lmi_body *body = lmi_body_known(world, id, "lm_body_wake");
+    if (!body) {
+        return LM_ERROR_ID;
+    }
+    lmi_body_rouse(world, body);
+    return LM_OK;
+}

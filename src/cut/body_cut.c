@@ -1,0 +1,215 @@
+/*
+ * Cutting bodies with a blade: lm_body_cut. Lattices break along it (fracture_blade.c, fracture_break.c), clusters and tetrahedra have a file of
+ * their own (cluster_cut.c); octrees become others (octree_change.h).
+ */
+#include "base/guard.h"
+#include "cut/cut.h"
+#include "fracture/fracture.h"
+#include "octree/octree_level.h"
+#include "skin/skin_octree_cut.h"
+#include "world/body.h"
+
+#include <string.h>
+
+#define BLADE_COOKIE 0x4c4d4231u
+
+lm_blade lm_blade_default(void)
+{
+    lm_blade blade;
+    memset(&blade, 0, sizeof blade);
+    blade.cookie = BLADE_COOKIE;
+    return blade;
+}
+
+static const char *blade_fault(const lm_blade *blade)
+{
+    if (blade->cookie != BLADE_COOKIE) {
+        return "the blade did not come from lm_blade_default";
+    }
+    if (blade->triangle_count && (!blade->vertices || !blade->triangles)) {
+        return "a blade needs vertices and triangles";
+    }
+    if (blade->triangle_count > LM_MAX_BLADE_TRIANGLES || blade->vertex_count > 3 * LM_MAX_BLADE_TRIANGLES) {
+        return "the blade has more than LM_MAX_BLADE_TRIANGLES triangles, or three times as many vertices";
+    }
+    if (!(blade->finest >= 0.0f && blade->finest <= 1e6f)) {
+        return "finest must be 0 to 1e6 m";
+    }
+    for (uint32_t n = 0; n < blade->vertex_count; n++) {
+        const lm_dvec3 *p = &blade->vertices[n];
+        if (!(fabs(p->x) <= LM_MAX_POSITION && fabs(p->y) <= LM_MAX_POSITION && fabs(p->z) <= LM_MAX_POSITION)) {
+            return "a vertex of the blade is not finite or beyond LM_MAX_POSITION";
+        }
+    }
+    for (size_t n = 0; n < (size_t)blade->triangle_count * 3; n++) {
+        if (blade->triangles[n] >= blade->vertex_count) {
+            return "a triangle of the blade has an index beyond the last vertex";
+        }
+    }
+    return NULL;
+}
+
+/* The blade from the body's origin; null when out of memory. */
+static lmi_blade_triangle *take_blade(lmi_memory *memory, const lm_blade *blade, lm_dvec3 origin)
+{
+    lmi_blade_triangle *triangles = lmi_allocate(memory, blade->triangle_count, sizeof *triangles);
+    for (uint32_t n = 0; triangles && n < blade->triangle_count; n++) {
+        for (int i = 0; i < 3; i++) {
+            triangles[n].corner[i] = dvec_sub(blade->vertices[blade->triangles[3 * n + (uint32_t)i]], origin);
+        }
+    }
+    return triangles;
+}
+
+static bool find_slashes(lmi_octree_change *c, const lm_blade *blade)
+{
+    lmi_memory *memory = &c->world->memory;
+    lmi_blade_triangle *triangles = take_blade(memory, blade, c->body->origin);
+    bool ok = triangles && lmi_octree_find_slashes(&c->body->octree->tree, memory, c->maps, triangles,
+                                                   blade->triangle_count, &c->slashes);
+    lmi_release(memory, triangles, blade->triangle_count, sizeof *triangles);
+    return ok;
+}
+
+static lm_result cut(lmi_octree_change *c, const lm_blade *blade, lm_cut_info *info)
+{
+    lmi_memory *memory = &c->world->memory;
+    const lmi_octree *tree = &c->body->octree->tree;
+    if (!find_slashes(c, blade)) {
+        return LM_ERROR_MEMORY;
+    }
+    info->links = c->slashes.count;
+    if (c->slashes.count == 0) {
+        return LM_OK;
+    }
+    lmi_octree next;
+    lm_result result = lmi_octree_cut(&next, memory, tree, &c->slashes,
+                                      lmi_octree_level_of(tree, (double)blade->finest), &info->regions_found);
+    if (result != LM_OK) {
+        return result;
+    }
+    return lmi_octree_change_make(c, &next);
+}
+
+static lm_result cut_octree(lm_world *world, lmi_body *body, const lm_blade *blade, lm_cut_info *info)
+{
+    lmi_octree_change c = {.world = world, .body = body};
+    lm_result result = lmi_octree_change_maps(&c) ? cut(&c, blade, info) : LM_ERROR_MEMORY;
+    if (result == LM_OK && info->links > 0) {
+        lmi_octree_change_apply(&c);
+    }
+    lmi_octree_change_free(&c);
+    info->parts = body->octree->part_count;
+    return result;
+}
+
+static lm_result cut_lattice(lm_world *world, uint32_t slot, lmi_body *body, const lm_blade *blade, lm_cut_info *info,
+                             const char **fault)
+{
+    lmi_blade_triangle *triangles = take_blade(&world->memory, blade, body->origin);
+    lm_result result = LM_ERROR_MEMORY;
+    if (triangles) {
+        result = lmi_fracture_ready_for_blade(world, body, triangles, blade->triangle_count);
+    }
+    if (result == LM_OK && body->fracture) {
+        result = lmi_fracture_cut(world, slot, body, triangles, blade->triangle_count, &info->links);
+    }
+    if (result == LM_ERROR_LIMIT) {
+        *fault = "the lattice's regions have too many particles for it to be cut";
+    }
+    lmi_release(&world->memory, triangles, blade->triangle_count, sizeof *triangles);
+    info->parts = body->lattice->shape.part_count;
+    return result;
+}
+
+static lm_result cut_clusters(lm_world *world, lmi_body *body, const lm_blade *blade, lm_cut_info *info,
+                              const char **fault)
+{
+    lmi_blade_triangle *triangles = take_blade(&world->memory, blade, body->origin);
+    lm_result result = LM_ERROR_MEMORY;
+    if (triangles) {
+        result = lmi_cluster_cut(world, body, triangles, blade->triangle_count, info, fault);
+    }
+    lmi_release(&world->memory, triangles, blade->triangle_count, sizeof *triangles);
+    return result;
+}
+
+lm_result lm_body_cut(lm_world *world, lm_body_id id, const lm_blade *blade, lm_cut_info *info)
+{
+    lm_cut_info none;
+    lmi_body *body = lmi_body_known(world, id, "lm_body_cut");
+    info = info ? info : &none;
+    memset(info, 0, sizeof *info);
+    if (!body) {
+        return LM_ERROR_ID;
+    }
+    const char *fault = blade_fault(blade);
+    fault = fault ? fault : body->examples ? "a body with examples cannot be cut" : NULL;
+    fault = fault ? fault : body->skeleton != LMI_NONE ? "a body on a skeleton cannot be cut" : NULL;
+    if (fault) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_cut: %s", fault);
+    }
+    lmi_gpu_edit_body(world, body);
+    lmi_float_mode host;
+    lmi_float_mode_enter(&host);
+    lm_result result = body->octree    ? cut_octree(world, body, blade, info)
+                       : body->lattice ? cut_lattice(world, id.slot - 1, body, blade, info, &fault)
+                                       : cut_clusters(world, body, blade, info, &fault);
+    lmi_float_mode_leave(&host);
+    if (result != LM_OK) {
+        memset(info, 0, sizeof *info);
+        return lmi_fail(world, result, "lm_body_cut: %s; nothing has been cut", fault ? fault : lm_result_text(result));
+    }
+    info->particles = body->particle_count;
+    return LM_OK;
+}
+
+lm_result lm_body_prepare_cut(lm_world *world, lm_body_id id)
+{
+    lmi_body *body = lmi_body_find(world, id, "lm_body_prepare_cut");
+    if (!body) {
+        return LM_ERROR_ID;
+    }
+    if (!body->octree && !body->lattice) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT,
+                        "lm_body_prepare_cut: only octrees and lattices can be cut with a blade");
+    }
+    lmi_float_mode host;
+    lmi_float_mode_enter(&host);
+    bool ok = !body->octree || lmi_octree_make_shell(world, body);
+    lmi_float_mode_leave(&host);
+    return ok ? LM_OK : lmi_fail(world, LM_ERROR_MEMORY, "lm_body_prepare_cut: out of memory; nothing has changed");
+}
+
+lm_result lm_body_cut_sweep(lm_world *world, lm_body_id id, const lm_dvec3 *from, const lm_dvec3 *to, uint32_t count,
+                            lm_cut_info *info)
+{
+    if (count < 2 || count > LM_MAX_BLADE_TRIANGLES / 2 || !from || !to) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_cut_sweep: 2 to %u points are needed, there are %u",
+                        LM_MAX_BLADE_TRIANGLES / 2, count);
+    }
+    lmi_memory *memory = &world->memory;
+    uint32_t triangles = 2 * (count - 1);
+    lm_dvec3 *vertices = lmi_allocate(memory, (size_t)2 * count, sizeof *vertices);
+    uint32_t *corners = lmi_allocate(memory, (size_t)3 * triangles, sizeof *corners);
+    lm_result result = LM_ERROR_MEMORY;
+    if (vertices && corners) {
+        memcpy(vertices, from, count * sizeof *from);
+        memcpy(vertices + count, to, count * sizeof *to);
+        for (uint32_t n = 0; n + 1 < count; n++) {
+            const uint32_t quad[6] = {n, n + 1, count + n, n + 1, count + n + 1, count + n};
+            memcpy(corners + (size_t)6 * n, quad, sizeof quad);
+        }
+        lm_blade blade = lm_blade_default();
+        blade.vertices = vertices;
+        blade.vertex_count = 2 * count;
+        blade.triangles = corners;
+        blade.triangle_count = triangles;
+        result = lm_body_cut(world, id, &blade, info);
+    } else {
+        lmi_fail(world, LM_ERROR_MEMORY, "lm_body_cut_sweep: out of memory; nothing has changed");
+    }
+    lmi_release(memory, vertices, (size_t)2 * count, sizeof *vertices);
+    lmi_release(memory, corners, (size_t)3 * triangles, sizeof *corners);
+    return result;
+}

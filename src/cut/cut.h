@@ -1,0 +1,21 @@
+/*
+ * cut/: blades and what they do to a body. Lattices break along a blade (fracture/), octrees become others (octree/),
+ * clusters and tetrahedra are cut here.
+ *
+ * reads   a blade, and where a body is now
+ * writes  the body: bonds, regions, links between voxels, skin
+ * uses    geometry octree; in sources also base touch world fracture skin
+ *
+ *   body_cut.c  lm_body_cut, for every kind       cluster_cut.c  clusters and tetrahedra
+ *   grain.h     what is connected in them         grain_voxels.c  voxels inside their skin
+ */
+#ifndef LMI_CUT_H
+#define LMI_CUT_H
+
+#include "cut/grain.h"
+
+/* Cuts a body of clusters or tetrahedra with a blade that is given from the body's origin. `*fault`: what is wrong, where that is not memory. */
+lm_result lmi_cluster_cut(lm_world *world, lmi_body *body, const lmi_blade_triangle *blade, uint32_t triangle_count,
+                          lm_cut_info *info, const char **fault);
+
+#endif

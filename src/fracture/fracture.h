@@ -1,0 +1,124 @@
+/*
+ * fracture/: links of a lattice that break: which are strained too much, and what the body becomes.
+ *
+ * reads   definitions, positions of a body, blades
+ * writes  the body: its lattice, parts, skin; the breaks of the step
+ * uses    geometry lattice world; in sources also base skin contact
+ *
+ *   fracture.c  definitions       fracture_break.c  in a step       fracture_blade.c  along a blade       chips.h  the smallest pieces
+ *
+ * Bodies that can break: what a lattice body has besides (include/limber/limber.h, Fracture).
+ *
+ * Links break at the beginning of a step, with the other things that can fail: everything that a broken body will be is made
+ * aside (a plan), and put in place when all bodies have what they need.
+ */
+#ifndef LMI_FRACTURE_H
+#define LMI_FRACTURE_H
+
+#include "geometry/blade.h"
+#include "lattice/lattice_body.h"
+#include "lattice/lattice_break.h"
+#include "world/world.h"
+
+struct lmi_opening;
+struct lmi_open_lists;
+
+/* A link that is stretched beyond its limit. */
+typedef struct lmi_strained {
+    lmi_lattice_link link;
+    float strain, limit;
+    double beyond; /* how many times its limit */
+} lmi_strained;
+
+/* What a body becomes. */
+typedef struct lmi_break_plan {
+    lmi_lattice next;
+    lmi_lattice_change change;
+    double *weights;         /* [places] of fits */
+    float *velocity_moments; /* null: the body has none */
+    float *stiffness;        /* null: the body has none */
+    lmi_lattice_part *part;  /* null, as the next two: the parts stay */
+    lmi_lattice_motion *motion;
+    lmi_lattice_sums *sums;
+    struct lmi_open_lists *skin; /* null: the body has none */
+} lmi_break_plan;
+
+typedef struct lmi_fracture {
+    lm_fracture_def def; /* without pointers */
+    bool breaks;         /* by strain; else only when asked to */
+    float *factors;      /* [places], or null: 1 */
+    float least_factor;
+    uint32_t *chips;             /* [places] (fracture/chips.h) */
+    uint32_t *grains;            /* [places], or null: there are none; chips are of one */
+    uint32_t broken;             /* links so far */
+    uint64_t links_hash;         /* stands for the broken links, in whichever order they broke */
+    lmi_skin whole;              /* of a body that has broken: the skin as it was given */
+    uint64_t whole_hash;         /* lmi_hash_shape with that skin */
+    struct lmi_opening *opening; /* that skin as it opens (skin/skin_open.h); null: the body has no skin */
+    lmi_break_plan *plan;
+    uint16_t *deep; /* [blocks] lanes of particles that had links to all sides when nothing was broken */
+    /* Room that grows when links are strained, and stays. */
+    lmi_strained *strained;
+    uint32_t strained_count, strained_capacity, chosen;
+    lmi_lattice_link *links;
+    uint32_t link_capacity;
+} lmi_fracture;
+
+void lmi_fracture_free(lm_world *world, lmi_body *body);
+
+/* A lattice whose links may break in the place of the body's own, with these broken already. `weighed`: none is, and the
+ * lattice gets its constants too. On failure nothing has changed. */
+lm_result lmi_fracture_start(lm_world *world, lmi_body *body, const lmi_lattice_breaks *breaks, bool weighed);
+
+/* Lets a lattice break as a sound definition says. On failure nothing has changed. */
+lm_result lmi_fracture_set(lm_world *world, lmi_body *body, const lm_fracture_def *def);
+
+/* What follows from the definition: grains, which have room, and the lowest factor. */
+void lmi_fracture_derive(lmi_body *body);
+const char *lmi_fracture_fault(const lm_fracture_def *def); /* null when it is sound; pointers and cookie aside */
+
+/* Finds the deep particles, for which there is room. */
+void lmi_fracture_find_deep(lmi_body *body);
+
+static inline size_t lmi_fracture_deep_blocks(const lmi_body *body)
+{
+    return (size_t)body->place_count / LMI_BLOCK + 1;
+}
+
+/* Its particles touch others, and its pieces each other (contact/rubble.h). */
+static inline bool lmi_is_rubble(const lmi_body *body)
+{
+    return body->fracture && (body->mask != 0 || body->self_contact);
+}
+
+/* The strain at which a link breaks. */
+double lmi_fracture_limit(const lmi_body *body, lmi_lattice_link link);
+
+/* Of a link that broke, as it counts in links_hash. */
+uint64_t lmi_fracture_link_hash(lmi_lattice_link link);
+
+/* Before a step: what is strained too much breaks, in all bodies or, for want of memory, in none. */
+bool lmi_fracture_step(lm_world *world);
+
+/* Breaks what a blade, given from the body's origin, parts: links from chip to chip. Nothing has changed on failure. */
+lm_result lmi_fracture_cut(lm_world *world, uint32_t slot, lmi_body *body, const lmi_blade_triangle *blade,
+                           uint32_t triangle_count, uint32_t *broken);
+
+/* A blade and the chips of a lattice (fracture_blade.c). The planes of its triangles that have an area: *count of them in an
+ * array of `triangle_count`; null when out of memory. */
+lmi_blade_plane *lmi_fracture_blade_planes(lmi_memory *memory, const lmi_blade_triangle *blade, uint32_t triangle_count,
+                                           uint32_t *count);
+
+/* The links that hold and that the blade parts, as strained ones. False when out of memory. */
+bool lmi_fracture_find_parted(lm_world *world, lmi_body *body, const lmi_blade_plane *planes, uint32_t count);
+
+/* Before a cut: a lattice that cannot break gets links that only a blade or lm_body_break breaks, unless the blade parts none of
+ * them; then it stays as it is, without fracture. On failure nothing has changed. */
+lm_result lmi_fracture_ready_for_blade(lm_world *world, lmi_body *body, const lmi_blade_triangle *blade,
+                                       uint32_t triangle_count);
+
+/* Skins of bodies that can break (skin/skin_cut.c). After the body got another skin: it is made ready to open, and open where
+ * links are broken. The body has its chips. False when out of memory; then nothing has changed. */
+bool lmi_fracture_skin(lm_world *world, lmi_body *body);
+
+#endif

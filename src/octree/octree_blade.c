@@ -1,0 +1,256 @@
+/*
+ * Which links a blade crosses (octree/octree_blade.h).
+ */
+#include "octree/octree_blade.h"
+#include "skin/skin_octree.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Where the middles of voxels are now: where the skin would be there, between leaves too (skin/skin_octree.c). With the map of its
+ * own leaf alone each voxel would be a little elsewhere than its neighbours in other leaves, and a straight blade leave waves. */
+#define KNOWN 4096u
+
+typedef struct where {
+    uint32_t voxel; /* and one */
+    lm_dvec3 at;
+    dmat3 linear;
+} where;
+
+typedef struct finder {
+    const lmi_octree *t;
+    lmi_memory *memory;
+    const lmi_octree_map *maps;
+    lmi_octree_around around;
+    where *known; /* [KNOWN] by voxel */
+    bool failed;  /* for want of memory */
+} finder;
+
+static lm_dvec3 rest_of(const lmi_octree *t, uint32_t voxel)
+{
+    const lmi_voxels *v = &t->voxels;
+    return dvec(v->first.x + (t->at[voxel][0] + 0.5) * v->spacing, v->first.y + (t->at[voxel][1] + 0.5) * v->spacing,
+                v->first.z + (t->at[voxel][2] + 0.5) * v->spacing);
+}
+
+static lm_dvec3 carried(const lmi_octree_map *map, lm_dvec3 rest)
+{
+    return dvec_add(map->at, dmat_apply(&map->linear, dvec_sub(rest, map->rest)));
+}
+
+/* To whole steps: a blade through the middles of voxels finds them on the same side again after they were cut there, although what
+ * they ride on, and with it the last bits, is another. */
+static lm_dvec3 settled(lm_dvec3 at, double step)
+{
+    return dvec(floor(at.x / step + 0.5) * step, floor(at.y / step + 0.5) * step, floor(at.z / step + 0.5) * step);
+}
+
+static const where *find_voxel(finder *f, uint32_t voxel)
+{
+    where *w = &f->known[voxel % KNOWN];
+    if (w->voxel == voxel + 1) {
+        return w;
+    }
+    uint32_t leaves[LMI_SKIN_OCTREE_MOST];
+    float weights[LMI_SKIN_OCTREE_MOST];
+    lm_dvec3 rest = rest_of(f->t, voxel);
+    uint32_t leaf = f->t->nodes[f->t->owner[voxel]].leaf;
+    uint32_t count = lmi_embed_octree(&f->around, f->memory, leaf, vec_from(rest), leaves, weights);
+    f->failed = f->failed || count == 0;
+    *w = (where){.voxel = voxel + 1};
+    for (uint32_t n = 0; n < count; n++) {
+        const lmi_octree_map *map = &f->maps[leaves[n]];
+        w->at = dvec_add(w->at, dvec_scale(carried(map, rest), weights[n]));
+        for (int i = 0; i < 9; i++) {
+            w->linear.m[i / 3][i % 3] += weights[n] * map->linear.m[i / 3][i % 3];
+        }
+    }
+    w->at = settled(w->at, f->t->voxels.spacing * 0x1p-20);
+    return w;
+}
+
+static bool add_slash(lmi_memory *memory, lmi_slashes *s, const lmi_slash *slash)
+{
+    void *items = s->items;
+    bool ok = lmi_reserve(memory, &items, &s->capacity, s->count + 1, sizeof *s->items);
+    s->items = items;
+    if (ok) {
+        s->items[s->count++] = *slash;
+    }
+    return ok;
+}
+
+/* The links of a voxel to the next ones. */
+static bool cut_voxel(finder *f, const lmi_blade_plane *planes, uint32_t count, uint32_t voxel, lmi_slashes *slashes)
+{
+    const lmi_octree *t = f->t;
+    const where from = *find_voxel(f, voxel);
+    for (uint32_t axis = 0; axis < 3; axis++) {
+        int64_t at[3] = {t->at[voxel][0], t->at[voxel][1], t->at[voxel][2]};
+        at[axis]++;
+        uint32_t other = lmi_octree_voxel(t, at[0], at[1], at[2]);
+        if (other == LMI_OCTREE_NONE || lmi_octree_is_slashed(t, voxel, axis)) {
+            continue;
+        }
+        const lm_dvec3 to = find_voxel(f, other)->at;
+        for (uint32_t n = 0; n < count; n++) {
+            double share = lmi_blade_crossing(&planes[n], from.at, to);
+            if (share < 0.0) {
+                continue;
+            }
+            lm_dvec3 normal = dmat_apply_transposed(&from.linear, planes[n].normal);
+            double length = dvec_length(normal);
+            lmi_slash slash = {voxel, axis, share, dvec_scale(normal, length > 0.0 ? 1.0 / length : 0.0)};
+            if (!add_slash(f->memory, slashes, &slash)) {
+                return false;
+            }
+            break;
+        }
+    }
+    return !f->failed;
+}
+
+/* A box along the axes. */
+typedef struct box {
+    lm_dvec3 low, high;
+} box;
+
+/* Around a leaf's cell and the voxels beside it, as a map carries them. */
+static box box_of(const lmi_octree *t, const lmi_octree_node *node, const lmi_octree_map *map)
+{
+    const lmi_voxels *v = &t->voxels;
+    double half = 0.5 * v->spacing * (double)(1u << node->level), e = half + v->spacing, by[3];
+    lm_dvec3 middle = dvec(v->first.x + v->spacing * ((double)node->cell[0] - t->pad[0]) + half,
+                           v->first.y + v->spacing * ((double)node->cell[1] - t->pad[1]) + half,
+                           v->first.z + v->spacing * ((double)node->cell[2] - t->pad[2]) + half);
+    lm_dvec3 at = dvec_add(map->at, dmat_apply(&map->linear, dvec_sub(middle, map->rest)));
+    for (int i = 0; i < 3; i++) {
+        by[i] = e * (fabs(map->linear.m[i][0]) + fabs(map->linear.m[i][1]) + fabs(map->linear.m[i][2]));
+    }
+    lm_dvec3 around = dvec(by[0], by[1], by[2]);
+    return (box){dvec_sub(at, around), dvec_add(at, around)};
+}
+
+/* Around all links of a leaf. The ends of a link are where the maps of the leaves around them carry them, each with a weight: they
+ * lie between what these would do by themselves. */
+static box box_of_links(const lmi_octree *t, const lmi_octree_map *maps, uint32_t leaf)
+{
+    const lmi_octree_node *node = &t->nodes[t->leaves[leaf]];
+    box all = box_of(t, node, &maps[leaf]);
+    for (uint32_t n = t->neighbours.offsets[leaf]; n < t->neighbours.offsets[leaf + 1]; n++) {
+        box one = box_of(t, node, &maps[t->neighbours.items[n]]);
+        all.low = dvec(fmin(all.low.x, one.low.x), fmin(all.low.y, one.low.y), fmin(all.low.z, one.low.z));
+        all.high = dvec(fmax(all.high.x, one.high.x), fmax(all.high.y, one.high.y), fmax(all.high.z, one.high.z));
+    }
+    return all;
+}
+
+/* How far the voxels of a leaf and those beside them may be from its middle. */
+static double reach_of(const lmi_octree *t, const lmi_octree_map *map, const lmi_octree_node *node)
+{
+    double square = 0.0;
+    for (int i = 0; i < 9; i++) {
+        square += map->linear.m[i / 3][i % 3] * map->linear.m[i / 3][i % 3];
+    }
+    return sqrt(square) * t->voxels.spacing * (2.0 * (double)(1u << node->level) + 4.0);
+}
+
+/* A box that is quickly found and has that of all links in it: most leaves are far from a blade. */
+static box rough_box(const lmi_octree *t, const lmi_octree_map *maps, const double *reaches, uint32_t leaf)
+{
+    double reach = reaches[leaf];
+    for (uint32_t n = t->neighbours.offsets[leaf]; n < t->neighbours.offsets[leaf + 1]; n++) {
+        uint32_t other = t->neighbours.items[n];
+        reach = fmax(reach, dvec_length(dvec_sub(maps[other].at, maps[leaf].at)) + fmax(reaches[other], reaches[leaf]));
+    }
+    lm_dvec3 around = dvec(reach, reach, reach);
+    return (box){dvec_sub(maps[leaf].at, around), dvec_add(maps[leaf].at, around)};
+}
+
+/* The triangles that may meet a box, copied side by side. */
+static uint32_t triangles_near(const lmi_blade_plane *all, uint32_t count, const box *b, lmi_blade_plane *near)
+{
+    uint32_t found = 0;
+    lm_dvec3 at = dvec_scale(dvec_add(b->low, b->high), 0.5), half = dvec_scale(dvec_sub(b->high, b->low), 0.5);
+    for (uint32_t n = 0; n < count; n++) {
+        const lmi_blade_plane *p = &all[n];
+        if (p->low.x > b->high.x || p->low.y > b->high.y || p->low.z > b->high.z || p->high.x < b->low.x ||
+            p->high.y < b->low.y || p->high.z < b->low.z) {
+            continue;
+        }
+        double away = dvec_dot(p->normal, dvec_sub(at, p->a));
+        double reach = fabs(p->normal.x) * half.x + fabs(p->normal.y) * half.y + fabs(p->normal.z) * half.z;
+        if (fabs(away) <= reach * (1.0 + 1e-9)) {
+            near[found++] = *p;
+        }
+    }
+    return found;
+}
+
+static int compare_slashes(const lmi_slash *a, const lmi_slash *b)
+{
+    uint64_t x = (uint64_t)a->voxel * 4 + a->axis, y = (uint64_t)b->voxel * 4 + b->axis;
+    return x < y ? -1 : x > y;
+}
+
+/* By voxel and axis, so that nothing depends on how leaves are numbered. */
+static void sort_slashes(lmi_slashes *s)
+{
+    for (uint32_t gap = s->count / 2; gap > 0; gap = gap == 2 ? 1 : (uint32_t)((uint64_t)gap * 5 / 11)) {
+        for (uint32_t n = gap; n < s->count; n++) {
+            lmi_slash slash = s->items[n];
+            uint32_t at = n;
+            for (; at >= gap && compare_slashes(&s->items[at - gap], &slash) > 0; at -= gap) {
+                s->items[at] = s->items[at - gap];
+            }
+            s->items[at] = slash;
+        }
+    }
+}
+
+bool lmi_octree_find_slashes(const lmi_octree *t, lmi_memory *memory, const lmi_octree_map *maps,
+                             const lmi_blade_triangle *blade, uint32_t triangle_count, lmi_slashes *slashes)
+{
+    memset(slashes, 0, sizeof *slashes);
+    lmi_blade_plane *all = lmi_allocate(memory, triangle_count, sizeof *all);
+    lmi_blade_plane *near = lmi_allocate(memory, triangle_count, sizeof *near);
+    finder f = {.t = t, .memory = memory, .maps = maps, .known = lmi_allocate(memory, KNOWN, sizeof *f.known)};
+    double *reaches = lmi_allocate(memory, t->leaf_count, sizeof *reaches);
+    bool ok = all && near && reaches && f.known && lmi_octree_around_make(&f.around, memory, t);
+    for (uint32_t leaf = 0; ok && leaf < t->leaf_count; leaf++) {
+        reaches[leaf] = reach_of(t, &maps[leaf], &t->nodes[t->leaves[leaf]]);
+    }
+    uint32_t count = 0;
+    for (uint32_t n = 0; ok && n < triangle_count; n++) {
+        count += lmi_blade_prepare(&blade[n], &all[count]);
+    }
+    for (uint32_t leaf = 0; ok && leaf < t->leaf_count; leaf++) {
+        const lmi_octree_node *node = &t->nodes[t->leaves[leaf]];
+        box links = rough_box(t, maps, reaches, leaf);
+        uint32_t few = triangles_near(all, count, &links, near);
+        if (few) {
+            links = box_of_links(t, maps, leaf);
+            few = triangles_near(all, count, &links, near);
+        }
+        for (uint32_t n = 0; ok && few && n < node->voxel_count; n++) {
+            ok = cut_voxel(&f, near, few, t->voxel_order[node->first_voxel + n], slashes);
+        }
+    }
+    lmi_release(memory, all, triangle_count, sizeof *all);
+    lmi_release(memory, near, triangle_count, sizeof *near);
+    lmi_release(memory, reaches, t->leaf_count, sizeof *reaches);
+    lmi_release(memory, f.known, KNOWN, sizeof *f.known);
+    lmi_octree_around_free(&f.around, memory);
+    if (ok) {
+        sort_slashes(slashes);
+    } else {
+        lmi_slashes_free(slashes, memory);
+    }
+    return ok;
+}
+
+void lmi_slashes_free(lmi_slashes *s, lmi_memory *memory)
+{
+    lmi_release(memory, s->items, s->capacity, sizeof *s->items);
+    memset(s, 0, sizeof *s);
+}

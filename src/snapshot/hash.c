@@ -1,0 +1,152 @@
+/*
+ * The hash of a world: bodies in slot order; positions, velocities, region rotations and connectivity.
+ */
+#include "base/hash.h"
+#include "cut/grain.h"
+#include "fracture/fracture.h"
+#include "octree/octree_body.h"
+#include "skin/skin_octree_cut.h"
+#include "world/world.h"
+
+#include <string.h>
+
+uint64_t lmi_hash_bytes(uint64_t hash, const unsigned char *bytes, size_t size)
+{
+    for (size_t n = 0; n < size; n += 8) {
+        uint64_t word = 0;
+        for (size_t k = 0; k < 8 && n + k < size; k++) {
+            word |= (uint64_t)bytes[n + k] << (8 * k);
+        }
+        hash = lmi_hash_word(hash, word);
+    }
+    return lmi_hash_word(hash, size);
+}
+
+static uint64_t hash_float(uint64_t hash, float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return lmi_hash_word(hash, bits);
+}
+
+static uint64_t hash_double(uint64_t hash, double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return lmi_hash_word(hash, bits);
+}
+
+static uint64_t hash_body(const lm_world *world, const lmi_body *body, uint64_t hash)
+{
+    hash = hash_double(hash, body->origin.x);
+    hash = hash_double(hash, body->origin.y);
+    hash = hash_double(hash, body->origin.z);
+    LMI_PARTICLES_EACH(body, n)
+    {
+        for (int i = 0; i < 3; i++) {
+            hash = hash_float(hash, body->x[(size_t)n * 4 + i]);
+            hash = hash_float(hash, body->v[(size_t)n * 4 + i]);
+        }
+        hash = lmi_hash_word(hash, body->order[n]);
+    }
+    for (uint32_t r = 0; r < body->region_count; r++) {
+        uint32_t stride;
+        const float *rotation = lmi_body_rotation(world, body, r, &stride);
+        for (int i = 0; i < 9; i++) {
+            hash = hash_float(hash, rotation[i * stride]);
+        }
+        const float *plastic = lmi_body_plastic(world, body, r, &stride);
+        for (int i = 0; body->plastic_material && i < 6; i++) {
+            hash = hash_float(hash, plastic[i * stride]);
+        }
+        hash = lmi_hash_word(hash, body->region_offsets[r + 1]);
+    }
+    for (uint32_t n = 0; n < body->membership_count; n++) {
+        hash = lmi_hash_word(hash, body->members[n]);
+    }
+    for (uint32_t n = 0; body->octree && n < body->octree->tree.regions.item_count; n++) {
+        hash = lmi_hash_word(hash, body->octree->tree.regions.items[n]);
+    }
+    for (uint32_t n = 0; body->grain && n < body->grain->bond_count; n++) {
+        hash = lmi_hash_word(hash, body->grain->bonds[n].cut);
+    }
+    if (body->fracture) {
+        hash = lmi_hash_word(hash, body->fracture->links_hash);
+    }
+    if (body->lattice && body->lattice->plastic.state) {
+        LMI_PARTICLES_EACH(body, n)
+        {
+            const float *plastic = lmi_lattice_body_plastic(body, n);
+            for (int i = 0; i < 6; i++) {
+                hash = hash_float(hash, plastic[i * LMI_BLOCK]);
+            }
+        }
+    }
+    return hash;
+}
+
+static uint64_t hash_words(uint64_t hash, const uint32_t *words, size_t count)
+{
+    hash = lmi_hash_word(hash, count);
+    for (size_t n = 0; n < count; n++) {
+        hash = lmi_hash_word(hash, words[n]);
+    }
+    return hash;
+}
+
+static uint64_t hash_points(uint64_t hash, const lm_vec3 *points, uint32_t count)
+{
+    for (uint32_t n = 0; n < count; n++) {
+        hash = hash_float(hash, points[n].x);
+        hash = hash_float(hash, points[n].y);
+        hash = hash_float(hash, points[n].z);
+    }
+    return hash;
+}
+
+uint64_t lmi_hash_shape(const lmi_body *body)
+{
+    const lmi_skin *skin = &body->skin;
+    uint64_t hash = hash_words(LMI_HASH_SEED, body->order, body->place_count);
+    hash = hash_points(hash, body->rest, body->place_count);
+    if (body->lattice) { /* its regions follow from its particles */
+        hash = lmi_hash_word(hash, body->lattice->shape.width);
+    } else if (body->octree) {
+        const lmi_octree *t = &body->octree->tree;
+        hash = hash_words(hash, t->regions.offsets, (size_t)t->leaf_count + 1);
+        hash = hash_words(hash, t->regions.items, t->regions.item_count);
+    } else {
+        hash = hash_words(hash, body->region_offsets, (size_t)body->region_count + 1);
+        hash = hash_words(hash, body->members, body->membership_count);
+    }
+    if (body->tet_count > 0) { /* normals of a skin depend on them */
+        hash = hash_words(hash, body->tets, (size_t)body->tet_count * 4);
+    }
+    hash = lmi_hash_word(hash, skin->vertex_count);
+    if (lmi_octree_skin_is_cut(body->octree)) { /* the rest follows from how it was cut */
+        return lmi_octree_shell_hash(body->octree->shell, &body->octree->tree, hash);
+    }
+    if (skin->vertex_count == 0) {
+        return hash;
+    }
+    hash = hash_points(hash, skin->vertices, skin->vertex_count);
+    hash = hash_words(hash, skin->triangles, (size_t)skin->triangle_count * 3);
+    hash = hash_words(hash, skin->offsets, (size_t)skin->vertex_count + 1);
+    hash = hash_words(hash, skin->riders, skin->weight_count);
+    for (uint32_t n = 0; n < skin->weight_count; n++) {
+        hash = hash_float(hash, skin->weights[n]);
+    }
+    return hash;
+}
+
+uint64_t lm_world_hash(const lm_world *world)
+{
+    lmi_gpu_fetch(world);
+    uint64_t hash = LMI_HASH_SEED;
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        hash = lmi_hash_word(hash, ((uint64_t)world->bodies.generations[n] << 32) | n);
+        hash = hash_body(world, lmi_body_at(world, n), hash);
+    }
+    return hash;
+}

@@ -1,0 +1,31 @@
+/*
+ * snapshot/: the state of a world as bytes and back, and its hash.
+ *
+ * reads   everything that the future of a world depends on
+ * writes  bytes; a world that was loaded
+ * uses    octree world; in sources also base cluster contact cut fracture match skeleton skin tets
+ *
+ *   snapshot.c  the format, in one description for saving and loading (archive.h); snapshot_*.c the parts of it
+ *   snapshot_check.c  what only several values together show to be wrong          hash.c  the hash of a world
+ *
+ * The frame around a snapshot.
+ *
+ *     bytes 0..7    "LIMBERSN"
+ *     bytes 8..11   format version
+ *     bytes 12..19  size of what follows the header
+ *     bytes 20..27  checksum of what follows the header
+ *
+ * All numbers are little-endian. Another version is refused.
+ */
+#ifndef LMI_SNAPSHOT_H
+#define LMI_SNAPSHOT_H
+
+#include <stddef.h>
+
+#define LMI_SNAPSHOT_HEADER 28
+#define LMI_SNAPSHOT_VERSION 11
+
+/* Writes a header that fits the payload behind it; for the saver, and for tests that damage payloads on purpose. */
+void lmi_snapshot_seal(unsigned char *buffer, size_t size);
+
+#endif

@@ -1,0 +1,387 @@
+/*
+ * Pins and drags: what holds particles, and what pulls them. How they act in a step is in world/motion.c.
+ */
+#include "base/guard.h"
+#include "world/body.h"
+#include "world/world.h"
+
+#include <float.h>
+#include <string.h>
+
+#define PIN_COOKIE 0x4c4d5031u
+#define DRAG_COOKIE 0x4c4d4431u
+
+/* --- pins --- */
+
+lm_pin_def lm_pin_def_default(void)
+{
+    lm_pin_def def;
+    memset(&def, 0, sizeof def);
+    def.cookie = PIN_COOKIE;
+    return def;
+}
+
+void lmi_pins_mark(const lm_world *world, const lmi_body *body, bool *held)
+{
+    for (uint32_t n = body->first_pin; n != LMI_NONE;) {
+        const lmi_pin *pin = LMI_POOL_AT(&world->pins, lmi_pin, n);
+        for (uint32_t k = 0; k < pin->count; k++) {
+            held[pin->particles[k]] = true;
+        }
+        n = pin->next;
+    }
+}
+
+static const char *pin_fault(const lm_world *world, const lm_pin_def *def, const lmi_body *body, bool *held)
+{
+    if (!def->particles || def->particle_count == 0) {
+        return "a pin needs at least one particle";
+    }
+    lmi_pins_mark(world, body, held);
+    for (uint32_t n = 0; n < def->particle_count; n++) {
+        if (def->particles[n] >= body->particle_count) {
+            return "a particle index is beyond the last particle";
+        }
+        uint32_t place = body->place[def->particles[n]];
+        if (held[place]) {
+            return "a particle is held already";
+        }
+        held[place] = true;
+        if (def->targets && !dvec_is_finite(def->targets[n])) {
+            return "a target is not finite";
+        }
+    }
+    return NULL;
+}
+
+static void fill_pin(lm_world *world, lmi_pin *pin, const lm_pin_def *def, const lmi_body *body)
+{
+    const lmi_mover *mover = pin->mover == LMI_NONE ? NULL : LMI_POOL_AT(&world->movers, lmi_mover, pin->mover);
+    for (uint32_t n = 0; n < pin->count; n++) {
+        uint32_t place = body->place[def->particles[n]];
+        const float *x = body->x + (size_t)place * 4;
+        lm_dvec3 target = def->targets ? def->targets[n] : dvec_add(body->origin, dvec(x[0], x[1], x[2]));
+        if (mover) {
+            target = dmat_apply_transposed(&mover->rotation, dvec_sub(target, mover->pose.position));
+        }
+        pin->particles[n] = place;
+        pin->targets[n] = target;
+    }
+}
+
+void lmi_pin_free(lm_world *world, lmi_pin *pin)
+{
+    lmi_release(&world->memory, pin->particles, pin->count, sizeof *pin->particles);
+    lmi_release(&world->memory, pin->targets, pin->count, sizeof *pin->targets);
+    pin->particles = NULL;
+    pin->targets = NULL;
+}
+
+static lm_result make_pin(lm_world *world, const lm_pin_def *def, lmi_body *body, uint32_t mover, bool *held,
+                          uint32_t *index)
+{
+    const char *fault = pin_fault(world, def, body, held);
+    if (fault) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_pin_create: %s", fault);
+    }
+    if (!lmi_pool_add(&world->pins, &world->memory, index)) {
+        return lmi_fail(world, LM_ERROR_MEMORY, "lm_pin_create: out of memory");
+    }
+    lmi_pin *pin = LMI_POOL_AT(&world->pins, lmi_pin, *index);
+    pin->body = def->body.slot - 1;
+    pin->mover = mover;
+    pin->count = def->particle_count;
+    pin->particles = lmi_allocate(&world->memory, pin->count, sizeof *pin->particles);
+    pin->targets = lmi_allocate(&world->memory, pin->count, sizeof *pin->targets);
+    if (!pin->particles || !pin->targets || !lmi_body_update_weights(world, body, held)) {
+        lmi_pin_free(world, pin);
+        lmi_pool_revoke(&world->pins, *index);
+        return lmi_fail(world, LM_ERROR_MEMORY, "lm_pin_create: out of memory");
+    }
+    fill_pin(world, pin, def, body);
+    pin->next = body->first_pin;
+    body->first_pin = *index;
+    lmi_body_rouse(world, body);
+    return LM_OK;
+}
+
+lm_result lm_pin_create(lm_world *world, const lm_pin_def *def, lm_pin_id *out)
+{
+    lm_pin_id none = {0, 0};
+    *out = none;
+    if (def->cookie != PIN_COOKIE) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_pin_create: the definition did not come from lm_pin_def_default");
+    }
+    lmi_body *body = lmi_body_known(world, def->body, "lm_pin_create");
+    uint32_t mover = LMI_NONE, index;
+    if (!body) {
+        return LM_ERROR_ID;
+    }
+    lmi_gpu_edit_body(world, body);
+    lmi_id mover_id = {def->mover.slot, def->mover.generation};
+    if (def->mover.slot && !lmi_pool_find(&world->movers, mover_id, &mover)) {
+        return lmi_fail(world, LM_ERROR_ID, "lm_pin_create: there is no such mover");
+    }
+    bool *held = lmi_allocate(&world->memory, body->place_count, sizeof *held);
+    if (!held) {
+        return lmi_fail(world, LM_ERROR_MEMORY, "lm_pin_create: out of memory");
+    }
+    lmi_float_mode host;
+    lmi_float_mode_enter(&host);
+    uint32_t count = body->place_count;
+    lm_result result = make_pin(world, def, body, mover, held, &index);
+    lmi_release(&world->memory, held, count, sizeof *held);
+    lmi_float_mode_leave(&host);
+    if (result == LM_OK) {
+        lmi_id id = lmi_pool_id(&world->pins, index);
+        out->slot = id.slot;
+        out->generation = id.generation;
+    }
+    return result;
+}
+
+/* Takes a pin out of its body's list. */
+static uint32_t *pin_link(const lm_world *world, lmi_body *body, uint32_t index)
+{
+    uint32_t *link = &body->first_pin;
+    while (*link != index) {
+        link = &LMI_POOL_AT(&world->pins, lmi_pin, *link)->next;
+    }
+    return link;
+}
+
+lm_result lm_pin_destroy(lm_world *world, lm_pin_id out)
+{
+    lmi_id id = {out.slot, out.generation};
+    uint32_t index;
+    if (!lmi_pool_find(&world->pins, id, &index)) {
+        return lmi_fail(world, LM_ERROR_ID, "lm_pin_destroy: there is no such pin");
+    }
+    lmi_pin *pin = LMI_POOL_AT(&world->pins, lmi_pin, index);
+    lmi_gpu_edit_body(world, lmi_body_at(world, pin->body));
+    lmi_body *body = lmi_body_at(world, pin->body);
+    bool *held = lmi_allocate(&world->memory, body->place_count, sizeof *held);
+    if (!held) {
+        return lmi_fail(world, LM_ERROR_MEMORY, "lm_pin_destroy: out of memory");
+    }
+    lmi_float_mode host;
+    lmi_float_mode_enter(&host);
+    lmi_pins_mark(world, body, held);
+    for (uint32_t k = 0; k < pin->count; k++) {
+        held[pin->particles[k]] = false;
+    }
+    bool ok = lmi_body_update_weights(world, body, held);
+    lmi_release(&world->memory, held, body->place_count, sizeof *held);
+    lmi_float_mode_leave(&host);
+    if (!ok) {
+        return lmi_fail(world, LM_ERROR_MEMORY, "lm_pin_destroy: out of memory");
+    }
+    lmi_body_rouse(world, body);
+    *pin_link(world, body, index) = pin->next;
+    lmi_pin_free(world, pin);
+    lmi_pool_remove(&world->pins, index);
+    return LM_OK;
+}
+
+void lmi_pins_free(lm_world *world, lmi_body *body)
+{
+    while (body->first_pin != LMI_NONE) {
+        uint32_t index = body->first_pin;
+        lmi_pin *pin = LMI_POOL_AT(&world->pins, lmi_pin, index);
+        body->first_pin = pin->next;
+        lmi_pin_free(world, pin);
+        lmi_pool_remove(&world->pins, index);
+    }
+}
+
+/* --- drags --- */
+
+lm_drag_def lm_drag_def_default(void)
+{
+    lm_drag_def def;
+    memset(&def, 0, sizeof def);
+    def.hertz = 2.0f;
+    def.damping_ratio = 1.0f;
+    def.max_force = FLT_MAX;
+    def.cookie = DRAG_COOKIE;
+    return def;
+}
+
+static const char *drag_fault(const lm_drag_def *def, const lmi_body *body)
+{
+    if (def->particle >= body->particle_count) {
+        return "the particle index is beyond the last particle";
+    }
+    if (!(def->radius >= 0.0f && def->radius <= LM_MAX_COORDINATE)) {
+        return "radius must be at least 0";
+    }
+    if (!dvec_is_finite(def->target)) {
+        return "target is not finite";
+    }
+    if (!(def->hertz > 0.0f && def->hertz <= 1e6f)) {
+        return "hertz must be above 0 and at most 1e6";
+    }
+    if (!(def->damping_ratio >= 0.0f && def->damping_ratio <= 1e6f)) {
+        return "damping_ratio must be 0 to 1e6";
+    }
+    return def->max_force > 0.0f ? NULL : "max_force must be above 0";
+}
+
+/* How strongly a particle at distance `away` in the rest pose is pulled along: 1 in the middle, smoothly 0 at the
+ * radius. */
+static double hold(double away, double radius)
+{
+    if (away <= 0.0) {
+        return 1.0;
+    }
+    double t = radius > 0.0 ? away / radius : 2.0;
+    return t < 1.0 ? (1.0 - t * t) * (1.0 - t * t) : 0.0;
+}
+
+/* Writes the particles in reach and their weights, or only counts them when `drag->particles` is null. */
+static uint32_t reach(const lmi_body *body, lmi_drag *drag, uint32_t middle)
+{
+    uint32_t count = 0;
+    double sum = 0.0;
+    LMI_PARTICLES_EACH(body, n)
+    {
+        double away = dvec_length(dvec_sub(dvec_from(body->rest[n]), dvec_from(body->rest[middle])));
+        double weight = n == middle ? 1.0 : hold(away, drag->radius);
+        if (weight > 0.0 && (n == middle || drag->radius > 0.0f)) {
+            if (drag->particles) {
+                drag->particles[count] = n;
+                drag->weights[count] = (float)weight;
+                sum += weight * body->v[(size_t)n * 4 + 3];
+            }
+            count++;
+        }
+    }
+    for (uint32_t n = 0; drag->particles && n < count; n++) {
+        drag->weights[n] = (float)(drag->weights[n] / sum);
+    }
+    return count;
+}
+
+void lmi_drag_free(lm_world *world, lmi_drag *drag)
+{
+    lmi_release(&world->memory, drag->particles, drag->count, sizeof *drag->particles);
+    lmi_release(&world->memory, drag->weights, drag->count, sizeof *drag->weights);
+    drag->particles = NULL;
+    drag->weights = NULL;
+}
+
+lm_result lm_drag_create(lm_world *world, const lm_drag_def *def, lm_drag_id *out)
+{
+    lmi_gpu_edit(world);
+    lm_drag_id none = {0, 0};
+    *out = none;
+    if (def->cookie != DRAG_COOKIE) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT,
+                        "lm_drag_create: the definition did not come from lm_drag_def_default");
+    }
+    lmi_body *body = lmi_body_find(world, def->body, "lm_drag_create");
+    if (!body) {
+        return LM_ERROR_ID;
+    }
+    const char *fault = drag_fault(def, body);
+    if (fault) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_drag_create: %s", fault);
+    }
+    uint32_t index;
+    if (!lmi_pool_add(&world->drags, &world->memory, &index)) {
+        return lmi_fail(world, LM_ERROR_MEMORY, "lm_drag_create: out of memory");
+    }
+    lmi_drag *drag = LMI_POOL_AT(&world->drags, lmi_drag, index);
+    drag->body = def->body.slot - 1;
+    drag->particle = def->particle;
+    drag->radius = def->radius;
+    drag->target = def->target;
+    drag->hertz = def->hertz;
+    drag->damping_ratio = def->damping_ratio;
+    drag->max_force = fminf(def->max_force, FLT_MAX); /* infinity is a natural way to say no limit */
+    lmi_float_mode host;
+    lmi_float_mode_enter(&host);
+    drag->count = reach(body, drag, body->place[def->particle]);
+    drag->particles = lmi_allocate(&world->memory, drag->count, sizeof *drag->particles);
+    drag->weights = lmi_allocate(&world->memory, drag->count, sizeof *drag->weights);
+    bool ok = drag->particles && drag->weights;
+    if (ok) {
+        reach(body, drag, body->place[def->particle]);
+        drag->next = body->first_drag;
+        body->first_drag = index;
+        lmi_body_rouse(world, body); /* and it stays awake as long as it is dragged */
+        lmi_id id = lmi_pool_id(&world->drags, index);
+        out->slot = id.slot;
+        out->generation = id.generation;
+    } else {
+        lmi_drag_free(world, drag);
+        lmi_pool_revoke(&world->drags, index);
+    }
+    lmi_float_mode_leave(&host);
+    return ok ? LM_OK : lmi_fail(world, LM_ERROR_MEMORY, "lm_drag_create: out of memory");
+}
+
+static lmi_drag *find_drag(const lm_world *world, lm_drag_id drag, uint32_t *index, const char *caller)
+{
+    lmi_id id = {drag.slot, drag.generation};
+    if (!lmi_pool_find(&world->drags, id, index)) {
+        lmi_fail(world, LM_ERROR_ID, "%s: there is no such drag", caller);
+        return NULL;
+    }
+    return LMI_POOL_AT(&world->drags, lmi_drag, *index);
+}
+
+lm_result lm_drag_set_target(lm_world *world, lm_drag_id id, lm_dvec3 target)
+{
+    uint32_t index;
+    lmi_drag *drag = find_drag(world, id, &index, "lm_drag_set_target");
+    if (!drag) {
+        return LM_ERROR_ID;
+    }
+    if (!dvec_is_finite(target)) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_drag_set_target: target is not finite");
+    }
+    drag->target = target;
+    return LM_OK;
+}
+
+lm_result lm_drag_get_force(const lm_world *world, lm_drag_id id, lm_vec3 *force)
+{
+    uint32_t index;
+    const lmi_drag *drag = find_drag(world, id, &index, "lm_drag_get_force");
+    if (!drag) {
+        return LM_ERROR_ID;
+    }
+    lmi_gpu_fetch(world);
+    *force = drag->force;
+    return LM_OK;
+}
+
+lm_result lm_drag_destroy(lm_world *world, lm_drag_id id)
+{
+    lmi_gpu_edit(world);
+    uint32_t index;
+    lmi_drag *drag = find_drag(world, id, &index, "lm_drag_destroy");
+    if (!drag) {
+        return LM_ERROR_ID;
+    }
+    uint32_t *link = &lmi_body_at(world, drag->body)->first_drag;
+    while (*link != index) {
+        link = &LMI_POOL_AT(&world->drags, lmi_drag, *link)->next;
+    }
+    *link = drag->next;
+    lmi_drag_free(world, drag);
+    lmi_pool_remove(&world->drags, index);
+    return LM_OK;
+}
+
+void lmi_drags_free(lm_world *world, lmi_body *body)
+{
+    while (body->first_drag != LMI_NONE) {
+        uint32_t index = body->first_drag;
+        lmi_drag *drag = LMI_POOL_AT(&world->drags, lmi_drag, index);
+        body->first_drag = drag->next;
+        lmi_drag_free(world, drag);
+        lmi_pool_remove(&world->drags, index);
+    }
+}
