@@ -19,7 +19,7 @@ RAW_ONLY = {
     "lm_world_can_share",
     "lm_body_share_skin",
     "lm_world_share_skins",
-    # For programs that change what they have made; the classes make it again.
+    # Not in the classes yet: changing and reading what definitions set, sockets, clones.
     "lm_body_get_pose",
     "lm_body_set_pose",
     "lm_body_set_velocity",
