@@ -1,7 +1,7 @@
 # What people do with the repository; CMakeLists.txt says how. `make help` lists the targets.
 
 .DEFAULT_GOAL := build
-.PHONY: build demo pictures test test-long test-arm test-wasm test-windows test-x86-32 packages amalgamation soak mutate golden format format-check trees clean help
+.PHONY: build demo pictures python blender test test-long test-arm test-wasm test-windows test-x86-32 packages amalgamation soak mutate golden format format-check trees clean help
 
 # The scene that `make demo` shows.
 DEMO := penguins
@@ -20,8 +20,17 @@ demo: build ## simulate and draw the default scene: a video and a sheet of pictu
 	@echo
 	@echo "Look at build/demo/$(DEMO).mp4 (video) and build/demo/$(DEMO).png (the same as a sheet of pictures)."
 
-pictures: build ## draw the pictures of README.md and docs/ again (docs/pictures)
+pictures: build python ## draw the pictures of README.md and docs/ again (docs/pictures)
+	@tools/setup pictures
 	tools/pictures build/limber docs/pictures
+
+python: ## the Python package as a wheel in build/wheel (docs/python.md)
+	@tools/setup python
+	@tools/build release limber_python limber_cli
+	@tools/wheel
+
+blender: python ## the add-on for Blender as a zip in build/blender (docs/blender.md)
+	@tools/blender-zip
 
 test: trees ## everything that must hold: unit, oracle, invariants, sanitizers, short fuzzing (about 17 minutes on two cores)
 	$(CTEST) -LE 'long|soak'

@@ -639,6 +639,21 @@ LM_API lm_result lm_body_get_velocities(const lm_world *world, lm_body_id body, 
 LM_API lm_result lm_body_get_masses(const lm_world *world, lm_body_id body, float *masses);
 LM_API lm_result lm_body_get_rest_positions(const lm_world *world, lm_body_id body, lm_vec3 *points);
 
+/* A look into the state of a body, without a copy. Particles have places, in an order of the engine's own, and there may be
+ * places without one. */
+typedef struct lm_state_view {
+    const float *positions;    /* four floats for each place: x, y, z in metres from `origin`, and one for the engine */
+    const float *velocities;   /* four floats for each place: x, y, z in metres a second, and one for the engine */
+    const uint32_t *particles; /* which particle is at a place; UINT32_MAX: none */
+    const uint32_t *places;    /* where a particle is; lm_body_info.particles of them */
+    uint32_t place_count;
+    lm_dvec3 origin; /* world; a step may move it */
+} lm_state_view;
+
+/* The body's state in the world's own memory, to be read only. Valid until the next call that may change the world (any that
+ * takes it without const). Of a world that a device steps, the state is read back first. */
+LM_API lm_result lm_body_view_state(const lm_world *world, lm_body_id body, lm_state_view *view);
+
 /* Where each particle was being pulled to in the last substep, relative to `base`; a free particle's goal is where it
  * is. LM_ERROR_ARGUMENT when there was no step since bodies were created, destroyed, pinned, given another mode or
  * loaded, or the body sleeps; and for a lattice or an octree, which keep none. */

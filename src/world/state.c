@@ -133,6 +133,21 @@ lm_result lm_body_get_positions(const lm_world *world, lm_body_id id, lm_dvec3 b
     return LM_OK;
 }
 
+lm_result lm_body_view_state(const lm_world *world, lm_body_id id, lm_state_view *view)
+{
+    const lmi_body *body = lmi_body_find(world, id, "lm_body_view_state");
+    if (!body) {
+        return LM_ERROR_ID;
+    }
+    *view = (lm_state_view){.positions = body->x,
+                            .velocities = body->v,
+                            .particles = body->order,
+                            .places = body->place,
+                            .place_count = body->place_count,
+                            .origin = body->origin};
+    return LM_OK;
+}
+
 lm_result lm_body_get_contact_points(const lm_world *world, lm_body_id id, lm_dvec3 base, lm_vec3 *positions)
 {
     const lmi_body *body = lmi_body_find(world, id, "lm_body_get_contact_points");

@@ -195,6 +195,8 @@ static void stale_and_wrong_ids(void **context)
     assert_refused(f, lm_body_get_info(f->world, f->body, &info), LM_ERROR_ID);
     assert_refused(f, lm_body_get_positions(f->world, f->body, origin, buffer), LM_ERROR_ID);
     assert_refused(f, lm_body_get_velocities(f->world, f->body, buffer), LM_ERROR_ID);
+    lm_state_view view;
+    assert_refused(f, lm_body_view_state(f->world, f->body, &view), LM_ERROR_ID);
     assert_refused(f, lm_body_get_masses(f->world, f->body, masses), LM_ERROR_ID);
     assert_refused(f, lm_body_get_rest_positions(f->world, f->body, buffer), LM_ERROR_ID);
     assert_refused(f, lm_body_get_goals(f->world, f->body, origin, buffer), LM_ERROR_ID);

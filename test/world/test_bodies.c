@@ -563,6 +563,38 @@ static void states_come_back_in_order(void **context)
     }
 }
 
+/* A view shows what is copied out, before and after steps, with the caller's particles where it says that they are. */
+static void views_show_the_state(void **context)
+{
+    (void)context;
+    for (int kind = 0; kind < SAMPLE_KIND_COUNT; kind++) {
+        random_state random = {43};
+        sample s = sample_make((sample_kind)kind, &random);
+        lm_world *world = make_world(9.81);
+        lm_body_id body = make_body(world, &s.def);
+        lm_vec3 *x = calloc(s.count, sizeof *x), *v = calloc(s.count, sizeof *v);
+        for (int step = 0; step < 3; step++) {
+            lm_state_view view;
+            assert_ok(lm_body_view_state(world, body, &view));
+            assert_ok(lm_body_get_positions(world, body, view.origin, x));
+            assert_ok(lm_body_get_velocities(world, body, v));
+            assert_true(view.place_count >= s.count);
+            for (uint32_t i = 0; i < s.count; i++) {
+                uint32_t place = view.places[i];
+                assert_true(place < view.place_count);
+                assert_int_equal(view.particles[place], i);
+                assert_memory_equal(view.positions + 4 * (size_t)place, &x[i], sizeof x[i]);
+                assert_memory_equal(view.velocities + 4 * (size_t)place, &v[i], sizeof v[i]);
+            }
+            assert_ok(lm_world_step(world, 1.0 / 60.0));
+        }
+        free(x);
+        free(v);
+        lm_world_destroy(world);
+        sample_free(&s);
+    }
+}
+
 /* Ten steps from the same state, with a material that was there from the start or is set later. */
 static uint64_t hash_with_material(lm_mode mode, bool late)
 {
@@ -709,6 +741,7 @@ int main(void)
         cmocka_unit_test(goals_are_where_particles_go),
         cmocka_unit_test(linear_goals_are_the_nearest_of_their_volume),
         cmocka_unit_test(states_come_back_in_order),
+        cmocka_unit_test(views_show_the_state),
         cmocka_unit_test(materials_set_late_are_as_good),
         cmocka_unit_test(cells_are_counted_along_their_axes),
         cmocka_unit_test(materials_may_change_while_running),

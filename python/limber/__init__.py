@@ -1,0 +1,118 @@
+"""Limber: real-time deformable bodies by shape matching.
+
+    import limber
+
+    with limber.World() as world:
+        world.add_collider("plane")
+        duck = world.add_lattice(limber.Mesh.shape("duck"), particles=500, position=(0, 1, 0))
+        for frame in range(120):
+            world.step()
+        print(duck.centre)
+
+docs/python.md is the guide. ``limber.lib`` and ``limber.ffi`` are the library itself, all of its header, for what is missing here.
+"""
+
+from ._core import (
+    ArgumentError,
+    CapacityError,
+    ClosedError,
+    FormatError,
+    IdError,
+    LimberError,
+    LimitError,
+    OutOfMemoryError,
+    UnsupportedError,
+    VersionError,
+    ffi,
+    lib,
+    text as _text,
+)
+from .batch import WorldBatch, gradient
+from .body import INNER, NO_GROUP, Body, BodyInfo, CutInfo, Detail, Fracture, LiveState
+from .export import Exporter, Loss, export, formats
+from .material import Material, Pose, Sleep
+from .mesh import Mesh, ShapeBone, TetMesh, shape_points, shapes
+from .picture import Picture, Renderer, render, view, views
+from .scene import Scene, scenes, schema
+from .things import Bone, Collider, Drag, Field, Mover, Pin, Skeleton, SkeletonInfo
+from .world import (
+    COMBINED,
+    FRAME,
+    Break,
+    ContactEvent,
+    ContactStats,
+    Device,
+    Hit,
+    Stats,
+    Totals,
+    World,
+    devices,
+    instruction_sets,
+)
+
+__version__: str = _text(lib.lm_version())
+
+__all__ = [
+    "ArgumentError",
+    "Body",
+    "BodyInfo",
+    "Bone",
+    "Break",
+    "COMBINED",
+    "CapacityError",
+    "ClosedError",
+    "Collider",
+    "ContactEvent",
+    "ContactStats",
+    "CutInfo",
+    "Detail",
+    "Device",
+    "Drag",
+    "Exporter",
+    "FRAME",
+    "Field",
+    "FormatError",
+    "Fracture",
+    "Hit",
+    "INNER",
+    "IdError",
+    "LimberError",
+    "LimitError",
+    "LiveState",
+    "Loss",
+    "Material",
+    "Mesh",
+    "Mover",
+    "NO_GROUP",
+    "OutOfMemoryError",
+    "Picture",
+    "Pin",
+    "Pose",
+    "Renderer",
+    "Scene",
+    "ShapeBone",
+    "Skeleton",
+    "SkeletonInfo",
+    "Sleep",
+    "Stats",
+    "TetMesh",
+    "Totals",
+    "UnsupportedError",
+    "VersionError",
+    "World",
+    "WorldBatch",
+    "devices",
+    "export",
+    "ffi",
+    "formats",
+    "gradient",
+    "instruction_sets",
+    "lib",
+    "render",
+    "scenes",
+    "schema",
+    "shape_points",
+    "shapes",
+    "view",
+    "views",
+]

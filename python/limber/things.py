@@ -1,0 +1,317 @@
+"""What a world has besides bodies: colliders, movers, pins, drags, fields, skeletons."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any, Sequence
+
+import numpy as np
+
+from ._core import (
+    Array,
+    ArgumentError,
+    Floats,
+    Id,
+    Vector,
+    ffi,
+    indices,
+    lib,
+    number,
+    output,
+    pointer,
+    record,
+    to_array,
+    vector,
+    word_of,
+    words,
+)
+from .material import Pose
+
+if TYPE_CHECKING:
+    from .body import Body
+    from .world import World
+
+SHAPES = words("lm_shape", "LM_SHAPE_")
+FIELDS = words("lm_field_kind", "LM_FIELD_")
+
+
+class _Thing:
+    """Something in a world that has an id."""
+
+    _destroy: Any = None
+
+    def __init__(self, world: World, id: Id) -> None:
+        self.world = world
+        self.id = id
+
+    def __repr__(self) -> str:
+        return f"<limber.{type(self).__name__} {self.id[0]}.{self.id[1]}>"
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and other.world is self.world and other.id == self.id  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash((type(self), id(self.world), self.id))
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.world, self.id)
+
+    def _do(self, function: Any, *arguments: Any) -> None:
+        self.world._do(function, self.id, *arguments)
+
+    def destroy(self) -> None:
+        """Takes it out of the world."""
+        self._do(type(self)._destroy)
+
+
+class Collider(_Thing):
+    """A plane, ball, capsule, box, height map or mesh that bodies do not enter."""
+
+    _destroy = staticmethod(lib.lm_collider_destroy)
+
+    @property
+    def pose(self) -> Pose:
+        """Where it is now, in the world."""
+        pose = ffi.new("lm_pose *")
+        self._do(lib.lm_collider_get_pose, pose)
+        return Pose._from_c(pose)
+
+    def _def(self) -> Any:
+        definition = ffi.new("lm_collider_def *")
+        self._do(lib.lm_collider_get_def, definition)
+        return definition
+
+    @property
+    def shape(self) -> str:
+        """ "plane", "sphere", "capsule", "box", "heights" or "mesh"."""
+        return word_of(self._def().shape, SHAPES)
+
+    @property
+    def size(self) -> dict[str, Any]:
+        """What it was made with, as far as its shape uses it."""
+        with self.world._lock:
+            c, shape = self._def(), self.shape
+            if shape == "sphere":
+                return {"radius": c.radius}
+            if shape == "capsule":
+                return {"radius": c.radius, "half_length": c.half_length}
+            if shape == "box":
+                return {"half_extents": to_array(c.half_extents)}
+            if shape == "heights":
+                counts = tuple(c.heights.counts)
+                floats = np.frombuffer(ffi.buffer(c.heights.heights, counts[0] * counts[1] * 4), dtype=np.float32)
+                return {"heights": floats.reshape(counts[1], counts[0]).copy(), "spacing": c.heights.spacing}
+            if shape == "mesh":
+                vertices = np.frombuffer(ffi.buffer(c.mesh.vertices, c.mesh.vertex_count * 12), dtype=np.float32)
+                faces = np.frombuffer(ffi.buffer(c.mesh.triangles, c.mesh.triangle_count * 12), dtype=np.uint32)
+                return {
+                    "vertices": vertices.reshape(-1, 3).copy(),
+                    "faces": faces.reshape(-1, 3).copy(),
+                    "solid": bool(c.mesh.solid),
+                }
+            return {}
+
+    @property
+    def friction(self) -> float:
+        """Coulomb's coefficient."""
+        return float(self._def().friction)
+
+    @property
+    def restitution(self) -> float:
+        """0 to 1."""
+        return float(self._def().restitution)
+
+
+class Mover(_Thing):
+    """A frame that moves as told; colliders and pins can ride on it."""
+
+    _destroy = staticmethod(lib.lm_mover_destroy)
+
+    @property
+    def pose(self) -> Pose:
+        """Where it is now."""
+        pose = ffi.new("lm_pose *")
+        self._do(lib.lm_mover_get_pose, pose)
+        return Pose._from_c(pose)
+
+    def set_velocity(self, velocity: Vector, spin: Vector = (0.0, 0.0, 0.0)) -> None:
+        """From now on it moves so, m/s and rad/s."""
+        self._do(lib.lm_mover_set_velocity, vector(velocity, "velocity"), vector(spin, "spin"))
+
+    def move_to(self, position: Vector, rotation: Vector = (0.0, 0.0, 0.0, 1.0)) -> None:
+        """The next step ends with this pose."""
+        self._do(lib.lm_mover_move_to, Pose.at(position, rotation)._to_c())
+
+
+class Pin(_Thing):
+    """Holds particles at points of the world or of a mover."""
+
+    _destroy = staticmethod(lib.lm_pin_destroy)
+
+
+class Drag(_Thing):
+    """A spring from a point to a particle and its surroundings: a hand that pulls."""
+
+    _destroy = staticmethod(lib.lm_drag_destroy)
+
+    def set_target(self, target: Vector) -> None:
+        """Moves the point that it pulls to."""
+        self._do(lib.lm_drag_set_target, vector(target, "target"))
+
+    @property
+    def force(self) -> Array:
+        """On the body in the last substep, newtons."""
+        force = ffi.new("lm_vec3 *")
+        self._do(lib.lm_drag_get_force, force)
+        return to_array(force)
+
+
+class Field(_Thing):
+    """An acceleration everywhere, wind, or a pull towards a point."""
+
+    _destroy = staticmethod(lib.lm_field_destroy)
+
+    def set(self, kind: str, **values: Any) -> None:
+        """Replaces it; the arguments are those of ``World.add_field``."""
+        self._do(lib.lm_field_set, field_def(kind, **values))
+
+
+def field_def(
+    kind: str,
+    *,
+    vector: Vector = (0.0, 0.0, 0.0),
+    position: Vector = (0.0, 0.0, 0.0),
+    strength: float = 1.0,
+    radius: float = 1.0,
+) -> Any:
+    """An ``lm_field_def``."""
+    from ._core import choose, vector as to_vector
+
+    definition = ffi.new("lm_field_def *", lib.lm_field_def_default())
+    definition.kind = choose(kind, FIELDS, "kind")
+    definition.vector, definition.position = to_vector(vector, "vector"), to_vector(position, "position")
+    definition.strength, definition.radius = number(strength, "strength"), number(radius, "radius")
+    return definition
+
+
+@dataclasses.dataclass
+class Bone:
+    """A bone of a skeleton: its frame in the rest pose of the body, where its segment ends in that frame, and how far around it
+    particles are attached (``radius`` below 0: none)."""
+
+    position: Vector = (0.0, 0.0, 0.0)
+    rotation: Vector = (0.0, 0.0, 0.0, 1.0)
+    tail: Vector = (0.0, 0.0, 0.0)
+    radius: float = -1.0
+    fade: float = 0.0
+
+    def _to_c(self) -> dict[str, Any]:
+        return {
+            "rest": Pose.at(self.position, self.rotation)._to_c(),
+            "tail": vector(self.tail, "tail"),
+            "radius": number(self.radius, "radius"),
+            "fade": number(self.fade, "fade"),
+        }
+
+
+@dataclasses.dataclass
+class SkeletonInfo:
+    """Counts of a skeleton; see ``lm_skeleton_info``."""
+
+    bones: int
+    attachments: int
+    particles: int
+    held: int
+
+
+#: An attachment as numpy sees it.
+ATTACHMENT = np.dtype([("particle", np.uint32), ("bone", np.uint32), ("weight", np.float32)])
+
+
+class Skeleton(_Thing):
+    """Bones inside a body, moved by the program."""
+
+    _destroy = staticmethod(lib.lm_skeleton_destroy)
+
+    def _info(self) -> Any:
+        info = ffi.new("lm_skeleton_info *")
+        self._do(lib.lm_skeleton_get_info, info)
+        return info
+
+    @property
+    def info(self) -> SkeletonInfo:
+        """Counts."""
+        return record(SkeletonInfo, self._info())
+
+    @property
+    def body(self) -> Body:
+        """Whose skeleton it is."""
+        from .body import Body
+
+        found = self._info().body
+        return Body(self.world, (found.slot, found.generation))
+
+    def _poses(self, poses: Sequence[Any]) -> Any:
+        bones = self._info().bones
+        if len(poses) != bones:
+            raise ArgumentError(f"poses: has {len(poses)} (expected {bones}, one for each bone)")
+        return ffi.new("lm_pose[]", [Pose.at(*pose)._to_c() for pose in poses])
+
+    def move_to(self, poses: Sequence[Any]) -> None:
+        """The next step ends with these world poses, (position, rotation) for each bone."""
+        with self.world._lock:
+            self._do(lib.lm_skeleton_move_to, self._poses(poses))
+
+    def set_poses(self, poses: Sequence[Any]) -> None:
+        """The bones are there at once; the flesh is not moved along."""
+        with self.world._lock:
+            self._do(lib.lm_skeleton_set_poses, self._poses(poses))
+
+    @property
+    def poses(self) -> list[Pose]:
+        """World poses of the bones now."""
+        with self.world._lock:
+            poses = ffi.new("lm_pose[]", self._info().bones)
+            self._do(lib.lm_skeleton_get_poses, poses)
+            return [Pose._from_c(pose) for pose in poses]
+
+    @property
+    def bones(self) -> list[Bone]:
+        """As they were defined."""
+        with self.world._lock:
+            bones = ffi.new("lm_bone[]", self._info().bones)
+            self._do(lib.lm_skeleton_get_bones, bones)
+            return [
+                Bone(to_array(b.rest.position), to_array(b.rest.rotation), to_array(b.tail), b.radius, b.fade) for b in bones
+            ]
+
+    @property
+    def attachments(self) -> Array:
+        """A structured array of ``particle``, ``bone`` and ``weight``."""
+        with self.world._lock:
+            attachments = np.empty(self._info().attachments, dtype=ATTACHMENT)
+            self._do(lib.lm_skeleton_get_attachments, pointer("lm_attachment", attachments))
+            return attachments
+
+    def get_targets(self, base: Vector = (0.0, 0.0, 0.0), out: Array | None = None) -> tuple[Floats, Floats]:
+        """Where the bones want the particles: positions (n, 3) and weights (n)."""
+        with self.world._lock:
+            particles = self.body._info().particles
+            positions = output(out, (particles, 3), np.float32)
+            weights = np.empty(particles, dtype=np.float32)
+            where = pointer("lm_vec3", positions), pointer("float", weights)
+            self._do(lib.lm_skeleton_get_targets, vector(base, "base"), *where)
+            return positions, weights
+
+
+def attachments_of(values: Any) -> Array:
+    """Attachments from a structured array, or from rows of particle, bone and weight."""
+    array = np.asarray(values)
+    if array.dtype == ATTACHMENT:
+        return np.ascontiguousarray(array)
+    rows = np.asarray([tuple(row) for row in values], dtype=np.float64).reshape(-1, 3)
+    made = np.empty(len(rows), dtype=ATTACHMENT)
+    made["particle"] = indices(rows[:, 0].astype(np.int64), 0, "attachments")
+    made["bone"] = indices(rows[:, 1].astype(np.int64), 0, "attachments")
+    made["weight"] = rows[:, 2]
+    return made

@@ -1,0 +1,138 @@
+"""What takes longer: 10,000 worlds, the wheel in an environment of its own, types, devices, examples, speed."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+import numpy as np
+
+import limber
+from support import SOURCE, box
+from test_arrays import Leaks as ShortLeaks
+
+
+class Leaks(ShortLeaks):
+    def test_no_leak(self):
+        self.check(10000, 4 << 20)
+
+    def test_scenes_meshes_and_batches(self):
+        def rounds(count):
+            for _ in range(count):
+                limber.Scene("sticks").step()
+                limber.Mesh.shape("duck", detail=6)
+                with limber.World(workers=1) as world:
+                    world.add_lattice(box(), spacing=0.3)
+                    limber.WorldBatch(world, 3).step()
+
+        def rss():
+            return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+        rounds(30)
+        before = rss()
+        rounds(300)
+        self.assertLess(rss() - before, 6 << 20)
+
+
+class Wheel(unittest.TestCase):
+    def test_in_an_environment_of_its_own(self):
+        wheels = subprocess.run([f"{SOURCE}/tools/wheel"], capture_output=True, text=True, check=True).stdout.split()
+        self.assertEqual(len(wheels), 1)
+        with tempfile.TemporaryDirectory() as folder:
+            # numpy and cffi are Debian's; nothing comes from the network.
+            subprocess.run(["/usr/bin/python3", "-m", "venv", "--system-site-packages", folder], check=True)
+            install = [f"{folder}/bin/pip", "install", "--quiet", "--no-index", f"{SOURCE}/{wheels[0]}"]
+            subprocess.run(install, check=True)
+            code = "import limber; print(limber.__file__, hex(limber.Scene('sticks').run(20).hash))"
+            environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+            done = subprocess.run([f"{folder}/bin/python", "-c", code], capture_output=True, text=True, check=True, cwd=folder, env=environment)
+        where, told = done.stdout.split()
+        self.assertTrue(where.startswith(folder), where)
+        self.assertEqual(told, hex(limber.Scene("sticks").run(20).hash))
+
+
+class Types(unittest.TestCase):
+    def test_mypy(self):
+        with tempfile.TemporaryDirectory() as cache:
+            done = subprocess.run(["mypy", "--strict", "--cache-dir", cache, "limber"], cwd=Path(limber.__file__).parent.parent, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout)
+
+    def test_everything_public_has_a_docstring(self):
+        import inspect
+
+        missing = []
+        for name in limber.__all__:
+            thing = getattr(limber, name)
+            if inspect.isclass(thing):
+                missing += [f"{name}.{m}" for m, v in vars(thing).items() if not m.startswith("_") and (inspect.isfunction(v) or isinstance(v, property)) and not inspect.getdoc(v)]
+            if (inspect.isclass(thing) or inspect.isfunction(thing)) and not inspect.getdoc(thing):
+                missing.append(name)
+        self.assertEqual(missing, [])
+
+
+class Devices(unittest.TestCase):
+    """OpenCL; PoCL makes a device of the CPU, which `tools/setup test` installs."""
+
+    def test_a_device_steps_a_world(self):
+        usable = [n for n, device in enumerate(limber.devices()) if device.usable]
+        self.assertTrue(usable, limber.devices())
+
+        def run(device):
+            world = limber.World(device=device)
+            world.add_collider("plane")
+            body = world.add_lattice(box(), spacing=0.25, position=(0, 0.6, 0))
+            world.step(count=20)
+            return world, body
+
+        (there, far), (here, near) = run(str(usable[0])), run(None)
+        self.assertNotEqual(there.device, "cpu")
+        np.testing.assert_allclose(far.positions, near.positions, atol=1e-3)
+        live = far.live
+        np.testing.assert_allclose(live.positions[live.places] + live.origin, far.positions, atol=1e-6)
+        there.step()
+        batch = limber.WorldBatch([there, here])
+        batch.step(count=3)
+        seen = batch.observe()
+        np.testing.assert_allclose(seen[0], seen[1], atol=0.05)
+
+
+class Examples(unittest.TestCase):
+    def test_every_example_runs(self):
+        found = sorted(Path(SOURCE, "python/examples").glob("*.py"))
+        self.assertGreaterEqual(len(found), 6)
+        for path in found:
+            with self.subTest(path.name), tempfile.TemporaryDirectory() as folder:
+                environment = {**os.environ, "LIMBER_EXAMPLE_QUICK": "1", "MPLBACKEND": "Agg", "MPLCONFIGDIR": folder}
+                done = subprocess.run([sys.executable, str(path), folder], capture_output=True, text=True, env=environment)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                pictures = list(Path(folder).glob("*.png"))
+                self.assertTrue(pictures, "it leaves a picture")
+                for picture in pictures:
+                    self.assertGreater(picture.stat().st_size, 5000)
+
+
+class Speed(unittest.TestCase):
+    """Figures, not assertions: what a loop in Python adds to the time that the library itself measures for its steps of `crowd`."""
+
+    def test_crowd(self):
+        frames, inside, outside = 60, 0.0, 0.0
+        with limber.Scene("crowd") as scene:
+            world = scene.world
+            world.step()
+            for _ in range(frames):
+                start = time.perf_counter()
+                world.step(1.0 / 60.0)
+                outside += time.perf_counter() - start
+                inside += world.stats.step_seconds
+        print(
+            f"crowd, {frames} steps: {1000 * inside / frames:.3f} ms a step in C,"
+            f" {1000 * outside / frames:.3f} ms in Python ({100 * (outside / inside - 1):+.3f} %)"
+        )
+        self.assertGreaterEqual(outside, inside)
+
+
+if __name__ == "__main__":
+    unittest.main()
