@@ -161,7 +161,7 @@ typedef struct lmi_body {
     float *x;
     float *v;
     float *home;
-    uint32_t batch;        /* LMI_NONE: it sleeps, or slept and has not been packed since */
+    uint32_t batch;        /* LMI_NONE: it sleeps or is not enabled, or was so and has not been packed since */
     uint32_t first;        /* particle index in the pack */
     uint32_t reference;    /* place of a particle that sums are taken from */
     uint32_t first_region; /* index into the pack's region lanes */
@@ -192,6 +192,7 @@ typedef struct lmi_body {
 
     /* Sleep (step/sleep.h). While it sleeps it is in no batch, and its velocities are 0. */
     bool may_sleep, asleep;
+    bool disabled;   /* lm_body_set_enabled: in no batch either, and nobody meets it */
     bool roused;     /* in this call: something pressed on it while it slept */
     float still;     /* state: seconds for which it has been slow enough */
     bool was_asleep; /* before this call, until all that it needs is there */
@@ -213,6 +214,7 @@ typedef struct lmi_mover {
     lm_vec3 spin;
     bool has_target; /* the next step ends at `target` */
     lm_pose target;
+    uint64_t user_data;
 } lmi_mover;
 
 typedef struct lmi_collider {
@@ -224,7 +226,9 @@ typedef struct lmi_collider {
     uint32_t mover; /* slot or LMI_NONE */
     float friction, restitution;
     uint32_t group, mask; /* bits: what it is, and which bodies it touches */
-    lmi_solid solid;      /* of a height map or a mesh */
+    bool disabled;        /* then neither counts: it is in no group and touches none */
+    uint64_t user_data;
+    lmi_solid solid; /* of a height map or a mesh */
 } lmi_collider;
 
 typedef struct lmi_pin {
@@ -377,7 +381,7 @@ void lmi_body_free_bulk(lm_world *world, lmi_body *body);
 /* Whether its contacts are found together with those of other bodies (step/mutual.h). */
 static inline bool lmi_body_meets(const lmi_body *body)
 {
-    return body->bulk || (body->fracture && (body->mask != 0 || body->self_contact));
+    return !body->disabled && (body->bulk || (body->fracture && (body->mask != 0 || body->self_contact)));
 }
 
 /* New weights after pins came or went (`held`: which particles are held, or null); false when out of memory. */
@@ -470,6 +474,9 @@ static inline bool lmi_may_collide(const lmi_body *body, uint32_t group, uint32_
     return (body->group & mask) && (body->collider_mask & group);
 }
 
+/* Whether it is left out of steps. */
+static inline bool lmi_body_is_out(const lmi_body *body) { return body->asleep || body->disabled; }
+
 /* step/sleep.c: wakes a body and its island; everybody; whoever is near a collider. */
 void lmi_body_rouse(lm_world *world, lmi_body *body);
 void lmi_rouse_all(lm_world *world);
@@ -498,6 +505,7 @@ void lmi_pins_mark(const lm_world *world, const lmi_body *body, bool *held); /* 
 void lmi_pins_free(lm_world *world, lmi_body *body);
 void lmi_pin_free(lm_world *world, lmi_pin *pin);
 void lmi_drags_free(lm_world *world, lmi_body *body);
+void lmi_drags_weigh(lm_world *world, lmi_body *body); /* after its masses changed */
 void lmi_drag_free(lm_world *world, lmi_drag *drag);
 void lmi_skin_free(lm_world *world, lmi_skin *skin);
 bool lmi_skin_allocate(lm_world *world, lmi_skin *skin);

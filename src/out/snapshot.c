@@ -336,7 +336,8 @@ static void visit_bulk(archive *a, lm_world *world, lmi_body *body)
     refuse_if(a, !(body->penalty >= 0.0f && body->penalty <= 1e12f));
     bool has = body->bulk != NULL;
     visit_bool(a, &has);
-    refuse_if(a, has != ((body->mask != 0 || body->self_contact) && !body->fracture));
+    /* A solid stays when nothing is left for the body to touch. */
+    refuse_if(a, body->fracture ? has : !has && (body->mask != 0 || body->self_contact));
     refuse_if(a, body->fracture && (body->contact_points != LM_CONTACT_PARTICLES ||
                                     body->touch.count != (lmi_is_rubble(body) ? body->particle_count : 0)));
     if (!has || !ok(a)) {
@@ -370,6 +371,7 @@ static void visit_sleep(archive *a, lmi_body *body)
 {
     visit_bool(a, &body->may_sleep);
     visit_bool(a, &body->asleep);
+    visit_bool(a, &body->disabled);
     visit_float(a, &body->still);
     visit_u32(a, &body->island);
     refuse_if(a, !(body->still >= 0.0f && body->still <= 1e6f));
@@ -468,6 +470,7 @@ static void visit_mover(archive *a, lm_world *world, lmi_mover *m)
     visit_vec3(a, &m->spin);
     visit_bool(a, &m->has_target);
     visit_pose(a, &m->target);
+    visit_u64(a, &m->user_data);
     bool sound = is_rotation(&m->rotation) && is_unit(m->pose.rotation) && is_slow(m->velocity) && is_slow(m->spin) &&
                  (!m->has_target || is_unit(m->target.rotation));
     refuse_if(a, !sound);
@@ -486,6 +489,8 @@ static void visit_collider(archive *a, lm_world *world, lmi_collider *c)
     visit_float(a, &c->restitution);
     visit_u32(a, &c->group);
     visit_u32(a, &c->mask);
+    visit_bool(a, &c->disabled);
+    visit_u64(a, &c->user_data);
     bool sound = c->friction >= 0.0f && c->friction <= 1e6f && c->restitution >= 0.0f && c->restitution <= 1.0f &&
                  c->radius >= 0.0f && c->radius <= LM_MAX_COORDINATE && c->half_length >= 0.0f &&
                  c->half_length <= LM_MAX_COORDINATE && c->half_extents.x > 0.0f && c->half_extents.y > 0.0f &&
@@ -728,7 +733,7 @@ static void revive_body(archive *a, lm_world *world, uint32_t slot)
     body->slot = slot;
     body->batch = LMI_NONE;
     a->out_of_memory = !lmi_body_revive(world, body) || !lmi_fracture_skin(world, body) ||
-                       (!body->asleep && lmi_body_join_batch(world, slot) != LM_OK);
+                       (!lmi_body_is_out(body) && lmi_body_join_batch(world, slot) != LM_OK);
     if (!a->out_of_memory) {
         lmi_skin_update(world, body);
     }
@@ -889,5 +894,77 @@ lm_result lm_world_load(lm_world *world, const void *buffer, size_t size)
         result = refuse(world, &a, memory.failed);
     }
     lmi_float_mode_leave(&host);
+    return result;
+}
+
+/* --- a body alone --- */
+
+/* The body without whatever else in the world it is connected with, and its batches, for reading. `warm`: nothing, for its touch
+ * points. */
+static bool put_alone(lm_world *alone, const lm_world *world, const lmi_body *from, lmi_warm *warm)
+{
+    uint32_t index;
+    if (!lmi_pool_add(&alone->bodies, &alone->memory, &index)) {
+        return false;
+    }
+    lmi_body *body = lmi_body_at(alone, index);
+    *body = *from;
+    body->first_pin = body->first_drag = body->first_force = body->skeleton = LMI_NONE;
+    body->asleep = false;
+    body->still = 0.0f;
+    body->island = 0;
+    body->touch.warm = warm;
+    alone->batches = world->batches;
+    alone->gravity = world->gravity;
+    alone->substeps = world->substeps;
+    alone->sleep = world->sleep;
+    return true;
+}
+
+/* What `bytes` hold becomes *to. */
+static lm_result load_alone(lm_world *world, unsigned char *bytes, size_t size, lmi_body *to)
+{
+    archive a = {.mode = LOAD, .bytes = bytes, .size = size, .at = 0};
+    lm_world aside = empty_copy(world);
+    aside.moulds = world->moulds; /* it may share those of the others */
+    visit_world(&a, &aside);
+    if (ok(&a)) {
+        lmi_body *body = lmi_body_at(&aside, 0);
+        body->batch = LMI_NONE;
+        a.out_of_memory = !lmi_body_revive(&aside, body) || !lmi_fracture_skin(&aside, body);
+        if (ok(&a)) {
+            lmi_skin_update(&aside, body);
+            *to = *body;
+            lmi_pool_remove(&aside.bodies, 0);
+        }
+    }
+    LMI_POOL_EACH(&aside.bodies, n) { lmi_body_free(&aside, lmi_body_at(&aside, n)); }
+    world->moulds = aside.moulds;
+    lmi_pool_free(&aside.bodies, &aside.memory);
+    lmi_touchings_free(&aside);
+    world->memory = aside.memory;
+    return ok(&a) ? LM_OK : a.out_of_memory ? LM_ERROR_MEMORY : LM_ERROR_ARGUMENT;
+}
+
+lm_result lmi_snapshot_copy_body(lm_world *world, const lmi_body *from, lmi_body *to)
+{
+    lmi_warm *warm = lmi_allocate(&world->memory, 2 * (size_t)from->touch.count, sizeof *warm);
+    lm_world alone = empty_copy(world);
+    bool made = warm && put_alone(&alone, world, from, warm);
+    archive a = {.mode = MEASURE};
+    unsigned char *bytes = NULL;
+    if (made) {
+        visit_world(&a, &alone);
+        bytes = lmi_allocate_plain(&alone.memory, a.at, 1);
+    }
+    archive save = {.mode = SAVE, .bytes = bytes, .size = a.at};
+    if (bytes) {
+        visit_world(&save, &alone);
+    }
+    lmi_pool_free(&alone.bodies, &alone.memory);
+    world->memory = alone.memory;
+    lm_result result = bytes ? load_alone(world, bytes, a.at, to) : LM_ERROR_MEMORY;
+    lmi_release(&world->memory, bytes, a.at, 1);
+    lmi_release(&world->memory, warm, 2 * (size_t)from->touch.count, sizeof *warm);
     return result;
 }
