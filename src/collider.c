@@ -2,6 +2,7 @@
  * Movers, and the colliders that stand in the world or ride on them.
  */
 #include "base/guard.h"
+#include "out/hash.h"
 #include "world.h"
 
 #include <string.h>
@@ -310,6 +311,7 @@ static void fill_collider(lmi_collider *c, const lm_collider_def *def, uint32_t 
     c->mask = def->mask;
     c->user_data = def->user_data;
     c->solid = *solid;
+    c->solid_hash = lmi_hash_solid(solid);
 }
 
 lm_result lm_collider_create(lm_world *world, const lm_collider_def *def, lm_collider_id *collider)

@@ -228,7 +228,8 @@ typedef struct lmi_collider {
     uint32_t group, mask; /* bits: what it is, and which bodies it touches */
     bool disabled;        /* then neither counts: it is in no group and touches none */
     uint64_t user_data;
-    lmi_solid solid; /* of a height map or a mesh */
+    lmi_solid solid;     /* of a height map or a mesh */
+    uint64_t solid_hash; /* lmi_hash_solid */
 } lmi_collider;
 
 typedef struct lmi_pin {

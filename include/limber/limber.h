@@ -1806,6 +1806,35 @@ LM_API lm_result lm_world_save(const lm_world *world, void *buffer, size_t capac
  * lm_world_get_substeps and lm_world_get_stats first. */
 LM_API lm_result lm_world_load(lm_world *world, const void *buffer, size_t size);
 
+/* State alone, for rollback: a fraction of a snapshot's bytes, and of the time to load one.
+ *
+ * What is saved is all that steps change and what most setters set: where everything is and how it moves, who sleeps and touches whom,
+ * materials, filters, poses, targets, fields, forces, gravity. What is not is the structure: which bodies, colliders, movers, pins,
+ * drags, fields and skeletons there are, rest shapes, masses, skins, regions and their stiffness, examples, cuts, breaks and
+ * cells, what pins and drags hold, the mode and kind of damping of a material. State can be loaded as long as the structure is that of
+ * the time of saving: in the same world, or in another one that was made or loaded alike. When it has changed (a body was created, a
+ * link broke, cells were divided), lm_world_load_state returns LM_ERROR_ARGUMENT, says so in the log and changes nothing; such frames
+ * want a full snapshot, so keep one from each time that lm_world_structure changes:
+ *
+ *     if (lm_world_structure(world) != structure) save a full snapshot, else save state     // each frame
+ *     if (lm_world_load_state(world, state, size) != LM_OK) load the full snapshot before it and step up to the frame
+ *
+ * A world that was brought back goes on to the last bit as it did the first time. On a device the state goes over with the next step. */
+
+/* Stands for the structure: changes when it does, and comes back with it. */
+LM_API uint64_t lm_world_structure(const lm_world *world);
+
+/* The bytes that lm_world_save_state needs now, at most. They change little from step to step: with who touches. */
+LM_API size_t lm_world_state_size(const lm_world *world);
+
+/* Writes the state into `buffer`, and how long it is into *size. LM_ERROR_CAPACITY when the buffer is too small; then its contents are
+ * undefined. */
+LM_API lm_result lm_world_save_state(const lm_world *world, void *buffer, size_t capacity, size_t *size);
+
+/* Brings the state back. LM_ERROR_ARGUMENT (another structure), LM_ERROR_FORMAT, LM_ERROR_VERSION or LM_ERROR_MEMORY; on failure nothing
+ * changes. As with lm_world_load the bytes may come from anywhere. */
+LM_API lm_result lm_world_load_state(lm_world *world, const void *buffer, size_t size);
+
 #ifdef __cplusplus
 }
 #endif

@@ -25,7 +25,7 @@
 
 /* --- bodies --- */
 
-static void visit_material(archive *a, lm_material *m)
+void lmi_visit_material(archive *a, lm_material *m)
 {
     VISIT_ENUM(a, m->mode, LM_MODE_COUNT);
     VISIT_ENUM(a, m->stiffness, LM_STIFFNESS_COUNT);
@@ -101,6 +101,11 @@ static void visit_poses(archive *a, lmi_examples *e)
             e->group[r] = e->scope == LM_EXAMPLES_REGIONS ? r : 0;
         }
     }
+    lmi_visit_example_weights(a, e);
+}
+
+void lmi_visit_example_weights(archive *a, lmi_examples *e)
+{
     for (uint32_t g = 0; g < e->group_count && ok(a); g++) { /* of regions by themselves: where solving starts */
         bool in_lanes = e->scope == LM_EXAMPLES_REGIONS && e->lanes;
         for (uint32_t k = 0; k < e->count; k++) {
@@ -226,7 +231,7 @@ static void visit_cells(archive *a, lm_world *world, lmi_body *body)
 }
 
 /* What is to be taken back from the parts of a lattice, and their bounds. */
-static void visit_parts(archive *a, lmi_lattice_body *lattice)
+void lmi_visit_parts(archive *a, lmi_lattice_body *lattice)
 {
     for (uint32_t n = 0; n < lattice->shape.part_count && ok(a); n++) {
         lmi_lattice_part *part = &lattice->part[n];
@@ -285,7 +290,7 @@ static void visit_lattice(archive *a, lm_world *world, lmi_body *body)
         a->out_of_memory = !body->fracture;
     }
     if (!breaks) { /* else they come last, with the links that make them */
-        visit_parts(a, lattice);
+        lmi_visit_parts(a, lattice);
     }
     visit_lattice_plastic(a, body);
 }
@@ -399,7 +404,7 @@ static void visit_rest_of_body(archive *a, lm_world *world, lmi_body *body)
     visit_float(a, &body->contact_radius);
     refuse_if(a, !(body->contact_radius >= 0.0f && body->contact_radius <= 1e6f));
     visit_u64(a, &body->user_data);
-    visit_material(a, &body->material);
+    lmi_visit_material(a, &body->material);
     visit_bool(a, &body->plastic_material);
     visit_u32(a, &body->damping_turn);
     if (body->lattice) {
@@ -461,9 +466,8 @@ static void visit_body(archive *a, lm_world *world, lmi_body *body)
 
 /* --- everything else in a world --- */
 
-static void visit_mover(archive *a, lm_world *world, lmi_mover *m)
+void lmi_visit_mover(archive *a, lmi_mover *m)
 {
-    (void)world;
     visit_pose(a, &m->pose);
     visit_dmat3(a, &m->rotation);
     visit_vec3(a, &m->velocity);
@@ -476,7 +480,7 @@ static void visit_mover(archive *a, lm_world *world, lmi_mover *m)
     refuse_if(a, !sound);
 }
 
-static void visit_collider(archive *a, lm_world *world, lmi_collider *c)
+void lmi_visit_collider(archive *a, const lm_world *world, lmi_collider *c)
 {
     VISIT_ENUM(a, c->shape, LM_SHAPE_COUNT);
     visit_float(a, &c->radius);
@@ -497,7 +501,18 @@ static void visit_collider(archive *a, lm_world *world, lmi_collider *c)
                  c->half_extents.z > 0.0f && is_near(c->half_extents) && is_rotation(&c->rotation) &&
                  (c->mover == LMI_NONE || lmi_pool_used(&world->movers, c->mover));
     refuse_if(a, !sound);
+}
+
+static void visit_collider(archive *a, lm_world *world, lmi_collider *c)
+{
+    lmi_visit_collider(a, world, c);
     lmi_visit_solid(a, world, c);
+}
+
+static void visit_mover(archive *a, lm_world *world, lmi_mover *m)
+{
+    (void)world;
+    lmi_visit_mover(a, m);
 }
 
 /* The place of a particle. */
@@ -562,9 +577,8 @@ static void visit_drag(archive *a, lm_world *world, lmi_drag *drag)
     refuse_if(a, !sound);
 }
 
-static void visit_field(archive *a, lm_world *world, lm_field_def *field)
+void lmi_visit_field(archive *a, lm_field_def *field)
 {
-    (void)world;
     VISIT_ENUM(a, field->kind, LM_FIELD_KIND_COUNT);
     visit_vec3(a, &field->vector);
     visit_dvec3(a, &field->position);
@@ -574,6 +588,12 @@ static void visit_field(archive *a, lm_world *world, lm_field_def *field)
     refuse_if(a, !(field->radius > 0.0f && field->radius <= LM_MAX_COORDINATE) ||
                      !(fabsf(field->strength) <= LM_MAX_SPEED) || !is_slow(field->vector) ||
                      (field->kind == LM_FIELD_WIND && field->strength < 0.0f));
+}
+
+static void visit_field(archive *a, lm_world *world, lm_field_def *field)
+{
+    (void)world;
+    lmi_visit_field(a, field);
 }
 
 static void visit_force(archive *a, lm_world *world, lmi_force *force)
@@ -633,7 +653,7 @@ VISITOR(pin, lmi_pin)
 VISITOR(drag, lmi_drag)
 VISITOR(field, lm_field_def)
 
-static void visit_forces(archive *a, lm_world *world)
+void lmi_visit_forces(archive *a, lm_world *world)
 {
     uint32_t count = world->force_count;
     visit_count(a, &count, 24);
@@ -655,7 +675,7 @@ static void visit_fractures(archive *a, lm_world *world)
         if (body && body->fracture) {
             lmi_visit_fracture(a, world, body);
             if (ok(a)) {
-                visit_parts(a, body->lattice);
+                lmi_visit_parts(a, body->lattice);
                 visit_stiffness(a, world, body);
             }
         }
@@ -677,7 +697,7 @@ static void visit_world(archive *a, lm_world *world)
     visit_pool(a, world, &world->pins, visit_pin_element);
     visit_pool(a, world, &world->drags, visit_drag_element);
     visit_pool(a, world, &world->fields, visit_field_element);
-    visit_forces(a, world);
+    lmi_visit_forces(a, world);
     lmi_visit_contacts(a, world);
     visit_pool(a, world, &world->skeletons, lmi_visit_skeleton);
     visit_fractures(a, world);

@@ -31,6 +31,21 @@ static void visit_bone(archive *a, lmi_bone *bone)
     }
 }
 
+void lmi_visit_bones(archive *a, lmi_skeleton *s)
+{
+    visit_float(a, &s->hertz);
+    visit_float(a, &s->damping_ratio);
+    visit_bool(a, &s->aimed);
+    refuse_if(a, !(s->hertz >= 0.0f && s->hertz <= 1e6f && s->damping_ratio >= 0.0f && s->damping_ratio <= 1e6f));
+    for (uint32_t n = 0; n < s->bone_count && ok(a); n++) {
+        visit_frame(a, &s->bones[n].now);
+        visit_frame(a, &s->bones[n].target);
+        if (a->mode == LOAD && ok(a)) {
+            s->bones[n].rotation = lmi_frame_rotation(&s->bones[n].now);
+        }
+    }
+}
+
 static void visit_link(archive *a, const lmi_skeleton *s, lmi_bone_link *link)
 {
     visit_index(a, &link->bone, s->bone_count, false);

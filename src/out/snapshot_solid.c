@@ -2,6 +2,7 @@
  * Height maps and meshes in snapshots: the arrays as they were given. Trees, levels and cells are made again.
  */
 #include "out/archive.h"
+#include "out/hash.h"
 
 /* Room for an array while it is read; the collider makes its own copy. */
 static void *take_room(archive *a, lm_world *world, size_t count, size_t size)
@@ -75,5 +76,8 @@ void lmi_visit_solid(archive *a, lm_world *world, lmi_collider *c)
         visit_heights(a, world, &c->solid);
     } else if (c->shape == LM_SHAPE_MESH) {
         visit_mesh(a, world, &c->solid);
+    }
+    if (a->mode == LOAD && ok(a)) {
+        c->solid_hash = lmi_hash_solid(&c->solid);
     }
 }

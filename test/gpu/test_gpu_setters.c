@@ -114,8 +114,35 @@ static void changes_reach_the_device(void **context)
     lm_world_destroy(cpu);
 }
 
+/* State that was brought back goes to the device: what it does from there is what it did. */
+static void state_reaches_the_device(void **context)
+{
+    (void)context;
+    if (!has_device()) return;
+    lines log = {0};
+    lm_world *gpu = world_on("gpu", 2, &log);
+    fill(gpu);
+    size_t capacity = lm_world_state_size(gpu) + 65536, size;
+    void *state = malloc(capacity);
+    for (int n = 0; n < 6; n++) {
+        steps(gpu, 3);
+        assert_ok(lm_world_save_state(gpu, state, capacity, &size));
+        uint64_t before = lm_world_hash(gpu);
+        assert_ok(lm_world_load_state(gpu, state, size)); /* both times from the same beginning */
+        steps(gpu, 4);
+        uint64_t first = lm_world_hash(gpu);
+        assert_ok(lm_world_load_state(gpu, state, size));
+        assert_true(lm_world_hash(gpu) == before);
+        steps(gpu, 4);
+        assert_true(lm_world_hash(gpu) == first);
+    }
+    free(state);
+    lm_world_destroy(gpu);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(changes_reach_the_device)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(changes_reach_the_device),
+                                       cmocka_unit_test(state_reaches_the_device)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
