@@ -25,6 +25,7 @@ static const struct {
     {"octree", "the step of octrees: an adaptive hand beside its lattice, up to 100,000 particles, regular cells",
      bench_octree},
     {"skeleton", "soft flesh on moving bones: the scene infant", bench_skeleton},
+    {"snapshot", "saving and loading, whole and state alone, and copies of bodies", bench_snapshot},
     {"polar", "one polar decomposition: speed and accuracy, inversions included", bench_polar},
 #if LIMBER_HAS_OPENCL
     {"gpu", "steps on an OpenCL device: large boxes, a statue, crowds, and from which size on it is the faster one",

@@ -17,6 +17,7 @@ int bench_gpu(const bench_options *options, bench_report *report);
 int bench_lattice(const bench_options *options, bench_report *report);
 int bench_octree(const bench_options *options, bench_report *report);
 int bench_polar(const bench_options *options, bench_report *report);
+int bench_snapshot(const bench_options *options, bench_report *report);
 int bench_skeleton(const bench_options *options, bench_report *report);
 
 /* Writes "limber: bench: " and the message to standard error; returns 1. */

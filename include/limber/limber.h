@@ -623,6 +623,7 @@ typedef struct lm_body_info {
     uint32_t contact_points;  /* points that touch: of the surface, or all particles */
     uint32_t contacts;        /* points of it that pressed on a collider in the last substep, once for each collider */
     bool asleep;              /* see lm_world_set_sleep */
+    bool enabled;             /* see lm_body_set_enabled */
     uint64_t user_data;
     uint64_t
         shape_hash; /* of what stays while the body moves: rest positions, regions and skin. Bodies with the same hash
@@ -668,6 +669,91 @@ LM_API lm_result lm_body_get_contact_points(const lm_world *world, lm_body_id bo
  * velocity (20 1/s) whatever the material: a body torn apart comes back without swinging forever. */
 LM_API lm_result lm_body_set_state(lm_world *world, lm_body_id body, lm_dvec3 base, const lm_vec3 *positions,
                                    const lm_vec3 *velocities);
+
+/* Where the body is as a whole, and how it is turned: the rigid motion that takes its rest shape (the body's own frame, as in
+ * lm_body_def.pose) nearest to its particles, weighted by their masses. Where several rotations are equally near, as for particles
+ * on one line, the smallest of them. Something that follows a part of a body wants a socket (below). */
+LM_API lm_result lm_body_get_pose(const lm_world *world, lm_body_id body, lm_pose *pose);
+
+/* Puts the body elsewhere at once, so that lm_body_get_pose gives `pose`. `keep_shape`: deformed as it is, with its velocities turned
+ * along; else in its rest shape, with the velocity of its centre and its spin, turned along. Lasting deformation stays either way
+ * (lm_body_reset_plastic). Forgets what it touched; wakes it. Pins and bones pull back what they hold. */
+LM_API lm_result lm_body_set_pose(lm_world *world, lm_body_id body, lm_pose pose, bool keep_shape);
+
+/* Gives all particles the velocities of a rigid motion: metres a second, and radians a second about the centre of mass, world axes,
+ * each up to LM_MAX_SPEED along each axis. What lm_body_info calls velocity and spin. Wakes the body. */
+LM_API lm_result lm_body_set_velocity(lm_world *world, lm_body_id body, lm_vec3 velocity, lm_vec3 spin);
+
+/* What of a definition can be set later. Each wakes the body, and holds from the next step on. */
+
+/* Which bodies and colliders it touches, as in lm_body_def. A body that was made without a mask and without self_contact has no
+ * solid that others touch: the first filter that asks for one makes it of the skin, or of the particles where the body has no mesh;
+ * that takes as long as making such a body. A lattice or octree that was made from a mesh without either has not kept the mesh, and
+ * an octree that was cut cannot be given a solid: LM_ERROR_ARGUMENT (of the former: give it a skin first). */
+typedef struct lm_body_filter {
+    uint32_t group;         /* bits */
+    uint32_t mask;          /* 0: no other bodies */
+    uint32_t collider_mask; /* 0: no colliders */
+    bool self_contact;
+} lm_body_filter;
+
+LM_API lm_result lm_body_set_filter(lm_world *world, lm_body_id body, const lm_body_filter *filter);
+LM_API lm_result lm_body_get_filter(const lm_world *world, lm_body_id body, lm_body_filter *filter);
+
+/* Metres, 0 to 1e6; lm_body_info has it. Of a body that others touch at its bare particles the solid is made again. */
+LM_API lm_result lm_body_set_contact_radius(lm_world *world, lm_body_id body, float metres);
+
+/* The constant of lm_body_def.penalty, N/m, 0 to 1e12. */
+LM_API lm_result lm_body_set_penalty(lm_world *world, lm_body_id body, float penalty);
+LM_API lm_result lm_body_get_penalty(const lm_world *world, lm_body_id body, float *penalty);
+
+/* Kilograms in all, above 0, at most 1e12: every particle's mass is scaled, velocities stay. lm_body_info has it. */
+LM_API lm_result lm_body_set_mass(lm_world *world, lm_body_id body, float mass);
+
+/* Kilograms of each particle, in the order of lm_body_get_masses and in the range of lm_body_def.masses; velocities stay. The next
+ * step lays the body out again, which allocates. */
+LM_API lm_result lm_body_set_masses(lm_world *world, lm_body_id body, const float *masses);
+
+/* Yours; lm_body_info has it. Wakes nobody. */
+LM_API lm_result lm_body_set_user_data(lm_world *world, lm_body_id body, uint64_t user_data);
+
+/* Takes a body out of the world without destroying it: it stands still with the velocity that it had, touches nothing, and is not
+ * found by rays and overlaps, until it is enabled again. Pins, drags and forces do nothing meanwhile. All of it can be read and set.
+ * Bodies are enabled when they are made. */
+LM_API lm_result lm_body_set_enabled(lm_world *world, lm_body_id body, bool enabled);
+
+/* A second body that is what the first one is: rest shape, masses, material, skin, examples, filter, stiffness, detail, cuts and
+ * breaks, and its state, at the same place. Pins, drags, forces and the skeleton are not copied, nor what they changed. Nothing is
+ * found again, so that it takes a few microseconds for each thousand particles (an octree, or a body that can break or was cut,
+ * takes as long as loading it from a snapshot). lm_body_set_pose puts it elsewhere. LM_ERROR_LIMIT or LM_ERROR_MEMORY. */
+LM_API lm_result lm_body_clone(lm_world *world, lm_body_id body, lm_body_id *clone);
+
+/* Sockets: frames at any point of a body, for what follows it: a hat, a sound, a camera. A socket is a plain value of the caller's;
+ * it can be copied, needs no end, and the same one serves all bodies of one shape. It follows up to LM_SOCKET_PARTICLES particles
+ * around its place in the rest shape, all of one piece: its position moves with their affine motion, its rotation is the nearest one
+ * to it. Beyond them it is rigid. */
+#define LM_SOCKET_PARTICLES 12
+
+typedef struct lm_socket {
+    lm_pose rest; /* in the body's own frame, the rotation a unit quaternion */
+    uint32_t count;
+    uint32_t particles[LM_SOCKET_PARTICLES]; /* indices */
+    float weights[LM_SOCKET_PARTICLES];      /* they sum to 1 */
+    uint64_t shape;                          /* stands for the shape that it was made for */
+} lm_socket;
+
+typedef struct lm_socket_state {
+    lm_pose pose;     /* world */
+    lm_vec3 velocity; /* of its place, m/s */
+    lm_vec3 spin;     /* rad/s, world axes */
+} lm_socket_state;
+
+/* A socket at a place in the rest shape. Looks at all particles. */
+LM_API lm_result lm_socket_make(const lm_world *world, lm_body_id body, lm_pose rest, lm_socket *socket);
+
+/* Where it is now. When the body was cut, broken or refined since (or is one of another shape), the socket is made again first, at
+ * the same place of the rest shape. */
+LM_API lm_result lm_socket_read(const lm_world *world, lm_body_id body, lm_socket *socket, lm_socket_state *state);
 
 /* The regions, as offsets (regions + 1 of them) into members (memberships of them). Either array may be null. */
 LM_API lm_result lm_body_get_regions(const lm_world *world, lm_body_id body, uint32_t *offsets, uint32_t *members);
@@ -831,6 +917,7 @@ LM_API lm_field_def lm_field_def_default(void);
 /* Adds a field, which acts on every particle of the world from the next step on; replaces it; takes it away. */
 LM_API lm_result lm_field_create(lm_world *world, const lm_field_def *def, lm_field_id *field);
 LM_API lm_result lm_field_set(lm_world *world, lm_field_id field, const lm_field_def *def);
+LM_API lm_result lm_field_get(const lm_world *world, lm_field_id field, lm_field_def *def);
 LM_API lm_result lm_field_destroy(lm_world *world, lm_field_id field);
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -839,8 +926,9 @@ LM_API lm_result lm_field_destroy(lm_world *world, lm_field_id field);
 
 typedef struct lm_mover_def {
     lm_pose pose;
-    lm_vec3 velocity; /* metres a second, up to 1e6 along each axis; default 0 */
-    lm_vec3 spin;     /* radians a second, world axes, about the frame's origin, up to 1e6 about each; default 0 */
+    lm_vec3 velocity;   /* metres a second, up to 1e6 along each axis; default 0 */
+    lm_vec3 spin;       /* radians a second, world axes, about the frame's origin, up to 1e6 about each; default 0 */
+    uint64_t user_data; /* yours */
     uint32_t cookie;
 } lm_mover_def;
 
@@ -863,6 +951,14 @@ LM_API lm_result lm_mover_move_to(lm_world *world, lm_mover_id mover, lm_pose po
 
 /* Where the mover is now. */
 LM_API lm_result lm_mover_get_pose(const lm_world *world, lm_mover_id mover, lm_pose *pose);
+
+/* It is there at once, with what rides on it; velocity and spin stay; forgets a lm_mover_move_to. Colliders that arrive inside a body
+ * push it out in the next step. Wakes what is near a collider of it, before and after, and what it pins. */
+LM_API lm_result lm_mover_set_pose(lm_world *world, lm_mover_id mover, lm_pose pose);
+
+/* What it would be made with now: its pose, velocity and spin, and what is yours. */
+LM_API lm_result lm_mover_get_def(const lm_world *world, lm_mover_id mover, lm_mover_def *def);
+LM_API lm_result lm_mover_set_user_data(lm_world *world, lm_mover_id mover, uint64_t user_data);
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Colliders
@@ -910,8 +1006,9 @@ typedef struct lm_collider_def {
     float restitution; /* 0 to 1; default 0; see lm_material */
     /* A body and a collider touch when a group of the body, as a bit, is in the collider's mask, and one of the collider
      * in the body's collider_mask. */
-    uint32_t group; /* default 1 */
-    uint32_t mask;  /* default all groups */
+    uint32_t group;     /* default 1 */
+    uint32_t mask;      /* default all groups */
+    uint64_t user_data; /* yours */
     uint32_t cookie;
 } lm_collider_def;
 
@@ -930,10 +1027,26 @@ LM_API lm_result lm_collider_destroy(lm_world *world, lm_collider_id collider);
 /* Where the collider is now, in the world. */
 LM_API lm_result lm_collider_get_pose(const lm_world *world, lm_collider_id collider, lm_pose *pose);
 
-/* The definition it was made with: the pose in its mover's frame (when that was destroyed, in the world), what the shape
- * does not use at its default. Its arrays are the world's own: they live until the collider is destroyed, or the world is
- * loaded or destroyed. */
+/* The definition it was made with, or that was set since: the pose in its mover's frame (when that was destroyed, in the world), what the shape
+ * does not use at its default. Its arrays are the world's own: they live until the collider is destroyed or given another
+ * shape, or the world is loaded or destroyed. */
 LM_API lm_result lm_collider_get_def(const lm_world *world, lm_collider_id collider, lm_collider_def *def);
+
+/* Makes it what another definition says, from the next step on; its id stays. Height maps and meshes are made again. Wakes what is
+ * near it, before and after, as all of these but the last do. */
+LM_API lm_result lm_collider_set_def(lm_world *world, lm_collider_id collider, const lm_collider_def *def);
+
+/* Single parts of the definition: the pose in the world, or in its mover's frame; friction (0 to 1e6) and restitution (0 to 1);
+ * group and mask. It is there at once: what is in its way is pushed out, not hit. To move it, let it ride on a mover. */
+LM_API lm_result lm_collider_set_pose(lm_world *world, lm_collider_id collider, lm_pose pose);
+LM_API lm_result lm_collider_set_friction(lm_world *world, lm_collider_id collider, float friction, float restitution);
+LM_API lm_result lm_collider_set_filter(lm_world *world, lm_collider_id collider, uint32_t group, uint32_t mask);
+
+/* A collider that is not enabled touches nothing and is not found by rays and overlaps. They are enabled when they are made. */
+LM_API lm_result lm_collider_set_enabled(lm_world *world, lm_collider_id collider, bool enabled);
+LM_API bool lm_collider_is_enabled(const lm_world *world,
+                                   lm_collider_id collider); /* false for an id that is not valid */
+LM_API lm_result lm_collider_set_user_data(lm_world *world, lm_collider_id collider, uint64_t user_data);
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Contact rules and methods: friction and restitution between groups, in place of what lm_material says; and how bodies keep
@@ -1046,6 +1159,7 @@ LM_API lm_sleep lm_world_get_sleep(const lm_world *world);
 
 /* Allows or forbids a body to sleep (lm_body_def.may_sleep); forbidding wakes it, and whatever touches it stays awake. */
 LM_API lm_result lm_body_set_may_sleep(lm_world *world, lm_body_id body, bool may_sleep);
+LM_API bool lm_body_may_sleep(const lm_world *world, lm_body_id body); /* false for an id that is not valid */
 
 /* Whether a body takes part in steps; false for an id that is not valid. */
 LM_API bool lm_body_is_awake(const lm_world *world, lm_body_id body);
@@ -1076,6 +1190,21 @@ LM_API lm_pin_def lm_pin_def_default(void);
 LM_API lm_result lm_pin_create(lm_world *world, const lm_pin_def *def, lm_pin_id *pin);
 LM_API lm_result lm_pin_destroy(lm_world *world, lm_pin_id pin);
 
+typedef struct lm_pin_info {
+    lm_body_id body;
+    lm_mover_id mover; /* {0}: the world, also when its mover was destroyed */
+    uint32_t particles;
+} lm_pin_info;
+
+LM_API lm_result lm_pin_get_info(const lm_world *world, lm_pin_id pin, lm_pin_info *info);
+
+/* Its particles (indices), and where they are held now, in the world: lm_pin_info.particles of each. Either array may be null. */
+LM_API lm_result lm_pin_get_targets(const lm_world *world, lm_pin_id pin, uint32_t *particles, lm_dvec3 *targets);
+
+/* Holds the particles at other points from the next step on: world coordinates, one for each particle in the order of
+ * lm_pin_get_targets. On a mover they ride along from its pose now. Wakes the body. */
+LM_API lm_result lm_pin_set_targets(lm_world *world, lm_pin_id pin, const lm_dvec3 *targets);
+
 /* A spring from a target point to a particle and its surroundings: a hand that pulls. It is integrated implicitly and
  * so stays stable however stiff it is. */
 typedef struct lm_drag_def {
@@ -1098,6 +1227,11 @@ LM_API lm_result lm_drag_create(lm_world *world, const lm_drag_def *def, lm_drag
 
 /* Moves the point that it pulls to, in world coordinates. */
 LM_API lm_result lm_drag_set_target(lm_world *world, lm_drag_id drag, lm_dvec3 target);
+
+/* The definition it was made with, or that was set since; and another one, from the next step on: any part of it but the body
+ * (LM_ERROR_ARGUMENT). Wakes the body. */
+LM_API lm_result lm_drag_get_def(const lm_world *world, lm_drag_id drag, lm_drag_def *def);
+LM_API lm_result lm_drag_set_def(lm_world *world, lm_drag_id drag, const lm_drag_def *def);
 
 /* The force on the body in the last substep, newtons; zero before the first. */
 LM_API lm_result lm_drag_get_force(const lm_world *world, lm_drag_id drag, lm_vec3 *force);
@@ -1686,6 +1820,35 @@ LM_API lm_result lm_world_save(const lm_world *world, void *buffer, size_t capac
  * which a file may ask for up to LM_MAX_SUBSTEPS. A program that opens files of strangers and has no time to spare looks at
  * lm_world_get_substeps and lm_world_get_stats first. */
 LM_API lm_result lm_world_load(lm_world *world, const void *buffer, size_t size);
+
+/* State alone, for rollback: a fraction of a snapshot's bytes, and of the time to load one.
+ *
+ * What is saved is all that steps change and what most setters set: where everything is and how it moves, who sleeps and touches whom,
+ * materials, filters, poses, targets, fields, forces, gravity. What is not is the structure: which bodies, colliders, movers, pins,
+ * drags, fields and skeletons there are, rest shapes, masses, skins, regions and their stiffness, examples, cuts, breaks and
+ * cells, what pins and drags hold, the mode and kind of damping of a material. State can be loaded as long as the structure is that of
+ * the time of saving: in the same world, or in another one that was made or loaded alike. When it has changed (a body was created, a
+ * link broke, cells were divided), lm_world_load_state returns LM_ERROR_ARGUMENT, says so in the log and changes nothing; such frames
+ * want a full snapshot, so keep one from each time that lm_world_structure changes:
+ *
+ *     if (lm_world_structure(world) != structure) save a full snapshot, else save state     // each frame
+ *     if (lm_world_load_state(world, state, size) != LM_OK) load the full snapshot before it and step up to the frame
+ *
+ * A world that was brought back goes on to the last bit as it did the first time. On a device the state goes over with the next step. */
+
+/* Stands for the structure: changes when it does, and comes back with it. */
+LM_API uint64_t lm_world_structure(const lm_world *world);
+
+/* The bytes that lm_world_save_state needs now, at most. They change little from step to step: with who touches. */
+LM_API size_t lm_world_state_size(const lm_world *world);
+
+/* Writes the state into `buffer`, and how long it is into *size. LM_ERROR_CAPACITY when the buffer is too small; then its contents are
+ * undefined. */
+LM_API lm_result lm_world_save_state(const lm_world *world, void *buffer, size_t capacity, size_t *size);
+
+/* Brings the state back. LM_ERROR_ARGUMENT (another structure), LM_ERROR_FORMAT, LM_ERROR_VERSION or LM_ERROR_MEMORY; on failure nothing
+ * changes. As with lm_world_load the bytes may come from anywhere. */
+LM_API lm_result lm_world_load_state(lm_world *world, const void *buffer, size_t size);
 
 #ifdef __cplusplus
 }

@@ -806,6 +806,24 @@ class World:
         view = memoryview(snapshot).cast("B")
         self._do(lib.lm_world_load, ffi.from_buffer(view), len(view))
 
+    @property
+    def structure(self) -> int:
+        """Stands for all that :meth:`load_state` does not bring back: bodies and colliders that there are, rest shapes, cuts."""
+        return int(self._ask(lib.lm_world_structure))
+
+    def save_state(self) -> bytes:
+        """State alone, for rollback: a fraction of what :meth:`save` gives, and loaded in a fraction of its time."""
+        with self._lock:
+            buffer = bytearray(self._ask(lib.lm_world_state_size))
+            size = ffi.new("size_t *")
+            self._do(lib.lm_world_save_state, ffi.from_buffer(buffer), len(buffer), size)
+            return bytes(memoryview(buffer)[: size[0]])
+
+    def load_state(self, state: bytes) -> None:
+        """Brings back what :meth:`save_state` gave, while the :attr:`structure` is what it was then."""
+        view = memoryview(state).cast("B")
+        self._do(lib.lm_world_load_state, ffi.from_buffer(view), len(view))
+
     def copy(self, **settings: Any) -> World:
         """A world in the same state. ``settings``: ``workers``, ``isa``, ``device`` or ``memory_limit`` of its own."""
         return _revive({**self._host_settings, **settings}, self.save())

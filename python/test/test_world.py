@@ -235,6 +235,23 @@ class Snapshots(unittest.TestCase):
         world.load(memoryview(saved))
         self.assertEqual(world.hash, before)
 
+    def test_state_alone(self):
+        world = self.make()
+        world.step(count=20)
+        state, before, structure = world.save_state(), world.hash, world.structure
+        self.assertLess(len(state), len(world.save()))
+        world.step(count=20)
+        after = world.hash
+        world.load_state(state)
+        self.assertEqual(world.hash, before)
+        world.step(count=20)
+        self.assertEqual(world.hash, after)
+        self.assertEqual(world.structure, structure)
+        world.add_points(grid(3), position=(6, 1, 0))
+        self.assertNotEqual(world.structure, structure)
+        with self.assertRaises(limber.ArgumentError):
+            world.load_state(state)
+
     def test_pickle_and_copies(self):
         world = self.make(workers=1, isa="scalar")
         world.step(count=10)

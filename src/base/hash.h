@@ -22,4 +22,11 @@ uint64_t lmi_hash_bytes(uint64_t hash, const unsigned char *bytes, size_t size);
 struct lmi_body;
 uint64_t lmi_hash_shape(const struct lmi_body *body);
 
+/* Of the arrays of a height map or a mesh; 0 where there are none. */
+struct lmi_solid;
+uint64_t lmi_hash_solid(const struct lmi_solid *solid);
+
+/* Over the bytes of an array as it is in memory, eight words side by side: several times as fast as lmi_hash_bytes. */
+uint64_t lmi_hash_array(uint64_t hash, const void *array, size_t size);
+
 #endif

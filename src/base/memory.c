@@ -92,3 +92,13 @@ bool lmi_reserve(lmi_memory *memory, void **array, uint32_t *capacity, uint32_t 
     *capacity = (uint32_t)grown;
     return true;
 }
+
+void *lmi_copy(lmi_memory *memory, const void *from, size_t count, size_t size, bool *ok)
+{
+    void *to = from && *ok ? lmi_allocate_plain(memory, count, size) : NULL;
+    *ok = *ok && (to || !from);
+    if (to) {
+        memcpy(to, from, count * size);
+    }
+    return to;
+}

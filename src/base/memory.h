@@ -26,6 +26,13 @@ void *lmi_allocate_plain(lmi_memory *memory, size_t count, size_t size);
 /* With the count and size that were asked for. Null is allowed. */
 void lmi_release(lmi_memory *memory, void *pointer, size_t count, size_t size);
 
+/* A copy of an array; null of null. Clears *ok and returns null when there is no memory, or when *ok is false already. */
+void *lmi_copy(lmi_memory *memory, const void *from, size_t count, size_t size, bool *ok);
+
+/* In a copy of a struct: an array of its own in place of the one that it has in common with the other. */
+#define LMI_COPY_ARRAY(memory, to, field, count, ok)                                                                   \
+    ((to)->field = lmi_copy((memory), (to)->field, (count), sizeof *(to)->field, (ok)))
+
 /* Room for at least `needed` elements in *array (capacity in *capacity), growing by half. The contents are kept; on
  * failure nothing changes. */
 bool lmi_reserve(lmi_memory *memory, void **array, uint32_t *capacity, uint32_t needed, size_t size);

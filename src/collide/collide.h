@@ -21,6 +21,7 @@ typedef struct lmi_mover {
     lm_vec3 spin;
     bool has_target; /* the next step ends at `target` */
     lm_pose target;
+    uint64_t user_data;
 } lmi_mover;
 
 /* As it was made. */
@@ -33,7 +34,10 @@ typedef struct lmi_collider {
     uint32_t mover; /* slot or LMI_NONE */
     float friction, restitution;
     uint32_t group, mask; /* bits: what it is, and which bodies it touches */
-    lmi_solid solid;      /* of a height map or a mesh */
+    bool disabled;        /* then neither counts: it is in no group and touches none */
+    uint64_t user_data;
+    lmi_solid solid;     /* of a height map or a mesh */
+    uint64_t solid_hash; /* lmi_hash_solid */
 } lmi_collider;
 
 /* A collider where it is in this substep. */

@@ -2,6 +2,7 @@
  * Movers, and the colliders that stand in the world or ride on them.
  */
 #include "base/guard.h"
+#include "base/hash.h"
 #include "world/world.h"
 
 #include <string.h>
@@ -65,6 +66,7 @@ lm_result lm_mover_create(lm_world *world, const lm_mover_def *def, lm_mover_id 
     m->rotation = dmat_from_quat(m->pose.rotation);
     m->velocity = def->velocity;
     m->spin = def->spin;
+    m->user_data = def->user_data;
     lmi_float_mode_leave(&host);
     lmi_id id = lmi_pool_id(&world->movers, index);
     mover->slot = id.slot;
@@ -141,6 +143,73 @@ lm_result lm_mover_get_pose(const lm_world *world, lm_mover_id mover, lm_pose *p
         return LM_ERROR_ID;
     }
     *pose = m->pose;
+    return LM_OK;
+}
+
+/* Wakes what a mover carries or touches where it is now. */
+static void rouse_around(lm_world *world, uint32_t mover)
+{
+    LMI_POOL_EACH(&world->colliders, n)
+    {
+        if (LMI_POOL_AT(&world->colliders, lmi_collider, n)->mover == mover) {
+            lmi_rouse_near(world, n);
+        }
+    }
+    LMI_POOL_EACH(&world->pins, n)
+    {
+        const lmi_pin *pin = LMI_POOL_AT(&world->pins, lmi_pin, n);
+        if (pin->mover == mover) {
+            lmi_body_rouse(world, lmi_body_at(world, pin->body));
+        }
+    }
+}
+
+lm_result lm_mover_set_pose(lm_world *world, lm_mover_id mover, lm_pose pose)
+{
+    uint32_t index;
+    lmi_mover *m = find_mover(world, mover, &index, "lm_mover_set_pose");
+    if (!m) {
+        return LM_ERROR_ID;
+    }
+    if (!lmi_pose_is_sound(pose)) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_mover_set_pose: the pose is not finite, or its rotation is zero");
+    }
+    lmi_gpu_edit(world);
+    lmi_float_mode host;
+    lmi_float_mode_enter(&host);
+    rouse_around(world, index);
+    m->pose.position = pose.position;
+    m->pose.rotation = unit_quat(pose.rotation);
+    m->rotation = dmat_from_quat(m->pose.rotation);
+    m->has_target = false;
+    rouse_around(world, index);
+    lmi_float_mode_leave(&host);
+    return LM_OK;
+}
+
+lm_result lm_mover_get_def(const lm_world *world, lm_mover_id mover, lm_mover_def *def)
+{
+    uint32_t index;
+    const lmi_mover *m = find_mover(world, mover, &index, "lm_mover_get_def");
+    if (!m) {
+        return LM_ERROR_ID;
+    }
+    *def = lm_mover_def_default();
+    def->pose = m->pose;
+    def->velocity = m->velocity;
+    def->spin = m->spin;
+    def->user_data = m->user_data;
+    return LM_OK;
+}
+
+lm_result lm_mover_set_user_data(lm_world *world, lm_mover_id mover, uint64_t user_data)
+{
+    uint32_t index;
+    lmi_mover *m = find_mover(world, mover, &index, "lm_mover_set_user_data");
+    if (!m) {
+        return LM_ERROR_ID;
+    }
+    m->user_data = user_data;
     return LM_OK;
 }
 
@@ -223,6 +292,28 @@ static bool make_solid(lm_world *world, const lm_collider_def *def, lmi_solid *s
     return lmi_solid_is(solid);
 }
 
+/* Everything but whether it is enabled; the solid is the collider's from now on. */
+static void fill_collider(lmi_collider *c, const lm_collider_def *def, uint32_t mover, const lmi_solid *solid)
+{
+    /* What the shape does not use may be anything in the definition. */
+    const lm_collider_def unused = lm_collider_def_default();
+    bool capsule = def->shape == LM_SHAPE_CAPSULE;
+    c->shape = def->shape;
+    c->radius = capsule || def->shape == LM_SHAPE_SPHERE ? def->radius : unused.radius;
+    c->half_length = capsule ? def->half_length : unused.half_length;
+    c->half_extents = def->shape == LM_SHAPE_BOX ? def->half_extents : unused.half_extents;
+    c->position = def->pose.position;
+    c->rotation = dmat_from_quat(def->pose.rotation);
+    c->mover = mover;
+    c->friction = def->friction;
+    c->restitution = def->restitution;
+    c->group = def->group;
+    c->mask = def->mask;
+    c->user_data = def->user_data;
+    c->solid = *solid;
+    c->solid_hash = lmi_hash_solid(solid);
+}
+
 lm_result lm_collider_create(lm_world *world, const lm_collider_def *def, lm_collider_id *collider)
 {
     lmi_gpu_edit(world);
@@ -245,22 +336,7 @@ lm_result lm_collider_create(lm_world *world, const lm_collider_def *def, lm_col
         lmi_float_mode_leave(&host);
         return lmi_fail(world, LM_ERROR_MEMORY, "lm_collider_create: out of memory");
     }
-    lmi_collider *c = LMI_POOL_AT(&world->colliders, lmi_collider, index);
-    /* What the shape does not use may be anything in the definition. */
-    const lm_collider_def unused = lm_collider_def_default();
-    bool capsule = def->shape == LM_SHAPE_CAPSULE;
-    c->shape = def->shape;
-    c->radius = capsule || def->shape == LM_SHAPE_SPHERE ? def->radius : unused.radius;
-    c->half_length = capsule ? def->half_length : unused.half_length;
-    c->half_extents = def->shape == LM_SHAPE_BOX ? def->half_extents : unused.half_extents;
-    c->position = def->pose.position;
-    c->rotation = dmat_from_quat(def->pose.rotation);
-    c->mover = mover;
-    c->friction = def->friction;
-    c->restitution = def->restitution;
-    c->group = def->group;
-    c->mask = def->mask;
-    c->solid = solid;
+    fill_collider(LMI_POOL_AT(&world->colliders, lmi_collider, index), def, mover, &solid);
     lmi_rouse_near(world, index);
     lmi_float_mode_leave(&host);
     lmi_id id = lmi_pool_id(&world->colliders, index);
@@ -342,6 +418,145 @@ lm_result lm_collider_get_def(const lm_world *world, lm_collider_id collider, lm
     def->restitution = c->restitution;
     def->group = c->group;
     def->mask = c->mask;
+    def->user_data = c->user_data;
     describe_solid(&c->solid, def);
+    return LM_OK;
+}
+
+/* --- colliders that change --- */
+
+static lmi_collider *find_collider(const lm_world *world, lm_collider_id collider, uint32_t *index, const char *caller)
+{
+    lmi_id id = {collider.slot, collider.generation};
+    if (!lmi_pool_find(&world->colliders, id, index)) {
+        lmi_fail(world, LM_ERROR_ID, "%s: there is no such collider", caller);
+        return NULL;
+    }
+    return LMI_POOL_AT(&world->colliders, lmi_collider, *index);
+}
+
+/* Puts a changed copy of a collider in its place. What rests on it as it was, or will on what it becomes, wakes. */
+static void replace(lm_world *world, uint32_t index, const lmi_collider *changed)
+{
+    lmi_gpu_edit(world);
+    lmi_float_mode host;
+    lmi_float_mode_enter(&host);
+    lmi_rouse_near(world, index);
+    *LMI_POOL_AT(&world->colliders, lmi_collider, index) = *changed;
+    lmi_rouse_near(world, index);
+    lmi_float_mode_leave(&host);
+}
+
+lm_result lm_collider_set_def(lm_world *world, lm_collider_id collider, const lm_collider_def *def)
+{
+    uint32_t index, mover = LMI_NONE;
+    lmi_collider *c = find_collider(world, collider, &index, "lm_collider_set_def");
+    const char *fault = c ? collider_fault(def) : NULL;
+    if (fault) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_collider_set_def: %s", fault);
+    }
+    if (!c || (def->mover.slot && !find_mover(world, def->mover, &mover, "lm_collider_set_def"))) {
+        return LM_ERROR_ID;
+    }
+    lmi_float_mode host;
+    lmi_float_mode_enter(&host);
+    lmi_solid solid, before = c->solid;
+    bool made = make_solid(world, def, &solid);
+    lmi_collider changed = *c;
+    if (made) {
+        fill_collider(&changed, def, mover, &solid);
+    }
+    lmi_float_mode_leave(&host);
+    if (!made) {
+        lmi_solid_free(&world->memory, &solid);
+        return lmi_fail(world, LM_ERROR_MEMORY, "lm_collider_set_def: out of memory");
+    }
+    replace(world, index, &changed);
+    lmi_solid_free(&world->memory, &before);
+    return LM_OK;
+}
+
+lm_result lm_collider_set_pose(lm_world *world, lm_collider_id collider, lm_pose pose)
+{
+    uint32_t index;
+    const lmi_collider *c = find_collider(world, collider, &index, "lm_collider_set_pose");
+    if (!c) {
+        return LM_ERROR_ID;
+    }
+    if (!lmi_pose_is_sound(pose)) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT,
+                        "lm_collider_set_pose: the pose is not finite, or its rotation is zero");
+    }
+    lmi_collider changed = *c;
+    lmi_float_mode host;
+    lmi_float_mode_enter(&host);
+    changed.position = pose.position;
+    changed.rotation = dmat_from_quat(pose.rotation);
+    lmi_float_mode_leave(&host);
+    replace(world, index, &changed);
+    return LM_OK;
+}
+
+lm_result lm_collider_set_friction(lm_world *world, lm_collider_id collider, float friction, float restitution)
+{
+    uint32_t index;
+    const lmi_collider *c = find_collider(world, collider, &index, "lm_collider_set_friction");
+    if (!c) {
+        return LM_ERROR_ID;
+    }
+    if (!(friction >= 0.0f && friction <= 1e6f) || !(restitution >= 0.0f && restitution <= 1.0f)) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT,
+                        "lm_collider_set_friction: friction must be 0 to 1e6, restitution 0 to 1");
+    }
+    lmi_collider changed = *c;
+    changed.friction = friction;
+    changed.restitution = restitution;
+    replace(world, index, &changed);
+    return LM_OK;
+}
+
+lm_result lm_collider_set_filter(lm_world *world, lm_collider_id collider, uint32_t group, uint32_t mask)
+{
+    uint32_t index;
+    const lmi_collider *c = find_collider(world, collider, &index, "lm_collider_set_filter");
+    if (!c) {
+        return LM_ERROR_ID;
+    }
+    lmi_collider changed = *c;
+    changed.group = group;
+    changed.mask = mask;
+    replace(world, index, &changed);
+    return LM_OK;
+}
+
+lm_result lm_collider_set_enabled(lm_world *world, lm_collider_id collider, bool enabled)
+{
+    uint32_t index;
+    const lmi_collider *c = find_collider(world, collider, &index, "lm_collider_set_enabled");
+    if (!c) {
+        return LM_ERROR_ID;
+    }
+    lmi_collider changed = *c;
+    changed.disabled = !enabled;
+    replace(world, index, &changed);
+    return LM_OK;
+}
+
+bool lm_collider_is_enabled(const lm_world *world, lm_collider_id collider)
+{
+    lmi_id id = {collider.slot, collider.generation};
+    uint32_t index;
+    return lmi_pool_find(&world->colliders, id, &index) &&
+           !LMI_POOL_AT(&world->colliders, lmi_collider, index)->disabled;
+}
+
+lm_result lm_collider_set_user_data(lm_world *world, lm_collider_id collider, uint64_t user_data)
+{
+    uint32_t index;
+    lmi_collider *c = find_collider(world, collider, &index, "lm_collider_set_user_data");
+    if (!c) {
+        return LM_ERROR_ID;
+    }
+    c->user_data = user_data;
     return LM_OK;
 }

@@ -198,13 +198,13 @@ bool lmi_sleep_prepare(lm_world *world, double seconds)
     LMI_POOL_EACH(&world->bodies, n)
     {
         lmi_body *body = lmi_body_at(world, n);
-        if (body->asleep && body->batch != LMI_NONE) {
+        if (lmi_body_is_out(body) && body->batch != LMI_NONE) {
             lmi_gpu_edit_body(world, body); /* who stays behind is packed anew */
             if (!lmi_body_bring_home(world, body)) {
                 return false;
             }
             lmi_body_leave_batch(world, n);
-        } else if (!body->asleep && body->batch == LMI_NONE && lmi_body_join_batch(world, n) != LM_OK) {
+        } else if (!lmi_body_is_out(body) && body->batch == LMI_NONE && lmi_body_join_batch(world, n) != LM_OK) {
             return false;
         }
     }
@@ -276,7 +276,7 @@ static void join_islands(lm_world *world)
 
 static bool rests(const lm_world *world, const lmi_body *body)
 {
-    return body->may_sleep && body->first_drag == LMI_NONE && body->still >= world->sleep.seconds;
+    return body->may_sleep && !body->disabled && body->first_drag == LMI_NONE && body->still >= world->sleep.seconds;
 }
 
 /* Exactly still; the momentum that it loses goes where that of friction goes. */
@@ -422,7 +422,14 @@ bool lm_body_is_awake(const lm_world *world, lm_body_id id)
 {
     lmi_id plain = {id.slot, id.generation};
     uint32_t slot;
-    return lmi_pool_find(&world->bodies, plain, &slot) && !lmi_body_at(world, slot)->asleep;
+    return lmi_pool_find(&world->bodies, plain, &slot) && !lmi_body_is_out(lmi_body_at(world, slot));
+}
+
+bool lm_body_may_sleep(const lm_world *world, lm_body_id id)
+{
+    lmi_id plain = {id.slot, id.generation};
+    uint32_t slot;
+    return lmi_pool_find(&world->bodies, plain, &slot) && lmi_body_at(world, slot)->may_sleep;
 }
 
 lm_result lm_body_wake(lm_world *world, lm_body_id id)

@@ -415,7 +415,7 @@ bool lmi_fracture_step(lm_world *world)
     LMI_POOL_EACH(&world->bodies, n)
     {
         lmi_body *body = lmi_body_at(world, n);
-        if (ok && body->fracture && !body->asleep) { /* what sleeps is not strained any further */
+        if (ok && body->fracture && !lmi_body_is_out(body)) { /* what sleeps is not strained any further */
             if (body->fracture->breaks) {
                 lmi_gpu_fetch_batch(world, body->batch); /* where it is now decides */
             }

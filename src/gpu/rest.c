@@ -19,7 +19,7 @@ bool lmi_gpu_rest_is_over(const lm_world *world)
     LMI_POOL_EACH(&world->bodies, n)
     {
         const lmi_body *body = lmi_body_at(world, n);
-        over = over || body->asleep != (body->batch == LMI_NONE);
+        over = over || lmi_body_is_out(body) != (body->batch == LMI_NONE);
     }
     LMI_POOL_EACH(&world->movers, n)
     {

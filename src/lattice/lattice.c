@@ -555,3 +555,76 @@ uint64_t lmi_lattice_cells(const lmi_lattice *l, uint32_t x, uint32_t y, uint32_
     }
     return bits;
 }
+
+static void copy_lists(lmi_memory *memory, const lmi_lattice *l, lmi_lattice_lists *t, bool *ok)
+{
+    size_t planes = (size_t)l->plane_count + 1, rows = (size_t)t->row_count * LMI_BLOCK;
+    LMI_COPY_ARRAY(memory, t, owner, t->owner_count, ok);
+    LMI_COPY_ARRAY(memory, t, plane_owner, planes, ok);
+    LMI_COPY_ARRAY(memory, t, plane_group, planes, ok);
+    LMI_COPY_ARRAY(memory, t, group_row, (size_t)t->group_count + 1, ok);
+    LMI_COPY_ARRAY(memory, t, who, (size_t)t->group_count * LMI_BLOCK, ok);
+    LMI_COPY_ARRAY(memory, t, member, rows, ok);
+    LMI_COPY_ARRAY(memory, t, offset, 4 * rows, ok);
+}
+
+static void copy_plates(lmi_memory *memory, const lmi_lattice *l, lmi_lattice_plates *t, bool *ok)
+{
+    LMI_COPY_ARRAY(memory, t, storey, (size_t)l->plane_count + 1, ok);
+    LMI_COPY_ARRAY(memory, t, stack, l->particle_count, ok);
+    LMI_COPY_ARRAY(memory, t, leaves, t->leaves_count, ok);
+    LMI_COPY_ARRAY(memory, t, pair, t->pair_count, ok);
+    LMI_COPY_ARRAY(memory, t, plate, t->plate_count, ok);
+    LMI_COPY_ARRAY(memory, t, floor, t->floor_count, ok);
+}
+
+static void copy_places(lmi_memory *memory, lmi_lattice *t, bool *ok)
+{
+    size_t planes = (size_t)t->plane_count + 1, links = (size_t)t->place_count * 2 * t->width;
+    LMI_COPY_ARRAY(memory, t, plane_place, planes, ok);
+    LMI_COPY_ARRAY(memory, t, plane_run, planes, ok);
+    LMI_COPY_ARRAY(memory, t, plane_block, planes, ok);
+    LMI_COPY_ARRAY(memory, t, run, t->run_count, ok);
+    LMI_COPY_ARRAY(memory, t, block, t->place_count, ok);
+    LMI_COPY_ARRAY(memory, t, along_y, links, ok);
+    LMI_COPY_ARRAY(memory, t, along_z, links, ok);
+}
+
+bool lmi_lattice_copy(lmi_memory *memory, const lmi_lattice *l, lmi_lattice *t)
+{
+    size_t blocks = (size_t)l->block_count + 1;
+    bool ok = true;
+    *t = *l;
+    LMI_COPY_ARRAY(memory, t, occupied, blocks, &ok);
+    LMI_COPY_ARRAY(memory, t, cell, blocks, &ok);
+    LMI_COPY_ARRAY(memory, t, active, blocks, &ok);
+    LMI_COPY_ARRAY(memory, t, degree, blocks * LMI_BLOCK, &ok);
+    LMI_COPY_ARRAY(memory, t, at, blocks, &ok);
+    LMI_COPY_ARRAY(memory, t, slab_part, l->slab_part ? l->slab_part_first[l->slab_count] : 0, &ok);
+    LMI_COPY_ARRAY(memory, t, slab_part_first, (size_t)l->slab_count + 1, &ok);
+    LMI_COPY_ARRAY(memory, t, part_of_block, blocks, &ok);
+    LMI_COPY_ARRAY(memory, t, part, blocks * LMI_BLOCK, &ok);
+    copy_places(memory, t, &ok);
+    copy_plates(memory, l, &t->plates, &ok);
+    copy_lists(memory, l, &t->gather, &ok);
+    copy_lists(memory, l, &t->scatter, &ok);
+    LMI_COPY_ARRAY(memory, t, direct, l->irregular_count, &ok);
+    LMI_COPY_ARRAY(memory, t, listed, l->scatter.owner_count, &ok);
+    LMI_COPY_ARRAY(memory, t, slab, l->slab_count, &ok);
+    LMI_COPY_ARRAY(memory, t, kept, l->plane_count, &ok);
+    LMI_COPY_ARRAY(memory, t, kept_sums, kept_floats(l), &ok);
+    LMI_COPY_ARRAY(memory, t, irregular_moments, (size_t)l->irregular_count * LMI_BLOCK, &ok);
+    LMI_COPY_ARRAY(memory, t, irregular_transforms, ((size_t)l->irregular_count + 1) * LMI_BLOCK, &ok);
+    LMI_COPY_ARRAY(memory, t, corrections, (size_t)l->scatter.owner_count * 4, &ok);
+    LMI_COPY_ARRAY(memory, t, constants_of, blocks, &ok);
+    LMI_COPY_ARRAY(memory, t, constants, (size_t)l->constants_capacity * l->channels * LMI_BLOCK, &ok);
+    if (!ok) {
+        if (!t->slab_part_first) { /* its length is there */
+            lmi_release(memory, t->slab_part, l->slab_part ? l->slab_part_first[l->slab_count] : 0,
+                        sizeof *t->slab_part);
+            t->slab_part = NULL;
+        }
+        lmi_lattice_free(memory, t);
+    }
+    return ok;
+}

@@ -269,6 +269,9 @@ lm_result lmi_lattice_make(lmi_memory *memory, const lmi_voxels *voxels, uint32_
                            const lmi_lattice_breaks *breaks, lmi_lattice *lattice);
 void lmi_lattice_free(lmi_memory *memory, lmi_lattice *lattice);
 
+/* A copy of a lattice whose links do not break, scratch included. False when out of memory; then there is none. */
+bool lmi_lattice_copy(lmi_memory *memory, const lmi_lattice *from, lmi_lattice *to);
+
 /* The block that has a corner along the lattice's own axes, and the particle there, or LMI_LATTICE_NONE. */
 uint32_t lmi_lattice_find_block(const lmi_lattice *lattice, int32_t x, int32_t y, int32_t z);
 uint32_t lmi_lattice_find(const lmi_lattice *lattice, int32_t x, int32_t y, int32_t z);

@@ -474,7 +474,7 @@ bool lmi_octree_levels_step(lm_world *world, double seconds, lmi_octree_change *
     LMI_POOL_EACH(&world->bodies, n)
     {
         lmi_body *body = lmi_body_at(world, n);
-        if (body->octree && body->octree->levels && !body->asleep) {
+        if (body->octree && body->octree->levels && !lmi_body_is_out(body)) {
             lmi_gpu_fetch_batch(world, body->batch); /* where it is now decides */
             if (!step_body(world, body, seconds, changes)) {
                 return false;

@@ -183,6 +183,9 @@ static bool pick_first(const lm_world *world, const lmi_seen *seen, lm_dvec3 ori
         best now = {hit->distance, {0.0, 0.0, 0.0}, false};
         bool there = seen && seen[n].known;
         r->origin = dvec_sub(origin, there ? seen[n].origin : body->origin);
+        if (body->disabled) {
+            continue;
+        }
         if (!there) {
             pick_body(body, r, &now);
         } else if (!pick_seen(world, body, &seen[n], r, &now)) {

@@ -265,7 +265,7 @@ bool lm_world_cast_ray(const lm_world *world, lm_dvec3 origin, lm_vec3 direction
     LMI_POOL_EACH(&world->colliders, n)
     {
         placed c = place(world, n);
-        if (ray_collider(&c, origin, unit, &best)) {
+        if (!c.shape->disabled && ray_collider(&c, origin, unit, &best)) {
             lmi_id id = lmi_pool_id(&world->colliders, n);
             found.collider = (lm_collider_id){id.slot, id.generation};
         }
@@ -344,7 +344,7 @@ static uint32_t overlaps(const lm_world *world, const region *r, lm_overlap *fou
     uint32_t count = 0;
     LMI_POOL_EACH(&world->bodies, n)
     {
-        if (region_has_body(r, lmi_body_at(world, n))) {
+        if (!lmi_body_at(world, n)->disabled && region_has_body(r, lmi_body_at(world, n))) {
             lmi_id id = lmi_pool_id(&world->bodies, n);
             if (count < capacity) {
                 found[count] = (lm_overlap){{id.slot, id.generation}, {0, 0}};
@@ -355,7 +355,9 @@ static uint32_t overlaps(const lm_world *world, const region *r, lm_overlap *fou
     LMI_POOL_EACH(&world->colliders, n)
     {
         placed c = place(world, n);
-        if (r->is_box ? box_touches(&c, r->centre, &r->axes, r->half) : ball_touches(&c, r->centre, r->half.x)) {
+        bool touches = !c.shape->disabled && (r->is_box ? box_touches(&c, r->centre, &r->axes, r->half)
+                                                        : ball_touches(&c, r->centre, r->half.x));
+        if (touches) {
             lmi_id id = lmi_pool_id(&world->colliders, n);
             if (count < capacity) {
                 found[count] = (lm_overlap){{0, 0}, {id.slot, id.generation}};

@@ -211,6 +211,16 @@ static inline void visit_index(archive *a, uint32_t *index, uint32_t limit, bool
 
 static inline bool ok(const archive *a) { return !a->damaged && !a->out_of_memory; }
 
+/* snapshot.c, for state alone (snapshot_state.c) as well: what takes no room of its own to read, or (forces) grows. */
+struct lmi_examples;
+void lmi_visit_material(archive *a, lm_material *material);
+void lmi_visit_example_weights(archive *a, struct lmi_examples *examples); /* found and forced */
+void lmi_visit_parts(archive *a, struct lmi_lattice_body *lattice);
+void lmi_visit_mover(archive *a, lmi_mover *mover);
+void lmi_visit_collider(archive *a, const lm_world *world, lmi_collider *collider); /* without its solid */
+void lmi_visit_field(archive *a, lm_field_def *field);
+void lmi_visit_forces(archive *a, lm_world *world);
+
 /* snapshot_check.c: what a reader of single values cannot see, before anything is made of it. Members of regions: at most once in each,
  * and particles in the order that packing relies on. */
 void lmi_check_regions(archive *a, lm_world *world, const lmi_body *body);
@@ -251,6 +261,10 @@ void lmi_visit_voxel_tree(archive *a, lm_world *world, lmi_octree *tree);
 
 /* snapshot_fracture.c: of all clusters, whether and how they were cut; after all bodies. */
 void lmi_visit_grains(archive *a, lm_world *world);
+
+/* snapshot_skeleton.c: bones alone, where they are and where they shall be. */
+struct lmi_skeleton;
+void lmi_visit_bones(archive *a, struct lmi_skeleton *skeleton);
 
 /* How things touch: rules, method, sleep, and who touches whom (snapshot_contacts.c). */
 void lmi_visit_contacts(archive *a, lm_world *world);

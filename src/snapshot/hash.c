@@ -22,6 +22,49 @@ uint64_t lmi_hash_bytes(uint64_t hash, const unsigned char *bytes, size_t size)
     return lmi_hash_word(hash, size);
 }
 
+uint64_t lmi_hash_array(uint64_t hash, const void *array, size_t size)
+{
+    enum { LANES = 8 };
+    const unsigned char *bytes = array;
+    uint64_t lane[LANES], word[LANES];
+    size_t n = 0;
+    if (size == 0) {
+        return lmi_hash_word(hash, 0);
+    }
+    for (uint64_t k = 0; k < LANES; k++) {
+        lane[k] = hash + k;
+    }
+    for (; n + sizeof word <= size; n += sizeof word) {
+        memcpy(word, bytes + n, sizeof word);
+        for (int k = 0; k < LANES; k++) {
+            lane[k] = lmi_hash_word(lane[k], word[k]);
+        }
+    }
+    hash = lmi_hash_bytes(hash, bytes + n, size - n);
+    for (int k = 0; k < LANES; k++) {
+        hash = lmi_hash_word(hash, lane[k]);
+    }
+    return lmi_hash_word(hash, size);
+}
+
+uint64_t lmi_hash_solid(const lmi_solid *solid)
+{
+    const lmi_heights *map = solid->heights;
+    const lmi_mesh *mesh = solid->mesh;
+    uint64_t hash = map || mesh ? LMI_HASH_SEED : 0;
+    if (map) {
+        hash = lmi_hash_array(hash, &map->spacing, sizeof map->spacing);
+        hash = lmi_hash_word(hash, (uint64_t)map->n[0] << 32 | map->n[1]);
+        hash = lmi_hash_array(hash, map->heights, (size_t)map->n[0] * map->n[1] * sizeof *map->heights);
+    }
+    if (mesh) {
+        hash = lmi_hash_word(hash, mesh->solid);
+        hash = lmi_hash_array(hash, mesh->vertices, mesh->vertex_count * sizeof *mesh->vertices);
+        hash = lmi_hash_array(hash, mesh->triangles, (size_t)mesh->triangle_count * 3 * sizeof *mesh->triangles);
+    }
+    return hash;
+}
+
 static uint64_t hash_float(uint64_t hash, float value)
 {
     uint32_t bits;

@@ -26,7 +26,7 @@
 
 /* --- bodies --- */
 
-static void visit_material(archive *a, lm_material *m)
+void lmi_visit_material(archive *a, lm_material *m)
 {
     VISIT_ENUM(a, m->mode, LM_MODE_COUNT);
     VISIT_ENUM(a, m->stiffness, LM_STIFFNESS_COUNT);
@@ -102,6 +102,11 @@ static void visit_poses(archive *a, lmi_examples *e)
             e->group[r] = e->scope == LM_EXAMPLES_REGIONS ? r : 0;
         }
     }
+    lmi_visit_example_weights(a, e);
+}
+
+void lmi_visit_example_weights(archive *a, lmi_examples *e)
+{
     for (uint32_t g = 0; g < e->group_count && ok(a); g++) { /* of regions by themselves: where solving starts */
         bool in_lanes = e->scope == LM_EXAMPLES_REGIONS && e->lanes;
         for (uint32_t k = 0; k < e->count; k++) {
@@ -227,7 +232,7 @@ static void visit_cells(archive *a, lm_world *world, lmi_body *body)
 }
 
 /* What is to be taken back from the parts of a lattice, and their bounds. */
-static void visit_parts(archive *a, lmi_lattice_body *lattice)
+void lmi_visit_parts(archive *a, lmi_lattice_body *lattice)
 {
     for (uint32_t n = 0; n < lattice->shape.part_count && ok(a); n++) {
         lmi_lattice_part *part = &lattice->part[n];
@@ -286,7 +291,7 @@ static void visit_lattice(archive *a, lm_world *world, lmi_body *body)
         a->out_of_memory = !body->fracture;
     }
     if (!breaks) { /* else they come last, with the links that make them */
-        visit_parts(a, lattice);
+        lmi_visit_parts(a, lattice);
     }
     visit_lattice_plastic(a, body);
 }
@@ -337,7 +342,8 @@ static void visit_bulk(archive *a, lm_world *world, lmi_body *body)
     refuse_if(a, !(body->penalty >= 0.0f && body->penalty <= 1e12f));
     bool has = body->bulk != NULL;
     visit_bool(a, &has);
-    refuse_if(a, has != ((body->mask != 0 || body->self_contact) && !body->fracture));
+    /* A solid stays when nothing is left for the body to touch. */
+    refuse_if(a, body->fracture ? has : !has && (body->mask != 0 || body->self_contact));
     refuse_if(a, body->fracture && (body->contact_points != LM_CONTACT_PARTICLES ||
                                     body->touch.count != (lmi_is_rubble(body) ? body->particle_count : 0)));
     if (!has || !ok(a)) {
@@ -371,6 +377,7 @@ static void visit_sleep(archive *a, lmi_body *body)
 {
     visit_bool(a, &body->may_sleep);
     visit_bool(a, &body->asleep);
+    visit_bool(a, &body->disabled);
     visit_float(a, &body->still);
     visit_u32(a, &body->island);
     refuse_if(a, !(body->still >= 0.0f && body->still <= 1e6f));
@@ -398,7 +405,7 @@ static void visit_rest_of_body(archive *a, lm_world *world, lmi_body *body)
     visit_float(a, &body->contact_radius);
     refuse_if(a, !(body->contact_radius >= 0.0f && body->contact_radius <= 1e6f));
     visit_u64(a, &body->user_data);
-    visit_material(a, &body->material);
+    lmi_visit_material(a, &body->material);
     visit_bool(a, &body->plastic_material);
     visit_u32(a, &body->damping_turn);
     if (body->lattice) {
@@ -460,21 +467,21 @@ static void visit_body(archive *a, lm_world *world, lmi_body *body)
 
 /* --- everything else in a world --- */
 
-static void visit_mover(archive *a, lm_world *world, lmi_mover *m)
+void lmi_visit_mover(archive *a, lmi_mover *m)
 {
-    (void)world;
     visit_pose(a, &m->pose);
     visit_dmat3(a, &m->rotation);
     visit_vec3(a, &m->velocity);
     visit_vec3(a, &m->spin);
     visit_bool(a, &m->has_target);
     visit_pose(a, &m->target);
+    visit_u64(a, &m->user_data);
     bool sound = is_rotation(&m->rotation) && is_unit(m->pose.rotation) && is_slow(m->velocity) && is_slow(m->spin) &&
                  (!m->has_target || is_unit(m->target.rotation));
     refuse_if(a, !sound);
 }
 
-static void visit_collider(archive *a, lm_world *world, lmi_collider *c)
+void lmi_visit_collider(archive *a, const lm_world *world, lmi_collider *c)
 {
     VISIT_ENUM(a, c->shape, LM_SHAPE_COUNT);
     visit_float(a, &c->radius);
@@ -487,13 +494,26 @@ static void visit_collider(archive *a, lm_world *world, lmi_collider *c)
     visit_float(a, &c->restitution);
     visit_u32(a, &c->group);
     visit_u32(a, &c->mask);
+    visit_bool(a, &c->disabled);
+    visit_u64(a, &c->user_data);
     bool sound = c->friction >= 0.0f && c->friction <= 1e6f && c->restitution >= 0.0f && c->restitution <= 1.0f &&
                  c->radius >= 0.0f && c->radius <= LM_MAX_COORDINATE && c->half_length >= 0.0f &&
                  c->half_length <= LM_MAX_COORDINATE && c->half_extents.x > 0.0f && c->half_extents.y > 0.0f &&
                  c->half_extents.z > 0.0f && is_near(c->half_extents) && is_rotation(&c->rotation) &&
                  (c->mover == LMI_NONE || lmi_pool_used(&world->movers, c->mover));
     refuse_if(a, !sound);
+}
+
+static void visit_collider(archive *a, lm_world *world, lmi_collider *c)
+{
+    lmi_visit_collider(a, world, c);
     lmi_visit_solid(a, world, c);
+}
+
+static void visit_mover(archive *a, lm_world *world, lmi_mover *m)
+{
+    (void)world;
+    lmi_visit_mover(a, m);
 }
 
 /* The place of a particle. */
@@ -558,9 +578,8 @@ static void visit_drag(archive *a, lm_world *world, lmi_drag *drag)
     refuse_if(a, !sound);
 }
 
-static void visit_field(archive *a, lm_world *world, lm_field_def *field)
+void lmi_visit_field(archive *a, lm_field_def *field)
 {
-    (void)world;
     VISIT_ENUM(a, field->kind, LM_FIELD_KIND_COUNT);
     visit_vec3(a, &field->vector);
     visit_dvec3(a, &field->position);
@@ -570,6 +589,12 @@ static void visit_field(archive *a, lm_world *world, lm_field_def *field)
     refuse_if(a, !(field->radius > 0.0f && field->radius <= LM_MAX_COORDINATE) ||
                      !(fabsf(field->strength) <= LM_MAX_SPEED) || !is_slow(field->vector) ||
                      (field->kind == LM_FIELD_WIND && field->strength < 0.0f));
+}
+
+static void visit_field(archive *a, lm_world *world, lm_field_def *field)
+{
+    (void)world;
+    lmi_visit_field(a, field);
 }
 
 static void visit_force(archive *a, lm_world *world, lmi_force *force)
@@ -629,7 +654,7 @@ VISITOR(pin, lmi_pin)
 VISITOR(drag, lmi_drag)
 VISITOR(field, lm_field_def)
 
-static void visit_forces(archive *a, lm_world *world)
+void lmi_visit_forces(archive *a, lm_world *world)
 {
     uint32_t count = world->force_count;
     visit_count(a, &count, 24);
@@ -651,7 +676,7 @@ static void visit_fractures(archive *a, lm_world *world)
         if (body && body->fracture) {
             lmi_visit_fracture(a, world, body);
             if (ok(a)) {
-                visit_parts(a, body->lattice);
+                lmi_visit_parts(a, body->lattice);
                 visit_stiffness(a, world, body);
             }
         }
@@ -673,7 +698,7 @@ static void visit_world(archive *a, lm_world *world)
     visit_pool(a, world, &world->pins, visit_pin_element);
     visit_pool(a, world, &world->drags, visit_drag_element);
     visit_pool(a, world, &world->fields, visit_field_element);
-    visit_forces(a, world);
+    lmi_visit_forces(a, world);
     lmi_visit_contacts(a, world);
     visit_pool(a, world, &world->skeletons, lmi_visit_skeleton);
     visit_fractures(a, world);
@@ -729,7 +754,7 @@ static void revive_body(archive *a, lm_world *world, uint32_t slot)
     body->slot = slot;
     body->batch = LMI_NONE;
     a->out_of_memory = !lmi_body_revive(world, body) || !lmi_fracture_skin(world, body) ||
-                       (!body->asleep && lmi_body_join_batch(world, slot) != LM_OK);
+                       (!lmi_body_is_out(body) && lmi_body_join_batch(world, slot) != LM_OK);
     if (!a->out_of_memory) {
         lmi_skin_update(world, body);
     }
@@ -890,5 +915,77 @@ lm_result lm_world_load(lm_world *world, const void *buffer, size_t size)
         result = refuse(world, &a, memory.failed);
     }
     lmi_float_mode_leave(&host);
+    return result;
+}
+
+/* --- a body alone --- */
+
+/* The body without whatever else in the world it is connected with, and its batches, for reading. `warm`: nothing, for its touch
+ * points. */
+static bool put_alone(lm_world *alone, const lm_world *world, const lmi_body *from, lmi_warm *warm)
+{
+    uint32_t index;
+    if (!lmi_pool_add(&alone->bodies, &alone->memory, &index)) {
+        return false;
+    }
+    lmi_body *body = lmi_body_at(alone, index);
+    *body = *from;
+    body->first_pin = body->first_drag = body->first_force = body->skeleton = LMI_NONE;
+    body->asleep = false;
+    body->still = 0.0f;
+    body->island = 0;
+    body->touch.warm = warm;
+    alone->batches = world->batches;
+    alone->gravity = world->gravity;
+    alone->substeps = world->substeps;
+    alone->sleep = world->sleep;
+    return true;
+}
+
+/* What `bytes` hold becomes *to. */
+static lm_result load_alone(lm_world *world, unsigned char *bytes, size_t size, lmi_body *to)
+{
+    archive a = {.mode = LOAD, .bytes = bytes, .size = size, .at = 0};
+    lm_world aside = empty_copy(world);
+    aside.moulds = world->moulds; /* it may share those of the others */
+    visit_world(&a, &aside);
+    if (ok(&a)) {
+        lmi_body *body = lmi_body_at(&aside, 0);
+        body->batch = LMI_NONE;
+        a.out_of_memory = !lmi_body_revive(&aside, body) || !lmi_fracture_skin(&aside, body);
+        if (ok(&a)) {
+            lmi_skin_update(&aside, body);
+            *to = *body;
+            lmi_pool_remove(&aside.bodies, 0);
+        }
+    }
+    LMI_POOL_EACH(&aside.bodies, n) { lmi_body_free(&aside, lmi_body_at(&aside, n)); }
+    world->moulds = aside.moulds;
+    lmi_pool_free(&aside.bodies, &aside.memory);
+    lmi_touchings_free(&aside);
+    world->memory = aside.memory;
+    return ok(&a) ? LM_OK : a.out_of_memory ? LM_ERROR_MEMORY : LM_ERROR_ARGUMENT;
+}
+
+lm_result lmi_snapshot_copy_body(lm_world *world, const lmi_body *from, lmi_body *to)
+{
+    lmi_warm *warm = lmi_allocate(&world->memory, 2 * (size_t)from->touch.count, sizeof *warm);
+    lm_world alone = empty_copy(world);
+    bool made = warm && put_alone(&alone, world, from, warm);
+    archive a = {.mode = MEASURE};
+    unsigned char *bytes = NULL;
+    if (made) {
+        visit_world(&a, &alone);
+        bytes = lmi_allocate_plain(&alone.memory, a.at, 1);
+    }
+    archive save = {.mode = SAVE, .bytes = bytes, .size = a.at};
+    if (bytes) {
+        visit_world(&save, &alone);
+    }
+    lmi_pool_free(&alone.bodies, &alone.memory);
+    world->memory = alone.memory;
+    lm_result result = bytes ? load_alone(world, bytes, a.at, to) : LM_ERROR_MEMORY;
+    lmi_release(&world->memory, bytes, a.at, 1);
+    lmi_release(&world->memory, warm, 2 * (size_t)from->touch.count, sizeof *warm);
     return result;
 }

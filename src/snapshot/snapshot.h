@@ -20,12 +20,20 @@
 #ifndef LMI_SNAPSHOT_H
 #define LMI_SNAPSHOT_H
 
+#include "limber/limber.h"
+
 #include <stddef.h>
 
 #define LMI_SNAPSHOT_HEADER 28
-#define LMI_SNAPSHOT_VERSION 11
+#define LMI_SNAPSHOT_VERSION 12
 
 /* Writes a header that fits the payload behind it; for the saver, and for tests that damage payloads on purpose. */
 void lmi_snapshot_seal(unsigned char *buffer, size_t size);
+
+struct lmi_body;
+
+/* A copy of a body, made by saving and loading it alone, into an empty element of the world's pool. It is awake, in no batch, and has no
+ * pins, drags, forces and skeleton. LM_ERROR_MEMORY, or LM_ERROR_ARGUMENT for a body that cannot be saved. */
+lm_result lmi_snapshot_copy_body(lm_world *world, const struct lmi_body *from, struct lmi_body *to);
 
 #endif

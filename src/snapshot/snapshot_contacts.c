@@ -1,6 +1,7 @@
 /*
  * The part of a snapshot that says how things touch: rules, method, sleep, and who touches whom.
  */
+#include "base/hash.h"
 #include "contact/touching.h"
 #include "snapshot/archive.h"
 
@@ -133,5 +134,8 @@ void lmi_visit_solid(archive *a, lm_world *world, lmi_collider *c)
         visit_heights(a, world, &c->solid);
     } else if (c->shape == LM_SHAPE_MESH) {
         visit_mesh(a, world, &c->solid);
+    }
+    if (a->mode == LOAD && ok(a)) {
+        c->solid_hash = lmi_hash_solid(&c->solid);
     }
 }

@@ -31,6 +31,27 @@ static void visit_bone(archive *a, lmi_bone *bone)
     }
 }
 
+/* How bones pull, and whether they go anywhere. */
+static void visit_pull(archive *a, lmi_skeleton *s)
+{
+    visit_float(a, &s->hertz);
+    visit_float(a, &s->damping_ratio);
+    visit_bool(a, &s->aimed);
+    refuse_if(a, !(s->hertz >= 0.0f && s->hertz <= 1e6f && s->damping_ratio >= 0.0f && s->damping_ratio <= 1e6f));
+}
+
+void lmi_visit_bones(archive *a, lmi_skeleton *s)
+{
+    visit_pull(a, s);
+    for (uint32_t n = 0; n < s->bone_count && ok(a); n++) {
+        visit_frame(a, &s->bones[n].now);
+        visit_frame(a, &s->bones[n].target);
+        if (a->mode == LOAD && ok(a)) {
+            s->bones[n].rotation = lmi_frame_rotation(&s->bones[n].now);
+        }
+    }
+}
+
 static void visit_link(archive *a, const lmi_skeleton *s, lmi_bone_link *link)
 {
     visit_index(a, &link->bone, s->bone_count, false);
@@ -65,10 +86,7 @@ void lmi_visit_skeleton(archive *a, lm_world *world, void *element)
     bool free = ok(a) && lmi_pool_used(&world->bodies, s->body) &&
                 (a->mode != LOAD || lmi_body_at(world, s->body)->skeleton == LMI_NONE);
     refuse_if(a, !free);
-    visit_float(a, &s->hertz);
-    visit_float(a, &s->damping_ratio);
-    visit_bool(a, &s->aimed);
-    refuse_if(a, !(s->hertz >= 0.0f && s->hertz <= 1e6f && s->damping_ratio >= 0.0f && s->damping_ratio <= 1e6f));
+    visit_pull(a, s);
     visit_count(a, &s->bone_count, 160);
     visit_count(a, &s->particle_count, 12);
     visit_count(a, &s->link_count, 32);

@@ -696,7 +696,7 @@ void lmi_body_free_bulk(lm_world *world, lmi_body *body)
 
 bool lmi_body_make_bulk(lm_world *world, lmi_body *body, const lmi_touch_mesh *mesh)
 {
-    if ((body->mask == 0 && !body->self_contact) || body->fracture) {
+    if ((body->mask == 0 && !body->self_contact && !body->bulk) || body->fracture) {
         return true;
     }
     lmi_bulk *solid = lmi_allocate(&world->memory, 1, sizeof *solid);

@@ -190,6 +190,17 @@ lm_result lm_field_set(lm_world *world, lm_field_id field, const lm_field_def *d
     return LM_OK;
 }
 
+lm_result lm_field_get(const lm_world *world, lm_field_id field, lm_field_def *def)
+{
+    lmi_id id = {field.slot, field.generation};
+    uint32_t index;
+    if (!lmi_pool_find(&world->fields, id, &index)) {
+        return lmi_fail(world, LM_ERROR_ID, "lm_field_get: there is no such field");
+    }
+    *def = *LMI_POOL_AT(&world->fields, lm_field_def, index);
+    return LM_OK;
+}
+
 lm_result lm_field_destroy(lm_world *world, lm_field_id field)
 {
     lmi_gpu_edit_state(world);

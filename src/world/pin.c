@@ -183,6 +183,79 @@ lm_result lm_pin_destroy(lm_world *world, lm_pin_id out)
     return LM_OK;
 }
 
+/* --- pins while they hold --- */
+
+static lmi_pin *find_pin(const lm_world *world, lm_pin_id pin, const char *caller)
+{
+    lmi_id id = {pin.slot, pin.generation};
+    uint32_t index;
+    if (!lmi_pool_find(&world->pins, id, &index)) {
+        lmi_fail(world, LM_ERROR_ID, "%s: there is no such pin", caller);
+        return NULL;
+    }
+    return LMI_POOL_AT(&world->pins, lmi_pin, index);
+}
+
+lm_result lm_pin_get_info(const lm_world *world, lm_pin_id id, lm_pin_info *info)
+{
+    const lmi_pin *pin = find_pin(world, id, "lm_pin_get_info");
+    if (!pin) {
+        return LM_ERROR_ID;
+    }
+    lmi_id body = lmi_pool_id(&world->bodies, pin->body);
+    *info = (lm_pin_info){.body = {body.slot, body.generation}, .particles = pin->count};
+    if (pin->mover != LMI_NONE) {
+        lmi_id mover = lmi_pool_id(&world->movers, pin->mover);
+        info->mover = (lm_mover_id){mover.slot, mover.generation};
+    }
+    return LM_OK;
+}
+
+lm_result lm_pin_get_targets(const lm_world *world, lm_pin_id id, uint32_t *particles, lm_dvec3 *targets)
+{
+    const lmi_pin *pin = find_pin(world, id, "lm_pin_get_targets");
+    if (!pin) {
+        return LM_ERROR_ID;
+    }
+    const lmi_body *body = lmi_body_at(world, pin->body);
+    const lmi_mover *mover = pin->mover == LMI_NONE ? NULL : LMI_POOL_AT(&world->movers, lmi_mover, pin->mover);
+    for (uint32_t n = 0; n < pin->count; n++) {
+        if (particles) {
+            particles[n] = body->order[pin->particles[n]];
+        }
+        if (targets) {
+            targets[n] =
+                mover ? dvec_add(mover->pose.position, dmat_apply(&mover->rotation, pin->targets[n])) : pin->targets[n];
+        }
+    }
+    return LM_OK;
+}
+
+lm_result lm_pin_set_targets(lm_world *world, lm_pin_id id, const lm_dvec3 *targets)
+{
+    lmi_pin *pin = find_pin(world, id, "lm_pin_set_targets");
+    if (!pin) {
+        return LM_ERROR_ID;
+    }
+    for (uint32_t n = 0; n < pin->count; n++) {
+        if (!dvec_is_finite(targets[n])) {
+            return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_pin_set_targets: target %u is not finite", n);
+        }
+    }
+    lmi_body *body = lmi_body_at(world, pin->body);
+    lmi_gpu_edit_body(world, body);
+    const lmi_mover *mover = pin->mover == LMI_NONE ? NULL : LMI_POOL_AT(&world->movers, lmi_mover, pin->mover);
+    lmi_float_mode host;
+    lmi_float_mode_enter(&host);
+    for (uint32_t n = 0; n < pin->count; n++) {
+        pin->targets[n] =
+            mover ? dmat_apply_transposed(&mover->rotation, dvec_sub(targets[n], mover->pose.position)) : targets[n];
+    }
+    lmi_body_rouse(world, body);
+    lmi_float_mode_leave(&host);
+    return LM_OK;
+}
+
 void lmi_pins_free(lm_world *world, lmi_body *body)
 {
     while (body->first_pin != LMI_NONE) {
@@ -270,6 +343,31 @@ void lmi_drag_free(lm_world *world, lmi_drag *drag)
     drag->weights = NULL;
 }
 
+static void take_drag_def(lmi_drag *drag, const lm_drag_def *def)
+{
+    drag->particle = def->particle;
+    drag->radius = def->radius;
+    drag->target = def->target;
+    drag->hertz = def->hertz;
+    drag->damping_ratio = def->damping_ratio;
+    drag->max_force = fminf(def->max_force, FLT_MAX); /* infinity is a natural way to say no limit */
+}
+
+void lmi_drags_weigh(lm_world *world, lmi_body *body)
+{
+    for (uint32_t n = body->first_drag; n != LMI_NONE;) {
+        lmi_drag *drag = LMI_POOL_AT(&world->drags, lmi_drag, n);
+        double sum = 0.0;
+        for (uint32_t k = 0; k < drag->count; k++) {
+            sum += (double)drag->weights[k] * body->v[(size_t)drag->particles[k] * 4 + 3];
+        }
+        for (uint32_t k = 0; k < drag->count; k++) {
+            drag->weights[k] = (float)(drag->weights[k] / sum);
+        }
+        n = drag->next;
+    }
+}
+
 lm_result lm_drag_create(lm_world *world, const lm_drag_def *def, lm_drag_id *out)
 {
     lmi_gpu_edit(world);
@@ -293,12 +391,7 @@ lm_result lm_drag_create(lm_world *world, const lm_drag_def *def, lm_drag_id *ou
     }
     lmi_drag *drag = LMI_POOL_AT(&world->drags, lmi_drag, index);
     drag->body = def->body.slot - 1;
-    drag->particle = def->particle;
-    drag->radius = def->radius;
-    drag->target = def->target;
-    drag->hertz = def->hertz;
-    drag->damping_ratio = def->damping_ratio;
-    drag->max_force = fminf(def->max_force, FLT_MAX); /* infinity is a natural way to say no limit */
+    take_drag_def(drag, def);
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     drag->count = reach(body, drag, body->place[def->particle]);
@@ -343,6 +436,69 @@ lm_result lm_drag_set_target(lm_world *world, lm_drag_id id, lm_dvec3 target)
     }
     drag->target = target;
     return LM_OK;
+}
+
+lm_result lm_drag_get_def(const lm_world *world, lm_drag_id id, lm_drag_def *def)
+{
+    uint32_t index;
+    const lmi_drag *drag = find_drag(world, id, &index, "lm_drag_get_def");
+    if (!drag) {
+        return LM_ERROR_ID;
+    }
+    lmi_id body = lmi_pool_id(&world->bodies, drag->body);
+    *def = lm_drag_def_default();
+    def->body = (lm_body_id){body.slot, body.generation};
+    def->particle = drag->particle;
+    def->radius = drag->radius;
+    def->target = drag->target;
+    def->hertz = drag->hertz;
+    def->damping_ratio = drag->damping_ratio;
+    def->max_force = drag->max_force;
+    return LM_OK;
+}
+
+static const char *new_drag_fault(const lm_world *world, const lmi_drag *drag, const lm_drag_def *def)
+{
+    lmi_id body = lmi_pool_id(&world->bodies, drag->body);
+    if (def->cookie != DRAG_COOKIE) {
+        return "the definition did not come from lm_drag_def_default";
+    }
+    if (def->body.slot != body.slot || def->body.generation != body.generation) {
+        return "a drag stays with its body";
+    }
+    return drag_fault(def, lmi_body_at(world, drag->body));
+}
+
+lm_result lm_drag_set_def(lm_world *world, lm_drag_id id, const lm_drag_def *def)
+{
+    uint32_t index;
+    lmi_drag *drag = find_drag(world, id, &index, "lm_drag_set_def");
+    const char *fault = drag ? new_drag_fault(world, drag, def) : NULL;
+    if (!drag || fault) {
+        return drag ? lmi_fail(world, LM_ERROR_ARGUMENT, "lm_drag_set_def: %s", fault) : LM_ERROR_ID;
+    }
+    lmi_gpu_edit(world);
+    lmi_body *body = lmi_body_at(world, drag->body);
+    lmi_drag made = *drag;
+    made.particles = NULL;
+    made.weights = NULL;
+    take_drag_def(&made, def);
+    lmi_float_mode host;
+    lmi_float_mode_enter(&host);
+    made.count = reach(body, &made, body->place[def->particle]);
+    made.particles = lmi_allocate(&world->memory, made.count, sizeof *made.particles);
+    made.weights = lmi_allocate(&world->memory, made.count, sizeof *made.weights);
+    bool ok = made.particles && made.weights;
+    if (ok) {
+        reach(body, &made, body->place[def->particle]);
+        lmi_drag_free(world, drag);
+        *drag = made;
+        lmi_body_rouse(world, body);
+    } else {
+        lmi_drag_free(world, &made);
+    }
+    lmi_float_mode_leave(&host);
+    return ok ? LM_OK : lmi_fail(world, LM_ERROR_MEMORY, "lm_drag_set_def: out of memory");
 }
 
 lm_result lm_drag_get_force(const lm_world *world, lm_drag_id id, lm_vec3 *force)

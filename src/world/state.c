@@ -107,6 +107,7 @@ lm_result lm_body_get_info(const lm_world *world, lm_body_id id, lm_body_info *i
     info->contact_radius = body->contact_radius;
     info->contact_points = body->touch.count ? body->touch.count : body->particle_count;
     info->asleep = body->asleep;
+    info->enabled = !body->disabled;
     info->user_data = body->user_data;
     info->shape_hash = body->shape_hash;
     return LM_OK;

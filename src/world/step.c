@@ -358,8 +358,8 @@ lmi_surface lmi_surface_place(const lm_world *world, uint32_t n)
                      .friction = c->friction,
                      .restitution = c->restitution,
                      .slot = n,
-                     .group = c->group,
-                     .mask = c->mask,
+                     .group = c->disabled ? 0 : c->group,
+                     .mask = c->disabled ? 0 : c->mask,
                      .solid = c->solid};
     if (c->mover != LMI_NONE) {
         const lmi_mover *mover = LMI_POOL_AT(&world->movers, lmi_mover, c->mover);

@@ -3,7 +3,7 @@
  *
  * reads   definitions and calls of the host program; what other rooms have found in a step
  * writes  everything in a world
- * uses    base collide match touch; in sources also cluster contact cut fracture gpu lattice octree skeleton skin
+ * uses    base collide match touch; in sources also cluster contact cut fracture gpu lattice octree skeleton skin snapshot
  *
  *   step.c       one step, as the list of its stages        kernels.h   the stages that run in lanes, for each instruction set
  *   world.c      creation, settings, contact rules           body.c      bodies made, freed, and put into batches
@@ -119,7 +119,7 @@ typedef struct lmi_body {
     float *x;
     float *v;
     float *home;
-    uint32_t batch;        /* LMI_NONE: it sleeps, or slept and has not been packed since */
+    uint32_t batch;        /* LMI_NONE: it sleeps or is not enabled, or was so and has not been packed since */
     uint32_t first;        /* particle index in the pack */
     uint32_t reference;    /* place of a particle that sums are taken from */
     uint32_t first_region; /* index into the pack's region lanes */
@@ -150,6 +150,7 @@ typedef struct lmi_body {
 
     /* Sleep (contact/sleep.h). While it sleeps it is in no batch, and its velocities are 0. */
     bool may_sleep, asleep;
+    bool disabled;   /* lm_body_set_enabled: in no batch either, and nobody meets it */
     bool roused;     /* in this call: something pressed on it while it slept */
     float still;     /* state: seconds for which it has been slow enough */
     bool was_asleep; /* before this call, until all that it needs is there */
@@ -314,7 +315,7 @@ void lmi_body_free_bulk(lm_world *world, lmi_body *body);
 /* Whether its contacts are found together with those of other bodies (contact/mutual.h). */
 static inline bool lmi_body_meets(const lmi_body *body)
 {
-    return body->bulk || (body->fracture && (body->mask != 0 || body->self_contact));
+    return !body->disabled && (body->bulk || (body->fracture && (body->mask != 0 || body->self_contact)));
 }
 
 /* New weights after pins came or went (`held`: which particles are held, or null); false when out of memory. */
@@ -350,6 +351,9 @@ static inline bool lmi_may_collide(const lmi_body *body, uint32_t group, uint32_
     return (body->group & mask) && (body->collider_mask & group);
 }
 
+/* Whether it is left out of steps. */
+static inline bool lmi_body_is_out(const lmi_body *body) { return body->asleep || body->disabled; }
+
 /* contact/sleep.c: wakes a body and its island; everybody; whoever is near a collider. */
 void lmi_body_rouse(lm_world *world, lmi_body *body);
 void lmi_rouse_all(lm_world *world);
@@ -378,6 +382,7 @@ void lmi_pins_mark(const lm_world *world, const lmi_body *body, bool *held); /* 
 void lmi_pins_free(lm_world *world, lmi_body *body);
 void lmi_pin_free(lm_world *world, lmi_pin *pin);
 void lmi_drags_free(lm_world *world, lmi_body *body);
+void lmi_drags_weigh(lm_world *world, lmi_body *body); /* after its masses changed */
 void lmi_drag_free(lm_world *world, lmi_drag *drag);
 
 /* world.c: everything in the world but its host hooks, as a value that can be built aside and swapped in. */

@@ -556,9 +556,10 @@ static void test_refusals(void **state)
     assert_string_equal(bench_name(4), "fracture");
     assert_string_equal(bench_name(5), "octree");
     assert_string_equal(bench_name(6), "skeleton");
-    assert_string_equal(bench_name(7), "polar");
-    assert_string_equal(bench_name(8), "gpu");
-    assert_null(bench_name(9));
+    assert_string_equal(bench_name(7), "snapshot");
+    assert_string_equal(bench_name(8), "polar");
+    assert_string_equal(bench_name(9), "gpu");
+    assert_null(bench_name(10));
     assert_non_null(bench_description("polar"));
     assert_null(bench_description("nothing"));
 }
