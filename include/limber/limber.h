@@ -1073,7 +1073,7 @@ typedef enum lm_contact_method {
         0, /* distance fields, and impulses that are solved together: friction, restitution, rest */
     /* The papers', for comparison: a force of lm_body_def.penalty times the depth, of two bodies the larger constant that was given, on
      * both sides. No friction and no restitution; bodies sink into each other. A point is given at most what brings it out
-     * within the substep, whatever the constant, so that bodies do not jump. Momentum is kept. */
+     * within the substep, whatever the constant. Momentum is kept, energy is not: what is deep in another body comes out fast. */
     LM_CONTACT_METHOD_PENALTY,
     /* The same force, with depth and direction from cube maps of 6 x 16 x 16 distances around places inside the body,
      * straight away from the place: for bodies that are star-shaped around a few. A body touches itself as with the
@@ -1417,7 +1417,7 @@ LM_API uint32_t lm_world_get_breaks(const lm_world *world, lm_break *breaks, uin
  * sides of a cut are no longer in each other's regions, and what is severed moves by itself: lm_body_get_pieces tells.
  *
  * The skin opens along the cut, which is within the finest spacing of the blade; each side is closed by an inner face
- * (lm_body_get_skin_sources: LM_SKIN_INNER), and all of the skin follows only what it hangs together with. A skin that was
+ * (lm_body_get_skin_sources: LM_SKIN_INNER), and all of the skin follows only what it is connected to. A skin that was
  * closed stays closed, and both sides together fill what was filled before. lm_body_info.skin_vertices, skin_triangles and
  * shape_hash change with it. Vertices of an octree's skin that were given keep their numbers; others come after them, and only where
  * something is cut. What is shown follows from what is cut, whatever the order of the cuts was. A blade that crosses what is cut
@@ -1439,8 +1439,8 @@ LM_API uint32_t lm_world_get_breaks(const lm_world *world, lm_break *breaks, uin
  * lm_body_get_fracture says that it does not break; lm_body_set_fracture may still give it limits.
  *
  * Clusters and tetrahedra keep their particles: which side of the blade one is on is the side that it goes with, and mass,
- * momentum and spin stay to the bit. What hangs together in them are bonds: the edges of tetrahedra, or in clusters the nearest
- * particles of the same region. Bonds that the blade crosses are cut, and a region whose particles no longer hang together falls
+ * momentum and spin stay to the bit. What connects them are bonds: the edges of tetrahedra, or in clusters the nearest
+ * particles of the same region. Bonds that the blade crosses are cut, and a region whose particles are no longer connected falls
  * into as many as there are parts: lm_body_info.regions grows, and regions are renumbered in the order of those that they were
  * part of. Tetrahedra with a bond that is cut are no longer among those of lm_body_get_tets. A region that is not cut through
  * keeps holding both sides of a blade that ended in it. The skin opens as that of an octree does, on a grid of voxels of about
@@ -1834,7 +1834,7 @@ LM_API lm_result lm_world_load(lm_world *world, const void *buffer, size_t size)
  *     if (lm_world_structure(world) != structure) save a full snapshot, else save state     // each frame
  *     if (lm_world_load_state(world, state, size) != LM_OK) load the full snapshot before it and step up to the frame
  *
- * A world that was brought back goes on to the last bit as it did the first time. On a device the state goes over with the next step. */
+ * A world that was brought back goes on to the last bit as it did the first time. On a device the state is uploaded with the next step. */
 
 /* Stands for the structure: changes when it does, and comes back with it. */
 LM_API uint64_t lm_world_structure(const lm_world *world);
