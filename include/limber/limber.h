@@ -1344,7 +1344,7 @@ LM_API lm_result lm_skeleton_get_targets(const lm_world *world, lm_skeleton_id s
 /* Values for particles from values for the vertices of a surface (the weights of an animated mesh, say): `channels` floats
  * for each vertex become as many for each particle, the mean over the four vertices nearest to its rest position weighted by
  * the inverse square of their distance; on a vertex they are that vertex's. `vertices` are in the body's own frame; null:
- * those of its skin. Takes particles times vertices: not for every frame. */
+ * those of its skin. */
 LM_API lm_result lm_body_carry_values(const lm_world *world, lm_body_id body, const lm_vec3 *vertices,
                                       uint32_t vertex_count, const float *values, uint32_t channels, float *carried);
 

@@ -21,8 +21,7 @@ typedef struct cutter {
     lmi_body made;   /* as it will be; its grain is `next` */
     lmi_grain *old;  /* the body's own, or one that was made for this cut */
     lmi_grain *next; /* borrows the shell and the whole skin of `old` until the cut is done */
-    lmi_blade_plane *planes;
-    uint32_t plane_count, plane_room;
+    lmi_blade blade;
     lmi_octree_map *maps; /* [voxels] */
     uint32_t map_count;
     lmi_slashes slashes;
@@ -32,29 +31,6 @@ typedef struct cutter {
 } cutter;
 
 /* --- what the blade crosses --- */
-
-static bool take_planes(cutter *c, const lmi_blade_triangle *blade, uint32_t count)
-{
-    c->plane_room = count;
-    c->planes = lmi_allocate(&c->world->memory, count, sizeof *c->planes);
-    for (uint32_t n = 0; c->planes && n < count; n++) {
-        c->plane_count += lmi_blade_prepare(&blade[n], &c->planes[c->plane_count]);
-    }
-    return c->planes != NULL;
-}
-
-static bool is_crossed(const cutter *c, lm_dvec3 from, lm_dvec3 to)
-{
-    bool crossed = false;
-    for (uint32_t n = 0; !crossed && n < c->plane_count; n++) {
-        const lmi_blade_plane *p = &c->planes[n];
-        bool near = fmin(from.x, to.x) <= p->high.x && fmax(from.x, to.x) >= p->low.x &&
-                    fmin(from.y, to.y) <= p->high.y && fmax(from.y, to.y) >= p->low.y &&
-                    fmin(from.z, to.z) <= p->high.z && fmax(from.z, to.z) >= p->low.z;
-        crossed = near && lmi_blade_crossing(p, from, to) >= 0.0;
-    }
-    return crossed;
-}
 
 static lm_dvec3 place_of(const lmi_body *body, uint32_t n)
 {
@@ -66,7 +42,7 @@ static void cut_bonds(cutter *c)
 {
     for (uint32_t n = 0; n < c->next->bond_count; n++) {
         lmi_bond *bond = &c->next->bonds[n];
-        if (!bond->cut && is_crossed(c, place_of(c->body, bond->a), place_of(c->body, bond->b))) {
+        if (!bond->cut && lmi_blade_crossed(&c->blade, place_of(c->body, bond->a), place_of(c->body, bond->b))) {
             bond->cut = true;
             c->bonds++;
         }
@@ -157,7 +133,7 @@ static void move_seed(cutter *c, uint32_t particle)
     for (uint32_t n = 0; n < count; n++) {
         lm_dvec3 there = voxel_now(c, near[n]), way = dvec_sub(there, at);
         double square = dvec_dot(way, way);
-        if (square < least && !is_crossed(c, at, there)) {
+        if (square < least && !lmi_blade_crossed(&c->blade, at, there)) {
             least = square;
             best = near[n];
         }
@@ -190,7 +166,7 @@ static bool cut_voxels(cutter *c, const lmi_blade_triangle *blade, uint32_t tria
         return false;
     }
     for (uint32_t n = 0; n < c->body->particle_count; n++) {
-        if (is_crossed(c, place_of(c->body, n), voxel_now(c, c->next->seed[n]))) {
+        if (lmi_blade_crossed(&c->blade, place_of(c->body, n), voxel_now(c, c->next->seed[n]))) {
             move_seed(c, n);
         }
     }
@@ -486,7 +462,7 @@ static uint32_t count_divided(const cutter *c)
 static bool cut(cutter *c, const lmi_blade_triangle *blade, uint32_t triangle_count, lm_cut_info *info)
 {
     c->next = lmi_grain_copy(c->world, c->old);
-    if (!c->next || !take_planes(c, blade, triangle_count)) {
+    if (!c->next || !lmi_blade_make(&c->blade, &c->world->memory, blade, triangle_count)) {
         return false;
     }
     cut_bonds(c);
@@ -520,7 +496,7 @@ lm_result lmi_cluster_cut(lm_world *world, lmi_body *body, const lmi_blade_trian
     }
     lmi_grain_free(world, c.next);
     lmi_slashes_free(&c.slashes, &world->memory);
-    lmi_release(&world->memory, c.planes, c.plane_room, sizeof *c.planes);
+    lmi_blade_free(&c.blade, &world->memory);
     lmi_release(&world->memory, c.maps, c.map_count, sizeof *c.maps);
     info->parts = body->grain ? body->grain->part_count : 1;
     return ok ? LM_OK : *fault ? LM_ERROR_ARGUMENT : LM_ERROR_MEMORY;

@@ -137,17 +137,6 @@ void lmi_lattice_find_chips(const lmi_lattice *l, uint32_t *chips)
  * off); lm_world_get_breaks tells it. */
 #define NEVER_REACHED 1e6f
 
-lmi_blade_plane *lmi_fracture_blade_planes(lmi_memory *memory, const lmi_blade_triangle *blade, uint32_t triangle_count,
-                                           uint32_t *count)
-{
-    lmi_blade_plane *planes = lmi_allocate(memory, triangle_count, sizeof *planes);
-    *count = 0;
-    for (uint32_t n = 0; planes && n < triangle_count; n++) {
-        *count += lmi_blade_prepare(&blade[n], &planes[*count]);
-    }
-    return planes;
-}
-
 /* The middle of a chip's cell, where it is now. */
 static lm_dvec3 chip_middle(const lmi_body *body, uint32_t chip)
 {
@@ -172,8 +161,7 @@ static bool holds(const lmi_lattice *l, lmi_lattice_link link)
 
 /* Whether a link is between chips whose middles are on two sides of the blade: a cut goes around chips, and leaves no bridge of a
  * link that it passed by. */
-static bool parted(const lmi_body *body, const uint32_t *chips, lmi_lattice_link link, const lmi_blade_plane *planes,
-                   uint32_t count)
+static bool parted(const lmi_body *body, const uint32_t *chips, lmi_lattice_link link, const lmi_blade *blade)
 {
     const lmi_lattice *l = &body->lattice->shape;
     if (!holds(l, link) || chips[link.particle] == chips[lmi_lattice_link_end(l, link)]) {
@@ -181,14 +169,10 @@ static bool parted(const lmi_body *body, const uint32_t *chips, lmi_lattice_link
     }
     lm_dvec3 from = chip_middle(body, chips[link.particle]);
     lm_dvec3 to = chip_middle(body, chips[lmi_lattice_link_end(l, link)]);
-    bool crossed = false;
-    for (uint32_t k = 0; k < count && !crossed; k++) {
-        crossed = lmi_blade_crossing(&planes[k], from, to) >= 0.0;
-    }
-    return crossed;
+    return lmi_blade_crossed(blade, from, to);
 }
 
-bool lmi_fracture_find_parted(lm_world *world, lmi_body *body, const lmi_blade_plane *planes, uint32_t count)
+bool lmi_fracture_find_parted(lm_world *world, lmi_body *body, const lmi_blade *blade)
 {
     lmi_fracture *f = body->fracture;
     f->strained_count = 0;
@@ -196,7 +180,7 @@ bool lmi_fracture_find_parted(lm_world *world, lmi_body *body, const lmi_blade_p
     {
         for (uint32_t axis = 0; axis < 3; axis++) {
             lmi_lattice_link link = {n, axis};
-            if (!parted(body, f->chips, link, planes, count)) {
+            if (!parted(body, f->chips, link, blade)) {
                 continue;
             }
             void *array = f->strained;
@@ -212,12 +196,12 @@ bool lmi_fracture_find_parted(lm_world *world, lmi_body *body, const lmi_blade_p
     return true;
 }
 
-static bool parts_any(const lmi_body *body, const uint32_t *chips, const lmi_blade_plane *planes, uint32_t count)
+static bool parts_any(const lmi_body *body, const uint32_t *chips, const lmi_blade *blade)
 {
     LMI_PARTICLES_EACH(body, n)
     {
         for (uint32_t axis = 0; axis < 3; axis++) {
-            if (parted(body, chips, (lmi_lattice_link){n, axis}, planes, count)) {
+            if (parted(body, chips, (lmi_lattice_link){n, axis}, blade)) {
                 return true;
             }
         }
@@ -225,23 +209,23 @@ static bool parts_any(const lmi_body *body, const uint32_t *chips, const lmi_bla
     return false;
 }
 
-lm_result lmi_fracture_ready_for_blade(lm_world *world, lmi_body *body, const lmi_blade_triangle *blade,
+lm_result lmi_fracture_ready_for_blade(lm_world *world, lmi_body *body, const lmi_blade_triangle *triangles,
                                        uint32_t triangle_count)
 {
     if (body->fracture) {
         return LM_OK;
     }
     lmi_memory *memory = &world->memory;
-    uint32_t count;
-    lmi_blade_plane *planes = lmi_fracture_blade_planes(memory, blade, triangle_count, &count);
+    lmi_blade blade;
+    bool ready = lmi_blade_make(&blade, memory, triangles, triangle_count);
     uint32_t *chips = lmi_allocate(memory, body->place_count, sizeof *chips);
-    lm_result result = planes && chips ? LM_OK : LM_ERROR_MEMORY;
+    lm_result result = ready && chips ? LM_OK : LM_ERROR_MEMORY;
     bool any = false;
-    if (result == LM_OK && count > 0) {
+    if (result == LM_OK && blade.count > 0) {
         lmi_lattice_find_chips(&body->lattice->shape, chips);
-        any = parts_any(body, chips, planes, count);
+        any = parts_any(body, chips, &blade);
     }
-    lmi_release(memory, planes, triangle_count, sizeof *planes);
+    lmi_blade_free(&blade, memory);
     lmi_release(memory, chips, body->place_count, sizeof *chips);
     if (any) {
         lm_fracture_def def = lm_fracture_def_default();

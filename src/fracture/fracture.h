@@ -102,20 +102,15 @@ uint64_t lmi_fracture_link_hash(lmi_lattice_link link);
 bool lmi_fracture_step(lm_world *world);
 
 /* Breaks what a blade, given from the body's origin, parts: links from chip to chip. Nothing has changed on failure. */
-lm_result lmi_fracture_cut(lm_world *world, uint32_t slot, lmi_body *body, const lmi_blade_triangle *blade,
+lm_result lmi_fracture_cut(lm_world *world, uint32_t slot, lmi_body *body, const lmi_blade_triangle *triangles,
                            uint32_t triangle_count, uint32_t *broken);
 
-/* A blade and the chips of a lattice (chips.c). The planes of its triangles that have an area: *count of them in an
- * array of `triangle_count`; null when out of memory. */
-lmi_blade_plane *lmi_fracture_blade_planes(lmi_memory *memory, const lmi_blade_triangle *blade, uint32_t triangle_count,
-                                           uint32_t *count);
-
 /* The links that hold and that the blade parts, as strained ones. False when out of memory. */
-bool lmi_fracture_find_parted(lm_world *world, lmi_body *body, const lmi_blade_plane *planes, uint32_t count);
+bool lmi_fracture_find_parted(lm_world *world, lmi_body *body, const lmi_blade *blade);
 
 /* Before a cut: a lattice that cannot break gets links that only a blade or lm_body_break breaks, unless the blade parts none of
  * them; then it stays as it is, without fracture. On failure nothing has changed. */
-lm_result lmi_fracture_ready_for_blade(lm_world *world, lmi_body *body, const lmi_blade_triangle *blade,
+lm_result lmi_fracture_ready_for_blade(lm_world *world, lmi_body *body, const lmi_blade_triangle *triangles,
                                        uint32_t triangle_count);
 
 /* Skins of bodies that can break (skin/skin_open.c). After the body got another skin: it is made ready to open, and open where

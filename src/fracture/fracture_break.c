@@ -516,15 +516,15 @@ lm_result lm_body_break(lm_world *world, lm_body_id id, lm_vec3 centre, float ra
 
 /* --- by a blade --- */
 
-lm_result lmi_fracture_cut(lm_world *world, uint32_t slot, lmi_body *body, const lmi_blade_triangle *blade,
+lm_result lmi_fracture_cut(lm_world *world, uint32_t slot, lmi_body *body, const lmi_blade_triangle *triangles,
                            uint32_t triangle_count, uint32_t *broken)
 {
     lmi_memory *memory = &world->memory;
-    uint32_t count;
-    lmi_blade_plane *planes = lmi_fracture_blade_planes(memory, blade, triangle_count, &count);
+    lmi_blade blade;
+    bool ready = lmi_blade_make(&blade, memory, triangles, triangle_count);
     lm_result result = LM_ERROR_MEMORY;
     body->fracture->chosen = 0;
-    if (planes && lmi_fracture_find_parted(world, body, planes, count) && choose(world, body, UINT32_MAX) &&
+    if (ready && lmi_fracture_find_parted(world, body, &blade) && choose(world, body, UINT32_MAX) &&
         reserve_breaks(world, world->break_count + body->fracture->chosen)) {
         result = body->fracture->chosen ? make_plan(world, body) : LM_OK;
     }
@@ -533,6 +533,6 @@ lm_result lmi_fracture_cut(lm_world *world, uint32_t slot, lmi_body *body, const
         lmi_body_rouse(world, body);
     }
     *broken = result == LM_OK ? body->fracture->chosen : 0;
-    lmi_release(memory, planes, triangle_count, sizeof *planes);
+    lmi_blade_free(&blade, memory);
     return result;
 }

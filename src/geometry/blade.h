@@ -8,7 +8,7 @@
 #ifndef LMI_BLADE_H
 #define LMI_BLADE_H
 
-#include "base/vec.h"
+#include "geometry/nearest.h"
 
 typedef struct lmi_blade_triangle {
     lm_dvec3 corner[3];
@@ -22,10 +22,34 @@ typedef struct lmi_blade_plane {
     double hair;
 } lmi_blade_plane;
 
-/* False for a triangle without an area, which cuts nothing. */
-bool lmi_blade_prepare(const lmi_blade_triangle *triangle, lmi_blade_plane *plane);
+/* A box along the axes. */
+typedef struct lmi_box {
+    lm_dvec3 low, high;
+} lmi_box;
 
-/* Where on the way from one point to another the triangle is, 0 to 1; below 0: nowhere. */
+/* All triangles of a blade that have an area, in the order they were given, and a tree of boxes around them. */
+typedef struct lmi_blade {
+    lmi_blade_plane *planes;
+    uint32_t *found;     /* [count] what lmi_blade_find found last */
+    lmi_box *boxes;      /* [nodes of the tree] around the triangles of a node */
+    lmi_nearest middles; /* of the planes */
+    uint32_t count, room;
+} lmi_blade;
+
+/* False when out of memory; to be freed then, too. */
+bool lmi_blade_make(lmi_blade *blade, lmi_memory *memory, const lmi_blade_triangle *triangles, uint32_t count);
+void lmi_blade_free(lmi_blade *blade, lmi_memory *memory);
+
+/* The triangles whose boxes touch a box, ascending, to blade->found. Returns how many. */
+uint32_t lmi_blade_find(const lmi_blade *blade, const lmi_box *box);
+
+/* Whether there is any. */
+bool lmi_blade_is_near(const lmi_blade *blade, const lmi_box *box);
+
+/* Where on the way from one point to another a triangle is, 0 to 1; below 0: nowhere. */
 double lmi_blade_crossing(const lmi_blade_plane *plane, lm_dvec3 from, lm_dvec3 to);
+
+/* Whether any triangle is on the way from one point to another. */
+bool lmi_blade_crossed(const lmi_blade *blade, lm_dvec3 from, lm_dvec3 to);
 
 #endif

@@ -111,13 +111,8 @@ static bool cut_voxel(finder *f, const lmi_blade_plane *planes, uint32_t count, 
     return !f->failed;
 }
 
-/* A box along the axes. */
-typedef struct box {
-    lm_dvec3 low, high;
-} box;
-
 /* Around a leaf's cell and the voxels beside it, as a map carries them. */
-static box box_of(const lmi_octree *t, const lmi_octree_node *node, const lmi_octree_map *map)
+static lmi_box box_of(const lmi_octree *t, const lmi_octree_node *node, const lmi_octree_map *map)
 {
     const lmi_voxels *v = &t->voxels;
     double half = 0.5 * v->spacing * (double)(1u << node->level), e = half + v->spacing, by[3];
@@ -129,17 +124,17 @@ static box box_of(const lmi_octree *t, const lmi_octree_node *node, const lmi_oc
         by[i] = e * (fabs(map->linear.m[i][0]) + fabs(map->linear.m[i][1]) + fabs(map->linear.m[i][2]));
     }
     lm_dvec3 around = dvec(by[0], by[1], by[2]);
-    return (box){dvec_sub(at, around), dvec_add(at, around)};
+    return (lmi_box){dvec_sub(at, around), dvec_add(at, around)};
 }
 
 /* Around all links of a leaf. The ends of a link are where the maps of the leaves around them carry them, each with a weight: they
  * lie between what these would do by themselves. */
-static box box_of_links(const lmi_octree *t, const lmi_octree_map *maps, uint32_t leaf)
+static lmi_box box_of_links(const lmi_octree *t, const lmi_octree_map *maps, uint32_t leaf)
 {
     const lmi_octree_node *node = &t->nodes[t->leaves[leaf]];
-    box all = box_of(t, node, &maps[leaf]);
+    lmi_box all = box_of(t, node, &maps[leaf]);
     for (uint32_t n = t->neighbours.offsets[leaf]; n < t->neighbours.offsets[leaf + 1]; n++) {
-        box one = box_of(t, node, &maps[t->neighbours.items[n]]);
+        lmi_box one = box_of(t, node, &maps[t->neighbours.items[n]]);
         all.low = dvec(fmin(all.low.x, one.low.x), fmin(all.low.y, one.low.y), fmin(all.low.z, one.low.z));
         all.high = dvec(fmax(all.high.x, one.high.x), fmax(all.high.y, one.high.y), fmax(all.high.z, one.high.z));
     }
@@ -157,7 +152,7 @@ static double reach_of(const lmi_octree *t, const lmi_octree_map *map, const lmi
 }
 
 /* A box that is quickly found and has that of all links in it: most leaves are far from a blade. */
-static box rough_box(const lmi_octree *t, const lmi_octree_map *maps, const double *reaches, uint32_t leaf)
+static lmi_box rough_box(const lmi_octree *t, const lmi_octree_map *maps, const double *reaches, uint32_t leaf)
 {
     double reach = reaches[leaf];
     for (uint32_t n = t->neighbours.offsets[leaf]; n < t->neighbours.offsets[leaf + 1]; n++) {
@@ -165,27 +160,23 @@ static box rough_box(const lmi_octree *t, const lmi_octree_map *maps, const doub
         reach = fmax(reach, dvec_length(dvec_sub(maps[other].at, maps[leaf].at)) + fmax(reaches[other], reaches[leaf]));
     }
     lm_dvec3 around = dvec(reach, reach, reach);
-    return (box){dvec_sub(maps[leaf].at, around), dvec_add(maps[leaf].at, around)};
+    return (lmi_box){dvec_sub(maps[leaf].at, around), dvec_add(maps[leaf].at, around)};
 }
 
 /* The triangles that may meet a box, copied side by side. */
-static uint32_t triangles_near(const lmi_blade_plane *all, uint32_t count, const box *b, lmi_blade_plane *near)
+static uint32_t triangles_near(const lmi_blade *blade, const lmi_box *b, lmi_blade_plane *near)
 {
-    uint32_t found = 0;
+    uint32_t kept = 0, count = lmi_blade_find(blade, b);
     lm_dvec3 at = dvec_scale(dvec_add(b->low, b->high), 0.5), half = dvec_scale(dvec_sub(b->high, b->low), 0.5);
     for (uint32_t n = 0; n < count; n++) {
-        const lmi_blade_plane *p = &all[n];
-        if (p->low.x > b->high.x || p->low.y > b->high.y || p->low.z > b->high.z || p->high.x < b->low.x ||
-            p->high.y < b->low.y || p->high.z < b->low.z) {
-            continue;
-        }
+        const lmi_blade_plane *p = &blade->planes[blade->found[n]];
         double away = dvec_dot(p->normal, dvec_sub(at, p->a));
         double reach = fabs(p->normal.x) * half.x + fabs(p->normal.y) * half.y + fabs(p->normal.z) * half.z;
         if (fabs(away) <= reach * (1.0 + 1e-9)) {
-            near[found++] = *p;
+            near[kept++] = *p;
         }
     }
-    return found;
+    return kept;
 }
 
 static int compare_slashes(const lmi_slash *a, const lmi_slash *b)
@@ -213,31 +204,28 @@ bool lmi_octree_find_slashes(const lmi_octree *t, lmi_memory *memory, const lmi_
                              const lmi_blade_triangle *blade, uint32_t triangle_count, lmi_slashes *slashes)
 {
     memset(slashes, 0, sizeof *slashes);
-    lmi_blade_plane *all = lmi_allocate(memory, triangle_count, sizeof *all);
+    lmi_blade all;
+    bool ready = lmi_blade_make(&all, memory, blade, triangle_count);
     lmi_blade_plane *near = lmi_allocate(memory, triangle_count, sizeof *near);
     finder f = {.t = t, .memory = memory, .maps = maps, .known = lmi_allocate(memory, KNOWN, sizeof *f.known)};
     double *reaches = lmi_allocate(memory, t->leaf_count, sizeof *reaches);
-    bool ok = all && near && reaches && f.known && lmi_octree_around_make(&f.around, memory, t);
+    bool ok = ready && near && reaches && f.known && lmi_octree_around_make(&f.around, memory, t);
     for (uint32_t leaf = 0; ok && leaf < t->leaf_count; leaf++) {
         reaches[leaf] = reach_of(t, &maps[leaf], &t->nodes[t->leaves[leaf]]);
     }
-    uint32_t count = 0;
-    for (uint32_t n = 0; ok && n < triangle_count; n++) {
-        count += lmi_blade_prepare(&blade[n], &all[count]);
-    }
     for (uint32_t leaf = 0; ok && leaf < t->leaf_count; leaf++) {
         const lmi_octree_node *node = &t->nodes[t->leaves[leaf]];
-        box links = rough_box(t, maps, reaches, leaf);
-        uint32_t few = triangles_near(all, count, &links, near);
-        if (few) {
+        lmi_box links = rough_box(t, maps, reaches, leaf);
+        uint32_t few = 0;
+        if (lmi_blade_is_near(&all, &links)) {
             links = box_of_links(t, maps, leaf);
-            few = triangles_near(all, count, &links, near);
+            few = triangles_near(&all, &links, near);
         }
         for (uint32_t n = 0; ok && few && n < node->voxel_count; n++) {
             ok = cut_voxel(&f, near, few, t->voxel_order[node->first_voxel + n], slashes);
         }
     }
-    lmi_release(memory, all, triangle_count, sizeof *all);
+    lmi_blade_free(&all, memory);
     lmi_release(memory, near, triangle_count, sizeof *near);
     lmi_release(memory, reaches, t->leaf_count, sizeof *reaches);
     lmi_release(memory, f.known, KNOWN, sizeof *f.known);

@@ -9,6 +9,7 @@
  * so that a direction in which the vertices have no extent, as across a flat sheet, turns with the rest and is not stretched.
  */
 #include "base/guard.h"
+#include "geometry/nearest.h"
 #include "world/world.h"
 
 #include <string.h>
@@ -170,39 +171,18 @@ lm_result lm_body_carry_pose(const lm_world *world, lm_body_id id, const lm_vec3
 
 #define NEAREST 4
 
-typedef struct neighbours {
-    uint32_t vertex[NEAREST];
-    double square[NEAREST]; /* of the distance, ascending */
-    uint32_t count;
-} neighbours;
-
-/* Of equally near ones the earlier stays, so that the result depends on nothing else. */
-static void offer(neighbours *n, uint32_t vertex, double square)
-{
-    if (n->count == NEAREST && !(square < n->square[NEAREST - 1])) {
-        return;
-    }
-    uint32_t k = n->count < NEAREST ? n->count++ : NEAREST - 1;
-    for (; k > 0 && square < n->square[k - 1]; k--) {
-        n->vertex[k] = n->vertex[k - 1];
-        n->square[k] = n->square[k - 1];
-    }
-    n->vertex[k] = vertex;
-    n->square[k] = square;
-}
-
-static void carry_nearest(const neighbours *n, const float *values, uint32_t channels, float *out)
+static void carry_nearest(const lmi_neighbour *near, uint32_t count, const float *values, uint32_t channels, float *out)
 {
     double weight[NEAREST], sum = 0.0;
-    bool on_vertex = !(n->square[0] > 1e-30);
-    for (uint32_t k = 0; k < n->count; k++) {
-        weight[k] = on_vertex ? (double)(k == 0) : 1.0 / n->square[k];
+    bool on_vertex = !(near[0].square > 1e-30);
+    for (uint32_t k = 0; k < count; k++) {
+        weight[k] = on_vertex ? (double)(k == 0) : 1.0 / near[k].square;
         sum += weight[k];
     }
     for (uint32_t c = 0; c < channels; c++) {
         double mean = 0.0;
-        for (uint32_t k = 0; k < n->count; k++) {
-            mean += weight[k] / sum * (double)values[(size_t)n->vertex[k] * channels + c];
+        for (uint32_t k = 0; k < count; k++) {
+            mean += weight[k] / sum * (double)values[(size_t)near[k].index * channels + c];
         }
         out[c] = (float)mean;
     }
@@ -230,15 +210,16 @@ lm_result lm_body_carry_values(const lm_world *world, lm_body_id id, const lm_ve
     }
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
-    for (uint32_t p = 0; p < body->particle_count; p++) {
+    lmi_memory memory = world->memory;
+    lmi_nearest near;
+    bool ok = lmi_nearest_make_from(&near, &memory, vertices, vertex_count);
+    for (uint32_t p = 0; ok && p < body->particle_count; p++) {
+        lmi_neighbour found[NEAREST];
         lm_dvec3 at = dvec_from(body->rest[body->place[p]]);
-        neighbours near = {.count = 0};
-        for (uint32_t n = 0; n < vertex_count; n++) {
-            lm_dvec3 way = dvec_sub(dvec_from(vertices[n]), at);
-            offer(&near, n, dvec_dot(way, way));
-        }
-        carry_nearest(&near, values, channels, carried + (size_t)p * channels);
+        uint32_t count = lmi_nearest_find(&near, at, NEAREST, UINT32_MAX, found, 0);
+        carry_nearest(found, count, values, channels, carried + (size_t)p * channels);
     }
+    lmi_nearest_free(&near);
     lmi_float_mode_leave(&host);
-    return LM_OK;
+    return ok ? LM_OK : lmi_fail(world, LM_ERROR_MEMORY, "lm_body_carry_values: out of memory");
 }

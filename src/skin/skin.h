@@ -4,7 +4,7 @@
  *
  * reads   positions of particles, transforms of regions, links that are cut or broken
  * writes  vertices, normals and triangles of skins
- * uses    base fracture lattice match octree world; in sources also cluster cut tets gpu
+ * uses    base fracture lattice match octree world; in sources also geometry cluster cut tets gpu
  *
  *   skin.c, rider.c  skins of clusters, and what vertices ride on          carry.c  from a surface to particles
  *   skin_kernels.c   lattices and tetrahedra, in lanes                       skin_octree.c  octrees

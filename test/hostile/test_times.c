@@ -18,6 +18,9 @@
 /* Steps in which a body of so many particles is made; of an octree, from so many of the finest cells. */
 #define MOST_STEPS(particles, voxels) (100000 + 250 * (uint64_t)(particles) + 10 * (uint64_t)(voxels))
 
+/* And in which it is cut by so many triangles. */
+#define CUT_STEPS(particles, triangles) (100000 + 1000 * (uint64_t)(particles) + 5 * (uint64_t)(triangles))
+
 #define AROUND 24
 #define UPWARD 12
 #define PI 3.14159265358979323846
@@ -196,6 +199,116 @@ static void many_points(void **context)
     free(points);
 }
 
+enum { SIDE = 180 };
+
+/* A sheet of squares across the middle, slightly waved, so that its triangles lie in different planes. */
+typedef struct sheet {
+    lm_dvec3 vertices[(SIDE + 1) * (SIDE + 1)];
+    uint32_t triangles[6 * SIDE * SIDE];
+} sheet;
+
+static sheet *make_sheet(void)
+{
+    sheet *s = malloc(sizeof *s);
+    for (uint32_t n = 0; n < (SIDE + 1) * (SIDE + 1); n++) {
+        double x = 1.2 * (n % (SIDE + 1)) / SIDE - 0.6, z = 1.2 * (n / (SIDE + 1)) / SIDE - 0.6;
+        s->vertices[n] = (lm_dvec3){x, 0.0123 + 0.02 * sin(9.0 * x) * cos(7.0 * z), z};
+    }
+    for (uint32_t n = 0; n < SIDE * SIDE; n++) {
+        uint32_t at = n / SIDE * (SIDE + 1) + n % SIDE, *t = s->triangles + (size_t)6 * n;
+        t[0] = at, t[1] = at + 1, t[2] = at + SIDE + 2;
+        t[3] = at, t[4] = at + SIDE + 2, t[5] = at + SIDE + 1;
+    }
+    return s;
+}
+
+/* Every triangle was compared with every link. */
+static void cut_by_many_triangles(const lm_body_def *def, const ball *skin, const char *what)
+{
+    tally t = {0};
+    lm_world *world = make_counted_world(&t);
+    lm_body_id body;
+    lm_body_info info;
+    lm_cut_info cut;
+    sheet *s = make_sheet();
+    lm_blade blade = lm_blade_default();
+    blade.vertices = s->vertices, blade.vertex_count = (SIDE + 1) * (SIDE + 1);
+    blade.triangles = s->triangles, blade.triangle_count = 2 * SIDE * SIDE;
+    assert_ok(lm_body_create(world, def, &body));
+    if (skin) {
+        lm_skin_def surface = lm_skin_def_default();
+        surface.vertices = skin->vertices, surface.vertex_count = skin->vertex_count;
+        surface.triangles = skin->triangles, surface.triangle_count = skin->corner_count / 3;
+        assert_ok(lm_body_set_skin(world, body, &surface));
+    }
+    world->memory.work = 0;
+    double begin = seconds();
+    assert_ok(lm_body_cut(world, body, &blade, &cut));
+    double took = seconds() - begin;
+    assert_ok(lm_body_get_info(world, body, &info));
+    uint64_t work = world->memory.work, most = CUT_STEPS(info.particles, blade.triangle_count);
+    print_message("%-44s %7u particles, %11llu steps, %.3f s, %u parts\n", what, info.particles,
+                  (unsigned long long)work, took, cut.parts);
+    assert_true(cut.parts > 1);
+    assert_true(work > 0);
+    if (work > most)
+        fail_msg("%s: %llu steps, and %llu are allowed", what, (unsigned long long)work, (unsigned long long)most);
+    free(s);
+    lm_world_destroy(world);
+}
+
+static void blades_of_many_triangles(void **context)
+{
+    (void)context;
+    enum { COUNT = 3000 };
+    ball b = make_ball(0.4);
+    lm_body_def octree = octree_of(&b, 0.05f, 2), lattice = lm_body_def_default(), points = lm_body_def_default();
+    cut_by_many_triangles(&octree, &b, "an octree, cut by 64,800 triangles");
+    lattice.lattice.vertices = b.vertices, lattice.lattice.vertex_count = b.vertex_count;
+    lattice.lattice.triangles = b.triangles, lattice.lattice.triangle_count = b.corner_count / 3;
+    lattice.lattice.spacing = 0.04f;
+    cut_by_many_triangles(&lattice, &b, "a lattice, cut by 64,800 triangles");
+    random_state random = {37};
+    lm_vec3 *inside = malloc(COUNT * sizeof *inside);
+    for (uint32_t n = 0; n < COUNT;) {
+        ref_vec p = random_in_cube(&random, 0.4);
+        if (ref_dot(p, p) < 0.15) inside[n++] = to_float(p);
+    }
+    points.points = inside, points.point_count = COUNT;
+    points.clusters.kind = LM_CLUSTERS_KMEANS;
+    points.clusters.count = 30;
+    points.clusters.rings = 1;
+    cut_by_many_triangles(&points, &b, "clusters, cut by 64,800 triangles");
+    free(inside);
+}
+
+/* Each particle was compared with every vertex. */
+static void values_of_many_vertices(void **context)
+{
+    (void)context;
+    enum { COUNT = 100000 };
+    random_state random = {41};
+    lm_vec3 *points = malloc(COUNT * sizeof *points);
+    float *values = malloc(COUNT * sizeof *values), *carried = malloc(COUNT * sizeof *carried);
+    for (uint32_t n = 0; n < COUNT; n++) {
+        points[n] = to_float(random_in_cube(&random, 0.5));
+        values[n] = points[n].x;
+    }
+    lm_body_def def = lm_body_def_default();
+    def.points = points;
+    def.point_count = COUNT;
+    tally t = {0};
+    lm_world *world = make_counted_world(&t);
+    lm_body_id body;
+    assert_ok(lm_body_create(world, &def, &body));
+    double begin = seconds();
+    assert_ok(lm_body_carry_values(world, body, points, COUNT, values, 1, carried));
+    print_message("values of 100,000 vertices, %.3f s\n", seconds() - begin);
+    for (uint32_t n = 0; n < COUNT; n++) assert_float_equal(carried[n], values[n], 1e-6);
+    lm_world_destroy(world);
+    free(points), free(values), free(carried);
+}
+
 /* What would take too much is refused before it is made. */
 static void too_wide_is_refused(void **context)
 {
@@ -222,6 +335,8 @@ int main(void)
         cmocka_unit_test(thick_and_fine),
         cmocka_unit_test(large_faces),
         cmocka_unit_test(many_points),
+        cmocka_unit_test(blades_of_many_triangles),
+        cmocka_unit_test(values_of_many_vertices),
         cmocka_unit_test(too_wide_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
