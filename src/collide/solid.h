@@ -22,6 +22,11 @@ void lmi_solid_free(lmi_memory *memory, lmi_solid *solid);
 void lmi_solid_bounds(const lmi_solid *solid, lm_dvec3 *lower, lm_dvec3 *upper);
 #endif
 
+/* The way of a point that came by `way` to p in a substep of h seconds, seen from a surface that moves with `velocity` and turns with
+ * `spin` about `pivot`, where it is at the end; in the world's frame. Where the point was goes along with the surface, in a circle:
+ * a straight line leads a sheet that turns away from the points that lie on it, and they would count as behind it. */
+lm_dvec3 lmi_solid_way(lm_dvec3 velocity, lm_dvec3 spin, lm_dvec3 pivot, double h, lm_dvec3 p, lm_dvec3 way);
+
 /* A point came by `way` to p in a substep, both in the solid's own frame, and is to be kept `margin` metres away. Returns how
  * far it must go along the unit vector *normal, or a number of at most 0 where it touches nothing.
  *

@@ -21,6 +21,16 @@ static lm_dvec3 face_normal(const lmi_mesh *mesh, uint32_t face)
     return unit(lmi_triangle_normal(&t), dvec(0.0, 1.0, 0.0));
 }
 
+lm_dvec3 lmi_solid_way(lm_dvec3 velocity, lm_dvec3 spin, lm_dvec3 pivot, double h, lm_dvec3 p, lm_dvec3 way)
+{
+    lm_dvec3 from = dvec_sub(dvec_sub(p, way), dvec_sub(pivot, dvec_scale(velocity, h)));
+    if (spin.x != 0.0 || spin.y != 0.0 || spin.z != 0.0) {
+        dmat3 turn = dmat_from_rotation_vector(dvec_scale(spin, h));
+        from = dmat_apply(&turn, from);
+    }
+    return dvec_sub(dvec_sub(p, pivot), from);
+}
+
 bool lmi_solid_crossed(const lmi_solid *solid, lm_dvec3 a, lm_dvec3 b, bool front, double *share, lm_dvec3 *normal)
 {
     lmi_mesh_hit hit;

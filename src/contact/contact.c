@@ -217,8 +217,7 @@ static vf depth_in_solid(const lanes_surface *s, const vf x[3], vf mass, const f
         lm_dvec3 here = dvec(at[0][k], at[1][k], at[2][k]), out;
         lm_dvec3 there = dvec(start[k], start[LMI_BLOCK + k], start[2 * LMI_BLOCK + k]);
         lm_dvec3 p = dvec_add(s->origin, here);
-        lm_dvec3 u = dvec_add(shape->velocity, dvec_cross(shape->spin, dvec_sub(p, shape->pivot)));
-        lm_dvec3 way = dvec_sub(dvec_sub(here, there), dvec_scale(u, s->seconds)); /* seen from the collider */
+        lm_dvec3 way = lmi_solid_way(shape->velocity, shape->spin, shape->pivot, s->seconds, p, dvec_sub(here, there));
         lm_dvec3 local = dmat_apply_transposed(&shape->rotation, dvec_sub(p, shape->position));
         way = dmat_apply_transposed(&shape->rotation, way);
         depth[k] = (float)lmi_solid_depth(&shape->solid, local, way, margins ? margin + margins[k] : margin, &out);

@@ -35,15 +35,9 @@ typedef struct passage {
     lm_dvec3 now, way;
 } passage;
 
-/* The way of a point that is at `now`, seen from a surface: where it was goes along with the surface, in a circle where that turns. */
 static lm_dvec3 way_to(const lmi_surface *s, double h, lm_dvec3 now, lm_dvec3 way)
 {
-    lm_dvec3 from = dvec_sub(dvec_sub(now, way), dvec_sub(s->pivot, dvec_scale(s->velocity, h)));
-    if (s->spin.x != 0.0 || s->spin.y != 0.0 || s->spin.z != 0.0) {
-        dmat3 turn = dmat_from_rotation_vector(dvec_scale(s->spin, h));
-        from = dmat_apply(&turn, from);
-    }
-    return dvec_sub(dvec_sub(now, s->pivot), from);
+    return lmi_solid_way(s->velocity, s->spin, s->pivot, h, now, way);
 }
 
 /* How far its particles may go in this substep, seen from a solid, in lengths of LMI_FLIGHT or of the body if that is larger. */

@@ -189,13 +189,16 @@ static void nothing_leaves_a_room(void **context)
 
 /* ---- sheets that come ---- */
 
+/* Trials that failed once: the way of a sheet that turns was taken to be straight. */
+static bool failed_once(int trial) { return trial == 732 || trial == 961; }
+
 /* Along x, or turning about a far axis, into a body that floats or sleeps on a floor. */
 static void sheets_sweep_bodies_along(void **context)
 {
     (void)context;
     random_state random = {22};
     int failed = 0;
-    for (int trial = 0; trial < trials; trial++) {
+    for (int trial = 0; trial < (trials > 962 ? trials : 962); trial++) {
         wall_kind kind = (wall_kind)(trial / SAMPLINGS % 2);
         bool rests = random_below(&random, 2), turns = random_below(&random, 3) == 0;
         lm_world *world = make_world(rests ? -9.81 : 0.0);
@@ -210,7 +213,7 @@ static void sheets_sweep_bodies_along(void **context)
         thing_def thing = random_thing(&random, trial, 0.0);
         if (rests) thing.pose.rotation = (lm_quat){0, 0, 0, 1};
         double speed = random_power(&random, 0.3, turns ? 100.0 : 1e6), most = 0.0, behind = 0.0;
-        if (trial < first_trial) {
+        if ((trial >= trials && !failed_once(trial)) || trial < first_trial) {
             lm_world_destroy(world);
             continue;
         }

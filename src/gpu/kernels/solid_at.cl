@@ -55,9 +55,9 @@ static float solid_depth(__global const lmi_gpu_surface *s, __global const lmi_g
                          const double origin[3], const float x[3], const float from[3], float margin, double h, float n[3])
 {
     lm_dvec3 here = dvec(x[0], x[1], x[2]), there = dvec(from[0], from[1], from[2]), out = lm_dvec3_zero();
-    lm_dvec3 p = dvec_add(dvec(origin[0], origin[1], origin[2]), here), pivot = dvec_there(s->pivot);
-    lm_dvec3 u = dvec_add(dvec_there(s->velocity), dvec_cross(dvec_there(s->spin), dvec_sub(p, pivot)));
-    lm_dvec3 way = dvec_sub(dvec_sub(here, there), dvec_scale(u, h)); /* seen from the collider */
+    lm_dvec3 p = dvec_add(dvec(origin[0], origin[1], origin[2]), here);
+    lm_dvec3 way = lmi_solid_way(dvec_there(s->velocity), dvec_there(s->spin), dvec_there(s->pivot), h, p,
+                                 dvec_sub(here, there));
     dmat3 rotation;
     for (int i = 0; i < 9; i++) {
         rotation.m[i / 3][i % 3] = s->rotation[i];
