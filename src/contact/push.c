@@ -6,6 +6,15 @@
 /* No contact turns a body further in one substep, radians: beyond this a turn is no rotation any more. */
 #define MOST_TURN 1.0f
 
+/* Whether a solid stopped a body that flies as a whole. Where it is a few particles that fly, the body must not answer for them:
+ * a wall would give all of it the speed of the one particle that was pushed. */
+static bool is_stopped(const lmi_body *body)
+{
+    double whole =
+        dvec_length(dvec_from(body->motion.velocity)) + dvec_length(dvec_from(body->motion.spin)) * body->rest_size;
+    return body->halted && 2.0 * whole > (double)body->fastest;
+}
+
 /* The share of a push that acts on the body as a whole: none for what deforms freely, all for a body that a substep brings
  * back to its shape (alpha) and whose deformation velocity does not last (damping). And all for a body that crosses a good
  * part of its own size in a substep: what it runs into is then so deep in it that pushes on single particles would turn it
@@ -13,7 +22,7 @@
 static double rigidity(const lmi_body *body, double way)
 {
     double stiff = lmi_min((body->alpha - 0.88) / 0.1, (body->damping - 0.3) / 0.1);
-    double fast = body->halted ? 1.0 : (way / body->rest_size - 0.08) / 0.1;
+    double fast = is_stopped(body) ? 1.0 : (way / body->rest_size - 0.08) / 0.1;
     return body->first_pin != LMI_NONE ? 0.0 : lmi_min(lmi_max(lmi_max(stiff, fast), 0.0), 1.0);
 }
 

@@ -18,7 +18,7 @@ typedef struct array {
     size_t size;
 } array;
 
-#define MOST_ARRAYS 26
+#define MOST_ARRAYS 28
 
 static uint32_t arrays_of(lmi_solver *s, const lmi_solver_room *r, array list[MOST_ARRAYS])
 {
@@ -40,6 +40,8 @@ static uint32_t arrays_of(lmi_solver *s, const lmi_solver_room *r, array list[MO
     ARRAY(weight, weight_capacity, refs);
     ARRAY(x, x_capacity, 4 * r->places);
     ARRAY(v, v_capacity, 4 * r->places);
+    ARRAY(gained, gained_capacity, 4 * r->places);
+    ARRAY(moved, moved_capacity, 4 * r->places);
     ARRAY(lever, lever_capacity, refs);
     ARRAY(mark, mark_capacity, r->places);
     ARRAY(touched, touched_capacity, r->places);

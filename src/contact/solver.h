@@ -114,6 +114,7 @@ typedef struct lmi_solver {
     /* [places][4] of the particles that hold contacts, those of an owner from its first place on; v.w: all weights on it over
      * its mass, x.w: 1/mass */
     float *x, *v;
+    float *gained, *moved; /* [places][4] zero between passes: what contacts give the same particles in one */
     uint32_t *mark,
         *touched; /* [places] zero between uses: where a particle is in x and v, + 1; and those that are there */
     float *load;  /* [places] the weights of all contacts that press a particle in this substep */
@@ -135,7 +136,8 @@ typedef struct lmi_solver {
 
     uint32_t run_capacity, rows_capacity, sum_capacity, owner_run_capacity, island_run_capacity, owner_capacity,
         block_capacity;
-    uint32_t more_capacity, shift_capacity, stiff_capacity, index_capacity, weight_capacity, x_capacity, v_capacity;
+    uint32_t more_capacity, shift_capacity, stiff_capacity, index_capacity, weight_capacity, x_capacity, v_capacity,
+        gained_capacity, moved_capacity;
     uint32_t lever_capacity, mark_capacity, touched_capacity, island_capacity, node_capacity;
     uint32_t island_of_capacity, found_capacity, found_ref_capacity, found_run_capacity, change_capacity;
     uint32_t noticed_capacity, load_capacity;

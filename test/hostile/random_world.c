@@ -640,7 +640,7 @@ static lm_result happen(random_world *r, random_source *random)
     return LM_OK;
 }
 
-lm_result random_world_step(random_world *r, uint32_t frame)
+lm_result random_world_happen(random_world *r, uint32_t frame)
 {
     random_source random = {r->seed * 0xd1342543de82ef95u + frame};
     random.state = random_source_bits(&random);
@@ -649,5 +649,7 @@ lm_result random_world_step(random_world *r, uint32_t frame)
         tell(r, "frame %u", frame);
         result = happen(r, &random);
     }
-    return result == LM_OK ? lm_world_step(r->world, FRAME) : result;
+    return result;
 }
+
+lm_result random_world_step(const random_world *r) { return lm_world_step(r->world, FRAME); }

@@ -59,8 +59,11 @@ typedef struct random_world {
  * `features` are those that are allowed. On failure there is no world. */
 lm_result random_world_make(random_world *made, uint64_t seed, uint32_t features, const lm_world_def *def, FILE *tell);
 
-/* What happens before a frame, and the frame of 1/60 s. Returns what the step does. */
-lm_result random_world_step(random_world *r, uint32_t frame);
+/* What happens before a frame: cuts, pushes, edits, now and then. */
+lm_result random_world_happen(random_world *r, uint32_t frame);
+
+/* A frame of 1/60 s. */
+lm_result random_world_step(const random_world *r);
 
 void random_world_free(random_world *r);
 
