@@ -24,6 +24,7 @@
 #include "contact/solver.h"
 #include "skeleton/skeleton.h"
 #include "skin/skin.h"
+#include "world/in_step.h"
 #include "world/motion.h"
 
 #include <string.h>
@@ -226,7 +227,7 @@ static void update_body(void *context, uint32_t index)
 {
     const lmi_step *step = context;
     lmi_mutual *m = step->world->mutual;
-    lmi_body *body = lmi_body_at(step->world, m->pairs.entries[index].slot);
+    lmi_body *body = lmi_body_in_step(step->world, m->pairs.entries[index].slot);
     if (body->asleep && !m->pairs.entries[index].met) {
         m->pushes[index] = (lmi_push){.body = body, .x = body->x, .v = body->v};
         return;

@@ -15,6 +15,8 @@
  * bits in every run.
  */
 #include "gpu/gpu.h"
+#include "gpu/state.h"
+#include "world/in_step.h"
 
 #include "contact/halt.h"
 #include "fracture/fracture.h"
@@ -504,7 +506,7 @@ bool lmi_gpu_substep(const lmi_step *step)
     cl_uint stop = 0;
     for (uint32_t n = 0; gpu->shares && !atomic_load(&gpu->newer) && n < gpu->body_count;
          n++) { /* the host has the state: it does the contacts */
-        lmi_halt_keep(step, lmi_body_at(world, gpu->slots[n]));
+        lmi_halt_keep(step, lmi_body_in_step(world, gpu->slots[n]));
     }
     bool ok = begin_substep(gpu, step, change, &stop), done = false;
     if (ok && stop) {

@@ -37,9 +37,9 @@
  *   share.c     skins into buffers of OpenGL
  *
  * State lives in one place at a time. After an upload the device has it, and steps; the host's copy is behind until somebody
- * asks (lmi_gpu_fetch in world.h), and the device's is void when somebody changes something (lmi_gpu_edit). That holds batch by
- * batch: where one body is changed (lmi_gpu_edit_body), its batch comes back and goes over again, and the others stay on the
- * device where they are. What the device cannot step the host does, in this substep or for good, with the same state; a line in
+ * reads it (lmi_gpu_fetch in state.h), and the device's is void when somebody changes something (lmi_gpu_edit); world/access.c
+ * says so. That holds batch by batch: where one body is changed (lmi_gpu_edit_batch), its batch is read back and uploaded again, and
+ * the others stay on the device where they are. What the device cannot step the host does, in this substep or for good, with the same state; a line in
  * the log says so.
  */
 #ifndef LMI_GPU_H

@@ -5,6 +5,8 @@
 #include "gpu/gpu.h"
 #include "gpu/look.h"
 #include "gpu/rest.h"
+#include "gpu/state.h"
+#include "world/access.h"
 #include "world/body.h"
 
 uint32_t lm_device_list(lm_device_info *devices, uint32_t capacity)
@@ -46,11 +48,8 @@ void lmi_gpu_close(lm_world *world) { (void)world; }
 void lmi_gpu_fetch(const lm_world *world) { (void)world; }
 void lmi_gpu_fetch_batch(lm_world *world, uint32_t batch) { (void)world, (void)batch; }
 void lmi_gpu_fetch_step(lm_world *world) { (void)world; }
-void lmi_gpu_edit(lm_world *world) { (void)world; }
-void lmi_gpu_edit_state(lm_world *world) { (void)world; }
-void lmi_gpu_edit_batch(lm_world *world, uint32_t batch) { (void)world, (void)batch; }
-void lmi_gpu_edit_body(lm_world *world, const lmi_body *body) { (void)world, (void)body; }
-void lmi_gpu_edit_body_state(lm_world *world, const lmi_body *body) { (void)world, (void)body; }
+void lmi_gpu_edit(lm_world *world, bool laid) { (void)world, (void)laid; }
+void lmi_gpu_edit_batch(lm_world *world, uint32_t batch, bool laid) { (void)world, (void)batch, (void)laid; }
 
 size_t lmi_gpu_memory(const lm_world *world) { return world->memory.used; }
 

@@ -21,6 +21,7 @@
 #include "skin/skin_octree.h"
 #include "skin/skin_octree_cut.h"
 #include "tets/embed_tets.h"
+#include "world/access.h"
 #include "world/body.h"
 
 #include <string.h>
@@ -234,21 +235,21 @@ void lmi_skin_update(const lm_world *world, lmi_body *body)
 
 lm_result lm_body_set_skin(lm_world *world, lm_body_id id, const lm_skin_def *def)
 {
-    lmi_body *body = lmi_body_known(world, id, "lm_body_set_skin");
-    if (!body) {
+    const lmi_body *known = lmi_body_known(world, id, "lm_body_set_skin");
+    if (!known) {
         return LM_ERROR_ID;
     }
-    lmi_gpu_edit_body(world, body);
     const char *fault = skin_fault(def);
-    if (!fault && body->lattice && def->kind == LM_SKIN_REGIONS) {
+    if (!fault && known->lattice && def->kind == LM_SKIN_REGIONS) {
         fault = "the skin of a lattice rides on particles";
     }
-    if (!fault && body->grain && !body->grain->shell) {
+    if (!fault && known->grain && !known->grain->shell) {
         fault = "clusters that were cut without a skin cannot be given one";
     }
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_set_skin: %s", fault);
     }
+    lmi_body *body = lmi_body_change(world, known, LMI_CHANGE_BODY);
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     lmi_skin skin = {0};
@@ -460,7 +461,7 @@ lm_result lm_body_get_skin(const lm_world *world, lm_body_id id, lm_dvec3 base, 
     lm_dvec3 origin;
     if (!lmi_gpu_get_skin(world, body, positions, normals, &origin)) {
         if (body->batch != LMI_NONE) { /* who sleeps is nowhere else */
-            lmi_gpu_fetch(world);
+            lmi_world_read(world);
         }
         carry(world, body, positions, normals);
         origin = body->origin;

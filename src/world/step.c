@@ -38,6 +38,8 @@
 #include "octree/octree_body.h"
 #include "skeleton/skeleton.h"
 #include "skin/skin.h"
+#include "world/access.h"
+#include "world/in_step.h"
 
 #include <stdatomic.h>
 
@@ -76,7 +78,7 @@ static void finish_batch(const lmi_step *step, lmi_batch *batch, lmi_scratch *sc
 {
     run_stages(step, batch, scratch, last_stages, sizeof last_stages / sizeof *last_stages);
     for (uint32_t n = 0; step->last && n < batch->body_count; n++) {
-        lmi_body *body = lmi_body_at(step->world, batch->bodies[n]);
+        lmi_body *body = lmi_body_in_step(step->world, batch->bodies[n]);
         if (!lmi_body_meets(body)) {
             lmi_skin_update(step->world, body);
         }
@@ -143,7 +145,7 @@ static void conclude_batch(void *context, uint32_t index)
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     if (lattice_of(step->world, batch)->swept) {
-        lmi_lattice_conclude(lmi_body_at(step->world, batch->bodies[0]));
+        lmi_lattice_conclude(lmi_body_in_step(step->world, batch->bodies[0]));
     }
     finish_batch(step, batch, scratch);
     lmi_float_mode_leave(&host);
@@ -419,7 +421,7 @@ static bool reserve_scratch(lm_world *world)
             want += lmi_lattice_damping_scratch(&body->lattice->shape) / LMI_BLOCK;
         }
         lattice = want > lattice ? (uint32_t)want : lattice;
-        if (solids && !lmi_touch_watch(world, &lmi_body_at(world, n)->touch)) {
+        if (solids && !lmi_touch_watch(world, &lmi_body_in_step(world, n)->touch)) {
             return false;
         }
         if (world->colliders.alive) {
@@ -459,8 +461,7 @@ static bool reserve_all(lm_world *world, double seconds)
     for (uint32_t n = 0; n < world->batch_count; n++) {
         lmi_batch *batch = &world->batches[n];
         if (batch->dirty) {
-            lmi_gpu_edit_batch(world,
-                               n); /* particles stand elsewhere: bodies have come, gone, fallen asleep or woken */
+            lmi_batch_change(world, n); /* bodies have come, gone, fallen asleep or woken: particles are elsewhere */
         }
         if ((batch->dirty && !lmi_batch_pack(world, batch)) || !lmi_batch_herd(world, batch)) {
             return false;
@@ -494,7 +495,7 @@ static void begin(lm_world *world, double h)
     world->find_nanoseconds = world->solve_nanoseconds = 0;
     LMI_POOL_EACH(&world->bodies, n)
     {
-        lmi_body *body = lmi_body_at(world, n);
+        lmi_body *body = lmi_body_in_step(world, n);
         lmi_material_tune(body, h);
         world->stiffness_limited += body->stiffness_limited;
         body->outside_impulse = lm_dvec3_zero();
@@ -510,7 +511,7 @@ static void begin(lm_world *world, double h)
 static void end_forces(lm_world *world)
 {
     if (world->force_count) {
-        LMI_POOL_EACH(&world->bodies, n) { lmi_body_at(world, n)->first_force = LMI_NONE; }
+        LMI_POOL_EACH(&world->bodies, n) { lmi_body_in_step(world, n)->first_force = LMI_NONE; }
         world->force_count = 0;
     }
 }
@@ -521,7 +522,7 @@ static void finish(lm_world *world, uint64_t start)
     world->contacts = 0;
     LMI_POOL_EACH(&world->bodies, n)
     {
-        lmi_body *body = lmi_body_at(world, n);
+        lmi_body *body = lmi_body_in_step(world, n);
         world->contacts += body->contacts;
         world->outside_impulse = dvec_add(world->outside_impulse, body->outside_impulse);
     }
@@ -648,7 +649,7 @@ lm_result lm_world_step(lm_world *world, double seconds)
     bool ok = lmi_octree_levels_step(world, seconds, &changes);
     bool on_device = ok && lmi_gpu_goes_on(world, h) && !lmi_gpu_may_break(world), goes_on = on_device;
     if (ok && !on_device) {
-        lmi_gpu_fetch_step(world);
+        lmi_step_read(world);
         ok = prepare(world, seconds);
     }
     if (!ok) {

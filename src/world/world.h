@@ -5,6 +5,7 @@
  * writes  everything in a world
  * uses    base collide match touch; in sources also cluster contact cut fracture gpu lattice octree skeleton skin snapshot
  *
+ *   access.c     the one way to a body for the calls of a host program; a device is told there (in_step.h: in a step)
  *   step.c       one step, as the list of its stages        kernels.h   the stages that run in lanes, for each instruction set
  *   world.c      creation, settings, contact rules           body.c      bodies made, freed, and put into batches
  *   state.c      reading and writing a body                 material.c  materials in numbers of a substep
@@ -276,30 +277,16 @@ struct lm_world {
 /* Reports a failure to the log and returns it. */
 lm_result lmi_fail(const lm_world *world, lm_result result, const char *format, ...) LMI_PRINTF(3, 4);
 
-static inline lmi_body *lmi_body_at(const lm_world *world, uint32_t slot)
+/* A body for reading; for writing see access.h and in_step.h. */
+static inline const lmi_body *lmi_body_at(const lm_world *world, uint32_t slot)
 {
     return LMI_POOL_AT(&world->bodies, lmi_body, slot);
 }
 
-/* gpu/, for worlds that a device steps: the host's state is up to date; the host is about to change something; or nothing but
- * state (positions and velocities) or fields, so that nothing is laid out anew; and what lm_body_get_goals wants of clusters
+/* gpu/, for worlds that a device steps: bytes in use, which getters may be changing; and what lm_body_get_goals wants of clusters
  * after a substep that was the device's (false: it was not), `from` added. */
-void lmi_gpu_fetch(const lm_world *world);
-void lmi_gpu_edit(lm_world *world);
-void lmi_gpu_edit_state(lm_world *world);
-
-/* The same for a body alone, or a batch: what is in other batches stays where it is. Between such a change and the next step the
- * host's state of the other bodies is behind until somebody asks for it. And what a step wants to know on the host before it begins. */
-void lmi_gpu_fetch_batch(lm_world *world, uint32_t batch);
-void lmi_gpu_edit_batch(lm_world *world, uint32_t batch);
-void lmi_gpu_edit_body(lm_world *world, const lmi_body *body);
-void lmi_gpu_edit_body_state(lm_world *world, const lmi_body *body);
-void lmi_gpu_fetch_step(lm_world *world);
-size_t lmi_gpu_memory(const lm_world *world); /* bytes in use, which getters may be changing */
+size_t lmi_gpu_memory(const lm_world *world);
 bool lmi_gpu_goals(const lm_world *world, const lmi_body *body, lm_dvec3 from, lm_vec3 *goals);
-
-/* The body of an id, or null after reporting LM_ERROR_ID. */
-lmi_body *lmi_body_find(const lm_world *world, lm_body_id id, const char *caller);
 
 /* body.c */
 void lmi_body_free(lm_world *world, lmi_body *body);
@@ -355,7 +342,7 @@ static inline bool lmi_may_collide(const lmi_body *body, uint32_t group, uint32_
 static inline bool lmi_body_is_out(const lmi_body *body) { return body->asleep || body->disabled; }
 
 /* contact/sleep.c: wakes a body and its island; everybody; whoever is near a collider. */
-void lmi_body_rouse(lm_world *world, lmi_body *body);
+void lmi_body_rouse(lm_world *world, const lmi_body *body);
 void lmi_rouse_all(lm_world *world);
 void lmi_rouse_near(lm_world *world, uint32_t collider);
 const char *lmi_sleep_fault(const lm_sleep *sleep); /* null when it is sound */
