@@ -23,7 +23,6 @@
 #include "contact/rubble.h"
 #include "contact/solver.h"
 #include "skeleton/skeleton.h"
-#include "skin/skin.h"
 #include "world/in_step.h"
 #include "world/motion.h"
 
@@ -416,9 +415,6 @@ static void finish_body(void *context, uint32_t index)
     }
     lmi_bones_hold(step, body);
     lmi_pins_apply(step, body);
-    if (step->last) {
-        lmi_skin_update(world, body);
-    }
     lmi_float_mode_leave(&host);
 }
 

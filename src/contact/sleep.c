@@ -1,4 +1,5 @@
 #include "contact/sleep.h"
+#include "collide/place.h"
 #include "contact/touching.h"
 #include "lattice/lattice_body.h"
 #include "match/examples.h"

@@ -208,12 +208,13 @@ bool lmi_gpu_bring(lm_world *world, const lmi_gpu_buffer *records, uint32_t batc
     return true;
 }
 
-void lmi_gpu_skins(lm_world *world, bool all)
+/* Skins that ride on regions, after the particles of these batches have come back. */
+static void follow(lm_world *world)
 {
     const lmi_gpu *gpu = world->gpu;
     for (uint32_t n = 0; n < gpu->body_count; n++) {
         lmi_body *body = comes_with(gpu, n) ? lmi_body_in_step(world, gpu->slots[n]) : NULL;
-        if (body && body->skin.carrier_count && (all || !lmi_body_meets(body))) {
+        if (body && body->skin.carrier_count) {
             lmi_skin_update(world, body);
         }
     }
@@ -228,7 +229,7 @@ static void fetch(lm_world *world, uint32_t batch)
         lmi_float_mode host;
         lmi_float_mode_enter(&host);
         if (lmi_gpu_bring(world, &gpu->bodies, batch)) {
-            lmi_gpu_skins(world, true);
+            follow(world);
         }
         if (batch == LMI_GPU_NONE) {
             gpu->mixed = false;

@@ -4,7 +4,6 @@
  */
 #include "gpu/gpu.h"
 #include "gpu/look.h"
-#include "gpu/rest.h"
 #include "gpu/state.h"
 #include "world/access.h"
 #include "world/body.h"
@@ -59,7 +58,7 @@ bool lmi_gpu_goals(const lm_world *world, const lmi_body *body, lm_dvec3 from, l
     return false;
 }
 
-bool lmi_gpu_goes_on(const lm_world *world, double h)
+bool lmi_gpu_continues(const lm_world *world, double h)
 {
     (void)world, (void)h;
     return false;
@@ -71,10 +70,18 @@ bool lmi_gpu_take(lm_world *world, double h)
     return false;
 }
 
-bool lmi_gpu_substep(const lmi_step *step)
+lmi_left lmi_gpu_substep(const lmi_step *step)
 {
     (void)step;
-    return false;
+    return LMI_LEFT_ALL;
+}
+
+void lmi_gpu_resume(const lmi_step *step) { (void)step; }
+
+lmi_gpu_end lmi_gpu_conclude(lm_world *world, double seconds)
+{
+    (void)world, (void)seconds;
+    return LMI_END_SHARED;
 }
 
 static bool no(const lm_world *world)
@@ -83,16 +90,7 @@ static bool no(const lm_world *world)
     return false;
 }
 
-bool lmi_gpu_may_break(const lm_world *world) { return no(world); }
-bool lmi_gpu_stepped_alone(const lm_world *world) { return no(world); }
 bool lmi_gpu_tells(const lm_world *world) { return no(world); }
-bool lmi_gpu_events_tell(lm_world *world) { return no(world); }
-
-bool lmi_gpu_rest_begins(lm_world *world, double seconds)
-{
-    (void)seconds;
-    return no(world);
-}
 
 /* ---- and nothing is to be seen elsewhere ---- */
 

@@ -605,7 +605,7 @@ static void sweep_alone(lmi_lattice_body *lattice, float *scratch)
     }
 }
 
-/* The lattices of a batch: herds together, the others one after the other, but for those of many slabs (step.c divides them
+/* The lattices of a batch: herds together, the others one after the other, but for those of many slabs (stages.c divides them
  * among threads) and overstretched or collapsed ones, which must be seen whole before they move. */
 void LMI_KERNEL(sweep)(const lmi_step *step, lmi_batch *batch, lmi_scratch *scratch)
 {
@@ -621,7 +621,7 @@ void LMI_KERNEL(sweep)(const lmi_step *step, lmi_batch *batch, lmi_scratch *scra
             }
         }
     }
-    if (batch->slabs) {
+    if (batch->pieces) {
         return;
     }
     LMI_KERNEL(sweep_herds)(step, batch, scratch);

@@ -23,6 +23,7 @@
 #include "tets/embed_tets.h"
 #include "world/access.h"
 #include "world/body.h"
+#include "world/in_step.h"
 
 #include <string.h>
 
@@ -230,6 +231,34 @@ void lmi_skin_update(const lm_world *world, lmi_body *body)
     }
     for (uint32_t r = 0; r < body->skin.carrier_count; r++) {
         lmi_skin_carrier(world, body, r, &body->skin.carriers[r]);
+    }
+}
+
+static void follow_batch(void *context, uint32_t index)
+{
+    lm_world *world = context;
+    const lmi_batch *batch = &world->batches[index];
+    lmi_float_mode host;
+    lmi_float_mode_enter(&host);
+    for (uint32_t n = 0; n < batch->body_count; n++) {
+        lmi_skin_update(world, lmi_body_in_step(world, batch->bodies[n]));
+    }
+    lmi_float_mode_leave(&host);
+}
+
+void lmi_skins_follow(lm_world *world)
+{
+    bool any = false;
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        lmi_body *body = lmi_body_in_step(world, n);
+        any = any || body->skin.carrier_count;
+        if (body->asleep && body->roused) { /* it was pushed, and is in no batch yet */
+            lmi_skin_update(world, body);
+        }
+    }
+    if (any) {
+        lmi_workers_run(world->workers, follow_batch, world, world->batch_count);
     }
 }
 

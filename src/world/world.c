@@ -224,8 +224,7 @@ void lm_world_destroy(lm_world *world)
     }
     lmi_mutual_free(world);
     lmi_touchings_free(world);
-    lmi_release(&world->memory, world->slab_tasks, world->slab_capacity, sizeof *world->slab_tasks);
-    lmi_release(&world->memory, world->octree_tasks, world->octree_task_capacity, sizeof *world->octree_tasks);
+    lmi_release(&world->memory, world->piece_tasks, world->piece_capacity, sizeof *world->piece_tasks);
     lmi_release(&world->memory, world->scratch, world->scratch_count, sizeof *world->scratch);
     lmi_workers_destroy(world->workers, &world->memory);
     lmi_memory memory = world->memory;
