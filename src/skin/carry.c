@@ -12,6 +12,7 @@
  */
 #include "base/guard.h"
 #include "geometry/nearest.h"
+#include "world/access.h"
 #include "world/world.h"
 
 #include <string.h>
@@ -210,7 +211,7 @@ static lm_dvec3 carry(surface *s, lm_dvec3 at)
 lm_result lm_body_carry_pose(const lm_world *world, lm_body_id id, const lm_vec3 *rest, const lm_vec3 *pose,
                              uint32_t vertex_count, lm_vec3 *positions)
 {
-    const lmi_body *body = lmi_body_find(world, id, "lm_body_carry_pose");
+    const lmi_body *body = lmi_body_read(world, id, "lm_body_carry_pose");
     if (!body) {
         return LM_ERROR_ID;
     }
@@ -274,7 +275,7 @@ static void carry_nearest(const lmi_neighbour *near, uint32_t count, const float
 lm_result lm_body_carry_values(const lm_world *world, lm_body_id id, const lm_vec3 *vertices, uint32_t vertex_count,
                                const float *values, uint32_t channels, float *carried)
 {
-    const lmi_body *body = lmi_body_find(world, id, "lm_body_carry_values");
+    const lmi_body *body = lmi_body_read(world, id, "lm_body_carry_values");
     if (!body) {
         return LM_ERROR_ID;
     }
