@@ -162,10 +162,9 @@ static void mangled_and_cut(void **context)
         assert_true(isfinite(info.centre.x) && isfinite(info.velocity.y) && isfinite(info.lower.z));
         free(at), free(v);
     }
-    steps(world, 240);
+    steps(world, 480); /* pieces of two particles take their time: their points turn with the particles alone */
     lm_body_info info = info_of(world, body);
-    /* A piece may stay folded, a quarter of the body below the floor. */
-    assert_true(isfinite(info.centre.y) && info.lower.y > -0.85);
+    assert_true(isfinite(info.centre.y) && info.lower.y > -0.75);
     lm_world_destroy(world);
 }
 
