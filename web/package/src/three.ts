@@ -92,7 +92,7 @@ export class SoftMesh extends THREE.Mesh<THREE.BufferGeometry, THREE.Material> {
     }
 
     override dispose(): void {
-        super.dispose();
+        super.dispose?.(); // newer releases have one
         this.geometry.dispose();
         this.rider?.dispose();
     }
@@ -341,7 +341,7 @@ export class SoftCrowd extends THREE.Mesh<THREE.BufferGeometry, THREE.Material> 
     }
 
     override dispose(): void {
-        super.dispose();
+        super.dispose?.(); // newer releases have one
         this.geometry.dispose();
         if (!this.world.isFree) this.release();
     }
