@@ -24,18 +24,40 @@ const REGION_COLOURS = Array.from({ length: 24 }, (_, n) => {
     return [c.r, c.g, c.b].map((value) => Math.round(255 * value));
 });
 
+/** A picture from one colour above to another below. */
+function gradient(top, bottom) {
+    const canvas = document.createElement("canvas"), paint = canvas.getContext("2d");
+    canvas.width = 4;
+    canvas.height = 256;
+    const fill = paint.createLinearGradient(0, 0, 0, 256), css = (colour) => "#" + colour.toString(16).padStart(6, "0");
+    fill.addColorStop(0, css(top));
+    fill.addColorStop(0.75, css(bottom));
+    paint.fillStyle = fill;
+    paint.fillRect(0, 0, 4, 256);
+    const texture = new THREE.CanvasTexture(canvas);
+    texture.colorSpace = THREE.SRGBColorSpace;
+    return texture;
+}
+
+/** Whether pictures are drawn without a graphics card: then they are drawn more simply. */
+function isSoftware() {
+    const gl = document.createElement("canvas").getContext("webgl2");
+    const info = gl?.getExtension("WEBGL_debug_renderer_info");
+    const name = info ? String(gl.getParameter(info.UNMASKED_RENDERER_WEBGL)) : "";
+    gl?.getExtension("WEBGL_lose_context")?.loseContext();
+    return /swiftshader|llvmpipe|software|basic render/i.test(name);
+}
+
 export class Stage {
     constructor(canvas, { quality }) {
         this.canvas = canvas;
-        this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, powerPreference: "high-performance" });
-        const info = this.renderer.getContext().getExtension("WEBGL_debug_renderer_info");
-        const name = info ? this.renderer.getContext().getParameter(info.UNMASKED_RENDERER_WEBGL) : "";
-        this.software = /swiftshader|llvmpipe|software|basic render/i.test(name);
-        this.quality = quality ?? (this.software ? "low" : "high");
+        this.quality = quality ?? (isSoftware() ? "low" : "high");
+        document.body.classList.toggle("plain", this.quality === "low");
+        this.renderer = new THREE.WebGLRenderer({ canvas, antialias: this.quality === "high", powerPreference: "high-performance" });
         this.renderer.toneMapping = THREE.ACESFilmicToneMapping;
         this.renderer.toneMappingExposure = 1.05;
         this.renderer.shadowMap.enabled = true;
-        this.renderer.shadowMap.type = this.quality === "high" ? THREE.PCFSoftShadowMap : THREE.PCFShadowMap;
+        this.renderer.shadowMap.type = this.quality === "high" ? THREE.PCFSoftShadowMap : THREE.BasicShadowMap;
         this.scene = new THREE.Scene();
         this.camera = new THREE.PerspectiveCamera(36, 1, 0.02, 1000);
         this.controls = new OrbitControls(this.camera, canvas);
@@ -59,7 +81,7 @@ export class Stage {
         this.sky = new THREE.HemisphereLight(0xffffff, 0x8a8070, 1);
         this.sun = new THREE.DirectionalLight(0xfff1dc, 2.6);
         this.sun.castShadow = true;
-        const size = this.quality === "high" ? 2048 : 1024;
+        const size = this.quality === "high" ? 2048 : 512;
         this.sun.shadow.mapSize.set(size, size);
         this.sun.shadow.bias = -0.0004;
         this.sun.shadow.radius = 4;
@@ -73,19 +95,8 @@ export class Stage {
     setTheme(theme) {
         const sky = SKIES[theme];
         this.theme = theme;
-        const canvas = document.createElement("canvas"), paint = canvas.getContext("2d");
-        canvas.width = 4;
-        canvas.height = 256;
-        const fill = paint.createLinearGradient(0, 0, 0, 256);
-        const css = (colour) => "#" + colour.toString(16).padStart(6, "0");
-        fill.addColorStop(0, css(sky.top));
-        fill.addColorStop(0.75, css(sky.bottom));
-        fill.addColorStop(1, css(sky.bottom));
-        paint.fillStyle = fill;
-        paint.fillRect(0, 0, 4, 256);
         this.scene.background?.dispose?.();
-        this.scene.background = new THREE.CanvasTexture(canvas);
-        this.scene.background.colorSpace = THREE.SRGBColorSpace;
+        this.scene.background = this.quality === "high" ? gradient(sky.top, sky.bottom) : new THREE.Color(sky.bottom);
         const dark = theme === "dark", high = this.quality === "high";
         this.sky.intensity = (high ? 0.5 : 1.9) * (dark ? 0.6 : 1);
         this.sky.groundColor.set(dark ? 0x2a2d38 : 0xb9ad9c);
