@@ -1,6 +1,7 @@
 // Builds everything of web/ into build/web: node web/build.mjs package|page|all
 //
 //   package   build/web/package (what npm packs) and build/web/limber-physics-VERSION.tgz
+//   (both)    build/web/examples
 //   page      build/web/page: static files that any server can serve, and that work from a folder too
 //
 // The modules come from the CMake presets web-simd, web-scalar and web-threads; `make web` builds them first.
@@ -56,3 +57,4 @@ async function buildPage() {
 const what = process.argv[2] ?? "all";
 if (what === "package" || what === "all") buildPackage();
 if (what === "page" || what === "all") await buildPage();
+cpSync(join(root, "web/examples"), join(out, "examples"), { recursive: true });

@@ -14,6 +14,7 @@ const TYPES = {
 export function serve(folder, port, isolated = true) {
     const server = createServer((request, response) => {
         const path = normalize(decodeURIComponent(new URL(request.url, "http://localhost").pathname));
+        if (path === "/favicon.ico") return response.writeHead(204).end();
         let file = join(folder, path);
         const fail = () => response.writeHead(404, { "content-type": "text/plain" }).end("not found\n");
         if (path.split(sep).includes("..")) return fail();

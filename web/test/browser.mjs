@@ -119,7 +119,7 @@ const tests = {
         const before = await state(page);
         await tap(page, "cut");
         const [x, y] = await middle(page);
-        await page.mouse.move(x - 10, y - 130);
+        await page.mouse.move(x - 10, y - 110);
         await page.mouse.down();
         await page.mouse.move(x + 10, y + 150, { steps: 8 });
         await page.mouse.up();
