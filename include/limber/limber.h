@@ -300,7 +300,7 @@ LM_API uint32_t lm_world_get_colliders(const lm_world *world, lm_collider_id *id
  *
  * Stiffness is given as the frequency and damping ratio with which a single rigid region rings. The deformations that
  * a mode follows ring slower, by about sqrt(1 - beta), and a body of many regions rings slower still (see
- * lm_body_get_slowest_mode). A substep of h seconds can reach 1/(6 h) hertz when undamped (10 Hz at 1/60 s); beyond that
+ * lm_body_get_slowest_mode). A substep of h seconds can reach 1/(2 pi h) hertz (9.5 Hz at 1/60 s); beyond that
  * the body is as stiff as the step allows, and lm_body_info says so. A rigid body is the limit: LM_STIFFNESS_ALPHA with
  * alpha 1 and some damping.
  *
