@@ -197,6 +197,7 @@ typedef struct scene_material {
     scene_head head;
     uint32_t mode; /* lm_mode */
     double hertz, damping_ratio;
+    double young, poisson, sag;
     double alpha, damping;
     uint32_t damping_kind; /* lm_damping */
     uint32_t damping_every;

@@ -100,6 +100,9 @@ void material_apply(const scene_material *from, bool only_given, lm_material *to
         to->damping_every = from->damping_every;
     }
     APPLY(hertz);
+    APPLY(young);
+    APPLY(poisson);
+    APPLY(sag);
     APPLY(damping_ratio);
     APPLY(alpha);
     APPLY(damping);
@@ -112,8 +115,14 @@ void material_apply(const scene_material *from, bool only_given, lm_material *to
 #undef APPLY
     if (json_get(json, "alpha") != NULL || json_get(json, "damping") != NULL) {
         to->stiffness = LM_STIFFNESS_ALPHA;
-    } else if (json_get(json, "hertz") != NULL || json_get(json, "damping_ratio") != NULL) {
+    } else if (json_get(json, "young") != NULL) {
+        to->stiffness = LM_STIFFNESS_YOUNG;
+    } else if (json_get(json, "sag") != NULL) {
+        to->stiffness = LM_STIFFNESS_SAG;
+    } else if (json_get(json, "hertz") != NULL) {
         to->stiffness = LM_STIFFNESS_HERTZ;
+    } else if (!only_given || (to->stiffness == LM_STIFFNESS_ALPHA && json_get(json, "damping_ratio") != NULL)) {
+        to->stiffness = LM_STIFFNESS_GIVEN;
     }
 }
 

@@ -76,6 +76,10 @@ class BodyInfo:
     upper: Array
     stiffness_limited: bool
     reached_hertz: float
+    density: float
+    young: float
+    reached_young: float
+    substeps_needed: int
     spacing: float
     width: int
     contact_radius: float
@@ -760,6 +764,7 @@ def fill_body_def(
     *,
     material: Material | None = None,
     mass: float = 1.0,
+    density: float = 0.0,
     masses: Any = None,
     position: Vector = ORIGIN,
     rotation: Vector = (0.0, 0.0, 0.0, 1.0),
@@ -779,6 +784,7 @@ def fill_body_def(
     if material is not None:
         definition.material = Material._of(material)[0]
     definition.mass = number(mass, "mass")
+    definition.density = number(density, "density")
     if masses is not None:
         array = floats(masses, 0, "masses")
         keep.append(pointer("float", array))

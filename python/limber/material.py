@@ -18,13 +18,16 @@ DAMPINGS = words("lm_damping", "LM_DAMPING_")
 class Material:
     """What a body is made of; see ``lm_material`` in the header for what each value does and its range.
 
-    Stiffness is a frequency (``hertz``) and a damping ratio, whatever the time step. With ``stiffness="alpha"`` the papers' own
-    ``alpha`` and ``damping`` count instead.
+    Stiffness is a frequency (``hertz``), a Young's modulus (``young``, with ``poisson``) or a ``sag``, whichever is above 0, and a
+    damping ratio, whatever the time step. With ``stiffness="alpha"`` the papers' own ``alpha`` and ``damping`` count instead.
     """
 
     mode: str = "linear"  #: "rigid", "linear" or "quadratic"
-    stiffness: str = "hertz"  #: "hertz" or "alpha"
-    hertz: float = 8.0
+    stiffness: str = "given"  #: "given", "hertz", "young", "sag" or "alpha"
+    hertz: float = 0.0
+    young: float = 0.0  #: Pa
+    poisson: float = 0.3
+    sag: float = 0.0  #: share of its height by which a body sinks under its own weight
     damping_ratio: float = 0.1
     alpha: float = 0.5
     damping: float = 0.0

@@ -22,6 +22,7 @@
 #include "lattice/lattice_members.h"
 #include "octree/octree_body.h"
 #include "world/body.h"
+#include "world/elastic.h"
 #include "world/world.h"
 
 #include <string.h>
@@ -30,8 +31,8 @@ lm_material lm_material_default(void)
 {
     lm_material material = {
         .mode = LM_MODE_LINEAR,
-        .stiffness = LM_STIFFNESS_HERTZ,
-        .hertz = 8.0f,
+        .stiffness = LM_STIFFNESS_GIVEN,
+        .poisson = 0.3f,
         .damping_ratio = 0.1f,
         .alpha = 0.5f,
         .damping = 0.0f,
@@ -60,6 +61,26 @@ const char *lmi_material_fault(const lm_material *m)
     }
     if (!within(m->hertz, 0.0f, most)) {
         return "hertz must be 0 to 1e6";
+    }
+    if (!within(m->young, 0.0f, 1e15f)) {
+        return "young must be 0 to 1e15 Pa";
+    }
+    if (!within(m->poisson, 0.0f, LM_MAX_POISSON)) {
+        return "poisson must be 0 to 0.46 (0.5 is a volume that nothing changes)";
+    }
+    if (!within(m->sag, 0.0f, 10.0f)) {
+        return "sag must be 0 to 10, as a share of the height";
+    }
+    if (m->stiffness == LM_STIFFNESS_GIVEN && (m->hertz > 0.0f) + (m->young > 0.0f) + (m->sag > 0.0f) > 1) {
+        return m->hertz > 0.0f && m->young > 0.0f ? "hertz and young are both given: give one of them"
+               : m->hertz > 0.0f                  ? "hertz and sag are both given: give one of them"
+                                                  : "young and sag are both given: give one of them";
+    }
+    if (m->stiffness == LM_STIFFNESS_YOUNG && !(m->young > 0.0f)) {
+        return "young must be above 0 Pa with LM_STIFFNESS_YOUNG";
+    }
+    if (m->stiffness == LM_STIFFNESS_SAG && !(m->sag > 0.0f)) {
+        return "sag must be above 0 with LM_STIFFNESS_SAG";
     }
     if (!within(m->damping_ratio, 0.0f, most)) {
         return "damping_ratio must be 0 to 1e6";
@@ -108,17 +129,21 @@ void lmi_material_tune(lmi_body *body, double h)
         return;
     }
     const lm_material *m = &body->material;
-    double alpha = m->alpha, decay = 0.5 * m->damping;
-    double pace = m->stiffness == LM_STIFFNESS_HERTZ ? lmi_lattice_body_pace(body) : 1.0;
-    body->stiffness_limited = false;
-    if (m->stiffness == LM_STIFFNESS_HERTZ) {
-        double omega = 6.283185307179586 * m->hertz;
-        decay =
-            m->damping_ratio * omega; /* the regions ring at another frequency, but what they do decays as it says */
+    const lm_stiffness kind = lmi_stiffness_of(m);
+    double alpha = m->alpha, decay = 0.5 * m->damping, pace = 1.0;
+    if (kind == LM_STIFFNESS_HERTZ) {
+        double omega = 6.283185307179586 * lmi_material_hertz(m);
+        pace = lmi_lattice_body_pace(body); /* of the regions, whose motion decays as the material says all the same */
+        decay = m->damping_ratio * omega;
         alpha = omega * pace * h * (omega * pace * h);
-        body->stiffness_limited = alpha > 1.0;
-        alpha = alpha > 1.0 ? 1.0 : alpha;
+    } else if (kind != LM_STIFFNESS_ALPHA) {
+        decay = m->damping_ratio * lmi_elastic_pitch(body);
+        alpha = lmi_elastic_omega_squared(body) * h * h;
     }
+    body->beyond = alpha;
+    body->stiffness_limited = alpha > 1.0;
+    alpha = alpha > 1.0 ? 1.0 : alpha;
+    body->reached_young = lmi_is_elastic(m) ? (float)(lmi_elastic_young(body) * (alpha / body->beyond)) : 0.0f;
     double taken = 1.0 - lmi_exp(-2.0 * decay * h * m->damping_every);
     body->flow = 1.0 - lmi_exp(-(double)m->creep * h);
     body->alpha = (float)alpha;
@@ -134,6 +159,7 @@ lm_result lm_body_set_material(lm_world *world, lm_body_id id, const lm_material
         return LM_ERROR_ID;
     }
     lmi_gpu_edit_body(world, body);
+    const lm_material resolved = lmi_material_resolved(material);
     const char *fault = lmi_material_fault(material);
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_set_material: %s", fault);
@@ -144,6 +170,7 @@ lm_result lm_body_set_material(lm_world *world, lm_body_id id, const lm_material
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_set_material: %s", fault);
     }
+    material = &resolved;
     if (body->lattice && !lmi_lattice_body_equip(world, body, material)) {
         return lmi_fail(world, LM_ERROR_MEMORY, "lm_body_set_material: out of memory");
     }
@@ -151,7 +178,17 @@ lm_result lm_body_set_material(lm_world *world, lm_body_id id, const lm_material
     if (material->mode != body->material.mode || plastic != body->plastic_material) {
         lmi_body_is_dirty(world, body); /* lanes are sorted by mode */
     }
+    const lm_material before = body->material;
     body->material = *material;
+    if (!body->lattice && lmi_is_elastic(material) != body->elastic) { /* the shares of regions are others */
+        bool ok = !body->octree || lmi_body_update_pinned(world, body);
+        if (!ok) {
+            body->material = before;
+            return lmi_fail(world, LM_ERROR_MEMORY, "lm_body_set_material: out of memory");
+        }
+        body->elastic = lmi_is_elastic(material);
+        lmi_body_is_dirty(world, body);
+    }
     body->plastic_material = plastic;
     body->tuned_step = 0.0;
     lmi_batch_set_material(world, id.slot - 1);

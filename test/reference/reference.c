@@ -235,7 +235,8 @@ void ref_rates(const lm_material *material, double h, double *alpha, double *k)
         *k = 1.0 - exp(-(double)material->damping * h * material->damping_every);
         return;
     }
-    double omega = TWO_PI * (double)material->hertz;
+    bool nothing = material->stiffness == LM_STIFFNESS_GIVEN && !(material->hertz > 0.0f);
+    double omega = TWO_PI * (nothing ? 8.0 : (double)material->hertz);
     *k = 1.0 - exp(-2.0 * (double)material->damping_ratio * omega * h * material->damping_every);
     *alpha = fmin(1.0, omega * omega * h * h);
 }

@@ -51,6 +51,7 @@ lm_world *hanging_make(const hanging_bar *b, lm_body_id *body)
     lm_body_def def = lm_body_def_default();
     use_mesh(b, &def, vertices, sizes, widths);
     def.material = b->material;
+    def.density = (float)b->density;
     *body = make_body(world, &def);
     lm_body_info info = info_of(world, *body);
     lm_vec3 *rest = calloc(info.particles, sizeof *rest);

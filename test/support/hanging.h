@@ -17,6 +17,7 @@ typedef struct hanging_bar {
     double refined;       /* of an octree: the lower part of its length that has the finest cells, 0 to 1 */
     lm_material material; /* as it is */
     uint32_t substeps;    /* of 1/60 s */
+    double density;       /* 0: its mass is 1 kg */
     double speed;         /* about sqrt(E/rho), m/s: says how long to wait and how much to pull */
     double wait;          /* seconds more than that: what is overdamped creeps */
     const char *device;   /* null: none */
