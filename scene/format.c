@@ -241,6 +241,10 @@ static const format_record clusters_record =
            "How the particles are divided into overlapping regions. Cells without particles make no region.");
 
 static const format_field material_fields[] = {
+    FIELD(scene_material, preset, FIELD_CHOICE, CHOICE(lm_material_preset_name),
+          DOC("a material by its name, with its density where the body has neither mass nor density; what else is "
+              "given changes "
+              "it")),
     FIELD(scene_material, mode, FIELD_CHOICE, STANDARD("\"linear\""), CHOICE(mode_name),
           DOC("what the fit follows without resisting")),
     FIELD(scene_material, hertz, FIELD_NUMBER, RANGE(0.0, 1e6), UNIT("Hz"),

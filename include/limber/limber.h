@@ -369,6 +369,14 @@ typedef struct lm_material {
 /* A material with the defaults above. */
 LM_API lm_material lm_material_default(void);
 
+#define LM_PRESET_COUNT 9
+
+/* A material by its name: "jelly", "soft rubber", "rubber", "foam", "flesh", "dough" and "clay" (plastic), "cork", "wood"; and its
+ * density for lm_body_def.density, kg/m³ (may be null). docs/materials.md has the numbers. False: there is none of that name, and
+ * nothing was written. lm_material_preset_name gives the names from 0 on; null beyond the last. */
+LM_API bool lm_material_preset(const char *name, lm_material *material, float *density);
+LM_API const char *lm_material_preset_name(uint32_t index);
+
 /* ------------------------------------------------------------------------------------------------------------------
  * Bodies
  */
@@ -899,7 +907,7 @@ LM_API lm_result lm_body_set_example_weights(lm_world *world, lm_body_id body, c
 /* A pose for the particles from a pose of a surface alone. `rest` and `pose` are the vertices of any surface around or in the
  * body, in the rest pose (body frame, metres) and as they shall be; null for `rest`: those of the body's skin. Each particle
  * goes where the surface near it goes, by an affine fit that weighs vertices by the inverse fourth power of their distance:
- * turns, shears and stretches of the whole surface come out exactly. Takes particles times vertices: not for every frame. */
+ * turns, shears and stretches of the whole surface come out exactly. */
 LM_API lm_result lm_body_carry_pose(const lm_world *world, lm_body_id body, const lm_vec3 *rest, const lm_vec3 *pose,
                                     uint32_t vertex_count, lm_vec3 *positions);
 
@@ -1663,6 +1671,12 @@ typedef struct lm_region_transform {
  * LM_SKIN_REGIONS rides on. Where the body has no such skin they are fitted in the call. */
 LM_API lm_result lm_body_get_region_transforms(const lm_world *world, lm_body_id body, lm_dvec3 base,
                                                lm_region_transform *transforms);
+
+/* The Cauchy stress of each particle, pascals: xx yy zz xy yz zx along the world's axes (six for each particle), and von Mises'
+ * (one each); either may be null. It is that of the region around the particle (of clusters the mean of its regions), from the
+ * stretch of its fit without what is lasting, and from the modulus that was reached in the last step: of a material in hertz the
+ * one that the header's section on materials says. LM_ERROR_MEMORY. */
+LM_API lm_result lm_body_get_stress(lm_world *world, lm_body_id body, float *stresses, float *von_mises);
 
 /*
  * Skins in buffers of OpenGL.

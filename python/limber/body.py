@@ -331,6 +331,22 @@ class Body:
         with self.world._lock:
             return self._get_floats(lib.lm_body_get_plastic, self._info().regions * 9).reshape(-1, 3, 3)
 
+    @property
+    def stress(self) -> Floats:
+        """The Cauchy stress of each particle, Pa: xx yy zz xy yz zx along the world's axes, (n, 6)."""
+        with self.world._lock:
+            stress = np.empty((self._info().particles, 6), dtype=np.float32)
+            self._do(lib.lm_body_get_stress, pointer("float", stress), ffi.NULL)
+            return stress
+
+    @property
+    def von_mises(self) -> Floats:
+        """The von Mises stress of each particle, Pa."""
+        with self.world._lock:
+            values = np.empty(self._info().particles, dtype=np.float32)
+            self._do(lib.lm_body_get_stress, ffi.NULL, pointer("float", values))
+            return values
+
     def reset_plastic(self) -> None:
         """Forgets all lasting deformation."""
         self._do(lib.lm_body_reset_plastic)

@@ -11,6 +11,7 @@ from ._core import Array, ArgumentError, Vector, choose, ffi, lib, number, count
 
 MODES = words("lm_mode", "LM_MODE_")
 STIFFNESSES = words("lm_stiffness", "LM_STIFFNESS_")
+PRESETS = tuple(ffi.string(lib.lm_material_preset_name(n)).decode() for n in range(lib.LM_PRESET_COUNT))
 DAMPINGS = words("lm_damping", "LM_DAMPING_")
 
 
@@ -39,6 +40,14 @@ class Material:
     max_plastic: float = 0.5
     friction: float = 0.5
     restitution: float = 0.0
+
+    @classmethod
+    def preset(cls, name: str) -> Material:
+        """A material by its name: "jelly", "rubber", "foam", "clay" and others; see ``lm_material_preset``."""
+        c = ffi.new("lm_material *")
+        if not lib.lm_material_preset(name.encode(), c, ffi.NULL):
+            raise ArgumentError(f"material: there is no preset {name!r} (expected one of {', '.join(PRESETS)})")
+        return cls._from_c(c)
 
     def replace(self, **changes: Any) -> Material:
         """A copy with some values changed."""

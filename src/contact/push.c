@@ -54,6 +54,7 @@ static void measure(lmi_push *push)
     const lmi_body *body = push->body;
     const float *from = body->x + (size_t)body->reference * 4;
     double mass = 0.0, first[3] = {0}, second[6] = {0}, momentum[3] = {0};
+    lm_dvec3 angular = lm_dvec3_zero();
     for (uint32_t k = 0; k < push->count; k++) {
         uint32_t n = place_of(push, k);
         const float *x = body->x + (size_t)n * 4, *v = body->v + (size_t)n * 4;
@@ -70,6 +71,7 @@ static void measure(lmi_push *push)
             momentum[i] += m * v[i];
         }
         second[3] += m * r[0] * r[1], second[4] += m * r[1] * r[2], second[5] += m * r[2] * r[0];
+        angular = dvec_add(angular, dvec_scale(dvec_cross(dvec(r[0], r[1], r[2]), dvec(v[0], v[1], v[2])), m));
     }
     double c[3] = {first[0] / mass, first[1] / mass, first[2] / mass};
     double inertia[6];
@@ -77,6 +79,8 @@ static void measure(lmi_push *push)
     push->centre = quad_from(dvec(from[0] + c[0], from[1] + c[1], from[2] + c[2]));
     push->inverse_mass = (float)(1.0 / mass);
     push->mean = quad_from(dvec(momentum[0] / mass, momentum[1] / mass, momentum[2] / mass));
+    angular = dvec_sub(angular, dvec_cross(dvec(c[0], c[1], c[2]), dvec(momentum[0], momentum[1], momentum[2])));
+    push->came = quad_from(dmat_solve_spin(inertia, angular));
     invert_inertia(inertia, push->turning);
 }
 

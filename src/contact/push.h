@@ -30,6 +30,7 @@ typedef struct lmi_push {
     quad move, turn;     /* displacement of the body as a whole, still to be added to its particles */
     quad velocity, spin; /* the same for velocities */
     quad mean;           /* velocity of the centre, with all that it has been given; where rigid > 0 */
+    quad came;           /* spin that it had before; where rigid > 0 */
     quad drift;          /* of the centre, by pushes on single particles */
     lmi_body *body;
     float *x, *v;   /* of the body */
@@ -99,6 +100,12 @@ static inline float lmi_push_mobility(const lmi_push *push, quad arm, quad n)
 static inline quad lmi_push_velocity(const lmi_push *push, quad arm)
 {
     return push->velocity + quad_cross(push->spin, arm);
+}
+
+/* The velocity of the body as a rigid one at `arm` from its centre, with all that it has been given. */
+static inline quad lmi_push_whole(const lmi_push *push, quad arm)
+{
+    return push->mean + quad_cross(push->came + push->spin, arm);
 }
 
 static inline quad lmi_push_move(const lmi_push *push, quad arm) { return push->move + quad_cross(push->turn, arm); }

@@ -79,6 +79,17 @@ static inline float lmi_soft_further(uint32_t pass, uint32_t passes)
     return pass + 1 >= passes ? 0.0f : pass == 0 ? 0.0f : pass == 1 ? 0.28f : pass == 2 ? 0.43f : 0.53f;
 }
 
+/* The share of its impulses that an island keeps (contact/stiff.c, "energy"), whose work is b / 2 - a and may be `slack`. */
+static inline float lmi_work_share(double a, double b, double slack)
+{
+    b = b > 0.0 ? b : 0.0;
+    if (!(0.5 * b - a > slack)) {
+        return 1.0f;
+    }
+    double root = sqrt(a * a + 2.0 * b * slack);
+    return (float)(a > 0.0 ? (a + root) / b : 2.0 * slack / (root - a));
+}
+
 /* The share of the way it came that a contact takes back: what lies below the surface. */
 static inline float lmi_soft_share(float depth, float approach, float h)
 {

@@ -200,6 +200,7 @@ static void solve_velocities(lmi_solver *s)
         lmi_islands_velocities(s, s->pass + 1 < s->sweeps ? s->pass + 1 : s->sweeps);
     }
     lmi_islands_velocities(s, s->sweeps);
+    lmi_islands_weigh(s);
     measure(s);
 }
 

@@ -44,6 +44,7 @@ typedef struct lmi_stiff {
     quad arm_a, arm_b; /* from the centres of bodies that answer as a whole */
     quad still;        /* relative velocity of what no particle changes: walls, sides that answer as a whole in full */
     quad extra;        /* as in lmi_found */
+    quad start;        /* how fast a came as a rigid body, seen from b */
     lmi_push *a, *b;
     float friction, bounce, deep, plain; /* deep: mobility along the normal; plain: local, in every direction */
     float pressed, shifted, level, depth, approach, ratio;
@@ -245,6 +246,7 @@ void lmi_stiff_begin(const lmi_solver *solver, lmi_stiff *c, const lmi_run *run,
 void lmi_islands_make(lmi_solver *solver);
 void lmi_islands_warm(lmi_solver *solver);
 void lmi_islands_velocities(lmi_solver *solver, uint32_t until); /* sweeps altogether, from the beginning */
+void lmi_islands_weigh(lmi_solver *solver);                      /* gives back what adds energy */
 void lmi_islands_take_back(lmi_solver *solver);
 void lmi_islands_positions(lmi_solver *solver, uint32_t until);
 void lmi_islands_end(lmi_solver *solver); /* notes twists */

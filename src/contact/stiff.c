@@ -113,6 +113,12 @@ static void give_shift(const lmi_solver *s, const lmi_stiff *c, quad shift)
     }
 }
 
+/* How fast a moves as a rigid body, seen from b. */
+static inline quad whole_now(const lmi_stiff *c)
+{
+    return lmi_push_whole(c->a, c->arm_a) - (c->b ? lmi_push_whole(c->b, c->arm_b) : c->extra);
+}
+
 /* --- a new one --- */
 
 /* Where a side is and how it moves, and its mobility as far as that is local. */
@@ -191,6 +197,7 @@ void lmi_stiff_begin(const lmi_solver *s, lmi_stiff *c, const lmi_run *run, cons
         u -= lmi_push_velocity(c->b, c->arm_b);
         changes -= lmi_push_move(c->b, c->arm_b);
     }
+    c->start = whole_now(c);
     c->deep = mobility(c, c->normal);
     c->approach = -quad_dot(u, c->normal);
     c->bounce = c->approach > (float)LMI_BOUNCE_SPEED ? found->restitution * c->approach : 0.0f;
@@ -256,6 +263,68 @@ static float sweep_velocity(const lmi_solver *s, lmi_stiff *c)
     }
     return most;
 }
+
+/* --- energy ---
+ *
+ * Contacts that contradict each other, as those of a body that is jammed in a mesh, have no solution: each sweep gives more. And a body
+ * that answers as a whole for a few fast particles would get their speed. Seen from the walls, impulses J do the work
+ *
+ *     W = sum J (u_start + u_now) / 2 = -A + B / 2,    A = -sum J u_start,  B = sum J (u_now - u_start)
+ *
+ * on the bodies of an island, where u is the velocity of rigid bodies. It may be no more than S, what the heaviest side of a contact has
+ * at LMI_BOUNCE_SPEED: points of a body at rest move a little as it deforms. Where it is, all impulses of the island are scaled by the f
+ * for which f^2 B / 2 - f A = S. Momentum and spin are kept. Contacts with a side that does not answer as a whole in full do not count.
+ */
+
+typedef struct work {
+    double a, b, slack;
+    float share; /* f */
+} work;
+
+static inline quad impulse_of(const lmi_stiff *c) { return c->pressed * c->normal + c->braked; }
+
+static void add_work(const lmi_solver *s, lmi_stiff *c, work *w)
+{
+    double mass = c->a->body->mean_mass;
+    (void)s;
+    w->a -= mass * quad_dot(impulse_of(c), c->start);
+    w->b += mass * quad_dot(impulse_of(c), whole_now(c) - c->start);
+    w->slack = lmi_max(w->slack, 0.5 * LMI_BOUNCE_SPEED * LMI_BOUNCE_SPEED * mass / c->deep);
+}
+
+static void scale(const lmi_solver *s, lmi_stiff *c, work *w)
+{
+    give_impulse(s, c, (w->share - 1.0f) * impulse_of(c));
+    c->pressed *= w->share;
+    c->braked = w->share * c->braked;
+}
+
+/* Calls `each` for the contacts of an island that are weighed. */
+static void each_weighed(const lmi_solver *s, const lmi_island *island, work *w,
+                         void (*each)(const lmi_solver *, lmi_stiff *, work *))
+{
+    for (uint32_t n = 0; n < island->run_count; n++) {
+        const lmi_run *run = &s->runs[s->run_of_island[island->first_run + n]];
+        for (uint32_t k = 0; k < run->count; k++) {
+            lmi_stiff *c = &s->stiff[run->first + k];
+            if (!c->idle && c->count_a + c->count_b == 0) {
+                each(s, c, w);
+            }
+        }
+    }
+}
+
+static void weigh_island(lmi_solver *s, uint32_t index)
+{
+    work w = {0};
+    each_weighed(s, &s->islands[index], &w, add_work);
+    w.share = lmi_work_share(w.a, w.b, w.slack);
+    if (w.share < 1.0f) {
+        each_weighed(s, &s->islands[index], &w, scale);
+    }
+}
+
+void lmi_islands_weigh(lmi_solver *s) { lmi_solver_run(s, weigh_island, s->island_count); }
 
 /* --- positions --- */
 

@@ -295,8 +295,8 @@ typedef struct lmi_gpu_contact {
 
 /* A body while its contacts are solved: lmi_push. */
 typedef struct lmi_gpu_push {
-    lmi_gpu_quad centre, turning[3], move, turn, velocity, spin, mean, drift, twist;
-    float rigid, inverse_mass, pad[2];
+    lmi_gpu_quad centre, turning[3], move, turn, velocity, spin, mean, came, drift, twist;
+    float rigid, inverse_mass, mean_mass, pad;
 } lmi_gpu_push;
 
 /* Bodies that whole contacts connect; one record for each body, and most of it with the first of them. */

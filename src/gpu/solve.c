@@ -246,7 +246,8 @@ static bool solve_velocities(lmi_gpu *gpu, float h)
         ok = RUN(s->velocity_kernel, pass, contacts, group) && give(gpu, &gpu->v) &&
              lmi_gpu_whole_sweep(gpu, LMI_GPU_SWEEP_VELOCITIES, n, n + 1, h);
     }
-    return ok && lmi_gpu_whole_sweep(gpu, LMI_GPU_SWEEP_VELOCITIES, LMI_SOFT_PASSES, LMI_SWEEPS, h);
+    return ok && lmi_gpu_whole_sweep(gpu, LMI_GPU_SWEEP_VELOCITIES, LMI_SOFT_PASSES, LMI_SWEEPS, h) &&
+           lmi_gpu_whole_sweep(gpu, LMI_GPU_SWEEP_WEIGH, 0, 1, h);
 }
 
 static bool solve_positions(lmi_gpu *gpu, float h)

@@ -134,6 +134,7 @@ bool lmi_gpu_rubble_untwist(lmi_gpu *gpu);
 typedef enum lmi_gpu_sweep { /* as in solve_whole.cl */
                              LMI_GPU_SWEEP_WARM,
                              LMI_GPU_SWEEP_VELOCITIES,
+                             LMI_GPU_SWEEP_WEIGH,
                              LMI_GPU_SWEEP_BACK,
                              LMI_GPU_SWEEP_POSITIONS,
                              LMI_GPU_SWEEP_KEEP

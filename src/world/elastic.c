@@ -258,3 +258,17 @@ double lmi_elastic_pitch(const lmi_body *body)
     double speed = sqrt(lmi_elastic_young(body) * body->volume / body->total_mass);
     return 1.5707963267948966 * speed / size;
 }
+
+void lmi_elastic_tell(const lm_world *world, lmi_body *body)
+{
+    if (!body->stiffness_limited || body->told || !lmi_is_elastic(&body->material)) {
+        return;
+    }
+    double more = sqrt(body->beyond);
+    body->told = true;
+    lmi_fail(world, LM_OK,
+             "body %u: Young's modulus is %.3g Pa in place of %.3g Pa, as stiff as the substep allows: %.0f substeps, "
+             "or regions "
+             "%.2g times as wide, would reach it",
+             body->slot + 1, (double)body->reached_young, lmi_elastic_young(body), ceil(world->substeps * more), more);
+}

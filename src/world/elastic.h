@@ -59,6 +59,9 @@ static inline double lmi_region_share(const lmi_body *body, const lmi_region *re
 double lmi_elastic_young(const lmi_body *body);
 double lmi_elastic_omega_squared(const lmi_body *body);
 
+/* Says once in the log when a substep does not reach what a material in physical units asks for, and what would. */
+void lmi_elastic_tell(const lm_world *world, lmi_body *body);
+
 /* 1/s: the slowest stretching of a body of this size and material. Damping ratios refer to it. */
 double lmi_elastic_pitch(const lmi_body *body);
 

@@ -79,6 +79,30 @@ static void take_mesh(input *in, lm_lattice *lattice, shape *s)
     lattice->shell = take(in, 1) & 1;
 }
 
+/* Memory of a world, of which making a body may take a part only: a mesh of few triangles can ask for millions of particles, each of
+ * which takes its time. */
+#define MOST_BYTES ((size_t)8 << 20)
+
+typedef struct purse {
+    size_t used, most;
+} purse;
+
+static void *allocate(size_t size, size_t alignment, void *user)
+{
+    purse *p = user;
+    if (size > p->most || p->used > p->most - size) return NULL;
+    void *memory = aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+    p->used += memory ? size : 0;
+    return memory;
+}
+
+static void release(void *memory, size_t size, void *user)
+{
+    purse *p = user;
+    p->used -= size;
+    free(memory);
+}
+
 static void demand(bool is)
 {
     if (!is) abort();
@@ -120,7 +144,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     input in = {data, size};
     lm_world_def world_def = lm_world_def_default();
     lm_world *world;
+    purse memory = {.most = MOST_BYTES};
     world_def.workers = 1;
+    world_def.allocator = (lm_allocator){allocate, release, &memory};
     demand(lm_world_create(&world_def, &world) == LM_OK);
     shape *s = calloc(1, sizeof *s);
     lm_body_def def = lm_body_def_default();
@@ -136,10 +162,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     lm_body_id body;
     if (lm_body_create(world, &def, &body) == LM_OK) {
+        memory.most = SIZE_MAX;
         live(world, body, s);
     }
     demand(lm_world_get_bodies(world, NULL, 0) == 0);
     free(s);
     lm_world_destroy(world);
+    demand(memory.used == 0);
     return 0;
 }

@@ -126,11 +126,84 @@ static void nonsense_is_refused(void **context)
     }
 }
 
+/* Every preset is a material, its density is the body's, and what a substep does not reach is said in one line that tells how
+ * many would; with as many nothing is said. */
+static void presets_have_names_and_limits_are_told(void **context)
+{
+    (void)context;
+    float density;
+    lm_material material;
+    assert_false(lm_material_preset("granite", &material, &density));
+    assert_null(lm_material_preset_name(LM_PRESET_COUNT));
+    for (uint32_t n = 0; n < LM_PRESET_COUNT; n++) {
+        assert_true(lm_material_preset(lm_material_preset_name(n), &material, &density));
+        uint32_t substeps = 2;
+        for (int turn = 0; turn < 2; turn++) {
+            hanging_bar b = bar_of(BAR_LATTICE, 2, 0.3, substeps);
+            lm_world_def world_def = lm_world_def_default();
+            world_def.log = (lm_log){take_line, NULL};
+            world_def.substeps = substeps;
+            lm_world *world;
+            lm_body_id body;
+            assert_ok(lm_world_create(&world_def, &world));
+            b.material = material;
+            b.density = (double)density;
+            hanging_add(&b, world, &body);
+            log_lines = 0;
+            for (int k = 0; k < 3; k++) assert_ok(lm_world_step(world, FRAME));
+            lm_body_info info;
+            assert_ok(lm_body_get_info(world, body, &info));
+            assert_near(info.density, density, 1e-3 * (double)density);
+            assert_near(info.young, material.young, 1e-3 * (double)material.young);
+            assert_int_equal(log_lines, info.stiffness_limited ? 1 : 0);
+            if (turn == 1) assert_false(info.stiffness_limited);
+            if (info.stiffness_limited) assert_true(info.reached_young < info.young && info.substeps_needed > substeps);
+            substeps = info.substeps_needed;
+            lm_world_destroy(world);
+            if (substeps > LM_MAX_SUBSTEPS) break; /* wood */
+        }
+    }
+}
+
+/* The stress in a hanging bar is the weight below, over the area; nothing pulls across. */
+static void stress_is_the_weight_below(void **context)
+{
+    (void)context;
+    for (int kind = BAR_LATTICE; kind <= BAR_TETS; kind++) {
+        hanging_bar b = bar_of((bar_kind)kind, 2, 0.3, 4);
+        double length = 24 * b.spacing, gravity = 0.01 * 2.0 / length, along = 0.0, across = 0.0, mises = 0.0,
+               count = 0.0;
+        lm_body_id body;
+        lm_world *world = hanging_make(&b, &body);
+        uint32_t particles = hanging_settle(&b, world, body).info.particles;
+        float *s = calloc((size_t)particles * 6, sizeof *s), *m = calloc(particles, sizeof *m);
+        lm_vec3 *rest = calloc(particles, sizeof *rest);
+        assert_ok(lm_body_get_rest_positions(world, body, rest));
+        assert_ok(lm_body_get_stress(world, body, s, m));
+        for (uint32_t n = 0; n < particles; n++) {
+            double y = rest[n].y, expected = 1000.0 * gravity * y;
+            if (fabs(y - 0.5 * length) > 0.26 * length) continue;
+            along += (double)s[6 * n + 1] / expected;
+            across += fabs((double)s[6 * n]) / expected;
+            mises += (double)m[n] / expected;
+            count += 1.0;
+        }
+        print_message("kind %d: stress along %.3f, across %.3f, von Mises %.3f of what it should be\n", kind,
+                      along / count, across / count, mises / count);
+        assert_near(along / count, 1.0, 0.08);
+        assert_at_most(across / count, 0.12);
+        assert_near(mises / count, 1.0, 0.1);
+        free(s), free(m), free(rest);
+        lm_world_destroy(world);
+    }
+}
+
 int main(int argc, char **argv)
 {
     is_long = argc > 1 && strcmp(argv[1], "long") == 0;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(bars_have_the_modulus_asked_for),
-                                       cmocka_unit_test(cells_of_two_sizes_are_one_material),
-                                       cmocka_unit_test(nonsense_is_refused)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bars_have_the_modulus_asked_for), cmocka_unit_test(cells_of_two_sizes_are_one_material),
+        cmocka_unit_test(presets_have_names_and_limits_are_told), cmocka_unit_test(stress_is_the_weight_below),
+        cmocka_unit_test(nonsense_is_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-static void use_mesh(const hanging_bar *b, lm_body_def *def, lm_vec3 vertices[8], float sizes[8], float widths[8])
+static void use_mesh(const hanging_bar *b, lm_body_def *def, lm_vec3 vertices[8], float sizes[8])
 {
     double size[3];
     for (int a = 0; a < 3; a++) size[a] = b->cells[a] * b->spacing;
@@ -32,8 +32,18 @@ static void use_mesh(const hanging_bar *b, lm_body_def *def, lm_vec3 vertices[8]
         def->octree.width = (float)(b->width * b->spacing);
         for (int n = 0; n < 8; n++) sizes[n] = vertices[n].y < 1e-3f && b->refined > 0.0 ? (float)b->spacing : 0.0f;
         def->octree.vertex_sizes = sizes;
-        (void)widths;
     }
+}
+
+void hanging_add(const hanging_bar *b, lm_world *world, lm_body_id *body)
+{
+    lm_vec3 vertices[8];
+    float sizes[8];
+    lm_body_def def = lm_body_def_default();
+    use_mesh(b, &def, vertices, sizes);
+    def.material = b->material;
+    def.density = (float)b->density;
+    *body = make_body(world, &def);
 }
 
 lm_world *hanging_make(const hanging_bar *b, lm_body_id *body)
@@ -46,13 +56,7 @@ lm_world *hanging_make(const hanging_bar *b, lm_body_id *body)
     world_def.gravity = (lm_vec3){0.0f, (float)(-0.01 * 2.0 * b->speed * b->speed / length), 0.0f};
     lm_world *world;
     assert_ok(lm_world_create(&world_def, &world));
-    lm_vec3 vertices[8];
-    float sizes[8], widths[8];
-    lm_body_def def = lm_body_def_default();
-    use_mesh(b, &def, vertices, sizes, widths);
-    def.material = b->material;
-    def.density = (float)b->density;
-    *body = make_body(world, &def);
+    hanging_add(b, world, body);
     lm_body_info info = info_of(world, *body);
     lm_vec3 *rest = calloc(info.particles, sizeof *rest);
     uint32_t *held = calloc(info.particles, sizeof *held), count = 0;

@@ -29,6 +29,9 @@ typedef struct hanging_result {
     lm_body_info info;
 } hanging_result;
 
+/* The bar alone, in a world that is there. */
+void hanging_add(const hanging_bar *bar, lm_world *world, lm_body_id *body);
+
 /* The bar with its top pinned, in a world of its own whose gravity strains its middle by 1 %. */
 lm_world *hanging_make(const hanging_bar *bar, lm_body_id *body);
 

@@ -22,9 +22,9 @@ static void inertia_of(double mass, const double c[3], const double *second, dou
     inertia[0] = square[1] + square[2], inertia[1] = square[2] + square[0], inertia[2] = square[0] + square[1];
 }
 
-/* Of every so many of a body's particles: mass, first and second moments, momentum, from the centre of its motion; and particles
- * that no region holds. */
-#define PUSH_SUMS 14
+/* Of every so many of a body's particles: mass, first and second moments, momentum, from the centre of its motion; particles
+ * that no region holds; and angular momentum. */
+#define PUSH_SUMS 17
 static void sum_push(__global const lmi_gpu_body *b, uint id, uint step, __global const float4 *x, __global const float4 *v,
                      double sum[PUSH_SUMS])
 {
@@ -41,6 +41,7 @@ static void sum_push(__global const lmi_gpu_body *b, uint id, uint step, __globa
             sum[4 + i] += mass * r[i] * r[i];
             sum[7 + i] += mass * r[i] * r[(i + 1) % 3];
             sum[10 + i] += mass * u[i];
+            sum[14 + i] += mass * (r[(i + 1) % 3] * u[(i + 2) % 3] - r[(i + 2) % 3] * u[(i + 1) % 3]);
         }
     }
 }
@@ -51,10 +52,13 @@ static void put_push(__global lmi_gpu_push *p, __global const lmi_gpu_body *b, f
     const double mass = sum[0], c[3] = {sum[1] / mass, sum[2] / mass, sum[3] / mass};
     double inertia[6];
     inertia_of(mass, c, sum + 4, inertia);
+    const lm_dvec3 about = dvec_cross(dvec(c[0], c[1], c[2]), dvec(sum[10], sum[11], sum[12]));
     p->rigid = sum[13] > 0.0 ? 0.0f : rigid;
     p->centre = quad_from(dvec(b->centre[0] + c[0], b->centre[1] + c[1], b->centre[2] + c[2]));
     p->inverse_mass = (float)(1.0 / mass);
+    p->mean_mass = b->mean_mass;
     p->mean = quad_from(dvec(sum[10] / mass, sum[11] / mass, sum[12] / mass));
+    p->came = quad_from(dmat_solve_spin(inertia, dvec_sub(dvec(sum[14], sum[15], sum[16]), about)));
     for (int j = 0; j < 3; j++) {
         p->turning[j] = quad_from(dmat_solve_spin(inertia, dvec(j == 0, j == 1, j == 2)));
     }

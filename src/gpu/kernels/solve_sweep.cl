@@ -8,7 +8,7 @@
 #define STILL_SPEED 1e-4f
 #define MOST_TURN 1.0f
 
-enum { SWEEP_WARM, SWEEP_VELOCITIES, SWEEP_BACK, SWEEP_POSITIONS, SWEEP_KEEP };
+enum { SWEEP_WARM, SWEEP_VELOCITIES, SWEEP_WEIGH, SWEEP_BACK, SWEEP_POSITIONS, SWEEP_KEEP };
 
 /* --- what a contact sees and gives --- */
 
@@ -161,6 +161,16 @@ static float whole_velocities(const holds *o, lmi_gpu_contact *c, side *a, side 
     return most;
 }
 
+/* Takes back all but a share of what the contact was given (weigh_group). */
+static void whole_scale(const holds *o, lmi_gpu_contact *c, side *a, side *b, __global float4 *v, float share)
+{
+    if (is_steady(c, a, b)) {
+        give_impulse(o, c, a, b, v, (share - 1.0f) * (c->pressed * c->normal + c->braked));
+        c->pressed *= share;
+        c->braked = share * c->braked;
+    }
+}
+
 static void whole_back(const holds *o, lmi_gpu_contact *c, side *a, side *b, __global const float4 *v,
                        __global float4 *x, float h)
 {
@@ -209,6 +219,7 @@ typedef struct sweep_view {
     __global lmi_gpu_contact *contacts;
     __global float4 *x, *v, *warm;
     __local seat *seats; /* 0: the pushes change themselves */
+    float share;         /* of impulses that is kept when they are weighed */
 } sweep_view;
 
 /* A contact on its turn, and the bodies on its sides. */
@@ -305,6 +316,8 @@ static float go_through(const sweep_view *s, turn *t)
         whole_warm(s->o, c, a, b, s->v, s->warm);
     } else if (s->mode == SWEEP_VELOCITIES) {
         most = whole_velocities(s->o, c, a, b, s->v, 1.0f / s->h);
+    } else if (s->mode == SWEEP_WEIGH) {
+        whole_scale(s->o, c, a, b, s->v, s->share);
     } else if (s->mode == SWEEP_BACK) {
         whole_back(s->o, c, a, b, s->v, s->x, s->h);
     } else {
@@ -368,6 +381,34 @@ static float sweep_group(const sweep_view *s, uint n, __global const lmi_gpu_gro
     return most;
 }
 
+/* The velocity of a body as a rigid one before it was given anything. */
+static quad came_with(__global const lmi_gpu_push *p, quad arm)
+{
+    return (p->mean - p->velocity) + quad_cross(p->came, arm);
+}
+
+/* The share of its impulses that a group keeps, to all work-items: "energy" in contact/stiff.c. */
+static float weigh_group(const sweep_view *s, __global const lmi_gpu_group *g, __local double *slots)
+{
+    const uint end = s->level[g->first_level + g->levels];
+    double work_a = 0.0, work_b = 0.0, slack = 0.0;
+    for (uint k = s->level[g->first_level] + get_local_id(0); k < end; k += GROUP) {
+        const lmi_gpu_contact c = s->contacts[s->order[k]];
+        __global const lmi_gpu_push *p = s->pushes + c.a, *q = s->pushes + (c.b == LMI_GPU_NONE ? c.a : c.b);
+        const side a = side_of(p, false), b = side_of(q, false);
+        const quad impulse = c.pressed * c.normal + c.braked;
+        if (is_steady(&c, &a, &b)) {
+            const quad other = c.b == LMI_GPU_NONE ? c.surface : came_with(q, c.arm_b);
+            work_a -= (double)p->mean_mass * quad_dot(impulse, came_with(p, c.arm_a) - other);
+            work_b += (double)p->mean_mass * quad_dot(impulse, whole_motion(&c, &a, &b));
+            slack = fmax(slack, 0.5 * LMI_BOUNCE_SPEED * LMI_BOUNCE_SPEED * p->mean_mass / c.deep);
+        }
+    }
+    work_a = join_group(slots, work_a, false);
+    work_b = join_group(slots, work_b, false);
+    return lmi_work_share(work_a, work_b, join_group(slots, slack, true));
+}
+
 /* Sweep number n: those up to `passes` are done in any case, where there are soft contacts, and others as long as the one before
  * has changed anything. state: bits of the largest change of sweep n at n % 3; [3]: there are soft contacts. A group that is alone
  * does all of its sweeps, `most` of them, in the first. */
@@ -378,6 +419,7 @@ solve_sweep(uint mode, uint n, uint passes, uint most, float h, HOLD_ARGUMENTS, 
             __global float4 *x, __global float4 *v, __global float4 *warm, volatile __global int *state)
 {
     __local float slots[GROUP];
+    __local double sums[GROUP];
     __local seat seats[SEATS];
     const uint id = get_local_id(0);
     const float still = mode == SWEEP_POSITIONS ? STILL_SPEED * h : STILL_SPEED;
@@ -394,7 +436,13 @@ solve_sweep(uint mode, uint n, uint passes, uint most, float h, HOLD_ARGUMENTS, 
     /* What points remember is in the device's memory, and one level must see what the one before has taken of it. */
     const bool near = g->members <= SEATS && !g->loose && mode != SWEEP_KEEP && mode != SWEEP_WARM;
     const holds o = HOLDS;
-    const sweep_view s = {mode, h, &o, order, level, pushes, contacts, x, v, warm, near ? seats : 0};
+    sweep_view s = {mode, h, &o, order, level, pushes, contacts, x, v, warm, near ? seats : 0, 1.0f};
+    if (mode == SWEEP_WEIGH) {
+        s.share = weigh_group(&s, g, sums);
+        if (!(s.share < 1.0f)) {
+            return; /* all of the group */
+        }
+    }
     if (near) {
         sit_down(&s, g, members);
     }
@@ -406,7 +454,7 @@ solve_sweep(uint mode, uint n, uint passes, uint most, float h, HOLD_ARGUMENTS, 
     if (near) {
         stand_up(&s, g, members);
     }
-    if (id == 0 && !g->alone) {
+    if (id == 0 && !g->alone && mode != SWEEP_WEIGH) {
         atomic_max(state + n % 3, as_int(change)); /* floats above 0 are in the order of their bits */
     }
 }

@@ -211,6 +211,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void stand_fill(FIND
 /* A body while it is pushed: lmi_push. */
 typedef struct stander {
     quad centre, turning[3], move, turn, velocity, spin, drift;
+    quad mean, came; /* velocity and spin before it was given anything */
     float rigid, inverse_mass;
 } stander;
 
@@ -324,10 +325,35 @@ static void take_back(stander *p, __global lmi_gpu_stand *c, __global const floa
     c->level -= left;
 }
 
+/* Takes back impulses that would add energy ("energy" in contact/stiff.c), of a body that had been given `velocity` and `spin` before. */
+static void weigh(stander *p, __global lmi_gpu_stand *contacts, uint count, quad velocity, quad spin, __global float4 *v)
+{
+    double a = 0.0, b = 0.0, slack = 0.0;
+    for (uint k = 0; k < count && p->rigid == 1.0f; k++) {
+        __global const lmi_gpu_stand *c = contacts + k;
+        const quad impulse = c->pressed * c->normal + c->braked;
+        if (c->live) {
+            a -= quad_dot(impulse, (p->mean + velocity) + quad_cross(p->came + spin, c->arm) - c->surface);
+            b += quad_dot(impulse, (p->velocity - velocity) + quad_cross(p->spin - spin, c->arm));
+            slack = fmax(slack, 0.5 * LMI_BOUNCE_SPEED * LMI_BOUNCE_SPEED / c->deep);
+        }
+    }
+    const float share = lmi_work_share(a, b, slack);
+    for (uint k = 0; k < count && share < 1.0f; k++) {
+        __global lmi_gpu_stand *c = contacts + k;
+        if (c->live) {
+            give_impulse(p, c, v, (share - 1.0f) * (c->pressed * c->normal + c->braked));
+            c->pressed *= share;
+            c->braked = share * c->braked;
+        }
+    }
+}
+
 /* Contacts that are solved together: `solve` in contact/stiff.c. */
 static void solve_some(stander *p, __global lmi_gpu_stand *contacts, uint count, uint sweeps, float h, float left,
                        __global float4 *x, __global float4 *v)
 {
+    const quad velocity = p->velocity, spin = p->spin;
     float most = 1.0f;
     for (uint n = 0; n < sweeps && most > STILL_SPEED; n++) {
         most = 0.0f;
@@ -336,6 +362,7 @@ static void solve_some(stander *p, __global lmi_gpu_stand *contacts, uint count,
             most = c->live ? fmax(most, solve_velocity(p, c, v, 1.0f / h)) : most;
         }
     }
+    weigh(p, contacts, count, velocity, spin, v);
     for (uint k = 0; k < count; k++) {
         take_back(p, contacts + k, v, x, h, left);
     }
@@ -362,7 +389,7 @@ __kernel void stand_solve(__global const lmi_gpu_body *bodies, __global lmi_gpu_
     __global lmi_gpu_stand *contacts = all + s->first;
     const quad zero = quad_of(0.0f, 0.0f, 0.0f);
     stander p = {from->centre, {from->turning[0], from->turning[1], from->turning[2]}, zero, zero, zero, zero, zero,
-                 from->rigid, from->inverse_mass};
+                 from->mean, from->came, from->rigid, from->inverse_mass};
     for (uint first = 0, end = 0; first < s->count; first = end) {
         for (uint full = 0; end < s->count && full < s->limit; end++) {
             full += begin_contact(&p, contacts + end, x, v);
