@@ -57,7 +57,7 @@ export class Stage {
         this.renderer.toneMapping = THREE.ACESFilmicToneMapping;
         this.renderer.toneMappingExposure = 1.05;
         this.renderer.shadowMap.enabled = true;
-        this.renderer.shadowMap.type = this.quality === "high" ? THREE.PCFSoftShadowMap : THREE.BasicShadowMap;
+        this.renderer.shadowMap.type = this.quality === "high" ? THREE.PCFShadowMap : THREE.BasicShadowMap;
         this.scene = new THREE.Scene();
         this.camera = new THREE.PerspectiveCamera(36, 1, 0.02, 1000);
         this.controls = new OrbitControls(this.camera, canvas);
@@ -81,7 +81,7 @@ export class Stage {
         this.sky = new THREE.HemisphereLight(0xffffff, 0x8a8070, 1);
         this.sun = new THREE.DirectionalLight(0xfff1dc, 2.6);
         this.sun.castShadow = true;
-        const size = this.quality === "high" ? 2048 : 512;
+        const size = this.quality === "high" ? 2048 : 1024;
         this.sun.shadow.mapSize.set(size, size);
         this.sun.shadow.bias = -0.0004;
         this.sun.shadow.radius = 4;
@@ -188,12 +188,15 @@ export class Stage {
             this.renderer.setSize(width, height, false);
         }
         const aspect = width / Math.max(height, 1);
-        if (this.aspect !== aspect) {
-            // Upright pictures show as much from side to side as wide ones of 4:3 do.
+        // The settings cover a part of wide pictures: what is looked at is in the middle of the rest.
+        const covered = width > 760 && !/embed|closed-panel/.test(document.body.className) ? 120 : 0;
+        if (this.aspect !== aspect || this.covered !== covered) {
+            // Upright pictures show nearly as much from side to side as square ones do.
             const half = Math.tan((this.wideFov * Math.PI) / 360);
-            this.camera.fov = (Math.atan(half * Math.max(1, 1.33 / aspect)) * 360) / Math.PI;
+            this.camera.fov = (Math.atan(half * Math.max(1, 1.15 / aspect)) * 360) / Math.PI;
             this.camera.aspect = this.aspect = aspect;
-            this.camera.updateProjectionMatrix();
+            this.covered = covered;
+            this.camera.setViewOffset(width, height, covered, 0, width, height);
         }
     }
 
