@@ -216,6 +216,11 @@ export class Stage {
         if (particles) this.points.update();
         else if (this.crowd.update() || this.painted !== this.view || this.view === "strain" || this.view === "speed") this.paint();
         this.colliders.update();
+        // Planes that stand upright are the walls of pens: they would hide everything.
+        for (const mesh of this.colliders.children) {
+            const { x, z } = mesh.quaternion;
+            if (mesh.userData.plane) mesh.visible = 1 - 2 * (x * x + z * z) > 0.5;
+        }
         this.contacts.visible = this.view === "contacts";
         if (this.contacts.visible) this.showContacts();
     }
