@@ -1,7 +1,7 @@
 // The page in Chromium, without a display and with software GL: node web/test/browser.mjs short|long [LIMBER] [NAME...]
 //
 // short: some scenes, and everything that a visitor does. long: every scene, which must have the tool's hash after 120 frames.
-// Screenshots go to build/web/screenshots.
+// Screenshots go to build/web/screenshots. WEB_SCENES=a,b restricts the scenes whose hashes are compared.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -75,7 +75,8 @@ const tests = {
 
     async hashes() {
         const page = await open("/page/?engine=simd#scene=twist&paused");
-        const names = length === "long" ? golden : golden.filter(([name]) => ["twist", "modes", "few-regions"].includes(name));
+        const only = process.env.WEB_SCENES?.split(",");
+        const names = only ? golden.filter(([name]) => only.includes(name)) : length === "long" ? golden : golden.filter(([name]) => ["twist", "modes", "few-regions"].includes(name));
         for (const [name, frames, hash] of names) {
             // The golden frame where it comes early; all others against the tool after 120 frames.
             const golden120 = Number(frames) <= 120 || length === "short";

@@ -46,9 +46,10 @@ class App {
             }
         })();
         this.setTheme(query.get("theme") ?? stored ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));
+        const engine = this.loadEngine(); // while the graphics card is woken
         this.stage = new Stage($("picture"), { quality: query.get("quality") });
         this.stage.setTheme(this.theme);
-        this.limber = await this.loadEngine();
+        this.limber = await engine;
         this.stageNames = Array.from({ length: 9 }, (_, n) => this.limber.raw.lm_stage_name(n));
         this.tools = new Tools(this, $("overlay"));
         this.panel = new Panel(this, $("panel"));

@@ -66,7 +66,6 @@ export class Panel {
         const { app, root } = this, { session } = app;
         root.replaceChildren();
         if (!session) return;
-        this.numbers();
         const views = element("div", { className: "chips", role: "group", ariaLabel: "View" });
         for (const view of VIEWS) {
             const button = element("button", { textContent: view[0].toUpperCase() + view.slice(1), type: "button" });
@@ -76,6 +75,7 @@ export class Panel {
             views.append(button);
         }
         root.append(element("h2", { textContent: "View" }), views);
+        this.numbers();
         if (app.dropped) this.meshSettings();
         this.material();
         const [, gravity] = session.world.gravity;
@@ -131,7 +131,7 @@ export class Panel {
         const { root } = this;
         this.fields = {};
         const list = element("dl", { className: "numbers" });
-        for (const [key, label] of [["fps", "Frames a second"], ["step", "A step"], ["bodies", "Bodies"], ["particles", "Particles"], ["regions", "Regions"], ["contacts", "Contacts"], ["asleep", "Asleep"], ["memory", "Memory"], ["engine", "Engine"]]) {
+        for (const [key, label] of [["fps", "Pictures/s"], ["step", "Step"], ["bodies", "Bodies"], ["particles", "Particles"], ["regions", "Regions"], ["contacts", "Contacts"], ["asleep", "Asleep"], ["memory", "Memory"], ["engine", "Engine"], ["threads", "Threads"]]) {
             this.fields[key] = element("dd", { textContent: "–" });
             list.append(element("dt", { textContent: label }), this.fields[key]);
         }
@@ -163,7 +163,8 @@ export class Panel {
         put("contacts", String(stats.contacts + stats.mutual.soft + stats.mutual.stiff));
         put("asleep", String(stats.asleep));
         put("memory", `${(stats.memory / 1e6).toFixed(1)} MB`);
-        put("engine", `${app.limber.variant}, ${app.limber.threads} thread${app.limber.threads > 1 ? "s" : ""}`);
+        put("engine", app.limber.variant);
+        put("threads", String(app.limber.threads));
         const sum = stats.stage_seconds.reduce((a, b) => a + b, 0) || 1;
         if (this.bar.children.length === 0) {
             stats.stage_seconds.forEach((_, n) => {

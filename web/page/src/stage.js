@@ -39,21 +39,31 @@ function gradient(top, bottom) {
     return texture;
 }
 
-/** Whether pictures are drawn without a graphics card: then they are drawn more simply. */
-function isSoftware() {
-    const gl = document.createElement("canvas").getContext("webgl2");
+/** Whether a canvas is drawn without a graphics card: then pictures are drawn more simply. */
+function isSoftware(gl) {
     const info = gl?.getExtension("WEBGL_debug_renderer_info");
-    const name = info ? String(gl.getParameter(info.UNMASKED_RENDERER_WEBGL)) : "";
-    gl?.getExtension("WEBGL_lose_context")?.loseContext();
-    return /swiftshader|llvmpipe|software|basic render/i.test(name);
+    return /swiftshader|llvmpipe|software|basic render/i.test(info ? String(gl.getParameter(info.UNMASKED_RENDERER_WEBGL)) : "");
+}
+
+/** A canvas with its context: without smooth edges where there is no graphics card, in place of the one that was asked. */
+function openCanvas(canvas, quality) {
+    const context = canvas.getContext("webgl2", { antialias: false, powerPreference: "high-performance" });
+    if (!context) throw new Error("WebGL 2 is missing");
+    const chosen = quality ?? (isSoftware(context) ? "low" : "high");
+    if (chosen === "low") return { canvas, context, quality: chosen };
+    const smooth = canvas.cloneNode(true);
+    canvas.replaceWith(smooth);
+    context.getExtension("WEBGL_lose_context")?.loseContext();
+    return { canvas: smooth, context: smooth.getContext("webgl2", { antialias: true, powerPreference: "high-performance" }), quality: chosen };
 }
 
 export class Stage {
-    constructor(canvas, { quality }) {
+    constructor(given, { quality }) {
+        const { canvas, context, quality: chosen } = openCanvas(given, quality);
         this.canvas = canvas;
-        this.quality = quality ?? (isSoftware() ? "low" : "high");
-        document.body.classList.toggle("plain", this.quality === "low");
-        this.renderer = new THREE.WebGLRenderer({ canvas, antialias: this.quality === "high", powerPreference: "high-performance" });
+        this.quality = chosen;
+        document.body.classList.toggle("plain", chosen === "low");
+        this.renderer = new THREE.WebGLRenderer({ canvas, context });
         this.renderer.toneMapping = THREE.ACESFilmicToneMapping;
         this.renderer.toneMappingExposure = 1.05;
         this.renderer.shadowMap.enabled = true;
@@ -101,7 +111,7 @@ export class Stage {
         this.sky.intensity = (high ? 0.5 : 1.9) * (dark ? 0.6 : 1);
         this.sky.groundColor.set(dark ? 0x2a2d38 : 0xb9ad9c);
         this.sun.intensity = dark ? 2.2 : 2.5;
-        this.scene.environmentIntensity = dark ? 0.35 : 0.55;
+        this.scene.environmentIntensity = dark ? 0.3 : 0.38;
         this.fog = new THREE.Fog(sky.bottom, 6 * this.distance, 22 * this.distance);
         this.scene.fog = this.fog;
         this.materials?.forEach(([material, kind]) => kind && material.color.set(sky[kind]));
