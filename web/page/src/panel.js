@@ -20,6 +20,7 @@ const SLIDERS = [
     ["Stiffness", "hertz", 0.5, 60, 1, true, " Hz"],
     ["Damping", "damping_ratio", 0, 2, 2, false, ""],
     ["Alpha", "alpha", 0, 1, 2, false, ""],
+    ["Damping rate", "damping", 0, 30, 1, false, " /s"],
     ["Beta", "beta", 0, 0.95, 2, false, ""],
     ["Yield", "yield", 0, 0.5, 2, false, ""],
     ["Creep", "creep", 0, 30, 1, false, " /s"],
@@ -104,10 +105,18 @@ export class Panel {
         if (!shown) return;
         const material = shown.material;
         root.append(this.choice("Mode", [["rigid", "0"], ["linear", "1"], ["quadratic", "2"]], String(material.mode), (value) => app.setMaterial({ mode: ["rigid", "linear", "quadratic"][Number(value)] })));
+        root.append(
+            this.choice("Stiffness in", [["hertz", "hertz"], ["alpha", "alpha"]], material.stiffness === 1 ? "alpha" : "hertz", (value) => {
+                app.setMaterial({ [value]: material[value] });
+                this.build();
+            }),
+            this.choice("Damping of", [["the whole body", "0"], ["each region", "1"]], String(material.damping_kind), (value) => app.setMaterial({ regionalDamping: value === "1" })),
+        );
         const names = { damping_ratio: "dampingRatio", max_plastic: "maxPlastic" };
         for (const [label, field, least, most, digits, curved, unit] of SLIDERS) {
-            if ((field === "alpha") !== (material.stiffness === 1) && (field === "alpha" || field === "hertz")) continue;
-            if (field === "damping_ratio" && material.stiffness === 1) continue;
+            // Stiffness is given in hertz with a ratio, or as the papers' alpha with a rate.
+            const ofAlpha = field === "alpha" || field === "damping", ofHertz = field === "hertz" || field === "damping_ratio";
+            if (material.stiffness === 1 ? ofHertz : ofAlpha) continue;
             root.append(this.slider(label, least, most, digits, curved, unit, material[field], (value) => app.setMaterial({ [names[field] ?? field]: value })));
         }
     }
