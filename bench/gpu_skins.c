@@ -13,6 +13,7 @@
 #include "gpu/skins.h"
 #include "lattice_cells.h"
 #include "runner.h"
+#include "world/access.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -130,7 +131,7 @@ static bool run_device(lm_world *world, const skin_case *c, const lm_body_id *id
         lap(&samples[MAKE], &since, vertices);
         ok = ok && get_all(world, ids, c->bodies, x, n) && gpu->newer;
         lap(&samples[READ], &since, vertices);
-        lmi_gpu_fetch(world);
+        lmi_world_read(world);
         lap(&samples[FETCH], &since, vertices);
     }
     return ok && !gpu->lost;

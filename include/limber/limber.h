@@ -870,7 +870,7 @@ LM_API lm_result lm_body_set_example_weights(lm_world *world, lm_body_id body, c
 /* A pose for the particles from a pose of a surface alone. `rest` and `pose` are the vertices of any surface around or in the
  * body, in the rest pose (body frame, metres) and as they shall be; null for `rest`: those of the body's skin. Each particle
  * goes where the surface near it goes, by an affine fit that weighs vertices by the inverse fourth power of their distance:
- * turns, shears and stretches of the whole surface come out exactly. Takes particles times vertices: not for every frame. */
+ * turns, shears and stretches of the whole surface come out exactly. */
 LM_API lm_result lm_body_carry_pose(const lm_world *world, lm_body_id body, const lm_vec3 *rest, const lm_vec3 *pose,
                                     uint32_t vertex_count, lm_vec3 *positions);
 

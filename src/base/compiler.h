@@ -4,6 +4,9 @@
 #ifndef LMI_COMPILER_H
 #define LMI_COMPILER_H
 
+/* How many elements an array has. */
+#define LMI_COUNT(array) ((uint32_t)(sizeof(array) / sizeof *(array)))
+
 #include <stdint.h>
 
 #if defined(__GNUC__) /* clang and clang-cl too */

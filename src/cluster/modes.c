@@ -11,6 +11,7 @@
 #include "base/guard.h"
 #include "lattice/lattice_members.h"
 #include "lattice/lattice_modes.h"
+#include "world/access.h"
 
 #include <string.h>
 
@@ -250,7 +251,7 @@ static double find_largest(modes *m)
     return high;
 }
 
-static bool make(lm_world *world, lmi_body *body, modes *m)
+static bool make(lm_world *world, const lmi_body *body, modes *m)
 {
     lmi_memory *memory = &world->memory;
     m->body = body;
@@ -296,7 +297,7 @@ static void release(lm_world *world, modes *m)
     lmi_release(memory, m->beside, MOST_VECTORS, sizeof *m->beside);
 }
 
-static bool find_in_clusters(lm_world *world, lmi_body *body, double *slowest)
+static bool find_in_clusters(lm_world *world, const lmi_body *body, double *slowest)
 {
     modes m = {0};
     bool ok = make(world, body, &m);
@@ -326,8 +327,7 @@ static bool find_in_lattice(lm_world *world, const lmi_body *body, double *slowe
 
 lm_result lm_body_get_slowest_mode(lm_world *world, lm_body_id id, float *share)
 {
-    lmi_gpu_edit(world);
-    lmi_body *body = lmi_body_find(world, id, "lm_body_get_slowest_mode");
+    const lmi_body *body = lmi_body_known(world, id, "lm_body_get_slowest_mode");
     if (!body) {
         return LM_ERROR_ID;
     }

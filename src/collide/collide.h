@@ -6,6 +6,7 @@
  * uses    base geometry; in sources also world
  *
  *   collider.c  movers and colliders of a world      solid.h    a mesh or a height map
+ *   place.c     both where they are in a step
  *   mesh.h      static triangle meshes                heights.h  height maps
  */
 #ifndef LMI_COLLIDE_H

@@ -3,6 +3,7 @@
  */
 #include "base/guard.h"
 #include "base/hash.h"
+#include "world/access.h"
 #include "world/world.h"
 
 #include <string.h>
@@ -81,7 +82,7 @@ lm_result lm_mover_destroy(lm_world *world, lm_mover_id mover)
     if (!m) {
         return LM_ERROR_ID;
     }
-    lmi_gpu_edit(world); /* targets of pins are written in another frame */
+    lmi_world_change(world, LMI_CHANGE_WORLD); /* targets of pins are written in another frame */
     LMI_POOL_EACH(&world->colliders, n)
     {
         lmi_collider *c = LMI_POOL_AT(&world->colliders, lmi_collider, n);
@@ -174,7 +175,7 @@ lm_result lm_mover_set_pose(lm_world *world, lm_mover_id mover, lm_pose pose)
     if (!lmi_pose_is_sound(pose)) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_mover_set_pose: the pose is not finite, or its rotation is zero");
     }
-    lmi_gpu_edit(world);
+    lmi_world_change(world, LMI_CHANGE_WORLD);
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     rouse_around(world, index);
@@ -316,7 +317,6 @@ static void fill_collider(lmi_collider *c, const lm_collider_def *def, uint32_t 
 
 lm_result lm_collider_create(lm_world *world, const lm_collider_def *def, lm_collider_id *collider)
 {
-    lmi_gpu_edit(world);
     lm_collider_id none = {0, 0};
     *collider = none;
     const char *fault = collider_fault(def);
@@ -327,6 +327,7 @@ lm_result lm_collider_create(lm_world *world, const lm_collider_def *def, lm_col
     if (def->mover.slot && !find_mover(world, def->mover, &mover, "lm_collider_create")) {
         return LM_ERROR_ID;
     }
+    lmi_world_change(world, LMI_CHANGE_WORLD);
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     lmi_solid solid;
@@ -347,12 +348,12 @@ lm_result lm_collider_create(lm_world *world, const lm_collider_def *def, lm_col
 
 lm_result lm_collider_destroy(lm_world *world, lm_collider_id collider)
 {
-    lmi_gpu_edit(world);
     lmi_id id = {collider.slot, collider.generation};
     uint32_t index;
     if (!lmi_pool_find(&world->colliders, id, &index)) {
         return lmi_fail(world, LM_ERROR_ID, "lm_collider_destroy: there is no such collider");
     }
+    lmi_world_change(world, LMI_CHANGE_WORLD);
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     lmi_rouse_near(world, index);
@@ -438,7 +439,7 @@ static lmi_collider *find_collider(const lm_world *world, lm_collider_id collide
 /* Puts a changed copy of a collider in its place. What rests on it as it was, or will on what it becomes, wakes. */
 static void replace(lm_world *world, uint32_t index, const lmi_collider *changed)
 {
-    lmi_gpu_edit(world);
+    lmi_world_change(world, LMI_CHANGE_WORLD);
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     lmi_rouse_near(world, index);

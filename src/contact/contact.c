@@ -25,6 +25,7 @@
 #include "contact/touching.h"
 #include "octree/octree_body.h"
 #include "skeleton/skeleton.h"
+#include "world/in_step.h"
 #include "world/kernel_names.h"
 #include "world/motion.h"
 
@@ -762,7 +763,7 @@ void LMI_KERNEL(last_walls)(const lmi_step *step, lmi_body *body, bool pushed, l
 void LMI_KERNEL(contact)(const lmi_step *step, lmi_batch *batch, lmi_scratch *scratch)
 {
     for (uint32_t n = 0; n < batch->body_count; n++) {
-        lmi_body *body = lmi_body_at(step->world, batch->bodies[n]);
+        lmi_body *body = lmi_body_in_step(step->world, batch->bodies[n]);
         body->contacts = 0;
         body->halted = body->hurries = false;
         if (step->solids) {

@@ -23,7 +23,7 @@
 #include "contact/rubble.h"
 #include "contact/solver.h"
 #include "skeleton/skeleton.h"
-#include "skin/skin.h"
+#include "world/in_step.h"
 #include "world/motion.h"
 
 #include <string.h>
@@ -226,7 +226,7 @@ static void update_body(void *context, uint32_t index)
 {
     const lmi_step *step = context;
     lmi_mutual *m = step->world->mutual;
-    lmi_body *body = lmi_body_at(step->world, m->pairs.entries[index].slot);
+    lmi_body *body = lmi_body_in_step(step->world, m->pairs.entries[index].slot);
     if (body->asleep && !m->pairs.entries[index].met) {
         m->pushes[index] = (lmi_push){.body = body, .x = body->x, .v = body->v};
         return;
@@ -415,9 +415,6 @@ static void finish_body(void *context, uint32_t index)
     }
     lmi_bones_hold(step, body);
     lmi_pins_apply(step, body);
-    if (step->last) {
-        lmi_skin_update(world, body);
-    }
     lmi_float_mode_leave(&host);
 }
 

@@ -2,6 +2,8 @@
 #include "contact/solver.h"
 #include "contact/touching.h"
 #include "touch/cube.h"
+#include "world/access.h"
+#include "world/in_step.h"
 
 /* One side of a contact: the particles that hold it, and where those of its body begin among all. */
 typedef struct side {
@@ -141,7 +143,7 @@ bool lmi_penalty_reserve(lm_world *world)
 {
     LMI_POOL_EACH(&world->bodies, n)
     {
-        lmi_body *body = lmi_body_at(world, n);
+        lmi_body *body = lmi_body_in_step(world, n);
         if (world->contact_method != LM_CONTACT_METHOD_CUBE_MAP || !body->bulk || body->cubes) {
             continue;
         }
@@ -159,10 +161,10 @@ bool lmi_penalty_reserve(lm_world *world)
 
 lm_result lm_world_set_contact_method(lm_world *world, lm_contact_method method)
 {
-    lmi_gpu_edit(world);
     if ((unsigned)method >= LM_CONTACT_METHOD_COUNT) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_world_set_contact_method: not one of lm_contact_method");
     }
+    lmi_world_change(world, LMI_CHANGE_WORLD);
     world->contact_method = method;
     lmi_rouse_all(world);
     return LM_OK;

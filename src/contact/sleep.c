@@ -1,8 +1,11 @@
 #include "contact/sleep.h"
+#include "collide/place.h"
 #include "contact/touching.h"
 #include "lattice/lattice_body.h"
 #include "match/examples.h"
+#include "world/access.h"
 #include "world/body.h"
+#include "world/in_step.h"
 
 #include <string.h>
 
@@ -14,24 +17,24 @@ static void wake(lmi_body *body)
     body->still = 0.0f;
 }
 
-void lmi_body_rouse(lm_world *world, lmi_body *body)
+void lmi_body_rouse(lm_world *world, const lmi_body *body)
 {
     uint32_t island = body->island;
     if (body->asleep) {
         LMI_POOL_EACH(&world->bodies, n)
         {
-            lmi_body *other = lmi_body_at(world, n);
+            lmi_body *other = lmi_body_in_step(world, n);
             if (other->asleep && other->island == island) {
                 wake(other);
             }
         }
     }
-    wake(body);
+    wake(lmi_body_writable(world, body));
 }
 
 void lmi_rouse_all(lm_world *world)
 {
-    LMI_POOL_EACH(&world->bodies, n) { wake(lmi_body_at(world, n)); }
+    LMI_POOL_EACH(&world->bodies, n) { wake(lmi_body_in_step(world, n)); }
 }
 
 /* --- what comes near --- */
@@ -89,7 +92,7 @@ void lmi_rouse_near(lm_world *world, uint32_t collider)
     lmi_surface s = lmi_surface_place(world, collider);
     LMI_POOL_EACH(&world->bodies, n)
     {
-        lmi_body *body = lmi_body_at(world, n);
+        lmi_body *body = lmi_body_in_step(world, n);
         if (body->asleep && is_near(body, &s, NULL, 0.0)) {
             lmi_body_rouse(world, body);
         }
@@ -109,7 +112,7 @@ static void rouse_moved(lm_world *world, double seconds)
         lmi_surface s = lmi_surface_place(world, n);
         LMI_POOL_EACH(&world->bodies, k)
         {
-            lmi_body *body = lmi_body_at(world, k);
+            lmi_body *body = lmi_body_in_step(world, k);
             if (lmi_may_collide(body, s.group, s.mask) && is_near(body, &s, mover, seconds)) {
                 lmi_body_rouse(world, body);
             }
@@ -178,7 +181,7 @@ void lmi_sleep_undo(lm_world *world)
 {
     LMI_POOL_EACH(&world->bodies, n)
     {
-        lmi_body *body = lmi_body_at(world, n);
+        lmi_body *body = lmi_body_in_step(world, n);
         body->asleep = world->sleep.enabled ? body->was_asleep : body->asleep;
         body->still = world->sleep.enabled ? body->was_still : body->still;
     }
@@ -189,7 +192,7 @@ bool lmi_sleep_prepare(lm_world *world, double seconds)
     if (world->sleep.enabled) {
         LMI_POOL_EACH(&world->bodies, n)
         {
-            lmi_body *body = lmi_body_at(world, n);
+            lmi_body *body = lmi_body_in_step(world, n);
             body->was_asleep = body->asleep;
             body->was_still = body->still;
         }
@@ -197,9 +200,9 @@ bool lmi_sleep_prepare(lm_world *world, double seconds)
     }
     LMI_POOL_EACH(&world->bodies, n)
     {
-        lmi_body *body = lmi_body_at(world, n);
+        lmi_body *body = lmi_body_in_step(world, n);
         if (lmi_body_is_out(body) && body->batch != LMI_NONE) {
-            lmi_gpu_edit_body(world, body); /* who stays behind is packed anew */
+            lmi_batch_change(world, body->batch); /* who stays behind is packed again */
             if (!lmi_body_bring_home(world, body)) {
                 return false;
             }
@@ -236,7 +239,7 @@ static void watch_batch(void *context, uint32_t index)
     const lmi_batch *batch = &w->world->batches[index];
     float limit = w->world->sleep.speed * w->world->sleep.speed;
     for (uint32_t n = 0; n < batch->body_count; n++) {
-        lmi_body *body = lmi_body_at(w->world, batch->bodies[n]);
+        lmi_body *body = lmi_body_in_step(w->world, batch->bodies[n]);
         bool slow = body->first_drag == LMI_NONE && fastest(body) <= limit;
         body->still = slow ? lmi_minf(body->still + w->seconds, 1e6f) : 0.0f;
     }
@@ -255,7 +258,7 @@ static void join_islands(lm_world *world)
 {
     LMI_POOL_EACH(&world->bodies, n)
     {
-        lmi_body *body = lmi_body_at(world, n);
+        lmi_body *body = lmi_body_in_step(world, n);
         body->island = body->asleep ? body->island : n;
     }
     const lmi_touching_list *now = &world->touchings->now;
@@ -265,11 +268,11 @@ static void join_islands(lm_world *world)
             continue;
         }
         uint32_t a = root_of(world, t->a), b = root_of(world, t->b);
-        lmi_body_at(world, a > b ? a : b)->island = a > b ? b : a;
+        lmi_body_in_step(world, a > b ? a : b)->island = a > b ? b : a;
     }
     LMI_POOL_EACH(&world->bodies, n)
     {
-        lmi_body *body = lmi_body_at(world, n);
+        lmi_body *body = lmi_body_in_step(world, n);
         body->island = body->asleep ? body->island : root_of(world, n);
     }
 }
@@ -304,12 +307,12 @@ static void fall_asleep(lmi_body *body)
 static void judge_islands(lm_world *world)
 {
     join_islands(world);
-    LMI_POOL_EACH(&world->bodies, n) { lmi_body_at(world, n)->roused = false; }
+    LMI_POOL_EACH(&world->bodies, n) { lmi_body_in_step(world, n)->roused = false; }
     LMI_POOL_EACH(&world->bodies, n)
     {
         const lmi_body *body = lmi_body_at(world, n);
         if (!body->asleep && !rests(world, body)) {
-            lmi_body_at(world, body->island)->roused = true;
+            lmi_body_in_step(world, body->island)->roused = true;
         }
     }
 }
@@ -333,7 +336,7 @@ bool lmi_sleep_is_due(lm_world *world)
     }
     judge_islands(world);
     LMI_POOL_EACH(&world->bodies, n) { due = due || falls_asleep(world, lmi_body_at(world, n)); }
-    LMI_POOL_EACH(&world->bodies, n) { lmi_body_at(world, n)->roused = false; }
+    LMI_POOL_EACH(&world->bodies, n) { lmi_body_in_step(world, n)->roused = false; }
     return due;
 }
 
@@ -342,13 +345,13 @@ void lmi_sleep_fall(lm_world *world)
     judge_islands(world);
     LMI_POOL_EACH(&world->bodies, n)
     {
-        lmi_body *body = lmi_body_at(world, n);
+        lmi_body *body = lmi_body_in_step(world, n);
         if (falls_asleep(world, body)) {
-            lmi_gpu_edit_body(world, body); /* it leaves its batch before the next step */
+            lmi_batch_change(world, body->batch); /* it leaves it before the next step */
             fall_asleep(body);
         }
     }
-    LMI_POOL_EACH(&world->bodies, n) { lmi_body_at(world, n)->roused = false; }
+    LMI_POOL_EACH(&world->bodies, n) { lmi_body_in_step(world, n)->roused = false; }
 }
 
 void lmi_sleep_end(lm_world *world, double seconds)
@@ -360,7 +363,7 @@ void lmi_sleep_end(lm_world *world, double seconds)
     lmi_workers_run(world->workers, watch_batch, &w, world->batch_count);
     LMI_POOL_EACH(&world->bodies, n)
     {
-        lmi_body *body = lmi_body_at(world, n);
+        lmi_body *body = lmi_body_in_step(world, n);
         if (body->roused) {
             body->roused = false;
             lmi_body_rouse(world, body);
@@ -387,11 +390,11 @@ const char *lmi_sleep_fault(const lm_sleep *sleep)
 
 lm_result lm_world_set_sleep(lm_world *world, const lm_sleep *sleep)
 {
-    lmi_gpu_edit(world);
     const char *fault = lmi_sleep_fault(sleep);
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_world_set_sleep: %s", fault);
     }
+    lmi_world_change(world, LMI_CHANGE_WORLD);
     if (!sleep->enabled) {
         lmi_rouse_all(world);
         if (!world->contact_events) {
@@ -406,11 +409,11 @@ lm_sleep lm_world_get_sleep(const lm_world *world) { return world->sleep; }
 
 lm_result lm_body_set_may_sleep(lm_world *world, lm_body_id id, bool may_sleep)
 {
-    lmi_gpu_edit(world);
-    lmi_body *body = lmi_body_find(world, id, "lm_body_set_may_sleep");
-    if (!body) {
+    const lmi_body *known = lmi_body_known(world, id, "lm_body_set_may_sleep");
+    if (!known) {
         return LM_ERROR_ID;
     }
+    lmi_body *body = lmi_body_change(world, known, LMI_CHANGE_WORLD);
     body->may_sleep = may_sleep;
     if (!may_sleep) {
         lmi_body_rouse(world, body);
@@ -434,7 +437,7 @@ bool lm_body_may_sleep(const lm_world *world, lm_body_id id)
 
 lm_result lm_body_wake(lm_world *world, lm_body_id id)
 {
-    lmi_body *body = lmi_body_known(world, id, "lm_body_wake");
+    const lmi_body *body = lmi_body_known(world, id, "lm_body_wake");
     if (!body) {
         return LM_ERROR_ID;
     }

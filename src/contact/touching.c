@@ -1,4 +1,6 @@
 #include "contact/touching.h"
+#include "world/access.h"
+#include "world/in_step.h"
 
 #include <string.h>
 
@@ -107,7 +109,7 @@ void lmi_touchings_begin(lm_world *world)
     uint32_t row = 0;
     LMI_POOL_EACH(&world->bodies, n)
     {
-        lmi_body *body = lmi_body_at(world, n);
+        lmi_body *body = lmi_body_in_step(world, n);
         body->touched = wanted ? t->now.records + (size_t)row++ * LM_MAX_TOUCHED_COLLIDERS : NULL;
         body->touched_count = body->touched_left_out = 0;
     }
@@ -276,7 +278,7 @@ static void keep_sleepers(lm_world *world)
             }
             continue;
         }
-        lmi_body *body = lmi_body_at(world, kept.a);
+        lmi_body *body = lmi_body_in_step(world, kept.a);
         uint32_t k = 0;
         while (k < body->touched_count && body->touched[k].b != kept.b) {
             k++;
@@ -388,7 +390,7 @@ void lmi_touchings_end(lm_world *world)
 
 lm_result lm_world_set_contact_events(lm_world *world, bool on)
 {
-    lmi_gpu_edit(world);
+    lmi_world_change(world, LMI_CHANGE_WORLD);
     if (!on && !world->sleep.enabled) {
         lmi_touchings_forget(world);
     }

@@ -7,6 +7,7 @@
 #include "fracture/fracture.h"
 #include "octree/octree_level.h"
 #include "skin/skin_octree_cut.h"
+#include "world/access.h"
 #include "world/body.h"
 
 #include <string.h>
@@ -137,19 +138,19 @@ static lm_result cut_clusters(lm_world *world, lmi_body *body, const lm_blade *b
 lm_result lm_body_cut(lm_world *world, lm_body_id id, const lm_blade *blade, lm_cut_info *info)
 {
     lm_cut_info none;
-    lmi_body *body = lmi_body_known(world, id, "lm_body_cut");
+    const lmi_body *known = lmi_body_known(world, id, "lm_body_cut");
     info = info ? info : &none;
     memset(info, 0, sizeof *info);
-    if (!body) {
+    if (!known) {
         return LM_ERROR_ID;
     }
     const char *fault = blade_fault(blade);
-    fault = fault ? fault : body->examples ? "a body with examples cannot be cut" : NULL;
-    fault = fault ? fault : body->skeleton != LMI_NONE ? "a body on a skeleton cannot be cut" : NULL;
+    fault = fault ? fault : known->examples ? "a body with examples cannot be cut" : NULL;
+    fault = fault ? fault : known->skeleton != LMI_NONE ? "a body on a skeleton cannot be cut" : NULL;
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_cut: %s", fault);
     }
-    lmi_gpu_edit_body(world, body);
+    lmi_body *body = lmi_body_change(world, known, LMI_CHANGE_BODY);
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     lm_result result = body->octree    ? cut_octree(world, body, blade, info)
@@ -166,16 +167,17 @@ lm_result lm_body_cut(lm_world *world, lm_body_id id, const lm_blade *blade, lm_
 
 lm_result lm_body_prepare_cut(lm_world *world, lm_body_id id)
 {
-    lmi_body *body = lmi_body_find(world, id, "lm_body_prepare_cut");
-    if (!body) {
+    const lmi_body *known = lmi_body_read(world, id, "lm_body_prepare_cut");
+    if (!known) {
         return LM_ERROR_ID;
     }
-    if (!body->octree && !body->lattice) {
+    if (!known->octree && !known->lattice) {
         return lmi_fail(world, LM_ERROR_ARGUMENT,
                         "lm_body_prepare_cut: only octrees and lattices can be cut with a blade");
     }
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
+    lmi_body *body = lmi_body_change(world, known, LMI_CHANGE_NOTHING);
     bool ok = !body->octree || lmi_octree_make_shell(world, body);
     lmi_float_mode_leave(&host);
     return ok ? LM_OK : lmi_fail(world, LM_ERROR_MEMORY, "lm_body_prepare_cut: out of memory; nothing has changed");

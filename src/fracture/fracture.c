@@ -11,6 +11,7 @@
 #include "lattice/lattice_members.h"
 #include "skin/skin.h"
 #include "skin/skin_open.h"
+#include "world/access.h"
 #include "world/body.h"
 
 #include <string.h>
@@ -363,15 +364,15 @@ lm_result lmi_fracture_set(lm_world *world, lmi_body *body, const lm_fracture_de
 
 lm_result lm_body_set_fracture(lm_world *world, lm_body_id id, const lm_fracture_def *def)
 {
-    lmi_body *body = lmi_body_known(world, id, "lm_body_set_fracture");
-    if (!body) {
+    const lmi_body *known = lmi_body_known(world, id, "lm_body_set_fracture");
+    if (!known) {
         return LM_ERROR_ID;
     }
-    lmi_gpu_edit_body(world, body);
-    const char *fault = fracture_fault(body, def);
+    const char *fault = fracture_fault(known, def);
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_set_fracture: %s", fault);
     }
+    lmi_body *body = lmi_body_change(world, known, LMI_CHANGE_BODY);
     if (!def) {
         if (body->fracture) {
             body->fracture->breaks = false;
@@ -387,7 +388,7 @@ lm_result lm_body_set_fracture(lm_world *world, lm_body_id id, const lm_fracture
 
 lm_result lm_body_get_fracture(const lm_world *world, lm_body_id id, bool *breaks, lm_fracture_def *def)
 {
-    const lmi_body *body = lmi_body_find(world, id, "lm_body_get_fracture");
+    const lmi_body *body = lmi_body_read(world, id, "lm_body_get_fracture");
     if (!body) {
         return LM_ERROR_ID;
     }

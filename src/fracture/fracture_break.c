@@ -13,7 +13,9 @@
 #include "lattice/lattice_members.h"
 #include "lattice/lattice_motion.h"
 #include "skin/skin_open.h"
+#include "world/access.h"
 #include "world/body.h"
+#include "world/in_step.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -414,10 +416,10 @@ bool lmi_fracture_step(lm_world *world)
     uint32_t count = 0, parts = 0;
     LMI_POOL_EACH(&world->bodies, n)
     {
-        lmi_body *body = lmi_body_at(world, n);
+        lmi_body *body = lmi_body_in_step(world, n);
         if (ok && body->fracture && !lmi_body_is_out(body)) { /* what sleeps is not strained any further */
             if (body->fracture->breaks) {
-                lmi_gpu_fetch_batch(world, body->batch); /* where it is now decides */
+                lmi_step_read_body(world, body); /* where it is now decides */
             }
             body->fracture->chosen = 0;
             ok = !body->fracture->breaks || (find_strained(world, body) && choose(world, body, LM_MAX_BREAKS));
@@ -433,10 +435,10 @@ bool lmi_fracture_step(lm_world *world)
     world->break_count = ok ? 0 : world->break_count;
     LMI_POOL_EACH(&world->bodies, n)
     {
-        lmi_body *body = lmi_body_at(world, n);
+        lmi_body *body = lmi_body_in_step(world, n);
         if (body->fracture && body->fracture->plan) {
             if (ok) {
-                lmi_gpu_edit_body(world, body);
+                lmi_batch_change(world, body->batch);
                 carry_out(world, n, body);
             } else {
                 drop_plan(world, body);
@@ -487,15 +489,15 @@ static bool find_in_ball(lm_world *world, lmi_body *body, lm_vec3 centre, float 
 
 lm_result lm_body_break(lm_world *world, lm_body_id id, lm_vec3 centre, float radius, uint32_t *broken)
 {
-    lmi_body *body = lmi_body_known(world, id, "lm_body_break");
-    if (!body) {
+    const lmi_body *known = lmi_body_known(world, id, "lm_body_break");
+    if (!known) {
         return LM_ERROR_ID;
     }
-    lmi_gpu_edit_body(world, body);
-    if (!body->fracture || !(radius >= 0.0f) || !isfinite(centre.x + centre.y + centre.z)) {
+    if (!known->fracture || !(radius >= 0.0f) || !isfinite(centre.x + centre.y + centre.z)) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_break: %s",
-                        body->fracture ? "centre or radius is not finite" : "the body cannot break");
+                        known->fracture ? "centre or radius is not finite" : "the body cannot break");
     }
+    lmi_body *body = lmi_body_change(world, known, LMI_CHANGE_BODY);
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     lm_result result = LM_ERROR_MEMORY;

@@ -1,4 +1,5 @@
 #include "gpu/account.h"
+#include "world/in_step.h"
 
 #include "contact/pairs.h"
 #include "contact/touching.h"
@@ -224,11 +225,11 @@ static void put_entry(lm_world *world, const lmi_gpu_accounts *a, const lmi_gpu_
 {
     const double none[LMI_GPU_TOUCH_CHANNELS] = {[LMI_GPU_TOUCH_WEIGHT] = LMI_UNPRESSED};
     const lmi_touching sums = lmi_gpu_touching_of(from ? from : none, entry->pressing);
-    lmi_body *body = lmi_body_at(world, a->slots[entry->who]);
+    lmi_body *body = lmi_body_in_step(world, a->slots[entry->who]);
     if (entry->with & LMI_GPU_TOLD_WALL) {
         lmi_touched_walls(world, body, world->surfaces[entry->with & ~LMI_GPU_TOLD_WALL].slot, &sums);
     } else {
-        lmi_touched_bodies(world, body, lmi_body_at(world, a->slots[entry->with]), &sums);
+        lmi_touched_bodies(world, body, lmi_body_in_step(world, a->slots[entry->with]), &sums);
     }
 }
 

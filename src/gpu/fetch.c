@@ -13,7 +13,9 @@
 #include "gpu/gpu_held.h"
 #include "gpu/kinds.h"
 #include "gpu/solve.h"
+#include "gpu/state.h"
 #include "skin/skin.h"
+#include "world/in_step.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -104,7 +106,7 @@ static void put_records(lm_world *world, lmi_gpu *gpu, lm_dvec3 known)
 {
     for (uint32_t n = 0; n < gpu->body_count; n++) {
         if (comes_with(gpu, n)) {
-            fetch_body(&gpu->records[n], lmi_body_at(world, gpu->slots[n]));
+            fetch_body(&gpu->records[n], lmi_body_in_step(world, gpu->slots[n]));
         }
     }
     world->contacts = 0;
@@ -206,12 +208,13 @@ bool lmi_gpu_bring(lm_world *world, const lmi_gpu_buffer *records, uint32_t batc
     return true;
 }
 
-void lmi_gpu_skins(lm_world *world, bool all)
+/* Skins that ride on regions, after the particles of these batches have come back. */
+static void follow(lm_world *world)
 {
     const lmi_gpu *gpu = world->gpu;
     for (uint32_t n = 0; n < gpu->body_count; n++) {
-        lmi_body *body = comes_with(gpu, n) ? lmi_body_at(world, gpu->slots[n]) : NULL;
-        if (body && body->skin.carrier_count && (all || !lmi_body_meets(body))) {
+        lmi_body *body = comes_with(gpu, n) ? lmi_body_in_step(world, gpu->slots[n]) : NULL;
+        if (body && body->skin.carrier_count) {
             lmi_skin_update(world, body);
         }
     }
@@ -226,7 +229,7 @@ static void fetch(lm_world *world, uint32_t batch)
         lmi_float_mode host;
         lmi_float_mode_enter(&host);
         if (lmi_gpu_bring(world, &gpu->bodies, batch)) {
-            lmi_gpu_skins(world, true);
+            follow(world);
         }
         if (batch == LMI_GPU_NONE) {
             gpu->mixed = false;
@@ -276,8 +279,7 @@ static void fetch_held(lm_world *world)
     lmi_mutex_unlock(&gpu->fetching);
 }
 
-/* The host is about to change a batch: its state alone, or also what it is. */
-static void edit_batch(lm_world *world, uint32_t batch, bool laid)
+void lmi_gpu_edit_batch(lm_world *world, uint32_t batch, bool laid)
 {
     lmi_gpu *gpu = world->gpu;
     if (!gpu) {
@@ -296,26 +298,12 @@ static void edit_batch(lm_world *world, uint32_t batch, bool laid)
     gpu->mixed = atomic_load(&gpu->newer);
 }
 
-void lmi_gpu_edit_batch(lm_world *world, uint32_t batch) { edit_batch(world, batch, false); }
-
-void lmi_gpu_edit_body(lm_world *world, const lmi_body *body) { edit_batch(world, body->batch, false); }
-
-void lmi_gpu_edit_body_state(lm_world *world, const lmi_body *body) { edit_batch(world, body->batch, true); }
-
-void lmi_gpu_edit_state(lm_world *world)
+void lmi_gpu_edit(lm_world *world, bool laid)
 {
     if (world->gpu) {
         lmi_gpu_fetch(world);
         world->gpu->holds = false;
-        lmi_gpu_void(world->gpu, true);
-    }
-}
-
-void lmi_gpu_edit(lm_world *world)
-{
-    if (world->gpu) {
-        lmi_gpu_fetch(world);
-        world->gpu->holds = world->gpu->fits = false;
-        lmi_gpu_void(world->gpu, false);
+        world->gpu->fits = world->gpu->fits && laid;
+        lmi_gpu_void(world->gpu, laid);
     }
 }

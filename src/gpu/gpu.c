@@ -15,6 +15,8 @@
  * bits in every run.
  */
 #include "gpu/gpu.h"
+#include "gpu/state.h"
+#include "world/in_step.h"
 
 #include "contact/halt.h"
 #include "fracture/fracture.h"
@@ -65,10 +67,15 @@ bool lmi_gpu_goes_on(const lm_world *world, double h)
            world->force_count == 0 && !has_moved(world) && !lmi_gpu_rest_is_over(world);
 }
 
-bool lmi_gpu_stepped_alone(const lm_world *world)
+bool lmi_gpu_continues(const lm_world *world, double h) { return lmi_gpu_goes_on(world, h) && !world->gpu->breaks; }
+
+lmi_gpu_end lmi_gpu_conclude(lm_world *world, double seconds)
 {
     const lmi_gpu *gpu = world->gpu;
-    return gpu && gpu->holds && !gpu->shares;
+    if (!gpu || !gpu->holds || gpu->shares || (lmi_gpu_tells(world) && !lmi_gpu_events_tell(world))) {
+        return LMI_END_SHARED;
+    }
+    return lmi_gpu_rest_begins(world, seconds) ? LMI_END_RESTS : LMI_END_ALONE;
 }
 
 bool lmi_gpu_measure(lmi_gpu *gpu)
@@ -163,8 +170,6 @@ static bool has_breakers(const lm_world *world)
     }
     return any;
 }
-
-bool lmi_gpu_may_break(const lm_world *world) { return world->gpu && world->gpu->breaks; }
 
 bool lmi_gpu_take(lm_world *world, double h)
 {
@@ -404,29 +409,41 @@ static bool hold(lmi_gpu *gpu, double h)
     return (!gpu->grips || lmi_gpu_held_hold(gpu, h)) && ((!gpu->walled && !gpu->grips) || lmi_gpu_measure(gpu));
 }
 
-/* Contacts on the host: state over, and back. False: it is the host's for good; if `done`, after this substep. */
-static bool share(const lmi_step *step, bool *done)
+/* Contacts are the host's: it gets the state. */
+static bool hand_over(lm_world *world, lmi_gpu *gpu)
+{
+    bool ok = lmi_gpu_bring(world, &gpu->bodies, LMI_GPU_NONE);
+    if (ok) {
+        atomic_store(&gpu->newer, false);
+    }
+    return ok;
+}
+
+/* A body that has answered a collider as a whole may do so again for a while. */
+static void note_fast(lmi_gpu *gpu, const lmi_step *step)
+{
+    bool now = gpu->stands && gpu->fast_steps > 0 && gpu->standing->total > 0;
+    gpu->fast_steps = now ? WARY_STEPS : gpu->fast_steps - (step->last && gpu->fast_steps > 0);
+}
+
+void lmi_gpu_resume(const lmi_step *step)
 {
     lm_world *world = step->world;
     lmi_gpu *gpu = world->gpu;
-    if (!lmi_gpu_bring(world, &gpu->bodies, LMI_GPU_NONE)) {
-        return false;
-    }
-    atomic_store(&gpu->newer, false);
-    *done = true;
-    lmi_step_contacts(step);
-    if (step->last) {
-        lmi_gpu_skins(world, false);
-    }
     for (uint32_t n = 0; n < gpu->body_count; n++) {
         const lmi_body *body = lmi_body_at(world, gpu->slots[n]);
         lmi_gpu_body *to = &gpu->records[n];
         to->lower[0] = body->lower.x, to->lower[1] = body->lower.y, to->lower[2] = body->lower.z;
         to->upper[0] = body->upper.x, to->upper[1] = body->upper.y, to->upper[2] = body->upper.z;
     }
-    return lmi_gpu_upload_state(world, gpu, true) && lmi_gpu_kinds_bound(world, gpu) &&
-           lmi_gpu_write(gpu, &gpu->bodies, 0, gpu->records, gpu->body_count * sizeof *gpu->records) &&
-           lmi_gpu_measure(gpu);
+    bool ok = lmi_gpu_upload_state(world, gpu, true) && lmi_gpu_kinds_bound(world, gpu) &&
+              lmi_gpu_write(gpu, &gpu->bodies, 0, gpu->records, gpu->body_count * sizeof *gpu->records) &&
+              lmi_gpu_measure(gpu);
+    if (ok) {
+        note_fast(gpu, step);
+    } else {
+        lmi_gpu_lose(world, lmi_cl_text(gpu->status));
+    }
 }
 
 /* What a device does not know how to step, once for each kind of trouble. */
@@ -463,13 +480,6 @@ static void be_wary(lmi_gpu *gpu, uint32_t stop)
     }
 }
 
-/* A body that has answered a collider as a whole may do so again for a while. */
-static void note_fast(lmi_gpu *gpu, const lmi_step *step)
-{
-    bool now = gpu->stands && gpu->fast_steps > 0 && gpu->standing->total > 0;
-    gpu->fast_steps = now ? WARY_STEPS : gpu->fast_steps - (step->last && gpu->fast_steps > 0);
-}
-
 /* The host does this substep: the state as it was before. */
 static void leave(lm_world *world, lmi_gpu *gpu, uint32_t stop)
 {
@@ -486,13 +496,13 @@ static void leave(lm_world *world, lmi_gpu *gpu, uint32_t stop)
     tell_stop(world, gpu, stop);
 }
 
-bool lmi_gpu_substep(const lmi_step *step)
+lmi_left lmi_gpu_substep(const lmi_step *step)
 {
     lm_world *world = step->world;
     lmi_gpu *gpu = world->gpu;
     lm_dvec3 acceleration = step->gravity;
     if (gpu->lost) {
-        return false;
+        return LMI_LEFT_ALL;
     }
     gpu->serial++;
     for (uint32_t f = 0; f < step->flow_count; f++) {
@@ -504,12 +514,12 @@ bool lmi_gpu_substep(const lmi_step *step)
     cl_uint stop = 0;
     for (uint32_t n = 0; gpu->shares && !atomic_load(&gpu->newer) && n < gpu->body_count;
          n++) { /* the host has the state: it does the contacts */
-        lmi_halt_keep(step, lmi_body_at(world, gpu->slots[n]));
+        lmi_halt_keep(step, lmi_body_in_step(world, gpu->slots[n]));
     }
-    bool ok = begin_substep(gpu, step, change, &stop), done = false;
+    bool ok = begin_substep(gpu, step, change, &stop);
     if (ok && stop) {
         leave(world, gpu, stop);
-        return false;
+        return LMI_LEFT_ALL;
     }
     ok = ok && move_lattices(gpu, step) && lmi_gpu_clusters_substep(gpu, step, change) && settle(gpu, step, &stop) &&
          (stop || !gpu->meets || lmi_gpu_solve_find(gpu, step, &stop));
@@ -517,22 +527,25 @@ bool lmi_gpu_substep(const lmi_step *step)
         ok = gpu->meets ? lmi_gpu_meet_restore(gpu) : lmi_gpu_stand_restore(gpu);
         if (ok) {
             leave(world, gpu, stop);
-            return false;
+            return LMI_LEFT_ALL;
         }
     }
     ok = ok && lmi_gpu_forces_count(gpu) && (!gpu->meets || lmi_gpu_solve(gpu, step)) && hold(gpu, step->h);
     if (ok) {
         atomic_store(&gpu->newer, true);
         gpu->given = dvec_add(gpu->given, dvec_scale(dvec_from(by), gpu->total_mass));
-        ok = !gpu->shares || share(step, &done);
+        ok = !gpu->shares || hand_over(world, gpu);
     }
     if (!ok) {
         lmi_gpu_lose(world, lmi_cl_text(gpu->status));
-        return done;
+        return LMI_LEFT_ALL;
     }
-    gpu->since += !gpu->shares;
+    if (gpu->shares) {
+        return LMI_LEFT_CONTACTS;
+    }
+    gpu->since++;
     note_fast(gpu, step);
-    return true;
+    return LMI_LEFT_NOTHING;
 }
 
 /* --- the end --- */

@@ -37,9 +37,9 @@
  *   share.c     skins into buffers of OpenGL
  *
  * State lives in one place at a time. After an upload the device has it, and steps; the host's copy is behind until somebody
- * asks (lmi_gpu_fetch in world.h), and the device's is void when somebody changes something (lmi_gpu_edit). That holds batch by
- * batch: where one body is changed (lmi_gpu_edit_body), its batch comes back and goes over again, and the others stay on the
- * device where they are. What the device cannot step the host does, in this substep or for good, with the same state; a line in
+ * reads it (lmi_gpu_fetch in state.h), and the device's is void when somebody changes something (lmi_gpu_edit); world/access.c
+ * says so. That holds batch by batch: where one body is changed (lmi_gpu_edit_batch), its batch is read back and uploaded again, and
+ * the others stay on the device where they are. What the device cannot step the host does, in this substep or for good, with the same state; a line in
  * the log says so.
  */
 #ifndef LMI_GPU_H
@@ -243,10 +243,7 @@ void lmi_gpu_close(lm_world *world);
 /* Whether a step of substeps of h seconds can go on where the last ended: nobody has changed anything since, and the host has
  * no part in it. */
 bool lmi_gpu_goes_on(const lm_world *world, double h);
-bool lmi_gpu_may_break(const lm_world *world); /* but the host has to see first whether something breaks */
-
-/* After a step: whether it was the device's from its beginning to its end, and the host's state is behind. */
-bool lmi_gpu_stepped_alone(const lm_world *world);
+bool lmi_gpu_continues(const lm_world *world, double h); /* and nothing may break, which the host has to see first */
 
 /* Whether the device keeps an account of who touches what: somebody wants to know. At the end of such a step it is taken; false: the
  * device is lost. */
@@ -259,11 +256,21 @@ bool lmi_gpu_take(lm_world *world, double h);
 /* The sums of all bodies from their particles, after something other than a substep has changed these. */
 bool lmi_gpu_measure(lmi_gpu *gpu);
 
-/* One substep. False: the host has to, and has the state. */
-bool lmi_gpu_substep(const lmi_step *step);
+/* What a device leaves of a substep to the host, which then has the state. */
+typedef enum lmi_left {
+    LMI_LEFT_NOTHING,
+    LMI_LEFT_CONTACTS, /* drags, bones, colliders, pins, bodies that touch each other; then lmi_gpu_resume */
+    LMI_LEFT_ALL       /* and the rest of the step */
+} lmi_left;
+lmi_left lmi_gpu_substep(const lmi_step *step);
 
-/* world/step.c: the host's part. Drags, bones, colliders, pins, and bodies that touch each other. */
-void lmi_step_contacts(const lmi_step *step);
+/* After the host's contacts: the state is the device's again. */
+void lmi_gpu_resume(const lmi_step *step);
+
+/* The end of a step whose last substep was the device's: the host had a part in it and concludes it; nobody else had, and the host's
+ * state is behind; or that, and some bodies have come to rest. */
+typedef enum lmi_gpu_end { LMI_END_SHARED, LMI_END_ALONE, LMI_END_RESTS } lmi_gpu_end;
+lmi_gpu_end lmi_gpu_conclude(lm_world *world, double seconds);
 
 /* Waits until the device has nothing left to do. */
 void lmi_gpu_finish(const lm_world *world);
@@ -336,11 +343,9 @@ cl_kernel lmi_gpu_kernel(lmi_gpu *gpu, cl_program program, const char *name);
 static inline bool lmi_gpu_has_few(const lmi_gpu *gpu) { return gpu->lattice_count <= 64; }
 
 /* fetch.c: a batch back, or all of them, with the records from this buffer; false: the device is lost, and nothing has changed here.
- * Skins that ride on regions, after the particles of these batches have come back or have moved: of all bodies, or of those that the
- * contacts between bodies have not brought up to date. The device is lost, and why: one line, however often it is said. */
+ * The device is lost, and why: one line, however often it is said. */
 bool lmi_gpu_bring(lm_world *world, const lmi_gpu_buffer *records,
                    uint32_t batch); /* LMI_GPU_NONE: all that are behind */
-void lmi_gpu_skins(lm_world *world, bool all);
 void lmi_gpu_lose(lm_world *world, const char *why);
 
 /* look.c and skins.c: the end. */

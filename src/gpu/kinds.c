@@ -13,6 +13,7 @@
  * is the device's.
  */
 #include "gpu/kinds.h"
+#include "world/in_step.h"
 
 #include "gpu/example_regions.h"
 
@@ -306,7 +307,7 @@ static lmi_body *coming(const lm_world *world, const lmi_gpu *gpu, uint32_t n, s
     if (!gpu->batch[gpu->batch_of[m->body]].coming) {
         return NULL;
     }
-    lmi_body *body = lmi_body_at(world, gpu->slots[m->body]);
+    lmi_body *body = lmi_body_in_step(world, gpu->slots[m->body]);
     const lmi_lattice *shape = &body->lattice->shape;
     *floats = m->plastic == LMI_GPU_NONE ? 0 : ((size_t)shape->block_count + 1) * 6 * LMI_BLOCK;
     *parts = shape->part_count > 1 ? shape->part_count : 0;

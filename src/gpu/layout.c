@@ -8,6 +8,7 @@
  * neither looked at nor uploaded.
  */
 #include "gpu/layout.h"
+#include "world/in_step.h"
 
 #include "gpu/clusters.h"
 #include "gpu/example_regions.h"
@@ -104,7 +105,7 @@ static void describe_lattice(const lmi_body *body, lmi_gpu_body *to)
 static bool add_body(layout *l, uint32_t index)
 {
     lmi_gpu *gpu = l->gpu;
-    lmi_body *body = lmi_body_at(l->world, gpu->slots[index]);
+    lmi_body *body = lmi_body_in_step(l->world, gpu->slots[index]);
     uint32_t first = lmi_gpu_first_of(gpu, body);
     lmi_gpu_body *record = &gpu->records[index];
     lmi_body_follow(body);
@@ -460,7 +461,7 @@ bool lmi_gpu_refresh(lm_world *world, lmi_gpu *gpu)
 {
     const uint32_t none = 0;
     for (uint32_t n = 0; n < gpu->body_count; n++) {
-        lmi_body *body = lmi_body_at(world, gpu->slots[n]);
+        lmi_body *body = lmi_body_in_step(world, gpu->slots[n]);
         if (!lmi_gpu_is_kept(gpu, body)) {
             refresh_record(body, &gpu->records[n]);
         }

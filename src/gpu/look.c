@@ -5,6 +5,7 @@
  * fetched the ordinary way, which also finds out whether the device is lost.
  */
 #include "gpu/look.h"
+#include "gpu/state.h"
 
 #include "gpu/gpu.h"
 

@@ -4,7 +4,8 @@
  */
 #include "gpu/gpu.h"
 #include "gpu/look.h"
-#include "gpu/rest.h"
+#include "gpu/state.h"
+#include "world/access.h"
 #include "world/body.h"
 
 uint32_t lm_device_list(lm_device_info *devices, uint32_t capacity)
@@ -46,11 +47,8 @@ void lmi_gpu_close(lm_world *world) { (void)world; }
 void lmi_gpu_fetch(const lm_world *world) { (void)world; }
 void lmi_gpu_fetch_batch(lm_world *world, uint32_t batch) { (void)world, (void)batch; }
 void lmi_gpu_fetch_step(lm_world *world) { (void)world; }
-void lmi_gpu_edit(lm_world *world) { (void)world; }
-void lmi_gpu_edit_state(lm_world *world) { (void)world; }
-void lmi_gpu_edit_batch(lm_world *world, uint32_t batch) { (void)world, (void)batch; }
-void lmi_gpu_edit_body(lm_world *world, const lmi_body *body) { (void)world, (void)body; }
-void lmi_gpu_edit_body_state(lm_world *world, const lmi_body *body) { (void)world, (void)body; }
+void lmi_gpu_edit(lm_world *world, bool laid) { (void)world, (void)laid; }
+void lmi_gpu_edit_batch(lm_world *world, uint32_t batch, bool laid) { (void)world, (void)batch, (void)laid; }
 
 size_t lmi_gpu_memory(const lm_world *world) { return world->memory.used; }
 
@@ -60,7 +58,7 @@ bool lmi_gpu_goals(const lm_world *world, const lmi_body *body, lm_dvec3 from, l
     return false;
 }
 
-bool lmi_gpu_goes_on(const lm_world *world, double h)
+bool lmi_gpu_continues(const lm_world *world, double h)
 {
     (void)world, (void)h;
     return false;
@@ -72,10 +70,18 @@ bool lmi_gpu_take(lm_world *world, double h)
     return false;
 }
 
-bool lmi_gpu_substep(const lmi_step *step)
+lmi_left lmi_gpu_substep(const lmi_step *step)
 {
     (void)step;
-    return false;
+    return LMI_LEFT_ALL;
+}
+
+void lmi_gpu_resume(const lmi_step *step) { (void)step; }
+
+lmi_gpu_end lmi_gpu_conclude(lm_world *world, double seconds)
+{
+    (void)world, (void)seconds;
+    return LMI_END_SHARED;
 }
 
 static bool no(const lm_world *world)
@@ -84,16 +90,7 @@ static bool no(const lm_world *world)
     return false;
 }
 
-bool lmi_gpu_may_break(const lm_world *world) { return no(world); }
-bool lmi_gpu_stepped_alone(const lm_world *world) { return no(world); }
 bool lmi_gpu_tells(const lm_world *world) { return no(world); }
-bool lmi_gpu_events_tell(lm_world *world) { return no(world); }
-
-bool lmi_gpu_rest_begins(lm_world *world, double seconds)
-{
-    (void)seconds;
-    return no(world);
-}
 
 /* ---- and nothing is to be seen elsewhere ---- */
 

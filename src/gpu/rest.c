@@ -1,4 +1,5 @@
 #include "gpu/rest.h"
+#include "world/in_step.h"
 
 #include "contact/sleep.h"
 
@@ -90,7 +91,7 @@ bool lmi_gpu_rest_begins(lm_world *world, double seconds)
         return false;
     }
     for (uint32_t n = 0; n < gpu->body_count; n++) {
-        lmi_body *body = lmi_body_at(world, gpu->slots[n]);
+        lmi_body *body = lmi_body_in_step(world, gpu->slots[n]);
         body->still = still_after(world, body, gpu->resting->speed[n], (float)seconds);
     }
     return lmi_sleep_is_due(world);

@@ -6,6 +6,7 @@
  * the caller's: not a function of it is called here.
  */
 #include "gpu/share.h"
+#include "world/access.h"
 
 #include "gpu/layout.h"
 #include "gpu/skins.h"

@@ -8,6 +8,7 @@
  * lost altogether, that will show then.
  */
 #include "gpu/skins.h"
+#include "gpu/state.h"
 
 #include "base/guard.h"
 #include "gpu/look.h"

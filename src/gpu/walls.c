@@ -4,6 +4,7 @@
 #include "gpu/layout.h"
 #include "gpu/stand.h"
 #include "octree/octree_body.h"
+#include "world/in_step.h"
 
 static const size_t group[2] = {LMI_GPU_PIECE, 1};
 
@@ -414,7 +415,7 @@ bool lmi_gpu_events_take(lm_world *world)
     }
     uint32_t piece = 0;
     for (uint32_t n = 0; n < gpu->body_count; n++) {
-        lmi_body *body = lmi_body_at(world, gpu->slots[n]);
+        lmi_body *body = lmi_body_in_step(world, gpu->slots[n]);
         uint32_t end = piece + (gpu->records[n].particles + LMI_GPU_PIECE - 1) / LMI_GPU_PIECE;
         for (; piece < end; piece++) {
             put_piece(world, body, w->touch + (size_t)piece * LMI_GPU_TOUCHES, w->touch_count[piece]);

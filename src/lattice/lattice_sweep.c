@@ -23,6 +23,7 @@
 #include "lattice/lattice_irregular.h"
 #include "lattice/lattice_motion.h"
 #include "lattice/lattice_plates_fit.h"
+#include "world/in_step.h"
 #include "world/kernel_names.h"
 
 static const _Alignas(64) float ramp[LMI_BLOCK] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -604,12 +605,12 @@ static void sweep_alone(lmi_lattice_body *lattice, float *scratch)
     }
 }
 
-/* The lattices of a batch: herds together, the others one after the other, but for those of many slabs (step.c divides them
+/* The lattices of a batch: herds together, the others one after the other, but for those of many slabs (stages.c divides them
  * among threads) and overstretched or collapsed ones, which must be seen whole before they move. */
 void LMI_KERNEL(sweep)(const lmi_step *step, lmi_batch *batch, lmi_scratch *scratch)
 {
     for (uint32_t n = 0; n < batch->body_count; n++) {
-        lmi_body *body = lmi_body_at(step->world, batch->bodies[n]);
+        lmi_body *body = lmi_body_in_step(step->world, batch->bodies[n]);
         lmi_lattice_body *lattice = body->lattice;
         if (lattice) {
             lattice->herded = false;
@@ -620,12 +621,12 @@ void LMI_KERNEL(sweep)(const lmi_step *step, lmi_batch *batch, lmi_scratch *scra
             }
         }
     }
-    if (batch->slabs) {
+    if (batch->pieces) {
         return;
     }
     LMI_KERNEL(sweep_herds)(step, batch, scratch);
     for (uint32_t n = 0; n < batch->body_count; n++) {
-        lmi_body *body = lmi_body_at(step->world, batch->bodies[n]);
+        lmi_body *body = lmi_body_in_step(step->world, batch->bodies[n]);
         if (body->lattice && body->lattice->swept) {
             if (!body->lattice->herded) {
                 sweep_alone(body->lattice, scratch->lattice);

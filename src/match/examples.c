@@ -6,6 +6,7 @@
 #include "base/guard.h"
 #include "lattice/lattice_body.h"
 #include "octree/octree_body.h"
+#include "world/access.h"
 #include "world/body.h"
 
 #include <string.h>
@@ -163,21 +164,21 @@ static lmi_examples *make(lm_world *world, const lmi_body *body, const lm_exampl
 
 lm_result lm_body_set_examples(lm_world *world, lm_body_id id, const lm_examples_def *def)
 {
-    lmi_gpu_edit(world);
-    lmi_body *body = lmi_body_find(world, id, "lm_body_set_examples");
-    if (!body) {
+    const lmi_body *known = lmi_body_known(world, id, "lm_body_set_examples");
+    if (!known) {
         return LM_ERROR_ID;
     }
-    const char *fault = def ? def_fault(def, body) : NULL;
-    fault = !fault && def && body->fracture ? "a body that can break has no examples" : fault;
-    fault = !fault && def && lmi_octree_has_detail(body) ? "a body whose detail changes has no examples" : fault;
+    const char *fault = def ? def_fault(def, known) : NULL;
+    fault = !fault && def && known->fracture ? "a body that can break has no examples" : fault;
+    fault = !fault && def && lmi_octree_has_detail(known) ? "a body whose detail changes has no examples" : fault;
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_set_examples: %s", fault);
     }
-    lm_result result = def ? check_arrays(world, def, body) : LM_OK;
-    if (result != LM_OK || (!def && !body->examples)) {
+    lm_result result = def ? check_arrays(world, def, known) : LM_OK;
+    if (result != LM_OK || (!def && !known->examples)) {
         return result;
     }
+    lmi_body *body = lmi_body_change(world, known, LMI_CHANGE_WORLD);
     lmi_examples *before = body->examples, *after = NULL;
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
@@ -206,27 +207,28 @@ lm_result lm_body_set_examples(lm_world *world, lm_body_id id, const lm_examples
 
 /* --- while it runs --- */
 
-static lmi_examples *find(const lm_world *world, lm_body_id id, const char *caller, lm_result *result)
+/* A body that has examples, or null. */
+static const lmi_body *find(const lm_world *world, lm_body_id id, const char *caller, lm_result *result)
 {
-    const lmi_body *body = lmi_body_find(world, id, caller);
+    const lmi_body *body = lmi_body_read(world, id, caller);
     *result = LM_ERROR_ID;
     if (body && !body->examples) {
         *result = lmi_fail(world, LM_ERROR_ARGUMENT, "%s: the body has no examples", caller);
     }
-    return body ? body->examples : NULL;
+    return body && body->examples ? body : NULL;
 }
 
 lm_result lm_body_set_example_beta(lm_world *world, lm_body_id id, float beta)
 {
-    lmi_gpu_edit(world);
     lm_result result;
-    lmi_examples *e = find(world, id, "lm_body_set_example_beta", &result);
-    if (!e) {
+    const lmi_body *body = find(world, id, "lm_body_set_example_beta", &result);
+    if (!body) {
         return result;
     }
     if (!(beta >= 0.0f && beta <= 1.0f)) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_set_example_beta: beta must be 0 to 1");
     }
+    lmi_examples *e = lmi_body_change(world, body, LMI_CHANGE_WORLD)->examples;
     e->beta = beta;
     lmi_examples_apply(e);
     return LM_OK;
@@ -235,10 +237,11 @@ lm_result lm_body_set_example_beta(lm_world *world, lm_body_id id, float beta)
 lm_result lm_body_get_example_beta(const lm_world *world, lm_body_id id, float *beta)
 {
     lm_result result;
-    const lmi_examples *e = find(world, id, "lm_body_get_example_beta", &result);
-    if (!e) {
+    const lmi_body *body = find(world, id, "lm_body_get_example_beta", &result);
+    if (!body) {
         return result;
     }
+    const lmi_examples *e = body->examples;
     *beta = e->beta;
     return LM_OK;
 }
@@ -246,10 +249,11 @@ lm_result lm_body_get_example_beta(const lm_world *world, lm_body_id id, float *
 lm_result lm_body_get_example_weights(const lm_world *world, lm_body_id id, float *weights)
 {
     lm_result result;
-    const lmi_examples *e = find(world, id, "lm_body_get_example_weights", &result);
-    if (!e) {
+    const lmi_body *body = find(world, id, "lm_body_get_example_weights", &result);
+    if (!body) {
         return result;
     }
+    const lmi_examples *e = body->examples;
     if (e->forced) { /* also before a step has seen them */
         memcpy(weights, e->forced_weights, (size_t)e->group_count * e->count * sizeof *weights);
     } else {
@@ -260,12 +264,12 @@ lm_result lm_body_get_example_weights(const lm_world *world, lm_body_id id, floa
 
 lm_result lm_body_set_example_weights(lm_world *world, lm_body_id id, const float *weights)
 {
-    lmi_gpu_edit(world);
     lm_result result;
-    lmi_examples *e = find(world, id, "lm_body_set_example_weights", &result);
-    if (!e) {
+    const lmi_body *body = find(world, id, "lm_body_set_example_weights", &result);
+    if (!body) {
         return result;
     }
+    const lmi_examples *e = body->examples;
     for (uint32_t g = 0; weights && g < e->group_count; g++) {
         double sum = 0.0;
         for (uint32_t k = 0; k < e->count; k++) {
@@ -282,10 +286,11 @@ lm_result lm_body_set_example_weights(lm_world *world, lm_body_id id, const floa
                             "lm_body_set_example_weights: the weights of group %u are more than 1 in all", g);
         }
     }
-    e->forced = weights != NULL;
+    lmi_examples *changed = lmi_body_change(world, body, LMI_CHANGE_WORLD)->examples;
+    changed->forced = weights != NULL;
     if (weights) {
-        memcpy(e->forced_weights, weights, (size_t)e->group_count * e->count * sizeof *weights);
+        memcpy(changed->forced_weights, weights, (size_t)e->group_count * e->count * sizeof *weights);
     }
-    lmi_examples_apply(e);
+    lmi_examples_apply(changed);
     return LM_OK;
 }

@@ -20,6 +20,7 @@
 #include "cut/grain.h"
 #include "lattice/lattice_motion.h"
 #include "octree/octree_body.h"
+#include "world/in_step.h"
 #include "world/kernel_names.h"
 #include "world/world.h"
 
@@ -204,7 +205,7 @@ static void load_octree(const lmi_step *step, lmi_body *body, bool overstretched
 void LMI_KERNEL(integrate)(const lmi_step *step, lmi_batch *batch, lmi_scratch *scratch)
 {
     for (uint32_t n = 0; n < batch->body_count; n++) {
-        lmi_body *body = lmi_body_at(step->world, batch->bodies[n]);
+        lmi_body *body = lmi_body_in_step(step->world, batch->bodies[n]);
         if (body->lattice && body->lattice->swept) continue;
         /* Several parts are not damped towards their motion as one. */
         if (body->lattice && body->lattice->shape.part_count > 1) body->damping_now = 0.0f;

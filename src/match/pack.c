@@ -2,6 +2,7 @@
 #include "base/dmath.h"
 #include "match/examples.h"
 #include "match/plastic.h"
+#include "world/in_step.h"
 #include "world/world.h"
 
 #include <stdlib.h>
@@ -341,7 +342,7 @@ static void move_bodies(lm_world *world, const lmi_batch *batch, lmi_pack *p, ui
     uint32_t particle = LMI_BLOCK, list_row = 0;
     p->list_first[0] = 0;
     for (uint32_t n = 0; n < batch->body_count; n++) {
-        lmi_body *body = lmi_body_at(world, batch->bodies[n]);
+        lmi_body *body = lmi_body_in_step(world, batch->bodies[n]);
         size_t floats = (size_t)body->padded_count * 4;
         memcpy(p->x + (size_t)particle * 4, body->x, floats * sizeof(float));
         memcpy(p->v + (size_t)particle * 4, body->v, floats * sizeof(float));
@@ -357,7 +358,7 @@ static void adopt(lm_world *world, lmi_batch *batch, const lmi_pack *p)
 {
     uint32_t region = 0;
     for (uint32_t n = 0; n < batch->body_count; n++) {
-        lmi_body *body = lmi_body_at(world, batch->bodies[n]);
+        lmi_body *body = lmi_body_in_step(world, batch->bodies[n]);
         body->x = p->x + (size_t)body->first * 4;
         body->v = p->v + (size_t)body->first * 4;
         body->first_region = region;

@@ -14,6 +14,7 @@
 #include "base/lanes.h"
 #include "contact/halt.h"
 #include "lattice/lattice_motion.h"
+#include "world/in_step.h"
 #include "world/kernel_names.h"
 #include "world/world.h"
 
@@ -309,7 +310,7 @@ void LMI_KERNEL(predict)(const lmi_step *step, lmi_batch *batch, lmi_scratch *sc
 {
     (void)scratch;
     for (uint32_t n = 0; n < batch->body_count; n++) {
-        lmi_body *body = lmi_body_at(step->world, batch->bodies[n]);
+        lmi_body *body = lmi_body_in_step(step->world, batch->bodies[n]);
         lmi_body_follow(body);
         lmi_halt_keep(step, body);
         lmi_damping_turn(body);

@@ -9,7 +9,9 @@
 #include "contact/cleft.h"
 #include "geometry/nearest.h"
 #include "skin/skin_octree_cut.h"
+#include "world/access.h"
 #include "world/body.h"
+#include "world/in_step.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -428,7 +430,7 @@ lm_result lmi_octree_body_create(lm_world *world, const lm_body_def *def, uint32
         return lmi_fail(world, LM_ERROR_MEMORY, "lm_body_create: out of memory");
     }
     char fault[LMI_VOXEL_FAULT_SIZE] = "out of memory";
-    lmi_body *body = lmi_body_at(world, *slot);
+    lmi_body *body = lmi_body_in_step(world, *slot);
     body->slot = *slot;
     lm_result result = fill_body(world, body, def, fault);
     result = result == LM_OK ? lmi_body_join_batch(world, *slot) : result;
@@ -597,7 +599,7 @@ void lmi_octree_body_means(const lmi_body *body, const float *values, float *mea
 
 lm_result lm_body_get_cells(const lm_world *world, lm_body_id id, float *sides)
 {
-    const lmi_body *body = lmi_body_find(world, id, "lm_body_get_cells");
+    const lmi_body *body = lmi_body_read(world, id, "lm_body_get_cells");
     if (!body) {
         return LM_ERROR_ID;
     }
@@ -613,7 +615,7 @@ lm_result lm_body_get_cells(const lm_world *world, lm_body_id id, float *sides)
 
 lm_result lm_body_get_widths(const lm_world *world, lm_body_id id, float *metres)
 {
-    const lmi_body *body = lmi_body_find(world, id, "lm_body_get_widths");
+    const lmi_body *body = lmi_body_read(world, id, "lm_body_get_widths");
     if (!body) {
         return LM_ERROR_ID;
     }
@@ -646,17 +648,17 @@ static bool widen(lm_world *world, lmi_body *body, uint32_t *before)
 
 lm_result lm_body_set_widths(lm_world *world, lm_body_id id, const float *metres)
 {
-    lmi_body *body = lmi_body_known(world, id, "lm_body_set_widths");
-    if (!body) {
+    const lmi_body *known = lmi_body_known(world, id, "lm_body_set_widths");
+    if (!known) {
         return LM_ERROR_ID;
     }
-    lmi_gpu_edit_body(world, body);
-    if (!body->octree) {
+    if (!known->octree) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_set_widths: the body is not an octree");
     }
-    if (values_fault(metres, body->particle_count, "")) {
+    if (values_fault(metres, known->particle_count, "")) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_set_widths: a width is not 0 to 1e6 m");
     }
+    lmi_body *body = lmi_body_change(world, known, LMI_CHANGE_BODY);
     lmi_octree *t = &body->octree->tree;
     uint32_t *before = lmi_allocate(&world->memory, t->leaf_count, sizeof *before);
     bool ok = before != NULL;

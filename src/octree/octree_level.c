@@ -13,7 +13,9 @@
 #include "octree/octree_level.h"
 #include "contact/sleep.h"
 #include "skin/skin.h"
+#include "world/access.h"
 #include "world/body.h"
+#include "world/in_step.h"
 
 #include <string.h>
 
@@ -109,16 +111,16 @@ bool lmi_octree_levels_make(lm_world *world, lmi_octree_body *o)
 
 lm_result lm_body_set_detail(lm_world *world, lm_body_id id, const lm_detail *detail)
 {
-    lmi_body *body = lmi_body_known(world, id, "lm_body_set_detail");
-    if (!body) {
+    const lmi_body *known = lmi_body_known(world, id, "lm_body_set_detail");
+    if (!known) {
         return LM_ERROR_ID;
     }
-    lmi_gpu_edit_body(world, body);
-    const char *fault = body_fault(body);
+    const char *fault = body_fault(known);
     fault = fault || !detail ? fault : lmi_octree_detail_fault(detail);
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_set_detail: %s", fault);
     }
+    lmi_body *body = lmi_body_change(world, known, LMI_CHANGE_BODY);
     if (!detail) {
         lmi_octree_levels_free(world, body->octree);
         return LM_OK;
@@ -133,7 +135,7 @@ lm_result lm_body_set_detail(lm_world *world, lm_body_id id, const lm_detail *de
 
 lm_result lm_body_get_detail(const lm_world *world, lm_body_id id, lm_detail *detail, uint32_t *waiting)
 {
-    const lmi_body *body = lmi_body_find(world, id, "lm_body_get_detail");
+    const lmi_body *body = lmi_body_read(world, id, "lm_body_get_detail");
     if (!body) {
         return LM_ERROR_ID;
     }
@@ -473,9 +475,9 @@ bool lmi_octree_levels_step(lm_world *world, double seconds, lmi_octree_change *
     }
     LMI_POOL_EACH(&world->bodies, n)
     {
-        lmi_body *body = lmi_body_at(world, n);
+        lmi_body *body = lmi_body_in_step(world, n);
         if (body->octree && body->octree->levels && !lmi_body_is_out(body)) {
-            lmi_gpu_fetch_batch(world, body->batch); /* where it is now decides */
+            lmi_step_read_body(world, body); /* where it is now decides */
             if (!step_body(world, body, seconds, changes)) {
                 return false;
             }
@@ -514,7 +516,7 @@ void lmi_octree_levels_keep(lm_world *world, lmi_octree_change *changes, double 
     }
     LMI_POOL_EACH(&world->bodies, n)
     {
-        lmi_body *body = lmi_body_at(world, n);
+        lmi_body *body = lmi_body_in_step(world, n);
         lmi_octree_levels *levels = body->octree ? body->octree->levels : NULL;
         if (body->octree && !(levels && levels->changed)) {
             lmi_skin_fade(world, &body->skin, seconds);

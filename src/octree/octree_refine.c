@@ -3,6 +3,7 @@
  */
 #include "base/guard.h"
 #include "octree/octree_level.h"
+#include "world/access.h"
 #include "world/body.h"
 
 #include <string.h>
@@ -185,15 +186,15 @@ lm_result lm_body_refine(lm_world *world, lm_body_id id, lm_dvec3 centre, float 
     uint32_t none;
     changed = changed ? changed : &none;
     *changed = 0;
-    lmi_body *body = lmi_body_known(world, id, "lm_body_refine");
-    if (!body) {
+    const lmi_body *known = lmi_body_known(world, id, "lm_body_refine");
+    if (!known) {
         return LM_ERROR_ID;
     }
-    lmi_gpu_edit_body(world, body);
-    const char *fault = refine_fault(body, centre, radius, size);
+    const char *fault = refine_fault(known, centre, radius, size);
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_refine: %s", fault);
     }
+    lmi_body *body = lmi_body_change(world, known, LMI_CHANGE_BODY);
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     lmi_memory *memory = &world->memory;

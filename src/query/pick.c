@@ -6,6 +6,7 @@
  */
 #include "gpu/look.h"
 #include "skin/skin.h"
+#include "world/access.h"
 
 typedef struct ray {
     lm_dvec3 origin; /* relative to the body's origin */
@@ -142,7 +143,7 @@ static bool pick_seen(const lm_world *world, const lmi_body *body, const lmi_see
         if (ok) {
             pick_skin(body, vertices, r, hit);
         } else {
-            lmi_gpu_fetch(world);
+            lmi_world_read(world);
         }
         lmi_gpu_scratch_give(world, vertices, body->skin.vertex_count, sizeof *vertices);
         return ok;

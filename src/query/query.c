@@ -3,7 +3,7 @@
  *
  * reads   bodies, their skins, colliders
  * writes  nothing but the caller's results
- * uses    nothing; in sources also gpu skin
+ * uses    nothing; in sources also gpu skin world
  *
  *   query.c  rays and overlaps       pick.c  the ray pick
  *
@@ -11,6 +11,7 @@
  * slots; nothing is changed.
  */
 #include "skin/skin.h"
+#include "world/access.h"
 
 #define CAPSULE_STEPS 60 /* that a segment is narrowed down: 1e-10 of its length */
 
@@ -371,7 +372,7 @@ static uint32_t overlaps(const lm_world *world, const region *r, lm_overlap *fou
 uint32_t lm_world_overlap_sphere(const lm_world *world, lm_dvec3 centre, float radius, lm_overlap *found,
                                  uint32_t capacity)
 {
-    lmi_gpu_fetch(world);
+    lmi_world_read(world);
     if (!dvec_is_finite(centre) || !(radius >= 0.0f && radius <= LM_MAX_COORDINATE)) {
         return 0;
     }
@@ -382,7 +383,7 @@ uint32_t lm_world_overlap_sphere(const lm_world *world, lm_dvec3 centre, float r
 uint32_t lm_world_overlap_box(const lm_world *world, lm_pose pose, lm_vec3 half_extents, lm_overlap *found,
                               uint32_t capacity)
 {
-    lmi_gpu_fetch(world);
+    lmi_world_read(world);
     bool sound = lmi_pose_is_sound(pose) && half_extents.x >= 0.0f && half_extents.x <= LM_MAX_COORDINATE &&
                  half_extents.y >= 0.0f && half_extents.y <= LM_MAX_COORDINATE && half_extents.z >= 0.0f &&
                  half_extents.z <= LM_MAX_COORDINATE;

@@ -5,6 +5,7 @@
 #include "base/dmath.h"
 #include "base/guard.h"
 #include "octree/octree_body.h"
+#include "world/access.h"
 #include "world/world.h"
 
 #include <string.h>
@@ -223,7 +224,7 @@ static lm_result find_attachments(lm_world *world, const lmi_body *body, const l
     return LM_OK;
 }
 
-static lm_result make(lm_world *world, const lm_skeleton_def *def, lmi_body *body, lmi_skeleton *s)
+static lm_result make(lm_world *world, const lm_skeleton_def *def, const lmi_body *body, lmi_skeleton *s)
 {
     lm_attachment *found = NULL;
     const lm_attachment *list = def->attachments;
@@ -248,15 +249,14 @@ static lm_result make(lm_world *world, const lm_skeleton_def *def, lmi_body *bod
 
 lm_result lm_skeleton_create(lm_world *world, const lm_skeleton_def *def, lm_skeleton_id *out)
 {
-    lmi_gpu_edit(world);
     lm_skeleton_id none = {0, 0};
     *out = none;
     if (def->cookie != SKELETON_COOKIE) {
         return lmi_fail(world, LM_ERROR_ARGUMENT,
                         "lm_skeleton_create: the definition did not come from lm_skeleton_def_default");
     }
-    lmi_body *body = lmi_body_find(world, def->body, "lm_skeleton_create");
-    if (!body) {
+    const lmi_body *known = lmi_body_read(world, def->body, "lm_skeleton_create");
+    if (!known) {
         return LM_ERROR_ID;
     }
     lmi_float_mode host;
@@ -264,12 +264,13 @@ lm_result lm_skeleton_create(lm_world *world, const lm_skeleton_def *def, lm_ske
     lmi_skeleton made;
     memset(&made, 0, sizeof made);
     uint32_t index;
-    lm_result result = check(world, def, body);
-    result = result ? result : make(world, def, body, &made);
+    lm_result result = check(world, def, known);
+    result = result ? result : make(world, def, known, &made);
     if (result == LM_OK && !lmi_pool_add(&world->skeletons, &world->memory, &index)) {
         result = lmi_fail(world, LM_ERROR_MEMORY, "lm_skeleton_create: out of memory");
     }
     if (result == LM_OK) {
+        lmi_body *body = lmi_body_change(world, known, LMI_CHANGE_WORLD);
         *LMI_POOL_AT(&world->skeletons, lmi_skeleton, index) = made;
         body->skeleton = index;
         lmi_body_rouse(world, body);
@@ -294,13 +295,13 @@ void lmi_skeleton_forget(lm_world *world, lmi_body *body)
 
 lm_result lm_skeleton_destroy(lm_world *world, lm_skeleton_id out)
 {
-    lmi_gpu_edit(world);
     lmi_id id = {out.slot, out.generation};
     uint32_t index;
     if (!lmi_pool_find(&world->skeletons, id, &index)) {
         return lmi_fail(world, LM_ERROR_ID, "lm_skeleton_destroy: there is no such skeleton");
     }
-    lmi_body *body = lmi_body_at(world, LMI_POOL_AT(&world->skeletons, lmi_skeleton, index)->body);
+    const lmi_body *on = lmi_body_at(world, LMI_POOL_AT(&world->skeletons, lmi_skeleton, index)->body);
+    lmi_body *body = lmi_body_change(world, on, LMI_CHANGE_WORLD);
     lmi_skeleton_forget(world, body);
     lmi_body_rouse(world, body);
     return LM_OK;
@@ -354,12 +355,12 @@ lm_result lm_skeleton_move_to(lm_world *world, lm_skeleton_id skeleton, const lm
 
 lm_result lm_skeleton_set_poses(lm_world *world, lm_skeleton_id skeleton, const lm_pose *poses)
 {
-    lmi_gpu_edit(world);
     lmi_skeleton *s = find(world, skeleton, "lm_skeleton_set_poses");
     lm_result result = s ? check_poses(world, s, poses, "lm_skeleton_set_poses") : LM_ERROR_ID;
     if (result != LM_OK) {
         return result;
     }
+    lmi_world_change(world, LMI_CHANGE_WORLD);
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     for (uint32_t n = 0; n < s->bone_count; n++) {
@@ -379,7 +380,7 @@ lm_result lm_body_get_skeleton(const lm_world *world, lm_body_id id, lm_skeleton
 {
     lm_skeleton_id none = {0, 0};
     *skeleton = none;
-    const lmi_body *body = lmi_body_find(world, id, "lm_body_get_skeleton");
+    const lmi_body *body = lmi_body_read(world, id, "lm_body_get_skeleton");
     if (!body) {
         return LM_ERROR_ID;
     }

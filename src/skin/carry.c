@@ -6,10 +6,13 @@
  *
  *     A = (sum w p q^T + ridge R) (sum w q q^T + ridge)^-1          R = the rotation nearest to sum w p q^T
  *
- * so that a direction in which the vertices have no extent, as across a flat sheet, turns with the rest and is not stretched.
+ * so that a direction in which the vertices have no extent, as across a flat sheet, turns with the rest and is not stretched. Vertices
+ * that are far from a particle and near each other count as one in their middle, as often as they are: an affine pose is still carried
+ * exactly, and a particle sees hundreds of them instead of all.
  */
 #include "base/guard.h"
 #include "geometry/nearest.h"
+#include "world/access.h"
 #include "world/world.h"
 
 #include <string.h>
@@ -75,35 +78,112 @@ static void solve_row(const dmat3 *q, const double b[3], double x[3])
     x[2] = (c[5] * b[0] + c[4] * b[1] + c[2] * b[2]) / determinant;
 }
 
+/* Vertices that count as one have a box with a diagonal of this share of their distance, at most. */
+#define FAR 0.7
+
+/* Vertices in their middle: at rest, posed, and how many. */
+typedef struct bunch {
+    lm_dvec3 rest, pose;
+    double count;
+} bunch;
+
 typedef struct surface {
-    const lm_vec3 *rest, *pose;
-    uint32_t count;
+    lmi_nearest tree;
+    bunch *bunches; /* [nodes of the tree] */
+    const lm_vec3 *pose;
+    bunch *seen; /* [vertices] what the particle at hand sees */
+    uint32_t seen_count;
     double touch; /* square of the distance that counts as none */
 } surface;
 
-static double weight_of(const surface *s, uint32_t n, lm_dvec3 at)
+static void surface_free(surface *s)
 {
-    lm_dvec3 d = dvec_sub(dvec_from(s->rest[n]), at);
-    double near = dvec_dot(d, d) + s->touch;
-    return s->touch * s->touch / (near * near);
+    if (s->tree.memory) {
+        lmi_release(s->tree.memory, s->bunches, lmi_nearest_nodes(&s->tree), sizeof *s->bunches);
+        lmi_release(s->tree.memory, s->seen, s->tree.count, sizeof *s->seen);
+    }
+    lmi_nearest_free(&s->tree);
 }
 
-static lm_dvec3 carry(const surface *s, lm_dvec3 at)
+/* Finds the middles of a node of the tree, and of all below it. */
+static bunch gather_bunch(surface *s, uint32_t node, uint32_t first, uint32_t last)
+{
+    bunch b = {.count = last - first};
+    if (last - first <= LMI_NEAREST_LEAF) {
+        for (uint32_t n = first; n < last; n++) {
+            b.rest = dvec_add(b.rest, s->tree.points[n]);
+            b.pose = dvec_add(b.pose, dvec_from(s->pose[s->tree.index[n]]));
+        }
+    } else {
+        const uint32_t middle = first + (last - first) / 2;
+        bunch left = gather_bunch(s, 2 * node, first, middle), right = gather_bunch(s, 2 * node + 1, middle, last);
+        b.rest = dvec_add(dvec_scale(left.rest, left.count), dvec_scale(right.rest, right.count));
+        b.pose = dvec_add(dvec_scale(left.pose, left.count), dvec_scale(right.pose, right.count));
+    }
+    b.rest = dvec_scale(b.rest, 1.0 / b.count);
+    b.pose = dvec_scale(b.pose, 1.0 / b.count);
+    s->bunches[node] = b;
+    return b;
+}
+
+/* False when out of memory; to be freed then, too. */
+static bool surface_make(surface *s, lmi_memory *memory, const lm_vec3 *rest, const lm_vec3 *pose, uint32_t count)
+{
+    *s = (surface){.pose = pose};
+    bool ok = lmi_nearest_make_from(&s->tree, memory, rest, count);
+    s->bunches = lmi_allocate(memory, lmi_nearest_nodes(&s->tree), sizeof *s->bunches);
+    s->seen = lmi_allocate(memory, count, sizeof *s->seen);
+    ok = ok && s->bunches && s->seen;
+    if (ok) {
+        gather_bunch(s, 1, 0, count);
+    }
+    return ok;
+}
+
+/* What a particle sees of the vertices of a node. */
+static void see(surface *s, lm_dvec3 at, uint32_t node, uint32_t first, uint32_t last)
+{
+    const lmi_nearest_node *box = &s->tree.nodes[node];
+    lm_dvec3 diagonal = dvec_sub(box->high, box->low);
+    if (dvec_dot(diagonal, diagonal) < FAR * FAR * lmi_nearest_gap(box, at)) {
+        s->seen[s->seen_count++] = s->bunches[node];
+    } else if (last - first <= LMI_NEAREST_LEAF) {
+        for (uint32_t n = first; n < last; n++) {
+            s->seen[s->seen_count++] = (bunch){s->tree.points[n], dvec_from(s->pose[s->tree.index[n]]), 1.0};
+        }
+    } else {
+        const uint32_t middle = first + (last - first) / 2;
+        see(s, at, 2 * node, first, middle);
+        see(s, at, 2 * node + 1, middle, last);
+    }
+}
+
+static double weight_of(const surface *s, const bunch *b, lm_dvec3 at)
+{
+    lm_dvec3 d = dvec_sub(b->rest, at);
+    double near = dvec_dot(d, d) + s->touch;
+    return b->count * (s->touch * s->touch / (near * near));
+}
+
+static lm_dvec3 carry(surface *s, lm_dvec3 at)
 {
     lm_dvec3 from = lm_dvec3_zero(), to = from;
     double mass = 0.0, ridge = 0.0;
-    for (uint32_t n = 0; n < s->count; n++) {
-        double w = weight_of(s, n, at);
+    s->seen_count = 0;
+    see(s, at, 1, 0, s->tree.count);
+    s->tree.memory->work += s->seen_count;
+    for (uint32_t n = 0; n < s->seen_count; n++) {
+        double w = weight_of(s, &s->seen[n], at);
         mass += w;
-        from = dvec_add(from, dvec_scale(dvec_from(s->rest[n]), w));
-        to = dvec_add(to, dvec_scale(dvec_from(s->pose[n]), w));
+        from = dvec_add(from, dvec_scale(s->seen[n].rest, w));
+        to = dvec_add(to, dvec_scale(s->seen[n].pose, w));
     }
     from = dvec_scale(from, 1.0 / mass);
     to = dvec_scale(to, 1.0 / mass);
     dmat3 moved = {{{0}}}, rest = {{{0}}};
-    for (uint32_t n = 0; n < s->count; n++) {
-        lm_dvec3 q = dvec_sub(dvec_from(s->rest[n]), from), p = dvec_sub(dvec_from(s->pose[n]), to);
-        double w = weight_of(s, n, at) / mass, qs[3] = {q.x, q.y, q.z}, ps[3] = {p.x, p.y, p.z};
+    for (uint32_t n = 0; n < s->seen_count; n++) {
+        lm_dvec3 q = dvec_sub(s->seen[n].rest, from), p = dvec_sub(s->seen[n].pose, to);
+        double w = weight_of(s, &s->seen[n], at) / mass, qs[3] = {q.x, q.y, q.z}, ps[3] = {p.x, p.y, p.z};
         for (int i = 0; i < 9; i++) {
             moved.m[i / 3][i % 3] += w * ps[i / 3] * qs[i % 3];
             rest.m[i / 3][i % 3] += w * qs[i / 3] * qs[i % 3];
@@ -131,7 +211,7 @@ static lm_dvec3 carry(const surface *s, lm_dvec3 at)
 lm_result lm_body_carry_pose(const lm_world *world, lm_body_id id, const lm_vec3 *rest, const lm_vec3 *pose,
                              uint32_t vertex_count, lm_vec3 *positions)
 {
-    const lmi_body *body = lmi_body_find(world, id, "lm_body_carry_pose");
+    const lmi_body *body = lmi_body_read(world, id, "lm_body_carry_pose");
     if (!body) {
         return LM_ERROR_ID;
     }
@@ -155,13 +235,17 @@ lm_result lm_body_carry_pose(const lm_world *world, lm_body_id id, const lm_vec3
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     double touch = TOUCH * (body->rest_size > 0.0 ? body->rest_size : 1.0);
-    const surface s = {rest, pose, vertex_count, touch * touch};
-    for (uint32_t n = 0; n < body->particle_count; n++) {
+    lmi_memory memory = world->memory;
+    surface s;
+    bool ok = surface_make(&s, &memory, rest, pose, vertex_count);
+    s.touch = touch * touch;
+    for (uint32_t n = 0; ok && n < body->particle_count; n++) {
         lm_dvec3 to = carry(&s, dvec_from(body->rest[body->place[n]]));
         positions[n] = vec_from(dvec_limit(to, (double)LM_MAX_COORDINATE));
     }
+    surface_free(&s);
     lmi_float_mode_leave(&host);
-    return LM_OK;
+    return ok ? LM_OK : lmi_fail(world, LM_ERROR_MEMORY, "lm_body_carry_pose: out of memory");
 }
 
 /* ---- values ----
@@ -191,7 +275,7 @@ static void carry_nearest(const lmi_neighbour *near, uint32_t count, const float
 lm_result lm_body_carry_values(const lm_world *world, lm_body_id id, const lm_vec3 *vertices, uint32_t vertex_count,
                                const float *values, uint32_t channels, float *carried)
 {
-    const lmi_body *body = lmi_body_find(world, id, "lm_body_carry_values");
+    const lmi_body *body = lmi_body_read(world, id, "lm_body_carry_values");
     if (!body) {
         return LM_ERROR_ID;
     }

@@ -6,6 +6,7 @@
  */
 #include "lattice/lattice_members.h"
 #include "skin/skin.h"
+#include "world/access.h"
 #include "world/body.h"
 
 #include <string.h>
@@ -103,7 +104,7 @@ static void over_rest(const lmi_carrier *c, const lmi_region *region, lm_dvec3 f
 lm_result lm_body_get_region_transforms(const lm_world *world, lm_body_id id, lm_dvec3 base,
                                         lm_region_transform *transforms)
 {
-    const lmi_body *body = lmi_body_find(world, id, "lm_body_get_region_transforms");
+    const lmi_body *body = lmi_body_read(world, id, "lm_body_get_region_transforms");
     if (!body) {
         return LM_ERROR_ID;
     }

@@ -21,7 +21,9 @@
 #include "skin/skin_octree.h"
 #include "skin/skin_octree_cut.h"
 #include "tets/embed_tets.h"
+#include "world/access.h"
 #include "world/body.h"
+#include "world/in_step.h"
 
 #include <string.h>
 
@@ -232,23 +234,51 @@ void lmi_skin_update(const lm_world *world, lmi_body *body)
     }
 }
 
+static void follow_batch(void *context, uint32_t index)
+{
+    lm_world *world = context;
+    const lmi_batch *batch = &world->batches[index];
+    lmi_float_mode host;
+    lmi_float_mode_enter(&host);
+    for (uint32_t n = 0; n < batch->body_count; n++) {
+        lmi_skin_update(world, lmi_body_in_step(world, batch->bodies[n]));
+    }
+    lmi_float_mode_leave(&host);
+}
+
+void lmi_skins_follow(lm_world *world)
+{
+    bool any = false;
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        lmi_body *body = lmi_body_in_step(world, n);
+        any = any || body->skin.carrier_count;
+        if (body->asleep && body->roused) { /* it was pushed, and is in no batch yet */
+            lmi_skin_update(world, body);
+        }
+    }
+    if (any) {
+        lmi_workers_run(world->workers, follow_batch, world, world->batch_count);
+    }
+}
+
 lm_result lm_body_set_skin(lm_world *world, lm_body_id id, const lm_skin_def *def)
 {
-    lmi_body *body = lmi_body_known(world, id, "lm_body_set_skin");
-    if (!body) {
+    const lmi_body *known = lmi_body_known(world, id, "lm_body_set_skin");
+    if (!known) {
         return LM_ERROR_ID;
     }
-    lmi_gpu_edit_body(world, body);
     const char *fault = skin_fault(def);
-    if (!fault && body->lattice && def->kind == LM_SKIN_REGIONS) {
+    if (!fault && known->lattice && def->kind == LM_SKIN_REGIONS) {
         fault = "the skin of a lattice rides on particles";
     }
-    if (!fault && body->grain && !body->grain->shell) {
+    if (!fault && known->grain && !known->grain->shell) {
         fault = "clusters that were cut without a skin cannot be given one";
     }
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_set_skin: %s", fault);
     }
+    lmi_body *body = lmi_body_change(world, known, LMI_CHANGE_BODY);
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     lmi_skin skin = {0};
@@ -460,7 +490,7 @@ lm_result lm_body_get_skin(const lm_world *world, lm_body_id id, lm_dvec3 base, 
     lm_dvec3 origin;
     if (!lmi_gpu_get_skin(world, body, positions, normals, &origin)) {
         if (body->batch != LMI_NONE) { /* who sleeps is nowhere else */
-            lmi_gpu_fetch(world);
+            lmi_world_read(world);
         }
         carry(world, body, positions, normals);
         origin = body->origin;

@@ -44,6 +44,7 @@ bool lmi_skin_allocate(lm_world *world, lmi_skin *skin);
 /* Of a skin on cells or tetrahedra, from its vertices and triangles; `rest`: of the body. */
 void lmi_skin_find_rest_normals(lmi_skin *skin, const lm_vec3 *rest);
 void lmi_skin_update(const lm_world *world, lmi_body *body); /* after the particles have moved */
+void lmi_skins_follow(lm_world *world); /* the same for all bodies that a step has moved, at its end */
 
 /* Less of what fades is left. */
 void lmi_skin_fade(lm_world *world, lmi_skin *skin, double seconds);

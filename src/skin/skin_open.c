@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "lattice/lattice_break.h"
 #include "skin/skin.h"
+#include "world/access.h"
 #include "world/body.h"
 
 #include <stdlib.h>

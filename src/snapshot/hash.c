@@ -6,6 +6,7 @@
 #include "fracture/fracture.h"
 #include "octree/octree_body.h"
 #include "skin/skin_octree_cut.h"
+#include "world/access.h"
 #include "world/world.h"
 
 #include <string.h>
@@ -184,7 +185,7 @@ uint64_t lmi_hash_shape(const lmi_body *body)
 
 uint64_t lm_world_hash(const lm_world *world)
 {
-    lmi_gpu_fetch(world);
+    lmi_world_read(world);
     uint64_t hash = LMI_HASH_SEED;
     LMI_POOL_EACH(&world->bodies, n)
     {

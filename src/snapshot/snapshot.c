@@ -18,7 +18,9 @@
 #include "skin/skin.h"
 #include "snapshot/archive.h"
 #include "tets/tets.h"
+#include "world/access.h"
 #include "world/body.h"
+#include "world/in_step.h"
 
 #include <assert.h>
 #include <float.h>
@@ -672,7 +674,7 @@ void lmi_visit_forces(archive *a, lm_world *world)
 static void visit_fractures(archive *a, lm_world *world)
 {
     for (uint32_t n = 0; n < world->bodies.slots && ok(a); n++) {
-        lmi_body *body = lmi_pool_used(&world->bodies, n) ? lmi_body_at(world, n) : NULL;
+        lmi_body *body = lmi_pool_used(&world->bodies, n) ? lmi_body_in_step(world, n) : NULL;
         if (body && body->fracture) {
             lmi_visit_fracture(a, world, body);
             if (ok(a)) {
@@ -724,7 +726,7 @@ static lm_world *readable(const lm_world *world) { return (lm_world *)(uintptr_t
 
 size_t lm_world_save_size(const lm_world *world)
 {
-    lmi_gpu_fetch(world);
+    lmi_world_read(world);
     archive a = {.mode = MEASURE, .at = LMI_SNAPSHOT_HEADER};
     visit_world(&a, readable(world));
     return a.at;
@@ -732,7 +734,7 @@ size_t lm_world_save_size(const lm_world *world)
 
 lm_result lm_world_save(const lm_world *world, void *buffer, size_t capacity)
 {
-    lmi_gpu_fetch(world);
+    lmi_world_read(world);
     assert(buffer);
     size_t size = lm_world_save_size(world);
     if (capacity < size) {
@@ -750,7 +752,7 @@ lm_result lm_world_save(const lm_world *world, void *buffer, size_t capacity)
 /* Weights, regions and batches of a loaded body. */
 static void revive_body(archive *a, lm_world *world, uint32_t slot)
 {
-    lmi_body *body = lmi_body_at(world, slot);
+    lmi_body *body = lmi_body_in_step(world, slot);
     body->slot = slot;
     body->batch = LMI_NONE;
     a->out_of_memory = !lmi_body_revive(world, body) || !lmi_fracture_skin(world, body) ||
@@ -877,12 +879,12 @@ static lm_result refuse(const lm_world *world, const archive *a, bool no_memory)
 
 lm_result lm_world_load(lm_world *world, const void *buffer, size_t size)
 {
-    lmi_gpu_edit(world);
     assert(buffer);
     lm_result result = check_header(world, buffer, size);
     if (result != LM_OK) {
         return result;
     }
+    lmi_world_change(world, LMI_CHANGE_WORLD);
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     archive a = {.mode = LOAD, .bytes = (unsigned char *)(uintptr_t)buffer, .size = size, .at = LMI_SNAPSHOT_HEADER};
@@ -928,7 +930,7 @@ static bool put_alone(lm_world *alone, const lm_world *world, const lmi_body *fr
     if (!lmi_pool_add(&alone->bodies, &alone->memory, &index)) {
         return false;
     }
-    lmi_body *body = lmi_body_at(alone, index);
+    lmi_body *body = lmi_body_in_step(alone, index);
     *body = *from;
     body->first_pin = body->first_drag = body->first_force = body->skeleton = LMI_NONE;
     body->asleep = false;
@@ -950,7 +952,7 @@ static lm_result load_alone(lm_world *world, unsigned char *bytes, size_t size, 
     aside.moulds = world->moulds; /* it may share those of the others */
     visit_world(&a, &aside);
     if (ok(&a)) {
-        lmi_body *body = lmi_body_at(&aside, 0);
+        lmi_body *body = lmi_body_in_step(&aside, 0);
         body->batch = LMI_NONE;
         a.out_of_memory = !lmi_body_revive(&aside, body) || !lmi_fracture_skin(&aside, body);
         if (ok(&a)) {
@@ -959,7 +961,7 @@ static lm_result load_alone(lm_world *world, unsigned char *bytes, size_t size, 
             lmi_pool_remove(&aside.bodies, 0);
         }
     }
-    LMI_POOL_EACH(&aside.bodies, n) { lmi_body_free(&aside, lmi_body_at(&aside, n)); }
+    LMI_POOL_EACH(&aside.bodies, n) { lmi_body_free(&aside, lmi_body_in_step(&aside, n)); }
     world->moulds = aside.moulds;
     lmi_pool_free(&aside.bodies, &aside.memory);
     lmi_touchings_free(&aside);

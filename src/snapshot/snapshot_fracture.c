@@ -8,6 +8,7 @@
 #include "fracture/fracture.h"
 #include "skin/skin_octree_cut.h"
 #include "snapshot/archive.h"
+#include "world/in_step.h"
 
 static void visit_def(archive *a, lm_fracture_def *def)
 {
@@ -186,7 +187,7 @@ static void visit_grain(archive *a, lm_world *world, lmi_body *body, lmi_grain *
 void lmi_visit_grains(archive *a, lm_world *world)
 {
     for (uint32_t n = 0; n < world->bodies.slots && ok(a); n++) {
-        lmi_body *body = lmi_pool_used(&world->bodies, n) ? lmi_body_at(world, n) : NULL;
+        lmi_body *body = lmi_pool_used(&world->bodies, n) ? lmi_body_in_step(world, n) : NULL;
         if (!body || body->lattice || body->octree) {
             continue;
         }

@@ -6,6 +6,7 @@
 #include "octree/octree_body.h"
 #include "snapshot/archive.h"
 #include "world/body.h"
+#include "world/in_step.h"
 
 static void visit_voxels(archive *a, lm_world *world, lmi_voxels *v)
 {
@@ -232,7 +233,7 @@ void lmi_visit_details(archive *a, lm_world *world)
     refuse_if(a, !(fabs(world->eye.x) <= LM_MAX_POSITION && fabs(world->eye.y) <= LM_MAX_POSITION &&
                    fabs(world->eye.z) <= LM_MAX_POSITION));
     for (uint32_t n = 0; n < world->bodies.slots && ok(a); n++) {
-        lmi_body *body = lmi_pool_used(&world->bodies, n) ? lmi_body_at(world, n) : NULL;
+        lmi_body *body = lmi_pool_used(&world->bodies, n) ? lmi_body_in_step(world, n) : NULL;
         if (!body || !body->octree) {
             continue;
         }

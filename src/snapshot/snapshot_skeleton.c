@@ -3,6 +3,7 @@
  */
 #include "skeleton/skeleton.h"
 #include "snapshot/archive.h"
+#include "world/in_step.h"
 
 static void visit_frame(archive *a, lmi_frame *frame)
 {
@@ -95,7 +96,7 @@ void lmi_visit_skeleton(archive *a, lm_world *world, void *element)
         s->bone_count = s->particle_count = s->link_count = 0;
         return;
     }
-    lmi_body *body = lmi_body_at(world, s->body);
+    lmi_body *body = lmi_body_in_step(world, s->body);
     if (a->mode == LOAD) {
         a->out_of_memory = !lmi_skeleton_allocate(&world->memory, s);
         body->skeleton = (uint32_t)(s - (lmi_skeleton *)world->skeletons.elements);

@@ -26,7 +26,9 @@
 #include "skeleton/skeleton.h"
 #include "skin/skin.h"
 #include "snapshot/archive.h"
+#include "world/access.h"
 #include "world/body.h"
+#include "world/in_step.h"
 
 #include <float.h>
 #include <string.h>
@@ -271,7 +273,7 @@ static void visit_small(archive *a, lm_world *world)
     visit_dvec3(a, &world->outside_impulse);
     visit_bool(a, &world->has_eye);
     visit_position(a, &world->eye);
-    LMI_POOL_EACH(&world->bodies, n) { visit_body(a, world, lmi_body_at(world, n)); }
+    LMI_POOL_EACH(&world->bodies, n) { visit_body(a, world, lmi_body_in_step(world, n)); }
     LMI_POOL_EACH(&world->movers, n) { lmi_visit_mover(a, LMI_POOL_AT(&world->movers, lmi_mover, n)); }
     LMI_POOL_EACH(&world->colliders, n)
     {
@@ -565,7 +567,7 @@ static void copy_all(copier *c, lm_world *world)
 {
     LMI_POOL_EACH(&world->bodies, n)
     {
-        lmi_body *body = lmi_body_at(world, n);
+        lmi_body *body = lmi_body_in_step(world, n);
         copy_vectors(c, body, body->x, LM_MAX_COORDINATE);
         copy_vectors(c, body, body->v, body->asleep ? 0.0f : LM_MAX_SPEED);
         copy_regions(c, world, body);
@@ -587,7 +589,7 @@ static lm_world *readable(const lm_world *world) { return (lm_world *)(uintptr_t
 
 size_t lm_world_state_size(const lm_world *world)
 {
-    lmi_gpu_fetch(world);
+    lmi_world_read(world);
     archive a = {.mode = MEASURE, .at = STATE_HEADER};
     visit_small(&a, readable(world));
     copier c = {.mode = BOUND, .at = a.at};
@@ -605,7 +607,7 @@ static void visit_header(archive *a, uint64_t values[5])
 
 lm_result lm_world_save_state(const lm_world *world, void *buffer, size_t capacity, size_t *size)
 {
-    lmi_gpu_fetch(world);
+    lmi_world_read(world);
     unsigned char *bytes = buffer;
     archive a = {.mode = SAVE, .bytes = bytes, .size = capacity, .at = STATE_HEADER};
     *size = 0;
@@ -667,7 +669,7 @@ static void conclude(lm_world *world)
     world->break_count = 0;
     LMI_POOL_EACH(&world->bodies, n)
     {
-        lmi_body *body = lmi_body_at(world, n);
+        lmi_body *body = lmi_body_in_step(world, n);
         body->contacts = 0;
         lmi_skin_update(world, body);
     }
@@ -704,13 +706,13 @@ static lm_result load(lm_world *world, unsigned char *bytes, size_t size, size_t
 
 lm_result lm_world_load_state(lm_world *world, const void *buffer, size_t size)
 {
-    lmi_gpu_edit(world);
     size_t small = 0;
     unsigned char *bytes = (unsigned char *)(uintptr_t)buffer;
     lm_result result = check_header(world, bytes, size, &small);
     if (result != LM_OK) {
         return result;
     }
+    lmi_world_change(world, LMI_CHANGE_WORLD);
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     archive measure = {.mode = MEASURE}, kept = {.mode = SAVE};

@@ -1,5 +1,6 @@
 #include "tets/tets.h"
 #include "base/compiler.h"
+#include "world/access.h"
 #include "world/body.h"
 
 #include <stdio.h>

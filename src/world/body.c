@@ -16,6 +16,8 @@
 #include "skin/skin.h"
 #include "skin/skin_octree_cut.h"
 #include "touch/cube.h"
+#include "world/access.h"
+#include "world/in_step.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -49,23 +51,6 @@ lm_body_def lm_body_def_default(void)
     return def;
 }
 
-lmi_body *lmi_body_find(const lm_world *world, lm_body_id id, const char *caller)
-{
-    lmi_gpu_fetch(world);
-    return lmi_body_known(world, id, caller);
-}
-
-lmi_body *lmi_body_known(const lm_world *world, lm_body_id id, const char *caller)
-{
-    lmi_id plain = {id.slot, id.generation};
-    uint32_t index;
-    if (!lmi_pool_find(&world->bodies, plain, &index)) {
-        lmi_fail(world, LM_ERROR_ID, "%s: there is no body {%u, %u}", caller, id.slot, id.generation);
-        return NULL;
-    }
-    return lmi_body_at(world, index);
-}
-
 bool lm_body_is_valid(const lm_world *world, lm_body_id id)
 {
     lmi_id plain = {id.slot, id.generation};
@@ -87,7 +72,7 @@ static bool has_room(const lmi_batch *batch, const lmi_body *body)
 
 lm_result lmi_body_join_batch(lm_world *world, uint32_t slot)
 {
-    lmi_body *body = lmi_body_at(world, slot);
+    lmi_body *body = lmi_body_in_step(world, slot);
     uint32_t index = world->batch_count;
     if (index > 0 && has_room(&world->batches[index - 1], body)) {
         index--;
@@ -129,7 +114,7 @@ lm_result lmi_body_join_batch(lm_world *world, uint32_t slot)
 
 void lmi_body_leave_batch(lm_world *world, uint32_t slot)
 {
-    lmi_body *body = lmi_body_at(world, slot);
+    lmi_body *body = lmi_body_in_step(world, slot);
     if (body->batch == LMI_NONE) {
         return;
     }
@@ -473,7 +458,7 @@ static lm_result create_lattice(lm_world *world, const lm_body_def *def, uint32_
     if (!lmi_pool_add(&world->bodies, &world->memory, slot)) {
         return lmi_fail(world, LM_ERROR_MEMORY, "lm_body_create: out of memory");
     }
-    lmi_body *body = lmi_body_at(world, *slot);
+    lmi_body *body = lmi_body_in_step(world, *slot);
     body->slot = *slot;
     lm_result result = lmi_lattice_body_make(world, body, def);
     if (result == LM_OK && lmi_body_join_batch(world, *slot) != LM_OK) {
@@ -511,7 +496,7 @@ lm_result lmi_body_create_cloud(lm_world *world, const lm_body_def *def, uint32_
     }
     result = LM_ERROR_MEMORY;
     if (lmi_pool_add(&world->bodies, &world->memory, slot)) {
-        lmi_body *body = lmi_body_at(world, *slot);
+        lmi_body *body = lmi_body_in_step(world, *slot);
         body->slot = *slot;
         result = fill_body(world, body, def, &lists);
         result = result == LM_OK ? lmi_body_join_batch(world, *slot) : result;
@@ -559,7 +544,7 @@ lm_result lm_body_create(lm_world *world, const lm_body_def *def, lm_body_id *id
         lmi_id plain = lmi_pool_id(&world->bodies, slot);
         id->slot = plain.slot;
         id->generation = plain.generation;
-        lmi_gpu_edit_body(world, lmi_body_at(world, slot)); /* those that it has joined */
+        lmi_body_change(world, lmi_body_at(world, slot), LMI_CHANGE_BODY); /* those that it has joined */
     }
     lmi_float_mode_leave(&host);
     return result;
@@ -567,11 +552,11 @@ lm_result lm_body_create(lm_world *world, const lm_body_def *def, lm_body_id *id
 
 lm_result lm_body_destroy(lm_world *world, lm_body_id id)
 {
-    lmi_body *body = lmi_body_known(world, id, "lm_body_destroy");
-    if (!body) {
+    const lmi_body *known = lmi_body_known(world, id, "lm_body_destroy");
+    if (!known) {
         return LM_ERROR_ID;
     }
-    lmi_gpu_edit_body(world, body);
+    lmi_body *body = lmi_body_change(world, known, LMI_CHANGE_BODY);
     uint32_t slot = id.slot - 1;
     for (uint32_t n = 0; n < world->force_count; n++) {
         if (world->forces[n].body == slot) {

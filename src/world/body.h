@@ -12,9 +12,6 @@ bool lmi_body_allocate(lm_world *world, lmi_body *body);
 /* Forgets, in a copy of a body that a cut or a change of detail makes a new one of, all that the new one has for itself. */
 void lmi_body_forget_arrays(lmi_body *body);
 
-/* lmi_body_find for what does not depend on the state: a device that steps the world keeps it. */
-lmi_body *lmi_body_known(const lm_world *world, lm_body_id id, const char *caller);
-
 /* What is wrong with a definition besides its shape, or null. */
 const char *lmi_body_def_fault(const lm_body_def *def);
 /* What of a definition is taken as it is. */

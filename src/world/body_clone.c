@@ -7,7 +7,9 @@
 #include "match/carrier.h"
 #include "match/examples.h"
 #include "snapshot/snapshot.h"
+#include "world/access.h"
 #include "world/body.h"
+#include "world/in_step.h"
 
 #include <string.h>
 
@@ -219,7 +221,7 @@ static lm_result add_copy(lm_world *world, uint32_t source, uint32_t *slot)
     if (!lmi_pool_add(&world->bodies, &world->memory, slot)) {
         return LM_ERROR_MEMORY;
     }
-    lmi_body *to = lmi_body_at(world, *slot); /* the pool may have moved */
+    lmi_body *to = lmi_body_in_step(world, *slot); /* the pool may have moved */
     lm_result result = copy_body(world, lmi_body_at(world, source), to, *slot);
     if (result == LM_OK && !to->disabled) {
         result = lmi_body_join_batch(world, *slot);
@@ -241,7 +243,7 @@ lm_result lm_body_clone(lm_world *world, lm_body_id id, lm_body_id *clone)
     if (!body) {
         return LM_ERROR_ID;
     }
-    lmi_gpu_edit(world);
+    lmi_world_change(world, LMI_CHANGE_WORLD);
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     uint32_t slot = 0;

@@ -14,6 +14,7 @@
 #include "lattice/lattice_motion.h"
 #include "octree/octree_body.h"
 #include "skin/skin.h"
+#include "world/access.h"
 #include "world/body.h"
 
 #include <string.h>
@@ -273,15 +274,15 @@ static void teleport(lm_world *world, lmi_body *body, lm_pose pose, bool keep_sh
 
 lm_result lm_body_set_pose(lm_world *world, lm_body_id id, lm_pose pose, bool keep_shape)
 {
-    lmi_body *body = lmi_body_known(world, id, "lm_body_set_pose");
-    if (!body) {
+    const lmi_body *known = lmi_body_known(world, id, "lm_body_set_pose");
+    if (!known) {
         return LM_ERROR_ID;
     }
     if (!lmi_pose_is_sound(pose)) {
         return lmi_fail(world, LM_ERROR_ARGUMENT,
                         "lm_body_set_pose: the pose is not finite or beyond LM_MAX_POSITION, or its rotation is zero");
     }
-    lmi_gpu_edit_body(world, body);
+    lmi_body *body = lmi_body_change(world, known, LMI_CHANGE_BODY);
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     teleport(world, body, pose, keep_shape);
@@ -296,14 +297,14 @@ static bool is_slow(lm_vec3 v)
 
 lm_result lm_body_set_velocity(lm_world *world, lm_body_id id, lm_vec3 velocity, lm_vec3 spin)
 {
-    lmi_body *body = lmi_body_known(world, id, "lm_body_set_velocity");
-    if (!body) {
+    const lmi_body *known = lmi_body_known(world, id, "lm_body_set_velocity");
+    if (!known) {
         return LM_ERROR_ID;
     }
     if (!is_slow(velocity) || !is_slow(spin)) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_set_velocity: velocity or spin is not finite or above 1e6");
     }
-    lmi_gpu_edit_body_state(world, body);
+    lmi_body *body = lmi_body_change(world, known, LMI_CHANGE_STATE);
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     lm_dvec3 centre = lm_dvec3_zero(), about = dvec_from(spin);

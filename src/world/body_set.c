@@ -8,6 +8,7 @@
 #include "lattice/lattice_motion.h"
 #include "octree/octree_blade.h"
 #include "octree/octree_body.h"
+#include "world/access.h"
 #include "world/body.h"
 
 #include <string.h>
@@ -69,15 +70,15 @@ static void take_filter(lmi_body *body, const lm_body_filter *filter)
 
 lm_result lm_body_set_filter(lm_world *world, lm_body_id id, const lm_body_filter *filter)
 {
-    lmi_body *body = lmi_body_known(world, id, "lm_body_set_filter");
-    if (!body) {
+    const lmi_body *known = lmi_body_known(world, id, "lm_body_set_filter");
+    if (!known) {
         return LM_ERROR_ID;
     }
-    const char *fault = filter_fault(body, filter);
+    const char *fault = filter_fault(known, filter);
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_set_filter: %s", fault);
     }
-    lmi_gpu_edit(world); /* who meets whom */
+    lmi_body *body = lmi_body_change(world, known, LMI_CHANGE_WORLD);
     const lm_body_filter before = {body->group, body->mask, body->collider_mask, body->self_contact};
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
@@ -104,14 +105,14 @@ lm_result lm_body_get_filter(const lm_world *world, lm_body_id id, lm_body_filte
 
 lm_result lm_body_set_contact_radius(lm_world *world, lm_body_id id, float metres)
 {
-    lmi_body *body = lmi_body_known(world, id, "lm_body_set_contact_radius");
-    if (!body) {
+    const lmi_body *known = lmi_body_known(world, id, "lm_body_set_contact_radius");
+    if (!known) {
         return LM_ERROR_ID;
     }
     if (!(metres >= 0.0f && metres <= 1e6f)) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_set_contact_radius: must be 0 to 1e6 m");
     }
-    lmi_gpu_edit(world);
+    lmi_body *body = lmi_body_change(world, known, LMI_CHANGE_WORLD);
     float before = body->contact_radius;
     body->contact_radius = metres;
     bool ok = true;
@@ -133,14 +134,14 @@ lm_result lm_body_set_contact_radius(lm_world *world, lm_body_id id, float metre
 
 lm_result lm_body_set_penalty(lm_world *world, lm_body_id id, float penalty)
 {
-    lmi_body *body = lmi_body_known(world, id, "lm_body_set_penalty");
-    if (!body) {
+    const lmi_body *known = lmi_body_known(world, id, "lm_body_set_penalty");
+    if (!known) {
         return LM_ERROR_ID;
     }
     if (!(penalty >= 0.0f && penalty <= 1e12f)) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_set_penalty: must be 0 to 1e12 N/m");
     }
-    lmi_gpu_edit(world);
+    lmi_body *body = lmi_body_change(world, known, LMI_CHANGE_WORLD);
     body->penalty = penalty;
     lmi_body_rouse(world, body);
     return LM_OK;
@@ -224,15 +225,15 @@ static bool set_masses(lm_world *world, lmi_body *body, const float *masses)
 
 lm_result lm_body_set_masses(lm_world *world, lm_body_id id, const float *masses)
 {
-    lmi_body *body = lmi_body_known(world, id, "lm_body_set_masses");
-    if (!body) {
+    const lmi_body *known = lmi_body_known(world, id, "lm_body_set_masses");
+    if (!known) {
         return LM_ERROR_ID;
     }
-    const char *fault = lmi_body_mass_fault(masses, body->particle_count);
+    const char *fault = lmi_body_mass_fault(masses, known->particle_count);
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_set_masses: %s", fault);
     }
-    lmi_gpu_edit(world);
+    lmi_body *body = lmi_body_change(world, known, LMI_CHANGE_WORLD);
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     bool ok = set_masses(world, body, masses);
@@ -245,18 +246,18 @@ lm_result lm_body_set_masses(lm_world *world, lm_body_id id, const float *masses
 
 lm_result lm_body_set_mass(lm_world *world, lm_body_id id, float mass)
 {
-    lmi_body *body = lmi_body_known(world, id, "lm_body_set_mass");
-    if (!body) {
+    const lmi_body *known = lmi_body_known(world, id, "lm_body_set_mass");
+    if (!known) {
         return LM_ERROR_ID;
     }
     if (!(mass > 0.0f && mass <= 1e12f)) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_set_mass: must be above 0 and at most 1e12 kg");
     }
-    float *masses = lmi_allocate(&world->memory, body->particle_count, sizeof *masses);
+    float *masses = lmi_allocate(&world->memory, known->particle_count, sizeof *masses);
     if (!masses) {
         return lmi_fail(world, LM_ERROR_MEMORY, "lm_body_set_mass: out of memory");
     }
-    lmi_gpu_edit(world);
+    lmi_body *body = lmi_body_change(world, known, LMI_CHANGE_WORLD);
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     LMI_PARTICLES_EACH(body, n) { masses[body->order[n]] = (float)(body->mass[n] * (mass / body->total_mass)); }
@@ -274,21 +275,21 @@ lm_result lm_body_set_mass(lm_world *world, lm_body_id id, float mass)
 
 lm_result lm_body_set_user_data(lm_world *world, lm_body_id id, uint64_t user_data)
 {
-    lmi_body *body = lmi_body_known(world, id, "lm_body_set_user_data");
+    const lmi_body *body = lmi_body_known(world, id, "lm_body_set_user_data");
     if (!body) {
         return LM_ERROR_ID;
     }
-    body->user_data = user_data;
+    lmi_body_change(world, body, LMI_CHANGE_NOTHING)->user_data = user_data;
     return LM_OK;
 }
 
 lm_result lm_body_set_enabled(lm_world *world, lm_body_id id, bool enabled)
 {
-    lmi_body *body = lmi_body_known(world, id, "lm_body_set_enabled");
-    if (!body) {
+    const lmi_body *known = lmi_body_known(world, id, "lm_body_set_enabled");
+    if (!known) {
         return LM_ERROR_ID;
     }
-    lmi_gpu_edit(world);
+    lmi_body *body = lmi_body_change(world, known, LMI_CHANGE_WORLD);
     lmi_body_rouse(world, body); /* what leans on it may fall */
     body->disabled = !enabled;   /* the next step takes it out of its batch, or into one */
     return LM_OK;

@@ -2,6 +2,7 @@
  * Forces for the next step, impulses at once, and fields.
  */
 #include "base/guard.h"
+#include "world/access.h"
 #include "world/body.h"
 #include "world/motion.h"
 
@@ -11,7 +12,7 @@
 
 static lm_result add_force(lm_world *world, lm_body_id id, uint32_t particle, lm_vec3 force, const char *caller)
 {
-    lmi_body *body = lmi_body_known(world, id, caller); /* a device has the state, and may keep it */
+    const lmi_body *body = lmi_body_known(world, id, caller); /* a device has the state, and may keep it */
     if (!body) {
         return LM_ERROR_ID;
     }
@@ -33,7 +34,7 @@ static lm_result add_force(lm_world *world, lm_body_id id, uint32_t particle, lm
     added->body = id.slot - 1;
     added->particle = particle == LMI_NONE ? LMI_NONE : body->place[particle];
     added->force = force;
-    body->first_force = world->force_count++;
+    lmi_body_change(world, body, LMI_CHANGE_NOTHING)->first_force = world->force_count++;
     lmi_body_rouse(world, body);
     return LM_OK;
 }
@@ -58,16 +59,16 @@ static void push(lm_world *world, lmi_body *body, uint32_t n, lm_dvec3 change)
 
 lm_result lm_body_add_particle_impulse(lm_world *world, lm_body_id id, uint32_t particle, lm_vec3 impulse)
 {
-    lmi_body *body = lmi_body_known(world, id, "lm_body_add_particle_impulse");
-    if (!body) {
+    const lmi_body *known = lmi_body_known(world, id, "lm_body_add_particle_impulse");
+    if (!known) {
         return LM_ERROR_ID;
     }
-    lmi_gpu_edit_body_state(world, body);
-    if (!vec_is_finite(impulse) || particle >= body->particle_count) {
+    if (!vec_is_finite(impulse) || particle >= known->particle_count) {
         return lmi_fail(world, LM_ERROR_ARGUMENT,
                         "lm_body_add_particle_impulse: particle %u of %u, or the impulse is not finite", particle,
-                        body->particle_count);
+                        known->particle_count);
     }
+    lmi_body *body = lmi_body_change(world, known, LMI_CHANGE_STATE);
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     uint32_t n = body->place[particle];
@@ -79,14 +80,14 @@ lm_result lm_body_add_particle_impulse(lm_world *world, lm_body_id id, uint32_t 
 
 lm_result lm_body_add_impulse(lm_world *world, lm_body_id id, lm_vec3 impulse, lm_dvec3 point)
 {
-    lmi_body *body = lmi_body_known(world, id, "lm_body_add_impulse");
-    if (!body) {
+    const lmi_body *known = lmi_body_known(world, id, "lm_body_add_impulse");
+    if (!known) {
         return LM_ERROR_ID;
     }
-    lmi_gpu_edit_body_state(world, body);
     if (!vec_is_finite(impulse) || !dvec_is_finite(point)) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_add_impulse: the impulse or the point is not finite");
     }
+    lmi_body *body = lmi_body_change(world, known, LMI_CHANGE_STATE);
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     lm_dvec3 centre = lm_dvec3_zero();
@@ -154,7 +155,6 @@ static const char *field_fault(const lm_field_def *def)
 
 lm_result lm_field_create(lm_world *world, const lm_field_def *def, lm_field_id *field)
 {
-    lmi_gpu_edit_state(world);
     lm_field_id none = {0, 0};
     *field = none;
     const char *fault = field_fault(def);
@@ -165,6 +165,7 @@ lm_result lm_field_create(lm_world *world, const lm_field_def *def, lm_field_id 
     if (!lmi_pool_add(&world->fields, &world->memory, &index)) {
         return lmi_fail(world, LM_ERROR_MEMORY, "lm_field_create: out of memory");
     }
+    lmi_world_change(world, LMI_CHANGE_STATE);
     *LMI_POOL_AT(&world->fields, lm_field_def, index) = *def;
     lmi_rouse_all(world);
     lmi_id id = lmi_pool_id(&world->fields, index);
@@ -175,7 +176,6 @@ lm_result lm_field_create(lm_world *world, const lm_field_def *def, lm_field_id 
 
 lm_result lm_field_set(lm_world *world, lm_field_id field, const lm_field_def *def)
 {
-    lmi_gpu_edit_state(world);
     lmi_id id = {field.slot, field.generation};
     uint32_t index;
     if (!lmi_pool_find(&world->fields, id, &index)) {
@@ -185,6 +185,7 @@ lm_result lm_field_set(lm_world *world, lm_field_id field, const lm_field_def *d
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_field_set: %s", fault);
     }
+    lmi_world_change(world, LMI_CHANGE_STATE);
     *LMI_POOL_AT(&world->fields, lm_field_def, index) = *def;
     lmi_rouse_all(world);
     return LM_OK;
@@ -203,12 +204,12 @@ lm_result lm_field_get(const lm_world *world, lm_field_id field, lm_field_def *d
 
 lm_result lm_field_destroy(lm_world *world, lm_field_id field)
 {
-    lmi_gpu_edit_state(world);
     lmi_id id = {field.slot, field.generation};
     uint32_t index;
     if (!lmi_pool_find(&world->fields, id, &index)) {
         return lmi_fail(world, LM_ERROR_ID, "lm_field_destroy: there is no such field");
     }
+    lmi_world_change(world, LMI_CHANGE_STATE);
     lmi_rouse_all(world);
     lmi_pool_remove(&world->fields, index);
     return LM_OK;

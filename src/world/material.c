@@ -15,6 +15,7 @@
 #include "base/guard.h"
 #include "lattice/lattice_members.h"
 #include "octree/octree_body.h"
+#include "world/access.h"
 #include "world/body.h"
 #include "world/world.h"
 
@@ -156,21 +157,21 @@ void lmi_material_tune(lmi_body *body, double h)
 
 lm_result lm_body_set_material(lm_world *world, lm_body_id id, const lm_material *material)
 {
-    lmi_body *body = lmi_body_known(world, id, "lm_body_set_material");
-    if (!body) {
+    const lmi_body *known = lmi_body_known(world, id, "lm_body_set_material");
+    if (!known) {
         return LM_ERROR_ID;
     }
-    lmi_gpu_edit_body(world, body);
     const char *fault = lmi_material_fault(material);
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_set_material: %s", fault);
     }
-    fault = body->lattice  ? lmi_lattice_body_fault(material)
-            : body->octree ? lmi_octree_body_fault(material)
-                           : lmi_clusters_fault(material);
+    fault = known->lattice  ? lmi_lattice_body_fault(material)
+            : known->octree ? lmi_octree_body_fault(material)
+                            : lmi_clusters_fault(material);
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_set_material: %s", fault);
     }
+    lmi_body *body = lmi_body_change(world, known, LMI_CHANGE_BODY);
     if (body->lattice && !lmi_lattice_body_equip(world, body, material)) {
         return lmi_fail(world, LM_ERROR_MEMORY, "lm_body_set_material: out of memory");
     }
@@ -198,10 +199,10 @@ lm_result lm_body_get_material(const lm_world *world, lm_body_id id, lm_material
 
 /* --- region by region --- */
 
-static lm_result set_stiffness(lm_world *world, lmi_body *body, const float *shares, const char *caller)
+static lm_result set_stiffness(lm_world *world, const lmi_body *known, const float *shares, const char *caller)
 {
-    uint32_t count = lmi_body_regions(body);
-    float *before = body->stiffness, *after = NULL;
+    uint32_t count = lmi_body_regions(known);
+    float *before = known->stiffness, *after = NULL;
     for (uint32_t r = 0; shares && r < count; r++) {
         if (!within(shares[r], 0.0f, 1.0f)) {
             return lmi_fail(world, LM_ERROR_ARGUMENT, "%s: the share of region %u is not 0 to 1", caller, r);
@@ -217,6 +218,7 @@ static lm_result set_stiffness(lm_world *world, lmi_body *body, const float *sha
         }
         memcpy(after, shares, count * sizeof *after);
     }
+    lmi_body *body = lmi_body_change(world, known, LMI_CHANGE_BODY);
     body->stiffness = after;
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
@@ -235,20 +237,16 @@ static lm_result set_stiffness(lm_world *world, lmi_body *body, const float *sha
 
 lm_result lm_body_set_region_stiffness(lm_world *world, lm_body_id id, const float *shares)
 {
-    lmi_body *body = lmi_body_known(world, id, "lm_body_set_region_stiffness");
-    if (body) {
-        lmi_gpu_edit_body(world, body);
-    }
+    const lmi_body *body = lmi_body_known(world, id, "lm_body_set_region_stiffness");
     return body ? set_stiffness(world, body, shares, "lm_body_set_region_stiffness") : LM_ERROR_ID;
 }
 
 lm_result lm_body_set_particle_stiffness(lm_world *world, lm_body_id id, const float *values)
 {
-    lmi_body *body = lmi_body_known(world, id, "lm_body_set_particle_stiffness");
+    const lmi_body *body = lmi_body_known(world, id, "lm_body_set_particle_stiffness");
     if (!body) {
         return LM_ERROR_ID;
     }
-    lmi_gpu_edit_body(world, body);
     for (uint32_t n = 0; n < body->particle_count; n++) {
         if (!within(values[n], 0.0f, 1.0f)) {
             return lmi_fail(world, LM_ERROR_ARGUMENT,
@@ -297,7 +295,7 @@ lm_result lm_body_get_region_stiffness(const lm_world *world, lm_body_id id, flo
 
 lm_result lm_body_get_plastic(const lm_world *world, lm_body_id id, float *matrices)
 {
-    const lmi_body *body = lmi_body_find(world, id, "lm_body_get_plastic");
+    const lmi_body *body = lmi_body_read(world, id, "lm_body_get_plastic");
     if (!body) {
         return LM_ERROR_ID;
     }
@@ -322,11 +320,11 @@ lm_result lm_body_get_plastic(const lm_world *world, lm_body_id id, float *matri
 
 lm_result lm_body_reset_plastic(lm_world *world, lm_body_id id)
 {
-    lmi_body *body = lmi_body_known(world, id, "lm_body_reset_plastic");
-    if (!body) {
+    const lmi_body *known = lmi_body_known(world, id, "lm_body_reset_plastic");
+    if (!known) {
         return LM_ERROR_ID;
     }
-    lmi_gpu_edit_body(world, body);
+    lmi_body *body = lmi_body_change(world, known, LMI_CHANGE_BODY);
     for (uint32_t r = 0; r < body->region_count; r++) {
         uint32_t stride;
         float *at = lmi_body_plastic(world, body, r, &stride);

@@ -2,6 +2,7 @@
  * Pins and drags: what holds particles, and what pulls them. How they act in a step is in world/motion.c.
  */
 #include "base/guard.h"
+#include "world/access.h"
 #include "world/body.h"
 #include "world/world.h"
 
@@ -112,16 +113,16 @@ lm_result lm_pin_create(lm_world *world, const lm_pin_def *def, lm_pin_id *out)
     if (def->cookie != PIN_COOKIE) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_pin_create: the definition did not come from lm_pin_def_default");
     }
-    lmi_body *body = lmi_body_known(world, def->body, "lm_pin_create");
+    const lmi_body *known = lmi_body_known(world, def->body, "lm_pin_create");
     uint32_t mover = LMI_NONE, index;
-    if (!body) {
+    if (!known) {
         return LM_ERROR_ID;
     }
-    lmi_gpu_edit_body(world, body);
     lmi_id mover_id = {def->mover.slot, def->mover.generation};
     if (def->mover.slot && !lmi_pool_find(&world->movers, mover_id, &mover)) {
         return lmi_fail(world, LM_ERROR_ID, "lm_pin_create: there is no such mover");
     }
+    lmi_body *body = lmi_body_change(world, known, LMI_CHANGE_BODY);
     bool *held = lmi_allocate(&world->memory, body->place_count, sizeof *held);
     if (!held) {
         return lmi_fail(world, LM_ERROR_MEMORY, "lm_pin_create: out of memory");
@@ -158,8 +159,7 @@ lm_result lm_pin_destroy(lm_world *world, lm_pin_id out)
         return lmi_fail(world, LM_ERROR_ID, "lm_pin_destroy: there is no such pin");
     }
     lmi_pin *pin = LMI_POOL_AT(&world->pins, lmi_pin, index);
-    lmi_gpu_edit_body(world, lmi_body_at(world, pin->body));
-    lmi_body *body = lmi_body_at(world, pin->body);
+    lmi_body *body = lmi_body_change(world, lmi_body_at(world, pin->body), LMI_CHANGE_BODY);
     bool *held = lmi_allocate(&world->memory, body->place_count, sizeof *held);
     if (!held) {
         return lmi_fail(world, LM_ERROR_MEMORY, "lm_pin_destroy: out of memory");
@@ -242,8 +242,7 @@ lm_result lm_pin_set_targets(lm_world *world, lm_pin_id id, const lm_dvec3 *targ
             return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_pin_set_targets: target %u is not finite", n);
         }
     }
-    lmi_body *body = lmi_body_at(world, pin->body);
-    lmi_gpu_edit_body(world, body);
+    const lmi_body *body = lmi_body_change(world, lmi_body_at(world, pin->body), LMI_CHANGE_BODY);
     const lmi_mover *mover = pin->mover == LMI_NONE ? NULL : LMI_POOL_AT(&world->movers, lmi_mover, pin->mover);
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
@@ -370,21 +369,21 @@ void lmi_drags_weigh(lm_world *world, lmi_body *body)
 
 lm_result lm_drag_create(lm_world *world, const lm_drag_def *def, lm_drag_id *out)
 {
-    lmi_gpu_edit(world);
     lm_drag_id none = {0, 0};
     *out = none;
     if (def->cookie != DRAG_COOKIE) {
         return lmi_fail(world, LM_ERROR_ARGUMENT,
                         "lm_drag_create: the definition did not come from lm_drag_def_default");
     }
-    lmi_body *body = lmi_body_find(world, def->body, "lm_drag_create");
-    if (!body) {
+    const lmi_body *known = lmi_body_known(world, def->body, "lm_drag_create");
+    if (!known) {
         return LM_ERROR_ID;
     }
-    const char *fault = drag_fault(def, body);
+    const char *fault = drag_fault(def, known);
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_drag_create: %s", fault);
     }
+    lmi_body *body = lmi_body_change(world, known, LMI_CHANGE_WORLD);
     uint32_t index;
     if (!lmi_pool_add(&world->drags, &world->memory, &index)) {
         return lmi_fail(world, LM_ERROR_MEMORY, "lm_drag_create: out of memory");
@@ -477,8 +476,7 @@ lm_result lm_drag_set_def(lm_world *world, lm_drag_id id, const lm_drag_def *def
     if (!drag || fault) {
         return drag ? lmi_fail(world, LM_ERROR_ARGUMENT, "lm_drag_set_def: %s", fault) : LM_ERROR_ID;
     }
-    lmi_gpu_edit(world);
-    lmi_body *body = lmi_body_at(world, drag->body);
+    const lmi_body *body = lmi_body_change(world, lmi_body_at(world, drag->body), LMI_CHANGE_WORLD);
     lmi_drag made = *drag;
     made.particles = NULL;
     made.weights = NULL;
@@ -508,20 +506,20 @@ lm_result lm_drag_get_force(const lm_world *world, lm_drag_id id, lm_vec3 *force
     if (!drag) {
         return LM_ERROR_ID;
     }
-    lmi_gpu_fetch(world);
+    lmi_world_read(world);
     *force = drag->force;
     return LM_OK;
 }
 
 lm_result lm_drag_destroy(lm_world *world, lm_drag_id id)
 {
-    lmi_gpu_edit(world);
     uint32_t index;
     lmi_drag *drag = find_drag(world, id, &index, "lm_drag_destroy");
     if (!drag) {
         return LM_ERROR_ID;
     }
-    uint32_t *link = &lmi_body_at(world, drag->body)->first_drag;
+    lmi_body *body = lmi_body_change(world, lmi_body_at(world, drag->body), LMI_CHANGE_WORLD);
+    uint32_t *link = &body->first_drag;
     while (*link != index) {
         link = &LMI_POOL_AT(&world->drags, lmi_drag, *link)->next;
     }

@@ -10,6 +10,7 @@
 #include "match/examples.h"
 #include "octree/octree_body.h"
 #include "skin/skin.h"
+#include "world/access.h"
 #include "world/body.h"
 #include "world/world.h"
 
@@ -136,7 +137,7 @@ lm_result lm_body_get_positions(const lm_world *world, lm_body_id id, lm_dvec3 b
 
 lm_result lm_body_view_state(const lm_world *world, lm_body_id id, lm_state_view *view)
 {
-    const lmi_body *body = lmi_body_find(world, id, "lm_body_view_state");
+    const lmi_body *body = lmi_body_read(world, id, "lm_body_view_state");
     if (!body) {
         return LM_ERROR_ID;
     }
@@ -151,7 +152,7 @@ lm_result lm_body_view_state(const lm_world *world, lm_body_id id, lm_state_view
 
 lm_result lm_body_get_contact_points(const lm_world *world, lm_body_id id, lm_dvec3 base, lm_vec3 *positions)
 {
-    const lmi_body *body = lmi_body_find(world, id, "lm_body_get_contact_points");
+    const lmi_body *body = lmi_body_read(world, id, "lm_body_get_contact_points");
     if (!body) {
         return LM_ERROR_ID;
     }
@@ -215,7 +216,7 @@ lm_result lm_body_get_rest_positions(const lm_world *world, lm_body_id id, lm_ve
 
 lm_result lm_body_get_pieces(const lm_world *world, lm_body_id id, uint32_t *pieces)
 {
-    const lmi_body *body = lmi_body_find(world, id, "lm_body_get_pieces");
+    const lmi_body *body = lmi_body_read(world, id, "lm_body_get_pieces");
     if (!body) {
         return LM_ERROR_ID;
     }
@@ -281,7 +282,7 @@ static lm_dvec3 region_goal(const lmi_pack *pack, const lmi_body *body, uint32_t
 
 lm_result lm_body_get_goals(const lm_world *world, lm_body_id id, lm_dvec3 base, lm_vec3 *goals)
 {
-    const lmi_body *body = lmi_body_find(world, id, "lm_body_get_goals");
+    const lmi_body *body = lmi_body_read(world, id, "lm_body_get_goals");
     if (!body) {
         return LM_ERROR_ID;
     }
@@ -337,16 +338,16 @@ static const char *state_fault(const lmi_body *body, const lm_vec3 *positions, c
 lm_result lm_body_set_state(lm_world *world, lm_body_id id, lm_dvec3 base, const lm_vec3 *positions,
                             const lm_vec3 *velocities)
 {
-    lmi_body *body = lmi_body_known(world, id, "lm_body_set_state");
-    if (!body) {
+    const lmi_body *known = lmi_body_known(world, id, "lm_body_set_state");
+    if (!known) {
         return LM_ERROR_ID;
     }
-    lmi_gpu_edit_body_state(world, body);
-    const char *fault = state_fault(body, positions, velocities);
+    const char *fault = state_fault(known, positions, velocities);
     fault = dvec_is_finite(base) ? fault : "base is not finite";
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_set_state: %s", fault);
     }
+    lmi_body *body = lmi_body_change(world, known, LMI_CHANGE_STATE);
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     body->origin = base; /* nothing is rounded; the next step brings the origin to the body */

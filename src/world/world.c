@@ -11,6 +11,8 @@
 #include "lattice/herd.h"
 #include "lattice/lattice_body.h"
 #include "skeleton/skeleton.h"
+#include "world/access.h"
+#include "world/in_step.h"
 #include "world/kernels.h"
 
 #include <assert.h>
@@ -166,7 +168,7 @@ lm_result lm_world_create(const lm_world_def *def, lm_world **out)
 
 void lmi_world_clear(lm_world *world)
 {
-    LMI_POOL_EACH(&world->bodies, n) { lmi_body_free(world, lmi_body_at(world, n)); }
+    LMI_POOL_EACH(&world->bodies, n) { lmi_body_free(world, lmi_body_in_step(world, n)); }
     lmi_moulds_tidy(world, NULL);
     LMI_POOL_EACH(&world->pins, n) { lmi_pin_free(world, LMI_POOL_AT(&world->pins, lmi_pin, n)); }
     LMI_POOL_EACH(&world->drags, n) { lmi_drag_free(world, LMI_POOL_AT(&world->drags, lmi_drag, n)); }
@@ -222,8 +224,7 @@ void lm_world_destroy(lm_world *world)
     }
     lmi_mutual_free(world);
     lmi_touchings_free(world);
-    lmi_release(&world->memory, world->slab_tasks, world->slab_capacity, sizeof *world->slab_tasks);
-    lmi_release(&world->memory, world->octree_tasks, world->octree_task_capacity, sizeof *world->octree_tasks);
+    lmi_release(&world->memory, world->piece_tasks, world->piece_capacity, sizeof *world->piece_tasks);
     lmi_release(&world->memory, world->scratch, world->scratch_count, sizeof *world->scratch);
     lmi_workers_destroy(world->workers, &world->memory);
     lmi_memory memory = world->memory;
@@ -437,7 +438,6 @@ static void remove_rule(lm_world *world, uint32_t index)
 lm_result lm_world_set_contact_rule(lm_world *world, uint32_t group_a, uint32_t group_b, float friction,
                                     float restitution)
 {
-    lmi_gpu_edit(world);
     lmi_contact_rule rule = {group_a, group_b, friction, restitution};
     const char *fault = lmi_contact_rule_fault(&rule);
     if (fault) {
@@ -447,6 +447,7 @@ lm_result lm_world_set_contact_rule(lm_world *world, uint32_t group_a, uint32_t 
     if (old == world->rule_count && old == LM_MAX_CONTACT_RULES) {
         return lmi_fail(world, LM_ERROR_LIMIT, "lm_world_set_contact_rule: more than %d rules", LM_MAX_CONTACT_RULES);
     }
+    lmi_world_change(world, LMI_CHANGE_WORLD);
     if (old < world->rule_count) {
         remove_rule(world, old); /* the new one is the last that was given */
     }
@@ -457,11 +458,11 @@ lm_result lm_world_set_contact_rule(lm_world *world, uint32_t group_a, uint32_t 
 
 lm_result lm_world_remove_contact_rule(lm_world *world, uint32_t group_a, uint32_t group_b)
 {
-    lmi_gpu_edit(world);
     uint32_t index = find_rule(world, group_a, group_b);
     if (index == world->rule_count) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_world_remove_contact_rule: there is no rule for these groups");
     }
+    lmi_world_change(world, LMI_CHANGE_WORLD);
     remove_rule(world, index);
     lmi_rouse_all(world);
     return LM_OK;

@@ -5,7 +5,9 @@
  * writes  everything in a world
  * uses    base collide match touch; in sources also cluster contact cut fracture gpu lattice octree skeleton skin snapshot
  *
- *   step.c       one step, as the list of its stages        kernels.h   the stages that run in lanes, for each instruction set
+ *   access.c     the one way to a body for the calls of a host program; a device is told there (in_step.h: in a step)
+ *   step.c       one step, as the list of what happens      stages.c    batches of bodies through their stages, on the host
+ *   kernels.h    the stages that run in lanes, for each instruction set
  *   world.c      creation, settings, contact rules           body.c      bodies made, freed, and put into batches
  *   state.c      reading and writing a body                 material.c  materials in numbers of a substep
  *   motion.h     a body as a whole
@@ -194,8 +196,7 @@ typedef struct lmi_batch {
     uint32_t particles; /* padded */
     bool dirty;         /* bodies came or went, or changed their regions: pack again before the next step */
     lmi_pack pack;
-    bool slabs;             /* one lattice of several slabs, which are tasks of their own */
-    uint32_t pieces;        /* of one large octree, whose sums are divided into tasks; else 0 */
+    uint32_t pieces;        /* of one large lattice or octree, whose sums are divided into tasks; else 0 */
     struct lmi_herd *herds; /* lattices that are alike (lattice/herd.h) */
     uint32_t herd_count, herd_capacity;
     bool herded; /* its herds are those of its bodies as they were packed */
@@ -204,17 +205,11 @@ typedef struct lmi_batch {
     uint64_t stage_nanoseconds[LM_STAGE_COUNT];
 } lmi_batch;
 
-/* A slab of a large lattice. */
-typedef struct lmi_slab_task {
-    uint32_t batch, slab;
-    uint64_t nanoseconds; /* that it took in this call of lm_world_step */
-} lmi_slab_task;
-
-/* A piece of a large octree's blocks. */
-typedef struct lmi_octree_task {
+/* A piece of a large body: a slab of a lattice, a range of an octree's blocks. */
+typedef struct lmi_piece_task {
     uint32_t batch, piece;
     uint64_t nanoseconds; /* that it took in this call of lm_world_step */
-} lmi_octree_task;
+} lmi_piece_task;
 
 struct lm_world {
     lmi_memory memory;
@@ -255,10 +250,8 @@ struct lm_world {
     struct lmi_mould *moulds;        /* rest shapes that bodies share (touch/mould.h) */
     struct lmi_mutual *mutual;       /* bodies that touch each other (contact/mutual.h) */
     struct lmi_touchings *touchings; /* who touched whom in the last call (contact/touching.h); null: never asked */
-    lmi_slab_task *slab_tasks;
-    uint32_t slab_count, slab_capacity;
-    lmi_octree_task *octree_tasks;
-    uint32_t octree_task_count, octree_task_capacity;
+    lmi_piece_task *piece_tasks;
+    uint32_t piece_count, piece_capacity;
 
     lm_break *breaks; /* of the last step */
     uint32_t break_count, break_capacity;
@@ -276,30 +269,16 @@ struct lm_world {
 /* Reports a failure to the log and returns it. */
 lm_result lmi_fail(const lm_world *world, lm_result result, const char *format, ...) LMI_PRINTF(3, 4);
 
-static inline lmi_body *lmi_body_at(const lm_world *world, uint32_t slot)
+/* A body for reading; for writing see access.h and in_step.h. */
+static inline const lmi_body *lmi_body_at(const lm_world *world, uint32_t slot)
 {
     return LMI_POOL_AT(&world->bodies, lmi_body, slot);
 }
 
-/* gpu/, for worlds that a device steps: the host's state is up to date; the host is about to change something; or nothing but
- * state (positions and velocities) or fields, so that nothing is laid out anew; and what lm_body_get_goals wants of clusters
+/* gpu/, for worlds that a device steps: bytes in use, which getters may be changing; and what lm_body_get_goals wants of clusters
  * after a substep that was the device's (false: it was not), `from` added. */
-void lmi_gpu_fetch(const lm_world *world);
-void lmi_gpu_edit(lm_world *world);
-void lmi_gpu_edit_state(lm_world *world);
-
-/* The same for a body alone, or a batch: what is in other batches stays where it is. Between such a change and the next step the
- * host's state of the other bodies is behind until somebody asks for it. And what a step wants to know on the host before it begins. */
-void lmi_gpu_fetch_batch(lm_world *world, uint32_t batch);
-void lmi_gpu_edit_batch(lm_world *world, uint32_t batch);
-void lmi_gpu_edit_body(lm_world *world, const lmi_body *body);
-void lmi_gpu_edit_body_state(lm_world *world, const lmi_body *body);
-void lmi_gpu_fetch_step(lm_world *world);
-size_t lmi_gpu_memory(const lm_world *world); /* bytes in use, which getters may be changing */
+size_t lmi_gpu_memory(const lm_world *world);
 bool lmi_gpu_goals(const lm_world *world, const lmi_body *body, lm_dvec3 from, lm_vec3 *goals);
-
-/* The body of an id, or null after reporting LM_ERROR_ID. */
-lmi_body *lmi_body_find(const lm_world *world, lm_body_id id, const char *caller);
 
 /* body.c */
 void lmi_body_free(lm_world *world, lmi_body *body);
@@ -355,17 +334,14 @@ static inline bool lmi_may_collide(const lmi_body *body, uint32_t group, uint32_
 static inline bool lmi_body_is_out(const lmi_body *body) { return body->asleep || body->disabled; }
 
 /* contact/sleep.c: wakes a body and its island; everybody; whoever is near a collider. */
-void lmi_body_rouse(lm_world *world, lmi_body *body);
+void lmi_body_rouse(lm_world *world, const lmi_body *body);
 void lmi_rouse_all(lm_world *world);
 void lmi_rouse_near(lm_world *world, uint32_t collider);
 const char *lmi_sleep_fault(const lm_sleep *sleep); /* null when it is sound */
 
-/* world/step.c: memory for a task of a step, and back. */
+/* stages.c: memory for a task of a step, and back. */
 lmi_scratch *lmi_scratch_take(lm_world *world);
 void lmi_scratch_give(lmi_scratch *scratch);
-
-/* world/step.c: a collider where it is now. */
-lmi_surface lmi_surface_place(const lm_world *world, uint32_t collider);
 
 /* world.c: what counts between two that touch, from their groups and what their materials say. */
 void lmi_contact_rule_apply(const lm_world *world, uint32_t group_a, uint32_t group_b, double *friction,

@@ -3,6 +3,7 @@
  */
 #include "test/support/things.h"
 #include "touch/cube.h"
+#include "world/in_step.h"
 #include "world/world.h"
 
 #include <stdlib.h>
@@ -58,7 +59,7 @@ static void a_ring_takes_several_maps(void **context)
     def.size = (lm_vec3){2, 0.6f, 2};
     lm_body_id id = put(world, def, 0, 0, 0);
     steps(world, 1);
-    lmi_body *body = lmi_body_at(world, id.slot - 1);
+    lmi_body *body = lmi_body_in_step(world, id.slot - 1);
     assert_true(body->cubes->count > 2);
     world->kernels->carry_bulk(body->bulk, body);
     lmi_inside inside;

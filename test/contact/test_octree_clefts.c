@@ -5,6 +5,7 @@
 #include "octree/octree_body.h"
 #include "shapes/shapes.h"
 #include "test/support/support.h"
+#include "world/in_step.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -188,7 +189,7 @@ static void a_slit_is_squeezed(void **context)
         lm_world *world = make_world(0.0);
         lm_body_id body = add_box(world, cube, lm_dvec3_zero(), true, 0);
         assert_int_equal(cut_across(world, body, 0.02, -2, 0.25).parts, 1);
-        if (!self) lmi_body_at(world, 0)->self_contact = false;
+        if (!self) lmi_body_in_step(world, 0)->self_contact = false;
         deepest[self] = 0.0;
         for (int n = 0; n < 40; n++) {
             if (n % 10 == 0) send(world, body, 0.02, (lm_vec3){0, 1.0f, 0}, (lm_vec3){0, -1.0f, 0}, still);

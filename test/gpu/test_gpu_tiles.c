@@ -3,6 +3,7 @@
  * its size after a step, and what was in the device's memory before does not matter.
  */
 #include "test/gpu/device.h"
+#include "world/access.h"
 
 #define LONG_CELLS 44
 
@@ -78,7 +79,7 @@ static void thin_frame(void **state)
         assert_ok(lm_body_get_info(host, id, &here));
         assert_ok(lm_body_get_info(device, id, &there));
         assert_at_most(difference(host, device, id), 2 * AGREEMENT);
-        lmi_gpu_fetch(device);
+        lmi_world_read(device);
         const lmi_body *body = lmi_body_at(device, 0);
         assert_true(body->upper.x - body->lower.x > 3.0f); /* as the kernel measured them */
     }

@@ -17,6 +17,7 @@
 #include "skeleton/skeleton.h"
 #include "skin/skin_octree_cut.h"
 #include "snapshot/snapshot.h"
+#include "world/in_step.h"
 #include "world/world.h"
 
 #include <stdio.h>
@@ -286,7 +287,7 @@ static void bones_far_away(void **context)
 
 static lmi_octree *tree_of(lm_world *world)
 {
-    lmi_body *body = lmi_body_at(world, 0);
+    lmi_body *body = lmi_body_in_step(world, 0);
     return body->octree ? &body->octree->tree : &body->grain->tree;
 }
 
@@ -345,7 +346,7 @@ static void riders_that_cannot_be(void **context)
 
     seed = snapshot_seed_make(seed_named("detail"));
     assert_ok(lm_world_load(world, seed.bytes, seed.size));
-    lmi_skin *skin = &lmi_body_at(world, 0)->skin;
+    const lmi_skin *skin = &lmi_body_at(world, 0)->skin;
     uint32_t was = skin->riders[0];
     skin->riders[0] = 0;
     assert_result(load_what_it_saves(world), LM_ERROR_FORMAT);
@@ -379,7 +380,7 @@ static void riders_far_away(void **context)
     given.triangles = triangles;
     given.triangle_count = 12;
     assert_ok(lm_body_set_skin(world, id, &given));
-    lmi_skin *skin = &lmi_body_at(world, 0)->skin;
+    const lmi_skin *skin = &lmi_body_at(world, 0)->skin;
     const uint32_t last = lmi_body_at(world, 0)->region_count - 1;
     for (uint32_t n = skin->offsets[0]; n < skin->offsets[1]; n++) skin->riders[n] = LMI_SKIN_REGION + last;
     assert_ok(load_what_it_saves(world));
@@ -400,7 +401,7 @@ static void things_in_no_list(void **context)
     snapshot_seed seed = snapshot_seed_make(seed_named("surroundings"));
     lm_world *world = make_world(0.0);
     assert_ok(lm_world_load(world, seed.bytes, seed.size));
-    lmi_body *body = lmi_body_at(world, 0);
+    lmi_body *body = lmi_body_in_step(world, 0);
     uint32_t *const first[] = {&body->first_pin, &body->first_drag, &body->first_force};
     for (int n = 0; n < 3; n++) {
         uint32_t was = *first[n];
@@ -436,7 +437,7 @@ static void a_skin_that_reaches_far(void **context)
         snapshot_seed seed = snapshot_seed_make(seed_named(names[k]));
         lm_world *world = make_world(0.0);
         assert_ok(lm_world_load(world, seed.bytes, seed.size));
-        lmi_body *body = lmi_body_at(world, 0);
+        lmi_body *body = lmi_body_in_step(world, 0);
         lmi_skin *skin = body->grain      ? &body->grain->whole
                          : body->fracture ? &body->fracture->whole
                                           : &body->octree->shell->whole;

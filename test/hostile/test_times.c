@@ -309,6 +309,32 @@ static void values_of_many_vertices(void **context)
     free(points), free(values), free(carried);
 }
 
+/* Each particle saw every vertex. */
+static void a_pose_of_many_vertices(void **context)
+{
+    (void)context;
+    enum { COUNT = 20000 };
+    random_state random = {43};
+    lm_vec3 *points = malloc(3 * COUNT * sizeof *points), *pose = points + COUNT, *to = pose + COUNT;
+    for (uint32_t n = 0; n < COUNT; n++) {
+        const lm_vec3 p = points[n] = to_float(random_in_cube(&random, 0.5));
+        pose[n] = (lm_vec3){1.2f * p.x + 0.3f * p.y + 0.1f, 0.9f * p.y - 0.2f * p.z, p.z + 0.1f * p.x};
+    }
+    lm_body_def def = lm_body_def_default();
+    def.points = points;
+    def.point_count = COUNT;
+    tally t = {0};
+    lm_world *world = make_counted_world(&t);
+    lm_body_id body;
+    assert_ok(lm_body_create(world, &def, &body));
+    double begin = seconds();
+    assert_ok(lm_body_carry_pose(world, body, points, pose, COUNT, to));
+    print_message("a pose of 20,000 vertices, %.3f s\n", seconds() - begin);
+    for (uint32_t n = 0; n < COUNT; n++) assert_float_equal(to[n].x, pose[n].x, 2e-6);
+    lm_world_destroy(world);
+    free(points);
+}
+
 /* What would take too much is refused before it is made. */
 static void too_wide_is_refused(void **context)
 {
@@ -337,6 +363,7 @@ int main(void)
         cmocka_unit_test(many_points),
         cmocka_unit_test(blades_of_many_triangles),
         cmocka_unit_test(values_of_many_vertices),
+        cmocka_unit_test(a_pose_of_many_vertices),
         cmocka_unit_test(too_wide_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

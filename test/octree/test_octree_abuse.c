@@ -164,7 +164,7 @@ static void mangled_and_cut(void **context)
     }
     steps(world, 240);
     lm_body_info info = info_of(world, body);
-    /* A piece may stay folded, a quarter of the body below the floor. */
+    /* A piece of two particles, whose touch points are all at one end, may hang through the floor by its own length. */
     assert_true(isfinite(info.centre.y) && info.lower.y > -0.85);
     lm_world_destroy(world);
 }

@@ -8,6 +8,7 @@
 #include "octree/octree_body.h"
 #include "test/support/boxes.h"
 #include "test/support/support.h"
+#include "world/in_step.h"
 #include "world/kernels.h"
 
 #include <math.h>
@@ -43,7 +44,7 @@ static lm_world *random_octree(uint64_t seed, lmi_body **body)
     if (random_below(&random, 2)) def.octree.vertex_widths = widths;
     lm_world *world = make_world(0.0);
     lm_body_id id = make_body(world, &def);
-    *body = lmi_body_at(world, 0);
+    *body = lmi_body_in_step(world, 0);
     float *shares = calloc((*body)->particle_count, sizeof *shares);
     for (uint32_t n = 0; n < (*body)->particle_count; n++) shares[n] = (float)random_range(&random, 0.1, 1.0);
     assert_ok(lm_body_set_region_stiffness(world, id, shares));

@@ -4,6 +4,7 @@
 
 #include "cut/grain.h"
 #include "skin/skin_octree_cut.h"
+#include "world/in_step.h"
 #include "world/world.h"
 
 #include <stdio.h>
@@ -355,7 +356,7 @@ static void make_cut_detail(lm_world *world) { add_detail(world, true); }
 /* Fewer voxels than a cut would make (grain_voxels.c), so that the snapshot is small. */
 static void coarse_grain(lm_world *world, lm_body_id id)
 {
-    lmi_body *body = lmi_body_at(world, id.slot - 1);
+    lmi_body *body = lmi_body_in_step(world, id.slot - 1);
     lmi_memory *memory = &world->memory;
     const char *fault = NULL;
     lmi_grain *g = lmi_grain_make(world, body, &fault);
