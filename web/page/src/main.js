@@ -105,7 +105,7 @@ class App {
         $("figure").textContent = [this.name, session.scene.figure].filter(Boolean).join(" · ");
         document.title = `${this.name} – Limber`;
         this.panel.build();
-        this.showTime(true);
+        this.showTime();
         if (session.scene.note) this.say(session.scene.note);
         return true;
     }
@@ -224,7 +224,7 @@ class App {
             this.stage.update();
         } catch (error) {
             this.playing = false;
-            this.showTime(true);
+            this.showTime();
             this.say(`Stopped: ${error.message}`, true);
         }
     }
@@ -244,7 +244,7 @@ class App {
     /** The picture and all that is shown, after something else than playing changed the world. */
     refresh() {
         this.stage.update();
-        this.showTime(true);
+        this.showTime();
         this.panel.show(this.session.world.stats(), this.fps);
     }
 
@@ -398,7 +398,7 @@ class App {
 
     toggle() {
         this.playing = !this.playing;
-        this.showTime(true);
+        this.showTime();
     }
 
     key(event) {
