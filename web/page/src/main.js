@@ -9,7 +9,7 @@ import { GOLDEN, SCENES } from "virtual:scenes";
 
 const $ = (id) => document.getElementById(id);
 const DEFAULT_SCENE = "squeeze-duck";
-const COARSE_DETAIL = 36;
+const COARSE_DETAIL = 44;
 const MESH_NAME = /\.(obj|stl|ply|glb|gltf|msh|mesh|vtk|node|vol)$/i;
 const query = new URLSearchParams(location.search);
 

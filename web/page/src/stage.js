@@ -64,7 +64,7 @@ export class Stage {
         this.quality = chosen;
         document.body.classList.toggle("plain", chosen === "low");
         this.renderer = new THREE.WebGLRenderer({ canvas, context });
-        this.renderer.toneMapping = THREE.ACESFilmicToneMapping;
+        this.renderer.toneMapping = this.quality === "high" ? THREE.ACESFilmicToneMapping : THREE.NoToneMapping;
         this.renderer.toneMappingExposure = 1.05;
         this.renderer.shadowMap.enabled = true;
         this.renderer.shadowMap.type = this.quality === "high" ? THREE.PCFShadowMap : THREE.BasicShadowMap;
@@ -108,12 +108,12 @@ export class Stage {
         this.scene.background?.dispose?.();
         this.scene.background = this.quality === "high" ? gradient(sky.top, sky.bottom) : new THREE.Color(sky.bottom);
         const dark = theme === "dark", high = this.quality === "high";
-        this.sky.intensity = (high ? 0.5 : 1.9) * (dark ? 0.6 : 1);
+        this.sky.intensity = (high ? 0.5 : 1.5) * (dark ? 0.6 : 1);
         this.sky.groundColor.set(dark ? 0x2a2d38 : 0xb9ad9c);
-        this.sun.intensity = dark ? 2.2 : 2.5;
+        this.sun.intensity = (dark ? 2.2 : 2.5) * (high ? 1 : 0.72);
         this.scene.environmentIntensity = dark ? 0.3 : 0.38;
         this.fog = new THREE.Fog(sky.bottom, 6 * this.distance, 22 * this.distance);
-        this.scene.fog = this.fog;
+        this.scene.fog = high ? this.fog : null;
         this.materials?.forEach(([material, kind]) => kind && material.color.set(sky[kind]));
     }
 
