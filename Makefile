@@ -1,7 +1,7 @@
 # What people do with the repository; CMakeLists.txt says how. `make help` lists the targets.
 
 .DEFAULT_GOAL := build
-.PHONY: build demo pictures python blender test test-long test-arm test-wasm test-windows test-x86-32 packages amalgamation soak mutate golden format format-check trees clean help
+.PHONY: build demo pictures python blender web serve test test-long test-arm test-wasm test-windows test-x86-32 packages amalgamation soak mutate golden format format-check trees clean help
 
 # The scene that `make demo` shows.
 DEMO := penguins
@@ -31,6 +31,16 @@ python: ## the Python package as a wheel in build/wheel (docs/python.md)
 
 blender: python ## the add-on for Blender as a zip in build/blender (docs/blender.md)
 	@tools/blender-zip
+
+web: ## the package for JavaScript (npm) and the page to play with, in build/web (docs/web.md)
+	@tools/setup web
+	@tools/build web-simd
+	@tools/build web-threads
+	@tools/build web-scalar
+	node web/build.mjs
+
+serve: ## serve the page of `make web` at http://localhost:8080
+	node web/serve.mjs build/web 8080
 
 test: trees ## everything that must hold: unit, oracle, invariants, sanitizers, short fuzzing (about 17 minutes on two cores)
 	$(CTEST) -LE 'long|soak'

@@ -7,7 +7,9 @@ set(CMAKE_C_STANDARD 17)
 set(CMAKE_C_STANDARD_REQUIRED ON)
 set(CMAKE_C_EXTENSIONS OFF)
 set(CMAKE_C_VISIBILITY_PRESET hidden)
-set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+if(NOT WASI) # where everything is linked into one module, and addresses are cheaper without
+    set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+endif()
 
 # No fused multiply-add behind our back: results must be the same bits on every instruction set and compiler.
 if(MSVC)

@@ -300,8 +300,20 @@ LM_API uint32_t lm_world_get_colliders(const lm_world *world, lm_collider_id *id
  *
  * Stiffness is given as the frequency and damping ratio with which a single rigid region rings. The deformations that
  * a mode follows ring slower, by about sqrt(1 - beta), and a body of many regions rings slower still (see
- * lm_body_get_slowest_mode). A substep of h seconds can reach 1/(6 h) hertz when undamped (10 Hz at 1/60 s); beyond that
- * the body is as stiff as the step allows, and lm_body_info says so. A rigid body is the limit: LM_STIFFNESS_ALPHA with
+ * lm_body_get_slowest_mode). A substep of h seconds can reach 1/(2 pi h) hertz (9.5 Hz at 1/60 s); beyond that
+ * the body is as stiff as the step allows, and lm_body_info says so.
+ *
+ * Or stiffness is given in physical units: `young` (Pa) and `poisson`, region by region, so that it is the same everywhere in
+ * a body and does not change with the sampling, the spacing or the width of regions, nor where cells are divided, joined or
+ * cut. `sag` is the same for people who do not know pascals: the share of its height by which a column as tall as the body
+ * sinks under its own weight (at 9.81 m/s²): young = density 9.81 height / (2 sag). A substep of h seconds reaches
+ * young = (1 - 2 poisson) density <x²>/h², where <x²> is about a third of the square of a region's half-width: more
+ * substeps and wider regions reach more, and lm_body_info says how many. It holds for bodies whose regions overlap densely
+ * (lattices, octrees, tetrahedra). Of clusters it is the nearest that can be said: of each along its longest axis, of a few
+ * large ones for stretching and not for bending. The damping ratio is then that of the slowest stretching of a cube of the
+ * body's size, pi/2 sqrt(young/density) over the side, rad/s.
+ *
+ * A rigid body is the limit: LM_STIFFNESS_ALPHA with
  * alpha 1 and some damping.
  *
  * With a yield above 0 the body is plastic, in every mode, clusters and lattices alike: where a region is strained beyond
@@ -312,8 +324,12 @@ LM_API uint32_t lm_world_get_colliders(const lm_world *world, lm_collider_id *id
 typedef enum lm_mode { LM_MODE_RIGID = 0, LM_MODE_LINEAR, LM_MODE_QUADRATIC, LM_MODE_COUNT } lm_mode;
 
 typedef enum lm_stiffness {
-    LM_STIFFNESS_HERTZ = 0, /* `hertz` and `damping_ratio` count: the same motion at every substep */
-    LM_STIFFNESS_ALPHA,     /* `alpha` and `damping` count: the papers' share of the way to the goal in one substep */
+    LM_STIFFNESS_GIVEN =
+        0,              /* whichever of `hertz`, `young` and `sag` is above 0; two of them are refused; none: 8 hertz */
+    LM_STIFFNESS_HERTZ, /* `hertz` and `damping_ratio` count: the same motion at every substep */
+    LM_STIFFNESS_YOUNG, /* `young`, `poisson` and `damping_ratio` count */
+    LM_STIFFNESS_SAG,   /* `sag`, `poisson` and `damping_ratio` count */
+    LM_STIFFNESS_ALPHA, /* `alpha` and `damping` count: the papers' share of the way to the goal in one substep */
     LM_STIFFNESS_COUNT
 } lm_stiffness;
 
@@ -327,13 +343,18 @@ typedef enum lm_damping {
     LM_DAMPING_COUNT
 } lm_damping;
 
+#define LM_MAX_POISSON 0.46f
+
 typedef struct lm_material {
-    lm_mode mode;            /* default LM_MODE_LINEAR */
-    lm_stiffness stiffness;  /* default LM_STIFFNESS_HERTZ */
-    float hertz;             /* 0 to 1e6; default 8 */
-    float damping_ratio;     /* 0 to 1e6, 1 is critical; default 0.1 */
-    float alpha;             /* 0 to 1 for each substep; default 0.5 */
-    float damping;           /* 1/s at which deformation velocity decays, with alpha; 0 to 1e6; default 0 */
+    lm_mode mode;           /* default LM_MODE_LINEAR */
+    lm_stiffness stiffness; /* default LM_STIFFNESS_GIVEN */
+    float hertz;            /* 0 to 1e6; default 0 */
+    float young;            /* Young's modulus, 0 to 1e15 Pa; default 0 */
+    float poisson;       /* Poisson's ratio, 0 to LM_MAX_POISSON; default 0.3. With young and sag, not in rigid mode */
+    float sag;           /* share of its height by which the body sinks under its own weight, 0 to 10; default 0 */
+    float damping_ratio; /* 0 to 1e6, 1 is critical; default 0.1 */
+    float alpha;         /* 0 to 1 for each substep; default 0.5 */
+    float damping;       /* 1/s at which deformation velocity decays, with alpha; 0 to 1e6; default 0 */
     lm_damping damping_kind; /* default LM_DAMPING_GLOBAL */
     uint32_t damping_every; /* every how many substeps, for all that time at once: regional damping costs nearly as much
                                as the rest of the step; 1 to LM_MAX_SUBSTEPS; default 1 */
@@ -347,6 +368,14 @@ typedef struct lm_material {
 
 /* A material with the defaults above. */
 LM_API lm_material lm_material_default(void);
+
+#define LM_PRESET_COUNT 9
+
+/* A material by its name: "jelly", "soft rubber", "rubber", "foam", "flesh", "dough" and "clay" (plastic), "cork", "wood"; and its
+ * density for lm_body_def.density, kg/m³ (may be null). docs/materials.md has the numbers. False: there is none of that name, and
+ * nothing was written. lm_material_preset_name gives the names from 0 on; null beyond the last. */
+LM_API bool lm_material_preset(const char *name, lm_material *material, float *density);
+LM_API const char *lm_material_preset_name(uint32_t index);
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Bodies
@@ -550,6 +579,9 @@ typedef struct lm_body_def {
                               (of a lattice or tets: for each particle), copied; null (default): equal shares of
                               `mass`, or what lm_lattice or lm_tets says */
     float mass;            /* kilograms in all, used when masses is null; above 0, at most 1e12, default 1 */
+    float density; /* kg/m³, instead of mass; 0 to 1e12, default 0: `mass` counts. The volume is that of the mesh
+                              where it encloses one, else of the cells or tetrahedra; of a cloud of points, of the box with
+                              the same moments */
     lm_clusters clusters;
     lm_lattice lattice; /* instead of points and clusters */
     lm_tets tets;       /* the same */
@@ -617,13 +649,18 @@ typedef struct lm_body_info {
     bool stiffness_limited;   /* alpha was cut to 1 in the last step: as stiff as the substep allows */
     float reached_hertz;      /* the frequency a single region really has, from the last step; 0 before the first. Of a
                                  lattice with width_metres: the hertz that the material really has */
-    float spacing;            /* of a lattice, metres; else 0 */
-    uint32_t width;           /* of a lattice, steps; else 0 */
-    float contact_radius;     /* metres, as in the definition */
-    uint32_t contact_points;  /* points that touch: of the surface, or all particles */
-    uint32_t contacts;        /* points of it that pressed on a collider in the last substep, once for each collider */
-    bool asleep;              /* see lm_world_set_sleep */
-    bool enabled;             /* see lm_body_set_enabled */
+    float density;            /* kg/m³ */
+    float young;              /* Pa that a material in physical units asks for; 0: it is not */
+    float reached_young;      /* Pa that it has, from the last step */
+    uint32_t
+        substeps_needed; /* with which stiffness_limited would be false, from the last step; else those that there are */
+    float spacing;       /* of a lattice, metres; else 0 */
+    uint32_t width;      /* of a lattice, steps; else 0 */
+    float contact_radius;    /* metres, as in the definition */
+    uint32_t contact_points; /* points that touch: of the surface, or all particles */
+    uint32_t contacts;       /* points of it that pressed on a collider in the last substep, once for each collider */
+    bool asleep;             /* see lm_world_set_sleep */
+    bool enabled;            /* see lm_body_set_enabled */
     uint64_t user_data;
     uint64_t
         shape_hash; /* of what stays while the body moves: rest positions, regions and skin. Bodies with the same hash
@@ -1634,6 +1671,12 @@ typedef struct lm_region_transform {
  * LM_SKIN_REGIONS rides on. Where the body has no such skin they are fitted in the call. */
 LM_API lm_result lm_body_get_region_transforms(const lm_world *world, lm_body_id body, lm_dvec3 base,
                                                lm_region_transform *transforms);
+
+/* The Cauchy stress of each particle, pascals: xx yy zz xy yz zx along the world's axes (six for each particle), and von Mises'
+ * (one each); either may be null. It is that of the region around the particle (of clusters the mean of its regions), from the
+ * stretch of its fit without what is lasting, and from the modulus that was reached in the last step: of a material in hertz the
+ * one that the header's section on materials says. LM_ERROR_MEMORY. */
+LM_API lm_result lm_body_get_stress(lm_world *world, lm_body_id body, float *stresses, float *von_mises);
 
 /*
  * Skins in buffers of OpenGL.

@@ -1,0 +1,274 @@
+// The picture: three.js, with light, shadows and a camera; and what the views show.
+import * as THREE from "three";
+import { OrbitControls } from "three/addons/controls/OrbitControls.js";
+import { RoomEnvironment } from "three/addons/environments/RoomEnvironment.js";
+import { ColliderGroup, ParticleCloud, SoftCrowd } from "limber-physics/three";
+
+const SKIES = {
+    light: { top: 0xdfe7f1, bottom: 0xf6f3ee, floor: 0xe9e6e1, wall: 0xc9ccd4 },
+    dark: { top: 0x12151c, bottom: 0x272b36, floor: 0x343a47, wall: 0x596175 },
+};
+
+export const VIEWS = ["surface", "strain", "regions", "speed", "particles", "contacts"];
+
+/** A colour map from dark blue over green to yellow, as linear bytes. */
+const STOPS = [[40, 20, 90], [45, 80, 150], [35, 150, 140], [120, 205, 85], [250, 230, 40]];
+const linear = (value) => Math.round(255 * (value / 255) ** 2.2);
+const RAMP = Array.from({ length: 256 }, (_, n) => {
+    const at = (n / 255) * (STOPS.length - 1), low = Math.min(Math.floor(at), STOPS.length - 2), t = at - low;
+    return STOPS[low].map((value, k) => linear(value + (STOPS[low + 1][k] - value) * t));
+});
+const ramp = (share) => RAMP[Math.max(0, Math.min(255, Math.round(255 * share)))];
+const REGION_COLOURS = Array.from({ length: 24 }, (_, n) => {
+    const c = new THREE.Color().setHSL((n * 0.618034) % 1, 0.55, 0.45 + 0.12 * (n % 3));
+    return [c.r, c.g, c.b].map((value) => Math.round(255 * value));
+});
+
+/** A picture from one colour above to another below. */
+function gradient(top, bottom) {
+    const canvas = document.createElement("canvas"), paint = canvas.getContext("2d");
+    canvas.width = 4;
+    canvas.height = 256;
+    const fill = paint.createLinearGradient(0, 0, 0, 256), css = (colour) => "#" + colour.toString(16).padStart(6, "0");
+    fill.addColorStop(0, css(top));
+    fill.addColorStop(0.75, css(bottom));
+    paint.fillStyle = fill;
+    paint.fillRect(0, 0, 4, 256);
+    const texture = new THREE.CanvasTexture(canvas);
+    texture.colorSpace = THREE.SRGBColorSpace;
+    return texture;
+}
+
+/** Whether pictures are drawn without a graphics card: then they are drawn more simply. */
+function isSoftware() {
+    const gl = document.createElement("canvas").getContext("webgl2");
+    const info = gl?.getExtension("WEBGL_debug_renderer_info");
+    const name = info ? String(gl.getParameter(info.UNMASKED_RENDERER_WEBGL)) : "";
+    gl?.getExtension("WEBGL_lose_context")?.loseContext();
+    return /swiftshader|llvmpipe|software|basic render/i.test(name);
+}
+
+export class Stage {
+    constructor(canvas, { quality }) {
+        this.canvas = canvas;
+        this.quality = quality ?? (isSoftware() ? "low" : "high");
+        document.body.classList.toggle("plain", this.quality === "low");
+        this.renderer = new THREE.WebGLRenderer({ canvas, antialias: this.quality === "high", powerPreference: "high-performance" });
+        this.renderer.toneMapping = THREE.ACESFilmicToneMapping;
+        this.renderer.toneMappingExposure = 1.05;
+        this.renderer.shadowMap.enabled = true;
+        this.renderer.shadowMap.type = this.quality === "high" ? THREE.PCFSoftShadowMap : THREE.BasicShadowMap;
+        this.scene = new THREE.Scene();
+        this.camera = new THREE.PerspectiveCamera(36, 1, 0.02, 1000);
+        this.controls = new OrbitControls(this.camera, canvas);
+        this.controls.enableDamping = true;
+        this.controls.dampingFactor = 0.12;
+        this.controls.mouseButtons = { LEFT: THREE.MOUSE.ROTATE, MIDDLE: THREE.MOUSE.PAN, RIGHT: THREE.MOUSE.PAN };
+        this.view = "surface";
+        this.wire = false;
+        this.distance = 4;
+        this.contacts = new THREE.InstancedMesh(new THREE.SphereGeometry(1, 10, 8), new THREE.MeshBasicMaterial({ color: 0xff3b6b, depthTest: false, transparent: true, opacity: 0.85 }), 1024);
+        this.contacts.frustumCulled = false;
+        this.contacts.renderOrder = 5;
+        this.brush = new THREE.Mesh(new THREE.SphereGeometry(1, 24, 16), new THREE.MeshBasicMaterial({ color: 0x4d8dff, transparent: true, opacity: 0.22, depthWrite: false }));
+        this.brush.visible = this.contacts.visible = false;
+        this.light();
+        this.scene.add(this.contacts, this.brush);
+        this.setTheme("light");
+    }
+
+    light() {
+        this.sky = new THREE.HemisphereLight(0xffffff, 0x8a8070, 1);
+        this.sun = new THREE.DirectionalLight(0xfff1dc, 2.6);
+        this.sun.castShadow = true;
+        const size = this.quality === "high" ? 2048 : 512;
+        this.sun.shadow.mapSize.set(size, size);
+        this.sun.shadow.bias = -0.0004;
+        this.sun.shadow.radius = 4;
+        this.scene.add(this.sky, this.sun, this.sun.target);
+        if (this.quality === "high") {
+            const maker = new THREE.PMREMGenerator(this.renderer);
+            this.scene.environment = maker.fromScene(new RoomEnvironment(), 0.04).texture;
+        }
+    }
+
+    setTheme(theme) {
+        const sky = SKIES[theme];
+        this.theme = theme;
+        this.scene.background?.dispose?.();
+        this.scene.background = this.quality === "high" ? gradient(sky.top, sky.bottom) : new THREE.Color(sky.bottom);
+        const dark = theme === "dark", high = this.quality === "high";
+        this.sky.intensity = (high ? 0.5 : 1.9) * (dark ? 0.6 : 1);
+        this.sky.groundColor.set(dark ? 0x2a2d38 : 0xb9ad9c);
+        this.sun.intensity = dark ? 2.2 : 2.5;
+        this.scene.environmentIntensity = dark ? 0.35 : 0.55;
+        this.fog = new THREE.Fog(sky.bottom, 6 * this.distance, 22 * this.distance);
+        this.scene.fog = this.fog;
+        this.materials?.forEach(([material, kind]) => kind && material.color.set(sky[kind]));
+    }
+
+    /** Shows another session. */
+    setSession(session) {
+        this.clear();
+        this.session = session;
+        const { scene, world } = session, high = this.quality === "high";
+        this.materials = [];
+        const colours = new Map(scene.colliders().map(({ id, colour }) => [`${id.slot}:${id.generation}`, colour]));
+        this.colliders = new ColliderGroup(world, (id, isPlane) => {
+            const own = colours.get(`${id.slot}:${id.generation}`), kind = own ? null : isPlane ? "floor" : "wall";
+            const material = high ? new THREE.MeshStandardMaterial({ roughness: 0.92, side: THREE.DoubleSide }) : new THREE.MeshLambertMaterial({ side: THREE.DoubleSide });
+            if (own) material.color.setRGB(own[0] / 255, own[1] / 255, own[2] / 255, THREE.SRGBColorSpace);
+            else if (!colours.has(`${id.slot}:${id.generation}`) && !isPlane) material.color.set(0xd8493a);
+            else material.color.set(SKIES[this.theme][kind]);
+            this.materials.push([material, kind]);
+            return material;
+        });
+        const look = { vertexColors: true, side: THREE.DoubleSide };
+        const skin = high ? new THREE.MeshPhysicalMaterial({ ...look, roughness: 0.42, clearcoat: 0.25, clearcoatRoughness: 0.4 }) : new THREE.MeshPhongMaterial({ ...look, shininess: 40, specular: 0x333333 });
+        skin.shadowSide = THREE.DoubleSide;
+        this.crowd = new SoftCrowd(world, skin);
+        this.points = new ParticleCloud(world, 0.02);
+        this.scene.add(this.colliders, this.crowd, this.points);
+        this.known = "";
+        this.place(scene.view);
+        this.update();
+    }
+
+    clear() {
+        if (!this.session) return;
+        this.scene.remove(this.colliders, this.crowd, this.points);
+        this.crowd.dispose();
+        this.crowd.material.dispose();
+        this.points.geometry.dispose();
+        this.session = null;
+    }
+
+    /** The camera of a scene, or one that sees all bodies. */
+    place(view) {
+        const low = new THREE.Vector3(Infinity, Infinity, Infinity), high = low.clone().negate();
+        for (const body of this.session.world.bodies()) {
+            const { lower, upper } = body.info();
+            low.min(lower);
+            high.max(upper);
+        }
+        const middle = low.clone().add(high).multiplyScalar(0.5), size = Math.max(high.clone().sub(low).length(), 1e-3);
+        if (view) {
+            this.camera.position.set(...view.at);
+            this.controls.target.set(...view.lookAt);
+            this.camera.fov = view.fieldOfView;
+        } else {
+            this.camera.fov = 36;
+            this.controls.target.copy(middle);
+            this.camera.position.copy(middle).add(new THREE.Vector3(0.7, 0.5, 1.2).multiplyScalar(size));
+        }
+        this.wideFov = this.camera.fov;
+        this.distance = this.camera.position.distanceTo(this.controls.target);
+        this.camera.near = this.distance / 100;
+        this.camera.far = this.distance * 60;
+        this.fog.near = 3 * this.distance;
+        this.fog.far = 14 * this.distance;
+        this.points.material.size = this.distance / 110;
+        const reach = Math.max(0.75 * this.distance, Math.min(size, 1.6 * this.distance));
+        this.sun.position.copy(this.controls.target).add(new THREE.Vector3(0.45, 1.35, 0.7).multiplyScalar(1.6 * reach));
+        this.sun.target.position.copy(this.controls.target);
+        Object.assign(this.sun.shadow.camera, { left: -reach, right: reach, top: reach, bottom: -reach, near: 0.1 * reach, far: 5 * reach });
+        this.sun.shadow.camera.updateProjectionMatrix();
+        this.sun.shadow.normalBias = reach / 400;
+        this.aspect = 0;
+        this.resize();
+        this.controls.update();
+    }
+
+    resize() {
+        const width = this.canvas.clientWidth, height = this.canvas.clientHeight;
+        const ratio = this.quality === "high" ? Math.min(window.devicePixelRatio, 2) : Math.min(window.devicePixelRatio, 1);
+        if (this.width !== width || this.height !== height || this.ratio !== ratio) {
+            Object.assign(this, { width, height, ratio, aspect: 0 });
+            this.renderer.setPixelRatio(ratio);
+            this.renderer.setSize(width, height, false);
+        }
+        const aspect = width / Math.max(height, 1);
+        if (this.aspect !== aspect) {
+            // Upright pictures show as much from side to side as wide ones of 4:3 do.
+            const half = Math.tan((this.wideFov * Math.PI) / 360);
+            this.camera.fov = (Math.atan(half * Math.max(1, 1.33 / aspect)) * 360) / Math.PI;
+            this.camera.aspect = this.aspect = aspect;
+            this.camera.updateProjectionMatrix();
+        }
+    }
+
+    /** After steps: surfaces, colliders and the chosen view. */
+    update() {
+        const { session } = this, bodies = session.world.bodies();
+        const now = bodies.map(({ id }) => `${id.slot}:${id.generation}`).join();
+        if (now !== this.known) {
+            const own = new Map(session.scene.bodies().map(({ body }, n) => [body, session.scene.colours(n)]));
+            this.crowd.setBodies(bodies.map((body) => ({ body, colours: own.get(body) ?? null })));
+            this.known = now;
+            this.skinless = bodies.every((body) => body.info().skin_vertices === 0);
+        }
+        const particles = this.view === "particles" || this.skinless;
+        this.crowd.visible = !particles;
+        this.points.visible = particles;
+        if (particles) this.points.update();
+        else if (this.crowd.update() || this.painted !== this.view || this.view === "strain" || this.view === "speed") this.paint();
+        this.colliders.update();
+        this.contacts.visible = this.view === "contacts";
+        if (this.contacts.visible) this.showContacts();
+    }
+
+    paint() {
+        this.painted = this.view;
+        if (this.view === "strain") this.crowd.paint("strain", (value) => ramp(2.5 * value));
+        else if (this.view === "speed") this.crowd.paint("speed", (value) => ramp(value / (1.2 * this.distance)));
+        else if (this.view === "regions") this.crowd.paint("region", (value) => REGION_COLOURS[Math.max(0, value) % REGION_COLOURS.length]);
+        else this.crowd.paint(null);
+    }
+
+    showContacts() {
+        const events = this.session.world.events().filter(({ phase }) => phase !== "ended");
+        const matrix = new THREE.Matrix4(), size = this.distance / 130;
+        this.contacts.count = Math.min(events.length, 1024);
+        for (let n = 0; n < this.contacts.count; n++) this.contacts.setMatrixAt(n, matrix.makeScale(size, size, size).setPosition(...events[n].point));
+        this.contacts.instanceMatrix.needsUpdate = true;
+    }
+
+    setView(view) {
+        this.view = view;
+        if (!this.session) return;
+        this.session.world.contactEvents = view === "contacts";
+        this.update();
+    }
+
+    render() {
+        this.resize();
+        this.controls.update();
+        this.renderer.render(this.scene, this.camera);
+    }
+
+    // ---- from the picture into the world ----
+
+    ray(x, y) {
+        const box = this.canvas.getBoundingClientRect(), caster = new THREE.Raycaster();
+        caster.setFromCamera(new THREE.Vector2((2 * (x - box.left)) / box.width - 1, 1 - (2 * (y - box.top)) / box.height), this.camera);
+        return caster.ray;
+    }
+
+    pick(x, y) {
+        const { origin, direction } = this.ray(x, y);
+        return this.session.world.pick(origin.toArray(), direction.toArray());
+    }
+
+    /** On a plane parallel to the picture through a point. */
+    onPlane(x, y, point) {
+        const normal = this.camera.getWorldDirection(new THREE.Vector3());
+        const plane = new THREE.Plane().setFromNormalAndCoplanarPoint(normal, new THREE.Vector3(...point));
+        return this.ray(x, y).intersectPlane(plane, new THREE.Vector3())?.toArray() ?? null;
+    }
+
+    /** Where a point of the world is on the page. */
+    project(point) {
+        const box = this.canvas.getBoundingClientRect(), at = new THREE.Vector3(...point).project(this.camera);
+        return [box.left + ((at.x + 1) / 2) * box.width, box.top + ((1 - at.y) / 2) * box.height];
+    }
+}
