@@ -292,4 +292,4 @@ static int run(const cli_command *command, int argc, char **argv)
     return tets_is_name(file) ? inform_tets(file) : mesh_is_name(file) ? inform_mesh(file) : inform_scene(file);
 }
 
-const cli_command cli_info = {"info", "FILE", "what a scene or a mesh contains, and what is wrong with it", run};
+const cli_command cli_info = {"info", "FILE", "tells what a scene or a mesh contains, and what is wrong with it", run};

@@ -386,7 +386,7 @@ static void visit_sleep(archive *a, lmi_body *body)
     visit_float(a, &body->still);
     visit_u32(a, &body->island);
     refuse_if(a, !(body->still >= 0.0f && body->still <= 1e6f));
-    if (body->asleep) { /* those who are awake find it anew */
+    if (body->asleep) { /* those who are awake find it again */
         visit_vec3(a, &body->motion.centre);
         visit_double(a, &body->motion.mass);
         for (int i = 0; i < 6; i++) {

@@ -162,7 +162,7 @@ const char *lmi_body_mass_fault(const float *masses, uint32_t count)
 
 static const char *mass_fault(const lm_body_def *def)
 {
-    if (def->masses) { /* those of a lattice are looked at once their number is known */
+    if (def->masses) { /* those of a lattice are checked once their number is known */
         return def->points ? lmi_body_mass_fault(def->masses, def->point_count) : NULL;
     }
     if (!(def->density >= 0.0f && def->density <= 1e12f)) {

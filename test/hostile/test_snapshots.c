@@ -346,7 +346,7 @@ static void riders_that_cannot_be(void **context)
 
     seed = snapshot_seed_make(seed_named("detail"));
     assert_ok(lm_world_load(world, seed.bytes, seed.size));
-    lmi_skin *skin = &lmi_body_at(world, 0)->skin;
+    const lmi_skin *skin = &lmi_body_at(world, 0)->skin;
     uint32_t was = skin->riders[0];
     skin->riders[0] = 0;
     assert_result(load_what_it_saves(world), LM_ERROR_FORMAT);
@@ -380,7 +380,7 @@ static void riders_far_away(void **context)
     given.triangles = triangles;
     given.triangle_count = 12;
     assert_ok(lm_body_set_skin(world, id, &given));
-    lmi_skin *skin = &lmi_body_at(world, 0)->skin;
+    const lmi_skin *skin = &lmi_body_at(world, 0)->skin;
     const uint32_t last = lmi_body_at(world, 0)->region_count - 1;
     for (uint32_t n = skin->offsets[0]; n < skin->offsets[1]; n++) skin->riders[n] = LMI_SKIN_REGION + last;
     assert_ok(load_what_it_saves(world));

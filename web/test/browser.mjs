@@ -1,12 +1,12 @@
 // The page in Chromium, without a display and with software GL: node web/test/browser.mjs short|long [LIMBER] [NAME...]
 //
-// short: some scenes, and everything that a visitor does. long: every scene, which must have the tool's hash after 120 frames.
-// Screenshots go to build/web/screenshots.
+// short: some scenes, hands, knife, time, files and links. long: everything, and every scene, which must have the tool's hash after 120 frames.
+// Screenshots go to build/web/screenshots. WEB_SCENES=a,b restricts the scenes whose hashes are compared.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { serve } from "../serve.mjs";
@@ -75,7 +75,8 @@ const tests = {
 
     async hashes() {
         const page = await open("/page/?engine=simd#scene=twist&paused");
-        const names = length === "long" ? golden : golden.filter(([name]) => ["twist", "modes", "few-regions"].includes(name));
+        const only = process.env.WEB_SCENES?.split(",");
+        const names = only ? golden.filter(([name]) => only.includes(name)) : length === "long" ? golden : golden.filter(([name]) => ["twist", "modes", "few-regions"].includes(name));
         for (const [name, frames, hash] of names) {
             // The golden frame where it comes early; all others against the tool after 120 frames.
             const golden120 = Number(frames) <= 120 || length === "short";
@@ -166,6 +167,7 @@ const tests = {
         assert.ok((await state(page)).particles > 500);
         await page.evaluate(() => window.limberPage.openMesh("bear.obj", { ...window.limberPage.dropped.settings, sampling: "octree" }));
         assert.ok(await page.evaluate(() => window.limberPage.session.world.bodies()[0].info().octree_nodes > 0));
+        await page.evaluate(() => (window.limberPage.playing = false));
         await page.screenshot({ path: join(shots, "mesh.png") });
         // What is broken is refused in a line, and the page goes on with what it had.
         const { hash } = await state(page);
@@ -202,6 +204,29 @@ const tests = {
         await page.evaluate(() => (location.hash = "#scene=sticks&set=bodies[0].material.hertz=-5"));
         await page.waitForFunction(() => /hertz/.test(document.getElementById("toast").textContent));
         assert.ok((await state(page)).particles > 0);
+        await page.close();
+    },
+
+    async savedFiles() {
+        const page = await open("/page/?engine=simd#scene=sticks&frame=3");
+        const { hash } = await state(page);
+        const saved = async (act) => {
+            const [download] = await Promise.all([page.waitForEvent("download"), act()]);
+            return [download.suggestedFilename(), readFileSync(await download.path())];
+        };
+        const share = (what) => () => page.evaluate((name) => window.limberPage.share(name), what);
+        const [glb, model] = await saved(share("glb"));
+        assert.deepEqual([glb, model.subarray(0, 4).toString()], ["sticks.glb", "glTF"]);
+        assert.equal((await state(page)).hash, hash, "the export leaves the scene where it was");
+        const [name, snapshot] = await saved(share("snapshot"));
+        assert.equal(name, "sticks-3.limber");
+        assert.ok(snapshot.length > 1000);
+        await page.evaluate(() => window.limberPage.share("film"));
+        await page.evaluate(() => window.limberPage.toggle());
+        await page.waitForFunction(() => window.limberPage.session.frame > 12, null, { timeout: 30000 });
+        const [film, video] = await saved(share("film"));
+        assert.equal(film, "sticks.webm");
+        assert.deepEqual([...video.subarray(0, 4)], [0x1a, 0x45, 0xdf, 0xa3], "a Matroska file");
         await page.close();
     },
 
@@ -288,6 +313,63 @@ const tests = {
         }
     },
 
+    /** A lattice that the vertex shader deforms looks as the one that the engine deforms. */
+    async gpuSkin() {
+        const page = await open("/examples/hello.html", { wait: false, width: 320, height: 240 });
+        const { onGpu, different, covered } = await page.evaluate(async () => {
+            const THREE = await import("three"), { load } = await import("limber-physics"), { SoftMesh } = await import("limber-physics/three");
+            const limber = await load({ variant: "simd" }), world = limber.world();
+            world.addCollider({ shape: "plane" });
+            const body = world.addLattice(limber.shape("duck", { detail: 16 }), { particles: 400, position: [0, 0.7, 0], rotation: [0, 0.38, 0, 0.92], material: { hertz: 3 } });
+            for (let n = 0; n < 45; n++) world.step();
+            const picture = (gpu) => {
+                const renderer = new THREE.WebGLRenderer({ preserveDrawingBuffer: true });
+                renderer.setSize(320, 240);
+                const scene = new THREE.Scene(), camera = new THREE.PerspectiveCamera(40, 4 / 3, 0.1, 20), sun = new THREE.DirectionalLight(0xffffff, 2);
+                camera.position.set(1, 0.8, 1.8);
+                camera.lookAt(0, 0.35, 0);
+                sun.position.set(1, 2, 1);
+                const mesh = new SoftMesh(body, { gpu, colours: null, material: new THREE.MeshStandardMaterial({ color: 0xffffff }) });
+                scene.add(sun, mesh);
+                renderer.render(scene, camera);
+                const gl = renderer.getContext(), pixels = new Uint8Array(4 * 320 * 240);
+                gl.readPixels(0, 0, 320, 240, gl.RGBA, gl.UNSIGNED_BYTE, pixels);
+                return [pixels, mesh.onGpu];
+            };
+            const [host] = picture(false), [device, onGpu] = picture(true);
+            let different = 0, covered = 0;
+            for (let n = 0; n < host.length; n += 4) {
+                covered += host[n] > 0;
+                different += Math.abs(host[n] - device[n]) > 24;
+            }
+            return { onGpu, different, covered };
+        });
+        assert.ok(onGpu && covered > 3000, `it is in the picture (${covered})`);
+        assert.ok(different < 0.02 * covered, `${different} of ${covered} pixels differ`);
+        await page.close();
+    },
+
+    /** What "Copy as C" and "Save snapshot" give is compiled and run natively: it prints the hash that the page has found. */
+    async copiedProgram() {
+        const page = await open("/page/?engine=simd#scene=few-regions&frame=15");
+        const { text, name, bytes } = await page.evaluate(async () => {
+            const app = window.limberPage;
+            let text = "";
+            navigator.clipboard.writeText = async (given) => void (text = given);
+            await app.share("c");
+            return { text, name: app.snapshotName(), bytes: Array.from(app.session.world.save()) };
+        });
+        await page.close();
+        const folder = join(shots, "program");
+        mkdirSync(folder, { recursive: true });
+        writeFileSync(join(folder, name), Uint8Array.from(bytes));
+        writeFileSync(join(folder, "game.c"), text);
+        const library = resolve(dirname(limber), "src/liblimber_internal.a"), run = promisify(execFile);
+        await run("cc", ["-O1", `-I${root}/include`, "game.c", library, "-lm", "-lpthread", "-ldl", "-o", "game"], { cwd: folder });
+        const { stdout } = await run("./game", [], { cwd: folder });
+        assert.equal(stdout.trim(), /hash is then ([0-9a-f]{16})/.exec(text)[1]);
+    },
+
     async phone() {
         const page = await open("/page/?engine=simd#scene=squeeze-duck&frame=20", { width: 390, height: 844, hasTouch: true, isMobile: true, colorScheme: "dark" });
         await page.screenshot({ path: join(shots, "phone.png") });
@@ -302,10 +384,10 @@ const tests = {
     },
 };
 
-const longOnly = ["threads", "examples"];
+const shortOnes = ["hashes", "grabAndThrow", "cutAndTravel", "dropFile", "links", "embedAndFolder"];
 let failed = 0;
 for (const [name, test] of Object.entries(tests)) {
-    if (chosen.length > 0 ? !chosen.includes(name) : length === "short" && longOnly.includes(name)) continue;
+    if (chosen.length > 0 ? !chosen.includes(name) : length === "short" && !shortOnes.includes(name)) continue;
     const start = performance.now();
     try {
         await test();

@@ -42,11 +42,12 @@ uint32_t web_check_scene(scene *scene, lm_world *world, char *text, size_t size)
 
 /* Values for colours: of each vertex of the skin (lm_body_info.skin_vertices), or of each particle of a body without one. */
 typedef enum web_value {
-    WEB_STRAIN = 0, /* change of the distance from the middle of its regions, as a share; what draw's view "strain" shows */
-    WEB_SPEED,      /* metres a second; of a vertex the mean of the particles that it is near to */
-    WEB_REGION,     /* number of a region that it is in, or -1 */
-    WEB_PIECE,      /* number of its piece */
-    WEB_WIDTH,      /* metres: width of an octree's region; else 0 */
+    WEB_STRAIN =
+        0,      /* change of the distance from the middle of its regions, as a share; what draw's view "strain" shows */
+    WEB_SPEED,  /* metres a second; of a vertex the mean of the particles that it is near to */
+    WEB_REGION, /* number of a region that it is in, or -1 */
+    WEB_PIECE,  /* number of its piece */
+    WEB_WIDTH,  /* metres: width of an octree's region; else 0 */
     WEB_VALUE_COUNT
 } web_value;
 

@@ -150,8 +150,8 @@ static lm_result carry(const sheet *s, bool numbers, float *values)
     for (uint32_t v = 0; v < vertices && result == LM_OK; v++) {
         float sum = 0.0f, most = -INFINITY;
         for (uint32_t k = offsets[v]; k < offsets[v + 1]; k++) {
-            float value = riders[k] >= LM_RIDER_REGION ? s->of_regions[riders[k] - LM_RIDER_REGION]
-                                                       : s->of_particles[riders[k]];
+            float value =
+                riders[k] >= LM_RIDER_REGION ? s->of_regions[riders[k] - LM_RIDER_REGION] : s->of_particles[riders[k]];
             sum = numbers ? (weights[k] > most ? value : sum) : sum + weights[k] * value;
             most = fmaxf(most, weights[k]);
         }

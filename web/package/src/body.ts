@@ -100,6 +100,8 @@ interface Surface {
 
 export class Body {
     private surface: Surface | null = null;
+    /** Red, green, blue of each vertex of the surface as it was given, where the mesh had colours. */
+    colours: Uint8Array | null = null;
     private idAt: Address;
 
     constructor(
@@ -241,6 +243,7 @@ export class Body {
                 triangles: mesh.triangles, triangle_count: mesh.triangleCount,
             }),
         );
+        this.colours = mesh.colours;
     }
 
     private prepare(info: lm_body_info): Surface {

@@ -15,7 +15,7 @@ import { LM, type Address } from "./raw.js";
 import type { Id } from "./things.js";
 
 const INNER = 0xffffffff;
-const white = (): THREE.MeshStandardMaterial => new THREE.MeshStandardMaterial({ color: 0xf2b632, roughness: 0.45, side: THREE.DoubleSide });
+const white = (): THREE.MeshStandardMaterial => new THREE.MeshStandardMaterial({ color: 0xf2b632, roughness: 0.45, side: THREE.DoubleSide, shadowSide: THREE.BackSide });
 
 /** A mesh of the engine from any BufferGeometry, indexed or not. */
 export function meshOf(geometry: THREE.BufferGeometry): LimberMesh {
@@ -84,7 +84,7 @@ export class SoftMesh extends THREE.Mesh<THREE.BufferGeometry, THREE.Material> {
             this.geometry.setAttribute(name, attribute.setUsage(THREE.DynamicDrawUsage));
         }
         for (const [name, attribute] of Object.entries(this.given)) this.geometry.setAttribute(name, follow(attribute, sources));
-        const { colours, innerColour } = this.options;
+        const { innerColour } = this.options, colours = this.options.colours === undefined ? this.body.colours : this.options.colours;
         if (colours && colours.length > 0) {
             this.geometry.setAttribute("color", colourAttribute(colours, sources, innerColour ?? [205, 90, 80]));
             (this.material as THREE.MeshStandardMaterial).vertexColors = true;
@@ -558,7 +558,8 @@ export function show(world: World, element: HTMLElement, options: { at?: readonl
     renderer.shadowMap.enabled = true;
     element.append(renderer.domElement);
     const scene = new THREE.Scene();
-    scene.background = new THREE.Color(0xe8ecf2);
+    scene.background = new THREE.Color(0xf1f0ee);
+    scene.fog = new THREE.Fog(0xf1f0ee, 8, 40);
     const camera = new THREE.PerspectiveCamera(40, 1, 0.05, 500);
     camera.position.set(...(options.at ?? [2.2, 1.6, 3]));
     const controls = new OrbitControls(camera, renderer.domElement);
@@ -568,10 +569,11 @@ export function show(world: World, element: HTMLElement, options: { at?: readonl
     sun.position.set(3, 8, 4);
     sun.castShadow = true;
     sun.shadow.mapSize.set(1024, 1024);
+    sun.shadow.normalBias = 0.03;
     Object.assign(sun.shadow.camera, { left: -5, right: 5, top: 5, bottom: -5, far: 30 });
     scene.add(sun);
-    const crowd = new SoftCrowd(world, new THREE.MeshStandardMaterial({ vertexColors: true, roughness: 0.5, side: THREE.DoubleSide }));
-    const colliders = new ColliderGroup(world);
+    const crowd = new SoftCrowd(world, new THREE.MeshStandardMaterial({ vertexColors: true, roughness: 0.5, side: THREE.DoubleSide, shadowSide: THREE.BackSide }));
+    const colliders = new ColliderGroup(world, (_, isPlane) => new THREE.MeshStandardMaterial({ color: isPlane ? 0xe9e7e3 : 0xaab4c4, roughness: 0.95, side: THREE.DoubleSide }));
     scene.add(crowd, colliders);
     const grabber = new Grabber(world, camera, renderer.domElement, controls);
     let known = "";
@@ -597,7 +599,7 @@ export function show(world: World, element: HTMLElement, options: { at?: readonl
         result.beforeStep?.();
         world.step();
         const bodies = world.bodies(), now = bodies.map(({ id }) => `${id.slot}:${id.generation}`).join();
-        if (now !== known) crowd.setBodies(bodies.map((body) => ({ body, colours: null })));
+        if (now !== known) crowd.setBodies(bodies.map((body) => ({ body, colours: body.colours })));
         known = now;
         crowd.update();
         colliders.update();

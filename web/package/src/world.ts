@@ -28,7 +28,9 @@ export interface LatticeOptions extends BodyOptions {
 }
 
 export interface OctreeOptions extends BodyOptions {
+    /** Side of the finest cells, metres; default: 1/24 of the longest extent. */
     spacing?: number;
+    /** About how many; default: as many as thin parts need. */
     particles?: number;
     /** Of regions, metres; default: six of the finest cells. */
     width?: number;
@@ -250,7 +252,7 @@ export class World {
         const [low, high] = mesh.bounds();
         const extent = Math.max(high[0] - low[0], high[1] - low[1], high[2] - low[2]);
         const spacing = options.spacing ?? extent / 24;
-        const body = this.create(options, { octree: { ...surfaceOf(mesh), spacing, width: options.width ?? 6 * spacing } });
+        const body = this.create(options, { octree: { ...surfaceOf(mesh), spacing, particles: options.particles, width: options.width ?? 6 * spacing } });
         if (options.skin !== false) body.setSkin(mesh);
         return body;
     }

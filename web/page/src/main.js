@@ -9,8 +9,16 @@ import { GOLDEN, SCENES } from "virtual:scenes";
 
 const $ = (id) => document.getElementById(id);
 const DEFAULT_SCENE = "squeeze-duck";
+const COARSE_DETAIL = 44;
 const MESH_NAME = /\.(obj|stl|ply|glb|gltf|msh|mesh|vtk|node|vol)$/i;
 const query = new URLSearchParams(location.search);
+
+/** Surfaces of fewer triangles where nothing but the picture depends on them: of bodies in clusters that touch with their particles. */
+function coarserSurfaces(text) {
+    const { bodies = [] } = text ? JSON.parse(text) : {};
+    return bodies.flatMap(({ surface, mask, lattice, octree, tets }, n) =>
+        surface?.detail > COARSE_DETAIL && !mask && !lattice && !octree && !tets ? [`bodies[${n}].surface.detail=${COARSE_DETAIL}`] : []);
+}
 
 class App {
     constructor() {
@@ -38,9 +46,10 @@ class App {
             }
         })();
         this.setTheme(query.get("theme") ?? stored ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));
+        const engine = this.loadEngine(); // while the graphics card is woken
         this.stage = new Stage($("picture"), { quality: query.get("quality") });
         this.stage.setTheme(this.theme);
-        this.limber = await this.loadEngine();
+        this.limber = await engine;
         this.stageNames = Array.from({ length: 9 }, (_, n) => this.limber.raw.lm_stage_name(n));
         this.tools = new Tools(this, $("overlay"));
         this.panel = new Panel(this, $("panel"));
@@ -72,7 +81,8 @@ class App {
     open(source, { sets = [], name = null, dropped = null, play = true } = {}) {
         let session;
         try {
-            session = new Session(this.limber, source, { sets, name: name ?? undefined, fine: this.stage.quality === "high" });
+            const simpler = this.stage.quality === "low" ? coarserSurfaces(this.limber.sceneText(source)) : [];
+            session = new Session(this.limber, source, { sets: [...simpler, ...sets], name: name ?? undefined, fine: this.stage.quality === "high" });
         } catch (error) {
             this.say(error.message, true);
             return false;
@@ -95,7 +105,7 @@ class App {
         $("figure").textContent = [this.name, session.scene.figure].filter(Boolean).join(" · ");
         document.title = `${this.name} – Limber`;
         this.panel.build();
-        this.showTime(true);
+        this.showTime();
         if (session.scene.note) this.say(session.scene.note);
         return true;
     }
@@ -214,7 +224,7 @@ class App {
             this.stage.update();
         } catch (error) {
             this.playing = false;
-            this.showTime(true);
+            this.showTime();
             this.say(`Stopped: ${error.message}`, true);
         }
     }
@@ -234,7 +244,7 @@ class App {
     /** The picture and all that is shown, after something else than playing changed the world. */
     refresh() {
         this.stage.update();
-        this.showTime(true);
+        this.showTime();
         this.panel.show(this.session.world.stats(), this.fps);
     }
 
@@ -388,7 +398,7 @@ class App {
 
     toggle() {
         this.playing = !this.playing;
-        this.showTime(true);
+        this.showTime();
     }
 
     key(event) {

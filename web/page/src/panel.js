@@ -20,6 +20,7 @@ const SLIDERS = [
     ["Stiffness", "hertz", 0.5, 60, 1, true, " Hz"],
     ["Damping", "damping_ratio", 0, 2, 2, false, ""],
     ["Alpha", "alpha", 0, 1, 2, false, ""],
+    ["Damping rate", "damping", 0, 30, 1, false, " /s"],
     ["Beta", "beta", 0, 0.95, 2, false, ""],
     ["Yield", "yield", 0, 0.5, 2, false, ""],
     ["Creep", "creep", 0, 30, 1, false, " /s"],
@@ -66,7 +67,6 @@ export class Panel {
         const { app, root } = this, { session } = app;
         root.replaceChildren();
         if (!session) return;
-        this.numbers();
         const views = element("div", { className: "chips", role: "group", ariaLabel: "View" });
         for (const view of VIEWS) {
             const button = element("button", { textContent: view[0].toUpperCase() + view.slice(1), type: "button" });
@@ -76,6 +76,7 @@ export class Panel {
             views.append(button);
         }
         root.append(element("h2", { textContent: "View" }), views);
+        this.numbers();
         if (app.dropped) this.meshSettings();
         this.material();
         const [, gravity] = session.world.gravity;
@@ -104,10 +105,18 @@ export class Panel {
         if (!shown) return;
         const material = shown.material;
         root.append(this.choice("Mode", [["rigid", "0"], ["linear", "1"], ["quadratic", "2"]], String(material.mode), (value) => app.setMaterial({ mode: ["rigid", "linear", "quadratic"][Number(value)] })));
+        root.append(
+            this.choice("Stiffness in", [["hertz", "hertz"], ["alpha", "alpha"]], material.stiffness === 1 ? "alpha" : "hertz", (value) => {
+                app.setMaterial({ [value]: material[value] });
+                this.build();
+            }),
+            this.choice("Damping of", [["the whole body", "0"], ["each region", "1"]], String(material.damping_kind), (value) => app.setMaterial({ regionalDamping: value === "1" })),
+        );
         const names = { damping_ratio: "dampingRatio", max_plastic: "maxPlastic" };
         for (const [label, field, least, most, digits, curved, unit] of SLIDERS) {
-            if ((field === "alpha") !== (material.stiffness === 1) && (field === "alpha" || field === "hertz")) continue;
-            if (field === "damping_ratio" && material.stiffness === 1) continue;
+            // Stiffness is given in hertz with a ratio, or as the papers' alpha with a rate.
+            const ofAlpha = field === "alpha" || field === "damping", ofHertz = field === "hertz" || field === "damping_ratio";
+            if (material.stiffness === 1 ? ofHertz : ofAlpha) continue;
             root.append(this.slider(label, least, most, digits, curved, unit, material[field], (value) => app.setMaterial({ [names[field] ?? field]: value })));
         }
     }
@@ -131,7 +140,7 @@ export class Panel {
         const { root } = this;
         this.fields = {};
         const list = element("dl", { className: "numbers" });
-        for (const [key, label] of [["fps", "Frames a second"], ["step", "A step"], ["bodies", "Bodies"], ["particles", "Particles"], ["regions", "Regions"], ["contacts", "Contacts"], ["asleep", "Asleep"], ["memory", "Memory"], ["engine", "Engine"]]) {
+        for (const [key, label] of [["fps", "Pictures/s"], ["step", "Step"], ["bodies", "Bodies"], ["particles", "Particles"], ["regions", "Regions"], ["contacts", "Contacts"], ["asleep", "Asleep"], ["memory", "Memory"], ["engine", "Engine"], ["threads", "Threads"]]) {
             this.fields[key] = element("dd", { textContent: "–" });
             list.append(element("dt", { textContent: label }), this.fields[key]);
         }
@@ -163,7 +172,8 @@ export class Panel {
         put("contacts", String(stats.contacts + stats.mutual.soft + stats.mutual.stiff));
         put("asleep", String(stats.asleep));
         put("memory", `${(stats.memory / 1e6).toFixed(1)} MB`);
-        put("engine", `${app.limber.variant}, ${app.limber.threads} thread${app.limber.threads > 1 ? "s" : ""}`);
+        put("engine", app.limber.variant);
+        put("threads", String(app.limber.threads));
         const sum = stats.stage_seconds.reduce((a, b) => a + b, 0) || 1;
         if (this.bar.children.length === 0) {
             stats.stage_seconds.forEach((_, n) => {

@@ -39,25 +39,35 @@ function gradient(top, bottom) {
     return texture;
 }
 
-/** Whether pictures are drawn without a graphics card: then they are drawn more simply. */
-function isSoftware() {
-    const gl = document.createElement("canvas").getContext("webgl2");
+/** Whether a canvas is drawn without a graphics card: then pictures are drawn more simply. */
+function isSoftware(gl) {
     const info = gl?.getExtension("WEBGL_debug_renderer_info");
-    const name = info ? String(gl.getParameter(info.UNMASKED_RENDERER_WEBGL)) : "";
-    gl?.getExtension("WEBGL_lose_context")?.loseContext();
-    return /swiftshader|llvmpipe|software|basic render/i.test(name);
+    return /swiftshader|llvmpipe|software|basic render/i.test(info ? String(gl.getParameter(info.UNMASKED_RENDERER_WEBGL)) : "");
+}
+
+/** A canvas with its context: without smooth edges where there is no graphics card, in place of the one that was asked. */
+function openCanvas(canvas, quality) {
+    const context = canvas.getContext("webgl2", { antialias: false, powerPreference: "high-performance" });
+    if (!context) throw new Error("WebGL 2 is missing");
+    const chosen = quality ?? (isSoftware(context) ? "low" : "high");
+    if (chosen === "low") return { canvas, context, quality: chosen };
+    const smooth = canvas.cloneNode(true);
+    canvas.replaceWith(smooth);
+    context.getExtension("WEBGL_lose_context")?.loseContext();
+    return { canvas: smooth, context: smooth.getContext("webgl2", { antialias: true, powerPreference: "high-performance" }), quality: chosen };
 }
 
 export class Stage {
-    constructor(canvas, { quality }) {
+    constructor(given, { quality }) {
+        const { canvas, context, quality: chosen } = openCanvas(given, quality);
         this.canvas = canvas;
-        this.quality = quality ?? (isSoftware() ? "low" : "high");
-        document.body.classList.toggle("plain", this.quality === "low");
-        this.renderer = new THREE.WebGLRenderer({ canvas, antialias: this.quality === "high", powerPreference: "high-performance" });
-        this.renderer.toneMapping = THREE.ACESFilmicToneMapping;
+        this.quality = chosen;
+        document.body.classList.toggle("plain", chosen === "low");
+        this.renderer = new THREE.WebGLRenderer({ canvas, context });
+        this.renderer.toneMapping = this.quality === "high" ? THREE.ACESFilmicToneMapping : THREE.NoToneMapping;
         this.renderer.toneMappingExposure = 1.05;
         this.renderer.shadowMap.enabled = true;
-        this.renderer.shadowMap.type = this.quality === "high" ? THREE.PCFSoftShadowMap : THREE.BasicShadowMap;
+        this.renderer.shadowMap.type = this.quality === "high" ? THREE.PCFShadowMap : THREE.BasicShadowMap;
         this.scene = new THREE.Scene();
         this.camera = new THREE.PerspectiveCamera(36, 1, 0.02, 1000);
         this.controls = new OrbitControls(this.camera, canvas);
@@ -81,7 +91,7 @@ export class Stage {
         this.sky = new THREE.HemisphereLight(0xffffff, 0x8a8070, 1);
         this.sun = new THREE.DirectionalLight(0xfff1dc, 2.6);
         this.sun.castShadow = true;
-        const size = this.quality === "high" ? 2048 : 512;
+        const size = this.quality === "high" ? 2048 : 1024;
         this.sun.shadow.mapSize.set(size, size);
         this.sun.shadow.bias = -0.0004;
         this.sun.shadow.radius = 4;
@@ -98,12 +108,12 @@ export class Stage {
         this.scene.background?.dispose?.();
         this.scene.background = this.quality === "high" ? gradient(sky.top, sky.bottom) : new THREE.Color(sky.bottom);
         const dark = theme === "dark", high = this.quality === "high";
-        this.sky.intensity = (high ? 0.5 : 1.9) * (dark ? 0.6 : 1);
+        this.sky.intensity = (high ? 0.5 : 1.5) * (dark ? 0.6 : 1);
         this.sky.groundColor.set(dark ? 0x2a2d38 : 0xb9ad9c);
-        this.sun.intensity = dark ? 2.2 : 2.5;
-        this.scene.environmentIntensity = dark ? 0.35 : 0.55;
+        this.sun.intensity = (dark ? 2.2 : 2.5) * (high ? 1 : 0.72);
+        this.scene.environmentIntensity = dark ? 0.3 : 0.38;
         this.fog = new THREE.Fog(sky.bottom, 6 * this.distance, 22 * this.distance);
-        this.scene.fog = this.fog;
+        this.scene.fog = high ? this.fog : null;
         this.materials?.forEach(([material, kind]) => kind && material.color.set(sky[kind]));
     }
 
@@ -188,12 +198,15 @@ export class Stage {
             this.renderer.setSize(width, height, false);
         }
         const aspect = width / Math.max(height, 1);
-        if (this.aspect !== aspect) {
-            // Upright pictures show as much from side to side as wide ones of 4:3 do.
+        // The settings cover a part of wide pictures: what is looked at is in the middle of the rest.
+        const covered = width > 760 && !/embed|closed-panel/.test(document.body.className) ? 120 : 0;
+        if (this.aspect !== aspect || this.covered !== covered) {
+            // Upright pictures show nearly as much from side to side as square ones do.
             const half = Math.tan((this.wideFov * Math.PI) / 360);
-            this.camera.fov = (Math.atan(half * Math.max(1, 1.33 / aspect)) * 360) / Math.PI;
+            this.camera.fov = (Math.atan(half * Math.max(1, 1.15 / aspect)) * 360) / Math.PI;
             this.camera.aspect = this.aspect = aspect;
-            this.camera.updateProjectionMatrix();
+            this.covered = covered;
+            this.camera.setViewOffset(width, height, covered, 0, width, height);
         }
     }
 
@@ -213,6 +226,11 @@ export class Stage {
         if (particles) this.points.update();
         else if (this.crowd.update() || this.painted !== this.view || this.view === "strain" || this.view === "speed") this.paint();
         this.colliders.update();
+        // Planes that stand upright are the walls of pens: they would hide everything.
+        for (const mesh of this.colliders.children) {
+            const { x, z } = mesh.quaternion;
+            if (mesh.userData.plane) mesh.visible = 1 - 2 * (x * x + z * z) > 0.5;
+        }
         this.contacts.visible = this.view === "contacts";
         if (this.contacts.visible) this.showContacts();
     }

@@ -10,11 +10,11 @@ export const TOOLS = [
     { name: "squash", key: "s", title: "Squash", hint: "Tap a body: it is flat, and recovers", icon: "M12 3v6m-3-3 3 3 3-3M5 14h14M3 18h18" },
     { name: "invert", key: "i", title: "Turn inside out", hint: "Tap a body", icon: "M4 12a8 8 0 0 1 14-5m2 5a8 8 0 0 1-14 5M18 3v4h-4M6 21v-4h4" },
     { name: "pin", key: "p", title: "Pin", hint: "Tap a body to hold it there; tap elsewhere to let go of all", icon: "M12 21v-7M8 3h8l-1 6 3 4H6l3-4z" },
-    { name: "softer", key: "b", title: "Brush softer", hint: "Paint: what is under the brush becomes softer", icon: "M4 20c3 0 4-1 4-3s-1.500-3-3-3-2 1.500-2 3-1 2-1 2zM9 14 20 3l1 1-11 11" },
-    { name: "stiffer", key: "n", title: "Brush stiffer", hint: "Paint: what is under the brush becomes stiffer", icon: "M4 20c3 0 4-1 4-3s-1.500-3-3-3-2 1.500-2 3-1 2-1 2zM9 14 20 3l1 1-11 11M16 17h6M19 14v6" },
-    { name: "finer", key: "d", title: "Brush detail", hint: "Paint an octree: cells are divided; with Shift joined", icon: "M3 3h18v18H3zM12 3v18M3 12h18M12 7.500h9M16.500 3v9" },
+    { name: "softer", key: "b", title: "Brush softer", hint: "Paint: what is under the brush becomes softer", icon: "M4 20c3 0 4-1 4-3s-1.5-3-3-3-2 1.5-2 3-1 2-1 2zM9 14 20 3l1 1-11 11" },
+    { name: "stiffer", key: "n", title: "Brush stiffer", hint: "Paint: what is under the brush becomes stiffer", icon: "M4 20c3 0 4-1 4-3s-1.5-3-3-3-2 1.5-2 3-1 2-1 2zM9 14 20 3l1 1-11 11M16 17h6M19 14v6" },
+    { name: "finer", key: "d", title: "Brush detail", hint: "Paint an octree: cells are divided; with Shift joined", icon: "M3 3h18v18H3zM12 3v18M3 12h18M12 7.5h9M16.5 3v9" },
     { name: "drop", key: "o", title: "Drop a ball", hint: "Tap: a soft ball falls there", icon: "M12 3v7m-3-3 3 3 3-3M17 16a5 5 0 1 1-10 0 5 5 0 0 1 10 0z" },
-    { name: "shoot", key: "f", title: "Shoot", hint: "Tap: a hard ball flies there", icon: "M3 12h8m-3-4 4 4-4 4M21 12a3.500 3.500 0 1 1-7 0 3.500 3.500 0 0 1 7 0z" },
+    { name: "shoot", key: "f", title: "Shoot", hint: "Tap: a hard ball flies there", icon: "M3 12h8m-3-4 4 4-4 4M21 12a3.5 3.5 0 1 1-7 0 3.5 3.5 0 0 1 7 0z" },
 ];
 
 export class Tools {
@@ -60,7 +60,7 @@ export class Tools {
         const { stage } = this.app, { clientX: x, clientY: y } = event;
         const hit = stage.pick(x, y);
         if (hit) this.app.select(hit.body);
-        const acted = this.tool === "cut" ? this.beginCut(x, y, hit) : this.act(hit, x, y, event);
+        const acted = this.tool === "cut" ? this.beginCut(x, y) : this.act(hit, x, y, event);
         if (acted) {
             stage.controls.enabled = false;
             stage.canvas.setPointerCapture(event.pointerId);
@@ -136,8 +136,8 @@ export class Tools {
 
     // ---- the knife ----
 
-    beginCut(x, y, hit) {
-        // A stroke begins anywhere when it has a body near; an empty place turns the picture, as always, on the right half of a mouse.
+    /** A stroke may begin beside the body. */
+    beginCut(x, y) {
         this.stroke = [[x, y]];
         this.line = document.createElementNS("http://www.w3.org/2000/svg", "polyline");
         this.line.setAttribute("class", "stroke");
