@@ -1,7 +1,7 @@
 /*
  * What breaking costs, with the statue of 57,600 particles, without a surface and with one.
  *
- *   link     one link breaks, again and again in other places: the call of lm_body_break, with all that is made anew
+ *   link     one link breaks, again and again in other places: the call of lm_body_break, with all that is made again
  *   shatter  the statue, of 12,000 particles and of 57,600, flies apart into more than 1,000 pieces within 40 frames: the
  *            slowest frame
  *

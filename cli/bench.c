@@ -27,5 +27,5 @@ static int run(const cli_command *command, int argc, char **argv)
 
 const cli_command cli_bench = {
     "bench", "NAME",
-    "a benchmark: clusters, contacts, lattice, examples, fracture, octree, skeleton, snapshot, polar, gpu, or all",
+    "runs a benchmark: clusters, contacts, lattice, examples, fracture, octree, skeleton, snapshot, polar, gpu, or all",
     run};

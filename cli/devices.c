@@ -24,4 +24,4 @@ static int run(const cli_command *command, int argc, char **argv)
     return CLI_OK;
 }
 
-const cli_command cli_devices = {"devices", "", "every OpenCL device that --device can name", run};
+const cli_command cli_devices = {"devices", "", "lists every OpenCL device that --device can name", run};

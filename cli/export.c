@@ -261,7 +261,7 @@ static int run(const cli_command *command, int argc, char **argv)
         {"--body", "NAME", CLI_TEXTS, &r.names, 0, 0,
          "only this body, or all copies of it; may be repeated; default: all bodies"},
         {"--motion", "KIND", CLI_TEXT, &r.motion, 0, 0,
-         "of a GLB: joints (default: compact, the error is told at the end) or morphs (exact, for small meshes)"},
+         "of a GLB: joints (default: compact, the error is reported at the end) or morphs (exact, for small meshes)"},
         {"--joints", "N", CLI_COUNT, &r.options.joints, 1, EXPORT_MAX_JOINTS, "of each body in a GLB; default 32"},
         {"--influences", "N", CLI_COUNT, &r.options.influences, 4, 8,
          "joints of each vertex in a GLB: 4 (default) or 8"},

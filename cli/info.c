@@ -162,6 +162,7 @@ typedef struct entry_group {
     uint32_t free_particles; /* in no region */
     uint32_t poor_regions;   /* with fewer particles than their mode can use */
     lm_material material;
+    float young; /* Pa; 0: the material is in hertz */
 } entry_group;
 
 static lm_result count_regions(const lm_world *world, lm_body_id body, const lm_body_info *info, entry_group *group)
@@ -200,6 +201,9 @@ static void print_group(const entry_group *group)
            group->mass, modes[material->mode]);
     if (material->stiffness == LM_STIFFNESS_ALPHA) {
         printf("alpha %g\n", (double)material->alpha);
+    } else if (group->young > 0.0f) {
+        printf("Young's modulus %g Pa, Poisson's ratio %g, damping ratio %g\n", (double)group->young,
+               (double)material->poisson, (double)material->damping_ratio);
     } else {
         printf("%g Hz, damping ratio %g\n", (double)material->hertz, (double)material->damping_ratio);
     }
@@ -231,6 +235,7 @@ static int inform_bodies(const scene *scene_read, const lm_world *world)
             return cli_fail(CLI_FAILED, "%s: %s", body.name, lm_result_text(result));
         }
         current.bodies++;
+        current.young = info.young;
         current.particles += info.particles;
         current.regions += info.regions;
         current.memberships += info.memberships;
@@ -287,4 +292,4 @@ static int run(const cli_command *command, int argc, char **argv)
     return tets_is_name(file) ? inform_tets(file) : mesh_is_name(file) ? inform_mesh(file) : inform_scene(file);
 }
 
-const cli_command cli_info = {"info", "FILE", "what a scene or a mesh contains, and what is wrong with it", run};
+const cli_command cli_info = {"info", "FILE", "tells what a scene or a mesh contains, and what is wrong with it", run};

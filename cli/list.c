@@ -31,4 +31,5 @@ static int run(const cli_command *command, int argc, char **argv)
     return CLI_OK;
 }
 
-const cli_command cli_list = {"list", "", "every built-in scene: name, what it shows, the figure it reproduces", run};
+const cli_command cli_list = {"list", "", "lists every built-in scene: name, what it shows, the figure it reproduces",
+                              run};

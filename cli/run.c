@@ -161,9 +161,9 @@ static int run(const cli_command *command, int argc, char **argv)
         WORLD_OPTIONS(o.world),
         {"--check", NULL, CLI_FLAG, &o.check, 0, 0, "fails unless the scene's expectations hold"},
         {"--out", "DIR", CLI_TEXT, &o.out, 0, 0, "writes the last state: surfaces.obj, state.limber, summary.json"},
-        {"--load", "FILE", CLI_TEXT, &o.load, 0, 0, "goes on from a state.limber of the same scene"},
+        {"--load", "FILE", CLI_TEXT, &o.load, 0, 0, "continues from a state.limber of the same scene"},
         {"--resave", "N", CLI_COUNT, &o.resave, 0, 100000000,
-         "before frame N saves, loads into a fresh world and goes on there (changes nothing)"},
+         "before frame N saves, loads into a new world and continues there (the result is the same)"},
         {"--json", NULL, CLI_FLAG, &o.json, 0, 0, "the summary as one JSON object and nothing else"},
     };
     int code = cli_parse(command, argc, argv, table, sizeof table / sizeof table[0], &o.world.scene, 1);

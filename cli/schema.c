@@ -24,4 +24,4 @@ static int run(const cli_command *command, int argc, char **argv)
     return code;
 }
 
-const cli_command cli_schema = {"schema", "", "the scene format as a JSON Schema", run};
+const cli_command cli_schema = {"schema", "", "prints the scene format as a JSON Schema", run};

@@ -56,4 +56,4 @@ static int run(const cli_command *command, int argc, char **argv)
     return code;
 }
 
-const cli_command cli_view = {"view", "[SCENE]", "take hold of a scene, or of a mesh, in a window", run};
+const cli_command cli_view = {"view", "[SCENE]", "opens a scene or a mesh in a window, to pull, cut and throw", run};

@@ -37,7 +37,7 @@ static void take_info(draw_body *body, lm_body_id id, const lm_body_info *info)
     body->centre = info->centre;
 }
 
-/* Reads all bodies; *changed says whether buffers must be made anew. */
+/* Reads all bodies; *changed says whether buffers must be made again. */
 static bool read_list(draw_bodies *b, const lm_world *world, bool *changed, draw_error *error)
 {
     uint32_t count = lm_world_get_bodies(world, NULL, 0);

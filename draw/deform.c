@@ -134,7 +134,7 @@ static bool fits_textures(const draw_bodies *b)
 bool draw_bodies_deform(draw_bodies *b, const draw_frame *frame, const draw_programs *programs, draw_error *error)
 {
     b->on_host = frame->settings->cpu_skin || !fits_textures(b);
-    if (draw_bodies_share(b, frame)) { /* particles stay on the device, unless they are looked at */
+    if (draw_bodies_share(b, frame)) { /* particles stay on the device, unless they are shown */
         bool seen = frame->views & ~(uint32_t)(DRAW_SURFACE | DRAW_WIREFRAME);
         for (size_t n = 0; n < b->count; n++) {
             seen = seen || b->list[n].triangles == 0; /* nothing else of it can be drawn */

@@ -81,7 +81,7 @@ typedef struct draw_programs {
 bool draw_programs_build(draw_programs *programs, draw_error *error);
 void draw_programs_free(draw_programs *programs);
 
-/* ---- buffers: one that is written anew each frame, and perhaps read as a texture ---- */
+/* ---- buffers: one that is written again each frame, and perhaps read as a texture ---- */
 
 typedef struct draw_stream {
     GLuint buffer, texture;
@@ -298,7 +298,7 @@ typedef struct draw_bodies {
     size_t particle_value_capacity, vertex_value_capacity;
 } draw_bodies;
 
-/* bodies.c: finds the bodies of the world and, where they are not those of the last picture, makes the buffers anew. */
+/* bodies.c: finds the bodies of the world and, where they are not those of the last picture, makes the buffers again. */
 bool draw_bodies_find(draw_bodies *bodies, const lm_world *world, draw_error *error);
 void draw_bodies_bounds(const draw_bodies *bodies, draw_bounds *bounds);
 void draw_bodies_free(draw_bodies *bodies);

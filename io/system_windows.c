@@ -1,4 +1,4 @@
-/* Windows: names of files go over in UTF-16, whatever the code page of the machine is. */
+/* Windows: names of files are passed in UTF-16, whatever the code page of the machine is. */
 #define WIN32_LEAN_AND_MEAN
 #include <windows.h>
 

@@ -241,18 +241,28 @@ static const format_record clusters_record =
            "How the particles are divided into overlapping regions. Cells without particles make no region.");
 
 static const format_field material_fields[] = {
+    FIELD(scene_material, preset, FIELD_CHOICE, CHOICE(lm_material_preset_name),
+          DOC("a material by its name, with its density where the body has neither mass nor density; what else is "
+              "given changes "
+              "it")),
     FIELD(scene_material, mode, FIELD_CHOICE, STANDARD("\"linear\""), CHOICE(mode_name),
           DOC("what the fit follows without resisting")),
-    FIELD(scene_material, hertz, FIELD_NUMBER, RANGE(0.0, 1e6), UNIT("Hz"), STANDARD("8"),
-          DOC("frequency at which a single rigid region rings")),
+    FIELD(scene_material, hertz, FIELD_NUMBER, RANGE(0.0, 1e6), UNIT("Hz"),
+          DOC("frequency at which a single rigid region rings; 8 where neither young nor sag nor alpha is given")),
+    FIELD(scene_material, young, FIELD_NUMBER, ABOVE(0.0, 1e15), UNIT("Pa"),
+          DOC("in place of hertz: Young's modulus, the same on every sampling and at every spacing")),
+    FIELD(scene_material, poisson, FIELD_NUMBER, RANGE(0.0, 0.46), STANDARD("0.3"),
+          DOC("Poisson's ratio, with young and sag; in rigid mode it is 0")),
+    FIELD(scene_material, sag, FIELD_NUMBER, ABOVE(0.0, 10.0),
+          DOC("in place of hertz: the share of its height by which it sinks under its own weight")),
     FIELD(scene_material, damping_ratio, FIELD_NUMBER, RANGE(0.0, 1e3), STANDARD("0.1"),
-          DOC("of that ringing; 1 is critical")),
+          DOC("of that ringing, with young and sag of the body's slowest stretching; 1 is critical")),
     FIELD(scene_material, alpha, FIELD_NUMBER, RANGE(0.0, 1.0), STANDARD("0.5"),
           DOC("in place of hertz: the share of the way to the goal in one substep")),
     FIELD(scene_material, damping, FIELD_NUMBER, RANGE(0.0, 1e6), UNIT("1/s"), STANDARD("0"),
           DOC("with alpha: the rate at which deformation velocity decays")),
     FIELD(scene_material, damping_kind, FIELD_CHOICE, STANDARD("\"global\""), CHOICE(damping_name),
-          DOC("towards the motion of the body as a whole, or of the regions around each particle (lattices only)")),
+          DOC("towards the motion of the body as a whole, or of the regions around each particle (lattices and octrees)")),
     FIELD(scene_material, damping_every, FIELD_COUNT, RANGE(1, 1024), STANDARD("1"),
           DOC("every how many substeps it is damped, at the same rate in all")),
     FIELD(scene_material, beta, FIELD_NUMBER, RANGE(0.0, 0.95), STANDARD("0.5"),
@@ -268,10 +278,10 @@ static const format_field material_fields[] = {
     FIELD(scene_material, restitution, FIELD_NUMBER, RANGE(0.0, 1.0), STANDARD("0"),
           DOC("a contact takes the larger of both")),
 };
-static const field_group material_groups[] = {{{"hertz", "alpha"}, false},
-                                              {{"damping_ratio", "alpha"}, false},
-                                              {{"hertz", "damping"}, false},
-                                              {{"damping_ratio", "damping"}, false}};
+static const field_group material_groups[] = {
+    {{"hertz", "alpha", "young", "sag"}, false}, {{"poisson", "hertz", "alpha"}, false}, {{"poisson", "beta"}, false},
+    {{"damping", "young", "sag"}, false},        {{"damping_ratio", "alpha"}, false},    {{"hertz", "damping"}, false},
+    {{"damping_ratio", "damping"}, false}};
 static const format_record material_record =
     RECORD("material", scene_material, material_fields, GROUPS(material_groups),
            "Stiffness, damping and surface. In an event only the fields given are changed.");

@@ -195,8 +195,10 @@ typedef enum cluster_each { EACH_TRIANGLE, EACH_EDGE, EACH_PARTICLE, EACH_ELEMEN
 
 typedef struct scene_material {
     scene_head head;
-    uint32_t mode; /* lm_mode */
+    uint32_t preset; /* lm_material_preset_name */
+    uint32_t mode;   /* lm_mode */
     double hertz, damping_ratio;
+    double young, poisson, sag;
     double alpha, damping;
     uint32_t damping_kind; /* lm_damping */
     uint32_t damping_every;

@@ -1,5 +1,5 @@
 /*
- * A formula is read anew for each point, by the usual descent: sums of products of powers of values. That needs no memory;
+ * A formula is read again for each point, by the usual descent: sums of products of powers of values. That needs no memory;
  * a map of a million samples takes about a second.
  */
 #include "scene/formula.h"

@@ -88,6 +88,10 @@ static lm_clusters clusters_of(const scene_body_entry *entry, const body_model *
 void material_apply(const scene_material *from, bool only_given, lm_material *to)
 {
     const json_value *json = from->head.json;
+    if (json_get(json, "preset") != NULL) {
+        lm_material_preset(lm_material_preset_name(from->preset), to, NULL);
+        only_given = true;
+    }
 #define APPLY(member)                                                                                                  \
     if (!only_given || json_get(json, #member) != NULL) to->member = (float)from->member
     if (!only_given || json_get(json, "mode") != NULL) {
@@ -100,6 +104,9 @@ void material_apply(const scene_material *from, bool only_given, lm_material *to
         to->damping_every = from->damping_every;
     }
     APPLY(hertz);
+    APPLY(young);
+    APPLY(poisson);
+    APPLY(sag);
     APPLY(damping_ratio);
     APPLY(alpha);
     APPLY(damping);
@@ -112,8 +119,14 @@ void material_apply(const scene_material *from, bool only_given, lm_material *to
 #undef APPLY
     if (json_get(json, "alpha") != NULL || json_get(json, "damping") != NULL) {
         to->stiffness = LM_STIFFNESS_ALPHA;
-    } else if (json_get(json, "hertz") != NULL || json_get(json, "damping_ratio") != NULL) {
+    } else if (json_get(json, "young") != NULL) {
+        to->stiffness = LM_STIFFNESS_YOUNG;
+    } else if (json_get(json, "sag") != NULL) {
+        to->stiffness = LM_STIFFNESS_SAG;
+    } else if (json_get(json, "hertz") != NULL) {
         to->stiffness = LM_STIFFNESS_HERTZ;
+    } else if (!only_given || (to->stiffness == LM_STIFFNESS_ALPHA && json_get(json, "damping_ratio") != NULL)) {
+        to->stiffness = LM_STIFFNESS_GIVEN;
     }
 }
 
@@ -392,6 +405,11 @@ static lm_body_def describe(const scene_body_entry *entry, const body_model *mod
     }
     if (entry->material != NULL) {
         material_apply(entry->material, false, &def.material);
+        lm_material named;
+        if (given(&entry->material->head, "preset") && !given(&entry->head, "mass") &&
+            !given(&entry->head, "density") && !given(&entry->head, "masses")) {
+            lm_material_preset(lm_material_preset_name(entry->material->preset), &named, &def.density);
+        }
     }
     def.contact_radius = (float)entry->contact_radius;
     def.collider_mask = entry->collider_mask;

@@ -557,7 +557,7 @@ static const measure measures[] = {
     {"kinetic_energy", true, take_kinetic_energy, "in J"},
     {"volume", true, take_volume, "within the surface, relative to the rest shape's"},
     {"triangles", true, take_triangles, "how many the surface has"},
-    {"pieces", true, take_pieces, "of a lattice that no links join"},
+    {"pieces", true, take_pieces, "number of pieces that no link connects; 1 for clusters and tetrahedra that were not cut"},
     {"broken_links", true, take_broken, "of a lattice that breaks, so far"},
     {"outside", true, take_outside, "number of particles outside `box`"},
     {"held_error", true, take_held_error,

@@ -7,7 +7,7 @@
  *
  * `nearest` holds, for each candidate, its squared distance to the surface or to the nearest point taken. It only
  * shrinks, so a heap of old values is enough to find the largest: a value that is out of date sinks when it is met. The
- * heap holds only candidates within a factor of the farthest, a few that fit into the cache, and is filled anew from a
+ * heap holds only candidates within a factor of the farthest, a few that fit into the cache, and is filled again from a
  * look at all of them when it is empty. A point taken at distance r can only shrink values within r of it, a small box of
  * the lattice: the cost of filling is about C log C for C candidates.
  *

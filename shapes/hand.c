@@ -229,7 +229,7 @@ static double palm_and_wrist(field_point p)
     return fabs(whole) < 0.05 ? whole + 0.011 * palm_crease(p) : whole;
 }
 
-/* Each part is looked at only where it can be near: the palm not from the fingers, a finger not from the others. */
+/* Each part is evaluated only where it can be near: the palm not from the fingers, a finger not from the others. */
 static double hand_field(field_point p)
 {
     double bound = field_larger(p.y - 0.28, p.x - 0.56); /* at most the distance of the palm */

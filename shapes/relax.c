@@ -21,7 +21,7 @@
 #define ROUNDS 14
 #define SHRINK_EVERY 3    /* rounds: short edges are looked for */
 #define LAST_STEPS 3      /* onto the surface, after all rounds */
-#define MOVES 2           /* in each round, before diagonals are looked at */
+#define MOVES 2           /* in each round, before diagonals are checked */
 #define PULL 0.6          /* share of the way to the neighbours' middle */
 #define LONGEST_STEP 0.5  /* towards the surface at a time, in cells */
 #define SAMPLE_REACH 0.12 /* from the point to where the field is sampled, along each axis, in cells */

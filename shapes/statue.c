@@ -189,7 +189,7 @@ static double foot(field_point p)
     return field_join(left, right);
 }
 
-/* Each part is looked at only where it can be near (field_near); arms and cloth also by their side. */
+/* Each part is evaluated only where it can be near (field_near); arms and cloth also by their side. */
 static double with_right_arm(double whole, field_point p)
 {
     if (p.x - whole > -0.05) return whole;

@@ -4,7 +4,7 @@
  * around it by two triangles.
  *
  * One vertex for each cube is enough only where one sheet of the surface passes through it. A cube whose inner corners, or
- * whose outer corners, do not hang together along its edges holds several sheets (parts thinner than a cube, or close to
+ * whose outer corners, are not connected along its edges holds several sheets (parts thinner than a cube, or close to
  * each other); there the solid is thickened by a corner until no such cube is left (a well-composed solid, Latecki 1997).
  * The sheets' outlines are then single loops, and the mesh is closed with every edge between two triangles and every
  * vertex with one fan, whatever the field.
@@ -194,7 +194,7 @@ static uint32_t cube_inside(const corner_grid *grid, size_t base)
     return inside;
 }
 
-/* Whether a set of corners hangs together along the edges of the cube. */
+/* Whether a set of corners is connected along the edges of the cube. */
 static bool is_connected(uint32_t set)
 {
     uint32_t reached = set & (~set + 1u); /* the lowest of them */
@@ -207,7 +207,7 @@ static bool is_connected(uint32_t set)
     return reached == set;
 }
 
-/* The corner nearest to the solid joins it. The outermost corners stay outside: those of one cube hang together, and so do
+/* The corner nearest to the solid joins it. The outermost corners stay outside: those of one cube are connected, and so are
  * the others, so that one of the others is always left to join. */
 static void thicken_cube(corner_grid *grid, uint32_t i, uint32_t j, uint32_t k)
 {
@@ -367,7 +367,7 @@ static lm_result grid_triangulate(const corner_grid *grid, draft_mesh *draft)
  * One surface
  */
 
-/* The vertex that stands for all that hang together with v; shortens the way there. */
+/* The vertex that stands for all that are connected with v; shortens the way there. */
 static uint32_t leader(uint32_t *leaders, uint32_t v)
 {
     while (leaders[v] != v) {

@@ -249,7 +249,7 @@ void app_restart(app *a, bool keep_settings)
     scene_error error;
     a->holding = false;
     if (went_well(a, session_restart(a->session, keep_settings, &error), &error)) {
-        tell_colours(a, &error); /* and the range of values that were seen begins anew */
+        tell_colours(a, &error); /* and the range of values that were seen begins again */
     }
 }
 

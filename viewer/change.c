@@ -111,7 +111,7 @@ static lm_result cut_body(const change *made, lm_world *world, lm_body_id body)
     return result == LM_ERROR_ARGUMENT ? LM_OK : result; /* one that cannot be cut stays whole */
 }
 
-/* The hand lets go first: particles are numbered anew by a cut. */
+/* The hand lets go first: particles are numbered again by a cut. */
 static lm_result cut(const change *made, const scene *played, lm_world *world, company *c)
 {
     lm_result result = release(world, c);

@@ -68,6 +68,7 @@ static void show_counts(const lm_body_info *info)
     }
     if (info->stiffness_limited) {
         ui_text(UI_SMALL, "as stiff as the substep allows: %.1f Hz", (double)info->reached_hertz);
+        ui_text(UI_SMALL, "%u substeps would reach what is asked", (unsigned)info->substeps_needed);
     }
 }
 
@@ -93,18 +94,38 @@ static bool show_parameter(const parameter *p, const lm_material *first, lm_mate
     return changed;
 }
 
+/* Which of them a material is given in, counted from hertz. */
+static uint32_t way_of(const lm_material *m)
+{
+    lm_stiffness way = m->stiffness != LM_STIFFNESS_GIVEN ? m->stiffness
+                       : m->young > 0.0f                  ? LM_STIFFNESS_YOUNG
+                       : m->sag > 0.0f                    ? LM_STIFFNESS_SAG
+                                                          : LM_STIFFNESS_HERTZ;
+    return (uint32_t)way - 1;
+}
+
+/* Another way of giving it starts from something soft and firm. */
+static void take_way(lm_material *m, lm_stiffness way)
+{
+    m->stiffness = way;
+    m->hertz = way == LM_STIFFNESS_HERTZ && m->hertz == 0.0f ? 8.0f : m->hertz;
+    m->young = way == LM_STIFFNESS_YOUNG && m->young == 0.0f ? 1e5f : m->young;
+    m->sag = way == LM_STIFFNESS_SAG && m->sag == 0.0f ? 0.03f : m->sag;
+}
+
 /* Lattices bend by their many regions, and need no quadratic ones; clusters have no regional damping. */
 static bool show_material(bool lattice, const lm_material *first, lm_material *material)
 {
     static const char *const modes[] = {"Rigid", "Linear", "Quadratic"};
-    static const char *const ways[] = {"hertz", "alpha"};
+    static const char *const ways[] = {"hertz", "pascals", "sag",
+                                       "alpha"}; /* as lm_stiffness after LM_STIFFNESS_GIVEN */
     static const char *const dampings[] = {"whole body", "each region"};
-    uint32_t mode = material->mode, way = material->stiffness, damping = material->damping_kind;
+    uint32_t mode = material->mode, way = way_of(material), damping = material->damping_kind;
     bool changed = widget_choice("Regions follow", modes, lattice ? 2 : 3, &mode);
-    changed = widget_choice("Stiffness in", ways, 2, &way) || changed;
+    changed = widget_choice("Stiffness in", ways, 4, &way) || changed;
     changed = (lattice && widget_choice("Damped towards the motion of", dampings, 2, &damping)) || changed;
     material->mode = (lm_mode)mode;
-    material->stiffness = (lm_stiffness)way;
+    take_way(material, (lm_stiffness)(way + 1));
     material->damping_kind = (lm_damping)damping;
     ui_gap(2.0f);
     for (uint32_t i = 0; parameter_at(i) != NULL; i++) {

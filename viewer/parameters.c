@@ -6,11 +6,19 @@
 
 static bool by_hertz(const lm_material *m) { return m->stiffness == LM_STIFFNESS_HERTZ; }
 
+static bool by_young(const lm_material *m) { return m->stiffness == LM_STIFFNESS_YOUNG; }
+
+static bool by_sag(const lm_material *m) { return m->stiffness == LM_STIFFNESS_SAG; }
+
+static bool by_units(const lm_material *m) { return by_young(m) || by_sag(m); }
+
+static bool by_ratio(const lm_material *m) { return by_hertz(m) || by_units(m); }
+
 static bool by_alpha(const lm_material *m) { return m->stiffness == LM_STIFFNESS_ALPHA; }
 
 static bool by_regions(const lm_material *m) { return m->damping_kind == LM_DAMPING_REGIONAL; }
 
-static bool is_soft(const lm_material *m) { return m->mode != LM_MODE_RIGID; }
+static bool is_free(const lm_material *m) { return m->mode != LM_MODE_RIGID && !by_units(m); }
 
 static bool is_plastic(const lm_material *m) { return m->yield > 0.0f; }
 
@@ -20,7 +28,13 @@ static const parameter parameters[] = {
     {"Stiffness", "hertz", "Hz", "How fast a single region rings: higher is stiffer.", AT(hertz), 0.1f, 60.0f, 1e6f,
      true, false, by_hertz},
     {"Damping ratio", "damping_ratio", "", "How soon ringing dies out: 1 is just without overshoot.", AT(damping_ratio),
-     0.0f, 2.0f, 1e6f, false, false, by_hertz},
+     0.0f, 2.0f, 1e6f, false, false, by_ratio},
+    {"Young's modulus", "young", "Pa", "Stress over strain: jelly has some thousand, rubber a million.", AT(young),
+     100.0f, 1e8f, 1e15f, true, false, by_young},
+    {"Sag", "sag", "", "The share of its height by which it sinks under its own weight.", AT(sag), 0.001f, 0.5f, 10.0f,
+     true, false, by_sag},
+    {"Poisson's ratio", "poisson", "", "How much thinner it gets when it is stretched; 0.5 would keep its volume.",
+     AT(poisson), 0.0f, LM_MAX_POISSON, LM_MAX_POISSON, false, false, by_units},
     {"Alpha", "alpha", "", "The share of the way to its goal that a particle goes in one substep.", AT(alpha), 0.0f,
      1.0f, 1.0f, false, false, by_alpha},
     {"Damping", "damping", "1/s", "The rate at which velocity of deformation decays.", AT(damping), 0.0f, 50.0f, 1e6f,
@@ -29,7 +43,7 @@ static const parameter parameters[] = {
      "Regional damping is made every so many substeps, for all that time.", AT(damping_every), 1.0f, 16.0f,
      (float)LM_MAX_SUBSTEPS, false, true, by_regions},
     {"Beta", "beta", "", "How much of a deformation is followed without resistance.", AT(beta), 0.0f, 0.95f, 0.95f,
-     false, false, is_soft},
+     false, false, is_free},
     {"Yield", "yield", "", "The strain above which the shape flows for good; 0: it never does.", AT(yield), 0.0f, 1.0f,
      1e6f, false, false, NULL},
     {"Creep", "creep", "1/s", "The rate at which strain becomes lasting while it is above the yield.", AT(creep), 0.0f,

@@ -2,7 +2,7 @@
  * The user interface's means: windows, buttons, sliders, text, and lines over the picture.
  *
  * This is the seam to Dear ImGui, in plain C: ui.cpp, the only C++ file of the project, implements it and nothing else. The
- * interface is described anew in every frame, between ui_begin_frame and ui_end_frame. Lengths are in points: pixels of a
+ * interface is described again in every frame, between ui_begin_frame and ui_end_frame. Lengths are in points: pixels of a
  * screen of ordinary density.
  *
  * Every item is remembered by its label until the next frame, so that a script can find it and press it.
@@ -24,7 +24,7 @@ extern "C" {
 bool ui_open(float scale);
 void ui_close(void);
 
-/* The screen's density has changed: letters are drawn anew. */
+/* The screen's density has changed: letters are drawn again. */
 void ui_set_scale(float scale);
 
 void ui_begin_frame(float width, float height, float seconds);

@@ -23,7 +23,7 @@ typedef struct window {
 bool window_open(window *window, const settings *settings, float scale, char error[WINDOW_ERROR_SIZE]);
 void window_close(window *window);
 
-/* Finds its size and density anew. */
+/* Finds its size and density again. */
 void window_measure(window *window);
 
 void window_set_cursor(const window *window, ui_cursor cursor);

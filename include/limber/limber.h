@@ -28,7 +28,7 @@
  *   Definitions come from lm_..._def_default(), because zero means something for most parameters. A definition that did
  *              not come from there is refused (its cookie is wrong).
  *   Ids        the world is a pointer, everything in it is an id. {0} is "none". An id of something destroyed stays
- *              invalid; using it gives LM_ERROR_ID. (lm_world_load is the exception: it brings back the ids of the time
+ *              invalid; using it gives LM_ERROR_ID. (lm_world_load is the exception: it restores the ids of the time
  *              of saving, and forgets those given out since.)
  *   Failure    data from outside gives an lm_result, and a line to the log callback that says what and where. A call
  *              that fails changes nothing; a lm_..._create that fails sets its id to {0}. Unless a comment says
@@ -85,7 +85,7 @@ typedef enum lm_result {
     LM_ERROR_CAPACITY,    /* the caller's buffer is too small */
     LM_ERROR_FORMAT,      /* a snapshot is truncated or damaged */
     LM_ERROR_VERSION,     /* a snapshot was written by an incompatible version */
-    LM_ERROR_UNSUPPORTED, /* this machine lacks the instruction set or the driver that was asked for */
+    LM_ERROR_UNSUPPORTED, /* this machine lacks the instruction set or the driver that was requested */
     LM_RESULT_COUNT
 } lm_result;
 
@@ -104,8 +104,8 @@ typedef struct lm_dvec3 {
     double x, y, z;
 } lm_dvec3;
 
-/* A rotation as a unit quaternion; functions that take one normalise it, and refuse a length below 1e-6 or above 1e6.
- * */
+/* A rotation as a unit quaternion; functions that take one normalise it, and refuse a length below 1e-6 or above
+ * 1e6. */
 typedef struct lm_quat {
     float x, y, z, w;
 } lm_quat;
@@ -188,7 +188,8 @@ typedef enum lm_isa {
     LM_ISA_COUNT
 } lm_isa;
 
-/* The name of an instruction set: "best", "scalar", "sse2", "avx2", "avx512", "neon", "simd128"; null for anything else. */
+/* The name of an instruction set: "best", "scalar", "sse2", "avx2", "avx512", "neon", "simd128"; null for anything
+ * else. */
 LM_API const char *lm_isa_name(lm_isa isa);
 
 /* Whether this build and this machine can run an instruction set; LM_ISA_BEST always. */
@@ -218,26 +219,27 @@ typedef struct lm_world_def {
     uint32_t workers;  /* threads that work on a step, the caller's among them, at most LM_MAX_WORKERS; 0 (default): one
                           for each core */
     lm_isa isa;        /* default LM_ISA_BEST; results do not depend on it */
-    const char
-        *device; /* what steps the world: null (default) or "cpu"; "gpu": the best OpenCL device there is; its number
-                           in lm_device_list, or a part of its name. Read by lm_world_create only. See below. */
-    const lm_gl
-        *gl; /* null (default), or the OpenGL context that the device is to share skins with; current in the calling
-                        thread. Read by lm_world_create only. Where the driver cannot share, one line in the log says so. */
+    /* what steps the world: null (default) or "cpu"; "gpu": the best OpenCL device there is; its number in
+     * lm_device_list, or a part of its name. Read by lm_world_create only. See below. */
+    const char *device;
+    /* null (default), or the OpenGL context that the device is to share skins with; current in the calling thread.
+     * Read by lm_world_create only. Where the driver cannot share, one line in the log says so. */
+    const lm_gl *gl;
     lm_allocator allocator;
     lm_tasks tasks;
     lm_log log;
     uint32_t cookie; /* set by lm_world_def_default */
 } lm_world_def;
 
-/* Devices that can step a world instead of the CPU, through OpenCL. The library is looked for when it is needed; nothing
- * depends on it. State stays on the device, and comes back when a function asks for it. Where there is no such device, it
- * fails, or the world has something that it cannot step yet, the CPU does, and one line in the log says so; the state goes
- * over. A device that fails in the middle of things takes with it what it has stepped since a function last asked for all
- * of the state (a hash, a snapshot); the line says how much that was. What comes back is what is asked for: lm_body_get_skin brings vertices that the
- * device has made, lm_world_pick what is near the ray, lm_body_get_info and lm_world_get_totals sums, lm_body_get_positions and
- * _velocities that body. (From the ninth call for particles between two steps on, everything comes at once.) A device gives the
- * same results in every run, but not those of the CPU to the last bit: they agree to 1e-5 of a body's size after a step. */
+/* Devices that can step a world instead of the CPU, through OpenCL. The OpenCL library is loaded when it is needed;
+ * nothing depends on it. State stays on the device, and is read back when a function needs it. Where there is no such
+ * device, where it fails, or where the world has something that it cannot step, the CPU steps the world, and one line
+ * in the log says so. A device that fails loses what it has stepped since all of the state was last read back (for a
+ * hash or a snapshot); the line says how much that was. Only what a function needs is read back: for lm_body_get_skin
+ * the vertices, which the device computes; for lm_world_pick what is near the ray; for lm_body_get_info and
+ * lm_world_get_totals sums; for lm_body_get_positions and _velocities that body. (From the ninth call for particles
+ * between two steps on, all particles are read back.) A device gives the same results in every run, but not those of
+ * the CPU to the last bit: they agree to 1e-5 of a body's size after a step. docs/gpu.md is the guide. */
 typedef struct lm_device_info {
     char name[128], platform[128];
     uint64_t memory; /* bytes */
@@ -300,8 +302,20 @@ LM_API uint32_t lm_world_get_colliders(const lm_world *world, lm_collider_id *id
  *
  * Stiffness is given as the frequency and damping ratio with which a single rigid region rings. The deformations that
  * a mode follows ring slower, by about sqrt(1 - beta), and a body of many regions rings slower still (see
- * lm_body_get_slowest_mode). A substep of h seconds can reach 1/(6 h) hertz when undamped (10 Hz at 1/60 s); beyond that
- * the body is as stiff as the step allows, and lm_body_info says so. A rigid body is the limit: LM_STIFFNESS_ALPHA with
+ * lm_body_get_slowest_mode). A substep of h seconds can reach 1/(2 pi h) hertz (9.5 Hz at 1/60 s); beyond that
+ * the body is as stiff as the step allows, and lm_body_info says so.
+ *
+ * Or stiffness is given in physical units: `young` (Pa) and `poisson`, region by region, so that it is the same everywhere in
+ * a body and does not change with the sampling, the spacing or the width of regions, nor where cells are divided, joined or
+ * cut. `sag` is the same for people who do not know pascals: the share of its height by which a column as tall as the body
+ * sinks under its own weight (at 9.81 m/s²): young = density 9.81 height / (2 sag). A substep of h seconds reaches
+ * young = (1 - 2 poisson) density <x²>/h², where <x²> is about a third of the square of a region's half-width: more
+ * substeps and wider regions reach more, and lm_body_info says how many. It holds for bodies whose regions overlap densely
+ * (lattices, octrees, tetrahedra). Of clusters it is the nearest that can be said: of each along its longest axis, of a few
+ * large ones for stretching and not for bending. The damping ratio is then that of the slowest stretching of a cube of the
+ * body's size, pi/2 sqrt(young/density) over the side, rad/s.
+ *
+ * A rigid body is the limit: LM_STIFFNESS_ALPHA with
  * alpha 1 and some damping.
  *
  * With a yield above 0 the body is plastic, in every mode, clusters and lattices alike: where a region is strained beyond
@@ -312,8 +326,12 @@ LM_API uint32_t lm_world_get_colliders(const lm_world *world, lm_collider_id *id
 typedef enum lm_mode { LM_MODE_RIGID = 0, LM_MODE_LINEAR, LM_MODE_QUADRATIC, LM_MODE_COUNT } lm_mode;
 
 typedef enum lm_stiffness {
-    LM_STIFFNESS_HERTZ = 0, /* `hertz` and `damping_ratio` count: the same motion at every substep */
-    LM_STIFFNESS_ALPHA,     /* `alpha` and `damping` count: the papers' share of the way to the goal in one substep */
+    LM_STIFFNESS_GIVEN =
+        0,              /* whichever of `hertz`, `young` and `sag` is above 0; two of them are refused; none: 8 hertz */
+    LM_STIFFNESS_HERTZ, /* `hertz` and `damping_ratio` count: the same motion at every substep */
+    LM_STIFFNESS_YOUNG, /* `young`, `poisson` and `damping_ratio` count */
+    LM_STIFFNESS_SAG,   /* `sag`, `poisson` and `damping_ratio` count */
+    LM_STIFFNESS_ALPHA, /* `alpha` and `damping` count: the papers' share of the way to the goal in one substep */
     LM_STIFFNESS_COUNT
 } lm_stiffness;
 
@@ -327,13 +345,18 @@ typedef enum lm_damping {
     LM_DAMPING_COUNT
 } lm_damping;
 
+#define LM_MAX_POISSON 0.46f
+
 typedef struct lm_material {
-    lm_mode mode;            /* default LM_MODE_LINEAR */
-    lm_stiffness stiffness;  /* default LM_STIFFNESS_HERTZ */
-    float hertz;             /* 0 to 1e6; default 8 */
-    float damping_ratio;     /* 0 to 1e6, 1 is critical; default 0.1 */
-    float alpha;             /* 0 to 1 for each substep; default 0.5 */
-    float damping;           /* 1/s at which deformation velocity decays, with alpha; 0 to 1e6; default 0 */
+    lm_mode mode;           /* default LM_MODE_LINEAR */
+    lm_stiffness stiffness; /* default LM_STIFFNESS_GIVEN */
+    float hertz;            /* 0 to 1e6; default 0 */
+    float young;            /* Young's modulus, 0 to 1e15 Pa; default 0 */
+    float poisson;       /* Poisson's ratio, 0 to LM_MAX_POISSON; default 0.3. With young and sag, not in rigid mode */
+    float sag;           /* share of its height by which the body sinks under its own weight, 0 to 10; default 0 */
+    float damping_ratio; /* 0 to 1e6, 1 is critical; default 0.1 */
+    float alpha;         /* 0 to 1 for each substep; default 0.5 */
+    float damping;       /* 1/s at which deformation velocity decays, with alpha; 0 to 1e6; default 0 */
     lm_damping damping_kind; /* default LM_DAMPING_GLOBAL */
     uint32_t damping_every; /* every how many substeps, for all that time at once: regional damping costs nearly as much
                                as the rest of the step; 1 to LM_MAX_SUBSTEPS; default 1 */
@@ -347,6 +370,14 @@ typedef struct lm_material {
 
 /* A material with the defaults above. */
 LM_API lm_material lm_material_default(void);
+
+#define LM_PRESET_COUNT 9
+
+/* A material by its name: "jelly", "soft rubber", "rubber", "foam", "flesh", "dough" and "clay" (plastic), "cork", "wood"; and its
+ * density for lm_body_def.density, kg/m³ (may be null). docs/materials.md has the numbers. False: there is none of that name, and
+ * nothing was written. lm_material_preset_name gives the names from 0 on; null beyond the last. */
+LM_API bool lm_material_preset(const char *name, lm_material *material, float *density);
+LM_API const char *lm_material_preset_name(uint32_t index);
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Bodies
@@ -389,45 +420,46 @@ typedef enum lm_lattice_mass {
     LM_LATTICE_MASS_COUNT
 } lm_lattice_mass;
 
-/* A lattice: the space that a mesh takes up is divided into cubic cells, the corners of occupied cells are the particles, and
- * around each particle is a region: everything within `width` steps from cell to cell. Any soup of triangles will do: open,
- * self-intersecting, in many parts. What cannot be reached from outside is inside. Particles are numbered by their corners,
- * along x first, then y, then z. Repetitions of a region count once.
+/* A lattice: the space that a mesh takes up is divided into cubic cells, the corners of occupied cells are the
+ * particles, and around each particle is a region: everything within `width` steps from cell to cell. Any soup of
+ * triangles will do: open, self-intersecting, in many parts. What cannot be reached from outside is inside. Particles
+ * are numbered by their corners, along x first, then y, then z. Repetitions of a region count once.
  *
  * Pieces that no cell joins are parts of one body: each keeps its own momentum and spin, and is damped by itself.
  *
- * Cost. Inside a solid body a step takes time in proportion to the particles, and a few times as much at the widest as at
- * the narrowest. Where not everything in the cube around a particle can be reached within the width (at gaps and holes,
- * between thin parts, and nearly everywhere on a shell) time and memory grow with the members of a region, of which there
- * are up to (2 width + 1)^3: for shells and thin parts use a narrow width, or a coarser spacing. docs/performance.md has
- * figures.
+ * Cost. Inside a solid body a step takes time in proportion to the particles, and a few times as much at the widest as
+ * at the narrowest. Where not everything in the cube around a particle can be reached within the width (at gaps and
+ * holes, between thin parts, and nearly everywhere on a shell) time and memory grow with the members of a region, of
+ * which there are up to (2 width + 1)^3: for shells and thin parts use a narrow width, or a coarser spacing.
+ * docs/performance.md has figures.
  *
  * Stiffness. A wider region makes the body stiffer: a rod carries waves at c = 2 pi hertz spacing
  * sqrt(width (width + 1) / 3) metres a second, which is the root of Young's modulus over density (rigid mode; in linear
  * mode deformations that keep the volume are softer by 1 - beta). So with the width in steps the stiffness of a body
  * changes with its spacing.
  *
- * With `width_metres` it does not: hertz is then the frequency of an ideal region of that half-width, a rod has
- * c = 2 pi hertz width_metres / sqrt(3) whatever the spacing, and the damping ratio belongs to that frequency too. The
- * width in steps is the nearest to width_metres / spacing from 1 to 8; what is missing to it is made good by the pull of
- * the regions. The sag and the frequency of a bar then change by less than 15 % between a spacing of a quarter of its
- * thickness and finer ones. There are limits, beyond which they change more. Two cells across a bar are too few, and where
- * width_metres is outside 0.7 to 8.5 spacings the regions themselves are of another size. The pull of a region is at most
- * alpha = 1 for a substep: lm_body_info says when that is reached, and more substeps help. And a mesh that does not end
- * where cells end is made thicker by its lattice, by less than a cell on each side: bending is stiffer by as much. Not used
- * with LM_STIFFNESS_ALPHA, where alpha is what it is.
+ * With `width_metres` it does not: hertz is then the frequency of an ideal region of that half-width, a rod has c = 2
+ * pi hertz width_metres / sqrt(3) whatever the spacing, and the damping ratio belongs to that frequency too. The width
+ * in steps is the nearest to width_metres / spacing from 1 to 8; what is missing to it is made good by the pull of the
+ * regions. The sag and the frequency of a bar then change by less than 15 % between a spacing of a quarter of its
+ * thickness and finer ones. There are limits, beyond which they change more. Two cells across a bar are too few, and
+ * where width_metres is outside 0.7 to 8.5 spacings the regions themselves are of another size. The pull of a region is
+ * at most alpha = 1 for a substep: lm_body_info says when that is reached, and more substeps help. And a mesh that does
+ * not end where cells end is made thicker by its lattice, by less than a cell on each side: bending is stiffer by as
+ * much. Not used with LM_STIFFNESS_ALPHA, where alpha is what it is.
  *
- * Shape. A damped body that was crushed comes back to its rest shape as long as its regions are not small compared with it.
- * Hollow ones with walls of one cell may not: mirrored, mixed up or shrunk to a grain they may come to rest in another shape,
- * as a rubber ball does turned inside out. Of cubes 4 or 5 cells wide two in five did with a width of 1; with 2 only mirrored
- * ones, with 3 none; 8 cells wide more than half did with a width of 2. A solid one of 7 cells and width 1 did only from a
- * grain, one time in five. Clusters with the same regions do the same. Squashed flat or to a line all came back.
+ * Shape. A damped body that was crushed returns to its rest shape as long as its regions are not small compared with
+ * it. Hollow ones with walls of one cell may not: mirrored, mixed up or shrunk to a grain they may come to rest in
+ * another shape, as a rubber ball does turned inside out. Of cubes 4 or 5 cells wide two in five did with a width of 1;
+ * with 2 only mirrored ones, with 3 none; 8 cells wide more than half did with a width of 2. A solid one of 7 cells and
+ * width 1 did only from a grain, one time in five. Clusters with the same regions do the same. Squashed flat or to a
+ * line all returned.
  *
  * No corner may be more than 2^22 spacings from the origin of the body's frame: single precision could not tell it from
  * the next.
  *
- * The mesh is not kept. To draw it, or any other surface in the same place, give it to lm_body_set_skin: each vertex then
- * follows the corners of its cell. */
+ * The mesh is not kept. To draw it, or any other surface in the same place, give it to lm_body_set_skin: each vertex
+ * then follows the corners of its cell. */
 typedef struct lm_lattice {
     const lm_vec3 *vertices; /* of the mesh, in the body's own frame, metres; null (default): no mesh */
     uint32_t vertex_count;
@@ -442,9 +474,9 @@ typedef struct lm_lattice {
     uint32_t width;       /* steps, 1 to 8; default 1 */
     float width_metres;   /* instead of `width`, above 0 and at most 1e6; 0 (default): `width` counts */
     lm_lattice_mass mass; /* how lm_body_def.mass is spread; default LM_LATTICE_MASS_VOLUME */
-    /* With a mesh: one for each vertex, above 0 and at most 1e12, copied. A particle's share of the mass is multiplied by
-     * the value of the nearest vertex, so that a part can be heavy; the whole still has lm_body_def.mass. Null (default):
-     * all 1. */
+    /* With a mesh: one for each vertex, above 0 and at most 1e12, copied. A particle's share of the mass is multiplied
+     * by the value of the nearest vertex, so that a part can be heavy; the whole still has lm_body_def.mass. Null
+     * (default): all 1. */
     const float *vertex_masses;
 } lm_lattice;
 
@@ -455,22 +487,22 @@ typedef enum lm_tets_mass {
     LM_TETS_MASS_COUNT
 } lm_tets_mass;
 
-/* Tetrahedra: the vertices of the mesh are the particles, and around each of them is a region, its one-ring: the particle
- * and all that share a tetrahedron with it. Particles are dense where the mesh is fine and few where it is coarse, and lie on
- * the surface where the mesh does. (Regions of other sizes are to be had from the same mesh with LM_CLUSTERS_KMEANS, whose
- * `elements` the tetrahedra can be.)
+/* Tetrahedra: the vertices of the mesh are the particles, and around each of them is a region, its one-ring: the
+ * particle and all that share a tetrahedron with it. Particles are dense where the mesh is fine and few where it is
+ * coarse, and lie on the surface where the mesh does. (Regions of other sizes are to be had from the same mesh with
+ * LM_CLUSTERS_KMEANS, whose `elements` the tetrahedra can be.)
  *
  * The tetrahedra are given, or made here of a surface: the space that it takes up is divided into cubic cells as for a
- * lattice, from any soup of triangles, and each cell into five tetrahedra, which enclose the surface by less than a cell on
- * each side. Particles are then numbered by their corners, along x first, then y, then z.
+ * lattice, from any soup of triangles, and each cell into five tetrahedra, which enclose the surface by less than a
+ * cell on each side. Particles are then numbered by their corners, along x first, then y, then z.
  *
  * What is refused, with a log line that names the vertex or the tetrahedron, counted from 0: an index beyond the last
- * vertex, a tetrahedron without volume (six times it below 1e-7 of its longest edge cubed), one that is turned against most
- * others, a vertex in no tetrahedron. The right way round is: corners 1, 2 and 3 counter-clockwise seen from outside. A
- * mesh that is the other way round as a whole is turned.
+ * vertex, a tetrahedron without volume (six times it below 1e-7 of its longest edge cubed), one that is turned against
+ * most others, a vertex in no tetrahedron. The right way round is: corners 1, 2 and 3 counter-clockwise seen from
+ * outside. A mesh that is the other way round as a whole is turned.
  *
- * Pieces that have no vertex in common are one body all the same: damping takes out their motion against each other. Make
- * them bodies of their own where they should part.
+ * Pieces that have no vertex in common are one body all the same: damping takes out their motion against each other.
+ * Make them bodies of their own where they should part.
  *
  * To draw it give a surface to lm_body_set_skin: a vertex follows the corners of the tetrahedron that it is in, and one
  * that is outside is extrapolated from the nearest. */
@@ -486,33 +518,35 @@ typedef struct lm_tets {
     lm_tets_mass mass;  /* how lm_body_def.mass is spread; default LM_TETS_MASS_VOLUME */
 } lm_tets;
 
-/* An octree: the space that a mesh takes up, divided into cubic cells of several sizes, with a particle in the middle of each.
- * Thin parts have small cells and thick ones large, so that a hand needs hundreds of particles where a lattice that tells its
- * fingers apart needs tens of thousands. Around each particle is a region: what is within a width of it, which may be another
- * for each particle. A wide region is stiff, a narrow one soft.
+/* An octree: the space that a mesh takes up, divided into cubic cells of several sizes, with a particle in the middle
+ * of each. Thin parts have small cells and thick ones large, so that a hand needs hundreds of particles where a lattice
+ * that tells its fingers apart needs tens of thousands. Around each particle is a region: what is within a width of it,
+ * which may be another for each particle. A wide region is stiff, a narrow one soft.
  *
- * Cells. The mesh, any soup of triangles, is first divided into voxels of the finest spacing, as for a lattice. Over them lies
- * a base lattice of cubes of spacing x 2^levels; a cube is halved along every axis again and again, down to single voxels,
- * where the body is less than `detail` cells thick, or where vertex_sizes ask for it. What is filled of a cell and hangs
- * together in it is a particle, in the middle of what is filled and with its mass: two fingers in one cell are two.
+ * Cells. The mesh, any soup of triangles, is first divided into voxels of the finest spacing, as for a lattice. Over
+ * them lies a base lattice of cubes of spacing x 2^levels; a cube is halved along every axis again and again, down to
+ * single voxels, where the body is less than `detail` cells thick, or where vertex_sizes ask for it. Each connected
+ * filled part of a cell is a particle, in the middle of that part and with its mass: two fingers in one cell are two.
  *
- * Gaps. Parts that touch, or are nearer to each other than voxels can show, are apart where the surface between them goes out
- * of one and into the other: fingers do not stick together. (Of a solid; faces must look outward, or all of them inward.)
+ * Gaps. Parts that touch, or are nearer to each other than voxels can show, are apart where the surface between them
+ * goes out of one and into the other: fingers do not stick together. (Of a solid; faces must look outward, or all of
+ * them inward.)
  *
- * Regions. Distances are measured along the body, from cell to cell: a finger is far from the next one even where they touch.
- * A region has everything within its width, and nothing beyond (1 + slack) times that; what is between may belong to it or
- * not, whichever takes fewer sums. A width less than the cell's own side counts as that. Regions may reach 16,384 cells each, in the
- * mean, besides those that have all of the body; wider ones are refused (LM_ERROR_LIMIT): the time to find them grows with that.
+ * Regions. Distances are measured along the body, from cell to cell: a finger is far from the next one even where they
+ * touch. A region has everything within its width, and nothing beyond (1 + slack) times that; what is between may
+ * belong to it or not, whichever takes fewer sums. A width less than the cell's own side counts as that. Regions may
+ * reach 16,384 cells each, in the mean, besides those that have all of the body; wider ones are refused
+ * (LM_ERROR_LIMIT): the time to find them grows with that.
  *
- * Cost. A step takes time in proportion to lm_body_info.summation_nodes, a few for each particle when the width is near the
- * side of a base cell or more.
+ * Cost. A step takes time in proportion to lm_body_info.summation_nodes, a few for each particle when the width is near
+ * the side of a base cell or more.
  *
- * Modes are rigid and linear; plasticity and examples as for clusters; damping of both kinds. Pieces that nothing joins are one body all the
- * same, as with tets.
+ * Modes are rigid and linear; plasticity and examples as for clusters; damping of both kinds. Pieces that nothing joins
+ * are one body all the same, as with tets.
  *
- * The mesh is not kept. To draw it give it to lm_body_set_skin: a vertex follows the particles around it, as far as they can
- * be reached along the body. Points on the mesh are what touches; with LM_CONTACT_PARTICLES colliders keep off the particles,
- * which lie inside the body, by half the side of a cube of their volume, besides the contact_radius. */
+ * The mesh is not kept. To draw it give it to lm_body_set_skin: a vertex follows the particles around it, as far as
+ * they can be reached along the body. Points on the mesh are what touches; with LM_CONTACT_PARTICLES colliders keep off
+ * the particles, which lie inside the body, by half the side of a cube of their volume, besides the contact_radius. */
 typedef struct lm_octree {
     const lm_vec3 *vertices; /* of the mesh, in the body's own frame, metres; null (default): no octree */
     uint32_t vertex_count;
@@ -525,8 +559,8 @@ typedef struct lm_octree {
     bool shell;         /* only what the mesh touches, not what it encloses; default false */
     float width;        /* of regions, metres, up to 1e6; 0 (default): the side of a base cell */
     float slack;        /* share by which regions may be larger, 0 to 4; default 0.5 */
-    /* One for each vertex, metres, up to 1e6, 0 for no wish; or null (default). A cell is no larger than what is wanted at the
-     * vertex nearest to each of its voxels. */
+    /* One for each vertex, metres, up to 1e6, 0 for no wish; or null (default). A cell is no larger than what is wanted
+     * at the vertex nearest to each of its voxels. */
     const float *vertex_sizes;
     /* The widths of regions, in the same way: that of the vertex nearest to the particle; 0: `width` counts. */
     const float *vertex_widths;
@@ -539,7 +573,8 @@ typedef enum lm_contact_points {
     LM_CONTACT_AUTO =
         0, /* lattices and octrees made from a mesh touch with their surface, everything else with its particles */
     LM_CONTACT_PARTICLES, /* the particles */
-    LM_CONTACT_SURFACE, /* points on the skin or, without one, on the mesh of a lattice or octree; without either the particles */
+    /* points on the skin or, without one, on the mesh of a lattice or octree; without either the particles */
+    LM_CONTACT_SURFACE,
     LM_CONTACT_COUNT
 } lm_contact_points;
 
@@ -550,6 +585,9 @@ typedef struct lm_body_def {
                               (of a lattice or tets: for each particle), copied; null (default): equal shares of
                               `mass`, or what lm_lattice or lm_tets says */
     float mass;            /* kilograms in all, used when masses is null; above 0, at most 1e12, default 1 */
+    float density; /* kg/m³, instead of mass; 0 to 1e12, default 0: `mass` counts. The volume is that of the mesh
+                              where it encloses one, else of the cells or tetrahedra; of a cloud of points, of the box with
+                              the same moments */
     lm_clusters clusters;
     lm_lattice lattice; /* instead of points and clusters */
     lm_tets tets;       /* the same */
@@ -562,9 +600,9 @@ typedef struct lm_body_def {
     uint32_t group;    /* default 1 */
     uint32_t mask;     /* default 0: it touches colliders only */
     bool self_contact; /* parts of it that are far from each other in the rest shape touch too; default false */
-    float
-        penalty; /* N/m, 0 to 1e12, for LM_CONTACT_METHOD_PENALTY and _CUBE_MAP; default 0: a quarter of the mean mass of
-                      its particles over the square of the substep, which its own particles bear; of two such the smaller */
+    /* N/m, 0 to 1e12, for LM_CONTACT_METHOD_PENALTY and _CUBE_MAP; default 0: a quarter of the mean mass of its
+     * particles over the square of the substep, which its own particles bear; of two such the smaller */
+    float penalty;
     uint32_t collider_mask; /* groups of colliders that it touches, as bits; default all of them */
     bool may_sleep;         /* in a world that lets bodies sleep (lm_world_set_sleep); default true */
     lm_pose pose;           /* where the body's frame starts */
@@ -617,17 +655,22 @@ typedef struct lm_body_info {
     bool stiffness_limited;   /* alpha was cut to 1 in the last step: as stiff as the substep allows */
     float reached_hertz;      /* the frequency a single region really has, from the last step; 0 before the first. Of a
                                  lattice with width_metres: the hertz that the material really has */
-    float spacing;            /* of a lattice, metres; else 0 */
-    uint32_t width;           /* of a lattice, steps; else 0 */
-    float contact_radius;     /* metres, as in the definition */
-    uint32_t contact_points;  /* points that touch: of the surface, or all particles */
-    uint32_t contacts;        /* points of it that pressed on a collider in the last substep, once for each collider */
-    bool asleep;              /* see lm_world_set_sleep */
-    bool enabled;             /* see lm_body_set_enabled */
+    float density;            /* kg/m³ */
+    float young;              /* Pa that a material in physical units asks for; 0: it is not */
+    float reached_young;      /* Pa that it has, from the last step */
+    uint32_t
+        substeps_needed; /* with which stiffness_limited would be false, from the last step; else those that there are */
+    float spacing;       /* of a lattice, metres; else 0 */
+    uint32_t width;      /* of a lattice, steps; else 0 */
+    float contact_radius;    /* metres, as in the definition */
+    uint32_t contact_points; /* points that touch: of the surface, or all particles */
+    uint32_t contacts;       /* points of it that pressed on a collider in the last substep, once for each collider */
+    bool asleep;             /* see lm_world_set_sleep */
+    bool enabled;            /* see lm_body_set_enabled */
     uint64_t user_data;
-    uint64_t
-        shape_hash; /* of what stays while the body moves: rest positions, regions and skin. Bodies with the same hash
-                            can share whatever a program made from these, in whichever world they are */
+    /* of what stays while the body moves: rest positions, regions and skin. Bodies with the same hash can share
+     * whatever a program made from these, in whichever world they are */
+    uint64_t shape_hash;
 } lm_body_info;
 
 /* What the body is and how it moves now; measured over its particles at each call. */
@@ -640,8 +683,8 @@ LM_API lm_result lm_body_get_velocities(const lm_world *world, lm_body_id body, 
 LM_API lm_result lm_body_get_masses(const lm_world *world, lm_body_id body, float *masses);
 LM_API lm_result lm_body_get_rest_positions(const lm_world *world, lm_body_id body, lm_vec3 *points);
 
-/* A look into the state of a body, without a copy. Particles have places, in an order of the engine's own, and there may be
- * places without one. */
+/* A look into the state of a body, without a copy. Particles have places, in an order of the engine's own, and there
+ * may be places without one. */
 typedef struct lm_state_view {
     const float *positions;    /* four floats for each place: x, y, z in metres from `origin`, and one for the engine */
     const float *velocities;   /* four floats for each place: x, y, z in metres a second, and one for the engine */
@@ -651,8 +694,8 @@ typedef struct lm_state_view {
     lm_dvec3 origin; /* world; a step may move it */
 } lm_state_view;
 
-/* The body's state in the world's own memory, to be read only. Valid until the next call that may change the world (any that
- * takes it without const). Of a world that a device steps, the state is read back first. */
+/* The body's state in the world's own memory, to be read only. Valid until the next call that may change the world (any
+ * that takes it without const). Of a world that a device steps, the state is read back first. */
 LM_API lm_result lm_body_view_state(const lm_world *world, lm_body_id body, lm_state_view *view);
 
 /* Where each particle was being pulled to in the last substep, relative to `base`; a free particle's goal is where it
@@ -660,36 +703,39 @@ LM_API lm_result lm_body_view_state(const lm_world *world, lm_body_id body, lm_s
  * loaded, or the body sleeps; and for a lattice or an octree, which keep none. */
 LM_API lm_result lm_body_get_goals(const lm_world *world, lm_body_id body, lm_dvec3 base, lm_vec3 *goals);
 
-/* Where the body's lm_body_info.contact_points are now, relative to `base`: in the order of the particles when these are
- * what touches. */
+/* Where the body's lm_body_info.contact_points are now, relative to `base`: in the order of the particles when these
+ * are what touches. */
 LM_API lm_result lm_body_get_contact_points(const lm_world *world, lm_body_id body, lm_dvec3 base, lm_vec3 *positions);
 
 /* Puts the particles anywhere within LM_MAX_COORDINATE of `base`, however mangled, with velocities up to LM_MAX_SPEED
- * along each axis (null: unchanged). Particles that are farther from their goals than the body is large lose deformation
- * velocity (20 1/s) whatever the material: a body torn apart comes back without swinging forever. */
+ * along each axis (null: unchanged). Particles that are farther from their goals than the body is large lose
+ * deformation velocity (20 1/s) whatever the material: a body torn apart recovers without swinging forever. */
 LM_API lm_result lm_body_set_state(lm_world *world, lm_body_id body, lm_dvec3 base, const lm_vec3 *positions,
                                    const lm_vec3 *velocities);
 
-/* Where the body is as a whole, and how it is turned: the rigid motion that takes its rest shape (the body's own frame, as in
- * lm_body_def.pose) nearest to its particles, weighted by their masses. Where several rotations are equally near, as for particles
- * on one line, the smallest of them. Something that follows a part of a body wants a socket (below). */
+/* Where the body is as a whole, and how it is turned: the rigid motion that takes its rest shape (the body's own frame,
+ * as in lm_body_def.pose) nearest to its particles, weighted by their masses. Where several rotations are equally near,
+ * as for particles on one line, the smallest of them. Something that follows a part of a body wants a socket
+ * (below). */
 LM_API lm_result lm_body_get_pose(const lm_world *world, lm_body_id body, lm_pose *pose);
 
-/* Puts the body elsewhere at once, so that lm_body_get_pose gives `pose`. `keep_shape`: deformed as it is, with its velocities turned
- * along; else in its rest shape, with the velocity of its centre and its spin, turned along. Lasting deformation stays either way
- * (lm_body_reset_plastic). Forgets what it touched; wakes it. Pins and bones pull back what they hold. */
+/* Puts the body elsewhere at once, so that lm_body_get_pose gives `pose`. `keep_shape`: deformed as it is, with its
+ * velocities turned along; else in its rest shape, with the velocity of its centre and its spin, turned along. Lasting
+ * deformation stays either way (lm_body_reset_plastic). Forgets what it touched; wakes it. Pins and bones pull back
+ * what they hold. */
 LM_API lm_result lm_body_set_pose(lm_world *world, lm_body_id body, lm_pose pose, bool keep_shape);
 
-/* Gives all particles the velocities of a rigid motion: metres a second, and radians a second about the centre of mass, world axes,
- * each up to LM_MAX_SPEED along each axis. What lm_body_info calls velocity and spin. Wakes the body. */
+/* Gives all particles the velocities of a rigid motion: metres a second, and radians a second about the centre of mass,
+ * world axes, each up to LM_MAX_SPEED along each axis. What lm_body_info calls velocity and spin. Wakes the body. */
 LM_API lm_result lm_body_set_velocity(lm_world *world, lm_body_id body, lm_vec3 velocity, lm_vec3 spin);
 
 /* What of a definition can be set later. Each wakes the body, and holds from the next step on. */
 
-/* Which bodies and colliders it touches, as in lm_body_def. A body that was made without a mask and without self_contact has no
- * solid that others touch: the first filter that asks for one makes it of the skin, or of the particles where the body has no mesh;
- * that takes as long as making such a body. A lattice or octree that was made from a mesh without either has not kept the mesh, and
- * an octree that was cut cannot be given a solid: LM_ERROR_ARGUMENT (of the former: give it a skin first). */
+/* Which bodies and colliders it touches, as in lm_body_def. A body that was made without a mask and without
+ * self_contact has no solid that others touch: the first filter that asks for one makes it of the skin, or of the
+ * particles where the body has no mesh; that takes as long as making such a body. A lattice or octree that was made
+ * from a mesh without either has not kept the mesh, and an octree that was cut cannot be given a solid:
+ * LM_ERROR_ARGUMENT (of the former: give it a skin first). */
 typedef struct lm_body_filter {
     uint32_t group;         /* bits */
     uint32_t mask;          /* 0: no other bodies */
@@ -710,28 +756,29 @@ LM_API lm_result lm_body_get_penalty(const lm_world *world, lm_body_id body, flo
 /* Kilograms in all, above 0, at most 1e12: every particle's mass is scaled, velocities stay. lm_body_info has it. */
 LM_API lm_result lm_body_set_mass(lm_world *world, lm_body_id body, float mass);
 
-/* Kilograms of each particle, in the order of lm_body_get_masses and in the range of lm_body_def.masses; velocities stay. The next
- * step lays the body out again, which allocates. */
+/* Kilograms of each particle, in the order of lm_body_get_masses and in the range of lm_body_def.masses; velocities
+ * stay. The next step lays the body out again, which allocates. */
 LM_API lm_result lm_body_set_masses(lm_world *world, lm_body_id body, const float *masses);
 
 /* Yours; lm_body_info has it. Wakes nobody. */
 LM_API lm_result lm_body_set_user_data(lm_world *world, lm_body_id body, uint64_t user_data);
 
-/* Takes a body out of the world without destroying it: it stands still with the velocity that it had, touches nothing, and is not
- * found by rays and overlaps, until it is enabled again. Pins, drags and forces do nothing meanwhile. All of it can be read and set.
- * Bodies are enabled when they are made. */
+/* Takes a body out of the world without destroying it: it stands still with the velocity that it had, touches nothing,
+ * and is not found by rays and overlaps, until it is enabled again. Pins, drags and forces do nothing meanwhile. All of
+ * it can be read and set. Bodies are enabled when they are made. */
 LM_API lm_result lm_body_set_enabled(lm_world *world, lm_body_id body, bool enabled);
 
-/* A second body that is what the first one is: rest shape, masses, material, skin, examples, filter, stiffness, detail, cuts and
- * breaks, and its state, at the same place. Pins, drags, forces and the skeleton are not copied, nor what they changed. Nothing is
- * found again, so that it takes about a tenth of a millisecond for each thousand particles (an octree, or a body that can break or was cut,
- * takes as long as loading it from a snapshot). lm_body_set_pose puts it elsewhere. LM_ERROR_LIMIT or LM_ERROR_MEMORY. */
+/* A copy of a body: rest shape, masses, material, skin, examples, filter, stiffness, detail,
+ * cuts and breaks, and its state, at the same place. Pins, drags, forces and the skeleton are not copied, nor what they
+ * changed. Nothing is found again, so that it takes about a tenth of a millisecond for each thousand particles (an
+ * octree, or a body that can break or was cut, takes as long as loading it from a snapshot). lm_body_set_pose puts it
+ * elsewhere. LM_ERROR_LIMIT or LM_ERROR_MEMORY. */
 LM_API lm_result lm_body_clone(lm_world *world, lm_body_id body, lm_body_id *clone);
 
-/* Sockets: frames at any point of a body, for what follows it: a hat, a sound, a camera. A socket is a plain value of the caller's;
- * it can be copied, needs no end, and the same one serves all bodies of one shape. It follows up to LM_SOCKET_PARTICLES particles
- * around its place in the rest shape, all of one piece: its position moves with their affine motion, its rotation is the nearest one
- * to it. Beyond them it is rigid. */
+/* Sockets: frames at any point of a body, for what follows it: a hat, a sound, a camera. A socket is a plain value of
+ * the caller's; it can be copied, needs no end, and the same one serves all bodies of one shape. It follows up to
+ * LM_SOCKET_PARTICLES particles around its place in the rest shape, all of one piece: its position moves with their
+ * affine motion, its rotation is the nearest one to it. Beyond them it is rigid. */
 #define LM_SOCKET_PARTICLES 12
 
 typedef struct lm_socket {
@@ -751,8 +798,8 @@ typedef struct lm_socket_state {
 /* A socket at a place in the rest shape. Looks at all particles. */
 LM_API lm_result lm_socket_make(const lm_world *world, lm_body_id body, lm_pose rest, lm_socket *socket);
 
-/* Where it is now. When the body was cut, broken or refined since (or is one of another shape), the socket is made again first, at
- * the same place of the rest shape. */
+/* Where it is now. When the body was cut, broken or refined since (or is one of another shape), the socket is made
+ * again first, at the same place of the rest shape. */
 LM_API lm_result lm_socket_read(const lm_world *world, lm_body_id body, lm_socket *socket, lm_socket_state *state);
 
 /* The regions, as offsets (regions + 1 of them) into members (memberships of them). Either array may be null. */
@@ -764,9 +811,9 @@ LM_API lm_result lm_body_get_tets(const lm_world *world, lm_body_id body, uint32
 /* The side of each particle's cell, metres. Of an octree. */
 LM_API lm_result lm_body_get_cells(const lm_world *world, lm_body_id body, float *sides);
 
-/* The widths of an octree's regions, metres, one for each particle, 0 to 1e6: what is soft and what is stiff, while running.
- * A width is rounded down to half a voxel, and is never less than the side of the particle's cell. Setting them finds all
- * regions again. */
+/* The widths of an octree's regions, metres, one for each particle, 0 to 1e6: what is soft and what is stiff, while
+ * running. A width is rounded down to half a voxel, and is never less than the side of the particle's cell. Setting
+ * them finds all regions again. */
 LM_API lm_result lm_body_set_widths(lm_world *world, lm_body_id body, const float *metres);
 LM_API lm_result lm_body_get_widths(const lm_world *world, lm_body_id body, float *metres);
 
@@ -779,44 +826,45 @@ LM_API lm_result lm_body_set_region_stiffness(lm_world *world, lm_body_id body, 
 LM_API lm_result lm_body_set_particle_stiffness(lm_world *world, lm_body_id body, const float *values);
 LM_API lm_result lm_body_get_region_stiffness(const lm_world *world, lm_body_id body, float *shares);
 
-/* The lasting deformation of each region: nine floats, row by row, a symmetric matrix of determinant 1 that turns the rest
- * shape (in the body's own frame) into the shape it has flowed to. Identity where nothing has flowed. */
+/* The lasting deformation of each region: nine floats, row by row, a symmetric matrix of determinant 1 that turns the
+ * rest shape (in the body's own frame) into the shape it has flowed to. Identity where nothing has flowed. */
 LM_API lm_result lm_body_get_plastic(const lm_world *world, lm_body_id body, float *matrices);
 
 /* Forgets all lasting deformation. */
 LM_API lm_result lm_body_reset_plastic(lm_world *world, lm_body_id body);
 
-/* How slow the body's slowest deformation is, as a share: it rings at sqrt(share) times the frequency of a single region, and
- * a mangled body is itself again after some 40 / share substeps at full stiffness. 1 for a rigid body of one region; near 0
- * for a long chain of small ones, and 0 for one that falls apart. Takes many matches: not for every frame. Of a lattice it
- * is an upper bound, within a few percent where gaps are wider than a cell; a million particles take some ten seconds and
- * 400 MB. */
+/* How slow the body's slowest deformation is, as a share: it rings at sqrt(share) times the frequency of a single
+ * region, and a mangled body is itself again after some 40 / share substeps at full stiffness. 1 for a rigid body of
+ * one region; near 0 for a long chain of small ones, and 0 for one that falls apart. Takes many matches: not for every
+ * frame. Of a lattice it is an upper bound, within a few percent where gaps are wider than a cell; a million particles
+ * take some ten seconds and 400 MB. */
 LM_API lm_result lm_body_get_slowest_mode(lm_world *world, lm_body_id body, float *share);
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Examples
  *
  * A body may have example poses that it likes to deform into: a bar that twists whichever way it is pushed, a bear that
- * waves. In every substep the stretch of the regions is compared with the stretch that they have in the examples. The mix of
- * rest pose and examples that is nearest (weights of at least 0 that sum to 1) takes the place of the rest shape, so that
- * nothing pulls the body out of it, and the rest is resisted as always. Only stretch and shear count, not where a pose is
- * or how it is turned. Works in every mode, for clusters, tetrahedra and lattices; the part `beta` of a material in linear
- * and quadratic mode follows the particles as it did.
+ * waves. In every substep the stretch of the regions is compared with the stretch that they have in the examples. The
+ * mix of rest pose and examples that is nearest (weights of at least 0 that sum to 1) takes the place of the rest
+ * shape, so that nothing pulls the body out of it, and the rest is resisted as always. Only stretch and shear count,
+ * not where a pose is or how it is turned. Works in every mode, for clusters, tetrahedra and lattices; the part `beta`
+ * of a material in linear and quadratic mode follows the particles as it did.
  *
- * A region follows a pose as far as it is stretched or sheared in it. Twists and bends are followed by bodies whose regions
- * are small compared with their thickness; a region as thick as the body resists them nearly as it does without examples.
- * An example has a sign: a body that likes to twist one way has to be given the other way as another example.
+ * A region follows a pose as far as it is stretched or sheared in it. Twists and bends are followed by bodies whose
+ * regions are small compared with their thickness; a region as thick as the body resists them nearly as it does without
+ * examples. An example has a sign: a body that likes to twist one way has to be given the other way as another example.
  *
- * Examples may be anything finite. Equal ones, one that is a mix of others, and one that is the rest pose itself add nothing,
- * and share their weight in an arbitrary but repeatable way. A region that is inside out in an example counts as mirrored
- * back; stretches in an example are limited to 0.05 to 20, and a direction in which a region has no thickness at rest is not
- * stretched.
+ * Examples may be anything finite. Equal ones, one that is a mix of others, and one that is the rest pose itself add
+ * nothing, and share their weight in an arbitrary but repeatable way. A region that is inside out in an example counts
+ * as mirrored back; stretches in an example are limited to 0.05 to 20, and a direction in which a region has no
+ * thickness at rest is not stretched.
  *
- * A plastic body that flows changes its rest shape, and the examples with it: what counts is the stretch on top of the lasting
- * deformation, and the mix is applied to the shape that it has flowed to. Strain is compared with the yield as without
- * examples, so a body that is bent into an example beyond the yield keeps part of it for good.
+ * A plastic body that flows changes its rest shape, and the examples with it: what counts is the stretch on top of the
+ * lasting deformation, and the mix is applied to the shape that it has flowed to. Strain is compared with the yield as
+ * without examples, so a body that is bent into an example beyond the yield keeps part of it for good.
  *
- * lm_body_get_slowest_mode tells of the body without its examples, and skins know nothing of them: they follow the particles.
+ * lm_body_get_slowest_mode tells of the body without its examples, and skins know nothing of them: they follow the
+ * particles.
  */
 
 #define LM_MAX_EXAMPLES 8
@@ -849,9 +897,9 @@ typedef struct lm_examples_def {
 /* A definition with the defaults above; it needs poses. */
 LM_API lm_examples_def lm_examples_def_default(void);
 
-/* Gives the body examples in place of any it had; null: none. The regions of a lattice are taken one by one: wide ones of a
- * large one take seconds. The next step lays the body out again, which allocates. Wakes it. LM_ERROR_ARGUMENT for a body that can break
- * or an octree whose detail changes (lm_body_set_detail). */
+/* Gives the body examples in place of any it had; null: none. The regions of a lattice are taken one by one: wide ones
+ * of a large one take seconds. The next step lays the body out again, which allocates. Wakes it. LM_ERROR_ARGUMENT for
+ * a body that can break or an octree whose detail changes (lm_body_set_detail). */
 LM_API lm_result lm_body_set_examples(lm_world *world, lm_body_id body, const lm_examples_def *def);
 
 /* `beta` of the definition, from the next step on. LM_ERROR_ARGUMENT when the body has no examples, as below. */
@@ -859,18 +907,18 @@ LM_API lm_result lm_body_set_example_beta(lm_world *world, lm_body_id body, floa
 LM_API lm_result lm_body_get_example_beta(const lm_world *world, lm_body_id body, float *beta);
 
 /* The mix found in the last substep, before beta: lm_body_info.examples weights for each of lm_body_info.example_groups
- * groups (1 for the whole body, or as many as regions); what they lack to 1 is the weight of the rest pose. All 0 before the
- * first step. Forced weights are given as they were set. */
+ * groups (1 for the whole body, or as many as regions); what they lack to 1 is the weight of the rest pose. All 0
+ * before the first step. Forced weights are given as they were set. */
 LM_API lm_result lm_body_get_example_weights(const lm_world *world, lm_body_id body, float *weights);
 
-/* Forces the mix, as an animator's slider does: as many weights as above, each 0 to 1, for no group more than 1 in all. They
- * count in full, whatever beta is, until others are set. Null: the mix is found again. */
+/* Forces the mix, as an animator's slider does: as many weights as above, each 0 to 1, for no group more than 1 in all.
+ * They count in full, whatever beta is, until others are set. Null: the mix is found again. */
 LM_API lm_result lm_body_set_example_weights(lm_world *world, lm_body_id body, const float *weights);
 
-/* A pose for the particles from a pose of a surface alone. `rest` and `pose` are the vertices of any surface around or in the
- * body, in the rest pose (body frame, metres) and as they shall be; null for `rest`: those of the body's skin. Each particle
- * goes where the surface near it goes, by an affine fit that weighs vertices by the inverse fourth power of their distance:
- * turns, shears and stretches of the whole surface come out exactly. */
+/* A pose for the particles from a pose of a surface alone. `rest` and `pose` are the vertices of any surface around or
+ * in the body, in the rest pose (body frame, metres) and as they shall be; null for `rest`: those of the body's skin.
+ * Each particle goes where the surface near it goes, by an affine fit that weighs vertices by the inverse fourth power
+ * of their distance: turns, shears and stretches of the whole surface come out exactly. */
 LM_API lm_result lm_body_carry_pose(const lm_world *world, lm_body_id body, const lm_vec3 *rest, const lm_vec3 *pose,
                                     uint32_t vertex_count, lm_vec3 *positions);
 
@@ -941,19 +989,20 @@ LM_API lm_result lm_mover_create(lm_world *world, const lm_mover_def *def, lm_mo
 /* Takes a mover away; what rides on it stays where it is, at rest. */
 LM_API lm_result lm_mover_destroy(lm_world *world, lm_mover_id mover);
 
-/* From now on it moves with this velocity (m/s) and spin (rad/s), each up to 1e6 an axis; forgets a lm_mover_move_to.
- * */
+/* From now on it moves with this velocity (m/s) and spin (rad/s), each up to 1e6 an axis; forgets a
+ * lm_mover_move_to. */
 LM_API lm_result lm_mover_set_velocity(lm_world *world, lm_mover_id mover, lm_vec3 velocity, lm_vec3 spin);
 
-/* It moves evenly, and turns the short way, so that the next lm_world_step ends with this pose; it stands still after.
- * */
+/* It moves evenly, and turns the short way, so that the next lm_world_step ends with this pose; it stands still
+ * after. */
 LM_API lm_result lm_mover_move_to(lm_world *world, lm_mover_id mover, lm_pose pose);
 
 /* Where the mover is now. */
 LM_API lm_result lm_mover_get_pose(const lm_world *world, lm_mover_id mover, lm_pose *pose);
 
-/* It is there at once, with what rides on it; velocity and spin stay; forgets a lm_mover_move_to. Colliders that arrive inside a body
- * push it out in the next step. Wakes what is near a collider of it, before and after, and what it pins. */
+/* It is there at once, with what rides on it; velocity and spin stay; forgets a lm_mover_move_to. Colliders that arrive
+ * inside a body push it out in the next step. Wakes what is near a collider of it, before and after, and what it
+ * pins. */
 LM_API lm_result lm_mover_set_pose(lm_world *world, lm_mover_id mover, lm_pose pose);
 
 /* What it would be made with now: its pose, velocity and spin, and what is yours. */
@@ -989,8 +1038,8 @@ typedef struct lm_collider_mesh {
     uint32_t vertex_count;
     const uint32_t *triangles; /* three vertex indices each; copied */
     uint32_t triangle_count;   /* 1 to 2^24 */
-    bool
-        solid; /* closed parts that face outward (they may overlap) have an inside; default false: two sides of a sheet */
+    /* closed parts that face outward (they may overlap) have an inside; default false: two sides of a sheet */
+    bool solid;
 } lm_collider_mesh;
 
 typedef struct lm_collider_def {
@@ -1004,8 +1053,8 @@ typedef struct lm_collider_def {
     lm_mover_id mover; /* {0} (default): stands still */
     float friction;    /* 0 to 1e6; default 0.5; see lm_material */
     float restitution; /* 0 to 1; default 0; see lm_material */
-    /* A body and a collider touch when a group of the body, as a bit, is in the collider's mask, and one of the collider
-     * in the body's collider_mask. */
+    /* A body and a collider touch when a group of the body, as a bit, is in the collider's mask, and one of the
+     * collider in the body's collider_mask. */
     uint32_t group;     /* default 1 */
     uint32_t mask;      /* default all groups */
     uint64_t user_data; /* yours */
@@ -1016,51 +1065,54 @@ typedef struct lm_collider_def {
 LM_API lm_collider_def lm_collider_def_default(void);
 
 /* Adds a collider. At the end of a substep each particle inside it, or nearer to it than the body's contact radius, is
- * put on its surface; where several colliders claim a particle, the one with the highest slot comes last. Particles that
- * meet a height map or a mesh on their way through a substep are stopped there, however fast they are: they do not pass
- * through a sheet. They are kept up to 0.1 mm off its surface, so that rounding does not change their side. A body that goes
- * further in a substep than its own size and a metre, seen from the map or mesh, stops as a whole where it meets it: it loses
- * the rest of its way, bounces and slides on from there, and is not turned. (A device leaves such substeps to the CPU.) */
+ * put on its surface; where several colliders claim a particle, the one with the highest slot comes last. Particles
+ * that meet a height map or a mesh on their way through a substep are stopped there, however fast they are: they do not
+ * pass through a sheet. They are kept up to 0.1 mm off its surface, so that rounding does not change their side. A body
+ * that goes further in a substep than its own size and a metre, seen from the map or mesh, stops as a whole where it
+ * meets it: it loses the rest of its way, bounces and slides on from there, and is not turned. (A device leaves such
+ * substeps to the CPU.) */
 LM_API lm_result lm_collider_create(lm_world *world, const lm_collider_def *def, lm_collider_id *collider);
 LM_API lm_result lm_collider_destroy(lm_world *world, lm_collider_id collider);
 
 /* Where the collider is now, in the world. */
 LM_API lm_result lm_collider_get_pose(const lm_world *world, lm_collider_id collider, lm_pose *pose);
 
-/* The definition it was made with, or that was set since: the pose in its mover's frame (when that was destroyed, in the world), what the shape
- * does not use at its default. Its arrays are the world's own: they live until the collider is destroyed or given another
- * shape, or the world is loaded or destroyed. */
+/* The definition it was made with, or that was set since: the pose in its mover's frame (when that was destroyed, in
+ * the world), what the shape does not use at its default. Its arrays are the world's own: they live until the collider
+ * is destroyed or given another shape, or the world is loaded or destroyed. */
 LM_API lm_result lm_collider_get_def(const lm_world *world, lm_collider_id collider, lm_collider_def *def);
 
-/* Makes it what another definition says, from the next step on; its id stays. Height maps and meshes are made again. Wakes what is
- * near it, before and after, as all of these but the last do. */
+/* Makes it what another definition says, from the next step on; its id stays. Height maps and meshes are made again.
+ * Wakes what is near it, before and after, as all of these but the last do. */
 LM_API lm_result lm_collider_set_def(lm_world *world, lm_collider_id collider, const lm_collider_def *def);
 
-/* Single parts of the definition: the pose in the world, or in its mover's frame; friction (0 to 1e6) and restitution (0 to 1);
- * group and mask. It is there at once: what is in its way is pushed out, not hit. To move it, let it ride on a mover. */
+/* Single parts of the definition: the pose in the world, or in its mover's frame; friction (0 to 1e6) and restitution
+ * (0 to 1); group and mask. It is there at once: what is in its way is pushed out, not hit. To move it, let it ride on
+ * a mover. */
 LM_API lm_result lm_collider_set_pose(lm_world *world, lm_collider_id collider, lm_pose pose);
 LM_API lm_result lm_collider_set_friction(lm_world *world, lm_collider_id collider, float friction, float restitution);
 LM_API lm_result lm_collider_set_filter(lm_world *world, lm_collider_id collider, uint32_t group, uint32_t mask);
 
-/* A collider that is not enabled touches nothing and is not found by rays and overlaps. They are enabled when they are made. */
+/* A collider that is not enabled touches nothing and is not found by rays and overlaps. They are enabled when they are
+ * made. */
 LM_API lm_result lm_collider_set_enabled(lm_world *world, lm_collider_id collider, bool enabled);
 LM_API bool lm_collider_is_enabled(const lm_world *world,
                                    lm_collider_id collider); /* false for an id that is not valid */
 LM_API lm_result lm_collider_set_user_data(lm_world *world, lm_collider_id collider, uint64_t user_data);
 
 /* ------------------------------------------------------------------------------------------------------------------
- * Contact rules and methods: friction and restitution between groups, in place of what lm_material says; and how bodies keep
- * each other out
+ * Contact rules and methods: friction and restitution between groups, in place of what lm_material says; and how bodies
+ * keep each other out
  */
 
 #define LM_MAX_CONTACT_RULES 64
 #define LM_CONTACT_COMBINED (-1.0f) /* in a rule: the root of the product, or the larger one, as without the rule */
 
 /* Between bodies and colliders of which one is in a group of group_a and the other in one of group_b (bits; several are
- * allowed, and a and b may be the same), friction is `friction` (0 to 1e6) and restitution `restitution` (0 to 1), either of
- * them LM_CONTACT_COMBINED to leave it as it was. Where several rules fit, the one given last counts. A rule for the same
- * two sets of groups takes the place of the one before. LM_ERROR_ARGUMENT for a number out of its range or an empty set,
- * LM_ERROR_LIMIT beyond LM_MAX_CONTACT_RULES. Wakes everybody. */
+ * allowed, and a and b may be the same), friction is `friction` (0 to 1e6) and restitution `restitution` (0 to 1),
+ * either of them LM_CONTACT_COMBINED to leave it as it was. Where several rules fit, the one given last counts. A rule
+ * for the same two sets of groups takes the place of the one before. LM_ERROR_ARGUMENT for a number out of its range or
+ * an empty set, LM_ERROR_LIMIT beyond LM_MAX_CONTACT_RULES. Wakes everybody. */
 LM_API lm_result lm_world_set_contact_rule(lm_world *world, uint32_t group_a, uint32_t group_b, float friction,
                                            float restitution);
 
@@ -1071,9 +1123,10 @@ LM_API lm_result lm_world_remove_contact_rule(lm_world *world, uint32_t group_a,
 typedef enum lm_contact_method {
     LM_CONTACT_METHOD_SOLVED =
         0, /* distance fields, and impulses that are solved together: friction, restitution, rest */
-    /* The papers', for comparison: a force of lm_body_def.penalty times the depth, of two bodies the larger constant that was given, on
-     * both sides. No friction and no restitution; bodies sink into each other. A point is given at most what brings it out
-     * within the substep, whatever the constant. Momentum is kept, energy is not: what is deep in another body comes out fast. */
+    /* The papers', for comparison: a force of lm_body_def.penalty times the depth, of two bodies the larger constant
+     * that was given, on both sides. No friction and no restitution; bodies sink into each other. A point is given at
+     * most what brings it out within the substep, whatever the constant. Momentum is kept, energy is not: what is deep
+     * in another body comes out fast. */
     LM_CONTACT_METHOD_PENALTY,
     /* The same force, with depth and direction from cube maps of 6 x 16 x 16 distances around places inside the body,
      * straight away from the place: for bodies that are star-shaped around a few. A body touches itself as with the
@@ -1106,42 +1159,42 @@ typedef struct lm_contact_event {
     lm_dvec3 point;          /* world: the mean of all places, those that were pressed harder counting more; of one that
                                 ended, where it last was */
     lm_vec3 normal;          /* unit, towards `body`: the mean, as above; zero where directions cancel */
-    lm_vec3
-        impulse;   /* N s that `body` got in this step, friction included; the other side got the opposite. Zero when it
-                        ended, and of a body that touches itself */
-    float pressed; /* N s along the normals, the sizes of all places added up */
+    /* N s that `body` got in this step, friction included; the other side got the opposite. Zero when it ended, and
+     * of a body that touches itself */
+    lm_vec3 impulse;
+    float pressed;  /* N s along the normals, the sizes of all places added up */
     float approach; /* m/s at which the fastest two points met along their normal; 0 when they parted only */
 } lm_contact_event;
 
-/* Colliders that a body is known to touch in one step, at most; and pairs of bodies, for each body that has a mask or touches
- * itself. More are left out. */
+/* Colliders that a body is known to touch in one step, at most; and pairs of bodies, for each body that has a mask or
+ * touches itself. More are left out. */
 #define LM_MAX_TOUCHED_COLLIDERS 8
 #define LM_MAX_TOUCHED_BODIES 8
 
-/* Whether steps keep account of who touches whom; from the next step on. Off by default: it takes up to four kilobytes for
- * each body, and some time for each contact. Switched off it forgets what touched, so that events begin again. */
+/* Whether steps keep account of who touches whom; from the next step on. Off by default: it takes up to four kilobytes
+ * for each body, and some time for each contact. Switched off it forgets what touched, so that events begin again. */
 LM_API lm_result lm_world_set_contact_events(lm_world *world, bool on);
 LM_API bool lm_world_get_contact_events_on(const lm_world *world);
 
-/* Writes up to `capacity` events of the last step into `events` (may be null when capacity is 0) and returns how many there
- * are. They come by the slot of `body`; of each first itself, then colliders, then other bodies, by their slots, whatever the
- * number of workers. lm_stats.contacts_left_out counts places for which there was no room. Ids of what was destroyed since are stale.
- * Sleeping bodies go on touching what they touched, without impulse. Empty after lm_world_load, which still knows what
- * touched. */
+/* Writes up to `capacity` events of the last step into `events` (may be null when capacity is 0) and returns how many
+ * there are. They come by the slot of `body`; of each first itself, then colliders, then other bodies, by their slots,
+ * whatever the number of workers. lm_stats.contacts_left_out counts places for which there was no room. Ids of what was
+ * destroyed since are stale. Sleeping bodies go on touching what they touched, without impulse. Empty after
+ * lm_world_load, which still knows what touched. */
 LM_API uint32_t lm_world_get_contact_events(const lm_world *world, lm_contact_event *events, uint32_t capacity);
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Sleep: bodies at rest are left out of the step
  *
  * Bodies that touch each other fall asleep together, when none of their particles has been faster than `speed` for
- * `seconds`. Then their velocities are exactly zero, and nothing of them is computed, until one is woken, which wakes the
- * others: by a body that presses on it, by a moving collider near it (whose box reaches its own) or a moving mover that pins
- * it, by a drag, or by any call that changes it, what it rests on (colliders and bodies created, destroyed) or what acts on
- * it (gravity, fields, forces, contact rules). A body that is hit while asleep takes its share of the impulse at once, and
- * begins to move with the next step. One that is dragged does not fall asleep.
+ * `seconds`. Then their velocities are exactly zero, and nothing of them is computed, until one is woken, which wakes
+ * the others: by a body that presses on it, by a moving collider near it (whose box reaches its own) or a moving mover
+ * that pins it, by a drag, or by any call that changes it, what it rests on (colliders and bodies created, destroyed)
+ * or what acts on it (gravity, fields, forces, contact rules). A body that is hit while asleep takes its share of the
+ * impulse at once, and begins to move with the next step. One that is dragged does not fall asleep.
  *
- * Off by default. A body asleep does not creep, sag or settle any further, which is a change of result that a host should
- * ask for; and what moves slower than the threshold on purpose would be stopped.
+ * Off by default. A body asleep does not creep, sag or settle any further, which is a change of result that a host
+ * should ask for; and what moves slower than the threshold on purpose would be stopped.
  */
 
 typedef struct lm_sleep {
@@ -1157,7 +1210,8 @@ LM_API lm_sleep lm_sleep_default(void);
 LM_API lm_result lm_world_set_sleep(lm_world *world, const lm_sleep *sleep);
 LM_API lm_sleep lm_world_get_sleep(const lm_world *world);
 
-/* Allows or forbids a body to sleep (lm_body_def.may_sleep); forbidding wakes it, and whatever touches it stays awake. */
+/* Allows or forbids a body to sleep (lm_body_def.may_sleep); forbidding wakes it, and whatever touches it stays
+ * awake. */
 LM_API lm_result lm_body_set_may_sleep(lm_world *world, lm_body_id body, bool may_sleep);
 LM_API bool lm_body_may_sleep(const lm_world *world, lm_body_id body); /* false for an id that is not valid */
 
@@ -1198,7 +1252,8 @@ typedef struct lm_pin_info {
 
 LM_API lm_result lm_pin_get_info(const lm_world *world, lm_pin_id pin, lm_pin_info *info);
 
-/* Its particles (indices), and where they are held now, in the world: lm_pin_info.particles of each. Either array may be null. */
+/* Its particles (indices), and where they are held now, in the world: lm_pin_info.particles of each. Either array may
+ * be null. */
 LM_API lm_result lm_pin_get_targets(const lm_world *world, lm_pin_id pin, uint32_t *particles, lm_dvec3 *targets);
 
 /* Holds the particles at other points from the next step on: world coordinates, one for each particle in the order of
@@ -1228,8 +1283,8 @@ LM_API lm_result lm_drag_create(lm_world *world, const lm_drag_def *def, lm_drag
 /* Moves the point that it pulls to, in world coordinates. */
 LM_API lm_result lm_drag_set_target(lm_world *world, lm_drag_id drag, lm_dvec3 target);
 
-/* The definition it was made with, or that was set since; and another one, from the next step on: any part of it but the body
- * (LM_ERROR_ARGUMENT). Wakes the body. */
+/* The definition it was made with, or that was set since; and another one, from the next step on: any part of it but
+ * the body (LM_ERROR_ARGUMENT). Wakes the body. */
 LM_API lm_result lm_drag_get_def(const lm_world *world, lm_drag_id drag, lm_drag_def *def);
 LM_API lm_result lm_drag_set_def(lm_world *world, lm_drag_id drag, const lm_drag_def *def);
 
@@ -1242,21 +1297,21 @@ LM_API lm_result lm_drag_destroy(lm_world *world, lm_drag_id drag);
 /* ------------------------------------------------------------------------------------------------------------------
  * Skeletons
  *
- * Rigid bones inside a soft body, moved by the host program (an animation, a character controller): bones push the flesh,
- * flesh does not move bones. A body of any kind (clusters, tets, a lattice) can have one skeleton.
+ * Rigid bones inside a soft body, moved by the host program (an animation, a character controller): bones push the
+ * flesh, flesh does not move bones. A body of any kind (clusters, tets, a lattice) can have one skeleton.
  *
- * A bone has a frame in the rest pose of the body, and a segment from the frame's origin (its joint) to its tail. Particles
- * are attached to bones by weights from 0 to 1. Where a particle belongs is the mean of the places to which its bones carry
- * its rest position, weighted by its weights; how firmly it is drawn there is the sum of them:
+ * A bone has a frame in the rest pose of the body, and a segment from the frame's origin (its joint) to its tail.
+ * Particles are attached to bones by weights from 0 to 1. Where a particle belongs is the mean of the places to which
+ * its bones carry its rest position, weighted by its weights; how firmly it is drawn there is the sum of them:
  *
- *   1         held: at the end of every substep it is there, with the velocity that its bones have there, whatever drags and
- *             colliders say. A pin goes before.
+ *   1         held: at the end of every substep it is there, with the velocity that its bones have there, whatever
+ *             drags and colliders say. A pin goes before.
  *   below 1   pulled, by a spring of its own with the stiffness of `hertz` times weight / (1 - weight), integrated
  *             implicitly. Colliders go before.
  *
- * In fits an attached particle weighs what it weighs: soft flesh lags behind its bones and swings after them, as far as the
- * material lets it. (A pin, in contrast, weighs as much as the body.) Regional damping suits a body with a skeleton: global
- * damping would hold its limbs back.
+ * In fits an attached particle weighs what it weighs: soft flesh lags behind its bones and swings after them, as far as
+ * the material lets it. (A pin, in contrast, weighs as much as the body.) Regional damping suits a body with a
+ * skeleton: global damping would hold its limbs back.
  *
  * In each frame:
  *
@@ -1270,8 +1325,8 @@ typedef struct lm_bone {
     lm_pose rest; /* its frame in the rest pose, in the body's own frame; within LM_MAX_COORDINATE */
     lm_vec3 tail; /* where its segment ends, in the bone's own frame, metres; default the origin: a point */
     /* Attachment by distance of the rest position from the segment: 1 up to `radius`, then less, smoothly to 0 at
-     * radius + fade. A particle in reach of several bones is drawn as firmly as by the nearest and shared between them in
-     * proportion. Metres, 0 to LM_MAX_COORDINATE; a radius below 0 (default) attaches nothing. */
+     * radius + fade. A particle in reach of several bones is drawn as firmly as by the nearest and shared between them
+     * in proportion. Metres, 0 to LM_MAX_COORDINATE; a radius below 0 (default) attaches nothing. */
     float radius, fade;
 } lm_bone;
 
@@ -1300,20 +1355,20 @@ typedef struct lm_skeleton_def {
 /* A definition with the defaults above; it needs a body and bones. */
 LM_API lm_skeleton_def lm_skeleton_def_default(void);
 
-/* Gives a body a skeleton. LM_ERROR_ARGUMENT when it has one already, or is an octree whose detail changes (lm_body_set_detail). No
- * particle need be attached. */
+/* Gives a body a skeleton. LM_ERROR_ARGUMENT when it has one already, or is an octree whose detail changes
+ * (lm_body_set_detail). No particle need be attached. */
 LM_API lm_result lm_skeleton_create(lm_world *world, const lm_skeleton_def *def, lm_skeleton_id *skeleton);
 
 /* Takes a skeleton away; its particles are free. */
 LM_API lm_result lm_skeleton_destroy(lm_world *world, lm_skeleton_id skeleton);
 
-/* The bones move evenly, and turn the short way, so that the next lm_world_step ends with these world poses, one for each
- * bone; they stand still after. Nothing moves when one of the poses is not finite, or its rotation is no rotation (see
- * lm_quat): LM_ERROR_ARGUMENT, with the number of the bone in the log. */
+/* The bones move evenly, and turn the short way, so that the next lm_world_step ends with these world poses, one for
+ * each bone; they stand still after. Nothing moves when one of the poses is not finite, or its rotation is no rotation
+ * (see lm_quat): LM_ERROR_ARGUMENT, with the number of the bone in the log. */
 LM_API lm_result lm_skeleton_move_to(lm_world *world, lm_skeleton_id skeleton, const lm_pose *poses);
 
-/* The bones are there at once, and at rest, for a character that is put elsewhere. The flesh is not moved along: what is held
- * follows in the next substep and drags the rest behind it, unless lm_body_set_state puts it there as well. */
+/* The bones are there at once, and at rest, for a character that is put elsewhere. The flesh is not moved along: what
+ * is held follows in the next substep and drags the rest behind it, unless lm_body_set_state puts it there as well. */
 LM_API lm_result lm_skeleton_set_poses(lm_world *world, lm_skeleton_id skeleton, const lm_pose *poses);
 
 typedef struct lm_skeleton_info {
@@ -1336,34 +1391,35 @@ LM_API lm_result lm_skeleton_get_poses(const lm_world *world, lm_skeleton_id ske
 LM_API lm_result lm_skeleton_get_attachments(const lm_world *world, lm_skeleton_id skeleton,
                                              lm_attachment *attachments);
 
-/* Where the bones want the particles of the body now, relative to `base`: for each of lm_body_info.particles a position and
- * a weight (0 and the particle's own position for those that are not attached). Either array may be null. */
+/* Where the bones want the particles of the body now, relative to `base`: for each of lm_body_info.particles a position
+ * and a weight (0 and the particle's own position for those that are not attached). Either array may be null. */
 LM_API lm_result lm_skeleton_get_targets(const lm_world *world, lm_skeleton_id skeleton, lm_dvec3 base,
                                          lm_vec3 *positions, float *weights);
 
-/* Values for particles from values for the vertices of a surface (the weights of an animated mesh, say): `channels` floats
- * for each vertex become as many for each particle, the mean over the four vertices nearest to its rest position weighted by
- * the inverse square of their distance; on a vertex they are that vertex's. `vertices` are in the body's own frame; null:
- * those of its skin. */
+/* Values for particles from values for the vertices of a surface (the weights of an animated mesh, say): `channels`
+ * floats for each vertex become as many for each particle, the mean over the four vertices nearest to its rest position
+ * weighted by the inverse square of their distance; on a vertex they are that vertex's. `vertices` are in the body's
+ * own frame; null: those of its skin. */
 LM_API lm_result lm_body_carry_values(const lm_world *world, lm_body_id body, const lm_vec3 *vertices,
                                       uint32_t vertex_count, const float *values, uint32_t channels, float *carried);
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Fracture
  *
- * Neighbouring particles of a lattice are linked along the edges of its cells. A link that is stretched beyond its limit
- * breaks at the beginning of the next step. Particles on two sides of a crack are no longer in each other's regions, and the
- * surface opens along it: the skin of a body that can break is cut between particles whose link has broken, each side is
- * closed by an inner face, and lm_body_info.skin_vertices, skin_triangles and shape_hash change with it.
+ * Neighbouring particles of a lattice are linked along the edges of its cells. A link that is stretched beyond its
+ * limit breaks at the beginning of the next step. Particles on two sides of a crack are no longer in each other's
+ * regions, and the surface opens along it: the skin of a body that can break is cut between particles whose link has
+ * broken, each side is closed by an inner face, and lm_body_info.skin_vertices, skin_triangles and shape_hash change
+ * with it.
  *
- * The smallest piece, a chip, has two particles a side, the corners of a cell; at the border of the body some more. Only links
- * from chip to chip break. Mass and momentum stay where they are. Pieces stay particles of their body; each of them moves by
- * itself, breaks again, and is told by lm_body_get_pieces.
+ * The smallest piece, a chip, has two particles a side, the corners of a cell; at the border of the body some more.
+ * Only links from chip to chip break. Mass and momentum stay where they are. Pieces stay particles of their body; each
+ * of them moves by itself, breaks again, and is told by lm_body_get_pieces.
  *
- * A step breaks at most LM_MAX_BREAKS links of a body, those farthest beyond their limits; others wait for the next. A body
- * that can break sums its regions by lists, which takes longer in shells and wide regions, has no examples, and touches with
- * its particles instead of its surface: colliders, and, where it has a mask (lm_body_def), other bodies and its pieces each
- * other. Fast pieces may pass through each other; they do not pass through other bodies.
+ * A step breaks at most LM_MAX_BREAKS links of a body, those farthest beyond their limits; others wait for the next. A
+ * body that can break sums its regions by lists, which takes longer in shells and wide regions, has no examples, and
+ * touches with its particles instead of its surface: colliders, and, where it has a mask (lm_body_def), other bodies
+ * and its pieces each other. Fast pieces may pass through each other; they do not pass through other bodies.
  */
 
 #define LM_MAX_BREAKS 2048
@@ -1376,22 +1432,24 @@ typedef struct lm_fracture_def {
     float grain; /* metres, 0 to 1e6: the body is made of grains of about this size that break apart easily. Default 0:
                       * there are none */
     float grain_strength; /* 0 to 1, default 0.3: of the links between grains, as a share of what they would have */
-    /* For each particle a factor for the limits of its links, 0 or more; a link has the lower one of its two. Parts of a body
-     * are made tough or brittle with it. Null: 1. Copied. */
+    /* For each particle a factor for the limits of its links, 0 or more; a link has the lower one of its two. Parts of
+     * a body are made tough or brittle with it. Null: 1. Copied. */
     const float *factors;
     uint32_t cookie;
 } lm_fracture_def;
 
 LM_API lm_fracture_def lm_fracture_def_default(void);
 
-/* Lets a lattice break; null: what holds holds from now on. LM_ERROR_ARGUMENT (not a lattice, one with examples, a value out
- * of range), LM_ERROR_LIMIT (a lattice whose lists would be too long) or LM_ERROR_MEMORY; then nothing has changed. */
+/* Lets a lattice break; null: what holds holds from now on. LM_ERROR_ARGUMENT (not a lattice, one with examples, a
+ * value out of range), LM_ERROR_LIMIT (a lattice whose lists would be too long) or LM_ERROR_MEMORY; then nothing has
+ * changed. */
 LM_API lm_result lm_body_set_fracture(lm_world *world, lm_body_id body, const lm_fracture_def *def);
 
 /* Whether it can break, and how; `factors` is null. */
 LM_API lm_result lm_body_get_fracture(const lm_world *world, lm_body_id body, bool *breaks, lm_fracture_def *def);
 
-/* Breaks the links from chip to chip whose middles at rest (body frame) are in a ball. The body can break (lm_body_set_fracture). `broken` (may be null) is their number, however many. */
+/* Breaks the links from chip to chip whose middles at rest (body frame) are in a ball. The body can break
+ * (lm_body_set_fracture). `broken` (may be null) is their number, however many. */
 LM_API lm_result lm_body_break(lm_world *world, lm_body_id body, lm_vec3 centre, float radius, uint32_t *broken);
 
 /* A link that broke. */
@@ -1404,48 +1462,51 @@ typedef struct lm_break {
     float speed;    /* m/s at which its ends moved apart */
 } lm_break;
 
-/* What broke in the last step, and in lm_body_break since then, by body and particle. Writes up to `capacity`, returns how
- * many there are. A world that was loaded has none. */
+/* What broke in the last step, and in lm_body_break since then, by body and particle. Writes up to `capacity`, returns
+ * how many there are. A world that was loaded has none. */
 LM_API uint32_t lm_world_get_breaks(const lm_world *world, lm_break *breaks, uint32_t capacity);
 
 /*
  * Cuts.
  *
- * A blade is a soup of triangles in the world; whatever it crosses is parted there, at once. An octree's finest cells are linked
- * where they share a face; links that the blade crosses, where the body is now, are cut. Cells that are cut through become two
- * particles of one size each. Where the blade ends inside a cell it is divided, down to cells of `finest`. Particles on two
- * sides of a cut are no longer in each other's regions, and what is severed moves by itself: lm_body_get_pieces tells.
+ * A blade is a soup of triangles in the world; whatever it crosses is parted there, at once. An octree's finest cells
+ * are linked where they share a face; links that the blade crosses, where the body is now, are cut. Cells that are cut
+ * through become two particles of one size each. Where the blade ends inside a cell it is divided, down to cells of
+ * `finest`. Particles on two sides of a cut are no longer in each other's regions, and what is severed moves by itself:
+ * lm_body_get_pieces tells.
  *
  * The skin opens along the cut, which is within the finest spacing of the blade; each side is closed by an inner face
  * (lm_body_get_skin_sources: LM_SKIN_INNER), and all of the skin follows only what it is connected to. A skin that was
- * closed stays closed, and both sides together fill what was filled before. lm_body_info.skin_vertices, skin_triangles and
- * shape_hash change with it. Vertices of an octree's skin that were given keep their numbers; others come after them, and only where
- * something is cut. What is shown follows from what is cut, whatever the order of the cuts was. A blade that crosses what is cut
- * already cuts nothing there: two cuts are at least the finest spacing apart. The first cut makes the skin ready, which takes about
- * as long as ten others; lm_body_prepare_cut does that beforehand.
+ * closed stays closed, and both sides together fill what was filled before. lm_body_info.skin_vertices, skin_triangles
+ * and shape_hash change with it. Vertices of an octree's skin that were given keep their numbers; others come after
+ * them, and only where something is cut. What is shown follows from what is cut, whatever the order of the cuts was. A
+ * blade that crosses what is cut already cuts nothing there: two cuts are at least the finest spacing apart. The first
+ * cut makes the skin ready, which takes about as long as ten others; lm_body_prepare_cut does that beforehand.
  *
- * An octree with self_contact touches itself along its cuts: the two sides do not pass through each other, whether they still hang
- * together or not, and what is severed may rest on what is left. (From its first cut on such a body answers contacts locally,
- * however stiff it is.) To other bodies a gap that has opened is empty, and its faces are solid.
+ * An octree with self_contact touches itself along its cuts: the two sides do not pass through each other, whether they
+ * are still connected or not, and what is severed may rest on what is left. (From its first cut on such a body answers
+ * contacts locally, however stiff it is.) To other bodies a gap that has opened is empty, and its faces are solid.
  *
- * Mass, momentum and spin stay what they were. Particles are renumbered in the order of their cells; pins, drags and forces
- * stay with those that they were given to, and with all that these become.
+ * Mass, momentum and spin stay what they were. Particles are renumbered in the order of their cells; pins, drags and
+ * forces stay with those that they were given to, and with all that these become.
  *
  * A lattice is cut between chips (Fracture): links between those whose middles the blade parts break, and are told by
- * lm_world_get_breaks. Its particles and regions keep their numbers. One that cannot break is given links by the first blade that
- * parts any of them; until then it stays as it was. From then on it is as a body that can break and never does by strain, as after
- * lm_body_set_fracture with null: it sums its regions by lists, has no examples, touches with its particles instead of its
- * surface (colliders, and, where it has a mask, other bodies and its pieces each other), and lm_body_break breaks it.
- * lm_body_get_fracture says that it does not break; lm_body_set_fracture may still give it limits.
+ * lm_world_get_breaks. Its particles and regions keep their numbers. One that cannot break is given links by the first
+ * blade that parts any of them; until then it stays as it was. From then on it is as a body that can break and never
+ * does by strain, as after lm_body_set_fracture with null: it sums its regions by lists, has no examples, touches with
+ * its particles instead of its surface (colliders, and, where it has a mask, other bodies and its pieces each other),
+ * and lm_body_break breaks it. lm_body_get_fracture says that it does not break; lm_body_set_fracture may still give it
+ * limits.
  *
- * Clusters and tetrahedra keep their particles: which side of the blade one is on is the side that it goes with, and mass,
- * momentum and spin stay to the bit. What connects them are bonds: the edges of tetrahedra, or in clusters the nearest
- * particles of the same region. Bonds that the blade crosses are cut, and a region whose particles are no longer connected falls
- * into as many as there are parts: lm_body_info.regions grows, and regions are renumbered in the order of those that they were
- * part of. Tetrahedra with a bond that is cut are no longer among those of lm_body_get_tets. A region that is not cut through
- * keeps holding both sides of a blade that ended in it. The skin opens as that of an octree does, on a grid of voxels of about
- * half the distance between particles, and may be given again; a body that was cut without a skin cannot be given one. What is
- * cut off without a particle in it has nothing to move with, and stays where it was.
+ * Clusters and tetrahedra keep their particles: which side of the blade one is on is the side that it goes with, and
+ * mass, momentum and spin stay to the bit. What connects them are bonds: the edges of tetrahedra, or in clusters the
+ * nearest particles of the same region. Bonds that the blade crosses are cut, and a region whose particles are no
+ * longer connected falls into as many as there are parts: lm_body_info.regions grows, and regions are renumbered in the
+ * order of those that they were part of. Tetrahedra with a bond that is cut are no longer among those of
+ * lm_body_get_tets. A region that is not cut through keeps holding both sides of a blade that ended in it. The skin
+ * opens as that of an octree does, on a grid of voxels of about half the distance between particles, and may be given
+ * again; a body that was cut without a skin cannot be given one. What is cut off without a particle in it has nothing
+ * to move with, and stays where it was.
  */
 
 #define LM_MAX_BLADE_TRIANGLES 65536
@@ -1455,9 +1516,9 @@ typedef struct lm_blade {
     uint32_t vertex_count;
     const uint32_t *triangles; /* three indices each; which way round does not matter */
     uint32_t triangle_count;
-    float
-        finest; /* metres, 0 to 1e6: cells that the blade ends in are divided down to this side; 0 (default): as far as
-                   * there are cells */
+    /* metres, 0 to 1e6: cells that the blade ends in are divided down to this side; 0 (default): as far as there are
+     * cells */
+    float finest;
     uint32_t cookie;
 } lm_blade;
 
@@ -1471,44 +1532,46 @@ typedef struct lm_cut_info {
     uint32_t regions_found; /* that had to be found again; the others stayed as they were */
 } lm_cut_info;
 
-/* Cuts a body. A blade without triangles, with triangles without an area, or beside the body cuts nothing. `info` may be null.
- * LM_ERROR_ARGUMENT (a body with examples or on a skeleton, a skin without an inside, a blade that is not finite), LM_ERROR_LIMIT
- * (more than LM_MAX_PARTICLES, or a lattice whose lists would be too long) or LM_ERROR_MEMORY; then nothing has changed, but that a
- * lattice may have been given the links that its first cut needs. */
+/* Cuts a body. A blade without triangles, with triangles without an area, or beside the body cuts nothing. `info` may
+ * be null. LM_ERROR_ARGUMENT (a body with examples or on a skeleton, a skin without an inside, a blade that is not
+ * finite), LM_ERROR_LIMIT (more than LM_MAX_PARTICLES, or a lattice whose lists would be too long) or LM_ERROR_MEMORY;
+ * then nothing has changed, but that a lattice may have been given the links that its first cut needs. */
 LM_API lm_result lm_body_cut(lm_world *world, lm_body_id body, const lm_blade *blade, lm_cut_info *info);
 
-/* Makes the skin of an octree ready to be cut, so that the first cut does not have to. Nothing else changes; snapshots do not hold
- * it, and another skin needs it again. Lattices are ready once they can break; others become so by their first cut, and this leaves
- * them as they are. LM_ERROR_ARGUMENT for other bodies, or
- * LM_ERROR_MEMORY. */
+/* Makes the skin of an octree ready to be cut, so that the first cut does not have to. Nothing else changes; snapshots
+ * do not hold it, and another skin needs it again. Lattices are ready once they can break; others become so by their
+ * first cut, and this leaves them as they are. LM_ERROR_ARGUMENT for other bodies, or LM_ERROR_MEMORY. */
 LM_API lm_result lm_body_prepare_cut(lm_world *world, lm_body_id body);
 
-/* Cuts with an edge on its way: a chain of `count` points (at least 2) that went from `from` to `to`, each along a line. A blade
- * that is moved frame by frame cuts all that it sweeps over when each call begins where the last one ended. */
+/* Cuts with an edge on its way: a chain of `count` points (at least 2) that went from `from` to `to`, each along a
+ * line. A blade that is moved frame by frame cuts all that it sweeps over when each call begins where the last one
+ * ended. */
 LM_API lm_result lm_body_cut_sweep(lm_world *world, lm_body_id body, const lm_dvec3 *from, const lm_dvec3 *to,
                                    uint32_t count, lm_cut_info *info);
 
 /*
  * Level of detail.
  *
- * The cells of an octree can change while it moves: cells are divided where detail is wanted, and joined where it is no longer.
- * Mass, momentum and spin stay what they were (but for a spin that what is left cannot have, as of particles on one line about it),
- * and so does the volume; cells are never joined across a cut or a gap. Each particle keeps what it was: new ones are where their cell's region carries them, joined ones in the middle of what they were, with the
- * lasting deformation and stiffness of both. Particles are renumbered in the order of their cells; pins, drags and forces stay
- * with those that they were given to, and with all that these become; what is pinned is not joined. The skin shows no jump: where a
- * change of cells would move a vertex, the difference fades over a quarter of a second (in what lm_body_get_skin gives; the
- * simulation knows nothing of it).
+ * The cells of an octree can change while it moves: cells are divided where detail is wanted, and joined where it is no
+ * longer. Mass, momentum and spin stay what they were (but for a spin that what is left cannot have, as of particles on
+ * one line about it), and so does the volume; cells are never joined across a cut or a gap. Each particle keeps what it
+ * was: new ones are where their cell's region carries them, joined ones in the middle of what they were, with the
+ * lasting deformation and stiffness of both. Particles are renumbered in the order of their cells; pins, drags and
+ * forces stay with those that they were given to, and with all that these become; what is pinned is not joined. The
+ * skin shows no jump: where a change of cells would move a vertex, the difference fades over a quarter of a second (in
+ * what lm_body_get_skin gives; the simulation knows nothing of it).
  *
- * With lm_body_set_detail the body decides by itself, at the beginning of each step; with lm_body_refine the caller does.
+ * With lm_body_set_detail the body decides by itself, at the beginning of each step; with lm_body_refine the caller
+ * does.
  */
 
 typedef struct lm_detail {
-    /* Cells within `touch_radius` metres of contacts (of points on the surface: LM_CONTACT_AUTO), drags, and pins that move are
-     * divided down to `touch_size` metres. 0: off. */
+    /* Cells within `touch_radius` metres of contacts (of points on the surface: LM_CONTACT_AUTO), drags, and pins that
+     * move are divided down to `touch_size` metres. 0: off. */
     float touch_size, touch_radius;
-    /* Cells that look larger than this angle in radians, seen from the world's eye (lm_world_set_eye), are divided; those that would
-     * still look smaller than half of it are joined. 0, or a world without an eye: off, and cells that nothing else
-     * divides go back to what they were when detail was set, or to what lm_body_refine made of them. */
+    /* Cells that look larger than this angle in radians, seen from the world's eye (lm_world_set_eye), are divided;
+     * those that would still look smaller than half of it are joined. 0, or a world without an eye: off, and cells that
+     * nothing else divides go back to what they were when detail was set, or to what lm_body_refine made of them. */
     float eye_angle;
     float finest, coarsest; /* sides of cells, metres, that these stay between; 0: as far as there are cells */
     uint32_t budget;        /* particles at most; 0: LM_MAX_PARTICLES. A body that has more divides nothing */
@@ -1520,28 +1583,30 @@ typedef struct lm_detail {
 /* Everything off. */
 LM_API lm_detail lm_detail_default(void);
 
-/* Sets what an octree decides its cells by; null: they stay as they are. A step that finds no memory for a change fails as any other
- * step does: nothing has changed, and called again it does what it would have done. LM_ERROR_ARGUMENT (not an octree, an octree with examples or on a skeleton, a value out of range) or LM_ERROR_MEMORY. */
+/* Sets what an octree decides its cells by; null: they stay as they are. A step that finds no memory for a change fails
+ * as any other step does: nothing has changed, and called again it does what it would have done. LM_ERROR_ARGUMENT (not
+ * an octree, an octree with examples or on a skeleton, a value out of range) or LM_ERROR_MEMORY. */
 LM_API lm_result lm_body_set_detail(lm_world *world, lm_body_id body, const lm_detail *detail);
 
-/* What was set (all 0, cookie too: nothing), and how many cells the last step wanted to change and left for the next ones; either may be
- * null. */
+/* What was set (all 0, cookie too: nothing), and how many cells the last step wanted to change and left for the next
+ * ones; either may be null. */
 LM_API lm_result lm_body_get_detail(const lm_world *world, lm_body_id body, lm_detail *detail, uint32_t *waiting);
 
-/* Where the camera is, for lm_detail.eye_angle; null: nowhere. LM_ERROR_ARGUMENT when it is not finite or beyond LM_MAX_POSITION. */
+/* Where the camera is, for lm_detail.eye_angle; null: nowhere. LM_ERROR_ARGUMENT when it is not finite or beyond
+ * LM_MAX_POSITION. */
 LM_API lm_result lm_world_set_eye(lm_world *world, const lm_dvec3 *eye);
 
-/* A brush: within a ball in the world, around the body as it is now, cells are divided down to `size` metres, or joined up to it (those
- * that are inside as a whole). Whatever else the body decides by, these cells go back to this size.
- * Without lm_body_set_detail at once; with it the body gets there in its next steps, at most `per_step` cells each and within its
- * budget. `*changed` (may be null): how many cells are not of the size that is wanted, and were or will be divided or joined.
- * LM_ERROR_ARGUMENT (as lm_body_set_detail; a centre that is not finite, a radius or size that is not above 0),
- * LM_ERROR_LIMIT (more than LM_MAX_PARTICLES) or LM_ERROR_MEMORY; then nothing has changed. */
+/* A brush: within a ball in the world, around the body as it is now, cells are divided down to `size` metres, or joined
+ * up to it (those that are inside as a whole). Whatever else the body decides by, these cells go back to this size.
+ * Without lm_body_set_detail at once; with it the body gets there in its next steps, at most `per_step` cells each and
+ * within its budget. `*changed` (may be null): how many cells are not of the size that is wanted, and were or will be
+ * divided or joined. LM_ERROR_ARGUMENT (as lm_body_set_detail; a centre that is not finite, a radius or size that is
+ * not above 0), LM_ERROR_LIMIT (more than LM_MAX_PARTICLES) or LM_ERROR_MEMORY; then nothing has changed. */
 LM_API lm_result lm_body_refine(lm_world *world, lm_body_id body, lm_dvec3 centre, float radius, float size,
                                 uint32_t *changed);
 
-/* The piece that each particle belongs to, from 0 on; lm_body_info.pieces has their number. Clusters and tetrahedra are one piece
- * until they are cut. */
+/* The piece that each particle belongs to, from 0 on; lm_body_info.pieces has their number. Clusters and tetrahedra are
+ * one piece until they are cut. */
 LM_API lm_result lm_body_get_pieces(const lm_world *world, lm_body_id body, uint32_t *pieces);
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -1575,32 +1640,34 @@ LM_API lm_skin_def lm_skin_def_default(void);
 LM_API lm_result lm_body_set_skin(lm_world *world, lm_body_id body, const lm_skin_def *def);
 
 /* Deformed vertices relative to `base`, and unit normals (area-weighted means over the triangles around a vertex; zero
- * for a vertex without area). Those of a lattice or tets are the means at rest, deformed as the cell or tetrahedron around the
- * vertex is: smooth where triangles are coarse, and cheap. Either array may be null. LM_ERROR_ARGUMENT when the body has no skin. */
+ * for a vertex without area). Those of a lattice or tets are the means at rest, deformed as the cell or tetrahedron
+ * around the vertex is: smooth where triangles are coarse, and cheap. Either array may be null. LM_ERROR_ARGUMENT when
+ * the body has no skin. */
 LM_API lm_result lm_body_get_skin(const lm_world *world, lm_body_id body, lm_dvec3 base, lm_vec3 *positions,
                                   lm_vec3 *normals);
 
-/* Three vertex indices for each of lm_body_info.skin_triangles triangles. LM_ERROR_ARGUMENT when the body has no skin.
- * */
+/* Three vertex indices for each of lm_body_info.skin_triangles triangles. LM_ERROR_ARGUMENT when the body has no
+ * skin. */
 LM_API lm_result lm_body_get_skin_triangles(const lm_world *world, lm_body_id body, uint32_t *triangles);
 
-/* For each vertex the one of the surface as it was given whose colour, texture and the like it has: itself, unless the body
- * has broken. Then the skin has more vertices, those on an edge that was divided have the nearer end of the edge, and those of
- * inner faces, which share no vertex with the surface, have LM_SKIN_INNER. LM_ERROR_ARGUMENT when the body has no skin.
+/* For each vertex the one of the surface as it was given whose colour, texture and the like it has: itself, unless the
+ * body has broken. Then the skin has more vertices, those on an edge that was divided have the nearer end of the edge,
+ * and those of inner faces, which share no vertex with the surface, have LM_SKIN_INNER. LM_ERROR_ARGUMENT when the body
+ * has no skin.
  *
- * Vertices and triangles of a broken body, and their order, depend on which links are broken and not on when they broke: bodies
- * with the same shape_hash have the same arrays, in a world that was loaded too. The vertices that were given come first. Every
- * break may lengthen the arrays and give the rest other places: ask lm_body_info for their lengths, and read all of them, when
- * shape_hash has changed. */
+ * Vertices and triangles of a broken body, and their order, depend on which links are broken and not on when they
+ * broke: bodies with the same shape_hash have the same arrays, in a world that was loaded too. The vertices that were
+ * given come first. Every break may lengthen the arrays and give the rest other places: ask lm_body_info for their
+ * lengths, and read all of them, when shape_hash has changed. */
 #define LM_SKIN_INNER UINT32_MAX
 LM_API lm_result lm_body_get_skin_sources(const lm_world *world, lm_body_id body, uint32_t *sources);
 
 /* Vertices in the rest pose, as in the definition. LM_ERROR_ARGUMENT when the body has no skin. */
 LM_API lm_result lm_body_get_skin_rest(const lm_world *world, lm_body_id body, lm_vec3 *vertices);
 
-/* Unit normals in the rest pose: area-weighted means over the triangles around a vertex, zero for a vertex without area. When a
- * body breaks the old surface keeps those that it had, between its vertices too, and inner faces have their own.
- * LM_ERROR_ARGUMENT when the body has no skin. */
+/* Unit normals in the rest pose: area-weighted means over the triangles around a vertex, zero for a vertex without
+ * area. When a body breaks the old surface keeps those that it had, between its vertices too, and inner faces have
+ * their own. LM_ERROR_ARGUMENT when the body has no skin. */
 LM_API lm_result lm_body_get_skin_rest_normals(const lm_world *world, lm_body_id body, lm_vec3 *normals);
 
 /* What the vertices ride on, for programs that deform the surface themselves (in a vertex shader, say):
@@ -1608,12 +1675,12 @@ LM_API lm_result lm_body_get_skin_rest_normals(const lm_world *world, lm_body_id
  *     vertex n  =  sum over k from offsets[n] to offsets[n + 1] - 1 of  weights[k] * where riders[k] carries it
  *
  * A rider is the index of a particle, which carries the vertex to its own position; or LM_RIDER_REGION + the index of a
- * region, which carries it where lm_region_transform says. Weights sum to 1 and may be negative for particles. On tets they
- * are the four corners of the vertex's tetrahedron. In a lattice
- * they are the eight corners of the vertex's cell; bits 0, 1 and 2 of a corner's number tell on which side of the cell it
- * is along the body's x, y and z, so that the weights of the corners on one side add up to the vertex's place in the cell. `offsets`
- * has lm_body_info.skin_vertices + 1 elements; how many riders and weights there are is its last one. Any array may be
- * null. LM_ERROR_ARGUMENT when the body has no skin. */
+ * region, which carries it where lm_region_transform says. Weights sum to 1 and may be negative for particles. On tets
+ * they are the four corners of the vertex's tetrahedron. In a lattice they are the eight corners of the vertex's cell;
+ * bits 0, 1 and 2 of a corner's number tell on which side of the cell it is along the body's x, y and z, so that the
+ * weights of the corners on one side add up to the vertex's place in the cell. `offsets` has lm_body_info.skin_vertices
+ * + 1 elements; how many riders and weights there are is its last one. Any array may be null. LM_ERROR_ARGUMENT when
+ * the body has no skin. */
 #define LM_RIDER_REGION 0x80000000u
 LM_API lm_result lm_body_get_skin_riders(const lm_world *world, lm_body_id body, uint32_t *offsets, uint32_t *riders,
                                          float *weights);
@@ -1635,13 +1702,20 @@ typedef struct lm_region_transform {
 LM_API lm_result lm_body_get_region_transforms(const lm_world *world, lm_body_id body, lm_dvec3 base,
                                                lm_region_transform *transforms);
 
+/* The Cauchy stress of each particle, pascals: xx yy zz xy yz zx along the world's axes (six for each particle), and von Mises'
+ * (one each); either may be null. It is that of the region around the particle (of clusters the mean of its regions), from the
+ * stretch of its fit without what is lasting, and from the modulus that was reached in the last step: of a material in hertz the
+ * one that the header's section on materials says. LM_ERROR_MEMORY. */
+LM_API lm_result lm_body_get_stress(lm_world *world, lm_body_id body, float *stresses, float *von_mises);
+
 /*
  * Skins in buffers of OpenGL.
  *
- * A device that steps a world can write skins straight into vertex buffers that the same device draws from: nothing goes to the
- * CPU and back. The world is told of the OpenGL context when it is made (lm_world_def.gl); each body of where its vertices go, once;
- * and every frame all of them are brought up to date in one call. This needs a driver with cl_khr_gl_sharing. Where it is missing
- * both calls return LM_ERROR_UNSUPPORTED, and the way that always works is lm_body_get_skin and glBufferSubData:
+ * A device that steps a world can write skins straight into vertex buffers that the same device draws from: nothing
+ * is read back. The world is told of the OpenGL context when it is made (lm_world_def.gl); each body of
+ * where its vertices go, once; and every frame all of them are brought up to date in one call. This needs a driver with
+ * cl_khr_gl_sharing. Where it is missing both calls return LM_ERROR_UNSUPPORTED, and the way that always works is
+ * lm_body_get_skin and glBufferSubData:
  *
  *     bool shared = lm_body_share_skin(world, body, &positions, &normals) == LM_OK;
  *     ...
@@ -1651,8 +1725,8 @@ LM_API lm_result lm_body_get_region_transforms(const lm_world *world, lm_body_id
  *     }
  */
 
-/* A place in a buffer of OpenGL: where the first vertex is, and how far it is from one to the next, in bytes. Both are multiples of
- * 4; three floats are written for each vertex. */
+/* A place in a buffer of OpenGL: where the first vertex is, and how far it is from one to the next, in bytes. Both are
+ * multiples of 4; three floats are written for each vertex. */
 typedef struct lm_skin_buffer {
     uint32_t name;   /* of the buffer, as glGenBuffers gave it; it has its storage */
     uint32_t stride; /* at least 12 */
@@ -1662,18 +1736,18 @@ typedef struct lm_skin_buffer {
 /* Whether the world has a device that shares skins with OpenGL. */
 LM_API bool lm_world_can_share(const lm_world *world);
 
-/* From now on lm_world_share_skins writes the body's vertices and normals there; either may be null, both null ends it. The context
- * must be current. Call it again when skin_vertices (lm_body_info) or the buffer's storage has changed, and end it before the buffer
- * is deleted. LM_ERROR_UNSUPPORTED (the world cannot share, or the driver refuses the buffer), LM_ERROR_ARGUMENT (no skin, or a
- * buffer that is too small) or LM_ERROR_MEMORY; then the body is not shared. */
+/* From now on lm_world_share_skins writes the body's vertices and normals there; either may be null, both null ends it.
+ * The context must be current. Call it again when skin_vertices (lm_body_info) or the buffer's storage has changed, and
+ * end it before the buffer is deleted. LM_ERROR_UNSUPPORTED (the world cannot share, or the driver refuses the buffer),
+ * LM_ERROR_ARGUMENT (no skin, or a buffer that is too small) or LM_ERROR_MEMORY; then the body is not shared. */
 LM_API lm_result lm_body_share_skin(lm_world *world, lm_body_id body, const lm_skin_buffer *positions,
                                     const lm_skin_buffer *normals);
 
-/* Writes the skins of all bodies that are shared, relative to `base`, as lm_body_get_skin would give them. What OpenGL has queued
- * that uses the buffers must be done (glFinish); when the call returns, they can be drawn from. What the device cannot make (a
- * skin that fades after its cells have changed, or a state that is the CPU's just now) is written to the buffers from here. A
- * body whose skin has another number of vertices than when it was shared is left as it was. LM_ERROR_UNSUPPORTED when the
- * device is lost or cannot share: copy then. */
+/* Writes the skins of all bodies that are shared, relative to `base`, as lm_body_get_skin would give them. What OpenGL
+ * has queued that uses the buffers must be done (glFinish); when the call returns, they can be drawn from. What the
+ * device cannot make (a skin that fades after its cells have changed, or a state that is the CPU's just now) is written
+ * to the buffers from here. A body whose skin has another number of vertices than when it was shared is left as it was.
+ * LM_ERROR_UNSUPPORTED when the device is lost or cannot share: copy then. */
 LM_API lm_result lm_world_share_skins(lm_world *world, lm_dvec3 base);
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -1697,7 +1771,7 @@ typedef struct lm_hit {
 LM_API bool lm_world_pick(const lm_world *world, lm_dvec3 origin, lm_vec3 direction, float max_distance, lm_hit *hit);
 
 /* ------------------------------------------------------------------------------------------------------------------
- * Queries: bodies and colliders at a place. They look at everything in the world, one after the other.
+ * Queries: bodies and colliders at a place. They check everything in the world in order.
  */
 
 /* What a ray meets first: a body or a collider, the other is {0}. */
@@ -1710,8 +1784,8 @@ typedef struct lm_ray_hit {
     float distance;    /* along the ray, metres */
 } lm_ray_hit;
 
-/* The nearest thing on a ray: bodies as lm_world_pick finds them, and the surfaces of colliders. A ray that starts inside a
- * collider meets it at distance 0. Returns false, and leaves *hit alone, as lm_world_pick does. */
+/* The nearest thing on a ray: bodies as lm_world_pick finds them, and the surfaces of colliders. A ray that starts
+ * inside a collider meets it at distance 0. Returns false, and leaves *hit alone, as lm_world_pick does. */
 LM_API bool lm_world_cast_ray(const lm_world *world, lm_dvec3 origin, lm_vec3 direction, float max_distance,
                               lm_ray_hit *hit);
 
@@ -1721,10 +1795,10 @@ typedef struct lm_overlap {
     lm_collider_id collider;
 } lm_overlap;
 
-/* Writes up to `capacity` of what a ball (radius in metres, at least 0) or a box (half extents along the axes of its pose)
- * touches or has inside into `found` (may be null when capacity is 0): bodies, then colliders, in slot order. Returns how
- * many there are; 0 when an argument is no sound number. A body is its particles, each with the contact radius around it, and
- * the triangles of its skin. */
+/* Writes up to `capacity` of what a ball (radius in metres, at least 0) or a box (half extents along the axes of its
+ * pose) touches or has inside into `found` (may be null when capacity is 0): bodies, then colliders, in slot order.
+ * Returns how many there are; 0 when an argument is no sound number. A body is its particles, each with the contact
+ * radius around it, and the triangles of its skin. */
 LM_API uint32_t lm_world_overlap_sphere(const lm_world *world, lm_dvec3 centre, float radius, lm_overlap *found,
                                         uint32_t capacity);
 LM_API uint32_t lm_world_overlap_box(const lm_world *world, lm_pose pose, lm_vec3 half_extents, lm_overlap *found,
@@ -1751,8 +1825,8 @@ typedef enum lm_stage {
 LM_API const char *lm_stage_name(lm_stage stage);
 
 /* Counts and times. Cheap enough for every frame. */
-/* Contacts of bodies that touch other bodies, and how well they were solved, in the last substep. Zero where a device solves
- * them. */
+/* Contacts of bodies that touch other bodies, and how well they were solved, in the last substep. Zero where a device
+ * solves them. */
 typedef struct lm_contact_stats {
     uint32_t soft; /* contacts between bodies (or with colliders) that deform where they touch; those that are only near
                          count where somebody asks for events */
@@ -1782,7 +1856,7 @@ typedef struct lm_stats {
 /* Counts bodies, and copies what the last step measured. */
 LM_API void lm_world_get_stats(const lm_world *world, lm_stats *stats);
 
-/* Sums over all particles as they are now. */
+/* Sums over all particles in their present state. */
 typedef struct lm_totals {
     lm_dvec3 momentum;     /* kg m/s */
     double momentum_scale; /* sum of m |v| */
@@ -1798,8 +1872,8 @@ LM_API void lm_world_get_totals(const lm_world *world, lm_totals *totals);
  * Snapshots
  */
 
-/* A hash of the state: positions, velocities, region rotations, lasting deformation and connectivity of all bodies, in slot
- * order. Not of materials, colliders and the like, nor of statistics. */
+/* A hash of the state: positions, velocities, region rotations, lasting deformation and connectivity of all bodies, in
+ * slot order. Not of materials, colliders and the like, nor of statistics. */
 LM_API uint64_t lm_world_hash(const lm_world *world);
 
 /* The number of bytes that lm_world_save needs now. */
@@ -1814,40 +1888,42 @@ LM_API lm_result lm_world_save(const lm_world *world, void *buffer, size_t capac
  * them. Host hooks, workers and instruction set stay the world's own. LM_ERROR_FORMAT, LM_ERROR_VERSION or
  * LM_ERROR_MEMORY; on failure nothing changes.
  *
- * The bytes may come from anywhere. Whatever they are, and though their checksum fits, nothing beyond `buffer` is read, and what is
- * loaded is a sound world: indices lead to something, numbers are finite and in their ranges. Anything else is LM_ERROR_FORMAT, with
- * the place in the log. A step of it takes what a step of such a world takes: its time goes with the particles and with the substeps,
- * which a file may ask for up to LM_MAX_SUBSTEPS. A program that opens files of strangers and has no time to spare looks at
- * lm_world_get_substeps and lm_world_get_stats first. */
+ * The bytes may come from anywhere. Whatever they are, and though their checksum fits, nothing beyond `buffer` is read,
+ * and what is loaded is a sound world: indices lead to something, numbers are finite and in their ranges. Anything else
+ * is LM_ERROR_FORMAT, with the place in the log. A step of it takes what a step of such a world takes: its time goes
+ * with the particles and with the substeps, which a file may ask for up to LM_MAX_SUBSTEPS. A program that opens files
+ * of strangers and has no time to spare looks at lm_world_get_substeps and lm_world_get_stats first. */
 LM_API lm_result lm_world_load(lm_world *world, const void *buffer, size_t size);
 
 /* State alone, for rollback: a fraction of a snapshot's bytes, and of the time to load one.
  *
- * What is saved is all that steps change and what most setters set: where everything is and how it moves, who sleeps and touches whom,
- * materials, filters, poses, targets, fields, forces, gravity. What is not is the structure: which bodies, colliders, movers, pins,
- * drags, fields and skeletons there are, rest shapes, masses, skins, regions and their stiffness, examples, cuts, breaks and
- * cells, what pins and drags hold, the mode and kind of damping of a material. State can be loaded as long as the structure is that of
- * the time of saving: in the same world, or in another one that was made or loaded alike. When it has changed (a body was created, a
- * link broke, cells were divided), lm_world_load_state returns LM_ERROR_ARGUMENT, says so in the log and changes nothing; such frames
- * want a full snapshot, so keep one from each time that lm_world_structure changes:
+ * What is saved is all that steps change and what most setters set: where everything is and how it moves, who sleeps
+ * and touches whom, materials, filters, poses, targets, fields, forces, gravity. What is not is the structure: which
+ * bodies, colliders, movers, pins, drags, fields and skeletons there are, rest shapes, masses, skins, regions and their
+ * stiffness, examples, cuts, breaks and cells, what pins and drags hold, the mode and kind of damping of a material.
+ * State can be loaded as long as the structure is that of the time of saving: in the same world, or in another one that
+ * was made or loaded alike. When it has changed (a body was created, a link broke, cells were divided),
+ * lm_world_load_state returns LM_ERROR_ARGUMENT, says so in the log and changes nothing; such frames want a full
+ * snapshot, so keep one from each time that lm_world_structure changes:
  *
  *     if (lm_world_structure(world) != structure) save a full snapshot, else save state     // each frame
  *     if (lm_world_load_state(world, state, size) != LM_OK) load the full snapshot before it and step up to the frame
  *
- * A world that was brought back goes on to the last bit as it did the first time. On a device the state is uploaded with the next step. */
+ * A world that was restored continues to the last bit as it did the first time. On a device the state is uploaded
+ * with the next step. */
 
-/* Stands for the structure: changes when it does, and comes back with it. */
+/* A number for the structure: it changes when the structure does, and is the same for the same structure. */
 LM_API uint64_t lm_world_structure(const lm_world *world);
 
 /* The bytes that lm_world_save_state needs now, at most. They change little from step to step: with who touches. */
 LM_API size_t lm_world_state_size(const lm_world *world);
 
-/* Writes the state into `buffer`, and how long it is into *size. LM_ERROR_CAPACITY when the buffer is too small; then its contents are
- * undefined. */
+/* Writes the state into `buffer`, and how long it is into *size. LM_ERROR_CAPACITY when the buffer is too small; then
+ * its contents are undefined. */
 LM_API lm_result lm_world_save_state(const lm_world *world, void *buffer, size_t capacity, size_t *size);
 
-/* Brings the state back. LM_ERROR_ARGUMENT (another structure), LM_ERROR_FORMAT, LM_ERROR_VERSION or LM_ERROR_MEMORY; on failure nothing
- * changes. As with lm_world_load the bytes may come from anywhere. */
+/* Restores the state. LM_ERROR_ARGUMENT (another structure), LM_ERROR_FORMAT, LM_ERROR_VERSION or LM_ERROR_MEMORY;
+ * on failure nothing changes. As with lm_world_load the bytes may come from anywhere. */
 LM_API lm_result lm_world_load_state(lm_world *world, const void *buffer, size_t size);
 
 #ifdef __cplusplus

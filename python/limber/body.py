@@ -76,6 +76,10 @@ class BodyInfo:
     upper: Array
     stiffness_limited: bool
     reached_hertz: float
+    density: float
+    young: float
+    reached_young: float
+    substeps_needed: int
     spacing: float
     width: int
     contact_radius: float
@@ -326,6 +330,22 @@ class Body:
         """The lasting deformation of each region, (n, 3, 3)."""
         with self.world._lock:
             return self._get_floats(lib.lm_body_get_plastic, self._info().regions * 9).reshape(-1, 3, 3)
+
+    @property
+    def stress(self) -> Floats:
+        """The Cauchy stress of each particle, Pa: xx yy zz xy yz zx along the world's axes, (n, 6)."""
+        with self.world._lock:
+            stress = np.empty((self._info().particles, 6), dtype=np.float32)
+            self._do(lib.lm_body_get_stress, pointer("float", stress), ffi.NULL)
+            return stress
+
+    @property
+    def von_mises(self) -> Floats:
+        """The von Mises stress of each particle, Pa."""
+        with self.world._lock:
+            values = np.empty(self._info().particles, dtype=np.float32)
+            self._do(lib.lm_body_get_stress, ffi.NULL, pointer("float", values))
+            return values
 
     def reset_plastic(self) -> None:
         """Forgets all lasting deformation."""
@@ -760,6 +780,7 @@ def fill_body_def(
     *,
     material: Material | None = None,
     mass: float = 1.0,
+    density: float = 0.0,
     masses: Any = None,
     position: Vector = ORIGIN,
     rotation: Vector = (0.0, 0.0, 0.0, 1.0),
@@ -779,6 +800,7 @@ def fill_body_def(
     if material is not None:
         definition.material = Material._of(material)[0]
     definition.mass = number(mass, "mass")
+    definition.density = number(density, "density")
     if masses is not None:
         array = floats(masses, 0, "masses")
         keep.append(pointer("float", array))

@@ -11,6 +11,7 @@ from ._core import Array, ArgumentError, Vector, choose, ffi, lib, number, count
 
 MODES = words("lm_mode", "LM_MODE_")
 STIFFNESSES = words("lm_stiffness", "LM_STIFFNESS_")
+PRESETS = tuple(ffi.string(lib.lm_material_preset_name(n)).decode() for n in range(lib.LM_PRESET_COUNT))
 DAMPINGS = words("lm_damping", "LM_DAMPING_")
 
 
@@ -18,13 +19,16 @@ DAMPINGS = words("lm_damping", "LM_DAMPING_")
 class Material:
     """What a body is made of; see ``lm_material`` in the header for what each value does and its range.
 
-    Stiffness is a frequency (``hertz``) and a damping ratio, whatever the time step. With ``stiffness="alpha"`` the papers' own
-    ``alpha`` and ``damping`` count instead.
+    Stiffness is a frequency (``hertz``), a Young's modulus (``young``, with ``poisson``) or a ``sag``, whichever is above 0, and a
+    damping ratio, whatever the time step. With ``stiffness="alpha"`` the papers' own ``alpha`` and ``damping`` count instead.
     """
 
     mode: str = "linear"  #: "rigid", "linear" or "quadratic"
-    stiffness: str = "hertz"  #: "hertz" or "alpha"
-    hertz: float = 8.0
+    stiffness: str = "given"  #: "given", "hertz", "young", "sag" or "alpha"
+    hertz: float = 0.0
+    young: float = 0.0  #: Pa
+    poisson: float = 0.3
+    sag: float = 0.0  #: share of its height by which a body sinks under its own weight
     damping_ratio: float = 0.1
     alpha: float = 0.5
     damping: float = 0.0
@@ -36,6 +40,14 @@ class Material:
     max_plastic: float = 0.5
     friction: float = 0.5
     restitution: float = 0.0
+
+    @classmethod
+    def preset(cls, name: str) -> Material:
+        """A material by its name: "jelly", "rubber", "foam", "clay" and others; see ``lm_material_preset``."""
+        c = ffi.new("lm_material *")
+        if not lib.lm_material_preset(name.encode(), c, ffi.NULL):
+            raise ArgumentError(f"material: there is no preset {name!r} (expected one of {', '.join(PRESETS)})")
+        return cls._from_c(c)
 
     def replace(self, **changes: Any) -> Material:
         """A copy with some values changed."""

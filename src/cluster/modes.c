@@ -12,6 +12,7 @@
 #include "lattice/lattice_members.h"
 #include "lattice/lattice_modes.h"
 #include "world/access.h"
+#include "world/elastic.h"
 
 #include <string.h>
 
@@ -111,7 +112,7 @@ static void apply_match(const modes *m, const double *y, double *u, double *imag
     for (uint32_t r = 0; r < body->region_count; r++) {
         const lmi_region *region = &m->regions[r];
         response a = respond(m, r, u);
-        double stiffness = body->stiffness ? body->stiffness[r] : 1.0;
+        double stiffness = lmi_region_share(body, body->regions, r);
         for (uint32_t n = body->region_offsets[r]; n < body->region_offsets[r + 1]; n++) {
             uint32_t p = body->members[n];
             lm_dvec3 q = lmi_region_local(region, body->rest[p]);

@@ -1,7 +1,7 @@
 /*
  * collide/: colliders and the movers that carry them: planes, spheres, capsules, boxes, height maps and meshes.
  *
- * reads   definitions; points and segments that are asked about
+ * reads   definitions; points and segments that are queried
  * writes  the world's colliders and movers; depths, normals and hits
  * uses    base geometry; in sources also world
  *

@@ -1,5 +1,5 @@
 /*
- * Queries of a mesh. Each walks the tree from the root with a stack of its own; what is nearer is looked at first.
+ * Queries of a mesh. Each walks the tree from the root with a stack of its own; what is nearer is visited first.
  */
 #include "base/compiler.h"
 #include "collide/mesh.h"

@@ -700,7 +700,7 @@ static void note_behind(const lmi_step *step, lmi_body *body)
     }
 }
 
-/* Where a body meets several solids they are gone through again: what one of them puts back may be on the wrong side of
+/* Where a body meets several solids they are processed again: what one of them puts back may be on the wrong side of
  * another. */
 static void collide_body(const lmi_step *step, lmi_body *body, lmi_scratch *scratch)
 {

@@ -65,7 +65,7 @@ static void add_found(search *s, uint32_t n, lm_dvec3 point, lmi_inside inside, 
             &(lmi_noticed){s->a->body, n, b->slot + 1, s->generation, {inside.out.x, inside.out.y, inside.out.z}});
     }
     if (inside.depth < -(s->margin + s->slop)) {
-        return; /* near, and fast: it may be on the other side of something thin before it is looked at again */
+        return; /* near, and fast: it may be on the other side of something thin before it is checked again */
     }
     if (!s->cubes && !s->nested && s->a->body->bulk && !faces(s->a->body, n, &inside, b)) {
         s->turned++;

@@ -4,7 +4,7 @@
  * Each touch point of one body near the other is taken into that body's rest shape, where its mould says how deep it is and
  * which way is out (touch/bulk.h). A point that moves further in a substep than bodies are thick is looked for along its way.
  *
- * Nothing is written but the list of contacts, so that pairs may be gone through side by side.
+ * Nothing is written but the list of contacts, so that pairs may be processed side by side.
  */
 #ifndef LMI_MEET_H
 #define LMI_MEET_H

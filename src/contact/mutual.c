@@ -11,7 +11,7 @@
  *   pins      have the last word
  *
  * Deterministic because bodies are sorted by place and slot, contacts stand in the order of their pairs, and neither depends
- * on who found them: meetings are looked at in windows, each with room for all the contacts it can have, and contacts are
+ * on who found them: meetings are processed in windows, each with room for all the contacts it can have, and contacts are
  * solved between windows only.
  */
 #include "contact/mutual.h"
@@ -317,7 +317,7 @@ static void close_window(const lmi_step *step)
     m->meetings = m->room = 0;
 }
 
-/* Puts a meeting into the window. One that can have more contacts than a window is looked at on its own. */
+/* Puts a meeting into the window. One that can have more contacts than a window is processed on its own. */
 static void arrange(const lmi_step *step, meeting pair)
 {
     lmi_mutual *m = step->world->mutual;

@@ -2,7 +2,7 @@
  * The broad phase: which bodies may touch each other.
  *
  * A box around each body; boxes are sorted along the axis on which the bodies are spread most, and those that overlap are
- * pairs. Pairs are gone through in the order of a curve that fills space (Morton's): neighbours follow each other, and what
+ * pairs. Pairs are processed in the order of a curve that fills space (Morton's): neighbours follow each other, and what
  * one pair has brought into the cache serves the next.
  *
  * The order depends on places and slots alone.

@@ -343,7 +343,7 @@ static bool is_in(const grain *g, const int32_t cell[3])
 }
 
 /* The contacts of a grain with those in its cell that came before it, and in the half of the cells around that follow: so
- * each two are looked at once. */
+ * each two are checked once. */
 static void meet_grain(const lmi_step *step, const lmi_rubble *r, uint32_t index, lmi_push *pushes,
                        lmi_contact_list *list)
 {

@@ -1,5 +1,5 @@
 /*
- * The grain of a body (grain.h): bonds, what hangs together by them, and which particle each voxel belongs to.
+ * The grain of a body (grain.h): bonds, what is connected by them, and which particle each voxel belongs to.
  */
 #include "cut/grain.h"
 #include "skin/skin.h"
@@ -228,13 +228,13 @@ static bool make_index(lmi_memory *memory, const lmi_body *body, const lmi_bond 
     return true;
 }
 
-/* --- regions that hang together --- */
+/* --- regions that are connected --- */
 
 /* What joins the members of one region. */
 typedef struct joiner {
     const lmi_body *body;
     const lmi_grain_index *index;
-    uint32_t *local;   /* [particles] one more than where it is in the region that is looked at; else 0 */
+    uint32_t *local;   /* [particles] one more than where it is in the region that is processed; else 0 */
     bool *in;          /* [members] reached */
     double *square;    /* [members] to the nearest that is */
     uint32_t *nearest; /* [members] that one */

@@ -1,9 +1,9 @@
 /*
- * The grain of a body of clusters or tetrahedra: what hangs together in it, once a blade has cut it.
+ * The grain of a body of clusters or tetrahedra: what is connected in it, once a blade has cut it.
  *
  * Particles are joined by bonds: the edges of tetrahedra, or in clusters the nearest particles of the same region, with as many
- * more as it takes for every region to hang together. A blade cuts the bonds that it crosses where the body is now. A region
- * whose particles no longer hang together by bonds between them falls into as many regions as there are parts; each keeps
+ * more as it takes for every region to be connected. A blade cuts the bonds that it crosses where the body is now. A region
+ * whose particles are no longer connected by bonds between them falls into as many regions as there are parts; each keeps
  * the rotation and the lasting deformation of the one that it was part of. A particle is in as many regions after a cut as
  * before, so that particles keep their places, and with them their pins, drags and forces.
  *

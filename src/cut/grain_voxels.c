@@ -266,7 +266,7 @@ uint32_t lmi_grain_particle_at(const lmi_body *body, lm_vec3 point)
     return g->owner[lmi_octree_voxel(&g->tree, cell[0], cell[1], cell[2])];
 }
 
-/* Particles that are looked at around one, at most: its bonds and theirs, and some more. */
+/* Particles that are considered around one, at most: its bonds and theirs, and some more. */
 #define MOST_SEEN 192u
 #define BUCKETS 512u
 

@@ -122,7 +122,7 @@ bool lmi_fracture_skin(lm_world *world, lmi_body *body);
  * Chips: what a lattice breaks into at most.
  *
  * A site has one particle, so two pieces can not both have it. If any link could break, cracks would leave particles without a
- * single whole cell, which nothing says how to turn, or pieces that hang together by cells that both need. So particles are
+ * single whole cell, which nothing says how to turn, or pieces that are connected by cells that both need. So particles are
  * divided into chips of two a side, the corners of every second cell along each axis: these cells have no corner in common, and
  * only links from chip to chip break. Particles at the border that are in no such cell belong to a chip beside them. Every chip
  * holds together, and has a whole cell, so that a piece of one chip moves, turns and carries its surface as any other.

@@ -1,6 +1,6 @@
 /*
  * Who touches whom, where bodies meet on the device and somebody asks (contact events, sleep): lists of each body, kept there over
- * the substeps of a step (kernels/account.cl), come back at its end. Particles that meet colliders have theirs in walls.c.
+ * the substeps of a step (kernels/account.cl), are read back at its end. Particles that meet colliders have theirs in walls.c.
  *
  * Bodies that sleep are not on the device. Where one that is awake comes so near to one of them that the two may touch, the
  * substep is the host's, which knows both.
@@ -29,7 +29,7 @@ typedef struct lmi_gpu_accounts {
 bool lmi_gpu_accounts_lay_out(lm_world *world, lmi_gpu *gpu);
 void lmi_gpu_accounts_free(lm_world *world, lmi_gpu *gpu);
 
-/* Before the program of solve.h is made anew. */
+/* Before the program of solve.h is made again. */
 void lmi_gpu_accounts_forget(lmi_gpu *gpu);
 
 /* After it is known what boxes bodies are in: a word for the host where one comes near one that sleeps. */
@@ -40,7 +40,7 @@ bool lmi_gpu_account_solved(lmi_gpu *gpu);
 bool lmi_gpu_account_pressed(lmi_gpu *gpu); /* of bodies alone: press.h */
 bool lmi_gpu_account_inner(lmi_gpu *gpu, const lmi_step *step);
 
-/* What the account holds to the bodies (lmi_touching), whereupon it begins anew: at the end of a step, or where the host goes on with
+/* What the account holds to the bodies (lmi_touching), whereupon it begins again: at the end of a step, or where the host goes on with
  * it. False after a failure. */
 bool lmi_gpu_accounts_take(lm_world *world);
 

@@ -160,7 +160,7 @@ bool lmi_gpu_rearrange(lmi_gpu *gpu, lmi_gpu_buffer *buffer, const uint32_t *fro
     return ok;
 }
 
-/* Bytes that are compared as one, and how many of them that are the same go over with their neighbours: each way costs as much
+/* Bytes that are compared as one, and how many of them that are the same are uploaded with their neighbours: each way costs as much
  * as some kilobytes do. */
 #define PIECE ((size_t)1024)
 #define GAP 4u

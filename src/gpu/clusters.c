@@ -99,7 +99,7 @@ typedef struct packed {
 
 static bool is_void(const lmi_gpu_batch *batch) { return !batch->valid; }
 
-/* What batches have that are not on the device as they are; those that stand side by side go over together. What is between them is
+/* What batches have that are not on the device as they are; those that stand side by side are uploaded together. What is between them is
  * zeros. */
 static bool put(layout *l, const packed *a)
 {
@@ -334,7 +334,7 @@ static bool upload(layout *l)
            lmi_gpu_reserve(gpu, &c->pulls, (size_t)gpu->particles * 4 * f);
 }
 
-/* Where single batches are laid out anew the others are as they were, and so is what all of them have. */
+/* Where single batches are laid out again the others are as they were, and so is what all of them have. */
 static bool is_plastic(const lm_world *world)
 {
     bool plastic = false;

@@ -29,10 +29,10 @@ const char *lmi_gpu_cluster_reason(const lmi_body *body);
 /* Uploads what the packs of all batches have, where there are clusters. False after a failure. */
 bool lmi_gpu_clusters_lay_out(lm_world *world, lmi_gpu *gpu);
 
-/* Whether batches that have not changed can stay as they are while others are laid out anew. */
+/* Whether batches that have not changed can stay as they are while others are laid out again. */
 bool lmi_gpu_clusters_last(const lm_world *world, const lmi_gpu *gpu);
 
-/* Rotations and lasting deformation anew, of packs that are there. */
+/* Uploads rotations and lasting deformation again, of packs that are there. */
 bool lmi_gpu_clusters_refresh(lm_world *world, lmi_gpu *gpu);
 
 /* Names that the kernels of clusters share with the host, as options for the compiler. */

@@ -2,7 +2,7 @@
  * The way back from the device, and what is done when there is none.
  *
  * Everything is read before anything is changed, so that a device that is lost on the way leaves the host's state as it was: all
- * of it from the moment when it was last asked for, but for single batches that have come back since. (Worlds of very many particles in few batches are read straight to where they
+ * of it from the moment when it was last read, but for single batches that were read back since. (Worlds of very many particles in few batches are read straight to where they
  * belong; for them a copy of everything would cost more than it is worth.)
  */
 #include "base/guard.h"
@@ -208,7 +208,7 @@ bool lmi_gpu_bring(lm_world *world, const lmi_gpu_buffer *records, uint32_t batc
     return true;
 }
 
-/* Skins that ride on regions, after the particles of these batches have come back. */
+/* Skins that ride on regions, after the particles of these batches were read back. */
 static void follow(lm_world *world)
 {
     const lmi_gpu *gpu = world->gpu;

@@ -9,7 +9,7 @@
 /* Memory for the forces of this step, and the kernels the first time there are any. False after a failure. */
 bool lmi_gpu_forces_ready(lm_world *world, lmi_gpu *gpu);
 
-/* Changes the velocities and measures the bodies anew, where there is anything of the kind; the velocities before are kept. */
+/* Changes the velocities and measures the bodies again, where there is anything of the kind; the velocities before are kept. */
 bool lmi_gpu_forces_apply(lmi_gpu *gpu, const lmi_step *step);
 
 /* The substep is the host's after all: the velocities as they were. */

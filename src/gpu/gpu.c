@@ -188,7 +188,7 @@ bool lmi_gpu_take(lm_world *world, double h)
     }
     gpu->whole = !fits && !(alike && lmi_gpu_can_patch(world, gpu));
     if (gpu->whole) {
-        lmi_gpu_fetch(world); /* all of it goes over */
+        lmi_gpu_fetch(world); /* all of it will be uploaded */
         lmi_gpu_void(gpu, false);
         if (gpu->lost) {
             return false;
@@ -213,7 +213,7 @@ bool lmi_gpu_take(lm_world *world, double h)
     }
     if (always && !gpu->told) {
         lmi_fail(world, LM_ERROR_UNSUPPORTED,
-                 "device %.80s: contacts of this world are left to the CPU, and state goes over and back", gpu->name);
+                 "device %.80s: contacts of this world are left to the CPU, in every substep", gpu->name);
     }
     gpu->told = always;
     gpu->holds = gpu->fits = true;
@@ -261,7 +261,7 @@ static bool place_surfaces(lmi_gpu *gpu, const lmi_step *step, uint32_t count)
 #define MOST_HERD 8
 #define FEW_BODIES 1024
 
-/* Each body's part of the substep, and the word for the host, which is 0 until then: the world is laid out anew after a substep
+/* Each body's part of the substep, and the word for the host, which is 0 until then: the world is laid out again after a substep
  * that was the host's. */
 static bool prepare(lmi_gpu *gpu, const lmi_step *step, const float change[3])
 {
@@ -284,7 +284,7 @@ static bool prepare(lmi_gpu *gpu, const lmi_step *step, const float change[3])
 /* A body that has answered a collider as a whole will do so again. */
 #define WARY_STEPS 120
 
-/* What hangs together, or crowds, so much that the host does it faster will do so for a while. */
+/* What is connected, or crowds, so much that the host does it faster will do so for a while. */
 #define CAUTIOUS_STEPS 30
 
 /* Those of rigid and of linear lattices take turns in the particles, and are not as large: each has a place of its own. */
@@ -402,7 +402,7 @@ static bool settle(lmi_gpu *gpu, const lmi_step *step, cl_uint *stop)
            (!gpu->grips || lmi_gpu_held_pull(gpu, step)) && (!gpu->walled || lmi_gpu_walls_meet(gpu, step, stop));
 }
 
-/* When all contacts are over: what is held. Then the bodies are measured anew, where anything has happened to them since they
+/* When all contacts are over: what is held. Then the bodies are measured again, where anything has happened to them since they
  * moved. */
 static bool hold(lmi_gpu *gpu, double h)
 {

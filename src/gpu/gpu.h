@@ -26,7 +26,7 @@
  *   rest.c      who has come to rest
  *   account.c   who touches whom, where bodies meet
  *   solve.c     contacts that are solved: bodies with each other, touch points with colliders (solve_layout.c, solve_program.c;
- *               solve_whole.c: those that are gone through one after the other; solve_self.c: bodies that touch themselves or were
+ *               solve_whole.c: those that are processed in order; solve_self.c: bodies that touch themselves or were
  *               cut; solve_rubble.c: that can break; solve_ground.c: on meshes and height maps)
  *   press.c     bodies that are pushed out of each other by a force, among all that solve.c knows
  *   forces.c    wind, point fields and forces of a single step
@@ -63,7 +63,7 @@ typedef struct lmi_gpu_limits {
     const lm_gl *gl;                 /* that skins are shared with; read when it is opened */
     const char *library;             /* instead of the machine's OpenCL */
     uint32_t operations; /* launches, reads and writes that succeed before the device is lost; 0: all of them */
-    bool whole;          /* whatever changes, everything is laid out anew */
+    bool whole;          /* whatever changes, everything is laid out again */
 } lmi_gpu_limits;
 
 typedef struct lmi_gpu_buffer {
@@ -186,7 +186,7 @@ struct lmi_gpu {
     lmi_gpu_body *records; /* as they were last uploaded or fetched */
     uint32_t *slots;       /* of the bodies, in the order of the records */
     uint32_t *batch_of;    /* the same: batches that they were in when they were laid out */
-    uint32_t *renumber;    /* [old records] while some are laid out anew: where each is now, or LMI_GPU_NONE */
+    uint32_t *renumber;    /* [old records] while some are laid out again: where each is now, or LMI_GPU_NONE */
     uint32_t body_count, body_capacity, slot_capacity, batch_of_capacity, renumber_capacity;
     uint32_t lattice_count; /* of them, which come first */
     uint32_t chunk_count, part_count;
@@ -202,7 +202,7 @@ struct lmi_gpu {
     bool fits;      /* it is laid out as it is, but for single batches */
     bool whole;     /* while it is laid out: all of it, not single batches */
     bool mixed;     /* the host has newer state of some batches, the device of others */
-    bool shares;    /* the host does contacts: state goes over and back in every substep */
+    bool shares;    /* the host does contacts: state is read back and uploaded in every substep */
     bool walled;    /* colliders have kernels of their own (walls.h) */
     bool stands;    /* and know bodies that answer them as a whole (stand.h) */
     bool stiff;     /* there are stiff bodies with bare particles */
@@ -290,7 +290,7 @@ bool lmi_gpu_clear_at(lmi_gpu *gpu, const lmi_gpu_buffer *buffer, size_t offset,
 bool lmi_gpu_grow(lmi_gpu *gpu, lmi_gpu_buffer *buffer, size_t size);
 
 /* As lmi_gpu_put, for what no kernel writes (or only what the substep itself has no more use for): pieces that were put there
- * before do not go over again. */
+ * before are not uploaded again. */
 bool lmi_gpu_renew(lmi_gpu *gpu, lmi_gpu_buffer *buffer, const void *from, size_t size);
 
 /* Moves things of `size` bytes to other places of a buffer, which gets `count` of them: thing n comes from place from[n] of those
@@ -351,7 +351,7 @@ void lmi_gpu_lose(lm_world *world, const char *why);
 /* look.c and skins.c: the end. */
 void lmi_gpu_looks_free(lm_world *world, lmi_gpu *gpu);
 
-/* Particles come back through a copy of their own: up to so many, or where they are in many batches. */
+/* Particles are read back through a copy of their own: up to so many, or where they are in many batches. */
 #define LMI_GPU_STAGED (1u << 22)
 #define LMI_GPU_FEW_BATCHES 16u
 bool lmi_gpu_is_staged(const lm_world *world, const lmi_gpu *gpu);
@@ -371,13 +371,13 @@ bool lmi_gpu_measure_void(lm_world *world, lmi_gpu *gpu); /* the sums of bodies 
 void lmi_gpu_plan_free(lm_world *world, lmi_gpu *gpu);
 
 /* places.c: whether the device's state of a batch is newer than the host's; the device's is void, of all batches, which are still
- * laid out as they are if `laid`; whether all are; whether some may stay while others are laid out anew. */
+ * laid out as they are if `laid`; whether all are; whether some may stay while others are laid out again. */
 bool lmi_gpu_is_behind(const lmi_gpu *gpu, uint32_t batch);
 void lmi_gpu_void(lmi_gpu *gpu, bool laid);
 bool lmi_gpu_all_laid(const lm_world *world, const lmi_gpu *gpu);
 bool lmi_gpu_can_patch(const lm_world *world, const lmi_gpu *gpu);
 
-/* Gives batches their places, and bodies their records: all of them anew (gpu->whole), or those that are not laid out. And when all
+/* Gives batches their places, and bodies their records: all of them again (gpu->whole), or those that are not laid out. And when all
  * is uploaded. */
 bool lmi_gpu_plan_lasts(const lm_world *world, const lmi_gpu *gpu); /* layout.c: the same of what lattices have */
 bool lmi_gpu_place_batches(lm_world *world, lmi_gpu *gpu);

@@ -206,7 +206,7 @@ static bool add_movers(held_layout *l)
     return ok;
 }
 
-/* What is filled in anew in every substep. */
+/* What is filled in again in every substep. */
 static bool reserve(held_layout *l, lmi_gpu_held *held)
 {
     lmi_memory *memory = &l->world->memory;

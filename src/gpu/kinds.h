@@ -39,7 +39,7 @@ typedef struct lmi_gpu_matters {
     lmi_gpu_buffer part_of, parts, parts_before, part_chunks, part_members;
     lmi_gpu_matter *matter; /* as they were last uploaded */
     lmi_gpu_body *part;     /* as they were last uploaded or fetched, those of a body one after the other */
-    lmi_gpu_matter *was;    /* both as they were, while some bodies are laid out anew and others kept */
+    lmi_gpu_matter *was;    /* both as they were, while some bodies are laid out again and others kept */
     lmi_gpu_body *was_part;
     uint32_t was_count, was_parts;
     float *room; /* lasting deformation on its way back */
@@ -62,7 +62,7 @@ bool lmi_gpu_kinds_build(const lm_world *world, lmi_gpu *gpu); /* kernels that a
 lmi_gpu_kind_tiles *lmi_gpu_kind_tiles_find(const lm_world *world, lmi_gpu *gpu, uint32_t width, bool surfaces);
 void lmi_gpu_kinds_drop(layout *l);
 
-/* Lasting deformation and the motion of parts anew, of bodies that are laid out. */
+/* Uploads lasting deformation and the motion of parts again, of bodies that are laid out. */
 bool lmi_gpu_kinds_refresh(lm_world *world, lmi_gpu *gpu);
 
 /* A substep: after `prepare`; transforms of all their regions, when it is known that the substep is the device's; then all are moved; after

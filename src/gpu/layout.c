@@ -4,7 +4,7 @@
  * Particles are where the batches have them (match/pack.h), each batch at its place (places.c): four floats for position and weight,
  * four for velocity and mass. Everything else is made from the bodies: records and maps of the blocks of lattices here, tiles,
  * constants of regions and lists of irregular ones beside (layout_tiles.c, layout_lists.c, layout_lists.c). It takes no part
- * in a step. Where single batches have changed, what there is of their bodies is made anew, behind what the others have; those are
+ * in a step. Where single batches have changed, what there is of their bodies is made again, behind what the others have; those are
  * neither looked at nor uploaded.
  */
 #include "gpu/layout.h"
@@ -192,7 +192,7 @@ static uint32_t channels_of(const lm_world *world)
     return channels;
 }
 
-/* What only grows while single batches are laid out anew. */
+/* What only grows while single batches are laid out again. */
 static void sizes_of(const layout *l, uint32_t sizes[8])
 {
     const uint32_t now[8] = {
@@ -201,7 +201,7 @@ static void sizes_of(const layout *l, uint32_t sizes[8])
     memcpy(sizes, now, sizeof now);
 }
 
-/* Sizes up to which growing is no reason to begin anew. */
+/* Sizes up to which growing is no reason to begin again. */
 #define SMALL 16384u
 
 bool lmi_gpu_plan_lasts(const lm_world *world, const lmi_gpu *gpu)
@@ -269,7 +269,7 @@ static uint32_t *extend(layout *l, array *a, uint32_t count)
     return added ? a->items : NULL;
 }
 
-/* What there is of each block, of batches that are laid out anew: nothing yet. */
+/* What there is of each block, of batches that are laid out again: nothing yet. */
 static bool clear_blocks(layout *l)
 {
     const lmi_gpu *gpu = l->gpu;

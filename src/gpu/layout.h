@@ -71,7 +71,7 @@ typedef struct kind_lists {
 } kind_lists;
 
 /* Lattices as they are laid out. It is kept where single batches may change, and then holds what is there of the others: constants,
- * lists and tables that no body has any more stay until everything is laid out anew. */
+ * lists and tables that no body has any more stay until everything is laid out again. */
 typedef struct lmi_gpu_plan {
     lm_world *world;
     lmi_gpu *gpu;
@@ -86,7 +86,7 @@ typedef struct lmi_gpu_plan {
     kind_lists of_kinds;
 } layout;
 
-/* Of what no kernel writes: only what is not there already goes over. */
+/* Of what no kernel writes: only what differs is uploaded. */
 static inline bool put_array(lmi_gpu *gpu, lmi_gpu_buffer *to, const array *from, size_t size)
 {
     return lmi_gpu_renew(gpu, to, from->items, from->count * size);

@@ -1,7 +1,7 @@
 /*
  * Looking at a world that a device steps: bodies one by one, and sums, without bringing all particles back.
  *
- * The host's state stays behind, and nothing of it changes: what comes back is put into copies. Where anything fails, everything is
+ * The host's state stays behind, and nothing of it changes: what is read back is put into copies. Where anything fails, everything is
  * fetched the ordinary way, which also finds out whether the device is lost.
  */
 #include "gpu/look.h"

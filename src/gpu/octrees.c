@@ -328,7 +328,7 @@ static bool add_order(gathered *l)
     return order != NULL;
 }
 
-/* Room for everything, where what is there stays unless all is laid out anew. */
+/* Room for everything, where what is there stays unless all is laid out again. */
 static bool reserve(gathered *l, const part *parts)
 {
     lmi_gpu *gpu = l->gpu;

@@ -3,7 +3,7 @@
  *
  * Every batch has a place among the particles, lanes, rows and lists of all batches, with room to grow a little. Where single
  * batches have changed the others stay where they are, and so do the records of their bodies: nothing that points to them has to be
- * written again. A batch that outgrows its room goes to the end. What it leaves behind is lost until everything is laid out anew,
+ * written again. A batch that outgrows its room goes to the end. What it leaves behind is lost until everything is laid out again,
  * which happens when half of it is.
  */
 #include "gpu/layout.h"

@@ -304,7 +304,7 @@ typedef struct lmi_gpu_group {
     uint32_t label; /* the first body */
     uint32_t seat;  /* the body's own number in its group */
     uint32_t members, first_member, filled;
-    uint32_t contacts, first_contact; /* in the order that they are gone through; as many as there may be */
+    uint32_t contacts, first_contact; /* in the order in which they are processed; as many as there may be */
     uint32_t first_level, levels;
     uint32_t loose; /* one of its bodies does not answer as a whole, or not in full */
     uint32_t alone; /* the host would have its contacts in a list of their own: others do not say when sweeps end */

@@ -1,6 +1,6 @@
 /*
  * Sleep: the device says how fast each body is at the end of a step, and the host counts how long it has been still. Where bodies
- * meet, who sleeps depends on who touches whom as well (account.h). The state comes back when somebody falls asleep, and stays where
+ * meet, who sleeps depends on who touches whom as well (account.h). The state is read back when somebody falls asleep, and stays where
  * it is until then.
  */
 #ifndef LMI_GPU_REST_H

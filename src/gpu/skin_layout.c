@@ -1,6 +1,6 @@
 /*
  * Tables for skins on a device. What follows from a shape (riders, weights, normals at rest, triangles around vertices) is there
- * once for all bodies with the same shape_hash, and stays when the world is laid out anew: other shapes come behind. When more than half
+ * once for all bodies with the same shape_hash, and stays when the world is laid out again: other shapes come behind. When more than half
  * of the shapes that are there belong to nobody any more, those that do are put together again.
  */
 #include "gpu/clusters.h"

@@ -1,7 +1,7 @@
 /*
  * Skins on a device: launches, and the way back.
  *
- * Vertices are made when somebody asks, once for each state. They come back body by body; where one body is asked for after the
+ * Vertices are made when somebody asks, once for each state. They are read back body by body; where one body is requested after the
  * other, more and more of the next ones come with them, up to a few megabytes, because each way costs as much as some kilobytes do.
  *
  * A failure here takes nothing away: the host makes the skins from then on, from particles that it brings back. If the device is
@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define WINDOW_FLOATS ((size_t)1 << 20) /* that come back at once, at most; larger skins come by themselves */
+#define WINDOW_FLOATS ((size_t)1 << 20) /* that are read back at once, at most; larger skins come by themselves */
 
 static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_skinning *s)
 {
@@ -154,7 +154,7 @@ lmi_gpu_skinning *lmi_gpu_skins_ready(lm_world *world, lmi_gpu *gpu, bool normal
 
 /* --- the way back --- */
 
-/* How many skins come back now, from the one that is asked for: more each time where they are asked for in a row. */
+/* How many skins are read back now, from the one that is requested: more each time where they are requested in a row. */
 static uint32_t end_of_window(const lmi_gpu_skinning *s, lmi_gpu_skin_window *w, uint32_t skin, uint64_t serial)
 {
     bool in_a_row = w->serial == serial && skin == w->end;
@@ -181,7 +181,7 @@ static bool reserve_window(lm_world *world, lmi_gpu_skin_window *w, size_t float
     return ok;
 }
 
-/* One skin's positions or normals, and its origin: from what came back before, or from the device. */
+/* One skin's positions or normals, and its origin: from what was read back before, or from the device. */
 static bool read_skin(lm_world *world, lmi_gpu *gpu, lmi_gpu_skinning *s, uint32_t skin, bool normals, lm_vec3 *to,
                       double origin[3])
 {

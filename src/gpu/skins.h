@@ -19,14 +19,14 @@ typedef enum lmi_gpu_skin_kind { LMI_GPU_CELLS, LMI_GPU_TETS, LMI_GPU_LISTS, LMI
 /* Vertices of one body that a work-group makes; SKIN_GROUP in kernels/skin.cl. */
 #define LMI_GPU_SKIN_GROUP 64
 
-/* Several skins that came back together: those that are asked for one after the other, ever more at once. */
+/* Several skins that were read back together: those that are requested in order, ever more at once. */
 typedef struct lmi_gpu_skin_window {
     float *room;
     size_t room_size; /* floats */
     double *origins;  /* of the skins in it */
     uint32_t origin_room;
     uint32_t first, end; /* skins */
-    uint32_t ahead;      /* to be read next, if the next one is asked for */
+    uint32_t ahead;      /* to be read next, if the next one is requested */
     uint64_t serial;     /* of the state */
 } lmi_gpu_skin_window;
 

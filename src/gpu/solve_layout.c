@@ -234,7 +234,7 @@ static void number_points(const solve_layout *l, lmi_gpu_solver *s, const uint32
     }
 }
 
-/* What points remember: that of bodies which are kept goes where their points are now, on the device; that of others goes over. */
+/* What points remember: that of bodies which are kept goes where their points are now, on the device; that of others is uploaded. */
 static bool write_points(const solve_layout *l, lmi_gpu_buffer *to, const array *items, const uint32_t *from,
                          uint32_t count)
 {
@@ -365,7 +365,7 @@ static uint32_t points_coming(const lmi_gpu *gpu, uint32_t n, uint32_t *first)
     return gpu->batch[gpu->batch_of[n]].coming ? points[1] : 0;
 }
 
-/* What points that come back remember, to the room from place `at` on. */
+/* What points that are read back remember, to the room from place `at` on. */
 static bool read_points(lmi_gpu *gpu, const lmi_gpu_buffer *of, uint32_t at)
 {
     const size_t size = QUAD * sizeof(float);

@@ -24,7 +24,7 @@ bool lmi_gpu_push_begin(lmi_gpu *gpu, bool last)
     return RUN(s->push_kernel, push, bodies, group);
 }
 
-/* Whole contacts in the order that they are gone through. */
+/* Whole contacts in the order in which they are processed. */
 static bool arrange(lmi_gpu *gpu)
 {
     const lmi_gpu_meet *m = gpu->meet;

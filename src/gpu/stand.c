@@ -21,7 +21,7 @@
 
 static const size_t group[2] = {LMI_GPU_PIECE, 1}, wide[2] = {256, 1}, one[2] = {1, 1};
 
-/* Contacts of one body that are gone through one after the other; the host does not wait for memory when it does so, and with more of them
+/* Contacts of one body that are processed in order; the host does not wait for memory when it does so, and with more of them
  * that counts for more than the way over and back. */
 #define MOST_CONTACTS 2048u
 
@@ -157,7 +157,7 @@ static bool count_contacts(lmi_gpu *gpu, const lmi_step *step, double fall, cl_u
     bool ok = RUN(s->push, push, bodies, group) && RUN(s->count, contacts, bodies, group) &&
               RUN(s->offsets, offsets, one, wide) && lmi_gpu_read(gpu, &s->found, 0, found, sizeof found);
     s->total = found[0];
-    /* Where a body may touch several solids they are gone through again, with all that belongs to it. */
+    /* Where a body may touch several solids they are processed again, with all that belongs to it. */
     *stop |= found[1] > MOST_CONTACTS || found[2] ? LMI_GPU_RIGID : 0;
     return ok;
 }

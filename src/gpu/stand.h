@@ -14,7 +14,7 @@ typedef struct lmi_gpu_stands {
     uint32_t total; /* of this substep */
 } lmi_gpu_stands;
 
-/* Whether the bodies of a world are looked at in this way now. */
+/* Whether the bodies of a world are handled in this way now. */
 bool lmi_gpu_has_stands(const lm_world *world);
 
 /* Looks at all bodies, which a step that goes on has no time for: gpu->stiff is what it found when the world was taken. */

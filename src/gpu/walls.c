@@ -354,7 +354,7 @@ void lmi_gpu_walls_free(lm_world *world, lmi_gpu *gpu)
 /* ---- events ----
  *
  * Who touches which collider, where somebody asks: each piece of a body's particles keeps a list of its own on the device, over
- * all substeps of a step, and the lists come back at its end.
+ * all substeps of a step, and the lists are read back at its end.
  */
 
 _Static_assert(LMI_GPU_TOUCHES == LM_MAX_TOUCHED_COLLIDERS, "a piece is told of as much as a body");

@@ -49,7 +49,7 @@ bool lmi_gpu_walls_meet(lmi_gpu *gpu, const lmi_step *step, cl_uint *stop);
 /* What a device has summed of a contact (LMI_GPU_TOUCH_* in wall_records.h), as the host keeps it. */
 lmi_touching lmi_gpu_touching_of(const double *from, bool pressing);
 
-/* walls.c. Room for the account of a step; and what it holds to the bodies (lmi_touching), whereupon it begins anew: at the
+/* walls.c. Room for the account of a step; and what it holds to the bodies (lmi_touching), whereupon it begins again: at the
  * end of a step, or where the host goes on with it. False after a failure. */
 bool lmi_gpu_events_reserve(lm_world *world, lmi_gpu *gpu);
 bool lmi_gpu_events_take(lm_world *world);

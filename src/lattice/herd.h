@@ -57,7 +57,7 @@ typedef struct lmi_herd {
     lmi_herd_plan plan;
 } lmi_herd;
 
-/* Finds the herds of a batch anew where bodies came, went or were weighed, and tells its bodies. On failure (memory) the
+/* Finds the herds of a batch again where bodies came, went or were weighed, and tells its bodies. On failure (memory) the
  * batch has no herds. */
 bool lmi_batch_herd(struct lm_world *world, struct lmi_batch *batch);
 void lmi_batch_disperse(struct lm_world *world, struct lmi_batch *batch);

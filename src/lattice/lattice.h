@@ -377,7 +377,7 @@ typedef struct lmi_lattice_change {
     bool parts; /* there are more of them */
 } lmi_lattice_change;
 
-/* The constants of some regions anew, in arrays of the lattice's own; those that it had belong to another, as after a break.
+/* Makes the constants of some regions again, in arrays of the lattice's own; those that it had belong to another, as after a break.
  * Only with lists. False when out of memory; then nothing has changed. */
 bool lmi_lattice_weigh_some(lmi_memory *memory, lmi_lattice *lattice, const double *weights, const float *stiffness,
                             const lmi_lattice_change *change);

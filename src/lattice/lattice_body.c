@@ -418,6 +418,7 @@ lm_result lmi_lattice_body_make(lm_world *world, lmi_body *body, const lm_body_d
     fault = voxels.cell_count ? fault : "the lattice has no cells";
     uint32_t width = fault ? 1 : width_in_steps(&def->lattice, voxels.spacing);
     result = lmi_lattice_body_allocate(world, body, &voxels, width);
+    body->volume = (double)voxels.cell_count * voxels.spacing * voxels.spacing * voxels.spacing;
     lmi_voxels_free(&world->memory, &voxels);
     if (result != LM_OK) {
         return lmi_fail(world, result, "lm_body_create: %s",

@@ -268,7 +268,7 @@ static bool list_pairs(lmi_memory *memory, const lmi_lattice *l, const lmi_latti
     return ok;
 }
 
-/* Numbers the regions anew, the added ones included. */
+/* Renumbers the regions, the added ones included. */
 static bool number_regions(lmi_memory *memory, lmi_lattice *l, const uint32_t *irregular, lmi_lattice_pair *pairs,
                            uint32_t pair_count, listing *to)
 {

@@ -297,7 +297,7 @@ static void measured_end(const measured *m, const owners_of_lanes *o)
     }
 }
 
-/* Before a block of a lattice of several parts: those of another part start anew. */
+/* Before a block of a lattice of several parts: those of another part start again. */
 static LMI_NOINLINE void measured_change(measured *m, owners_of_lanes *o, uint32_t block)
 {
     uint32_t part = o->step->lattice->part_of_block[block];

@@ -188,7 +188,7 @@ lm_result lm_body_set_examples(lm_world *world, lm_body_id id, const lm_examples
     }
     if (result == LM_OK) {
         body->examples = after;
-        /* Regions of a lattice need more constants for it; those of clusters are laid out anew. */
+        /* Regions of a lattice need more constants for it; those of clusters are laid out again. */
         if (body->lattice && !lmi_body_update_pinned(world, body)) {
             body->examples = before;
             lmi_examples_free(world, after);

@@ -2,6 +2,7 @@
 #include "base/dmath.h"
 #include "match/examples.h"
 #include "match/plastic.h"
+#include "world/elastic.h"
 #include "world/in_step.h"
 #include "world/world.h"
 
@@ -248,7 +249,7 @@ static void fill_lane(const lmi_body *body, const lane *l, lmi_pack *p)
     uint32_t k = l->place % LMI_BLOCK;
     const uint32_t *members = body->members + body->region_offsets[l->region];
     p->reference[l->place] = body->first + (body->octree ? body->place[l->region] : members[0]);
-    p->stiffness[l->place] = body->stiffness ? body->stiffness[l->region] : 1.0f;
+    p->stiffness[l->place] = (float)lmi_region_share(body, body->regions, l->region);
     p->lane_body[l->place] = l->body;
     for (uint32_t s = 0; s < l->length && block->rows; s++) {
         uint32_t row = block->first_row + s, particle = members[l->first + s];

@@ -105,7 +105,7 @@ typedef struct lmi_pack {
 struct lm_world;
 struct lmi_batch;
 
-/* Lays out the batch anew and moves its bodies' state there. On failure nothing changes. */
+/* Lays out the batch again and moves its bodies' state there. On failure nothing changes. */
 bool lmi_batch_pack(struct lm_world *world, struct lmi_batch *batch);
 
 /* Copies what may change of a body's material into its lanes. */

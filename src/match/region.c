@@ -29,6 +29,7 @@ static void find_axes(lmi_region *region, double covariance[9])
         double extent = sqrt(values[k] > 0.0 ? values[k] : 0.0);
         region->extent[k] = extent > FLAT * largest ? extent : 0.0;
     }
+    region->square = region->extent[0] * region->extent[0];
 }
 
 static void find_covariance(const lmi_region *region, const lm_vec3 *rest, const float *weights,

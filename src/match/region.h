@@ -24,6 +24,7 @@ typedef struct lmi_region {
     lm_dvec3 centre;  /* c0 */
     dmat3 axes;       /* E, a rotation */
     double extent[3]; /* d, descending; 0 where the region has none */
+    double square;    /* <x²> along the longest axis, without pins: see world/elastic.h */
     float inverse_mass;
     float mean[LMI_QUADRATICS];
     float linear[LMI_QUADRATICS][3];

@@ -6,7 +6,7 @@
 
 #define NONE LMI_OCTREE_NONE
 #define MOST_CARRIERS 512u
-#define MOST_LEAVES 256u /* of a carrier that are looked at */
+#define MOST_LEAVES 256u /* of a carrier that are considered */
 #define ENOUGH 12u       /* leaves of its own, for a carrier that asks no neighbours */
 #define REACH_CELLS 16u
 

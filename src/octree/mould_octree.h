@@ -1,8 +1,8 @@
 /*
  * Carriers of octrees, and how they follow a tree that changes.
  *
- * A carrier is a node of the tree, of about the size that carriers have in other bodies: what is filled of a cell and hangs together
- * in it. Where a blade goes through the cell there are two, and neither knows of the other side.
+ * A carrier is a node of the tree, of about the size that carriers have in other bodies: a connected filled part of a cell.
+ * Where a blade goes through the cell there are two, and neither knows of the other side.
  */
 #ifndef LMI_MOULD_OCTREE_H
 #define LMI_MOULD_OCTREE_H

@@ -15,8 +15,8 @@
  * Octrees: a body divided into cells of several sizes, fine where it is thin and coarse where it is not.
  *
  * The mesh is voxelised at the finest spacing (voxel.h); the voxels are the truth, and everything here is about sets of them.
- * A base lattice of cubes of 2^levels voxels covers the body. A node is what is filled of a cell and hangs together inside
- * it: where two fingers pass through one cell there are two nodes in it, at every level, so that nothing coarse ever joins
+ * A base lattice of cubes of 2^levels voxels covers the body. A node is a connected filled part of a cell:
+ * where two fingers pass through one cell there are two nodes in it, at every level, so that nothing coarse ever joins
  * what is apart. A node without children is a leaf: a particle in the middle of its voxels, with their mass. Refining a leaf
  * therefore changes no mass and no centre, whatever part of its cell is filled. Middles come from sums of whole numbers, so
  * they do not depend on the order in which a tree came about.

@@ -2,7 +2,7 @@
  * Cuts through octrees.
  *
  * A blade is a soup of triangles in the world. Each leaf carries its voxels along by an affine map; a link between two voxels is
- * cut when the line between their middles, where they are now, crosses a triangle. What hangs together in a cell then falls into
+ * cut when the line between their middles, where they are now, crosses a triangle. What is connected in a cell then falls into
  * nodes of its own (octree.h), so that a cell that is cut through becomes two leaves of the same size. Where a blade ends inside
  * a cell there is nothing to fall apart; such leaves are divided, down to the cells that the caller wants.
  *

@@ -11,6 +11,7 @@
 #include "skin/skin_octree_cut.h"
 #include "world/access.h"
 #include "world/body.h"
+#include "world/elastic.h"
 #include "world/in_step.h"
 
 #include <stdio.h>
@@ -449,6 +450,7 @@ lm_result lmi_octree_body_create(lm_world *world, const lm_body_def *def, uint32
 typedef struct weighing {
     double *mass, *region_mass; /* by leaf, in units of the mean */
     float *weights;             /* by leaf, in fits */
+    double *square;             /* <x²> of the regions without pins */
     lmi_octree_rest *rest;
     lmi_region *regions;
 } weighing;
@@ -458,9 +460,10 @@ static bool make_weighing(weighing *w, lmi_memory *memory, const lmi_octree *t)
     w->mass = lmi_allocate(memory, t->leaf_count, sizeof *w->mass);
     w->region_mass = lmi_allocate(memory, t->leaf_count, sizeof *w->region_mass);
     w->weights = lmi_allocate(memory, t->leaf_count, sizeof *w->weights);
+    w->square = lmi_allocate(memory, t->leaf_count, sizeof *w->square);
     w->rest = lmi_allocate(memory, t->node_count, sizeof *w->rest);
     w->regions = lmi_allocate(memory, t->leaf_count, sizeof *w->regions);
-    return w->mass && w->region_mass && w->weights && w->rest && w->regions;
+    return w->mass && w->region_mass && w->weights && w->square && w->rest && w->regions;
 }
 
 static void free_weighing(weighing *w, lmi_memory *memory, const lmi_octree *t)
@@ -468,6 +471,7 @@ static void free_weighing(weighing *w, lmi_memory *memory, const lmi_octree *t)
     lmi_release(memory, w->mass, t->leaf_count, sizeof *w->mass);
     lmi_release(memory, w->region_mass, t->leaf_count, sizeof *w->region_mass);
     lmi_release(memory, w->weights, t->leaf_count, sizeof *w->weights);
+    lmi_release(memory, w->square, t->leaf_count, sizeof *w->square);
     lmi_release(memory, w->rest, t->node_count, sizeof *w->rest);
     lmi_release(memory, w->regions, t->leaf_count, sizeof *w->regions);
 }
@@ -488,12 +492,22 @@ bool lmi_octree_body_weigh(lm_world *world, lmi_body *body, const bool *held)
     const lmi_octree *t = &body->octree->tree;
     lmi_octree_lanes lanes = {0};
     weighing w = {0};
+    const double square = body->square;
+    const bool elastic = body->elastic;
     sum_mass(body);
     bool ok = make_weighing(&w, memory, t);
     for (uint32_t leaf = 0; ok && leaf < t->leaf_count; leaf++) {
         w.mass[leaf] = body->mass[body->place[leaf]] / body->mean_mass;
     }
     ok = ok && lmi_octree_region_mass(t, memory, w.mass, w.region_mass);
+    body->elastic = lmi_is_elastic(&body->material);
+    for (uint32_t leaf = 0; ok && body->elastic && leaf < t->leaf_count; leaf++) {
+        w.weights[leaf] = (float)w.mass[leaf];
+    }
+    if (ok && body->elastic) {
+        lmi_octree_rest_of_nodes(t, w.weights, w.rest);
+        lmi_octree_squares(t, w.rest, w.square);
+    }
     for (uint32_t leaf = 0; ok && leaf < t->leaf_count; leaf++) {
         double mass = held && held[body->place[leaf]] ? fmin(MOST_HELD, body->particle_count) : w.mass[leaf];
         w.weights[leaf] = (float)(mass / w.region_mass[leaf]);
@@ -501,17 +515,24 @@ bool lmi_octree_body_weigh(lm_world *world, lmi_body *body, const bool *held)
     if (ok) {
         lmi_octree_rest_of_nodes(t, w.weights, w.rest);
         lmi_octree_make_regions(t, w.rest, w.regions);
+        for (uint32_t leaf = 0; body->elastic && leaf < t->leaf_count; leaf++) {
+            w.regions[leaf].square = w.square[leaf];
+        }
+        body->square = lmi_elastic_least(w.regions, t->leaf_count);
         ok = lmi_octree_lanes_make(&lanes, memory, body, w.rest, w.regions, w.region_mass);
     }
     if (ok) {
         memcpy(body->regions, w.regions, body->region_count * sizeof *body->regions);
         lmi_octree_lanes_free(&body->octree->lanes, memory);
         body->octree->lanes = lanes;
+        body->tuned_step = 0.0;
         for (uint32_t n = 0; n < body->particle_count; n++) {
             body->x[(size_t)n * 4 + 3] = w.weights[body->order[n]];
             body->v[(size_t)n * 4 + 3] = (float)w.mass[body->order[n]];
         }
     }
+    body->square = ok ? body->square : square;
+    body->elastic = ok ? body->elastic : elastic;
     free_weighing(&w, memory, t);
     return ok;
 }

@@ -66,6 +66,8 @@ bool lmi_octree_region_mass(const lmi_octree *tree, lmi_memory *memory, const do
 
 /* `weights`: of the leaves in fits. */
 void lmi_octree_rest_of_nodes(const lmi_octree *tree, const float *weights, lmi_octree_rest *rest);
+/* <x²> of the regions (world/elastic.h); `rest` by mass. */
+void lmi_octree_squares(const lmi_octree *tree, const lmi_octree_rest *rest, double *squares);
 void lmi_octree_make_regions(const lmi_octree *tree, const lmi_octree_rest *rest, lmi_region *regions);
 
 /* octree/octree_layout.c. A layout of the body as it is, with these constants of its nodes and regions. False when out of memory; then *lanes is empty. */

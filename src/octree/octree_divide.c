@@ -46,7 +46,7 @@ static void count_voxel(const lmi_octree *t, uint32_t voxel, lmi_octree_node *no
     }
 }
 
-/* Gives a node everything that hangs together with a voxel among those that wait. */
+/* Gives a node everything that is connected with a voxel among those that wait. */
 static void flood(lmi_octree_divider *d, uint32_t from, uint32_t n, lmi_octree_node *node)
 {
     lmi_octree *t = d->tree;
@@ -66,7 +66,7 @@ static void flood(lmi_octree_divider *d, uint32_t from, uint32_t n, lmi_octree_n
     }
 }
 
-/* Whether a cell is full and has no link cut: then all of it hangs together. */
+/* Whether a cell is full and has no link cut: then all of it is connected. */
 static bool is_whole(const lmi_octree *t, uint32_t level, const uint32_t *here, uint32_t count)
 {
     uint32_t cut = count == 1u << (3 * level) ? 0 : 1;
@@ -167,7 +167,7 @@ bool lmi_octree_divide_node(lmi_octree_divider *d, uint32_t n)
     return true;
 }
 
-/* One node for each set of voxels that hangs together in a base cell. */
+/* One node for each connected set of voxels in a base cell. */
 static bool add_base_cells(lmi_octree_divider *d)
 {
     lmi_octree *t = d->tree;

@@ -21,8 +21,8 @@ void lmi_octree_divider_free(lmi_octree_divider *divider);
 /* Adds a node at the end; false when out of memory. */
 bool lmi_octree_add_node(lmi_octree *tree, lmi_memory *memory, const lmi_octree_node *node);
 
-/* Nodes for the voxels `first` to `first + count - 1` of voxel_order, ascending, which are those in one cell: one for each set that
- * hangs together. The lowest voxel of a set decides their order. Their owner is that node until it is divided. */
+/* Nodes for the voxels `first` to `first + count - 1` of voxel_order, ascending, which are those in one cell: one for each
+ * connected set. The lowest voxel of a set decides their order. Their owner is that node until it is divided. */
 bool lmi_octree_add_cell(lmi_octree_divider *divider, const uint32_t cell[3], uint32_t level, uint32_t parent,
                          uint32_t first, uint32_t count);
 

@@ -16,7 +16,7 @@
  * four floats, as vf_gather4 does.
  *
  * Moments are taken about the middle of each node, in rest and as it is, and positions from a particle nearby, so that
- * nothing cancels however large the body is. Everything here follows from the tree, the masses and the pins, and is made anew
+ * nothing cancels however large the body is. Everything here follows from the tree, the masses and the pins, and is made again
  * when one of them changes; the time for that grows with the number of leaves and not with the size of regions.
  */
 #ifndef LMI_OCTREE_LANES_H

@@ -1,4 +1,5 @@
 #include "octree/octree_body.h"
+#include "world/elastic.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -242,7 +243,7 @@ static void lay_spread(const layout *l, lmi_octree_lanes *to, bool fill)
             for (uint32_t n = 0; fill && n < count; n++) {
                 uint32_t leaf = l->spread_list[first + n];
                 size_t row = spread.first_row + n;
-                double share = l->body->stiffness ? l->body->stiffness[leaf] : 1.0;
+                double share = lmi_region_share(l->body, l->regions, leaf);
                 to->region[row * LMI_BLOCK + k] = l->body->place[leaf] * (LMI_OCTREE_ROW / 4);
                 put_offset(to->region_offset + row * 4 * LMI_BLOCK + k,
                            dvec_sub(middle_of(l, virtual_lanes, target), l->regions[leaf].centre),
@@ -541,5 +542,18 @@ void lmi_octree_make_regions(const lmi_octree *t, const lmi_octree_rest *rest, l
             covariance[i] = full[i] / sum.weight;
         }
         lmi_region_from_covariance(&regions[leaf], sum.weight, sum.centre, covariance);
+    }
+}
+
+void lmi_octree_squares(const lmi_octree *t, const lmi_octree_rest *rest, double *squares)
+{
+    for (uint32_t leaf = 0; leaf < t->leaf_count; leaf++) {
+        uint32_t first = t->regions.offsets[leaf];
+        lmi_octree_rest sum = add_up(rest, t->regions.items + first, 0, t->regions.offsets[leaf + 1] - first);
+        lm_dvec3 d = dvec_sub(sum.centre, lmi_octree_middle(t, &t->nodes[t->leaves[leaf]]));
+        const double *s = sum.second, m = 1.0 / sum.weight;
+        const double covariance[9] = {s[0] * m, s[3] * m, s[5] * m, s[3] * m, s[1] * m,
+                                      s[4] * m, s[5] * m, s[4] * m, s[2] * m};
+        squares[leaf] = lmi_elastic_square_of(covariance, d);
     }
 }

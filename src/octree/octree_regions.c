@@ -3,7 +3,7 @@
  *
  * Every node above what was reached gets the interval [a, b] of the distances of its leaves, b without end when one of them
  * was not reached. From the base cells down: a > w: none of it belongs to the region; b <= (1 + slack) w: all of it does, and
- * the node is one of the region's summation nodes; else its children are looked at. So a region contains every leaf within w
+ * the node is one of the region's summation nodes; else its children are visited. So a region contains every leaf within w
  * and none beyond (1 + slack) w; the more is left open between the two, the fewer nodes it takes.
  *
  * The region of a leaf depends on the graph within (1 + slack) w of it alone. Steinemann et al. 2008, sections 4.2 and 6.2.

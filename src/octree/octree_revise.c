@@ -70,7 +70,7 @@ static uint32_t node_before(const lmi_octree *before, uint32_t voxel, uint32_t l
     return n;
 }
 
-/* Whether a blade ends in a node: it has cut some of its links, and the node still hangs together. */
+/* Whether a blade ends in a node: it has cut some of its links, and the node is still connected. */
 static bool has_end(const lmi_octree *t, uint32_t n)
 {
     const lmi_octree_node *node = &t->nodes[n];

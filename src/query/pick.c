@@ -1,7 +1,7 @@
 /*
  * Ray pick: the nearest triangle of a skin, or sphere around a particle, on a ray.
  *
- * Of a world that a device steps, only what is near the ray comes back: the skins of bodies whose boxes it meets, or the particles of
+ * Of a world that a device steps, only what is near the ray is read back: the skins of bodies whose boxes it meets, or the particles of
  * those without, and the particles of the one that is hit.
  */
 #include "gpu/look.h"

@@ -7,7 +7,7 @@
  * their common edge in, so that nothing gapes between them. So a skin grows by what was cut, not by what could be.
  *
  * Vertices that were given keep their numbers. Those that were added come after them: of the surface first, then of inner faces,
- * each for a group of voxels that hang together around it, by vertex and group. Triangles come in the order in which they were
+ * each for a group of voxels that are connected around it, by vertex and group. Triangles come in the order in which they were
  * given, then inner faces by their links, one of the lower side and the same of the upper side in turn. All this follows from
  * what is cut and not from the order in which it was cut, so that a world that was loaded has the same arrays.
  *
@@ -83,7 +83,7 @@ struct lmi_octree_shell {
     uint32_t *mark;                     /* [slots] 1: its copies are found again */
     uint32_t *look_of;                  /* [slots] one more than its number among the looks, or 0 */
     uint32_t *first_copy, *first_inner; /* [slots] in the list of copies; what is there tells whether it is so */
-    uint8_t *redo;                      /* [given triangles] it is shown anew */
+    uint8_t *redo;                      /* [given triangles] it is shown again */
     lmi_shell_list touched, opened, marked, redone, moved, origin, ring;
     lmi_shell_copy *fresh;
     uint32_t fresh_count, fresh_capacity;

@@ -2,7 +2,7 @@
  * What a cut changes of an octree's skin (skin/skin_octree_plan.h).
  *
  * Touched are the vertices in the cells around the links that were cut and around corners that were moved. Triangles with a vertex
- * that is parted or moved open, and with them all their vertices are touched. Whatever has a touched vertex is shown anew.
+ * that is parted or moved open, and with them all their vertices are touched. Whatever has a touched vertex is shown again.
  */
 #include "skin/skin_octree_plan.h"
 

@@ -9,7 +9,7 @@
 
 /* ---- around vertices ----
  *
- * What is around a vertex of an octree's skin: voxels, and which of them hang together.
+ * What is around a vertex of an octree's skin: voxels, and which of them are connected.
  */
 
 #define LMI_SHELL_WHOLE 0x100u /* a group: nothing is cut around the vertex */

@@ -217,7 +217,7 @@ static void write_corners(const writer *w, uint32_t vertex)
     write_ride(w, &first, around, vertex);
 }
 
-/* Corners that have copies which moved. Where there are few copies, only the triangles at their vertices are looked at. */
+/* Corners that have copies which moved. Where there are few copies, only the triangles at their vertices are checked. */
 static void move_corners(const writer *w, const lmi_open_lists *before)
 {
     const lmi_cut *cut = w->o->cut;

@@ -8,7 +8,7 @@
  * in turn. So vertices and triangles depend on which links are broken, and not on the order in which they broke.
  *
  * A break is local: what may change is known by place. Vertices near the links and the middles of their cells get their
- * copies anew, and the faces around these their corners. Everything else stays, but for moving up or down in the lists. All that
+ * copies again, and the faces around these their corners. Everything else stays, but for moving up or down in the lists. All that
  * may fail is done aside, in a plan; carrying it out needs no memory.
  */
 #ifndef LMI_SKIN_OPEN_H

@@ -186,7 +186,7 @@ static inline void visit_enum(archive *a, int *value, int count)
     } while (0)
 
 /* A count of things that take at least `least` bytes each: one that cannot fit into what is left is refused before any
- * memory is asked for. */
+ * memory is allocated. */
 static inline void visit_count(archive *a, uint32_t *count, size_t least)
 {
     visit_u32(a, count);
@@ -196,7 +196,7 @@ static inline void visit_count(archive *a, uint32_t *count, size_t least)
     }
 }
 
-/* Refuses what takes at least `bytes` that are still to be read, before any memory is asked for. */
+/* Refuses what takes at least `bytes` that are still to be read, before any memory is allocated. */
 static inline void refuse_beyond(archive *a, uint64_t bytes)
 {
     refuse_if(a, a->mode == LOAD && (a->damaged || bytes > a->size - a->at));

@@ -33,6 +33,9 @@ void lmi_visit_material(archive *a, lm_material *m)
     VISIT_ENUM(a, m->mode, LM_MODE_COUNT);
     VISIT_ENUM(a, m->stiffness, LM_STIFFNESS_COUNT);
     visit_float(a, &m->hertz);
+    visit_float(a, &m->young);
+    visit_float(a, &m->poisson);
+    visit_float(a, &m->sag);
     visit_float(a, &m->damping_ratio);
     visit_float(a, &m->alpha);
     visit_float(a, &m->damping);
@@ -383,7 +386,7 @@ static void visit_sleep(archive *a, lmi_body *body)
     visit_float(a, &body->still);
     visit_u32(a, &body->island);
     refuse_if(a, !(body->still >= 0.0f && body->still <= 1e6f));
-    if (body->asleep) { /* those who are awake find it anew */
+    if (body->asleep) { /* those who are awake find it again */
         visit_vec3(a, &body->motion.centre);
         visit_double(a, &body->motion.mass);
         for (int i = 0; i < 6; i++) {
@@ -409,6 +412,11 @@ static void visit_rest_of_body(archive *a, lm_world *world, lmi_body *body)
     visit_u64(a, &body->user_data);
     lmi_visit_material(a, &body->material);
     visit_bool(a, &body->plastic_material);
+    visit_double(a, &body->volume);
+    visit_double(a, &body->height);
+    visit_double(a, &body->square);
+    refuse_if(a, !(body->volume > 0.0 && body->volume < 1e40 && body->height > 0.0 && body->height < 1e10 &&
+                   body->square > 0.0 && body->square < 1e20));
     visit_u32(a, &body->damping_turn);
     if (body->lattice) {
         visit_lattice(a, world, body);

@@ -79,7 +79,7 @@ static void visit_heights(archive *a, lm_world *world, lmi_solid *solid)
     visit_u32(a, &n[1]);
     visit_double(a, &spacing);
     size_t count = (size_t)n[0] * n[1];
-    if (a->mode == LOAD) { /* before any memory is asked for */
+    if (a->mode == LOAD) { /* before any memory is allocated */
         refuse_if(a, n[0] > LMI_HEIGHTS_MAX_SIDE || n[1] > LMI_HEIGHTS_MAX_SIDE || !ok(a) ||
                          count > (a->size - a->at) / 4);
     }

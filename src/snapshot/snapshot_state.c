@@ -28,12 +28,13 @@
 #include "snapshot/archive.h"
 #include "world/access.h"
 #include "world/body.h"
+#include "world/elastic.h"
 #include "world/in_step.h"
 
 #include <float.h>
 #include <string.h>
 
-#define STATE_VERSION 1
+#define STATE_VERSION 2
 #define STATE_HEADER 44
 
 /* --- structure --- */
@@ -85,6 +86,7 @@ static uint64_t hash_body(uint64_t h, const lmi_body *body)
     h = lmi_hash_word(lmi_hash_word(h, body->shape_hash), (uint64_t)body->place_count << 32 | body->particle_count);
     h = lmi_hash_word(h, (uint64_t)body->material.mode << 2 | (uint64_t)body->material.damping_kind << 1 |
                              body->plastic_material);
+    h = lmi_hash_word(h, lmi_is_elastic(&body->material));
     h = lmi_hash_array(h, body->mass, body->place_count * sizeof *body->mass);
     h = lmi_hash_array(h, body->stiffness, body->stiffness ? lmi_body_regions(body) * sizeof *body->stiffness : 0);
     h = lmi_hash_array(lmi_hash_word(h, body->contact_points), touch->rest, touch->count * sizeof *touch->rest);
@@ -180,8 +182,8 @@ static void visit_settings(archive *a, lm_world *world, lmi_body *body)
     refuse_if(a, !(body->contact_radius >= 0.0f && body->contact_radius <= 1e6f) ||
                      !(body->penalty >= 0.0f && body->penalty <= 1e12f) ||
                      ((body->mask != 0 || body->self_contact) && !body->bulk && !body->fracture));
-    refuse_if(a, m->mode != before.mode || m->damping_kind != before.damping_kind ||
-                     (m->yield > 0.0f && !body->plastic_material));
+    refuse_if(a, m->mode != before.mode || lmi_is_elastic(m) != lmi_is_elastic(&before) ||
+                     m->damping_kind != before.damping_kind || (m->yield > 0.0f && !body->plastic_material));
     if (!ok(a)) {
         body->material = before; /* what is put back is compared with it */
     }

@@ -2,7 +2,7 @@
  * Depth cube maps: how far the surface of a solid is from a place inside it, in every direction (Chentanez 2007).
  *
  * A map has six faces of 16 x 16 directions and sits at a carrier of the solid (touch/bulk.h), whose affine map carries it
- * along as the body deforms; the slides render it anew in every frame instead. A body has as many as it takes to see all its
+ * along as the body deforms; the slides render it again in every frame instead. A body has as many as it takes to see all its
  * carriers, each within its longest side: one for a ball, several for a duck. A point nearer to the place than the
  * surface is in its direction is inside, and the way out is straight away from the place. That is right for what is
  * star-shaped around a map, and cheap; what hides behind a fold is not seen.

@@ -17,6 +17,7 @@
 #include "skin/skin_octree_cut.h"
 #include "touch/cube.h"
 #include "world/access.h"
+#include "world/elastic.h"
 #include "world/in_step.h"
 
 #include <assert.h>
@@ -161,8 +162,11 @@ const char *lmi_body_mass_fault(const float *masses, uint32_t count)
 
 static const char *mass_fault(const lm_body_def *def)
 {
-    if (def->masses) { /* those of a lattice are looked at once their number is known */
+    if (def->masses) { /* those of a lattice are checked once their number is known */
         return def->points ? lmi_body_mass_fault(def->masses, def->point_count) : NULL;
+    }
+    if (!(def->density >= 0.0f && def->density <= 1e12f)) {
+        return "density must be 0 to 1e12 kg/m³";
     }
     return def->mass > 0.0f && def->mass <= 1e12f ? NULL : "mass must be above 0 and at most 1e12 kg";
 }
@@ -371,11 +375,17 @@ static void derive_weights(lmi_body *body, const bool *held)
 static void make_regions(lmi_body *body, float *weights)
 {
     LMI_PARTICLES_EACH(body, n) { weights[n] = body->x[(size_t)n * 4 + 3]; }
+    body->elastic = lmi_is_elastic(&body->material);
     for (uint32_t r = 0; r < body->region_count; r++) {
         uint32_t first = body->region_offsets[r];
         lmi_region_make(&body->regions[r], body->rest, weights, body->members + first,
                         body->region_offsets[r + 1] - first);
+        if (body->elastic) {
+            body->regions[r].square = lmi_elastic_square(body, r);
+        }
     }
+    body->square = lmi_elastic_least(body->regions, body->region_count);
+    body->tuned_step = 0.0;
 }
 
 /* Positions and velocities from the pose; the origin is put at the middle of the body. */
@@ -537,14 +547,22 @@ lm_result lm_body_create(lm_world *world, const lm_body_def *def, lm_body_id *id
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     uint32_t slot = 0;
-    lm_result result = create(world, def, &slot);
+    lm_body_def resolved = *def;
+    resolved.material = lmi_material_resolved(&def->material);
+    lm_result result = create(world, &resolved, &slot);
+    /* Those that it has joined change too. */
+    lmi_body *body = result == LM_OK ? lmi_body_change(world, lmi_body_at(world, slot), LMI_CHANGE_BODY) : NULL;
+    if (body && !lmi_elastic_begin(world, body, def)) {
+        result = lmi_fail(world, LM_ERROR_MEMORY, "lm_body_create: out of memory");
+        lm_body_id made = {lmi_pool_id(&world->bodies, slot).slot, lmi_pool_id(&world->bodies, slot).generation};
+        lm_body_destroy(world, made);
+    }
     lm_body_id none = {0, 0};
     *id = none;
     if (result == LM_OK) {
         lmi_id plain = lmi_pool_id(&world->bodies, slot);
         id->slot = plain.slot;
         id->generation = plain.generation;
-        lmi_body_change(world, lmi_body_at(world, slot), LMI_CHANGE_BODY); /* those that it has joined */
     }
     lmi_float_mode_leave(&host);
     return result;

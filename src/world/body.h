@@ -23,6 +23,9 @@ void lmi_body_turn_axes(const lm_world *world, lmi_body *body, uint32_t region, 
 /* What is wrong with the masses of a body's particles, or null. */
 const char *lmi_body_mass_fault(const float *masses, uint32_t count);
 
+/* body_set.c: the masses, one for each index and sound, become the body's. False when out of memory; then nothing has changed. */
+bool lmi_body_take_masses(lm_world *world, lmi_body *body, const float *masses);
+
 /* After rest, mass, order, place, region_offsets, members, x, v, rotations and pins were read: the rest constants. False
  * when out of memory. */
 bool lmi_body_revive(lm_world *world, lmi_body *body);

@@ -202,7 +202,7 @@ static void put_back(lmi_body *body, const weighed *w)
 }
 
 /* The masses, one for each index and sound, become the body's. False when out of memory; then nothing has changed. */
-static bool set_masses(lm_world *world, lmi_body *body, const float *masses)
+bool lmi_body_take_masses(lm_world *world, lmi_body *body, const float *masses)
 {
     weighed before;
     bool ok = keep_weighed(world, body, &before);
@@ -236,7 +236,7 @@ lm_result lm_body_set_masses(lm_world *world, lm_body_id id, const float *masses
     lmi_body *body = lmi_body_change(world, known, LMI_CHANGE_WORLD);
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
-    bool ok = set_masses(world, body, masses);
+    bool ok = lmi_body_take_masses(world, body, masses);
     if (ok && body->lattice) {
         lmi_lattice_forget_drift(body->lattice); /* it was measured with other masses */
     }
@@ -262,7 +262,7 @@ lm_result lm_body_set_mass(lm_world *world, lm_body_id id, float mass)
     lmi_float_mode_enter(&host);
     LMI_PARTICLES_EACH(body, n) { masses[body->order[n]] = (float)(body->mass[n] * (mass / body->total_mass)); }
     const char *fault = lmi_body_mass_fault(masses, body->particle_count);
-    bool ok = !fault && set_masses(world, body, masses);
+    bool ok = !fault && lmi_body_take_masses(world, body, masses);
     lmi_float_mode_leave(&host);
     lmi_release(&world->memory, masses, body->particle_count, sizeof *masses);
     if (fault) {

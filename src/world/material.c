@@ -2,14 +2,20 @@
  * Materials: checking them, turning hertz and damping ratio into the alpha and damping of a substep, and what a material
  * has region by region (stiffness, lasting deformation).
  *
- * A deviation e from the goal with velocity u goes in one substep to u' = (1-k) u - alpha e/h, e' = e + h u'. Its
- * characteristic equation z² - (2 - k - alpha) z + (1 - k) = 0 has the roots exp((-zeta omega +- i omega_d) h) of an
- * oscillator of natural frequency omega and damping ratio zeta exactly when
+ * A deviation e from the goal with velocity u goes in one substep to u' = (1-k) u - alpha e/h, e' = e + h u'. With
  *
- *     k     = 1 - exp(-2 zeta omega h)
- *     alpha = 2 - k - 2 exp(-zeta omega h) cos(omega h sqrt(1 - zeta²))         (cosh beyond zeta = 1)
+ *     alpha = (omega h)²          k = 1 - exp(-2 zeta omega h)
  *
- * so the motion is the same whatever h is, as long as alpha stays at 1 or below.
+ * it is an oscillator of natural frequency omega and damping ratio zeta, and three things do not depend on h:
+ *
+ *   - where it comes to rest under a force f on a mass m: h² f/(m alpha) = f/(m omega²), exactly, whatever zeta is;
+ *   - how fast what rings dies out: the product of the two roots is 1 - k, so exactly exp(-zeta omega t);
+ *   - its frequency, nearly: undamped it is too high by (omega h)²/24 (1 % at omega h = 0.5, 5 % at the limit omega h = 1),
+ *     and the part of it that is stiffness by another exp(zeta omega h).
+ *
+ * The two coefficients cannot meet a third number. Frequency and decay would both be exact with
+ * alpha = 2 - k - 2 exp(-zeta omega h) cos(omega h sqrt(1 - zeta²)); a bar then sags 10 % too far at omega h = 0.5 and
+ * zeta = 0.15, and 65 % at zeta = 1. Gravity and contacts make every body settle, so the resting place is the one that counts.
  */
 #include "base/dmath.h"
 #include "base/guard.h"
@@ -17,6 +23,7 @@
 #include "octree/octree_body.h"
 #include "world/access.h"
 #include "world/body.h"
+#include "world/elastic.h"
 #include "world/world.h"
 
 #include <string.h>
@@ -25,8 +32,8 @@ lm_material lm_material_default(void)
 {
     lm_material material = {
         .mode = LM_MODE_LINEAR,
-        .stiffness = LM_STIFFNESS_HERTZ,
-        .hertz = 8.0f,
+        .stiffness = LM_STIFFNESS_GIVEN,
+        .poisson = 0.3f,
         .damping_ratio = 0.1f,
         .alpha = 0.5f,
         .damping = 0.0f,
@@ -55,6 +62,26 @@ const char *lmi_material_fault(const lm_material *m)
     }
     if (!within(m->hertz, 0.0f, most)) {
         return "hertz must be 0 to 1e6";
+    }
+    if (!within(m->young, 0.0f, 1e15f)) {
+        return "young must be 0 to 1e15 Pa";
+    }
+    if (!within(m->poisson, 0.0f, LM_MAX_POISSON)) {
+        return "poisson must be 0 to 0.46 (0.5 is a volume that nothing changes)";
+    }
+    if (!within(m->sag, 0.0f, 10.0f)) {
+        return "sag must be 0 to 10, as a share of the height";
+    }
+    if (m->stiffness == LM_STIFFNESS_GIVEN && (m->hertz > 0.0f) + (m->young > 0.0f) + (m->sag > 0.0f) > 1) {
+        return m->hertz > 0.0f && m->young > 0.0f ? "hertz and young are both given: give one of them"
+               : m->hertz > 0.0f                  ? "hertz and sag are both given: give one of them"
+                                                  : "young and sag are both given: give one of them";
+    }
+    if (m->stiffness == LM_STIFFNESS_YOUNG && !(m->young > 0.0f)) {
+        return "young must be above 0 Pa with LM_STIFFNESS_YOUNG";
+    }
+    if (m->stiffness == LM_STIFFNESS_SAG && !(m->sag > 0.0f)) {
+        return "sag must be above 0 with LM_STIFFNESS_SAG";
     }
     if (!within(m->damping_ratio, 0.0f, most)) {
         return "damping_ratio must be 0 to 1e6";
@@ -97,61 +124,32 @@ const char *lmi_clusters_fault(const lm_material *m)
     return m->damping_kind == LM_DAMPING_REGIONAL ? "regional damping is for lattices and octrees" : NULL;
 }
 
-/* The natural frequency, in hertz, of the oscillator that alpha and k make; decay = zeta omega, 1/s. */
-static double frequency_of(double alpha, double k, double decay, double h)
-{
-    double left = 1.0 - k;
-    if (!(left > 0.0)) {
-        return 0.0; /* no velocity is left from one substep to the next: it creeps, it does not ring */
-    }
-    double c = (2.0 - k - alpha) / (2.0 * sqrt(left)), square;
-    if (c > 1.0) {
-        double y = lmi_log(c + sqrt(c * c - 1.0)) / h;
-        square = decay * decay - y * y;
-    } else {
-        double y = lmi_acos(c < -1.0 ? -1.0 : c) / h;
-        square = decay * decay + y * y;
-    }
-    return square > 0.0 ? sqrt(square) / 6.283185307179586 : 0.0;
-}
-
 void lmi_material_tune(lmi_body *body, double h)
 {
     if (body->tuned_step == h) {
         return;
     }
     const lm_material *m = &body->material;
-    double alpha = m->alpha, decay = 0.5 * m->damping;
-    double pace = m->stiffness == LM_STIFFNESS_HERTZ ? lmi_lattice_body_pace(body) : 1.0;
-    body->stiffness_limited = false;
-    if (m->stiffness == LM_STIFFNESS_HERTZ) {
-        double omega = 6.283185307179586 * m->hertz, zeta = m->damping_ratio;
-        decay = zeta * omega;
-        zeta /= pace; /* the regions ring at another frequency, but what they do decays as the material says */
-        omega *= pace;
-        /* Between substeps that are damped it rings undamped. */
-        double slowed = m->damping_every > 1 ? 0.0 : decay, share = m->damping_every > 1 ? 0.0 : zeta;
-        double left = lmi_exp(-2.0 * slowed * h), swing = omega * h * sqrt(fabs(1.0 - share * share));
-        double middle; /* 2 exp(-decay h) cos(swing), or cosh */
-        if (share <= 1.0) {
-            /* Beyond half a turn a substep the cosine comes back: no alpha rings that fast. */
-            middle = swing < 3.141592653589793 ? 2.0 * lmi_exp(-slowed * h) * lmi_cos(swing) : -2.0;
-        } else {
-            middle = lmi_exp(swing - decay * h) + lmi_exp(-swing - decay * h);
-        }
-        alpha = 1.0 + left - middle;
-        if (alpha > 1.0) {
-            alpha = 1.0;
-            body->stiffness_limited = true;
-        }
-        alpha = alpha < 0.0 ? 0.0 : alpha;
+    const lm_stiffness kind = lmi_stiffness_of(m);
+    double alpha = m->alpha, decay = 0.5 * m->damping, pace = 1.0;
+    if (kind == LM_STIFFNESS_HERTZ) {
+        double omega = 6.283185307179586 * lmi_material_hertz(m);
+        pace = lmi_lattice_body_pace(body); /* of the regions, whose motion decays as the material says all the same */
+        decay = m->damping_ratio * omega;
+        alpha = omega * pace * h * (omega * pace * h);
+    } else if (kind != LM_STIFFNESS_ALPHA) {
+        decay = m->damping_ratio * lmi_elastic_pitch(body);
+        alpha = lmi_elastic_omega_squared(body) * h * h;
     }
+    body->beyond = alpha;
+    body->stiffness_limited = alpha > 1.0;
+    alpha = alpha > 1.0 ? 1.0 : alpha;
+    body->reached_young = lmi_is_elastic(m) ? (float)(lmi_elastic_young(body) * (alpha / body->beyond)) : 0.0f;
     double taken = 1.0 - lmi_exp(-2.0 * decay * h * m->damping_every);
-    double k = m->damping_every > 1 ? 0.0 : taken; /* of every substep */
     body->flow = 1.0 - lmi_exp(-(double)m->creep * h);
     body->alpha = (float)alpha;
     body->damping = (float)taken;
-    body->reached_hertz = (float)(frequency_of(alpha, k, m->damping_every > 1 ? 0.0 : decay, h) / pace);
+    body->reached_hertz = (float)(sqrt(alpha) / (6.283185307179586 * h * pace));
     body->tuned_step = h;
 }
 
@@ -161,6 +159,7 @@ lm_result lm_body_set_material(lm_world *world, lm_body_id id, const lm_material
     if (!known) {
         return LM_ERROR_ID;
     }
+    const lm_material resolved = lmi_material_resolved(material);
     const char *fault = lmi_material_fault(material);
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_set_material: %s", fault);
@@ -171,6 +170,7 @@ lm_result lm_body_set_material(lm_world *world, lm_body_id id, const lm_material
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_set_material: %s", fault);
     }
+    material = &resolved;
     lmi_body *body = lmi_body_change(world, known, LMI_CHANGE_BODY);
     if (body->lattice && !lmi_lattice_body_equip(world, body, material)) {
         return lmi_fail(world, LM_ERROR_MEMORY, "lm_body_set_material: out of memory");
@@ -179,9 +179,20 @@ lm_result lm_body_set_material(lm_world *world, lm_body_id id, const lm_material
     if (material->mode != body->material.mode || plastic != body->plastic_material) {
         lmi_body_is_dirty(world, body); /* lanes are sorted by mode */
     }
+    const lm_material before = body->material;
     body->material = *material;
+    if (!body->lattice && lmi_is_elastic(material) != body->elastic) { /* the shares of regions are others */
+        bool ok = !body->octree || lmi_body_update_pinned(world, body);
+        if (!ok) {
+            body->material = before;
+            return lmi_fail(world, LM_ERROR_MEMORY, "lm_body_set_material: out of memory");
+        }
+        body->elastic = lmi_is_elastic(material);
+        lmi_body_is_dirty(world, body);
+    }
     body->plastic_material = plastic;
     body->tuned_step = 0.0;
+    body->told = false;
     lmi_batch_set_material(world, id.slot - 1);
     lmi_body_rouse(world, body);
     return LM_OK;

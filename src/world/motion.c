@@ -142,7 +142,7 @@ void lmi_motion_of(const lmi_motion *motion, lm_dvec3 momentum, lm_dvec3 angular
 /* ---- overstretched bodies ----
  *
  * Overstretched bodies: states of several times the body's size. A caller can set a million times; an engine that cannot
- * explode must come back from there. Three things would hold it up.
+ * explode must recover from there. Three things would hold it up.
  *
  * The speed limit, applied to each particle by itself, turns a pull without torque into one with torque. So the limit is
  * applied to the whole deformation velocity by one factor, which keeps momentum and spin.

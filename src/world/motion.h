@@ -31,7 +31,7 @@ void lmi_damping_turn(lmi_body *body);
 /* The rigid motion (velocity and spin) with this momentum and angular momentum about the centre. */
 void lmi_motion_of(const lmi_motion *motion, lm_dvec3 momentum, lm_dvec3 angular, lm_vec3 *velocity, lm_vec3 *spin);
 
-/* A body that is stretched to several times its size, or would come back from there faster than LM_MAX_SPEED. */
+/* A body that is stretched to several times its size, or would return from there faster than LM_MAX_SPEED. */
 bool lmi_is_overstretched(const lmi_step *step, const lmi_body *body);
 
 /* Of such a body before it is pulled: takes out spin that is nothing but rounding (motion.c). */

@@ -28,6 +28,7 @@
 #include "skeleton/skeleton.h"
 #include "skin/skin.h"
 #include "world/access.h"
+#include "world/elastic.h"
 #include "world/in_step.h"
 
 /* --- prepare --- */
@@ -90,6 +91,7 @@ static void begin(lm_world *world, double h)
     {
         lmi_body *body = lmi_body_in_step(world, n);
         lmi_material_tune(body, h);
+        lmi_elastic_tell(world, body);
         world->stiffness_limited += body->stiffness_limited;
         body->outside_impulse = lm_dvec3_zero();
     }

@@ -91,6 +91,10 @@ typedef struct lmi_body {
     bool plastic_material; /* it may flow, or has flowed */
     double total_mass;
     double mean_mass; /* the unit of the masses in lanes */
+    double volume;    /* cubic metres (world/elastic.h) */
+    double height;    /* metres along the vertical, as it was made */
+    double square;    /* the least <x²> of its regions, of a lattice the mean, m² */
+    bool elastic;     /* regions pull by their own <x²>: its material is in physical units, and it is no lattice */
     double rest_size; /* the diagonal of the rest shape's bounding box, metres */
     float contact_radius;
     float fastest; /* speed of its fastest particle in this substep, m/s; where there are solids to meet */
@@ -136,6 +140,9 @@ typedef struct lmi_body {
     double flow; /* the share of elastic strain that becomes lasting in a substep, where it is above the yield */
     bool stiffness_limited;
     float reached_hertz;
+    float reached_young;
+    double beyond; /* alpha before it was limited to 1 */
+    bool told;     /* the log says that this material is beyond what a substep reaches */
 
     lmi_motion motion;
     uint32_t slot;                    /* its own */

@@ -235,18 +235,10 @@ void ref_rates(const lm_material *material, double h, double *alpha, double *k)
         *k = 1.0 - exp(-(double)material->damping * h * material->damping_every);
         return;
     }
-    double omega = TWO_PI * (double)material->hertz, zeta = (double)material->damping_ratio;
-    *k = 1.0 - exp(-2.0 * zeta * omega * h * material->damping_every);
-    if (material->damping_every > 1) zeta = 0.0; /* it rings undamped from one damped substep to the next */
-    double decay = exp(-zeta * omega * h);
-    if (zeta < 1.0) {
-        double phase = omega * h * sqrt(1.0 - zeta * zeta);
-        *alpha = 1.0 + decay * decay - 2.0 * decay * cos(phase);
-        if (phase > 0.25 * TWO_PI) *alpha = 1.0; /* more than a quarter turn in a step: past what a step can reach */
-    } else {
-        *alpha = 1.0 + decay * decay - 2.0 * decay * cosh(omega * h * sqrt(zeta * zeta - 1.0));
-    }
-    *alpha = fmin(1.0, fmax(0.0, *alpha));
+    bool nothing = material->stiffness == LM_STIFFNESS_GIVEN && !(material->hertz > 0.0f);
+    double omega = TWO_PI * (nothing ? 8.0 : (double)material->hertz);
+    *k = 1.0 - exp(-2.0 * (double)material->damping_ratio * omega * h * material->damping_every);
+    *alpha = fmin(1.0, omega * omega * h * h);
 }
 
 static double diagonal_of(const ref_vec *points, uint32_t count)

@@ -5,7 +5,7 @@
  *   jab     forces on single particles
  *   count   what wind and point fields have given, once a body
  *
- * Velocities are other ones then, so the bodies are measured anew (body.cl).
+ * Velocities are other ones then, so the bodies are measured again (body.cl).
  */
 
 #define GROUP 64

@@ -1,5 +1,5 @@
 /*
- * What is asked of a world without its particles.
+ * Queries of a world that need no particles.
  *
  *   look_bodies   of each body: origin, what it was given by colliders, contacts
  *   look_totals   of each chunk of particles: momentum, its scale, energy, the highest speed, whether all is finite; first and second

@@ -20,7 +20,7 @@ typedef struct rubble_view {
     __global const uint *owner;
 } rubble_view;
 
-/* Whether the balls, or points, of a body are looked at in this substep. */
+/* Whether the balls, or points, of a body are checked in this substep. */
 static bool is_collected(__global const lmi_gpu_meeter *m) { return m->partners > 0 || (m->marks & LMI_GPU_PIECES); }
 
 /* frame: the origin of the first body that can break, in the order of contact/pairs.c, and the side of a cell. */

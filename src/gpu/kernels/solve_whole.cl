@@ -10,7 +10,7 @@
  *
  * Gauss and Seidel's method sees what the contacts before have changed, so its order counts, but only between contacts that share a
  * body. A sweep takes as many steps as the longest chain has contacts, however many bodies there are. It pays where many
- * bodies have few contacts each; the host is better at a few that all hang together.
+ * bodies have few contacts each; the host is better at a few that are all connected.
  */
 
 /* --- how bodies answer --- */
@@ -109,7 +109,7 @@ solve_chain(__global lmi_gpu_bulk *solids, __global const uint *list, __global c
     }
 }
 
-/* Points that touch their own body are looked at so many at a time, and do not know of those before: SELF_BLOCKS in contact/mutual.c. */
+/* Points that touch their own body are processed so many at a time, and do not know of those before: SELF_BLOCKS in contact/mutual.c. */
 static uint own_window(__global const lmi_gpu_meeter *m, __global const lmi_gpu_contact *c)
 {
     return (c->point - m->first_point) / (32 * LMI_BLOCK);
