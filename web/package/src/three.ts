@@ -240,6 +240,8 @@ export class SoftCrowd extends THREE.Mesh<THREE.BufferGeometry, THREE.Material> 
     private parts: { id: Address; first: number }[] = [];
     private structure: bigint | null = null;
     private bodies: { body: Body; colours: Uint8Array | null; inner?: readonly [number, number, number] }[] = [];
+    /** Draw about so many triangles at most, by leaving out vertices that are near to others: for machines without a graphics card. */
+    mostTriangles = Infinity;
     /** Where each body's vertices begin, in the order that they were given. */
     firsts: number[] = [];
 
@@ -272,7 +274,8 @@ export class SoftCrowd extends THREE.Mesh<THREE.BufferGeometry, THREE.Material> 
         const ids = 24 * this.vertices;
         this.at = memory.allocate(ids + 8 * this.bodies.length + 32);
         memory.bytes.fill(0, this.at + ids, this.at + ids + 8 * this.bodies.length + 32);
-        const index = new Uint32Array(3 * count), colours = new Uint8Array(3 * this.vertices);
+        let index = new Uint32Array(3 * count);
+        const colours = new Uint8Array(3 * this.vertices);
         this.parts = [];
         this.firsts = [];
         let first = 0, corner = 0;
@@ -282,13 +285,15 @@ export class SoftCrowd extends THREE.Mesh<THREE.BufferGeometry, THREE.Material> 
             const triangles = new Uint32Array(3 * info.skin_triangles), sources = new Uint32Array(info.skin_vertices);
             this.world.limber.check(raw.lm_body_get_skin_triangles(this.world.address, body.id, triangles));
             this.world.limber.check(raw.lm_body_get_skin_sources(this.world.address, body.id, sources));
-            for (const vertex of triangles) index[corner++] = first + vertex;
+            const drawn = count > this.mostTriangles ? this.thinned(body, info, triangles, Math.max(600, (this.mostTriangles * info.skin_triangles) / count)) : triangles;
+            for (const vertex of drawn) index[corner++] = first + vertex;
             const given = own && own.length > 0 ? own : PALETTE[n % PALETTE.length]!;
             colours.set(colourAttribute(given, sources, inner ?? [205, 90, 80]).array as Uint8Array, 3 * first);
             this.parts.push({ id, first });
             this.firsts.push(first);
             first += info.skin_vertices;
         });
+        index = index.subarray(0, corner);
         this.geometry.dispose();
         this.geometry = new THREE.BufferGeometry();
         this.geometry.setIndex(new THREE.BufferAttribute(index, 1));
@@ -297,6 +302,29 @@ export class SoftCrowd extends THREE.Mesh<THREE.BufferGeometry, THREE.Material> 
         }
         this.geometry.setAttribute("color", new THREE.BufferAttribute(colours, 3, true));
         this.ownColours = colours;
+    }
+
+    /** Triangles between one vertex of each cell of a grid in the rest pose, which is made wider until there are few enough. */
+    private thinned(body: Body, info: { skin_vertices: number }, triangles: Uint32Array, most: number): Uint32Array {
+        const rest = new Float32Array(3 * info.skin_vertices), chosen = new Uint32Array(info.skin_vertices);
+        this.world.limber.check(this.world.limber.raw.lm_body_get_skin_rest(this.world.address, body.id, rest));
+        const [low, high] = new LimberMesh(rest, triangles).bounds();
+        let cell = Math.max(high[0] - low[0], high[1] - low[1], high[2] - low[2]) / 90, kept = triangles;
+        for (let attempt = 0; attempt < 12 && kept.length > 3 * most; attempt++, cell *= 1.25) {
+            const cells = new Map<number, number>(), next: number[] = [];
+            for (let n = 0; n < chosen.length; n++) {
+                const [i, j, k] = [0, 1, 2].map((axis) => Math.floor((rest[3 * n + axis]! - low[axis]!) / cell));
+                const key = i! + 1024 * (j! + 1024 * k!);
+                if (!cells.has(key)) cells.set(key, n);
+                chosen[n] = cells.get(key)!;
+            }
+            for (let n = 0; n < triangles.length; n += 3) {
+                const a = chosen[triangles[n]!]!, b = chosen[triangles[n + 1]!]!, c = chosen[triangles[n + 2]!]!;
+                if (a !== b && b !== c && c !== a) next.push(a, b, c);
+            }
+            kept = Uint32Array.from(next);
+        }
+        return kept;
     }
 
     private ownColours = new Uint8Array(0);

@@ -9,16 +9,8 @@ import { GOLDEN, SCENES } from "virtual:scenes";
 
 const $ = (id) => document.getElementById(id);
 const DEFAULT_SCENE = "squeeze-duck";
-const COARSE_DETAIL = 44;
 const MESH_NAME = /\.(obj|stl|ply|glb|gltf|msh|mesh|vtk|node|vol)$/i;
 const query = new URLSearchParams(location.search);
-
-/** Surfaces of fewer triangles where nothing but the picture depends on them: of bodies in clusters that touch with their particles. */
-function coarserSurfaces(text) {
-    const { bodies = [] } = text ? JSON.parse(text) : {};
-    return bodies.flatMap(({ surface, mask, lattice, octree, tets }, n) =>
-        surface?.detail > COARSE_DETAIL && !mask && !lattice && !octree && !tets ? [`bodies[${n}].surface.detail=${COARSE_DETAIL}`] : []);
-}
 
 class App {
     constructor() {
@@ -81,8 +73,7 @@ class App {
     open(source, { sets = [], name = null, dropped = null, play = true } = {}) {
         let session;
         try {
-            const simpler = this.stage.quality === "low" ? coarserSurfaces(this.limber.sceneText(source)) : [];
-            session = new Session(this.limber, source, { sets: [...simpler, ...sets], name: name ?? undefined, fine: this.stage.quality === "high" });
+            session = new Session(this.limber, source, { sets, name: name ?? undefined, fine: this.stage.quality === "high" });
         } catch (error) {
             this.say(error.message, true);
             return false;

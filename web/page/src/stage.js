@@ -137,6 +137,7 @@ export class Stage {
         const skin = high ? new THREE.MeshPhysicalMaterial({ ...look, roughness: 0.42, clearcoat: 0.25, clearcoatRoughness: 0.4 }) : new THREE.MeshPhongMaterial({ ...look, shininess: 40, specular: 0x333333 });
         skin.shadowSide = THREE.DoubleSide;
         this.crowd = new SoftCrowd(world, skin);
+        if (!high) this.crowd.mostTriangles = 9000;
         this.points = new ParticleCloud(world, 0.02);
         this.scene.add(this.colliders, this.crowd, this.points);
         this.known = "";
