@@ -17,11 +17,11 @@ int world_check_options(const world_options *options)
     return cli_choose_isa(options->isa, &isa);
 }
 
-/* What a device has to say. */
+/* What a device has to say, and notes: that a material is beyond what the substeps reach. */
 static void tell_line(lm_result result, const char *line, void *user)
 {
     (void)user;
-    if (result == LM_ERROR_UNSUPPORTED) {
+    if (result == LM_ERROR_UNSUPPORTED || result == LM_OK) {
         fprintf(stderr, "limber: %s\n", line);
     }
 }

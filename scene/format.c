@@ -262,7 +262,8 @@ static const format_field material_fields[] = {
     FIELD(scene_material, damping, FIELD_NUMBER, RANGE(0.0, 1e6), UNIT("1/s"), STANDARD("0"),
           DOC("with alpha: the rate at which deformation velocity decays")),
     FIELD(scene_material, damping_kind, FIELD_CHOICE, STANDARD("\"global\""), CHOICE(damping_name),
-          DOC("towards the motion of the body as a whole, or of the regions around each particle (lattices and octrees)")),
+          DOC("towards the motion of the body as a whole, or of the regions around each particle (lattices and "
+              "octrees)")),
     FIELD(scene_material, damping_every, FIELD_COUNT, RANGE(1, 1024), STANDARD("1"),
           DOC("every how many substeps it is damped, at the same rate in all")),
     FIELD(scene_material, beta, FIELD_NUMBER, RANGE(0.0, 0.95), STANDARD("0.5"),

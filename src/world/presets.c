@@ -14,13 +14,13 @@ typedef struct preset {
 /* clang-format off */
 static const preset presets[LM_PRESET_COUNT] = {
     /*               Pa    nu     kg/m³    ratio  friction bounce yield   creep  limit */
-    {"jelly",        5e3f, 0.40f, 1050.0f, 0.08f, 0.4f,    0.0f,  0.0f,   5.0f,  0.5f},
+    {"jelly",        2e4f, 0.40f, 1050.0f, 0.08f, 0.4f,    0.0f,  0.0f,   5.0f,  0.5f},
     {"soft rubber",  3e5f, 0.40f, 1000.0f, 0.10f, 0.8f,    0.0f,  0.0f,   5.0f,  0.5f},
     {"rubber",       3e6f, 0.42f, 1100.0f, 0.08f, 0.8f,    0.3f,  0.0f,   5.0f,  0.5f},
     {"foam",         5e4f, 0.10f,   60.0f, 0.30f, 0.6f,    0.0f,  0.0f,   5.0f,  0.5f},
     {"flesh",        3e4f, 0.40f, 1050.0f, 0.25f, 0.6f,    0.0f,  0.0f,   5.0f,  0.5f},
-    {"dough",        2e4f, 0.35f, 1200.0f, 0.80f, 0.7f,    0.0f,  0.05f, 10.0f,  0.8f},
-    {"clay",         2e5f, 0.30f, 1700.0f, 1.00f, 0.7f,    0.0f,  0.02f, 30.0f,  0.8f},
+    {"dough",        5e4f, 0.35f, 1200.0f, 0.80f, 0.7f,    0.0f,  0.10f, 10.0f,  0.8f},
+    {"clay",         1e6f, 0.30f, 1700.0f, 1.00f, 0.7f,    0.0f,  0.02f, 30.0f,  0.8f},
     {"cork",         2e7f, 0.05f,  180.0f, 0.20f, 0.5f,    0.1f,  0.0f,   5.0f,  0.5f},
     {"wood",         1e9f, 0.30f,  600.0f, 0.10f, 0.4f,    0.2f,  0.0f,   5.0f,  0.5f},
 };

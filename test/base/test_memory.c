@@ -190,25 +190,22 @@ static void nothing_piles_up(void **context)
 
 /* ---- failing allocations ---- */
 
-/* Under the sanitizers, which are slow, only some of the allocations of a call are refused: all of the first ones, then fewer and
- * fewer. */
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SPARSE 8
+/* Of the allocations of a call the first ones are refused one by one, so many as this, and then fewer and fewer: all of them take half a
+ * minute. */
+static uint64_t sparse(void)
+{
+#ifdef LIMBER_SANITIZED
+    return test_is_long() ? 32 : 4;
+#else
+    return test_is_long() ? UINT64_MAX : 32;
 #endif
-#endif
-#if !defined(SPARSE) && (defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__))
-#define SPARSE 8
-#endif
-#ifndef SPARSE
-#define SPARSE UINT64_MAX
-#endif
+}
 
 /* Refuses the first allocation of the call, then the second, and so on until the call gets all it wants. Every refusal
  * must be reported as such and leave the state as it was. With failures off, the call is simply made. */
 #define ATTEMPT(a, world, failures, call)                                                                              \
     do {                                                                                                               \
-        for (uint64_t n = 1;; n += 1 + n / SPARSE) {                                                                   \
+        for (uint64_t n = 1;; n += 1 + n / sparse()) {                                                                 \
             uint64_t hash_before = lm_world_hash(world);                                                               \
             (a)->refuse = (failures) ? n : 0;                                                                          \
             (a)->refused = false;                                                                                      \

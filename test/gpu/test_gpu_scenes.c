@@ -10,9 +10,7 @@
 #include "test/gpu/ways.h"
 
 /* Those of `make test`. */
-static const char *const some[] = {"modes",   "plastic-cube",   "squeeze-duck", "widths",        "sticks",
-                                   "betas",   "tower",          "local",        "plastic-block", "mode-gallery",
-                                   "terrain", "head-and-balls", "few-regions"};
+static const char *const some[] = {"modes", "plastic-cube", "sticks", "tower", "local", "terrain", "plastic-block"};
 
 static bool all;
 static char **named; /* scenes that were asked for, up to a null; else null */

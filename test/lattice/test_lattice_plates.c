@@ -293,9 +293,10 @@ static void same_bits(void **state)
     for (uint32_t width = 3; width <= 8; width += 5) {
         uint64_t expected = run(LM_ISA_BEST, 1, width, 3);
         assert_true(run(LM_ISA_BEST, 1, width, 2) != expected);
-        for (uint32_t workers = 2; workers <= 3; workers++)
+        const bool all = width == 3 || test_is_long(); /* else of the wide ones the narrowest lanes alone */
+        for (uint32_t workers = 2; all && workers <= 3; workers++)
             assert_true(run(LM_ISA_BEST, workers, width, 3) == expected);
-        for (int isa = LM_ISA_SCALAR; isa < LM_ISA_COUNT; isa++)
+        for (int isa = LM_ISA_SCALAR; isa < (all ? LM_ISA_COUNT : LM_ISA_SCALAR + 1); isa++)
             if (lm_isa_supported((lm_isa)isa)) assert_true(run((lm_isa)isa, 2, width, 3) == expected);
     }
 }

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -149,5 +150,8 @@ static inline lm_dvec3 to_dvec3(ref_vec a) { return (lm_dvec3){a.x, a.y, a.z}; }
 
 /* The quaternion of a rotation by |w| about w. */
 lm_quat quaternion(ref_vec w);
+
+/* Whether all variants are to be tried, as `make test-long` does (LIMBER_TEST_LONG=1); else those that `make test` has time for. */
+static inline bool test_is_long(void) { return getenv("LIMBER_TEST_LONG") != NULL; }
 
 #endif

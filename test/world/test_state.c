@@ -399,7 +399,7 @@ static void damage_changes_nothing(void **context)
     save_all(p.world, &before);
     random_state random = {21};
     uint8_t *damaged = malloc(state.size);
-    for (int n = 0; n < 600; n++) {
+    for (int n = 0; n < (is_long ? 2000 : 200); n++) {
         memcpy(damaged, state.bytes, state.size);
         /* The first half among what is small and has more that can be wrong. */
         size_t at = n % 2 ? random_below(&random, (uint32_t)state.size) : random_below(&random, 6000);
@@ -535,6 +535,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(another_structure_is_refused), cmocka_unit_test(damage_changes_nothing),
         cmocka_unit_test(any_allocation_may_fail),      cmocka_unit_test(what_it_takes_is_little),
     };
-    const struct CMUnitTest longer[] = {cmocka_unit_test(rolling_back_changes_nothing)};
+    const struct CMUnitTest longer[] = {cmocka_unit_test(rolling_back_changes_nothing),
+                                        cmocka_unit_test(damage_changes_nothing)};
     return is_long ? cmocka_run_group_tests(longer, NULL, NULL) : cmocka_run_group_tests(tests, NULL, NULL);
 }
