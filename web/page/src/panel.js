@@ -1,4 +1,5 @@
 // Settings and numbers.
+import { LM } from "limber-physics";
 import { VIEWS } from "./stage.js";
 
 const element = (name, properties = {}, ...children) => {
@@ -106,7 +107,7 @@ export class Panel {
         const material = shown.material;
         root.append(this.choice("Mode", [["rigid", "0"], ["linear", "1"], ["quadratic", "2"]], String(material.mode), (value) => app.setMaterial({ mode: ["rigid", "linear", "quadratic"][Number(value)] })));
         root.append(
-            this.choice("Stiffness in", [["hertz", "hertz"], ["alpha", "alpha"]], material.stiffness === 1 ? "alpha" : "hertz", (value) => {
+            this.choice("Stiffness in", [["hertz", "hertz"], ["alpha", "alpha"]], material.stiffness === LM.LM_STIFFNESS_ALPHA ? "alpha" : "hertz", (value) => {
                 app.setMaterial({ [value]: material[value] });
                 this.build();
             }),
@@ -116,7 +117,7 @@ export class Panel {
         for (const [label, field, least, most, digits, curved, unit] of SLIDERS) {
             // Stiffness is given in hertz with a ratio, or as the papers' alpha with a rate.
             const ofAlpha = field === "alpha" || field === "damping", ofHertz = field === "hertz" || field === "damping_ratio";
-            if (material.stiffness === 1 ? ofHertz : ofAlpha) continue;
+            if (material.stiffness === LM.LM_STIFFNESS_ALPHA ? ofHertz : ofAlpha) continue;
             root.append(this.slider(label, least, most, digits, curved, unit, material[field], (value) => app.setMaterial({ [names[field] ?? field]: value })));
         }
     }
