@@ -193,7 +193,7 @@ static void visit_settings(archive *a, lm_world *world, lmi_body *body)
     }
 }
 
-static void visit_body(archive *a, lm_world *world, lmi_body *body)
+static void visit_body_state(archive *a, lm_world *world, lmi_body *body)
 {
     visit_settings(a, world, body);
     visit_position(a, &body->origin);
@@ -223,7 +223,7 @@ static void visit_body(archive *a, lm_world *world, lmi_body *body)
     }
 }
 
-static void visit_drag(archive *a, lmi_drag *drag)
+static void visit_drag_state(archive *a, lmi_drag *drag)
 {
     visit_dvec3(a, &drag->target);
     visit_float(a, &drag->hertz);
@@ -234,7 +234,7 @@ static void visit_drag(archive *a, lmi_drag *drag)
                    drag->damping_ratio <= 1e6f && drag->max_force > 0.0f));
 }
 
-static void visit_pin(archive *a, const lm_world *world, lmi_pin *pin)
+static void visit_pin_state(archive *a, const lm_world *world, lmi_pin *pin)
 {
     visit_index(a, &pin->mover, world->movers.slots, true);
     refuse_if(a, pin->mover != LMI_NONE && !lmi_pool_used(&world->movers, pin->mover));
@@ -275,7 +275,7 @@ static void visit_small(archive *a, lm_world *world)
     visit_dvec3(a, &world->outside_impulse);
     visit_bool(a, &world->has_eye);
     visit_position(a, &world->eye);
-    LMI_POOL_EACH(&world->bodies, n) { visit_body(a, world, lmi_body_in_step(world, n)); }
+    LMI_POOL_EACH(&world->bodies, n) { visit_body_state(a, world, lmi_body_in_step(world, n)); }
     LMI_POOL_EACH(&world->movers, n) { lmi_visit_mover(a, LMI_POOL_AT(&world->movers, lmi_mover, n)); }
     LMI_POOL_EACH(&world->colliders, n)
     {
@@ -285,8 +285,8 @@ static void visit_small(archive *a, lm_world *world)
         refuse_if(a, c->shape != shape);
         c->shape = shape;
     }
-    LMI_POOL_EACH(&world->pins, n) { visit_pin(a, world, LMI_POOL_AT(&world->pins, lmi_pin, n)); }
-    LMI_POOL_EACH(&world->drags, n) { visit_drag(a, LMI_POOL_AT(&world->drags, lmi_drag, n)); }
+    LMI_POOL_EACH(&world->pins, n) { visit_pin_state(a, world, LMI_POOL_AT(&world->pins, lmi_pin, n)); }
+    LMI_POOL_EACH(&world->drags, n) { visit_drag_state(a, LMI_POOL_AT(&world->drags, lmi_drag, n)); }
     LMI_POOL_EACH(&world->fields, n) { lmi_visit_field(a, LMI_POOL_AT(&world->fields, lm_field_def, n)); }
     lmi_visit_forces(a, world);
     visit_contacts(a, world);
