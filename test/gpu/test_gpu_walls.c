@@ -183,8 +183,10 @@ static void events_agree(void **state)
                 assert_int_equal(there[n].phase, here[n].phase);
                 assert_int_equal(there[n].body.slot, here[n].body.slot);
                 assert_int_equal(there[n].collider.slot, here[n].collider.slot);
-                assert_near(there[n].point.x, here[n].point.x, 1e-3);
-                assert_near(there[n].point.y, here[n].point.y, 1e-3);
+                /* Where nothing presses, rounding decides which particles are near, and the point is in their middle. */
+                double off = here[n].pressed > 0.0f ? 1e-3 : 1e-2;
+                assert_near(there[n].point.x, here[n].point.x, off);
+                assert_near(there[n].point.y, here[n].point.y, off);
                 assert_near(there[n].normal.y, here[n].normal.y, 1e-2);
                 assert_near(there[n].pressed, here[n].pressed, 1e-3 + 1e-2 * here[n].pressed);
                 assert_near(there[n].impulse.x, here[n].impulse.x, 1e-3 + 1e-2 * here[n].pressed);

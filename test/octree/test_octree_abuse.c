@@ -164,8 +164,19 @@ static void mangled_and_cut(void **context)
     }
     steps(world, 240);
     lm_body_info info = info_of(world, body);
-    /* A piece of two particles, whose touch points are all at one end, may hang through the floor by its own length. */
-    assert_true(isfinite(info.centre.y) && info.lower.y > -0.85);
+    assert_true(isfinite(info.centre.y));
+    /* Small pieces may hang or sink through the floor (docs/robustness.md); others may not. */
+    uint32_t *piece = malloc(info.particles * sizeof *piece), *count = calloc(info.pieces, sizeof *count), sunk = 0;
+    lm_vec3 *at = malloc(info.particles * sizeof *at);
+    assert_ok(lm_body_get_pieces(world, body, piece));
+    assert_ok(lm_body_get_positions(world, body, lm_dvec3_zero(), at));
+    for (uint32_t n = 0; n < info.particles; n++) count[piece[n]]++;
+    for (uint32_t n = 0; n < info.particles; n++) {
+        assert_true(at[n].y > -0.75f || count[piece[n]] < 12);
+        sunk += at[n].y <= -0.75f;
+    }
+    print_message("%u of %u particles are below the floor\n", sunk, info.particles);
+    free(piece), free(count), free(at);
     lm_world_destroy(world);
 }
 

@@ -356,7 +356,7 @@ static void drags_pull_only_their_neighbourhood(void **context)
         lm_world *world = make_world(0.0);
         lm_body_id body = make_sample_body(world, SAMPLE_BOX, 0.0);
         lm_material material = lm_material_default();
-        material.hertz = 0.0f;
+        material.stiffness = LM_STIFFNESS_HERTZ; /* and none of them */
         material.damping_ratio = 0.0f;
         assert_ok(lm_body_set_material(world, body, &material));
         body_state before = state_read(world, body, lm_dvec3_zero());
