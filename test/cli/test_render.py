@@ -183,7 +183,7 @@ class Pictures(Rendering):
             frames = str(round(60 * MOMENTS.get(scene, 0.5)))
             sheet = self.picture(scene, "--sheet", "2x1", "--frames", frames, size=("--size", "%dx%d" % (2 * 164 + 4, 94 + 4)))
             start, end = (part(sheet, left, 4, 160, 76) for left in (4, 168))  # without the time, in the corner below
-            self.assertGreater(difference(start, end), 0.02, scene)
+            self.assertGreater(difference(start, end), 0.015, scene)
             with open(os.path.join(SOURCE, "scenes", scene + ".json")) as file:
                 others_move = re.search(r'"(movers|bones)"', file.read())
             if others_move:  # else nothing but bodies can have moved
