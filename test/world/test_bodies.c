@@ -670,7 +670,10 @@ static void materials_may_change_while_running(void **context)
         lm_material material = lm_material_default();
         material.mode = (lm_mode)(round % LM_MODE_COUNT);
         material.stiffness = (lm_stiffness)random_below(&random, LM_STIFFNESS_COUNT);
-        material.hertz = (float)random_range(&random, 0.0, 30.0);
+        const bool young = material.stiffness == LM_STIFFNESS_YOUNG, sag = material.stiffness == LM_STIFFNESS_SAG;
+        material.hertz = young || sag ? 0.0f : (float)random_range(&random, 0.0, 30.0);
+        material.young = young ? (float)random_range(&random, 1e3, 1e6) : 0.0f;
+        material.sag = sag ? (float)random_range(&random, 0.01, 0.5) : 0.0f;
         material.damping_ratio = (float)random_range(&random, 0.0, 2.0);
         material.alpha = (float)random_range(&random, 0.0, 1.0);
         material.beta = (float)random_range(&random, 0.0, 0.95);
