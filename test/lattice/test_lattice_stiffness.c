@@ -147,6 +147,7 @@ static void particle_values_become_shares(void **context)
     lm_world *world = make_world(0.0), *other = make_world(0.0);
     lm_body_def def = lattice_of(BODY_COMB, n, 2, &random, cells);
     def.lattice.width_metres = 0.37f;
+    def.material.hertz = 8.0f;
     lm_body_id body = make_body(world, &def), clusters = make_clusters(world, body, &def.material);
     lm_body_info info = info_of(world, body);
     assert_int_equal(info.width, 2);
