@@ -269,8 +269,8 @@ static void integrate(plain_body *body, float h, float alpha, bool has_floor)
  * The step
  */
 
-/* Hertz and damping ratio as the share of the way to the goal, and of the deformation velocity, in a substep: the
- * oscillator is met exactly at any h. */
+/* Hertz and damping ratio as the share of the way to the goal, and of the deformation velocity, in a substep: where a body rests does
+ * not depend on h. */
 static void tune(const lm_material *material, double h, float *alpha, float *damping)
 {
     if (material->stiffness == LM_STIFFNESS_ALPHA) {
@@ -278,12 +278,10 @@ static void tune(const lm_material *material, double h, float *alpha, float *dam
         *damping = (float)(1.0 - exp(-(double)material->damping * h));
         return;
     }
-    double omega = 2.0 * 3.14159265358979323846 * material->hertz, zeta = material->damping_ratio;
-    double k = 1.0 - exp(-2.0 * zeta * omega * h);
-    double swing = omega * h * sqrt(fabs(1.0 - zeta * zeta));
-    double a = 2.0 - k - 2.0 * exp(-zeta * omega * h) * (zeta < 1.0 ? cos(swing) : cosh(swing));
+    double hertz = material->hertz > 0.0f ? material->hertz : 8.0; /* the default */
+    double omega = 2.0 * 3.14159265358979323846 * hertz, a = omega * h * omega * h;
     *alpha = (float)(a > 1.0 ? 1.0 : a);
-    *damping = (float)k;
+    *damping = (float)(1.0 - exp(-2.0 * material->damping_ratio * omega * h));
 }
 
 void plain_step(plain_world *plain, double seconds, plain_times *times)

@@ -345,10 +345,10 @@ class Panel(Case):
         seen = self.view(lines, "--size", "760x1000")
         expected = dict(seen["start"]["material"])
         first = dict(expected)
-        self.assertEqual((expected["mode"], expected["stiffness"]), (1, 0))
+        self.assertEqual((expected["mode"], expected["stiffness"]), (1, 1))  # linear, in hertz
         for label, key, value in SLIDERS + [(None, "by alpha", None)] + ALPHA_SLIDERS:
             if label is None:
-                expected["stiffness"] = 1
+                expected["stiffness"] = 4
             else:
                 self.assertNotEqual(expected[key], value)
                 expected[key] = value
