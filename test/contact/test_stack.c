@@ -43,7 +43,7 @@ static lm_world *stack(sampling kind, lm_body_id bodies[BOXES])
         def.pose.rotation = quaternion(ref_v(0, turn, 0));
         def.mask = 1;
         def.material = soft_material(0.8, 0.0);
-        def.material.hertz = 43.0f; /* alpha 0.32 */
+        def.material.hertz = 43.0f;        /* alpha 0.32 */
         def.material.damping_ratio = 1.5f; /* else the tower bounces for minutes */
         bodies[k] = thing_make(world, &def);
     }
